@@ -1,5 +1,5 @@
 /*
- * extents.h - the interface through which readers of artifacts get extents.
+ * extents.h - the interface by which readers of artifacts get extents.
  *
  * An artifact is a row of numbered extents.  Their owner is the store, a file,
  * or memory in tests.  A reader trusts none of their bytes.
@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 /*
- * Bytes of an extent, and how many an artifact has at most.  The store adds a
+ * Most bytes of an extent, and most extents of an artifact.  The store adds a
  * checksum of 4 bytes to each, which makes 65,520: 16 pages less LMDB's page
  * header (docs/design/README.md, 4).
  */
@@ -27,9 +27,9 @@
 #define SYM_REF_POS(ref) ((ref) &0xffff)
 
 /*
- * Gets the position of a record of a table, an array of records of one size: it
- * fills the rest of the extent in which it begins, then whole extents.  False:
- * past the last possible extent.
+ * Gets the position of a record of a table, an array of records of one size:
+ * the table fills the rest of the extent in which it begins, then complete
+ * extents.  False: beyond the last possible extent.
  */
 static inline bool
 sym_table_ref(uint32_t table, uint32_t i, uint32_t record_bytes, uint32_t *ref)
@@ -52,8 +52,8 @@ sym_table_ref(uint32_t table, uint32_t i, uint32_t record_bytes, uint32_t *ref)
 
 
 /*
- * Gives extent `number`; *len as it was written.  SYM_NOT_FOUND: no such
- * extent (for a reader that is damage: the header counted it).
+ * Gets extent `number`; *len as it was written.  SYM_NOT_FOUND: no such extent
+ * (damage, because the header counts it).
  */
 typedef sym_status_t (*sym_extent_get_pt)(void *ctx, uint32_t number,
                                           const uint8_t **data, size_t *len);
@@ -64,7 +64,7 @@ typedef struct {
     uint32_t n;
 } sym_extent_source_t;
 
-/* A cached extent, so that the reader gets each only once. */
+/* A cached extent: the reader gets each only once. */
 typedef struct {
     const uint8_t *data;
     size_t len;

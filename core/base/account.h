@@ -2,8 +2,9 @@
  * account.h - bytes that work holds, and the most that it may hold.
  *
  * A worker has one account, and each of its requests has one within it.  What
- * is charged to a request counts for the worker, too.  Who allocates charges
- * the bytes, and who frees gives them back.  Not shared between threads.
+ * is charged to a request counts for the worker, too.  The code that allocates
+ * charges the bytes; the code that frees returns them.  Not shared between
+ * threads.
  */
 #ifndef SYM_BASE_ACCOUNT_H
 #define SYM_BASE_ACCOUNT_H
@@ -16,24 +17,24 @@ typedef struct sym_account_s sym_account_t;
 
 typedef enum {
     SYM_REFUSED_NOTHING,
-    SYM_REFUSED_WHOLE, /* others hold too much now */
-    SYM_REFUSED_SHARE  /* it would be more than one request may ever hold */
+    SYM_REFUSED_WHOLE, /* the rest is held by others now */
+    SYM_REFUSED_SHARE  /* more than one request may ever hold */
 } sym_refused_t;
 
 #define SYM_REFUSED_STATES (SYM_REFUSED_SHARE + 1)
 
 struct sym_account_s {
-    sym_account_t *whole; /* which this one is part of; NULL: of none */
+    sym_account_t *whole; /* the account that this one is part of, or NULL */
     size_t used;
     size_t limit;          /* 0: no limit */
     sym_refused_t refused; /* the last charge that was refused */
 };
 
-/* False: nothing was charged, and a->refused says why.  a NULL: no account is
- * kept. */
+/* False: nothing was charged, and a->refused is the reason.  With a NULL no
+ * account is kept. */
 bool sym_account_charge(sym_account_t *a, size_t n);
 
-/* Charges what exists already, beyond the limit if need be. */
+/* Charges bytes that exist already, even beyond the limit. */
 void sym_account_add(sym_account_t *a, size_t n);
 
 void sym_account_give(sym_account_t *a, size_t n);

@@ -6,11 +6,11 @@
 #include "base/pages.h"
 
 /* Grows with the arena so that the number of malloc() calls stays small. */
-#define CHUNK_MIN ((size_t) 32 * 1024) /* all that a small request needs */
+#define CHUNK_MIN ((size_t) 32 * 1024) /* enough for a small request */
 #define CHUNK_MAX ((size_t) 1 << 20)
 
-/* Where large pages are asked for, tables of this size share a chunk: what is not
- * written to costs nothing. */
+/* With large pages, tables of this size share a chunk: pages that are never
+ * written cost nothing. */
 #define LARGE_MIN ((size_t) 1 << 20)
 #define CHUNK_LARGE ((size_t) 32 << 20)
 

@@ -23,8 +23,8 @@ typedef struct {
     size_t taken;              /* bytes got from malloc() so far */
     size_t limit;              /* most that may be taken; 0: no limit */
     bool is_over;              /* something did not fit the limit */
-    bool has_large_pages;      /* asked for where they fit: pages.h */
-    sym_account_t *account;    /* charged with all of it; NULL: none */
+    bool has_large_pages;      /* requested where they fit: pages.h */
+    sym_account_t *account;    /* account that is charged, or NULL */
 } sym_arena_t;
 
 void sym_arena_init(sym_arena_t *arena, size_t limit);

@@ -14,7 +14,7 @@ sym_array_grow(void *items, size_t *capacity, size_t need, size_t size)
     }
 
     while (want < need) {
-        /* by a half: doubling would cost half of the peak for nothing */
+        /* grow by half: doubling would waste up to half of the peak */
         want += want / 2;
     }
 

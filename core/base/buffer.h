@@ -1,8 +1,8 @@
 /*
  * buffer.h - a growing run of bytes, for the writer's scratch.
  *
- * `failed` is set once memory runs out; what is put after that is dropped, so
- * a caller asks once per record.
+ * `failed` is set once memory runs out; later puts are dropped, so a caller
+ * checks once per record.
  */
 #ifndef SYM_BASE_BUFFER_H
 #define SYM_BASE_BUFFER_H
@@ -55,7 +55,7 @@ void sym_buffer_put(sym_buffer_t *b, const void *data, size_t len);
 
 /*
  * Grows an array of items to hold at least `need`; NULL when out of memory (the
- * old one is then still there).  *capacity counts items.
+ * old array is then still valid).  *capacity counts items.
  */
 void *sym_array_grow(void *items, size_t *capacity, size_t need, size_t size);
 

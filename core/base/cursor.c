@@ -58,7 +58,7 @@ sym_sleb(sym_cursor_t *c)
         if (shift < 63) {
             value |= (uint64_t) (*p & 0x7f) << shift;
         } else {
-            /* what lies past 64 bits must only repeat the sign */
+            /* bits beyond 64 must only repeat the sign */
             uint8_t sign = shift == 63 ? (*p & 1) : (uint8_t) (value >> 63);
 
             if ((*p & 0x7f) != (sign ? 0x7f : 0)) {

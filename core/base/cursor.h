@@ -1,12 +1,11 @@
 /*
  * cursor.h - bounded reading of untrusted bytes.
  *
- * Readers of binary data in core/ go through a sym_cursor_t; hot loops that do
- * not check their bounds themselves.  The cursor borrows the caller's bytes
- * (usually a mapping) and owns nothing.  Offsets are bytes from the start of
- * `section`.  The first failure fills *err and empties the cursor: later reads
- * give 0 and loops on sym_left() stop, so a caller asks sym_ok() once per
- * record, not per field.
+ * Readers of binary data in core/ use a sym_cursor_t; hot loops check their
+ * bounds themselves.  The cursor borrows the caller's bytes (usually a mapping)
+ * and owns nothing.  Offsets are bytes from the start of `section`.  The first
+ * failure fills *err and empties the cursor: later reads give 0 and loops on
+ * sym_left() stop, so a caller checks sym_ok() once per record, not per field.
  * Numbers are little endian unless is_big_endian is set; a sub-cursor keeps it.
  */
 #ifndef SYM_BASE_CURSOR_H
@@ -54,8 +53,7 @@ sym_ok(const sym_cursor_t *c)
 /* Records where the cursor stands, then empties it. */
 void sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what);
 
-/* Moves past a number of len bytes and returns where it begins; NULL: it is
- * cut. */
+/* Skips a number of len bytes and returns its start; NULL: it is truncated. */
 static inline const uint8_t *
 sym_cursor_number(sym_cursor_t *c, size_t len)
 {
@@ -71,7 +69,7 @@ sym_cursor_number(sym_cursor_t *c, size_t len)
 }
 
 
-/* What is missing reads as 0. */
+/* Missing bytes read as 0. */
 static inline uint8_t
 sym_u8(sym_cursor_t *c)
 {

@@ -23,7 +23,7 @@ days_of_month(uint64_t year, uint64_t month)
 }
 
 
-/* From 1970 to the start of the year. */
+/* Days from 1970 to the start of the year. */
 static uint64_t
 days_before_year(uint64_t year)
 {
@@ -55,7 +55,7 @@ sym_amz_date_write(uint64_t time_s, char out[SYM_AMZ_DATE_LEN])
         return false;
     }
 
-    /* that was never too late, and a few years early at most */
+    /* the estimate is never late, and at most a few years early */
     while (days_before_year(year + 1) <= day) {
         year++;
     }

@@ -1,8 +1,8 @@
 /*
  * date.h - times as AWS writes them, always UTC.
  *
- * Times are seconds since 1970, without leap seconds.  Neither the time zone
- * nor the locale of the process plays a part.
+ * Times are seconds since 1970, without leap seconds.  The time zone and locale
+ * of the process do not matter.
  */
 #ifndef SYM_BASE_DATE_H
 #define SYM_BASE_DATE_H
@@ -19,15 +19,15 @@
 /* The last second of the year 9999. */
 #define SYM_DATE_MAX_S 253402300799u
 
-/* False: past SYM_DATE_MAX_S. */
+/* False: after SYM_DATE_MAX_S. */
 bool sym_amz_date_write(uint64_t time_s, char out[SYM_AMZ_DATE_LEN]);
 
-/* 2012-05-17T15:09:54Z.  False: past SYM_DATE_MAX_S. */
+/* 2012-05-17T15:09:54Z. False: after SYM_DATE_MAX_S. */
 bool sym_iso_date_write(uint64_t time_s, char out[SYM_ISO_DATE_LEN]);
 
 /*
- * Reads 2012-05-17T15:09:54Z, exactly so: no fraction, no other zone, a day
- * that is in the calendar, from 1970 on.  False leaves *time_s alone.
+ * Reads exactly the form 2012-05-17T15:09:54Z: no fraction, no other zone, a
+ * valid day from 1970 on.  False leaves *time_s alone.
  */
 bool sym_iso_date_read(sym_str_t s, uint64_t *time_s);
 

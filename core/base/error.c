@@ -73,7 +73,7 @@ sym_error_text(const sym_error_t *err, char *buf, size_t size)
 
     buf[0] = '\0';
 
-    /* "cannot open: Permission denied" says more than its class */
+    /* "cannot open: Permission denied" says more than the status name */
     if (err->status == SYM_IO && err->what != NULL) {
         APPEND("%s", err->what);
 

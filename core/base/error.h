@@ -1,5 +1,5 @@
 /*
- * error.h - how every room of core/ says what went wrong.
+ * error.h - how all code in core/ reports errors.
  *
  * A function that can fail returns a sym_status_t and fills the sym_error_t it
  * was given.  The texts are static and never hold bytes of the input, so an
@@ -15,18 +15,18 @@
 
 typedef enum {
     SYM_OK = 0,
-    SYM_NOT_FOUND,   /* asked for something that is not there; no failure */
-    SYM_TRUNCATED,   /* the input ends before what it announces */
+    SYM_NOT_FOUND,   /* the requested item does not exist; not a failure */
+    SYM_TRUNCATED,   /* the input is shorter than it announces */
     SYM_MALFORMED,   /* the input breaks its format's rules */
-    SYM_UNSUPPORTED, /* well formed, but not something we read */
-    SYM_LIMIT,       /* past one of our named limits */
+    SYM_UNSUPPORTED, /* well formed, but not supported */
+    SYM_LIMIT,       /* beyond one of our named limits */
     SYM_NOMEM,       /* out of memory */
     SYM_IO,          /* the operating system refused; sys_errno says why */
     SYM_BUSY,        /* another process holds what is needed */
     SYM_FULL,        /* the store's quota or the disk has no room */
     SYM_DAMAGED,     /* the store's own bytes are not what we wrote */
     SYM_VERSION,     /* written by a format version we do not know */
-    SYM_AGAIN        /* the slice of work is done, not yet all of it */
+    SYM_AGAIN        /* the slice is done, but not all of the work */
 } sym_status_t;
 
 typedef struct {
@@ -34,17 +34,17 @@ typedef struct {
     int sys_errno;       /* errno of the call that failed; 0: none */
     const char *what;    /* static text */
     const char *section; /* static: "FUNC record", ".debug_line"; or NULL */
-    uint64_t offset;     /* byte in the input where the reader stood */
+    uint64_t offset;     /* position of the reader in the input, in bytes */
     uint64_t line;       /* line of a text input, from 1; 0: not a text */
-    uint64_t item;       /* number of a list's entry, from 1; 0: in no list.
-                            Then section is a part of the entry, and offset
+    uint64_t item;       /* number of a list's entry, from 1; 0: not in a list.
+                            With an entry, section is a part of it, and offset
                             counts only if it is not 0 */
 } sym_error_t;
 
-/* Records a failure (unless one is there already) and returns its status. */
+/* Records a failure, unless one is recorded already, and returns its status. */
 sym_status_t sym_fail(sym_error_t *err, sym_status_t status, const char *what);
 
-/* The same for a call of the operating system. */
+/* Records the failure of a system call in the same way. */
 sym_status_t sym_fail_sys(sym_error_t *err, sym_status_t status,
                           const char *what, int code);
 

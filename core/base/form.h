@@ -7,9 +7,9 @@
 
 #include "base/str.h"
 
-/* The decoded byte that begins at s.data[*at], 0 to 255; *at, which must be below
- * s.len, moves behind it.  A '+' is a space.  -1: a '%' without two digits, of
- * which only the '%' is passed. */
+/* The decoded byte that begins at s.data[*at], 0 to 255; *at, which must be
+ * below s.len, moves to the byte after it.  A '+' is a space.  -1: a '%'
+ * without two digits; only the '%' is skipped. */
 int sym_form_byte(sym_str_t s, size_t *at);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * gauge.h - the progress of one thread, for others that wait for it.
+ * gauge.h - the progress of one thread, which others can wait for.
  *
  * The value only rises.  A thread that waited for a value sees everything that
  * was written before the gauge reached it.
@@ -21,10 +21,10 @@ typedef struct {
 void sym_gauge_init(sym_gauge_t *g, uint64_t at);
 void sym_gauge_free(sym_gauge_t *g);
 
-/* Moves on by so much, SYM_GAUGE_END: as far as there is. */
+/* Advances by n; SYM_GAUGE_END: to the end. */
 void sym_gauge_add(sym_gauge_t *g, uint64_t n);
 
-/* Comes back when the gauge stands at `at` or further. */
+/* Returns when the gauge is at `at` or beyond. */
 void sym_gauge_wait(sym_gauge_t *g, uint64_t at);
 
 #endif

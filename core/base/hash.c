@@ -2,9 +2,9 @@
 
 #include <sys/auxv.h>
 
-/* Random bytes that the kernel gives each program at its start (getauxval(3)).
- * The C library takes its own secrets out of the same: they are not used as they
- * are. */
+/* Random bytes that the kernel gives each program at its start
+ * (getauxval(3)). The C library takes its own secrets from them, so they are
+ * not used directly. */
 #define RANDOM_BYTES 16
 
 

@@ -2,9 +2,9 @@
  * hash.h - keyed hashing of texts, against chosen collisions.
  *
  * SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF"): names
- * of symbols, of modules and of requests are untrusted, and which of them
- * collide depends on a secret key.  A table takes the key of the process when
- * it is made and keeps it; no output depends on the key.
+ * of symbols, modules and requests are untrusted, so collisions depend on a
+ * secret key.  A table takes the key of the process when it is made and keeps
+ * it; no output depends on the key.
  */
 #ifndef SYM_BASE_HASH_H
 #define SYM_BASE_HASH_H
@@ -15,8 +15,7 @@ typedef struct {
     uint64_t k0, k1;
 } sym_hash_key_t;
 
-/* The same for all that asks within a process, and those that it forks;
- * another one each time a program is started. */
+/* The same in a process and its forks; a new one at each start of a program. */
 sym_hash_key_t sym_hash_key(void);
 
 typedef struct {
@@ -65,8 +64,8 @@ sym_hash_begin(const sym_hash_key_t *key)
 }
 
 
-/* Each text ends in a word with its length, so that what goes in is told apart
- * however it is divided. */
+/* Each text ends in a word with its length, so that different divisions of the
+ * same bytes hash differently. */
 static inline void
 sym_hash_add(sym_hash_state_t *s, sym_str_t text)
 {

@@ -17,7 +17,7 @@ sym_hex_digit(char c)
 
 typedef uint8_t eight_t __attribute__((vector_size(8)));
 
-/* The bytes of a word, the first of them lowest. */
+/* The bytes of a word, the first one lowest. */
 static uint64_t
 first_lowest(eight_t bytes)
 {
@@ -29,8 +29,8 @@ first_lowest(eight_t bytes)
 }
 
 
-/* Counts the digits that the eight bytes at p begin with, and sets their value; 8:
- * more digits may follow. */
+/* Counts the digits at the start of the eight bytes at p, and sets their value;
+ * 8: more digits may follow. */
 static size_t
 read_eight(const char *p, uint64_t *value)
 {
@@ -127,7 +127,7 @@ sym_dec_read(sym_str_t s, uint64_t *value)
 }
 
 
-/* The eight digits of a number, as they stand in memory. */
+/* The eight digits of a number, in memory order. */
 static uint64_t
 eight_digits(uint32_t value)
 {
@@ -214,7 +214,7 @@ static const uint64_t powers[] = {
 static unsigned
 count_digits(uint64_t value)
 {
-    /* log10(2) is 1233 / 4096; too few by one at most */
+    /* log10(2) is about 1233 / 4096; the result may be one too low */
     unsigned bits = 64 - (unsigned) __builtin_clzll(value | 1);
     unsigned n = bits * 1233 >> 12;
 
@@ -229,7 +229,8 @@ static const char pairs[] =
     "75767778798081828384858687888990919293949596979899";
 
 
-/* Up to four digits, as most line numbers have: all, less the zeros before. */
+/* Up to four digits, as most line numbers have: writes four and drops leading
+   zeros. */
 static char *
 write_small(char *p, uint32_t value)
 {

@@ -1,9 +1,9 @@
 /*
  * hex.h - numbers as text, both ways.
  *
- * The readers take bare digits only: no sign, no 0x, no white space, at least
- * one digit, all of the view.  False means "not such a number" or too large
- * for 64 bits, and leaves *value alone.
+ * The readers accept digits only: no sign, no 0x, no white space, at least one
+ * digit, and the whole view.  False: not such a number, or too large for 64
+ * bits; *value is unchanged.
  */
 #ifndef SYM_BASE_HEX_H
 #define SYM_BASE_HEX_H
@@ -16,13 +16,13 @@
 bool sym_hex_read(sym_str_t s, uint64_t *value);
 bool sym_dec_read(sym_str_t s, uint64_t *value);
 
-/* Reads digits as far as they go, or 64 bits; gives how many. */
+/* Reads leading digits, up to 64 bits; returns their number. */
 size_t sym_hex_prefix(sym_str_t s, uint64_t *value);
 
 /* 0..15, or -1 for a byte that is no hexadecimal digit. */
 int sym_hex_digit(char c);
 
-/* The byte that the "%XX" at s.data[at] stands for; -1: none is there. */
+/* The byte encoded by "%XX" at s.data[at]; -1: there is no such escape. */
 int sym_hex_percent(sym_str_t s, size_t at);
 
 /* Lower-case digits without padding at p; returns the end.  All 16 bytes at p may

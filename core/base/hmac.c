@@ -15,7 +15,7 @@ sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out)
         return false;
     }
 
-    /* to libcrypto a key of NULL is not an empty one */
+    /* libcrypto does not take NULL for an empty key */
     return HMAC(EVP_sha256(), key.len == 0 ? "" : key.data, (int) key.len,
                 bytes, data.len, out->bytes, &len)
                != NULL

@@ -1,12 +1,12 @@
 /*
- * hmac.h - HMAC-SHA-256, by libcrypto: as sha256.h.
+ * hmac.h - HMAC-SHA-256 by libcrypto; errors as in sha256.h.
  */
 #ifndef SYM_BASE_HMAC_H
 #define SYM_BASE_HMAC_H
 
 #include "base/sha256.h"
 
-/* A key of any length. */
+/* The key may have any length. */
 bool sym_hmac_sha256(sym_str_t key, sym_str_t data, sym_sha256_t *out);
 
 #endif

@@ -20,7 +20,7 @@ sym_odd_bytes(sym_bytes_t c)
 }
 
 
-/* How many bytes at p are such text. */
+/* Number of such bytes at p. */
 static inline size_t
 sym_plain_length(const char *p, const char *end)
 {
@@ -62,7 +62,7 @@ sym_is_plain(sym_str_t s)
         odd |= sym_odd_bytes(c);
     }
 
-    /* the last ones, some of them once more */
+    /* the last ones; some are checked twice */
     if (s.len >= sizeof(c)) {
         memcpy(&c, s.data + s.len - sizeof(c), sizeof(c));
     } else {

@@ -1,7 +1,7 @@
 /*
- * little.h - numbers as bytes, little endian, whatever the host.
+ * little.h - little-endian numbers on any host.
  *
- * For what is stored, and need not be aligned.  Untrusted input goes through a
+ * For stored bytes, which need not be aligned.  Untrusted input goes through a
  * cursor (cursor.h), which knows where it ends.
  */
 #ifndef SYM_BASE_LITTLE_H

@@ -1,20 +1,20 @@
 /*
- * pages.h - memory of some MiB that is met all over the place.
+ * pages.h - large pages for memory of several MiB with random access.
  *
- * In pages of 4 KiB each of these costs a fault when it is first written to, and
- * nearly every look at random waits for the page tables, too.  Large ones are
- * asked for; not getting them is no failure.  None is touched here.
+ * With pages of 4 KiB each page costs a fault at its first write, and nearly
+ * every random access waits for the page tables.  Large pages are requested; it
+ * is no failure if the kernel has none.  Nothing here touches a page.
  */
 #ifndef SYM_BASE_PAGES_H
 #define SYM_BASE_PAGES_H
 
 #include <stddef.h>
 
-/* For the large pages that lie within these bytes. */
+/* Requests large pages within these bytes. */
 void sym_pages_large(void *start, size_t bytes);
 
-/* Not cleared; it begins with a large page if it has one, and with a line of the
- * cache otherwise.  NULL: out of memory.  Given back by free(). */
+/* Not cleared; aligned to a large page if it contains one, else to a cache
+ * line.  NULL: out of memory.  Freed by free(). */
 void *sym_pages_alloc(size_t bytes);
 
 #endif

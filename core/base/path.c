@@ -72,12 +72,12 @@ last_component(sym_str_t path)
 }
 
 
-/* A path that is being written: what ".." cannot remove, then parts. */
+/* A path being written: a root that ".." cannot remove, then parts. */
 typedef struct {
     char *out;
     size_t root, len;
     char separator;
-    bool has_part; /* which a separator must follow */
+    bool has_part; /* a separator must follow it */
 } joined_t;
 
 
@@ -102,7 +102,7 @@ add_part(joined_t *j, sym_str_t part)
         }
 
         if (j->root > 0) {
-            return; /* nothing lies above the root */
+            return; /* the root has no parent */
         }
     }
 
@@ -116,7 +116,7 @@ add_part(joined_t *j, sym_str_t part)
 }
 
 
-/* The root of a folder, and its parts; what it is called from goes on in it. */
+/* Reads the root of a folder and its parts; the caller continues after them. */
 static void
 add_folder(joined_t *j, sym_str_t folder)
 {
@@ -155,11 +155,12 @@ sym_clean_path(sym_str_t path, char *out)
     joined_t j = { .out = out, .separator = '/' };
 
     if (whole.len == 0) {
-        memcpy(out, path.data, path.len); /* nothing but the root */
+        memcpy(out, path.data, path.len); /* only the root */
         return path.len;
     }
 
-    /* a compiler's own name, as <built-in>, stands alone, and so does a drive */
+    /* a compiler's own name, such as <built-in>, is complete in itself; so is a
+       drive */
     if ((last.len >= 2 && last.data[0] == '<' && last.data[last.len - 1] == '>')
         || has_drive(last) || last.len == whole.len)
     {
@@ -170,7 +171,7 @@ sym_clean_path(sym_str_t path, char *out)
         return last.len;
     }
 
-    /* the folder goes up to the last separator, which the root consists of */
+    /* the folder ends at the last separator, which is the root itself */
     folder = sym_str(whole.data, whole.len - last.len);
     if (folder.len > 1) {
         folder.len--;

@@ -1,11 +1,11 @@
 /*
  * path.h - the path of a source file as it is shown.
  *
- * As symbolic does it for Mozilla's and Sentry's servers: the path is split behind
- * its last separator, and folder and name are joined with one separator.
- * "." and ".." are resolved, and a folder that looks like Windows' (a drive, "\\"
- * or "//" in front, or any "\") gives "\" between all parts.  Where it differs:
- * docs/use/compat.md.
+ * It follows symbolic, which Mozilla's and Sentry's servers use: the path is
+ * split after its last separator, and folder and name are joined with one
+ * separator. "." and ".." are resolved, and a folder that looks like Windows'
+ * (it begins with a drive, "\\" or "//", or contains "\") gives "\" between all
+ * parts.  Differences: docs/use/compat.md.
  */
 #ifndef SYM_BASE_PATH_H
 #define SYM_BASE_PATH_H

@@ -9,12 +9,13 @@ typedef struct {
     atomic_size_t next_made;
     sym_slots_t used;
     atomic_bool has_ended; /* before the last piece */
-    sym_gauge_t taken;     /* pieces taken; a thread that needs a slot waits */
+    sym_gauge_t taken;     /* pieces taken; a thread that needs a slot waits for
+                              it */
 
-    /* by a piece's number: its slot + 1 once it is made, else 0 */
+    /* by number of the piece: its slot + 1 once it is made, else 0 */
     atomic_size_t made[SYM_RELAY_SLOTS];
 
-    /* the thread that sets it may take, and alone writes next_taken */
+    /* the thread that sets it may take, and only it writes next_taken */
     atomic_flag is_taking;
     atomic_size_t next_taken;
 } run_t;
@@ -50,7 +51,7 @@ take_next(run_t *r)
 }
 
 
-/* If another thread is taking now it will also take what this one has made: it
+/* If another thread is taking now, it also takes the piece of this one: it
  * checks again after it has released the flag. */
 static void
 take_made(run_t *r)
@@ -80,7 +81,7 @@ work(void *task)
             return;
         }
 
-        /* fewer pieces than there are slots are made and not taken */
+        /* so there are fewer pieces made and not taken than slots */
         slot = sym_slots_take(&r->used);
         relay->make(relay->ctx, at, slot);
         atomic_store(&r->made[at % SYM_RELAY_SLOTS], slot + 1);

@@ -2,8 +2,8 @@
  * sha256.h - SHA-256, by libcrypto.
  *
  * Nothing is kept between calls.  False means that libcrypto could not work:
- * out of memory, or a configuration that forbids SHA-256.  *out is then not to
- * be used.
+ * out of memory, or a configuration that forbids SHA-256.  *out is then
+ * undefined.
  */
 #ifndef SYM_BASE_SHA256_H
 #define SYM_BASE_SHA256_H
@@ -25,7 +25,7 @@ bool sym_sha256(sym_str_t data, sym_sha256_t *out);
 /* Lower-case digits, no NUL. */
 void sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN]);
 
-/* Overwrites a secret; no compiler leaves it out. */
+/* Overwrites a secret; a compiler cannot remove the call. */
 void sym_wipe(void *p, size_t len);
 
 #endif

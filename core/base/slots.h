@@ -1,9 +1,9 @@
 /*
- * slots.h - which of a few like things are in use; the first free one is taken, so
- * that few are ever filled with memory, and those again and again.
+ * slots.h - which of a few equal slots are in use.  The first free one is
+ * taken, so that few slots ever get memory, and these are reused.
  *
- * Any thread takes and gives back.  Whoever takes knows that one is free, or waits
- * for it with all of a processor.
+ * Any thread takes and returns slots.  A caller knows that one is free, or
+ * spins until one is.
  */
 #ifndef SYM_BASE_SLOTS_H
 #define SYM_BASE_SLOTS_H
@@ -22,7 +22,8 @@ sym_slots_take(sym_slots_t *slots)
 {
     size_t i = 0;
 
-    /* round, as others give back what this thread has passed */
+    /* again from the start: another thread may have returned one that this loop
+       has passed */
     while (__atomic_test_and_set(&slots->is_taken[i], __ATOMIC_ACQUIRE)) {
         i = (i + 1) % SYM_SLOTS;
     }

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass sorts by at most so many bits of the key. */
+/* Bits of the key that a pass sorts by, at most. */
 #define DIGIT_MAX 8u
 
-/* So few are inserted one by one. */
+/* At most this many items are sorted by insertion. */
 #define FEW 24
 
 
@@ -39,7 +39,7 @@ sort_few(sym_sort_item_t *items, size_t n)
 }
 
 
-/* Moves all to `to`, by the digit of their keys that begins at a bit. */
+/* Moves all items to `to`, ordered by the digit of their keys at a bit. */
 static void
 sort_by(unsigned bit, unsigned digit, const sym_sort_item_t *from, size_t n,
         sym_sort_item_t *to)
@@ -83,7 +83,7 @@ sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare)
     digit = passes != 0 ? (width + passes - 1) / passes : 0;
 
     for (unsigned bit = 0; bit < width; bit += digit) {
-        /* a digit that all have in common */
+        /* all keys have the same digit */
         if ((bits >> bit & (((uint64_t) 1 << digit) - 1)) == 0) {
             continue;
         }

@@ -1,9 +1,9 @@
 /*
- * sort.h - brings many things into the order of a number that each has.
+ * sort.h - sorts many items by a number.
  *
- * What is large stays where it is: only its number and its place are moved.
- * Takes a few passes over them however they lie, where qsort(3) compares each
- * with some twenty others through a function.
+ * Large items stay where they are: only the number and the item's index are
+ * moved.  It takes a few passes for any order, where qsort(3) compares each
+ * item with some twenty others through a function.
  */
 #ifndef SYM_BASE_SORT_H
 #define SYM_BASE_SORT_H
@@ -14,18 +14,17 @@
 
 typedef struct {
     uint64_t key;
-    uint32_t at; /* the caller's: which thing it is */
+    uint32_t at; /* the caller's index of the item */
 } sym_sort_item_t;
 
-/* By key; those of equal keys stay in the order in which they are.  False: out
- * of memory, and nothing is sorted. */
+/* Stable sort by key.  False: out of memory, and nothing is sorted. */
 bool sym_sort(sym_sort_item_t *items, size_t n);
 
-/* The same with memory of the caller's for n more: for those who sort often, in
- * several threads, which would wait for each other in malloc(). */
+/* Sorts with the caller's memory for n more items: for threads that sort often
+ * and would wait for each other in malloc(). */
 void sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare);
 
-/* The first of sorted items whose key is not less; n: all are less. */
+/* Index of the first sorted item whose key is not less; n: all are less. */
 static inline size_t
 sym_sort_find(const sym_sort_item_t *items, size_t n, uint64_t key)
 {

@@ -56,7 +56,7 @@ word_at(const char *p)
 }
 
 
-/* For eight bytes or more; the last ones are checked twice. */
+/* For eight bytes or more; the last ones may be checked twice. */
 static bool
 is_ascii(sym_str_t s)
 {
@@ -92,7 +92,8 @@ sym_utf8_valid(sym_str_t s)
             return true;
         }
 
-        /* a written U+FFFD is three bytes long, a failure moves one */
+        /* U+FFFD is written as three bytes, but an invalid byte is skipped
+           alone */
         size_t before = pos;
         if (sym_utf8_next(s, &pos) == REPLACEMENT && pos - before != 3) {
             return false;

@@ -42,7 +42,7 @@ sym_str_eq(sym_str_t a, sym_str_t b)
 }
 
 
-/* < 0, 0, > 0: by bytes; the beginning of another comes before it. */
+/* < 0, 0, > 0: by bytes; a prefix sorts first. */
 static inline int
 sym_str_cmp(sym_str_t a, sym_str_t b)
 {
@@ -60,7 +60,7 @@ sym_str_starts(sym_str_t s, sym_str_t prefix)
 }
 
 
-/* Copies s to *to, moves that behind the copy, and returns it. */
+/* Copies s to *to, advances *to, and returns the copy. */
 static inline sym_str_t
 sym_str_append(char **to, sym_str_t s)
 {
@@ -75,7 +75,7 @@ sym_str_append(char **to, sym_str_t s)
 }
 
 
-/* How many of the first `most` bytes are the same in a and b. */
+/* Length of the common prefix of a and b, at most `most` bytes. */
 static inline size_t
 sym_common_length(const uint8_t *a, const uint8_t *b, size_t most)
 {
@@ -112,7 +112,7 @@ sym_lower(char c)
 }
 
 
-/* Letters of ASCII count the same in either case; those of `end` are lower. */
+/* Ignores the case of ASCII letters; `end` is in lower case. */
 static inline bool
 sym_str_ends_nocase(sym_str_t s, sym_str_t end)
 {
@@ -137,8 +137,8 @@ sym_str_ends_nocase(sym_str_t s, sym_str_t end)
 bool sym_utf8_valid(sym_str_t s);
 
 /*
- * Decodes one code point from s at *pos and moves *pos on.  A byte that starts
- * no valid sequence gives U+FFFD and moves one byte: *pos always advances.
+ * Decodes one code point from s at *pos and advances *pos.  A byte that does
+ * not start a valid sequence gives U+FFFD, and *pos advances by one byte.
  */
 uint32_t sym_utf8_next(sym_str_t s, size_t *pos);
 

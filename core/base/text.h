@@ -1,7 +1,8 @@
 /*
- * text.h - a text that grows in an arena.
+ * text.h - a string that grows in an arena.
  *
- * A failed text ignores further writes; the writer checks once, at the end.
+ * After a failure further writes are ignored; the writer checks once, at the
+ * end.
  */
 #ifndef SYM_BASE_TEXT_H
 #define SYM_BASE_TEXT_H
@@ -19,8 +20,8 @@ typedef struct {
 void sym_text_add(sym_text_t *t, sym_str_t s);
 void sym_text_byte(sym_text_t *t, char c);
 
-/* What was written; lives as long as the arena.  Never with data NULL, unless
- * the text has failed. */
+/* The string written so far; it lives as long as the arena.  data is NULL only
+ * after a failure. */
 sym_str_t sym_text_end(sym_text_t *t);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 typedef struct {
-    /* Calls work(task) in some threads at once, the caller's among them, and
-     * comes back when all of them have. */
+    /* Calls work(task) on several threads at once, including the caller's, and
+     * returns when all calls have returned. */
     void (*run)(void *ctx, void (*work)(void *task), void *task);
     void *ctx;
 } sym_thread_pool_t;

@@ -8,8 +8,8 @@
 #include "demangle/parts.h"
 #include "demangle/sink.h"
 
-/* Each retry doubles how often the bytes of a name are parsed: so many in all
- * (measured: 5 ns each). */
+/* Bytes parsed in all, at most: each retry doubles how often the bytes of a
+ * name are parsed (measured: 5 ns each). */
 #define RETRIED_BYTES_MAX ((size_t) 64 * 1024)
 
 
@@ -36,8 +36,8 @@ ends_template_param(const char *name, const char *end)
 
 
 /*
- * Behind the name of a conversion operator such arguments are parsed, thrown
- * away and parsed once more; nested ones twice as often with each level.
+ * After the name of a conversion operator such arguments are parsed, discarded
+ * and parsed again; the number of parses doubles with each level of nesting.
  */
 static bool
 has_many_retries(const char *name)
@@ -74,8 +74,8 @@ behind_identifier(const char *p, const char *end)
 }
 
 
-/* Digits at p that are the value of a literal, "Lm64E", "Lin1E".  What stands
- * before `from` belongs to an identifier. */
+/* Digits at p that are the value of a literal, "Lm64E", "Lin1E".  Bytes before
+ * `from` belong to an identifier. */
 static bool
 is_value(const char *from, const char *p)
 {
@@ -89,9 +89,9 @@ is_value(const char *from, const char *p)
 
 /*
  * An unresolved name, "sr1A...": libiberty reads a variable there that
- * cplus_demangle_v3_components() does not set, and takes one of two grammars
- * by what it finds.  Goes by identifiers, as far as they can be told without a
- * parser: to miss one does no harm.
+ * cplus_demangle_v3_components() does not set, and chooses one of two grammars
+ * by its value.  This searches by identifiers, as far as they can be recognized
+ * without a parser: missing one does no harm.
  */
 static bool
 has_unresolved_name(const char *name, size_t len)
@@ -103,7 +103,7 @@ has_unresolved_name(const char *name, size_t len)
         return false;
     }
 
-    /* what a compiler says of a clone, ".isra.0", comes last */
+    /* a clone's suffix, ".isra.0", comes last */
     while (*p != '\0' && *p != '.') {
         if (is_digit(*p) && is_value(from, p)) {
             p += strspn(p, "0123456789");
@@ -127,7 +127,8 @@ static int
 options_of(unsigned style)
 {
     if ((style & SYM_DEMANGLE_PARAMS) == 0) {
-        return DMGL_ANSI; /* a return type to drop would be another one's */
+        return DMGL_ANSI; /* a return type to drop would belong to another
+                             function */
     }
 
     return DMGL_ANSI | DMGL_PARAMS
@@ -153,8 +154,8 @@ print(sym_shard_t *root, sym_shards_t *parts, unsigned style, char *out,
 
 
 /*
- * With parameters the parser must come to the end of the name.  Without, it
- * drops them and does not look at what follows: then it is asked twice.
+ * With parameters the parser must reach the end of the name.  Without, it drops
+ * them and ignores the rest: then it is called twice.
  */
 static sym_shard_t *
 parse(const char *name, unsigned style, void **memory)
@@ -210,8 +211,8 @@ loosen(char *text, size_t len, size_t size)
 }
 
 
-/* LLVM's demangler reads unresolved names in one way, in libiberty's spelling but
- * for this. */
+/* LLVM's demangler reads unresolved names in one way only.  Its spelling
+ * differs from libiberty's only here. */
 static size_t
 show_unresolved(const char *name, size_t name_len, unsigned style, char *out,
                 size_t size)

@@ -5,7 +5,7 @@
 #include "demangle/languages.h"
 #include "base/language.h"
 
-/* "$" and 32 hexadecimal digits: what Apple's linker adds to a local name that
+/* "$" and 32 hexadecimal digits: Apple's linker adds them to a local name that
  * exists more than once. */
 #define SUFFIX_LEN 33
 
@@ -38,7 +38,7 @@ without_suffix(sym_str_t name)
 }
 
 
-/* "__Z", "___Z", ...: with all underscores but the one of the ABI removed. */
+/* "__Z", "___Z", ...: removes all underscores but the ABI's. */
 static sym_str_t
 with_one_underscore(sym_str_t name, size_t *n_underscores)
 {
@@ -80,8 +80,8 @@ load_bytes(const char *p)
 }
 
 
-/* Where the next "> >" from `at` on begins, or len; 16 bytes at a time, for it is
- * looked for in all that is shown (memmem() took three times as long). */
+/* Position of the next "> >" from `at` on, or len.  Checks 16 bytes at a time
+ * because every shown name is searched (memmem() took three times as long). */
 static size_t
 find_gap(const char *text, size_t at, size_t len)
 {
@@ -129,8 +129,8 @@ tighten(char *text, size_t len)
 }
 
 
-/* What clang calls the function of a block in a function: "___Z..." on Linux and
- * with one underscore more on Apple's systems. */
+/* Clang's name for the function of a block in a function: "___Z..." on Linux,
+ * with one more underscore on Apple's systems. */
 static bool
 is_block(const char *name, size_t n_underscores)
 {
@@ -138,7 +138,7 @@ is_block(const char *name, size_t n_underscores)
 }
 
 
-/* LLVM's spelling of a C++ name; where LLVM gives none, libiberty's. */
+/* LLVM's spelling of a C++ name; libiberty's if LLVM has none. */
 static size_t
 demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
              size_t size)
@@ -164,8 +164,8 @@ demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
 }
 
 
-/* "??@", 32 hexadecimal digits, "@": of a name that was too long, nothing is left
- * that could be shown. */
+/* "??@", 32 hexadecimal digits, "@": a hash in place of a name that was too
+ * long; there is nothing to show. */
 static bool
 is_msvc_hash(sym_str_t name)
 {
@@ -232,7 +232,8 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
             len = sym_demangle_d(mangled, s.len, out, size);
         }
     } else if (lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_RUST) {
-        /* a C++ name may end as Rust's legacy ones do; the debug file knows */
+        /* a C++ name may end like Rust's legacy names; the debug file tells
+           them apart */
         len = sym_demangle_rust(mangled, out, size);
     }
 

@@ -10,9 +10,9 @@
 
 /*
  * "_Z..." of the Itanium C++ ABI, or "___Z..._block_invoke", as llvm-symbolizer
- * shows it, or of functions only without the return type; the name needs no NUL,
- * and is left as it was.  is_costly: over a limit, another demangler need not be
- * tried.
+ * shows it; without PARAMS, functions lose their return type.  The name needs
+ * no NUL and is not changed.  is_costly: it is over a limit, so no other
+ * demangler is tried.
  */
 size_t sym_demangle_llvm(const char *name, size_t len, bool has_return,
                          char *out, size_t size, bool *is_costly);
@@ -23,10 +23,10 @@ size_t sym_demangle_cpp(char *name, unsigned style, char *out, size_t size);
 /* "_R..." (v0) or "_ZN...17h<16 hexadecimal digits>E" (legacy). */
 size_t sym_demangle_rust(char *name, char *out, size_t size);
 
-/* "_D..."; the name is left as it was. */
+/* "_D..."; the name is not changed. */
 size_t sym_demangle_d(const char *name, size_t len, char *out, size_t size);
 
-/* "?..." of Microsoft's compilers; the name is left as it was. */
+/* "?..." of Microsoft's compilers; the name is not changed. */
 size_t sym_demangle_msvc(const char *name, size_t len, bool has_arguments,
                          char *out, size_t size);
 

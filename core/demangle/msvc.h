@@ -4,8 +4,8 @@
  * Microsoft does not document the grammar; clang's MicrosoftMangle.cpp
  * implements it.  A name may refer back to ten names and ten types that
  * precede, so the parsed form is a graph with shared parts, and a short name
- * can expand to an unbounded text.  All parts lie in one block of memory, which
- * the name's length bounds.
+ * can expand to an unbounded text.  All parts are in one block of memory, whose
+ * size is bounded by the name's length.
  */
 #ifndef SYM_DEMANGLE_MSVC_H
 #define SYM_DEMANGLE_MSVC_H
@@ -18,8 +18,8 @@
 /* Limit on the nesting of functions, templates and types. */
 #define SYM_MSVC_DEPTH_MAX 128u
 
-/* Size of the memory block: so many bytes for each byte of the name, plus a
- * fixed part. */
+/* Size of the memory block: bytes for each byte of the name, plus a fixed
+ * part. */
 #define SYM_MSVC_MEMORY_EACH ((size_t) 128)
 #define SYM_MSVC_MEMORY_ANY ((size_t) 4096)
 
@@ -47,7 +47,7 @@ typedef struct sym_msvc_types_s {
 } sym_msvc_types_t;
 
 typedef enum {
-    SYM_MSVC_TEXT, /* an identifier, or an operator that text spells */
+    SYM_MSVC_TEXT, /* an identifier, or an operator as spelled in text */
     SYM_MSVC_TEMPLATE,
     SYM_MSVC_CONSTRUCTOR,
     SYM_MSVC_DESTRUCTOR,

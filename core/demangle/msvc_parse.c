@@ -136,7 +136,7 @@ new_type(reader_t *r, sym_msvc_type_kind_t kind, uint8_t qualifiers,
 }
 
 
-/* Enters one more level of nesting, which the caller leaves again. */
+/* Enters a level of nesting, which the caller leaves. */
 static bool
 enter(reader_t *r)
 {
@@ -335,12 +335,13 @@ read_types(reader_t *r)
         part->type =
             is_digit(peek(r)) ? read_type_reference(r) : read_type(r, 0);
         if (r->pos - start > 1) {
-            remember_type(r, part->type); /* one letter is no longer than it */
+            remember_type(r, part->type); /* a single letter is never longer
+                                             than its replacement */
         }
     }
 
     if (r->pos < r->end) {
-        expect(r, "@"); /* a template that stands alone may end without */
+        expect(r, "@"); /* a template outside a scope may omit the end */
     }
 
     return first;
@@ -596,7 +597,7 @@ read_name_part(reader_t *r, bool is_scope, bool is_function)
 
 /* --- types --- */
 
-/* "A" to "D"; of members "Q" to "T". */
+/* "A" to "D"; for members "Q" to "T". */
 static uint8_t
 read_qualifiers(reader_t *r, bool *is_member)
 {
@@ -792,8 +793,8 @@ read_integer(reader_t *r, sym_msvc_type_kind_t kind)
 }
 
 
-/* <template-arg>: the address of a function or variable, or of a member, which
- * so many offsets follow. */
+/* <template-arg>: the address of a function or variable, or of a member
+ * followed by this number of offsets. */
 static sym_msvc_type_t *
 read_address(reader_t *r, unsigned n_offsets)
 {
@@ -872,7 +873,7 @@ read_special_type(reader_t *r, uint8_t qualifiers)
 }
 
 
-/* Reads a <builtin-type>.  NULL: the letters stand for no such type. */
+/* Reads a <builtin-type>.  NULL: not a type. */
 static const char *
 simple_text(reader_t *r)
 {
@@ -922,7 +923,7 @@ read_type_inside(reader_t *r, uint8_t qualifiers)
     if (take(r, "$")) {
         return read_special_type(r, qualifiers);
     }
-    if (take(r, "W")) { /* an enumeration: the digit tells its integer */
+    if (take(r, "W")) { /* an enumeration: the digit is its integer type */
         if (!is_digit(next(r))) {
             fail(r);
         }
@@ -982,7 +983,7 @@ read_type(reader_t *r, uint8_t qualifiers)
 
 /* --- symbols --- */
 
-/* <type-encoding> of a function that is a member: c is its class. */
+/* <type-encoding> of a member function: c is its class. */
 static sym_msvc_type_t *
 read_member_function(reader_t *r, char c)
 {
@@ -1055,7 +1056,7 @@ read_encoding(reader_t *r, sym_msvc_symbol_t *symbol)
     case '8': /* RTTI */
     case '9': /* extern "C", without a type */
         return;
-    case '_': /* a string, which is not shown */
+    case '_': /* a string literal, which is not shown */
         r->pos = r->end;
         return;
     case 'Y':
@@ -1080,7 +1081,7 @@ read_encoding(reader_t *r, sym_msvc_symbol_t *symbol)
 }
 
 
-/* A guard has a variable's type and then its number. */
+/* A guard has a variable's type, then its number. */
 static void
 read_guard(reader_t *r, sym_msvc_name_t *name)
 {

@@ -3,19 +3,19 @@
 #include <stdlib.h>
 
 /*
- * Looking for the pack of an expansion ("Args...", "sizeof...(args)") libiberty
- * walks shared branches again and again; so many steps it may take each time.
+ * Limit on the steps of one search for the pack of an expansion ("Args...",
+ * "sizeof...(args)"), in which libiberty walks shared branches repeatedly.
  */
 #define PACK_STEPS_MAX 4096u
 
-/* It copies, on its stack, the templates in force for each reference to a
- * parameter: of 16 bytes, and both are counted twice. */
+/* libiberty copies, on its stack, the active templates for each reference to a
+ * parameter: 16 bytes each, and both are counted twice. */
 #define COPIES_MAX 8192u
 
-/* Parts at most whose turn comes later: each was left two, itself behind them. */
+/* Limit on parts that wait: each adds two, then itself. */
 #define OPEN_MAX(most) (2 * (most) + 2)
 
-/* What of a part is another part. */
+/* Children of a part. */
 typedef enum {
     UNKNOWN,
     NOTHING,
@@ -114,15 +114,15 @@ typedef struct {
 
 typedef struct {
     sym_shards_t *out;
-    sym_shard_t **open; /* to be closed, or to be looked at */
+    sym_shard_t **open; /* to be closed, or to be visited */
     uint32_t n_open, most;
     uint64_t n_templates, n_references;
     bool is_costly;
 } walk_t;
 
-/* What a walk writes where libiberty counts, and starts from 0: nothing yet, that
- * the part is between the root and the part at hand, or how many steps it takes
- * through its branches, however often they are shared. */
+/* Values that a walk writes into libiberty's counter, which starts from 0: not
+ * visited, on the path from the root to the current part, or the number of
+ * steps through its branches, shared ones counted each time. */
 #define IS_NEW 0
 #define IS_OPEN (-1)
 
@@ -163,7 +163,7 @@ steps_of(const sym_shard_t *part)
 }
 
 
-/* What its kind costs. */
+/* Cost of its kind. */
 static void
 weigh(walk_t *w, const sym_shard_t *part, children_t c)
 {
@@ -183,7 +183,7 @@ weigh(walk_t *w, const sym_shard_t *part, children_t c)
         w->is_costly = w->is_costly || steps_of(c.left) > PACK_STEPS_MAX;
         break;
 
-    /* which operator is sizeof..., only libiberty knows */
+    /* only libiberty knows which operator is sizeof... */
     case DEMANGLE_COMPONENT_UNARY:
         w->is_costly = w->is_costly || steps_of(c.right) > PACK_STEPS_MAX;
         break;
@@ -194,7 +194,7 @@ weigh(walk_t *w, const sym_shard_t *part, children_t c)
 }
 
 
-/* All below it is known.  False: there are more parts than can be. */
+/* All its descendants are known.  False: more parts than possible. */
 static inline bool
 close_part(walk_t *w, sym_shard_t *part, children_t c)
 {
@@ -211,7 +211,8 @@ close_part(walk_t *w, sym_shard_t *part, children_t c)
 }
 
 
-/* A part that may be new; false: its own ancestor, or one too many. */
+/* Visits a part that may be new; false: it is its own ancestor, or one too
+   many. */
 static inline bool
 push(walk_t *w, sym_shard_t *part)
 {
@@ -231,7 +232,8 @@ push(walk_t *w, sym_shard_t *part)
 }
 
 
-/* The part on top; false: it is unknown, or one below it is no good. */
+/* Closes the part on top; false: it is unknown, or one of its descendants is
+   bad. */
 static inline bool
 step(walk_t *w)
 {
@@ -247,7 +249,7 @@ step(walk_t *w)
 
     w->n_open--;
 
-    /* else it came by another way meanwhile */
+    /* else it was reached by another path meanwhile */
     if (part->d_counting == IS_OPEN) {
         weigh(w, part, c);
         return close_part(w, part, c);
@@ -270,7 +272,7 @@ walk(walk_t *w, sym_shard_t *root)
 }
 
 
-/* In one piece: three allocations cost a fifth of a short name's time. */
+/* One block: three allocations would take a fifth of a short name's time. */
 static bool
 take_memory(walk_t *w, sym_shards_t *p)
 {
@@ -319,7 +321,7 @@ sym_shards_spoil(void *ctx)
 {
     const sym_shards_t *p = ctx;
 
-    /* more often than twice at a time it prints none */
+    /* libiberty prints no part that is nested in itself more than twice */
     for (uint32_t i = 0; i < p->n; i++) {
         p->parts[i]->d_printing = 2;
     }

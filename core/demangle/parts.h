@@ -1,9 +1,9 @@
 /*
- * parts.h - a look at a parsed C++ name before it is printed.
+ * parts.h - checks a parsed C++ name before it is printed.
  *
  * Parsing gives a tree whose branches are shared: a name of 200 bytes can stand
- * for more text than any disk has.  The text is bounded where it is written;
- * here is what libiberty does without writing anything.
+ * for more text than any disk has.  The writer bounds the text; this file
+ * bounds the work that libiberty does without writing.
  */
 #ifndef SYM_DEMANGLE_PARTS_H
 #define SYM_DEMANGLE_PARTS_H
@@ -19,7 +19,7 @@ typedef struct {
     uint32_t n;
 } sym_shards_t;
 
-/* Parts that a name of so many bytes can have, at most. */
+/* Most parts that a name of this many bytes can have. */
 #define SYM_PARTS_OF(len) (2 * (len) + 1)
 
 /*

@@ -19,7 +19,7 @@ is_base62(char c)
 
 /*
  * "for<'a, 'b, ...>": a binder (F or D, then G, a number in base 62, "_") is
- * written out in a loop that nothing ends early, and the number may be 2^64.
+ * printed by a loop that cannot be ended early, and the number may be 2^64.
  */
 static bool
 has_endless_binder(const char *name)
@@ -43,7 +43,7 @@ has_endless_binder(const char *name)
 }
 
 
-/* A byte that no symbol of Rust has ends all parsing. */
+/* A byte that no Rust symbol contains ends all parsing. */
 static void
 spoil(void *ctx)
 {
@@ -62,7 +62,7 @@ sym_demangle_rust(char *name, char *out, size_t size)
         return 0;
     }
 
-    /* libiberty would look at every byte of what is C++ */
+    /* libiberty would scan every byte of a C++ name */
     if (name[1] == 'Z' && strstr(name, "17h") == NULL) {
         return 0;
     }

@@ -1,9 +1,9 @@
 /*
- * sink.h - takes what libiberty prints, up to a size.
+ * sink.h - receives what libiberty prints, up to a size.
  *
- * libiberty's callback cannot say "enough".  But what it reads meanwhile is
- * ours: past the size the sink calls spoil(), which makes that invalid, and the
- * demangler gives up by itself.
+ * libiberty's callback cannot stop it.  But its input is ours: beyond the size
+ * the sink calls spoil(), which makes the input invalid, and the demangler
+ * gives up.
  */
 #ifndef SYM_DEMANGLE_SINK_H
 #define SYM_DEMANGLE_SINK_H

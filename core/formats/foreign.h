@@ -1,5 +1,5 @@
 /*
- * foreign.h - names files that no format here reads, by their first bytes.
+ * foreign.h - names unsupported files by their first bytes.
  *
  * The name of a foreign format is a better message than a parse error.
  */
@@ -11,9 +11,8 @@
 #include "base/error.h"
 
 /*
- * What the bytes begin, which no probe has known: a static text.
- * SYM_UNSUPPORTED: a format that is known by its name; SYM_MALFORMED: none that
- * is.
+ * Name of the format of bytes that no probe accepted, a static text.
+ * SYM_UNSUPPORTED: a known format; SYM_MALFORMED: an unknown one.
  */
 sym_status_t sym_foreign_name(const char *data, size_t len, const char **name);
 

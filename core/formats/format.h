@@ -3,8 +3,7 @@
  *
  * list.h names the rows, formats.h finds them.  A file goes through probe(),
  * objects() and convert(), in this order, in the converter's process; nothing
- * else in the project knows which formats there are.  docs/design/adding.md
- * adds one.
+ * else in the project knows the formats.  docs/design/adding.md adds one.
  */
 #ifndef SYM_FORMATS_FORMAT_H
 #define SYM_FORMATS_FORMAT_H
@@ -26,19 +25,20 @@ typedef struct {
 
 /* What the converter provides to a format. */
 typedef struct {
-    uint64_t unpacked_max; /* bytes that one file's parts may expand to */
+    uint64_t unpacked_max; /* most bytes that all parts of a file may expand
+                              to */
     const sym_thread_pool_t *pool; /* or NULL */
 
-    /* Both may be called in all threads of the pool.  SYM_NOT_FOUND: there is
-     * no such file, or it cannot be read. */
+    /* Both may be called on any thread of the pool.  SYM_NOT_FOUND: no such
+     * file, or it cannot be read. */
     sym_status_t (*companion)(void *ctx, const sym_companion_t *wanted,
                               sym_companion_file_t *file);
     /* A note about the file for its user. */
     __attribute__((format(printf, 2, 3))) void (*note)(void *ctx,
                                                        const char *format, ...);
 
-    /* Or NULL.  May be called in all threads.  Bytes of the file that will hardly
-     * be read again need not stay in memory. */
+    /* May be NULL, and called on any thread.  Says that these bytes of the file
+     * are unlikely to be read again, so that they can leave memory. */
     void (*release)(void *ctx, sym_str_t bytes);
     void *ctx;
 } sym_format_services_t;
@@ -53,21 +53,22 @@ sym_format_release(const sym_format_services_t *services, sym_str_t bytes)
 }
 
 
-/* An artifact to be finished and put. */
+/* An artifact that is complete and can be stored. */
 typedef struct {
     sym_kind_t kind;
     bool has_more; /* another artifact of the same object follows */
-    const sym_module_info_t *info; /* debug_id as the file writes it */
+    const sym_module_info_t *info; /* debug_id as in the file */
     void *writer;
     sym_status_t (*finish)(void *writer, const sym_module_info_t *info,
                            sym_extent_put_pt put, void *ctx,
                            sym_writer_stats_t *stats, sym_error_t *err);
-    bool is_incomplete; /* a part is missing, as a note has said */
+    bool is_incomplete; /* a part is missing; a note has named it */
 } sym_format_output_t;
 
 /* The file that is converted. */
 typedef struct {
-    sym_str_t data; /* the whole file, or the first piece of a streamed one */
+    sym_str_t data; /* the complete file, or the first piece of a streamed
+                       one */
     const sym_format_services_t *services;
 
     /* The next piece, of a streamed format; empty: the end. */
@@ -82,7 +83,8 @@ typedef struct {
 typedef struct {
     const char *title; /* in "..., TITLE and TITLE files are read" */
 
-    /* Whether the first bytes, 64 for a file found in a folder, are of the format. */
+    /* Whether the first bytes, 64 for a file found in a folder, belong to the
+       format. */
     bool (*probe)(const uint8_t *data, size_t len);
 
     /* Whether a file found in a folder is loaded; one named on the command line
@@ -96,7 +98,7 @@ typedef struct {
     /* convert() reads the file piece by piece; the file has one object. */
     bool is_streamed;
 
-    /* Files hold no name: the module has the name of the file, and is found by
+    /* Files contain no name: the module gets the file's name, and is found by
      * its ids. */
     bool is_nameless;
 

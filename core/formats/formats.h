@@ -10,13 +10,13 @@
 /* NULL for SYM_CONVERSION_UNKNOWN. */
 const sym_format_t *sym_format_of(sym_conversion_format_t format);
 
-/* The format of a file that begins so, or SYM_CONVERSION_UNKNOWN. */
+/* The format of a file with these first bytes, or SYM_CONVERSION_UNKNOWN. */
 sym_conversion_format_t sym_format_find(const uint8_t *data, size_t len);
 
 /*
- * Why a file that begins so is not read, into text: what it is, as far as its
- * first bytes tell, and what is read.  SYM_UNSUPPORTED: a format that is known
- * by its name; SYM_MALFORMED: none that is known.
+ * Writes to text why a file with these first bytes is not read: its format, if
+ * known, and the supported ones.  SYM_UNSUPPORTED: a known format;
+ * SYM_MALFORMED: an unknown one.
  */
 sym_status_t sym_format_refuse(const char *data, size_t len, char *text,
                                size_t size);

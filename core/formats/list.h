@@ -20,11 +20,11 @@
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 
-/* What a file was, that was converted. */
+/* Format of a converted file. */
 typedef enum {
-    SYM_CONVERSION_UNKNOWN, /* its converter died before it told */
+    SYM_CONVERSION_UNKNOWN, /* its converter died before it reported a format */
     SYM_FORMATS(SYM_CONVERSION_FORMAT)
-        SYM_CONVERSION_FORMATS /* how many there are */
+        SYM_CONVERSION_FORMATS /* number of formats */
 } sym_conversion_format_t;
 
 #endif

@@ -9,8 +9,8 @@
 /* A writer that uses the threads of the file's services; NULL: no memory. */
 sym_writer_t *sym_format_writer(const sym_format_file_t *f, sym_error_t *err);
 
-/* Puts what the writer was given, with the lines that a map of the module has for
- * it (il2cpp/line_map.h). */
+/* Stores the writer's symcache, with lines from a map of the module
+ * (il2cpp/line_map.h). */
 sym_status_t sym_format_put_symcache(const sym_format_file_t *f,
                                      sym_writer_t *w,
                                      const sym_module_info_t *info,

@@ -2,19 +2,19 @@
 
 #include "base/hex.h"
 
-/* Of a result.  Small ones take one. */
+/* Bytes of a block; a small result takes one block. */
 #define BLOCK 4096
 
-/* No job begins with less than this part of the room free. */
+/* No job begins unless this share of the room is free. */
 #define RESERVE 16
 
-/* A result may take this part of all room. */
+/* Share of the room that one result may take. */
 #define SHARE 4
 
-/* Records that one call looks at, so that the lock is not held for long. */
+/* Records that one call visits, so that the lock is not held for long. */
 #define EXPIRE 16384
 
-/* In `next` of a block, during repair(): a record has it. */
+/* In `next` of a block, during repair(): a record owns it. */
 #define USED UINT32_C(0x80000000)
 
 /* Numbers of records and blocks are stored plus 1; 0 stands for no record. */
@@ -28,7 +28,7 @@ typedef struct {
     uint64_t expires_at;
     uint32_t state; /* written last: repair() relies on it */
     uint32_t process;
-    uint32_t next;        /* in its bucket, or among the free */
+    uint32_t next;        /* in its bucket, or in the list of free records */
     uint32_t first, last; /* blocks */
 } record_t;
 
@@ -45,7 +45,8 @@ struct sym_jobs_s {
     uint32_t n; /* records, and blocks, and buckets */
     uint32_t free_record, free_block;
     uint32_t n_free;         /* blocks */
-    uint32_t n_looked_at;    /* records, by sym_jobs_expire() in this round */
+    uint32_t n_looked_at;    /* records visited by sym_jobs_expire() in this
+                                round */
     uint64_t need, expected; /* of all running jobs */
     sym_jobs_stat_t stat;
     size_t records_at, buckets_at, next_at, blocks_at; /* from the beginning */
@@ -87,7 +88,7 @@ block(const sym_jobs_t *jobs, uint32_t b)
 }
 
 
-/* Stores that a death must not find in another order. */
+/* Stores whose order matters if the process dies between them. */
 static void
 set(uint32_t *field, uint32_t value)
 {
@@ -112,7 +113,7 @@ sym_job_id_make(sym_job_id_t *id)
 }
 
 
-/* Before which of the 16 bytes a hyphen stands. */
+/* Whether a hyphen precedes this one of the 16 bytes. */
 static bool
 has_hyphen(unsigned byte)
 {
@@ -227,7 +228,7 @@ free_one_block(sym_jobs_t *jobs, uint32_t b)
 }
 
 
-/* A death in the middle loses the blocks, until repair(). */
+/* If the process dies in the middle, the blocks are lost until repair(). */
 static void
 free_blocks(sym_jobs_t *jobs, record_t *r)
 {
@@ -486,7 +487,7 @@ sym_jobs_lose(sym_jobs_t *jobs, uint32_t process, uint64_t expires_at)
 }
 
 
-/* Three quarters of what others leave. */
+/* Three quarters of what the others leave. */
 static uint32_t
 share(uint32_t all, uint32_t others)
 {
@@ -496,7 +497,7 @@ share(uint32_t all, uint32_t others)
 }
 
 
-/* Whether the client may have another one, for its tenant. */
+/* Whether the client may have another job for its tenant. */
 static bool
 may_add(const sym_jobs_t *jobs, const sym_job_t *job,
         const sym_jobs_limits_t *limits)
@@ -531,7 +532,7 @@ may_add(const sym_jobs_t *jobs, const sym_job_t *job,
 }
 
 
-/* Of the job's result. */
+/* Capped result size. */
 static uint64_t
 expected(const sym_jobs_t *jobs, const sym_job_t *job)
 {
@@ -541,7 +542,7 @@ expected(const sym_jobs_t *jobs, const sym_job_t *job)
 }
 
 
-/* For the result, beside what running jobs will write. */
+/* Room for the result in addition to what running jobs will write. */
 static bool
 has_room(const sym_jobs_t *jobs, const sym_job_t *job)
 {

@@ -42,12 +42,13 @@ typedef enum {
 
 typedef struct {
     sym_job_id_t id;
-    uint32_t process;  /* where it runs */
-    uint64_t client;   /* jobs of one client have the same number */
-    uint64_t tenant;   /* of the client, for which it asks; 0: it names none */
-    uint64_t bytes;    /* of memory that its request needs while it runs */
-    uint64_t expected; /* bytes of its result, about */
-    uint64_t expires_at; /* even if its end is never reported */
+    uint32_t process;    /* where it runs */
+    uint64_t client;     /* jobs of one client have the same number */
+    uint64_t tenant;     /* of the client, which it names; 0: none */
+    uint64_t bytes;      /* bytes of memory that its request needs while it
+                          runs */
+    uint64_t expected;   /* approximate bytes of its result */
+    uint64_t expires_at; /* also if its end is never reported */
 } sym_job_t;
 
 /* Jobs of one client: it may have three quarters of the requests that the jobs of
@@ -61,7 +62,7 @@ typedef struct {
 } sym_jobs_limits_t;
 
 typedef struct {
-    uint64_t running; /* requests at work, with those that became no jobs */
+    uint64_t running; /* requests in progress, including those without a job */
     uint64_t jobs;    /* that run */
     uint64_t results;
     uint64_t bytes;     /* of the results */
@@ -76,7 +77,7 @@ typedef struct {
     uint32_t record;
 } sym_job_ref_t;
 
-/* Where a reader of a result stands; zeroes: at its beginning. */
+/* Position of a reader of a result; zeroes: at its beginning. */
 typedef struct {
     uint32_t block; /* + 1 */
     uint64_t done;
@@ -87,7 +88,7 @@ typedef struct sym_jobs_s sym_jobs_t;
 /* Sets version and variant of 16 random bytes. */
 void sym_job_id_make(sym_job_id_t *id);
 
-/* With or without hyphens, in any case.  False: it is no UUID. */
+/* With or without hyphens, in any case.  False: not a UUID. */
 bool sym_job_id_read(sym_str_t text, sym_job_id_t *id);
 
 void sym_job_id_write(const sym_job_id_t *id, char text[SYM_JOB_ID_TEXT]);
@@ -100,12 +101,13 @@ void sym_jobs_unlock(sym_jobs_t *jobs);
 
 /* --- requests at work; without the lock, of the process itself --- */
 
-/* False: `limit` requests are at work in all processes together (0: no limit).
+/* False: `limit` requests are in progress in all processes together (0: no
+   limit).
  */
 bool sym_jobs_enter(sym_jobs_t *jobs, uint32_t process, uint32_t limit);
 void sym_jobs_leave(sym_jobs_t *jobs, uint32_t process);
 
-/* The process id of a number; 0: no process has this number. */
+/* The process id of the process with this number; 0: none. */
 uint64_t sym_jobs_process(const sym_jobs_t *jobs, uint32_t process);
 
 /* How many numbers of processes were used until now. */
@@ -142,13 +144,13 @@ void sym_jobs_finish(sym_jobs_t *jobs, const sym_job_ref_t *ref,
 sym_job_state_t sym_jobs_find(sym_jobs_t *jobs, const sym_job_id_t *id,
                               uint64_t now, sym_job_ref_t *ref);
 
-/* The next piece of a completed job's result, valid until the lock is given up.
+/* The next piece of a completed job's result, valid until the lock is released.
  * SYM_OK, with an empty piece at the end; SYM_NOT_FOUND: the job is gone. */
 sym_status_t sym_jobs_read(const sym_jobs_t *jobs, const sym_job_ref_t *ref,
                            sym_job_cursor_t *cursor, sym_str_t *piece);
 
-/* Drops results that expired `grace` ago; until then, readers that have begun may
- * read on.  One call looks at a part of a large table, the next at another. */
+/* Drops results that expired `grace` ago; until then readers that have begun
+ * may continue.  Each call visits a part of a large table. */
 void sym_jobs_expire(sym_jobs_t *jobs, uint64_t now, uint64_t grace);
 
 sym_jobs_stat_t sym_jobs_stat(const sym_jobs_t *jobs);

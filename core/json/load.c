@@ -5,16 +5,15 @@
 #include <string.h>
 
 /*
- * jansson asks for memory through two functions of the whole process and tells
- * them nothing: which text is being read by this thread, only this can say.
+ * jansson allocates through two functions of the process, without a context:
+ * this variable has the text that this thread is reading.
  *
- * While it reads a token, jansson does not look whether it got the memory: it
- * then aborts the process at an assertion, or reads and writes past what it got.
- * So it never sees a failure: the jump leaves it.  It holds nothing but what the
- * arena has.
+ * While it reads a token, jansson does not check whether an allocation failed:
+ * it would abort at an assertion, or read and write out of bounds.  So it never
+ * sees a failure: a longjmp() leaves it.  All its memory belongs to the arena.
  */
 typedef struct {
-    sym_arena_t *arena; /* NULL: none is */
+    sym_arena_t *arena; /* NULL: none */
     bool has_failed;
     jmp_buf out;
 } load_t;
@@ -28,7 +27,7 @@ take(size_t size)
     void *p;
 
     if (load.arena == NULL) {
-        return malloc(size); /* another thread's, just now */
+        return malloc(size); /* another thread is doing it */
     }
 
     p = sym_arena_alloc(load.arena, size);
@@ -81,8 +80,9 @@ load_into(sym_arena_t *arena, sym_str_t text, size_t flags, json_error_t *error)
 }
 
 
-/* A key takes jansson five times as long as a number, and more in a large
- * object: it goes into a table.  What looks like one in a string counts too. */
+/* A key takes jansson five times as long as a number, and longer in a large
+ * object, because it goes into a table.  A colon inside a string counts,
+ * too. */
 static bool
 has_many_keys(sym_str_t text)
 {

@@ -1,12 +1,11 @@
 /*
  * load.h - parses JSON text into jansson's tree, or says why it cannot.
  *
- * The one place that calls jansson's reader: it knows which of its errors are
- * the text's and which are ours, and bounds what a text may cost.  jansson
- * reads a text in one go and takes up to 100 bytes of memory for one of the
- * text, so its bytes, its tree and its keys are limited: 31 KB of gzip held a
- * worker for seconds and 2.5 GB.  jansson goes 2,048 levels deep and no
- * deeper.
+ * The only caller of jansson's reader: it separates errors of the text from
+ * ours, and bounds the cost of a text.  jansson reads a text in one go and
+ * takes up to 100 bytes of memory for each byte of it, so bytes, tree and keys
+ * are limited: without limits 31 KB of gzip blocked a worker for seconds and
+ * took 2.5 GB. jansson goes 2,048 levels deep and no deeper.
  */
 #ifndef SYM_JSON_LOAD_H
 #define SYM_JSON_LOAD_H
@@ -18,9 +17,9 @@
 #include "base/str.h"
 
 /*
- * Measured, of text that jansson is given: the worst within all three takes 84
- * ms (as many keys as there may be, then reals of 22 digits); without a limit
- * of keys, one object of 178,000 took 104.
+ * Limits of a text for jansson.  Measured: the worst text within all three
+ * takes 84 ms (the maximum of keys, then reals of 22 digits); without a limit
+ * on keys, one object with 178,000 took 104 ms.
  */
 #define SYM_JSON_BYTES_MAX ((size_t) 4 << 20)
 #define SYM_JSON_MEMORY_MAX ((size_t) 24 << 20)
@@ -29,11 +28,11 @@
 /* A tree for administrators; its keys are not limited. */
 #define SYM_JSON_TRUSTED_MAX ((size_t) 64 << 20)
 
-/* A tree in a process of its own that may be lost: texts of up to 64 MiB. */
+/* A tree in a child process that may be killed: texts of up to 64 MiB. */
 #define SYM_JSON_CONVERTER_MAX ((size_t) 1 << 30)
 #define SYM_JSON_CONVERTER_BYTES_MAX ((size_t) 64 << 20)
 
-/* A tree that is dropped whole: nothing of it is for json_decref(). */
+/* A tree that is freed as a whole, never by json_decref(). */
 typedef struct {
     json_t *root; /* NULL: none */
     sym_arena_t arena;
@@ -42,7 +41,7 @@ typedef struct {
 /*
  * The tree of all of text, in at most `memory` bytes; flags are jansson's
  * JSON_*.  SYM_OK; SYM_MALFORMED with what (static, "the answer is no JSON"),
- * line and byte; SYM_LIMIT; SYM_NOMEM.  To be dropped whatever it gives.
+ * line and byte; SYM_LIMIT; SYM_NOMEM.  The caller drops the tree in any case.
  */
 sym_status_t sym_json_load(sym_json_t *json, sym_str_t text, size_t memory,
                            size_t flags, const char *what, sym_error_t *err);

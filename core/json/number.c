@@ -8,7 +8,7 @@
 #include "base/hex.h"
 #include "json/raw.h"
 
-/* Digits of 2^63 and more; an integer of fewer is left as it is. */
+/* Digits of 2^63; an integer with fewer is left as it is. */
 #define LARGE_DIGITS 19u
 
 #define DIGITS_MAX 17 /* enough for any double */
@@ -20,7 +20,7 @@ is_digit(char c)
 }
 
 
-/* Behind the string that begins at p. */
+/* The end of the string that begins at p. */
 static const char *
 skip_string(const char *p, const char *end)
 {
@@ -32,7 +32,8 @@ skip_string(const char *p, const char *end)
 }
 
 
-/* Behind the object whose key ends at p; p: the string there is no such key. */
+/* The end of the object whose key ends at p; p: the string there is not such a
+   key. */
 static const char *
 skip_object(const char *p, const char *end)
 {
@@ -63,11 +64,11 @@ skip_object(const char *p, const char *end)
 }
 
 
-/* Where a text is read. */
+/* Position in the text. */
 typedef struct {
     const char *p, *end;
     sym_str_t exact;       /* key of objects whose integers keep their value */
-    const char *exact_end; /* of the last one */
+    const char *exact_end; /* of the previous one */
 } scan_t;
 
 
@@ -79,7 +80,7 @@ read_string(scan_t *s)
     s->p = skip_string(s->p, s->end);
     string.len = (size_t) (s->p - string.data);
 
-    /* one with escapes may be that key */
+    /* a string with escapes may be that key */
     if (s->p > s->exact_end
         && (sym_str_eq(string, s->exact)
             || memchr(string.data, '\\', string.len) != NULL))
@@ -89,8 +90,8 @@ read_string(scan_t *s)
 }
 
 
-/* The next integer outside of strings that may have to be written in another way;
- * data NULL: none. */
+/* The next integer outside strings that may need another spelling; data NULL:
+ * none. */
 static sym_str_t
 next_integer(scan_t *s)
 {
@@ -115,7 +116,7 @@ next_integer(scan_t *s)
             continue;
         }
 
-        /* of a real, past its exponent; or of what is no number */
+        /* of a real, after its exponent; or not a number */
         if (p < end && (*p == '.' || *p == 'e' || *p == 'E')) {
             while (p < end
                    && (is_digit(*p) || *p == '.' || *p == 'e' || *p == 'E'
@@ -140,7 +141,7 @@ next_integer(scan_t *s)
 }
 
 
-/* Another spelling of the integer, at p; or its own. */
+/* Writes the integer at p, in another spelling if it needs one. */
 static char *
 write_integer(char *p, sym_str_t integer, bool is_exact)
 {
@@ -181,8 +182,8 @@ sym_json_integers(sym_arena_t *arena, sym_str_t text, sym_str_t exact)
         return text;
     }
 
-    /* "-0," grows by two bytes, and no integer by more; then room for what
-     * sym_dec_write() may write to */
+    /* an integer grows by two bytes at most ("-0,"); plus room for what
+     * sym_dec_write() may write */
     copy = p = sym_arena_alloc(arena, 2 * text.len + 32);
     if (copy == NULL) {
         return sym_str(NULL, 0);
@@ -201,7 +202,8 @@ sym_json_integers(sym_arena_t *arena, sym_str_t text, sym_str_t exact)
 }
 
 
-/* The significant digits of a number without its sign; *exponent is of the first. */
+/* The significant digits of a number without its sign; *exponent is that of the
+   first digit. */
 static int
 split(const char *text, char digits[DIGITS_MAX], int *exponent)
 {

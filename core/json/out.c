@@ -3,7 +3,7 @@
 #include "base/hex.h"
 #include "base/json_plain.h"
 
-/* A code point beyond the first plane takes two escapes of six bytes. */
+/* A code point above U+FFFF takes two escapes of six bytes. */
 #define ESCAPE_MAX 12
 #define NUMBER_MAX 20
 
@@ -200,7 +200,7 @@ sym_out_seconds(sym_out_t *out, double seconds)
 {
     uint64_t millionths;
 
-    /* also NaN; and what no clock says: 10^12 s are 30,000 years */
+    /* also NaN, and impossible times: 10^12 s are 30,000 years */
     if (!(seconds > 0)) {
         seconds = 0;
     } else if (seconds > 1e12) {

@@ -1,5 +1,5 @@
 /*
- * out.h - where JSON is written: the one JSON writer of the project.
+ * out.h - the project's only JSON writer.
  *
  * A sym_out_t is a window of free bytes.  When it is full, `more` sets the next
  * one (nginx: another buffer of the chain; loader: flush to stdout), so an
@@ -21,7 +21,7 @@ typedef struct sym_out_s sym_out_t;
 
 struct sym_out_s {
     char *pos, *end;
-    /* Takes what was written up to pos and sets a window of at least `need`
+    /* Takes the bytes written up to pos and sets a window of at least `need`
      * bytes (need <= SYM_OUT_NEED_MAX).  False: no memory. */
     bool (*more)(sym_out_t *out, size_t need);
     void *ctx;
@@ -55,7 +55,7 @@ sym_out_room(sym_out_t *out, size_t need)
 /* Writes the text unchanged, over as many windows as it needs. */
 void sym_out_windows(sym_out_t *out, sym_str_t text);
 
-/* Does the same, inline for a text that fits the window. */
+/* Same, but inline for a text that fits the window. */
 static inline void
 sym_out_raw(sym_out_t *out, sym_str_t text)
 {

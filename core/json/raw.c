@@ -3,8 +3,8 @@
 #include "base/hex.h"
 #include "base/json_plain.h"
 
-/* Digits of an integer, and of an exponent, with which no number is too large
- * for a double. */
+/* Most digits of an integer, and of an exponent, that keep any number within
+ * the range of a double. */
 #define INTEGER_DIGITS_MAX 20
 #define EXPONENT_DIGITS_MAX 2
 
@@ -20,7 +20,7 @@ static const char simple[256] = {
 };
 
 
-/* The digits of the "\u00e9" at p; -1: none is there. */
+/* The digits of the "\u00e9" at p; -1: not such an escape. */
 static int
 read_unit(const char *p, const char *end)
 {
@@ -220,12 +220,12 @@ skip_word(const char *p, const char *end, sym_str_t word)
 
 /* --- values --- */
 
-/* The functions below move p on, and return false at text that they refuse. */
+/* The functions below advance p, and return false at text that they refuse. */
 typedef struct {
     const char *p, *end;
     unsigned depth;
     bool is_unique;
-    unsigned n_keys; /* of the objects around p */
+    unsigned n_keys; /* keys of the objects around p */
     sym_str_t keys[SYM_RAW_KEYS_MAX];
 } walk_t;
 
@@ -244,7 +244,7 @@ move(walk_t *w, const char *p)
 }
 
 
-/* True if c is next, and is taken. */
+/* Consumes c if it is next. */
 static bool
 take(walk_t *w, char c)
 {
@@ -258,7 +258,7 @@ walk_key(walk_t *w, unsigned first)
 {
     sym_raw_string_t key;
 
-    /* an escape can hide that two keys are the same, or a NUL */
+    /* an escape can hide a NUL, or that two keys are equal */
     w->p = sym_raw_space(w->p, w->end);
     if (!move(w, sym_raw_string(w->p, w->end, &key)) || key.has_escapes
         || !take(w, ':'))
@@ -285,7 +285,7 @@ walk_key(walk_t *w, unsigned first)
 }
 
 
-/* The items of a list or object, whose bracket is taken. */
+/* The items of a list or object, after its bracket. */
 static bool
 walk_items(walk_t *w, bool is_object)
 {

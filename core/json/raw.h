@@ -1,11 +1,11 @@
 /*
- * raw.h - JSON that is read where it is, without a tree: for readers of requests
- * that take ordinary text in one pass.
+ * raw.h - reads JSON in place, without a tree: for direct readers of requests,
+ * which take one pass.
  *
- * These functions accept less than jansson does: text that they refuse may still
- * be JSON, and jansson decides.  What they accept jansson accepts, too, with the
- * same value; so it can be passed on as it is.  They take time linear in the
- * text.  All views are of the text that is read.
+ * These functions accept less than jansson does: text that they refuse may
+ * still be JSON, and jansson decides.  jansson accepts all that they accept,
+ * with the same value, so it can be passed on unchanged.  They take time linear
+ * in the text.  All views are of the text that is read.
  */
 #ifndef SYM_JSON_RAW_H
 #define SYM_JSON_RAW_H
@@ -15,20 +15,20 @@
 
 /* A string, without its quotes. */
 typedef struct {
-    sym_str_t text; /* as it is written */
+    sym_str_t text; /* as written, with its escapes */
     bool has_escapes;
 } sym_raw_string_t;
 
-/* Bytes of a list or object, which is read in one turn; strings have no limit. */
+/* Bytes of a list or object that is read in one turn; strings have no limit. */
 #define SYM_RAW_BYTES_MAX ((size_t) 4 << 20)
 
 /* Lists and objects inside each other; jansson takes 2,048. */
 #define SYM_RAW_DEPTH_MAX 64
 
-/* Keys of one object, and of those around it, that are told apart. */
+/* Keys of an object and of those around it that are compared. */
 #define SYM_RAW_KEYS_MAX 64
 
-/* Behind the white space at p. */
+/* The end of the white space at p. */
 static inline const char *
 sym_raw_space(const char *p, const char *end)
 {
@@ -40,16 +40,16 @@ sym_raw_space(const char *p, const char *end)
 }
 
 
-/* Returns the end of the string whose quote is at p; NULL: it is refused. */
+/* Returns the end of the string whose quote is at p; NULL: refused. */
 const char *sym_raw_string(const char *p, const char *end,
                            sym_raw_string_t *string);
 
-/* Returns the end of the value at p, or after white space there; NULL: it is
+/* Returns the end of the value at p, or after white space there; NULL:
  * refused. */
 const char *sym_raw_value(const char *p, const char *end);
 
-/* Does the same, but refuses objects that have a key twice: their value depends on
- * who reads them. */
+/* Same, but refuses objects with a repeated key: readers differ on their
+ * value. */
 const char *sym_raw_unique(const char *p, const char *end);
 
 /* The decoded text; in the arena if it has escapes.  data NULL: no memory. */

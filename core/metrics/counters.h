@@ -2,11 +2,11 @@
  * counters.h - what the service counts.
  *
  * A sym_metrics_t lies in memory that all workers share; zeroes are a valid
- * beginning.  To count is one relaxed atomic addition: no lock, and exact
- * whatever the number of workers.  Only sym_metrics_source() must not run twice
- * at a time: the caller has the lock.
+ * beginning.  Counting is one relaxed atomic addition: no lock, and exact for
+ * any number of workers.  Only sym_metrics_source() must not run twice at a
+ * time: the caller has the lock.
  *
- * Nothing here is per process: a worker that is killed takes nothing along.
+ * Nothing here belongs to one process: a killed worker loses no counts.
  */
 #ifndef SYM_METRICS_COUNTERS_H
 #define SYM_METRICS_COUNTERS_H
@@ -19,9 +19,9 @@
 #include "metrics/histogram.h"
 #include "metrics/history.h"
 
-/* What became of a request for symbols; logs have the same words. */
+/* Outcome of a request for symbols; logs use the same words. */
 typedef enum {
-    SYM_SERVED_NONE, /* was no request for symbols, or the client left */
+    SYM_SERVED_NONE, /* not a request for symbols, or the client left */
     SYM_SERVED_OK,
     SYM_SERVED_INVALID,
     SYM_SERVED_TOO_LARGE,
@@ -30,13 +30,13 @@ typedef enum {
     SYM_SERVED_UNAVAILABLE,
     SYM_SERVED_PARTIAL,      /* modules failed, or were not fetched in time */
     SYM_SERVED_FETCH_FAILED, /* no answer, because of such modules */
-    SYM_SERVED_PENDING,      /* the client got an id, the work goes on */
-    SYM_SERVED_BUSY          /* too many requests were at work */
+    SYM_SERVED_PENDING,      /* the client got an id, and the work continues */
+    SYM_SERVED_BUSY          /* too many requests were in progress */
 } sym_served_t;
 
 #define SYM_SERVED_STATES (SYM_SERVED_BUSY + 1)
 
-/* What a request asked for: an API and a version of it.  core/api/registry.h
+/* The endpoint of a request: an API and its version.  core/api/registry.h
  * numbers them. */
 #define SYM_METRICS_ENDPOINTS 128
 
@@ -46,13 +46,13 @@ typedef struct {
         *version; /* NULL: another path, another method, not read so far */
 } sym_metrics_endpoint_t;
 
-/* What became of a module, or of one fetch of it, which is never pending. */
+/* Outcome of a module, or of one fetch of it, which is never pending. */
 typedef enum {
     SYM_OUTCOME_FOUND,
     SYM_OUTCOME_ABSENT,    /* there is no such file */
-    SYM_OUTCOME_MALFORMED, /* had, but not to be read */
-    SYM_OUTCOME_FAILED,    /* could not be had this time */
-    SYM_OUTCOME_PENDING    /* not settled when the answer had to go */
+    SYM_OUTCOME_MALFORMED, /* fetched, but unreadable */
+    SYM_OUTCOME_FAILED,    /* could not be fetched this time */
+    SYM_OUTCOME_PENDING    /* not settled when the answer was sent */
 } sym_outcome_t;
 
 #define SYM_OUTCOMES (SYM_OUTCOME_PENDING + 1)
@@ -63,7 +63,7 @@ typedef enum {
 #define SYM_METRICS_WORKERS 1024
 #define SYM_METRICS_NAME_MAX 64
 
-/* Sources by name; those that find no place are counted as "other". */
+/* Sources by name; those without a slot are counted as "other". */
 #define SYM_METRICS_SOURCES 256
 #define SYM_METRICS_OTHER SYM_METRICS_SOURCES
 
@@ -71,7 +71,7 @@ typedef struct {
     uint64_t fetches[SYM_OUTCOMES];
     uint64_t bytes;
     sym_histogram_t seconds;
-    uint32_t len; /* of the name; 0: no such source, or not yet */
+    uint32_t len; /* length of the name; 0: no such source, or not yet */
     char name[SYM_METRICS_NAME_MAX];
 } sym_metrics_source_t;
 
@@ -84,15 +84,17 @@ typedef struct {
     sym_histogram_t request;
 
     uint64_t joins;
-    uint64_t blocked; /* fetches from hosts that are blocked */
+    uint64_t blocked; /* fetches from blocked hosts */
     uint64_t reconnects;
-    /* Of each worker: its process id and the state of its connection. */
+    /* For each worker: its process id and the state of its connection. */
     uint64_t links[SYM_METRICS_WORKERS];
 
-    sym_histogram_t turn;                 /* processor time of event loops */
-    uint64_t memory[SYM_METRICS_WORKERS]; /* bytes that a worker's requests
-                                             hold */
-    uint64_t refused[SYM_REFUSED_STATES]; /* requests, for want of memory */
+    sym_histogram_t turn;                 /* CPU time of turns of the event
+                                             loop */
+    uint64_t memory[SYM_METRICS_WORKERS]; /* bytes held by a worker's
+                                             requests */
+    uint64_t refused[SYM_REFUSED_STATES]; /* requests refused because memory was
+                                             used up */
 
     sym_metrics_source_t sources[SYM_METRICS_SOURCES + 1];
 
@@ -131,31 +133,30 @@ void sym_metrics_fetch(sym_metrics_t *m, unsigned source, sym_outcome_t outcome,
                        uint64_t bytes, uint64_t ns);
 
 /*
- * The connections of workers to the loader.  A worker's place passes to the
- * process that began last: what its predecessor says from then on, or never
- * could say because it was killed, does not count.
+ * The connections of workers to the loader.  A worker's slot passes to the
+ * process that began last.  From then on its predecessor is ignored, also if it
+ * was killed and could not report.
  */
 void sym_metrics_worker(sym_metrics_t *m, unsigned worker, uint64_t pid);
 void sym_metrics_link(sym_metrics_t *m, unsigned worker, uint64_t pid,
                       bool is_up);
 
-/* Sums of what was counted, as the history keeps them. */
+/* Totals, as the history keeps them. */
 void sym_metrics_totals(const sym_metrics_t *m, sym_totals_t *totals);
 
-/* To be called before something is counted: keeps the totals of each half
- * minute. */
+/* Call it before counting: keeps the totals of each half minute. */
 void sym_metrics_remember(sym_metrics_t *m, uint64_t now_s);
 
-/* The bytes that requests of a worker hold now. */
+/* Sets the bytes that requests of a worker hold now. */
 void sym_metrics_memory(sym_metrics_t *m, unsigned worker, uint64_t bytes);
 
-/* The same of the first n workers. */
+/* Sum of these bytes over the first n workers. */
 uint64_t sym_metrics_memory_all(const sym_metrics_t *m, unsigned n);
 
-/* "worker" and "request": whose memory was used up. */
+/* "worker", "request": whose memory was used up. */
 sym_str_t sym_refused_word(sym_refused_t refused);
 
-/* How many of the first n workers are connected. */
+/* Number of connected workers among the first n. */
 unsigned sym_metrics_links(const sym_metrics_t *m, unsigned n);
 
 #endif

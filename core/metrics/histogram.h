@@ -1,5 +1,5 @@
 /*
- * histogram.h - how long things took, in memory that processes share.
+ * histogram.h - durations, in memory that processes share.
  *
  * Bounds go 1, 2, 5, 10, .. from 10 microseconds to 100 seconds.  An
  * observation is two relaxed atomic additions; zeroes are an empty histogram.
@@ -14,7 +14,7 @@
 #define SYM_HISTOGRAM_BOUNDS 22
 
 typedef struct {
-    /* not cumulated; the last one: beyond all bounds */
+    /* not cumulative; the last one: beyond all bounds */
     uint64_t buckets[SYM_HISTOGRAM_BOUNDS + 1];
     uint64_t sum_ns;
 } sym_histogram_t;

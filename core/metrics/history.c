@@ -37,8 +37,7 @@ sym_history_keep(sym_history_t *h, uint64_t now_s, const sym_totals_t *totals)
 }
 
 
-/* False: nothing was counted in this interval, or the sample is being
- * written. */
+/* False: the interval has no sample, or it is being written. */
 static bool
 read_sample(const sym_history_t *h, uint64_t interval, sym_totals_t *before)
 {
@@ -62,7 +61,7 @@ value_of(const sym_totals_t *t, size_t offset)
 }
 
 
-/* totals[i]: when the i-th of n intervals began. */
+/* totals[i]: totals at the start of the i-th of n intervals. */
 static void
 write_series(sym_out_t *out, size_t which,
              const sym_totals_t totals[SYM_HISTORY_INTERVALS + 1], size_t n)
@@ -91,7 +90,7 @@ void
 sym_history_write(const sym_history_t *h, uint64_t now_s,
                   const sym_totals_t *now, sym_out_t *out)
 {
-    /* at the beginning of each interval, and now */
+    /* at the start of each interval, and now */
     sym_totals_t totals[SYM_HISTORY_INTERVALS + 1];
     uint64_t last = sym_history_interval(now_s);
     uint64_t oldest = __atomic_load_n(&h->oldest, __ATOMIC_RELAXED);

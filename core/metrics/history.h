@@ -1,11 +1,11 @@
 /*
  * history.h - the totals of the last hour, in half minutes.
  *
- * A ring in the memory that all workers share, so that a page that is opened
- * after an incident shows it.  Whoever counts first in a half minute keeps the
- * totals as they were before: the difference of two samples is exactly what was
- * counted in the half minute of the first, also where none lies between them,
- * and an idle server needs no timer.
+ * A ring in the memory that all workers share, so that a page opened after an
+ * incident shows it.  The first worker that counts in a half minute keeps the
+ * totals from before.  So the difference of two samples is exactly the count in
+ * the half minute of the first, even if there is no sample between them, and an
+ * idle server needs no timer.
  *
  * Times are seconds of one monotonic clock that all workers share.  Zeroes are
  * a valid beginning.
@@ -25,7 +25,7 @@ typedef struct {
     uint64_t requests;
     uint64_t errors; /* requests with any other status than 2xx */
     uint64_t frames;
-    uint64_t misses; /* modules of requests that were not found */
+    uint64_t misses; /* modules in requests that were not found */
     uint64_t fetches;
 } sym_totals_t;
 
@@ -35,8 +35,8 @@ typedef struct {
 } sym_history_sample_t;
 
 typedef struct {
-    uint64_t newest; /* interval that was claimed last */
-    uint64_t oldest; /* interval of the first sample of all */
+    uint64_t newest; /* the last interval that was claimed */
+    uint64_t oldest; /* interval of the very first sample */
     sym_history_sample_t samples[SYM_HISTORY_INTERVALS];
 } sym_history_t;
 
@@ -56,15 +56,14 @@ sym_history_is_due(const sym_history_t *h, uint64_t now_s)
 }
 
 
-/* Keeps the totals of now.  Of several callers in a half minute the first
- * wins. */
+/* Keeps the current totals.  The first caller in a half minute wins. */
 void sym_history_keep(sym_history_t *h, uint64_t now_s,
                       const sym_totals_t *totals);
 
 /*
  * Writes {"interval_s": 30, "requests": [..], "errors": [..], ..}: counts of
- * each half minute from the first that is known, at most an hour ago, to the
- * current one, which is the last.
+ * each half minute, from the first known one, at most an hour ago, to the
+ * current one.
  */
 void sym_history_write(const sym_history_t *h, uint64_t now_s,
                        const sym_totals_t *totals, sym_out_t *out);

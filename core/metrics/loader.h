@@ -1,9 +1,9 @@
 /*
- * loader.h - what a loader counts, and how it tells it.
+ * loader.h - a loader's statistics, and their text form.
  *
- * The text of STATS is lines "name value" (docs/formats/loader-protocol.md).  The
- * loader writes and nginx reads it by the same table of names, so that a name
- * on the metrics page is never one that came from the socket.
+ * The text of STATS is lines "name value" (docs/formats/loader-protocol.md).
+ * The loader writes and nginx reads it by the same table of names, so that no
+ * name from the socket gets onto the metrics page.
  */
 #ifndef SYM_METRICS_LOADER_H
 #define SYM_METRICS_LOADER_H
@@ -61,7 +61,7 @@ typedef struct {
     uint64_t values[SYM_LOADER_VALUES];
     sym_conversions_t conversions;
 
-    /* what was read: another version of the loader may tell less */
+    /* fields that were read: another version of the loader may send fewer */
     bool has_value[SYM_LOADER_VALUES];
     bool has_ended;
     bool has_seconds;
@@ -70,9 +70,8 @@ typedef struct {
 void sym_loader_write(const sym_loader_stats_t *stats, sym_out_t *out);
 
 /*
- * Skips names that it does not know.  False: these are no statistics (a number
- * that is not a number, a name that comes twice, a last line that is cut, buckets that
- * shrink), and nothing in *stats counts.
+ * Skips unknown names.  False: not valid statistics (a bad number, a name given
+ * twice, a truncated last line, shrinking buckets), and *stats is undefined.
  */
 bool sym_loader_read(sym_str_t text, sym_loader_stats_t *stats);
 

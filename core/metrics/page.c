@@ -43,8 +43,8 @@ write_family(sym_out_t *out, const char *name, const char *type,
 }
 
 
-/* Backslash, quote and newline are escaped; what is no UTF-8 cannot stand in a
- * page and becomes U+FFFD. */
+/* Backslash, quote and newline are escaped; invalid UTF-8, which a page must
+ * not contain, becomes U+FFFD. */
 static void
 write_value(sym_out_t *out, sym_str_t value)
 {
@@ -169,7 +169,7 @@ request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
 }
 
 
-/* The class of HTTP status that a status has, as a rule. */
+/* The usual class of HTTP status of an outcome. */
 static unsigned
 usual_class(sym_served_t served)
 {
@@ -186,8 +186,9 @@ usual_class(sym_served_t served)
 }
 
 
-/* A rate needs a zero to start from, or it does not see the first request.  So
- * each status has a row from the beginning; other classes when they occur. */
+/* A rate needs a zero to start from; otherwise it misses the first request.
+ * So each status has a row from the start; other classes get one when they
+ * occur. */
 static void
 write_endpoint(sym_out_t *out, const char *name,
                const sym_metrics_endpoint_t *endpoint,

@@ -1,9 +1,9 @@
 /*
  * page.h - the counters as text for Prometheus.
  *
- * Format 0.0.4:
- * https://prometheus.io/docs/instrumenting/exposition_formats/.  A count is
- * never torn, but counts of one page may be some requests apart.
+ * Format 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/.
+ * Each count is consistent, but the counts of one page may be some requests
+ * apart.
  */
 #ifndef SYM_METRICS_PAGE_H
 #define SYM_METRICS_PAGE_H
@@ -18,26 +18,26 @@
 
 typedef struct {
     sym_str_t path;
-    bool is_up; /* false: it could not be read, stat says nothing */
+    bool is_up; /* false: it could not be read, stat is undefined */
     sym_store_stat_t stat;
 } sym_metrics_store_t;
 
 typedef struct {
     sym_str_t path; /* of its socket */
-    bool is_up;     /* false: it did not answer, stats say nothing */
+    bool is_up;     /* false: it did not answer, stats are undefined */
     sym_loader_stats_t stats;
 } sym_metrics_loader_t;
 
 typedef struct {
     const sym_metrics_t *metrics;
     const sym_metrics_endpoint_t *endpoints; /* SYM_METRICS_ENDPOINTS of them */
-    unsigned workers;                        /* that there should be */
+    unsigned workers;                        /* expected number */
     uint64_t memory;                         /* of each; 0: no limit */
     const sym_metrics_store_t *stores;
     size_t n_stores;
     const sym_metrics_loader_t *loaders;
     size_t n_loaders;
-    const sym_jobs_stat_t *jobs;   /* NULL: requests end with their clients */
+    const sym_jobs_stat_t *jobs;   /* NULL: no requests outlive their clients */
     const uint32_t *blocked_hosts; /* NULL: no host is ever blocked */
     sym_str_t version;             /* of the program */
 } sym_metrics_page_t;

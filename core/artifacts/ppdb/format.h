@@ -12,7 +12,7 @@
 #include "artifacts/extents.h"
 #include "base/little.h"
 
-/* Goes up with every change that an older reader would misread. */
+/* Increases with every change that an older reader would misread. */
 #define SYM_PPDB_VERSION 1
 
 #define SYM_PPDB_MAGIC 0x504d5953u /* "SYMP" */
@@ -40,13 +40,13 @@
 #define SYM_PPDB_PATH_MAX 4096
 
 /* Flags of the header. */
-#define SYM_PPDB_SOURCES 1 /* the file has texts of sources, or links to them */
+#define SYM_PPDB_SOURCES 1 /* the file contains source code, or links to it */
 
 /* Qualities. */
 #define SYM_PPDB_NO_LINES 0
 #define SYM_PPDB_LINES 1
 
-/* The width in bytes that a code stands for: 0, 1, 2 or 4. */
+/* The width in bytes for a code: 0, 1, 2 or 4. */
 static inline uint32_t
 sym_ppdb_width(uint32_t code)
 {

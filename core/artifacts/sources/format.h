@@ -1,5 +1,5 @@
 /*
- * format.h - the artifact `sources`: paths and texts of an object's sources.
+ * format.h - the artifact `sources`: paths and source code of an object.
  *
  * docs/formats/sources.md describes it byte by byte; the names here are its
  * names.  Numbers are little endian, whatever host wrote them.
@@ -13,7 +13,7 @@
 #include "base/little.h"
 #include "base/str.h"
 
-/* Goes up with every change that an older reader would misread. */
+/* Increases with every change that an older reader would misread. */
 #define SYM_SOURCES_VERSION 1
 
 #define SYM_SOURCES_MAGIC 0x534d5953u /* "SYMS" */
@@ -26,7 +26,7 @@
 #define SYM_SOURCES_BLOCK_BYTES 16
 #define SYM_SOURCES_LINK_BYTES 16
 
-/* Text of one block; the last one of a file has what is left. */
+/* Text of one block; the last block of a file has the rest. */
 #define SYM_SOURCES_BLOCK_TEXT 32768
 
 /* Limits that reader and writer share. */
@@ -34,16 +34,16 @@
 #define SYM_SOURCES_BLOCKS_MAX (UINT32_C(1) << 24)
 #define SYM_SOURCES_PATH_MAX 4096
 #define SYM_SOURCES_LINKS_MAX 1024
-#define SYM_SOURCES_URL_MAX 8192 /* that a link gives */
+#define SYM_SOURCES_URL_MAX 8192 /* made by a link */
 
-/* What a file is found by. */
-/* A source file by itself: what it is called, and how large it may be. */
+/* A path or URL by which a file is found. */
+/* Largest name and size of a source file loaded by itself. */
 #define SYM_SOURCES_TEXT_NAME "text"
 #define SYM_SOURCES_ALONE_MAX ((size_t) 16 << 20)
 
 #define SYM_SOURCES_URL 1 /* flag of a record: a URL, not a path */
 
-/* Flag of a link: all paths that begin so, not one. */
+/* Flag of a link: a prefix of paths, not one path. */
 #define SYM_SOURCES_PREFIX 1
 
 /* Qualities.  Version 1 was written without links, and without a quality. */
@@ -58,8 +58,8 @@ sym_sources_fold(char c)
 }
 
 
-/* Paths are ordered by bytes, after every '\' became '/': the same file is
- * written either way. */
+/* Paths are sorted by bytes, with '\' as '/', because the same file is written
+ * either way. */
 static inline int
 sym_sources_compare(sym_str_t a, sym_str_t b)
 {

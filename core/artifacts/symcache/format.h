@@ -1,9 +1,9 @@
 /*
- * format.h - the layout that the writer and the reader of symcaches share.
+ * format.h - the layout of symcaches, shared by writer and reader.
  *
- * docs/formats/symcache.md describes it byte by byte and says why it is so;
- * the names here are the ones used there.  Numbers are in host byte order (the
- * header has a mark that a foreign host refuses) and are read through memcpy,
+ * docs/formats/symcache.md describes it byte by byte and explains why; the
+ * names here are its names.  Numbers are in host byte order (a mark in the
+ * header lets a host of the other order refuse them) and are read by memcpy,
  * because LMDB aligns small values to two bytes only.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_FORMAT_H
@@ -16,46 +16,45 @@
 
 #include "artifacts/extents.h"
 
-/* Goes up with every change that an older reader would misread. */
+/* Increases with every change that an older reader would misread. */
 #define SYM_SYMCACHE_VERSION 3
 
-/* Longer names are cut (at a character) and counted. */
+/* Longer names are cut between characters, and counted. */
 #define SYM_NAME_BYTES_MAX 1048576
 
-/* A string that is longer is kept in parts (cut at characters, so up to three
+/* A longer string is kept in parts (cut between characters, so up to three
  * bytes shorter): each must fit an extent with room to spare. */
 #define SYM_PART_BYTES_MAX 32768
 #define SYM_PARTS_MAX (SYM_NAME_BYTES_MAX / (SYM_PART_BYTES_MAX - 3) + 1)
 
-/* Bytes of such strings that a module may have; later ones are cut to one
+/* Limit on the bytes of such strings in a module; later ones are cut to one
  * part. */
 #define SYM_LONG_BYTES_MAX ((uint64_t) 64 << 20)
 
 /* Inlined calls nested deeper than this are dropped and counted. */
 #define SYM_INLINE_DEPTH_MAX 500
 
-/* How much a module's symbols tell, poorest first. */
+/* Quality of a module's symbols, poorest first. */
 enum {
-    SYM_QUALITY_EMPTY = 0, /* no symbol at all */
+    SYM_QUALITY_EMPTY = 0, /* no symbols */
     SYM_QUALITY_PUBLICS,
     SYM_QUALITY_FUNCTIONS,
     SYM_QUALITY_LINES,
     SYM_QUALITY_INLINES
 };
 
-/* Header flag.  Set: names are the linker's, those of C++, D and Rust mangled,
- * and are demangled when they are shown.  Clear: names are shown as they
+/* Header flag.  Set: names are the linker's, with those of C++, D and Rust
+ * mangled, and are demangled when shown.  Clear: names are shown as they
  * are. */
 #define SYM_FLAG_LINKER_NAMES 1u
 
-/* What the file had, if SYM_FLAG_FEATURES is set; older symcaches do not
- * have that flag. */
+/* Features of the file, if SYM_FLAG_FEATURES is set. */
 #define SYM_FLAG_FEATURES 2u
 #define SYM_FLAG_DEBUG_INFO 4u /* functions with files and lines: DWARF, ... */
 #define SYM_FLAG_SYMBOLS 8u    /* a table of symbols */
 #define SYM_FLAG_UNWIND_INFO 16u
 
-/* Those of a file. */
+/* Features of a file. */
 static inline uint32_t
 sym_feature_flags(bool has_debug_info, bool has_symbols, bool has_unwind_info)
 {
@@ -70,7 +69,7 @@ const char *sym_quality_name(unsigned quality);
 
 
 /*
- * Records that should not cost two page faults lie inside one page of the
+ * Records that should not cost two page faults are inside one page of the
  * operating system.  A value starts 16 bytes into its first page.
  */
 #define SYM_PAGE 4096
@@ -116,7 +115,7 @@ typedef struct {
     uint32_t files_ref; /* ref[] of pages of SYM_FILES_PER_PAGE string refs */
     uint32_t n_strings;
     uint32_t info[SYM_INFO_REFS]; /* string refs; see sym_info_t */
-    uint32_t flags;               /* SYM_FLAG_*; others mean nothing */
+    uint32_t flags;               /* SYM_FLAG_*; others are ignored */
     uint64_t counts[SYM_COUNTS];
     uint64_t image_base;        /* of the file */
     uint32_t n_statement_pages; /* pages of the index of statement pages */
@@ -127,7 +126,7 @@ typedef struct {
     uint32_t shown_ref;     /* table of shown names; 0: none */
 } sym_header_t;
 
-/* Older headers end here; what comes later counts as 0. */
+/* Older headers end here; later fields then count as 0. */
 #define SYM_HEADER_BYTES_MIN offsetof(sym_header_t, source_server)
 
 #define SYM_FILES_PER_PAGE 1020
@@ -138,10 +137,11 @@ typedef struct {
 
 /* --- shown names --- */
 
-/* u32 number of index pages, ref of their root: from names to what is shown. */
+/* u32 number of index pages, ref of their root: from names to shown names. */
 #define SYM_SHOWN_HEAD 2
 
-/* Bytes of a name of Swift that has one, and room for what is shown and a NUL. */
+/* Most bytes of a Swift name that has a shown name, and room for the shown name
+   and a NUL. */
 #define SYM_SWIFT_NAME_MAX SYM_PART_BYTES_MAX
 #define SYM_SWIFT_SHOWN_MAX 4096
 
@@ -149,7 +149,8 @@ typedef struct {
 
 typedef struct {
     uint32_t addr;     /* of the first piece */
-    uint32_t node_ref; /* pieces count their function's node from here */
+    uint32_t node_ref; /* base of the pieces' distances to their functions'
+                          nodes */
     uint16_t n_pieces;
     uint8_t addr_bytes; /* 2 or 4: width of the piece's start less addr */
     uint8_t unused;
@@ -160,9 +161,10 @@ typedef struct {
 /* --- packed numbers --- */
 
 /*
- * Pieces and nodes begin with the widths of their numbers, two bits each, and
- * the numbers follow, little endian: a reader finds all of them at once, where
- * LEB128 would make it guess the length of each before it sees the next.
+ * Pieces and nodes begin with the widths of their numbers, two bits each; the
+ * numbers follow, little endian.  So a reader knows all positions at once,
+ * while LEB128 would make it wait for the length of each number before the
+ * next.
  */
 #define SYM_WIDE(code) ((code) + 1u)                /* 1, 2, 3, 4 bytes */
 #define SYM_THIN(code) ((code) + ((code) + 1u) / 4) /* 0, 1, 2, 4 bytes */
@@ -188,7 +190,7 @@ sym_thin_code(uint32_t v)
 {
     unsigned bytes = sym_number_bytes(v);
 
-    return bytes - (bytes >> 2); /* three take four */
+    return bytes - (bytes >> 2); /* a width of three becomes four */
 }
 
 
@@ -208,18 +210,19 @@ sym_thin_code(uint32_t v)
 #define SYM_PIECE_HEAD 3
 #define SYM_PIECE_HEAD_MAX (SYM_PIECE_HEAD + 12)
 
-/* Longest piece: head, and per segment address, node, code, line and file. */
+/* Longest piece: header, and for each segment address, node, code, line and
+   file. */
 #define SYM_PIECE_BYTES_MAX                                                    \
     (SYM_PIECE_HEAD_MAX + SYM_PIECE_SEGMENTS * (4 + 4 + 1 + 4 + 4))
 
 /* One byte of code[]: the line less the node's first, or one of these. */
-#define SYM_LINE_BIAS 64     /* code 64 is the node's first line itself */
-#define SYM_LINE_CODES 253   /* codes below are such differences */
+#define SYM_LINE_BIAS 64     /* code 64 is the node's first line */
+#define SYM_LINE_CODES 253   /* lower codes are differences */
 #define SYM_LINE_NONE 253    /* neither file nor line */
 #define SYM_LINE_FAR 254     /* exception: in line[]; the node's file */
 #define SYM_LINE_FOREIGN 255 /* exception: in line[], in file[] + 1 */
 
-/* --- statement page: where atos shows another place --- */
+/* --- statement page: addresses for which atos shows another line --- */
 
 /*
  * u8 n; u8 of codes, from the lowest bits: widths (thin) of the columns, which
@@ -240,7 +243,7 @@ enum {
 /* --- node: a function, or an inlined call in it --- */
 
 /*
- * The two lowest bits of the first byte say which kind:
+ * The two lowest bits of the first byte are the kind:
  *
  * function: u8 kind | public << 2 | name (wide) << 4; u8 file (thin) | line
  * (thin) << 2 | size (thin) << 4; u8 language; u32 address; size, name, file,
@@ -278,7 +281,8 @@ enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
 #define SYM_TOKEN_LONG 255u
 #define SYM_COPY_MIN 4u
 
-/* Copies go by whole words: so many bytes after the dictionary are readable. */
+/* Bytes after the dictionary that must be readable, because copies move
+   complete words. */
 #define SYM_DICT_SLACK 32
 #define SYM_DICT_MAX 61440
 

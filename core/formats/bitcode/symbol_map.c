@@ -7,7 +7,7 @@
 #define HEADER "BCSymbolMap Version: 2.0"
 
 
-/* The line at `at`, which moves behind its end. */
+/* Reads the line at `at`, and advances to the next. */
 static sym_str_t
 next_line(sym_str_t text, size_t *at)
 {
@@ -83,7 +83,7 @@ sym_symbol_map_free(sym_symbol_map_t *map)
 }
 
 
-/* The N of "__hidden#N_"; false: text is something else. */
+/* The N of "__hidden#N_"; false: another text. */
 static bool
 read_number(sym_str_t text, uint64_t *number)
 {

@@ -2,8 +2,8 @@
  * symbol_map.h - BCSymbolMap files: the names that Apple's tools hid.
  *
  * When an app was uploaded as bitcode, names in the debug files that came back
- * are "__hidden#N_".  The map, which stays with the developer, has the name
- * number N in its line N, after the header line.
+ * are "__hidden#N_".  The map, which stays with the developer, has name number
+ * N in line N after the header.
  */
 #ifndef SYM_FORMATS_BITCODE_SYMBOL_MAP_H
 #define SYM_FORMATS_BITCODE_SYMBOL_MAP_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* What hidden names begin with. */
+/* Prefix of hidden names. */
 #define SYM_HIDDEN "__hidden#"
 
 /* Larger files are refused: each line takes four bytes of memory. */
@@ -19,7 +19,7 @@
 
 typedef struct {
     sym_str_t text;   /* borrowed: the whole file */
-    uint32_t *starts; /* of lines, and behind the last; owned */
+    uint32_t *starts; /* offsets of lines and of the end; owned */
     uint32_t n;
 } sym_symbol_map_t;
 
@@ -28,11 +28,11 @@ sym_status_t sym_symbol_map_read(sym_symbol_map_t *map, sym_str_t file,
                                  sym_error_t *err);
 void sym_symbol_map_free(sym_symbol_map_t *map);
 
-/* Longer names stay hidden: many places could name one. */
+/* Longer names stay hidden: many records could refer to one. */
 #define SYM_HIDDEN_NAME_MAX 8192
 
-/* The text that "__hidden#N_" stands for, a view of the file; any other text as
- * it is. */
+/* The name for "__hidden#N_", a view of the file; other texts are returned
+ * unchanged. */
 sym_str_t sym_symbol_map_resolve(const sym_symbol_map_t *map, sym_str_t text);
 
 #endif

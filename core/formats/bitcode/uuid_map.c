@@ -14,13 +14,14 @@
 #define EXPAT_VERSION                                                          \
     (XML_MAJOR_VERSION * 10000 + XML_MINOR_VERSION * 100 + XML_MICRO_VERSION)
 
-/* The key, or a UUID with dashes and an age, with room to be too long. */
+/* A key, or a UUID with dashes and an age; larger than needed, so that too long
+   ones are noticed. */
 #define TEXT_MAX 64
 
-/* Elements nested in one another. */
+/* Limit on the nesting of elements. */
 #define DEPTH_MAX 32
 
-/* Elements between the outermost one and a key or value. */
+/* Nesting level of keys and values. */
 #define LIST_DEPTH 1
 #define DICT_DEPTH 2
 #define ITEM_DEPTH 3
@@ -28,12 +29,12 @@
 typedef struct {
     XML_Parser parser;
     unsigned depth;
-    bool is_list, is_dict; /* at the present place */
+    bool is_list, is_dict; /* at the current position */
     bool had_dict;         /* only the first one counts */
-    bool is_key;           /* the present item is one */
+    bool is_key;           /* the current item is one */
     bool is_next;          /* the next item is the value */
     bool is_found;
-    char text[TEXT_MAX]; /* of the present item */
+    char text[TEXT_MAX]; /* of the current item */
     size_t len;
     const char *problem;
 } reader_t;
@@ -120,7 +121,7 @@ on_end(void *ctx, const XML_Char *name)
 }
 
 
-/* Entities could expand to far more than the file has; Apple's lists have
+/* Entities could expand far beyond the size of the file; Apple's lists have
  * none. */
 static void XMLCALL
 on_entity(void *ctx, const XML_Char *name, int is_parameter,
@@ -140,7 +141,7 @@ on_entity(void *ctx, const XML_Char *name, int is_parameter,
 }
 
 
-/* Without a salt, or for one of 0, expat calls getrandom(), which the sandbox
+/* Without a salt, or with 0, expat calls getrandom(), which the sandbox
  * forbids. */
 static void
 set_salt(XML_Parser parser)

@@ -1,5 +1,5 @@
 /*
- * uuid_map.h - which module's symbol map a recompiled module needs.
+ * uuid_map.h - the UUID of the symbol map that a recompiled module needs.
  *
  * Apple's servers compile bitcode to modules with UUIDs of their own.  The
  * property list UUID.plist in a dSYM has the UUID that the developer's build
@@ -14,7 +14,7 @@
 /* Apple's have less than one KiB. */
 #define SYM_UUID_MAP_BYTES_MAX ((size_t) 1 << 16)
 
-/* Fails if the list is no XML, declares entities, or does not name a UUID. */
+/* Fails if the list is not XML, declares entities, or names no UUID. */
 sym_status_t sym_uuid_map_read(sym_str_t plist, uint8_t uuid[SYM_UUID_BYTES],
                                sym_error_t *err);
 

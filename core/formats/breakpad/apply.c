@@ -109,7 +109,8 @@ sym_apply_file(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* 0 in the map: this origin has no file; else its string id and one. */
+/* Value in the map: 0 for an origin without a file, else its string id plus
+   one. */
 static sym_status_t
 put_origin_file(sym_breakpad_t *b, const sym_origin_record_t *r)
 {
@@ -118,7 +119,7 @@ put_origin_file(sym_breakpad_t *b, const sym_origin_record_t *r)
     if (r->has_file) {
         id = sym_numbers_get(&b->files, r->file);
     } else if (b->origin_files.count == 0) {
-        return SYM_OK; /* not a file of 2021 */
+        return SYM_OK; /* not in the form of 2021 */
     }
 
     return sym_numbers_put(&b->origin_files, r->number,
@@ -226,7 +227,7 @@ sym_apply_func(sym_breakpad_t *b, sym_str_t line)
     sym_symbol_record_t r = sym_read_func(&f);
     uint32_t hash = sym_writer_expect(b->writer, r.name), name;
 
-    /* the name is on its way while the function before is settled */
+    /* the name is prefetched while the previous function is finished */
     if (sym_apply_function_end(b) != SYM_OK) {
         return b->err->status;
     }
@@ -272,7 +273,7 @@ reserve_origin(sym_breakpad_t *b, uint64_t number, uint32_t *name)
 }
 
 
-/* The call of a record, to be used for each of its ranges. */
+/* Sets the call of a record, for each of its ranges. */
 static sym_status_t
 begin_call(sym_breakpad_t *b, const sym_inline_record_t *r, sym_inline_t *call)
 {

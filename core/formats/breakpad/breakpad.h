@@ -1,9 +1,10 @@
 /*
  * breakpad.h - reads Breakpad text symbols (.sym) into a symcache writer.
  *
- * Called by the loader's converter; streams: the input comes in pieces of any
- * size and only the records of the function being read are kept.  Grammar and
- * what malformed lines do: docs/use/compat.md and Breakpad's symbol_files.md.
+ * Called by the loader's converter; it streams: the input comes in pieces of
+ * any size and only the records of the current function are kept.  Grammar and
+ * treatment of malformed lines: docs/use/compat.md and Breakpad's
+ * symbol_files.md.
  *
  * Errors name the record, the line (from 1) and the byte offset in the input.
  */
@@ -20,7 +21,7 @@ typedef struct sym_breakpad_s sym_breakpad_t;
 typedef struct {
     sym_str_t os, arch;
     sym_str_t debug_id;   /* as written */
-    sym_str_t debug_file; /* the MODULE line's name, may be empty */
+    sym_str_t debug_file; /* name in the MODULE line, may be empty */
     sym_str_t code_id;    /* INFO CODE_ID, or "" */
     sym_str_t code_file;  /* name shown to clients instead, or "" */
 } sym_breakpad_module_t;
@@ -29,7 +30,7 @@ typedef struct {
     uint64_t bytes, lines;
     uint64_t files, functions, publics, line_records, inlines, inline_origins;
     uint64_t stack_cfi, stack_win; /* recognised, counted, not read yet */
-    uint64_t ignored;              /* lines that are no record, or skipped */
+    uint64_t ignored;              /* lines that are not records, or skipped */
     bool is_cut;                   /* the last line has no newline */
 } sym_breakpad_stats_t;
 
@@ -37,16 +38,16 @@ typedef struct {
 sym_breakpad_t *sym_breakpad_create(sym_writer_t *writer, sym_error_t *err);
 void sym_breakpad_free(sym_breakpad_t *b);
 
-/* The next bytes of the file. */
+/* Reads the next bytes of the file. */
 sym_status_t sym_breakpad_feed(sym_breakpad_t *b, const char *data, size_t len);
 
 /*
- * The file is complete: reads a last line without newline, hands the last
- * function over.  Does not call sym_writer_finish().
+ * Ends the file: reads a last line without newline, and passes on the last
+ * function.  Does not call sym_writer_finish().
  */
 sym_status_t sym_breakpad_end(sym_breakpad_t *b);
 
-/* Valid once the MODULE line was read, complete after _end(). */
+/* Valid after the MODULE line was read, complete after _end(). */
 const sym_breakpad_module_t *sym_breakpad_module(const sym_breakpad_t *b);
 const sym_breakpad_stats_t *sym_breakpad_stats(const sym_breakpad_t *b);
 

@@ -30,8 +30,8 @@ feed(sym_breakpad_t *b, const sym_format_file_t *f, sym_error_t *err)
 }
 
 
-/* Dumpers end every line and know symbols of every module: without them the file
- * has hardly come whole. */
+/* Dumpers end every line and write symbols for every module: a file without
+ * them is probably truncated. */
 static void
 warn(const sym_breakpad_stats_t *stats, const sym_format_services_t *services)
 {
@@ -86,7 +86,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_status_t rc =
         b != NULL ? read_and_put(b, f, w, err) : sym_fail(err, SYM_NOMEM, NULL);
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     sym_breakpad_free(b);
     sym_writer_free(w);
     return rc;

@@ -1,10 +1,10 @@
 /*
- * fast_inline.h - the ordinary INLINE record, "INLINE depth line file origin
- * addr size addr size ...", taken apart as fast_line.h takes line records.
+ * fast_inline.h - parses ordinary INLINE records, "INLINE depth line file
+ * origin addr size addr size ...", in the way of fast_line.h.
  *
- * Its fields are compared with the digits 64 bytes at a time; a record that
- * goes on behind them, or is not entirely ordinary (the form of 2021 is not), is
- * left to records.h.
+ * Its fields are compared with the digits 64 bytes at a time; a longer record,
+ * or one that is not entirely ordinary (such as the form of 2021), is left to
+ * records.h.
  */
 #ifndef SYM_FORMATS_BREAKPAD_FAST_INLINE_H
 #define SYM_FORMATS_BREAKPAD_FAST_INLINE_H
@@ -13,7 +13,7 @@
 
 #define SYM_FAST_INLINE_LOOK 64
 
-/* Fewer fit: every number has a digit and what ends it. */
+/* An upper bound: every number takes a digit and a separator. */
 #define SYM_FAST_RANGES (SYM_FAST_INLINE_LOOK / 4)
 
 typedef struct {
@@ -24,19 +24,19 @@ typedef struct {
     } ranges[SYM_FAST_RANGES];
 } sym_fast_inline_t;
 
-/* So many bytes must be readable behind the keyword. */
+/* Bytes after the keyword that must be readable. */
 #define SYM_FAST_INLINE_BYTES (SYM_FAST_INLINE_LOOK + 8)
 
 #ifdef SYM_HAS_FAST_LINE
 
-/* What is left of the bytes that were looked at. */
+/* The rest of the bytes that were compared. */
 typedef struct {
     const char *p;
-    uint64_t ends; /* a bit for each byte that is no digit */
-    unsigned at;   /* where the next field begins */
+    uint64_t ends; /* a bit for each byte that is not a digit */
+    unsigned at;   /* start of the next field */
 } sym_fast_fields_t;
 
-/* The next field: it has *n digits (1 to 8); false: it is not ordinary. */
+/* Reads the next field, of *n digits (1 to 8); false: it is not ordinary. */
 static inline bool
 sym_fast_next(sym_fast_fields_t *f, const char **digits, unsigned *n)
 {
@@ -70,7 +70,7 @@ sym_fast_next_dec(sym_fast_fields_t *f, uint32_t *value)
 }
 
 
-/* Its fields, each with what ended it. */
+/* Its fields, each with its separator. */
 static inline bool
 sym_fast_next_hex(sym_fast_fields_t *f, uint32_t *value, char *end)
 {
@@ -87,8 +87,8 @@ sym_fast_next_hex(sym_fast_fields_t *f, uint32_t *value, char *end)
 }
 
 
-/* Reads what follows "INLINE "; returns what follows its newline, or NULL: not
- * ordinary. */
+/* Reads the record after "INLINE "; returns the start of the next line, or
+ * NULL: not ordinary. */
 static inline const char *
 sym_fast_inline(const char *p, sym_fast_inline_t *out)
 {

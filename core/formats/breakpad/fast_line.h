@@ -1,13 +1,13 @@
 /*
- * fast_line.h - the ordinary line record, "addr size line file", at the speed
- * of memory.
+ * fast_line.h - parses ordinary line records, "addr size line file", at memory
+ * speed.
  *
- * Most bytes of a .sym file are such records.  One is taken apart without a
- * loop: sixteen bytes at a time are compared with the digits, the bits of what
- * is no digit are the ends of the fields, and each field is converted by
- * arithmetic on its eight bytes.  Whatever is not entirely ordinary (a field
- * over eight digits, other white space, a size of 0) is left to records.h,
- * which gives the record or the error.
+ * Most bytes of a .sym file are such records.  A record is parsed without a
+ * loop: sixteen bytes at a time are compared with the digits, the bits of other
+ * bytes are the ends of the fields, and each field is converted by arithmetic
+ * on its eight bytes.  Records that are not entirely ordinary (a field over
+ * eight digits, other white space, a size of 0) are left to records.h, which
+ * returns the record or the error.
  */
 #ifndef SYM_FORMATS_BREAKPAD_FAST_LINE_H
 #define SYM_FORMATS_BREAKPAD_FAST_LINE_H
@@ -22,7 +22,7 @@ typedef struct {
     uint32_t line, file;
 } sym_fast_line_t;
 
-/* So many bytes must be readable for sym_fast_line(). */
+/* Bytes that must be readable for sym_fast_line(). */
 #define SYM_FAST_LINE_BYTES 48
 
 #if defined(__SSE2__)
@@ -31,7 +31,7 @@ typedef struct {
 
 #define SYM_HAS_FAST_LINE 1
 
-/* A bit for each of the 16 bytes at p that is no such digit. */
+/* A bit for each of the 16 bytes at p that is not such a digit. */
 static inline void
 sym_fast_classify(const char *p, uint32_t *not_dec, uint32_t *not_hex)
 {
@@ -50,7 +50,7 @@ sym_fast_classify(const char *p, uint32_t *not_dec, uint32_t *not_hex)
 }
 
 
-/* The n digits (1 to 8) at p, moved to the high end: first digit lowest. */
+/* The n digits (1 to 8) at p, shifted to the high end: first digit lowest. */
 static inline uint64_t
 sym_fast_digits(const char *p, unsigned n)
 {
@@ -84,12 +84,14 @@ sym_fast_dec(const char *p, unsigned n)
 }
 
 
-/* Reads one record; returns what follows its newline, or NULL: not ordinary. */
+/* Reads one record; returns the start of the next line, or NULL: not
+   ordinary. */
 static inline const char *
 sym_fast_line(const char *p, sym_fast_line_t *out)
 {
     uint32_t dec_low, dec_high, hex_low, hex_high;
-    uint64_t hex, dec, all = 0xffffffff00000000u; /* past what was looked at */
+    uint64_t hex, dec, all = 0xffffffff00000000u; /* beyond the compared
+                                                     bytes */
     unsigned e0, e1, e2, e3;
 
     sym_fast_classify(p, &dec_low, &hex_low);
@@ -100,7 +102,7 @@ sym_fast_line(const char *p, sym_fast_line_t *out)
     e0 = (unsigned) __builtin_ctzll(hex);
     hex &= hex - 1;
     e1 = (unsigned) __builtin_ctzll(hex);
-    dec &= ~(uint64_t) 1 << e1; /* only what lies past the second end */
+    dec &= ~(uint64_t) 1 << e1; /* only bits beyond the second end */
     e2 = (unsigned) __builtin_ctzll(dec);
     dec &= dec - 1;
     e3 = (unsigned) __builtin_ctzll(dec);

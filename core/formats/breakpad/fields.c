@@ -12,7 +12,7 @@ sym_fields_fail(sym_fields_t *f, const char *what, const char *where)
 }
 
 
-/* White_Space of Unicode, without what sym_is_space() has. */
+/* White_Space of Unicode that sym_is_space() does not have. */
 static bool
 is_wide_space(uint32_t c)
 {
@@ -29,7 +29,7 @@ is_any_space(uint32_t c)
 }
 
 
-/* Almost always: no space, and not part of a longer character. */
+/* The usual case: not a space, and not part of a longer character. */
 static bool
 is_plain(char c)
 {
@@ -78,7 +78,8 @@ first_bad_byte(sym_str_t s)
     size_t pos = 0, next = 0;
 
     while (pos < s.len) {
-        /* a written U+FFFD is three bytes long, a failure moves one */
+        /* U+FFFD is written as three bytes, but an invalid byte is skipped
+           alone */
         if (sym_utf8_next(s, &next) == 0xfffd && next - pos != 3) {
             break;
         }
@@ -257,7 +258,7 @@ sym_fields_count(const sym_fields_t *f)
     size_t n = 0;
     bool was_space = true;
 
-    /* without a branch: every INLINE record comes through here */
+    /* without a branch: every INLINE record passes here */
     for (const char *p = f->pos; p < f->end; p++) {
         bool is_space = (uint8_t) *p <= ' ';
 

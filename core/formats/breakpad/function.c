@@ -5,7 +5,8 @@
 
 #define ADDRESSES ((uint64_t) 1 << 32)
 
-/* Stands for "the file of the function's first line" until that is known. */
+/* Placeholder for "the file of the function's first line" until that is
+   known. */
 #define OWN_FILE (SYM_NO_STRING - 1)
 
 void

@@ -1,6 +1,6 @@
 /*
- * function.h - the FUNC under way: gathers its line and INLINE records and
- * hands them to the symcache writer when the next one begins.
+ * function.h - the current FUNC: collects its line and INLINE records and
+ * passes them to the symcache writer when the next FUNC begins.
  *
  * Only one function's records are kept at a time.  Addresses that do not fit
  * 32 bits and records without a size are dropped here, as specs 3.3 say, and
@@ -17,15 +17,15 @@
 #define SYM_FUNCTION_INLINES_MAX ((size_t) 1 << 22)
 
 typedef struct {
-    bool is_open; /* lines that follow are this function's records */
-    bool is_kept; /* false: FUNC with an address or size of no use */
+    bool is_open; /* the following lines are this function's records */
+    bool is_kept; /* false: a FUNC with an unusable address or size */
     sym_function_t function;
     sym_line_t *lines;
     size_t lines_size;
     sym_inline_t *inlines;
     size_t inlines_size;
 
-    /* form of 2021: file of the origin that is open at each depth */
+    /* form of 2021: file of the open origin at each depth */
     uint32_t origin_files[SYM_INLINE_DEPTH_MAX];
     uint32_t n_origin_files;
 
@@ -36,7 +36,7 @@ typedef struct {
     sym_error_t *err;
 } sym_current_t;
 
-/* What an INLINE_ORIGIN says. */
+/* An INLINE_ORIGIN. */
 typedef struct {
     uint32_t name; /* string id */
     uint32_t file; /* string id or SYM_NO_STRING: form of 2021 */
@@ -48,22 +48,22 @@ void sym_current_free(sym_current_t *c);
 /* True if a FUNC at addr of this size can have symbols. */
 bool sym_current_wants(uint64_t addr, uint64_t size);
 
-/* A FUNC begins; its name is a string id. */
+/* Begins a FUNC; its name is a string id. */
 void sym_current_open(sym_current_t *c, const sym_symbol_record_t *r,
                       uint32_t name);
 
-/* A FUNC begins that nothing is kept of. */
+/* Begins a FUNC that is dropped. */
 void sym_current_skip(sym_current_t *c);
 
-/* Makes room for one line record more, at lines[function.n_lines]. */
+/* Makes room for another line record, at lines[function.n_lines]. */
 sym_status_t sym_current_room(sym_current_t *c);
 
 sym_status_t sym_current_line(sym_current_t *c, const sym_line_record_t *r,
                               uint32_t file);
 
 /*
- * The call's file and depth, to be used for each of the record's ranges.
- * call_file is ignored in the form of 2021.
+ * Sets the call's file and depth for each of the record's ranges.  call_file is
+ * ignored in the form of 2021.
  */
 sym_inline_t sym_current_inline(sym_current_t *c, const sym_inline_record_t *r,
                                 const sym_origin_t *origin, uint32_t call_file);
@@ -72,7 +72,7 @@ sym_inline_t sym_current_inline(sym_current_t *c, const sym_inline_record_t *r,
 sym_status_t sym_current_range(sym_current_t *c, const sym_inline_t *call,
                                uint64_t addr, uint64_t size);
 
-/* Hands the function over, if one is open, and closes it. */
+/* Passes on the open function, if there is one, and closes it. */
 sym_status_t sym_current_close(sym_current_t *c, sym_writer_t *w);
 
 #endif

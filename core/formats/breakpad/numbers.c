@@ -6,7 +6,7 @@
 #define DENSE_MIN 256
 #define DENSE_PER_RECORD 4
 
-/* Honest numbers stay far below; crafted ones must not cost O(n) each. */
+/* Real numbers need far fewer probes; crafted ones must not cost O(n) each. */
 #define PROBES_MAX 1024
 
 void
@@ -18,7 +18,7 @@ sym_numbers_free(sym_numbers_t *m)
 }
 
 
-/* Stafford's finaliser: every bit of the key reaches every bit of the hash. */
+/* Stafford's finaliser: every bit of the key affects every bit of the hash. */
 static size_t
 hash(uint64_t key)
 {
@@ -28,7 +28,7 @@ hash(uint64_t key)
 }
 
 
-/* The key's slot or the empty one for it; NULL after too many probes. */
+/* The key's slot, or an empty one for it; NULL after too many probes. */
 static sym_number_slot_t *
 find_slot(const sym_numbers_t *m, uint64_t key)
 {
@@ -158,7 +158,7 @@ sym_numbers_put(sym_numbers_t *m, uint64_t key, uint32_t value,
 {
     uint64_t dense_limit = DENSE_MIN + (uint64_t) m->count * DENSE_PER_RECORD;
     const sym_number_slot_t *slot = m->n_sparse != 0 ? find_slot(m, key) : NULL;
-    /* what went there while numbers were few stays there */
+    /* entries from when numbers were few stay there */
     bool in_slots = slot != NULL && slot->value != SYM_NO_NUMBER;
 
     if (!in_slots && (key < m->n_dense || key < dense_limit)) {

@@ -1,11 +1,11 @@
 /*
- * numbers.h - a map from the numbers of FILE and INLINE_ORIGIN records to what
- * they name.
+ * numbers.h - a map from the numbers of FILE and INLINE_ORIGIN records to their
+ * values.
  *
- * The numbers come from outside, sparse and huge ones too, so nothing is sized
- * by their value: small ones live in an array that is never larger than a few
- * times the count of records read, others in a hash table.  A value is any u32
- * but SYM_NO_NUMBER.
+ * The numbers are untrusted, and may be sparse and huge, so nothing is sized by
+ * their value: small ones are in an array that is never larger than a few times
+ * the number of records read, others in a hash table.  A value is any u32 but
+ * SYM_NO_NUMBER.
  */
 #ifndef SYM_FORMATS_BREAKPAD_NUMBERS_H
 #define SYM_FORMATS_BREAKPAD_NUMBERS_H
@@ -33,7 +33,7 @@ typedef struct {
 
 void sym_numbers_free(sym_numbers_t *m);
 
-/* SYM_NO_NUMBER: not there, or there and not in the array. */
+/* SYM_NO_NUMBER: absent, or not in the array. */
 static inline uint32_t
 sym_numbers_dense(const sym_numbers_t *m, uint64_t key)
 {
@@ -41,7 +41,7 @@ sym_numbers_dense(const sym_numbers_t *m, uint64_t key)
 }
 
 
-/* SYM_NO_NUMBER: not there. */
+/* SYM_NO_NUMBER: absent. */
 uint32_t sym_numbers_get(const sym_numbers_t *m, uint64_t key);
 
 /* Adds, or replaces. */

@@ -4,7 +4,7 @@
 
 #include "formats/breakpad/fast_line.h"
 
-/* Without its newline.  Names of a megabyte are made by no compiler. */
+/* Longest line, without its newline.  No compiler makes names of a megabyte. */
 #define LINE_MAX_BYTES ((size_t) 2 << 20)
 
 #define MAGIC "MODULE "
@@ -74,7 +74,7 @@ count_stack(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* Records that end a function's data; *taken is false for others. */
+/* Handles records that end a function's data; *taken is false for others. */
 static sym_status_t
 read_boundary(sym_breakpad_t *b, sym_str_t line, bool *taken)
 {
@@ -139,7 +139,7 @@ read_record(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* One line without its newline, whole. */
+/* Handles one complete line, without its newline. */
 static sym_status_t
 take_line(sym_breakpad_t *b, const char *data, size_t len)
 {
@@ -173,7 +173,7 @@ take_line(sym_breakpad_t *b, const char *data, size_t len)
 
 #ifdef SYM_HAS_FAST_LINE
 
-/* Takes ordinary line records as long as there are; returns what follows. */
+/* Reads ordinary line records; returns the position after them. */
 static const char *
 take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 {
@@ -193,7 +193,8 @@ take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 
         if (c->function.n_lines == c->lines_size
             && sym_current_room(c) != SYM_OK) {
-            break; /* the slow way meets the same failure, and locates it */
+            break; /* the slow reader fails in the same way, and locates the
+                      error */
         }
 
         file = sym_numbers_dense(&b->files, l.file);
@@ -214,7 +215,7 @@ take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 }
 
 
-/* The same of INLINE records; after a failure it returns the guilty one. */
+/* Same for INLINE records; after a failure it returns the invalid one. */
 static const char *
 take_fast_inlines(sym_breakpad_t *b, const char *p, const char *end)
 {
@@ -243,7 +244,7 @@ take_fast_inlines(sym_breakpad_t *b, const char *p, const char *end)
 }
 
 
-/* Takes the ordinary records of a function; returns what follows. */
+/* Reads the ordinary records of a function; returns the position after them. */
 static const char *
 take_fast_records(sym_breakpad_t *b, const char *p, const char *end)
 {
@@ -271,7 +272,7 @@ take_fast_records(sym_breakpad_t *b, const char *p, const char *end)
 #endif
 
 
-/* So many records are read ahead of the first one's name being looked for. */
+/* Records that are read before the name of the first is looked up. */
 #define ORIGINS_AHEAD 16
 
 typedef struct {
@@ -280,7 +281,7 @@ typedef struct {
     size_t len;    /* of the line, with its newline */
 } ahead_t;
 
-/* Reads ordinary INLINE_ORIGIN records at p; returns how many. */
+/* Reads ordinary INLINE_ORIGIN records at p; returns their number. */
 static unsigned
 read_origins(const sym_breakpad_t *b, const char *p, const char *end,
              ahead_t ahead[ORIGINS_AHEAD])
@@ -315,9 +316,9 @@ read_origins(const sym_breakpad_t *b, const char *p, const char *end,
 
 
 /*
- * INLINE_ORIGIN records come in long runs, and each waits for the memory where
- * its name would be: they are read in groups, which wait once.  Returns what
- * follows them, or after a failure the guilty one.
+ * INLINE_ORIGIN records come in long runs, and each lookup of a name waits for
+ * memory: records are read in groups, which wait once.  Returns the position
+ * after them, or after a failure the invalid one.
  */
 static const char *
 take_origins(sym_breakpad_t *b, const char *p, const char *end)
@@ -345,7 +346,7 @@ take_origins(sym_breakpad_t *b, const char *p, const char *end)
 
 /* --- pieces --- */
 
-/* Adds to the line that earlier pieces began. */
+/* Appends to a line that earlier pieces began. */
 static sym_status_t
 carry(sym_breakpad_t *b, const char *data, size_t len)
 {
@@ -387,7 +388,7 @@ no_module(sym_breakpad_t *b)
 }
 
 
-/* Anything else is told at its first byte, not after a megabyte. */
+/* Other files are refused at their first byte, not after a megabyte. */
 static sym_status_t
 check_magic(sym_breakpad_t *b, const char *data, size_t len)
 {
@@ -401,7 +402,7 @@ check_magic(sym_breakpad_t *b, const char *data, size_t len)
 }
 
 
-/* The end of the line that earlier pieces began, if it is here. */
+/* Finishes the line that earlier pieces began, if its end is in this piece. */
 static sym_status_t
 finish_carried(sym_breakpad_t *b, const char **p, const char *end)
 {

@@ -4,8 +4,8 @@
 #include "object/module_key.h"
 
 /*
- * What today's server accepts (specs 3.5) and, beyond it, what Breakpad's own
- * dumpers write: a name that is unknown says that this is no symbol file.
+ * Names that today's server accepts (specs 3.5), and others that Breakpad's own
+ * dumpers write: an unknown name means that this is not a symbol file.
  */
 static bool
 is_architecture(sym_str_t arch)
@@ -175,7 +175,7 @@ sym_read_public(sym_fields_t *f)
 sym_inline_record_t
 sym_read_inline(sym_fields_t *f)
 {
-    /* Breakpad tells the forms by this, too: ranges come in pairs */
+    /* Breakpad distinguishes the forms in the same way: ranges come in pairs */
     bool has_call_file = sym_fields_count(f) % 2 == 0;
     sym_inline_record_t r = { .has_call_file = has_call_file };
 

@@ -1,9 +1,9 @@
 /*
  * records.h - the grammar of a .sym file, one function a record.
  *
- * Each takes a line apart into the record's parts, which are views into the
- * line.  When f is not ok afterwards, the record is malformed and f says where
- * and why.  Numbers are as written; the caller checks their range.  Grammar:
+ * Each splits a line into the record's parts, which are views into the line.
+ * If f is not ok afterwards, the record is malformed, and f has position and
+ * reason.  Numbers are as written; the caller checks their range.  Grammar:
  * docs/use/compat.md, "Breakpad .sym".
  */
 #ifndef SYM_FORMATS_BREAKPAD_RECORDS_H
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     uint64_t number;
     bool has_file; /* the form of 2021: INLINE_ORIGIN number file name */
-    uint64_t file; /* UINT64_MAX: -1, which is none */
+    uint64_t file; /* UINT64_MAX: -1, which means none */
     sym_str_t name;
 } sym_origin_record_t;
 
@@ -40,7 +40,7 @@ typedef struct {
     sym_str_t name; /* "<unknown>" when missing */
 } sym_symbol_record_t;
 
-/* INLINE up to its ranges, which sym_read_inline_range() takes. */
+/* INLINE up to its ranges, which sym_read_inline_range() reads. */
 typedef struct {
     uint64_t depth;
     uint64_t call_line;
@@ -66,7 +66,7 @@ sym_symbol_record_t sym_read_func(sym_fields_t *f);
 sym_symbol_record_t sym_read_public(sym_fields_t *f);
 sym_inline_record_t sym_read_inline(sym_fields_t *f);
 
-/* False: that was the last, or it is malformed. */
+/* False: no more ranges, or a malformed one. */
 bool sym_read_inline_range(sym_fields_t *f, uint64_t *addr, uint64_t *size);
 
 sym_line_record_t sym_read_line(sym_fields_t *f);

@@ -1,9 +1,9 @@
 /*
- * state.h - what a .sym reader knows, and what each record does to it.
+ * state.h - the state of a .sym reader, and the effect of each record on it.
  *
- * Private to this room: reader.c finds the lines, apply.c acts on them.  The
- * functions take a whole line without its newline, of the kind their name
- * says, and fail with the place in the input.
+ * Private to this folder: reader.c finds the lines, apply.c acts on them.  The
+ * functions take a complete line without its newline, of the kind in their
+ * name, and fail with the position in the input.
  */
 #ifndef SYM_FORMATS_BREAKPAD_STATE_H
 #define SYM_FORMATS_BREAKPAD_STATE_H
@@ -15,7 +15,7 @@
 #include "formats/breakpad/numbers.h"
 #include "formats/breakpad/records.h"
 
-/* What a line of the kind begins with. */
+/* Prefix of each kind of line. */
 #define SYM_KEY_MODULE SYM_STR("MODULE ")
 #define SYM_KEY_INFO SYM_STR("INFO ")
 #define SYM_KEY_FILE SYM_STR("FILE ")
@@ -32,14 +32,14 @@ struct sym_breakpad_s {
     sym_error_t *err;
     sym_breakpad_stats_t stats;
     sym_breakpad_module_t module;
-    sym_arena_t arena; /* what module's views show */
+    sym_arena_t arena; /* memory of module's views */
 
-    uint64_t line_offset; /* of the line under way, in the input */
+    uint64_t line_offset; /* of the current line, in the input */
     char *carry;          /* its part from earlier pieces */
     size_t carry_len, carry_size;
 
-    bool has_symbols; /* a FILE, FUNC or PUBLIC was met: INFO is over */
-    bool is_done;     /* a STACK record was met */
+    bool has_symbols; /* a FILE, FUNC or PUBLIC was read: INFO is over */
+    bool is_done;     /* a STACK record was read */
 
     sym_numbers_t files;   /* to string ids */
     sym_numbers_t origins; /* to string ids of names */
@@ -48,10 +48,11 @@ struct sym_breakpad_s {
     sym_numbers_t origin_files; /* form of 2021 */
 
     sym_current_t current;
-    uint64_t func_offset, func_line; /* where it stands, for errors */
+    uint64_t func_offset, func_line; /* its position, for errors */
 };
 
-/* Says where err arose, unless that is known: so many bytes into the line. */
+/* Sets the position of err, unless it is known: this many bytes into the
+   line. */
 sym_status_t sym_breakpad_locate(sym_breakpad_t *b, const char *section,
                                  size_t where);
 
@@ -68,12 +69,12 @@ sym_status_t sym_apply_fast_inline(sym_breakpad_t *b,
 sym_status_t sym_apply_line(sym_breakpad_t *b, sym_str_t line);
 sym_status_t sym_apply_public(sym_breakpad_t *b, sym_str_t line);
 
-/* One that was read already; its name was expected. */
+/* Applies an origin that was read already; its name was prefetched. */
 sym_status_t sym_apply_origin_record(sym_breakpad_t *b,
                                      const sym_origin_record_t *r,
                                      uint32_t name_hash);
 
-/* The function under way has no more records. */
+/* Ends the current function. */
 sym_status_t sym_apply_function_end(sym_breakpad_t *b);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * content.c - what sections hold, unpacked where it is packed.
+ * content.c - contents of sections, unpacked if they are packed.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ typedef struct {
     uint64_t size;
     sym_str_t in;
     size_t header_bytes;
-    uint8_t *out; /* room for what is unpacked */
+    uint8_t *out; /* room for the unpacked bytes */
     bool is_damaged;
     sym_error_t err;
 } packed_t;
@@ -122,7 +122,7 @@ read_old_header(sym_str_t raw, const char *name, packed_t *p, sym_error_t *err)
 }
 
 
-/* Before memory is taken for it. */
+/* Checks the size before memory is allocated. */
 static sym_status_t
 check_packed(const sym_elf_t *e, const packed_t *p, const char *name,
              sym_error_t *err)
@@ -164,7 +164,8 @@ reserve(sym_elf_t *e, packed_t *p, sym_error_t *err)
 }
 
 
-/* Touches nothing but the packed section: of a batch, each in a thread. */
+/* Touches only the packed section, so the sections of a batch can be unpacked
+   by several threads. */
 static void
 unpack(packed_t *p)
 {
@@ -195,8 +196,8 @@ finish(const packed_t *p, sym_error_t *err)
 }
 
 
-/* Some linkers wrote ".zdebug_x" where packing gained nothing: then there is no
- * magic, and the bytes are plain. */
+/* Some linkers wrote ".zdebug_x" although packing gained nothing: then there is
+ * no magic, and the bytes are plain. */
 static bool
 is_old_packed(const sym_elf_section_t *s, sym_str_t raw)
 {
@@ -205,8 +206,7 @@ is_old_packed(const sym_elf_section_t *s, sym_str_t raw)
 }
 
 
-/* A section that is packed has p->out then; of any other the bytes are
- * known. */
+/* Afterwards a packed section has p->out; the bytes of others are known. */
 static sym_status_t
 begin(sym_elf_t *e, sym_elf_section_t *s, const char *name, packed_t *p,
       sym_error_t *err)
@@ -289,7 +289,7 @@ find_last(const sym_elf_t *e, sym_str_t name)
 
     s = e->sections + e->n_sections - 1;
     while (!sym_elf_has_bytes(s) || !sym_str_eq(s->name, name)) {
-        s--; /* to the first at most */
+        s--; /* to the first section at most */
     }
 
     return s;
@@ -309,7 +309,7 @@ sym_elf_section_last(sym_elf_t *e, const char *name, sym_str_t *bytes,
 
 /* --- several at once --- */
 
-/* Less is there before anybody could have read the beginning. */
+/* Smaller ones are unpacked before anyone could read them. */
 #define FLOW_MIN ((uint64_t) 8 << 20)
 
 struct sym_elf_unpacking_s {
@@ -317,7 +317,8 @@ struct sym_elf_unpacking_s {
     size_t n;
     size_t next; /* atomic */
 
-    packed_t *first;  /* the section that is read while it comes, or NULL */
+    packed_t *first;  /* the section that is read while it is unpacked, or
+                         NULL */
     bool has_trouble; /* atomic */
     sym_gauge_t there, others; /* bytes of the first, number of the rest */
 };
@@ -331,7 +332,7 @@ note_trouble(sym_elf_unpacking_t *u)
 
 
 /* Errors are diagnosed at the end, when no thread reads any more; or now, if no
- * thread could begin. */
+ * thread could start. */
 static void
 unpack_first(sym_elf_unpacking_t *u)
 {
@@ -398,7 +399,8 @@ can_flow(const packed_t *p)
 }
 
 
-/* Makes room for all that is packed, so that it is known where it will be. */
+/* Allocates memory for all packed sections, so that their addresses are
+   known. */
 static sym_status_t
 add_sections(sym_elf_unpacking_t *u, sym_elf_t *e, const char *const *names,
              size_t n, bool is_read_meanwhile, sym_error_t *err)
@@ -467,7 +469,7 @@ sym_elf_unpack_begin(sym_elf_t *e, const char *const *names, size_t n,
 }
 
 
-/* The reason that sym_inflate_flow() does not give. */
+/* Finds the reason of a failure, which sym_inflate_flow() does not return. */
 static void
 find_reason(packed_t *p)
 {

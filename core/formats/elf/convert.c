@@ -64,11 +64,11 @@ typedef struct {
     sym_dwarf_sections_t alt_sections;
     sym_native_symbols_t symbols;
 
-    sym_elf_unpacking_t *unpacking; /* of the DWARF, or NULL */
+    sym_elf_unpacking_t *unpacking; /* of the DWARF data, or NULL */
     sym_dwarf_supply_t supply;
 } elf_files_t;
 
-/* Of the file, and of the one that has its debug information. */
+/* Features of the file, and of the one with its debug information. */
 static uint32_t
 features_of(const sym_elf_t *elf, const sym_elf_t *debug)
 {
@@ -80,7 +80,7 @@ features_of(const sym_elf_t *elf, const sym_elf_t *debug)
 }
 
 
-/* Finds the debug information: in the file, or in one that it names. */
+/* Finds the debug information: in the file, or in one that it refers to. */
 static sym_status_t
 open_debug(elf_files_t *e, const sym_format_services_t *services,
            sym_elf_t **debug, sym_error_t *err)
@@ -115,7 +115,7 @@ get_sections(sym_elf_t *elf, const sym_thread_pool_t *pool,
 }
 
 
-/* With a pool they are read while they are unpacked. */
+/* With a pool, sections are read while they are unpacked. */
 static sym_status_t
 begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
                sym_dwarf_input_t *in, sym_error_t *err)
@@ -137,7 +137,7 @@ begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
 }
 
 
-/* The DWARF of a file, and what of it is in others. */
+/* Reads the DWARF of a file, with its parts in other files. */
 static sym_status_t
 open_dwarf(elf_files_t *e, sym_elf_t *debug,
            const sym_format_services_t *services, sym_dwarf_input_t *in,
@@ -189,7 +189,7 @@ read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 }
 
 
-/* What cannot be unpacked is why the rest went wrong. */
+/* A failure to unpack is the cause of other errors. */
 static sym_status_t
 read_and_settle(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 {
@@ -213,7 +213,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
     elf_files_t e = { .elf = sym_elf_open(f->data, f->len, &options, err) };
     sym_status_t rc = e.elf == NULL ? err->status : read_and_settle(f, &e, err);
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     sym_native_symbols_free(&e.symbols);
     sym_native_splits_close(&e.splits);
     sym_elf_companion_close(&e.alt);
@@ -237,7 +237,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 #define TYPE_REL 1
 #define TYPE_CORE 4
 
-/* Addresses in object files and core dumps mean nothing. */
+/* Addresses in object files and core dumps are not usable. */
 static bool
 is_wanted(const uint8_t *head, size_t len)
 {

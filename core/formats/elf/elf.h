@@ -2,15 +2,15 @@
  * elf.h - reads ELF files: executables, shared libraries, separate debug
  * files.
  *
- * Called by the loader's converter.  Works on borrowed bytes (usually a
- * mapping of the file), which must live until sym_elf_close(); so must all
- * that is handed out here: views point into those bytes, or into memory that
- * the sym_elf_t owns (what was unpacked).  32 and 64 bits, both byte orders.
+ * Called by the loader's converter.  Works on borrowed bytes (usually a mapping
+ * of the file), which must live until sym_elf_close(); views point into those
+ * bytes, or into memory that the sym_elf_t owns (unpacked sections), and end
+ * with them.  32 and 64 bits, both byte orders.
  *
- * Addresses go out relative to the image base.  Errors name the section and
- * the byte in it; of headers, the byte in the file.  One sym_elf_t is used by
- * one thread at a time; its views may be read by any.  docs/formats/elf.md
- * says what is read and what is not.
+ * Addresses are returned relative to the image base.  Errors name the section
+ * and the byte in it, or for headers the byte in the file.  One sym_elf_t is
+ * used by one thread at a time; its views may be read by any.
+ * docs/formats/elf.md lists what is read.
  */
 #ifndef SYM_FORMATS_ELF_ELF_H
 #define SYM_FORMATS_ELF_ELF_H
@@ -28,10 +28,10 @@
 typedef struct sym_elf_s sym_elf_t;
 
 typedef struct {
-    /* most bytes that all unpacked sections together may take */
+    /* most bytes of all unpacked sections together */
     uint64_t unpacked_max;
-    /* a .dwo, a .dwp or what dwz took out of several files: sections only, so
-       relocatable files are taken as well */
+    /* a .dwo, a .dwp or dwz's supplementary file: sections only, so relocatable
+       files are accepted */
     bool is_part;
 } sym_elf_options_t;
 
@@ -40,18 +40,18 @@ typedef struct {
     uint64_t image_base;    /* subtracted from every address */
     uint16_t type, machine; /* e_type, e_machine */
     bool is_64bit, is_big_endian;
-    bool has_code;        /* no: the contents of .text are in another file */
+    bool has_code;        /* false: the contents of .text are in another file */
     bool has_debug_info;  /* .debug_info */
     bool has_symbols;     /* .symtab or .dynsym */
     bool has_unwind_info; /* .eh_frame or .debug_frame */
 } sym_elf_info_t;
 
-/* True if the bytes begin as an ELF file does. */
+/* True if the bytes begin like an ELF file. */
 bool sym_elf_is(const uint8_t *data, size_t len);
 
 /*
- * Reads the headers.  NULL: *err says why; SYM_UNSUPPORTED for what is a sound
- * ELF file without addresses of its own (kernel modules, core dumps).
+ * Reads the headers.  NULL: *err has the reason; SYM_UNSUPPORTED for a sound
+ * ELF file without final addresses (kernel modules, core dumps).
  */
 sym_elf_t *sym_elf_open(const uint8_t *data, size_t len,
                         const sym_elf_options_t *options, sym_error_t *err);
@@ -68,40 +68,40 @@ const sym_elf_info_t *sym_elf_info(const sym_elf_t *e);
 sym_status_t sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                              sym_error_t *err);
 
-/* The same of the last section of that name, where there are several: in a .dwo
- * of gcc's those of types, each alone, go before the one of the unit. */
+/* Same, for the last section of that name: in gcc's .dwo files the sections of
+ * types precede the one of the unit. */
 sym_status_t sym_elf_section_last(sym_elf_t *e, const char *name,
                                   sym_str_t *bytes, sym_error_t *err);
 
 /*
- * Unpacks those of n sections that are there and packed, each in one thread of
- * the pool (NULL: one after the other); sym_elf_section() then gives their
- * bytes.  More than SYM_ELF_UNPACK_MAX packed ones are left for that to unpack.
+ * Unpacks those of n sections that exist and are packed, each on a thread of
+ * the pool (NULL: one after the other); sym_elf_section() then returns their
+ * bytes.  It also unpacks packed sections beyond SYM_ELF_UNPACK_MAX.
  */
 #define SYM_ELF_UNPACK_MAX 16
 sym_status_t sym_elf_unpack(sym_elf_t *e, const char *const *names, size_t n,
                             const sym_thread_pool_t *pool, sym_error_t *err);
 
 /*
- * The same in steps, for a reader that does not want to wait for all of it.
- * After begin sym_elf_section() tells where the bytes will be; they must not be
- * read before sym_elf_unpack_wait() allows it.  NULL: see *err.
+ * Same in steps, for a reader that does not wait for all sections.  After begin
+ * sym_elf_section() returns the address of the bytes; they must not be read
+ * before sym_elf_unpack_wait() returns.  NULL: see *err.
  */
 typedef struct sym_elf_unpacking_s sym_elf_unpacking_t;
 sym_elf_unpacking_t *sym_elf_unpack_begin(sym_elf_t *e,
                                           const char *const *names, size_t n,
                                           sym_error_t *err);
 
-/* To be called in one thread or more: takes a section after the other until
- * none is left, though some may still be under way elsewhere. */
+/* Call it on one or more threads: unpacks sections until none is left to begin;
+ * other threads may still be unpacking. */
 void sym_elf_unpack_some(void *unpacking);
 
-/* Comes back when n bytes of the first section named are there, and all of the
- * others.  False: something cannot be unpacked. */
+/* Returns when n bytes of the first section are unpacked, and all others
+ * completely.  False: a section cannot be unpacked. */
 bool sym_elf_unpack_wait(void *unpacking, uint64_t n);
 
-/* To be called when no other thread uses it any more.  Frees it (NULL:
- * nothing); fails as sym_elf_unpack() does. */
+/* Call it when no other thread uses it any more.  Frees it (NULL: nothing);
+ * fails like sym_elf_unpack(). */
 sym_status_t sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err);
 
 /* --- ids --- */
@@ -112,22 +112,22 @@ sym_status_t sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err);
 sym_status_t sym_elf_build_id(const sym_elf_t *e, sym_str_t *id);
 
 /*
- * The canonical debug id: from the build id, else from what Breakpad takes
- * instead, the first 4,096 bytes of .text.  SYM_NOT_FOUND: neither is here.
+ * The canonical debug id: from the build id, else, like Breakpad, from the
+ * first 4,096 bytes of .text.  SYM_NOT_FOUND: the file has neither.
  */
 sym_status_t sym_elf_debug_id(sym_elf_t *e, char out[SYM_ELF_DEBUG_ID_LEN]);
 
-/* The same of a build id alone: 1 to SYM_BUILD_ID_MAX bytes. */
+/* Same, from a build id: 1 to SYM_BUILD_ID_MAX bytes. */
 void sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
                          char out[SYM_ELF_DEBUG_ID_LEN]);
 
-/* The build id in lower-case hex digits; returns their number. */
+/* Writes the build id in lower-case hex digits; returns their number. */
 size_t sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_BUILD_ID_MAX]);
 
 /* --- other files that belong to this one --- */
 
 typedef struct {
-    sym_str_t name; /* a path, as dwz wrote it; not empty */
+    sym_str_t name; /* a path, as written by dwz; not empty */
     sym_str_t id;   /* build id of that file; not empty */
 } sym_elf_altlink_t;
 
@@ -148,8 +148,8 @@ sym_status_t sym_elf_sup_id(sym_elf_t *e, sym_str_t *id, sym_error_t *err);
 typedef struct {
     uint64_t addr;  /* from the image base */
     uint64_t size;  /* not 0; may reach over the next symbol */
-    bool is_open;   /* nobody wrote down where it ends */
-    sym_str_t name; /* as found, but for its version ("@@GLIBC_2.14") */
+    bool is_open;   /* its end is not recorded */
+    sym_str_t name; /* as found, without its version ("@@GLIBC_2.14") */
 } sym_elf_symbol_t;
 
 /* Anything but SYM_OK ends sym_elf_symbols() with it. */
@@ -160,17 +160,18 @@ typedef sym_status_t (*sym_elf_symbol_pt)(void *ctx,
 typedef struct {
     uint64_t tables;       /* symbol tables that were read */
     uint64_t symbols;      /* handed out */
-    uint64_t bad;          /* entries left out: names or sections not there */
-    uint64_t long_bytes;   /* of names over SYM_PART_BYTES_MAX */
+    uint64_t bad;          /* entries left out: their names or sections do not
+                              exist */
+    uint64_t long_bytes;   /* bytes of names over SYM_PART_BYTES_MAX */
     uint64_t broken;       /* tables left out */
-    sym_error_t first_why; /* what was wrong with the first of these */
+    sym_error_t first_why; /* error of the first of these */
 } sym_elf_symbol_stats_t;
 
 /*
- * All that names code, by rising address, each address once: .symtab, .dynsym
- * and .gnu_debugdata together.  A symbol without a size reaches to the next
- * one, or the end of its section.  Tables that cannot be read are left out, and
- * counted.  SYM_NOT_FOUND: the file has no table at all.
+ * All symbols of code, by rising address, each address once: .symtab, .dynsym
+ * and .gnu_debugdata together.  A symbol without a size ends at the next one,
+ * or at the end of its section.  Unreadable tables are left out, and counted.
+ * SYM_NOT_FOUND: the file has no table at all.
  */
 sym_status_t sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
                              sym_elf_symbol_stats_t *stats, sym_error_t *err);

@@ -1,5 +1,5 @@
 /*
- * file.h - what the files of this room know of an open ELF file.
+ * file.h - the internals of an open ELF file; private to core/formats/elf.
  */
 #ifndef SYM_FORMATS_ELF_FILE_H
 #define SYM_FORMATS_ELF_FILE_H
@@ -9,7 +9,8 @@
 #include "formats/elf/elf.h"
 
 /* Names as in the specification (System V ABI, chapters 4 and 5); elf.h of the
- * C library is not used, because it is not everywhere and has no byte order. */
+ * C library is not used, because it does not exist everywhere and ignores byte
+ * order. */
 #define SYM_ET_REL 1
 #define SYM_ET_EXEC 2
 #define SYM_ET_DYN 3
@@ -44,7 +45,7 @@ typedef struct {
     sym_str_t name;
     uint32_t type, link;
     uint64_t flags, addr, offset, size, align, entry_size;
-    sym_str_t plain; /* data NULL: not asked for yet */
+    sym_str_t plain; /* data NULL: not requested yet */
 } sym_elf_section_t;
 
 typedef struct {
@@ -103,11 +104,11 @@ sym_status_t sym_elf_fail(sym_error_t *err, sym_status_t status,
 /* The first section of that name that has contents here, or NULL. */
 sym_elf_section_t *sym_elf_find(const sym_elf_t *e, sym_str_t name);
 
-/* The bytes of a section as they lie in the file. */
+/* The bytes of a section as in the file. */
 sym_status_t sym_elf_raw(const sym_elf_t *e, const sym_elf_section_t *s,
                          const char *name, sym_str_t *bytes, sym_error_t *err);
 
-/* As sym_elf_section(), of a section that was found another way. */
+/* Like sym_elf_section(), for a section that was found in another way. */
 sym_status_t sym_elf_plain(sym_elf_t *e, sym_elf_section_t *s, const char *name,
                            sym_str_t *bytes, sym_error_t *err);
 

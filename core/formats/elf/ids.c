@@ -1,5 +1,5 @@
 /*
- * ids.c - what a file is known by.
+ * ids.c - ids of a file.
  */
 #include "formats/elf/file.h"
 
@@ -9,7 +9,7 @@
 #define GUID_BYTES 16
 #define TEXT_BYTES 4096 /* of .text that Breakpad hashes */
 
-/* Notes are aligned by 4, but by 8 where the segment or section says so. */
+/* Notes are aligned by 4, or by 8 if the segment or section says so. */
 static uint64_t
 padding(uint64_t size, uint64_t align)
 {
@@ -19,8 +19,8 @@ padding(uint64_t size, uint64_t align)
 
 /*
  * One note at a time: sizes of name and description, type, name, description.
- * The owner counts: note 3 of "Xen" stands before the build id in vmlinux, and
- * is something else.
+ * The owner matters: note 3 of "Xen" precedes the build id in vmlinux, and is
+ * something else.
  */
 static sym_status_t
 find_in_notes(const sym_elf_t *e, sym_str_t notes, uint64_t align,
@@ -65,7 +65,8 @@ find_in_segments(const sym_elf_t *e, sym_str_t *id)
     for (size_t i = 0; i < e->n_segments; i++) {
         const sym_elf_segment_t *p = &e->segments[i];
 
-        /* those of a separate debug file may speak of bytes that it has not */
+        /* those of a separate debug file may refer to bytes that it does not
+           have */
         if (p->type == SYM_PT_NOTE && p->offset <= e->len
             && p->file_size <= e->len - p->offset
             && find_in_notes(e,
@@ -102,8 +103,9 @@ find_in_sections(const sym_elf_t *e, sym_str_t *id)
 }
 
 
-/* Sections first: they say how notes are aligned even where segments were
- * joined, and a separate debug file's are right when its segments are not. */
+/* Sections first: they have the alignment of notes even where segments were
+ * joined, and in a separate debug file they are right when its segments are
+ * not. */
 sym_status_t
 sym_elf_build_id(const sym_elf_t *e, sym_str_t *id)
 {
@@ -115,8 +117,8 @@ sym_elf_build_id(const sym_elf_t *e, sym_str_t *id)
 }
 
 
-/* Sentry's symbolic swaps by the file's byte order, Breakpad by that of the
- * machine it runs on; they agree on little endian files. */
+/* Sentry's symbolic swaps by the file's byte order, Breakpad by the host's;
+ * they agree on little-endian files. */
 void
 sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
                     char out[SYM_ELF_DEBUG_ID_LEN])
@@ -130,8 +132,8 @@ sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
 }
 
 
-/* As symbolic does, to the byte; Breakpad's own reads past a .text that is
- * shorter than a page and no multiple of 16. */
+/* Exactly like symbolic; Breakpad's own code reads beyond a .text that is
+ * shorter than a page and not a multiple of 16. */
 static void
 hash_text(sym_str_t text, uint8_t hash[GUID_BYTES])
 {

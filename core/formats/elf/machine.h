@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* As the MODULE line of Breakpad's dump_syms has it; "unknown" for others. */
+/* As in the MODULE line of Breakpad's dump_syms; "unknown" for others. */
 const char *sym_elf_machine_name(uint16_t machine);
 
 #endif

@@ -33,7 +33,7 @@ sym_elf_mini(sym_elf_t *e, sym_elf_t **mini, sym_error_t *err)
         return err->status;
     }
 
-    /* both draw on what is left, but the inner one only for its own sections */
+    /* both use the same budget, the inner one only for its own sections */
     e->unpacked_left -= size;
     options.unpacked_max = e->unpacked_left;
     e->mini = sym_elf_open(e->mini_data, size, &options, err);

@@ -11,7 +11,7 @@
 #define MAGIC "\177ELF"
 #define IDENT_BYTES 16
 
-/* Where fields lie that a message points at. */
+/* Offsets of fields that messages refer to. */
 #define AT_CLASS 4
 #define AT_DATA 5
 #define AT_VERSION 6
@@ -27,8 +27,8 @@
 /* "the number is in section 0 instead" */
 #define PN_XNUM 0xffff
 
-/* What linkers write has some dozens of either; objects with a section for each
- * function, up to a million. */
+/* Linked files have some dozens of either; objects with a section for each
+ * function have up to a million. */
 #define SECTIONS_MAX ((uint64_t) 1 << 20)
 #define SEGMENTS_MAX ((uint64_t) 1 << 16)
 
@@ -101,7 +101,7 @@ read_ident(sym_elf_t *e, sym_error_t *err)
 }
 
 
-/* Only what is linked has addresses that a client can ask for. */
+/* Only linked files have addresses that a client can send. */
 static sym_status_t
 check_type(uint16_t type, bool is_part, sym_error_t *err)
 {
@@ -183,8 +183,8 @@ program_header_bytes(const sym_elf_t *e)
 }
 
 
-/* That n records of size bytes lie in the file; so that nothing is sized by a
- * number alone. */
+/* Checks that n records of size bytes are in the file, so that nothing is sized
+ * by a count alone. */
 static sym_status_t
 check_table(const sym_elf_t *e, uint64_t at, uint64_t n, size_t size,
             uint64_t max, const char *section, sym_error_t *err)
@@ -225,8 +225,8 @@ read_section(const sym_elf_t *e, sym_cursor_t *c, sym_elf_section_t *s,
 }
 
 
-/* Numbers too large for the file header stand in section 0 (System V ABI,
- * chapter 4, "Sections": sh_size, sh_link and sh_info of index 0). */
+/* Numbers too large for the file header are in section 0 (System V ABI, chapter
+ * 4, "Sections": sh_size, sh_link and sh_info of index 0). */
 static sym_status_t
 read_large_numbers(const sym_elf_t *e, tables_t *t, sym_error_t *err)
 {
@@ -258,7 +258,8 @@ read_large_numbers(const sym_elf_t *e, tables_t *t, sym_error_t *err)
 }
 
 
-/* Copies of one long name must not cost more than the file is worth. */
+/* The total cost of copies of one long name must stay within the file's
+   share. */
 #define SECTION_NAME_MAX ((size_t) 32768)
 
 static sym_status_t
@@ -437,12 +438,12 @@ read_tables(sym_elf_t *e, tables_t *t, sym_error_t *err)
 }
 
 
-/* --- what the whole file is --- */
+/* --- the file as a whole --- */
 
 /*
  * The first PT_LOAD, as Breakpad, Sentry and debuggers do, not the lowest: they
- * are sorted (System V ABI, chapter 5), but for vmlinux, whose per-CPU data
- * stand behind the kernel at address 0.  It is mapped from its page on.
+ * are sorted (System V ABI, chapter 5), except in vmlinux, whose per-CPU data
+ * follow the kernel at address 0.  It is mapped from its page on.
  */
 static uint64_t
 image_base(const sym_elf_t *e)

@@ -10,7 +10,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* Longer names are cut: so that the symcache's writer sees it. */
+/* Longer names are cut one byte above the symcache's limit, so that its writer
+   notices. */
 #define NAME_MAX_BYTES ((size_t) SYM_NAME_BYTES_MAX + 1)
 #define LATER_NAME_MAX_BYTES ((size_t) SYM_PART_BYTES_MAX + 1)
 
@@ -21,7 +22,7 @@ typedef struct {
 } collect_t;
 
 
-/* Only for want of memory all fails. */
+/* Only a lack of memory fails completely. */
 static sym_status_t
 settle(collect_t *c, size_t n_before, const sym_error_t *why, sym_error_t *err)
 {
@@ -56,7 +57,8 @@ collect_type(collect_t *c, sym_elf_t *e, uint32_t type, const char *name,
             c->seen++;
             (void) sym_elf_read_symtab(e, s, name, &c->list, &c->stats->bad,
                                        &why);
-            return settle(c, n, &why, err); /* there may be one of each type */
+            return settle(c, n, &why, err); /* a file may have one of each
+                                               type */
         }
     }
 
@@ -85,9 +87,10 @@ collect_mini(collect_t *c, sym_elf_t *e, sym_error_t *err)
 
 
 /*
- * What llvm-symbolizer takes of several at one address: the largest, of equals
- * the last of the table.  Linkers write local symbols first, so that global ones
- * win; of a function's many global names it must be the same one as there.
+ * Like llvm-symbolizer, takes the largest of several symbols at one address,
+ * and of equal ones the last.  Linkers write local symbols first, so global
+ * ones win; of a function's many global names the choice must be the same as
+ * there.
  */
 static bool
 is_better(const sym_elf_candidate_t *a, const sym_elf_candidate_t *b)
@@ -107,9 +110,9 @@ is_version_byte(char c)
 
 
 /*
- * "memcpy@@GLIBC_2.14", "f@libold.so.1": what follows is the linker's, not the
- * compiler's.  A version comes last and begins as names do; an assembler's labels
- * ("..@2.loop") and Zig's names ("main.@\"a b\"", "f(@as(u8,1)).g") are whole.
+ * "memcpy@@GLIBC_2.14", "f@libold.so.1": the linker adds the version.  It comes
+ * last and begins like a name; an assembler's labels ("..@2.loop") and Zig's
+ * names ("main.@\"a b\"", "f(@as(u8,1)).g") are not cut.
  */
 static sym_str_t
 plain_name(const char *name, uint64_t *long_bytes)
@@ -118,7 +121,7 @@ plain_name(const char *name, uint64_t *long_bytes)
                                                    : LATER_NAME_MAX_BYTES;
     size_t len = strnlen(name, most), end = len;
 
-    /* many symbols may share one long text */
+    /* many symbols may share one long name */
     *long_bytes += len > SYM_PART_BYTES_MAX ? len : 0;
 
     while (end > 0 && is_version_byte(name[end - 1])) {
@@ -142,12 +145,12 @@ typedef struct {
     sym_elf_symbol_pt each;
     void *ctx;
     sym_elf_symbol_stats_t *stats;
-    uint64_t sized_end; /* of all functions with a size so far, the last end */
+    uint64_t sized_end; /* the last end of all functions with a size so far */
 } hand_out_t;
 
 
-/* The best of n candidates of one address, NULL for none.  A label inside of a
- * function with a size is a place to jump to, no function. */
+/* The best of n candidates at one address, or NULL.  A label inside a function
+ * with a size is a jump target, not a function. */
 static const sym_elf_candidate_t *
 best_of(hand_out_t *h, const sym_sort_item_t *of, size_t n)
 {
@@ -171,7 +174,7 @@ best_of(hand_out_t *h, const sym_sort_item_t *of, size_t n)
 }
 
 
-/* The n candidates of one address; next: where the next ones are. */
+/* Handles the n candidates at one address; next: address of the next ones. */
 static sym_status_t
 hand_out(hand_out_t *h, const sym_sort_item_t *of, size_t n, uint64_t next,
          sym_error_t *err)
@@ -245,7 +248,7 @@ sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
 
     *stats = (sym_elf_symbol_stats_t){ 0 };
 
-    /* what comes later wins: the tables made by the linker itself */
+    /* later tables win: those made by the linker */
     if (collect_mini(&c, e, err) == SYM_OK
         && collect_type(&c, e, SYM_SHT_DYNSYM, ".dynsym", err) == SYM_OK)
     {

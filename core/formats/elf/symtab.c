@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Chromium, the largest we know of, has three million. */
+/* Chromium, the largest known file, has three million. */
 #define CANDIDATES_MAX ((size_t) 1 << 24)
 #define CANDIDATES_FIRST ((size_t) 1024)
 
@@ -17,7 +17,7 @@
 
 #define SHN_UNDEF 0
 
-/* What is needed of one table, and one entry of it. */
+/* A table, and one entry of it. */
 typedef struct {
     const sym_elf_t *e;
     sym_str_t names;              /* ends in NUL, or is empty */
@@ -25,7 +25,7 @@ typedef struct {
     const sym_elf_section_t *opd; /* NULL: functions have no descriptors */
     sym_str_t descriptors;
     bool has_lost_descriptors;          /* they are in another file */
-    const sym_elf_section_t *last_code; /* where one was found last */
+    const sym_elf_section_t *last_code; /* the last one that was found */
 } table_t;
 
 typedef struct {
@@ -71,7 +71,7 @@ names_of(sym_elf_t *e, const sym_elf_section_t *table, const char *name,
         return err->status;
     }
 
-    /* so that each name ends without a look at the end of the table */
+    /* so that each name ends without checking the end of the table */
     last = memrchr(names->data, '\0', names->len);
     names->len = last == NULL ? 0 : (size_t) (last - names->data) + 1;
     return SYM_OK;
@@ -153,8 +153,8 @@ is_function_type(uint8_t type)
 }
 
 
-/* "$a", "$t.1", "$x", "$d": what the bytes are, not what they are called (ABI of
- * ARM, 5.5.5; RISC-V and C-SKY do as well). */
+/* "$a", "$t.1", "$x", "$d": mapping symbols, which describe the bytes and name
+ * nothing (ABI of ARM, 5.5.5; also RISC-V and C-SKY). */
 static bool
 is_mapping_symbol(const table_t *t, const char *name)
 {
@@ -171,7 +171,7 @@ is_mapping_symbol(const table_t *t, const char *name)
 }
 
 
-/* The lowest bit of a function says "Thumb" or "microMIPS". */
+/* The lowest bit of a function's address marks Thumb or microMIPS code. */
 static uint64_t
 code_address(const table_t *t, const entry_t *s)
 {
@@ -203,7 +203,7 @@ code_section_at(table_t *t, uint64_t addr)
 }
 
 
-/* Where the code is that a symbol of .opd stands for; NULL: nowhere. */
+/* The code of a symbol in .opd; NULL: none. */
 static const sym_elf_section_t *
 follow_descriptor(table_t *t, uint64_t *addr)
 {
@@ -216,8 +216,7 @@ follow_descriptor(table_t *t, uint64_t *addr)
 }
 
 
-/* The section with the code of s, whose address goes to *addr; NULL: it names no
- * code. */
+/* The section with the code of s, and its address in *addr; NULL: not code. */
 static const sym_elf_section_t *
 code_section_of(table_t *t, const entry_t *s, uint64_t *addr)
 {
@@ -234,9 +233,9 @@ code_section_of(table_t *t, const entry_t *s, uint64_t *addr)
 
 
 /*
- * A symbol without a size reaches to the next one, which nobody can tell while
- * functions are known by descriptors that the file does not have: a linker's
- * stub ("0000001b.plt_call.strtol") would go on over all of them.
+ * A symbol without a size ends at the next one, which is unknown if functions
+ * are known by descriptors that the file does not have: a linker's stub
+ * ("0000001b.plt_call.strtol") would cover all of them.
  */
 static bool
 is_boundless(const table_t *t, const entry_t *s)
@@ -245,9 +244,9 @@ is_boundless(const table_t *t, const entry_t *s)
 }
 
 
-/* ".LBB0_1", ".L0 ": labels that a compiler made for itself.  Assemblers keep them
- * where a linker may shorten code (RISC-V, LoongArch).  Functions of PowerPC may
- * be called so. */
+/* ".LBB0_1", ".L0 ": a compiler's local labels.  Assemblers keep them where a
+ * linker may shorten code (RISC-V, LoongArch).  PowerPC functions may have such
+ * names. */
 static bool
 is_compiler_label(const entry_t *s, const char *name)
 {
@@ -255,7 +254,7 @@ is_compiler_label(const entry_t *s, const char *name)
 }
 
 
-/* Data amid code count as well: as the end of what stands before them. */
+/* Data in code are used, too: they end the symbol before them. */
 static bool
 may_be_code(const entry_t *s)
 {
@@ -327,7 +326,7 @@ room_for_one(sym_elf_candidates_t *list, const char *name, sym_error_t *err)
 }
 
 
-/* Reserved numbers (absolute, common) are no sections. */
+/* Reserved numbers (absolute, common) are not sections. */
 static void
 settle_section(table_t *t, entry_t *s)
 {

@@ -1,8 +1,8 @@
 /*
- * unpack.h - what sections are packed with, besides zlib (packed/inflate.h).
+ * unpack.h - compression of sections other than zlib (packed/inflate.h).
  *
- * zstd unpacks a whole stream into bytes whose number the section announces;
- * any other number is malformed.  xz announces none.
+ * zstd unpacks a complete stream; its size must be the one that the section
+ * announces.  xz announces none.
  */
 #ifndef SYM_FORMATS_ELF_UNPACK_H
 #define SYM_FORMATS_ELF_UNPACK_H
@@ -14,7 +14,7 @@
 sym_status_t sym_elf_unpack_zstd(sym_str_t in, uint8_t *out, size_t size,
                                  const char *section, sym_error_t *err);
 
-/* *out is the caller's to free(); at most max bytes. */
+/* The caller frees *out, of at most max bytes. */
 sym_status_t sym_elf_unpack_xz(sym_str_t in, uint64_t max, uint8_t **out,
                                size_t *size, const char *section,
                                sym_error_t *err);

@@ -6,8 +6,8 @@
 #include "base/hex.h"
 #include "json/load.h"
 
-/* sentry-cli makes maps of several processors differ by this key, which has the
- * debug id. */
+/* sentry-cli adds this key with the debug id, so that maps of several
+ * processors differ. */
 #define ID_KEY "__debug-id__"
 
 typedef struct {

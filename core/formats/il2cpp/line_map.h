@@ -1,19 +1,19 @@
 /*
- * line_map.h - which C# lines Unity's IL2CPP compiled to C++.
+ * line_map.h - the C# lines that Unity's IL2CPP compiled to C++.
  *
- * The map is JSON: {"FILE.cpp": {"FILE.cs": {"C++ LINE": C# LINE}}}.  One C++
- * line stands for itself and for those that follow it, up to the next.
+ * The map is JSON: {"FILE.cpp": {"FILE.cs": {"C++ LINE": C# LINE}}}.  An entry
+ * is valid for its C++ line and the following ones, up to the next entry.
  */
 #ifndef SYM_FORMATS_IL2CPP_LINE_MAP_H
 #define SYM_FORMATS_IL2CPP_LINE_MAP_H
 
 #include "artifacts/symcache/write/writer.h"
 
-/* Whether what the writer was given is IL2CPP's output: its runtime is linked to
- * it, and has this function for programs that embed it. */
+/* Whether the writer's module is IL2CPP's output: the runtime is linked to it,
+ * and has this function for programs that embed it. */
 bool sym_il2cpp_is(const sym_writer_t *w);
 
-/* Reads the moves of those C++ files that the writer knows, and interns their C#
+/* Reads the moves of C++ files that the writer knows, and interns their C#
  * files.  After a failure *moves is empty. */
 sym_status_t sym_il2cpp_read(sym_moves_t *moves, sym_writer_t *w,
                              sym_str_t json, sym_error_t *err);

@@ -51,7 +51,7 @@ sym_dsym_takes(sym_str_t name)
 }
 
 
-/* What macOS's tar puts beside each file that has attributes: "._FILE". */
+/* macOS's tar adds "._FILE" for each file with attributes. */
 static bool
 is_apple_double(sym_str_t path)
 {

@@ -54,8 +54,8 @@ read_symbols(sym_macho_t *m, const sym_macho_hidden_t *hidden,
 
 
 /*
- * A library without code (constants only) has a dSYM with DWARF, too: then it
- * is known that there is nothing to name.
+ * A library without code (constants only) has a dSYM with DWARF, too: it has
+ * nothing to name.
  */
 static bool
 may_be_empty(const sym_macho_info_t *info)
@@ -64,7 +64,7 @@ may_be_empty(const sym_macho_info_t *info)
 }
 
 
-/* Lines of Mach-O files follow atos's rules, since users compare with it. */
+/* Lines of Mach-O files follow atos's rules, because users compare with it. */
 static sym_status_t
 read_slice(sym_native_t *f, sym_macho_t *m, const sym_macho_hidden_t *hidden,
            sym_native_symbols_t *symbols, sym_error_t *err)
@@ -148,7 +148,7 @@ list_objects(const sym_format_file_t *f,
     sym_status_t rc = sym_macho_slices((const uint8_t *) f->data.data,
                                        f->data.len, slices, n, err);
 
-    /* of a thin file convert() finds out both */
+    /* for a thin file convert() finds both */
     for (size_t i = 0; rc == SYM_OK && *n > 1 && i < *n; i++) {
         objects[i].arch = slices[i].arch;
         objects[i].id_len = id_of(f, &slices[i], objects[i].id);
@@ -165,8 +165,8 @@ list_objects(const sym_format_file_t *f,
 
 #define FAT_FIRST_BYTE 0xca
 
-/* Addresses in object files and core dumps mean nothing.  Of a fat file the
- * head does not tell. */
+/* Addresses in object files and core dumps are not usable.  The header of a fat
+ * file does not show its type. */
 static bool
 is_wanted(const uint8_t *head, size_t len)
 {

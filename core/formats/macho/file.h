@@ -1,5 +1,6 @@
 /*
- * file.h - what the files of this room know of an open Mach-O slice.
+ * file.h - the internals of an open Mach-O slice; private to
+ * core/formats/macho.
  *
  * Names and numbers as in Apple's <mach-o/loader.h> and <mach-o/nlist.h>.
  */
@@ -22,16 +23,16 @@ typedef struct {
     uint64_t addr, size, offset; /* addr as linked; offset in the file */
     uint64_t at;                 /* of its header in the file */
     bool is_code, has_bytes;
-    sym_str_t plain; /* data NULL: not asked for yet */
+    sym_str_t plain; /* data NULL: not requested yet */
 } sym_macho_section_t;
 
-/* A run of bytes that a load command names. */
+/* A run of bytes that a load command refers to. */
 typedef struct {
     uint64_t offset, size; /* offset in the slice */
 } sym_macho_run_t;
 
 struct sym_macho_s {
-    const uint8_t *data; /* the whole file */
+    const uint8_t *data; /* the complete file */
     uint64_t start, end; /* the slice in it */
     sym_macho_info_t info;
     sym_arena_t arena;
@@ -44,7 +45,7 @@ struct sym_macho_s {
     uint64_t symbols_at, strings_at; /* in the slice */
     uint64_t strings_size;
     sym_macho_run_t starts;    /* LC_FUNCTION_STARTS */
-    sym_macho_run_t encrypted; /* size 0: nothing is */
+    sym_macho_run_t encrypted; /* size 0: none */
 };
 
 /* Fails at a byte of the file. */
@@ -52,8 +53,8 @@ sym_status_t sym_macho_fail(sym_error_t *err, sym_status_t status,
                             const char *part, uint64_t offset,
                             const char *what);
 
-/* A cursor over so many bytes of the slice, in the file's byte order; its
- * offsets are those in the file. */
+/* A cursor over bytes of the slice, in the file's byte order; its offsets are
+ * those in the file. */
 sym_cursor_t sym_macho_cursor(const sym_macho_t *m, uint64_t offset,
                               uint64_t size, const char *part,
                               sym_error_t *err);

@@ -1,8 +1,8 @@
 /*
- * hidden.h - the names that Apple's tools hid, from the maps that have them.
+ * hidden.h - the names that Apple's tools hid, from their maps.
  *
- * Only a file with hidden names asks for a map: first for the one that says
- * which UUID the developer's build had, then for the symbol map of that build.
+ * Only a file with hidden names needs a map: first the one with the UUID of the
+ * developer's build, then the symbol map of that build.
  */
 #ifndef SYM_FORMATS_MACHO_HIDDEN_H
 #define SYM_FORMATS_MACHO_HIDDEN_H
@@ -13,8 +13,8 @@
 
 typedef struct {
     sym_symbol_map_t map;
-    sym_companion_file_t file; /* what the map is a view of */
-    bool is_missing;           /* there are hidden names, and no map */
+    sym_companion_file_t file; /* memory of the map's views */
+    bool is_missing;           /* there are hidden names, but no map */
 } sym_macho_hidden_t;
 
 /* SYM_OK also if there is no map; fails only without memory. */
@@ -23,10 +23,10 @@ sym_status_t sym_macho_hidden_open(sym_macho_t *m,
                                    sym_macho_hidden_t *h, sym_error_t *err);
 void sym_macho_hidden_close(sym_macho_hidden_t *h);
 
-/* What stands for a name or a part of a path; ctx: the sym_macho_hidden_t. */
+/* Replaces a name or a part of a path; ctx: the sym_macho_hidden_t. */
 sym_str_t sym_macho_hidden_resolve(const void *ctx, sym_str_t text);
 
-/* The same of the symbol table, where names of C begin with an underscore. */
+/* Same for the symbol table, where C names begin with an underscore. */
 sym_str_t sym_macho_hidden_symbol(const sym_macho_hidden_t *h, sym_str_t name);
 
 #endif

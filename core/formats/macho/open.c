@@ -143,7 +143,8 @@ read_magic(sym_macho_t *m, sym_error_t *err)
 }
 
 
-/* What follows the magic; *n and *size of the load commands. */
+/* Reads the header after the magic; *n and *size are those of the load
+   commands. */
 static sym_status_t
 read_header(sym_macho_t *m, uint32_t *n, uint32_t *size, sym_error_t *err)
 {
@@ -167,7 +168,7 @@ read_header(sym_macho_t *m, uint32_t *n, uint32_t *size, sym_error_t *err)
 }
 
 
-/* Only what is linked has addresses that a client can ask for. */
+/* Only linked files have addresses that a client can send. */
 static sym_status_t
 check_type(const sym_macho_t *m, sym_error_t *err)
 {
@@ -218,8 +219,8 @@ read_segment(sym_cursor_t *c, bool is_64bit)
 
 
 /*
- * The offset of a section has 32 bits, a dSYM may be larger: then it has lost
- * its upper half, which follows from its segment.
+ * The offset of a section has 32 bits, a dSYM may be larger: then its upper
+ * half is lost, and is computed from its segment.
  */
 static uint64_t
 whole_offset(const segment_t *segment, uint64_t addr, uint32_t offset)
@@ -235,7 +236,7 @@ has_contents(uint32_t flags, uint32_t offset, uint64_t size)
 {
     uint32_t type = flags & SECTION_TYPE;
 
-    /* no section begins where the header is: a dSYM says 0 for what only its
+    /* no section is at the header: a dSYM has 0 for sections that only its
        binary has */
     return offset != 0 && size != 0 && type != S_ZEROFILL
            && type != S_GB_ZEROFILL && type != S_THREAD_LOCAL_ZEROFILL;
@@ -388,7 +389,7 @@ read_commands(sym_macho_t *m, uint32_t n, uint32_t size, sym_error_t *err)
 }
 
 
-/* --- all of it --- */
+/* --- opening --- */
 
 static bool
 overlaps(const sym_macho_t *m, const sym_macho_section_t *s)

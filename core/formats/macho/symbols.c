@@ -1,8 +1,8 @@
 /*
  * symbols.c - LC_SYMTAB: names of functions.
  *
- * LC_FUNCTION_STARTS says where functions without a name begin, so that what
- * stands before them is not stretched over them.
+ * LC_FUNCTION_STARTS has the starts of functions without names, so that the
+ * symbols before them do not extend over them.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #define NLIST_BYTES 12
 #define NLIST_BYTES_64 16
 
-#define N_STAB 0xe0 /* any of these bits: a debugger's own entry */
+#define N_STAB 0xe0 /* any of these bits: a debugger's entry */
 #define N_TYPE 0x0e
 #define N_SECT 0x0e
 #define N_EXT 0x01
@@ -30,11 +30,10 @@ typedef struct {
     uint64_t value;
 } nlist_t;
 
-/* The function starts, as far as they have been asked for. */
+/* The function starts, as far as they were requested. */
 typedef struct {
     sym_cursor_t c;
-    sym_error_t
-        err; /* of the cursor: the rest of the starts is lost, no more */
+    sym_error_t err; /* of the cursor: only the rest of the starts is lost */
     uint64_t addr;
     uint64_t mask; /* without the bit that marks Thumb code */
 } starts_t;
@@ -53,7 +52,7 @@ read_nlist(sym_cursor_t *c, bool is_64bit)
 }
 
 
-/* The section of code that a symbol lies in, or NULL. */
+/* The code section of a symbol, or NULL. */
 static const sym_macho_section_t *
 code_of(const sym_macho_t *m, const nlist_t *n)
 {
@@ -63,7 +62,7 @@ code_of(const sym_macho_t *m, const nlist_t *n)
         return NULL;
     }
 
-    /* __mh_execute_header claims the first section, but lies before it */
+    /* __mh_execute_header claims the first section, but is before it */
     s = &m->sections[n->section - 1];
     return s->is_code && n->value >= s->addr && n->value - s->addr < s->size
                    && n->value >= m->info.image_base
@@ -72,8 +71,8 @@ code_of(const sym_macho_t *m, const nlist_t *n)
 }
 
 
-/* Without the underscore that compilers put before each C name; hidden names
- * have none. */
+/* Removes the underscore that compilers add to each C name; hidden names have
+ * none. */
 static sym_str_t
 plain_name(sym_str_t s)
 {
@@ -84,7 +83,7 @@ plain_name(sym_str_t s)
 }
 
 
-/* True if the entry names code; what should but cannot is counted. */
+/* True if the entry names code; invalid entries are counted. */
 static bool
 take_symbol(const sym_macho_t *m, const nlist_t *n, sym_str_t strings,
             sym_macho_symbol_t *symbol, uint64_t *long_bytes,
@@ -158,7 +157,7 @@ drop_aliases(sym_macho_symbol_t *symbols, size_t n)
 }
 
 
-/* The first function that begins behind addr; UINT64_MAX: none is known. */
+/* The first function that begins after addr; UINT64_MAX: unknown. */
 static uint64_t
 next_start(starts_t *s, uint64_t addr)
 {
@@ -183,7 +182,7 @@ cut_sizes(const sym_macho_t *m, sym_macho_symbol_t *symbols, size_t n)
 {
     starts_t starts = { .mask = UINT64_MAX };
 
-    /* what the file does not have is no list */
+    /* bytes outside the file are not a list */
     starts.c = sym_macho_cursor(m, m->starts.offset, m->starts.size,
                                 "function starts", &starts.err);
     if (m->info.cpu == SYM_CPU_ARM) {
@@ -239,7 +238,7 @@ sym_macho_symbols(sym_macho_t *m, sym_macho_symbols_t *out, sym_error_t *err)
         return err->status;
     }
 
-    /* freed with the file; so many entries lie in it */
+    /* freed with the file; the file contains this many entries */
     symbols =
         sym_arena_calloc(&m->arena, sym_left(&table) / entry, sizeof(*symbols));
     if (symbols == NULL) {

@@ -7,15 +7,15 @@
 #include "base/error.h"
 #include "formats/format.h"
 
-/* Opens a candidate.  SYM_NOT_FOUND: it is another file, and a note says so.
- * Any other failure ends the search. */
+/* Opens a candidate.  SYM_NOT_FOUND: another file, and a note says so.  Any
+ * other failure ends the search. */
 typedef sym_status_t (*sym_native_candidate_pt)(
     void *ctx, const sym_companion_file_t *file, sym_error_t *err);
 
 /*
- * Asks for the files of the wanted name until `take` returns SYM_OK for one,
- * which *file then holds: the caller frees file->data.  SYM_OK also if no
- * candidate was taken: then file->data is NULL.
+ * Requests the files of this name until `take` returns SYM_OK for one.  It is
+ * then in *file, and the caller frees file->data.  SYM_OK also if no candidate
+ * was accepted: then file->data is NULL.
  */
 sym_status_t sym_native_choose(sym_companion_t *wanted,
                                const sym_format_services_t *services,

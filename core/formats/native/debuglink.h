@@ -12,13 +12,13 @@
 
 typedef struct {
     sym_str_t name; /* without a folder; not empty */
-    uint32_t crc;   /* of that whole file: sym_debuglink_crc() */
+    uint32_t crc;   /* of that file: sym_debuglink_crc() */
 } sym_debuglink_t;
 
-/* Reads the section; fails as the cursor does. */
+/* Reads the section; fails like the cursor. */
 sym_status_t sym_debuglink_read(sym_cursor_t *c, sym_debuglink_t *link);
 
-/* A name up to its NUL, which is read as well; "" after a failure. */
+/* Reads a name and its NUL; "" after a failure. */
 sym_str_t sym_debuglink_name(sym_cursor_t *c);
 
 /* Continues crc, 0 at first, with the next bytes of a file. */

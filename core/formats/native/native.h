@@ -1,8 +1,8 @@
 /*
  * native.h - conversion steps that ELF, Mach-O, PE and WebAssembly files share.
  *
- * A format's convert() has its own reader fill a sym_native_t from the whole
- * file; sym_native_convert() does what comes before and after.
+ * A format's convert() has its own reader fill a sym_native_t from the file;
+ * sym_native_convert() does the steps before and after.
  */
 #ifndef SYM_FORMATS_NATIVE_NATIVE_H
 #define SYM_FORMATS_NATIVE_NATIVE_H
@@ -24,14 +24,15 @@ typedef struct {
     size_t debug_id_len;
     char code_id[2 * SYM_BUILD_ID_MAX];
     size_t code_id_len;
-    sym_str_t debug_file;  /* name of it that the file knows, or "" */
+    sym_str_t debug_file;  /* its name in the file, or "" */
     const char *arch, *os; /* static */
     uint64_t image_base;
     uint32_t features;  /* sym_feature_flags() */
-    bool is_incomplete; /* files that it needs were not there: a note said it */
+    bool is_incomplete; /* files that it needs were missing; a note has named
+                           them */
 } sym_native_t;
 
-/* Has read() hand object number `which` to the writer, and puts it. */
+/* Lets read() pass object number `which` to the writer, and stores it. */
 sym_status_t sym_native_convert(const sym_format_file_t *f,
                                 sym_status_t (*read)(sym_native_t *n,
                                                      size_t which,
@@ -41,15 +42,14 @@ sym_status_t sym_native_convert(const sym_format_file_t *f,
 #define SYM_NATIVE_SECTIONS 9
 extern const char *const sym_native_section_names[SYM_NATIVE_SECTIONS];
 
-/* The DWARF sections by ELF's names, each by one call of find; what is not
- * there (SYM_NOT_FOUND) stays empty. */
+/* Gets the DWARF sections by ELF's names, each by a call of find; missing ones
+ * (SYM_NOT_FOUND) stay empty. */
 sym_status_t sym_native_sections(
     sym_status_t (*find)(void *ctx, const char *name, sym_str_t *bytes,
                          sym_error_t *err),
     void *ctx, sym_dwarf_sections_t *s, sym_error_t *err);
 
-/* DWARF first, then the symbols; SYM_UNSUPPORTED: neither names anything, and
- * that is no answer. */
+/* Reads DWARF, then the symbols; SYM_UNSUPPORTED: neither has a name. */
 sym_status_t sym_native_write(sym_native_t *n, sym_dwarf_input_t *in,
                               sym_native_symbols_t *symbols, bool may_be_empty,
                               sym_error_t *err);

@@ -14,7 +14,7 @@ close_file(const sym_split_format_t *format, sym_split_file_t *f)
 }
 
 
-/* The sections that are read; others stay empty, also such as are broken. */
+/* The sections that are read; others, and broken ones, stay empty. */
 static sym_status_t
 read_sections(const sym_split_format_t *format, void *object,
               sym_dwarf_sections_t *s)
@@ -50,7 +50,7 @@ read_sections(const sym_split_format_t *format, void *object,
 }
 
 
-/* SYM_NOT_FOUND: no such file, or of no use. */
+/* SYM_NOT_FOUND: no such file, or an unusable one. */
 static sym_status_t
 open_file(const sym_native_splits_t *s, const sym_companion_t *want,
           sym_split_file_t *f, sym_dwarf_sections_t *sections)
@@ -79,7 +79,7 @@ open_file(const sym_native_splits_t *s, const sym_companion_t *want,
 
 /* --- for core/formats/dwarf --- */
 
-/* Number `attempt` of the .dwo files that may be meant. */
+/* Candidate number `attempt` of the .dwo files. */
 static sym_status_t
 open_dwo(const sym_native_splits_t *s, const sym_dwarf_skeleton_t *skeleton,
          unsigned attempt, sym_dwarf_split_t *split)

@@ -1,8 +1,7 @@
 /*
  * splits.h - split units (.dwo) of a debug file, and the package of all (.dwp).
  *
- * They are files of the format that the debug file has, so its reader opens
- * them.
+ * They have the format of the debug file, so its reader opens them.
  */
 #ifndef SYM_FORMATS_NATIVE_SPLITS_H
 #define SYM_FORMATS_NATIVE_SPLITS_H
@@ -12,9 +11,9 @@
 
 typedef struct sym_native_splits_s sym_native_splits_t;
 
-/* How a format reads such files. */
+/* A format's functions for such files. */
 typedef struct {
-    /* NULL: a file of no use, or *err is SYM_NOMEM; borrows the bytes */
+    /* NULL: an unusable file, or *err is SYM_NOMEM; borrows the bytes */
     void *(*open)(const sym_native_splits_t *splits,
                   const sym_companion_file_t *file, sym_error_t *err);
     sym_status_t (*section)(void *object, const char *name, sym_str_t *bytes,
@@ -32,18 +31,18 @@ struct sym_native_splits_s {
     const sym_format_services_t *services;
     bool is_big_endian;
     sym_split_file_t package;
-    sym_dwarf_sections_t sections; /* the package's */
+    sym_dwarf_sections_t sections; /* of the package */
     sym_str_t index;
 };
 
-/* Lets `in` open the split units that its skeletons name. */
+/* Lets `in` open the split units named by its skeletons. */
 sym_status_t sym_native_splits_open(sym_native_splits_t *s,
                                     const sym_split_format_t *format,
                                     sym_dwarf_input_t *in,
                                     const sym_format_services_t *services,
                                     sym_error_t *err);
 
-/* Takes also what was never opened. */
+/* Accepts one that was never opened. */
 void sym_native_splits_close(sym_native_splits_t *s);
 
 #endif

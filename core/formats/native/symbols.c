@@ -64,7 +64,7 @@ sym_native_symbols_find(void *ctx, uint64_t addr)
 }
 
 
-/* How far ahead of the names their places in the writer are fetched. */
+/* How far ahead the writer's slots of names are prefetched. */
 #define NAMES_AHEAD 16
 
 sym_status_t
@@ -78,7 +78,7 @@ sym_native_symbols_write(const sym_native_symbols_t *s, sym_writer_t *w,
         const sym_native_symbol_t *symbol = &s->items[i];
 
         if (symbol->addr > UINT32_MAX) {
-            break; /* nobody can ask for it */
+            break; /* no client can request it */
         }
 
         for (; next < s->n && next - i < NAMES_AHEAD; next++) {

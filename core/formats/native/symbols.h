@@ -1,9 +1,9 @@
 /*
  * symbols.h - the symbol table of a debug file, by address.
  *
- * Names code that has lines and no function, and what no function covers at
- * all.  Addresses are relative to the image base, names are borrowed from the
- * file.
+ * It names code with lines but without a function, and code that no function
+ * covers.  Addresses are relative to the image base, names are borrowed from
+ * the file.
  */
 #ifndef SYM_FORMATS_NATIVE_SYMBOLS_H
 #define SYM_FORMATS_NATIVE_SYMBOLS_H
@@ -19,9 +19,9 @@
 
 typedef struct {
     uint64_t addr;
-    uint64_t size; /* not 0; may reach over the next symbol */
+    uint64_t size; /* not 0; may extend over the next symbol */
     sym_str_t name;
-    bool is_open; /* nobody wrote down where it ends */
+    bool is_open; /* its end is not recorded */
 } sym_native_symbol_t;
 
 typedef struct {
@@ -31,7 +31,7 @@ typedef struct {
     bool is_base_negative; /* as in sym_dwarf_input_t */
 } sym_native_symbols_t;
 
-/* To be added by rising address. */
+/* Adds a symbol; call it by rising address. */
 sym_status_t sym_native_symbols_add(sym_native_symbols_t *s,
                                     const sym_native_symbol_t *symbol,
                                     sym_error_t *err);
@@ -39,7 +39,8 @@ sym_status_t sym_native_symbols_add(sym_native_symbols_t *s,
 /* A sym_dwarf_symbol_pt. */
 sym_dwarf_symbol_t sym_native_symbols_find(void *ctx, uint64_t addr);
 
-/* Hands all to the writer, as names of what no function covers. */
+/* Passes all symbols to the writer, as names of code that no function
+   covers. */
 sym_status_t sym_native_symbols_write(const sym_native_symbols_t *s,
                                       sym_writer_t *w, sym_error_t *err);
 

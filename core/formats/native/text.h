@@ -9,10 +9,10 @@
 #include "base/str.h"
 
 /*
- * Returns the text at an offset up to its NUL, cut behind where names are cut.
- * Its data is NULL if the offset lies outside of the table.  Many symbols may
- * share one long text: *long_bytes counts the bytes that such names have read,
- * and later names are cut shorter.
+ * Returns the string at an offset up to its NUL, cut one byte above the limit
+ * of names.  data is NULL if the offset is outside the table.  Many symbols may
+ * share one long string: *long_bytes counts the bytes read for such names, and
+ * later names are cut shorter.
  */
 sym_str_t sym_native_text(sym_str_t strings, uint64_t offset,
                           uint64_t *long_bytes);

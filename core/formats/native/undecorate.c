@@ -1,7 +1,7 @@
 #include "formats/native/undecorate.h"
 
-/* How many bytes stand before the last `mark` and a number of bytes behind it;
- * SIZE_MAX: it does not end so. */
+/* Length of the part before a final `mark` and number; SIZE_MAX: there is no
+ * such end. */
 static size_t
 before_number(sym_str_t name, sym_str_t mark)
 {

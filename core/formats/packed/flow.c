@@ -47,7 +47,7 @@ sym_inflate_flow(sym_str_t in, uint8_t *out, size_t len, sym_gauge_t *there)
         goes_on = rc == ISAL_DECOMP_OK && s->block_state != ISAL_BLOCK_FINISH
                   && (given != 0 || room != 0);
 
-        /* what comes last is shown when the checksum is known to be right */
+        /* the last bytes are released when the checksum is verified */
         if (is_whole || (goes_on && done < len)) {
             sym_gauge_add(there, done - shown);
             shown = done;

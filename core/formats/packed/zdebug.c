@@ -3,7 +3,7 @@
 #include "base/cursor.h"
 #include "formats/packed/inflate.h"
 
-/* "ZLIB", then the length of what follows, unpacked, in big endian. */
+/* "ZLIB", then the unpacked length, big endian. */
 #define MAGIC SYM_STR("ZLIB")
 #define HEAD_BYTES 12
 #define SIZE_AT 4

@@ -7,8 +7,7 @@
 
 #include "formats/pe/file.h"
 
-/* In ascending order: of several candidates at an address the highest
- * counts. */
+/* In ascending order: the highest of several candidates at an address wins. */
 typedef enum {
     SYM_PE_UNNAMED,  /* only ends the symbol before it */
     SYM_PE_FRAGMENT, /* a chained part of a function, moved elsewhere */
@@ -20,13 +19,13 @@ typedef enum {
 typedef struct {
     uint32_t rva;
     sym_pe_rank_t rank;
-    sym_str_t name; /* "" of an unnamed one */
+    sym_str_t name; /* "" if it is unnamed */
 } sym_pe_candidate_t;
 
 typedef struct {
     sym_pe_candidate_t *items; /* malloc */
     size_t n, cap;
-    uint64_t long_bytes; /* of names, see native/text.h */
+    uint64_t long_bytes; /* bytes of names, see native/text.h */
     uint64_t n_skipped;  /* entries whose name or section is not in the file */
 } sym_pe_candidates_t;
 
@@ -34,7 +33,7 @@ sym_status_t sym_pe_candidate_add(sym_pe_candidates_t *list,
                                   const sym_pe_candidate_t *candidate,
                                   sym_error_t *err);
 
-/* Add the entries that lie in code.  They fail only when out of memory. */
+/* Add the entries of code.  They fail only when out of memory. */
 sym_status_t sym_pe_read_exports(const sym_pe_t *pe, sym_pe_candidates_t *list,
                                  sym_error_t *err);
 sym_status_t sym_pe_read_symtab(const sym_pe_t *pe, sym_pe_candidates_t *list,

@@ -203,7 +203,7 @@ debug_open(sym_pe_t *pe, const sym_format_services_t *services, debug_t *to,
 }
 
 
-/* --- all of it --- */
+/* --- conversion --- */
 
 static sym_status_t
 read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
@@ -255,7 +255,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
     sym_status_t rc =
         pe == NULL ? err->status : read_pe(f, pe, &debug, &symbols, err);
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     sym_native_symbols_free(&symbols);
     debug_close(&debug);
     sym_pe_close(pe);

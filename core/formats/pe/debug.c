@@ -6,11 +6,11 @@
 
 #define ENTRY_BYTES 28 /* IMAGE_DEBUG_DIRECTORY */
 
-/* CodeView entries (Microsoft's cvinfo.h of old; LLVM, CodeView.h) */
+/* CodeView entries (Microsoft's old cvinfo.h; LLVM, CodeView.h) */
 #define RSDS SYM_STR("RSDS")
 #define NB10 SYM_STR("NB10")
 
-/* Of a CodeView entry: the PDB is a portable one (dotnet/runtime,
+/* Version of a CodeView entry whose PDB is portable (dotnet/runtime,
  * PE-COFF.md). */
 #define MINOR_PORTABLE 0x504d
 
@@ -143,8 +143,8 @@ sym_pe_debug_id(const sym_pe_t *pe, sym_debug_id_t *id)
 size_t
 sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX])
 {
-    /* the one spelling of numbers that debug ids of PDB 2.0 and code ids have
-       in common, but for the case */
+    /* debug ids of PDB 2.0 and code ids spell numbers alike, except for the
+       case */
     sym_debug_id_t as_id = { .form = SYM_DEBUG_ID_PDB20,
                              .age = pe->info.size_of_image };
     char text[SYM_ID_TEXT_MAX];

@@ -59,7 +59,7 @@ address_of(const exports_t *e, uint64_t i)
 }
 
 
-/* The RVA of a forwarder lies in the export directory and is that of a string,
+/* The RVA of a forwarder is in the export directory and refers to a string,
  * "NTDLL.RtlFree" ("PE Format", Export Address Table). */
 static bool
 is_forwarder(const sym_pe_t *pe, uint32_t rva)

@@ -59,11 +59,11 @@ struct sym_pe_s {
 sym_status_t sym_pe_fail(sym_error_t *err, sym_status_t status,
                          const char *part, uint64_t offset, const char *what);
 
-/* Up to `size` bytes of the file: fewer if it ends before. */
+/* Up to `size` bytes of the file: fewer if it ends earlier. */
 sym_str_t sym_pe_raw(const sym_pe_t *pe, uint64_t offset, uint64_t size);
 
 /* The bytes from an RVA to the end of its section, as far as they are in the
- * file; "": none are. */
+ * file; may be "". */
 sym_str_t sym_pe_at(const sym_pe_t *pe, uint32_t rva);
 
 /* The contents of a data directory, as far as they are in the file. */

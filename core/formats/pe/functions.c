@@ -78,13 +78,13 @@ find_root(const sym_pe_t *pe, const sym_pe_function_t *f)
         at = parent;
     }
 
-    return f->begin; /* it leads round */
+    return f->begin; /* the chain is a cycle */
 }
 
 
 /* --- ARM --- */
 
-/* Of code: instructions of Thumb-2 have 2 bytes or 4, and an odd address. */
+/* Start of code: Thumb-2 instructions have 2 or 4 bytes, and an odd address. */
 static uint32_t
 arm_unit(const sym_pe_t *pe)
 {
@@ -202,7 +202,7 @@ read_table(sym_pe_t *pe, sym_pe_function_t *items, sym_str_t table)
         }
     }
 
-    /* the linker sorts it, since Windows searches in it */
+    /* the linker sorts it, because Windows searches it */
     if (!is_sorted) {
         qsort(items, n, sizeof(*items), by_begin);
         n = drop_doubles(items, n);

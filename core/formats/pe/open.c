@@ -20,9 +20,9 @@
 #define MAGIC_PE32_PLUS 0x20b
 
 #define NAME_BYTES ((size_t) 8)
-#define LONG_NAME_BYTES ((size_t) 256) /* those of sections have some dozen */
+#define LONG_NAME_BYTES ((size_t) 256) /* files have a few dozen sections */
 
-/* What is read of the headers before the section table. */
+/* Fields of the headers before the section table. */
 typedef struct {
     uint64_t optional_at, sections_at;
     uint16_t n_sections, optional_size;
@@ -269,7 +269,7 @@ read_section(sym_pe_t *pe, sym_cursor_t *c, sym_pe_section_t *s)
         s->name = section_name(pe, field);
         s->file_size = s->offset != 0 ? s->file_size : 0;
         if (s->size == 0) {
-            s->size = s->file_size; /* all that old linkers write */
+            s->size = s->file_size; /* old linkers write no more */
         }
     }
 }
@@ -321,7 +321,7 @@ look_over(sym_pe_t *pe)
                 || sym_str_eq(s->name, SYM_STR(".zdebug_info")));
     }
 
-    /* a debug file keeps the directory, and not what it leads to */
+    /* a debug file keeps the directory, but not its target */
     pe->info.has_unwind_info =
         pe->info.has_code && pe->directories[SYM_PE_EXCEPTIONS].size != 0;
 }

@@ -7,10 +7,9 @@
  * returned point into those bytes or into memory of the sym_pe_t, and end with
  * it.  32 and 64 bits, any processor; always little endian.
  *
- * Addresses go out relative to the image base (RVAs).  Errors name the part and
- * the byte in the file.  One sym_pe_t is used by one thread at a time; its
- * views may be read by any.  docs/formats/pe.md says what is read and what is
- * not.
+ * Addresses are returned relative to the image base (RVAs).  Errors name the
+ * part and the byte in the file.  One sym_pe_t is used by one thread at a time;
+ * its views may be read by any.  docs/formats/pe.md lists what is read.
  */
 #ifndef SYM_FORMATS_PE_PE_H
 #define SYM_FORMATS_PE_PE_H
@@ -54,7 +53,7 @@ typedef struct {
  * signature. */
 bool sym_pe_is(const uint8_t *data, size_t len);
 
-/* Reads the headers.  NULL: *err says why. */
+/* Reads the headers.  NULL: *err has the reason. */
 sym_pe_t *sym_pe_open(const uint8_t *data, size_t len,
                       const sym_pe_options_t *options, sym_error_t *err);
 void sym_pe_close(sym_pe_t *pe);

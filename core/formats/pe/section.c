@@ -27,7 +27,7 @@ find(const sym_pe_t *pe, sym_str_t prefix, const char *rest)
 }
 
 
-/* Without the padding up to the file alignment. */
+/* Excludes the padding up to the file alignment. */
 static sym_status_t
 raw_bytes(const sym_pe_t *pe, const sym_pe_section_t *s, const char *name,
           sym_str_t *bytes, sym_error_t *err)

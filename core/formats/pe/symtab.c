@@ -62,7 +62,7 @@ is_function(const symbol_t *s)
 }
 
 
-/* What a symbol says about the code at its address.  False: nothing. */
+/* Reads a symbol of code.  False: not a symbol of code. */
 static bool
 rank_of(const symbol_t *s, sym_pe_rank_t *rank)
 {

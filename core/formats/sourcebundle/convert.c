@@ -1,8 +1,8 @@
 /*
  * convert.c - Sentry's source bundles as a row of the formats.
  *
- * "SYSB", a version, then a zip whose manifest.json names the object and says
- * what each file is (symbolic, "sourcebundle"; docs/formats/sources.md).  Files
+ * "SYSB", a version, then a zip whose manifest.json has the object's id and the
+ * type of each file (symbolic, "sourcebundle"; docs/formats/sources.md).  Files
  * of type `source` go into an artifact of kind `sources`, by path and by URL.
  * Others are for JavaScript (minified sources, source maps, RAM bundles): they
  * are counted and left out.
@@ -22,10 +22,10 @@
 
 #define MANIFEST "manifest.json"
 
-/* All files together unpack to at most so many times the bundle. */
+/* Limit on the total unpacked size, as a multiple of the bundle's. */
 #define EXPANSION_MAX 1000
 
-/* Of one source, as Symbolicator has it. */
+/* Limit of one source file, as in Symbolicator. */
 #define SOURCE_BYTES_MAX ((uint64_t) 1 << 30)
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
     sym_zip_t zip;
     json_t *manifest, *files; /* borrowed from the tree */
     uint64_t unpacked;        /* bytes so far, of all files */
-    char *text;               /* of the file under way */
+    char *text;               /* of the current file */
     size_t text_cap;
 } bundle_t;
 
@@ -50,7 +50,7 @@ is_wanted(const uint8_t *head, size_t len)
 {
     (void) head;
     (void) len;
-    return true; /* there is but one sort of them */
+    return true; /* there is only one type of them */
 }
 
 
@@ -131,7 +131,7 @@ text_of(json_t *object, const char *key)
 }
 
 
-/* Early bundles have no types: all their files are sources. */
+/* Early bundles have no types: all their files are source code. */
 static bool
 is_source(json_t *file)
 {
@@ -141,7 +141,7 @@ is_source(json_t *file)
 }
 
 
-/* What the manifest says of a file; NULL: nothing. */
+/* The manifest's entry of a file, or NULL. */
 static json_t *
 described(const bundle_t *b, sym_str_t name)
 {
@@ -196,7 +196,7 @@ add_files(bundle_t *b, sym_sources_writer_t *w, sym_error_t *err)
 }
 
 
-/* Of a sym_format_output_t. */
+/* The id of a sym_format_output_t. */
 static sym_status_t
 finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
        void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
@@ -204,7 +204,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     sym_sources_writer_t *w = sym_sources_writer_create(put, ctx, err);
     sym_status_t rc = w == NULL ? err->status : add_files(writer, w, err);
 
-    (void) info; /* the store's record has it */
+    (void) info; /* the store's record has the name */
     rc = rc != SYM_OK ? rc : sym_sources_finish(w, stats, err);
     sym_sources_writer_free(w);
     return rc;
@@ -278,7 +278,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_json_t json = { 0 };
     sym_status_t rc = read_bundle(&b, &json, err);
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     sym_json_drop(&json);
     free(b.text);
     return rc;

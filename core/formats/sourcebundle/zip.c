@@ -19,7 +19,7 @@
 #define LOCATOR_SIGNATURE UINT32_C(0x07064b50)
 #define LOCATOR_BYTES 20
 
-/* 4.5.3: extra field of what does not fit 32 bits */
+/* 4.5.3: extra field for numbers that do not fit 32 bits */
 #define EXTRA_ZIP64 1
 
 #define METHOD_STORED 0
@@ -38,7 +38,7 @@ fail(sym_error_t *err, uint64_t offset, sym_status_t status, const char *what)
 }
 
 
-/* At most len bytes from pos on, which is inside. */
+/* At most len bytes from pos on, which must be inside. */
 static sym_cursor_t
 from(const sym_zip_t *zip, uint64_t pos, sym_error_t *err)
 {
@@ -59,7 +59,7 @@ signature_at(const sym_zip_t *zip, uint64_t pos)
 }
 
 
-/* The last end record whose comment ends where the bytes do. */
+/* The last end record whose comment ends at the end of the bytes. */
 static bool
 find_end(const sym_zip_t *zip, uint64_t *at)
 {
@@ -83,8 +83,8 @@ find_end(const sym_zip_t *zip, uint64_t *at)
 }
 
 
-/* Where zip64's end record is; its locator says that too, but counts from where
- * the zip begins. */
+/* Position of zip64's end record; its locator has it, too, but relative to the
+ * start of the zip. */
 static bool
 find_end64(const sym_zip_t *zip, uint64_t end, uint64_t *at)
 {
@@ -145,7 +145,7 @@ sym_zip_rewind(sym_zip_t *zip)
 }
 
 
-/* What was UINT32_MAX in the entry, in this order. */
+/* Values that are UINT32_MAX in the entry, in this order. */
 static void
 read_zip64(sym_cursor_t *c, sym_zip_entry_t *e)
 {
@@ -194,7 +194,7 @@ sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry, sym_error_t *err)
     (void) sym_bytes(&c, 8);
     entry->is_encrypted = (sym_u16(&c) & FLAG_ENCRYPTED) != 0;
     entry->method = sym_u16(&c);
-    (void) sym_bytes(&c, 4); /* when it was changed */
+    (void) sym_bytes(&c, 4); /* modification time */
     entry->crc = sym_u32(&c);
     entry->packed = sym_u32(&c);
     entry->size = sym_u32(&c);
@@ -221,7 +221,7 @@ sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry, sym_error_t *err)
 }
 
 
-/* The bytes of an entry as they are packed. */
+/* The packed bytes of an entry. */
 static sym_status_t
 find_data(const sym_zip_t *zip, const sym_zip_entry_t *entry, sym_str_t *data,
           sym_error_t *err)
@@ -254,7 +254,7 @@ typedef struct {
 
 typedef struct {
     extent_t *extents;
-    sym_sort_item_t *order; /* of the extents, by their beginnings */
+    sym_sort_item_t *order; /* compares extents by their starts */
     size_t n;
 } extents_t;
 

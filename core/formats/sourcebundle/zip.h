@@ -13,15 +13,15 @@
 
 typedef struct {
     sym_str_t bytes;
-    uint64_t base;      /* what offsets count from */
-    uint64_t pos, end;  /* of the central directory's entries to come */
-    uint64_t n_entries; /* as its end record says */
-    uint64_t first;     /* where the directory begins */
+    uint64_t base;      /* base of the offsets */
+    uint64_t pos, end;  /* remaining entries of the central directory */
+    uint64_t n_entries; /* from its end record */
+    uint64_t first;     /* start of the directory */
 } sym_zip_t;
 
 typedef struct {
     sym_str_t name;
-    uint64_t header; /* where its local header is */
+    uint64_t header; /* position of its local header */
     uint64_t packed, size;
     uint32_t crc;
     uint16_t method;
@@ -35,16 +35,16 @@ sym_status_t sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry,
                           sym_error_t *err);
 
 /*
- * Checks that no two files of the zip share bytes, as those of a zip bomb do: a
- * few packed bytes would be unpacked once for each entry.  Begins with the first
- * entry again.
+ * Checks that no two files of the zip share bytes, as in a zip bomb: a few
+ * packed bytes would be unpacked once for each entry.  Restarts at the first
+ * entry.
  */
 sym_status_t sym_zip_check(sym_zip_t *zip, sym_error_t *err);
 
-/* Begins with the first entry again. */
+/* Restarts at the first entry. */
 void sym_zip_rewind(sym_zip_t *zip);
 
-/* Unpacks entry->size bytes to out, and checks their sum. */
+/* Unpacks entry->size bytes to out, and verifies their checksum. */
 sym_status_t sym_zip_read(const sym_zip_t *zip, const sym_zip_entry_t *entry,
                           char *out, sym_error_t *err);
 

@@ -97,7 +97,7 @@ is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
 }
 
 
-/* The last part of a URL or path, whose folders are those of the build
+/* The last part of a URL or path: its folders are those of the build
  * machine. */
 static sym_str_t
 last_part(sym_str_t name)
@@ -178,9 +178,9 @@ static const sym_split_format_t split_format = { open_split, find_section,
                                                  close_split };
 
 
-/* --- all of it --- */
+/* --- conversion --- */
 
-/* One module, and what other files have of it. */
+/* A module, and its parts in other files. */
 typedef struct {
     sym_wasm_t *wasm;
     debug_t debug;
@@ -232,7 +232,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
     sym_status_t rc =
         files.wasm == NULL ? err->status : read_wasm(f, &files, err);
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     sym_native_symbols_free(&files.symbols);
     sym_native_splits_close(&files.splits);
     debug_close(&files.debug);

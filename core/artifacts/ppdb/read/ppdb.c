@@ -90,7 +90,7 @@ sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     p->n_points = sym_get64(h + 32);
     p->n_bodies = sym_get64(h + 40);
 
-    /* each point takes a byte at least */
+    /* each point takes at least a byte */
     if (p->n_extents == 0 || p->n_extents > SYM_EXTENTS_LIMIT
         || p->n_methods > SYM_PPDB_METHODS_MAX
         || p->n_documents > SYM_PPDB_DOCUMENTS_MAX
@@ -192,7 +192,7 @@ piece_at(const sym_ppdb_t *p, uint32_t ref, sym_ppdb_piece_t *piece)
 }
 
 
-/* What a method's record refers to: a piece, or a list of n pieces. */
+/* The target of a method's record: a piece, or a list of n pieces. */
 typedef struct {
     const uint8_t *data;
     size_t len;
@@ -239,8 +239,8 @@ find_body(const sym_ppdb_t *p, uint32_t method, body_t *body)
 }
 
 
-/* The last of n sorted numbers that is not above `value`, one every `step`
- * bytes; n: all are above. */
+/* Index of the last of n sorted numbers, one every `step` bytes, that is not
+ * above `value`; n: all are above. */
 static inline uint32_t
 last_not_above(const uint8_t *numbers, uint32_t width, uint32_t step,
                uint32_t n, uint32_t value)
@@ -373,7 +373,7 @@ sym_ppdb_document(const sym_ppdb_t *p, uint32_t number,
 }
 
 
-/* --- all of it --- */
+/* --- verification --- */
 
 /* Checks the points of a method, whose offsets must ascend. */
 static sym_status_t
@@ -404,7 +404,7 @@ check_method(const sym_ppdb_t *p, uint32_t method, uint64_t *points,
 
             if ((int64_t) point.offset <= last
                 || point.document >= p->n_documents
-                || (i == 0 /* the list of pieces leads there */
+                || (i == 0 /* found through the list of pieces */
                     && (sym_ppdb_lookup(p, method, point.offset, &found)
                             != SYM_OK
                         || found.line != point.line)))

@@ -22,7 +22,7 @@ typedef struct {
     uint32_t n_extents, n_methods, n_documents;
     uint32_t methods_ref, documents_ref;
     uint64_t n_points, n_bodies;
-    bool has_sources; /* as in the file: texts, or links to them */
+    bool has_sources; /* as in the file: source code, or links to it */
 } sym_ppdb_t;
 
 /* A path is folder and name, concatenated. */
@@ -33,7 +33,7 @@ typedef struct {
 } sym_ppdb_document_t;
 
 typedef struct {
-    uint32_t offset; /* where it begins in the method's IL */
+    uint32_t offset; /* its start in the method's IL */
     uint32_t line;
     uint32_t document;
 } sym_ppdb_point_t;
@@ -45,8 +45,8 @@ typedef struct {
     uint8_t offset_width, line_width, document_width;
 } sym_ppdb_piece_t;
 
-/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any of the
- * other calls may report, too. */
+/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any other
+ * call may report, too. */
 sym_status_t sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx,
                            sym_error_t *err);
 
@@ -57,7 +57,7 @@ void sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table);
 
 /*
  * The last point of the method (its row in the table of methods, from 1) that
- * begins at or before the offset.  SYM_NOT_FOUND: no point does.
+ * begins at or before the offset.  SYM_NOT_FOUND: there is no such point.
  */
 sym_status_t sym_ppdb_lookup(const sym_ppdb_t *p, uint32_t method,
                              uint32_t offset, sym_ppdb_point_t *point);

@@ -38,7 +38,7 @@ struct sym_ppdb_writer_s {
 
     sym_arena_t arena; /* of texts */
     sym_hash_key_t key;
-    text_t *texts; /* by their hashes */
+    text_t *texts; /* a hash table */
     size_t n_texts, texts_size;
 };
 
@@ -99,7 +99,7 @@ sym_ppdb_writer_free(sym_ppdb_writer_t *w)
 
 /* --- documents --- */
 
-/* The slot of a text with this hash, or the free one for it. */
+/* The slot of a text with this hash, or a free one for it. */
 static text_t *
 find_text(text_t *texts, size_t size, sym_str_t text, uint64_t hash)
 {
@@ -231,7 +231,7 @@ sym_ppdb_add_document(sym_ppdb_writer_t *w, sym_str_t path, uint8_t lang,
 
 /* --- methods --- */
 
-/* Code of the smallest width that holds `most`. */
+/* Code of the smallest width for `most`. */
 static uint32_t
 code_of(uint32_t most)
 {
@@ -407,7 +407,7 @@ sym_ppdb_add_method(sym_ppdb_writer_t *w, uint32_t method,
 }
 
 
-/* --- the end --- */
+/* --- finishing --- */
 
 static sym_status_t
 put_methods(sym_ppdb_writer_t *w, uint32_t *table)

@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-/* size bytes at ref, or NULL: they are not all there. */
+/* size bytes at ref; NULL: not all of them exist. */
 static const uint8_t *
 bytes_at(const sym_sources_t *s, uint32_t ref, size_t size)
 {
@@ -95,7 +95,7 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
         .lines = sym_get64(r + 24),
     };
 
-    /* the text fills its blocks but for the last one */
+    /* the text fills all blocks but the last */
     if (path == NULL || len == 0 || len > SYM_SOURCES_PATH_MAX
         || file->first_block > s->n_blocks
         || file->n_blocks > s->n_blocks - file->first_block
@@ -146,7 +146,7 @@ inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
                    .avail_out = len };
     int rc;
 
-    /* RFC 1951: deflate alone, without zlib's header */
+    /* RFC 1951: raw deflate, without zlib's header */
     if (inflateInit2(&z, -15) != Z_OK) {
         return SYM_NOMEM;
     }
@@ -271,7 +271,7 @@ lower(char c)
 }
 
 
-/* Source Link: paths are compared without regard to case. */
+/* Source Link: paths are compared case-insensitively. */
 static bool
 is_match(const sym_sources_link_t *link, sym_str_t path)
 {
@@ -291,7 +291,7 @@ is_match(const sym_sources_link_t *link, sym_str_t path)
 }
 
 
-/* The URL with the rest of the path, '\\' as '/', in the place of each `*`. */
+/* The URL with each `*` replaced by the rest of the path, '\\' as '/'. */
 static sym_status_t
 expand(const sym_sources_link_t *link, sym_str_t rest,
        char out[SYM_SOURCES_URL_MAX], size_t *len)
@@ -343,7 +343,7 @@ sym_sources_url(const sym_sources_t *s, sym_str_t path,
 }
 
 
-/* --- all of it --- */
+/* --- verification --- */
 
 static sym_status_t
 check_text(const sym_sources_t *s, const sym_sources_file_t *file)
@@ -384,7 +384,7 @@ sym_sources_check(const sym_sources_t *s, sym_error_t *err)
             return sym_fail(err, SYM_DAMAGED, "paths of sources out of order");
         }
 
-        /* a text has at most two names; hostile ones would have more */
+        /* a text has at most two names; a hostile artifact may claim more */
         blocks += rc == SYM_OK ? file.n_blocks : 0;
         rc = rc != SYM_OK    ? rc
              : blocks > most ? SYM_DAMAGED

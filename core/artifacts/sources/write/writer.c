@@ -6,7 +6,7 @@
 #define PACK_LEVEL 6
 
 typedef struct {
-    sym_str_t path; /* a copy that the writer owns, until it is written */
+    sym_str_t path; /* the writer's copy, until it is written */
     uint32_t path_ref;
     uint32_t order; /* as they came */
     uint32_t first_block, n_blocks;
@@ -20,7 +20,7 @@ typedef struct {
 } block_t;
 
 typedef struct {
-    sym_str_t pattern, url; /* in copies, as a file's path */
+    sym_str_t pattern, url; /* the writer's copies, as a file's path */
     uint32_t pattern_ref, url_ref;
     uint32_t order;
     bool is_prefix;
@@ -36,9 +36,9 @@ struct sym_sources_writer_s {
     void *ctx;
     struct libdeflate_compressor *packer;
 
-    extent_t first;   /* extent 0, put last: the header is known at the end */
-    extent_t filling; /* the newest other one */
-    uint32_t number;  /* of the one that is being filled */
+    extent_t first;   /* extent 0, written last because it has the header */
+    extent_t filling; /* the newest other extent */
+    uint32_t number;  /* of the extent being filled */
     uint32_t extents; /* handed over */
     uint64_t bytes, text_bytes, left_out;
 
@@ -141,7 +141,7 @@ next_extent(sym_sources_writer_t *w, sym_error_t *err)
 }
 
 
-/* Where the next `size` bytes, which must not straddle extents, will be. */
+/* Position of the next `size` bytes, which must not straddle extents. */
 static sym_status_t
 make_room(sym_sources_writer_t *w, size_t size, uint32_t *ref, sym_error_t *err)
 {
@@ -165,9 +165,9 @@ append(sym_sources_writer_t *w, const void *data, size_t size)
 }
 
 
-/* --- texts --- */
+/* --- source code --- */
 
-/* Room for one more item of the array; NULL: no memory. */
+/* Makes room for one more item of the array; NULL: no memory. */
 static void *
 grow(void *items, size_t n, size_t *cap, size_t size)
 {
@@ -298,7 +298,7 @@ sym_sources_add(sym_sources_writer_t *w, sym_str_t path, sym_str_t url,
 }
 
 
-/* A NUL-terminated copy, never of 0 bytes; data NULL: out of memory. */
+/* A NUL-terminated copy; data NULL: out of memory. */
 static sym_str_t
 copy_text(sym_str_t text)
 {
@@ -358,7 +358,7 @@ compare_files(const void *left, const void *right)
 }
 
 
-/* The order in which links are tried: exact paths, then the longest prefix. */
+/* Order of links: exact paths, then the longest prefix. */
 static int
 compare_links(const void *left, const void *right)
 {
@@ -376,7 +376,7 @@ compare_links(const void *left, const void *right)
 }
 
 
-/* Of equal paths the first counts. */
+/* The first of equal paths wins. */
 static void
 sort_files(sym_sources_writer_t *w)
 {
@@ -438,7 +438,7 @@ put_texts(sym_sources_writer_t *w, sym_error_t *err)
 }
 
 
-/* Record number i of a table, which begins where the first one is. */
+/* Record number i of a table. */
 static sym_status_t
 add_record(sym_sources_writer_t *w, size_t i, const uint8_t *record,
            size_t size, uint32_t *table, sym_error_t *err)

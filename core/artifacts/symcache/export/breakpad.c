@@ -14,7 +14,7 @@
 /* Longest record without its name. */
 #define RECORD_BYTES 128
 
-/* INLINE_ORIGIN numbers by the name's place in the symcache. */
+/* INLINE_ORIGIN numbers by the name's ref in the symcache. */
 typedef struct {
     uint32_t ref; /* SYM_NO_REF: free */
     uint32_t number;
@@ -31,9 +31,9 @@ typedef struct {
 
     origin_t *origins;       /* hash table */
     size_t n_origins, table; /* a power of two */
-    bool has_nameless;       /* the number of these is the next one */
+    bool has_nameless;       /* their count is the next number */
 
-    uint32_t *hidden; /* starts of functions that another has, sorted */
+    uint32_t *hidden; /* starts of functions inside another function, sorted */
     size_t n_hidden, hidden_size;
 
     char name[SYM_STRING_MAX + SYM_STRING_SLACK];
@@ -65,7 +65,7 @@ put_end(sym_out_t *out)
 }
 
 
-/* A FILE number; what has none gets one that no FILE record has. */
+/* A FILE number; without a file, a number that no FILE record has. */
 static uint32_t
 file_number(const export_t *e, uint32_t file)
 {
@@ -129,7 +129,7 @@ info(export_t *e, sym_info_t which)
 }
 
 
-/* As dump_syms does, whatever the input had. */
+/* As dump_syms does for any input. */
 static void
 upper_case(char *p, size_t len)
 {
@@ -284,8 +284,8 @@ meet_origin(export_t *e, sym_string_ref_t ref)
 
 
 /*
- * A FUNC begins a record, so it would take the addresses behind its start from
- * a function whose own record there was one with the record before it.
+ * A FUNC starts a record.  If a function is merged with the record before it, a
+ * FUNC there would take the addresses after its start.
  */
 static sym_status_t
 note_hidden_start(export_t *e, const sym_walk_function_t *f)
@@ -317,7 +317,7 @@ compare_addresses(const void *a, const void *b)
 }
 
 
-/* The first hidden start behind addr and before end, or end. */
+/* The first hidden start after addr and before end, or end. */
 static uint64_t
 next_hidden(const export_t *e, uint64_t addr, uint64_t end)
 {
@@ -337,7 +337,7 @@ next_hidden(const export_t *e, uint64_t addr, uint64_t end)
 }
 
 
-/* What must be known of all functions before the first is written. */
+/* Facts about all functions that are needed before the first is written. */
 static sym_status_t
 prepare_function(export_t *e, const sym_walk_function_t *f)
 {
@@ -393,7 +393,7 @@ put_inline(export_t *e, const sym_walk_node_t *n, uint32_t node)
 }
 
 
-/* In place: most of the file is made of these. */
+/* Written in place: they are most of the file. */
 static void
 put_line(export_t *e, const sym_walk_segment_t *s, uint64_t addr, uint64_t end)
 {
@@ -415,7 +415,7 @@ put_line(export_t *e, const sym_walk_segment_t *s, uint64_t addr, uint64_t end)
 }
 
 
-/* Up to its first record a function is its name alone: there only. */
+/* Before its first record a function has only its name. */
 static bool
 says_nothing(const sym_walk_function_t *f, size_t i)
 {
@@ -491,7 +491,7 @@ put_function(export_t *e, const sym_walk_function_t *f)
 }
 
 
-/* Calls put() for each function, from the first on. */
+/* Calls put() for each function, in order. */
 static sym_status_t
 each_function(export_t *e,
               sym_status_t (*put)(export_t *e, const sym_walk_function_t *f))

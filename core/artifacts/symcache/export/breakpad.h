@@ -3,10 +3,10 @@
  *
  * The output has the records of dump_syms, whatever the input format was:
  * MODULE, INFO CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address,
- * each FUNC with its INLINE and line records.  Read again, the text gives the
- * answers of the symcache; docs/use/dump.md says which texts of one meaning it
- * chooses.  Walks the symcache twice (origins come before functions), and keeps
- * one function and a number for each inlined name.
+ * each FUNC with its INLINE and line records.  When it is read again, the text
+ * gives the symcache's answers; docs/use/dump.md describes its choice among
+ * equivalent texts.  It walks the symcache twice (origins come before
+ * functions), and keeps one function and a number for each inlined name.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
@@ -18,7 +18,8 @@
 
 typedef struct {
     const sym_module_key_t *key; /* for the MODULE record */
-    sym_names_t *names; /* demangles the linker's; NULL: they stay so */
+    sym_names_t *names; /* demangles the linker's names; NULL: they stay
+                           mangled */
 } sym_breakpad_export_t;
 
 /*
@@ -30,14 +31,14 @@ sym_status_t sym_breakpad_export(sym_symcache_t *sc,
                                  sym_out_t *out, sym_error_t *err);
 
 /*
- * A text as it can stand at the end of a record: control characters, line and
- * paragraph separators and what is no UTF-8 become '?'; one that is empty or
- * only white space becomes "<name omitted>".
+ * Cleans a text for the end of a record: control characters, line and paragraph
+ * separators and invalid UTF-8 become '?'; an empty or blank text becomes
+ * "<name omitted>".
  */
 void sym_breakpad_put_text(sym_out_t *out, sym_str_t text);
 
-/* The same where a record has more after it: white space becomes '_', and
- * nothing "unknown". */
+/* Cleans a text for the middle of a record: white space becomes '_', and an
+ * empty text "unknown". */
 void sym_breakpad_put_word(sym_out_t *out, sym_str_t text);
 
 #endif

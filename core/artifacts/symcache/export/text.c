@@ -3,7 +3,7 @@
 #include "base/json_plain.h"
 #include "formats/breakpad/fields.h"
 
-/* What would end the line for one reader or the other. */
+/* Characters that end the line for some reader. */
 static bool
 breaks_line(uint32_t c)
 {

@@ -20,7 +20,7 @@ out_of_memory(sym_error_t *err)
 }
 
 
-/* Nodes come with their parents before them, and in order of address. */
+/* Parents come before their nodes, and nodes in order of address. */
 static sym_status_t
 link_calls(sym_calls_t *c, const sym_walk_function_t *f, sym_error_t *err)
 {
@@ -86,7 +86,7 @@ add_range(sym_calls_t *c, sym_call_t *call, sym_call_range_t range,
 }
 
 
-/* Up to the function's next segment, or its end. */
+/* The end is the function's next segment, or its end. */
 static uint64_t
 segment_reach(const sym_walk_function_t *f, size_t i)
 {

@@ -1,23 +1,22 @@
 /*
  * calls.h - the inlined calls of one walked function, as a tree with ranges.
  *
- * A walk gives segments, each with the innermost call; output formats need
- * each call with the addresses of everything inside it.  If another function
- * interrupts a call, the call's range does not end there.  Memory is reused
- * from one function to the next.
+ * A walk gives segments, each with the innermost call; output formats need each
+ * call with all addresses inside it.  Another function inside a call does not
+ * end the call's range.  Memory is reused from one function to the next.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_CALLS_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_CALLS_H
 
 #include "artifacts/symcache/read/walk.h"
 
-/* Ranges of one function, of all its calls together. */
+/* Most ranges of one function, for all its calls together. */
 #define SYM_CALL_RANGES_MAX 4194304
 
 typedef struct {
     uint64_t end;
     uint32_t addr;
-    uint32_t next; /* of the same call: index + 1; 0: the last */
+    uint32_t next; /* next range of the same call: index + 1; 0: the last */
 } sym_call_range_t;
 
 typedef struct {
@@ -39,12 +38,12 @@ void sym_calls_free(sym_calls_t *c);
 sym_status_t sym_calls_fill(sym_calls_t *c, const sym_walk_function_t *f,
                             sym_error_t *err);
 
-/* The call after `node`, callers before what is inlined into them, each level
- * by address; 0 gives the first.  0: there is none. */
+/* The call after `node`: callers before inlined calls, each level by address.
+ * 0 gives the first, and is returned after the last. */
 uint32_t sym_calls_next(const sym_calls_t *c, uint32_t node);
 
-/* The range after `range` of a call, by address; NULL gives the first.  NULL:
- * there is none. */
+/* The range after `range` of a call, by address; NULL gives the first, and is
+ * returned after the last. */
 const sym_call_range_t *sym_calls_range(const sym_calls_t *c, uint32_t node,
                                         const sym_call_range_t *range);
 

@@ -2,8 +2,8 @@
  * decode.h - decodes the records of a symcache; private to the files of this
  * folder.
  *
- * Every bound is checked: a record that does not lie inside the given bytes is
- * SYM_DAMAGED and counted in sc->damaged.  The layouts are those of format.h.
+ * Every bound is checked: a record outside the given bytes is SYM_DAMAGED and
+ * counted in sc->damaged.  The layouts are those of format.h.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_DECODE_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_DECODE_H
@@ -34,17 +34,18 @@ typedef struct {
     uint32_t n;
 } sym_page_view_t;
 
-/* A block, with its tables found. */
+/* A block, with pointers to its tables. */
 typedef struct {
     sym_block_t head;
-    const uint8_t *starts, *positions; /* n_pieces of each */
+    const uint8_t *starts, *positions; /* n_pieces entries each */
     const uint8_t *data;               /* of the block */
     uint32_t len;
 } sym_block_view_t;
 
-/* A piece, with its columns found. */
+/* A piece, with pointers to its columns. */
 typedef struct {
-    const uint8_t *deltas, *nodes, *codes; /* n of each, deltas one less */
+    const uint8_t *deltas, *nodes, *codes; /* n entries each, one less for
+                                              deltas */
     const uint8_t *lines, *files;          /* of the exceptions */
     unsigned n, delta_width, node_width, line_width, file_width;
     uint32_t len; /* bytes of code less 1 */
@@ -85,7 +86,7 @@ sym_column(const uint8_t *p, size_t i, unsigned width)
 }
 
 
-/* The node that a number of the column means. */
+/* The node for a number of the column. */
 static inline uint32_t
 sym_piece_node(const sym_piece_view_t *p, uint32_t number)
 {

@@ -6,16 +6,15 @@ _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
 
 #define CACHE_LINE ((size_t) 64)
 
-/* Bytes that the tables of a block take, mostly. */
+/* Usual size of a block's tables. */
 #define BLOCK_HEAD (3 * CACHE_LINE)
 
 #define BLOCKS_AHEAD 4
 
 /*
- * The hot path of the whole server.  It reads by plain pointers, not by
- * sym_cursor_t, and so every function here that moves one has its end beside
- * it; get_uleb() and get_packed() are the only readers of numbers without a
- * fixed width.
+ * The hot path of the whole server.  It reads through plain pointers, not a
+ * sym_cursor_t, so every function here that moves a pointer also takes the end;
+ * only get_uleb() and get_packed() read numbers of variable width.
  */
 static sym_status_t
 damaged(sym_symcache_t *sc)
@@ -56,8 +55,8 @@ get_packed(const uint8_t **p, unsigned width)
 }
 
 
-/* The i-th number of a column, as sym_column() without a branch; four bytes
- * can be read there. */
+/* The i-th number of a column, like sym_column() but without a branch; four
+ * bytes can be read there. */
 static inline uint32_t
 get_column(const uint8_t *column, unsigned i, unsigned width)
 {
@@ -82,8 +81,8 @@ get_thin(const uint8_t **p, unsigned code)
 
 
 /*
- * At least `need` readable bytes for a record of ours: those at s, or near the
- * end of an extent a copy of what is left with zeros behind it.
+ * At least `need` readable bytes for a record: those at s, or near the end of
+ * an extent a copy of the rest, padded with zeros.
  */
 static inline const uint8_t *
 readable(const sym_span_t *s, uint8_t *copy, size_t need)
@@ -139,7 +138,8 @@ get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 }
 
 
-/* Fields past the end of a short extent are 0; such an extent is not ours. */
+/* Fields beyond the end of a short extent are 0; no writer of ours makes such
+   an extent. */
 static sym_header_t
 load_header(const sym_extent_view_t *first)
 {
@@ -182,7 +182,7 @@ check_header(const sym_header_t *h, size_t len, sym_error_t *err)
 }
 
 
-/* A table of `bytes` bytes at ref; NULL when it does not fit there. */
+/* A table of `bytes` bytes at ref; NULL: it does not fit there. */
 static const uint8_t *
 get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
 {
@@ -200,8 +200,7 @@ get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
 }
 
 
-/* The root of the table of shown names; NULL: there should be one, but it lies
- * outside the symcache. */
+/* The root of the table of shown names; NULL: it is outside the symcache. */
 static const uint8_t *
 get_shown(sym_symcache_t *sc, uint32_t ref)
 {
@@ -292,7 +291,7 @@ fetch(const uint8_t *p, size_t n)
 }
 
 
-/* Without a table of extents, looking for the place is what would cost. */
+/* Without a table of extents, finding the address would cost too much. */
 static void
 fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
 {
@@ -387,7 +386,7 @@ get_block(sym_symcache_t *sc, uint32_t ref, const uint8_t **data, uint32_t *len)
 }
 
 
-/* Finds the block; SYM_NOT_FOUND: addr lies before all of them. */
+/* Finds the block; SYM_NOT_FOUND: addr is before all blocks. */
 static sym_status_t
 find_block(sym_symcache_t *sc, uint32_t addr)
 {
@@ -463,7 +462,7 @@ sym_decode_block_at(sym_symcache_t *sc, const sym_page_view_t *page,
 }
 
 
-/* Bytes of a piece, as far as the tables tell. */
+/* Bytes of a piece according to the tables. */
 static inline size_t
 piece_size(const sym_block_view_t *b, size_t slot, uint32_t pos)
 {
@@ -475,7 +474,7 @@ piece_size(const sym_block_view_t *b, size_t slot, uint32_t pos)
 }
 
 
-/* The piece that begins last before the address. */
+/* The last piece that begins at or before the address. */
 static sym_status_t
 find_piece(sym_symcache_t *sc, sym_probe_t *q)
 {
@@ -513,10 +512,10 @@ find_piece(sym_symcache_t *sc, sym_probe_t *q)
 
 /* --- from a piece to its segment --- */
 
-/* A search in a column reads over its end. */
+/* Bytes that a search reads beyond the end of a column. */
 #define PIECE_READ (SYM_PIECE_BYTES_MAX + SYM_SCAN_BYTES)
 
-/* The number of the segment that holds the address. */
+/* Number of the segment that contains the address. */
 static inline unsigned
 find_segment(const sym_piece_view_t *p, uint32_t behind)
 {
@@ -542,8 +541,8 @@ find_segment(const sym_piece_view_t *p, uint32_t behind)
 }
 
 
-/* As sym_decode_piece(); every lookup goes through it.  PIECE_READ bytes can
- * be read at start, even if len is less. */
+/* Like sym_decode_piece(), for every lookup.  PIECE_READ bytes can be read at
+ * start, even if len is less. */
 static inline sym_status_t
 open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
            uint32_t node_base, sym_piece_view_t *piece)
@@ -600,8 +599,8 @@ sym_decode_piece(sym_symcache_t *sc, const uint8_t *data, const uint8_t *end,
 }
 
 
-/* Where segment i stands.  Which code it has is anybody's guess, so what an
- * exception would say is read in any case. */
+/* Position of segment i.  Its code is unpredictable, so the value of an
+ * exception is read in any case. */
 static inline void
 read_line(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {
@@ -644,7 +643,7 @@ read_piece_at(sym_probe_t *q, const uint8_t *start, size_t len)
 }
 
 
-/* Near the end of an extent words would run over it. */
+/* Near the end of an extent, reads of words would cross it. */
 static __attribute__((cold)) sym_status_t
 read_last_piece(sym_probe_t *q, const sym_span_t *s)
 {
@@ -682,11 +681,12 @@ read_function(const uint8_t *p, sym_node_t *node)
     node->name = get_wide(&p, first >> 4);
     node->file = get_thin(&p, codes);
     node->line = get_thin(&p, codes >> 2);
-    node->has_file = true; /* its own or none: nothing to inherit */
+    node->has_file = true; /* it has its own file, or none: nothing to
+                              inherit */
 }
 
 
-/* All but the parent. */
+/* All fields but the parent. */
 static void
 read_call(const uint8_t *p, sym_node_t *node)
 {
@@ -704,7 +704,7 @@ read_call(const uint8_t *p, sym_node_t *node)
 }
 
 
-/* The record at s; near the end of an extent out of a copy. */
+/* The record at s; near the end of an extent, read from a copy. */
 static inline const uint8_t *
 node_record(const sym_span_t *s, uint8_t *copy)
 {
@@ -729,7 +729,7 @@ open_node_at(sym_symcache_t *sc, uint32_t ref, sym_span_t s, uint8_t *copy,
     p = record + (node->kind == SYM_NODE_TWIN ? 1 : 2);
     distance = get_wide(&p, record[0] >> 2);
 
-    /* a distance of 0 would make a node its own parent */
+    /* with a distance of 0 a node would be its own parent */
     if (node->kind > SYM_NODE_TWIN || distance == 0 || distance > ref) {
         return damaged(sc);
     }
@@ -763,7 +763,7 @@ open_last_node(sym_symcache_t *sc, uint32_t ref, const sym_span_t *s,
 }
 
 
-/* As sym_decode_node(); every level of an answer goes through it. */
+/* Like sym_decode_node(), for every level of an answer. */
 static inline __attribute__((always_inline)) sym_status_t
 open_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
 {
@@ -794,7 +794,7 @@ no_file(sym_symcache_t *sc)
 }
 
 
-/* As sym_symcache_file(); every level of an answer goes through it. */
+/* Like sym_symcache_file(), for every level of an answer. */
 static inline sym_string_ref_t
 get_file(sym_symcache_t *sc, uint32_t number)
 {
@@ -832,8 +832,8 @@ sym_symcache_file(sym_symcache_t *sc, uint32_t number)
 
 /* --- from a node out to its function --- */
 
-/* Where the levels stand: all files are looked up here, each level's once, as
- * a node without one has its parent's. */
+/* Positions of the levels.  All files are looked up here, once for each level,
+ * because a node without a file has its parent's. */
 static void
 name_files(sym_symcache_t *sc, const uint32_t *node_files, sym_level_t *levels,
            uint32_t n)
@@ -851,7 +851,7 @@ name_files(sym_symcache_t *sc, const uint32_t *node_files, sym_level_t *levels,
 }
 
 
-/* From the segment's node out to the function's. */
+/* Walks from the segment's node out to the function's. */
 static sym_status_t
 answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
                sym_answer_t *answer)
@@ -879,7 +879,7 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
             return damaged(sc);
         }
 
-        /* the caller stands at the call */
+        /* the caller's position is the call */
         line = node.call_line;
         line_mask = 0;
         file = node.has_call_file ? node.call_file : SYM_FILE_NODES;
@@ -917,7 +917,7 @@ sym_symcache_shown(sym_symcache_t *sc, sym_string_ref_t name)
 
 /* --- statements --- */
 
-/* A statement page, with its columns found. */
+/* A statement page, with pointers to its columns. */
 typedef struct {
     const uint8_t *columns[SYM_STATEMENT_COLUMNS];
     unsigned widths[SYM_STATEMENT_COLUMNS];
@@ -963,7 +963,7 @@ open_statements(sym_symcache_t *sc, uint32_t ref, statement_page_t *page)
 }
 
 
-/* The page that would have the address; SYM_NOT_FOUND: addr is before all. */
+/* The page for the address; SYM_NOT_FOUND: addr is before all pages. */
 static sym_status_t
 find_statements(sym_symcache_t *sc, uint32_t addr, uint32_t *behind,
                 statement_page_t *page)
@@ -1078,7 +1078,7 @@ enter(sym_probe_t *q)
     if (q->rc == SYM_OK) {
         fetch_ref(q->sc, q->node_ref, SYM_NODE_BYTES_MAX);
 
-        /* the way out ends there, often some lines away */
+        /* the walk outwards ends there, often some cache lines away */
         if (q->node_ref - q->root_ref > CACHE_LINE) {
             fetch_ref(q->sc, q->root_ref, SYM_NODE_BYTES_MAX);
         }
@@ -1177,8 +1177,8 @@ sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref, size_t *len,
 
 
 /*
- * Copies in words of 16 bytes: up to 15 bytes more than n are written, and up
- * to 15 more are read; both sides have SLACK for that.
+ * Copies words of 16 bytes: up to 15 bytes beyond n are read and written; both
+ * sides have SLACK for that.
  */
 static inline void
 copy_words(char *out, const uint8_t *from, size_t n)
@@ -1240,7 +1240,7 @@ unpack_token(const sym_symcache_t *sc, sym_span_t *s, char *out, size_t left,
 }
 
 
-/* The tokens at s, which make len bytes; 0 on damage. */
+/* Unpacks the tokens at s to len bytes; 0 on damage. */
 static inline size_t
 unpack_tokens(sym_symcache_t *sc, sym_span_t *s, size_t len, char *out)
 {
@@ -1259,7 +1259,7 @@ unpack_tokens(sym_symcache_t *sc, sym_span_t *s, size_t len, char *out)
 }
 
 
-/* The references at s, of parts that make len bytes, one after the other. */
+/* Unpacks the parts that s refers to, len bytes in all. */
 static bool
 next_part(sym_symcache_t *sc, sym_span_t *s, sym_string_ref_t *ref)
 {

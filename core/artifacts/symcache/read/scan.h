@@ -8,7 +8,7 @@
  * numbers of a word of eight bytes, by plain arithmetic.
  *
  * Columns are little endian.  SYM_SCAN_BYTES from their start must be readable,
- * whatever lies behind their end.
+ * with any contents after their end.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_SCAN_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_SCAN_H
@@ -30,7 +30,7 @@ _Static_assert(SYM_SCAN_BYTES == 2 * SYM_PIECE_SEGMENTS,
 
 #define SYM_EACH_BYTE 0x0101010101010101u
 
-/* The next eight bytes, the first of them lowest. */
+/* The next eight bytes, the first one lowest. */
 static inline uint64_t
 sym_scan_word(const uint8_t *p)
 {
@@ -45,8 +45,8 @@ sym_scan_word(const uint8_t *p)
 
 #include <emmintrin.h>
 
-/* Eight numbers, and all sums of them from the first on, above `carry` (which
- * is in each lane).  A sum that finds no room is 0xffff: more than is asked. */
+/* Prefix sums of eight numbers, plus `carry` (which is in each lane).  A sum
+ * that overflows is 0xffff: more than any comparison needs. */
 static inline __m128i
 sym_scan_sums(__m128i v, __m128i carry)
 {
@@ -58,8 +58,8 @@ sym_scan_sums(__m128i v, __m128i carry)
 
 
 /*
- * How many of the n numbers at p, of 8 or 16 `bits`, can be added up before the
- * sum is more than `most` <= SYM_SCAN_MOST; n < 32.
+ * How many of the n numbers at p, of 8 or 16 `bits`, have a prefix sum of at
+ * most `most` <= SYM_SCAN_MOST; n < 32.
  */
 static inline unsigned
 sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
@@ -117,7 +117,8 @@ sym_scan_exceptions(const uint8_t *codes)
 static inline unsigned
 sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
 {
-    /* lanes of two numbers, so that sums find room: the highest bit is free */
+    /* lanes of two numbers, so that sums do not overflow: the highest bit is
+       free */
     const unsigned lane = 2 * bits, per_word = 64 / bits;
     const uint64_t each = bits == 8 ? 0x0001000100010001u : 0x0000000100000001u;
     const uint64_t low = each * ((1u << bits) - 1), high = each << (lane - 1);
@@ -165,7 +166,7 @@ sym_scan_exceptions(const uint8_t *codes)
 
 #endif
 
-/* How many bits are set among the first n <= 32 of each half. */
+/* Number of bits set among the first n <= 32 of each half. */
 static inline void
 sym_scan_bits(uint64_t v, unsigned n, unsigned *lower, unsigned *upper)
 {

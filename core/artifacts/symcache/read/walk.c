@@ -6,9 +6,9 @@
 #include "artifacts/symcache/read/decode.h"
 
 /*
- * A function that others interrupt is followed to its end at once, past what
- * is theirs.  One that spans a whole module costs its pieces once more; pieces
- * that are met oftener than this, on average, were made to cost time.
+ * A function that others interrupt is followed to its end at once, across their
+ * pieces.  A function that spans a complete module visits its pieces twice;
+ * pieces visited more often than this, on average, are adversarial input.
  */
 #define AHEAD_PER_PIECE 64
 #define AHEAD_FREE ((uint64_t) 1 << 20)
@@ -18,9 +18,9 @@
 
 #define SPACE_END ((uint64_t) 1 << 32)
 
-/* Between two pieces. */
+/* A position between two pieces. */
 typedef struct {
-    uint64_t from;     /* the next piece begins here or behind */
+    uint64_t from;     /* the next piece begins here or after */
     uint32_t n_pages;  /* begun */
     uint32_t n_blocks; /* begun, of the page */
     uint32_t n_pieces; /* begun, of the block */
@@ -34,7 +34,7 @@ typedef struct {
     uint64_t end;
 } piece_t;
 
-/* What a node's segments count from. */
+/* Base of a node's segments. */
 typedef struct {
     uint32_t ref;
     uint32_t file, line;
@@ -50,7 +50,7 @@ struct sym_walk_s {
     sym_error_t *err; /* of the call */
 
     place_t at;
-    piece_t piece; /* met, and not yet given out */
+    piece_t piece; /* found, and not yet returned */
     bool has_piece;
     uint64_t passed, ahead; /* pieces, to bound the work */
 
@@ -142,7 +142,7 @@ grow(sym_walk_t *w, void **items, size_t *size, size_t need, size_t each)
 
 /* --- from piece to piece --- */
 
-/* SYM_NOT_FOUND: there is no further block. */
+/* SYM_NOT_FOUND: that was the last block. */
 static sym_status_t
 next_block(sym_walk_t *w, place_t *at)
 {
@@ -247,7 +247,7 @@ size_table(sym_walk_t *w, size_t n)
 }
 
 
-/* False: it is not among the function's nodes yet. */
+/* False: not among the function's nodes yet. */
 static bool
 find_node(const sym_walk_t *w, uint32_t ref, uint32_t *index)
 {
@@ -307,7 +307,7 @@ keep_node(sym_walk_t *w, uint32_t ref, const sym_node_t *n, uint32_t parent)
 }
 
 
-/* Its index; reads it and those around it where they are new. */
+/* Index of the node; reads it and its callers if they are new. */
 static sym_status_t
 use_node(sym_walk_t *w, uint32_t ref, uint32_t *index)
 {
@@ -414,7 +414,7 @@ keep_piece(sym_walk_t *w, const piece_t *piece)
 
 /* --- functions --- */
 
-/* Was it given out before, by a piece further up? */
+/* Whether an earlier piece returned it already. */
 static bool
 is_resumed(sym_walk_t *w, const piece_t *piece)
 {
@@ -433,7 +433,7 @@ is_resumed(sym_walk_t *w, const piece_t *piece)
 }
 
 
-/* Looks for pieces of a function behind those of others. */
+/* Looks for pieces of a function after those of others. */
 static sym_status_t
 follow(sym_walk_t *w, uint32_t root_ref, uint64_t end)
 {
@@ -479,7 +479,7 @@ follow(sym_walk_t *w, uint32_t root_ref, uint64_t end)
 }
 
 
-/* Moves on to the next piece; there may be none. */
+/* Moves to the next piece, if there is one. */
 static sym_status_t
 advance(sym_walk_t *w)
 {
@@ -491,7 +491,8 @@ advance(sym_walk_t *w)
 }
 
 
-/* The function of w->piece, and of those behind it that are its own. */
+/* Reads the function of w->piece and of the following pieces that belong to
+   it. */
 static sym_status_t
 collect(sym_walk_t *w, const sym_node_t *root, uint64_t end)
 {
@@ -519,7 +520,7 @@ collect(sym_walk_t *w, const sym_node_t *root, uint64_t end)
 }
 
 
-/* SYM_NOT_FOUND: no piece is left that begins a function. */
+/* SYM_NOT_FOUND: no further piece begins a function. */
 static sym_status_t
 find_function(sym_walk_t *w)
 {

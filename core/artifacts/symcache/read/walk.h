@@ -1,5 +1,5 @@
 /*
- * walk.h - visits the whole symcache, function by function, by rising address.
+ * walk.h - visits all of a symcache, function by function, in order of address.
  *
  * Used by export, verification and tests.  The walk reads each page once and
  * holds one function at a time, so its memory depends on the largest function,
@@ -8,8 +8,7 @@
  * work is bounded by the number of pieces.
  *
  * Overlapping functions come in the order of their first addresses, each with
- * all of its segments; segments of other functions lie in the gaps between
- * them.
+ * all its segments; segments of other functions are in the gaps between them.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_WALK_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_WALK_H
@@ -27,7 +26,7 @@ typedef struct {
     uint32_t call_file, call_line; /* 0 and 0 for the function */
 } sym_walk_node_t;
 
-/* What [addr, end) belongs to. */
+/* Owner of [addr, end). */
 typedef struct {
     uint64_t end; /* <= 2^32 */
     uint32_t addr;
@@ -41,13 +40,13 @@ typedef struct {
     uint32_t size; /* 0: unknown, of some public symbols */
     uint8_t lang;
     bool is_public;
-    const sym_walk_node_t *nodes; /* [0] is the function; only those in use */
+    const sym_walk_node_t *nodes; /* [0] is the function; only nodes in use */
     size_t n_nodes;
-    const sym_walk_segment_t *segments; /* by address, not one is empty */
+    const sym_walk_segment_t *segments; /* by address, none is empty */
     size_t n_segments;                  /* not 0 */
 
-    /* first address that belongs to anything behind the first segments, as far
-     * as these follow each other; 2^32: none */
+    /* first address with a symbol after the first run of adjacent segments;
+     * 2^32: none */
     uint64_t next;
 } sym_walk_function_t;
 
@@ -56,9 +55,8 @@ sym_walk_t *sym_walk_create(sym_symcache_t *sc, sym_error_t *err);
 void sym_walk_free(sym_walk_t *w);
 
 /*
- * The next function.  SYM_NOT_FOUND: that was the last one, *err is as it was.
- * SYM_DAMAGED: bytes that no writer of ours made; SYM_LIMIT: functions overlap
- * more than a walk may cost; SYM_NOMEM.
+ * The next function.  SYM_NOT_FOUND: that was the last one, *err is unchanged.
+ * SYM_DAMAGED: invalid bytes; SYM_LIMIT: functions overlap too much; SYM_NOMEM.
  */
 sym_status_t sym_walk_next(sym_walk_t *w, sym_walk_function_t *f,
                            sym_error_t *err);

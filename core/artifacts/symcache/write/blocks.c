@@ -45,7 +45,8 @@ sym_blocks_file(sym_blocks_t *b, uint32_t id, uint32_t *number)
 }
 
 
-/* Room for a page that begins at addr, entered into its index; NULL on failure.
+/* Makes room for a page that begins at addr, and adds it to its index; NULL on
+   failure.
  */
 static uint8_t *
 indexed_room(sym_blocks_t *b, sym_index_t *index, uint32_t addr, size_t size)
@@ -74,7 +75,7 @@ indexed_room(sym_blocks_t *b, sym_index_t *index, uint32_t addr, size_t size)
 
 /* --- statements --- */
 
-/* The numbers of a page's columns, and what widths serve all of each. */
+/* The numbers of a page's columns, and the width of each column. */
 typedef struct {
     uint32_t columns[SYM_STATEMENT_COLUMNS][SYM_STATEMENTS_PER_PAGE];
     unsigned codes[SYM_STATEMENT_COLUMNS];
@@ -145,7 +146,8 @@ take_statements(sym_blocks_t *b, const sym_statement_t *statements, size_t n)
 
 /* --- stretches --- */
 
-/* Blocks count nodes from the stretch's first extent; nodes_ref is where that is. */
+/* Blocks refer to nodes from the stretch's first extent; nodes_ref is its
+   position. */
 static sym_status_t
 take_blocks(sym_blocks_t *b, const sym_stretch_t *s, uint32_t nodes_ref)
 {
@@ -230,7 +232,7 @@ write_index(sym_blocks_t *b, sym_index_t *index, uint32_t *n_index_pages,
         memcpy(p, &n, sizeof(n));
         put_index(p + 4, index->entries + i, n);
 
-        /* the page takes the place of the first it has in the root */
+        /* the page replaces its first entry in the root */
         index->entries[n_pages++] =
             (sym_index_entry_t){ index->entries[i].addr, ref };
     }

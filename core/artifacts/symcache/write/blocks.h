@@ -1,6 +1,6 @@
 /*
- * blocks.h - the writer's second half: stretches, one after the other, and
- * what leads to their blocks.
+ * blocks.h - the writer's second half: writes stretches in order, and the index
+ * of their blocks.
  *
  * Stretches come in order of address.  Layout: docs/formats/symcache.md.
  */
@@ -11,7 +11,7 @@
 #include "artifacts/symcache/write/file_table.h"
 #include "artifacts/symcache/write/stretch.h"
 
-/* A name and what is shown for it: ids of strings. */
+/* A name and its shown name, as ids of strings. */
 typedef struct {
     uint32_t name, shown;
 } sym_shown_name_t;
@@ -48,7 +48,7 @@ sym_status_t sym_blocks_begin(sym_blocks_t *b, sym_extents_t *x,
                               const uint32_t *string_refs, size_t n_strings,
                               sym_error_t *err);
 
-/* The ref of a string; 0 for none, and for one without text. */
+/* The ref of a string; 0 for none and for an empty one. */
 static inline uint32_t
 sym_blocks_string(const sym_blocks_t *b, uint32_t id)
 {
@@ -56,15 +56,15 @@ sym_blocks_string(const sym_blocks_t *b, uint32_t id)
 }
 
 
-/* The number of a file in the symcache's table, from 1, which takes it; 0 for
- * none, and for one without text. */
+/* The number of a file in the symcache's table, from 1, adding it if it is new;
+ * 0 for none and for an empty name. */
 sym_status_t sym_blocks_file(sym_blocks_t *b, uint32_t id, uint32_t *number);
 
-/* Writes a stretch; the nodes of the first one begin at position
- * sym_extents_start(), those of others at 0. */
+/* Writes a stretch; its nodes begin at position sym_extents_start() in the
+ * first stretch, at 0 in others. */
 sym_status_t sym_blocks_take(sym_blocks_t *b, const sym_stretch_t *s);
 
-/* What is shown for names that have more than one text. */
+/* Writes the table of shown names. */
 sym_status_t sym_blocks_shown(sym_blocks_t *b, const sym_shown_name_t *shown,
                               size_t n);
 

@@ -2,9 +2,9 @@
 
 #include "base/json_plain.h"
 
-/* Of the places that are tried for one match, those with eight bytes alike come
- * first, or common openings ("core", "std:") would crowd out the long matches;
- * this part of them is for those with four. */
+/* Candidates for a match that share eight bytes are tried first, because common
+ * prefixes ("core", "std:") would crowd out long matches; this share is for
+ * candidates that share four. */
 #define TRIES4_SHARE 3
 
 static inline uint32_t
@@ -32,8 +32,8 @@ chain(sym_dict_chains_t *c, uint32_t hash, uint32_t place)
 }
 
 
-/* Only what this many bits can reach: of small modules emptying all of it would
- * be most of the work. */
+/* Clears only the part that this many bits can reach: for small modules,
+ * clearing all of it would be most of the work. */
 static void
 empty_chains(sym_dict_t *dict)
 {
@@ -64,7 +64,7 @@ sym_dict_index(sym_dict_t *dict)
 }
 
 
-/* Improves on a match of *best bytes at *place along one chain. */
+/* Improves a match of *best bytes at *place along one chain. */
 static inline void
 follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
              unsigned tries, sym_str_t text, size_t *best, uint32_t *place)
@@ -75,7 +75,7 @@ follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
         const uint8_t *d = dict->bytes + at - 1;
         size_t most = dict->len - (at - 1), n;
 
-        /* longer than *best (at least 3), so these four are alike, too */
+        /* longer than *best (at least 3), so these four are equal, too */
         most = most < text.len ? most : text.len;
         if (most > *best
             && sym_load32(d + *best - 3) == sym_load32(p + *best - 3)) {
@@ -89,7 +89,8 @@ follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
 }
 
 
-/* Longest dictionary string that p begins with; 0: none of SYM_COPY_MIN. */
+/* Longest dictionary string that is a prefix of p; 0: shorter than
+   SYM_COPY_MIN. */
 static size_t
 longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
               unsigned tries, uint32_t *place)
@@ -168,7 +169,7 @@ read_uleb(const uint8_t **p)
 }
 
 
-/* The bytes that the token at *p stands for, *n of them; p moves behind it. */
+/* Advances p over a token; *n is the number of bytes that it encodes. */
 static inline const uint8_t *
 read_token(const sym_dict_t *dict, const uint8_t **p, size_t *n)
 {
@@ -189,10 +190,10 @@ read_token(const sym_dict_t *dict, const uint8_t **p, size_t *n)
 }
 
 
-/* Of the tokens at `from`, those for text that both names have; *len is their
- * size.  Unless both names end there, the last of them is a copy: the token where
- * the names part is searched for, as this name may have a longer one, and no two
- * runs of literal bytes meet. */
+/* Number of tokens at `from` for text that both names share; *len is their
+ * size.  Unless both names end there, the last one is a copy: the token where
+ * the names differ is searched again, because this name may have a longer
+ * match, and two runs of literal bytes are never adjacent. */
 static size_t
 common_tokens(const sym_dict_t *dict, const uint8_t *from,
               sym_recent_match_t match, size_t *len)
@@ -224,13 +225,13 @@ void
 sym_dict_pack(const sym_dict_t *dict, sym_recent_t *recent, sym_str_t name,
               unsigned tries, sym_buffer_t *out)
 {
-    /* an empty name may have no bytes to count from */
+    /* an empty name may have a NULL pointer */
     const uint8_t *p = (const uint8_t *) (name.len != 0 ? name.data : "");
     const uint8_t *end = p + name.len, *literals = p;
     uint8_t *o;
 
-    /* At worst all bytes are literal, with a token for every 64.  A copy is never
-     * longer than its bytes with the literal token behind it. */
+    /* In the worst case all bytes are literal, with a token for every 64.  A
+     * copy with the literal token after it is never longer than its bytes. */
     if (!sym_buffer_room(out, SYM_LEB_MAX + name.len + name.len / 32 + 16)) {
         return;
     }

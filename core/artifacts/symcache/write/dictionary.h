@@ -1,12 +1,12 @@
 /*
- * dictionary.h - packs names against a dictionary of what they share.
+ * dictionary.h - packs names against a dictionary of their common parts.
  *
  * Names of one module repeat each other's parts; a name is stored as copies
- * out of one dictionary of at most 60 KiB and literal bytes (relative
+ * from one dictionary of at most 60 KiB and literal bytes (relative
  * Lempel-Ziv).  Unlike with a stream compressor, any single name unpacks in
  * some tens of nanoseconds, and the dictionary stays in the cache.
  *
- * The dictionary is made of the samples' windows that cover most frequent
+ * The dictionary consists of the samples' windows that cover most frequent
  * strings: Liao, Petri, Moffat, Wirth, "Effective construction of relative
  * Lempel-Ziv dictionaries", WWW 2016.  Format of packed names: format.h.
  */
@@ -18,10 +18,10 @@
 #include "artifacts/symcache/format.h"
 #include "artifacts/symcache/write/recent.h"
 
-/* Of the largest dictionary: with 15 one place in four is tried in vain. */
+/* For the largest dictionary: with 15 bits, one candidate in four fails. */
 #define SYM_DICT_HASH_BITS 16
 
-/* Places with the same first bytes, newest first: place + 1, 0 ends. */
+/* Positions with the same first bytes, newest first: position + 1, 0 ends. */
 typedef struct {
     uint16_t head[1 << SYM_DICT_HASH_BITS]; /* 1 << hash_bits are used */
     uint16_t next[SYM_DICT_MAX];
@@ -31,7 +31,7 @@ typedef struct {
     uint32_t len;
     unsigned hash_bits; /* follow len: most modules are small */
     uint8_t bytes[SYM_DICT_MAX + SYM_DICT_SLACK];
-    sym_dict_chains_t by4, by8; /* first four, first eight bytes alike */
+    sym_dict_chains_t by4, by8; /* same first four, same first eight bytes */
 } sym_dict_t;
 
 /*
@@ -40,15 +40,15 @@ typedef struct {
  */
 bool sym_dict_train(sym_dict_t *dict, const uint8_t *samples, size_t len);
 
-/* Makes the chains, once the bytes are there. */
+/* Makes the chains, after the bytes are set. */
 void sym_dict_index(sym_dict_t *dict);
 
-/* Places that are tried for one copy: shorter or quicker. */
+/* Candidates that are tried for one copy: shorter output or faster. */
 #define SYM_DICT_CAREFUL 32
 #define SYM_DICT_QUICK 12
 
-/* Appends the packed form of name, of at most SYM_PART_BYTES_MAX bytes; all
- * those that `recent` knows are in the same buffer. */
+/* Appends the packed form of name, which has at most SYM_PART_BYTES_MAX bytes;
+ * all names in `recent` are in the same buffer. */
 void sym_dict_pack(const sym_dict_t *dict, sym_recent_t *recent, sym_str_t name,
                    unsigned tries, sym_buffer_t *out);
 

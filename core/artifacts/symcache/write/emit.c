@@ -8,39 +8,41 @@
 #include "base/sort.h"
 #include "artifacts/symcache/write/overlap.h"
 
-/* A function whose draft is unpacked, and its nodes' places. */
+/* A function whose draft is unpacked, and its nodes' positions. */
 typedef struct {
     sym_packed_functions_t draft;
     sym_node_place_t *places;
 } unpacked_t;
 
-/* Where a stretch begins: at the first function, or in the hole before it. */
+/* Start of a stretch: the first function, or the hole before it. */
 typedef struct {
     size_t function;
     uint64_t from;
-    uint32_t covered_by; /* name of the function that ends there */
+    uint32_t covered_by; /* name of the function that ends at this address */
 } cut_t;
 
-/* What a thread needs for one stretch after the other. */
+/* Scratch memory of a thread, reused for each stretch. */
 typedef struct {
     sym_stretch_desk_t desk;
     sym_arena_t arena; /* of one cluster */
 } worker_t;
 
-/* The last step: stretches are made ahead, some at once, and written one after
- * the other. */
+/* The last step: stretches are made ahead, several at once, and written in
+ * order. */
 typedef struct {
     sym_writer_t *w;
     sym_blocks_t blocks;
-    uint32_t **files; /* by part, then by number there: number here; if
-                             * places move, string id */
+    uint32_t **files; /* by part, then number in it: number here, or string id
+                       * if moves apply */
     uint32_t start;   /* of the first stretch's nodes */
 
-    cut_t *cuts; /* and one more, the end */
+    cut_t *cuts; /* plus one for the end */
     size_t n_cuts, cuts_size;
-    worker_t workers[SYM_SLOTS]; /* a thread has one while it makes */
+    worker_t workers[SYM_SLOTS]; /* owned by a thread while it makes a
+                                    stretch */
     sym_slots_t workers_used;
-    sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* from making to writing */
+    sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* from its making to its
+                                                 writing */
 } emit_t;
 
 /* A stretch that is being made. */
@@ -49,7 +51,7 @@ typedef struct {
     sym_stretch_t *out;
     sym_arena_t *arena;
     size_t next_public;
-    uint64_t covered;    /* up to here functions have the addresses */
+    uint64_t covered;    /* end of the addresses owned by functions */
     uint32_t covered_by; /* name of the last of them */
 } make_t;
 
@@ -68,8 +70,8 @@ are_sorted(const uint8_t *things, size_t n, size_t size, size_t addr_at)
 }
 
 
-/* By address, and those of one address as they stand.  addr_at: where the address
- * is in each.  False: out of memory. */
+/* Stable sort by address.  addr_at: offset of the address in an item.  False:
+ * out of memory. */
 static bool
 sort_by_address(void **things, size_t *capacity, size_t n, size_t size,
                 size_t addr_at)
@@ -132,7 +134,7 @@ sort_publics(sym_writer_t *w)
 }
 
 
-/* The first of equals stands. */
+/* The first of equal ones wins. */
 static void
 drop_equal_publics(sym_writer_t *w)
 {
@@ -156,7 +158,7 @@ end_of(const sym_packed_function_t *f)
 }
 
 
-/* What a public symbol names of [from, to). */
+/* The part of [from, to) that a public symbol names. */
 static sym_status_t
 emit_public(make_t *m, const sym_public_t *p, uint64_t from, uint64_t to)
 {
@@ -181,7 +183,7 @@ emit_public(make_t *m, const sym_public_t *p, uint64_t from, uint64_t to)
 }
 
 
-/* Where a symbol ends if no function comes before. */
+/* End of a symbol if no function begins before it. */
 static uint64_t
 end_of_public(const sym_writer_t *w, const sym_public_t *p)
 {
@@ -197,8 +199,8 @@ end_of_public(const sym_writer_t *w, const sym_public_t *p)
 
 /*
  * Whether the symbol also names the bytes after the functions that it covers.
- * The return address of a call that never returns can lie there.  If the
- * symbol's end is only the next symbol's beginning, other code may lie
+ * The return address of a call that never returns can be there.  If the
+ * symbol's end is only the start of the next symbol, there may be other code
  * between, so it continues only if it is the functions' own name.
  */
 static bool
@@ -208,8 +210,8 @@ goes_on(const make_t *m, const sym_public_t *p)
 }
 
 
-/* Public symbols of the hole [from, to): each reaches to its end, at most to
- * the next. */
+/* Public symbols of the hole [from, to): each ends at its end or at the next
+ * one. */
 static sym_status_t
 emit_publics(make_t *m, uint64_t from, uint64_t to)
 {
@@ -234,7 +236,7 @@ emit_publics(make_t *m, uint64_t from, uint64_t to)
         }
 
         if (end > to) {
-            break; /* the rest of it may be in the next hole */
+            break; /* its rest may be in the next hole */
         }
     }
 
@@ -242,7 +244,7 @@ emit_publics(make_t *m, uint64_t from, uint64_t to)
 }
 
 
-/* The first public symbol that ends behind an address. */
+/* The first public symbol that ends after an address. */
 static size_t
 public_behind(const sym_writer_t *w, uint64_t addr)
 {
@@ -296,14 +298,14 @@ write_nodes(make_t *m, const sym_packed_function_t *f, const unpacked_t *u)
 }
 
 
-/* Segments that say the same as the one before them. */
+/* Drops segments that repeat the one before. */
 static size_t
 drop_repeats(sym_segment_t *s, size_t n)
 {
     size_t kept = 0;
 
-    /* without branches, since they would be unpredictable.  A place that is
-     * overwritten gets an equal value, or is not read again. */
+    /* without branches, because they would be unpredictable.  An overwritten
+     * slot gets an equal value, or is not read again. */
     for (size_t i = 0; i < n; i++) {
         const sym_segment_t *last = &s[i - (i != 0)];
         bool is_new = (last->node ^ s[i].node) | (last->file ^ s[i].file)
@@ -317,7 +319,7 @@ drop_repeats(sym_segment_t *s, size_t n)
 }
 
 
-/* The first statement of the function that ends past addr. */
+/* The first statement of the function that ends after addr. */
 static uint32_t
 statement_at(const sym_packed_function_t *f, uint64_t addr)
 {
@@ -338,7 +340,7 @@ statement_at(const sym_packed_function_t *f, uint64_t addr)
 }
 
 
-/* Of a file that the table has. */
+/* Number of a file that is in the table. */
 static uint32_t
 file_number(const emit_t *e, uint32_t id)
 {
@@ -348,7 +350,7 @@ file_number(const emit_t *e, uint32_t id)
 }
 
 
-/* What atos shows of the function's [from, to). */
+/* The statements that atos shows in [from, to) of the function. */
 static sym_status_t
 emit_statements(make_t *m, const sym_packed_function_t *f, uint64_t from,
                 uint64_t to)
@@ -480,7 +482,7 @@ is_twin(const sym_packed_function_t *a, const sym_packed_function_t *b)
 }
 
 
-/* Does any of these n twins have lines of its own? */
+/* Whether one of these n twins has its own lines. */
 static bool
 has_own_lines(const sym_packed_function_t *f, size_t n)
 {
@@ -495,9 +497,9 @@ has_own_lines(const sym_packed_function_t *f, size_t n)
 
 
 /*
- * The same code given by more than one unit, as linkers leave it that fold or
- * merge functions: the first stands, or if twins are kept all that have lines of
- * their own.  Sorted by address and order.
+ * Code described by more than one unit, because the linker folded or merged
+ * functions: the first one wins; if twins are kept, all with their own lines.
+ * Sorted by address and order.
  */
 static void
 drop_twins(sym_writer_t *w)
@@ -527,8 +529,8 @@ drop_twins(sym_writer_t *w)
 }
 
 
-/* Those that overlap the one at i, and each other: up to which, and which
- * address. */
+/* Finds the functions from i on that overlap: the end of their run, and their
+ * end address. */
 static size_t
 end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 {
@@ -544,7 +546,7 @@ end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 }
 
 
-/* Names of functions and calls to refs. */
+/* Changes names of functions and calls to refs. */
 static void
 find_names(const emit_t *e, sym_packed_functions_t *f)
 {
@@ -562,7 +564,7 @@ find_names(const emit_t *e, sym_packed_functions_t *f)
 }
 
 
-/* Places to where they have moved, and files to numbers. */
+/* Applies moves to positions, and changes files to numbers. */
 static void
 move_places(const emit_t *e, sym_packed_functions_t *f)
 {
@@ -613,7 +615,7 @@ unpack_function(const make_t *m, const sym_packed_function_t *f,
 }
 
 
-/* Functions [i, next), which overlap and end at `end`. */
+/* Writes functions [i, next), which overlap and end at `end`. */
 static sym_status_t
 emit_cluster(make_t *m, size_t i, size_t next, uint64_t end)
 {
@@ -635,7 +637,7 @@ emit_cluster(make_t *m, size_t i, size_t next, uint64_t end)
 }
 
 
-/* Of n that overlap the one that ends last. */
+/* The overlapping function that ends last. */
 static const sym_packed_function_t *
 last_of_cluster(const sym_packed_function_t *f, size_t n)
 {
@@ -649,7 +651,7 @@ last_of_cluster(const sym_packed_function_t *f, size_t n)
 }
 
 
-/* Everything from one cut to the next. */
+/* Makes everything from one cut to the next. */
 static sym_status_t
 emit_stretch(make_t *m, const cut_t *cut)
 {
@@ -680,7 +682,7 @@ emit_stretch(make_t *m, const cut_t *cut)
 
 /* --- threads --- */
 
-/* A sym_relay_t's first step. */
+/* First step of a sym_relay_t. */
 static void
 make_stretch(void *ctx, size_t at, size_t slot)
 {
@@ -725,8 +727,8 @@ take_stretch(void *ctx, size_t at, size_t slot)
 
 /* --- cuts --- */
 
-/* A stretch takes about so many bytes of nodes, some extents: small ones have
- * fewer twins, as each begins with none. */
+/* Approximate bytes of nodes in a stretch: a few extents.  Small stretches have
+ * fewer twins, because each begins with none. */
 #define STRETCH_BYTES 400000
 #define FUNCTION_BYTES 14
 #define CALL_BYTES 6
@@ -761,7 +763,7 @@ weight_of_cluster(const sym_packed_function_t *f, size_t n)
 }
 
 
-/* Between clusters, and where a public symbol begins. */
+/* Cuts are between clusters and at starts of public symbols. */
 static sym_status_t
 cut_stretches(emit_t *e)
 {
@@ -818,7 +820,7 @@ cut_stretches(emit_t *e)
 
 /* --- files --- */
 
-/* Numbers a part's files, in their order there. */
+/* Numbers a part's files in their order. */
 static uint32_t *
 number_files(emit_t *e, const sym_joined_t *part)
 {
@@ -846,7 +848,7 @@ number_files(emit_t *e, const sym_joined_t *part)
 }
 
 
-/* Numbers what is used of all files, before stretches are made by them. */
+/* Numbers the files in use, before stretches refer to them. */
 static sym_status_t
 number_all_files(emit_t *e)
 {

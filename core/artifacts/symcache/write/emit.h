@@ -1,12 +1,11 @@
 /*
- * emit.h - the last step of a writer: makes blocks of functions and symbols.
+ * emit.h - the last step of a writer: makes blocks from functions and symbols.
  *
- * Functions and public symbols are sorted by address; of equal ones the first
- * counts.  Where functions overlap, overlap.h decides which one owns an
- * address; public symbols get the addresses without a function.  All of it is
- * cut into stretches of addresses (stretch.h), which the threads of a pool make if
- * the caller has one (base/relay.h).  Where the cuts are does not depend on
- * that.
+ * Functions and public symbols are sorted by address; the first of equal ones
+ * wins.  Where functions overlap, overlap.h decides which one owns an address;
+ * public symbols get the addresses without a function.  The result is cut into
+ * stretches of addresses (stretch.h), which the threads of a pool make if the
+ * caller has one (base/relay.h).  The cuts do not depend on that.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
@@ -18,21 +17,20 @@
 #include "artifacts/symcache/write/strings.h"
 #include "artifacts/symcache/write/writer.h"
 
-/* A part that was joined: the drafts of its functions, and what its strings
- * are called here.  The first is the writer's own, whose strings are called
- * so. */
+/* A joined part: the drafts of its functions, and a map of its string ids to
+ * the writer's.  The first part is the writer's own, which needs no map. */
 typedef struct {
     sym_arena_t drafts;
-    uint32_t *ids;          /* NULL: as they are */
+    uint32_t *ids;          /* NULL: no map */
     sym_file_table_t files; /* of its drafts */
 } sym_joined_t;
 
 typedef struct {
     uint32_t addr;
-    uint32_t size; /* 0: up to the next */
+    uint32_t size; /* 0: up to the next symbol */
     uint32_t name;
     bool is_open;
-    bool is_told; /* atomic: several threads make stretches it reaches into */
+    bool is_told; /* atomic: several threads make stretches that it overlaps */
 } sym_public_t;
 
 typedef struct {
@@ -54,8 +52,8 @@ struct sym_writer_s {
     sym_public_t *publics;
     size_t n_publics, publics_size;
 
-    /* addresses that functions have: where each stretch of them begins, and ends;
-     * made of so many functions */
+    /* addresses of functions: start and end of each run, and its number of
+     * functions */
     sym_covered_t *covered;
     size_t n_covered, covered_of;
 
@@ -66,13 +64,13 @@ struct sym_writer_s {
     const sym_thread_pool_t *pool;
 };
 
-/* Tells err; gives SYM_NOMEM. */
+/* Sets err and returns SYM_NOMEM. */
 sym_status_t sym_writer_no_memory(sym_writer_t *w);
 
-/* By address, and as they stand in the file. */
+/* Stable sort by address. */
 sym_status_t sym_writer_sort_functions(sym_writer_t *w);
 
-/* refs: where each of the n_strings strings is, as sym_strings_write() says. */
+/* refs: position of each of the n_strings strings, from sym_strings_write(). */
 sym_status_t sym_emit(sym_writer_t *w, sym_extents_t *extents,
                       const uint32_t *refs, size_t n_strings,
                       sym_header_t *header);

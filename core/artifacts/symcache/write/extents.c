@@ -35,7 +35,7 @@ hand_over(sym_extents_t *x, const sym_extent_t *e)
 }
 
 
-/* False: there are as many as there may be. */
+/* False: the limit is reached. */
 static bool
 next_number(sym_extents_t *x, uint32_t *number)
 {

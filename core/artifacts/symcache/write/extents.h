@@ -1,5 +1,5 @@
 /*
- * extents.h - lays records out in extents and hands full ones to the sink.
+ * extents.h - places records in extents and passes full ones to the sink.
  *
  * Records are placed in order.  No record crosses the end of an extent, and a
  * record with SYM_PLACE_PAGE does not cross the end of a page.  Extent 0 is
@@ -17,8 +17,9 @@ typedef struct {
     uint32_t number;
 } sym_extent_t;
 
-/* A portable PDB's texts are made beside its other records.  Both share extent 0, which
- * keeps small modules small; then each kind fills its own extents. */
+/* A portable PDB's texts are written at the same time as its other records.
+ * Both share extent 0, which keeps small modules small; then each lane fills
+ * its own extents. */
 typedef enum { SYM_LANE_MAIN, SYM_LANE_TEXTS, SYM_LANES } sym_lane_t;
 
 typedef struct {
@@ -29,7 +30,7 @@ typedef struct {
     sym_extent_t first;              /* extent 0 */
     sym_extent_t filling[SYM_LANES]; /* data NULL: still in extent 0 */
     uint32_t next_number;
-    uint64_t bytes; /* of extents handed over */
+    uint64_t bytes; /* of extents passed to the sink */
 } sym_extents_t;
 
 typedef enum { SYM_PLACE_ANY, SYM_PLACE_PAGE } sym_place_t;
@@ -40,32 +41,33 @@ sym_status_t sym_extents_begin(sym_extents_t *x, sym_extent_put_pt put,
                                sym_error_t *err);
 
 /*
- * Room for size bytes (zeroed, aligned to 4 when `place` is SYM_PLACE_PAGE);
+ * Reserves size bytes (zeroed, aligned to 4 when `place` is SYM_PLACE_PAGE);
  * NULL on failure.  Valid until the next call for the same lane.
  * SYM_PLACE_PAGE: size <= SYM_BLOCK_MAX.
  */
 uint8_t *sym_extents_alloc(sym_extents_t *x, sym_lane_t lane, size_t size,
                            sym_place_t place, uint32_t *ref);
 
-/* Where in extent 0 records made elsewhere can begin; 0: not there. */
+/* Position in extent 0 at which records made elsewhere can begin; 0: none. */
 uint32_t sym_extents_start(const sym_extents_t *x);
 
 /*
- * Places records made elsewhere: extents, 64 KiB from one to the next, up to the
- * ref `end` if the first were number 0.  start, if not 0: the first goes on
- * there in extent 0, as sym_extents_start() said, and nothing has been placed
- * since.  *number: what the first is called; the others follow.
+ * Places records made elsewhere: extents at distances of 64 KiB, up to the ref
+ * `end` counted from number 0.  If start is not 0, the first one continues
+ * there in extent 0: it is the result of sym_extents_start(), and nothing was
+ * placed since.  *number is the number of the first extent; the others follow.
  */
 sym_status_t sym_extents_add(sym_extents_t *x, const uint8_t *data,
                              uint32_t end, uint32_t start, uint32_t *number);
 
-/* Hands over the remaining extents but for extent 0; nothing is placed after it. */
+/* Passes on the remaining extents except extent 0; nothing is placed after
+   it. */
 sym_status_t sym_extents_flush(sym_extents_t *x);
 
-/* Then: how many there are is x->next_number, and their bytes. */
+/* Afterwards x->next_number is their count, and their bytes are known. */
 uint64_t sym_extents_bytes(const sym_extents_t *x);
 
-/* Hands over extent 0 with this header. */
+/* Passes on extent 0 with this header. */
 sym_status_t sym_extents_end(sym_extents_t *x, const void *header,
                              size_t header_bytes);
 

@@ -1,8 +1,8 @@
 /*
  * file_table.h - numbers for the strings that are names of files.
  *
- * Segments and calls name few files again and again: their numbers are small,
- * and what else is known of a file is found by it.
+ * Segments and calls refer to few files repeatedly: numbers are small, and lead
+ * to everything else about a file.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_FILE_TABLE_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_FILE_TABLE_H
@@ -21,11 +21,11 @@ typedef struct {
 
 void sym_file_table_free(sym_file_table_t *t);
 
-/* Nothing is added any more: what only that needs is freed. */
+/* Ends adding, and frees the memory that only adding needs. */
 void sym_file_table_end(sym_file_table_t *t);
 
-/* The number of a string that is not in the table, which takes it if its id is
- * less than n_ids; else 0. */
+/* Adds a string that is not in the table and returns its number; 0: its id is
+ * not less than n_ids. */
 uint32_t sym_file_table_add(sym_file_table_t *t, uint32_t id, size_t n_ids);
 
 /* From 1; 0: no file. */

@@ -4,7 +4,8 @@
 
 #include "base/buffer.h"
 
-/* Ranges that overlap badly are cut and put back; honest files hardly do. */
+/* Limit on cutting and requeueing ranges that overlap badly; real files rarely
+   have any. */
 #define REQUEUE_PER_INLINE 16
 #define REQUEUE_MIN 1024
 
@@ -14,14 +15,14 @@ typedef struct {
     const sym_function_t *f;
     uint64_t end; /* of the function */
 
-    const sym_line_t *lines; /* in order, none inside another */
+    const sym_line_t *lines; /* sorted, none inside another */
     size_t n_lines, next_line;
     size_t n_queue, next_queued;
     uint32_t seq;
     bool is_tied; /* some ranges begin at one address, at one depth */
     uint64_t requeues_left;
 
-    /* the line record whose bytes the sweep is in */
+    /* the line record at the sweep's position */
     uint32_t file, line;
     uint64_t line_end;
 } sweep_t;
@@ -177,7 +178,7 @@ merge(const sym_pending_t *a, size_t n_a, const sym_pending_t *b, size_t n_b,
 }
 
 
-/* Sorts fl->queue; fl->spare, as large, is where it is merged to and fro. */
+/* Sorts fl->queue by merging with fl->spare, which has the same size. */
 static void
 sort_queue(sym_flatten_t *fl, size_t n)
 {
@@ -204,9 +205,9 @@ sort_queue(sym_flatten_t *fl, size_t n)
 /* --- the queue of inline ranges --- */
 
 /*
- * Which of ranges that begin alike comes first is up to the heap, as with
- * Mozilla's server: where equals end up in it depends on how they are moved, so
- * this is done as the BinaryHeap of Rust's library does it.
+ * The heap decides the order of ranges with equal starts, as in Mozilla's
+ * server: it depends on how items move, so this is done like in the BinaryHeap
+ * of Rust's library.
  */
 static void
 lift(sym_flatten_t *fl, size_t at, sym_pending_t item)
@@ -238,7 +239,7 @@ pop_heap(sym_flatten_t *fl)
     sym_pending_t top = fl->heap[0], last = fl->heap[--fl->n_heap];
     size_t at = 0, child;
 
-    /* down to the bottom, of two equals by the right, and up again */
+    /* down to the bottom, to the right of two equals, and up again */
     for (; (child = 2 * at + 1) < fl->n_heap; at = child) {
         child += child + 1 < fl->n_heap
                  && !before(&fl->heap[child], &fl->heap[child + 1]);
@@ -309,7 +310,7 @@ put_segment(sym_flatten_t *fl, uint64_t addr, uint32_t node, uint32_t file,
     sym_segment_t *last;
 
     if (fl->n_segments != 0 && fl->segments[fl->n_segments - 1].addr == addr) {
-        fl->n_segments--; /* what is said last of an address stands */
+        fl->n_segments--; /* the last entry for an address wins */
     }
 
     if (!ROOM(fl, fl->segments, fl->n_segments, fl->segments_size)) {
@@ -337,7 +338,7 @@ node_slot(const sym_flatten_t *fl, const sym_flat_node_t *n)
 }
 
 
-/* Empties the hash table and gives it room for n nodes at half load. */
+/* Clears the hash table and makes room for n nodes at half load. */
 static sym_status_t
 size_table(sym_flatten_t *fl, size_t n)
 {
@@ -373,7 +374,7 @@ size_table(sym_flatten_t *fl, size_t n)
 }
 
 
-/* The node of a call: ranges of one call share it. */
+/* The node of a call, shared by its ranges. */
 static sym_status_t
 find_node(sym_flatten_t *fl, const sym_flat_node_t *want, uint32_t *node)
 {
@@ -406,7 +407,7 @@ find_node(sym_flatten_t *fl, const sym_flat_node_t *want, uint32_t *node)
 }
 
 
-/* Opens an inline range at its address, or finds that it may not open. */
+/* Opens an inline range at its address, if it may open. */
 static sym_status_t
 open_inline(sweep_t *w, sym_pending_t p)
 {
@@ -416,7 +417,8 @@ open_inline(sweep_t *w, sym_pending_t p)
     uint32_t parent, node = 0;
 
     if (fl->n_open > p.depth) {
-        /* its neighbour of the same depth has not ended: begins after it */
+        /* its neighbour at the same depth has not ended: it begins after
+           that */
         if (p.end > fl->open[p.depth].end) {
             return put_back(w, p, fl->open[p.depth].end);
         }
@@ -425,13 +427,13 @@ open_inline(sweep_t *w, sym_pending_t p)
     }
 
     if (fl->n_open < p.depth) {
-        fl->dropped++; /* nothing there that it could be inlined into */
+        fl->dropped++; /* there is no caller that it could be inlined into */
         return SYM_OK;
     }
 
     parent_end = p.depth == 0 ? w->end : fl->open[p.depth - 1].end;
     if (p.end > parent_end) {
-        /* behind the end of the function nothing begins */
+        /* nothing begins after the end of the function */
         if (parent_end < w->end && put_back(w, p, parent_end) != SYM_OK) {
             return fl->err->status;
         }
@@ -450,14 +452,14 @@ open_inline(sweep_t *w, sym_pending_t p)
 
     fl->open[fl->n_open++] = (sym_open_t){ p.end, node };
 
-    /* until a line record says more, the caller stands at the call */
+    /* until the next line record, the caller's position is the call */
     return put_segment(fl, p.addr, parent, in->call_file, in->call_line);
 }
 
 
 /* --- the sweep --- */
 
-/* What compilers write: all of it in order and inside the function. */
+/* Usual compiler output: sorted and inside the function. */
 static bool
 are_lines_settled(const sweep_t *w)
 {
@@ -476,7 +478,7 @@ are_lines_settled(const sweep_t *w)
 }
 
 
-/* A record that begins inside the one before it says nothing. */
+/* A record that begins inside the previous one is ignored. */
 static void
 drop_inner_lines(sweep_t *w)
 {
@@ -545,7 +547,7 @@ has_ties(const sym_pending_t *sorted, size_t n)
 }
 
 
-/* All of the queue to the heap, in the order of the file. */
+/* Moves the queue to the heap, in the order of the file. */
 static sym_status_t
 queue_in_heap(sweep_t *w)
 {
@@ -583,7 +585,7 @@ prepare_inlines(sweep_t *w)
     for (size_t i = 0; i < f->n_inlines; i++) {
         const sym_inline_t *in = &f->inlines[i];
 
-        /* those behind the end are never reached, but move others in a heap */
+        /* those after the end are never reached, but move others in a heap */
         if (in->size == 0 || in->addr < f->addr
             || in->depth >= SYM_INLINE_DEPTH_MAX) {
             fl->dropped++;
@@ -620,7 +622,7 @@ prepare_inlines(sweep_t *w)
 }
 
 
-/* Where the calls change next, or `t` if that comes sooner. */
+/* The next address where calls change, or `t` if that is earlier. */
 static uint64_t
 next_change(const sweep_t *w, uint64_t t)
 {
@@ -648,7 +650,7 @@ next_event(const sweep_t *w)
 }
 
 
-/* What is left of the line record under way goes to the innermost call. */
+/* The rest of the current line record belongs to the innermost call. */
 static sym_status_t
 resume_line(sweep_t *w, uint64_t t)
 {
@@ -660,8 +662,8 @@ resume_line(sweep_t *w, uint64_t t)
 }
 
 
-/* Calls end.  Where no line record says more, their caller goes on from where it
- * called. */
+/* Ends calls.  Without a line record, their caller continues at the call's
+ * position. */
 static sym_status_t
 close_inlines(sweep_t *w, uint64_t t)
 {
@@ -732,8 +734,8 @@ step(sweep_t *w, uint64_t t)
 }
 
 
-/* Most line records stand between two changes of the calls: they need no more
- * than to be written down. */
+/* Most line records are between two changes of the calls, and only have to be
+ * copied. */
 static sym_status_t
 take_lines(sweep_t *w)
 {
@@ -743,7 +745,7 @@ take_lines(sweep_t *w)
     const sym_line_t *l, *first, *end;
 
     if (w->next_line == w->n_lines) {
-        return SYM_OK; /* there may be no array at all */
+        return SYM_OK; /* the array may be NULL */
     }
 
     first = w->lines + w->next_line;
@@ -772,7 +774,7 @@ tidy(sym_flatten_t *fl)
 {
     size_t n = fl->n_segments, n_nodes = 1;
     sym_segment_t *s = fl->segments;
-    uint32_t *kept = fl->table; /* at half load: has an entry a node */
+    uint32_t *kept = fl->table; /* at half load: whether the entry has a node */
 
     if (fl->n_nodes == 1) {
         return;
@@ -783,7 +785,7 @@ tidy(sym_flatten_t *fl)
         kept[s[i].node] = 1;
     }
 
-    /* callers stand before what they call, the function before all */
+    /* callers precede their calls, and the function is first */
     for (size_t i = fl->n_nodes - 1; i > 0; i--) {
         kept[fl->nodes[i].parent] |= kept[i];
     }
@@ -799,7 +801,7 @@ tidy(sym_flatten_t *fl)
     }
 
     if (n_nodes == fl->n_nodes) {
-        return; /* all of them stay where they are */
+        return; /* all of them stay in place */
     }
     fl->n_nodes = n_nodes;
 

@@ -1,22 +1,22 @@
 /*
  * flatten.h - line records and inline ranges of one function -> segments.
  *
- * A segment says what every address from its start to the next one's belongs
- * to: a node (the function, or a call inlined in it) with a file and a line.
- * The rules are those of specs 3.3 (docs/use/compat.md), which are Sentry's:
- * what today's clients see.
+ * A segment gives the owner of all addresses from its start to the next
+ * segment's: a node (the function, or a call inlined in it) with a file and a
+ * line.  The rules are those of specs 3.3 (docs/use/compat.md), which are
+ * Sentry's, so clients see what they see today.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_FLATTEN_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_FLATTEN_H
 
 #include "artifacts/symcache/write/writer.h"
 
-/* An inline range that waits for its turn, and one that is open. */
+/* A queued inline range, and an open one. */
 typedef struct {
     uint32_t addr;
     uint32_t depth;
     uint32_t which; /* index of the sym_inline_t */
-    uint32_t seq;   /* keeps the order of equals */
+    uint32_t seq;   /* keeps the order of equal ones */
     uint64_t end;
 } sym_pending_t;
 
@@ -25,7 +25,7 @@ typedef struct {
     uint32_t node;
 } sym_open_t;
 
-/* Scratch that is kept from one function to the next. */
+/* Scratch memory, reused from one function to the next. */
 typedef struct {
     sym_error_t *err;
 
@@ -36,9 +36,9 @@ typedef struct {
 
     sym_line_t *lines;
     size_t lines_size;
-    sym_pending_t *queue; /* sorted; what is put back goes to a heap */
+    sym_pending_t *queue; /* sorted; requeued ranges go to a heap */
     size_t queue_size;
-    sym_pending_t *spare; /* to sort the queue through; always as large */
+    sym_pending_t *spare; /* for sorting the queue; always of the same size */
     size_t spare_size;
     sym_pending_t *heap;
     size_t n_heap, heap_size;
@@ -47,14 +47,14 @@ typedef struct {
     sym_open_t open[SYM_INLINE_DEPTH_MAX + 1];
     uint32_t n_open; /* levels open, without the function */
 
-    uint64_t dropped; /* records that reach no address, over all functions */
+    uint64_t dropped; /* records that cover no address, over all functions */
 } sym_flatten_t;
 
 void sym_flatten_init(sym_flatten_t *fl, sym_error_t *err);
 void sym_flatten_free(sym_flatten_t *fl);
 
-/* Fills segments (the first at f->addr, sorted; some repeat the one before them,
- * which counts where functions overlap) and nodes (only those that a segment
+/* Fills segments (the first at f->addr, sorted; some repeat the one before,
+ * which matters where functions overlap) and nodes (only those that a segment
  * needs). */
 sym_status_t sym_flatten(sym_flatten_t *fl, const sym_function_t *f);
 

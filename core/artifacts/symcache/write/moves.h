@@ -1,6 +1,6 @@
 /*
- * moves.h - places that the symcache has as lines of other files: those that
- * the source of generated code was written in.
+ * moves.h - maps lines of generated code to the files that it was generated
+ * from.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_MOVES_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_MOVES_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From this line of a file up to the next one that has a move. */
+/* Applies from this line of a file up to the next line with a move. */
 typedef struct {
     uint32_t file, line;
     uint32_t to_file, to_line; /* of all of them */
@@ -23,10 +23,10 @@ typedef struct {
     size_t n;
 } sym_moves_t;
 
-/* What sym_moves_apply() needs. */
+/* Prepares sym_moves_apply(). */
 void sym_moves_sort(sym_moves_t *moves);
 
-/* Puts the place that stands for this one, if there is one. */
+/* Replaces the position by the one that it maps to, if there is one. */
 void sym_moves_apply(const sym_moves_t *moves, uint32_t *file, uint32_t *line);
 
 void sym_moves_free(sym_moves_t *moves);

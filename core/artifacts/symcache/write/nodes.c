@@ -5,8 +5,8 @@
 #include "artifacts/symcache/write/put_number.h"
 #include "base/buffer.h"
 
-/* Slots of the table of twins.  An extent seldom has more calls that differ; a
- * call that gets no slot is written in full. */
+/* Slots of the table of twins.  An extent rarely has more distinct calls; a
+ * call without a slot is written in full. */
 #define TWINS 16384
 
 sym_status_t
@@ -39,9 +39,9 @@ sym_nodes_free(sym_nodes_t *n)
 }
 
 
-/* --- places --- */
+/* --- positions --- */
 
-/* Room for so many nodes, with what is left free at the ends of pages. */
+/* Bytes for this many nodes, including unused ends of pages. */
 static sym_status_t
 make_room(sym_nodes_t *n, size_t n_nodes)
 {
@@ -67,7 +67,7 @@ make_room(sym_nodes_t *n, size_t n_nodes)
 }
 
 
-/* Goes on to the next page, and with it to the next extent. */
+/* Moves to the next page, which may be in the next extent. */
 static void
 next_page(sym_nodes_t *n)
 {
@@ -83,7 +83,7 @@ next_page(sym_nodes_t *n)
 }
 
 
-/* Where the next node goes: nowhere does one cross the end of a page, nor of an
+/* Position of the next node: no node crosses the end of a page, or of an
  * extent, which is a few bytes before that of its last page. */
 static inline uint32_t
 next_place(sym_nodes_t *n)
@@ -98,8 +98,8 @@ next_place(sym_nodes_t *n)
 }
 
 
-/* A node's file and first line are those of its first segment, or else the
- * place of the first call inside it: what most that follows has as well. */
+/* A node's file and first line are those of its first segment, or else of the
+ * first call inside it: most of what follows shares them. */
 static void
 find_bases(const sym_block_function_t *f, sym_node_place_t *places)
 {
@@ -137,8 +137,8 @@ is_same(const sym_shared_node_t *a, const sym_shared_node_t *b)
 
 
 /*
- * The slot of a call like `want`, or the free one for it.  Probes few slots:
- * past them the call is just written once more.  NULL then.
+ * The slot of a call equal to `want`, or a free one for it.  Probes few slots:
+ * NULL after them, and the call is written again.
  */
 static sym_shared_node_t *
 find_twin(const sym_twins_t *twins, const sym_shared_node_t *want)

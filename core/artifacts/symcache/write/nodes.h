@@ -11,49 +11,50 @@
 #include "artifacts/symcache/write/writer.h"
 #include "base/error.h"
 
-/* A function whose nodes are or will be written.  Names are refs and files their
- * numbers from 1, 0: none. */
+/* A function whose nodes are or will be written.  Names are refs, and files
+ * numbers from 1; 0: none. */
 typedef struct {
     uint32_t addr, size; /* size 0: unknown */
     uint8_t lang;
     bool is_public;
     const sym_flat_node_t *nodes;
     size_t n_nodes;
-    const sym_segment_t *segments; /* all of the function's */
+    const sym_segment_t *segments; /* all nodes of the function */
     size_t n_segments;
 } sym_block_function_t;
 
-/* Where a node went, and what its segments count from. */
+/* Position of a node, and the base of its segments. */
 typedef struct {
     uint32_t ref;
     uint32_t file;
     uint32_t line;
 } sym_node_place_t;
 
-/* What makes two calls twins, and where the first of them is. */
+/* Key of equal calls (twins), and position of the first. */
 typedef struct {
     uint32_t name, call_line, call_file, file, parent_file;
-    uint32_t extent; /* whose twin: counted over all; others are free slots */
+    uint32_t extent; /* serial number of the function; a slot with another
+                        number is free */
     uint32_t ref, line;
 } sym_shared_node_t;
 
-/* Hash table of an extent's nodes, which one thread uses for one row of extents
- * after the other.  All zeros: no room yet. */
+/* Hash table of an extent's nodes, reused by a thread for each row of extents.
+ * All zeros: not allocated yet. */
 typedef struct {
     sym_shared_node_t *slots;
     uint32_t extents; /* so far */
 } sym_twins_t;
 
 typedef struct {
-    uint8_t *data; /* the extents, 64 KiB from one to the next */
+    uint8_t *data; /* the extents, at distances of 64 KiB */
     size_t size;
-    uint32_t end; /* ref behind the last node, as if the first extent were 0 */
+    uint32_t end; /* ref after the last node, counted from extent 0 */
     uint64_t n;
     sym_twins_t *twins; /* the thread's */
     sym_error_t *err;
 } sym_nodes_t;
 
-/* The first node goes to this position of the first extent. */
+/* Sets the position of the first node in the first extent. */
 sym_status_t sym_nodes_begin(sym_nodes_t *n, uint32_t start, sym_twins_t *twins,
                              sym_error_t *err);
 void sym_nodes_free(sym_nodes_t *n);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* What a function says of an address, weakest first. */
+/* A function's claim on an address, weakest first. */
 enum { SAYS_END, SAYS_BARE_START, SAYS_START };
 
 typedef struct {
@@ -45,7 +45,7 @@ compare_events(const void *a, const void *b)
         return 0;
     }
 
-    /* of bare starts the first stands, of others the last */
+    /* the first of bare starts wins, the last of others */
     return (x->order < y->order) == (x->says == SAYS_START) ? -1 : 1;
 }
 
@@ -76,8 +76,8 @@ collect(sweep_t *w, const sym_overlap_function_t *f, uint32_t index)
 
 
 /*
- * The latest record of a function that still covers addr, or none.  Those of
- * functions that have ended never count again.
+ * The latest record of a function that still covers addr, or none.  Records of
+ * functions that have ended are dropped.
  */
 static sym_overlap_start_t
 in_force(sweep_t *w, uint64_t addr)
@@ -115,7 +115,7 @@ sweep(sweep_t *w, sym_overlap_start_t *starts, size_t *n_starts)
         }
 
         if (e->addr > UINT32_MAX) {
-            break; /* the end of the address space ends all */
+            break; /* the end of the address space ends all functions */
         }
 
         s = in_force(w, e->addr);

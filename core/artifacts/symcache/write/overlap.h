@@ -1,10 +1,10 @@
 /*
- * overlap.h - which function an address belongs to where several cover it.
+ * overlap.h - chooses the function of an address that several cover.
  *
- * The rules are those of specs 3.3 (docs/use/compat.md): a line start of a later
- * function beats the same start of an earlier one; a function without a line
- * at its start gives way; where a function ends inside another, the enclosing
- * one goes on (there the specs' table has a hole).
+ * The rules are those of specs 3.3 (docs/use/compat.md): a line start of a
+ * later function beats the same start of an earlier one; a function without a
+ * line at its start gives way; where a function ends inside another, the
+ * enclosing one continues (the specs' table has a hole there).
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_OVERLAP_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_OVERLAP_H
@@ -18,7 +18,7 @@ typedef struct {
     size_t n_segments;
 } sym_overlap_function_t;
 
-/* From start to the next run's start; function SYM_NO_FUNCTION: nothing. */
+/* From start to the next run's start; function SYM_NO_FUNCTION: no function. */
 #define SYM_NO_FUNCTION UINT32_MAX
 
 typedef struct {
@@ -28,8 +28,8 @@ typedef struct {
 } sym_overlap_start_t;
 
 /*
- * Functions sorted by (addr, order) that cover one stretch without a hole.
- * *starts is the caller's to free().
+ * Takes functions sorted by (addr, order) that cover one stretch without a
+ * hole.  The caller frees *starts.
  */
 sym_status_t sym_overlap_settle(const sym_overlap_function_t *functions,
                                 size_t n, sym_overlap_start_t **starts,

@@ -5,9 +5,9 @@
 /*
  * Rows of four numbers: a call's parent, name + 1, number of file and line; a
  * segment's distance from the function's start, node, number of file and line.
- * If all calls of a function fit, a row of theirs is one word of four times 16
- * bits, otherwise two words; so with its segments.  The first word is the number
- * of segments and which rows are wide.
+ * If all calls of a function fit, a row is one word of four 16-bit numbers,
+ * otherwise two words; the same holds for its segments.  The first word is the
+ * number of segments and which rows are wide.
  *
  * LEB128 would take five bytes a row and twice the work; squeezed rows take as
  * few, and half as much more work.
@@ -15,8 +15,8 @@
 #define WIDE_NODES ((uint64_t) 1 << 32)
 #define WIDE_SEGMENTS ((uint64_t) 1 << 33)
 
-/* All rows were wide and are squeezed (squeeze.h); so many bytes behind them can
- * be read. */
+/* All rows were wide and are squeezed (squeeze.h); this many bytes after them
+ * can be read. */
 #define SQUEEZED ((uint64_t) 1 << 34)
 #define SQUEEZED_SLACK sizeof(uint64_t)
 
@@ -68,7 +68,7 @@ get_wide(const uint64_t *p)
 
 /* --- packing --- */
 
-/* Where the names of a function's files come from. */
+/* Source of the names of a function's files. */
 typedef struct {
     sym_file_table_t *files;
     size_t n_ids;
@@ -225,8 +225,8 @@ segment_of(const uint32_t *files, row_t r, uint32_t start)
 }
 
 
-/* A row that repeats the one before it is overwritten by the next, without a
- * branch, since that would be unpredictable. */
+/* A row that repeats the previous one is overwritten by the next, without a
+ * branch, because that would be unpredictable. */
 static size_t
 get_segments(const uint64_t *p, const uint32_t *files, bool is_wide,
              bool drops_repeats, uint32_t start, sym_segment_t *s, size_t n)

@@ -1,10 +1,10 @@
 /*
- * packed_function.h - a flattened function, kept small until the whole file is
- * read.
+ * packed_function.h - a flattened function, kept small until the file is read
+ * to its end.
  *
- * Functions may come in any order and overlap, so nothing can be written
- * before the last one is known.  A packed function takes 8 bytes a segment and
- * a call, or 16 where its numbers are large; squeezed, some five.
+ * Functions may come in any order and overlap, so nothing can be written before
+ * the last one is known.  A packed function takes 8 bytes for each segment and
+ * call, or 16 if its numbers are large; squeezed, about five.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
@@ -21,22 +21,22 @@ typedef struct {
     size_t n_nodes;
 } sym_packed_functions_t;
 
-/* A function of which the rest is packed. */
+/* The unpacked part of a function. */
 typedef struct {
     const uint64_t *draft;
-    const sym_statement_t *statements; /* few: they are not packed */
+    const sym_statement_t *statements; /* few, so they are not packed */
     uint32_t n_statements;
     uint32_t addr, size;
     uint32_t name;
     uint32_t order; /* in the file */
-    uint32_t part;  /* whose ids the draft has */
+    uint32_t part;  /* owner of the draft's ids */
     uint32_t n_nodes;
     uint8_t lang;
     bool is_settled; /* its reader has flattened it */
     bool is_generated;
 } sym_packed_function_t;
 
-/* What a packed function's numbers mean now. */
+/* Maps a packed function's numbers to current ones. */
 typedef struct {
     const uint32_t *ids;   /* by string id; NULL: the same */
     const uint32_t *files; /* by number in the table of files; [0]: no file */
@@ -44,9 +44,9 @@ typedef struct {
 
 /*
  * Packs nodes and segments of a function, whose strings have ids less than
- * n_ids; `files` takes its files.  squeezes: in fewer bytes, by more work.  The
- * result lives in the arena; `scratch` is
- * reused from call to call.  NULL when out of memory.
+ * n_ids; `files` takes its files.  squeezes: takes fewer bytes and more work.
+ * The result is in the arena; `scratch` is reused from call to call.  NULL when
+ * out of memory.
  */
 const uint64_t *sym_packed_function_pack(sym_arena_t *arena,
                                          sym_buffer_t *scratch,
@@ -54,7 +54,7 @@ const uint64_t *sym_packed_function_pack(sym_arena_t *arena,
                                          bool squeezes,
                                          const sym_flat_function_t *f);
 
-/* What a string of a draft is called now; ids NULL: the same. */
+/* Current id of a draft's string; ids NULL: unchanged. */
 static inline uint32_t
 sym_packed_function_id(const uint32_t *ids, uint32_t id)
 {
@@ -62,9 +62,9 @@ sym_packed_function_id(const uint32_t *ids, uint32_t id)
 }
 
 
-/* The reverse, into the arena: names by their ids of now, files as `names` says.
- * drops_repeats: leaves out segments that say the same as the one before them.
- * f->name is an id of now already.  False when out of memory. */
+/* Unpacks into the arena: names with current ids, files by `names`.
+ * drops_repeats: omits segments that repeat the previous one.  f->name is a
+ * current id already.  False when out of memory. */
 bool sym_packed_function_unpack(sym_arena_t *arena,
                                 const sym_packed_function_t *f,
                                 const sym_packed_names_t *names,

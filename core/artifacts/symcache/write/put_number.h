@@ -9,8 +9,8 @@
 
 #include "artifacts/symcache/format.h"
 
-/* The low bytes of v, little endian, and zeros up to four: what comes next is
- * written over them, and what takes the number has room for its widest form. */
+/* Writes the low bytes of v, little endian, and zeros up to four: the next
+ * number overwrites them, and the buffer has room for the widest form. */
 static inline uint8_t *
 sym_put_number(uint8_t *p, uint32_t v, unsigned width)
 {
@@ -34,7 +34,7 @@ sym_put_thin(uint8_t *p, uint32_t v)
 }
 
 
-/* The narrowest thin code that serves all. */
+/* The narrowest thin code for all numbers. */
 static inline unsigned
 sym_column_code(const uint32_t *numbers, size_t n)
 {

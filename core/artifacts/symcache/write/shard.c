@@ -127,7 +127,7 @@ has_lines(const sym_flat_function_t *f)
 }
 
 
-/* Their files come into the table.  NULL when out of memory. */
+/* Adds their files to the table.  NULL when out of memory. */
 static const sym_statement_t *
 copy_statements(sym_shard_t *part, const sym_flat_function_t *f)
 {

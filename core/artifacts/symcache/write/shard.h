@@ -23,7 +23,7 @@ struct sym_shard_s {
     size_t n_texts, texts_size;
     uint32_t *slots; /* hash table of ids + 1; a power of two */
     size_t n_slots;
-    sym_arena_t copies; /* of texts that would not last */
+    sym_arena_t copies; /* copies of texts that do not live long enough */
 
     sym_arena_t drafts;
     sym_file_table_t files; /* of the drafts */
@@ -38,13 +38,14 @@ struct sym_shard_s {
 void sym_shard_init(sym_shard_t *part);
 void sym_shard_free(sym_shard_t *part);
 
-/* Equal text (UTF-8) gives an equal id.  is_lasting: the text stays where it
- * is until the part is joined.  SYM_OK or SYM_NOMEM. */
+/* Equal text (UTF-8) gives an equal id.  is_lasting: the text stays in place
+ * until the part is joined.  SYM_OK or SYM_NOMEM. */
 sym_status_t sym_shard_string(sym_shard_t *part, sym_str_t text,
                               bool is_lasting, uint32_t *id);
 
-/* Copies what it needs of *f.  Of several with the same addresses the first
- * stands (the same code from more than one unit).  SYM_OK or SYM_NOMEM. */
+/* Copies what it needs from *f.  Of several functions with the same
+ * addresses (the same code from more than one unit) the first wins.  SYM_OK
+ * or SYM_NOMEM. */
 sym_status_t sym_shard_function(sym_shard_t *part,
                                 const sym_flat_function_t *f);
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * Four widths in bits, a byte each, and the last three numbers of the first row.
- * Then each row, less (xor) those numbers, in as many bytes as the widths take
- * together; if that is more than 8, as it is.
+ * Four widths in bits, a byte each, and the last three numbers of the first
+ * row.  Then each row, xor those numbers, in as many bytes as the widths take
+ * together; unchanged if these are more than 8.
  */
 typedef struct {
     uint8_t width[SYM_ROW_NUMBERS];
@@ -19,14 +19,14 @@ bits_of(uint32_t v)
 }
 
 
-/* Where the numbers begin in a word. */
+/* Positions of the numbers in a word. */
 typedef struct {
     unsigned at[SYM_ROW_NUMBERS];
     unsigned bytes;
 } layout_t;
 
-/* False: they do not fit one.  Shifts stay below 64, as a number of no bits can
- * stand anywhere. */
+/* False: they do not fit a word.  Shifts stay below 64, because a number of no
+ * bits can be at any position. */
 static int
 lay_out(const head_t *head, layout_t *l)
 {
@@ -79,8 +79,7 @@ sym_squeeze(uint8_t *p, const sym_row_t *rows, size_t n)
         for (size_t k = 0; k < SYM_ROW_NUMBERS; k++) {
             bits |= (uint64_t) (rows[i].v[k] ^ first.v[k]) << l.at[k];
         }
-        memcpy(p, &bits,
-               sizeof(bits)); /* the next goes over what is too much */
+        memcpy(p, &bits, sizeof(bits)); /* the next one overwrites the excess */
     }
 
     return p;

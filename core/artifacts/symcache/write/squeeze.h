@@ -1,7 +1,7 @@
 /*
- * squeeze.h - rows of four numbers, in as few bits as all of them need.
+ * squeeze.h - packs rows of four numbers into as few bits as they need.
  *
- * Rows of one function differ little: most have its file, and the high bits of
+ * Rows of one function differ little: most share its file, and the high bits of
  * its lines.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SQUEEZE_H
@@ -16,7 +16,7 @@ typedef struct {
     uint32_t v[SYM_ROW_NUMBERS];
 } sym_row_t;
 
-/* Most bytes that n rows are written to, or read from. */
+/* Most bytes that are written or read for n rows. */
 #define SYM_SQUEEZED_MAX(n) (((n) + 2) * sizeof(sym_row_t))
 
 /* Writes n rows at p; returns the end. */

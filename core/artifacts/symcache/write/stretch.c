@@ -4,7 +4,7 @@
 
 #include "artifacts/symcache/write/put_number.h"
 
-/* A piece takes no less: bounds the arrays of a block. */
+/* Least size of a piece; it bounds the arrays of a block. */
 #define PIECES_MAX (SYM_BLOCK_MAX / 8)
 
 static sym_status_t
@@ -147,7 +147,7 @@ typedef struct {
     uint32_t deltas[SYM_PIECE_SEGMENTS], nodes[SYM_PIECE_SEGMENTS];
     uint32_t lines[SYM_PIECE_SEGMENTS], files[SYM_PIECE_SEGMENTS];
     size_t n_lines, n_files;
-    uint32_t deltas_all, nodes_most, nodes_least; /* but the function's */
+    uint32_t deltas_all, nodes_most, nodes_least; /* except the function's */
     uint8_t codes[SYM_PIECE_SEGMENTS];
 } columns_t;
 
@@ -202,14 +202,15 @@ fill_columns(columns_t *c, const sym_segment_t *s, size_t n,
 }
 
 
-/* Encodes segments [0, n) up to `end` at out; returns its end. */
+/* Encodes segments [0, n), which end at `end`, at out; returns the end of
+   out. */
 static uint8_t *
 encode_piece(const sym_segment_t *s, size_t n, uint64_t end,
              const sym_node_place_t *places, uint32_t node_base, uint8_t *out)
 {
     columns_t c;
     uint32_t code_len = (uint32_t) (end - s[0].addr - 1);
-    /* wraps around where the function lies before the base, which is rare */
+    /* wraps around if the function is before the base, which is rare */
     uint32_t function = places[0].ref - node_base;
     uint32_t nearest;
     unsigned delta_code, node_code, line_code, file_code;

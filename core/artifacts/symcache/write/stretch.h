@@ -2,9 +2,9 @@
  * stretch.h - nodes and blocks of a stretch of a module's addresses, made in
  * memory.
  *
- * Stretches are made apart from each other, by several threads if there are
- * some: a stretch has extents of nodes of its own, whose first is number 0, and
- * blocks that count from them (blocks.h gives them their final numbers).
+ * Stretches are independent, so several threads can make them: each has its own
+ * extents of nodes, from number 0, and blocks that refer to them (blocks.h
+ * assigns the final numbers).
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_STRETCH_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_STRETCH_H
@@ -12,7 +12,7 @@
 #include "artifacts/symcache/write/nodes.h"
 #include "base/buffer.h"
 
-/* What a thread needs for one stretch after the other.  All zeros: nothing is
+/* Scratch memory of a thread, reused for each stretch.  All zeros: nothing is
  * allocated yet. */
 typedef struct {
     sym_twins_t twins;
@@ -27,12 +27,12 @@ typedef struct {
     sym_error_t err;
     sym_stretch_desk_t *desk;
     sym_nodes_t nodes;
-    uint32_t start; /* where in their first extent nodes begin */
+    uint32_t start; /* position of the first node in its extent */
 
     sym_block_t block; /* being filled */
     size_t body_len;
 
-    sym_buffer_t blocks; /* finished ones, one after the other */
+    sym_buffer_t blocks; /* finished ones, in order */
     size_t *block_ends;
     size_t n_blocks, block_ends_size;
     uint64_t n_segments;
@@ -41,22 +41,22 @@ typedef struct {
     size_t n_statements, statements_size;
 } sym_stretch_t;
 
-/* s: all zeros, or after another stretch, whose memory it uses again. */
+/* s: all zeros, or a used one, whose memory is reused. */
 sym_status_t sym_stretch_begin(sym_stretch_t *s, uint32_t start,
                                sym_stretch_desk_t *desk);
 void sym_stretch_free(sym_stretch_t *s);
 
-/* Writes the function's nodes, and where they are to places[]. */
+/* Writes the function's nodes, and their positions to places[]. */
 sym_status_t sym_stretch_nodes(sym_stretch_t *s, const sym_block_function_t *f,
                                sym_node_place_t *places);
 
-/* Segments [0, n) of one function, in force up to `end`.  Runs come in order of
- * address. */
+/* Adds segments [0, n) of one function, valid up to `end`.  Runs come in order
+ * of address. */
 sym_status_t sym_stretch_run(sym_stretch_t *s, const sym_segment_t *segments,
                              size_t n, uint64_t end,
                              const sym_node_place_t *places);
 
-/* What atos shows where it differs; by address, none inside another. */
+/* Statements whose line differs in atos; by address, none inside another. */
 sym_status_t sym_stretch_statement(sym_stretch_t *s,
                                    const sym_statement_t *statement);
 

@@ -6,20 +6,20 @@
 #include "base/json_plain.h"
 #include "artifacts/symcache/write/writer.h"
 
-/* Enough to see what a module's names have in common. */
+/* Bytes of samples, enough to find the common parts of a module's names. */
 #define SAMPLE_BYTES ((size_t) 2 << 20)
 
-/* So many bytes of packed names are packed with care; in a module with more of
- * them time counts for more than size. */
+/* Bytes of packed names that are packed thoroughly; beyond them time matters
+ * more than size. */
 #define CAREFUL_BYTES ((size_t) 512 << 10)
 
-/* places[]: an id without text, one that stands for another id, or the index of
- * a long string. */
+/* places[]: an id without text, an alias of another id, or the index of a long
+ * string. */
 #define UNDEFINED UINT64_MAX
 #define ALIAS ((uint64_t) 1 << 63)
 #define LONG ((uint64_t) 1 << 62)
 
-/* A packed name is kept behind its packed length. */
+/* A packed name follows its packed length. */
 #define PACKED_HEAD sizeof(uint16_t)
 
 void
@@ -144,7 +144,7 @@ pack(sym_strings_t *s, const sym_dict_t *dict, sym_str_t text)
 }
 
 
-/* The samples are enough: makes the dictionary and packs what there is. */
+/* Makes the dictionary from the samples, and packs them. */
 static sym_status_t
 train(sym_strings_t *s)
 {
@@ -202,8 +202,8 @@ keep_text(sym_strings_t *s, sym_str_t text, uint64_t *place)
 }
 
 
-/* The most of a longer text, at most `most` bytes, that ends with a whole
- * character: so that it is still UTF-8. */
+/* Longest prefix of at most `most` bytes that ends with a complete
+ * character. */
 static size_t
 whole_characters(const char *text, size_t most)
 {
@@ -217,8 +217,8 @@ whole_characters(const char *text, size_t most)
 }
 
 
-/* Many offsets of a file may lead into one long text: all of them together must
- * not cost more than the file is worth. */
+/* Many offsets of a file may point into one long text: their total cost must
+ * not exceed the file's share. */
 static sym_str_t
 cut(sym_strings_t *s, sym_str_t text, size_t most)
 {
@@ -240,7 +240,7 @@ cut(sym_strings_t *s, sym_str_t text, size_t most)
 }
 
 
-/* Texts are equal if their parts are. */
+/* Long texts are equal if their parts are. */
 static bool
 is_long(const sym_strings_t *s, uint32_t id, const sym_long_string_t *string)
 {
@@ -276,8 +276,8 @@ keep_long(sym_strings_t *s, const sym_long_string_t *string, uint64_t *place)
 }
 
 
-/* The slot of text, or the free one for it.  `string`: its parts if it is a long
- * one, else NULL. */
+/* The slot of text, or a free one for it.  `string`: its parts if it is long,
+ * else NULL. */
 static size_t
 find_slot(const sym_strings_t *s, sym_str_t text,
           const sym_long_string_t *string, uint32_t hash)
@@ -314,8 +314,8 @@ sym_strings_find(const sym_strings_t *s, sym_str_t text, uint32_t *id)
 }
 
 
-/* Finds the id of text; or makes one, with a new id or the one in *id.
- * `string`: as above. */
+/* Finds the id of text, or adds it with a new id or the one in *id.  `string`:
+ * as above. */
 static sym_status_t
 intern(sym_strings_t *s, sym_str_t text, const sym_long_string_t *string,
        uint32_t hash, bool has_id, uint32_t *id)
@@ -390,7 +390,7 @@ intern_parts(sym_strings_t *s, sym_str_t text, sym_long_string_t *string)
 }
 
 
-/* A text of at most `most` bytes; the rest of a longer one is cut off. */
+/* A text of at most `most` bytes; a longer one is cut. */
 static sym_status_t
 intern_up_to(sym_strings_t *s, size_t most, sym_str_t text, bool has_id,
              uint32_t *id)
@@ -446,7 +446,7 @@ sym_status_t
 sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text)
 {
     if (id >= s->n || s->places[id] != UNDEFINED) {
-        return SYM_OK; /* the first definition stands */
+        return SYM_OK; /* the first definition wins */
     }
 
     return intern_up_to(s, SYM_NAME_BYTES_MAX, text, true, &id);
@@ -474,7 +474,7 @@ write_dictionary(sym_strings_t *s, sym_extents_t *x, sym_header_t *header)
 }
 
 
-/* Strings of several parts, which are written. */
+/* Writes strings of several parts. */
 static sym_status_t
 write_longs(const sym_strings_t *s, sym_extents_t *x, uint32_t *refs)
 {
@@ -536,7 +536,7 @@ sym_strings_write(sym_strings_t *s, sym_extents_t *x, sym_header_t *header,
         from = s->packed.data + s->places[id];
         len = sym_load16(from);
         if (len == 1) {
-            continue; /* "" is what a reader makes of no reference */
+            continue; /* a reader takes no reference for "" */
         }
 
         p = sym_extents_alloc(x, SYM_LANE_MAIN, len, SYM_PLACE_ANY,

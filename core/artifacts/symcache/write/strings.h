@@ -1,8 +1,9 @@
 /*
- * strings.h - the writer's names: each kept once, packed as early as possible.
+ * strings.h - the writer's names: each stored once, packed as early as
+ * possible.
  *
- * The first megabytes are kept as they are and become the samples of the
- * dictionary; from then on a name is packed when it arrives, so that memory
+ * The first megabytes are kept unpacked and become the samples of the
+ * dictionary; after that a name is packed when it arrives, so that memory
  * follows the packed size.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_STRINGS_H
@@ -29,8 +30,8 @@ typedef struct {
 typedef struct {
     sym_error_t *err;
     sym_hash_key_t key;
-    sym_buffer_t raw;     /* samples, before the dictionary is there */
-    sym_buffer_t packed;  /* afterwards all names */
+    sym_buffer_t raw;     /* samples, until the dictionary exists */
+    sym_buffer_t packed;  /* then all names */
     sym_dict_t *dict;     /* NULL: not trained yet */
     sym_recent_t *recent; /* names in packed; as dict */
 
@@ -39,7 +40,7 @@ typedef struct {
     size_t n, size;
     sym_long_string_t *longs;
     size_t n_longs, longs_size;
-    uint64_t long_bytes;      /* given so far, those met before included */
+    uint64_t long_bytes;      /* assigned so far, including repeated ones */
     sym_string_slot_t *slots; /* hash table of ids + 1; a power of two */
     size_t n_slots, used_slots;
 
@@ -56,19 +57,18 @@ void sym_strings_free(sym_strings_t *s);
 /* Equal text gives an equal id. */
 sym_status_t sym_strings_add(sym_strings_t *s, sym_str_t text, uint32_t *id);
 
-/* Whether there is such a text, of one part at most; then its id. */
+/* Whether the text, of one part at most, exists; then its id. */
 bool sym_strings_find(const sym_strings_t *s, sym_str_t text, uint32_t *id);
 
-/* The same as sym_strings_add() of a fact of the module: it is cut to one part. */
+/* Like sym_strings_add(), for a fact of the module: it is cut to one part. */
 sym_status_t sym_strings_add_fact(sym_strings_t *s, sym_str_t text,
                                   uint32_t *id);
 
-/* The same as sym_strings_add() if the low bits of the hash by s->key are known. */
+/* Like sym_strings_add(), with the low bits of the hash by s->key. */
 sym_status_t sym_strings_add_hashed(sym_strings_t *s, sym_str_t text,
                                     uint32_t hash, uint32_t *id);
 
-/* A text of this hash is about to be added: its place in the table is fetched
- * ahead, or the search would wait for memory. */
+/* Prefetches the slot of a text that will be added, by its hash. */
 static inline void
 sym_strings_expect(const sym_strings_t *s, uint32_t hash)
 {
@@ -83,8 +83,8 @@ sym_status_t sym_strings_reserve(sym_strings_t *s, uint32_t *id);
 sym_status_t sym_strings_define(sym_strings_t *s, uint32_t id, sym_str_t text);
 
 /*
- * Writes dictionary and names; refs[id] says where each went (0: ""), and is
- * the caller's to free().  Drops the names' memory.
+ * Writes dictionary and names; refs[id] is the position of each (0: ""), and
+ * the caller frees it.  Frees the names' memory.
  */
 sym_status_t sym_strings_write(sym_strings_t *s, sym_extents_t *x,
                                sym_header_t *header, uint32_t **refs);

@@ -4,7 +4,7 @@
 
 #include "artifacts/symcache/format.h"
 
-/* Of a module.  What comes later stays mangled. */
+/* Limit per module; later names stay mangled. */
 #define NOTED_MAX ((size_t) 256 << 20)
 
 
@@ -17,7 +17,7 @@ begins_with(sym_str_t name, const char *letters)
 }
 
 
-/* "_T": of Swift 3. */
+/* "_T": Swift 3. */
 static bool
 is_old(sym_str_t name)
 {

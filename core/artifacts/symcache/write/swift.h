@@ -1,10 +1,10 @@
 /*
- * swift.h - names of Swift in a symcache that is being written.
+ * swift.h - Swift names in a symcache that is being written.
  *
- * No demangler of Swift may run where names are shown, in a worker: there is
- * only one, it is foreign, and hostile names can crash it.  So the converter
- * demangles them, all together, when the file has been read
- * (sym_writer_show_swift()), and the symcache has both texts.
+ * No Swift demangler may run in a worker, where names are shown: the only one
+ * is a foreign library, and hostile names can crash it.  So the converter
+ * demangles all Swift names when the file has been read
+ * (sym_writer_show_swift()), and the symcache has both names.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SWIFT_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_SWIFT_H
@@ -14,10 +14,10 @@
 
 typedef struct {
     sym_buffer_t noted; /* u32 id, the name, a NUL, of each */
-    uint64_t n;         /* of Swift 4 and later */
+    uint64_t n;         /* Swift 4 and later */
 } sym_swift_names_t;
 
-/* By its first letters, as the demangler goes. */
+/* Judged by its prefix, like the demangler does. */
 bool sym_is_swift_name_inside(sym_str_t name);
 
 static inline bool

@@ -217,7 +217,7 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 
 /* --- parts --- */
 
-/* How far ahead of a part's texts their places are fetched. */
+/* How far ahead the slots of a part's texts are prefetched. */
 #define TEXTS_AHEAD 8
 
 static sym_status_t
@@ -264,7 +264,7 @@ sym_writer_join(sym_writer_t *w, sym_shard_t *part)
         return w->err->status;
     }
 
-    joined->drafts = part->drafts; /* they stay where they are */
+    joined->drafts = part->drafts; /* they stay in place */
     sym_arena_init(&part->drafts, 0);
     joined->files = part->files;
     part->files = (sym_file_table_t){ 0 };
@@ -378,9 +378,10 @@ find_covered(sym_writer_t *w)
 static bool
 is_covered(const sym_writer_t *w, uint32_t addr)
 {
-    const sym_covered_t *found = w->covered; /* the last that begins there */
+    const sym_covered_t *found = w->covered; /* the last one that begins
+                                                there */
 
-    /* without a branch, since nobody can predict which way a step goes */
+    /* without a branch, because the direction of a step is unpredictable */
     for (size_t n = w->n_covered; n > 1; n -= n / 2) {
         found += found[n / 2].begin <= addr ? n / 2 : 0;
     }
@@ -412,13 +413,13 @@ sym_writer_late_public(sym_writer_t *w, uint32_t addr, sym_str_t name)
 }
 
 
-/* --- names of Swift --- */
+/* --- Swift names --- */
 
-/* Most bytes of what is shown in a module: a short name may stand for a long
- * text. */
+/* Most bytes of shown names in a module: a short name may have a long shown
+ * name. */
 #define SHOWN_BYTES_MAX ((uint64_t) 256 << 20)
 
-/* Most names that have it: the table's root must fit an extent. */
+/* Most names with a shown name: the table's root must fit an extent. */
 #define SHOWN_NAMES_MAX ((size_t) 4000000)
 
 
@@ -486,7 +487,7 @@ show_noted(sym_writer_t *w, const sym_buffer_t *noted, sym_swift_show_pt show,
 sym_status_t
 sym_writer_show_swift(sym_writer_t *w, sym_swift_show_pt show, void *ctx)
 {
-    /* what is shown may look like such a name itself */
+    /* a shown name may look like a mangled one itself */
     sym_buffer_t noted = w->strings.swift.noted;
 
     w->strings.swift.noted = (sym_buffer_t){ 0 };

@@ -1,7 +1,7 @@
 /*
- * writer.h - builds a symcache from what a format reader finds.
+ * writer.h - builds a symcache from the output of a format reader.
  *
- * A reader of any format interns its strings, hands over functions and public
+ * A reader of any format interns its strings, passes functions and public
  * symbols in the order of its file, and calls sym_writer_finish().  The writer
  * flattens inline ranges and line records into segments, settles overlaps,
  * packs the result into extents and gives each to the caller's sink as soon as
@@ -11,7 +11,7 @@
  * symcache has no room for others (no client can ask for them either).
  *
  * Every call returns SYM_OK or the status it also put in *err; after a failure
- * the writer is only good for sym_writer_free().
+ * only sym_writer_free() may be called.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_WRITER_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_WRITER_H
@@ -31,8 +31,8 @@ typedef struct sym_shard_s sym_shard_t; /* part.h */
 
 typedef struct {
     uint32_t addr;
-    uint32_t size; /* not 0; what follows up to the next line is still its own,
-                      unless an inlined call begins or ends there */
+    uint32_t size; /* not 0; the gap up to the next line also belongs to this
+                      one, unless an inlined call begins or ends in it */
     uint32_t line; /* 0: unknown */
     uint32_t file; /* string id, or SYM_NO_STRING */
 } sym_line_t;
@@ -43,7 +43,7 @@ typedef struct {
     uint32_t size;
     uint32_t depth;     /* 0: inlined straight into the function */
     uint32_t name;      /* string id */
-    uint32_t call_line; /* where the call stands; 0: unknown */
+    uint32_t call_line; /* position of the call; 0: unknown */
     uint32_t call_file; /* string id, or SYM_NO_STRING */
 } sym_inline_t;
 
@@ -58,15 +58,15 @@ typedef struct {
     size_t n_inlines;
 } sym_function_t;
 
-/* A function, or a call inlined in it.  Of the function only the name
- * counts. */
+/* A function, or a call inlined in it.  For the function only the name is
+ * used. */
 typedef struct {
     uint32_t parent; /* index of a node before this one */
     uint32_t name;   /* string id, or SYM_NO_STRING */
     uint32_t call_file, call_line;
 } sym_flat_node_t;
 
-/* What every address from addr to the next segment belongs to. */
+/* The owner of all addresses from addr to the next segment. */
 typedef struct {
     uint32_t addr;
     uint32_t node;
@@ -74,7 +74,7 @@ typedef struct {
     uint32_t line; /* 0 without a file */
 } sym_segment_t;
 
-/* Where atos shows another place than the segments have
+/* Addresses for which atos shows a line other than the segment's
  * (docs/formats/macho.md). */
 typedef struct {
     uint32_t addr;
@@ -84,16 +84,16 @@ typedef struct {
 } sym_statement_t;
 
 /*
- * A stretch of a function that its reader has settled itself: segments in
- * order, the first at addr, the last up to addr + size; statements in order,
- * inside of it, none inside another.
+ * A part of a function that its reader has flattened: segments sorted, the
+ * first at addr, the last ends at addr + size; statements sorted, within the
+ * part, none inside another.
  */
 typedef struct {
     uint32_t addr;
     uint32_t size; /* not 0; addr + size <= 2^32 */
     uint8_t lang;
-    bool is_generated; /* no line is its own; calls inlined in it may have
-                        * some (sym_writer_keep_twins()) */
+    bool is_generated; /* it has no line of its own; calls inlined in it may
+                        * have some (sym_writer_keep_twins()) */
     const sym_flat_node_t *nodes; /* nodes[0] is the function */
     size_t n_nodes;
     const sym_segment_t *segments;
@@ -112,8 +112,9 @@ typedef struct {
     sym_str_t os;
     uint64_t source_bytes;   /* size of the file that was read */
     uint32_t flags;          /* SYM_FLAG_* */
-    uint64_t image_base;     /* what was taken off its addresses */
-    sym_str_t source_server; /* what keeps its sources: "Perforce", ... */
+    uint64_t image_base;     /* subtracted from its addresses */
+    sym_str_t source_server; /* version control system of its source code:
+                                "Perforce", ... */
 } sym_module_info_t;
 
 /* Counts that `symloader show` prints; see docs/formats/symcache.md. */
@@ -123,7 +124,7 @@ typedef struct {
     uint64_t string_bytes;                       /* before compression */
     uint64_t bytes;                              /* of all extents */
     uint32_t extents;
-    uint64_t dropped;   /* records that cover no address, or none left */
+    uint64_t dropped;   /* records that cover no address */
     uint64_t truncated; /* names that were too long, and cut */
     uint8_t quality;    /* SYM_QUALITY_* */
 } sym_writer_stats_t;
@@ -140,32 +141,32 @@ typedef sym_status_t (*sym_extent_put_pt)(void *ctx, uint32_t number,
 sym_writer_t *sym_writer_create(sym_error_t *err);
 void sym_writer_free(sym_writer_t *w);
 
-/* Hands that may help with the last step; NULL: none.  What is written is the
- * same with any.  The sink is then called in their threads, one at a time. */
+/* Sets threads for the last step; NULL: none.  They do not change the output.
+ * The sink is then called on these threads, one at a time. */
 void sym_writer_lend(sym_writer_t *w, const sym_thread_pool_t *pool);
 
-/* Of functions of shards that have the same addresses, those with lines of their
- * own are settled as functions that overlap: the last stands.  If none has lines,
- * or without this call, the first does. */
+/* Of functions in shards with the same addresses, those with their own lines
+ * are treated as overlapping functions: the last wins.  If none has lines, or
+ * without this call, the first wins. */
 void sym_writer_keep_twins(sym_writer_t *w);
 
 /* Interns text (UTF-8): equal text gives the same id. */
 sym_status_t sym_writer_string(sym_writer_t *w, sym_str_t text, uint32_t *id);
 
-/* The same in two steps, with other work between them: names lie where memory
- * is slow, and are fetched meanwhile. */
+/* Does the same in two steps with other work between them, because the table of
+ * names is in slow memory and is prefetched. */
 uint32_t sym_writer_expect(const sym_writer_t *w, sym_str_t text);
 sym_status_t sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
                                  uint32_t *id);
 
 /*
- * An id whose text comes later, or never (then it is ""): an inlined call may
- * be read before the record that names it.
+ * An id whose text follows later, or never (then it is ""): an inlined call may
+ * be read before the record with its name.
  */
 sym_status_t sym_writer_reserve(sym_writer_t *w, uint32_t *id);
 sym_status_t sym_writer_define(sym_writer_t *w, uint32_t id, sym_str_t text);
 
-/* Whether the text was interned; then its id. */
+/* Whether the text is interned; then its id. */
 bool sym_writer_find(const sym_writer_t *w, sym_str_t text, uint32_t *id);
 
 /* Takes *moves, which must be sorted: lines, calls and statements of all
@@ -175,41 +176,41 @@ void sym_writer_move(sym_writer_t *w, sym_moves_t *moves);
 /* Copies what it needs of *f. */
 sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);
 
-/* Takes what is in a part: as if all of it had been given now.  The part is
- * empty afterwards, or good for sym_shard_free() only. */
+/* Takes the contents of a part, as if all of it were passed now.  The part is
+ * empty afterwards; after a failure only sym_shard_free() may be called. */
 sym_status_t sym_writer_join(sym_writer_t *w, sym_shard_t *part);
 
-/* A symbol without a size: reaches to the next symbol or function.  Of equal
- * addresses the first call stands. */
+/* Adds a symbol without a size: it ends at the next symbol or function.  Of
+ * equal addresses the first call wins. */
 sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
 
-/* One that ends after `size` bytes, if no symbol begins before; functions have
- * what they cover of it.  0: as above, and so does what is larger than all
- * addresses. */
+/* Adds a symbol that ends after `size` bytes, or earlier at the next symbol;
+ * functions own the parts that they cover.  A size of 0, or larger than the
+ * address space: as above. */
 sym_status_t sym_writer_symbol(sym_writer_t *w, uint32_t addr, uint64_t size,
                                uint32_t name);
 
-/* A symbol of unknown size that ends there at the latest.  It continues after
- * the functions that it covers only if it is their name. */
+/* Adds a symbol of unknown size that ends at `end` at the latest.  It continues
+ * after the functions that it covers only if it has their name. */
 sym_status_t sym_writer_open_symbol(sym_writer_t *w, uint32_t addr,
                                     uint64_t size, uint32_t name);
 
-/* One without a size, after all functions: where they have its address its name
- * is not even kept. */
+/* Adds a symbol without a size, after all functions: if a function has its
+ * address, its name is not stored. */
 sym_status_t sym_writer_late_public(sym_writer_t *w, uint32_t addr,
                                     sym_str_t name);
 
-/* Writes what is shown for a name to out[SYM_SWIFT_SHOWN_MAX], and returns its
- * length; 0: the name itself. */
+/* Writes the shown name of a name to out[SYM_SWIFT_SHOWN_MAX], and returns its
+ * length; 0: the name is shown unchanged. */
 typedef size_t (*sym_swift_show_pt)(void *ctx, const char *name, char *out);
 
-/* How many names of Swift there are, and whether there may be any: those of
- * Swift 3 are not counted, as names of C can begin so. */
+/* Number of Swift names, and whether there may be any: those of Swift 3 are not
+ * counted, because C names can have their prefix. */
 uint64_t sym_writer_swift_names(const sym_writer_t *w);
 bool sym_writer_has_swift(const sym_writer_t *w);
 
-/* To be called when all names are known: the symcache will have what `show` says
- * next to each name of Swift. */
+/* Call it when all names are known: the symcache gets the shown name of each
+ * Swift name from `show`. */
 sym_status_t sym_writer_show_swift(sym_writer_t *w, sym_swift_show_pt show,
                                    void *ctx);
 
