@@ -5,7 +5,7 @@
  */
 #include "check.h"
 #include "json/load.h"
-#include "sources/given.h"
+#include "sources/request/given.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

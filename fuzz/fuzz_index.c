@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "sources/glob.h"
-#include "sources/index.h"
+#include "sources/paths/glob.h"
+#include "sources/paths/index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

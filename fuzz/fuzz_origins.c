@@ -4,7 +4,7 @@
  * in any case of its host, and no pattern without a wildcard fits another host.
  */
 #include "check.h"
-#include "sources/origins.h"
+#include "sources/guard/origins.h"
 
 #include <stdlib.h>
 #include <strings.h>

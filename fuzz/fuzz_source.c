@@ -9,8 +9,8 @@
 #include "check.h"
 #include "base/uri.h"
 #include "object/object_id.h"
-#include "sources/layout.h"
-#include "sources/symstore_pointer.h"
+#include "sources/paths/layout.h"
+#include "sources/paths/symstore_pointer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

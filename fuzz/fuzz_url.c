@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "check.h"
-#include "sources/address.h"
-#include "sources/origins.h"
-#include "sources/range.h"
-#include "sources/url.h"
+#include "sources/guard/address.h"
+#include "sources/guard/origins.h"
+#include "sources/guard/range.h"
+#include "sources/guard/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
  * with the CORS headers on it.  And what nginx says while it reads the body for
  * us it says in JSON, as we do.
  *
- * Replies to requests without a client end here too (fetch/background.c).
+ * Replies to requests without a client end here too (download/background.c).
  */
 
 
@@ -17,7 +17,7 @@
 
 #include "admin/ngx_http_symbolicate_admin.h"
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "fetch/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_background.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "ngx_http_symbolicate_filter.h"
 #include "ngx_http_symbolicate_handler.h"

@@ -34,7 +34,7 @@
 #include "base/error.h"
 #include "json/out.h"
 #include "object/object_id.h"
-#include "sources/given.h"
+#include "sources/request/given.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
 #include "symbolicate/resolver.h"

@@ -9,7 +9,7 @@
 #include "cli/pointer.h"
 #include "cli/probe.h"
 #include "driver/store_upload.h"
-#include "sources/symstore_pointer.h"
+#include "sources/paths/symstore_pointer.h"
 
 struct walk_s {
     char *const *operands; /* still to come */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/probe.h"
-#include "sources/symstore_pointer.h"
+#include "sources/paths/symstore_pointer.h"
 
 /* The path in the text is relative to the pointer's folder, or absolute. */
 static bool

@@ -27,7 +27,7 @@
 #include "cli/stack_text.h"
 #include "common/interrupt.h"
 #include "json/load.h"
-#include "sources/layout.h"
+#include "sources/paths/layout.h"
 
 #define READ_FIRST ((size_t) 1 << 16)
 

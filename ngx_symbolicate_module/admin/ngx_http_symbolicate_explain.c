@@ -17,7 +17,7 @@
 #include "admin/ngx_http_symbolicate_explain.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
-#include "fetch/ngx_http_symbolicate_denied.h"
+#include "request_sources/ngx_http_symbolicate_denied.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_output.h"
 #include "request/ngx_http_symbolicate_reply.h"

@@ -19,7 +19,7 @@
 #include "aws/ngx_http_symbolicate_aws_conf.h"
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "fetch/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_fetch_request.h"
 
 
 #define NGX_SYMBOLICATE_AWS_ARENA  (256 * 1024)

@@ -22,7 +22,7 @@
 #include "aws/ngx_http_symbolicate_aws_endpoint.h"
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "fetch/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_background.h"
 
 
 #define NGX_SYMBOLICATE_ASK_TOKEN   1024    /* bytes of a metadata token */

@@ -14,9 +14,9 @@
 #include <ngx_http.h>
 
 #include "protocol/message.h"
-#include "sources/deny_list.h"
-#include "sources/given.h"
-#include "sources/layout.h"
+#include "sources/guard/deny_list.h"
+#include "sources/request/given.h"
+#include "sources/paths/layout.h"
 
 
 /* Longest statuses list of "absent=". */
@@ -47,7 +47,7 @@ typedef struct {
 } ngx_http_symbolicate_redirect_t;
 
 
-/* Sources of one request: fetch/given.c. */
+/* Sources of one request: request_sources/given.c. */
 typedef struct ngx_http_symbolicate_given_s  ngx_http_symbolicate_given_t;
 
 typedef struct ngx_http_symbolicate_index_s  ngx_http_symbolicate_index_t;

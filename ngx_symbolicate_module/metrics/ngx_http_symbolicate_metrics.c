@@ -13,7 +13,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
-#include "fetch/ngx_http_symbolicate_denied.h"
+#include "request_sources/ngx_http_symbolicate_denied.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
 #include "metrics/ngx_http_symbolicate_metrics.h"
 #include "metrics/ngx_http_symbolicate_scrape.h"

@@ -19,7 +19,7 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
-#include "fetch/ngx_http_symbolicate_clientless.h"
+#include "download/ngx_http_symbolicate_clientless.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_body.h"

@@ -17,7 +17,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
-#include "fetch/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch.h"
 #include "request/ngx_http_symbolicate_proxy.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_task.h"

@@ -3,7 +3,7 @@
  * (deny_list.rs: two failures within five seconds block for a tenth of one), then
  * windows, realms and full tables.
  */
-#include "sources/deny_list.h"
+#include "sources/guard/deny_list.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "json/load.h"
-#include "sources/address.h"
-#include "sources/given.h"
+#include "sources/guard/address.h"
+#include "sources/request/given.h"
 #include "tap.h"
 
 #define HTTP(more) "[{\"id\":\"a\",\"type\":\"http\",\"url\":" more "}]"

@@ -2,7 +2,7 @@
  * Patterns of paths: the expectations of Symbolicator's own tests (symbolicator-sources, paths.rs), those of the crate that it matches with (glob 0.3,
  * lib.rs), and hostile ones.
  */
-#include "sources/glob.h"
+#include "sources/paths/glob.h"
 #include "tap.h"
 
 static bool

@@ -4,7 +4,7 @@
  * its matching makes of paths.
  */
 #include "base/text.h"
-#include "sources/origins.h"
+#include "sources/guard/origins.h"
 #include "tap.h"
 
 static void

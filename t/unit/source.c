@@ -7,7 +7,7 @@
 #include "artifacts/kinds.h"
 #include "base/uri.h"
 #include "object/object_id.h"
-#include "sources/layout.h"
+#include "sources/paths/layout.h"
 #include "tap.h"
 
 #define ID "44E4EC8C2F41492B9369D6B9A059577C2"

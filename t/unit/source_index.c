@@ -1,7 +1,7 @@
 /*
  * Indexes of symstores: entries as Symbolicator reads them, texts in parts, and limits.
  */
-#include "sources/index.h"
+#include "sources/paths/index.h"
 #include "tap.h"
 
 static sym_source_index_t index_;

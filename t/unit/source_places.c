@@ -11,7 +11,7 @@
 
 #include "artifacts/kinds.h"
 #include "object/object_id.h"
-#include "sources/layout.h"
+#include "sources/paths/layout.h"
 #include "tap.h"
 
 #define GOLDEN "t/golden/places.txt"

@@ -2,7 +2,7 @@
  * What stands in pointers of a Windows symbol server's tree, and which names belong
  * to a folder.
  */
-#include "sources/symstore_pointer.h"
+#include "sources/paths/symstore_pointer.h"
 #include "tap.h"
 
 static void

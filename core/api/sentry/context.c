@@ -11,8 +11,8 @@
 #include "api/sentry/sentry.h"
 
 #include "base/text.h"
-#include "sources/layout.h"
-#include "sources/url.h"
+#include "sources/paths/layout.h"
+#include "sources/guard/url.h"
 #include "symbolicate/source_text.h"
 
 /* Text of all lines that an answer shows; frames that come later show none. */

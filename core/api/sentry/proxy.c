@@ -8,7 +8,7 @@
 
 #include <strings.h>
 
-#include "sources/layout.h"
+#include "sources/paths/layout.h"
 
 #define BIT(file) (1u << (file))
 

@@ -1,0 +1,87 @@
+/*
+ * google.h - tokens for Google's storage, in exchange for the key of a service
+ * account.
+ *
+ * Source: RFC 7523 (a JWT as a grant), RFC 7515 (RS256), and Google's "Using OAuth
+ * 2.0 for server to server applications".  The key comes with a request, from
+ * anyone: what a signature costs is bounded by the size of the key.  Nothing of it
+ * is in messages of errors.
+ */
+#ifndef SYM_SOURCES_GOOGLE_GOOGLE_H
+#define SYM_SOURCES_GOOGLE_GOOGLE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "sources/request/given.h"
+
+/* Google's keys have 2,048; a signature by 4,096 takes about 6 ms. */
+#define SYM_GOOGLE_KEY_BITS_MIN 2048
+#define SYM_GOOGLE_KEY_BITS_MAX 4096
+
+#define SYM_GOOGLE_ANSWER_MAX ((size_t) 16384) /* bytes of an answer */
+#define SYM_GOOGLE_TOKEN_MAX 2048u             /* as Google documents it */
+#define SYM_GOOGLE_TOKENS 64u
+#define SYM_GOOGLE_REFUSALS 256u
+#define SYM_GOOGLE_LIFE_S 3480u /* of a token, as Symbolicator has it: 58 min */
+
+/*
+ * The form to post to the address `audience`, as text.  SYM_MALFORMED,
+ * SYM_UNSUPPORTED: the key is no RSA key that can be used, err->what says why;
+ * SYM_NOMEM.
+ */
+sym_status_t sym_google_grant(sym_arena_t *arena, const sym_given_source_t *s,
+                              sym_str_t audience, uint64_t now_s,
+                              sym_str_t *form, sym_error_t *err);
+
+/* Reads the answer; the token is in the arena. */
+sym_status_t sym_google_token_read(sym_arena_t *arena, sym_str_t text,
+                                   sym_str_t *token, uint32_t *life_s,
+                                   sym_error_t *err);
+
+/* Tokens by key, the ones used last.  Zeroes are a valid beginning. */
+typedef struct {
+    sym_sha256_t key;
+    uint64_t expires_at, used;
+    uint32_t len; /* 0: the entry is free */
+    char token[SYM_GOOGLE_TOKEN_MAX];
+} sym_google_entry_t;
+
+/* A key that got no token, and is not to be used before a time: each attempt
+ * costs a signature. */
+typedef struct {
+    sym_sha256_t key;
+    uint64_t until;  /* 0: the entry is free */
+    const char *why; /* static: the key cannot be used; NULL: it was refused */
+} sym_google_refusal_t;
+
+typedef struct {
+    uint64_t uses;
+    sym_google_entry_t entries[SYM_GOOGLE_TOKENS];
+    uint32_t n_refused;                                /* since the beginning */
+    sym_google_refusal_t refused[SYM_GOOGLE_REFUSALS]; /* the latest */
+} sym_google_tokens_t;
+
+/* Writes the digest of key and account: requests with the same one share a token.
+ * False: out of memory. */
+bool sym_google_key(sym_arena_t *arena, const sym_given_source_t *s,
+                    sym_str_t audience, sym_sha256_t *key);
+
+/* Empty: no token of this key, or it has expired.  Valid until the next call. */
+sym_str_t sym_google_token_find(sym_google_tokens_t *tokens,
+                                const sym_sha256_t *key, uint64_t now_s);
+void sym_google_token_keep(sym_google_tokens_t *tokens, const sym_sha256_t *key,
+                           sym_str_t token, uint64_t expires_at);
+
+void sym_google_refuse(sym_google_tokens_t *tokens, const sym_sha256_t *key,
+                       const char *why, uint64_t until);
+
+/* True: the key is not to be used now, *why is as above. */
+bool sym_google_is_refused(const sym_google_tokens_t *tokens,
+                           const sym_sha256_t *key, uint64_t now_s,
+                           const char **why);
+
+void sym_google_token_forget(sym_google_tokens_t *tokens,
+                             const sym_sha256_t *key);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * deny_list.h - hosts that keep failing are not asked for a while.
+ *
+ * Symbolicator's rule: so many failed downloads within a window block a host for a
+ * time.  Failures count by origin and realm, because whoever names a source also
+ * chooses what fails at its host: one client must not block the host for others.
+ *
+ * The table lies in memory that several processes share: no pointers, a fixed
+ * size, zeroes are a valid beginning.  The caller holds one lock around each call;
+ * a process that dies inside leaves at worst an entry that counts wrong.  Times
+ * are milliseconds of a clock that all processes share.
+ */
+#ifndef SYM_SOURCES_GUARD_DENY_LIST_H
+#define SYM_SOURCES_GUARD_DENY_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "json/out.h"
+#include "base/sha256.h"
+#include "sources/guard/url.h"
+
+#define SYM_DENY_HOSTS 256u    /* that have failed lately, or are blocked */
+#define SYM_DENY_BUCKETS 12u   /* of a window, besides the present one */
+#define SYM_DENY_HOST_MAX 272u /* bytes of a host and its port */
+#define SYM_DENY_CAUSE_MAX 16u
+
+typedef struct {
+    uint32_t failures; /* that block; 0: no host is ever blocked */
+    uint64_t window_ms, block_ms;
+} sym_deny_rules_t;
+
+/* The failure that blocked a host: its outcome, as attempts.h has it. */
+typedef struct {
+    sym_str_t outcome;
+    uint64_t ms;
+} sym_deny_cause_t;
+
+typedef struct {
+    sym_sha256_t key;
+    uint64_t blocked_until; /* 0: is not blocked */
+    uint64_t cause_ms;
+    uint64_t bucket;                         /* number of the newest one */
+    uint32_t failures[SYM_DENY_BUCKETS + 1]; /* by bucket, modulo their count */
+    uint16_t host_len, cause_len;            /* host_len 0: the entry is free */
+    char host[SYM_DENY_HOST_MAX];
+    char cause[SYM_DENY_CAUSE_MAX];
+} sym_deny_entry_t;
+
+typedef struct {
+    sym_deny_entry_t entries[SYM_DENY_HOSTS];
+} sym_deny_list_t;
+
+/* False: no digest could be made. */
+bool sym_deny_key(const sym_sha256_t *realm, const sym_url_t *url,
+                  sym_sha256_t *key);
+
+/* True: *cause is set, in the table. */
+bool sym_deny_is_blocked(const sym_deny_list_t *list, const sym_sha256_t *key,
+                         uint64_t now, sym_deny_cause_t *cause);
+
+/* Counts a failure; host: as it is shown.  True: it has blocked the host. */
+bool sym_deny_fail(sym_deny_list_t *list, const sym_deny_rules_t *rules,
+                   const sym_sha256_t *key, sym_str_t host,
+                   const sym_deny_cause_t *cause, uint64_t now);
+
+/* How many hosts are blocked. */
+uint32_t sym_deny_count(const sym_deny_list_t *list, uint64_t now);
+
+/* The blocked hosts as a JSON array, SYM_DENY_SHOWN at most. */
+#define SYM_DENY_SHOWN 32u
+#define SYM_DENY_TEXT_MAX (SYM_DENY_SHOWN * (6 * SYM_DENY_HOST_MAX + 128))
+
+void sym_deny_write(const sym_deny_list_t *list, uint64_t now, sym_out_t *out);
+
+#endif

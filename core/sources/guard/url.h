@@ -1,0 +1,53 @@
+/*
+ * url.h - URLs of http and https, as clients give them.
+ *
+ * Source: RFC 3986; where it leaves a choice, the WHATWG's URL standard, which
+ * the library of Symbolicator's clients follows.  A URL that could lead another
+ * reader of it to another host (userinfo tricks, backslashes, control characters
+ * and percent signs in the host) is refused.  International names must be
+ * written in their ASCII form.
+ */
+#ifndef SYM_SOURCES_GUARD_URL_H
+#define SYM_SOURCES_GUARD_URL_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* Bytes of a URL as it is given; encoded, it may have three times as many. */
+#define SYM_URL_MAX 4096
+#define SYM_URL_HOST_MAX 253
+
+typedef struct {
+    bool is_https;
+    uint16_t port;      /* 443 and 80 if the URL has none */
+    sym_str_t userinfo; /* "user:password", decoded; secret; may be empty */
+    sym_str_t host;     /* in lower case; IPv6 in brackets */
+    sym_str_t path;     /* begins with '/'; encoded, without "." and ".." */
+    sym_str_t query;    /* without '?'; encoded; may hold secrets */
+} sym_url_t;
+
+/*
+ * Reads an absolute URL; a fragment is dropped.  All parts are copied.
+ * SYM_MALFORMED, SYM_UNSUPPORTED (another scheme), SYM_LIMIT: err->what says
+ * what is wrong with it; SYM_NOMEM.
+ */
+sym_status_t sym_url_read(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
+                          sym_error_t *err);
+
+/* The same of a reference that is found at `base` (RFC 3986, 5.2): the address
+ * of a redirect. */
+sym_status_t sym_url_resolve(sym_arena_t *arena, const sym_url_t *base,
+                             sym_str_t reference, sym_url_t *url,
+                             sym_error_t *err);
+
+/* Scheme, host and port are the same: what was meant for one is for the other. */
+bool sym_url_is_same_origin(const sym_url_t *a, const sym_url_t *b);
+
+/* "host" or "host:port", as a Host header has it; data NULL: no memory. */
+sym_str_t sym_url_authority(sym_arena_t *arena, const sym_url_t *url);
+
+/* The URL without userinfo and query, which may be secrets: for people. */
+sym_str_t sym_url_shown(sym_arena_t *arena, const sym_url_t *url);
+
+#endif

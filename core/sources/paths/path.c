@@ -1,0 +1,109 @@
+#include "sources/paths/path.h"
+
+#include "base/uri.h"
+
+static char
+cased(char c, sym_case_t to)
+{
+    if (to == SYM_CASE_LOWER && c >= 'A' && c <= 'Z') {
+        return (char) (c + ('a' - 'A'));
+    }
+
+    if (to == SYM_CASE_UPPER && c >= 'a' && c <= 'z') {
+        return (char) (c - ('a' - 'A'));
+    }
+
+    return c;
+}
+
+
+void
+sym_path_bytes(sym_path_t *path, const char *bytes, size_t len)
+{
+    if (path->is_full || len > path->size - path->len) {
+        path->is_full = true;
+        return;
+    }
+
+    memcpy(path->data + path->len, bytes, len);
+    path->len += len;
+}
+
+
+void
+sym_path_part(sym_path_t *path, sym_str_t part, sym_case_t to)
+{
+    sym_case_t all = path->casing == SYM_SOURCE_CASING_LOWER   ? SYM_CASE_LOWER
+                     : path->casing == SYM_SOURCE_CASING_UPPER ? SYM_CASE_UPPER
+                                                               : SYM_CASE_AS_IS;
+
+    for (size_t i = 0; i < part.len; i++) {
+        char encoded[3], c = cased(cased(part.data[i], to), all);
+
+        if (path->is_encoded) {
+            sym_path_bytes(path, encoded, sym_uri_encode_byte(c, encoded));
+        } else {
+            sym_path_bytes(path, &c, 1);
+        }
+    }
+}
+
+
+void
+sym_path_text(sym_path_t *path, const char *text)
+{
+    sym_path_part(path, sym_cstr(text), SYM_CASE_AS_IS);
+}
+
+
+void
+sym_path_slash(sym_path_t *path)
+{
+    sym_path_bytes(path, "/", 1);
+}
+
+
+void
+sym_path_lldb(sym_path_t *path, sym_str_t uuid)
+{
+    for (size_t i = 0; i < 20; i += 4) {
+        sym_path_part(path, sym_str(uuid.data + i, 4), SYM_CASE_UPPER);
+        sym_path_slash(path);
+    }
+
+    sym_path_part(path, sym_str(uuid.data + 20, 12), SYM_CASE_UPPER);
+}
+
+
+void
+sym_path_cut_id(sym_path_t *path, sym_str_t id)
+{
+    sym_path_part(path, sym_str(id.data, 2), SYM_CASE_LOWER);
+    sym_path_slash(path);
+    sym_path_part(path, sym_str(id.data + 2, id.len - 2), SYM_CASE_LOWER);
+}
+
+
+void
+sym_path_mark_packed(sym_path_t *path)
+{
+    static const char high[] = { '8', '9', 'A', 'B' };
+    bool goes_on = true;
+
+    while (goes_on && !path->is_full && path->len > 0
+           && path->data[path->len - 1] != '/')
+    {
+        const char *end = path->data + path->len;
+
+        /* %80 to %BF, or such a byte, continues a character of UTF-8 */
+        if (path->is_encoded && path->len >= 3 && end[-3] == '%') {
+            goes_on = memchr(high, end[-2], sizeof(high)) != NULL;
+            path->len -= 3;
+        } else {
+            goes_on = ((uint8_t) end[-1] & 0xc0) == 0x80;
+            path->len--;
+        }
+    }
+
+    sym_path_bytes(path, "_", 1);
+}

@@ -1,0 +1,38 @@
+/*
+ * path.h - a path at a source, while it is written (layout.h).
+ */
+#ifndef SYM_SOURCES_PATHS_PATH_H
+#define SYM_SOURCES_PATHS_PATH_H
+
+#include "sources/paths/layout.h"
+
+/* What does not fit is not written, and remembered. */
+typedef struct {
+    char *data;
+    size_t len, size;
+    sym_source_casing_t casing;
+    bool is_encoded;
+    bool is_full;
+} sym_path_t;
+
+/* What becomes of the letters of a part, A to Z; a path's casing goes after it. */
+typedef enum { SYM_CASE_AS_IS, SYM_CASE_LOWER, SYM_CASE_UPPER } sym_case_t;
+
+/* Bytes as they are. */
+void sym_path_bytes(sym_path_t *path, const char *bytes, size_t len);
+
+/* A part between slashes, or a piece of one. */
+void sym_path_part(sym_path_t *path, sym_str_t part, sym_case_t to);
+void sym_path_text(sym_path_t *path, const char *text);
+void sym_path_slash(sym_path_t *path);
+
+/* As LLDB finds a UUID (32 digits): AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
+void sym_path_lldb(sym_path_t *path, sym_str_t uuid);
+
+/* ab/cdef01... of an id of at least two characters, in lower case. */
+void sym_path_cut_id(sym_path_t *path, sym_str_t id);
+
+/* "xul.pdb" becomes "xul.pd_": the last character, of however many bytes. */
+void sym_path_mark_packed(sym_path_t *path);
+
+#endif

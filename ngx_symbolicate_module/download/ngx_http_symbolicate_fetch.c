@@ -1,0 +1,537 @@
+
+/*
+ * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
+ *
+ * The first 200 wins, unless the loader finds the file poor and there are paths
+ * left: then the search continues.  After "no such file" or a failure the next
+ * path is asked; but once a source failed, the file does not count as absent.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "counters/ngx_http_symbolicate_counters.h"
+#include "download/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_range.h"
+#include "download/ngx_http_symbolicate_fetch_report.h"
+#include "download/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_fetch_search.h"
+#include "download/ngx_http_symbolicate_fetch_spool.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+#include "download/ngx_http_symbolicate_fetch_status.h"
+#include "download/ngx_http_symbolicate_given_fetch.h"
+#include "download/ngx_http_symbolicate_index.h"
+
+
+/* How often the time limits are checked; how long a download may be slow. */
+#define NGX_SYMBOLICATE_TICK   1000
+#define NGX_SYMBOLICATE_SLOW   10000
+
+/* How long a download may wait for a larger lease before it frees its slot. */
+#define NGX_SYMBOLICATE_PAUSE  1000
+
+
+static ngx_int_t ngx_http_symbolicate_fetch_begin(
+    ngx_http_symbolicate_fetch_t *fetch);
+static void ngx_http_symbolicate_fetch_ready(ngx_event_t *ev);
+static void ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev);
+static void ngx_http_symbolicate_fetch_tick(ngx_event_t *ev);
+static void ngx_http_symbolicate_fetch_tried(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc, ngx_uint_t is_whole);
+static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
+    sym_module_state_t state);
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t *to, sym_str_t from)
+{
+    u_char  *p;
+
+    p = ngx_pnalloc(fetch->pool, from.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (from.len) {
+        ngx_memcpy(p, from.data, from.len);
+    }
+
+    *to = sym_str((char *) p, from.len);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_copy_object(ngx_http_symbolicate_fetch_t *fetch,
+    const sym_object_id_t *object)
+{
+    if (object == NULL) {
+        return NGX_OK;
+    }
+
+    fetch->object = *object;
+    fetch->module.object = &fetch->object;
+
+    if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->object.debug_file,
+                                             object->debug_file)
+            != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch,
+                                                &fetch->object.code_file,
+                                                object->code_file)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch,
+                                                &fetch->object.debug_checksum,
+                                                object->debug_checksum)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_create(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_lease_t *lease)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_calloc(sizeof(ngx_http_symbolicate_fetch_t), ngx_cycle->log);
+    if (fetch == NULL) {
+        return NULL;
+    }
+
+    fetch->events = events;
+    fetch->data = data;
+    fetch->policy = policy;
+    fetch->lease = *lease;
+    fetch->asked = lease->bytes;
+
+    fetch->ready.handler = ngx_http_symbolicate_fetch_ready;
+    fetch->ready.data = fetch;
+    fetch->ready.log = ngx_cycle->log;
+    fetch->indexed.ready = &fetch->ready;
+
+    fetch->nothing.handler = ngx_http_symbolicate_fetch_nothing;
+    fetch->nothing.data = fetch;
+    fetch->nothing.log = ngx_cycle->log;
+
+    fetch->timer.handler = ngx_http_symbolicate_fetch_tick;
+    fetch->timer.data = fetch;
+    fetch->timer.log = ngx_cycle->log;
+    fetch->timer.cancelable = 1;
+    fetch->began = ngx_current_msec;
+
+    fetch->outcome.fd = -1;
+    fetch->outcome.attempts.data = fetch->attempts;
+    fetch->outcome.reason.data = fetch->reason;
+
+    if (ngx_http_symbolicate_fetch_open(fetch,
+                                        ngx_http_symbolicate_fetch_tried)
+        != NGX_OK)
+    {
+        ngx_free(fetch);
+        return NULL;
+    }
+
+    return fetch;
+}
+
+
+ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_start(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
+    ngx_uint_t next, ngx_str_t *attempts)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_create(events, data, policy, lease);
+    if (fetch == NULL) {
+        return NULL;
+    }
+
+    fetch->files = object->files;
+    fetch->thorough = object->thorough;
+    fetch->next = next;
+    fetch->outcome.attempts.len = attempts->len;
+
+    if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.name,
+                                             object->name)
+            != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.id,
+                                                object->id)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.code_id,
+                                                object->code_id)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->canonical,
+                                                object->canonical)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_object(fetch, object->object)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
+    {
+        (void) ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
+    if (attempts->len) {
+        ngx_memcpy(fetch->attempts, attempts->data, attempts->len);
+
+    } else if (!object->others) {
+        ngx_http_symbolicate_fetch_skipped(fetch);
+    }
+
+    ngx_add_timer(&fetch->timer, ngx_min(policy->timeout,
+                                         NGX_SYMBOLICATE_TICK));
+
+    if (ngx_http_symbolicate_fetch_begin(fetch) != NGX_OK) {
+        (void) ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
+    return fetch;
+}
+
+
+ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_text(
+    ngx_http_symbolicate_fetch_events_t *events, void *data,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_source_t *source, sym_str_t path,
+    ngx_http_symbolicate_lease_t *lease)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_create(events, data, policy, lease);
+    if (fetch == NULL) {
+        return NULL;
+    }
+
+    fetch->source = source;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+    ngx_add_timer(&fetch->timer, ngx_min(policy->timeout,
+                                         NGX_SYMBOLICATE_TICK));
+
+    if (ngx_http_symbolicate_given_try(fetch, path, path) != NGX_OK) {
+        (void) ngx_http_symbolicate_fetch_free(fetch);
+        return NULL;
+    }
+
+    return fetch;
+}
+
+
+/* Asks the first place, once the indexes of all sources are there. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_int_t   rc;
+    ngx_uint_t  i;
+
+    for (i = 0; i < fetch->nsources; i++) {
+        rc = ngx_http_symbolicate_index_wait(fetch->sources[i], fetch->policy,
+                                             &fetch->indexed);
+
+        if (rc == NGX_OK) {
+            continue;
+        }
+
+        fetch->source = fetch->sources[i];
+        fetch->url = fetch->source->uri;
+        fetch->started = ngx_current_msec;
+
+        if (rc == NGX_AGAIN) {
+            return NGX_OK;
+        }
+
+        if (fetch->nfailed++ == 0) {
+            ngx_http_symbolicate_fetch_reason(fetch,
+                                      "indexes of other sources take all room");
+        }
+    }
+
+    switch (ngx_http_symbolicate_fetch_try(fetch)) {
+
+    case NGX_OK:
+        return NGX_OK;
+
+    case NGX_DECLINED:
+        ngx_post_event(&fetch->nothing, &ngx_posted_events);
+        return NGX_OK;
+
+    default:
+        return NGX_ERROR;
+    }
+}
+
+
+/* The index of a source is there, or has failed. */
+static void
+ngx_http_symbolicate_fetch_ready(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_fetch_t *fetch = ev->data;
+
+    if (ngx_http_symbolicate_fetch_begin(fetch) != NGX_OK) {
+        ngx_http_symbolicate_fetch_reason(fetch, "out of memory");
+        ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_fetch_t *fetch = ev->data;
+
+    ngx_http_symbolicate_fetch_end(fetch, fetch->nfailed ? SYM_MODULE_FAILED
+                                                         : SYM_MODULE_ABSENT);
+}
+
+
+/* Closes the file too. */
+ngx_int_t
+ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (fetch->bg && !ngx_http_symbolicate_background_is_idle(fetch->bg)) {
+        return NGX_AGAIN;
+    }
+
+    ngx_http_symbolicate_given_cancel(fetch);
+
+    if (fetch->bg) {
+        (void) ngx_http_symbolicate_background_free(fetch->bg);
+    }
+
+    if (fetch->nothing.posted) {
+        ngx_delete_posted_event(&fetch->nothing);
+    }
+
+    if (fetch->ready.posted) {
+        ngx_delete_posted_event(&fetch->ready);
+    }
+
+    ngx_http_symbolicate_index_leave(&fetch->indexed);
+
+    if (fetch->timer.timer_set) {
+        ngx_del_timer(&fetch->timer);
+    }
+
+    ngx_free(fetch);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_lease_t *lease)
+{
+    fetch->lease = *lease;
+    fetch->asked = lease->bytes;
+
+    /* asks before the body has reached the end of the lease */
+
+    ngx_http_symbolicate_fetch_announce(fetch);
+    ngx_http_symbolicate_fetch_resume(fetch);
+}
+
+
+/*
+ * A download ends when its time is over, or when its body comes too slowly to
+ * be worth a slot.  The location limits the time to the first byte
+ * (proxy_read_timeout).
+ */
+static const char *
+ngx_http_symbolicate_fetch_is_late(ngx_http_symbolicate_fetch_t *fetch)
+{
+    off_t  bytes;
+
+    if (ngx_current_msec - fetch->began >= fetch->policy->timeout) {
+        return "it took too long (symbolicate_fetch_timeout)";
+    }
+
+    if (fetch->status == 0 || fetch->paused
+        || ngx_current_msec - fetch->window < NGX_SYMBOLICATE_SLOW)
+    {
+        return NULL;
+    }
+
+    bytes = fetch->received - fetch->window_from;
+
+    if (bytes / (NGX_SYMBOLICATE_SLOW / 1000)
+        < (off_t) fetch->policy->min_rate)
+    {
+        return "it was too slow (symbolicate_fetch_timeout)";
+    }
+
+    fetch->window = ngx_current_msec;
+    fetch->window_from = fetch->received;
+
+    return NULL;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_fetch_t *fetch = ev->data;
+
+    const char  *trouble;
+    ngx_msec_t   left;
+
+    trouble = ngx_http_symbolicate_fetch_is_late(fetch);
+
+    if (fetch->paused
+        && ngx_current_msec - fetch->paused_at >= NGX_SYMBOLICATE_PAUSE)
+    {
+        fetch->impatient = 1;
+        ngx_http_symbolicate_fetch_resume(fetch);
+    }
+
+    if (trouble == NULL) {
+        left = fetch->policy->timeout - (ngx_current_msec - fetch->began);
+        ngx_add_timer(ev, ngx_min(left, NGX_SYMBOLICATE_TICK));
+
+        fetch->events->tick(fetch->data);
+        return;
+    }
+
+    if (fetch->trouble == NULL) {
+        fetch->trouble = trouble;
+        fetch->late = 1;
+    }
+
+    /* the texts of the attempt live as long as bg */
+
+    if (!ngx_http_symbolicate_background_is_idle(fetch->bg)) {
+        ngx_add_timer(ev, NGX_SYMBOLICATE_TICK);
+        return;
+    }
+
+    fetch->need = 0;
+
+    ngx_http_symbolicate_index_leave(&fetch->indexed);
+    ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
+
+    ngx_http_symbolicate_given_cancel(fetch);
+    (void) ngx_http_symbolicate_background_free(fetch->bg);
+    fetch->bg = NULL;
+    fetch->temp = NULL;
+
+    ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
+}
+
+
+off_t
+ngx_http_symbolicate_fetch_received(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return fetch->received;
+}
+
+
+ngx_http_symbolicate_fetch_result_t *
+ngx_http_symbolicate_fetch_result(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return &fetch->outcome;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
+    sym_module_state_t state)
+{
+    u_char  *p;
+
+    if (fetch->timer.timer_set) {
+        ngx_del_timer(&fetch->timer);
+    }
+
+    fetch->outcome.state = state;
+
+    if (state == SYM_MODULE_ABSENT && fetch->nodd == 0) {
+        p = ngx_slprintf(fetch->reason, fetch->reason + SYM_RPC_REASON_MAX,
+                         "no source has it");
+        fetch->outcome.reason.len = p - fetch->reason;
+    }
+
+    fetch->events->done(fetch->data);
+}
+
+
+static void
+ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_int_t rc, ngx_uint_t is_whole)
+{
+    ngx_int_t                        again;
+    const char                      *trouble;
+    ngx_http_symbolicate_fetch_result_t  *out;
+
+    out = &fetch->outcome;
+
+    if (ngx_http_symbolicate_given_tried(fetch, rc, is_whole) == NGX_OK) {
+        return;
+    }
+
+    trouble = ngx_http_symbolicate_fetch_trouble(fetch, rc, is_whole);
+
+    if (trouble && ngx_http_symbolicate_fetch_continue(fetch) == NGX_OK) {
+        return;
+    }
+
+    if (fetch->need) {
+        ngx_http_symbolicate_fetch_note(fetch, trouble);
+        out->need = fetch->need;
+        out->unsized = fetch->announced == -1;
+        ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
+        return;
+    }
+
+    if (trouble == NULL && fetch->status == NGX_HTTP_OK && fetch->received) {
+        ngx_http_symbolicate_fetch_note(fetch, NULL);
+        ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FOUND);
+        out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;
+        out->offset = fetch->offset;
+        out->length = fetch->received;
+        out->source = fetch->url;
+        out->next = fetch->next;
+        out->offer = ngx_http_symbolicate_fetch_is_offer(fetch);
+        ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_READY);
+        return;
+    }
+
+    if (trouble) {
+        ngx_http_symbolicate_fetch_failed(fetch, trouble);
+
+    } else if (ngx_http_symbolicate_fetch_follow(fetch) == NGX_OK) {
+        return;
+
+    } else {
+        ngx_http_symbolicate_fetch_absent(fetch);
+    }
+
+    again = ngx_http_symbolicate_fetch_try(fetch);
+
+    if (again == NGX_OK) {
+        return;
+    }
+
+    if (again == NGX_ERROR && fetch->nfailed++ == 0) {
+        ngx_http_symbolicate_fetch_reason(fetch, "out of memory");
+    }
+
+    ngx_http_symbolicate_fetch_end(fetch, fetch->nfailed ? SYM_MODULE_FAILED
+                                                         : SYM_MODULE_ABSENT);
+}

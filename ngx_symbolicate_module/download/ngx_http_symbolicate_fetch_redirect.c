@@ -1,0 +1,137 @@
+
+/*
+ * ngx_http_symbolicate_fetch_redirect.c - redirects that a source answers with.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch_redirect.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    ngx_table_elt_t  *location;
+
+    /* nginx keeps one that proxy_redirect has not changed out of here */
+
+    location = r->headers_out.location;
+
+    if (location == NULL && r->upstream) {
+        location = r->upstream->headers_in.location;
+    }
+
+    if (location == NULL
+        || location->value.len > NGX_SYMBOLICATE_LOCATION_MAX)
+    {
+        return NGX_OK;
+    }
+
+    fetch->leads.len = location->value.len;
+    fetch->leads.data = ngx_pstrdup(fetch->pool, &location->value);
+
+    return fetch->leads.data ? NGX_OK : NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_host(ngx_str_t *location, ngx_str_t *host,
+    ngx_str_t *path)
+{
+    u_char  *p, *end;
+    size_t   scheme;
+
+    end = location->data + location->len;
+
+    if (location->len > 8
+        && ngx_strncasecmp(location->data, (u_char *) "https://", 8) == 0)
+    {
+        scheme = 8;
+
+    } else if (location->len > 7
+               && ngx_strncasecmp(location->data, (u_char *) "http://", 7)
+                  == 0)
+    {
+        scheme = 7;
+
+    } else {
+        return NGX_DECLINED;
+    }
+
+    host->data = location->data + scheme;
+
+    for (p = host->data; p < end && *p != '/'; p++) {
+        if (!(*p >= 'a' && *p <= 'z') && !(*p >= 'A' && *p <= 'Z')
+            && !(*p >= '0' && *p <= '9') && *p != '-' && *p != '.'
+            && *p != '_' && *p != ':' && *p != '[' && *p != ']')
+        {
+            return NGX_DECLINED;
+        }
+    }
+
+    host->len = p - host->data;
+
+    if (path) {
+        path->data = p;
+        path->len = end - p;
+    }
+
+    return host->len ? NGX_OK : NGX_DECLINED;
+}
+
+
+/*
+ * A redirect within the source's own location is followed too: nginx rewrites
+ * those of the host that was asked to it (proxy_redirect).
+ */
+ngx_int_t
+ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *uri, ngx_str_t *path)
+{
+    ngx_str_t                         host, *own;
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_redirect_t  *redirects;
+
+    own = &fetch->source->uri;
+
+    if (fetch->leads.len > own->len
+        && ngx_strncmp(fetch->leads.data, own->data, own->len) == 0)
+    {
+        *uri = *own;
+        path->data = fetch->leads.data + own->len;
+        path->len = fetch->leads.len - own->len;
+
+        return NGX_OK;
+    }
+
+    if (fetch->source->redirects == NULL
+        || ngx_http_symbolicate_fetch_host(&fetch->leads, &host, path)
+           != NGX_OK
+        || path->len < 2)
+    {
+        return NGX_DECLINED;
+    }
+
+    path->data++;
+    path->len--;
+
+    redirects = fetch->source->redirects->elts;
+
+    for (i = 0; i < fetch->source->redirects->nelts; i++) {
+        if (redirects[i].host.len == host.len
+            && ngx_strncasecmp(redirects[i].host.data, host.data, host.len)
+               == 0)
+        {
+            *uri = redirects[i].uri;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}

@@ -1,0 +1,32 @@
+
+/*
+ * ngx_http_symbolicate_fetch_redirect.h - redirects that a source answers with.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REDIRECT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_REDIRECT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "download/ngx_http_symbolicate_fetch.h"
+
+
+/* Keeps the Location of a redirect; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_fetch_keep_location(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
+
+/* Splits "https://HOST/PATH"; HOST may have a port.  NGX_DECLINED: it is not a
+ * URL that can be asked for. */
+ngx_int_t ngx_http_symbolicate_fetch_host(ngx_str_t *location,
+    ngx_str_t *host, ngx_str_t *path);
+
+/* Maps a redirect to the location that asks its host, and a path in it.
+ * NGX_DECLINED: there is no such location. */
+ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *uri, ngx_str_t *path);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_REDIRECT_H_INCLUDED_ */

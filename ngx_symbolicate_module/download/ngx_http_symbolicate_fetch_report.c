@@ -1,0 +1,260 @@
+
+/*
+ * ngx_http_symbolicate_fetch_report.c - what the loader is told of the
+ * attempts, and why they failed.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "protocol/attempts.h"
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "counters/ngx_http_symbolicate_counters.h"
+#include "download/ngx_http_symbolicate_fetch_redirect.h"
+#include "download/ngx_http_symbolicate_fetch_report.h"
+#include "download/ngx_http_symbolicate_fetch_search.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+#include "download/ngx_http_symbolicate_fetch_status.h"
+#include "download/ngx_http_symbolicate_given_fetch.h"
+
+
+/* Bytes of the attempts, but for the line that says that there are more. */
+#define NGX_SYMBOLICATE_ATTEMPTS  (SYM_RPC_ATTEMPTS_MAX                       \
+                                   - (sizeof(SYM_ATTEMPTS_CUT) - 1))
+
+
+void
+ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char                            text[SYM_SOURCE_PATH_MAX];
+    u_char                         *p, *last;
+    ngx_uint_t                      i;
+    unsigned                        number;
+    sym_error_t                     err;
+    sym_source_rules_t              rules;
+    sym_source_place_t              place;
+    ngx_http_symbolicate_source_t  *source;
+
+    last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
+
+    for (i = 0; i < fetch->nsources; i++) {
+        source = fetch->sources[i];
+
+        if (source->given && source->given->is_links) {
+            continue;
+        }
+
+        rules = ngx_http_symbolicate_fetch_rules(fetch, source);
+
+        for (number = 0; number < SYM_SOURCE_PLACES; number++) {
+            ngx_memzero(&err, sizeof(sym_error_t));
+
+            if (sym_source_place(&rules, &fetch->module, fetch->thorough,
+                                 number, 1, text, sizeof(text), &place, &err)
+                != SYM_NOT_FOUND)
+            {
+                break;
+            }
+        }
+
+        p = fetch->attempts + fetch->outcome.attempts.len;
+
+        if (number < SYM_SOURCE_PLACES
+            || (size_t) (last - p) < source->name.len + 64)
+        {
+            continue;
+        }
+
+        p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
+                         fetch->module.code_id.len || fetch->module.object
+                         ? "has no path for such an id" : "needs a code id");
+
+        fetch->outcome.attempts.len = p - fetch->attempts;
+    }
+}
+
+
+/* The outcome of the attempt; number: room for a status. */
+static ngx_str_t
+ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble, u_char number[NGX_INT_T_LEN])
+{
+    ngx_str_t  word;
+
+    ngx_str_set(&word, "unreachable");
+
+    if (fetch->need) {
+        ngx_str_set(&word, "large");
+
+    } else if (ngx_http_symbolicate_given_outcome(fetch, &word)) {
+        return word;
+
+    } else if (fetch->late) {
+        ngx_str_set(&word, "timeout");
+
+    } else if (fetch->status == NGX_HTTP_OK && trouble) {
+        ngx_str_set(&word, "truncated");
+
+        if (fetch->trouble) {
+            ngx_str_set(&word, "error");
+        }
+
+    } else if (fetch->status) {
+        word.data = number;
+        word.len = ngx_sprintf(number, "%ui", fetch->status) - number;
+
+    } else if (trouble && ngx_strcmp(trouble, "timeout") == 0) {
+        ngx_str_set(&word, "timeout");
+    }
+
+    return word;
+}
+
+
+void
+ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    u_char     *p, *last;
+    ngx_str_t   word;
+    u_char      number[NGX_INT_T_LEN];
+
+    word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
+
+    if (sym_attempts_is_cut(sym_str((char *) fetch->attempts,
+                                    fetch->outcome.attempts.len)))
+    {
+        return;
+    }
+
+    p = fetch->attempts + fetch->outcome.attempts.len;
+    last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
+
+    /* whole lines only */
+
+    if ((size_t) (last - p) < fetch->source->name.len + word.len
+                              + 2 * NGX_OFF_T_LEN + fetch->url.len + 5)
+    {
+        ngx_memcpy(p, SYM_ATTEMPTS_CUT, sizeof(SYM_ATTEMPTS_CUT) - 1);
+        fetch->outcome.attempts.len += sizeof(SYM_ATTEMPTS_CUT) - 1;
+        return;
+    }
+
+    p = ngx_slprintf(p, last, "%V %V %O %M %V\n", &fetch->source->name, &word,
+                     fetch->received, ngx_current_msec - fetch->started,
+                     &fetch->url);
+
+    fetch->outcome.attempts.len = p - fetch->attempts;
+}
+
+
+void
+ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    u_char  *p, *last;
+
+    last = fetch->reason + SYM_RPC_REASON_MAX;
+
+    if (fetch->status && fetch->status != NGX_HTTP_OK) {
+        p = ngx_slprintf(fetch->reason, last, "source \"%V\": %s: %ui",
+                         &fetch->source->name, trouble, fetch->status);
+
+    } else {
+        p = ngx_slprintf(fetch->reason, last, "source \"%V\": %s",
+                         &fetch->source->name, trouble);
+    }
+
+    fetch->outcome.reason.len = p - fetch->reason;
+}
+
+
+void
+ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_uint_t outcome)
+{
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot, outcome,
+                                     fetch->received,
+                                     ngx_current_msec - fetch->started);
+}
+
+
+void
+ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    ngx_str_t  word;
+    u_char     number[NGX_INT_T_LEN];
+
+    ngx_http_symbolicate_fetch_note(fetch, trouble);
+    ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
+
+    word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
+    ngx_http_symbolicate_given_failed(fetch, &word);
+
+    if (fetch->nfailed++ == 0) {
+        ngx_http_symbolicate_fetch_reason(fetch, trouble);
+    }
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "symbol source \"%V\": %s, status %ui: %V",
+                  &fetch->source->name, trouble, fetch->status, &fetch->url);
+}
+
+
+void
+ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char     *p, *last;
+    ngx_str_t   host;
+
+    ngx_http_symbolicate_fetch_note(fetch, NULL);
+    ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_ABSENT);
+
+    if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
+        return;
+    }
+
+    /* the first one's counts, unless something failed */
+
+    if (fetch->nodd++ || fetch->nfailed) {
+        return;
+    }
+
+    p = fetch->reason;
+    last = fetch->reason + SYM_RPC_REASON_MAX;
+
+    if (fetch->status == NGX_HTTP_OK) {
+        p = ngx_slprintf(p, last, "source \"%V\": the object is empty",
+                         &fetch->source->name);
+
+    } else if (fetch->leads.len) {
+        host = fetch->leads;
+
+        if (ngx_http_symbolicate_fetch_host(&fetch->leads, &host, NULL)
+            == NGX_OK)
+        {
+            p = ngx_slprintf(p, last, "source \"%V\": it answered %ui to %V; "
+                             "%s", &fetch->source->name, fetch->status, &host,
+                             fetch->hops == NGX_SYMBOLICATE_HOPS
+                             ? "too many redirects"
+                             : "name it with redirect=");
+        } else {
+            p = ngx_slprintf(p, last, "source \"%V\": it answered %ui, to "
+                             "nowhere that can be asked",
+                             &fetch->source->name, fetch->status);
+        }
+
+    } else {
+        p = ngx_slprintf(p, last, "source \"%V\": it answered %ui",
+                         &fetch->source->name, fetch->status);
+    }
+
+    fetch->outcome.reason.len = p - fetch->reason;
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0, "symbol %V: %V",
+                  &fetch->outcome.reason, &fetch->url);
+}

@@ -1,0 +1,41 @@
+
+/*
+ * ngx_http_symbolicate_fetch_report.h - what the loader is told of the
+ * attempts, and why they failed.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REPORT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_REPORT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "download/ngx_http_symbolicate_fetch.h"
+
+
+/* Records which sources could not be asked, for "explain". */
+void ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch);
+
+/* Adds a line to the attempts: docs/formats/store.md, section 2. */
+void ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble);
+
+/* The reason for the answer and the log: that of the first failure. */
+void ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble);
+
+/* Counts the attempt in the statistics of its source. */
+void ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_uint_t outcome);
+
+/* Records a failure: no answer, an error, or an incomplete body. */
+void ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble);
+
+/* Records that the source has no such file; explains an unusual answer. */
+void ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_REPORT_H_INCLUDED_ */

@@ -1,0 +1,586 @@
+
+/*
+ * ngx_http_symbolicate_fetch_request.c - the subrequest of an attempt, and
+ * the header of its answer.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_fetch_range.h"
+#include "download/ngx_http_symbolicate_fetch_redirect.h"
+#include "download/ngx_http_symbolicate_fetch_report.h"
+#include "download/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_fetch_search.h"
+#include "download/ngx_http_symbolicate_fetch_spool.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+#include "download/ngx_http_symbolicate_fetch_status.h"
+#include "download/ngx_http_symbolicate_given_fetch.h"
+
+
+#define NGX_SYMBOLICATE_URL_MAX  (SYM_RPC_SOURCE_MAX)
+
+#define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
+
+/* Of the header "SymbolChecksum"; a digest with its algorithm is shorter. */
+#define NGX_SYMBOLICATE_CHECKSUM_MAX  256
+
+
+static ngx_int_t ngx_http_symbolicate_fetch_header(void *data,
+    ngx_http_request_t *r);
+static void ngx_http_symbolicate_fetch_ended(void *data,
+    ngx_http_request_t *r);
+static void ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc,
+    ngx_uint_t is_whole);
+
+
+static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_fetch_events = {
+    ngx_http_symbolicate_fetch_header,
+    ngx_http_symbolicate_fetch_body,
+    ngx_http_symbolicate_fetch_ended,
+    ngx_http_symbolicate_fetch_done
+};
+
+static ngx_str_t  ngx_http_symbolicate_get = ngx_string("GET");
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
+    void (*done)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
+    ngx_uint_t is_whole))
+{
+    fetch->done = done;
+
+    fetch->bg = ngx_http_symbolicate_background_create(fetch->policy->server,
+                                           &ngx_http_symbolicate_fetch_events,
+                                           fetch);
+    if (fetch->bg == NULL) {
+        return NGX_ERROR;
+    }
+
+    fetch->pool = ngx_http_symbolicate_background_pool(fetch->bg);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    fetch->done(fetch, rc, is_whole);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *uri, sym_str_t path)
+{
+    uri->len = fetch->source->uri.len + path.len;
+
+    uri->data = ngx_pnalloc(fetch->pool, uri->len);
+    if (uri->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(ngx_cpymem(uri->data, fetch->source->uri.data,
+                          fetch->source->uri.len),
+               path.data, path.len);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
+{
+    fetch->started = ngx_current_msec;
+    fetch->status = 0;
+    fetch->announced = -1;
+    fetch->received = 0;
+    fetch->temp = NULL;
+    fetch->fd = -1;
+    fetch->offset = 0;
+    fetch->trouble = NULL;
+    fetch->need = 0;
+    fetch->nhint = 0;
+    fetch->paused = 0;
+    fetch->impatient = 0;
+    fetch->remote = 0;
+    fetch->late = 0;
+    fetch->continues = 0;
+    fetch->continuing = 0;
+    ngx_str_null(&fetch->leads);
+    ngx_str_null(&fetch->validator);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
+{
+    size_t      i;
+    ngx_str_t   value;
+
+    value.data = (u_char *) fetch->object.debug_checksum.data;
+    value.len = fetch->object.debug_checksum.len;
+
+    if (value.len == 0 || value.len > NGX_SYMBOLICATE_CHECKSUM_MAX) {
+        return NGX_OK;
+    }
+
+    /* a client's text must not become another header */
+
+    for (i = 0; i < value.len; i++) {
+        if (value.data[i] <= ' ' || value.data[i] >= 0x7f) {
+            return NGX_OK;
+        }
+    }
+
+    return ngx_http_symbolicate_background_add_header(fetch->bg,
+                                                      "SymbolChecksum",
+                                                      &value);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (ngx_http_symbolicate_background_reset(fetch->bg) != NGX_OK
+        || ngx_http_symbolicate_fetch_add_checksum(fetch) != NGX_OK
+        || ngx_http_symbolicate_fetch_add_range(fetch) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
+                                                 &ngx_http_symbolicate_get,
+                                                 &fetch->uri, &fetch->args);
+}
+
+
+/* The file of an attempt at a source of the request's. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_given(ngx_http_symbolicate_fetch_t *fetch,
+    unsigned number)
+{
+    char                 key[SYM_SOURCE_PATH_MAX];
+    char                 encoded[SYM_SOURCE_PATH_MAX];
+    sym_error_t          err;
+    sym_source_rules_t   rules;
+    sym_source_place_t   plain, place;
+
+    fetch->hops = 0;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    if (fetch->source->given->type == SYM_GIVEN_SENTRY
+        || fetch->source->given->is_links)
+    {
+        return ngx_http_symbolicate_given_try(fetch, SYM_STR(""), SYM_STR(""));
+    }
+
+    rules = ngx_http_symbolicate_fetch_rules(fetch, fetch->source);
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_source_place(&rules, &fetch->module, fetch->thorough, number, 0,
+                         key, sizeof(key), &plain, &err)
+            != SYM_OK
+        || sym_source_place(&rules, &fetch->module, fetch->thorough, number, 1,
+                            encoded, sizeof(encoded), &place, &err)
+            != SYM_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_given_try(fetch, place.path, plain.path);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char                            text[SYM_SOURCE_PATH_MAX];
+    unsigned                        number;
+    ngx_int_t                       rc;
+    sym_error_t                     err;
+    sym_source_rules_t              rules;
+    sym_source_place_t              place;
+    ngx_http_symbolicate_source_t  *source;
+
+    for ( ;; ) {
+        if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
+                                             &fetch->source, &number,
+                                             &fetch->file))
+        {
+            return NGX_DECLINED;
+        }
+
+        if (fetch->source->given == NULL) {
+            break;
+        }
+
+        rc = ngx_http_symbolicate_fetch_given(fetch, number);
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+    }
+
+    source = fetch->source;
+
+    fetch->hops = 0;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    rules = ngx_http_symbolicate_fetch_rules(fetch, source);
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_source_place(&rules, &fetch->module, fetch->thorough, number, 0,
+                         text, sizeof(text), &place, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, place.path)
+           != NGX_OK
+        || sym_source_place(&rules, &fetch->module, fetch->thorough, number, 1,
+                            text, sizeof(text), &place, &err)
+            != SYM_OK
+        || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, place.path)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    fetch->path.data = fetch->encoded.data + source->uri.len;
+    fetch->path.len = place.path.len;
+    fetch->url = fetch->encoded;
+    ngx_str_null(&fetch->args);
+
+    return ngx_http_symbolicate_fetch_ask(fetch);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char     *p, *src, *dst;
+    ngx_str_t   uri, path, args, decoded;
+
+    if (fetch->leads.len == 0 || fetch->hops == NGX_SYMBOLICATE_HOPS
+        || ngx_http_symbolicate_fetch_lead(fetch, &uri, &path) != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    for (p = path.data; p < path.data + path.len; p++) {
+        if (*p <= ' ' || *p >= 0x7f) {
+            return NGX_DECLINED;
+        }
+    }
+
+    p = ngx_strlchr(path.data, path.data + path.len, '#');
+    if (p) {
+        path.len = p - path.data;
+    }
+
+    ngx_str_null(&args);
+
+    p = ngx_strlchr(path.data, path.data + path.len, '?');
+    if (p) {
+        args.data = p + 1;
+        args.len = path.data + path.len - args.data;
+        path.len = p - path.data;
+    }
+
+    fetch->encoded.len = uri.len + path.len;
+    fetch->encoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+    decoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+
+    if (fetch->encoded.data == NULL || decoded.data == NULL) {
+        return NGX_DECLINED;
+    }
+
+    ngx_memcpy(ngx_cpymem(fetch->encoded.data, uri.data, uri.len), path.data,
+               path.len);
+
+    dst = ngx_cpymem(decoded.data, uri.data, uri.len);
+    src = path.data;
+    ngx_unescape_uri(&dst, &src, path.len, 0);
+    decoded.len = dst - decoded.data;
+
+    /* the location may serve a folder */
+
+    if (ngx_strnstr(decoded.data, "/../", decoded.len)
+        || (decoded.len > 3
+            && ngx_strncmp(dst - 3, "/..", 3) == 0)
+        || memchr(decoded.data, '\0', decoded.len))
+    {
+        return NGX_DECLINED;
+    }
+
+    ngx_http_symbolicate_fetch_note(fetch, NULL);
+
+    fetch->hops++;
+    fetch->uri = decoded;
+    fetch->path.data = fetch->encoded.data + uri.len;
+    fetch->path.len = path.len;
+    fetch->url = fetch->encoded;
+    fetch->args = args;
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    return ngx_http_symbolicate_fetch_ask(fetch);
+}
+
+
+ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_background_t  *bg;
+
+    bg = ngx_http_symbolicate_background_of(r);
+
+    return bg ? ngx_http_symbolicate_background_data(bg,
+                                            &ngx_http_symbolicate_fetch_events)
+              : NULL;
+}
+
+
+/*
+ * True if a source's answer has led the request to another location: with
+ * X-Accel-Redirect, which nginx follows wherever it leads.  A source must not
+ * have what lies there read and compiled.  Until something else is asked
+ * r->upstream is that of the answer; whatever would ask runs later than
+ * fetch_encode(), whatever answers by itself comes to the header filter, or
+ * ends without a header.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
+{
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    return u && u->headers_in.x_accel_redirect
+           && !(u->conf->ignore_headers & NGX_HTTP_UPSTREAM_IGN_XA_REDIRECT);
+}
+
+
+/* The end of an attempt; done() follows when r is gone. */
+static void
+ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+}
+
+
+/*
+ * A phase handler.  nginx escapes the path of a subrequest for an upstream by
+ * rules of its own, which leave a plus as it is, and S3 takes that for a space.
+ * So the path goes out as we encoded it; unless the location changed it, or
+ * serves files, which have plain names.
+ */
+ngx_int_t
+ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
+{
+    ngx_http_core_loc_conf_t      *clcf;
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    if (fetch == NULL) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+        return NGX_HTTP_BAD_GATEWAY;
+    }
+
+    /* a name that is mistyped would lead to the site's pages, and their 404
+     * would count as the source's */
+
+    if (!clcf->internal) {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                           "its location is not internal");
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (clcf->handler == NULL || r->uri.len != fetch->uri.len
+        || ngx_strncmp(r->uri.data, fetch->uri.data, r->uri.len) != 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    r->uri = fetch->encoded;
+    r->internal = 0;
+    r->quoted_uri = 0;
+
+    return NGX_DECLINED;
+}
+
+
+/* The encoded path of the module that r fetches, for $symbolicate_path. */
+ngx_str_t *
+ngx_http_symbolicate_fetch_path(ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+
+    return fetch ? &fetch->path : NULL;
+}
+
+
+void
+ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r, const char *trouble)
+{
+    ngx_http_symbolicate_fetch_t  *fetch;
+
+    fetch = ngx_http_symbolicate_fetch_of(r);
+
+    if (fetch) {
+        fetch->trouble = trouble;
+    }
+}
+
+
+/* The URL without its arguments, which may hold a signature. */
+static void
+ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    u_char               *p, *end;
+    size_t                len;
+    in_port_t             port;
+    ngx_str_t            *host, uri;
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL || u->schema.len == 0) {
+        return;
+    }
+
+    fetch->remote = 1;
+
+    host = u->resolved && u->resolved->host.len ? &u->resolved->host
+           : u->upstream ? &u->upstream->host
+           : u->peer.name;
+
+    if (host == NULL) {
+        return;
+    }
+
+    /* a block of servers has no port; 0 and the scheme's own are left out */
+
+    port = 0;
+
+    if (host != u->peer.name) {
+        port = u->resolved && u->resolved->host.len ? u->resolved->port
+                                                    : u->upstream->port;
+    }
+
+    if (port == (u->schema.len == sizeof("https://") - 1 ? 443 : 80)) {
+        port = 0;
+    }
+
+    uri = u->uri;
+    p = ngx_strlchr(uri.data, uri.data + uri.len, '?');
+
+    if (p) {
+        uri.len = p - uri.data;
+    }
+
+    len = ngx_min(u->schema.len + host->len + sizeof(":65535") - 1 + uri.len,
+                  NGX_SYMBOLICATE_URL_MAX);
+
+    p = ngx_pnalloc(fetch->pool, len);
+    if (p == NULL) {
+        return;
+    }
+
+    fetch->url.data = p;
+
+    end = port ? ngx_snprintf(p, len, "%V%V:%ui%V", &u->schema, host,
+                              (ngx_uint_t) port, &uri)
+               : ngx_snprintf(p, len, "%V%V%V", &u->schema, host, &uri);
+
+    fetch->url.len = end - p;
+
+    for ( ; p < end; p++) {
+        if (*p <= ' ' || *p == 0x7f) {
+            *p = '?';
+        }
+    }
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
+{
+    ngx_http_symbolicate_fetch_t *fetch = data;
+
+    ngx_int_t  rc;
+
+    if (ngx_http_symbolicate_fetch_is_led(r)) {
+        return ngx_http_symbolicate_fetch_fail(fetch, NGX_SYMBOLICATE_X_ACCEL);
+    }
+
+    if (fetch->continuing) {
+        rc = ngx_http_symbolicate_fetch_continued(fetch, r);
+
+        if (rc == NGX_OK) {
+            ngx_http_symbolicate_fetch_announce(fetch);
+            r->filter_need_in_memory = 1;
+        }
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+    }
+
+    fetch->status = r->headers_out.status;
+    fetch->announced = r->headers_out.content_length_n;
+
+    if (fetch->source->given == NULL) {
+        ngx_http_symbolicate_fetch_url(fetch, r);
+    }
+
+    if (ngx_http_symbolicate_fetch_is_redirect(fetch)
+        && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    if (ngx_http_symbolicate_fetch_identify(fetch, r) != NGX_OK) {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    fetch->window = ngx_current_msec;
+    fetch->window_from = 0;
+
+    ngx_http_symbolicate_fetch_announce(fetch);
+
+    /* a file is passed on as it is: nginx need not read it */
+
+    if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
+        r->connection->sendfile = 1;
+        r->allow_ranges = 0;
+
+    } else {
+        r->filter_need_in_memory = 1;
+    }
+
+    return NGX_OK;
+}

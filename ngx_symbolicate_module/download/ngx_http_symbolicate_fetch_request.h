@@ -1,0 +1,60 @@
+
+/*
+ * ngx_http_symbolicate_fetch_request.h - subrequests to sources, and the
+ * headers of their answers.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REQUEST_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_REQUEST_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "download/ngx_http_symbolicate_fetch.h"
+
+
+/* Makes the parent of the subrequests; done() is called at the end of each.
+ * NGX_ERROR: out of memory. */
+ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
+    void (*done)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
+    ngx_uint_t is_whole));
+
+/* NuGet's symbol server gives some files only to requests with their checksum.
+ * Adds the client's checksum to the headers of the next request, if it is fit
+ * for one.  NGX_ERROR: out of memory. */
+ngx_int_t ngx_http_symbolicate_fetch_add_checksum(
+    ngx_http_symbolicate_fetch_t *fetch);
+
+/* Requests fetch->uri of a configured source, or its rest. */
+ngx_int_t ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch);
+
+/* Requests the next path; NGX_DECLINED: no path is left. */
+ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
+
+/* Forgets what the attempt before, or the hop before, has brought. */
+void ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch);
+
+/* Follows a redirect; NGX_DECLINED: no redirect, or one that is not allowed. */
+ngx_int_t ngx_http_symbolicate_fetch_follow(
+    ngx_http_symbolicate_fetch_t *fetch);
+
+/* A phase handler: sends the path as it was encoded for the source. */
+ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
+
+/* If r is a subrequest of a fetch, marks its source as failed, whatever the
+ * status of r.  trouble: static text. */
+void ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r,
+    const char *trouble);
+
+/* The fetch that r is a subrequest of; NULL: none. */
+ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_of(
+    ngx_http_request_t *r);
+
+/* The encoded path, below its source, of the module that r fetches; NULL: r is
+ * not a subrequest of a fetch. */
+ngx_str_t *ngx_http_symbolicate_fetch_path(ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_REQUEST_H_INCLUDED_ */

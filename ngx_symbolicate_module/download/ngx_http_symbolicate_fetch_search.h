@@ -1,0 +1,42 @@
+
+/*
+ * ngx_http_symbolicate_fetch_search.h - which file is asked for next, and at
+ * which source.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "download/ngx_http_symbolicate_fetch.h"
+
+
+/* Makes the list of sources to ask, in order; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_fetch_sources(
+    ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_object_t *object);
+
+/* Finds the next place of the module, from *next on, and sets *next behind it,
+ * *number to its number at the source.  False: no place is left. */
+ngx_uint_t ngx_http_symbolicate_fetch_find(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
+    ngx_http_symbolicate_source_t **source, unsigned *number,
+    sym_source_file_t *file);
+
+/* What the source has of the files that are to be fetched. */
+sym_source_rules_t ngx_http_symbolicate_fetch_rules(
+    ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source);
+
+/* A .sym file was uploaded on purpose, so it counts, unless the type of the
+ * object is known: then all its files are compared.  Any other file is an
+ * offer: better ones may lie at the remaining places. */
+ngx_uint_t ngx_http_symbolicate_fetch_is_offer(
+    ngx_http_symbolicate_fetch_t *fetch);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_ */

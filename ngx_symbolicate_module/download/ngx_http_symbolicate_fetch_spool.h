@@ -1,0 +1,28 @@
+
+/*
+ * ngx_http_symbolicate_fetch_spool.h - the body of an answer, in a file.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_SPOOL_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_SPOOL_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "download/ngx_http_symbolicate_fetch.h"
+
+
+/* For ngx_http_symbolicate_background_pt: takes a part of the body. */
+ngx_int_t ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
+    ngx_chain_t *in);
+
+/* Asks at once for a lease of the announced length. */
+void ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch);
+
+/* Resumes a body that waited for a larger lease. */
+void ngx_http_symbolicate_fetch_resume(ngx_http_symbolicate_fetch_t *fetch);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_SPOOL_H_INCLUDED_ */

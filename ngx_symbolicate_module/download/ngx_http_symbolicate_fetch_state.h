@@ -1,0 +1,103 @@
+
+/*
+ * ngx_http_symbolicate_fetch_state.h - a fetch, as its files know it.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "download/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_given_fetch.h"
+#include "download/ngx_http_symbolicate_index.h"
+
+
+/* The beginning of a body that is not a file: enough to see S3's error code. */
+#define NGX_SYMBOLICATE_HINT  1024
+
+
+struct ngx_http_symbolicate_fetch_s {
+    ngx_http_symbolicate_fetch_events_t  *events;   /* of its owner */
+    void                               *data;
+    ngx_http_symbolicate_fetch_policy_t  *policy;
+    ngx_http_symbolicate_source_t     **sources;     /* in their order */
+    ngx_uint_t                          nsources;
+    sym_source_module_t                 module;
+    sym_object_id_t                     object;      /* of it, if known whole */
+    ngx_uint_t                          thorough;    /* all places are asked */
+    sym_str_t                           canonical;
+    ngx_uint_t                          files;
+    ngx_http_symbolicate_lease_t        lease;
+
+    ngx_http_symbolicate_background_t  *bg;         /* NULL: cut off */
+    void                              (*done)(
+                                         ngx_http_symbolicate_fetch_t *fetch,
+                                         ngx_int_t rc, ngx_uint_t is_whole);
+    ngx_pool_t                         *pool;
+
+    ngx_event_t                         timer;
+    ngx_msec_t                          began;
+    ngx_msec_t                          window;      /* of the rate: start */
+    off_t                               window_from; /* bytes before it */
+    off_t                               asked;       /* of a larger lease */
+
+    ngx_uint_t                          next;        /* path to ask for */
+    ngx_event_t                         ready;       /* posted when an index is
+                                                      * there */
+    ngx_http_symbolicate_index_waiter_t  indexed;
+    ngx_event_t                         nothing;     /* posted if there is
+                                                      * no path at all */
+
+    ngx_http_symbolicate_given_fetch_t  *given;      /* NULL: no source of a
+                                                      * request was asked */
+
+    /* the current attempt */
+    ngx_http_symbolicate_source_t      *source;
+    sym_source_file_t                   file;
+    ngx_msec_t                          started;
+    ngx_str_t                           uri;         /* decoded */
+    ngx_str_t                           encoded;     /* as it is sent */
+    ngx_str_t                           args;
+    ngx_str_t                           path;        /* of it, behind the
+                                                      * source's */
+    ngx_uint_t                          status;      /* 0: no answer */
+    off_t                               announced;   /* -1: unknown */
+    off_t                               received;
+    ngx_str_t                           url;
+    ngx_temp_file_t                    *temp;
+    ngx_fd_t                            fd;
+    off_t                               offset;
+    const char                         *trouble;
+    off_t                               need;
+    u_char                              hint[NGX_SYMBOLICATE_HINT];
+    size_t                              nhint;
+    ngx_str_t                           leads;       /* Location of a
+                                                      * redirect */
+    ngx_uint_t                          hops;
+    ngx_str_t                           validator;   /* of a file whose rest can
+                                                      * be asked for */
+    ngx_uint_t                          continues;   /* after cuts */
+    ngx_msec_t                          paused_at;
+    unsigned                            paused:1;    /* waits for a lease */
+    unsigned                            impatient:1; /* waits no longer */
+    unsigned                            remote:1;
+    unsigned                            late:1;
+    unsigned                            encoded_body:1;
+    unsigned                            continuing:1;  /* the rest is being
+                                                        * asked for */
+
+    /* all attempts */
+    ngx_uint_t                          nfailed;
+    ngx_uint_t                          nodd;
+    ngx_http_symbolicate_fetch_result_t  outcome;
+    u_char                              attempts[SYM_RPC_ATTEMPTS_MAX];
+    u_char                              reason[SYM_RPC_REASON_MAX];
+};
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_ */

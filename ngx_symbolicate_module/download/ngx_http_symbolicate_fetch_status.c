@@ -1,0 +1,166 @@
+
+/*
+ * ngx_http_symbolicate_fetch_status.c - what an answer of a source means:
+ * a file, no file or a failure.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+#include "download/ngx_http_symbolicate_fetch_status.h"
+#include "download/ngx_http_symbolicate_given_fetch.h"
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_fail(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    fetch->trouble = trouble;
+
+    return NGX_ERROR;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_fetch_is_redirect(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return fetch->status == NGX_HTTP_MOVED_PERMANENTLY
+           || fetch->status == NGX_HTTP_MOVED_TEMPORARILY
+           || fetch->status == NGX_HTTP_SEE_OTHER
+           || fetch->status == NGX_HTTP_TEMPORARY_REDIRECT
+           || fetch->status == NGX_HTTP_PERMANENT_REDIRECT;
+}
+
+
+/*
+ * S3 answers 403 for a missing key if the client may not list the bucket, and
+ * also for an invalid request.  The code in its answer tells them apart.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_denied(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char  *code, *end;
+
+    static ngx_str_t  denied = ngx_string("AccessDenied</Code>");
+
+    code = ngx_strnstr(fetch->hint, "<Code>", fetch->nhint);
+
+    if (code == NULL) {
+        return 0;
+    }
+
+    code += sizeof("<Code>") - 1;
+    end = fetch->hint + fetch->nhint;
+
+    return (size_t) (end - code) < denied.len
+           || ngx_strncmp(code, denied.data, denied.len) != 0;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *source;
+
+    source = fetch->source;
+
+    if (source->given) {
+        return fetch->status != NGX_HTTP_OK
+               && ngx_http_symbolicate_given_trouble(fetch) == NULL;
+    }
+
+    for (i = 0; i < source->nabsent; i++) {
+        if (source->absent[i] == fetch->status) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/*
+ * The source does not work, or does not work for us: it says nothing about the
+ * module.  All other statuses are an answer to what was asked, if an odd one,
+ * and would be the same the next time.
+ */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_error(ngx_http_symbolicate_fetch_t *fetch)
+{
+    switch (fetch->status) {
+
+    case NGX_HTTP_FORBIDDEN:
+
+        /* a file that may not be read is there */
+
+        return !fetch->remote || ngx_http_symbolicate_fetch_is_denied(fetch)
+               || !ngx_http_symbolicate_fetch_is_absent(fetch);
+
+    case NGX_HTTP_UNAUTHORIZED:
+    case 407:
+        return !ngx_http_symbolicate_fetch_is_absent(fetch);
+
+    case NGX_HTTP_REQUEST_TIME_OUT:
+    case NGX_HTTP_TOO_MANY_REQUESTS:
+        return 1;
+
+    default:
+        return fetch->status >= NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+
+const char *
+ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_int_t rc, ngx_uint_t is_whole)
+{
+    if (fetch->trouble) {
+        return fetch->trouble;
+    }
+
+    if (fetch->status == 0) {
+
+        switch (rc) {
+
+        case NGX_HTTP_BAD_GATEWAY:
+            return "no connection, or no answer in HTTP";
+
+        case NGX_HTTP_GATEWAY_TIME_OUT:
+            return "timeout";
+
+        default:
+            break;
+        }
+
+        if (rc < NGX_HTTP_SPECIAL_RESPONSE) {
+            return rc == NGX_OK ? "no answer in HTTP" : "it could not be asked";
+        }
+
+        fetch->status = rc;
+    }
+
+    if (fetch->status == NGX_HTTP_OK) {
+
+        /* nginx sends no last buffer of an empty file */
+
+        if ((!is_whole && fetch->announced != 0)
+            || (fetch->announced != -1 && fetch->announced != fetch->received))
+        {
+            return "the body was cut short";
+        }
+
+        return NULL;
+    }
+
+    if (fetch->source->given) {
+        return ngx_http_symbolicate_given_trouble(fetch);
+    }
+
+    return ngx_http_symbolicate_fetch_is_error(fetch)
+           ? "it answered with an error" : NULL;
+}

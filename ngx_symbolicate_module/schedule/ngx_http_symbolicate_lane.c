@@ -1,0 +1,522 @@
+
+/*
+ * ngx_http_symbolicate_lane.c - which pending fetch is next.
+ *
+ * A source that stalls must not take all downloads of a worker, nor a request
+ * that asks for much all of a source.  So there is a lane for each source, and
+ * in a lane a share for each request; of what the others leave over each may
+ * take three quarters.  Shares of a lane take turns, lanes too: the one with
+ * the fewest downloads is next.
+ *
+ * Downloads that no request waits for any more are in a share of their own.
+ * They begin only if nothing else can.  When a request waits for a place, the
+ * one that has received the least gives up its own, even if its client was told
+ * to ask again: a client that comes back begins anew, but one whose source
+ * stalls would keep others from that source.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "schedule/ngx_http_symbolicate_lane.h"
+
+
+/* What one request waits for of a source; the orphans', if wait is NULL. */
+struct ngx_http_symbolicate_share_s {
+    ngx_queue_t                       of_lane;     /* while it has waiting
+                                                    * ones */
+    ngx_queue_t                       of_wait;
+    ngx_http_symbolicate_lane_t      *lane;
+    ngx_http_symbolicate_wait_t      *wait;        /* NULL: nobody */
+    ngx_queue_t                       waiting;     /* slots */
+    ngx_queue_t                       running;     /* slots */
+    ngx_uint_t                        nrunning;
+};
+
+
+static ngx_http_symbolicate_share_t *ngx_http_symbolicate_share(
+    ngx_http_symbolicate_lane_t *lane, ngx_http_symbolicate_wait_t *wait);
+static void ngx_http_symbolicate_share_free(
+    ngx_http_symbolicate_share_t *share);
+
+
+static ngx_queue_t  ngx_http_symbolicate_lanes;
+static ngx_uint_t   ngx_http_symbolicate_lanes_running;
+static ngx_uint_t   ngx_http_symbolicate_lanes_given;    /* of these, from
+                                                          * requests' sources */
+
+
+ngx_int_t
+ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
+    ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_uint_t                    i;
+    ngx_http_symbolicate_lane_t  *lanes;
+
+    lanes = ngx_pcalloc(cf->pool, smcf->nlanes
+                                  * sizeof(ngx_http_symbolicate_lane_t));
+    if (lanes == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (smcf->nlanes == 1) {
+        lanes[0].alone = 1;
+    }
+
+    for (i = 0; smcf->given_lanes && i < NGX_SYMBOLICATE_GIVEN_LANES; i++) {
+        lanes[smcf->given_lanes + i].given = 1;
+    }
+
+    smcf->worker->lanes = lanes;
+
+    return NGX_OK;
+}
+
+
+ngx_http_symbolicate_lane_t *
+ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source)
+{
+    return &source->metric->main->worker->lanes[source->metric->lane];
+}
+
+
+/* --- shares --- */
+
+/* Lanes without shares are in no list: they belong to a configuration, which
+ * another may replace. */
+static void
+ngx_http_symbolicate_lane_open(ngx_http_symbolicate_lane_t *lane)
+{
+    if (ngx_http_symbolicate_lanes.next == NULL) {
+        ngx_queue_init(&ngx_http_symbolicate_lanes);
+    }
+
+    if (lane->nshares++ == 0) {
+        ngx_queue_insert_tail(&ngx_http_symbolicate_lanes, &lane->queue);
+        ngx_queue_init(&lane->shares);
+    }
+}
+
+
+static ngx_http_symbolicate_share_t *
+ngx_http_symbolicate_share_create(ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    share = ngx_calloc(sizeof(ngx_http_symbolicate_share_t), ngx_cycle->log);
+    if (share == NULL) {
+        return NULL;
+    }
+
+    share->lane = lane;
+    share->wait = wait;
+    ngx_http_symbolicate_lane_open(lane);
+
+    ngx_queue_init(&share->waiting);
+    ngx_queue_init(&share->running);
+
+    if (wait) {
+        ngx_queue_insert_tail(&wait->shares, &share->of_wait);
+    }
+
+    return share;
+}
+
+
+/* NULL: no memory. */
+static ngx_http_symbolicate_share_t *
+ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_share_t  *share;
+
+    if (wait == NULL) {
+
+        if (lane->orphans == NULL) {
+            lane->orphans = ngx_http_symbolicate_share_create(lane, NULL);
+        }
+
+        return lane->orphans;
+    }
+
+    for (q = ngx_queue_head(&wait->shares);
+         q != ngx_queue_sentinel(&wait->shares);
+         q = ngx_queue_next(q))
+    {
+        share = ngx_queue_data(q, ngx_http_symbolicate_share_t, of_wait);
+
+        if (share->lane == lane) {
+            return share;
+        }
+    }
+
+    return ngx_http_symbolicate_share_create(lane, wait);
+}
+
+
+/* If it is empty. */
+static void
+ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
+{
+    if (!ngx_queue_empty(&share->waiting) || share->nrunning) {
+        return;
+    }
+
+    if (share->wait) {
+        ngx_queue_remove(&share->of_wait);
+
+    } else {
+        share->lane->orphans = NULL;
+    }
+
+    if (--share->lane->nshares == 0) {
+        ngx_queue_remove(&share->lane->queue);
+    }
+
+    ngx_free(share);
+}
+
+
+/* --- slots --- */
+
+static void
+ngx_http_symbolicate_slot_out(ngx_http_symbolicate_slot_t *slot)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    share = slot->share;
+    ngx_queue_remove(&slot->queue);
+
+    if (slot->running) {
+        share->nrunning--;
+
+    } else if (ngx_queue_empty(&share->waiting)) {
+        ngx_queue_remove(&share->of_lane);
+    }
+
+    slot->share = NULL;
+    ngx_http_symbolicate_share_free(share);
+}
+
+
+static void
+ngx_http_symbolicate_slot_in(ngx_http_symbolicate_slot_t *slot,
+    ngx_http_symbolicate_share_t *share)
+{
+    slot->share = share;
+
+    if (slot->running) {
+        ngx_queue_insert_tail(&share->running, &slot->queue);
+        share->nrunning++;
+        return;
+    }
+
+    if (ngx_queue_empty(&share->waiting)) {
+        ngx_queue_insert_tail(&share->lane->shares, &share->of_lane);
+    }
+
+    ngx_queue_insert_tail(&share->waiting, &slot->queue);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_slot_queue(ngx_http_symbolicate_slot_t *slot,
+    ngx_http_symbolicate_lane_t *lane, ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    share = ngx_http_symbolicate_share(lane, wait);
+    if (share == NULL) {
+        return NGX_ERROR;
+    }
+
+    slot->running = 0;
+    ngx_http_symbolicate_slot_in(slot, share);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
+    ngx_http_symbolicate_wait_t *wait)
+{
+    ngx_http_symbolicate_share_t  *share;
+
+    if (slot->share == NULL || slot->share->wait == wait) {
+        return;
+    }
+
+    share = ngx_http_symbolicate_share(slot->share->lane, wait);
+
+    /* without memory for it: one that is in nobody's share gives way, one that
+     * was in a request's must leave that */
+
+    if (share == NULL && slot->share->wait == NULL) {
+        return;
+    }
+
+    if (share == NULL) {
+        ngx_http_symbolicate_slot_leave(slot);
+        return;
+    }
+
+    ngx_http_symbolicate_slot_out(slot);
+    ngx_http_symbolicate_slot_in(slot, share);
+}
+
+
+void
+ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
+{
+    if (slot->share == NULL) {
+        return;
+    }
+
+    if (slot->running) {
+        slot->share->lane->nrunning--;
+        ngx_http_symbolicate_lanes_running--;
+        ngx_http_symbolicate_lanes_given -= slot->share->lane->given;
+    }
+
+    ngx_http_symbolicate_slot_out(slot);
+}
+
+
+/* --- whose turn it is --- */
+
+/* The limit of one of several: three quarters of what the others leave. */
+static ngx_uint_t
+ngx_http_symbolicate_lane_most(ngx_uint_t all, ngx_uint_t others)
+{
+    ngx_uint_t  left;
+
+    left = all > others ? all - others : 0;
+
+    return left - left / 4;
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_lane_limit(ngx_http_symbolicate_lane_t *lane,
+    ngx_uint_t most)
+{
+    /* there is no other source */
+
+    if (lane->alone) {
+        return most;
+    }
+
+    return ngx_http_symbolicate_lane_most(most,
+                        ngx_http_symbolicate_lanes_running - lane->nrunning);
+}
+
+
+/* Sources of requests share lanes; all these together leave a quarter to the
+ * configured sources, however many requests there are. */
+static ngx_uint_t
+ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
+    ngx_uint_t most)
+{
+    return lane->given
+           && ngx_http_symbolicate_lanes_given
+              >= ngx_http_symbolicate_lane_most(most, 0);
+}
+
+
+/* The share that is next in a lane; NULL: none may begin anything. */
+static ngx_http_symbolicate_share_t *
+ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
+    ngx_uint_t most)
+{
+    ngx_uint_t                     limit;
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_share_t  *share, *last;
+
+    limit = ngx_http_symbolicate_lane_limit(lane, most);
+
+    if (lane->nrunning >= limit
+        || ngx_http_symbolicate_lane_is_held(lane, most))
+    {
+        return NULL;
+    }
+
+    last = NULL;
+
+    for (q = ngx_queue_head(&lane->shares);
+         q != ngx_queue_sentinel(&lane->shares);
+         q = ngx_queue_next(q))
+    {
+        share = ngx_queue_data(q, ngx_http_symbolicate_share_t, of_lane);
+
+        if (share->wait == NULL) {
+            last = share;
+            continue;
+        }
+
+        if (share->nrunning
+            < ngx_http_symbolicate_lane_most(limit,
+                                             lane->nrunning - share->nrunning))
+        {
+            return share;
+        }
+    }
+
+    return last;
+}
+
+
+ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_slot_next(ngx_uint_t most)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_lane_t   *lane, *best_lane;
+    ngx_http_symbolicate_share_t  *share, *best;
+    ngx_http_symbolicate_slot_t   *slot;
+
+    if (ngx_http_symbolicate_lanes.next == NULL
+        || ngx_http_symbolicate_lanes_running >= most)
+    {
+        return NULL;
+    }
+
+    best = NULL;
+    best_lane = NULL;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+         q = ngx_queue_next(q))
+    {
+        lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
+
+        if (best_lane && lane->nrunning >= best_lane->nrunning) {
+            continue;
+        }
+
+        share = ngx_http_symbolicate_lane_next(lane, most);
+
+        if (share) {
+            best = share;
+            best_lane = lane;
+        }
+    }
+
+    if (best == NULL) {
+        return NULL;
+    }
+
+    q = ngx_queue_head(&best->waiting);
+    slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
+
+    ngx_queue_remove(q);
+    ngx_queue_remove(&best->of_lane);
+
+    if (!ngx_queue_empty(&best->waiting)) {
+        ngx_queue_insert_tail(&best_lane->shares, &best->of_lane);
+    }
+
+    slot->running = 1;
+    ngx_http_symbolicate_slot_in(slot, best);
+    best_lane->nrunning++;
+    ngx_http_symbolicate_lanes_running++;
+    ngx_http_symbolicate_lanes_given += best_lane->given;
+
+    return slot;
+}
+
+
+/* True: a request waits for a slot in the lane. */
+static ngx_uint_t
+ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
+{
+    ngx_queue_t                   *q;
+    ngx_http_symbolicate_share_t  *share;
+
+    q = ngx_queue_head(&lane->shares);
+
+    if (q == ngx_queue_sentinel(&lane->shares)) {
+        return 0;
+    }
+
+    share = ngx_queue_data(q, ngx_http_symbolicate_share_t, of_lane);
+
+    return share->wait != NULL || ngx_queue_next(q) != &lane->shares;
+}
+
+
+/* The abandoned download that has received the least, of the lane's and
+ * `least`; ties go to the first that was abandoned in its lane. */
+static ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
+    ngx_http_symbolicate_slot_t *least)
+{
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_slot_t  *slot;
+
+    for (q = ngx_queue_head(&lane->orphans->running);
+         q != ngx_queue_sentinel(&lane->orphans->running);
+         q = ngx_queue_next(q))
+    {
+        slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
+
+        if (least == NULL || slot->received(slot) < least->received(least)) {
+            least = slot;
+        }
+    }
+
+    return least;
+}
+
+
+ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_slot_victim(ngx_uint_t most)
+{
+    ngx_uint_t                    wanted;
+    ngx_queue_t                  *q;
+    ngx_http_symbolicate_lane_t  *lane;
+    ngx_http_symbolicate_slot_t  *victim;
+
+    if (ngx_http_symbolicate_lanes.next == NULL) {
+        return NULL;
+    }
+
+    wanted = 0;
+    victim = NULL;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+         q = ngx_queue_next(q))
+    {
+        lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
+        wanted |= ngx_http_symbolicate_lane_is_wanted(lane);
+    }
+
+    if (!wanted) {
+        return NULL;
+    }
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+         q = ngx_queue_next(q))
+    {
+        lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
+
+        if (lane->orphans == NULL || ngx_queue_empty(&lane->orphans->running)
+            || (ngx_http_symbolicate_lanes_running < most
+                && !ngx_http_symbolicate_lane_is_wanted(lane)))
+        {
+            continue;
+        }
+
+        victim = ngx_http_symbolicate_lane_least(lane, victim);
+    }
+
+    return victim;
+}
