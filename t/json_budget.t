@@ -14,7 +14,7 @@ use Test::More;
 my $MIB = 1 << 20;
 my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
 my $LIMIT = 'please send the usual form: a request of another form is limited '
-    . 'to 4194304 bytes, 50000 keys and 25165824 bytes of memory';
+    . 'to 2097152 bytes, 25000 keys and 12582912 bytes of memory';
 
 my $t = SymTest->new->load(SymTest::symbol_file(@module))->conf(
     locations => <<'CONF')->start;
@@ -54,12 +54,12 @@ $t->post('/symbolicate/v5', '{"jobs": [ { } ]}');
 my $before = rss();
 for my $name (sort keys %part) {
     # all of it, and what is just short enough to be read
-    for my $size ($name eq 'objects' ? 30_000_000 : (), 4 * $MIB - 100) {
+    for my $size ($name eq 'objects' ? 30_000_000 : (), 2 * $MIB - 100) {
         my $body = '[' . $part{$name} x ($size / length $part{$name}) . '0]';
         my $started = spent();
         my $r = post_gzip('/symbolicate/v5', $body);
         is($r->{status}, 400, "$name, $size bytes: refused");
-        is($r->{json}{title}, $name eq 'booleans' && $size < 4 * $MIB
+        is($r->{json}{title}, $name eq 'booleans' && $size < 2 * $MIB
             ? 'job 0 is invalid' : $LIMIT, '... why');
         next if SymTest::is_slow();
         cmp_ok(spent() - $started, '<', 3, '... in a moment');
@@ -78,27 +78,27 @@ is($r->{json}{title}, $LIMIT, 'an object of many keys');
 # a key with an escape is not the usual form, in which such values are skipped
 for my $separator (':', " \t\r\n : ") {
     # three are the request's own
-    for my $keys (49_997, 49_998) {
+    for my $keys (24_997, 24_998) {
         $r = post_gzip('/symbolicate/v5',
             '{"\u0073tacks":[[[-1,1]]],"memoryMap":[],"other":{'
             . join(',', map { qq("$_"${separator}0) } 1 .. $keys) . '}}');
-        is($r->{status}, $keys == 49_997 ? 200 : 400, "$keys keys: the status");
+        is($r->{status}, $keys == 24_997 ? 200 : 400, "$keys keys: the status");
     }
     is($r->{json}{title}, $LIMIT, '... why');
 }
-$r = post_gzip('/atos', '{' . join(',', map { qq("$_":0) } 1 .. 50_001) . '}');
-like($r->{json}{title}, qr/50000 keys/, 'an object of many keys for atos');
+$r = post_gzip('/atos', '{' . join(',', map { qq("$_":0) } 1 .. 25_001) . '}');
+like($r->{json}{title}, qr/25000 keys/, 'an object of many keys for atos');
 
 # the other dialect
 $r = post_gzip('/atos', '{"addresses":[' . '{},' x 10_000_000 . '{}]}');
 is($r->{status}, 400, 'atos: refused');
-is($r->{json}{title}, 'please limit the request to 4194304 bytes, '
-    . '50000 keys and 25165824 bytes of memory', '... why');
+is($r->{json}{title}, 'please limit the request to 2097152 bytes, '
+    . '25000 keys and 12582912 bytes of memory', '... why');
 
 # A long token for which there is no memory left when it is read.
-for my $token ('1' x (3 * $MIB), '0.' . '1' x (3 * $MIB), '"' . 'x' x (3 * $MIB) . '"',
-    'a' x (3 * $MIB)) {
-    for (['/atos', 400_000], ['/asm/v1', 0]) {
+for my $token ('1' x (3 * $MIB / 2), '0.' . '1' x (3 * $MIB / 2), '"' . 'x' x (3 * $MIB / 2) . '"',
+    'a' x (3 * $MIB / 2)) {
+    for (['/atos', 200_000], ['/asm/v1', 0]) {
         my ($path, $before) = @$_;
         $r = post_gzip($path, '[' . '0,' x $before . "$token]");
         like($r->{json}{title}, qr/^please limit the request/,
@@ -124,6 +124,18 @@ my ($usual, $other) =
     map { post_gzip('/symbolicate/v5', body_of($FRAMES, $_))->{body} } '', ' ';
 ok($usual eq $other, 'another form, within its limits: the same answer');
 like($usual, qr/"function"/, '... which has names');
+
+# the tree counts as the request's
+$t->conf(http => 'symbolicate_memory 20m request=4m;')->write_conf;
+$t->reload;
+my $body = '{"x":[' . '0,' x 500_000 . '0],"\u0073tacks":[],"memoryMap":[]}';
+for my $path ('/symbolicate/v5', '/atos') {
+    $r = post_gzip($path, $body);
+    is($r->{status}, 413, "$path: a tree larger than a request's share");
+    like($r->{json}{description}, qr/more memory than one request may have/, '... why');
+}
+$r = $t->post('/symbolicate/v5', body_of(10, ' '));
+is($r->{status}, 200, 'a small one of another form');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

@@ -103,14 +103,14 @@ has_many_keys(sym_str_t text)
 }
 
 
-sym_status_t
-sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
-              const char *what, sym_error_t *err)
+static sym_status_t
+load_tree(sym_json_t *json, sym_str_t text, size_t flags, const char *what,
+          sym_error_t *err)
 {
+    size_t memory = json->arena.limit;
     json_error_t error = { 0 };
 
     json->root = NULL;
-    sym_arena_init(&json->arena, memory);
 
     if (err->status != SYM_OK) {
         return err->status;
@@ -122,7 +122,7 @@ sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
                             "a JSON text is longer than 64 MiB");
         }
     } else if (text.len > SYM_JSON_BYTES_MAX) {
-        return sym_fail(err, SYM_LIMIT, "a JSON text is longer than 4 MiB");
+        return sym_fail(err, SYM_LIMIT, "a JSON text is longer than 2 MiB");
     }
 
     if (text.len != 0 && memory <= SYM_JSON_MEMORY_MAX && has_many_keys(text)) {
@@ -143,6 +143,25 @@ sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
     err->line = error.line > 0 ? (uint64_t) error.line : 0;
     err->offset = error.position > 0 ? (uint64_t) error.position : 0;
     return sym_fail(err, SYM_MALFORMED, what);
+}
+
+
+sym_status_t
+sym_json_load(sym_json_t *json, sym_str_t text, size_t memory, size_t flags,
+              const char *what, sym_error_t *err)
+{
+    sym_arena_init(&json->arena, memory);
+    return load_tree(json, text, flags, what, err);
+}
+
+
+sym_status_t
+sym_json_load_charged(sym_json_t *json, sym_account_t *account, sym_str_t text,
+                      size_t flags, const char *what, sym_error_t *err)
+{
+    sym_arena_init(&json->arena, SYM_JSON_MEMORY_MAX);
+    json->arena.account = account;
+    return load_tree(json, text, flags, what, err);
 }
 
 

@@ -380,9 +380,9 @@ read_body(atos_t *a)
 {
     sym_error_t err = { 0 };
     sym_json_t json;
-    sym_status_t rc =
-        sym_json_load(&json, a->base.body, SYM_JSON_MEMORY_MAX,
-                      JSON_REJECT_DUPLICATES, "the request is no JSON", &err);
+    sym_status_t rc = sym_json_load_charged(
+        &json, a->base.arena->account, a->base.body, JSON_REJECT_DUPLICATES,
+        "the request is no JSON", &err);
 
     if (rc == SYM_OK) {
         rc = read_root(a, json.root);

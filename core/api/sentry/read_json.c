@@ -896,18 +896,24 @@ sentry_allow_links(sentry_t *s)
     sym_str_t text = s->request.scraping;
     sym_given_t *given = (sym_given_t *) (uintptr_t) s->base.given;
     sym_given_realm_t realm = realm_of(s);
-    json_t *scraping;
-    sym_status_t rc;
+    sym_error_t err = { 0 };
+    sym_json_t json = { 0 };
+    sym_status_t rc = SYM_OK;
 
     if (given == NULL || !s->request.has_context) {
         return SYM_OK;
     }
 
-    scraping = text.data == NULL
-                   ? NULL
-                   : json_loadb(text.data, text.len, JSON_ALLOW_NUL, NULL);
-    rc = sym_given_add_links(s->base.arena, scraping, &realm, given);
-    json_decref(scraping);
+    if (text.data != NULL) {
+        rc = sym_json_load_charged(&json, s->base.arena->account, text,
+                                   JSON_ALLOW_NUL, "not JSON", &err);
+    }
+
+    if (rc != SYM_NOMEM) {
+        rc = sym_given_add_links(s->base.arena, json.root, &realm, given);
+    }
+
+    sym_json_drop(&json);
     return rc;
 }
 
@@ -953,8 +959,9 @@ load(sentry_t *s, sym_str_t text,
         return SYM_NOMEM;
     }
 
-    rc = sym_json_load(&json, known, SYM_JSON_MEMORY_MAX,
-                       JSON_ALLOW_NUL | JSON_DECODE_ANY, "not JSON", &err);
+    rc = sym_json_load_charged(&json, s->base.arena->account, known,
+                               JSON_ALLOW_NUL | JSON_DECODE_ANY, "not JSON",
+                               &err);
 
     if (rc == SYM_OK) {
         rc = read(s, json.root);

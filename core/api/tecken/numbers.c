@@ -88,13 +88,27 @@ number_end(const char *p, const char *end, size_t *int_digits)
 }
 
 
+static void *
+grow(numbers_t *out, void *block, size_t from, size_t to)
+{
+    void *grown = NULL;
+
+    if (sym_account_charge(out->account, to - from)) {
+        out->held += to - from;
+        grown = realloc(block, to); /* if that fails, numbers_free() follows */
+    }
+
+    return grown;
+}
+
+
 static bool
 put(numbers_t *out, const char *data, size_t len)
 {
     if (len > out->cap - out->len) {
         size_t cap =
             out->cap * 2 > out->len + len ? out->cap * 2 : out->len + len;
-        char *grown = realloc(out->text, cap);
+        char *grown = grow(out, out->text, out->cap, cap);
 
         if (grown == NULL) {
             return false;
@@ -122,7 +136,9 @@ put_marker(numbers_t *out, const char *start, const char *end)
     if (out->n == out->numbers_cap) {
         uint32_t cap = out->n == 0 ? 16 : out->n * 2;
         sym_str_t *grown =
-            cap > out->n ? realloc(out->numbers, cap * sizeof(*grown)) : NULL;
+            cap > out->n ? grow(out, out->numbers, out->n * sizeof(*grown),
+                                cap * sizeof(*grown))
+                         : NULL;
 
         if (grown == NULL) {
             return false;
@@ -255,13 +271,13 @@ replace_some(numbers_t *out, scan_t *s)
 
 
 sym_status_t
-numbers_replace(numbers_t *out, sym_str_t body)
+numbers_replace(numbers_t *out, sym_account_t *account, sym_str_t body)
 {
     scan_t s = { body.data, body.data + body.len };
     sym_status_t status = SYM_OK;
 
-    *out = (numbers_t){ .cap = body.len + MARKER_MAX };
-    out->text = malloc(out->cap);
+    *out = (numbers_t){ .account = account, .cap = body.len + MARKER_MAX };
+    out->text = grow(out, NULL, 0, out->cap);
     if (out->text == NULL) {
         return SYM_NOMEM;
     }
@@ -279,6 +295,7 @@ numbers_free(numbers_t *out)
 {
     free(out->text);
     free(out->numbers);
+    sym_account_give(out->account, out->held);
     *out = (numbers_t){ 0 };
 }
 

@@ -15,6 +15,7 @@
 #ifndef SYM_API_TECKEN_NUMBERS_H
 #define SYM_API_TECKEN_NUMBERS_H
 
+#include "base/account.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -33,11 +34,14 @@ typedef struct {
     size_t len, cap;
     sym_str_t *numbers; /* malloc()ed; views of the body */
     uint32_t n, numbers_cap;
+    sym_account_t *account; /* charged with `held` bytes; NULL: none */
+    size_t held;
 } numbers_t;
 
 /* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  To be
  * freed whatever it gives. */
-sym_status_t numbers_replace(numbers_t *out, sym_str_t body);
+sym_status_t numbers_replace(numbers_t *out, sym_account_t *account,
+                             sym_str_t body);
 void numbers_free(numbers_t *out);
 
 /* True if the text is an integer (an optional minus and digits). */

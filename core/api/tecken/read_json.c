@@ -443,13 +443,14 @@ load(general_t *g, sym_str_t body, sym_json_t *json)
     *json = (sym_json_t){ 0 };
 
     if (body.len <= SYM_JSON_BYTES_MAX) {
-        status = numbers_replace(&g->numbers, body);
+        status = numbers_replace(&g->numbers, g->t->base.arena->account, body);
     }
 
     if (status == SYM_OK) {
-        status = sym_json_load(json, sym_str(g->numbers.text, g->numbers.len),
-                               SYM_JSON_MEMORY_MAX,
-                               JSON_DECODE_ANY | JSON_ALLOW_NUL, NO_JSON, &err);
+        status = sym_json_load_charged(json, g->t->base.arena->account,
+                                       sym_str(g->numbers.text, g->numbers.len),
+                                       JSON_DECODE_ANY | JSON_ALLOW_NUL,
+                                       NO_JSON, &err);
     }
 
     if (status == SYM_MALFORMED) {
