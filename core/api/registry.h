@@ -95,7 +95,8 @@ typedef struct {
     /* The object that a path of SYM_ROUTE_FILE means, with views of it, and a bit
      * for each sym_source_file_t that it may be; false: it means none.  NULL:
      * the API has no such route. */
-    bool (*read_file)(sym_str_t path, sym_object_id_t *object, unsigned *files);
+    bool (*read_file)(sym_str_t path, sym_object_ref_t *object,
+                      unsigned *files);
     /* The answer itself tells of modules that could not be fetched: they are no
      * reason for an error. */
     bool tells_failures;

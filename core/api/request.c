@@ -5,9 +5,6 @@
 
 #include "base/steps.h"
 
-/* All texts have it; their ids tell them apart. */
-#define LINK_NAME "source"
-
 /* A longer message is cut. */
 #define MESSAGE_MAX 512
 
@@ -60,7 +57,25 @@ sym_request_needs(sym_request_t *r, uint32_t *n)
 bool
 sym_need_is_askable(const sym_need_t *need)
 {
-    return need->key.id.len != 0 && sym_module_name_ok(need->key.name);
+    sym_ref_key_t key;
+
+    return sym_ref_key(need->ref, &key);
+}
+
+
+bool
+sym_request_key(const sym_request_t *r, const sym_need_t *need,
+                sym_ref_key_t *key)
+{
+    if (!sym_ref_key(need->ref, key)) {
+        return false;
+    }
+
+    if (need->ref->url.len != 0) {
+        key->key.scope = r->given->links->scope;
+    }
+
+    return true;
 }
 
 
@@ -192,30 +207,20 @@ is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 }
 
 
-/* A text has one place, its URL. */
-static sym_asked_t
-asked_as(const sym_need_t *m)
-{
-    return (sym_asked_t){ .spelling = sym_spelling_of(m->id, m->key.id),
-                          .object = m->is_link ? NULL : m->object };
-}
-
-
 /* The resolver opens only symcaches; of other kinds it knows only their
  * presence. */
 static sym_status_t
 look_for(sym_request_t *r, sym_resolver_t *resolver, uint32_t i,
-         sym_missing_t *missing)
+         const sym_ref_key_t *k, sym_missing_t *missing)
 {
     sym_need_t *m = &r->needs[i];
-    sym_asked_t asked = asked_as(m);
 
     if (i < r->stats.modules && m->kind == SYM_KIND_SYMCACHE) {
-        return sym_resolver_open(resolver, i, &m->key, &asked, missing);
+        return sym_resolver_open(resolver, i, &k->key, &k->asked, missing);
     }
 
-    return sym_artifact_find(resolver, &m->key, m->kind, &asked, &m->artifact,
-                             missing);
+    return sym_artifact_find(resolver, &k->key, m->kind, &k->asked,
+                             &m->artifact, missing);
 }
 
 
@@ -224,11 +229,12 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 {
     sym_need_t *m = &r->needs[i];
     sym_status_t rc = SYM_NOT_FOUND;
+    sym_ref_key_t k;
 
-    if (sym_need_is_askable(m)) {
+    if (sym_request_key(r, m, &k)) {
         sym_missing_t told = { 0 };
 
-        rc = look_for(r, resolver, i, &told);
+        rc = look_for(r, resolver, i, &k, &told);
 
         /* why it failed need not be in the store */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
@@ -243,11 +249,9 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
         m->found = m->found == SYM_NEED_FOUND ? SYM_NEED_MISSING : m->found;
         r->stats.missing += i < r->stats.modules;
     } else if (m->is_fetched) {
-        sym_asked_t asked = asked_as(m);
-
         m->found = SYM_NEED_FOUND;
         m->fetched_bytes =
-            sym_resolver_source_bytes(resolver, &m->key, m->kind, &asked);
+            sym_resolver_source_bytes(resolver, &k.key, m->kind, &k.asked);
         r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
         m->found = SYM_NEED_FOUND;
@@ -341,10 +345,7 @@ add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
         return SYM_NOMEM;
     }
 
-    r->needs[n] = (sym_need_t){ .name = r->needs[last].name,
-                                .id = r->needs[last].id,
-                                .key = r->needs[last].key,
-                                .object = r->needs[last].object,
+    r->needs[n] = (sym_need_t){ .ref = r->needs[last].ref,
                                 .is_thorough = r->needs[last].is_thorough,
                                 .kind = kind,
                                 .found = SYM_NEED_MISSING };
@@ -379,27 +380,18 @@ static sym_status_t
 add_text_need(sym_request_t *r, sym_str_t url)
 {
     uint32_t n = n_needs(r);
-    sym_object_id_t *object = sym_arena_calloc(r->arena, 1, sizeof(*object));
-    sym_str_t id = sym_given_link_id(r->arena, url);
+    sym_object_ref_t *ref = sym_arena_calloc(r->arena, 1, sizeof(*ref));
 
-    if (object == NULL || id.len == 0 || make_room(r) != SYM_OK) {
+    if (ref == NULL || make_room(r) != SYM_OK) {
         return SYM_NOMEM;
     }
 
-    object->debug_file = sym_arena_copy(r->arena, url);
-    object->code_file = object->debug_checksum = SYM_STR("");
-    if (object->debug_file.data == NULL) {
+    ref->url = sym_arena_copy(r->arena, url);
+    if (ref->url.data == NULL) {
         return SYM_NOMEM;
     }
 
-    r->needs[n] = (sym_need_t){ .name = SYM_STR(LINK_NAME),
-                                .id = id,
-                                .key = { .scope = r->given->links->scope,
-                                         .name = SYM_STR(LINK_NAME),
-                                         .id = id,
-                                         .code_id = SYM_STR("") },
-                                .object = object,
-                                .is_link = true,
+    r->needs[n] = (sym_need_t){ .ref = ref,
                                 .kind = SYM_KIND_SOURCES,
                                 .found = SYM_NEED_MISSING };
     r->n_further++;
@@ -414,10 +406,10 @@ sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
     uint32_t n_links = 0;
 
     for (uint32_t i = r->stats.modules; i < n_needs(r); i++) {
-        if (r->needs[i].is_link) {
+        if (r->needs[i].ref->url.len != 0) {
             *need = i;
             n_links++;
-            if (sym_str_eq(r->needs[i].object->debug_file, url)) {
+            if (sym_str_eq(r->needs[i].ref->url, url)) {
                 return SYM_OK;
             }
         }
@@ -440,7 +432,10 @@ expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
     uint32_t end = left < AHEAD ? i + left : i + AHEAD;
 
     for (uint32_t k = i; k < end; k++) {
-        sym_resolver_expect(resolver, k, &r->needs[k].key);
+        sym_ref_key_t key;
+
+        (void) sym_ref_key(r->needs[k].ref, &key);
+        sym_resolver_expect(resolver, k, &key.key);
     }
 
     for (uint32_t k = i; k < end; k++) {

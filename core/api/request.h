@@ -33,7 +33,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "json/out.h"
-#include "object/object_id.h"
+#include "object/variant.h"
 #include "sources/request/given.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
@@ -70,17 +70,11 @@ typedef enum {
 
 /* An artifact of one kind of one object. */
 typedef struct {
-    sym_str_t name, id;   /* of the object, as sent */
-    sym_module_key_t key; /* canonical; id "" when it is not a debug id */
-    const sym_object_id_t *object; /* if the API tells all of it: the key is
-                                      sym_object_key()'s, `id` is the key's, and
-                                      sources are asked for Symbolicator's paths
-                                      of it; or NULL */
-    bool is_link; /* the text at the URL that is object->debug_file, in the
-                        scope of its key */
+    const sym_object_ref_t *ref; /* in the arena; one without an id cannot be
+                                    found */
     bool
         is_thorough; /* what every source has is wanted, not only one good file:
-                         each place is asked (with `object` only) */
+                         each place is asked (but not with ref->is_either) */
     sym_kind_t kind;
     unsigned without; /* 1 << sym_source_file_t: files that do not have it, as
                          the artifact of another kind tells */
@@ -181,8 +175,13 @@ sym_need_t *sym_request_modules(sym_request_t *r, uint32_t *n);
  * answer. */
 sym_need_t *sym_request_needs(sym_request_t *r, uint32_t *n);
 
-/* Whether its name and id are such that a store or source can have it. */
+/* Whether its name and ids are such that a store or source can have it. */
 bool sym_need_is_askable(const sym_need_t *need);
+
+/* What today's records know it by; a text at a URL has a scope.  False: it is not
+ * askable. */
+bool sym_request_key(const sym_request_t *r, const sym_need_t *need,
+                     sym_ref_key_t *key);
 
 /*
  * Looks frames up and writes the answer.  SYM_OK; SYM_AGAIN: the budget is

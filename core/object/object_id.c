@@ -50,20 +50,6 @@ sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b)
 }
 
 
-bool
-sym_object_id_eq(const sym_object_id_t *a, const sym_object_id_t *b)
-{
-    bool debug_ids = a->debug_id.form != SYM_DEBUG_ID_NONE
-                     && b->debug_id.form != SYM_DEBUG_ID_NONE;
-    bool code_ids = a->code_id.len != 0 && b->code_id.len != 0;
-    bool types = a->type != SYM_OBJECT_UNKNOWN && b->type != SYM_OBJECT_UNKNOWN;
-
-    return (debug_ids || code_ids) && (!types || a->type == b->type)
-           && (!debug_ids || sym_debug_id_eq(&a->debug_id, &b->debug_id))
-           && (!code_ids || sym_code_id_eq(&a->code_id, &b->code_id));
-}
-
-
 /* --- reading --- */
 
 /* n bytes of two digits each. */
@@ -434,7 +420,7 @@ sym_debug_id_write_lldb(const sym_debug_id_t *id, char out[SYM_ID_TEXT_MAX])
 }
 
 
-/* --- what a store knows an object by --- */
+/* --- names --- */
 
 sym_str_t
 sym_object_file_name(sym_str_t path)
@@ -459,32 +445,4 @@ sym_object_file_name(sym_str_t path)
     }
 
     return sym_str(path.data + begin, path.len - begin);
-}
-
-
-bool
-sym_object_key(const sym_object_id_t *object, char id[SYM_ID_MAX],
-               sym_module_key_t *key)
-{
-    char text[SYM_ID_TEXT_MAX];
-    size_t len = sym_debug_id_write_breakpad(&object->debug_id, text);
-
-    *key = (sym_module_key_t){ .code_id = sym_str(object->code_id.text,
-                                                  object->code_id.len) };
-    len = len != 0 ? sym_debug_id_canonical(sym_str(text, len), id)
-                   : sym_debug_id_canonical(key->code_id, id);
-    if (len == 0) {
-        return false;
-    }
-
-    key->id = sym_str(id, len);
-    key->name = sym_object_file_name(object->debug_file);
-    if (!sym_module_name_ok(key->name)) {
-        key->name = sym_object_file_name(object->code_file);
-    }
-    if (!sym_module_name_ok(key->name)) {
-        key->name = key->id;
-    }
-
-    return true;
 }

@@ -63,35 +63,14 @@ typedef struct {
     char text[SYM_CODE_ID_MAX];
 } sym_code_id_t;
 
-typedef struct {
-    sym_object_type_t type;
-    sym_debug_id_t debug_id;
-    sym_code_id_t code_id;
-    sym_str_t debug_file, code_file; /* as their system names them, or "" */
-    sym_str_t debug_checksum;        /* of the debug file's bytes, or "" */
-} sym_object_id_t;
-
 /* "elf", "macho", "pe", "pe_dotnet", "wasm"; others are unknown. */
 sym_object_type_t sym_object_type(sym_str_t word);
 
 bool sym_debug_id_eq(const sym_debug_id_t *a, const sym_debug_id_t *b);
 bool sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b);
 
-/* Whether both are the same object: they have an id in common, and no id
- * differs.  Names and unknown types are not compared. */
-bool sym_object_id_eq(const sym_object_id_t *a, const sym_object_id_t *b);
-
 /* The last component of a path of any system; "" if it has none. */
 sym_str_t sym_object_file_name(sym_str_t path);
-
-/*
- * The key by which a store knows the object: the name of its debug file, else of
- * its code file, else its id; and the debug id, or how the code id reads in its
- * place.  The scope is left empty.  Views of the object and of `id`.  False: it
- * has no id that a store can find it by.
- */
-bool sym_object_key(const sym_object_id_t *object, char id[SYM_ID_MAX],
-                    sym_module_key_t *key);
 
 /* --- readers; false: the text is not such an id, and *id is empty --- */
 

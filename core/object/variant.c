@@ -1,76 +1,89 @@
 #include "object/variant.h"
 
-#include "base/sha256.h"
-
 #define MARK '~'
 
-/* No source is sent longer ones. */
-#define CHECKSUM_MAX 256
+/* All texts at URLs have it; their ids tell them apart. */
+#define LINK_NAME "source"
 
-/* The type, and five texts with two bytes of length before each. */
-#define N_TEXTS 5
-#define PARTS_MAX                                                              \
-    (1 + 2 * N_TEXTS + SYM_ID_TEXT_MAX + SYM_CODE_ID_MAX + 2 * SYM_NAME_MAX    \
-     + CHECKSUM_MAX)
 
-/* A text that is too long is not sent to a source, nor part of a path. */
-static char *
-put(char *p, sym_str_t text, size_t max)
+static void
+write_digits(const uint8_t *bytes, size_t n, const char *digits, char *out)
 {
-    size_t len = text.len <= max ? text.len : 0;
-
-    *p++ = (char) (len & 0xff);
-    *p++ = (char) (len >> 8);
-    if (len != 0) {
-        memcpy(p, text.data, len);
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
     }
-
-    return p + len;
 }
 
 
-/* All that decides which paths a source is asked for, and what it is sent. */
-static sym_str_t
-parts_of(const sym_object_id_t *object, char out[PARTS_MAX])
+/* A UUID and the age 0. */
+static size_t
+write_link_id(const sym_object_ref_t *ref, char id[SYM_ID_MAX])
 {
-    char id[SYM_ID_TEXT_MAX], *p = out;
-    size_t len = sym_debug_id_write_breakpad(&object->debug_id, id);
+    uint8_t digest[SYM_REF_DIGEST_BYTES];
 
-    *p++ = (char) object->type;
-    p = put(p, sym_str(id, len), sizeof(id));
-    p = put(p, sym_str(object->code_id.text, object->code_id.len),
-            SYM_CODE_ID_MAX);
-    p = put(p, sym_object_file_name(object->debug_file), SYM_NAME_MAX);
-    p = put(p, sym_object_file_name(object->code_file), SYM_NAME_MAX);
-    p = put(p, object->debug_checksum, CHECKSUM_MAX);
-    return sym_str(out, (size_t) (p - out));
+    if (!sym_object_ref_digest(ref, digest)) {
+        return 0;
+    }
+
+    write_digits(digest, sizeof(digest), "0123456789ABCDEF", id);
+    id[2 * sizeof(digest)] = '0';
+    return 2 * sizeof(digest) + 1;
+}
+
+
+static bool
+link_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
+{
+    key->key.name = SYM_STR(LINK_NAME);
+    key->key.id = sym_str(key->id, write_link_id(ref, key->id));
+    key->sent = key->key.id;
+    return key->key.id.len != 0;
+}
+
+
+bool
+sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
+{
+    key->key = (sym_module_key_t){ .scope = SYM_STR("") };
+    key->asked = (sym_asked_t){ .spelling = SYM_STR("") };
+
+    if (ref->url.len != 0) {
+        return link_key(ref, key);
+    }
+
+    if (!sym_object_key(ref, key->id, &key->key)) {
+        key->sent = SYM_STR("");
+        return false;
+    }
+
+    key->sent = key->key.id;
+    if (!ref->is_either) {
+        key->asked.object = ref;
+        return true;
+    }
+
+    if (ref->sent.len != 0) {
+        key->sent = ref->sent;
+        key->asked.spelling = sym_spelling_of(ref->sent, key->key.id);
+    }
+
+    return true;
 }
 
 
 size_t
-sym_variant_of(const sym_object_id_t *object, char out[SYM_VARIANT_LEN])
+sym_variant_of(const sym_object_ref_t *object, char out[SYM_VARIANT_LEN])
 {
-    char parts[PARTS_MAX], digits[SYM_SHA256_HEX_LEN];
-    sym_sha256_t digest;
+    uint8_t digest[SYM_REF_DIGEST_BYTES];
 
-    if (!sym_sha256(parts_of(object, parts), &digest)) {
+    if (!sym_object_ref_digest(object, digest)) {
         return 0;
     }
 
-    sym_sha256_hex(&digest, digits);
     out[0] = MARK;
-    memcpy(out + 1, digits, SYM_VARIANT_LEN - 1);
+    write_digits(digest, sizeof(digest), "0123456789abcdef", out + 1);
     return SYM_VARIANT_LEN;
-}
-
-
-uint64_t
-sym_variant_tag(const sym_object_id_t *object)
-{
-    const sym_hash_key_t key = sym_hash_key();
-    char parts[PARTS_MAX];
-
-    return sym_hash(&key, parts_of(object, parts)) | 1;
 }
 
 

@@ -1,34 +1,43 @@
 /*
- * variant.h - in which way a module was asked for.
+ * variant.h - how today's records name a reference, until results belong to
+ * paths.
  *
- * A client of some APIs tells all of an object: its type, both ids, the names of
- * both files.  All of that decides under which paths a source is asked for it.
- * The store knows a module by its name and id alone, and what was found is there
- * for everybody.  But what a source does not have under some paths it may have
- * under others: so what is absent, failed or malformed belongs to the *variant*,
- * a digest of what decides the paths.
+ * The store knows an object by name and id, and what was found is there for
+ * everybody.  What a source does not have depends on the paths it was asked for:
+ * for an object that is known whole, such a record belongs to the *variant*, a
+ * digest of what decides the paths; for a named one, to the spelling of its id.
  */
 #ifndef SYM_OBJECT_VARIANT_H
 #define SYM_OBJECT_VARIANT_H
 
-#include "base/hash.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 
-/* How a module is asked for beside its key. */
+/* How a module is looked up beside its key. */
 typedef struct {
     sym_str_t spelling; /* sym_spelling_of() of the id as sent, or "" */
-    const sym_object_id_t *object; /* if the API tells all of it, or NULL */
+    const sym_object_ref_t *object; /* if it is known whole, or NULL */
 } sym_asked_t;
+
+/* The key of a reference, which `key` and `asked` are views of. */
+typedef struct {
+    sym_module_key_t key;
+    sym_asked_t asked;
+    sym_str_t sent; /* the id as sent; of an object that is known whole: the
+                       key's */
+    char id[SYM_ID_MAX];
+} sym_ref_key_t;
+
+/* The scope is left empty.  False: no store can have such an object; the id is
+ * "". */
+bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
 
 /* '~', which no id begins with, and 32 hexadecimal digits.  Nobody can make two
  * objects that have the same. */
 #define SYM_VARIANT_LEN 33
 
 /* Writes the variant to out and returns its length; 0: libcrypto cannot work. */
-size_t sym_variant_of(const sym_object_id_t *object, char out[SYM_VARIANT_LEN]);
-
-/* The same for a table of a process, which is quicker; never 0. */
-uint64_t sym_variant_tag(const sym_object_id_t *object);
+size_t sym_variant_of(const sym_object_ref_t *object,
+                      char out[SYM_VARIANT_LEN]);
 
 /* Whether the text, which has the place of an id, begins as a variant does; and
  * whether it is one. */

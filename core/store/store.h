@@ -24,7 +24,7 @@
 #include "artifacts/kinds.h"
 #include "base/error.h"
 #include "object/module_key.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 #include "object/variant.h"
 #include "base/str.h"
 
@@ -180,7 +180,7 @@ sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
  * NULL: any. */
 sym_status_t sym_snapshot_find_asked(
     sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
-    const sym_object_id_t *object, sym_module_key_t *found,
+    const sym_object_ref_t *object, sym_module_key_t *found,
     sym_module_record_t *record, sym_error_t *err);
 
 /* Records of variants: their debug ids are in `source`.  The id to show. */

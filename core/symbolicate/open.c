@@ -134,7 +134,7 @@ is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 static uint64_t
 tag_of(const sym_asked_t *asked)
 {
-    return asked->object != NULL ? sym_variant_tag(asked->object) : 0;
+    return asked->object != NULL ? sym_object_ref_hash(asked->object) : 0;
 }
 
 

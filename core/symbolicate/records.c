@@ -2,7 +2,7 @@
 
 void
 sym_resolver_record(sym_resolver_t *r, const sym_module_key_t *key,
-                    sym_kind_t kind, const sym_object_id_t *object,
+                    sym_kind_t kind, const sym_object_ref_t *object,
                     sym_records_pt each, void *ctx)
 {
     sym_module_key_t found;
@@ -21,7 +21,7 @@ sym_resolver_record(sym_resolver_t *r, const sym_module_key_t *key,
 
 void
 sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
-                     sym_kind_t kind, const sym_object_id_t *object,
+                     sym_kind_t kind, const sym_object_ref_t *object,
                      sym_records_pt each, void *ctx)
 {
     for (uint32_t i = 0; i < r->scopes->n; i++) {

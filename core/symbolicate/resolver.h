@@ -241,12 +241,12 @@ uint64_t sym_resolver_damaged(const sym_resolver_t *r);
 typedef void (*sym_records_pt)(void *ctx, sym_str_t scope,
                                const sym_module_record_t *record);
 void sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
-                          sym_kind_t kind, const sym_object_id_t *object,
+                          sym_kind_t kind, const sym_object_ref_t *object,
                           sym_records_pt each, void *ctx);
 
 /* The same in the source that the key names, visible or not. */
 void sym_resolver_record(sym_resolver_t *r, const sym_module_key_t *key,
-                         sym_kind_t kind, const sym_object_id_t *object,
+                         sym_kind_t kind, const sym_object_ref_t *object,
                          sym_records_pt each, void *ctx);
 
 #endif

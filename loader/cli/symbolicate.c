@@ -208,15 +208,18 @@ find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
            int *n_files)
 {
     sym_source_rules_t rules = s->rules;
-    const sym_source_module_t module = { .name = need->name,
-                                         .id = need->id,
-                                         .code_id = need->key.code_id,
-                                         .object = need->object };
+    sym_source_module_t module;
+    sym_ref_key_t k;
 
-    rules.files =
-        sym_kind_files(need->kind, need->object != NULL ? need->object->type
-                                                        : SYM_OBJECT_UNKNOWN)
-        & ~need->without;
+    if (!sym_request_key(s->request, need, &k)) {
+        return;
+    }
+
+    module = (sym_source_module_t){ .name = k.key.name,
+                                    .id = k.sent,
+                                    .code_id = k.key.code_id,
+                                    .object = k.asked.object };
+    rules.files = sym_kind_files(need->kind, need->ref->type) & ~need->without;
 
     for (unsigned i = 0; i < SYM_SOURCE_PLACES && *n_files < FILES_MAX; i++) {
         char key[SYM_SOURCE_PATH_MAX], *path;
@@ -257,7 +260,7 @@ settle_needs(symbolicate_t *s)
         }
 
         needs[i].is_settled = true;
-        if (s->folder != NULL && sym_need_is_askable(&needs[i])) {
+        if (s->folder != NULL) {
             find_files(s, &needs[i], files, &n);
         }
 

@@ -69,7 +69,7 @@ ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
 
 static ngx_int_t
 ngx_http_symbolicate_fetch_copy_object(ngx_http_symbolicate_fetch_t *fetch,
-    const sym_object_id_t *object)
+    const sym_object_ref_t *object)
 {
     if (object == NULL) {
         return NGX_OK;
@@ -86,8 +86,11 @@ ngx_http_symbolicate_fetch_copy_object(ngx_http_symbolicate_fetch_t *fetch,
                                                 object->code_file)
            != NGX_OK
         || ngx_http_symbolicate_fetch_copy_text(fetch,
-                                                &fetch->object.debug_checksum,
-                                                object->debug_checksum)
+                                                &fetch->object.checksum,
+                                                object->checksum)
+           != NGX_OK
+        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->object.url,
+                                                object->url)
            != NGX_OK)
     {
         return NGX_ERROR;

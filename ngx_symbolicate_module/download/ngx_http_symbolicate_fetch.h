@@ -34,7 +34,7 @@ typedef struct {
     sym_str_t                      id;
     sym_str_t                      code_id;     /* if the id is one, or "" */
     sym_str_t                      canonical;   /* as of what is wanted */
-    const sym_object_id_t         *object;      /* all of it, or NULL */
+    const sym_object_ref_t         *object;      /* all of it, or NULL */
     ngx_uint_t                     thorough;    /* all places are asked */
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */

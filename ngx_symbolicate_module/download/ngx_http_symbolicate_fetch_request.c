@@ -126,8 +126,8 @@ ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
     size_t      i;
     ngx_str_t   value;
 
-    value.data = (u_char *) fetch->object.debug_checksum.data;
-    value.len = fetch->object.debug_checksum.len;
+    value.data = (u_char *) fetch->object.checksum.data;
+    value.len = fetch->object.checksum.len;
 
     if (value.len == 0 || value.len > NGX_SYMBOLICATE_CHECKSUM_MAX) {
         return NGX_OK;

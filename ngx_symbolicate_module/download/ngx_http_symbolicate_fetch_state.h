@@ -28,7 +28,7 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_source_t     **sources;     /* in their order */
     ngx_uint_t                          nsources;
     sym_source_module_t                 module;
-    sym_object_id_t                     object;      /* of it, if known whole */
+    sym_object_ref_t                     object;      /* of it, if known whole */
     ngx_uint_t                          thorough;    /* all places are asked */
     sym_str_t                           canonical;
     ngx_uint_t                          files;

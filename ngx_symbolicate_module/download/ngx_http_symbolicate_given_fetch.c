@@ -835,7 +835,7 @@ ngx_http_symbolicate_given_try_link(ngx_http_symbolicate_given_fetch_t *g)
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
-    switch (sym_url_read(&g->arena, g->fetch->object.debug_file, &g->url,
+    switch (sym_url_read(&g->arena, g->fetch->object.url, &g->url,
                          &err))
     {
 
@@ -1343,7 +1343,7 @@ ngx_http_symbolicate_given_is_trusted(ngx_http_symbolicate_given_fetch_t *g)
 
     return !source->is_links
            || sym_origins_have(source->patterns, source->n_patterns, &g->first,
-                               g->fetch->object.debug_file);
+                               g->fetch->object.url);
 }
 
 

@@ -280,25 +280,27 @@ ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
  * form. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
-    sym_need_t *m)
+    sym_ref_key_t *k)
 {
     ngx_uint_t           file;
     sym_source_module_t  module;
 
     /* an object that is known whole has its paths from that */
 
-    if (m->object) {
+    if (k->asked.object) {
         return 0;
     }
 
     ngx_memzero(&module, sizeof(sym_source_module_t));
 
-    module.name = m->key.name;
-    module.id = m->id;
-    module.code_id = sym_source_code_id(m->id, m->key.code_id);
+    module.name = k->key.name;
+    module.id = k->sent;
+    module.code_id = sym_source_code_id(k->sent, k->key.code_id);
 
     for (file = 0; file < SYM_SOURCE_FILES; file++) {
-        if (sym_source_is_respelled(&source->rules, file, &module, m->key.id)) {
+        if (sym_source_is_respelled(&source->rules, file, &module,
+                                    k->key.id))
+        {
             return 1;
         }
     }
@@ -310,7 +312,7 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
 /* The same of any source of the location. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_any_respelled(
-    ngx_http_symbolicate_lookup_t *lookup, sym_need_t *m)
+    ngx_http_symbolicate_lookup_t *lookup, sym_ref_key_t *k)
 {
     ngx_uint_t                      i;
     ngx_http_symbolicate_source_t  *sources;
@@ -318,7 +320,7 @@ ngx_http_symbolicate_missing_any_respelled(
     sources = lookup->policy->sources->elts;
 
     for (i = 0; i < lookup->policy->sources->nelts; i++) {
-        if (ngx_http_symbolicate_missing_respelled(&sources[i], m)) {
+        if (ngx_http_symbolicate_missing_respelled(&sources[i], k)) {
             return 1;
         }
     }
@@ -333,7 +335,9 @@ static ngx_uint_t
 ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
     sym_need_t *m)
 {
-    if (m->is_settled || !sym_need_is_askable(m)
+    sym_ref_key_t  k;
+
+    if (m->is_settled || !sym_request_key(lookup->asked, m, &k)
         || (m->found == SYM_NEED_FOUND && !m->missing.is_open))
     {
         return 0;
@@ -350,15 +354,16 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
 
         if (m->missing.state != 0
             && (!m->missing.is_open
-                || !ngx_http_symbolicate_missing_any_respelled(lookup, m)))
+                || !ngx_http_symbolicate_missing_any_respelled(lookup, &k)))
         {
             m->is_settled = 1;
             return 0;
         }
     }
 
-    if (m->object == NULL
-        && (!sym_source_name_ok(m->key.name) || m->id.len > SYM_SOURCE_ID_MAX))
+    if (m->ref->is_either
+        && (!sym_source_name_ok(k.key.name)
+            || k.sent.len > SYM_SOURCE_ID_MAX))
     {
         m->is_settled = 1;
         return 0;
@@ -430,11 +435,11 @@ ngx_http_symbolicate_missing_begin(ngx_http_symbolicate_lookup_t *lookup,
     search->tries = tries + 1;
     search->began = ngx_current_msec;
     search->better = m->found == SYM_NEED_FOUND;
-    search->all = m->is_thorough;
+    search->all = m->is_thorough && !m->ref->is_either;
 
     /* a poor module is answered with; better ones are fetched meanwhile */
 
-    if (m->object && m->found == SYM_NEED_FOUND) {
+    if (!m->ref->is_either && m->found == SYM_NEED_FOUND) {
         search->upgrade = 1;
         m->is_settled = 1;
 
@@ -678,6 +683,7 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 {
     uint32_t                          n;
     sym_need_t                       *m;
+    sym_ref_key_t                     k;
     ngx_http_symbolicate_wanted_t     wanted;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
@@ -692,13 +698,17 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 
     m = &sym_request_needs(lookup->asked, &n)[i];
 
+    if (!sym_request_key(lookup->asked, m, &k)) {
+        return NGX_ERROR;
+    }
+
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
     wanted.source = lookup->policy->links;
     wanted.kind = m->kind;
-    wanted.object = m->object;
-    wanted.key = m->key;
-    wanted.id = m->key.id;
+    wanted.object = m->ref;
+    wanted.key = k.key;
+    wanted.id = k.key.id;
     wanted.canonical = SYM_STR("");
 
     return ngx_http_symbolicate_pending(
@@ -711,7 +721,7 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
  * out. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
-    uint32_t i, ngx_http_symbolicate_source_t *source, sym_need_t *m)
+    uint32_t i, ngx_http_symbolicate_source_t *source, sym_ref_key_t *k)
 {
     uint64_t                         before;
     ngx_uint_t                       takes;
@@ -720,7 +730,7 @@ ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
     missing = lookup->missing;
     before = missing->patterns;
 
-    takes = sym_source_takes(&source->rules, m->object, m->key.name,
+    takes = sym_source_takes(&source->rules, k->asked.object, k->key.name,
                              &missing->patterns);
 
     ngx_http_symbolicate_missing_spend(missing, before - missing->patterns);
@@ -747,6 +757,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t                          n;
     ngx_uint_t                        step, sent;
     sym_need_t                       *m;
+    sym_ref_key_t                     k;
     ngx_http_symbolicate_wanted_t     wanted;
     ngx_http_symbolicate_loader_t    *loader;
     ngx_http_symbolicate_source_t    *source;
@@ -758,7 +769,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
     m = &sym_request_needs(lookup->asked, &n)[i];
 
-    if (m->is_link) {
+    if (m->ref->url.len) {
         return ngx_http_symbolicate_missing_ask_link(lookup, wait, i);
     }
 
@@ -767,7 +778,11 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
-    nvariant = m->object ? sym_variant_of(m->object, variant) : 0;
+    if (!sym_request_key(lookup->asked, m, &k)) {
+        return NGX_ERROR;
+    }
+
+    nvariant = k.asked.object ? sym_variant_of(k.asked.object, variant) : 0;
 
     while (search->step < 2 * lookup->policy->sources->nelts) {
 
@@ -786,8 +801,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         /* it has no place for any file that such an artifact is made from */
 
         if (!(source->rules.files & ~m->without
-              & sym_kind_files(m->kind, m->object ? m->object->type
-                                                  : SYM_OBJECT_UNKNOWN)))
+              & sym_kind_files(m->kind, m->ref->type)))
         {
             continue;
         }
@@ -801,7 +815,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         if (!sent) {
             search->taken = ngx_http_symbolicate_missing_takes(lookup, i,
-                                                               source, m);
+                                                               source, &k);
         }
 
         if (!search->taken) {
@@ -810,22 +824,22 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         wanted.source = source;
         wanted.kind = m->kind;
-        wanted.object = m->object;
+        wanted.object = k.asked.object;
         wanted.without = m->without;
-        wanted.thorough = m->object && m->is_thorough;
-        wanted.key = m->key;
+        wanted.thorough = k.asked.object && m->is_thorough;
+        wanted.key = k.key;
         wanted.key.scope = sym_str((char *) source->name.data,
                                    source->name.len);
         wanted.key.variant = sym_str(variant, nvariant);
-        wanted.id = m->key.id;
+        wanted.id = k.key.id;
 
         if (sent) {
-            wanted.key.id = sym_spelling_of(m->id, m->key.id);
-            wanted.id = m->id;
-            wanted.canonical = m->key.id;
+            wanted.key.id = k.asked.spelling;
+            wanted.id = k.sent;
+            wanted.canonical = k.key.id;
 
             if (search->skip || wanted.key.id.len == 0
-                || !ngx_http_symbolicate_missing_respelled(source, m))
+                || !ngx_http_symbolicate_missing_respelled(source, &k))
             {
                 search->skip = 0;
                 continue;
@@ -834,8 +848,8 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         } else {
             wanted.canonical = SYM_STR("");
 
-            if (sym_spelling_of(m->id, m->key.id).len == 0) {
-                wanted.id = m->id;      /* the same, or longer */
+            if (k.asked.spelling.len == 0) {
+                wanted.id = k.sent;      /* the same, or longer */
             }
         }
 
@@ -1121,19 +1135,23 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_lookup_t *lookup)
 static ngx_int_t
 ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
 {
-    size_t        size;
-    uint32_t      i, n;
-    sym_out_t     out;
-    ngx_uint_t    first;
-    ngx_chain_t  *body;
-    sym_need_t   *m;
+    size_t         size;
+    uint32_t       i, n;
+    sym_out_t      out;
+    ngx_uint_t     first;
+    ngx_chain_t   *body;
+    sym_need_t    *m;
+    sym_ref_key_t  k;
 
     m = sym_request_modules(lookup->asked, &n);
     size = 256;
 
     for (i = 0; i < n; i++) {
-        if (m[i].is_settled && m[i].missing.state == SYM_MODULE_FAILED) {
-            size += 6 * (m[i].name.len + m[i].id.len + m[i].missing.reason.len)
+        if (m[i].is_settled && m[i].missing.state == SYM_MODULE_FAILED
+            && sym_request_key(lookup->asked, &m[i], &k))
+        {
+            size += 6 * (k.key.name.len + k.sent.len
+                         + m[i].missing.reason.len)
                     + 64;
         }
     }
@@ -1150,15 +1168,17 @@ ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
 
     for (i = 0; i < n; i++) {
 
-        if (!m[i].is_settled || m[i].missing.state != SYM_MODULE_FAILED) {
+        if (!m[i].is_settled || m[i].missing.state != SYM_MODULE_FAILED
+            || !sym_request_key(lookup->asked, &m[i], &k))
+        {
             continue;
         }
 
         sym_out_raw(&out, first ? SYM_STR("{\"debug_file\": ")
                                 : SYM_STR(", {\"debug_file\": "));
-        sym_out_string(&out, m[i].name);
+        sym_out_string(&out, k.key.name);
         sym_out_raw(&out, SYM_STR(", \"debug_id\": "));
-        sym_out_string(&out, m[i].id);
+        sym_out_string(&out, k.sent);
         sym_out_raw(&out, SYM_STR(", \"reason\": "));
         sym_out_string(&out, m[i].missing.reason);
         sym_out_raw(&out, SYM_STR("}"));
@@ -1192,12 +1212,17 @@ static void
 ngx_http_symbolicate_missing_note_one(ngx_http_symbolicate_lookup_t *lookup,
     sym_need_t *m, uint32_t frames)
 {
+    sym_ref_key_t                     k;
     sym_rpc_message_t                 note;
     sym_module_state_t                state;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
+
+    if (!sym_request_key(lookup->asked, m, &k)) {
+        return;
+    }
 
     ngx_memzero(&note, sizeof(sym_rpc_message_t));
 
@@ -1213,11 +1238,10 @@ ngx_http_symbolicate_missing_note_one(ngx_http_symbolicate_lookup_t *lookup,
         state = SYM_MODULE_FAILED;
     }
 
-    note.flags = state << SYM_RPC_STATE_SHIFT
-                 | (m->object ? m->object->type : SYM_OBJECT_UNKNOWN);
+    note.flags = state << SYM_RPC_STATE_SHIFT | m->ref->type;
     note.offset = 1;
     note.length = frames;
-    note.key = m->key;
+    note.key = k.key;
     note.kind = m->kind;
     note.source = sym_str((char *) slcf->missing_in.data, slcf->missing_in.len);
 

@@ -42,7 +42,7 @@ typedef struct {
 struct ngx_http_symbolicate_proxy_s {
     ngx_http_symbolicate_task_t     task;       /* the first member */
     sym_str_t                       path;
-    sym_object_id_t                 object;
+    sym_object_ref_t                 object;
     unsigned                        files;      /* a bit for each
                                                  * sym_source_file_t */
     ngx_uint_t                      next;       /* source to be asked */

@@ -42,7 +42,7 @@ typedef struct {
     char                            name[SYM_NAME_MAX];
     char                            id[2 * SYM_BUILD_ID_MAX];
     sym_source_file_t               file;
-    sym_object_id_t                 object;      /* of a map: by which sources
+    sym_object_ref_t                 object;      /* of a map: by which sources
                                                   * know it */
 } ngx_http_symbolicate_also_t;
 
@@ -55,7 +55,7 @@ struct ngx_http_symbolicate_pending_s {
     ngx_http_symbolicate_fetch_policy_t     *policy;
 
     ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
-    sym_object_id_t                 object;      /* of it */
+    sym_object_ref_t                 object;      /* of it */
 
     ngx_queue_t                     waiters;
     ngx_queue_t                     of_orphans;  /* the loader's, while nobody
@@ -398,7 +398,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     if (wanted->object) {
         size += wanted->object->debug_file.len + wanted->object->code_file.len
-                + wanted->object->debug_checksum.len;
+                + wanted->object->checksum.len + wanted->object->url.len;
     }
 
     pending = ngx_calloc(size, ngx_cycle->log);
@@ -446,9 +446,11 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
             ngx_http_symbolicate_pending_copy(&p, wanted->object->debug_file);
         pending->object.code_file =
             ngx_http_symbolicate_pending_copy(&p, wanted->object->code_file);
-        pending->object.debug_checksum =
+        pending->object.checksum =
             ngx_http_symbolicate_pending_copy(&p,
-                                              wanted->object->debug_checksum);
+                                              wanted->object->checksum);
+        pending->object.url =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->url);
     }
 
     ngx_queue_init(&pending->waiters);
@@ -987,7 +989,7 @@ ngx_http_symbolicate_pending_settled(ngx_http_symbolicate_pending_t *pending,
  * of the module's own ids. */
 static void
 ngx_http_symbolicate_pending_whole(ngx_http_symbolicate_pending_t *pending,
-    sym_object_id_t *object)
+    sym_object_ref_t *object)
 {
     sym_str_t          code_id, name;
     ngx_uint_t         pdb;

@@ -30,7 +30,7 @@ typedef struct {
     sym_str_t                      id;          /* for its paths */
     sym_str_t                      canonical;   /* id whose paths were asked
                                                  * for already, or empty */
-    const sym_object_id_t         *object;      /* all of it, or NULL */
+    const sym_object_ref_t         *object;      /* all of it, or NULL */
     unsigned                       without;     /* 1 << sym_source_file_t:
                                                  * files that do not have it */
     unsigned                       thorough:1;  /* all its places are asked,

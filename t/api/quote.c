@@ -13,6 +13,7 @@ typedef enum { STEP_SYMBOLS, STEP_ASK, STEP_SOURCES, STEP_WRITE } step_t;
 typedef struct {
     sym_request_t base; /* first */
     sym_request_options_t options;
+    sym_object_ref_t ref;
     sym_need_t need;
     sym_question_t question;
     sym_resolver_t *resolver; /* NULL: the answer has not begun */
@@ -39,30 +40,27 @@ static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
     quote_t *q = (quote_t *) r;
-    char canonical[SYM_ID_MAX];
     sym_str_t rest = r->body, name = next_word(&rest), id = next_word(&rest);
-    size_t len = sym_debug_id_canonical(id, canonical);
     uint64_t addr;
 
     (void) budget;
-    if (len == 0 || !sym_hex_read(rest, &addr) || addr > UINT32_MAX) {
+    sym_object_ref_named(&q->ref, name, id);
+    if (q->ref.debug_id.form == SYM_DEBUG_ID_NONE || !sym_hex_read(rest, &addr)
+        || addr > UINT32_MAX)
+    {
         return sym_request_refuse(r, SYM_MALFORMED, "not NAME ID ADDRESS");
     }
 
     q->question = (sym_question_t){ 0, (uint32_t) addr };
     q->need = (sym_need_t){
-        .name = name,
-        .id = id,
-        .key = { .scope = SYM_STR(""),
-                 .name = name,
-                 .id = sym_arena_copy(r->arena, sym_str(canonical, len)) },
+        .ref = &q->ref,
         .kind = SYM_KIND_SYMCACHE,
         .found = SYM_NEED_MISSING,
     };
     r->needs = &q->need;
     r->stats.modules = 1;
     r->stats.frames = 1;
-    return q->need.key.id.data != NULL ? SYM_OK : SYM_NOMEM;
+    return SYM_OK;
 }
 
 

@@ -290,37 +290,9 @@ test_mozilla(void)
 }
 
 
-static sym_object_id_t
-object(const char *type, const char *debug_id, const char *code_id)
-{
-    sym_object_id_t o = { .type = sym_object_type(sym_cstr(type)) };
-
-    (void) sym_debug_id_read_sentry(sym_cstr(debug_id), &o.debug_id);
-    (void) sym_code_id_read(sym_cstr(code_id), &o.code_id);
-    return o;
-}
-
-
 static void
-test_comparing(void)
+test_types(void)
 {
-    static const char debug_id[] = "c0bcc3f1-9827-fe65-3058-404b2831d9e6";
-    static const char other[] = "c0bcc3f1-9827-fe65-3058-404b2831d9e6-1";
-    static const char code_id[] = "f1c3bcc0279865fe3058404b2831d9e64135386c";
-    sym_object_id_t all = object("elf", debug_id, code_id);
-    sym_object_id_t with_debug_id = object("", debug_id, "");
-    sym_object_id_t with_code_id = object("elf", "", code_id);
-    sym_object_id_t older = object("elf", other, code_id);
-    sym_object_id_t macho = object("macho", debug_id, "");
-    sym_object_id_t nothing = object("elf", "", "");
-
-    ok(sym_object_id_eq(&all, &all), "itself");
-    ok(sym_object_id_eq(&all, &with_debug_id), "by debug id, of unknown type");
-    ok(sym_object_id_eq(&with_code_id, &all), "by code id");
-    ok(!sym_object_id_eq(&with_code_id, &with_debug_id), "no id in common");
-    ok(!sym_object_id_eq(&all, &older), "another age");
-    ok(!sym_object_id_eq(&all, &macho), "another type");
-    ok(!sym_object_id_eq(&nothing, &nothing), "without ids");
     is_u64(sym_object_type(SYM_STR("pe_dotnet")), SYM_OBJECT_PE_DOTNET, ".NET");
     is_u64(sym_object_type(SYM_STR("ELF")), SYM_OBJECT_UNKNOWN, "unknown");
 }
@@ -334,6 +306,6 @@ main(void)
     test_writing();
     test_build_ids();
     test_mozilla();
-    test_comparing();
+    test_types();
     return done_testing();
 }

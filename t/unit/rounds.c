@@ -33,11 +33,13 @@ typedef struct {
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
+    sym_object_ref_t *ref;
     size_t start = 0;
 
     (void) budget;
     r->needs = sym_arena_calloc(r->arena, MODULES, sizeof(*r->needs));
-    if (r->needs == NULL) {
+    ref = sym_arena_alloc(r->arena, MODULES * sizeof(*ref));
+    if (r->needs == NULL || ref == NULL) {
         return SYM_NOMEM;
     }
 
@@ -45,12 +47,9 @@ parse(sym_request_t *r, uint32_t budget)
         if (i == r->body.len || r->body.data[i] == ' ') {
             sym_str_t name = sym_str(r->body.data + start, i - start);
 
+            sym_object_ref_named(ref, name, SYM_STR(ID));
             r->needs[r->stats.modules++] = (sym_need_t){
-                .name = name,
-                .id = SYM_STR(ID),
-                .key = { .scope = SYM_STR(""),
-                         .name = name,
-                         .id = SYM_STR(ID) },
+                .ref = ref++,
                 .kind = SYM_KIND_SYMCACHE,
                 .found = SYM_NEED_MISSING,
             };
@@ -138,7 +137,7 @@ step_write(outline_t *o, sym_out_t *out, uint32_t *budget)
     for (; o->next<o->base.stats.modules && * budget> 0 && !out->is_full;
          o->next++, --*budget)
     {
-        sym_out_raw(out, o->base.needs[o->next].name);
+        sym_out_raw(out, o->base.needs[o->next].ref->debug_file);
         if (look_up(o, o->next, &answer)) {
             sym_out_raw(out, SYM_STR(" "));
             sym_resolver_write_name(o->resolver, o->next, &answer, 0, out);
@@ -386,18 +385,19 @@ settle(driver_t *d, sym_request_t *r)
     sym_need_t *needs = sym_request_needs(r, &n);
 
     for (uint32_t i = 0; i < n; i++) {
+        sym_str_t name = needs[i].ref->debug_file;
         char word[64];
 
         if (needs[i].found == SYM_NEED_FOUND || needs[i].is_settled) {
             continue;
         }
 
-        (void) snprintf(word, sizeof(word), "%.*s/%s", (int) needs[i].name.len,
-                        needs[i].name.data, sym_kind_name(needs[i].kind));
+        (void) snprintf(word, sizeof(word), "%.*s/%s", (int) name.len,
+                        name.data, sym_kind_name(needs[i].kind));
         len += (size_t) snprintf(d->rounds + len, sizeof(d->rounds) - len,
                                  "%s ", word);
         if (strstr(d->brings, word) != NULL) {
-            bring(needs[i].name, needs[i].kind);
+            bring(name, needs[i].kind);
             sym_request_fetched(r, i);
             has_come = true;
         } else {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "artifacts/kinds.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 #include "sources/paths/layout.h"
 #include "tap.h"
 
@@ -187,9 +187,9 @@ static void
 ask_whole(const source_t *s, const whole_t *w, sym_kind_t kind,
           bool is_thorough, list_t *list)
 {
-    sym_object_id_t o = { .type = w->type,
-                          .debug_file = sym_cstr(w->debug_file),
-                          .code_file = sym_cstr(w->code_file) };
+    sym_object_ref_t o = { .type = w->type,
+                           .debug_file = sym_cstr(w->debug_file),
+                           .code_file = sym_cstr(w->code_file) };
     sym_source_module_t m = { .object = &o };
     sym_source_rules_t rules = rules_of(s, sym_kind_files(kind, o.type));
     char room[SYM_SOURCE_PATH_MAX];

@@ -3,7 +3,7 @@
  * its recorded answers, and of the table in docs/use/sources.md.
  */
 #include "artifacts/kinds.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 #include "sources/paths/layout.h"
 #include "tap.h"
 
@@ -37,12 +37,12 @@ static const as_sent_t dotnet = {
     "0c1033f7-8632-492e-91c6-c314b72e1920-e60b819d", "integration.pdb"
 };
 
-static sym_object_id_t
+static sym_object_ref_t
 object_of(const as_sent_t *sent)
 {
-    sym_object_id_t o = { .type = sent->type,
-                          .code_file = sym_cstr(sent->code_file),
-                          .debug_file = sym_cstr(sent->debug_file) };
+    sym_object_ref_t o = { .type = sent->type,
+                           .code_file = sym_cstr(sent->code_file),
+                           .debug_file = sym_cstr(sent->debug_file) };
 
     (void) sym_code_id_read(sym_cstr(sent->code_id), &o.code_id);
     (void) sym_debug_id_read_sentry(sym_cstr(sent->debug_id), &o.debug_id);
@@ -61,7 +61,7 @@ typedef struct {
 static void
 test_places(const places_t *t, bool is_thorough)
 {
-    sym_object_id_t o = object_of(t->object);
+    sym_object_ref_t o = object_of(t->object);
     sym_source_module_t m = { .object = &o };
     sym_source_rules_t rules = { .casing = t->casing,
                                  .files =
@@ -316,7 +316,7 @@ test_order(void)
 static void
 test_key(const as_sent_t *sent, const char *name, const char *id)
 {
-    sym_object_id_t o = object_of(sent);
+    sym_object_ref_t o = object_of(sent);
     char text[SYM_ID_MAX];
     sym_module_key_t key;
 
@@ -337,7 +337,7 @@ test_keys(void)
     static const as_sent_t nameless = { SYM_OBJECT_PE, "5ab380779000", "", "",
                                         "/" };
     static const as_sent_t none = { SYM_OBJECT_PE, "", "/a", "", "/a" };
-    sym_object_id_t o = object_of(&none);
+    sym_object_ref_t o = object_of(&none);
     char text[SYM_ID_MAX];
     sym_module_key_t key;
 

@@ -535,6 +535,7 @@ pending(void)
     sym_need_t *modules;
     sym_arena_t arena;
     sym_request_t *t;
+    sym_ref_key_t key;
     uint32_t n = 0;
 
     sym_arena_init(&arena, 0);
@@ -543,8 +544,9 @@ pending(void)
     if (ok(t != NULL && sym_request_parse(t, UINT32_MAX) == SYM_OK, "parsed")) {
         modules = sym_request_modules(t, &n);
         is_u64(n, 2, "two modules");
-        is_str(modules[0].name, "never", "the name");
-        is_str(modules[0].key.id, DEEP_ID, "the canonical id");
+        ok(sym_request_key(t, &modules[0], &key), "askable");
+        is_str(key.key.name, "never", "the name");
+        is_str(key.key.id, DEEP_ID, "the canonical id");
         modules[0].is_settled = true;
         modules[0].found = SYM_NEED_PENDING;
         (void) kit_answer(t, &o, &r);

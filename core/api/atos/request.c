@@ -337,11 +337,13 @@ collect_modules(atos_t *a)
 {
     image_t **used =
         sym_arena_calloc(a->base.arena, a->n_images, sizeof(image_t *));
+    sym_object_ref_t *refs =
+        sym_arena_alloc(a->base.arena, a->n_images * sizeof(*refs));
     uint32_t n = 0, n_modules = 0;
 
     a->base.needs =
         sym_arena_calloc(a->base.arena, a->n_images, sizeof(*a->base.needs));
-    if (used == NULL || a->base.needs == NULL) {
+    if (used == NULL || refs == NULL || a->base.needs == NULL) {
         return SYM_NOMEM;
     }
 
@@ -357,15 +359,14 @@ collect_modules(atos_t *a)
 
     for (uint32_t i = 0; i < n; i++) {
         if (i == 0 || compare_images(&used[i - 1], &used[i]) != 0) {
-            a->base.needs[n_modules++] = (sym_need_t){
-                .name = used[i]->name,
-                .id = id_of(used[i]),
-                .key = { .scope = SYM_STR(""),
-                         .name = used[i]->name,
-                         .id = id_of(used[i]) },
+            sym_object_ref_named(&refs[n_modules], used[i]->name,
+                                 id_of(used[i]));
+            a->base.needs[n_modules] = (sym_need_t){
+                .ref = &refs[n_modules],
                 .kind = SYM_KIND_SYMCACHE,
                 .found = SYM_NEED_MISSING,
             };
+            n_modules++;
         }
         used[i]->module = n_modules - 1;
     }

@@ -72,9 +72,7 @@ read_number(profiler_t *p, const json_t *root, const char *key,
 static sym_status_t
 read_source(profiler_t *p, const json_t *root)
 {
-    char canonical[SYM_ID_MAX];
     sym_str_t name, id;
-    size_t len;
     sym_status_t rc = read_text(p, root, "debugName", &name);
 
     rc = rc != SYM_OK ? rc : read_text(p, root, "debugId", &id);
@@ -84,20 +82,16 @@ read_source(profiler_t *p, const json_t *root)
         return rc;
     }
 
-    len = sym_debug_id_canonical(id, canonical);
+    sym_object_ref_named(&p->ref, name, id);
     p->need = (sym_need_t){
-        .name = name,
-        .id = id,
-        .key = { .scope = SYM_STR(""),
-                 .name = name,
-                 .id = sym_arena_copy(p->base.arena, sym_str(canonical, len)) },
+        .ref = &p->ref,
         .kind = SYM_KIND_SYMCACHE,
         .found = SYM_NEED_MISSING,
     };
     p->base.needs = &p->need;
     p->base.stats.modules = 1;
     p->base.stats.frames = 1;
-    return p->need.key.id.data != NULL ? SYM_OK : SYM_NOMEM;
+    return SYM_OK;
 }
 
 

@@ -37,6 +37,7 @@ typedef struct {
 typedef struct {
     sym_request_t base; /* first */
     sym_request_options_t options;
+    sym_object_ref_t ref;
     sym_need_t need; /* the symbols of the module */
     bool is_asm;
     uint32_t offset;           /* in the module */

@@ -450,9 +450,7 @@ lists_more(const candidates_t *c, sym_str_t scope)
         return false;
     }
 
-    if (c->need->object != NULL) {
-        name = last_part(c->need->object->debug_file);
-    }
+    name = last_part(c->need->ref->debug_file);
 
     for (uint32_t i = 0; i < c->n; i++) {
         sym_str_t url = c->list[i].location;
@@ -520,7 +518,7 @@ add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
         return;
     }
 
-    one = add(c, scope, c->need->object->debug_file);
+    one = add(c, scope, c->need->ref->url);
     if (one == NULL) {
         return;
     }
@@ -551,11 +549,12 @@ add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 static void
 add_texts(candidates_t *c, uint32_t module)
 {
+    sym_ref_key_t k;
     uint32_t of;
 
     for (uint32_t i = 0; sentry_link(c->s, i, &of, &c->need); i++) {
-        if (of == module) {
-            sym_resolver_record(c->s->answer->resolver, &c->need->key,
+        if (of == module && sym_request_key(&c->s->base, c->need, &k)) {
+            sym_resolver_record(c->s->answer->resolver, &k.key,
                                 SYM_KIND_SOURCES, NULL, add_text, c);
         }
     }
@@ -658,15 +657,17 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 {
     candidates_t c = { .s = s, .module = module };
     uint32_t need = s->request.modules[module].need, cost = 0;
+    sym_ref_key_t k;
 
     /* each kind of artifact that was wanted; the list ends with 0, too */
     while (need != 0) {
         c.need = &s->base.needs[need - 1];
         c.chosen = (sym_module_record_t){ 0 };
-        sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
-                             c.need->object, choose, &c);
-        sym_resolver_records(s->answer->resolver, &c.need->key, c.need->kind,
-                             c.need->object, add_record, &c);
+        (void) sym_request_key(&s->base, c.need, &k);
+        sym_resolver_records(s->answer->resolver, &k.key, c.need->kind,
+                             k.asked.object, choose, &c);
+        sym_resolver_records(s->answer->resolver, &k.key, c.need->kind,
+                             k.asked.object, add_record, &c);
         cost += 2 * sym_request_n_scopes(&s->base);
         need = c.need->next != 0 ? c.need->next + 1 : 0;
     }
@@ -719,10 +720,11 @@ sym_module_state_t
 sentry_first_error(sentry_t *s, const sym_need_t *need)
 {
     sym_module_state_t state = (sym_module_state_t) 0;
+    sym_ref_key_t k;
 
-    if (need->key.id.len != 0) {
-        sym_resolver_records(s->answer->resolver, &need->key, need->kind,
-                             need->object, take_first_error, &state);
+    if (sym_request_key(&s->base, need, &k)) {
+        sym_resolver_records(s->answer->resolver, &k.key, need->kind,
+                             k.asked.object, take_first_error, &state);
     }
 
     return state != 0 ? state : need->missing.state;

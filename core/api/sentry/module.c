@@ -76,10 +76,12 @@ has_stored_sources(sentry_t *s, const sym_need_t *need)
 {
     sym_artifact_found_t artifact;
     sym_missing_t missing;
+    sym_ref_key_t k;
 
-    return sym_artifact_find(s->answer->resolver, &need->key, SYM_KIND_SOURCES,
-                             NULL, &artifact, &missing)
-           == SYM_OK;
+    return sym_request_key(&s->base, need, &k)
+           && sym_artifact_find(s->answer->resolver, &k.key, SYM_KIND_SOURCES,
+                                NULL, &artifact, &missing)
+                  == SYM_OK;
 }
 
 
@@ -181,15 +183,15 @@ static void
 write_ids(const sentry_module_t *m, sym_out_t *out)
 {
     char text[SYM_ID_TEXT_MAX];
-    size_t len = sym_debug_id_write_sentry(&m->id.debug_id, text);
+    size_t len = sym_debug_id_write_sentry(&m->ref.debug_id, text);
 
     if (len != 0) {
         write_text(out, SYM_STR(", \"debug_id\": "), sym_str(text, len));
     }
 
-    if (m->id.code_id.len != 0) {
+    if (m->ref.code_id.len != 0) {
         write_text(out, SYM_STR(", \"code_id\": "),
-                   sym_str(m->id.code_id.text, m->id.code_id.len));
+                   sym_str(m->ref.code_id.text, m->ref.code_id.len));
     }
 }
 
@@ -210,7 +212,7 @@ sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
     write_features(facts, facts->has_sources || sentry_has_sources(s, module),
                    out);
     sym_out_raw(out, SYM_STR("\", \"type\": \""));
-    sym_out_raw(out, sym_cstr(type_names[m->id.type]));
+    sym_out_raw(out, sym_cstr(type_names[m->ref.type]));
     sym_out_raw(out, SYM_STR("\""));
 
     write_ids(m, out);

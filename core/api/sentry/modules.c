@@ -78,38 +78,23 @@ text_of_object(sym_str_t text)
 }
 
 
-/* The id stays "" if no store can find the module. */
-static sym_status_t
+static void
 fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
 {
-    char id[SYM_ID_MAX];
-    sym_module_key_t key;
+    static const sym_object_ref_t nothing = { .is_either = false };
+    bool has_source = s->base.given == NULL || s->base.given->n != 0;
 
-    m->id.debug_file = text_of_object(m->debug_file);
-    m->id.code_file = text_of_object(m->code_file);
-    m->id.debug_checksum = text_of_object(m->debug_checksum);
-    (void) sym_object_key(&m->id, id, &key);
-
-    if (s->base.given != NULL && s->base.given->n == 0) {
-        key.id = SYM_STR(""); /* there is no source to ask */
-    }
-
-    key.id = sym_arena_copy(s->base.arena, key.id);
-    if (key.name.len == 0 || key.name.data == id) {
-        key.name = key.id;
-    }
+    m->ref.debug_file = text_of_object(m->debug_file);
+    m->ref.code_file = text_of_object(m->code_file);
+    m->ref.checksum = text_of_object(m->debug_checksum);
 
     *need = (sym_need_t){
-        .name = key.name,
-        .id = key.id,
-        .key = key,
-        .object = &m->id,
+        .ref = has_source ? &m->ref : &nothing,
         .is_thorough = s->request.has_candidates,
-        .kind = m->id.type == SYM_OBJECT_PE_DOTNET ? SYM_KIND_PPDB
-                                                   : SYM_KIND_SYMCACHE,
+        .kind = m->ref.type == SYM_OBJECT_PE_DOTNET ? SYM_KIND_PPDB
+                                                    : SYM_KIND_SYMCACHE,
         .found = SYM_NEED_MISSING,
     };
-    return key.id.data != NULL ? SYM_OK : SYM_NOMEM;
 }
 
 
@@ -132,11 +117,7 @@ collect_needs(sentry_t *s)
     n = 0;
     for (uint32_t i = 0; i < q->n_modules; i++) {
         if (q->modules[i].need != 0) {
-            sym_status_t rc = fill_need(s, &q->modules[i], &s->base.needs[n]);
-
-            if (rc != SYM_OK) {
-                return rc;
-            }
+            fill_need(s, &q->modules[i], &s->base.needs[n]);
             q->modules[i].need = ++n;
         }
     }

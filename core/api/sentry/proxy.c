@@ -56,11 +56,11 @@ next_part(sym_str_t *path, sym_str_t *part)
 
 
 bool
-sentry_read_file(sym_str_t path, sym_object_id_t *object, unsigned *files)
+sentry_read_file(sym_str_t path, sym_object_ref_t *object, unsigned *files)
 {
     sym_str_t name, signature;
 
-    *object = (sym_object_id_t){ .type = SYM_OBJECT_PE };
+    *object = (sym_object_ref_t){ .type = SYM_OBJECT_PE };
 
     if (!next_part(&path, &name) || !next_part(&path, &signature)
         || !is_same_nocase(name, path) || !sym_source_name_ok(name))

@@ -5,9 +5,10 @@
 #define SYM_API_SENTRY_PROXY_H
 
 #include "base/str.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 
 /* For sym_api_t; registry.h describes it. */
-bool sentry_read_file(sym_str_t path, sym_object_id_t *object, unsigned *files);
+bool sentry_read_file(sym_str_t path, sym_object_ref_t *object,
+                      unsigned *files);
 
 #endif

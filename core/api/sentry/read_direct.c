@@ -795,16 +795,16 @@ take_module_key(direct_t *d, sentry_t *s, sentry_module_t *module, int key)
 
     switch (key) {
     case MODULE_TYPE:
-        module->id.type = sym_object_type(text);
+        module->ref.type = sym_object_type(text);
         break;
     case MODULE_CODE_ID:
-        (void) sym_code_id_read(text, &module->id.code_id);
+        (void) sym_code_id_read(text, &module->ref.code_id);
         break;
     case MODULE_CODE_FILE:
         module->code_file = text;
         break;
     case MODULE_DEBUG_ID:
-        (void) sym_debug_id_read_sentry(text, &module->id.debug_id);
+        (void) sym_debug_id_read_sentry(text, &module->ref.debug_id);
         break;
     case MODULE_DEBUG_FILE:
         module->debug_file = text;

@@ -638,12 +638,12 @@ read_id(const reader_t *r, sentry_module_t *module)
     sym_status_t rc = read_string(r, "debug_id", &text);
 
     if (rc == SYM_OK && text.len != 0) {
-        (void) sym_debug_id_read_sentry(text, &module->id.debug_id);
+        (void) sym_debug_id_read_sentry(text, &module->ref.debug_id);
     }
 
     rc = rc != SYM_OK ? rc : read_string(r, "code_id", &text);
     if (rc == SYM_OK && text.len != 0) {
-        (void) sym_code_id_read(text, &module->id.code_id);
+        (void) sym_code_id_read(text, &module->ref.code_id);
     }
 
     return rc;
@@ -674,7 +674,7 @@ read_module(const reader_t *r)
         return refuse_type(r, "type", type, "a string");
     }
 
-    module->id.type = sym_object_type(string_of(type));
+    module->ref.type = sym_object_type(string_of(type));
     addr = json_object_get(r->object, "image_addr");
 
     rc = addr == NULL ? SYM_OK : hex_of(r, "image_addr", addr, &module->addr);

@@ -27,7 +27,7 @@
 #include "api/request.h"
 #include "api/sentry/address.h"
 #include "base/sort.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 #include "symbolicate/context.h"
 #include "artifacts/ppdb/read/il.h"
 
@@ -117,7 +117,7 @@ typedef struct {
 
 /* Strings whose data is NULL are absent. */
 typedef struct {
-    sym_object_id_t id;
+    sym_object_ref_t ref;
     sym_str_t code_file, debug_file, debug_checksum; /* as sent */
     uint64_t addr, size;
     bool has_size; /* shown: sent, or taken from the next module's address */

@@ -83,13 +83,14 @@ debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget, sym_out_t *out)
          a->next++, --*budget)
     {
         const sym_need_t *m = &t->base.needs[a->next];
+        char id[SYM_ID_TEXT_MAX];
 
         if (!is_in_map(m, map)) {
             continue;
         }
 
         sym_out_raw(out, a->is_first ? map_start(map) : SYM_STR(", \""));
-        write_module(out, m->name, m->id);
+        write_module(out, m->ref->debug_file, sym_object_ref_sent(m->ref, id));
         a->is_first = false;
 
         if (map == DEBUG_SIZES) {

@@ -1,6 +1,5 @@
 #include "api/tecken/request.h"
 
-#include "object/object_id.h"
 
 #define LIST_FIRST 8u
 #define TABLE_FIRST 64u
@@ -322,51 +321,12 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 }
 
 
-/* Sets *code_id to the canonical code id, or to "" if the id is not one. */
-static sym_status_t
-read_code_id(sym_tecken_t *t, const pair_t *pair, sym_str_t *code_id)
-{
-    sym_code_id_t read;
-
-    *code_id = SYM_STR("");
-    if (!sym_mozilla_code_id(pair->name, pair->id, &read)) {
-        return SYM_OK;
-    }
-
-    *code_id = sym_arena_copy(t->base.arena, sym_str(read.text, read.len));
-    return code_id->data != NULL ? SYM_OK : SYM_NOMEM;
-}
-
-
-static sym_status_t
-name_module(sym_tecken_t *t, sym_need_t *m, const pair_t *pair)
-{
-    char canonical[SYM_ID_MAX];
-    sym_str_t id = { canonical, 0 }, code_id;
-
-    id.len = sym_debug_id_canonical(pair->id, canonical);
-    id = sym_arena_copy(t->base.arena, id);
-    if (id.data == NULL || read_code_id(t, pair, &code_id) != SYM_OK) {
-        return SYM_NOMEM;
-    }
-
-    *m = (sym_need_t){ .name = pair->name,
-                       .id = pair->id,
-                       .key = { .scope = SYM_STR(""),
-                                .name = pair->name,
-                                .id = id,
-                                .code_id = code_id },
-                       .kind = SYM_KIND_SYMCACHE,
-                       .found = SYM_NEED_MISSING };
-    return SYM_OK;
-}
-
-
 static sym_status_t
 collect_modules(sym_tecken_t *t)
 {
     request_t *q = &t->request;
     pair_t *pairs = q->pairs.items;
+    sym_object_ref_t *refs;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
@@ -381,16 +341,18 @@ collect_modules(sym_tecken_t *t)
 
     t->base.stats.modules = n;
     t->base.needs = sym_arena_calloc(t->base.arena, n, sizeof(*t->base.needs));
-    if (t->base.needs == NULL) {
+    refs = sym_arena_alloc(t->base.arena, n * sizeof(*refs));
+    if (t->base.needs == NULL || refs == NULL) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
-        if (pairs[i].used != 0
-            && name_module(t, &t->base.needs[pairs[i].used - 1], &pairs[i])
-                   != SYM_OK)
-        {
-            return SYM_NOMEM;
+        if (pairs[i].used != 0) {
+            n = pairs[i].used - 1;
+            sym_object_ref_mozilla(&refs[n], pairs[i].name, pairs[i].id);
+            t->base.needs[n] = (sym_need_t){ .ref = &refs[n],
+                                             .kind = SYM_KIND_SYMCACHE,
+                                             .found = SYM_NEED_MISSING };
         }
     }
 

@@ -515,12 +515,12 @@ matches(const sym_source_rules_t *rules, sym_str_t name, uint64_t *steps)
 
 
 bool
-sym_source_takes(const sym_source_rules_t *rules, const sym_object_id_t *object,
-                 sym_str_t name, uint64_t *steps)
+sym_source_takes(const sym_source_rules_t *rules,
+                 const sym_object_ref_t *object, sym_str_t name,
+                 uint64_t *steps)
 {
     if (rules->requires_checksum
-        && (object == NULL || object->debug_checksum.len == 0))
-    {
+        && (object == NULL || object->checksum.len == 0)) {
         return false;
     }
 
@@ -745,7 +745,7 @@ sym_source_key(const sym_source_rules_t *rules, sym_source_file_t file,
 
 /* Of an object that is known whole. */
 static bool
-write_place(const sym_source_rules_t *rules, const sym_object_id_t *object,
+write_place(const sym_source_rules_t *rules, const sym_object_ref_t *object,
             bool is_thorough, unsigned n, sym_path_t *path,
             sym_source_file_t *file)
 {
@@ -760,7 +760,7 @@ write_place(const sym_source_rules_t *rules, const sym_object_id_t *object,
 /* Several files of an object may have one path. */
 static bool
 is_repeated_place(const sym_source_rules_t *rules,
-                  const sym_object_id_t *object, bool is_thorough, unsigned n,
+                  const sym_object_ref_t *object, bool is_thorough, unsigned n,
                   const sym_path_t *path)
 {
     char other[SYM_SOURCE_PATH_MAX];

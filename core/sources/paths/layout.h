@@ -25,7 +25,7 @@
 #include "base/error.h"
 #include "object/files.h"
 #include "object/module_key.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 #include "base/str.h"
 
 typedef enum {
@@ -75,7 +75,7 @@ typedef struct {
     sym_str_t code_id;   /* in lower case, or "" */
     sym_str_t code_file; /* name of the file with that id; "": as `name` */
     sym_object_type_t type;
-    const sym_object_id_t
+    const sym_object_ref_t
         *object; /* if its API tells all of it, whose paths then
                                       follow from it alone; or NULL */
 } sym_source_module_t;
@@ -155,7 +155,7 @@ sym_status_t sym_source_place(const sym_source_rules_t *rules,
  * code file or of its debug file, or the one name of a module without an object.
  * Takes steps (steps.h); when it has taken all, the answer may be wrong. */
 bool sym_source_takes(const sym_source_rules_t *rules,
-                      const sym_object_id_t *object, sym_str_t name,
+                      const sym_object_ref_t *object, sym_str_t name,
                       uint64_t *steps);
 
 /* Whether the id as sent gives another path than its canonical form. */

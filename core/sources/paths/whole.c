@@ -7,7 +7,7 @@
 
 /* What paths are made of; "": the object has no such part. */
 typedef struct {
-    const sym_object_id_t *object;
+    const sym_object_ref_t *object;
     sym_source_file_t file;
     sym_str_t code_file, debug_file; /* last components */
     sym_str_t code_id;
@@ -64,7 +64,7 @@ is_uuid(sym_str_t id)
 static void
 read_parts(parts_t *m)
 {
-    const sym_object_id_t *o = m->object;
+    const sym_object_ref_t *o = m->object;
 
     m->code_file = name_of(o->code_file);
     m->debug_file = name_of(o->debug_file);
@@ -498,7 +498,7 @@ slashsymbols_write(sym_path_t *path, const parts_t *m, unsigned spelling)
 
 bool
 sym_whole_write(sym_path_t *path, sym_layout_t layout, sym_source_file_t file,
-                unsigned spelling, const sym_object_id_t *object)
+                unsigned spelling, const sym_object_ref_t *object)
 {
     static bool (*const writers[])(sym_path_t *, const parts_t *) = {
         [SYM_LAYOUT_BREAKPAD] = breakpad_write,

@@ -18,6 +18,6 @@ bool sym_whole_file(sym_object_type_t type, bool is_thorough, unsigned n,
 /* False: the layout or the object has no such path. */
 bool sym_whole_write(sym_path_t *path, sym_layout_t layout,
                      sym_source_file_t file, unsigned spelling,
-                     const sym_object_id_t *object);
+                     const sym_object_ref_t *object);
 
 #endif

@@ -1097,29 +1097,6 @@ sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
 }
 
 
-sym_str_t
-sym_given_link_id(sym_arena_t *arena, sym_str_t url)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    char *id = sym_arena_alloc(arena, SYM_ID_MAX);
-    sym_sha256_t digest;
-
-    if (id == NULL || !sym_sha256(url, &digest)) {
-        return SYM_STR("");
-    }
-
-    for (size_t i = 0; i < SYM_ID_MAX; i++) {
-        id[i] = digits[digest.bytes[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
-    }
-
-    /* behind the UUID is the age, which has no leading zeros */
-    if (id[SYM_UUID_DIGITS] == '0') {
-        id[SYM_UUID_DIGITS] = '1';
-    }
-    return sym_str(id, SYM_ID_MAX);
-}
-
-
 /* --- copies --- */
 
 static bool

@@ -118,10 +118,6 @@ sym_status_t sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
 /* Bytes of such a text, as it is sent. */
 #define SYM_GIVEN_TEXT_MAX ((size_t) 16 << 20)
 
-/* Its id in the store: a digest of the URL, in the form of a debug id.  Empty: no
- * memory. */
-sym_str_t sym_given_link_id(sym_arena_t *arena, sym_str_t url);
-
 /* A copy with all its texts; false: no memory. */
 bool sym_given_copy(sym_arena_t *arena, const sym_given_t *from,
                     sym_given_t *to);

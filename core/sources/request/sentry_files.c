@@ -35,7 +35,7 @@ finish_url(const sym_url_t *base, sym_text_t *t, sym_url_t *url)
 
 sym_status_t
 sym_sentry_list_url(sym_arena_t *arena, const sym_url_t *base,
-                    const sym_object_id_t *object, sym_url_t *url)
+                    const sym_object_ref_t *object, sym_url_t *url)
 {
     sym_text_t t = { .arena = arena };
     char text[SYM_ID_TEXT_MAX];

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "object/object_id.h"
+#include "object/object_ref.h"
 #include "sources/request/given.h"
 
 #define SYM_SENTRY_FILES_MAX 64 /* of a list; the rest does not count */
@@ -23,7 +23,8 @@ typedef struct {
 
 /* The address of the list; SYM_NOT_FOUND: the object has no id to ask for. */
 sym_status_t sym_sentry_list_url(sym_arena_t *arena, const sym_url_t *base,
-                                 const sym_object_id_t *object, sym_url_t *url);
+                                 const sym_object_ref_t *object,
+                                 sym_url_t *url);
 
 /* The address of a file of the list; *shown: the same for people. */
 sym_status_t sym_sentry_file_url(sym_arena_t *arena, const sym_url_t *base,

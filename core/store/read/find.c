@@ -149,7 +149,7 @@ sym_snapshot_find_any(sym_snapshot_t *s, const sym_module_key_t *key,
 
 sym_status_t
 sym_snapshot_find_asked(sym_snapshot_t *s, const sym_module_key_t *key,
-                        sym_kind_t kind, const sym_object_id_t *object,
+                        sym_kind_t kind, const sym_object_ref_t *object,
                         sym_module_key_t *found, sym_module_record_t *record,
                         sym_error_t *err)
 {

@@ -25,7 +25,7 @@ typedef struct {
     uint32_t expires_at; /* seconds since 1970 until when that is so; 0: while
                             the store stays as it is */
     uint64_t module_id;
-    uint64_t tag;   /* sym_variant_tag() of the object that was asked for, to
+    uint64_t tag;   /* sym_object_ref_hash() of the object that was asked for, to
                        which its absence belongs; 0: of none */
     uint32_t slot;  /* in the use clock */
     sym_str_t name; /* that its file gives, or "" */

@@ -1,0 +1,274 @@
+#include "object/object_ref.h"
+
+#include "base/hash.h"
+#include "base/sha256.h"
+
+/* Another way to write the parts is another version. */
+#define VERSION "ref1"
+
+/* Each part has a tag and two bytes of length. */
+typedef enum {
+    TAG_TYPE = 1,
+    TAG_EITHER,
+    TAG_DEBUG_ID,
+    TAG_CODE_ID,
+    TAG_FILE_ID,
+    TAG_DEBUG_FILE,
+    TAG_CODE_FILE,
+    TAG_SENT,
+    TAG_CHECKSUM,
+    TAG_URL,
+    TAG_RELEASE,
+    TAG_DIST,
+    TAG_LONG_URL,
+    TAGS
+} tag_t;
+
+#define DEBUG_ID_BYTES (1 + SYM_UUID_BYTES + 4)
+#define PARTS_MAX                                                              \
+    (sizeof(VERSION) + (size_t) TAGS * 3 + 1 + DEBUG_ID_BYTES                  \
+     + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES + 2 * SYM_NAME_MAX                  \
+     + SYM_REF_SENT_MAX + SYM_REF_CHECKSUM_MAX + SYM_REF_URL_MAX               \
+     + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX)
+
+typedef struct {
+    char data[PARTS_MAX];
+    size_t len;
+} parts_t;
+
+
+/* --- from a client --- */
+
+void
+sym_object_ref_named(sym_object_ref_t *ref, sym_str_t name, sym_str_t id)
+{
+    char text[SYM_ID_MAX];
+    sym_str_t canonical = { text, sym_debug_id_canonical(id, text) };
+
+    *ref = (sym_object_ref_t){ .is_either = true, .debug_file = name };
+    if (!sym_module_name_ok(name)
+        || !sym_debug_id_read_breakpad(canonical, &ref->debug_id))
+    {
+        return;
+    }
+
+    if (!sym_str_eq(id, canonical)) {
+        ref->sent = id;
+    }
+}
+
+
+void
+sym_object_ref_mozilla(sym_object_ref_t *ref, sym_str_t name, sym_str_t id)
+{
+    sym_object_ref_named(ref, name, id);
+    if (ref->debug_id.form == SYM_DEBUG_ID_NONE
+        || !sym_mozilla_code_id(name, id, &ref->code_id))
+    {
+        return;
+    }
+
+    if (id.len > SYM_ID_MAX) {
+        ref->debug_id = (sym_debug_id_t){ .form = SYM_DEBUG_ID_NONE };
+    }
+}
+
+
+sym_str_t
+sym_object_ref_sent(const sym_object_ref_t *ref, char text[SYM_ID_TEXT_MAX])
+{
+    return ref->sent.len != 0
+               ? ref->sent
+               : sym_str(text,
+                         sym_debug_id_write_breakpad(&ref->debug_id, text));
+}
+
+
+/* --- comparing --- */
+
+static bool
+is_same_debug_id(const sym_debug_id_t *a, const sym_debug_id_t *b)
+{
+    return a->form == b->form
+           && memcmp(a->signature, b->signature, SYM_UUID_BYTES) == 0
+           && (a->age == b->age
+               || (a->form == SYM_DEBUG_ID_UUID
+                   && (a->age == UINT32_MAX || b->age == UINT32_MAX)));
+}
+
+
+bool
+sym_object_ref_matches(const sym_object_ref_t *ref, const sym_file_ids_t *file)
+{
+    bool have_debug_ids = ref->debug_id.form != SYM_DEBUG_ID_NONE
+                          && file->debug_id.form != SYM_DEBUG_ID_NONE;
+    bool have_code_ids = ref->code_id.len != 0 && file->code_id.len != 0;
+    bool is_debug_id =
+        have_debug_ids && is_same_debug_id(&ref->debug_id, &file->debug_id);
+    bool is_code_id =
+        have_code_ids && sym_code_id_eq(&ref->code_id, &file->code_id);
+
+    if (ref->is_either) {
+        return is_debug_id || is_code_id;
+    }
+
+    return (have_debug_ids || have_code_ids) && is_debug_id == have_debug_ids
+           && is_code_id == have_code_ids;
+}
+
+
+bool
+sym_object_key(const sym_object_ref_t *ref, char id[SYM_ID_MAX],
+               sym_module_key_t *key)
+{
+    char text[SYM_ID_TEXT_MAX];
+    size_t len = sym_debug_id_write_breakpad(&ref->debug_id, text);
+
+    *key = (sym_module_key_t){ .code_id = sym_str(ref->code_id.text,
+                                                  ref->code_id.len) };
+    if (len != 0) {
+        memcpy(id, text, len); /* which is canonical */
+    } else {
+        len = sym_debug_id_canonical(key->code_id, id);
+    }
+
+    if (len == 0) {
+        return false;
+    }
+
+    key->id = sym_str(id, len);
+    if (ref->is_either) {
+        key->name = ref->debug_file;
+        return true;
+    }
+
+    key->name = sym_object_file_name(ref->debug_file);
+    if (!sym_module_name_ok(key->name)) {
+        key->name = sym_object_file_name(ref->code_file);
+    }
+    if (!sym_module_name_ok(key->name)) {
+        key->name = key->id;
+    }
+
+    return true;
+}
+
+
+/* --- naming searches --- */
+
+static void
+put(parts_t *p, tag_t tag, const void *bytes, size_t len, size_t max)
+{
+    if (len == 0 || len > max) {
+        return;
+    }
+
+    p->data[p->len++] = (char) tag;
+    p->data[p->len++] = (char) (len & 0xff);
+    p->data[p->len++] = (char) (len >> 8);
+    memcpy(p->data + p->len, bytes, len);
+    p->len += len;
+}
+
+
+static void
+put_text(parts_t *p, tag_t tag, sym_str_t text, size_t max)
+{
+    put(p, tag, text.data, text.len, max);
+}
+
+
+static void
+put_debug_id(parts_t *p, const sym_debug_id_t *id)
+{
+    uint8_t bytes[DEBUG_ID_BYTES];
+
+    if (id->form == SYM_DEBUG_ID_NONE) {
+        return;
+    }
+
+    bytes[0] = (uint8_t) id->form;
+    memcpy(bytes + 1, id->signature, SYM_UUID_BYTES);
+    for (unsigned i = 0; i < 4; i++) {
+        bytes[1 + SYM_UUID_BYTES + i] = (uint8_t) (id->age >> (24 - 8 * i));
+    }
+
+    put(p, TAG_DEBUG_ID, bytes, sizeof(bytes), sizeof(bytes));
+}
+
+
+/* One that is too long for the room, by its own digest. */
+static void
+put_url(parts_t *p, sym_str_t url)
+{
+    const char *fragment = memchr(url.data, '#', url.len);
+    sym_sha256_t sha;
+
+    url.len = fragment != NULL ? (size_t) (fragment - url.data) : url.len;
+    if (url.len <= SYM_REF_URL_MAX) {
+        put_text(p, TAG_URL, url, SYM_REF_URL_MAX);
+    } else if (sym_sha256(url, &sha)) {
+        put(p, TAG_LONG_URL, sha.bytes, sizeof(sha.bytes), sizeof(sha.bytes));
+    }
+}
+
+
+/* What decides where sources are asked, and what they are sent: the last
+ * components of names. */
+static sym_str_t
+parts_of(const sym_object_ref_t *ref, parts_t *p)
+{
+    const uint8_t type = (uint8_t) ref->type;
+
+    p->len = sizeof(VERSION);
+    memcpy(p->data, VERSION, sizeof(VERSION));
+
+    if (ref->url.len != 0) {
+        put_url(p, ref->url);
+        put_text(p, TAG_RELEASE, ref->release, SYM_REF_RELEASE_MAX);
+        put_text(p, TAG_DIST, ref->dist, SYM_REF_DIST_MAX);
+        return sym_str(p->data, p->len);
+    }
+
+    put(p, TAG_TYPE, &type, type != SYM_OBJECT_UNKNOWN, 1);
+    put(p, TAG_EITHER, "1", ref->is_either, 1);
+    put_debug_id(p, &ref->debug_id);
+    put(p, TAG_CODE_ID, ref->code_id.text, ref->code_id.len, SYM_CODE_ID_MAX);
+    put(p, TAG_FILE_ID, ref->file_id, ref->has_file_id ? SYM_FILE_ID_BYTES : 0,
+        SYM_FILE_ID_BYTES);
+    put_text(p, TAG_DEBUG_FILE,
+             ref->is_either ? ref->debug_file
+                            : sym_object_file_name(ref->debug_file),
+             SYM_NAME_MAX);
+    put_text(p, TAG_CODE_FILE, sym_object_file_name(ref->code_file),
+             SYM_NAME_MAX);
+    put_text(p, TAG_SENT, ref->sent, SYM_REF_SENT_MAX);
+    put_text(p, TAG_CHECKSUM, ref->checksum, SYM_REF_CHECKSUM_MAX);
+    return sym_str(p->data, p->len);
+}
+
+
+bool
+sym_object_ref_digest(const sym_object_ref_t *ref,
+                      uint8_t digest[SYM_REF_DIGEST_BYTES])
+{
+    parts_t parts;
+    sym_sha256_t sha;
+
+    if (!sym_sha256(parts_of(ref, &parts), &sha)) {
+        return false;
+    }
+
+    memcpy(digest, sha.bytes, SYM_REF_DIGEST_BYTES);
+    return true;
+}
+
+
+uint64_t
+sym_object_ref_hash(const sym_object_ref_t *ref)
+{
+    const sym_hash_key_t key = sym_hash_key();
+    parts_t parts;
+
+    return sym_hash(&key, parts_of(ref, &parts)) | 1;
+}

@@ -1,0 +1,92 @@
+/*
+ * object_ref.h - a reference: all that a client says about one object.
+ *
+ * The decoder of an API fills it in, and every layer takes it: lookups in the
+ * store, paths at sources, messages to the loader.  Texts are views that the
+ * decoder keeps in place; a text that is longer than its limit is left out.
+ */
+#ifndef SYM_OBJECT_OBJECT_REF_H
+#define SYM_OBJECT_OBJECT_REF_H
+
+#include "object/object_id.h"
+
+#define SYM_REF_SENT_MAX 255
+#define SYM_REF_CHECKSUM_MAX 256
+#define SYM_REF_URL_MAX 2048
+#define SYM_REF_RELEASE_MAX 250
+#define SYM_REF_DIST_MAX 64
+#define SYM_FILE_ID_BYTES 16
+
+typedef struct {
+    sym_object_type_t type;
+    bool is_either; /* the client has one field for an id, of either kind, and
+                       one for a name: one equal id is a match; the type and
+                       the files at sources are guessed from their form */
+    bool has_file_id;
+    sym_debug_id_t debug_id; /* form NONE: not given */
+    sym_code_id_t code_id;   /* len 0: not given */
+    uint8_t file_id[SYM_FILE_ID_BYTES];
+    sym_str_t debug_file, code_file; /* as their system names them, or "";
+                                        whole paths: patterns match these */
+    sym_str_t sent;     /* with is_either: the id as sent, if it is not written
+                           in the canonical form; the layout `breakpad` has it
+                           in its paths */
+    sym_str_t checksum; /* of the debug file's bytes, or "" */
+    sym_str_t url, release, dist; /* of a text at a URL; nothing else is set */
+} sym_object_ref_t;
+
+/* The ids of a file. */
+typedef struct {
+    sym_debug_id_t debug_id;
+    sym_code_id_t code_id;
+} sym_file_ids_t;
+
+/*
+ * Fills in *ref for an API that has a name and a debug id, in any accepted
+ * spelling (module_key.h).  If the store cannot have such a name or id, the
+ * reference has no id.
+ */
+void sym_object_ref_named(sym_object_ref_t *ref, sym_str_t name, sym_str_t id);
+
+/*
+ * The same for Mozilla's field, which may be a code id as well: that of an ELF or
+ * PE file (sym_mozilla_code_id()).  If the id is longer than a debug id, it is
+ * only a code id.
+ */
+void sym_object_ref_mozilla(sym_object_ref_t *ref, sym_str_t name,
+                            sym_str_t id);
+
+/* The id of a named reference as its client sent it.  A view of the reference or
+ * of `text`. */
+sym_str_t sym_object_ref_sent(const sym_object_ref_t *ref,
+                              char text[SYM_ID_TEXT_MAX]);
+
+/*
+ * Whether a file is the object: they have an id in common and no id differs; with
+ * is_either one equal id is enough.  The age ffffffff is equal to every age
+ * (module_key.h).  Names and types are not compared.
+ */
+bool sym_object_ref_matches(const sym_object_ref_t *ref,
+                            const sym_file_ids_t *file);
+
+/*
+ * The key by which a store knows the object: the name of its debug file, else of
+ * its code file, else its id; and the debug id, or how the code id reads in its
+ * place.  The scope is left empty.  Views of the reference and of `id`.  False: it
+ * has no id that a store can find it by.
+ */
+bool sym_object_key(const sym_object_ref_t *ref, char id[SYM_ID_MAX],
+                    sym_module_key_t *key);
+
+/*
+ * The digest names searches and URLs: equal for references that lead to the same
+ * places at each source.  False: libcrypto cannot work.
+ */
+#define SYM_REF_DIGEST_BYTES 16
+bool sym_object_ref_digest(const sym_object_ref_t *ref,
+                           uint8_t digest[SYM_REF_DIGEST_BYTES]);
+
+/* The same for a table of a process, which is faster; never 0. */
+uint64_t sym_object_ref_hash(const sym_object_ref_t *ref);
+
+#endif
