@@ -62,7 +62,7 @@ write_all(sym_symcache_t *sc)
     const sym_module_key_t key = { .scope = SYM_STR(""),
                                    .name = SYM_STR("name"),
                                    .id = SYM_STR("ABC1") };
-    const sym_breakpad_export_t options = { .key = &key };
+    const sym_dump_t options = { .key = &key };
     unsigned left = WINDOWS_MAX;
     sym_out_t out = { .more = next_window, .ctx = &left };
     sym_error_t err = { 0 };

@@ -66,7 +66,7 @@ is($r->{out}, "/Users/swatinem/Coding/sentry-dotnet/samples/foo/Program.cs:55\n"
        . "??:0\n??:0\n"
        . "/Users/swatinem/Coding/sentry-dotnet/samples/foo/Program.cs:48\n",
    'questions of standard input, each with its answer');
-like($r->{err}, qr/line 4: not METHOD\+OFFSET: nonsense$/, '... a wrong one is told');
+like($r->{err}, qr/line 4: not METHOD\+OFFSET, like 6000012\+1a: nonsense$/, '... a wrong one is told');
 is($r->{code}, 1, '... in the exit code, too');
 for my $wrong ('6', '6+', '+a', '6+g', '100000006+a', '0x+1') {
     $r = $t->run('lookup', '--kind=ppdb', $ID, $wrong);

@@ -102,3 +102,12 @@ sym_utf8_valid(sym_str_t s)
 
     return true;
 }
+
+
+bool
+sym_utf8_is_space(uint32_t c)
+{
+    return c == ' ' || (c >= 0x09 && c <= 0x0d) || c == 0x85 || c == 0xa0
+           || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028
+           || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}

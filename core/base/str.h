@@ -142,4 +142,7 @@ bool sym_utf8_valid(sym_str_t s);
  */
 uint32_t sym_utf8_next(sym_str_t s, size_t *pos);
 
+/* White_Space of Unicode. */
+bool sym_utf8_is_space(uint32_t c);
+
 #endif

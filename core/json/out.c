@@ -1,5 +1,8 @@
 #include "json/out.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/hex.h"
 #include "base/json_plain.h"
 
@@ -146,6 +149,11 @@ sym_out_visible(sym_out_t *out, sym_str_t s)
 {
     size_t begin = 0, i = 0;
 
+    if (sym_is_plain(s)) { /* most are */
+        sym_out_raw(out, s);
+        return;
+    }
+
     while (i < s.len) {
         size_t n = sym_out_control_len(s, i);
 
@@ -170,6 +178,56 @@ sym_out_string(sym_out_t *out, sym_str_t text)
     sym_out_raw(out, SYM_STR("\""));
     sym_out_escaped(out, text);
     sym_out_raw(out, SYM_STR("\""));
+}
+
+
+void
+sym_out_printf(sym_out_t *out, const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+    int n;
+
+    va_start(args, fmt);
+    n = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+
+    if (n > 0) {
+        size_t len = (size_t) n < sizeof(line) ? (size_t) n : sizeof(line) - 1;
+
+        sym_out_raw(out, sym_str(line, len));
+    }
+}
+
+
+void
+sym_out_key(sym_out_t *out, const char *key, bool *first)
+{
+    if (!*first) {
+        sym_out_raw(out, SYM_STR(", "));
+    }
+
+    *first = false;
+    sym_out_raw(out, SYM_STR("\""));
+    sym_out_raw(out, sym_cstr(key));
+    sym_out_raw(out, SYM_STR("\": "));
+}
+
+
+void
+sym_out_key_dec(sym_out_t *out, const char *key, uint64_t value, bool *first)
+{
+    sym_out_key(out, key, first);
+    sym_out_dec(out, value);
+}
+
+
+void
+sym_out_key_string(sym_out_t *out, const char *key, sym_str_t value,
+                   bool *first)
+{
+    sym_out_key(out, key, first);
+    sym_out_string(out, value);
 }
 
 

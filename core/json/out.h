@@ -81,6 +81,18 @@ void sym_out_visible(sym_out_t *out, sym_str_t text);
 /* The length of the control character at s[i]; 0 for any other character. */
 size_t sym_out_control_len(sym_str_t s, size_t i);
 
+/* Writes text that is no part of an input: at most 511 bytes. */
+__attribute__((format(printf, 2, 3))) void sym_out_printf(sym_out_t *out,
+                                                          const char *fmt, ...);
+
+/* Begins a member of an object, after a comma if it is not the first; *first is
+ * cleared. */
+void sym_out_key(sym_out_t *out, const char *key, bool *first);
+void sym_out_key_dec(sym_out_t *out, const char *key, uint64_t value,
+                     bool *first);
+void sym_out_key_string(sym_out_t *out, const char *key, sym_str_t value,
+                        bool *first);
+
 void sym_out_dec(sym_out_t *out, uint64_t value);
 
 /* "0x1f" with its quotes. */

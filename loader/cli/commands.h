@@ -16,7 +16,7 @@
 
 int load_run(const options_t *options);
 int lookup_run(const options_t *options);
-int lookup_il_run(const options_t *options); /* with --kind=ppdb */
+int lookup_text_run(const options_t *options); /* of kinds without frames */
 int dump_run(const options_t *options);
 int atos_run(const options_t *options);
 int symbolicate_run(const options_t *options);

@@ -1,71 +1,32 @@
 /*
- * dump.c - `symloader dump`: all symbols of a module, or of a file.
+ * dump.c - `symloader dump`: all of an artifact, of a store or of a file.
  *
- * A module of a store is copied first (temporary_symcache.h): writing may take
- * as long as its reader likes, and meanwhile nothing of the store is held.
+ * How it is written is its kind's (artifacts/export/tools.h).  A module of a store
+ * is copied first (temporary_symcache.h): writing may take as long as its reader
+ * likes, and meanwhile nothing of the store is held.
  */
-#include "cli/dump.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "artifacts/symcache/export/breakpad.h"
+#include "artifacts/export/tools.h"
 #include "cli/commands.h"
 #include "cli/compile.h"
 #include "cli/outfile.h"
-#include "base/language.h"
+#include "symbolicate/cache/names.h"
 
 /* The state of one run of the command. */
 typedef struct {
+    const sym_kind_tools_t *tools;
+    unsigned format;
     module_operand_t operand;
     module_t module;
     temporary_symcache_t *copy;
     sym_extent_source_t extents;
-
-    /* if it is a symcache */
-    sym_symcache_t cache;
-    sym_extent_view_t *views;
-    char text[SYM_STRING_MAX + SYM_STRING_SLACK];
+    const char *path;   /* whose text is written; NULL: all of it */
+    sym_names_t *names; /* NULL: names are written as they are stored */
 } source_t;
-
-
-static sym_str_t
-string(dump_t *d, sym_string_ref_t ref)
-{
-    bool is_plain;
-
-    return ref == SYM_NO_REF
-               ? SYM_STR("")
-               : sym_str(d->text, sym_symcache_string(d->cache, ref, d->text,
-                                                      &is_plain));
-}
-
-
-sym_str_t
-dump_info(dump_t *d, sym_info_t which)
-{
-    return sym_str(d->text, sym_symcache_info(d->cache, which, d->text));
-}
-
-
-sym_str_t
-dump_name(dump_t *d, const sym_walk_function_t *f, uint32_t node)
-{
-    sym_str_t name = string(d, f->nodes[node].name);
-
-    return d->names != NULL && d->cache->has_linker_names
-               ? sym_names_show(d->names, name,
-                                node == 0 ? f->lang : SYM_LANG_UNKNOWN,
-                                SYM_DEMANGLE_FULL)
-               : name;
-}
-
-
-sym_str_t
-dump_file(dump_t *d, uint32_t file)
-{
-    return string(d, sym_symcache_file(d->cache, file));
-}
 
 
 /* --- where the symbols come from --- */
@@ -81,52 +42,13 @@ failure(const options_t *options, const sym_error_t *err, int code)
 }
 
 
-static bool
-is_symcache(const options_t *options)
-{
-    return options->kind == SYM_KIND_ALL || options->kind == SYM_KIND_SYMCACHE;
-}
-
-
-static sym_status_t
-open_copy(const options_t *options, source_t *s, sym_error_t *err)
-{
-    const sym_extent_source_t *e = &s->extents;
-
-    if (temporary_symcache_extents(s->copy, &s->extents, err) != SYM_OK
-        || !is_symcache(options))
-    {
-        return err->status;
-    }
-
-    s->views = calloc(e->n, sizeof(*s->views));
-
-    if (s->views == NULL) {
-        return sym_fail(err, SYM_NOMEM, NULL);
-    }
-
-    if (sym_symcache_open(&s->cache, e->get, e->ctx, err) != SYM_OK) {
-        return err->status;
-    }
-
-    if (s->cache.n_extents != e->n) {
-        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
-    }
-
-    sym_symcache_remember(&s->cache, s->views);
-    return SYM_OK;
-}
-
-
 static int
 copy_module(session_t *r)
 {
     source_t *s = r->ctx;
     sym_error_t err = { 0 };
-    sym_kind_t kind =
-        is_symcache(r->options) ? SYM_KIND_SYMCACHE : r->options->kind;
-    int code = session_module(r, r->options->operands[0], &s->operand.key, kind,
-                              &s->module);
+    int code = session_module(r, r->options->operands[0], &s->operand.key,
+                              r->options->kind, &s->module);
 
     if (code != EXIT_FINE) {
         return code;
@@ -166,7 +88,9 @@ open_source(const options_t *options, source_t *s)
         code = session_read(options, copy_module, s);
     }
 
-    if (code == EXIT_FINE && open_copy(options, s, &err) != SYM_OK) {
+    if (code == EXIT_FINE
+        && temporary_symcache_extents(s->copy, &s->extents, &err) != SYM_OK)
+    {
         return failure(options, &err, EXIT_STORE);
     }
 
@@ -176,55 +100,21 @@ open_source(const options_t *options, source_t *s)
 
 /* --- output --- */
 
-static sym_status_t
-each_function(dump_t *d, const dump_form_t *form, sym_error_t *err)
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
 {
-    sym_symcache_t *cache = d->cache;
-    sym_walk_t *walk = sym_walk_create(cache, err);
-    sym_walk_function_t f;
-    sym_status_t rc = walk == NULL ? SYM_NOMEM : SYM_OK;
+    const source_t *s = ctx;
 
-    if (rc == SYM_OK) {
-        form->head(d);
-    }
-
-    while (rc == SYM_OK && !d->out->json.failed) {
-        rc = sym_walk_next(walk, &f, err);
-        rc = rc != SYM_OK ? rc : form->function(d, &f, err);
-    }
-
-    sym_walk_free(walk);
-    sym_calls_free(&d->calls);
-
-    if (rc == SYM_NOT_FOUND && cache->damaged != 0) {
-        rc = sym_fail(err, SYM_DAMAGED, "the symcache's names are damaged");
-    }
-
-    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+    return sym_names_show(s->names, name, lang, SYM_DEMANGLE_FULL);
 }
 
 
-static sym_status_t
-write_form(const options_t *options, source_t *s, dump_t *d, sym_error_t *err)
+static void
+remark(void *ctx, const char *what, sym_str_t value)
 {
-    const sym_breakpad_export_t how = { .key = d->key, .names = d->names };
+    const source_t *s = ctx;
 
-    if (options->kind == SYM_KIND_PPDB) {
-        return dump_ppdb(&s->extents, options, d->out, err);
-    }
-
-    if (options->kind == SYM_KIND_SOURCES) {
-        return dump_sources(&s->extents, options, d->out, err);
-    }
-
-    switch (options->format) {
-    case DUMP_JSON:
-        return each_function(d, &dump_json, err);
-    case DUMP_TEXT:
-        return each_function(d, &dump_text, err);
-    default:
-        return sym_breakpad_export(d->cache, &how, &d->out->json, err);
-    }
+    complain_about(s->path, "%s %.*s", what, (int) value.len, value.data);
 }
 
 
@@ -232,23 +122,23 @@ write_form(const options_t *options, source_t *s, dump_t *d, sym_error_t *err)
 static int
 write_to(const options_t *options, source_t *s, int fd)
 {
-    dump_t d = { .out = output_create_stream(fd),
-                 .cache = &s->cache,
-                 .text = s->text,
-                 .key = temporary_symcache_key(s->copy) };
+    const sym_dump_t how = { .key = temporary_symcache_key(s->copy),
+                             .show_name = s->names != NULL ? show_name : NULL,
+                             .remark = remark,
+                             .ctx = s };
+    output_t *out = output_create_stream(fd);
     sym_error_t err = { 0 };
     int code = EXIT_FINE;
 
-    if (d.out == NULL) {
+    if (out == NULL) {
         return EXIT_OUTPUT;
     }
 
-    d.names = options->no_demangle ? NULL : sym_names_create(NAMES_BYTES);
-
-    if (d.names == NULL && !options->no_demangle) {
-        sym_fail(&err, SYM_NOMEM, NULL);
+    if (s->path != NULL) {
+        (void) s->tools->dump_text(&s->extents, &how, sym_cstr(s->path),
+                                   &out->json, &err);
     } else {
-        (void) write_form(options, s, &d, &err);
+        (void) s->tools->dump(&s->extents, &how, s->format, &out->json, &err);
     }
 
     if (err.status != SYM_OK) {
@@ -256,8 +146,7 @@ write_to(const options_t *options, source_t *s, int fd)
                        err.status == SYM_NOT_FOUND ? EXIT_PARTLY : EXIT_STORE);
     }
 
-    sym_names_free(d.names);
-    return output_end(d.out, code);
+    return output_end(out, code);
 }
 
 
@@ -289,6 +178,60 @@ write_file(const options_t *options, source_t *s)
 }
 
 
+/* False: the kind does not have what the options say. */
+static bool
+take_options(const options_t *options, source_t *s)
+{
+    const char *const *formats;
+
+    s->tools = sym_kind_tools(options->kind);
+    s->path = options->path;
+    formats = s->tools->formats;
+
+    while (options->format != NULL && formats[s->format] != NULL
+           && strcmp(options->format, formats[s->format]) != 0)
+    {
+        s->format++;
+    }
+
+    if (formats[s->format] == NULL) {
+        complain_about("--format", "invalid value: kind %s has no format %s",
+                       sym_kind_name(options->kind), options->format);
+        return false;
+    }
+
+    if (s->path != NULL && s->tools->dump_text == NULL) {
+        complain_about("--path", "kind %s has no texts",
+                       sym_kind_name(options->kind));
+        return false;
+    }
+
+    return true;
+}
+
+
+static int
+run(const options_t *options, source_t *s)
+{
+    int code;
+
+    if (!options->no_demangle) {
+        s->names = sym_names_create(NAMES_BYTES);
+
+        if (s->names == NULL) {
+            complain_about("dump", "out of memory");
+            return EXIT_STORE;
+        }
+    }
+
+    code = open_source(options, s);
+
+    return code != EXIT_FINE         ? code
+           : options->output != NULL ? write_file(options, s)
+                                     : write_to(options, s, STDOUT_FILENO);
+}
+
+
 int
 dump_run(const options_t *options)
 {
@@ -300,15 +243,9 @@ dump_run(const options_t *options)
         return EXIT_STORE;
     }
 
-    code = open_source(options, s);
-
-    if (code == EXIT_FINE) {
-        code = options->output != NULL ? write_file(options, s)
-                                       : write_to(options, s, STDOUT_FILENO);
-    }
-
+    code = take_options(options, s) ? run(options, s) : EXIT_USAGE;
     temporary_symcache_free(s->copy);
-    free(s->views);
+    sym_names_free(s->names);
     free(s);
     return code;
 }

@@ -86,6 +86,23 @@ is_space(char c)
 }
 
 
+sym_str_t
+lines_trim(sym_str_t line)
+{
+    const char *p = line.data, *end = p + line.len;
+
+    while (p < end && is_space(*p)) {
+        p++;
+    }
+
+    while (p < end && is_space(end[-1])) {
+        end--;
+    }
+
+    return sym_str(p, (size_t) (end - p));
+}
+
+
 bool
 lines_word(sym_str_t *line, sym_str_t *word)
 {

@@ -35,6 +35,9 @@ bool lines_next(lines_t *l, sym_str_t *line);
 /* Takes the next line if it is a hexadecimal number and nothing else. */
 bool lines_number(lines_t *l, uint64_t *value);
 
+/* The line without white space at its ends. */
+sym_str_t lines_trim(sym_str_t line);
+
 /* Takes the next word off a line; false: the line has ended. */
 bool lines_word(sym_str_t *line, sym_str_t *word);
 

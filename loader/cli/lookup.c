@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "artifacts/export/tools.h"
 #include "base/hex.h"
 #include "base/pages.h"
 #include "cli/commands.h"
@@ -441,16 +442,18 @@ run(const options_t *options, lookup_t *l)
 int
 lookup_run(const options_t *options)
 {
+    const sym_kind_tools_t *tools = sym_kind_tools(options->kind);
     lookup_t *l;
     int code;
 
-    if (options->kind == SYM_KIND_PPDB) {
-        return lookup_il_run(options);
+    if (!tools->has_frames && tools->lookup == NULL) {
+        complain_about("lookup", "kind %s has no questions; dump prints it",
+                       sym_kind_name(options->kind));
+        return EXIT_USAGE;
     }
 
-    if (options->kind == SYM_KIND_SOURCES) {
-        complain_about("lookup", "texts of sources are printed by dump");
-        return EXIT_USAGE;
+    if (!tools->has_frames) {
+        return lookup_text_run(options);
     }
 
     l = calloc(1, sizeof(*l));

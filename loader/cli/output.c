@@ -1,13 +1,11 @@
 #include "cli/output.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_plain.h"
 #include "common/options.h"
 
 static bool
@@ -143,65 +141,4 @@ output_end(output_t *out, int code)
     fprintf(stderr, "symloader: cannot write the output: %s\n",
             strerror(failure));
     return EXIT_OUTPUT;
-}
-
-
-void
-output_printf(output_t *out, const char *fmt, ...)
-{
-    char line[512];
-    va_list args;
-    int n;
-
-    va_start(args, fmt);
-    n = vsnprintf(line, sizeof(line), fmt, args);
-    va_end(args);
-
-    if (n > 0) {
-        size_t len = (size_t) n < sizeof(line) ? (size_t) n : sizeof(line) - 1;
-
-        sym_out_raw(&out->json, sym_str(line, len));
-    }
-}
-
-
-void
-output_text(output_t *out, sym_str_t s)
-{
-    /* most are */
-    if (sym_is_plain(s)) {
-        sym_out_raw(&out->json, s);
-    } else {
-        sym_out_visible(&out->json, s);
-    }
-}
-
-
-void
-output_key(output_t *out, const char *key, bool *first)
-{
-    if (!*first) {
-        sym_out_raw(&out->json, SYM_STR(", "));
-    }
-
-    *first = false;
-    sym_out_raw(&out->json, SYM_STR("\""));
-    sym_out_raw(&out->json, sym_cstr(key));
-    sym_out_raw(&out->json, SYM_STR("\": "));
-}
-
-
-void
-output_key_dec(output_t *out, const char *key, uint64_t value, bool *first)
-{
-    output_key(out, key, first);
-    sym_out_dec(&out->json, value);
-}
-
-
-void
-output_key_string(output_t *out, const char *key, sym_str_t value, bool *first)
-{
-    output_key(out, key, first);
-    sym_out_string(&out->json, value);
 }

@@ -58,17 +58,20 @@ bool output_flush(output_t *out);
  * lost. A reader that closed its pipe early (`| head`) got what it wanted. */
 int output_end(output_t *out, int code);
 
-__attribute__((format(printf, 2, 3))) void output_printf(output_t *out,
-                                                         const char *fmt, ...);
+#define output_printf(out, ...) sym_out_printf(&(out)->json, __VA_ARGS__)
 
 /* Text of a symbol file: control characters become '?'. */
-void output_text(output_t *out, sym_str_t text);
+static inline void
+output_text(output_t *out, sym_str_t text)
+{
+    sym_out_visible(&out->json, text);
+}
 
-/* JSON: "key": with the comma that is due; *first is cleared. */
-void output_key(output_t *out, const char *key, bool *first);
-void output_key_dec(output_t *out, const char *key, uint64_t value,
-                    bool *first);
-void output_key_string(output_t *out, const char *key, sym_str_t value,
-                       bool *first);
+
+/* JSON: see sym_out_key() and others. */
+#define output_key(out, ...) sym_out_key(&(out)->json, __VA_ARGS__)
+#define output_key_dec(out, ...) sym_out_key_dec(&(out)->json, __VA_ARGS__)
+#define output_key_string(out, ...)                                            \
+    sym_out_key_string(&(out)->json, __VA_ARGS__)
 
 #endif

@@ -202,6 +202,13 @@ has_file(const char *path)
 }
 
 
+static bool
+is_json(const options_t *o)
+{
+    return o->format != NULL && strcmp(o->format, "json") == 0;
+}
+
+
 /* Adds the files of a need that are there. */
 static void
 find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
@@ -455,7 +462,7 @@ print_answer(const options_t *o, sym_str_t text)
     code = is_any_without_symbols(json.root) ? EXIT_PARTLY : EXIT_FINE;
 
     if (out != NULL) {
-        if (o->format == DUMP_JSON) {
+        if (is_json(o)) {
             print_json(json.root, out);
         } else {
             stack_text_print(json.root, out);
@@ -574,7 +581,7 @@ symbolicate_run(const options_t *o)
     sym_error_t err = { 0 };
     int code;
 
-    if (o->format == DUMP_BREAKPAD) {
+    if (o->format != NULL && !is_json(o) && strcmp(o->format, "text") != 0) {
         complain_about("--format", "a stack is printed as json or text");
         return EXIT_USAGE;
     }

@@ -72,6 +72,9 @@ typedef struct {
     const char *help;
 } option_t;
 
+#define KIND_WORD(number, NAME, name) "|" #name
+#define KIND_WORDS ("" SYM_ARTIFACT_KINDS(KIND_WORD))
+
 static const option_t option_table[OPT_COUNT] = {
     [OPT_STORE] = { "store", "PATH", NULL,
                     "the store's folder (or $SYMBOLICATE_STORE)" },
@@ -131,7 +134,7 @@ static const option_t option_table[OPT_COUNT] = {
                          "drop modules not used for this time, such as 45d" },
     [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
                      "only modules of this source (local: loaded by hand)" },
-    [OPT_KIND] = { "kind", "symcache|sources|ppdb", " lookup dump ",
+    [OPT_KIND] = { "kind", &KIND_WORDS[1], " lookup dump ",
                    "which artifact (default symcache)" },
     [OPT_PATH] = { "path", "PATH", " dump ",
                    "the text of this source; without it, all paths" },
@@ -360,22 +363,6 @@ read_mode(const char *text, unsigned *value)
 
 
 static bool
-read_format(const char *text, dump_format_t *value)
-{
-    static const char *const names[] = { "breakpad", "json", "text" };
-
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *value = (dump_format_t) (DUMP_BREAKPAD + i);
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-static bool
 read_kind(const char *text, sym_kind_t *value)
 {
     const sym_kind_row_t *kind = sym_kind_named(sym_cstr(text));
@@ -420,7 +407,8 @@ set_option(options_t *o, int option, const char *argument)
     case OPT_QUIET:
         return o->quiet = true;
     case OPT_FORMAT:
-        return read_format(argument, &o->format);
+        o->format = argument;
+        return true;
     case OPT_OUTPUT:
         o->output = argument;
         return argument[0] != '\0';
@@ -523,6 +511,7 @@ set_defaults(options_t *o)
     o->fetch_timeout_s = DEFAULT_FETCH_TIMEOUT_S;
     o->socket_mode = DEFAULT_SOCKET_MODE;
     o->swift_demangler = find_swift_demangler();
+    o->kind = SYM_KIND_SYMCACHE;
 }
 
 

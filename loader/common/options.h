@@ -32,14 +32,6 @@ enum {
 
 typedef struct command_s command_t;
 
-/* DEFAULT: as the command has it. */
-typedef enum {
-    DUMP_DEFAULT,
-    DUMP_BREAKPAD,
-    DUMP_JSON,
-    DUMP_TEXT
-} dump_format_t;
-
 typedef struct {
     const command_t *command;
     const char *store;
@@ -65,9 +57,9 @@ typedef struct {
     unsigned fetch_timeout_s, convert_time_s;
     unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
-    sym_kind_t kind;  /* of artifact; 0: symcache */
-    const char *path; /* of a source; NULL: all are listed */
-    dump_format_t format;
+    sym_kind_t kind;     /* of artifact */
+    const char *path;    /* of a source; NULL: all are listed */
+    const char *format;  /* NULL: as the command has it */
     const char *arch;    /* of a fat file; NULL: this machine's, or the first */
     const char *server;  /* that symbolicates; NULL: this process */
     const char *symbols; /* [LAYOUT:]PATH; NULL: a store has them */

@@ -6,6 +6,7 @@
 #include "artifacts/symcache/export/breakpad.h"
 #include "memory_extents.h"
 #include "oom.h"
+#include "symbolicate/cache/names.h"
 #include "tap.h"
 
 /* More inlined names than the first table has room for, and functions that hide
@@ -63,58 +64,81 @@ make_module(memory_extents_t *memory)
 }
 
 
+static sym_str_t
+show_name(void *names, sym_str_t name, uint8_t lang)
+{
+    return sym_names_show(names, name, lang, SYM_DEMANGLE_FULL);
+}
+
+
 static sym_status_t
-export_module(memory_extents_t *memory, sym_out_t *out, sym_error_t *err)
+export_module(memory_extents_t *memory, unsigned format, sym_out_t *out,
+              sym_error_t *err)
 {
     const sym_module_key_t key = { .scope = SYM_STR(""),
                                    .name = SYM_STR("name"),
                                    .id = SYM_STR("ABC1") };
-    sym_breakpad_export_t options = { .key = &key };
-    sym_symcache_t sc;
-    sym_status_t rc = sym_symcache_open(&sc, memory_get, memory, err);
+    sym_names_t *names = sym_names_create(65536);
+    const sym_dump_t how = { .key = &key,
+                             .show_name = show_name,
+                             .ctx = names };
+    const sym_extent_source_t extents = { memory_get, memory, memory->n };
+    sym_status_t rc = SYM_NOMEM;
 
-    options.names = sym_names_create(65536);
-
-    if (options.names == NULL) {
-        return SYM_NOMEM;
+    if (names != NULL) {
+        rc = sym_kind_tools(SYM_KIND_SYMCACHE)
+                 ->dump(&extents, &how, format, out, err);
     }
 
-    rc = rc != SYM_OK ? rc : sym_breakpad_export(&sc, &options, out, err);
-    sym_names_free(options.names);
+    sym_names_free(names);
     return rc;
+}
+
+
+static void
+test_format(memory_extents_t *memory, unsigned format)
+{
+    static char text[1 << 20];
+    unsigned long n = 0, wrong = 0;
+    sym_error_t err;
+    sym_out_t out;
+    sym_status_t rc;
+
+    do {
+        err = (sym_error_t){ 0 };
+        out = sym_out_fixed(text, sizeof(text));
+        allocations_left = n++;
+        rc = export_module(memory, format, &out, &err);
+        allocations_left = (unsigned long) -1;
+        wrong += rc != SYM_OK && rc != SYM_NOMEM;
+    } while (rc != SYM_OK && n < 100000);
+
+    ok(rc == SYM_OK, "format %u: with enough memory it succeeds", format);
+    ok(n > 4, "after %lu failures", n - 1);
+    is_u64(wrong, 0, "each said to be a lack of memory");
+    ok(!out.failed && out.pos - text > 10000, "all is written");
+
+    /* who takes no more of it is no failure of the symcache */
+    out = sym_out_fixed(text, 100);
+    is_u64(export_module(memory, format, &out, &err), SYM_OK,
+           "no room to write");
+    ok(out.failed, "is known to the writer");
 }
 
 
 int
 main(void)
 {
-    static char text[1 << 20];
     memory_extents_t memory = { 0 };
-    unsigned long n = 0, wrong = 0;
-    sym_error_t err;
-    sym_out_t out;
-    sym_status_t rc;
 
     make_module(&memory);
 
-    do {
-        err = (sym_error_t){ 0 };
-        out = sym_out_fixed(text, sizeof(text));
-        allocations_left = n++;
-        rc = export_module(&memory, &out, &err);
-        allocations_left = (unsigned long) -1;
-        wrong += rc != SYM_OK && rc != SYM_NOMEM;
-    } while (rc != SYM_OK && n < 100000);
+    for (unsigned format = 0;
+         sym_kind_tools(SYM_KIND_SYMCACHE)->formats[format] != NULL; format++)
+    {
+        test_format(&memory, format);
+    }
 
-    is_u64(rc, SYM_OK, "with enough memory it succeeds");
-    ok(n > 10, "after %lu failures", n - 1);
-    is_u64(wrong, 0, "each said to be a lack of memory");
-    ok(!out.failed && out.pos - text > 10000, "all is written");
-
-    /* who takes no more of it is no failure of the symcache */
-    out = sym_out_fixed(text, 100);
-    is_u64(export_module(&memory, &out, &err), SYM_OK, "no room to write");
-    ok(out.failed, "is known to the writer");
     memory_free(&memory);
     return done_testing();
 }

@@ -130,7 +130,7 @@ export_text(module_t *m)
     const sym_module_key_t key = { .scope = SYM_STR(""),
                                    .name = SYM_STR("name"),
                                    .id = SYM_STR("ABC1") };
-    const sym_breakpad_export_t options = { .key = &key };
+    const sym_dump_t options = { .key = &key };
     sym_out_t out = sym_out_fixed(text, sizeof(text) - 1);
 
     if (sym_breakpad_export(&m->sc, &options, &out, &err) != SYM_OK

@@ -12,23 +12,6 @@ sym_fields_fail(sym_fields_t *f, const char *what, const char *where)
 }
 
 
-/* White_Space of Unicode that sym_is_space() does not have. */
-static bool
-is_wide_space(uint32_t c)
-{
-    return c == 0x0b || c == 0x0c || c == 0x85 || c == 0xa0 || c == 0x1680
-           || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029
-           || c == 0x202f || c == 0x205f || c == 0x3000;
-}
-
-
-static bool
-is_any_space(uint32_t c)
-{
-    return c == ' ' || (c >= 0x09 && c <= 0x0d) || is_wide_space(c);
-}
-
-
 /* The usual case: not a space, and not part of a longer character. */
 static bool
 is_plain(char c)
@@ -48,7 +31,7 @@ trim_end(sym_fields_t *f)
             p--; /* to the first byte of the character */
         }
 
-        if (!is_any_space(
+        if (!sym_utf8_is_space(
                 sym_utf8_next(sym_str(p, (size_t) (f->end - p)), &at))) {
             return;
         }
@@ -64,7 +47,7 @@ trim_start(sym_fields_t *f)
         sym_str_t left = { f->pos, (size_t) (f->end - f->pos) };
         size_t at = 0;
 
-        if (!is_any_space(sym_utf8_next(left, &at))) {
+        if (!sym_utf8_is_space(sym_utf8_next(left, &at))) {
             return;
         }
         f->pos += at;

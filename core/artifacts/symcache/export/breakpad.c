@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "base/path.h"
 #include "base/buffer.h"
+#include "artifacts/symcache/export/forms.h"
 #include "artifacts/symcache/read/calls.h"
 #include "base/language.h"
 
@@ -22,7 +23,7 @@ typedef struct {
 
 typedef struct {
     sym_symcache_t *sc;
-    const sym_breakpad_export_t *options;
+    const sym_dump_t *how;
     sym_out_t *out;
     sym_error_t *err;
 
@@ -88,12 +89,7 @@ string(export_t *e, sym_string_ref_t ref)
 static sym_str_t
 symbol_name(export_t *e, sym_string_ref_t ref, uint8_t lang)
 {
-    sym_str_t name = string(e, ref);
-
-    return e->options->names != NULL && e->sc->has_linker_names
-               ? sym_names_show(e->options->names, name, lang,
-                                SYM_DEMANGLE_FULL)
-               : name;
+    return sym_dump_name(e->how, e->sc, string(e, ref), lang);
 }
 
 
@@ -144,7 +140,7 @@ upper_case(char *p, size_t len)
 static void
 put_head(export_t *e)
 {
-    const sym_module_key_t *key = e->options->key;
+    const sym_module_key_t *key = e->how->key;
     sym_out_t *out = e->out;
     sym_str_t text;
 
@@ -548,8 +544,8 @@ static sym_status_t export(export_t *e)
 
 
 sym_status_t
-sym_breakpad_export(sym_symcache_t *sc, const sym_breakpad_export_t *options,
-                    sym_out_t *out, sym_error_t *err)
+sym_breakpad_export(sym_symcache_t *sc, const sym_dump_t *how, sym_out_t *out,
+                    sym_error_t *err)
 {
     export_t *e = calloc(1, sizeof(*e));
     sym_status_t rc;
@@ -559,7 +555,7 @@ sym_breakpad_export(sym_symcache_t *sc, const sym_breakpad_export_t *options,
     }
 
     e->sc = sc;
-    e->options = options;
+    e->how = how;
     e->out = out;
     e->err = err;
     rc = export(e);

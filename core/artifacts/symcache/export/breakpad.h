@@ -12,22 +12,14 @@
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
 
 #include "object/module_key.h"
-#include "symbolicate/cache/names.h"
-#include "json/out.h"
+#include "artifacts/export/tools.h"
 #include "artifacts/symcache/read/reader.h"
-
-typedef struct {
-    const sym_module_key_t *key; /* for the MODULE record */
-    sym_names_t *names; /* demangles the linker's names; NULL: they stay
-                           mangled */
-} sym_breakpad_export_t;
 
 /*
  * Ends early, with SYM_OK, once out->failed.  SYM_DAMAGED, SYM_LIMIT,
  * SYM_NOMEM: the output is incomplete.
  */
-sym_status_t sym_breakpad_export(sym_symcache_t *sc,
-                                 const sym_breakpad_export_t *options,
+sym_status_t sym_breakpad_export(sym_symcache_t *sc, const sym_dump_t *how,
                                  sym_out_t *out, sym_error_t *err);
 
 /*
