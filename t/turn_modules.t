@@ -16,7 +16,7 @@ use SymGiven;
 
 my ($MODULES, $SOURCES) = SymTest::is_slow() ? (64, 16) : (512, 64);
 
-my $t = SymGiven->new(more => 'symbolicate_budget 5s; symbolicate_request_timeout 20s;',
+my $t = SymGiven->new(more => 'symbolicate_budget 5s; symbolicate_request_timeout 50s;',
     sources => 'location /metrics { symbolicate_metrics; }')->start;
 my ($worker) = $t->workers;
 

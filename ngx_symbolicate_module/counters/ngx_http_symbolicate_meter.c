@@ -31,6 +31,8 @@ static ngx_int_t  (*ngx_http_symbolicate_meter_next)(ngx_cycle_t *cycle,
 static const sym_account_t  *ngx_http_symbolicate_meter_memory;
 static uint64_t  ngx_http_symbolicate_meter_began;
 
+uint64_t  ngx_http_symbolicate_turn_steps = NGX_SYMBOLICATE_STEPS;
+
 
 void
 ngx_http_symbolicate_meter_process(const sym_account_t *memory)
@@ -74,6 +76,7 @@ ngx_http_symbolicate_meter_events(ngx_cycle_t *cycle, ngx_msec_t timer,
     }
 
     ngx_http_symbolicate_meter_began = now;
+    ngx_http_symbolicate_turn_steps = NGX_SYMBOLICATE_STEPS;
 
     return ngx_http_symbolicate_meter_next(cycle, timer, flags);
 }

@@ -18,6 +18,7 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "counters/ngx_http_symbolicate_meter.h"
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_lookup.h"
@@ -30,6 +31,9 @@
 
 /* An answer that met damaged modules begins again, but not for ever. */
 #define NGX_SYMBOLICATE_RESTARTS  3
+
+/* Steps (base/steps.h) of a frame. */
+#define NGX_SYMBOLICATE_ANSWER_FRAME  200
 
 
 static ngx_int_t ngx_http_symbolicate_pause(
@@ -314,6 +318,10 @@ ngx_http_symbolicate_slice(void *data)
 
     lookup->result = sym_request_answer(lookup->asked, &view, &lookup->task.out,
                                         (uint32_t) slcf->slice);
+
+    (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
+                          ngx_min(lookup->stats->frames, slcf->slice)
+                          * NGX_SYMBOLICATE_ANSWER_FRAME);
 
     if (lookup->result == SYM_OK) {
         ngx_http_symbolicate_snapshot_end(lookup);

@@ -15,6 +15,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "counters/ngx_http_symbolicate_meter.h"
 #include "request_sources/ngx_http_symbolicate_given.h"
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_body.h"
@@ -34,6 +35,11 @@
  * ours but an attack. */
 #define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
+
+/* Steps (base/steps.h): of a frame that is read in slices; of a byte of a body that
+ * is read in one go, as jansson needs them. */
+#define NGX_SYMBOLICATE_READ_FRAME   50
+#define NGX_SYMBOLICATE_READ_BYTE    3
 
 
 static ngx_int_t ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
@@ -344,6 +350,11 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
 
     } else {
         status = sym_request_parse(lookup->asked, slcf->slice);
+        (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
+                              status == SYM_AGAIN
+                              ? slcf->slice * NGX_SYMBOLICATE_READ_FRAME
+                              : lookup->task.body.len
+                                * NGX_SYMBOLICATE_READ_BYTE);
         *lookup->stats = *sym_request_stats(lookup->asked);
     }
 

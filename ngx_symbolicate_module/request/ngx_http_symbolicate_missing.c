@@ -19,11 +19,10 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "base/steps.h"
-
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_meter.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "rpc/ngx_http_symbolicate_notes.h"
@@ -47,10 +46,9 @@
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 
-/* Steps (base/steps.h) of a turn; the last source of a turn may take 2 million
- * more.  Beside those of patterns: of a module, of a source that is looked at,
- * and of one that is asked. */
-#define NGX_SYMBOLICATE_TURN    1000000
+/* Steps (base/steps.h) beside those of patterns: of a module, of a source that is
+ * looked at, and of one that is asked.  The last source of a turn may take 2
+ * million more than the turn has. */
 #define NGX_SYMBOLICATE_MODULE  20
 #define NGX_SYMBOLICATE_LOOK    20
 #define NGX_SYMBOLICATE_ASK     1500
@@ -96,7 +94,6 @@ struct ngx_http_symbolicate_missing_s {
     uint32_t                       first;       /* of those that are queued */
     uint32_t                       last;
     uint32_t                       next;        /* need to be looked at */
-    uint64_t                       steps;       /* of this turn */
     uint64_t                       patterns;    /* steps of the request */
     unsigned                       active:1;    /* from the first step until all
                                                  * is settled */
@@ -373,14 +370,6 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-static void
-ngx_http_symbolicate_missing_spend(ngx_http_symbolicate_missing_t *missing,
-    uint64_t steps)
-{
-    (void) sym_steps_take(&missing->steps, steps);
-}
-
-
 /* Sources are asked for it in a step of the request. */
 static void
 ngx_http_symbolicate_missing_queue(ngx_http_symbolicate_lookup_t *lookup,
@@ -462,19 +451,18 @@ ngx_http_symbolicate_missing_work(ngx_http_symbolicate_lookup_t *lookup)
     ngx_http_symbolicate_missing_t  *missing;
 
     missing = lookup->missing;
-    missing->steps = NGX_SYMBOLICATE_TURN;
-
     m = sym_request_needs(lookup->asked, &n);
 
     while (missing->next < n) {
 
-        if (missing->steps == 0) {
+        if (ngx_http_symbolicate_turn_steps == 0) {
             return NGX_AGAIN;
         }
 
         i = missing->next++;
 
-        ngx_http_symbolicate_missing_spend(missing, NGX_SYMBOLICATE_MODULE);
+        (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
+                              NGX_SYMBOLICATE_MODULE);
 
         if (ngx_http_symbolicate_missing_is(lookup, &m[i])) {
             ngx_http_symbolicate_missing_begin(lookup, i, &m[i]);
@@ -733,7 +721,8 @@ ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
     takes = sym_source_takes(&source->rules, k->asked.object, k->key.name,
                              &missing->patterns);
 
-    ngx_http_symbolicate_missing_spend(missing, before - missing->patterns);
+    (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
+                          before - missing->patterns);
 
     if (missing->patterns == 0 && source->rules.n_patterns) {
         ngx_http_symbolicate_missing_weigh(lookup, i, SYM_MODULE_FAILED, 1,
@@ -786,12 +775,12 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
     while (search->step < 2 * lookup->policy->sources->nelts) {
 
-        if (lookup->missing->steps == 0) {
+        if (ngx_http_symbolicate_turn_steps == 0) {
             return NGX_AGAIN;
         }
 
-        ngx_http_symbolicate_missing_spend(lookup->missing,
-                                           NGX_SYMBOLICATE_LOOK);
+        (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
+                              NGX_SYMBOLICATE_LOOK);
 
         step = search->step++;
         sent = step % 2;
@@ -853,8 +842,8 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
             }
         }
 
-        ngx_http_symbolicate_missing_spend(lookup->missing,
-                                           NGX_SYMBOLICATE_ASK);
+        (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
+                              NGX_SYMBOLICATE_ASK);
 
         return ngx_http_symbolicate_pending(loader, lookup->policy,
                                             &wanted, wait, i);
@@ -1070,7 +1059,6 @@ ngx_http_symbolicate_missing_late(ngx_event_t *ev)
     ngx_msec_t  waited;
 
     lookup->missing->over = 1;
-    lookup->missing->steps = NGX_SYMBOLICATE_TURN;
 
     (void) sym_request_needs(lookup->asked, &n);
 

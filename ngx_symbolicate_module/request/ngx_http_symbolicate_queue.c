@@ -16,6 +16,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "counters/ngx_http_symbolicate_meter.h"
 #include "request/ngx_http_symbolicate_queue.h"
 
 
@@ -93,6 +94,10 @@ ngx_http_symbolicate_turn(ngx_event_t *ev)
         turn = ngx_queue_data(q, ngx_http_symbolicate_turn_t, queue);
 
         ngx_http_symbolicate_dequeue(turn);
+
+        ngx_http_symbolicate_turn_steps =
+                                   ngx_max(ngx_http_symbolicate_turn_steps,
+                                           NGX_SYMBOLICATE_STEPS_TURN);
         turn->run(turn->data);
     }
 

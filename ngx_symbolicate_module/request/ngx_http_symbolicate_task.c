@@ -15,6 +15,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "counters/ngx_http_symbolicate_meter.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_output.h"
@@ -127,6 +128,11 @@ ngx_http_symbolicate_task_body(ngx_http_request_t *r)
 
     r->read_event_handler = ngx_http_test_reading;
     r->write_event_handler = ngx_http_request_empty_handler;
+
+    if (ngx_http_symbolicate_turn_steps == 0) {
+        ngx_http_symbolicate_enqueue(&ctx->task->turn);
+        return;
+    }
 
     ngx_http_symbolicate_task_run(ctx->task);
 }
