@@ -409,6 +409,9 @@ test_removing_any_age(void)
                                SYM_QUALITY_LINES, true });
     (void) put(w, &(module_t){ "c.pdb", PORTABLE "FFFFFFFF", "",
                                SYM_MODULE_ABSENT, 0, false });
+    /* its code id reads like another age of the same GUID: two entries */
+    (void) put(w, &(module_t){ "d.zip", PORTABLE "1", PORTABLE,
+                               SYM_MODULE_READY, SYM_QUALITY_LINES, true });
     (void) put(w, &native);
 
     ok(remove_ids(w, PORTABLE "FFFFFFFE", "") == SYM_NOT_FOUND, "another age");
@@ -420,6 +423,7 @@ test_removing_any_age(void)
     says(w, "a.pdb", PORTABLE "AB8CF31E", "", "... removes every age");
     says(w, "b.pdb", PORTABLE "1", "", "... and every module");
     says(w, "c.pdb", PORTABLE "FFFFFFFF", "", "... and what was absent");
+    says(w, "d.zip", PORTABLE "1", "", "... and what two entries lead to");
     says(w, "cdef.debug", DEBUG_ID, "cdef.debug ready", "... of this GUID");
     is_u64(kit_faults(w), 0, "verify agrees");
     sym_store_close(w);

@@ -23,10 +23,21 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
         return true; /* whatever was wrong about the question */
     }
 
-    return record->state != SYM_MODULE_READY
-               ? sym_module_record_is_of(record, asked)
-               : by_code_id || asked->code_id.len == 0
-                     || sym_str_eq(key->id, id);
+    if (record->state != SYM_MODULE_READY) {
+        return sym_module_record_is_of(record, asked);
+    }
+
+    if (by_code_id || sym_str_eq(key->id, id)) {
+        return true;
+    }
+
+    /* With any age it may have a second entry, of a code id that reads like
+     * another age: a module that is listed twice cannot be removed. */
+    return asked->code_id.len == 0
+           && !(record->is_native && sym_debug_id_has_any_age(asked->id)
+                && key->id.len >= SYM_UUID_DIGITS
+                && id.len >= SYM_UUID_DIGITS
+                && memcmp(key->id.data, id.data, SYM_UUID_DIGITS) == 0);
 }
 
 
