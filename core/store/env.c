@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DATABASES 4
+#define DATABASES 7
 
 /* Address space is free: a reader that maps far more than the store has need
  * not map again when it grows. */
@@ -50,23 +50,64 @@ refuse_access(const char *path, int rc, sym_error_t *err)
 }
 
 
+/* MDB_NOTFOUND: the store has no version yet. */
+static int
+read_version(sym_store_t *store, MDB_txn *txn, bool *is_ours)
+{
+    uint64_t version;
+    int rc = sym_meta_get(store, txn, "version", &version);
+
+    *is_ours = rc == 0 && version == SYM_STORE_VERSION;
+    return rc;
+}
+
+
+static int
+open_tables(sym_store_t *store, unsigned flags, MDB_txn *txn)
+{
+    const struct {
+        const char *name;
+        MDB_dbi *table;
+        unsigned flags;
+    } tables[] = { { "directory", &store->directory, 0 },
+                   { "ids", &store->ids, 0 },
+                   { "objects", &store->objects, 0 },
+                   { "names", &store->names, 0 },
+                   { "paths", &store->paths, 0 },
+                   { "extents", &store->extents, MDB_INTEGERKEY } };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
+        rc = mdb_dbi_open(txn, tables[i].name, flags | tables[i].flags,
+                          tables[i].table);
+    }
+
+    return rc;
+}
+
+
 sym_status_t
 sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                   sym_error_t *err)
 {
+    bool is_ours = false;
     int rc = mdb_dbi_open(txn, "meta", flags, &store->meta);
 
+    /* another version has other tables */
     if (rc == 0) {
-        rc = mdb_dbi_open(txn, "directory", flags, &store->directory);
+        rc = read_version(store, txn, &is_ours);
+        if (rc == 0 && !is_ours) {
+            return sym_fail(
+                err, SYM_VERSION,
+                "the store was made by another version of symloader");
+        }
+        if (rc == MDB_NOTFOUND && (flags & MDB_CREATE) != 0) {
+            rc = 0;
+        }
     }
 
     if (rc == 0) {
-        rc = mdb_dbi_open(txn, "extents", flags | MDB_INTEGERKEY,
-                          &store->extents);
-    }
-
-    if (rc == 0) {
-        rc = mdb_dbi_open(txn, "ids", flags, &store->ids);
+        rc = open_tables(store, flags, txn);
     }
 
     if (rc == MDB_NOTFOUND) {
@@ -78,29 +119,6 @@ sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
     }
 
     return rc == 0 ? SYM_OK : sym_lmdb_fail(err, "cannot open the store", rc);
-}
-
-
-sym_status_t
-sym_env_version(sym_store_t *store, MDB_txn *txn, sym_error_t *err)
-{
-    uint64_t version;
-    int rc = sym_meta_get(store, txn, "version", &version);
-
-    if (rc == MDB_NOTFOUND) {
-        return sym_fail(err, SYM_NOT_FOUND, "no store has been made there");
-    }
-
-    if (rc != 0) {
-        return sym_lmdb_fail(err, "cannot read the store's version", rc);
-    }
-
-    if (version != SYM_STORE_VERSION) {
-        return sym_fail(err, SYM_VERSION,
-                        "the store was made by another version of symloader");
-    }
-
-    return SYM_OK;
 }
 
 
@@ -253,9 +271,7 @@ open_for_reading(void *arg)
         return;
     }
 
-    if (sym_env_databases(store, 0, txn, o->err) == SYM_OK) {
-        (void) sym_env_version(store, txn, o->err);
-    }
+    (void) sym_env_databases(store, 0, txn, o->err);
 
     /* a commit, or LMDB would close the databases again */
     rc = mdb_txn_commit(txn);

@@ -54,6 +54,7 @@ typedef struct {
 struct sym_store_s {
     MDB_env *env;
     MDB_dbi meta, directory, extents, ids;
+    MDB_dbi paths, objects, names;
     char *path;
     dev_t dev;
     ino_t ino;
@@ -84,8 +85,10 @@ struct sym_store_s {
     uint64_t quota;
     unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */
     sym_budget_t budget;
-    uint64_t live_pages;       /* of committed modules */
-    uint64_t negatives;        /* bytes of negative records */
+    uint64_t live_pages;     /* of committed modules */
+    uint64_t negatives;      /* bytes of negative records */
+    int64_t batch_negatives; /* of them put in the batch, less those removed */
+    uint64_t lost_batches;
     uint64_t ingest_pages;     /* of ingests under way */
     uint64_t stale_pages;      /* of ingests that could not be taken back */
     sym_kind_counts_t removed; /* since it was opened */
@@ -102,10 +105,9 @@ void sym_env_file(char out[PATH_MAX], const char *path, const char *file);
 sym_store_t *sym_env_new(const char *path, sym_error_t *err);
 sym_status_t sym_env_open(sym_store_t *store, unsigned flags, size_t map,
                           sym_error_t *err);
+/* Refuses a store of another version (SYM_VERSION); a new one has none. */
 sym_status_t sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                                sym_error_t *err);
-sym_status_t sym_env_version(sym_store_t *store, MDB_txn *txn,
-                             sym_error_t *err);
 
 sym_status_t sym_env_clock(sym_store_t *store, sym_error_t *err);
 

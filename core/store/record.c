@@ -1,3 +1,4 @@
+#include "store/bytes.h"
 #include "store/index.h"
 
 #include <errno.h>
@@ -141,31 +142,6 @@ sym_record_key_read(const MDB_val *val, sym_module_key_t *key, sym_kind_t *kind)
 }
 
 
-static uint8_t *
-put(uint8_t *p, uint64_t v, unsigned width)
-{
-    for (unsigned i = 0; i < width; i++) {
-        *p++ = (uint8_t) (v >> (8 * i));
-    }
-
-    return p;
-}
-
-
-static uint64_t
-take(const uint8_t **p, unsigned width)
-{
-    uint64_t v = 0;
-
-    for (unsigned i = 0; i < width; i++) {
-        v |= (uint64_t) (*p)[i] << (8 * i);
-    }
-
-    *p += width;
-    return v;
-}
-
-
 uint32_t
 sym_crc(const void *key, size_t key_len, const void *data, size_t len)
 {
@@ -176,14 +152,14 @@ sym_crc(const void *key, size_t key_len, const void *data, size_t len)
 void
 sym_crc_put(uint8_t *p, uint32_t crc)
 {
-    (void) put(p, crc, CRC_BYTES);
+    (void) sym_bytes_put(p, crc, CRC_BYTES);
 }
 
 
 uint32_t
 sym_crc_get(const uint8_t *p)
 {
-    return (uint32_t) take(&p, CRC_BYTES);
+    return (uint32_t) sym_bytes_take(&p, CRC_BYTES);
 }
 
 
@@ -215,23 +191,23 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     size_t code_id = kept(r->code_id, SYM_CODE_ID_MAX);
     uint8_t *p = out;
 
-    p = put(p, RECORD_VERSION, 1);
-    p = put(p, r->state, 1);
-    p = put(p, r->quality, 1);
-    p = put(p, r->is_native ? RECORD_NATIVE : 0, 1);
-    p = put(p, r->slot, 4);
-    p = put(p, r->module_id, 8);
-    p = put(p, r->extents, 4);
-    p = put(p, r->kind_version, 4);
-    p = put(p, r->bytes, 8);
-    p = put(p, r->pages, 8);
-    p = put(p, r->source_bytes, 8);
-    p = put(p, (uint64_t) r->stored_at, 8);
-    p = put(p, source, 2);
-    p = put(p, reason, 2);
-    p = put(p, r->expires_at, 4);
-    p = put(p, attempts, 2);
-    (void) put(p, code_id, 2);
+    p = sym_bytes_put(p, RECORD_VERSION, 1);
+    p = sym_bytes_put(p, r->state, 1);
+    p = sym_bytes_put(p, r->quality, 1);
+    p = sym_bytes_put(p, r->is_native ? RECORD_NATIVE : 0, 1);
+    p = sym_bytes_put(p, r->slot, 4);
+    p = sym_bytes_put(p, r->module_id, 8);
+    p = sym_bytes_put(p, r->extents, 4);
+    p = sym_bytes_put(p, r->kind_version, 4);
+    p = sym_bytes_put(p, r->bytes, 8);
+    p = sym_bytes_put(p, r->pages, 8);
+    p = sym_bytes_put(p, r->source_bytes, 8);
+    p = sym_bytes_put(p, (uint64_t) r->stored_at, 8);
+    p = sym_bytes_put(p, source, 2);
+    p = sym_bytes_put(p, reason, 2);
+    p = sym_bytes_put(p, r->expires_at, 4);
+    p = sym_bytes_put(p, attempts, 2);
+    (void) sym_bytes_put(p, code_id, 2);
     p = out + RECORD_FIXED;
 
     if (source != 0) {
@@ -276,12 +252,12 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
     r->quality = p[2];
     r->is_native = (p[3] & RECORD_NATIVE) != 0;
     p += 4;
-    r->slot = (uint32_t) take(&p, 4);
-    r->module_id = take(&p, 8);
-    r->extents = (uint32_t) take(&p, 4);
-    r->kind_version = (uint32_t) take(&p, 4);
-    r->bytes = take(&p, 8);
-    r->pages = take(&p, 8);
+    r->slot = (uint32_t) sym_bytes_take(&p, 4);
+    r->module_id = sym_bytes_take(&p, 8);
+    r->extents = (uint32_t) sym_bytes_take(&p, 4);
+    r->kind_version = (uint32_t) sym_bytes_take(&p, 4);
+    r->bytes = sym_bytes_take(&p, 8);
+    r->pages = sym_bytes_take(&p, 8);
 
     if (r->module_id >> (64 - EXTENT_BITS) != 0
         || r->extents > SYM_EXTENTS_LIMIT || r->pages > PAGES_MAX)
@@ -299,13 +275,13 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
         return SYM_DAMAGED;
     }
 
-    r->source_bytes = take(&p, 8);
-    r->stored_at = (int64_t) take(&p, 8);
-    source = (size_t) take(&p, 2);
-    reason = (size_t) take(&p, 2);
-    r->expires_at = (uint32_t) take(&p, 4);
-    attempts = (size_t) take(&p, 2);
-    code_id = (size_t) take(&p, 2);
+    r->source_bytes = sym_bytes_take(&p, 8);
+    r->stored_at = (int64_t) sym_bytes_take(&p, 8);
+    source = (size_t) sym_bytes_take(&p, 2);
+    reason = (size_t) sym_bytes_take(&p, 2);
+    r->expires_at = (uint32_t) sym_bytes_take(&p, 4);
+    attempts = (size_t) sym_bytes_take(&p, 2);
+    code_id = (size_t) sym_bytes_take(&p, 2);
     p = (const uint8_t *) val->mv_data + RECORD_FIXED;
 
     if (source + reason + attempts + code_id > val->mv_size - RECORD_FIXED

@@ -28,7 +28,7 @@
 #include "object/variant.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 4
+#define SYM_STORE_VERSION 5
 
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;
@@ -309,9 +309,10 @@ sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
 /* Bytes of a key in the directory. */
 #define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 4)
 
-/* The position of a walk over the directory; all zero: the start. */
+/* The position of a walk over records; all zero: the start. */
+#define SYM_STORE_MARK_MAX 511
 typedef struct {
-    char key[SYM_STORE_KEY_MAX]; /* the last one that was shown */
+    char key[SYM_STORE_MARK_MAX]; /* the last one that was shown */
     size_t len;
 } sym_store_mark_t;
 

@@ -270,7 +270,7 @@ typedef struct {
 __attribute__((unused)) static bool
 kit_lmdb_open(kit_lmdb_t *l)
 {
-    return mdb_env_create(&l->env) == 0 && mdb_env_set_maxdbs(l->env, 4) == 0
+    return mdb_env_create(&l->env) == 0 && mdb_env_set_maxdbs(l->env, 7) == 0
            && mdb_env_open(l->env, kit_path, 0, 0644) == 0
            && mdb_txn_begin(l->env, NULL, 0, &l->txn) == 0
            && mdb_dbi_open(l->txn, "meta", 0, &l->meta) == 0

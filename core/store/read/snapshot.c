@@ -1,4 +1,4 @@
-#include "store/env.h"
+#include "store/tables.h"
 
 #include <stdlib.h>
 
@@ -326,46 +326,23 @@ sym_snapshot_has_unsound(sym_snapshot_t *s)
 }
 
 
-/* The first record behind the mark. */
-static int
-seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,
-            MDB_val *v)
+typedef struct {
+    sym_store_t *store;
+    sym_record_pt fn;
+    void *ctx;
+} walk_t;
+
+static sym_status_t
+show_record(void *ctx, const MDB_val *k, const MDB_val *v)
 {
-    int rc;
+    const walk_t *w = ctx;
+    sym_module_record_t record;
+    sym_status_t status = sym_record_check(k, v, &record);
 
-    if (mark->len == 0) {
-        return mdb_cursor_get(cursor, k, v, MDB_FIRST);
-    }
-
-    *k = (MDB_val){ mark->len, (void *) mark->key };
-    rc = mdb_cursor_get(cursor, k, v, MDB_SET_RANGE);
-
-    if (rc == 0 && k->mv_size == mark->len
-        && memcmp(k->mv_data, mark->key, mark->len) == 0)
-    {
-        return mdb_cursor_get(cursor, k, v, MDB_NEXT);
-    }
-
-    return rc; /* the marked one is gone */
-}
-
-
-/* Keys rise, or a damaged tree could lead us in circles. */
-static bool
-move_mark(sym_store_mark_t *mark, const MDB_val *k)
-{
-    size_t len =
-        k->mv_size < sizeof(mark->key) ? k->mv_size : sizeof(mark->key);
-    size_t both = len < mark->len ? len : mark->len;
-    int order = memcmp(mark->key, k->mv_data, both);
-
-    if (order > 0 || (order == 0 && mark->len >= len)) {
-        return false;
-    }
-
-    memcpy(mark->key, k->mv_data, len);
-    mark->len = len;
-    return true;
+    record.used_at = status == SYM_DAMAGED
+                         ? 0
+                         : sym_clock_read(&w->store->clock, record.slot);
+    return w->fn(w->ctx, k, status, &record);
 }
 
 
@@ -374,43 +351,10 @@ sym_directory_part(sym_store_t *store, MDB_txn *txn, sym_store_mark_t *mark,
                    uint64_t records, sym_record_pt fn, void *ctx,
                    sym_error_t *err)
 {
-    sym_module_record_t record;
-    sym_status_t status = SYM_OK;
-    MDB_cursor *cursor = NULL;
-    MDB_val k, v;
-    int rc = mdb_cursor_open(txn, store->directory, &cursor);
+    walk_t w = { store, fn, ctx };
 
-    if (rc == 0) {
-        rc = seek_behind(cursor, mark, &k, &v);
-    }
-
-    while (rc == 0 && status == SYM_OK && records-- != 0) {
-        if (!move_mark(mark, &k)) {
-            rc = MDB_CORRUPTED;
-            break;
-        }
-
-        status = sym_record_check(&k, &v, &record);
-        record.used_at = status == SYM_DAMAGED
-                             ? 0
-                             : sym_clock_read(&store->clock, record.slot);
-        status = fn(ctx, &k, status, &record);
-
-        if (status == SYM_OK) {
-            rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
-        }
-    }
-
-    if (cursor != NULL) {
-        mdb_cursor_close(cursor);
-    }
-
-    if (status != SYM_OK || rc == MDB_NOTFOUND) {
-        return status;
-    }
-
-    return rc == 0 ? SYM_AGAIN
-                   : sym_lmdb_fail(err, "cannot read the directory", rc);
+    return sym_table_part(txn, store->directory, NULL, mark, &records,
+                          show_record, &w, err);
 }
 
 

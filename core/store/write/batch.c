@@ -38,6 +38,17 @@ tell_ingests(sym_store_t *store, const sym_error_t *why)
 }
 
 
+/* What the batch changed is as it was. */
+static void
+lose(sym_store_t *store, const sym_error_t *why)
+{
+    store->lost_batches++;
+    store->negatives -= (uint64_t) store->batch_negatives;
+    store->batch_negatives = 0;
+    tell_ingests(store, why);
+}
+
+
 sym_status_t
 sym_batch_failed(sym_store_t *store, const char *what, int rc, sym_error_t *err)
 {
@@ -47,7 +58,7 @@ sym_batch_failed(sym_store_t *store, const char *what, int rc, sym_error_t *err)
     mdb_txn_abort(store->txn);
     store->txn = NULL;
     store->room = 0;
-    tell_ingests(store, &why);
+    lose(store, &why);
 
     if (err->status == SYM_OK) {
         *err = why;
@@ -78,13 +89,14 @@ sym_batch_commit(sym_store_t *store, sym_error_t *err)
                             "the store's disk is full or failing");
         }
         (void) sym_lmdb_fail(&why, "cannot write to the store", rc);
-        tell_ingests(store, &why);
+        lose(store, &why);
         if (err->status == SYM_OK) {
             *err = why;
         }
         return err->status;
     }
 
+    store->batch_negatives = 0;
     for (sym_ingest_t *i = store->ingests; i != NULL; i = i->next) {
         if (i->batch == store->batch) {
             i->is_committed = true;
@@ -93,6 +105,22 @@ sym_batch_commit(sym_store_t *store, sym_error_t *err)
     }
 
     return SYM_OK;
+}
+
+
+sym_status_t
+sym_batch_with_room(sym_store_t *store, uint64_t pages, MDB_txn **txn,
+                    sym_error_t *err)
+{
+    if ((store->room < pages || store->room_run < pages)
+        && (sym_batch_commit(store, err) != SYM_OK
+            || sym_await_room(store, pages, err) != SYM_OK))
+    {
+        return err->status;
+    }
+
+    store->room -= pages;
+    return sym_batch(store, txn, err);
 }
 
 

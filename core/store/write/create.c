@@ -1,4 +1,4 @@
-#include "store/write/writer.h"
+#include "store/write/tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -191,12 +191,6 @@ prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
         rc = make_meta(store, txn, quota != 0 ? quota : QUOTA_DEFAULT);
     }
 
-    if ((rc == 0 || rc == MDB_NOTFOUND)
-        && sym_env_version(store, txn, err) != SYM_OK)
-    {
-        return err->status;
-    }
-
     rc = rc != 0 ? rc : sym_meta_get(store, txn, "quota", &store->quota);
     if (rc == 0 && quota != 0 && quota != store->quota) {
         store->quota = quota;
@@ -261,14 +255,14 @@ count_module(void *ctx, const MDB_val *key, sym_status_t status,
 }
 
 
-/* Counts what the directory has, and repairs the store if that cannot be all
- * there is. */
+/* Counts what the tables have; *is_whole: that is all there is. */
 static sym_status_t
-count_modules(sym_store_t *store, sym_error_t *err)
+count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
 {
     count_t c = { .store = store };
     sym_snapshot_t *snapshot;
     MDB_stat stat = { 0 }, ids = { 0 };
+    uint64_t extents = 0;
 
     if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
         return err->status;
@@ -277,19 +271,33 @@ count_modules(sym_store_t *store, sym_error_t *err)
     c.txn = snapshot->txn;
     store->live_pages = 0;
     store->negatives = 0;
-    (void) sym_directory_walk(store, snapshot->txn, count_module, &c, err);
+    if (sym_directory_walk(store, snapshot->txn, count_module, &c, err)
+        == SYM_OK) {
+        (void) sym_tables_count(store, snapshot->txn, &extents, is_whole, err);
+    }
     (void) mdb_stat(snapshot->txn, store->extents, &stat);
     (void) mdb_stat(snapshot->txn, store->ids, &ids);
     sym_snapshot_end(snapshot);
 
-    if (err->status == SYM_OK
-        && (c.is_damaged || (uint64_t) stat.ms_entries != c.extents
-            || (uint64_t) ids.ms_entries != c.entries))
+    *is_whole = *is_whole && !c.is_damaged
+                && (uint64_t) stat.ms_entries == c.extents + extents
+                && (uint64_t) ids.ms_entries == c.entries;
+    return err->status;
+}
+
+
+static sym_status_t
+count_modules(sym_store_t *store, sym_error_t *err)
+{
+    bool is_whole = true;
+
+    if (count_all(store, &is_whole, err) != SYM_OK || is_whole
+        || sym_store_repair(store, err) != SYM_OK)
     {
-        return sym_store_repair(store, err);
+        return err->status;
     }
 
-    return err->status;
+    return count_all(store, &is_whole, err);
 }
 
 

@@ -1,4 +1,4 @@
-#include "store/write/writer.h"
+#include "store/write/tables.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -17,6 +17,7 @@
  * the store.
  */
 typedef struct {
+    sym_store_t *store;
     sym_victims_t all; /* the heap */
     uint64_t need;     /* bytes */
     int64_t now_s;
@@ -104,28 +105,18 @@ let_off_top(sym_victims_t *v)
 
 
 static sym_status_t
-consider(void *ctx, const MDB_val *key, sym_status_t status,
-         sym_module_record_t *record)
+choose(choice_t *c, const sym_victim_t *victim, const MDB_val *key)
 {
-    choice_t *c = ctx;
     sym_victims_t *v = &c->all;
-    sym_victim_t victim = sym_victim_of(key, record, status == SYM_OK);
 
-    /* a damaged record has no pages that were counted */
-    if (status == SYM_DAMAGED || (c->negatives_only && !victim.is_negative)) {
+    if ((c->negatives_only && !victim->is_negative)
+        || (v->bytes >= c->need
+            && (v->n == 0 || !goes_before(victim, &v->list[0]))))
+    {
         return SYM_OK;
     }
 
-    /* negatives that no longer count are of no use to anybody; of a record of a
-     * later version the state is not known */
-    victim.is_expired =
-        status == SYM_OK && sym_module_expired(record, c->now_s);
-    if (v->bytes >= c->need
-        && (v->n == 0 || !goes_before(&victim, &v->list[0]))) {
-        return SYM_OK;
-    }
-
-    if (!sym_victims_add(v, &victim, key)) {
+    if (!sym_victims_add(v, victim, key)) {
         c->failed = true;
         return SYM_NOMEM;
     }
@@ -140,15 +131,80 @@ consider(void *ctx, const MDB_val *key, sym_status_t status,
 
 
 static sym_status_t
+consider(void *ctx, const MDB_val *key, sym_status_t status,
+         sym_module_record_t *record)
+{
+    choice_t *c = ctx;
+    sym_victim_t victim = sym_victim_of(key, record, status == SYM_OK);
+
+    /* a damaged record has no pages that were counted */
+    if (status == SYM_DAMAGED) {
+        return SYM_OK;
+    }
+
+    /* negatives that no longer count are of no use to anybody; of a record of a
+     * later version the state is not known */
+    victim.is_expired =
+        status == SYM_OK && sym_module_expired(record, c->now_s);
+    return choose(c, &victim, key);
+}
+
+
+static sym_status_t
+consider_object(void *ctx, const MDB_val *key, const MDB_val *val)
+{
+    choice_t *c = ctx;
+    sym_object_record_t record;
+    sym_victim_t victim;
+
+    if (val->mv_size == 0 || sym_object_check(key, val, &record) != SYM_OK) {
+        return SYM_OK;
+    }
+
+    record.used_at = sym_clock_read(&c->store->clock, record.slot);
+    victim = sym_victim_of_object(&record);
+    victim.is_expired = record.expires_at != 0 && record.expires_at <= c->now_s;
+    return choose(c, &victim, key);
+}
+
+
+/* A record whose artifact is there goes with that. */
+static sym_status_t
+consider_path(void *ctx, const MDB_val *key, const MDB_val *val)
+{
+    choice_t *c = ctx;
+    sym_path_record_t record;
+    sym_victim_t victim;
+
+    if (sym_path_record_check(key, val, &record) != SYM_OK
+        || record.artifacts != 0) {
+        return SYM_OK;
+    }
+
+    victim = sym_victim_of_path(key, val, &record);
+    victim.is_expired = record.expires_at != 0 && record.expires_at <= c->now_s;
+    return choose(c, &victim, key);
+}
+
+
+static sym_status_t
 find_victims(sym_store_t *store, choice_t *c, sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
+    MDB_txn *txn;
 
     if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
         return err->status;
     }
 
-    (void) sym_directory_walk(store, snapshot->txn, consider, c, err);
+    txn = snapshot->txn;
+    if (sym_directory_walk(store, txn, consider, c, err) == SYM_OK
+        && (c->negatives_only
+            || sym_table_walk(txn, store->objects, consider_object, c, err)
+                   == SYM_OK))
+    {
+        (void) sym_table_walk(txn, store->paths, consider_path, c, err);
+    }
     sym_snapshot_end(snapshot);
 
     return c->failed
@@ -165,7 +221,8 @@ static sym_status_t
 evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
            uint64_t *evicted, sym_error_t *err)
 {
-    choice_t c = { .need = bytes,
+    choice_t c = { .store = store,
+                   .need = bytes,
                    .now_s = (int64_t) time(NULL),
                    .negatives_only = negatives_only };
 

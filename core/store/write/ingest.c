@@ -1,4 +1,4 @@
-#include "store/write/writer.h"
+#include "store/write/tables.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -21,23 +21,6 @@ unlink_ingest(sym_ingest_t *ingest)
 }
 
 
-/* The batch, or the next, if LMDB has no room for so many pages in this one. */
-static sym_status_t
-batch_with_room(sym_store_t *store, uint64_t pages, MDB_txn **txn,
-                sym_error_t *err)
-{
-    if ((store->room < pages || store->room_run < pages)
-        && (sym_batch_commit(store, err) != SYM_OK
-            || sym_await_room(store, pages, err) != SYM_OK))
-    {
-        return err->status;
-    }
-
-    store->room -= pages;
-    return sym_batch(store, txn, err);
-}
-
-
 /* Begun in the batch: its id is used up and it is marked as under way. */
 static sym_status_t
 register_ingest(sym_ingest_t *ingest, sym_error_t *err)
@@ -47,7 +30,7 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
     MDB_txn *txn;
     int rc;
 
-    if (batch_with_room(store, 1, &txn, err) != SYM_OK) {
+    if (sym_batch_with_room(store, 1, &txn, err) != SYM_OK) {
         return err->status;
     }
 
@@ -95,32 +78,26 @@ take_back_stale(sym_store_t *store)
 }
 
 
-sym_status_t
-sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
-                 sym_kind_t kind, sym_ingest_t **out, sym_error_t *err)
+/* The key of a record in the directory; "": of another table. */
+static sym_status_t
+begin(sym_store_t *store, sym_str_t key, sym_kind_t kind, sym_ingest_t **out,
+      sym_error_t *err)
 {
-    char buf[RECORD_KEY_MAX];
-    size_t len = sym_record_key(key, kind, buf);
-    sym_ingest_t *ingest;
+    sym_ingest_t *ingest = calloc(1, sizeof(*ingest));
 
-    if (len == 0 || kind == SYM_KIND_ALL) {
-        return sym_fail(err, SYM_MALFORMED,
-                        "the module's name or id is empty, too long or holds "
-                        "a slash");
+    if (ingest != NULL && key.len != 0) {
+        ingest->key = malloc(key.len);
     }
 
-    ingest = calloc(1, sizeof(*ingest));
-    if (ingest != NULL) {
-        ingest->key = malloc(len);
-    }
-
-    if (ingest == NULL || ingest->key == NULL) {
+    if (ingest == NULL || (key.len != 0 && ingest->key == NULL)) {
         free(ingest);
         return sym_fail(err, SYM_NOMEM, "no memory for an ingest");
     }
 
-    memcpy(ingest->key, buf, len);
-    ingest->key_len = len;
+    if (key.len != 0) {
+        memcpy(ingest->key, key.data, key.len);
+    }
+    ingest->key_len = key.len;
     ingest->kind = kind;
     ingest->store = store;
     ingest->old.slot = SYM_NO_SLOT;
@@ -136,6 +113,29 @@ sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
     store->ingests = ingest;
     *out = ingest;
     return SYM_OK;
+}
+
+
+sym_status_t
+sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
+                 sym_kind_t kind, sym_ingest_t **out, sym_error_t *err)
+{
+    char buf[RECORD_KEY_MAX];
+    size_t len = sym_record_key(key, kind, buf);
+
+    return len == 0 || kind == SYM_KIND_ALL
+               ? sym_fail(err, SYM_MALFORMED,
+                          "the module's name or id is empty, too long or holds "
+                          "a slash")
+               : begin(store, sym_str(buf, len), kind, out, err);
+}
+
+
+sym_status_t
+sym_ingest_begin_object(sym_store_t *store, sym_kind_t kind, sym_ingest_t **out,
+                        sym_error_t *err)
+{
+    return begin(store, SYM_STR(""), kind, out, err);
 }
 
 
@@ -167,7 +167,7 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
     }
 
     if (sym_make_room(store, pages, err) != SYM_OK
-        || batch_with_room(store, pages, &txn, err) != SYM_OK)
+        || sym_batch_with_room(store, pages, &txn, err) != SYM_OK)
     {
         return err->status;
     }
@@ -254,8 +254,8 @@ put_record(sym_ingest_t *ingest, MDB_txn *txn,
  * What is counted for a module that takes another's place, as soon as it is in
  * the batch: it may be evicted or removed as soon as the batch is committed.
  */
-static void
-count_put(sym_ingest_t *ingest)
+void
+sym_ingest_count_put(sym_ingest_t *ingest)
 {
     sym_store_t *store = ingest->store;
 
@@ -337,7 +337,7 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
         return sym_batch_failed(store, "cannot write to the store", rc, err);
     }
 
-    count_put(ingest);
+    sym_ingest_count_put(ingest);
     return SYM_OK;
 }
 

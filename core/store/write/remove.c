@@ -1,4 +1,4 @@
-#include "store/write/writer.h"
+#include "store/write/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,24 @@ sym_victims_free(sym_victims_t *v)
 
 
 static int
-remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
+remove_object(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
+{
+    MDB_val key = { victim->key_len, victim->key }, k = key, val;
+    sym_object_record_t record;
+    int rc = mdb_get(txn, store->objects, &k, &val);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    return sym_object_check(&key, &val, &record) == SYM_OK
+               ? sym_object_remove(store, txn, &key, &record, false)
+               : MDB_CORRUPTED;
+}
+
+
+static int
+remove_module(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 {
     MDB_val key = { victim->key_len, victim->key }, val;
     sym_module_record_t record;
@@ -96,11 +113,31 @@ remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 }
 
 
-/* After the commit: what the removed modules held is free. */
+static int
+remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
+{
+    MDB_val key = { victim->key_len, victim->key };
+
+    switch (victim->table) {
+    case SYM_VICTIM_OBJECT:
+        return remove_object(store, txn, victim);
+    case SYM_VICTIM_PATH:
+        return sym_path_record_drop(store, txn, &key);
+    default:
+        return remove_module(store, txn, victim);
+    }
+}
+
+
+/* After the commit: what the removed modules held is free.  Records of paths are
+ * counted in their batch. */
 static void
 forget(sym_store_t *store, const sym_victim_t *victims, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (victims[i].table == SYM_VICTIM_PATH) {
+            continue;
+        }
         store->live_pages -= victims[i].pages;
         store->negatives -= victims[i].negative;
         store->removed.n[victims[i].kind & SYM_KIND_MAX]++;

@@ -1,4 +1,4 @@
-#include "store/write/writer.h"
+#include "store/write/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,12 +49,12 @@ sym_ids_has(const sym_ids_t *set, uint64_t id)
 }
 
 
-/* Has it all of its extents? */
-static bool
-has_extents(sym_store_t *store, MDB_txn *txn, const sym_module_record_t *record)
+bool
+sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
+                      uint32_t extents)
 {
-    for (uint32_t i = 0; i < record->extents; i++) {
-        uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);
+    for (uint32_t i = 0; i < extents; i++) {
+        uint64_t id = EXTENT_KEY(module_id, (uint64_t) i);
         MDB_val k = { sizeof(id), &id }, v;
 
         if (mdb_get(txn, store->extents, &k, &v) != 0) {
@@ -82,7 +82,8 @@ drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
 
     while ((rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
         if (sym_record_check(&k, &v, &record) != SYM_DAMAGED
-            && has_extents(store, txn, &record))
+            && sym_extents_are_there(store, txn, record.module_id,
+                                     record.extents))
         {
             rc = sym_ids_add(kept, record.module_id) ? 0 : ENOMEM;
         } else {
@@ -152,6 +153,7 @@ sym_store_repair(sym_store_t *store, sym_error_t *err)
     }
 
     rc = drop_records(store, txn, &kept);
+    rc = rc != 0 ? rc : sym_tables_repair(store, txn, &kept);
     if (rc == 0) {
         sym_ids_sort(&kept);
         rc = drop_orphans(store, txn, &kept);

@@ -1,4 +1,4 @@
-#include "store/write/writer.h"
+#include "store/write/tables.h"
 
 #include <stdlib.h>
 
@@ -9,8 +9,11 @@ typedef struct {
     sym_error_t *err;
     uint64_t next; /* module id to be given out */
     uint64_t faults;
-    sym_ids_t ids;    /* of modules in the directory */
-    uint64_t entries; /* that these have in the index of ids */
+    sym_ids_t ids;           /* of modules in the directory */
+    uint64_t entries;        /* that these have in the index of ids */
+    uint64_t objects, names; /* entries that objects have in these tables */
+    uint64_t of_objects;     /* objects that have a record of their file, */
+    uint64_t of_paths;       /* as these records count them */
 } verify_t;
 
 
@@ -23,25 +26,31 @@ fault(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
+/* The extents of an artifact, and where it is. */
+typedef struct {
+    const sym_module_key_t *key;
+    sym_kind_t kind;
+    bool is_ready;
+    uint64_t module_id, bytes, pages;
+    uint32_t extents;
+} artifact_t;
+
 static void
-verify_extents(verify_t *v, const sym_module_key_t *key,
-               const sym_module_record_t *record)
+verify_extents(verify_t *v, const artifact_t *a)
 {
     sym_store_t *store = v->snapshot->store;
-    uint64_t bytes = 0, pages = record->state == SYM_MODULE_READY
-                                    ? sym_tree_pages(record->extents)
-                                    : 0;
+    uint64_t bytes = 0, pages = a->is_ready ? sym_tree_pages(a->extents) : 0;
 
-    for (uint32_t i = 0; i < record->extents; i++) {
-        uint64_t id = EXTENT_KEY(record->module_id, (uint64_t) i);
+    for (uint32_t i = 0; i < a->extents; i++) {
+        uint64_t id = EXTENT_KEY(a->module_id, (uint64_t) i);
         MDB_val k = { sizeof(id), &id }, val;
         int rc = mdb_get(v->snapshot->txn, store->extents, &k, &val);
 
         if (rc != 0) {
-            fault(v, key, record->kind, i, "extent is missing");
+            fault(v, a->key, a->kind, i, "extent is missing");
         } else if (val.mv_size < CRC_BYTES
                    || val.mv_size > SYM_EXTENT_MAX + CRC_BYTES) {
-            fault(v, key, record->kind, i, "extent has an impossible size");
+            fault(v, a->key, a->kind, i, "extent has an impossible size");
         } else {
             const uint8_t *p = val.mv_data;
             size_t len = val.mv_size - CRC_BYTES;
@@ -49,15 +58,30 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
             bytes += len;
             pages += sym_value_pages(val.mv_size);
             if (sym_crc(&id, sizeof(id), p, len) != sym_crc_get(p + len)) {
-                fault(v, key, record->kind, i, "extent's checksum is wrong");
+                fault(v, a->key, a->kind, i, "extent's checksum is wrong");
             }
         }
     }
 
-    if (bytes != record->bytes || pages != record->pages) {
-        fault(v, key, record->kind, 0,
+    if (bytes != a->bytes || pages != a->pages) {
+        fault(v, a->key, a->kind, 0,
               "extents do not add up to the module's size");
     }
+}
+
+
+/* Notes the number of an artifact. */
+static sym_status_t
+verify_number(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
+              uint64_t module_id)
+{
+    if (module_id >= v->next) {
+        fault(v, key, kind, 0, "module's number was never given out");
+    }
+
+    return sym_ids_add(&v->ids, module_id)
+               ? SYM_OK
+               : sym_fail(v->err, SYM_NOMEM, "no memory to verify the store");
 }
 
 
@@ -89,17 +113,133 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
     }
 
     if (status == SYM_OK) { /* and not a newer program's */
-        verify_extents(v, &key, record);
+        verify_extents(v, &(artifact_t){ &key, record->kind,
+                                         record->state == SYM_MODULE_READY,
+                                         record->module_id, record->bytes,
+                                         record->pages, record->extents });
         verify_ids(v, k, &key, record);
     }
 
-    if (record->module_id >= v->next) {
-        fault(v, &key, kind, 0, "module's number was never given out");
+    return verify_number(v, &key, kind, record->module_id);
+}
+
+
+/* Whether an entry by a further id leads to a record. */
+static void
+verify_entry(verify_t *v, const sym_object_entry_t *entry)
+{
+    sym_module_key_t key = { .scope = entry->scope, .name = entry->name };
+    char buf[OBJECT_KEY_MAX];
+    MDB_val k = { sym_object_key_of_entry(entry, buf), buf }, val;
+
+    if (mdb_get(v->snapshot->txn, v->snapshot->store->objects, &k, &val) != 0) {
+        fault(v, &key, entry->kind, 0, "an id leads to no object");
+    }
+}
+
+
+static sym_status_t
+verify_object(void *ctx, const MDB_val *k, const MDB_val *val)
+{
+    verify_t *v = ctx;
+    char id[SYM_ID_TEXT_MAX], buf[PATH_KEY_MAX];
+    sym_module_key_t key = { 0 };
+    sym_object_record_t record;
+    sym_object_entry_t entry;
+    MDB_val path = { 0, buf }, unused;
+    bool has_all;
+
+    if (!sym_object_key_parse(k, &entry)) {
+        fault(v, &key, SYM_KIND_ALL, 0, "key of an object is damaged");
+        return SYM_OK;
     }
 
-    return sym_ids_add(&v->ids, record->module_id)
-               ? SYM_OK
-               : sym_fail(v->err, SYM_NOMEM, "no memory to verify the store");
+    if (entry.first.len != 0) {
+        verify_entry(v, &entry);
+        return SYM_OK;
+    }
+
+    key.scope = entry.scope;
+    key.name = entry.name;
+    if (sym_object_check(k, val, &record) != SYM_OK) {
+        fault(v, &key, entry.kind, 0, "record of an object is damaged");
+        return SYM_OK;
+    }
+
+    key.name = record.object.name;
+    key.id =
+        sym_str(id, sym_debug_id_write_breakpad(&record.object.debug_id, id));
+    verify_extents(v,
+                   &(artifact_t){ &key, record.kind, true, record.module_id,
+                                  record.bytes, record.pages, record.extents });
+
+    v->objects += sym_object_entries(v->snapshot->store, v->snapshot->txn,
+                                     entry.scope, &record, &has_all);
+    v->names++;
+    if (!has_all) {
+        fault(v, &key, record.kind, 0, "module is not found by its ids");
+    }
+
+    path.mv_size = sym_object_path_key(entry.scope, &record, buf);
+    v->of_objects += record.has_path;
+    if (record.has_path
+        && mdb_get(v->snapshot->txn, v->snapshot->store->paths, &path, &unused)
+               != 0)
+    {
+        fault(v, &key, record.kind, 0, "module's file has no record");
+    }
+
+    return verify_number(v, &key, record.kind, record.module_id);
+}
+
+
+static sym_status_t
+verify_path(void *ctx, const MDB_val *k, const MDB_val *val)
+{
+    verify_t *v = ctx;
+    sym_module_key_t key = { .scope = sym_scope_in(k) };
+    sym_path_record_t record;
+    sym_path_shown_t shown;
+
+    if (sym_path_record_check(k, val, &record) != SYM_OK) {
+        key.name =
+            sym_path_record_key_read(k, &shown) ? shown.path : SYM_STR("");
+        fault(v, &key, SYM_KIND_ALL, 0, "record of a path is damaged");
+    } else {
+        v->of_paths += record.artifacts;
+    }
+
+    return SYM_OK;
+}
+
+
+/* Objects have all of their entries: what is more leads nowhere. */
+static void
+verify_tables(verify_t *v)
+{
+    static const sym_module_key_t none;
+    sym_store_t *store = v->snapshot->store;
+    MDB_txn *txn = v->snapshot->txn;
+    MDB_stat objects = { 0 }, names = { 0 };
+
+    if (sym_table_walk(txn, store->objects, verify_object, v, v->err) != SYM_OK
+        || sym_table_walk(txn, store->paths, verify_path, v, v->err) != SYM_OK)
+    {
+        return;
+    }
+
+    (void) mdb_stat(txn, store->objects, &objects);
+    (void) mdb_stat(txn, store->names, &names);
+    if ((uint64_t) objects.ms_entries > v->objects
+        || (uint64_t) names.ms_entries > v->names)
+    {
+        fault(v, &none, SYM_KIND_ALL, 0, "ids belong to no module");
+    }
+
+    if (v->of_objects != v->of_paths) {
+        fault(v, &none, SYM_KIND_ALL, 0,
+              "records of paths count other artifacts than there are");
+    }
 }
 
 
@@ -176,8 +316,9 @@ verify_all(verify_t *v)
     if (rc == 0
         && sym_directory_walk(store, txn, verify_module, v, v->err) == SYM_OK)
     {
+        verify_tables(v);
         sym_ids_sort(&v->ids);
-        rc = verify_orphans(v);
+        rc = v->err->status == SYM_OK ? verify_orphans(v) : 0;
         rc = rc != 0 ? rc : verify_index(v);
     }
 

@@ -48,17 +48,28 @@ sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
+/* The batch, or the next one if LMDB has no room for so many pages in this. */
+sym_status_t sym_batch_with_room(sym_store_t *store, uint64_t pages,
+                                 MDB_txn **txn, sym_error_t *err);
+
 /* For the next batch: waits for readers, a limited time and once for each snapshot,
  * until LMDB has room for it; SYM_FULL: not even for `pages`.  No batch
  * may be open. (room.c) */
 sym_status_t sym_await_room(sym_store_t *store, uint64_t pages,
                             sym_error_t *err);
 
+/* What is counted for an artifact that is in the batch, and its place (ingest.c). */
+void sym_ingest_count_put(sym_ingest_t *ingest);
+
 /* Another's failure has ended the ingest (ingest.c). */
 void sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why);
 
 /* Deletes all extents of a module. */
 int sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
+
+/* Whether the store has all extents of a module. */
+bool sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
+                           uint32_t extents);
 
 /*
  * Drops records whose checksum is wrong or that lack an extent, and extents that
@@ -80,7 +91,15 @@ bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
 /* --- removing modules (remove.c) --- */
 
+/* The table that a victim is in. */
+typedef enum {
+    SYM_VICTIM_MODULE,
+    SYM_VICTIM_OBJECT,
+    SYM_VICTIM_PATH
+} sym_victim_table_t;
+
 typedef struct {
+    sym_victim_table_t table;
     bool is_expired, is_negative;
     sym_kind_t kind;
     uint32_t slot;

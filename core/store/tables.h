@@ -1,0 +1,138 @@
+/*
+ * tables.h - keys and values of the tables `paths`, `objects` and `names`; no
+ * file outside the store includes it.
+ */
+#ifndef SYM_STORE_TABLES_H
+#define SYM_STORE_TABLES_H
+
+#include "store/env.h"
+#include "store/object.h"
+
+/* Seconds since 1970 that no record passes: sums of times do not overflow. */
+#define TIME_MAX ((int64_t) 1 << 40)
+
+/* --- paths (path.c) --- */
+
+#define PATH_TEXT_MAX 400 /* longer ones are cut, and a digest added */
+#define PATH_KEY_MAX (SYM_SCOPE_MAX + 1 + PATH_TEXT_MAX + 1 + 16)
+#define PATH_FIXED 54
+#define PATH_BYTES_MAX                                                         \
+    (PATH_FIXED + SYM_PATH_WORD_MAX + SYM_REASON_MAX + SYM_PATH_URL_MAX        \
+     + SYM_PATH_IDS_MAX * SYM_STORE_ID_LEN)
+
+_Static_assert(PATH_KEY_MAX <= 511, "a key of LMDB");
+
+/* 0: no such path can be stored. */
+size_t sym_path_record_key(const sym_path_key_t *key, char out[PATH_KEY_MAX]);
+bool sym_path_record_key_read(const MDB_val *key, sym_path_shown_t *shown);
+
+/* Texts that are too long are cut. */
+size_t sym_path_record_write(const MDB_val *key,
+                             const sym_path_record_t *record,
+                             uint8_t out[PATH_BYTES_MAX]);
+
+/* SYM_NOT_FOUND: of another version; SYM_DAMAGED.  The checksum is not looked
+ * at. */
+sym_status_t sym_path_record_read(const MDB_val *val,
+                                  sym_path_record_t *record);
+sym_status_t sym_path_record_check(const MDB_val *key, const MDB_val *val,
+                                   sym_path_record_t *record);
+
+/* Bytes that the record counts as; 0: an artifact made from its file is there,
+ * which counts a page for it. */
+uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
+                               const sym_path_record_t *record);
+
+/* --- objects (object.c) --- */
+
+#define OBJECT_ID_MAX (2 + SYM_CODE_ID_MAX)
+
+/* scope 00 id name 00 kind; an entry by a further id has the first one after
+ * that, and no value */
+#define OBJECT_KEY_MAX                                                         \
+    (SYM_SCOPE_MAX + 1 + OBJECT_ID_MAX + SYM_NAME_MAX + 2 + SYM_STORE_ID_LEN)
+#define NAME_KEY_MAX (SYM_SCOPE_MAX + 1 + SYM_NAME_MAX + 1 + OBJECT_ID_MAX + 1)
+#define OBJECT_FIXED 94
+#define OBJECT_BYTES_MAX                                                       \
+    (OBJECT_FIXED + SYM_NAME_MAX + SOURCE_MAX + SYM_REASON_MAX                 \
+     + SYM_CODE_ID_MAX + 32)
+
+_Static_assert(OBJECT_KEY_MAX <= 511 && NAME_KEY_MAX <= 511, "keys of LMDB");
+
+/* An id as keys have it: its form, then its bytes. */
+typedef struct {
+    size_t len; /* 0: none */
+    char bytes[OBJECT_ID_MAX];
+} sym_key_id_t;
+
+/* The ids of an object, the one of its record first. */
+#define OBJECT_IDS_MAX 4
+unsigned sym_object_ids(const sym_object_key_t *object,
+                        sym_key_id_t ids[OBJECT_IDS_MAX]);
+unsigned sym_object_file_ids(const sym_object_key_t *object,
+                             sym_store_id_t ids[OBJECT_IDS_MAX]);
+
+/* The ids by which a reference is looked up. */
+sym_key_id_t sym_key_id_debug(const sym_debug_id_t *id);
+sym_key_id_t sym_key_id_code(const sym_code_id_t *id);
+sym_key_id_t sym_key_id_bytes(char form, const uint8_t bytes[16]);
+
+/* 0: no object of this kind can be stored under the key; n: which id. */
+size_t sym_object_key_write(sym_str_t scope, const sym_object_key_t *object,
+                            sym_kind_t kind, unsigned n,
+                            char out[OBJECT_KEY_MAX]);
+size_t sym_object_prefix(sym_str_t scope, const sym_key_id_t *id,
+                         char out[OBJECT_KEY_MAX]);
+/* The prefix of keys of objects with an id of a file; a code id of more than
+ * 40 digits is cut. */
+size_t sym_object_file_prefix(sym_str_t scope, const sym_store_id_t *id,
+                              char out[OBJECT_KEY_MAX]);
+size_t sym_name_key_write(sym_str_t scope, const sym_object_key_t *object,
+                          sym_kind_t kind, char out[NAME_KEY_MAX]);
+
+typedef struct {
+    sym_str_t scope, id, name, first; /* first: "" in the key of a record */
+    sym_kind_t kind;
+} sym_object_entry_t;
+
+bool sym_object_key_parse(const MDB_val *key, sym_object_entry_t *entry);
+
+/* The key of the record that an entry by a further id leads to, and that of one
+ * in the table of names. */
+size_t sym_object_key_of_entry(const sym_object_entry_t *entry,
+                               char out[OBJECT_KEY_MAX]);
+size_t sym_object_key_of_name(const MDB_val *name, char out[OBJECT_KEY_MAX]);
+
+size_t sym_object_write(const MDB_val *key, const sym_object_record_t *record,
+                        uint8_t out[OBJECT_BYTES_MAX]);
+
+/* SYM_NOT_FOUND: of another version; SYM_DAMAGED.  The checksum is not looked
+ * at. */
+sym_status_t sym_object_read(const MDB_val *key, const MDB_val *val,
+                             sym_object_record_t *record);
+sym_status_t sym_object_check(const MDB_val *key, const MDB_val *val,
+                              sym_object_record_t *record);
+
+/* The key of its file's record; 0: it has none. */
+size_t sym_object_path_key(sym_str_t scope, const sym_object_record_t *record,
+                           char out[PATH_KEY_MAX]);
+
+/* --- walks (read/table.c) --- */
+
+typedef sym_status_t (*sym_entry_pt)(void *ctx, const MDB_val *k,
+                                     const MDB_val *v);
+
+/*
+ * Calls fn for at most *records entries after *mark, of one scope or (NULL) of
+ * all, until it gives something else than SYM_OK, and counts them down.
+ * SYM_AGAIN: there are more.
+ */
+sym_status_t sym_table_part(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope,
+                            sym_store_mark_t *mark, uint64_t *records,
+                            sym_entry_pt fn, void *ctx, sym_error_t *err);
+
+/* All of them, from the first. */
+sym_status_t sym_table_walk(MDB_txn *txn, MDB_dbi table, sym_entry_pt fn,
+                            void *ctx, sym_error_t *err);
+
+#endif

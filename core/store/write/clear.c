@@ -1,0 +1,399 @@
+/*
+ * Objects and paths, removed: by a path, by a reference.
+ */
+#include "store/write/tables.h"
+
+#include <errno.h>
+
+/* --- collecting --- */
+
+typedef struct {
+    sym_store_t *store;
+    sym_snapshot_t *snapshot;
+    sym_victims_t victims;
+    sym_kind_t kind;  /* SYM_KIND_ALL: each */
+    sym_str_t path;   /* as keys have it: of artifacts made from that file */
+    bool has_no_room; /* out of memory */
+} collect_t;
+
+static bool
+has_victim(const sym_victims_t *v, const MDB_val *key)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        if (v->list[i].key_len == key->mv_size
+            && memcmp(v->list[i].key, key->mv_data, key->mv_size) == 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static sym_status_t
+add(collect_t *c, const sym_victim_t *victim, const MDB_val *key)
+{
+    if (has_victim(&c->victims, key)
+        || sym_victims_add(&c->victims, victim, key)) {
+        return SYM_OK;
+    }
+
+    c->has_no_room = true;
+    return SYM_NOMEM;
+}
+
+
+static sym_status_t
+add_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+{
+    collect_t *c = ctx;
+    char buf[OBJECT_KEY_MAX];
+    MDB_val key = {
+        sym_object_key_write(scope, &record->object, record->kind, 0, buf), buf
+    };
+    sym_victim_t victim = sym_victim_of_object(record);
+
+    return c->kind == SYM_KIND_ALL || c->kind == record->kind
+               ? add(c, &victim, &key)
+               : SYM_OK;
+}
+
+
+/* Removes what has been collected; no snapshot may be open. */
+static sym_status_t
+remove_all(collect_t *c, uint64_t *removed, sym_error_t *err)
+{
+    if (c->has_no_room) {
+        (void) sym_fail(err, SYM_NOMEM, "no memory to choose what to remove");
+    }
+
+    if (err->status == SYM_OK) {
+        (void) sym_victims_remove(c->store, &c->victims, false, removed, err);
+    }
+
+    sym_victims_free(&c->victims);
+    return err->status;
+}
+
+
+/* Commits first: the batch has other artifacts, which must not be lost. */
+static sym_status_t
+begin(collect_t *c, sym_error_t *err)
+{
+    return sym_batch_commit(c->store, err) == SYM_OK
+               ? sym_snapshot_begin(c->store, &c->snapshot, err)
+               : err->status;
+}
+
+
+/* --- a changed file --- */
+
+/* The artifacts of a file's objects that were made from it. */
+static int
+add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
+{
+    char prefix[OBJECT_KEY_MAX];
+    size_t len = sym_object_file_prefix(scope, id, prefix);
+    MDB_val k = { len, prefix }, v;
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(c->snapshot->txn, c->store->objects, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+    while (rc == 0 && k.mv_size > len && memcmp(k.mv_data, prefix, len) == 0) {
+        sym_object_record_t record;
+
+        if (v.mv_size != 0 && sym_object_check(&k, &v, &record) == SYM_OK
+            && record.has_path && sym_str_eq(record.path, c->path)
+            && add_object(c, scope, &record) != SYM_OK)
+        {
+            rc = ENOMEM;
+            break;
+        }
+        rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+/* The record, and before it the artifacts: the last of these takes it along. */
+static int
+add_file(collect_t *c, const MDB_val *key, const MDB_val *val)
+{
+    sym_str_t scope = sym_scope_in(key);
+    sym_path_record_t record;
+    sym_victim_t victim;
+    int rc = 0;
+
+    if (sym_path_record_check(key, val, &record) != SYM_OK) {
+        return 0;
+    }
+
+    c->path = sym_str((const char *) key->mv_data + scope.len + 1,
+                      key->mv_size - scope.len - 1);
+    for (unsigned i = 0; rc == 0 && record.artifacts != 0 && i < record.n_ids;
+         i++) {
+        rc = add_artifacts(c, scope, &record.ids[i]);
+    }
+
+    victim = sym_victim_of_path(key, val, &record);
+    return rc != 0 ? rc : add(c, &victim, key) == SYM_OK ? 0 : ENOMEM;
+}
+
+
+/* All records of a path: without a checksum, and with each. */
+static int
+add_path(collect_t *c, MDB_cursor *cursor, const sym_path_key_t *path)
+{
+    char buf[PATH_KEY_MAX];
+    size_t len = sym_path_record_key(path, buf);
+    MDB_val k = { len, buf }, v;
+    int rc;
+
+    if (len == 0) {
+        return 0;
+    }
+
+    rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+    while (rc == 0 && k.mv_size >= len && memcmp(k.mv_data, buf, len) == 0) {
+        sym_path_shown_t shown;
+
+        /* other keys with this prefix have longer paths */
+        if (k.mv_size != len
+            && (!sym_path_record_key_read(&k, &shown) || shown.checksum.len == 0
+                || k.mv_size != len + 1 + shown.checksum.len))
+        {
+            break;
+        }
+
+        rc = add_file(c, &k, &v);
+        rc = rc != 0 ? rc : mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+    }
+
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+static int
+add_suffixes(collect_t *c, sym_str_t scope, sym_str_t path)
+{
+    MDB_cursor *cursor;
+    int rc = mdb_cursor_open(c->snapshot->txn, c->store->paths, &cursor);
+    const char *slash = NULL;
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    do {
+        sym_path_key_t key = { .scope = scope, .path = path };
+
+        rc = add_path(c, cursor, &key);
+        slash = path.len != 0 ? memchr(path.data, '/', path.len) : NULL;
+        if (slash != NULL) {
+            path.len -= (size_t) (slash + 1 - path.data);
+            path.data = slash + 1;
+        }
+    } while (rc == 0 && slash != NULL);
+
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+
+sym_status_t
+sym_store_clear_path(sym_store_t *store, sym_str_t scope, sym_str_t path,
+                     uint64_t *cleared, sym_error_t *err)
+{
+    collect_t c = { .store = store };
+    int rc;
+
+    *cleared = 0;
+    if (scope.len > SYM_SCOPE_MAX) {
+        return SYM_OK;
+    }
+
+    if (begin(&c, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = add_suffixes(&c, scope, path);
+    sym_snapshot_end(c.snapshot);
+    if (rc != 0 && !c.has_no_room) {
+        (void) sym_lmdb_fail(err, "cannot read the paths", rc);
+    }
+
+    return remove_all(&c, cleared, err);
+}
+
+
+/* --- a reference --- */
+
+sym_status_t
+sym_store_remove_objects(sym_store_t *store, sym_str_t scope,
+                         const sym_object_ref_t *ref, sym_kind_t kind,
+                         sym_error_t *err)
+{
+    collect_t c = { .store = store, .kind = kind };
+    uint64_t removed = 0;
+
+    if (begin(&c, err) != SYM_OK) {
+        return err->status;
+    }
+
+    (void) sym_snapshot_matches(c.snapshot, scope, ref, add_object, &c, err);
+    sym_snapshot_end(c.snapshot);
+    (void) remove_all(&c, &removed, err);
+    return err->status == SYM_OK && removed == 0 ? SYM_NOT_FOUND : err->status;
+}
+
+
+/* Texts of ids in paths: digits in lower case. */
+#define TEXTS_MAX 5
+
+typedef struct {
+    collect_t collect;
+    const sym_object_ref_t *ref;
+    char digits[TEXTS_MAX][SYM_CODE_ID_MAX];
+    sym_str_t texts[TEXTS_MAX];
+    unsigned n;
+} forget_t;
+
+static void
+add_text(forget_t *f, const uint8_t *bytes, size_t len)
+{
+    static const char hex[] = "0123456789abcdef";
+    char *p = f->digits[f->n];
+
+    for (size_t i = 0; i < len; i++) {
+        *p++ = hex[bytes[i] >> 4];
+        *p++ = hex[bytes[i] & 15];
+    }
+
+    f->texts[f->n] = sym_str(f->digits[f->n], 2 * len);
+    f->n++;
+}
+
+
+/* A build id is written in the order of its bytes, a debug id as a GUID is: of
+ * each the other, too. */
+static void
+add_swapped(forget_t *f, const uint8_t bytes[SYM_UUID_BYTES])
+{
+    sym_debug_id_t swapped;
+
+    sym_debug_id_of_build_id(bytes, SYM_UUID_BYTES, false, &swapped);
+    add_text(f, swapped.signature, SYM_UUID_BYTES);
+}
+
+
+static void
+list_texts(forget_t *f)
+{
+    const sym_object_ref_t *ref = f->ref;
+    const sym_debug_id_t *id = &ref->debug_id;
+
+    if (id->form == SYM_DEBUG_ID_UUID) {
+        add_text(f, id->signature, SYM_UUID_BYTES);
+        add_swapped(f, id->signature);
+    } else if (id->form == SYM_DEBUG_ID_PDB20) {
+        add_text(f, id->signature, 4);
+    }
+
+    if (ref->code_id.len != 0) {
+        f->texts[f->n++] = sym_str(ref->code_id.text, ref->code_id.len);
+    }
+
+    if (ref->code_id.len >= 2 * SYM_UUID_BYTES) {
+        sym_store_id_t code = sym_store_id_code(&ref->code_id);
+
+        add_swapped(f, code.bytes);
+    }
+
+    if (ref->has_file_id) {
+        add_text(f, ref->file_id, sizeof(ref->file_id));
+    }
+}
+
+
+/* The path without what ids are divided by, in lower case. */
+static sym_str_t
+squeeze(sym_str_t path, char out[PATH_TEXT_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < path.len && n < PATH_TEXT_MAX; i++) {
+        if (path.data[i] != '/' && path.data[i] != '-') {
+            out[n++] = sym_lower(path.data[i]);
+        }
+    }
+
+    return sym_str(out, n);
+}
+
+
+static bool
+has_text(const forget_t *f, sym_str_t path)
+{
+    char buf[PATH_TEXT_MAX];
+    sym_str_t text = squeeze(path, buf);
+
+    for (unsigned i = 0; i < f->n; i++) {
+        if (memmem(text.data, text.len, f->texts[i].data, f->texts[i].len)
+            != NULL) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static sym_status_t
+add_negative(void *ctx, const MDB_val *key, const MDB_val *val)
+{
+    forget_t *f = ctx;
+    sym_path_record_t record;
+    sym_path_shown_t shown;
+    sym_victim_t victim;
+
+    if (sym_path_record_check(key, val, &record) != SYM_OK
+        || record.artifacts != 0 || !sym_path_record_key_read(key, &shown)
+        || !(has_text(f, shown.path)
+             || sym_store_ids_share(f->ref, record.ids, record.n_ids)))
+    {
+        return SYM_OK;
+    }
+
+    victim = sym_victim_of_path(key, val, &record);
+    return add(&f->collect, &victim, key);
+}
+
+
+sym_status_t
+sym_store_forget_part(sym_store_t *store, const sym_str_t *scope,
+                      const sym_object_ref_t *ref, sym_store_mark_t *mark,
+                      uint64_t records, uint64_t *removed, sym_error_t *err)
+{
+    forget_t f = { .collect = { .store = store }, .ref = ref };
+    uint64_t n = 0;
+    sym_status_t rc;
+
+    list_texts(&f);
+    if (begin(&f.collect, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = sym_table_part(f.collect.snapshot->txn, store->paths, scope, mark,
+                        &records, add_negative, &f, err);
+    sym_snapshot_end(f.collect.snapshot);
+    (void) remove_all(&f.collect, &n, err);
+    *removed += n;
+    return err->status != SYM_OK ? err->status : rc;
+}

@@ -1,0 +1,77 @@
+/*
+ * tables.h - writing objects and paths in a batch; for core/store/write only.
+ * Functions without a sym_error_t return a code of LMDB.
+ */
+#ifndef SYM_STORE_WRITE_TABLES_H
+#define SYM_STORE_WRITE_TABLES_H
+
+#include "store/tables.h"
+#include "store/write/writer.h"
+#include "store/write_object.h"
+
+/* --- paths (path.c) --- */
+
+/* Puts a record, whose artifacts are those that it had; one more, if ids of an
+ * object are given. */
+int sym_path_record_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                        const sym_path_record_t *record,
+                        const sym_store_id_t *ids, unsigned n_ids);
+
+/* An artifact made from the file is there, which was not counted. */
+int sym_path_record_hold(sym_store_t *store, MDB_txn *txn, const MDB_val *key);
+
+/* An artifact made from the file is gone; with the last one the record goes, unless
+ * a better artifact has replaced it. */
+int sym_path_record_release(sym_store_t *store, MDB_txn *txn,
+                            const MDB_val *key, bool is_replaced);
+int sym_path_record_drop(sym_store_t *store, MDB_txn *txn, const MDB_val *key);
+
+/* The batch, with room for the record; evicts older ones. */
+sym_status_t sym_paths_make_room(sym_store_t *store, const MDB_val *key,
+                                 const sym_path_record_t *record, MDB_txn **txn,
+                                 sym_error_t *err);
+
+/* --- objects (object.c) --- */
+
+/* Removes the record, its entries and extents, and releases its file. */
+int sym_object_remove(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
+                      const sym_object_record_t *record, bool is_replaced);
+
+/* Pages change while entries are written, and views of them with them: copies the
+ * name. */
+void sym_object_own_name(sym_object_record_t *record, char name[SYM_NAME_MAX]);
+
+/* Entries of a record by further ids, and the one by its name. */
+int sym_object_put_entries(sym_store_t *store, MDB_txn *txn, sym_str_t scope,
+                           const sym_object_record_t *record);
+
+/* Number of all entries of a record in the table of objects, with its own;
+ * *has_all: they are there, and that in the table of names. */
+unsigned sym_object_entries(sym_store_t *store, MDB_txn *txn, sym_str_t scope,
+                            const sym_object_record_t *record, bool *has_all);
+
+/* The scope in a key of any of the tables. */
+static inline sym_str_t
+sym_scope_in(const MDB_val *key)
+{
+    return sym_str(key->mv_data, strnlen(key->mv_data, key->mv_size));
+}
+
+
+sym_victim_t sym_victim_of_object(const sym_object_record_t *record);
+sym_victim_t sym_victim_of_path(const MDB_val *key, const MDB_val *val,
+                                const sym_path_record_t *record);
+
+/* --- both tables (check.c) --- */
+
+/* Adds what they have to the store's counts; *is_whole: nothing in them is damaged
+ * or lacks something; *extents: of their records. */
+sym_status_t sym_tables_count(sym_store_t *store, MDB_txn *txn,
+                              uint64_t *extents, bool *is_whole,
+                              sym_error_t *err);
+
+/* Drops what is damaged, and makes entries and counts of artifacts again; notes
+ * the ids of the artifacts that stay. */
+int sym_tables_repair(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept);
+
+#endif
