@@ -17,10 +17,37 @@
 /* Room for needs of later rounds, at first. */
 #define NEEDS_MIN 16
 
+/* Reading the clock is a noticeable cost in a request of two frames. */
+static void
+start_clock(sym_request_t *r)
+{
+    r->started_s = r->is_timed ? r->options->now_s() : 0;
+}
+
+
+static void
+stop_clock(sym_request_t *r)
+{
+    r->spent_s += r->is_timed ? r->options->now_s() - r->started_s : 0;
+}
+
+
+double
+sym_request_spent_s(const sym_request_t *r)
+{
+    return r->spent_s + r->stats.waited_s + r->options->now_s() - r->started_s;
+}
+
+
 sym_status_t
 sym_request_parse(sym_request_t *r, uint32_t budget)
 {
-    return r->ops->parse(r, budget);
+    sym_status_t rc;
+
+    start_clock(r);
+    rc = r->ops->parse(r, budget);
+    stop_clock(r);
+    return rc;
 }
 
 
@@ -79,36 +106,6 @@ sym_request_key(const sym_request_t *r, const sym_need_t *need,
 }
 
 
-sym_status_t
-sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-                   uint32_t budget)
-{
-    return r->ops->answer(r, view, out, budget);
-}
-
-
-void
-sym_request_reopen(sym_request_t *r)
-{
-    for (uint32_t i = 0; i < n_needs(r); i++) {
-        if (r->needs[i].found == SYM_NEED_PENDING && !r->needs[i].is_settled) {
-            r->needs[i].found = SYM_NEED_MISSING;
-        }
-    }
-
-    r->stats.lost = 0;
-    r->stats.is_unsound = false;
-    r->ops->reopen(r);
-}
-
-
-bool
-sym_request_resume(sym_request_t *r, const sym_view_t *view)
-{
-    return r->ops->resume(r, view);
-}
-
-
 void
 sym_request_fetched(sym_request_t *r, uint32_t need)
 {
@@ -162,40 +159,6 @@ sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
 }
 
 
-void
-sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver)
-{
-    const sym_scopes_t *scopes =
-        r->scopes != NULL ? r->scopes : r->options->scopes;
-
-    sym_resolver_use_names(resolver, r->options->names);
-
-    if (scopes != NULL) {
-        sym_resolver_use_scopes(resolver, scopes);
-    }
-}
-
-
-void
-sym_request_use_cache(const sym_request_t *r, sym_resolver_t *resolver,
-                      const sym_view_t *view, uint32_t form)
-{
-    sym_resolver_use_cache(resolver, view->kept,
-                           form != 0 ? r->cache_tag | form : 0);
-}
-
-
-void
-sym_request_open_begin(sym_request_t *r)
-{
-    r->stats.missing = 0;
-    r->stats.fetched_bytes = 0;
-    r->n_opened = 0;
-    r->hits = 0;
-    r->unsettled = 0;
-}
-
-
 /* It may come yet, or something better; or it failed. */
 static bool
 is_unsettled(sym_status_t rc, const sym_missing_t *missing)
@@ -210,22 +173,22 @@ is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 /* The resolver opens only symcaches; of other kinds it knows only their
  * presence. */
 static sym_status_t
-look_for(sym_request_t *r, sym_resolver_t *resolver, uint32_t i,
-         const sym_ref_key_t *k, sym_missing_t *missing)
+look_for(sym_request_t *r, uint32_t i, const sym_ref_key_t *k,
+         sym_missing_t *missing)
 {
     sym_need_t *m = &r->needs[i];
 
     if (i < r->stats.modules && m->kind == SYM_KIND_SYMCACHE) {
-        return sym_resolver_open(resolver, i, &k->key, &k->asked, missing);
+        return sym_resolver_open(r->resolver, i, &k->key, &k->asked, missing);
     }
 
-    return sym_artifact_find(resolver, &k->key, m->kind, &k->asked,
+    return sym_artifact_find(r->resolver, &k->key, m->kind, &k->asked,
                              &m->artifact, missing);
 }
 
 
 static sym_status_t
-open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
+open_need(sym_request_t *r, uint32_t i)
 {
     sym_need_t *m = &r->needs[i];
     sym_status_t rc = SYM_NOT_FOUND;
@@ -234,7 +197,7 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     if (sym_request_key(r, m, &k)) {
         sym_missing_t told = { 0 };
 
-        rc = look_for(r, resolver, i, &k, &told);
+        rc = look_for(r, i, &k, &told);
 
         /* why it failed need not be in the store */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
@@ -251,7 +214,7 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
     } else if (m->is_fetched) {
         m->found = SYM_NEED_FOUND;
         m->fetched_bytes =
-            sym_resolver_source_bytes(resolver, &k.key, m->kind, &k.asked);
+            sym_resolver_source_bytes(r->resolver, &k.key, m->kind, &k.asked);
         r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
         m->found = SYM_NEED_FOUND;
@@ -264,28 +227,29 @@ open_need(sym_request_t *r, sym_resolver_t *resolver, uint32_t i)
 
 /* True if the artifact of a need still exists in another snapshot. */
 static bool
-is_lost(const sym_request_t *r, const sym_resolver_t *resolver, uint32_t i)
+is_lost(const sym_request_t *r, uint32_t i)
 {
     return i < r->stats.modules && r->needs[i].kind == SYM_KIND_SYMCACHE
-               ? sym_resolver_is_lost(resolver, i)
+               ? sym_resolver_is_lost(r->resolver, i)
                : sym_artifact_is_lost(&r->needs[i].artifact);
 }
 
 
 static bool
-is_unsound(const sym_request_t *r, const sym_resolver_t *resolver, uint32_t i)
+is_unsound(const sym_request_t *r, uint32_t i)
 {
     return i < r->stats.modules && r->needs[i].kind == SYM_KIND_SYMCACHE
-               ? sym_resolver_is_unsound(resolver, i)
+               ? sym_resolver_is_unsound(r->resolver, i)
                : r->needs[i].artifact.is_unsound;
 }
 
 
-void
-sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver)
+/* In another snapshot: modules that are gone are pending. */
+static void
+lose_modules(sym_request_t *r)
 {
     for (uint32_t i = 0; i < n_needs(r); i++) {
-        if (r->needs[i].found == SYM_NEED_FOUND && is_lost(r, resolver, i)) {
+        if (r->needs[i].found == SYM_NEED_FOUND && is_lost(r, i)) {
             r->needs[i].found = SYM_NEED_PENDING;
             r->stats.lost++;
         }
@@ -294,15 +258,15 @@ sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver)
 
 
 void
-sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver)
+sym_request_note_damage(sym_request_t *r)
 {
-    if (!sym_resolver_met_unsound(resolver)) {
+    if (!sym_resolver_met_unsound(r->resolver)) {
         return;
     }
 
     r->stats.is_unsound = true;
     for (uint32_t i = 0; i < n_needs(r); i++) {
-        if (r->needs[i].found == SYM_NEED_FOUND && is_unsound(r, resolver, i)) {
+        if (r->needs[i].found == SYM_NEED_FOUND && is_unsound(r, i)) {
             r->needs[i].found = SYM_NEED_PENDING;
             r->needs[i].is_settled = false;
             r->stats.lost++;
@@ -426,7 +390,7 @@ sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
 
 /* Prefetches the next AHEAD modules, which will be opened next. */
 static void
-expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
+expect_modules(const sym_request_t *r)
 {
     uint32_t i = r->n_opened, left = r->stats.modules - i;
     uint32_t end = left < AHEAD ? i + left : i + AHEAD;
@@ -435,11 +399,11 @@ expect_modules(const sym_request_t *r, sym_resolver_t *resolver)
         sym_ref_key_t key;
 
         (void) sym_ref_key(r->needs[k].ref, &key);
-        sym_resolver_expect(resolver, k, &key.key);
+        sym_resolver_expect(r->resolver, k, &key.key);
     }
 
     for (uint32_t k = i; k < end; k++) {
-        sym_resolver_fetch(resolver, k);
+        sym_resolver_fetch(r->resolver, k);
     }
 }
 
@@ -453,9 +417,9 @@ sym_request_n_scopes(const sym_request_t *r)
 }
 
 
-sym_status_t
-sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
-                       uint32_t *budget)
+/* SYM_NOT_FOUND: the server must settle some of them. */
+static sym_status_t
+open_needs(sym_request_t *r, uint32_t *budget)
 {
     uint32_t cost = 1 + sym_request_n_scopes(r) / SCOPES_PER_FRAME;
     double started = r->options->now_s();
@@ -464,9 +428,9 @@ sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
 
     while (r->n_opened < n_needs(r) && *budget > 0 && rc == SYM_OK) {
         if (r->n_opened < r->stats.modules && r->n_opened % AHEAD == 0) {
-            expect_modules(r, resolver);
+            expect_modules(r);
         }
-        rc = open_need(r, resolver, r->n_opened++);
+        rc = open_need(r, r->n_opened++);
         sym_budget_charge(budget, cost);
     }
 
@@ -480,8 +444,117 @@ sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
         return SYM_AGAIN;
     }
 
-    /* once: the driver may settle them all without reopening */
+    /* once: the server may settle them all without reopening */
     is_told = r->options->tells_missing && r->unsettled != 0;
     r->unsettled = 0;
     return is_told ? SYM_NOT_FOUND : SYM_OK;
+}
+
+
+/* --- the answer --- */
+
+static void
+use_cache(sym_request_t *r, const sym_view_t *view)
+{
+    sym_resolver_use_cache(r->resolver, view->kept,
+                           r->form != 0 ? r->cache_tag | r->form : 0);
+}
+
+
+/* Everything is opened in this snapshot before the first step. */
+static sym_status_t
+begin(sym_request_t *r, const sym_view_t *view)
+{
+    const sym_scopes_t *scopes =
+        r->scopes != NULL ? r->scopes : r->options->scopes;
+
+    r->resolver =
+        sym_resolver_create(r->arena, view->store, view->snapshot, view->now_s,
+                            r->stats.modules, r->stats.frames);
+    if (r->resolver == NULL) {
+        return SYM_NOMEM;
+    }
+
+    sym_resolver_use_names(r->resolver, r->options->names);
+    if (scopes != NULL) {
+        sym_resolver_use_scopes(r->resolver, scopes);
+    }
+    use_cache(r, view);
+
+    r->stats.missing = 0;
+    r->stats.fetched_bytes = 0;
+    r->n_opened = 0;
+    r->hits = 0;
+    r->unsettled = 0;
+    r->is_opening = true;
+    r->step = r->ops->begin;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+go_on(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    bool is_first = r->step == r->ops->begin;
+    sym_status_t rc;
+
+    if (r->is_opening) {
+        rc = open_needs(r, budget);
+        r->is_opening = rc == SYM_AGAIN;
+        return rc;
+    }
+
+    rc = r->step(r, out, budget);
+    r->is_opening = rc == SYM_OK && r->n_opened != n_needs(r);
+    r->was_unsound = r->was_unsound && !(is_first && rc == SYM_OK);
+    return rc;
+}
+
+
+sym_status_t
+sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
+                   uint32_t budget)
+{
+    sym_status_t rc;
+
+    start_clock(r);
+    rc = r->resolver != NULL ? SYM_OK : begin(r, view);
+
+    while (rc == SYM_OK && (r->is_opening || r->step != NULL)) {
+        rc = budget == 0 || out->is_full ? SYM_AGAIN : go_on(r, out, &budget);
+    }
+
+    if (r->resolver != NULL) {
+        sym_request_note_damage(r);
+        r->stats.damaged = sym_resolver_damaged(r->resolver);
+    }
+
+    stop_clock(r);
+    return out->failed ? SYM_NOMEM : rc;
+}
+
+
+bool
+sym_request_resume(sym_request_t *r, const sym_view_t *view)
+{
+    sym_resolver_resume(r->resolver, view->store, view->snapshot);
+    use_cache(r, view);
+    lose_modules(r);
+    return r->ops->resume == NULL || r->ops->resume(r);
+}
+
+
+void
+sym_request_reopen(sym_request_t *r)
+{
+    for (uint32_t i = 0; i < n_needs(r); i++) {
+        if (r->needs[i].found == SYM_NEED_PENDING && !r->needs[i].is_settled) {
+            r->needs[i].found = SYM_NEED_MISSING;
+        }
+    }
+
+    r->was_unsound = r->was_unsound || r->stats.is_unsound;
+    r->stats.lost = 0;
+    r->stats.is_unsound = false;
+    r->resolver = NULL;
 }

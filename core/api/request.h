@@ -1,31 +1,35 @@
 /*
  * request.h - a request to any API, as its driver sees it.
  *
- * An API turns a body into questions, and the store's answers into its response;
- * it neither opens the store nor uses the network.  Its answer is made from
- * needs.  A need is an artifact of one kind of one object, such as the symcache
- * of a module that frames refer to, or the sources of a module whose lines are to
- * be shown.  Needs may follow from other needs, so a request goes in rounds:
+ * An API decodes a body, says what it needs, and writes its answer; it neither
+ * opens the store nor uses the network.  A need is an artifact of one kind of one
+ * object, such as the symcache of a module that frames refer to, or the sources of
+ * a module whose lines are shown.  Needs may follow from other needs, so a request
+ * goes in rounds:
  *
  *     create -> parse (until not SYM_AGAIN)
  *     answer (until not SYM_AGAIN) -> SYM_OK: done, drop the arena
- *                                  -> SYM_NOT_FOUND: the driver settles needs,
+ *                                  -> SYM_NOT_FOUND: the server settles needs,
  *                                     then reopen and answer
  *
  * SYM_NOT_FOUND, only with `tells_missing` and before the first byte, means that
- * unsettled needs are missing from the store.  The driver goes through
+ * unsettled needs are missing from the store.  The server goes through
  * sym_request_needs(), to which later rounds append, fetches what it can and
- * settles the rest.  After reopen the answer starts again in another snapshot,
- * because artifacts of earlier rounds may be gone; it has the same needs, and
- * perhaps further ones.  If the driver settles all without waiting, the answer may
- * continue without reopen.
+ * settles the rest.  After reopen the request goes on in another snapshot, where
+ * artifacts of earlier rounds may be gone.  If the server settles all without
+ * waiting, the answer may continue without reopen.
  *
- * Rounds end: an API adds a need once for each object and kind, and the driver
+ * An answer is a chain of steps (sym_request_step_t).  request.c calls them in
+ * slices of `budget` frames, so that a large request does not keep an event loop
+ * from others; it opens needs before the step that uses them, and moves the answer
+ * to another snapshot.  An API keeps what it has derived in its own structure,
+ * which may be large and stays from round to round; only views of the store end
+ * with their snapshot.
+ *
+ * Rounds end: an API adds a need once for each object and kind, and the server
  * tries each a few times only.
  *
- * parse and answer work in slices of `budget` frames, so that a large request
- * does not keep an event loop from others.  Everything lives in the caller's
- * arena; the body must stay in place until the end.
+ * Everything is in the caller's arena; the body must stay in place until the end.
  */
 #ifndef SYM_API_REQUEST_H
 #define SYM_API_REQUEST_H
@@ -106,7 +110,7 @@ typedef struct {
 
 typedef struct sym_request_s sym_request_t;
 
-/* The driver's view of the store for an answer.  Store, snapshot and kept (the
+/* The server's view of the store for an answer.  Store, snapshot and kept (the
  * cache of this store, or NULL) stay the same until the answer is complete, or
  * until sym_request_resume(). */
 typedef struct {
@@ -116,13 +120,30 @@ typedef struct {
     uint32_t now_s;
 } sym_view_t;
 
+/*
+ * Does a part of the answer, of about *budget frames, which it takes off.  SYM_OK:
+ * goes on with r->step, unless that is NULL; needs that the step has added are
+ * opened first.  SYM_AGAIN: later with this step, which may still add needs.
+ * SYM_NOMEM; SYM_TRUNCATED: the answer cannot be completed.  It is called with a
+ * budget, and room in the output.
+ */
+typedef sym_status_t (*sym_request_step_t)(sym_request_t *r, sym_out_t *out,
+                                           uint32_t *budget);
+
 /* Functions of an API. */
 typedef struct {
+    /* Sets needs, and of stats jobs, stacks, frames and modules: at most so many
+     * frames are asked at once. */
     sym_status_t (*parse)(sym_request_t *r, uint32_t budget);
-    sym_status_t (*answer)(sym_request_t *r, const sym_view_t *view,
-                           sym_out_t *out, uint32_t budget);
-    void (*reopen)(sym_request_t *r);
-    bool (*resume)(sym_request_t *r, const sym_view_t *view);
+
+    /* The first step in each snapshot: all needs are open.  Views of an earlier
+     * snapshot are invalid, and the output is empty. */
+    sym_request_step_t begin;
+
+    /* The answer goes on in another snapshot: lookups are to be repeated.  False:
+     * that is impossible, because a module is gone of which a frame was being
+     * written.  NULL: always possible. */
+    bool (*resume)(sym_request_t *r);
 } sym_request_ops_t;
 
 /* The first member of an API's own structure, filled in by the API if not said
@@ -150,10 +171,24 @@ struct sym_request_s {
     void (*count_frames)(const sym_request_t *r, uint32_t max,
                          uint32_t *counts);
 
-    /* used by sym_request_open_needs() */
+    unsigned form; /* separates the API's own texts of one address, which are
+                      cached across requests: sym_resolver_repeat(); 0: none are */
+    bool is_timed; /* the answer shows sym_request_spent_s() */
+
+    sym_request_step_t step; /* what comes next; NULL: the answer is complete */
+    sym_resolver_t
+        *resolver; /* of this snapshot: set by request.c; modules have
+                                 the numbers of their needs */
+    bool
+        was_unsound; /* a damaged module ended the answer: what was derived from
+                         it is wrong.  Until the first step is done */
+
+    /* for request.c */
+    bool is_opening;
     uint32_t n_opened;
     uint32_t hits;      /* modules found without waiting */
-    uint32_t unsettled; /* not found, and not settled by the driver */
+    uint32_t unsettled; /* not found, and not settled by the server */
+    double spent_s, started_s;
 };
 
 /* --- for the driver --- */
@@ -219,24 +254,14 @@ const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
 __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
     sym_request_t *r, sym_status_t status, const char *format, ...);
 
-/* Sets the visible sources and the demangler of a resolver. */
-void sym_request_set_up(const sym_request_t *r, sym_resolver_t *resolver);
-
-/* Caches rendered texts across requests.  `form`, from 1 on, separates the API's
- * own texts of one address; 0: no cache. */
 #define SYM_REQUEST_FORM_BITS 16
-void sym_request_use_cache(const sym_request_t *r, sym_resolver_t *resolver,
-                           const sym_view_t *view, uint32_t form);
-
-/* Before needs are opened, at the beginning of each answer. */
-void sym_request_open_begin(sym_request_t *r);
 
 /* Marks damaged modules as pending.  Call it before the answer lists the modules
- * that were found, and after each answer. */
-void sym_request_note_damage(sym_request_t *r, sym_resolver_t *resolver);
+ * that were found. */
+void sym_request_note_damage(sym_request_t *r);
 
-/* After sym_resolver_resume(): marks modules that are gone as pending. */
-void sym_request_lose_modules(sym_request_t *r, const sym_resolver_t *resolver);
+/* Time that the request took so far, with waits. */
+double sym_request_spent_s(const sym_request_t *r);
 
 /*
  * Finds the need of an artifact of the kind, of the same object as the need
@@ -257,13 +282,5 @@ sym_status_t sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
 
 /* Scopes that a need is looked up in. */
 uint32_t sym_request_n_scopes(const sym_request_t *r);
-
-/*
- * Opens all present needs and sets their `found`.  SYM_AGAIN: the budget is
- * spent; SYM_OK; SYM_NOT_FOUND: all are set, but the API must return this status
- * to the driver before it continues; SYM_NOMEM.
- */
-sym_status_t sym_request_open_needs(sym_request_t *r, sym_resolver_t *resolver,
-                                    uint32_t *budget);
 
 #endif

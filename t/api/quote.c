@@ -8,18 +8,13 @@
 #include "artifacts/sources/read/sources.h"
 #include "base/hex.h"
 
-typedef enum { STEP_SYMBOLS, STEP_ASK, STEP_SOURCES, STEP_WRITE } step_t;
-
 typedef struct {
     sym_request_t base; /* first */
     sym_request_options_t options;
     sym_object_ref_t ref;
     sym_need_t need;
     sym_question_t question;
-    sym_resolver_t *resolver; /* NULL: the answer has not begun */
-    step_t step;
     uint32_t sources; /* the need for sources; 0: no frame asks for any */
-    bool is_done;
 } quote_t;
 
 
@@ -75,30 +70,16 @@ look_up(quote_t *q, sym_answer_t *answer, char file[256], sym_str_t *path,
         return false;
     }
 
-    sym_resolver_ask(q->resolver, &q->question, 1);
-    (void) sym_resolver_answer(q->resolver, 0, answer);
+    sym_resolver_ask(q->base.resolver, &q->question, 1);
+    (void) sym_resolver_answer(q->base.resolver, 0, answer);
     if (answer->n_levels == 0) {
         return false;
     }
 
-    sym_resolver_write_file(q->resolver, 0, answer, 0, &out);
+    sym_resolver_write_file(q->base.resolver, 0, answer, 0, &out);
     *path = sym_str(file, (size_t) (out.pos - file));
-    *line = sym_resolver_line(q->resolver, answer, 0);
+    *line = sym_resolver_line(q->base.resolver, answer, 0);
     return true;
-}
-
-
-static sym_status_t
-ask(quote_t *q)
-{
-    sym_answer_t answer = { 0 };
-    char file[256];
-    sym_str_t path;
-    uint32_t line;
-
-    return look_up(q, &answer, file, &path, &line)
-               ? sym_request_need(&q->base, 0, SYM_KIND_SOURCES, &q->sources)
-               : SYM_OK;
 }
 
 
@@ -140,91 +121,53 @@ write_line(sym_arena_t *arena, sym_artifact_found_t *artifact, sym_str_t path,
 }
 
 
-static void
-write_answer(quote_t *q, sym_out_t *out)
+static sym_status_t
+write_answer(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
-    sym_need_t *need = &q->base.needs[q->sources];
+    quote_t *q = (quote_t *) r;
+    sym_need_t *need = &r->needs[q->sources];
     sym_answer_t answer = { 0 };
     char file[256];
     sym_str_t path;
     uint32_t line;
 
+    (void) budget;
+    r->step = NULL;
     if (!look_up(q, &answer, file, &path, &line)) {
         sym_out_raw(out, SYM_STR("{\"function\": null, \"source\": null}\n"));
-        return;
+        return SYM_OK;
     }
 
     sym_out_raw(out, SYM_STR("{\"function\": \""));
-    sym_resolver_write_name(q->resolver, 0, &answer, 0, out);
+    sym_resolver_write_name(r->resolver, 0, &answer, 0, out);
     sym_out_raw(out, SYM_STR("\", \"source\": "));
 
     if (q->sources == 0 || need->found != SYM_NEED_FOUND
-        || !write_line(q->base.arena, &need->artifact, path, line, out))
+        || !write_line(r->arena, &need->artifact, path, line, out))
     {
         sym_out_raw(out, SYM_STR("null"));
     }
 
     sym_out_raw(out, SYM_STR("}\n"));
+    return SYM_OK;
 }
 
 
 static sym_status_t
-answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-       uint32_t budget)
+begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     quote_t *q = (quote_t *) r;
-    sym_status_t rc = SYM_OK;
+    sym_answer_t answer = { 0 };
+    char file[256];
+    sym_str_t path;
+    uint32_t line;
 
-    if (q->resolver == NULL) {
-        sym_request_open_begin(r);
-        q->resolver = sym_resolver_create(r->arena, view->store, view->snapshot,
-                                          view->now_s, 1, 1);
-        if (q->resolver == NULL) {
-            return SYM_NOMEM;
-        }
-        sym_request_set_up(r, q->resolver);
-    }
-
-    while (rc == SYM_OK && q->step != STEP_WRITE) {
-        if (q->step == STEP_ASK) {
-            rc = ask(q);
-            q->step = STEP_SOURCES;
-        } else {
-            rc = sym_request_open_needs(r, q->resolver, &budget);
-            q->step += rc == SYM_OK || rc == SYM_NOT_FOUND;
-        }
-    }
-
-    if (rc == SYM_OK && !q->is_done) {
-        write_answer(q, out);
-        q->is_done = true;
-    }
-
-    sym_request_note_damage(r, q->resolver);
-    return out->failed ? SYM_NOMEM : rc;
-}
-
-
-static void
-reopen(sym_request_t *r)
-{
-    quote_t *q = (quote_t *) r;
-
-    q->resolver = NULL;
-    q->step = STEP_SYMBOLS;
-    q->sources = 0;
-    q->is_done = false;
-}
-
-
-static bool
-resume(sym_request_t *r, const sym_view_t *view)
-{
-    quote_t *q = (quote_t *) r;
-
-    sym_resolver_resume(q->resolver, view->store, view->snapshot);
-    sym_request_lose_modules(r, q->resolver);
-    return true;
+    (void) out;
+    (void) budget;
+    r->step = write_answer;
+    return look_up(q, &answer, file, &path, &line)
+               ? sym_request_need(r, 0, SYM_KIND_SOURCES, &q->sources)
+               : SYM_OK;
 }
 
 
@@ -232,7 +175,7 @@ static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
 {
-    static const sym_request_ops_t ops = { parse, answer, reopen, resume };
+    static const sym_request_ops_t ops = { .parse = parse, .begin = begin };
     quote_t *q = sym_arena_calloc(arena, 1, sizeof(*q));
 
     if (q == NULL) {

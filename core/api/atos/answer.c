@@ -4,19 +4,9 @@
  * can be cached. */
 #define FOUND_ROOM 2048
 
-/* Forms of its texts in the cache: a mode, and these. */
-#define FORM 0x100u /* never none */
-#define FORM_PATHS 0x10u
-#define FORM_TEXT 0x20u
-#define FORM_RETURN 0x40u
-#define FORM_SHOWN 0x80u
-
-typedef enum { STEP_MODULES, STEP_HEAD, STEP_RESULTS, STEP_DONE } step_t;
-
 typedef struct answer_s {
     sym_resolver_t *resolver;
     sym_atos_style_t style;
-    step_t step;
     uint32_t module; /* whose texts the style reads */
     uint32_t next;   /* address */
     bool is_begun;   /* it is written up to its piece next_piece */
@@ -59,52 +49,6 @@ is_spent(void *ctx)
 
     sym_resolver_charge(answer->resolver, answer->budget);
     return *answer->budget == 0 || answer->out->is_full;
-}
-
-
-static answer_t *
-answer_create(atos_t *a, const sym_view_t *view)
-{
-    sym_arena_t *arena = a->base.arena;
-    uint32_t n = a->base.stats.frames;
-    answer_t *answer = sym_arena_calloc(arena, 1, sizeof(*answer));
-
-    if (answer == NULL) {
-        return NULL;
-    }
-
-    answer->style = (sym_atos_style_t){
-        .mode = a->mode,
-        .full_path = a->full_path,
-        .is_json = !a->options.is_text,
-        .delimiter = SYM_STR("\n"),
-        .read = read_text,
-        .show = show_name,
-        .is_enough = is_spent,
-        .ctx = answer,
-    };
-    answer->questions =
-        sym_arena_alloc(arena, (n < SYM_RESOLVE_CHUNK ? n : SYM_RESOLVE_CHUNK)
-                                   * sizeof(*answer->questions));
-    sym_request_open_begin(&a->base);
-    answer->resolver =
-        sym_resolver_create(arena, view->store, view->snapshot, view->now_s,
-                            a->base.stats.modules, n);
-
-    return answer->questions != NULL && answer->resolver != NULL ? answer
-                                                                 : NULL;
-}
-
-
-/* Two kinds of text of one address: a return address is shown with its own
- * distance, but looked up by the call before it. */
-static uint32_t
-form_of(const atos_t *a)
-{
-    return FORM | (uint32_t) a->mode | (a->full_path ? FORM_PATHS : 0)
-           | (a->options.is_text ? FORM_TEXT : 0)
-           | (a->has_return_addresses ? FORM_RETURN : 0)
-           | (a->base.options->names != NULL ? FORM_SHOWN : 0);
 }
 
 
@@ -264,11 +208,15 @@ write_result(atos_t *a, uint32_t i, sym_out_t *out)
 }
 
 
-static void
-write_results(atos_t *a, sym_out_t *out, uint32_t *budget)
+static sym_status_t
+write_results(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    atos_t *a = (atos_t *) r;
     answer_t *answer = a->answer;
-    uint32_t n = a->base.stats.frames;
+    uint32_t n = r->stats.frames;
+
+    answer->budget = budget;
+    answer->out = out;
 
     while (answer->next<n && * budget> 0 && !out->is_full) {
         if (answer->next == answer->chunk_end) {
@@ -276,7 +224,7 @@ write_results(atos_t *a, sym_out_t *out, uint32_t *budget)
         }
 
         if (!write_result(a, answer->next, out)) {
-            return;
+            break;
         }
 
         answer->next++;
@@ -288,83 +236,66 @@ write_results(atos_t *a, sym_out_t *out, uint32_t *budget)
         if (answer->style.is_json) {
             sym_out_raw(out, SYM_STR("]}"));
         }
-        answer->step = STEP_DONE;
+        r->step = NULL;
     }
+
+    return answer->has_failed ? SYM_NOMEM : SYM_OK;
 }
 
 
-/* --- the driver --- */
-
-static sym_status_t
-write_next(atos_t *a, sym_out_t *out, uint32_t *budget)
-{
-    answer_t *answer = a->answer;
-    sym_status_t rc = SYM_OK;
-
-    switch (answer->step) {
-    case STEP_MODULES:
-        rc = sym_request_open_needs(&a->base, answer->resolver, budget);
-        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
-            answer->step = STEP_HEAD;
-        }
-        break;
-    case STEP_HEAD:
-        if (answer->style.is_json) {
-            sym_out_raw(out, SYM_STR("{\"results\": ["));
-        }
-        answer->step = STEP_RESULTS;
-        break;
-    case STEP_RESULTS:
-        write_results(a, out, budget);
-        break;
-    case STEP_DONE:
-        break;
-    }
-
-    return rc;
-}
-
+/* --- an answer in a snapshot --- */
 
 sym_status_t
-atos_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-            uint32_t budget)
+atos_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     atos_t *a = (atos_t *) r;
-    sym_status_t rc = SYM_OK;
+    answer_t *answer = a->answer;
+    uint32_t n = r->stats.frames;
+    sym_question_t *questions;
 
-    if (a->answer == NULL) {
-        a->answer = answer_create(a, view);
-        if (a->answer == NULL) {
+    (void) budget;
+    if (answer == NULL) {
+        answer = sym_arena_alloc(r->arena, sizeof(*answer));
+        questions = sym_arena_alloc(
+            r->arena, (n < SYM_RESOLVE_CHUNK ? n : SYM_RESOLVE_CHUNK)
+                          * sizeof(*questions));
+        if (answer == NULL || questions == NULL) {
             return SYM_NOMEM;
         }
-        sym_request_set_up(&a->base, a->answer->resolver);
-        sym_request_use_cache(r, a->answer->resolver, view, form_of(a));
+        a->answer = answer;
+    } else {
+        questions = answer->questions;
     }
 
-    a->answer->budget = &budget;
-    a->answer->out = out;
+    *answer = (answer_t){
+        .resolver = r->resolver,
+        .style = { .mode = a->mode,
+                   .full_path = a->full_path,
+                   .is_json = !a->options.is_text,
+                   .delimiter = SYM_STR("\n"),
+                   .read = read_text,
+                   .show = show_name,
+                   .is_enough = is_spent,
+                   .ctx = answer },
+        .questions = questions,
+    };
 
-    while (rc == SYM_OK && a->answer->step != STEP_DONE) {
-        rc = budget == 0 || out->is_full ? SYM_AGAIN
-                                         : write_next(a, out, &budget);
+    if (answer->style.is_json) {
+        sym_out_raw(out, SYM_STR("{\"results\": ["));
     }
 
-    a->base.stats.is_unsound |= sym_resolver_met_unsound(a->answer->resolver);
-    a->base.stats.damaged = sym_resolver_damaged(a->answer->resolver);
-    return out->failed || a->answer->has_failed ? SYM_NOMEM : rc;
+    r->step = write_results;
+    return SYM_OK;
 }
 
 
 bool
-atos_resume(sym_request_t *r, const sym_view_t *view)
+atos_resume(sym_request_t *r)
 {
-    atos_t *a = (atos_t *) r;
+    const atos_t *a = (const atos_t *) r;
     answer_t *answer = a->answer;
     uint32_t module;
 
-    sym_resolver_resume(answer->resolver, view->store, view->snapshot);
-    sym_request_use_cache(r, answer->resolver, view, form_of(a));
-    sym_request_lose_modules(r, answer->resolver);
     answer->chunk_end = answer->next; /* to be asked again */
 
     if (!answer->is_begun) {

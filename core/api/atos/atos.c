@@ -3,18 +3,34 @@
 #include "api/atos/request.h"
 #include "api/registry.h"
 
-static sym_status_t
-parse(sym_request_t *r, uint32_t budget)
+/* Forms of its texts in the cache: a mode, and these. */
+#define FORM 0x100u /* never none */
+#define FORM_PATHS 0x10u
+#define FORM_TEXT 0x20u
+#define FORM_RETURN 0x40u
+#define FORM_SHOWN 0x80u
+
+/* Two kinds of text of one address: a return address is shown with its own
+ * distance, but looked up by the call before it. */
+static unsigned
+form_of(const atos_t *a)
 {
-    (void) budget;
-    return atos_read((atos_t *) r);
+    return FORM | (unsigned) a->mode | (a->full_path ? FORM_PATHS : 0)
+           | (a->options.is_text ? FORM_TEXT : 0)
+           | (a->has_return_addresses ? FORM_RETURN : 0)
+           | (a->options.common.names != NULL ? FORM_SHOWN : 0);
 }
 
 
-static void
-reopen(sym_request_t *r)
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
 {
-    ((atos_t *) r)->answer = NULL;
+    atos_t *a = (atos_t *) r;
+    sym_status_t rc = atos_read(a);
+
+    (void) budget;
+    r->form = form_of(a);
+    return rc;
 }
 
 
@@ -29,8 +45,7 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
-static const sym_request_ops_t ops = { parse, atos_answer, reopen,
-                                       atos_resume };
+static const sym_request_ops_t ops = { parse, atos_begin, atos_resume };
 
 
 sym_request_t *

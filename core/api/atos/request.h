@@ -32,13 +32,12 @@ typedef struct {
     bool full_path;
     bool has_return_addresses; /* all but the first of them */
     sym_atos_inline_t mode;
-    struct answer_s *answer; /* NULL: not begun */
+    struct answer_s *answer;
 } atos_t;
 
 sym_status_t atos_read(atos_t *a);
 
-sym_status_t atos_answer(sym_request_t *r, const sym_view_t *view,
-                         sym_out_t *out, uint32_t budget);
-bool atos_resume(sym_request_t *r, const sym_view_t *view);
+sym_status_t atos_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
+bool atos_resume(sym_request_t *r);
 
 #endif

@@ -153,22 +153,15 @@ parse(sym_request_t *r, uint32_t budget)
 /* --- the API --- */
 
 static sym_status_t
-answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-       uint32_t budget)
+begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     if (!((profiler_t *) r)->is_asm) {
-        return profiler_source_answer(r, view, out, budget);
+        return profiler_source(r, out, budget);
     }
 
     profiler_write_error(NO_OBJECTS, out);
-    return out->failed ? SYM_NOMEM : SYM_OK;
-}
-
-
-static void
-reopen(sym_request_t *r)
-{
-    ((profiler_t *) r)->answer = NULL;
+    r->step = NULL;
+    return SYM_OK;
 }
 
 
@@ -176,7 +169,7 @@ static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
 {
-    static const sym_request_ops_t ops = { parse, answer, reopen,
+    static const sym_request_ops_t ops = { parse, begin,
                                            profiler_source_resume };
     profiler_t *p = sym_arena_calloc(arena, 1, sizeof(*p));
 

@@ -11,43 +11,29 @@
 #include "api/request.h"
 #include "artifacts/sources/read/sources.h"
 
-/* What a request does next. */
-typedef enum {
-    PROFILER_SYMBOLS, /* opens the symcache */
-    PROFILER_CHECK,   /* compares the file with those of the frames */
-    PROFILER_SOURCES, /* opens the sources */
-    PROFILER_BEGIN,   /* finds the file in them */
-    PROFILER_TEXT,    /* writes the text, block by block */
-    PROFILER_BROKEN,  /* a block cannot be read: the answer has no end */
-    PROFILER_DONE
-} profiler_step_t;
-
-typedef struct {
-    sym_resolver_t *resolver;
-    profiler_step_t step;
-    uint32_t sources; /* the need for them */
-    sym_sources_t reader;
-    sym_sources_file_t file;
-    uint32_t next_block;
-    char *text; /* the beginning of a character that two blocks share, and room
-                   for a block */
-    size_t carried;
-} profiler_answer_t;
-
 typedef struct {
     sym_request_t base; /* first */
     sym_request_options_t options;
     sym_object_ref_t ref;
     sym_need_t need; /* the symbols of the module */
     bool is_asm;
-    uint32_t offset;           /* in the module */
-    sym_str_t file;            /* as v5 called it */
-    profiler_answer_t *answer; /* NULL: not begun */
+    uint32_t offset; /* in the module */
+    sym_str_t file;  /* as v5 called it */
+
+    /* of an answer */
+    uint32_t sources; /* the need for them */
+    sym_sources_t reader;
+    sym_sources_file_t text_file;
+    uint32_t next_block;
+    char *text; /* the beginning of a character that two blocks share, and room
+                   for a block */
+    size_t carried;
 } profiler_t;
 
-sym_status_t profiler_source_answer(sym_request_t *r, const sym_view_t *view,
-                                    sym_out_t *out, uint32_t budget);
-bool profiler_source_resume(sym_request_t *r, const sym_view_t *view);
+/* The first step of a request for a text. */
+sym_status_t profiler_source(sym_request_t *r, sym_out_t *out,
+                             uint32_t *budget);
+bool profiler_source_resume(sym_request_t *r);
 
 /* {"error": "..."}, with which the profiler tells its user what is wrong. */
 void profiler_write_error(const char *error, sym_out_t *out);

@@ -7,6 +7,8 @@
  */
 #include "api/profiler/profiler.h"
 
+#include "base/steps.h"
+
 /* What unpacking a block costs, in frames. */
 #define BLOCK_COST 64
 
@@ -42,7 +44,7 @@ symbols_error(const sym_need_t *need)
 static const char *
 check_file(profiler_t *p, sym_status_t *rc)
 {
-    profiler_answer_t *a = p->answer;
+    sym_resolver_t *resolver = p->base.resolver;
     const sym_question_t question = { 0, p->offset };
     sym_answer_t found = { 0 };
     bool has_files = false;
@@ -51,8 +53,8 @@ check_file(profiler_t *p, sym_status_t *rc)
         return symbols_error(&p->base.needs[0]);
     }
 
-    sym_resolver_ask(a->resolver, &question, 1);
-    (void) sym_resolver_answer(a->resolver, 0, &found);
+    sym_resolver_ask(resolver, &question, 1);
+    (void) sym_resolver_answer(resolver, 0, &found);
 
     for (uint32_t i = 0; i < found.n_levels; i++) {
         sym_str_t path;
@@ -61,7 +63,7 @@ check_file(profiler_t *p, sym_status_t *rc)
             continue;
         }
 
-        if (!sym_resolver_text(a->resolver, 0, found.levels[i].file, &path)) {
+        if (!sym_resolver_text(resolver, 0, found.levels[i].file, &path)) {
             *rc = SYM_NOMEM;
             return NULL;
         }
@@ -102,29 +104,32 @@ sources_error(const sym_need_t *need)
 static const char *
 find_text(profiler_t *p, sym_status_t *rc)
 {
-    profiler_answer_t *a = p->answer;
-    sym_need_t *need = &p->base.needs[a->sources];
+    sym_need_t *need = &p->base.needs[p->sources];
     sym_error_t err = { 0 };
 
     if (need->found != SYM_NEED_FOUND) {
         return sources_error(need);
     }
 
-    if (sym_sources_open(&a->reader, sym_artifact_extent, &need->artifact, &err)
+    if (sym_sources_open(&p->reader, sym_artifact_extent, &need->artifact, &err)
         != SYM_OK)
     {
         return NO_TEXT "the library's sources are damaged";
     }
 
     /* URLs are names of scripts, not paths */
-    if (sym_sources_find(&a->reader, p->file, &a->file) != SYM_OK
-        || a->file.is_url) {
+    if (sym_sources_find(&p->reader, p->file, &p->text_file) != SYM_OK
+        || p->text_file.is_url)
+    {
         return NO_TEXT "the library's sources do not have it";
     }
 
-    a->text =
-        sym_arena_alloc(p->base.arena, CARRY_MAX + SYM_SOURCES_BLOCK_TEXT);
-    *rc = a->text != NULL ? SYM_OK : SYM_NOMEM;
+    if (p->text == NULL) {
+        p->text =
+            sym_arena_alloc(p->base.arena, CARRY_MAX + SYM_SOURCES_BLOCK_TEXT);
+    }
+
+    *rc = p->text != NULL ? SYM_OK : SYM_NOMEM;
     return NULL;
 }
 
@@ -157,198 +162,120 @@ unfinished(const char *text, size_t len)
 
 
 static sym_status_t
-write_block(profiler_answer_t *a, sym_out_t *out)
+write_block(profiler_t *p, sym_out_t *out)
 {
-    char *block = a->text + a->carried;
+    char *block = p->text + p->carried;
     size_t len, carried;
     uint64_t line;
-    sym_status_t rc = sym_sources_block(&a->reader, &a->file, a->next_block,
-                                        block, &len, &line);
+    sym_status_t rc = sym_sources_block(&p->reader, &p->text_file,
+                                        p->next_block, block, &len, &line);
 
     if (rc != SYM_OK) {
         return rc;
     }
 
-    len += a->carried;
-    a->next_block++;
-    carried = a->next_block < a->file.n_blocks ? unfinished(a->text, len) : 0;
-    sym_out_escaped(out, sym_str(a->text, len - carried));
-    memmove(a->text, a->text + len - carried, carried);
-    a->carried = carried;
+    len += p->carried;
+    p->next_block++;
+    carried =
+        p->next_block < p->text_file.n_blocks ? unfinished(p->text, len) : 0;
+    sym_out_escaped(out, sym_str(p->text, len - carried));
+    memmove(p->text, p->text + len - carried, carried);
+    p->carried = carried;
     return SYM_OK;
 }
 
 
-static sym_status_t
-write_text(profiler_t *p, sym_out_t *out, uint32_t *budget)
-{
-    profiler_answer_t *a = p->answer;
+/* --- steps --- */
 
-    while (a->next_block < a->file.n_blocks) {
+/* A block cannot be read: the answer has no end. */
+static sym_status_t
+give_up(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    (void) r;
+    (void) out;
+    (void) budget;
+    return SYM_TRUNCATED;
+}
+
+
+static sym_status_t
+write_text(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    profiler_t *p = (profiler_t *) r;
+
+    while (p->next_block < p->text_file.n_blocks) {
         sym_status_t rc;
 
         if (*budget == 0 || out->is_full) {
             return SYM_AGAIN;
         }
-        *budget -= *budget < BLOCK_COST ? *budget : BLOCK_COST;
+        sym_budget_charge(budget, BLOCK_COST);
 
-        rc = write_block(a, out);
+        rc = write_block(p, out);
         if (rc != SYM_OK) {
-            a->step = PROFILER_BROKEN;
+            r->step = give_up;
             return rc == SYM_NOMEM ? SYM_NOMEM : SYM_AGAIN;
         }
     }
 
     sym_out_raw(out, SYM_STR("\"}"));
-    a->step = PROFILER_DONE;
+    r->step = NULL;
     return SYM_OK;
 }
 
 
-/* --- the driver --- */
-
 static sym_status_t
-answer_create(profiler_t *p, const sym_view_t *view)
+begin_text(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
-    profiler_answer_t *a = sym_arena_calloc(p->base.arena, 1, sizeof(*a));
-
-    if (a == NULL) {
-        return SYM_NOMEM;
-    }
-
-    sym_request_open_begin(&p->base);
-    a->resolver = sym_resolver_create(p->base.arena, view->store,
-                                      view->snapshot, view->now_s, 1, 1);
-    if (a->resolver == NULL) {
-        return SYM_NOMEM;
-    }
-
-    sym_request_set_up(&p->base, a->resolver);
-    p->answer = a;
-    return SYM_OK;
-}
-
-
-static void
-stop(profiler_answer_t *a, const char *error, sym_out_t *out)
-{
-    profiler_write_error(error, out);
-    a->step = PROFILER_DONE;
-}
-
-
-static sym_status_t
-check(profiler_t *p, sym_out_t *out)
-{
-    sym_status_t rc = SYM_OK;
-    const char *error = check_file(p, &rc);
-
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    if (error != NULL) {
-        stop(p->answer, error, out);
-        return SYM_OK;
-    }
-
-    p->answer->step = PROFILER_SOURCES;
-    return sym_request_need(&p->base, 0, SYM_KIND_SOURCES, &p->answer->sources);
-}
-
-
-static sym_status_t
-begin(profiler_t *p, sym_out_t *out)
-{
+    profiler_t *p = (profiler_t *) r;
     sym_status_t rc = SYM_OK;
     const char *error = find_text(p, &rc);
 
+    (void) budget;
     if (rc != SYM_OK) {
         return rc;
     }
 
     if (error != NULL) {
-        stop(p->answer, error, out);
+        profiler_write_error(error, out);
+        r->step = NULL;
         return SYM_OK;
     }
 
+    p->next_block = 0;
+    p->carried = 0;
     write_head(p, out);
-    p->answer->step = PROFILER_TEXT;
-    return SYM_OK;
-}
-
-
-static sym_status_t
-open_needs(profiler_t *p, profiler_step_t next, uint32_t *budget)
-{
-    sym_status_t rc =
-        sym_request_open_needs(&p->base, p->answer->resolver, budget);
-
-    if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
-        p->answer->step = next;
-    }
-
-    return rc;
-}
-
-
-static sym_status_t
-do_step(profiler_t *p, sym_out_t *out, uint32_t *budget)
-{
-    switch (p->answer->step) {
-    case PROFILER_SYMBOLS:
-        return open_needs(p, PROFILER_CHECK, budget);
-    case PROFILER_CHECK:
-        return check(p, out);
-    case PROFILER_SOURCES:
-        return open_needs(p, PROFILER_BEGIN, budget);
-    case PROFILER_BEGIN:
-        return begin(p, out);
-    case PROFILER_TEXT:
-        return write_text(p, out, budget);
-    case PROFILER_BROKEN:
-        return SYM_TRUNCATED;
-    case PROFILER_DONE:
-        break;
-    }
-
+    r->step = write_text;
     return SYM_OK;
 }
 
 
 sym_status_t
-profiler_source_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-                       uint32_t budget)
+profiler_source(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     profiler_t *p = (profiler_t *) r;
-    sym_status_t rc = p->answer != NULL ? SYM_OK : answer_create(p, view);
+    sym_status_t rc = SYM_OK;
+    const char *error = check_file(p, &rc);
 
-    while (rc == SYM_OK && p->answer->step != PROFILER_DONE) {
-        rc = do_step(p, out, &budget);
+    (void) budget;
+    if (rc != SYM_OK) {
+        return rc;
     }
 
-    if (p->answer != NULL) {
-        sym_request_note_damage(r, p->answer->resolver);
-        r->stats.damaged = sym_resolver_damaged(p->answer->resolver);
+    if (error != NULL) {
+        profiler_write_error(error, out);
+        r->step = NULL;
+        return SYM_OK;
     }
 
-    return out->failed ? SYM_NOMEM : rc;
+    r->step = begin_text;
+    return sym_request_need(r, 0, SYM_KIND_SOURCES, &p->sources);
 }
 
 
 bool
-profiler_source_resume(sym_request_t *r, const sym_view_t *view)
+profiler_source_resume(sym_request_t *r)
 {
-    profiler_t *p = (profiler_t *) r;
-    const sym_need_t *sources;
-
-    if (p->answer == NULL) {
-        return true; /* /asm/v1 */
-    }
-
-    sym_resolver_resume(p->answer->resolver, view->store, view->snapshot);
-    sym_request_lose_modules(r, p->answer->resolver);
-
-    sources = &r->needs[p->answer->sources];
-    return p->answer->step != PROFILER_TEXT || sources->found == SYM_NEED_FOUND;
+    return r->step != write_text
+           || r->needs[((profiler_t *) r)->sources].found == SYM_NEED_FOUND;
 }

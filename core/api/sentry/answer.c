@@ -2,6 +2,13 @@
 
 #include "base/steps.h"
 
+static sym_status_t write_stack(sym_request_t *r, sym_out_t *out,
+                                uint32_t *budget);
+static sym_status_t write_frames(sym_request_t *r, sym_out_t *out,
+                                 uint32_t *budget);
+static sym_status_t write_modules(sym_request_t *r, sym_out_t *out,
+                                  uint32_t *budget);
+
 /* --- frames, before they are looked up --- */
 
 static const sentry_stack_t *
@@ -217,47 +224,42 @@ frame_at(const sentry_t *s, const sentry_stack_t *stack, uint32_t index)
 
 
 /* Goes inwards from the outermost frame to the first that is shown. */
-static void
-look_for_start(sentry_t *s, uint32_t *budget)
+static sym_status_t
+look_for_start(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sentry_t *s = (sentry_t *) r;
     sentry_answer_t *a = s->answer;
     const sentry_stack_t *stack = present_stack(s);
-    sentry_place_t place;
-    sym_answer_t answer;
 
-    if (a->tail == 0) {
-        a->step = SENTRY_STEP_FRAMES;
-        if (stack->n < 2
-            || frame_at(s, stack, stack->n - 1)->module != SENTRY_NO_MODULE)
-        {
-            return;
-        }
-        a->step = SENTRY_STEP_TAIL;
-    }
-
+    (void) out;
     for (; *budget > 0; --*budget) {
         const sentry_frame_t *frame;
+        sentry_place_t place;
+        sym_answer_t answer;
 
         if (++a->tail == stack->n) {
-            a->step = SENTRY_STEP_FRAMES;
-            return;
+            r->step = write_frames;
+            break;
         }
 
         frame = frame_at(s, stack, stack->n - 1 - a->tail);
         if (is_shown(s, frame, stack->n - 1 - a->tail, &place, &answer)) {
             a->drops_last = is_start(s, frame, &place, &answer);
-            a->step = SENTRY_STEP_FRAMES;
-            return;
+            r->step = write_frames;
+            break;
         }
     }
+
+    return SYM_OK;
 }
 
 
 /* --- frames --- */
 
 static sym_status_t
-write_frames(sentry_t *s, sym_out_t *out, uint32_t *budget)
+write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sentry_t *s = (sentry_t *) r;
     sentry_answer_t *a = s->answer;
     const sentry_stack_t *stack = present_stack(s);
 
@@ -291,7 +293,7 @@ write_frames(sentry_t *s, sym_out_t *out, uint32_t *budget)
     if (a->frame == stack->n) {
         sym_out_raw(out, SYM_STR("]}"));
         a->stack++;
-        a->step = SENTRY_STEP_STACK;
+        r->step = write_stack;
     }
 
     return SYM_OK;
@@ -318,18 +320,19 @@ write_registers(const sentry_stack_t *stack, sym_out_t *out)
 }
 
 
-static void
-write_stack(sentry_t *s, sym_out_t *out)
+static sym_status_t
+write_stack(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sentry_t *s = (sentry_t *) r;
     sentry_answer_t *a = s->answer;
     const sentry_stack_t *stack;
 
+    --*budget;
     if (a->stack == s->request.n_stacks) {
-        sym_request_note_damage(&s->base, a->resolver);
+        sym_request_note_damage(r);
         sym_out_raw(out, SYM_STR("], \"modules\": ["));
-        a->step = SENTRY_STEP_MODULES;
-        a->module = 0;
-        return;
+        r->step = write_modules;
+        return SYM_OK;
     }
 
     stack = present_stack(s);
@@ -363,13 +366,22 @@ write_stack(sentry_t *s, sym_out_t *out)
     a->is_begun = false;
     a->drops_last = false;
     a->tail = 0;
-    a->step = SENTRY_STEP_TAIL;
+
+    r->step =
+        stack->n < 2
+                || frame_at(s, stack, stack->n - 1)->module != SENTRY_NO_MODULE
+            ? write_frames
+            : look_for_start;
+    return SYM_OK;
 }
 
 
-static void
-write_head(sentry_t *s, sym_out_t *out)
+static sym_status_t
+write_head(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    const sentry_t *s = (const sentry_t *) r;
+
+    (void) budget;
     sym_out_raw(out, SYM_STR("{\"status\": \"completed\", "));
 
     if (s->request.has_signal) {
@@ -379,13 +391,15 @@ write_head(sentry_t *s, sym_out_t *out)
     }
 
     sym_out_raw(out, SYM_STR("\"stacktraces\": ["));
-    s->answer->step = SENTRY_STEP_STACK;
+    r->step = write_stack;
+    return SYM_OK;
 }
 
 
-static void
-write_modules(sentry_t *s, sym_out_t *out, uint32_t *budget)
+static sym_status_t
+write_modules(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sentry_t *s = (sentry_t *) r;
     sentry_answer_t *a = s->answer;
 
     for (; a->module<s->request.n_modules && * budget> 0 && !out->is_full;
@@ -399,27 +413,17 @@ write_modules(sentry_t *s, sym_out_t *out, uint32_t *budget)
 
     if (a->module == s->request.n_modules) {
         sym_out_raw(out, SYM_STR("]}"));
-        a->step = SENTRY_STEP_DONE;
+        r->step = NULL;
     }
+
+    return SYM_OK;
 }
 
 
-/* --- the driver --- */
-
-/* Forms of a frame's texts in the cache. */
-enum { FORM_DEMANGLED = 1, FORM_AS_KEPT };
-
-static void
-use_cache(const sentry_t *s, const sentry_answer_t *a, const sym_view_t *view)
-{
-    sym_request_use_cache(&s->base, a->resolver, view,
-                          s->options.names != NULL ? FORM_DEMANGLED
-                                                   : FORM_AS_KEPT);
-}
-
+/* --- an answer in a snapshot --- */
 
 static sentry_answer_t *
-answer_create(sentry_t *s, const sym_view_t *view)
+answer_create(const sentry_t *s)
 {
     const sentry_request_t *q = &s->request;
     sym_arena_t *arena = s->base.arena;
@@ -431,110 +435,55 @@ answer_create(sentry_t *s, const sym_view_t *view)
         return NULL;
     }
 
-    sym_request_open_begin(&s->base);
-    a->resolver =
-        sym_resolver_create(arena, view->store, view->snapshot, view->now_s,
-                            s->base.stats.modules, q->n_frames);
     a->places = sym_arena_alloc(arena, chunk * sizeof(*a->places));
     a->questions = sym_arena_alloc(arena, chunk * sizeof(*a->questions));
-    a->facts = sym_arena_calloc(arena, q->n_modules, sizeof(*a->facts));
+    a->facts = sym_arena_alloc(arena, q->n_modules * sizeof(*a->facts));
     a->packages = sym_arena_calloc(arena, q->n_modules, sizeof(*a->packages));
 
-    if (a->resolver == NULL || a->places == NULL || a->questions == NULL
-        || a->facts == NULL || a->packages == NULL)
-    {
-        return NULL;
-    }
-
-    sym_request_set_up(&s->base, a->resolver);
-    sym_resolver_use_style(a->resolver, SYM_DEMANGLE_PARAMS);
-    use_cache(s, a, view);
-    return a;
-}
-
-
-static sym_status_t
-write_next(sentry_t *s, sym_out_t *out, uint32_t *budget)
-{
-    sentry_answer_t *a = s->answer;
-    sym_status_t rc;
-
-    switch (a->step) {
-    case SENTRY_STEP_NEEDS:
-        rc = sym_request_open_needs(&s->base, a->resolver, budget);
-        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
-            a->step = SENTRY_STEP_CONTEXT;
-        }
-        return rc;
-    case SENTRY_STEP_CONTEXT:
-        rc = s->request.has_context ? sentry_context_needs(s, budget) : SYM_OK;
-        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
-            a->step = SENTRY_STEP_LINKS;
-        }
-        return rc;
-    case SENTRY_STEP_LINKS:
-        rc = s->request.has_context ? sentry_link_needs(s, budget) : SYM_OK;
-        if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
-            a->step = SENTRY_STEP_HEAD;
-        }
-        return rc;
-    case SENTRY_STEP_HEAD:
-        write_head(s, out);
-        break;
-    case SENTRY_STEP_STACK:
-        --*budget;
-        write_stack(s, out);
-        break;
-    case SENTRY_STEP_TAIL:
-        look_for_start(s, budget);
-        break;
-    case SENTRY_STEP_FRAMES:
-        return write_frames(s, out, budget);
-    case SENTRY_STEP_MODULES:
-        write_modules(s, out, budget);
-        break;
-    case SENTRY_STEP_DONE:
-        break;
-    }
-
-    return SYM_OK;
+    return a->places != NULL && a->questions != NULL && a->facts != NULL
+                   && a->packages != NULL
+               ? a
+               : NULL;
 }
 
 
 sym_status_t
-sentry_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-              uint32_t budget)
+sentry_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     sentry_t *s = (sentry_t *) r;
-    sym_status_t rc = SYM_OK;
+    sentry_answer_t *a = s->answer != NULL ? s->answer : answer_create(s);
 
-    if (s->answer == NULL) {
-        s->answer = answer_create(s, view);
-        if (s->answer == NULL) {
-            return SYM_NOMEM;
-        }
+    if (a == NULL) {
+        return SYM_NOMEM;
     }
 
-    while (rc == SYM_OK && s->answer->step != SENTRY_STEP_DONE) {
-        rc = budget == 0 || out->is_full ? SYM_AGAIN
-                                         : write_next(s, out, &budget);
+    *a = (sentry_answer_t){ .resolver = r->resolver,
+                            .places = a->places,
+                            .questions = a->questions,
+                            .rendered = a->rendered,
+                            .path = a->path,
+                            .path_room = a->path_room,
+                            .facts = a->facts,
+                            .packages = a->packages,
+                            .sources = a->sources };
+    s->answer = a;
+
+    for (uint32_t i = 0; i < s->request.n_modules; i++) {
+        a->facts[i] = (sentry_facts_t){ 0 };
     }
 
-    sym_request_note_damage(r, s->answer->resolver);
-    r->stats.damaged = sym_resolver_damaged(s->answer->resolver);
-    return out->failed ? SYM_NOMEM : rc;
+    sym_resolver_use_style(r->resolver, SYM_DEMANGLE_PARAMS);
+    r->step = write_head;
+    return s->request.has_context ? sentry_begin_context(s, write_head)
+                                  : write_head(r, out, budget);
 }
 
 
 bool
-sentry_resume(sym_request_t *r, const sym_view_t *view)
+sentry_resume(sym_request_t *r)
 {
-    sentry_t *s = (sentry_t *) r;
-    sentry_answer_t *a = s->answer;
+    sentry_answer_t *a = ((sentry_t *) r)->answer;
 
-    sym_resolver_resume(a->resolver, view->store, view->snapshot);
-    use_cache(s, a, view);
-    sym_request_lose_modules(r, a->resolver);
     a->n_chunk = 0; /* to be asked again */
     a->chunk = a->frame;
     return !a->is_begun;

@@ -41,6 +41,7 @@ typedef struct {
 } link_t;
 
 struct sentry_sources_s {
+    sym_request_step_t then; /* once all is open */
     module_t *modules;
     uint32_t next; /* module whose need is noted next */
 
@@ -59,11 +60,17 @@ struct sentry_sources_s {
 
 /* --- needs --- */
 
-static sym_status_t
-add_needs(sentry_t *s, struct sentry_sources_s *c, uint32_t *budget)
-{
-    const sentry_request_t *q = &s->request;
+static sym_status_t need_links(sym_request_t *r, sym_out_t *out,
+                               uint32_t *budget);
 
+static sym_status_t
+need_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    sentry_t *s = (sentry_t *) r;
+    const sentry_request_t *q = &s->request;
+    struct sentry_sources_s *c = s->answer->sources;
+
+    (void) out;
     for (; c->next < q->n_modules; c->next++) {
         const sentry_module_t *m = &q->modules[c->next];
         sym_need_t *need;
@@ -78,50 +85,66 @@ add_needs(sentry_t *s, struct sentry_sources_s *c, uint32_t *budget)
         }
         --*budget;
 
-        rc = sym_request_need(&s->base, m->need - 1, SYM_KIND_SOURCES,
+        rc = sym_request_need(r, m->need - 1, SYM_KIND_SOURCES,
                               &c->modules[c->next].need);
         if (rc != SYM_OK) {
             return rc;
         }
 
         /* not to be downloaded once more */
-        need = &s->base.needs[c->modules[c->next].need++];
+        need = &r->needs[c->modules[c->next].need++];
         if (!need->is_thorough && sentry_has_no_own_sources(s, m->need - 1)) {
             need->without = 1u << SYM_SOURCE_PORTABLE_PDB;
         }
     }
 
+    r->step =
+        r->given != NULL && r->given->links != NULL ? need_links : c->then;
     return SYM_OK;
 }
 
 
-sym_status_t
-sentry_context_needs(sentry_t *s, uint32_t *budget)
+static struct sentry_sources_s *
+sources_create(const sentry_t *s)
 {
-    sentry_answer_t *a = s->answer;
-    sym_status_t rc;
+    sym_arena_t *arena = s->base.arena;
+    struct sentry_sources_s *c = sym_arena_calloc(arena, 1, sizeof(*c));
 
-    if (a->sources == NULL) {
-        sym_arena_t *arena = s->base.arena;
-        struct sentry_sources_s *c = sym_arena_calloc(arena, 1, sizeof(*c));
-
-        if (c == NULL) {
-            return SYM_NOMEM;
-        }
-
-        c->modules =
-            sym_arena_calloc(arena, s->request.n_modules, sizeof(*c->modules));
-        if (c->modules == NULL) {
-            return SYM_NOMEM;
-        }
-
-        c->text.arena = arena;
-        a->sources = c;
+    if (c == NULL) {
+        return NULL;
     }
 
-    rc = add_needs(s, a->sources, budget);
-    return rc != SYM_OK ? rc
-                        : sym_request_open_needs(&s->base, a->resolver, budget);
+    c->modules =
+        sym_arena_calloc(arena, s->request.n_modules, sizeof(*c->modules));
+    return c->modules != NULL ? c : NULL;
+}
+
+
+sym_status_t
+sentry_begin_context(sentry_t *s, sym_request_step_t then)
+{
+    struct sentry_sources_s *c =
+        s->answer->sources != NULL ? s->answer->sources : sources_create(s);
+
+    if (c == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (uint32_t i = 0; i < s->request.n_modules; i++) {
+        c->modules[i] = (module_t){ .need = c->modules[i].need };
+    }
+
+    if (s->base.was_unsound) {
+        c->module = c->stack = c->frame = 0;
+    }
+
+    c->n_texts = 0;
+    c->text = (sym_source_text_t){ .arena = s->base.arena };
+    c->bytes = 0;
+    c->then = then;
+    s->answer->sources = c;
+    s->base.step = need_sources;
+    return SYM_OK;
 }
 
 
@@ -377,16 +400,15 @@ add_link_need(sentry_t *s, const sentry_stack_t *stack,
 }
 
 
-sym_status_t
-sentry_link_needs(sentry_t *s, uint32_t *budget)
+/* Goes through the frames once, whenever their texts come. */
+static sym_status_t
+need_links(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sentry_t *s = (sentry_t *) r;
     struct sentry_sources_s *c = s->answer->sources;
     const sentry_request_t *q = &s->request;
 
-    if (s->base.given == NULL || s->base.given->links == NULL) {
-        return SYM_OK;
-    }
-
+    (void) out;
     for (; c->module < q->n_modules; c->module++, --*budget) {
         if (*budget == 0) {
             return SYM_AGAIN;
@@ -409,7 +431,8 @@ sentry_link_needs(sentry_t *s, uint32_t *budget)
         }
     }
 
-    return sym_request_open_needs(&s->base, s->answer->resolver, budget);
+    r->step = c->then;
+    return SYM_OK;
 }
 
 

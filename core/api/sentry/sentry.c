@@ -44,13 +44,6 @@ parse(sym_request_t *r, uint32_t budget)
 
 
 static void
-reopen(sym_request_t *r)
-{
-    ((sentry_t *) r)->answer = NULL;
-}
-
-
-static void
 count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 {
     const sentry_request_t *q = &((const sentry_t *) r)->request;
@@ -65,12 +58,15 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
+/* Forms of a frame's texts in the cache. */
+enum { FORM_DEMANGLED = 1, FORM_AS_KEPT };
+
+
 static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
 {
-    static const sym_request_ops_t ops = { parse, sentry_answer, reopen,
-                                           sentry_resume };
+    static const sym_request_ops_t ops = { parse, sentry_begin, sentry_resume };
     sentry_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
 
     if (s == NULL) {
@@ -84,6 +80,7 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
         .body = call->body,
         .options = &s->options,
         .count_frames = count_frames,
+        .form = options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT,
     };
     s->scope = sentry_read_scope(arena, call->query);
     return s->scope.data != NULL ? &s->base : NULL;

@@ -214,21 +214,8 @@ typedef struct {
     sym_module_state_t error; /* why it is missing; 0: unknown, or it is not */
 } sentry_facts_t;
 
-typedef enum {
-    SENTRY_STEP_NEEDS,
-    SENTRY_STEP_CONTEXT,
-    SENTRY_STEP_LINKS,
-    SENTRY_STEP_HEAD,
-    SENTRY_STEP_STACK,
-    SENTRY_STEP_TAIL,
-    SENTRY_STEP_FRAMES,
-    SENTRY_STEP_MODULES,
-    SENTRY_STEP_DONE
-} sentry_step_t;
-
 typedef struct sentry_answer_s {
     sym_resolver_t *resolver;
-    sentry_step_t step;
     uint32_t stack;  /* under way */
     uint32_t frame;  /* next of it, in the order of the request */
     uint32_t level;  /* next of that frame, if is_begun */
@@ -256,9 +243,9 @@ void sentry_locate(sentry_t *s, const sentry_stack_t *stack,
                    const sentry_frame_t *frame, uint32_t index,
                    sentry_place_t *place);
 
-sym_status_t sentry_answer(sym_request_t *r, const sym_view_t *view,
-                           sym_out_t *out, uint32_t budget);
-bool sentry_resume(sym_request_t *r, const sym_view_t *view);
+/* The first step. */
+sym_status_t sentry_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
+bool sentry_resume(sym_request_t *r);
 
 /* --- rendered.c --- */
 
@@ -335,13 +322,9 @@ uint32_t sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- context.c --- */
 
-/* Adds what source context needs, once symbols are open and before the first
- * byte is written.  SYM_OK: nothing more is needed, or nothing was added; other
- * statuses as of sym_request_open_needs(). */
-sym_status_t sentry_context_needs(sentry_t *s, uint32_t *budget);
-
-/* The same of texts that source links of those lead to; after it. */
-sym_status_t sentry_link_needs(sentry_t *s, uint32_t *budget);
+/* Goes on with steps that add what source context needs: sources, then the texts
+ * that their links lead to; then with the step given. */
+sym_status_t sentry_begin_context(sentry_t *s, sym_request_step_t then);
 
 /* The n-th text that source links lead to: the module of the first frame that needs
  * it, and its own need.  False: there are fewer. */

@@ -1,65 +1,9 @@
 #include "api/tecken/answer.h"
 
-/* --- modules --- */
-
-/* Forms of its texts in the cache. */
-enum { FORM_NONE, FORM_DEMANGLED, FORM_AS_KEPT };
-
-
-static void
-use_cache(const sym_tecken_t *t, const sym_view_t *view)
-{
-    uint32_t form =
-        t->base.options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT;
-
-    /* a name is all that v4 writes: not worth keeping */
-    sym_request_use_cache(&t->base, t->answer->resolver, view,
-                          t->options.version == 5 ? form : FORM_NONE);
-}
-
-
-static answer_t *
-answer_create(sym_tecken_t *t, const sym_view_t *view)
-{
-    const request_t *q = &t->request;
-    answer_t *a = sym_arena_calloc(t->base.arena, 1, sizeof(*a));
-    size_t chunk =
-        q->n_frames < SYM_RESOLVE_CHUNK ? q->n_frames : SYM_RESOLVE_CHUNK;
-
-    if (a == NULL) {
-        return NULL;
-    }
-
-    sym_request_open_begin(&t->base);
-    a->resolver =
-        sym_resolver_create(t->base.arena, view->store, view->snapshot,
-                            view->now_s, t->base.stats.modules, q->n_frames);
-    if (a->resolver != NULL) {
-        sym_request_set_up(&t->base, a->resolver);
-    }
-
-    a->shown = sym_arena_calloc(t->base.arena, q->pairs.n, sizeof(*a->shown));
-    a->questions =
-        sym_arena_alloc(t->base.arena, chunk * sizeof(*a->questions));
-
-    return a->resolver != NULL && a->shown != NULL && a->questions != NULL
-               ? a
-               : NULL;
-}
-
-
-static sym_status_t
-open_modules(sym_tecken_t *t, uint32_t *budget)
-{
-    answer_t *a = t->answer;
-    sym_status_t rc = sym_request_open_needs(&t->base, a->resolver, budget);
-
-    if (rc == SYM_OK || rc == SYM_NOT_FOUND) {
-        a->step = STEP_HEAD;
-    }
-
-    return rc;
-}
+static sym_status_t write_stack(sym_request_t *r, sym_out_t *out,
+                                uint32_t *budget);
+static sym_status_t write_entries(sym_request_t *r, sym_out_t *out,
+                                  uint32_t *budget);
 
 
 /* Pairs learn what became of their modules. */
@@ -145,8 +89,9 @@ ask_chunk(sym_tecken_t *t, uint32_t budget)
 
 
 static sym_status_t
-write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
+write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     answer_t *a = t->answer;
     uint32_t n = ((const uint32_t *) t->request.stacks.items)[a->stack];
     sym_status_t rc;
@@ -174,7 +119,7 @@ write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
     if (a->number == n) {
         sym_out_raw(out, SYM_STR("]"));
         a->stack++;
-        a->step = STEP_STACK;
+        r->step = write_stack;
     }
 
     return SYM_OK;
@@ -183,62 +128,52 @@ write_frames(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
 
 /* --- what stands around them --- */
 
-static void
-write_head(sym_tecken_t *t, sym_out_t *out)
+static sym_status_t
+write_job(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     answer_t *a = t->answer;
+    bool is_v5 = t->options.version == 5;
 
-    share_modules(t);
-
-    if (t->options.version == 5) {
-        sym_out_raw(out, SYM_STR("{\"results\": ["));
-    } else {
-        sym_out_raw(out, SYM_STR("{\"symbolicatedStacks\": ["));
-    }
-
-    a->step = STEP_JOB;
-}
-
-
-static void
-write_job(sym_tecken_t *t, sym_out_t *out)
-{
-    answer_t *a = t->answer;
-
+    (void) budget;
     if (a->job == t->request.jobs.n) {
-        if (t->options.version == 5) {
-            sym_out_raw(out, SYM_STR("]"));
+        sym_out_raw(out, is_v5 ? SYM_STR("]") : SYM_STR(""));
+        if (!t->options.debug) {
+            sym_out_raw(out, SYM_STR("}"));
         }
-        a->step = STEP_DEBUG;
-        return;
+        r->step = t->options.debug ? tecken_debug : NULL;
+        return SYM_OK;
     }
 
-    if (t->options.version == 5) {
+    if (is_v5) {
         sym_out_raw(out, a->job == 0 ? SYM_STR("{\"stacks\": [")
                                      : SYM_STR(", {\"stacks\": ["));
     }
 
     a->first_entry = present_job(t)->first_entry;
     a->stack = present_job(t)->first_stack;
-    a->step = STEP_STACK;
+    r->step = write_stack;
+    return SYM_OK;
 }
 
 
-static void
-write_stack(sym_tecken_t *t, sym_out_t *out)
+static sym_status_t
+write_stack(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     answer_t *a = t->answer;
     const job_t *job = present_job(t);
 
+    --*budget;
     if (a->stack != stack_end(job)) {
         sym_out_raw(out, a->stack == job->first_stack ? SYM_STR("[")
                                                       : SYM_STR(", ["));
         a->number = 0;
-        a->step = STEP_FRAMES;
-        return;
+        r->step = write_frames;
+        return SYM_OK;
     }
 
-    sym_request_note_damage(&t->base, a->resolver);
+    sym_request_note_damage(r);
 
     if (t->options.version == 5) {
         sym_out_raw(out, SYM_STR("], \"found_modules\": {"));
@@ -248,7 +183,8 @@ write_stack(sym_tecken_t *t, sym_out_t *out)
 
     a->next = job->first_entry;
     a->is_first = true;
-    a->step = STEP_ENTRIES;
+    r->step = write_entries;
+    return SYM_OK;
 }
 
 
@@ -302,9 +238,10 @@ write_entry(sym_tecken_t *t, pair_t *pair, sym_out_t *out)
 }
 
 
-static void
-write_entries(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
+static sym_status_t
+write_entries(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     answer_t *a = t->answer;
     const job_t *job = present_job(t);
     const uint32_t *entries = t->request.entries.items;
@@ -319,160 +256,72 @@ write_entries(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
         sym_out_raw(out,
                     t->options.version == 5 ? SYM_STR("}}") : SYM_STR("]"));
         a->job++;
-        a->step = STEP_JOB;
-    }
-}
-
-
-/* --- the driver --- */
-
-/* The next step goes through a list from its beginning. */
-static void
-begin_list(answer_t *a, step_t step)
-{
-    a->next = 0;
-    a->is_first = true;
-    a->step = step;
-}
-
-
-static void
-write_debug(sym_tecken_t *t, sym_out_t *out)
-{
-    if (t->options.debug) {
-        debug_head(t, out);
-        begin_list(t->answer, STEP_DEBUG_SIZES);
-    } else {
-        sym_out_raw(out, SYM_STR("}"));
-        t->answer->step = STEP_DONE;
-    }
-}
-
-
-static void
-write_debug_map(sym_tecken_t *t, debug_map_t map, step_t next, sym_out_t *out,
-                uint32_t *budget)
-{
-    if (debug_map(t, map, budget, out)) {
-        begin_list(t->answer, next);
-    }
-}
-
-
-static void
-write_debug_totals(sym_tecken_t *t, double started, sym_out_t *out)
-{
-    debug_totals(t,
-                 t->spent_s + t->base.stats.waited_s + t->base.options->now_s()
-                     - started,
-                 out);
-    begin_list(t->answer, STEP_DEBUG_MODULES);
-}
-
-
-static void
-write_debug_modules(sym_tecken_t *t, sym_out_t *out, uint32_t *budget)
-{
-    answer_t *a = t->answer;
-
-    debug_modules(t, budget, out);
-
-    if (a->next == t->request.pairs.n) {
-        debug_tail(t, out);
-        sym_out_raw(out, SYM_STR("}"));
-        a->step = STEP_DONE;
-    }
-}
-
-
-static sym_status_t
-write_next(sym_tecken_t *t, double started, sym_out_t *out, uint32_t *budget)
-{
-    switch (t->answer->step) {
-    case STEP_MODULES:
-        return open_modules(t, budget);
-    case STEP_HEAD:
-        write_head(t, out);
-        break;
-    case STEP_JOB:
-        write_job(t, out);
-        break;
-    case STEP_STACK:
-        --*budget;
-        write_stack(t, out);
-        break;
-    case STEP_FRAMES:
-        return write_frames(t, out, budget);
-    case STEP_ENTRIES:
-        write_entries(t, out, budget);
-        break;
-    case STEP_DEBUG:
-        write_debug(t, out);
-        break;
-    case STEP_DEBUG_SIZES:
-        write_debug_map(t, DEBUG_SIZES, STEP_DEBUG_TIMES, out, budget);
-        break;
-    case STEP_DEBUG_TIMES:
-        write_debug_map(t, DEBUG_TIMES, STEP_DEBUG_FAIL_TIMES, out, budget);
-        break;
-    case STEP_DEBUG_FAIL_TIMES:
-        write_debug_map(t, DEBUG_FAIL_TIMES, STEP_DEBUG_TOTALS, out, budget);
-        break;
-    case STEP_DEBUG_TOTALS:
-        write_debug_totals(t, started, out);
-        break;
-    case STEP_DEBUG_MODULES:
-        write_debug_modules(t, out, budget);
-        break;
-    case STEP_DONE:
-        break;
+        r->step = write_job;
     }
 
     return SYM_OK;
 }
 
 
+/* --- an answer in a snapshot --- */
+
+static answer_t *
+answer_create(sym_tecken_t *t)
+{
+    const request_t *q = &t->request;
+    sym_arena_t *arena = t->base.arena;
+    answer_t *a = sym_arena_calloc(arena, 1, sizeof(*a));
+    size_t chunk =
+        q->n_frames < SYM_RESOLVE_CHUNK ? q->n_frames : SYM_RESOLVE_CHUNK;
+
+    if (a == NULL) {
+        return NULL;
+    }
+
+    a->shown = sym_arena_alloc(arena, q->pairs.n * sizeof(*a->shown));
+    a->questions = sym_arena_alloc(arena, chunk * sizeof(*a->questions));
+    return a->shown != NULL && a->questions != NULL ? a : NULL;
+}
+
+
 sym_status_t
-tecken_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
-              uint32_t budget)
+tecken_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     sym_tecken_t *t = (sym_tecken_t *) r;
-    double started = debug_now(t);
-    sym_status_t rc = SYM_OK;
+    answer_t *a = t->answer != NULL ? t->answer : answer_create(t);
+    pair_t *pairs = t->request.pairs.items;
 
-    if (t->answer == NULL) {
-        t->answer = answer_create(t, view);
-        if (t->answer == NULL) {
-            return SYM_NOMEM;
-        }
-        use_cache(t, view);
+    (void) budget;
+    if (a == NULL) {
+        return SYM_NOMEM;
     }
 
-    while (rc == SYM_OK && t->answer->step != STEP_DONE) {
-        if (budget == 0 || out->is_full) {
-            rc = SYM_AGAIN;
-        } else {
-            rc = write_next(t, started, out, &budget);
-        }
+    *a = (answer_t){ .resolver = r->resolver,
+                     .shown = a->shown,
+                     .questions = a->questions };
+    t->answer = a;
+
+    for (uint32_t i = 0; i < t->request.pairs.n; i++) {
+        a->shown[i] = (shown_t){ 0 };
+        pairs[i].job = 0;
+        pairs[i].stacks = 0;
     }
 
-    t->spent_s += debug_now(t) - started;
-    sym_request_note_damage(&t->base, t->answer->resolver);
-    t->base.stats.damaged = sym_resolver_damaged(t->answer->resolver);
-    return out->failed ? SYM_NOMEM : rc;
+    share_modules(t);
+    sym_out_raw(out, t->options.version == 5
+                         ? SYM_STR("{\"results\": [")
+                         : SYM_STR("{\"symbolicatedStacks\": ["));
+    r->step = write_job;
+    return SYM_OK;
 }
 
 
 bool
-tecken_resume(sym_request_t *r, const sym_view_t *view)
+tecken_resume(sym_request_t *r)
 {
     sym_tecken_t *t = (sym_tecken_t *) r;
-    answer_t *a = t->answer;
 
-    sym_resolver_resume(a->resolver, view->store, view->snapshot);
-    use_cache(t, view);
-    sym_request_lose_modules(r, a->resolver);
     share_modules(t);
-    a->chunk_end = a->frame; /* to be asked again */
+    t->answer->chunk_end = t->answer->frame; /* to be asked again */
     return true;
 }

@@ -10,23 +10,6 @@
 #include "api/tecken/request.h"
 #include "symbolicate/resolver.h"
 
-/* What is written next. */
-typedef enum {
-    STEP_MODULES, /* no output yet: modules are looked up in the store */
-    STEP_HEAD,
-    STEP_JOB,
-    STEP_STACK,
-    STEP_FRAMES,
-    STEP_ENTRIES, /* found_modules, knownModules */
-    STEP_DEBUG,
-    STEP_DEBUG_SIZES, /* of what was fetched, a map; so are the next two */
-    STEP_DEBUG_TIMES,
-    STEP_DEBUG_FAIL_TIMES,
-    STEP_DEBUG_TOTALS,
-    STEP_DEBUG_MODULES,
-    STEP_DONE
-} step_t;
-
 /* A pair as frames show it. */
 typedef struct {
     sym_str_t text; /* v5: from `, "module": ` up to the offset; v4: from ` (in`
@@ -37,7 +20,6 @@ typedef struct {
 
 typedef struct answer_s {
     sym_resolver_t *resolver;
-    step_t step;
     uint32_t next;        /* item of the step that comes next */
     uint32_t job, stack;  /* stack: counted through all jobs */
     uint32_t first_entry; /* of this job */
@@ -45,6 +27,7 @@ typedef struct answer_s {
     uint32_t number;      /* of the frame in its stack */
     bool is_begun;        /* the frame is written up to its inlined calls */
     uint32_t level;       /* of these comes next */
+    unsigned map;         /* of the debug block comes next: debug_map_t */
     bool is_first;        /* nothing of the present list is written yet */
     shown_t *shown;       /* of each pair */
     shown_t unknown;      /* of frames without a module */
@@ -56,12 +39,11 @@ typedef struct answer_s {
     uint64_t settled; /* entries that are not null, one of a kind a job */
 } answer_t;
 
-/* Writes the next part of the answer: sym_request_answer(). */
-sym_status_t tecken_answer(sym_request_t *r, const sym_view_t *view,
-                           sym_out_t *out, uint32_t budget);
+/* The first step, and the first one of the debug block. */
+sym_status_t tecken_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
+sym_status_t tecken_debug(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 
-/* sym_request_resume(). */
-bool tecken_resume(sym_request_t *r, const sym_view_t *view);
+bool tecken_resume(sym_request_t *r);
 
 /*
  * The frame `a->frame`, without what separates it from others.  SYM_OK,
@@ -90,20 +72,5 @@ answer_asks(const answer_t *a, const request_t *q, frame_t frame,
     return (*shown)->is_found && frame_kind(frame) == FRAME_PLAIN;
 }
 
-
-/* What a map of `downloads` tells of a module. */
-typedef enum { DEBUG_SIZES, DEBUG_TIMES, DEBUG_FAIL_TIMES } debug_map_t;
-
-/*
- * The debug block in its order: up to the maps of `downloads`; at most `budget`
- * modules of one of these, from a->next on, true: all are done; up to the list
- * of modules; at most `budget` pairs of it, from a->next on; the rest.
- */
-void debug_head(const sym_tecken_t *t, sym_out_t *out);
-bool debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget,
-               sym_out_t *out);
-void debug_totals(const sym_tecken_t *t, double spent_s, sym_out_t *out);
-void debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out);
-void debug_tail(const sym_tecken_t *t, sym_out_t *out);
 
 #endif

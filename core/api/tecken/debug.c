@@ -32,103 +32,27 @@ write_module(sym_out_t *out, sym_str_t name, sym_str_t id)
 }
 
 
-void
-debug_head(const sym_tecken_t *t, sym_out_t *out)
+/* What a map of `downloads` tells of a module. */
+typedef enum { SIZES, TIMES, FAIL_TIMES, N_MAPS } debug_map_t;
+
+/* The next step goes through a list from its beginning. */
+static void
+begin_list(sym_request_t *r, sym_request_step_t step)
 {
-    const sym_request_stats_t *stats = &t->base.stats;
+    answer_t *a = ((sym_tecken_t *) r)->answer;
 
-    write_count(out, SYM_STR(", \"debug\": {\"cache_lookups\": {\"count\": "),
-                stats->modules);
-    if (stats->modules != 0) {
-        write_count(out, SYM_STR(", \"hits\": "), t->base.hits);
-    }
-    write_time(out, SYM_STR(", \"time\": "), stats->lookup_s);
-
-    write_count(out, SYM_STR("}, \"downloads\": {\"count\": "), stats->fetched);
+    a->next = 0;
+    a->is_first = true;
+    r->step = step;
 }
 
 
-/* True if the map tells of the module: of what came, or of what was waited for
- * and did not come. */
-static bool
-is_in_map(const sym_need_t *m, debug_map_t map)
+/* --- modules and stacks --- */
+
+static sym_status_t
+write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
-    bool has_come = m->is_fetched && m->found == SYM_NEED_FOUND;
-
-    return m->is_waited
-           && (map == DEBUG_FAIL_TIMES ? m->found != SYM_NEED_FOUND : has_come);
-}
-
-
-static sym_str_t
-map_start(debug_map_t map)
-{
-    switch (map) {
-    case DEBUG_SIZES:
-        return SYM_STR(", \"size_per_module\": {\"");
-    case DEBUG_TIMES:
-        return SYM_STR(", \"time_per_module\": {\"");
-    default:
-        return SYM_STR(", \"fail_time_per_module\": {\"");
-    }
-}
-
-
-bool
-debug_map(sym_tecken_t *t, debug_map_t map, uint32_t *budget, sym_out_t *out)
-{
-    answer_t *a = t->answer;
-
-    for (; a->next<t->base.stats.modules && * budget> 0 && !out->is_full;
-         a->next++, --*budget)
-    {
-        const sym_need_t *m = &t->base.needs[a->next];
-        char id[SYM_ID_TEXT_MAX];
-
-        if (!is_in_map(m, map)) {
-            continue;
-        }
-
-        sym_out_raw(out, a->is_first ? map_start(map) : SYM_STR(", \""));
-        write_module(out, m->ref->debug_file, sym_object_ref_sent(m->ref, id));
-        a->is_first = false;
-
-        if (map == DEBUG_SIZES) {
-            write_count(out, SYM_STR("\": "), m->fetched_bytes);
-        } else {
-            write_time(out, SYM_STR("\": "), m->waited_s);
-        }
-    }
-
-    if (a->next != t->base.stats.modules) {
-        return false;
-    }
-
-    if (!a->is_first) {
-        sym_out_raw(out, SYM_STR("}"));
-    }
-
-    return true;
-}
-
-
-void
-debug_totals(const sym_tecken_t *t, double spent_s, sym_out_t *out)
-{
-    const sym_request_stats_t *stats = &t->base.stats;
-
-    write_count(out, SYM_STR(", \"size\": "), stats->fetched_bytes);
-    write_time(out, SYM_STR(", \"time\": "), stats->waited_s);
-
-    write_time(out, SYM_STR("}, \"time\": "), spent_s);
-    write_count(out, SYM_STR(", \"modules\": {\"count\": "),
-                t->answer->settled);
-}
-
-
-void
-debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out)
-{
+    const sym_tecken_t *t = (const sym_tecken_t *) r;
     answer_t *a = t->answer;
     const pair_t *pairs = t->request.pairs.items;
 
@@ -147,15 +71,111 @@ debug_modules(sym_tecken_t *t, uint32_t *budget, sym_out_t *out)
         write_count(out, SYM_STR("\": "), pair->stacks);
         a->is_first = false;
     }
+
+    if (a->next == t->request.pairs.n) {
+        sym_out_raw(out, a->is_first ? SYM_STR("}") : SYM_STR("}}"));
+        write_count(out, SYM_STR(", \"stacks\": {\"count\": "),
+                    r->stats.frames);
+        write_count(out, SYM_STR(", \"real\": "), t->request.n_real);
+        sym_out_raw(out, SYM_STR("}}}"));
+        r->step = NULL;
+    }
+
+    return SYM_OK;
 }
 
 
-void
-debug_tail(const sym_tecken_t *t, sym_out_t *out)
+static sym_status_t
+write_totals(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
-    sym_out_raw(out, t->answer->is_first ? SYM_STR("}") : SYM_STR("}}"));
-    write_count(out, SYM_STR(", \"stacks\": {\"count\": "),
-                t->base.stats.frames);
-    write_count(out, SYM_STR(", \"real\": "), t->request.n_real);
-    sym_out_raw(out, SYM_STR("}}"));
+    (void) budget;
+    write_count(out, SYM_STR(", \"size\": "), r->stats.fetched_bytes);
+    write_time(out, SYM_STR(", \"time\": "), r->stats.waited_s);
+    write_time(out, SYM_STR("}, \"time\": "), sym_request_spent_s(r));
+    write_count(out, SYM_STR(", \"modules\": {\"count\": "),
+                ((const sym_tecken_t *) r)->answer->settled);
+    begin_list(r, write_stacks);
+    return SYM_OK;
+}
+
+
+/* --- downloads --- */
+
+/* True if the map tells of the module: of what came, or of what was waited for
+ * and did not come. */
+static bool
+is_in_map(const sym_need_t *m, unsigned map)
+{
+    bool has_come = m->is_fetched && m->found == SYM_NEED_FOUND;
+
+    return m->is_waited
+           && (map == FAIL_TIMES ? m->found != SYM_NEED_FOUND : has_come);
+}
+
+
+static sym_str_t
+map_start(unsigned map)
+{
+    switch (map) {
+    case SIZES:
+        return SYM_STR(", \"size_per_module\": {\"");
+    case TIMES:
+        return SYM_STR(", \"time_per_module\": {\"");
+    default:
+        return SYM_STR(", \"fail_time_per_module\": {\"");
+    }
+}
+
+
+static sym_status_t
+write_maps(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    answer_t *a = ((sym_tecken_t *) r)->answer;
+
+    for (; a->next<r->stats.modules && * budget> 0 && !out->is_full;
+         a->next++, --*budget)
+    {
+        const sym_need_t *m = &r->needs[a->next];
+        char id[SYM_ID_TEXT_MAX];
+
+        if (!is_in_map(m, a->map)) {
+            continue;
+        }
+
+        sym_out_raw(out, a->is_first ? map_start(a->map) : SYM_STR(", \""));
+        write_module(out, m->ref->debug_file, sym_object_ref_sent(m->ref, id));
+        a->is_first = false;
+
+        if (a->map == SIZES) {
+            write_count(out, SYM_STR("\": "), m->fetched_bytes);
+        } else {
+            write_time(out, SYM_STR("\": "), m->waited_s);
+        }
+    }
+
+    if (a->next == r->stats.modules) {
+        sym_out_raw(out, a->is_first ? SYM_STR("") : SYM_STR("}"));
+        begin_list(r, ++a->map < N_MAPS ? write_maps : write_totals);
+    }
+
+    return SYM_OK;
+}
+
+
+sym_status_t
+tecken_debug(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    const sym_request_stats_t *stats = &r->stats;
+
+    (void) budget;
+    write_count(out, SYM_STR(", \"debug\": {\"cache_lookups\": {\"count\": "),
+                stats->modules);
+    if (stats->modules != 0) {
+        write_count(out, SYM_STR(", \"hits\": "), r->hits);
+    }
+    write_time(out, SYM_STR(", \"time\": "), stats->lookup_s);
+
+    write_count(out, SYM_STR("}, \"downloads\": {\"count\": "), stats->fetched);
+    begin_list(r, write_maps);
+    return SYM_OK;
 }

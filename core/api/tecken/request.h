@@ -80,7 +80,6 @@ typedef struct {
     sym_request_t base; /* modules: used ones with a name and an id */
     sym_tecken_options_t options;
     request_t request;
-    double spent_s; /* in all calls so far, if the debug block is asked for */
     struct direct_s *direct;
     struct answer_s *answer;
 } sym_tecken_t;
@@ -139,12 +138,5 @@ void request_clear(sym_tecken_t *t);
 
 /* After reading: numbers the modules that frames refer to. */
 sym_status_t request_finish(sym_tecken_t *t);
-
-/* Reading the clock is a noticeable cost in a request of two frames. */
-static inline double
-debug_now(const sym_tecken_t *t)
-{
-    return t->options.debug ? t->base.options->now_s() : 0;
-}
 
 #endif

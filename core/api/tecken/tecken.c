@@ -4,9 +4,14 @@
 
 #include <strings.h>
 
+/* Forms of its texts in the cache. */
+enum { FORM_NONE, FORM_DEMANGLED, FORM_AS_KEPT };
+
+
 static sym_status_t
-read_slice(sym_tecken_t *t, uint32_t budget)
+parse(sym_request_t *r, uint32_t budget)
 {
+    sym_tecken_t *t = (sym_tecken_t *) r;
     sym_status_t rc = direct_read(t, budget == 0 ? 1 : budget);
 
     if (rc == SYM_UNSUPPORTED) {
@@ -17,37 +22,10 @@ read_slice(sym_tecken_t *t, uint32_t budget)
 }
 
 
-static sym_status_t
-parse(sym_request_t *r, uint32_t budget)
-{
-    sym_tecken_t *t = (sym_tecken_t *) r;
-    double started = debug_now(t);
-    sym_status_t rc = read_slice(t, budget);
-
-    t->spent_s += debug_now(t) - started;
-    return rc;
-}
-
-
 sym_status_t
 sym_tecken_parse_general(sym_request_t *r)
 {
     return general_read((sym_tecken_t *) r);
-}
-
-
-static void
-reopen(sym_request_t *r)
-{
-    sym_tecken_t *t = (sym_tecken_t *) r;
-    pair_t *pairs = t->request.pairs.items;
-
-    for (uint32_t i = 0; i < t->request.pairs.n; i++) {
-        pairs[i].job = 0;
-        pairs[i].stacks = 0;
-    }
-
-    t->answer = NULL;
 }
 
 
@@ -83,8 +61,7 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
-static const sym_request_ops_t ops = { parse, tecken_answer, reopen,
-                                       tecken_resume };
+static const sym_request_ops_t ops = { parse, tecken_begin, tecken_resume };
 
 
 sym_request_t *
@@ -103,6 +80,11 @@ sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
         .body = body,
         .options = &t->options.common,
         .count_frames = count_frames,
+        .is_timed = options->debug,
+        /* a name is all that v4 writes: not worth keeping */
+        .form = options->version != 5           ? FORM_NONE
+                : options->common.names != NULL ? FORM_DEMANGLED
+                                                : FORM_AS_KEPT,
     };
     t->options = *options;
     return &t->base;
