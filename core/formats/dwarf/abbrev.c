@@ -5,11 +5,11 @@
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/grow.h"
 
-/* A table of a whole program after LTO has some thousands. */
+/* The table of a program after LTO has some thousands. */
 #define ABBREVS_MAX ((size_t) 1 << 20)
 #define STEPS_MAX ((size_t) 1 << 22)
 
-/* So much is passed before a value; more takes further steps. */
+/* Most bytes skipped before a value; more take further steps. */
 #define SKIP_MAX ((uint32_t) 1 << 24)
 
 static sym_dw_kind_t
@@ -99,7 +99,7 @@ slot_of(uint64_t attribute)
 
 #define BIT(slot) (1u << (slot))
 
-/* Slots that are of use in an entry of the kind. */
+/* Slots that an entry of the kind uses. */
 static uint32_t
 wanted(sym_dw_kind_t kind)
 {
@@ -120,7 +120,7 @@ wanted(sym_dw_kind_t kind)
     case SYM_DW_UNIT:
         return BIT(SYM_DW_SLOTS) - 1;
     case SYM_DW_PLAIN:
-    case SYM_DW_CODELESS: /* known only when all was read */
+    case SYM_DW_CODELESS: /* known only after reading all */
     default:
         return 0;
     }
@@ -190,7 +190,7 @@ compile_attribute(compile_t *c, uint64_t attribute, uint64_t form,
     c->bytes = fixed < 0 || c->bytes > SKIP_MAX ? SYM_DW_NOT_FIXED
                                                 : c->bytes + (uint32_t) fixed;
     if (slot != SYM_DW_NO_SLOT && (c->wants & BIT(slot)) != 0) {
-        c->wants &= ~BIT(slot); /* of duplicates the first stands */
+        c->wants &= ~BIT(slot); /* the first of duplicates wins */
         step.slot = (uint8_t) slot;
     } else if (fixed >= 0) {
         c->skip += (uint32_t) fixed;
@@ -275,7 +275,7 @@ compare_codes(const void *a, const void *b)
         return x->code < y->code ? -1 : 1;
     }
 
-    /* of equal codes the first stands: bsearch() may find any */
+    /* the first of equal codes wins: bsearch() may find any */
     return x->first_step < y->first_step ? -1 : x->first_step > y->first_step;
 }
 
@@ -297,7 +297,7 @@ index_codes(sym_dw_abbrevs_t *t)
 }
 
 
-/* Reads one of the table; false: that was the last, or it failed. */
+/* Reads one abbreviation; false: that was the last, or it failed. */
 static bool
 read_abbrev(compile_t *c, sym_dw_bytes_t *b)
 {
@@ -344,10 +344,10 @@ sym_dw_abbrevs_read(sym_dw_abbrevs_t *t, sym_str_t section, uint64_t offset,
     *t = (sym_dw_abbrevs_t){ 0 };
 
     while (read_abbrev(&c, &b)) {
-        /* until the table's end */
+        /* up to the table's end */
     }
 
-    /* it was read whether it is of use or not: a failed cursor is at its end */
+    /* it was read in any case: a failed cursor is at its end */
     t->bytes = section.len > offset ? sym_dw_offset(&b) - offset : 0;
     index_codes(t);
     return err->status;

@@ -1,11 +1,11 @@
 /*
  * abbrev.h - a table of abbreviations, compiled to small programs.
  *
- * Each abbreviation becomes the tag and a list of steps: pass so many bytes,
- * then read or pass one value.  What has a fixed size and is of no interest is
- * summed up, so that most entries of .debug_info are passed in one step.
+ * Each abbreviation becomes the tag and a list of steps: skip a number of
+ * bytes, then read or skip one value.  Adjacent unused values of fixed size are
+ * added up, so most entries of .debug_info are skipped in one step.
  *
- * A table belongs to one shape of units; it owns its memory.
+ * A table is for units of one shape; it owns its memory.
  */
 #ifndef SYM_FORMATS_DWARF_ABBREV_H
 #define SYM_FORMATS_DWARF_ABBREV_H
@@ -39,12 +39,12 @@ typedef enum {
 
 /* What the walk does with an entry. */
 typedef enum {
-    SYM_DW_PLAIN,      /* passes over it, looks at its children */
-    SYM_DW_CHILDLESS,  /* nothing below it has code: the sibling is next */
+    SYM_DW_PLAIN,      /* skips it, visits its children */
+    SYM_DW_CHILDLESS,  /* no descendant has code: the sibling is next */
     SYM_DW_SUBPROGRAM, /* reads it */
     SYM_DW_INLINED,
     SYM_DW_CODELESS, /* a subprogram that can have no addresses */
-    SYM_DW_SCOPE,    /* its place is kept, to qualify names */
+    SYM_DW_SCOPE,    /* its position is kept, to qualify names */
     SYM_DW_UNIT
 } sym_dw_kind_t;
 
@@ -53,7 +53,8 @@ typedef struct {
     uint8_t read;  /* SYM_DW_READ_END: no value, the entry ends here */
     uint8_t class;
     uint8_t slot;
-    uint32_t constant; /* of SYM_DW_READ_CONST: place in the table's */
+    uint32_t constant; /* of SYM_DW_READ_CONST: index in the table's
+                          constants */
 } sym_dw_step_t;
 
 typedef struct {
@@ -75,10 +76,10 @@ typedef struct {
     size_t n_steps, steps_size;
     uint64_t *constants;
     size_t n_constants, constants_size;
-    uint64_t bytes; /* read to make it */
+    uint64_t bytes; /* bytes read to make it */
 } sym_dw_abbrevs_t;
 
-/* The values of one entry; only those whose bit in `has` is set. */
+/* The values of one entry; valid if their bit in `has` is set. */
 typedef struct {
     uint32_t has;
     sym_dw_value_t values[SYM_DW_SLOTS];
@@ -112,7 +113,7 @@ sym_dw_abbrev(const sym_dw_abbrevs_t *t, uint64_t code)
 void sym_dw_die_pass_steps(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
                            const sym_dw_abbrev_t *a, sym_dw_shape_t shape);
 
-/* Passes over an entry whose code was read. */
+/* Skips an entry whose code was read. */
 static inline void
 sym_dw_die_pass(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
                 const sym_dw_abbrev_t *a, sym_dw_shape_t shape)
@@ -125,7 +126,7 @@ sym_dw_die_pass(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
 }
 
 
-/* Reads what is wanted of it, and stands behind it. */
+/* Reads the wanted values of an entry, and moves to its end. */
 void sym_dw_die_read(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
                      const sym_dw_abbrev_t *a, sym_dw_shape_t shape,
                      sym_dw_die_t *die);

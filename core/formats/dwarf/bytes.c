@@ -71,7 +71,7 @@ sym_dw_string(sym_dw_bytes_t *b)
     const uint8_t *start = b->c.pos, *end = start;
     size_t left = sym_dw_left(b);
 
-    /* compilers write only the shortest in place: a call costs more */
+    /* compilers inline only the shortest: a call costs more */
     while (left != 0 && end - start < 8 && *end != '\0') {
         end++;
         left--;

@@ -1,8 +1,8 @@
 /*
- * bytes.h - a bounded cursor of DWARF's own: numbers in the file's byte order,
- * offsets of 4 or 8 bytes, and everything that the hot loops call is inline.
+ * bytes.h - DWARF's own bounded cursor: numbers in the file's byte order,
+ * offsets of 4 or 8 bytes, and inline functions for the hot loops.
  *
- * Borrows the section.  As with sym_cursor_t the first failure fills *err and
+ * Borrows the section.  Like in a sym_cursor_t the first failure fills *err and
  * empties the cursor; later reads give 0.
  */
 #ifndef SYM_FORMATS_DWARF_BYTES_H
@@ -15,7 +15,7 @@ typedef struct {
     bool is_swapped; /* the file's byte order is not this machine's */
 } sym_dw_bytes_t;
 
-/* From offset on; past the section's end it is a failure. */
+/* From offset on; an offset beyond the section's end fails. */
 sym_dw_bytes_t sym_dw_bytes_at(sym_str_t section, const char *name,
                                uint64_t offset, bool is_swapped,
                                sym_error_t *err);
@@ -34,7 +34,7 @@ sym_dw_offset(const sym_dw_bytes_t *b)
 }
 
 
-/* Empties the cursor: what was to be read is not there. */
+/* Empties the cursor, because the bytes to be read do not exist. */
 void sym_dw_truncated(sym_dw_bytes_t *b);
 
 static inline void
@@ -136,15 +136,15 @@ sym_dw_sleb(sym_dw_bytes_t *b)
 }
 
 
-/* Passes over a LEB128 of either kind. */
+/* Skips a LEB128 of either kind. */
 void sym_dw_pass_uleb(sym_dw_bytes_t *b);
 
-/* Up to the NUL, which is passed over; without one it is a failure. */
+/* Reads up to the NUL, and skips that; without a NUL it fails. */
 sym_str_t sym_dw_string(sym_dw_bytes_t *b);
 
 /*
- * The initial length of a unit (7.4): its bytes become *unit, `b` stands behind
- * it, *offset_size is 4 or 8.  False on failure.
+ * Reads the initial length of a unit (7.4): its bytes become *unit, `b` moves
+ * to its end, *offset_size is 4 or 8.  False on failure.
  */
 bool sym_dw_unit_bytes(sym_dw_bytes_t *b, sym_dw_bytes_t *unit,
                        uint8_t *offset_size);

@@ -1,6 +1,6 @@
 /*
- * constants.h - the numbers of DWARF 2 to 5 and of GNU's extensions that we
- * read, by the names of the standard (DWARF 5, section 7).
+ * constants.h - numbers of DWARF 2 to 5 and of GNU's extensions that the reader
+ * uses, with the standard's names (DWARF 5, section 7).
  */
 #ifndef SYM_FORMATS_DWARF_CONSTANTS_H
 #define SYM_FORMATS_DWARF_CONSTANTS_H

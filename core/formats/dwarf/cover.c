@@ -2,34 +2,34 @@
 #include "formats/dwarf/walker.h"
 
 /*
- * Ranges should nest as their entries do.  Where they do not, an address
- * belongs to the entry that comes last in the unit, as in LLVM's tools.
+ * Ranges should nest like their entries.  Where they do not, an address belongs
+ * to the last entry in the unit, as in LLVM's tools.
  */
 
 /* Sorting by insertion is quicker below. */
 #define RADIX_MIN 64
 
-/* Ranges that overlap badly may be moved so often on the stack. */
+/* Limit on moves on the stack, for ranges that overlap badly. */
 #define MOVES_PER_PIECE 64
 
-/* In a piece's call: it lies outside of its function. */
+/* Flag in a piece's call: it is outside its function. */
 #define OUTSIDE ((uint32_t) 1 << 31)
 
 typedef struct {
     sym_dw_walker_t *w;
     size_t depth;
-    uint64_t at; /* up to here all was said */
+    uint64_t at; /* addresses up to here are assigned */
     uint64_t moves_left;
 } sweep_t;
 
 
-/* --- calls outside of their function --- */
+/* --- calls outside their function --- */
 
 /*
- * DWARF 2 has no lists of ranges.  gcc gives the cold part of a function an
- * entry of its own then (__second_sect_of_f), last in the unit, and leaves the
- * calls inlined into that part below the function.  Such a call goes above any
- * function, so that an address there does not lose it.
+ * DWARF 2 has no lists of ranges.  gcc then writes the cold part of a function
+ * as its own entry (__second_sect_of_f), last in the unit, and leaves the calls
+ * inlined into that part below the function.  Such a call takes precedence over
+ * any function, so that its addresses do not lose it.
  */
 static void
 mark_outside(sym_dw_walker_t *w)
@@ -41,7 +41,8 @@ mark_outside(sym_dw_walker_t *w)
         const sym_dw_piece_t *function;
 
         if (w->calls[p[i].call].parent == SYM_DW_NONE) {
-            root->node = (uint32_t) i; /* its last range, for what follows */
+            root->node = (uint32_t) i; /* its last range, for the following
+                                          ones */
             continue;
         }
 
@@ -86,7 +87,7 @@ is_sorted(const sym_dw_piece_t *p, size_t n)
 }
 
 
-/* One pass over eight bits; false: they are the same everywhere. */
+/* A pass over eight bits; false: they are equal in all keys. */
 static bool
 sort_digit(const sym_dw_piece_t *from, sym_dw_piece_t *to, size_t n,
            unsigned shift)
@@ -128,7 +129,7 @@ sort_pieces(sym_dw_walker_t *w)
         return true;
     }
 
-    /* both arrays change places: they must be of one size */
+    /* both arrays are swapped: they must have the same size */
     if (w->spare_size < w->pieces_size
         && !sym_dw_grow((void **) &w->spare, &w->spare_size, w->pieces_size - 1,
                         sizeof(*w->spare)))
@@ -154,7 +155,7 @@ sort_pieces(sym_dw_walker_t *w)
 
 /* --- the sweep --- */
 
-/* The function that the addresses of the topmost piece are a part of. */
+/* The function of the topmost piece's addresses. */
 static uint32_t
 root_of_top(sweep_t *s)
 {
@@ -169,7 +170,7 @@ root_of_top(sweep_t *s)
     }
 
     if (p->call & OUTSIDE || p->last < s->at) {
-        p = top; /* none is there */
+        p = top; /* there is none */
     }
     return w->calls[p->call & ~OUTSIDE].root;
 }
@@ -209,7 +210,7 @@ push(sweep_t *s, const sym_dw_piece_t *p)
     sym_dw_piece_t *cover = s->w->cover;
     size_t at = s->depth;
 
-    /* what has ended need not be kept in order */
+    /* pieces that have ended need no order */
     while (at > 0 && cover[at - 1].last < p->low) {
         at--;
     }

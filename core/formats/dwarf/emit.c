@@ -14,7 +14,7 @@ out_of_memory(sym_dw_walker_t *w)
 }
 
 
-/* What the part or the names refuse ends the whole reading. */
+/* A failure of the part or of the names ends all reading. */
 static sym_status_t
 fatal(sym_dw_walker_t *w, sym_status_t rc)
 {
@@ -68,7 +68,7 @@ read_lines(sym_dw_walker_t *w)
         return SYM_OK;
     }
 
-    /* to go over it for one unit more costs about as much as to read it */
+    /* using it for one more unit costs about as much as reading it */
     if (whole->stmt_list == w->lines_at) {
         return sym_dw_spend(&w->x, w->lines.bytes, w->err);
     }
@@ -84,7 +84,7 @@ read_lines(sym_dw_walker_t *w)
         return out_of_memory(w);
     }
 
-    /* a broken program is no broken unit: its first rows are kept */
+    /* a broken line program does not break the unit: its first rows are kept */
     w->lines_at = whole->stmt_list;
     w->stats->rows += w->lines.rows.n;
     return sym_dw_spend(&w->x, w->lines.bytes, w->err);
@@ -92,8 +92,8 @@ read_lines(sym_dw_walker_t *w)
 
 
 /*
- * Whether rows without a function are the unit's.  Types, and what units share
- * (3.1.1.2, 3.1.4), name a line table for the sake of its files alone.
+ * Whether rows without a function belong to the unit.  Type units and partial
+ * units (3.1.1.2, 3.1.4) refer to a line table only for its files.
  */
 static bool
 owns_rows(const sym_dw_walker_t *w)
@@ -160,7 +160,7 @@ file_id(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
 }
 
 
-/* The first sequence that ends past addr. */
+/* The first sequence that ends after addr. */
 static size_t
 sequence_at(const sym_dw_lines_t *l, uint64_t addr)
 {
@@ -180,7 +180,7 @@ sequence_at(const sym_dw_lines_t *l, uint64_t addr)
 }
 
 
-/* Of rows [low, high) the last one at or below addr, or the first. */
+/* The last of rows [low, high) at or below addr, or the first. */
 static size_t
 row_at(const sym_dw_rows_t *rows, size_t low, size_t high, uint64_t addr)
 {
@@ -332,7 +332,7 @@ language_of(uint16_t language)
 }
 
 
-/* Bytes of [low, high), at most as many as can be said. */
+/* Bytes of [low, high), up to the field's maximum. */
 static uint32_t
 size_of(uint64_t low, uint64_t high)
 {
@@ -340,7 +340,7 @@ size_of(uint64_t low, uint64_t high)
 }
 
 
-/* atos shows this. */
+/* Adds a statement that atos shows. */
 static sym_status_t
 keep_statement(sym_dw_walker_t *w, sym_statement_t s)
 {
@@ -391,7 +391,8 @@ statement_at(sym_dw_walker_t *w, uint64_t addr)
 }
 
 
-/* Up to `high` atos shows something else than the segment says, if it does. */
+/* Adds statements up to `high` for which atos shows another line than the
+   segment. */
 static sym_status_t
 add_statement(sym_dw_walker_t *w, const sym_segment_t *segment, uint64_t high)
 {
@@ -412,8 +413,8 @@ add_statement(sym_dw_walker_t *w, const sym_segment_t *segment, uint64_t high)
 }
 
 
-/* atos: a function that no row reaches, as outlined ones, stands where the
- * unit's lines end. */
+/* atos: a function without rows, such as an outlined one, gets the line at the
+ * end of the unit's lines. */
 static sym_status_t
 place_at_end(sym_dw_walker_t *w)
 {
@@ -457,9 +458,9 @@ symbol_at(const sym_dw_walker_t *w, uint64_t addr)
 
 
 /*
- * A symbol is a function's own if one of its ranges begins where the symbol
- * does.  One without a size may cover functions whose symbols were stripped,
- * and one inside of a range is a label of assembler.
+ * A symbol belongs to a function if one of the function's ranges begins at the
+ * symbol.  A symbol without a size may cover functions whose symbols were
+ * stripped, and one inside a range is an assembler label.
  */
 static sym_dwarf_symbol_t
 symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
@@ -480,7 +481,7 @@ symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
 }
 
 
-/* Gives the record under way to the part. */
+/* Passes the current record to the part. */
 static sym_status_t
 flush(sym_dw_walker_t *w)
 {
@@ -559,7 +560,7 @@ begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
 }
 
 
-/* Lines of [low, high) for the node. */
+/* Adds lines of [low, high) for the node. */
 static sym_status_t
 add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 {
@@ -600,9 +601,8 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 
 /*
  * The symbol of the record comes first, as with LLVM's tools.  It says more
- * than an entry without a linkage name does; of a copy that a compiler made for
- * a special case, which one it is (.constprop.0, .part.1, .cold); and of C's
- * aliases the one that is meant for others.
+ * than an entry without a linkage name; it names the kind of a specialized copy
+ * (.constprop.0, .part.1, .cold); and for C's aliases it is the public one.
  */
 static sym_status_t
 name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
@@ -618,8 +618,8 @@ name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 }
 
 
-/* The node of one call whose parent has one already.  The function of the
- * record stands for another that calls in it are inlined into. */
+/* Makes the node of a call whose parent has one already.  The function of the
+ * record replaces another one that calls in it are inlined into. */
 static sym_status_t
 make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
 {
@@ -655,7 +655,8 @@ make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
 }
 
 
-/* The node of a call in the record under way; those around it come first. */
+/* The node of a call in the current record; its callers' nodes are made
+   first. */
 static sym_status_t
 find_node(sym_dw_walker_t *w, uint32_t call, uint32_t *node)
 {
@@ -707,7 +708,7 @@ sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call,
 
 /* --- code without a function --- */
 
-/* A record of [low, high) named by the symbol there, or by nothing. */
+/* Passes a record of [low, high), named by its symbol or unnamed. */
 static sym_status_t
 emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 {
@@ -758,7 +759,7 @@ emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-/* The first of n stretches that ends past addr. */
+/* The first of n ranges that ends after addr. */
 static size_t
 stretch_at(const sym_dw_stretch_t *stretches, size_t n, uint64_t addr)
 {
@@ -787,7 +788,7 @@ compare_stretches(const void *a, const void *b)
 }
 
 
-/* What the unit says is its own; without a word of it all is. */
+/* The ranges that the unit declares; without any, it owns all addresses. */
 static sym_status_t
 read_own(sym_dw_walker_t *w)
 {
@@ -821,7 +822,7 @@ read_own(sym_dw_walker_t *w)
 }
 
 
-/* Up to where the addresses from addr on are the unit's own; 0: addr is not. */
+/* End of the unit's own addresses from addr on; 0: addr is not one of them. */
 static uint64_t
 own_end(const sym_dw_walker_t *w, uint64_t addr)
 {
@@ -836,8 +837,9 @@ own_end(const sym_dw_walker_t *w, uint64_t addr)
 
 
 /*
- * Rows of a sequence that begin where no function is.  What merely goes on
- * behind a function is padding; so is, with atos, what is no statement.
+ * Handles rows of a sequence that begin outside all functions.  Rows that only
+ * continue after a function are padding; so are, with atos, rows that are not
+ * statements.
  */
 static sym_status_t
 emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
@@ -891,7 +893,7 @@ sym_dw_emit_end(sym_dw_walker_t *w)
     for (size_t i = 0; i < w->lines.n_sequences; i++) {
         const sym_dw_sequence_t *s = &w->lines.sequences[i];
 
-        /* sequences that overlap the one before speak for themselves */
+        /* sequences that overlap the previous one are independent */
         if (s->low >= done && emit_sequence(w, s) != SYM_OK) {
             return w->err->status;
         }

@@ -48,7 +48,7 @@ add_file(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b,
 }
 
 
-/* DWARF 2 to 4: lists that an empty text ends. */
+/* DWARF 2 to 4: lists ended by an empty string. */
 static bool
 read_old_tables(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                 sym_dw_bytes_t *b)
@@ -85,7 +85,8 @@ read_old_tables(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
 }
 
 
-/* The description of entries; how many fields each has, or -1. */
+/* Reads the description of entries; returns the number of fields of each, or
+   -1. */
 static int
 read_formats(sym_dw_bytes_t *b, sym_dw_shape_t shape,
              format_t formats[FORMATS_MAX])
@@ -161,7 +162,7 @@ static bool
 read_new_table(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                sym_dw_bytes_t *b, bool is_dirs)
 {
-    /* addresses are of no use in a file table: any size will do */
+    /* a file table does not use addresses: any size will do */
     sym_dw_shape_t shape = { l->version, l->offset_size, 8 };
     format_t formats[FORMATS_MAX];
     int n = read_formats(b, shape, formats);
@@ -247,7 +248,7 @@ append(sym_buffer_t *path, sym_str_t part)
 }
 
 
-/* Where file number `file` is: from 1 before DWARF 5, from 0 in it. */
+/* Index of file number `file`: from 1 before DWARF 5, from 0 in it. */
 static const sym_dw_file_t *
 find_file(const sym_dw_lines_t *l, uint64_t file)
 {

@@ -140,7 +140,7 @@ sym_dw_fixed(uint8_t read)
 }
 
 
-/* The form that stands before the value (7.5.3). */
+/* Reads the form that precedes the value (7.5.3). */
 static sym_dw_form_t
 indirect(sym_dw_bytes_t *b, sym_dw_shape_t shape)
 {

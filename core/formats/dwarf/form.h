@@ -1,5 +1,5 @@
 /*
- * form.h - how the value of an attribute lies in the bytes, and what it is.
+ * form.h - the encoding of an attribute's value, and its meaning.
  *
  * A form is split in two: the read (where the value ends) and the class (what
  * it means).  Both follow from the form and the shape of the unit.
@@ -9,7 +9,7 @@
 
 #include "formats/dwarf/bytes.h"
 
-/* What sizes depend on. */
+/* The shape of a unit, on which sizes depend. */
 typedef struct {
     uint8_t version;
     uint8_t offset_size; /* 4 or 8 */
@@ -41,12 +41,12 @@ typedef enum {
     SYM_DW_CONSTANT,
     SYM_DW_ADDRESS,
     SYM_DW_ADDRESS_INDEX,
-    SYM_DW_TEXT, /* the value: where it begins in its section */
+    SYM_DW_TEXT, /* the value: its position in the section */
     SYM_DW_STR,
     SYM_DW_LINE_STR,
     SYM_DW_STR_INDEX,
     SYM_DW_ALT_STR,
-    SYM_DW_REF, /* from the unit's beginning */
+    SYM_DW_REF, /* from the start of the unit */
     SYM_DW_REF_INFO,
     SYM_DW_REF_ALT,
     SYM_DW_SECTION_OFFSET,
@@ -66,13 +66,13 @@ typedef struct {
 /* False: an unknown form. */
 bool sym_dw_form(uint64_t form, sym_dw_shape_t shape, sym_dw_form_t *out);
 
-/* Bytes of a read that always has as many; -1: depends on the bytes. */
+/* Bytes of a read of fixed size; -1: the size depends on the bytes. */
 int sym_dw_fixed(uint8_t read);
 
-/* Passes over a value. */
+/* Skips a value. */
 void sym_dw_pass(sym_dw_bytes_t *b, uint8_t read, sym_dw_shape_t shape);
 
-/* Reads a value; of blocks only that they were passed. */
+/* Reads a value; blocks are only skipped. */
 sym_dw_value_t sym_dw_value(sym_dw_bytes_t *b, sym_dw_form_t form,
                             sym_dw_shape_t shape);
 

@@ -5,15 +5,15 @@
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/grow.h"
 
-/* The rows of the sequence under way, in one of the two tables. */
+/* The rows of the current sequence, in one of the two tables. */
 typedef struct {
     sym_dw_rows_t *rows;
     size_t first;
-    bool is_unsorted; /* some row lies before its predecessor */
+    bool is_unsorted; /* some row is before its predecessor */
 } table_t;
 
-/* The state machine's registers (6.2.2) that we keep, and the sequence under
- * way. */
+/* The registers of the state machine (6.2.2) that are kept, and the current
+ * sequence. */
 typedef struct {
     sym_dw_lines_t *l;
     const sym_dwarf_input_t *in;
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t op_index;
     bool is_stmt;
 
-    bool is_dead;  /* code that was dropped */
+    bool is_dead;  /* dropped code */
     bool has_stmt; /* a row with is_stmt was kept */
     table_t all, statements;
 
@@ -107,7 +107,7 @@ index_of(uint64_t file)
 }
 
 
-/* False: an address that no row is kept of. */
+/* False: an address whose rows are dropped. */
 static inline bool
 relative(const machine_t *m, uint32_t *addr)
 {
@@ -119,9 +119,9 @@ relative(const machine_t *m, uint32_t *addr)
 
 
 /*
- * atos: only statements begin something; the rows between them, often line 0,
- * belong to the one before.  What comes before the first statement speaks for
- * itself.  Of rows at one address the first stands.
+ * atos: only statements begin a line; rows between them, often line 0, belong
+ * to the one before.  Rows before the first statement are kept.  The first of
+ * rows at one address wins.
  */
 static void
 put_statement(machine_t *m, sym_dw_bytes_t *b, sym_dw_row_t row)
@@ -155,7 +155,7 @@ put_row(machine_t *m, sym_dw_bytes_t *b)
     }
 
     if (is_begun(t) && last_row(t)->addr == row.addr) {
-        *last_row(t) = row; /* of an address the last stands */
+        *last_row(t) = row; /* the last row of an address wins */
     } else {
         (void) add_row(t, b, row);
     }
@@ -237,7 +237,7 @@ end_sequence(machine_t *m, sym_dw_bytes_t *b)
     l->end_file = index_of(m->file);
 
     if (!relative(m, &s.high)) {
-        s.high = UINT32_MAX; /* the sequence runs out of what we keep */
+        s.high = UINT32_MAX; /* the sequence leaves the kept address range */
     }
 
     if (m->is_dead || !is_begun(&m->all)
@@ -282,7 +282,7 @@ advance(machine_t *m, uint64_t operations)
 }
 
 
-/* Linkers put these where code was dropped. */
+/* Linkers write these in place of addresses of dropped code. */
 static bool
 is_tombstone(uint64_t addr, unsigned size)
 {
@@ -333,7 +333,7 @@ run_extended(machine_t *m, sym_dw_bytes_t *b)
 
     operand.c = sym_take(&b->c, sym_dw_uleb(b));
     if (sym_dw_left(&operand) == 0) {
-        return; /* no opcode: padding, if anything */
+        return; /* not an opcode: perhaps padding */
     }
 
     switch (sym_dw_u8(&operand)) {
@@ -348,7 +348,7 @@ run_extended(machine_t *m, sym_dw_bytes_t *b)
         define_file(m, &operand);
         break;
     default:
-        break; /* discriminators, and what we do not know */
+        break; /* discriminators, and unknown ones */
     }
 }
 
@@ -464,7 +464,7 @@ read_numbers(sym_dw_lines_t *l, sym_dw_bytes_t *b)
 }
 
 
-/* `b` is the unit behind its length; gives it back at the first opcode. */
+/* `b` is the unit after its length; returns it at the first opcode. */
 static bool
 read_header(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b)
 {
@@ -532,7 +532,7 @@ sym_dw_lines_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
     split_specials(&m);
     reset(&m);
     run(&m, &unit);
-    drop_rows(&m); /* a sequence without an end says nothing */
+    drop_rows(&m); /* a sequence without an end is dropped */
 
     if (l->n_sequences != 0) {
         qsort(l->sequences, l->n_sequences, sizeof(*l->sequences),

@@ -2,8 +2,8 @@
  * line.h - runs a line program (DWARF 5, 6.2) and keeps its rows by address.
  *
  * Rows are relative to the image base.  Sequences of code that the linker
- * dropped are left out.  A table is used again for the next program: its memory
- * stays, its names are views into the sections.
+ * dropped are left out.  A table is reused for the next program and keeps its
+ * memory; its names are views into the sections.
  */
 #ifndef SYM_FORMATS_DWARF_LINE_H
 #define SYM_FORMATS_DWARF_LINE_H
@@ -12,7 +12,7 @@
 #include "formats/dwarf/dwarf.h"
 #include "base/buffer.h"
 
-/* "no file": an index that the header does not know reads the same. */
+/* "no file": also the result for an index that the header does not have. */
 #define SYM_DW_NO_FILE UINT32_MAX
 
 typedef struct {
@@ -26,8 +26,8 @@ typedef struct {
     size_t n, size;
 } sym_dw_rows_t;
 
-/* Rows [first, end) from low on; the last one reaches to high.  So many of those
- * that atos shows begin where one of these does. */
+/* Rows [first, end) from low on; the last one ends at high.  statements: number
+ * of the rows for atos with a start among these. */
 typedef struct {
     uint32_t low, high;
     uint32_t first, end;
@@ -58,7 +58,7 @@ typedef struct {
     size_t n_files, files_size;
 
     sym_dw_rows_t rows;
-    sym_dw_rows_t statements;     /* what atos shows, if that is asked for */
+    sym_dw_rows_t statements;     /* rows for atos, if requested */
     sym_dw_sequence_t *sequences; /* by high */
     size_t n_sequences, sequences_size;
 
@@ -82,8 +82,8 @@ bool sym_dw_file_table_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                             sym_dw_bytes_t *b);
 
 /*
- * Compilation directory, directory and name of a file, put together as LLVM
- * does, in `path`; NULL name and false: no such file, or out of memory.
+ * Joins compilation directory, directory and name of a file in `path`, like
+ * LLVM.  False, with a NULL name: no such file, or out of memory.
  */
 bool sym_dw_file_path(const sym_dw_lines_t *l, uint64_t file,
                       sym_str_t comp_dir, sym_buffer_t *path);

@@ -13,7 +13,7 @@ slot_of(const sym_dw_map_t *map, uint64_t key)
 }
 
 
-/* Where key is, or would be. */
+/* The slot of key, or a free one for it. */
 static size_t
 probe(const sym_dw_map_t *map, uint64_t key)
 {
@@ -43,7 +43,7 @@ sym_dw_map_forget(sym_dw_map_t *map)
     map->used = 0;
 
     if (++map->generation == 0) {
-        /* after 2^32 times old slots would look new */
+        /* after 2^32 generations old slots would look new */
         free(map->slots);
         *map = (sym_dw_map_t){ .generation = 1 };
     }

@@ -1,7 +1,7 @@
 /*
- * map.h - numbers to ids: what was named already.
+ * map.h - a map from numbers to ids, for names that were read already.
  *
- * Forgetting all costs nothing: slots carry the generation that filled them.
+ * Clearing it costs nothing: slots have the generation that filled them.
  */
 #ifndef SYM_FORMATS_DWARF_MAP_H
 #define SYM_FORMATS_DWARF_MAP_H
@@ -13,7 +13,7 @@
 typedef struct {
     uint64_t key;
     uint32_t value;
-    uint32_t generation; /* another than the map's: free */
+    uint32_t generation; /* other than the map's: free */
 } sym_dw_map_slot_t;
 
 typedef struct {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 
-/* Entries of the supplementary file have keys of their own. */
+/* Keys of the supplementary file's entries are separate. */
 #define ALT_KEY ((uint64_t) 1 << 63)
 
 
@@ -104,8 +104,8 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
         return SYM_OK;
     }
 
-    /* names in names, long paths: few bytes could ask for many.  They leave
-     * something for functions, which are worth more. */
+    /* Nested names and long paths: a few bytes could cost many.  They leave a
+     * share of the budget for functions, which are worth more. */
     if (text.len > n->x->budget / 2
         || sym_dw_spend(n->x, text.len, &spent) != SYM_OK)
     {
@@ -128,7 +128,7 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
 }
 
 
-/* --- the way to a name --- */
+/* --- the path to a name --- */
 
 sym_dw_open_t *
 sym_dw_unit_of(sym_dw_context_t *x, sym_dw_open_t *current,
@@ -145,8 +145,8 @@ sym_dw_unit_of(sym_dw_context_t *x, sym_dw_open_t *current,
 }
 
 
-/* Reads the entry at f->info, f->offset and goes on to the one that it refers
- * to; false: that was the last.  References to nowhere end the way. */
+/* Reads the entry at f->info, f->offset and moves to the one that it refers to;
+ * false: that was the last.  An invalid reference ends the path. */
 static bool
 follow(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
        sym_error_t *bad)
@@ -205,7 +205,7 @@ sym_dw_find(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
 }
 
 
-/* The plain name behind the scopes of the entry that was read last. */
+/* The plain name after the scopes of the entry that was read last. */
 static sym_status_t
 intern_plain(sym_dw_names_t *n, sym_dw_open_t *current, const sym_dw_found_t *f,
              uint32_t *id, sym_error_t *err)

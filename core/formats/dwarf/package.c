@@ -1,19 +1,19 @@
 /*
- * package.c - .dwp files: many units, and an index that tells which part of
- * each section is whose (DWARF 5, 7.3.5; of DWARF 4 as GNU has it, version 2).
+ * package.c - .dwp files: many units, and an index of each unit's part of each
+ * section (DWARF 5, 7.3.5; GNU's version 2 for DWARF 4).
  *
- * Types have an index of their own (.debug_tu_index).  It is not read: nothing
- * in a type unit has code, and the names of methods stay where their code is.
+ * Types have their own index (.debug_tu_index), which is not read: a type unit
+ * has no code, and the names of methods are with their code.
  */
 #include "formats/dwarf/bytes.h"
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/dwarf.h"
 
-/* The table is at least a third empty (7.3.5.3): a search that long is a sign
- * of a broken one. */
+/* The table is at least a third empty (7.3.5.3): a longer search means that it
+ * is broken. */
 #define PROBES_MAX 4096u
 
-/* The index's header, and where its tables begin. */
+/* The index's header, and the starts of its tables. */
 typedef struct {
     sym_str_t bytes;
     bool is_swapped;
@@ -29,7 +29,7 @@ at(const index_t *x, uint64_t offset, sym_error_t *err)
 }
 
 
-/* Number `i`, of 4 bytes, of the table; 0 past its end. */
+/* Number `i`, of 4 bytes, of the table; 0 beyond its end. */
 static uint32_t
 entry(const index_t *x, uint64_t table, uint64_t i)
 {
@@ -71,7 +71,7 @@ read_index(index_t *x)
     x->columns = x->rows + (uint64_t) 4 * x->n_slots;
     x->offsets = x->columns + (uint64_t) 4 * x->n_columns;
 
-    /* first compared: the product below stays small */
+    /* compared first, so that the product below stays small */
     if (x->offsets > x->bytes.len || cells > (x->bytes.len - x->offsets) / 8) {
         return false;
     }
@@ -108,7 +108,7 @@ find_row(const index_t *x, uint64_t id)
 }
 
 
-/* The part of a section that is the row's; false: it is not there. */
+/* The row's part of a section; false: there is none. */
 static bool
 cut(const index_t *x, uint32_t row, uint32_t column, sym_str_t whole,
     sym_str_t *part)

@@ -22,8 +22,8 @@ sym_dw_ranges_free(sym_dw_ranges_t *r)
 }
 
 
-/* What linkers write in place of the address of dropped code: 0, and of LLVM's
- * -1 and -2. */
+/* Linkers write these in place of the address of dropped code: 0, and LLVM's -1
+ * and -2. */
 static bool
 is_tombstone(const list_t *l, uint64_t addr)
 {
@@ -105,7 +105,7 @@ indexed(const list_t *l, uint64_t index)
 }
 
 
-/* One entry of a list; false: it was the last. */
+/* Reads an entry of a list; false: that was the last. */
 static bool
 read_new_entry(list_t *l, sym_dw_bytes_t *b)
 {
@@ -147,7 +147,7 @@ read_new_entry(list_t *l, sym_dw_bytes_t *b)
 }
 
 
-/* The list that number `index` of the unit's table leads to. */
+/* The list at number `index` of the unit's table. */
 static bool
 offset_of_index(const sym_dw_open_t *u, uint64_t index, uint64_t *offset)
 {
@@ -176,7 +176,7 @@ read_list(list_t *l, sym_dw_context_t *x, sym_dw_value_t v)
     bool is_new = u->unit->shape.version >= 5;
     sym_str_t section =
         is_new ? u->info->sections->rnglists : u->info->sections->ranges;
-    sym_error_t bad = { 0 }; /* a broken list is no broken unit */
+    sym_error_t bad = { 0 }; /* a broken list does not break the unit */
     uint64_t offset = v.u;
     sym_dw_bytes_t b;
 
@@ -200,7 +200,7 @@ read_list(list_t *l, sym_dw_context_t *x, sym_dw_value_t v)
 
     if (is_new) {
         while (sym_ok(&b.c) && read_new_entry(l, &b)) {
-            /* until the end of the list */
+            /* up to the end of the list */
         }
     } else {
         read_old_list(l, &b);
@@ -230,7 +230,7 @@ sym_dw_ranges_of(sym_dw_ranges_t *r, sym_dw_context_t *x,
         && sym_dw_address(u, die->values[SYM_DW_LOW_PC], &low_pc))
     {
         if (high->class == SYM_DW_CONSTANT) {
-            high_pc = low_pc + high->u; /* since DWARF 4 a length */
+            high_pc = low_pc + high->u; /* a length since DWARF 4 */
         } else if (!sym_dw_address(u, *high, &high_pc)) {
             return SYM_OK;
         }

@@ -4,15 +4,15 @@
 #include "formats/dwarf/walker.h"
 
 /*
- * Units that follow each other are a chunk, which one walker reads into a part
- * of its own.  The chunks depend on the file only, and the writer takes their
- * parts in order: as many threads as there may be, what is written is the same.
+ * Adjacent units form a chunk, which one walker reads into its own part.  The
+ * chunks depend on the file only, and the writer takes their parts in order, so
+ * the output does not depend on the number of threads.
  */
 
 typedef struct {
     sym_shard_t part;
     sym_dwarf_stats_t stats;
-    sym_error_t err; /* what ends all */
+    sym_error_t err; /* the error that ends all reading */
     atomic_bool is_read;
 } result_t;
 
@@ -26,7 +26,7 @@ typedef struct {
     atomic_size_t next; /* to be read */
     atomic_bool has_failed;
 
-    /* the thread that sets it may join, and alone uses the rest */
+    /* the thread that sets it may join, and only it uses the rest */
     atomic_flag is_joining;
     atomic_size_t next_joined;
     sym_dwarf_stats_t *stats;
@@ -124,8 +124,8 @@ can_join(job_t *job)
 }
 
 
-/* Joins the next shards that are complete.  If another thread is joining now
- * it will also join this thread's: it checks again after it has released the
+/* Joins the next shards that are complete.  If another thread is joining now,
+ * it also joins this thread's shard: it checks again after it has released the
  * flag. */
 static void
 join_ready(job_t *job)
@@ -161,7 +161,7 @@ read_chunk(sym_dw_walker_t *w, const sym_dw_chunk_t *c, result_t *r)
 }
 
 
-/* False: there is no such chunk. */
+/* False: no such chunk. */
 static bool
 read_next(sym_dw_walker_t *w, const job_t *job, size_t at)
 {
@@ -214,7 +214,7 @@ work(void *task)
 }
 
 
-/* --- all of it --- */
+/* --- reading --- */
 
 static sym_status_t
 begin(job_t *job)

@@ -4,8 +4,8 @@
 #include "formats/dwarf/grow.h"
 #include "formats/dwarf/names.h"
 
-/* Names of more levels, or above SYM_NAME_BYTES_MAX, are cut at the outside;
- * templates nest some ten. */
+/* Names of more levels, or above SYM_NAME_BYTES_MAX, lose their outer scopes;
+ * templates nest about ten levels. */
 #define SCOPES_MAX 64
 
 bool
@@ -18,8 +18,8 @@ sym_dw_has_scopes(uint16_t language)
     case DW_LANG_C99:
     case DW_LANG_C11:
     case DW_LANG_C17:
-    case DW_LANG_ObjC: /* "-[Class method]" has all in it */
-    case DW_LANG_Go:   /* as has "package.(*Type).Method" */
+    case DW_LANG_ObjC: /* "-[Class method]" is complete */
+    case DW_LANG_Go:   /* so is "package.(*Type).Method" */
     case DW_LANG_Swift:
         return false;
     default:
@@ -35,7 +35,7 @@ sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, sym_dw_level_t *around)
         return false;
     }
 
-    /* until its end is met it goes on */
+    /* open until its end is found */
     s->items[s->n] =
         (sym_dw_scope_t){ start, UINT64_MAX, around->function, around->scope };
     around->function = 0;
@@ -44,8 +44,8 @@ sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, sym_dw_level_t *around)
 }
 
 
-/* Goes over a unit that is not being walked.  A broken one has the scopes up to
- * there. */
+/* Reads the scopes of a unit that is not being walked; of a broken one, those
+ * before the error. */
 static sym_status_t
 make(sym_dw_open_t *u, sym_error_t *err)
 {
@@ -119,7 +119,7 @@ scope_at(sym_dw_context_t *x, const sym_dw_scopes_t *s, uint64_t offset)
 }
 
 
-/* A function without a name is passed over. */
+/* A function without a name is skipped. */
 static sym_str_t
 anonymous(uint16_t tag)
 {
@@ -140,10 +140,10 @@ anonymous(uint16_t tag)
 
 
 /*
- * Goes from f to the scope around it and to its name.  What is defined apart
- * has that of its declaration, and f becomes where that stands.  *function is
- * what is around f inside of any scope (0: not known), before and after.
- * False: f is in no scope, or that cannot be read.
+ * Finds the scope around f, and its name.  A separate definition has the scope
+ * of its declaration, and f becomes the position of that.  *function is the
+ * function around f inside any scope (0: unknown), before and after.  False: f
+ * has no scope, or it cannot be read.
  */
 static bool
 go_out(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,

@@ -1,9 +1,9 @@
 /*
  * scopes.h - the namespaces and types of a unit, to qualify names with.
  *
- * Only where they lie: names are read when asked for.  The walk notes them in
- * languages that have any.  A type that stands in a function, as that of a
- * lambda does, remembers it; other functions cost nothing here.
+ * Only positions are kept: names are read when they are needed.  The walk
+ * records scopes in languages that have them.  A type in a function, such as a
+ * lambda's, keeps the function; other functions cost nothing here.
  */
 #ifndef SYM_FORMATS_DWARF_SCOPES_H
 #define SYM_FORMATS_DWARF_SCOPES_H
@@ -17,15 +17,15 @@
 /* Entries in (start, end) are in the scope. */
 typedef struct {
     uint64_t start, end;
-    uint64_t function; /* around it, inside of its parent; 0: none */
+    uint64_t function; /* function around it, inside its parent; 0: none */
     uint32_t parent;   /* SYM_DW_NO_SCOPE: none */
 } sym_dw_scope_t;
 
-/* What stands around the entries of a level. */
+/* Scope and function around the entries of a level. */
 typedef struct {
-    uint64_t function; /* the innermost one inside of the scope; 0: none */
+    uint64_t function; /* the innermost one inside the scope; 0: none */
     uint32_t scope;    /* SYM_DW_NO_SCOPE: none */
-    uint32_t call;     /* the walk's; SYM_DW_NONE: none with code */
+    uint32_t call;     /* the walk's call; SYM_DW_NONE: none with code */
 } sym_dw_level_t;
 
 typedef struct {
@@ -36,12 +36,13 @@ typedef struct {
 
 #define SYM_DW_NO_SCOPE UINT32_MAX
 
-/* A scope begins inside *around, which becomes it.  False: out of memory. */
+/* Begins a scope inside *around, and sets *around to it.  False: out of
+   memory. */
 bool sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start,
                         sym_dw_level_t *around);
 
-/* The children of an entry begin, *around becomes what is around them.  False:
- * out of memory. */
+/* Begins the children of an entry, and sets *around for them.  False: out of
+ * memory. */
 static inline bool
 sym_dw_scope_enter(sym_dw_scopes_t *s, uint8_t kind, uint64_t start,
                    sym_dw_level_t *around)
@@ -60,7 +61,7 @@ sym_dw_scope_enter(sym_dw_scopes_t *s, uint8_t kind, uint64_t start,
 }
 
 
-/* A list of children ends, before which *around was `before`. */
+/* Ends a list of children, and restores *around to `before`. */
 static inline void
 sym_dw_scope_end(sym_dw_scopes_t *s, uint64_t end, sym_dw_level_t *around,
                  sym_dw_level_t before)

@@ -1,17 +1,17 @@
 /*
- * split.c - units whose entries are in a file of their own (DWARF 5, 7.3.2; of
- * DWARF 4 as GNU has it).
+ * split.c - units whose entries are in a separate file (DWARF 5, 7.3.2; GNU's
+ * form for DWARF 4).
  *
  * The skeleton keeps the line table, the addresses and the unit's ranges; the
- * split unit has the entries, and counts from the skeleton's bases.
+ * split unit has the entries, relative to the skeleton's bases.
  */
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/walker.h"
 
-/* Files that are looked at for one unit. */
+/* Limit on the files that are tried for one unit. */
 #define ATTEMPTS_MAX 16
 
-/* The dwo_id of a unit; false: it has none, or is of no use. */
+/* The dwo_id of a unit; false: it has none, or is unusable. */
 static bool
 read_id(sym_dw_walker_t *w, const sym_dw_unit_t *unit, uint64_t *id)
 {
@@ -79,7 +79,7 @@ close_file(sym_dw_walker_t *w)
 }
 
 
-/* What the file that was opened has. */
+/* Sets the sections of the opened file. */
 static sym_status_t
 read_file(sym_dw_walker_t *w)
 {
@@ -107,7 +107,8 @@ read_file(sym_dw_walker_t *w)
 }
 
 
-/* The unit that the skeleton stands for; NULL without failure: none is here. */
+/* The split unit of the skeleton; NULL without a failure: the file does not
+   have it. */
 static const sym_dw_unit_t *
 find_file(sym_dw_walker_t *w, sym_dwarf_skeleton_t *wanted)
 {
@@ -139,7 +140,7 @@ find_file(sym_dw_walker_t *w, sym_dwarf_skeleton_t *wanted)
 }
 
 
-/* What is the skeleton's to say. */
+/* Copies the fields that come from the skeleton. */
 static void
 inherit(sym_dw_open_t *u, const sym_dw_open_t *skeleton)
 {

@@ -1,12 +1,13 @@
-/* text.h - texts that an entry names by their place in another section. */
+/* text.h - strings of entries in other sections. */
 #ifndef SYM_FORMATS_DWARF_TEXT_H
 #define SYM_FORMATS_DWARF_TEXT_H
 
 #include "base/str.h"
 #include "artifacts/symcache/format.h"
 
-/* The NUL-terminated text at offset; data is NULL if the offset is invalid.  Text
- * too long for a symcache is cut off: many offsets may lead into it. */
+/* The NUL-terminated text at offset; data is NULL if the offset is invalid.  A
+ * string too long for a symcache is cut, because many offsets may point into
+ * it. */
 static inline sym_str_t
 sym_dw_text_at(sym_str_t section, uint64_t offset)
 {

@@ -1,7 +1,7 @@
 /*
- * units.h - the units of .debug_info: where they are, and those that are open.
+ * units.h - the units of .debug_info: their list, and those that are open.
  *
- * The list of units is made once, as its bytes come, and then only read.  A
+ * The list of units is made once, as its bytes arrive, and then only read.  A
  * context belongs to one walker: it caches recently used units and abbreviation
  * tables, and has the budget for repeated reads.  Several walkers can share the
  * lists.
@@ -20,15 +20,15 @@ typedef struct {
     uint64_t dwo_id; /* 0: not in the header */
     size_t number;   /* in its file */
     sym_dw_shape_t shape;
-    uint8_t kind; /* DW_UT_*; 0: a header that is of no use */
+    uint8_t kind; /* DW_UT_*; 0: an unusable header */
 } sym_dw_unit_t;
 
-/* Units that follow each other. */
+/* A run of adjacent units. */
 typedef struct {
     uint64_t offset, end; /* in .debug_info */
     sym_dw_unit_t *units; /* by offset */
     size_t n_units, units_size;
-    sym_error_t bad; /* why the first of those with kind 0 is of no use */
+    sym_error_t bad; /* error of the first unit with kind 0 */
 } sym_dw_chunk_t;
 
 typedef struct sym_dw_list_s sym_dw_list_t;
@@ -40,25 +40,25 @@ typedef struct {
     sym_dw_list_t *list;
 } sym_dw_info_t;
 
-/* Makes room for a list of units; supply NULL: all bytes are there.  SYM_NOMEM
- * or SYM_OK. */
+/* Makes room for a list of units; supply NULL: all bytes are present.
+ * SYM_NOMEM or SYM_OK. */
 sym_status_t sym_dw_info_init(sym_dw_info_t *info,
                               const sym_dwarf_sections_t *sections,
                               const sym_dwarf_supply_t *supply,
                               bool is_big_endian);
 void sym_dw_info_free(sym_dw_info_t *info);
 
-/* As many chunks as there can be.  Their cuts depend on the file only. */
+/* Most chunks that there can be.  Their cuts depend on the file only. */
 size_t sym_dw_info_chunks_max(const sym_dw_info_t *info);
 
 /*
- * Chunk number i, for good: lists units up to there, and waits for their bytes.
- * NULL: there are no more, or no memory (*err).  In any thread.
+ * Chunk number i, which never changes: lists units up to there, and waits for
+ * their bytes.  NULL: no more, or no memory (*err).  Any thread may call it.
  */
 const sym_dw_chunk_t *sym_dw_info_chunk(const sym_dw_info_t *info, size_t i,
                                         sym_error_t *err);
 
-/* The unit that holds the entry at offset, or NULL.  Waits for its bytes. */
+/* The unit with the entry at offset, or NULL.  Waits for its bytes. */
 const sym_dw_unit_t *sym_dw_info_find(const sym_dw_info_t *info,
                                       uint64_t offset);
 
@@ -72,17 +72,18 @@ typedef struct {
     const sym_dw_abbrevs_t *abbrevs; /* the table's */
 
     uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
-    uint64_t low_pc; /* 0: none; what range lists count from */
+    uint64_t low_pc; /* base of range lists; 0: none */
     uint64_t stmt_list;
     uint64_t dwo_id;
     sym_str_t comp_dir;
     uint16_t language; /* DW_LANG_* */
     bool has_lines;
-    bool is_partial;  /* made to be imported by others, as dwz does */
+    bool is_partial;  /* a partial unit, imported by others, as dwz makes
+                         them */
     bool is_skeleton; /* its entries are in another file */
 
     sym_dw_die_t root;      /* its first entry */
-    sym_dw_scopes_t scopes; /* made when first asked for */
+    sym_dw_scopes_t scopes; /* made at its first use */
 } sym_dw_open_t;
 
 #define SYM_DW_OPEN_UNITS 64
@@ -94,21 +95,21 @@ typedef struct {
     sym_dw_open_t *open[SYM_DW_OPEN_UNITS];
     sym_dw_table_t *tables[SYM_DW_TABLES];
     double price;    /* budget for each byte of the units to be read */
-    uint64_t budget; /* bytes that may still be read; 0 for good once spent */
+    uint64_t budget; /* bytes that may still be read; stays 0 once used up */
 } sym_dw_context_t;
 
 void sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
                          const sym_dw_info_t *main, const sym_dw_info_t *alt);
 
-/* Units of so many bytes in all come next, as if they were a file. */
+/* Begins units of this many bytes in all, with the budget of a file. */
 void sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes);
 void sym_dw_context_free(sym_dw_context_t *x);
 
-/* Forgets all that was kept of a file's units: its bytes go. */
+/* Drops everything cached for a file's units, because its bytes are freed. */
 void sym_dw_context_forget(sym_dw_context_t *x, const sym_dw_info_t *info);
 
-/* Takes n bytes out of the budget; SYM_LIMIT if it is exhausted, and from then
- * on. Callers that learn a size only by reading ask for 0 bytes first. */
+/* Takes n bytes from the budget; SYM_LIMIT: it is used up, also for all later
+ * calls.  Callers that learn a size only by reading ask for 0 bytes first. */
 sym_status_t sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err);
 
 /* Opens a unit; close it with _close(). */
@@ -126,14 +127,14 @@ sym_dw_open_t *sym_dw_visit(sym_dw_context_t *x, const sym_dw_info_t *info,
 sym_dw_bytes_t sym_dw_unit_at(const sym_dw_open_t *u, uint64_t offset,
                               sym_error_t *err);
 
-/* A text; data NULL: none. */
+/* A string; data NULL: none. */
 sym_str_t sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u,
                       sym_dw_value_t v);
 
 /* An address; false: none. */
 bool sym_dw_address(const sym_dw_open_t *u, sym_dw_value_t v, uint64_t *addr);
 
-/* Where a reference leads, as offset in *info; false: to nowhere. */
+/* The target of a reference, as offset in *info; false: invalid. */
 bool sym_dw_target(const sym_dw_context_t *x, const sym_dw_open_t *u,
                    sym_dw_value_t v, const sym_dw_info_t **info,
                    uint64_t *offset);

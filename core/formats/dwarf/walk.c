@@ -93,7 +93,7 @@ add_pieces(sym_dw_walker_t *w, uint32_t call)
 static sym_status_t
 add_call(sym_dw_walker_t *w, sym_dw_call_t call, uint32_t *index)
 {
-    /* each takes bytes of the unit, but few: an index must do */
+    /* each takes few bytes of the unit: an index must be enough */
     if (w->n_calls >= SYM_DWARF_RANGES_MAX) {
         return sym_fail(w->err, SYM_LIMIT, "too many calls in a unit");
     }
@@ -112,9 +112,9 @@ add_call(sym_dw_walker_t *w, sym_dw_call_t call, uint32_t *index)
 
 
 /*
- * An optimiser at link time puts functions of all languages into units of its own,
- * whose language is one of these.  Such a function refers to the unit that it was
- * written in.
+ * An optimiser at link time puts functions of all languages into units of its
+ * own, whose language is one of these.  Such a function refers to its original
+ * unit.
  */
 static sym_status_t
 language_of(sym_dw_walker_t *w, const sym_dw_die_t *die, uint16_t *language)
@@ -141,7 +141,7 @@ language_of(sym_dw_walker_t *w, const sym_dw_die_t *die, uint16_t *language)
 }
 
 
-/* A function; *call is what stands around its children. */
+/* Handles a function; *call becomes the call around its children. */
 static sym_status_t
 read_function(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
               uint32_t *call)
@@ -172,7 +172,7 @@ read_function(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
 }
 
 
-/* An inlined call inside of *call, which becomes it. */
+/* Handles an inlined call inside *call, which becomes it. */
 static sym_status_t
 read_inlined(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
              uint32_t *call)
@@ -192,10 +192,10 @@ read_inlined(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
     }
 
     if (inlined.depth > SYM_INLINE_DEPTH_MAX) {
-        return SYM_OK; /* its addresses stay with what is around it */
+        return SYM_OK; /* its addresses stay with the call around it */
     }
 
-    /* most have no name of their own: saves to read this entry once more */
+    /* most have no own name: this saves reading the entry again */
     if (sym_dw_has(die, SYM_DW_ORIGIN) && !sym_dw_has(die, SYM_DW_LINKAGE_NAME)
         && !sym_dw_has(die, SYM_DW_NAME)
         && !sym_dw_target(&w->x, &w->u, die->values[SYM_DW_ORIGIN],
@@ -221,8 +221,8 @@ read_inlined(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
 
 /* --- the walk --- */
 
-/* Where nothing below an entry has code: goes to its sibling.  False: there is
- * none that would do. */
+/* Moves to an entry's sibling if no descendant has code.  False: no usable
+ * sibling. */
 static bool
 jump(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_die_t *die)
 {
@@ -243,8 +243,8 @@ jump(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_die_t *die)
 }
 
 
-/* Reads an entry of interest; *around is what stands around it, and then around
- * its children.  False: the children were jumped over. */
+/* Reads an entry of interest; *around is its context, and then that of its
+ * children.  False: the children were skipped. */
 static bool
 read_entry(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
            uint64_t offset, sym_dw_level_t *around)
@@ -273,7 +273,7 @@ read_entry(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
 }
 
 
-/* Whether there is more to do than to pass over an entry. */
+/* Whether an entry needs more than skipping. */
 static inline bool
 is_read(const sym_dw_abbrev_t *a, uint32_t call)
 {
@@ -290,7 +290,7 @@ is_read(const sym_dw_abbrev_t *a, uint32_t call)
 }
 
 
-/* Goes one level down, to what stands around the children. */
+/* Goes one level down, to the context of the children. */
 static void
 descend(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
         uint64_t offset, size_t *depth, sym_dw_level_t *around,
@@ -361,7 +361,7 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
 }
 
 
-/* Gives what was collected to the part. */
+/* Passes the collected records to the part. */
 static sym_status_t
 give(sym_dw_walker_t *w)
 {
@@ -400,11 +400,11 @@ sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
         goto done;
     }
 
-    /* what a broken unit has before the place where it breaks is kept */
+    /* entries before the error in a broken unit are kept */
     w->given = (sym_error_t){ 0 };
     w->err = &w->given;
     if (give(w) != SYM_OK) {
-        *err = w->given; /* the graver failure */
+        *err = w->given; /* the more severe failure */
     }
 
 done:

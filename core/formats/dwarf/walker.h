@@ -2,9 +2,9 @@
  * walker.h - one unit at a time: from entries to records of the symcache.
  *
  * walk.c collects the functions and inlined calls of a unit with their ranges,
- * cover.c finds out which of them each address belongs to, emit.c joins that
- * with the line table.  A walker is used by one thread, and gives what it finds
- * to a part of its own; several share the list of units.  Private to this room.
+ * cover.c finds the owner of each address, emit.c joins that with the line
+ * table.  A walker is used by one thread, and passes its records to its own
+ * part; several share the list of units.  Private to this folder.
  */
 #ifndef SYM_FORMATS_DWARF_WALKER_H
 #define SYM_FORMATS_DWARF_WALKER_H
@@ -15,24 +15,24 @@
 
 #define SYM_DW_NONE UINT32_MAX
 
-/* A function or an inlined call, in the order of the unit: a call comes after
- * what it is inlined into. */
+/* A function or an inlined call, in the order of the unit: a call follows its
+ * caller. */
 typedef struct {
-    const sym_dw_info_t *named_in; /* where its name begins */
+    const sym_dw_info_t *named_in; /* position of its name */
     uint64_t named_at;
     uint32_t parent; /* SYM_DW_NONE: a function */
     uint32_t root;   /* its function */
     uint32_t depth;
     uint32_t call_line;
     uint64_t call_file;
-    uint64_t symbol; /* where that of a function begins; UINT64_MAX: unknown */
-    uint32_t range;  /* of a function: where the range covered last begins */
-    uint32_t node;   /* in the record under way, if that is `record` */
+    uint64_t symbol; /* start of a function's range; UINT64_MAX: unknown */
+    uint32_t range;  /* of a function: start of the range covered last */
+    uint32_t node;   /* node in the current record, if that is `record` */
     uint32_t record;
     uint16_t language; /* DW_LANG_* of a function */
 } sym_dw_call_t;
 
-/* Addresses of a call; last is part of it. */
+/* Addresses of a call; last is inclusive. */
 typedef struct {
     uint32_t low, last;
     uint32_t call;
@@ -42,21 +42,22 @@ typedef struct {
     uint64_t low, high;
 } sym_dw_stretch_t;
 
-/* The place in the line table of the address asked for last. */
+/* The position in the line table of the last lookup. */
 typedef struct {
     size_t sequence, row;
-    uint64_t from, until;      /* addresses that it is valid for */
+    uint64_t from, until;      /* addresses for which it is valid */
     const sym_dw_row_t *found; /* NULL: a hole */
 } sym_dw_line_place_t;
 
-/* The record that is being put together. */
+/* The current record. */
 typedef struct {
     bool is_open;
     bool has_row;
     uint32_t root; /* SYM_DW_NONE: code without a function */
     uint32_t number;
     uint64_t low, high;
-    sym_dwarf_symbol_t symbol; /* at low; without a name if it is another's */
+    sym_dwarf_symbol_t symbol; /* at low; without a name if it belongs to
+                                  another function */
     sym_flat_node_t *nodes;
     size_t n_nodes, nodes_size;
     sym_segment_t *segments;
@@ -65,11 +66,12 @@ typedef struct {
     size_t n_statements, statements_size;
 } sym_dw_record_t;
 
-/* The file that a skeleton's entries are in, while its unit is walked. */
+/* The file with a skeleton's entries, while its unit is walked. */
 typedef struct {
     bool is_open;
     sym_dwarf_split_t file;
-    sym_dwarf_sections_t sections; /* the file's, and what it needs of ours */
+    sym_dwarf_sections_t sections; /* its own sections, and ours that it
+                                      needs */
     sym_dw_info_t info;
     sym_dw_open_t skeleton;
 } sym_dw_split_t;
@@ -80,33 +82,34 @@ typedef struct {
     sym_dwarf_stats_t *stats;
     sym_dw_context_t x;
     sym_dw_names_t names;
-    sym_error_t *err;  /* of the unit under way */
-    sym_error_t given; /* what went wrong with giving its records */
-    bool is_fatal;     /* no memory for what was found */
+    sym_error_t *err;  /* of the current unit */
+    sym_error_t given; /* error of passing its records */
+    bool is_fatal;     /* no memory for the found entries */
 
-    sym_dw_open_t u; /* its entries: a split unit stands for its skeleton */
+    sym_dw_open_t u; /* owner of its entries: the split unit of a skeleton */
     sym_dw_split_t split;
     sym_dw_level_t stack[SYM_DWARF_DEPTH_MAX];
     sym_dw_call_t *calls;
     size_t n_calls, calls_size;
     sym_dw_piece_t *pieces;
     size_t n_pieces, pieces_size;
-    sym_dw_piece_t *spare; /* to sort through */
+    sym_dw_piece_t *spare; /* scratch memory for sorting */
     size_t spare_size;
     sym_dw_piece_t *cover; /* stack of cover.c */
     size_t cover_size;
     sym_dw_ranges_t ranges;
 
     sym_dw_lines_t lines;
-    uint64_t lines_at; /* what the table was read from; SYM_DW_NO_LINES: none */
-    uint32_t *file_ids; /* by number; SYM_DW_UNSEEN: not asked for yet */
+    uint64_t lines_at;  /* position of the table's program; SYM_DW_NO_LINES:
+                          none */
+    uint32_t *file_ids; /* by number; SYM_DW_UNSEEN: not looked up yet */
     size_t n_file_ids, file_ids_size;
     sym_buffer_t path;
     sym_dw_line_place_t place;
     size_t statement; /* the one found last */
 
     sym_dw_record_t record;
-    sym_dw_stretch_t *stretches; /* given to the part, by address */
+    sym_dw_stretch_t *stretches; /* passed to the part, by address */
     size_t n_stretches, stretches_size;
     sym_dw_stretch_t *own; /* addresses that the unit claims */
     size_t n_own, own_size;
@@ -119,21 +122,21 @@ void sym_dw_walker_init(sym_dw_walker_t *w, const sym_dwarf_input_t *in,
                         const sym_dw_info_t *main, const sym_dw_info_t *alt);
 void sym_dw_walker_free(sym_dw_walker_t *w);
 
-/* Begins on units of so many bytes in all, as if on a file of its own: what it
- * did before changes nothing. */
+/* Begins units of this many bytes in all, like a new file: earlier work has no
+ * effect. */
 void sym_dw_walker_begin(sym_dw_walker_t *w, sym_shard_t *part,
                          sym_dwarf_stats_t *stats, uint64_t bytes);
 
-/* Reads a unit and gives its records to the part.  If it fails, what was
- * read up to there was given. */
+/* Reads a unit and passes its records to the part.  If it fails, the records
+ * before the error were passed. */
 sym_status_t sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit,
                          sym_error_t *err);
 
 /* --- split.c --- */
 
 /*
- * If the unit at hand is a skeleton, opens the split unit in its place.  Without
- * a file for it the skeleton stands for itself; fails only without memory.
+ * If the current unit is a skeleton, opens the split unit in its place.
+ * Without a file for it the skeleton itself is used; fails only without memory.
  */
 sym_status_t sym_dw_split_enter(sym_dw_walker_t *w);
 void sym_dw_split_leave(sym_dw_walker_t *w);
@@ -146,7 +149,7 @@ sym_dw_is_below(const sym_dwarf_input_t *in, uint64_t addr)
 }
 
 
-/* What speaks of the unit as a whole: its addresses, its line table. */
+/* Reads attributes of the unit as a whole: its addresses, its line table. */
 static inline const sym_dw_open_t *
 sym_dw_whole(const sym_dw_walker_t *w)
 {
@@ -161,15 +164,15 @@ sym_status_t sym_dw_cover(sym_dw_walker_t *w);
 
 /* --- emit.c --- */
 
-/* Reads the unit's line table, if that is not the one at hand. */
+/* Reads the unit's line table, unless it is the current one. */
 sym_status_t sym_dw_emit_begin(sym_dw_walker_t *w);
 
 /* Addresses [low, high) belong to the call, and are part of function root: the
- * call's own, except for calls outside of that. */
+ * call's own function, except for calls outside it. */
 sym_status_t sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high,
                          uint32_t call, uint32_t root);
 
-/* Gives the last record, and code with lines that no function has. */
+/* Passes the last record, and code with lines but without a function. */
 sym_status_t sym_dw_emit_end(sym_dw_walker_t *w);
 
 #endif

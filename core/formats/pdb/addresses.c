@@ -100,7 +100,7 @@ sym_pdb_next_stretch(const sym_pdb_addresses_t *a, uint32_t *linked,
         }
 
         begin = sym_le32(a->omap.data + (next - 2) * OMAP_BYTES + 4);
-        if (begin != 0) { /* 0: the stretch was removed */
+        if (begin != 0) { /* 0: the range was removed */
             *stretch = (sym_pdb_stretch_t){
                 from, begin + (from - omap_from(a, next - 2)), to - from
             };

@@ -21,7 +21,7 @@ typedef struct {
     sym_str_t omap;     /* OMAP_DATA rows (u32 from, u32 to), or empty */
 } sym_pdb_addresses_t;
 
-/* A range of linked addresses, and where it lies in the final image. */
+/* A range of linked addresses, and its position in the final image. */
 typedef struct {
     uint32_t linked; /* its first address */
     uint32_t addr;

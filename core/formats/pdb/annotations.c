@@ -6,9 +6,9 @@
 enum {
     OP_END,
     OP_CODE_OFFSET, /* sets the offset */
-    OP_CHUNK,       /* goes to another chunk of the code */
+    OP_CHUNK,       /* switches to another chunk of the code */
     OP_MOVE,        /* moves the offset; emits */
-    OP_SIZE,        /* gives the last range its size */
+    OP_SIZE,        /* sets the size of the last range */
     OP_FILE,        /* sets the file */
     OP_LINE,        /* moves the line */
     OP_LINES,       /* number of lines: ignored */
@@ -22,8 +22,8 @@ enum {
 
 
 /*
- * What the frequent operations do with an operand, as numbers: which operation
- * comes next is unpredictable, and a branch on it would cost more than the work.
+ * Effects of the frequent operations on an operand, as numbers: the next
+ * operation is unpredictable, and a branch on it would cost more than the work.
  */
 #define PLAIN                                                                  \
     (1u << OP_MOVE | 1u << OP_SIZE | 1u << OP_LINE | 1u << OP_MOVE_AND_LINE)
@@ -113,7 +113,7 @@ read_plain(walk_t *w)
         offset += v & op->moves;
         line += signed_of(v >> op->line_from);
 
-        /* what follows the last range is scratch */
+        /* the slot after the last range is scratch */
         last[1] = (sym_pdb_range_t){ place, offset, line, SYM_PDB_UNSIZED };
         last += op->begins;
     }
@@ -132,7 +132,7 @@ begin_range(walk_t *w, uint32_t size)
 }
 
 
-/* Carries out any operation.  False: the bytes end here. */
+/* Carries out any operation.  False: no bytes are left. */
 static bool
 step(walk_t *w)
 {

@@ -2,7 +2,7 @@
  * annotations.h - the line program of one inlined call (cvinfo.h,
  * BinaryAnnotationOpcode; LLVM: SourceLevelDebugging.rst, S_INLINESITE).
  *
- * Gives ranges of code, which are not always in ascending order.
+ * Returns ranges of code, not always in ascending order.
  */
 #ifndef SYM_FORMATS_PDB_ANNOTATIONS_H
 #define SYM_FORMATS_PDB_ANNOTATIONS_H
@@ -14,7 +14,7 @@
 
 typedef struct {
     uint32_t chunk; /* of the procedure: 0 its main code, n cold part n */
-    uint32_t file;  /* as lines.h names files */
+    uint32_t file;  /* a file, as in lines.h */
 } sym_pdb_place_t;
 
 typedef struct {
@@ -28,13 +28,13 @@ typedef struct {
 #define SYM_PDB_UNSIZED UINT32_MAX
 #define SYM_PDB_NO_CHUNK UINT32_MAX
 
-/* Room for the ranges of so many bytes.  A range takes an operation and an
- * operand; the items before and behind the ranges are scratch. */
+/* Room for the ranges of this many bytes.  A range takes an operation and an
+ * operand; the items before and after the ranges are scratch. */
 #define SYM_PDB_RANGES_ROOM(bytes) ((bytes) / 2 + 2)
 
-/* Reads all ranges up to the end, or to what cannot be read, to ranges[1] and the
- * following, and returns their number.  The one behind them is of no chunk.
- * file, line: the declaration of the inlined function. */
+/* Reads all ranges, up to the end or to an error, into ranges[1] and following,
+ * and returns their number.  The one after them has no chunk.  file, line: the
+ * declaration of the inlined function. */
 size_t sym_pdb_annotations_read(sym_str_t bytes, uint32_t file, uint32_t line,
                                 sym_pdb_range_t *ranges);
 

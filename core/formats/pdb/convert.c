@@ -14,7 +14,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
     sym_pdb_stats_t stats;
     char text[256];
 
-    /* of functions that the linker folded, Sentry's reader shows the last */
+    /* Sentry's reader shows the last of functions that the linker folded */
     sym_writer_keep_twins(w);
     if (sym_pdb_read(pdb, w, f->services, &stats, err) != SYM_OK) {
         return err->status;
@@ -75,11 +75,12 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_status_t rc = w == NULL ? err->status : SYM_OK;
     sym_pdb_t pdb = { 0 };
 
-    (void) which; /* there is one object in a file */
+    (void) which; /* a file has one object */
     rc =
         rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, f->services->pool, err);
     rc = rc != SYM_OK ? rc : read_all(f, &pdb, w, err);
-    sym_format_release(f->services, f->data); /* the writer has what it needs */
+    sym_format_release(f->services, f->data); /* the writer has copied what it
+                                                 needs */
     rc = rc != SYM_OK ? rc : put(f, &pdb, w, err);
 
     sym_pdb_close(&pdb);

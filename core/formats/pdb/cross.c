@@ -78,7 +78,7 @@ sym_pdb_exports_free(sym_pdb_exports_t *e)
 
 /* --- modules by their names --- */
 
-/* Case does not count.  Names are long and begin alike, as paths of one build. */
+/* Ignores case.  Names are long and share prefixes, as paths of one build. */
 static uint64_t
 hash_name(const sym_hash_key_t *key, sym_str_t name)
 {
@@ -141,7 +141,7 @@ sort_modules(sym_pdb_exports_t *e)
 }
 
 
-/* The first module with this name; hash is the name's.  NULL: there is none. */
+/* The first module with this name; hash is the name's.  NULL: none. */
 static const sym_pdb_module_t *
 find_module(const sym_pdb_exports_t *e, sym_str_t name, uint64_t hash)
 {

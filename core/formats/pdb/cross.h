@@ -18,7 +18,7 @@ sym_pdb_is_cross(uint32_t index)
 }
 
 
-/* The exports of all modules, each read when it is first asked for. */
+/* The exports of all modules, each read when it is first needed. */
 typedef struct sym_pdb_exports_s sym_pdb_exports_t;
 
 /* NULL: no memory. */
@@ -27,8 +27,8 @@ void sym_pdb_exports_free(sym_pdb_exports_t *e);
 
 /*
  * Resolves an index to one of the TPI or IPI stream; imports: the list of the
- * module that uses it.  Any thread may call this.  SYM_NOT_FOUND: the index
- * resolves to no record; SYM_NOMEM.
+ * module that uses it.  Any thread may call this.  SYM_NOT_FOUND: no such
+ * record; SYM_NOMEM.
  */
 sym_status_t sym_pdb_exports_find(sym_pdb_exports_t *e, sym_str_t imports,
                                   uint32_t index, uint32_t *found);

@@ -1,8 +1,8 @@
 /*
  * emit.c - converts lines and inlined calls of a procedure to segments.
  *
- * Of several calls that cover an address the deepest counts; where no call
- * covers it, the procedure's own line counts.
+ * The deepest of several calls that cover an address wins; without a call, the
+ * procedure's own line.
  */
 #include "formats/native/undecorate.h"
 #include "formats/pdb/reader.h"
@@ -11,7 +11,9 @@
 #define FUNCTION_PRICE 64
 #define NODE_PRICE 16
 #define SEGMENT_PRICE 16
-#define LINE_PRICE 4 /* of one that is passed, whatever comes of it */
+#define LINE_PRICE                                                             \
+    4 /* of a function that is passed on, even if it is dropped
+                        later */
 
 /* Code ends before this address. */
 #define NEVER UINT32_MAX
@@ -22,7 +24,7 @@ typedef struct {
     uint32_t file, line_number;               /* of the procedure itself */
     const sym_sort_item_t *order, *order_end; /* the next inlined range */
 
-    /* inlined ranges that have begun, by depth: one of each */
+    /* open inlined ranges, one for each depth */
     const sym_pdb_inline_t *open[SYM_INLINE_DEPTH_MAX];
     size_t n_open;
 } walk_t;
@@ -53,7 +55,7 @@ pass_line(sym_pdb_reader_t *r, walk_t *w)
 }
 
 
-/* Opens a call: of those at its depth it is the only one. */
+/* Opens a call: it is the only one at its depth. */
 static void
 open_inline(walk_t *w, const sym_pdb_inline_t *in)
 {
@@ -140,8 +142,8 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
     walk_t w;
     sym_segment_t *end;
     const sym_pdb_line_t *lines = NULL;
-    /* a segment begins with the chunk, with a line, and where a call begins or
-     * ends */
+    /* a segment begins at the start of the chunk, at a line, and where a call
+     * begins or ends */
     size_t room = 1;
 
     /* not by an initializer, which would clear 4 KB for each chunk */

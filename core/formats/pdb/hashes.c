@@ -1,6 +1,6 @@
 #include "formats/pdb/hashes.h"
 
-/* In each byte, the bit that makes a letter small. */
+/* In each byte, the bit that makes a letter lower case. */
 #define SMALL 0x20202020u
 
 

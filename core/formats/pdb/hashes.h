@@ -3,8 +3,8 @@
  *
  * The hash stream has a hash of each record, modulo a number of buckets; of the
  * definition of a class it is that of its name or, within a function, of its
- * unique name (LLVM: TpiHashing.cpp).  Hashes are not trusted: the caller reads
- * what is found, and looks elsewhere for what is not.
+ * unique name (LLVM: TpiHashing.cpp).  Hashes are not trusted: the caller
+ * checks a record that is found, and searches elsewhere if none is.
  */
 #ifndef SYM_FORMATS_PDB_HASHES_H
 #define SYM_FORMATS_PDB_HASHES_H

@@ -13,10 +13,10 @@
 #define NAMES ((uint32_t) 8192)
 #define CALLEES ((uint32_t) 1024)
 
-/* Calls around one, nearest first, that are asked for their file. */
+/* Limit on the enclosing calls whose files are checked, nearest first. */
 #define CALLERS_ASKED 8
 
-/* In the cache of names: the id is not a function's. */
+/* In the cache of names: not the id of a function. */
 #define NO_NAME UINT32_MAX
 
 /* Nodes of a call that are searched for an equal one; more are rare, because a
@@ -37,7 +37,7 @@ compare_inlines(const void *a, const void *b)
 }
 
 
-/* Those at one address stay in their order: qsort() need not be stable. */
+/* Keeps the order of ranges at one address: qsort() need not be stable. */
 static void
 order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 {
@@ -53,8 +53,8 @@ order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 }
 
 
-/* Ranges of one call lie together; this is the order of all, in which those at
- * one address stay in theirs.  False: out of memory. */
+/* Ranges of one call are adjacent; this sorts all ranges stably by address.
+ * False: out of memory. */
 static bool
 order_inlines(sym_pdb_reader_t *r)
 {
@@ -86,7 +86,7 @@ sym_pdb_forget_names(sym_pdb_reader_t *r)
 }
 
 
-/* SYM_NOT_FOUND: the id is not a function's. */
+/* SYM_NOT_FOUND: not the id of a function. */
 static sym_status_t
 name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 {
@@ -125,8 +125,8 @@ name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 }
 
 
-/* A module inlines the same functions many times, so what it says of them is
- * cached.  SYM_NOT_FOUND: the function has no name, or no file. */
+/* A module inlines the same functions many times, so their names are cached.
+ * SYM_NOT_FOUND: the function has no name, or no file. */
 static sym_status_t
 find_callee(sym_pdb_reader_t *r, uint32_t id, const sym_pdb_callee_t **found)
 {
@@ -161,9 +161,8 @@ find_callee(sym_pdb_reader_t *r, uint32_t id, const sym_pdb_callee_t **found)
 
 /* --- call sites --- */
 
-/* The first range of the caller's code that ends behind the address, otherwise
- * the last of all.  Most often it is the one found last, or the one after
- * that. */
+/* The first range of the caller's code that ends after the address, otherwise
+ * the last one.  Usually it is the one found before, or the next. */
 static const sym_pdb_inline_t *
 caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
 {
@@ -176,7 +175,7 @@ caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
         return &code[low];
     }
 
-    /* the last that follows one that ends before */
+    /* the last one that follows a range that ends before */
     for (low = 0; high > 1; high -= high / 2) {
         low += code[low + high / 2 - 1].end <= linked ? high / 2 : 0;
     }
@@ -199,7 +198,7 @@ chunk_of(const sym_pdb_reader_t *r, uint32_t linked)
 }
 
 
-/* Sets where the procedure's code at the address was compiled from, and returns
+/* Sets the source position of the procedure's code at the address, and returns
  * the end of the line. */
 static sym_status_t
 call_in_procedure(sym_pdb_reader_t *r, uint32_t linked, sym_flat_node_t *node,
@@ -230,7 +229,7 @@ call_in_procedure(sym_pdb_reader_t *r, uint32_t linked, sym_flat_node_t *node,
 }
 
 
-/* Counts the node behind the last one, unless the call has an equal one; `first`
+/* Adds the node after the last one, unless the call has an equal one; `first`
  * is the first node of the call. */
 static uint32_t
 settle_node(sym_pdb_reader_t *r, size_t first)
@@ -333,7 +332,7 @@ add_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
             return rc;
         }
 
-        /* one branch, which is hardly ever taken */
+        /* one branch, which is rarely taken */
         if (((last->end ^ linked) | (last->file ^ file)
              | (last->line ^ range->line))
             == 0)

@@ -88,9 +88,8 @@ sort_inlinees(sym_pdb_lines_t *l)
 }
 
 
-/* The last inlinee whose key is not greater, otherwise the first of all.
- * Searches step without a branch, because nobody can predict which way one
- * goes. */
+/* The last inlinee whose key is not greater, otherwise the first one.  Searches
+ * step without a branch, because their direction is unpredictable. */
 static const sym_sort_item_t *
 inlinee_at(const sym_pdb_lines_t *l, uint64_t key)
 {
@@ -141,8 +140,8 @@ sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id, uint32_t file,
 
 /* --- lines --- */
 
-/* Of several lines at one address the last counts; a line equal to the one
- * before it is dropped. */
+/* The last of several lines at one address wins; a line equal to the one before
+ * is dropped. */
 static void
 add_line(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_pdb_line_t line)
 {
@@ -363,7 +362,7 @@ sym_pdb_lines_at(const sym_pdb_lines_t *l, const sym_pdb_table_t *table,
 }
 
 
-/* --- files, and all --- */
+/* --- files, and opening --- */
 
 bool
 sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file, uint32_t *name)
@@ -377,7 +376,7 @@ sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file, uint32_t *name)
 }
 
 
-/* False: there are no more. */
+/* False: no more. */
 static bool
 next_subsection(sym_cursor_t *c, uint32_t *kind, sym_cursor_t *part)
 {
@@ -464,7 +463,7 @@ sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
     l->files = l->imports = SYM_STR("");
     l->c13 = c13;
 
-    /* what precedes an error counts, and is searched */
+    /* lines before an error are valid */
     if (read_subsections(l, addresses, err) != SYM_NOMEM
         && !(sort_tables(l) && sort_inlinees(l)))
     {

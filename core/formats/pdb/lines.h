@@ -52,7 +52,7 @@ typedef struct {
 /* Where an inlined function is declared; its annotations count from there. */
 typedef struct {
     uint32_t file, line;
-    bool has_namesakes; /* the module lists several functions of the id */
+    bool has_namesakes; /* the module lists several functions with this id */
 } sym_pdb_inlinee_t;
 
 /* DEBUG_S_SUBSECTION_TYPE (cvinfo.h) */
@@ -79,7 +79,7 @@ void sym_pdb_lines_free(sym_pdb_lines_t *l);
 const sym_pdb_table_t *sym_pdb_lines_find(sym_pdb_lines_t *l, uint32_t linked);
 
 /* The index of the line that covers an address in the table; the first line, if
- * the address lies before it. */
+ * the address is before it. */
 uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
                           const sym_pdb_table_t *table, uint32_t linked);
 
@@ -91,7 +91,7 @@ uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
 bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
                            sym_pdb_inlinee_t *inlinee);
 
-/* The inlinee of that id in that file; false: there is none. */
+/* The inlinee of that id in that file; false: none. */
 bool sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id,
                               uint32_t file, sym_pdb_inlinee_t *inlinee);
 

@@ -71,8 +71,8 @@ enum {
  * two. */
 #define CHUNKS_MAX 64
 
-/* Budget of a module's output, at the prices of emit.c and including names: so
- * many times the module's bytes, plus a minimum. */
+/* Budget of a module's output, at the prices of emit.c and including names: a
+ * multiple of the module's bytes, plus a minimum. */
 #define MADE_MAX 32
 #define MADE_MIN ((uint64_t) 1 << 20)
 
@@ -139,7 +139,7 @@ sym_pdb_reader_fill(sym_pdb_reader_t *r, sym_shard_t *shard,
     r->shard = shard;
     r->thunks = thunks;
     sym_pdb_forget_names(r); /* they are the last shard's strings */
-    /* which pieces a reader has read depends on threads, a name must not */
+    /* the pieces of a reader depend on threads, names must not */
     sym_pdb_scratch_forget(r->scratch);
 }
 
@@ -227,7 +227,7 @@ language_of(uint8_t cfl)
 }
 
 
-/* --- the procedure that is being read --- */
+/* --- the current procedure --- */
 
 /* False: out of memory. */
 static bool
@@ -406,7 +406,7 @@ read_record(sym_pdb_reader_t *r, const record_t *rec)
 {
     sym_status_t rc = SYM_OK;
 
-    /* inlined calls are most of what is left */
+    /* inlined calls are most of the rest */
     if (rec->kind == S_INLINESITE || rec->kind == S_INLINESITE2) {
         return open_site(r, rec,
                          rec->kind == S_INLINESITE ? SITE_ANNOTATIONS

@@ -35,12 +35,12 @@ sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
                                         sym_pdb_exports_t *exports);
 void sym_pdb_reader_free(sym_pdb_reader_t *r);
 
-/* Where the modules that follow are read to. */
+/* Sets the shard for the following modules. */
 void sym_pdb_reader_fill(sym_pdb_reader_t *r, sym_shard_t *shard,
                          sym_pdb_thunks_t *thunks);
 
-/* If the module is malformed, the call counts it and keeps what precedes the
- * error; it fails only when out of memory. */
+/* If the module is malformed, the call counts it and keeps the functions before
+ * the error; it fails only when out of memory. */
 sym_status_t sym_pdb_reader_module(sym_pdb_reader_t *r,
                                    const sym_pdb_module_t *m,
                                    sym_pdb_stats_t *stats, sym_error_t *err);

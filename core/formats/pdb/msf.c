@@ -57,11 +57,11 @@ pages_of(const sym_msf_t *msf, uint64_t bytes)
 
 
 typedef struct {
-    uint64_t at, len; /* in the file, or behind its end */
+    uint64_t at, len; /* in the file, or beyond its end */
 } run_t;
 
-/* So many bytes in pages that follow each other from the first listed one on:
- * bytes of a page, of which the last may be cut. */
+/* Number of bytes in adjacent pages from the first listed one on; the last page
+ * may be cut. */
 static run_t
 run_of(const sym_msf_t *msf, const uint8_t *pages, uint64_t bytes)
 {
@@ -129,7 +129,7 @@ gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
 }
 
 
-/* Where the pages of each stream are listed. */
+/* Position of each stream's list of pages. */
 static sym_status_t
 read_directory(sym_msf_t *msf, sym_str_t directory, sym_error_t *err)
 {

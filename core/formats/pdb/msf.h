@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Stands for "no stream" in 16-bit fields that hold a stream number. */
+/* "No stream" in 16-bit fields with a stream number. */
 #define SYM_MSF_NO_STREAM 0xffffu
 
 typedef struct {

@@ -5,10 +5,10 @@
 /* The length of a record includes its kind. */
 #define LENGTH_BYTES 2
 
-/* Index and offset behind the header. */
+/* Index and offset after the header. */
 #define PLACE_BYTES 8
 
-/* Walks side by side; processors fetch ahead for some sixteen. */
+/* Parallel walks; processors prefetch for about sixteen. */
 #define WALKS 8
 
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
 } walk_t;
 
 
-/* False: the record runs past the end. */
+/* False: the record extends beyond the end. */
 static inline bool
 step(const uint8_t *stream, walk_t *w, uint32_t *offsets)
 {
@@ -69,7 +69,7 @@ walk_all(const uint8_t *stream, walk_t *walks, size_t n, uint32_t end,
             const walk_t *w = &walks[i];
 
             if (w->i == w->last) {
-                /* the stream may go on behind the last record */
+                /* the stream may continue after the last record */
                 if (w->at != w->end && w->end != end) {
                     return false;
                 }
@@ -82,7 +82,7 @@ walk_all(const uint8_t *stream, walk_t *walks, size_t n, uint32_t end,
 }
 
 
-/* False: the places are in disorder, or too few. */
+/* False: the positions are unsorted, or too few. */
 static bool
 begin_walks(walk_t *walks, walk_t all, sym_str_t places, uint32_t first)
 {

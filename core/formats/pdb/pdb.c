@@ -37,7 +37,7 @@
 #define NAMES_SIGNATURE 0xeffeeffeu
 #define NAMES_BYTES 12
 
-/* The header that also PDBs without a table of stream names have. */
+/* The header, which even PDBs without a table of stream names have. */
 typedef struct {
     uint32_t age;
     uint32_t symbols, names, srcsrv; /* streams */
@@ -80,7 +80,7 @@ pass_bits(sym_cursor_t *c)
 }
 
 
-/* LLVM: HashTable.rst.  The entries are contiguous, so the bits that tell their
+/* LLVM: HashTable.rst.  The entries are contiguous, so the bits of their
  * buckets are not needed. */
 static void
 read_stream_names(sym_cursor_t *c, opening_t *o)
@@ -89,8 +89,8 @@ read_stream_names(sym_cursor_t *c, opening_t *o)
     const uint32_t n = sym_u32(c);
 
     (void) sym_u32(c); /* capacity */
-    pass_bits(c);      /* those that are there */
-    pass_bits(c);      /* those that were deleted */
+    pass_bits(c);      /* entries that are present */
+    pass_bits(c);      /* deleted entries */
 
     for (uint32_t i = 0; i < n && sym_ok(c); i++) {
         const sym_str_t name = text_at(texts, sym_u32(c));
@@ -346,8 +346,8 @@ read_names(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
 }
 
 
-/* Without its hash stream a type stream is read more slowly, and of several
- * definitions of a class the first counts. */
+/* Without its hash stream a type stream is read more slowly, and the first of
+ * several definitions of a class wins. */
 static sym_pdb_type_stream_t
 with_hashes(sym_pdb_t *pdb, unsigned which, unsigned hashes, sym_error_t *err)
 {

@@ -1,5 +1,5 @@
 /*
- * pdb.h - an open PDB: its id, list of modules, and the streams that all share.
+ * pdb.h - an open PDB: its id, list of modules, and shared streams.
  *
  * LLVM: docs/PDB/PdbStream.rst, DbiStream.rst; docs/formats/pdb.md sums up the
  * streams and their headers.  A sym_pdb_t does not change after sym_pdb_open(),
@@ -28,7 +28,8 @@ enum {
     SYM_PDB_NAMES,
     SYM_PDB_SECTIONS,
     SYM_PDB_OMAP,
-    SYM_PDB_SYMBOLS, /* of all modules: publics, and references to others */
+    SYM_PDB_SYMBOLS, /* symbols of all modules: publics, and references to
+                        others */
     SYM_PDB_TPI,
     SYM_PDB_IPI,
     SYM_PDB_TPI_HASHES,
@@ -49,7 +50,7 @@ typedef struct {
     size_t n_modules; /* modules that have a stream */
     sym_pdb_addresses_t addresses;
     sym_pdb_types_t types;
-    bool has_type_servers; /* of any module */
+    bool has_type_servers; /* largest of any module */
 } sym_pdb_t;
 
 /* Borrows the file.  The caller must close it even after a failure.  pool: may be

@@ -34,9 +34,9 @@ name_of(const uint8_t *name, size_t len, bool is_pascal)
 }
 
 
-/* A public symbol has no size, so it extends to the next one, whatever lies
- * between.  It does not continue after a function that begins at its
- * address. */
+/* A public symbol has no size, so it extends to the next one, across
+ * anything between.  It does not continue after a function that begins at
+ * its address. */
 static sym_status_t
 read_public(const sym_pdb_t *pdb, const uint8_t *data, size_t len,
             bool is_pascal, sym_pdb_publics_t *all)

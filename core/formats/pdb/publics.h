@@ -16,7 +16,8 @@ typedef struct {
     size_t n, size;
 } sym_pdb_publics_t;
 
-/* Adds the public symbols of code.  After a failure those before it are there. */
+/* Adds the public symbols of code.  After a failure the symbols before it are
+   added. */
 sym_status_t sym_pdb_read_publics(const sym_pdb_t *pdb,
                                   sym_pdb_publics_t *publics, sym_error_t *err);
 

@@ -20,8 +20,8 @@ typedef struct {
     sym_error_t err; /* a fatal error */
 } slot_t;
 
-/* Bytes of the file are released together if no more than this lies between them:
- * Linux maps so much around a page that is read. */
+/* Parts of the file with at most this distance are released together: Linux
+ * maps this much around a page that is read. */
 #define NEAR ((size_t) 64 << 10)
 
 typedef struct {
@@ -102,7 +102,7 @@ add_stream(const job_t *job, sym_str_t *range, uint32_t stream)
 }
 
 
-/* A module is read once, but for what others refer to in it (cross.h). */
+/* A module is read once, except for parts that others refer to (cross.h). */
 static void
 release_modules(const job_t *job, size_t first, size_t end)
 {
@@ -171,7 +171,7 @@ make(void *ctx, size_t piece, size_t at)
 }
 
 
-/* --- what names code without functions --- */
+/* --- names of code without functions --- */
 
 static sym_status_t
 write_thunks(const job_t *job, const sym_pdb_thunks_t *thunks)
@@ -218,7 +218,7 @@ write_publics(const job_t *job)
 }
 
 
-/* --- all of it --- */
+/* --- reading --- */
 
 static bool
 take(void *ctx, size_t piece, size_t at)

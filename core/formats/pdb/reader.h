@@ -28,11 +28,11 @@ typedef struct {
     sym_str_t annotations;
     uint32_t first, n; /* its code, by address; no more than half the bytes of
                         * annotations */
-    uint32_t last;     /* of its code, where the last call in it was found */
+    uint32_t last;     /* range of its code in which the last call was found */
     uint32_t file;     /* that declares the function */
 } sym_pdb_site_t;
 
-/* A function that was inlined, as its module says. */
+/* An inlined function, from its module. */
 typedef struct {
     uint32_t id, module;
     uint32_t name; /* a string of the shard */
@@ -70,7 +70,7 @@ struct sym_pdb_reader_s {
         uint32_t id, name;
     } * names;
 
-    sym_pdb_callee_t *callees; /* cache; those of another module do not count */
+    sym_pdb_callee_t *callees; /* cache; entries of other modules are invalid */
     uint32_t module;           /* number of the current one, from 1 */
 
     /* the current procedure */
@@ -108,7 +108,7 @@ struct sym_pdb_reader_s {
     size_t renumbered_size;
 };
 
-/* Takes n bytes of output off the budget; SYM_LIMIT: it is spent. */
+/* Takes n bytes of output from the budget; SYM_LIMIT: it is used up. */
 static inline sym_status_t
 sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 {
@@ -125,7 +125,7 @@ sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 /* A list of files starts with entries of four bytes at least. */
 #define SYM_PDB_FILE_ALIGN 4
 
-/* Of a file that was not read yet. */
+/* For a file not read yet. */
 sym_status_t sym_pdb_reader_new_file(sym_pdb_reader_t *r, uint32_t file,
                                      uint32_t *id);
 
@@ -163,7 +163,7 @@ void sym_pdb_forget_names(sym_pdb_reader_t *r);
  * filled nodes[0].  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
 sym_status_t sym_pdb_read_inlines(sym_pdb_reader_t *r);
 
-/* Hands the procedure to the shard.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
+/* Passes the procedure to the shard.  SYM_OK, SYM_LIMIT or SYM_NOMEM. */
 sym_status_t sym_pdb_emit(sym_pdb_reader_t *r);
 
 #endif

@@ -72,7 +72,7 @@ sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
 
     *records = (sym_pdb_records_t){ .stream = stream };
     if (stream.len == 0) {
-        return SYM_OK; /* an absent stream has no bytes to point at */
+        return SYM_OK; /* an absent stream may have a NULL pointer */
     }
 
     c = sym_cursor(stream.data, stream.len, section, err);
@@ -175,8 +175,8 @@ is_later_class(uint16_t kind)
 
 /*
  * lfClass:  count u16, properties u16, fields, derived, shape (u32 each), size
- * lfUnion:  count u16, properties u16, fields u32, size
- * The later forms have 32 bits of properties, and the count behind the indexes.
+ * lfUnion:  count u16, properties u16, fields u32, size The later forms have 32
+ * bits of properties, and the count after the indexes.
  */
 bool
 sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c)

@@ -65,12 +65,12 @@ sym_pdb_records_kind(const sym_pdb_records_t *records, uint32_t i)
 }
 
 
-/* False: there is no record of that index. */
+/* False: no record has that index. */
 static inline bool
 sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
                     sym_pdb_record_t *record)
 {
-    const uint32_t i = index - records->first; /* wraps if it is less */
+    const uint32_t i = index - records->first; /* wraps if it is lower */
     const char *at;
 
     record->index = index;
@@ -80,7 +80,7 @@ sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
 
     at = records->stream.data + records->offsets[i];
     record->kind = sym_le16(at + 2);
-    record->err.status = SYM_OK; /* the rest comes with a failure */
+    record->err.status = SYM_OK; /* the rest is set only on failure */
     record->fields =
         sym_cursor(at + 2, sym_le16(at), "type record", &record->err);
     record->fields.pos += 2;

@@ -6,7 +6,7 @@
 #include "formats/pdb/hashes.h"
 #include "formats/pdb/simple.h"
 
-/* Types that modify another one, or are made of its numbers, in a row. */
+/* Limit on chains of types that modify another one, or take its values. */
 #define MODIFIERS_MAX 64u
 
 /* Searches of all hashes that cost less than a list of all classes. */
@@ -21,7 +21,7 @@ class_hash(const sym_pdb_sizes_t *s, const sym_pdb_class_t *c)
 }
 
 
-/* Of a definition with that stored hash. */
+/* The definition with that stored hash. */
 static uint64_t
 hashed_key(uint64_t hash, uint32_t stored)
 {
@@ -69,7 +69,7 @@ read_classes(sym_pdb_sizes_t *s)
     sym_pdb_class_t c;
     size_t room = 0;
 
-    /* without any class there is a list, too, so types are searched once */
+    /* the list exists even without any class, so types are searched once */
     if (!room_for_class(s, &room)) {
         return false;
     }
@@ -123,7 +123,7 @@ listed(const sym_pdb_sizes_t *s, uint64_t key)
 }
 
 
-/* False: unknown by its hashes. */
+/* False: the hashes do not find it. */
 static bool
 find_hashed(const sym_pdb_records_t *records, const sym_pdb_class_t *declared,
             const uint32_t hashes[2], sym_pdb_class_t *c)
@@ -191,9 +191,8 @@ size_of_class(sym_pdb_sizes_t *s, sym_pdb_record_t *r)
 }
 
 
-/* LF_POINTER: bits 13 to 18 are the size, if it is there; the lowest five the
- * kind, of which 10 and 11 are of 32 bits, 12 of 64 (cvinfo.h,
- * CV_ptrtype_e). */
+/* LF_POINTER: bits 13 to 18 are the size, if present; the lowest five the kind,
+ * of which 10 and 11 are of 32 bits, 12 of 64 (cvinfo.h, CV_ptrtype_e). */
 static uint64_t
 size_of_pointer(sym_pdb_record_t *r)
 {

@@ -3,10 +3,9 @@
  * computed: LF_ARRAY has only the size of the whole array (cvinfo.h, lfArray).
  *
  * A class may be declared in one record and defined in another one of the same
- * name.  The first few searches go through the hashes of names; what they do not
- * find, and every later one, goes to a list of all definitions.  Of several
- * definitions both find the same: the first whose hash is right, or else the
- * first.
+ * name.  The first few searches use the hashes of names; failed ones, and all
+ * later ones, use a list of all definitions.  Both find the same of several
+ * definitions: the first with the right hash, or else the first.
  */
 #ifndef SYM_FORMATS_PDB_SIZES_H
 #define SYM_FORMATS_PDB_SIZES_H

@@ -3,10 +3,10 @@
 #define KEY "VERCTRL="
 #define FILES "SRCSRV: source files"
 
-/* Longer names are no names. */
+/* Longer names are ignored. */
 #define NAME_MAX_BYTES 64
 
-/* Case does not count. */
+/* Ignores case. */
 static bool
 begins(sym_str_t line, const char *text)
 {
@@ -24,7 +24,7 @@ begins(sym_str_t line, const char *text)
 }
 
 
-/* Takes the next line off the text, without its line end. */
+/* Consumes the next line of the text, without its line end. */
 static sym_str_t
 next_line(sym_str_t *rest)
 {

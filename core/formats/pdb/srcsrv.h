@@ -1,5 +1,5 @@
 /*
- * srcsrv.h - the stream that tells a debugger where to get source files
+ * srcsrv.h - the stream with the origin of source files for debuggers
  * (Microsoft: "Language Specification 1", of Debugging Tools for Windows).
  */
 #ifndef SYM_FORMATS_PDB_SRCSRV_H

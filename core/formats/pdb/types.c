@@ -20,7 +20,7 @@
 #define KEPT_BYTES ((size_t) 1024 * 1024)
 #define KEPT_BITS 13
 
-/* The upper half of a cache key: what the text is.  A key is never 0. */
+/* The upper half of a cache key: the kind of text.  A key is never 0. */
 #define KEPT_TYPE ((uint64_t) 1 << 32)
 #define KEPT_ARGUMENTS ((uint64_t) 2 << 32) /* "(int) const", of a function */
 
@@ -212,7 +212,7 @@ put_unknown(sym_pdb_scratch_t *s, const char *what, uint32_t n)
 }
 
 
-/* How many elements an array has. */
+/* Number of elements of an array. */
 static void
 put_elements(sym_pdb_scratch_t *s, uint64_t n)
 {
@@ -278,7 +278,7 @@ enter(sym_pdb_scratch_t *s)
 }
 
 
-/* WRITTEN: found. */
+/* WRITTEN: it was found. */
 static result_t
 find(sym_pdb_scratch_t *s, uint32_t index, sym_pdb_record_t *r)
 {
@@ -320,7 +320,7 @@ read_function(sym_pdb_record_t *r, function_t *f)
     f->class = is_member ? sym_u32(&r->fields) : 0;
     f->this = is_member ? read_optional(r) : 0;
     attributes = sym_u16(&r->fields);
-    (void) sym_u16(&r->fields); /* how many arguments */
+    (void) sym_u16(&r->fields); /* number of arguments */
     f->arguments = sym_u32(&r->fields);
     f->is_constructor = (attributes & FUNCTION_CONSTRUCTOR) != 0;
     return is_read(r);
@@ -376,7 +376,7 @@ is_array(uint16_t kind)
 
 /* --- types --- */
 
-/* Of a function's type, "int "; "" of a constructor's. */
+/* Return type, e.g. "int "; nothing for constructors. */
 static result_t
 write_returned(sym_pdb_scratch_t *s, const function_t *f)
 {
@@ -800,7 +800,7 @@ is_known(uint16_t kind)
 }
 
 
-/* A type that an argument, a list or a function names. */
+/* A type referred to by an argument, a list or a function. */
 static result_t
 write_type(sym_pdb_scratch_t *s, uint32_t index)
 {
@@ -842,7 +842,7 @@ begin(sym_pdb_scratch_t *s)
 }
 
 
-/* The arguments of a function's type behind its name, or nothing. */
+/* Appends the arguments of a function's type to its name, or nothing. */
 static void
 add_arguments(sym_pdb_scratch_t *s, uint32_t index)
 {
@@ -869,7 +869,7 @@ add_arguments(sym_pdb_scratch_t *s, uint32_t index)
         s->len = start;
         s->is_full = false;
         if (!has_room) {
-            return; /* behind a shorter name they may fit */
+            return; /* after a shorter name they may fit */
         }
     }
 

@@ -47,7 +47,7 @@ typedef struct {
     sym_str_t hashes; /* its hash stream, or "" */
 } sym_pdb_type_stream_t;
 
-/* The number of the hash stream that belongs to one. */
+/* The number of a stream's hash stream. */
 uint32_t sym_pdb_hash_stream(sym_str_t records);
 
 /* The caller must close *types even after a failure.  pool: may be NULL. */
@@ -78,7 +78,7 @@ sym_status_t sym_pdb_types_function_name(sym_pdb_scratch_t *scratch,
 /*
  * The qualified name of an inlined function with its arguments.  SYM_NOT_FOUND:
  * the id does not exist, or is not a function's, or its name is too long; *out
- * is then what was made of it.
+ * is then the part that was built.
  */
 sym_status_t sym_pdb_types_inlinee_name(sym_pdb_scratch_t *scratch,
                                         uint32_t index, sym_str_t *out);

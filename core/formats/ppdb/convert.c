@@ -115,7 +115,7 @@ add_methods(ppdb_t *p, sym_ppdb_writer_t *w, sym_error_t *err)
 }
 
 
-/* Of a sym_format_output_t. */
+/* The id of a sym_format_output_t. */
 static sym_status_t
 finish_lines(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
              void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
@@ -124,7 +124,7 @@ finish_lines(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     sym_ppdb_writer_t *w =
         sym_ppdb_writer_create(put, ctx, p->m.methods.n, err);
 
-    (void) info; /* the record in the store has it */
+    (void) info; /* the store's record has the name */
 
     if (w != NULL && add_methods(p, w, err) == SYM_OK) {
         (void) sym_ppdb_finish(w, sym_ppdb_embedded_has_any(&p->embedded),
@@ -160,7 +160,7 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
 /* --- the file --- */
 
-/* The GUID, with the stamp in the place of the age. */
+/* The GUID, with the stamp in place of the age. */
 static size_t
 write_id(const uint8_t id[SYM_PPDB_MD_ID_BYTES], char out[SYM_ID_TEXT_MAX])
 {
@@ -230,7 +230,7 @@ sym_ppdb_convert(const sym_format_file_t *f, sym_str_t file,
 static sym_status_t
 convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     return sym_ppdb_convert(f, f->data, SYM_STR(""), err);
 }
 

@@ -108,7 +108,7 @@ sym_ppdb_embedded_has_any(const sym_ppdb_embedded_t *e)
 typedef struct {
     char *bytes;
     size_t cap;
-    uint64_t left; /* that may be unpacked */
+    uint64_t left; /* most bytes that may be unpacked */
 } room_t;
 
 
@@ -137,7 +137,7 @@ unpack(room_t *room, sym_str_t packed, uint32_t size, sym_error_t *err)
         }
     }
 
-    err->section = "embedded source"; /* of err->offset */
+    err->section = "embedded source"; /* base of err->offset */
     return sym_inflate_raw(packed, (uint8_t *) room->bytes, size, err);
 }
 

@@ -4,14 +4,14 @@
 
 #define SIGNATURE 0x424a5342u /* "BSJB", II.24.2.1 */
 
-/* A name has 32 characters at most, its NUL among them (II.24.2.2). */
+/* A name has at most 32 characters, including its NUL (II.24.2.2). */
 #define STREAM_NAME_MAX 32
 
-/* Bits of HeapSizes: their indexes have 4 bytes (II.24.2.6). */
+/* Bits of HeapSizes: heaps whose indexes have 4 bytes (II.24.2.6). */
 #define WIDE_STRINGS 0x01
 #define WIDE_GUIDS 0x02
 #define WIDE_BLOBS 0x04
-#define EXTRA_DATA 0x40 /* 4 bytes behind the counts of rows */
+#define EXTRA_DATA 0x40 /* 4 bytes after the counts of rows */
 
 /* A token has 24 bits for the row (II.22). */
 #define ROWS_MAX ((UINT32_C(1) << 24) - 1)
@@ -26,7 +26,7 @@ typedef struct {
 
 /* --- streams --- */
 
-/* A name and zeros up to a multiple of four bytes. */
+/* A name, padded with zeros to a multiple of four bytes. */
 static sym_str_t
 stream_name(sym_cursor_t *c)
 {
@@ -96,7 +96,7 @@ read_streams(sym_cursor_t *c, sym_str_t file, streams_t *s)
 
 /* --- rows --- */
 
-/* The row counts: one for each bit of the mask. */
+/* Reads the row counts: one for each bit of the mask. */
 static void
 read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_PPDB_MD_TABLES])
 {
@@ -113,7 +113,7 @@ read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_PPDB_MD_TABLES])
 }
 
 
-/* Bytes of a row index, of which a tag may take some bits (II.24.2.6). */
+/* Bytes of a row index, which may contain the bits of a tag (II.24.2.6). */
 static uint8_t
 index_bytes(uint32_t rows, unsigned tag_bits)
 {

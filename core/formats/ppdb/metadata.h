@@ -4,8 +4,8 @@
  * ECMA-335, II.24, and the Portable PDB format (dotnet/runtime,
  * docs/design/specs/PortablePdb-Metadata.md), which adds the stream #Pdb and
  * the tables 0x30 to 0x37.  All of it is untrusted: the reader checks that
- * tables lie inside the file, and each row, heap offset and index against the
- * size of what it refers to.  Views live as long as the file.
+ * tables are inside the file, and each row, heap offset and index against the
+ * size of its target.  Views live as long as the file.
  */
 #ifndef SYM_FORMATS_PPDB_METADATA_H
 #define SYM_FORMATS_PPDB_METADATA_H
@@ -81,7 +81,8 @@ sym_status_t sym_ppdb_metadata_blob(const sym_ppdb_metadata_t *m,
                                     uint32_t offset, sym_str_t *blob,
                                     sym_error_t *err);
 
-/* SYM_PPDB_MD_GUID_BYTES; NULL: the index is 0 or past the end of the heap. */
+/* SYM_PPDB_MD_GUID_BYTES; NULL: the index is 0 or beyond the end of the
+   heap. */
 const uint8_t *sym_ppdb_metadata_guid(const sym_ppdb_metadata_t *m,
                                       uint32_t index);
 

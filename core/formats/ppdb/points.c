@@ -105,7 +105,7 @@ read_points(reader_t *r, sym_ppdb_points_t *points)
     bool is_first = true, is_hidden;
 
     while (is_first || r->pos < r->end) {
-        /* only of the first point the offset may be 0 */
+        /* only the first point's offset may be 0 */
         if (!is_first && r->pos[0] == 0) {
             r->pos++;
             if (!read_document(r)) {

@@ -8,7 +8,7 @@
 #include "artifacts/ppdb/write/ppdb_writer.h"
 #include "formats/ppdb/metadata.h"
 
-/* Grows as methods need it. */
+/* Grows with the methods. */
 typedef struct {
     sym_ppdb_given_t *items; /* `document` is a row, from 1 */
     size_t n, cap;

@@ -236,7 +236,7 @@ sym_wasm_info(const sym_wasm_t *w)
 }
 
 
-/* The ids of modules in stores depend on it. */
+/* Ids of modules in stores depend on this hash. */
 static void
 hash_code(sym_str_t code, uint8_t out[SYM_UUID_BYTES])
 {
@@ -250,8 +250,7 @@ hash_code(sym_str_t code, uint8_t out[SYM_UUID_BYTES])
 }
 
 
-/* As Sentry's symbolic has it: the bytes in their order, whatever they begin
- * with. */
+/* Like Sentry's symbolic: the bytes in their order, without interpretation. */
 bool
 sym_wasm_debug_id(const sym_wasm_t *w, sym_debug_id_t *id)
 {

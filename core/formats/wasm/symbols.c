@@ -125,7 +125,7 @@ read_bodies(sym_wasm_t *w, functions_t *f, sym_error_t *err)
 
         (void) sym_bytes(&c, size);
         if (sym_ok(&c) && addr > UINT32_MAX) {
-            break; /* nobody can ask for it */
+            break; /* no client can request it */
         }
 
         if (f->n != 0) {
@@ -142,7 +142,7 @@ read_bodies(sym_wasm_t *w, functions_t *f, sym_error_t *err)
 
 /* --- names --- */
 
-/* The first name of a function counts. */
+/* The first name of a function wins. */
 static void
 name_function(functions_t *f, uint32_t number, sym_str_t name,
               uint64_t *long_bytes)

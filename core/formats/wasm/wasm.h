@@ -6,8 +6,8 @@
  * an offset in the file, as in the stack traces of engines and in Sentry.
  * DWARF counts addresses from the contents of the code section.
  *
- * Errors name the part and the byte in the file.  docs/formats/wasm.md says
- * what is read and what is not.
+ * Errors name the part and the byte in the file.  docs/formats/wasm.md lists
+ * what is read.
  */
 #ifndef SYM_FORMATS_WASM_WASM_H
 #define SYM_FORMATS_WASM_WASM_H
@@ -23,7 +23,7 @@
 typedef struct sym_wasm_s sym_wasm_t;
 
 typedef struct {
-    uint64_t code_at;        /* where the contents of the code section begin */
+    uint64_t code_at;        /* start of the contents of the code section */
     sym_str_t code;          /* these contents; "": no code section */
     sym_str_t build_id;      /* payload of the section build_id, or "" */
     sym_str_t external_name; /* of the file with the DWARF, or "" */
@@ -33,7 +33,7 @@ typedef struct {
 /* True if the bytes begin with the magic number "\0asm". */
 bool sym_wasm_is(const uint8_t *data, size_t len);
 
-/* Reads the table of sections.  NULL: *err says why. */
+/* Reads the table of sections.  NULL: *err has the reason. */
 sym_wasm_t *sym_wasm_open(const uint8_t *data, size_t len, sym_error_t *err);
 void sym_wasm_close(sym_wasm_t *w);
 
