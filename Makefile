@@ -63,7 +63,7 @@ BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c))
 FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/fuzz_*.c)))
 HEADERS := $(sort $(shell find core -name '*.h'))
 
-.PHONY: all module unit bench fuzz headers install clean
+.PHONY: all module unit test-tools bench fuzz headers install clean
 .SECONDARY:
 
 all: $(BUILD)/symloader module
@@ -91,10 +91,13 @@ module:
 	    MODULE_LDFLAGS='$(SANFLAGS) -Wl,-z,relro -Wl,-z,now' \
 	    ./ngx_symbolicate_module/build.sh $(NGINX_SRC) $(BUILD)
 
-unit: $(UNIT_BIN) $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
+# Programs that tests in t/ run.
+test-tools: $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
     $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
     $(BUILD)/t/fixtures/made
+
+unit: $(UNIT_BIN) test-tools
 
 $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	@mkdir -p $(@D)
