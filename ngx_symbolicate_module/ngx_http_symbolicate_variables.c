@@ -14,7 +14,7 @@
 #include "aws/ngx_http_symbolicate_aws.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
+#include "request_sources/ngx_http_symbolicate_given_fetch.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 

@@ -52,11 +52,17 @@ typedef struct ngx_http_symbolicate_given_s  ngx_http_symbolicate_given_t;
 
 typedef struct ngx_http_symbolicate_index_s  ngx_http_symbolicate_index_t;
 
+/* How files are asked for: download/transport.h. */
+typedef struct ngx_http_symbolicate_transport_s
+    ngx_http_symbolicate_transport_t;
+
 
 typedef struct {
     ngx_str_t                      name;
     ngx_str_t                      uri;         /* ends in a slash */
     const sym_given_source_t      *given;       /* NULL: a configured one */
+    const ngx_http_symbolicate_transport_t  *transport;
+                                                /* NULL: that of locations */
     ngx_array_t                   *redirects;   /* NULL: none is followed */
     sym_source_rules_t             rules;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
@@ -100,6 +106,15 @@ typedef struct {
     ngx_http_symbolicate_given_conf_t  *given_conf;  /* NULL: none may */
     ngx_http_symbolicate_given_t  *given;       /* the sources are a request's;
                                                  * NULL: configured ones */
+    void                         (*hold)(ngx_http_symbolicate_given_t *given);
+    void                         (*release)(
+                                       ngx_http_symbolicate_given_t *given);
+                                                /* the sources of the request,
+                                                 * for as long as they are
+                                                 * used */
+    ngx_resolver_t                *resolver;    /* of the same; NULL: none is
+                                                 * configured */
+    ngx_msec_t                     resolver_timeout;
     ngx_http_symbolicate_source_t *links;       /* for texts of source links;
                                                  * NULL: they are not asked
                                                  * for */

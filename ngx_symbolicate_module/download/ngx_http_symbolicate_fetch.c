@@ -16,6 +16,7 @@
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_location.h"
 #include "download/ngx_http_symbolicate_fetch_range.h"
 #include "download/ngx_http_symbolicate_fetch_report.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
@@ -23,7 +24,6 @@
 #include "download/ngx_http_symbolicate_fetch_spool.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
 #include "download/ngx_http_symbolicate_index.h"
 
 
@@ -44,6 +44,16 @@ static void ngx_http_symbolicate_fetch_tried(
     ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc, ngx_uint_t is_whole);
 static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     sym_module_state_t state);
+
+
+/* For indexes of sources of requests. */
+static const ngx_http_symbolicate_index_reader_t
+    ngx_http_symbolicate_fetch_texts =
+{
+    ngx_http_symbolicate_fetch_text,
+    ngx_http_symbolicate_fetch_free,
+    ngx_http_symbolicate_fetch_result
+};
 
 
 static ngx_int_t
@@ -116,6 +126,7 @@ ngx_http_symbolicate_fetch_create(
     fetch->events = events;
     fetch->data = data;
     fetch->policy = policy;
+    fetch->transport = &ngx_http_symbolicate_fetch_location;
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
 
@@ -223,12 +234,13 @@ ngx_http_symbolicate_fetch_text(
     }
 
     fetch->source = source;
+    fetch->transport = source->transport;
 
     ngx_http_symbolicate_fetch_reset(fetch);
     ngx_add_timer(&fetch->timer, ngx_min(policy->timeout,
                                          NGX_SYMBOLICATE_TICK));
 
-    if (ngx_http_symbolicate_given_try(fetch, path, path) != NGX_OK) {
+    if (fetch->transport->try(fetch, path, path) != NGX_OK) {
         (void) ngx_http_symbolicate_fetch_free(fetch);
         return NULL;
     }
@@ -246,6 +258,7 @@ ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
 
     for (i = 0; i < fetch->nsources; i++) {
         rc = ngx_http_symbolicate_index_wait(fetch->sources[i], fetch->policy,
+                                             &ngx_http_symbolicate_fetch_texts,
                                              &fetch->indexed);
 
         if (rc == NGX_OK) {
@@ -312,7 +325,7 @@ ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
         return NGX_AGAIN;
     }
 
-    ngx_http_symbolicate_given_cancel(fetch);
+    fetch->transport->cancel(fetch);
 
     if (fetch->bg) {
         (void) ngx_http_symbolicate_background_free(fetch->bg);
@@ -429,7 +442,7 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
     ngx_http_symbolicate_index_leave(&fetch->indexed);
     ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
 
-    ngx_http_symbolicate_given_cancel(fetch);
+    fetch->transport->cancel(fetch);
     (void) ngx_http_symbolicate_background_free(fetch->bg);
     fetch->bg = NULL;
     fetch->temp = NULL;
@@ -463,6 +476,7 @@ ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     fetch->outcome.state = state;
+    fetch->outcome.status = fetch->status;
 
     if (state == SYM_MODULE_ABSENT && fetch->nodd == 0) {
         p = ngx_slprintf(fetch->reason, fetch->reason + SYM_RPC_REASON_MAX,
@@ -484,7 +498,7 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
 
     out = &fetch->outcome;
 
-    if (ngx_http_symbolicate_given_tried(fetch, rc, is_whole) == NGX_OK) {
+    if (fetch->transport->tried(fetch, rc, is_whole) == NGX_OK) {
         return;
     }
 
@@ -517,9 +531,6 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
 
     if (trouble) {
         ngx_http_symbolicate_fetch_failed(fetch, trouble);
-
-    } else if (ngx_http_symbolicate_fetch_follow(fetch) == NGX_OK) {
-        return;
 
     } else {
         ngx_http_symbolicate_fetch_absent(fetch);

@@ -18,9 +18,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_range.h"
-#include "download/ngx_http_symbolicate_fetch_request.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
 
 
 /* How often an attempt goes on after a cut. */
@@ -163,8 +161,7 @@ ngx_http_symbolicate_fetch_continue(ngx_http_symbolicate_fetch_t *fetch)
     fetch->window = ngx_current_msec;
     fetch->window_from = fetch->received;
 
-    return fetch->source->given ? ngx_http_symbolicate_given_again(fetch)
-                                : ngx_http_symbolicate_fetch_ask(fetch);
+    return fetch->transport->again(fetch);
 }
 
 

@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* Keeps what identifies the file of an answer with status 200, if its rest

@@ -11,7 +11,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* Keeps the Location of a redirect; NGX_ERROR: no memory. */

@@ -18,7 +18,6 @@
 #include "download/ngx_http_symbolicate_fetch_search.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
 
 
 /* Bytes of the attempts, but for the line that says that there are more. */
@@ -89,7 +88,7 @@ ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
     if (fetch->need) {
         ngx_str_set(&word, "large");
 
-    } else if (ngx_http_symbolicate_given_outcome(fetch, &word)) {
+    } else if (fetch->transport->outcome(fetch, &word)) {
         return word;
 
     } else if (fetch->late) {
@@ -193,7 +192,7 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
 
     word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
-    ngx_http_symbolicate_given_failed(fetch, &word);
+    fetch->transport->failed(fetch, &word);
 
     if (fetch->nfailed++ == 0) {
         ngx_http_symbolicate_fetch_reason(fetch, trouble);

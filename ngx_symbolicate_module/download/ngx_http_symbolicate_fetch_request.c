@@ -19,7 +19,6 @@
 #include "download/ngx_http_symbolicate_fetch_spool.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
 
 
 #define NGX_SYMBOLICATE_URL_MAX  (SYM_RPC_SOURCE_MAX)
@@ -74,25 +73,6 @@ ngx_http_symbolicate_fetch_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     ngx_http_symbolicate_fetch_t *fetch = data;
 
     fetch->done(fetch, rc, is_whole);
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_fetch_join(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_str_t *uri, sym_str_t path)
-{
-    uri->len = fetch->source->uri.len + path.len;
-
-    uri->data = ngx_pnalloc(fetch->pool, uri->len);
-    if (uri->data == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(ngx_cpymem(uri->data, fetch->source->uri.data,
-                          fetch->source->uri.len),
-               path.data, path.len);
-
-    return NGX_OK;
 }
 
 
@@ -163,55 +143,16 @@ ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* The file of an attempt at a source of the request's. */
-static ngx_int_t
-ngx_http_symbolicate_fetch_given(ngx_http_symbolicate_fetch_t *fetch,
-    unsigned number)
-{
-    char                 key[SYM_SOURCE_PATH_MAX];
-    char                 encoded[SYM_SOURCE_PATH_MAX];
-    sym_error_t          err;
-    sym_source_rules_t   rules;
-    sym_source_place_t   plain, place;
-
-    fetch->hops = 0;
-
-    ngx_http_symbolicate_fetch_reset(fetch);
-
-    if (fetch->source->given->type == SYM_GIVEN_SENTRY
-        || fetch->source->given->is_links)
-    {
-        return ngx_http_symbolicate_given_try(fetch, SYM_STR(""), SYM_STR(""));
-    }
-
-    rules = ngx_http_symbolicate_fetch_rules(fetch, fetch->source);
-
-    ngx_memzero(&err, sizeof(sym_error_t));
-
-    if (sym_source_place(&rules, &fetch->module, fetch->thorough, number, 0,
-                         key, sizeof(key), &plain, &err)
-            != SYM_OK
-        || sym_source_place(&rules, &fetch->module, fetch->thorough, number, 1,
-                            encoded, sizeof(encoded), &place, &err)
-            != SYM_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return ngx_http_symbolicate_given_try(fetch, place.path, plain.path);
-}
-
-
 ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 {
-    char                            text[SYM_SOURCE_PATH_MAX];
-    unsigned                        number;
-    ngx_int_t                       rc;
-    sym_error_t                     err;
-    sym_source_rules_t              rules;
-    sym_source_place_t              place;
-    ngx_http_symbolicate_source_t  *source;
+    char                 key[SYM_SOURCE_PATH_MAX];
+    char                 encoded[SYM_SOURCE_PATH_MAX];
+    unsigned             number;
+    ngx_int_t            rc;
+    sym_error_t          err;
+    sym_source_rules_t   rules;
+    sym_source_place_t   plain, place;
 
     for ( ;; ) {
         if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
@@ -221,120 +162,36 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
             return NGX_DECLINED;
         }
 
-        if (fetch->source->given == NULL) {
-            break;
+        fetch->hops = 0;
+
+        ngx_http_symbolicate_fetch_reset(fetch);
+
+        plain.path = SYM_STR("");
+        place.path = SYM_STR("");
+
+        if (ngx_http_symbolicate_fetch_has_paths(fetch->source)) {
+            rules = ngx_http_symbolicate_fetch_rules(fetch, fetch->source);
+
+            ngx_memzero(&err, sizeof(sym_error_t));
+
+            if (sym_source_place(&rules, &fetch->module, fetch->thorough,
+                                 number, 0, key, sizeof(key), &plain, &err)
+                    != SYM_OK
+                || sym_source_place(&rules, &fetch->module, fetch->thorough,
+                                    number, 1, encoded, sizeof(encoded),
+                                    &place, &err)
+                    != SYM_OK)
+            {
+                return NGX_ERROR;
+            }
         }
 
-        rc = ngx_http_symbolicate_fetch_given(fetch, number);
+        rc = fetch->transport->try(fetch, place.path, plain.path);
 
         if (rc != NGX_DECLINED) {
             return rc;
         }
     }
-
-    source = fetch->source;
-
-    fetch->hops = 0;
-
-    ngx_http_symbolicate_fetch_reset(fetch);
-
-    rules = ngx_http_symbolicate_fetch_rules(fetch, source);
-
-    ngx_memzero(&err, sizeof(sym_error_t));
-
-    if (sym_source_place(&rules, &fetch->module, fetch->thorough, number, 0,
-                         text, sizeof(text), &place, &err)
-            != SYM_OK
-        || ngx_http_symbolicate_fetch_join(fetch, &fetch->uri, place.path)
-           != NGX_OK
-        || sym_source_place(&rules, &fetch->module, fetch->thorough, number, 1,
-                            text, sizeof(text), &place, &err)
-            != SYM_OK
-        || ngx_http_symbolicate_fetch_join(fetch, &fetch->encoded, place.path)
-           != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    fetch->path.data = fetch->encoded.data + source->uri.len;
-    fetch->path.len = place.path.len;
-    fetch->url = fetch->encoded;
-    ngx_str_null(&fetch->args);
-
-    return ngx_http_symbolicate_fetch_ask(fetch);
-}
-
-
-ngx_int_t
-ngx_http_symbolicate_fetch_follow(ngx_http_symbolicate_fetch_t *fetch)
-{
-    u_char     *p, *src, *dst;
-    ngx_str_t   uri, path, args, decoded;
-
-    if (fetch->leads.len == 0 || fetch->hops == NGX_SYMBOLICATE_HOPS
-        || ngx_http_symbolicate_fetch_lead(fetch, &uri, &path) != NGX_OK)
-    {
-        return NGX_DECLINED;
-    }
-
-    for (p = path.data; p < path.data + path.len; p++) {
-        if (*p <= ' ' || *p >= 0x7f) {
-            return NGX_DECLINED;
-        }
-    }
-
-    p = ngx_strlchr(path.data, path.data + path.len, '#');
-    if (p) {
-        path.len = p - path.data;
-    }
-
-    ngx_str_null(&args);
-
-    p = ngx_strlchr(path.data, path.data + path.len, '?');
-    if (p) {
-        args.data = p + 1;
-        args.len = path.data + path.len - args.data;
-        path.len = p - path.data;
-    }
-
-    fetch->encoded.len = uri.len + path.len;
-    fetch->encoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
-    decoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
-
-    if (fetch->encoded.data == NULL || decoded.data == NULL) {
-        return NGX_DECLINED;
-    }
-
-    ngx_memcpy(ngx_cpymem(fetch->encoded.data, uri.data, uri.len), path.data,
-               path.len);
-
-    dst = ngx_cpymem(decoded.data, uri.data, uri.len);
-    src = path.data;
-    ngx_unescape_uri(&dst, &src, path.len, 0);
-    decoded.len = dst - decoded.data;
-
-    /* the location may serve a folder */
-
-    if (ngx_strnstr(decoded.data, "/../", decoded.len)
-        || (decoded.len > 3
-            && ngx_strncmp(dst - 3, "/..", 3) == 0)
-        || memchr(decoded.data, '\0', decoded.len))
-    {
-        return NGX_DECLINED;
-    }
-
-    ngx_http_symbolicate_fetch_note(fetch, NULL);
-
-    fetch->hops++;
-    fetch->uri = decoded;
-    fetch->path.data = fetch->encoded.data + uri.len;
-    fetch->path.len = path.len;
-    fetch->url = fetch->encoded;
-    fetch->args = args;
-
-    ngx_http_symbolicate_fetch_reset(fetch);
-
-    return ngx_http_symbolicate_fetch_ask(fetch);
 }
 
 

@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* Makes the parent of the subrequests; done() is called at the end of each.
@@ -35,10 +35,6 @@ ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 
 /* Forgets what the attempt before, or the hop before, has brought. */
 void ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch);
-
-/* Follows a redirect; NGX_DECLINED: no redirect, or one that is not allowed. */
-ngx_int_t ngx_http_symbolicate_fetch_follow(
-    ngx_http_symbolicate_fetch_t *fetch);
 
 /* A phase handler: sends the path as it was encoded for the source. */
 ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);

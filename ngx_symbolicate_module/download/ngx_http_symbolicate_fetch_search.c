@@ -36,6 +36,10 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
 
     fetch->sources[fetch->nsources++] = object->first;
 
+    if (object->first->transport) {
+        fetch->transport = object->first->transport;
+    }
+
     for (i = 0; i < n; i++) {
         if (&sources[i] != object->first) {
             fetch->sources[fetch->nsources++] = &sources[i];
@@ -140,6 +144,15 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     return 0;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_fetch_has_paths(ngx_http_symbolicate_source_t *source)
+{
+    return source->given == NULL
+           || (source->given->type != SYM_GIVEN_SENTRY
+               && !source->given->is_links);
 }
 
 

@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* Makes the list of sources to ask, in order; NGX_ERROR: no memory. */
@@ -30,6 +30,10 @@ ngx_uint_t ngx_http_symbolicate_fetch_find(
 /* What the source has of the files that are to be fetched. */
 sym_source_rules_t ngx_http_symbolicate_fetch_rules(
     ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source);
+
+/* False: its files have types or addresses of their own. */
+ngx_uint_t ngx_http_symbolicate_fetch_has_paths(
     ngx_http_symbolicate_source_t *source);
 
 /* A .sym file was uploaded on purpose, so it counts, unless the type of the

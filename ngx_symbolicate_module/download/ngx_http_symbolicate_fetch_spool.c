@@ -19,7 +19,6 @@
 #include "download/ngx_http_symbolicate_fetch_spool.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
 
 
 /* Of a body that is not a file: enough to see S3's error code, the rest is not
@@ -49,7 +48,7 @@ void
 ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch)
 {
     if (fetch->remote && fetch->status == NGX_HTTP_OK
-        && !ngx_http_symbolicate_given_is_list(fetch))
+        && !fetch->transport->is_prelude(fetch))
     {
         ngx_http_symbolicate_fetch_more(fetch, fetch->announced);
     }
@@ -261,7 +260,7 @@ ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
     ngx_int_t   rc;
     ngx_buf_t  *b;
 
-    rc = ngx_http_symbolicate_given_body(fetch, in);
+    rc = fetch->transport->body(fetch, in);
 
     if (rc != NGX_DECLINED) {
         return rc;

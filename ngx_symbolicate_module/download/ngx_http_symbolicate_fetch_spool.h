@@ -11,7 +11,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* For ngx_http_symbolicate_background_pt: takes a part of the body. */

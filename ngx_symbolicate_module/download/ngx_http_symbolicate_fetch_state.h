@@ -12,13 +12,18 @@
 #include <ngx_http.h>
 
 #include "download/ngx_http_symbolicate_background.h"
-#include "download/ngx_http_symbolicate_fetch.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 #include "download/ngx_http_symbolicate_index.h"
+#include "download/ngx_http_symbolicate_transport.h"
 
 
 /* The beginning of a body that is not a file: enough to see S3's error code. */
 #define NGX_SYMBOLICATE_HINT  1024
+
+
+/* What the transport of request sources keeps: request_sources/. */
+typedef struct ngx_http_symbolicate_given_fetch_s
+    ngx_http_symbolicate_given_fetch_t;
 
 
 struct ngx_http_symbolicate_fetch_s {
@@ -27,8 +32,9 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_fetch_policy_t  *policy;
     ngx_http_symbolicate_source_t     **sources;     /* in their order */
     ngx_uint_t                          nsources;
+    const ngx_http_symbolicate_transport_t  *transport;
     sym_source_module_t                 module;
-    sym_object_ref_t                     object;      /* of it, if known whole */
+    sym_object_ref_t                    object;      /* of it, if known whole */
     ngx_uint_t                          thorough;    /* all places are asked */
     sym_str_t                           canonical;
     ngx_uint_t                          files;

@@ -12,7 +12,6 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-#include "download/ngx_http_symbolicate_given_fetch.h"
 
 
 ngx_int_t
@@ -36,31 +35,6 @@ ngx_http_symbolicate_fetch_is_redirect(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/*
- * S3 answers 403 for a missing key if the client may not list the bucket, and
- * also for an invalid request.  The code in its answer tells them apart.
- */
-static ngx_uint_t
-ngx_http_symbolicate_fetch_is_denied(ngx_http_symbolicate_fetch_t *fetch)
-{
-    u_char  *code, *end;
-
-    static ngx_str_t  denied = ngx_string("AccessDenied</Code>");
-
-    code = ngx_strnstr(fetch->hint, "<Code>", fetch->nhint);
-
-    if (code == NULL) {
-        return 0;
-    }
-
-    code += sizeof("<Code>") - 1;
-    end = fetch->hint + fetch->nhint;
-
-    return (size_t) (end - code) < denied.len
-           || ngx_strncmp(code, denied.data, denied.len) != 0;
-}
-
-
 ngx_uint_t
 ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -71,7 +45,7 @@ ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
 
     if (source->given) {
         return fetch->status != NGX_HTTP_OK
-               && ngx_http_symbolicate_given_trouble(fetch) == NULL;
+               && fetch->transport->error(fetch) == NULL;
     }
 
     for (i = 0; i < source->nabsent; i++) {
@@ -81,37 +55,6 @@ ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
     }
 
     return 0;
-}
-
-
-/*
- * The source does not work, or does not work for us: it says nothing about the
- * module.  All other statuses are an answer to what was asked, if an odd one,
- * and would be the same the next time.
- */
-static ngx_uint_t
-ngx_http_symbolicate_fetch_is_error(ngx_http_symbolicate_fetch_t *fetch)
-{
-    switch (fetch->status) {
-
-    case NGX_HTTP_FORBIDDEN:
-
-        /* a file that may not be read is there */
-
-        return !fetch->remote || ngx_http_symbolicate_fetch_is_denied(fetch)
-               || !ngx_http_symbolicate_fetch_is_absent(fetch);
-
-    case NGX_HTTP_UNAUTHORIZED:
-    case 407:
-        return !ngx_http_symbolicate_fetch_is_absent(fetch);
-
-    case NGX_HTTP_REQUEST_TIME_OUT:
-    case NGX_HTTP_TOO_MANY_REQUESTS:
-        return 1;
-
-    default:
-        return fetch->status >= NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
 }
 
 
@@ -157,10 +100,5 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
         return NULL;
     }
 
-    if (fetch->source->given) {
-        return ngx_http_symbolicate_given_trouble(fetch);
-    }
-
-    return ngx_http_symbolicate_fetch_is_error(fetch)
-           ? "it answered with an error" : NULL;
+    return fetch->transport->error(fetch);
 }

@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* Keeps why the attempt fails, and returns NGX_ERROR.  trouble: static. */

@@ -17,9 +17,6 @@
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_background.h"
-#include "download/ngx_http_symbolicate_fetch.h"
-#include "download/ngx_http_symbolicate_fetch_state.h"
-#include "request_sources/ngx_http_symbolicate_given.h"
 #include "download/ngx_http_symbolicate_index.h"
 
 
@@ -70,6 +67,7 @@ struct ngx_http_symbolicate_index_s {
     /* of a request's source, which stays for as long as it is read */
     ngx_queue_t                         queue;  /* of all */
     ngx_queue_t                         turn;   /* next is NULL: it has none */
+    const ngx_http_symbolicate_index_reader_t  *reader;
     ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */
     time_t                              began;
     u_char                              scope[SYM_GIVEN_SCOPE_LEN];
@@ -261,7 +259,7 @@ ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
         index->policy = policy;
         index->began = ngx_time();
         index->full = 0;
-        ngx_http_symbolicate_given_hold(policy->given);
+        policy->hold(policy->given);
     }
 
     if (ngx_http_symbolicate_index_ask(index, 0) != NGX_OK) {
@@ -273,6 +271,7 @@ ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
 ngx_int_t
 ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
     ngx_http_symbolicate_fetch_policy_t *policy,
+    const ngx_http_symbolicate_index_reader_t *reader,
     ngx_http_symbolicate_index_waiter_t *waiter)
 {
     ngx_http_symbolicate_index_t  *index;
@@ -298,6 +297,7 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
     if (!ngx_http_symbolicate_index_is_read(index)
         && (!index->tried || ngx_time() >= index->expires))
     {
+        index->reader = reader;
         ngx_http_symbolicate_index_start(index, source, policy);
     }
 
@@ -321,7 +321,7 @@ static void
 ngx_http_symbolicate_index_stop(ngx_http_symbolicate_index_t *index)
 {
     if (index->nrefs || index->whole || index->fetch == NULL
-        || ngx_http_symbolicate_fetch_free(index->fetch) != NGX_OK)
+        || index->reader->free(index->fetch) != NGX_OK)
     {
         return;
     }
@@ -329,7 +329,7 @@ ngx_http_symbolicate_index_stop(ngx_http_symbolicate_index_t *index)
     index->fetch = NULL;
     ngx_http_symbolicate_index_dequeue(index);
 
-    ngx_http_symbolicate_given_release(index->policy->given);
+    index->policy->release(index->policy->given);
     index->source = NULL;
     index->policy = NULL;
 }
@@ -385,7 +385,7 @@ ngx_http_symbolicate_index_free_text(ngx_http_symbolicate_index_t *index)
     }
 
     if (index->fetch) {
-        (void) ngx_http_symbolicate_fetch_free(index->fetch);
+        (void) index->reader->free(index->fetch);
         index->fetch = NULL;
     }
 }
@@ -456,7 +456,7 @@ ngx_http_symbolicate_index_ask_given(ngx_http_symbolicate_index_t *index,
     lease.bytes = NGX_SYMBOLICATE_GIVEN_BYTES;
     lease.whole = 1;
 
-    index->fetch = ngx_http_symbolicate_fetch_text(
+    index->fetch = index->reader->start(
                                       &ngx_http_symbolicate_index_fetch_events,
                                       index, index->policy, index->source,
                                       path, &lease);
@@ -498,7 +498,7 @@ ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     }
 
     if (index->source->given) {
-        ngx_http_symbolicate_given_release(index->policy->given);
+        index->policy->release(index->policy->given);
         index->source = NULL;
         index->policy = NULL;
     }
@@ -658,8 +658,8 @@ ngx_http_symbolicate_index_fetched(void *data)
 
     ngx_http_symbolicate_fetch_result_t  *out;
 
-    out = ngx_http_symbolicate_fetch_result(index->fetch);
-    index->status = index->fetch->status;
+    out = index->reader->result(index->fetch);
+    index->status = out->status;
 
     if (ngx_time() - index->began > NGX_SYMBOLICATE_GIVEN_TIME) {
         index->trouble = "all took too long";
@@ -697,7 +697,7 @@ ngx_http_symbolicate_index_read_piece(ngx_http_symbolicate_index_t *index)
     static u_char                         piece[NGX_SYMBOLICATE_INDEX_PIECE];
     ngx_http_symbolicate_fetch_result_t  *out;
 
-    out = ngx_http_symbolicate_fetch_result(index->fetch);
+    out = index->reader->result(index->fetch);
 
     if (index->trouble || out->state != SYM_MODULE_READY
         || index->received >= out->length)

@@ -17,7 +17,21 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
+
+/* How texts of sources of requests are fetched: fetch.c, which itself waits for
+ * indexes. */
+typedef struct {
+    ngx_http_symbolicate_fetch_t  *(*start)(
+        ngx_http_symbolicate_fetch_events_t *events, void *data,
+        ngx_http_symbolicate_fetch_policy_t *policy,
+        ngx_http_symbolicate_source_t *source, sym_str_t path,
+        ngx_http_symbolicate_lease_t *lease);
+    ngx_int_t                    (*free)(ngx_http_symbolicate_fetch_t *fetch);
+    ngx_http_symbolicate_fetch_result_t
+                                *(*result)(ngx_http_symbolicate_fetch_t *fetch);
+} ngx_http_symbolicate_index_reader_t;
 
 /* A fetch that waits for an index. */
 typedef struct {
@@ -35,6 +49,7 @@ typedef struct {
 ngx_int_t ngx_http_symbolicate_index_wait(
     ngx_http_symbolicate_source_t *source,
     ngx_http_symbolicate_fetch_policy_t *policy,
+    const ngx_http_symbolicate_index_reader_t *reader,
     ngx_http_symbolicate_index_waiter_t *waiter);
 
 /* The fetch does not wait any longer, nor use the index. */

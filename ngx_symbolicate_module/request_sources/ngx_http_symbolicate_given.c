@@ -19,6 +19,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "request_sources/ngx_http_symbolicate_given.h"
+#include "request_sources/ngx_http_symbolicate_given_fetch.h"
 
 
 /* Of the sources of all requests in a worker. */
@@ -39,8 +40,6 @@ struct ngx_http_symbolicate_given_s {
     sym_scopes_t                    scopes;
     sym_given_t                     list;
     sym_arena_t                     arena;      /* has all of it */
-    ngx_resolver_t                 *resolver;
-    ngx_msec_t                      resolver_timeout;
     ngx_uint_t                      nrefs;
     size_t                          bytes;
 };
@@ -159,6 +158,7 @@ ngx_http_symbolicate_given_source(ngx_http_symbolicate_main_conf_t *smcf,
     ngx_http_symbolicate_source_t *source)
 {
     source->given = from;
+    source->transport = &ngx_http_symbolicate_given_transport;
     source->name.data = (u_char *) from->scope.data;
     source->name.len = from->scope.len;
     source->rules = from->rules;
@@ -200,6 +200,8 @@ ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
     given->policy = *policy;
     given->policy.given = given;
     given->policy.sources = &given->sources;
+    given->policy.hold = ngx_http_symbolicate_given_hold;
+    given->policy.release = ngx_http_symbolicate_given_release;
 
     given->sources.nelts = n;
     given->sources.nalloc = n;
@@ -267,16 +269,16 @@ ngx_http_symbolicate_given_create(ngx_http_request_t *r,
     given->arena.account = memory;
     given->nrefs = 1;
 
-    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
-    given->resolver = clcf->resolver;
-    given->resolver_timeout = clcf->resolver_timeout;
-
     if (!sym_given_copy(&given->arena, list, &given->list)
         || ngx_http_symbolicate_given_init(given, smcf, policy) != NGX_OK)
     {
         ngx_http_symbolicate_given_release(given);
         return memory->refused ? NGX_BUSY : NGX_ERROR;
     }
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    given->policy.resolver = clcf->resolver;
+    given->policy.resolver_timeout = clcf->resolver_timeout;
 
     given->bytes = sizeof(ngx_http_symbolicate_given_t) + given->arena.taken;
     ngx_http_symbolicate_given_bytes += given->bytes;
@@ -320,14 +322,4 @@ const sym_scopes_t *
 ngx_http_symbolicate_given_scopes(ngx_http_symbolicate_given_t *given)
 {
     return &given->scopes;
-}
-
-
-ngx_resolver_t *
-ngx_http_symbolicate_given_resolver(ngx_http_symbolicate_given_t *given,
-    ngx_msec_t *timeout)
-{
-    *timeout = given->resolver_timeout;
-
-    return given->resolver;
 }

@@ -36,9 +36,5 @@ ngx_http_symbolicate_fetch_policy_t *ngx_http_symbolicate_given_policy(
 const sym_scopes_t *ngx_http_symbolicate_given_scopes(
     ngx_http_symbolicate_given_t *given);
 
-/* NULL: none is configured. */
-ngx_resolver_t *ngx_http_symbolicate_given_resolver(
-    ngx_http_symbolicate_given_t *given, ngx_msec_t *timeout);
-
 
 #endif /* _NGX_HTTP_SYMBOLICATE_GIVEN_H_INCLUDED_ */

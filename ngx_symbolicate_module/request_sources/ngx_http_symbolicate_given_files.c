@@ -16,7 +16,8 @@
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
-#include "download/ngx_http_symbolicate_given_files.h"
+#include "request_sources/ngx_http_symbolicate_given_attempt.h"
+#include "request_sources/ngx_http_symbolicate_given_files.h"
 
 
 #define NGX_SYMBOLICATE_RESTRICTED  "destination is restricted"
@@ -112,7 +113,7 @@ ngx_http_symbolicate_given_reopen(ngx_fd_t found, off_t *size, ngx_err_t *err)
 
 
 static const char *
-ngx_http_symbolicate_given_refused(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_given_failure(ngx_http_symbolicate_fetch_t *fetch,
     ngx_err_t err)
 {
     switch (err) {
@@ -171,7 +172,7 @@ ngx_http_symbolicate_given_take(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-const char *
+static const char *
 ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t path)
 {
@@ -206,14 +207,14 @@ ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
     found = ngx_http_symbolicate_given_find(&roots[i], below, &err);
 
     if (found == NGX_INVALID_FILE) {
-        return ngx_http_symbolicate_given_refused(fetch, err);
+        return ngx_http_symbolicate_given_failure(fetch, err);
     }
 
     fd = ngx_http_symbolicate_given_reopen(found, &size, &err);
     (void) ngx_close_file(found);
 
     if (fd == NGX_INVALID_FILE) {
-        return ngx_http_symbolicate_given_refused(fetch, err);
+        return ngx_http_symbolicate_given_failure(fetch, err);
     }
 
     if (ngx_http_symbolicate_given_take(fetch, fd, size) != NGX_OK) {
@@ -223,3 +224,18 @@ ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
 
     return NULL;
 }
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_try_file(ngx_http_symbolicate_given_fetch_t *g,
+    const sym_given_source_t *source, sym_given_place_t *place)
+{
+    return ngx_http_symbolicate_given_stop(g,
+                     ngx_http_symbolicate_given_open(g->fetch, place->file));
+}
+
+
+const ngx_http_symbolicate_given_kind_t  ngx_http_symbolicate_given_folder = {
+    .try = ngx_http_symbolicate_given_try_file,
+    .has_places = 1
+};

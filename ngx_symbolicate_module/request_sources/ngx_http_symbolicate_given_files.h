@@ -11,13 +11,11 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "download/ngx_http_symbolicate_fetch.h"
+#include "request_sources/ngx_http_symbolicate_given_state.h"
 
 
-/* Opens the file, which must lie below an allowed root, for the fetch, and sets
- * its status.  Not NULL: why it failed. */
-const char *ngx_http_symbolicate_given_open(
-    ngx_http_symbolicate_fetch_t *fetch, sym_str_t path);
+extern const ngx_http_symbolicate_given_kind_t
+    ngx_http_symbolicate_given_folder;
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_GIVEN_FILES_H_INCLUDED_ */

@@ -1,0 +1,402 @@
+
+/*
+ * ngx_http_symbolicate_pending_fetch.c - the fetch of a module: its slot, its
+ * lease, its outcome.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "protocol/attempts.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "rpc/ngx_http_symbolicate_loader.h"
+#include "schedule/ngx_http_symbolicate_lane.h"
+#include "schedule/ngx_http_symbolicate_pending_fetch.h"
+#include "schedule/ngx_http_symbolicate_pending_orphans.h"
+#include "schedule/ngx_http_symbolicate_pending_send.h"
+#include "schedule/ngx_http_symbolicate_pending_state.h"
+#include "schedule/ngx_http_symbolicate_pending_table.h"
+
+
+static void ngx_http_symbolicate_pending_more(void *data, off_t need);
+static void ngx_http_symbolicate_pending_tick(void *data);
+static void ngx_http_symbolicate_pending_fetched(void *data);
+
+
+static ngx_http_symbolicate_fetch_events_t
+    ngx_http_symbolicate_pending_fetch_events =
+{
+    ngx_http_symbolicate_pending_more,
+    ngx_http_symbolicate_pending_tick,
+    ngx_http_symbolicate_pending_fetched
+};
+
+
+static ngx_http_symbolicate_fetch_t *
+ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_http_symbolicate_also_t    *also;
+    ngx_http_symbolicate_object_t   object;
+
+    static ngx_str_t  none = ngx_null_string;
+
+    also = pending->also;
+
+    object.first = pending->is.source;
+
+    if (also == NULL) {
+        object.others = 0;
+        object.name = pending->is.key.name;
+        object.id = pending->is.id;
+        object.code_id = sym_source_code_id(object.id,
+                                            pending->is.key.code_id);
+        object.canonical = pending->is.canonical;
+        object.object = pending->is.object;
+        object.thorough = pending->is.thorough;
+        object.files = sym_kind_files(pending->is.kind,
+                                      object.object ? object.object->type
+                                                    : SYM_OBJECT_UNKNOWN)
+                       & ~pending->is.without;
+
+        return ngx_http_symbolicate_fetch_start(
+                                    &ngx_http_symbolicate_pending_fetch_events,
+                                    pending, pending->policy, &object,
+                                    &pending->lease, pending->next,
+                                    &pending->attempts);
+    }
+
+
+    /* what others have must not become part of a record that clients with other
+     * sources see */
+
+    object.others = pending->policy->given == NULL;
+    object.name = sym_str(also->name, also->nname);
+    object.id = sym_str(also->id, also->nid);
+    object.code_id = object.id;
+    object.canonical = SYM_STR("");
+    object.object = also->file == SYM_SOURCE_ELF_DEBUG ? NULL : &also->object;
+    object.thorough = 0;
+    object.files = 1 << also->file;
+
+    return ngx_http_symbolicate_fetch_start(
+                                    &ngx_http_symbolicate_pending_fetch_events,
+                                    pending, pending->policy, &object,
+                                    &pending->lease, 0, &none);
+}
+
+
+/* Begins fetches that now have a slot. */
+void
+ngx_http_symbolicate_pending_next(void)
+{
+    ngx_http_symbolicate_pending_t       *pending;
+    ngx_http_symbolicate_slot_t       *slot;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_symbolicate_module);
+
+    for ( ;; ) {
+        slot = ngx_http_symbolicate_slot_next(smcf->fetch_concurrency);
+
+        if (slot) {
+            pending = ngx_queue_data(slot, ngx_http_symbolicate_pending_t,
+                                     slot);
+            pending->fetch = ngx_http_symbolicate_pending_fetch(pending);
+
+            if (pending->fetch == NULL) {
+                ngx_http_symbolicate_slot_leave(slot);
+                ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
+                                                    "out of memory");
+            }
+
+            continue;
+        }
+
+        slot = ngx_http_symbolicate_slot_victim(smcf->fetch_concurrency);
+
+        if (slot == NULL) {
+            return;
+        }
+
+        pending = ngx_queue_data(slot, ngx_http_symbolicate_pending_t, slot);
+
+        if (ngx_http_symbolicate_pending_give_up(pending) != NGX_OK) {
+            return;
+        }
+    }
+}
+
+
+/* Sets where the search continues if the file is too poor. */
+static void
+ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_fetch_result_t *out)
+{
+    u_char  *copy;
+
+    copy = ngx_alloc(out->attempts.len, ngx_cycle->log);
+
+    ngx_http_symbolicate_pending_restart(pending);
+
+            /* without memory the earlier attempts are not reported */
+
+    if (copy) {
+        ngx_memcpy(copy, out->attempts.data, out->attempts.len);
+        pending->attempts.data = copy;
+        pending->attempts.len = out->attempts.len;
+    }
+
+    pending->next = out->next;
+}
+
+
+/* The lease to ask for; for a body of unknown length twice the present one, if
+ * there is as much. */
+static off_t
+ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_fetch_result_t *out)
+{
+    if (!out->unsized || pending->lease.whole) {
+        return out->need;
+    }
+
+    return ngx_max(out->need, pending->lease.bytes * 2);
+}
+
+
+/* What the loader is to do after the file: with all of a thorough search the
+ * last one is an offer, too, and its answer tells what it was. */
+static uint32_t
+ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->is.object == NULL) {
+        return 0;
+    }
+
+    return pending->is.thorough ? SYM_RPC_RATE | SYM_RPC_GO_ON : SYM_RPC_RATE;
+}
+
+
+/* Adds to the last attempt what the loader says of its file. */
+void
+ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
+    uint32_t features)
+{
+    u_char  *copy;
+    size_t   len;
+
+    copy = ngx_alloc(SYM_RPC_ATTEMPTS_MAX, ngx_cycle->log);
+    if (copy == NULL) {
+        return;
+    }
+
+    len = sym_attempts_rate(sym_str((char *) pending->attempts.data,
+                                    pending->attempts.len),
+                            features, (char *) copy, SYM_RPC_ATTEMPTS_MAX);
+
+    if (len == 0) {
+        ngx_free(copy);
+        return;
+    }
+
+    ngx_free(pending->attempts.data);
+    pending->attempts.data = copy;
+    pending->attempts.len = len;
+}
+
+
+/* Gives the outcome of the fetch to the loader. */
+static void
+ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_fd_t                         fd;
+    ngx_uint_t                       offer;
+    sym_rpc_message_t               m;
+    ngx_http_symbolicate_fetch_result_t  *out;
+
+    out = ngx_http_symbolicate_fetch_result(pending->fetch);
+    offer = pending->also == NULL
+            && (out->offer || ngx_http_symbolicate_pending_features(pending));
+    fd = -1;
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.ttl = ngx_http_symbolicate_pending_ttl(pending);
+    m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
+
+    if (out->need > pending->lease.bytes) {
+        m.type = SYM_RPC_MORE;
+        m.length = ngx_http_symbolicate_pending_need(pending, out);
+        pending->asked = m.length;
+
+    } else if (out->state == SYM_MODULE_READY) {
+        m.type = offer ? SYM_RPC_OFFER : SYM_RPC_INGEST;
+        m.features = ngx_http_symbolicate_pending_features(pending);
+        m.offset = out->offset;
+        m.length = out->length;
+        m.source = sym_str((char *) out->source.data, out->source.len);
+        fd = out->fd;
+
+    } else {
+        m.type = SYM_RPC_NONE;
+        m.state = out->state;
+        m.text = sym_str((char *) out->reason.data, out->reason.len);
+    }
+
+    pending->elected = 0;
+    ngx_http_symbolicate_loader_send(pending->loader, &m, fd);
+
+    if (offer) {
+        ngx_http_symbolicate_pending_go_on(pending, out);
+    }
+
+    (void) ngx_http_symbolicate_pending_drop(pending);
+}
+
+
+static void
+ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_queue_t                    *q;
+    ngx_http_symbolicate_wait_t    *wait;
+    ngx_http_symbolicate_waiter_t  *waiter;
+
+    if (pending->fetch) {
+
+        if (!pending->stale) {
+            ngx_http_symbolicate_fetch_lend(pending->fetch, &pending->lease);
+        }
+
+        return;
+    }
+
+    if (pending->slot.share) {
+        return;
+    }
+
+    wait = NULL;
+
+    if (!ngx_queue_empty(&pending->waiters)) {
+        q = ngx_queue_head(&pending->waiters);
+        waiter = ngx_queue_data(q, ngx_http_symbolicate_waiter_t, of_pending);
+        wait = waiter->wait;
+    }
+
+    if (ngx_http_symbolicate_slot_queue(&pending->slot, pending->lane, wait)
+        != NGX_OK)
+    {
+        ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
+                                            "out of memory");
+        return;
+    }
+
+    ngx_http_symbolicate_pending_next();
+}
+
+
+static void
+ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_http_symbolicate_fetch_result_t  *out;
+
+    /* it ended while it waited for a larger lease */
+
+    if (pending->fetched) {
+        out = ngx_http_symbolicate_fetch_result(pending->fetch);
+
+        if (out->need == 0 || out->need > pending->lease.bytes) {
+            ngx_http_symbolicate_pending_report(pending);
+            return;
+        }
+
+        (void) ngx_http_symbolicate_pending_drop(pending);
+    }
+
+    ngx_http_symbolicate_pending_queue(pending);
+}
+
+
+/* A lease smaller than requested is all that there is. */
+void
+ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *pending,
+    off_t bytes)
+{
+    pending->elected = 1;
+    pending->lease.whole = bytes < pending->asked
+                        || (pending->lease.whole
+                            && bytes == pending->lease.bytes);
+    pending->lease.bytes = bytes;
+    pending->asked = 0;
+
+    ngx_http_symbolicate_pending_granted(pending);
+}
+
+
+/* Other fetches may wait for this slot. */
+static void
+ngx_http_symbolicate_pending_tick(void *data)
+{
+    ngx_http_symbolicate_pending_next();
+}
+
+
+/* Asks for a larger lease for a running download. */
+static void
+ngx_http_symbolicate_pending_more(void *data, off_t need)
+{
+    ngx_http_symbolicate_pending_t *pending = data;
+
+    sym_rpc_message_t  m;
+
+    if (!pending->elected || pending->settled || pending->stale) {
+        return;
+    }
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_MORE;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.length = need;
+
+    /* until it has been answered */
+
+    pending->elected = 0;
+    pending->asked = need;
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
+}
+
+
+static void
+ngx_http_symbolicate_pending_fetched(void *data)
+{
+    ngx_http_symbolicate_pending_t *pending = data;
+
+    ngx_http_symbolicate_slot_leave(&pending->slot);
+    pending->fetched = 1;
+
+    if (pending->settled) {
+        ngx_http_symbolicate_pending_free(pending);
+
+    } else if (pending->stale) {
+        (void) ngx_http_symbolicate_pending_drop(pending);
+
+        if (pending->elected) {
+            ngx_http_symbolicate_pending_queue(pending);
+        }
+
+    } else if (pending->elected) {
+        ngx_http_symbolicate_pending_granted(pending);
+    }
+
+    /* else it waits for a larger lease: the loader elects the next client */
+
+    ngx_http_symbolicate_pending_next();
+}

@@ -1,0 +1,29 @@
+
+/*
+ * ngx_http_symbolicate_pending_fetch.h - the fetch of a module.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_PENDING_FETCH_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PENDING_FETCH_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "schedule/ngx_http_symbolicate_pending_state.h"
+
+
+/* Begins fetches that now have a slot. */
+void ngx_http_symbolicate_pending_next(void);
+
+/* Adds to the last attempt what the loader says of its file. */
+void ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
+    uint32_t features);
+
+/* The loader lets this worker fetch, with a lease of so many bytes. */
+void ngx_http_symbolicate_pending_elected(
+    ngx_http_symbolicate_pending_t *pending, off_t bytes);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_PENDING_FETCH_H_INCLUDED_ */

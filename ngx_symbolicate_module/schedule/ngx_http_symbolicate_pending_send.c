@@ -1,0 +1,99 @@
+
+/*
+ * ngx_http_symbolicate_pending_send.c - what the loader hears of pending
+ * fetches.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "rpc/ngx_http_symbolicate_loader.h"
+#include "schedule/ngx_http_symbolicate_pending_send.h"
+#include "schedule/ngx_http_symbolicate_pending_state.h"
+
+
+void
+ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
+    sym_rpc_type_t type)
+{
+    sym_rpc_message_t  m;
+
+    if (!pending->loader->welcome) {
+        return;
+    }
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = type;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.key = pending->is.key;
+
+    if (type == SYM_RPC_ENSURE && pending->is.kind != SYM_KIND_SYMCACHE) {
+        m.kind = pending->is.kind;
+    }
+
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
+}
+
+
+/* The loader has a queue of its own, in which requests go first. */
+void
+ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
+    ngx_uint_t abandoned)
+{
+    sym_rpc_message_t  m;
+
+    if (pending->abandoned == abandoned || pending->settled
+        || !pending->loader->welcome)
+    {
+        return;
+    }
+
+    pending->abandoned = abandoned;
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_ABANDON;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.flags = abandoned ? 0 : SYM_RPC_ADOPTED;
+
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
+}
+
+
+/* How long a negative outcome counts. */
+sym_rpc_ttl_t
+ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
+{
+    sym_rpc_ttl_t  ttl;
+
+    ttl = pending->policy->ttl;
+
+    if (pending->is.source->is_public) {
+        ttl.absent = pending->policy->ttl_public;
+    }
+
+    return ttl;
+}
+
+
+/* Nothing was fetched: tells the loader why. */
+void
+ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *pending,
+    sym_module_state_t state, const char *reason)
+{
+    sym_rpc_message_t  m;
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_NONE;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.state = state;
+    m.ttl = ngx_http_symbolicate_pending_ttl(pending);
+    m.text = sym_cstr(reason);
+
+    pending->elected = 0;
+    ngx_http_symbolicate_loader_send(pending->loader, &m, -1);
+}

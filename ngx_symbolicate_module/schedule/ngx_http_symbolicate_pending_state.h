@@ -1,0 +1,91 @@
+
+/*
+ * ngx_http_symbolicate_pending_state.h - a pending fetch, as its files know it.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_PENDING_STATE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PENDING_STATE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "schedule/ngx_http_symbolicate_lane.h"
+#include "schedule/ngx_http_symbolicate_wanted.h"
+
+
+typedef struct ngx_http_symbolicate_pending_s  ngx_http_symbolicate_pending_t;
+
+
+/* A companion file of the module. */
+typedef struct {
+    size_t                          nname;
+    size_t                          nid;
+    char                            name[SYM_NAME_MAX];
+    char                            id[2 * SYM_BUILD_ID_MAX];
+    sym_source_file_t               file;
+    sym_object_ref_t                object;      /* of a map: by which sources
+                                                  * know it */
+} ngx_http_symbolicate_also_t;
+
+
+struct ngx_http_symbolicate_pending_s {
+    ngx_rbtree_node_t               by_key;
+    ngx_rbtree_node_t               by_ticket;
+
+    ngx_http_symbolicate_loader_t  *loader;
+    ngx_http_symbolicate_fetch_policy_t     *policy;
+
+    ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
+    sym_object_ref_t                object;      /* of it */
+
+    ngx_queue_t                     waiters;
+    ngx_queue_t                     of_orphans;  /* the loader's, while nobody
+                                                  * waits */
+    ngx_msec_t                      since;       /* then */
+
+    ngx_http_symbolicate_lane_t    *lane;
+    ngx_http_symbolicate_slot_t     slot;
+    ngx_http_symbolicate_lease_t    lease;
+    off_t                           asked;       /* for a larger one; 0: for
+                                                  * none */
+    ngx_http_symbolicate_fetch_t   *fetch;
+
+    ngx_uint_t                      next;        /* where the search goes on */
+    ngx_str_t                       attempts;    /* before that; allocated */
+
+    ngx_http_symbolicate_also_t    *also;        /* not the module is to be
+                                                  * fetched, but this */
+
+    sym_account_t                  *memory;      /* the worker's, charged with
+                                                  * this */
+    size_t                          bytes;
+
+    unsigned                        elected:1;   /* by the present connection */
+    unsigned                        fetched:1;   /* its fetch has ended */
+    unsigned                        stale:1;     /* what its fetch brings is of
+                                                  * no use */
+    unsigned                        orphan:1;
+    unsigned                        abandoned:1; /* the loader was told so */
+    unsigned                        settled:1;   /* freed when its fetch ends */
+    unsigned                        busy:1;      /* counted in the loader */
+
+    u_char                          text[1];
+};
+
+
+/* A request that waits for a pending fetch. */
+typedef struct {
+    ngx_queue_t                     of_pending;
+    ngx_queue_t                     of_wait;
+    ngx_http_symbolicate_pending_t *pending;
+    ngx_http_symbolicate_wait_t    *wait;
+    ngx_uint_t                      module;
+} ngx_http_symbolicate_waiter_t;
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_PENDING_STATE_H_INCLUDED_ */

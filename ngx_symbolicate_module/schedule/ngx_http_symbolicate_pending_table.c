@@ -1,0 +1,391 @@
+
+/*
+ * ngx_http_symbolicate_pending_table.c - the pending fetches of a worker, by
+ * module and by ticket.
+ *
+ * A pending fetch is one module of one source, however many requests wait for
+ * it.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "rpc/ngx_http_symbolicate_loader.h"
+#include "schedule/ngx_http_symbolicate_lane.h"
+#include "schedule/ngx_http_symbolicate_pending_state.h"
+#include "schedule/ngx_http_symbolicate_pending_table.h"
+
+
+/* Bytes of a pending fetch besides its own: of messages and attempts, about. */
+#define NGX_SYMBOLICATE_PENDING_REST  2048
+
+
+ngx_rbtree_key_t
+ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
+    sym_module_key_t *key)
+{
+    sym_hash_state_t  s;
+
+    s = sym_hash_begin(&loader->hash_key);
+
+    sym_hash_add(&s, key->scope);
+    sym_hash_add(&s, key->name);
+    sym_hash_add(&s, key->id);
+    sym_hash_add(&s, key->variant);
+
+    return sym_hash_end(s);
+}
+
+
+/* A code id that only one of them has says nothing; a variant has its own in
+ * it. */
+static ngx_uint_t
+ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_wanted_t *wanted)
+{
+    return pending->is.kind == wanted->kind
+           && sym_str_eq(pending->is.key.name, wanted->key.name)
+           && sym_str_eq(pending->is.key.id, wanted->key.id)
+           && sym_str_eq(pending->is.key.scope, wanted->key.scope)
+           && sym_str_eq(pending->is.key.variant, wanted->key.variant)
+           && (pending->is.key.code_id.len == 0
+               || wanted->key.code_id.len == 0
+               || sym_str_eq(pending->is.key.code_id, wanted->key.code_id));
+}
+
+
+ngx_http_symbolicate_pending_t *
+ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
+    ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted)
+{
+    ngx_rbtree_node_t            *node, *sentinel;
+    ngx_http_symbolicate_pending_t  *pending;
+
+    node = loader->keys.root;
+    sentinel = loader->keys.sentinel;
+
+    /* nodes of one hash lie to the right of each other */
+
+    while (node != sentinel) {
+
+        if (hash != node->key) {
+            node = hash < node->key ? node->left : node->right;
+            continue;
+        }
+
+        pending = (ngx_http_symbolicate_pending_t *)
+               ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
+                                           by_key));
+
+        if (!pending->settled
+            && ngx_http_symbolicate_pending_is(pending, wanted))
+        {
+            return pending;
+        }
+
+        node = node->right;
+    }
+
+    return NULL;
+}
+
+
+ngx_http_symbolicate_pending_t *
+ngx_http_symbolicate_pending_of(ngx_http_symbolicate_loader_t *loader,
+    uint32_t ticket)
+{
+    ngx_rbtree_node_t  *node;
+
+    node = ngx_http_symbolicate_loader_find(&loader->tickets, ticket);
+
+    if (node == NULL) {
+        return NULL;
+    }
+
+    return (ngx_http_symbolicate_pending_t *)
+           ((u_char *) node - offsetof(ngx_http_symbolicate_pending_t,
+                                       by_ticket));
+}
+
+
+static sym_str_t
+ngx_http_symbolicate_pending_copy(u_char **p, sym_str_t s)
+{
+    sym_str_t  copy;
+
+    copy = sym_str((char *) *p, s.len);
+
+    /* an empty one may have no bytes to be read from */
+
+    if (s.len) {
+        *p = ngx_cpymem(*p, s.data, s.len);
+    }
+
+    return copy;
+}
+
+
+static off_t
+ngx_http_symbolicate_pending_received(ngx_http_symbolicate_slot_t *slot)
+{
+    ngx_http_symbolicate_pending_t  *pending;
+
+    pending = ngx_queue_data(slot, ngx_http_symbolicate_pending_t, slot);
+
+    return pending->fetch ? ngx_http_symbolicate_fetch_received(pending->fetch)
+                          : 0;
+}
+
+
+ngx_http_symbolicate_pending_t *
+ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
+    ngx_http_symbolicate_wanted_t *wanted)
+{
+    u_char                       *p;
+    size_t                        size;
+    sym_module_key_t             *key;
+    ngx_http_symbolicate_pending_t  *pending;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    key = &wanted->key;
+
+    size = offsetof(ngx_http_symbolicate_pending_t, text)
+           + key->scope.len + key->name.len + key->id.len + key->code_id.len
+           + key->variant.len + wanted->id.len + wanted->canonical.len;
+
+    if (wanted->object) {
+        size += wanted->object->debug_file.len + wanted->object->code_file.len
+                + wanted->object->checksum.len + wanted->object->url.len;
+    }
+
+    pending = ngx_calloc(size, ngx_cycle->log);
+    if (pending == NULL) {
+        return NULL;
+    }
+
+    smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_symbolicate_module);
+
+    pending->memory = &smcf->worker->memory;
+    pending->bytes = size + NGX_SYMBOLICATE_PENDING_REST;
+    sym_account_add(pending->memory, pending->bytes);
+
+    pending->loader = loader;
+    pending->policy = policy;
+
+    if (policy->given) {
+        policy->hold(policy->given);
+    }
+
+    pending->lane = ngx_http_symbolicate_lane_of(wanted->source);
+
+    p = pending->text;
+    pending->is.source = wanted->source;
+    pending->is.kind = wanted->kind;
+    pending->is.key.scope = ngx_http_symbolicate_pending_copy(&p, key->scope);
+    pending->is.key.name = ngx_http_symbolicate_pending_copy(&p, key->name);
+    pending->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
+    pending->is.key.code_id = ngx_http_symbolicate_pending_copy(&p,
+                                                               key->code_id);
+    pending->is.key.variant = ngx_http_symbolicate_pending_copy(&p,
+                                                               key->variant);
+    pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
+    pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
+                                                          wanted->canonical);
+    pending->is.without = wanted->without;
+    pending->is.thorough = wanted->thorough;
+
+    if (wanted->object) {
+        pending->object = *wanted->object;
+        pending->is.object = &pending->object;
+
+        pending->object.debug_file =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->debug_file);
+        pending->object.code_file =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->code_file);
+        pending->object.checksum =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->checksum);
+        pending->object.url =
+            ngx_http_symbolicate_pending_copy(&p, wanted->object->url);
+    }
+
+    ngx_queue_init(&pending->waiters);
+    pending->slot.received = ngx_http_symbolicate_pending_received;
+
+    pending->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
+    pending->by_key.key = hash;
+
+    ngx_rbtree_insert(&loader->keys, &pending->by_key);
+    ngx_rbtree_insert(&loader->tickets, &pending->by_ticket);
+    loader->npending++;
+    pending->lane->npending++;
+
+    return pending;
+}
+
+
+/* Forgets the offer, and begins the search again. */
+void
+ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->attempts.data) {
+        ngx_free(pending->attempts.data);
+    }
+
+    ngx_str_null(&pending->attempts);
+    pending->next = 0;
+}
+
+
+/* The worker must not end while a request waits. */
+void
+ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_uint_t  busy;
+
+    busy = !ngx_queue_empty(&pending->waiters);
+
+    if (busy != pending->busy) {
+        pending->busy = busy;
+        pending->loader->nbusy += busy ? 1 : -1;
+        ngx_http_symbolicate_loader_idle(pending->loader);
+    }
+}
+
+
+void
+ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->orphan) {
+        pending->orphan = 0;
+        ngx_queue_remove(&pending->of_orphans);
+    }
+}
+
+
+/* NGX_AGAIN: its fetch cannot be aborted now. */
+ngx_int_t
+ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
+{
+    if (ngx_http_symbolicate_fetch_free(pending->fetch) != NGX_OK) {
+        return NGX_AGAIN;
+    }
+
+    ngx_http_symbolicate_slot_leave(&pending->slot);
+
+    pending->fetch = NULL;
+    pending->fetched = 0;
+    pending->stale = 0;
+
+    return NGX_OK;
+}
+
+
+/* If its fetch cannot be aborted now, the fetch frees it at its end. */
+void
+ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_http_symbolicate_loader_t  *loader;
+
+    loader = pending->loader;
+
+    pending->settled = 1;
+    ngx_http_symbolicate_pending_busy(pending);
+
+    if (pending->fetch
+        && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
+    {
+        ngx_http_symbolicate_slot_move(&pending->slot, NULL);
+        return;
+    }
+
+    ngx_http_symbolicate_pending_adopted(pending);
+    ngx_http_symbolicate_slot_leave(&pending->slot);
+
+    if (pending->also) {
+        ngx_free(pending->also);
+    }
+
+    ngx_rbtree_delete(&loader->keys, &pending->by_key);
+    ngx_rbtree_delete(&loader->tickets, &pending->by_ticket);
+    loader->npending--;
+    pending->lane->npending--;
+    sym_account_give(pending->memory, pending->bytes);
+
+    ngx_http_symbolicate_pending_restart(pending);
+
+    if (pending->policy->given) {
+        pending->policy->release(pending->policy->given);
+    }
+
+    ngx_free(pending);
+}
+
+
+/* The pending fetch with the lowest ticket from `ticket` on; NULL: no more. */
+static ngx_http_symbolicate_pending_t *
+ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
+    ngx_rbtree_key_t ticket)
+{
+    ngx_rbtree_node_t  *node, *best;
+
+    best = NULL;
+    node = loader->tickets.root;
+
+    while (node != loader->tickets.sentinel) {
+
+        if (node->key < ticket) {
+            node = node->right;
+            continue;
+        }
+
+        best = node;
+        node = node->left;
+    }
+
+    return best ? (ngx_http_symbolicate_pending_t *)
+                  ((u_char *) best - offsetof(ngx_http_symbolicate_pending_t,
+                                              by_ticket))
+                : NULL;
+}
+
+
+/* Visits all unsettled fetches.  visit() may free any of them; those that it
+ * adds are not visited, unless tickets have wrapped around. */
+void
+ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
+    void (*visit)(ngx_http_symbolicate_pending_t *pending, void *data),
+    void *data)
+{
+    ngx_rbtree_key_t                 ticket, last;
+    ngx_rbtree_node_t               *node;
+    ngx_http_symbolicate_pending_t  *pending;
+
+    last = 0;
+
+    for (node = loader->tickets.root;
+         node != loader->tickets.sentinel;
+         node = node->right)
+    {
+        last = node->key;
+    }
+
+    pending = ngx_http_symbolicate_pending_from(loader, 0);
+
+    while (pending && pending->by_ticket.key <= last) {
+        ticket = pending->by_ticket.key;
+
+        if (!pending->settled) {
+            visit(pending, data);
+        }
+
+        pending = ngx_http_symbolicate_pending_from(loader, ticket + 1);
+    }
+}

@@ -1,0 +1,61 @@
+
+/*
+ * ngx_http_symbolicate_pending_table.h - the pending fetches of a worker.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_PENDING_TABLE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PENDING_TABLE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "schedule/ngx_http_symbolicate_pending_state.h"
+
+
+/* For find() and create(). */
+ngx_rbtree_key_t ngx_http_symbolicate_pending_hash(
+    ngx_http_symbolicate_loader_t *loader, sym_module_key_t *key);
+
+/* NULL: none is pending. */
+ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_find(
+    ngx_http_symbolicate_loader_t *loader, ngx_rbtree_key_t hash,
+    ngx_http_symbolicate_wanted_t *wanted);
+
+/* By the ticket of a message; NULL: there is none. */
+ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_of(
+    ngx_http_symbolicate_loader_t *loader, uint32_t ticket);
+
+/* NULL: no memory. */
+ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
+    ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
+    ngx_http_symbolicate_wanted_t *wanted);
+
+/* Forgets the offer, and begins the search again. */
+void ngx_http_symbolicate_pending_restart(
+    ngx_http_symbolicate_pending_t *pending);
+
+/* Counts it while requests wait: the worker must not end then. */
+void ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending);
+
+/* A request waits for it, or it ends. */
+void ngx_http_symbolicate_pending_adopted(
+    ngx_http_symbolicate_pending_t *pending);
+
+/* NGX_AGAIN: its fetch cannot be aborted now. */
+ngx_int_t ngx_http_symbolicate_pending_drop(
+    ngx_http_symbolicate_pending_t *pending);
+
+/* If its fetch cannot be aborted now, the fetch frees it at its end. */
+void ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending);
+
+/* Visits all unsettled fetches.  visit() may free any of them; those that it
+ * adds are not visited, unless tickets have wrapped around. */
+void ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
+    void (*visit)(ngx_http_symbolicate_pending_t *pending, void *data),
+    void *data);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_PENDING_TABLE_H_INCLUDED_ */

@@ -1,0 +1,40 @@
+
+/*
+ * ngx_http_symbolicate_wanted.h - an artifact that a request waits for.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_WANTED_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_WANTED_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "protocol/message.h"
+
+#include "conf/ngx_http_symbolicate_source.h"
+
+
+/* An artifact of a module of one source. */
+typedef struct {
+    ngx_http_symbolicate_source_t *source;
+    sym_module_key_t               key;         /* scope: the source's name */
+    sym_kind_t                     kind;
+    sym_str_t                      id;          /* for its paths */
+    sym_str_t                      canonical;   /* id whose paths were asked
+                                                 * for already, or empty */
+    const sym_object_ref_t        *object;      /* all of it, or NULL */
+    unsigned                       without;     /* 1 << sym_source_file_t:
+                                                 * files that do not have it */
+    unsigned                       thorough:1;  /* all its places are asked,
+                                                 * even if one has a good
+                                                 * file */
+} ngx_http_symbolicate_wanted_t;
+
+
+/* A flag of a NEGATIVE that the worker made itself: no loader is running. */
+#define NGX_SYMBOLICATE_NO_LOADER  1
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_WANTED_H_INCLUDED_ */
