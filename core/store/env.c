@@ -307,6 +307,12 @@ end_snapshots(sym_store_t *store)
     while (s != NULL) {
         sym_snapshot_t *next = s->all;
 
+        if (s->objects != NULL) {
+            mdb_cursor_close(s->objects);
+        }
+        if (s->paths != NULL) {
+            mdb_cursor_close(s->paths);
+        }
         if (s->txn != NULL) {
             mdb_txn_abort(s->txn);
         }

@@ -35,7 +35,16 @@ struct sym_snapshot_s {
     MDB_txn *txn;
     sym_snapshot_t *next; /* in the store's list of idle ones */
     sym_snapshot_t *all;  /* in the store's list of all */
+
+    /* kept, as opening one allocates; at the end they are where the last lookup
+     * was, and the next key is often on the same page */
+    MDB_cursor *objects, *paths;
+    bool has_objects, has_paths; /* they are of this transaction */
 };
+
+/* A kept cursor: for lookups that call no other function of the store. */
+int sym_snapshot_objects_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
+int sym_snapshot_paths_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
 
 /* 512 KiB, for extents of up to 4 GiB. */
 #define SOUND_EXTENTS ((size_t) 1 << 16)
@@ -167,6 +176,7 @@ sym_lmdb_left(int rc)
 #define mdb_cursor_del(...) SYM_LMDB(mdb_cursor_del(__VA_ARGS__))
 #define mdb_cursor_get(...) SYM_LMDB(mdb_cursor_get(__VA_ARGS__))
 #define mdb_cursor_put(...) SYM_LMDB(mdb_cursor_put(__VA_ARGS__))
+#define mdb_cursor_renew(...) SYM_LMDB(mdb_cursor_renew(__VA_ARGS__))
 #define mdb_cursor_open(...) SYM_LMDB(mdb_cursor_open(__VA_ARGS__))
 #define mdb_dbi_open(...) SYM_LMDB(mdb_dbi_open(__VA_ARGS__))
 #define mdb_del(...) SYM_LMDB(mdb_del(__VA_ARGS__))

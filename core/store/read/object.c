@@ -240,17 +240,7 @@ search_ids(search_t *q)
 static sym_status_t
 search(search_t *q, sym_error_t *err)
 {
-    int rc;
-
-    if (q->scope.len > SYM_SCOPE_MAX) {
-        return SYM_OK;
-    }
-
-    rc = mdb_cursor_open(q->s->txn, q->s->store->objects, &q->cursor);
-    if (rc == 0) {
-        rc = search_ids(q);
-        mdb_cursor_close(q->cursor);
-    }
+    int rc = q->scope.len <= SYM_SCOPE_MAX ? search_ids(q) : 0;
 
     return rc == 0 ? q->status
                    : sym_lmdb_fail(err, "cannot read the objects", rc);
@@ -263,8 +253,15 @@ sym_snapshot_matches(sym_snapshot_t *s, sym_str_t scope,
                      void *ctx, sym_error_t *err)
 {
     search_t q = { .s = s, .scope = scope, .ref = ref, .fn = fn, .ctx = ctx };
+    int rc = mdb_cursor_open(s->txn, s->store->objects, &q.cursor);
 
-    return search(&q, err);
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot read the objects", rc);
+    }
+
+    (void) search(&q, err);
+    mdb_cursor_close(q.cursor);
+    return err->status != SYM_OK ? err->status : q.status;
 }
 
 
@@ -315,7 +312,13 @@ sym_snapshot_object(sym_snapshot_t *s, sym_str_t scope,
                    .fn = keep_first,
                    .ctx = record };
 
+    int rc = sym_snapshot_objects_cursor(s, &q.cursor);
+
     record->state = 0;
+    if (rc != 0) {
+        return sym_lmdb_fail(err, "cannot read the objects", rc);
+    }
+
     (void) search(&q, err);
     return err->status != SYM_OK ? err->status
            : record->state != 0  ? SYM_OK

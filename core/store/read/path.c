@@ -42,7 +42,7 @@ sym_snapshot_settle(sym_snapshot_t *s, const sym_places_t *places,
     sym_settling_t settling = { .n = 0 };
     sym_path_record_t record;
     MDB_cursor *cursor;
-    int rc = mdb_cursor_open(s->txn, s->store->paths, &cursor);
+    int rc = sym_snapshot_paths_cursor(s, &cursor);
 
     if (rc != 0) {
         return sym_lmdb_fail(err, "cannot read the paths", rc);
@@ -66,7 +66,6 @@ sym_snapshot_settle(sym_snapshot_t *s, const sym_places_t *places,
         sym_settling_add(&settling, &record, asking);
     }
 
-    mdb_cursor_close(cursor);
     if (rc != 0) {
         return sym_lmdb_fail(err, "cannot read the paths", rc);
     }

@@ -118,8 +118,45 @@ sym_snapshot_end(sym_snapshot_t *s)
 
     mdb_txn_reset(s->txn);
     store->n_active--;
+    s->has_objects = s->has_paths = false;
     s->next = store->idle;
     store->idle = s;
+}
+
+
+static int
+keep_cursor(MDB_txn *txn, MDB_dbi table, MDB_cursor **kept, bool *is_current)
+{
+    int rc = 0;
+
+    if (!*is_current) {
+        rc = *kept != NULL ? mdb_cursor_renew(txn, *kept)
+                           : mdb_cursor_open(txn, table, kept);
+        *is_current = rc == 0;
+    }
+
+    return rc;
+}
+
+
+int
+sym_snapshot_objects_cursor(sym_snapshot_t *s, MDB_cursor **cursor)
+{
+    int rc =
+        keep_cursor(s->txn, s->store->objects, &s->objects, &s->has_objects);
+
+    *cursor = s->objects;
+    return rc;
+}
+
+
+int
+sym_snapshot_paths_cursor(sym_snapshot_t *s, MDB_cursor **cursor)
+{
+    int rc = keep_cursor(s->txn, s->store->paths, &s->paths, &s->has_paths);
+
+    *cursor = s->paths;
+    return rc;
 }
 
 

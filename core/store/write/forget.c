@@ -35,8 +35,7 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
      * another age: a module that is listed twice cannot be removed. */
     return asked->code_id.len == 0
            && !(record->is_native && sym_debug_id_has_any_age(asked->id)
-                && key->id.len >= SYM_UUID_DIGITS
-                && id.len >= SYM_UUID_DIGITS
+                && key->id.len >= SYM_UUID_DIGITS && id.len >= SYM_UUID_DIGITS
                 && memcmp(key->id.data, id.data, SYM_UUID_DIGITS) == 0);
 }
 
