@@ -17,7 +17,7 @@
 
 /* Steps (base/steps.h) of a turn of the event loop, which all requests of a worker
  * share, and those that the request has whose turn it is in the queue. */
-#define NGX_SYMBOLICATE_STEPS       3000000
+#define NGX_SYMBOLICATE_STEPS       2000000
 #define NGX_SYMBOLICATE_STEPS_TURN  1000000
 
 

@@ -95,9 +95,7 @@ ngx_http_symbolicate_turn(ngx_event_t *ev)
 
         ngx_http_symbolicate_dequeue(turn);
 
-        ngx_http_symbolicate_turn_steps =
-                                   ngx_max(ngx_http_symbolicate_turn_steps,
-                                           NGX_SYMBOLICATE_STEPS_TURN);
+        ngx_http_symbolicate_turn_steps = NGX_SYMBOLICATE_STEPS_TURN;
         turn->run(turn->data);
     }
 
