@@ -97,7 +97,7 @@ for my $what (sort keys %foreign) {
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
              '... by its name');
-        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB and WebAssembly files are read$/,
+        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB, WebAssembly and ProGuard mapping files are read$/,
              '... and with what is');
     }
 }

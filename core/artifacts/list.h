@@ -17,7 +17,8 @@
 #define SYM_ARTIFACT_KINDS(KIND) \
     KIND(1, SYMCACHE, symcache)  \
     KIND(2, SOURCES, sources)    \
-    KIND(3, PPDB, ppdb)
+    KIND(3, PPDB, ppdb)          \
+    KIND(5, JVM, jvm)
 /* clang-format on */
 
 #endif

@@ -16,7 +16,8 @@
     FORMAT(pdb)                                                                \
     FORMAT(sourcebundle)                                                       \
     FORMAT(ppdb)                                                               \
-    FORMAT(wasm)
+    FORMAT(wasm)                                                               \
+    FORMAT(proguard)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

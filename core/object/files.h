@@ -33,10 +33,12 @@ typedef enum {
      * whole has paths for them */
     SYM_SOURCE_UUIDMAP,
     SYM_SOURCE_BCSYMBOLMAP,
-    SYM_SOURCE_IL2CPP
+    SYM_SOURCE_IL2CPP,
+
+    SYM_SOURCE_PROGUARD /* a mapping of Java's names */
 } sym_source_file_t;
 
-#define SYM_SOURCE_FILES 18
+#define SYM_SOURCE_FILES 19
 #define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
 /* Sets of them, a bit each. */

@@ -556,6 +556,7 @@ sym_source_files_find(sym_str_t type)
         { { "uuidmap", 7 }, BIT(SYM_SOURCE_UUIDMAP) },
         { { "bcsymbolmap", 11 }, BIT(SYM_SOURCE_BCSYMBOLMAP) },
         { { "il2cpp", 6 }, BIT(SYM_SOURCE_IL2CPP) },
+        { { "proguard", 8 }, BIT(SYM_SOURCE_PROGUARD) },
     };
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

@@ -1,0 +1,113 @@
+/*
+ * jvm.h - reads an artifact of kind `jvm`: classes, methods, members.
+ *
+ * The reader sees the artifact as numbered extents that its caller owns, and
+ * trusts none of their bytes: with any contents, a call gives an answer or a
+ * status, in bounded time, and reads only inside the extents.  It allocates
+ * nothing.  Views live as long as the extents stay mapped.  frames.h answers
+ * questions with it.
+ */
+#ifndef SYM_ARTIFACTS_JVM_READ_JVM_H
+#define SYM_ARTIFACTS_JVM_READ_JVM_H
+
+#include <stdbool.h>
+
+#include "artifacts/jvm/format.h"
+
+/* Only the reader looks inside. */
+typedef struct {
+    sym_extent_get_pt get;
+    void *ctx;
+    sym_extent_view_t *extents; /* n_extents of them, or NULL */
+    uint32_t n_extents, n_classes, n_methods, n_owners, n_originals;
+    uint32_t classes_ref, methods_ref, owners_ref, originals_ref;
+    uint64_t n_members, n_lines; /* with original lines */
+} sym_jvm_t;
+
+typedef struct {
+    sym_str_t name; /* renamed */
+    sym_str_t original;
+    sym_str_t file; /* source file; data NULL: unknown */
+    uint32_t first_method, n_methods;
+} sym_jvm_class_t;
+
+typedef struct {
+    sym_str_t name; /* renamed */
+    uint8_t flags;  /* SYM_JVM_HAS_LINES, ... */
+    uint32_t n_members, n_pieces;
+    sym_str_t members; /* of the one piece, or the list of pieces */
+} sym_jvm_method_t;
+
+/* A line of the mapping: a method of the original, or a part of one. */
+typedef struct {
+    uint8_t form;
+    bool has_range; /* lines in the renamed code, first and last */
+    uint32_t start, end;
+    uint32_t n_lines; /* 0: no original line; 1: the first; 2: first and last */
+    uint32_t first, last;
+    uint32_t original; /* its number */
+    uint32_t notes;    /* a ref; 0: none */
+} sym_jvm_member_t;
+
+typedef struct {
+    sym_str_t owner; /* class */
+    sym_str_t file;  /* of the class; data NULL: unknown */
+    sym_str_t name, parameters;
+    bool is_synthesized;
+} sym_jvm_original_t;
+
+/* Goes through the members of a method.  Only the reader looks inside. */
+typedef struct {
+    const sym_jvm_t *jvm;
+    const uint8_t *list;
+    const uint8_t *pos, *end; /* of a piece */
+    uint32_t n_pieces, next_piece, left, n_left;
+    uint32_t start, range_end;
+    bool has_range;
+    uint32_t line; /* pieces without it are skipped; 0: none is */
+} sym_jvm_cursor_t;
+
+/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any of the
+ * other calls may report, too. */
+sym_status_t sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx,
+                          sym_error_t *err);
+
+/* Gives the reader a table of n_extents zeroed entries in which it caches
+ * extents, so that it gets each only once.  The extents must stay where they
+ * are. */
+void sym_jvm_remember(sym_jvm_t *j, sym_extent_view_t *table);
+
+/* Both SYM_NOT_FOUND: there is none of this name. */
+sym_status_t sym_jvm_find_class(const sym_jvm_t *j, sym_str_t name,
+                                sym_jvm_class_t *class);
+sym_status_t sym_jvm_find_method(const sym_jvm_t *j,
+                                 const sym_jvm_class_t *class, sym_str_t name,
+                                 sym_jvm_method_t *method);
+
+/* Number i < n_classes, in the order of the table; number i < n_methods. */
+sym_status_t sym_jvm_class(const sym_jvm_t *j, uint32_t i,
+                           sym_jvm_class_t *class);
+sym_status_t sym_jvm_method(const sym_jvm_t *j, const sym_jvm_class_t *class,
+                            uint32_t i, sym_jvm_method_t *method);
+
+/* In the order of the mapping.  line: members whose range cannot hold it may be
+ * left out; 0: all are wanted.  SYM_NOT_FOUND: that was the last one. */
+void sym_jvm_members(const sym_jvm_t *j, const sym_jvm_method_t *method,
+                     uint32_t line, sym_jvm_cursor_t *cursor);
+sym_status_t sym_jvm_next(sym_jvm_cursor_t *cursor, sym_jvm_member_t *member);
+
+sym_status_t sym_jvm_original(const sym_jvm_t *j, uint32_t number,
+                              sym_jvm_original_t *original);
+
+/* What a member's notes say.  SYM_NOT_FOUND: no such position or rule. */
+sym_status_t sym_jvm_position(const sym_jvm_t *j, uint32_t notes, uint32_t from,
+                              uint32_t *line);
+/* Frames that the rules remove from the innermost on, if an exception of this class
+ * was thrown. */
+sym_status_t sym_jvm_removed(const sym_jvm_t *j, uint32_t notes,
+                             sym_str_t thrown, uint64_t *n);
+
+/* Reads the whole artifact, and checks order, bounds and counts. */
+sym_status_t sym_jvm_check(const sym_jvm_t *j, sym_error_t *err);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * sha1.h - SHA-1 (RFC 3174), for UUIDs that are derived from a file (RFC 9562,
+ * version 5).  Not for anything that must withstand an attacker.
+ */
+#ifndef SYM_BASE_SHA1_H
+#define SYM_BASE_SHA1_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+#define SYM_SHA1_BYTES 20
+
+/* Of both texts, one after the other. */
+void sym_sha1(sym_str_t a, sym_str_t b, uint8_t out[SYM_SHA1_BYTES]);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * metadata.h - reads what R8 says of a class or method in a comment: JSON of one
+ * line, as R8's doc/retrace.md defines it.
+ *
+ * Views are of the text.  Texts with escapes are taken for invalid, as Sentry does.
+ */
+#ifndef SYM_FORMATS_PROGUARD_METADATA_H
+#define SYM_FORMATS_PROGUARD_METADATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef enum {
+    SYM_R8_OTHER, /* or invalid */
+    SYM_R8_SOURCE_FILE,
+    SYM_R8_SYNTHESIZED,
+    SYM_R8_OUTLINE,
+    SYM_R8_OUTLINE_CALLSITE,
+    SYM_R8_REWRITE_FRAME
+} sym_r8_type_t;
+
+typedef struct {
+    sym_r8_type_t type;
+    sym_str_t file;                /* of a source file */
+    sym_str_t positions;           /* of a callsite: the object's members */
+    sym_str_t conditions, actions; /* of frames: the lists' items */
+} sym_r8_t;
+
+void sym_r8_read(sym_str_t json, sym_r8_t *r8);
+
+/* Takes the next position off; false: there is none.  Those of
+ * SYM_R8_OUTLINE_CALLSITE can all be read. */
+bool sym_r8_next_position(sym_str_t *positions, uint32_t *from, uint32_t *to);
+
+/* The rule of SYM_R8_REWRITE_FRAME: how many of the innermost frames are removed if
+ * an exception of this class was thrown.  False: never any. */
+bool sym_r8_rule(const sym_r8_t *r8, sym_str_t *thrown, uint32_t *removed);
+
+#endif
