@@ -19,6 +19,7 @@ int lookup_run(const options_t *options);
 int lookup_text_run(const options_t *options); /* of kinds without frames */
 int dump_run(const options_t *options);
 int atos_run(const options_t *options);
+int retrace_run(const options_t *options);
 int symbolicate_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);
