@@ -11,7 +11,7 @@ use Test::More;
 use SymExample qw(build_examples);
 use SymTest;
 
-my $build = build_examples('API');
+my $build = build_examples();
 
 my $t = SymTest->new->load_fixtures;
 my ($refused, $said);

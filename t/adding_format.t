@@ -15,8 +15,8 @@ use SymFixtures qw(fixtures);
 use SymLoader qw(json_lines);
 use SymServe;
 
-my $build = build_examples('FORMAT');
-my ($example) = adding_section('FORMAT') =~ /^((?:    .*\n)+)/m or die 'no example';
+my $build = build_examples();
+my ($example) = adding_section('A format') =~ /^((?:    .*\n)+)/m or die 'no example';
 $example =~ s/^    //mg;
 
 local $ENV{SYM_BUILD} = $build;

@@ -34,7 +34,7 @@ my $source = do {
 };
 like($source, qr/\w{4}/, "line $LINE of the source: $source");
 
-my $build = build_examples('API');
+my $build = build_examples();
 
 # The bundle is that of `a`; other modules have other ids.
 my %id = (a => $ID, b => SymFetch::id(2), c => SymFetch::id(3));

@@ -1,15 +1,17 @@
 package SymExample;
 
-# Builds a copy of the tree with more APIs, or one more format, in it: a file for
-# each, and a row at the end of a table.  The copy stays in the folder of the
-# build, so that the next test that needs it has it.
+# Builds a copy of the tree with the worked examples of docs/design/adding.md in it:
+# their files, and a row at the end of a table for each.  The copy stays in the folder
+# of the build, so that the next test that needs it has it.
 
 use strict;
 use warnings;
 
 use Exporter 'import';
 use Fcntl qw(:flock);
+use File::Basename qw(dirname);
 use File::Path qw(make_path remove_tree);
+use List::Util qw(max);
 use Test::More;
 
 use SymLoader qw(root read_file write_file);
@@ -17,78 +19,82 @@ use SymTest;
 
 our @EXPORT_OK = qw(build_examples adding_section);
 
-# An example is the code of a section of docs/design/adding.md, or a file of t/.
-my %made_of = (
-    API    => { folder => 'core/api', target => 'module',
-                copied => [ qw(config Makefile core ngx_symbolicate_module page) ],
-                examples => { where => 'An API', quote => 't/api/quote.c' } },
-    FORMAT => { folder => 'core/formats', target => 'build/symloader',
-                copied => [ qw(Makefile core loader) ],
-                examples => { flat => 'A format' } },
-);
-
+my @COPIED = qw(config Makefile core loader ngx_symbolicate_module page);
+my @SECTIONS = ('A kind', 'A format', 'An API');
 my $DOC = 'docs/design/adding.md';
 
-# Its section that shows how to add one.
+# An API of the tests.
+my $QUOTE = [ 'core/api/quote/quote.c', 't/api/quote.c' ];
+
 sub adding_section {
-    my ($macro) = @_;
-    my ($heading) = grep { !m{/} } values %{ $made_of{$macro}{examples} };
-    my ($section) = read_file(root() . "/$DOC")
-        =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die 'no section';
+    my ($heading) = @_;
+    my ($section) = read_file(root() . "/$DOC") =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms
+        or die "no section $heading";
     return $section;
 }
 
-# (code, the file that it comes from)
-sub example {
-    my ($macro, $name) = @_;
-    my $from = $made_of{$macro}{examples}{$name};
-    return (read_file(root() . "/$from"), $from) if $from =~ m{/};
+sub modified { return (stat root() . "/$_[0]")[9] }
 
-    my ($folder, $section) = ($made_of{$macro}{folder}, adding_section($macro));
-    my ($code) = $section =~ /^`\Q$folder\E\/$name\/$name\.c`:\n\n```c\n(.*?)^```/ms
-        or die 'no code';
-    like($section, qr/\Q$folder\E\/list\.h`:\n\n```c\n    $macro\($name\)\n```/, 'one row');
-    return ($code, $DOC);
-}
-
-# As old as the file that the text comes from: make builds what has changed.
+# As old as what the text comes from: make builds what has changed.
 sub put {
-    my ($path, $text, $from) = @_;
+    my ($path, $text, @from) = @_;
+    my $modified = max(map { modified($_) } @from);
+    make_path(dirname($path));
     write_file($path, $text);
-    my $modified = (stat root() . "/$from")[9];
     utime $modified, $modified, $path or die "$path: $!";
     return;
 }
 
-# build_examples('API') gives the folder of the build: local $ENV{SYM_BUILD}.
+# Files of the examples, and rows of tables.
+sub put_examples {
+    my ($copy) = @_;
+    my %rows = ('core/api/list.h' => [ 'API(quote)' ]);
+    put("$copy/$QUOTE->[0]", read_file(root() . "/$QUOTE->[1]"), $QUOTE->[1]);
+
+    for my $heading (@SECTIONS) {
+        my $section = adding_section($heading);
+        my $n = 0;
+        while ($section =~ /`(core\/\S+\.[ch])`[^`\n]*:\n\n```c\n(.*?)^```/msg) {
+            my ($path, $text) = ($1, $2);
+            if ($path =~ m{/list\.h\z}) {
+                push @{ $rows{$path} }, $text =~ s/^\s+|\s+\z//gr;
+            } else {
+                put("$copy/$path", $text, $DOC);
+                $n++;
+            }
+        }
+        ok($n, "$heading: files of its example");
+    }
+
+    for my $list (sort keys %rows) {
+        my $table = read_file("$copy/$list");
+        for my $row (@{ $rows{$list} }) {
+            my ($macro) = $row =~ /^(\w+)\(/ or die "no row: $row";
+            $table =~ s/^(#define SYM_\w+\($macro\) +\\\n(?:.*\\\n)*.*)\n/$1 \\\n    $row\n/m
+                or die "no table for $row";
+        }
+        put("$copy/$list", $table, $list, $DOC);
+    }
+    return;
+}
+
+# Gives the folder of the build: local $ENV{SYM_BUILD}.
 sub build_examples {
-    my ($macro) = @_;
-    my $of = $made_of{$macro};
-    my @names = sort { $of->{examples}{$b} =~ m{/} <=> $of->{examples}{$a} =~ m{/} || $a cmp $b }
-        keys %{ $of->{examples} };
-    my $copy = SymTest::build_dir() . '/t/example-' . lc $macro;
+    my $copy = SymTest::build_dir() . '/t/examples';
 
     make_path($copy);
     open my $lock, '>', "$copy/lock" or die "$copy/lock: $!";
     flock $lock, LOCK_EX or die "$copy/lock: $!";
-    remove_tree(map {"$copy/$_"} @{ $of->{copied} });
-    system('cp', '-a', map({ root() . "/$_" } @{ $of->{copied} }), $copy) == 0
+    remove_tree(map {"$copy/$_"} @COPIED);
+    system('cp', '-a', map({ root() . "/$_" } @COPIED), $copy) == 0
         or die 'copying failed';
-
-    my $table = read_file("$copy/$of->{folder}/list.h");
-    for my $name (@names) {
-        $table =~ s/^(#define SYM_\w+\($macro\) +\\\n(?:.*\\\n)*.*)\n/$1 \\\n    $macro($name)\n/m
-            or die 'no table';
-        mkdir "$copy/$of->{folder}/$name" or die "$name: $!";
-        put("$copy/$of->{folder}/$name/$name.c", example($macro, $name));
-    }
-    put("$copy/$of->{folder}/list.h", $table, "$of->{folder}/list.h");
+    put_examples($copy);
 
     # Warnings are errors, as they are for our own.  It takes all tools of a build.
     my $log = "$copy/log";
     local $ENV{PATH} = $ENV{SYM_PATH};
     my $made = SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C',
-        $copy, $of->{target}, 'BUILD=build', 'CFLAGS=-O0 -g0', 'HARDEN=', 'SANFLAGS=');
+        $copy, 'all', 'BUILD=build', 'CFLAGS=-O0 -g0', 'HARDEN=', 'SANFLAGS=');
     is($made, 0, 'it builds') or BAIL_OUT(read_file($log));
     return "$copy/build";
 }

@@ -209,7 +209,7 @@ unpack(sym_pe_t *pe, sym_str_t packed, sym_error_t *err)
 
 
 sym_status_t
-sym_pe_embedded(sym_pe_t *pe, sym_str_t *ppdb, sym_error_t *err)
+sym_pe_embedded(sym_pe_t *pe, sym_str_t *pdb, sym_error_t *err)
 {
     sym_pe_debug_t entry = { 0 };
     size_t i = 0;
@@ -219,13 +219,13 @@ sym_pe_embedded(sym_pe_t *pe, sym_str_t *ppdb, sym_error_t *err)
             return SYM_NOT_FOUND;
         }
 
-        if (entry.type == SYM_PE_DEBUG_EMBEDDED_PPDB && entry.bytes.len != 0
+        if (entry.type == SYM_PE_DEBUG_EMBEDDED_PDB && entry.bytes.len != 0
             && unpack(pe, entry.bytes, err) != SYM_OK)
         {
             return err->status;
         }
     }
 
-    *ppdb = pe->embedded;
+    *pdb = pe->embedded;
     return SYM_OK;
 }

@@ -64,7 +64,7 @@ const sym_pe_info_t *sym_pe_info(const sym_pe_t *pe);
 
 /* IMAGE_DEBUG_TYPE_* */
 #define SYM_PE_DEBUG_CODEVIEW 2
-#define SYM_PE_DEBUG_EMBEDDED_PPDB 17
+#define SYM_PE_DEBUG_EMBEDDED_PDB 17
 #define SYM_PE_DEBUG_PDB_CHECKSUM 19
 
 typedef struct {
@@ -103,7 +103,7 @@ size_t sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX]);
  * The embedded portable PDB, which the first call unpacks.  SYM_NOT_FOUND,
  * which does not set *err: the file has none.
  */
-sym_status_t sym_pe_embedded(sym_pe_t *pe, sym_str_t *ppdb, sym_error_t *err);
+sym_status_t sym_pe_embedded(sym_pe_t *pe, sym_str_t *pdb, sym_error_t *err);
 
 /* --- sections and symbols --- */
 
