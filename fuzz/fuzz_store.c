@@ -71,7 +71,8 @@ check_objects(const MDB_val *k, const MDB_val *v)
     }
 
     (void) sym_object_path_key(entry.scope, &record, path);
-    len = sym_object_key_write(entry.scope, &record.object, record.kind, 0, key);
+    len =
+        sym_object_key_write(entry.scope, &record.object, record.kind, 0, key);
     if (len == k->mv_size && memcmp(key, k->mv_data, len) == 0) {
         MDB_val by_name = { sym_name_key_write(entry.scope, &record.object,
                                                record.kind, name),

@@ -43,9 +43,12 @@ static bool
 put(const sym_object_ref_t *ref, uint32_t number, bool is_named)
 {
     char path[32];
-    artifact_t a = { .scope = "one", .path = path,
-                     .kind = SYM_KIND_SYMCACHE, .quality = SYM_QUALITY_LINES,
-                     .source_bytes = number, .is_named = is_named };
+    artifact_t a = { .scope = "one",
+                     .path = path,
+                     .kind = SYM_KIND_SYMCACHE,
+                     .quality = SYM_QUALITY_LINES,
+                     .source_bytes = number,
+                     .is_named = is_named };
     bool is_kept = false;
 
     (void) snprintf(path, sizeof(path), "path/%u", number);
@@ -62,8 +65,9 @@ test_ids(void)
     sym_object_ref_t a = ref_of("liba.so", ID_A, NULL);
     sym_object_ref_t code = ref_of(NULL, NULL, BUILD_A);
     sym_object_ref_t wrong = ref_of("cdef.debug", ID_A, "aa" BUILD_A);
-    sym_object_ref_t part = ref_of(NULL, NULL, "0dd0ad3b1111222233334444555566"
-                                               "66a1b2");
+    sym_object_ref_t part = ref_of(NULL, NULL,
+                                   "0dd0ad3b1111222233334444555566"
+                                   "66a1b2");
     sym_object_ref_t either = ref_of("x", ID_B, BUILD_A);
 
     start();
@@ -174,7 +178,8 @@ test_others(void)
     ok(sym_store_ids_of_ref(&elastic, ids) == 1
            && ids[0].form == SYM_STORE_ID_FILE,
        "a FileID");
-    ok(sym_store_ids_of_ref(&url, ids) == 1 && ids[0].form == SYM_STORE_ID_DIGEST,
+    ok(sym_store_ids_of_ref(&url, ids) == 1
+           && ids[0].form == SYM_STORE_ID_DIGEST,
        "a URL");
     release.release = SYM_STR("r2");
     ok(!sym_store_ids_match(&release, ids, 1), "and another release");
@@ -251,8 +256,10 @@ static void
 test_tombstone(void)
 {
     sym_object_ref_t ref = ref_of("a.so", ID_A, NULL);
-    artifact_t a = { .scope = "", .kind = SYM_KIND_SYMCACHE,
-                     .quality = SYM_QUALITY_LINES, .source_bytes = 1 };
+    artifact_t a = { .scope = "",
+                     .kind = SYM_KIND_SYMCACHE,
+                     .quality = SYM_QUALITY_LINES,
+                     .source_bytes = 1 };
     sym_object_record_t record = { .object = object_of(&ref, true),
                                    .state = SYM_MODULE_MALFORMED,
                                    .expires_at = NOW,
@@ -282,7 +289,8 @@ test_tombstone(void)
     }
     a.quality = 1;
     (void) put_artifact(w, &ref, &a, NULL, NULL);
-    is_u64(answer(w, "", &ref, SYM_KIND_SYMCACHE), 1, "until it is loaded again");
+    is_u64(answer(w, "", &ref, SYM_KIND_SYMCACHE), 1,
+           "until it is loaded again");
     finish("tombstones");
 }
 
@@ -336,8 +344,11 @@ test_choice(void)
     sym_object_ref_t ref = ref_of("a.so", ID_A, NULL);
     sym_path_record_t absent = path_of(SYM_PATH_ABSENT, 0);
     sym_path_record_t failed = path_of(SYM_PATH_FAILED, 0);
-    artifact_t a = { .scope = "two", .path = "q", .kind = SYM_KIND_SYMCACHE,
-                     .quality = SYM_QUALITY_PUBLICS, .source_bytes = 2 };
+    artifact_t a = { .scope = "two",
+                     .path = "q",
+                     .kind = SYM_KIND_SYMCACHE,
+                     .quality = SYM_QUALITY_PUBLICS,
+                     .source_bytes = 2 };
     int64_t now;
     sym_choice_t c;
 
@@ -364,8 +375,11 @@ test_choice(void)
        "what is loaded by hand has no places");
     sources[0].is_asked = false;
 
-    a = (artifact_t){ .scope = "one", .path = "q", .kind = SYM_KIND_SYMCACHE,
-                      .quality = SYM_QUALITY_LINES, .source_bytes = 1 };
+    a = (artifact_t){ .scope = "one",
+                      .path = "q",
+                      .kind = SYM_KIND_SYMCACHE,
+                      .quality = SYM_QUALITY_LINES,
+                      .source_bytes = 1 };
     (void) put_artifact(w, &ref, &a, NULL, NULL);
     ok(choose(&ref, now, &c) == SYM_OK && c.source == 1
            && c.record.source_bytes == 1 && c.until == 0,

@@ -89,14 +89,15 @@ test_keys(void)
     sym_path_record_t r = path_of(SYM_PATH_ABSENT, 0);
 
     start();
-    memset(a, 'n', 2 * SYM_NAME_MAX);
+    memset(a, 'n', sizeof(a) / 2);
     memset(a + 100, '/', 1);
     memcpy(b, a, sizeof(b));
-    b[2 * SYM_NAME_MAX - 1] = 'x';
+    b[sizeof(b) / 2 - 1] = 'x';
 
     is_u64(put_path(w, "one", a, "", &r), SYM_OK, "a long path");
     ok(outcome("one", a, "") == SYM_PATH_ABSENT, "is found");
-    ok(outcome("one", b, "") == 0, "one that differs after byte 400 is another");
+    ok(outcome("one", b, "") == 0,
+       "one that differs after byte 400 is another");
     (void) put_path(w, "one", b, "", &r);
     a[400] = b[400] = '\0';
     ok(outcome("one", b, "") == 0, "its first 400 bytes are another, too");
@@ -127,8 +128,10 @@ test_quota(void)
     enum { PLACES = 36 };
     sym_object_ref_t ref = ref_of("a.pdb", ID_A, NULL);
     sym_path_record_t r = path_of(SYM_PATH_ABSENT, 0);
-    artifact_t a = { .scope = "one", .path = "a.pdb/1/a.pdb",
-                     .kind = SYM_KIND_SYMCACHE, .quality = 5,
+    artifact_t a = { .scope = "one",
+                     .path = "a.pdb/1/a.pdb",
+                     .kind = SYM_KIND_SYMCACHE,
+                     .quality = 5,
                      .source_bytes = 1 };
     unsigned module = 0, evicted = 0, kept = 0;
     uint64_t n = 0;
@@ -195,10 +198,12 @@ test_two_kinds(void)
 {
     sym_object_ref_t ref = ref_of("a.pdb", ID_A, NULL);
     sym_path_record_t file = file_of(&ref, PPDB | SOURCES, PPDB | SOURCES), r;
-    artifact_t p = { .scope = "one", .path = "a", .kind = SYM_KIND_PPDB,
-                     .source_bytes = 1 };
-    artifact_t s = { .scope = "one", .path = "a", .kind = SYM_KIND_SOURCES,
-                     .source_bytes = 2 };
+    artifact_t p = {
+        .scope = "one", .path = "a", .kind = SYM_KIND_PPDB, .source_bytes = 1
+    };
+    artifact_t s = {
+        .scope = "one", .path = "a", .kind = SYM_KIND_SOURCES, .source_bytes = 2
+    };
     sym_asking_t asking = { .ref = &ref,
                             .kind = SYM_KIND_SOURCES,
                             .reader = sym_path_reader(),
@@ -234,7 +239,9 @@ test_file_is_gone(void)
 {
     sym_object_ref_t a = ref_of("a.pdb", ID_A, NULL);
     sym_object_ref_t b = ref_of("a.pdb", ID_B, NULL);
-    artifact_t one = { .scope = "one", .path = "a", .kind = SYM_KIND_SYMCACHE,
+    artifact_t one = { .scope = "one",
+                       .path = "a",
+                       .kind = SYM_KIND_SYMCACHE,
                        .source_bytes = 1 };
     sym_path_record_t absent = path_of(SYM_PATH_ABSENT, 3600), r;
     sym_error_t err = { 0 };
@@ -397,10 +404,12 @@ test_old_ages(void)
     sym_object_ref_t any = ref_of(NULL, UUID_A "FFFFFFFF", NULL);
     sym_object_ref_t a = ref_of("a.pdb", ID_A, NULL);
     sym_object_ref_t b = ref_of("a.pdb", UUID_A "7ABC", NULL);
-    artifact_t one = { .scope = "one", .path = "p1", .kind = SYM_KIND_PPDB,
-                       .source_bytes = 1 };
-    artifact_t two = { .scope = "one", .path = "p2", .kind = SYM_KIND_PPDB,
-                       .source_bytes = 2 };
+    artifact_t one = {
+        .scope = "one", .path = "p1", .kind = SYM_KIND_PPDB, .source_bytes = 1
+    };
+    artifact_t two = {
+        .scope = "one", .path = "p2", .kind = SYM_KIND_PPDB, .source_bytes = 2
+    };
     sym_error_t err = { 0 };
 
     start();

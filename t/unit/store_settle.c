@@ -4,13 +4,14 @@
  */
 #include "tables_kit.h"
 
+#define LONG_CODE_ID "0dd0ad3b111122223333444455556666a1b2c3d4e5f60718293a4b5c"
+
 static sym_asking_t
 ask(const sym_object_ref_t *ref, sym_kind_t kind)
 {
-    return (sym_asking_t){ .ref = ref,
-                           .kind = kind,
-                           .reader = sym_path_reader(),
-                           .now_s = NOW + 1 };
+    return (sym_asking_t){
+        .ref = ref, .kind = kind, .reader = sym_path_reader(), .now_s = NOW + 1
+    };
 }
 
 
@@ -41,8 +42,7 @@ test_either(void)
     static const char *const sent[] = { "3badd00d11112222",
                                         "3badd00d111122223333444455556666",
                                         "3badd00d11112222333344445555666600",
-                                        BUILD_A,
-                                        BUILD_A "e5f60718293a4b5c" };
+                                        BUILD_A, LONG_CODE_ID };
     sym_object_ref_t file = ref_of(NULL, ID_A, NULL);
 
     for (size_t i = 0; i < sizeof(sent) / sizeof(sent[0]); i++) {
@@ -182,7 +182,8 @@ test_wrong_module(void)
     asking = ask(&b, SYM_KIND_SYMCACHE);
     asking.has_artifact = true;
     all = settle(&file, 1, &asking);
-    ok(all.open == 0 && all.state == SYM_MODULE_READY, "still found for its own");
+    ok(all.open == 0 && all.state == SYM_MODULE_READY,
+       "still found for its own");
 }
 
 
@@ -282,7 +283,8 @@ test_poor(void)
     asking.now_s = NOW + 3600;
     ok(settle(r, 2, &asking).open == 2, "and not the place that gave it");
     r[1] = path_of(SYM_PATH_ABSENT, 86400);
-    ok(settle(r, 2, &asking).open == 0, "or when they expire, if that is later");
+    ok(settle(r, 2, &asking).open == 0,
+       "or when they expire, if that is later");
 }
 
 

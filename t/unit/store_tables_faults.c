@@ -17,18 +17,28 @@ static bool is_told_absent;
 
 static sym_object_ref_t a, b;
 
-static const artifact_t symcache = { .scope = "one", .path = "a",
+static const artifact_t symcache = { .scope = "one",
+                                     .path = "a",
                                      .kind = SYM_KIND_SYMCACHE,
-                                     .quality = 2, .source_bytes = 1 };
-static const artifact_t better = { .scope = "one", .path = "b", .checksum = "c",
+                                     .quality = 2,
+                                     .source_bytes = 1 };
+static const artifact_t better = { .scope = "one",
+                                   .path = "b",
+                                   .checksum = "c",
                                    .kind = SYM_KIND_SYMCACHE,
-                                   .quality = 4, .source_bytes = 2 };
-static const artifact_t sources = { .scope = "one", .path = "b",
-                                    .checksum = "c", .kind = SYM_KIND_SOURCES,
-                                    .quality = 2, .source_bytes = 3 };
-static const artifact_t other = { .scope = "one", .path = "fat",
+                                   .quality = 4,
+                                   .source_bytes = 2 };
+static const artifact_t sources = { .scope = "one",
+                                    .path = "b",
+                                    .checksum = "c",
+                                    .kind = SYM_KIND_SOURCES,
+                                    .quality = 2,
+                                    .source_bytes = 3 };
+static const artifact_t other = { .scope = "one",
+                                  .path = "fat",
                                   .kind = SYM_KIND_SYMCACHE,
-                                  .quality = 4, .source_bytes = 4,
+                                  .quality = 4,
+                                  .source_bytes = 4,
                                   .is_named = true };
 
 static void
@@ -115,8 +125,8 @@ check_next(void)
     sym_store_close(store);
 
     store = next_writer();
-    n_refused += store == NULL
-                 || put_artifact(store, &b, &other, NULL, NULL) != SYM_OK;
+    n_refused +=
+        store == NULL || put_artifact(store, &b, &other, NULL, NULL) != SYM_OK;
     n_faults += store == NULL || kit_faults(store) != 0;
     sym_store_close(store);
     kit_clean();

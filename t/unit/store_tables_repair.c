@@ -7,12 +7,17 @@
 
 static sym_object_ref_t a, b;
 
-static const artifact_t of_a = { .scope = "one", .path = "path/a",
-                                 .kind = SYM_KIND_SYMCACHE, .quality = 4,
+static const artifact_t of_a = { .scope = "one",
+                                 .path = "path/a",
+                                 .kind = SYM_KIND_SYMCACHE,
+                                 .quality = 4,
                                  .source_bytes = 1 };
-static const artifact_t of_b = { .scope = "one", .path = "path/b",
-                                 .kind = SYM_KIND_SYMCACHE, .quality = 4,
-                                 .source_bytes = 2, .is_named = true };
+static const artifact_t of_b = { .scope = "one",
+                                 .path = "path/b",
+                                 .kind = SYM_KIND_SYMCACHE,
+                                 .quality = 4,
+                                 .source_bytes = 2,
+                                 .is_named = true };
 
 typedef struct {
     kit_lmdb_t l;
@@ -39,9 +44,9 @@ name_key(void)
     static char text[NAME_KEY_MAX];
     sym_object_key_t o = object_of(&a, true);
 
-    return (MDB_val){ sym_name_key_write(SYM_STR("one"), &o, SYM_KIND_SYMCACHE,
-                                         text),
-                      text };
+    return (MDB_val){
+        sym_name_key_write(SYM_STR("one"), &o, SYM_KIND_SYMCACHE, text), text
+    };
 }
 
 
@@ -181,7 +186,8 @@ test(bool (*how)(tables_t *t), const char *what, uint64_t left)
     is_u64(answer(w, "one", &a, SYM_KIND_SYMCACHE), left,
            left != 0 ? "nothing is lost" : "the artifact is gone");
     is_u64(answer(w, "one", &code, SYM_KIND_SYMCACHE), left, "by each id");
-    is_u64(answer(w, "one", &b, SYM_KIND_SYMCACHE), 2, "and the other is there");
+    is_u64(answer(w, "one", &b, SYM_KIND_SYMCACHE), 2,
+           "and the other is there");
     ok(path_in(w, "one", "absent", "").outcome == SYM_PATH_ABSENT,
        "and what is absent");
     live = w->live_pages;

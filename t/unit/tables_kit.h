@@ -22,17 +22,14 @@
 __attribute__((unused)) static sym_object_ref_t
 ref_of(const char *name, const char *debug_id, const char *code_id)
 {
-    sym_object_ref_t ref = { .debug_file =
-                                 sym_cstr(name != NULL ? name : "") };
+    sym_object_ref_t ref = { .debug_file = sym_cstr(name != NULL ? name : "") };
 
     if (debug_id != NULL
         && !sym_debug_id_read_breakpad(sym_cstr(debug_id), &ref.debug_id))
     {
         ok(false, "a debug id: %s", debug_id);
     }
-    if (code_id != NULL
-        && !sym_code_id_read(sym_cstr(code_id), &ref.code_id))
-    {
+    if (code_id != NULL && !sym_code_id_read(sym_cstr(code_id), &ref.code_id)) {
         ok(false, "a code id: %s", code_id);
     }
     return ref;
@@ -124,8 +121,8 @@ put_artifact(sym_store_t *w, const sym_object_ref_t *ref, const artifact_t *a,
         sym_ingest_abort(ingest);
         return kit_err.status;
     }
-    if (sym_ingest_put_object(ingest, &put,
-                              is_kept != NULL ? is_kept : &unused, &kit_err)
+    if (sym_ingest_put_object(ingest, &put, is_kept != NULL ? is_kept : &unused,
+                              &kit_err)
         != SYM_OK)
     {
         return kit_err.status;

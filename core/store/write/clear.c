@@ -306,14 +306,14 @@ list_texts(forget_t *f)
         add_text(f, id->signature, 4);
     }
 
-    if (ref->code_id.len != 0) {
-        f->texts[f->n++] = sym_str(ref->code_id.text, ref->code_id.len);
-    }
-
     if (ref->code_id.len >= 2 * SYM_UUID_BYTES) {
         sym_store_id_t code = sym_store_id_code(&ref->code_id);
 
+        /* a path may have no more of it, in the place of a debug id */
+        add_text(f, code.bytes, SYM_UUID_BYTES);
         add_swapped(f, code.bytes);
+    } else if (ref->code_id.len != 0) {
+        f->texts[f->n++] = sym_str(ref->code_id.text, ref->code_id.len);
     }
 
     if (ref->has_file_id) {
