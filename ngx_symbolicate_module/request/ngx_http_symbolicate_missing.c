@@ -1252,7 +1252,7 @@ ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup)
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    if (!slcf->missing || slcf->loader == NULL || lookup->given) {
+    if (!slcf->missing || slcf->loader == NULL || lookup->request_sources) {
         return;
     }
 

@@ -35,7 +35,8 @@ struct ngx_http_symbolicate_lane_s {
     ngx_uint_t                     nrunning;
     ngx_uint_t                     npending;
     unsigned                       alone:1;     /* there is no other source */
-    unsigned                       given:1;     /* of sources of requests */
+    unsigned                       from_requests:1;
+                                                /* of sources of requests */
 };
 
 

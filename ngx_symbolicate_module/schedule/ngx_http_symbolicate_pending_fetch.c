@@ -75,7 +75,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     /* what others have must not become part of a record that clients with other
      * sources see */
 
-    object.others = pending->policy->given == NULL;
+    object.others = pending->policy->request_sources == NULL;
     object.name = sym_str(also->name, also->nname);
     object.id = sym_str(also->id, also->nid);
     object.code_id = object.id;

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_given_state.h - an attempt at a source of a request, as
- * its files know it.
+ * ngx_http_symbolicate_request_source_state.h - an attempt at a source of a
+ * request, as its files know it.
  */
 
-#ifndef _NGX_HTTP_SYMBOLICATE_GIVEN_STATE_H_INCLUDED_
-#define _NGX_HTTP_SYMBOLICATE_GIVEN_STATE_H_INCLUDED_
+#ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_
 
 
 #include <ngx_config.h>
@@ -14,7 +14,7 @@
 
 #include "sources/google/google.h"
 #include "sources/guard/url.h"
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 #include "sources/request/sentry_files.h"
 
 #include "download/ngx_http_symbolicate_background.h"
@@ -22,15 +22,15 @@
 
 
 /* Of the texts of one fetch, all its attempts and redirects together. */
-#define NGX_SYMBOLICATE_GIVEN_TEXTS   (4 * 1024 * 1024)
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_TEXTS   (4 * 1024 * 1024)
 
 
 /* What the subrequest under way asks for. */
 typedef enum {
-    ngx_http_symbolicate_given_file = 0,
-    ngx_http_symbolicate_given_files,
-    ngx_http_symbolicate_given_token
-} ngx_http_symbolicate_given_step_e;
+    ngx_http_symbolicate_request_source_file = 0,
+    ngx_http_symbolicate_request_source_files,
+    ngx_http_symbolicate_request_source_token
+} ngx_http_symbolicate_request_source_step_e;
 
 
 /* A type of sources.  NULL: nothing is to be done. */
@@ -38,38 +38,40 @@ typedef struct {
 
     /* Begins to ask for a file; place: where it is, of a type that has_places.
      * NGX_DECLINED: the source has no such file. */
-    ngx_int_t                     (*try)(ngx_http_symbolicate_given_fetch_t *g,
-        const sym_given_source_t *source, sym_given_place_t *place);
+    ngx_int_t                     (*try)(
+            ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source, sym_request_source_place_t *place);
 
     /* Adds what proves who asks to the headers of the next request. */
     ngx_int_t                     (*add_keys)(
-        ngx_http_symbolicate_given_fetch_t *g,
-        const sym_given_source_t *source);
+        ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source);
 
     /* Whether the origin of the file may see the source's headers. */
     ngx_uint_t                    (*is_trusted)(
-        ngx_http_symbolicate_given_fetch_t *g,
-        const sym_given_source_t *source);
+        ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source);
 
     /* An answer that is no file has come, in g->text; NGX_DECLINED: the attempt
      * ends. */
     ngx_int_t                     (*answered)(
-        ngx_http_symbolicate_given_fetch_t *g, ngx_uint_t is_whole);
+        ngx_http_symbolicate_request_attempt_t *g, ngx_uint_t is_whole);
     size_t                          max;        /* bytes of such an answer */
     const char                     *too_long;
 
     /* The source refused the request. */
     void                          (*refused)(
-        ngx_http_symbolicate_given_fetch_t *g,
-        const sym_given_source_t *source);
+        ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source);
 
     unsigned                        has_places:1;
-} ngx_http_symbolicate_given_kind_t;
+} ngx_http_symbolicate_request_source_kind_t;
 
 
-struct ngx_http_symbolicate_given_fetch_s {
+struct ngx_http_symbolicate_request_attempt_s {
     ngx_http_symbolicate_fetch_t   *fetch;
-    const ngx_http_symbolicate_given_kind_t  *kind;   /* of the attempt */
+    const ngx_http_symbolicate_request_source_kind_t  *kind;
+                                                /* of the attempt */
     sym_arena_t                     arena;
     sym_url_t                       first;      /* the credentials are for its
                                                  * origin */
@@ -84,11 +86,11 @@ struct ngx_http_symbolicate_given_fetch_s {
                                                  * host; or empty */
     unsigned                        unresolved:1;   /* its host is */
 
-    const sym_given_source_t       *headed;     /* whose headers these are the
+    const sym_request_source_t       *headed;     /* whose headers these are the
                                                  * values of */
     sym_str_t                      *values;
 
-    ngx_http_symbolicate_given_step_e  step;
+    ngx_http_symbolicate_request_source_step_e  step;
     u_char                         *text;       /* of an answer that is no
                                                  * file */
     size_t                          ntext;
@@ -104,7 +106,7 @@ struct ngx_http_symbolicate_given_fetch_s {
                                                  * none */
 
     /* of a sentry source */
-    const sym_given_source_t       *listed;     /* its list was asked for */
+    const sym_request_source_t       *listed;     /* its list was asked for */
     sym_sentry_file_t              *files;      /* of it; files 0: was tried */
     uint32_t                        nfiles;
 
@@ -115,4 +117,4 @@ struct ngx_http_symbolicate_given_fetch_s {
 };
 
 
-#endif /* _NGX_HTTP_SYMBOLICATE_GIVEN_STATE_H_INCLUDED_ */
+#endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_ */

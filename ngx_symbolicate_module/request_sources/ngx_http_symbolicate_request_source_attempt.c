@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_given_attempt.c - the ends of an attempt, and what is
- * shown of it.
+ * ngx_http_symbolicate_request_source_attempt.c - the ends of an attempt, and
+ * what is shown of it.
  */
 
 
@@ -16,12 +16,12 @@
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "request_sources/ngx_http_symbolicate_denied.h"
-#include "request_sources/ngx_http_symbolicate_given_attempt.h"
-#include "request_sources/ngx_http_symbolicate_given_state.h"
+#include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
 ngx_str_t
-ngx_http_symbolicate_given_str(sym_str_t s)
+ngx_http_symbolicate_request_source_str(sym_str_t s)
 {
     ngx_str_t  text;
 
@@ -35,7 +35,8 @@ ngx_http_symbolicate_given_str(sym_str_t s)
 /* Ends the attempt, never at once.  trouble: static; NULL: fetch->status is
  * set. */
 ngx_int_t
-ngx_http_symbolicate_given_stop(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_source_stop(
+    ngx_http_symbolicate_request_attempt_t *g,
     const char *trouble)
 {
     if (trouble) {
@@ -49,11 +50,13 @@ ngx_http_symbolicate_given_stop(ngx_http_symbolicate_given_fetch_t *g,
 
 
 ngx_int_t
-ngx_http_symbolicate_given_restricted(ngx_http_symbolicate_given_fetch_t *g)
+ngx_http_symbolicate_request_source_restricted(
+    ngx_http_symbolicate_request_attempt_t *g)
 {
     ngx_str_set(&g->outcome, SYM_ATTEMPT_RESTRICTED);
 
-    return ngx_http_symbolicate_given_stop(g, "destination is restricted");
+    return ngx_http_symbolicate_request_source_stop(g,
+            "destination is restricted");
 }
 
 
@@ -62,7 +65,8 @@ ngx_http_symbolicate_given_restricted(ngx_http_symbolicate_given_fetch_t *g)
  * NGX_DECLINED: it is not blocked.
  */
 ngx_int_t
-ngx_http_symbolicate_given_check_host(ngx_http_symbolicate_given_fetch_t *g)
+ngx_http_symbolicate_request_source_check_host(
+    ngx_http_symbolicate_request_attempt_t *g)
 {
     ngx_str_t                      outcome;
     ngx_http_symbolicate_fetch_t  *fetch;
@@ -74,8 +78,9 @@ ngx_http_symbolicate_given_check_host(ngx_http_symbolicate_given_fetch_t *g)
         return NGX_ERROR;
     }
 
-    if (!ngx_http_symbolicate_denied_is(fetch->policy->given_conf,
-                                        fetch->source->given, &g->first,
+    if (!ngx_http_symbolicate_denied_is(fetch->policy->request_sources_conf,
+                                        fetch->source->request_source,
+                                        &g->first,
                                         &outcome))
     {
         return NGX_DECLINED;
@@ -83,14 +88,14 @@ ngx_http_symbolicate_given_check_host(ngx_http_symbolicate_given_fetch_t *g)
 
     g->outcome = outcome;
 
-    return ngx_http_symbolicate_given_stop(g,
+    return ngx_http_symbolicate_request_source_stop(g,
                           "its host is blocked: too many downloads failed");
 }
 
 
 /* What is shown in logs, answers and the store is a line of words. */
 ngx_int_t
-ngx_http_symbolicate_given_show(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_request_source_show(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t shown)
 {
     size_t   i;
@@ -123,8 +128,9 @@ ngx_http_symbolicate_given_show(ngx_http_symbolicate_fetch_t *fetch,
 
 /* Answers that are no files are kept in memory. */
 ngx_int_t
-ngx_http_symbolicate_given_read(ngx_http_symbolicate_given_fetch_t *g,
-    ngx_http_symbolicate_given_step_e step)
+ngx_http_symbolicate_request_source_read(
+    ngx_http_symbolicate_request_attempt_t *g,
+    ngx_http_symbolicate_request_source_step_e step)
 {
     if (g->text == NULL) {
         g->text = ngx_palloc(g->fetch->pool, SYM_SENTRY_FILES_BYTES);

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_given_conf.c - the directive
+ * ngx_http_symbolicate_request_sources_conf.c - the directive
  * symbolicate_request_sources.
  */
 
@@ -11,98 +11,103 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
-#include "conf/ngx_http_symbolicate_given_conf.h"
+#include "conf/ngx_http_symbolicate_request_sources_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
 
 
-static ngx_int_t ngx_http_symbolicate_given_text(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given);
-static char *ngx_http_symbolicate_given_option(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
-static char *ngx_http_symbolicate_given_roots(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
-static char *ngx_http_symbolicate_given_allow(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
-static char *ngx_http_symbolicate_given_url(ngx_conf_t *cf, ngx_str_t *value,
+static ngx_int_t ngx_http_symbolicate_request_source_text(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed);
+static char *ngx_http_symbolicate_request_source_option(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value);
+static char *ngx_http_symbolicate_request_source_roots(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value);
+static char *ngx_http_symbolicate_request_source_allow(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value);
+static char *ngx_http_symbolicate_request_source_url(ngx_conf_t *cf,
+    ngx_str_t *value,
     sym_url_t *url);
-static char *ngx_http_symbolicate_given_block(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value);
-static ngx_int_t ngx_http_symbolicate_given_metrics(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given);
+static char *ngx_http_symbolicate_request_source_block(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value);
+static ngx_int_t ngx_http_symbolicate_request_source_metrics(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed);
 
 
 /* What a location says of sources in requests; `off` is a list of no types. */
 char *
-ngx_http_symbolicate_set_given(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_http_symbolicate_set_request_sources(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
     char                               *rv;
     ngx_str_t                          *value;
     ngx_uint_t                          i;
-    ngx_http_symbolicate_given_conf_t  *given;
+    ngx_http_symbolicate_request_sources_conf_t  *allowed;
 
     static ngx_str_t  storage = ngx_string("https://storage.googleapis.com/");
     static ngx_str_t  token =
                      ngx_string("https://www.googleapis.com/oauth2/v4/token");
 
-    if (slcf->policy.given_conf != NGX_CONF_UNSET_PTR) {
+    if (slcf->policy.request_sources_conf != NGX_CONF_UNSET_PTR) {
         return "is duplicate";
     }
 
     value = cf->args->elts;
 
     if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "off") == 0) {
-        slcf->policy.given_conf = NULL;
+        slcf->policy.request_sources_conf = NULL;
         return NGX_CONF_OK;
     }
 
-    given = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_given_conf_t));
-    if (given == NULL) {
+    allowed = ngx_pcalloc(cf->pool,
+                          sizeof(ngx_http_symbolicate_request_sources_conf_t));
+    if (allowed == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    given->audience = token;
+    allowed->audience = token;
 
-    if (ngx_http_symbolicate_given_url(cf, &storage, &given->storage)
+    if (ngx_http_symbolicate_request_source_url(cf, &storage, &allowed->storage)
             != NGX_CONF_OK
-        || ngx_http_symbolicate_given_url(cf, &token, &given->token)
+        || ngx_http_symbolicate_request_source_url(cf, &token, &allowed->token)
            != NGX_CONF_OK)
     {
         return NGX_CONF_ERROR;
     }
 
     /* as Symbolicator's */
-    given->deny.failures = 60;
-    given->deny.window_ms = 60 * 1000;
-    given->deny.block_ms = 3600 * 1000;
+    allowed->deny.failures = 60;
+    allowed->deny.window_ms = 60 * 1000;
+    allowed->deny.block_ms = 3600 * 1000;
 
     for (i = 1; i < cf->args->nelts; i++) {
-        rv = ngx_http_symbolicate_given_option(cf, given, &value[i]);
+        rv = ngx_http_symbolicate_request_source_option(cf, allowed, &value[i]);
 
         if (rv != NGX_CONF_OK) {
             return rv;
         }
     }
 
-    if (given->types == 0) {
+    if (allowed->types == 0) {
         return "needs types of sources: http, s3, gcs, sentry, "
                "filesystem=/ROOT; or \"off\"";
     }
 
-    if ((given->types & ~(1 << SYM_GIVEN_FILESYSTEM)) && given->uri.len == 0) {
+    if ((allowed->types & ~(1 << SYM_REQUEST_SOURCE_FILESYSTEM))
+        && allowed->uri.len == 0)
+    {
         return "needs \"uri=/LOCATION/\", an internal location that passes "
                "requests to $symbolicate_given_url";
     }
 
-    if (ngx_http_symbolicate_given_text(cf, given) != NGX_OK
-        || ngx_http_symbolicate_given_metrics(cf, given) != NGX_OK)
+    if (ngx_http_symbolicate_request_source_text(cf, allowed) != NGX_OK
+        || ngx_http_symbolicate_request_source_metrics(cf, allowed) != NGX_OK)
     {
         return NGX_CONF_ERROR;
     }
 
-    slcf->policy.given_conf = given;
+    slcf->policy.request_sources_conf = allowed;
 
     return NGX_CONF_OK;
 }
@@ -110,8 +115,8 @@ ngx_http_symbolicate_set_given(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* All arguments, for scopes: a location sees what it may fetch itself. */
 static ngx_int_t
-ngx_http_symbolicate_given_text(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given)
+ngx_http_symbolicate_request_source_text(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed)
 {
     u_char      *p;
     ngx_str_t   *value;
@@ -120,15 +125,15 @@ ngx_http_symbolicate_given_text(ngx_conf_t *cf,
     value = cf->args->elts;
 
     for (i = 1; i < cf->args->nelts; i++) {
-        given->text.len += value[i].len + 1;
+        allowed->text.len += value[i].len + 1;
     }
 
-    given->text.data = ngx_pnalloc(cf->pool, given->text.len);
-    if (given->text.data == NULL) {
+    allowed->text.data = ngx_pnalloc(cf->pool, allowed->text.len);
+    if (allowed->text.data == NULL) {
         return NGX_ERROR;
     }
 
-    p = given->text.data;
+    p = allowed->text.data;
 
     for (i = 1; i < cf->args->nelts; i++) {
         p = ngx_cpymem(p, value[i].data, value[i].len);
@@ -140,48 +145,51 @@ ngx_http_symbolicate_given_text(ngx_conf_t *cf,
 
 
 static char *
-ngx_http_symbolicate_given_option(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value)
+ngx_http_symbolicate_request_source_option(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)
 {
     ngx_str_t         rest, *uri;
-    sym_given_type_t  type;
+    sym_request_source_type_t  type;
 
     if (ngx_http_symbolicate_option(value, "filesystem=", &rest)) {
-        given->types |= 1 << SYM_GIVEN_FILESYSTEM;
-        return ngx_http_symbolicate_given_roots(cf, given, &rest);
+        allowed->types |= 1 << SYM_REQUEST_SOURCE_FILESYSTEM;
+        return ngx_http_symbolicate_request_source_roots(cf, allowed, &rest);
     }
 
-    if (sym_given_type_find(sym_str((char *) value->data, value->len), &type)
-        && type != SYM_GIVEN_FILESYSTEM)
+    if (sym_request_source_type_find(sym_str((char *) value->data, value->len),
+                                     &type)
+        && type != SYM_REQUEST_SOURCE_FILESYSTEM)
     {
-        given->types |= 1 << type;
+        allowed->types |= 1 << type;
         return NGX_CONF_OK;
     }
 
     if (ngx_http_symbolicate_option(value, "allow=", &rest)) {
-        return ngx_http_symbolicate_given_allow(cf, given, &rest);
+        return ngx_http_symbolicate_request_source_allow(cf, allowed, &rest);
     }
 
     if (ngx_http_symbolicate_option(value, "storage=", &rest)) {
-        return ngx_http_symbolicate_given_url(cf, &rest, &given->storage);
+        return ngx_http_symbolicate_request_source_url(cf, &rest,
+                                                       &allowed->storage);
     }
 
     if (ngx_http_symbolicate_option(value, "block=", &rest)) {
-        return ngx_http_symbolicate_given_block(cf, given, &rest);
+        return ngx_http_symbolicate_request_source_block(cf, allowed, &rest);
     }
 
     if (ngx_http_symbolicate_option(value, "token=", &rest)) {
-        given->audience = rest;
-        return ngx_http_symbolicate_given_url(cf, &rest, &given->token);
+        allowed->audience = rest;
+        return ngx_http_symbolicate_request_source_url(cf, &rest,
+                                                       &allowed->token);
     }
 
     uri = NULL;
 
     if (ngx_http_symbolicate_option(value, "uri=", &rest)) {
-        uri = &given->uri;
+        uri = &allowed->uri;
 
     } else if (ngx_http_symbolicate_option(value, "unverified=", &rest)) {
-        uri = &given->unverified;
+        uri = &allowed->unverified;
     }
 
     if (uri) {
@@ -210,15 +218,15 @@ ngx_http_symbolicate_given_option(ngx_conf_t *cf,
 
 /* "/srv/symbols,/mnt/symbols" */
 static char *
-ngx_http_symbolicate_given_roots(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value)
+ngx_http_symbolicate_request_source_roots(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)
 {
     u_char     *p, *end, *comma, *last;
     ngx_str_t  *root;
 
-    if (given->roots == NULL) {
-        given->roots = ngx_array_create(cf->pool, 2, sizeof(ngx_str_t));
-        if (given->roots == NULL) {
+    if (allowed->roots == NULL) {
+        allowed->roots = ngx_array_create(cf->pool, 2, sizeof(ngx_str_t));
+        if (allowed->roots == NULL) {
             return NGX_CONF_ERROR;
         }
     }
@@ -247,7 +255,7 @@ ngx_http_symbolicate_given_roots(ngx_conf_t *cf,
             return NGX_CONF_ERROR;
         }
 
-        root = ngx_array_push(given->roots);
+        root = ngx_array_push(allowed->roots);
         if (root == NULL) {
             return NGX_CONF_ERROR;
         }
@@ -271,19 +279,19 @@ ngx_http_symbolicate_given_roots(ngx_conf_t *cf,
 
 
 static char *
-ngx_http_symbolicate_given_allow(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value)
+ngx_http_symbolicate_request_source_allow(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)
 {
     ngx_cidr_t  *cidr;
 
-    if (given->allow == NULL) {
-        given->allow = ngx_array_create(cf->pool, 2, sizeof(ngx_cidr_t));
-        if (given->allow == NULL) {
+    if (allowed->allow == NULL) {
+        allowed->allow = ngx_array_create(cf->pool, 2, sizeof(ngx_cidr_t));
+        if (allowed->allow == NULL) {
             return NGX_CONF_ERROR;
         }
     }
 
-    cidr = ngx_array_push(given->allow);
+    cidr = ngx_array_push(allowed->allow);
     if (cidr == NULL) {
         return NGX_CONF_ERROR;
     }
@@ -302,15 +310,15 @@ ngx_http_symbolicate_given_allow(ngx_conf_t *cf,
 
 /* "60/1m/1h": so many failures within a time block a host for a time; "off" */
 static char *
-ngx_http_symbolicate_given_block(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given, ngx_str_t *value)
+ngx_http_symbolicate_request_source_block(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)
 {
     u_char     *slash[2], *end;
     ngx_int_t   n, window, time;
     ngx_str_t   part;
 
     if (ngx_strcmp(value->data, "off") == 0) {
-        given->deny.failures = 0;
+        allowed->deny.failures = 0;
         return NGX_CONF_OK;
     }
 
@@ -330,9 +338,9 @@ ngx_http_symbolicate_given_block(ngx_conf_t *cf,
         time = ngx_parse_time(&part, 0);
 
         if (n > 0 && n <= 1000000 && window > 0 && time > 0) {
-            given->deny.failures = n;
-            given->deny.window_ms = window;
-            given->deny.block_ms = time;
+            allowed->deny.failures = n;
+            allowed->deny.window_ms = window;
+            allowed->deny.block_ms = time;
             return NGX_CONF_OK;
         }
     }
@@ -346,7 +354,7 @@ ngx_http_symbolicate_given_block(ngx_conf_t *cf,
 
 
 static char *
-ngx_http_symbolicate_given_url(ngx_conf_t *cf, ngx_str_t *value,
+ngx_http_symbolicate_request_source_url(ngx_conf_t *cf, ngx_str_t *value,
     sym_url_t *url)
 {
     u_char       *copy;
@@ -392,8 +400,8 @@ ngx_http_symbolicate_given_url(ngx_conf_t *cf, ngx_str_t *value,
 
 /* Counters by type, however many sources requests have; and a few lanes. */
 static ngx_int_t
-ngx_http_symbolicate_given_metrics(ngx_conf_t *cf,
-    ngx_http_symbolicate_given_conf_t *given)
+ngx_http_symbolicate_request_source_metrics(ngx_conf_t *cf,
+    ngx_http_symbolicate_request_sources_conf_t *allowed)
 {
     u_char                            *p;
     ngx_str_t                          name;
@@ -403,13 +411,13 @@ ngx_http_symbolicate_given_metrics(ngx_conf_t *cf,
 
     smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
 
-    for (i = 0; i < SYM_GIVEN_TYPES; i++) {
+    for (i = 0; i < SYM_REQUEST_SOURCE_TYPES; i++) {
 
-        if (!(given->types & (1 << i))) {
+        if (!(allowed->types & (1 << i))) {
             continue;
         }
 
-        word = sym_given_type_word(i);
+        word = sym_request_source_type_word(i);
         name.len = sizeof("request:") - 1 + word.len;
 
         name.data = ngx_pnalloc(cf->pool, name.len);
@@ -420,15 +428,15 @@ ngx_http_symbolicate_given_metrics(ngx_conf_t *cf,
         p = ngx_cpymem(name.data, "request:", sizeof("request:") - 1);
         ngx_memcpy(p, word.data, word.len);
 
-        given->metrics[i] = ngx_http_symbolicate_metrics_source(cf, &name);
-        if (given->metrics[i] == NULL) {
+        allowed->metrics[i] = ngx_http_symbolicate_metrics_source(cf, &name);
+        if (allowed->metrics[i] == NULL) {
             return NGX_ERROR;
         }
     }
 
-    if (smcf->given_lanes == 0) {
-        smcf->given_lanes = smcf->nlanes;
-        smcf->nlanes += NGX_SYMBOLICATE_GIVEN_LANES;
+    if (smcf->request_source_lanes == 0) {
+        smcf->request_source_lanes = smcf->nlanes;
+        smcf->nlanes += NGX_SYMBOLICATE_REQUEST_SOURCE_LANES;
     }
 
     return NGX_OK;
@@ -436,25 +444,26 @@ ngx_http_symbolicate_given_metrics(ngx_conf_t *cf,
 
 
 char *
-ngx_http_symbolicate_given_merge(ngx_conf_t *cf,
+ngx_http_symbolicate_request_source_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf)
 {
     ngx_http_core_loc_conf_t           *clcf;
-    ngx_http_symbolicate_given_conf_t  *given;
+    ngx_http_symbolicate_request_sources_conf_t  *allowed;
 
-    ngx_conf_merge_ptr_value(conf->policy.given_conf, prev->policy.given_conf,
+    ngx_conf_merge_ptr_value(conf->policy.request_sources_conf,
+                             prev->policy.request_sources_conf,
                              NULL);
 
-    given = conf->policy.given_conf;
+    allowed = conf->policy.request_sources_conf;
 
-    if (given == NULL || conf->api == NULL) {
+    if (allowed == NULL || conf->api == NULL) {
         return NGX_CONF_OK;
     }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
-    if ((given->types & ~(1 << SYM_GIVEN_FILESYSTEM))
+    if ((allowed->types & ~(1 << SYM_REQUEST_SOURCE_FILESYSTEM))
         && (clcf->resolver == NULL || clcf->resolver->connections.nelts == 0))
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,

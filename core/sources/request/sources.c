@@ -1,4 +1,4 @@
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define BUILT_IN "sentry:"
 #define DIGEST_VERSION "ngx_symbolicate given source 2"
 #define MESSAGE_MAX 512
-#define PATH(member) offsetof(sym_given_source_t, member)
+#define PATH(member) offsetof(sym_request_source_t, member)
 
 /* Every text of a source; the first two are not part of its digest. */
 static const size_t texts[] = {
@@ -38,12 +38,12 @@ static const size_t texts[] = {
 #define N_TEXTS (sizeof(texts) / sizeof(texts[0]))
 #define FIRST_DIGESTED 2
 
-static const char *const type_words[SYM_GIVEN_TYPES] = {
-    [SYM_GIVEN_FILESYSTEM] = "filesystem",
-    [SYM_GIVEN_HTTP] = "http",
-    [SYM_GIVEN_S3] = "s3",
-    [SYM_GIVEN_GCS] = "gcs",
-    [SYM_GIVEN_SENTRY] = "sentry",
+static const char *const type_words[SYM_REQUEST_SOURCE_TYPES] = {
+    [SYM_REQUEST_SOURCE_FILESYSTEM] = "filesystem",
+    [SYM_REQUEST_SOURCE_HTTP] = "http",
+    [SYM_REQUEST_SOURCE_S3] = "s3",
+    [SYM_REQUEST_SOURCE_GCS] = "gcs",
+    [SYM_REQUEST_SOURCE_SENTRY] = "sentry",
 };
 
 /* File types of Symbolicator that the loader does not read. */
@@ -61,25 +61,25 @@ typedef struct {
 
 
 static sym_str_t *
-text_of(const sym_given_source_t *s, size_t i)
+text_of(const sym_request_source_t *s, size_t i)
 {
     return (sym_str_t *) ((char *) (uintptr_t) s + texts[i]);
 }
 
 
 sym_str_t
-sym_given_type_word(sym_given_type_t type)
+sym_request_source_type_word(sym_request_source_type_t type)
 {
     return sym_cstr(type_words[type]);
 }
 
 
 bool
-sym_given_type_find(sym_str_t word, sym_given_type_t *type)
+sym_request_source_type_find(sym_str_t word, sym_request_source_type_t *type)
 {
-    for (unsigned i = 0; i < SYM_GIVEN_TYPES; i++) {
+    for (unsigned i = 0; i < SYM_REQUEST_SOURCE_TYPES; i++) {
         if (sym_str_eq(word, sym_cstr(type_words[i]))) {
-            *type = (sym_given_type_t) i;
+            *type = (sym_request_source_type_t) i;
             return true;
         }
     }
@@ -165,7 +165,7 @@ copy_text(reader_t *r, const char *key, const json_t *value, size_t max,
     }
 
     r->bytes += len;
-    if (r->bytes > SYM_GIVEN_BYTES_MAX) {
+    if (r->bytes > SYM_REQUEST_SOURCE_BYTES_MAX) {
         return refuse(r, SYM_LIMIT, key, "the sources are too long");
     }
 
@@ -207,7 +207,7 @@ need_text(reader_t *r, const char *key, size_t max, sym_str_t *out)
 static bool
 read_secret(reader_t *r, const char *key, sym_str_t *out)
 {
-    return read_text(r, key, SYM_GIVEN_SECRET_MAX, out)
+    return read_text(r, key, SYM_REQUEST_SOURCE_SECRET_MAX, out)
            && (is_header_text(*out)
                || refuse(r, SYM_MALFORMED, key, "control characters"));
 }
@@ -311,7 +311,7 @@ without_slashes(sym_str_t s)
 /* --- keys of several types --- */
 
 static bool
-read_layout(reader_t *r, sym_given_source_t *s)
+read_layout(reader_t *r, sym_request_source_t *s)
 {
     const json_t *layout, *type, *casing;
     sym_str_t word;
@@ -357,7 +357,7 @@ read_layout(reader_t *r, sym_given_source_t *s)
 
 
 static bool
-read_filetypes(reader_t *r, const json_t *list, sym_given_source_t *s)
+read_filetypes(reader_t *r, const json_t *list, sym_request_source_t *s)
 {
     const json_t *value;
     size_t i;
@@ -404,7 +404,7 @@ read_filetypes(reader_t *r, const json_t *list, sym_given_source_t *s)
 
 
 static bool
-read_patterns(reader_t *r, const json_t *list, sym_given_source_t *s)
+read_patterns(reader_t *r, const json_t *list, sym_request_source_t *s)
 {
     const json_t *value;
     sym_str_t *patterns;
@@ -419,9 +419,9 @@ read_patterns(reader_t *r, const json_t *list, sym_given_source_t *s)
     }
 
     n = json_array_size(list);
-    if (n > SYM_GIVEN_PATTERNS_MAX) {
+    if (n > SYM_REQUEST_SOURCE_PATTERNS_MAX) {
         return refuse(r, SYM_LIMIT, "filters.path_patterns",
-                      "more than %d patterns", SYM_GIVEN_PATTERNS_MAX);
+                      "more than %d patterns", SYM_REQUEST_SOURCE_PATTERNS_MAX);
     }
 
     patterns = sym_arena_calloc(r->arena, n + 1, sizeof(*patterns));
@@ -434,8 +434,8 @@ read_patterns(reader_t *r, const json_t *list, sym_given_source_t *s)
         if (!json_is_string(value)) {
             return wrong_type(r, "filters.path_patterns", value, "a string");
         }
-        if (!copy_text(r, "filters.path_patterns", value, SYM_GIVEN_PATTERN_MAX,
-                       &patterns[i]))
+        if (!copy_text(r, "filters.path_patterns", value,
+                       SYM_REQUEST_SOURCE_PATTERN_MAX, &patterns[i]))
         {
             return false;
         }
@@ -448,7 +448,7 @@ read_patterns(reader_t *r, const json_t *list, sym_given_source_t *s)
 
 
 static bool
-read_common(reader_t *r, sym_given_source_t *s)
+read_common(reader_t *r, sym_request_source_t *s)
 {
     const json_t *filters;
 
@@ -535,10 +535,10 @@ is_ours(sym_str_t name)
 
 
 static bool
-read_headers(reader_t *r, sym_given_source_t *s)
+read_headers(reader_t *r, sym_request_source_t *s)
 {
     const json_t *object, *value;
-    sym_given_header_t *headers;
+    sym_request_source_header_t *headers;
     const char *name;
     size_t n;
 
@@ -551,9 +551,9 @@ read_headers(reader_t *r, sym_given_source_t *s)
         return true;
     }
 
-    if (n > SYM_GIVEN_HEADERS_MAX) {
+    if (n > SYM_REQUEST_SOURCE_HEADERS_MAX) {
         return refuse(r, SYM_LIMIT, "headers", "more than %d headers",
-                      SYM_GIVEN_HEADERS_MAX);
+                      SYM_REQUEST_SOURCE_HEADERS_MAX);
     }
 
     headers = sym_arena_calloc(r->arena, n, sizeof(*headers));
@@ -567,7 +567,7 @@ read_headers(reader_t *r, sym_given_source_t *s)
 
     json_object_foreach((json_t *) (uintptr_t) object, name, value)
     {
-        sym_given_header_t *h = &headers[s->n_headers++];
+        sym_request_source_header_t *h = &headers[s->n_headers++];
 
         h->name = sym_arena_copy(r->arena, sym_cstr(name));
         if (h->name.data == NULL) {
@@ -576,7 +576,7 @@ read_headers(reader_t *r, sym_given_source_t *s)
 
         r->bytes += h->name.len;
 
-        if (h->name.len > SYM_GIVEN_NAME_MAX || !is_token(h->name)) {
+        if (h->name.len > SYM_REQUEST_SOURCE_NAME_MAX || !is_token(h->name)) {
             return refuse(r, SYM_MALFORMED, "headers",
                           "not the name of a header");
         }
@@ -587,7 +587,8 @@ read_headers(reader_t *r, sym_given_source_t *s)
         if (!json_is_string(value)) {
             return wrong_type(r, "headers", value, "a string");
         }
-        if (!copy_text(r, "headers", value, SYM_GIVEN_SECRET_MAX, &h->value)) {
+        if (!copy_text(r, "headers", value, SYM_REQUEST_SOURCE_SECRET_MAX,
+                       &h->value)) {
             return false;
         }
         if (!is_header_text(h->value)) {
@@ -603,9 +604,9 @@ read_headers(reader_t *r, sym_given_source_t *s)
 /* --- the types --- */
 
 static bool
-read_filesystem(reader_t *r, sym_given_source_t *s)
+read_filesystem(reader_t *r, sym_request_source_t *s)
 {
-    return need_text(r, "path", SYM_GIVEN_PATH_MAX, &s->path)
+    return need_text(r, "path", SYM_REQUEST_SOURCE_PATH_MAX, &s->path)
            && (memchr(s->path.data, '\0', s->path.len) == NULL
                || refuse(r, SYM_MALFORMED, "path", "a NUL"))
            && read_common(r, s);
@@ -613,7 +614,7 @@ read_filesystem(reader_t *r, sym_given_source_t *s)
 
 
 static bool
-read_http(reader_t *r, sym_given_source_t *s)
+read_http(reader_t *r, sym_request_source_t *s)
 {
     return need_url(r, &s->url) && make_folder(r, &s->url.path, SYM_STR(""))
            && read_headers(r, s)
@@ -641,10 +642,10 @@ is_made_of(sym_str_t s, const char *others, size_t max)
 
 
 static bool
-read_bucket(reader_t *r, sym_given_source_t *s)
+read_bucket(reader_t *r, sym_request_source_t *s)
 {
-    if (!need_text(r, "bucket", SYM_GIVEN_PATH_MAX, &s->bucket)
-        || !read_text(r, "prefix", SYM_GIVEN_PATH_MAX, &s->prefix))
+    if (!need_text(r, "bucket", SYM_REQUEST_SOURCE_PATH_MAX, &s->bucket)
+        || !read_text(r, "prefix", SYM_REQUEST_SOURCE_PATH_MAX, &s->prefix))
     {
         return false;
     }
@@ -667,7 +668,7 @@ read_bucket(reader_t *r, sym_given_source_t *s)
 /* Buckets whose name is one label of a host's are asked at a host of their own, as
  * certificates cover it; others, and all of other endpoints, by path. */
 static bool
-make_s3_url(reader_t *r, const json_t *endpoint, sym_given_source_t *s)
+make_s3_url(reader_t *r, const json_t *endpoint, sym_request_source_t *s)
 {
     bool is_china = sym_str_starts(s->region, SYM_STR("cn-"));
     bool is_label = is_made_of(s->bucket, "-", 63);
@@ -705,7 +706,7 @@ make_s3_url(reader_t *r, const json_t *endpoint, sym_given_source_t *s)
 
 
 static bool
-read_s3_region(reader_t *r, sym_given_source_t *s)
+read_s3_region(reader_t *r, sym_request_source_t *s)
 {
     const json_t *region = json_object_get(r->object, "region");
     const json_t *endpoint = NULL;
@@ -724,7 +725,8 @@ read_s3_region(reader_t *r, sym_given_source_t *s)
                           "a string, or a name and an endpoint");
     }
 
-    if (!copy_text(r, "region", region, SYM_GIVEN_PATH_MAX, &s->region)) {
+    if (!copy_text(r, "region", region, SYM_REQUEST_SOURCE_PATH_MAX,
+                   &s->region)) {
         return false;
     }
 
@@ -737,7 +739,7 @@ read_s3_region(reader_t *r, sym_given_source_t *s)
 
 
 static bool
-read_s3(reader_t *r, sym_given_source_t *s)
+read_s3(reader_t *r, sym_request_source_t *s)
 {
     sym_str_t provider = SYM_STR("static");
 
@@ -762,10 +764,11 @@ read_s3(reader_t *r, sym_given_source_t *s)
 
 
 static bool
-read_gcs(reader_t *r, sym_given_source_t *s)
+read_gcs(reader_t *r, sym_request_source_t *s)
 {
     if (!read_bucket(r, s) || !read_secret(r, "bearer_token", &s->token)
-        || !read_text(r, "private_key", SYM_GIVEN_SECRET_MAX, &s->private_key)
+        || !read_text(r, "private_key", SYM_REQUEST_SOURCE_SECRET_MAX,
+                      &s->private_key)
         || !read_secret(r, "client_email", &s->client_email))
     {
         return false;
@@ -784,7 +787,7 @@ read_gcs(reader_t *r, sym_given_source_t *s)
 
 /* A sentry source has no layout; each of its files is asked for by its id. */
 static bool
-read_sentry(reader_t *r, sym_given_source_t *s)
+read_sentry(reader_t *r, sym_request_source_t *s)
 {
     s->rules.files = ~0U;
 
@@ -825,13 +828,14 @@ add_text(sym_text_t *t, sym_str_t s)
 /* Failures of a host count for those alone that share its public files, or have
  * the same scope. */
 static bool
-make_realm(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
+make_realm(reader_t *r, const sym_request_source_realm_t *realm,
+           sym_request_source_t *s)
 {
     sym_text_t t = { .arena = r->arena };
     sym_str_t all;
 
-    s->can_be_blocked =
-        s->type == SYM_GIVEN_HTTP && !sym_str_starts(s->id, SYM_STR(BUILT_IN));
+    s->can_be_blocked = s->type == SYM_REQUEST_SOURCE_HTTP
+                        && !sym_str_starts(s->id, SYM_STR(BUILT_IN));
 
     add_text(&t, SYM_STR(DIGEST_VERSION));
     add_text(&t, realm->policy);
@@ -847,10 +851,11 @@ make_realm(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
  * credentials are equal.  The id is only a label.
  */
 static bool
-make_scope(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
+make_scope(reader_t *r, const sym_request_source_realm_t *realm,
+           sym_request_source_t *s)
 {
     sym_text_t t = { .arena = r->arena };
-    char *out = sym_arena_alloc(r->arena, SYM_GIVEN_SCOPE_LEN);
+    char *out = sym_arena_alloc(r->arena, SYM_REQUEST_SOURCE_SCOPE_LEN);
     char hex[SYM_SHA256_HEX_LEN];
     sym_str_t all;
     sym_sha256_t digest;
@@ -890,11 +895,11 @@ make_scope(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
     sym_wipe(t.data, t.len);
 
     sym_sha256_hex(&digest, hex);
-    memcpy(out, SYM_GIVEN_PREFIX, SYM_GIVEN_PREFIX_LEN);
-    memcpy(out + SYM_GIVEN_PREFIX_LEN, hex,
-           SYM_GIVEN_SCOPE_LEN - SYM_GIVEN_PREFIX_LEN);
+    memcpy(out, SYM_REQUEST_SOURCE_PREFIX, SYM_REQUEST_SOURCE_PREFIX_LEN);
+    memcpy(out + SYM_REQUEST_SOURCE_PREFIX_LEN, hex,
+           SYM_REQUEST_SOURCE_SCOPE_LEN - SYM_REQUEST_SOURCE_PREFIX_LEN);
 
-    s->scope = sym_str(out, SYM_GIVEN_SCOPE_LEN);
+    s->scope = sym_str(out, SYM_REQUEST_SOURCE_SCOPE_LEN);
     return true;
 }
 
@@ -902,15 +907,16 @@ make_scope(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
 /* --- the list --- */
 
 static bool
-read_source(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
+read_source(reader_t *r, const sym_request_source_realm_t *realm,
+            sym_request_source_t *s)
 {
-    static bool (*const readers[SYM_GIVEN_TYPES])(reader_t *,
-                                                  sym_given_source_t *) = {
-        [SYM_GIVEN_FILESYSTEM] = read_filesystem,
-        [SYM_GIVEN_HTTP] = read_http,
-        [SYM_GIVEN_S3] = read_s3,
-        [SYM_GIVEN_GCS] = read_gcs,
-        [SYM_GIVEN_SENTRY] = read_sentry,
+    static bool (*const readers[SYM_REQUEST_SOURCE_TYPES])(
+        reader_t *, sym_request_source_t *) = {
+        [SYM_REQUEST_SOURCE_FILESYSTEM] = read_filesystem,
+        [SYM_REQUEST_SOURCE_HTTP] = read_http,
+        [SYM_REQUEST_SOURCE_S3] = read_s3,
+        [SYM_REQUEST_SOURCE_GCS] = read_gcs,
+        [SYM_REQUEST_SOURCE_SENTRY] = read_sentry,
     };
     const json_t *type;
 
@@ -928,7 +934,7 @@ read_source(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
     }
 
     if (!json_is_string(type)
-        || !sym_given_type_find(
+        || !sym_request_source_type_find(
             sym_str(json_string_value(type), json_string_length(type)),
             &s->type))
     {
@@ -937,22 +943,22 @@ read_source(reader_t *r, const sym_given_realm_t *realm, sym_given_source_t *s)
                       "`s3`, `gcs`, `filesystem`");
     }
 
-    return need_text(r, "id", SYM_GIVEN_ID_MAX, &s->id)
+    return need_text(r, "id", SYM_REQUEST_SOURCE_ID_MAX, &s->id)
            && readers[s->type](r, s) && make_realm(r, realm, s)
            && make_scope(r, realm, s);
 }
 
 
 sym_status_t
-sym_given_read(sym_arena_t *arena, const json_t *list,
-               const sym_given_realm_t *realm, sym_given_t *given,
-               sym_str_t *message)
+sym_request_sources_read(sym_arena_t *arena, const json_t *list,
+                         const sym_request_source_realm_t *realm,
+                         sym_request_sources_t *set, sym_str_t *message)
 {
     reader_t r = { .arena = arena, .message = message };
-    sym_given_source_t *sources;
+    sym_request_source_t *sources;
     size_t n;
 
-    *given = (sym_given_t){ 0 };
+    *set = (sym_request_sources_t){ 0 };
 
     if (!json_is_array(list)) {
         (void) refuse(&r, SYM_MALFORMED, NULL,
@@ -962,9 +968,9 @@ sym_given_read(sym_arena_t *arena, const json_t *list,
     }
 
     n = json_array_size(list);
-    if (n > SYM_GIVEN_MAX) {
+    if (n > SYM_REQUEST_SOURCES_MAX) {
         (void) refuse(&r, SYM_LIMIT, NULL, "sources: more than %d sources",
-                      SYM_GIVEN_MAX);
+                      SYM_REQUEST_SOURCES_MAX);
         return r.status;
     }
 
@@ -980,7 +986,7 @@ sym_given_read(sym_arena_t *arena, const json_t *list,
         }
     }
 
-    *given = (sym_given_t){ sources, (uint32_t) n, NULL };
+    *set = (sym_request_sources_t){ sources, (uint32_t) n, NULL };
     return SYM_OK;
 }
 
@@ -989,19 +995,20 @@ sym_given_read(sym_arena_t *arena, const json_t *list,
 
 static bool
 add_link_header(reader_t *r, const char *name, const json_t *value,
-                sym_given_header_t *headers, sym_given_source_t *s)
+                sym_request_source_header_t *headers, sym_request_source_t *s)
 {
-    sym_given_header_t *h = &headers[s->n_headers];
+    sym_request_source_header_t *h = &headers[s->n_headers];
     sym_str_t key = sym_cstr(name), text;
 
-    if (!json_is_string(value) || s->n_headers == SYM_GIVEN_HEADERS_MAX
-        || key.len > SYM_GIVEN_NAME_MAX || !is_token(key) || is_ours(key))
+    if (!json_is_string(value) || s->n_headers == SYM_REQUEST_SOURCE_HEADERS_MAX
+        || key.len > SYM_REQUEST_SOURCE_NAME_MAX || !is_token(key)
+        || is_ours(key))
     {
         return true;
     }
 
     text = sym_str(json_string_value(value), json_string_length(value));
-    if (text.len > SYM_GIVEN_SECRET_MAX || !is_header_text(text)) {
+    if (text.len > SYM_REQUEST_SOURCE_SECRET_MAX || !is_header_text(text)) {
         return true;
     }
 
@@ -1014,14 +1021,14 @@ add_link_header(reader_t *r, const char *name, const json_t *value,
 
 /* Without headers it does not matter where they may go. */
 static bool
-read_scraping(reader_t *r, const json_t *scraping, sym_given_source_t *s)
+read_scraping(reader_t *r, const json_t *scraping, sym_request_source_t *s)
 {
     const json_t *origins = json_object_get(scraping, "allowed_origins");
     const json_t *object = json_object_get(scraping, "headers");
-    sym_given_header_t *headers =
-        sym_arena_calloc(r->arena, SYM_GIVEN_HEADERS_MAX, sizeof(*headers));
-    sym_str_t *patterns =
-        sym_arena_calloc(r->arena, SYM_GIVEN_PATTERNS_MAX, sizeof(*patterns));
+    sym_request_source_header_t *headers = sym_arena_calloc(
+        r->arena, SYM_REQUEST_SOURCE_HEADERS_MAX, sizeof(*headers));
+    sym_str_t *patterns = sym_arena_calloc(
+        r->arena, SYM_REQUEST_SOURCE_PATTERNS_MAX, sizeof(*patterns));
     const json_t *value;
     const char *name;
     size_t i;
@@ -1041,9 +1048,10 @@ read_scraping(reader_t *r, const json_t *scraping, sym_given_source_t *s)
 
     json_array_foreach(origins, i, value)
     {
-        if (s->n_headers == 0 || s->n_patterns == SYM_GIVEN_PATTERNS_MAX
+        if (s->n_headers == 0
+            || s->n_patterns == SYM_REQUEST_SOURCE_PATTERNS_MAX
             || !json_is_string(value)
-            || json_string_length(value) > SYM_GIVEN_PATTERN_MAX)
+            || json_string_length(value) > SYM_REQUEST_SOURCE_PATTERN_MAX)
         {
             continue;
         }
@@ -1061,12 +1069,13 @@ read_scraping(reader_t *r, const json_t *scraping, sym_given_source_t *s)
 
 
 sym_status_t
-sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
-                    const sym_given_realm_t *realm, sym_given_t *given)
+sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
+                              const sym_request_source_realm_t *realm,
+                              sym_request_sources_t *list)
 {
     sym_str_t message;
     reader_t r = { .arena = arena, .message = &message };
-    sym_given_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
+    sym_request_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
     char *name;
 
     if (s == NULL) {
@@ -1077,7 +1086,7 @@ sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
         *text_of(s, i) = SYM_STR("");
     }
 
-    s->type = SYM_GIVEN_HTTP;
+    s->type = SYM_REQUEST_SOURCE_HTTP;
     s->id = SYM_STR("sourcelink");
     s->is_links = true;
     s->rules.files = ~0U;
@@ -1092,7 +1101,7 @@ sym_given_add_links(sym_arena_t *arena, const json_t *scraping,
     /* no digit of another scope is one of its letters */
     name = (char *) (uintptr_t) s->scope.data;
     memcpy(name, SYM_SCOPE_LINKS, sizeof(SYM_SCOPE_LINKS) - 1);
-    given->links = s;
+    list->links = s;
     return SYM_OK;
 }
 
@@ -1108,11 +1117,11 @@ copy_to(sym_arena_t *arena, sym_str_t *text)
 
 
 static bool
-copy_source(sym_arena_t *arena, const sym_given_source_t *from,
-            sym_given_source_t *to)
+copy_source(sym_arena_t *arena, const sym_request_source_t *from,
+            sym_request_source_t *to)
 {
     sym_str_t *patterns;
-    sym_given_header_t *headers;
+    sym_request_source_header_t *headers;
     bool is_whole = true;
 
     *to = *from;
@@ -1145,18 +1154,20 @@ copy_source(sym_arena_t *arena, const sym_given_source_t *from,
 
 
 bool
-sym_given_copy(sym_arena_t *arena, const sym_given_t *from, sym_given_t *to)
+sym_request_sources_copy(sym_arena_t *arena, const sym_request_sources_t *from,
+                         sym_request_sources_t *to)
 {
-    sym_given_source_t *sources =
+    sym_request_source_t *sources =
         sym_arena_calloc(arena, from->n + 1u, sizeof(*sources));
 
-    *to = (sym_given_t){ sources, 0, NULL };
+    *to = (sym_request_sources_t){ sources, 0, NULL };
     if (sources == NULL) {
         return false;
     }
 
     if (from->links != NULL) {
-        sym_given_source_t *links = sym_arena_calloc(arena, 1, sizeof(*links));
+        sym_request_source_t *links =
+            sym_arena_calloc(arena, 1, sizeof(*links));
 
         to->links = links;
         if (links == NULL || !copy_source(arena, from->links, links)) {
@@ -1185,7 +1196,7 @@ wipe(sym_str_t text)
 
 
 static void
-wipe_source(const sym_given_source_t *s)
+wipe_source(const sym_request_source_t *s)
 {
     for (size_t k = 0; k < N_TEXTS; k++) {
         wipe(*text_of(s, k));
@@ -1197,14 +1208,14 @@ wipe_source(const sym_given_source_t *s)
 
 
 void
-sym_given_wipe(const sym_given_t *given)
+sym_request_sources_wipe(const sym_request_sources_t *list)
 {
-    for (uint32_t i = 0; i < given->n; i++) {
-        wipe_source(&given->sources[i]);
+    for (uint32_t i = 0; i < list->n; i++) {
+        wipe_source(&list->sources[i]);
     }
 
-    if (given->links != NULL) {
-        wipe_source(given->links);
+    if (list->links != NULL) {
+        wipe_source(list->links);
     }
 }
 
@@ -1212,7 +1223,7 @@ sym_given_wipe(const sym_given_t *given)
 /* --- places --- */
 
 static void
-add_key(sym_text_t *t, const sym_given_source_t *s, sym_str_t key)
+add_key(sym_text_t *t, const sym_request_source_t *s, sym_str_t key)
 {
     sym_text_add(t, s->prefix);
     if (s->prefix.len > 0) {
@@ -1224,7 +1235,7 @@ add_key(sym_text_t *t, const sym_given_source_t *s, sym_str_t key)
 
 /* "s3://BUCKET/KEY" */
 static sym_str_t
-show_object(sym_arena_t *arena, sym_str_t scheme, const sym_given_source_t *s,
+show_object(sym_arena_t *arena, sym_str_t scheme, const sym_request_source_t *s,
             sym_str_t key)
 {
     sym_text_t t = { .arena = arena };
@@ -1238,9 +1249,9 @@ show_object(sym_arena_t *arena, sym_str_t scheme, const sym_given_source_t *s,
 
 
 static sym_status_t
-place_at_google(sym_arena_t *arena, const sym_given_source_t *s,
+place_at_google(sym_arena_t *arena, const sym_request_source_t *s,
                 const sym_url_t *storage, sym_str_t key,
-                sym_given_place_t *place, sym_error_t *err)
+                sym_request_source_place_t *place, sym_error_t *err)
 {
     sym_text_t t = { .arena = arena }, whole = { .arena = arena };
     sym_str_t encoded;
@@ -1269,18 +1280,19 @@ place_at_google(sym_arena_t *arena, const sym_given_source_t *s,
 
 
 sym_status_t
-sym_given_place(sym_arena_t *arena, const sym_given_source_t *s,
-                const sym_url_t *storage, sym_str_t encoded, sym_str_t key,
-                sym_given_place_t *place, sym_error_t *err)
+sym_request_source_place(sym_arena_t *arena, const sym_request_source_t *s,
+                         const sym_url_t *storage, sym_str_t encoded,
+                         sym_str_t key, sym_request_source_place_t *place,
+                         sym_error_t *err)
 {
     sym_text_t t = { .arena = arena };
     sym_status_t rc = SYM_OK;
 
-    *place = (sym_given_place_t){ 0 };
+    *place = (sym_request_source_place_t){ 0 };
 
     switch (s->type) {
 
-    case SYM_GIVEN_FILESYSTEM:
+    case SYM_REQUEST_SOURCE_FILESYSTEM:
         sym_text_add(&t, s->path);
         if (s->path.len == 0 || s->path.data[s->path.len - 1] != '/') {
             sym_text_byte(&t, '/');
@@ -1293,7 +1305,7 @@ sym_given_place(sym_arena_t *arena, const sym_given_source_t *s,
         place->shown = sym_text_end(&t);
         break;
 
-    case SYM_GIVEN_GCS:
+    case SYM_REQUEST_SOURCE_GCS:
         rc = place_at_google(arena, s, storage, key, place, err);
         break;
 
@@ -1302,7 +1314,7 @@ sym_given_place(sym_arena_t *arena, const sym_given_source_t *s,
         sym_text_add(&t, encoded);
         place->url = s->url;
         place->url.path = sym_text_end(&t);
-        place->shown = s->type == SYM_GIVEN_S3
+        place->shown = s->type == SYM_REQUEST_SOURCE_S3
                            ? show_object(arena, SYM_STR("s3://"), s, key)
                            : sym_url_shown(arena, &place->url);
         break;

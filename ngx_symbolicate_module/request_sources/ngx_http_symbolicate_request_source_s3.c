@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_given_s3.c - buckets of S3 that a request names.
+ * ngx_http_symbolicate_request_source_s3.c - buckets of S3 that a request
+ * names.
  */
 
 
@@ -12,16 +13,17 @@
 
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
-#include "request_sources/ngx_http_symbolicate_given_headers.h"
-#include "request_sources/ngx_http_symbolicate_given_http.h"
-#include "request_sources/ngx_http_symbolicate_given_s3.h"
-#include "request_sources/ngx_http_symbolicate_given_state.h"
+#include "request_sources/ngx_http_symbolicate_request_source_headers.h"
+#include "request_sources/ngx_http_symbolicate_request_source_http.h"
+#include "request_sources/ngx_http_symbolicate_request_source_s3.h"
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
 /* AWS's signature, version 4; a source without a key is public. */
 static ngx_int_t
-ngx_http_symbolicate_given_sign(ngx_http_symbolicate_given_fetch_t *g,
-    const sym_given_source_t *source)
+ngx_http_symbolicate_request_source_sign(
+    ngx_http_symbolicate_request_attempt_t *g,
+    const sym_request_source_t *source)
 {
     sym_error_t              err;
     sym_sigv4_t              signature;
@@ -62,25 +64,27 @@ ngx_http_symbolicate_given_sign(ngx_http_symbolicate_given_fetch_t *g,
     sym_wipe(&key, sizeof(sym_sigv4_key_t));
 
     if (status != SYM_OK
-        || ngx_http_symbolicate_given_add(g, "Authorization",
+        || ngx_http_symbolicate_request_source_add(g, "Authorization",
                                           signature.authorization) != NGX_OK
-        || ngx_http_symbolicate_given_add(g, "X-Amz-Date",
-                                          signature.amz_date) != NGX_OK
-        || ngx_http_symbolicate_given_add(g, "X-Amz-Content-Sha256",
+        || ngx_http_symbolicate_request_source_add(g, "X-Amz-Date",
+                                                   signature.amz_date) != NGX_OK
+        || ngx_http_symbolicate_request_source_add(g, "X-Amz-Content-Sha256",
                                           signature.content_sha256) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
     return signature.security_token.len
-           ? ngx_http_symbolicate_given_add(g, "X-Amz-Security-Token",
-                                            signature.security_token)
+           ? ngx_http_symbolicate_request_source_add(g, "X-Amz-Security-Token",
+                                                     signature.security_token)
            : NGX_OK;
 }
 
 
-const ngx_http_symbolicate_given_kind_t  ngx_http_symbolicate_given_s3 = {
-    .try = ngx_http_symbolicate_given_try_http,
-    .add_keys = ngx_http_symbolicate_given_sign,
+const ngx_http_symbolicate_request_source_kind_t
+    ngx_http_symbolicate_request_source_s3 =
+{
+    .try = ngx_http_symbolicate_request_source_try_http,
+    .add_keys = ngx_http_symbolicate_request_source_sign,
     .has_places = 1
 };

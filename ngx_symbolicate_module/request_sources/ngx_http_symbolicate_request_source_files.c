@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_given_files.c - files in a folder that a request names.
+ * ngx_http_symbolicate_request_source_files.c - files in a folder that a
+ * request names.
  *
  * The kernel resolves the path below its root and lets nothing lead out of it,
  * "..", symbolic link or magic link (openat2(2), Linux 5.6).  Nothing is opened
@@ -16,8 +17,8 @@
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
-#include "request_sources/ngx_http_symbolicate_given_attempt.h"
-#include "request_sources/ngx_http_symbolicate_given_files.h"
+#include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
+#include "request_sources/ngx_http_symbolicate_request_source_files.h"
 
 
 #define NGX_SYMBOLICATE_RESTRICTED  "destination is restricted"
@@ -41,7 +42,7 @@ typedef struct {
 
 /* The part of the path below the root; NULL: it is not below. */
 static char *
-ngx_http_symbolicate_given_below(ngx_str_t *root, char *path)
+ngx_http_symbolicate_request_source_below(ngx_str_t *root, char *path)
 {
     if (ngx_strncmp(path, root->data, root->len) != 0
         || path[root->len] != '/')
@@ -57,7 +58,8 @@ ngx_http_symbolicate_given_below(ngx_str_t *root, char *path)
 
 /* A descriptor of what lies there, which has not been opened. */
 static ngx_fd_t
-ngx_http_symbolicate_given_find(ngx_str_t *root, char *below, ngx_err_t *err)
+ngx_http_symbolicate_request_source_find(ngx_str_t *root, char *below,
+    ngx_err_t *err)
 {
     ngx_fd_t                         folder, fd;
     ngx_http_symbolicate_open_how_t  how;
@@ -85,7 +87,8 @@ ngx_http_symbolicate_given_find(ngx_str_t *root, char *below, ngx_err_t *err)
 
 /* Opens for reading what a descriptor stands for, if it is a regular file. */
 static ngx_fd_t
-ngx_http_symbolicate_given_reopen(ngx_fd_t found, off_t *size, ngx_err_t *err)
+ngx_http_symbolicate_request_source_reopen(ngx_fd_t found, off_t *size,
+    ngx_err_t *err)
 {
     u_char           name[sizeof("/proc/self/fd/") + NGX_INT_T_LEN];
     ngx_fd_t         fd;
@@ -113,7 +116,7 @@ ngx_http_symbolicate_given_reopen(ngx_fd_t found, off_t *size, ngx_err_t *err)
 
 
 static const char *
-ngx_http_symbolicate_given_failure(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_request_source_failure(ngx_http_symbolicate_fetch_t *fetch,
     ngx_err_t err)
 {
     switch (err) {
@@ -144,7 +147,7 @@ ngx_http_symbolicate_given_failure(ngx_http_symbolicate_fetch_t *fetch,
 
 /* The loader gets a copy of the descriptor. */
 static ngx_int_t
-ngx_http_symbolicate_given_take(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_request_source_take(ngx_http_symbolicate_fetch_t *fetch,
     ngx_fd_t fd, off_t size)
 {
     ngx_pool_cleanup_t       *cln;
@@ -173,10 +176,11 @@ ngx_http_symbolicate_given_take(ngx_http_symbolicate_fetch_t *fetch,
 
 
 static const char *
-ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_request_source_open(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t path)
 {
-    char        text[SYM_GIVEN_PATH_MAX + SYM_SOURCE_PATH_MAX + 2], *below;
+    char        text[SYM_REQUEST_SOURCE_PATH_MAX + SYM_SOURCE_PATH_MAX + 2],
+        *below;
     off_t       size;
     ngx_fd_t    found, fd;
     ngx_err_t   err;
@@ -190,10 +194,10 @@ ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
     (void) ngx_cpystrn((u_char *) text, (u_char *) path.data, path.len + 1);
 
     below = NULL;
-    roots = fetch->policy->given_conf->roots->elts;
+    roots = fetch->policy->request_sources_conf->roots->elts;
 
-    for (i = 0; i < fetch->policy->given_conf->roots->nelts; i++) {
-        below = ngx_http_symbolicate_given_below(&roots[i], text);
+    for (i = 0; i < fetch->policy->request_sources_conf->roots->nelts; i++) {
+        below = ngx_http_symbolicate_request_source_below(&roots[i], text);
 
         if (below) {
             break;
@@ -204,20 +208,20 @@ ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
         return NGX_SYMBOLICATE_RESTRICTED;
     }
 
-    found = ngx_http_symbolicate_given_find(&roots[i], below, &err);
+    found = ngx_http_symbolicate_request_source_find(&roots[i], below, &err);
 
     if (found == NGX_INVALID_FILE) {
-        return ngx_http_symbolicate_given_failure(fetch, err);
+        return ngx_http_symbolicate_request_source_failure(fetch, err);
     }
 
-    fd = ngx_http_symbolicate_given_reopen(found, &size, &err);
+    fd = ngx_http_symbolicate_request_source_reopen(found, &size, &err);
     (void) ngx_close_file(found);
 
     if (fd == NGX_INVALID_FILE) {
-        return ngx_http_symbolicate_given_failure(fetch, err);
+        return ngx_http_symbolicate_request_source_failure(fetch, err);
     }
 
-    if (ngx_http_symbolicate_given_take(fetch, fd, size) != NGX_OK) {
+    if (ngx_http_symbolicate_request_source_take(fetch, fd, size) != NGX_OK) {
         (void) ngx_close_file(fd);
         return "out of memory";
     }
@@ -227,15 +231,19 @@ ngx_http_symbolicate_given_open(ngx_http_symbolicate_fetch_t *fetch,
 
 
 static ngx_int_t
-ngx_http_symbolicate_given_try_file(ngx_http_symbolicate_given_fetch_t *g,
-    const sym_given_source_t *source, sym_given_place_t *place)
+ngx_http_symbolicate_request_source_try_file(
+    ngx_http_symbolicate_request_attempt_t *g,
+    const sym_request_source_t *source, sym_request_source_place_t *place)
 {
-    return ngx_http_symbolicate_given_stop(g,
-                     ngx_http_symbolicate_given_open(g->fetch, place->file));
+    return ngx_http_symbolicate_request_source_stop(g,
+                     ngx_http_symbolicate_request_source_open(g->fetch,
+                                                              place->file));
 }
 
 
-const ngx_http_symbolicate_given_kind_t  ngx_http_symbolicate_given_folder = {
-    .try = ngx_http_symbolicate_given_try_file,
+const ngx_http_symbolicate_request_source_kind_t
+    ngx_http_symbolicate_request_source_folder =
+{
+    .try = ngx_http_symbolicate_request_source_try_file,
     .has_places = 1
 };

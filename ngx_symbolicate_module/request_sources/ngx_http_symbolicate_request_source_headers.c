@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_given_headers.c - the headers of a request to a source
- * of a request.
+ * ngx_http_symbolicate_request_source_headers.c - the headers of a request to
+ * a source of a request.
  */
 
 
@@ -14,21 +14,22 @@
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_range.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
-#include "request_sources/ngx_http_symbolicate_given_attempt.h"
-#include "request_sources/ngx_http_symbolicate_given_headers.h"
-#include "request_sources/ngx_http_symbolicate_given_state.h"
+#include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
+#include "request_sources/ngx_http_symbolicate_request_source_headers.h"
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
 #define NGX_SYMBOLICATE_USER_AGENT    "ngx_symbolicate/" NGX_SYMBOLICATE_VERSION
 
 
 ngx_int_t
-ngx_http_symbolicate_given_add(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_source_add(
+    ngx_http_symbolicate_request_attempt_t *g,
     const char *name, sym_str_t value)
 {
     ngx_str_t  text;
 
-    text = ngx_http_symbolicate_given_str(value);
+    text = ngx_http_symbolicate_request_source_str(value);
 
     return ngx_http_symbolicate_background_add_header(g->fetch->bg, name,
                                                       &text);
@@ -37,12 +38,13 @@ ngx_http_symbolicate_given_add(ngx_http_symbolicate_given_fetch_t *g,
 
 /* "Basic ..." of the userinfo of the URL. */
 static ngx_int_t
-ngx_http_symbolicate_given_add_basic(ngx_http_symbolicate_given_fetch_t *g)
+ngx_http_symbolicate_request_source_add_basic(
+    ngx_http_symbolicate_request_attempt_t *g)
 {
     u_char     *p;
     ngx_str_t   from, to;
 
-    from = ngx_http_symbolicate_given_str(g->first.userinfo);
+    from = ngx_http_symbolicate_request_source_str(g->first.userinfo);
 
     p = ngx_pnalloc(g->fetch->pool,
                     sizeof("Basic ") + from.len + ngx_base64_encoded_length(
@@ -54,14 +56,15 @@ ngx_http_symbolicate_given_add_basic(ngx_http_symbolicate_given_fetch_t *g)
     to.data = ngx_cpymem(p, "Basic ", sizeof("Basic ") - 1);
     ngx_encode_base64(&to, &from);
 
-    return ngx_http_symbolicate_given_add(g, "Authorization",
+    return ngx_http_symbolicate_request_source_add(g, "Authorization",
                        sym_str((char *) p, sizeof("Basic ") - 1 + to.len));
 }
 
 
 /* "Bearer ..." */
 ngx_int_t
-ngx_http_symbolicate_given_add_bearer(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_source_add_bearer(
+    ngx_http_symbolicate_request_attempt_t *g,
     sym_str_t token)
 {
     u_char  *p;
@@ -71,7 +74,7 @@ ngx_http_symbolicate_given_add_bearer(ngx_http_symbolicate_given_fetch_t *g,
         return NGX_ERROR;
     }
 
-    return ngx_http_symbolicate_given_add(g, "Authorization",
+    return ngx_http_symbolicate_request_source_add(g, "Authorization",
                        sym_str((char *) p,
                                ngx_sprintf(p, "Bearer %*s", token.len,
                                            token.data)
@@ -82,8 +85,9 @@ ngx_http_symbolicate_given_add_bearer(ngx_http_symbolicate_given_fetch_t *g,
 /* Copies that live as long as the requests that have them: one, however many
  * attempts and redirects there are. */
 static ngx_int_t
-ngx_http_symbolicate_given_copy_values(ngx_http_symbolicate_given_fetch_t *g,
-    const sym_given_source_t *source)
+ngx_http_symbolicate_request_source_copy_values(
+    ngx_http_symbolicate_request_attempt_t *g,
+    const sym_request_source_t *source)
 {
     ngx_uint_t  i;
 
@@ -113,16 +117,17 @@ ngx_http_symbolicate_given_copy_values(ngx_http_symbolicate_given_fetch_t *g,
 
 /* What only the source's own origin may see. */
 static ngx_int_t
-ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_source_add_own(
+    ngx_http_symbolicate_request_attempt_t *g,
     ngx_uint_t *has_agent)
 {
     u_char                    *name;
     ngx_uint_t                 i;
-    const sym_given_source_t  *source;
+    const sym_request_source_t  *source;
 
-    source = g->fetch->source->given;
+    source = g->fetch->source->request_source;
 
-    if (ngx_http_symbolicate_given_copy_values(g, source) != NGX_OK) {
+    if (ngx_http_symbolicate_request_source_copy_values(g, source) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -139,7 +144,8 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
             *has_agent = 1;
         }
 
-        if (ngx_http_symbolicate_given_add(g, (char *) name, g->values[i])
+        if (ngx_http_symbolicate_request_source_add(g, (char *) name,
+                                                    g->values[i])
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -147,7 +153,7 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
     }
 
     if (g->first.userinfo.len
-        && ngx_http_symbolicate_given_add_basic(g) != NGX_OK)
+        && ngx_http_symbolicate_request_source_add_basic(g) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -157,7 +163,8 @@ ngx_http_symbolicate_given_add_own(ngx_http_symbolicate_given_fetch_t *g,
 
 
 ngx_int_t
-ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
+ngx_http_symbolicate_request_source_headers(
+    ngx_http_symbolicate_request_attempt_t *g)
 {
     ngx_uint_t  has_agent;
 
@@ -167,8 +174,8 @@ ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
         return NGX_ERROR;
     }
 
-    if (g->step == ngx_http_symbolicate_given_token) {
-        if (ngx_http_symbolicate_given_add(g, "Content-Type",
+    if (g->step == ngx_http_symbolicate_request_source_token) {
+        if (ngx_http_symbolicate_request_source_add(g, "Content-Type",
                                SYM_STR("application/x-www-form-urlencoded"))
             != NGX_OK)
         {
@@ -177,16 +184,16 @@ ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
 
     } else if (sym_url_is_same_origin(&g->first, &g->url)
         && (g->kind->is_trusted == NULL
-            || g->kind->is_trusted(g, g->fetch->source->given))
-        && ngx_http_symbolicate_given_add_own(g, &has_agent) != NGX_OK)
+            || g->kind->is_trusted(g, g->fetch->source->request_source))
+        && ngx_http_symbolicate_request_source_add_own(g, &has_agent) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
     /* the loader unpacks one layer, which is the file's own */
 
-    if (ngx_http_symbolicate_given_add(g, "Accept-Encoding",
-                                       SYM_STR("identity"))
+    if (ngx_http_symbolicate_request_source_add(g, "Accept-Encoding",
+                                                SYM_STR("identity"))
             != NGX_OK
         || ngx_http_symbolicate_fetch_add_range(g->fetch) != NGX_OK)
     {
@@ -194,6 +201,6 @@ ngx_http_symbolicate_given_headers(ngx_http_symbolicate_given_fetch_t *g)
     }
 
     return has_agent ? NGX_OK
-                     : ngx_http_symbolicate_given_add(g, "User-Agent",
+                     : ngx_http_symbolicate_request_source_add(g, "User-Agent",
                                          SYM_STR(NGX_SYMBOLICATE_USER_AGENT));
 }

@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_given_sentry.c - Sentry's own store of debug files.
+ * ngx_http_symbolicate_request_source_sentry.c - Sentry's own store of debug
+ * files.
  */
 
 
@@ -15,17 +16,18 @@
 #include "download/ngx_http_symbolicate_fetch_request.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-#include "request_sources/ngx_http_symbolicate_given_attempt.h"
-#include "request_sources/ngx_http_symbolicate_given_connect.h"
-#include "request_sources/ngx_http_symbolicate_given_headers.h"
-#include "request_sources/ngx_http_symbolicate_given_sentry.h"
-#include "request_sources/ngx_http_symbolicate_given_state.h"
+#include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
+#include "request_sources/ngx_http_symbolicate_request_source_connect.h"
+#include "request_sources/ngx_http_symbolicate_request_source_headers.h"
+#include "request_sources/ngx_http_symbolicate_request_source_sentry.h"
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
 /* Asks for the file of the list that is of the attempt's type.  NGX_DECLINED:
  * the list has no such file. */
 static ngx_int_t
-ngx_http_symbolicate_given_pick(ngx_http_symbolicate_given_fetch_t *g)
+ngx_http_symbolicate_request_source_pick(
+    ngx_http_symbolicate_request_attempt_t *g)
 {
     uint32_t            i;
     sym_str_t           shown;
@@ -43,7 +45,8 @@ ngx_http_symbolicate_given_pick(ngx_http_symbolicate_given_fetch_t *g)
         if (sym_sentry_file_url(&g->arena, &g->listed->url, file->id, &g->url,
                                 &shown)
                 != SYM_OK
-            || ngx_http_symbolicate_given_show(g->fetch, shown) != NGX_OK)
+            || ngx_http_symbolicate_request_source_show(g->fetch,
+                                                        shown) != NGX_OK)
         {
             return NGX_ERROR;
         }
@@ -51,7 +54,7 @@ ngx_http_symbolicate_given_pick(ngx_http_symbolicate_given_fetch_t *g)
         g->first = g->url;
         g->fetch->remote = 1;
 
-        return ngx_http_symbolicate_given_ask(g);
+        return ngx_http_symbolicate_request_source_ask(g);
     }
 
     return NGX_DECLINED;
@@ -60,13 +63,14 @@ ngx_http_symbolicate_given_pick(ngx_http_symbolicate_given_fetch_t *g)
 
 /* The list is asked for once in a fetch, before the first file. */
 static ngx_int_t
-ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
-    const sym_given_source_t *source, sym_given_place_t *place)
+ngx_http_symbolicate_request_source_try_sentry(
+    ngx_http_symbolicate_request_attempt_t *g,
+    const sym_request_source_t *source, sym_request_source_place_t *place)
 {
     sym_status_t  status;
 
     if (g->listed == source) {
-        return ngx_http_symbolicate_given_pick(g);
+        return ngx_http_symbolicate_request_source_pick(g);
     }
 
     g->listed = source;
@@ -89,9 +93,10 @@ ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
     }
 
     if (status != SYM_OK || g->files == NULL
-        || ngx_http_symbolicate_given_read(g, ngx_http_symbolicate_given_files)
+        || ngx_http_symbolicate_request_source_read(g,
+                ngx_http_symbolicate_request_source_files)
            != NGX_OK
-        || ngx_http_symbolicate_given_show(g->fetch,
+        || ngx_http_symbolicate_request_source_show(g->fetch,
                                        sym_url_shown(&g->arena, &source->url))
            != NGX_OK)
     {
@@ -101,13 +106,14 @@ ngx_http_symbolicate_given_try_sentry(ngx_http_symbolicate_given_fetch_t *g,
     g->first = g->url;
     g->fetch->remote = 1;
 
-    return ngx_http_symbolicate_given_ask(g);
+    return ngx_http_symbolicate_request_source_ask(g);
 }
 
 
 /* The list has come; NGX_DECLINED: the attempt ends. */
 static ngx_int_t
-ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_sources_list(
+    ngx_http_symbolicate_request_attempt_t *g,
     ngx_uint_t is_whole)
 {
     ngx_int_t                      rc;
@@ -116,7 +122,7 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
 
     fetch = g->fetch;
 
-    g->step = ngx_http_symbolicate_given_file;
+    g->step = ngx_http_symbolicate_request_source_file;
 
     if (fetch->trouble || fetch->status != NGX_HTTP_OK) {
         return NGX_DECLINED;
@@ -136,7 +142,7 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
 
     ngx_http_symbolicate_fetch_reset(fetch);
 
-    rc = ngx_http_symbolicate_given_pick(g);
+    rc = ngx_http_symbolicate_request_source_pick(g);
 
     if (rc == NGX_ERROR) {
         (void) ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
@@ -152,19 +158,23 @@ ngx_http_symbolicate_given_list(ngx_http_symbolicate_given_fetch_t *g,
 
 
 static ngx_int_t
-ngx_http_symbolicate_given_add_sentry_keys(
-    ngx_http_symbolicate_given_fetch_t *g, const sym_given_source_t *source)
+ngx_http_symbolicate_request_source_add_sentry_keys(
+    ngx_http_symbolicate_request_attempt_t *g,
+    const sym_request_source_t *source)
 {
     return source->token.len
-           ? ngx_http_symbolicate_given_add_bearer(g, source->token)
-           : ngx_http_symbolicate_given_add(g, "Cookie", source->cookies);
+           ? ngx_http_symbolicate_request_source_add_bearer(g, source->token)
+           : ngx_http_symbolicate_request_source_add(g, "Cookie",
+                                                     source->cookies);
 }
 
 
-const ngx_http_symbolicate_given_kind_t  ngx_http_symbolicate_given_sentry = {
-    .try = ngx_http_symbolicate_given_try_sentry,
-    .add_keys = ngx_http_symbolicate_given_add_sentry_keys,
-    .answered = ngx_http_symbolicate_given_list,
+const ngx_http_symbolicate_request_source_kind_t
+    ngx_http_symbolicate_request_source_sentry =
+{
+    .try = ngx_http_symbolicate_request_source_try_sentry,
+    .add_keys = ngx_http_symbolicate_request_source_add_sentry_keys,
+    .answered = ngx_http_symbolicate_request_sources_list,
     .max = SYM_SENTRY_FILES_BYTES,
     .too_long = "its list of files is too long"
 };

@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_given_connect.c - the address of a source of a request.
+ * ngx_http_symbolicate_request_source_connect.c - the address of a source of a
+ * request.
  *
  * A client may name any host, so each address of a host is checked after it was
  * resolved, and the connection is made to the very address that was checked:
@@ -20,14 +21,15 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
-#include "request_sources/ngx_http_symbolicate_given_attempt.h"
-#include "request_sources/ngx_http_symbolicate_given_connect.h"
-#include "request_sources/ngx_http_symbolicate_given_headers.h"
-#include "request_sources/ngx_http_symbolicate_given_state.h"
+#include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
+#include "request_sources/ngx_http_symbolicate_request_source_connect.h"
+#include "request_sources/ngx_http_symbolicate_request_source_headers.h"
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
 static ngx_uint_t
-ngx_http_symbolicate_given_is_allowed(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_source_is_allowed(
+    ngx_http_symbolicate_request_attempt_t *g,
     sym_address_t *address)
 {
     ngx_array_t          *allow;
@@ -40,7 +42,7 @@ ngx_http_symbolicate_given_is_allowed(ngx_http_symbolicate_given_fetch_t *g,
         return 1;
     }
 
-    allow = g->fetch->policy->given_conf->allow;
+    allow = g->fetch->policy->request_sources_conf->allow;
 
     if (allow == NULL) {
         return 0;
@@ -67,7 +69,8 @@ ngx_http_symbolicate_given_is_allowed(ngx_http_symbolicate_given_fetch_t *g,
 
 
 static ngx_int_t
-ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
+ngx_http_symbolicate_request_source_connect(
+    ngx_http_symbolicate_request_attempt_t *g,
     sym_address_t *address)
 {
     char                           text[SYM_ADDRESS_TEXT_MAX];
@@ -105,10 +108,10 @@ ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
     }
 
     g->target.len = p - g->target.data;
-    g->host = ngx_http_symbolicate_given_str(authority);
-    g->name = ngx_http_symbolicate_given_str(g->url.host);
+    g->host = ngx_http_symbolicate_request_source_str(authority);
+    g->name = ngx_http_symbolicate_request_source_str(g->url.host);
 
-    if (ngx_http_symbolicate_given_headers(g) != NGX_OK) {
+    if (ngx_http_symbolicate_request_source_headers(g) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -116,12 +119,12 @@ ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
     fetch->encoded = fetch->uri;
     fetch->path = none;
 
-    if (g->step != ngx_http_symbolicate_given_token) {
+    if (g->step != ngx_http_symbolicate_request_source_token) {
         return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
                                                      &get, &fetch->uri, &none);
     }
 
-    form = ngx_http_symbolicate_given_str(g->form);
+    form = ngx_http_symbolicate_request_source_str(g->form);
 
     ngx_http_symbolicate_background_set_body(fetch->bg, &form);
 
@@ -131,7 +134,7 @@ ngx_http_symbolicate_given_connect(ngx_http_symbolicate_given_fetch_t *g,
 
 
 static ngx_int_t
-ngx_http_symbolicate_given_address(ngx_resolver_addr_t *from,
+ngx_http_symbolicate_request_source_address(ngx_resolver_addr_t *from,
     sym_address_t *address)
 {
     ngx_memzero(address, sizeof(sym_address_t));
@@ -158,9 +161,9 @@ ngx_http_symbolicate_given_address(ngx_resolver_addr_t *from,
 
 
 static void
-ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
+ngx_http_symbolicate_request_source_resolved(ngx_resolver_ctx_t *ctx)
 {
-    ngx_http_symbolicate_given_fetch_t *g = ctx->data;
+    ngx_http_symbolicate_request_attempt_t *g = ctx->data;
 
     ngx_uint_t      i, n;
     const char     *trouble;
@@ -170,9 +173,10 @@ ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
 
     for (i = 0; i < n; i++) {
 
-        if (ngx_http_symbolicate_given_address(&ctx->addrs[i], &address)
+        if (ngx_http_symbolicate_request_source_address(&ctx->addrs[i],
+                                                        &address)
                 == NGX_OK
-            && ngx_http_symbolicate_given_is_allowed(g, &address))
+            && ngx_http_symbolicate_request_source_is_allowed(g, &address))
         {
             break;
         }
@@ -186,20 +190,23 @@ ngx_http_symbolicate_given_resolved(ngx_resolver_ctx_t *ctx)
     ngx_resolve_name_done(ctx);
 
     if (g->unresolved) {
-        (void) ngx_http_symbolicate_given_stop(g, trouble);
+        (void) ngx_http_symbolicate_request_source_stop(g, trouble);
 
     } else if (i == n) {
-        (void) ngx_http_symbolicate_given_restricted(g);
+        (void) ngx_http_symbolicate_request_source_restricted(g);
 
-    } else if (ngx_http_symbolicate_given_connect(g, &address) != NGX_OK) {
-        (void) ngx_http_symbolicate_given_stop(g, "out of memory");
+    } else if (ngx_http_symbolicate_request_source_connect(g,
+            &address) != NGX_OK)
+    {
+        (void) ngx_http_symbolicate_request_source_stop(g, "out of memory");
     }
 }
 
 
 /* Begins to ask for g->url. */
 ngx_int_t
-ngx_http_symbolicate_given_ask(ngx_http_symbolicate_given_fetch_t *g)
+ngx_http_symbolicate_request_source_ask(
+    ngx_http_symbolicate_request_attempt_t *g)
 {
     sym_address_t        address;
     ngx_resolver_t      *resolver;
@@ -208,31 +215,34 @@ ngx_http_symbolicate_given_ask(ngx_http_symbolicate_given_fetch_t *g)
     switch (sym_address_read(g->url.host, &address)) {
 
     case SYM_OK:
-        if (!ngx_http_symbolicate_given_is_allowed(g, &address)) {
-            return ngx_http_symbolicate_given_restricted(g);
+        if (!ngx_http_symbolicate_request_source_is_allowed(g, &address)) {
+            return ngx_http_symbolicate_request_source_restricted(g);
         }
 
-        return ngx_http_symbolicate_given_connect(g, &address);
+        return ngx_http_symbolicate_request_source_connect(g, &address);
 
     case SYM_NOT_FOUND:
         break;
 
     default:
-        return ngx_http_symbolicate_given_stop(g, "its host is not valid");
+        return ngx_http_symbolicate_request_source_stop(g,
+                "its host is not valid");
     }
 
     resolver = g->fetch->policy->resolver;
 
     if (resolver == NULL) {
-        return ngx_http_symbolicate_given_stop(g, "no resolver is configured");
+        return ngx_http_symbolicate_request_source_stop(g,
+                "no resolver is configured");
     }
 
-    temp.name = ngx_http_symbolicate_given_str(g->url.host);
+    temp.name = ngx_http_symbolicate_request_source_str(g->url.host);
 
     ctx = ngx_resolve_start(resolver, &temp);
 
     if (ctx == NGX_NO_RESOLVER) {
-        return ngx_http_symbolicate_given_stop(g, "no resolver is configured");
+        return ngx_http_symbolicate_request_source_stop(g,
+                "no resolver is configured");
     }
 
     if (ctx == NULL) {
@@ -240,7 +250,7 @@ ngx_http_symbolicate_given_ask(ngx_http_symbolicate_given_fetch_t *g)
     }
 
     ctx->name = temp.name;
-    ctx->handler = ngx_http_symbolicate_given_resolved;
+    ctx->handler = ngx_http_symbolicate_request_source_resolved;
     ctx->data = g;
     ctx->timeout = g->fetch->policy->resolver_timeout;
 
