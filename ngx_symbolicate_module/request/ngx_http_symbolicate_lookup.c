@@ -36,8 +36,8 @@
 #define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
 
-/* Steps (base/steps.h): of a frame that is read in slices; of a byte of a body that
- * is read in one go, as jansson needs them. */
+/* Steps (base/steps.h): of a frame that is read in slices; of a byte of a body
+ * that is read in one go, as jansson needs them. */
 #define NGX_SYMBOLICATE_READ_FRAME   50
 #define NGX_SYMBOLICATE_READ_BYTE    3
 

@@ -26,7 +26,7 @@
 #include "schedule/ngx_http_symbolicate_lane.h"
 
 
-/* What one request waits for of a source; the orphans', if wait is NULL. */
+/* What one request waits for of a source; of the abandoned, if wait is NULL. */
 struct ngx_http_symbolicate_share_s {
     ngx_queue_t                       of_lane;     /* while it has waiting
                                                     * ones */
@@ -141,11 +141,11 @@ ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
 
     if (wait == NULL) {
 
-        if (lane->orphans == NULL) {
-            lane->orphans = ngx_http_symbolicate_share_create(lane, NULL);
+        if (lane->abandoned == NULL) {
+            lane->abandoned = ngx_http_symbolicate_share_create(lane, NULL);
         }
 
-        return lane->orphans;
+        return lane->abandoned;
     }
 
     for (q = ngx_queue_head(&wait->shares);
@@ -175,7 +175,7 @@ ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
         ngx_queue_remove(&share->of_wait);
 
     } else {
-        share->lane->orphans = NULL;
+        share->lane->abandoned = NULL;
     }
 
     if (--share->lane->nshares == 0) {
@@ -463,8 +463,8 @@ ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
     ngx_queue_t                  *q;
     ngx_http_symbolicate_slot_t  *slot;
 
-    for (q = ngx_queue_head(&lane->orphans->running);
-         q != ngx_queue_sentinel(&lane->orphans->running);
+    for (q = ngx_queue_head(&lane->abandoned->running);
+         q != ngx_queue_sentinel(&lane->abandoned->running);
          q = ngx_queue_next(q))
     {
         slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
@@ -511,7 +511,8 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
     {
         lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
 
-        if (lane->orphans == NULL || ngx_queue_empty(&lane->orphans->running)
+        if (lane->abandoned == NULL
+            || ngx_queue_empty(&lane->abandoned->running)
             || (ngx_http_symbolicate_lanes_running < most
                 && !ngx_http_symbolicate_lane_is_wanted(lane)))
         {

@@ -18,7 +18,7 @@
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
 #include "schedule/ngx_http_symbolicate_pending_fetch.h"
-#include "schedule/ngx_http_symbolicate_pending_orphans.h"
+#include "schedule/ngx_http_symbolicate_pending_abandoned.h"
 #include "schedule/ngx_http_symbolicate_pending_send.h"
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 #include "schedule/ngx_http_symbolicate_pending_table.h"

@@ -263,9 +263,9 @@ ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
 void
 ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
 {
-    if (pending->orphan) {
-        pending->orphan = 0;
-        ngx_queue_remove(&pending->of_orphans);
+    if (pending->abandoned) {
+        pending->abandoned = 0;
+        ngx_queue_remove(&pending->of_abandoned);
     }
 }
 

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_pending_orphans.h - pending fetches that no request
+ * ngx_http_symbolicate_pending_abandoned.h - pending fetches that no request
  * waits for.
  */
 
-#ifndef _NGX_HTTP_SYMBOLICATE_PENDING_ORPHANS_H_INCLUDED_
-#define _NGX_HTTP_SYMBOLICATE_PENDING_ORPHANS_H_INCLUDED_
+#ifndef _NGX_HTTP_SYMBOLICATE_PENDING_ABANDONED_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PENDING_ABANDONED_H_INCLUDED_
 
 
 #include <ngx_config.h>
@@ -25,8 +25,8 @@ void ngx_http_symbolicate_pending_reclaim(
     ngx_http_symbolicate_pending_t *pending);
 
 /* Its last request has gone. */
-void ngx_http_symbolicate_pending_orphaned(
+void ngx_http_symbolicate_pending_set_abandoned(
     ngx_http_symbolicate_pending_t *pending);
 
 
-#endif /* _NGX_HTTP_SYMBOLICATE_PENDING_ORPHANS_H_INCLUDED_ */
+#endif /* _NGX_HTTP_SYMBOLICATE_PENDING_ABANDONED_H_INCLUDED_ */

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_pending_orphans.c - pending fetches that no request
+ * ngx_http_symbolicate_pending_abandoned.c - pending fetches that no request
  * waits for.
  */
 
@@ -10,7 +10,7 @@
 #include <ngx_http.h>
 
 #include "rpc/ngx_http_symbolicate_loader.h"
-#include "schedule/ngx_http_symbolicate_pending_orphans.h"
+#include "schedule/ngx_http_symbolicate_pending_abandoned.h"
 #include "schedule/ngx_http_symbolicate_pending_send.h"
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 #include "schedule/ngx_http_symbolicate_pending_table.h"
@@ -42,7 +42,7 @@ ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 void
 ngx_http_symbolicate_pending_reclaim(ngx_http_symbolicate_pending_t *pending)
 {
-    if (pending->abandoned) {
+    if (pending->abandon_sent) {
         (void) ngx_http_symbolicate_pending_give_up(pending);
     }
 }
@@ -59,14 +59,15 @@ ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
     ngx_msec_t                    age;
     ngx_http_symbolicate_pending_t  *pending;
 
-    while (!ngx_queue_empty(&loader->orphans)) {
-        q = ngx_queue_head(&loader->orphans);
-        pending = ngx_queue_data(q, ngx_http_symbolicate_pending_t, of_orphans);
+    while (!ngx_queue_empty(&loader->abandoned)) {
+        q = ngx_queue_head(&loader->abandoned);
+        pending = ngx_queue_data(q, ngx_http_symbolicate_pending_t,
+                                 of_abandoned);
 
         age = ngx_current_msec - pending->since;
 
-        if (age < NGX_SYMBOLICATE_ORPHAN_GRACE) {
-            ngx_add_timer(ev, NGX_SYMBOLICATE_ORPHAN_GRACE - age);
+        if (age < NGX_SYMBOLICATE_ABANDONED_GRACE) {
+            ngx_add_timer(ev, NGX_SYMBOLICATE_ABANDONED_GRACE - age);
             return;
         }
 
@@ -80,22 +81,24 @@ ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 
 
 void
-ngx_http_symbolicate_pending_orphaned(ngx_http_symbolicate_pending_t *pending)
+ngx_http_symbolicate_pending_set_abandoned(
+    ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_loader_t  *loader;
 
     loader = pending->loader;
 
-    pending->orphan = 1;
+    pending->abandoned = 1;
     pending->since = ngx_current_msec;
-    ngx_queue_insert_tail(&loader->orphans, &pending->of_orphans);
+    ngx_queue_insert_tail(&loader->abandoned, &pending->of_abandoned);
 
-    if (!loader->orphaned.timer_set) {
-        loader->orphaned.handler = ngx_http_symbolicate_pending_forget;
-        loader->orphaned.data = loader;
-        loader->orphaned.log = ngx_cycle->log;
-        loader->orphaned.cancelable = 1;
+    if (!loader->abandoned_timer.timer_set) {
+        loader->abandoned_timer.handler = ngx_http_symbolicate_pending_forget;
+        loader->abandoned_timer.data = loader;
+        loader->abandoned_timer.log = ngx_cycle->log;
+        loader->abandoned_timer.cancelable = 1;
 
-        ngx_add_timer(&loader->orphaned, NGX_SYMBOLICATE_ORPHAN_GRACE);
+        ngx_add_timer(&loader->abandoned_timer,
+                      NGX_SYMBOLICATE_ABANDONED_GRACE);
     }
 }
