@@ -30,8 +30,9 @@ of_file_id(const sym_store_id_t *id)
     size_t len = id->form == SYM_STORE_ID_UUID    ? 20
                  : id->form == SYM_STORE_ID_PDB20 ? 8
                                                   : 16;
-    sym_key_id_t out = { .len = 1 + len };
+    sym_key_id_t out; /* not all zero first: lookups make some of them */
 
+    out.len = 1 + len;
     out.bytes[0] = (char) id->form;
     memcpy(out.bytes + 1, id->bytes, len);
     return out;

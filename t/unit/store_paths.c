@@ -108,6 +108,16 @@ test_keys(void)
     is_u64(put_path(w, "one", "", "", &r), SYM_MALFORMED, "no path");
     is_u64(put_path(w, "one", "a\1b", "", &r), SYM_MALFORMED,
            "a control character");
+    for (size_t i = 0; i < 24; i++) {
+        char text[] = "abcdefghijklmnopqrstuvw\x7f";
+
+        text[i] = i % 2 == 0 ? '\x1f' : '\2';
+        if (put_path(w, "one", text, "", &r) != SYM_MALFORMED) {
+            ok(false, "one at %zu", i);
+        }
+    }
+    is_u64(put_path(w, "one", " \x7f\xc3\xa9\x80\xff +~ ", "", &r), SYM_OK,
+           "any other byte");
 
     (void) put_path(w, "one", "p", "wrong", &r);
     ok(outcome("one", "p", "wrong") == SYM_PATH_ABSENT

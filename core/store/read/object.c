@@ -14,9 +14,10 @@ typedef struct {
     sym_object_each_pt fn;
     void *ctx;
     MDB_cursor *cursor;
-    char prefix[OBJECT_KEY_MAX];
+    char *prefix; /* of keys with the id */
     size_t prefix_len;
-    bool is_by_name; /* a name in a key must be that of the reference */
+    sym_str_t name;  /* of the reference, or "" */
+    bool is_by_name; /* a name in a key must be that one */
     sym_status_t status;
 } search_t;
 
@@ -71,8 +72,7 @@ consider(search_t *q, const MDB_val *k, const MDB_val *v)
     }
 
     if ((q->kind != SYM_KIND_ALL && e.kind != q->kind)
-        || (q->is_by_name && e.name.len != 0
-            && !sym_str_eq(e.name, ref_name(q->ref))))
+        || (q->is_by_name && e.name.len != 0 && !sym_str_eq(e.name, q->name)))
     {
         return 0;
     }
@@ -121,7 +121,7 @@ scan(search_t *q, size_t from_len, unsigned most)
 static int
 scan_name(search_t *q)
 {
-    sym_str_t name = ref_name(q->ref);
+    sym_str_t name = q->name;
     size_t len = q->prefix_len;
     MDB_val k = { len, q->prefix }, v;
     sym_object_entry_t e;
@@ -159,10 +159,6 @@ scan_name(search_t *q)
 static int
 search_id(search_t *q, const sym_key_id_t *id, size_t len, bool is_by_name)
 {
-    if (id->len == 0) {
-        return 0;
-    }
-
     q->is_by_name = is_by_name;
     q->prefix_len =
         sym_object_prefix(q->scope, id, q->prefix) - (id->len - len);
@@ -171,25 +167,54 @@ search_id(search_t *q, const sym_key_id_t *id, size_t len, bool is_by_name)
 }
 
 
+static int
+search_debug_id(search_t *q, const sym_debug_id_t *debug_id, bool is_by_name)
+{
+    sym_key_id_t id = sym_key_id_debug(debug_id);
+    bool has_any_age =
+        debug_id->form == SYM_DEBUG_ID_UUID && debug_id->age == SYM_AGE_ANY;
+
+    return search_id(q, &id, has_any_age ? 1 + SYM_UUID_BYTES : id.len,
+                     is_by_name);
+}
+
+
 /* By the debug id that is derived from a build id: .sym files may have no other
  * trace of it. */
-static sym_key_id_t
-derived_id(const sym_object_ref_t *ref)
+static int
+search_derived(search_t *q)
 {
-    uint8_t bytes[SYM_BUILD_ID_MAX];
-    sym_store_id_t code = sym_store_id_code(&ref->code_id);
+    sym_store_id_t code = sym_store_id_code(&q->ref->code_id);
     sym_debug_id_t id;
 
-    /* of a reference with a debug id, that one must match */
-    if (ref->debug_id.form != SYM_DEBUG_ID_NONE
-        || ref->code_id.len < 2 * SYM_UUID_BYTES || ref->code_id.len % 2 != 0)
-    {
-        return (sym_key_id_t){ 0 };
-    }
+    sym_debug_id_of_build_id(code.bytes, SYM_UUID_BYTES, false, &id);
+    return search_debug_id(q, &id, false);
+}
 
-    memcpy(bytes, code.bytes, SYM_UUID_BYTES);
-    sym_debug_id_of_build_id(bytes, SYM_UUID_BYTES, false, &id);
-    return sym_key_id_debug(&id);
+
+static int
+search_code_id(search_t *q)
+{
+    const sym_object_ref_t *ref = q->ref;
+    sym_key_id_t id = sym_key_id_code(&ref->code_id);
+    int rc = search_id(q, &id, id.len, false);
+
+    /* of a reference with a debug id, that one must match */
+    return rc == 0 && q->status == SYM_OK
+                   && ref->debug_id.form == SYM_DEBUG_ID_NONE
+                   && ref->code_id.len >= 2 * SYM_UUID_BYTES
+                   && ref->code_id.len % 2 == 0
+               ? search_derived(q)
+               : rc;
+}
+
+
+static int
+search_bytes(search_t *q, char form, const uint8_t bytes[16])
+{
+    sym_key_id_t id = sym_key_id_bytes(form, bytes);
+
+    return search_id(q, &id, id.len, false);
 }
 
 
@@ -197,40 +222,25 @@ static int
 search_ids(search_t *q)
 {
     const sym_object_ref_t *ref = q->ref;
-    bool has_name = ref_name(ref).len != 0;
     uint8_t digest[SYM_REF_DIGEST_BYTES];
-    sym_key_id_t id;
-    int rc;
+    int rc = 0;
 
     if (ref->url.len != 0) {
-        if (!sym_object_ref_digest(ref, digest)) {
-            return 0;
-        }
-        id = sym_key_id_bytes(SYM_STORE_ID_DIGEST, digest);
-        return search_id(q, &id, id.len, false);
+        return sym_object_ref_digest(ref, digest)
+                   ? search_bytes(q, SYM_STORE_ID_DIGEST, digest)
+                   : 0;
     }
 
-    id = sym_key_id_debug(&ref->debug_id);
-    rc = search_id(q, &id,
-                   ref->debug_id.form == SYM_DEBUG_ID_UUID
-                           && ref->debug_id.age == SYM_AGE_ANY
-                       ? 1 + SYM_UUID_BYTES
-                       : id.len,
-                   has_name);
+    if (ref->debug_id.form != SYM_DEBUG_ID_NONE) {
+        rc = search_debug_id(q, &ref->debug_id, q->name.len != 0);
+    }
 
-    if (rc == 0 && q->status == SYM_OK) {
-        id = sym_key_id_code(&ref->code_id);
-        rc = search_id(q, &id, id.len, false);
+    if (rc == 0 && q->status == SYM_OK && ref->code_id.len != 0) {
+        rc = search_code_id(q);
     }
 
     if (rc == 0 && q->status == SYM_OK && ref->has_file_id) {
-        id = sym_key_id_bytes(SYM_STORE_ID_FILE, ref->file_id);
-        rc = search_id(q, &id, id.len, false);
-    }
-
-    if (rc == 0 && q->status == SYM_OK) {
-        id = derived_id(ref);
-        rc = search_id(q, &id, id.len, false);
+        rc = search_bytes(q, SYM_STORE_ID_FILE, ref->file_id);
     }
 
     return rc;
@@ -240,7 +250,14 @@ search_ids(search_t *q)
 static sym_status_t
 search(search_t *q, sym_error_t *err)
 {
-    int rc = q->scope.len <= SYM_SCOPE_MAX ? search_ids(q) : 0;
+    char prefix[OBJECT_KEY_MAX];
+    int rc = 0;
+
+    if (q->scope.len <= SYM_SCOPE_MAX) {
+        q->prefix = prefix;
+        q->name = ref_name(q->ref);
+        rc = search_ids(q);
+    }
 
     return rc == 0 ? q->status
                    : sym_lmdb_fail(err, "cannot read the objects", rc);
