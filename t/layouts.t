@@ -162,7 +162,7 @@ for my $bad (
     ['layout=pdbs', qr/unknown layout "pdbs"/],
     ['kinds=elf,', qr/"kinds=elf," is not possible/],
     (map { ["kinds=$_", qr/"kinds=$_" is not possible: .* is read/] }
-        'elf,sources', qw(ppdb pdbs proguard)),
+        'elf,sources', qw(ppdb pdbs)),
     (map { [$_, qr/has no place for files/] } 'layout=debuginfod kinds=macho,breakpad',
         'layout=debuginfod kinds=pdb', 'kinds=pe', 'layout=ssqp kinds=wasm',
         'layout=symstore_index2 kinds=breakpad'),

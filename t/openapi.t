@@ -98,6 +98,14 @@ my %recipes = (
         422 => { body => '[]', headers => \@JSON },
         503 => { body => $NATIVE, headers => \@JSON, storeless => 1 },
     },
+    'POST /symbolicate-jvm' => {
+        200 => { body => '{"sources": []}', headers => \@JSON },
+        400 => { body => '{', headers => \@JSON },
+        413 => { body => 'x' x 300_000, headers => \@JSON },
+        415 => { body => '{}' },
+        422 => { body => '{}', headers => \@JSON },
+        503 => { body => '{"sources": []}', headers => \@JSON, storeless => 1 },
+    },
     'GET /requests/{request_id}' => \%requests,
     'HEAD /requests/{request_id}' => \%requests,
     'GET /healthcheck' => { 200 => {} },
@@ -107,7 +115,7 @@ my %recipes = (
     (map {
         my $path = $_;
         map { ("$_ $path" => \%unserved) } qw(GET HEAD POST)
-    } qw(/symbolicate-js /symbolicate-jvm /symbolicate-any /minidump
+    } qw(/symbolicate-js /symbolicate-any /minidump
          /applecrashreport)),
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },

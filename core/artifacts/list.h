@@ -18,9 +18,7 @@
     KIND(1, SYMCACHE, symcache)  \
     KIND(2, SOURCES, sources)    \
     KIND(3, PPDB, ppdb)          \
-    KIND(4, SOURCEMAP, sourcemap) \
-    KIND(5, JVM, jvm)            \
-    KIND(6, SCRIPT, script)
+    KIND(5, JVM, jvm)
 /* clang-format on */
 
 #endif

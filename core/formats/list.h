@@ -17,9 +17,7 @@
     FORMAT(sourcebundle)                                                       \
     FORMAT(ppdb)                                                               \
     FORMAT(wasm)                                                               \
-    FORMAT(proguard)                                                           \
-    FORMAT(sourcemap)                                                          \
-    FORMAT(script)
+    FORMAT(proguard)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

@@ -160,8 +160,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_strncmp(value[1].data, SYM_REQUEST_SOURCE_PREFIX,
-                    SYM_REQUEST_SOURCE_PREFIX_LEN)
+    if (ngx_strncmp(value[1].data, SYM_GIVEN_PREFIX,
+                    SYM_GIVEN_PREFIX_LEN)
         == 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -389,9 +389,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "\"kinds=%V\" is not possible: want some of "
                                "elf, macho, pdb, pe, portablepdb, wasm, "
-                               "breakpad, sourcebundle, uuidmap, bcsymbolmap "
-                               "and il2cpp, like pdb,breakpad; no other kind "
-                               "of file is read", value);
+                               "breakpad, sourcebundle, uuidmap, "
+                               "bcsymbolmap, il2cpp and proguard, like "
+                               "pdb,breakpad; no other kind of file is read", value);
             return NGX_CONF_ERROR;
         }
 

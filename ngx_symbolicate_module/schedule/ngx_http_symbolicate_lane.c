@@ -26,7 +26,7 @@
 #include "schedule/ngx_http_symbolicate_lane.h"
 
 
-/* What one request waits for of a source; of the abandoned, if wait is NULL. */
+/* What one request waits for of a source; the orphans', if wait is NULL. */
 struct ngx_http_symbolicate_share_s {
     ngx_queue_t                       of_lane;     /* while it has waiting
                                                     * ones */
@@ -47,8 +47,7 @@ static void ngx_http_symbolicate_share_free(
 
 static ngx_queue_t  ngx_http_symbolicate_lanes;
 static ngx_uint_t   ngx_http_symbolicate_lanes_running;
-static ngx_uint_t   ngx_http_symbolicate_lanes_request_sources;
-                                                /* of these, from
+static ngx_uint_t   ngx_http_symbolicate_lanes_given;    /* of these, from
                                                           * requests' sources */
 
 
@@ -69,9 +68,8 @@ ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
         lanes[0].alone = 1;
     }
 
-    for (i = 0; smcf->request_source_lanes
-         && i < NGX_SYMBOLICATE_REQUEST_SOURCE_LANES; i++) {
-        lanes[smcf->request_source_lanes + i].from_requests = 1;
+    for (i = 0; smcf->given_lanes && i < NGX_SYMBOLICATE_GIVEN_LANES; i++) {
+        lanes[smcf->given_lanes + i].given = 1;
     }
 
     smcf->worker->lanes = lanes;
@@ -141,11 +139,11 @@ ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
 
     if (wait == NULL) {
 
-        if (lane->abandoned == NULL) {
-            lane->abandoned = ngx_http_symbolicate_share_create(lane, NULL);
+        if (lane->orphans == NULL) {
+            lane->orphans = ngx_http_symbolicate_share_create(lane, NULL);
         }
 
-        return lane->abandoned;
+        return lane->orphans;
     }
 
     for (q = ngx_queue_head(&wait->shares);
@@ -175,7 +173,7 @@ ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
         ngx_queue_remove(&share->of_wait);
 
     } else {
-        share->lane->abandoned = NULL;
+        share->lane->orphans = NULL;
     }
 
     if (--share->lane->nshares == 0) {
@@ -285,8 +283,7 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
     if (slot->running) {
         slot->share->lane->nrunning--;
         ngx_http_symbolicate_lanes_running--;
-        ngx_http_symbolicate_lanes_request_sources -=
-                                          slot->share->lane->from_requests;
+        ngx_http_symbolicate_lanes_given -= slot->share->lane->given;
     }
 
     ngx_http_symbolicate_slot_out(slot);
@@ -328,8 +325,8 @@ static ngx_uint_t
 ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
     ngx_uint_t most)
 {
-    return lane->from_requests
-           && ngx_http_symbolicate_lanes_request_sources
+    return lane->given
+           && ngx_http_symbolicate_lanes_given
               >= ngx_http_symbolicate_lane_most(most, 0);
 }
 
@@ -429,7 +426,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     ngx_http_symbolicate_slot_in(slot, best);
     best_lane->nrunning++;
     ngx_http_symbolicate_lanes_running++;
-    ngx_http_symbolicate_lanes_request_sources += best_lane->from_requests;
+    ngx_http_symbolicate_lanes_given += best_lane->given;
 
     return slot;
 }
@@ -463,8 +460,8 @@ ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
     ngx_queue_t                  *q;
     ngx_http_symbolicate_slot_t  *slot;
 
-    for (q = ngx_queue_head(&lane->abandoned->running);
-         q != ngx_queue_sentinel(&lane->abandoned->running);
+    for (q = ngx_queue_head(&lane->orphans->running);
+         q != ngx_queue_sentinel(&lane->orphans->running);
          q = ngx_queue_next(q))
     {
         slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
@@ -511,8 +508,7 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
     {
         lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
 
-        if (lane->abandoned == NULL
-            || ngx_queue_empty(&lane->abandoned->running)
+        if (lane->orphans == NULL || ngx_queue_empty(&lane->orphans->running)
             || (ngx_http_symbolicate_lanes_running < most
                 && !ngx_http_symbolicate_lane_is_wanted(lane)))
         {

@@ -20,7 +20,7 @@ static const char *const files[SYM_SOURCE_FILES] = {
     "elf_debug",  "wasm_debug",  "mach_debug", "breakpad",    "pdb",
     "pdb_packed", "portablepdb", "pe",         "pe_packed",   "elf_code",
     "wasm_code",  "mach_code",   "elf_bundle", "mach_bundle", "named_bundle",
-    "uuidmap",    "bcsymbolmap", "il2cpp",
+    "uuidmap",    "bcsymbolmap", "il2cpp",     "proguard",
 };
 
 typedef struct {

@@ -1,5 +1,6 @@
 #include "api/sentry/readers.h"
 
+#include "api/jvm/jvm.h"
 #include "api/registry.h"
 #include "api/sentry/http.h"
 #include "api/sentry/proxy.h"
@@ -62,6 +63,8 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 enum { FORM_DEMANGLED = 1, FORM_AS_KEPT };
 
 
+#define ROUTE_JVM 6
+
 static sym_request_t *
 create(sym_arena_t *arena, const sym_request_options_t *options,
        const sym_api_call_t *call)
@@ -73,6 +76,14 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
         return NULL;
     }
 
+    s->scope = sentry_read_scope(arena, call->query);
+
+    if (call->route != NULL && call->route->number == ROUTE_JVM) {
+        return s->scope.data != NULL
+                   ? jvm_create(arena, options, call->body, s->scope)
+                   : NULL;
+    }
+
     s->options = *options;
     s->base = (sym_request_t){
         .ops = &ops,
@@ -82,7 +93,6 @@ create(sym_arena_t *arena, const sym_request_options_t *options,
         .count_frames = count_frames,
         .form = options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT,
     };
-    s->scope = sentry_read_scope(arena, call->query);
     return s->scope.data != NULL ? &s->base : NULL;
 }
 
@@ -114,7 +124,11 @@ const sym_api_t sym_sentry_api = {
                   .kind = SYM_ROUTE_TEXT, .status = 200, .text = "ok" },
                 { GET_ROUTE("/proxy/", "proxy", 5), .kind = SYM_ROUTE_FILE },
                 UNSERVED("/symbolicate-js", "JavaScript events"),
-                UNSERVED("/symbolicate-jvm", "JVM events"),
+                { .suffix = "/symbolicate-jvm",
+                  .version = "jvm",
+                  .number = ROUTE_JVM,
+                  .methods = SYM_METHOD_POST,
+                  .accepts = "application/json" },
                 UNSERVED("/symbolicate-any", "crash reports by URL"),
                 UNSERVED("/minidump", "minidumps"),
                 UNSERVED("/applecrashreport", "Apple crash reports") },

@@ -14,7 +14,7 @@
 
 /* UUID, version 5, of "guardsquare.com" in the name space of DNS: the name space of
  * the UUIDs that Sentry gives to mappings. */
-static const char name_space[SYM_UUID_BYTES] =
+static const char name_space[] =
     "\x4f\x44\xf3\x0f\x24\xbe\x53\xd0\xba\xb6\xf4\x7c\x71\x20\xad\x6c";
 
 typedef struct {
@@ -317,13 +317,32 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
 }
 
 
+/* The id that Sentry's tools give to a mapping. */
+static size_t
+derive_id(sym_str_t data, char text[SYM_ID_TEXT_MAX])
+{
+    sym_debug_id_t id = { .form = SYM_DEBUG_ID_UUID };
+    uint8_t digest[SYM_SHA1_BYTES];
+
+    /* RFC 9562, section 5.5 */
+    sym_sha1(sym_str(name_space, sizeof(name_space) - 1), data, digest);
+    memcpy(id.signature, digest, sizeof(id.signature));
+    id.signature[6] = (uint8_t) ((id.signature[6] & 0x0f) | 0x50);
+    id.signature[8] = (uint8_t) ((id.signature[8] & 0x3f) | 0x80);
+    return sym_debug_id_write_breakpad(&id, text);
+}
+
+
 static sym_status_t
 convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
-    sym_debug_id_t id = { .form = SYM_DEBUG_ID_UUID };
     char text[SYM_ID_TEXT_MAX];
-    uint8_t digest[SYM_SHA1_BYTES];
-    sym_module_info_t info = { .source_bytes = f->data.len };
+    const sym_module_info_t info = {
+        .debug_id = f->asked_id.len != 0
+                        ? f->asked_id
+                        : sym_str(text, derive_id(f->data, text)),
+        .source_bytes = f->data.len,
+    };
     /* finish() only reads it */
     const sym_format_output_t output = { .kind = SYM_KIND_JVM,
                                          .info = &info,
@@ -331,13 +350,6 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
                                          .finish = finish };
 
     (void) which; /* there is just one */
-
-    sym_sha1(sym_str(name_space, sizeof(name_space)), f->data, digest);
-    memcpy(id.signature, digest, sizeof(id.signature));
-    id.signature[6] = (uint8_t) ((id.signature[6] & 0x0f) | 0x50);
-    id.signature[8] = (uint8_t) ((id.signature[8] & 0x3f) | 0x80);
-    info.debug_id = sym_str(text, sym_debug_id_write_breakpad(&id, text));
-
     return f->put(f->ctx, &output, err);
 }
 

@@ -215,9 +215,9 @@ static sym_status_t
 put_object(bundle_t *b, sym_error_t *err)
 {
     char id[SYM_ID_MAX];
+    size_t id_len = sym_uuid_canonical(text_of(b->manifest, "debug_id"), id);
     const sym_module_info_t info = {
-        .debug_id = { id, sym_uuid_canonical(text_of(b->manifest, "debug_id"),
-                                             id) },
+        .debug_id = id_len != 0 ? sym_str(id, id_len) : b->file->asked_id,
         .debug_file = text_of(b->manifest, "object_name"),
         .code_id = text_of(b->manifest, "code_id"),
         .arch = text_of(b->manifest, "arch"),

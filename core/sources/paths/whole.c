@@ -460,6 +460,8 @@ unified_file(sym_source_file_t file)
         return "bcsymbolmap";
     case SYM_SOURCE_IL2CPP:
         return "il2cpp";
+    case SYM_SOURCE_PROGUARD:
+        return "proguard";
     default:
         return "debuginfo";
     }
@@ -550,7 +552,7 @@ static const uint8_t thorough[][ORDER_MAX] = {
                              SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
                              SYM_SOURCE_WASM_CODE, SYM_SOURCE_WASM_DEBUG,
                              SYM_SOURCE_BREAKPAD, SYM_SOURCE_PORTABLE_PDB,
-                             FURTHER },
+                             SYM_SOURCE_PROGUARD, FURTHER },
     [SYM_OBJECT_ELF] = { SYM_SOURCE_ELF_CODE, DEBUG_FILES, FURTHER },
     [SYM_OBJECT_MACHO] = { SYM_SOURCE_MACH_CODE, DEBUG_FILES, FURTHER },
     [SYM_OBJECT_PE] = { SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED, DEBUG_FILES,
@@ -571,7 +573,7 @@ static const uint8_t quick[][ORDER_MAX] = {
                              SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
                              SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
                              SYM_SOURCE_WASM_CODE, SYM_SOURCE_PORTABLE_PDB,
-                             FURTHER },
+                             SYM_SOURCE_PROGUARD, FURTHER },
     [SYM_OBJECT_ELF] = { DEBUG_FILES, SYM_SOURCE_ELF_CODE, FURTHER },
     [SYM_OBJECT_MACHO] = { DEBUG_FILES, SYM_SOURCE_MACH_CODE, FURTHER },
     [SYM_OBJECT_PE] = { DEBUG_FILES, SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,

@@ -1,0 +1,325 @@
+
+/*
+ * ngx_http_symbolicate_given.c - the sources that a request has brought along.
+ *
+ * To all that fetches they are sources like the configured ones, under a policy
+ * of their own.  Their number is the clients' choice, so memory, lanes and
+ * numbers of scopes are bounded for all of them together.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "base/arena.h"
+#include "sources/request/given.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_worker.h"
+#include "request_sources/ngx_http_symbolicate_given.h"
+#include "request_sources/ngx_http_symbolicate_given_fetch.h"
+
+
+/* Of the sources of all requests in a worker. */
+#define NGX_SYMBOLICATE_GIVEN_MEMORY  (64 * 1024 * 1024)
+
+/* Lists of scopes that are remembered with their numbers. */
+#define NGX_SYMBOLICATE_GIVEN_LISTS   64
+
+/* Numbers from here on are not of configured lists. */
+#define NGX_SYMBOLICATE_GIVEN_NUMBER  0x80000000u
+
+
+struct ngx_http_symbolicate_given_s {
+    ngx_http_symbolicate_fetch_policy_t  policy;
+    ngx_array_t                     sources;    /* of the policy */
+    ngx_http_symbolicate_source_t   links;      /* the same */
+    ngx_http_symbolicate_metric_t  *metrics;    /* one a source */
+    sym_scopes_t                    scopes;
+    sym_given_t                     list;
+    sym_arena_t                     arena;      /* has all of it */
+    ngx_uint_t                      nrefs;
+    size_t                          bytes;
+};
+
+
+/* A list of scopes, and its number. */
+typedef struct {
+    u_char                          scopes[SYM_GIVEN_MAX][SYM_GIVEN_SCOPE_LEN];
+    ngx_uint_t                      n;
+    uint32_t                        number;     /* 0: unused */
+    ngx_uint_t                      used;
+} ngx_http_symbolicate_given_number_t;
+
+
+static size_t  ngx_http_symbolicate_given_bytes;
+static ngx_http_symbolicate_given_number_t
+    *ngx_http_symbolicate_given_numbers;
+static ngx_uint_t  ngx_http_symbolicate_given_uses;
+static uint32_t  ngx_http_symbolicate_given_last =
+    NGX_SYMBOLICATE_GIVEN_NUMBER;
+
+
+static ngx_uint_t
+ngx_http_symbolicate_given_is(ngx_http_symbolicate_given_number_t *number,
+    const sym_given_t *list)
+{
+    ngx_uint_t  i;
+
+    if (number->number == 0 || number->n != list->n) {
+        return 0;
+    }
+
+    for (i = 0; i < number->n; i++) {
+        if (ngx_memcmp(number->scopes[i], list->sources[i].scope.data,
+                       SYM_GIVEN_SCOPE_LEN)
+            != 0)
+        {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+/*
+ * The number of a list, by which caches of a worker know it.  A number never
+ * stands for two lists; a list that was forgotten gets another one.  0: out of
+ * memory.
+ */
+static uint32_t
+ngx_http_symbolicate_given_number(const sym_given_t *list)
+{
+    ngx_uint_t                            i;
+    ngx_http_symbolicate_given_number_t  *number, *oldest;
+
+    number = ngx_http_symbolicate_given_numbers;
+
+    if (number == NULL) {
+        number = ngx_calloc(NGX_SYMBOLICATE_GIVEN_LISTS
+                            * sizeof(ngx_http_symbolicate_given_number_t),
+                            ngx_cycle->log);
+        if (number == NULL) {
+            return 0;
+        }
+
+        ngx_http_symbolicate_given_numbers = number;
+    }
+
+    oldest = number;
+
+    for (i = 0; i < NGX_SYMBOLICATE_GIVEN_LISTS; i++, number++) {
+
+        if (ngx_http_symbolicate_given_is(number, list)) {
+            number->used = ++ngx_http_symbolicate_given_uses;
+            return number->number;
+        }
+
+        if (number->used < oldest->used) {
+            oldest = number;
+        }
+    }
+
+    if (ngx_http_symbolicate_given_last == UINT32_MAX) {
+        return 0;
+    }
+
+    for (i = 0; i < list->n; i++) {
+        ngx_memcpy(oldest->scopes[i], list->sources[i].scope.data,
+                   SYM_GIVEN_SCOPE_LEN);
+    }
+
+    oldest->n = list->n;
+    oldest->number = ++ngx_http_symbolicate_given_last;
+    oldest->used = ++ngx_http_symbolicate_given_uses;
+
+    return oldest->number;
+}
+
+
+/* A few lanes for all of them: downloads of one source share a lane. */
+static ngx_uint_t
+ngx_http_symbolicate_given_lane(ngx_http_symbolicate_main_conf_t *smcf,
+    const sym_given_source_t *source)
+{
+    return smcf->given_lanes
+           + ngx_crc32_short((u_char *) source->scope.data, source->scope.len)
+             % NGX_SYMBOLICATE_GIVEN_LANES;
+}
+
+
+static void
+ngx_http_symbolicate_given_source(ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_given_conf_t *conf, const sym_given_source_t *from,
+    ngx_http_symbolicate_metric_t *metric,
+    ngx_http_symbolicate_source_t *source)
+{
+    source->given = from;
+    source->transport = &ngx_http_symbolicate_given_transport;
+    source->name.data = (u_char *) from->scope.data;
+    source->name.len = from->scope.len;
+    source->rules = from->rules;
+    source->rules.requires_checksum = from->requires_checksum;
+    source->rules.patterns = from->patterns;
+    source->rules.n_patterns = from->n_patterns;
+    source->is_public = from->is_public;
+    source->has_index = from->has_index && from->type != SYM_GIVEN_SENTRY
+                        && from->rules.layout == SYM_LAYOUT_SYMSTORE;
+    source->metric = metric;
+
+    source->is_denied = conf == NULL || !(conf->types & (1 << from->type));
+
+    if (source->is_denied) {
+        return;
+    }
+
+    source->uri = from->takes_any_certificate && conf->unverified.len
+                  ? conf->unverified : conf->uri;
+
+    *metric = *conf->metrics[from->type];
+    metric->lane = ngx_http_symbolicate_given_lane(smcf, from);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_given_init(ngx_http_symbolicate_given_t *given,
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_fetch_policy_t *policy)
+{
+    sym_str_t                          *names;
+    ngx_uint_t                          i, n;
+    ngx_http_symbolicate_source_t      *source;
+    ngx_http_symbolicate_given_conf_t  *conf;
+
+    conf = policy->given_conf;
+    n = given->list.n;
+
+    given->policy = *policy;
+    given->policy.given = given;
+    given->policy.sources = &given->sources;
+    given->policy.hold = ngx_http_symbolicate_given_hold;
+    given->policy.release = ngx_http_symbolicate_given_release;
+
+    given->sources.nelts = n;
+    given->sources.nalloc = n;
+    given->sources.size = sizeof(ngx_http_symbolicate_source_t);
+    given->sources.elts = sym_arena_calloc(&given->arena, n + 1,
+                                       sizeof(ngx_http_symbolicate_source_t));
+    given->metrics = sym_arena_calloc(&given->arena, n + 1,
+                                      sizeof(ngx_http_symbolicate_metric_t));
+    names = sym_arena_calloc(&given->arena, n + 1, sizeof(sym_str_t));
+
+    if (given->sources.elts == NULL || given->metrics == NULL || names == NULL)
+    {
+        return NGX_ERROR;
+    }
+
+    names[0] = SYM_STR(SYM_SCOPE_LOCAL);
+    source = given->sources.elts;
+
+    for (i = 0; i < n; i++) {
+        ngx_http_symbolicate_given_source(smcf, conf, &given->list.sources[i],
+                                          &given->metrics[i], &source[i]);
+        names[i + 1] = given->list.sources[i].scope;
+    }
+
+    if (given->list.links) {
+        ngx_http_symbolicate_given_source(smcf, conf, given->list.links,
+                                          &given->metrics[n], &given->links);
+
+        if (!given->links.is_denied) {
+            given->policy.links = &given->links;
+        }
+    }
+
+    given->scopes.names = names;
+    given->scopes.n = n + 1;
+    given->scopes.number = ngx_http_symbolicate_given_number(&given->list);
+
+    return given->scopes.number ? NGX_OK : NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_given_create(ngx_http_request_t *r,
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_fetch_policy_t *policy, const sym_given_t *list,
+    ngx_http_symbolicate_given_t **out)
+{
+    sym_account_t                 *memory;
+    ngx_http_core_loc_conf_t      *clcf;
+    ngx_http_symbolicate_given_t  *given;
+
+    if (ngx_http_symbolicate_given_bytes >= NGX_SYMBOLICATE_GIVEN_MEMORY) {
+        return NGX_BUSY;
+    }
+
+    given = ngx_calloc(sizeof(ngx_http_symbolicate_given_t), ngx_cycle->log);
+    if (given == NULL) {
+        return NGX_ERROR;
+    }
+
+    memory = &smcf->worker->memory;
+    memory->refused = SYM_REFUSED_NOTHING;
+
+    sym_arena_init(&given->arena, 0);
+    given->arena.account = memory;
+    given->nrefs = 1;
+
+    if (!sym_given_copy(&given->arena, list, &given->list)
+        || ngx_http_symbolicate_given_init(given, smcf, policy) != NGX_OK)
+    {
+        ngx_http_symbolicate_given_release(given);
+        return memory->refused ? NGX_BUSY : NGX_ERROR;
+    }
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    given->policy.resolver = clcf->resolver;
+    given->policy.resolver_timeout = clcf->resolver_timeout;
+
+    given->bytes = sizeof(ngx_http_symbolicate_given_t) + given->arena.taken;
+    ngx_http_symbolicate_given_bytes += given->bytes;
+
+    *out = given;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_given_hold(ngx_http_symbolicate_given_t *given)
+{
+    given->nrefs++;
+}
+
+
+void
+ngx_http_symbolicate_given_release(ngx_http_symbolicate_given_t *given)
+{
+    if (--given->nrefs) {
+        return;
+    }
+
+    ngx_http_symbolicate_given_bytes -= given->bytes;
+
+    sym_given_wipe(&given->list);
+    sym_arena_drop(&given->arena);
+    ngx_free(given);
+}
+
+
+ngx_http_symbolicate_fetch_policy_t *
+ngx_http_symbolicate_given_policy(ngx_http_symbolicate_given_t *given)
+{
+    return &given->policy;
+}
+
+
+const sym_scopes_t *
+ngx_http_symbolicate_given_scopes(ngx_http_symbolicate_given_t *given)
+{
+    return &given->scopes;
+}

@@ -1,0 +1,44 @@
+
+/*
+ * ngx_http_symbolicate_given_attempt.h - the ends of an attempt at a source of
+ * a request.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_GIVEN_ATTEMPT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_GIVEN_ATTEMPT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request_sources/ngx_http_symbolicate_given_state.h"
+
+
+ngx_str_t ngx_http_symbolicate_given_str(sym_str_t s);
+
+/* Ends the attempt, never at once.  trouble: static; NULL: fetch->status is
+ * set. */
+ngx_int_t ngx_http_symbolicate_given_stop(
+    ngx_http_symbolicate_given_fetch_t *g, const char *trouble);
+
+/* The same: the address is not one that may be asked. */
+ngx_int_t ngx_http_symbolicate_given_restricted(
+    ngx_http_symbolicate_given_fetch_t *g);
+
+/* Ends the attempt if the host of the source is blocked, wherever it leads to,
+ * as in Symbolicator.  NGX_DECLINED: it is not blocked. */
+ngx_int_t ngx_http_symbolicate_given_check_host(
+    ngx_http_symbolicate_given_fetch_t *g);
+
+/* Sets fetch->url: what logs, answers and the store show, a line of words. */
+ngx_int_t ngx_http_symbolicate_given_show(ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t shown);
+
+/* The answer to the next request is no file, and is kept in memory. */
+ngx_int_t ngx_http_symbolicate_given_read(
+    ngx_http_symbolicate_given_fetch_t *g,
+    ngx_http_symbolicate_given_step_e step);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_GIVEN_ATTEMPT_H_INCLUDED_ */

@@ -1,0 +1,26 @@
+
+/*
+ * ngx_http_symbolicate_given_http.h - symbol servers that a request names.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_GIVEN_HTTP_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_GIVEN_HTTP_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request_sources/ngx_http_symbolicate_given_state.h"
+
+
+extern const ngx_http_symbolicate_given_kind_t
+    ngx_http_symbolicate_given_http;
+
+/* Asks for the file at the place, unless its host is blocked. */
+ngx_int_t ngx_http_symbolicate_given_try_http(
+    ngx_http_symbolicate_given_fetch_t *g, const sym_given_source_t *source,
+    sym_given_place_t *place);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_GIVEN_HTTP_H_INCLUDED_ */

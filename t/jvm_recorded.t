@@ -1,0 +1,76 @@
+#!/usr/bin/perl
+
+# Requests for events of Java that a real Symbolicator answered
+# (../shared/fixtures/recorded/jvm), sent to a real nginx, with the server that plays
+# Sentry's list of debug files: the answers are the same, key by key.  What is
+# refused has the same status.
+
+use strict;
+use warnings;
+
+use File::Temp qw(tempdir);
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use Cpanel::JSON::XS ();
+use IO::Socket::INET;
+use IO::Uncompress::Gunzip qw(gunzip);
+use SymFixtures qw(need_fixtures);
+use SymGiven;
+use SymServer;
+use SymTools;
+
+my $root = need_fixtures('recorded/jvm') . '/..';
+my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
+
+# The recording has the answers that a mapping of one line gave, but not the mapping.
+my $served = tempdir(CLEANUP => 1);
+mkdir "$served/jvm" or die;
+symlink $_, "$served/jvm/" . s{.*/}{}r or die for glob "$root/jvm/*";
+open my $one, '>', "$served/jvm/bad-oneline.txt" or die;
+print $one "a.b.C -> x:\n    1:1:void m():10:10 -> a\n";
+close $one or die;
+
+my $port = SymServer::free_port();
+my $server = SymServer->start_deaf('recorded', SymTools::path('python3'),
+                                   "$root/server.py", $served, $port);
+for (1 .. 500) {
+    last if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port");
+    select undef, undef, undef, 0.02;
+}
+
+my $t = SymGiven->new->start;
+
+sub file {
+    my ($name) = @_;
+    my ($path) = grep { -e } "$root/jvm/cases/$name", "$root/jvm/cases/$name.gz";
+    open my $in, '<:raw', $path or die "$path: $!";
+    my $text = do { local $/; <$in> };
+    gunzip(\$text => \my $plain) if $path =~ /\.gz$/;
+    $text = $plain if $path =~ /\.gz$/;
+    return $text =~ s/\@SERVER\@/127.0.0.1:$port/gr;
+}
+
+my @names = map { m{([^/]+)\.request\.json(?:\.gz)?$} } glob("$root/jvm/cases/*");
+cmp_ok(@names, '>=', 37, 'recorded cases');
+
+for my $round ('', ' again') {
+    for my $name (@names) {
+        my $want = $JSON->decode(file("$name.response.json"));
+        my $r = $t->request('POST', '/symbolicate-jvm',
+            headers => ['Content-Type' => 'application/json'],
+            body => file("$name.request.json"));
+
+        if (ref $want eq 'HASH' && $want->{http_status}) {
+            is($r->{status}, $want->{http_status}, "$name$round: the status");
+            next;
+        }
+        is($r->{status}, 200, "$name$round") or diag($r->{body});
+        is_deeply(scalar(eval { $JSON->decode($r->{body}) }), $want,
+                  "$name$round: the answer");
+    }
+}
+
+is($t->end, '', 'a clean log');
+done_testing();
