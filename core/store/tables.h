@@ -131,6 +131,10 @@ sym_status_t sym_table_part(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope,
                             sym_store_mark_t *mark, uint64_t *records,
                             sym_entry_pt fn, void *ctx, sym_error_t *err);
 
+/* Moves a mark on to a key.  False: the key is not after it; keys rise, or a
+ * damaged tree could lead a walk in circles. */
+bool sym_mark_move(sym_store_mark_t *mark, const MDB_val *k);
+
 /* All of them, from the first. */
 sym_status_t sym_table_walk(MDB_txn *txn, MDB_dbi table, sym_entry_pt fn,
                             void *ctx, sym_error_t *err);

@@ -4,7 +4,7 @@
  * ends in bounded time, and shows no byte that was not stored unless verify
  * can tell.
  */
-#include "store_kit.h"
+#include "tables_kit.h"
 
 #define PAGE 4096
 #define MODULES 300
@@ -66,15 +66,95 @@ spoil(int fd, uint32_t pages)
 }
 
 
+/* An object with an artifact at a path, another path that is absent. */
+static sym_object_ref_t
+object_at(unsigned i, char name[16], char path[24])
+{
+    static const char digits[] = "0123456789abcdef";
+    char id[] = ID_A;
+
+    id[0] = digits[i % 16];
+    id[1] = digits[i / 16 % 16];
+    id[2] = digits[i / 256];
+    (void) snprintf(name, 16, "o%u", i);
+    (void) snprintf(path, 24, "path/%u", i);
+    return ref_of(name, id, BUILD_A);
+}
+
+
 static void
 read_all(void *arg)
 {
-    char name[16];
+    sym_object_record_t record;
+    char name[16], path[24];
+
+    for (unsigned i = 0; i < MODULES; i++) {
+        sym_str_t paths[2] = { SYM_STR("no/such"), sym_str(path, 0) };
+        sym_places_t places = { SYM_STR("one"), SYM_STR(""), paths, 2 };
+        sym_object_ref_t ref = object_at(i, name, path);
+        sym_asking_t asking = { .ref = &ref, .kind = SYM_KIND_SYMCACHE };
+        sym_error_t err = { 0 };
+        sym_settled_t settled;
+
+        paths[1].len = strlen(path);
+        (void) sym_snapshot_object(arg, SYM_STR("one"), &ref, SYM_KIND_SYMCACHE,
+                                   &record, &err);
+        (void) sym_snapshot_settle(arg, &places, &asking, &settled, &err);
+    }
 
     for (unsigned i = 0; i < MODULES; i++) {
         (void) snprintf(name, sizeof(name), "d%u", i);
         (void) kit_is_whole(arg, name, i % 8 != 0, 1 + i * 7);
     }
+}
+
+
+/* Places of 300 objects, and artifacts of some of them. */
+static void
+put_objects(sym_store_t *w)
+{
+    sym_path_record_t absent = path_of(SYM_PATH_ABSENT, 0);
+    sym_path_ticket_t ticket;
+    char name[16], path[24];
+    sym_error_t err = { 0 };
+
+    for (unsigned i = 0; i < MODULES; i++) {
+        sym_object_ref_t ref = object_at(i, name, path);
+        artifact_t a = { .scope = "one",
+                         .path = path,
+                         .kind = SYM_KIND_SYMCACHE,
+                         .is_named = i % 3 == 0 };
+        sym_path_key_t key = { SYM_STR("one"), sym_cstr(path), SYM_STR("") };
+
+        if (i % 10 == 0) {
+            (void) put_artifact(w, &ref, &a, NULL, NULL);
+        } else {
+            (void) sym_store_put_path(w, &key, &absent, &ticket, &err);
+        }
+    }
+}
+
+
+static sym_status_t
+count_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+{
+    unsigned *n = ctx;
+
+    (void) scope;
+    (void) record;
+    return ++*n <= MODULES ? SYM_OK : SYM_MALFORMED;
+}
+
+
+static sym_status_t
+count_path(void *ctx, const sym_path_shown_t *key,
+           const sym_path_record_t *record)
+{
+    unsigned *n = ctx;
+
+    (void) key;
+    (void) record;
+    return ++*n <= MODULES ? SYM_OK : SYM_MALFORMED;
 }
 
 
@@ -101,9 +181,19 @@ list_all(void *arg)
     list_t *l = arg;
     sym_error_t err = { 0 };
     sym_store_stat_t stat;
-    unsigned n = 0;
+    sym_store_mark_t objects = { .len = 0 }, paths = { .len = 0 };
+    uint64_t records = UINT64_MAX;
+    unsigned n = 0, n_objects = 0, n_paths = 0;
 
     l->status = sym_snapshot_each(l->snapshot, count, &n, &err);
+    if (l->status != SYM_MALFORMED) {
+        l->status = sym_snapshot_objects(l->snapshot, NULL, &objects, &records,
+                                         count_object, &n_objects, &err);
+    }
+    if (l->status != SYM_MALFORMED) {
+        l->status = sym_snapshot_paths(l->snapshot, SYM_STR("one"), &paths,
+                                       &records, count_path, &n_paths, &err);
+    }
     (void) sym_store_stat(l->store, &stat, &err);
 }
 
@@ -192,6 +282,8 @@ main(void)
         (void) snprintf(name, sizeof(name), "d%u", i);
         (void) kit_put(w, name, i % 8 != 0, 1 + i * 7);
     }
+    put_objects(w);
+    (void) kit_put(w, "d0", 0, 1); /* commits */
     sym_store_close(w);
 
     kit_file(file, "data.mdb");

@@ -27,9 +27,8 @@ seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,
 }
 
 
-/* Keys rise, or a damaged tree could lead us in circles. */
-static bool
-move_mark(sym_store_mark_t *mark, const MDB_val *k)
+bool
+sym_mark_move(sym_store_mark_t *mark, const MDB_val *k)
 {
     size_t len =
         k->mv_size < sizeof(mark->key) ? k->mv_size : sizeof(mark->key);
@@ -70,7 +69,7 @@ visit(MDB_cursor *cursor, MDB_val *k, MDB_val *v, const sym_str_t *scope,
             return MDB_NOTFOUND;
         }
 
-        if (!move_mark(mark, k)) {
+        if (!sym_mark_move(mark, k)) {
             return MDB_CORRUPTED;
         }
 

@@ -34,8 +34,7 @@ has_victim(const sym_victims_t *v, const MDB_val *key)
 static sym_status_t
 add(collect_t *c, const sym_victim_t *victim, const MDB_val *key)
 {
-    if (has_victim(&c->victims, key)
-        || sym_victims_add(&c->victims, victim, key)) {
+    if (sym_victims_add(&c->victims, victim, key)) {
         return SYM_OK;
     }
 
@@ -54,7 +53,9 @@ add_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     };
     sym_victim_t victim = sym_victim_of_object(record);
 
-    return c->kind == SYM_KIND_ALL || c->kind == record->kind
+    /* it may be found by several ids */
+    return (c->kind == SYM_KIND_ALL || c->kind == record->kind)
+                   && !has_victim(&c->victims, &key)
                ? add(c, &victim, &key)
                : SYM_OK;
 }
@@ -94,6 +95,7 @@ static int
 add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 {
     char prefix[OBJECT_KEY_MAX];
+    sym_store_mark_t mark = { .len = 0 };
     size_t len = sym_object_file_prefix(scope, id, prefix);
     MDB_val k = { len, prefix }, v;
     MDB_cursor *cursor;
@@ -106,6 +108,11 @@ add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
     rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
     while (rc == 0 && k.mv_size > len && memcmp(k.mv_data, prefix, len) == 0) {
         sym_object_record_t record;
+
+        if (!sym_mark_move(&mark, &k)) {
+            rc = MDB_CORRUPTED;
+            break;
+        }
 
         if (v.mv_size != 0 && sym_object_check(&k, &v, &record) == SYM_OK
             && record.has_path && sym_str_eq(record.path, c->path)
@@ -152,6 +159,7 @@ static int
 add_path(collect_t *c, MDB_cursor *cursor, const sym_path_key_t *path)
 {
     char buf[PATH_KEY_MAX];
+    sym_store_mark_t mark = { .len = 0 };
     size_t len = sym_path_record_key(path, buf);
     MDB_val k = { len, buf }, v;
     int rc;
@@ -163,6 +171,10 @@ add_path(collect_t *c, MDB_cursor *cursor, const sym_path_key_t *path)
     rc = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
     while (rc == 0 && k.mv_size >= len && memcmp(k.mv_data, buf, len) == 0) {
         sym_path_shown_t shown;
+
+        if (!sym_mark_move(&mark, &k)) {
+            return MDB_CORRUPTED;
+        }
 
         /* other keys with this prefix have longer paths */
         if (k.mv_size != len
