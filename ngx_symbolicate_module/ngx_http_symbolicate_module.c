@@ -15,7 +15,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_directives.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
-#include "conf/ngx_http_symbolicate_given_conf.h"
+#include "conf/ngx_http_symbolicate_request_sources_conf.h"
 #include "conf/ngx_http_symbolicate_page_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
@@ -236,7 +236,7 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
 
     { ngx_string("symbolicate_request_sources"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
-      ngx_http_symbolicate_set_given,
+      ngx_http_symbolicate_set_request_sources,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },

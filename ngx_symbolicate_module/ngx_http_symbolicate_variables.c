@@ -14,14 +14,15 @@
 #include "aws/ngx_http_symbolicate_aws.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
-#include "request_sources/ngx_http_symbolicate_given_fetch.h"
+#include "request_sources/ngx_http_symbolicate_request_source_fetch.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 
 
 static ngx_int_t ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
-static ngx_int_t ngx_http_symbolicate_given_variable(ngx_http_request_t *r,
+static ngx_int_t ngx_http_symbolicate_request_source_variable(
+    ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_request_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
@@ -39,7 +40,7 @@ enum {
 };
 
 
-/* of ngx_http_symbolicate_given_variable() */
+/* of ngx_http_symbolicate_request_source_variable() */
 enum {
     ngx_http_symbolicate_var_given_url = 0,
     ngx_http_symbolicate_var_given_host,
@@ -82,15 +83,15 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_given_url"), NULL,
-      ngx_http_symbolicate_given_variable,
+      ngx_http_symbolicate_request_source_variable,
       ngx_http_symbolicate_var_given_url, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_given_host"), NULL,
-      ngx_http_symbolicate_given_variable,
+      ngx_http_symbolicate_request_source_variable,
       ngx_http_symbolicate_var_given_host, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_given_name"), NULL,
-      ngx_http_symbolicate_given_variable,
+      ngx_http_symbolicate_request_source_variable,
       ngx_http_symbolicate_var_given_name, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_aws_authorization"), NULL,
@@ -223,7 +224,7 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
 
 /* Not found if r does not ask a source of a request's. */
 static ngx_int_t
-ngx_http_symbolicate_given_variable(ngx_http_request_t *r,
+ngx_http_symbolicate_request_source_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data)
 {
     ngx_str_t                      parts[3];
@@ -232,7 +233,7 @@ ngx_http_symbolicate_given_variable(ngx_http_request_t *r,
     fetch = ngx_http_symbolicate_fetch_of(r);
 
     if (fetch) {
-        ngx_http_symbolicate_given_target(fetch,
+        ngx_http_symbolicate_request_source_target(fetch,
                                    &parts[ngx_http_symbolicate_var_given_url],
                                    &parts[ngx_http_symbolicate_var_given_host],
                                    &parts[ngx_http_symbolicate_var_given_name]);

@@ -88,7 +88,7 @@ for my $name (sort keys %not_symbols) {
 # What is not read is called by its name, by load and by dump.
 my %foreign = (
     'a minidump, which has no symbols' => "MDMP\x93\xa7\0\0" . "\0" x 24,
-    'JSON' => '{"version": 3, "sources": ["a.js"], "mappings": "AAAA"}',
+    'JSON' => '{"name": "app", "private": true}',
 );
 for my $what (sort keys %foreign) {
     my $file = $t->file('foreign', $foreign{$what});
@@ -97,7 +97,7 @@ for my $what (sort keys %foreign) {
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
              '... by its name');
-        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB, WebAssembly and ProGuard mapping files are read$/,
+        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB, WebAssembly, ProGuard mapping, source map and JavaScript files are read$/,
              '... and with what is');
     }
 }

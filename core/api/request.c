@@ -99,7 +99,7 @@ sym_request_key(const sym_request_t *r, const sym_need_t *need,
     }
 
     if (need->ref->url.len != 0) {
-        key->key.scope = r->given->links->scope;
+        key->key.scope = r->request_sources->links->scope;
     }
 
     return true;

@@ -38,7 +38,7 @@
 #include "base/error.h"
 #include "json/out.h"
 #include "object/variant.h"
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"
 #include "symbolicate/resolver.h"
@@ -60,8 +60,9 @@ typedef struct {
                                    modules loaded by hand */
     double (*now_s)(void);      /* monotonic seconds */
     sym_names_t *names;         /* to demangle with; NULL: names as stored */
-    sym_str_t given_policy; /* what sources of requests may be, in any form; one
-                               more part of their scopes (sources/given.h) */
+    sym_str_t
+        source_policy; /* what sources of requests may be, in any form; one
+                               more part of their scopes (sources/request/sources.h) */
 } sym_request_options_t;
 
 /* The result of looking a need up. */
@@ -155,12 +156,14 @@ struct sym_request_s {
     sym_str_t message;   /* the reason of a refusal */
     unsigned refused_as; /* and its HTTP status; 0: 400 */
     const sym_request_options_t *options;
-    const sym_given_t *given;   /* sources of the request, set by parse; NULL:
+    const sym_request_sources_t
+        *request_sources; /* sources of the request, set by parse; NULL:
                                    it takes those of the server */
-    const sym_scopes_t *scopes; /* set by the driver: those of `given`; NULL: as
+    const sym_scopes_t
+        *scopes; /* set by the driver: those of `request_sources`; NULL: as
                                    in options */
-    sym_need_t *needs;          /* first the modules, as parse found them */
-    uint32_t n_further;         /* after those, of later rounds */
+    sym_need_t *needs;  /* first the modules, as parse found them */
+    uint32_t n_further; /* after those, of later rounds */
     uint32_t max_further;
     sym_request_stats_t stats;
     uint32_t

@@ -18,7 +18,9 @@
     KIND(1, SYMCACHE, symcache)  \
     KIND(2, SOURCES, sources)    \
     KIND(3, PPDB, ppdb)          \
-    KIND(5, JVM, jvm)
+    KIND(4, SOURCEMAP, sourcemap) \
+    KIND(5, JVM, jvm)            \
+    KIND(6, SCRIPT, script)
 /* clang-format on */
 
 #endif

@@ -17,7 +17,9 @@
     FORMAT(sourcebundle)                                                       \
     FORMAT(ppdb)                                                               \
     FORMAT(wasm)                                                               \
-    FORMAT(proguard)
+    FORMAT(proguard)                                                           \
+    FORMAT(sourcemap)                                                          \
+    FORMAT(script)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

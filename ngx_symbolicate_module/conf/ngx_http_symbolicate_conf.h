@@ -35,7 +35,8 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_array_t                    loaders;     /* of pointers: loader_conf_t */
     ngx_array_t                    metrics;     /* of pointers: sources */
     ngx_uint_t                     nlanes;      /* names of sources */
-    ngx_uint_t                     given_lanes; /* the first one of requests'
+    ngx_uint_t                     request_source_lanes;
+                                                /* the first one of requests'
                                                  * sources; 0: none */
     ngx_shm_zone_t                *denied_zone; /* NULL: the same */
     ngx_array_t                    scopes;      /* distinct sym_scopes_t */

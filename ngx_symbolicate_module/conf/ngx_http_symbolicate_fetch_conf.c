@@ -10,7 +10,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
-#include "conf/ngx_http_symbolicate_given_conf.h"
+#include "conf/ngx_http_symbolicate_request_sources_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
 
@@ -238,7 +238,7 @@ ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
 {
     slcf->loader = NGX_CONF_UNSET_PTR;
     slcf->policy.sources = NGX_CONF_UNSET_PTR;
-    slcf->policy.given_conf = NGX_CONF_UNSET_PTR;
+    slcf->policy.request_sources_conf = NGX_CONF_UNSET_PTR;
     slcf->aws = NGX_CONF_UNSET_PTR;
     slcf->policy.ttl.absent = (uint32_t) NGX_CONF_UNSET;
     slcf->policy.ttl_public = (uint32_t) NGX_CONF_UNSET;
@@ -296,7 +296,9 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
                                    prev->policy.ttl.failed,
                                    NGX_SYMBOLICATE_TTL_FAILED);
 
-    if (ngx_http_symbolicate_given_merge(cf, prev, conf) != NGX_CONF_OK) {
+    if (ngx_http_symbolicate_request_source_merge(cf, prev,
+                                                  conf) != NGX_CONF_OK)
+    {
         return NGX_CONF_ERROR;
     }
 

@@ -15,7 +15,7 @@
 
 #include "protocol/message.h"
 #include "sources/guard/deny_list.h"
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 #include "sources/paths/layout.h"
 
 
@@ -23,7 +23,7 @@
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
 /* Lanes of all sources that requests bring along. */
-#define NGX_SYMBOLICATE_GIVEN_LANES  16
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_LANES  16
 
 
 typedef struct ngx_http_symbolicate_main_conf_s
@@ -47,8 +47,9 @@ typedef struct {
 } ngx_http_symbolicate_redirect_t;
 
 
-/* Sources of one request: request_sources/given.c. */
-typedef struct ngx_http_symbolicate_given_s  ngx_http_symbolicate_given_t;
+/* Sources of one request: request_sources/request_sources.c. */
+typedef struct ngx_http_symbolicate_request_sources_s
+    ngx_http_symbolicate_request_sources_t;
 
 typedef struct ngx_http_symbolicate_index_s  ngx_http_symbolicate_index_t;
 
@@ -60,7 +61,8 @@ typedef struct ngx_http_symbolicate_transport_s
 typedef struct {
     ngx_str_t                      name;
     ngx_str_t                      uri;         /* ends in a slash */
-    const sym_given_source_t      *given;       /* NULL: a configured one */
+    const sym_request_source_t      *request_source;
+                                                /* NULL: a configured one */
     const ngx_http_symbolicate_transport_t  *transport;
                                                 /* NULL: that of locations */
     ngx_array_t                   *redirects;   /* NULL: none is followed */
@@ -82,7 +84,7 @@ typedef struct {
 /* Which sources requests may bring along. */
 typedef struct {
     ngx_uint_t                     types;       /* a bit for each
-                                                 * sym_given_type_t */
+                                                 * sym_request_source_type_t */
     ngx_str_t                      uri;         /* ends in a slash */
     ngx_str_t                      unverified;  /* the same, without a check of
                                                  * certificates; or empty */
@@ -96,19 +98,22 @@ typedef struct {
     ngx_str_t                      audience;    /* the same, as text */
     sym_deny_rules_t               deny;        /* when a host is blocked */
     ngx_str_t                      text;        /* of the directive */
-    ngx_http_symbolicate_metric_t *metrics[SYM_GIVEN_TYPES];
-} ngx_http_symbolicate_given_conf_t;
+    ngx_http_symbolicate_metric_t *metrics[SYM_REQUEST_SOURCE_TYPES];
+} ngx_http_symbolicate_request_sources_conf_t;
 
 
 /* What a location says about fetching. */
 typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
-    ngx_http_symbolicate_given_conf_t  *given_conf;  /* NULL: none may */
-    ngx_http_symbolicate_given_t  *given;       /* the sources are a request's;
+    ngx_http_symbolicate_request_sources_conf_t  *request_sources_conf;
+                                                /* NULL: none may */
+    ngx_http_symbolicate_request_sources_t  *request_sources;
+                                                /* the sources are a request's;
                                                  * NULL: configured ones */
-    void                         (*hold)(ngx_http_symbolicate_given_t *given);
+    void                         (*hold)(
+                               ngx_http_symbolicate_request_sources_t *set);
     void                         (*release)(
-                                       ngx_http_symbolicate_given_t *given);
+                               ngx_http_symbolicate_request_sources_t *set);
                                                 /* the sources of the request,
                                                  * for as long as they are
                                                  * used */

@@ -160,8 +160,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_strncmp(value[1].data, SYM_GIVEN_PREFIX,
-                    SYM_GIVEN_PREFIX_LEN)
+    if (ngx_strncmp(value[1].data, SYM_REQUEST_SOURCE_PREFIX,
+                    SYM_REQUEST_SOURCE_PREFIX_LEN)
         == 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

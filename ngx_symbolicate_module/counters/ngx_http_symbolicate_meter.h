@@ -15,8 +15,8 @@
 #include "base/steps.h"
 
 
-/* Steps (base/steps.h) of a turn of the event loop, which all requests of a worker
- * share, and those that the request has whose turn it is in the queue. */
+/* Steps (base/steps.h) of a turn of the event loop, which all requests of a
+ * worker share, and those of the request whose turn it is in the queue. */
 #define NGX_SYMBOLICATE_STEPS       2000000
 #define NGX_SYMBOLICATE_STEPS_TURN  1000000
 
@@ -25,8 +25,9 @@
  * what the account holds. */
 void ngx_http_symbolicate_meter_process(const sym_account_t *memory);
 
-/* What is left of this turn.  A request that begins when nothing is left waits in
- * the queue, so that many requests at a time do not add up to a long turn. */
+/* What is left of this turn.  A request that begins when nothing is left waits
+ * in the queue, so that many requests at a time do not add up to a long
+ * turn. */
 extern uint64_t  ngx_http_symbolicate_turn_steps;
 
 

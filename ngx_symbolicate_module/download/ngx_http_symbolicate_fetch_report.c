@@ -42,7 +42,7 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
     for (i = 0; i < fetch->nsources; i++) {
         source = fetch->sources[i];
 
-        if (source->given && source->given->is_links) {
+        if (source->request_source && source->request_source->is_links) {
             continue;
         }
 

@@ -410,7 +410,7 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
     fetch->status = r->headers_out.status;
     fetch->announced = r->headers_out.content_length_n;
 
-    if (fetch->source->given == NULL) {
+    if (fetch->source->request_source == NULL) {
         ngx_http_symbolicate_fetch_url(fetch, r);
     }
 

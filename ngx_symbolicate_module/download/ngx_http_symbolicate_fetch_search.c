@@ -92,7 +92,7 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 
         rules = ngx_http_symbolicate_fetch_rules(fetch, *source);
 
-        if ((*source)->given && (*source)->given->is_links) {
+        if ((*source)->request_source && (*source)->request_source->is_links) {
 
             /* the module is a text, which lies in one place */
 
@@ -104,7 +104,9 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
             continue;
         }
 
-        if ((*source)->given && (*source)->given->type == SYM_GIVEN_SENTRY) {
+        if ((*source)->request_source && (*source)->request_source->type
+            == SYM_REQUEST_SOURCE_SENTRY)
+        {
 
             /* its files have no places, but types */
 
@@ -150,9 +152,9 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 ngx_uint_t
 ngx_http_symbolicate_fetch_has_paths(ngx_http_symbolicate_source_t *source)
 {
-    return source->given == NULL
-           || (source->given->type != SYM_GIVEN_SENTRY
-               && !source->given->is_links);
+    return source->request_source == NULL
+           || (source->request_source->type != SYM_REQUEST_SOURCE_SENTRY
+               && !source->request_source->is_links);
 }
 
 

@@ -13,7 +13,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_spool.h"
@@ -114,8 +114,8 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
 
     size = fetch->received + (off_t) len;
 
-    if (fetch->source->given && fetch->source->given->is_links
-        && size > (off_t) SYM_GIVEN_TEXT_MAX)
+    if (fetch->source->request_source && fetch->source->request_source->is_links
+        && size > (off_t) SYM_REQUEST_SOURCE_TEXT_MAX)
     {
         return ngx_http_symbolicate_fetch_fail(fetch,
                                                "the source file is too large");

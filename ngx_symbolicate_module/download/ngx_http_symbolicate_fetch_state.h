@@ -22,8 +22,8 @@
 
 
 /* What the transport of request sources keeps: request_sources/. */
-typedef struct ngx_http_symbolicate_given_fetch_s
-    ngx_http_symbolicate_given_fetch_t;
+typedef struct ngx_http_symbolicate_request_attempt_s
+    ngx_http_symbolicate_request_attempt_t;
 
 
 struct ngx_http_symbolicate_fetch_s {
@@ -59,7 +59,8 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_event_t                         nothing;     /* posted if there is
                                                       * no path at all */
 
-    ngx_http_symbolicate_given_fetch_t  *given;      /* NULL: no source of a
+    ngx_http_symbolicate_request_attempt_t  *attempt;
+                                                /* NULL: no source of a
                                                       * request was asked */
 
     /* the current attempt */

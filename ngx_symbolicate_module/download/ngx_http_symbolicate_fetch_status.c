@@ -43,7 +43,7 @@ ngx_http_symbolicate_fetch_is_absent(ngx_http_symbolicate_fetch_t *fetch)
 
     source = fetch->source;
 
-    if (source->given) {
+    if (source->request_source) {
         return fetch->status != NGX_HTTP_OK
                && fetch->transport->error(fetch) == NULL;
     }

@@ -34,11 +34,11 @@
  * download uses; the others are no more than there are downloads.  All together
  * have so much memory, one so much of it, and is read for so long.
  */
-#define NGX_SYMBOLICATE_INDEX_GIVEN   64
-#define NGX_SYMBOLICATE_GIVEN_ROOM    (64 * 1024 * 1024)
-#define NGX_SYMBOLICATE_GIVEN_TABLE   (16 * 1024 * 1024)
-#define NGX_SYMBOLICATE_GIVEN_BYTES   (8 * 1024 * 1024)
-#define NGX_SYMBOLICATE_GIVEN_TIME    600       /* seconds */
+#define NGX_SYMBOLICATE_INDEX_REQUESTS   64
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_ROOM    (64 * 1024 * 1024)
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_TABLE   (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_BYTES   (8 * 1024 * 1024)
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_TIME    600       /* seconds */
 
 #define NGX_SYMBOLICATE_INDEX_FULL    10        /* seconds */
 
@@ -70,7 +70,7 @@ struct ngx_http_symbolicate_index_s {
     const ngx_http_symbolicate_index_reader_t  *reader;
     ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */
     time_t                              began;
-    u_char                              scope[SYM_GIVEN_SCOPE_LEN];
+    u_char                              scope[SYM_REQUEST_SOURCE_SCOPE_LEN];
     ngx_uint_t                          nrefs;  /* of fetches */
 
     unsigned                            whole:1;  /* all texts were read once */
@@ -82,7 +82,7 @@ struct ngx_http_symbolicate_index_s {
 
 static ngx_int_t ngx_http_symbolicate_index_ask(
     ngx_http_symbolicate_index_t *index, ngx_uint_t text);
-static ngx_int_t ngx_http_symbolicate_index_ask_given(
+static ngx_int_t ngx_http_symbolicate_index_ask_request_sources(
     ngx_http_symbolicate_index_t *index, sym_str_t path);
 static void ngx_http_symbolicate_index_read(
     ngx_http_symbolicate_index_t *index);
@@ -123,7 +123,7 @@ static ngx_str_t  ngx_http_symbolicate_index_get = ngx_string("GET");
 static ngx_queue_t  ngx_http_symbolicate_indexes;
 static ngx_uint_t   ngx_http_symbolicate_nindexes;
 static sym_source_index_room_t  ngx_http_symbolicate_index_room = {
-    .max_bytes = NGX_SYMBOLICATE_GIVEN_ROOM
+    .max_bytes = NGX_SYMBOLICATE_REQUEST_SOURCE_ROOM
 };
 
 /* Indexes with unread text.  Each turn of the event loop reads on in one. */
@@ -154,7 +154,7 @@ ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
     ngx_queue_t                   *q;
     ngx_http_symbolicate_index_t  *index;
 
-    if (source->given == NULL) {
+    if (source->request_source == NULL) {
         return source->index;
     }
 
@@ -171,7 +171,8 @@ ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
     {
         index = ngx_queue_data(q, ngx_http_symbolicate_index_t, queue);
 
-        if (ngx_memcmp(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN)
+        if (ngx_memcmp(index->scope, source->name.data,
+                       SYM_REQUEST_SOURCE_SCOPE_LEN)
             == 0)
         {
             ngx_queue_remove(q);
@@ -216,8 +217,8 @@ ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
 {
     ngx_http_symbolicate_index_t  *index;
 
-    if (source->given
-        && ngx_http_symbolicate_nindexes >= NGX_SYMBOLICATE_INDEX_GIVEN)
+    if (source->request_source
+        && ngx_http_symbolicate_nindexes >= NGX_SYMBOLICATE_INDEX_REQUESTS)
     {
         (void) ngx_http_symbolicate_index_evict();
     }
@@ -229,9 +230,11 @@ ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
 
     ngx_queue_init(&index->waiters);
 
-    if (source->given) {
-        ngx_memcpy(index->scope, source->name.data, SYM_GIVEN_SCOPE_LEN);
-        sym_source_index_begin(&index->files, NGX_SYMBOLICATE_GIVEN_TABLE,
+    if (source->request_source) {
+        ngx_memcpy(index->scope, source->name.data,
+                   SYM_REQUEST_SOURCE_SCOPE_LEN);
+        sym_source_index_begin(&index->files,
+                               NGX_SYMBOLICATE_REQUEST_SOURCE_TABLE,
                                &ngx_http_symbolicate_index_room);
         ngx_queue_insert_tail(&ngx_http_symbolicate_indexes, &index->queue);
         ngx_http_symbolicate_nindexes++;
@@ -254,12 +257,12 @@ ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
     ngx_http_symbolicate_source_t *source,
     ngx_http_symbolicate_fetch_policy_t *policy)
 {
-    if (source->given) {
+    if (source->request_source) {
         index->source = source;
         index->policy = policy;
         index->began = ngx_time();
         index->full = 0;
-        policy->hold(policy->given);
+        policy->hold(policy->request_sources);
     }
 
     if (ngx_http_symbolicate_index_ask(index, 0) != NGX_OK) {
@@ -289,7 +292,7 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
         }
     }
 
-    if (source->given && waiter->index == NULL) {
+    if (source->request_source && waiter->index == NULL) {
         waiter->index = index;
         index->nrefs++;
     }
@@ -329,7 +332,7 @@ ngx_http_symbolicate_index_stop(ngx_http_symbolicate_index_t *index)
     index->fetch = NULL;
     ngx_http_symbolicate_index_dequeue(index);
 
-    index->policy->release(index->policy->given);
+    index->policy->release(index->policy->request_sources);
     index->source = NULL;
     index->policy = NULL;
 }
@@ -416,8 +419,8 @@ ngx_http_symbolicate_index_ask(ngx_http_symbolicate_index_t *index,
              : ngx_cpymem(p, NGX_SYMBOLICATE_INDEX_LAST,
                           sizeof(NGX_SYMBOLICATE_INDEX_LAST) - 1);
 
-    if (index->source->given) {
-        return ngx_http_symbolicate_index_ask_given(index,
+    if (index->source->request_source) {
+        return ngx_http_symbolicate_index_ask_request_sources(index,
                                           sym_str((char *) path, p - path));
     }
 
@@ -448,12 +451,13 @@ ngx_http_symbolicate_index_ask(ngx_http_symbolicate_index_t *index,
 
 /* By the ways of its type, with its credentials, into a file. */
 static ngx_int_t
-ngx_http_symbolicate_index_ask_given(ngx_http_symbolicate_index_t *index,
+ngx_http_symbolicate_index_ask_request_sources(
+    ngx_http_symbolicate_index_t *index,
     sym_str_t path)
 {
     ngx_http_symbolicate_lease_t  lease;
 
-    lease.bytes = NGX_SYMBOLICATE_GIVEN_BYTES;
+    lease.bytes = NGX_SYMBOLICATE_REQUEST_SOURCE_BYTES;
     lease.whole = 1;
 
     index->fetch = index->reader->start(
@@ -485,7 +489,7 @@ ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
 
         /* what clients bring along is not for the administrator to mend */
 
-        level = index->source->given ? NGX_LOG_INFO : NGX_LOG_ERR;
+        level = index->source->request_source ? NGX_LOG_INFO : NGX_LOG_ERR;
 
         ngx_log_error(level, ngx_cycle->log, 0,
                       "index of symbol source \"%V\": text %ui: %s, status %ui",
@@ -497,8 +501,8 @@ ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
         index->expires = ngx_time() + NGX_SYMBOLICATE_INDEX_GOOD;
     }
 
-    if (index->source->given) {
-        index->policy->release(index->policy->given);
+    if (index->source->request_source) {
+        index->policy->release(index->policy->request_sources);
         index->source = NULL;
         index->policy = NULL;
     }
@@ -661,10 +665,10 @@ ngx_http_symbolicate_index_fetched(void *data)
     out = index->reader->result(index->fetch);
     index->status = out->status;
 
-    if (ngx_time() - index->began > NGX_SYMBOLICATE_GIVEN_TIME) {
+    if (ngx_time() - index->began > NGX_SYMBOLICATE_REQUEST_SOURCE_TIME) {
         index->trouble = "all took too long";
 
-    } else if (out->length > NGX_SYMBOLICATE_GIVEN_BYTES) {
+    } else if (out->length > NGX_SYMBOLICATE_REQUEST_SOURCE_BYTES) {
         index->trouble = "it is too long";
 
     } else if (out->state != SYM_MODULE_READY

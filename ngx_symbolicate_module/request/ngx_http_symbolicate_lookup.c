@@ -16,7 +16,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "counters/ngx_http_symbolicate_meter.h"
-#include "request_sources/ngx_http_symbolicate_given.h"
+#include "request_sources/ngx_http_symbolicate_request_sources.h"
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
@@ -36,8 +36,8 @@
 #define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
 
-/* Steps (base/steps.h): of a frame that is read in slices; of a byte of a body that
- * is read in one go, as jansson needs them. */
+/* Steps (base/steps.h): of a frame that is read in slices; of a byte of a body
+ * that is read in one go, as jansson needs them. */
 #define NGX_SYMBOLICATE_READ_FRAME   50
 #define NGX_SYMBOLICATE_READ_BYTE    3
 
@@ -264,9 +264,9 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
     common.tells_missing = slcf->loader != NULL;
     common.names = slcf->demangle ? smcf->worker->names : NULL;
 
-    if (slcf->policy.given_conf) {
-        text = &slcf->policy.given_conf->text;
-        common.given_policy = sym_str((char *) text->data, text->len);
+    if (slcf->policy.request_sources_conf) {
+        text = &slcf->policy.request_sources_conf->text;
+        common.source_policy = sym_str((char *) text->data, text->len);
     }
 
     sym_arena_init(&lookup->arena,
@@ -285,14 +285,15 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
 
 /* The sources of the request take the place of the location's. */
 static ngx_int_t
-ngx_http_symbolicate_parse_given(ngx_http_symbolicate_lookup_t *lookup)
+ngx_http_symbolicate_parse_request_sources(
+    ngx_http_symbolicate_lookup_t *lookup)
 {
     ngx_int_t                          rc;
     ngx_http_request_t                *r;
     ngx_http_symbolicate_loc_conf_t   *slcf;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
-    if (lookup->asked->given == NULL || lookup->given) {
+    if (lookup->asked->request_sources == NULL || lookup->request_sources) {
         return NGX_OK;
     }
 
@@ -300,9 +301,9 @@ ngx_http_symbolicate_parse_given(ngx_http_symbolicate_lookup_t *lookup)
     smcf = ngx_http_get_module_main_conf(r, ngx_http_symbolicate_module);
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    rc = ngx_http_symbolicate_given_create(r, smcf, &slcf->policy,
-                                           lookup->asked->given,
-                                           &lookup->given);
+    rc = ngx_http_symbolicate_request_sources_create(r, smcf, &slcf->policy,
+                                           lookup->asked->request_sources,
+                                                     &lookup->request_sources);
 
     if (rc == NGX_BUSY) {
         ngx_http_symbolicate_count_refused(SYM_REFUSED_WHOLE);
@@ -317,8 +318,10 @@ ngx_http_symbolicate_parse_given(ngx_http_symbolicate_lookup_t *lookup)
         return NGX_ERROR;
     }
 
-    lookup->policy = ngx_http_symbolicate_given_policy(lookup->given);
-    lookup->asked->scopes = ngx_http_symbolicate_given_scopes(lookup->given);
+    lookup->policy =
+        ngx_http_symbolicate_request_sources_policy(lookup->request_sources);
+    lookup->asked->scopes =
+        ngx_http_symbolicate_request_sources_scopes(lookup->request_sources);
 
     return NGX_OK;
 }
@@ -364,7 +367,7 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
         lookup->task.expected = (size_t) lookup->stats->frames
                                 * NGX_SYMBOLICATE_FRAME;
 
-        if (ngx_http_symbolicate_parse_given(lookup) != NGX_OK) {
+        if (ngx_http_symbolicate_parse_request_sources(lookup) != NGX_OK) {
             return NGX_ERROR;
         }
 
@@ -509,8 +512,8 @@ ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
     ngx_http_symbolicate_missing_end(lookup);
     ngx_http_symbolicate_answer_end(lookup);
 
-    if (lookup->given) {
-        ngx_http_symbolicate_given_release(lookup->given);
-        lookup->given = NULL;
+    if (lookup->request_sources) {
+        ngx_http_symbolicate_request_sources_release(lookup->request_sources);
+        lookup->request_sources = NULL;
     }
 }

@@ -43,7 +43,8 @@ typedef struct {
     sym_error_t                    err;
 
     ngx_http_symbolicate_fetch_policy_t  *policy;
-    ngx_http_symbolicate_given_t  *given;       /* sources of the request; NULL:
+    ngx_http_symbolicate_request_sources_t  *request_sources;
+                                                /* sources of the request; NULL:
                                                  * the location's */
     ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
 

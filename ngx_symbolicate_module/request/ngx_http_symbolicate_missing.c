@@ -46,8 +46,8 @@
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 
-/* Steps (base/steps.h) beside those of patterns: of a module, of a source that is
- * looked at, and of one that is asked.  The last source of a turn may take 2
+/* Steps (base/steps.h) beside those of patterns: of a module, of a source that
+ * is looked at, and of one that is asked.  The last source of a turn may take 2
  * million more than the turn has. */
 #define NGX_SYMBOLICATE_MODULE  20
 #define NGX_SYMBOLICATE_LOOK    20
@@ -1252,7 +1252,7 @@ ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup)
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    if (!slcf->missing || slcf->loader == NULL || lookup->given) {
+    if (!slcf->missing || slcf->loader == NULL || lookup->request_sources) {
         return;
     }
 

@@ -33,7 +33,7 @@ ngx_http_symbolicate_denied_zone(ngx_conf_t *cf,
 
     static ngx_str_t  name = ngx_string("symbolicate_blocked_hosts");
 
-    if (smcf->given_lanes == 0) {
+    if (smcf->request_source_lanes == 0) {
         return NGX_OK;
     }
 
@@ -83,8 +83,9 @@ ngx_http_symbolicate_denied_process(ngx_http_symbolicate_main_conf_t *smcf)
 /* The table, and the host's key in it; NULL: failures of the host do not
  * count. */
 static ngx_slab_pool_t *
-ngx_http_symbolicate_denied_of(ngx_http_symbolicate_given_conf_t *conf,
-    const sym_given_source_t *source, const sym_url_t *url, sym_sha256_t *key)
+ngx_http_symbolicate_denied_of(
+    ngx_http_symbolicate_request_sources_conf_t *conf,
+    const sym_request_source_t *source, const sym_url_t *url, sym_sha256_t *key)
 {
     if (conf->deny.failures == 0 || !source->can_be_blocked
         || ngx_http_symbolicate_denied_pool == NULL
@@ -98,8 +99,10 @@ ngx_http_symbolicate_denied_of(ngx_http_symbolicate_given_conf_t *conf,
 
 
 ngx_uint_t
-ngx_http_symbolicate_denied_is(ngx_http_symbolicate_given_conf_t *conf,
-    const sym_given_source_t *source, const sym_url_t *url, ngx_str_t *outcome)
+ngx_http_symbolicate_denied_is(
+    ngx_http_symbolicate_request_sources_conf_t *conf,
+    const sym_request_source_t *source, const sym_url_t *url,
+    ngx_str_t *outcome)
 {
     u_char            *p;
     ngx_uint_t         is_blocked;
@@ -135,8 +138,10 @@ ngx_http_symbolicate_denied_is(ngx_http_symbolicate_given_conf_t *conf,
 
 
 void
-ngx_http_symbolicate_denied_count(ngx_http_symbolicate_given_conf_t *conf,
-    const sym_given_source_t *source, const sym_url_t *url, ngx_str_t *outcome,
+ngx_http_symbolicate_denied_count(
+    ngx_http_symbolicate_request_sources_conf_t *conf,
+    const sym_request_source_t *source, const sym_url_t *url,
+    ngx_str_t *outcome,
     ngx_msec_t msec)
 {
     u_char             text[SYM_DENY_HOST_MAX];

@@ -35,12 +35,15 @@ void ngx_http_symbolicate_denied_process(
 /* True: the host is blocked; *outcome (of NGX_SYMBOLICATE_BLOCKED_MAX bytes) is
  * what the attempt ends with, as protocol/attempts.h has it. */
 ngx_uint_t ngx_http_symbolicate_denied_is(
-    ngx_http_symbolicate_given_conf_t *conf, const sym_given_source_t *source,
+    ngx_http_symbolicate_request_sources_conf_t *conf,
+    const sym_request_source_t *source,
     const sym_url_t *url, ngx_str_t *outcome);
 
 /* The attempt at the host has failed. */
-void ngx_http_symbolicate_denied_count(ngx_http_symbolicate_given_conf_t *conf,
-    const sym_given_source_t *source, const sym_url_t *url, ngx_str_t *outcome,
+void ngx_http_symbolicate_denied_count(
+    ngx_http_symbolicate_request_sources_conf_t *conf,
+    const sym_request_source_t *source, const sym_url_t *url,
+    ngx_str_t *outcome,
     ngx_msec_t msec);
 
 /* How many are blocked; NGX_DECLINED: there is no list. */

@@ -128,7 +128,7 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
     ngx_rbtree_init(&loader->calls, &loader->calls_sentinel,
                     ngx_rbtree_insert_value);
 
-    ngx_queue_init(&loader->orphans);
+    ngx_queue_init(&loader->abandoned);
 
     loader->again.handler = ngx_http_symbolicate_loader_again;
     loader->again.data = loader;

@@ -77,9 +77,9 @@ struct ngx_http_symbolicate_loader_s {
     ngx_rbtree_t                   calls;       /* open calls by theirs */
     ngx_rbtree_node_t              calls_sentinel;
     uint32_t                       ticket;      /* the last one given */
-    ngx_queue_t                    orphans;     /* those that nobody waits for,
+    ngx_queue_t                    abandoned;   /* those that nobody waits for,
                                                  * by time */
-    ngx_event_t                    orphaned;
+    ngx_event_t                    abandoned_timer;
     ngx_uint_t                     npending;
     ngx_uint_t                     nbusy;       /* of these, those that a
                                                  * request waits for */

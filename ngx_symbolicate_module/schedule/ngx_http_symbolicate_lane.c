@@ -26,7 +26,7 @@
 #include "schedule/ngx_http_symbolicate_lane.h"
 
 
-/* What one request waits for of a source; the orphans', if wait is NULL. */
+/* What one request waits for of a source; of the abandoned, if wait is NULL. */
 struct ngx_http_symbolicate_share_s {
     ngx_queue_t                       of_lane;     /* while it has waiting
                                                     * ones */
@@ -47,7 +47,8 @@ static void ngx_http_symbolicate_share_free(
 
 static ngx_queue_t  ngx_http_symbolicate_lanes;
 static ngx_uint_t   ngx_http_symbolicate_lanes_running;
-static ngx_uint_t   ngx_http_symbolicate_lanes_given;    /* of these, from
+static ngx_uint_t   ngx_http_symbolicate_lanes_request_sources;
+                                                /* of these, from
                                                           * requests' sources */
 
 
@@ -68,8 +69,9 @@ ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
         lanes[0].alone = 1;
     }
 
-    for (i = 0; smcf->given_lanes && i < NGX_SYMBOLICATE_GIVEN_LANES; i++) {
-        lanes[smcf->given_lanes + i].given = 1;
+    for (i = 0; smcf->request_source_lanes
+         && i < NGX_SYMBOLICATE_REQUEST_SOURCE_LANES; i++) {
+        lanes[smcf->request_source_lanes + i].from_requests = 1;
     }
 
     smcf->worker->lanes = lanes;
@@ -139,11 +141,11 @@ ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
 
     if (wait == NULL) {
 
-        if (lane->orphans == NULL) {
-            lane->orphans = ngx_http_symbolicate_share_create(lane, NULL);
+        if (lane->abandoned == NULL) {
+            lane->abandoned = ngx_http_symbolicate_share_create(lane, NULL);
         }
 
-        return lane->orphans;
+        return lane->abandoned;
     }
 
     for (q = ngx_queue_head(&wait->shares);
@@ -173,7 +175,7 @@ ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
         ngx_queue_remove(&share->of_wait);
 
     } else {
-        share->lane->orphans = NULL;
+        share->lane->abandoned = NULL;
     }
 
     if (--share->lane->nshares == 0) {
@@ -283,7 +285,8 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
     if (slot->running) {
         slot->share->lane->nrunning--;
         ngx_http_symbolicate_lanes_running--;
-        ngx_http_symbolicate_lanes_given -= slot->share->lane->given;
+        ngx_http_symbolicate_lanes_request_sources -=
+                                          slot->share->lane->from_requests;
     }
 
     ngx_http_symbolicate_slot_out(slot);
@@ -325,8 +328,8 @@ static ngx_uint_t
 ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
     ngx_uint_t most)
 {
-    return lane->given
-           && ngx_http_symbolicate_lanes_given
+    return lane->from_requests
+           && ngx_http_symbolicate_lanes_request_sources
               >= ngx_http_symbolicate_lane_most(most, 0);
 }
 
@@ -426,7 +429,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     ngx_http_symbolicate_slot_in(slot, best);
     best_lane->nrunning++;
     ngx_http_symbolicate_lanes_running++;
-    ngx_http_symbolicate_lanes_given += best_lane->given;
+    ngx_http_symbolicate_lanes_request_sources += best_lane->from_requests;
 
     return slot;
 }
@@ -460,8 +463,8 @@ ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
     ngx_queue_t                  *q;
     ngx_http_symbolicate_slot_t  *slot;
 
-    for (q = ngx_queue_head(&lane->orphans->running);
-         q != ngx_queue_sentinel(&lane->orphans->running);
+    for (q = ngx_queue_head(&lane->abandoned->running);
+         q != ngx_queue_sentinel(&lane->abandoned->running);
          q = ngx_queue_next(q))
     {
         slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
@@ -508,7 +511,8 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
     {
         lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
 
-        if (lane->orphans == NULL || ngx_queue_empty(&lane->orphans->running)
+        if (lane->abandoned == NULL
+            || ngx_queue_empty(&lane->abandoned->running)
             || (ngx_http_symbolicate_lanes_running < most
                 && !ngx_http_symbolicate_lane_is_wanted(lane)))
         {

@@ -20,7 +20,7 @@
 
 /* Milliseconds for which a fetch that has not begun waits for a client that was
  * told to ask again. */
-#define NGX_SYMBOLICATE_ORPHAN_GRACE  10000
+#define NGX_SYMBOLICATE_ABANDONED_GRACE  10000
 
 
 typedef struct ngx_http_symbolicate_share_s  ngx_http_symbolicate_share_t;
@@ -30,12 +30,13 @@ typedef struct ngx_http_symbolicate_share_s  ngx_http_symbolicate_share_t;
 struct ngx_http_symbolicate_lane_s {
     ngx_queue_t                    queue;
     ngx_queue_t                    shares;      /* that have waiting ones */
-    ngx_http_symbolicate_share_t  *orphans;
+    ngx_http_symbolicate_share_t  *abandoned;
     ngx_uint_t                     nshares;
     ngx_uint_t                     nrunning;
     ngx_uint_t                     npending;
     unsigned                       alone:1;     /* there is no other source */
-    unsigned                       given:1;     /* of sources of requests */
+    unsigned                       from_requests:1;
+                                                /* of sources of requests */
 };
 
 
@@ -76,7 +77,7 @@ ngx_int_t ngx_http_symbolicate_slot_queue(
     ngx_http_symbolicate_slot_t *slot, ngx_http_symbolicate_lane_t *lane,
     ngx_http_symbolicate_wait_t *wait);
 
-/* Moves it to the share of another request; NULL: to the orphans. */
+/* Moves it to the share of another request; NULL: to the abandoned. */
 void ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
     ngx_http_symbolicate_wait_t *wait);
 

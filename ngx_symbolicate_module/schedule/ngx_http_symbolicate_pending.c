@@ -23,7 +23,7 @@
 #include "schedule/ngx_http_symbolicate_pending.h"
 #include "schedule/ngx_http_symbolicate_pending_companion.h"
 #include "schedule/ngx_http_symbolicate_pending_fetch.h"
-#include "schedule/ngx_http_symbolicate_pending_orphans.h"
+#include "schedule/ngx_http_symbolicate_pending_abandoned.h"
 #include "schedule/ngx_http_symbolicate_pending_send.h"
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 #include "schedule/ngx_http_symbolicate_pending_table.h"
@@ -150,7 +150,7 @@ ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_pending_doubt(pending);
     ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
 
-    pending->abandoned = 0;
+    pending->abandon_sent = 0;
     ngx_http_symbolicate_pending_abandon(pending,
                                       ngx_queue_empty(&pending->waiters));
 }
@@ -260,7 +260,7 @@ ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
 
     ngx_http_symbolicate_slot_move(&pending->slot, NULL);
     ngx_http_symbolicate_pending_busy(pending);
-    ngx_http_symbolicate_pending_orphaned(pending);
+    ngx_http_symbolicate_pending_set_abandoned(pending);
     ngx_http_symbolicate_pending_abandon(pending, 1);
 }
 

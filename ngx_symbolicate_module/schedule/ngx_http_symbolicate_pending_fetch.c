@@ -18,7 +18,7 @@
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
 #include "schedule/ngx_http_symbolicate_pending_fetch.h"
-#include "schedule/ngx_http_symbolicate_pending_orphans.h"
+#include "schedule/ngx_http_symbolicate_pending_abandoned.h"
 #include "schedule/ngx_http_symbolicate_pending_send.h"
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 #include "schedule/ngx_http_symbolicate_pending_table.h"
@@ -75,7 +75,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     /* what others have must not become part of a record that clients with other
      * sources see */
 
-    object.others = pending->policy->given == NULL;
+    object.others = pending->policy->request_sources == NULL;
     object.name = sym_str(also->name, also->nname);
     object.id = sym_str(also->id, also->nid);
     object.code_id = object.id;

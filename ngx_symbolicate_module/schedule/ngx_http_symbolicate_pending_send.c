@@ -45,13 +45,13 @@ ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
 {
     sym_rpc_message_t  m;
 
-    if (pending->abandoned == abandoned || pending->settled
+    if (pending->abandon_sent == abandoned || pending->settled
         || !pending->loader->welcome)
     {
         return;
     }
 
-    pending->abandoned = abandoned;
+    pending->abandon_sent = abandoned;
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 

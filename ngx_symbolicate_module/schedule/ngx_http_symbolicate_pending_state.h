@@ -44,7 +44,7 @@ struct ngx_http_symbolicate_pending_s {
     sym_object_ref_t                object;      /* of it */
 
     ngx_queue_t                     waiters;
-    ngx_queue_t                     of_orphans;  /* the loader's, while nobody
+    ngx_queue_t                     of_abandoned;  /* the loader's, while nobody
                                                   * waits */
     ngx_msec_t                      since;       /* then */
 
@@ -69,8 +69,8 @@ struct ngx_http_symbolicate_pending_s {
     unsigned                        fetched:1;   /* its fetch has ended */
     unsigned                        stale:1;     /* what its fetch brings is of
                                                   * no use */
-    unsigned                        orphan:1;
-    unsigned                        abandoned:1; /* the loader was told so */
+    unsigned                        abandoned:1;
+    unsigned                        abandon_sent:1; /* the loader was told so */
     unsigned                        settled:1;   /* freed when its fetch ends */
     unsigned                        busy:1;      /* counted in the loader */
 

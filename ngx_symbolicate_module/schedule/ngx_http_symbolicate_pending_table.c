@@ -180,8 +180,8 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
     pending->loader = loader;
     pending->policy = policy;
 
-    if (policy->given) {
-        policy->hold(policy->given);
+    if (policy->request_sources) {
+        policy->hold(policy->request_sources);
     }
 
     pending->lane = ngx_http_symbolicate_lane_of(wanted->source);
@@ -263,9 +263,9 @@ ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
 void
 ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
 {
-    if (pending->orphan) {
-        pending->orphan = 0;
-        ngx_queue_remove(&pending->of_orphans);
+    if (pending->abandoned) {
+        pending->abandoned = 0;
+        ngx_queue_remove(&pending->of_abandoned);
     }
 }
 
@@ -321,8 +321,8 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 
     ngx_http_symbolicate_pending_restart(pending);
 
-    if (pending->policy->given) {
-        pending->policy->release(pending->policy->given);
+    if (pending->policy->request_sources) {
+        pending->policy->release(pending->policy->request_sources);
     }
 
     ngx_free(pending);

@@ -6,14 +6,14 @@
 
 #include "json/load.h"
 #include "sources/guard/address.h"
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 #include "tap.h"
 
 #define HTTP(more) "[{\"id\":\"a\",\"type\":\"http\",\"url\":" more "}]"
 
 typedef struct {
     sym_arena_t arena;
-    sym_given_t given;
+    sym_request_sources_t request_sources;
     sym_str_t message;
     sym_status_t rc;
 } read_t;
@@ -23,7 +23,7 @@ static const char *policy = "";
 static read_t
 read_list(const char *text, const char *scope)
 {
-    sym_given_realm_t realm = { sym_cstr(scope), sym_cstr(policy) };
+    sym_request_source_realm_t realm = { sym_cstr(scope), sym_cstr(policy) };
     read_t r = { .message = { "", 0 } };
     sym_json_t json;
     sym_error_t err = { 0 };
@@ -36,7 +36,8 @@ read_list(const char *text, const char *scope)
         ok(false, "the test's own JSON: %s", text);
         exit(1);
     }
-    r.rc = sym_given_read(&r.arena, json.root, &realm, &r.given, &r.message);
+    r.rc = sym_request_sources_read(&r.arena, json.root, &realm,
+                                    &r.request_sources, &r.message);
     sym_json_drop(&json);
     return r;
 }
@@ -228,15 +229,16 @@ test_urls(void)
 
 /* --- sources --- */
 
-static const sym_given_source_t *
+static const sym_request_source_t *
 one(read_t *r, const char *text)
 {
     *r = read_list(text, "");
-    if (!ok(r->rc == SYM_OK && r->given.n == 1, "read: %.70s", text)) {
+    if (!ok(r->rc == SYM_OK && r->request_sources.n == 1, "read: %.70s", text))
+    {
         printf("# %.*s\n", (int) r->message.len, r->message.data);
         exit(1);
     }
-    return &r->given.sources[0];
+    return &r->request_sources.sources[0];
 }
 
 
@@ -244,19 +246,19 @@ static void
 is_at(const char *source, const char *url, const char *query, const char *shown)
 {
     read_t r;
-    const sym_given_source_t *s = one(&r, source);
+    const sym_request_source_t *s = one(&r, source);
     sym_url_t storage;
-    sym_given_place_t place;
+    sym_request_source_place_t place;
     sym_error_t err = { 0 };
 
     (void) sym_url_read(&r.arena, SYM_STR("https://storage.googleapis.com/"),
                         &storage, &err);
-    ok(sym_given_place(&r.arena, s, &storage, SYM_STR("ab/c%2B"),
-                       SYM_STR("ab/c+"), &place, &err)
+    ok(sym_request_source_place(&r.arena, s, &storage, SYM_STR("ab/c%2B"),
+                                SYM_STR("ab/c+"), &place, &err)
            == SYM_OK,
        "... has a place for a file");
     is_str(place.shown, shown, "... shown as");
-    if (s->type == SYM_GIVEN_FILESYSTEM) {
+    if (s->type == SYM_REQUEST_SOURCE_FILESYSTEM) {
         is_str(place.file, url, "... the file");
     } else {
         is_str(sym_url_shown(&r.arena, &place.url), url, "... asked at");
@@ -295,7 +297,7 @@ static void
 test_keys(void)
 {
     read_t r;
-    const sym_given_source_t *s;
+    const sym_request_source_t *s;
 
     s = one(&r, "[{\"id\":\"a\",\"type\":\"http\",\"url\":\"http://e.com\","
                 "\"headers\":{\"X-Token\":\"t\"},\"accept_invalid_certs\":true,"
@@ -340,7 +342,8 @@ test_keys(void)
 static void
 test_refusals(void)
 {
-    static char long_id[SYM_GIVEN_ID_MAX + 64], many[SYM_GIVEN_MAX * 4 + 16];
+    static char long_id[SYM_REQUEST_SOURCE_ID_MAX + 64],
+        many[SYM_REQUEST_SOURCES_MAX * 4 + 16];
     size_t n = 0;
 
     is_refused("{}", "sources: invalid type: map, expected a sequence");
@@ -391,11 +394,11 @@ test_refusals(void)
 
     (void) snprintf(long_id, sizeof(long_id),
                     "[{\"type\":\"http\",\"id\":\"%0*d\"}]",
-                    SYM_GIVEN_ID_MAX + 1, 0);
+                    SYM_REQUEST_SOURCE_ID_MAX + 1, 0);
     is_refused(long_id, "sources[0].id: longer than 256 bytes");
 
     many[n++] = '[';
-    for (unsigned i = 0; i <= SYM_GIVEN_MAX; i++) {
+    for (unsigned i = 0; i <= SYM_REQUEST_SOURCES_MAX; i++) {
         n += (size_t) sprintf(many + n, i == 0 ? "1" : ",1");
     }
     many[n] = ']';
@@ -411,12 +414,13 @@ share(const char *a, const char *scope_a, const char *b, const char *scope_b,
     read_t x = read_list(a, scope_a), y = read_list(b, scope_b);
 
     ok(x.rc == SYM_OK && y.rc == SYM_OK
-           && sym_str_eq(x.given.sources[0].scope, y.given.sources[0].scope)
+           && sym_str_eq(x.request_sources.sources[0].scope,
+                         y.request_sources.sources[0].scope)
                   == wanted,
        "%s %s", why, wanted ? "share" : "do not share");
-    ok(x.given.sources[0].scope.len <= SYM_SCOPE_MAX
-           && sym_str_starts(x.given.sources[0].scope,
-                             SYM_STR(SYM_GIVEN_PREFIX)),
+    ok(x.request_sources.sources[0].scope.len <= SYM_SCOPE_MAX
+           && sym_str_starts(x.request_sources.sources[0].scope,
+                             SYM_STR(SYM_REQUEST_SOURCE_PREFIX)),
        "... under names that the store takes");
     sym_arena_drop(&x.arena);
     sym_arena_drop(&y.arena);
@@ -440,7 +444,8 @@ test_policies(void)
     policy = "";
 
     ok(x.rc == SYM_OK && y.rc == SYM_OK
-           && !sym_str_eq(x.given.sources[0].scope, y.given.sources[0].scope),
+           && !sym_str_eq(x.request_sources.sources[0].scope,
+                          y.request_sources.sources[0].scope),
        "locations that allow other things do not share, even public sources");
     sym_arena_drop(&x.arena);
     sym_arena_drop(&y.arena);
@@ -483,13 +488,15 @@ test_copies(void)
 {
     read_t r;
     sym_arena_t arena;
-    sym_given_t copy;
+    sym_request_sources_t copy;
 
     (void) one(&r, HTTP("\"http://u:p@x?q\",\"headers\":{\"A\":\"secret\"}"));
     sym_arena_init(&arena, 0);
-    ok(sym_given_copy(&arena, &r.given, &copy) && copy.n == 1, "copied");
-    sym_given_wipe(&r.given);
-    ok(r.given.sources[0].headers[0].value.data[0] == '\0', "wiped");
+    ok(sym_request_sources_copy(&arena, &r.request_sources, &copy)
+           && copy.n == 1,
+       "copied");
+    sym_request_sources_wipe(&r.request_sources);
+    ok(r.request_sources.sources[0].headers[0].value.data[0] == '\0', "wiped");
     is_str(copy.sources[0].headers[0].value, "secret", "the copy is apart");
     is_str(copy.sources[0].url.userinfo, "u:p", "... with its userinfo");
     sym_arena_drop(&arena);

@@ -697,9 +697,11 @@ static sym_status_t
 read_sources(jvm_t *j)
 {
     reader_t *r = j->reader;
-    const sym_given_realm_t realm = { j->scope, j->options.given_policy };
+    const sym_request_source_realm_t realm = { j->scope,
+                                               j->options.source_policy };
     const char *start = r->p;
-    sym_given_t *given = sym_arena_alloc(j->base.arena, sizeof(*given));
+    sym_request_sources_t *sources =
+        sym_arena_alloc(j->base.arena, sizeof(*sources));
     sym_error_t err = { 0 };
     sym_str_t message;
     sym_json_t json;
@@ -709,7 +711,7 @@ read_sources(jvm_t *j)
         return refuse_type(j, "sources", SYM_STR(""), start, "a sequence");
     }
 
-    rc = given != NULL ? skip_value(j) : SYM_NOMEM;
+    rc = sources != NULL ? skip_value(j) : SYM_NOMEM;
     if (rc != SYM_OK) {
         return rc;
     }
@@ -719,7 +721,8 @@ read_sources(jvm_t *j)
                                JSON_ALLOW_NUL, "not JSON", &err);
 
     if (rc == SYM_OK) {
-        rc = sym_given_read(j->base.arena, json.root, &realm, given, &message);
+        rc = sym_request_sources_read(j->base.arena, json.root, &realm, sources,
+                                      &message);
         if (rc == SYM_MALFORMED || rc == SYM_LIMIT) {
             j->base.refused_as = HTTP_UNPROCESSABLE;
             rc = sym_request_refuse(&j->base, SYM_MALFORMED, REFUSED "%.*s",
@@ -730,7 +733,7 @@ read_sources(jvm_t *j)
     }
 
     sym_json_drop(&json);
-    j->base.given = given;
+    j->base.request_sources = sources;
     return rc;
 }
 

@@ -300,11 +300,11 @@ write_details(const candidate_t *c, char *out, size_t size)
 static sym_str_t
 source_name(const sentry_t *s, sym_str_t scope)
 {
-    const sym_given_t *given = s->base.given;
+    const sym_request_sources_t *sources = s->base.request_sources;
 
-    for (uint32_t i = 0; given != NULL && i < given->n; i++) {
-        if (sym_str_eq(given->sources[i].scope, scope)) {
-            return given->sources[i].id;
+    for (uint32_t i = 0; sources != NULL && i < sources->n; i++) {
+        if (sym_str_eq(sources->sources[i].scope, scope)) {
+            return sources->sources[i].id;
         }
     }
 

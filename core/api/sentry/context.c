@@ -98,8 +98,9 @@ need_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         }
     }
 
-    r->step =
-        r->given != NULL && r->given->links != NULL ? need_links : c->then;
+    r->step = r->request_sources != NULL && r->request_sources->links != NULL
+                  ? need_links
+                  : c->then;
     return SYM_OK;
 }
 
@@ -446,7 +447,8 @@ open_text(sentry_t *s, sym_str_t url, const sym_sources_t **sources)
     text_t *t;
 
     *sources = NULL;
-    if (s->base.given == NULL || s->base.given->links == NULL
+    if (s->base.request_sources == NULL
+        || s->base.request_sources->links == NULL
         || sym_request_need_text(&s->base, url, false, &need) != SYM_OK
         || s->base.needs[need].found != SYM_NEED_FOUND)
     {

@@ -82,7 +82,8 @@ static void
 fill_need(sentry_t *s, sentry_module_t *m, sym_need_t *need)
 {
     static const sym_object_ref_t nothing = { .is_either = false };
-    bool has_source = s->base.given == NULL || s->base.given->n != 0;
+    bool has_source =
+        s->base.request_sources == NULL || s->base.request_sources->n != 0;
 
     m->ref.debug_file = text_of_object(m->debug_file);
     m->ref.code_file = text_of_object(m->code_file);

@@ -851,10 +851,10 @@ read_scraping(const reader_t *request, const json_t *value)
 }
 
 
-static sym_given_realm_t
+static sym_request_source_realm_t
 realm_of(const sentry_t *s)
 {
-    return (sym_given_realm_t){ s->scope, s->options.given_policy };
+    return (sym_request_source_realm_t){ s->scope, s->options.source_policy };
 }
 
 
@@ -862,8 +862,8 @@ realm_of(const sentry_t *s)
 static sym_status_t
 read_sources(const reader_t *r, const json_t *value)
 {
-    sym_given_realm_t realm = realm_of(r->s);
-    sym_given_t *given;
+    sym_request_source_realm_t realm = realm_of(r->s);
+    sym_request_sources_t *sources;
     sym_str_t message;
     sym_status_t rc;
 
@@ -871,12 +871,13 @@ read_sources(const reader_t *r, const json_t *value)
         return SYM_OK;
     }
 
-    given = sym_arena_alloc(r->s->base.arena, sizeof(*given));
-    if (given == NULL) {
+    sources = sym_arena_alloc(r->s->base.arena, sizeof(*sources));
+    if (sources == NULL) {
         return SYM_NOMEM;
     }
 
-    rc = sym_given_read(r->s->base.arena, value, &realm, given, &message);
+    rc = sym_request_sources_read(r->s->base.arena, value, &realm, sources,
+                                  &message);
     if (rc == SYM_MALFORMED || rc == SYM_LIMIT) {
         r->s->base.refused_as = HTTP_UNPROCESSABLE;
         return sym_request_refuse(&r->s->base, SYM_MALFORMED,
@@ -885,7 +886,7 @@ read_sources(const reader_t *r, const json_t *value)
                                   (int) message.len, message.data);
     }
 
-    r->s->base.given = given;
+    r->s->base.request_sources = sources;
     return rc;
 }
 
@@ -894,13 +895,14 @@ sym_status_t
 sentry_allow_links(sentry_t *s)
 {
     sym_str_t text = s->request.scraping;
-    sym_given_t *given = (sym_given_t *) (uintptr_t) s->base.given;
-    sym_given_realm_t realm = realm_of(s);
+    sym_request_sources_t *sources =
+        (sym_request_sources_t *) (uintptr_t) s->base.request_sources;
+    sym_request_source_realm_t realm = realm_of(s);
     sym_error_t err = { 0 };
     sym_json_t json = { 0 };
     sym_status_t rc = SYM_OK;
 
-    if (given == NULL || !s->request.has_context) {
+    if (sources == NULL || !s->request.has_context) {
         return SYM_OK;
     }
 
@@ -910,7 +912,8 @@ sentry_allow_links(sentry_t *s)
     }
 
     if (rc != SYM_NOMEM) {
-        rc = sym_given_add_links(s->base.arena, json.root, &realm, given);
+        rc = sym_request_sources_add_links(s->base.arena, json.root, &realm,
+                                           sources);
     }
 
     sym_json_drop(&json);

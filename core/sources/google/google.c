@@ -162,8 +162,8 @@ add_base64(sym_text_t *t, sym_str_t bytes)
 
 
 static sym_str_t
-make_claims(sym_arena_t *arena, const sym_given_source_t *s, sym_str_t audience,
-            uint64_t now_s)
+make_claims(sym_arena_t *arena, const sym_request_source_t *s,
+            sym_str_t audience, uint64_t now_s)
 {
     size_t size = 6 * (s->client_email.len + audience.len) + CLAIMS_MORE;
     char *text = sym_arena_alloc(arena, size);
@@ -188,7 +188,7 @@ make_claims(sym_arena_t *arena, const sym_given_source_t *s, sym_str_t audience,
 
 
 sym_status_t
-sym_google_grant(sym_arena_t *arena, const sym_given_source_t *s,
+sym_google_grant(sym_arena_t *arena, const sym_request_source_t *s,
                  sym_str_t audience, uint64_t now_s, sym_str_t *form,
                  sym_error_t *err)
 {
@@ -288,7 +288,7 @@ sym_google_token_read(sym_arena_t *arena, sym_str_t text, sym_str_t *token,
 /* --- tokens that are kept --- */
 
 bool
-sym_google_key(sym_arena_t *arena, const sym_given_source_t *s,
+sym_google_key(sym_arena_t *arena, const sym_request_source_t *s,
                sym_str_t audience, sym_sha256_t *key)
 {
     sym_text_t t = { .arena = arena };

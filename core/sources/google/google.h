@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/sha256.h"
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 
 /* Google's keys have 2,048; a signature by 4,096 takes about 6 ms. */
 #define SYM_GOOGLE_KEY_BITS_MIN 2048
@@ -30,7 +30,7 @@
  * SYM_UNSUPPORTED: the key is no RSA key that can be used, err->what says why;
  * SYM_NOMEM.
  */
-sym_status_t sym_google_grant(sym_arena_t *arena, const sym_given_source_t *s,
+sym_status_t sym_google_grant(sym_arena_t *arena, const sym_request_source_t *s,
                               sym_str_t audience, uint64_t now_s,
                               sym_str_t *form, sym_error_t *err);
 
@@ -64,7 +64,7 @@ typedef struct {
 
 /* Writes the digest of key and account: requests with the same one share a token.
  * False: out of memory. */
-bool sym_google_key(sym_arena_t *arena, const sym_given_source_t *s,
+bool sym_google_key(sym_arena_t *arena, const sym_request_source_t *s,
                     sym_str_t audience, sym_sha256_t *key);
 
 /* Empty: no token of this key, or it has expired.  Valid until the next call. */

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "object/object_ref.h"
-#include "sources/request/given.h"
+#include "sources/request/sources.h"
 
 #define SYM_SENTRY_FILES_MAX 64 /* of a list; the rest does not count */
 #define SYM_SENTRY_FILES_BYTES (256 * 1024) /* of a list */

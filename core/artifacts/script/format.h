@@ -1,0 +1,57 @@
+/*
+ * format.h - the artifact `script`: the functions of a generated script.
+ *
+ * docs/formats/sourcemap.md describes it byte by byte; the names here are its
+ * names.  Numbers are little endian, whatever host wrote them.
+ */
+#ifndef SYM_ARTIFACTS_SCRIPT_FORMAT_H
+#define SYM_ARTIFACTS_SCRIPT_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "artifacts/extents.h"
+#include "base/little.h"
+#include "base/str.h"
+
+/* Goes up with every change that an older reader would misread. */
+#define SYM_SCRIPT_VERSION 1
+
+#define SYM_SCRIPT_MAGIC 0x464d5953u /* "SYMF" */
+
+/* The header, at the beginning of extent 0. */
+#define SYM_SCRIPT_HEADER_BYTES 64
+
+/* Records of tables (artifacts/extents.h). */
+#define SYM_SCRIPT_BOUND_BYTES 12
+#define SYM_SCRIPT_SCOPE_BYTES 4
+
+/* No function: the script itself. */
+#define SYM_SCRIPT_NONE UINT32_MAX
+
+/* Flags of the header. */
+#define SYM_SCRIPT_UNPARSED 1 /* its functions could not be read */
+#define SYM_SCRIPT_HAS_ID 2   /* it names its debug id */
+
+/* Limits that reader and writer share. */
+#define SYM_SCRIPT_NAME_MAX 16384 /* bytes of a function's name */
+#define SYM_SCRIPT_PARTS_MAX 128
+#define SYM_SCRIPT_REFERENCE_MAX 16384
+
+/* Qualities. */
+#define SYM_SCRIPT_TEXT 0 /* nothing is known but its text */
+#define SYM_SCRIPT_FUNCTIONS 1
+
+typedef struct {
+    uint32_t line, column;
+} sym_script_position_t;
+
+/* A part of a function's name: an identifier at a position of the script, whose
+ * source map may name it differently, or a text between two. */
+typedef struct {
+    sym_str_t text;
+    bool is_identifier;
+    sym_script_position_t at;
+} sym_script_part_t;
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * script_writer.h - builds an artifact of kind `script`, function by function.
+ *
+ * Every call returns SYM_OK or the status that it also put in *err; after a
+ * failure only sym_script_writer_free() may be called.
+ */
+#ifndef SYM_ARTIFACTS_SCRIPT_WRITE_SCRIPT_WRITER_H
+#define SYM_ARTIFACTS_SCRIPT_WRITE_SCRIPT_WRITER_H
+
+#include "artifacts/script/format.h"
+#include "artifacts/symcache/write/writer.h"
+
+typedef struct sym_script_writer_s sym_script_writer_t;
+
+/* A function; without parts it has no name. */
+typedef struct {
+    const sym_script_part_t *parts;
+    uint32_t n_parts;
+    sym_script_position_t last; /* where its last character is */
+    sym_script_position_t end;  /* of the character after it */
+    bool has_end;               /* the script does not end with it */
+} sym_script_given_t;
+
+/* NULL when out of memory. */
+sym_script_writer_t *sym_script_writer_create(sym_extent_put_pt put, void *ctx,
+                                              sym_error_t *err);
+void sym_script_writer_free(sym_script_writer_t *w);
+
+/* Functions have the numbers 0, 1, .. in the order of these calls.  A name that
+ * is too long is cut. */
+sym_status_t sym_script_add_function(sym_script_writer_t *w,
+                                     const sym_script_given_t *function);
+
+/* Says that a function, or SYM_SCRIPT_NONE, begins at the position or goes on
+ * there.  Positions ascend. */
+sym_status_t sym_script_add_bound(sym_script_writer_t *w,
+                                  sym_script_position_t at, uint32_t function);
+
+/* reference: data NULL for none.  flags: SYM_SCRIPT_*.  Fills bytes, extents and quality
+ * of *stats. */
+sym_status_t sym_script_finish(sym_script_writer_t *w, sym_str_t reference,
+                               uint32_t flags, sym_writer_stats_t *stats);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * sourcemap.h - looks up positions in an artifact of kind `sourcemap`.
+ *
+ * The reader sees the artifact as numbered extents that its caller owns, and
+ * trusts none of their bytes: with any contents, a call gives an answer or a
+ * status, in bounded time, and reads only inside the extents.  It allocates
+ * nothing.  Views live as long as the extents stay mapped.
+ *
+ * Lines and columns count from 0, columns in units of UTF-16.
+ */
+#ifndef SYM_ARTIFACTS_SOURCEMAP_READ_SOURCEMAP_H
+#define SYM_ARTIFACTS_SOURCEMAP_READ_SOURCEMAP_H
+
+#include <stdbool.h>
+
+#include "artifacts/sourcemap/format.h"
+#include "base/str.h"
+
+/* Only the reader looks inside. */
+typedef struct {
+    sym_extent_get_pt get;
+    void *ctx;
+    sym_extent_view_t *extents; /* n_extents of them, or NULL */
+    uint32_t n_extents, n_blocks, n_tokens, n_sources, n_names;
+    uint32_t blocks_ref, sources_ref, names_ref;
+    bool has_scopes; /* the map itself says which functions tokens are in */
+} sym_sourcemap_t;
+
+typedef struct {
+    sym_str_t name; /* "": none */
+    bool is_ignored, has_text, is_numbered;
+} sym_sourcemap_source_t;
+
+/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any of the
+ * other calls may report, too. */
+sym_status_t sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get,
+                                void *ctx, sym_error_t *err);
+
+/* Gives the reader a table of n_extents zeroed entries in which it caches
+ * extents, so that it gets each only once.  The extents must stay where they
+ * are. */
+void sym_sourcemap_remember(sym_sourcemap_t *s, sym_extent_view_t *table);
+
+/*
+ * The last token at or before the position, on any line; of several at the
+ * position itself the first.  SYM_NOT_FOUND: no token is there.
+ */
+sym_status_t sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line,
+                                uint32_t column, sym_sourcemap_token_t *token);
+
+/* The same on this line, if the token leads to a source. */
+sym_status_t sym_sourcemap_lookup(const sym_sourcemap_t *s, uint32_t line,
+                                  uint32_t column,
+                                  sym_sourcemap_token_t *token);
+
+/* Tokens by their number, in the order of their positions, from 0 to
+ * n_tokens - 1. */
+sym_status_t sym_sourcemap_token(const sym_sourcemap_t *s, uint32_t number,
+                                 sym_sourcemap_token_t *token);
+
+sym_status_t sym_sourcemap_source(const sym_sourcemap_t *s, uint32_t number,
+                                  sym_sourcemap_source_t *source);
+sym_status_t sym_sourcemap_name(const sym_sourcemap_t *s, uint32_t number,
+                                sym_str_t *name);
+
+/* Reads the whole artifact, and checks order, bounds and counts. */
+sym_status_t sym_sourcemap_check(const sym_sourcemap_t *s, sym_error_t *err);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * sourcemap_writer.h - builds an artifact of kind `sourcemap`, token by token.
+ *
+ * The writer keeps one block of tokens; names and finished blocks are put as they
+ * arrive, and only their refs stay in memory until the end.  Every call returns
+ * SYM_OK or the status that it also put in *err; after a failure only
+ * sym_sourcemap_writer_free() may be called.
+ */
+#ifndef SYM_ARTIFACTS_SOURCEMAP_WRITE_SOURCEMAP_WRITER_H
+#define SYM_ARTIFACTS_SOURCEMAP_WRITE_SOURCEMAP_WRITER_H
+
+#include <stdbool.h>
+
+#include "artifacts/sourcemap/format.h"
+#include "artifacts/symcache/write/writer.h"
+
+typedef struct sym_sourcemap_writer_s sym_sourcemap_writer_t;
+
+/* NULL when out of memory. */
+sym_sourcemap_writer_t *sym_sourcemap_writer_create(sym_extent_put_pt put,
+                                                    void *ctx,
+                                                    sym_error_t *err);
+void sym_sourcemap_writer_free(sym_sourcemap_writer_t *w);
+
+/* Sources and names have the numbers 0, 1, .. in the order of these calls.
+ * flags: SYM_SOURCEMAP_*. */
+sym_status_t sym_sourcemap_add_source(sym_sourcemap_writer_t *w, sym_str_t name,
+                                      uint32_t flags);
+sym_status_t sym_sourcemap_add_name(sym_sourcemap_writer_t *w, sym_str_t name);
+
+/* Tokens come in the order of their positions. */
+sym_status_t sym_sourcemap_add_token(sym_sourcemap_writer_t *w,
+                                     const sym_sourcemap_token_t *token);
+
+/* Fills bytes, extents and quality of *stats. */
+sym_status_t sym_sourcemap_finish(sym_sourcemap_writer_t *w, bool has_scopes,
+                                  sym_writer_stats_t *stats);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * lexer.h - the tokens of a script of JavaScript (ECMA-262, 12).
+ *
+ * The parser asks for one token after the other.  A `/` where an operand is
+ * expected begins a regular expression, and after the `}` of a substitution a
+ * template goes on: only the parser knows, and reads them by functions of their
+ * own.  Nothing is decoded.  Any bytes may come in.
+ */
+#ifndef SYM_FORMATS_SCRIPT_LEXER_H
+#define SYM_FORMATS_SCRIPT_LEXER_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+typedef enum {
+    SYM_JS_END,
+    SYM_JS_NAME,    /* also a keyword */
+    SYM_JS_PRIVATE, /* `#` and a name */
+    SYM_JS_NUMBER,
+    SYM_JS_STRING,
+    SYM_JS_MARK, /* punctuation; `mark` tells which */
+    SYM_JS_BAD   /* no token begins so, or it has no end */
+} sym_js_type_t;
+
+/* The bytes of a mark as a number, the first one highest: '=' << 8 | '>'. */
+typedef struct {
+    const char *start, *end;
+    sym_js_type_t type;
+    uint32_t mark;
+    bool is_after_line; /* a line ends before it */
+} sym_js_token_t;
+
+#define SYM_JS_MARK1(a) ((uint32_t) (a))
+#define SYM_JS_MARK2(a, b) ((uint32_t) (a) << 8 | (b))
+#define SYM_JS_MARK3(a, b, c) ((uint32_t) (a) << 16 | (uint32_t) (b) << 8 | (c))
+
+#define SYM_JS_ARROW SYM_JS_MARK2('=', '>')
+#define SYM_JS_DOTS SYM_JS_MARK3('.', '.', '.')
+
+/* The token after the white space and comments at pos. */
+sym_js_token_t sym_js_token(const char *pos, const char *end);
+
+/* The end of the regular expression whose `/` is at pos, with its flags; NULL:
+ * it has none. */
+const char *sym_js_regexp(const char *pos, const char *end);
+
+/* Moves on in a template, after its back quote or a substitution's `}`, to the
+ * byte after the closing back quote or after `${`; NULL: it has no end. */
+const char *sym_js_template(const char *pos, const char *end, bool *is_open);
+
+/* Moves past a first line that names an interpreter, and a byte order mark. */
+const char *sym_js_begin(const char *pos, const char *end);
+
+#endif

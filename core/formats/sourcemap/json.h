@@ -1,0 +1,51 @@
+/*
+ * json.h - the values of a source map's JSON, in one pass and without a tree.
+ *
+ * A map of 100 MB is mostly a few strings, which stay where they are until they
+ * are written.  The first failure fills *err and empties the reader; a caller
+ * asks for it once per value.
+ */
+#ifndef SYM_FORMATS_SOURCEMAP_JSON_H
+#define SYM_FORMATS_SOURCEMAP_JSON_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "json/raw.h"
+
+typedef struct {
+    const char *start, *pos, *end;
+    sym_error_t *err;
+} sym_map_json_t;
+
+typedef struct {
+    sym_raw_string_t *items; /* text.data NULL: null */
+    size_t n, size;
+} sym_map_strings_t;
+
+/* White space goes with each. */
+bool sym_map_take(sym_map_json_t *j, char c);
+bool sym_map_null(sym_map_json_t *j);
+
+/* Fails with the name of a member that has a value of a wrong type. */
+sym_status_t sym_map_fail(sym_map_json_t *j, sym_status_t status,
+                          const char *what);
+
+/*
+ * Moves to the next member of an object, or item of a list, of which *n were
+ * read.  False: the end, which is taken, or a failure.  Lists have no key.
+ */
+bool sym_map_next(sym_map_json_t *j, char close, size_t *n,
+                  sym_raw_string_t *key);
+
+/* A string, or null. */
+sym_raw_string_t sym_map_string(sym_map_json_t *j);
+uint32_t sym_map_number(sym_map_json_t *j);
+void sym_map_skip(sym_map_json_t *j);
+
+/* A list of strings and null; with any_value numbers are kept as they are
+ * written, and others count as "".  null is an empty list. */
+void sym_map_strings(sym_map_json_t *j, bool any_value,
+                     sym_map_strings_t *list);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * mappings.h - the tokens of a source map's `mappings` (base 64 VLQ).
+ */
+#ifndef SYM_FORMATS_SOURCEMAP_MAPPINGS_H
+#define SYM_FORMATS_SOURCEMAP_MAPPINGS_H
+
+#include "artifacts/sourcemap/format.h"
+#include "formats/sourcemap/map.h"
+
+/* Fields of a segment that are told apart. */
+#define SYM_VLQ_FIELDS_MAX 6
+
+/*
+ * Reads the fields up to `,`, `;` or the end, and moves *pos there.  Returns how
+ * many there are, more than SYM_VLQ_FIELDS_MAX counting as one more; -1: the
+ * last one is cut, or one is longer than 64 bits.
+ *
+ * As in Sentry's crate, a byte that is no digit counts as all bits set.
+ */
+int sym_vlq_read(const char **pos, const char *end,
+                 int64_t fields[SYM_VLQ_FIELDS_MAX]);
+
+typedef struct {
+    const sym_map_part_t *part;
+    const char *pos, *end;
+    uint32_t line, column; /* of the part */
+    uint32_t source, source_line, source_column, name;
+} sym_mappings_t;
+
+void sym_mappings_begin(sym_mappings_t *m, const sym_map_part_t *part);
+
+/*
+ * The next token, in the order of the text, with the position of its part and
+ * numbers of sources and names of the whole map.  SYM_NOT_FOUND: there are no
+ * more; SYM_MALFORMED, SYM_LIMIT.
+ */
+sym_status_t sym_mappings_next(sym_mappings_t *m, sym_sourcemap_token_t *token,
+                               sym_error_t *err);
+
+#endif

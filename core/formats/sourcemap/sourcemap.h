@@ -1,0 +1,47 @@
+/*
+ * sourcemap.h - artifacts of a source map's text: of a file, or in a script.
+ */
+#ifndef SYM_FORMATS_SOURCEMAP_SOURCEMAP_H
+#define SYM_FORMATS_SOURCEMAP_SOURCEMAP_H
+
+#include "artifacts/sources/write/writer.h"
+#include "formats/format.h"
+#include "formats/sourcemap/functions.h"
+
+typedef struct {
+    sym_map_t map;
+    sym_functions_t functions;
+    bool has_functions;
+    bool has_texts; /* of sources */
+    bool is_sorted; /* tokens come in the order of their positions */
+    uint32_t n_tokens;
+    sym_str_t *sources; /* their names */
+    uint8_t *flags;     /* of sources */
+} sym_sourcemap_file_t;
+
+/* Reads and checks all of a map.  To be freed whatever it returns. */
+sym_status_t sym_sourcemap_file_read(sym_sourcemap_file_t *file, sym_str_t text,
+                                     sym_error_t *err);
+void sym_sourcemap_file_free(sym_sourcemap_file_t *file);
+
+/* The artifact `sourcemap`: the finish() of a sym_format_output_t whose writer
+ * is a sym_sourcemap_file_t. */
+sym_status_t sym_sourcemap_file_finish(void *file,
+                                       const sym_module_info_t *info,
+                                       sym_extent_put_pt put, void *ctx,
+                                       sym_writer_stats_t *stats,
+                                       sym_error_t *err);
+
+/* Adds the texts of sources that the map has. */
+sym_status_t sym_sourcemap_file_add_texts(const sym_sourcemap_file_t *file,
+                                          sym_sources_writer_t *w,
+                                          sym_error_t *err);
+
+/* Sources of this name are stored by their number. */
+void sym_sourcemap_file_number(sym_sourcemap_file_t *file, sym_str_t name);
+
+/* Writes an id for a file that has none, a hash of its bytes in canonical form,
+ * and returns its length. */
+size_t sym_sourcemap_content_id(sym_str_t text, char id[SYM_ID_MAX]);
+
+#endif

@@ -1,0 +1,45 @@
+
+/*
+ * ngx_http_symbolicate_request_source_attempt.h - the ends of an attempt at a
+ * source of a request.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_ATTEMPT_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_ATTEMPT_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
+
+
+ngx_str_t ngx_http_symbolicate_request_source_str(sym_str_t s);
+
+/* Ends the attempt, never at once.  trouble: static; NULL: fetch->status is
+ * set. */
+ngx_int_t ngx_http_symbolicate_request_source_stop(
+    ngx_http_symbolicate_request_attempt_t *g, const char *trouble);
+
+/* The same: the address is not one that may be asked. */
+ngx_int_t ngx_http_symbolicate_request_source_restricted(
+    ngx_http_symbolicate_request_attempt_t *g);
+
+/* Ends the attempt if the host of the source is blocked, wherever it leads to,
+ * as in Symbolicator.  NGX_DECLINED: it is not blocked. */
+ngx_int_t ngx_http_symbolicate_request_source_check_host(
+    ngx_http_symbolicate_request_attempt_t *g);
+
+/* Sets fetch->url: what logs, answers and the store show, a line of words. */
+ngx_int_t ngx_http_symbolicate_request_source_show(
+    ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t shown);
+
+/* The answer to the next request is no file, and is kept in memory. */
+ngx_int_t ngx_http_symbolicate_request_source_read(
+    ngx_http_symbolicate_request_attempt_t *g,
+    ngx_http_symbolicate_request_source_step_e step);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_ATTEMPT_H_INCLUDED_ */

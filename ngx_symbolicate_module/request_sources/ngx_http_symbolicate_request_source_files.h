@@ -1,0 +1,22 @@
+
+/*
+ * ngx_http_symbolicate_request_source_files.h - files in a folder that a
+ * request names.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_FILES_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_FILES_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
+
+
+extern const ngx_http_symbolicate_request_source_kind_t
+    ngx_http_symbolicate_request_source_folder;
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_FILES_H_INCLUDED_ */

@@ -1,0 +1,120 @@
+
+/*
+ * ngx_http_symbolicate_request_source_state.h - an attempt at a source of a
+ * request, as its files know it.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sources/google/google.h"
+#include "sources/guard/url.h"
+#include "sources/request/sources.h"
+#include "sources/request/sentry_files.h"
+
+#include "download/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+
+
+/* Of the texts of one fetch, all its attempts and redirects together. */
+#define NGX_SYMBOLICATE_REQUEST_SOURCE_TEXTS   (4 * 1024 * 1024)
+
+
+/* What the subrequest under way asks for. */
+typedef enum {
+    ngx_http_symbolicate_request_source_file = 0,
+    ngx_http_symbolicate_request_source_files,
+    ngx_http_symbolicate_request_source_token
+} ngx_http_symbolicate_request_source_step_e;
+
+
+/* A type of sources.  NULL: nothing is to be done. */
+typedef struct {
+
+    /* Begins to ask for a file; place: where it is, of a type that has_places.
+     * NGX_DECLINED: the source has no such file. */
+    ngx_int_t                     (*try)(
+            ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source, sym_request_source_place_t *place);
+
+    /* Adds what proves who asks to the headers of the next request. */
+    ngx_int_t                     (*add_keys)(
+        ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source);
+
+    /* Whether the origin of the file may see the source's headers. */
+    ngx_uint_t                    (*is_trusted)(
+        ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source);
+
+    /* An answer that is no file has come, in g->text; NGX_DECLINED: the attempt
+     * ends. */
+    ngx_int_t                     (*answered)(
+        ngx_http_symbolicate_request_attempt_t *g, ngx_uint_t is_whole);
+    size_t                          max;        /* bytes of such an answer */
+    const char                     *too_long;
+
+    /* The source refused the request. */
+    void                          (*refused)(
+        ngx_http_symbolicate_request_attempt_t *g,
+        const sym_request_source_t *source);
+
+    unsigned                        has_places:1;
+} ngx_http_symbolicate_request_source_kind_t;
+
+
+struct ngx_http_symbolicate_request_attempt_s {
+    ngx_http_symbolicate_fetch_t   *fetch;
+    const ngx_http_symbolicate_request_source_kind_t  *kind;
+                                                /* of the attempt */
+    sym_arena_t                     arena;
+    sym_url_t                       first;      /* the credentials are for its
+                                                 * origin */
+    sym_url_t                       url;        /* under way */
+
+    ngx_resolver_ctx_t             *resolving;  /* NULL: nothing is */
+    ngx_event_t                     event;      /* the attempt has ended without
+                                                 * a subrequest */
+
+    ngx_str_t                       outcome;    /* of an attempt that did not
+                                                 * get as far as the file's
+                                                 * host; or empty */
+    unsigned                        unresolved:1;   /* its host is */
+
+    const sym_request_source_t       *headed;     /* whose headers these are the
+                                                 * values of */
+    sym_str_t                      *values;
+
+    ngx_http_symbolicate_request_source_step_e  step;
+    u_char                         *text;       /* of an answer that is no
+                                                 * file */
+    size_t                          ntext;
+
+    /* of a gcs source */
+    sym_url_t                       place;      /* of the file, once there is
+                                                 * a token */
+    sym_sha256_t                    key;        /* of the token */
+    sym_str_t                       token;
+    sym_str_t                       form;       /* to be posted */
+    ngx_queue_t                     queue;      /* of those that wait for a
+                                                 * token; next is NULL: in
+                                                 * none */
+
+    /* of a sentry source */
+    const sym_request_source_t       *listed;     /* its list was asked for */
+    sym_sentry_file_t              *files;      /* of it; files 0: was tried */
+    uint32_t                        nfiles;
+
+    /* variables of the internal location */
+    ngx_str_t                       target;
+    ngx_str_t                       host;
+    ngx_str_t                       name;
+};
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_ */

@@ -1,0 +1,45 @@
+
+/*
+ * ngx_http_symbolicate_request_sources.h - the sources that a request has
+ * brought along.
+ *
+ * They outlive their request, for as long as a download that it began.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCES_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCES_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_source.h"
+
+
+/*
+ * Copies the list, for which the caller holds one reference.  policy: the
+ * location's.  NGX_BUSY: the sources of all requests take too much memory;
+ * NGX_ERROR: out of memory.
+ */
+ngx_int_t ngx_http_symbolicate_request_sources_create(ngx_http_request_t *r,
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    const sym_request_sources_t *list,
+    ngx_http_symbolicate_request_sources_t **set);
+
+void ngx_http_symbolicate_request_sources_hold(
+    ngx_http_symbolicate_request_sources_t *set);
+void ngx_http_symbolicate_request_sources_release(
+    ngx_http_symbolicate_request_sources_t *set);
+
+/* What takes the place of the location's. */
+ngx_http_symbolicate_fetch_policy_t *
+ngx_http_symbolicate_request_sources_policy(
+    ngx_http_symbolicate_request_sources_t *set);
+const sym_scopes_t *ngx_http_symbolicate_request_sources_scopes(
+    ngx_http_symbolicate_request_sources_t *set);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCES_H_INCLUDED_ */
