@@ -178,12 +178,26 @@ look_for(sym_request_t *r, uint32_t i, const sym_ref_key_t *k,
 {
     sym_need_t *m = &r->needs[i];
 
-    if (i < r->stats.modules && m->kind == SYM_KIND_SYMCACHE) {
+    if (m->kind == SYM_KIND_SYMCACHE) {
         return sym_resolver_open(r->resolver, i, &k->key, &k->asked, missing);
     }
 
     return sym_artifact_find(r->resolver, &k->key, m->kind, &k->asked,
                              &m->artifact, missing);
+}
+
+
+/* Modules have the numbers of their needs in the resolver: room for all. */
+static bool
+reserve_modules(sym_request_t *r)
+{
+    uint32_t n = n_needs(r);
+
+    while (n > r->stats.modules && r->needs[n - 1].kind != SYM_KIND_SYMCACHE) {
+        n--;
+    }
+
+    return sym_resolver_reserve(r->resolver, n);
 }
 
 
@@ -229,7 +243,7 @@ open_need(sym_request_t *r, uint32_t i)
 static bool
 is_lost(const sym_request_t *r, uint32_t i)
 {
-    return i < r->stats.modules && r->needs[i].kind == SYM_KIND_SYMCACHE
+    return r->needs[i].kind == SYM_KIND_SYMCACHE
                ? sym_resolver_is_lost(r->resolver, i)
                : sym_artifact_is_lost(&r->needs[i].artifact);
 }
@@ -238,7 +252,7 @@ is_lost(const sym_request_t *r, uint32_t i)
 static bool
 is_unsound(const sym_request_t *r, uint32_t i)
 {
-    return i < r->stats.modules && r->needs[i].kind == SYM_KIND_SYMCACHE
+    return r->needs[i].kind == SYM_KIND_SYMCACHE
                ? sym_resolver_is_unsound(r->resolver, i)
                : r->needs[i].artifact.is_unsound;
 }
@@ -299,21 +313,17 @@ make_room(sym_request_t *r)
 }
 
 
-/* One more need, of the object of needs[last]. */
-static sym_status_t
-add_need(sym_request_t *r, uint32_t last, sym_kind_t kind)
+sym_status_t
+sym_request_need_object(sym_request_t *r, const sym_object_ref_t *ref,
+                        sym_kind_t kind, uint32_t *need)
 {
-    uint32_t n = n_needs(r);
-
     if (make_room(r) != SYM_OK) {
         return SYM_NOMEM;
     }
 
-    r->needs[n] = (sym_need_t){ .ref = r->needs[last].ref,
-                                .is_thorough = r->needs[last].is_thorough,
-                                .kind = kind,
-                                .found = SYM_NEED_MISSING };
-    r->needs[last].next = n;
+    *need = n_needs(r);
+    r->needs[*need] =
+        (sym_need_t){ .ref = ref, .kind = kind, .found = SYM_NEED_MISSING };
     r->n_further++;
     return SYM_OK;
 }
@@ -334,32 +344,29 @@ sym_request_need(sym_request_t *r, uint32_t of, sym_kind_t kind, uint32_t *need)
         return SYM_OK;
     }
 
-    rc = add_need(r, last, kind);
-    *need = n_needs(r) - 1;
+    rc = sym_request_need_object(r, r->needs[last].ref, kind, need);
+    if (rc == SYM_OK) {
+        r->needs[*need].is_thorough = r->needs[last].is_thorough;
+        r->needs[last].next = *need;
+    }
+
     return rc;
 }
 
 
 static sym_status_t
-add_text_need(sym_request_t *r, sym_str_t url)
+add_text_need(sym_request_t *r, sym_str_t url, uint32_t *need)
 {
-    uint32_t n = n_needs(r);
     sym_object_ref_t *ref = sym_arena_calloc(r->arena, 1, sizeof(*ref));
 
-    if (ref == NULL || make_room(r) != SYM_OK) {
+    if (ref == NULL) {
         return SYM_NOMEM;
     }
 
     ref->url = sym_arena_copy(r->arena, url);
-    if (ref->url.data == NULL) {
-        return SYM_NOMEM;
-    }
-
-    r->needs[n] = (sym_need_t){ .ref = ref,
-                                .kind = SYM_KIND_SOURCES,
-                                .found = SYM_NEED_MISSING };
-    r->n_further++;
-    return SYM_OK;
+    return ref->url.data != NULL
+               ? sym_request_need_object(r, ref, SYM_KIND_SOURCES, need)
+               : SYM_NOMEM;
 }
 
 
@@ -383,8 +390,7 @@ sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
         return SYM_NOT_FOUND;
     }
 
-    *need = n_needs(r);
-    return add_text_need(r, url);
+    return add_text_need(r, url, need);
 }
 
 
@@ -471,7 +477,8 @@ begin(sym_request_t *r, const sym_view_t *view)
     r->resolver =
         sym_resolver_create(r->arena, view->store, view->snapshot, view->now_s,
                             r->stats.modules, r->stats.frames);
-    if (r->resolver == NULL) {
+    if (r->resolver == NULL || !reserve_modules(r)) {
+        r->resolver = NULL;
         return SYM_NOMEM;
     }
 
@@ -506,6 +513,10 @@ go_on(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
     rc = r->step(r, out, budget);
     r->is_opening = rc == SYM_OK && r->n_opened != n_needs(r);
+    if (r->is_opening && !reserve_modules(r)) {
+        return SYM_NOMEM;
+    }
+
     r->was_unsound = r->was_unsound && !(is_first && rc == SYM_OK);
     return rc;
 }

@@ -274,6 +274,12 @@ double sym_request_spent_s(const sym_request_t *r);
 sym_status_t sym_request_need(sym_request_t *r, uint32_t of, sym_kind_t kind,
                               uint32_t *need);
 
+/* Adds a need of another object, which must stay in place, such as a module that
+ * only an answer has named; otherwise as sym_request_need(). */
+sym_status_t sym_request_need_object(sym_request_t *r,
+                                     const sym_object_ref_t *ref,
+                                     sym_kind_t kind, uint32_t *need);
+
 /*
  * The need of the text at a URL, by the source `links` of the request's; a new
  * one begins another round.  SYM_OK; SYM_NOT_FOUND: there is no such need yet,

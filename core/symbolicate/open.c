@@ -209,6 +209,36 @@ remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
 }
 
 
+/* A symcache refers to its module, so it is opened again where that is now. */
+bool
+sym_resolver_reserve(sym_resolver_t *r, uint32_t n_modules)
+{
+    sym_opened_module_t *grown;
+
+    if (n_modules <= r->n_modules) {
+        return true;
+    }
+
+    grown = sym_arena_calloc(r->arena, n_modules, 2 * sizeof(*grown));
+    if (grown == NULL) {
+        return false;
+    }
+
+    if (r->n_modules != 0) {
+        memcpy(grown, r->modules, r->n_modules * sizeof(*grown));
+    }
+
+    for (uint32_t i = 0; i < r->n_modules; i++) {
+        close_cache(r, &grown[i]);
+        grown[i].get_ctx = &grown[i];
+    }
+
+    r->modules = grown;
+    r->n_modules = 2 * n_modules;
+    return true;
+}
+
+
 void
 sym_resolver_expect(sym_resolver_t *r, uint32_t module,
                     const sym_module_key_t *key)

@@ -86,6 +86,10 @@ void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
  * Without this call: SYM_DEMANGLE_FULL, and such modules' names are not. */
 void sym_resolver_use_style(sym_resolver_t *r, unsigned style);
 
+/* Makes room for more modules.  Answers of the present chunk do not count any more,
+ * if there was no room.  False: out of memory. */
+bool sym_resolver_reserve(sym_resolver_t *r, uint32_t n_modules);
+
 /* A module will be opened soon: before that, for several at a time, expect then
  * fetch, as they wait for memory.  Each must be expected. */
 void sym_resolver_expect(sym_resolver_t *r, uint32_t module,

@@ -23,8 +23,8 @@ my @COPIED = qw(config Makefile core loader ngx_symbolicate_module page);
 my @SECTIONS = ('A kind', 'A format', 'An API');
 my $DOC = 'docs/design/adding.md';
 
-# An API of the tests.
-my $QUOTE = [ 'core/api/quote/quote.c', 't/api/quote.c' ];
+# APIs of the tests: t/api/NAME.c.
+my @APIS = qw(quote trail);
 
 sub adding_section {
     my ($heading) = @_;
@@ -48,8 +48,8 @@ sub put {
 # Files of the examples, and rows of tables.
 sub put_examples {
     my ($copy) = @_;
-    my %rows = ('core/api/list.h' => [ 'API(quote)' ]);
-    put("$copy/$QUOTE->[0]", read_file(root() . "/$QUOTE->[1]"), $QUOTE->[1]);
+    my %rows = ('core/api/list.h' => [ map {"API($_)"} @APIS ]);
+    put("$copy/core/api/$_/$_.c", read_file(root() . "/t/api/$_.c"), "t/api/$_.c") for @APIS;
 
     for my $heading (@SECTIONS) {
         my $section = adding_section($heading);
