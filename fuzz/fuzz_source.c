@@ -1,15 +1,16 @@
 /*
  * Any bytes as a module to ask a source for, and as the key of an object.  A
  * path never leaves its folder, is what S3 signs, and leads back to its module;
- * what is refused leaves nothing.  The first byte says how ids are written and
- * how small the buffer is; a line feed stands between name and id.
+ * what is refused has no place.  The first byte says how ids are written and how
+ * small the buffer of a pointer is; a line feed stands between name and id.
  */
 #include <stdlib.h>
 
 #include "check.h"
 #include "base/uri.h"
-#include "object/object_id.h"
-#include "sources/paths/layout.h"
+#include "object/variant.h"
+#include "sources/paths/module_of.h"
+#include "sources/paths/plan.h"
 #include "sources/paths/symstore_pointer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +38,7 @@ check_parts(sym_str_t path)
 static void
 check_signed(sym_str_t path)
 {
-    char sent[SYM_SOURCE_PATH_MAX + 1] = "/";
+    char sent[SYM_SOURCE_ENCODED_MAX + 1] = "/";
     sym_error_t err = { 0 };
     sym_arena_t arena;
     sym_str_t canonical;
@@ -51,81 +52,67 @@ check_signed(sym_str_t path)
 }
 
 
-/* Of a .sym file the name is known, too. */
+/* The path of a .sym file contains the name. */
 static void
-check_back(sym_str_t key, const sym_source_module_t *module,
-           sym_str_t want_name)
+check_back(sym_str_t path, const sym_object_ref_t *ref, sym_str_t want_name)
 {
-    char want[SYM_ID_MAX];
     sym_source_found_t found;
     sym_code_id_t code_id;
-    bool is_found = sym_source_module_of(key, &found);
+    sym_ref_key_t want;
+    bool is_found = sym_source_module_of(path, &found);
 
     check(is_found && sym_str_eq(found.name, want_name));
+    check(sym_ref_key(ref, &want));
 
     if (found.id_len == 0) {
-        check(sym_code_id_read_pe(module->code_id, &code_id)
+        check(sym_code_id_read_pe(want.key.code_id, &code_id)
               && sym_code_id_eq(&found.code_id, &code_id));
         return;
     }
 
-    check(found.id_len == sym_debug_id_canonical(module->id, want));
-    check(memcmp(found.id, want, found.id_len) == 0);
+    check(sym_str_eq(sym_str(found.id, found.id_len), want.key.id));
 }
 
 
-/* size bytes at most, and a sanitizer behind them. */
 static void
-ask(const sym_source_module_t *module, const sym_source_rules_t *rules,
-    sym_source_file_t file, size_t size)
+check_place(const sym_source_place_t *place, const sym_object_ref_t *ref,
+            sym_layout_t layout)
 {
-    bool is_breakpad = rules->layout == SYM_LAYOUT_BREAKPAD;
-    sym_status_t status;
-    char *path_room = malloc(size), *key_room = malloc(size);
-    sym_error_t err = { 0 };
-    sym_str_t path, key;
+    char sent[SYM_SOURCE_ENCODED_MAX];
+    sym_str_t encoded = sym_source_encode(place->path, sent);
 
-    check(path_room != NULL && key_room != NULL);
-
-    status = sym_source_path(rules, file, module, path_room, size, &path, &err);
-
-    if (status == SYM_OK) {
-        /* a key is never longer than its path */
-        check(sym_source_key(rules, file, module, key_room, size, &key, &err)
-              == SYM_OK);
-        check_signed(path);
-        if (is_breakpad) {
-            check_parts(path);
-            check_parts(key);
-            check_back(key, module, module->name);
-        } else if (file >= SYM_SOURCE_PDB && file <= SYM_SOURCE_PE_PACKED
-                   && rules->layout != SYM_LAYOUT_SLASHSYMBOLS)
-        {
-            check_back(key, module, SYM_STR(""));
-        }
-    } else if (status == SYM_NOT_FOUND) {
-        check(path.len == 0 && err.what == NULL);
-    } else {
-        check(path.len == 0 && err.what != NULL);
-        check(err.status == SYM_MALFORMED || size < SYM_SOURCE_PATH_MAX
-              || module->id.len > SYM_SOURCE_ID_MAX);
+    check(place->path.len < SYM_SOURCE_PATH_MAX);
+    check_signed(encoded);
+    if (layout == SYM_LAYOUT_BREAKPAD) {
+        check_parts(place->path);
+        check_parts(encoded);
+        check_back(place->path, ref, ref->debug_file);
+    } else if (place->file >= SYM_SOURCE_PDB
+               && place->file <= SYM_SOURCE_PE_PACKED
+               && layout != SYM_LAYOUT_SLASHSYMBOLS)
+    {
+        check_back(place->path, ref, SYM_STR(""));
     }
-
-    free(path_room);
-    free(key_room);
 }
 
 
 static void
-ask_all(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
+ask_all(const sym_object_ref_t *ref, sym_source_ids_t ids)
 {
     for (unsigned i = 0; i <= SYM_LAYOUT_SLASHSYMBOLS; i++) {
         sym_source_rules_t rules = { .layout = (sym_layout_t) i, .ids = ids };
+        sym_source_plan_t plan;
+        sym_arena_t arena;
 
         rules.files = sym_layout_files(rules.layout);
-        for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
-            ask(module, &rules, (sym_source_file_t) file, size);
+        sym_arena_init(&arena, 0);
+        check(sym_source_plan(&arena, ref, &rules, ~0U, SYM_DEBUG_FILES_FIRST,
+                              &plan)
+              == SYM_OK);
+        for (unsigned n = 0; n < plan.n; n++) {
+            check_place(&plan.at[n], ref, rules.layout);
         }
+        sym_arena_drop(&arena);
     }
 }
 
@@ -134,22 +121,27 @@ ask_all(const sym_source_module_t *module, sym_source_ids_t ids, size_t size)
 static void
 read_key(sym_str_t key)
 {
-    char out[SYM_SOURCE_PATH_MAX];
-    sym_source_found_t found;
-    bool is_found = sym_source_module_of(key, &found);
-    sym_error_t err = { 0 };
-    sym_str_t path;
     const sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
                                        .files = 1u << SYM_SOURCE_BREAKPAD };
-    const sym_source_module_t module = { .name = found.name,
-                                         .id = { found.id, found.id_len } };
+    sym_source_found_t found;
+    bool is_found = sym_source_module_of(key, &found);
+    sym_source_plan_t plan;
+    sym_object_ref_t ref;
+    sym_arena_t arena;
 
     check(is_found == (found.id_len != 0 || found.code_id.len != 0));
     check(is_found || found.name.len == 0);
-    check(found.name.len == 0
-          || sym_source_path(&rules, SYM_SOURCE_BREAKPAD, &module, out,
-                             sizeof(out), &path, &err)
-                 == SYM_OK);
+    if (found.name.len == 0) {
+        return;
+    }
+
+    sym_arena_init(&arena, 0);
+    sym_object_ref_named(&ref, found.name, sym_str(found.id, found.id_len));
+    check(
+        sym_source_plan(&arena, &ref, &rules, ~0U, SYM_DEBUG_FILES_FIRST, &plan)
+            == SYM_OK
+        && plan.n == 1);
+    sym_arena_drop(&arena);
 }
 
 
@@ -178,9 +170,9 @@ read_pointer(sym_str_t text, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sym_source_module_t module = { 0 };
-    sym_code_id_t code_id;
+    sym_object_ref_t ref;
     size_t room = SYM_SOURCE_PATH_MAX, name_len;
+    sym_str_t id = SYM_STR("");
     const char *end;
     char *text;
 
@@ -197,22 +189,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     end = memchr(text, '\n', size);
     name_len = end != NULL ? (size_t) (end - text) : size;
-    module.name = sym_str(text, name_len);
-    module.id = sym_str(text + name_len, 0);
     if (end != NULL) {
-        module.id = sym_str(end + 1, size - name_len - 1);
+        id = sym_str(end + 1, size - name_len - 1);
     }
 
-    (void) sym_mozilla_code_id(module.name, module.id, &code_id);
-    module.code_id = sym_str(code_id.text, code_id.len);
-
+    sym_object_ref_mozilla(&ref, sym_str(text, name_len), id);
     if ((data[0] & 2) != 0) {
         room = (size_t) (data[0] >> 2) + 1;
     }
 
-    ask_all(&module,
-            (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS,
-            room);
+    ask_all(&ref,
+            (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS);
     read_key(sym_str(text, size));
     read_pointer(sym_str(text, size), room);
     free(text);

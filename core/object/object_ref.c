@@ -84,6 +84,50 @@ sym_object_ref_sent(const sym_object_ref_t *ref, char text[SYM_ID_TEXT_MAX])
 }
 
 
+/* --- copies --- */
+
+#define TEXTS 7
+
+static void
+list_texts(sym_object_ref_t *ref, sym_str_t *texts[TEXTS])
+{
+    texts[0] = &ref->debug_file;
+    texts[1] = &ref->code_file;
+    texts[2] = &ref->sent;
+    texts[3] = &ref->checksum;
+    texts[4] = &ref->url;
+    texts[5] = &ref->release;
+    texts[6] = &ref->dist;
+}
+
+
+size_t
+sym_object_ref_bytes(const sym_object_ref_t *ref)
+{
+    return ref->debug_file.len + ref->code_file.len + ref->sent.len
+           + ref->checksum.len + ref->url.len + ref->release.len
+           + ref->dist.len;
+}
+
+
+void
+sym_object_ref_copy(sym_object_ref_t *to, const sym_object_ref_t *from,
+                    char *room)
+{
+    sym_str_t *texts[TEXTS];
+
+    *to = *from;
+    list_texts(to, texts);
+    for (unsigned i = 0; i < TEXTS; i++) {
+        if (texts[i]->len != 0) {
+            memcpy(room, texts[i]->data, texts[i]->len);
+        }
+        texts[i]->data = room;
+        room += texts[i]->len;
+    }
+}
+
+
 /* --- comparing --- */
 
 static bool

@@ -61,6 +61,12 @@ void sym_object_ref_mozilla(sym_object_ref_t *ref, sym_str_t name,
 sym_str_t sym_object_ref_sent(const sym_object_ref_t *ref,
                               char text[SYM_ID_TEXT_MAX]);
 
+/* Bytes of all texts; and a copy of the reference whose texts are copied to
+ * `room`. */
+size_t sym_object_ref_bytes(const sym_object_ref_t *ref);
+void sym_object_ref_copy(sym_object_ref_t *to, const sym_object_ref_t *from,
+                         char *room);
+
 /*
  * Whether a file is the object: they have an id in common and no id differs; with
  * is_either one equal id is enough.  The age ffffffff is equal to every age

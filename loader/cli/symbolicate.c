@@ -27,7 +27,7 @@
 #include "cli/stack_text.h"
 #include "common/interrupt.h"
 #include "json/load.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/plan.h"
 
 #define READ_FIRST ((size_t) 1 << 16)
 
@@ -214,31 +214,25 @@ static void
 find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
            int *n_files)
 {
-    sym_source_rules_t rules = s->rules;
-    sym_source_module_t module;
-    sym_ref_key_t k;
+    sym_source_plan_t plan;
+    sym_arena_t arena;
 
-    if (!sym_request_key(s->request, need, &k)) {
-        return;
+    sym_arena_init(&arena, 0);
+    if (sym_source_plan(&arena, need->ref, &s->rules,
+                        sym_kind_files(need->kind, need->ref->type)
+                            & ~need->without,
+                        SYM_CODE_FILES_FIRST, &plan)
+        != SYM_OK)
+    {
+        plan.n = 0;
     }
 
-    module = (sym_source_module_t){ .name = k.key.name,
-                                    .id = k.sent,
-                                    .code_id = k.key.code_id,
-                                    .object = k.asked.object };
-    rules.files = sym_kind_files(need->kind, need->ref->type) & ~need->without;
+    for (unsigned i = 0; i < plan.n && *n_files < FILES_MAX; i++) {
+        char *path;
 
-    for (unsigned i = 0; i < SYM_SOURCE_PLACES && *n_files < FILES_MAX; i++) {
-        char key[SYM_SOURCE_PATH_MAX], *path;
-        sym_source_place_t place;
-        sym_error_t err = { 0 };
-
-        if (sym_source_place(&rules, &module, true, i, false, key, sizeof(key),
-                             &place, &err)
-                != SYM_OK
-            || asprintf(&path, "%s/%.*s", s->folder, (int) place.path.len,
-                        place.path.data)
-                   < 0)
+        if (asprintf(&path, "%s/%.*s", s->folder, (int) plan.at[i].path.len,
+                     plan.at[i].path.data)
+            < 0)
         {
             continue;
         }
@@ -249,6 +243,8 @@ find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
             free(path);
         }
     }
+
+    sym_arena_drop(&arena);
 }
 
 
@@ -506,6 +502,7 @@ read_symbols(symbolicate_t *s, const char *text)
     const char *colon = strchr(text, ':');
 
     s->rules.layout = SYM_LAYOUT_UNIFIED;
+    s->rules.files = ~0U;
     s->folder = text;
 
     if (colon != NULL && memchr(text, '/', (size_t) (colon - text)) == NULL) {

@@ -15,8 +15,8 @@
 
 #include "protocol/message.h"
 #include "sources/guard/deny_list.h"
+#include "sources/paths/rules.h"
 #include "sources/request/sources.h"
-#include "sources/paths/layout.h"
 
 
 /* Longest statuses list of "absent=". */

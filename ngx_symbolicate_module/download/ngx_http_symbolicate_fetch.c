@@ -57,54 +57,17 @@ static const ngx_http_symbolicate_index_reader_t
 
 
 static ngx_int_t
-ngx_http_symbolicate_fetch_copy_text(ngx_http_symbolicate_fetch_t *fetch,
-    sym_str_t *to, sym_str_t from)
+ngx_http_symbolicate_fetch_copy_ref(ngx_http_symbolicate_fetch_t *fetch,
+    const sym_object_ref_t *ref)
 {
-    u_char  *p;
+    char  *texts;
 
-    p = ngx_pnalloc(fetch->pool, from.len);
-    if (p == NULL) {
+    texts = ngx_pnalloc(fetch->pool, sym_object_ref_bytes(ref));
+    if (texts == NULL) {
         return NGX_ERROR;
     }
 
-    if (from.len) {
-        ngx_memcpy(p, from.data, from.len);
-    }
-
-    *to = sym_str((char *) p, from.len);
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_symbolicate_fetch_copy_object(ngx_http_symbolicate_fetch_t *fetch,
-    const sym_object_ref_t *object)
-{
-    if (object == NULL) {
-        return NGX_OK;
-    }
-
-    fetch->object = *object;
-    fetch->module.object = &fetch->object;
-
-    if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->object.debug_file,
-                                             object->debug_file)
-            != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_text(fetch,
-                                                &fetch->object.code_file,
-                                                object->code_file)
-           != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_text(fetch,
-                                                &fetch->object.checksum,
-                                                object->checksum)
-           != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->object.url,
-                                                object->url)
-           != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
+    sym_object_ref_copy(&fetch->ref, ref, texts);
 
     return NGX_OK;
 }
@@ -145,6 +108,8 @@ ngx_http_symbolicate_fetch_create(
     fetch->timer.cancelable = 1;
     fetch->began = ngx_current_msec;
 
+    sym_arena_init(&fetch->arena, 0);
+
     fetch->outcome.fd = -1;
     fetch->outcome.attempts.data = fetch->attempts;
     fetch->outcome.reason.data = fetch->reason;
@@ -153,6 +118,7 @@ ngx_http_symbolicate_fetch_create(
                                         ngx_http_symbolicate_fetch_tried)
         != NGX_OK)
     {
+        sym_arena_drop(&fetch->arena);
         ngx_free(fetch);
         return NULL;
     }
@@ -176,24 +142,12 @@ ngx_http_symbolicate_fetch_start(
     }
 
     fetch->files = object->files;
-    fetch->thorough = object->thorough;
+    fetch->ids = object->ids;
+    fetch->order = object->order;
     fetch->next = next;
     fetch->outcome.attempts.len = attempts->len;
 
-    if (ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.name,
-                                             object->name)
-            != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.id,
-                                                object->id)
-           != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->module.code_id,
-                                                object->code_id)
-           != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_text(fetch, &fetch->canonical,
-                                                object->canonical)
-           != NGX_OK
-        || ngx_http_symbolicate_fetch_copy_object(fetch, object->object)
-           != NGX_OK
+    if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
     {
         (void) ngx_http_symbolicate_fetch_free(fetch);
@@ -345,6 +299,7 @@ ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
         ngx_del_timer(&fetch->timer);
     }
 
+    sym_arena_drop(&fetch->arena);
     ngx_free(fetch);
 
     return NGX_OK;

@@ -28,13 +28,8 @@
 void
 ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
 {
-    char                            text[SYM_SOURCE_PATH_MAX];
     u_char                         *p, *last;
     ngx_uint_t                      i;
-    unsigned                        number;
-    sym_error_t                     err;
-    sym_source_rules_t              rules;
-    sym_source_place_t              place;
     ngx_http_symbolicate_source_t  *source;
 
     last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
@@ -46,29 +41,19 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
             continue;
         }
 
-        rules = ngx_http_symbolicate_fetch_rules(fetch, source);
-
-        for (number = 0; number < SYM_SOURCE_PLACES; number++) {
-            ngx_memzero(&err, sizeof(sym_error_t));
-
-            if (sym_source_place(&rules, &fetch->module, fetch->thorough,
-                                 number, 1, text, sizeof(text), &place, &err)
-                != SYM_NOT_FOUND)
-            {
-                break;
-            }
-        }
-
         p = fetch->attempts + fetch->outcome.attempts.len;
 
-        if (number < SYM_SOURCE_PLACES
-            || (size_t) (last - p) < source->name.len + 64)
+        if ((size_t) (last - p) < source->name.len + 64
+            || ngx_http_symbolicate_fetch_has_places(fetch, source)
+               != NGX_DECLINED)
         {
             continue;
         }
 
         p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
-                         fetch->module.code_id.len || fetch->module.object
+                         (fetch->ref.code_id.len
+                          && fetch->ids != NGX_SYMBOLICATE_IDS_CANONICAL)
+                         || !fetch->ref.is_either
                          ? "has no path for such an id" : "needs a code id");
 
         fetch->outcome.attempts.len = p - fetch->attempts;

@@ -106,8 +106,8 @@ ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
     size_t      i;
     ngx_str_t   value;
 
-    value.data = (u_char *) fetch->object.checksum.data;
-    value.len = fetch->object.checksum.len;
+    value.data = (u_char *) fetch->ref.checksum.data;
+    value.len = fetch->ref.checksum.len;
 
     if (value.len == 0 || value.len > NGX_SYMBOLICATE_CHECKSUM_MAX) {
         return NGX_OK;
@@ -146,47 +146,25 @@ ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
 ngx_int_t
 ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
 {
-    char                 key[SYM_SOURCE_PATH_MAX];
-    char                 encoded[SYM_SOURCE_PATH_MAX];
-    unsigned             number;
-    ngx_int_t            rc;
-    sym_error_t          err;
-    sym_source_rules_t   rules;
-    sym_source_place_t   plain, place;
+    char                encoded[SYM_SOURCE_ENCODED_MAX];
+    ngx_int_t           rc;
+    sym_source_place_t  place;
 
     for ( ;; ) {
-        if (!ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
-                                             &fetch->source, &number,
-                                             &fetch->file))
-        {
-            return NGX_DECLINED;
+        rc = ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
+                                             &fetch->source, &place);
+        if (rc != NGX_OK) {
+            return rc;
         }
 
+        fetch->file = place.file;
         fetch->hops = 0;
 
         ngx_http_symbolicate_fetch_reset(fetch);
 
-        plain.path = SYM_STR("");
-        place.path = SYM_STR("");
-
-        if (ngx_http_symbolicate_fetch_has_paths(fetch->source)) {
-            rules = ngx_http_symbolicate_fetch_rules(fetch, fetch->source);
-
-            ngx_memzero(&err, sizeof(sym_error_t));
-
-            if (sym_source_place(&rules, &fetch->module, fetch->thorough,
-                                 number, 0, key, sizeof(key), &plain, &err)
-                    != SYM_OK
-                || sym_source_place(&rules, &fetch->module, fetch->thorough,
-                                    number, 1, encoded, sizeof(encoded),
-                                    &place, &err)
-                    != SYM_OK)
-            {
-                return NGX_ERROR;
-            }
-        }
-
-        rc = fetch->transport->try(fetch, place.path, plain.path);
+        rc = fetch->transport->try(fetch,
+                                   sym_source_encode(place.path, encoded),
+                                   place.path);
 
         if (rc != NGX_DECLINED) {
             return rc;

@@ -50,55 +50,93 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* By the index of a source that has one. */
-static ngx_uint_t
-ngx_http_symbolicate_fetch_is_listed(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *source, sym_source_rules_t *rules,
-    unsigned number)
+/* NULL: no memory. */
+static sym_source_plan_t *
+ngx_http_symbolicate_fetch_plan(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source)
 {
-    char                text[SYM_SOURCE_PATH_MAX];
-    sym_error_t         err;
-    sym_source_place_t  place;
+    if (fetch->planned != source) {
+        fetch->planned = NULL;
 
-    if (!source->has_index) {
-        return 1;
+        if (sym_source_plan(&fetch->arena, &fetch->ref, &source->rules,
+                            fetch->files, fetch->order, &fetch->plan)
+            != SYM_OK)
+        {
+            return NULL;
+        }
+
+        fetch->planned = source;
     }
 
-    ngx_memzero(&err, sizeof(sym_error_t));
-
-    return sym_source_place(rules, &fetch->module, fetch->thorough, number, 0,
-                            text, sizeof(text), &place, &err)
-               == SYM_OK
-           && ngx_http_symbolicate_index_has(source, place.path);
+    return &fetch->plan;
 }
 
 
-ngx_uint_t
-ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_uint_t *next, ngx_http_symbolicate_source_t **source, unsigned *number,
-    sym_source_file_t *file)
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_spelled(ngx_http_symbolicate_fetch_t *fetch,
+    sym_source_place_t *place)
 {
-    char                 text[SYM_SOURCE_PATH_MAX];
-    ngx_uint_t           i;
-    sym_error_t          err;
-    sym_source_rules_t   rules;
-    sym_source_place_t   place;
+    return fetch->ids == NGX_SYMBOLICATE_IDS_ALL
+           || place->is_sent == (fetch->ids == NGX_SYMBOLICATE_IDS_SENT);
+}
 
-    while (*next < fetch->nsources * SYM_SOURCE_PLACES) {
+
+ngx_int_t
+ngx_http_symbolicate_fetch_has_places(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source)
+{
+    unsigned            i;
+    sym_source_plan_t  *plan;
+
+    plan = ngx_http_symbolicate_fetch_plan(fetch, source);
+    if (plan == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < plan->n; i++) {
+        if (ngx_http_symbolicate_fetch_is_spelled(fetch, &plan->at[i])) {
+            return NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
+
+/* An index lists the files of a source that has one. */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source, sym_source_place_t *place)
+{
+    return ngx_http_symbolicate_fetch_is_spelled(fetch, place)
+           && (!source->has_index
+               || ngx_http_symbolicate_index_has(source, place->path));
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_uint_t *next, ngx_http_symbolicate_source_t **source,
+    sym_source_place_t *place)
+{
+    unsigned            number;
+    ngx_uint_t          i;
+    sym_source_plan_t  *plan;
+
+    while (*next < fetch->nsources * SYM_PLAN_MAX) {
         i = (*next)++;
 
-        *source = fetch->sources[i / SYM_SOURCE_PLACES];
-        *number = i % SYM_SOURCE_PLACES;
-
-        rules = ngx_http_symbolicate_fetch_rules(fetch, *source);
+        *source = fetch->sources[i / SYM_PLAN_MAX];
+        number = i % SYM_PLAN_MAX;
 
         if ((*source)->request_source && (*source)->request_source->is_links) {
 
-            /* the module is a text, which lies in one place */
+            /* a text has one place, its URL */
 
-            if (*number == 0) {
-                *file = SYM_SOURCE_PORTABLE_PDB;
-                return 1;
+            if (number == 0) {
+                place->file = SYM_SOURCE_PORTABLE_PDB;
+                place->path = SYM_STR("");
+                return NGX_OK;
             }
 
             continue;
@@ -110,79 +148,45 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 
             /* its files have no places, but types */
 
-            if (*number < SYM_SOURCE_FILES && (rules.files & (1u << *number))) {
-                *file = *number;
-                return 1;
+            if (number < SYM_SOURCE_FILES
+                && ((*source)->rules.files & fetch->files & (1u << number)))
+            {
+                place->file = number;
+                place->path = SYM_STR("");
+                return NGX_OK;
             }
 
             continue;
         }
 
-        ngx_memzero(&err, sizeof(sym_error_t));
-
-        if (sym_source_place(&rules, &fetch->module, fetch->thorough, *number,
-                             1, text, sizeof(text), &place, &err)
-            != SYM_OK)
-        {
-            continue;
+        plan = ngx_http_symbolicate_fetch_plan(fetch, *source);
+        if (plan == NULL) {
+            return NGX_ERROR;
         }
 
-        if (fetch->canonical.len
-            && !sym_source_is_respelled(&rules, place.file, &fetch->module,
-                                        fetch->canonical))
+        if (number < plan->n
+            && ngx_http_symbolicate_fetch_is_open(fetch, *source,
+                                                  &plan->at[number]))
         {
-            continue;
+            *place = plan->at[number];
+            return NGX_OK;
         }
-
-        if (!ngx_http_symbolicate_fetch_is_listed(fetch, *source, &rules,
-                                                  *number))
-        {
-            continue;
-        }
-
-        *file = place.file;
-
-        return 1;
     }
 
-    return 0;
-}
-
-
-ngx_uint_t
-ngx_http_symbolicate_fetch_has_paths(ngx_http_symbolicate_source_t *source)
-{
-    return source->request_source == NULL
-           || (source->request_source->type != SYM_REQUEST_SOURCE_SENTRY
-               && !source->request_source->is_links);
-}
-
-
-/* Those of the source, for the files that are to be fetched. */
-sym_source_rules_t
-ngx_http_symbolicate_fetch_rules(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *source)
-{
-    sym_source_rules_t  rules;
-
-    rules = source->rules;
-    rules.files &= fetch->files;
-
-    return rules;
+    return NGX_DECLINED;
 }
 
 
 ngx_uint_t
 ngx_http_symbolicate_fetch_is_offer(ngx_http_symbolicate_fetch_t *fetch)
 {
-    unsigned                        number;
     ngx_uint_t                      next;
-    sym_source_file_t               file;
+    sym_source_place_t              place;
     ngx_http_symbolicate_source_t  *source;
 
     next = fetch->next;
 
-    return (fetch->file != SYM_SOURCE_BREAKPAD || fetch->module.object)
-           && ngx_http_symbolicate_fetch_find(fetch, &next, &source, &number,
-                                              &file);
+    return (fetch->file != SYM_SOURCE_BREAKPAD || !fetch->ref.is_either)
+           && ngx_http_symbolicate_fetch_find(fetch, &next, &source, &place)
+              == NGX_OK;
 }

@@ -20,20 +20,16 @@ ngx_int_t ngx_http_symbolicate_fetch_sources(
     ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_object_t *object);
 
-/* Finds the next place of the module, from *next on, and sets *next behind it,
- * *number to its number at the source.  False: no place is left. */
-ngx_uint_t ngx_http_symbolicate_fetch_find(
+/* Finds the next place of the object, from *next on, and sets *next behind it.
+ * NGX_DECLINED: no place is left; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
-    ngx_http_symbolicate_source_t **source, unsigned *number,
-    sym_source_file_t *file);
+    ngx_http_symbolicate_source_t **source, sym_source_place_t *place);
 
-/* What the source has of the files that are to be fetched. */
-sym_source_rules_t ngx_http_symbolicate_fetch_rules(
+/* Whether the source has a path for the object, listed or not.  NGX_OK;
+ * NGX_DECLINED; NGX_ERROR: no memory. */
+ngx_int_t ngx_http_symbolicate_fetch_has_places(
     ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *source);
-
-/* False: its files have types or addresses of their own. */
-ngx_uint_t ngx_http_symbolicate_fetch_has_paths(
     ngx_http_symbolicate_source_t *source);
 
 /* A .sym file was uploaded on purpose, so it counts, unless the type of the

@@ -33,11 +33,13 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_source_t     **sources;     /* in their order */
     ngx_uint_t                          nsources;
     const ngx_http_symbolicate_transport_t  *transport;
-    sym_source_module_t                 module;
-    sym_object_ref_t                    object;      /* of it, if known whole */
-    ngx_uint_t                          thorough;    /* all places are asked */
-    sym_str_t                           canonical;
+    sym_object_ref_t                    ref;
+    ngx_http_symbolicate_ids_t          ids;
+    sym_file_order_t                    order;
     ngx_uint_t                          files;
+    sym_arena_t                         arena;       /* of paths */
+    sym_source_plan_t                   plan;        /* of `planned` */
+    ngx_http_symbolicate_source_t      *planned;     /* NULL: no source */
     ngx_http_symbolicate_lease_t        lease;
 
     ngx_http_symbolicate_background_t  *bg;         /* NULL: cut off */

@@ -12,6 +12,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sources/paths/plan.h"
+
 #include "conf/ngx_http_symbolicate_source.h"
 
 
@@ -25,17 +27,22 @@
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
+/* The places to ask, by the spelling of the id in their paths. */
+typedef enum {
+    NGX_SYMBOLICATE_IDS_ALL,
+    NGX_SYMBOLICATE_IDS_CANONICAL,
+    NGX_SYMBOLICATE_IDS_SENT                    /* those that the canonical id
+                                                 * does not lead to */
+} ngx_http_symbolicate_ids_t;
+
 /* What is to be fetched. */
 typedef struct {
     ngx_http_symbolicate_source_t *first;       /* to be asked */
     ngx_uint_t                     others;      /* the rest of the location's
                                                  * sources may have it, too */
-    sym_str_t                      name;
-    sym_str_t                      id;
-    sym_str_t                      code_id;     /* if the id is one, or "" */
-    sym_str_t                      canonical;   /* as of what is wanted */
-    const sym_object_ref_t        *object;      /* all of it, or NULL */
-    ngx_uint_t                     thorough;    /* all places are asked */
+    const sym_object_ref_t        *ref;
+    ngx_http_symbolicate_ids_t     ids;
+    sym_file_order_t               order;
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */
 } ngx_http_symbolicate_object_t;

@@ -273,31 +273,26 @@ ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* True if a source has another path for the id as sent than for its canonical
- * form. */
+/* True if the id as sent leads to places of a source that its canonical form does
+ * not lead to. */
 static ngx_uint_t
-ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
-    sym_ref_key_t *k)
+ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_lookup_t *lookup,
+    ngx_http_symbolicate_source_t *source, sym_need_t *m)
 {
-    ngx_uint_t           file;
-    sym_source_module_t  module;
+    unsigned           i;
+    sym_source_plan_t  plan;
 
-    /* an object that is known whole has its paths from that */
-
-    if (k->asked.object) {
+    if (m->ref->sent.len == 0
+        || sym_source_plan(&lookup->arena, m->ref, &source->rules,
+                           sym_kind_files(m->kind, m->ref->type),
+                           SYM_DEBUG_FILES_FIRST, &plan)
+           != SYM_OK)
+    {
         return 0;
     }
 
-    ngx_memzero(&module, sizeof(sym_source_module_t));
-
-    module.name = k->key.name;
-    module.id = k->sent;
-    module.code_id = sym_source_code_id(k->sent, k->key.code_id);
-
-    for (file = 0; file < SYM_SOURCE_FILES; file++) {
-        if (sym_source_is_respelled(&source->rules, file, &module,
-                                    k->key.id))
-        {
+    for (i = 0; i < plan.n; i++) {
+        if (plan.at[i].is_sent) {
             return 1;
         }
     }
@@ -309,7 +304,7 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_source_t *source,
 /* The same of any source of the location. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_any_respelled(
-    ngx_http_symbolicate_lookup_t *lookup, sym_ref_key_t *k)
+    ngx_http_symbolicate_lookup_t *lookup, sym_need_t *m)
 {
     ngx_uint_t                      i;
     ngx_http_symbolicate_source_t  *sources;
@@ -317,7 +312,7 @@ ngx_http_symbolicate_missing_any_respelled(
     sources = lookup->policy->sources->elts;
 
     for (i = 0; i < lookup->policy->sources->nelts; i++) {
-        if (ngx_http_symbolicate_missing_respelled(&sources[i], k)) {
+        if (ngx_http_symbolicate_missing_respelled(lookup, &sources[i], m)) {
             return 1;
         }
     }
@@ -351,7 +346,7 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
 
         if (m->missing.state != 0
             && (!m->missing.is_open
-                || !ngx_http_symbolicate_missing_any_respelled(lookup, &k)))
+                || !ngx_http_symbolicate_missing_any_respelled(lookup, m)))
         {
             m->is_settled = 1;
             return 0;
@@ -694,10 +689,8 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 
     wanted.source = lookup->policy->links;
     wanted.kind = m->kind;
-    wanted.object = m->ref;
+    wanted.ref = m->ref;
     wanted.key = k.key;
-    wanted.id = k.key.id;
-    wanted.canonical = SYM_STR("");
 
     return ngx_http_symbolicate_pending(
                               ngx_http_symbolicate_loader_of(slcf->loader),
@@ -709,7 +702,7 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
  * out. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
-    uint32_t i, ngx_http_symbolicate_source_t *source, sym_ref_key_t *k)
+    uint32_t i, ngx_http_symbolicate_source_t *source, sym_need_t *m)
 {
     uint64_t                         before;
     ngx_uint_t                       takes;
@@ -718,8 +711,7 @@ ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
     missing = lookup->missing;
     before = missing->patterns;
 
-    takes = sym_source_takes(&source->rules, k->asked.object, k->key.name,
-                             &missing->patterns);
+    takes = sym_source_takes(&source->rules, m->ref, &missing->patterns);
 
     (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
                           before - missing->patterns);
@@ -804,7 +796,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         if (!sent) {
             search->taken = ngx_http_symbolicate_missing_takes(lookup, i,
-                                                               source, &k);
+                                                               source, m);
         }
 
         if (!search->taken) {
@@ -813,33 +805,27 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         wanted.source = source;
         wanted.kind = m->kind;
-        wanted.object = k.asked.object;
+        wanted.ref = m->ref;
         wanted.without = m->without;
         wanted.thorough = k.asked.object && m->is_thorough;
         wanted.key = k.key;
         wanted.key.scope = sym_str((char *) source->name.data,
                                    source->name.len);
         wanted.key.variant = sym_str(variant, nvariant);
-        wanted.id = k.key.id;
-
         if (sent) {
             wanted.key.id = k.asked.spelling;
-            wanted.id = k.sent;
-            wanted.canonical = k.key.id;
+            wanted.ids = NGX_SYMBOLICATE_IDS_SENT;
 
             if (search->skip || wanted.key.id.len == 0
-                || !ngx_http_symbolicate_missing_respelled(source, &k))
+                || !ngx_http_symbolicate_missing_respelled(lookup, source, m))
             {
                 search->skip = 0;
                 continue;
             }
 
         } else {
-            wanted.canonical = SYM_STR("");
-
-            if (k.asked.spelling.len == 0) {
-                wanted.id = k.sent;      /* the same, or longer */
-            }
+            wanted.ids = k.asked.spelling.len ? NGX_SYMBOLICATE_IDS_CANONICAL
+                                              : NGX_SYMBOLICATE_IDS_ALL;
         }
 
         (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,

@@ -200,14 +200,7 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 
     ngx_memzero(&object, sizeof(ngx_http_symbolicate_object_t));
 
-    object.name = proxy->path;
-    object.name.len = (const char *) memchr(proxy->path.data, '/',
-                                            proxy->path.len)
-                      - proxy->path.data;
-    object.id = SYM_STR("");
-    object.code_id = SYM_STR("");
-    object.canonical = SYM_STR("");
-    object.object = &proxy->object;
+    object.ref = &proxy->object;
     object.files = proxy->files;
     steps = NGX_SYMBOLICATE_PROXY_PATTERNS;
 
@@ -220,8 +213,7 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
                  + proxy->next++;
 
         if ((source->rules.files & proxy->files)
-            && sym_source_takes(&source->rules, &proxy->object, object.name,
-                                &steps))
+            && sym_source_takes(&source->rules, &proxy->object, &steps))
         {
             break;
         }

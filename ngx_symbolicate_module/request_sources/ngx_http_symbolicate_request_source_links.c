@@ -29,7 +29,7 @@ ngx_http_symbolicate_request_source_try_link(
 
     ngx_memzero(&err, sizeof(sym_error_t));
 
-    switch (sym_url_read(&g->arena, g->fetch->object.url, &g->url, &err)) {
+    switch (sym_url_read(&g->arena, g->fetch->ref.url, &g->url, &err)) {
 
     case SYM_OK:
         break;
@@ -70,7 +70,7 @@ ngx_http_symbolicate_request_source_is_trusted(
     const sym_request_source_t *source)
 {
     return sym_origins_have(source->patterns, source->n_patterns, &g->first,
-                            g->fetch->object.url);
+                            g->fetch->ref.url);
 }
 
 

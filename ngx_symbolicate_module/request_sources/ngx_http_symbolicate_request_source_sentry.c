@@ -76,12 +76,12 @@ ngx_http_symbolicate_request_source_try_sentry(
     g->listed = source;
     g->nfiles = 0;
 
-    if (g->fetch->module.object == NULL) {
+    if (g->fetch->ref.is_either) {
         return NGX_DECLINED;
     }
 
     status = sym_sentry_list_url(&g->arena, &source->url,
-                                 g->fetch->module.object, &g->url);
+                                 &g->fetch->ref, &g->url);
 
     if (status == SYM_NOT_FOUND) {
         return NGX_DECLINED;

@@ -14,32 +14,22 @@
 
 
 /* The module itself, as far as its request tells: its map of lines has a path
- * of the module's own ids. */
+ * of the module's own ids, code id first. */
 static void
 ngx_http_symbolicate_pending_whole(ngx_http_symbolicate_pending_t *pending,
-    sym_object_ref_t *object)
+    sym_object_ref_t *ref)
 {
-    sym_str_t          code_id, name;
-    ngx_uint_t         pdb;
-    static sym_str_t   suffix = { ".pdb", 4 };
+    ngx_uint_t  pdb;
 
-    if (pending->is.object) {
-        *object = *pending->is.object;
-        return;
+    *ref = pending->ref;
+
+    if (ref->is_either) {
+        pdb = sym_str_ends_nocase(ref->debug_file, SYM_STR(".pdb"));
+
+        ref->is_either = 0;
+        ref->type = pdb ? SYM_OBJECT_PE : SYM_OBJECT_MACHO;
+        ref->debug_file = SYM_STR("");
     }
-
-    name = pending->is.key.name;
-    pdb = name.len > suffix.len
-          && ngx_strncasecmp((u_char *) name.data + name.len - suffix.len,
-                             (u_char *) suffix.data, suffix.len) == 0;
-
-    /* with an id of either kind, code id first */
-    object->type = pdb ? SYM_OBJECT_PE : SYM_OBJECT_MACHO;
-
-    (void) sym_debug_id_read_breakpad(pending->is.key.id, &object->debug_id);
-
-    code_id = sym_source_code_id(pending->is.id, pending->is.key.code_id);
-    (void) sym_code_id_read(code_id, &object->code_id);
 }
 
 
@@ -63,6 +53,8 @@ ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
 
     case SYM_RPC_SUPPLEMENT:
         also->file = SYM_SOURCE_ELF_DEBUG;
+        sym_object_ref_mozilla(&also->ref, sym_str(also->name, also->nname),
+                               sym_str(also->id, also->nid));
         return sym_mozilla_is_code_id(sym_str(also->id, also->nid));
 
     case SYM_RPC_UUID_MAP:
@@ -75,17 +67,17 @@ ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
 
     case SYM_RPC_LINE_MAP:
         also->file = SYM_SOURCE_IL2CPP;
-        ngx_http_symbolicate_pending_whole(pending, &also->object);
+        ngx_http_symbolicate_pending_whole(pending, &also->ref);
         return 1;
 
     default:
         return 0;
     }
 
-    also->object.type = SYM_OBJECT_MACHO;
+    also->ref.type = SYM_OBJECT_MACHO;
 
     return sym_debug_id_read_uuid(sym_str(also->id, also->nid),
-                                  &also->object.debug_id);
+                                  &also->ref.debug_id);
 }
 
 

@@ -52,16 +52,11 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 
     if (also == NULL) {
         object.others = 0;
-        object.name = pending->is.key.name;
-        object.id = pending->is.id;
-        object.code_id = sym_source_code_id(object.id,
-                                            pending->is.key.code_id);
-        object.canonical = pending->is.canonical;
-        object.object = pending->is.object;
-        object.thorough = pending->is.thorough;
-        object.files = sym_kind_files(pending->is.kind,
-                                      object.object ? object.object->type
-                                                    : SYM_OBJECT_UNKNOWN)
+        object.ref = &pending->ref;
+        object.ids = pending->is.ids;
+        object.order = pending->is.thorough ? SYM_CODE_FILES_FIRST
+                                            : SYM_DEBUG_FILES_FIRST;
+        object.files = sym_kind_files(pending->is.kind, pending->ref.type)
                        & ~pending->is.without;
 
         return ngx_http_symbolicate_fetch_start(
@@ -76,12 +71,9 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
      * sources see */
 
     object.others = pending->policy->request_sources == NULL;
-    object.name = sym_str(also->name, also->nname);
-    object.id = sym_str(also->id, also->nid);
-    object.code_id = object.id;
-    object.canonical = SYM_STR("");
-    object.object = also->file == SYM_SOURCE_ELF_DEBUG ? NULL : &also->object;
-    object.thorough = 0;
+    object.ref = &also->ref;
+    object.ids = NGX_SYMBOLICATE_IDS_ALL;
+    object.order = SYM_DEBUG_FILES_FIRST;
     object.files = 1 << also->file;
 
     return ngx_http_symbolicate_fetch_start(
@@ -176,7 +168,7 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 static uint32_t
 ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
 {
-    if (pending->is.object == NULL) {
+    if (pending->ref.is_either) {
         return 0;
     }
 

@@ -28,7 +28,7 @@ typedef struct {
     char                            name[SYM_NAME_MAX];
     char                            id[2 * SYM_BUILD_ID_MAX];
     sym_source_file_t               file;
-    sym_object_ref_t                object;      /* of a map: by which sources
+    sym_object_ref_t                ref;         /* of a map: by which sources
                                                   * know it */
 } ngx_http_symbolicate_also_t;
 
@@ -41,7 +41,7 @@ struct ngx_http_symbolicate_pending_s {
     ngx_http_symbolicate_fetch_policy_t     *policy;
 
     ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
-    sym_object_ref_t                object;      /* of it */
+    sym_object_ref_t                ref;         /* of it */
 
     ngx_queue_t                     waiters;
     ngx_queue_t                     of_abandoned;  /* the loader's, while nobody

@@ -158,12 +158,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     size = offsetof(ngx_http_symbolicate_pending_t, text)
            + key->scope.len + key->name.len + key->id.len + key->code_id.len
-           + key->variant.len + wanted->id.len + wanted->canonical.len;
-
-    if (wanted->object) {
-        size += wanted->object->debug_file.len + wanted->object->code_file.len
-                + wanted->object->checksum.len + wanted->object->url.len;
-    }
+           + key->variant.len + sym_object_ref_bytes(wanted->ref);
 
     pending = ngx_calloc(size, ngx_cycle->log);
     if (pending == NULL) {
@@ -196,25 +191,12 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
                                                                key->code_id);
     pending->is.key.variant = ngx_http_symbolicate_pending_copy(&p,
                                                                key->variant);
-    pending->is.id = ngx_http_symbolicate_pending_copy(&p, wanted->id);
-    pending->is.canonical = ngx_http_symbolicate_pending_copy(&p,
-                                                          wanted->canonical);
     pending->is.without = wanted->without;
     pending->is.thorough = wanted->thorough;
 
-    if (wanted->object) {
-        pending->object = *wanted->object;
-        pending->is.object = &pending->object;
-
-        pending->object.debug_file =
-            ngx_http_symbolicate_pending_copy(&p, wanted->object->debug_file);
-        pending->object.code_file =
-            ngx_http_symbolicate_pending_copy(&p, wanted->object->code_file);
-        pending->object.checksum =
-            ngx_http_symbolicate_pending_copy(&p, wanted->object->checksum);
-        pending->object.url =
-            ngx_http_symbolicate_pending_copy(&p, wanted->object->url);
-    }
+    sym_object_ref_copy(&pending->ref, wanted->ref, (char *) p);
+    pending->is.ref = &pending->ref;
+    pending->is.ids = wanted->ids;
 
     ngx_queue_init(&pending->waiters);
     pending->slot.received = ngx_http_symbolicate_pending_received;

@@ -14,6 +14,7 @@
 #include "protocol/message.h"
 
 #include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch_types.h"
 
 
 /* An artifact of a module of one source. */
@@ -21,10 +22,8 @@ typedef struct {
     ngx_http_symbolicate_source_t *source;
     sym_module_key_t               key;         /* scope: the source's name */
     sym_kind_t                     kind;
-    sym_str_t                      id;          /* for its paths */
-    sym_str_t                      canonical;   /* id whose paths were asked
-                                                 * for already, or empty */
-    const sym_object_ref_t        *object;      /* all of it, or NULL */
+    const sym_object_ref_t        *ref;
+    ngx_http_symbolicate_ids_t     ids;         /* in the paths to ask for */
     unsigned                       without;     /* 1 << sym_source_file_t:
                                                  * files that do not have it */
     unsigned                       thorough:1;  /* all its places are asked,

@@ -6,64 +6,60 @@
  */
 #include "artifacts/kinds.h"
 #include "base/uri.h"
-#include "object/object_id.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/module_of.h"
+#include "sources/paths/plan.h"
 #include "tap.h"
 
 #define ID "44E4EC8C2F41492B9369D6B9A059577C2"
 #define ID_LOWER "44e4ec8c2f41492b9369d6b9a059577c2"
 
-static char buf[SYM_SOURCE_PATH_MAX];
 static sym_error_t err;
+static sym_arena_t arena; /* of the last plan */
 
-static sym_source_module_t
-module_of(const char *name, const char *id)
+/* The places of a named module. */
+static const sym_source_plan_t *
+plan_of(const sym_source_rules_t *rules, sym_str_t name, sym_str_t id)
 {
-    static sym_code_id_t code_id;
+    static sym_source_plan_t plan;
+    sym_object_ref_t ref;
 
-    /* as Mozilla's API decides */
-    (void) sym_mozilla_code_id(sym_cstr(name), sym_cstr(id), &code_id);
+    sym_arena_drop(&arena);
+    sym_arena_init(&arena, 0);
+    sym_object_ref_mozilla(&ref, name, id);
+    if (sym_source_plan(&arena, &ref, rules, ~0U, SYM_DEBUG_FILES_FIRST, &plan)
+        != SYM_OK)
+    {
+        ok(false, "no memory");
+        plan.n = 0;
+    }
 
-    return (sym_source_module_t){ .name = sym_cstr(name),
-                                  .id = sym_cstr(id),
-                                  .code_id =
-                                      sym_str(code_id.text, code_id.len) };
+    return &plan;
 }
 
 
-static const sym_source_rules_t *
-breakpad(sym_source_ids_t ids)
+static const sym_source_plan_t *
+breakpad_plan(sym_str_t name, sym_str_t id, sym_source_ids_t ids)
 {
-    static sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
-                                        .files = 1u << SYM_SOURCE_BREAKPAD };
+    const sym_source_rules_t rules = { .files = 1u << SYM_SOURCE_BREAKPAD,
+                                       .ids = ids };
 
-    rules.ids = ids;
-    return &rules;
-}
-
-
-static sym_status_t
-path_of(sym_source_module_t m, sym_source_ids_t ids, sym_str_t *path)
-{
-    err = (sym_error_t){ 0 };
-    return sym_source_path(breakpad(ids), SYM_SOURCE_BREAKPAD, &m, buf,
-                           sizeof(buf), path, &err);
+    return plan_of(&rules, name, id);
 }
 
 
 static void
 test_path(const char *name, const char *want_path, const char *want_key)
 {
-    sym_source_module_t m = module_of(name, ID);
-    sym_str_t path, key;
+    const sym_source_plan_t *plan =
+        breakpad_plan(sym_cstr(name), SYM_STR(ID), SYM_SOURCE_IDS_AS_IS);
+    char encoded[SYM_SOURCE_ENCODED_MAX];
 
-    (void) path_of(m, SYM_SOURCE_IDS_AS_IS, &path);
-    is_str(path, want_path, want_path);
+    if (!ok(plan->n == 1, "one place")) {
+        return;
+    }
 
-    (void) sym_source_key(breakpad(SYM_SOURCE_IDS_AS_IS), SYM_SOURCE_BREAKPAD,
-                          &m, buf, sizeof(buf), &key, &err);
-    is_str(key, want_key, "... its key");
-    is_status(err.status, SYM_OK, &err, "... no error");
+    is_str(sym_source_encode(plan->at[0].path, encoded), want_path, want_path);
+    is_str(plan->at[0].path, want_key, "... its key");
 }
 
 
@@ -107,28 +103,26 @@ test_paths(void)
 static void
 test_signed(void)
 {
-    char name[] = "a?b", with_slash[SYM_SOURCE_PATH_MAX + 1] = "/";
+    char name[] = "a?b", with_slash[SYM_SOURCE_ENCODED_MAX + 1] = "/";
     unsigned allowed = 0, different = 0;
-    sym_arena_t arena;
 
     for (unsigned c = 1; c < 256; c++) {
+        const sym_source_plan_t *plan;
         sym_str_t path, canonical;
 
         name[1] = (char) c;
-        if (path_of(module_of(name, ID), SYM_SOURCE_IDS_AS_IS, &path) != SYM_OK)
-        {
+        plan = breakpad_plan(sym_cstr(name), SYM_STR(ID), SYM_SOURCE_IDS_AS_IS);
+        if (plan->n == 0) {
             continue;
         }
 
         allowed++;
-        memcpy(with_slash + 1, path.data, path.len);
-        sym_arena_init(&arena, 0);
+        path = sym_source_encode(plan->at[0].path, with_slash + 1);
         different +=
             sym_uri_path_s3(&arena, sym_str(with_slash, path.len + 1),
                             &canonical, &err)
                 != SYM_OK
             || !sym_str_eq(canonical, sym_str(with_slash, path.len + 1));
-        sym_arena_drop(&arena);
     }
 
     /* 255 but 31 control characters, DEL, / and \ */
@@ -137,42 +131,54 @@ test_signed(void)
 }
 
 
+/* The canonical id comes first, then the id as sent. */
 static void
-test_id(const char *id, sym_source_ids_t ids, const char *want)
+test_id(const char *id, sym_source_ids_t ids, const char *canonical,
+        const char *sent)
 {
-    sym_str_t path;
-    char full[600];
+    const char *const wants[] = { canonical, sent };
+    const sym_source_plan_t *plan =
+        breakpad_plan(SYM_STR("a.so"), sym_cstr(id), ids);
 
-    (void) snprintf(full, sizeof(full), "a.so/%s/a.so.sym", want);
-    is_status(path_of(module_of("a.so", id), ids, &path), SYM_OK, &err, want);
-    is_str(path, full, "... in the path");
+    is_u64(plan->n, sent != NULL ? 2 : 1, id);
+    for (unsigned i = 0; i < plan->n && i < 2; i++) {
+        char full[600];
+
+        (void) snprintf(full, sizeof(full), "a.so/%s/a.so.sym", wants[i]);
+        is_str(plan->at[i].path, full, "... in the path");
+        ok(plan->at[i].is_sent == (i == 1), "... only as sent");
+    }
 }
 
 
 static void
 test_ids(void)
 {
-    test_id(ID_LOWER, SYM_SOURCE_IDS_AS_IS, ID_LOWER);
-    test_id(ID_LOWER, SYM_SOURCE_IDS_UPPER, ID);
-    test_id(ID, SYM_SOURCE_IDS_UPPER, ID);
+    static char longest[SYM_SOURCE_ID_MAX + 1], upper[SYM_ID_MAX + 1];
+
+    test_id(ID_LOWER, SYM_SOURCE_IDS_AS_IS, ID, ID_LOWER);
+    test_id(ID_LOWER, SYM_SOURCE_IDS_UPPER, ID, NULL);
+    test_id(ID, SYM_SOURCE_IDS_UPPER, ID, NULL);
     /* not canonical: an age with zeros in front, none, a PDB 2.0 id */
     test_id("0123456789abcdef0123456789ABCDEF0a", SYM_SOURCE_IDS_AS_IS,
+            "0123456789ABCDEF0123456789ABCDEFA",
             "0123456789abcdef0123456789ABCDEF0a");
     test_id("0123456789abcdef0123456789ABCDEF", SYM_SOURCE_IDS_UPPER,
+            "0123456789ABCDEF0123456789ABCDEF0",
             "0123456789ABCDEF0123456789ABCDEF");
-    test_id("3b7d84101", SYM_SOURCE_IDS_UPPER, "3B7D84101");
+    test_id("3b7d84101", SYM_SOURCE_IDS_UPPER, "3B7D84101", NULL);
+
+    /* 255 digits, of which the store takes 40 */
+    memset(longest, 'a', SYM_SOURCE_ID_MAX);
+    memset(upper, 'A', SYM_ID_MAX);
+    test_id(longest, SYM_SOURCE_IDS_AS_IS, upper, longest);
 }
 
 
 static void
-test_refused(const char *what, sym_str_t name, sym_str_t id, sym_status_t want)
+test_refused(const char *what, sym_str_t name, sym_str_t id)
 {
-    sym_source_module_t m = { .name = name, .id = id };
-    sym_str_t path = SYM_STR("before");
-
-    is_status(path_of(m, SYM_SOURCE_IDS_AS_IS, &path), want, &err, what);
-    is_u64(path.len, 0, "... no path");
-    ok(err.what != NULL && err.status == want, "... but an error");
+    ok(breakpad_plan(name, id, SYM_SOURCE_IDS_AS_IS)->n == 0, "%s", what);
 }
 
 
@@ -199,13 +205,13 @@ test_names_refused(void)
     static char longest[SYM_NAME_MAX + 1];
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        test_refused(bad[i].what, bad[i].name, SYM_STR(ID), SYM_MALFORMED);
+        test_refused(bad[i].what, bad[i].name, SYM_STR(ID));
         ok(!sym_source_name_ok(bad[i].name), "... not a name");
     }
 
     memset(longest, '+', sizeof(longest));
     test_refused("a name too long", sym_str(longest, sizeof(longest)),
-                 SYM_STR(ID), SYM_MALFORMED);
+                 SYM_STR(ID));
 }
 
 
@@ -215,51 +221,48 @@ test_ids_refused(void)
     static char longest[SYM_SOURCE_ID_MAX + 1];
     sym_str_t name = SYM_STR("a.so");
 
-    test_refused("no id", name, SYM_STR(""), SYM_MALFORMED);
-    test_refused("a short id", name, SYM_STR("12345678"), SYM_MALFORMED);
+    test_refused("no id", name, SYM_STR(""));
+    test_refused("a short id", name, SYM_STR("12345678"));
     test_refused("a slash in the id", name,
-                 SYM_STR("44E4EC8C2F41492B9369D6B9A059577C/"), SYM_MALFORMED);
+                 SYM_STR("44E4EC8C2F41492B9369D6B9A059577C/"));
     test_refused("an id that leaves", name,
-                 SYM_STR("../../../../../../../../../../../"), SYM_MALFORMED);
+                 SYM_STR("../../../../../../../../../../../"));
 
     memset(longest, 'a', sizeof(longest));
-    test_refused("an id too long", name, sym_str(longest, sizeof(longest)),
-                 SYM_LIMIT);
+    test_refused("an id too long", name, sym_str(longest, sizeof(longest)));
 }
 
 
-/* The longest path fits SYM_SOURCE_PATH_MAX, and every smaller buffer says that
- * it is too small and has nothing written behind it. */
+/* The longest path of each layout fits. */
 static void
 test_bounds(void)
 {
     static char name[SYM_NAME_MAX], id[SYM_SOURCE_ID_MAX];
-    static char small[SYM_SOURCE_PATH_MAX + 1];
-    sym_source_module_t m = { .name = { name, sizeof(name) },
-                              .id = { id, sizeof(id) } };
-    size_t wrong = 0, full;
-    sym_str_t path;
+    char encoded[SYM_SOURCE_ENCODED_MAX];
+    const sym_source_plan_t *plan;
 
     memset(name, '+', sizeof(name));
     memset(id, 'a', sizeof(id));
-
-    is_status(path_of(m, SYM_SOURCE_IDS_UPPER, &path), SYM_OK, &err,
-              "the longest path");
-    full = path.len;
-    is_u64(full, 2 * 3 * 255 + 255 + 2 + 4, "... its length");
-
-    for (size_t size = 0; size <= full; size++) {
-        sym_error_t e = { 0 };
-        sym_status_t status;
-
-        small[size] = '!';
-        status =
-            sym_source_path(breakpad(SYM_SOURCE_IDS_UPPER), SYM_SOURCE_BREAKPAD,
-                            &m, small, size, &path, &e);
-        wrong += status != (size < full ? SYM_LIMIT : SYM_OK)
-                 || path.len != (size < full ? 0 : full) || small[size] != '!';
+    plan = breakpad_plan(sym_str(name, sizeof(name)), sym_str(id, sizeof(id)),
+                         SYM_SOURCE_IDS_UPPER);
+    if (ok(plan->n == 2, "two spellings of the longest id")) {
+        is_u64(plan->at[1].path.len, 2 * 255 + 255 + 2 + 4, "the longest path");
+        is_u64(sym_source_encode(plan->at[1].path, encoded).len,
+               2 * 3 * 255 + 255 + 2 + 4, "... encoded");
     }
-    is_u64(wrong, 0, "... in every smaller buffer");
+
+    for (unsigned layout = 0; layout <= SYM_LAYOUT_SLASHSYMBOLS; layout++) {
+        sym_source_rules_t rules = { .layout = (sym_layout_t) layout };
+        size_t longest = 0;
+
+        rules.files = sym_layout_files(rules.layout);
+        plan = plan_of(&rules, sym_str(name, sizeof(name)), sym_str(id, 128));
+        for (unsigned i = 0; i < plan->n; i++) {
+            longest =
+                plan->at[i].path.len > longest ? plan->at[i].path.len : longest;
+        }
+        ok(plan->n != 0 && longest < SYM_SOURCE_PATH_MAX, "layout %u", layout);
+    }
 }
 
 
@@ -365,35 +368,42 @@ typedef struct {
 } order_t;
 
 static void
-test_paths_of(const order_t *o, sym_source_module_t m)
+test_plan(const order_t *o, const sym_source_plan_t *plan)
 {
-    sym_source_rules_t rules = { .casing = o->casing };
+    char encoded[SYM_SOURCE_ENCODED_MAX];
     unsigned n = 0;
-    sym_str_t path;
 
-    ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
-    rules.files = o->kinds != NULL ? sym_source_files_find(sym_cstr(o->kinds))
-                                   : sym_layout_files(rules.layout)
-                                         & sym_kind_files(SYM_KIND_SYMCACHE,
-                                                          SYM_OBJECT_UNKNOWN);
-
-    for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
-        sym_status_t rc;
-
-        err = (sym_error_t){ 0 };
-        rc = sym_source_path(&rules, (sym_source_file_t) file, &m, buf,
-                             sizeof(buf), &path, &err);
-        if (rc == SYM_OK) {
-            is_str(path, n < MAX_FILES && o->want[n] ? o->want[n] : "none",
-                   "... a path");
-            n++;
-        } else {
-            ok(rc == SYM_NOT_FOUND && path.len == 0 && err.what == NULL,
-               "... none of this kind");
-        }
+    for (unsigned i = 0; i < plan->n; i++) {
+        is_str(sym_source_encode(plan->at[i].path, encoded),
+               n < MAX_FILES && o->want[n] ? o->want[n] : "none", "... a path");
+        n++;
     }
 
     ok(o->want[n] == NULL, "... and no other");
+}
+
+
+static sym_source_rules_t
+rules_of(const order_t *o)
+{
+    sym_source_rules_t rules = { .casing = o->casing };
+
+    ok(sym_layout_find(sym_cstr(o->layout), &rules.layout), "%s", o->layout);
+    rules.files =
+        sym_layout_files(rules.layout)
+        & (o->kinds != NULL
+               ? sym_source_files_find(sym_cstr(o->kinds))
+               : sym_kind_files(SYM_KIND_SYMCACHE, SYM_OBJECT_UNKNOWN));
+    return rules;
+}
+
+
+static void
+test_paths_of(const order_t *o, const char *name)
+{
+    const sym_source_rules_t rules = rules_of(o);
+
+    test_plan(o, plan_of(&rules, sym_cstr(name), sym_cstr(o->id)));
 }
 
 
@@ -402,30 +412,18 @@ static void
 test_files_of_kinds(void)
 {
     sym_source_rules_t rules = { .layout = SYM_LAYOUT_SYMSTORE };
-    sym_source_module_t m = module_of("a.pdb", UUID_LOWER "1");
-    unsigned paths = 0;
-    sym_str_t path;
 
     rules.files = sym_layout_files(rules.layout)
                   & sym_kind_files(SYM_KIND_PPDB, SYM_OBJECT_UNKNOWN);
-    for (unsigned file = 0; file < SYM_SOURCE_FILES; file++) {
-        err = (sym_error_t){ 0 };
-        if (sym_source_path(&rules, (sym_source_file_t) file, &m, buf,
-                            sizeof(buf), &path, &err)
-            == SYM_OK)
-        {
-            paths++;
-        }
-    }
-
-    ok(paths == 2, "lines of .NET: the PDB's path, and that of a cabinet");
+    ok(plan_of(&rules, SYM_STR("a.pdb"), SYM_STR(UUID_LOWER "1"))->n == 2,
+       "lines of .NET: the PDB's path, and that of a cabinet");
 }
 
 
 static void
 test_order(const order_t *o)
 {
-    test_paths_of(o, module_of("Libc++.so", o->id));
+    test_paths_of(o, "Libc++.so");
 }
 
 
@@ -752,7 +750,12 @@ test_windows(void)
             { "%C3%A4/%C3%A4.pdb/" GUID "a/%C3%A4.pdb",
               "%C3%A4/%C3%A4.pdb/" GUID "a/%C3%A4.pd_", NULL } } },
         { "a\xc3\xa4.pdb",
-          { "symstore_index2", "pdb", GUID "A", 0, { NULL } } },
+          { "symstore_index2",
+            "pdb",
+            GUID "A",
+            0,
+            { "a%C3%A4.pdb/" GUID "a/a%C3%A4.pdb",
+              "a%C3%A4.pdb/" GUID "a/a%C3%A4.pd_", NULL } } },
         { "a.\xe6\xbc\xa2",
           { "symstore",
             "pe",
@@ -787,67 +790,7 @@ test_windows(void)
     };
 
     for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++) {
-        test_paths_of(&modules[i].order,
-                      module_of(modules[i].name, modules[i].order.id));
-    }
-}
-
-
-/* An API that knows the type, and both names and ids. */
-static void
-test_typed(void)
-{
-    static const order_t pe = {
-        "symstore",
-        NULL,
-        "",
-        0,
-        { "a.pdb/" GUID "1/a.pdb", "a.pdb/" GUID "1/a.pd_",
-          "A.dll/" PE_ID "/A.dll", "A.dll/" PE_ID "/A.dl_", NULL }
-    };
-    static const order_t dotnet = { "ssqp",
-                                    "portablepdb",
-                                    "",
-                                    0,
-                                    { "a.pdb/" GUID_LOWER "FFFFFFFF/a.pdb",
-                                      NULL } };
-    static const order_t portable = { "symstore",
-                                      "portablepdb",
-                                      "",
-                                      0,
-                                      { "a.pdb/" GUID "ffffffff/a.pdb",
-                                        NULL } };
-    static const order_t elf = {
-        "symstore",
-        NULL,
-        "",
-        0,
-        { "_.debug/elf-buildid-sym-" PE_ID_LOWER "/_.debug",
-          "A.dll/elf-buildid-" PE_ID_LOWER "/A.dll", NULL }
-    };
-    sym_source_module_t m = { .name = SYM_STR("a.pdb"),
-                              .id = SYM_STR(GUID "1"),
-                              .code_id = SYM_STR(PE_ID_LOWER),
-                              .code_file = SYM_STR("A.dll"),
-                              .type = SYM_OBJECT_PE };
-
-    test_paths_of(&pe, m);
-    m.type = SYM_OBJECT_PE_DOTNET;
-    test_paths_of(&dotnet, m);
-    test_paths_of(&portable, m);
-    m.type = SYM_OBJECT_ELF;
-    test_paths_of(&elf, m);
-
-    m.code_file = SYM_STR("../A.dll");
-    err = (sym_error_t){ 0 };
-    {
-        sym_source_rules_t rules = { .layout = SYM_LAYOUT_SYMSTORE,
-                                     .files = ~0U };
-        sym_str_t path;
-
-        is_status(sym_source_path(&rules, SYM_SOURCE_PE, &m, buf, sizeof(buf),
-                                  &path, &err),
-                  SYM_MALFORMED, &err, "a code file elsewhere");
+        test_paths_of(&modules[i].order, modules[i].name);
     }
 }
 
@@ -954,7 +897,7 @@ main(void)
     test_orders();
     test_files_of_kinds();
     test_windows();
-    test_typed();
     test_objects();
+    sym_arena_drop(&arena);
     return done_testing();
 }

@@ -2,8 +2,7 @@
  * The golden list of all places: for each layout and each form of an object, the
  * paths that a source is asked for, in their order.  t/golden/places.txt has one
  * line a place: the kinds that ask for it (y symcache, s sources, p ppdb), the file
- * and the path.  It was written by the code before paths were planned from one
- * reference, and holds the paths in place when that code changes.
+ * and the path.  It holds the paths in place when the code changes.
  *
  * A change that is meant: build/unit/source_places.t --write
  */
@@ -11,7 +10,7 @@
 
 #include "artifacts/kinds.h"
 #include "object/object_ref.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/plan.h"
 #include "tap.h"
 
 #define GOLDEN "t/golden/places.txt"
@@ -96,15 +95,14 @@ static const sym_kind_t kinds[] = { SYM_KIND_SYMCACHE, SYM_KIND_SOURCES,
 static const char letters[] = "ysp";
 
 #define KINDS 3
-#define PLACES 64
 
 typedef struct {
     sym_source_file_t file;
-    char path[SYM_SOURCE_PATH_MAX + 1];
+    char path[SYM_SOURCE_ENCODED_MAX + 1];
 } place_t;
 
 typedef struct {
-    place_t at[PLACES];
+    place_t at[SYM_PLAN_MAX];
     unsigned n;
 } list_t;
 
@@ -113,55 +111,45 @@ static size_t text_len;
 static FILE *out;
 
 
-static void
-add(list_t *list, const sym_source_place_t *place)
-{
-    place_t *p = &list->at[list->n++];
-
-    p->file = place->file;
-    (void) snprintf(p->path, sizeof(p->path), "%.*s", (int) place->path.len,
-                    place->path.data);
-}
-
-
 static sym_source_rules_t
-rules_of(const source_t *s, unsigned of_kind)
+rules_of(const source_t *s)
 {
     sym_source_rules_t rules = { .ids = s->ids, .casing = s->casing };
 
     (void) sym_layout_find(sym_cstr(s->layout), &rules.layout);
-    rules.files = sym_layout_files(rules.layout) & of_kind;
+    rules.files = sym_layout_files(rules.layout);
     return rules;
 }
 
 
-/* One id: those paths only that the canonical id does not have, if there is
- * one. */
 static void
-ask_id(const sym_source_rules_t *rules, const char *const name[2], sym_str_t id,
-       sym_str_t canonical, list_t *list)
+ask(const source_t *s, const sym_object_ref_t *ref, sym_kind_t kind,
+    sym_file_order_t order, list_t *list)
 {
-    sym_code_id_t code_id;
-    sym_source_module_t m = { .name = sym_cstr(name[0]), .id = id };
-    char room[SYM_SOURCE_PATH_MAX];
+    const sym_source_rules_t rules = rules_of(s);
+    char encoded[SYM_SOURCE_ENCODED_MAX];
+    sym_source_plan_t plan;
+    sym_arena_t arena;
 
-    if (sym_mozilla_code_id(m.name, sym_cstr(name[1]), &code_id)) {
-        m.code_id = sym_source_code_id(id, sym_str(code_id.text, code_id.len));
+    sym_arena_init(&arena, 0);
+    if (sym_source_plan(&arena, ref, &rules, sym_kind_files(kind, ref->type),
+                        order, &plan)
+        != SYM_OK)
+    {
+        ok(false, "no memory");
+        plan.n = 0;
     }
 
-    for (unsigned n = 0; n < SYM_SOURCE_PLACES; n++) {
-        sym_source_place_t place;
-        sym_error_t err = { 0 };
+    list->n = plan.n;
+    for (unsigned i = 0; i < plan.n; i++) {
+        sym_str_t path = sym_source_encode(plan.at[i].path, encoded);
 
-        if (sym_source_place(rules, &m, false, n, true, room, sizeof(room),
-                             &place, &err)
-                == SYM_OK
-            && (canonical.len == 0
-                || sym_source_is_respelled(rules, place.file, &m, canonical)))
-        {
-            add(list, &place);
-        }
+        list->at[i].file = plan.at[i].file;
+        (void) snprintf(list->at[i].path, sizeof(list->at[i].path), "%.*s",
+                        (int) path.len, path.data);
     }
+
+    sym_arena_drop(&arena);
 }
 
 
@@ -169,45 +157,24 @@ static void
 ask_named(const source_t *s, const char *const name[2], sym_kind_t kind,
           list_t *list)
 {
-    sym_source_rules_t rules =
-        rules_of(s, sym_kind_files(kind, SYM_OBJECT_UNKNOWN));
-    sym_str_t sent = sym_cstr(name[1]), id;
-    char canonical[SYM_ID_MAX];
+    sym_object_ref_t ref;
 
-    id = sym_str(canonical, sym_debug_id_canonical(sent, canonical));
-    list->n = 0;
-    ask_id(&rules, name, id, SYM_STR(""), list);
-    if (sym_spelling_of(sent, id).len != 0) {
-        ask_id(&rules, name, sent, id, list);
-    }
+    sym_object_ref_mozilla(&ref, sym_cstr(name[0]), sym_cstr(name[1]));
+    ask(s, &ref, kind, SYM_DEBUG_FILES_FIRST, list);
 }
 
 
 static void
 ask_whole(const source_t *s, const whole_t *w, sym_kind_t kind,
-          bool is_thorough, list_t *list)
+          sym_file_order_t order, list_t *list)
 {
-    sym_object_ref_t o = { .type = w->type,
-                           .debug_file = sym_cstr(w->debug_file),
-                           .code_file = sym_cstr(w->code_file) };
-    sym_source_module_t m = { .object = &o };
-    sym_source_rules_t rules = rules_of(s, sym_kind_files(kind, o.type));
-    char room[SYM_SOURCE_PATH_MAX];
+    sym_object_ref_t ref = { .type = w->type,
+                             .debug_file = sym_cstr(w->debug_file),
+                             .code_file = sym_cstr(w->code_file) };
 
-    (void) sym_debug_id_read_sentry(sym_cstr(w->debug_id), &o.debug_id);
-    (void) sym_code_id_read(sym_cstr(w->code_id), &o.code_id);
-    list->n = 0;
-    for (unsigned n = 0; n < SYM_SOURCE_PLACES; n++) {
-        sym_source_place_t place;
-        sym_error_t err = { 0 };
-
-        if (sym_source_place(&rules, &m, is_thorough, n, true, room,
-                             sizeof(room), &place, &err)
-            == SYM_OK)
-        {
-            add(list, &place);
-        }
-    }
+    (void) sym_debug_id_read_sentry(sym_cstr(w->debug_id), &ref.debug_id);
+    (void) sym_code_id_read(sym_cstr(w->code_id), &ref.code_id);
+    ask(s, &ref, kind, order, list);
 }
 
 
@@ -306,11 +273,11 @@ write_source(const source_t *s)
                        (int) w->type, w->debug_id, w->code_id, w->debug_file,
                        w->code_file);
         for (unsigned k = 0; k < KINDS; k++) {
-            ask_whole(s, w, kinds[k], false, &lists[k]);
+            ask_whole(s, w, kinds[k], SYM_DEBUG_FILES_FIRST, &lists[k]);
         }
         write_lists(lists);
         for (unsigned k = 0; k < KINDS; k++) {
-            ask_whole(s, w, kinds[k], true, &lists[k]);
+            ask_whole(s, w, kinds[k], SYM_CODE_FILES_FIRST, &lists[k]);
         }
         write_order(lists);
     }
@@ -321,7 +288,8 @@ write_source(const source_t *s)
 static void
 compare(FILE *golden)
 {
-    char want[SYM_SOURCE_PATH_MAX + 64], head[SYM_SOURCE_PATH_MAX + 64] = "";
+    char want[SYM_SOURCE_ENCODED_MAX + 64],
+        head[SYM_SOURCE_ENCODED_MAX + 64] = "";
     const char *p = text;
     unsigned line = 0;
 

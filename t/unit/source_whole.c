@@ -4,7 +4,7 @@
  */
 #include "artifacts/kinds.h"
 #include "object/object_ref.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/plan.h"
 #include "tap.h"
 
 typedef struct {
@@ -59,42 +59,38 @@ typedef struct {
 } places_t;
 
 static void
-test_places(const places_t *t, bool is_thorough)
+test_places(const places_t *t, sym_file_order_t order)
 {
     sym_object_ref_t o = object_of(t->object);
-    sym_source_module_t m = { .object = &o };
-    sym_source_rules_t rules = { .casing = t->casing,
-                                 .files =
-                                     sym_source_files_find(sym_cstr(t->kind)) };
-    char got[4096] = "", out[SYM_SOURCE_PATH_MAX];
+    sym_source_rules_t rules = { .casing = t->casing, .files = ~0U };
+    unsigned files = sym_source_files_find(sym_cstr(t->kind));
+    char got[4096] = "";
+    sym_source_plan_t plan;
+    sym_arena_t arena;
     size_t len = 0;
 
-    if (rules.files == 0) {
-        rules.files = sym_kind_files(
-            sym_str_eq(sym_cstr(t->kind), SYM_STR("sources")) ? SYM_KIND_SOURCES
-            : sym_str_eq(sym_cstr(t->kind), SYM_STR("ppdb"))
-                ? SYM_KIND_PPDB
-                : SYM_KIND_SYMCACHE,
-            o.type);
+    if (files == 0) {
+        files = sym_kind_files(sym_str_eq(sym_cstr(t->kind), SYM_STR("sources"))
+                                   ? SYM_KIND_SOURCES
+                               : sym_str_eq(sym_cstr(t->kind), SYM_STR("ppdb"))
+                                   ? SYM_KIND_PPDB
+                                   : SYM_KIND_SYMCACHE,
+                               o.type);
     }
 
-    ok(sym_layout_find(sym_cstr(t->layout), &rules.layout), "%s, %s", t->layout,
-       t->kind);
-    for (unsigned n = 0; n < SYM_SOURCE_PLACES; n++) {
-        sym_source_place_t place;
-        sym_error_t err = { 0 };
-
-        if (sym_source_place(&rules, &m, is_thorough, n, false, out,
-                             sizeof(out), &place, &err)
-            == SYM_OK)
-        {
-            memcpy(got + len, place.path.data, place.path.len);
-            len += place.path.len;
-            got[len++] = ' ';
-        }
+    sym_arena_init(&arena, 0);
+    ok(sym_layout_find(sym_cstr(t->layout), &rules.layout)
+           && sym_source_plan(&arena, &o, &rules, files, order, &plan)
+                  == SYM_OK,
+       "%s, %s", t->layout, t->kind);
+    for (unsigned i = 0; i < plan.n; i++) {
+        memcpy(got + len, plan.at[i].path.data, plan.at[i].path.len);
+        len += plan.at[i].path.len;
+        got[len++] = ' ';
     }
 
     is_str(sym_str(got, len), t->want, "... its paths");
+    sym_arena_drop(&arena);
 }
 
 
@@ -240,7 +236,7 @@ test_files(void)
     };
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-        test_places(&tests[i], true);
+        test_places(&tests[i], SYM_CODE_FILES_FIRST);
     }
 }
 
@@ -304,11 +300,11 @@ test_order(void)
     };
 
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-        test_places(&tests[i], true);
+        test_places(&tests[i], SYM_CODE_FILES_FIRST);
     }
 
     for (size_t i = 0; i < sizeof(quick) / sizeof(quick[0]); i++) {
-        test_places(&quick[i], false);
+        test_places(&quick[i], SYM_DEBUG_FILES_FIRST);
     }
 }
 

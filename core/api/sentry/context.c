@@ -11,7 +11,7 @@
 #include "api/sentry/sentry.h"
 
 #include "base/text.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/rules.h"
 #include "sources/guard/url.h"
 #include "symbolicate/source_text.h"
 

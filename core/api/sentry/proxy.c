@@ -8,7 +8,7 @@
 
 #include <strings.h>
 
-#include "sources/paths/layout.h"
+#include "sources/paths/rules.h"
 
 #define BIT(file) (1u << (file))
 

@@ -23,7 +23,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/module_of.h"
 
 /* Records in one text. */
 #define SYM_S3_EVENTS_MAX 100000

@@ -1,7 +1,5 @@
 #include "sources/paths/path.h"
 
-#include "base/uri.h"
-
 static char
 cased(char c, sym_case_t to)
 {
@@ -38,13 +36,9 @@ sym_path_part(sym_path_t *path, sym_str_t part, sym_case_t to)
                                                                : SYM_CASE_AS_IS;
 
     for (size_t i = 0; i < part.len; i++) {
-        char encoded[3], c = cased(cased(part.data[i], to), all);
+        char c = cased(cased(part.data[i], to), all);
 
-        if (path->is_encoded) {
-            sym_path_bytes(path, encoded, sym_uri_encode_byte(c, encoded));
-        } else {
-            sym_path_bytes(path, &c, 1);
-        }
+        sym_path_bytes(path, &c, 1);
     }
 }
 
@@ -87,22 +81,14 @@ sym_path_cut_id(sym_path_t *path, sym_str_t id)
 void
 sym_path_mark_packed(sym_path_t *path)
 {
-    static const char high[] = { '8', '9', 'A', 'B' };
     bool goes_on = true;
 
+    /* a byte of 0x80 to 0xbf continues a character of UTF-8 */
     while (goes_on && !path->is_full && path->len > 0
            && path->data[path->len - 1] != '/')
     {
-        const char *end = path->data + path->len;
-
-        /* %80 to %BF, or such a byte, continues a character of UTF-8 */
-        if (path->is_encoded && path->len >= 3 && end[-3] == '%') {
-            goes_on = memchr(high, end[-2], sizeof(high)) != NULL;
-            path->len -= 3;
-        } else {
-            goes_on = ((uint8_t) end[-1] & 0xc0) == 0x80;
-            path->len--;
-        }
+        path->len--;
+        goes_on = ((uint8_t) path->data[path->len] & 0xc0) == 0x80;
     }
 
     sym_path_bytes(path, "_", 1);

@@ -1,17 +1,16 @@
 /*
- * path.h - a path at a source, while it is written (layout.h).
+ * path.h - a path at a source, while it is written (plan.h).
  */
 #ifndef SYM_SOURCES_PATHS_PATH_H
 #define SYM_SOURCES_PATHS_PATH_H
 
-#include "sources/paths/layout.h"
+#include "sources/paths/rules.h"
 
 /* What does not fit is not written, and remembered. */
 typedef struct {
     char *data;
     size_t len, size;
     sym_source_casing_t casing;
-    bool is_encoded;
     bool is_full;
 } sym_path_t;
 

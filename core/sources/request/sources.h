@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "base/sha256.h"
 #include "object/module_key.h"
-#include "sources/paths/layout.h"
+#include "sources/paths/rules.h"
 #include "sources/guard/url.h"
 
 #define SYM_REQUEST_SOURCES_MAX 64 /* sources of a request */

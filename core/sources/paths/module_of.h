@@ -1,0 +1,25 @@
+/*
+ * module_of.h - the module that a file at a source belongs to, by its path.
+ *
+ * Readers of event notifications need it.  Nothing is allocated: results are views
+ * of the caller's text.
+ */
+#ifndef SYM_SOURCES_PATHS_MODULE_OF_H
+#define SYM_SOURCES_PATHS_MODULE_OF_H
+
+#include "object/object_id.h"
+
+/* The module that an object at a source is.  Both ids: its key does not say which
+ * of them it has. */
+typedef struct {
+    sym_str_t name; /* a view of the key; empty: the ids alone tell */
+    char id[SYM_ID_MAX];
+    size_t id_len; /* of the canonical debug id; 0: none */
+    sym_code_id_t code_id;
+} sym_source_found_t;
+
+/* Reads the key (decoded; any folders may stand in front), whatever layout the
+ * object lies in.  False: no symbol file; *found is empty. */
+bool sym_source_module_of(sym_str_t key, sym_source_found_t *found);
+
+#endif

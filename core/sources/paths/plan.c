@@ -1,0 +1,396 @@
+#include "sources/paths/plan.h"
+
+#include "base/hex.h"
+#include "base/uri.h"
+#include "sources/paths/parts.h"
+
+#define UUID_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
+#define PDB20_DIGITS 8
+#define PDB_SUFFIX SYM_STR(".pdb")
+
+/* A code id that is shorter is of a PE file. */
+#define BUILD_ID_MIN 16
+
+/* Texts of parts. */
+typedef struct {
+    char named_id[SYM_SOURCE_ID_MAX + 1];
+    char debug_id[SYM_ID_TEXT_MAX];
+    char pdb_id[SYM_ID_TEXT_MAX];
+} room_t;
+
+
+/* --- an object that is known whole --- */
+
+static sym_str_t
+name_of(sym_str_t path)
+{
+    sym_str_t name = sym_object_file_name(path);
+
+    return sym_source_name_ok(name) ? name : SYM_STR("");
+}
+
+
+static char
+to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
+}
+
+
+static char
+to_upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char) (c - ('a' - 'A')) : c;
+}
+
+
+/* Signature in upper case, age in lower case.  Without an age it is 0. */
+static sym_str_t
+named_id(sym_str_t id, size_t head, char out[SYM_SOURCE_ID_MAX + 1])
+{
+    for (size_t i = 0; i < id.len; i++) {
+        out[i] = i < head ? to_upper(id.data[i]) : to_lower(id.data[i]);
+    }
+
+    if (id.len == head) {
+        out[id.len++] = '0';
+    }
+
+    return sym_str(out, id.len);
+}
+
+
+static size_t
+head_of(const sym_debug_id_t *id)
+{
+    return id->form == SYM_DEBUG_ID_PDB20 ? PDB20_DIGITS : UUID_DIGITS;
+}
+
+
+static bool
+is_uuid(sym_str_t id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        if (sym_hex_digit(id.data[i]) < 0) {
+            return false;
+        }
+    }
+
+    return id.len == UUID_DIGITS;
+}
+
+
+static void
+read_pdb_id(sym_path_parts_t *m, const sym_debug_id_t *id, room_t *room)
+{
+    size_t len = sym_debug_id_write_symstore(id, m->ref->type, room->pdb_id);
+
+    m->pdb_id = sym_str(room->pdb_id, len);
+    m->pdb_head = head_of(id);
+}
+
+
+/* A UUID of a Mach-O file is its code id, or without one that of the debug id; one
+ * of PDB 2.0 has a time stamp in its place. */
+static void
+read_whole(sym_path_parts_t *m, room_t *room)
+{
+    const sym_object_ref_t *ref = m->ref;
+    size_t len = sym_debug_id_write_breakpad(&ref->debug_id, room->debug_id);
+    size_t head = head_of(&ref->debug_id);
+
+    m->debug_file = name_of(ref->debug_file);
+    m->code_file = name_of(ref->code_file);
+    m->id = sym_str(room->debug_id, len);
+    m->build_id = sym_str(ref->code_id.text, ref->code_id.len);
+    m->wasm_id = m->pe_id = m->uuid = m->build_id;
+
+    if (len != 0) {
+        m->named_id = named_id(m->id, head, room->named_id);
+        m->debug_id = m->named_id;
+        read_pdb_id(m, &ref->debug_id, room);
+        if (m->uuid.len == 0) {
+            m->uuid = sym_str(m->named_id.data, head);
+        }
+    }
+
+    if (!is_uuid(m->uuid)) {
+        m->uuid = SYM_STR("");
+    }
+}
+
+
+/* --- a name and an id --- */
+
+/* The digits of an id without an age but 0: the debug id of a Mach-O file. */
+static sym_str_t
+uuid_of(sym_str_t id)
+{
+    for (size_t i = UUID_DIGITS; i < id.len; i++) {
+        if (id.data[i] != '0') {
+            return SYM_STR("");
+        }
+    }
+
+    return id.len >= UUID_DIGITS ? sym_str(id.data, UUID_DIGITS) : SYM_STR("");
+}
+
+
+static bool
+is_same_nocase(sym_str_t a, sym_str_t b)
+{
+    return a.len == b.len && sym_str_ends_nocase(a, b);
+}
+
+
+/*
+ * One spelling of the id.  It is the code id, too, if that reads so.  Only "NAME.pdb"
+ * has a PDB.
+ */
+static void
+read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
+{
+    const sym_object_ref_t *ref = m->ref;
+    sym_str_t code_id = sym_str(ref->code_id.text, ref->code_id.len);
+    char canonical[SYM_ID_MAX];
+    sym_debug_id_t debug_id;
+    size_t len = sym_debug_id_canonical(id, canonical);
+
+    m->debug_file = m->code_file = ref->debug_file;
+    m->id = id;
+    m->uuid = uuid_of(id);
+
+    if (code_id.len != 0 && is_same_nocase(id, code_id)) {
+        m->pe_id = code_id.len < BUILD_ID_MIN ? code_id : SYM_STR("");
+        m->build_id = code_id.len < BUILD_ID_MIN ? SYM_STR("") : code_id;
+    }
+
+    /* the build id of WebAssembly is mostly its debug id, too */
+    m->wasm_id = m->build_id.len == 0
+                         && sym_str_ends_nocase(m->debug_file, SYM_STR(".wasm"))
+                     ? m->uuid
+                     : m->build_id;
+
+    if (id.len >= UUID_DIGITS && (m->uuid.len != 0 || m->build_id.len == 0)) {
+        m->named_id = named_id(id, UUID_DIGITS, room->named_id);
+        m->debug_id = m->id;
+    }
+
+    if (sym_str_ends_nocase(m->debug_file, PDB_SUFFIX)
+        && sym_debug_id_read_breakpad(sym_str(canonical, len), &debug_id))
+    {
+        memcpy(room->debug_id, canonical, len);
+        m->debug_id = sym_str(room->debug_id, len);
+        read_pdb_id(m, &debug_id, room);
+    }
+}
+
+
+/* --- the order of asking --- */
+
+#define END 0xff
+#define ORDER_MAX (SYM_SOURCE_FILES + 1)
+
+/* What goes with the files of any native type. */
+#define FURTHER                                                                \
+    SYM_SOURCE_ELF_BUNDLE, SYM_SOURCE_NAMED_BUNDLE, SYM_SOURCE_UUIDMAP,        \
+        SYM_SOURCE_BCSYMBOLMAP, SYM_SOURCE_IL2CPP, END
+#define DEBUG_FILES                                                            \
+    SYM_SOURCE_BREAKPAD, SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_PDB,                \
+        SYM_SOURCE_PDB_PACKED, SYM_SOURCE_ELF_DEBUG
+
+/* Symbolicator's order.  Of equally good files the first is taken. */
+static const uint8_t code_first[][ORDER_MAX] = {
+    [SYM_OBJECT_UNKNOWN] = { SYM_SOURCE_PDB, SYM_SOURCE_PDB_PACKED,
+                             SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_ELF_DEBUG,
+                             SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
+                             SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
+                             SYM_SOURCE_WASM_CODE, SYM_SOURCE_WASM_DEBUG,
+                             SYM_SOURCE_BREAKPAD, SYM_SOURCE_PORTABLE_PDB,
+                             SYM_SOURCE_PROGUARD, FURTHER },
+    [SYM_OBJECT_ELF] = { SYM_SOURCE_ELF_CODE, DEBUG_FILES, FURTHER },
+    [SYM_OBJECT_MACHO] = { SYM_SOURCE_MACH_CODE, DEBUG_FILES, FURTHER },
+    [SYM_OBJECT_PE] = { SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED, DEBUG_FILES,
+                        FURTHER },
+    [SYM_OBJECT_PE_DOTNET] = { SYM_SOURCE_ELF_BUNDLE, SYM_SOURCE_NAMED_BUNDLE,
+                               SYM_SOURCE_PORTABLE_PDB, SYM_SOURCE_PDB,
+                               SYM_SOURCE_PDB_PACKED, END },
+    [SYM_OBJECT_WASM] = { SYM_SOURCE_WASM_CODE, SYM_SOURCE_WASM_DEBUG,
+                          FURTHER },
+};
+
+/* The same, but an executable, which is mostly stripped, only if there is
+ * nothing better. */
+static const uint8_t debug_first[][ORDER_MAX] = {
+    [SYM_OBJECT_UNKNOWN] = { SYM_SOURCE_PDB, SYM_SOURCE_PDB_PACKED,
+                             SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_ELF_DEBUG,
+                             SYM_SOURCE_WASM_DEBUG, SYM_SOURCE_BREAKPAD,
+                             SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
+                             SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
+                             SYM_SOURCE_WASM_CODE, SYM_SOURCE_PORTABLE_PDB,
+                             SYM_SOURCE_PROGUARD, FURTHER },
+    [SYM_OBJECT_ELF] = { DEBUG_FILES, SYM_SOURCE_ELF_CODE, FURTHER },
+    [SYM_OBJECT_MACHO] = { DEBUG_FILES, SYM_SOURCE_MACH_CODE, FURTHER },
+    [SYM_OBJECT_PE] = { DEBUG_FILES, SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
+                        FURTHER },
+    [SYM_OBJECT_PE_DOTNET] = { SYM_SOURCE_ELF_BUNDLE, SYM_SOURCE_NAMED_BUNDLE,
+                               SYM_SOURCE_PORTABLE_PDB, SYM_SOURCE_PDB,
+                               SYM_SOURCE_PDB_PACKED, END },
+    [SYM_OBJECT_WASM] = { SYM_SOURCE_WASM_DEBUG, SYM_SOURCE_WASM_CODE,
+                          FURTHER },
+};
+
+/* By type of file, best first; companions of an object that is not known whole have
+ * no paths. */
+static const uint8_t guessed[] = {
+    SYM_SOURCE_ELF_DEBUG,    SYM_SOURCE_WASM_DEBUG,
+    SYM_SOURCE_MACH_DEBUG,   SYM_SOURCE_BREAKPAD,
+    SYM_SOURCE_PDB,          SYM_SOURCE_PDB_PACKED,
+    SYM_SOURCE_PORTABLE_PDB, SYM_SOURCE_PE,
+    SYM_SOURCE_PE_PACKED,    SYM_SOURCE_ELF_CODE,
+    SYM_SOURCE_WASM_CODE,    SYM_SOURCE_MACH_CODE,
+    SYM_SOURCE_ELF_BUNDLE,   SYM_SOURCE_MACH_BUNDLE,
+    SYM_SOURCE_NAMED_BUNDLE, END
+};
+
+/* Layouts have one path for a file, but slashsymbols has two of an object that is
+ * known whole. */
+static unsigned
+n_spellings(const sym_source_rules_t *rules, const sym_object_ref_t *ref)
+{
+    return rules->layout == SYM_LAYOUT_SLASHSYMBOLS && !ref->is_either ? 2 : 1;
+}
+
+
+static bool
+is_planned(const sym_source_plan_t *plan, sym_str_t path)
+{
+    for (unsigned i = 0; i < plan->n; i++) {
+        if (sym_str_eq(plan->at[i].path, path)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static sym_status_t
+add(sym_arena_t *arena, const sym_source_rules_t *rules,
+    const sym_path_parts_t *m, bool is_sent, sym_source_plan_t *plan)
+{
+    char text[SYM_SOURCE_PATH_MAX];
+    sym_path_t path = { .data = text,
+                        .size = sizeof(text),
+                        .casing = rules->casing };
+    sym_source_place_t *place = &plan->at[plan->n];
+
+    if (plan->n == SYM_PLAN_MAX || !sym_layout_write(rules->layout, &path, m)
+        || path.is_full || is_planned(plan, sym_str(text, path.len)))
+    {
+        return SYM_OK;
+    }
+
+    place->file = m->file;
+    place->is_sent = is_sent;
+    place->path = sym_arena_copy(arena, sym_str(text, path.len));
+    plan->n += place->path.data != NULL;
+    return place->path.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
+static sym_status_t
+add_files(sym_arena_t *arena, const sym_source_rules_t *rules,
+          const uint8_t *order, unsigned files, sym_path_parts_t *m,
+          bool is_sent, sym_source_plan_t *plan)
+{
+    unsigned spellings = n_spellings(rules, m->ref);
+    sym_status_t rc = SYM_OK;
+
+    for (unsigned i = 0; order[i] != END && rc == SYM_OK; i++) {
+        m->file = (sym_source_file_t) order[i];
+        if ((files & rules->files & 1u << order[i]) == 0) {
+            continue;
+        }
+
+        for (m->spelling = 0; m->spelling < spellings && rc == SYM_OK;
+             m->spelling++) {
+            rc = add(arena, rules, m, is_sent, plan);
+        }
+    }
+
+    return rc;
+}
+
+
+/* The canonical id, which is how symbols are uploaded, goes before the id as
+ * sent. */
+static sym_status_t
+plan_guessed(sym_arena_t *arena, const sym_object_ref_t *ref,
+             const sym_source_rules_t *rules, unsigned files,
+             sym_source_plan_t *plan)
+{
+    char canonical[SYM_ID_MAX];
+    sym_str_t ids[2] = { ref->sent, ref->sent };
+    sym_module_key_t key;
+    sym_status_t rc = SYM_OK;
+
+    if (!sym_source_name_ok(ref->debug_file)
+        || ref->sent.len > SYM_SOURCE_ID_MAX
+        || !sym_object_key(ref, canonical, &key))
+    {
+        return SYM_OK;
+    }
+
+    ids[0] = key.id;
+    for (unsigned i = 0; i < 2 && ids[i].len != 0 && rc == SYM_OK; i++) {
+        sym_path_parts_t m = { .ref = ref,
+                               .id_case = rules->ids == SYM_SOURCE_IDS_UPPER
+                                              ? SYM_CASE_UPPER
+                                              : SYM_CASE_AS_IS };
+        room_t room;
+
+        read_guessed(&m, ids[i], &room);
+        rc = add_files(arena, rules, guessed, files, &m, i == 1, plan);
+    }
+
+    return rc;
+}
+
+
+sym_status_t
+sym_source_plan(sym_arena_t *arena, const sym_object_ref_t *ref,
+                const sym_source_rules_t *rules, unsigned files,
+                sym_file_order_t order, sym_source_plan_t *plan)
+{
+    sym_path_parts_t m = { .ref = ref, .id_case = SYM_CASE_AS_IS };
+    room_t room;
+
+    plan->n = 0;
+    if (ref->is_either) {
+        return plan_guessed(arena, ref, rules, files, plan);
+    }
+
+    read_whole(&m, &room);
+    return add_files(arena, rules,
+                     order == SYM_CODE_FILES_FIRST ? code_first[ref->type]
+                                                   : debug_first[ref->type],
+                     files, &m, false, plan);
+}
+
+
+sym_str_t
+sym_source_encode(sym_str_t path, char out[SYM_SOURCE_ENCODED_MAX])
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < path.len && i < SYM_SOURCE_PATH_MAX; i++) {
+        if (path.data[i] == '/') {
+            out[len++] = '/';
+        } else {
+            len += sym_uri_encode_byte(path.data[i], out + len);
+        }
+    }
+
+    return sym_str(out, len);
+}

@@ -1,0 +1,74 @@
+/*
+ * rules.h - how the files of a source are laid out, and which modules it is asked
+ * for.
+ */
+#ifndef SYM_SOURCES_PATHS_RULES_H
+#define SYM_SOURCES_PATHS_RULES_H
+
+#include "base/error.h"
+#include "object/files.h"
+#include "object/module_key.h"
+#include "object/object_ref.h"
+#include "base/str.h"
+
+typedef enum {
+    SYM_LAYOUT_BREAKPAD,
+    SYM_LAYOUT_NATIVE,
+    SYM_LAYOUT_DEBUGINFOD,
+    SYM_LAYOUT_SYMSTORE,
+    SYM_LAYOUT_SYMSTORE_INDEX2,
+    SYM_LAYOUT_SSQP,
+    SYM_LAYOUT_UNIFIED,
+    SYM_LAYOUT_SLASHSYMBOLS
+} sym_layout_t;
+
+/* How the id is written in a path of the layout breakpad. */
+typedef enum {
+    SYM_SOURCE_IDS_AS_IS, /* as the client sent it */
+    SYM_SOURCE_IDS_UPPER  /* the same in upper case: as symbols are uploaded */
+} sym_source_ids_t;
+
+/* What becomes of the letters of a path, A to Z, in the end. */
+typedef enum {
+    SYM_SOURCE_CASING_DEFAULT, /* as the layout defines */
+    SYM_SOURCE_CASING_LOWER,
+    SYM_SOURCE_CASING_UPPER
+} sym_source_casing_t;
+
+typedef struct {
+    sym_layout_t layout;
+    unsigned files; /* a bit for each sym_source_file_t to request */
+    sym_source_ids_t ids;
+    sym_source_casing_t casing;
+
+    /* which modules are asked for: see sym_source_takes() */
+    bool requires_checksum;
+    const sym_str_t *patterns; /* glob.h */
+    uint32_t n_patterns;
+} sym_source_rules_t;
+
+/* "breakpad" for the configuration; false: no such layout. */
+bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
+
+/* The files that a layout has paths for. */
+unsigned sym_layout_files(sym_layout_t layout);
+
+/* The files of a type, by its word in the configuration ("elf", "pdb", ...);
+ * 0: there is no such type. */
+unsigned sym_source_files_find(sym_str_t type);
+
+/*
+ * Whether the name may become a folder at a source: a store can keep it, it is
+ * neither "." nor "..", and it contains no '/', '\\' or control character.  Such
+ * a name could lead out of its folder, or end a request line.
+ */
+bool sym_source_name_ok(sym_str_t name);
+
+/* Whether the source may be asked for the object: it has a checksum, if one is
+ * required; and if there are patterns, one of them matches the path of its code file
+ * or of its debug file.  Takes steps (steps.h); when it has taken all, the answer may
+ * be wrong. */
+bool sym_source_takes(const sym_source_rules_t *rules,
+                      const sym_object_ref_t *ref, uint64_t *steps);
+
+#endif
