@@ -23,6 +23,7 @@
 #include "api/registry.h"
 #include "cli/commands.h"
 #include "cli/event.h"
+#include "cli/js_stack.h"
 #include "cli/post.h"
 #include "cli/stack_text.h"
 #include "common/interrupt.h"
@@ -586,6 +587,12 @@ symbolicate_run(const options_t *o)
     text = read_file(o->operands[0], &len);
     if (text == NULL) {
         return EXIT_PARTLY;
+    }
+
+    if (js_stack_is(sym_str(text, len))) {
+        code = js_stack_run(o, sym_str(text, len));
+        free(text);
+        return code;
     }
 
     request = event_request(sym_str(text, len), o->server == NULL, &request_len,

@@ -1,5 +1,7 @@
 #include "formats/script/comments.h"
 
+#include "formats/script/base64.h"
+
 /* "//# " */
 #define OPENING_BYTES 4
 
@@ -70,23 +72,67 @@ sym_script_debug_id(sym_str_t script, char id[SYM_ID_MAX])
 }
 
 
-sym_str_t
-sym_script_data_url(sym_str_t reference)
+static int
+hex_digit(char c)
 {
-    static const char *const beginnings[] = {
-        "data:application/json;base64,",
-        "data:application/json;charset=utf-8;base64,",
-        "data:application/json;charset=utf8;base64,",
-    };
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
 
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++) {
-        sym_str_t beginning = sym_cstr(beginnings[i]);
 
-        if (reference.data != NULL && sym_str_starts(reference, beginning)) {
-            return sym_str(reference.data + beginning.len,
-                           reference.len - beginning.len);
+/* A `%` without two digits stands for itself. */
+static void
+read_percents(sym_str_t text, char *out, size_t *len)
+{
+    *len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        int high = -1, low = -1;
+
+        if (text.data[i] == '%' && text.len - i > 2) {
+            high = hex_digit(text.data[i + 1]);
+            low = hex_digit(text.data[i + 2]);
+        }
+
+        if (high >= 0 && low >= 0) {
+            out[(*len)++] = (char) (high << 4 | low);
+            i += 2;
+        } else {
+            out[(*len)++] = text.data[i];
         }
     }
+}
 
-    return sym_str(NULL, 0);
+
+bool
+sym_script_is_data_url(sym_str_t reference)
+{
+    return reference.data != NULL
+           && sym_str_starts(reference, SYM_STR("data:"));
+}
+
+
+bool
+sym_script_data_url(sym_str_t reference, char *out, size_t *len)
+{
+    const char *comma = memchr(reference.data, ',', reference.len);
+    sym_str_t type, packed, ending = SYM_STR(";base64");
+
+    if (comma == NULL) {
+        return false;
+    }
+
+    type = sym_str(reference.data, (size_t) (comma - reference.data));
+    packed = sym_str(comma + 1, reference.len - type.len - 1);
+
+    if (type.len > ending.len
+        && memcmp(type.data + type.len - ending.len, ending.data, ending.len)
+               == 0)
+    {
+        return sym_base64_read(packed, out, len);
+    }
+
+    read_percents(packed, out, len);
+    return true;
 }

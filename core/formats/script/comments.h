@@ -5,6 +5,8 @@
 #ifndef SYM_FORMATS_SCRIPT_COMMENTS_H
 #define SYM_FORMATS_SCRIPT_COMMENTS_H
 
+#include <stdbool.h>
+
 #include "object/module_key.h"
 
 /* The last sourceMappingURL, without query and fragment; data NULL: none. */
@@ -13,7 +15,11 @@ sym_str_t sym_script_map_reference(sym_str_t script);
 /* The canonical form of the last debugId; 0: none. */
 size_t sym_script_debug_id(sym_str_t script, char id[SYM_ID_MAX]);
 
-/* The base 64 text of a `data:` URL of JSON; data NULL: it is none. */
-sym_str_t sym_script_data_url(sym_str_t reference);
+/* Whether a map is inside of the script (RFC 2397). */
+bool sym_script_is_data_url(sym_str_t reference);
+
+/* Writes what such a URL has, at most reference.len bytes; false: it is
+ * damaged. */
+bool sym_script_data_url(sym_str_t reference, char *out, size_t *len);
 
 #endif

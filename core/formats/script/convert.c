@@ -8,7 +8,6 @@
 
 #include "artifacts/script/write/script_writer.h"
 #include "base/buffer.h"
-#include "formats/script/base64.h"
 #include "formats/script/comments.h"
 #include "formats/script/positions.h"
 #include "formats/script/scopes.h"
@@ -280,19 +279,18 @@ static sym_status_t
 read_map(script_t *s, sym_error_t *err)
 {
     sym_error_t bad = { 0 };
-    sym_str_t packed = sym_script_data_url(s->reference);
     size_t len = 0;
 
-    if (packed.data == NULL) {
+    if (!sym_script_is_data_url(s->reference)) {
         return SYM_OK;
     }
 
-    s->map_text = malloc(packed.len + 1);
+    s->map_text = malloc(s->reference.len + 1);
     if (s->map_text == NULL) {
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
-    if (!sym_base64_read(packed, s->map_text, &len)) {
+    if (!sym_script_data_url(s->reference, s->map_text, &len)) {
         s->reference = sym_str(NULL, 0);
         return SYM_OK;
     }

@@ -1,0 +1,564 @@
+#include "cli/js_stack.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "cli/compile.h"
+#include "cli/output.h"
+#include "common/say.h"
+#include "symbolicate/js/js.h"
+
+/* Scripts of one stack. */
+#define SCRIPTS_MAX 256
+
+#define FRAMES_MAX 100000
+
+/* A frame of Chrome and Node is "at NAME (URL:LINE:COLUMN)" or "at URL:..", one of
+ * Firefox and Safari "NAME@URL:LINE:COLUMN". */
+typedef struct {
+    sym_str_t before; /* of the line, up to the name */
+    sym_str_t name;   /* data NULL: none */
+    sym_str_t url;
+    uint32_t line, column; /* from 1 */
+    sym_str_t after;       /* what follows the position, without ")" */
+    bool is_at;
+} frame_t;
+
+/* What is known of the script at a URL. */
+typedef struct {
+    sym_str_t url;
+    temporary_symcache_t *script_copy, *map_copy; /* NULL: not there */
+    sym_script_t script;
+    sym_sourcemap_t map;
+} script_t;
+
+typedef struct {
+    sym_str_t line; /* with its newline, if it has one */
+    frame_t frame;
+    bool is_frame, is_mapped;
+    sym_js_place_t place;
+} line_t;
+
+typedef struct {
+    const options_t *options;
+    const char *folder;
+    script_t scripts[SCRIPTS_MAX];
+    size_t n_scripts;
+    line_t *lines;
+    size_t n_lines;
+    sym_arena_t arena; /* of names of functions */
+} stack_text_t;
+
+
+/* --- frames --- */
+
+static sym_str_t
+without_space(sym_str_t s)
+{
+    while (s.len > 0
+           && (s.data[s.len - 1] == '\n' || s.data[s.len - 1] == '\r'
+               || s.data[s.len - 1] == ' '))
+    {
+        s.len--;
+    }
+
+    return s;
+}
+
+
+/* A decimal number before the end of s, after a colon, which goes with it. */
+static bool
+take_number(sym_str_t *s, uint32_t *number)
+{
+    uint64_t value = 0, scale = 1;
+    size_t i = s->len;
+
+    for (; i > 0 && s->data[i - 1] >= '0' && s->data[i - 1] <= '9'; i--) {
+        if (s->len - i >= 10) {
+            return false;
+        }
+        value += scale * (uint64_t) (s->data[i - 1] - '0');
+        scale *= 10;
+    }
+
+    if (i == s->len || i == 0 || s->data[i - 1] != ':' || value > UINT32_MAX) {
+        return false;
+    }
+
+    *number = (uint32_t) value;
+    s->len = i - 1;
+    return true;
+}
+
+
+/* URL:LINE:COLUMN */
+static bool
+read_place(sym_str_t text, frame_t *f)
+{
+    if (!take_number(&text, &f->column) || !take_number(&text, &f->line)
+        || f->line == 0 || text.len == 0)
+    {
+        return false;
+    }
+
+    f->column = f->column != 0 ? f->column : 1;
+
+    f->url = text;
+    return true;
+}
+
+
+static sym_str_t
+rest_of(sym_str_t s, size_t from)
+{
+    return sym_str(s.data + from, s.len - from);
+}
+
+
+static bool
+read_at(sym_str_t rest, frame_t *f)
+{
+    const char *open = NULL;
+
+    f->is_at = true;
+    if (rest.len > 0 && rest.data[rest.len - 1] == ')') {
+        for (size_t i = rest.len - 1; i-- > 0 && open == NULL;) {
+            if (rest.data[i] == ' ' && rest.data[i + 1] == '(') {
+                open = rest.data + i;
+            }
+        }
+    }
+
+    if (open == NULL) {
+        if (sym_str_starts(rest, SYM_STR("async "))) {
+            rest = rest_of(rest, 6);
+        }
+        return read_place(rest, f);
+    }
+
+    f->name = sym_str(rest.data, (size_t) (open - rest.data));
+    rest = sym_str(open + 2, rest.len - f->name.len - 3);
+    return read_place(rest, f);
+}
+
+
+static bool
+read_frame(sym_str_t line, frame_t *f)
+{
+    sym_str_t text = without_space(line);
+    size_t i = 0;
+    const char *at;
+
+    *f = (frame_t){ .name = { NULL, 0 } };
+    while (i < text.len && (text.data[i] == ' ' || text.data[i] == '\t')) {
+        i++;
+    }
+
+    f->before = sym_str(text.data, i);
+    f->after = rest_of(line, text.len);
+    text = rest_of(text, i);
+
+    if (sym_str_starts(text, SYM_STR("at "))) {
+        return read_at(rest_of(text, 3), f);
+    }
+
+    at = memchr(text.data, '@', text.len);
+    if (at != NULL) {
+        size_t len = (size_t) (at - text.data);
+
+        f->name = len != 0 ? sym_str(text.data, len) : sym_str(NULL, 0);
+        return read_place(rest_of(text, len + 1), f);
+    }
+
+    return (sym_str_starts(text, SYM_STR("http://"))
+            || sym_str_starts(text, SYM_STR("https://"))
+            || sym_str_starts(text, SYM_STR("file://")))
+           && read_place(text, f);
+}
+
+
+/* The next line; false: the end. */
+static bool
+next_line(sym_str_t *rest, sym_str_t *line)
+{
+    const char *end =
+        rest->len != 0 ? memchr(rest->data, '\n', rest->len) : NULL;
+    size_t len = end != NULL ? (size_t) (end - rest->data) + 1 : rest->len;
+
+    *line = sym_str(rest->data, len);
+    *rest = rest_of(*rest, len);
+    return len != 0;
+}
+
+
+bool
+js_stack_is(sym_str_t text)
+{
+    sym_str_t line;
+    frame_t frame;
+
+    if (text.len != 0 && (text.data[0] == '{' || text.data[0] == '[')) {
+        return false; /* an event */
+    }
+
+    while (next_line(&text, &line)) {
+        if (read_frame(line, &frame)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* --- files --- */
+
+/* The path of a URL, without its host, query and fragment. */
+static sym_str_t
+path_of(sym_str_t url)
+{
+    for (size_t i = 0; i + 2 < url.len; i++) {
+        if (memcmp(url.data + i, "://", 3) == 0) {
+            url = rest_of(url, i + 3);
+            break;
+        }
+    }
+
+    for (size_t i = 0; i < url.len; i++) {
+        if (url.data[i] == '?' || url.data[i] == '#') {
+            url.len = i;
+        }
+    }
+
+    return url;
+}
+
+
+/* No part of a path is "..": it stays in the folder. */
+static bool
+is_inside(sym_str_t path)
+{
+    for (size_t i = 0; i + 1 < path.len; i++) {
+        if (path.data[i] == '.' && path.data[i + 1] == '.'
+            && (i == 0 || path.data[i - 1] == '/')
+            && (i + 2 == path.len || path.data[i + 2] == '/'))
+        {
+            return false;
+        }
+    }
+
+    return path.len != 0;
+}
+
+
+static bool
+has_file(const char *folder, sym_str_t path, const char *ending,
+         char out[PATH_MAX])
+{
+    int len = is_inside(path) && memchr(path.data, '\0', path.len) == NULL
+                  ? snprintf(out, PATH_MAX, "%s/%.*s%s", folder, (int) path.len,
+                             path.data, ending)
+                  : -1;
+
+    return len > 0 && len < PATH_MAX && access(out, R_OK) == 0;
+}
+
+
+/* The file at the path below the folder, else at the path without its first
+ * parts. */
+static bool
+find_file(const char *folder, sym_str_t path, const char *ending,
+          char out[PATH_MAX])
+{
+    while (path.len != 0) {
+        const char *slash;
+
+        if (has_file(folder, path, ending, out)) {
+            return true;
+        }
+
+        slash = memchr(path.data, '/', path.len);
+        path = slash != NULL ? rest_of(path, (size_t) (slash + 1 - path.data))
+                             : sym_str(path.data, 0);
+    }
+
+    return false;
+}
+
+
+static temporary_symcache_t *
+compile(const stack_text_t *s, const char *path, sym_kind_t kind,
+        sym_extent_source_t *extents)
+{
+    options_t options = *s->options;
+    temporary_symcache_t *copy;
+    sym_error_t err = { 0 };
+    char text[256];
+
+    options.kind = kind;
+    options.quiet = true;
+    copy = compile_file(&options, path, NULL);
+
+    if (copy != NULL
+        && temporary_symcache_extents(copy, extents, &err) != SYM_OK) {
+        complain_about(path, "%s", sym_error_text(&err, text, sizeof(text)));
+        temporary_symcache_free(copy);
+        return NULL;
+    }
+
+    return copy;
+}
+
+
+/* The last part of what the script says of its map; the folder is the script's. */
+static bool
+find_map(const script_t *script, const char *path, char out[PATH_MAX])
+{
+    sym_str_t reference = SYM_STR("");
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    int len =
+        snprintf(folder, sizeof(folder), "%.*s", (int) (slash - path), path);
+
+    if (len < 0 || len >= PATH_MAX) {
+        return false;
+    }
+
+    if (script->script_copy != NULL
+        && sym_script_reference(&script->script, &reference) == SYM_OK)
+    {
+        for (size_t i = reference.len; i > 0; i--) {
+            if (reference.data[i - 1] == '/') {
+                reference = rest_of(reference, i);
+                break;
+            }
+        }
+    }
+
+    return has_file(folder, reference, "", out)
+           || has_file(folder, sym_cstr(slash + 1), ".map", out);
+}
+
+
+static void
+load_script(const stack_text_t *s, script_t *script)
+{
+    char path[PATH_MAX], map[PATH_MAX];
+    sym_str_t where = path_of(script->url);
+    sym_extent_source_t extents;
+    sym_error_t err = { 0 };
+
+    if (find_file(s->folder, where, "", path)) {
+        script->script_copy = compile(s, path, SYM_KIND_SCRIPT, &extents);
+        if (script->script_copy != NULL
+            && sym_script_open(&script->script, extents.get, extents.ctx, &err)
+                   != SYM_OK)
+        {
+            temporary_symcache_free(script->script_copy);
+            script->script_copy = NULL;
+        }
+
+        if (!find_map(script, path, map)) {
+            (void) memcpy(map, path, sizeof(map)); /* it may be inside */
+        }
+    } else if (!find_file(s->folder, where, ".map", map)) {
+        return;
+    }
+
+    script->map_copy = compile(s, map, SYM_KIND_SOURCEMAP, &extents);
+    err = (sym_error_t){ 0 };
+    if (script->map_copy != NULL
+        && sym_sourcemap_open(&script->map, extents.get, extents.ctx, &err)
+               != SYM_OK)
+    {
+        temporary_symcache_free(script->map_copy);
+        script->map_copy = NULL;
+    }
+}
+
+
+static const script_t *
+script_of(stack_text_t *s, sym_str_t url)
+{
+    script_t *script;
+
+    for (size_t i = 0; i < s->n_scripts; i++) {
+        if (sym_str_eq(s->scripts[i].url, url)) {
+            return &s->scripts[i];
+        }
+    }
+
+    if (s->n_scripts == SCRIPTS_MAX) {
+        return NULL;
+    }
+
+    script = &s->scripts[s->n_scripts++];
+    script->url = url;
+    load_script(s, script);
+    return script;
+}
+
+
+/* --- answers --- */
+
+static void
+map_line(stack_text_t *s, line_t *l)
+{
+    const script_t *script = script_of(s, l->frame.url);
+    char text[SYM_JS_FUNCTION_MAX];
+
+    if (script == NULL || script->map_copy == NULL) {
+        return;
+    }
+
+    l->is_mapped =
+        sym_js_answer(&script->map,
+                      script->script_copy != NULL ? &script->script : NULL,
+                      l->frame.line - 1, l->frame.column - 1, text, &l->place)
+        == SYM_OK;
+
+    if (l->is_mapped) {
+        l->place.function_name =
+            sym_arena_copy(&s->arena, l->place.function_name);
+        l->is_mapped = l->place.function_name.data != NULL
+                       || l->place.function_name.len == 0;
+    }
+}
+
+
+/* The frame that called this one: the next line that is a frame. */
+static sym_str_t
+caller_name(const stack_text_t *s, size_t i)
+{
+    if (i + 1 < s->n_lines && s->lines[i + 1].is_mapped) {
+        return s->lines[i + 1].place.name;
+    }
+
+    return sym_str(NULL, 0);
+}
+
+
+static void
+print_place(output_t *out, const line_t *l)
+{
+    sym_str_t source = l->place.source.name;
+
+    output_text(out, source.len != 0 ? source : l->frame.url);
+    output_printf(out, ":%" PRIu64 ":%" PRIu64,
+                  (uint64_t) l->place.token.source_line + 1,
+                  (uint64_t) l->place.token.source_column + 1);
+}
+
+
+static void
+print_line(output_t *out, const stack_text_t *s, size_t i)
+{
+    const line_t *l = &s->lines[i];
+    const frame_t *f = &l->frame;
+    char name[SYM_JS_SHOWN_MAX];
+
+    if (!l->is_mapped) {
+        sym_out_raw(&out->json, l->line);
+        return;
+    }
+
+    sym_out_raw(&out->json, f->before);
+    sym_out_raw(&out->json, f->is_at ? SYM_STR("at ") : SYM_STR(""));
+    output_text(out, sym_js_show(&l->place, f->name, caller_name(s, i), name));
+    sym_out_raw(&out->json, f->is_at ? SYM_STR(" (") : SYM_STR("@"));
+    print_place(out, l);
+    sym_out_raw(&out->json, f->is_at ? SYM_STR(")") : SYM_STR(""));
+    sym_out_raw(&out->json, f->after);
+}
+
+
+static int
+print_stack(stack_text_t *s, sym_str_t text)
+{
+    output_t *out;
+    int code = EXIT_FINE;
+    sym_str_t rest = text, line;
+
+    while (s->n_lines < FRAMES_MAX && next_line(&rest, &line)) {
+        line_t *l = &s->lines[s->n_lines++];
+
+        l->line = line;
+        l->is_frame = read_frame(line, &l->frame);
+        if (l->is_frame) {
+            map_line(s, l);
+        }
+
+        if (l->is_frame && !l->is_mapped) {
+            code = EXIT_PARTLY;
+        }
+    }
+
+    out = output_create();
+    if (out == NULL) {
+        return EXIT_OUTPUT;
+    }
+
+    for (size_t i = 0; i < s->n_lines; i++) {
+        print_line(out, s, i);
+    }
+
+    sym_out_raw(&out->json, rest);
+    return output_end(out, code);
+}
+
+
+static size_t
+count_lines(sym_str_t text)
+{
+    sym_str_t line;
+    size_t n = 0;
+
+    while (next_line(&text, &line)) {
+        n++;
+    }
+
+    return n;
+}
+
+
+int
+js_stack_run(const options_t *options, sym_str_t text)
+{
+    stack_text_t *s;
+    int code;
+
+    if (options->symbols == NULL) {
+        complain_about("symbolicate", "a stack of JavaScript needs --symbols: "
+                                      "a folder with scripts and their maps");
+        return EXIT_USAGE;
+    }
+
+    s = calloc(1, sizeof(*s));
+    if (s != NULL) {
+        s->options = options;
+        s->folder = options->symbols;
+        s->lines = calloc(count_lines(text) + 1, sizeof(*s->lines));
+    }
+
+    if (s == NULL || s->lines == NULL) {
+        complain_about("symbolicate", "out of memory");
+        free(s);
+        return EXIT_STORE;
+    }
+
+    code = print_stack(s, text);
+
+    for (size_t i = 0; i < s->n_scripts; i++) {
+        temporary_symcache_free(s->scripts[i].script_copy);
+        temporary_symcache_free(s->scripts[i].map_copy);
+    }
+
+    sym_arena_drop(&s->arena);
+    free(s->lines);
+    free(s);
+    return code;
+}
