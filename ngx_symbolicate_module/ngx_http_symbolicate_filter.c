@@ -2,10 +2,9 @@
 /*
  * ngx_http_symbolicate_filter.c - CORS headers, and nginx's own errors.
  *
- * Whatever is answered in a location of ours, by us or by nginx (413 of
- * client_max_body_size, 503 of limit_req, ..), a browser's script can read only
- * with the CORS headers on it.  And what nginx says while it reads the body for
- * us it says in JSON, as we do.
+ * A browser's script can read a response of our locations, also nginx's own
+ * (413 of client_max_body_size, 503 of limit_req, ..), only with CORS headers.
+ * Error responses during body reading are JSON as well.
  *
  * Replies to requests without a client end here too (download/background.c).
  */
@@ -137,7 +136,7 @@ ngx_http_symbolicate_cors(ngx_http_request_t *r)
 }
 
 
-/* True for a page of nginx's making: ours are JSON. */
+/* True for a page made by nginx: ours are JSON. */
 static ngx_uint_t
 ngx_http_symbolicate_is_page(ngx_http_request_t *r)
 {
@@ -149,7 +148,7 @@ ngx_http_symbolicate_is_page(ngx_http_request_t *r)
 }
 
 
-/* The body that nginx is about to send is exchanged for ours. */
+/* Replaces the body that nginx is about to send by ours. */
 static ngx_int_t
 ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
 {
@@ -203,7 +202,7 @@ ngx_http_symbolicate_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
         return ngx_http_next_body_filter(r, in);
     }
 
-    /* nginx's page comes in one go, its last buffer marked */
+    /* nginx's page arrives at once, its last buffer marked */
 
     for ( ; in; in = in->next) {
 

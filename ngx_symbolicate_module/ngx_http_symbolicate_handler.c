@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_handler.c - where a request of ours begins and ends.
+ * ngx_http_symbolicate_handler.c - begins and ends a request.
  */
 
 
@@ -27,7 +27,7 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
 }
 
 
-/* When a request ends, however it ends. */
+/* Called when a request ends, in any way. */
 ngx_int_t
 ngx_http_symbolicate_log_handler(ngx_http_request_t *r)
 {

@@ -222,7 +222,7 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
 }
 
 
-/* Not found if r does not ask a source of a request's. */
+/* Not found if r is not a request to a request source. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data)

@@ -1,5 +1,5 @@
 // chart.mjs - a flame graph: the tree of flame.mjs on a canvas, by mouse, keys
-// and touch.  What is selected is said in words, too.
+// and touch.  The selection is also given in words.
 
 import { bytes, el } from './draw.mjs';
 import { boxes, neighbour, search } from './flame.mjs';
@@ -138,7 +138,7 @@ export function flameGraph(tree, unit) {
   const isWithin = (node, outer) => {
     let at = node;
     while (at > outer) {
-      at = tree.parent[at];             // which stands before it
+      at = tree.parent[at];             // which is before it
     }
     return at === outer;
   };

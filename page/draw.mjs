@@ -37,7 +37,7 @@ export function notice(message, { isError = false, list = [] } = {}) {
     el('p', {}, message), list.length ? el('ul', {}, list.map((item) => el('li', {}, item))) : null);
 }
 
-// On a narrow screen a row becomes a card; then the columns' names stand in it.
+// On a narrow screen a row becomes a card; then it contains the columns' names.
 export function table(columns, rows) {
   return el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Table' },
     el('table', { class: 'cards' },

@@ -1,7 +1,7 @@
 // flame.mjs - the stacks of a profile, merged by the names of their calls.
 //
 // flameTree(profile) is a generator, as readProfile().  The tree is in arrays, by
-// node; node 0 is all of it, and a node stands behind its parent.
+// node; node 0 is the root, and a node follows its parent.
 //
 //   parent, self, total, depth
 //   nameOf             index in names: [{name, place}]
@@ -134,7 +134,7 @@ export function boxes(tree, top, width) {
     for (let c = tree.first[node]; c < tree.first[node + 1]; c += 1) {
       const w = tree.total[tree.children[c]] * perUnit;
       if (w < 1) {
-        break;                          // those behind it are not larger
+        break;                          // later ones are not larger
       }
       found.push({ node: tree.children[c], row: row + 1, x, w });
       x += w;

@@ -1,14 +1,14 @@
 // profile.mjs - a profile's file as a tree of stacks.
 //
 // readProfile(bytes) is a generator, which a page drives in turns (turns.mjs).
-// It returns a Profile, or null: the file is no profile.
+// It returns a Profile, or null: not a profile.
 //
 //   frames     what stacks consist of, each once, as frames of a report
 //              (read.mjs); `calls`, if the file tells them: [{name, file, line}],
 //              the innermost first
 //   parents, frameOf, weights
 //              the stacks, in arrays: a stack is its outer stack (-1: none) and
-//              a frame.  The outer one stands before it.  A stack's weight is
+//              a frame.  The outer one precedes it.  A stack's weight is
 //              that of the samples that ended in it.
 //   report     modules, problems, and a stack of all frames without a name
 //   unit       of weights
@@ -323,7 +323,7 @@ function* readFirefox(bytes) {
 
 const MALFORMED = 'This looks like a profile of pprof, and its fields are damaged.';
 
-// Varints, each a number, or a BigInt if it is no safe one.
+// Varints, each a number, or a BigInt if it is not a safe integer.
 class Reader {
   constructor(bytes) {
     this.bytes = bytes;

@@ -78,7 +78,7 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
 }
 
 
-/* What came of asking for it in other ways. */
+/* Results of requests in other ways. */
 static void
 write_variants(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 {
@@ -208,7 +208,7 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
 }
 
 
-/* --- what the store has --- */
+/* --- records of the store --- */
 
 static sym_status_t
 add_variant(void *ctx, const sym_module_key_t *key,
@@ -222,7 +222,7 @@ add_variant(void *ctx, const sym_module_key_t *key,
 }
 
 
-/* Where nothing else is known of it, the newest of the variants tells. */
+/* If nothing else is known, the newest variant is shown. */
 static void
 take_newest(sym_explained_t *source)
 {
@@ -288,7 +288,7 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 }
 
 
-/* Nothing counts: what did, or is but a part; NULL: nothing. */
+/* No record is valid: an expired or partial one, or NULL. */
 static const sym_explained_t *
 past(const sym_explained_t *sources, uint32_t n)
 {
@@ -338,7 +338,7 @@ add_other_id(void *ctx, const sym_module_key_t *key,
 }
 
 
-/* Reads a bounded number of the records that have this name. */
+/* Reads a bounded number of records with this name. */
 static sym_status_t
 find_other_ids(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                const sym_module_key_t *key, sym_other_ids_t *others,
@@ -352,7 +352,7 @@ find_other_ids(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
         uint64_t left = OTHER_IDS_READ;
         sym_status_t rc;
 
-        /* docs/formats/store.md, section 2: where the ids of a name begin */
+        /* docs/formats/store.md, section 2: position of the ids of a name */
         if (scope.len != 0) {
             memcpy(mark.key, scope.data, scope.len);
         }

@@ -1,8 +1,8 @@
 /*
- * explain.h - what the store knows of one module, as JSON.
+ * explain.h - the store's records of one module, as JSON.
  *
- * Explains to an operator why a module has no symbols, or where they come
- * from. docs/use/directives.md, symbolicate_admin, describes the members.
+ * It shows an operator why a module has no symbols, or the origin of its
+ * symbols. docs/use/directives.md, symbolicate_admin, describes the members.
  */
 #ifndef SYM_EXPLAIN_EXPLAIN_H
 #define SYM_EXPLAIN_EXPLAIN_H
@@ -11,18 +11,18 @@
 #include "json/out.h"
 #include "store/store.h"
 
-/* No text of one source is longer, whatever a record says: its texts have
- * limits (docs/formats/store.md, section 2), a byte may take six, and an
- * attempt of ten bytes has 80 of keys; a variant has a reason and less than 700
- * bytes.  One more is for what counts of all. */
+/* Longest text of one source, for any record: its texts have limits
+ * (docs/formats/store.md, section 2), a byte may take six, and an attempt of
+ * ten bytes has 80 of keys; a variant has a reason and less than 700 bytes.
+ * One more is for the summary. */
 #define SYM_EXPLAIN_MAX ((size_t) 112 * 1024)
 
-/* What one source has. */
+/* The records of one source. */
 typedef struct {
     sym_module_key_t key;
     sym_module_record_t record; /* state 0: nothing */
 
-    unsigned n_variants; /* some of what was asked for in other ways */
+    unsigned n_variants; /* some records of requests in other ways */
     struct {
         sym_str_t id;
         sym_module_record_t record;
@@ -38,15 +38,15 @@ typedef struct {
     sym_str_t ids[SYM_OTHER_IDS_MAX]; /* views, as long as the snapshot */
 } sym_other_ids_t;
 
-/* told: what counts, or NULL.  The attempts of all sources are shown.
+/* told: the valid record, or NULL.  The attempts of all sources are shown.
  * others: NULL: none.  blocked_hosts: a JSON array, or empty. */
 void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                        const sym_explained_t *sources, uint32_t n_sources,
                        const sym_other_ids_t *others, uint32_t now_s,
                        sym_str_t blocked_hosts, sym_out_t *out);
 
-/* Looks at all of scopes; sources: room for as many.  SYM_NOT_FOUND: nothing
- * is known of it, which is written, too. */
+/* Reads all scopes; sources: room for as many.  SYM_NOT_FOUND: nothing is known
+ * of it; the text says so, too. */
 sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                          const sym_module_key_t *key, uint32_t now_s,
                          sym_explained_t *sources, sym_str_t blocked_hosts,

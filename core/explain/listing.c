@@ -11,7 +11,7 @@ typedef struct {
     unsigned rows;
 } listing_t;
 
-/* Letters of ASCII count the same in either case. */
+/* Ignores the case of ASCII letters. */
 static bool
 has(sym_str_t text, sym_str_t part)
 {
@@ -99,7 +99,7 @@ show(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
 }
 
 
-/* The mark that `after` is the digits of, and the number of its source. */
+/* Reads the mark, and the number of its source, from the digits of `after`. */
 static bool
 read_after(sym_str_t after, const sym_scopes_t *scopes, sym_store_mark_t *mark,
            uint32_t *number)

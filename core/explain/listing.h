@@ -1,10 +1,9 @@
 /*
- * listing.h - modules of a store that fit a question, a part of them at a time,
- * as JSON.
+ * listing.h - modules of a store that match a query, in parts, as JSON.
  *
- * A part reads a bounded number of records and shows a bounded number of them,
- * whatever the store holds; its caller goes on from where it ended.
- * docs/use/directives.md, symbolicate_admin, describes the members.
+ * A part reads and shows a bounded number of records, for any store; its caller
+ * continues from its end. docs/use/directives.md, symbolicate_admin, describes
+ * the members.
  */
 #ifndef SYM_EXPLAIN_LISTING_H
 #define SYM_EXPLAIN_LISTING_H
@@ -15,8 +14,8 @@
 #define SYM_LISTING_READ 2000 /* records of a part */
 #define SYM_LISTING_ROWS 100
 
-/* Text of a part, at most: a name, a code id and a source's name, of which each
- * byte may take six, and 500 of keys and numbers for each row. */
+/* Longest text of a part: for each row a name, a code id and a source's name,
+ * of which each byte may take six, and 500 bytes of keys and numbers. */
 #define SYM_LISTING_MAX                                                        \
     ((size_t) SYM_LISTING_ROWS                                                 \
          * (6 * (SYM_NAME_MAX + SYM_CODE_ID_MAX + SYM_SCOPE_MAX) + 500)        \
@@ -25,11 +24,11 @@
 typedef struct {
     sym_str_t q;     /* a part of a name or id, in any case; "": all */
     sym_str_t state; /* its word; "": all */
-    sym_str_t after; /* as the part before said; "": the first part */
+    sym_str_t after; /* from the previous part; "": the first part */
 } sym_listing_question_t;
 
-/* SYM_MALFORMED: `after` is of no list that these sources have, or `state` is no
- * state. */
+/* SYM_MALFORMED: `after` does not belong to these sources, or `state` is
+ * invalid. */
 sym_status_t sym_listing(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                          const sym_listing_question_t *question, uint32_t now_s,
                          sym_out_t *out, sym_error_t *err);

@@ -1,5 +1,5 @@
 /*
- * member.h - members of a JSON object, each behind another one.
+ * member.h - further members of a JSON object.
  */
 #ifndef SYM_EXPLAIN_MEMBER_H
 #define SYM_EXPLAIN_MEMBER_H

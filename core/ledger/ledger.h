@@ -1,12 +1,12 @@
 /*
- * ledger.h - the modules that requests asked for and did not get: reading.
+ * ledger.h - modules that requests did not get: reading.
  *
- * The loader keeps the ledger in memory (write/table.h) and writes it as a whole
- * to a file of the store's folder, which workers and commands read:
- * docs/formats/store.md, section 8.  A record is a module and the sources that
- * could have had it: what one location misses, another may have.
+ * The loader keeps the ledger in memory (write/table.h) and writes it
+ * completely to a file in the store's folder, which workers and commands read:
+ * docs/formats/store.md, section 8.  A record has a module and the sources that
+ * could have had it: a module that one location misses may exist for another.
  *
- * Views lie in the bytes that are read.
+ * Views point into the bytes that are read.
  */
 #ifndef SYM_LEDGER_LEDGER_H
 #define SYM_LEDGER_LEDGER_H
@@ -21,46 +21,47 @@
 #define SYM_LEDGER_ENTRIES_MAX 4096
 #define SYM_LEDGER_BYTES_MAX ((size_t) 2 << 20)
 
-/* Texts of a record; a reason is cut, sources beyond are left out. */
+/* Limits of a record's texts; a reason is cut, further sources are left out. */
 #define SYM_LEDGER_REASON_MAX 160
 #define SYM_LEDGER_SOURCES_MAX 512
 
-/* What callers were told of a module that has come. */
+/* State of the webhook for a module that has arrived. */
 typedef enum {
-    SYM_LEDGER_UNTOLD,   /* it has not come, or nobody listened */
-    SYM_LEDGER_DUE,      /* they are to be told */
-    SYM_LEDGER_TOLD,     /* the webhook took it */
-    SYM_LEDGER_GIVEN_UP, /* it did not, for too long */
-    SYM_LEDGER_TELLING   /* DUE, and on its way: never in a file */
+    SYM_LEDGER_UNTOLD,   /* it has not arrived, or there is no webhook */
+    SYM_LEDGER_DUE,      /* due */
+    SYM_LEDGER_TOLD,     /* delivered */
+    SYM_LEDGER_GIVEN_UP, /* failed for too long */
+    SYM_LEDGER_TELLING   /* DUE, and being sent: never in a file */
 } sym_ledger_told_t;
 
 typedef struct {
     sym_module_key_t key; /* without a scope */
     sym_object_type_t type;
     sym_kind_t kind;
-    sym_module_state_t state; /* of its last request; 0: it was not known in
+    sym_module_state_t state; /* state at its last request; 0: not known in
                                  time */
     sym_str_t reason;
-    sym_str_t sources; /* that the location sees, a line each; what is loaded
-                          by hand, every location does */
+    sym_str_t sources; /* sources of the location, a line each; modules loaded
+                          by hand are visible everywhere */
     uint64_t requests, frames;
-    int64_t first_s, last_s; /* asked for: seconds since 1970 */
+    int64_t first_s, last_s; /* requested: seconds since 1970 */
     int64_t came_s;          /* 0: it is missing */
     sym_str_t from;          /* the source that has it */
     sym_ledger_told_t told;
-    bool is_known; /* it was asked for again (write/table.h) */
+    bool is_known; /* it was requested again (write/table.h) */
 } sym_ledger_entry_t;
 
-/* Since the ledger was made. */
+/* Totals since the ledger was made. */
 typedef struct {
-    uint64_t requests; /* in which a module was missing, module by module */
+    uint64_t requests; /* requests with a missing module, counted for each
+                          module */
     uint64_t frames;
-    uint64_t refused; /* requests for modules that found no place */
-    uint64_t evicted; /* modules that lost theirs */
+    uint64_t refused; /* requests for modules without a slot */
+    uint64_t evicted; /* modules that lost their slot */
     uint64_t came;
-    uint64_t told;         /* to the webhook */
+    uint64_t told;         /* requests to the webhook */
     uint64_t told_failed;  /* its requests that failed */
-    uint64_t told_dropped; /* modules that it was never told of */
+    uint64_t told_dropped; /* modules that were never delivered to it */
 } sym_ledger_totals_t;
 
 #define SYM_LEDGER_TOTALS 8
@@ -73,7 +74,7 @@ typedef struct {
     sym_ledger_totals_t totals;
 } sym_ledger_reader_t;
 
-/* SYM_VERSION; SYM_DAMAGED: these are not the bytes that a loader wrote. */
+/* SYM_VERSION; SYM_DAMAGED: not bytes that a loader wrote. */
 sym_status_t sym_ledger_open(const void *data, size_t len,
                              sym_ledger_reader_t *reader, sym_error_t *err);
 
@@ -83,15 +84,15 @@ sym_status_t sym_ledger_next(sym_ledger_reader_t *reader,
 
 /*
  * The ledger's file in a store's folder, in memory that the caller frees; empty
- * if the file does not exist.  SYM_IO, SYM_NOMEM, SYM_DAMAGED: it is longer than
- * any that a loader writes.
+ * if the file does not exist.  SYM_IO, SYM_NOMEM, SYM_DAMAGED: it is longer
+ * than a loader ever writes.
  */
 sym_status_t sym_ledger_load(const char *store, uint8_t **data, size_t *len,
                              sym_error_t *err);
 
 /* --- for both sides --- */
 
-/* Head and records of the file: docs/formats/store.md, section 8. */
+/* Sizes of the file's header and records: docs/formats/store.md, section 8. */
 #define SYM_LEDGER_MAGIC SYM_STR("symmiss\n")
 #define SYM_LEDGER_VERSION 1
 #define SYM_LEDGER_HEAD (8 + 4 + 4 + 4 + 8 + 8 * SYM_LEDGER_TOTALS)
@@ -100,7 +101,7 @@ sym_status_t sym_ledger_load(const char *store, uint8_t **data, size_t *len,
     (SYM_LEDGER_RECORD_MIN + SYM_NAME_MAX + SYM_ID_MAX + SYM_CODE_ID_MAX       \
      + SYM_LEDGER_REASON_MAX + SYM_LEDGER_SOURCES_MAX + SYM_SCOPE_MAX)
 
-/* Of all bytes behind the checksum. */
+/* Checksum of all bytes after it. */
 uint32_t sym_ledger_crc(const uint8_t *data, size_t len);
 
 /* The next line of `sources`; false: no more. */

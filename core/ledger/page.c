@@ -5,7 +5,7 @@
 #include "base/date.h"
 #include "explain/member.h"
 
-/* A label of Prometheus is cut there, at a character. */
+/* Longest label of Prometheus; longer ones are cut between characters. */
 #define LABEL_MAX 120
 
 const sym_str_t sym_ledger_orders[SYM_LEDGER_ORDERS] = {
@@ -57,7 +57,7 @@ told_word(const sym_ledger_entry_t *e)
 }
 
 
-/* --- which, and in which order --- */
+/* --- filter and order --- */
 
 static bool
 is_seen(const sym_ledger_entry_t *e, const sym_scopes_t *scopes)
@@ -163,7 +163,7 @@ date(int64_t time_s, char buf[SYM_ISO_DATE_LEN])
 }
 
 
-/* What both documents say of a module. */
+/* Members of a module in both documents. */
 static void
 write_module(const sym_ledger_entry_t *e, sym_out_t *out)
 {
@@ -254,8 +254,8 @@ sym_ledger_write_totals(const sym_ledger_totals_t *totals, sym_out_t *out)
 /* --- CSV --- */
 
 /*
- * Quoted always.  What a spreadsheet takes for a formula begins with one of
- * these, also behind spaces (OWASP, "CSV Injection").
+ * Always quoted.  A spreadsheet takes a text with one of these first, also
+ * after spaces, for a formula (OWASP, "CSV Injection").
  */
 static void
 csv_text(sym_out_t *out, sym_str_t value, const char *end)
@@ -396,8 +396,7 @@ sample(sym_out_t *out, const char *name, const char *end, uint64_t value)
 }
 
 
-/* Cutting labels must not make two series one: the place among the first is a
- * label, too. */
+/* Cut labels must not merge two series: the rank is a label, too. */
 static void
 top(const sym_ledger_entry_t *entries, uint32_t n, bool is_frames,
     sym_out_t *out)

@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 
 typedef enum {
-    SYM_LEDGER_BY_REQUESTS, /* the most first; so with all but names */
+    SYM_LEDGER_BY_REQUESTS, /* descending, except names */
     SYM_LEDGER_BY_FRAMES,
     SYM_LEDGER_BY_FIRST,
     SYM_LEDGER_BY_LAST,
@@ -36,19 +36,19 @@ extern const sym_str_t sym_ledger_shows[SYM_LEDGER_SHOWS];
 typedef struct {
     sym_ledger_show_t show;
     sym_ledger_order_t order;
-    const sym_scopes_t *scopes; /* modules that one of these sources could have
-                                   had; NULL: all */
+    const sym_scopes_t *scopes; /* only modules that one of these sources could
+                                   have had; NULL: all */
 } sym_ledger_query_t;
 
-/* Moves the entries that are asked for to the front, in order; their number. */
+/* Moves the requested entries to the front, in order; returns their number. */
 uint32_t sym_ledger_select(sym_ledger_entry_t *entries, uint32_t n,
                            const sym_ledger_query_t *query);
 
-/* Members of an object, without its braces. */
+/* Writes members of an object, without its braces. */
 void sym_ledger_write_entry(const sym_ledger_entry_t *entry, sym_out_t *out);
 void sym_ledger_write_totals(const sym_ledger_totals_t *totals, sym_out_t *out);
 
-/* What the webhook is sent of a module, with its braces. */
+/* Writes the webhook's object of a module, with its braces. */
 void sym_ledger_write_arrival(const sym_ledger_entry_t *entry, sym_out_t *out);
 
 /*
@@ -58,8 +58,8 @@ void sym_ledger_write_arrival(const sym_ledger_entry_t *entry, sym_out_t *out);
 void sym_ledger_csv_head(sym_out_t *out);
 void sym_ledger_csv_row(const sym_ledger_entry_t *entry, sym_out_t *out);
 
-/* The first `n` entries with their names, and totals of the store.  missing,
- * arrived: how many there are. */
+/* Writes the first `n` entries with their names, and totals of the store.
+ * missing, arrived: their numbers. */
 void sym_ledger_metrics(const sym_ledger_entry_t *entries, uint32_t n,
                         uint32_t missing, uint32_t arrived,
                         const sym_ledger_totals_t *totals, sym_out_t *out);

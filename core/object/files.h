@@ -1,8 +1,8 @@
 /*
  * files.h - the types of the files that belong to an object.
  *
- * A kind of artifact names those that it is made from (artifacts/kinds.h), and a
- * source has a path for each type (sources/paths/plan.h).
+ * A kind of artifact lists the types that it is made from (artifacts/kinds.h),
+ * and a source has a path for each type (sources/paths/plan.h).
  */
 #ifndef SYM_OBJECT_FILES_H
 #define SYM_OBJECT_FILES_H

@@ -10,8 +10,8 @@ static const sym_str_t local_names[] = { { SYM_SCOPE_LOCAL, 0 } };
 
 const sym_scopes_t sym_scopes_local = { local_names, 1, 0 };
 
-/* Hexadecimal digits in upper case; 0: none.  A table: each request has some
- * ids. */
+/* Hexadecimal digits in upper case; 0: none.  A table, because each request has
+ * some ids. */
 static const char upper_digits[256] = {
     ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
     ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
@@ -21,7 +21,7 @@ static const char upper_digits[256] = {
 };
 
 
-/* n digits in upper case to out; false: others are among them. */
+/* Writes n digits in upper case to out; false: not all are digits. */
 static bool
 copy_digits(const char *from, size_t n, char *out)
 {
@@ -57,7 +57,7 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
     }
 
     for (age = head; age + 1 < len && id.data[age] == '0'; age++) {
-        /* leading zeros of the age say nothing */
+        /* leading zeros of the age are ignored */
     }
 
     if (!copy_digits(id.data, head, out)
@@ -119,7 +119,7 @@ sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
         digits[n++] = uuid.data[i];
     }
 
-    /* shorter ones are of other systems */
+    /* shorter ones belong to other systems */
     return n < 32 ? 0 : sym_debug_id_canonical(sym_str(digits, n), out);
 }
 

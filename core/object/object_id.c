@@ -52,7 +52,7 @@ sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b)
 
 /* --- reading --- */
 
-/* n bytes of two digits each. */
+/* Reads n bytes of two digits each. */
 static bool
 read_bytes(const char *p, size_t n, uint8_t *out)
 {
@@ -91,11 +91,11 @@ behind(sym_str_t s, size_t n)
 }
 
 
-/* The UUID that s begins with: bytes of it that are taken, 0: none. */
+/* Reads a UUID at the start of s; returns its length in s, 0: none. */
 static size_t
 read_uuid(sym_str_t s, sym_debug_id_t *id)
 {
-    /* where a piece begins, and its bytes: RFC 9562, 4 */
+    /* start of a piece, and its bytes: RFC 9562, 4 */
     static const uint8_t at[] = { 0, 9, 14, 19, 24 }, n[] = { 4, 2, 2, 2, 6 };
     uint8_t *out = id->signature;
 
@@ -280,7 +280,7 @@ sym_code_id_read_debug_id(sym_str_t s, sym_code_id_t *id)
         return false;
     }
 
-    /* the bytes that were reversed are reversed back */
+    /* restores the order of the reversed bytes */
     sym_debug_id_of_build_id(debug_id.signature, SYM_UUID_BYTES, false,
                              &swapped);
     id->len = (uint8_t) write_bytes(swapped.signature, SYM_UUID_BYTES, lower,

@@ -1,11 +1,11 @@
 /*
- * object_id.h - ids of objects, and how each system spells them.
+ * object_id.h - ids of objects, and their spellings.
  *
  * An object is the output of a compiler and linker: an ELF or Mach-O file, a PE
  * file with its PDB, a WASM module.  It has a debug id (in the debug file, too)
- * and a code id (in the code file).  Nothing here guesses: the caller knows from
- * its API, its source or its file which id it has, and calls the reader of that
- * spelling.  Only Mozilla's API has one field for both:
+ * and a code id (in the code file).  Nothing here guesses: the caller knows the
+ * type of an id from its API, its source or its file, and calls the reader of
+ * that spelling.  Only Mozilla's API has one field for both:
  * sym_mozilla_code_id().
  *
  * Sources: Symbolicator's API and symbol server compatibility pages (Sentry's
@@ -42,8 +42,8 @@ typedef enum {
 
 typedef struct {
     sym_debug_id_form_t form;
-    uint8_t signature[SYM_UUID_BYTES]; /* in the order in which it is written;
-                                          of PDB 2.0 four bytes, then zeros */
+    uint8_t signature[SYM_UUID_BYTES]; /* in written order; PDB 2.0: four bytes,
+                                          then zeros */
     uint32_t age;
 } sym_debug_id_t;
 
@@ -53,11 +53,11 @@ typedef struct {
 /* Digits of a code id: two for each byte of a build id. */
 #define SYM_CODE_ID_MAX 128
 
-/* Bytes of each text of an object that sources are asked by: a longer one is of no
- * file. */
+/* Limit of each name of an object in requests to sources: no file has a longer
+ * one. */
 #define SYM_OBJECT_TEXT_MAX 4096
 
-/* Whole, hexadecimal digits in lower case. */
+/* Complete, hexadecimal digits in lower case. */
 typedef struct {
     uint8_t len; /* 0: none */
     char text[SYM_CODE_ID_MAX];
@@ -93,7 +93,7 @@ void sym_debug_id_of_build_id(const uint8_t *build_id, size_t len,
 /* Sentry: digits in any case; dashes are ignored. */
 bool sym_code_id_read(sym_str_t s, sym_code_id_t *id);
 
-/* A GNU build id, as debuginfod and .build-id trees write it: whole bytes. */
+/* A GNU build id as in debuginfod and .build-id trees: complete bytes. */
 bool sym_code_id_read_build_id(sym_str_t s, sym_code_id_t *id);
 
 /*
@@ -109,8 +109,8 @@ bool sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id);
 /*
  * Whether an id in Mozilla's API may be a code id.  The API has one field for
  * ids, and profilers that know only a build id send that.  A debug id has 32
- * digits and an age, usually "0": an odd number of digits.  Build ids have 8, 16,
- * 20, rarely more, whole bytes.  An id that may be either is looked up as both.
+ * digits and an age, usually "0": an odd number of digits.  Build ids have 8,
+ * 16, 20, rarely more, bytes.  An id that may be either is looked up as both.
  */
 bool sym_mozilla_is_code_id(sym_str_t id);
 

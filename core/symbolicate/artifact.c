@@ -28,8 +28,7 @@ find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* Skips an artifact that proves to be damaged; another source's may be
- * sound. */
+/* Skips a damaged artifact; another source's may be sound. */
 sym_status_t
 sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
                   sym_kind_t kind, const sym_asked_t *asked,

@@ -3,9 +3,9 @@
  *
  * Symcaches are opened by number and asked in chunks (resolver.h).  A request
  * needs few artifacts of other kinds, and their readers work on plain extents:
- * this finds the artifact and gives its extents.  It is valid as long as the
- * resolver is, and stays valid in another snapshot after
- * sym_resolver_resume(), unless it is lost.
+ * this finds the artifact and returns its extents.  It is valid as long as the
+ * resolver, and stays valid in another snapshot after sym_resolver_resume(),
+ * unless it is lost.
  */
 #ifndef SYM_SYMBOLICATE_ARTIFACT_H
 #define SYM_SYMBOLICATE_ARTIFACT_H
@@ -18,20 +18,20 @@ typedef struct {
     sym_resolver_t *resolver;
     uint64_t id; /* 0: not found */
     uint32_t n_extents;
-    bool is_unsound; /* an extent of it is not what was written */
+    bool is_unsound; /* one of its extents is damaged */
 } sym_artifact_found_t;
 
-/* As sym_resolver_open().  *artifact must stay in place while it is read. */
+/* Like sym_resolver_open().  *artifact must stay in place while it is read. */
 sym_status_t sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
                                sym_kind_t kind, const sym_asked_t *asked,
                                sym_artifact_found_t *artifact,
                                sym_missing_t *missing);
 
-/* Gives extents of one that was found: sym_extent_get_pt, which see. */
+/* Gets extents of an artifact: a sym_extent_get_pt. */
 sym_status_t sym_artifact_extent(void *artifact, uint32_t number,
                                  const uint8_t **data, size_t *len);
 
-/* The same for readers that want all in one. */
+/* Same, as one argument for readers. */
 static inline sym_extent_source_t
 sym_artifact_extents(sym_artifact_found_t *artifact)
 {
@@ -40,7 +40,7 @@ sym_artifact_extents(sym_artifact_found_t *artifact)
 }
 
 
-/* After sym_resolver_resume(): the store has it no more. */
+/* After sym_resolver_resume(): the store no longer has it. */
 bool sym_artifact_is_lost(const sym_artifact_found_t *artifact);
 
 #endif

@@ -4,7 +4,7 @@
 /* Questions that wait for memory together. */
 #define GROUP 16
 
-/* Questions whose places in the answer cache are fetched ahead. */
+/* Questions whose slots in the answer cache are prefetched. */
 #define AHEAD 24
 
 static void
@@ -47,7 +47,7 @@ keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
 }
 
 
-/* The i-th question has the answer of another one, found or without room. */
+/* The i-th question has the same answer as another one. */
 static void
 share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
 {
@@ -59,7 +59,7 @@ share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
 }
 
 
-/* Keys are at hand, and of a batch the questions are all over the place. */
+/* Keys are in the cache; a batch's questions are scattered in memory. */
 static uint32_t
 module_of(const sym_resolver_t *r, uint64_t key)
 {
@@ -114,7 +114,7 @@ expect(const sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
 }
 
 
-/* True if the answer is cached since another request. */
+/* True if another request has cached the answer. */
 static bool
 is_cached(const sym_resolver_t *r, const sym_question_t *q,
           sym_result_t *result)
@@ -169,7 +169,7 @@ sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
         }
     }
 
-    /* neighbours share a block, its page and its decoded head */
+    /* neighbours share a block, its page and its decoded header */
     order = sym_order_sort(r->order, r->order_spare, n_new);
 
     for (uint32_t i = 0; i < n_new; i += GROUP) {

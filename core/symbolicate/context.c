@@ -1,8 +1,8 @@
 #include "symbolicate/context.h"
 
-/* Of source_context.rs: a line that fits is shown whole; of any other some bytes
- * before the column, and so many in all.  An edge that is nearer than NEAR is
- * not cut. */
+/* As in source_context.rs: a line that fits is shown completely; a longer one
+ * from some bytes before the column, up to a maximum.  An edge nearer than NEAR
+ * is not cut. */
 #define FITS 150
 #define BEFORE 60
 #define SHOWN 140
@@ -10,8 +10,8 @@
 
 #define MARK "{snip}"
 
-/* Of a line that is read: what is shown, and what the last character may have
- * beyond it. */
+/* Bytes of a line that are read: the shown part, and the rest of its last
+ * character. */
 #define READ_MAX (FITS + 3)
 
 /* UTF-8 of U+FFFD. */
@@ -40,9 +40,9 @@ may_be_second(uint8_t first, uint8_t second)
 }
 
 
-/* The bytes of the character at the beginning of s; if it is invalid, those that
- * one U+FFFD replaces: the longest beginning of a character (Unicode 15, 3.9,
- * "U+FFFD Substitution of Maximal Subparts"). */
+/* Bytes of the character at the start of s; if it is invalid, those that one
+ * U+FFFD replaces: the longest prefix of a character (Unicode 15, 3.9, "U+FFFD
+ * Substitution of Maximal Subparts"). */
 static size_t
 character(const uint8_t *s, size_t left, bool *is_valid)
 {
@@ -85,7 +85,7 @@ replace_invalid(sym_str_t in, char *out)
 }
 
 
-/* The beginning of the character that lies at `at`. */
+/* The start of the character at `at`. */
 static size_t
 boundary(const char *s, size_t len, size_t at)
 {
@@ -108,7 +108,7 @@ typedef struct {
     uint64_t start, end;
 } cut_t;
 
-/* What is shown of a line, but for the boundaries of characters. */
+/* The shown part of a line, before adjusting to characters. */
 static cut_t
 cut(uint64_t len, uint64_t column)
 {
@@ -133,9 +133,9 @@ cut(uint64_t len, uint64_t column)
 
 
 /*
- * Writes what is shown of a line of `len` bytes.  `bytes` are the whole line if it
- * fits.  Of a longer one they begin at `from`, up to 3 bytes before the cut, and
- * end 3 bytes behind it.
+ * Writes the shown part of a line of `len` bytes.  `bytes` are the complete
+ * line if it fits.  For a longer line they begin at `from`, up to 3 bytes
+ * before the cut, and end 3 bytes after it.
  */
 static size_t
 write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
@@ -150,7 +150,7 @@ write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
         n = replace_invalid(sym_str(bytes.data + skip, bytes.len - skip), text);
         end = boundary(text, n, (size_t) (c.end - from) - skip);
     } else {
-        /* with its invalid bytes replaced it may have become too long */
+        /* replacing invalid bytes may have made it too long */
         n = replace_invalid(bytes, text);
         c = cut(n, column);
         start = boundary(text, n, (size_t) c.start);
@@ -176,7 +176,7 @@ write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
 
 /* --- reading --- */
 
-/* Copies bytes of the text, which lie in one block or two. */
+/* Copies bytes of the text from one block or two. */
 static sym_status_t
 read_bytes(const sym_context_text_t *t, uint64_t from, uint64_t to, char *out)
 {
@@ -204,8 +204,8 @@ read_bytes(const sym_context_text_t *t, uint64_t from, uint64_t to, char *out)
 }
 
 
-/* Moves *at behind the next n newlines, which lie in its block.  SYM_NOT_FOUND:
- * they do not. */
+/* Moves *at after the next n newlines of its block.  SYM_NOT_FOUND: the block
+ * has fewer. */
 static sym_status_t
 skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
 {
@@ -231,7 +231,7 @@ skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
 }
 
 
-/* The position behind the n-th newline, of which there are so many. */
+/* The position after the n-th newline; the text has at least n. */
 static sym_status_t
 find_line(const sym_context_text_t *t, uint64_t n, uint64_t *at)
 {

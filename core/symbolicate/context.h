@@ -1,10 +1,10 @@
 /*
  * context.h - the lines of a source file around a line, as Sentry shows them.
  *
- * What is shown is what Symbolicator shows (crates/symbolicator-service,
- * source_context.rs): five lines on each side, and of a long line some 140 bytes
- * around a column.  A text is read in blocks, and only those that the lines lie in:
- * the work on a text of any size is some blocks for each line.
+ * The shown part equals Symbolicator's (crates/symbolicator-service,
+ * source_context.rs): five lines on each side, and about 140 bytes around a
+ * column of a long line.  A text is read in blocks, and only those with the
+ * lines: the work on a text of any size is a few blocks for each line.
  */
 #ifndef SYM_SYMBOLICATE_CONTEXT_H
 #define SYM_SYMBOLICATE_CONTEXT_H
@@ -15,13 +15,13 @@
 #define SYM_CONTEXT_AROUND 5
 #define SYM_CONTEXT_LINES (2 * SYM_CONTEXT_AROUND + 1)
 
-/* The longest line that is shown: the cut may move 3 bytes to the beginning of a
- * character, and has a mark at each end. */
+/* The longest shown line: the cut may move 3 bytes to the start of a character,
+ * and has a mark at each end. */
 #define SYM_CONTEXT_LINE_MAX 160
 
 /*
- * A text in blocks of one size, the last of which may be shorter.  Its bytes are
- * not trusted, nor what it says of itself.
+ * A text in blocks of one size, the last of which may be shorter.  Its bytes
+ * and its counts are untrusted.
  */
 typedef struct {
     uint64_t len;
@@ -36,7 +36,7 @@ typedef struct {
     sym_status_t (*block)(void *ctx, uint64_t number, sym_str_t *bytes);
 } sym_context_text_t;
 
-/* The lines in their order; lines[before] is the one that was asked for. */
+/* The lines in order; lines[before] is the requested one. */
 typedef struct {
     sym_str_t lines[SYM_CONTEXT_LINES]; /* views of `text` */
     unsigned n, before;
@@ -45,13 +45,12 @@ typedef struct {
 } sym_context_t;
 
 /*
- * The lines around a line (from 1; 0 means the first line, too, as it does to
- * Symbolicator), cut around a column in bytes (0: from their beginning).
+ * Gets the lines around a line (from 1; 0 also means the first line, as in
+ * Symbolicator), cut around a column in bytes (0: from their start).
  *
- * A line ends at "\n" or "\r\n", or at the end of a text that is not empty there.
- * Bytes that are not UTF-8 become U+FFFD.  *context must stay in place.
- * SYM_NOT_FOUND: the text has no such line; SYM_DAMAGED, and what `count` and
- * `block` return.
+ * A line ends at "\n" or "\r\n", or at the end of the text.  Bytes that are not
+ * UTF-8 become U+FFFD.  *context must stay in place.  SYM_NOT_FOUND: the text
+ * has no such line; SYM_DAMAGED, and errors of `count` and `block`.
  */
 sym_status_t sym_context_read(const sym_context_text_t *text, uint64_t line,
                               uint64_t column, sym_context_t *context);

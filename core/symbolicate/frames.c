@@ -1,7 +1,7 @@
 #include "symbolicate/state.h"
 
-/* What the answers so many places behind need is fetched in the order in which
- * one thing leads to another. */
+/* Distances at which the data of later answers are prefetched, in the order in
+ * which one leads to the next. */
 #define AHEAD_LEVELS 16
 #define AHEAD_TEXTS 8
 
@@ -79,7 +79,7 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
         return rc;
     }
 
-    /* other questions have these levels, too */
+    /* other questions share these levels */
     if (answer->levels != r->spare_levels) {
         memcpy(r->spare_levels, answer->levels,
                answer->n_levels * sizeof(*answer->levels));
@@ -92,7 +92,7 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 }
 
 
-/* Inline: most frames of most requests are answered by it.  NULL: not there. */
+/* Inline: it answers most frames of most requests.  NULL: not cached. */
 static inline const char *
 kept_text(const sym_resolver_t *r, uint32_t i)
 {
@@ -142,7 +142,7 @@ sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
     const sym_question_t *q = &r->questions[i];
     sym_answer_cache_key_t key;
 
-    /* nor what lies in two windows, or comes from a module that is damaged */
+    /* nor texts in two windows, or of a damaged module */
     if (!r->results[i].is_met || before != out->before || out->failed
         || r->modules[q->module].cache.damaged != 0)
     {

@@ -16,7 +16,7 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* Without a table each access to an extent asks the store: correct, but
+/* Without a table each access to an extent goes to the store: correct, but
  * slow. */
 static void
 remember(sym_resolver_t *r, sym_opened_module_t *m)
@@ -36,8 +36,8 @@ remember(sym_resolver_t *r, sym_opened_module_t *m)
 }
 
 
-/* Names of files are short, but a store may say otherwise: the stack has room
- * for the longest fact. */
+/* Names of files are short, but a store may contain long ones: the stack has
+ * room for the longest fact. */
 static sym_status_t
 copy_name(sym_resolver_t *r, sym_opened_module_t *m)
 {
@@ -138,7 +138,7 @@ tag_of(const sym_asked_t *asked)
 }
 
 
-/* Whether it is remembered for this way of asking; a good module is for any. */
+/* Whether it is cached for this kind of request; a good module is for any. */
 static bool
 is_of(const sym_cached_module_t *cached, const sym_asked_t *asked)
 {
@@ -184,7 +184,7 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
 }
 
 
-/* Not what the sources are still to be asked for. */
+/* Not for modules that sources may still have. */
 static void
 remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
                 const sym_module_key_t *key, const sym_asked_t *asked,
@@ -307,7 +307,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
 }
 
 
-/* Skips a module that proves to be damaged; another source's may be sound. */
+/* Skips a damaged module; another source's may be sound. */
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
                   const sym_module_key_t *key, const sym_asked_t *asked,
@@ -361,8 +361,8 @@ sym_resolver_attach(sym_resolver_t *r, uint32_t module, uint64_t id,
 
 
 /* The extents of a module are deleted together with its record, and ids are
- * never used again: so the first extent shows whether the module is still
- * there. */
+ * never used again: so the first extent shows whether the module still
+ * exists. */
 static void
 resume_module(sym_resolver_t *r, sym_opened_module_t *m)
 {
@@ -467,7 +467,7 @@ sym_resolver_source_server(sym_resolver_t *r, uint32_t module, char *out)
 }
 
 
-/* Of a symcache that does not say what its file had: what it was made from. */
+/* For a symcache without features of its file: derived from its contents. */
 static uint32_t
 guess_features(const sym_symcache_t *cache)
 {

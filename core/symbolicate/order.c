@@ -1,7 +1,7 @@
 #include "symbolicate/order.h"
 
 
-/* Up to here inserting beats distributing (measured). */
+/* Up to this number insertion beats distribution (measured). */
 #define INSERT_MAX 40
 
 static void
@@ -57,7 +57,8 @@ sym_order_sort(uint64_t *keys, uint64_t *spare, uint32_t n)
         varies |= keys[i] ^ keys[0];
     }
 
-    /* the place is in order already; a byte that all share says nothing */
+    /* the index is sorted already; a byte that all keys share does not
+       matter */
     for (unsigned shift = SYM_ORDER_PLACE_BITS; shift < 64; shift += 8) {
         if ((varies >> shift & 0xff) != 0) {
             uint64_t *swap = spare;

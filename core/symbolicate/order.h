@@ -1,9 +1,9 @@
 /*
- * order.h - puts questions in the order of module and address.
+ * order.h - sorts questions by module and address.
  *
- * Only for speed: looking up in this order meets each page of a symcache once.
- * A key holds 15 bits of the module's number (those with more in common are
- * mixed, no more), the address, and the question's place among those sorted.
+ * Only for speed: lookups in this order visit each page of a symcache once.  A
+ * key contains 15 bits of the module's number (modules with equal bits are
+ * mixed, which is harmless), the address, and the question's index.
  */
 #ifndef SYM_SYMBOLICATE_ORDER_H
 #define SYM_SYMBOLICATE_ORDER_H

@@ -1,11 +1,11 @@
 #include "symbolicate/state.h"
 
-/* Levels kept for a chunk; a question that finds no room among them is looked
- * up once more when its answer is asked for. */
+/* Levels kept for a chunk; a question without room for its levels is looked up
+ * again when its answer is read. */
 #define LEVELS_PER_QUESTION 4
 
-/* Bytes that the tables of extents may take: so that a request for many large
- * modules does not spend its memory on them. */
+/* Limit on the tables of extents, so that a request for many large modules does
+ * not spend its memory on them. */
 #define REMEMBER_BASE ((size_t) 64 * 1024)
 #define REMEMBER_PER_QUESTION ((size_t) 32)
 

@@ -10,7 +10,7 @@ count(void *ctx, uint64_t number, uint64_t *newlines)
 }
 
 
-/* The block if it is there; else that which was used longest ago. */
+/* The block if it is cached; else the least recently used one. */
 static sym_source_block_t *
 choose(sym_source_text_t *t, uint32_t number)
 {

@@ -1,8 +1,8 @@
 /*
  * source_text.h - texts of an artifact of kind `sources`, for context.h.
  *
- * It keeps some blocks that were used last: frames of a stack lie in few files, and
- * close together there.
+ * It keeps the last few blocks: frames of a stack are in few files, and close
+ * together.
  */
 #ifndef SYM_SYMBOLICATE_SOURCE_TEXT_H
 #define SYM_SYMBOLICATE_SOURCE_TEXT_H
@@ -16,7 +16,7 @@
 typedef struct {
     const sym_sources_t *sources; /* NULL: nothing is read */
     uint32_t number;              /* of the artifact's blocks */
-    uint64_t used;                /* when it was used last */
+    uint64_t used;                /* time of its last use */
     char *bytes;
     size_t len;
 } sym_source_block_t;
@@ -27,11 +27,11 @@ typedef struct {
     sym_sources_file_t file;
     sym_source_block_t blocks[SYM_SOURCE_BLOCKS];
     uint64_t uses;
-    uint64_t unpacked; /* blocks, so far: the work that was done */
+    uint64_t unpacked; /* blocks read so far, as a measure of work */
 } sym_source_text_t;
 
-/* Gives the text of a file, valid until the next call.  `t` begins with its arena
- * and zeros, and must stay in place, as do the artifacts. */
+/* Gets the text of a file, valid until the next call.  `t` begins with its
+ * arena and zeros, and must stay in place, as do the artifacts. */
 sym_context_text_t sym_source_text(sym_source_text_t *t,
                                    const sym_sources_t *sources,
                                    const sym_sources_file_t *file);

@@ -1,8 +1,8 @@
 /*
- * state.h - what a resolver holds.  Private to the engine.
+ * state.h - the state of a resolver.  Private to the engine.
  *
- * open.c finds and opens modules, ask.c looks a chunk of questions up, frames.c
- * gives what they gave, text.c writes names and files.
+ * open.c finds and opens modules, ask.c looks up a chunk of questions, frames.c
+ * returns their answers, text.c writes names and files.
  */
 #ifndef SYM_SYMBOLICATE_STATE_H
 #define SYM_SYMBOLICATE_STATE_H
@@ -19,11 +19,11 @@ typedef struct {
     uint64_t module_id;
     uint64_t hash; /* of its key, if there is a module cache */
     sym_str_t name;
-    sym_extent_view_t *table; /* for the symcache to remember extents in */
+    sym_extent_view_t *table; /* the symcache's table of extents */
     uint32_t n_table;
     bool is_open;    /* the symcache is */
     bool is_lost;    /* see sym_resolver_resume() */
-    bool is_unsound; /* an extent of it is not what was written */
+    bool is_unsound; /* one of its extents is damaged */
 } sym_opened_module_t;
 
 typedef struct {
@@ -31,16 +31,16 @@ typedef struct {
     uint32_t first_level;
     uint16_t n_levels;
     uint8_t lang;
-    bool is_open; /* not looked up yet: found no room, or is cached */
-    bool is_met;  /* another request asked for it before */
+    bool is_open; /* not looked up yet: no room, or it is cached */
+    bool is_met;  /* another request looked it up before */
     bool is_damaged;
-    sym_answer_cache_ref_t cached; /* place 0: it is not */
+    sym_answer_cache_ref_t cached; /* place 0: not cached */
 } sym_result_t;
 
-/* What a level of a batch is written with; while it is asked, the name's form. */
+/* Texts of a level of a batch; during the lookup, the name's form. */
 typedef struct {
     sym_text_t name, file;
-    uint32_t line; /* once more: the level itself need not be fetched */
+    uint32_t line; /* a copy, so that the level itself need not be fetched */
 } sym_level_texts_t;
 
 struct sym_resolver_s {
@@ -75,29 +75,29 @@ struct sym_resolver_s {
     uint64_t version;                 /* of the store */
     uint32_t form;
     unsigned name_style; /* SYM_DEMANGLE_* */
-    bool demangles_all;  /* also what is kept as it is to be shown */
+    bool demangles_all;  /* also names that are stored as shown */
     sym_text_style_t style;
     uint64_t damaged;
-    bool is_unsound;     /* a module is, since it was asked for */
-    uint64_t owed_bytes; /* of names demangled, for the next charge */
+    bool is_unsound;     /* set when a module is found damaged */
+    uint64_t owed_bytes; /* bytes of demangled names, for the next charge */
 };
 
 _Static_assert(SYM_LEVELS_MAX <= UINT16_MAX, "sym_result_t counts in 16 bits");
 
 
-/* Opens a symcache that was found, or opens it again; counts damage. */
+/* Opens or reopens a symcache that was found; counts damage. */
 sym_status_t sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
                                      sym_error_t *err);
 
-/* Of a batch: an answer was put behind the other levels; then the texts of all
- * levels from the first on are made. */
+/* In a batch: an answer was appended to the levels; makes the texts of all
+ * levels from `first` on. */
 void sym_resolver_expect_texts(sym_resolver_t *r, const sym_answer_t *answer);
 void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
 
 /*
  * Finds the artifact of an object among those of the location's sources, and
- * marks it as used.  SYM_OK: *record is ready, or says why the object is missing
- * and, in expires_at, until when; SYM_NOT_FOUND; SYM_DAMAGED.
+ * marks it as used.  SYM_OK: *record is ready, or has the reason why the object
+ * is missing and, in expires_at, until when; SYM_NOT_FOUND; SYM_DAMAGED.
  */
 sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
                                  sym_kind_t kind, const sym_asked_t *asked,
@@ -105,13 +105,13 @@ sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
                                  sym_outlook_t *outlook,
                                  sym_missing_t *missing);
 
-/* What the store holds against an object; only of what failed the reason is asked
- * for.  SYM_NOT_FOUND, SYM_NOMEM. */
+/* The negative state of an object in the store; the reason only if it failed.
+ * SYM_NOT_FOUND, SYM_NOMEM. */
 sym_status_t sym_resolver_tell(sym_resolver_t *r,
                                const sym_module_record_t *record,
                                sym_missing_t *missing);
 
-/* The symcache of a module that was found.  NULL: it cannot be read. */
+/* The symcache of a found module.  NULL: it cannot be read. */
 static inline sym_symcache_t *
 sym_resolver_cache(sym_resolver_t *r, uint32_t module)
 {
@@ -124,7 +124,7 @@ sym_resolver_cache(sym_resolver_t *r, uint32_t module)
 }
 
 
-/* The same for the i-th question of the chunk. */
+/* Same for the i-th question of the chunk. */
 static inline sym_symcache_t *
 sym_resolver_cache_of(sym_resolver_t *r, uint32_t i)
 {

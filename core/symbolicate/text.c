@@ -2,12 +2,12 @@
 
 #include "base/json_plain.h"
 
-/* Texts are unpacked in words. */
+/* Texts are unpacked word by word. */
 #define TEXT_ROOM SYM_PART_ROOM
 
 _Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any part fits a window");
 
-/* Bytes of names whose demangling takes the time of a frame, about. */
+/* Bytes of names whose demangling takes about the time of a frame. */
 #define BYTES_PER_FRAME 16
 
 /* Text that is not plain. */
@@ -22,7 +22,7 @@ write_escaped(const sym_resolver_t *r, sym_str_t text, sym_out_t *out)
 }
 
 
-/* The same, which was unpacked to where it is to be written. */
+/* Same, for a text that was unpacked to its final position. */
 static void
 escape_text(const sym_resolver_t *r, sym_out_t *out, size_t len)
 {
@@ -63,8 +63,8 @@ write_part(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
         return ref == SYM_NO_REF || cache->damaged != damaged;
     }
 
-    /* the symcache says so, too, but one damaged byte must not spoil the
-     * document for the client */
+    /* the symcache has a flag for it, too, but a damaged byte must not break
+     * the client's document */
     if (sym_is_plain(sym_str(out->pos, len))) {
         out->pos += len;
     } else {
@@ -118,7 +118,7 @@ sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
 }
 
 
-/* What the module itself has for a name of Swift, in the style of
+/* The module's shown name of a Swift name, in the style of
  * SYM_DEMANGLE_PARAMS. */
 static sym_string_ref_t
 find_shown(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
@@ -244,7 +244,7 @@ write_again(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
     before = out->before;
     write_form(r, cache, ref, form, out);
 
-    /* unless it lies in two windows, or in another */
+    /* unless it is in two windows, or in another one */
     if (start != NULL && before == out->before && out->pos > start) {
         sym_string_cache_keep(&r->string_cache, slot, start,
                               (size_t) (out->pos - start));
@@ -272,7 +272,7 @@ name_form(const sym_resolver_t *r, uint32_t module, const sym_answer_t *answer,
 }
 
 
-/* What was made for a level of a batch; NULL: nothing, for its levels found no
+/* The texts of a level of a batch; NULL: none, because its levels had no
  * room. */
 static const sym_level_texts_t *
 level_texts(const sym_resolver_t *r, const sym_answer_t *answer, uint32_t level)
@@ -390,7 +390,7 @@ sym_resolver_make_texts(sym_resolver_t *r, uint32_t first)
 {
     sym_symcache_t *cache = &r->modules[0].cache;
 
-    /* those that are to be unpacked wait for memory together */
+    /* texts to be unpacked wait for memory together */
     for (uint32_t i = first; i < r->n_levels; i++) {
         sym_string_ref_t name = r->levels[i].name;
 
@@ -421,7 +421,7 @@ sym_resolver_charge(sym_resolver_t *r, uint32_t *budget)
 }
 
 
-/* In forms, below the bits that tell APIs apart. */
+/* Bits of a form, below the bits of the API. */
 #define NOTE_FORM 0x8000u
 
 static sym_answer_cache_key_t

@@ -1,8 +1,8 @@
 /*
  * atos.c - `symloader atos`: addresses of a file to lines, as atos(1) does.
  *
- * One line for each address, in order, whatever it is: programs drive atos
- * through a pipe and count.  What they type is answered before more is read.
+ * One line for each address, in order, even for invalid ones: programs drive
+ * atos through a pipe and count lines.  Input is answered before more is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ typedef struct {
     module_t module;
 
     lines_t lines;
-    sym_atos_frame_t frames[SYM_RESOLVE_CHUNK]; /* addresses under way */
+    sym_atos_frame_t frames[SYM_RESOLVE_CHUNK]; /* addresses in progress */
     uint32_t n_frames;
     sym_question_t questions[SYM_RESOLVE_CHUNK];
     uint32_t n_questions;
@@ -83,14 +83,14 @@ print_frame(atos_t *a, const sym_atos_frame_t *frame)
     (void) sym_atos_lines(&a->style, frame, &next, json);
     output_printf(a->out, "\n");
 
-    /* or nobody knew where the calls of one address end */
+    /* otherwise the end of an address's calls would be unknown */
     if (a->o.mode == SYM_ATOS_ALL && strcmp(a->o.delimiter, "\n") == 0) {
         output_printf(a->out, "\n");
     }
 }
 
 
-/* A symcache knows no address past 32 bits. */
+/* A symcache has no address above 32 bits. */
 static bool
 is_question(const sym_atos_frame_t *frame)
 {
@@ -152,7 +152,7 @@ ask_word(atos_t *a, sym_str_t word)
 
 /* --- all addresses --- */
 
-/* What the lines that are there ask. */
+/* Answers the lines that have arrived. */
 static void
 answer_lines(atos_t *a)
 {
@@ -168,7 +168,8 @@ answer_lines(atos_t *a)
 }
 
 
-/* Of a store only between begin and end: readers must not wait for input. */
+/* A store is read only between begin and end: readers must not wait for
+   input. */
 static bool
 begin_answers(atos_t *a)
 {
@@ -177,7 +178,7 @@ begin_answers(atos_t *a)
                                     &a->module, a->resolver)
                    : EXIT_FINE;
 
-    /* what was damaged before stays so */
+    /* earlier damage stays reported */
     a->code = code != EXIT_FINE ? code : a->code;
     return code == EXIT_FINE;
 }

@@ -96,7 +96,7 @@ complain(const char *what, const char *subject)
 }
 
 
-/* One place only can tell where an image lies. */
+/* Only one option can give an image's address. */
 static bool
 set_base(atos_options_t *o, bool *has_base, sym_atos_from_t from,
          const char *value)
@@ -144,7 +144,7 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
     case OPT_FILE:
         o->file = value;
         return true;
-    case OPT_PRINT_HEADER: /* ignored: it is about processes */
+    case OPT_PRINT_HEADER: /* ignored: it concerns processes */
         return true;
     case OPT_PROCESS:
         return complain(

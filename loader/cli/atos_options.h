@@ -1,7 +1,7 @@
 /*
- * atos_options.h - the command line of `symloader atos`, which is atos's own.
+ * atos_options.h - the command line of `symloader atos`, which is atos's.
  *
- * Words with a single dash, so that it is read apart from the other commands'.
+ * Its options are words with a single dash, so it is parsed separately.
  */
 #ifndef SYMLOADER_CLI_ATOS_OPTIONS_H
 #define SYMLOADER_CLI_ATOS_OPTIONS_H
@@ -23,7 +23,7 @@ typedef struct {
     char **addresses;
 } atos_options_t;
 
-/* False: told on stderr what is wrong.  May reorder argv. */
+/* False: the error is on stderr.  May reorder argv. */
 bool atos_options_parse(int argc, char **argv, atos_options_t *o);
 
 void atos_options_help(void);

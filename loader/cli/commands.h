@@ -1,6 +1,6 @@
 /*
- * commands.h - what main.c calls: one function a command, giving the exit code,
- * and what the commands share.
+ * commands.h - the functions that main.c calls, one for each command, which
+ * return the exit code; and helpers that commands share.
  */
 #ifndef SYMLOADER_CLI_COMMANDS_H
 #define SYMLOADER_CLI_COMMANDS_H
@@ -30,7 +30,7 @@ int stat_run(const options_t *options);
 int evict_run(const options_t *options);
 int init_run(const options_t *options);
 
-/* A NAME/ID operand, taken apart; of an ID alone the name is empty. */
+/* A NAME/ID operand, split; for an ID alone the name is empty. */
 typedef struct {
     sym_module_key_t key; /* into the operand, and into the ids */
     char id[SYM_ID_MAX];
@@ -40,24 +40,24 @@ typedef struct {
 #define MODULE_OPERAND                                                         \
     "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID alone"
 
-/* Of the source that is named, or (NULL) of all.  False: it does not look like
- * one; _parse() tells so on stderr. */
+/* In the named source, or (NULL) in all.  False: not such an operand; _parse()
+ * reports it on stderr. */
 bool module_operand_is(const char *operand, const char *source,
                        module_operand_t *m);
 bool module_operand_parse(const char *operand, const char *source,
                           module_operand_t *m);
 
 /*
- * For writing; NULL: told on stderr, *code is the exit code.  If a daemon has
- * the store and d is not NULL, it gives NULL without a word and *d is
- * connected (else d->fd is -1).
+ * Opens the store for writing; NULL: the error is on stderr, *code is the exit
+ * code.  If a daemon has the store and d is not NULL, it returns NULL without a
+ * message, and *d is connected (else d->fd is -1).
  */
 sym_store_t *store_open_write(const options_t *options, bool create,
                               daemon_t *d, int *code);
 
 /*
- * What a command does with the store: run() gets it open and a place to print,
- * inside the guard that turns faults in damaged pages into an error.
+ * A command's work on the store: run() gets it open, and an output, inside the
+ * guard that turns faults in damaged pages into an error.
  */
 typedef struct session_s {
     const options_t *options;
@@ -70,21 +70,21 @@ typedef struct session_s {
 
 int session_read(const options_t *options, int (*run)(session_t *s), void *ctx);
 
-/* A module's artifact of one kind in a snapshot of now, marked as used; the caller
- * ends the snapshot.  EXIT_FINE, or the exit code: told on stderr. */
+/* A module's artifact of one kind in a new snapshot, marked as used; the caller
+ * ends the snapshot.  EXIT_FINE, or the exit code, with the error on stderr. */
 int session_module(session_t *s, const char *operand,
                    const sym_module_key_t *key, sym_kind_t kind, module_t *m);
 
-/* The same of a symcache, which the resolver opens as its module 0. */
+/* Same for a symcache, which the resolver opens as its module 0. */
 int session_attach(session_t *s, const char *operand,
                    const sym_module_key_t *key, module_t *m,
                    sym_resolver_t *resolver);
 
-/* by_daemon (may be NULL) does it if a daemon has the store. */
+/* by_daemon (may be NULL) is called instead if a daemon has the store. */
 int session_write(const options_t *options, int (*run)(session_t *s),
                   int (*by_daemon)(const options_t *options, daemon_t *d));
 
-/* Names that come again: what a command keeps of them, demangled. */
+/* A command's cache of demangled names. */
 #define NAMES_BYTES ((size_t) 4 << 20)
 
 #endif

@@ -11,7 +11,7 @@
 #include "formats/macho/bundle.h"
 #include "cli/operands.h"
 
-/* How often stalled converters are looked for. */
+/* How often stalled converters are checked. */
 #define WAIT_MS 1000
 
 typedef struct {
@@ -33,8 +33,8 @@ complain(const char *path, const sym_error_t *err)
 }
 
 
-/* One artifact of one module is wanted; why another one did not come is told if
- * that does not follow. */
+/* One artifact of one module is wanted; failures of others are reported only if
+ * it does not follow. */
 static void
 on_ended(conversion_t *c, const conversion_end_t *how)
 {
@@ -116,7 +116,7 @@ compile_is_file(const char *path)
 }
 
 
-/* The first file that will do, of one or of those in a bundle. */
+/* The first suitable file, of one or of those in a bundle. */
 static void
 read_files(compile_t *c, const char *operand, char *path)
 {

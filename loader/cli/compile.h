@@ -1,8 +1,8 @@
 /*
  * compile.h - one module out of a file, without a store.
  *
- * For commands that look at one file and keep nothing (`dump`, `atos`).  The
- * file is read as `load` reads it: by a sandboxed converter, together with its
+ * For commands that read one file and store nothing (`dump`, `atos`).  The file
+ * is read as `load` reads it: by a sandboxed converter, together with its
  * companions.
  */
 #ifndef SYMLOADER_CLI_COMPILE_H
@@ -15,10 +15,10 @@
 bool compile_is_file(const char *path);
 
 /*
- * A file, a pipe or a dSYM bundle, within the limits of the options.  Of several
- * modules that for the processor arch (arch.h); arch NULL: this machine's, else
- * the first.  Only that one is converted.  NULL: told on stderr; so are
- * warnings.
+ * Compiles a file, a pipe or a dSYM bundle, within the limits of the options.
+ * Of several modules it takes the one for the processor arch (arch.h); arch
+ * NULL: this machine's, else the first.  Only that one is converted.  NULL: the
+ * error is on stderr; so are warnings.
  */
 temporary_symcache_t *compile_file(const options_t *options, const char *path,
                                    const char *arch);

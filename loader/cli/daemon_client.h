@@ -1,6 +1,6 @@
 /*
- * daemon_client.h - the other end of `symloader serve`, for commands that find
- * the store in its hands.
+ * daemon_client.h - a client of `symloader serve`, for commands that find the
+ * store in use by it.
  */
 #ifndef SYMLOADER_CLI_DAEMON_CLIENT_H
 #define SYMLOADER_CLI_DAEMON_CLIENT_H
@@ -15,17 +15,18 @@ typedef struct {
     uint8_t packet[SYM_RPC_MAX]; /* the last one received */
 } daemon_t;
 
-/* Connects and sends HELLO.  False: no daemon answers there. */
+/* Connects and sends HELLO.  False: no daemon answers. */
 bool daemon_connect(daemon_t *d, const options_t *options);
 void daemon_close(daemon_t *d);
 
-/* fd: goes along, and stays the caller's; -1: none.  False: it has gone. */
+/* fd: sent along, but still owned by the caller; -1: none.  False: the daemon
+   is gone. */
 bool daemon_send(daemon_t *d, const sym_rpc_message_t *m, int fd);
 
 /*
- * The next message, whose views lie in *d.  Waits up to timeout_ms (-1: as
- * long as it takes) or until a signal that sigmask lets through.  SYM_AGAIN:
- * nothing came; SYM_IO: it has gone.
+ * The next message, whose views lie in *d.  Waits up to timeout_ms (-1: without
+ * a limit) or until a signal that sigmask allows.  SYM_AGAIN: no message;
+ * SYM_IO: the daemon is gone.
  */
 sym_status_t daemon_receive(daemon_t *d, int timeout_ms,
                             const sigset_t *sigmask, sym_rpc_message_t *m);

@@ -1,9 +1,9 @@
 /*
  * dump.c - `symloader dump`: all of an artifact, of a store or of a file.
  *
- * How it is written is its kind's (artifacts/export/tools.h).  A module of a store
- * is copied first (temporary_symcache.h): writing may take as long as its reader
- * likes, and meanwhile nothing of the store is held.
+ * How it is written is its kind's (artifacts/export/tools.h).  A module of a
+ * store is copied first (temporary_symcache.h): the output's reader may be
+ * slow, and the store must not be held meanwhile.
  */
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ typedef struct {
 } source_t;
 
 
-/* --- where the symbols come from --- */
+/* --- origin of the symbols --- */
 
 static int
 failure(const options_t *options, const sym_error_t *err, int code)
@@ -118,7 +118,7 @@ remark(void *ctx, const char *what, sym_str_t value)
 }
 
 
-/* To a descriptor, to its end. */
+/* Writes everything to a descriptor. */
 static int
 write_to(const options_t *options, source_t *s, int fd)
 {

@@ -15,7 +15,7 @@ starts(sym_str_t text, const char *magic)
 
 /* --- stacks --- */
 
-/* The frames that have an address, the innermost first: events have them last. */
+/* The frames with an address, the innermost first: in events it is last. */
 static json_t *
 native_frames(const json_t *stack)
 {
@@ -36,7 +36,7 @@ native_frames(const json_t *stack)
         copy = json_object();
         json_object_foreach(frame, key, value)
         {
-            /* null means absent, which not every key of a request may be */
+            /* null means absent, which not every key of a request allows */
             if (!json_is_null(value)
                 && strcmp(key, "adjust_instruction_addr") != 0) {
                 (void) json_object_set(copy, key, value);
@@ -73,7 +73,7 @@ add_stack(json_t *stacks, const json_t *of)
 }
 
 
-/* Of {"values": [...]}, or of the list alone, as old clients send it. */
+/* From {"values": [...]}, or from the list alone, as old clients send it. */
 static void
 add_stacks(json_t *stacks, const json_t *event, const char *key)
 {
@@ -91,7 +91,7 @@ add_stacks(json_t *stacks, const json_t *event, const char *key)
 
 /* --- images --- */
 
-/* What belongs to JavaScript and Java has no addresses. */
+/* JavaScript and Java frames have no addresses. */
 static bool
 is_native(const json_t *image)
 {
@@ -138,7 +138,7 @@ native_images(const json_t *event)
 }
 
 
-/* --- all of it --- */
+/* --- the request --- */
 
 static void
 copy_member(json_t *to, const json_t *from, const char *key)

@@ -1,5 +1,6 @@
 /*
- * event.h - an event as Sentry keeps it, as a request to its native API.
+ * event.h - converts an event as stored by Sentry to a request to its native
+ * API.
  */
 #ifndef SYMLOADER_CLI_EVENT_H
 #define SYMLOADER_CLI_EVENT_H
@@ -8,10 +9,10 @@
 #include "base/str.h"
 
 /*
- * Writes the request to *request, which is the caller's to free().  text: an
- * event (JSON), or a request, which comes back without its sources if
- * `is_offline`.  Of an event come the stacks of its exceptions and threads, the
- * raw ones first, and its native images.  NULL: *err says why.
+ * Writes the request to *request, which the caller frees.  text: an event
+ * (JSON), or a request, which loses its sources if `is_offline`.  From an event
+ * it takes the stacks of exceptions and threads, raw ones preferred, and the
+ * native images.  NULL: *err says why.
  */
 char *event_request(sym_str_t text, bool is_offline, size_t *len,
                     sym_error_t *err);

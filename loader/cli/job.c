@@ -124,7 +124,7 @@ job_is_misplaced(const job_t *job)
         return false;
     }
 
-    /* it may be the code id of a PE file, which a daemon does not tell */
+    /* it may be the code id of a PE file, which a daemon does not report */
     if (job->conversion.is_held && id.len <= PE_ID_MAX) {
         return false;
     }

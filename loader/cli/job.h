@@ -1,5 +1,5 @@
 /*
- * job.h - one file that `symloader load` was asked for.
+ * job.h - one file of `symloader load`.
  */
 #ifndef SYMLOADER_CLI_JOB_H
 #define SYMLOADER_CLI_JOB_H
@@ -12,13 +12,13 @@ typedef struct {
 
     char *path;
     char *source; /* the same, absolute */
-    char *opened; /* the file itself, absolute: of a pointer another one */
+    char *opened; /* the file itself, absolute; for a pointer its target */
     char *root;   /* of the folder it was found in, absolute; or NULL */
     uint64_t size;
     bool is_in_tree;
 } job_t;
 
-/* NULL: cannot be had, *err says why. */
+/* NULL: it cannot be opened; *err has the reason. */
 job_t *job_open(const walk_file_t *file, sym_error_t *err);
 
 /* The release event; the companion event: companions_open() of this file. */
@@ -29,7 +29,7 @@ int job_companion(conversion_t *c, const sym_companion_t *want,
 /* Bytes of the file that its converter has read. */
 uint64_t job_position(const job_t *job);
 
-/* Where the file lies says something else than its MODULE line. */
+/* The file's path contradicts its MODULE line. */
 bool job_is_misplaced(const job_t *job);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * lines.h - lines of a descriptor, as they come.
+ * lines.h - lines of a descriptor, as they arrive.
  *
- * For commands at the other end of a pipe: what is there is read and answered,
- * and only then is more waited for.
+ * For commands at the end of a pipe: available lines are read and answered
+ * before waiting for more.
  */
 #ifndef SYMLOADER_CLI_LINES_H
 #define SYMLOADER_CLI_LINES_H
@@ -13,7 +13,7 @@
 
 #include "base/str.h"
 
-/* A longer line comes in parts. */
+/* A longer line is returned in parts. */
 #define LINES_BYTES 65536
 
 typedef struct {
@@ -22,23 +22,24 @@ typedef struct {
     char buffer[LINES_BYTES];
 } lines_t;
 
-/* Waits for bytes: what read(2) returns, but for EINTR. */
+/* Waits for bytes; returns what read(2) returns, except EINTR. */
 ssize_t lines_read(lines_t *l, int fd);
 
-/* Reading would not wait: more was sent, or there is no more.  Of a file always. */
+/* Whether reading would not block: more bytes arrived, or the end.  Always true
+   for a file. */
 bool lines_are_ready(int fd);
 
-/* The next line that is whole, without its newline, or the last one at the end;
- * lives until more is read.  False: none. */
+/* The next complete line, without its newline, or the last one at the end; it
+ * lives until the next read.  False: none. */
 bool lines_next(lines_t *l, sym_str_t *line);
 
-/* Takes the next line if it is a hexadecimal number and nothing else. */
+/* Consumes the next line if it is only a hexadecimal number. */
 bool lines_number(lines_t *l, uint64_t *value);
 
 /* The line without white space at its ends. */
 sym_str_t lines_trim(sym_str_t line);
 
-/* Takes the next word off a line; false: the line has ended. */
+/* Consumes the next word of a line; false: end of the line. */
 bool lines_word(sym_str_t *line, sym_str_t *word);
 
 #endif

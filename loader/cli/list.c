@@ -1,5 +1,5 @@
 /*
- * list.c - `symloader ls` and `symloader stat`: what the store holds.
+ * list.c - `symloader ls` and `symloader stat`: the contents of the store.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 
-/* How long it counts, and why it is not there. */
+/* Its remaining time, and why the module is missing. */
 static void
 print_negative(output_t *out, const sym_module_key_t *key,
                const sym_module_record_t *m)
@@ -113,7 +113,7 @@ print_object(output_t *out, const sym_module_key_t *key,
 
 
 /* Whether a pattern with wildcards fits the name, the id or both; one without
- * is looked for anywhere in them.  Case does not count. */
+ * wildcards may be anywhere in them.  Ignores case. */
 static bool
 fits(const char *pattern, const sym_module_key_t *key,
      const sym_module_record_t *m)
@@ -292,7 +292,7 @@ print_stat_text(output_t *out, const sym_store_stat_t *s)
 }
 
 
-/* Without its end. */
+/* Without the end of the line. */
 static void
 print_stat_json(output_t *out, const sym_store_stat_t *s)
 {
@@ -322,7 +322,7 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
 }
 
 
-/* Records of one source.  A walk gives them one after the other, as a key begins
+/* Records of one source.  They are adjacent in a walk, because a key begins
  * with its source. */
 typedef struct {
     session_t *session;

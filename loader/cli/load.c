@@ -1,7 +1,7 @@
 /*
  * load.c - `symloader load`: files in, modules out.
  *
- * One thread: gives files to the driver, or to a daemon that has the store,
+ * One thread: passes files to the driver, or to the daemon that has the store,
  * while there is room, and waits.
  */
 #include <inttypes.h>
@@ -18,10 +18,10 @@
 #include "driver/pool.h"
 #include "cli/progress.h"
 
-/* Files that a daemon is handed at once, at most. */
+/* Most files sent to a daemon at once. */
 #define HANDED_MAX 32
 
-/* How often the bar moves, and stalled converters are looked for. */
+/* How often the bar moves, and stalled converters are checked. */
 #define BAR_WAIT_MS 200
 #define WAIT_MS 1000
 
@@ -45,7 +45,7 @@ typedef struct {
     uint64_t stored, kept, failed;
     uint64_t warnings;
     uint64_t nothing; /* debug files in folders without anything for us */
-    bool is_broken;   /* the store refuses: no use to go on */
+    bool is_broken;   /* the store refuses: stop */
 } load_t;
 
 
@@ -57,7 +57,7 @@ complain(load_t *l, const char *path, const char *why)
 }
 
 
-/* --- what became of a file --- */
+/* --- the result of a file --- */
 
 static void
 count_file(load_t *l, uint64_t size)
@@ -67,7 +67,7 @@ count_file(load_t *l, uint64_t size)
 }
 
 
-/* Met in a folder, not asked for: that is counted, but no failure. */
+/* Found in a folder, not named by the user: counted, but not a failure. */
 static void
 pass_over(load_t *l, const char *path, const char *why)
 {
@@ -137,7 +137,7 @@ on_note(conversion_t *c, const char *text)
 }
 
 
-/* A module larger than the quota is that file's trouble only. */
+/* A module larger than the quota fails only its own file. */
 static bool
 is_store_broken(const conversion_end_t *how)
 {
@@ -154,7 +154,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
     char text[128];
 
     if (how->state == SYM_MODULE_READY) {
-        /* of several modules each has read the whole file */
+        /* each of several modules has read the complete file */
         l->source_bytes += how->has_more ? 0 : how->done->source_bytes;
         module_went_well(l, job, how->key,
                          !how->is_better_kept && !how->is_later_kept,
@@ -170,7 +170,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
 }
 
 
-/* --- what a daemon answers --- */
+/* --- answers of a daemon --- */
 
 static void
 daemon_lost(load_t *l)
@@ -269,7 +269,7 @@ on_answer(load_t *l, const sym_rpc_message_t *m)
     conversion_t *c = handed_file(l, m->ticket);
 
     if (c == NULL) {
-        return; /* nothing that we asked for */
+        return; /* not an answer to our messages */
     }
 
     switch (m->type) {
@@ -418,7 +418,7 @@ load_files(load_t *l)
             has_more = walk_next(l->walk, &file);
 
             if (has_more) {
-                if (file.is_pipe) { /* its writer may be long in coming */
+                if (file.is_pipe) { /* its writer may take long to open it */
                     conversions_commit(&l->conversions);
                     if (l->is_broken) {
                         break;
@@ -464,7 +464,7 @@ load_loop(void *arg)
 }
 
 
-/* The bar needs to know how much there is. */
+/* The bar needs the total size. */
 static void
 count_files(load_t *l)
 {
@@ -576,7 +576,7 @@ prepare(load_t *l)
 }
 
 
-/* What is left to do after the loop; gives the exit code. */
+/* Finishes after the loop; returns the exit code. */
 static int
 finish(load_t *l)
 {

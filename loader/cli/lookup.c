@@ -2,9 +2,9 @@
  * lookup.c - `symloader lookup`: addresses of one module to source lines.
  *
  * Text comes out as llvm-symbolizer prints it, JSON with the keys of the HTTP
- * interface (v5).  Addresses on standard input are answered as they come, so
- * that the command serves at the other end of a pipe; those that are there are
- * answered together.  While anything is read or written no snapshot is open.
+ * interface (v5).  Addresses on standard input are answered as they arrive, so
+ * that the command can serve a pipe; available ones are answered together.  No
+ * snapshot is open while the command reads or writes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@
 _Static_assert(ASKED_FIRST *GROWTH *GROWTH == SYM_RESOLVE_BATCH,
                "as they grow");
 
-/* Output that is gathered before a snapshot ends for it to be written. */
+/* Output collected before a snapshot ends and it is written. */
 #define OUTPUT_MANY ((size_t) 512 << 10)
 
-/* One address, which has an answer in its turn whatever it is. */
+/* One address; even an invalid one has an answer, in order. */
 typedef struct {
     uint64_t addr;
     bool is_address;
@@ -39,7 +39,7 @@ typedef struct {
     module_operand_t operand;
     char **addresses; /* of the command line; NULL: standard input */
     int n_addresses;
-    uint64_t line;  /* of standard input: so many are done */
+    uint64_t line;  /* of standard input: number of answered ones */
     int code;       /* the worst so far */
     bool is_closed; /* the reader of the output has gone */
     module_t module;
@@ -47,12 +47,12 @@ typedef struct {
     asked_t *asked;
     uint32_t n_asked, printed, room;
 
-    sym_arena_t arena; /* of what follows */
+    sym_arena_t arena; /* of the next lines */
     sym_resolver_t *resolver;
-    uint32_t batch;            /* questions that it takes */
-    sym_question_t *questions; /* of those that symcaches know */
+    uint32_t batch;            /* capacity */
+    sym_question_t *questions; /* of those below 2^32 */
     uint32_t n_questions, next_question;
-    uint32_t first_question; /* of the present chunk */
+    uint32_t first_question; /* of the current chunk */
 
     sym_names_t *names;
     lines_t lines;
@@ -108,8 +108,7 @@ make_resolver(lookup_t *l, const options_t *options)
 }
 
 
-/* What was asked and a symcache may know: none knows an address past 32
- * bits. */
+/* The addresses that a symcache may have: at most 32 bits. */
 static bool
 is_question(const asked_t *asked)
 {
@@ -126,8 +125,8 @@ ask_from(lookup_t *l, uint32_t first)
 }
 
 
-/* The module in a snapshot of now.  Another one than before is asked what is
- * not answered yet. */
+/* Opens the module in a new snapshot.  If it was replaced, the rest is looked
+ * up in the new one. */
 static int
 open_module(session_t *r, lookup_t *l)
 {
@@ -168,7 +167,7 @@ begin_answers(session_t *r, lookup_t *l)
 
 /* --- answers --- */
 
-/* Writes what was gathered, while no snapshot is open. */
+/* Writes the collected output, while no snapshot is open. */
 static int
 write_output(session_t *r, lookup_t *l)
 {
@@ -303,7 +302,7 @@ ask_line(session_t *r, lookup_t *l, sym_str_t line)
 }
 
 
-/* What was read. */
+/* The lines that were read. */
 static int
 ask_lines(session_t *r, lookup_t *l)
 {
@@ -313,7 +312,7 @@ ask_lines(session_t *r, lookup_t *l)
 
     for (; code == EXIT_FINE; l->line++) {
         if (lines_number(&l->lines, &addr)) {
-            code = ask(r, l, addr, true); /* nearly all are nothing else */
+            code = ask(r, l, addr, true); /* nearly all are plain addresses */
         } else if (lines_next(&l->lines, &line)) {
             code = ask_line(r, l, line);
         } else {
@@ -363,7 +362,7 @@ answer_operands(session_t *r, lookup_t *l)
     for (int i = 0; i < l->n_addresses && code == EXIT_FINE; i++) {
         uint64_t addr = 0;
 
-        /* take_addresses() read them once: they are addresses */
+        /* they are valid: take_addresses() has read them */
         (void) read_address(sym_cstr(l->addresses[i]), &addr);
         code = ask(r, l, addr, true);
     }
@@ -425,7 +424,7 @@ run(const options_t *options, lookup_t *l)
         return EXIT_USAGE;
     }
 
-    /* texts are kept by the resolver, once they were demangled */
+    /* the resolver caches demangled texts */
     l->names = sym_names_create(0);
 
     if (l->names == NULL || !grow(l)) {

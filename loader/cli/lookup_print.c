@@ -5,10 +5,10 @@
 
 /* --- text --- */
 
-/* What is put beside texts, at most: a number, two newlines and a colon. */
+/* Most bytes besides texts: a number, two newlines and a colon. */
 #define BESIDE_MAX 32
 
-/* Most are short: copied in one go, whatever follows them. */
+/* Most are short: copied in one go, including bytes after them. */
 static inline char *
 put(char *p, sym_str_t text)
 {
@@ -23,7 +23,7 @@ put(char *p, sym_str_t text)
 }
 
 
-/* A level that may need more than is left, or says little. */
+/* A level that may exceed the buffer, or has little information. */
 static void
 print_by_parts(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
                uint32_t i)

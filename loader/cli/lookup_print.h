@@ -9,11 +9,11 @@
 #include "cli/output.h"
 #include "symbolicate/resolver.h"
 
-/* Of the resolver's module 0.  The output gathers. */
+/* Prints an answer of the resolver's module 0; the output collects it. */
 void lookup_print_text(output_t *out, sym_resolver_t *r,
                        const sym_answer_t *answer);
 
-/* The same in JSON, of an address in the module that is called so. */
+/* Same in JSON, for an address in the module with this name. */
 void lookup_print_json(output_t *out, sym_resolver_t *r,
                        const sym_answer_t *answer, sym_str_t module,
                        uint64_t addr);

@@ -1,7 +1,7 @@
 /*
  * main.c - the `symloader` command.
  *
- * What it does: docs/use/symloader.1.  This file only finds the command.
+ * Its manual is docs/use/symloader.1.  This file only finds the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ main(int argc, char **argv)
     }
 
     open_standard_descriptors();
-    /* both are errors of the call, too: that is where they are handled */
+    /* both are usage errors, too, and handled there */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 

@@ -88,7 +88,7 @@ remove_module(session_t *s, const char *operand)
     sym_error_t err = { 0 };
     sym_status_t rc;
 
-    /* rm_run() has seen that all of them are modules */
+    /* rm_run() has checked that all of them are modules */
     (void) module_operand_parse(operand, s->options->source, &m);
     before = sym_store_removed(s->store);
     rc = module_remove(s->store, &m.key, &err);
@@ -124,7 +124,7 @@ rm(session_t *s)
 }
 
 
-/* The same by a daemon; what it must not believe any more it forgets, too. */
+/* Same through a daemon, which also drops what it remembers of them. */
 static int
 invalidate(const options_t *options, daemon_t *d, const char *operand,
            output_t *out)
@@ -267,7 +267,7 @@ report_fault(void *ctx, const sym_module_key_t *key, sym_kind_t kind,
 typedef struct {
     session_t *session;
     sym_snapshot_t *snapshot;
-    uint64_t module_id; /* of the artifact at hand */
+    uint64_t module_id; /* of the current artifact */
     uint64_t faults;
 } kinds_t;
 
@@ -280,7 +280,7 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* A version that this program does not read is no fault. */
+/* A version that this program does not read is not a fault. */
 static sym_status_t
 verify_kind(void *ctx, const sym_module_key_t *key,
             const sym_module_record_t *record)

@@ -48,7 +48,7 @@ print_row(output_t *out, const sym_ledger_entry_t *e)
 }
 
 
-/* With what the store knows of its sources. */
+/* Includes the store's records of its sources. */
 static sym_status_t
 print_object(session_t *r, sym_snapshot_t *snapshot,
              const sym_ledger_entry_t *e, sym_error_t *err)

@@ -158,7 +158,7 @@ is_pointer(const FTSENT *e)
 }
 
 
-/* The walk meets the file that is pointed to, and gives it the same name. */
+/* The walk finds the target itself, and gives it the same name. */
 static bool
 comes_by_itself(const char *pointer, const char *target)
 {
@@ -218,7 +218,7 @@ consider_file(walk_t *walk, const FTSENT *e, walk_file_t *file)
 }
 
 
-/* Leads to what the walk meets, or has met, anyway. */
+/* Its target is part of the walk anyway. */
 static bool
 leads_into_tree(const walk_t *walk, const FTSENT *e)
 {
@@ -252,7 +252,7 @@ consider_link(const walk_t *walk, const FTSENT *e, walk_file_t *file)
 }
 
 
-/* True: *file is something to load, or to complain about. */
+/* True: *file is to be loaded, or has an error. */
 static bool
 consider(walk_t *walk, const FTSENT *e, walk_file_t *file)
 {
@@ -276,7 +276,7 @@ consider(walk_t *walk, const FTSENT *e, walk_file_t *file)
 }
 
 
-/* Starts on the next operand; false: *file tells why not. */
+/* Starts the next operand; false: *file has the error. */
 static bool
 begin_operand(walk_t *walk, walk_file_t *file)
 {
@@ -285,7 +285,7 @@ begin_operand(walk_t *walk, walk_file_t *file)
     walk->operands++;
     walk->n_operands--;
 
-    /* COMFOLLOW: a link that is an operand is what it points to. */
+    /* COMFOLLOW: a link given as an operand is followed. */
     walk->fts =
         fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
 

@@ -1,15 +1,15 @@
 /*
- * operands.h - which files `symloader load` was asked for.
+ * operands.h - finds the files of `symloader load`.
  *
- * An operand that is a file is taken whatever it is called.  A folder is
- * searched to any depth, in sorted order, for files that end in .sym, .sym.gz or
- * .debug, and for debug files by their first bytes (so a dSYM bundle, which is a
+ * An operand that is a file is taken under any name.  A folder is searched to
+ * any depth, in sorted order, for files that end in .sym, .sym.gz or .debug,
+ * and for debug files by their first bytes (so a dSYM bundle, which is a
  * folder, needs no rule of its own).  In the layout of a Windows symbol server,
- * NAME/ID/, cabinets (NAM_) and pointers (file.ptr) count, too.  Links to files with these endings are
- * followed, unless they lead to a debug file of the same tree, which comes by
- * itself; links to folders only where they are operands: a loop of links ends
- * nothing.  Nothing is kept: memory is the depth of the tree times its widest
- * folder.
+ * NAME/ID/, cabinets (NAM_) and pointers (file.ptr) count, too.  Links to files
+ * with these endings are followed, unless they lead to a debug file of the same
+ * tree, which the walk finds anyway; links to folders only if they are
+ * operands, so that loops of links are harmless.  Memory is the depth of the
+ * tree times its widest folder.
  */
 #ifndef SYMLOADER_CLI_OPERANDS_H
 #define SYMLOADER_CLI_OPERANDS_H
@@ -24,14 +24,14 @@ typedef struct walk_s walk_t;
 
 typedef struct {
     const char *path;   /* lives until the next call */
-    const char *target; /* not NULL: of a pointer, the file in its place */
+    const char *target; /* not NULL: the target of a pointer */
     uint64_t size;      /* 0 for a pipe */
     bool is_pipe;
     bool is_in_tree;     /* found in a folder, not named by the caller */
     const char *root;    /* of that folder, its path without links; or NULL */
-    int sys_errno;       /* not 0: cannot be had */
-    const char *problem; /* not NULL: static text, cannot be had */
-    const char *passed;  /* not NULL: static text, need not be had */
+    int sys_errno;       /* not 0: cannot be opened */
+    const char *problem; /* not NULL: static text, cannot be used */
+    const char *passed;  /* not NULL: static text, may be skipped */
 } walk_file_t;
 
 /* NULL when out of memory. */
@@ -41,7 +41,7 @@ void walk_free(walk_t *walk);
 /* False: that was the last. */
 bool walk_next(walk_t *walk, walk_file_t *file);
 
-/* Files in folders that were passed over so far: of other kinds. */
+/* Number of files of other types in folders that were skipped so far. */
 uint64_t walk_passed(const walk_t *walk);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The name for the time being; "": none.  Static for the signal's sake. */
+/* The temporary name; "": none.  Static because the signal handler needs it. */
 static char growing[PATH_MAX];
 
 
@@ -39,7 +39,7 @@ catch_signals(void)
 }
 
 
-/* As open() would have made it. */
+/* The mode that open() would give it. */
 static void
 set_permissions(int fd)
 {
@@ -99,7 +99,7 @@ outfile_keep(int fd, const char *path, sym_error_t *err)
 {
     bool is_growing = growing[0] != '\0';
 
-    /* a full disk may be told as late as this */
+    /* a full disk may be reported only here */
     if ((is_growing && fsync(fd) != 0)
         || (is_growing && rename(growing, path) != 0))
     {

@@ -27,8 +27,8 @@ write_all(output_t *out, const char *p, size_t len)
 }
 
 
-/* Doubles the buffer: nothing may be written while a snapshot is open.  Or
- * empties it, which has room for all that can be needed. */
+/* Doubles the buffer, because nothing may be written while a snapshot is open.
+ * Or writes it out; it then has enough room. */
 static bool
 more(sym_out_t *json, size_t need)
 {
@@ -56,7 +56,7 @@ more(sym_out_t *json, size_t need)
     }
 
     out->buffer = grown;
-    json->before++; /* another window, though it has the same bytes */
+    json->before++; /* a new window over the same bytes */
     json->pos = grown + used;
     json->end = grown + size;
     return true;

@@ -1,14 +1,14 @@
 /*
- * output.h - what commands print on standard output.
+ * output.h - standard output of commands.
  *
- * Gathered in memory, by the project's JSON writer and by the text helpers
+ * It is collected in memory, by the project's JSON writer and the text helpers
  * here, and written when the command says so: never while a snapshot of the
- * store is open, for `symloader ls | less` may wait for days, and as long as a
- * snapshot lives the store can reuse none of its pages.  Text that comes out
- * of symbol files never reaches a terminal with its control characters.
+ * store is open, because `symloader ls | less` may wait for days, and the store
+ * cannot reuse the snapshot's pages meanwhile.  Control characters from symbol
+ * files never reach a terminal.
  *
- * What is too much to be gathered goes out as it comes: such an output_t is
- * for commands that hold nothing of the store while they print.
+ * Output too large for memory is written as it comes: such an output_t is for
+ * commands that do not hold the store while they print.
  */
 #ifndef SYMLOADER_CLI_OUTPUT_H
 #define SYMLOADER_CLI_OUTPUT_H
@@ -26,17 +26,16 @@ typedef struct {
     int sys_errno;  /* of the write that failed */
 } output_t;
 
-/* NULL: out of memory, told on stderr. */
+/* NULL: out of memory, reported on stderr. */
 output_t *output_create(void);
 
-/* The same, written to fd whenever the buffer is full. */
+/* Same, but written to fd whenever the buffer is full. */
 output_t *output_create_stream(int fd);
 
-/* From now on it is one of those: nothing of the store is held while it is
- * filled. */
+/* Turns it into one of those: the store must not be held while it is filled. */
 void output_stream(output_t *out);
 
-/* Bytes that are gathered, and dropping those from the length-th on. */
+/* Number of collected bytes; drops those from a length on. */
 static inline size_t
 output_length(const output_t *out)
 {
@@ -51,11 +50,11 @@ output_cut(output_t *out, size_t length)
 }
 
 
-/* Writes the buffered text; false: the reader has gone, or writing failed. */
+/* Writes the buffered text; false: the reader is gone, or writing failed. */
 bool output_flush(output_t *out);
 
-/* The last flush: gives code, or EXIT_OUTPUT (and says why) if output was
- * lost. A reader that closed its pipe early (`| head`) got what it wanted. */
+/* The last flush: returns code, or EXIT_OUTPUT (with a message) if output was
+ * lost.  A reader that closed its pipe early (`| head`) has what it wanted. */
 int output_end(output_t *out, int code);
 
 #define output_printf(out, ...) sym_out_printf(&(out)->json, __VA_ARGS__)

@@ -1,9 +1,9 @@
 /*
- * pointer.h - "file.ptr" in the tree of a Windows symbol server: the file that it
- * stands for (sources/symstore_pointer.h).
+ * pointer.h - finds the target of a "file.ptr" in the tree of a Windows symbol
+ * server (sources/symstore_pointer.h).
  *
- * The text is another's, and may name any file of this machine: only one of the
- * same tree is taken, after all links.
+ * The text is untrusted, and may name any file of this machine: only a file of
+ * the same tree, after resolving links, is accepted.
  */
 #ifndef SYMLOADER_CLI_POINTER_H
 #define SYMLOADER_CLI_POINTER_H

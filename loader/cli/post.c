@@ -22,7 +22,7 @@ typedef struct {
     char host[HOST_MAX + 1], port[8];
     const char *authority; /* as given */
     int authority_len;
-    const char *path; /* "" or what begins with '/' */
+    const char *path; /* "" or a path that begins with '/' */
 } url_t;
 
 
@@ -71,7 +71,7 @@ read_url(const char *text, url_t *url)
 
     for (const char *c = text; *c != '\0'; c++) {
         if ((unsigned char) *c <= ' ' || *c == 0x7f) {
-            return false; /* it would end the request's line */
+            return false; /* it would end the request line */
         }
     }
 
@@ -137,7 +137,7 @@ send_all(int fd, sym_str_t text)
 }
 
 
-/* All up to the end of the connection; NULL: *why says why. */
+/* Reads up to the end of the connection; NULL: *why has the reason. */
 static char *
 receive_all(int fd, size_t *len, const char **why)
 {
@@ -185,8 +185,8 @@ receive_all(int fd, size_t *len, const char **why)
 }
 
 
-/* "HTTP/1.1 200 OK", headers, an empty line, the body.  A Content-Length that is
- * not met means that the server broke off. */
+/* "HTTP/1.1 200 OK", headers, an empty line, the body.  A shorter body than
+ * Content-Length means that the server broke off. */
 static bool
 read_answer(post_answer_t *answer, size_t len)
 {

@@ -8,7 +8,7 @@
 
 #include "formats/formats.h"
 
-/* More than the headers take up to what tells a file's type. */
+/* Enough for the headers up to the field with a file's type. */
 #define PEEK_BYTES 64
 
 

@@ -2,7 +2,7 @@
  * probe.h - the type of a file in a folder, by its first bytes.
  *
  * This is the only place where the loader itself reads a file: a magic number
- * and a type, so that converters are not started for other files; and pointers
+ * and a type, so that no converter is started for other files; and pointers
  * (pointer.h).
  */
 #ifndef SYMLOADER_CLI_PROBE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first bytes of a file; 0: there are none, or it cannot be read. */
+/* Reads the first bytes of a file; 0: it is empty, or cannot be read. */
 size_t probe_read(const char *path, void *head, size_t size);
 
 /*

@@ -3,8 +3,8 @@
  *
  * On a terminal: one line on stderr with a bar, bytes, rate and time left,
  * redrawn a few times a second.  Elsewhere: a plain line on stdout for every
- * file.  Quiet: neither.  Warnings and errors go through progress_hide() first
- * so that they do not land in the middle of the bar.
+ * file.  Quiet: neither.  Call progress_hide() before warnings and errors, so
+ * that they do not appear inside the bar.
  */
 #ifndef SYMLOADER_CLI_PROGRESS_H
 #define SYMLOADER_CLI_PROGRESS_H
@@ -20,7 +20,7 @@ typedef struct {
 
 void progress_start(progress_t *p, bool quiet);
 
-/* Draws the bar, if there is one and it is time to. */
+/* Draws the bar, if there is one and it is due. */
 void progress_draw(progress_t *p, uint64_t bytes, uint64_t files);
 void progress_hide(progress_t *p);
 

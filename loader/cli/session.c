@@ -1,5 +1,5 @@
 /*
- * session.c - what all commands need to get at the store.
+ * session.c - opens the store for all commands.
  */
 #include <string.h>
 #include <time.h>
@@ -68,7 +68,7 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
             return NULL;
         }
 
-        /* not a daemon, or one that is about to listen, or has just died */
+        /* no daemon, or one that does not listen yet, or has just died */
         how.is_hasty = false;
         err = (sym_error_t){ 0 };
     }
@@ -86,7 +86,7 @@ call_run(void *arg)
 }
 
 
-/* With an open store, which it closes. */
+/* Runs with an open store, and closes it. */
 static int
 run_session(session_t *s)
 {

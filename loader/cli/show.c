@@ -1,5 +1,5 @@
 /*
- * show.c - `symloader show`: all that is known about one module.
+ * show.c - `symloader show`: all facts about one module.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct {
     module_t module;
     output_t *out;
     bool is_json;
-    bool first;         /* JSON: no key stands yet */
+    bool first;         /* JSON: no key written yet */
     bool has_sizes;     /* they come before the counts of its kind */
     unsigned n_records; /* shown so far, of one object */
 } show_t;

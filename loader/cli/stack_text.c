@@ -31,7 +31,7 @@ base_name(const char *path)
 }
 
 
-/* The module of the frame, and where the frame lies in it; NULL: unknown. */
+/* The module of the frame, and the frame's offset in it; NULL: unknown. */
 static const json_t *
 module_of(const json_t *answer, const json_t *frame, uint64_t *offset)
 {
@@ -141,7 +141,7 @@ print_frame(const json_t *answer, const json_t *frame, size_t n, bool is_inline,
 }
 
 
-/* A call is inlined into the frame that follows it, of the same frame of the
+/* A call is inlined into the next frame if both come from the same frame of the
  * request. */
 static bool
 is_inlined(const json_t *frames, size_t i)

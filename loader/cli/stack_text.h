@@ -8,11 +8,11 @@
 
 #include "cli/output.h"
 
-/* Whether frames refer to the module and its symbols are not there. */
+/* Whether frames refer to the module and its symbols are missing. */
 bool stack_text_lacks_symbols(const json_t *module);
 
-/* Stacks, one after the other, then the modules whose symbols are not there.
- * Whatever is not as expected is left out. */
+/* Writes the stacks in order, then the modules without symbols.  Unexpected
+ * values are left out. */
 void stack_text_print(const json_t *answer, output_t *out);
 
 #endif

@@ -3,8 +3,8 @@
  * native API, answered without a server, or by one.
  *
  * Without a server the same code answers as in nginx, out of a store.  With
- * --symbols that is a temporary one, into which `symloader load` compiles what the
- * answer turns out to need: in a process of its own, so that nothing is left
+ * --symbols that is a temporary store, into which `symloader load` compiles the
+ * files that the answer needs: in a child process, so that nothing is left
  * behind if it dies.
  */
 #include <errno.h>
@@ -32,7 +32,7 @@
 
 #define READ_FIRST ((size_t) 1 << 16)
 
-/* An answer asks for further artifacts in rounds; none has more. */
+/* Limit on the rounds in which an answer requests further artifacts. */
 #define ROUNDS_MAX 8
 
 /* Files that a module may have, of all its kinds. */
@@ -41,15 +41,15 @@
 typedef struct {
     const options_t *options;
     sym_source_rules_t rules;
-    const char *folder;    /* NULL: the store has all there is */
+    const char *folder;    /* NULL: no folder, the store has everything */
     char *temporary;       /* the folder of the temporary store */
-    sigset_t waiting_mask; /* of before signals were caught */
+    sigset_t waiting_mask; /* signal mask before signals were caught */
     options_t store;       /* options with its path */
 
     sym_arena_t arena; /* of the request */
     sym_request_t *request;
     sym_names_t *names;
-    output_t *answer; /* is never written: what it gathers is printed later */
+    output_t *answer; /* never written: its contents are printed later */
     sym_status_t status;
 } symbolicate_t;
 
@@ -66,7 +66,7 @@ now_s(void)
 
 /* --- the event --- */
 
-/* The whole file, or standard input; NULL: stderr has the reason. */
+/* Reads the file, or standard input; NULL: the reason is on stderr. */
 static char *
 read_file(const char *path, size_t *len)
 {
@@ -162,8 +162,8 @@ make_store(symbolicate_t *s)
 }
 
 
-/* Compiles the files into the store, in a child.  A signal that ends it is
- * heard here, too, when the store can be removed. */
+/* Compiles the files into the store, in a child.  A signal that ends it also
+ * arrives here, so that the store can be removed. */
 static void
 load(symbolicate_t *s, char **files, int n)
 {
@@ -192,7 +192,7 @@ load(symbolicate_t *s, char **files, int n)
 }
 
 
-/* --- what is needed, out of a folder --- */
+/* --- needed files, from a folder --- */
 
 static bool
 has_file(const char *path)
@@ -210,7 +210,7 @@ is_json(const options_t *o)
 }
 
 
-/* Adds the files of a need that are there. */
+/* Adds the existing files of a need. */
 static void
 find_files(const symbolicate_t *s, const sym_need_t *need, char **files,
            int *n_files)
@@ -378,7 +378,7 @@ answer_request(symbolicate_t *s, sym_str_t text)
 }
 
 
-/* --- what is printed --- */
+/* --- output --- */
 
 static bool
 is_any_without_symbols(const json_t *answer)
@@ -405,7 +405,7 @@ write_json(const char *bytes, size_t len, void *ctx)
 }
 
 
-/* The result itself, without what the server says about the job. */
+/* The result itself, without the server's data about the job. */
 static void
 print_json(json_t *answer, output_t *out)
 {

@@ -11,10 +11,11 @@
 
 #include "base/str.h"
 
-/* Why a file will not do, with the wanted one and those that are there. */
+/* Why a file is not suitable: the wanted architecture, and those of the
+   file. */
 #define ARCH_MISSING "there is no architecture %.*s in it, but %.*s"
 
-/* True if a module for `arch` is one for `wanted`. */
+/* True if a module for `arch` is suitable for `wanted`. */
 bool arch_is(sym_str_t wanted, sym_str_t arch);
 
 #endif

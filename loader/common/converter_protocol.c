@@ -47,7 +47,7 @@ converter_send_given(int fd, int input_fd, const converter_given_t *given)
 }
 
 
-/* Does a message of this type have this many bytes? */
+/* Whether a message of this type has this many bytes. */
 static bool
 length_fits(uint32_t type, size_t len)
 {
@@ -101,7 +101,8 @@ converter_receive(int fd, int flags, converter_message_t *m)
 }
 
 
-/* A message of just that type and length; its descriptor, or -1. */
+/* Receives a message of exactly that type and length; returns its descriptor,
+   or -1. */
 static int
 receive_with_fd(int fd, converter_type_t type, void *data, size_t len)
 {

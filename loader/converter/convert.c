@@ -115,7 +115,7 @@ wanted_arch(const job_t *job)
 }
 
 
-/* Of a single module its processor is known when it is read. */
+/* The processor of a single module is known when it is read. */
 static sym_status_t
 check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 {
@@ -131,7 +131,7 @@ check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 }
 
 
-/* A sym_format_file_t's put(). */
+/* put() of a sym_format_file_t. */
 static sym_status_t
 put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 {
@@ -180,7 +180,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
                                .n_mangled = n_mangled };
     job->n_ended++;
 
-    /* the loader has something to do while all memory is given back */
+    /* the loader works while this process frees its memory */
     return converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done))
                ? SYM_OK
                : sym_fail(err, SYM_IO, "the loader is gone");
@@ -215,9 +215,9 @@ send_failure(job_t *job, const sym_error_t *err)
 }
 
 
-/* --- which objects of a file are converted --- */
+/* --- choosing objects of a file --- */
 
-/* Ids that a reason names, at most: it must fit the wire. */
+/* Most ids in a reason, which must fit a message. */
 #define IDS_SHOWN 5
 
 static void
@@ -306,7 +306,7 @@ choose_objects(job_t *job, const sym_format_file_t *f, size_t *which,
     rc = format->objects != NULL ? format->objects(f, objects, end, err)
                                  : SYM_OK;
 
-    /* of a single one the loader tells best that it is another one */
+    /* for a single object, the loader has the better message */
     if (rc != SYM_OK || *end == 1
         || (job->order->id_len == 0 && job->order->arch_len == 0))
     {
@@ -366,7 +366,7 @@ convert_objects(job_t *job, const sym_format_file_t *f)
 }
 
 
-/* A sym_format_services_t's release(). */
+/* release() of a sym_format_services_t. */
 static void
 release(void *ctx, sym_str_t bytes)
 {
@@ -374,7 +374,7 @@ release(void *ctx, sym_str_t bytes)
 }
 
 
-/* Finds the file's format, and gets as much of it as that needs. */
+/* Finds the file's format, and reads as much of the file as that needs. */
 static sym_status_t
 open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 {
@@ -479,7 +479,7 @@ convert_refuse(int fd, const char *why)
 int
 convert_main(char *const arguments[CONVERT_ARGUMENTS])
 {
-    /* a forked one has all that the loader has inherited, too */
+    /* a forked converter also has the descriptors that the loader inherited */
     const bool is_alone = close_range(CONVERTER_FD + 1, ~0U, 0) == 0;
     uint64_t memory, expanded, threads;
     converter_job_t order;
@@ -494,7 +494,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
         && threads <= CONVERT_THREADS_MAX)
     {
-        /* most of it is never met: it is mapped, not cleared */
+        /* most of it is never used: it is mapped, not cleared */
         job.input = input_create(expanded, arguments[3][0] == '1');
         heap_reserve(memory);
         job.pool = thread_pool_create((unsigned) threads);
@@ -519,8 +519,8 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         fd = converter_receive_job(CONVERTER_FD, &order);
 
         if (fd < 0 || !convert(&job, fd, &order)) {
-            /* Nothing to flush, and exit handlers might ask for more than the
-             * sandbox allows. */
+            /* There is nothing to flush, and exit handlers might need more than
+             * the sandbox allows. */
             _exit(0);
         }
 

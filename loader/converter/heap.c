@@ -4,16 +4,16 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Enough for small blocks, which are what threads ask for all the time; at most a
- * share of the memory that the process may have. */
+/* Enough for small blocks, which threads allocate all the time; at most a share
+ * of the process's memory limit. */
 #define RESERVE_MAX ((uint64_t) 32 << 20)
 #define SHARE 8
 
-/* When the reserve is used up, the heap grows by so much, and larger blocks are
- * mapped: to let them grow, their pages are moved, not copied. */
+/* After the reserve is used up, the heap grows by this much, and larger blocks
+ * are mapped: growing them moves pages instead of copying. */
 #define STEP (1 << 20)
 
-/* More than is left of the first step of a heap. */
+/* More than the rest of the first step of a heap. */
 #define FIRST_BLOCK ((size_t) 256 << 10)
 
 void
@@ -21,16 +21,16 @@ heap_reserve(uint64_t memory_bytes)
 {
     const uint64_t share = memory_bytes / SHARE;
     const int reserve = (int) (share < RESERVE_MAX ? share : RESERVE_MAX);
-    void *volatile block; /* or the compiler leaves both calls out */
+    void *volatile block; /* otherwise the compiler removes both calls */
 
     /* A heap for each thread would take 64 MiB of the address space, which is
      * capped. */
     (void) mallopt(M_ARENA_MAX, 1);
     (void) mallopt(M_MMAP_THRESHOLD, STEP);
-    (void) mallopt(M_TRIM_THRESHOLD, 2 * reserve); /* what is free stays */
+    (void) mallopt(M_TRIM_THRESHOLD, 2 * reserve); /* free memory is kept */
 
-    /* A thread that grows the heap lets the others wait, and Linux gives large
-     * pages, where it is set to, only to what has addresses for all of one. */
+    /* A thread that grows the heap makes the others wait, and Linux uses large
+     * pages, if enabled, only for mappings that contain complete ones. */
     (void) mallopt(M_TOP_PAD, reserve);
     block = malloc(FIRST_BLOCK);
     free(block);

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Reserves addresses for the heap of a process that may have so much memory.  None
- * is touched; getting none is no failure.  To be called before threads start. */
+/* Reserves addresses for the heap of a process with this memory limit.  No page
+ * is touched; a failure is ignored.  Call it before threads start. */
 void heap_reserve(uint64_t memory_bytes);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "common/converter_protocol.h"
 
-/* A question and its answer must not be parted by another one. */
+/* A request and its reply must not be separated by another request. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool
@@ -95,6 +95,6 @@ request_note(void *ctx, const char *format, ...)
     (void) vsnprintf(note.text, sizeof(note.text), format, args);
     va_end(args);
 
-    /* a loader that is gone is met again soon enough */
+    /* if the loader is gone, the next call fails, too */
     (void) converter_send(CONVERTER_FD, CONVERTER_NOTE, 0, &note, sizeof(note));
 }

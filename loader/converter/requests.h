@@ -1,8 +1,8 @@
 /*
- * requests.h - what the converter has to ask of its loader, and to tell it, beside
- * what it makes.
+ * requests.h - the converter's requests and notes to its loader, besides its
+ * output.
  *
- * May be called in all threads that read one file.
+ * May be called on all threads that read a file.
  */
 #ifndef SYMLOADER_CONVERTER_REQUESTS_H
 #define SYMLOADER_CONVERTER_REQUESTS_H

@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 /*
- * AddressSanitizer maps terabytes of shadow memory, and makes system calls
- * while it writes its report.  So in such builds memory has no limit, stderr
- * can be written, and a forbidden call fails with EPERM instead of killing.
- * Installed programs are never built this way.
+ * AddressSanitizer maps terabytes of shadow memory, and makes further system
+ * calls when it writes its report.  So in such builds memory has no limit,
+ * stderr can be written, and a forbidden call fails with EPERM instead of
+ * killing.  Installed programs are never built this way.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANDBOX_RELAXED 1

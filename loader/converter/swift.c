@@ -12,8 +12,8 @@
 #include "converter/requests.h"
 
 /*
- * What the library exports, as the crate symbolic-demangle has it: 0, or `text`
- * with a NUL.  Features: 1 return types, 2 types of parameters.
+ * The library's function, as in the crate symbolic-demangle: 0, or `text` with
+ * a NUL.  Features: 1 return types, 2 types of parameters.
  */
 #define FUNCTION "symbolic_demangle_swift"
 #define PARAMETERS 2
@@ -25,12 +25,12 @@ struct swift_s {
     demangle_pt demangle; /* NULL: none */
     bool is_off;
     bool is_without; /* for this file */
-    bool is_noted;   /* the file's user knows */
+    bool is_noted;   /* the file's user was told */
     char reason[200];
 };
 
 
-/* Why the library cannot be used, as far as there is room for it. */
+/* Why the library cannot be used; cut if too long. */
 static void
 explain(swift_t *swift, const char *path)
 {
@@ -86,7 +86,7 @@ swift_begin(swift_t *swift, bool is_without)
 }
 
 
-/* A sym_swift_show_pt.  What stands for itself needs no text. */
+/* A sym_swift_show_pt.  A name that is shown unchanged needs no text. */
 static size_t
 show(void *ctx, const char *name, char *out)
 {
@@ -146,7 +146,8 @@ swift_show(swift_t *swift, sym_writer_t *writer, uint64_t *n_mangled)
 
     tell(true);
     if (sym_writer_show_swift(writer, show, swift) != SYM_OK) {
-        /* no memory for the texts: the next converter makes none */
+        /* no memory for the texts: the next converter runs without the
+           demangler */
         _exit(1);
     }
     tell(false);

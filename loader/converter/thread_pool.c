@@ -13,8 +13,8 @@ struct thread_pool_s {
     pthread_cond_t left;   /* one more waits */
     void (*work)(void *task);
     void *task;
-    unsigned calls;   /* how often there was work */
-    unsigned wanted;  /* of the others, in the present work */
+    unsigned calls;   /* number of calls so far */
+    unsigned wanted;  /* of the others, in the current call */
     unsigned waiting; /* of the others */
     unsigned others;
     unsigned most; /* of the others, that may take part */
@@ -76,7 +76,7 @@ run(void *ctx, void (*work)(void *task), void *task)
     work(task);
 
     (void) pthread_mutex_lock(&pool->lock);
-    pool->wanted = 0; /* threads that have not begun do not join */
+    pool->wanted = 0; /* threads that have not started yet do not take part */
     wait_for_others(pool);
     (void) pthread_mutex_unlock(&pool->lock);
 }

@@ -11,11 +11,11 @@
 
 typedef struct thread_pool_s thread_pool_t;
 
-/* The caller and threads - 1 others, or as many as the system gives, all of
- * them waiting now.  NULL: out of memory. */
+/* Starts threads - 1 threads besides the caller, or as many as the system
+ * allows; all of them wait.  NULL: out of memory. */
 thread_pool_t *thread_pool_create(unsigned threads);
 
-/* At most so many take part from now on, the caller counted. */
+/* Sets how many threads take part from now on, including the caller. */
 void thread_pool_limit(thread_pool_t *pool, unsigned threads);
 
 /* Valid as long as the pool; it is called from the thread that made it. */

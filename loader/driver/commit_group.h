@@ -2,9 +2,9 @@
  * commit_group.h - modules that share a commit.
  *
  * A commit costs as much as the conversion of a small file.  So a module whose
- * owner can wait is put into the store's batch, and stays here until a commit has
- * brought it to the disk: with others, or, if it is large, as soon as its
- * converter has another file.  Nobody is told of it before.
+ * owner can wait is put into the store's batch, and stays here until a commit
+ * writes it to disk: with others, or, if it is large, as soon as its converter
+ * has another file.  It is reported only then.
  */
 #ifndef SYMLOADER_DRIVER_COMMIT_GROUP_H
 #define SYMLOADER_DRIVER_COMMIT_GROUP_H
@@ -29,7 +29,8 @@ struct commit_entry_s {
     sym_kind_t kind;
     bool has_more; /* the file goes on */
     converter_done_t done;
-    sym_module_key_t key; /* into text, but for what only questions have */
+    sym_module_key_t key; /* strings are in text, except those of requests
+                             only */
     char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX];
 };
 
@@ -42,17 +43,17 @@ typedef struct {
 /* A copy of *entry.  False: out of memory. */
 bool commit_group_add(commit_group_t *group, const commit_entry_t *entry);
 
-/* The first entry, which is the caller's then; NULL: the group is empty. */
+/* Removes the first entry and returns it; NULL: the group is empty. */
 commit_entry_t *commit_group_take(commit_group_t *group);
 
-/* Is there an artifact of that kind of the module? */
+/* Whether the group has an artifact of that kind of the module. */
 bool commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
                       sym_kind_t kind);
 
-/* Has it a large module?  Nothing may be added any more. */
+/* Whether it has a large module: then nothing more may be added. */
 bool commit_group_has_large(const commit_group_t *group);
 
-/* The time until the first one has waited for wait_ms; 0: it has, or the group is
+/* Time until the first entry has waited for wait_ms; 0: it has, or the group is
  * full or has a large module. */
 int commit_group_left_ms(const commit_group_t *group, int wait_ms);
 

@@ -28,7 +28,7 @@ typedef struct {
 
 /* --- opening --- */
 
-/* A file below folder, however the path is written. */
+/* Opens a file below folder, for any form of the path. */
 static int
 open_beneath(const char *folder, const char *path)
 {
@@ -49,7 +49,7 @@ open_beneath(const char *folder, const char *path)
 }
 
 
-/* Whether it may be handed to a converter; sets its length. */
+/* Whether it may be passed to a converter; sets its length. */
 static bool
 is_usable(const search_t *s, int fd)
 {
@@ -66,7 +66,7 @@ is_usable(const search_t *s, int fd)
 }
 
 
-/* Tries one file, unless one was chosen; a path that is cut is no path. */
+/* Tries one file, unless one was chosen; a truncated path is ignored. */
 __attribute__((format(printf, 3, 4))) static void
 try(search_t *s, const char *folder, const char *format, ...)
 {
@@ -114,7 +114,7 @@ base_name(sym_str_t path)
 }
 
 
-/* What of a path comes behind a folder it begins with; empty: nothing. */
+/* The part of a path after a folder that is its prefix; empty: none. */
 static sym_str_t
 behind(sym_str_t path, const char *folder)
 {
@@ -202,7 +202,7 @@ begin(search_t *s, const char *file, const char *tree)
 }
 
 
-/* --- what is tried, best first --- */
+/* --- candidates, best first --- */
 
 /* A UUID with dashes. */
 #define SYM_UUID_TEXT_MAX 36
@@ -251,7 +251,7 @@ try_debug(search_t *s)
 }
 
 
-/* From the last folder .dwz of a path on; empty: it has none. */
+/* The part of a path from its last folder .dwz on; empty: it has none. */
 static sym_str_t
 dwz_part(sym_str_t path)
 {
@@ -268,8 +268,8 @@ dwz_part(sym_str_t path)
 }
 
 
-/* dwz writes the path that the file had there; on this machine all of it may
- * lie somewhere else. */
+/* dwz writes the path on its own machine; here the tree may be in another
+ * folder. */
 static void
 try_alt(search_t *s)
 {
@@ -328,9 +328,9 @@ try_package(search_t *s)
 }
 
 
-/* Apple's archives have dSYMs/NAME.dSYM and BCSymbolMaps beside each other, and
- * NAME.dSYM/Contents/Resources has the map of UUIDs beside the folder DWARF.
- * Others lay the files beside the debug file, in lower case. */
+/* Apple's archives contain dSYMs/NAME.dSYM and BCSymbolMaps, and
+ * NAME.dSYM/Contents/Resources has the map of UUIDs next to the folder DWARF.
+ * Others keep the files next to the debug file, in lower case. */
 static void
 try_map(search_t *s, const char *above, const char *uuid, const char *suffix)
 {
@@ -339,8 +339,8 @@ try_map(search_t *s, const char *above, const char *uuid, const char *suffix)
 }
 
 
-/* How many folders above the debug file are searched: those of a bundle and of
- * an archive. */
+/* Folders above the debug file that are searched: those of a bundle and of an
+ * archive. */
 #define MAP_FOLDERS_MAX 8
 
 static void
@@ -366,8 +366,8 @@ try_maps(search_t *s, const char *suffix)
 }
 
 
-/* The second name is that of a tree with the layout "unified", the third the one
- * that Unity's build leaves. */
+/* The second name is for a tree of the layout "unified", the third is the name
+ * in Unity's build. */
 static void
 try_line_map(search_t *s)
 {

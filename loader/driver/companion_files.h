@@ -1,11 +1,11 @@
 /*
- * companion_files.h - opens the companions on disk that a debug file names.
+ * companion_files.h - opens a debug file's companions on disk.
  *
- * The converter cannot open files: it sends the names that the debug file has
- * (converter_protocol.h), which nobody may trust.  So a name only chooses among
+ * The converter cannot open files: it sends the names from the debug file
+ * (converter_protocol.h), which are untrusted.  So a name only chooses among
  * files in two folders: that of the debug file, and its root.  The root is the
- * nearest folder above the file that contains .build-id or .dwz, as
- * /usr/lib/debug does; else the folder that is being loaded; else the file's.
+ * nearest folder above the file that contains .build-id or .dwz, like
+ * /usr/lib/debug; else the folder that is being loaded; else the file's.
  * Neither ".." nor a link leads out of them.
  */
 #ifndef SYMLOADER_DRIVER_COMPANION_FILES_H
@@ -16,7 +16,7 @@
 /*
  * file: the path of the debug file; tree: the folder that is being loaded, or
  * NULL; both without links.  Returns a descriptor and fills *given, or -1 if
- * there is no such file.  want->attempt chooses among several that would do.
+ * there is no such file.  want->attempt chooses among several candidates.
  */
 int companions_open(const char *file, const char *tree,
                     const sym_companion_t *want, converter_given_t *given);

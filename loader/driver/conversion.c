@@ -38,7 +38,7 @@ unlink_conversion(conversion_t *c)
 }
 
 
-/* The sequence before the oldest that is still under way. */
+/* The sequence before the oldest that is still in progress. */
 static uint64_t
 settled_sequence(const conversions_t *all)
 {
@@ -103,7 +103,8 @@ begin_next(conversion_t *c)
 }
 
 
-/* To the next module of the file; with the last one the conversion ends. */
+/* Moves to the next module of the file; after the last one the conversion
+   ends. */
 static void
 end_module(conversion_t *c, const conversion_end_t *how)
 {
@@ -127,7 +128,7 @@ count(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 }
 
 
-/* For the store's quota: it would be the same the next time. */
+/* Refused because of the store's quota: a retry would have the same result. */
 static bool
 is_too_large(const conversion_t *c, const sym_error_t *err)
 {
@@ -135,7 +136,7 @@ is_too_large(const conversion_t *c, const sym_error_t *err)
 }
 
 
-/* The file's own fault, or the store's, or the system's? */
+/* Whether the file caused the failure, or the store, or the system. */
 static sym_module_state_t
 blame(const conversion_t *c, const sym_error_t *err)
 {
@@ -175,7 +176,7 @@ fail_module(conversion_t *c, const sym_error_t *err, const pool_end_t *at,
 }
 
 
-/* --- what the pool calls --- */
+/* --- callbacks of the pool --- */
 
 static void
 on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
@@ -184,7 +185,7 @@ on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
 }
 
 
-/* Text of a symbol file as part of a reason. */
+/* Adds text from a symbol file to a reason. */
 static void
 shown(sym_str_t text, char out[64])
 {
@@ -204,7 +205,7 @@ shown(sym_str_t text, char out[64])
 }
 
 
-/* The name asked for counts: files are often found under more than one. */
+/* The requested name is used: files are often found under several names. */
 static sym_status_t
 check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 {
@@ -233,7 +234,7 @@ conversion_lacks_kind(sym_kind_t wanted, sym_kind_t other,
 }
 
 
-/* All artifacts of a file are stored; a temporary one is of the wanted kind. */
+/* All artifacts of a file are stored; a temporary one has the wanted kind. */
 static sym_status_t
 check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 {
@@ -311,7 +312,7 @@ note_order(conversion_t *c, const sym_module_key_t *key, sym_kind_t kind)
 }
 
 
-/* The module of `entry` is on disk, or could not be brought there. */
+/* The module of `entry` is on disk, or could not be written. */
 static void
 end_stored(commit_entry_t *entry, const sym_error_t *err)
 {
@@ -387,7 +388,7 @@ put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
         .is_rest = c->is_rest,
     };
 
-    /* neither the store's snapshots nor the order have it yet */
+    /* neither the store's snapshots nor the order contain it yet */
     if (commit_group_has_large(group)
         || commit_group_has(group, &c->upload.key, c->upload.kind))
     {
@@ -400,7 +401,7 @@ put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
 }
 
 
-/* c->reason says what it is; with the last one the conversion is gone. */
+/* c->reason has the result; after the last module the conversion is freed. */
 static void
 skip_artifact(conversion_t *c, const pool_end_t *at)
 {
@@ -414,9 +415,9 @@ skip_artifact(conversion_t *c, const pool_end_t *at)
 }
 
 
-/* Pages that are freed by one commit can be used by the next, and a small store
- * needs them: a large module may wait until its converter has the next file, but
- * not for what other converters send meanwhile. */
+/* Pages freed by one commit can be used by the next, and a small store needs
+ * them: a large module may wait until its converter has the next file, but not
+ * for the output of other converters. */
 static bool
 can_wait(const conversion_t *c, const converter_done_t *done)
 {
@@ -424,7 +425,7 @@ can_wait(const conversion_t *c, const converter_done_t *done)
 }
 
 
-/* The module that was put is committed later; false: it cannot wait. */
+/* Lets the module be committed later; false: it cannot wait. */
 static bool
 put_off(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 {
@@ -536,7 +537,7 @@ on_companion(void *ctx, const sym_companion_t *want, converter_given_t *given)
 }
 
 
-/* --- all of them --- */
+/* --- the set of conversions --- */
 
 pool_limits_t
 conversion_limits(const options_t *options)
@@ -571,8 +572,8 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
 }
 
 
-/* The source that a file is from.  A request can name any number of sources, so
- * those of requests count as one. */
+/* The source of a file.  A request can define any number of sources, so all
+ * sources of requests count as one. */
 static sym_str_t
 owner_of(const conversion_t *c)
 {
@@ -598,9 +599,10 @@ running_of(const conversions_t *all, sym_str_t owner)
 
 
 /*
- * The next to begin: of the source with the fewest running conversions, the first
- * that arrived.  NULL: none may begin.  The pool's reserve is for a source that
- * has none running, so that slow files of one source do not stop the others.
+ * The next to begin: the first that arrived from the source with the fewest
+ * running conversions.  NULL: none may begin.  The pool's reserve is for a
+ * source that has none running, so that slow files of one source do not stop
+ * the others.
  */
 static conversion_t *
 next_waiting(const conversions_t *all)
@@ -698,7 +700,7 @@ conversions_free(conversions_t *all)
 
     conversions_stop(all);
 
-    /* of an owner that has not committed: the store is given up */
+    /* its owner has not committed: the store is abandoned */
     while ((entry = commit_group_take(&all->group)) != NULL) {
         free(entry);
     }

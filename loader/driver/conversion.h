@@ -3,7 +3,7 @@
  *
  * The owner of a file (the daemon for a client's, a command for one on disk)
  * fills in a conversion_t and adds it.  It waits for a converter, whose output
- * goes into the store, or into a temporary symcache.  ended() is called for each
+ * goes to the store, or to a temporary symcache.  ended() is called for each
  * module of the file, release() after the last one.  Only this code drives the
  * pool.  A store may only be written inside its guard, so code that drops
  * conversions must run inside it.
@@ -24,14 +24,15 @@
 typedef struct conversion_s conversion_t;
 typedef struct conversions_s conversions_t;
 
-/* The result of one module: READY, or the reason why not. */
+/* The result of one module: READY, or the reason of a failure. */
 typedef struct {
     sym_module_state_t state; /* not ABSENT */
     bool is_better_kept;      /* READY, but the store has better symbols */
-    bool is_later_kept;    /* READY, but the store has those of a later file */
-    bool has_nothing;      /* see pool_has_nothing() */
-    bool has_more;         /* other modules of the file follow */
-    bool has_no_converter; /* no converter could be started */
+    bool is_later_kept;       /* READY, but the store has the symbols of a later
+                              file */
+    bool has_nothing;         /* see pool_has_nothing() */
+    bool has_more;            /* other modules of the file follow */
+    bool has_no_converter;    /* no converter could be started */
     /* if READY, or else NULL */
     sym_kind_t kind;
     const sym_module_key_t *key;
@@ -58,13 +59,13 @@ struct conversions_s {
     void *owner;
 
     conversion_t *first, **last; /* in the order of arrival */
-    uint64_t sequence;           /* of the last one */
+    uint64_t sequence;           /* sequence of the last one */
     order_t order;
     commit_group_t group;
-    int commit_ms; /* how long a module may wait for others to be committed
-                      with it; set by the owner, 0: not at all */
+    int commit_ms; /* how long a module may wait for others to share its commit;
+                      set by the owner, 0: not at all */
     sym_conversions_t counted;
-    uint64_t n_mangled; /* names of Swift that were not demangled */
+    uint64_t n_mangled; /* Swift names that were not demangled */
 };
 
 /* The first member of the owner's structure. */
@@ -79,8 +80,8 @@ struct conversion_s {
     bool is_forced;     /* replace even better symbols */
     sym_str_t arch;     /* only the module for this processor is wanted */
     bool is_arch_wish;  /* ... or the first, if the file has no such module */
-    bool is_rest;       /* of several files of a module, not the first: it
-                           replaces poor symbols by good ones only */
+    bool is_rest;       /* not the first file of a module: it only replaces poor
+                           symbols by good ones */
     bool is_held;       /* must not be started now */
     bool is_void;       /* its result is no longer wanted */
     sym_kind_t kind;    /* with a symcache: the wanted kind; 0: symcache */
@@ -91,14 +92,14 @@ struct conversion_s {
     conversions_t *all;
     uint64_t sequence; /* from 1 */
     bool is_started;
-    bool
-        is_skipped; /* the artifact at hand is of another kind than is wanted */
+    bool is_skipped; /* the current artifact has another kind than the wanted
+                       one */
     store_upload_t upload;
     char reason[CONVERSION_REASON_MAX]; /* longer than an error can hold */
     int64_t began_at_ns;
 };
 
-/* The reason why a file that has only another kind of artifact is refused. */
+/* Reason for refusing a file that has only another kind of artifact. */
 void conversion_lacks_kind(sym_kind_t wanted, sym_kind_t other,
                            char reason[CONVERSION_REASON_MAX]);
 
@@ -112,27 +113,27 @@ bool conversions_create(conversions_t *all, const pool_limits_t *limits,
 /* Queues it.  The driver closes its descriptor and calls release() at the end. */
 void conversions_add(conversions_t *all, conversion_t *c);
 
-/* Starts as many as the pool has room for. */
+/* Starts as many conversions as the pool has room for. */
 void conversions_start(conversions_t *all);
 
 /*
- * Commits the modules that wait if the first has waited for as long as it may, if
- * one of them is large, or if no converter works any more.  Gives the time until
- * they must be committed, in ms; -1: none wait.  With a commit_ms the owner calls it
- * each time it has waited, once the next files have begun.
+ * Commits the waiting modules if the first has waited long enough, if one of
+ * them is large, or if no converter works any more.  Returns the time until
+ * they must be committed, in ms; -1: none wait.  With a commit_ms the owner
+ * calls it after each wait, once the next files have begun.
  */
 int conversions_commit_due(conversions_t *all);
 
-/* Commits all that wait. */
+/* Commits all waiting modules. */
 void conversions_commit(conversions_t *all);
 
 /* Queues it again from offset, after its converter was withdrawn. */
 void conversion_rewind(conversion_t *c, uint64_t offset);
 
-/* Ends it as SYM_MODULE_FAILED before it was converted. */
+/* Ends it as SYM_MODULE_FAILED before its conversion. */
 void conversion_fail(conversion_t *c, const char *reason);
 
-/* Ends it without a call of ended(). */
+/* Ends it without calling ended(). */
 void conversion_drop(conversion_t *c);
 
 /* Describes a converted module to users. */
@@ -141,7 +142,7 @@ const char *conversion_describe(const conversion_end_t *how, char text[128]);
 /* Kills converters; conversions stay. */
 void conversions_stop(conversions_t *all);
 
-/* Frees all without calls of ended(). */
+/* Frees everything without calling ended(). */
 void conversions_free(conversions_t *all);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * order.h - which of several files of one module wins.
+ * order.h - chooses the winner of several files of one module.
  *
- * Files are converted side by side and end in any order, but the result must
- * not depend on that: of equal quality the file that was named last wins.  So a
- * file that ends asks whether a later one of its module ended before it.  Only
- * what a job still under way could ask for is remembered.
+ * Files are converted in parallel and end in any order, but the result must not
+ * depend on that: among equal qualities the file named last wins.  So a file
+ * that ends checks whether a later one of its module ended before it.  Only
+ * entries that a running job may need are kept.
  */
 #ifndef SYMLOADER_DRIVER_ORDER_H
 #define SYMLOADER_DRIVER_ORDER_H
@@ -18,7 +18,7 @@ typedef struct {
     order_entry_t *newest; /* sorted by sequence, newest first */
 } order_t;
 
-/* Has a file after number `sequence` filled the module's artifact? */
+/* Whether a file after number `sequence` has filled the module's artifact. */
 bool order_has_later(const order_t *order, const sym_module_key_t *key,
                      sym_kind_t kind, uint64_t sequence);
 

@@ -13,12 +13,12 @@
 /* Positions in a symcache are 32 bits: no module has more extents. */
 #define EXTENTS_MAX 65536u
 
-/* Far more than any known program has split units; each asks twice. */
+/* Far more than the split units of any known program; each asks twice. */
 #define WANTS_MAX (1u << 20)
 #define NOTES_MAX 16u
 
-/* CPU time of the demangler of Swift for one file's names: some millions of
- * real ones take less. */
+/* CPU time of the Swift demangler for one file: millions of real names take
+ * less. */
 #define NAMES_CPU_S 30
 
 /* Messages taken from one converter before the others get their turn. */
@@ -71,7 +71,7 @@ struct pool_s {
     struct pollfd *polls; /* n_workers; pool_wait()'s */
     worker_t *workers;    /* n_workers */
     converter_message_t message;
-    bool is_last; /* no more jobs come */
+    bool is_last; /* no more jobs will come */
     unsigned archives_ahead;
 
     /* No converter is started ahead before this time: the last one failed. */
@@ -195,7 +195,7 @@ dismiss(worker_t *w)
 
 
 /* Ends a converter after its last job.  It is reaped when its socket closes, so
- * the loader does not wait while the system frees its memory. */
+ * that the loader does not wait for the system to free its memory. */
 static void
 retire(worker_t *w)
 {
@@ -335,7 +335,7 @@ threads_for(const pool_t *pool)
 }
 
 
-/* Cuts off text that is too long; it matches no id and no processor anyway. */
+/* Cuts text that is too long; it matches no id and no processor anyway. */
 static uint32_t
 put_text(sym_str_t text, char *to, size_t size)
 {
@@ -423,9 +423,9 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
 
 
 /*
- * Starts the file again, without the demangler of Swift, which has ended the
- * converter: hostile names cost their own texts, not the module.  False: that
- * was not it, or the file cannot be read twice.
+ * Starts the file again without the Swift demangler, which ended the converter:
+ * hostile names lose their own texts, not the module.  False: another cause, or
+ * the file cannot be read twice.
  */
 static bool
 begin_without_swift(pool_t *pool, worker_t *w)
@@ -502,7 +502,7 @@ begin_again(pool_t *pool, worker_t *w, sym_error_t *err)
 }
 
 
-/* An artifact has ended: checks whether another one may follow. */
+/* Ends an artifact: checks whether another one may follow. */
 static sym_status_t
 check_more(worker_t *w, uint32_t has_more, sym_error_t *err)
 {
@@ -625,7 +625,7 @@ on_extent(pool_t *pool, worker_t *w, const converter_message_t *m,
 }
 
 
-/* Whether every extent from 0 on has come, and no other is claimed. */
+/* Whether all extents from 0 on have arrived, and no other is claimed. */
 static bool
 is_complete(const worker_t *w, const converter_done_t *done)
 {
@@ -737,7 +737,7 @@ pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
         worker_t *w = &pool->workers[i];
 
         if (w->is_busy && w->job == job && w->is_asking) {
-            (void) give(w, fd, given); /* a failure shows at its socket */
+            (void) give(w, fd, given); /* its socket will report a failure */
             return;
         }
     }
@@ -909,10 +909,10 @@ drain(pool_t *pool, worker_t *w)
 
 
 /*
- * A converter that neither reads, sends nor ends would keep its slot for ever:
- * waiting costs no CPU time.  The position of the input is shared with us (it is
- * one open file).  A pipe has no position, and the converter may be waiting for
- * its writer.
+ * A converter that neither reads, sends nor ends would keep its slot for ever,
+ * because waiting costs no CPU time.  The position of the input is shared with
+ * this process (it is one open file).  A pipe has no position, and the
+ * converter may be waiting for its writer.
  */
 static bool
 stands_still(const pool_t *pool, worker_t *w, int64_t now)

@@ -1,13 +1,13 @@
 /*
  * pool.h - the loader's pool of converter processes.
  *
- * Keeps up to `jobs` converters, gives each one file at a time, and calls the
- * owner back as answers come in; all in one thread, around one poll().
- * Converters are not trusted: order, numbers and sizes are checked before a
- * callback sees them.  A converter that breaks the protocol, dies or makes no
- * progress is killed, and its job fails with the reason.  A converter that
- * failed is not used again.  If files come from several owners (is_fresh), each
- * file gets a new one, so a compromised converter never sees another file.
+ * Keeps up to `jobs` converters, passes each one file at a time, and calls the
+ * owner back for each reply; all on one thread, around one poll(). Converters
+ * are not trusted: order, numbers and sizes are checked before a callback sees
+ * them.  A converter that breaks the protocol, dies or makes no progress is
+ * killed, and its job fails with the reason.  A converter that failed is not
+ * used again.  If files come from several owners (is_fresh), each file gets a
+ * new one, so a compromised converter never sees another file.
  */
 #ifndef SYMLOADER_DRIVER_POOL_H
 #define SYMLOADER_DRIVER_POOL_H
@@ -44,18 +44,18 @@ typedef struct {
     sym_str_t name, id;
     sym_str_t code_id; /* "": it has none */
     sym_kind_t kind;   /* of the artifact that follows */
-    bool is_nameless;  /* its format holds no name: name is the file's in an
+    bool is_nameless;  /* its format contains no name: name is the file's in an
                           archive, or "" */
 } pool_module_t;
 
 /* The state of the file when one of its modules has ended. */
 typedef struct {
     sym_conversion_format_t format;
-    bool has_more; /* the job goes on with another module */
+    bool has_more; /* the job continues with another module */
 } pool_end_t;
 
 /* Whether a file is sound but has no symbols (stripped, dwz's supplementary
- * file, ...), which is no error for a file found in a folder. */
+ * file, ...), which is not an error for a file found in a folder. */
 bool pool_has_nothing(const sym_error_t *err, const pool_end_t *end);
 
 /*
@@ -91,13 +91,13 @@ pool_t *pool_create(const pool_limits_t *limits, const pool_events_t *events);
 void pool_free(pool_t *pool);
 
 /*
- * Forks the first converter from a process of which it may know all (see
- * converter_fork() in spawn.h): before anything is opened.  If that fails, it is
- * started as the others are, when a file needs it.
+ * Forks the first converter from a process without secrets (see
+ * converter_fork() in spawn.h): before anything is opened.  If that fails, it
+ * is started like the others, when a file needs it.
  */
 void pool_fork(pool_t *pool, char **argv);
 
-/* Ends it again: there is nothing to convert here. */
+/* Ends it again, because there is nothing to convert. */
 void pool_unfork(pool_t *pool);
 
 /* The number of running jobs, and whether one more can start now: any, or with
@@ -113,7 +113,7 @@ typedef struct {
     sym_str_t id;      /* only the module with this debug id, */
     sym_str_t arch;    /* or for this processor (arch.h); both "": all */
     bool is_arch_wish; /* if no module is for it, take the first */
-    bool is_text;      /* it is a source file, and becomes the module `id` */
+    bool is_text;      /* it is a source file, and becomes module `id` */
 } pool_input_t;
 
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
@@ -124,8 +124,8 @@ sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
  * goes on in the background. */
 void pool_last(pool_t *pool);
 
-/* Answers a companion callback that returned POOL_LATER.  fd is the pool's now;
- * -1: there is no such file. */
+/* Answers a companion callback that returned POOL_LATER.  The pool owns fd now;
+ * -1: no such file. */
 void pool_give(pool_t *pool, const void *job, int fd,
                const converter_given_t *given);
 

@@ -21,7 +21,7 @@
 #include "converter/sandbox.h"
 #include "common/converter_protocol.h"
 
-/* The same program even if the file was replaced by an upgrade meanwhile. */
+/* The same program, even if an upgrade has replaced the file. */
 #define SELF "/proc/self/exe"
 
 extern char **environ;
@@ -53,8 +53,7 @@ make_command_line(const converter_limits_t *limits, command_line_t *c)
 }
 
 
-/* A session of its own: Ctrl-C goes to the loader, which ends its
- * converters. */
+/* A new session: Ctrl-C goes to the loader, which ends its converters. */
 static int
 spawn(char *const argv[], int fd, pid_t *pid)
 {
@@ -143,7 +142,7 @@ converter_start(const converter_limits_t *limits, converter_t *c,
 }
 
 
-/* --- without a start of the program --- */
+/* --- by a fork --- */
 
 /* The loader ignores some signals, and handles none before it forks.  A sanitizer
  * keeps its own. */
@@ -189,7 +188,7 @@ wipe_words(char **words)
 }
 
 
-/* Arguments and environment of the loader; its name stays, for ps. */
+/* Wipes arguments and environment of the loader; its name stays, for ps. */
 static void
 forget_words(char **argv)
 {
@@ -199,8 +198,8 @@ forget_words(char **argv)
 }
 
 
-/* The bytes that the key of hash tables is made of, which the program's start
- * makes: a converter must not know the loader's. */
+/* Replaces the bytes from which the key of hash tables is made: a converter
+ * must not know the loader's. */
 static bool
 renew_random(void)
 {
@@ -224,8 +223,9 @@ become_converter(command_line_t *line, char **argv, int fd)
 }
 
 
-/* What the dynamic linker and the allocator have obeyed at the start of this
- * program and would not in a program that is started without environment. */
+/* Variables that the dynamic linker and the allocator obeyed at the start of
+ * this program, and that a program started without environment does not
+ * have. */
 static bool
 has_tuned_start(void)
 {
@@ -278,7 +278,7 @@ converter_fork(const converter_limits_t *limits, char **argv, converter_t *c,
 void
 converter_end(const converter_t *c)
 {
-    if (SANDBOX_RELAXED) { /* a sanitizer looks on while it tidies up */
+    if (SANDBOX_RELAXED) { /* a sanitizer checks the cleanup */
         (void) shutdown(c->fd, SHUT_WR);
     } else {
         kill(c->pid, SIGKILL);
@@ -317,8 +317,8 @@ converter_reap(converter_t *c)
 {
     int status = 0;
 
-    /* One that closed its socket but lives on must go too.  For one that is
-     * ending by itself this changes nothing, its status is settled. */
+    /* One that closed its socket but still runs must end, too.  One that is
+     * already ending keeps its status. */
     kill(c->pid, SIGKILL);
 
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
@@ -329,7 +329,7 @@ converter_reap(converter_t *c)
 }
 
 
-/* CPU time used so far, rounded up; false: the process is gone. */
+/* CPU time so far, rounded up; false: the process is gone. */
 static bool
 cpu_seconds(pid_t pid, uint64_t *seconds)
 {
@@ -436,8 +436,8 @@ is_own_death(int wait_status)
     case SIGTRAP:
         return true;
     default:
-        /* SIGBUS, too: files are mapped, what the system cannot give of one
-         * ends its reader */
+        /* SIGBUS, too: files are mapped, and a page that cannot be read ends
+         * the reader */
         return false;
     }
 }

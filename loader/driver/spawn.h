@@ -1,5 +1,5 @@
 /*
- * spawn.h - starts converters, and tells what became of them.
+ * spawn.h - starts converters, and reports how they ended.
  */
 #ifndef SYMLOADER_DRIVER_SPAWN_H
 #define SYMLOADER_DRIVER_SPAWN_H
@@ -12,14 +12,14 @@
 typedef struct {
     pid_t pid;
     int fd;             /* our end of its socket */
-    uint64_t cpu_end_s; /* it ends when it has used so much */
+    uint64_t cpu_end_s; /* it ends when it has used this much CPU time */
 } converter_t;
 
 typedef struct {
     uint64_t memory_bytes; /* its address space */
     uint64_t max_expanded; /* see input.h */
     unsigned threads;
-    const char *swift; /* path of the demangler of Swift, or as in
+    const char *swift; /* path of the Swift demangler, or as in
                           converter_protocol.h */
     bool has_archives; /* it reads zip, cab and tar, and starts at half speed */
 } converter_limits_t;
@@ -28,32 +28,31 @@ sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,
                              sym_error_t *err);
 
 /*
- * The same without a new start of the program, which costs most of a small
- * file's time.  Such a converter has this process's memory and its layout.  So
- * this is for a process that has read its arguments and nothing else, before it
- * opens a store, starts a thread or meets a file.  argv: main()'s, which the
- * converter forgets, as it does the environment.
+ * Same by fork(), without a new start of the program, which would take most of
+ * a small file's time.  Such a converter has this process's memory and its
+ * layout.  So call it in a process that has read only its arguments, before it
+ * opens a store or a file or starts a thread.  argv: main()'s, which the
+ * converter wipes together with the environment.
  */
 sym_status_t converter_fork(const converter_limits_t *limits, char **argv,
                             converter_t *c, sym_error_t *err);
 
-/* It is not needed any more; to be reaped later. */
+/* Ends a converter that is not needed any more; it is reaped later. */
 void converter_end(const converter_t *c);
 
-/* It has closed its socket: has it ended, too?  False: it lives on, for whatever
- * reason. */
+/* It has closed its socket: true if it has ended, too. */
 bool converter_is_dead(const converter_t *c);
 
-/* Kills it unless it is dead already, waits, and gives the wait status. */
+/* Kills it unless it is dead already, waits, and returns the wait status. */
 int converter_reap(converter_t *c);
 
-/* Ends the process (SIGXCPU) once it has used `seconds` more than by now. */
+/* Ends the process (SIGXCPU) after `seconds` more of CPU time. */
 bool converter_limit_cpu(converter_t *c, uint64_t seconds);
 
-/* The same for a part of that time; 0: the part is over. */
+/* Same for a part of that time; 0: the part is over. */
 bool converter_limit_part(const converter_t *c, uint64_t seconds);
 
-/* Why a converter that said nothing ended. */
+/* Why a converter ended without a message. */
 void converter_death(int wait_status, sym_error_t *err);
 
 #endif

@@ -61,7 +61,7 @@ store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id)
 }
 
 
-/* By the debug id, or by the code id, as PE files lie. */
+/* By the debug id, or by the code id, as for PE files. */
 static bool
 is_id_of(const store_upload_t *in, sym_str_t id)
 {
@@ -107,7 +107,7 @@ without_ending(sym_str_t name, const char *const *endings)
 }
 
 
-/* What the file in the folder, or in the archive, is called. */
+/* Name of the file in the folder, or in the archive. */
 static sym_str_t
 file_name(sym_str_t path)
 {
@@ -120,8 +120,8 @@ file_name(sym_str_t path)
 }
 
 
-/* What a file on the disk is called, whatever it is packed with.  A pointer has
- * no name but its folder's. */
+/* Name of a file on disk, without the ending of its compression.  A pointer has
+ * its folder's name. */
 static sym_str_t
 plain_name(const char *path)
 {
@@ -151,7 +151,7 @@ note_ids(store_upload_t *in, const pool_module_t *module)
 }
 
 
-/* Whether a .sym file that gives no code id has the debug id of the build id. */
+/* Whether a .sym file without a code id has the debug id of the build id. */
 static bool
 is_of_build(const pool_module_t *module, sym_str_t id, sym_str_t build_id)
 {
@@ -288,7 +288,7 @@ rank(unsigned quality, bool is_incomplete)
 }
 
 
-/* The rank of what the store has of the module now; false: it has none. */
+/* The rank of the module in the store now; false: it has none. */
 static bool
 stored_rank(const store_upload_t *in, sym_store_t *store, unsigned *is,
             sym_error_t *err)

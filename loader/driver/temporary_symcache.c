@@ -10,7 +10,7 @@
 
 #include "driver/store_upload.h"
 
-/* Extent k lies at k times this: what is not used of it takes no room. */
+/* Extent k is at k times this size: unused parts take no space. */
 #define SLOT_BYTES 65536
 
 _Static_assert(SYM_EXTENT_MAX <= SLOT_BYTES, "an extent fits its slot");
@@ -19,14 +19,14 @@ struct temporary_symcache_s {
     store_upload_t upload; /* its key */
 
     int fd;
-    uint32_t n; /* the highest number met, and one */
+    uint32_t n; /* the highest number, plus one */
     uint32_t *lens;
     uint32_t lens_size;
     const uint8_t *map; /* NULL: not mapped */
 };
 
 
-/* A file without a name; -1: errno says why. */
+/* A file without a name; -1: see errno. */
 static int
 unnamed_file(void)
 {
@@ -163,7 +163,7 @@ temporary_symcache_put(temporary_symcache_t *s, uint32_t number,
 }
 
 
-/* --- out of a store --- */
+/* --- from a store --- */
 
 temporary_symcache_t *
 temporary_symcache_copy(const module_t *m, const sym_module_key_t *key,
@@ -222,7 +222,7 @@ map_extents(temporary_symcache_t *s, sym_error_t *err)
     size_t bytes = (size_t) s->n * SLOT_BYTES;
     void *map;
 
-    /* a mapping that ends behind the file would fault there */
+    /* a mapping beyond the end of the file would fault */
     if (s->n == 0 || ftruncate(s->fd, (off_t) bytes) != 0) {
         return sym_fail_sys(err, SYM_IO, "no symcache came of it", errno);
     }

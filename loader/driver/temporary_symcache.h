@@ -1,12 +1,11 @@
 /*
- * temporary_symcache.h - one symcache outside of any store, to be read at leisure.
+ * temporary_symcache.h - one symcache outside any store.
  *
- * For commands that ask a single module and keep nothing: what is compiled out
- * of a file (compile.h), or copied out of a store.
- * The extents go to a temporary file that has no name ($TMPDIR, or /tmp) and
- * is mapped, so memory stays flat whatever the module's size, nothing is left
- * behind however the process ends, and no snapshot of a store stays open
- * while somebody reads slowly what the command prints.
+ * For commands that use a single module and store nothing: it is compiled from
+ * a file (compile.h), or copied from a store.  The extents go to a mapped
+ * temporary file without a name ($TMPDIR, or /tmp), so memory stays flat for
+ * any module, nothing is left behind if the process dies, and no snapshot of a
+ * store stays open while a slow reader takes the output.
  */
 #ifndef SYMLOADER_DRIVER_TEMPORARY_SYMCACHE_H
 #define SYMLOADER_DRIVER_TEMPORARY_SYMCACHE_H
@@ -15,7 +14,7 @@
 
 typedef struct temporary_symcache_s temporary_symcache_t;
 
-/* An empty one.  NULL: *err says why. */
+/* An empty one.  NULL: *err has the reason. */
 temporary_symcache_t *temporary_symcache_create(sym_error_t *err);
 
 /* Copies a key that fits the store. */
@@ -29,7 +28,8 @@ sym_status_t temporary_symcache_put(temporary_symcache_t *s, uint32_t number,
 
 /*
  * Copies a module that is SYM_MODULE_READY and checks its checksums
- * (SYM_DAMAGED).  m is open in a snapshot, key is its.  NULL: *err says why.
+ * (SYM_DAMAGED).  m is open in a snapshot, with this key.  NULL: *err has the
+ * reason.
  */
 temporary_symcache_t *temporary_symcache_copy(const module_t *m,
                                               const sym_module_key_t *key,
@@ -37,10 +37,10 @@ temporary_symcache_t *temporary_symcache_copy(const module_t *m,
 
 void temporary_symcache_free(temporary_symcache_t *s);
 
-/* What names the module; lives as long as s. */
+/* The module's key; lives as long as s. */
 const sym_module_key_t *temporary_symcache_key(const temporary_symcache_t *s);
 
-/* All of it, of whatever kind; once for each s. */
+/* All extents, of any kind; call it once for each s. */
 sym_status_t temporary_symcache_extents(temporary_symcache_t *s,
                                         sym_extent_source_t *extents,
                                         sym_error_t *err);

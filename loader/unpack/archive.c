@@ -1,11 +1,10 @@
 /*
  * archive.c - zip, cab and tar files that hold one file, by libarchive.
  *
- * They may also hold a dSYM bundle: of its files only the Mach-O one counts.
- * Read from front to end, as a pipe gives them.  libarchive stops where a zip's
- * directory or a cab's last block ends, and looks at nothing behind; whether
- * the file ends where its format says is found out here.  Behind a tar's end
- * there is padding, which nobody looks at.
+ * They may also contain a dSYM bundle, of which only the Mach-O file is used.
+ * They are read from front to end, as from a pipe.  libarchive stops at the end
+ * of a zip's directory or a cab's last block, and ignores the rest; this file
+ * checks that the archive ends there.  Padding after a tar's end is ignored.
  */
 #include <errno.h>
 #include <locale.h>
@@ -18,11 +17,11 @@
 #include "formats/macho/macho.h"
 #include "unpack/unpack.h"
 
-/* As much as tells a Mach-O file. */
+/* Enough bytes to recognize a Mach-O file. */
 #define HEAD_BYTES 64
 
 /* APPNOTE 4.3.16, the record that ends a zip: 22 bytes, of which the last two
- * tell the length of the comment that follows. */
+ * are the length of the comment after it. */
 #define ZIP_END_BYTES 22
 #define ZIP_TAIL_BYTES (ZIP_END_BYTES + (size_t) UINT16_MAX)
 
@@ -39,8 +38,8 @@ typedef struct {
     struct archive *a;
     const unpack_t *kind;
     bool at_end;
-    sym_error_t *err;   /* of the call under way, for give_piece() */
-    uint64_t cab_bytes; /* as its header says */
+    sym_error_t *err;   /* of the current call, for give_piece() */
+    uint64_t cab_bytes; /* from its header */
     size_t head_len;    /* bytes of the file that were read ahead */
     char head[HEAD_BYTES];
     char name[SYM_NAME_MAX + 1];
@@ -85,8 +84,8 @@ keep_tail(archive_t *p, const char *data, size_t len)
 }
 
 
-/* What is left of the piece, or the next one.  source->offset is not moved:
- * how far libarchive is with it, it says itself. */
+/* Returns the rest of the piece, or the next one.  source->offset is unchanged:
+ * libarchive reports its own position. */
 static la_ssize_t
 give_piece(struct archive *a, void *ctx, const void **data)
 {
@@ -112,8 +111,8 @@ give_piece(struct archive *a, void *ctx, const void **data)
 }
 
 
-/* What libarchive could not do, in our words.  That it does not know a method
- * of compression, only its text tells. */
+/* Translates libarchive's error.  Only its text shows an unknown compression
+ * method. */
 static sym_status_t
 fail_archive(archive_t *p, sym_error_t *err)
 {
@@ -147,8 +146,8 @@ note_offset(archive_t *p)
 }
 
 
-/* libarchive would unpack bzip2, LZMA, PPMd and more out of a zip; nobody packs
- * symbols so, and each is one more parser of hostile bytes. */
+/* libarchive would unpack bzip2, LZMA, PPMd and more from a zip; symbols are
+ * not packed like that, and each is another parser of hostile bytes. */
 static bool
 is_known_method(const archive_t *p)
 {
@@ -180,7 +179,7 @@ check_entry(archive_t *p, struct archive_entry *entry, sym_error_t *err)
 }
 
 
-/* Does the file count?  The first bytes of one in a bundle tell. */
+/* Whether the file is used; in a bundle its first bytes decide. */
 static sym_status_t
 look_at(archive_t *p, struct archive_entry *entry, bool *counts,
         sym_error_t *err)
@@ -210,8 +209,8 @@ look_at(archive_t *p, struct archive_entry *entry, bool *counts,
 }
 
 
-/* Goes to the next file; SYM_NOT_FOUND: the end.  Folders are passed over, and
- * set *folders. */
+/* Moves to the next file; SYM_NOT_FOUND: the end.  Folders are skipped, and set
+ * *folders. */
 static sym_status_t
 find_file(archive_t *p, struct archive_entry **entry, bool *folders,
           sym_error_t *err)
@@ -227,7 +226,7 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
             return SYM_NOT_FOUND;
         }
 
-        /* A warning is about names and times, which do not matter here. */
+        /* Warnings concern names and times, which do not matter here. */
         if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN) {
             return fail_archive(p, err);
         }
@@ -244,7 +243,7 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
 }
 
 
-/* A bundle's file is called like the program, the zip like anything. */
+/* A bundle's file has the program's name, the zip any name. */
 static void
 keep_name(archive_t *p, struct archive_entry *entry)
 {
@@ -288,9 +287,9 @@ find_first(archive_t *p, sym_error_t *err)
 }
 
 
-/* --- where the file must end --- */
+/* --- the end of the file --- */
 
-/* The end record must be there, and nothing behind its comment. */
+/* The end record must exist, and nothing after its comment. */
 static sym_status_t
 check_zip_end(archive_t *p, sym_error_t *err)
 {
@@ -384,7 +383,7 @@ close_archive(void *state)
 }
 
 
-/* What libarchive would find out late, or say less well. */
+/* Checks for errors that libarchive would find late, or describe badly. */
 static sym_status_t
 check_cab_header(archive_t *p, sym_error_t *err)
 {
@@ -522,9 +521,10 @@ next(void *state, char *out, size_t size, size_t *len, sym_error_t *err)
 
 
 /*
- * Names are turned into the locale's character set, times of day into ours; a
- * C library reads files for both, at the first use.  C.UTF-8 spares libarchive
- * iconv(), which would read more; and a time zone by rule is read never again.
+ * libarchive converts names to the locale's character set, and times to local
+ * time; the C library reads files for both, at their first use.  With C.UTF-8
+ * libarchive needs no iconv(), which would read more files; and a time zone
+ * given as a rule is never read again.
  */
 void
 unpack_archive_prepare(void)

@@ -11,7 +11,7 @@ typedef struct {
     z_stream z;
     const char *section;
     bool is_gzip;
-    bool in_member, at_end; /* in_member: one is begun, not ended */
+    bool in_member, at_end; /* in_member: a member has begun, and not ended */
     bool has_ended;         /* one at least */
 } inflate_t;
 
@@ -85,8 +85,8 @@ begin_member(inflate_t *p)
 }
 
 
-/* What follows a member of gzip is another one, or padding that gzip(1)
- * ignores; nothing may follow a zlib stream. */
+/* After a gzip member comes another one, or padding that gzip(1) ignores;
+ * nothing may follow a zlib stream. */
 static sym_status_t
 between_members(inflate_t *p, sym_error_t *err)
 {

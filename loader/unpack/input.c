@@ -12,25 +12,24 @@
 
 #define PLAIN_BYTES ((size_t) 256 * 1024)
 
-/* As much as the first look at a file wants to see: a pipe may give its bytes
- * one at a time. */
+/* Bytes needed to recognize a file: a pipe may return them one at a time. */
 #define SNIFF_BYTES 512
 
-/* Of these, enough to know text by. */
+/* Of these, enough to recognize text. */
 #define TEXT_BYTES 64
 
-/* What a mapping must begin at; larger pages are multiples of it. */
+/* Alignment of a mapping; larger pages are multiples of it. */
 #define PAGE_BYTES ((uint64_t) 65536)
 
-/* No symbol file shrinks a thousand times; past what may come out before anyone
- * asks, one that does is a bomb. */
+/* No symbol file compresses a thousandfold; beyond a first allowance, a file
+ * that does is a bomb. */
 #define RATIO_MAX 1000
 #define RATIO_FREE_BYTES ((uint64_t) 64 << 20)
 
 /* In the first block of a tar. */
 #define TAR_MAGIC_AT 257
 
-/* What an xz file begins with. */
+/* First bytes of an xz file. */
 static const char xz_magic[] = { '\xfd', '7', 'z', 'X', 'Z', 0 };
 
 /* One method of compression: its source, and its decoder. */
@@ -38,13 +37,13 @@ typedef struct {
     source_t source;
     const unpack_t *kind; /* NULL: plain text */
     void *state;
-    uint64_t max_expanded, expanded; /* expanded: bytes handed out so far */
+    uint64_t max_expanded, expanded; /* expanded: bytes returned so far */
     bool at_end;
 } layer_t;
 
 struct input_s {
     layer_t file, tar; /* tar: in a compressed file */
-    layer_t *top;      /* of these, the one that hands out the file */
+    layer_t *top;      /* of these, the one that returns the file */
     uint64_t max_expanded;
 
     bool is_started;
@@ -53,7 +52,7 @@ struct input_s {
     void *map; /* of the file, or NULL */
     size_t map_len;
 
-    size_t ahead; /* bytes of plain that were unpacked, not yet handed over */
+    size_t ahead; /* bytes of plain that were unpacked, but not returned yet */
     char plain[PLAIN_BYTES];
 };
 
@@ -75,7 +74,7 @@ input_create(uint64_t max_expanded, bool has_archives)
 }
 
 
-/* An unpacker's memory goes as soon as it has done its work. */
+/* An unpacker's memory is freed as soon as it is done. */
 static void
 close_unpacker(layer_t *layer)
 {
@@ -146,7 +145,7 @@ is_zstd(const char *p, size_t len)
 }
 
 
-/* Nothing but text as far as the first look goes. */
+/* Whether the first bytes are only text. */
 static bool
 looks_like_text(const char *p, size_t len)
 {
@@ -226,7 +225,7 @@ sniff(const char *p, size_t len)
 }
 
 
-/* Nothing is unpacked twice, but what a compressed tar holds. */
+/* Nothing is unpacked twice, except the contents of a compressed tar. */
 static bool
 is_packed_again(const layer_t *layer, const char *data, size_t len)
 {
@@ -237,7 +236,7 @@ is_packed_again(const layer_t *layer, const char *data, size_t len)
 }
 
 
-/* Judges the bytes that just came out. */
+/* Checks the unpacked bytes. */
 static sym_status_t
 check_expanded(layer_t *layer, const char *data, size_t len, sym_error_t *err)
 {
@@ -305,7 +304,7 @@ open_layer(layer_t *layer, const unpack_t *kind, sym_error_t *err)
 }
 
 
-/* What a stream holds is only seen when it is unpacked. */
+/* The contents of a stream are known only after unpacking. */
 static sym_status_t
 look_into_stream(input_t *in, sym_error_t *err)
 {
@@ -395,13 +394,13 @@ input_next(input_t *in, const char **data, size_t *len, sym_error_t *err)
 }
 
 
-/* Where the input begins and ends in its file; false: it is a pipe. */
+/* Start and end of the input in its file; false: it is a pipe. */
 static bool
 bounds_of(const source_t *s, uint64_t *start, uint64_t *end)
 {
     off_t pos = lseek(s->fd, 0, SEEK_CUR), size = lseek(s->fd, 0, SEEK_END);
 
-    /* it is left at its end, as if it had been read */
+    /* its position becomes its end, as if it had been read */
     if (pos < 0 || size < 0 || (uint64_t) pos < s->read_bytes || size < pos) {
         return false;
     }

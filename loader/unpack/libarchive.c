@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The interface that the headers of all its 3.x declare. */
+/* The interface declared by the headers of all 3.x versions. */
 #define SONAME "libarchive.so.13"
 
-/* ISO C knows no way from an object's address to a function's; POSIX has it
- * that both are represented alike. */
+/* ISO C has no conversion from an object's address to a function's; POSIX gives
+ * both the same representation. */
 _Static_assert(sizeof(void *) == sizeof(void (*)(void)), "POSIX, dlsym()");
 
 typedef struct {

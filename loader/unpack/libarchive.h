@@ -1,8 +1,8 @@
 /*
  * libarchive.h - libarchive, loaded at run time when a file needs it.
  *
- * It brings libxml2, ICU and eight others along, which is more than half of
- * what a short command would cost (measured: 1.6 of 2.9 ms of CPU time); only
+ * It loads libxml2, ICU and eight other libraries, which would be more than
+ * half of a short command's cost (measured: 1.6 of 2.9 ms of CPU time); only
  * converters need it.
  */
 #ifndef SYMLOADER_UNPACK_LIBARCHIVE_H
@@ -12,7 +12,7 @@
 #include <archive_entry.h>
 #include <stdbool.h>
 
-/* Its functions, as they are declared there. */
+/* Its functions, as declared in its headers. */
 typedef struct {
     __typeof__(archive_entry_filetype) *archive_entry_filetype;
     __typeof__(archive_entry_is_encrypted) *archive_entry_is_encrypted;
@@ -35,7 +35,7 @@ typedef struct {
     __typeof__(archive_set_error) *archive_set_error;
 } libarchive_t;
 
-/* False: it is not there, or lacks one of them. */
+/* False: not installed, or without one of the functions. */
 bool libarchive_load(libarchive_t *lib);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * source.h - the bytes of one symbol file as they lie on the disk.
+ * source.h - the bytes of one symbol file on disk.
  *
  * Reads a descriptor (it opens nothing) in large pieces, for input.c and the
- * unpackers; or what another unpacker hands out.  Offsets are bytes from where
- * that stood at the start.
+ * unpackers; or the output of another unpacker.  Offsets are bytes from the
+ * initial position.
  */
 #ifndef SYMLOADER_UNPACK_SOURCE_H
 #define SYMLOADER_UNPACK_SOURCE_H
@@ -16,7 +16,7 @@
  * 64 KiB, in 36 ms from 256 KiB on. */
 #define SOURCE_PIECE_BYTES ((size_t) 256 * 1024)
 
-/* The first one tells what the file is; most files are mapped then. */
+/* The first piece has the type of the file; most files are mapped then. */
 #define SOURCE_FIRST_BYTES ((size_t) 4096)
 
 /* Fills out; *len < size only at the end. */
@@ -28,27 +28,27 @@ typedef struct {
     source_more_pt more; /* instead of fd, if not NULL */
     void *from;
     uint64_t read_bytes; /* so far */
-    uint64_t most_bytes; /* that may be read: the file's end, for us */
-    uint64_t offset;     /* what is before it is done with: errors name it */
-    const char *pos;     /* read, not yet taken */
+    uint64_t most_bytes; /* limit of bytes to read, treated as the file's end */
+    uint64_t offset;     /* everything before it is consumed; errors name it */
+    const char *pos;     /* read, but not consumed yet */
     size_t left;
     char piece[SOURCE_PIECE_BYTES];
 } source_t;
 
-/* At most `length` bytes, from where fd stands; UINT64_MAX: to its end. */
+/* Reads at most `length` bytes from fd's position; UINT64_MAX: to its end. */
 void source_start(source_t *s, int fd, uint64_t length);
 
-/* From its beginning, of which head[len] was read ahead: a piece at most. */
+/* Reads from the start, of which head[len], at most a piece, was read ahead. */
 void source_start_from(source_t *s, source_more_pt more, void *from,
                        const char *head, size_t len);
 
 /*
- * Reads the next piece if nothing is left of the one before: at least `want`
- * bytes unless the file is shorter.  SYM_OK with left 0: the end.
+ * Reads the next piece if the current one is used up: at least `want` bytes
+ * unless the file is shorter.  SYM_OK with left 0: the end.
  */
 sym_status_t source_fill(source_t *s, size_t want, sym_error_t *err);
 
-/* Done with the next n bytes. */
+/* Consumes the next n bytes. */
 void source_take(source_t *s, size_t n);
 
 /* Fails at s->offset. */

@@ -1,9 +1,9 @@
 /*
- * unpack.h - what every kind of compressed input does for input.c.
+ * unpack.h - the interface of unpackers for input.c.
  *
- * A kind is a row of functions over its own state.  It takes from a source_t,
- * hands out plain bytes, and never holds more than a window of them.  None of
- * them opens anything or writes anywhere: they run inside the sandbox.
+ * A kind of compression is a row of functions over its own state.  It reads
+ * from a source_t, returns plain bytes, and never holds more than a window of
+ * them.  None of them opens or writes files: they run inside the sandbox.
  */
 #ifndef SYMLOADER_UNPACK_UNPACK_H
 #define SYMLOADER_UNPACK_UNPACK_H
@@ -13,20 +13,21 @@
 typedef struct {
     const char *section; /* in errors: "gzip stream" */
 
-    /* Takes nothing from *s yet; s->pos holds the first bytes.  NULL: *err. */
+    /* Consumes nothing of *s yet; s->pos has the first bytes.  NULL: see
+       *err. */
     void *(*open)(source_t *s, sym_error_t *err);
 
     /*
-     * Fills out as far as the data go; *len < size only at their end, and then
-     * the whole file was found sound.
+     * Fills out; *len < size only at the end of the data, when the complete
+     * file has been verified.
      */
     sym_status_t (*next)(void *state, char *out, size_t size, size_t *len,
                          sym_error_t *err);
 
     void (*close)(void *state);
 
-    /* What the file in it is called, without folders; "": that is not told.
-     * NULL: this kind is a stream, without files. */
+    /* Base name of the file inside; "" if not recorded.  NULL: a stream,
+     * without files. */
     const char *(*name)(const void *state);
 } unpack_t;
 
@@ -36,8 +37,8 @@ extern const unpack_t unpack_xz;                          /* xz.c */
 extern const unpack_t unpack_zip, unpack_cab, unpack_tar; /* archive.c */
 
 /*
- * Before the sandbox: loads libarchive, and has the C library load what that
- * makes it ask for (character set, time zone), which are files.
+ * Call it before the sandbox: loads libarchive, and lets the C library read the
+ * files that it needs for it (character set, time zone).
  */
 void unpack_archive_prepare(void);
 

@@ -6,8 +6,8 @@
 
 #include "unpack/unpack.h"
 
-/* A stream says how large a dictionary it needs.  64 MiB, those of xz -9, take
- * 65 with what is around them. */
+/* A stream declares the size of its dictionary.  64 MiB, as for xz -9, take 65
+ * MiB with other memory. */
 #define MEMORY_MAX ((uint64_t) 128 << 20)
 
 /* of a stream; none of the padding between two */
@@ -16,7 +16,7 @@
 typedef struct {
     source_t *source;
     lzma_stream x;
-    bool in_stream, at_end; /* in_stream: one is begun, not ended */
+    bool in_stream, at_end; /* in_stream: a stream has begun, and not ended */
     bool has_ended;         /* one at least */
 } xz_t;
 
@@ -73,7 +73,7 @@ fail_code(const xz_t *p, lzma_ret code, sym_error_t *err)
 }
 
 
-/* What follows a stream is another one, or padding of zeros. */
+/* After a stream comes another one, or padding of zeros. */
 static sym_status_t
 between_streams(xz_t *p, sym_error_t *err)
 {
@@ -111,7 +111,7 @@ unpack_some(xz_t *p, sym_error_t *err)
     p->x.avail_in = s->left;
     rc = lzma_code(&p->x, LZMA_RUN);
 
-    /* Without input it may still have had something to hand out. */
+    /* Without input it may still have output. */
     if (rc == LZMA_OK && s->left == 0 && p->x.avail_out == had) {
         rc = LZMA_BUF_ERROR;
     }

@@ -7,18 +7,18 @@
 
 #include "unpack/unpack.h"
 
-/* A frame says how large a window it needs, and that much memory goes to it;
- * 128 MiB is also what zstd(1) unpacks without being told to. */
+/* A frame declares the size of its window, which is allocated; 128 MiB is also
+ * the default limit of zstd(1). */
 #define WINDOW_LOG_MAX 27
 
-/* Enough to recognise a frame by (RFC 8878, 3.1.1). */
+/* Enough bytes to recognize a frame (RFC 8878, 3.1.1). */
 #define MAGIC_BYTES 4
 
 typedef struct {
     source_t *source;
     ZSTD_DCtx *dctx;
-    size_t hint;    /* how much zstd wants next; 0: between two frames */
-    bool has_ended; /* one frame at least */
+    size_t hint;    /* bytes that zstd wants next; 0: between two frames */
+    bool has_ended; /* at least one frame was read */
 } zstd_t;
 
 
@@ -90,8 +90,8 @@ fail_code(const zstd_t *p, size_t code, sym_error_t *err)
 }
 
 
-/* Gives zstd no more than it asks for, that is a block at most: after an error
- * it does not tell how far it came. */
+/* Passes zstd no more than it requests, at most a block: after an error it does
+ * not report its position. */
 static sym_status_t
 unpack_some(zstd_t *p, ZSTD_outBuffer *out, sym_error_t *err)
 {
@@ -107,7 +107,7 @@ unpack_some(zstd_t *p, ZSTD_outBuffer *out, sym_error_t *err)
 
     source_take(s, in.pos);
 
-    /* Without input it may still have had something to hand out. */
+    /* Without input it may still have output. */
     if (rc > 0 && in.size == 0 && out->pos == had) {
         return fail(p, SYM_TRUNCATED, "the file ends early", err);
     }

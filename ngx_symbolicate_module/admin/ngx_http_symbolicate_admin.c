@@ -26,7 +26,7 @@ typedef struct {
     ngx_str_t    name;
     ngx_uint_t   method;
     const char  *method_name;
-    ngx_uint_t   has_key;         /* NAME/ID stands behind it */
+    ngx_uint_t   has_key;         /* NAME/ID follows */
     ngx_int_t  (*handler)(ngx_http_request_t *r, sym_module_key_t *key,
                           sym_scopes_t *scopes);
 } ngx_http_symbolicate_admin_page_t;
@@ -84,7 +84,7 @@ ngx_http_symbolicate_admin_split(ngx_str_t *rest, sym_module_key_t *key)
 }
 
 
-/* The page under which a request lies, and the rest of its path. */
+/* The page of a request, and the rest of its path. */
 static ngx_http_symbolicate_admin_page_t *
 ngx_http_symbolicate_admin_page(ngx_http_request_t *r, ngx_str_t *rest)
 {
@@ -193,7 +193,7 @@ ngx_http_symbolicate_admin_is_cross_site(ngx_http_request_t *r)
 }
 
 
-/* "?source=NAME": one of those that the location sees; without it: all. */
+/* "?source=NAME": one of the location's visible sources; without it: all. */
 static ngx_int_t
 ngx_http_symbolicate_admin_scopes(ngx_http_request_t *r, sym_scopes_t *scopes)
 {

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_events.c - POST .../events: which modules to forget, as
- * S3 and servers like it tell it.
+ * ngx_http_symbolicate_events.c - POST .../events: invalidates modules on
+ * events of S3 and similar servers.
  */
 
 
@@ -19,8 +19,8 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* An arena beyond this, and beyond so many times the body: keys are copied, and
- * records of a hundred bytes become events of as many. */
+/* Bytes of the arena, and multiple of the body: keys are copied, and records of
+ * a hundred bytes become events of the same size. */
 #define NGX_SYMBOLICATE_EVENTS_ARENA  (1024 * 1024)
 #define NGX_SYMBOLICATE_EVENTS_RATIO  16
 

@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_explain.c - GET .../explain/NAME/ID: what the store
- * knows of a module.
+ * ngx_http_symbolicate_explain.c - GET .../explain/NAME/ID: the store's records
+ * of a module.
  *
- * All is written under sym_store_guarded(), where the record can be looked at,
- * into a buffer that was made before.
+ * Everything is written under sym_store_guarded(), where the record can be
+ * read, into a buffer allocated before.
  */
 
 
@@ -175,7 +175,7 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* An error's are added where it is sent. */
+/* Those of an error are added when it is sent. */
 static ngx_int_t
 ngx_http_symbolicate_explain_headers(ngx_http_symbolicate_task_t *task)
 {

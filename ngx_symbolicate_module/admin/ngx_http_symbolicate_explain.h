@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_explain.h - what the store knows of a module.
+ * ngx_http_symbolicate_explain.h - the store's records of a module.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_EXPLAIN_H_INCLUDED_

@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_ledger.c - GET .../missing: modules that requests
  * did not get.
  *
- * The loader's file is read as a whole: it is small, bounded, and in memory.
- * What each source said of the modules of a page is in the store.
+ * The loader's file is read completely: it is small, bounded, and in memory.
+ * The results of each source for the modules of a page are in the store.
  */
 
 
@@ -116,7 +116,7 @@ ngx_http_symbolicate_ledger_number(ngx_http_request_t *r, const char *name,
 }
 
 
-/* NULL: the arguments are good. */
+/* NULL: the arguments are valid. */
 static const char *
 ngx_http_symbolicate_ledger_arguments(ngx_http_symbolicate_ledger_t *ledger)
 {
@@ -200,7 +200,7 @@ ngx_http_symbolicate_ledger_arguments(ngx_http_symbolicate_ledger_t *ledger)
 }
 
 
-/* Reads what is asked for; the texts are in *data. */
+/* Reads the requested entries; their texts are in *data. */
 static sym_status_t
 ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
     const char *store, uint8_t **data)
@@ -235,7 +235,7 @@ ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
         return ledger->err.status;
     }
 
-    /* those of the location, and of these the ones asked for */
+    /* those of the location that were requested */
 
     all = ledger->query;
     all.show = SYM_LEDGER_ALL;
@@ -263,7 +263,7 @@ ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
 }
 
 
-/* Runs under the guard: what the store has of the modules of the page. */
+/* Runs under the guard: reads the store's records of the page's modules. */
 static void
 ngx_http_symbolicate_ledger_modules(void *data)
 {

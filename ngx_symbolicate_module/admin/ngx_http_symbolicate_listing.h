@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_listing.h - GET .../modules: what the store holds.
+ * ngx_http_symbolicate_listing.h - GET .../modules: contents of the store.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_LISTING_H_INCLUDED_

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_purge.c - modules are forgotten, by the loader.
+ * ngx_http_symbolicate_purge.c - lets the loader invalidate modules.
  *
  * One for DELETE, many for a batch of events.  The loader is called for some at
- * a time, and the request waits without holding anybody up.  What fails is
- * answered with 503: to forget a module twice does no harm, so the client may
- * send all of it again.
+ * a time, and the request waits without blocking others.  Failures give 503:
+ * invalidating a module twice is harmless, so the client may send everything
+ * again.
  */
 
 
@@ -33,7 +33,7 @@
 #define NGX_SYMBOLICATE_PURGE_ANSWER  192
 
 
-/* To forget a module of one source. */
+/* Invalidates a module of one source. */
 typedef struct {
     ngx_http_symbolicate_rpc_t    call;         /* the first member */
     size_t                        event;
@@ -44,11 +44,11 @@ typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
     sym_arena_t                   arena;        /* of the events */
     sym_s3_events_t               events;
-    sym_scopes_t                  scopes;       /* whose modules they name */
+    sym_scopes_t                  scopes;       /* events that name modules */
     size_t                        next;         /* event to be called */
     uint32_t                      next_scope;   /* of it */
     size_t                        modules;      /* that were called for */
-    size_t                        removed;      /* of these, were there */
+    size_t                        removed;      /* of these, existed */
     u_char                       *was_there;    /* an event each */
 
     ngx_http_symbolicate_purging_t  *calls;
@@ -371,7 +371,7 @@ ngx_http_symbolicate_purge_reply(ngx_http_symbolicate_rpc_t *call,
         ngx_http_symbolicate_purge_refused(purge, m->text);
     }
 
-    /* not for each single one: half a window at a time keeps the loader busy */
+    /* not for each one: half a window at a time keeps the loader busy */
 
     if (purge->trouble || purge->nidle == purge->ncalls
         || (purge->next < purge->events.n_events

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_purge.h - modules are forgotten, by the loader.
+ * ngx_http_symbolicate_purge.h - lets the loader invalidate modules.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PURGE_H_INCLUDED_
@@ -21,23 +21,23 @@ ngx_int_t ngx_http_symbolicate_purge_one(ngx_http_request_t *r,
     sym_module_key_t *key, sym_scopes_t *scopes);
 
 /*
- * A task that forgets modules of these sources: its prepare step says which, by
- * purge_events(), its other steps are those below.  NULL: no memory.
+ * A task that invalidates modules of these sources: its prepare step passes
+ * them to purge_events(), its other steps are those below.  NULL: no memory.
  */
 ngx_http_symbolicate_task_t *ngx_http_symbolicate_purge_create(
     ngx_http_request_t *r, sym_scopes_t *scopes,
     const ngx_http_symbolicate_work_t *work);
 
-/* For the events; goes with the task. */
+/* Memory for the events; freed with the task. */
 sym_arena_t *ngx_http_symbolicate_purge_arena(
     ngx_http_symbolicate_task_t *task, size_t limit);
 void ngx_http_symbolicate_purge_events(ngx_http_symbolicate_task_t *task,
     sym_s3_events_t *events);
 
-/* A step: the loader is asked, some at a time; its answers are counted. */
+/* A step: calls the loader, some at a time, and counts its replies. */
 ngx_int_t ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task);
 
-/* Gives up what waits; may run at any time, and twice. */
+/* Cancels waiting calls; may run at any time, and twice. */
 void ngx_http_symbolicate_purge_cleanup(ngx_http_symbolicate_task_t *task);
 
 

@@ -1,13 +1,12 @@
 
 /*
- * ngx_http_symbolicate_aws.c - requests to S3 are signed.
+ * ngx_http_symbolicate_aws.c - signs requests to S3.
  *
- * What is signed must be what is sent: method, path, Host.  nginx makes that
- * out of the location, proxy_pass, proxy_set_header, upstream names and the
- * client's request, by rules that no parameter of ours could repeat without
- * getting one of them wrong.  So the first variable that proxy_pass asks us
- * for, while it makes its request, has the request made once before, without
- * the signature, and what is in that one is signed.
+ * The signature must match the request as sent: method, path, Host.  nginx
+ * builds these from the location, proxy_pass, proxy_set_header, upstream names
+ * and the client's request, by rules that we could not repeat without an error.
+ * So the first of our variables that proxy_pass evaluates builds the request
+ * once without a signature, and signs the result.
  */
 
 
@@ -24,13 +23,12 @@
 
 #define NGX_SYMBOLICATE_AWS_ARENA  (256 * 1024)
 
-/* Sent when there is no signature: S3 would take a request without this header
- * for one of an anonymous client, whose 403 may mean that there is no such
- * key. */
+/* Sent when there is no signature: S3 takes a request without this header for
+ * an anonymous one, whose 403 may mean that the key does not exist. */
 #define NGX_SYMBOLICATE_AWS_NONE   "unsigned"
 
 
-/* A request in a location that signs. */
+/* A request in a signing location. */
 typedef struct {
     ngx_http_request_t            *request;
     ngx_queue_t                    queue;
@@ -42,7 +40,7 @@ typedef struct {
 } ngx_http_symbolicate_aws_t;
 
 
-/* What goes into a signature, out of the text of a request. */
+/* Input of a signature, parsed from a request's text. */
 typedef struct {
     sym_sigv4_header_t             headers[SYM_SIGV4_HEADERS_MAX];
     sym_sigv4_request_t            request;
@@ -134,7 +132,7 @@ ngx_http_symbolicate_aws_resume(ngx_queue_t *waiting)
     ngx_http_request_t          *r;
     ngx_http_symbolicate_aws_t  *aws;
 
-    /* those that come to wait for the next keys are not of these */
+    /* requests that begin to wait for the next keys are not included */
 
     ngx_queue_init(&now);
 
@@ -168,8 +166,8 @@ ngx_http_symbolicate_aws_resume(ngx_queue_t *waiting)
 }
 
 
-/* By the cleanups of its main request: the context belongs to requests for
- * symbols. */
+/* Found by the cleanups of its main request, because the context belongs to
+ * requests for symbols. */
 static ngx_http_symbolicate_aws_t *
 ngx_http_symbolicate_aws_of(ngx_http_request_t *r)
 {
@@ -265,7 +263,7 @@ ngx_http_symbolicate_aws_variable(ngx_http_request_t *r,
 }
 
 
-/* NULL, or what is wrong. */
+/* NULL, or the error. */
 static const char *
 ngx_http_symbolicate_aws_sign(ngx_http_symbolicate_aws_t *aws,
     ngx_http_symbolicate_sigv4_t *conf)
@@ -326,9 +324,8 @@ ngx_http_symbolicate_aws_sign(ngx_http_symbolicate_aws_t *aws,
 
 
 /*
- * Has the request made, and leaves everything as if that had not happened: what
- * it made of the body, and the values of variables, which were asked for
- * without a signature.
+ * Builds the request, then restores everything that this has changed: the body,
+ * and the values of variables, which were evaluated without a signature.
  */
 static const char *
 ngx_http_symbolicate_aws_rehearse(ngx_http_symbolicate_aws_t *aws,
@@ -386,7 +383,7 @@ ngx_http_symbolicate_aws_rehearse(ngx_http_symbolicate_aws_t *aws,
 }
 
 
-/* Cuts s at the first c, which goes with neither part. */
+/* Splits s at the first c, which is in neither part. */
 static ngx_uint_t
 ngx_http_symbolicate_aws_cut(sym_str_t *s, char c, sym_str_t *head)
 {
@@ -476,7 +473,7 @@ ngx_http_symbolicate_aws_read(ngx_http_symbolicate_aws_text_t *t, ngx_buf_t *b)
 }
 
 
-/* Copies what is sent. */
+/* Copies the request as sent. */
 static ngx_int_t
 ngx_http_symbolicate_aws_keep(ngx_pool_t *pool, sym_sigv4_t *from,
     sym_sigv4_t *to)

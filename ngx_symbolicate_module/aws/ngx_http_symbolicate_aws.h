@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_aws.h - requests to S3 are signed.
+ * ngx_http_symbolicate_aws.h - signs requests to S3.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_AWS_H_INCLUDED_
@@ -19,7 +19,7 @@ ngx_int_t ngx_http_symbolicate_aws_wait(ngx_http_request_t *r);
 ngx_int_t ngx_http_symbolicate_aws_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 
-/* Goes on with the requests that wait; each looks for keys once more. */
+/* Resumes waiting requests; each checks for keys again. */
 void ngx_http_symbolicate_aws_resume(ngx_queue_t *waiting);
 
 

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_aws_conf.c - symbolicate_aws_sigv4.
  *
- * Values are not repeated in what is said about a mistake: one of them may be a
- * secret in the wrong place.
+ * Messages do not repeat values, because one may be a secret in the wrong
+ * place.
  */
 
 
@@ -178,7 +178,7 @@ ngx_http_symbolicate_aws_arg(ngx_conf_t *cf,
         return NGX_CONF_OK;
     }
 
-    /* all of a word without a name may be a secret */
+    /* a word without a name may be a secret */
 
     p = ngx_strlchr(value->data, value->data + value->len, '=');
 
@@ -364,9 +364,9 @@ ngx_http_symbolicate_aws_is_same(ngx_str_t *one, ngx_str_t *two)
 
 
 /*
- * Locations with one source of keys share them, so that they are asked for
- * once.  An endpoint is one location of one server.  Static keys call nobody,
- * and each directive's are wiped by itself.
+ * Locations with the same source of keys share them, so that they are requested
+ * once.  An endpoint is one location of one server.  Static keys need no
+ * request, and each directive's are wiped separately.
  */
 static ngx_http_symbolicate_keys_t *
 ngx_http_symbolicate_aws_shared(ngx_http_symbolicate_main_conf_t *smcf,

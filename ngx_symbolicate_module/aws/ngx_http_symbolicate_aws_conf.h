@@ -16,7 +16,7 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 
 
-/* What a location says: "symbolicate_aws_sigv4". */
+/* A location's settings of "symbolicate_aws_sigv4". */
 struct ngx_http_symbolicate_sigv4_s {
     ngx_str_t                      region;
     ngx_http_symbolicate_keys_t   *keys;

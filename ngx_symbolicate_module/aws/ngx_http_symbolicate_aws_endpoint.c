@@ -8,8 +8,7 @@
  * to anyone who makes a worker send a GET.  A container's endpoint ("Container
  * credential provider", AWS SDKs and Tools Reference Guide): one GET.
  *
- * Each question is a background request of its own.  Anything but 200 is no
- * answer.
+ * Each step is a background request.  Any status but 200 is a failure.
  */
 
 
@@ -34,17 +33,17 @@
 
 
 typedef struct {
-    const char                    *trouble;     /* when it is not answered */
+    const char                    *trouble;     /* timeout of a request */
     ngx_int_t                    (*next)(ngx_http_symbolicate_iam_t *call);
 } ngx_http_symbolicate_iam_step_t;
 
 
 struct ngx_http_symbolicate_iam_s {
     ngx_http_symbolicate_keys_t        *keys;
-    ngx_pool_t                         *pool;   /* of the whole talk */
+    ngx_pool_t                         *pool;   /* of the exchange */
     ngx_http_symbolicate_iam_step_t    *step;
 
-    ngx_http_symbolicate_background_t  *bg;     /* of this question */
+    ngx_http_symbolicate_background_t  *bg;     /* of this request */
     ngx_uint_t                          status;
     off_t                               announced;
     ngx_str_t                           body;
@@ -70,7 +69,7 @@ static void ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc,
     ngx_uint_t is_whole);
 
 
-/* next: what begins this step; a step's answer is read by the next one. */
+/* next: begins this step; the next step reads its response. */
 
 static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_instance[] = {
     { "no AWS credentials: instance metadata gave no token",
@@ -96,7 +95,7 @@ static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_iam_events = {
 };
 
 
-/* --- questions --- */
+/* --- requests --- */
 
 /* Wipes what may be keys. */
 static void
@@ -152,7 +151,7 @@ ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
 }
 
 
-/* Begins a question: `path` and `tail` are below the location; name may be
+/* Begins a request: `path` and `tail` are below the location; name may be
  * NULL. */
 static ngx_int_t
 ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *call,
@@ -222,8 +221,8 @@ ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *call)
 }
 
 
-/* The first line of the answer, if all of it is visible and none of it is
- * forbidden. */
+/* The first line of the response, if it has only visible and allowed
+ * characters. */
 static ngx_int_t
 ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *call, size_t max,
     const char *forbidden, ngx_str_t *word)
@@ -359,7 +358,7 @@ ngx_http_symbolicate_iam_container(ngx_http_symbolicate_iam_t *call)
 }
 
 
-/* --- answers --- */
+/* --- responses --- */
 
 static ngx_int_t
 ngx_http_symbolicate_iam_header(void *data, ngx_http_request_t *r)
@@ -439,8 +438,8 @@ ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 }
 
 
-/* A location that clients reach would give the keys to all of them; one that
- * signs would wait for itself. */
+/* A location open to clients would give them the keys; a signing one would wait
+ * for itself. */
 ngx_int_t
 ngx_http_symbolicate_iam_check(ngx_http_request_t *r)
 {

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_aws_endpoint.h - the talk with a container's endpoint or
+ * ngx_http_symbolicate_aws_endpoint.h - requests to a container's endpoint or
  * instance metadata.
  */
 
@@ -20,7 +20,7 @@
 ngx_http_symbolicate_iam_t *ngx_http_symbolicate_iam_start(
     ngx_http_symbolicate_keys_t *keys, const char **trouble);
 
-/* A phase handler: requests for keys go to no location that is not for them. */
+/* A phase handler: refuses requests for keys in other locations. */
 ngx_int_t ngx_http_symbolicate_iam_check(ngx_http_request_t *r);
 
 

@@ -2,12 +2,12 @@
 /*
  * ngx_http_symbolicate_aws_keys.c - AWS keys of this worker.
  *
- * Keys from the configuration and the environment are read once, by the
- * master. The master also reads a credentials file, which may be unreadable
- * for workers; a worker that can read it does so again when it has changed.
- * An endpoint is asked when a request needs keys.  The first request waits;
- * later ones are signed with the old keys during a renewal.  So there is no
- * timer, and a worker that signs nothing asks no endpoint.
+ * Keys from the configuration and the environment are read once, by the master.
+ * The master also reads a credentials file, which may be unreadable for
+ * workers; a worker that can read it does so when it has changed.  An endpoint
+ * is queried when a request needs keys.  The first request waits; later ones
+ * are signed with the old keys during a renewal.  So there is no timer, and a
+ * worker that signs nothing queries no endpoint.
  */
 
 
@@ -22,12 +22,12 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 
 
-/* Seconds before the end of keys when new ones are asked for; each worker some
- * seconds earlier, so that not all call at once. */
+/* Seconds before keys expire when new ones are requested; each worker does so
+ * some seconds earlier, so that not all call at once. */
 #define NGX_SYMBOLICATE_KEYS_EARLY    300
 #define NGX_SYMBOLICATE_KEYS_JITTER   60
 
-/* at most; with the quarter that is added, a minute */
+/* at most; with the added quarter, a minute */
 #define NGX_SYMBOLICATE_KEYS_BACKOFF  48
 
 #define NGX_SYMBOLICATE_KEYS_EXPIRED                                          \
@@ -195,7 +195,7 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
         uri = ngx_http_symbolicate_keys_getenv(
                                         "AWS_CONTAINER_CREDENTIALS_FULL_URI");
 
-        /* its host is what proxy_pass of the location says */
+        /* its host is the one in the location's proxy_pass */
 
         for (i = 0; i < 3 && uri.len; i++) {
             p = ngx_strlchr((u_char *) uri.data,
@@ -251,9 +251,9 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
 }
 
 
-/* --- texts --- */
+/* --- parsing --- */
 
-/* Takes the keys of a text; on failure those that are there stay. */
+/* Takes the keys of a text; on failure the current ones stay. */
 static ngx_int_t
 ngx_http_symbolicate_keys_text(ngx_http_symbolicate_keys_t *keys,
     sym_str_t text, ngx_uint_t is_json, sym_error_t *err)
@@ -354,8 +354,8 @@ ngx_http_symbolicate_keys_read_fd(ngx_http_symbolicate_keys_t *keys,
 }
 
 
-/* Reads the file, if there is another one than was read; *err says what went
- * wrong, and the keys stay as they were. */
+/* Reads the file if it has changed; on failure *err has the reason, and the
+ * keys stay unchanged. */
 static ngx_int_t
 ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
     sym_error_t *err)
@@ -378,7 +378,7 @@ ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
 }
 
 
-/* Once a second at most; a change that cannot be read is told once. */
+/* Checks at most once a second; logs a bad change once. */
 static void
 ngx_http_symbolicate_keys_look(ngx_http_symbolicate_keys_t *keys)
 {
@@ -511,7 +511,7 @@ ngx_http_symbolicate_keys_failed(ngx_http_symbolicate_keys_t *keys,
                     ? ngx_min(keys->backoff * 2, NGX_SYMBOLICATE_KEYS_BACKOFF)
                     : 1;
 
-    /* up to a quarter more: not all workers at once */
+    /* up to a quarter more, so that not all workers call at once */
 
     keys->next = ngx_time() + keys->backoff
                  + ngx_random() % (keys->backoff / 4 + 1);

@@ -2,9 +2,8 @@
 /*
  * ngx_http_symbolicate_aws_keys.h - AWS keys of this worker.
  *
- * Keys are secrets: no log, error or variable ever shows more than the
- * signature that was made with them, but for the session token, which goes out
- * with the request.
+ * Keys are secrets: logs, errors and variables never show more than a signature
+ * made with them, except the session token, which is sent with the request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_AWS_KEYS_H_INCLUDED_
@@ -30,14 +29,14 @@ typedef enum {
 typedef struct ngx_http_symbolicate_iam_s  ngx_http_symbolicate_iam_t;
 
 
-/* Where keys come from. */
+/* Source of keys. */
 typedef struct {
     ngx_http_symbolicate_keys_e    from;
 
     ngx_str_t                      file;        /* ends in NUL */
     ngx_str_t                      profile;
 
-    /* of container and instance: the location that leads to the endpoint */
+    /* container and instance: the location of the endpoint */
     ngx_str_t                      via;         /* ends in a slash */
     ngx_http_conf_ctx_t           *server;      /* where it is */
 
@@ -49,7 +48,7 @@ typedef struct {
 } ngx_http_symbolicate_keys_conf_t;
 
 
-/* Keys, as this worker has them: of all locations that say the same of them. */
+/* This worker's keys, shared by all locations with the same settings. */
 typedef struct {
     ngx_http_symbolicate_keys_conf_t  *conf;
 
@@ -57,29 +56,31 @@ typedef struct {
     sym_aws_credentials_t          now;         /* no access_key: none */
 
     /* container and instance */
-    ngx_http_symbolicate_iam_t    *call;         /* NULL: not being asked */
-    ngx_queue_t                    waiting;     /* requests, for call's end */
-    time_t                         next;        /* not to be asked before */
+    ngx_http_symbolicate_iam_t    *call;         /* NULL: no request in
+                                                    progress */
+    ngx_queue_t                    waiting;     /* requests that wait for the
+                                                   end of call */
+    time_t                         next;        /* no request before this
+                                                   time */
     time_t                         backoff;     /* 0: it did not fail */
     const char                    *trouble;     /* why there are none */
 
     /* file */
     time_t                         looked;
-    struct stat                    seen;        /* of what was read */
+    struct stat                    seen;        /* of the file that was read */
 } ngx_http_symbolicate_keys_t;
 
 
-/* The first reading, at configuration time.  NULL, or what is wrong. */
+/* First read, at configuration time.  NULL, or the error. */
 const char *ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
     ngx_http_symbolicate_keys_conf_t *conf, ngx_http_symbolicate_keys_t *keys);
 
-/* Keys that are good now, until the next event; NULL: none, and
- * keys->trouble says why.  Sees to it that others come in time: keys->call says
- * that they are on their way. */
+/* Keys valid now, until the next event; NULL: none, and keys->trouble has the
+ * reason.  Requests new ones in time: keys->call is then set. */
 sym_aws_credentials_t *ngx_http_symbolicate_keys_get(
     ngx_http_symbolicate_keys_t *keys);
 
-/* The end of keys->call: an answer to be judged, or, with a trouble, none. */
+/* Ends keys->call: a response to check or, with a trouble, none. */
 void ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
     ngx_str_t *answer, const char *trouble, ngx_uint_t status);
 

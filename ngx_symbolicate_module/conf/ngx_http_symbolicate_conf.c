@@ -23,8 +23,7 @@
 #define NGX_SYMBOLICATE_RESULTS    (64 * 1024 * 1024)
 
 
-/* The names of the location's sources, as notes of missing modules have
- * them. */
+/* The names of the location's sources, as in notes of missing modules. */
 static char *
 ngx_http_symbolicate_missing_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf)
@@ -264,8 +263,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         clcf->handler = prev->handler;
     }
 
-    /* counters of a server are not for scripts of any page that a browser of
-     * its network has open */
+    /* scripts of other pages in an operator's browser must not read a server's
+     * counters */
 
     if (conf->metrics != NGX_CONF_UNSET
         || (conf->api && conf->api->is_same_site))

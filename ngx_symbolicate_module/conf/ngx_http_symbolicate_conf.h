@@ -1,8 +1,8 @@
 
 /*
- * ngx_http_symbolicate_conf.h - what is configured.
+ * ngx_http_symbolicate_conf.h - the configuration.
  *
- * Nothing of it is written to once nginx has read its configuration.
+ * It is read-only after nginx has read its configuration.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_CONF_H_INCLUDED_
@@ -36,38 +36,40 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_array_t                    metrics;     /* of pointers: sources */
     ngx_uint_t                     nlanes;      /* names of sources */
     ngx_uint_t                     request_source_lanes;
-                                                /* the first one of requests'
-                                                 * sources; 0: none */
-    ngx_shm_zone_t                *denied_zone; /* NULL: the same */
+                                                /* number of the first request
+                                                 * source; 0: none */
+    ngx_shm_zone_t                *denied_zone; /* NULL: no other */
     ngx_array_t                    scopes;      /* distinct sym_scopes_t */
     ngx_array_t                    uses;        /* of sources, by locations */
     ngx_array_t                    keys;        /* of pointers: of AWS */
     ngx_shm_zone_t                *zone;        /* of the counters */
-    size_t                         answers_size;  /* bytes of rendered answers
-                                                 * that are kept; 0: off */
-    size_t                         names_size;  /* same of demangled names */
+    size_t                         answers_size;  /* bytes of cached rendered
+                                                   * answers; 0: off */
+    size_t                         names_size;  /* same for demangled names */
     ngx_uint_t                     fetch_concurrency;   /* of a worker */
     size_t                         buffers;     /* of answers, in a worker */
     size_t                         memory;      /* of requests, in a worker */
     size_t                         memory_share;    /* of one request */
 
-    /* requests that may outlive their clients */
+    /* limits of requests that outlive their clients */
     ngx_flag_t                     has_jobs;    /* a location has such an API */
     ngx_shm_zone_t                *jobs_zone;   /* NULL: none has */
-    ngx_uint_t                     max_requests;    /* at work; 0: no limit */
+    ngx_uint_t                     max_requests;    /* requests in progress; 0:
+                                                       no limit */
     ngx_uint_t                     max_per_address; /* or _SHARE */
     size_t                         results_size;
     ngx_msec_t                     results_valid;
 
-    ngx_http_symbolicate_worker_t  *worker;     /* what this process keeps */
+    ngx_http_symbolicate_worker_t  *worker;     /* state of this process */
 };
 
 
-/* What a location says of symbol files that it gives to clients. */
+/* A location's settings of files served to clients. */
 typedef struct {
     ngx_flag_t                     enable;
-    ngx_uint_t                     files;       /* at a time, in a worker */
-    off_t                          size;        /* of the largest */
+    ngx_uint_t                     files;       /* files at a time, in a
+                                                   worker */
+    off_t                          size;        /* bytes of the largest file */
 } ngx_http_symbolicate_proxy_conf_t;
 
 
@@ -98,10 +100,10 @@ typedef struct {
     ngx_flag_t                     metrics;
     ngx_http_symbolicate_page_conf_t  *page;    /* NULL: no page */
     ngx_flag_t                     admin;       /* beside an API */
-    ngx_flag_t                     missing;     /* the loader is told what
-                                                 * requests missed */
-    ngx_str_t                      webhook;     /* a location, told of those
-                                                 * that came */
+    ngx_flag_t                     missing;     /* the loader is notified of
+                                                 * missing modules */
+    ngx_str_t                      webhook;     /* a location, notified of
+                                                 * modules that arrived */
     ngx_str_t                      missing_in;  /* the sources of scopes, a
                                                  * line each */
     ngx_http_handler_pt            handler;     /* of what it has */
@@ -121,7 +123,8 @@ typedef struct {
 
     ngx_http_symbolicate_loader_conf_t  *loader;  /* NULL: nothing is fetched */
     ngx_http_symbolicate_fetch_policy_t  policy;
-    sym_scopes_t                   scopes;      /* whose modules are seen */
+    sym_scopes_t                   scopes;      /* sources whose modules are
+                                                   visible */
     ngx_msec_t                     budget;
     ngx_uint_t                     on_failure;
     ngx_msec_t                     request_timeout;

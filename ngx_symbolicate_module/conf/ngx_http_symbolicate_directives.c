@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_directives.c - directives of serving.
  *
- * A directive with a wrong value is refused with a sentence that says what is
- * expected.  docs/use/directives.md describes each.
+ * A wrong value of a directive is refused with a sentence that names the
+ * expected one.  docs/use/directives.md describes each.
  */
 
 
@@ -24,7 +24,7 @@
 
 #define NGX_SYMBOLICATE_MEMORY_MIN    ((off_t) 2 * 1024 * 1024)
 
-/* symbolicate_proxy; each file is on a disk, or holds a descriptor */
+/* symbolicate_proxy; each file is on disk, or holds a descriptor */
 #define NGX_SYMBOLICATE_PROXY_FILES      4
 #define NGX_SYMBOLICATE_PROXY_FILES_MAX  1000
 #define NGX_SYMBOLICATE_PROXY_SIZE       ((off_t) 2048 * 1024 * 1024)
@@ -33,8 +33,8 @@
 
 
 /*
- * LMDB wants a store opened once in a process, so two names of one folder must
- * be one store.  Names of what does not exist yet can only be compared as text.
+ * A process may open an LMDB store only once, so two names of one folder must
+ * be one store.  Names of missing folders can only be compared as text.
  */
 static ngx_uint_t
 ngx_http_symbolicate_store_is_same(ngx_str_t *one, ngx_str_t *two)
@@ -206,7 +206,7 @@ ngx_http_symbolicate_api_names(u_char *text, size_t size)
 }
 
 
-/* True if another route of the API takes all paths that end so. */
+/* True if another route of the API takes all paths with this ending. */
 static ngx_uint_t
 ngx_http_symbolicate_is_covered(const sym_api_t *api,
     const sym_api_route_t *route)

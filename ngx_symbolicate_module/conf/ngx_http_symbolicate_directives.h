@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_directives.h - directives of serving.
  *
- * Handlers of nginx's command table; those of fetching and of signing stand in
- * headers of their own.
+ * Handlers of nginx's command table; those of fetching and signing have their
+ * own headers.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_DIRECTIVES_H_INCLUDED_
@@ -26,12 +26,12 @@ typedef struct {
 } ngx_http_symbolicate_bounds_t;
 
 
-/* A location serves one thing, by one handler. */
+/* A location has one purpose, and one handler. */
 char *ngx_http_symbolicate_claim(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *slcf, ngx_uint_t is_claimed,
     void *handler);
 
-/* Notes the path by which a location is given, if it is by one. */
+/* Records the path of a location, if it has one. */
 ngx_uint_t ngx_http_symbolicate_set_base(ngx_http_symbolicate_loc_conf_t *slcf,
     ngx_http_core_loc_conf_t *clcf);
 

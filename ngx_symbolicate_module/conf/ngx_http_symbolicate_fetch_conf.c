@@ -25,11 +25,11 @@
 #define NGX_SYMBOLICATE_TTL_MALFORMED  86400
 #define NGX_SYMBOLICATE_TTL_FAILED     10
 
-/* ten years: a word for "for good", and sums with the time fit 32 bits */
+/* ten years: effectively for ever, and sums with the time fit 32 bits */
 #define NGX_SYMBOLICATE_TTL_MAX        315360000
 
 
-/* "key=value" of this key: what stands behind it. */
+/* The value of "key=value" for this key. */
 ngx_uint_t
 ngx_http_symbolicate_option(ngx_str_t *value, const char *key, ngx_str_t *rest)
 {
@@ -364,7 +364,7 @@ ngx_http_symbolicate_set_webhook(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* A loader tells one webhook only: what has come is told once. */
+/* A loader notifies only one webhook, so that arrivals are reported once. */
 char *
 ngx_http_symbolicate_webhook_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf)

@@ -14,7 +14,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 
 
-/* "key=value" of this key: what stands behind it. */
+/* The value of "key=value" for this key. */
 ngx_uint_t ngx_http_symbolicate_option(ngx_str_t *value, const char *key,
     ngx_str_t *rest);
 
@@ -34,7 +34,7 @@ char *ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
 char *ngx_http_symbolicate_set_webhook(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 
-/* The loader of the location tells its webhook. */
+/* Lets the location's loader notify its webhook. */
 char *ngx_http_symbolicate_webhook_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf);
 

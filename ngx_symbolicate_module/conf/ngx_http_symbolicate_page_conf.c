@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_page_conf.c - the directive "symbolicate_page": where
- * the page finds what it shows.
+ * ngx_http_symbolicate_page_conf.c - the directive "symbolicate_page": paths of
+ * the APIs that the page uses.
  */
 
 
@@ -22,7 +22,7 @@
 
 typedef struct {
     const char  *option;          /* "api=" */
-    const char  *value;           /* default; NULL: the page has no such part */
+    const char  *value;           /* default; NULL: the page omits that part */
 } ngx_http_symbolicate_page_place_t;
 
 static ngx_http_symbolicate_page_place_t  ngx_http_symbolicate_page_places[] = {
@@ -127,7 +127,7 @@ ngx_http_symbolicate_set_web_page(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* A path, whole or beginning with "./" or "../"; "/" twice would be a host. */
+/* An absolute path, or one with "./" or "../" first; "//" would be a host. */
 static ngx_uint_t
 ngx_http_symbolicate_page_uri_ok(ngx_str_t *uri)
 {
@@ -169,7 +169,7 @@ ngx_http_symbolicate_page_settings(ngx_conf_t *cf,
     ngx_uint_t   i;
     const char  *option;
 
-    /* a byte may take six */
+    /* escaped, a byte may take six */
 
     size = 64 + NGX_SYMBOLICATE_PAGE_PLACES * 32;
 

@@ -12,11 +12,11 @@
 #include <ngx_http.h>
 
 
-/* What one location tells its page. */
+/* Settings of a location for its page. */
 typedef struct {
-    ngx_str_t    name;            /* of the file that has the settings */
+    ngx_str_t    name;            /* of the settings file */
     ngx_str_t    settings;        /* JSON */
-    ngx_str_t    etag;            /* of it, in quotes */
+    ngx_str_t    etag;            /* its digest, in quotes */
 } ngx_http_symbolicate_page_conf_t;
 
 

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_source.h - sources of symbol files, as configured.
  *
- * A location asks its sources in their order; docs/use/fetching.md says how.
+ * A location tries its sources in order; see docs/use/fetching.md.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_SOURCE_H_INCLUDED_
@@ -22,7 +22,7 @@
 /* Longest statuses list of "absent=". */
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
-/* Lanes of all sources that requests bring along. */
+/* Lanes of all request sources. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_LANES  16
 
 
@@ -30,17 +30,17 @@ typedef struct ngx_http_symbolicate_main_conf_s
     ngx_http_symbolicate_main_conf_t;
 
 
-/* A source of symbol files, as the counters know it. */
+/* A source of symbol files, for the counters. */
 typedef struct {
     ngx_str_t                      name;
-    ngx_uint_t                     slot;        /* once nginx has read all of
-                                                 * its configuration */
+    ngx_uint_t                     slot;        /* set when nginx has read its
+                                                 * configuration */
     ngx_uint_t                     lane;        /* one for each name */
     ngx_http_symbolicate_main_conf_t  *main;
 } ngx_http_symbolicate_metric_t;
 
 
-/* A host that a source may send us to, and the location that asks it. */
+/* A host to which a source may redirect, and the location for it. */
 typedef struct {
     ngx_str_t                      host;        /* perhaps with a port */
     ngx_str_t                      uri;         /* ends in a slash */
@@ -71,22 +71,23 @@ typedef struct {
     ngx_uint_t                     nabsent;
     unsigned                       is_public:1;
     unsigned                       is_denied:1; /* its type is not allowed */
-    unsigned                       has_index:1; /* only listed files are asked
-                                                 * for */
+    unsigned                       has_index:1; /* only listed files are
+                                                 * requested */
     ngx_http_symbolicate_index_t  *index;       /* of this worker; NULL: not
                                                  * read yet */
     ngx_http_symbolicate_metric_t *metric;
-    ngx_str_t                      conf_file;   /* where it is configured */
+    ngx_str_t                      conf_file;   /* position in the
+                                                   configuration */
     ngx_uint_t                     conf_line;
 } ngx_http_symbolicate_source_t;
 
 
-/* Which sources requests may bring along. */
+/* Settings of request sources. */
 typedef struct {
     ngx_uint_t                     types;       /* a bit for each
                                                  * sym_request_source_type_t */
     ngx_str_t                      uri;         /* ends in a slash */
-    ngx_str_t                      unverified;  /* the same, without a check of
+    ngx_str_t                      unverified;  /* same, without verification of
                                                  * certificates; or empty */
     ngx_array_t                   *roots;       /* ngx_str_t, end in NUL; NULL:
                                                  * none */
@@ -95,21 +96,21 @@ typedef struct {
     sym_url_t                      storage;     /* Google's */
     sym_url_t                      token;       /* to exchange keys for tokens
                                                  * of gcs sources */
-    ngx_str_t                      audience;    /* the same, as text */
-    sym_deny_rules_t               deny;        /* when a host is blocked */
+    ngx_str_t                      audience;    /* same, as text */
+    sym_deny_rules_t               deny;        /* rule for blocking a host */
     ngx_str_t                      text;        /* of the directive */
     ngx_http_symbolicate_metric_t *metrics[SYM_REQUEST_SOURCE_TYPES];
 } ngx_http_symbolicate_request_sources_conf_t;
 
 
-/* What a location says about fetching. */
+/* A location's settings of fetching. */
 typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
     ngx_http_symbolicate_request_sources_conf_t  *request_sources_conf;
                                                 /* NULL: none may */
     ngx_http_symbolicate_request_sources_t  *request_sources;
-                                                /* the sources are a request's;
-                                                 * NULL: configured ones */
+                                                /* the request's sources; NULL:
+                                                 * configured ones */
     void                         (*hold)(
                                ngx_http_symbolicate_request_sources_t *set);
     void                         (*release)(
@@ -120,18 +121,18 @@ typedef struct {
     ngx_resolver_t                *resolver;    /* of the same; NULL: none is
                                                  * configured */
     ngx_msec_t                     resolver_timeout;
-    ngx_http_symbolicate_source_t *links;       /* for texts of source links;
-                                                 * NULL: they are not asked
-                                                 * for */
-    ngx_http_conf_ctx_t           *server;      /* where their locations are */
+    ngx_http_symbolicate_source_t *links;       /* for source links; NULL: they
+                                                 * are not followed */
+    ngx_http_conf_ctx_t           *server;      /* address of their locations */
     sym_rpc_ttl_t                 ttl;
-    uint32_t                       ttl_public;  /* absent from a public one */
+    uint32_t                       ttl_public;  /* absent from a public
+                                                   source */
     ngx_msec_t                     timeout;     /* of one download */
     size_t                         min_rate;    /* of its body, bytes/s */
 } ngx_http_symbolicate_fetch_policy_t;
 
 
-/* What a location says of requests that miss something. */
+/* A location's settings of requests with missing modules. */
 typedef enum {
     ngx_http_symbolicate_on_failure_503 = 0,
     ngx_http_symbolicate_on_failure_partial

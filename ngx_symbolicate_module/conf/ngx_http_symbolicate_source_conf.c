@@ -43,7 +43,7 @@ static ngx_conf_enum_t  ngx_http_symbolicate_casings[] = {
 };
 
 
-/* Looks a word up; 0: unknown. */
+/* Looks up a word; 0: unknown. */
 static ngx_uint_t
 ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
     ngx_uint_t *meaning)

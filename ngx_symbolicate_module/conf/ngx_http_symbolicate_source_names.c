@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_source_names.c - whose modules a location sees, and
- * that a name stands for one source on each store.
+ * ngx_http_symbolicate_source_names.c - the sources visible to a location, and
+ * the check that a name means one source on each store.
  */
 
 
@@ -14,12 +14,12 @@
 #include "conf/ngx_http_symbolicate_source_names.h"
 
 
-/* A location that names a source: on one store a name is one source. */
+/* A location that uses a source: on one store a name is one source. */
 typedef struct {
     ngx_http_symbolicate_store_conf_t  *store;
     ngx_http_symbolicate_source_t  *source;
     sym_rpc_ttl_t                  ttl;        /* absent: of this source */
-    void                           *server;     /* where its location is */
+    void                           *server;     /* position of its location */
     ngx_str_t                       location;
 } ngx_http_symbolicate_use_t;
 
@@ -69,7 +69,7 @@ ngx_http_symbolicate_scopes_same(sym_scopes_t *a, sym_scopes_t *b)
 }
 
 
-/* What was loaded by hand, then the sources in their order; each distinct list
+/* Modules loaded by hand first, then the sources in order; each distinct list
  * has a number. */
 ngx_int_t
 ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
@@ -169,7 +169,7 @@ ngx_http_symbolicate_redirects_same(ngx_array_t *a, ngx_array_t *b)
 }
 
 
-/* In what two sources of one name differ; NULL: they are the same. */
+/* The difference of two sources with one name; NULL: they are equal. */
 static const char *
 ngx_http_symbolicate_use_differs(ngx_http_symbolicate_use_t *a,
     ngx_http_symbolicate_use_t *b)

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_source_names.h - whose modules a location sees.
+ * ngx_http_symbolicate_source_names.h - the sources visible to a location.
  *
  * All of these run while nginx reads its configuration.
  */
@@ -19,13 +19,13 @@
 ngx_int_t ngx_http_symbolicate_sources_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* The list of a location: what was loaded by hand, then its sources.  Equal
+/* The list of a location: modules loaded by hand, then its sources.  Equal
  * lists have one number. */
 ngx_int_t ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf);
 
-/* NGX_ERROR: the location means another source by a name than one before it on
- * the same store; the log says so. */
+/* NGX_ERROR: an earlier location uses the name for another source on the same
+ * store; the log says so. */
 ngx_int_t ngx_http_symbolicate_uses_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf);
 

@@ -1,11 +1,10 @@
 
 /*
- * ngx_http_symbolicate_worker.h - what a process keeps for a configuration.
+ * ngx_http_symbolicate_worker.h - the state of a process for a configuration.
  *
  * It is made when nginx has read its configuration, so that no request has to
  * allocate it; each worker writes to its own copy.  The file that defines a
- * type makes its objects, and frees what they hold when the configuration's
- * pool is destroyed.
+ * type makes its objects, and frees them with the configuration's pool.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_WORKER_H_INCLUDED_
@@ -32,9 +31,9 @@ struct ngx_http_symbolicate_worker_s {
     ngx_http_symbolicate_loader_t *loaders;     /* in their order */
     ngx_http_symbolicate_lane_t   *lanes;       /* by their number */
     ngx_http_symbolicate_statistics_t  *statistics;
-    sym_names_t                   *names;       /* demangled; from the start of
-                                                 * the worker */
-    sym_account_t                  memory;      /* that requests hold */
+    sym_names_t                   *names;       /* demangled names; created at
+                                                 * the start of the worker */
+    sym_account_t                  memory;      /* memory held by requests */
 };
 
 

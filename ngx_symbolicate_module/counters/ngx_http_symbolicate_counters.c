@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_counters.c - counters over all workers.
  *
- * They lie in shared memory of a fixed size that is always there, so that they
- * outlive workers and reloads, whatever directives change.
+ * They are in shared memory of a fixed size that always exists, so that they
+ * outlive workers and reloads with any change of directives.
  */
 
 
@@ -23,7 +23,7 @@ static void ngx_http_symbolicate_count_modules(sym_outcome_t outcome,
     ngx_uint_t n);
 
 
-/* In a worker: what this process counts into. */
+/* In a worker: the counters of this process. */
 static sym_metrics_t  *ngx_http_symbolicate_shared;
 
 
@@ -51,8 +51,8 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 }
 
 
-/* `data`: the configuration before a reload.  nginx gives a zone on only to the
- * same build of the module, so the counters have the layout that we know. */
+/* `data`: the configuration before a reload.  nginx passes a zone only to the
+ * same build of the module, so the counters have the same layout. */
 static ngx_int_t
 ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
 {
@@ -126,7 +126,7 @@ ngx_http_symbolicate_clock_ns(void)
 }
 
 
-/* Seconds of the same clock, as the event loop has them. */
+/* Seconds of the same clock, from the event loop. */
 uint64_t
 ngx_http_symbolicate_history_clock_s(void)
 {
@@ -238,7 +238,7 @@ ngx_http_symbolicate_count_refused(sym_refused_t refused)
 }
 
 
-/* A module of a request waits for what another request has begun. */
+/* A module of a request waits for a fetch begun by another request. */
 void
 ngx_http_symbolicate_count_join(void)
 {
@@ -246,8 +246,8 @@ ngx_http_symbolicate_count_join(void)
 }
 
 
-/* This worker's connection to the loader stands, or has ended; what it was
- * before need not be known. */
+/* This worker's connection to the loader was opened or has ended, in any
+ * previous state. */
 void
 ngx_http_symbolicate_count_loader(ngx_uint_t connected)
 {

@@ -17,12 +17,11 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* The zone that they lie in; to be declared while nginx reads its
- * configuration. */
+/* Declares their zone, while nginx reads its configuration. */
 ngx_int_t ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* This process counts into that zone from now on. */
+/* Lets this process count into that zone. */
 void ngx_http_symbolicate_counters_process(
     ngx_http_symbolicate_main_conf_t *smcf);
 
@@ -50,14 +49,14 @@ void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
  * hold. */
 void ngx_http_symbolicate_count_turn(uint64_t ns, size_t bytes);
 
-/* A request was refused for want of memory. */
+/* A request was refused because memory was used up. */
 void ngx_http_symbolicate_count_refused(sym_refused_t refused);
 
-/* A module of a request waits for what another request has begun. */
+/* A module of a request waits for a fetch begun by another request. */
 void ngx_http_symbolicate_count_join(void);
 
-/* This worker's connection to the loader stands, or has ended; what it was
- * before need not be known. */
+/* This worker's connection to the loader was opened or has ended, in any
+ * previous state. */
 void ngx_http_symbolicate_count_loader(ngx_uint_t connected);
 
 

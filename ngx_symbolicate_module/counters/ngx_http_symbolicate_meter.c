@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_meter.c - how long a worker works between two waits.
+ * ngx_http_symbolicate_meter.c - measures the turns of a worker's event loop.
  *
- * A turn of the event loop begins and ends where nginx waits for events.  Its
- * length is counted in processor time: a busy machine changes nothing.  It is
- * what all other connections of the worker had to wait, whoever caused it.
+ * A turn of the event loop begins and ends where nginx waits for events.  It is
+ * measured in CPU time, so a busy machine does not matter.  All other
+ * connections of the worker wait that long, whatever the cause.
  */
 
 
@@ -17,7 +17,7 @@
 #include "counters/ngx_http_symbolicate_meter.h"
 
 
-/* No request may take longer in one turn; the error log names a longer one. */
+/* Limit of one turn; longer ones are logged as errors. */
 #define NGX_SYMBOLICATE_TURN_NS  (100 * 1000000)
 
 
@@ -39,7 +39,7 @@ ngx_http_symbolicate_meter_process(const sym_account_t *memory)
 {
     ngx_http_symbolicate_meter_memory = memory;
 
-    /* without a master a reload comes here again */
+    /* without a master a reload calls this again */
 
     if (ngx_event_actions.process_events != ngx_http_symbolicate_meter_events)
     {
@@ -47,13 +47,13 @@ ngx_http_symbolicate_meter_process(const sym_account_t *memory)
         ngx_event_actions.process_events = ngx_http_symbolicate_meter_events;
     }
 
-    /* the start of a worker is no turn */
+    /* the start of a worker is not a turn */
 
     ngx_http_symbolicate_meter_began = 0;
 }
 
 
-/* In place of the function that waits for events. */
+/* Replaces the function that waits for events. */
 static ngx_int_t
 ngx_http_symbolicate_meter_events(ngx_cycle_t *cycle, ngx_msec_t timer,
     ngx_uint_t flags)

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_meter.h - how long a worker works between two waits.
+ * ngx_http_symbolicate_meter.h - measures the turns of a worker's event loop.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_METER_H_INCLUDED_
@@ -21,8 +21,8 @@
 #define NGX_SYMBOLICATE_STEPS_TURN  1000000
 
 
-/* Measures each turn of this worker's event loop from now on, and publishes
- * what the account holds. */
+/* Measures each turn of this worker's event loop from now on, and publishes the
+ * bytes of the account. */
 void ngx_http_symbolicate_meter_process(const sym_account_t *memory);
 
 /* What is left of this turn.  A request that begins when nothing is left waits

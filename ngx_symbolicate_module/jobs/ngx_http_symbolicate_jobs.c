@@ -3,11 +3,11 @@
  * ngx_http_symbolicate_jobs.c - the table of jobs of all workers.
  *
  * nginx's lock of the zone protects the table; the master releases it when a
- * worker dies that holds it.  A worker that dies is noticed by the one that
- * takes its place at once, and by the others within a few seconds.
+ * worker dies that holds it.  The worker that replaces a dead one notices its
+ * death at once, the others within a few seconds.
  *
- * One timer of a worker looks at the states of all jobs, of any worker, that
- * its requests wait for.
+ * One timer of a worker polls the states of all jobs, of any worker, that its
+ * requests wait for.
  */
 
 
@@ -22,15 +22,14 @@
 #include "jobs/ngx_http_symbolicate_jobs.h"
 
 
-/* Milliseconds between two looks at jobs that are waited for: first, and at
- * most. */
+/* Milliseconds between two polls of jobs: the first, and at most. */
 #define NGX_SYMBOLICATE_LOOK_MIN  20
 #define NGX_SYMBOLICATE_LOOK_MAX  250
 
-/* The same between two looks for expired results and dead workers. */
+/* Same, between two checks for expired results and dead workers. */
 #define NGX_SYMBOLICATE_TICK      2000
 
-/* A client that has begun to read a result may read on after it expired. */
+/* A client that has begun to read a result may continue after it expired. */
 #define NGX_SYMBOLICATE_GRACE     60000
 
 /* Bytes of a result that are copied at a time. */
@@ -62,7 +61,7 @@ static ngx_msec_t        ngx_http_symbolicate_jobs_interval;
 static ngx_event_t       ngx_http_symbolicate_jobs_tick_event;
 static ngx_msec_t        ngx_http_symbolicate_jobs_exiting;
 
-/* for nginx's debug log, which takes a timer's data for a connection */
+/* for nginx's debug log, which expects a connection as a timer's data */
 static ngx_connection_t  ngx_http_symbolicate_jobs_no_connection;
 
 
@@ -89,7 +88,7 @@ ngx_http_symbolicate_jobs_zone(ngx_conf_t *cf,
 }
 
 
-/* `data`: the configuration before a reload, whose jobs go on. */
+/* `data`: the configuration before a reload, whose jobs continue. */
 static ngx_int_t
 ngx_http_symbolicate_jobs_zone_init(ngx_shm_zone_t *zone, void *data)
 {
@@ -230,8 +229,8 @@ ngx_http_symbolicate_jobs_tick(ngx_event_t *ev)
 
 /*
  * worker_shutdown_timeout closes connections, also those of downloads, but does
- * not know of jobs.  They end shortly before it: else they would be completed,
- * without the modules that were on their way.
+ * not know about jobs.  They end shortly before it: otherwise they would
+ * complete without the modules in flight.
  */
 static ngx_msec_t
 ngx_http_symbolicate_jobs_next_tick(ngx_core_conf_t *ccf)
@@ -276,7 +275,7 @@ ngx_http_symbolicate_jobs_bury(void)
 }
 
 
-/* --- requests at work --- */
+/* --- requests in progress --- */
 
 ngx_int_t
 ngx_http_symbolicate_jobs_enter(void)
@@ -513,7 +512,7 @@ ngx_http_symbolicate_jobs_look(ngx_event_t *ev)
     ngx_queue_t                       *q, waits;
     ngx_http_symbolicate_jobs_wait_t  *wait;
 
-    /* what ended() does may change the list: it is taken from one list to
+    /* ended() may change the list, so entries are moved from one list to
      * another */
 
     ngx_queue_init(&waits);

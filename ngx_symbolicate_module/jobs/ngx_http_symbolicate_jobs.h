@@ -2,10 +2,9 @@
 /*
  * ngx_http_symbolicate_jobs.h - the table of jobs of all workers.
  *
- * A job is a request that outlives its client (core/jobs/jobs.h).  The table
- * lies in shared memory that outlives workers and reloads: any worker sees the
- * jobs and results of all others, and notices a worker that ended before its
- * jobs.
+ * A job is a request that outlives its client (core/jobs/jobs.h).  The table is
+ * in shared memory that outlives workers and reloads: any worker sees the jobs
+ * and results of all others, and notices a worker that ended before its jobs.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_JOBS_H_INCLUDED_
@@ -35,23 +34,23 @@ typedef struct {
 ngx_int_t ngx_http_symbolicate_jobs_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* This process has jobs from now on.  overdue(): ends them all, because
+/* Starts jobs in this process.  overdue(): ends them all, because
  * worker_shutdown_timeout is over. */
 ngx_int_t ngx_http_symbolicate_jobs_process(ngx_cycle_t *cycle,
     ngx_http_symbolicate_main_conf_t *smcf, void (*overdue)(void));
 
-/* The process ends: what it still runs fails. */
+/* Ends the process: its running jobs fail. */
 void ngx_http_symbolicate_jobs_exit(void);
 
 
-/* A request begins to work.  NGX_BUSY: too many do. */
+/* Begins a request.  NGX_BUSY: too many are in progress. */
 ngx_int_t ngx_http_symbolicate_jobs_enter(void);
 void ngx_http_symbolicate_jobs_leave(void);
 
 
-/* A request of a scope becomes a job that may run for `left` more milliseconds,
- * needs so many bytes, and whose result will have about `expected`.  NGX_BUSY:
- * there is no room, or the client has too many. */
+/* Turns a request of a scope into a job that may run for `left` more
+ * milliseconds, needs `bytes` of memory, and has a result of about `expected`
+ * bytes.  NGX_BUSY: no room, or the client has too many. */
 ngx_int_t ngx_http_symbolicate_jobs_add(ngx_http_request_t *r,
     sym_str_t scope, size_t bytes, size_t expected, ngx_msec_t left,
     sym_job_ref_t *job);
@@ -64,13 +63,13 @@ void ngx_http_symbolicate_jobs_finish(sym_job_ref_t *job,
 sym_job_state_t ngx_http_symbolicate_jobs_find(sym_job_id_t *id,
     sym_job_ref_t *job);
 
-/* Copies the next part of a result.  NGX_OK: all is read; NGX_AGAIN: there is
- * more; NGX_DECLINED: the job is gone. */
+/* Copies the next part of a result.  NGX_OK: the end; NGX_AGAIN: there is more;
+ * NGX_DECLINED: the job is gone. */
 ngx_int_t ngx_http_symbolicate_jobs_read(sym_job_ref_t *job,
     sym_job_cursor_t *cursor, sym_out_t *out);
 
 
-/* wait->ended() is called once, when the job does not run any more. */
+/* wait->ended() is called once, when the job has ended. */
 void ngx_http_symbolicate_jobs_wait(ngx_http_symbolicate_jobs_wait_t *wait);
 
 /* May run twice. */

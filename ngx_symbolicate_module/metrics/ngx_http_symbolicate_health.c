@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_health.c - is this server fit to answer?
+ * ngx_http_symbolicate_health.c - whether this server can answer.
  *
- * /__lbheartbeat__ says that nginx runs, /__heartbeat__ that its store can be
- * read as well, /__version__ what was built.  Names and forms are those of
- * Mozilla's Dockerflow, which its load balancers know.
+ * /__lbheartbeat__ shows that nginx runs, /__heartbeat__ that its store can be
+ * read, too, /__version__ the version of the build.  Names and forms are those
+ * of Mozilla's Dockerflow, which its load balancers know.
  */
 
 
@@ -127,7 +127,7 @@ ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
 
     if (status == SYM_OK && check.unsound) {
 
-        /* the store serves on, less some modules */
+        /* the store still serves, without some modules */
 
         status = SYM_DAMAGED;
     }

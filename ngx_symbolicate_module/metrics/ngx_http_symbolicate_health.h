@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_health.h - whether this server is fit to answer.
+ * ngx_http_symbolicate_health.h - whether this server can answer.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_HEALTH_H_INCLUDED_

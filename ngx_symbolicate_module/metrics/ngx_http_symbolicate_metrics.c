@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_metrics.c - the page of symbolicate_metrics.
  *
- * How it is written: core/metrics/.
+ * Its text is written by core/metrics/.
  */
 
 
@@ -23,7 +23,7 @@
 /* A window of the page: all of it, unless there are many sources. */
 #define NGX_SYMBOLICATE_PAGE  (32 * 1024)
 
-/* The same of the history: 600 numbers. */
+/* Same for the history: 600 numbers. */
 #define NGX_SYMBOLICATE_HISTORY  (8 * 1024)
 
 
@@ -67,7 +67,7 @@ ngx_http_symbolicate_metrics_of_history(ngx_str_t *args)
 }
 
 
-/* What the counters were in the last hour: nothing that must be waited for. */
+/* The counters of the last hour, which needs no waiting. */
 static ngx_int_t
 ngx_http_symbolicate_metrics_history(ngx_http_request_t *r)
 {

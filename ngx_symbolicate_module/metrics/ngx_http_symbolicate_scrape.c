@@ -260,7 +260,7 @@ ngx_http_symbolicate_scrape_late(ngx_event_t *ev)
 }
 
 
-/* The wait for loaders is over. */
+/* Ends the wait for loaders. */
 static void
 ngx_http_symbolicate_scrape_give_up(ngx_http_symbolicate_scrape_t *scrape)
 {

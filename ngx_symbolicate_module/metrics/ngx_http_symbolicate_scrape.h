@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_scrape.h - the metrics page, once its statistics are
- * there.
+ * ngx_http_symbolicate_scrape.h - sends the metrics page when its statistics
+ * have arrived.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_SCRAPE_H_INCLUDED_

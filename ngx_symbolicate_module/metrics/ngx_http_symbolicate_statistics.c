@@ -1,13 +1,12 @@
 
 /*
- * ngx_http_symbolicate_statistics.c - what the stores hold, for the
+ * ngx_http_symbolicate_statistics.c - counts the contents of stores, for the
  * metrics page.
  *
- * That takes a walk over every record, 27 ms for 50,000 modules, so it is made
- * in slices.  All scrapes of a worker that come meanwhile share the walk, and
- * those that come within a second after a long one take what it found: however
- * often the page is asked for, it costs a worker little.  A walk ends when
- * no scrape waits for it.
+ * It walks over all records, 27 ms for 50,000 modules, so it works in slices.
+ * All scrapes of a worker that arrive meanwhile share the walk, and those
+ * within a second after a long one use its result: many scrapes cost a worker
+ * little.  A walk ends when no scrape waits for it.
  */
 
 
@@ -23,21 +22,21 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* A walk of more than one slice serves for so long. */
+/* How long the result of a walk with several slices is used. */
 #define NGX_SYMBOLICATE_STATISTICS_MS  1000
 
 
 struct ngx_http_symbolicate_statistics_s {
     ngx_http_symbolicate_main_conf_t  *main;
     sym_metrics_store_t           *shown;       /* by the last walk */
-    sym_metrics_store_t           *next;        /* by that under way */
+    sym_metrics_store_t           *next;        /* by the current one */
     ngx_queue_t                    waiting;     /* for it */
     ngx_http_symbolicate_turn_t    turn;
 
-    ngx_uint_t                     i;           /* the store where it is */
+    ngx_uint_t                     i;           /* the current store */
     ngx_http_symbolicate_db_t     *db;          /* NULL: it has not begun */
     sym_store_mark_t               mark;
-    uint64_t                       budget;      /* what a slice has left */
+    uint64_t                       budget;      /* rest of the slice */
     sym_status_t                   status;
     sym_error_t                    err;
 
@@ -233,7 +232,7 @@ ngx_http_symbolicate_statistics_slice(
 }
 
 
-/* NGX_OK: all is known of this store. */
+/* NGX_OK: this store is finished. */
 static ngx_int_t
 ngx_http_symbolicate_statistics_store(
     ngx_http_symbolicate_statistics_t *statistics)
@@ -249,7 +248,7 @@ ngx_http_symbolicate_statistics_store(
                                                         &reason);
     }
 
-    /* damaged: met by a request since our last slice */
+    /* damaged: found by a request since our last slice */
 
     if (statistics->db == NULL || statistics->db->damaged) {
         return NGX_OK;

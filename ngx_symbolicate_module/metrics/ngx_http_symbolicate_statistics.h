@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_statistics.h - what the stores hold, counted in slices.
+ * ngx_http_symbolicate_statistics.h - contents of stores, counted in slices.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_STATISTICS_H_INCLUDED_
@@ -28,13 +28,13 @@ typedef struct {
 
 ngx_int_t ngx_http_symbolicate_statistics_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
-/* NGX_AGAIN: wait->on_reply() will be called; NGX_OK: they are there. */
+/* NGX_AGAIN: wait->on_reply() will be called; NGX_OK: they are available. */
 ngx_int_t ngx_http_symbolicate_statistics_get(
     ngx_http_symbolicate_statistics_t *statistics,
     ngx_http_symbolicate_statistics_wait_t *wait, ngx_uint_t slice);
 void ngx_http_symbolicate_statistics_leave(
     ngx_http_symbolicate_statistics_wait_t *wait);
-/* The last that there were; a view until others come. */
+/* The last statistics; a view, valid until the next ones. */
 const sym_metrics_store_t *ngx_http_symbolicate_statistics_shown(
     ngx_http_symbolicate_statistics_t *statistics);
 

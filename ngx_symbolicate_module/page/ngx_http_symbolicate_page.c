@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_page.c - the web page that is built into the module.
  *
- * Its files stand in page/ of the sources; page/pack.sh makes arrays of them,
- * plain and packed by gzip.  All links between them are relative, so the page
- * works below any prefix.  settings.json, made when nginx reads its
- * configuration, tells the page where the APIs are.
+ * Its files are in page/; page/pack.sh makes arrays of them, plain and packed
+ * by gzip.  All links between them are relative, so the page works below any
+ * prefix.  settings.json, made when nginx reads its configuration, has the
+ * paths of the APIs.
  */
 
 
@@ -35,9 +35,8 @@ typedef struct {
 } ngx_http_symbolicate_page_header_t;
 
 /*
- * A script that came in with a symbol's name would find nothing to run by: the
- * page's own files are all that it may load, and its own server all that it may
- * reach.
+ * A script injected by a symbol's name cannot run: the page may load only its
+ * own files, and reach only its own server.
  */
 static ngx_http_symbolicate_page_header_t  ngx_http_symbolicate_page_headers[] =
 {
@@ -143,7 +142,7 @@ ngx_http_symbolicate_page_handler(ngx_http_request_t *r)
 
 /*
  * Links are relative to the folder, so its path must end in a slash.  The
- * redirect is relative, too: a proxy may show us under another prefix.
+ * redirect is relative, too, because a proxy may serve it under another prefix.
  */
 static ngx_int_t
 ngx_http_symbolicate_page_redirect(ngx_http_request_t *r, ngx_str_t *base)
@@ -204,7 +203,7 @@ ngx_http_symbolicate_page_find(ngx_http_symbolicate_page_file_t *files,
 }
 
 
-/* True if the client takes gzip, and the gzip_* directives let it have that. */
+/* True if the client accepts gzip, and the gzip_* directives allow it. */
 static ngx_uint_t
 ngx_http_symbolicate_page_packs(ngx_http_request_t *r)
 {

@@ -81,8 +81,7 @@ ngx_http_symbolicate_store_of(const ngx_http_symbolicate_store_conf_t *conf)
 }
 
 
-/* A sentence for the client, on which an operator can act, and which reveals no
- * path. */
+/* A sentence for the client that helps an operator, and reveals no path. */
 const char *
 ngx_http_symbolicate_store_reason(sym_status_t status)
 {
@@ -112,8 +111,8 @@ ngx_http_symbolicate_store_reason(sym_status_t status)
 
 
 /*
- * A reference to the store, opened if need be; NULL: *reason says why not.
- * The reference is given back by ngx_http_symbolicate_store_put().
+ * A reference to the store, opened if necessary; NULL: see *reason.  Release it
+ * by ngx_http_symbolicate_store_put().
  */
 ngx_http_symbolicate_db_t *
 ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
@@ -210,7 +209,7 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
         return NULL;
     }
 
-    /* without memory for it, everything is looked up */
+    /* without memory for the cache, everything is looked up */
 
     size = store->conf->main->answers_size;
 
@@ -292,7 +291,7 @@ ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
     text = (u_char *) store->owners;
     last = text + sizeof(store->owners);
 
-    /* what one call returns, the next may overwrite */
+    /* the next call may overwrite the result */
 
     pw = getpwuid(geteuid());
     ngx_cpystrn((u_char *) user, (u_char *) (pw ? pw->pw_name : "?"),

@@ -20,7 +20,7 @@
 
 
 /* A store that is open in this worker.  Requests in flight hold references: a
- * store that was found stale or damaged goes when the last of them ends. */
+ * stale or damaged store is closed when the last of them ends. */
 typedef struct {
     sym_store_t                   *db;
     sym_worker_cache_t            *kept;        /* NULL: off */
@@ -34,12 +34,14 @@ struct ngx_http_symbolicate_store_s {
     const ngx_http_symbolicate_store_conf_t  *conf;
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
 
-    ngx_msec_t                     checked;     /* last look for staleness */
-    ngx_uint_t                     exchanges;   /* times that it was another */
+    ngx_msec_t                     checked;     /* last check for staleness */
+    ngx_uint_t                     exchanges;   /* number of replacements of the
+                                                   store */
 
-    time_t                         logged;      /* last line about trouble */
+    time_t                         logged;      /* time of the last log line
+                                                   about a failure */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
-    ngx_uint_t                     suppressed;  /* lines since that one */
+    ngx_uint_t                     suppressed;  /* failures since that one */
     char                           owners[416]; /* owner, and our user */
 };
 

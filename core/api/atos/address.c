@@ -2,7 +2,7 @@
 
 #include "base/hex.h"
 
-/* Takes "0x" off. */
+/* Removes "0x". */
 static bool
 skip_0x(sym_str_t *text)
 {

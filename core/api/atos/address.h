@@ -1,16 +1,16 @@
 /*
- * address.h - addresses as atos takes them, and where they lie in an image.
+ * address.h - addresses in atos's forms, and their offsets in an image.
  */
 #ifndef SYM_API_ATOS_ADDRESS_H
 #define SYM_API_ATOS_ADDRESS_H
 
 #include "base/str.h"
 
-/* What addresses count from. */
+/* Base of addresses. */
 typedef enum {
     SYM_ATOS_SLIDE, /* as built; `value` was added to them */
-    SYM_ATOS_LOAD,  /* the image lies at `value` */
-    SYM_ATOS_OFFSET /* from the beginning of the image; no value */
+    SYM_ATOS_LOAD,  /* the image is at `value` */
+    SYM_ATOS_OFFSET /* relative to the image; no value */
 } sym_atos_from_t;
 
 typedef struct {
@@ -26,7 +26,7 @@ bool sym_atos_base_read(sym_str_t text, uint64_t *value);
 
 /*
  * The offset in an image that was built for image_base (its __TEXT).  False:
- * the address lies before it; nothing ever wraps.
+ * the address is before it; nothing ever wraps.
  */
 bool sym_atos_offset(const sym_atos_base_t *base, uint64_t image_base,
                      uint64_t address, uint64_t *offset);

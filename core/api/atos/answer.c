@@ -1,23 +1,23 @@
 #include "api/atos/request.h"
 
-/* Bytes that most addresses need: only a text that lies in one output buffer
- * can be cached. */
+/* Bytes that most addresses need: only a text in one output buffer can be
+ * cached. */
 #define FOUND_ROOM 2048
 
 typedef struct answer_s {
     sym_resolver_t *resolver;
     sym_atos_style_t style;
-    uint32_t module; /* whose texts the style reads */
+    uint32_t module; /* module whose texts the style reads */
     uint32_t next;   /* address */
-    bool is_begun;   /* it is written up to its piece next_piece */
+    bool is_begun;   /* it is written up to next_piece */
     uint32_t next_piece;
-    uint32_t *budget; /* of the call under way */
+    uint32_t *budget; /* of the current call */
     const sym_out_t *out;
     bool has_failed; /* no memory for a text */
 
-    sym_question_t *questions; /* of the present chunk */
+    sym_question_t *questions; /* of the current chunk */
     uint32_t n_questions, next_question;
-    uint32_t chunk_end; /* address that is not in it any more */
+    uint32_t chunk_end; /* first address after it */
 } answer_t;
 
 
@@ -61,7 +61,7 @@ is_return_address(const atos_t *a, uint32_t i)
 }
 
 
-/* Where the i-th lies; true if the store can be asked about it. */
+/* The offset of the i-th; true if the store can be queried for it. */
 static bool
 aim(const atos_t *a, uint32_t i, sym_atos_frame_t *frame,
     sym_question_t *question)
@@ -127,7 +127,7 @@ write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
 }
 
 
-/* Writes what the store has for the next question; false: as write_frame(). */
+/* Writes the store's answer to the next question; false: as write_frame(). */
 static bool
 write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
             bool may_keep, sym_out_t *out)
@@ -154,8 +154,8 @@ write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
         return false;
     }
 
-    /* in one go; where nothing is, the line has the address of this very crash
-     */
+    /* in one go; without a symbol the line has the address of this crash
+ */
     if (start != NULL && may_keep && frame->answer.n_levels != 0) {
         sym_resolver_keep(answer->resolver, i, start, before, out);
     }
@@ -296,7 +296,7 @@ atos_resume(sym_request_t *r)
     answer_t *answer = a->answer;
     uint32_t module;
 
-    answer->chunk_end = answer->next; /* to be asked again */
+    answer->chunk_end = answer->next; /* to be looked up again */
 
     if (!answer->is_begun) {
         return true;

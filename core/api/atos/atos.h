@@ -1,9 +1,9 @@
 /*
  * atos.h - addresses of images to lines, as atos(1) prints them, over HTTP.
  *
- * Makes requests of its kind; how one is driven: api/request.h.  What is
- * accepted and answered: docs/use/atos.md.  A body, or query, is read in one go,
- * answers are written in slices.
+ * Creates requests of its type, which api/request.h drives.  Requests and
+ * answers: docs/use/atos.md.  A body, or query, is read in one go, answers are
+ * written in slices.
  */
 #ifndef SYM_API_ATOS_ATOS_H
 #define SYM_API_ATOS_ATOS_H

@@ -26,7 +26,7 @@ sym_atos_inline_read(sym_str_t word, sym_atos_inline_t *mode)
 }
 
 
-/* --- what is shown --- */
+/* --- levels --- */
 
 static uint32_t
 n_places(const sym_atos_style_t *style, const sym_answer_t *answer)
@@ -39,7 +39,7 @@ n_places(const sym_atos_style_t *style, const sym_answer_t *answer)
 }
 
 
-/* The level whose file and line are shown i-th. */
+/* The level with the i-th shown file and line. */
 static const sym_level_t *
 place(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 {
@@ -56,7 +56,7 @@ place(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 }
 
 
-/* And the one whose name is. */
+/* The level with the i-th shown name. */
 static uint32_t
 named(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 {
@@ -97,7 +97,7 @@ read_text(const sym_atos_style_t *style, sym_string_ref_t ref)
 }
 
 
-/* As programmers wrote it; "" is no name for anybody. */
+/* As in the source code; "" is never a name. */
 static sym_str_t
 function_name(const sym_atos_style_t *style, const sym_answer_t *answer,
               uint32_t i)
@@ -177,7 +177,8 @@ write_hex(uint64_t value, sym_out_t *out)
 
 /* --- lines --- */
 
-/* From the beginning of its function; of a return address the one itself. */
+/* Distance from the start of its function; for a return address, of the address
+   itself. */
 static uint64_t
 function_offset(const sym_atos_frame_t *frame)
 {
@@ -288,7 +289,7 @@ write_frame(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
 }
 
 
-/* Up to the list of frames; false: it is enough for now. */
+/* Writes up to the list of frames; false: stop for now. */
 static bool
 write_text_member(const sym_atos_style_t *style, const sym_atos_frame_t *frame,
                   uint32_t *next, sym_out_t *out)

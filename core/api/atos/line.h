@@ -8,7 +8,7 @@
  *     func (in Image) + 24              they are not: bytes from its beginning
  *     0x10035d580 (in Image)            nothing is known there
  *
- * Programs take these lines apart, so that they are never otherwise.
+ * Programs parse these lines, so their form never changes.
  */
 #ifndef SYM_API_ATOS_LINE_H
 #define SYM_API_ATOS_LINE_H
@@ -16,10 +16,10 @@
 #include "json/out.h"
 #include "artifacts/symcache/read/reader.h"
 
-/* Which of the levels of an inlined call are shown. */
+/* Selects the shown levels of an inlined call. */
 typedef enum {
-    SYM_ATOS_OUTER, /* the function, and where the call stands in it */
-    SYM_ATOS_DECL,  /* the inlined function, and where it is called */
+    SYM_ATOS_OUTER, /* the function, and the position of the call in it */
+    SYM_ATOS_DECL,  /* the inlined function, and its call site */
     SYM_ATOS_LINE,  /* the function, and the line in the inlined one */
     SYM_ATOS_ALL    /* each, the innermost first */
 } sym_atos_inline_t;
@@ -27,30 +27,30 @@ typedef enum {
 /* "outer", "decl", "line", "all"; false: another word. */
 bool sym_atos_inline_read(sym_str_t word, sym_atos_inline_t *mode);
 
-/* How answers are written, and texts of the module under way. */
+/* Style of answers, and texts of the current module. */
 typedef struct {
     sym_atos_inline_t mode;
-    bool full_path; /* of files, not only their names */
+    bool full_path; /* paths of files, not only their names */
     bool is_json;
     sym_str_t delimiter; /* between the lines of one address */
 
     /* A string of the module, until the next call. */
     sym_str_t (*read)(void *ctx, sym_string_ref_t ref);
-    /* A name as its programmer wrote it, until the next call. */
+    /* A demangled name, valid until the next call. */
     sym_str_t (*show)(void *ctx, sym_str_t name, uint8_t lang);
-    /* True: enough for now; asked after each name.  NULL: never. */
+    /* True: stop for now; called after each name.  NULL: never. */
     bool (*is_enough)(void *ctx);
     void *ctx;
 } sym_atos_style_t;
 
-/* One address, and what is known of it. */
+/* An address and its answer. */
 typedef struct {
-    sym_str_t address; /* as it was given */
+    sym_str_t address; /* as sent */
     sym_str_t image;   /* "" if it is not known */
     uint64_t value;    /* of the address */
     uint64_t offset;   /* in the image */
-    bool has_offset;   /* false: it lies before the image */
-    bool is_missing;   /* the image's symbols are not there */
+    bool has_offset;   /* false: it is before the image */
+    bool is_missing;   /* the image has no symbols */
     sym_answer_t answer;
 } sym_atos_frame_t;
 

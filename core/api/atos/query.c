@@ -37,7 +37,7 @@ find_parameter(sym_str_t name)
 }
 
 
-/* Takes what stands before the first `end`, and that one, off *rest. */
+/* Consumes the part of *rest before the first `end`, and `end` itself. */
 static sym_str_t
 take_until(sym_str_t *rest, char end)
 {
@@ -51,7 +51,7 @@ take_until(sym_str_t *rest, char end)
 }
 
 
-/* As forms are sent: "%2B" is a plus, "+" a space. */
+/* As in forms: "%2B" is a plus, "+" a space. */
 static sym_status_t
 decode(atos_t *a, sym_str_t raw, sym_str_t *text)
 {
@@ -81,7 +81,8 @@ decode(atos_t *a, sym_str_t raw, sym_str_t *text)
 }
 
 
-/* What is neither true nor false stays a text, which the reader refuses. */
+/* A value other than true and false stays a string, which the reader
+   refuses. */
 static json_t *
 value_of(kind_t kind, sym_str_t text)
 {

@@ -10,7 +10,7 @@
 
 _Static_assert((BUCKETS & (BUCKETS - 1)) == 0, "a mask");
 
-/* The texts follow the slot. */
+/* A slot is followed by its texts. */
 typedef struct {
     sym_ledger_entry_t e; /* first */
     uint32_t next;        /* of its bucket, or NONE */
@@ -25,7 +25,7 @@ struct sym_ledger_s {
     sym_hash_key_t key;
     size_t bytes, bytes_max;
     sym_ledger_totals_t totals;
-    int64_t rate_s; /* the second that is counted */
+    int64_t rate_s; /* the current second */
     unsigned rate;  /* new modules in it */
     bool is_changed;
 };
@@ -95,7 +95,7 @@ find(const sym_ledger_t *l, const sym_ledger_entry_t *e, uint32_t bucket)
 }
 
 
-/* Where the number of a slot is kept. */
+/* Position of a slot's number. */
 static uint32_t *
 link_of(sym_ledger_t *l, const slot_t *slot)
 {
@@ -109,7 +109,7 @@ link_of(sym_ledger_t *l, const slot_t *slot)
 }
 
 
-/* Its text is the slot's own, or goes there. */
+/* Uses the slot's own text, or stores it there. */
 static sym_str_t
 keep(char **p, sym_str_t text)
 {
@@ -162,7 +162,7 @@ is_new(const slot_t *slot)
 }
 
 
-/* Callers are still to be told of it. */
+/* Whether its delivery is still due. */
 static bool
 is_due(const slot_t *slot)
 {
@@ -206,7 +206,7 @@ put(sym_ledger_t *l, slot_t *slot)
 }
 
 
-/* The same slot with other texts; false: no memory. */
+/* Replaces the texts of a slot; false: no memory. */
 static bool
 replace(sym_ledger_t *l, slot_t **slot, const sym_ledger_entry_t *e)
 {
@@ -228,9 +228,9 @@ replace(sym_ledger_t *l, slot_t **slot, const sym_ledger_entry_t *e)
 }
 
 
-/* --- who goes --- */
+/* --- eviction --- */
 
-/* What has come, and was told of, goes first. */
+/* Modules that have arrived and were delivered are evicted first. */
 static bool
 is_done(const slot_t *slot)
 {
@@ -251,7 +251,7 @@ weight(const slot_t *slot, int64_t now_s)
 }
 
 
-/* NULL: no new entry besides `but`. */
+/* NULL: no new entry except `but`. */
 static slot_t *
 oldest_new(const sym_ledger_t *l, const slot_t *but)
 {
@@ -308,7 +308,7 @@ evict(sym_ledger_t *l, slot_t *slot)
 }
 
 
-/* New modules go first.  `but` stays. */
+/* New modules are evicted first.  `but` stays. */
 static void
 make_room(sym_ledger_t *l, int64_t now_s, const slot_t *but)
 {
@@ -327,7 +327,7 @@ make_room(sym_ledger_t *l, int64_t now_s, const slot_t *but)
 }
 
 
-/* Its second request: it stays, if it is asked for more than another one. */
+/* Its second request: it stays if it is requested more than another one. */
 static void
 promote(sym_ledger_t *l, slot_t *slot, int64_t now_s)
 {
@@ -350,7 +350,7 @@ promote(sym_ledger_t *l, slot_t *slot, int64_t now_s)
 
 /* --- notes --- */
 
-/* False: there is a place only for another one, and too many want it. */
+/* False: a slot must be taken from another one, and too many compete for it. */
 static bool
 is_admitted(sym_ledger_t *l, int64_t now_s, size_t bytes)
 {
@@ -369,7 +369,7 @@ is_admitted(sym_ledger_t *l, int64_t now_s, size_t bytes)
 }
 
 
-/* Sums stay where they are at their end. */
+/* Sums saturate. */
 static void
 add(uint64_t *sum, uint64_t n)
 {
@@ -387,7 +387,7 @@ add_slot(sym_ledger_t *l, const sym_ledger_entry_t *e, int64_t now_s,
         return SYM_LIMIT;
     }
 
-    /* a place before it is taken */
+    /* a slot before it is taken */
     if (l->n == SYM_LEDGER_ENTRIES_MAX) {
         slot_t *old = oldest_new(l, NULL);
 
@@ -412,7 +412,7 @@ cut(sym_str_t text, size_t max)
 }
 
 
-/* Whole lines only. */
+/* Only complete lines. */
 static sym_str_t
 cut_lines(sym_str_t text, size_t max)
 {
@@ -508,7 +508,7 @@ sym_ledger_note(sym_ledger_t *l, const sym_ledger_entry_t *note, int64_t now_s,
 }
 
 
-/* --- what is kept --- */
+/* --- loading --- */
 
 uint32_t
 sym_ledger_count(const sym_ledger_t *l)

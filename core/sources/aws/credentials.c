@@ -3,7 +3,7 @@
 #include "base/date.h"
 #include "json/load.h"
 
-/* --- what any source must give --- */
+/* --- checks for every source --- */
 
 static sym_status_t
 fail_part(sym_error_t *err, sym_status_t status, const char *what,
@@ -65,7 +65,7 @@ sym_aws_credentials_check(const sym_aws_credentials_t *c, sym_error_t *err)
 }
 
 
-/* Checked and copied out of a text that may go away. */
+/* Checks keys and copies them from a text that is freed later. */
 static sym_status_t
 keep(sym_arena_t *arena, const sym_aws_credentials_t *found,
      sym_aws_credentials_t *out, sym_error_t *err)
@@ -165,7 +165,7 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
         return sym_fail(err, SYM_LIMIT, "the answer is too long");
     }
 
-    /* which of two keys of one name would be meant? */
+    /* two keys of one name would be ambiguous */
     if (sym_json_load(&json, text, SYM_JSON_MEMORY_MAX, JSON_REJECT_DUPLICATES,
                       "the answer is no JSON", err)
         == SYM_OK)
@@ -181,10 +181,10 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
 /* --- the shared credentials file --- */
 
 typedef struct {
-    sym_str_t profile;            /* that is looked for */
+    sym_str_t profile;            /* the wanted profile */
     sym_aws_credentials_t *found; /* views of the text; data NULL: not yet */
     bool is_in_section;           /* of any profile */
-    bool is_ours;                 /* of the one that is looked for */
+    bool is_ours;                 /* of the wanted one */
     bool is_profile_seen;
     bool is_nesting; /* the last value was empty: what is indented belongs to
                         it */
@@ -211,7 +211,7 @@ trim(sym_str_t s)
 }
 
 
-/* want is in lower case */
+/* `want` is in lower case */
 static bool
 is_name(sym_str_t s, sym_str_t want)
 {

@@ -1,14 +1,14 @@
 /*
- * credentials.h - AWS keys, out of the answers and files that hold them.
+ * credentials.h - reads AWS keys from responses and files.
  *
  * The caller fetches or reads the text; this code only checks it.  Any host at
- * a well-known address may have sent it, and the keys become request headers:
- * a key with a byte that could end a header is refused, and an incomplete
- * answer never becomes credentials.
+ * a well-known address may have sent it, and the keys become request headers: a
+ * key with a byte that could end a header is refused, and an incomplete
+ * response never becomes credentials.
  *
- * The parts of what comes out lie in the caller's arena, not in the text.  On
- * failure *out is empty, and the error says where, as far as that is known:
- * a place in the text, or the name of the key and a place in it.
+ * Results are in the caller's arena, not in the text.  On failure *out is
+ * empty, and the error has the position, if known: in the text, or the name of
+ * the key and the position in it.
  */
 #ifndef SYM_SOURCES_AWS_CREDENTIALS_H
 #define SYM_SOURCES_AWS_CREDENTIALS_H
@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Bytes.  AWS: access key ids have at most 128; how long a token may become is
- * left open, but a header of more than this few servers take. */
+/* Bytes.  AWS: access key ids have at most 128; AWS does not limit the length
+ * of a token, but few servers accept a longer header than this. */
 #define SYM_AWS_ACCESS_KEY_MAX 128
 #define SYM_AWS_SECRET_KEY_MAX 256
 #define SYM_AWS_TOKEN_MAX 8192
@@ -27,8 +27,8 @@
 #define SYM_AWS_PROFILE_NAME_MAX 256
 
 typedef struct {
-    sym_str_t access_key; /* goes out with every request */
-    sym_str_t secret_key; /* never does, and belongs in no log */
+    sym_str_t access_key; /* sent with every request */
+    sym_str_t secret_key; /* never sent, and never logged */
     sym_str_t token;      /* of temporary credentials; empty: none */
     uint64_t expires_s;   /* seconds since 1970; 0: never */
 } sym_aws_credentials_t;

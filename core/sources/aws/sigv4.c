@@ -8,19 +8,20 @@
 #define SERVICE SYM_STR("s3")
 #define TERMINATOR SYM_STR("aws4_request")
 
-/* Those that are given and the three that are added. */
+/* The caller's headers and the three that are added. */
 #define SIGNED_MAX (SYM_SIGV4_HEADERS_MAX + 3)
 
 typedef struct {
     sym_str_t name;  /* in lower case */
-    sym_str_t value; /* as it is sent */
+    sym_str_t value; /* as sent */
 } signed_t;
 
 typedef struct {
     sym_arena_t *arena;
     const sym_sigv4_request_t *request;
     sym_error_t *err;
-    signed_t headers[SIGNED_MAX]; /* by name; equal names in the order given */
+    signed_t headers[SIGNED_MAX]; /* sorted by name; equal names in the caller's
+                                     order */
     size_t n;
     sym_str_t date; /* 20130524T000000Z */
     sym_str_t scope;
@@ -64,8 +65,8 @@ check_region(sym_str_t s, sym_error_t *err)
 }
 
 
-/* What the key depends on, hashed: to be compared without keeping the secret
- * key a second time. */
+/* Hash of the inputs of the key, for comparing without a copy of the secret
+ * key. */
 static bool
 hash_inputs(sym_str_t secret_key, sym_str_t day, sym_str_t region,
             sym_sha256_t *out)
@@ -215,7 +216,7 @@ lower_copy(sym_arena_t *arena, sym_str_t s)
 }
 
 
-/* Behind those of its own name. */
+/* After those of the same name. */
 static void
 insert(work_t *w, sym_str_t name, sym_str_t value)
 {
@@ -305,7 +306,7 @@ collect(work_t *w)
 
 
 /* Without white space at its ends; a run of it inside is one space.  AWS's text
- * speaks of spaces, its own clients treat a tab as one. */
+ * says spaces, its own clients treat a tab like a space. */
 static void
 add_folded(sym_text_t *t, sym_str_t value)
 {
@@ -495,7 +496,7 @@ make_authorization(work_t *w, const sym_sigv4_key_t *key, sym_sigv4_t *out)
 }
 
 
-/* The values that are sent along; copies, so that they outlive the request. */
+/* Values of the headers to send; copies, so that they outlive the request. */
 static sym_status_t
 copy_values(work_t *w, sym_sigv4_t *out)
 {
@@ -531,7 +532,7 @@ sym_sigv4_sign(sym_arena_t *arena, sym_sigv4_key_t *key,
         return err->status;
     }
 
-    /* the key could not be made for a time that cannot be written */
+    /* a key cannot be made for a time that cannot be written */
     (void) sym_amz_date_write(request->time_s, date);
     w.date = sym_str(date, sizeof(date));
 

@@ -7,9 +7,8 @@
  * Calculations for the Authorization Header: Transferring Payload in a Single
  * Chunk" (Amazon S3 API Reference).
  *
- * Everything of a request is borrowed for the call; what comes out lies in the
- * arena.  Nothing else is allocated here, but libcrypto takes some memory of
- * its own for the time of a call.
+ * The request is borrowed for the call; results are in the arena.  Nothing else
+ * is allocated here, except by libcrypto during a call.
  */
 #ifndef SYM_SOURCES_AWS_SIGV4_H
 #define SYM_SOURCES_AWS_SIGV4_H
@@ -28,16 +27,17 @@
 #define SYM_SIGV4_HEADER_MAX 8192 /* a name, or a value */
 #define SYM_SIGV4_REGION_MAX 64
 
-/* payload_hash of a body that is not hashed, and of an empty one. */
+/* payload_hash of an unhashed body, and of an empty one. */
 #define SYM_SIGV4_UNSIGNED SYM_STR("UNSIGNED-PAYLOAD")
 #define SYM_SIGV4_EMPTY                                                        \
     SYM_STR("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85"  \
             "5")
 
 /*
- * A signing key, good for one day (UTC) and region: made once, then a request costs
- * one HMAC and a few hashes instead of five HMACs.  All zero: none yet.  Holds no secret key, but what is as good as one for that day.  Not
- * shared between threads.
+ * A signing key, valid for one day (UTC) and region: made once, so that a
+ * request costs one HMAC and a few hashes instead of five HMACs.  All zero:
+ * none yet.  It does not contain the secret key, but is as sensitive on that
+ * day.  Not shared between threads.
  */
 typedef struct {
     sym_sha256_t key;
@@ -46,8 +46,8 @@ typedef struct {
 } sym_sigv4_key_t;
 
 /*
- * Makes the key unless *key is the one already; *made (may be NULL) says which.
- * SYM_LIMIT: time or region; SYM_MALFORMED: the region, which must be of
+ * Makes the key unless *key is current; *made (may be NULL) says whether it
+ * did.  SYM_LIMIT: time or region; SYM_MALFORMED: the region, which must be of
  * [A-Za-z0-9._-], 1 to SYM_SIGV4_REGION_MAX of them; SYM_NOMEM.
  */
 sym_status_t sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key,
@@ -56,18 +56,18 @@ sym_status_t sym_sigv4_key(sym_sigv4_key_t *key, sym_str_t secret_key,
 
 typedef struct {
     sym_str_t name;  /* any case */
-    sym_str_t value; /* as it is sent; spaces at its ends do not count */
+    sym_str_t value; /* as sent; spaces at its ends are ignored */
 } sym_sigv4_header_t;
 
 typedef struct {
-    sym_str_t method; /* as it is sent: "GET" */
+    sym_str_t method; /* as sent: "GET" */
 
-    /* As they stand in the request line, so already encoded; sym_uri_encode()
-     * does that.  path: without '?'; query: without its '?', may be empty. */
+    /* As in the request line, so already encoded, by sym_uri_encode().  path:
+     * without '?'; query: without its '?', may be empty. */
     sym_str_t path;
     sym_str_t query;
 
-    /* All of them are signed; Host must be among them, those that signing adds
+    /* All of them are signed; Host must be one of them; those that signing adds
      * (Authorization and the X-Amz- ones of sym_sigv4_t) must not. */
     const sym_sigv4_header_t *headers;
     size_t n_headers;
@@ -87,7 +87,7 @@ typedef struct {
     sym_str_t content_sha256; /* X-Amz-Content-Sha256 */
     sym_str_t security_token; /* X-Amz-Security-Token; empty: do not send */
 
-    /* how it came about */
+    /* intermediate results */
     sym_str_t canonical_request;
     sym_str_t string_to_sign;
     sym_str_t signed_headers; /* "host;range;x-amz-date" */
@@ -100,8 +100,8 @@ typedef struct {
  *
  * SYM_MALFORMED: a part that breaks its rule above, or a header that holds a
  * control character; SYM_UNSUPPORTED: a '+' in the path or a query (uri.h);
- * SYM_LIMIT: past one of the limits above, or those of uri.h and credentials.h;
- * SYM_NOMEM: out of memory, or libcrypto could not work.
+ * SYM_LIMIT: beyond one of the limits above, or those of uri.h and
+ * credentials.h; SYM_NOMEM: out of memory, or libcrypto could not work.
  */
 sym_status_t sym_sigv4_sign(sym_arena_t *arena, sym_sigv4_key_t *key,
                             const sym_sigv4_request_t *request,

@@ -9,8 +9,8 @@ typedef struct {
     sym_arena_t *arena;
     sym_s3_event_t *events;
     size_t cap;
-    sym_s3_events_t found; /* but for events, which grow */
-    uint64_t item;         /* record under way, from 1 */
+    sym_s3_events_t found; /* except events, which grow */
+    uint64_t item;         /* current record, from 1 */
     sym_error_t *err;
 } reader_t;
 
@@ -27,7 +27,7 @@ fail_no_memory(reader_t *r)
 }
 
 
-/* part: the member of the record that is wrong */
+/* part: the wrong member of the record */
 static sym_status_t
 fail_record(reader_t *r, const char *what, const char *part)
 {
@@ -40,7 +40,7 @@ fail_record(reader_t *r, const char *what, const char *part)
 }
 
 
-/* data NULL: no such member, or no text. */
+/* data NULL: no such member, or not a string. */
 static sym_str_t
 member(const json_t *object, const char *name)
 {
@@ -55,7 +55,7 @@ member(const json_t *object, const char *name)
 /* --- keys --- */
 
 /* A key as S3 writes it, application/x-www-form-urlencoded, decoded to out;
- * false: it is not so encoded. */
+ * false: a wrong encoding. */
 static bool
 decode_form(sym_str_t key, char *out, size_t *len)
 {
@@ -122,7 +122,7 @@ add_event(reader_t *r, const sym_s3_event_t *event)
 }
 
 
-/* Another reading of the key of the last event: only if it names a module. */
+/* Adds another reading of the last event's key, if it names a module. */
 static sym_status_t
 add_reading(reader_t *r, const sym_s3_event_t *event)
 {
@@ -162,7 +162,7 @@ add_encoded(reader_t *r, sym_s3_event_t event)
 
 /* --- records --- */
 
-/* place: what has the members "bucket" and "object". */
+/* place: the object with the members "bucket" and "object". */
 static sym_status_t
 read_place(reader_t *r, const json_t *place, sym_s3_event_t *e)
 {
@@ -183,7 +183,7 @@ read_place(reader_t *r, const json_t *place, sym_s3_event_t *e)
 }
 
 
-/* S3 leaves the "s3:" away, MinIO and old releases of Ceph do not. */
+/* S3 omits the "s3:", MinIO and old releases of Ceph do not. */
 static bool
 record_kind(sym_str_t name, sym_s3_event_kind_t *kind)
 {
@@ -292,7 +292,7 @@ read_eventbridge(reader_t *r, const json_t *root)
 }
 
 
-/* What S3 sends when notifications are set up, to see who listens. */
+/* The test event that S3 sends when notifications are set up. */
 static sym_status_t
 read_test_event(reader_t *r, const json_t *root)
 {
@@ -337,7 +337,7 @@ read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
     sym_json_t json;
 
     if (sym_str_eq(type, SYM_STR("SubscriptionConfirmation"))) {
-        /* to open an address that a stranger sends would be to work for him */
+        /* opening an address from a stranger would let him use this server */
         return sym_fail(r->err, SYM_UNSUPPORTED,
                         "an SNS subscription waits to be confirmed: open its "
                         "SubscribeURL yourself");

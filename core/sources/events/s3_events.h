@@ -2,9 +2,9 @@
  * s3_events.h - event notifications of S3 about written and removed files.
  *
  * S3 and compatible servers post a JSON text when an object is written or
- * removed; the caller invalidates the modules that it names.  Three forms are
- * read, with the differences between servers (docs/use/sources.md, section 3):
- *  - S3's own: {"Records": [...]}, one record an object, many in one text.
+ * removed; the caller invalidates these modules.  Three forms are read, with
+ * the differences between servers (docs/use/sources.md, section 3): - S3's own:
+ * {"Records": [...]}, one record an object, many in one text.
  *    Ceph, MinIO, s3rver and others write the same.
  *  - that, or the next, as the text "Message" of an SNS notification.
  *  - EventBridge's: {"detail-type": ..., "detail": {...}}.
@@ -13,9 +13,9 @@
  * (Amazon S3 User Guide), "Parsing message formats" (Amazon SNS Developer
  * Guide).
  *
- * All that comes out lives as long as the arena; its limit bounds what is
- * kept. jansson's tree, gone when the call returns, is bounded by the text's
- * length only: the caller caps that.
+ * Results live as long as the arena, whose limit bounds them.  jansson's tree,
+ * freed when the call returns, is bounded by the text's length only: the caller
+ * limits that.
  */
 #ifndef SYM_SOURCES_EVENTS_S3_EVENTS_H
 #define SYM_SOURCES_EVENTS_S3_EVENTS_H
@@ -29,7 +29,7 @@
 #define SYM_S3_EVENTS_MAX 100000
 
 typedef enum {
-    SYM_S3_CREATED, /* written, or written anew */
+    SYM_S3_CREATED, /* created or replaced */
     SYM_S3_REMOVED
 } sym_s3_event_kind_t;
 
@@ -37,28 +37,27 @@ typedef struct {
     sym_s3_event_kind_t kind;
     sym_str_t bucket;
     sym_str_t key;     /* decoded */
-    sym_str_t name;    /* debug file name; empty: its id alone tells */
+    sym_str_t name;    /* debug file name; empty: only the id is known */
     sym_str_t id;      /* canonical debug id, or "" */
-    sym_str_t code_id; /* or ""; neither: no symbol file */
+    sym_str_t code_id; /* or ""; without both: not a symbol file */
 } sym_s3_event_t;
 
 typedef struct {
     const sym_s3_event_t *events; /* in the order of the text */
     size_t n_events;
-    size_t n_records; /* that the text has */
+    size_t n_records; /* in the text */
     size_t n_ignored; /* of these: neither created nor removed, test events */
     size_t n_others;  /* of the events: no symbol files */
 } sym_s3_events_t;
 
 /*
- * A record whose key has a '+' may give two events, one after the other: S3
- * means a space by it, Ceph and s3rver, which do not encode keys, a plus.  To
- * invalidate a module too many does no harm, "libstdc++.so" too few does.
+ * A record whose key has a '+' may give two events: S3 means a space by it,
+ * Ceph and s3rver, which do not encode keys, a plus.  Invalidating one module
+ * too many is harmless; missing "libstdc++.so" is not.
  *
- * SYM_MALFORMED: no JSON, or not of these forms though it claims one; err->item
- * is the record.  SYM_UNSUPPORTED: another form, or an SNS subscription that
- * somebody has to confirm.  SYM_LIMIT: too many records.  SYM_NOMEM.
- * *out is empty then.
+ * SYM_MALFORMED: not JSON, or invalid for the form that it claims; err->item is
+ * the record.  SYM_UNSUPPORTED: another form, or an SNS subscription that must
+ * be confirmed.  SYM_LIMIT: too many records.  SYM_NOMEM. *out is empty then.
  */
 sym_status_t sym_s3_events_read(sym_arena_t *arena, sym_str_t text,
                                 sym_s3_events_t *out, sym_error_t *err);

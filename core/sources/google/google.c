@@ -17,14 +17,15 @@
     "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"         \
     "&assertion="
 #define CLAIMS_MORE 1024    /* bytes of the claims, besides their texts */
-#define ASSERTION_MORE_S 30 /* its life, beyond that of the token */
+#define ASSERTION_MORE_S 30 /* its lifetime, beyond that of the token */
 #define EXPIRY_MARGIN_S 60u
 #define ANSWER_MEMORY ((size_t) 1 << 20)
 
 
 /* --- the key --- */
 
-/* JSON's escaped line ends, if the text was copied out of Google's file with them. */
+/* JSON's escaped line ends, if the text was copied from Google's file with
+   them. */
 static sym_str_t
 with_lines(sym_arena_t *arena, sym_str_t pem)
 {
@@ -48,7 +49,8 @@ with_lines(sym_arena_t *arena, sym_str_t pem)
 }
 
 
-/* The password of an encrypted key is unknown, and no terminal is asked. */
+/* The password of an encrypted key is unknown, and must not be read from a
+   terminal. */
 static int
 no_password(char *buf, int size, int is_writing, void *data)
 {
@@ -60,8 +62,8 @@ no_password(char *buf, int size, int is_writing, void *data)
 }
 
 
-/* No number of the key is longer than its modulus may be: a signature takes time
- * with the length of its exponents. */
+/* No number of the key may exceed the limit of its modulus, because the time of
+ * a signature grows with the exponents. */
 static bool
 is_bounded(const EVP_PKEY *key)
 {
@@ -214,7 +216,7 @@ sym_google_grant(sym_arena_t *arena, const sym_request_source_t *s,
     EVP_PKEY_free(key);
     sym_wipe((void *) (uintptr_t) pem.data, pem.len);
 
-    /* nginx would take it for an error of its next connection */
+    /* otherwise nginx would take it for an error of its next connection */
     ERR_clear_error();
 
     if (!is_signed) {
@@ -272,7 +274,7 @@ sym_google_token_read(sym_arena_t *arena, sym_str_t text, sym_str_t *token,
         }
     }
 
-    /* one that is about to expire is for the present request only */
+    /* one that is about to expire is used for this request only */
     if (s > (json_int_t) (SYM_GOOGLE_LIFE_S + EXPIRY_MARGIN_S)) {
         s = SYM_GOOGLE_LIFE_S + EXPIRY_MARGIN_S;
     }
@@ -285,7 +287,7 @@ sym_google_token_read(sym_arena_t *arena, sym_str_t text, sym_str_t *token,
 }
 
 
-/* --- tokens that are kept --- */
+/* --- cached tokens --- */
 
 bool
 sym_google_key(sym_arena_t *arena, const sym_request_source_t *s,
@@ -392,7 +394,7 @@ sym_google_token_forget(sym_google_tokens_t *tokens, const sym_sha256_t *key)
 }
 
 
-/* --- keys that got none --- */
+/* --- refused keys --- */
 
 void
 sym_google_refuse(sym_google_tokens_t *tokens, const sym_sha256_t *key,

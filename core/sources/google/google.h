@@ -2,10 +2,10 @@
  * google.h - tokens for Google's storage, in exchange for the key of a service
  * account.
  *
- * Source: RFC 7523 (a JWT as a grant), RFC 7515 (RS256), and Google's "Using OAuth
- * 2.0 for server to server applications".  The key comes with a request, from
- * anyone: what a signature costs is bounded by the size of the key.  Nothing of it
- * is in messages of errors.
+ * Source: RFC 7523 (a JWT as a grant), RFC 7515 (RS256), and Google's "Using
+ * OAuth 2.0 for server to server applications".  The key comes with a request,
+ * from anyone: the size of the key bounds the cost of a signature.  Error
+ * messages contain no part of it.
  */
 #ifndef SYM_SOURCES_GOOGLE_GOOGLE_H
 #define SYM_SOURCES_GOOGLE_GOOGLE_H
@@ -19,27 +19,28 @@
 #define SYM_GOOGLE_KEY_BITS_MIN 2048
 #define SYM_GOOGLE_KEY_BITS_MAX 4096
 
-#define SYM_GOOGLE_ANSWER_MAX ((size_t) 16384) /* bytes of an answer */
+#define SYM_GOOGLE_ANSWER_MAX ((size_t) 16384) /* bytes of a response */
 #define SYM_GOOGLE_TOKEN_MAX 2048u             /* as Google documents it */
 #define SYM_GOOGLE_TOKENS 64u
 #define SYM_GOOGLE_REFUSALS 256u
-#define SYM_GOOGLE_LIFE_S 3480u /* of a token, as Symbolicator has it: 58 min */
+#define SYM_GOOGLE_LIFE_S                                                      \
+    3480u /* lifetime of a token, as in Symbolicator: 58
+                                   min */
 
 /*
- * The form to post to the address `audience`, as text.  SYM_MALFORMED,
- * SYM_UNSUPPORTED: the key is no RSA key that can be used, err->what says why;
- * SYM_NOMEM.
+ * Makes the form to post to the address `audience`.  SYM_MALFORMED,
+ * SYM_UNSUPPORTED: not a usable RSA key, err->what has the reason; SYM_NOMEM.
  */
 sym_status_t sym_google_grant(sym_arena_t *arena, const sym_request_source_t *s,
                               sym_str_t audience, uint64_t now_s,
                               sym_str_t *form, sym_error_t *err);
 
-/* Reads the answer; the token is in the arena. */
+/* Reads the response; the token is in the arena. */
 sym_status_t sym_google_token_read(sym_arena_t *arena, sym_str_t text,
                                    sym_str_t *token, uint32_t *life_s,
                                    sym_error_t *err);
 
-/* Tokens by key, the ones used last.  Zeroes are a valid beginning. */
+/* Recently used tokens, by key.  All zero: none. */
 typedef struct {
     sym_sha256_t key;
     uint64_t expires_at, used;
@@ -47,8 +48,8 @@ typedef struct {
     char token[SYM_GOOGLE_TOKEN_MAX];
 } sym_google_entry_t;
 
-/* A key that got no token, and is not to be used before a time: each attempt
- * costs a signature. */
+/* A key that got no token, and must not be used before a time, because each
+ * attempt costs a signature. */
 typedef struct {
     sym_sha256_t key;
     uint64_t until;  /* 0: the entry is free */
@@ -58,7 +59,7 @@ typedef struct {
 typedef struct {
     uint64_t uses;
     sym_google_entry_t entries[SYM_GOOGLE_TOKENS];
-    uint32_t n_refused;                                /* since the beginning */
+    uint32_t n_refused;                                /* since the start */
     sym_google_refusal_t refused[SYM_GOOGLE_REFUSALS]; /* the latest */
 } sym_google_tokens_t;
 
@@ -76,7 +77,7 @@ void sym_google_token_keep(sym_google_tokens_t *tokens, const sym_sha256_t *key,
 void sym_google_refuse(sym_google_tokens_t *tokens, const sym_sha256_t *key,
                        const char *why, uint64_t until);
 
-/* True: the key is not to be used now, *why is as above. */
+/* True: the key must not be used now; *why is as above. */
 bool sym_google_is_refused(const sym_google_tokens_t *tokens,
                            const sym_sha256_t *key, uint64_t now_s,
                            const char **why);

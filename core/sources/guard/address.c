@@ -33,7 +33,7 @@ static const block_t reserved_v4[] = {
     { { 240 }, 4 },           /* reserved, broadcast */
 };
 
-/* Of 2000::/3, which is all that is assigned to hosts of the Internet. */
+/* Exceptions in 2000::/3, the range of Internet hosts. */
 static const block_t global_v6 = { { 0x20 }, 3 };
 static const block_t reserved_v6[] = {
     { { 0x20, 0x01 }, 23 },                /* protocols; Teredo */
@@ -142,7 +142,7 @@ read_number(sym_str_t text, uint64_t *value)
 }
 
 
-/* A host whose last part begins as a number does is never a name. */
+/* A host whose last part begins like a number is never a name. */
 static bool
 ends_in_number(sym_str_t host)
 {
@@ -181,7 +181,7 @@ read_v4(sym_str_t host, sym_address_t *address)
         start = i + 1;
     }
 
-    /* the last part has all the bytes that the others leave */
+    /* the last part has all remaining bytes */
 
     all = parts[n - 1];
     if (all >> (8 * (PARTS_MAX + 1 - n)) != 0) {
@@ -240,7 +240,7 @@ sym_address_write(const sym_address_t *address, char out[SYM_ADDRESS_TEXT_MAX])
                   sizeof(text))
         == NULL)
     {
-        return 0; /* the room suffices for every address */
+        return 0; /* the buffer is large enough for every address */
     }
 
     return (size_t) snprintf(out, SYM_ADDRESS_TEXT_MAX,

@@ -1,11 +1,11 @@
 /*
- * address.h - IP addresses that a host's name may be, and which of them lie in
- * networks that a client must not reach through this server.
+ * address.h - recognizes IP addresses in host names, and those in networks that
+ * a client must not reach through this server.
  *
  * Source: RFC 6890 and its registries (IANA, "Special-Purpose Address Registry"
  * of IPv4 and of IPv6); "host parser" of the WHATWG's URL standard for the
- * spellings that clients and resolvers take for an IPv4 address.  Nothing here
- * allocates or asks a resolver.
+ * spellings that clients and resolvers accept as an IPv4 address.  Nothing here
+ * allocates or uses a resolver.
  */
 #ifndef SYM_SOURCES_GUARD_ADDRESS_H
 #define SYM_SOURCES_GUARD_ADDRESS_H
@@ -17,26 +17,27 @@
 
 typedef struct {
     bool is_v6;
-    uint8_t bytes[16]; /* of IPv4 the first four; in network order */
+    uint8_t bytes[16]; /* IPv4: the first four; in network order */
 } sym_address_t;
 
 /*
- * Reads the host of a URL that is an address: "[...]", or an IPv4 address in any
+ * Reads a URL's host that is an address: "[...]", or an IPv4 address in any
  * spelling, such as 127.1, 2130706433, 0177.0.0.1 and 0x7f000001.
- * SYM_NOT_FOUND: it is a name; SYM_MALFORMED: it looks like an address, but is
- * not valid.
+ * SYM_NOT_FOUND: a name; SYM_MALFORMED: it looks like an address, but is
+ * invalid.
  */
 sym_status_t sym_address_read(sym_str_t host, sym_address_t *address);
 
 /*
- * Whether an address is anything but a host of the public Internet: loopback,
- * private, link-local (metadata of clouds), shared, multicast, for documentation
- * and benchmarks.  An IPv6 address that stands for an IPv4 address (mapped,
- * NAT64) counts as that; 6to4 and Teredo are always reserved.
+ * Whether an address is not a host of the public Internet: loopback, private,
+ * link-local (metadata of clouds), shared, multicast, for documentation and
+ * benchmarks.  An IPv6 address for an IPv4 address (mapped, NAT64) is treated
+ * as that; 6to4 and Teredo are always reserved.
  */
 bool sym_address_is_reserved(const sym_address_t *address);
 
-/* The usual spelling, of IPv6 in brackets; returns its length, without NUL. */
+/* Writes the usual spelling, IPv6 in brackets; returns its length, without
+   NUL. */
 size_t sym_address_write(const sym_address_t *address,
                          char out[SYM_ADDRESS_TEXT_MAX]);
 

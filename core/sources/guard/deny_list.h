@@ -1,14 +1,15 @@
 /*
- * deny_list.h - hosts that keep failing are not asked for a while.
+ * deny_list.h - blocks hosts that keep failing for a while.
  *
- * Symbolicator's rule: so many failed downloads within a window block a host for a
- * time.  Failures count by origin and realm, because whoever names a source also
- * chooses what fails at its host: one client must not block the host for others.
+ * Symbolicator's rule: a number of failed downloads within a window blocks a
+ * host for a time.  Failures count by origin and realm, because the client that
+ * names a source also chooses the failing paths: one client must not block the
+ * host for others.
  *
- * The table lies in memory that several processes share: no pointers, a fixed
- * size, zeroes are a valid beginning.  The caller holds one lock around each call;
- * a process that dies inside leaves at worst an entry that counts wrong.  Times
- * are milliseconds of a clock that all processes share.
+ * The table is in memory that several processes share: no pointers, a fixed
+ * size, valid when zeroed.  The caller holds one lock around each call; a
+ * process that dies inside leaves at worst a wrong count.  Times are
+ * milliseconds of a clock that all processes share.
  */
 #ifndef SYM_SOURCES_GUARD_DENY_LIST_H
 #define SYM_SOURCES_GUARD_DENY_LIST_H
@@ -21,17 +22,19 @@
 #include "base/sha256.h"
 #include "sources/guard/url.h"
 
-#define SYM_DENY_HOSTS 256u    /* that have failed lately, or are blocked */
-#define SYM_DENY_BUCKETS 12u   /* of a window, besides the present one */
+#define SYM_DENY_HOSTS 256u /* hosts with recent failures, or blocked */
+#define SYM_DENY_BUCKETS                                                       \
+    12u                        /* buckets of a window, besides the current
+                                  one */
 #define SYM_DENY_HOST_MAX 272u /* bytes of a host and its port */
 #define SYM_DENY_CAUSE_MAX 16u
 
 typedef struct {
-    uint32_t failures; /* that block; 0: no host is ever blocked */
+    uint32_t failures; /* failures that block; 0: no host is ever blocked */
     uint64_t window_ms, block_ms;
 } sym_deny_rules_t;
 
-/* The failure that blocked a host: its outcome, as attempts.h has it. */
+/* The failure that blocked a host: its outcome, as in attempts.h. */
 typedef struct {
     sym_str_t outcome;
     uint64_t ms;
@@ -39,9 +42,9 @@ typedef struct {
 
 typedef struct {
     sym_sha256_t key;
-    uint64_t blocked_until; /* 0: is not blocked */
+    uint64_t blocked_until; /* 0: not blocked */
     uint64_t cause_ms;
-    uint64_t bucket;                         /* number of the newest one */
+    uint64_t bucket;                         /* number of the newest bucket */
     uint32_t failures[SYM_DENY_BUCKETS + 1]; /* by bucket, modulo their count */
     uint16_t host_len, cause_len;            /* host_len 0: the entry is free */
     char host[SYM_DENY_HOST_MAX];
@@ -60,12 +63,12 @@ bool sym_deny_key(const sym_sha256_t *realm, const sym_url_t *url,
 bool sym_deny_is_blocked(const sym_deny_list_t *list, const sym_sha256_t *key,
                          uint64_t now, sym_deny_cause_t *cause);
 
-/* Counts a failure; host: as it is shown.  True: it has blocked the host. */
+/* Counts a failure; host: as shown.  True: it has blocked the host. */
 bool sym_deny_fail(sym_deny_list_t *list, const sym_deny_rules_t *rules,
                    const sym_sha256_t *key, sym_str_t host,
                    const sym_deny_cause_t *cause, uint64_t now);
 
-/* How many hosts are blocked. */
+/* Number of blocked hosts. */
 uint32_t sym_deny_count(const sym_deny_list_t *list, uint64_t now);
 
 /* The blocked hosts as a JSON array, SYM_DENY_SHOWN at most. */

@@ -2,7 +2,8 @@
 
 #include "base/hex.h"
 
-/* The number up to the character, which is taken, too; with '\0', all of the text. */
+/* Reads the number up to the character, and consumes both; with '\0', all of
+   the text. */
 static bool
 take_number(sym_str_t *text, char end, uint64_t *number)
 {

@@ -29,7 +29,7 @@ from(sym_str_t s, size_t start)
 }
 
 
-/* What stands before the first of `ends`. */
+/* The part before the first of `ends`. */
 static sym_str_t
 before(sym_str_t s, const char *ends)
 {
@@ -66,7 +66,8 @@ decode(sym_arena_t *arena, sym_str_t s)
 }
 
 
-/* Bytes that no request line may hold are encoded, a lone percent sign too. */
+/* Encodes bytes that a request line must not contain, and a lone percent
+   sign. */
 static void
 add_sendable(sym_text_t *t, sym_str_t s, const char *encoded)
 {
@@ -195,7 +196,7 @@ read_authority(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
     size_t at = text.len, end;
     uint64_t port;
 
-    /* to browsers it is a slash, which would end the host */
+    /* browsers take it for a slash, which would end the host */
 
     if (memchr(text.data, '\\', text.len) != NULL) {
         return sym_fail(err, SYM_MALFORMED, "invalid host");
@@ -228,7 +229,7 @@ read_authority(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
 }
 
 
-/* The rest of a URL behind its authority. */
+/* Reads the rest of a URL after its authority. */
 static sym_status_t
 read_target(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
             sym_error_t *err)

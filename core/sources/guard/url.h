@@ -1,9 +1,9 @@
 /*
- * url.h - URLs of http and https, as clients give them.
+ * url.h - URLs of http and https from clients.
  *
  * Source: RFC 3986; where it leaves a choice, the WHATWG's URL standard, which
- * the library of Symbolicator's clients follows.  A URL that could lead another
- * reader of it to another host (userinfo tricks, backslashes, control characters
+ * the library of Symbolicator's clients follows.  A URL that another parser
+ * could read as another host (userinfo tricks, backslashes, control characters
  * and percent signs in the host) is refused.  International names must be
  * written in their ASCII form.
  */
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Bytes of a URL as it is given; encoded, it may have three times as many. */
+/* Bytes of a URL as sent; the encoded form may be three times as long. */
 #define SYM_URL_MAX 4096
 #define SYM_URL_HOST_MAX 253
 
@@ -29,22 +29,23 @@ typedef struct {
 
 /*
  * Reads an absolute URL; a fragment is dropped.  All parts are copied.
- * SYM_MALFORMED, SYM_UNSUPPORTED (another scheme), SYM_LIMIT: err->what says
- * what is wrong with it; SYM_NOMEM.
+ * SYM_MALFORMED, SYM_UNSUPPORTED (another scheme), SYM_LIMIT: err->what has the
+ * reason; SYM_NOMEM.
  */
 sym_status_t sym_url_read(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
                           sym_error_t *err);
 
-/* The same of a reference that is found at `base` (RFC 3986, 5.2): the address
- * of a redirect. */
+/* Same for a reference relative to `base` (RFC 3986, 5.2), such as a
+ * redirect. */
 sym_status_t sym_url_resolve(sym_arena_t *arena, const sym_url_t *base,
                              sym_str_t reference, sym_url_t *url,
                              sym_error_t *err);
 
-/* Scheme, host and port are the same: what was meant for one is for the other. */
+/* Whether scheme, host and port are equal: secrets for one may be sent to the
+   other. */
 bool sym_url_is_same_origin(const sym_url_t *a, const sym_url_t *b);
 
-/* "host" or "host:port", as a Host header has it; data NULL: no memory. */
+/* "host" or "host:port", as in a Host header; data NULL: no memory. */
 sym_str_t sym_url_authority(sym_arena_t *arena, const sym_url_t *url);
 
 /* The URL without userinfo and query, which may be secrets: for people. */

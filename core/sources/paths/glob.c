@@ -2,7 +2,7 @@
 
 #include "base/steps.h"
 
-/* Ordinary patterns take few more steps than both texts have characters. */
+/* Ordinary patterns take little more steps than both texts have characters. */
 #define STEPS(len) (4 * (uint64_t) (len) + 4096)
 
 #define UTF8_MAX 4
@@ -22,7 +22,7 @@ folded(char c)
 static size_t
 set_len(sym_str_t p)
 {
-    /* a ']' in the first place is of the set */
+    /* a ']' in the first position is part of the set */
     size_t i = p.len > 1 && p.data[1] == '!' ? 3 : 2;
 
     while (i < p.len && p.data[i] != ']') {
@@ -113,7 +113,7 @@ char_len(sym_str_t name)
 }
 
 
-/* One piece of the pattern that is no '*', and what of the name it takes. */
+/* Matches one piece of the pattern other than '*' against the name. */
 static bool
 take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
 {
@@ -171,7 +171,7 @@ run(sym_str_t pattern, sym_str_t name, uint64_t *left)
                                      sym_str(name.data + n, name.len - n),
                                      &of_pattern, &of_name);
 
-            cost = of_pattern; /* all of a set is read */
+            cost = of_pattern; /* the set is read to its end */
             if (is_taken) {
                 p += of_pattern;
                 n += of_name;

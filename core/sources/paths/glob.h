@@ -1,9 +1,9 @@
 /*
- * glob.h - patterns of file names, as Symbolicator's path_patterns has them.
+ * glob.h - patterns of file names, as in Symbolicator's path_patterns.
  *
- * '*' stands for any characters, slashes too; '**' for whole folders; '?' for one
- * character; [a-z] and [!a-z] for one of a set.  Case (of ASCII) does not count,
- * and '\' in a name is '/'.
+ * '*' matches any characters, including slashes; '**' complete folders; '?' one
+ * character; [a-z] and [!a-z] one of a set.  The case of ASCII letters is
+ * ignored, and '\' in a name equals '/'.
  */
 #ifndef SYM_SOURCES_PATHS_GLOB_H
 #define SYM_SOURCES_PATHS_GLOB_H
@@ -14,11 +14,11 @@
 #define SYM_GLOB_MAX 256
 #define SYM_GLOB_NAME_MAX 4096
 
-/* Whether it is a pattern: each '[' has its ']', and '**' is a folder. */
+/* Whether it is a valid pattern: each '[' has its ']', and '**' is a folder. */
 bool sym_glob_is_pattern(sym_str_t pattern);
 
-/* Takes steps (steps.h), a bounded number for each pattern: one that would need
- * more, or more than are left, matches nothing. */
+/* Takes steps (steps.h), a bounded number for each pattern: a pattern that
+ * needs more, or more than are left, matches nothing. */
 bool sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps);
 
 #endif

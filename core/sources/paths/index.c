@@ -39,7 +39,7 @@ slots_of(size_t table)
 }
 
 
-/* Where the hash is in a table, or goes. */
+/* The slot of the hash in a table, or a free one for it. */
 static uint64_t *
 slot_of(uint64_t *slots, size_t n_slots, uint64_t hash)
 {
@@ -66,7 +66,7 @@ has_hash(const sym_source_index_t *index, uint64_t hash)
 }
 
 
-/* Whether the room has `bytes` more for an index that has some. */
+/* Whether the room has `bytes` more for an index. */
 static bool
 has_room(const sym_source_index_t *index, size_t bytes)
 {
@@ -174,7 +174,7 @@ add_line(sym_source_index_t *index)
 }
 
 
-/* A line that finds no room stays, and is added by the next call. */
+/* A line without room is kept, and added by the next call. */
 sym_status_t
 sym_source_index_end(sym_source_index_t *index)
 {

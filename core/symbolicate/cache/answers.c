@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 
-/* Small texts, and those seen only once, need entries, too. */
+/* Small texts, and those seen only once, also need entries. */
 #define BYTES_PER_ENTRY 64
 
 /* Entries of one hash: a cache line of them. */
@@ -14,18 +14,20 @@
 #define LINE ((size_t) 64)
 
 typedef struct {
-    uint64_t place; /* in all that was ever written, + 1; 0: only met */
-    uint32_t tag;   /* more of the hash; 0: free */
+    uint64_t place; /* position among all bytes ever written, + 1; 0: only
+                       seen */
+    uint32_t tag;   /* further bits of the hash; 0: free */
     uint32_t len;
 } entry_t;
 
 struct sym_answer_cache_s {
     size_t size;
-    uint64_t written; /* bytes in all, gaps at the ring's end included */
-    size_t at;        /* where the next goes: written modulo size */
+    uint64_t written; /* bytes written in all, including gaps at the ring's
+                         end */
+    size_t at;        /* position of the next one: written modulo size */
     uint32_t mask;    /* of sets */
     entry_t *entries;
-    char *ring; /* keys, each with its text behind it */
+    char *ring; /* keys, each followed by its text */
 };
 
 _Static_assert(sizeof(entry_t) * WAYS == LINE, "a set is a cache line");
@@ -81,7 +83,7 @@ sym_answer_cache_free(sym_answer_cache_t *r)
 static uint64_t
 hash_key(const sym_answer_cache_key_t *key)
 {
-    /* ids are counted up from 1: a form lies above them */
+    /* ids count up from 1: the form uses the bits above them */
     uint64_t h =
         (key->module_id ^ (uint64_t) key->form << 40) * 0x9e3779b97f4a7c15u;
 
@@ -124,7 +126,8 @@ is_there(const sym_answer_cache_t *r, uint64_t place)
 }
 
 
-/* The text at a valid position.  Avoids a division, which would be the cost. */
+/* The text at a valid position.  Avoids a division, which would dominate the
+   cost. */
 static const char *
 text_at(const sym_answer_cache_t *r, uint64_t place)
 {
@@ -159,7 +162,7 @@ sym_answer_cache_meet(sym_answer_cache_t *r, const sym_answer_cache_key_t *key,
         return SYM_ANSWER_CACHE_HIT;
     }
 
-    /* the newest stands first; the oldest makes room */
+    /* the newest is first; the oldest is evicted */
     memmove(set + 1, set, (WAYS - 1) * sizeof(*set));
     *set = (entry_t){ .tag = tag_of(hash) };
     return SYM_ANSWER_CACHE_MISS;
@@ -178,7 +181,7 @@ sym_answer_cache_keep(sym_answer_cache_t *r, const sym_answer_cache_key_t *key,
         return;
     }
 
-    /* a text lies in one piece */
+    /* a text is contiguous */
     if (r->size - r->at < need) {
         r->written += r->size - r->at;
         r->at = 0;

@@ -6,15 +6,14 @@
 #include "base/hash.h"
 #include "object/object_id.h"
 
-/* A module may lie in each way of the one set that its key leads to.  With half
- * as many ways, of 10,000 modules that are asked for in turn a fifth would push
- * each other out. */
+/* A module may be in any way of its key's set.  With half as many ways, a fifth
+ * of 10,000 modules used in turn would evict each other. */
 #define SETS 4096
 #define WAYS 8
 
-#define LINE 64 /* of the cache: an entry's first two are what is compared */
+#define LINE 64 /* cache lines: comparisons use an entry's first two */
 
-/* name, id, code id, and the file's own name; nearly all fit. */
+/* name, id, code id, and the file's own name; nearly all modules fit. */
 #define TEXT_MAX 195
 #define TEXTS 4
 
@@ -30,7 +29,7 @@ typedef struct {
     char text[TEXT_MAX];
 } entry_t;
 
-/* By the tags, the other ways are passed over without a look at them. */
+/* Tags rule out other ways without reading them. */
 typedef struct {
     uint32_t tags[WAYS];
 } set_t;
@@ -38,8 +37,8 @@ typedef struct {
 struct sym_module_cache_s {
     sym_hash_key_t key;
     set_t sets[SETS];
-    uint8_t next[SETS]; /* the way that is given up, when none is free */
-    entry_t entries[WAYS][SETS]; /* the last ways are rarely touched */
+    uint8_t next[SETS];          /* the way to evict if none is free */
+    entry_t entries[WAYS][SETS]; /* the last ways are rarely used */
 };
 
 _Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_CODE_ID_MAX <= UINT8_MAX,
@@ -159,7 +158,7 @@ sym_module_cache_find(const sym_module_cache_t *cache, uint64_t version,
 }
 
 
-/* The way for a new module: one that no longer counts, or the next in turn. */
+/* The way for a new module: an outdated one, or the next in turn. */
 static unsigned
 way_for(sym_module_cache_t *cache, size_t place, uint64_t version)
 {

@@ -1,9 +1,9 @@
 /*
  * names.h - the cache of demangled names.
  *
- * A worker has one, and so has a command.  Names that are met again are copied,
- * hostile ones that are not demangled included.  Memory is fixed: that of an
- * answer cache (answers.h).
+ * A worker has one, and so has a command.  Repeated names are copied, including
+ * hostile ones that are not demangled.  Memory is fixed: that of an answer
+ * cache (answers.h).
  */
 #ifndef SYM_SYMBOLICATE_CACHE_NAMES_H
 #define SYM_SYMBOLICATE_CACHE_NAMES_H
@@ -12,17 +12,18 @@
 
 typedef struct sym_names_s sym_names_t;
 
-/* With room for so many bytes of names; 0: keeps none.  NULL when out of
+/* With room for this many bytes of names; 0: caches none.  NULL when out of
  * memory. */
 sym_names_t *sym_names_create(size_t bytes);
 void sym_names_free(sym_names_t *names);
 
-/* As sym_demangle(); the view lives until the next call.  What is not demangled
- * comes back as it is. */
+/* Like sym_demangle(); the view lives until the next call.  A name that is not
+ * demangled is returned unchanged. */
 sym_str_t sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang,
                          unsigned style);
 
-/* How many names had to be demangled, their bytes, and how many were copied. */
+/* Number of names that were demangled, their bytes, and number of cache
+   hits. */
 typedef struct {
     uint64_t demangled, demangled_bytes, copied;
 } sym_names_counts_t;

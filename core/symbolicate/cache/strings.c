@@ -2,7 +2,7 @@
 
 #define SLOTS_MIN 64
 
-/* In a few texts none is met three times. */
+/* Too few texts for one to be seen three times. */
 #define TEXTS_MIN 32
 
 #define SLOTS_MAX 4096
@@ -11,7 +11,7 @@
 /* Longer ones are rare, and unpacking them costs little more than copying. */
 #define TEXT_MAX 1024
 
-/* Of a cache that remembers nothing. */
+/* Marks a cache that keeps nothing. */
 static const sym_string_cache_t nothing = { 0 };
 
 

@@ -1,11 +1,11 @@
 /*
- * strings.h - texts of symcaches that a request writes again and again.
+ * strings.h - texts of symcaches that a request writes repeatedly.
  *
- * Frames of one request share files, and inlined calls share names.  A text
- * that is met for the second time is cached as it was written, escaped and all,
- * and from then on copied: cheaper than unpacking it, above all where a path's
- * backslashes must be escaped (measured: 3 to 22 % of the time of an answer over
- * real files).  One that is met once costs a look into a table.
+ * Frames of one request share files, and inlined calls share names.  The second
+ * time a text is seen, its escaped form is cached, and later copied: cheaper
+ * than unpacking it, above all for paths with backslashes to escape (measured:
+ * 3 to 22 % of the time of an answer over real files).  A text seen once costs
+ * a lookup in a table.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_STRINGS_H
 #define SYM_SYMBOLICATE_CACHE_STRINGS_H
@@ -17,9 +17,9 @@
 typedef struct {
     uint32_t module;
     sym_string_ref_t ref; /* SYM_NO_REF: free */
-    const char *text;     /* NULL: met once */
+    const char *text;     /* NULL: seen once */
     uint32_t len;
-    uint32_t form; /* how it is written: of the caller's */
+    uint32_t form; /* the caller's form of the text */
 } sym_string_cache_slot_t;
 
 typedef struct {
@@ -28,10 +28,10 @@ typedef struct {
     char *pos, *end; /* free bytes for texts */
 } sym_string_cache_t;
 
-/* Text is copied by blocks of so many bytes, over its end. */
+/* Text is copied in blocks of this size, beyond its end. */
 #define SYM_STRING_CACHE_BLOCK 32
 
-/* For about n texts; without memory it just remembers nothing. */
+/* For about n texts; without memory it caches nothing. */
 void sym_string_cache_init(sym_string_cache_t *cache, sym_arena_t *arena,
                            uint64_t n);
 
@@ -45,7 +45,7 @@ sym_string_cache_slot(const sym_string_cache_t *cache, uint32_t module,
 }
 
 
-/* Notes that the text was met; true if it is worth keeping. */
+/* Records that the text was seen; true if it is worth caching. */
 static inline bool
 sym_string_cache_meet(sym_string_cache_slot_t *slot, uint32_t module,
                       sym_string_ref_t ref, uint32_t form)
@@ -60,7 +60,7 @@ sym_string_cache_meet(sym_string_cache_slot_t *slot, uint32_t module,
 }
 
 
-/* Keeps the text, if there is room for it. */
+/* Caches the text, if there is room for it. */
 void sym_string_cache_keep(sym_string_cache_t *cache,
                            sym_string_cache_slot_t *slot, const char *text,
                            size_t len);

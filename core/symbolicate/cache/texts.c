@@ -1,8 +1,8 @@
 #include "symbolicate/cache/texts.h"
 
-/* Answers to random addresses of a large C++ program name one text for every
- * two of them, of 150 bytes; few name five.  Memory that is not written to
- * costs nothing. */
+/* Answers to random addresses of a large C++ program need one text of 150 bytes
+ * for every two of them; few need five.  Memory that is never written costs
+ * nothing. */
 #define SLOTS_PER_QUESTION 2
 #define BYTES_PER_QUESTION 512
 
@@ -45,7 +45,7 @@ sym_texts_forget(sym_texts_t *texts)
     }
 
     memset(texts->slots, 0, ((size_t) texts->mask + 1) * sizeof(*texts->slots));
-    texts->n_free = texts->mask / 2 + 1;        /* searches stay short */
+    texts->n_free = texts->mask / 2 + 1;        /* keeps searches short */
     texts->pos = texts->bytes + SYM_TEXT_ALIGN; /* offset 0 means none */
     texts->is_full = false;
 }

@@ -1,13 +1,13 @@
 /*
- * texts.h - names and files of a batch of answers, as they are written.
+ * texts.h - rendered names and files of a batch of answers.
  *
- * A batch asks for the same names again and again, and unpacking, demangling and
- * escaping them is most of its work.  So each text is made once, while questions
- * are asked in the order of their addresses, which is the order in which a
- * symcache has its strings; answers are then written in the order of asking, by
- * the places of their texts, without a search.
+ * A batch needs the same names repeatedly, and unpacking, demangling and
+ * escaping them is most of its work.  So each text is made once, while
+ * questions are looked up in the order of their addresses, which is the order
+ * of a symcache's strings; answers are then written in the order of the
+ * questions, from the positions of their texts, without a search.
  *
- * The size is fixed.  A text that finds no room is left out.
+ * The size is fixed.  Texts without room are left out.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_TEXTS_H
 #define SYM_SYMBOLICATE_CACHE_TEXTS_H
@@ -16,12 +16,12 @@
 #include "json/out.h"
 #include "artifacts/symcache/read/reader.h"
 
-/* A text by its place; 0: it was left out. */
+/* A text by its position; 0: it was left out. */
 typedef uint32_t sym_text_t;
 
 typedef struct {
     sym_string_ref_t ref; /* SYM_NO_REF: free */
-    uint32_t form;        /* how it is written: of the caller's */
+    uint32_t form;        /* the caller's form of the text */
     sym_text_t text;
 } sym_text_slot_t;
 
@@ -29,16 +29,16 @@ typedef struct {
     sym_text_slot_t *slots;
     uint32_t mask, n_free;
     char *bytes, *pos, *end;
-    bool is_full; /* a text found no room */
+    bool is_full; /* a text had no room */
 } sym_texts_t;
 
 /* For the answers to n questions.  False: out of memory. */
 bool sym_texts_init(sym_texts_t *texts, sym_arena_t *arena, uint32_t n);
 
-/* Forgets all of them. */
+/* Drops all of them. */
 void sym_texts_forget(sym_texts_t *texts);
 
-/* Where the search for a text begins: worth being fetched ahead. */
+/* First slot of the search for a text, for prefetching. */
 static inline sym_text_slot_t *
 sym_texts_first(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 {
@@ -48,7 +48,7 @@ sym_texts_first(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 }
 
 
-/* Its slot, or the free one where it belongs; ref is not SYM_NO_REF. */
+/* Its slot, or a free one for it; ref is not SYM_NO_REF. */
 static inline sym_text_slot_t *
 sym_texts_find(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 {
@@ -63,13 +63,13 @@ sym_texts_find(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 }
 
 
-/* A text is written to where it stays, then its slot is filled. */
+/* A text is written to its final position, then its slot is filled. */
 sym_out_t sym_texts_begin(const sym_texts_t *texts);
 void sym_texts_end(sym_texts_t *texts, const sym_out_t *out,
                    sym_text_slot_t *slot, sym_string_ref_t ref, uint32_t form);
 
-/* Texts lie at multiples of this, behind their length, and so many bytes can be
- * read behind them. */
+/* Texts are at multiples of this, after their length, and this many bytes after
+ * them can be read. */
 #define SYM_TEXT_ALIGN 8u
 #define SYM_TEXT_SLACK 64u
 
@@ -91,7 +91,7 @@ sym_texts_get(const sym_texts_t *texts, sym_text_t text)
 }
 
 
-/* Copies most texts in one go, whatever their length. */
+/* Copies most texts in one go, independent of their length. */
 static inline void
 sym_texts_write(const sym_texts_t *texts, sym_text_t text, sym_out_t *out)
 {

@@ -1,8 +1,9 @@
 /*
- * worker.h - the worker cache: what outlives a request, for one open store.
+ * worker.h - the worker cache: caches that outlive a request, for one open
+ * store.
  *
- * Belongs to that store and goes with it: ids of modules mean nothing in
- * another.  Nothing in it holds pages of the store.
+ * It belongs to that store and ends with it, because ids of modules are valid
+ * in one store only.  It does not hold pages of the store.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_WORKER_H
 #define SYM_SYMBOLICATE_CACHE_WORKER_H
@@ -15,7 +16,7 @@ typedef struct {
     sym_module_cache_t *modules;
 } sym_worker_cache_t;
 
-/* With room for so many bytes of answers.  NULL when out of memory. */
+/* With room for this many bytes of answers.  NULL when out of memory. */
 sym_worker_cache_t *sym_worker_cache_create(size_t answer_bytes);
 void sym_worker_cache_free(sym_worker_cache_t *cache);
 
