@@ -119,6 +119,7 @@ typedef struct {
     uint64_t temp_limit, file_limit, live_limit; /* shares of the quota */
     uint64_t modules, extents;
     uint64_t ready, absent, failed, malformed;
+    uint64_t paths;   /* records of paths */
     uint64_t evicted; /* modules, since the store was made */
     unsigned readers; /* slots taken in the table of readers */
     unsigned reading; /* those with an open snapshot */
@@ -314,6 +315,7 @@ sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
 typedef struct {
     char key[SYM_STORE_MARK_MAX]; /* the last one that was shown */
     size_t len;
+    unsigned table; /* of a walk over several tables: which one */
 } sym_store_mark_t;
 
 /*

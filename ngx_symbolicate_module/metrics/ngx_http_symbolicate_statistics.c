@@ -173,6 +173,7 @@ ngx_http_symbolicate_statistics_begin(
     statistics->slice = slice;
     statistics->i = 0;
     statistics->mark.len = 0;
+    statistics->mark.table = 0;
 }
 
 
@@ -218,6 +219,7 @@ ngx_http_symbolicate_statistics_slice(
 
         ngx_http_symbolicate_statistics_put(statistics);
         statistics->mark.len = 0;
+        statistics->mark.table = 0;
         statistics->i++;
     }
 
@@ -310,14 +312,15 @@ ngx_http_symbolicate_statistics_read(void *data)
     sym_store_stat_t  *stat;
 
     stat = &statistics->next[statistics->i].stat;
-    before = statistics->mark.len ? stat->modules : 0;
+    before = statistics->mark.len || statistics->mark.table
+             ? stat->modules + stat->paths : 0;
 
     statistics->status = sym_store_stat_part(statistics->db->db,
                                              &statistics->mark,
                                              statistics->budget, stat,
                                              &statistics->err);
 
-    n = stat->modules - before;
+    n = stat->modules + stat->paths - before;
     statistics->budget -= ngx_min(n, statistics->budget);
 }
 

@@ -446,6 +446,41 @@ test_list(void)
 }
 
 
+/* --- counts --- */
+
+static void
+test_stat(void)
+{
+    sym_object_ref_t a = ref_of("a.so", ID_A, BUILD_A);
+    sym_object_ref_t b = ref_of("b.so", ID_B, NULL);
+    sym_path_record_t absent = path_of(SYM_PATH_ABSENT, 0);
+    sym_store_mark_t mark = { .len = 0 };
+    sym_store_stat_t stat = { 0 }, slices;
+    sym_error_t err = { 0 };
+    unsigned n = 0;
+
+    start();
+    (void) kit_put(w, "old", 1, 100);
+    (void) put(&a, 1, false);
+    (void) put(&b, 2, true);
+    (void) put_path(w, "one", "none", "", &absent);
+    (void) sym_store_stat(w, &stat, &err);
+    ok(stat.modules == 3 && stat.ready == 3 && stat.extents == 3
+           && stat.paths == 3,
+       "records of all tables");
+    ok(stat.live_bytes == w->live_pages * STORE_PAGE + w->negatives,
+       "and what they take");
+
+    while (sym_store_stat_part(w, &mark, 1, &slices, &err) == SYM_AGAIN) {
+        n++;
+    }
+    ok(n > 3 && slices.modules == 3 && slices.paths == 3
+           && slices.live_bytes == stat.live_bytes,
+       "the same in slices");
+    finish("counts");
+}
+
+
 /* --- eviction --- */
 
 static void
@@ -491,6 +526,7 @@ main(void)
     test_tombstone();
     test_choice();
     test_list();
+    test_stat();
     test_eviction();
     return done_testing();
 }

@@ -1,4 +1,4 @@
-#include "store/env.h"
+#include "store/tables.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -81,6 +81,71 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
     stat->failed += record->state == SYM_MODULE_FAILED;
     stat->malformed += record->state == SYM_MODULE_MALFORMED;
     return SYM_OK;
+}
+
+
+static sym_status_t
+count_object(void *ctx, const MDB_val *key, const MDB_val *val)
+{
+    const count_t *c = ctx;
+    sym_store_stat_t *stat = c->stat;
+    sym_object_record_t record;
+
+    /* entries by further ids are no records */
+    if (sym_object_check(key, val, &record) == SYM_OK) {
+        stat->modules++;
+        stat->ready += record.state == SYM_MODULE_READY;
+        stat->malformed += record.state == SYM_MODULE_MALFORMED;
+        stat->extents += record.extents;
+        stat->live_bytes += record.pages * STORE_PAGE;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+count_path(void *ctx, const MDB_val *key, const MDB_val *val)
+{
+    const count_t *c = ctx;
+    sym_path_record_t record;
+
+    if (sym_path_record_check(key, val, &record) == SYM_OK) {
+        c->stat->paths++;
+        c->stat->live_bytes += sym_path_record_bytes(key, val, &record);
+    }
+
+    return SYM_OK;
+}
+
+
+/* The directory, the objects, the paths: as many records as are left. */
+static sym_status_t
+count_tables(count_t *c, sym_store_mark_t *mark, uint64_t records,
+             sym_error_t *err)
+{
+    enum { DIRECTORY, OBJECTS, PATHS, END };
+    sym_store_t *store = c->snapshot->store;
+    MDB_txn *txn = c->snapshot->txn;
+    sym_status_t status = SYM_OK;
+
+    while (status == SYM_OK && mark->table != END) {
+        status =
+            mark->table == DIRECTORY ? sym_directory_part(
+                store, txn, mark, records, count_state, c, err)
+            : mark->table == OBJECTS
+                ? sym_table_part(txn, store->objects, NULL, mark,
+                                 &(uint64_t){ records }, count_object, c, err)
+                : sym_table_part(txn, store->paths, NULL, mark,
+                                 &(uint64_t){ records }, count_path, c, err);
+
+        if (status == SYM_OK) {
+            mark->table++;
+            mark->len = 0;
+        }
+    }
+
+    return status;
 }
 
 
@@ -167,7 +232,7 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
 
     /* a snapshot keeps its slot when it ends: stat does not count its own
      * reader */
-    if (mark->len == 0) {
+    if (mark->len == 0 && mark->table == 0) {
         *out = (sym_store_stat_t){ 0 };
         (void) mdb_reader_list(store->env, count_reader, out);
     }
@@ -177,8 +242,7 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
     }
 
     c.snapshot = snapshot;
-    status = sym_directory_part(store, snapshot->txn, mark, records,
-                                count_state, &c, err);
+    status = count_tables(&c, mark, records, err);
     if (status == SYM_OK) {
         status = read_meta(snapshot, out, err);
     }
