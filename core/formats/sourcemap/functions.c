@@ -176,7 +176,7 @@ sym_functions_find(const sym_functions_t *f, uint32_t source, uint32_t line,
     const sym_function_start_t *starts;
     size_t low = 0, high;
 
-    if (source >= f->n_maps) {
+    if (source >= f->n_maps || f->maps[source].n_starts == 0) {
         return SYM_SOURCEMAP_NONE;
     }
 

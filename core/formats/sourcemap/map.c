@@ -250,7 +250,9 @@ add_part(reader_t *r, sym_map_part_t *part)
 static void
 read_map(reader_t *r)
 {
-    sym_map_part_t part = { .mappings = SYM_STR("") };
+    sym_map_part_t part = { .mappings = SYM_STR(""),
+                            .functions = SYM_STR(""),
+                            .ignored = SYM_STR("") };
     sym_raw_string_t key;
     bool is_indexed = false;
     size_t n = 0;

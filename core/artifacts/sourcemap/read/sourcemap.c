@@ -239,6 +239,22 @@ token_at(const block_t *block, uint32_t i)
 
 /* --- lookups --- */
 
+/* Where a block begins, as its record says. */
+static bool
+block_begin(const sym_sourcemap_t *s, uint32_t number, uint64_t *begin)
+{
+    const uint8_t *r =
+        record_at(s, s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES);
+
+    if (r == NULL) {
+        return false;
+    }
+
+    *begin = (uint64_t) sym_get32(r) << 32 | sym_get32(r + 4);
+    return true;
+}
+
+
 /* The first block that begins at or after the position. */
 static bool
 find_block(const sym_sourcemap_t *s, uint64_t position, uint32_t *number)
@@ -247,14 +263,13 @@ find_block(const sym_sourcemap_t *s, uint64_t position, uint32_t *number)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const uint8_t *r =
-            record_at(s, s->blocks_ref, middle, SYM_SOURCEMAP_BLOCK_BYTES);
+        uint64_t begin;
 
-        if (r == NULL) {
+        if (!block_begin(s, middle, &begin)) {
             return false;
         }
 
-        if (((uint64_t) sym_get32(r) << 32 | sym_get32(r + 4)) < position) {
+        if (begin < position) {
             low = middle + 1;
         } else {
             high = middle;
@@ -290,7 +305,7 @@ sym_status_t
 sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
                    sym_sourcemap_token_t *token)
 {
-    uint64_t position = (uint64_t) line << 32 | column;
+    uint64_t position = (uint64_t) line << 32 | column, begin;
     uint32_t number, i;
     block_t block;
 
@@ -319,13 +334,13 @@ sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
     }
 
     if (number < s->n_blocks) {
-        if (!block_at(s, number, &block)) {
+        if (!block_begin(s, number, &begin)) {
             return SYM_DAMAGED;
         }
 
-        if (position_at(&block, 0) == position) {
-            *token = token_at(&block, 0);
-            return SYM_OK;
+        if (begin == position) {
+            return sym_sourcemap_token(s, number * SYM_SOURCEMAP_BLOCK_TOKENS,
+                                       token);
         }
     }
 
