@@ -11,8 +11,9 @@ typedef struct {
 static items_t
 items_of(sym_str_t text)
 {
-    return (items_t){ sym_raw_space(text.data, text.data + text.len),
-                      text.data + text.len };
+    const char *end = text.len != 0 ? text.data + text.len : text.data;
+
+    return (items_t){ end != NULL ? sym_raw_space(text.data, end) : NULL, end };
 }
 
 

@@ -35,11 +35,10 @@ before_first(sym_str_t text, char c)
 static sym_str_t
 extension_of(sym_str_t file)
 {
-    sym_str_t end = after_last(file, '.');
+    sym_str_t end = file.len != 0 ? after_last(file, '.') : file;
 
-    return file.data != NULL && end.len != file.len
-               ? sym_str(end.data - 1, end.len + 1)
-               : sym_str(NULL, 0);
+    return end.len != file.len ? sym_str(end.data - 1, end.len + 1)
+                               : sym_str(NULL, 0);
 }
 
 
