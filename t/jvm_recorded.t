@@ -32,6 +32,35 @@ open my $one, '>', "$served/jvm/bad-oneline.txt" or die;
 print $one "a.b.C -> x:\n    1:1:void m():10:10 -> a\n";
 close $one or die;
 
+# Symbolicator's own test cases: the first mapping of a request is the case's.
+my $own = "$root/../jvm";
+my $served_files = 0;
+my $api = $JSON->decode(slurp("$root/jvm/api.json"));
+for my $path (glob "$own/cases/*.request.json") {
+    my ($name) = $path =~ /jvm-([^\/]+)\.request/;
+    my ($first) = grep { $_->{type} eq 'proguard' } @{ $JSON->decode(slurp($path))->{modules} };
+    serve("$own/$name/proguard.txt", $first->{uuid});
+}
+unlink "$served/jvm/api.json";
+open my $list, '>', "$served/jvm/api.json" or die;
+print $list $JSON->encode($api);
+close $list or die;
+
+sub serve {
+    my ($path, $id) = @_;
+    my $file = 'own' . $served_files++;
+    symlink $path, "$served/jvm/$file" or die;
+    $api->{$file} = { file => $file, debugId => $id, symbolType => 'proguard' };
+    return;
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $in, '<:raw', $path or die "$path: $!";
+    local $/;
+    return scalar <$in>;
+}
+
 my $port = SymServer::free_port();
 my $server = SymServer->start_deaf('recorded', SymTools::path('python3'),
                                    "$root/server.py", $served, $port);
@@ -44,16 +73,16 @@ my $t = SymGiven->new->start;
 
 sub file {
     my ($name) = @_;
-    my ($path) = grep { -e } "$root/jvm/cases/$name", "$root/jvm/cases/$name.gz";
-    open my $in, '<:raw', $path or die "$path: $!";
-    my $text = do { local $/; <$in> };
+    my ($path) = grep { -e } map { ("$_/$name", "$_/$name.gz") } "$root/jvm/cases", "$own/cases";
+    my $text = slurp($path);
     gunzip(\$text => \my $plain) if $path =~ /\.gz$/;
     $text = $plain if $path =~ /\.gz$/;
     return $text =~ s/\@SERVER\@/127.0.0.1:$port/gr;
 }
 
 my @names = map { m{([^/]+)\.request\.json(?:\.gz)?$} } glob("$root/jvm/cases/*");
-cmp_ok(@names, '>=', 37, 'recorded cases');
+push @names, map { m{([^/]+)\.request\.json$} } glob("$own/cases/*");
+cmp_ok(@names, '>=', 42, 'recorded cases');
 
 for my $round ('', ' again') {
     for my $name (@names) {

@@ -69,7 +69,8 @@ typedef struct {
 typedef struct {
     sym_str_t data; /* the complete file, or the first piece of a streamed
                        one */
-    sym_str_t asked_id; /* the canonical debug id by which the file was asked for,
+    sym_str_t
+        asked_id; /* the canonical debug id by which the file was asked for,
                            or "".  A file that does not hold an id has this one */
     const sym_format_services_t *services;
 

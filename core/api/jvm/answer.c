@@ -6,6 +6,9 @@
 /* Work on all lookups of a request (base/steps.h). */
 #define REQUEST_STEPS (UINT64_C(1) << 26)
 
+/* How many mappings are set back in the time of a frame. */
+#define STEPS_OF_FRAME 64
+
 static sym_status_t write_exceptions(sym_request_t *r, sym_out_t *out,
                                      uint32_t *budget);
 static sym_status_t write_stacks(sym_request_t *r, sym_out_t *out,
@@ -125,10 +128,10 @@ jvm_resume(sym_request_t *r)
 
 static void
 write_exception(const jvm_t *j, const jvm_exception_t *e, sym_str_t *full,
-                sym_out_t *out)
+                sym_out_t *out, uint32_t *budget)
 {
     sym_str_t class =
-        full->data != NULL ? jvm_map_class(j, *full) : sym_str(NULL, 0);
+        full->data != NULL ? jvm_map_class(j, *full, budget) : sym_str(NULL, 0);
     sym_str_t module = e->module, type = e->type;
     size_t dot = class.data != NULL ? class.len : 0;
 
@@ -136,8 +139,8 @@ write_exception(const jvm_t *j, const jvm_exception_t *e, sym_str_t *full,
         dot--;
     }
 
-    if (dot != 0) {
-        module = sym_str(class.data, dot - 1);
+    if (class.data != NULL) {
+        module = sym_str(class.data, dot != 0 ? dot - 1 : 0);
         type = sym_str(class.data + dot, class.len - dot);
     }
 
@@ -194,7 +197,7 @@ write_exceptions(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
         sym_budget_charge(budget, 1);
         sym_out_raw(out, j->next != 0 ? SYM_STR(", ") : SYM_STR(""));
-        write_exception(j, &exceptions[j->next], &full, out);
+        write_exception(j, &exceptions[j->next], &full, out, budget);
     }
 
     sym_out_raw(out, SYM_STR("], \"stacktraces\": ["));
@@ -237,7 +240,7 @@ write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         if (j->thrown.data == NULL) {
             return SYM_NOMEM;
         }
-        write_exception(j, &stack->exception, &j->thrown, out);
+        write_exception(j, &stack->exception, &j->thrown, out, budget);
 
         /* the stack may go on in another snapshot */
         j->thrown = sym_arena_copy(j->base.arena, j->thrown);
@@ -268,6 +271,7 @@ map_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         for (uint32_t i = 0; i < j->n_mappings; i++) {
             j->mappings[i].carried.is_set = false;
         }
+        sym_budget_charge(budget, 1 + j->n_mappings / STEPS_OF_FRAME);
     }
 
     for (; j->frame < stack->n; j->frame++) {
@@ -361,7 +365,7 @@ write_classes(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         sym_budget_charge(budget, 1);
         original = j->next != 0 && item[-1].key == item->key
                        ? sym_str(NULL, 0) /* once more */
-                       : jvm_map_class(j, classes[item->at]);
+                       : jvm_map_class(j, classes[item->at], budget);
 
         if (original.data != NULL) {
             sym_out_raw(out, j->is_first ? SYM_STR("") : SYM_STR(", "));
@@ -393,7 +397,7 @@ write_errors(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             return SYM_AGAIN;
         }
 
-        sym_budget_charge(budget, 1);
+        sym_budget_charge(budget, 1 + j->n_mappings / STEPS_OF_FRAME);
         if (m->is_source || is_open(j, m)) {
             continue;
         }

@@ -2,9 +2,11 @@
 
 #include "base/steps.h"
 
-/* Work on one frame (base/steps.h), some 10 ms, and on one that is found. */
+/* Work on one frame (base/steps.h), some 10 ms; on one that is found; on a search
+ * for a class. */
 #define FRAME_STEPS (UINT64_C(1) << 20)
 #define RESULT_STEPS 64
+#define CLASS_STEPS 16
 
 /* How many steps take as long as a frame of an answer. */
 #define STEPS_OF_FRAME 64
@@ -12,9 +14,11 @@
 /* --- lookups --- */
 
 sym_str_t
-jvm_map_class(const jvm_t *j, sym_str_t name)
+jvm_map_class(const jvm_t *j, sym_str_t name, uint32_t *budget)
 {
     sym_jvm_class_t class;
+
+    sym_budget_charge(budget, 1 + j->n_mappings * CLASS_STEPS / STEPS_OF_FRAME);
 
     for (uint32_t i = 0; i < j->n_mappings; i++) {
         if (sym_jvm_find_class(&j->mappings[i].jvm, name, &class) == SYM_OK) {
@@ -104,8 +108,13 @@ map_by_any(jvm_t *j, const jvm_frame_t *frame, uint32_t number,
         jvm_mapping_t *m = &j->mappings[i];
         sym_jvm_answer_t a;
         sym_jvm_found_t found;
-        sym_status_t rc =
-            sym_jvm_ask(&m->jvm, q, &m->carried, steps, &a, &found);
+        sym_status_t rc;
+
+        if (!sym_steps_take(steps, CLASS_STEPS)) {
+            break;
+        }
+
+        rc = sym_jvm_ask(&m->jvm, q, &m->carried, steps, &a, &found);
 
         if (rc != SYM_OK || found == SYM_JVM_UNKNOWN) {
             continue;

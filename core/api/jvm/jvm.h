@@ -152,7 +152,7 @@ sym_status_t jvm_map_frame(jvm_t *j, uint32_t frame, uint32_t number,
                            uint32_t *budget);
 
 /* The class by the first mapping that has it; data NULL: none has. */
-sym_str_t jvm_map_class(const jvm_t *j, sym_str_t name);
+sym_str_t jvm_map_class(const jvm_t *j, sym_str_t name, uint32_t *budget);
 
 void jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,
                      uint32_t *budget);

@@ -1,21 +1,45 @@
 #include "api/jvm/jvm.h"
 
-/* The need of an earlier module of the same file. */
 static bool
-find_earlier(const jvm_t *j, uint32_t n, const jvm_module_t *m, uint32_t *need)
+is_same(const jvm_module_t *a, const jvm_module_t *b)
 {
-    const jvm_module_t *modules = j->request.modules.items;
+    return a->is_source == b->is_source
+           && sym_debug_id_eq(&a->ref.debug_id, &b->ref.debug_id);
+}
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (modules[i].is_source == m->is_source
-            && sym_debug_id_eq(&modules[i].ref.debug_id, &m->ref.debug_id))
-        {
-            *need = modules[i].need;
-            return true;
-        }
+
+/* Sets `need` of each module to the number of the first one of the same file.
+ * SYM_NOMEM. */
+static sym_status_t
+find_first(jvm_t *j)
+{
+    jvm_module_t *modules = j->request.modules.items;
+    uint32_t n = j->request.modules.n, first = 0;
+    sym_sort_item_t *order =
+        sym_arena_alloc(j->base.arena, ((size_t) n + 1) * sizeof(*order));
+
+    if (order == NULL) {
+        return SYM_NOMEM;
     }
 
-    return false;
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = (sym_sort_item_t){
+            sym_object_ref_hash(&modules[i].ref) ^ modules[i].is_source, i
+        };
+    }
+
+    if (!sym_sort(order, n)) {
+        return SYM_NOMEM;
+    }
+
+    for (uint32_t i = 0; i < n; i++) {
+        jvm_module_t *m = &modules[order[i].at];
+
+        first = i != 0 && is_same(m, &modules[first]) ? first : order[i].at;
+        m->need = first;
+    }
+
+    return SYM_OK;
 }
 
 
@@ -29,14 +53,15 @@ jvm_find_needs(jvm_t *j)
 
     j->base.needs = sym_arena_calloc(j->base.arena, j->request.modules.n,
                                      sizeof(*j->base.needs));
-    if (j->base.needs == NULL) {
+    if (j->base.needs == NULL || find_first(j) != SYM_OK) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < j->request.modules.n; i++) {
         jvm_module_t *m = &modules[i];
 
-        if (find_earlier(j, i, m, &m->need)) {
+        if (m->need != i) {
+            m->need = modules[m->need].need;
             continue;
         }
 
