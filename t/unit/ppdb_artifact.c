@@ -15,6 +15,8 @@
 #define DOCUMENTS 300
 #define POINTS_MAX 40
 #define LARGE_POINTS 30000 /* of one method: several pieces */
+#define LARGE_METHODS 60000
+#define LARGE_DOCUMENTS 60000
 
 typedef struct {
     sym_ppdb_given_t *points; /* as they were given */
@@ -376,6 +378,43 @@ test_document(void)
 }
 
 
+/* Documents are found while methods are read; both tables go on in further
+ * extents, which must follow each other. */
+static void
+test_large(void)
+{
+    memory_extents_t m = { 0 };
+    sym_error_t err = { 0 };
+    sym_writer_stats_t stats;
+    sym_ppdb_t p;
+    sym_ppdb_writer_t *w =
+        sym_ppdb_writer_create(memory_put, &m, LARGE_METHODS, &err);
+
+    for (uint32_t i = 1; i <= LARGE_METHODS; i++) {
+        sym_ppdb_given_t points[3] = { { 0, i, 0 },
+                                       { 5, i + 1, 0 },
+                                       { 9, i + 2, 0 } };
+        uint32_t number;
+        char path[64];
+
+        if (i <= LARGE_DOCUMENTS) {
+            (void) snprintf(path, sizeof(path),
+                            "/a/long/folder/%u/name_of_%u.cs", i, i);
+            (void) sym_ppdb_add_document(w, sym_cstr(path), SYM_LANG_CSHARP,
+                                         &number);
+        }
+        (void) sym_ppdb_add_method(w, i, points, 3);
+    }
+
+    ok(sym_ppdb_finish(w, false, &stats) == SYM_OK, "a large one is written");
+    ok(sym_ppdb_open(&p, memory_get, &m, &err) == SYM_OK
+           && sym_ppdb_check(&p, &err) == SYM_OK,
+       "its tables are whole");
+    sym_ppdb_writer_free(w);
+    memory_free(&m);
+}
+
+
 static void
 test_kind(void)
 {
@@ -397,6 +436,7 @@ main(void)
     test_kind();
     test_document();
     test_random();
+    test_large();
     test_damage();
     test_limits();
 

@@ -254,7 +254,7 @@ write_text(sym_jvm_writer_t *w, sym_str_t text, uint32_t *ref)
         return sym_fail(w->err, SYM_LIMIT, "a name is too long");
     }
 
-    room = sym_extents_alloc(&w->extents, SYM_LANE_TEXTS, len + text.len,
+    room = sym_extents_alloc(&w->extents, SYM_LANE_MAIN, len + text.len,
                              SYM_PLACE_ANY, ref);
     if (room == NULL) {
         return w->err->status;

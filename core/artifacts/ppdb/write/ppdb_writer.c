@@ -159,7 +159,7 @@ add_text(sym_ppdb_writer_t *w, sym_str_t text, uint32_t *ref)
         return SYM_OK;
     }
 
-    room = sym_extents_alloc(&w->extents, SYM_LANE_TEXTS, text.len,
+    room = sym_extents_alloc(&w->extents, SYM_LANE_MAIN, text.len,
                              SYM_PLACE_ANY, ref);
     if (room == NULL) {
         return w->err->status;

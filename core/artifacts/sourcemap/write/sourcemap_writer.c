@@ -103,8 +103,6 @@ cut(sym_str_t text)
 }
 
 
-/* Texts are in the lane of the other records: with two lanes the extents of a
- * table would not follow each other. */
 static sym_status_t
 put_text(sym_sourcemap_writer_t *w, sym_str_t text, uint32_t *ref)
 {

@@ -17,10 +17,8 @@ typedef struct {
     uint32_t number;
 } sym_extent_t;
 
-/* A portable PDB's texts are written at the same time as its other records.
- * Both share extent 0, which keeps small modules small; then each lane fills
- * its own extents. */
-typedef enum { SYM_LANE_MAIN, SYM_LANE_TEXTS, SYM_LANES } sym_lane_t;
+/* Tables go on in the next extent, so all records of an artifact are in one lane. */
+typedef enum { SYM_LANE_MAIN, SYM_LANES } sym_lane_t;
 
 typedef struct {
     sym_extent_put_pt put;
