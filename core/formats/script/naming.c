@@ -95,7 +95,8 @@ add_chain(sym_naming_name_t *name, const sym_naming_link_t *links, size_t n)
         return;
     }
 
-    for (size_t i = n; i-- > 0;) {
+    /* a chain of millions names many functions: the rest of it is not read */
+    for (size_t i = n; i-- > 0 && name->n < SYM_NAMING_PARTS_MAX;) {
         add_link(name, &links[i]);
         if (i != 0 && links[i].type == SYM_LINK_NAME) {
             sym_naming_add(name, SYM_STR("."));

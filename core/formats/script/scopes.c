@@ -12,11 +12,17 @@
 /* Script bytes of which a name is made: a longer identifier or literal is cut. */
 #define PART_MAX 1024
 
+/* What all names may cost, for each byte of the script: real names cost about 2. */
+#define COST_OF_PART 16
+#define COST_PER_BYTE 8
+#define COST_FREE 65536
+
 typedef struct {
     const char *start, *end;
     sym_js_token_t token; /* the next one */
     const char *last;     /* the end of the one before it */
     unsigned depth;
+    uint64_t cost; /* of names so far */
     sym_naming_t naming;
     sym_js_scopes_t *scopes;
     sym_error_t *err;
@@ -265,7 +271,15 @@ add_scope(parser_t *p, const char *start, const sym_naming_name_t *name)
     }
 
     for (size_t i = name->n; i-- > 0;) {
-        s->parts[s->n_parts++] = cut(name->parts[i]);
+        const sym_js_scope_part_t part = cut(name->parts[i]);
+
+        s->parts[s->n_parts++] = part;
+        p->cost += COST_OF_PART + part.text.len;
+    }
+
+    if (p->cost > COST_PER_BYTE * (uint64_t) (p->end - p->start) + COST_FREE) {
+        fail(p, SYM_LIMIT, "names of functions are too long");
+        return SIZE_MAX;
     }
 
     s->scopes[s->n++] = scope;
