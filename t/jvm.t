@@ -14,6 +14,7 @@ use SymGiven;
 use Test::More;
 
 my $t = SymGiven->new->start;
+my $asked = $t;
 my %source = $t->source('/maps', layout => { type => 'unified' },
                          filters => { filetypes => ['proguard'] })->%*;
 
@@ -29,7 +30,7 @@ sub mapping {
 
 sub ask {
     my ($ids, %more) = @_;
-    my $r = $t->request('POST', '/symbolicate-jvm',
+    my $r = $asked->request('POST', '/symbolicate-jvm',
         headers => ['Content-Type' => 'application/json'],
         body => JSON::PP::encode_json({
             sources => [\%source],
@@ -92,6 +93,11 @@ for my $case (
         headers => ['Content-Type' => 'application/json']);
     is($r->{status}, $status, "$name: $status") or diag $r->{body};
 }
+
+$asked = SymGiven->new(more => 'symbolicate_slice 1;')->start;
+is(names(ask([1, 2], frames(['x', 'a', 2], ['y', 'a', 1]))),
+   'a.Main.run:11 b.Main.go:20', 'a frame in each turn');
+is($asked->end, '', '... with a clean log');
 
 is($t->end, '', 'a clean log');
 done_testing();

@@ -106,6 +106,20 @@ jvm_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
+/* Before the first frame of a stack. */
+static void
+begin_frames(jvm_t *j)
+{
+    j->frame = 0;
+    j->results.n = 0;
+    j->can_rewrite = j->thrown.data != NULL;
+
+    for (uint32_t i = 0; i < j->n_mappings; i++) {
+        j->mappings[i].carried.is_set = false;
+    }
+}
+
+
 bool
 jvm_resume(sym_request_t *r)
 {
@@ -115,11 +129,9 @@ jvm_resume(sym_request_t *r)
     /* frames of the stack under way are views of the snapshot before */
     if (r->step == write_frames) {
         r->step = map_frames;
-        j->is_mapped = false;
     }
 
-    j->frame = 0;
-    j->results.n = 0;
+    begin_frames(j);
     return open_mappings(j) == SYM_OK && j->n_mappings == n;
 }
 
@@ -250,9 +262,9 @@ write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     }
 
     sym_out_raw(out, SYM_STR(", \"frames\": ["));
-    j->frame = 0;
     j->result = 0;
-    j->results.n = 0;
+    begin_frames(j);
+    sym_budget_charge(budget, 1 + j->n_mappings / STEPS_OF_FRAME);
     r->step = map_frames;
     return SYM_OK;
 }
@@ -265,14 +277,6 @@ map_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     jvm_t *j = (jvm_t *) r;
     const jvm_stack_t *stacks = j->request.stacks.items,
                       *stack = &stacks[j->next];
-
-    if (j->frame == 0) {
-        j->can_rewrite = j->thrown.data != NULL;
-        for (uint32_t i = 0; i < j->n_mappings; i++) {
-            j->mappings[i].carried.is_set = false;
-        }
-        sym_budget_charge(budget, 1 + j->n_mappings / STEPS_OF_FRAME);
-    }
 
     for (; j->frame < stack->n; j->frame++) {
         uint32_t number =

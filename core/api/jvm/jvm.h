@@ -109,7 +109,6 @@ typedef struct {
     uint64_t steps; /* of lookups that are left */
     uint32_t next;  /* exception, stack, class or module to be written */
     bool is_first;  /* nothing is written of the list */
-    bool is_mapped; /* all frames of the stack are */
     bool can_rewrite;
     sym_str_t thrown;
     uint32_t frame; /* next of the stack */
