@@ -201,17 +201,32 @@ reserve_modules(sym_request_t *r)
 }
 
 
+/* Those of modules were derived ahead.  NULL: it is not askable. */
+static const sym_ref_key_t *
+key_of(const sym_request_t *r, uint32_t i, sym_ref_key_t *own)
+{
+    if (i < r->stats.modules) {
+        const sym_ref_key_t *key = &r->ahead[i % AHEAD];
+
+        return key->key.id.len != 0 ? key : NULL;
+    }
+
+    return sym_request_key(r, &r->needs[i], own) ? own : NULL;
+}
+
+
 static sym_status_t
 open_need(sym_request_t *r, uint32_t i)
 {
     sym_need_t *m = &r->needs[i];
     sym_status_t rc = SYM_NOT_FOUND;
-    sym_ref_key_t k;
+    sym_ref_key_t own;
+    const sym_ref_key_t *k = key_of(r, i, &own);
 
-    if (sym_request_key(r, m, &k)) {
+    if (k != NULL) {
         sym_missing_t told = { 0 };
 
-        rc = look_for(r, i, &k, &told);
+        rc = look_for(r, i, k, &told);
 
         /* why it failed need not be in the store */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
@@ -228,7 +243,7 @@ open_need(sym_request_t *r, uint32_t i)
     } else if (m->is_fetched) {
         m->found = SYM_NEED_FOUND;
         m->fetched_bytes =
-            sym_resolver_source_bytes(r->resolver, &k.key, m->kind, &k.asked);
+            sym_resolver_source_bytes(r->resolver, &k->key, m->kind, &k->asked);
         r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
         m->found = SYM_NEED_FOUND;
@@ -402,10 +417,10 @@ expect_modules(const sym_request_t *r)
     uint32_t end = left < AHEAD ? i + left : i + AHEAD;
 
     for (uint32_t k = i; k < end; k++) {
-        sym_ref_key_t key;
+        sym_ref_key_t *key = &r->ahead[k % AHEAD];
 
-        (void) sym_ref_key(r->needs[k].ref, &key);
-        sym_resolver_expect(r->resolver, k, &key.key);
+        (void) sym_ref_key(r->needs[k].ref, key);
+        sym_resolver_expect(r->resolver, k, &key->key);
     }
 
     for (uint32_t k = i; k < end; k++) {
@@ -431,6 +446,13 @@ open_needs(sym_request_t *r, uint32_t *budget)
     double started = r->options->now_s();
     sym_status_t rc = SYM_OK;
     bool is_told;
+
+    if (r->ahead == NULL) {
+        r->ahead = sym_arena_alloc(r->arena, AHEAD * sizeof(*r->ahead));
+        if (r->ahead == NULL) {
+            return SYM_NOMEM;
+        }
+    }
 
     while (r->n_opened < n_needs(r) && *budget > 0 && rc == SYM_OK) {
         if (r->n_opened < r->stats.modules && r->n_opened % AHEAD == 0) {

@@ -188,6 +188,7 @@ struct sym_request_s {
 
     /* for request.c */
     bool is_opening;
+    sym_ref_key_t *ahead; /* keys of the next modules */
     uint32_t n_opened;
     uint32_t hits;      /* modules found without waiting */
     uint32_t unsettled; /* not found, and not settled by the server */

@@ -52,21 +52,31 @@ sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b)
 
 /* --- reading --- */
 
+/* The value of a digit; more than 15: none.  Every request reads ids. */
+static unsigned
+digit_of(char c)
+{
+    unsigned digit = (unsigned) (uint8_t) c - '0';
+    unsigned letter = ((unsigned) (uint8_t) c | 0x20) - 'a';
+
+    return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
+}
+
+
 /* Reads n bytes of two digits each. */
 static bool
 read_bytes(const char *p, size_t n, uint8_t *out)
 {
+    unsigned bad = 0;
+
     for (size_t i = 0; i < n; i++) {
-        int high = sym_hex_digit(p[2 * i]), low = sym_hex_digit(p[2 * i + 1]);
+        unsigned high = digit_of(p[2 * i]), low = digit_of(p[2 * i + 1]);
 
-        if (high < 0 || low < 0) {
-            return false;
-        }
-
+        bad |= high | low;
         out[i] = (uint8_t) (high << 4 | low);
     }
 
-    return true;
+    return bad < 16;
 }
 
 
