@@ -328,7 +328,8 @@ test_keys(void)
     s = one(
         &r,
         HTTP("\"http://e.com\",\"filters\":{\"filetypes\":[\"proguard\"]}"));
-    ok(s->rules.files == 0, "file types that nobody reads are never asked for");
+    ok(s->rules.files == 1u << SYM_SOURCE_PROGUARD,
+       "mappings alone are asked for");
     sym_arena_drop(&r.arena);
 
     s = one(&r, "[{\"id\":\"i\",\"type\":\"sentry\",\"url\":"

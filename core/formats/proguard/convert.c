@@ -39,6 +39,9 @@ is_name_byte(char c)
 }
 
 
+/* Fewer bytes are a complete file (formats/format.h). */
+#define HEAD_BYTES 64
+
 /* "a.B -> " or its beginning, if the text is cut there. */
 static bool
 begins_class(sym_str_t s, bool is_cut)
@@ -91,7 +94,7 @@ probe(const uint8_t *data, size_t len)
         }
 
         if (n != 0 && line.data[0] != '#' && line.data[0] != '\r') {
-            return begins_class(line, newline == NULL);
+            return begins_class(line, newline == NULL && len >= HEAD_BYTES);
         }
 
         n += newline != NULL;
