@@ -52,31 +52,30 @@ sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b)
 
 /* --- reading --- */
 
-/* The value of a digit; more than 15: none.  Every request reads ids. */
-static unsigned
-digit_of(char c)
-{
-    unsigned digit = (unsigned) (uint8_t) c - '0';
-    unsigned letter = ((unsigned) (uint8_t) c | 0x20) - 'a';
-
-    return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
-}
-
+/* The value of a digit and 16; 0: none.  Every request reads ids. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21,
+    ['6'] = 22, ['7'] = 23, ['8'] = 24, ['9'] = 25, ['a'] = 26, ['b'] = 27,
+    ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31, ['A'] = 26, ['B'] = 27,
+    ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
+};
 
 /* Reads n bytes of two digits each. */
 static bool
 read_bytes(const char *p, size_t n, uint8_t *out)
 {
-    unsigned bad = 0;
+    const uint8_t *digits = (const uint8_t *) p;
+    unsigned all = 16;
 
     for (size_t i = 0; i < n; i++) {
-        unsigned high = digit_of(p[2 * i]), low = digit_of(p[2 * i + 1]);
+        unsigned high = digit_values[digits[2 * i]];
+        unsigned low = digit_values[digits[2 * i + 1]];
 
-        bad |= high | low;
-        out[i] = (uint8_t) (high << 4 | low);
+        all &= high & low;
+        out[i] = (uint8_t) (high << 4 | (low & 15));
     }
 
-    return bad < 16;
+    return all != 0;
 }
 
 
