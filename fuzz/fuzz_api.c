@@ -76,13 +76,16 @@ choose(uint8_t byte)
 static const sym_api_route_t *
 choose_route(const sym_api_t *api, uint8_t byte)
 {
+    const sym_api_route_t *made[SYM_API_ROUTES_MAX];
     unsigned n = 0;
 
-    while (api->routes[n].suffix != NULL) {
-        n++;
+    for (const sym_api_route_t *r = api->routes; r->suffix != NULL; r++) {
+        if (r->kind == SYM_ROUTE_REQUEST) {
+            made[n++] = r;
+        }
     }
 
-    return &api->routes[byte % n];
+    return made[byte % n];
 }
 
 

@@ -187,12 +187,15 @@ sym_request_t *
 sym_api_create(const sym_api_t *api, sym_arena_t *arena,
                const sym_request_options_t *options, const sym_api_call_t *call)
 {
-    sym_request_t *r = api->create(arena, options, call);
+    const sym_api_route_t *route = call->route;
+    sym_request_t *r =
+        sym_request_create(arena, route->ops, options, call->body);
 
-    if (r != NULL) {
-        r->cache_tag = (row_of(api) + 1) << SYM_REQUEST_FORM_BITS;
+    if (r == NULL || (route->init != NULL && !route->init(r, call))) {
+        return NULL;
     }
 
+    r->cache_tag = (row_of(api) + 1) << SYM_REQUEST_FORM_BITS;
     return r;
 }
 

@@ -16,38 +16,14 @@
 #include "api/request.h"
 #include "metrics/counters.h"
 
+/* The same bits as nginx's. */
 typedef enum {
-    SYM_METHOD_GET = 1,
-    SYM_METHOD_POST = 2,
-    SYM_METHOD_HEAD = 4
+    SYM_METHOD_GET = 2,
+    SYM_METHOD_HEAD = 4,
+    SYM_METHOD_POST = 8
 } sym_method_t;
 
-/* What a route does. */
-typedef enum {
-    SYM_ROUTE_REQUEST, /* create(), parse, answer */
-    SYM_ROUTE_TEXT,    /* always the same status and text */
-    SYM_ROUTE_RESULT, /* the result of a request that outlived its client, whose
-                          id follows the suffix */
-    SYM_ROUTE_FILE    /* a symbol file, whose path follows the suffix */
-} sym_route_kind_t;
-
-/* One path below a location. */
-typedef struct {
-    const char *suffix;  /* of the path; NULL ends the list */
-    const char *version; /* label of its counters, shared by synonyms */
-    unsigned number;     /* the API's own number for it */
-    unsigned methods;    /* bits of sym_method_t */
-    const char *accepts; /* media type that a POST must have; NULL: any */
-    bool is_root;        /* matches only in "location = /" */
-    bool needs_base;     /* does not match where the location is a regular
-                            expression */
-    sym_route_kind_t kind;
-    unsigned status;  /* of SYM_ROUTE_TEXT */
-    const char *text; /* and its body */
-} sym_api_route_t;
-
-#define SYM_API_ROUTES_MAX 15
-#define SYM_API_ANSWERS_MAX 3
+typedef struct sym_api_route_s sym_api_route_t;
 
 /* A client's request; sym_request_options_t has the server's settings. */
 typedef struct {
@@ -56,10 +32,44 @@ typedef struct {
     bool is_query;   /* a GET: the body is its query */
     sym_str_t body;  /* stays in place until the request ends */
     sym_str_t query; /* after '?', of any method */
-    /* A header's value as sent, data NULL if absent.  Only during create(). */
+    /* A header's value as sent, data NULL if absent.  Only during init(). */
     sym_str_t (*header)(void *ctx, const char *name);
     void *ctx;
 } sym_api_call_t;
+
+/* What a route does.  The server has a handler for each. */
+typedef enum {
+    SYM_ROUTE_REQUEST, /* init(), parse, answer */
+    SYM_ROUTE_TEXT,    /* always the same status and text */
+    SYM_ROUTE_RESULT, /* the result of a request that outlived its client, whose
+                          id follows the suffix */
+    SYM_ROUTE_FILE    /* a symbol file, whose path follows the suffix */
+} sym_route_kind_t;
+
+/* One path below a location. */
+struct sym_api_route_s {
+    const char *suffix;  /* of the path; NULL ends the list */
+    const char *version; /* label of its counters, shared by synonyms */
+    unsigned methods;    /* bits of sym_method_t */
+    const char *accepts; /* media type that a POST must have; NULL: any */
+    bool is_root;        /* matches only in "location = /" */
+    bool needs_base;     /* does not match where the location is a regular
+                            expression */
+    sym_route_kind_t kind;
+    const sym_request_ops_t *ops; /* of SYM_ROUTE_REQUEST */
+    /* Takes what the request needs of the call besides its body.  NULL: nothing.
+     * False: out of memory. */
+    bool (*init)(sym_request_t *r, const sym_api_call_t *call);
+    /* SYM_ROUTE_FILE: the object that a path means, with views of it, and a bit
+     * for each sym_source_file_t that it may be; false: it means none. */
+    bool (*read_file)(sym_str_t path, sym_object_ref_t *object,
+                      unsigned *files);
+    unsigned status;  /* of SYM_ROUTE_TEXT */
+    const char *text; /* and its body */
+};
+
+#define SYM_API_ROUTES_MAX 15
+#define SYM_API_ANSWERS_MAX 3
 
 /* An error that the server answers with. */
 typedef struct {
@@ -80,10 +90,6 @@ typedef struct {
     sym_api_route_t routes[SYM_API_ROUTES_MAX + 1];
     /* Content types of answers.  The first is the default. */
     const char *answers[SYM_API_ANSWERS_MAX + 1];
-    /* NULL when out of memory. */
-    sym_request_t *(*create)(sym_arena_t *arena,
-                             const sym_request_options_t *options,
-                             const sym_api_call_t *call);
     /* Writes the body of an error, and returns its content type.  At most six
      * bytes for each of its texts, and 64 more.  NULL: {"title", "description"}.
      */
@@ -92,11 +98,6 @@ typedef struct {
      * says what is wrong.  NULL: requests end with their clients. */
     bool (*read_wait)(sym_str_t query, sym_api_wait_t *wait,
                       const char **refusal);
-    /* The object that a path of SYM_ROUTE_FILE means, with views of it, and a bit
-     * for each sym_source_file_t that it may be; false: it means none.  NULL:
-     * the API has no such route. */
-    bool (*read_file)(sym_str_t path, sym_object_ref_t *object,
-                      unsigned *files);
     /* The answer itself tells of modules that could not be fetched: they are no
      * reason for an error. */
     bool tells_failures;
@@ -131,8 +132,7 @@ const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
 
-/* What follows the suffix of a SYM_ROUTE_RESULT or SYM_ROUTE_FILE that the path
- * matches. */
+/* What follows the suffix in a path that the route takes. */
 sym_str_t sym_api_rest(const sym_api_route_t *route,
                        const sym_api_location_t *location, sym_str_t path);
 
@@ -142,7 +142,8 @@ bool sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type);
 /* The index of the content type that an Accept header asks for. */
 unsigned sym_api_answer(const sym_api_t *api, sym_str_t accept);
 
-/* Calls api->create(), and sets the API's tag for the cache of answers. */
+/* Makes the request of a call to a SYM_ROUTE_REQUEST of the API, with the API's tag
+ * for the cache of answers.  NULL: out of memory. */
 sym_request_t *sym_api_create(const sym_api_t *api, sym_arena_t *arena,
                               const sym_request_options_t *options,
                               const sym_api_call_t *call);

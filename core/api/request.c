@@ -17,6 +17,26 @@
 /* Room for needs of later rounds, at first. */
 #define NEEDS_MIN 16
 
+sym_request_t *
+sym_request_create(sym_arena_t *arena, const sym_request_ops_t *ops,
+                   const sym_request_options_t *options, sym_str_t body)
+{
+    sym_request_t *r = sym_arena_calloc(arena, 1, ops->size);
+    sym_request_options_t *copy = sym_arena_alloc(arena, sizeof(*copy));
+
+    if (r == NULL || copy == NULL) {
+        return NULL;
+    }
+
+    *copy = *options;
+    r->ops = ops;
+    r->arena = arena;
+    r->body = body;
+    r->options = copy;
+    return r;
+}
+
+
 /* Reading the clock is a noticeable cost in a request of two frames. */
 static void
 start_clock(sym_request_t *r)

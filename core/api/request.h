@@ -131,8 +131,10 @@ typedef struct {
 typedef sym_status_t (*sym_request_step_t)(sym_request_t *r, sym_out_t *out,
                                            uint32_t *budget);
 
-/* Functions of an API. */
+/* A kind of request. */
 typedef struct {
+    size_t size; /* of the structure that begins with sym_request_t */
+
     /* Sets needs, and of stats jobs, stacks, frames and modules: at most so many
      * frames are asked at once. */
     sym_status_t (*parse)(sym_request_t *r, uint32_t budget);
@@ -145,10 +147,14 @@ typedef struct {
      * that is impossible, because a module is gone of which a frame was being
      * written.  NULL: always possible. */
     bool (*resume)(sym_request_t *r);
+
+    /* Adds the number of frames of each module, of the first `max` frames, to its
+     * place in counts.  NULL: the API does not count them. */
+    void (*count_frames)(const sym_request_t *r, uint32_t max,
+                         uint32_t *counts);
 } sym_request_ops_t;
 
-/* The first member of an API's own structure, filled in by the API if not said
- * otherwise. */
+/* The first member of an API's own structure. */
 struct sym_request_s {
     const sym_request_ops_t *ops;
     sym_arena_t *arena;
@@ -168,11 +174,6 @@ struct sym_request_s {
     sym_request_stats_t stats;
     uint32_t
         cache_tag; /* set by the registry; separates cached texts of APIs */
-
-    /* Adds the number of frames of each module, of the first `max` frames, to its
-     * place in counts.  NULL: the API does not count them. */
-    void (*count_frames)(const sym_request_t *r, uint32_t max,
-                         uint32_t *counts);
 
     unsigned form; /* separates the API's own texts of one address, which are
                       cached across requests: sym_resolver_repeat(); 0: none are */
@@ -196,6 +197,13 @@ struct sym_request_s {
 };
 
 /* --- for the driver --- */
+
+/* A request that is not parsed yet: all else is zero.  Copies the options.  NULL:
+ * out of memory. */
+sym_request_t *sym_request_create(sym_arena_t *arena,
+                                  const sym_request_ops_t *ops,
+                                  const sym_request_options_t *options,
+                                  sym_str_t body);
 
 /*
  * SYM_OK; SYM_AGAIN: call again; SYM_MALFORMED or SYM_LIMIT: refused, see

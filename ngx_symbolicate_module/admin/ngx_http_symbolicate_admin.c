@@ -25,7 +25,6 @@
 typedef struct {
     ngx_str_t    name;
     ngx_uint_t   method;
-    const char  *method_name;
     ngx_uint_t   has_key;         /* NAME/ID follows */
     ngx_int_t  (*handler)(ngx_http_request_t *r, sym_module_key_t *key,
                           sym_scopes_t *scopes);
@@ -34,22 +33,22 @@ typedef struct {
 
 static ngx_http_symbolicate_admin_page_t  ngx_http_symbolicate_admin_pages[] = {
 
-    { ngx_string("/cache"), NGX_HTTP_DELETE, "DELETE", 1,
+    { ngx_string("/cache"), NGX_HTTP_DELETE, 1,
       ngx_http_symbolicate_purge_one },
 
-    { ngx_string("/events"), NGX_HTTP_POST, "POST", 0,
+    { ngx_string("/events"), NGX_HTTP_POST, 0,
       ngx_http_symbolicate_events },
 
-    { ngx_string("/explain"), NGX_HTTP_GET, "GET", 1,
+    { ngx_string("/explain"), NGX_HTTP_GET, 1,
       ngx_http_symbolicate_explain },
 
-    { ngx_string("/missing"), NGX_HTTP_GET, "GET", 0,
+    { ngx_string("/missing"), NGX_HTTP_GET, 0,
       ngx_http_symbolicate_ledger },
 
-    { ngx_string("/modules"), NGX_HTTP_GET, "GET", 0,
+    { ngx_string("/modules"), NGX_HTTP_GET, 0,
       ngx_http_symbolicate_listing },
 
-    { ngx_null_string, 0, NULL, 0, NULL }
+    { ngx_null_string, 0, 0, NULL }
 };
 
 
@@ -260,7 +259,7 @@ ngx_http_symbolicate_admin(ngx_http_request_t *r)
                                    "a debug file and its debug id");
     }
 
-    rc = ngx_http_symbolicate_method(r, page->method, page->method_name, 0);
+    rc = ngx_http_symbolicate_method(r, page->method, 0);
 
     if (rc != NGX_DECLINED) {
         return rc;

@@ -66,8 +66,7 @@ ngx_http_symbolicate_health_handler(ngx_http_request_t *r)
                            page->name.data, page->name.len)
                == 0)
         {
-            rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET",
-                                             slcf->cors);
+            rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET, slcf->cors);
 
             if (rc != NGX_DECLINED) {
                 return rc;

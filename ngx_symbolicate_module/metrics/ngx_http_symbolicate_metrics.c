@@ -40,7 +40,7 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD,
-                                     "GET, HEAD", slcf->cors);
+                                     slcf->cors);
     if (rc != NGX_DECLINED) {
         return rc;
     }

@@ -89,8 +89,7 @@ ngx_http_symbolicate_page_handler(ngx_http_request_t *r)
         }
     }
 
-    rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD,
-                                     "GET, HEAD", 0);
+    rc = ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD, 0);
     if (rc != NGX_DECLINED) {
         return rc;
     }

@@ -42,11 +42,11 @@
 #define NGX_SYMBOLICATE_READ_BYTE    3
 
 
-static ngx_int_t ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
-    const sym_api_route_t *route);
+static ngx_int_t ngx_http_symbolicate_lookup_start(ngx_http_request_t *r,
+    sym_str_t rest);
+static ngx_int_t ngx_http_symbolicate_lookup_text(ngx_http_request_t *r,
+    sym_str_t rest);
 static ngx_int_t ngx_http_symbolicate_lookup_unsupported(ngx_http_request_t *r,
-    const sym_api_route_t *route);
-static ngx_int_t ngx_http_symbolicate_lookup_other(ngx_http_request_t *r,
     const sym_api_route_t *route);
 static sym_str_t ngx_http_symbolicate_lookup_header(void *data,
     const char *name);
@@ -69,8 +69,72 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_lookup_work = {
 };
 
 
+/* By kind of route.  rest: what follows the suffix in the path. */
+static ngx_int_t (*const ngx_http_symbolicate_lookup_routes[])(
+    ngx_http_request_t *r, sym_str_t rest) = {
+    [SYM_ROUTE_REQUEST] = ngx_http_symbolicate_lookup_start,
+    [SYM_ROUTE_TEXT] = ngx_http_symbolicate_lookup_text,
+    [SYM_ROUTE_RESULT] = ngx_http_symbolicate_result_handler,
+    [SYM_ROUTE_FILE] = ngx_http_symbolicate_proxy_handler
+};
+
+
+_Static_assert(SYM_METHOD_GET == NGX_HTTP_GET
+               && SYM_METHOD_HEAD == NGX_HTTP_HEAD
+               && SYM_METHOD_POST == NGX_HTTP_POST, "methods of routes");
+
+
 ngx_int_t
 ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                         rc;
+    sym_str_t                         path;
+    const sym_api_route_t            *route;
+    ngx_http_symbolicate_ctx_t       *ctx;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    path = sym_str((char *) r->uri.data, r->uri.len);
+    route = sym_api_route(slcf->api, &slcf->place, path);
+
+    if (route == NULL) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
+                                               SYM_STR("404 Not Found"), NULL);
+    }
+
+    rc = ngx_http_symbolicate_method(r, route->methods, slcf->cors);
+
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    ctx = ngx_http_symbolicate_ctx_get(r);
+    if (ctx == NULL) {
+        return NGX_ERROR;
+    }
+
+    ctx->route = route;
+
+    return ngx_http_symbolicate_lookup_routes[route->kind](r,
+                                    sym_api_rest(route, &slcf->place, path));
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_lookup_text(ngx_http_request_t *r, sym_str_t rest)
+{
+    ngx_http_symbolicate_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
+
+    return ngx_http_symbolicate_send_plain(r, ctx->route->status,
+                                           ctx->route->text);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
 {
     ngx_int_t                         rc;
     const sym_api_route_t            *route;
@@ -78,24 +142,6 @@ ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-
-    route = sym_api_route(slcf->api, &slcf->place,
-                          sym_str((char *) r->uri.data, r->uri.len));
-
-    if (route == NULL) {
-        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
-                                               SYM_STR("404 Not Found"), NULL);
-    }
-
-    rc = ngx_http_symbolicate_lookup_methods(r, route);
-
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    if (route->kind != SYM_ROUTE_REQUEST) {
-        return ngx_http_symbolicate_lookup_other(r, route);
-    }
 
     lookup = ngx_http_symbolicate_task_create(r,
                                          sizeof(ngx_http_symbolicate_lookup_t),
@@ -107,8 +153,9 @@ ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r)
     lookup->stats = &lookup->task.ctx->stats;
     lookup->store = ngx_http_symbolicate_store_of(slcf->store);
     lookup->task.is_query = (r->method == NGX_HTTP_GET);
-    lookup->task.ctx->route = route;
     lookup->task.ctx->started_ns = ngx_http_symbolicate_clock_ns();
+
+    route = lookup->task.ctx->route;
 
     lookup->call.route = route;
     lookup->call.is_query = lookup->task.is_query;
@@ -158,71 +205,6 @@ ngx_http_symbolicate_lookup_unsupported(ngx_http_request_t *r,
     return ngx_http_symbolicate_send_error(r, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
                                        SYM_STR("415 Unsupported Media Type"),
                                        (char *) p);
-}
-
-
-/* A path that asks for no symbols. */
-static ngx_int_t
-ngx_http_symbolicate_lookup_other(ngx_http_request_t *r,
-    const sym_api_route_t *route)
-{
-    sym_str_t                         rest;
-    ngx_http_symbolicate_ctx_t       *ctx;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
-
-    ctx = ngx_http_symbolicate_ctx_get(r);
-    if (ctx == NULL) {
-        return NGX_ERROR;
-    }
-
-    ctx->route = route;
-
-    if (route->kind == SYM_ROUTE_TEXT) {
-        return ngx_http_symbolicate_send_plain(r, route->status, route->text);
-    }
-
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-
-    rest = sym_api_rest(route, &slcf->place,
-                        sym_str((char *) r->uri.data, r->uri.len));
-
-    return route->kind == SYM_ROUTE_FILE
-           ? ngx_http_symbolicate_proxy_handler(r, rest)
-           : ngx_http_symbolicate_result_handler(r, rest);
-}
-
-
-/* As ngx_http_symbolicate_method(). */
-static ngx_int_t
-ngx_http_symbolicate_lookup_methods(ngx_http_request_t *r,
-    const sym_api_route_t *route)
-{
-    ngx_http_symbolicate_loc_conf_t  *slcf;
-
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-
-    switch (route->methods) {
-
-    case SYM_METHOD_GET:
-        return ngx_http_symbolicate_method(r, NGX_HTTP_GET, "GET", slcf->cors);
-
-    case SYM_METHOD_POST:
-        return ngx_http_symbolicate_method(r, NGX_HTTP_POST, "POST",
-                                           slcf->cors);
-
-    case SYM_METHOD_GET|SYM_METHOD_HEAD:
-        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD,
-                                           "GET, HEAD", slcf->cors);
-
-    case SYM_METHOD_GET|SYM_METHOD_HEAD|SYM_METHOD_POST:
-        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_HEAD
-                                              |NGX_HTTP_POST,
-                                           "GET, HEAD, POST", slcf->cors);
-
-    default:
-        return ngx_http_symbolicate_method(r, NGX_HTTP_GET|NGX_HTTP_POST,
-                                           "GET, POST", slcf->cors);
-    }
 }
 
 

@@ -1249,9 +1249,9 @@ ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup)
         return;
     }
 
-    if (lookup->asked->count_frames) {
-        lookup->asked->count_frames(lookup->asked, NGX_SYMBOLICATE_FRAMES,
-                                    frames);
+    if (lookup->asked->ops->count_frames) {
+        lookup->asked->ops->count_frames(lookup->asked,
+                                         NGX_SYMBOLICATE_FRAMES, frames);
     }
 
     at = (n > NGX_SYMBOLICATE_NOTED) ? (uint32_t) ngx_random() % n : 0;

@@ -110,7 +110,8 @@ ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r, sym_str_t path)
     proxy->path = path;
 
     if (!slcf->proxy.enable || slcf->policy.sources == NULL
-        || !slcf->api->read_file(path, &proxy->object, &proxy->files))
+        || !proxy->task.ctx->route->read_file(path, &proxy->object,
+                                              &proxy->files))
     {
         return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
                                                SYM_STR("404 Not Found"), NULL);

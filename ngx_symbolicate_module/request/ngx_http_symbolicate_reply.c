@@ -16,7 +16,7 @@
 
 
 static ngx_int_t ngx_http_symbolicate_options(ngx_http_request_t *r,
-    const char *name, ngx_uint_t cors);
+    ngx_str_t *names, ngx_uint_t cors);
 static ngx_int_t ngx_http_symbolicate_empty(ngx_http_request_t *r);
 
 
@@ -73,51 +73,62 @@ ngx_http_symbolicate_add_header(ngx_http_request_t *r, const char *name,
 
 ngx_int_t
 ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
-    const char *name, ngx_uint_t cors)
+    ngx_uint_t cors)
 {
-    u_char                           *allow;
-    size_t                            len;
+    size_t                            i;
+    ngx_str_t                         names;
     ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    static const struct {
+        ngx_uint_t   method;
+        ngx_str_t    name;
+    } served[] = {
+        { NGX_HTTP_GET, ngx_string("GET, ") },
+        { NGX_HTTP_HEAD, ngx_string("HEAD, ") },
+        { NGX_HTTP_POST, ngx_string("POST, ") },
+        { NGX_HTTP_DELETE, ngx_string("DELETE, ") }
+    };
 
     if (r->method & methods) {
         return NGX_DECLINED;
     }
 
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-
-    if (slcf->api && slcf->api->is_same_site) {
-
-        if (ngx_http_symbolicate_add_header(r, "Allow", name, ngx_strlen(name))
-            != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
-
-        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_ALLOWED,
-                                           SYM_STR("405 Method Not Allowed"),
-                                           NULL);
-    }
-
-    if (r->method == NGX_HTTP_OPTIONS) {
-        return ngx_http_symbolicate_options(r, name, cors);
-    }
-
-    if (r->method == NGX_HTTP_UNKNOWN) {
-        return ngx_http_symbolicate_send_error(r, NGX_HTTP_BAD_REQUEST,
-                                               SYM_STR("Bad request"),
-                                               "Invalid HTTP method");
-    }
-
-    len = ngx_strlen(name) + sizeof(", OPTIONS") - 1;
-
-    allow = ngx_pnalloc(r->pool, len);
-    if (allow == NULL) {
+    names.len = 0;
+    names.data = ngx_pnalloc(r->pool, sizeof("GET, HEAD, POST, DELETE, OPTIONS"));
+    if (names.data == NULL) {
         return NGX_ERROR;
     }
 
-    (void) ngx_sprintf(allow, "%s, OPTIONS", name);
+    for (i = 0; i < sizeof(served) / sizeof(served[0]); i++) {
+        if (methods & served[i].method) {
+            ngx_memcpy(names.data + names.len, served[i].name.data,
+                       served[i].name.len);
+            names.len += served[i].name.len;
+        }
+    }
 
-    if (ngx_http_symbolicate_add_header(r, "Allow", (char *) allow, len)
+    names.len -= sizeof(", ") - 1;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    if (slcf->api == NULL || !slcf->api->is_same_site) {
+
+        if (r->method == NGX_HTTP_OPTIONS) {
+            return ngx_http_symbolicate_options(r, &names, cors);
+        }
+
+        if (r->method == NGX_HTTP_UNKNOWN) {
+            return ngx_http_symbolicate_send_error(r, NGX_HTTP_BAD_REQUEST,
+                                                   SYM_STR("Bad request"),
+                                                   "Invalid HTTP method");
+        }
+
+        ngx_memcpy(names.data + names.len, ", OPTIONS", sizeof(", OPTIONS") - 1);
+        names.len += sizeof(", OPTIONS") - 1;
+    }
+
+    if (ngx_http_symbolicate_add_header(r, "Allow", (char *) names.data,
+                                        names.len)
         != NGX_OK)
     {
         return NGX_ERROR;
@@ -130,7 +141,7 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
 
 
 static ngx_int_t
-ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name,
+ngx_http_symbolicate_options(ngx_http_request_t *r, ngx_str_t *names,
     ngx_uint_t cors)
 {
     ngx_str_t         any, *requested;
@@ -141,7 +152,8 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name,
         || ngx_http_symbolicate_find_header(r, "Access-Control-Request-Method")
            == NULL)
     {
-        if (ngx_http_symbolicate_add_header(r, "Allow", name, ngx_strlen(name))
+        if (ngx_http_symbolicate_add_header(r, "Allow", (char *) names->data,
+                                            names->len)
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -157,7 +169,7 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, const char *name,
     requested = h ? &h->value : &any;
 
     if (ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Methods",
-                                        name, ngx_strlen(name))
+                                        (char *) names->data, names->len)
             != NGX_OK
         || ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Headers",
                                            (char *) requested->data,

@@ -25,9 +25,9 @@ ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
     const char *name, const char *value, size_t len);
 
 /* NGX_DECLINED: the request has one of the methods that are served; else it has
- * been answered.  name: as Allow lists them.  cors: a preflight may succeed. */
+ * been answered.  cors: a preflight may succeed. */
 ngx_int_t ngx_http_symbolicate_method(ngx_http_request_t *r,
-    ngx_uint_t methods, const char *name, ngx_uint_t cors);
+    ngx_uint_t methods, ngx_uint_t cors);
 
 /* A body of at most `size` bytes, to be written to `out`; NULL: no memory. */
 ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,

@@ -10,7 +10,6 @@
 
 typedef struct {
     sym_request_t base; /* first */
-    sym_request_options_t options;
     sym_object_ref_t ref;
     sym_need_t need;
     sym_question_t question;
@@ -171,30 +170,18 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-static sym_request_t *
-create(sym_arena_t *arena, const sym_request_options_t *options,
-       const sym_api_call_t *call)
-{
-    static const sym_request_ops_t ops = { .parse = parse, .begin = begin };
-    quote_t *q = sym_arena_calloc(arena, 1, sizeof(*q));
-
-    if (q == NULL) {
-        return NULL;
-    }
-
-    q->options = *options;
-    q->base = (sym_request_t){
-        .ops = &ops, .arena = arena, .body = call->body, .options = &q->options
-    };
-    return &q->base;
-}
+static const sym_request_ops_t ops = {
+    .size = sizeof(quote_t),
+    .parse = parse,
+    .begin = begin,
+};
 
 
 const sym_api_t sym_quote_api = {
     .name = "quote",
     .routes = { { .suffix = "/quote",
                   .version = "1",
-                  .methods = SYM_METHOD_POST } },
+                  .methods = SYM_METHOD_POST,
+                  .ops = &ops } },
     .answers = { "application/json" },
-    .create = create,
 };

@@ -18,7 +18,6 @@
 
 typedef struct {
     sym_request_t base; /* first */
-    sym_request_options_t options;
     sym_need_t first;
     uint32_t addr;
     uint32_t at; /* need of the module that is looked up next */
@@ -175,30 +174,18 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-static sym_request_t *
-create(sym_arena_t *arena, const sym_request_options_t *options,
-       const sym_api_call_t *call)
-{
-    static const sym_request_ops_t ops = { .parse = parse, .begin = begin };
-    trail_t *t = sym_arena_calloc(arena, 1, sizeof(*t));
-
-    if (t == NULL) {
-        return NULL;
-    }
-
-    t->options = *options;
-    t->base = (sym_request_t){
-        .ops = &ops, .arena = arena, .body = call->body, .options = &t->options
-    };
-    return &t->base;
-}
+static const sym_request_ops_t ops = {
+    .size = sizeof(trail_t),
+    .parse = parse,
+    .begin = begin,
+};
 
 
 const sym_api_t sym_trail_api = {
     .name = "trail",
     .routes = { { .suffix = "/trail",
                   .version = "1",
-                  .methods = SYM_METHOD_POST } },
+                  .methods = SYM_METHOD_POST,
+                  .ops = &ops } },
     .answers = { "application/json" },
-    .create = create,
 };

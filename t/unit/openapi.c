@@ -181,7 +181,7 @@ is_described(const sym_api_t *api, const sym_api_route_t *route)
         if (found == route
             || (found != NULL && route->kind == SYM_ROUTE_REQUEST
                 && found->kind == SYM_ROUTE_REQUEST
-                && found->number == route->number))
+                && strcmp(found->version, route->version) == 0))
         {
             return true;
         }

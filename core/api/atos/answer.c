@@ -271,7 +271,7 @@ atos_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         .resolver = r->resolver,
         .style = { .mode = a->mode,
                    .full_path = a->full_path,
-                   .is_json = !a->options.is_text,
+                   .is_json = !a->is_text,
                    .delimiter = SYM_STR("\n"),
                    .read = read_text,
                    .show = show_name,

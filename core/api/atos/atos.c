@@ -16,9 +16,9 @@ static unsigned
 form_of(const atos_t *a)
 {
     return FORM | (unsigned) a->mode | (a->full_path ? FORM_PATHS : 0)
-           | (a->options.is_text ? FORM_TEXT : 0)
+           | (a->is_text ? FORM_TEXT : 0)
            | (a->has_return_addresses ? FORM_RETURN : 0)
-           | (a->options.common.names != NULL ? FORM_SHOWN : 0);
+           | (a->base.options->names != NULL ? FORM_SHOWN : 0);
 }
 
 
@@ -45,52 +45,47 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
-static const sym_request_ops_t ops = { parse, atos_begin, atos_resume };
+static const sym_request_ops_t ops = {
+    .size = sizeof(atos_t),
+    .parse = parse,
+    .begin = atos_begin,
+    .resume = atos_resume,
+    .count_frames = count_frames,
+};
 
 
 sym_request_t *
 sym_atos_create(sym_arena_t *arena, const sym_atos_options_t *options,
                 sym_str_t body)
 {
-    atos_t *a = sym_arena_calloc(arena, 1, sizeof(*a));
+    sym_request_t *r = sym_request_create(arena, &ops, &options->common, body);
 
-    if (a == NULL) {
-        return NULL;
+    if (r != NULL) {
+        ((atos_t *) r)->is_text = options->is_text;
+        ((atos_t *) r)->is_query = options->is_query;
     }
 
-    a->base = (sym_request_t){
-        .ops = &ops,
-        .arena = arena,
-        .body = body,
-        .options = &a->options.common,
-        .count_frames = count_frames,
-    };
-    a->options = *options;
-    return &a->base;
+    return r;
 }
 
 
-static sym_request_t *
-create(sym_arena_t *arena, const sym_request_options_t *options,
-       const sym_api_call_t *call)
+static bool
+init(sym_request_t *r, const sym_api_call_t *call)
 {
-    const sym_atos_options_t own = { .common = *options,
-                                     .is_text = call->answer != 0,
-                                     .is_query = call->is_query };
-
-    return sym_atos_create(arena, &own, call->body);
+    ((atos_t *) r)->is_text = call->answer != 0;
+    ((atos_t *) r)->is_query = call->is_query;
+    return true;
 }
 
 
 #define ROUTE(path)                                                            \
     {                                                                          \
-        .suffix = (path), .version = "1", .number = 1,                         \
-        .methods = SYM_METHOD_GET | SYM_METHOD_POST                            \
+        .suffix = (path), .version = "1",                                      \
+        .methods = SYM_METHOD_GET | SYM_METHOD_POST, .ops = &ops, .init = init \
     }
 
 const sym_api_t sym_atos_api = {
     .name = "atos",
     .routes = { ROUTE(""), ROUTE("/"), ROUTE("/atos") },
     .answers = { "application/json", "text/plain; charset=utf-8" },
-    .create = create,
 };

@@ -420,7 +420,7 @@ read_query(atos_t *a)
 sym_status_t
 atos_read(atos_t *a)
 {
-    sym_status_t rc = a->options.is_query ? read_query(a) : read_body(a);
+    sym_status_t rc = a->is_query ? read_query(a) : read_body(a);
 
     return rc != SYM_OK ? rc : collect_modules(a);
 }

@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     sym_request_t base;
-    sym_atos_options_t options;
+    bool is_text, is_query; /* sym_atos_options_t */
     image_t *images;
     uint32_t n_images;
     address_t *addresses;

@@ -19,10 +19,8 @@
 #include "base/sort.h"
 #include "object/object_ref.h"
 
-/* For the API `sentry`.  scope: of the query.  NULL: out of memory. */
-sym_request_t *jvm_create(sym_arena_t *arena,
-                          const sym_request_options_t *options, sym_str_t body,
-                          sym_str_t scope);
+/* For the API `sentry`, which sets `scope`. */
+extern const sym_request_ops_t jvm_ops;
 
 /* --- the request: private to this API --- */
 
@@ -96,7 +94,6 @@ typedef struct {
 typedef struct {
     sym_request_t base; /* first */
 
-    sym_request_options_t options;
     jvm_request_t request;
     sym_str_t scope;
 

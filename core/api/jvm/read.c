@@ -574,7 +574,7 @@ read_frame(jvm_t *j)
     jvm_request_t *q = &j->request;
     jvm_stack_t *stacks = q->stacks.items;
     jvm_stack_t *stack = &stacks[q->stacks.n - 1];
-    uint32_t limit = j->options.limits.frames;
+    uint32_t limit = j->base.options->limits.frames;
     char place[PLACE_MAX];
     jvm_frame_t *frame;
 
@@ -611,7 +611,7 @@ read_frame(jvm_t *j)
 static sym_status_t
 read_exception(jvm_t *j)
 {
-    uint32_t limit = j->options.limits.frames;
+    uint32_t limit = j->base.options->limits.frames;
     char place[PLACE_MAX];
     jvm_exception_t *e =
         jvm_add(j->base.arena, &j->request.exceptions, sizeof(*e));
@@ -636,7 +636,7 @@ read_class(jvm_t *j)
     static const field_t field = {
         .name = { "classes", 7 }, .type = A_TEXT, .text = 0, .json = NONE
     };
-    uint32_t limit = j->options.limits.frames;
+    uint32_t limit = j->base.options->limits.frames;
     sym_str_t *class =
         jvm_add(j->base.arena, &j->request.classes, sizeof(*class));
 
@@ -653,7 +653,7 @@ read_class(jvm_t *j)
 static sym_status_t
 read_module(jvm_t *j)
 {
-    uint32_t limit = j->options.limits.modules;
+    uint32_t limit = j->base.options->limits.modules;
     char place[PLACE_MAX], text[PLACE_MAX];
     module_texts_t texts = { { NULL, 0 }, { NULL, 0 } };
     jvm_module_t *m = jvm_add(j->base.arena, &j->request.modules, sizeof(*m));
@@ -698,7 +698,7 @@ read_sources(jvm_t *j)
 {
     reader_t *r = j->reader;
     const sym_request_source_realm_t realm = { j->scope,
-                                               j->options.source_policy };
+                                               j->base.options->source_policy };
     const char *start = r->p;
     sym_request_sources_t *sources =
         sym_arena_alloc(j->base.arena, sizeof(*sources));
@@ -949,7 +949,7 @@ read_stack(jvm_t *j)
 static sym_status_t
 begin_stack(jvm_t *j)
 {
-    uint32_t limit = j->options.limits.stacks;
+    uint32_t limit = j->base.options->limits.stacks;
     reader_t *r = j->reader;
 
     if (jvm_add(j->base.arena, &j->request.stacks, sizeof(jvm_stack_t)) == NULL)

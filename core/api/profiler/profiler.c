@@ -4,8 +4,6 @@
 #include "base/hex.h"
 #include "json/load.h"
 
-typedef enum { ROUTE_SOURCE = 1, ROUTE_ASM } route_t;
-
 /* A request names one module and one file. */
 #define MEMORY_MAX ((size_t) 1 << 20)
 
@@ -114,30 +112,19 @@ read_asm(profiler_t *p, const json_t *root)
 
 
 static sym_status_t
-read_root(profiler_t *p, const json_t *root)
+parse(sym_request_t *r, sym_status_t (*read)(profiler_t *p, const json_t *root))
 {
-    if (!json_is_object(root)) {
-        return sym_request_refuse(&p->base, SYM_MALFORMED,
-                                  "the request must be an object");
-    }
-
-    return p->is_asm ? read_asm(p, root) : read_source(p, root);
-}
-
-
-static sym_status_t
-parse(sym_request_t *r, uint32_t budget)
-{
-    profiler_t *p = (profiler_t *) r;
     sym_error_t err = { 0 };
     sym_json_t json;
     sym_status_t rc =
         sym_json_load(&json, r->body, MEMORY_MAX, JSON_REJECT_DUPLICATES,
                       "the request is no JSON", &err);
 
-    (void) budget;
     if (rc == SYM_OK) {
-        rc = read_root(p, json.root);
+        rc = json_is_object(json.root)
+                 ? read((profiler_t *) r, json.root)
+                 : sym_request_refuse(r, SYM_MALFORMED,
+                                      "the request must be an object");
     } else if (rc == SYM_MALFORMED) {
         rc = sym_request_refuse(r, rc, "%s", err.what);
     } else if (rc == SYM_LIMIT) {
@@ -150,53 +137,56 @@ parse(sym_request_t *r, uint32_t budget)
 }
 
 
+static sym_status_t
+parse_source(sym_request_t *r, uint32_t budget)
+{
+    (void) budget;
+    return parse(r, read_source);
+}
+
+
+static sym_status_t
+parse_asm(sym_request_t *r, uint32_t budget)
+{
+    (void) budget;
+    return parse(r, read_asm);
+}
+
+
 /* --- the API --- */
 
 static sym_status_t
-begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+refuse_asm(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
-    if (!((profiler_t *) r)->is_asm) {
-        return profiler_source(r, out, budget);
-    }
-
+    (void) budget;
     profiler_write_error(NO_OBJECTS, out);
     r->step = NULL;
     return SYM_OK;
 }
 
 
-static sym_request_t *
-create(sym_arena_t *arena, const sym_request_options_t *options,
-       const sym_api_call_t *call)
-{
-    static const sym_request_ops_t ops = { parse, begin,
-                                           profiler_source_resume };
-    profiler_t *p = sym_arena_calloc(arena, 1, sizeof(*p));
+static const sym_request_ops_t source_ops = {
+    .size = sizeof(profiler_t),
+    .parse = parse_source,
+    .begin = profiler_source,
+    .resume = profiler_source_resume,
+};
 
-    if (p == NULL) {
-        return NULL;
-    }
+static const sym_request_ops_t asm_ops = {
+    .size = sizeof(profiler_t),
+    .parse = parse_asm,
+    .begin = refuse_asm,
+};
 
-    p->options = *options;
-    p->is_asm = call->route->number == ROUTE_ASM;
-    p->base = (sym_request_t){
-        .ops = &ops, .arena = arena, .body = call->body, .options = &p->options
-    };
-    return &p->base;
-}
-
-
-#define ROUTE(path, what, n)                                                   \
+#define ROUTE(what)                                                            \
     {                                                                          \
-        .suffix = (path), .version = (what), .number = (n),                    \
-        .methods = SYM_METHOD_POST                                             \
+        .suffix = "/" #what "/v1", .version = #what,                           \
+        .methods = SYM_METHOD_POST, .ops = &what##_ops                         \
     }
 
 const sym_api_t sym_profiler_api = {
     .name = "profiler",
-    .routes = { ROUTE("/source/v1", "source", ROUTE_SOURCE),
-                ROUTE("/asm/v1", "asm", ROUTE_ASM) },
+    .routes = { ROUTE(source), ROUTE(asm) },
     .answers = { "application/json" },
-    .create = create,
     .tells_failures = true,
 };

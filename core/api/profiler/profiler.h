@@ -13,10 +13,8 @@
 
 typedef struct {
     sym_request_t base; /* first */
-    sym_request_options_t options;
     sym_object_ref_t ref;
     sym_need_t need; /* the symbols of the module */
-    bool is_asm;
     uint32_t offset; /* in the module */
     sym_str_t file;  /* as v5 called it */
 

@@ -128,7 +128,7 @@ ask_chunk(sentry_t *s, uint32_t budget)
 {
     sentry_answer_t *a = s->answer;
     const sentry_stack_t *stack = present_stack(s);
-    double started = s->options.now_s();
+    double started = s->base.options->now_s();
     uint32_t n_questions = 0;
 
     a->chunk = a->frame;
@@ -152,7 +152,7 @@ ask_chunk(sentry_t *s, uint32_t budget)
     }
 
     sym_resolver_ask(a->resolver, a->questions, n_questions);
-    s->base.stats.lookup_s += s->options.now_s() - started;
+    s->base.stats.lookup_s += s->base.options->now_s() - started;
 }
 
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "object/object_ref.h"
 
-/* For sym_api_t; registry.h describes it. */
+/* For sym_api_route_t; registry.h describes it. */
 bool sentry_read_file(sym_str_t path, sym_object_ref_t *object,
                       unsigned *files);
 

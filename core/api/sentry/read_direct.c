@@ -561,7 +561,7 @@ take_usual(direct_t *d, uint64_t *addr)
 static bool
 take_frame(direct_t *d, sentry_t *s)
 {
-    uint32_t seen = 0, limit = s->options.limits.frames;
+    uint32_t seen = 0, limit = s->base.options->limits.frames;
     sentry_stack_t *stack = &s->request.stacks[s->request.n_stacks - 1];
     sentry_frame_t *frame;
     sym_str_t name;
@@ -734,7 +734,7 @@ take_stack_key(direct_t *d, sentry_t *s)
 static bool
 take_stack(direct_t *d, sentry_t *s)
 {
-    uint32_t limit = s->options.limits.stacks;
+    uint32_t limit = s->base.options->limits.stacks;
 
     if ((limit != 0 && s->request.n_stacks == limit) || !take(d, '{')) {
         return odd(d);
@@ -821,7 +821,7 @@ take_module_key(direct_t *d, sentry_t *s, sentry_module_t *module, int key)
 static bool
 take_module(direct_t *d, sentry_t *s)
 {
-    uint32_t seen = 0, limit = s->options.limits.modules;
+    uint32_t seen = 0, limit = s->base.options->limits.modules;
     sentry_module_t *module;
     sym_str_t name;
 

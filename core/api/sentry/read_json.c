@@ -522,7 +522,7 @@ read_frames(reader_t *stack, uint32_t number)
     }
 
     rc = check_limit(s, s->request.n_frames + json_array_size(frames),
-                     s->options.limits.frames, "frames");
+                     s->base.options->limits.frames, "frames");
 
     for (size_t i = 0; rc == SYM_OK && i < json_array_size(frames); i++) {
         reader_t frame = { .s = s, .object = json_array_get(frames, i) };
@@ -615,7 +615,7 @@ read_stacks(const reader_t *r)
         return refuse_type(r, "stacktraces", stacks, "a sequence");
     }
 
-    rc = check_limit(r->s, n, r->s->options.limits.stacks, "stacktraces");
+    rc = check_limit(r->s, n, r->s->base.options->limits.stacks, "stacktraces");
 
     for (size_t i = 0; rc == SYM_OK && i < n; i++) {
         reader_t stack = { .s = r->s, .object = json_array_get(stacks, i) };
@@ -701,7 +701,7 @@ read_modules(const reader_t *r)
         return refuse_type(r, "modules", modules, "a sequence");
     }
 
-    rc = check_limit(r->s, n, r->s->options.limits.modules, "modules");
+    rc = check_limit(r->s, n, r->s->base.options->limits.modules, "modules");
 
     for (size_t i = 0; rc == SYM_OK && i < n; i++) {
         reader_t module = { .s = r->s, .object = json_array_get(modules, i) };
@@ -854,7 +854,8 @@ read_scraping(const reader_t *request, const json_t *value)
 static sym_request_source_realm_t
 realm_of(const sentry_t *s)
 {
-    return (sym_request_source_realm_t){ s->scope, s->options.source_policy };
+    return (sym_request_source_realm_t){ s->scope,
+                                         s->base.options->source_policy };
 }
 
 

@@ -63,80 +63,72 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 enum { FORM_DEMANGLED = 1, FORM_AS_KEPT };
 
 
-#define ROUTE_JVM 6
-
-static sym_request_t *
-create(sym_arena_t *arena, const sym_request_options_t *options,
-       const sym_api_call_t *call)
+static bool
+init(sym_request_t *r, const sym_api_call_t *call)
 {
-    static const sym_request_ops_t ops = { parse, sentry_begin, sentry_resume };
-    sentry_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
+    sentry_t *s = (sentry_t *) r;
 
-    if (s == NULL) {
-        return NULL;
-    }
-
-    s->scope = sentry_read_scope(arena, call->query);
-
-    if (call->route != NULL && call->route->number == ROUTE_JVM) {
-        return s->scope.data != NULL
-                   ? jvm_create(arena, options, call->body, s->scope)
-                   : NULL;
-    }
-
-    s->options = *options;
-    s->base = (sym_request_t){
-        .ops = &ops,
-        .arena = arena,
-        .body = call->body,
-        .options = &s->options,
-        .count_frames = count_frames,
-        .form = options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT,
-    };
-    return s->scope.data != NULL ? &s->base : NULL;
+    r->form = r->options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT;
+    s->scope = sentry_read_scope(r->arena, call->query);
+    return s->scope.data != NULL;
 }
 
+
+static bool
+init_jvm(sym_request_t *r, const sym_api_call_t *call)
+{
+    jvm_t *j = (jvm_t *) r;
+
+    j->scope = sentry_read_scope(r->arena, call->query);
+    return j->scope.data != NULL;
+}
+
+
+static const sym_request_ops_t ops = {
+    .size = sizeof(sentry_t),
+    .parse = parse,
+    .begin = sentry_begin,
+    .resume = sentry_resume,
+    .count_frames = count_frames,
+};
+
+#define POST_ROUTE(path, what, functions, first)                               \
+    {                                                                          \
+        .suffix = (path), .version = (what), .methods = SYM_METHOD_POST,       \
+        .accepts = "application/json", .ops = &(functions), .init = (first)    \
+    }
+
+#define GET_ROUTE(path, what)                                                  \
+    .suffix = (path), .version = (what),                                       \
+    .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
 
 /* Other routes of Symbolicator.  Their text tells clients that the path is right,
  * but not served. */
 #define UNSERVED(path, what)                                                   \
     {                                                                          \
-        .suffix = (path), .version = "unserved", .number = 4,                  \
+        .suffix = (path), .version = "unserved",                               \
         .methods = SYM_METHOD_GET | SYM_METHOD_HEAD | SYM_METHOD_POST,         \
         .kind = SYM_ROUTE_TEXT, .status = 404,                                 \
         .text = what " are not served here"                                    \
     }
 
-#define GET_ROUTE(path, what, n)                                               \
-    .suffix = (path), .version = (what), .number = (n),                        \
-    .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
-
 const sym_api_t sym_sentry_api = {
     .name = "sentry",
-    .routes = { { .suffix = "/symbolicate",
-                  .version = "native",
-                  .number = 1,
-                  .methods = SYM_METHOD_POST,
-                  .accepts = "application/json" },
-                { GET_ROUTE("/requests/", "requests", 2),
+    .routes = { POST_ROUTE("/symbolicate", "native", ops, init),
+                { GET_ROUTE("/requests/", "requests"),
                   .kind = SYM_ROUTE_RESULT },
-                { GET_ROUTE("/healthcheck", "healthcheck", 3),
+                { GET_ROUTE("/healthcheck", "healthcheck"),
                   .kind = SYM_ROUTE_TEXT, .status = 200, .text = "ok" },
-                { GET_ROUTE("/proxy/", "proxy", 5), .kind = SYM_ROUTE_FILE },
+                { GET_ROUTE("/proxy/", "proxy"), .kind = SYM_ROUTE_FILE,
+                  .read_file = sentry_read_file },
                 UNSERVED("/symbolicate-js", "JavaScript events"),
-                { .suffix = "/symbolicate-jvm",
-                  .version = "jvm",
-                  .number = ROUTE_JVM,
-                  .methods = SYM_METHOD_POST,
-                  .accepts = "application/json" },
+                POST_ROUTE("/symbolicate-jvm", "jvm", jvm_ops, init_jvm),
                 UNSERVED("/symbolicate-any", "crash reports by URL"),
                 UNSERVED("/minidump", "minidumps"),
                 UNSERVED("/applecrashreport", "Apple crash reports") },
     .answers = { "application/json" },
-    .create = create,
     .write_error = sentry_write_error,
     .read_wait = sentry_read_wait,
-    .read_file = sentry_read_file,
     .tells_failures = true,
     .is_same_site = true,
 };

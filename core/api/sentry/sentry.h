@@ -147,7 +147,6 @@ typedef struct {
 
 typedef struct {
     sym_request_t base; /* first */
-    sym_request_options_t options;
     sentry_request_t request;
     sym_str_t scope; /* of the query, or "" */
     uint32_t next;   /* frame whose module is found next, while it is parsed */

@@ -133,15 +133,15 @@ write_job(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     sym_tecken_t *t = (sym_tecken_t *) r;
     answer_t *a = t->answer;
-    bool is_v5 = t->options.version == 5;
+    bool is_v5 = t->version == 5;
 
     (void) budget;
     if (a->job == t->request.jobs.n) {
         sym_out_raw(out, is_v5 ? SYM_STR("]") : SYM_STR(""));
-        if (!t->options.debug) {
+        if (!t->has_debug) {
             sym_out_raw(out, SYM_STR("}"));
         }
-        r->step = t->options.debug ? tecken_debug : NULL;
+        r->step = t->has_debug ? tecken_debug : NULL;
         return SYM_OK;
     }
 
@@ -175,7 +175,7 @@ write_stack(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
     sym_request_note_damage(r);
 
-    if (t->options.version == 5) {
+    if (t->version == 5) {
         sym_out_raw(out, SYM_STR("], \"found_modules\": {"));
     } else {
         sym_out_raw(out, SYM_STR("], \"knownModules\": ["));
@@ -219,7 +219,7 @@ write_entry(sym_tecken_t *t, pair_t *pair, sym_out_t *out)
         pair->stacks++;
     }
 
-    if (t->options.version == 5) {
+    if (t->version == 5) {
         /* an object has each key once: its first place */
         if (!is_new) {
             return;
@@ -253,8 +253,7 @@ write_entries(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     }
 
     if (a->next == end) {
-        sym_out_raw(out,
-                    t->options.version == 5 ? SYM_STR("}}") : SYM_STR("]"));
+        sym_out_raw(out, t->version == 5 ? SYM_STR("}}") : SYM_STR("]"));
         a->job++;
         r->step = write_job;
     }
@@ -308,9 +307,8 @@ tecken_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     }
 
     share_modules(t);
-    sym_out_raw(out, t->options.version == 5
-                         ? SYM_STR("{\"results\": [")
-                         : SYM_STR("{\"symbolicatedStacks\": ["));
+    sym_out_raw(out, t->version == 5 ? SYM_STR("{\"results\": [")
+                                     : SYM_STR("{\"symbolicatedStacks\": ["));
     r->step = write_job;
     return SYM_OK;
 }

@@ -69,7 +69,7 @@ show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
         name = SYM_STR("<unknown>");
     }
 
-    return t->options.version == 5
+    return t->version == 5
                ? make_text(t->base.arena, SYM_STR(", \"module\": \""), name,
                            SYM_STR("\", \"module_offset\": \""), &shown->text)
                : make_text(t->base.arena, SYM_STR(" (in "), name,
@@ -363,6 +363,6 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
 sym_status_t
 answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
 {
-    return t->options.version == 5 ? frame_v5(t, frame, out, budget)
-                                   : frame_v4(t, frame, out, budget);
+    return t->version == 5 ? frame_v5(t, frame, out, budget)
+                           : frame_v4(t, frame, out, budget);
 }

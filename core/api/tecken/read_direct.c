@@ -317,7 +317,7 @@ begin_job(sym_tecken_t *t)
     d->has_map = false;
     d->max_index = 0;
 
-    return t->options.version == 5 && limits->jobs != 0
+    return t->version == 5 && limits->jobs != 0
                    && t->request.jobs.n > limits->jobs
                ? SYM_UNSUPPORTED
                : SYM_OK;
@@ -400,8 +400,7 @@ read_value(sym_tecken_t *t, sym_str_t key, const char *p)
         return read_job_value(t, p, AT_MODULE, &d->has_map);
     }
 
-    if (sym_str_eq(key, SYM_STR("jobs")) && !d->in_jobs
-        && t->options.version == 5) {
+    if (sym_str_eq(key, SYM_STR("jobs")) && !d->in_jobs && t->version == 5) {
         if (d->has_jobs || d->has_job) {
             return SYM_UNSUPPORTED;
         }

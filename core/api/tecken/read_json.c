@@ -144,7 +144,7 @@ read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
 {
     sym_str_t text;
 
-    if (g->t->options.version != 4) {
+    if (g->t->version != 4) {
         return refuse_frame(g, at, "has an invalid module_offset");
     }
 
@@ -417,8 +417,8 @@ read_payload(general_t *g, const json_t *payload)
 {
     const json_t *jobs = json_object_get(payload, "jobs");
 
-    return g->t->options.version == 5 && jobs != NULL ? read_jobs(g, jobs)
-                                                      : read_job(g, payload);
+    return g->t->version == 5 && jobs != NULL ? read_jobs(g, jobs)
+                                              : read_job(g, payload);
 }
 
 

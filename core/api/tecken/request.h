@@ -78,7 +78,8 @@ typedef struct {
 
 typedef struct {
     sym_request_t base; /* modules: used ones with a name and an id */
-    sym_tecken_options_t options;
+    unsigned version;   /* 4 or 5 */
+    bool has_debug;     /* the debug block is wanted */
     request_t request;
     struct direct_s *direct;
     struct answer_s *answer;

@@ -61,33 +61,41 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
-static const sym_request_ops_t ops = { parse, tecken_begin, tecken_resume };
+static const sym_request_ops_t ops = {
+    .size = sizeof(sym_tecken_t),
+    .parse = parse,
+    .begin = tecken_begin,
+    .resume = tecken_resume,
+    .count_frames = count_frames,
+};
+
+
+static void
+set(sym_request_t *r, unsigned version, bool has_debug)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+
+    t->version = version;
+    t->has_debug = has_debug;
+    r->is_timed = has_debug;
+    /* a name is all that v4 writes: not worth keeping */
+    r->form = version != 5                ? FORM_NONE
+              : r->options->names != NULL ? FORM_DEMANGLED
+                                          : FORM_AS_KEPT;
+}
 
 
 sym_request_t *
 sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
                   sym_str_t body)
 {
-    sym_tecken_t *t = sym_arena_calloc(arena, 1, sizeof(*t));
+    sym_request_t *r = sym_request_create(arena, &ops, &options->common, body);
 
-    if (t == NULL) {
-        return NULL;
+    if (r != NULL) {
+        set(r, options->version, options->debug);
     }
 
-    t->base = (sym_request_t){
-        .ops = &ops,
-        .arena = arena,
-        .body = body,
-        .options = &t->options.common,
-        .count_frames = count_frames,
-        .is_timed = options->debug,
-        /* a name is all that v4 writes: not worth keeping */
-        .form = options->version != 5           ? FORM_NONE
-                : options->common.names != NULL ? FORM_DEMANGLED
-                                                : FORM_AS_KEPT,
-    };
-    t->options = *options;
-    return &t->base;
+    return r;
 }
 
 
@@ -111,33 +119,41 @@ sym_tecken_debug_wanted(unsigned version, sym_str_t header)
 }
 
 
-static sym_request_t *
-create(sym_arena_t *arena, const sym_request_options_t *options,
-       const sym_api_call_t *call)
+static bool
+init(sym_request_t *r, const sym_api_call_t *call, unsigned version)
 {
-    unsigned version = call->route->number;
     sym_str_t debug = call->header(call->ctx, "Debug");
-    const sym_tecken_options_t own = {
-        .common = *options,
-        .version = version,
-        .debug = debug.data != NULL && sym_tecken_debug_wanted(version, debug),
-    };
 
-    return sym_tecken_create(arena, &own, call->body);
+    set(r, version,
+        debug.data != NULL && sym_tecken_debug_wanted(version, debug));
+    return true;
 }
 
 
-#define ROUTE(path, text, n)                                                   \
-    .suffix = (path), .version = (text), .number = (n),                        \
-    .methods = SYM_METHOD_POST
+static bool
+init_v4(sym_request_t *r, const sym_api_call_t *call)
+{
+    return init(r, call, 4);
+}
+
+
+static bool
+init_v5(sym_request_t *r, const sym_api_call_t *call)
+{
+    return init(r, call, 5);
+}
+
+
+#define ROUTE(path, n)                                                         \
+    .suffix = (path), .version = #n, .methods = SYM_METHOD_POST, .ops = &ops,  \
+    .init = init_v##n
 
 const sym_api_t sym_tecken_api = {
     .name = "tecken",
-    .routes = { { ROUTE("/", "4", 4), .is_root = true },
-                { ROUTE("/symbolicate/v4", "4", 4) },
-                { ROUTE("/symbolicate/v5", "5", 5) },
-                { ROUTE("/v4", "4", 4), .needs_base = true },
-                { ROUTE("/v5", "5", 5), .needs_base = true } },
+    .routes = { { ROUTE("/", 4), .is_root = true },
+                { ROUTE("/symbolicate/v4", 4) },
+                { ROUTE("/symbolicate/v5", 5) },
+                { ROUTE("/v4", 4), .needs_base = true },
+                { ROUTE("/v5", 5), .needs_base = true } },
     .answers = { "application/json" },
-    .create = create,
 };
