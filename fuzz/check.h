@@ -1,5 +1,5 @@
 /*
- * check.h - what must hold for any input: a fuzzer sees the abort.
+ * check.h - conditions that must hold for any input; a fuzzer sees the abort.
  */
 #ifndef SYM_FUZZ_CHECK_H
 #define SYM_FUZZ_CHECK_H

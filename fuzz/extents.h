@@ -35,7 +35,7 @@ get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* sym_extent_put_pt into one; what it copies is to be dropped. */
+/* sym_extent_put_pt into an input_t; its copies must be freed. */
 static inline sym_status_t
 take_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
             sym_error_t *err)

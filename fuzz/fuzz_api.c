@@ -1,8 +1,8 @@
 /*
- * A request of any bytes to each API of the registry, answered out of an empty
- * store.  Whatever the size of slices and windows, the answer is the same.  The
- * first byte says which API, the second which route, the third the rest; a line
- * feed stands between query and body.
+ * A request of any bytes to each API of the registry, answered from an empty
+ * store.  The answer must not depend on the size of slices and windows.  The
+ * first byte selects the API, the second the route, the third the rest; a line
+ * feed separates query and body.
  */
 #include "../t/unit/request_kit.h"
 #include "api/registry.h"
@@ -65,7 +65,8 @@ count(const void *const *list)
 }
 
 
-/* The first byte modulo the number of rows: a new one needs nothing here. */
+/* The first byte modulo the number of rows, so that a new API needs no change
+   here. */
 static const sym_api_t *
 choose(uint8_t byte)
 {

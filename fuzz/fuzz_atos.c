@@ -1,7 +1,7 @@
 /*
- * A request body, or query, of any bytes, answered out of an empty store as JSON and as
- * lines.  Whatever the size of slices and windows, the answer is the same.  The
- * first byte says which.
+ * A request body or query of any bytes, answered from an empty store as JSON
+ * and as lines.  The answer must not depend on the size of slices and windows.
+ * The first byte selects the variant.
  */
 #include "../t/unit/request_kit.h"
 #include "api/atos/atos.h"
@@ -35,7 +35,7 @@ run(const sym_atos_options_t *options, sym_str_t body, uint32_t budget,
     }
 
     if (r.len == 0 && r.status != SYM_NOMEM && !options->is_text) {
-        abort(); /* neither an answer nor a message */
+        abort(); /* not an answer or a message */
     }
 
     sym_arena_drop(&arena);

@@ -1,8 +1,8 @@
 /*
  * Any bytes as a credentials answer, as a shared credentials file, and as the
- * parts of a request to sign.  What comes out as keys can be signed with, what
- * comes out of signing can stand in a header, and what is refused gives
- * nothing.  The first byte says which, and how much memory there is.
+ * parts of a request to sign.  Keys that are read must be usable for signing,
+ * signatures must fit a header, and refused input must give no result.  The
+ * first byte selects the variant, and limits memory.
  *
  * A request is lines: method, path, query, region, service, payload hash, access
  * key, secret key, token, then headers as name:value.
@@ -64,7 +64,7 @@ credentials(sym_arena_t *arena, bool is_json, sym_str_t text)
 }
 
 
-/* What the encoder wrote is what S3 signs. */
+/* The encoder writes what S3 signs. */
 static void
 encoding(sym_arena_t *arena, sym_str_t text)
 {
@@ -144,7 +144,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(text, data + 1, size - 1);
 
-    /* '0' to '3': all the memory that is wanted */
+    /* '0' to '3': no limit of memory */
     sym_arena_init(&arena, (size_t) (data[0] >> 2 & 3) * 5000);
 
     if ((data[0] & 2) == 0) {

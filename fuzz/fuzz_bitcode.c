@@ -1,6 +1,6 @@
 /*
- * Any bytes as a symbol map and as a map of UUIDs.  A name leads into the file or
- * stays as it is.
+ * Any bytes as a symbol map and as a map of UUIDs.  A name must lead into the
+ * file or stay unchanged.
  */
 #include <stdio.h>
 #include <string.h>

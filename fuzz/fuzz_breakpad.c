@@ -1,7 +1,8 @@
 /*
  * A .sym file of any bytes, from the text to answers: reader, writer, and the
- * symcache's reader over what was written.  The first byte says in pieces of
- * what size the rest is fed.  What our writer made must never be damaged.
+ * symcache's reader over what was written.  The first byte is the size of the
+ * pieces in which the rest is fed.  The output of our writer must never be
+ * damaged.
  */
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ put(void *ctx, uint32_t number, const uint8_t *data, size_t len,
     }
 
     if (s->data[number] != NULL) {
-        abort(); /* each number comes once */
+        abort(); /* each number is used once */
     }
 
     s->data[number] = malloc(len);
@@ -66,7 +67,7 @@ ask(sym_symcache_t *sc, uint64_t addr)
         abort();
     }
 
-    /* nothing beyond a function's end is named after it */
+    /* a function must not name code beyond its end */
     if (a.n_levels != 0
         && (addr < a.function_addr
             || (a.function_size != 0

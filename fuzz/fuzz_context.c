@@ -1,7 +1,8 @@
 /*
  * The lines around a line of any bytes: a text in memory and the same text in
- * blocks give the same, which is UTF-8, has no newline, and is short.  The input
- * begins with the line, the column and the size of blocks (u16 each).
+ * blocks must give equal results, which are UTF-8, have no newline, and are
+ * short.  The input begins with the line, the column and the size of blocks
+ * (u16 each).
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * Any bytes as a mangled name: the first byte gives style, language and size of
- * the buffer.  Results are UTF-8, within the size, and the same again.  That no
- * name takes long, the fuzzer's own limit of time watches.
+ * Any bytes as a mangled name: the first byte selects style, language and size
+ * of the buffer.  Results must be UTF-8, within the size, and reproducible.
+ * The fuzzer's time limit checks that no name takes long.
  */
 #include <stdlib.h>
 

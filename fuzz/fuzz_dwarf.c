@@ -23,11 +23,11 @@ symbol(void *ctx, uint64_t addr)
 }
 
 
-/* Code of the seeds, and of what comes of them, lies below. */
+/* Code of the seeds, and of inputs derived from them, is below this address. */
 #define ADDRESSES 0x2000
 
-/* Each input is asked at other addresses: all of them took ten times as long as
- * the rest. */
+/* Each input is looked up at different addresses, because all of them would
+ * take ten times as long as the rest. */
 #define STEP 64
 
 static void

@@ -1,18 +1,18 @@
 /*
- * Any bytes as an ELF file, through everything that the reader has.  Views must
- * lie in the file or be readable; symbols rise and are never empty; what is
- * refused says why.  The first byte says whether it is taken as a part.
+ * Any bytes as an ELF file, through all functions of the reader.  Views must be
+ * in the file or readable; symbols must be sorted and never empty; errors must
+ * have a reason.  The first byte says whether the file is read as a part.
  */
 
 #include "check.h"
 #include "formats/elf/elf.h"
 
-/* Most that fits: a small file may announce much. */
+/* Limit of unpacked bytes: a small file may announce many. */
 #define UNPACKED_MAX ((uint64_t) 4 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* So that a sanitizer sees each byte read. */
+/* Reads each byte for a sanitizer. */
 static void
 touch(sym_str_t bytes)
 {

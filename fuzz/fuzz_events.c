@@ -1,8 +1,8 @@
 /*
- * Any bytes as a post of S3 events.  What comes out can be invalidated as it is:
- * the module of each event is one that a source may be asked for, and the counts
- * agree; what is refused gives nothing.  The first byte says how much memory
- * there is.
+ * Any bytes as a post of S3 events.  The result must be usable for
+ * invalidation: each event's module is one that a source may be asked for, and
+ * the counts are consistent; refused input gives no result.  The first byte
+ * limits memory.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ check_event(const sym_s3_event_t *e, size_t *others)
         return;
     }
 
-    /* a build id tells by itself */
+    /* a build id needs no name */
     check(e->name.len == 0 || sym_source_name_ok(e->name));
     len = sym_debug_id_canonical(e->id, id);
     check(sym_str_eq(e->id, sym_str(id, len)));
@@ -79,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     memcpy(text, data + 1, size - 1);
 
-    /* '0': all the memory that is wanted */
+    /* '0': no limit of memory */
     sym_arena_init(&arena, (size_t) (data[0] & 3) * 5000);
     check(sym_s3_events_read(&arena, sym_str(text, size - 1), &out, &err)
           == err.status);

@@ -1,7 +1,7 @@
 /*
- * Any bytes as zlib data: four bytes tell the length that is expected.  What is
- * unpacked in steps is what libdeflate or zlib make of it, and nothing is
- * written behind the end.
+ * Any bytes as zlib data: four bytes are the expected length.  Unpacking in
+ * steps must give the same as libdeflate or zlib, and must not write beyond the
+ * end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "formats/packed/flow.h"
 
-/* Several steps. */
+/* Makes several steps necessary. */
 #define LEN_MAX ((uint32_t) 4 << 20)
 
 #define GUARD_BYTES 4096

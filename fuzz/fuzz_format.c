@@ -1,7 +1,7 @@
 /*
- * A file of any format of the table: probed, its objects listed, each converted.
- * What our writers make of it, the readers of its kinds must find sound.  The
- * first byte is the size of the pieces in which a streamed format gets it.
+ * A file of any format of the table: probed, its objects listed, each
+ * converted.  The readers must find the output of our writers sound.  The first
+ * byte is the size of the pieces in which a streamed format gets the file.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 #include "extents.h"
 #include "formats/formats.h"
 
-/* What a small file may be unpacked to, in all. */
+/* Limit of unpacked bytes of a small file. */
 #define UNPACKED_MAX 200000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /*
- * Any bytes as the sources of a request.  A source that is taken has a scope that
- * the store takes, a place for a file unless it is asked for a list first, and
- * the same place as a copy.
+ * Any bytes as the sources of a request.  An accepted source must have a scope
+ * that the store accepts, a path for a file unless a list is fetched first, and
+ * the same path as a copy.
  */
 #include "check.h"
 #include "json/load.h"

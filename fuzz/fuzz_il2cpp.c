@@ -1,6 +1,6 @@
 /*
- * Any bytes as a map of C# lines.  Lines move to files that it names; those of
- * no file stay.
+ * Any bytes as a map of C# lines.  Lines must move to files in the map; those
+ * without a file must stay.
  */
 #include "check.h"
 #include "formats/il2cpp/line_map.h"

@@ -1,7 +1,8 @@
 /*
- * Any bytes as a text of a symstore's index: it says the same of a path whether
- * it came whole or in parts.  The first line is a pattern, too, for the rest as a
- * name: the work is bounded, and a pattern without signs matches itself.
+ * Any bytes as a text of a symstore's index: the result for a path must not
+ * depend on the size of its parts.  The first line is also a pattern for the
+ * rest as a name: the work must be bounded, and a pattern without wildcards
+ * must match itself.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TABLE ((size_t) 1 << 20)
 
-/* part: bytes at a time. */
+/* part: bytes fed at a time. */
 static sym_status_t
 feed(sym_source_index_t *index, sym_str_t text, size_t part)
 {

@@ -1,8 +1,8 @@
 /*
- * A packed file of any bytes, through everything that input.c calls: what comes
- * out, or the error, must be the same whether the file is read at once or comes
- * through a pipe, where each read ends early.  The first byte says in pieces of
- * what size; no file may give more than it was allowed to.
+ * A packed file of any bytes, through everything that input.c calls.  The
+ * output, or the error, must be the same for a regular file and a pipe, where
+ * each read ends early.  The first byte is the size of the pieces.  No file may
+ * expand beyond its limit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define EXPANDED_MAX ((uint64_t) 4 << 20)
 
-/* A socket holds so many packets without a reader, and so many bytes. */
+/* Packets and bytes that a socket holds without a reader. */
 #define PACKETS_MAX 64
 #define PACKETS_BYTES ((size_t) 64 << 10)
 
@@ -58,7 +58,7 @@ run(input_t *in, int fd, uint64_t file_bytes)
         }
     } while (o.status == SYM_OK && len > 0);
 
-    /* a tar in it may be longer, but not than it was allowed to be */
+    /* a tar in it may be longer, but not beyond the limit */
     if (o.status != err.status
         || (err.offset > file_bytes && err.offset > EXPANDED_MAX)
         || (o.bytes > EXPANDED_MAX && o.bytes != file_bytes))
@@ -118,7 +118,7 @@ run_pieces(input_t *in, const uint8_t *data, size_t size, size_t piece)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static input_t *in; /* kept, as the converter keeps it */
+    static input_t *in; /* kept, as in the converter */
     fetch_result_t whole, pieces;
     size_t piece;
 
@@ -145,8 +145,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     pieces = run_pieces(in, data, size, piece);
 
-    /* How much came out before an error is not promised, nor is which one of
-     * two a damaged file gets. */
+    /* The amount of output before an error is unspecified, and so is which of
+     * two errors a damaged file gets. */
     if ((whole.status == SYM_OK) != (pieces.status == SYM_OK)
         || (whole.status == SYM_OK
             && (whole.bytes != pieces.bytes || whole.sum != pieces.sum)))

@@ -1,7 +1,7 @@
 /*
- * Any bytes as JSON: what is read without a tree jansson reads as well, with the
- * same strings, to the same end; and objects whose keys are called unique have none
- * twice.
+ * Any bytes as JSON: a value that is read without a tree must also be read by
+ * jansson, with the same strings, to the same end; objects reported to have
+ * unique keys must have no duplicates.
  */
 #include <string.h>
 

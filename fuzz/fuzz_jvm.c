@@ -19,7 +19,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 
-/* Drops what is written. */
+/* Discards the output. */
 static bool
 more(sym_out_t *out, size_t need)
 {

@@ -1,6 +1,7 @@
 /*
- * Any bytes as the file of missing modules, their checksum made right.  What is
- * read is kept, written again, and reads the same; every page can be made of it.
+ * Any bytes as the file of missing modules, with a corrected checksum.  Entries
+ * that are read must be written again, and then read the same; every page can
+ * be made from them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
 
-    /* of a damaged file what comes before the damage is kept */
+    /* entries before the damage are kept */
     (void) sym_ledger_restore(ledger, file, size, &err);
     make_pages(ledger);
 

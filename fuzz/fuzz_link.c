@@ -1,7 +1,7 @@
 /*
- * Any bytes as a packet of the loader's protocol.  What is read can be written
- * again, and gives the same bytes, but for zeros in fields that may be left out
- * and what follows the version in HELLO; what is refused says why.
+ * Any bytes as a packet of the loader's protocol.  A message that is read must
+ * be written again with the same bytes, except for zeros in fields that may be
+ * omitted and the part after the version in HELLO.  Errors must have a reason.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * A Mach-O file of any bytes: every slice is opened, every section that DWARF is
- * read from unpacked and touched, the symbols are in order and in the image.
+ * A Mach-O file of any bytes: opens every slice, unpacks and touches every
+ * section with DWARF; symbols must be sorted and in the image.
  */
 #include "check.h"
 #include "formats/macho/macho.h"

@@ -1,6 +1,6 @@
 /*
- * An MSF file of any bytes: every stream is read, lies in the file or in its copy,
- * and all of them together are not larger than the file.
+ * An MSF file of any bytes: every stream that is read must be in the file or in
+ * its copy, and all of them together must not be larger than the file.
  */
 #include "check.h"
 #include "formats/pdb/msf.h"

@@ -1,7 +1,8 @@
 /*
- * The first line is a URL, each further one a pattern of allowed origins.  A URL
- * that is asked fits its own text, a pattern that fits alone fits among others,
- * in any case of its host, and no pattern without a wildcard fits another host.
+ * The first line is a URL, each other line a pattern of allowed origins.  An
+ * accepted URL must match its own text.  A pattern that matches alone must
+ * match among others, with any case of its host.  No pattern without a wildcard
+ * may match another host.
  */
 #include "check.h"
 #include "sources/guard/origins.h"
@@ -44,7 +45,7 @@ has(sym_str_t text, sym_str_t part)
 }
 
 
-/* A copy of its own size: what is read behind it is noticed. */
+/* A copy of exactly this size, so that a sanitizer sees reads beyond it. */
 static sym_str_t
 exactly(sym_str_t s)
 {

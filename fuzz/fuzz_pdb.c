@@ -1,5 +1,5 @@
 /*
- * A PDB of any bytes: what is read is written as a symcache.
+ * A PDB of any bytes, converted to a symcache.
  */
 #include "check.h"
 #include "formats/pdb/read.h"

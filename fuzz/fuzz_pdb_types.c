@@ -1,9 +1,9 @@
 /*
- * Streams of types and ids of any bytes: two bytes tell how many are the types',
- * the rest are the ids'.  The ids are the types' hash stream as well: the same
- * records are found with it.  Every record is asked for as a function, as a
- * symbol's id and as an inlined function; names stay within their limit and keep
- * what the symbol said.
+ * Streams of types and ids of any bytes: two bytes are the length of the types,
+ * the rest are the ids.  The ids are also the types' hash stream, with which
+ * the same records must be found.  Every record is looked up as a function, as
+ * a symbol's id and as an inlined function; names must stay within their limit
+ * and keep the symbol's own name.
  */
 #include "check.h"
 #include "formats/pdb/types.h"

@@ -1,7 +1,6 @@
 /*
- * A PE file of any bytes: the debug directory, the embedded portable PDB and the
- * sections that DWARF is read from are touched; functions and symbols are in
- * order.
+ * A PE file of any bytes: touches the debug directory, the embedded portable
+ * PDB and the sections with DWARF; functions and symbols must be sorted.
  */
 #include "check.h"
 #include "formats/pe/functions.h"

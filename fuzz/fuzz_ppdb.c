@@ -1,7 +1,7 @@
 /*
- * Two readers of lines of .NET.  Input that begins with "BSJB" is a portable PDB and
- * converted; any other is cut into extents (u16 length, then the bytes), opened as an
- * artifact of kind `ppdb`, and all of it is read.
+ * Two readers of .NET lines.  Input that begins with "BSJB" is a portable PDB
+ * and converted; any other is cut into extents (u16 length, then the bytes),
+ * opened as an artifact of kind `ppdb`, and all of it is read.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* --- a portable PDB --- */
 
-/* What our writers make, our readers must find sound. */
+/* Our readers must find the output of our writers sound. */
 static void
 check_made(sym_kind_t kind, input_t *made)
 {

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* --- a script --- */
 
-/* Functions are inside each other or apart, and their parts are theirs. */
+/* Functions must be nested or disjoint, and must not share parts. */
 static void
 check_functions(const uint8_t *data, size_t size)
 {
@@ -43,7 +43,7 @@ check_functions(const uint8_t *data, size_t size)
 }
 
 
-/* What our writers make, our readers must find sound. */
+/* Our readers must find the output of our writers sound. */
 static sym_status_t
 put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 {

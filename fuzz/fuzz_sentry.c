@@ -1,8 +1,8 @@
 /*
- * A request to Sentry's API of any bytes through both readers, and the answer to
- * it out of an empty store.  Whatever the size of slices and windows, both must
- * say the same: as JSON, because some values pass through as they are written.
- * The first byte says which limits, and how large slices and windows are.
+ * A request to Sentry's API of any bytes, through both readers, answered from
+ * an empty store.  Both results must be equal for any size of slices and
+ * windows.  They are compared as JSON, because some values are copied
+ * unchanged.  The first byte selects limits and the size of slices and windows.
  */
 #include <jansson.h>
 
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool
 is_same(const kit_result_t *a, const kit_result_t *b)
 {
-    /* jansson knows no integers of 64 bits without a sign */
+    /* jansson has no unsigned 64-bit integers */
     const size_t flags = JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
     json_t *x, *y;
     bool is;

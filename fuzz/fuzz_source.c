@@ -1,8 +1,9 @@
 /*
- * Any bytes as a module to ask a source for, and as the key of an object.  A
- * path never leaves its folder, is what S3 signs, and leads back to its module;
- * what is refused has no place.  The first byte says how ids are written and how
- * small the buffer of a pointer is; a line feed stands between name and id.
+ * Any bytes as a module to request from a source, and as the key of an object.
+ * A path must never leave its folder, must be what S3 signs, and must lead back
+ * to its module; refused modules have no path.  The first byte selects the
+ * spelling of ids and the buffer size of a pointer; a line feed separates name
+ * and id.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The parts of a path are three, none is empty or leads upward. */
+/* A path has three parts, none of which is empty or leads upward. */
 static void
 check_parts(sym_str_t path)
 {
@@ -117,7 +118,7 @@ ask_all(const sym_object_ref_t *ref, sym_source_ids_t ids)
 }
 
 
-/* A module that a key names is one that can be asked for. */
+/* A module read from a key can be requested. */
 static void
 read_key(sym_str_t key)
 {
@@ -145,7 +146,7 @@ read_key(sym_str_t key)
 }
 
 
-/* A pointer's path ends in its place, and leads to no other machine. */
+/* A pointer's path ends in its original path, and leads to no other machine. */
 static void
 read_pointer(sym_str_t text, size_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * Two readers of what holds sources.  Input that begins with "SYSB" is a source
+ * Two readers of source texts.  Input that begins with "SYSB" is a source
  * bundle and converted; any other is cut into extents (u16 length, then the
  * bytes), opened as an artifact, and all of it is read.
  */
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* --- a bundle --- */
 
-/* What our writer makes, our reader must find sound. */
+/* Our reader must find the output of our writer sound. */
 static sym_status_t
 put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 {

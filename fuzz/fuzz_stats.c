@@ -1,6 +1,6 @@
 /*
- * Any bytes as the text of STATS.  What is read is written again, and reads the
- * same.
+ * Any bytes as the text of STATS.  Statistics that are read must be written
+ * again, and then read the same.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
 
-    /* buckets that are not all there are not cumulated numbers */
+    /* incomplete buckets are not cumulative */
     if (!stats.has_seconds) {
         memset(&stats.conversions.seconds, 0,
                sizeof(stats.conversions.seconds));

@@ -1,8 +1,8 @@
 /*
  * Any bytes as an entry of the store's tables: first the table ('o' objects,
  * 'p' paths, 'n' names), then the length of the key (u16), the key, the value.
- * An entry that can be read is written again with the same bytes.  Checksums are not
- * looked at while an entry is read, so the fuzzer need not find them.
+ * A readable entry must be written again with the same bytes.  Reading an entry
+ * ignores its checksum, so the fuzzer need not find it.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Where the checksums are. */
+/* Positions of the checksums. */
 #define PATH_CRC_AT (PATH_FIXED - CRC_BYTES)
 #define OBJECT_CRC_AT (OBJECT_FIXED - CRC_BYTES)
 
@@ -89,7 +89,7 @@ check_objects(const MDB_val *k, const MDB_val *v)
         }
     }
 
-    /* a name that no file has is not written */
+    /* a name that no file can have is not written */
     if (record.object.name.len == 0 || sym_module_name_ok(record.object.name)) {
         check(sym_object_write(k, &record, out) == v->mv_size);
     }

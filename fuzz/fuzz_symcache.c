@@ -1,7 +1,7 @@
 /*
  * The reader over extents of any bytes: the input is cut into extents (u16
- * length, then the bytes) and asked for addresses and strings; then all of it is
- * written as Breakpad text, which walks it.
+ * length, then the bytes), and addresses and strings are looked up; then it is
+ * written as Breakpad text, which walks all of it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -39,8 +39,8 @@ ask(sym_symcache_t *sc, uint32_t addr)
 }
 
 
-/* Text goes nowhere, and ends after so many windows: a small input can say more
- * than there is time for. */
+/* Discards the text, and ends after this many windows, because a small input
+ * can expand to more text than there is time for. */
 #define WINDOWS_MAX 8
 
 static bool

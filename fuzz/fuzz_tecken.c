@@ -1,8 +1,8 @@
 /*
- * A request body of any bytes through both readers, and the answer to it out of
- * an empty store.  Whatever the size of the slices, both must say the same: the
- * same message, or the same answer.  The first byte says which version, which
- * limits, and how large slices and windows are.
+ * A request body of any bytes, through both readers, answered from an empty
+ * store.  For any size of slices, both must give the same message or the same
+ * answer.  The first byte selects version, limits, and the size of slices and
+ * windows.
  */
 #include <stdlib.h>
 

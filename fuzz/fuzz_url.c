@@ -1,8 +1,9 @@
 /*
- * Any bytes as a URL, and as a redirect from it (a second line).  A host never
- * holds what another reader would take for the end of a host; what is shown to
- * people leads to the same origin; an address that is written reads as itself.
- * And as headers of a part of a file, in which a range lies within its file.
+ * Any bytes as a URL, and as a redirect from it (a second line).  A host must
+ * not contain what another reader would take for the end of a host.  The form
+ * shown to users must have the same origin.  An address that is written must be
+ * read the same.  Also reads the bytes as headers of a part of a file, whose
+ * range must be within its file.
  */
 #include <string.h>
 
@@ -49,7 +50,7 @@ check_url(sym_arena_t *arena, const sym_url_t *url)
     }
     check(url->path.len > 0 && url->path.data[0] == '/');
 
-    /* encoded, it may be longer than what is read */
+    /* encoded, it may exceed the reader's limit */
     if (sym_url_read(arena, shown, &again, &err) == SYM_OK) {
         check(sym_url_is_same_origin(url, &again));
         check(again.userinfo.len == 0 && again.query.len == 0);

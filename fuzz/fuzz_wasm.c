@@ -1,6 +1,6 @@
 /*
- * A WebAssembly file of any bytes: what it says of itself is touched, and the
- * symbols are in order and in the file.
+ * A WebAssembly file of any bytes: touches its facts; symbols must be sorted
+ * and in the file.
  */
 #include "check.h"
 #include "formats/wasm/wasm.h"
@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct {
-    uint64_t end;  /* of the symbol before */
+    uint64_t end;  /* of the previous symbol */
     uint64_t size; /* of the file */
 } seen_t;
 

@@ -3,16 +3,16 @@
  *
  * The compiler calls __sanitizer_cov_trace_pc() at each edge of the program's
  * flow, and the linker puts these functions in place of it and of the target's
- * (--wrap).  An input that takes more edges than its length deserves is a crash
- * at the place that takes them.  Edges do not depend on the machine, as time does.
+ * (--wrap).  An input that takes more edges than its length allows crashes
+ * where it takes them.  Unlike time, edges do not depend on the machine.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "check.h"
 
-/* Ten times what the dearest input of the corpora takes, for any and for each of
- * its bytes. */
+/* Ten times the edges of the most expensive input of the corpora: for any
+ * input, and for each byte. */
 #define EDGES_OF_ANY UINT64_C(2000000)
 #define EDGES_PER_BYTE UINT64_C(5000)
 

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-/* Counters of an API: one for what no route takes, and one a route. */
+/* Counters of an API: one for unmatched paths, and one for each route. */
 #define ENDPOINTS (SYM_API_ROUTES_MAX + 1)
 
 #define POINTER(name) &sym_##name##_api,
@@ -41,10 +41,10 @@ row_of(const sym_api_t *api)
 }
 
 
-/* --- what was asked --- */
+/* --- what was requested --- */
 
-/* Where in the path the suffix of a route begins that something follows; path.len:
- * nowhere. */
+/* Position in the path of a route's suffix that more text follows; path.len:
+ * none. */
 static size_t
 inner_suffix(const sym_api_route_t *route, const sym_api_location_t *location,
              sym_str_t path)
@@ -152,7 +152,7 @@ sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type)
 }
 
 
-/* Whether the header names the content type, anywhere and in any case. */
+/* Whether the header contains the content type, in any case. */
 static bool
 names(sym_str_t accept, const char *content_type)
 {
@@ -200,9 +200,9 @@ sym_api_create(const sym_api_t *api, sym_arena_t *arena,
 }
 
 
-/* --- what is counted --- */
+/* --- counters --- */
 
-/* Routes of one version share the first one's. */
+/* Routes of one version share the counters of the first one. */
 static unsigned
 place_of(const sym_api_t *api, const sym_api_route_t *route)
 {

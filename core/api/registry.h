@@ -37,7 +37,7 @@ typedef struct {
     void *ctx;
 } sym_api_call_t;
 
-/* What a route does.  The server has a handler for each. */
+/* The kinds of routes.  The server has a handler for each. */
 typedef enum {
     SYM_ROUTE_REQUEST, /* init(), parse, answer */
     SYM_ROUTE_TEXT,    /* always the same status and text */
@@ -75,14 +75,15 @@ struct sym_api_route_s {
 typedef struct {
     unsigned status;       /* HTTP's */
     sym_str_t title;       /* such as "400 Bad Request", or the reason */
-    sym_str_t description; /* more of it, or empty */
+    sym_str_t description; /* details, or empty */
 } sym_api_error_t;
 
 /* How long a client waits for its answer. */
 typedef struct {
-    bool has_timeout; /* false: until the answer is there */
+    bool has_timeout; /* false: until the answer is ready */
     uint64_t timeout_s;
-    sym_str_t scope; /* of the query, encoded: for whom it asks */
+    sym_str_t scope; /* of the query, encoded: on whose behalf the client
+                        asks */
 } sym_api_wait_t;
 
 typedef struct {
@@ -95,13 +96,13 @@ typedef struct {
      */
     const char *(*write_error)(const sym_api_error_t *error, sym_out_t *out);
     /* Reads the query of a request that may outlive its client; false: *refusal
-     * says what is wrong.  NULL: requests end with their clients. */
+     * is the error message.  NULL: requests end with their clients. */
     bool (*read_wait)(sym_str_t query, sym_api_wait_t *wait,
                       const char **refusal);
-    /* The answer itself tells of modules that could not be fetched: they are no
-     * reason for an error. */
+    /* The answer itself reports modules that could not be fetched, so they are
+     * not an error. */
     bool tells_failures;
-    /* Not for scripts of other sites: no CORS headers, whatever is configured. */
+    /* Not for scripts of other sites: never sends CORS headers. */
     bool is_same_site;
 } sym_api_t;
 
@@ -109,7 +110,7 @@ typedef struct {
 SYM_APIS(SYM_API_DECLARE)
 #undef SYM_API_DECLARE
 
-/* Ends in NULL. */
+/* NULL-terminated. */
 extern const sym_api_t *const sym_apis[];
 
 /* NULL: no API has that name. */
@@ -123,10 +124,10 @@ typedef struct {
 } sym_api_location_t;
 
 /*
- * Finds the route of a path, which is the location's base and then the route's
- * suffix.  The base itself may end in the suffix, or in its beginning.  If the
- * location is a regular expression, anything may precede the suffix.  NULL: the
- * API does not have that path.
+ * Finds the route of a path, which consists of the location's base and the
+ * route's suffix.  The base itself may end in the suffix, or in its beginning.
+ * If the location is a regular expression, anything may precede the suffix.
+ * NULL: the API does not have that path.
  */
 const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
@@ -139,7 +140,7 @@ sym_str_t sym_api_rest(const sym_api_route_t *route,
 /* Whether the route takes a POST of this Content-Type (data NULL: absent). */
 bool sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type);
 
-/* The index of the content type that an Accept header asks for. */
+/* The index of the content type for an Accept header. */
 unsigned sym_api_answer(const sym_api_t *api, sym_str_t accept);
 
 /* Makes the request of a call to a SYM_ROUTE_REQUEST of the API, with the API's tag
@@ -148,7 +149,7 @@ sym_request_t *sym_api_create(const sym_api_t *api, sym_arena_t *arena,
                               const sym_request_options_t *options,
                               const sym_api_call_t *call);
 
-/* The index of a route's counters; NULL: of requests that match no route. */
+/* The index of a route's counters; route NULL: of unmatched requests. */
 unsigned sym_api_endpoint(const sym_api_t *api, const sym_api_route_t *route);
 
 /* Fills in the labels of all SYM_METRICS_ENDPOINTS. */

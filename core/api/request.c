@@ -8,7 +8,7 @@
 /* A longer message is cut. */
 #define MESSAGE_MAX 512
 
-/* A module is looked up in each scope; so many take as long as a frame. */
+/* A module is looked up in each scope; this many take as long as a frame. */
 #define SCOPES_PER_FRAME 4
 
 /* Modules that are opened together, so that their cache misses overlap. */
@@ -129,7 +129,7 @@ sym_request_key(const sym_request_t *r, const sym_need_t *need,
 void
 sym_request_fetched(sym_request_t *r, uint32_t need)
 {
-    /* statistics are of modules */
+    /* statistics count only modules */
     if (need < r->stats.modules) {
         r->stats.fetched += !r->needs[need].is_fetched;
         r->stats.missing--;
@@ -179,7 +179,7 @@ sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
 }
 
 
-/* It may come yet, or something better; or it failed. */
+/* It is pending, may be improved, or failed. */
 static bool
 is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 {
@@ -190,8 +190,8 @@ is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 }
 
 
-/* The resolver opens only symcaches; of other kinds it knows only their
- * presence. */
+/* The resolver opens only symcaches; for other kinds it knows only whether they
+ * exist. */
 static sym_status_t
 look_for(sym_request_t *r, uint32_t i, const sym_ref_key_t *k,
          sym_missing_t *missing)
@@ -207,7 +207,7 @@ look_for(sym_request_t *r, uint32_t i, const sym_ref_key_t *k,
 }
 
 
-/* Modules have the numbers of their needs in the resolver: room for all. */
+/* Makes room for all needs: modules have the same numbers in the resolver. */
 static bool
 reserve_modules(sym_request_t *r)
 {
@@ -248,7 +248,7 @@ open_need(sym_request_t *r, uint32_t i)
 
         rc = look_for(r, i, k, &told);
 
-        /* why it failed need not be in the store */
+        /* the store may lack the reason of a failure */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
             m->missing = told;
         }
@@ -324,7 +324,7 @@ sym_request_note_damage(sym_request_t *r)
 }
 
 
-/* Room for one more need. */
+/* Makes room for one more need. */
 static sym_status_t
 make_room(sym_request_t *r)
 {
@@ -492,7 +492,7 @@ open_needs(sym_request_t *r, uint32_t *budget)
         return SYM_AGAIN;
     }
 
-    /* once: the server may settle them all without reopening */
+    /* only once: the server may settle them all without reopening */
     is_told = r->options->tells_missing && r->unsettled != 0;
     r->unsettled = 0;
     return is_told ? SYM_NOT_FOUND : SYM_OK;

@@ -1,11 +1,11 @@
 /*
  * request.h - a request to any API, as its driver sees it.
  *
- * An API decodes a body, says what it needs, and writes its answer; it neither
- * opens the store nor uses the network.  A need is an artifact of one kind of one
- * object, such as the symcache of a module that frames refer to, or the sources of
- * a module whose lines are shown.  Needs may follow from other needs, so a request
- * goes in rounds:
+ * An API decodes a body, lists its needs, and writes its answer; it neither
+ * opens the store nor uses the network.  A need is an artifact of one kind of
+ * one object, such as the symcache of a module that frames refer to, or the
+ * sources of a module whose lines are shown.  Needs may follow from other
+ * needs, so a request is processed in rounds:
  *
  *     create -> parse (until not SYM_AGAIN)
  *     answer (until not SYM_AGAIN) -> SYM_OK: done, drop the arena
@@ -61,11 +61,12 @@ typedef struct {
     double (*now_s)(void);      /* monotonic seconds */
     sym_names_t *names;         /* to demangle with; NULL: names as stored */
     sym_str_t
-        source_policy; /* what sources of requests may be, in any form; one
-                               more part of their scopes (sources/request/sources.h) */
+        source_policy; /* restrictions on sources of requests, in any form; it
+                          becomes part of their scopes
+                          (sources/request/sources.h) */
 } sym_request_options_t;
 
-/* The result of looking a need up. */
+/* The result of a need's lookup. */
 typedef enum {
     SYM_NEED_UNUSED,  /* no frame needs it, or it has no name or id */
     SYM_NEED_PENDING, /* not settled in time */
@@ -78,17 +79,17 @@ typedef struct {
     const sym_object_ref_t *ref; /* in the arena; one without an id cannot be
                                     found */
     bool
-        is_thorough; /* what every source has is wanted, not only one good file:
-                         each place is asked (but not with ref->is_either) */
+        is_thorough; /* files of all sources are needed, not only one good file:
+                        each path is tried (but not with ref->is_either) */
     sym_kind_t kind;
-    unsigned without; /* 1 << sym_source_file_t: files that do not have it, as
-                         the artifact of another kind tells */
+    unsigned without; /* 1 << sym_source_file_t: files that do not have it,
+                         known from the artifact of another kind */
     uint32_t next; /* need of the same object, of another kind; 0: the last */
     sym_artifact_found_t artifact; /* if found and not a symcache */
     sym_need_state_t found;
-    sym_missing_t missing; /* why it was not found, or what may be better */
-    bool is_settled;       /* by the driver, which set `found` for the case that
-                              the store does not have it */
+    sym_missing_t missing; /* why it was not found, or what could be better */
+    bool is_settled;       /* by the driver, which set `found` in case the store
+                              does not have it */
     bool is_fetched;       /* it was missing, and has been fetched */
     bool is_waited;        /* the driver waited for it: waited_s */
     double waited_s;
@@ -102,11 +103,11 @@ typedef struct {
     uint32_t fetched;       /* of these, fetched while the driver waited */
     uint64_t fetched_bytes; /* of the fetched files */
     double waited_s;        /* by the driver, for missing ones */
-    uint32_t lost;          /* of these, gone in the middle of the answer */
+    uint32_t lost;          /* of these, removed during the answer */
     double lookup_s;        /* time in lookups */
-    uint64_t damaged;       /* lookups that met damaged bytes in the store */
-    bool is_unsound; /* a module turned out to be damaged: an answer that is not
-                        sent yet should be discarded, and written again */
+    uint64_t damaged;       /* lookups that found damaged bytes in the store */
+    bool is_unsound; /* a module proved to be damaged: an unsent answer should
+                        be discarded, and written again */
 } sym_request_stats_t;
 
 typedef struct sym_request_s sym_request_t;
@@ -122,11 +123,11 @@ typedef struct {
 } sym_view_t;
 
 /*
- * Does a part of the answer, of about *budget frames, which it takes off.  SYM_OK:
- * goes on with r->step, unless that is NULL; needs that the step has added are
- * opened first.  SYM_AGAIN: later with this step, which may still add needs.
- * SYM_NOMEM; SYM_TRUNCATED: the answer cannot be completed.  It is called with a
- * budget, and room in the output.
+ * Writes a part of the answer, of about *budget frames, and charges them to
+ * *budget.  SYM_OK: continues with r->step, unless that is NULL; needs that the
+ * step added are opened first.  SYM_AGAIN: continues later with this step,
+ * which may still add needs.  SYM_NOMEM; SYM_TRUNCATED: the answer cannot be
+ * completed.  It is called with a budget, and room in the output.
  */
 typedef sym_status_t (*sym_request_step_t)(sym_request_t *r, sym_out_t *out,
                                            uint32_t *budget);
@@ -135,21 +136,21 @@ typedef sym_status_t (*sym_request_step_t)(sym_request_t *r, sym_out_t *out,
 typedef struct {
     size_t size; /* of the structure that begins with sym_request_t */
 
-    /* Sets needs, and of stats jobs, stacks, frames and modules: at most so many
-     * frames are asked at once. */
+    /* Sets needs, and jobs, stacks, frames and modules of stats.  Reads at most
+     * `budget` frames in one call. */
     sym_status_t (*parse)(sym_request_t *r, uint32_t budget);
 
     /* The first step in each snapshot: all needs are open.  Views of an earlier
      * snapshot are invalid, and the output is empty. */
     sym_request_step_t begin;
 
-    /* The answer goes on in another snapshot: lookups are to be repeated.  False:
-     * that is impossible, because a module is gone of which a frame was being
-     * written.  NULL: always possible. */
+    /* The answer continues in another snapshot: lookups must be repeated.
+     * False: impossible, because the module of a partly written frame is gone.
+     * NULL: always possible. */
     bool (*resume)(sym_request_t *r);
 
-    /* Adds the number of frames of each module, of the first `max` frames, to its
-     * place in counts.  NULL: the API does not count them. */
+    /* Counts the first `max` frames by module, and adds to counts[module].
+     * NULL: the API does not count them. */
     void (*count_frames)(const sym_request_t *r, uint32_t max,
                          uint32_t *counts);
 } sym_request_ops_t;
@@ -163,29 +164,29 @@ struct sym_request_s {
     unsigned refused_as; /* and its HTTP status; 0: 400 */
     const sym_request_options_t *options;
     const sym_request_sources_t
-        *request_sources; /* sources of the request, set by parse; NULL:
-                                   it takes those of the server */
+        *request_sources; /* sources of the request, set by parse; NULL: those
+                             of the server */
     const sym_scopes_t
         *scopes; /* set by the driver: those of `request_sources`; NULL: as
                                    in options */
-    sym_need_t *needs;  /* first the modules, as parse found them */
-    uint32_t n_further; /* after those, of later rounds */
+    sym_need_t *needs;  /* first the modules that parse found */
+    uint32_t n_further; /* after those, needs of later rounds */
     uint32_t max_further;
     sym_request_stats_t stats;
     uint32_t
         cache_tag; /* set by the registry; separates cached texts of APIs */
 
-    unsigned form; /* separates the API's own texts of one address, which are
-                      cached across requests: sym_resolver_repeat(); 0: none are */
+    unsigned form; /* distinguishes the API's texts of one address in the cache:
+                      sym_resolver_repeat(); 0: none are cached */
     bool is_timed; /* the answer shows sym_request_spent_s() */
 
-    sym_request_step_t step; /* what comes next; NULL: the answer is complete */
+    sym_request_step_t step; /* the next step; NULL: the answer is complete */
     sym_resolver_t
-        *resolver; /* of this snapshot: set by request.c; modules have
-                                 the numbers of their needs */
+        *resolver; /* of this snapshot: set by request.c; modules are numbered
+                      like their needs */
     bool
         was_unsound; /* a damaged module ended the answer: what was derived from
-                         it is wrong.  Until the first step is done */
+                        it is wrong.  Reset after the first step */
 
     /* for request.c */
     bool is_opening;
@@ -225,8 +226,8 @@ sym_need_t *sym_request_needs(sym_request_t *r, uint32_t *n);
 /* Whether its name and ids are such that a store or source can have it. */
 bool sym_need_is_askable(const sym_need_t *need);
 
-/* What today's records know it by; a text at a URL has a scope.  False: it is not
- * askable. */
+/* The key of its current records; a text at a URL has a scope.  False: it has
+ * no key. */
 bool sym_request_key(const sym_request_t *r, const sym_need_t *need,
                      sym_ref_key_t *key);
 
@@ -255,7 +256,7 @@ void sym_request_fetched(sym_request_t *r, uint32_t need);
 /* Adds one wait for all missing needs to the statistics. */
 void sym_request_waited(sym_request_t *r, double seconds);
 
-/* Adds the time that one of them was waited for. */
+/* Adds the waiting time for one of them. */
 void sym_request_waited_for(sym_request_t *r, uint32_t need, double seconds);
 
 const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
@@ -272,7 +273,7 @@ __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
  * that were found. */
 void sym_request_note_damage(sym_request_t *r);
 
-/* Time that the request took so far, with waits. */
+/* Time spent on the request so far, with waits. */
 double sym_request_spent_s(const sym_request_t *r);
 
 /*
@@ -283,16 +284,17 @@ double sym_request_spent_s(const sym_request_t *r);
 sym_status_t sym_request_need(sym_request_t *r, uint32_t of, sym_kind_t kind,
                               uint32_t *need);
 
-/* Adds a need of another object, which must stay in place, such as a module that
- * only an answer has named; otherwise as sym_request_need(). */
+/* Adds a need of another object, which must stay in place, such as a module
+ * that only an answer named; otherwise as sym_request_need(). */
 sym_status_t sym_request_need_object(sym_request_t *r,
                                      const sym_object_ref_t *ref,
                                      sym_kind_t kind, uint32_t *need);
 
 /*
- * The need of the text at a URL, by the source `links` of the request's; a new
- * one begins another round.  SYM_OK; SYM_NOT_FOUND: there is no such need yet,
- * and is_new is not set, or there are SYM_REQUEST_LINKS_MAX others; SYM_NOMEM.
+ * Finds or adds the need for the text at a URL, from the request's source
+ * `links`.  A new one begins another round.  SYM_OK; SYM_NOT_FOUND: there is no
+ * such need yet and is_new is not set, or the limit SYM_REQUEST_LINKS_MAX is
+ * reached; SYM_NOMEM.
  */
 #define SYM_REQUEST_LINKS_MAX 64
 sym_status_t sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,

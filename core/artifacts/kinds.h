@@ -1,9 +1,9 @@
 /*
- * kinds.h - the kinds of artifacts: what is stored of an object.
+ * kinds.h - the kinds of artifacts that are stored for an object.
  *
  * One object file may give several artifacts, each stored, found, evicted and
- * read by itself.  A kind is a row in list.h.  This is its part that workers
- * link; tools.h has the part that only the loader links.
+ * read by itself.  A kind is a row in list.h.  This header has the part that
+ * workers link; tools.h has the part that only the loader links.
  */
 #ifndef SYM_ARTIFACTS_KINDS_H
 #define SYM_ARTIFACTS_KINDS_H
@@ -19,21 +19,21 @@
 #define SYM_KIND_ONE(number, NAME, name) +1
 
 typedef enum {
-    SYM_KIND_ALL = 0, /* in questions only: a kind of any number */
+    SYM_KIND_ALL = 0, /* in requests only: any kind */
     SYM_ARTIFACT_KINDS(SYM_KIND_NUMBER)
 } sym_kind_t;
 
 #define SYM_KINDS (0 SYM_ARTIFACT_KINDS(SYM_KIND_ONE))
-#define SYM_KIND_MAX 31 /* what a key of the store may hold */
+#define SYM_KIND_MAX 31 /* largest number in a key of the store */
 
-/* Takes what an artifact says of itself. */
+/* Takes a fact about an artifact. */
 typedef struct {
     void (*text)(void *ctx, const char *key, sym_str_t value);
     void (*number)(void *ctx, const char *key, uint64_t value);
     void *ctx;
 } sym_kind_facts_t;
 
-/* What a file had, from which an artifact was made. */
+/* Contents of a file from which an artifact was made. */
 #define SYM_FEATURE_DEBUG_INFO 4u /* lines */
 #define SYM_FEATURE_SYMBOLS 8u    /* a table of symbols */
 #define SYM_FEATURE_UNWIND_INFO 16u
@@ -43,15 +43,16 @@ typedef struct {
 typedef struct {
     sym_kind_t kind;
     const char *name;
-    uint32_t version; /* that this program writes */
-    uint32_t oldest;  /* that its reader still reads */
+    uint32_t version; /* version that this program writes */
+    uint32_t oldest;  /* oldest version that its reader reads */
 
-    /* The files that it is made from, by the type of the object:
-     * 1 << sym_source_file_t.  Of an unknown type the path decides; 0: sources
-     * are not asked. */
+    /* The files that it is made from, by type of the object: 1 <<
+     * sym_source_file_t.  For an unknown type, the path decides; 0: not fetched
+     * from sources. */
     unsigned files[SYM_OBJECT_TYPES];
 
-    /* Features of every file that gives it.  An artifact may have more. */
+    /* Features of every file from which it is made.  An artifact may have
+       more. */
     unsigned features;
 
     /* A quality is a number of the kind's own, higher is better.  One below
@@ -59,12 +60,12 @@ typedef struct {
     uint8_t good;
     const char *(*quality_name)(unsigned quality);
 
-    /* What no checksum tells: the header, and that all it names is there.
-     * SYM_DAMAGED, SYM_VERSION. */
+    /* Checks what checksums do not: the header, and that everything it refers
+     * to exists.  SYM_DAMAGED, SYM_VERSION. */
     sym_status_t (*verify)(const sym_extent_source_t *extents,
                            sym_error_t *err);
 
-    /* Its facts and counts, in a fixed order. */
+    /* Reports its facts and counts, in a fixed order. */
     sym_status_t (*describe)(const sym_extent_source_t *extents,
                              const sym_kind_facts_t *facts, sym_error_t *err);
 } sym_kind_row_t;
@@ -78,17 +79,17 @@ typedef struct {
 /* In the order of list.h. */
 extern const sym_kind_row_t *const sym_kinds[SYM_KINDS];
 
-/* NULL: a kind that this program does not know. */
+/* NULL for an unknown kind. */
 const sym_kind_row_t *sym_kind_find(unsigned kind);
 const sym_kind_row_t *sym_kind_named(sym_str_t name);
 
-/* "unknown": a kind that this program does not know. */
+/* "unknown" for an unknown kind. */
 const char *sym_kind_name(unsigned kind);
 
 /* The files that artifacts of the kind are made from; 0: none. */
 unsigned sym_kind_files(unsigned kind, sym_object_type_t type);
 
-/* The reader of the kind reads this version. */
+/* Whether the reader of the kind reads this version. */
 bool sym_kind_reads(unsigned kind, uint32_t version);
 
 #endif

@@ -7,8 +7,8 @@
  *     read/    const sym_kind_row_t sym_<name>_kind    (kinds.h)
  *     export/  const sym_kind_tools_t sym_<name>_tools (tools.h)
  *
- * Commands list kinds in this order.  Numbers are written to keys of the store and
- * to messages: none is used twice.
+ * Commands list kinds in this order.  Numbers are part of store keys and
+ * messages, so none is ever reused.
  */
 #ifndef SYM_ARTIFACTS_LIST_H
 #define SYM_ARTIFACTS_LIST_H

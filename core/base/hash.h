@@ -98,7 +98,7 @@ sym_hash_end(sym_hash_state_t s)
 }
 
 
-/* Of one text. */
+/* Hash of one text. */
 static inline uint64_t
 sym_hash(const sym_hash_key_t *key, sym_str_t text)
 {

@@ -11,7 +11,7 @@
 
 #define SYM_SHA1_BYTES 20
 
-/* Of both texts, one after the other. */
+/* Digest of both texts, concatenated. */
 void sym_sha1(sym_str_t a, sym_str_t b, uint8_t out[SYM_SHA1_BYTES]);
 
 #endif

@@ -2,13 +2,13 @@
  * d_reader.h - reads a mangled name of D, and writes its text as it goes.
  *
  * Where text and name differ in order, the part that is shown later is skipped
- * first and read again in its place.  What is skipped never reads anything
- * twice, so that this adds the depth of a name as a factor, and no exponent.
- * Back references and the ambiguities of the grammar do grow exponentially: the
- * work is bounded.  Nothing is allocated.
+ * first and read again in its place.  A skipped part is never read twice while
+ * it is skipped, so the depth of a name adds a factor, not an exponent.  Back
+ * references and the ambiguities of the grammar do grow exponentially: the work
+ * is bounded.  Nothing is allocated.
  *
- * Functions give false where the name is not as they expect it, or has used up
- * its work; those that only write give true, so that parts make a chain.
+ * Functions return false if the name is not as expected, or has used up its
+ * work.  Those that only write return true, so that calls can be chained.
  */
 #ifndef SYM_DEMANGLE_D_READER_H
 #define SYM_DEMANGLE_D_READER_H

@@ -152,7 +152,7 @@ put_arguments(writer_t *w, const sym_msvc_type_t *f)
 }
 
 
-/* Pointers to these stand in parentheses: "int (*)[3]". */
+/* Pointers to these are in parentheses: "int (*)[3]". */
 static bool
 is_behind(const sym_msvc_type_t *t)
 {

@@ -23,7 +23,7 @@ typedef struct {
     const char *arch;    /* static, in Breakpad's words; "" unknown */
 } sym_format_object_t;
 
-/* What the converter provides to a format. */
+/* Resources that the converter provides to a format. */
 typedef struct {
     uint64_t unpacked_max; /* most bytes that all parts of a file may expand
                               to */

@@ -1,10 +1,10 @@
 /*
  * jobs.h - requests that outlive their clients, and their results.
  *
- * The table lies in memory that several processes share: no pointers, only
- * indexes.  A record is a job that runs in one of the processes, or its result
- * until that expires.  Results are chains of blocks of one size, so that no
- * pattern of sizes leaves room that cannot be used.
+ * The table is in memory that several processes share, so it has no pointers,
+ * only indexes.  A record is a job that runs in one of the processes, or its
+ * result until that expires.  Results are chains of blocks of one size, so that
+ * no pattern of sizes leaves room that cannot be used.
  *
  * The caller holds one lock around each call, between sym_jobs_lock() and
  * sym_jobs_unlock(), unless a call says otherwise.  A process that dies inside

@@ -1,9 +1,9 @@
 /*
  * counters.h - what the service counts.
  *
- * A sym_metrics_t lies in memory that all workers share; zeroes are a valid
- * beginning.  Counting is one relaxed atomic addition: no lock, and exact for
- * any number of workers.  Only sym_metrics_source() must not run twice at a
+ * A sym_metrics_t is in memory that all workers share; zeroes are a valid
+ * initial state.  Counting is one relaxed atomic addition: no lock, and exact
+ * for any number of workers.  Only sym_metrics_source() must not run twice at a
  * time: the caller has the lock.
  *
  * Nothing here belongs to one process: a killed worker loses no counts.

@@ -3,8 +3,8 @@
 #include "base/hex.h"
 #include "protocol/message.h"
 
-/* What is before `end`, or all; false: there is no `end`.  *rest: what is behind
- * it. */
+/* Splits at `end`: *rest is the part after it.  False: there is no `end`, and
+ * the result is the complete text. */
 static bool
 take_until(sym_str_t *rest, char end, sym_str_t *part)
 {
@@ -94,7 +94,7 @@ sym_attempts_rate(sym_str_t text, uint32_t features, char *out, size_t size)
     for (begin--; begin > 0 && text.data[begin - 1] != '\n'; begin--) {
     }
 
-    /* behind the outcome, which follows the source */
+    /* after the outcome, which follows the source */
     for (at = begin; at < text.len && text.data[at] != ' '; at++) {
     }
     for (begin = ++at; at < text.len && text.data[at] != ' '; at++) {

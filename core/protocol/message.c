@@ -2,7 +2,7 @@
 
 #include "base/cursor.h"
 
-/* Fields of a message, in the order in which they lie in it. */
+/* Fields of a message, in their order. */
 #define TICKET 0x001u
 #define VERSION 0x002u
 #define FLAGS 0x004u
@@ -16,11 +16,11 @@
 #define ATTEMPTS 0x400u
 #define WANT 0x800u
 
-/* Left out when they are 0. */
+/* Omitted if 0. */
 #define FEATURES 0x1000u
 #define KIND 0x2000u
-#define CODE_ID 0x4000u /* of the key; a kind comes before it */
-#define VARIANT 0x8000u /* the same; a kind and a code id come before it */
+#define CODE_ID 0x4000u /* of the key; follows a kind */
+#define VARIANT 0x8000u /* same; follows a kind and a code id */
 
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
@@ -59,7 +59,7 @@ static const struct {
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
 
-/* A packet begins with these, so that a stranger is told from a friend. */
+/* A packet begins with these bytes, so that other protocols are recognized. */
 #define MAGIC 0x4c53u /* "SL" */
 
 
@@ -208,7 +208,7 @@ take_text(sym_cursor_t *c, size_t max)
 }
 
 
-/* All modules of an id are forgotten without a name. */
+/* A request to forget all modules of an id has no name. */
 static bool
 is_name_ok(const sym_rpc_message_t *m)
 {
@@ -229,7 +229,7 @@ is_scope_ok(const sym_rpc_message_t *m)
 }
 
 
-/* A request may spell an id as some source spells it. */
+/* A request may use a source's spelling of an id. */
 static bool
 is_id_ok(const sym_rpc_message_t *m)
 {
@@ -242,7 +242,7 @@ is_id_ok(const sym_rpc_message_t *m)
 }
 
 
-/* All modules of a code id are forgotten without another id. */
+/* A request to forget all modules of a code id has no other id. */
 static bool
 may_lack_id(const sym_rpc_message_t *m)
 {
@@ -272,7 +272,7 @@ take_key(sym_cursor_t *c, sym_rpc_message_t *m)
 }
 
 
-/* Canonical, so that equal ones are equal texts. */
+/* Canonical, so that equal ids are equal strings. */
 static void
 take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
 {
@@ -294,7 +294,7 @@ take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
 }
 
 
-/* Of a module that is asked for by its canonical id. */
+/* For a module requested by its canonical id. */
 static void
 take_variant(sym_cursor_t *c, sym_rpc_message_t *m)
 {
@@ -420,7 +420,7 @@ sym_rpc_read(const uint8_t *packet, size_t len, sym_rpc_message_t *m,
 
     take_fields(&c, fields, m);
 
-    /* what follows in a HELLO of another version is not for us */
+    /* ignore the rest of a HELLO of another version */
     if (sym_ok(&c) && sym_left(&c) != 0 && m->type != SYM_RPC_HELLO) {
         sym_cursor_fail(&c, SYM_MALFORMED, "more bytes than the message has");
     }

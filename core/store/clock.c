@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file grows by so many slots at a time. */
+/* Slots by which the file grows. */
 #define STEP 65536u
 
-/* Maps what the file has by now; keeps the old mapping when that fails. */
+/* Maps the file in its current length; keeps the old mapping on failure. */
 static sym_status_t
 map_file(sym_clock_t *c, sym_error_t *err)
 {
@@ -175,7 +175,7 @@ sym_clock_take(sym_clock_t *c)
     }
 
     slot = word * 64 + (uint32_t) __builtin_ctzll(~c->used[word]);
-    /* with all its pages: marking a use must not meet a full disk */
+    /* with all its pages: marking a use must not hit a full disk */
     if (slot >= c->n
         && (posix_fallocate(c->fd, 0,
                             (off_t) (slot / STEP + 1) * STEP

@@ -8,8 +8,8 @@
 
 #define DATABASES 7
 
-/* Address space is free: a reader that maps far more than the store has need
- * not map again when it grows. */
+/* Address space is free.  A reader maps far more than the store's size, so it
+ * need not map again when the store grows. */
 #define READER_MAP                                                             \
     ((size_t) (sizeof(size_t) > 4 ? (uint64_t) 64 << 30 : (uint64_t) 1 << 30))
 
@@ -93,7 +93,7 @@ sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
     bool is_ours = false;
     int rc = mdb_dbi_open(txn, "meta", flags, &store->meta);
 
-    /* another version has other tables */
+    /* other versions have other tables */
     if (rc == 0) {
         rc = read_version(store, txn, &is_ours);
         if (rc == 0 && !is_ours) {
@@ -147,9 +147,9 @@ sym_env_new(const char *path, sym_error_t *err)
 }
 
 
-/* The number of reader slots that lock.mdb has.  Asked for more, LMDB would
- * make it longer if no other process has the store open; only a new file gets
- * its length here. */
+/* Number of reader slots in lock.mdb.  Only a new file gets its length here:
+ * asked for more, LMDB would make the file longer if no other process has the
+ * store open. */
 static unsigned
 count_places(const char *path)
 {
@@ -180,14 +180,14 @@ sym_env_open(sym_store_t *store, unsigned flags, size_t map, sym_error_t *err)
     (void) mdb_env_set_maxreaders(store->env, count_places(store->path));
     rc = mdb_env_set_mapsize(store->env, map);
     if (rc == 0) {
-        /* to a reader on a read-only file system LMDB goes without locks */
+        /* for a reader on a read-only file system LMDB uses no locks */
         rc = mdb_env_open(store->env, store->path,
                           flags | MDB_NORDAHEAD | MDB_NOTLS, 0664);
     }
 
     if ((rc == ENOMEM || rc == EINVAL) && map != 0) {
-        /* less address space than that (ulimit -v; valgrind says EINVAL): the
-         * map that the writer has must do */
+        /* there is less address space than that (ulimit -v; valgrind: EINVAL),
+         * so use a map as large as the writer's */
         mdb_env_close(store->env);
         store->env = NULL;
         return sym_env_open(store, flags, 0, err);
@@ -273,7 +273,7 @@ open_for_reading(void *arg)
 
     (void) sym_env_databases(store, 0, txn, o->err);
 
-    /* a commit, or LMDB would close the databases again */
+    /* commit, or LMDB would close the databases again */
     rc = mdb_txn_commit(txn);
     if (rc != 0) {
         (void) sym_lmdb_fail(o->err, "cannot read the store", rc);
@@ -333,11 +333,11 @@ sym_store_close(sym_store_t *store)
 
     if (store->is_damaged && store->txn != NULL) {
         /*
-         * The fault came while LMDB wrote.  Its list of cursors may still hold
-         * one of a stack frame that no longer exists, which ending the
-         * transaction would free.  So the transaction stays open, and LMDB's
-         * lock and ours stay taken, until the process ends.  Another writer is
-         * refused until then.
+         * The fault happened while LMDB was writing.  Its list of cursors may
+         * still contain one in a stack frame that no longer exists, and ending
+         * the transaction would free that.  So the transaction stays open, and
+         * LMDB's lock and ours stay taken, until the process ends.  Another
+         * writer is refused until then.
          */
         store->lock_fd = -1;
     } else {
@@ -352,7 +352,7 @@ sym_store_close(sym_store_t *store)
 
     sym_clock_close(&store->clock);
     if (store->lock_fd != -1) {
-        (void) close(store->lock_fd); /* and so gives the lock back */
+        (void) close(store->lock_fd); /* this also releases the lock */
     }
 
     free(store->sound);
@@ -366,9 +366,9 @@ sym_store_abandon(sym_store_t *store)
 {
     /*
      * A fault while reading leaves no inconsistent state: a read transaction
-     * changes only its own memory.  So everything is released, except what a
-     * writer had in progress; a worker that meets a bad page again and again
-     * leaks nothing.
+     * changes only its own memory.  So everything is released, except a
+     * writer's unfinished work.  A worker that keeps hitting a bad page leaks
+     * nothing.
      */
     store->is_damaged = true;
     sym_store_close(store);

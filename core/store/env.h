@@ -1,6 +1,6 @@
 /*
  * env.h - declarations shared inside core/store; no file outside includes it.
- * write/writer.h has those of the writing side.
+ * Declarations for writing: write/writer.h.
  */
 #ifndef SYM_STORE_ENV_H
 #define SYM_STORE_ENV_H
@@ -33,16 +33,16 @@
 struct sym_snapshot_s {
     sym_store_t *store;
     MDB_txn *txn;
-    sym_snapshot_t *next; /* in the store's list of idle ones */
-    sym_snapshot_t *all;  /* in the store's list of all */
+    sym_snapshot_t *next; /* list of idle snapshots */
+    sym_snapshot_t *all;  /* list of all snapshots */
 
-    /* kept, as opening one allocates; at the end they are where the last lookup
-     * was, and the next key is often on the same page */
+    /* kept, as opening a cursor allocates; they stay at the last lookup's key,
+     * and the next key is often on the same page */
     MDB_cursor *objects, *paths;
-    bool has_objects, has_paths; /* they are of this transaction */
+    bool has_objects, has_paths; /* opened or renewed in this transaction */
 };
 
-/* A kept cursor: for lookups that call no other function of the store. */
+/* A kept cursor, for lookups that call no other store function. */
 int sym_snapshot_objects_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
 int sym_snapshot_paths_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
 
@@ -51,12 +51,12 @@ int sym_snapshot_paths_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
 #define SOUND_PERIOD_S 600
 #define UNSOUND_MAX 64
 
-/* What a quota is spent on: docs/formats/store.md, section 4. */
+/* Shares of a quota: docs/formats/store.md, section 4. */
 typedef struct {
     uint64_t temp_bytes;     /* room for temporary files */
-    uint64_t file_bytes;     /* data.mdb at most */
-    uint64_t live_pages;     /* of it what modules may take */
-    uint64_t negative_bytes; /* of that what negatives may take */
+    uint64_t file_bytes;     /* maximum size of data.mdb */
+    uint64_t live_pages;     /* share of the file for modules */
+    uint64_t negative_bytes; /* share of that for negatives */
     uint64_t batch_bytes;
 } sym_budget_t;
 
@@ -71,11 +71,11 @@ struct sym_store_s {
 
     sym_snapshot_t *idle, *all;
     unsigned n_active;
-    bool is_damaged; /* a guarded call met a fault */
+    bool is_damaged; /* a guarded call faulted */
 
     uint64_t *sound; /* SOUND_EXTENTS keys of extents, by hash; NULL: not yet */
-    uint64_t unsound[UNSOUND_MAX]; /* keys of those met last, one a module;
-                                      0: none */
+    uint64_t unsound[UNSOUND_MAX]; /* keys of the latest damaged extents, one
+                                      for each module; 0: none */
     unsigned n_unsound;            /* so many were */
     uint32_t sound_period;
 
@@ -84,22 +84,23 @@ struct sym_store_s {
     int lock_fd;
     MDB_txn *txn;          /* the batch under way, or NULL */
     uint64_t batch;        /* its number, from 1 */
-    size_t batch_bytes;    /* put into it, in whole pages */
-    uint64_t room;         /* pages that it may still take, */
-    uint64_t room_run;     /* so many of them in a row at most */
-    uint64_t stuck_reader; /* a snapshot that was waited for in vain */
+    size_t batch_bytes;    /* written to it, in full pages */
+    uint64_t room;         /* pages that still fit into it */
+    uint64_t room_run;     /* of these, most pages in a row */
+    uint64_t stuck_reader; /* a snapshot whose reader did not end in time */
     unsigned reader_wait_ms;
-    uint64_t next_id; /* no module of this writer had it; 0: none began */
+    uint64_t next_id; /* not yet used by this writer; 0: it stored nothing
+                         yet */
     struct sym_ingest_s *ingests;
     uint64_t quota;
-    unsigned max_readers; /* that lock.mdb is to have room for; 0: as it is */
+    unsigned max_readers; /* desired size of lock.mdb; 0: unchanged */
     sym_budget_t budget;
     uint64_t live_pages;     /* of committed modules */
     uint64_t negatives;      /* bytes of negative records */
-    int64_t batch_negatives; /* of them put in the batch, less those removed */
+    int64_t batch_negatives; /* those added by the batch, less those removed */
     uint64_t lost_batches;
     uint64_t ingest_pages;     /* of ingests under way */
-    uint64_t stale_pages;      /* of ingests that could not be taken back */
+    uint64_t stale_pages;      /* of ingests that could not be undone */
     sym_kind_counts_t removed; /* since it was opened */
 };
 
@@ -107,55 +108,57 @@ struct sym_store_s {
 
 #define READERS_DEFAULT 1024
 
-/* lock.mdb as long as LMDB makes it: its head, and 64 bytes for each reader. */
+/* The length that LMDB gives lock.mdb: its header, and 64 bytes for each
+   reader. */
 #define SYM_LOCK_BYTES(readers) (128 + (uint64_t) (readers) *64)
 
 void sym_env_file(char out[PATH_MAX], const char *path, const char *file);
 sym_store_t *sym_env_new(const char *path, sym_error_t *err);
 sym_status_t sym_env_open(sym_store_t *store, unsigned flags, size_t map,
                           sym_error_t *err);
-/* Refuses a store of another version (SYM_VERSION); a new one has none. */
+/* Refuses a store of another version (SYM_VERSION); a new store has no
+   version. */
 sym_status_t sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                                sym_error_t *err);
 
 sym_status_t sym_env_clock(sym_store_t *store, sym_error_t *err);
 
-/* Runs the opening of a store under the guard; the store is gone if it fails,
- * and in *out if not. */
+/* Opens a store under the guard.  On failure the store is freed, otherwise it
+ * is in *out. */
 sym_status_t sym_env_open_guarded(sym_store_t *store, void (*fn)(void *),
                                   void *arg, sym_store_t **out,
                                   sym_error_t *err);
 
 /* --- failures --- */
 
-/* Says which of LMDB's failures is whose fault; returns err->status. */
+/* Translates an error of LMDB into *err; returns err->status. */
 sym_status_t sym_lmdb_fail(sym_error_t *err, const char *what, int rc);
 
-/* --- what a quota is spent on (quota.c) --- */
+/* --- shares of a quota (quota.c) --- */
 
 sym_status_t sym_quota_too_small(sym_error_t *err);
 
-/* SYM_LIMIT: the quota is too small.  lock_bytes: what lock.mdb is to have, if
- * that is more than it has. */
+/* SYM_LIMIT: the quota is too small.  lock_bytes: desired size of lock.mdb, if
+ * that is larger than it is. */
 sym_status_t sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
                         sym_budget_t *budget, sym_error_t *err);
 
 /*
- * Takes the room for a file that is mapped for writing before it is mapped: a
- * write to a page that the disk has no room for would be a SIGBUS.  As far as
- * the file system lets it.
+ * Allocates disk space for a file before it is mapped for writing, if the file
+ * system supports that.  Without it, a write to a mapped page on a full disk
+ * would raise SIGBUS.
  */
 void sym_reserve_file(int fd, uint64_t bytes);
 
 /* --- faults (guard.c) --- */
 
-/* Takes LMDB's assertions over. */
+/* Handles LMDB's assertions. */
 void sym_guard_store(sym_store_t *store);
 
 /*
- * Whether this thread is in a call of LMDB that looks at pages: what such a
- * call faults at is the pages' fault, wherever it points.  Beside mdb_get()
- * the usual way to find a thread's variable would be felt.
+ * Whether this thread is in an LMDB call that reads pages.  A fault in such a
+ * call is blamed on the pages, whatever its address.  The usual access to a
+ * thread-local variable would be noticeably slow next to mdb_get().
  */
 #define SYM_LMDB_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 extern SYM_LMDB_TLS volatile sig_atomic_t sym_lmdb_calls;
@@ -198,19 +201,19 @@ sym_lmdb_left(int rc)
 
 /* --- records (record.c) --- */
 
-/* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL:
- * what the keys of all kinds of the object begin with, which is a symcache's. */
+/* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL: the
+ * common prefix of the object's keys, which is its symcache's key. */
 #define RECORD_KEY_MAX SYM_STORE_KEY_MAX
 size_t sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
                       char out[RECORD_KEY_MAX]);
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
                          sym_kind_t *kind);
 
-/* What follows the scope and its NUL. */
+/* Reads the part of a key that follows the scope and its NUL. */
 bool sym_record_key_rest(sym_str_t rest, sym_module_key_t *key,
                          sym_kind_t *kind);
 
-/* A NUL and the kind, behind the id of all but symcaches. */
+/* A NUL and the kind, after the id; not in keys of symcaches. */
 #define RECORD_KIND_BYTES 2
 
 #define RECORD_BYTES_MAX                                                       \
@@ -219,19 +222,19 @@ size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 
 /*
- * SYM_NOT_FOUND: of a version we do not know, but module_id, slot, extents,
- * bytes and pages are set all the same; SYM_DAMAGED.  The checksum is not
- * looked at, and the kind, which stands in the key, is the caller's to set.
+ * SYM_NOT_FOUND: unknown version, but module_id, slot, extents, bytes and pages
+ * are set; SYM_DAMAGED.  Does not check the checksum.  The caller sets the
+ * kind, which is in the key.
  */
 sym_status_t sym_record_read(const MDB_val *val, sym_module_record_t *record);
 
-/* The same, with the checksum: for whoever acts on a record. */
+/* Same, and verifies the checksum; for callers that act on a record. */
 sym_status_t sym_record_check(const MDB_val *key, const MDB_val *val,
                               sym_module_record_t *record);
 
 /*
- * Calls fn for every record of the directory, whatever sym_record_check() says
- * of it, until fn gives something else than SYM_OK.
+ * Calls fn for every record of the directory, with the status that
+ * sym_record_check() returns for it, until fn returns anything but SYM_OK.
  */
 typedef sym_status_t (*sym_record_pt)(void *ctx, const MDB_val *key,
                                       sym_status_t status,
@@ -239,24 +242,24 @@ typedef sym_status_t (*sym_record_pt)(void *ctx, const MDB_val *key,
 sym_status_t sym_directory_walk(sym_store_t *store, MDB_txn *txn,
                                 sym_record_pt fn, void *ctx, sym_error_t *err);
 
-/* The same for at most `records` of those behind *mark, which is moved on.
+/* Same for at most `records` records after *mark, which is moved on.
  * SYM_AGAIN: there are more. */
 sym_status_t sym_directory_part(sym_store_t *store, MDB_txn *txn,
                                 sym_store_mark_t *mark, uint64_t records,
                                 sym_record_pt fn, void *ctx, sym_error_t *err);
 
-/* Pages that an extent's value takes. */
+/* Pages of an extent's value. */
 uint64_t sym_value_pages(size_t len);
 
-/* And a module in the tree: its record, and where its extents are noted. */
+/* A module's pages in the trees: its record, and the keys of its extents. */
 uint64_t sym_tree_pages(uint32_t extents);
 
-/* Bytes of a negative record, which has no pages of its own; 0: the record is
- * READY. */
+/* Bytes of a negative record, which has no pages of its own; 0 for a READY
+ * record. */
 uint64_t sym_negative_bytes(const MDB_val *key,
                             const sym_module_record_t *record);
 
-/* CRC-32 over a key and what follows it; and where it is kept, 4 bytes. */
+/* CRC-32 over a key and the data after it; it is stored in 4 bytes. */
 uint32_t sym_crc(const void *key, size_t key_len, const void *data, size_t len);
 void sym_crc_put(uint8_t *p, uint32_t crc);
 uint32_t sym_crc_get(const uint8_t *p);

@@ -1,14 +1,14 @@
 /*
- * A fault while the mapped store is read: the file is shorter than its tree
- * says, a disk block cannot be read, a page of the tree holds other bytes than
- * LMDB wrote.  LMDB checks none of that, and a worker of a web server must not
- * die of it.  So reading runs with a handler for SIGBUS and SIGSEGV that jumps
- * out.
+ * Handles faults while the mapped store is read: the file is shorter than its
+ * tree expects, a disk block is unreadable, or a page of the tree was
+ * overwritten.  LMDB checks none of this, and a worker of a web server must not
+ * die from it.  So reading runs with a handler for SIGBUS and SIGSEGV that
+ * jumps out.
  *
- * A fault counts if its address lies in one of the store's mappings, or if LMDB
- * was called: a damaged node makes it follow pointers that it never set (seen: a
- * null sub-cursor).  Any other is a bug of ours, and ends the process as it
- * would without us.
+ * A fault counts if its address is in one of the store's mappings, or if it
+ * happened in LMDB: a damaged node makes LMDB follow pointers that it never set
+ * (seen: a null sub-cursor).  Any other fault is a bug of ours, and ends the
+ * process as usual.
  */
 #include "store/env.h"
 
@@ -17,11 +17,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* What is read at the end of the map may lie behind it: a value's length is as
- * damaged as anything else. */
+/* Reads near the end of the map may reach beyond it, because the length of a
+ * value may be damaged, too. */
 #define BEHIND ((uintptr_t) 128 * 1024)
 
-/* Enough of a mapping's line to know it by its file, also a removed one. */
+/* Enough of a mapping's line to recognize its file, even a deleted one. */
 #define TAIL 24
 
 typedef struct {
@@ -30,8 +30,8 @@ typedef struct {
 } guard_t;
 
 /*
- * Mutable globals of core/: a signal handler has no other way to know what was
- * under way.  One guarded call at a time in a thread.
+ * Mutable globals in core/, because a signal handler has no other access to the
+ * guarded call.  Each thread has at most one guarded call.
  */
 static _Thread_local guard_t guard;
 SYM_LMDB_TLS volatile sig_atomic_t sym_lmdb_calls;
@@ -39,7 +39,7 @@ static struct sigaction previous_bus, previous_segv;
 static bool is_installed;
 
 
-/* Not a fault of a guarded read: does what would have been done without us. */
+/* For faults outside guarded reads: restores the previous action. */
 static void
 pass_on(int signo, siginfo_t *info, void *context)
 {
@@ -56,17 +56,18 @@ pass_on(int signo, siginfo_t *info, void *context)
         return;
     }
 
-    /* back at the faulting instruction the default action ends us */
+    /* the faulting instruction runs again, and the default action ends the
+       process */
     (void) sigaction(signo, previous, NULL);
 }
 
 
-/* --- where a fault was; all of it may run in a signal handler --- */
+/* --- locating a fault; all of this may run in a signal handler --- */
 
-/* The present line of /proc/self/maps: "55e0-55f0 r--s ... /store/data.mdb". */
+/* The current line of /proc/self/maps: "55e0-55f0 r--s ... /store/data.mdb". */
 typedef struct {
     uintptr_t from, to;
-    unsigned fields; /* ended so far, at most 2 */
+    unsigned fields; /* fields read so far, at most 2 */
     char tail[TAIL + 1];
 } mapping_t;
 
@@ -103,7 +104,7 @@ is_of_store(const mapping_t *m)
 }
 
 
-/* Where it cannot be told, it is as if it were. */
+/* If this is unknown, assumes that it is. */
 static bool
 lies_in_store(uintptr_t at)
 {
@@ -187,7 +188,7 @@ sym_store_guarded(sym_store_t *store, void (*fn)(void *), void *arg,
                   sym_error_t *err)
 {
     if (guard.is_on) {
-        fn(arg); /* the outer call guards it */
+        fn(arg); /* an outer call already guards it */
         return SYM_OK;
     }
 

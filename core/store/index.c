@@ -1,7 +1,7 @@
 #include "store/index.h"
 
-/* Precedes the id of a negative record: the entry serves to remove the record
- * when a file of that id comes; lookups do not read it. */
+/* Precedes the id of a negative record: the entry is used to remove the record
+ * when a file with that id arrives; lookups do not read it. */
 #define NEGATIVE '-'
 
 /* Before a code id: debug ids are hexadecimal digits, too. */
@@ -66,7 +66,7 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
         ids->ids[ids->n++] =
             sym_index_negative(sym_module_shown_id(&module, record), ids->text);
 
-        /* of v5 both are one id */
+        /* in v5 both are the same id */
         if (sym_variant_is_in(module.id) && record->code_id.len != 0) {
             code = sym_index_negative(record->code_id, ids->reading);
             ids->n += code.len > 1 && !sym_str_eq(code, ids->ids[0]);
@@ -91,7 +91,7 @@ sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
         ids->ids[ids->n++] = code;
     }
 
-    /* a UUID is both */
+    /* a UUID is a debug id and a code id */
     if (len != 0 && !sym_str_eq(sym_str(ids->reading, len), module.id)) {
         ids->ids[ids->n++] = sym_str(ids->reading, len);
     }

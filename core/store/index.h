@@ -1,14 +1,13 @@
 /*
  * index.h - modules by their ids alone.
  *
- * The name of a debug file ("cdef0123.debug") does not identify it, but its
- * ids do. So its module is also found by them: the index has an entry for the
- * debug id, one for the code id, and one for the code id in the place of the
- * debug id, as clients of Mozilla's API send it.  A .sym file has an entry for
- * its code id, or for the part of the build id that its debug id contains.  An
+ * The name of a debug file ("cdef0123.debug") does not identify it, but its ids
+ * do.  So its module is also found by them: the index has an entry for the
+ * debug id, one for the code id, and one for the code id in place of the debug
+ * id, as clients of Mozilla's API send it.  A .sym file has an entry for its
+ * code id, or for the part of the build id that its debug id contains.  An
  * entry's key contains the type of the id, the id, and the module's key in the
- * directory (docs/formats/store.md, section 2).  No file outside the store
- * includes this.
+ * directory (docs/formats/store.md, section 2).  For the store's files only.
  */
 #ifndef SYM_STORE_INDEX_H
 #define SYM_STORE_INDEX_H
@@ -29,19 +28,19 @@ typedef struct {
     char text[INDEX_ID_MAX], reading[INDEX_ID_MAX];
 } sym_index_ids_t;
 
-/* The ids that find a module; no ids if it is found by its name only. */
+/* The ids by which a module is found; no ids if only its name finds it. */
 void sym_index_ids(const MDB_val *key, const sym_module_record_t *record,
                    sym_index_ids_t *ids);
 
-/* The id under which a code id is listed; "": it is invalid or too long. */
+/* The id under which a code id is listed; "" if it is invalid or too long. */
 sym_str_t sym_index_code_id(sym_str_t code_id, char out[INDEX_ID_MAX]);
 
-/* The id under which a .sym file without a code id is listed, of its build id or
- * the first 16 bytes of it; "": the build id has fewer. */
+/* The id under which a .sym file without a code id is listed: the first 16
+ * bytes of its build id at most; "" if the build id is shorter. */
 sym_str_t sym_index_build_id(sym_str_t build_id, char out[INDEX_ID_MAX]);
 
-/* The id under which a negative record is listed; other spellings of the id
- * give the same. */
+/* The id under which a negative record is listed, the same for all
+ * spellings. */
 sym_str_t sym_index_negative(sym_str_t id, char out[INDEX_ID_MAX]);
 
 /* The common prefix of all entries of an id. */
@@ -51,7 +50,7 @@ size_t sym_index_prefix(sym_str_t scope, sym_str_t id, char out[INDEX_KEY_MAX]);
 MDB_val sym_index_key(const MDB_val *key, sym_str_t id,
                       char out[INDEX_KEY_MAX]);
 
-/* Number of the module's entries; 0: it is found by its name only. */
+/* Number of the module's entries; 0 if it is found by its name only. */
 unsigned sym_index_entries(const MDB_val *key,
                            const sym_module_record_t *record);
 
@@ -67,18 +66,18 @@ typedef struct {
     sym_str_t scope, id;
     char prefix[INDEX_KEY_MAX];
     size_t prefix_len;
-    size_t from_len; /* of what lies in `prefix`: the first entry sought */
+    size_t from_len; /* part of `prefix`: the first entry to read */
     MDB_cursor *cursor;
 } sym_entries_t;
 
 int sym_entries_begin(sym_snapshot_t *s, sym_str_t scope, sym_str_t id,
                       sym_entries_t *e);
 
-/* The next module of the id, as its entry names it; MDB_NOTFOUND: no more. */
+/* The next module with the id, as named by its entry; MDB_NOTFOUND: no more. */
 int sym_entries_next(sym_entries_t *e, bool is_first, sym_module_key_t *key,
                      sym_kind_t *kind);
 
-/* True if the record of the module says so, too: entries may lead nowhere. */
+/* True if the module's record confirms the entry: entries may be stale. */
 bool sym_index_answers_to(sym_snapshot_t *s, const sym_module_key_t *key,
                           sym_kind_t kind, sym_str_t id,
                           sym_module_record_t *record);

@@ -19,7 +19,8 @@
 /* Form of a code id; its length follows. */
 #define CODE_ID 'c'
 
-/* A module's own and its share of the tree; keeps sums far from overflow. */
+/* Limit for a module and its share of the tree; keeps sums far from
+   overflow. */
 #define PAGES_MAX ((uint64_t) 34 * SYM_EXTENTS_LIMIT)
 
 /* --- ids --- */
@@ -30,7 +31,8 @@ of_file_id(const sym_store_id_t *id)
     size_t len = id->form == SYM_STORE_ID_UUID    ? 20
                  : id->form == SYM_STORE_ID_PDB20 ? 8
                                                   : 16;
-    sym_key_id_t out; /* not all zero first: lookups make some of them */
+    sym_key_id_t out; /* fields are set one by one, not zeroed first: lookups
+                         make entries */
 
     out.len = 1 + len;
     out.bytes[0] = (char) id->form;
@@ -161,7 +163,7 @@ sym_object_file_prefix(sym_str_t scope, const sym_store_id_t *id,
 }
 
 
-/* An object without an id has this one: it says nothing. */
+/* An object without an id has this one, which contains nothing. */
 static bool
 is_zero(const sym_debug_id_t *id)
 {
@@ -210,7 +212,7 @@ sym_object_key_write(sym_str_t scope, const sym_object_key_t *o,
 }
 
 
-/* The name that an object is listed by. */
+/* The name under which an object is listed. */
 static sym_str_t
 listed_name(const sym_object_key_t *o)
 {
@@ -237,7 +239,7 @@ sym_name_key_write(sym_str_t scope, const sym_object_key_t *o, sym_kind_t kind,
 }
 
 
-/* Bytes of the id that begins the text; 0: none does. */
+/* Length of the id at the start of the text; 0: none. */
 static size_t
 id_len(sym_str_t text)
 {
@@ -282,7 +284,7 @@ split(sym_str_t *rest, size_t n)
 }
 
 
-/* The text before the next NUL, which is left out; false: there is none. */
+/* Takes the text before the next NUL, and skips that; false: no NUL. */
 static bool
 split_text(sym_str_t *rest, size_t max, sym_str_t *text)
 {
@@ -392,7 +394,7 @@ sym_object_path_key(sym_str_t scope, const sym_object_record_t *r,
 
 /* --- values --- */
 
-/* Over all of the record but the checksum's own bytes. */
+/* Over the record without the checksum itself. */
 static uint32_t
 object_crc(const MDB_val *key, const uint8_t *p, size_t len)
 {
@@ -487,7 +489,7 @@ read_debug_id(const uint8_t *p, sym_debug_id_t *id)
 }
 
 
-/* The texts, which follow the numbers; p: their lengths. */
+/* The texts after the numbers; p: their lengths. */
 static sym_status_t
 read_texts(const MDB_val *val, const uint8_t *p, unsigned flags,
            sym_object_record_t *r)

@@ -1,9 +1,9 @@
 /*
  * object.h - artifacts of objects in a store: reading.
  *
- * A record belongs to a source (its scope), an object (an id, and a name if the
- * name is needed to identify it) and a kind; it leads to the extents of one
- * artifact.  It is found by each id of the object.  Layout on disk:
+ * A record belongs to a source (its scope), an object (an id, and a name if
+ * that is needed to identify it) and a kind.  It refers to the extents of one
+ * artifact.  Each id of the object finds it.  Layout on disk:
  * docs/formats/store.md.  Writing: store/write_object.h.
  */
 #ifndef SYM_STORE_OBJECT_H
@@ -24,31 +24,31 @@ typedef struct {
 
 typedef struct {
     sym_object_key_t object;
-    uint64_t module_id; /* of its extents; never used twice */
+    uint64_t module_id; /* key of its extents; never reused */
     sym_module_state_t
-        state; /* READY, or MALFORMED: what was loaded by hand was
-                                 damaged and is gone, until it expires */
+        state; /* READY, or MALFORMED until it expires: a damaged artifact that
+                  was loaded by hand was removed */
     sym_kind_t kind;
     uint32_t kind_version;
     uint8_t quality;
-    uint16_t place; /* of its file in the plan that found it */
+    uint16_t place; /* its file's position in the plan that found it */
     uint32_t slot;  /* in the use clock */
     uint32_t extents;
     uint64_t bytes, pages;
     uint64_t source_bytes;
     int64_t stored_at;
-    uint32_t used_at;    /* from the clock; 0: not since it was stored */
-    uint32_t expires_at; /* of a state that is not READY */
-    bool has_path;       /* its file has a record in the table of paths */
-    sym_str_t path;      /* of its file, as its key has it; of a file that was
-                            loaded by hand its name */
-    sym_str_t reason; /* which files were missing when it was made: then it is
-                            incomplete; or why it is not READY */
+    uint32_t used_at;    /* from the clock; 0: not used since it was stored */
+    uint32_t expires_at; /* of a record that is not READY */
+    bool has_path;       /* the table of paths has a record of its file */
+    sym_str_t path;      /* of its file, as in its key; the name of a file that
+                            was loaded by hand */
+    sym_str_t reason;    /* files that were missing when it was made, if it is
+                         incomplete; or why it is not READY */
 } sym_object_record_t;
 
-/* Whether an artifact of a replaces b: it has a higher quality, or the same and is
- * complete while b is not; or it ranks the same and its place is not a later
- * one. */
+/* Whether an artifact replaces another: it has a higher quality; or the same
+ * quality, and only it is complete; or the same rank, and its place is not
+ * later. */
 bool sym_object_replaces(const sym_object_record_t *a,
                          const sym_object_record_t *b);
 
@@ -56,18 +56,17 @@ bool sym_object_replaces(const sym_object_record_t *a,
 bool sym_object_is_poor(const sym_object_record_t *record);
 
 /*
- * The artifact of a kind for a reference at one source.  An object whose name is
- * part of its key is found by its debug id only if the reference has that name, or
- * none.  Of several the best, of equals the first.  SYM_NOT_FOUND also for a
- * version of the kind that this program cannot read.
+ * The artifact of a kind for a reference at one source.  An object whose name
+ * is part of its key is found by its debug id only if the reference has that
+ * name, or none.  The best of several wins, and the first of equals.
+ * SYM_NOT_FOUND also for a version of the kind that this program cannot read.
  */
 sym_status_t sym_snapshot_object(sym_snapshot_t *snapshot, sym_str_t scope,
                                  const sym_object_ref_t *ref, sym_kind_t kind,
                                  sym_object_record_t *record, sym_error_t *err);
 
-/* Calls fn for each object that matches the reference, whatever its name if the
- * reference has none, and of each kind, until it gives something else than
- * SYM_OK. */
+/* Calls fn for each object and kind that match the reference, until it returns
+ * anything but SYM_OK.  A reference without a name matches all names. */
 typedef sym_status_t (*sym_object_each_pt)(void *ctx, sym_str_t scope,
                                            const sym_object_record_t *record);
 sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,
@@ -75,8 +74,8 @@ sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,
                                   sym_object_each_pt fn, void *ctx,
                                   sym_error_t *err);
 
-/* The same for all objects of a source (NULL: of all), in the order of their
- * names, as sym_snapshot_part(). */
+/* Same for all objects of a source (NULL: of all sources), ordered by name; see
+ * sym_snapshot_part(). */
 sym_status_t sym_snapshot_objects(sym_snapshot_t *snapshot,
                                   const sym_str_t *scope,
                                   sym_store_mark_t *mark, uint64_t *records,
@@ -85,21 +84,21 @@ sym_status_t sym_snapshot_objects(sym_snapshot_t *snapshot,
 
 /* The result for an object at several sources. */
 typedef struct {
-    sym_module_state_t state; /* READY, or that of all sources */
-    uint32_t source;          /* number of the scope that has the artifact, or
-                                 whose place has the state */
-    bool is_open;             /* a place of a source is to be tried */
-    uint32_t until; /* until which the result holds; 0: until a change */
-    sym_object_record_t record; /* of a READY one */
+    sym_module_state_t state; /* READY, or the combined state of all sources */
+    uint32_t source;          /* number of the scope with the artifact, or with
+                                 the place in this state */
+    bool is_open;             /* a source has a place to be tried */
+    uint32_t until; /* end of the result's validity; 0: until a change */
+    sym_object_record_t record; /* of a READY artifact */
 } sym_choice_t;
 
-/* The places of an object at the scope of that number; false: this source is not
- * asked for it. */
+/* The places of an object at the scope with number n; false: this source is not
+ * searched for it. */
 typedef bool (*sym_places_pt)(void *ctx, uint32_t n, sym_places_t *places);
 
 /*
- * The first artifact that is not poor, else the best poor one; else what all
- * sources say together: SYM_NOT_FOUND while a place of one is open.
+ * Returns the first artifact that is not poor, else the best poor one, else the
+ * combined state of all sources.  SYM_NOT_FOUND while any place is open.
  */
 sym_status_t sym_snapshot_choose_object(sym_snapshot_t *snapshot,
                                         const sym_scopes_t *scopes,

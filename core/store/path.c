@@ -9,7 +9,7 @@
 #define PATH_VERSION 1
 #define PATH_CRC 50
 
-/* These bytes separate the parts of a key: no path has them. */
+/* These bytes separate the parts of a key; no path contains them. */
 #define MARK_CUT 1
 #define MARK_CHECKSUM 2
 #define CONTROL_MAX 0x1f
@@ -25,7 +25,7 @@ sym_path_reader(void)
 {
     uint32_t sum = 0;
 
-    /* each new version, and each new kind, makes it larger */
+    /* each new version and each new kind increases it */
     for (size_t i = 0; i < SYM_KINDS; i++) {
         sum += sym_kinds[i]->version;
     }
@@ -34,7 +34,7 @@ sym_path_reader(void)
 }
 
 
-/* Eight bytes at a time: each lookup of a place has one. */
+/* Eight bytes at a time, because each lookup of a place computes it. */
 static bool
 has_control(sym_str_t path)
 {
@@ -55,7 +55,7 @@ has_control(sym_str_t path)
 }
 
 
-/* The first digits of the text's SHA-256; false: libcrypto cannot work. */
+/* The first digits of the text's SHA-256; false if libcrypto fails. */
 static bool
 put_digest(sym_str_t text, size_t digits, char *out)
 {
@@ -149,7 +149,7 @@ sym_path_record_key_read(const MDB_val *key, sym_path_shown_t *shown)
 }
 
 
-/* Over all of the record but the checksum's own bytes. */
+/* Over the record without the checksum itself. */
 static uint32_t
 path_crc(const MDB_val *key, const uint8_t *p, size_t len)
 {
@@ -207,7 +207,7 @@ sym_path_record_write(const MDB_val *key, const sym_path_record_t *r,
 }
 
 
-/* The texts and ids, which follow the numbers. */
+/* The texts and ids after the numbers. */
 static sym_status_t
 read_rest(const MDB_val *val, const uint8_t *p, sym_path_record_t *r)
 {
@@ -244,7 +244,7 @@ sym_path_record_read(const MDB_val *val, sym_path_record_t *r)
 {
     const uint8_t *p = val->mv_data;
 
-    /* not the ids, of which there are n_ids */
+    /* not the ids, only n_ids of which are set */
     memset(r, 0, offsetof(sym_path_record_t, ids));
     if (val->mv_size < PATH_FIXED) {
         return SYM_DAMAGED;
@@ -303,7 +303,7 @@ sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
     uint64_t node = NODE_HEADER + key->mv_size;
     uint64_t pages = sym_value_pages(val->mv_size);
 
-    /* leaves are half full; a long value has pages of its own */
+    /* leaves are assumed half full; a long value has pages of its own */
     return r->artifacts != 0 ? 0
            : pages > 1       ? pages * STORE_PAGE + 2 * node
                              : 2 * (node + val->mv_size);

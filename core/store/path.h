@@ -1,11 +1,12 @@
 /*
- * path.h - what a source has under a path: records of paths, and what they say
- * about an object.
+ * path.h - records of what a source has under a path, and their meaning for an
+ * object.
  *
  * A record belongs to a source (its scope), a path, and the checksum that was
- * sent with the request.  It says whether there is a file, which objects are in
- * it, and which kinds of artifacts it gave.  Absence is thus known once for all
- * objects that could be under the path, whatever clients call them.
+ * sent with the request.  It says whether there is a file, which objects it
+ * contains, and which kinds of artifacts were made from it.  One record of
+ * absence thus holds for all objects that could be under the path, whatever
+ * clients call them.
  *
  * A place is a path at a source where an object may be.  Layout on disk:
  * docs/formats/store.md.  Writing: store/write_path.h.  Views live as long as
@@ -21,7 +22,7 @@ typedef enum {
     SYM_PATH_READ = 1, /* a file was read */
     SYM_PATH_ABSENT,   /* there is no file */
     SYM_PATH_FAILED,   /* it could not be fetched this time */
-    SYM_PATH_MALFORMED /* it cannot be read */
+    SYM_PATH_MALFORMED /* the file is unreadable */
 } sym_path_outcome_t;
 
 #define SYM_PATH_IDS_MAX 64
@@ -29,18 +30,18 @@ typedef enum {
 #define SYM_PATH_URL_MAX 1024
 
 typedef struct {
-    sym_path_outcome_t outcome; /* 0: there is no record */
-    uint16_t status;            /* of HTTP; 0: none */
-    uint32_t expires_at;        /* seconds since 1970; 0: never.  A kind that
-                                   the file gave does not expire */
+    sym_path_outcome_t outcome; /* 0: no record */
+    uint16_t status;            /* HTTP status; 0: none */
+    uint32_t expires_at;        /* seconds since 1970; 0: never.  A kind made
+                                   from the file does not expire */
     int64_t stored_at;          /* set when it is put */
-    uint32_t reader;            /* sym_path_reader() when it was put */
+    uint32_t reader;            /* sym_path_reader() at that time */
     uint32_t tried, given;      /* kinds: 1 << kind */
-    uint32_t ms;                /* that the request took */
+    uint32_t ms;                /* duration of the request */
     uint64_t bytes;             /* of the file */
-    uint16_t features;          /* what the file has: a bit each */
+    uint16_t features;          /* contents of the file, one bit each */
     uint16_t artifacts; /* objects made from the file; set by the store */
-    sym_str_t word;     /* of what failed: "timeout"; or "" */
+    sym_str_t word;     /* short name of a failure: "timeout"; or "" */
     sym_str_t reason;   /* at most SYM_REASON_MAX bytes */
     sym_str_t url;      /* if it was redirected */
     unsigned n_ids;
@@ -49,8 +50,8 @@ typedef struct {
 
 typedef struct {
     sym_str_t scope;
-    sym_str_t path;     /* not encoded, as it is after casing */
-    sym_str_t checksum; /* that is sent, or "" */
+    sym_str_t path;     /* not encoded, after casing */
+    sym_str_t checksum; /* sent with the request, or "" */
 } sym_path_key_t;
 
 /* The version of this program's readers; another version may read what this one
@@ -70,27 +71,28 @@ typedef struct {
     unsigned n;
 } sym_places_t;
 
-/* How an object is asked for. */
+/* A request for an object. */
 typedef struct {
     const sym_object_ref_t *ref;
     sym_kind_t kind;
     uint32_t reader; /* sym_path_reader() */
     int64_t now_s;
     bool has_artifact; /* the source's object record matches the reference */
-    bool is_poor;      /* and its artifact is */
+    bool is_poor;      /* and its artifact is poor */
 } sym_asking_t;
 
 /* One place, for an object. */
 typedef struct {
-    sym_module_state_t state; /* 0: the place is open; READY: its file gave the
-                                 artifact that is there, or a poorer one */
+    sym_module_state_t state; /* 0: the place is open; READY: the stored
+                                 artifact, or a poorer one, was made from its
+                                 file */
     uint32_t until;           /* seconds since 1970; 0: until a change */
 } sym_place_says_t;
 
 /*
- * Whether a record counts against an object, and as what.  A record with outcome
- * 0 leaves the place open.  Beside a poor artifact, what counts does so for at
- * least SYM_BETTER_AGAIN_S.
+ * Returns the state of a place that a record implies for an object.  A record
+ * with outcome 0 leaves the place open.  If the stored artifact is poor, a
+ * record counts for at least SYM_BETTER_AGAIN_S.
  */
 sym_place_says_t sym_path_says(const sym_path_record_t *record,
                                const sym_asking_t *asking);
@@ -98,21 +100,21 @@ sym_place_says_t sym_path_says(const sym_path_record_t *record,
 /* All places of a source together. */
 typedef struct {
     uint64_t open;            /* a bit for each place to be tried */
-    sym_module_state_t state; /* if none is: ABSENT, FAILED or MALFORMED;
-                                 READY if an artifact is there */
-    unsigned place;           /* the one that has this state */
-    uint32_t until;           /* as long as no place is open */
+    sym_module_state_t state; /* if none is open: ABSENT, FAILED or MALFORMED;
+                                 READY if there is an artifact */
+    unsigned place;           /* number of the place in this state */
+    uint32_t until;           /* time until which no place is open */
 } sym_settled_t;
 
 /*
- * Adds places one after the other, then settles.  A source is settled when every
- * place counts.  If a place is open, so are those of which less than a quarter of
- * their time is left: one search tries them all.  A source without places has
- * nothing.
+ * Adds places one after the other, then settles.  A source is settled when
+ * every place counts.  If a place is open, places with less than a quarter of
+ * their time left are open, too, so that one search tries them all.  A source
+ * without places is ABSENT.
  */
 typedef struct {
     sym_settled_t result;
-    uint64_t late; /* places that are soon to expire */
+    uint64_t late; /* places that expire soon */
     unsigned n;
 } sym_settling_t;
 
@@ -120,20 +122,20 @@ void sym_settling_add(sym_settling_t *s, const sym_path_record_t *record,
                       const sym_asking_t *asking);
 sym_settled_t sym_settling_end(const sym_settling_t *s);
 
-/* The same of the records in a snapshot. */
+/* Same with the records in a snapshot. */
 sym_status_t sym_snapshot_settle(sym_snapshot_t *snapshot,
                                  const sym_places_t *places,
                                  const sym_asking_t *asking,
                                  sym_settled_t *settled, sym_error_t *err);
 
-/* A path as its key has it: of a long one the beginning only. */
+/* A path as in its key: a long one is cut. */
 typedef struct {
     sym_str_t scope, path;
-    sym_str_t checksum; /* 16 digits of its digest, or "" */
+    sym_str_t checksum; /* 16 digits of the checksum's digest, or "" */
     bool is_cut;
 } sym_path_shown_t;
 
-/* Calls fn for the records of a source in the order of their paths; the rest as
+/* Calls fn for the records of a source, ordered by path; see
  * sym_snapshot_part(). */
 typedef sym_status_t (*sym_path_each_pt)(void *ctx, const sym_path_shown_t *key,
                                          const sym_path_record_t *record);

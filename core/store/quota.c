@@ -5,15 +5,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define TEMP_SHIFT 3 /* of the quota: room for temporary files */
+#define TEMP_SHIFT 3 /* part of the quota for temporary files */
 
-/* Size of one commit: bounds the writer's memory, where LMDB keeps dirty
- * pages, and the free space that a small store needs beside its modules. */
+/* Size of one commit.  It bounds the memory for LMDB's dirty pages, and the
+ * free space that a small store needs in addition to its modules. */
 #define BATCH_MAX ((uint64_t) 32 << 20)
 #define BATCH_SHIFT 5 /* of the file */
 
-/* Kept free in the file, beside two batches: for what fragments it, and for
- * pages that were freed while a reader looks on. */
+/* Kept free in the file in addition to two batches: for fragmentation, and for
+ * freed pages that a reader still uses. */
 #define SPARE_SHIFT 4
 
 /* Negatives may take a 16th of the modules' share, and no more than some
@@ -21,8 +21,8 @@
 #define NEGATIVES_SHIFT 4
 #define NEGATIVES_MAX ((uint64_t) 64 << 20)
 
-/* The clock: 4 bytes for each module, which takes a page at least, and longer
- * by so much at a time. */
+/* The clock has 4 bytes for each module, which takes a page at least, and grows
+ * in steps of this size. */
 #define CLOCK_STEP ((uint64_t) 256 << 10)
 
 #define FILE_MIN ((uint64_t) 8 << 20)
@@ -58,11 +58,12 @@ sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
     if (stat(file, &st) == 0) {
         lock_bytes = (uint64_t) st.st_size > lock_bytes ? (uint64_t) st.st_size
                                                         : lock_bytes;
-    } else if (errno != ENOENT) { /* no reader makes it on a read-only disk */
+    } else if (errno != ENOENT) { /* readers do not create it on a read-only
+                                     disk */
         return sym_fail_sys(err, SYM_IO, "cannot stat lock.mdb", errno);
     }
 
-    /* a page for writer.lock */
+    /* one page for writer.lock */
     others = lock_bytes + clock_bytes(quota) + STORE_PAGE;
     b->temp_bytes = quota >> TEMP_SHIFT;
     if (quota - b->temp_bytes < others + FILE_MIN) {

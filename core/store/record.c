@@ -5,8 +5,8 @@
 #include <libdeflate.h>
 
 /*
- * A module in the directory; docs/formats/store.md.  Little endian by hand, so that a
- * record is the same on every host (the symcache inside need not be).
+ * A module's record in the directory; docs/formats/store.md.  Written as little
+ * endian, so that a record is the same on every host (symcaches need not be).
  */
 #define RECORD_VERSION 1
 #define RECORD_COMMON 40 /* same in every version */
@@ -16,7 +16,8 @@
 /* Flags. */
 #define RECORD_NATIVE 1
 
-/* A module's own and its share of the tree; keeps sums far from overflow. */
+/* Limit for a module and its share of the tree; keeps sums far from
+   overflow. */
 #define PAGES_MAX ((uint64_t) 34 * SYM_EXTENTS_LIMIT)
 
 #define PAGE_HEADER 16
@@ -84,7 +85,7 @@ sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
     memcpy(out + n, key->id.data, key->id.len);
     n += key->id.len;
 
-    /* version 2 knew symcaches only: their keys stay what they were */
+    /* version 2 had symcaches only, and their keys have not changed */
     if (kind > SYM_KIND_SYMCACHE) {
         out[n++] = '\0';
         out[n++] = (char) kind;
@@ -163,7 +164,7 @@ sym_crc_get(const uint8_t *p)
 }
 
 
-/* Over all of the record but the checksum's own place. */
+/* Over the record without the checksum itself. */
 static uint32_t
 record_crc(const MDB_val *key, const uint8_t *p, size_t len)
 {
@@ -173,7 +174,7 @@ record_crc(const MDB_val *key, const uint8_t *p, size_t len)
 }
 
 
-/* What is kept of a text. */
+/* The part of a text that is stored. */
 static size_t
 kept(sym_str_t text, size_t max)
 {
@@ -349,7 +350,7 @@ sym_negative_bytes(const MDB_val *key, const sym_module_record_t *r)
                + 2 * (node + entry * entries);
     }
 
-    /* and its entries in the index of ids; leaves are half full */
+    /* and its entries in the index of ids; leaves are assumed half full */
     return 2 * (node + value + entry * entries);
 }
 
@@ -357,7 +358,7 @@ sym_negative_bytes(const MDB_val *key, const sym_module_record_t *r)
 uint64_t
 sym_tree_pages(uint32_t extents)
 {
-    /* an extent takes 26 bytes in a leaf, and leaves are half full */
+    /* an extent takes 26 bytes in a leaf; leaves are assumed half full */
     return 1 + extents / 64;
 }
 

@@ -1,10 +1,10 @@
 /*
- * Decides what records of paths mean for an object: each one, and all together.
+ * Decides what records of paths mean for an object, one by one and combined.
  */
 #include "store/path.h"
 
-/* With a place that is tried again go those of which less than this part of
- * their time is left. */
+/* When a place is tried again, so are those with less than this part of their
+ * time left. */
 #define LATE_PART 4
 
 static bool
@@ -16,7 +16,7 @@ is_expired(uint32_t expires_at, int64_t stored_at, int64_t now_s)
 }
 
 
-/* 0: nothing, it is open. */
+/* 0: the place is open. */
 static sym_module_state_t
 state_of(const sym_path_record_t *r, const sym_asking_t *a)
 {

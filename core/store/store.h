@@ -6,15 +6,16 @@
  * artifact's bytes (artifacts/kinds.h).  Writing: store/write.h.
  *
  * This is the only folder that uses LMDB.  Layout on disk:
- * docs/formats/store.md. One process writes (the loader, enforced by a lock),
- * any number reads; readers never block and never wait for the writer.  Every
- * process opens the store after fork, and only once: with a second handle LMDB
- * would take the process for the only one, and reset its table of readers.
+ * docs/formats/store.md.  One process writes (the loader, enforced by a lock),
+ * and any number of processes read.  Readers never block and never wait for the
+ * writer.  Every process opens the store after fork, and only once: with a
+ * second handle, LMDB would assume that no other process uses the store, and
+ * reset its table of readers.
  *
  * A store is a folder: data.mdb, lock.mdb (LMDB), clock (use times, mapped
  * writable by readers), writer.lock.
  *
- * Views given by a snapshot live until the snapshot ends.
+ * Views returned by a snapshot are valid until the snapshot ends.
  */
 #ifndef SYM_STORE_STORE_H
 #define SYM_STORE_STORE_H
@@ -37,42 +38,42 @@ typedef enum {
     SYM_MODULE_READY = 1,
     SYM_MODULE_ABSENT,   /* no source has the file */
     SYM_MODULE_FAILED,   /* it could not be fetched this time */
-    SYM_MODULE_MALFORMED /* it was fetched, and cannot be read */
+    SYM_MODULE_MALFORMED /* it was fetched, but is unreadable */
 } sym_module_state_t;
 
 /* "ready", "absent", ...: the word used in logs and JSON. */
 const char *sym_module_state_name(sym_module_state_t state);
 
 typedef struct {
-    uint64_t module_id; /* of its extents; never used twice */
+    uint64_t module_id; /* key of its extents; never reused */
     sym_module_state_t state;
     sym_kind_t kind;
     uint32_t
-        kind_version; /* of the writer; of what is not READY: of the program
-                              that could not read it */
+        kind_version; /* version written; of a record that is not READY, the
+                         version of the program that could not read the file */
     uint8_t quality;  /* a number of the kind's own */
     uint32_t slot;    /* in the use clock */
     uint32_t extents;
     uint64_t bytes; /* of all extents */
-    uint64_t pages; /* of 4 KiB that its values take in the file */
+    uint64_t pages; /* 4 KiB pages of its values in the file */
     uint64_t source_bytes;
     int64_t stored_at;   /* seconds since 1970 */
-    uint32_t used_at;    /* seconds since 1970, 0: not since it was stored; from
-                            the clock */
-    sym_str_t source;    /* where it came from: a path or URL; of a variant's
-                            record the debug id */
-    sym_str_t reason;    /* why it is not READY; of what is: which files were
-                            missing when it was made; or "" */
-    uint32_t expires_at; /* seconds since 1970 when a state that is not READY
-                            ceases to count; 0: never */
+    uint32_t used_at;    /* from the clock, in seconds since 1970; 0: not used
+                            since it was stored */
+    sym_str_t source;    /* its origin: a path or URL; in a variant's record,
+                            the debug id */
+    sym_str_t reason;    /* why it is not READY; of a READY one: the files that
+                            were missing when it was made; or "" */
+    uint32_t expires_at; /* expiry of a state that is not READY, in seconds
+                            since 1970; 0: never */
     sym_str_t
-        attempts; /* what was tried to get it: docs/formats/store.md, section 2 */
-    bool
-        is_native; /* from a debug file, which tells no name: its debug id alone
-                    * finds it */
-    sym_str_t code_id; /* of READY ones as the file has it, also a .sym file's
-                          INFO CODE_ID; of others the one in the request:
-                          lower-case hex digits, or "" */
+        attempts; /* log of attempts to fetch it: docs/formats/store.md, section
+                     2 */
+    bool is_native; /* from a debug file, which has no module name: the debug id
+                    * alone finds it */
+    sym_str_t code_id; /* of a READY record from the file (or a .sym file's INFO
+                          CODE_ID), else from the request: lower-case hex
+                          digits, or "" */
 } sym_module_record_t;
 
 /* Records, by kind. */
@@ -80,7 +81,7 @@ typedef struct {
     uint64_t n[SYM_KIND_MAX + 1];
 } sym_kind_counts_t;
 
-/* Bytes of a reason; the rest is cut off. */
+/* Maximum length of a reason; longer ones are cut. */
 #define SYM_REASON_MAX 512
 
 /* A clock set back by more than this many seconds is noticed. */
@@ -90,8 +91,8 @@ typedef struct {
  * it would otherwise live too long. */
 bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
 
-/* When a module was last of use: when it was asked for, or stored if nobody has
- * asked for it since. */
+/* Time of the last request for a module, or when it was stored if there was
+ * none. */
 int64_t sym_module_last_s(const sym_module_record_t *record);
 
 /* False: a negative record for another code id, which is too long to be part of
@@ -100,15 +101,16 @@ bool sym_module_record_is_of(const sym_module_record_t *record,
                              const sym_module_key_t *key);
 
 /*
- * False: a negative record of a question that had another code id, or that alone
- * had one, unless it reads as the debug id.  Sources have places by code ids, and a
- * client may say any: what it did not get there says nothing to others.
+ * Whether a negative record applies to the key.  False: the record's request
+ * had another code id, or only that request had one, unless it reads as the
+ * debug id.  Some paths at sources depend on the code id, and a client may send
+ * any code id, so its absence proves nothing for other clients.
  */
 bool sym_module_record_counts(const sym_module_record_t *record,
                               const sym_module_key_t *key);
 
-/* The precedence of states when no source has the module: a failure (3), then a
- * malformed file, then absence (1). */
+/* Precedence of states if no source has the module: failure (3), then malformed
+ * file, then absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);
 
 /* Whether another source may have a better artifact. */
@@ -116,50 +118,52 @@ bool sym_module_is_poor(const sym_module_record_t *record);
 
 typedef struct {
     uint64_t quota, live_bytes, file_bytes, map_bytes, free_bytes;
-    uint64_t temp_limit, file_limit, live_limit; /* shares of the quota */
+    uint64_t temp_limit, file_limit, live_limit; /* usage and shares of the
+                                                    quota */
     uint64_t modules, extents;
     uint64_t ready, absent, failed, malformed;
     uint64_t paths;   /* records of paths */
-    uint64_t evicted; /* modules, since the store was made */
-    unsigned readers; /* slots taken in the table of readers */
-    unsigned reading; /* those with an open snapshot */
+    uint64_t evicted; /* modules evicted since the store was created */
+    unsigned readers; /* used slots in the table of readers */
+    unsigned reading; /* slots with an open snapshot */
     unsigned max_readers;
     uint64_t last_txn;
 } sym_store_stat_t;
 
-/* SYM_NOT_FOUND: no store; SYM_VERSION: a version we cannot read; SYM_IO. */
+/* SYM_NOT_FOUND: no store; SYM_VERSION: unreadable version; SYM_IO. */
 sym_status_t sym_store_open_read(const char *path, sym_store_t **store,
                                  sym_error_t *err);
 void sym_store_close(sym_store_t *store);
 
-/* Whether the folder now holds another store than the open one, because it was
+/* Whether the folder now contains another store, because the open one was
  * removed and created again. */
 bool sym_store_is_stale(const sym_store_t *store);
 
 /*
- * Begins a consistent view; costs one LMDB reader slot until _end().  Ended
- * snapshots are kept and reused, so a steady state allocates nothing.
+ * Begins a consistent view, which takes one LMDB reader slot until _end().
+ * Ended snapshots are kept and reused, so nothing is allocated in the steady
+ * state.
  */
 sym_status_t sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
                                 sym_error_t *err);
 void sym_snapshot_end(sym_snapshot_t *snapshot);
 
-/* The version of the store that it shows: never 0, different after each change. */
+/* The version of the store in the snapshot: never 0, different after each
+   change. */
 uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 
-/* The artifact of one kind.  SYM_NOT_FOUND also for a version of it that this
- * program cannot read. */
+/* Finds the artifact of one kind.  SYM_NOT_FOUND also if this program cannot
+ * read its version. */
 sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
                                const sym_module_key_t *key, sym_kind_t kind,
                                sym_module_record_t *record, sym_error_t *err);
 
 /*
- * The same, but what is not there under its name, or not READY, is looked for
- * by its ids alone: by the key's code id, then, among modules of debug files, by
- * the debug id, both whole; at last among .sym files without a code id by the
- * debug id that a build id leads to (docs/formats/store.md, section 2).  *found,
- * a view, is the key that the module has.  Of several the best, of equals the
- * first.
+ * Same, but if there is no READY record under the name, also searches by ids
+ * alone: by the complete code id; then, among modules of debug files, by the
+ * complete debug id; then, among .sym files without a code id, by the debug id
+ * derived from a build id (docs/formats/store.md, section 2).  *found, a view,
+ * is the module's own key.  The best of several wins, and the first of equals.
  */
 sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    const sym_module_key_t *key, sym_kind_t kind,
@@ -167,8 +171,8 @@ sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
                                    sym_module_record_t *record,
                                    sym_error_t *err);
 
-/* The same for a key of a client that may not send code ids: if it has none, the
- * debug id may be a code id's first digits, as a debug id reads
+/* Same for keys from clients that may not send code ids.  If the key has none,
+ * its debug id may be the first digits of a code id, spelled as a debug id
  * (sym_debug_id_canonical()). */
 sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
                                     const sym_module_key_t *key,
@@ -176,15 +180,15 @@ sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
                                     sym_module_record_t *record,
                                     sym_error_t *err);
 
-/* As sym_snapshot_find_any(), but of records that are not READY the one of the
- * object's variant; of what was loaded by hand there are no variants.  object:
+/* Like sym_snapshot_find_any(), but if the record is not READY, finds that of
+ * the object's variant.  Modules loaded by hand have no variants.  object:
  * NULL: any. */
 sym_status_t sym_snapshot_find_asked(
     sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
     const sym_object_ref_t *object, sym_module_key_t *found,
     sym_module_record_t *record, sym_error_t *err);
 
-/* Records of variants: their debug ids are in `source`.  The id to show. */
+/* The id to display.  In records of variants the debug id is in `source`. */
 static inline sym_str_t
 sym_module_shown_id(const sym_module_key_t *key,
                     const sym_module_record_t *record)
@@ -198,8 +202,8 @@ sym_module_shown_id(const sym_module_key_t *key,
 
 
 /* Calls fn for the records of variants of a key's name and debug id, of one
- * scope and kind, until it gives something else than SYM_OK; but for at most
- * SYM_VARIANTS_MAX of them. */
+ * scope and kind, until it returns anything but SYM_OK; for SYM_VARIANTS_MAX
+ * records at most. */
 #define SYM_VARIANTS_MAX 16
 typedef sym_status_t (*sym_variant_each_pt)(void *ctx,
                                             const sym_module_key_t *key,
@@ -210,24 +214,24 @@ sym_status_t sym_snapshot_variants(sym_snapshot_t *snapshot,
                                    sym_error_t *err);
 
 /*
- * The module among those of several sources.  One that is READY and not poor
- * wins, of several the first source's; else the best of the poor ones; else
- * what all sources say together (a failure goes before a malformed file, that
- * before absence), if all of them have been asked and none of it has expired.
- * A source that was loaded by hand need not be asked.
+ * Chooses the module from several sources.  The first READY one that is not
+ * poor wins, else the best poor one.  If there is neither, the result is the
+ * combined state of all sources (failure, then malformed file, then absence),
+ * provided that all were searched and no state has expired.  The source of
+ * modules loaded by hand need not be searched.
  *
- * asked: records of absence count only if they are of the same way of asking;
- * NULL: by the canonical id.
+ * asked: only records of absence from the same kind of request count; NULL: by
+ * the canonical id.
  */
 typedef struct {
-    bool is_open;   /* a source that was not asked yet (or not in this way)
+    bool is_open;   /* a source that was not searched yet (or not in this way)
                        may have it, or a better one */
-    uint32_t until; /* seconds since 1970 until which the result holds; 0: until
-                       the store changes */
+    uint32_t until; /* end of the result's validity, in seconds since 1970; 0:
+                       until the store changes */
 } sym_outlook_t;
 
-/* The time after which a source that had none is asked again for better symbols
- * than those in the store. */
+/* Time after which a source is searched again for better symbols than those in
+ * the store. */
 #define SYM_BETTER_AGAIN_S 3600
 
 sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
@@ -238,9 +242,8 @@ sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
                                  sym_module_record_t *record,
                                  sym_outlook_t *outlook, sym_error_t *err);
 
-/* Calls fn for every source that has records, in the order of their names,
- * until it gives something else than SYM_OK.  The view lives as long as the
- * snapshot. */
+/* Calls fn for every source with records, ordered by name, until it returns
+ * anything but SYM_OK.  The view lives as long as the snapshot. */
 typedef sym_status_t (*sym_scope_each_pt)(void *ctx, sym_str_t scope);
 sym_status_t sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn,
                                  void *ctx, sym_error_t *err);
@@ -250,57 +253,57 @@ sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
                                  uint32_t number, const uint8_t **data,
                                  size_t *len);
 
-/* Verifies the checksum, too (SYM_DAMAGED). */
+/* Also verifies the checksum (SYM_DAMAGED). */
 sym_status_t sym_snapshot_extent_checked(sym_snapshot_t *snapshot,
                                          uint64_t module_id, uint32_t number,
                                          const uint8_t **data, size_t *len);
 
 /*
- * Verifies the checksum at the first use in ten minutes only: a table remembers
- * verified extents, and damaged ones.
+ * Verifies the checksum once in ten minutes: a table remembers verified and
+ * damaged extents.
  */
 sym_status_t sym_snapshot_extent_sound(sym_snapshot_t *snapshot,
                                        uint64_t module_id, uint32_t number,
                                        const uint8_t **data, size_t *len);
 
-/* Whether the table has a damaged extent of the module, which then counts as
- * missing (sym_snapshot_choose()). */
+/* Whether the table has a damaged extent of the module.  The module then counts
+ * as missing (sym_snapshot_choose()). */
 bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
                              uint64_t module_id);
 
-/* Verifies all extents of a module that is READY. */
+/* Verifies all extents of a READY module. */
 bool sym_snapshot_is_sound(sym_snapshot_t *snapshot,
                            const sym_module_record_t *record);
 
-/* The reason given for a damaged module. */
+/* The reason reported for a damaged module. */
 #define SYM_UNSOUND_REASON "the stored symbols are damaged"
 
-/* Sets the time, by which extents are verified again after ten minutes. */
+/* Sets the current time; extents are verified again after ten minutes. */
 void sym_store_tell_time(sym_store_t *store, uint32_t now_s);
 
-/* Whether a damaged extent is still in the store, and still damaged. */
+/* Whether a damaged extent is still stored and still damaged. */
 bool sym_snapshot_has_unsound(sym_snapshot_t *snapshot);
 
 /* Marks a module as used now: one relaxed 32-bit store. */
 void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
 
 /*
- * Runs fn(arg).  A fault in the mapped pages (SIGBUS of a short or unreadable
- * file, SIGSEGV or an LMDB assertion over a damaged tree) ends fn and returns
- * SYM_DAMAGED; any other fault ends the process.  The store can then only be
- * closed.  fn must not own anything that only its end would free; it may make
- * guarded calls itself.
+ * Runs fn(arg).  If a mapped page faults (SIGBUS in a short or unreadable file,
+ * SIGSEGV or an LMDB assertion in a damaged tree), fn is aborted, SYM_DAMAGED
+ * is returned, and the store can only be closed.  Any other fault ends the
+ * process.  fn must not own resources, as it may not get to free them.  Guarded
+ * calls may be nested.
  */
 sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
                                void *arg, sym_error_t *err);
 
-/* Closes a store after a fault.  A writer that faulted while it wrote keeps its
+/* Closes a store after a fault.  A writer that faulted during a write keeps its
  * resources and the lock until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
-/* Calls fn for every record in key order, the kinds of an object one after the
- * other, until it gives something else than SYM_OK.  Views live during the
- * call.  SYM_DAMAGED: the rest was shown. */
+/* Calls fn for every record in key order, the kinds of an object in sequence,
+ * until it returns anything but SYM_OK.  Views are valid during the call.
+ * SYM_DAMAGED: fn was called for all undamaged records. */
 typedef sym_status_t (*sym_module_each_pt)(void *ctx,
                                            const sym_module_key_t *key,
                                            const sym_module_record_t *record);
@@ -310,18 +313,18 @@ sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
 /* Bytes of a key in the directory. */
 #define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 4)
 
-/* The position of a walk over records; all zero: the start. */
+/* Position of a walk over records; all zero: the start. */
 #define SYM_STORE_MARK_MAX 511
 typedef struct {
-    char key[SYM_STORE_MARK_MAX]; /* the last one that was shown */
+    char key[SYM_STORE_MARK_MAX]; /* key of the last record */
     size_t len;
     unsigned table; /* of a walk over several tables: which one */
 } sym_store_mark_t;
 
 /*
- * The same for the records of one source behind *mark, which is moved on; len 0:
- * from the first.  Reads at most *records, and counts them down.  SYM_AGAIN:
- * there may be more; also if fn gives that.  Damaged records are not shown.
+ * Same for the records of one source after *mark, which is moved on; len 0:
+ * from the first.  Reads at most *records records, and counts them down.
+ * SYM_AGAIN: there may be more, or fn returned it.  Skips damaged records.
  */
 sym_status_t sym_snapshot_part(sym_snapshot_t *snapshot, sym_str_t scope,
                                sym_store_mark_t *mark, uint64_t *records,
@@ -332,11 +335,11 @@ sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
                             sym_error_t *err);
 
 /*
- * The same in slices, for callers that must not block: reads at most `records`
+ * Same in slices, for callers that must not block: reads at most `records`
  * records.  SYM_AGAIN: there are more, call again with the same *mark and
- * *stat. Each slice has a snapshot of its own, because the writer cannot reuse
- * freed pages while an old snapshot is open: a module counts with its state
- * when the walk reads it, everything else with its state at the end.
+ * *stat.  Each slice has its own snapshot, because the writer cannot reuse
+ * freed pages while an old snapshot is open.  So modules are counted in their
+ * state when they are read, everything else in its state at the end.
  */
 sym_status_t sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
                                  uint64_t records, sym_store_stat_t *stat,

@@ -107,7 +107,7 @@ sym_store_ids_of_ref(const sym_object_ref_t *ref,
 static uint8_t
 type_of(const sym_store_id_t *id)
 {
-    /* both are debug ids */
+    /* both UUIDs are debug ids */
     return id->form == SYM_STORE_ID_PDB20 ? SYM_STORE_ID_UUID
            : sym_store_id_is_code(id)     ? SYM_STORE_ID_CODE
                                           : id->form;
@@ -137,7 +137,7 @@ sym_store_id_eq(const sym_store_id_t *a, const sym_store_id_t *b)
 
 
 typedef struct {
-    bool is_equal, is_other; /* an id is equal; one type has only other ids */
+    bool is_equal, is_other; /* an id is equal; all ids of some type differ */
 } compared_t;
 
 static compared_t

@@ -1,9 +1,9 @@
 /*
  * store_id.h - ids of objects in 21 bytes, as the tables of the store keep them.
  *
- * A file lists the ids of the objects in it; the key of an object begins with
- * one.  Ids are binary, so that all spellings of an id are equal and an age comes
- * last: ids of one UUID with any age have a common prefix.
+ * A file's record lists the ids of its objects; an object's key begins with
+ * one.  Ids are binary, so all spellings of an id are equal.  The age is last,
+ * so ids of one UUID with different ages have a common prefix.
  */
 #ifndef SYM_STORE_FILE_ID_H
 #define SYM_STORE_FILE_ID_H
@@ -20,8 +20,8 @@
 #define SYM_STORE_ID_FILE 'f'   /* Elastic's FileID, 16 bytes */
 #define SYM_STORE_ID_DIGEST 'u' /* of a URL, release and dist, 16 bytes */
 
-/* A code id of n digits has the form SYM_STORE_ID_CODE + n, and its first 40
- * digits in the bytes. */
+/* A code id of n digits has the form SYM_STORE_ID_CODE + n; the bytes contain
+ * its first 40 digits. */
 #define SYM_STORE_ID_CODE 0x7f
 
 typedef struct {
@@ -29,14 +29,14 @@ typedef struct {
     uint8_t bytes[SYM_STORE_ID_BYTES];
 } sym_store_id_t;
 
-/* Any age matches this one: symbol servers write it of every portable PDB. */
+/* Any age matches this one, which symbol servers use for all portable PDBs. */
 #define SYM_AGE_ANY UINT32_MAX
 
 sym_store_id_t sym_store_id_debug(const sym_debug_id_t *id);
 sym_store_id_t sym_store_id_code(const sym_code_id_t *id);
 sym_store_id_t sym_store_id_bytes(uint8_t form, const uint8_t bytes[16]);
 
-/* The ids that a reference has, at most SYM_REF_IDS. */
+/* Gets the ids of a reference, at most SYM_REF_IDS. */
 #define SYM_REF_IDS 4
 unsigned sym_store_ids_of_ref(const sym_object_ref_t *ref,
                               sym_store_id_t ids[SYM_REF_IDS]);
@@ -48,19 +48,19 @@ sym_store_id_is_code(const sym_store_id_t *id)
 }
 
 
-/* Whether both are ids of one type, which can be compared. */
+/* Whether both ids are of one type, so that they can be compared. */
 bool sym_store_ids_compare(const sym_store_id_t *a, const sym_store_id_t *b);
 bool sym_store_id_eq(const sym_store_id_t *a, const sym_store_id_t *b);
 
 /*
- * Whether a file or an object with these ids is that of the reference: no id that
- * both have differs.  If the reference's id may be of either type, one that is
- * equal suffices.
+ * Whether a file or an object with these ids matches the reference: no id that
+ * both have differs.  If the reference's id may be of either type, one equal id
+ * suffices.
  */
 bool sym_store_ids_match(const sym_object_ref_t *ref, const sym_store_id_t *ids,
                          unsigned n);
 
-/* Whether one of them is equal to one of the reference's. */
+/* Whether an id is equal to one of the reference's. */
 bool sym_store_ids_share(const sym_object_ref_t *ref, const sym_store_id_t *ids,
                          unsigned n);
 

@@ -1,6 +1,6 @@
 /*
- * tables.h - keys and values of the tables `paths`, `objects` and `names`; no
- * file outside the store includes it.
+ * tables.h - keys and values of the tables `paths`, `objects` and `names`, for
+ * the store's files only.
  */
 #ifndef SYM_STORE_TABLES_H
 #define SYM_STORE_TABLES_H
@@ -8,12 +8,13 @@
 #include "store/env.h"
 #include "store/object.h"
 
-/* Seconds since 1970 that no record passes: sums of times do not overflow. */
+/* Limit of times in records, in seconds since 1970: sums of times do not
+   overflow. */
 #define TIME_MAX ((int64_t) 1 << 40)
 
 /* --- paths (path.c) --- */
 
-#define PATH_TEXT_MAX 400 /* longer ones are cut, and a digest added */
+#define PATH_TEXT_MAX 400 /* longer paths are cut, and a digest is added */
 #define PATH_KEY_MAX (SYM_SCOPE_MAX + 1 + PATH_TEXT_MAX + 1 + 16)
 #define PATH_FIXED 54
 #define PATH_BYTES_MAX                                                         \
@@ -26,7 +27,7 @@ _Static_assert(PATH_KEY_MAX <= 511, "a key of LMDB");
 size_t sym_path_record_key(const sym_path_key_t *key, char out[PATH_KEY_MAX]);
 bool sym_path_record_key_read(const MDB_val *key, sym_path_shown_t *shown);
 
-/* Texts that are too long are cut. */
+/* Cuts texts that are too long. */
 size_t sym_path_record_write(const MDB_val *key,
                              const sym_path_record_t *record,
                              uint8_t out[PATH_BYTES_MAX]);
@@ -38,8 +39,8 @@ sym_status_t sym_path_record_read(const MDB_val *val,
 sym_status_t sym_path_record_check(const MDB_val *key, const MDB_val *val,
                                    sym_path_record_t *record);
 
-/* Bytes that the record counts as; 0: an artifact made from its file is there,
- * which counts a page for it. */
+/* Bytes for which the record counts; 0 if there is an artifact made from its
+ * file, which counts a page for it. */
 uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
                                const sym_path_record_t *record);
 
@@ -47,7 +48,7 @@ uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
 
 #define OBJECT_ID_MAX (2 + SYM_CODE_ID_MAX)
 
-/* scope 00 id name 00 kind; an entry by a further id has the first one after
+/* scope 00 id name 00 kind; an entry for another id has the first id after
  * that, and no value */
 #define OBJECT_KEY_MAX                                                         \
     (SYM_SCOPE_MAX + 1 + OBJECT_ID_MAX + SYM_NAME_MAX + 2 + SYM_STORE_ID_LEN)
@@ -59,13 +60,13 @@ uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
 
 _Static_assert(OBJECT_KEY_MAX <= 511 && NAME_KEY_MAX <= 511, "keys of LMDB");
 
-/* An id as keys have it: its form, then its bytes. */
+/* An id as in keys: its form, then its bytes. */
 typedef struct {
     size_t len; /* 0: none */
     char bytes[OBJECT_ID_MAX];
 } sym_key_id_t;
 
-/* The ids of an object, the one of its record first. */
+/* The ids of an object; the first is that in its record's key. */
 #define OBJECT_IDS_MAX 4
 unsigned sym_object_ids(const sym_object_key_t *object,
                         sym_key_id_t ids[OBJECT_IDS_MAX]);
@@ -77,14 +78,14 @@ sym_key_id_t sym_key_id_debug(const sym_debug_id_t *id);
 sym_key_id_t sym_key_id_code(const sym_code_id_t *id);
 sym_key_id_t sym_key_id_bytes(char form, const uint8_t bytes[16]);
 
-/* 0: no object of this kind can be stored under the key; n: which id. */
+/* 0: no object of this kind can be stored under the key; n: index of the id. */
 size_t sym_object_key_write(sym_str_t scope, const sym_object_key_t *object,
                             sym_kind_t kind, unsigned n,
                             char out[OBJECT_KEY_MAX]);
 size_t sym_object_prefix(sym_str_t scope, const sym_key_id_t *id,
                          char out[OBJECT_KEY_MAX]);
-/* The prefix of keys of objects with an id of a file; a code id of more than
- * 40 digits is cut. */
+/* The prefix of keys of objects with an id from a file's record; a code id of
+ * more than 40 digits is cut. */
 size_t sym_object_file_prefix(sym_str_t scope, const sym_store_id_t *id,
                               char out[OBJECT_KEY_MAX]);
 size_t sym_name_key_write(sym_str_t scope, const sym_object_key_t *object,
@@ -97,8 +98,8 @@ typedef struct {
 
 bool sym_object_key_parse(const MDB_val *key, sym_object_entry_t *entry);
 
-/* The key of the record that an entry by a further id leads to, and that of one
- * in the table of names. */
+/* The key of the record for an entry with another id, and for an entry of the
+ * table of names. */
 size_t sym_object_key_of_entry(const sym_object_entry_t *entry,
                                char out[OBJECT_KEY_MAX]);
 size_t sym_object_key_of_name(const MDB_val *name, char out[OBJECT_KEY_MAX]);
@@ -113,7 +114,7 @@ sym_status_t sym_object_read(const MDB_val *key, const MDB_val *val,
 sym_status_t sym_object_check(const MDB_val *key, const MDB_val *val,
                               sym_object_record_t *record);
 
-/* The key of its file's record; 0: it has none. */
+/* The key of its file's record; 0: none. */
 size_t sym_object_path_key(sym_str_t scope, const sym_object_record_t *record,
                            char out[PATH_KEY_MAX]);
 
@@ -123,19 +124,19 @@ typedef sym_status_t (*sym_entry_pt)(void *ctx, const MDB_val *k,
                                      const MDB_val *v);
 
 /*
- * Calls fn for at most *records entries after *mark, of one scope or (NULL) of
- * all, until it gives something else than SYM_OK, and counts them down.
+ * Calls fn for at most *records entries of one scope (NULL: of all) after
+ * *mark, until it returns anything but SYM_OK; counts *records down.
  * SYM_AGAIN: there are more.
  */
 sym_status_t sym_table_part(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope,
                             sym_store_mark_t *mark, uint64_t *records,
                             sym_entry_pt fn, void *ctx, sym_error_t *err);
 
-/* Moves a mark on to a key.  False: the key is not after it; keys rise, or a
- * damaged tree could lead a walk in circles. */
+/* Moves a mark on to a key.  False: the key is not after the mark; without this
+ * check a damaged tree could lead a walk in circles. */
 bool sym_mark_move(sym_store_mark_t *mark, const MDB_val *k);
 
-/* All of them, from the first. */
+/* Walks over all entries. */
 sym_status_t sym_table_walk(MDB_txn *txn, MDB_dbi table, sym_entry_pt fn,
                             void *ctx, sym_error_t *err);
 

@@ -2,7 +2,7 @@
  * write.h - artifacts of many objects in one LMDB environment: writing.
  *
  * For the one process that has the store's lock: the loader, and symloader's
- * commands while no loader runs.  A worker does not link what is declared here.
+ * commands while no loader runs.  Workers do not link these functions.
  * Reading: store/store.h.
  */
 #ifndef SYM_STORE_WRITE_H
@@ -15,17 +15,19 @@
 typedef struct sym_ingest_s sym_ingest_t;
 
 typedef struct {
-    uint64_t quota;       /* bytes on disk, with temporary files; 0: the store's
-                             own, or 10 GiB for a new one */
-    unsigned max_readers; /* 0: the store's own, or 1024 for a new one; takes
-                             effect when no other process has the store open */
+    uint64_t quota;       /* bytes on disk, with temporary files; 0: the quota
+                             in the store, or 10 GiB for a new one */
+    unsigned max_readers; /* 0: the number in the store, or 1024 for a new one;
+                             takes effect when no other process has the store
+                             open */
     bool create;
-    bool is_hasty; /* SYM_BUSY at once, without a second's wait for the lock */
-    bool has_gid;  /* give the files to this group, group-writable where
-                             a reader must write */
+    bool is_hasty; /* return SYM_BUSY at once instead of waiting a second for
+                      the lock */
+    bool has_gid;  /* group of the files; files to which readers must write are
+                      group-writable */
     uint32_t gid;
-    unsigned reader_wait_ms; /* how long a writer waits for a reader whose pages
-                                it needs; 0: two seconds */
+    unsigned reader_wait_ms; /* maximum wait for a reader whose pages are
+                                needed; 0: two seconds */
 } sym_store_options_t;
 
 /*
@@ -39,12 +41,13 @@ sym_status_t sym_store_open_write(const char *path,
                                   sym_store_t **store, sym_error_t *err);
 
 /*
- * Stores one artifact: begin, extents in any order, commit.  Extents are written
- * in batches, so memory stays flat.  The artifact becomes visible, durable, and
- * replaces one of the same key and kind when _commit() returns SYM_OK.  The quota
- * is kept by evicting the least recently used modules.  SYM_LIMIT: the artifact
- * is larger than half of the space for modules.  SYM_FULL: the disk is full, or
- * readers hold all free pages; the store stays as it was.
+ * Stores one artifact: begin, extents in any order, commit.  Extents are
+ * written in batches, so memory use is bounded.  When _commit() returns SYM_OK,
+ * the artifact is visible and durable, and has replaced one of the same key and
+ * kind.  The quota is kept by evicting the least recently used modules.
+ * SYM_LIMIT: the artifact is larger than half of the space for modules.
+ * SYM_FULL: the disk is full, or readers hold all free pages; the store stays
+ * as it was.
  */
 sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_ingest_t **ingest,
@@ -60,10 +63,11 @@ sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
                                sym_error_t *err);
 
 /*
- * Commits in two steps, so that several ingests share one transaction: all that
- * were put are committed when the first of them is finished, or another ingest
- * commits.  Put frees the ingest if it fails, finish in any case; both fail if
- * the transaction was lost.  After put an ingest cannot be aborted.
+ * Commits in two steps, so that several ingests share one transaction.  All
+ * ingests that were put are committed when the first of them is finished, or
+ * when another ingest commits.  Put frees the ingest if it fails, finish always
+ * frees it.  Both fail if the transaction was lost.  After put an ingest cannot
+ * be aborted.
  */
 sym_status_t sym_ingest_put(sym_ingest_t *ingest,
                             const sym_module_record_t *record,
@@ -71,23 +75,24 @@ sym_status_t sym_ingest_put(sym_ingest_t *ingest,
 sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
 
-/* Replaces the attempts of a record that is READY.  SYM_NOT_FOUND: there is no
- * such record. */
+/* Replaces the attempts of a READY record.  SYM_NOT_FOUND: there is no such
+ * record. */
 sym_status_t sym_store_note_attempts(sym_store_t *store,
                                      const sym_module_key_t *key,
                                      sym_kind_t kind, sym_str_t attempts,
                                      sym_error_t *err);
 
-/* Removes the record of a kind; SYM_KIND_ALL: of each.  SYM_NOT_FOUND: nothing
- * to remove. */
+/* Removes the record of a kind; SYM_KIND_ALL: of all kinds.  SYM_NOT_FOUND:
+ * nothing to remove. */
 sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_error_t *err);
 
 /*
- * Removes negative records of a key, of any spelling and kind; if it has no name,
- * those of its ids, and all kinds of all modules that its code id or debug id
- * finds, each whole.  It may have one id only.  The debug id of a key without a
- * code id may be a code id's first digits (sym_snapshot_find_read()).
+ * Removes negative records of a key, of any spelling and kind.  If the key has
+ * no name, removes those of its ids, and all kinds of all modules found by its
+ * complete code id or debug id.  The key may have only one id.  The debug id of
+ * a key without a code id may be the first digits of a code id
+ * (sym_snapshot_find_read()).
  */
 sym_status_t sym_store_remove_ids(sym_store_t *store,
                                   const sym_module_key_t *key,
@@ -98,23 +103,24 @@ sym_status_t sym_store_remove_ids(sym_store_t *store,
 sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
                              uint64_t *evicted, sym_error_t *err);
 
-/* Removes all records for which wants() returns true, in several transactions;
- * *dropped (may be NULL) counts them, also after a failure. */
+/* Removes all records for which wants() returns true, in several transactions.
+ * *dropped (may be NULL) is their number, even after a failure. */
 typedef bool (*sym_drop_pt)(void *ctx, const sym_module_key_t *key,
                             const sym_module_record_t *record);
 sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
                             uint64_t *dropped, sym_error_t *err);
 
-/* The artifacts removed, evicted and dropped since the store was opened. */
+/* Number of artifacts removed, evicted and dropped since the store was
+   opened. */
 sym_kind_counts_t sym_store_removed(const sym_store_t *store);
 
 /* The share of the quota for temporary files. */
 uint64_t sym_store_temp_bytes(const sym_store_t *store);
 
-/* Bytes by which the file exceeds the quota, after that was lowered; or 0. */
+/* Bytes by which the file exceeds a lowered quota, or 0. */
 uint64_t sym_store_surplus(const sym_store_t *store);
 
-/* Frees slots of readers that died; *dead (may be NULL) counts them. */
+/* Frees slots of dead readers; *dead (may be NULL) is their number. */
 sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,
                                     sym_error_t *err);
 

@@ -23,15 +23,15 @@ typedef struct {
      * expires_at, path (without `file`), reason */
     const sym_object_record_t *record;
 
-    const sym_path_key_t *path; /* where its file is; NULL: loaded by hand */
+    const sym_path_key_t *path; /* path of its file; NULL: loaded by hand */
     const sym_path_record_t *file;
 } sym_object_put_t;
 
 /*
- * Puts its record, and the one of its file, into the batch; sym_ingest_finish()
- * commits.  Frees the ingest if it fails.  *is_kept: false if the store has one of
- * a higher rank (sym_object_replaces()); the record of the file is kept then,
- * too.
+ * Puts its record and its file's record into the batch; sym_ingest_finish()
+ * commits.  Frees the ingest if it fails.  *is_kept: false if the stored
+ * artifact has a higher rank (sym_object_replaces()).  The file's record is
+ * stored in any case.
  */
 sym_status_t sym_ingest_put_object(sym_ingest_t *ingest,
                                    const sym_object_put_t *put, bool *is_kept,
@@ -39,7 +39,7 @@ sym_status_t sym_ingest_put_object(sym_ingest_t *ingest,
 
 /* --- records of paths --- */
 
-/* Whether what was put is on disk. */
+/* Whether the record is on disk. */
 typedef struct {
     uint64_t batch, lost;
 } sym_path_ticket_t;
@@ -53,8 +53,7 @@ sym_status_t sym_store_put_path(sym_store_t *store, const sym_path_key_t *key,
                                 const sym_path_record_t *record,
                                 sym_path_ticket_t *ticket, sym_error_t *err);
 
-/* Commits what is in the batch.  SYM_FULL and others: what the ticket is of may
- * be lost. */
+/* Commits the batch.  SYM_FULL and others: the ticket's record may be lost. */
 sym_status_t sym_store_flush_path(sym_store_t *store,
                                   const sym_path_ticket_t *ticket,
                                   sym_error_t *err);
@@ -62,16 +61,17 @@ sym_status_t sym_store_flush_path(sym_store_t *store,
 /* --- removing --- */
 
 /*
- * A file of a source has changed: forgets the path and each part of it after a
- * slash, whatever the checksum, and removes the artifacts made from these files.
- * *cleared counts records and artifacts.
+ * For a changed file of a source: removes the records of the path and of each
+ * part of it after a slash, with any checksum, and the artifacts made from
+ * these files.  *cleared is the number of records and artifacts.
  */
 sym_status_t sym_store_clear_path(sym_store_t *store, sym_str_t scope,
                                   sym_str_t path, uint64_t *cleared,
                                   sym_error_t *err);
 
-/* Removes the objects that match a reference at one source, of a kind or of all;
- * without a name, whatever their names are.  SYM_NOT_FOUND: there are none. */
+/* Removes the objects that match a reference at one source, of one kind or of
+ * all.  A reference without a name matches all names.  SYM_NOT_FOUND: no object
+ * matched. */
 sym_status_t sym_store_remove_objects(sym_store_t *store, sym_str_t scope,
                                       const sym_object_ref_t *ref,
                                       sym_kind_t kind, sym_error_t *err);
@@ -79,8 +79,8 @@ sym_status_t sym_store_remove_objects(sym_store_t *store, sym_str_t scope,
 /*
  * Removes records of paths without artifacts whose file has one of the
  * reference's ids, or whose path contains one, in any spelling.  Reads at most
- * `records` of one source (NULL: of all).  SYM_AGAIN: there are more, call again
- * with the same *mark.  *removed is added to.
+ * `records` of one source (NULL: of all).  SYM_AGAIN: there are more, call
+ * again with the same *mark.  Adds to *removed.
  */
 sym_status_t sym_store_forget_part(sym_store_t *store, const sym_str_t *scope,
                                    const sym_object_ref_t *ref,

@@ -33,8 +33,8 @@ complain(const char *path, const sym_error_t *err)
 }
 
 
-/* One artifact of one module is wanted; failures of others are reported only if
- * it does not follow. */
+/* Only one artifact of one module is needed; failures of others are reported
+ * only if it does not follow. */
 static void
 on_ended(conversion_t *c, const conversion_end_t *how)
 {
@@ -73,7 +73,7 @@ convert(compile_t *c, job_t *job)
 }
 
 
-/* c->symcache has a module of it afterwards, or is NULL. */
+/* Afterwards c->symcache has a module of the file, or is NULL. */
 static void
 read_file(compile_t *c, const walk_file_t *file)
 {

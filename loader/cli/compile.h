@@ -1,5 +1,5 @@
 /*
- * compile.h - one module out of a file, without a store.
+ * compile.h - compiles one module of a file, without a store.
  *
  * For commands that read one file and store nothing (`dump`, `atos`).  The file
  * is read as `load` reads it: by a sandboxed converter, together with its
@@ -16,9 +16,9 @@ bool compile_is_file(const char *path);
 
 /*
  * Compiles a file, a pipe or a dSYM bundle, within the limits of the options.
- * Of several modules it takes the one for the processor arch (arch.h); arch
- * NULL: this machine's, else the first.  Only that one is converted.  NULL: the
- * error is on stderr; so are warnings.
+ * Converts only one of several modules: the one for the processor arch
+ * (arch.h); arch NULL: this machine's, else the first.  NULL: the error is on
+ * stderr; so are warnings.
  */
 temporary_symcache_t *compile_file(const options_t *options, const char *path,
                                    const char *arch);

@@ -24,9 +24,9 @@ void daemon_close(daemon_t *d);
 bool daemon_send(daemon_t *d, const sym_rpc_message_t *m, int fd);
 
 /*
- * The next message, whose views lie in *d.  Waits up to timeout_ms (-1: without
- * a limit) or until a signal that sigmask allows.  SYM_AGAIN: no message;
- * SYM_IO: the daemon is gone.
+ * Receives the next message, with views in *d.  Waits up to timeout_ms (-1:
+ * without a limit) or until a signal that sigmask allows.  SYM_AGAIN: no
+ * message; SYM_IO: the daemon is gone.
  */
 sym_status_t daemon_receive(daemon_t *d, int timeout_ms,
                             const sigset_t *sigmask, sym_rpc_message_t *m);

@@ -1,9 +1,9 @@
 /*
- * dump.c - `symloader dump`: all of an artifact, of a store or of a file.
+ * dump.c - `symloader dump`: a complete artifact, from a store or a file.
  *
- * How it is written is its kind's (artifacts/export/tools.h).  A module of a
- * store is copied first (temporary_symcache.h): the output's reader may be
- * slow, and the store must not be held meanwhile.
+ * Each kind defines its formats (artifacts/export/tools.h).  A module of a
+ * store is copied first (temporary_symcache.h), because the output's reader may
+ * be slow, and the store must not be held meanwhile.
  */
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct {
     module_t module;
     temporary_symcache_t *copy;
     sym_extent_source_t extents;
-    const char *path;   /* whose text is written; NULL: all of it */
+    const char *path;   /* path of the text to write; NULL: write everything */
     sym_names_t *names; /* NULL: names are written as they are stored */
 } source_t;
 
@@ -178,7 +178,7 @@ write_file(const options_t *options, source_t *s)
 }
 
 
-/* False: the kind does not have what the options say. */
+/* False: the kind does not support the options. */
 static bool
 take_options(const options_t *options, source_t *s)
 {

@@ -28,7 +28,7 @@ typedef struct {
     bool is_at;
 } frame_t;
 
-/* What is known of the script at a URL. */
+/* Data of the script at a URL. */
 typedef struct {
     sym_str_t url;
     temporary_symcache_t *script_copy, *map_copy; /* NULL: not there */
@@ -70,7 +70,7 @@ without_space(sym_str_t s)
 }
 
 
-/* A decimal number before the end of s, after a colon, which goes with it. */
+/* Takes a decimal number and the colon before it off the end of s. */
 static bool
 take_number(sym_str_t *s, uint32_t *number)
 {
@@ -238,7 +238,7 @@ path_of(sym_str_t url)
 }
 
 
-/* No part of a path is "..": it stays in the folder. */
+/* Whether a path has no part "..", and so stays in the folder. */
 static bool
 is_inside(sym_str_t path)
 {
@@ -268,8 +268,8 @@ has_file(const char *folder, sym_str_t path, const char *ending,
 }
 
 
-/* The file at the path below the folder, else at the path without its first
- * parts. */
+/* The file at the path below the folder; otherwise tries the path without its
+ * first parts. */
 static bool
 find_file(const char *folder, sym_str_t path, const char *ending,
           char out[PATH_MAX])
@@ -314,7 +314,8 @@ compile(const stack_text_t *s, const char *path, sym_kind_t kind,
 }
 
 
-/* The last part of what the script says of its map; the folder is the script's. */
+/* The last part of the script's reference to its map, in the script's
+   folder. */
 static bool
 find_map(const script_t *script, const char *path, char out[PATH_MAX])
 {

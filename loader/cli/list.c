@@ -38,7 +38,7 @@ quality_name(const sym_module_record_t *m)
 }
 
 
-/* What `ls` lists. */
+/* State of `ls`. */
 typedef struct {
     const char *pattern; /* NULL: all */
     int from_width;      /* of the longest source's name */

@@ -1,9 +1,9 @@
 /*
- * lookup_text.c - `symloader lookup` of kinds whose questions are texts.
+ * lookup_text.c - `symloader lookup` for kinds with lookups by text.
  *
- * What they look like is the kind's (artifacts/export/tools.h).  The artifact is
- * copied first (temporary_symcache.h), so nothing of the store is held while
- * questions are waited for.
+ * Each kind defines its queries (artifacts/export/tools.h).  The artifact is
+ * copied first (temporary_symcache.h), so the store is not held while waiting
+ * for input.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "cli/lines.h"
 #include "driver/temporary_symcache.h"
 
-/* Bytes of a question that a message shows. */
+/* Bytes of a query shown in a message. */
 #define SHOWN_MAX 40
 
 typedef struct {
@@ -27,8 +27,8 @@ typedef struct {
     temporary_symcache_t *copy;
     sym_extent_source_t extents;
     output_t *out;
-    uint64_t line; /* of standard input: so many are done */
-    int code;      /* the worst so far */
+    uint64_t line; /* number of finished lines of standard input */
+    int code;      /* worst exit code so far */
     lines_t lines;
 } lookup_t;
 
@@ -58,8 +58,7 @@ answer(lookup_t *l, sym_str_t question)
 }
 
 
-/* A line that is no question is answered, too, so that lines and answers stay in
- * step. */
+/* Invalid lines are answered, too, so that lines and answers stay in step. */
 static void
 answer_line(lookup_t *l, sym_str_t line)
 {

@@ -1,5 +1,5 @@
 /*
- * progress.h - what `symloader load` shows while it works.
+ * progress.h - progress of `symloader load`.
  *
  * On a terminal: one line on stderr with a bar, bytes, rate and time left,
  * redrawn a few times a second.  Elsewhere: a plain line on stdout for every

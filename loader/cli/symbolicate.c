@@ -4,8 +4,8 @@
  *
  * Without a server the same code answers as in nginx, out of a store.  With
  * --symbols that is a temporary store, into which `symloader load` compiles the
- * files that the answer needs: in a child process, so that nothing is left
- * behind if it dies.
+ * files that the answer needs.  It runs in a child process, so that no files
+ * remain if it dies.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* Why a file is not suitable: the wanted architecture, and those of the
+/* Reason why a file is unsuitable: the requested architecture, and those of the
    file. */
 #define ARCH_MISSING "there is no architecture %.*s in it, but %.*s"
 

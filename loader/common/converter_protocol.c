@@ -12,7 +12,7 @@ typedef union {
     char bytes[CMSG_SPACE(sizeof(int))];
 } fd_control_t;
 
-/* With a descriptor, unless that is -1. */
+/* Sends a message, with a descriptor unless that is -1. */
 static bool
 send_with_fd(int fd, converter_type_t type, uint32_t number, const void *data,
              size_t len, int input_fd)

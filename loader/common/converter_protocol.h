@@ -1,14 +1,13 @@
 /*
  * converter_protocol.h - messages between the loader and its converters.
  *
- * One SOCK_SEQPACKET socket pair a converter: every message is one packet, so
- * its bounds need no parsing, and a descriptor can travel with it.  Chosen
- * over a ring in shared memory: measured with a file of 860 MB, its 2,400
- * extents cost 16 us of CPU time each for both ends together, 1 % of the
- * whole, and for that the loader gets bytes that the converter can no longer
- * change.
+ * Each converter has a SOCK_SEQPACKET socket pair: every message is one packet,
+ * so its bounds need no parsing, and it can carry a descriptor.  Chosen over a
+ * ring in shared memory: with a file of 860 MB, each of its 2,400 extents costs
+ * both ends together 16 us of CPU time, 1 % of the total.  In return, the
+ * converter cannot change the bytes that the loader gets.
  *
- * A job goes
+ * A job:
  *
  *     loader      CONVERTER_JOB + descriptor of the input, and how much of it
  *     converter   CONVERTER_MODULE, CONVERTER_EXTENT..., CONVERTER_DONE
@@ -25,8 +24,8 @@
  * same object or of another one: CONVERTER_DONE and CONVERTER_FAILED say
  * whether there is one.
  *
- * Both ends are the same program, so structures travel as they lie in memory.
- * The loader believes none of it: converter_receive() bounds every message,
+ * Both ends are the same program, so structures are sent as they are in memory.
+ * The loader does not trust them: converter_receive() bounds every message, and
  * the pool checks order and numbers.
  */
 #ifndef SYMLOADER_COMMON_CONVERTER_PROTOCOL_H
@@ -48,10 +47,10 @@
 /* Behind that. */
 #define CONVERT_ARGUMENTS 5
 
-/* The last one, instead of a path: names of Swift do not count. */
+/* The last argument instead of a path: names of Swift do not count. */
 #define CONVERT_SWIFT_OFF "off"
 
-/* More would wait for each other. */
+/* Limit of threads; more would wait for each other. */
 #define CONVERT_THREADS_MAX 64
 
 /* The converter finds its socket here. */
@@ -74,37 +73,38 @@ typedef struct {
     uint32_t number; /* of a CONVERTER_EXTENT; CONVERTER_NAMES: 1 begins */
 } converter_head_t;
 
-/* Of the name of a processor. */
+/* Maximum length of a processor's name. */
 #define CONVERTER_ARCH_MAX 64
 
 typedef struct {
-    uint64_t length;  /* bytes of the file, from where its descriptor stands */
-    uint64_t threads; /* that may work on it */
+    uint64_t length;  /* bytes of the file, from its descriptor's position */
+    uint64_t threads; /* threads that may work on it */
 
-    /* of several modules the one with this debug id only, or that for this
-     * processor; both 0: all of them */
+    /* of several modules, only the one with this debug id or for this
+     * processor; both 0: all */
     uint32_t id_len, arch_len;
-    uint32_t
-        is_arch_wish; /* or else the first; a single one is never refused */
-    uint32_t is_text; /* the file is a source file, whatever it looks like */
+    uint32_t is_arch_wish; /* if none matches, the first one; a single module is
+                         never refused */
+    uint32_t is_text;      /* treat the file as a source file, whatever it looks
+                         like */
 
-    /* again, after the demangler of Swift has ended another converter: without
-     * it, and without the artifacts that had ended */
+    /* repeats a job whose converter the demangler of Swift ended: without the
+     * demangler, and without the finished artifacts */
     uint32_t is_without_swift, n_had;
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
 } converter_job_t;
 
-/* More modules than this are in no file: a fat one has 42 slices at most. */
+/* No file has more modules than this: a fat one has 42 slices at most. */
 #define CONVERTER_MODULES_MAX 64
 
-/* A file to its end, however far that is. */
+/* A file up to its end, whatever its length. */
 #define CONVERTER_TO_END UINT64_MAX
 
-/* What a MODULE line says; the converter cuts nothing, the loader judges.
- * is_nameless: the format has no place for a name, the file's own counts, and
- * its debug id alone finds it; name is what it is called in an archive, or
- * nothing.  Its code id finds any module. */
+/* The contents of a MODULE line; the converter cuts nothing, the loader checks
+ * it.  is_nameless: the format has no module name, so the file's name counts,
+ * and the debug id alone finds the module; name is the file's name in an
+ * archive, or empty.  Any module is also found by its code id. */
 #define CONVERTER_TEXT_MAX 512
 typedef struct {
     uint32_t name_len, id_len, code_id_len, is_nameless;
@@ -117,21 +117,20 @@ typedef struct {
 
 typedef struct {
     uint64_t bytes;        /* of all extents */
-    uint64_t source_bytes; /* of the text that was read, uncompressed */
+    uint64_t source_bytes; /* of the input, uncompressed */
     uint32_t extents;
-    uint32_t quality;  /* of the kind */
-    uint32_t features; /* of the file: SYM_FEATURE_* */
-    uint32_t has_more; /* artifacts of the file, after this one */
-    uint32_t
-        is_incomplete;  /* files that go with it were not there: see notes */
-    uint64_t n_mangled; /* names of Swift without a text to be shown */
+    uint32_t quality;       /* of the kind */
+    uint32_t features;      /* of the file: SYM_FEATURE_* */
+    uint32_t has_more;      /* artifacts of the file, after this one */
+    uint32_t is_incomplete; /* companion files were missing: see notes */
+    uint64_t n_mangled;     /* names of Swift without a demangled form */
 } converter_done_t;
 
-/* A sym_error_t whose texts come along. */
+/* A sym_error_t with its texts. */
 #define CONVERTER_WHAT_MAX 320
 typedef struct {
-    uint32_t status; /* sym_status_t; SYM_AGAIN: the file is an archive, a
-                        converter that was started for them is to read it */
+    uint32_t status; /* sym_status_t; SYM_AGAIN: the file is an archive, for a
+                        converter that was started for archives */
     int32_t sys_errno;
     uint64_t offset, line;
     uint32_t format;   /* sym_conversion_format_t */
@@ -140,17 +139,18 @@ typedef struct {
     char section[64];
 } converter_failed_t;
 
-/* Without a NUL if the text has the full length. */
+/* Has no NUL if the text has the full length. */
 typedef struct {
     char text[CONVERTER_WHAT_MAX];
 } converter_note_t;
 
 typedef struct {
-    uint64_t offset, length; /* of its bytes; others may read the file too */
+    uint64_t offset, length; /* start of its bytes; others may read the file,
+                                too */
     uint64_t is_by_id;       /* it was found by the build id in its name */
 } converter_given_t;
 
-/* One message as received; `data` is what follows the head. */
+/* One message as received; `data` is the part after the head. */
 typedef struct {
     converter_head_t head;
     size_t len; /* of data */

@@ -1,5 +1,5 @@
 /*
- * fdpass.h - a message over a unix socket, and a descriptor with it.
+ * fdpass.h - sends a message with a descriptor over a unix socket.
  */
 #ifndef SYMLOADER_COMMON_FDPASS_H
 #define SYMLOADER_COMMON_FDPASS_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* fd -1: none goes along.  False: errno says why, EINTR never. */
+/* fd -1: no descriptor.  False: errno says why, but it is never EINTR. */
 bool fdpass_send(int socket, struct iovec *iov, size_t n_iov, int fd);
 
 #endif

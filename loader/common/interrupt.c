@@ -27,7 +27,8 @@ interrupt_catch(sigset_t *waiting_mask)
     sigemptyset(&block);
 
     for (i = 0; i < N_SIGNALS; i++) {
-        /* nohup(1) and shells' background jobs ignore some: leave it so. */
+        /* nohup(1) and shells' background jobs ignore some signals: keep
+           that. */
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         {
             sigaction(signals[i], &action, NULL);
@@ -49,7 +50,7 @@ interrupt_signal(void)
         return caught;
     }
 
-    /* A loader that never waits long must hear it too. */
+    /* Also for a loader that never waits long. */
     sigpending(&pending);
 
     for (i = 0; i < N_SIGNALS; i++) {

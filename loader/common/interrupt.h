@@ -11,10 +11,10 @@
 
 void interrupt_catch(sigset_t *waiting_mask);
 
-/* The signal that came, or 0. */
+/* The signal received, or 0. */
 int interrupt_signal(void);
 
-/* Ends the process the way that signal would have. */
+/* Ends the process like that signal. */
 void interrupt_die(void);
 
 #endif

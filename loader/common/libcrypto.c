@@ -1,10 +1,10 @@
 /*
  * libcrypto.c - libcrypto, loaded at run time by the first digest.
  *
- * A program that is linked with it takes 1 ms longer to start, half of what a
- * short command costs, and few commands need a digest.  So symloader does not
- * link it: the functions that core/base/sha256.c calls are defined here, as its
- * headers declare them.
+ * A program linked with it takes 1 ms longer to start, half the time of a short
+ * command, and few commands need a digest.  So symloader does not link it: the
+ * functions that core/base/sha256.c calls are defined here, as its headers
+ * declare them.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,11 +18,11 @@
 /* The interface of the headers. */
 #define SONAME "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
 
-/* ISO C knows no way from an object's address to a function's; POSIX has it
- * that both are represented alike. */
+/* ISO C cannot convert an object's address to a function's; POSIX says that
+ * both have the same representation. */
 _Static_assert(sizeof(void *) == sizeof(void (*)(void)), "POSIX, dlsym()");
 
-/* NULL: it cannot be loaded. */
+/* NULL: loading failed. */
 static __typeof__(EVP_sha256) *sha256_of_library;
 static __typeof__(EVP_Digest) *digest_of_library;
 

@@ -1,8 +1,8 @@
 /*
- * log_limiter.h - a line in the log about trouble that may come a thousand times.
+ * log_limiter.h - log lines for errors that may occur a thousand times.
  *
- * The first is told at once, the next a minute later at the earliest, with how
- * many there were in between.
+ * The first is logged at once, the next a minute later at the earliest, with
+ * the number of those in between.
  */
 #ifndef SYMLOADER_COMMON_LOG_LIMITER_H
 #define SYMLOADER_COMMON_LOG_LIMITER_H
@@ -12,7 +12,7 @@
 typedef struct {
     const char *subject; /* static text */
     int64_t quiet_until_ms;
-    uint64_t held; /* that were not told */
+    uint64_t held; /* number of errors not logged */
 } log_limiter_t;
 
 void log_limiter_tell(log_limiter_t *t, int64_t now, const char *text);

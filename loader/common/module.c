@@ -24,8 +24,8 @@ typedef struct {
     sym_error_t *err;
 } search_t;
 
-/* Ready ones go before others, better ones before poor ones, of equals the first:
- * what was loaded by hand. */
+/* READY modules win over others, better ones over poor ones, and the first of
+ * equals: the one loaded by hand. */
 static bool
 is_better(const sym_module_record_t *a, const sym_module_record_t *b)
 {
@@ -152,8 +152,8 @@ module_extents(module_t *m)
 }
 
 
-/* The key that the module has itself, in text; SYM_NOT_FOUND: nothing answers
- * to the one that is asked for. */
+/* The module's own key, in text; SYM_NOT_FOUND: no module matches the requested
+ * key. */
 static sym_status_t
 find_own_key(sym_store_t *store, const sym_module_key_t *asked, sym_kind_t kind,
              char text[SYM_NAME_MAX + SYM_ID_MAX], sym_module_key_t *own,
@@ -182,7 +182,7 @@ find_own_key(sym_store_t *store, const sym_module_key_t *asked, sym_kind_t kind,
 }
 
 
-/* The object that answers to the key: all of its kinds go. */
+/* Removes all kinds of the object that matches the key. */
 static sym_status_t
 remove_own(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
 {
@@ -263,7 +263,7 @@ add_scope(void *ctx, sym_str_t scope)
 }
 
 
-/* No snapshot is held while something is removed. */
+/* No snapshot is open during a removal. */
 static sym_status_t
 list_scopes(sym_store_t *store, scopes_t *scopes, sym_error_t *err)
 {

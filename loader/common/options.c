@@ -22,7 +22,7 @@
 /* Converters cost a socket and some memory each. */
 #define JOBS_MAX 256
 
-/* Less than this and a converter cannot even start. */
+/* With less than this, a converter cannot even start. */
 #define CONVERT_MEMORY_MIN ((uint64_t) 64 << 20)
 
 /* LMDB keeps 64 bytes for each reader slot. */
@@ -232,7 +232,8 @@ options_help(const command_t *commands, const command_t *command)
 }
 
 
-/* Every complaint ends by naming the help of the command, if it is known. */
+/* Every error message ends with the command's help option, if the command is
+   known. */
 static bool
 complain(const options_t *o, const char *what, const char *subject)
 {
@@ -260,7 +261,7 @@ unknown_command(const options_t *o, const command_t *commands,
 }
 
 
-/* Suggests only what the command takes. */
+/* Suggests only options of the command. */
 static bool
 unknown_option(const options_t *o, const char *typed)
 {
@@ -281,7 +282,7 @@ unknown_option(const options_t *o, const char *typed)
 }
 
 
-/* Bytes, or 1024s of them: "500m", "2g". */
+/* Bytes, with a suffix in powers of 1024: "500m", "2g". */
 static bool
 read_size(const char *text, uint64_t *value)
 {
@@ -308,7 +309,8 @@ read_size(const char *text, uint64_t *value)
 }
 
 
-/* Seconds, or minutes, hours or days of them: "90", "15m", "1h", "45d". */
+/* Seconds, or minutes, hours or days with a suffix: "90", "15m", "1h",
+   "45d". */
 static bool
 read_age(const char *text, unsigned *value)
 {
@@ -338,7 +340,7 @@ read_age(const char *text, unsigned *value)
 }
 
 
-/* The same without days: no wait lasts that long. */
+/* Same without days: no timeout is that long. */
 static bool
 read_time(const char *text, unsigned *value)
 {
@@ -544,7 +546,7 @@ add_letter(char *letters, int option)
 }
 
 
-/* The option whose letter c is, else c itself. */
+/* The option with the letter c, or c itself. */
 static int
 option_of_letter(int c)
 {
@@ -567,7 +569,7 @@ has_own_options(const command_t *commands, const char *name)
 }
 
 
-/* Options may stand anywhere; given[] marks those that occur. */
+/* Options may be anywhere; given[] marks those present. */
 static bool
 read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
 {
@@ -692,7 +694,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     if (o->wants_help && o->command != NULL
         && o->command->max_operands == OPERANDS_OWN)
     {
-        /* its options are its own, so it prints its own help */
+        /* it has its own options, so it prints its own help */
         o->wants_help = false;
         o->operands = own_help;
         o->n_operands = 1;

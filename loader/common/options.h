@@ -1,9 +1,8 @@
 /*
  * options.h - the command line: one table of commands, one of options.
  *
- * Both --help and the parser read the tables, so neither can know an option
- * that the other does not.  docs/use/symloader.1 says the same at length; a test
- * compares them.
+ * Both --help and the parser read the tables, so they know the same options.
+ * docs/use/symloader.1 describes them in detail; a test compares them.
  */
 #ifndef SYMLOADER_COMMON_OPTIONS_H
 #define SYMLOADER_COMMON_OPTIONS_H
@@ -16,16 +15,16 @@
 
 #define SYMLOADER_VERSION "0.1.0"
 
-/* The same in records of the store: what one version cannot read the next may.
- * Two digits each. */
+/* The version in records of the store: the next version may read files that
+ * this one cannot.  Two digits for each part. */
 #define SYMLOADER_VERSION_NUMBER 100u
 
 /* Exit codes; the man page explains them. */
 enum {
     EXIT_FINE = 0,
-    EXIT_PARTLY = 1, /* something asked for was not found, or not loaded */
+    EXIT_PARTLY = 1, /* something requested was not found, or not loaded */
     EXIT_USAGE = 2,
-    EXIT_STORE = 3, /* the store is not there, damaged, or refuses */
+    EXIT_STORE = 3, /* the store is missing, damaged, or refuses */
     EXIT_BUSY = 4,  /* another process writes to the store */
     EXIT_OUTPUT = 5 /* standard output could not be written */
 };
@@ -38,7 +37,7 @@ typedef struct {
     bool wants_help, wants_version;
 
     bool json, force, strict, quiet, no_demangle;
-    bool is_search; /* a search gave the operands: some may have nothing */
+    bool is_search; /* operands came from a search: some may have no symbols */
     unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */
     unsigned convert_cpu_s, convert_stall_s;
@@ -49,7 +48,7 @@ typedef struct {
     const char *swift_demangler; /* a library, or "off"; NULL: none */
     const char *group;
     unsigned max_readers; /* 0: as it is */
-    const char *source;   /* whose modules; NULL: all sources' */
+    const char *source;   /* the source whose modules count; NULL: all */
 
     const char *socket; /* NULL: inside the store */
     unsigned socket_mode;
@@ -59,10 +58,10 @@ typedef struct {
 
     sym_kind_t kind;     /* of artifact */
     const char *path;    /* of a source; NULL: all are listed */
-    const char *format;  /* NULL: as the command has it */
+    const char *format;  /* NULL: the command's default */
     const char *arch;    /* of a fat file; NULL: this machine's, or the first */
     const char *server;  /* that symbolicates; NULL: this process */
-    const char *symbols; /* [LAYOUT:]PATH; NULL: a store has them */
+    const char *symbols; /* [LAYOUT:]PATH; NULL: symbols are in a store */
     const char *output;  /* NULL: standard output */
 
     int n_operands;
@@ -70,7 +69,7 @@ typedef struct {
     char **argv; /* main()'s */
 } options_t;
 
-/* max_operands of a command that reads all behind its name by itself. */
+/* max_operands of a command that parses all its arguments itself. */
 #define OPERANDS_OWN (-2)
 
 struct command_s {
@@ -79,23 +78,24 @@ struct command_s {
     const char *summary;
     int min_operands, max_operands; /* -1: any number; OPERANDS_OWN */
     int (*run)(const options_t *options);
-    bool store_is_optional; /* the command says when it needs one */
+    bool store_is_optional; /* the command reports a missing one */
 };
 
 /*
- * Fills *options; false: told on stderr what is wrong.  May reorder argv, which
+ * Fills *options; false: printed an error on stderr.  May reorder argv, which
  * must outlive *options.
  */
 bool options_parse(int argc, char **argv, const command_t *commands,
                    options_t *options);
 
-/* False: told on stderr that no store is named. */
+/* False: printed on stderr that no store is named. */
 bool options_need_store(const options_t *options);
 
 /* Help for one command, or (NULL) for all. */
 void options_help(const command_t *commands, const command_t *command);
 
-/* --socket, or the place inside the store.  False: too long for a socket. */
+/* The path of --socket, or the default inside the store.  False: too long for a
+   socket. */
 bool options_socket(const options_t *options,
                     char path[sizeof(((struct sockaddr_un *) 0)->sun_path)]);
 

@@ -8,7 +8,7 @@
 
 #include "json/out.h"
 
-/* A path of PATH_MAX bytes, and what is said about it. */
+/* Room for a path of PATH_MAX bytes, and a message. */
 #define LINE_BYTES 10240
 
 const char *
@@ -50,7 +50,7 @@ output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT])
 }
 
 
-/* Names of files and modules may hold anything. */
+/* Names of files and modules may contain any bytes. */
 static void
 print_clean_line(FILE *f, char *line, size_t len)
 {
@@ -68,7 +68,7 @@ print_clean_line(FILE *f, char *line, size_t len)
 }
 
 
-/* How much of the room vsnprintf() filled. */
+/* Number of bytes that vsnprintf() wrote. */
 static size_t
 printed_len(int n, size_t room)
 {
@@ -103,7 +103,7 @@ complain_about(const char *subject, const char *fmt, ...)
     va_list args;
     int n;
 
-    /* However long the subject, what is wrong with it must be seen. */
+    /* The error must be visible even after a long subject. */
     n = snprintf(line, sizeof(line) / 2, "symloader: %s: ", subject);
     used = printed_len(n, sizeof(line) / 2);
 

@@ -1,8 +1,8 @@
 /*
  * say.h - lines on standard output and standard error.
  *
- * Control characters in text from symbol files are replaced: they never reach
- * a terminal.
+ * Control characters in text from symbol files are replaced, so that they never
+ * reach a terminal.
  */
 #ifndef SYMLOADER_COMMON_SAY_H
 #define SYMLOADER_COMMON_SAY_H
@@ -11,11 +11,11 @@
 
 #include "base/str.h"
 
-/* "4.2 MiB", "17 B"; gives buf. */
+/* "4.2 MiB", "17 B"; returns buf. */
 #define OUTPUT_SIZE_TEXT 16
 const char *output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT]);
 
-/* "2026-11-21T07:00:00Z", "-" for 0; gives buf. */
+/* "2026-11-21T07:00:00Z", "-" for 0; returns buf. */
 #define OUTPUT_TIME_TEXT 24
 const char *output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT]);
 

@@ -14,7 +14,7 @@ void store_warn_large(const options_t *options, const sym_store_t *store);
 /* Prints what is wrong with a file; returns the exit code. */
 int file_failure(const char *file, const sym_error_t *err);
 
-/* The same for the store. */
+/* Same for the store. */
 int store_failure(const options_t *options, const sym_error_t *err);
 
 #endif

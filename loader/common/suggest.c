@@ -6,7 +6,7 @@
 /* Longer words are not compared: no command or option is that long. */
 #define WORD_MAX 32
 
-/* Two typing errors, but fewer than the letters of a short word. */
+/* At most two typing errors, and fewer than the word's letters. */
 #define DISTANCE_MAX 2
 
 

@@ -41,7 +41,7 @@ link_node(table_node_t **at, table_node_t *node)
 }
 
 
-/* No memory for more heads: the chains get longer, that is all. */
+/* Without memory for more heads, the chains just get longer. */
 static void
 grow(table_t *t)
 {

@@ -16,7 +16,7 @@ typedef struct table_node_s table_node_t;
 
 struct table_node_s {
     table_node_t *next;
-    table_node_t **at; /* what points to it: a chain may be long */
+    table_node_t **at; /* the pointer to it: a chain may be long */
     uint64_t hash;
 };
 
@@ -33,7 +33,7 @@ void table_free(table_t *t);
 void table_add(table_t *t, table_node_t *node, uint64_t hash);
 void table_remove(table_t *t, table_node_t *node);
 
-/* Nodes with this hash, one after the other; NULL: no more. */
+/* Iterates over nodes with this hash; NULL: no more. */
 table_node_t *table_first(const table_t *t, uint64_t hash);
 table_node_t *table_next(const table_node_t *node);
 
@@ -41,7 +41,7 @@ table_node_t *table_next(const table_node_t *node);
 void table_each(const table_t *t, void (*fn)(void *ctx, table_node_t *node),
                 void *ctx);
 
-/* Any node at all; NULL: the table is empty. */
+/* Any node; NULL: the table is empty. */
 table_node_t *table_any(const table_t *t);
 
 #endif

@@ -11,7 +11,8 @@ struct client_packet_s {
     uint8_t bytes[];
 };
 
-/* A message brings at most one; what a stranger adds must not stay open. */
+/* A message has at most one descriptor; extra ones from a stranger must not
+   stay open. */
 #define FDS_ROOM 4
 
 typedef union {
@@ -84,7 +85,8 @@ client_wants_more(client_t *client, const sym_rpc_message_t *m, uint64_t lease)
 
 /* --- receiving --- */
 
-/* The first descriptor that came along, the others closed; *n: how many. */
+/* Returns the first descriptor received, and closes the others; *n: their
+   number. */
 static int
 take_descriptors(struct msghdr *mh, unsigned *n)
 {
@@ -128,7 +130,8 @@ wants_descriptor(const sym_rpc_message_t *m)
 }
 
 
-/* What came is one message of ours, with what belongs to it. */
+/* Whether the packet is one message of the protocol, with the descriptor that
+   belongs to it. */
 static bool
 understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
            bool is_fd_lost, sym_rpc_message_t *m)
@@ -151,7 +154,7 @@ understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
 }
 
 
-/* The length of a packet, or 0: nothing to look at. */
+/* The length of a packet; 0: nothing to handle. */
 static size_t
 receive(client_t *client, uint8_t packet[SYM_RPC_MAX], control_t *control,
         struct msghdr *mh)
@@ -206,7 +209,7 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
     *fd = take_descriptors(&mh, &n_fds);
 
     if (len > 0 && !client->is_refused) {
-        /* cut with room left: this process has no free descriptor */
+        /* truncated despite free space: this process has no free descriptor */
         bool is_fd_lost = (mh.msg_flags & MSG_CTRUNC) && n_fds < FDS_ROOM;
 
         if ((mh.msg_flags & MSG_TRUNC)
@@ -229,7 +232,7 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
 
 /* --- sending --- */
 
-/* False: not now, or never (the client has ended then). */
+/* False: not now, or never (then the client has ended). */
 static bool
 send_now(client_t *client, const uint8_t *bytes, size_t len)
 {
@@ -314,8 +317,8 @@ client_refuse(client_t *client, sym_str_t text)
 {
     const sym_rpc_message_t m = { .type = SYM_RPC_REFUSED, .text = text };
 
-    /* Closed by the other side: to close with unread bytes here would make
-     * the system drop what we just said. */
+    /* The other side closes: if we closed with unread bytes here, the system
+     * would drop our last message. */
     client_send(client, &m);
     client->is_refused = true;
     (void) shutdown(client->fd, SHUT_WR);

@@ -4,10 +4,11 @@
 
 #include "common/now.h"
 
-/* For one answer.  The client only opens a file, but its disk may be slow. */
+/* Time for one answer.  The client only opens a file, but its disk may be
+   slow. */
 #define ANSWER_MS 10000
 
-/* For all answers to one conversion together: it holds a converter. */
+/* Time for all answers to one conversion, which occupies a converter. */
 #define ANSWERS_MS 60000
 
 static bool
@@ -92,7 +93,7 @@ companion_requests_answer(conversions_t *all, const client_t *client,
 void
 companion_requests_leave(submission_t *c)
 {
-    c->client = NULL; /* the file is stored all the same */
+    c->client = NULL; /* the file is stored anyway */
 
     if (c->is_asking) {
         answer(c, -1, &(converter_given_t){ 0 });
@@ -117,7 +118,7 @@ note(submission_t *c, const char *text)
 }
 
 
-/* Its questions that are open are answered by nobody else. */
+/* No other client can answer the client's open requests. */
 static void
 give_up(conversions_t *all, client_t *client)
 {

@@ -6,7 +6,7 @@
 
 #include "common/options.h"
 
-/* Until a signal comes; gives the exit code. */
+/* Runs until a signal arrives; returns the exit code. */
 int serve_run(const options_t *options);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "common/say.h"
 
-/* A look reads the whole directory; so long more than was said does no harm. */
+/* A sweep reads the complete directory, so it is rare; modules may stay longer
+   by this time. */
 #define PERIOD_MAX_S 3600
 
 

@@ -20,7 +20,7 @@ typedef struct {
 /* Milliseconds until the next sweep; -1: never. */
 int expiry_wait_ms(const expiry_t *expiry, int64_t now_ms);
 
-/* Drops expired modules if a sweep is due, and logs how many. */
+/* If a sweep is due, drops expired modules, and logs their number. */
 sym_status_t expiry_sweep(expiry_t *expiry, int64_t now_ms, sym_error_t *err);
 
 #endif

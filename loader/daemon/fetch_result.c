@@ -69,7 +69,7 @@ fetch_result_message(const fetch_result_t *o, uint32_t ticket,
 
 /* --- finding --- */
 
-/* Another version may be able to read what this record says cannot be. */
+/* Another version failed to read the file; this one may be able to. */
 static bool
 is_foreign(const sym_module_record_t *record)
 {
@@ -78,7 +78,7 @@ is_foreign(const sym_module_record_t *record)
 }
 
 
-/* False: the record does not count any more. */
+/* False: the record no longer counts. */
 static bool
 read_record(const sym_module_record_t *record, fetch_result_t *o)
 {
@@ -100,7 +100,7 @@ read_record(const sym_module_record_t *record, fetch_result_t *o)
 }
 
 
-/* Under another spelling, or of a variant, only absence is kept. */
+/* Other spellings and variants have only records of absence. */
 static sym_status_t
 find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
             sym_kind_t kind, sym_module_record_t *record, sym_error_t *err)
@@ -159,7 +159,7 @@ fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
 
 /* --- keeping --- */
 
-/* ttl_s, or up to a quarter more or less. */
+/* ttl_s, varied by up to a quarter. */
 static uint32_t
 jitter(uint32_t ttl_s)
 {
@@ -238,7 +238,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     record.state = o->state;
     record.kind_version = READER_VERSION;
     record.reason = sym_str(o->reason, o->reason_len);
-    /* of a module that is not there: what it was too large for */
+    /* of a missing module: the limit that it exceeded */
     record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;
     record.attempts = attempts;
     record.code_id = key->code_id;
@@ -247,7 +247,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
 }
 
 
-/* --- what other versions left, and smaller quotas --- */
+/* --- stale records --- */
 
 static bool
 wants_drop(void *ctx, const sym_module_key_t *key,

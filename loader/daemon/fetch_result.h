@@ -1,8 +1,8 @@
 /*
  * fetch_result.h - the outcome of a module's artifact that a worker asked for.
  *
- * It is in the store, or it is absent, failed or malformed: the store
- * keeps that, too, as a record without extents, until it expires.
+ * It is in the store, or it is absent, failed or malformed.  The store also
+ * keeps these outcomes, as records without extents, until they expire.
  */
 #ifndef SYMLOADER_DAEMON_FETCH_RESULT_H
 #define SYMLOADER_DAEMON_FETCH_RESULT_H
@@ -12,21 +12,22 @@
 
 typedef struct {
     sym_module_state_t state;
-    bool is_poor;      /* a ready one: another source may have better symbols */
-    uint32_t ttl_s;    /* of a negative one: what is left of it */
-    bool is_too_large; /* for the store's quota: counts until that is raised */
+    bool is_poor;      /* if READY: another source may have better symbols */
+    uint32_t ttl_s;    /* time left for a negative outcome */
+    bool is_too_large; /* larger than the store's quota; counts until that is
+                          raised */
     size_t reason_len;
     char reason[SYM_RPC_REASON_MAX];
 } fetch_result_t;
 
-/* A negative one; a reason that is too long is cut. */
+/* Sets a negative outcome; a reason that is too long is cut. */
 void fetch_result_set(fetch_result_t *o, sym_module_state_t state,
                       uint32_t ttl_s, sym_str_t reason);
 
-/* The one of ttl's seconds that goes with the state. */
+/* The time in ttl for this state, in seconds. */
 uint32_t fetch_result_ttl(const sym_rpc_ttl_t *ttl, sym_module_state_t state);
 
-/* READY or NEGATIVE. */
+/* Fills a READY or NEGATIVE message. */
 void fetch_result_message(const fetch_result_t *o, uint32_t ticket,
                           sym_rpc_message_t *m);
 
@@ -37,23 +38,24 @@ sym_status_t fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
                                sym_error_t *err);
 
 /*
- * Puts a negative one; it is kept when the ingest is finished.  Failures get
- * up to a quarter more or less of their time, so that not all come back at
- * once; o->ttl_s says how much it became.  SYM_OK without an ingest: there is
- * nothing to keep; with o->state READY: meanwhile the module is there.
+ * Puts a negative outcome; it is stored when the ingest is finished.  The time
+ * of failures is varied by up to a quarter, so that not all are retried at
+ * once; o->ttl_s is the result.  SYM_OK without an ingest: nothing to store.
+ * If o->state is READY then, the module has arrived meanwhile.
  */
 sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_str_t attempts,
                               fetch_result_t *o, sym_ingest_t **ingest,
                               sym_error_t *err);
 
-/* Notes what else was tried for a module that is there. */
+/* Adds further attempts to the record of a stored module. */
 sym_status_t fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
                                sym_kind_t kind, sym_str_t attempts,
                                sym_error_t *err);
 
-/* Drops what other versions of this program could not read: this one may; and
- * what was too large for a quota that has been raised. */
+/* Drops records of files that other versions of this program could not read,
+ * because this one may, and of those that were too large for a quota that has
+ * been raised. */
 sym_status_t fetch_result_drop_stale(sym_store_t *store, uint64_t *dropped,
                                      sym_error_t *err);
 

@@ -6,13 +6,13 @@
 #include "daemon/fetch_result.h"
 #include "common/say.h"
 
-/* A module that was sound is not looked at again for so long. */
+/* Time until a sound module is verified again. */
 #define SOUND_MS 10000
 
-/* How long it is told why a module that was loaded by hand is not there. */
+/* Lifetime of the record that says why a module loaded by hand is missing. */
 #define GONE_TTL_S ((uint32_t) 30 * 86400)
 
-/* A key that outlives the snapshot it was found in. */
+/* A copy of a key, which outlives its snapshot. */
 typedef struct {
     sym_module_key_t key;
     char text[SYM_STORE_KEY_MAX];
@@ -63,7 +63,7 @@ is_sound(heal_t *h, sym_snapshot_t *snapshot, const sym_module_record_t *record,
 }
 
 
-/* SYM_NOT_FOUND: it is not stored, or sound. */
+/* SYM_NOT_FOUND: not stored, or sound. */
 static sym_status_t
 find_damaged(heal_t *h, const sym_module_key_t *key, sym_kind_t kind,
              int64_t now_ms, kept_key_t *damaged, sym_error_t *err)

@@ -1,10 +1,10 @@
 /*
  * heal.h - modules whose stored bytes are damaged.
  *
- * A worker that reads damaged bytes counts the module as missing and asks for
- * it. So a question for a stored module means that it was stored just now or
- * that it is damaged: the module's checksums are verified, and it is removed
- * if they are wrong.
+ * A worker that reads damaged bytes treats the module as missing and requests
+ * it.  So a request for a stored module means that it was stored just now, or
+ * that it is damaged.  Its checksums are verified, and it is removed if they
+ * are wrong.
  */
 #ifndef SYMLOADER_DAEMON_HEAL_H
 #define SYMLOADER_DAEMON_HEAL_H
@@ -24,8 +24,9 @@ typedef struct {
 } heal_t;
 
 /*
- * Before a module is fetched or said to be ready: of its source, and what was
- * loaded by hand.  Of the latter a record stays that says why it is gone.
+ * Call it before a module is fetched or reported as ready.  Checks the module
+ * of its source, and the one loaded by hand.  If the latter is removed, a
+ * record says why.
  */
 sym_status_t heal_module(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
                          sym_error_t *err);

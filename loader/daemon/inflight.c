@@ -16,7 +16,7 @@ inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 
 /* --- inflights --- */
 
-/* Equal for a module of all sources, under all spellings of its id. */
+/* Equal for the module at all sources, under all spellings of its id. */
 static uint64_t
 hash_module(const inflights_t *f, const sym_module_key_t *key)
 {
@@ -29,7 +29,7 @@ hash_module(const inflights_t *f, const sym_module_key_t *key)
 }
 
 
-/* Equal for what is_question() says is one. */
+/* Equal for keys that is_question() considers equal. */
 static uint64_t
 hash_question(const inflights_t *f, const sym_module_key_t *key,
               sym_kind_t kind)
@@ -45,7 +45,7 @@ hash_question(const inflights_t *f, const sym_module_key_t *key,
 }
 
 
-/* Code ids count only if both have one; a variant has its own in it. */
+/* Code ids are compared only if both have one; a variant includes its own. */
 static bool
 is_question(const inflight_t *inflight, const sym_module_key_t *b,
             sym_kind_t kind)
@@ -74,7 +74,7 @@ of_module(table_node_t *node)
 }
 
 
-/* NULL: no client waits for it. */
+/* NULL: no client is waiting for it. */
 static inflight_t *
 find_inflight(const inflights_t *f, const sym_module_key_t *key,
               sym_kind_t kind)
@@ -98,7 +98,7 @@ inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key)
     sym_str_t canonical = sym_str(id, sym_debug_id_canonical(own->id, id));
     bool is_id = sym_str_eq(canonical, key->id) && !sym_module_key_is_cut(key);
 
-    /* a client without code ids has it in the place of the debug id */
+    /* a client without code ids sends it in place of the debug id */
     if (!is_id && key->code_id.len != 0) {
         is_id = own->code_id.len != 0
                     ? sym_str_eq(own->code_id, key->code_id)
@@ -164,7 +164,7 @@ begin(inflights_t *f, const sym_module_key_t *key, sym_kind_t kind, int64_t now)
 }
 
 
-/* No client waits for it any more, or all have been answered. */
+/* No client is waiting any more, or all have been answered. */
 static void
 forget(inflights_t *f, inflight_t *inflight)
 {
@@ -312,7 +312,7 @@ free_waiter(inflights_t *f, waiter_t *w)
 
 /* --- elections --- */
 
-/* Ends the fetch, whatever happens to the module next. */
+/* Ends the fetch; does not decide what is next for the module. */
 static void
 end_fetch(inflights_t *f, inflight_t *inflight)
 {
@@ -368,7 +368,7 @@ inflight_leave(inflights_t *f, waiter_t *w, int64_t now)
     inflight_abandon(f, w, true, now);
     free_waiter(f, w);
 
-    /* a conversion goes on: a client will ask for the module again */
+    /* a conversion continues: a client will request the module again */
     if (inflight->first == NULL && inflight->phase != INFLIGHT_CONVERTING) {
         forget(f, inflight);
     }
@@ -526,7 +526,7 @@ inflight_of(lease_t *lease)
 }
 
 
-/* The first that a client can fetch; inflights_expire() returns the others to
+/* The first that a client can fetch.  inflights_expire() returns the others, to
  * be settled. */
 static inflight_t *
 first_queued(const lease_scope_t *scope)
@@ -541,7 +541,7 @@ first_queued(const lease_scope_t *scope)
 }
 
 
-/* The longest that a download has waited for more than a first lease. */
+/* The longest wait of a download for more than a first lease. */
 static int64_t
 longest_wait(const inflights_t *f, int64_t now)
 {
@@ -563,13 +563,13 @@ longest_wait(const inflights_t *f, int64_t now)
 }
 
 
-/* True: it got a lease. */
+/* True: a lease was granted. */
 static bool
 grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 {
     inflight_t *inflight = first_queued(scope);
 
-    /* Strictly in turn, or a large one would wait for ever. */
+    /* Strictly in order, or a large one would starve. */
     if (inflight == NULL
         || !lease_has_room(&f->leases, &inflight->lease, inflight->lease.want,
                            most))
@@ -582,7 +582,7 @@ grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 }
 
 
-/* Asks for room for the first that waits in a scope. */
+/* Requests room for the first one waiting in a scope. */
 static void
 reclaim(inflights_t *f, const lease_scope_t *scope, int64_t now)
 {
@@ -628,7 +628,7 @@ inflights_grant(inflights_t *f, int64_t now)
         is_any = false;
 
         while (waits != NULL) {
-            lease_scope_t *next = waits->next; /* its queue may end */
+            lease_scope_t *next = waits->next; /* its queue may become empty */
 
             is_any |= grant_first(f, waits, most, now);
             waits = next;

@@ -4,8 +4,8 @@
  *
  * An in-flight request is one artifact of one module: however many clients ask
  * for it, one of them is elected to fetch it, with a lease of disk space
- * (leases.h).  This file keeps the waiting clients and the elected one; the owner
- * handles the store and the bytes.
+ * (leases.h).  This file tracks the waiting clients and the elected one.  The
+ * owner handles the store and the bytes.
  *
  *     queued -> fetching -> converting -> settled
  *        ^---------'-----------'  (the elected client is lost, needs a larger
@@ -29,47 +29,47 @@ typedef enum {
     INFLIGHT_CONVERTING /* or its result is being stored */
 } inflight_phase_t;
 
-/* A ticket of a client. */
+/* A ticket of a client: a request for an artifact. */
 struct waiter_s {
     table_node_t node; /* by client and ticket; the first member */
     client_t *client;
     uint32_t ticket;
     inflight_t *inflight;
-    bool is_late;      /* it was elected, and did not answer in time */
-    bool is_abandoned; /* none of the client's requests waits any more */
-    waiter_t **errand; /* of a client that fetches another file, too: cleared
-                          when it waits no more; or NULL */
-    waiter_t *before, *after;      /* in the inflight, oldest first */
-    waiter_t *own_prev, *own_next; /* in the client */
+    bool is_late;      /* it was elected, but did not answer in time */
+    bool is_abandoned; /* no request of the client is waiting */
+    waiter_t **errand; /* a supplement's reference to it, cleared when it stops
+                          waiting; or NULL */
+    waiter_t *before, *after;      /* list of the inflight, oldest first */
+    waiter_t *own_prev, *own_next; /* list of the client */
 };
 
 struct inflight_s {
-    table_node_t node;      /* by question; the first member */
-    table_node_t of_module; /* by module, which many questions may be about */
+    table_node_t node;      /* by request key; the first member */
+    table_node_t of_module; /* by module, which may have many request keys */
     sym_module_key_t key;
     sym_kind_t kind;
     char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + SYM_VARIANT_LEN
               + SYM_CODE_ID_MAX]; /* of the key */
     inflight_phase_t phase;
     waiter_t *first, *last;
-    uint32_t n_wanting;  /* of these, whose requests wait */
+    uint32_t n_wanting;  /* number of those with waiting requests */
     waiter_t *elected;   /* while it fetches */
     lease_t lease;       /* of the elected client */
     uint64_t whole_to;   /* see lease_for() */
     bool is_void;        /* the file being fetched was invalidated */
-    bool is_begun;       /* queued for a larger lease, while fetching */
-    bool is_bad;         /* a file was offered that cannot be read: ... */
+    bool is_begun;       /* queued for a larger lease while the fetch goes on */
+    bool is_bad;         /* an unreadable file was offered: ... */
     fetch_result_t bad;  /* ... the result, unless another source has one */
-    bool is_rated;       /* a file was offered by a client that goes on */
-    uint32_t rated;      /* for the next FETCH: features of the file that was
-                            offered last */
+    bool is_rated;       /* a client that continues its search offered a file */
+    uint32_t rated;      /* for the next FETCH: features of the last file
+                            offered */
     bool is_again;       /* the next election replaces a lost one */
     int64_t deadline_ms; /* of the fetch */
 };
 
 typedef struct {
     table_t by_question, by_module, by_ticket;
-    sym_hash_key_t key; /* names of modules are untrusted */
+    sym_hash_key_t key; /* secret, because module names are untrusted */
     leases_t leases;
     int64_t fetch_timeout_ms;
     unsigned n_fetching;
@@ -81,32 +81,34 @@ bool inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms);
 void inflights_free(inflights_t *f);
 
 /*
- * Whether it is of the module, whatever its kind, by its code id or under any
- * spelling of its debug id.  `key` has the canonical one; without a name it means
- * any name; its scope may be SYM_SCOPE_ALL.  inflight_next_of() returns the next such one after `last`
- * (NULL: the first) of a key with a name.
+ * Whether an inflight, of any kind, is for the module: by its code id, or by
+ * any spelling of its debug id.  `key` has the canonical spelling; if it has no
+ * name, it matches all names; its scope may be SYM_SCOPE_ALL.
+ * inflight_next_of() returns the next match after `last` (NULL: the first), for
+ * a key with a name.
  */
 bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);
 inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
 
-/* The client waits for the module's artifact of that kind from now on; false:
- * no memory for it. */
+/* Makes the client wait for the module's artifact of that kind; false: out of
+ * memory. */
 bool inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
                    const sym_module_key_t *key, sym_kind_t kind, int64_t now);
 
-/* NULL: the ticket is not open. */
+/* Finds an open ticket, or returns NULL. */
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,
                           uint32_t ticket);
 
-/* None of the client's requests waits any more, or one does again. */
+/* Notes that no request of the client is waiting any more, or that one is
+   again. */
 void inflight_abandon(inflights_t *f, waiter_t *w, bool is_abandoned,
                       int64_t now);
 
-/* It waits no more; if it was elected, another client is. */
+/* Ends its wait; if it was elected, elects another client. */
 void inflight_leave(inflights_t *f, waiter_t *w, int64_t now);
 
-/* The same for all that a client waits for. */
+/* Same for all waits of a client. */
 void inflight_leave_all(inflights_t *f, client_t *client, int64_t now);
 
 /* The inflight that this ticket was elected for, or NULL. */
@@ -114,22 +116,22 @@ inflight_t *inflight_elected(const inflights_t *f, const client_t *client,
                              uint32_t ticket);
 
 /*
- * The elected client has answered.  False: its file was invalidated meanwhile,
- * and the inflight is queued again.  True: its lease stays with the inflight
- * until inflight_convert() takes it or the inflight is settled.
+ * Handles the elected client's answer.  False: its file was invalidated
+ * meanwhile, and the inflight is queued again.  True: its lease stays with the
+ * inflight until inflight_convert() takes it or the inflight is settled.
  */
 bool inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now);
 
-/* Extends the lease to `want` bytes (perhaps no more than it has), and sends
- * the elected client another FETCH.  False: no room now. */
+/* Extends the lease to `want` bytes (possibly its present size), and sends the
+ * elected client another FETCH.  False: no room now. */
 bool inflight_extend(inflights_t *f, inflight_t *inflight, uint64_t want);
 
 /* Queues it again, for a lease of `want` bytes while the download goes on, or
- * (0) for one as before; forgets it if no client waits. */
+ * (0) for one as before; frees it if no client is waiting. */
 void inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want,
                     int64_t now);
 
-/* Passes the lease to the caller, who calls inflight_return() before the
+/* Passes the lease to the caller, which calls inflight_return() before the
  * inflight ends. */
 uint64_t inflight_convert(inflight_t *inflight);
 static inline void
@@ -141,16 +143,16 @@ inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
 /* Invalidates the file that is being fetched. */
 void inflight_doubt(inflight_t *inflight);
 
-/* The result is known: no client is elected any more. */
+/* Keeps the inflight without an elected client: its result is known. */
 void inflight_hold(inflights_t *f, inflight_t *inflight);
 
 /* Answers all waiting clients, and frees the in-flight request. */
 void inflight_settle(inflights_t *f, inflight_t *inflight,
                      const fetch_result_t *o);
 
-/* Sends FETCH for all that fit, one of each scope at a time, and within a scope
- * strictly in turn.  If a request waits for room, an abandoned download is told
- * to give up its own. */
+/* Sends FETCH for all that fit: scopes take turns, and each scope's queue is
+ * strictly in order.  If a request is waiting for room, an abandoned download
+ * must give up its lease. */
 void inflights_grant(inflights_t *f, int64_t now);
 
 /* Ends elections that have timed out.  Returns an in-flight request without a

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-/* A lease that is too large for its scope's share waits so long for others to
- * end; then scopes that hold much get nothing more before it. */
+/* Time for which a lease that exceeds its scope's share waits for others to
+ * end; after that, scopes that hold much get nothing more before it. */
 #define PATIENCE_MS 5000
 #define MUCH_PART 8
 
-/* Another lease is reclaimed after this time if none was returned. */
+/* Time after which another lease is reclaimed if none was returned. */
 #define RECLAIM_AGAIN_MS 1000
 
 
@@ -34,7 +34,7 @@ lease_first_bytes(const leases_t *all)
 }
 
 
-/* NULL: no module of it is in flight. */
+/* NULL: no module of the scope is in flight. */
 static lease_scope_t *
 find_scope(const leases_t *all, sym_str_t name, uint64_t hash)
 {
@@ -95,7 +95,7 @@ lease_free(leases_t *all, lease_t *lease)
 }
 
 
-/* It has a queue from now on, and its turn after the others. */
+/* Adds a scope to those with a queue; its turn is after the others. */
 static void
 link_scope(leases_t *all, lease_scope_t *scope)
 {
@@ -271,7 +271,7 @@ lease_has_room(const leases_t *all, const lease_t *lease, uint64_t bytes,
         return false;
     }
 
-    /* the scope's only lease may be large */
+    /* a scope's only lease may be large */
     return scope->leased == lease->bytes
            || (bytes <= most && scope->leased <= most - bytes
                && scope->leased + bytes <= free_bytes - bytes);

@@ -15,10 +15,10 @@
 /* The first descriptor that systemd passes, sd_listen_fds(3). */
 #define LISTEN_FDS_START 3
 
-/* Connections that wait for us to look. */
+/* Backlog of the socket. */
 #define BACKLOG 512
 
-/* --- systemd's --- */
+/* --- a socket of systemd --- */
 
 static bool
 env_number(const char *name, uint64_t *n)
@@ -73,9 +73,9 @@ take_passed(listen_t *l, sym_error_t *err)
 }
 
 
-/* --- our own --- */
+/* --- a socket of our own --- */
 
-/* Is anybody there? */
+/* Whether a process listens on the socket. */
 static bool
 answers(const struct sockaddr_un *address)
 {

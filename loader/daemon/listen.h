@@ -1,8 +1,9 @@
 /*
  * listen.h - the daemon's socket.
  *
- * systemd's (LISTEN_FDS, see sd_listen_fds(3)), or one that we make: then a
- * file that a killed daemon left is replaced, and ours goes at the end.
+ * Either systemd passes it (LISTEN_FDS, see sd_listen_fds(3)), or the daemon
+ * creates it.  In the latter case, the file of a killed daemon is replaced, and
+ * the daemon's own is removed at the end.
  */
 #ifndef SYMLOADER_DAEMON_LISTEN_H
 #define SYMLOADER_DAEMON_LISTEN_H

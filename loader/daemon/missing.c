@@ -12,19 +12,21 @@
 #include "common/now.h"
 #include "store/write.h"
 
-/* The file of a ledger is one part in so many of the room for temporary files:
- * twice that with the one that takes its place. */
+/* The ledger's file may take a 16th of the room for temporary files, and twice
+ * that while it is being replaced. */
 #define ROOM_PART 16
 
-/* From a change to the file; and so many times what writing took. */
+/* Delay from a change to the write; also a multiple of the last write's
+   duration. */
 #define WRITE_MS 2000
 #define WRITE_REST 30
 
-/* Between two looks, and entries in a turn of one. */
+/* Interval between two scans, and entries for each turn of a scan. */
 #define LOOK_MS 1000
 #define LOOK_TURN 64
 
-/* Sources of an entry: SYM_LEDGER_SOURCES_MAX bytes, and what is loaded by hand. */
+/* Most sources of an entry: as many as fit SYM_LEDGER_SOURCES_MAX bytes, and
+   the one of modules loaded by hand. */
 #define SOURCES_MAX (SYM_LEDGER_SOURCES_MAX / 2 + 1)
 
 /* --- the file --- */
@@ -98,7 +100,7 @@ put_all(int fd, const sym_buffer_t *b)
 }
 
 
-/* Whoever may read the store may read it. */
+/* Readers of the store may read it. */
 static bool
 give_to_readers(const missing_t *m, int fd)
 {
@@ -176,9 +178,9 @@ missing_close(missing_t *m, int64_t now)
 }
 
 
-/* --- what has come --- */
+/* --- arrivals --- */
 
-/* Finds the source that has the module now; found_in->data NULL: no source. */
+/* Finds the source with the module; found_in->data NULL: none. */
 static sym_status_t
 look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
      char from[SYM_SCOPE_MAX], sym_str_t *found_in, sym_error_t *err)
@@ -242,7 +244,8 @@ look_at(missing_t *m, sym_snapshot_t *snapshot, uint32_t n, sym_error_t *err)
 }
 
 
-/* From the end, as a number changes only when one before it goes. */
+/* From the end, because an entry's number changes only when one before it is
+   removed. */
 static sym_status_t
 look_on(missing_t *m, sym_error_t *err)
 {
@@ -303,7 +306,7 @@ missing_note(missing_t *m, const sym_rpc_message_t *note, sym_error_t *err)
         return true;
     }
 
-    /* it may have come before the note did */
+    /* the module may have arrived before the note */
     if (sym_snapshot_begin(m->store, &snapshot, err) == SYM_OK) {
         (void) look_at(m, snapshot, sym_ledger_number(m->ledger, kept), err);
         sym_snapshot_end(snapshot);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Bounds the memory that a turn takes: a record is up to 4 KiB in LMDB. */
+/* Bounds the memory for a turn: a record takes up to 4 KiB in LMDB. */
 #define NEGATIVES_MAX 1024
 
 struct negative_s {
@@ -26,7 +26,7 @@ append(negatives_t *s, negative_t *one)
 }
 
 
-/* Put into the store; NULL: there is nothing that a commit would bring. */
+/* Puts the outcome into the store; NULL: nothing to commit. */
 static sym_ingest_t *
 put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
     fetch_result_t *o)
@@ -42,7 +42,7 @@ put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
         return NULL;
     }
 
-    /* it is there, and has been compared with all that could be fetched */
+    /* it is stored, and was compared with everything that could be fetched */
     if (inflight->is_rated && o->state == SYM_MODULE_READY
         && fetch_result_note(s->store, &inflight->key, inflight->kind, attempts,
                              &err)
@@ -67,7 +67,7 @@ negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
         ingest = put(s, inflight, attempts, o);
     }
 
-    /* waiting clients are told even if it cannot be stored */
+    /* waiting clients get the outcome even if it cannot be stored */
     if (ingest == NULL) {
         free(one);
         inflight_settle(s->inflights, inflight, o);

@@ -1,11 +1,11 @@
 /*
- * negatives.h - negative outcomes of one turn of the loop, kept together.
+ * negatives.h - negative outcomes of one turn of the loop, committed together.
  *
- * A durable commit costs milliseconds, whatever is in it, and sources without
- * the modules answer at once.  So outcomes are put into the store as they
- * come, and committed and told to all waiting clients at the end of the turn.
- * Until then the in-flight request is held, and further questions for its
- * module join it.
+ * A durable commit takes milliseconds, regardless of its size, and sources
+ * without the modules answer at once.  So outcomes are put into the store as
+ * they arrive.  At the end of the turn, they are committed and sent to all
+ * waiting clients.  Until then the in-flight request is held, and further
+ * requests for its module join it.
  */
 #ifndef SYMLOADER_DAEMON_NEGATIVES_H
 #define SYMLOADER_DAEMON_NEGATIVES_H
@@ -18,21 +18,22 @@ typedef struct {
     sym_store_t *store;
     inflights_t *inflights;
     void *owner;
-    void (*failed)(void *owner, const sym_error_t *err); /* the store has */
+    void (*failed)(void *owner, const sym_error_t *err); /* called when the
+                                                            store failed */
 
     negative_t *first, *last;
     unsigned n;
 } negatives_t;
 
-/* Stores the outcome if possible, and tells all waiting clients in any case.
- * Takes the in-flight request over. */
+/* Stores the outcome if possible, and sends it to all waiting clients in any
+ * case.  Takes ownership of the in-flight request. */
 void negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
                    fetch_result_t *o);
 
-/* Ends them all, in the order in which they came. */
+/* Commits and settles all of them, in order of arrival. */
 void negatives_commit(negatives_t *s);
 
-/* Without the store: it is not to be touched any more. */
+/* Does not touch the store, which may be unusable. */
 void negatives_free(negatives_t *s);
 
 #endif

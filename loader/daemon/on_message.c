@@ -1,5 +1,5 @@
 /*
- * on_message.c - what each message of a client means:
+ * on_message.c - handles each message of a client:
  * docs/formats/loader-protocol.md.
  */
 #include <inttypes.h>
@@ -11,13 +11,14 @@
 #include "daemon/companion_requests.h"
 #include "daemon/serve.h"
 
-/* Files that a client may have handed over and not heard of yet. */
+/* Most files from a client that are not answered yet. */
 #define DEPOSITS_MAX 64
 
-/* Room for temporary files becomes more with the quota; that drops it, too. */
+/* A larger quota means more room for temporary files, and also drops the
+   record. */
 #define TOO_LARGE_TTL_S 86400
 
-/* A client that waits for too much may ask again soon. */
+/* A client with too many waits may retry soon. */
 #define BUSY_TTL_S 1
 
 /* Reads the outcome from the store; false: no record, or an expired one. */
@@ -123,8 +124,8 @@ on_cancel(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
 
 /*
- * The inflight that this message answers FETCH of; NULL: none any more (it may
- * have been settled otherwise, or taken back), or its answer is void.
+ * The inflight whose FETCH this message answers; NULL: none any more (it may
+ * have been settled otherwise, or revoked), or the answer is void.
  */
 static inflight_t *
 answered_flight(serve_t *s, client_t *client, const sym_rpc_message_t *m)
@@ -190,7 +191,7 @@ on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
-/* The download goes on meanwhile, so an election is not lost for it. */
+/* The download goes on meanwhile, so the election stays valid. */
 static void
 on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
@@ -245,7 +246,7 @@ on_abandon(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
-/* Of a module, or of what goes with one. */
+/* Handles an answer about a module, or about a file that goes with one. */
 static void
 on_fetched(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
@@ -300,8 +301,8 @@ doubt_id(void *ctx, table_node_t *node)
 }
 
 
-/* Makes running fetches for a key void; without a name, or by a code id, for all
- * keys of the ids. */
+/* Invalidates running fetches for a key; without a name, or by a code id, for
+ * all keys with the ids. */
 static void
 doubt(serve_t *s, const sym_module_key_t *key)
 {
@@ -331,7 +332,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     sym_status_t rc;
     char text[256];
 
-    /* later questions must not get outcomes from before the invalidation */
+    /* later requests must not get outcomes from before the invalidation */
     negatives_commit(&s->negatives);
     before = sym_store_removed(s->store);
     rc = module_remove(s->store, &m->key, &err);

@@ -1,5 +1,5 @@
 /*
- * results.c - outcomes of files that clients handed over, and their messages.
+ * results.c - outcomes of submitted files, and their messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ log_conversion(const submission_t *c, const conversion_end_t *how)
 }
 
 
-/* What the store has instead is not worse. */
+/* Whether the result is poor, and the store kept none that is better. */
 static bool
 is_poor(const conversion_end_t *how)
 {
@@ -49,9 +49,9 @@ is_poor(const conversion_end_t *how)
 
 
 /*
- * A stripped executable, or a file that cannot be read, does not end the
- * search while there are places that were not asked: what tells lines may lie
- * there. What is stored meanwhile is given to whoever asks.
+ * A stripped executable or an unreadable file does not end the search while
+ * there are paths left to try, because a file with lines may be there.
+ * Meanwhile, requests get the stored artifact.
  */
 static bool
 wants_better(const submission_t *c)
@@ -63,7 +63,7 @@ wants_better(const submission_t *c)
 }
 
 
-/* What the file is, for a client that wants to know. */
+/* Rates the file, for a client that wants to know. */
 static void
 rate(submission_t *c, const conversion_end_t *how)
 {
@@ -77,7 +77,7 @@ rate(submission_t *c, const conversion_end_t *how)
 }
 
 
-/* Tells clients that wait for an artifact which has come otherwise: `key` may
+/* Settles inflights for an artifact that has arrived in another way: `key` may
  * have SYM_SCOPE_ALL. */
 static void
 settle_waiting(serve_t *s, const sym_module_key_t *key, sym_kind_t kind)
@@ -88,7 +88,7 @@ settle_waiting(serve_t *s, const sym_module_key_t *key, sym_kind_t kind)
     for (; inflight != NULL; inflight = next) {
         next = inflight_next_of(&s->inflights, key, inflight);
 
-        /* what is being converted settles itself */
+        /* conversions settle their own */
         if (inflight->kind == kind && inflight->phase != INFLIGHT_CONVERTING) {
             inflight_settle(&s->inflights, inflight, &ready);
         }
@@ -96,8 +96,8 @@ settle_waiting(serve_t *s, const sym_module_key_t *key, sym_kind_t kind)
 }
 
 
-/* What an artifact of the file means to those who wait; a file may have several
- * kinds. */
+/* Notes what an artifact of the file means for waiting clients; a file may have
+ * several kinds. */
 static void
 note_outcome(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
@@ -169,7 +169,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 
         inflight_settle(&s->inflights, c->inflight, o);
 
-        /* the same module, asked for in other ways */
+        /* the same module, requested in other ways */
         if (!is_poor) {
             settle_waiting(s, &c->conversion.upload.key, kind);
         }

@@ -1,7 +1,7 @@
 /*
- * serve.c - `symloader serve`: the daemon behind nginx's workers.
+ * serve.c - `symloader serve`: the daemon that nginx's workers use.
  *
- * Its beginning, its loop and its end.
+ * Start, loop and end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,26 +19,26 @@
 #include "daemon/daemon.h"
 #include "daemon/serve.h"
 
-/* Clients wait as long for their answers, once for each stuck snapshot. */
+/* This delays answers to clients, once for each stuck snapshot. */
 #define READER_WAIT_MS 500
 
 /* Interval of the timer while a client waits. */
 #define TICK_MS 1000
 
-/* Messages of one client before the others get their turn. */
+/* Most messages of one client before the others get their turn. */
 #define BURST 32
 
-/* A client that has not said HELLO by then, or does not go after REFUSED. */
+/* Time limit for HELLO, and for disconnecting after REFUSED. */
 #define HELLO_MS 10000
 
 /* nginx has one connection for each worker. */
 #define CLIENTS_MAX 1024
 
-/* One part in so many of the room for temporary files is for supplementary
- * ones. */
+/* A quarter of the room for temporary files is for supplementary ones. */
 #define SUPPLEMENTS_PART 4
 
-/* Nobody came back with anything: nobody said either how long that counts. */
+/* Lifetime of a failure without any answer from a client, and so without a
+   lifetime from one. */
 #define NOBODY_TTL_S 10
 
 void
@@ -74,7 +74,7 @@ read_client(serve_t *s, client_t *client)
 }
 
 
-/* Connections that wait; true: there may be more. */
+/* Accepts waiting connections; true: there may be more. */
 static bool
 accept_one(serve_t *s)
 {
@@ -159,7 +159,8 @@ sweep_clients(serve_t *s)
 
 /* --- the loop --- */
 
-/* The listener, the converters, the clients; false: out of memory. */
+/* Collects the polls of listener, converters and clients; false: out of
+   memory. */
 static bool
 fill_polls(serve_t *s)
 {
@@ -195,7 +196,7 @@ fill_polls(serve_t *s)
 }
 
 
-/* Whether time has to be looked at. */
+/* Whether timeouts have to be checked. */
 static bool
 is_anything_due(const serve_t *s)
 {
@@ -263,7 +264,7 @@ drop_unused(serve_t *s)
 }
 
 
-/* Room for its file is taken from that for temporary files. */
+/* Room for the ledger's file is taken from that for temporary files. */
 static void
 keep_ledger(serve_t *s)
 {
@@ -299,7 +300,7 @@ prepare_converter(serve_t *s)
 static void
 handle(serve_t *s)
 {
-    /* before new clients come: polls know the old ones only */
+    /* before accepting new clients, which are not in polls */
     handle_clients(s);
 
     while ((s->polls[0].revents & POLLIN) && may_accept(s) && accept_one(s)) {
@@ -318,7 +319,7 @@ handle(serve_t *s)
 }
 
 
-/* For how long nothing has to be looked at; NULL: until something comes. */
+/* Time until something must be checked; NULL: wait for an event. */
 static const struct timespec *
 waiting_time(const serve_t *s, struct timespec *time)
 {
@@ -356,9 +357,10 @@ serve_loop(void *arg)
 }
 
 
-/* --- the beginning and the end --- */
+/* --- start and end --- */
 
-/* Descriptors: a client each, and a file that waits for its converter each. */
+/* Raises the limit of descriptors: one for each client, and for each file that
+   waits for a converter. */
 static void
 raise_descriptors(void)
 {
@@ -408,7 +410,7 @@ prepare(serve_t *s)
     pool_limits_t limits = conversion_limits(o);
 
     limits.wall_s = o->convert_time_s;
-    limits.is_fresh = true; /* sources and clients are not to meet */
+    limits.is_fresh = true; /* isolates sources and clients from each other */
     s->now = now_ms();
     s->store_log.subject = "store";
     s->converter_log.subject = "converter";
@@ -476,7 +478,7 @@ clean_up(serve_t *s)
 }
 
 
-/* With an open store, until a signal comes or the store breaks. */
+/* Runs with an open store, until a signal arrives or the store breaks. */
 static void
 run(serve_t *s)
 {

@@ -1,9 +1,8 @@
 /*
  * serve.h - the daemon, for its own files.
  *
- * One thread, one loop around one ppoll(): clients, converters, time
- * (serve.c). What each message means: on_message.c. What becomes of a file that
- * a client handed over: results.c.
+ * One thread, one loop around one ppoll(): clients, converters, time (serve.c).
+ * Messages: on_message.c.  Outcomes of submitted files: results.c.
  */
 #ifndef SYMLOADER_DAEMON_SERVE_H
 #define SYMLOADER_DAEMON_SERVE_H
@@ -23,7 +22,7 @@ typedef struct {
     const options_t *options;
     sym_store_t *store;
     listen_t listener;
-    bool is_deaf; /* it could not be opened: broken says why */
+    bool is_deaf; /* opening it failed: broken says why */
     inflights_t inflights;
     conversions_t conversions;
     supplements_t supplements;
@@ -40,13 +39,14 @@ typedef struct {
     size_t n_polls;
 
     int64_t now, tick_at;
-    int64_t accept_at; /* no client is accepted before */
+    int64_t accept_at; /* no client is accepted before this time */
     uint64_t invalidations;
     log_limiter_t store_log, converter_log, accept_log;
-    sym_error_t broken; /* the store is: no use to go on */
+    sym_error_t broken; /* set if the store is broken, and the daemon must
+                           end */
 } serve_t;
 
-/* A message with its descriptor or -1, which is the daemon's from now on. */
+/* Handles a message with its descriptor or -1, which the daemon now owns. */
 void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
                    int fd);
 

@@ -1,6 +1,6 @@
 /*
- * submission.h - a file that a client handed over, and the clients that wait
- * for it.
+ * submission.h - a file submitted by a client, and the clients that wait for
+ * it.
  */
 #ifndef SYMLOADER_DAEMON_SUBMISSION_H
 #define SYMLOADER_DAEMON_SUBMISSION_H
@@ -11,18 +11,18 @@
 
 typedef struct supplement_s supplement_t;
 
-/* To one module: a map of UUIDs, the symbol map that it names, and a map of C#
- * lines. */
+/* Most for one module: a map of UUIDs, the symbol map that it names, and a map
+ * of C# lines. */
 #define SUPPLEMENTS_MAX 3
 
 typedef struct {
     conversion_t conversion;
 
-    uint64_t offset; /* of the bytes in the file */
+    uint64_t offset; /* start of the bytes in the file */
     bool is_offer;   /* another source may have better symbols */
-    bool is_rated;   /* the client wants to know what it was ... */
-    bool goes_on;    /* ... and offers all that there is */
-    uint32_t rated;  /* so: SYM_RPC_RATED and others */
+    bool is_rated;   /* the client wants a rating of the file ... */
+    bool goes_on;    /* ... and offers all files that it finds */
+    uint32_t rated;  /* the rating: SYM_RPC_RATED and others */
     bool can_ask;    /* the client opens companions of the file */
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */
@@ -36,10 +36,10 @@ typedef struct {
     uint32_t ticket;
 
     /* used by supplement.c; conversion.is_held while it waits for one */
-    supplement_t *supplements[SUPPLEMENTS_MAX]; /* asked for so far */
+    supplement_t *supplements[SUPPLEMENTS_MAX]; /* requested so far */
     unsigned n_supplements;
-    supplement_t *awaited; /* of these, while it is held */
-    uint32_t without;      /* 1 << kind: no source has it */
+    supplement_t *awaited; /* the one waited for, while it is held */
+    uint32_t without;      /* 1 << kind: of these, no source has one */
 
     /* used by companion_requests.c */
     bool is_asking;
@@ -51,22 +51,24 @@ submission_t *submission_first(const conversions_t *all);
 submission_t *submission_next(const submission_t *c);
 
 /*
- * Makes one of m (an INGEST or DEPOSIT) and its descriptor, which it owns even
- * if it fails.  NULL: *err says why; any status but SYM_NOMEM means a bad
- * descriptor.
+ * Makes a submission of m (an INGEST or DEPOSIT) and its descriptor, which it
+ * owns even on failure.  NULL: *err says why; any status but SYM_NOMEM means a
+ * bad descriptor.
  */
 submission_t *submission_create(const sym_rpc_message_t *m, int fd,
                                 sym_error_t *err);
 
-/* Checks that fd is a regular file with the bytes that m says, and seeks to the
- * first of them.  Closes it on failure; -1: this process had none free for it. */
+/* Checks that fd is a regular file that contains the range in m, and seeks to
+ * its start.  Closes fd on failure.  fd -1: this process had no free
+ * descriptor. */
 sym_status_t submission_check_descriptor(int fd, const sym_rpc_message_t *m,
                                          sym_error_t *err);
 
-/* Adds lines for the module's record; lines that do not fit are left out. */
+/* Adds lines of attempts to the module's record; omits lines that do not
+   fit. */
 void submission_add_attempts(submission_t *c, sym_str_t attempts);
 
-/* Passes a note of its converter on to the client, too. */
+/* Also passes a note of its converter on to the client. */
 void submission_note(submission_t *c, const char *text);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "formats/elf/elf.h"
 
-/* Each has a descriptor. */
+/* Most kept files; each has a descriptor. */
 #define KEPT_MAX 64
 
-/* Of what a reason says about a worker's or a file's words. */
+/* Limit for a worker's or a file's words in a reason. */
 #define TEXT_MAX 256
 
 _Static_assert(SYM_COMPANION_ALT == SYM_RPC_SUPPLEMENT
@@ -19,22 +19,22 @@ _Static_assert(SYM_COMPANION_ALT == SYM_RPC_SUPPLEMENT
                    && SYM_COMPANION_LINE_MAP == SYM_RPC_LINE_MAP,
                "kinds are the protocol's");
 
-/* Wanted (fd -1, and somebody may be elected), or here. */
+/* Requested (fd -1, maybe being fetched), or here. */
 struct supplement_s {
     supplement_t *next;
     supplements_t *all;
     char scope[SYM_SCOPE_MAX];
     uint32_t kind; /* sym_companion_kind_t */
     uint8_t id[SYM_BUILD_ID_MAX];
-    char name[SYM_NAME_MAX]; /* as the debug file has it, without folders */
+    char name[SYM_NAME_MAX]; /* as in the debug file, without folders */
     size_t scope_len, id_len, name_len;
     unsigned n_users; /* conversions */
 
-    waiter_t *elected; /* who was sent for it; NULL: nobody (any more) */
-    uint64_t lease;    /* that was lent for it */
-    uint64_t want;     /* of the next one */
-    uint64_t whole_to; /* as of an inflight */
-    bool is_sent;      /* somebody was; the lease is out */
+    waiter_t *elected; /* client fetching it; NULL: none */
+    uint64_t lease;    /* size of its lease */
+    uint64_t want;     /* size of the next lease */
+    uint64_t whole_to; /* see inflight_t */
+    bool is_sent;      /* a client was sent, and the lease is in use */
     int64_t deadline_ms;
 
     int fd;
@@ -43,7 +43,7 @@ struct supplement_s {
 };
 
 
-/* --- what is kept --- */
+/* --- kept files --- */
 
 static void
 forget(supplement_t *s)
@@ -72,8 +72,8 @@ close_file(supplement_t *s)
 }
 
 
-/* Whether there is one that nobody reads; the one that was used longest ago
- * makes room. */
+/* Drops the least recently used file that no conversion uses; false: there is
+ * none. */
 static bool
 evict(supplements_t *all)
 {
@@ -96,7 +96,7 @@ evict(supplements_t *all)
 }
 
 
-/* A file that lies in a folder came without a lease. */
+/* A file from a local folder has no lease. */
 static void
 trim(supplements_t *all)
 {
@@ -152,7 +152,7 @@ supplement_leave(submission_t *c)
 }
 
 
-/* --- what a converter asks for --- */
+/* --- requests of converters --- */
 
 static bool
 is_it(const supplement_t *s, sym_str_t scope, uint32_t kind, sym_str_t id)
@@ -169,7 +169,7 @@ wanted_id(const sym_companion_t *want)
 }
 
 
-/* What a path ends in, if it is a name. */
+/* The last part of a path, if it is a name. */
 static sym_str_t
 wanted_name(const sym_companion_t *want)
 {
@@ -208,7 +208,7 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
         memcpy(s->name, name.data, name.len);
     }
 
-    /* the last in turn */
+    /* add it at the end of the queue */
     while (*at != NULL) {
         at = &(*at)->next;
     }
@@ -260,8 +260,8 @@ used(const submission_t *c, uint32_t kind)
 }
 
 
-/* Of those that sources have a place for; the debug file of a stripped one was
- * asked for before it. */
+/* Whether sources have paths for it.  The debug file of a stripped executable
+ * was requested before. */
 static bool
 is_available(const submission_t *c, const sym_companion_t *want)
 {
@@ -298,7 +298,7 @@ supplement_give(supplements_t *all, submission_t *c,
 
     s = used(c, want->kind);
 
-    /* one of a kind to a module */
+    /* one of each kind for a module */
     if (s != NULL
         && !is_it(s, c->conversion.upload.key.scope, want->kind,
                   wanted_id(want)))
@@ -308,7 +308,8 @@ supplement_give(supplements_t *all, submission_t *c,
 
     if (want->attempt > 0) {
         if (s != NULL) {
-            close_file(s); /* it is another build's, or none at all */
+            close_file(s); /* it belongs to another build, or has the wrong
+                              format */
         }
         c->without |= 1u << want->kind;
         return -1;
@@ -330,9 +331,9 @@ supplement_give(supplements_t *all, submission_t *c,
 }
 
 
-/* --- what became of it --- */
+/* --- outcomes --- */
 
-/* From c on the first that waits for s; NULL: none. */
+/* The first from c on that waits for s; NULL: none. */
 static submission_t *
 waiting(const supplement_t *s, submission_t *c)
 {
@@ -351,13 +352,13 @@ first_waiting(const supplement_t *s)
 }
 
 
-/* All that wait go on; with why: fail for it. */
+/* Continues all waiting conversions; with why: fails them. */
 static void
 settle(supplement_t *s, sym_str_t attempts, const char *why)
 {
     submission_t *c, *next;
 
-    s->n_users++; /* it must outlive them */
+    s->n_users++; /* it must outlive the conversions */
     end_errand(s);
 
     for (c = first_waiting(s); c != NULL; c = next) {
@@ -377,7 +378,7 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
 }
 
 
-/* The same, and say why it is not there. */
+/* Same, with a note that says why the file is missing. */
 static void
 settle_without(supplement_t *s, sym_str_t attempts, const char *why)
 {
@@ -401,8 +402,8 @@ title(const supplement_t *s)
 }
 
 
-/* A module without what maps have is of use; it is made again when somebody
- * removes it. */
+/* A module without the contents of maps is still useful; it is converted again
+ * only after somebody removes it. */
 static void
 fail(supplement_t *s, sym_str_t attempts, const char *why)
 {
@@ -410,7 +411,7 @@ fail(supplement_t *s, sym_str_t attempts, const char *why)
     sym_str_t bytes = sym_str((const char *) s->id, s->id_len);
     int len = (int) sym_elf_code_id(bytes, id);
 
-    /* not its name: that is any bytes that a debug file says */
+    /* not its name, which may be any bytes from a debug file */
     snprintf(text, sizeof(text), "its %s %.*s: %s", title(s), len, id, why);
 
     if (s->kind == SYM_COMPANION_ALT) {
@@ -505,9 +506,10 @@ supplements_answer(supplements_t *all, const waiter_t *w,
 }
 
 
-/* --- who is sent --- */
+/* --- election --- */
 
-/* What nobody asks for any more is not worth the way; s may be gone then. */
+/* Fails conversions without a waiting client: their file is not worth a fetch.
+   May free s. */
 static bool
 drop_forsaken(supplement_t *s)
 {
@@ -528,7 +530,8 @@ drop_forsaken(supplement_t *s)
 }
 
 
-/* Of all who wait for a module that waits for s; *is_late: one was sent. */
+/* The first suitable client among those whose module waits for s; *is_late: one
+   timed out before. */
 static waiter_t *
 candidate(const supplement_t *s, bool *is_late)
 {
@@ -547,7 +550,7 @@ candidate(const supplement_t *s, bool *is_late)
 }
 
 
-/* Evicts kept files; false: so many bytes do not fit. */
+/* Evicts kept files; false: the bytes do not fit. */
 static bool
 make_room(supplements_t *all, uint64_t bytes)
 {
@@ -585,14 +588,14 @@ elect(supplement_t *s, waiter_t *w, int64_t now)
 }
 
 
-/* False: there is no room for it yet. */
+/* False: no room yet. */
 static bool
 send_for(supplement_t *s, int64_t now)
 {
     bool is_late = false;
     waiter_t *w = candidate(s, &is_late);
 
-    end_errand(s); /* who had it is gone */
+    end_errand(s); /* the previous client is gone */
 
     if (w == NULL && is_late) {
         fail(s, SYM_STR(""),
@@ -601,7 +604,7 @@ send_for(supplement_t *s, int64_t now)
     }
 
     if (w == NULL) {
-        settle(s, SYM_STR(""), NULL); /* clients from before ALSO */
+        settle(s, SYM_STR(""), NULL); /* all clients are older than ALSO */
         return true;
     }
 
@@ -614,7 +617,7 @@ send_for(supplement_t *s, int64_t now)
 }
 
 
-/* The first that somebody has to be sent for. */
+/* The first file for which a client must be sent. */
 static supplement_t *
 unsent(const supplements_t *all)
 {
@@ -635,7 +638,7 @@ supplements_send(supplements_t *all, int64_t now)
 {
     supplement_t *s;
 
-    /* strictly in turn: a large one would else wait for ever */
+    /* strictly in order, or a large one would starve */
     while ((s = unsent(all)) != NULL && (drop_forsaken(s) || send_for(s, now)))
     {
     }

@@ -1,16 +1,16 @@
 /*
- * supplement.h - dwz's supplementary files of what workers have fetched.
+ * supplement.h - supplementary files (dwz) of fetched modules.
  *
- * The debug files of a package share one supplementary file, which sources
- * have under its own build id.  A converter that asks for it drops its file,
- * since it would block other conversions.  One of the clients that wait for
- * the module is told to fetch the supplementary file (ALSO).  When it has
- * come, all modules that waited for it are converted again.  Recently used
- * files are kept for further modules.  They have a part of the room for
- * temporary files which modules never take, so neither waits for the other.
+ * The debug files of a package share one supplementary file, which sources have
+ * under its own build id.  A converter that needs it drops its file, because it
+ * would block other conversions.  One of the clients waiting for the module
+ * must fetch the supplementary file (ALSO).  When it arrives, all modules that
+ * waited for it are converted again.  Recently used files are kept for other
+ * modules.  They have their own part of the room for temporary files, so they
+ * and modules never wait for each other.
  *
  * If no source has the file, the module is converted without it.  If it could
- * not be fetched, the module has failed, and is asked for again soon.
+ * not be fetched, the module has failed, and is retried soon.
  */
 #ifndef SYMLOADER_DAEMON_SUPPLEMENT_H
 #define SYMLOADER_DAEMON_SUPPLEMENT_H
@@ -21,33 +21,34 @@ typedef struct {
     conversions_t *conversions;
     supplement_t *first;
     uint64_t room;  /* bytes */
-    uint64_t taken; /* of them: by leases, and by files that are kept */
+    uint64_t taken; /* used by leases and kept files */
     unsigned n_kept, n_fetching;
     uint64_t uses, elections;
     int64_t fetch_timeout_ms;
 } supplements_t;
 
-/* The companion event of a file that was fetched. */
+/* The companion event for a fetched file. */
 int supplement_give(supplements_t *all, submission_t *c,
                     const sym_companion_t *want, converter_given_t *given);
 
-/* The conversion ends. */
+/* Call it when the conversion ends. */
 void supplement_leave(submission_t *c);
 
 /*
- * INGEST, OFFER, NONE, MORE of a client that was sent; takes fd over.  False:
- * it was not, the message is about something else.
+ * Handles INGEST, OFFER, NONE and MORE from a client that was sent; takes
+ * ownership of fd.  False: the client was not sent; the message is about its
+ * own module.
  */
 bool supplements_answer(supplements_t *all, const waiter_t *w,
                         const sym_rpc_message_t *m, int fd);
 
-/* Sends clients for what is wanted and has room. */
+/* Sends clients for requested files that have room. */
 void supplements_send(supplements_t *all, int64_t now);
 
-/* Takes errands back that are over their time. */
+/* Revokes errands that have timed out. */
 void supplements_expire(supplements_t *all, int64_t now);
 
-/* Drops all; no conversion is left. */
+/* Drops all files; no conversion may be left. */
 void supplements_free(supplements_t *all);
 
 #endif

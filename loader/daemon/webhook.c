@@ -1,10 +1,11 @@
 /*
- * webhook.c - batches of modules that have come, for nginx to deliver.
+ * webhook.c - batches of modules that have arrived, for nginx to deliver.
  *
- * A batch goes to one client, which sends it to nginx's location and says what
- * became of it.  A batch that failed, or whose client went, is sent again with
- * what has come meanwhile, after growing pauses; a module that was not taken for
- * an hour is given up.  What a client took shortly before it died is delivered twice.
+ * A batch is sent to one client, which delivers it to nginx's location and
+ * reports the outcome.  If a batch failed, or its client disconnected, it is
+ * sent again with newer arrivals, after growing pauses.  A module that could
+ * not be delivered for an hour is given up.  A batch accepted shortly before
+ * its client died is delivered twice.
  */
 #include <stdio.h>
 #include <time.h>
@@ -14,7 +15,7 @@
 
 #define GIVE_UP_S 3600
 
-/* A client that does not answer; nginx's own limits are shorter. */
+/* Time limit for a client's answer; nginx's own limits are shorter. */
 #define ANSWER_MS 300000
 
 #define PAUSE_MS 1000
@@ -31,7 +32,7 @@ is_in(const sym_ledger_entry_t *e, sym_ledger_told_t told)
 }
 
 
-/* All that are in one state go to another; their number. */
+/* Moves all modules from one state to another; returns their number. */
 static uint32_t
 move(missing_t *m, sym_ledger_told_t from, sym_ledger_told_t to)
 {
@@ -48,7 +49,7 @@ move(missing_t *m, sym_ledger_told_t from, sym_ledger_told_t to)
 }
 
 
-/* --- what became of a batch --- */
+/* --- outcome of a batch --- */
 
 static void
 failed(missing_t *m, int64_t now, sym_str_t why)
@@ -97,7 +98,7 @@ webhook_listen(missing_t *m, client_t *client, const sym_rpc_message_t *listen,
 
 /* --- the next batch --- */
 
-/* The one that connected last: nginx's newest workers. */
+/* The client that connected last: one of nginx's newest workers. */
 static client_t *
 listener(const missing_t *m)
 {
@@ -125,7 +126,7 @@ teller(const missing_t *m)
 }
 
 
-/* As many as there is room for; their number. */
+/* Adds as many as fit; returns their number. */
 static uint32_t
 write_batch(missing_t *m, sym_out_t *out)
 {
@@ -181,8 +182,8 @@ send_batch(missing_t *m, client_t *client, int64_t now)
 
 /* --- the turn --- */
 
-/* Without a listener nothing is lost that anybody waits for.  False: nothing is
- * left to be told. */
+/* Gives up modules that were due for too long.  Without a listener nobody waits
+ * for them.  False: nothing is left to report. */
 static bool
 give_up(missing_t *m)
 {

@@ -27,7 +27,7 @@ struct commit_entry_s {
     void *conversion;
     sym_ingest_t *ingest; /* put, and to be finished */
     sym_kind_t kind;
-    bool has_more; /* the file goes on */
+    bool has_more; /* more artifacts of the file follow */
     converter_done_t done;
     sym_module_key_t key; /* strings are in text, except those of requests
                              only */

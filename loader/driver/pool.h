@@ -146,8 +146,8 @@ unsigned pool_slots(const pool_t *pool);
 void pool_poll(const pool_t *pool, struct pollfd *polls);
 void pool_handle(pool_t *pool, const struct pollfd *polls);
 
-/* For other owners: waits up to timeout_ms, or until a signal that sigmask
- * lets through (ppoll(2)), and handles what has come. */
+/* For other owners: waits up to timeout_ms, or until a signal that sigmask lets
+ * through (ppoll(2)), and handles events. */
 void pool_wait(pool_t *pool, int timeout_ms, const sigset_t *sigmask);
 
 #endif

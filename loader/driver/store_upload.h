@@ -96,7 +96,7 @@ store_upload_result_t store_upload_put(store_upload_t *in, sym_store_t *store,
                                        const store_upload_origin_t *origin,
                                        sym_error_t *err);
 
-/* Drops what is not put. */
+/* Drops everything that was not put. */
 void store_upload_drop(store_upload_t *in);
 
 #endif

@@ -4,8 +4,8 @@
  * For commands that use a single module and store nothing: it is compiled from
  * a file (compile.h), or copied from a store.  The extents go to a mapped
  * temporary file without a name ($TMPDIR, or /tmp), so memory stays flat for
- * any module, nothing is left behind if the process dies, and no snapshot of a
- * store stays open while a slow reader takes the output.
+ * any module, no file remains if the process dies, and no snapshot of a store
+ * stays open while a slow reader takes the output.
  */
 #ifndef SYMLOADER_DRIVER_TEMPORARY_SYMCACHE_H
 #define SYMLOADER_DRIVER_TEMPORARY_SYMCACHE_H

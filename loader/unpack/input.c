@@ -15,7 +15,7 @@
 /* Bytes needed to recognize a file: a pipe may return them one at a time. */
 #define SNIFF_BYTES 512
 
-/* Of these, enough to recognize text. */
+/* Part of these bytes, enough to recognize text. */
 #define TEXT_BYTES 64
 
 /* Alignment of a mapping; larger pages are multiples of it. */

@@ -30,8 +30,8 @@ input_t *input_create(uint64_t max_expanded, bool has_archives);
 /* Starts another file: `length` bytes of it, UINT64_MAX: all. */
 void input_start(input_t *in, int fd, uint64_t length);
 
-/* Name of the file in its archive; "" if there is none.  Call it after the
- * first input_next(). */
+/* Name of the file in its archive, or "".  Call it after the first
+ * input_next(). */
 sym_str_t input_name(const input_t *in);
 
 /* Ends the file and frees its memory. */

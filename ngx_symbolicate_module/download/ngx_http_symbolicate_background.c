@@ -26,8 +26,8 @@ struct ngx_http_symbolicate_background_s {
     ngx_event_t                          start;
     ngx_event_t                          done;
     ngx_int_t                            rc;
-    ngx_chain_t                         *held;        /* of the body, for which
-                                                       * the owner is not
+    ngx_chain_t                         *held;        /* part of the body for
+                                                       * which the owner is not
                                                        * ready */
     unsigned                             is_whole:1;
     unsigned                             is_refused:1; /* by the owner */
@@ -175,7 +175,7 @@ ngx_http_symbolicate_background_set_body(ngx_http_symbolicate_background_t *bg,
 }
 
 
-/* As if a client had sent it; NULL: no memory. */
+/* Makes a body as if a client had sent it; NULL: no memory. */
 static ngx_http_request_body_t *
 ngx_http_symbolicate_background_body_of(ngx_http_symbolicate_background_t *bg)
 {
@@ -243,8 +243,8 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     bg->is_refused = 0;
     bg->own.write.ready = 1;
 
-    /* phases for clients do not run for subrequests; limits are counted by
-     * marks of the main request */
+    /* phases for clients do not run for subrequests; flags of the main request
+     * keep limits from being applied */
 
     r->limit_req_status = 1;
     r->limit_conn_status = 1;
@@ -266,7 +266,7 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
 
     bg->sub = sr;
 
-    /* the caller may be in the midst of another request */
+    /* the caller may still be handling another request */
 
     ngx_post_event(&bg->start, &ngx_posted_events);
 
@@ -283,7 +283,7 @@ ngx_http_symbolicate_background_run(ngx_event_t *ev)
 }
 
 
-/* Our own request is resumed when its subrequest is gone. */
+/* Resumes the internal request when its subrequest has ended. */
 static void
 ngx_http_symbolicate_background_resumed(ngx_http_request_t *r)
 {
@@ -304,9 +304,9 @@ ngx_http_symbolicate_background_resumed(ngx_http_request_t *r)
 
 
 /*
- * Called with what the subrequest ends with.  That it gives NGX_OK keeps nginx
- * from making a page of it, or from ending all; and so it is when the owner
- * refused the body, which nginx takes for a client that has gone.
+ * Called with the result of the subrequest.  Returning NGX_OK keeps nginx from
+ * making an error page, or ending the main request.  That also holds if the
+ * owner refused the body, which nginx treats as a client that has gone.
  */
 static ngx_int_t
 ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
@@ -328,8 +328,8 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
         bg->events->ended(bg->data, r);
     }
 
-    /* so it is marked when the owner wants no more of a body; nginx would end
-     * the connection for it, which is for us to do */
+    /* set when the owner refused the rest of a body; nginx would close the
+     * connection, which is our task */
 
     r->connection->error = 0;
 
@@ -412,8 +412,8 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
         ngx_free_chain(r->pool, cl);
     }
 
-    /* as a client that takes no more for now: nginx stops reading, once it
-     * may not put into a file what comes meanwhile */
+    /* acts like a client that accepts no more for now; nginx stops reading, as
+     * it may not spool the data to a file */
 
     if (bg->held) {
         r->buffered |= NGX_SYMBOLICATE_BUFFERED;
@@ -428,7 +428,7 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
 
     r->buffered &= ~NGX_SYMBOLICATE_BUFFERED;
 
-    /* nginx's, for a client that takes nothing */
+    /* nginx's timer for a client that accepts nothing */
 
     if (bg->own.write.timer_set) {
         ngx_del_timer(&bg->own.write);

@@ -4,9 +4,9 @@
  *
  * A download must outlive the request that asked for it: its client may go
  * away, its budget may be spent, others may wait for the same module.  So it
- * runs under a request of our own, with a connection that has no socket; what
- * goes to the network is a plain subrequest of that, with all that nginx has
- * for them: TLS, keepalive, retries, resolver, balancing.
+ * runs under an internal request, whose connection has no socket.  The network
+ * is used by its subrequest, with all of nginx's features: TLS, keepalive,
+ * retries, resolver, balancing.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_BACKGROUND_H_INCLUDED_
@@ -29,8 +29,8 @@ typedef struct ngx_http_symbolicate_background_s
  * (b->pos), and nginx reads no more than its buffers hold until
  * ngx_http_symbolicate_background_resume().  ended: the subrequest has ended
  * and can still be read; may be NULL.  done: called once, from an event of its
- * own, after which the subrequest is freed; rc is its result, and is_whole says
- * that the whole body came.
+ * own, after which the subrequest is freed; rc is its result; is_whole: the
+ * whole body was received.
  */
 typedef struct {
     ngx_int_t                    (*header)(void *data, ngx_http_request_t *r);
@@ -42,15 +42,15 @@ typedef struct {
 } ngx_http_symbolicate_background_pt;
 
 
-/* In the server that `ctx` is the configuration of; NULL when out of memory. */
+/* Creates it in the server with configuration `ctx`; NULL: no memory. */
 ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_create(
     ngx_http_conf_ctx_t *ctx, ngx_http_symbolicate_background_pt *events,
     void *data);
 
 /*
- * Not from inside header() or body().  What still runs is cut off, its
- * connections are closed.  NGX_AGAIN: a thread reads a file for it, nothing was
- * done.
+ * Not from inside header() or body().  Frees it; a running subrequest is
+ * aborted, and its connections are closed.  NGX_AGAIN: a thread reads a file
+ * for it, nothing was done.
  */
 ngx_int_t ngx_http_symbolicate_background_free(
     ngx_http_symbolicate_background_t *bg);
@@ -81,7 +81,7 @@ ngx_int_t ngx_http_symbolicate_background_add_header(
     ngx_http_symbolicate_background_t *bg, const char *name, ngx_str_t *value);
 
 
-/* What the next request sends; the text must live as long as bg. */
+/* Sets the body of the next request; the text must live as long as bg. */
 void ngx_http_symbolicate_background_set_body(
     ngx_http_symbolicate_background_t *bg, ngx_str_t *body);
 
@@ -89,12 +89,12 @@ void ngx_http_symbolicate_background_set_body(
 ngx_int_t ngx_http_symbolicate_background_reset(
     ngx_http_symbolicate_background_t *bg);
 
-/* After body() has returned NGX_AGAIN: it is called again, never at once. */
+/* Resumes after body() returned NGX_AGAIN: body() is called again, later. */
 void ngx_http_symbolicate_background_resume(
     ngx_http_symbolicate_background_t *bg);
 
 
-/* For the filters: the owner of a subrequest; NULL: not one of a fetch. */
+/* For the filters: the owner of a subrequest; NULL: r has none. */
 ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_of(
     ngx_http_request_t *r);
 

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_clientless.c - a request of our own.
+ * ngx_http_symbolicate_clientless.c - a request without a client.
  */
 
 
@@ -50,8 +50,8 @@ ngx_http_symbolicate_clientless_open(ngx_http_symbolicate_clientless_t *own,
 }
 
 
-/* Its events are marked as registered, so that nginx does not pass them to the
- * system, and as ready. */
+/* Marks its events as ready and as registered, so that nginx does not pass them
+ * to the system. */
 static void
 ngx_http_symbolicate_clientless_connect(ngx_http_symbolicate_clientless_t *own,
     const char *action)
@@ -103,7 +103,7 @@ ngx_http_symbolicate_clientless_connect(ngx_http_symbolicate_clientless_t *own,
 }
 
 
-/* What ngx_http_create_request() and reading a request line would give. */
+/* Does the work of ngx_http_create_request() and of reading a request line. */
 static ngx_http_request_t *
 ngx_http_symbolicate_clientless_request(ngx_http_symbolicate_clientless_t *own,
     ngx_http_conf_ctx_t *conf)
@@ -188,7 +188,7 @@ ngx_http_symbolicate_clientless_close(ngx_http_symbolicate_clientless_t *own)
 {
     ngx_http_cleanup_t  *cln;
 
-    /* what upstreams registered, should one be under way still */
+    /* cleanups of upstreams, in case one is in progress */
 
     for (cln = own->request->cleanup; cln; cln = cln->next) {
         if (cln->handler) {
@@ -212,7 +212,7 @@ ngx_http_symbolicate_clientless_close(ngx_http_symbolicate_clientless_t *own)
         ngx_delete_posted_event(&own->write);
     }
 
-    /* as nginx does: cleanups of the pool see that it goes */
+    /* as nginx does: pool cleanups can see that the request ends */
 
     own->request->pool = NULL;
 
@@ -220,7 +220,7 @@ ngx_http_symbolicate_clientless_close(ngx_http_symbolicate_clientless_t *own)
 }
 
 
-/* What nginx does for a connection's event: reading files ahead ends in one. */
+/* As nginx at a connection's event, such as the end of a read-ahead. */
 static void
 ngx_http_symbolicate_clientless_event(ngx_event_t *ev)
 {

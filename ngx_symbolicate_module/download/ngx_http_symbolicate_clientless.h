@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_clientless.h - a request of our own.
+ * ngx_http_symbolicate_clientless.h - a request without a client.
  *
- * It has a connection without a socket, outside of nginx's table.  It carries
- * what nginx and this module need a request for: a pool, the configuration of
- * a location, a log, subrequests.
+ * It has a connection without a socket, outside of nginx's table.  It provides
+ * what nginx and this module need: a pool, the configuration of a location, a
+ * log, subrequests.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_CLIENTLESS_H_INCLUDED_
@@ -28,12 +28,12 @@ typedef struct {
 
 
 /* `own` is zeroed, and stays in place until it is closed.  NULL: out of memory,
- * nothing is left to be closed. */
+ * and nothing needs to be closed. */
 ngx_http_request_t *ngx_http_symbolicate_clientless_open(
     ngx_http_symbolicate_clientless_t *own, ngx_http_conf_ctx_t *conf,
     const char *action);
 
-/* Not from inside what the request does. */
+/* Not to be called from inside the request's own handlers. */
 void ngx_http_symbolicate_clientless_close(
     ngx_http_symbolicate_clientless_t *own);
 

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * The first 200 wins, unless the loader finds the file poor and there are paths
- * left: then the search continues.  After "no such file" or a failure the next
- * path is asked; but once a source failed, the file does not count as absent.
+ * The first 200 wins, unless the loader finds the file poor and paths are left:
+ * then the search continues.  After "no such file" or a failure the next path
+ * is tried.  Once a source has failed, the file does not count as absent.
  */
 
 
@@ -46,7 +46,7 @@ static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     sym_module_state_t state);
 
 
-/* For indexes of sources of requests. */
+/* For indexes of request sources. */
 static const ngx_http_symbolicate_index_reader_t
     ngx_http_symbolicate_fetch_texts =
 {
@@ -203,7 +203,7 @@ ngx_http_symbolicate_fetch_text(
 }
 
 
-/* Asks the first place, once the indexes of all sources are there. */
+/* Requests the first path, once the indexes of all sources are ready. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -248,7 +248,7 @@ ngx_http_symbolicate_fetch_begin(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* The index of a source is there, or has failed. */
+/* The index of a source is ready, or has failed. */
 static void
 ngx_http_symbolicate_fetch_ready(ngx_event_t *ev)
 {
@@ -271,7 +271,7 @@ ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
 }
 
 
-/* Closes the file too. */
+/* Also closes the file. */
 ngx_int_t
 ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -313,7 +313,7 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
 
-    /* asks before the body has reached the end of the lease */
+    /* asks for more before the body reaches the end of the lease */
 
     ngx_http_symbolicate_fetch_announce(fetch);
     ngx_http_symbolicate_fetch_resume(fetch);

@@ -17,9 +17,9 @@
 
 
 /*
- * Ends in events->done(), never at once.  object is copied.  next, attempts: of
- * an outcome that was offered and found too poor; 0 and empty at first.  NULL:
- * no memory.
+ * Starts a download.  It ends in events->done(), after this function has
+ * returned.  object is copied.  next, attempts: from the previous result, if
+ * its file was too poor; 0 and empty at first.  NULL: no memory.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
@@ -28,8 +28,8 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_uint_t next, ngx_str_t *attempts);
 
 /*
- * The same of one text of a source of the request's, at a path below it that
- * needs no encoding; not of a source `sentry`.
+ * Same for one text of a request source, at a path below it that needs no
+ * encoding; not for a source of type `sentry`.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
@@ -41,12 +41,12 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_lease_t *lease);
 
-/* A download that still runs is cut off.  NGX_AGAIN: that is not possible now,
- * and nothing was done. */
+/* A running download is aborted.  NGX_AGAIN: that is not possible now, and
+ * nothing was done. */
 ngx_int_t ngx_http_symbolicate_fetch_free(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Bytes of the file that is under way. */
+/* Bytes received of the current file. */
 off_t ngx_http_symbolicate_fetch_received(
     ngx_http_symbolicate_fetch_t *fetch);
 

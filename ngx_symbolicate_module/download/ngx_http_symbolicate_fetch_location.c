@@ -165,7 +165,7 @@ ngx_http_symbolicate_location_body(ngx_http_symbolicate_fetch_t *fetch,
 
 /*
  * S3 answers 403 for a missing key if the client may not list the bucket, and
- * also for an invalid request.  The code in its answer tells them apart.
+ * also for an invalid request.  The code in its answer distinguishes them.
  */
 static ngx_uint_t
 ngx_http_symbolicate_location_is_denied(ngx_http_symbolicate_fetch_t *fetch)
@@ -189,9 +189,9 @@ ngx_http_symbolicate_location_is_denied(ngx_http_symbolicate_fetch_t *fetch)
 
 
 /*
- * The source does not work, or does not work for us: it says nothing about the
- * module.  All other statuses are an answer to what was asked, if an odd one,
- * and would be the same the next time.
+ * True if the status means that the source does not work, or not for us: it
+ * says nothing about the module.  All other statuses are answers to the
+ * request, even if odd, and would not change on a retry.
  */
 static ngx_uint_t
 ngx_http_symbolicate_location_is_error(ngx_http_symbolicate_fetch_t *fetch)
@@ -200,7 +200,7 @@ ngx_http_symbolicate_location_is_error(ngx_http_symbolicate_fetch_t *fetch)
 
     case NGX_HTTP_FORBIDDEN:
 
-        /* a file that may not be read is there */
+        /* a file that is not readable does exist */
 
         return !fetch->remote || ngx_http_symbolicate_location_is_denied(fetch)
                || !ngx_http_symbolicate_fetch_is_absent(fetch);

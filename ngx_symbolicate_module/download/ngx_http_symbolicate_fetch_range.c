@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_fetch_range.c - the rest of a file whose connection was
  * cut.
  *
- * The bytes that came are kept, and the rest is asked for (RFC 9110, 13.1.5 and
- * 14).  Two versions of a file must not become one, and not all servers heed
- * If-Range: the answer must be of the same file and of the same size, too.
+ * The received bytes are kept, and the rest is requested (RFC 9110, 13.1.5 and
+ * 14).  Two versions of a file must not be mixed, and not all servers respect
+ * If-Range.  So the answer must also be of the same file, with the same size.
  */
 
 
@@ -21,15 +21,15 @@
 #include "download/ngx_http_symbolicate_fetch_state.h"
 
 
-/* How often an attempt goes on after a cut. */
+/* How often an attempt continues after its connection was cut. */
 #define NGX_SYMBOLICATE_CONTINUES      4
 
-/* Of an ETag or a date. */
+/* Longest ETag or date. */
 #define NGX_SYMBOLICATE_VALIDATOR_MAX  256
 
 /* A file that changed shortly before it was sent may have changed twice within
- * the second that its date is of; both times are of the server's clock (RFC
- * 9110, 8.8.2.2, and 60 seconds as RFC 7232 had it). */
+ * the second of its date; both times are from the server's clock (RFC 9110,
+ * 8.8.2.2, and 60 seconds as RFC 7232 had it). */
 #define NGX_SYMBOLICATE_DATE_AGE       60
 
 
@@ -59,7 +59,7 @@ ngx_http_symbolicate_fetch_is_encoded(ngx_http_request_t *r)
 }
 
 
-/* What stands for exactly these bytes; NULL: nothing does. */
+/* The validator that identifies exactly these bytes; NULL: none. */
 static ngx_str_t *
 ngx_http_symbolicate_fetch_validator(ngx_http_request_t *r)
 {
@@ -75,7 +75,7 @@ ngx_http_symbolicate_fetch_validator(ngx_http_request_t *r)
                ? etag : NULL;
     }
 
-    /* a date is of the file, however it is encoded on the way */
+    /* a date identifies the file, whatever its encoding in transit */
 
     return !ngx_http_symbolicate_fetch_is_encoded(r)
            && ngx_http_symbolicate_fetch_is_dated(in)
@@ -114,7 +114,7 @@ ngx_http_symbolicate_fetch_identify(ngx_http_symbolicate_fetch_t *fetch,
 
     fetch->encoded_body = ngx_http_symbolicate_fetch_is_encoded(r);
 
-    /* what is compressed on the way has no length beforehand, and its parts
+    /* a body that is compressed in transit has no known length, and its parts
      * need not fit together */
 
     if (fetch->encoded_body && fetch->announced == -1) {
@@ -194,8 +194,8 @@ ngx_http_symbolicate_fetch_add_range(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Of the file whose beginning is there.  An answer must repeat the ETag (RFC
- * 9110, 15.3.7), but not the date. */
+/* Whether the answer belongs to the file whose beginning was received.  It must
+ * repeat the ETag (RFC 9110, 15.3.7), but not the date. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_same(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r)
@@ -230,7 +230,7 @@ ngx_http_symbolicate_fetch_is_same(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* All that is missing, and nothing else. */
+/* Whether the range is exactly the missing part. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_rest(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, sym_range_t *range)

@@ -15,22 +15,22 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Keeps what identifies the file of an answer with status 200, if its rest
- * could be asked for.  NGX_ERROR: out of memory. */
+/* Keeps the validator of the file in a 200 answer, if its rest could be
+ * requested.  NGX_ERROR: out of memory. */
 ngx_int_t ngx_http_symbolicate_fetch_identify(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
-/* Asks for the rest of the file, whose body was cut short.  NGX_DECLINED: that
+/* Requests the rest of the file, whose body was cut short.  NGX_DECLINED: that
  * is not possible. */
 ngx_int_t ngx_http_symbolicate_fetch_continue(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Adds the headers that ask for the rest, if that is what is asked for. */
+/* Adds the headers that request the rest, if the rest is wanted. */
 ngx_int_t ngx_http_symbolicate_fetch_add_range(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* The header of an answer to fetch_continue().  NGX_OK: the rest follows;
- * NGX_DECLINED: the whole file follows; NGX_ERROR: neither does. */
+/* Checks the header of an answer to fetch_continue().  NGX_OK: the rest
+ * follows; NGX_DECLINED: the whole file follows; NGX_ERROR: neither does. */
 ngx_int_t ngx_http_symbolicate_fetch_continued(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 

@@ -19,7 +19,7 @@ ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
 {
     ngx_table_elt_t  *location;
 
-    /* nginx keeps one that proxy_redirect has not changed out of here */
+    /* nginx may leave it out here if proxy_redirect did not change it */
 
     location = r->headers_out.location;
 
@@ -87,8 +87,8 @@ ngx_http_symbolicate_fetch_host(ngx_str_t *location, ngx_str_t *host,
 
 
 /*
- * A redirect within the source's own location is followed too: nginx rewrites
- * those of the host that was asked to it (proxy_redirect).
+ * A redirect within the source's own location is followed, too: nginx maps
+ * redirects of the queried host to it (proxy_redirect).
  */
 ngx_int_t
 ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,

@@ -19,11 +19,11 @@ ngx_int_t ngx_http_symbolicate_fetch_keep_location(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
 /* Splits "https://HOST/PATH"; HOST may have a port.  NGX_DECLINED: it is not a
- * URL that can be asked for. */
+ * URL that can be requested. */
 ngx_int_t ngx_http_symbolicate_fetch_host(ngx_str_t *location,
     ngx_str_t *host, ngx_str_t *path);
 
-/* Maps a redirect to the location that asks its host, and a path in it.
+/* Maps a redirect to the location for its host, and a path in it.
  * NGX_DECLINED: there is no such location. */
 ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *uri, ngx_str_t *path);

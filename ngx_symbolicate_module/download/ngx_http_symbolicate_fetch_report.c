@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_report.c - what the loader is told of the
- * attempts, and why they failed.
+ * ngx_http_symbolicate_fetch_report.c - reports attempts, and why they failed,
+ * to the loader.
  */
 
 
@@ -20,7 +20,7 @@
 #include "download/ngx_http_symbolicate_fetch_status.h"
 
 
-/* Bytes of the attempts, but for the line that says that there are more. */
+/* Bytes of the attempts, without the line that says that some are left out. */
 #define NGX_SYMBOLICATE_ATTEMPTS  (SYM_RPC_ATTEMPTS_MAX                       \
                                    - (sizeof(SYM_ATTEMPTS_CUT) - 1))
 
@@ -61,7 +61,7 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* The outcome of the attempt; number: room for a status. */
+/* The outcome of the attempt; number: buffer for a status. */
 static ngx_str_t
 ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble, u_char number[NGX_INT_T_LEN])
@@ -202,7 +202,7 @@ ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
         return;
     }
 
-    /* the first one's counts, unless something failed */
+    /* the reason of the first one is kept, unless something failed */
 
     if (fetch->nodd++ || fetch->nfailed) {
         return;

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_report.h - what the loader is told of the
- * attempts, and why they failed.
+ * ngx_http_symbolicate_fetch_report.h - reports attempts, and why they failed,
+ * to the loader.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REPORT_H_INCLUDED_
@@ -15,7 +15,7 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Records which sources could not be asked, for "explain". */
+/* Records which sources could not be queried, for "explain". */
 void ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch);
 
 /* Adds a line to the attempts: docs/formats/store.md, section 2. */

@@ -25,7 +25,7 @@
 
 #define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
 
-/* Of the header "SymbolChecksum"; a digest with its algorithm is shorter. */
+/* Longest "SymbolChecksum" header; a digest with its algorithm is shorter. */
 #define NGX_SYMBOLICATE_CHECKSUM_MAX  256
 
 
@@ -187,12 +187,12 @@ ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
 
 
 /*
- * True if a source's answer has led the request to another location: with
- * X-Accel-Redirect, which nginx follows wherever it leads.  A source must not
- * have what lies there read and compiled.  Until something else is asked
- * r->upstream is that of the answer; whatever would ask runs later than
- * fetch_encode(), whatever answers by itself comes to the header filter, or
- * ends without a header.
+ * True if a source's answer redirected the request to another location with
+ * X-Accel-Redirect, which nginx follows to any location.  A source must not be
+ * able to have the files there read and compiled.  r->upstream belongs to that
+ * answer until another upstream request starts.  Handlers that start one run
+ * after fetch_encode(); handlers that answer by themselves reach the header
+ * filter, or end without a header.
  */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
@@ -206,7 +206,7 @@ ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
 }
 
 
-/* The end of an attempt; done() follows when r is gone. */
+/* Ends an attempt; done() follows when r has ended. */
 static void
 ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
 {
@@ -219,10 +219,10 @@ ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
 
 
 /*
- * A phase handler.  nginx escapes the path of a subrequest for an upstream by
- * rules of its own, which leave a plus as it is, and S3 takes that for a space.
- * So the path goes out as we encoded it; unless the location changed it, or
- * serves files, which have plain names.
+ * A phase handler.  For an upstream, nginx escapes the path of a subrequest by
+ * its own rules.  They leave a plus unchanged, which S3 reads as a space.  So
+ * the path is sent as we encoded it, unless the location changed it, or serves
+ * files, which have plain names.
  */
 ngx_int_t
 ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
@@ -242,8 +242,8 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
         return NGX_HTTP_BAD_GATEWAY;
     }
 
-    /* a name that is mistyped would lead to the site's pages, and their 404
-     * would count as the source's */
+    /* a mistyped name would lead to the site's pages, and their 404 would count
+     * as the source's */
 
     if (!clcf->internal) {
         (void) ngx_http_symbolicate_fetch_fail(fetch,
@@ -317,7 +317,7 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
         return;
     }
 
-    /* a block of servers has no port; 0 and the scheme's own are left out */
+    /* an upstream block has no port; 0 and the scheme's default are left out */
 
     port = 0;
 
@@ -407,7 +407,7 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 
     ngx_http_symbolicate_fetch_announce(fetch);
 
-    /* a file is passed on as it is: nginx need not read it */
+    /* the file itself is passed on, so nginx need not read it */
 
     if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
         r->connection->sendfile = 1;

@@ -22,8 +22,8 @@ ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t is_whole));
 
 /* NuGet's symbol server gives some files only to requests with their checksum.
- * Adds the client's checksum to the headers of the next request, if it is fit
- * for one.  NGX_ERROR: out of memory. */
+ * Adds the client's checksum to the headers of the next request, if it is valid
+ * in a header.  NGX_ERROR: out of memory. */
 ngx_int_t ngx_http_symbolicate_fetch_add_checksum(
     ngx_http_symbolicate_fetch_t *fetch);
 
@@ -33,7 +33,7 @@ ngx_int_t ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch);
 /* Requests the next path; NGX_DECLINED: no path is left. */
 ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 
-/* Forgets what the attempt before, or the hop before, has brought. */
+/* Resets the results of the previous attempt or hop. */
 void ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch);
 
 /* A phase handler: sends the path as it was encoded for the source. */

@@ -1,10 +1,11 @@
 
 /*
- * ngx_http_symbolicate_fetch_search.c - which file is asked for next, and at
- * which source.
+ * ngx_http_symbolicate_fetch_search.c - finds the next file to request, and its
+ * source.
  *
  * A source may have several files of a module, and a companion file may be at
- * several sources: one source after the other, each with all its places.
+ * several sources.  Sources are tried one after the other, each with all its
+ * paths.
  */
 
 
@@ -103,7 +104,7 @@ ngx_http_symbolicate_fetch_has_places(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* An index lists the files of a source that has one. */
+/* Whether to try the place: an index, if any, must list it. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_source_t *source, sym_source_place_t *place)
@@ -131,7 +132,7 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 
         if ((*source)->request_source && (*source)->request_source->is_links) {
 
-            /* a text has one place, its URL */
+            /* a text has one path, its URL */
 
             if (number == 0) {
                 place->file = SYM_SOURCE_PORTABLE_PDB;
@@ -146,7 +147,7 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
             == SYM_REQUEST_SOURCE_SENTRY)
         {
 
-            /* its files have no places, but types */
+            /* its files have types instead of paths */
 
             if (number < SYM_SOURCE_FILES
                 && ((*source)->rules.files & fetch->files & (1u << number)))

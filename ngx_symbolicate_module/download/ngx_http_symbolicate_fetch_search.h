@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_search.h - which file is asked for next, and at
- * which source.
+ * ngx_http_symbolicate_fetch_search.h - finds the next file to request, and its
+ * source.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_
@@ -15,13 +15,13 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Makes the list of sources to ask, in order; NGX_ERROR: no memory. */
+/* Makes the list of sources to query, in order; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_symbolicate_fetch_sources(
     ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_object_t *object);
 
-/* Finds the next place of the object, from *next on, and sets *next behind it.
- * NGX_DECLINED: no place is left; NGX_ERROR: no memory. */
+/* Finds the next place of the object, starting at *next, and sets *next after
+ * it.  NGX_DECLINED: no place is left; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
     ngx_http_symbolicate_source_t **source, sym_source_place_t *place);
@@ -34,7 +34,7 @@ ngx_int_t ngx_http_symbolicate_fetch_has_places(
 
 /* A .sym file was uploaded on purpose, so it counts, unless the type of the
  * object is known: then all its files are compared.  Any other file is an
- * offer: better ones may lie at the remaining places. */
+ * offer: the remaining places may have better ones. */
 ngx_uint_t ngx_http_symbolicate_fetch_is_offer(
     ngx_http_symbolicate_fetch_t *fetch);
 

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_fetch_spool.c - the body of an answer, in a file.
  *
- * A file of a folder (alias, root) is passed on as it is.  A body from the
- * network is written to a temporary file, whose name is removed before its
+ * The file itself is passed on if it is in a folder (alias, root).  A body from
+ * the network is written to a temporary file, whose name is removed before its
  * first byte is written: if the worker dies, the file is gone.  The lease
  * limits how much may be written.
  */
@@ -21,8 +21,8 @@
 #include "download/ngx_http_symbolicate_fetch_status.h"
 
 
-/* Of a body that is not a file: enough to see S3's error code, the rest is not
- * worth having. */
+/* Keeps the beginning of a body that is not a file: enough for S3's error
+ * code. */
 #define NGX_SYMBOLICATE_HINT_MAX  (64 * 1024)
 
 #define NGX_SYMBOLICATE_COPY      (64 * 1024)
@@ -55,7 +55,7 @@ ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Asks for a larger lease, once. */
+/* Requests a larger lease, once. */
 static void
 ngx_http_symbolicate_fetch_more(ngx_http_symbolicate_fetch_t *fetch,
     off_t need)
@@ -105,7 +105,7 @@ ngx_http_symbolicate_fetch_temp(ngx_http_symbolicate_fetch_t *fetch,
 
 
 /* Appends bytes to the temporary file, as far as the lease allows it.
- * NGX_AGAIN: a larger lease is being asked for. */
+ * NGX_AGAIN: a larger lease was requested. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, u_char *data, size_t len)
@@ -159,8 +159,8 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* A part of a file, of which only a part is wanted or more comes from
- * elsewhere: a cache's. */
+/* Copies part of a file, such as a cache file: only that part is wanted, or the
+ * rest comes from elsewhere. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, ngx_buf_t *b)
@@ -202,9 +202,9 @@ ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
 
 
 /*
- * The descriptor that goes to the loader, which moves the position in the file.
- * One of open_file_cache is an open file that others may have handed over, too:
- * then it is opened once more.  NGX_DECLINED: that is not possible here.
+ * Sets the descriptor for the loader, which moves the position in the file.  A
+ * descriptor of open_file_cache may be in use by others, so then the file is
+ * opened again.  NGX_DECLINED: that is not possible here.
  */
 static ngx_int_t
 ngx_http_symbolicate_fetch_own(ngx_http_symbolicate_fetch_t *fetch,

@@ -18,7 +18,7 @@
 ngx_int_t ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in);
 
-/* Asks at once for a lease of the announced length. */
+/* Requests a lease of the announced length at once. */
 void ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch);
 
 /* Resumes a body that waited for a larger lease. */

@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_state.h - a fetch, as its files know it.
+ * ngx_http_symbolicate_fetch_state.h - the structure of a fetch, for its own
+ * files.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_STATE_H_INCLUDED_
@@ -21,7 +22,7 @@
 #define NGX_SYMBOLICATE_HINT  1024
 
 
-/* What the transport of request sources keeps: request_sources/. */
+/* State of the transport of request sources: request_sources/. */
 typedef struct ngx_http_symbolicate_request_attempt_s
     ngx_http_symbolicate_request_attempt_t;
 
@@ -42,7 +43,7 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_http_symbolicate_source_t      *planned;     /* NULL: no source */
     ngx_http_symbolicate_lease_t        lease;
 
-    ngx_http_symbolicate_background_t  *bg;         /* NULL: cut off */
+    ngx_http_symbolicate_background_t  *bg;         /* NULL: aborted */
     void                              (*done)(
                                          ngx_http_symbolicate_fetch_t *fetch,
                                          ngx_int_t rc, ngx_uint_t is_whole);
@@ -50,20 +51,20 @@ struct ngx_http_symbolicate_fetch_s {
 
     ngx_event_t                         timer;
     ngx_msec_t                          began;
-    ngx_msec_t                          window;      /* of the rate: start */
-    off_t                               window_from; /* bytes before it */
-    off_t                               asked;       /* of a larger lease */
+    ngx_msec_t                          window;      /* start, for the rate */
+    off_t                               window_from; /* bytes before */
+    off_t                               asked;       /* larger lease */
 
-    ngx_uint_t                          next;        /* path to ask for */
+    ngx_uint_t                          next;        /* next path to request */
     ngx_event_t                         ready;       /* posted when an index is
-                                                      * there */
+                                                      * ready */
     ngx_http_symbolicate_index_waiter_t  indexed;
     ngx_event_t                         nothing;     /* posted if there is
                                                       * no path at all */
 
     ngx_http_symbolicate_request_attempt_t  *attempt;
-                                                /* NULL: no source of a
-                                                      * request was asked */
+                                                /* NULL: no request source was
+                                                 * queried */
 
     /* the current attempt */
     ngx_http_symbolicate_source_t      *source;
@@ -72,8 +73,8 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_str_t                           uri;         /* decoded */
     ngx_str_t                           encoded;     /* as it is sent */
     ngx_str_t                           args;
-    ngx_str_t                           path;        /* of it, behind the
-                                                      * source's */
+    ngx_str_t                           path;        /* part of it after the
+                                                      * source's path */
     ngx_uint_t                          status;      /* 0: no answer */
     off_t                               announced;   /* -1: unknown */
     off_t                               received;
@@ -89,7 +90,7 @@ struct ngx_http_symbolicate_fetch_s {
                                                       * redirect */
     ngx_uint_t                          hops;
     ngx_str_t                           validator;   /* of a file whose rest can
-                                                      * be asked for */
+                                                      * be requested */
     ngx_uint_t                          continues;   /* after cuts */
     ngx_msec_t                          paused_at;
     unsigned                            paused:1;    /* waits for a lease */
@@ -98,7 +99,7 @@ struct ngx_http_symbolicate_fetch_s {
     unsigned                            late:1;
     unsigned                            encoded_body:1;
     unsigned                            continuing:1;  /* the rest is being
-                                                        * asked for */
+                                                        * requested */
 
     /* all attempts */
     ngx_uint_t                          nfailed;

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_status.c - what an answer of a source means:
- * a file, no file or a failure.
+ * ngx_http_symbolicate_fetch_status.c - classifies an answer of a source: a
+ * file, no file or a failure.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_status.h - what an answer of a source means:
- * a file, no file or a failure.
+ * ngx_http_symbolicate_fetch_status.h - classifies an answer of a source: a
+ * file, no file or a failure.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_STATUS_H_INCLUDED_

@@ -1,7 +1,6 @@
 
 /*
- * ngx_http_symbolicate_fetch_types.h - what a fetch is given, and what comes
- * of it.
+ * ngx_http_symbolicate_fetch_types.h - the input and the result of a fetch.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_TYPES_H_INCLUDED_
@@ -20,14 +19,14 @@
 /* Most redirects that are followed for one file. */
 #define NGX_SYMBOLICATE_HOPS  3
 
-/* Longest address that one leads to. */
+/* Longest URL of a redirect. */
 #define NGX_SYMBOLICATE_LOCATION_MAX  2048
 
 
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
-/* The places to ask, by the spelling of the id in their paths. */
+/* The places to try, by the spelling of the id in their paths. */
 typedef enum {
     NGX_SYMBOLICATE_IDS_ALL,
     NGX_SYMBOLICATE_IDS_CANONICAL,
@@ -35,9 +34,9 @@ typedef enum {
                                                  * does not lead to */
 } ngx_http_symbolicate_ids_t;
 
-/* What is to be fetched. */
+/* The object to fetch. */
 typedef struct {
-    ngx_http_symbolicate_source_t *first;       /* to be asked */
+    ngx_http_symbolicate_source_t *first;       /* first source to query */
     ngx_uint_t                     others;      /* the rest of the location's
                                                  * sources may have it, too */
     const sym_object_ref_t        *ref;
@@ -53,18 +52,18 @@ typedef struct {
     ngx_fd_t                       fd;
     off_t                          offset;
     off_t                          length;
-    off_t                          need;        /* the lease was too small: what
-                                                 * it takes at least; 0: it was
-                                                 * not */
+    off_t                          need;        /* least bytes needed, if the
+                                                 * lease was too small; else
+                                                 * 0 */
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reason;
     ngx_str_t                      attempts;
-    ngx_uint_t                     status;      /* of the last answer; 0: none
-                                                 * came */
-    ngx_uint_t                     next;        /* place to be asked after the
-                                                 * one that has the file */
-    unsigned                       offer:1;     /* there are such, and they may
-                                                 * have better */
+    ngx_uint_t                     status;      /* of the last answer; 0: no
+                                                 * answer */
+    ngx_uint_t                     next;        /* place to try after the one
+                                                 * that has the file */
+    unsigned                       offer:1;     /* there are more places, which
+                                                 * may have better files */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */
 } ngx_http_symbolicate_fetch_result_t;
@@ -75,7 +74,7 @@ typedef struct {
     unsigned                       whole:1;     /* the loader has no more */
 } ngx_http_symbolicate_lease_t;
 
-/* What a fetch calls its owner for, with the owner's data. */
+/* Callbacks of a fetch, with the owner's data. */
 typedef struct {
     void                         (*more)(void *data, off_t bytes);
                                                 /* it needs a larger lease */

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_index.c - what the index of a symstore says it has.
+ * ngx_http_symbolicate_index.c - the files that the index of a symstore lists.
  *
- * lastid.txt has the number of the last text, the texts 0000000001 to that one
- * list the files.  A text does not change once it is there, so only new ones
- * are read later.  An index of which a part cannot be read lists nothing, but
- * one that was whole before stays.
+ * lastid.txt contains the number of the last text; the texts from 0000000001 to
+ * that one list the files.  An existing text never changes, so only new ones
+ * are read later.  An index with an unreadable part lists nothing, but an
+ * earlier complete one stays in use.
  */
 
 
@@ -30,9 +30,9 @@
 #define NGX_SYMBOLICATE_INDEX_BYTES   (256 * 1024 * 1024)   /* of one text */
 
 /*
- * Sources that requests bring along.  A worker keeps so many indexes that no
- * download uses; the others are no more than there are downloads.  All together
- * have so much memory, one so much of it, and is read for so long.
+ * Limits for request sources: indexes that a worker keeps although no download
+ * uses them (the others cannot exceed the number of downloads), memory of all,
+ * memory of one, bytes of a text, and time to read an index.
  */
 #define NGX_SYMBOLICATE_INDEX_REQUESTS   64
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_ROOM    (64 * 1024 * 1024)
@@ -56,7 +56,7 @@ struct ngx_http_symbolicate_index_s {
     ngx_uint_t                          n;      /* texts that were read */
     unsigned                            last;
 
-    /* the text that is asked for */
+    /* the text that is being requested */
     ngx_http_symbolicate_background_t  *bg;     /* NULL: none */
     ngx_uint_t                          text;   /* 0: lastid.txt */
     ngx_uint_t                          status;
@@ -64,9 +64,9 @@ struct ngx_http_symbolicate_index_s {
     u_char                              start[NGX_INT64_LEN];
     const char                         *trouble;
 
-    /* of a request's source, which stays for as long as it is read */
+    /* of a request source, which is kept while it is read */
     ngx_queue_t                         queue;  /* of all */
-    ngx_queue_t                         turn;   /* next is NULL: it has none */
+    ngx_queue_t                         turn;   /* next is NULL: not queued */
     const ngx_http_symbolicate_index_reader_t  *reader;
     ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */
     time_t                              began;
@@ -75,8 +75,8 @@ struct ngx_http_symbolicate_index_s {
 
     unsigned                            whole:1;  /* all texts were read once */
     unsigned                            tried:1;
-    unsigned                            full:1;   /* the last time there was no
-                                                   * room for it */
+    unsigned                            full:1;   /* there was no room for it
+                                                   * the last time */
 };
 
 
@@ -126,7 +126,7 @@ static sym_source_index_room_t  ngx_http_symbolicate_index_room = {
     .max_bytes = NGX_SYMBOLICATE_REQUEST_SOURCE_ROOM
 };
 
-/* Indexes with unread text.  Each turn of the event loop reads on in one. */
+/* Indexes with unread text.  Each turn of the event loop reads more of one. */
 static ngx_queue_t  ngx_http_symbolicate_index_turns;
 static ngx_event_t  ngx_http_symbolicate_index_turn_event;
 
@@ -185,7 +185,7 @@ ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
 }
 
 
-/* Forgets the least recently used one.  NGX_DECLINED: all are in use. */
+/* Drops the least recently used one.  NGX_DECLINED: all are in use. */
 static ngx_int_t
 ngx_http_symbolicate_index_evict(void)
 {
@@ -251,7 +251,7 @@ ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
 }
 
 
-/* Begins to read it, from its last number on. */
+/* Begins to read it, starting with its last number. */
 static void
 ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
     ngx_http_symbolicate_source_t *source,
@@ -318,8 +318,9 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
 }
 
 
-/* A source of requests is read while a download waits for its index, so that no
- * more are read than there are downloads; what was read is not read again. */
+/* Stops reading the index of a request source when no download waits for it, so
+ * that no more are read than there are downloads.  Texts that were read are not
+ * read again. */
 static void
 ngx_http_symbolicate_index_stop(ngx_http_symbolicate_index_t *index)
 {
@@ -449,7 +450,7 @@ ngx_http_symbolicate_index_ask(ngx_http_symbolicate_index_t *index,
 }
 
 
-/* By the ways of its type, with its credentials, into a file. */
+/* Requests a text as the source's type requires, into a file. */
 static ngx_int_t
 ngx_http_symbolicate_index_ask_request_sources(
     ngx_http_symbolicate_index_t *index,
@@ -469,7 +470,7 @@ ngx_http_symbolicate_index_ask_request_sources(
 }
 
 
-/* NULL: all texts have been read. */
+/* Ends reading; trouble is NULL: all texts have been read. */
 static void
 ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     const char *trouble)
@@ -487,7 +488,7 @@ ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
                          + (index->full ? NGX_SYMBOLICATE_INDEX_FULL
                                         : NGX_SYMBOLICATE_INDEX_BAD);
 
-        /* what clients bring along is not for the administrator to mend */
+        /* the administrator cannot fix clients' sources */
 
         level = index->source->request_source ? NGX_LOG_INFO : NGX_LOG_ERR;
 
@@ -639,7 +640,7 @@ ngx_http_symbolicate_index_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 }
 
 
-/* It has no more than its lease. */
+/* It never gets more than its first lease. */
 static void
 ngx_http_symbolicate_index_more(void *data, off_t bytes)
 {
@@ -654,7 +655,7 @@ ngx_http_symbolicate_index_tick(void *data)
 }
 
 
-/* A text of a request's source lies in a file. */
+/* A text of a request source was fetched into a file. */
 static void
 ngx_http_symbolicate_index_fetched(void *data)
 {
@@ -693,7 +694,7 @@ ngx_http_symbolicate_index_enqueue(ngx_http_symbolicate_index_t *index)
 }
 
 
-/* The next piece of a text; true: there is more of it. */
+/* Reads the next piece of a text; true: more is left. */
 static ngx_uint_t
 ngx_http_symbolicate_index_read_piece(ngx_http_symbolicate_index_t *index)
 {
@@ -723,7 +724,7 @@ ngx_http_symbolicate_index_read_piece(ngx_http_symbolicate_index_t *index)
 }
 
 
-/* One piece in a turn, of one index after the other. */
+/* Reads one piece a turn, from one index after the other. */
 static void
 ngx_http_symbolicate_index_turn(ngx_event_t *ev)
 {

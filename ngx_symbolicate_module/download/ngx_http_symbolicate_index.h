@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_index.h - what the index of a symstore says it has.
+ * ngx_http_symbolicate_index.h - the files that the index of a symstore lists.
  *
- * A source with the option "index" is asked only for files that its 000Admin
- * folder lists.  Each worker reads that by background requests, one text after
- * the other, when a module is first looked for, and again once a day.  Of the
- * sources of requests a worker keeps the indexes that were used last.
+ * A source with the option "index" is queried only for files that its 000Admin
+ * folder lists.  Each worker reads that folder by background requests, one text
+ * after the other, when a module is first looked up, and again once a day.  A
+ * worker keeps the most recently used indexes of request sources.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_INDEX_H_INCLUDED_
@@ -20,8 +20,8 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* How texts of sources of requests are fetched: fetch.c, which itself waits for
- * indexes. */
+/* Functions of fetch.c that fetch texts of request sources; fetch.c itself
+ * waits for indexes. */
 typedef struct {
     ngx_http_symbolicate_fetch_t  *(*start)(
         ngx_http_symbolicate_fetch_events_t *events, void *data,
@@ -36,14 +36,15 @@ typedef struct {
 /* A fetch that waits for an index. */
 typedef struct {
     ngx_queue_t                    queue;
-    ngx_event_t                   *ready;       /* posted when it is there, or
+    ngx_event_t                   *ready;       /* posted when it is ready, or
                                                  * has failed */
-    ngx_http_symbolicate_index_t  *index;       /* of a request's source: it is
-                                                 * kept until one leaves */
+    ngx_http_symbolicate_index_t  *index;       /* of a request source: it is
+                                                 * kept until the fetch
+                                                 * leaves */
 } ngx_http_symbolicate_index_waiter_t;
 
 
-/* The source is one of the policy's.  NGX_OK: it can be asked; NGX_AGAIN: its
+/* The source is one of the policy's.  NGX_OK: it can be queried; NGX_AGAIN: its
  * index is being read, and waiter->ready will be posted; NGX_BUSY: there is no
  * room for its index now. */
 ngx_int_t ngx_http_symbolicate_index_wait(
@@ -52,7 +53,7 @@ ngx_int_t ngx_http_symbolicate_index_wait(
     const ngx_http_symbolicate_index_reader_t *reader,
     ngx_http_symbolicate_index_waiter_t *waiter);
 
-/* The fetch does not wait any longer, nor use the index. */
+/* The fetch no longer waits for the index, or uses it. */
 void ngx_http_symbolicate_index_leave(
     ngx_http_symbolicate_index_waiter_t *waiter);
 

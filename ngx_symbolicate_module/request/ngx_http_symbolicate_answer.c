@@ -1,15 +1,15 @@
 
 /*
- * ngx_http_symbolicate_answer.c - frames are looked up and the answer written.
+ * ngx_http_symbolicate_answer.c - looks frames up and writes the answer.
  *
  * All of it runs under sym_store_guarded(): a page that cannot be read ends the
  * slice, not the worker.  The answer goes straight into the buffers that are
  * sent.  One snapshot serves all slices of a request, and ends with them.
  *
- * A request that holds as much as it may pauses until its client has taken
- * that.  Meanwhile it keeps neither its place among the long requests nor its
- * snapshot, which would keep the loader from pages that it has freed; what is
- * evicted by then is said to be pending.
+ * A request at its memory limit pauses until its client has received the data.
+ * Meanwhile it gives up its slot among the long requests and its snapshot,
+ * which would keep the loader from reusing freed pages.  Modules that are
+ * evicted meanwhile are reported as pending.
  */
 
 
@@ -29,7 +29,7 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* An answer that met damaged modules begins again, but not for ever. */
+/* How often an answer that found damaged modules is restarted. */
 #define NGX_SYMBOLICATE_RESTARTS  3
 
 /* Steps (base/steps.h) of a frame. */
@@ -100,7 +100,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 
     if (lookup->db->damaged) {
 
-        /* met by another request since our last slice */
+        /* found by another request since our last slice */
 
         return ngx_http_symbolicate_unavailable(lookup,
                                ngx_http_symbolicate_store_reason(SYM_DAMAGED));
@@ -201,7 +201,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* What is written is sent first. */
+/* Pauses the answer until the written part is sent. */
 static ngx_int_t
 ngx_http_symbolicate_pause(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -217,8 +217,8 @@ ngx_http_symbolicate_pause(ngx_http_symbolicate_lookup_t *lookup)
 
 
 /*
- * Modules are missing.  No view of the store is held while they are waited for,
- * nor a place among the long requests.
+ * Modules are missing.  While it waits, the request holds neither a view of the
+ * store nor a slot among the long requests.
  */
 static ngx_int_t
 ngx_http_symbolicate_miss(ngx_http_symbolicate_lookup_t *lookup)
@@ -240,8 +240,8 @@ ngx_http_symbolicate_miss(ngx_http_symbolicate_lookup_t *lookup)
 
 
 /*
- * A module was found, and proved to be damaged.  Nothing is sent yet: all that
- * is written is given up, and the module looked for as one that is missing.
+ * A module was found, but is damaged.  Nothing is sent yet, so the written text
+ * is discarded, and the module is treated as missing.
  */
 static void
 ngx_http_symbolicate_restart(ngx_http_symbolicate_lookup_t *lookup)
@@ -364,7 +364,7 @@ ngx_http_symbolicate_too_long(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Gives up the view of the store, and the store. */
+/* Releases the view of the store, and the store. */
 static void
 ngx_http_symbolicate_store_leave(ngx_http_symbolicate_lookup_t *lookup)
 {

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_answer.h - frames are looked up and the answer written.
+ * ngx_http_symbolicate_answer.h - looks frames up and writes the answer.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_ANSWER_H_INCLUDED_
@@ -17,7 +17,7 @@
 /* A step. */
 ngx_int_t ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task);
 
-/* Gives up what the answer needed; may run at any time, and twice. */
+/* Releases what the answer needed; may run at any time, and twice. */
 void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_lookup_t *lookup);
 
 

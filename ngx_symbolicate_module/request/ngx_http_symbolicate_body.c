@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_body.c - the body of a request in one piece.
  *
- * A body that nginx holds in one buffer is taken as it lies.  Several buffers
- * and temporary files are copied together, gzip is inflated, in slices: both
- * what is read and what comes out of it count.
+ * A body that nginx holds in one buffer is used in place.  Several buffers and
+ * temporary files are copied together, and gzip is inflated, in slices.  Both
+ * input and output count towards a slice.
  */
 
 
@@ -20,26 +20,26 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Input that is looked at in one go. */
+/* Bytes of input that are processed in one go. */
 #define NGX_SYMBOLICATE_PIECE  (32 * 1024)
 
 /* Bytes of a body that are copied or inflated in one turn. */
 #define NGX_SYMBOLICATE_READ   (128 * 1024)
 
-/* The most that the room for an inflated body grows by at a time. */
+/* The largest step by which the buffer of an inflated body grows. */
 #define NGX_SYMBOLICATE_GROW   (4 * 1024 * 1024)
 
-/* What zlib takes to inflate, about. */
+/* Approximate memory that zlib takes to inflate. */
 #define NGX_SYMBOLICATE_ZLIB   (48 * 1024)
 
 
 struct ngx_http_symbolicate_body_s {
     ngx_chain_t  *in;             /* what is read next */
     off_t         done;           /* bytes of it that were read */
-    u_char       *window;         /* for buffers that lie in a file */
+    u_char       *window;         /* for buffers in a file */
 
-    u_char       *start;          /* the whole body, as far as it got;
-                                   * allocated, and charged to the task */
+    u_char       *start;          /* the body, as far as it was read; allocated,
+                                   * and charged to the task */
     u_char       *pos;
     u_char       *end;
 
@@ -47,7 +47,7 @@ struct ngx_http_symbolicate_body_s {
     z_stream      zs;
     unsigned      gzip:1;
     unsigned      inflating:1;    /* zs holds memory */
-    unsigned      complete:1;     /* zs stands at the end of a member */
+    unsigned      complete:1;     /* zs is at the end of a member */
 };
 
 
@@ -133,7 +133,7 @@ ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* NGX_OK: task->body is set; NGX_AGAIN: there is more to do. */
+/* NGX_OK: task->body is set; NGX_AGAIN: call again. */
 static ngx_int_t
 ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
 {
@@ -176,7 +176,7 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
                 || ngx_strncasecmp(encoding->data, (u_char *) "identity", 8)
                    != 0))
         {
-            /* RFC 7694, 3: the answer names what would be understood */
+            /* RFC 7694, 3: the answer lists the supported encodings */
 
             if (ngx_http_symbolicate_add_header(r, "Accept-Encoding",
                                                 "gzip", 4)
@@ -267,7 +267,7 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* One bounded piece; NGX_OK: all is there; NGX_AGAIN: not yet. */
+/* Reads one bounded piece; NGX_OK: the body is complete; NGX_AGAIN: not yet. */
 static ngx_int_t
 ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
 {
@@ -317,7 +317,7 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
 
         if (b->limit) {
 
-            /* the byte more tells that the limit was passed */
+            /* the extra byte shows that the limit was exceeded */
 
             size = ngx_min(size, b->limit + 1);
         }
@@ -401,7 +401,7 @@ ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* A large block is moved by the kernel, without a copy. */
+/* The kernel moves a large block without copying it. */
 static ngx_int_t
 ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task, size_t size)
 {
@@ -433,7 +433,7 @@ ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task, size_t size)
 }
 
 
-/* Some bytes of the body as it was sent; 0: no more. */
+/* Reads bytes of the body as sent; 0: no more. */
 static ssize_t
 ngx_http_symbolicate_next_piece(ngx_http_symbolicate_task_t *task,
     u_char **data)
@@ -497,7 +497,7 @@ ngx_http_symbolicate_read_failed(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Nothing is left to be read. */
+/* The input is consumed. */
 static void
 ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task)
 {

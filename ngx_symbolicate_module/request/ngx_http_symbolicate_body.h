@@ -17,8 +17,8 @@
 /* A step: sets task->body, which lives until the task's cleanup. */
 ngx_int_t ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task);
 
-/* Sets task->body to a copy.  NGX_ERROR: out of memory, task->memory knows
- * whether it refused. */
+/* Sets task->body to a copy.  NGX_ERROR: out of memory; task->memory.refused:
+ * it was a limit. */
 ngx_int_t ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
     sym_str_t body);
 

@@ -3,7 +3,7 @@
  * ngx_http_symbolicate_ctx.h - nginx's context of a request of ours.
  *
  * It lives as long as the request: the log line and the counters are written
- * when the task and its memory are gone.
+ * after the task and its memory are freed.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_CTX_H_INCLUDED_
@@ -24,10 +24,10 @@ typedef struct {
     ngx_http_symbolicate_task_t   *task;        /* NULL: nginx answers itself */
     ngx_chain_t                   *swapped;     /* in place of nginx's page */
 
-    const sym_api_route_t         *route;       /* NULL: none that we have */
+    const sym_api_route_t         *route;       /* NULL: no route matched */
     sym_served_t                   served;
     sym_request_stats_t            stats;
-    uint64_t                       started_ns;  /* 0: was not for symbols */
+    uint64_t                       started_ns;  /* 0: not for symbols */
 } ngx_http_symbolicate_ctx_t;
 
 

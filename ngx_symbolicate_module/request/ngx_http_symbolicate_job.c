@@ -3,13 +3,13 @@
  * ngx_http_symbolicate_job.c - requests that outlive their clients.
  *
  * A request that is answered while its client waits is an ordinary one: it is
- * counted, and has a timer.  When that fires, the work begins again as a job,
- * under a request of our own that has a copy of the body.  Modules that were
- * fetched until then are in the store, and downloads under way are joined, so
- * that little more than the parsing is done twice.
+ * counted, and has a timer.  When that fires, the work is restarted as a job,
+ * under an internal request that has a copy of the body.  Modules that were
+ * fetched until then are in the store, and the job joins downloads in progress,
+ * so little more than parsing is repeated.
  *
  * Steps of a job are those of a request, but its answer goes to the table of
- * jobs.  The timer of its time limit also keeps a worker that is told to quit
+ * jobs.  The timer of its time limit also keeps a worker that shuts down alive
  * until its jobs have ended.
  */
 
@@ -31,7 +31,7 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* What a job takes besides its body, about. */
+/* Approximate memory of a job without its body. */
 #define NGX_SYMBOLICATE_JOB  (64 * 1024)
 
 
@@ -42,7 +42,7 @@ struct ngx_http_symbolicate_job_s {
     sym_job_ref_t                  ref;
     ngx_event_t                    limit;
     ngx_event_t                    done;
-    unsigned                       ended:1;     /* the table has been told */
+    unsigned                       ended:1;     /* the table has its outcome */
 };
 
 
@@ -103,7 +103,7 @@ ngx_http_symbolicate_job_query(ngx_http_symbolicate_lookup_t *lookup)
                                                sym_cstr(refusal), NULL);
     }
 
-    /* downloads have as much time as the request */
+    /* downloads may take as long as the request */
 
     lookup->task.budget = slcf->request_timeout;
 
@@ -157,7 +157,7 @@ ngx_http_symbolicate_job_begin(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* The client does not wait any longer, or the time of its request is over. */
+/* The client's timeout has passed, or the time limit of its request. */
 static void
 ngx_http_symbolicate_job_late(ngx_event_t *ev)
 {
@@ -278,7 +278,7 @@ ngx_http_symbolicate_job_detach(ngx_http_symbolicate_lookup_t *lookup,
 
     job->ref = *ref;
 
-    /* its place among the requests at work goes to the job */
+    /* the job takes its slot among the requests in progress */
 
     lookup->counted = 0;
     job->lookup->counted = 1;
@@ -388,7 +388,7 @@ ngx_http_symbolicate_job_copy(sym_str_t *dst, sym_str_t src, ngx_pool_t *pool)
 }
 
 
-/* In place of sending: a buffer a turn goes to the table. */
+/* Used instead of sending: copies one buffer a turn to the table. */
 static ngx_int_t
 ngx_http_symbolicate_job_keep_step(ngx_http_symbolicate_task_t *task)
 {
@@ -459,7 +459,7 @@ ngx_http_symbolicate_job_limit(ngx_event_t *ev)
 }
 
 
-/* Its memory is still in use here, and is freed in an event. */
+/* Ends the job.  Its memory is still in use here, so an event frees it. */
 static void
 ngx_http_symbolicate_job_finish(ngx_http_symbolicate_job_t *job,
     sym_job_state_t state)
@@ -470,7 +470,7 @@ ngx_http_symbolicate_job_finish(ngx_http_symbolicate_job_t *job,
 
     job->ended = 1;
 
-    /* a poll that comes after the result finds the place free */
+    /* a poll that follows the result finds a free slot */
 
     ngx_http_symbolicate_job_end(job->lookup);
     ngx_http_symbolicate_jobs_finish(&job->ref, state);

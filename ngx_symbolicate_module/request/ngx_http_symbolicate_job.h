@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_job.h - requests that outlive their clients.
  *
- * A client may say how long it waits for its answer ("?timeout=5").  After
+ * A client may specify how long it waits for its answer ("?timeout=5").  After
  * that time it gets an id instead, and its request becomes a job; any worker
  * can give the client the result of the job (result.h).
  */
@@ -18,15 +18,15 @@
 #include "request/ngx_http_symbolicate_lookup.h"
 
 
-/* Reads the client's timeout from the query.  NGX_DECLINED: go on; else the
+/* Reads the client's timeout from the query.  NGX_DECLINED: continue; else the
  * request has been answered. */
 ngx_int_t ngx_http_symbolicate_job_query(ngx_http_symbolicate_lookup_t *lookup);
 
-/* The request is understood, and its work begins.  NGX_OK; NGX_DONE: it has
- * been answered; NGX_ERROR: too many are at work. */
+/* The request was parsed, and its work begins.  NGX_OK; NGX_DONE: it has been
+ * answered; NGX_ERROR: too many are in progress. */
 ngx_int_t ngx_http_symbolicate_job_begin(ngx_http_symbolicate_lookup_t *lookup);
 
-/* The answer is about to be sent: no job is needed any more. */
+/* The answer is about to be sent, so no job is needed. */
 void ngx_http_symbolicate_job_answered(ngx_http_symbolicate_lookup_t *lookup);
 
 /* The request ends; may run twice. */

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_lookup.c - the work of requests for symbols.
  *
- * What a path asks for, its body parsed, and what becomes of the request when
- * it ends; answer.c looks frames up and missing.c waits for modules.
+ * Matches the path, parses the body, and cleans up at the end of the request;
+ * answer.c looks frames up and missing.c waits for modules.
  */
 
 
@@ -31,13 +31,13 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* An arena beyond this, and beyond so many times the body, is no request of
- * ours but an attack. */
+/* An arena that exceeds this size, and also this multiple of the body, is an
+ * attack. */
 #define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
 
-/* Steps (base/steps.h): of a frame that is read in slices; of a byte of a body
- * that is read in one go, as jansson needs them. */
+/* Steps (base/steps.h): for a frame that is read in slices; for a byte of a
+ * body that jansson reads in one go. */
 #define NGX_SYMBOLICATE_READ_FRAME   50
 #define NGX_SYMBOLICATE_READ_BYTE    3
 
@@ -265,7 +265,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* The sources of the request take the place of the location's. */
+/* Uses the sources of the request instead of the location's. */
 static ngx_int_t
 ngx_http_symbolicate_parse_request_sources(
     ngx_http_symbolicate_lookup_t *lookup)
@@ -362,7 +362,7 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
     case SYM_LIMIT:
         message = sym_request_message(lookup->asked);
 
-        /* the arena goes before the reply is made */
+        /* the arena is freed before the reply is made */
 
         lookup->task.title.data = ngx_pnalloc(lookup->task.request->pool,
                                               message.len);

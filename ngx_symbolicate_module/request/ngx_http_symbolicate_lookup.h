@@ -16,7 +16,7 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* About what a frame of an answer takes, with its file and an inlined call. */
+/* Approximate bytes of a frame, with its file and an inlined call. */
 #define NGX_SYMBOLICATE_FRAME  320
 
 
@@ -28,7 +28,7 @@ typedef struct {
     ngx_http_symbolicate_task_t    task;        /* the first member */
     sym_request_stats_t           *stats;       /* the context's */
 
-    unsigned                       paused:1;    /* until all written is sent */
+    unsigned                       paused:1;    /* until all is sent */
 
     sym_api_call_t                 call;
     sym_arena_t                    arena;
@@ -37,7 +37,7 @@ typedef struct {
     ngx_http_symbolicate_store_t  *store;
     ngx_http_symbolicate_db_t     *db;
     sym_snapshot_t                *snapshot;
-    ngx_uint_t                     exchanges;   /* of the store, until now */
+    ngx_uint_t                     exchanges;   /* of the store, as last seen */
     ngx_uint_t                     restarts;    /* of the answer */
     sym_status_t                   result;      /* of the last slice */
     sym_error_t                    err;
@@ -46,30 +46,30 @@ typedef struct {
     ngx_http_symbolicate_request_sources_t  *request_sources;
                                                 /* sources of the request; NULL:
                                                  * the location's */
-    ngx_http_symbolicate_missing_t  *missing;   /* NULL: nothing was */
+    ngx_http_symbolicate_missing_t  *missing;   /* NULL: none missing */
 
     /* of APIs whose requests may outlive their clients, see job.c */
     sym_api_wait_t                 patience;
     ngx_msec_t                     deadline;    /* of the work */
-    ngx_event_t                    late;        /* the client waits no more */
-    unsigned                       counted:1;   /* among those at work */
+    ngx_event_t                    late;        /* the client timed out */
+    unsigned                       counted:1;   /* as a request at work */
     ngx_http_symbolicate_job_t    *job;         /* NULL: there is a client */
 } ngx_http_symbolicate_lookup_t;
 
 
-/* What a content handler returns. */
+/* A content handler. */
 ngx_int_t ngx_http_symbolicate_lookup_handler(ngx_http_request_t *r);
 
 /* A step. */
 ngx_int_t ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task);
 
-/* Of a work; may run twice. */
+/* The cleanup of a work; may run twice. */
 void ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task);
 
 /* The answer is complete, or an error that names modules. */
 void ngx_http_symbolicate_lookup_count(ngx_http_symbolicate_lookup_t *lookup);
 
-/* What an error of this status is counted as. */
+/* The counter of an error with this status. */
 sym_served_t ngx_http_symbolicate_lookup_served(ngx_uint_t status);
 
 

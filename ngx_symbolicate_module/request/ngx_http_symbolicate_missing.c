@@ -3,15 +3,16 @@
  * ngx_http_symbolicate_missing.c - a request waits for missing modules.
  *
  * This runs between the check of a request's modules and its answer.  Modules
- * without a record become pending fetches (pending.c), all at the same time,
- * each at one source after another.  When all are settled or the request's
- * time is over, the answer is written from a new snapshot of the store.
+ * without a record become pending fetches (pending.c).  They run in parallel,
+ * and each tries one source after another.  When all are settled or the
+ * request's time is over, the answer is written from a new snapshot of the
+ * store.
  *
- * A source is asked for the path with the canonical id and then, if that is
- * another path, for the one with the id as it was sent.  Each path has its own
- * outcome.  An object that its API tells all of has one list of paths, and one
- * outcome for that (variant.h).  The search ends at a module that names
- * functions; it continues after a poorer module, an absent one and a failure.
+ * Each source is queried for the path with the canonical id, then for the path
+ * with the id as sent, if that differs.  Each path has its own outcome.  An
+ * object that its API describes completely has one list of paths, with one
+ * outcome (variant.h).  The search ends at a module that names functions; it
+ * continues after a poorer module, an absent one or a failure.
  */
 
 
@@ -34,49 +35,47 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* A module that is ready may be evicted before it is looked at again; but not
- * for ever. */
+/* How often a search is repeated because its module was evicted before use. */
 #define NGX_SYMBOLICATE_TRIES   3
 
-/* seconds after which an answer that came too early may be asked for again */
+/* Retry-After, in seconds, of an answer without its pending modules */
 #define NGX_SYMBOLICATE_RETRY   1
 
-/* Modules of a request that go into the ledger, and frames that are counted for
+/* Most modules of a request in the ledger, and most frames that are counted for
  * them. */
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 
-/* Steps (base/steps.h) beside those of patterns: of a module, of a source that
- * is looked at, and of one that is asked.  The last source of a turn may take 2
- * million more than the turn has. */
+/* Steps (base/steps.h) besides those of patterns: for a module, for a source
+ * that is considered, and for one that is queried.  The last source of a turn
+ * may exceed the turn's steps by 2 million. */
 #define NGX_SYMBOLICATE_MODULE  20
 #define NGX_SYMBOLICATE_LOOK    20
 #define NGX_SYMBOLICATE_ASK     1500
 
-/* Steps that patterns of a request may take in all, besides so many for each
- * byte of its body. */
+/* Total steps for patterns of a request; each byte of its body adds some. */
 #define NGX_SYMBOLICATE_PATTERNS        2000000
 #define NGX_SYMBOLICATE_PATTERNS_RATIO  64
 
 #define NGX_SYMBOLICATE_NO_SEARCH  0xffffffff
 
 
-/* Steps: two a source, for the canonical id and the id as sent. */
+/* A search.  Each source takes two steps: the canonical id, the id as sent. */
 typedef struct {
-    uint16_t                       step;        /* that is to come */
-    unsigned                       skip:1;      /* the id as sent: the source
-                                                 * has said enough */
+    uint16_t                       step;        /* the next one */
+    unsigned                       skip:1;      /* skip the id as sent at the
+                                                 * current source */
     unsigned                       ready:1;     /* found, if only a poor one */
-    unsigned                       better:1;    /* there was one at the start */
-    unsigned                       waited:1;    /* for a source, until now */
-    unsigned                       tries:2;     /* so often was it begun */
-    unsigned                       queued:1;    /* sources are to be asked */
-    unsigned                       all:1;       /* at the same time */
+    unsigned                       better:1;    /* found at the start */
+    unsigned                       waited:1;    /* for a source, so far */
+    unsigned                       tries:2;     /* how often it was started */
+    unsigned                       queued:1;    /* sources are to be queried */
+    unsigned                       all:1;       /* all sources in parallel */
     unsigned                       upgrade:1;   /* ... for later requests */
-    unsigned                       taken:1;     /* by the present source, for
+    unsigned                       taken:1;     /* by the current source, for
                                                  * the canonical id */
-    uint16_t                       open;        /* sources that are asked at the
-                                                 * same time */
+    uint16_t                       open;        /* sources that are queried in
+                                                 * parallel */
     ngx_msec_t                     began;
     uint32_t                       next;        /* in the queue */
 } ngx_http_symbolicate_search_t;
@@ -86,20 +85,20 @@ struct ngx_http_symbolicate_missing_s {
     ngx_http_symbolicate_wait_t    wait;
     ngx_uint_t                     requested;   /* modules */
     ngx_uint_t                     failed;      /* modules */
-    ngx_uint_t                     late;        /* modules, when it was over */
-    time_t                         retry;       /* seconds until one that failed
-                                                 * may be asked for again */
+    ngx_uint_t                     late;        /* modules, at the end */
+    time_t                         retry;       /* seconds until a failed module
+                                                 * may be retried */
     ngx_http_symbolicate_search_t *searches;    /* one a need */
     uint32_t                       nsearches;
     uint32_t                       first;       /* of those that are queued */
     uint32_t                       last;
-    uint32_t                       next;        /* need to be looked at */
+    uint32_t                       next;        /* need to check next */
     uint64_t                       patterns;    /* steps of the request */
     unsigned                       active:1;    /* from the first step until all
-                                                 * is settled */
+                                                 * needs are settled */
     unsigned                       over:1;      /* the time is */
     ngx_msec_t                     end;
-    ngx_msec_t                     began;       /* the present waiting */
+    ngx_msec_t                     began;       /* start of the current wait */
 };
 
 
@@ -181,7 +180,7 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* A later round of the request may have further needs. */
+/* Makes room for the needs of a later round. */
 static ngx_int_t
 ngx_http_symbolicate_missing_grow(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t n)
@@ -226,7 +225,7 @@ ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_lookup_t *lookup,
 
     if (m >= modules + n) {
 
-        /* without what a later round wants the answer is poorer, no error */
+        /* without the needs of a later round the answer is poorer, but valid */
 
         missing->late++;
         return;
@@ -239,7 +238,7 @@ ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The search for a module has ended: so long was it waited for. */
+/* The search for a module has ended: adds its waiting time. */
 static void
 ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
@@ -259,7 +258,7 @@ ngx_http_symbolicate_missing_waited(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* It may come, but not for this answer. */
+/* The module is not waited for: it stays pending in this answer. */
 static void
 ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
     sym_need_t *m)
@@ -273,7 +272,7 @@ ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* True if the id as sent leads to places of a source that its canonical form does
+/* True if the id as sent leads to paths at a source that the canonical id does
  * not lead to. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_lookup_t *lookup,
@@ -301,7 +300,7 @@ ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The same of any source of the location. */
+/* Same for any source of the location. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_any_respelled(
     ngx_http_symbolicate_lookup_t *lookup, sym_need_t *m)
@@ -321,8 +320,8 @@ ngx_http_symbolicate_missing_any_respelled(
 }
 
 
-/* True if sources are to be asked for the module; what is known of it already
- * is noted. */
+/* True if sources should be queried for the module; records what is already
+ * known of it. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
     sym_need_t *m)
@@ -365,7 +364,7 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Sources are asked for it in a step of the request. */
+/* Queues the search, which queries sources in a later step of the request. */
 static void
 ngx_http_symbolicate_missing_queue(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
@@ -421,7 +420,7 @@ ngx_http_symbolicate_missing_begin(ngx_http_symbolicate_lookup_t *lookup,
     search->better = m->found == SYM_NEED_FOUND;
     search->all = m->is_thorough && !m->ref->is_either;
 
-    /* a poor module is answered with; better ones are fetched meanwhile */
+    /* the answer uses a poor module; better ones are fetched meanwhile */
 
     if (!m->ref->is_either && m->found == SYM_NEED_FOUND) {
         search->upgrade = 1;
@@ -435,8 +434,8 @@ ngx_http_symbolicate_missing_begin(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Looks at the needs, and asks sources for those that are missing, for as long
- * as a turn may take. */
+/* Checks the needs, and queries sources for the missing ones, within the limit
+ * of a turn. */
 static ngx_int_t
 ngx_http_symbolicate_missing_work(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -594,7 +593,7 @@ ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* All sources were asked, or enough of them. */
+/* All sources were queried, or enough of them. */
 static void
 ngx_http_symbolicate_missing_found(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
@@ -626,8 +625,8 @@ ngx_http_symbolicate_missing_found(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Keeps the worst outcome of the sources: a failure may pass, a malformed file
- * may be replaced. */
+/* Keeps the worst outcome of the sources: failures may be temporary, malformed
+ * files may be replaced. */
 static void
 ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i, sym_module_state_t state, uint32_t ttl, sym_str_t reason)
@@ -659,7 +658,7 @@ ngx_http_symbolicate_missing_weigh(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The text of a source link has one place only. */
+/* The text of a source link has only one path. */
 static ngx_int_t
 ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
     ngx_http_symbolicate_wait_t *wait, uint32_t i)
@@ -698,8 +697,8 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Whether the source may be asked for it.  Of its two steps the first finds
- * out. */
+/* Whether the source may have the module.  Only the first of its two steps
+ * checks this. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i, ngx_http_symbolicate_source_t *source, sym_need_t *m)
@@ -727,8 +726,8 @@ ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Asks the next source that may have the module.  NGX_DONE: no source is left;
- * NGX_AGAIN: not in this turn; else as ngx_http_symbolicate_pending(). */
+/* Queries the next source that may have the module.  NGX_DONE: no source is
+ * left; NGX_AGAIN: not in this turn; else as ngx_http_symbolicate_pending(). */
 static ngx_int_t
 ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     ngx_http_symbolicate_wait_t *wait, uint32_t i)
@@ -779,7 +778,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         source = (ngx_http_symbolicate_source_t *) lookup->policy->sources->elts
                  + step / 2;
 
-        /* it has no place for any file that such an artifact is made from */
+        /* it has no path for any file from which such an artifact is made */
 
         if (!(source->rules.files & ~m->without
               & sym_kind_files(m->kind, m->ref->type)))
@@ -839,7 +838,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* All sources at the same time: what each of them has is wanted. */
+/* Queries all sources in parallel: the files of each are needed. */
 static ngx_int_t
 ngx_http_symbolicate_missing_search_all(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
@@ -1018,10 +1017,9 @@ ngx_http_symbolicate_missing_resume(void *data)
 
 
 /*
- * The next request may need what the remaining sources have, even if the
- * present source never answers: so they are asked, too, for the canonical id
- * only.  No request waits for this, so it uses free places only, and no more
- * than a turn.
+ * The next request may need files of the remaining sources, even if the current
+ * source never answers.  So they are queried, too, for the canonical id only.
+ * No request waits for this, so it uses only free slots, and at most one turn.
  */
 static void
 ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
@@ -1035,7 +1033,7 @@ ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The request's time is over: what is there is answered, the fetches go on. */
+/* The request's time is over: it is answered, and the fetches continue. */
 static void
 ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 {
@@ -1103,8 +1101,8 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_lookup_t *lookup)
 
 
 /*
- * 503 that names each module and why.  The body is made here, while the request
- * is still in memory, and sent by task.c.
+ * Answers 503 with each module and its reason.  The body is made here, while
+ * the request is still in memory, and sent by task.c.
  */
 static ngx_int_t
 ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
@@ -1225,8 +1223,9 @@ ngx_http_symbolicate_missing_note_one(ngx_http_symbolicate_lookup_t *lookup,
 
 
 /*
- * Sources of requests are their clients', and not told of.  Of a request with
- * very many modules, those from some place on: another time it is another.
+ * Records the missing modules.  Sources of requests belong to the clients, so
+ * their modules are not recorded.  A request with very many modules records
+ * some of them, starting at a random one.
  */
 void
 ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup)

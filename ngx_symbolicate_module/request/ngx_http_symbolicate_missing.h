@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_missing.h - a request waits for what the store has not.
+ * ngx_http_symbolicate_missing.h - a request waits for missing modules.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_MISSING_H_INCLUDED_
@@ -14,24 +14,24 @@
 #include "request/ngx_http_symbolicate_lookup.h"
 
 
-/* The time that a request may wait: the location's, or less if the client says
- * so ("800ms", "5s").  NGX_ERROR: it says what is no time. */
+/* How long a request may wait: the location's time, or less if the client says
+ * so ("800ms", "5s").  NGX_ERROR: the client's time is invalid. */
 ngx_int_t ngx_http_symbolicate_missing_budget(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* Called when the store does not have all, and again while it is active.
- * NGX_OK: the answer may go on, what is not there is settled; NGX_AGAIN: there
- * is more to ask, in another turn; NGX_DONE: the request waits and will be run
- * again; NGX_ERROR: failed. */
+/* Called when the store lacks modules, and again while it is active.  NGX_OK:
+ * the answer may continue, missing modules are settled; NGX_AGAIN: more sources
+ * to query, in another turn; NGX_DONE: the request waits and will be run again;
+ * NGX_ERROR: failed. */
 ngx_int_t ngx_http_symbolicate_missing_step(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* True: there is more to ask, or to wait for. */
+/* True: there are more sources to query or to wait for. */
 ngx_uint_t ngx_http_symbolicate_missing_is_active(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* NGX_ERROR: the answer is an error, for modules failed.  To be called
- * before the store is looked at again: it may not have kept why they did. */
+/* NGX_ERROR: the answer is an error, because modules failed.  Call it before
+ * the next lookup in the store, which may lack the reasons. */
 ngx_int_t ngx_http_symbolicate_missing_verdict(
     ngx_http_symbolicate_lookup_t *lookup);
 
@@ -43,12 +43,12 @@ ngx_uint_t ngx_http_symbolicate_missing_some(
 ngx_int_t ngx_http_symbolicate_missing_headers(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* Gives up what waits; may run at any time, and twice. */
+/* Cancels all waiting; may run at any time, and twice. */
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup);
 
 
-/* The answer is complete, and lacks modules: notes them for the ledger, if it
- * is on. */
+/* The answer is complete: records its missing modules in the ledger, if that is
+ * on. */
 void ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup);
 
 

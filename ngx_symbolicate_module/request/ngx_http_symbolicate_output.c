@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_output.c - the windows that an answer is written to.
  *
- * What one request holds is bounded, and so is what all of a worker hold.  A
- * request that has reached the bound writes on when its client has taken what
- * is there.
+ * The buffers of a request are bounded, and those of all requests of a worker,
+ * too.  A request at its bound continues when its client has received the
+ * written text.
  */
 
 
@@ -19,17 +19,17 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Bytes to begin with: what a small request gets. */
+/* Size of the first buffer: enough for a small request. */
 #define NGX_SYMBOLICATE_FIRST   4096
 
-/* An answer up to this size, as most are, is sent by one call; a larger one is
+/* An answer up to this size is sent by one call, as most are; a larger one is
  * sent in parts of NGX_SYMBOLICATE_BUFFER. */
 #define NGX_SYMBOLICATE_WHOLE   (384 * 1024)
 
 /* Extra room for an unfinished frame when the request is at its limit. */
 #define NGX_SYMBOLICATE_REST    (16 * 1024)
 
-/* The most that one request holds of its answer; then it waits until that is
+/* Largest part of an answer that a request holds; then it waits until that is
  * sent.  A smaller answer has a Content-Length. */
 #define NGX_SYMBOLICATE_HELD    (4 * 1024 * 1024)
 
@@ -84,7 +84,7 @@ ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* The next window: another buffer of the answer. */
+/* Opens the next window, in another buffer of the answer. */
 static bool
 ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 {
@@ -160,8 +160,8 @@ ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 
 /*
  * Bytes of its answer that a request may hold: half of what the other requests
- * leave of the worker's limit.  Any number of clients that do not read share
- * that limit, and never keep a client waiting that reads.
+ * leave of the worker's limit.  So any number of clients that do not read share
+ * that limit, and never delay a client that reads.
  */
 static size_t
 ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
@@ -176,7 +176,7 @@ ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
     others = ngx_http_symbolicate_held - task->held;
     share = others < smcf->buffers ? (smcf->buffers - others) / 2 : 0;
 
-    /* nor do answers take all that is left for other requests */
+    /* answers must not take all memory that other requests may need */
 
     whole = task->memory.whole;
 
@@ -254,7 +254,7 @@ ngx_http_symbolicate_output_is_too_long(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Says of the window that is written how much of it is. */
+/* Ends the current window, and records its length. */
 void
 ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task)
 {
@@ -274,13 +274,13 @@ ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Frees what is written and not yet sent. */
+/* Frees text that is written but not yet sent. */
 static void
 ngx_http_symbolicate_output_give_up(ngx_http_symbolicate_task_t *task)
 {
     ngx_chain_t  *cl;
 
-    /* nginx takes the pool off a request that it frees */
+    /* nginx clears the pool of a request that it frees */
 
     while (task->first && task->request->pool) {
         cl = task->first;

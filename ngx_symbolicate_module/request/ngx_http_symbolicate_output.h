@@ -21,24 +21,24 @@
 #define NGX_SYMBOLICATE_BUFFER  (128 * 1024)
 
 
-/* task->out may be written to.  Where the worker's bound is reached it says
- * is_full; where the location's is, it fails. */
+/* task->out may be written to.  It sets is_full at the worker's bound; it fails
+ * at the location's. */
 void ngx_http_symbolicate_output_begin(ngx_http_symbolicate_task_t *task);
 
 /* Releases the text written so far for sending. */
 void ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task);
 
-/* All is written and closed: marks the last buffer. */
+/* The answer is complete and closed: marks the last buffer. */
 ngx_int_t ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task);
 
-/* Drops the text written so far, of which nothing was sent. */
+/* Drops the text written so far; none was sent. */
 void ngx_http_symbolicate_output_restart(ngx_http_symbolicate_task_t *task);
 
-/* A body that was written elsewhere, its last buffer marked, is the answer. */
+/* Uses a finished body as the answer; its last buffer is marked. */
 void ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
     ngx_chain_t *body);
 
-/* True: it is longer than symbolicate_max_answer. */
+/* True: the answer is longer than symbolicate_max_answer. */
 ngx_uint_t ngx_http_symbolicate_output_is_too_long(
     ngx_http_symbolicate_task_t *task);
 
@@ -46,7 +46,7 @@ ngx_uint_t ngx_http_symbolicate_output_is_too_long(
 void ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
     ngx_chain_t *cl);
 
-/* The request ends, and with it all its buffers; may run twice. */
+/* Frees all buffers at the end of the request; may run twice. */
 void ngx_http_symbolicate_output_drop(ngx_http_symbolicate_task_t *task);
 
 

@@ -2,12 +2,12 @@
 /*
  * ngx_http_symbolicate_proxy.c - symbol files of sources, for clients.
  *
- * Sources are asked one after the other, each by a fetch of its own.  A fetch
- * that ended with a file is kept until the client has it, for it has the
- * descriptor: of a temporary file without a name, or of the source's own file.
- * So the number of fetches and the size of a file bound the disk; the loader's
- * leases have no part in it.  A fetch that cannot be freed when its client goes
- * away is left to itself, and freed by its next event.
+ * Sources are queried one after the other, each by its own fetch.  A fetch that
+ * got a file is kept until the client has received it, because it owns the
+ * descriptor: of an unnamed temporary file, or of the source's own file.  So
+ * the limits on fetches and file size bound the disk space; loader leases are
+ * not involved.  A fetch that cannot be freed when its client goes away is
+ * freed by its next event.
  */
 
 
@@ -30,7 +30,7 @@
 typedef struct ngx_http_symbolicate_proxy_s  ngx_http_symbolicate_proxy_t;
 
 
-/* It may outlive its request. */
+/* A download, which may outlive its request. */
 typedef struct {
     ngx_http_symbolicate_proxy_t   *proxy;      /* NULL: its client has gone */
     ngx_http_symbolicate_fetch_t   *fetch;
@@ -45,8 +45,8 @@ struct ngx_http_symbolicate_proxy_s {
     sym_object_ref_t                 object;
     unsigned                        files;      /* a bit for each
                                                  * sym_source_file_t */
-    ngx_uint_t                      next;       /* source to be asked */
-    ngx_http_symbolicate_download_t  *download; /* NULL: of no source yet */
+    ngx_uint_t                      next;       /* next source to query */
+    ngx_http_symbolicate_download_t  *download; /* NULL: none so far */
     ngx_uint_t                      nreason;    /* of the first failure */
     u_char                          reason[SYM_RPC_REASON_MAX];
 };
@@ -88,7 +88,7 @@ static ngx_http_symbolicate_fetch_events_t
     ngx_http_symbolicate_proxy_done
 };
 
-/* Downloads of this worker, those included that their clients still read. */
+/* Downloads of this worker, including those that clients still read. */
 static ngx_uint_t  ngx_http_symbolicate_downloads;
 
 
@@ -148,8 +148,8 @@ ngx_http_symbolicate_proxy_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* A source has answered.  NGX_OK: it has the file; NGX_DECLINED: the next one
- * is to be asked. */
+/* A source has answered.  NGX_OK: it has the file; NGX_DECLINED: try the next
+ * one. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -183,7 +183,7 @@ ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* Asks the next source that may have the file. */
+/* Queries the next source that may have the file. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -348,7 +348,7 @@ ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task)
     out.buf = b;
     out.next = NULL;
 
-    /* nginx sends what is left */
+    /* nginx sends the rest */
 
     return ngx_http_output_filter(r, &out) == NGX_ERROR ? NGX_ERROR : NGX_OK;
 }
@@ -383,7 +383,7 @@ ngx_http_symbolicate_proxy_cleanup(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Not at once: nginx is in the midst of reading the body. */
+/* Deferred, because nginx is still reading the body. */
 static void
 ngx_http_symbolicate_proxy_more(void *data, off_t need)
 {

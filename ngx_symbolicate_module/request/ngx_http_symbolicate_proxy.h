@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_proxy.h - symbol files of sources, for clients.
  *
- * A file is fetched as one for the loader is, but goes neither to the loader
- * nor to the store: the client gets it as it came.
+ * Files are fetched as for the loader, but go neither to the loader nor to the
+ * store: the client gets them unchanged.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PROXY_H_INCLUDED_
@@ -17,7 +17,7 @@
 #include "api/registry.h"
 
 
-/* What a content handler returns.  path: of the file, as the API reads it. */
+/* A content handler.  path: of the file, as the API reads it. */
 ngx_int_t ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r,
     sym_str_t path);
 

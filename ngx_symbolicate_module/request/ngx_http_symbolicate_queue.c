@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_queue.c - turns of long requests.
  *
  * A worker runs one slice of one long request in a turn of its event loop,
- * round robin, so that a short request waits for one slice only, not for all
- * long requests.  Walks over a store take turns as well.
+ * round robin, so a short request waits for one slice, not for all long
+ * requests.  Walks over a store take turns as well.
  *
  * A limited number of long requests is admitted to the store at a time, since
  * each holds a reader slot; the others wait in a queue.  A request that waits
@@ -34,7 +34,7 @@ static ngx_uint_t   ngx_http_symbolicate_admitted;
 static ngx_event_t  ngx_http_symbolicate_turn_event;
 static ngx_event_t  ngx_http_symbolicate_keep_event;
 
-/* for nginx's debug log, which takes a timer's data for a connection */
+/* for nginx's debug log, which treats a timer's data as a connection */
 static ngx_connection_t  ngx_http_symbolicate_no_connection;
 
 
@@ -71,8 +71,8 @@ ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn)
     ngx_http_symbolicate_turn_event.log = ngx_cycle->log;
     ngx_post_event(&ngx_http_symbolicate_turn_event, &ngx_posted_next_events);
 
-    /* a worker that is told to quit leaves when no timer is left, and a request
-     * in the queue has none of its own */
+    /* a worker that shuts down exits when no timer is left, and a queued
+     * request has no timer */
 
     if (!ngx_http_symbolicate_keep_event.timer_set) {
         ngx_http_symbolicate_keep_event.log = ngx_cycle->log;
@@ -87,7 +87,7 @@ ngx_http_symbolicate_turn(ngx_event_t *ev)
     ngx_queue_t                  *q;
     ngx_http_symbolicate_turn_t  *turn;
 
-    /* empty: its tasks have left */
+    /* empty: its tasks were removed */
 
     if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         q = ngx_queue_head(&ngx_http_symbolicate_ready);

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_queue.h - turns of long requests and walks.
  *
- * The owner has the memory of its turn, and leaves the queue before it frees
- * it.
+ * The owner owns the memory of its turn, and must leave the queue before
+ * freeing it.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_QUEUE_H_INCLUDED_
@@ -24,19 +24,19 @@ typedef struct {
 } ngx_http_symbolicate_turn_t;
 
 
-/* run() is called when its turn has come, once.  In line already: stays where
- * it is. */
+/* Queues it: run() is called once, when its turn has come.  If it is queued
+ * already, it keeps its position. */
 void ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn);
 
-/* Takes it out of whatever queue it is in; may run twice. */
+/* Removes it from its queue, if any; may run twice. */
 void ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn);
 
-/* True: it is one of the few that may hold a view of a store for many turns;
- * false: it is put in line, and run() will be called. */
+/* True: it may hold a view of a store for many turns, as only a few may; false:
+ * it is queued, and run() will be called. */
 ngx_uint_t ngx_http_symbolicate_admit(ngx_http_symbolicate_turn_t *turn);
 
-/* Takes it out of whatever queue it is in, and lets the first in line be
- * admitted; may run twice. */
+/* Removes it from its queue, if any, and admits the first in line; may run
+ * twice. */
 void ngx_http_symbolicate_leave(ngx_http_symbolicate_turn_t *turn);
 
 

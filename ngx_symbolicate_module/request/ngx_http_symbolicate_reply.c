@@ -2,8 +2,7 @@
 /*
  * ngx_http_symbolicate_reply.c - methods, preflight, errors.
  *
- * What is answered without looking at symbols, word for word what clients of
- * the Mozilla service know.
+ * Answers that need no symbols, worded exactly as in Mozilla's service.
  */
 
 
@@ -162,7 +161,7 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, ngx_str_t *names,
         return ngx_http_symbolicate_empty(r);
     }
 
-    /* a preflight; filter.c adds what every answer has */
+    /* a preflight; filter.c adds the headers of every answer */
 
     ngx_str_set(&any, "*");
     h = ngx_http_symbolicate_find_header(r, "Access-Control-Request-Headers");

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_reply.h - methods, preflight, errors, short bodies.
  *
- * Bodies are of the request's pool.
+ * Bodies are allocated from the request's pool.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REPLY_H_INCLUDED_
@@ -16,11 +16,11 @@
 #include "json/out.h"
 
 
-/* A header of the request; NULL: it has none of this name. */
+/* Finds a header of the request; NULL: not found. */
 ngx_table_elt_t *ngx_http_symbolicate_find_header(ngx_http_request_t *r,
     const char *name);
 
-/* Of the answer; the texts live as long as the request. */
+/* Adds a header to the answer; the texts must live as long as the request. */
 ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
     const char *name, const char *value, size_t len);
 
@@ -29,11 +29,11 @@ ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_method(ngx_http_request_t *r,
     ngx_uint_t methods, ngx_uint_t cors);
 
-/* A body of at most `size` bytes, to be written to `out`; NULL: no memory. */
+/* Begins a body of at most `size` bytes, in `out`; NULL: no memory. */
 ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
     size_t size, sym_out_t *out);
 
-/* NGX_ERROR: it had no room. */
+/* NGX_ERROR: the body did not fit. */
 ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
     ngx_chain_t *body, sym_out_t *out);
 
@@ -53,13 +53,13 @@ void ngx_http_symbolicate_growing_begin(ngx_http_symbolicate_growing_t *growing,
 ngx_chain_t *ngx_http_symbolicate_growing_end(
     ngx_http_symbolicate_growing_t *growing, sym_out_t *out);
 
-/* As the API of the location writes it, or {"title": "...", "description":
- * "..."}; *type: its content type.  NULL: no memory. */
+/* The body of an error as the location's API writes it, or {"title": "...",
+ * "description": "..."}; *type: its content type.  NULL: no memory. */
 ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
     ngx_uint_t status, sym_str_t title, const char *description,
     const char **type);
 
-/* Both return what a content handler returns. */
+/* Both return a content handler's result. */
 ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
     ngx_uint_t status, sym_str_t title, const char *description);
 ngx_int_t ngx_http_symbolicate_send_body(ngx_http_request_t *r,
@@ -72,14 +72,14 @@ ngx_int_t ngx_http_symbolicate_send_plain(ngx_http_request_t *r,
 #define NGX_SYMBOLICATE_JSON  "application/json"
 
 /* Sends the header as it has been set, and bytes that outlive the request.
- * Returns what a content handler returns. */
+ * Returns a content handler's result. */
 ngx_int_t ngx_http_symbolicate_send_bytes(ngx_http_request_t *r,
     ngx_str_t *bytes);
 
-/* The content type with its parameters, which stays (RFC 9110, 8.3). */
+/* Sets the content type, and keeps its parameters (RFC 9110, 8.3). */
 void ngx_http_symbolicate_name_type(ngx_http_request_t *r, const char *type);
 
-/* length: -1: not known. */
+/* length: -1: unknown. */
 void ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
     off_t length);
 

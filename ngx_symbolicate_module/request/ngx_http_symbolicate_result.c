@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_result.c - results of requests that outlived their
  * clients.
  *
- * The result is copied out of the table of jobs by parts, so a client that does
- * not read holds nothing of the table.
+ * The result is copied from the table of jobs in parts, so a client that does
+ * not read blocks no entry of the table.
  */
 
 
@@ -22,7 +22,7 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Seconds after which a client should ask again, as Symbolicator says. */
+/* Seconds after which a client should poll again, as in Symbolicator. */
 #define NGX_SYMBOLICATE_RETRY_AFTER  30
 
 
@@ -34,7 +34,7 @@ typedef struct {
     sym_job_cursor_t                  cursor;
     ngx_event_t                       late;
     unsigned                          reading:1;
-    unsigned                          over:1;   /* the client waits no more */
+    unsigned                          over:1;   /* the client timed out */
 } ngx_http_symbolicate_result_t;
 
 
@@ -203,7 +203,7 @@ ngx_http_symbolicate_result_wait(ngx_http_symbolicate_result_t *result)
     ev->data = result;
     ev->log = result->task.request->connection->log;
 
-    /* no job lasts longer than a timer may */
+    /* no job lasts longer than the longest timer */
 
     ngx_add_timer(ev, (ngx_msec_t) ngx_min(result->patience.timeout_s, 86400)
                       * 1000);

@@ -15,7 +15,7 @@
 #include "jobs/jobs.h"
 
 
-/* What a content handler returns.  id: as the path has it. */
+/* A content handler.  id: as in the path. */
 ngx_int_t ngx_http_symbolicate_result_handler(ngx_http_request_t *r,
     sym_str_t id);
 

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_send.c - the answer is given to the output filters.
+ * ngx_http_symbolicate_send.c - passes the answer to the output filters.
  *
- * A large one goes one buffer a turn: compressing, encrypting or copying some
- * megabytes to a fast client at once would hold up everybody else.  One that is
- * larger than what a request may hold is sent by parts, each written when the
- * one before it is sent: its length is not known when it begins.
+ * A large one is sent one buffer a turn: compressing, encrypting or copying
+ * megabytes to a fast client at once would delay all other clients.  An answer
+ * that exceeds the limit of a request is sent in parts, each written after the
+ * previous one is sent.  Its length is unknown at its beginning.
  */
 
 
@@ -59,8 +59,8 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_task_t *task)
             task->last = NULL;
         }
 
-        /* kept back for more (postpone_output) it would be waited for in vain:
-         * the socket is writable already */
+        /* if it were held back for more (postpone_output), no event would
+         * follow: the socket is already writable */
         cl->buf->flush = (task->first != NULL || !task->complete);
 
         rc = ngx_http_output_filter(r, cl);
@@ -70,7 +70,7 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_task_t *task)
         }
 
         if (task->first == NULL && task->complete) {
-            return NGX_OK;          /* nginx sends what is left */
+            return NGX_OK;          /* nginx sends the rest */
         }
 
         ngx_chain_update_chains(r->pool, &task->free, &task->busy, &cl,
@@ -81,7 +81,7 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_task_t *task)
         return ngx_http_symbolicate_wait_write(task);
     }
 
-    /* what is sent is not kept until the slowest client has it all */
+    /* frees sent buffers before a slow client has the whole answer */
 
     while (task->free) {
         cl = task->free;
@@ -188,7 +188,7 @@ ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
                                 (ngx_buf_tag_t) &ngx_http_symbolicate_module);
     }
 
-    /* limit_rate's timer stays: it alone ends the delay */
+    /* limit_rate's timer stays: nothing else ends the delay */
 
     if (task->busy == NULL && wev->timer_set && !wev->delayed) {
         ngx_del_timer(wev);

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_send.h - the answer is given to the output filters.
+ * ngx_http_symbolicate_send.h - passes the answer to the output filters.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_SEND_H_INCLUDED_

@@ -3,7 +3,7 @@
  * ngx_http_symbolicate_task.c - the life of a request.
  *
  * One driver moves a task from step to step.  A short request goes through all
- * of them in the event that brought the end of its body; a long one gives way
+ * of them in the event that brought the end of its body; a long one yields
  * after each slice and is called again from the queue.
  */
 
@@ -97,7 +97,7 @@ ngx_http_symbolicate_task_read(ngx_http_symbolicate_task_t *task)
 
     r = task->request;
 
-    /* a body that fits a buffer is then parsed where it was received */
+    /* so a body that fits a buffer is parsed in place */
     r->request_body_in_single_buf = 1;
 
     rc = ngx_http_read_client_request_body(r, ngx_http_symbolicate_task_body);
@@ -117,14 +117,14 @@ ngx_http_symbolicate_task_body(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    /* a part of another page has no body */
+    /* an included part of another page has no body */
 
     if (r->request_body == NULL && !ctx->task->is_query) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
         return;
     }
 
-    /* notices a client that goes away while its request waits in the queue */
+    /* detects a client that disconnects while its request is queued */
 
     r->read_event_handler = ngx_http_test_reading;
     r->write_event_handler = ngx_http_request_empty_handler;
@@ -279,8 +279,8 @@ ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* The client has part of an answer that cannot go on: without its last chunk it
- * is known to be no whole one. */
+/* The client has part of an answer that cannot be completed: the missing last
+ * chunk shows that. */
 static void
 ngx_http_symbolicate_task_cut(ngx_http_symbolicate_task_t *task)
 {
@@ -343,7 +343,7 @@ ngx_http_symbolicate_fail_memory(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Whatever a request holds that its pool does not free; may run twice. */
+/* Frees what the request's pool does not; may run twice. */
 static void
 ngx_http_symbolicate_task_cleanup(void *data)
 {

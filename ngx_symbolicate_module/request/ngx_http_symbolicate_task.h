@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_task.h - a request as a task of a few steps.
  *
  * read -> prepare -> run -> send: the kind of work defines the steps, the task
- * has what all kinds need: turns, a body, an answer, an error, a cleanup.  A
- * task is allocated from the pool of its request, as the first member of its
- * work's own structure.
+ * has the common parts: turns, a body, an answer, an error, a cleanup.  A task
+ * is allocated from the pool of its request, as the first member of its work's
+ * own structure.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_TASK_H_INCLUDED_
@@ -49,17 +49,17 @@ typedef ngx_int_t (*ngx_http_symbolicate_step_pt)(
 typedef struct {
     ngx_http_symbolicate_step_pt   steps[ngx_http_symbolicate_steps];
 
-    /* adds headers to the answer or, if task->status is set, to an error that
-     * has a body of its own; NGX_OK or NGX_ERROR */
+    /* adds headers to the answer or, if task->status is set, to an error with
+     * its own body; NGX_OK or NGX_ERROR */
     ngx_int_t                    (*headers)(ngx_http_symbolicate_task_t *task);
 
     /* called for an error, with its task->status */
     void                         (*failed)(ngx_http_symbolicate_task_t *task);
 
-    /* frees all that the pool does not; may run twice */
+    /* frees what the pool does not; may run twice */
     void                         (*cleanup)(ngx_http_symbolicate_task_t *task);
 
-    /* takes an error in place of a client, of a request that has none */
+    /* receives the error of a request without a client */
     void                         (*error)(ngx_http_symbolicate_task_t *task);
 } ngx_http_symbolicate_work_t;
 
@@ -70,7 +70,7 @@ struct ngx_http_symbolicate_task_s {
     ngx_http_symbolicate_ctx_t    *ctx;
     ngx_uint_t                     step;
     ngx_http_symbolicate_turn_t    turn;
-    ngx_msec_t                     budget;      /* to wait for others */
+    ngx_msec_t                     budget;      /* time to wait for others */
 
     unsigned                       is_query:1;  /* the arguments are the body */
     unsigned                       header_sent:1;
@@ -85,7 +85,7 @@ struct ngx_http_symbolicate_task_s {
     size_t                         expected;    /* estimate of its bytes */
     ngx_chain_t                   *first;       /* not yet in the filters */
     ngx_chain_t                   *last;
-    ngx_chain_t                   *busy;        /* there, not yet sent */
+    ngx_chain_t                   *busy;        /* in filters, not sent */
     ngx_chain_t                   *free;
     size_t                         held;        /* bytes of all their buffers */
 
@@ -93,7 +93,7 @@ struct ngx_http_symbolicate_task_s {
     ngx_uint_t                     status;
     sym_str_t                      title;
     const char                    *description;
-    ngx_chain_t                   *error_body;  /* NULL: made of these two */
+    ngx_chain_t                   *error_body;  /* NULL: made from these two */
 };
 
 
@@ -102,7 +102,7 @@ struct ngx_http_symbolicate_task_s {
 void *ngx_http_symbolicate_task_create(ngx_http_request_t *r, size_t size,
     const ngx_http_symbolicate_work_t *work);
 
-/* For content handlers to return: runs the task when the body has come. */
+/* Reads the body, then runs the task; returns a content handler's result. */
 ngx_int_t ngx_http_symbolicate_task_read(ngx_http_symbolicate_task_t *task);
 
 /* Discards the body, and runs the task at once. */
@@ -111,8 +111,8 @@ ngx_int_t ngx_http_symbolicate_task_start(ngx_http_symbolicate_task_t *task);
 /* The task may have been freed when it returns. */
 void ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task);
 
-/* Ends the task: a body of JSON goes to the client instead of its answer.
- * NULL: there was no memory for it. */
+/* Ends the task: the client gets this JSON body instead of an answer.  NULL:
+ * there was no memory for it. */
 void ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
     ngx_chain_t *body);
 
@@ -124,11 +124,11 @@ void ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task);
 ngx_int_t ngx_http_symbolicate_fail(ngx_http_symbolicate_task_t *task,
     ngx_uint_t status, sym_str_t title, const char *description);
 
-/* The same after a charge that task->memory refused: 413 for what no request
- * may have, or 503, to be tried again. */
+/* Same after task->memory refused a charge: 413 if it exceeds the limit of
+ * every request, or 503 for a retry. */
 ngx_int_t ngx_http_symbolicate_fail_memory(ngx_http_symbolicate_task_t *task);
 
-/* The context of a request, which it creates at need; NULL: out of memory. */
+/* Finds or creates the context of a request; NULL: out of memory. */
 ngx_http_symbolicate_ctx_t *ngx_http_symbolicate_ctx_get(
     ngx_http_request_t *r);
 

@@ -1,9 +1,9 @@
 
 /*
- * ngx_http_symbolicate_denied.h - hosts of requests' sources that kept failing.
+ * ngx_http_symbolicate_denied.h - hosts of request sources that kept failing.
  *
  * All workers share one list of them (sources/deny_list.h), which outlives
- * reloads.  The file of an attempt at such a host is not asked for.
+ * reloads.  Files at such a host are not requested.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_DENIED_H_INCLUDED_
@@ -22,34 +22,34 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Longest outcome of an attempt that is left out: see below. */
+/* Longest outcome of a skipped attempt: see below. */
 #define NGX_SYMBOLICATE_BLOCKED_MAX  64
 
 
-/* The list of all workers; nothing, if no location takes requests' sources. */
+/* Sets up the list, if a location allows request sources. */
 ngx_int_t ngx_http_symbolicate_denied_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 void ngx_http_symbolicate_denied_process(
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* True: the host is blocked; *outcome (of NGX_SYMBOLICATE_BLOCKED_MAX bytes) is
- * what the attempt ends with, as protocol/attempts.h has it. */
+/* True: the host is blocked; *outcome (NGX_SYMBOLICATE_BLOCKED_MAX bytes) is
+ * the outcome of the attempt, in the form of protocol/attempts.h. */
 ngx_uint_t ngx_http_symbolicate_denied_is(
     ngx_http_symbolicate_request_sources_conf_t *conf,
     const sym_request_source_t *source,
     const sym_url_t *url, ngx_str_t *outcome);
 
-/* The attempt at the host has failed. */
+/* Records a failed attempt at the host. */
 void ngx_http_symbolicate_denied_count(
     ngx_http_symbolicate_request_sources_conf_t *conf,
     const sym_request_source_t *source, const sym_url_t *url,
     ngx_str_t *outcome,
     ngx_msec_t msec);
 
-/* How many are blocked; NGX_DECLINED: there is no list. */
+/* The number of blocked hosts; NGX_DECLINED: there is no list. */
 ngx_int_t ngx_http_symbolicate_denied_hosts(uint32_t *n);
 
-/* A JSON array of them; nothing, if no host is blocked. */
+/* A JSON array of the blocked hosts; nothing if there are none. */
 #define NGX_SYMBOLICATE_BLOCKED_TEXT  SYM_DENY_TEXT_MAX
 
 void ngx_http_symbolicate_denied_write(sym_out_t *out);

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_attempt.c - the ends of an attempt, and
- * what is shown of it.
+ * ngx_http_symbolicate_request_source_attempt.c - ends an attempt, and sets its
+ * visible URL.
  */
 
 
@@ -61,8 +61,8 @@ ngx_http_symbolicate_request_source_restricted(
 
 
 /*
- * The host of the source, wherever it leads to: as in Symbolicator.
- * NGX_DECLINED: it is not blocked.
+ * Checks the host of the source, wherever its redirects lead, as in
+ * Symbolicator.  NGX_DECLINED: it is not blocked.
  */
 ngx_int_t
 ngx_http_symbolicate_request_source_check_host(
@@ -93,7 +93,7 @@ ngx_http_symbolicate_request_source_check_host(
 }
 
 
-/* What is shown in logs, answers and the store is a line of words. */
+/* The URL is one word in lines of logs, answers and the store. */
 ngx_int_t
 ngx_http_symbolicate_request_source_show(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t shown)
@@ -126,7 +126,7 @@ ngx_http_symbolicate_request_source_show(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Answers that are no files are kept in memory. */
+/* Answers that are not files are kept in memory. */
 ngx_int_t
 ngx_http_symbolicate_request_source_read(
     ngx_http_symbolicate_request_attempt_t *g,

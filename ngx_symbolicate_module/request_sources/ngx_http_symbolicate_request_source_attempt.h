@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_attempt.h - the ends of an attempt at a
- * source of a request.
+ * ngx_http_symbolicate_request_source_attempt.h - ends an attempt at a request
+ * source.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_ATTEMPT_H_INCLUDED_
@@ -22,21 +22,21 @@ ngx_str_t ngx_http_symbolicate_request_source_str(sym_str_t s);
 ngx_int_t ngx_http_symbolicate_request_source_stop(
     ngx_http_symbolicate_request_attempt_t *g, const char *trouble);
 
-/* The same: the address is not one that may be asked. */
+/* Same, because the address is not allowed. */
 ngx_int_t ngx_http_symbolicate_request_source_restricted(
     ngx_http_symbolicate_request_attempt_t *g);
 
-/* Ends the attempt if the host of the source is blocked, wherever it leads to,
- * as in Symbolicator.  NGX_DECLINED: it is not blocked. */
+/* Ends the attempt if the host of the source is blocked, wherever its redirects
+ * lead, as in Symbolicator.  NGX_DECLINED: it is not blocked. */
 ngx_int_t ngx_http_symbolicate_request_source_check_host(
     ngx_http_symbolicate_request_attempt_t *g);
 
-/* Sets fetch->url: what logs, answers and the store show, a line of words. */
+/* Sets fetch->url, as shown in logs, answers and the store: as one word. */
 ngx_int_t ngx_http_symbolicate_request_source_show(
     ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t shown);
 
-/* The answer to the next request is no file, and is kept in memory. */
+/* The answer to the next request is not a file, and is kept in memory. */
 ngx_int_t ngx_http_symbolicate_request_source_read(
     ngx_http_symbolicate_request_attempt_t *g,
     ngx_http_symbolicate_request_source_step_e step);

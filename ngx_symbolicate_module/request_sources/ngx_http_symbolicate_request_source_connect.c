@@ -1,12 +1,12 @@
 
 /*
- * ngx_http_symbolicate_request_source_connect.c - the address of a source of a
- * request.
+ * ngx_http_symbolicate_request_source_connect.c - checks the address of a
+ * request source.
  *
  * A client may name any host, so each address of a host is checked after it was
- * resolved, and the connection is made to the very address that was checked:
- * the internal location passes the request to a literal address.  The host's
- * name stays in the Host header, in the TLS handshake and in the check of the
+ * resolved.  The connection is made to the address that was checked: the
+ * internal location passes the request to a literal address.  The host's name
+ * stays in the Host header, in the TLS handshake and in the check of the
  * certificate.
  */
 
@@ -203,7 +203,7 @@ ngx_http_symbolicate_request_source_resolved(ngx_resolver_ctx_t *ctx)
 }
 
 
-/* Begins to ask for g->url. */
+/* Begins the request for g->url. */
 ngx_int_t
 ngx_http_symbolicate_request_source_ask(
     ngx_http_symbolicate_request_attempt_t *g)

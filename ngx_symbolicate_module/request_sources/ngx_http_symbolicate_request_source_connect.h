@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_connect.h - the address of a source of a
- * request.
+ * ngx_http_symbolicate_request_source_connect.h - checks the address of a
+ * request source.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_CONNECT_H_INCLUDED_
@@ -15,7 +15,7 @@
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* Begins to ask for g->url, or ends the attempt. */
+/* Begins the request for g->url, or ends the attempt. */
 ngx_int_t ngx_http_symbolicate_request_source_ask(
     ngx_http_symbolicate_request_attempt_t *g);
 

@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_request_source_fetch.c - the transport of sources of
- * requests.
+ * ngx_http_symbolicate_request_source_fetch.c - the transport of request
+ * sources.
  *
- * A redirect is another request, whose address is checked as the first one's
- * was (request_source_connect.c), and carries credentials only if it stays at
+ * A redirect is another request.  Its address is checked like the first one's
+ * (request_source_connect.c), and it carries credentials only if it stays at
  * its origin.  The types of sources are rows: request_source_http.c and so on.
  */
 
@@ -116,8 +116,8 @@ ngx_http_symbolicate_request_source_outcome(ngx_http_symbolicate_fetch_t *fetch,
 
 
 /*
- * A refusal is an answer, and what this server refuses or has no room for is
- * not the host's fault.
+ * Counts a failure of the host.  A refusal is an answer, so it does not count;
+ * nor do limits and checks of this server.
  */
 static void
 ngx_http_symbolicate_request_source_failed(ngx_http_symbolicate_fetch_t *fetch,
@@ -308,8 +308,8 @@ ngx_http_symbolicate_request_source_trouble(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Azure answers a request without credentials with a redirect to its page for
- * them, which would be taken for a file. */
+/* Azure redirects a request without credentials to its login page, which would
+ * be mistaken for a file. */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_is_login(
     ngx_http_symbolicate_request_attempt_t *g)

@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_request_source_gcs.c - buckets of Google's storage that
  * a request names.
  *
- * A token is got in exchange for the key of a service account; one signature is
- * made in a turn of the event loop.
+ * The key of a service account is exchanged for a token.  Each turn of the
+ * event loop makes one signature.
  */
 
 
@@ -31,7 +31,7 @@
 static sym_google_tokens_t  *ngx_http_symbolicate_request_source_tokens;
 
 
-/* Attempts that wait for their turn to sign, and for tokens. */
+/* Attempts that wait to sign, and attempts that wait for tokens. */
 static ngx_queue_t  ngx_http_symbolicate_request_source_unsigned;
 static ngx_queue_t  ngx_http_symbolicate_request_source_asking;
 static ngx_event_t  ngx_http_symbolicate_request_source_signing;
@@ -42,7 +42,7 @@ static ngx_int_t ngx_http_symbolicate_request_source_exchange(
     ngx_http_symbolicate_request_attempt_t *g);
 
 
-/* The token and its grant, but for what nginx has sent. */
+/* Wipes the token and its grant, but not the copies in nginx's buffers. */
 static void
 ngx_http_symbolicate_request_source_wipe(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -60,7 +60,7 @@ ngx_http_symbolicate_request_source_wipe(
 }
 
 
-/* Ends the attempt, which did not get as far as the file. */
+/* Ends the attempt before its request for the file. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_no_token(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -98,8 +98,8 @@ ngx_http_symbolicate_request_source_next(void)
 }
 
 
-/* The attempt waits for its turn to sign, and for the answer to another attempt
- * with the same key. */
+/* Queues the attempt until its turn to sign, and until another attempt with the
+ * same key has its answer. */
 static void
 ngx_http_symbolicate_request_source_enqueue(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -117,7 +117,7 @@ ngx_http_symbolicate_request_source_enqueue(
 }
 
 
-/* The attempt has ended, or its token has come. */
+/* Dequeues an attempt that has ended, or has its token. */
 static void
 ngx_http_symbolicate_request_source_dequeue(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -133,7 +133,7 @@ ngx_http_symbolicate_request_source_dequeue(
 }
 
 
-/* Asks for the file at the place, or first for a token. */
+/* Requests the file at the place, or a token first. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_try_google(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -195,7 +195,7 @@ ngx_http_symbolicate_request_source_is_asking(sym_sha256_t *key)
 }
 
 
-/* The attempts that wait are downloads, of which there are few. */
+/* Signs for one attempt.  Few wait, because they are downloads. */
 static void
 ngx_http_symbolicate_request_source_turn(ngx_event_t *ev)
 {
@@ -228,7 +228,7 @@ ngx_http_symbolicate_request_source_turn(ngx_event_t *ev)
 }
 
 
-/* The key cannot be used: now, or at all. */
+/* Ends the attempt: its key cannot be used now (why is NULL), or at all. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_refused(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -246,7 +246,7 @@ ngx_http_symbolicate_request_source_refused(
 }
 
 
-/* For as long as a failed module is not looked for again. */
+/* Refuses the key for as long as a failed module is not retried. */
 static void
 ngx_http_symbolicate_request_source_refuse(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -257,7 +257,7 @@ ngx_http_symbolicate_request_source_refuse(
 }
 
 
-/* Asks for a token, unless another attempt has got one, or none. */
+/* Requests a token, unless another attempt has got one, or has failed. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_exchange(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -316,7 +316,7 @@ ngx_http_symbolicate_request_source_exchange(
 }
 
 
-/* The token has come; NGX_DECLINED: the attempt ends. */
+/* Handles the token's answer; NGX_DECLINED: the attempt ends. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_answered(
     ngx_http_symbolicate_request_attempt_t *g,

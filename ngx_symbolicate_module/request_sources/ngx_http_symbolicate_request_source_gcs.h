@@ -18,7 +18,7 @@
 extern const ngx_http_symbolicate_request_source_kind_t
     ngx_http_symbolicate_request_source_gcs;
 
-/* The attempt waits for no token any more, and needs none; may run twice. */
+/* The attempt no longer waits for a token, or needs one; may run twice. */
 void ngx_http_symbolicate_request_source_gcs_cancel(
     ngx_http_symbolicate_request_attempt_t *g);
 

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_headers.c - the headers of a request to
- * a source of a request.
+ * ngx_http_symbolicate_request_source_headers.c - the headers of a request to a
+ * request source.
  */
 
 
@@ -82,8 +82,8 @@ ngx_http_symbolicate_request_source_add_bearer(
 }
 
 
-/* Copies that live as long as the requests that have them: one, however many
- * attempts and redirects there are. */
+/* Copies the header values once for all attempts and redirects; they live as
+ * long as the requests that use them. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_copy_values(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -115,7 +115,7 @@ ngx_http_symbolicate_request_source_copy_values(
 }
 
 
-/* What only the source's own origin may see. */
+/* Adds headers that only the source's own origin may see. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_add_own(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -190,7 +190,7 @@ ngx_http_symbolicate_request_source_headers(
         return NGX_ERROR;
     }
 
-    /* the loader unpacks one layer, which is the file's own */
+    /* the loader unpacks only one layer of compression: the file's own */
 
     if (ngx_http_symbolicate_request_source_add(g, "Accept-Encoding",
                                                 SYM_STR("identity"))

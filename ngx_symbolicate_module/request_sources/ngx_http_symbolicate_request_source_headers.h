@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_headers.h - the headers of a request to
- * a source of a request.
+ * ngx_http_symbolicate_request_source_headers.h - the headers of a request to a
+ * request source.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_HEADERS_H_INCLUDED_

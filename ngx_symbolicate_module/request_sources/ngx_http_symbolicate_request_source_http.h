@@ -18,7 +18,7 @@
 extern const ngx_http_symbolicate_request_source_kind_t
     ngx_http_symbolicate_request_source_http;
 
-/* Asks for the file at the place, unless its host is blocked. */
+/* Requests the file at the place, unless its host is blocked. */
 ngx_int_t ngx_http_symbolicate_request_source_try_http(
     ngx_http_symbolicate_request_attempt_t *g,
     const sym_request_source_t *source,

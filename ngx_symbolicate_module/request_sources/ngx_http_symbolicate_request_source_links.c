@@ -18,7 +18,7 @@
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* The text of a source link: the object has its URL. */
+/* Requests the text of a source link, whose URL is in the object. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_try_link(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -63,7 +63,7 @@ ngx_http_symbolicate_request_source_try_link(
 }
 
 
-/* Headers are for some places only, as the request says. */
+/* The request limits headers to some URL patterns. */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_is_trusted(
     ngx_http_symbolicate_request_attempt_t *g,

@@ -23,8 +23,8 @@
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* Asks for the file of the list that is of the attempt's type.  NGX_DECLINED:
- * the list has no such file. */
+/* Requests the file in the list that has the attempt's type.  NGX_DECLINED: the
+ * list has no such file. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_pick(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -61,7 +61,7 @@ ngx_http_symbolicate_request_source_pick(
 }
 
 
-/* The list is asked for once in a fetch, before the first file. */
+/* The list is requested once in a fetch, before the first file. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_try_sentry(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -110,7 +110,7 @@ ngx_http_symbolicate_request_source_try_sentry(
 }
 
 
-/* The list has come; NGX_DECLINED: the attempt ends. */
+/* Handles the list; NGX_DECLINED: the attempt ends. */
 static ngx_int_t
 ngx_http_symbolicate_request_sources_list(
     ngx_http_symbolicate_request_attempt_t *g,

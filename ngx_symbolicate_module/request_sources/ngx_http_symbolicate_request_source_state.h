@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_state.h - an attempt at a source of a
- * request, as its files know it.
+ * ngx_http_symbolicate_request_source_state.h - the structure of an attempt at
+ * a request source, for its own files.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_STATE_H_INCLUDED_
@@ -21,11 +21,11 @@
 #include "download/ngx_http_symbolicate_fetch_state.h"
 
 
-/* Of the texts of one fetch, all its attempts and redirects together. */
+/* Most bytes of texts in a fetch, with all its attempts and redirects. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_TEXTS   (4 * 1024 * 1024)
 
 
-/* What the subrequest under way asks for. */
+/* The purpose of the current subrequest. */
 typedef enum {
     ngx_http_symbolicate_request_source_file = 0,
     ngx_http_symbolicate_request_source_files,
@@ -33,16 +33,16 @@ typedef enum {
 } ngx_http_symbolicate_request_source_step_e;
 
 
-/* A type of sources.  NULL: nothing is to be done. */
+/* Functions of a source type.  NULL: nothing to do. */
 typedef struct {
 
-    /* Begins to ask for a file; place: where it is, of a type that has_places.
+    /* Begins to request a file; place: where it is, if the type has_places.
      * NGX_DECLINED: the source has no such file. */
     ngx_int_t                     (*try)(
             ngx_http_symbolicate_request_attempt_t *g,
         const sym_request_source_t *source, sym_request_source_place_t *place);
 
-    /* Adds what proves who asks to the headers of the next request. */
+    /* Adds credentials to the headers of the next request. */
     ngx_int_t                     (*add_keys)(
         ngx_http_symbolicate_request_attempt_t *g,
         const sym_request_source_t *source);
@@ -52,14 +52,14 @@ typedef struct {
         ngx_http_symbolicate_request_attempt_t *g,
         const sym_request_source_t *source);
 
-    /* An answer that is no file has come, in g->text; NGX_DECLINED: the attempt
-     * ends. */
+    /* Handles an answer that is not a file, in g->text; NGX_DECLINED: the
+     * attempt ends. */
     ngx_int_t                     (*answered)(
         ngx_http_symbolicate_request_attempt_t *g, ngx_uint_t is_whole);
-    size_t                          max;        /* bytes of such an answer */
+    size_t                          max;        /* most bytes of it */
     const char                     *too_long;
 
-    /* The source refused the request. */
+    /* Called when the source refused the request. */
     void                          (*refused)(
         ngx_http_symbolicate_request_attempt_t *g,
         const sym_request_source_t *source);
@@ -73,25 +73,25 @@ struct ngx_http_symbolicate_request_attempt_s {
     const ngx_http_symbolicate_request_source_kind_t  *kind;
                                                 /* of the attempt */
     sym_arena_t                     arena;
-    sym_url_t                       first;      /* the credentials are for its
-                                                 * origin */
+    sym_url_t                       first;      /* credentials are sent only to
+                                                 * its origin */
     sym_url_t                       url;        /* under way */
 
-    ngx_resolver_ctx_t             *resolving;  /* NULL: nothing is */
+    ngx_resolver_ctx_t             *resolving;  /* NULL: no lookup */
     ngx_event_t                     event;      /* the attempt has ended without
                                                  * a subrequest */
 
     ngx_str_t                       outcome;    /* of an attempt that did not
-                                                 * get as far as the file's
-                                                 * host; or empty */
+                                                 * reach the file's host; or
+                                                 * empty */
     unsigned                        unresolved:1;   /* its host is */
 
-    const sym_request_source_t       *headed;     /* whose headers these are the
-                                                 * values of */
+    const sym_request_source_t       *headed;     /* the source that `values`
+                                                   * belongs to */
     sym_str_t                      *values;
 
     ngx_http_symbolicate_request_source_step_e  step;
-    u_char                         *text;       /* of an answer that is no
+    u_char                         *text;       /* of an answer that is not a
                                                  * file */
     size_t                          ntext;
 
@@ -106,7 +106,7 @@ struct ngx_http_symbolicate_request_attempt_s {
                                                  * none */
 
     /* of a sentry source */
-    const sym_request_source_t       *listed;     /* its list was asked for */
+    const sym_request_source_t       *listed;     /* its list was requested */
     sym_sentry_file_t              *files;      /* of it; files 0: was tried */
     uint32_t                        nfiles;
 

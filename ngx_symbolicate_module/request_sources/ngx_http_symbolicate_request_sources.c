@@ -1,11 +1,10 @@
 
 /*
- * ngx_http_symbolicate_request_sources.c - the sources that a request has
- * brought along.
+ * ngx_http_symbolicate_request_sources.c - sources defined by a request.
  *
- * To all that fetches they are sources like the configured ones, under a policy
- * of their own.  Their number is the clients' choice, so memory, lanes and
- * numbers of scopes are bounded for all of them together.
+ * Fetches treat them like configured sources, under a separate policy.  Clients
+ * choose their number, so memory, lanes and numbers of scopes are bounded for
+ * all of them together.
  */
 
 
@@ -23,13 +22,13 @@
 #include "request_sources/ngx_http_symbolicate_request_source_fetch.h"
 
 
-/* Of the sources of all requests in a worker. */
+/* Most bytes for the sources of all requests in a worker. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_MEMORY  (64 * 1024 * 1024)
 
-/* Lists of scopes that are remembered with their numbers. */
+/* Lists of scopes whose numbers are remembered. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_LISTS   64
 
-/* Numbers from here on are not of configured lists. */
+/* Configured lists have lower numbers. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_NUMBER  0x80000000u
 
 
@@ -40,7 +39,7 @@ struct ngx_http_symbolicate_request_sources_s {
     ngx_http_symbolicate_metric_t  *metrics;    /* one a source */
     sym_scopes_t                    scopes;
     sym_request_sources_t                     list;
-    sym_arena_t                     arena;      /* has all of it */
+    sym_arena_t                     arena;      /* contains all of it */
     ngx_uint_t                      nrefs;
     size_t                          bytes;
 };
@@ -89,8 +88,8 @@ ngx_http_symbolicate_request_source_is(
 
 
 /*
- * The number of a list, by which caches of a worker know it.  A number never
- * stands for two lists; a list that was forgotten gets another one.  0: out of
+ * The number of a list, a key for caches of a worker.  A number is never reused
+ * for another list; a list that was forgotten gets a new one.  0: out of
  * memory.
  */
 static uint32_t
@@ -143,7 +142,7 @@ ngx_http_symbolicate_request_sources_number(const sym_request_sources_t *list)
 }
 
 
-/* A few lanes for all of them: downloads of one source share a lane. */
+/* All share a few lanes; downloads of one source are in the same lane. */
 static ngx_uint_t
 ngx_http_symbolicate_request_sources_lane(
     ngx_http_symbolicate_main_conf_t *smcf,

@@ -1,9 +1,9 @@
 
 /*
- * ngx_http_symbolicate_request_sources.h - the sources that a request has
- * brought along.
+ * ngx_http_symbolicate_request_sources.h - sources defined by a request.
  *
- * They outlive their request, for as long as a download that it began.
+ * They live as long as the downloads that the request began, even after its
+ * end.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCES_H_INCLUDED_
@@ -34,7 +34,7 @@ void ngx_http_symbolicate_request_sources_hold(
 void ngx_http_symbolicate_request_sources_release(
     ngx_http_symbolicate_request_sources_t *set);
 
-/* What takes the place of the location's. */
+/* These replace the location's. */
 ngx_http_symbolicate_fetch_policy_t *
 ngx_http_symbolicate_request_sources_policy(
     ngx_http_symbolicate_request_sources_t *set);

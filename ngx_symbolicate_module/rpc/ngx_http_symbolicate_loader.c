@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_loader.c - the connection to the loader.
  *
  * A worker has one connection for each socket, opened at its first use and
- * kept. Messages are packets (docs/formats/loader-protocol.md), so no message
- * is ever half sent.  While there is no loader, questions fail at once, and
- * the worker tries to connect again after growing pauses.
+ * kept.  Messages are packets (docs/formats/loader-protocol.md), so no message
+ * is ever half sent.  Without a loader, requests fail at once, and the worker
+ * reconnects after growing pauses.
  */
 
 
@@ -23,10 +23,10 @@
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100
 #define NGX_SYMBOLICATE_BACKOFF_MAX  5000
 
-/* a loader that is restarted is there by then */
+/* a restarted loader is up by then */
 #define NGX_SYMBOLICATE_PATIENCE     5000
 
-/* messages taken in one go, before other events get their turn */
+/* messages handled in one go, before other events get their turn */
 #define NGX_SYMBOLICATE_IN_BURST     64
 
 #define NGX_SYMBOLICATE_LOADER_LOG_S  60
@@ -96,8 +96,8 @@ ngx_http_symbolicate_loader_of(const ngx_http_symbolicate_loader_conf_t *conf)
 }
 
 
-/* If a loader came back while the worker was ending, its connection is still
- * open, and nginx would report it as a leak. */
+/* If a loader came back while the worker was shutting down, its connection is
+ * still open.  nginx would report it as a leak. */
 void
 ngx_http_symbolicate_loaders_close(ngx_http_symbolicate_main_conf_t *smcf)
 {
@@ -138,7 +138,7 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* A connected socket; -1: no loader listens. */
+/* A connected socket; -1: no loader is listening. */
 static ngx_socket_t
 ngx_http_symbolicate_loader_socket(ngx_http_symbolicate_loader_t *loader)
 {
@@ -157,12 +157,12 @@ ngx_http_symbolicate_loader_socket(ngx_http_symbolicate_loader_t *loader)
         return s;
     }
 
-    /* room for many questions at once; what the system grants is enough */
+    /* room for many requests at once; whatever the system grants is enough */
 
     on = 1024 * 1024;
     (void) setsockopt(s, SOL_SOCKET, SO_SNDBUF, &on, sizeof(int));
 
-    /* done or refused at once: it is this machine */
+    /* local, so connected or refused at once */
 
     if (connect(s, (struct sockaddr *) &addr, sizeof(struct sockaddr_un))
         == -1)
@@ -206,9 +206,9 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
 
 
 /*
- * Connects and says HELLO.  All else waits for WELCOME: what the loader
- * understands is known then, and one of the version before, which ends the
- * connection, is greeted once more in its own version.
+ * Connects and sends HELLO.  All other messages wait for WELCOME, which shows
+ * what the loader supports.  A loader of the previous version closes the
+ * connection, and gets another HELLO in its own version.
  */
 static ngx_int_t
 ngx_http_symbolicate_loader_open(ngx_http_symbolicate_loader_t *loader)
@@ -273,7 +273,7 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
         return;
     }
 
-    /* nginx closes idle ones when it begins to end, and asks no later */
+    /* nginx closes idle ones only when it begins to shut down */
 
     c->idle = loader->nbusy == 0;
 
@@ -305,7 +305,7 @@ ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree, uint32_t ticket)
 }
 
 
-/* Numbers come round again: one that is still in use is passed over. */
+/* Numbers wrap around, so numbers in use are skipped. */
 uint32_t
 ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
 {
@@ -351,9 +351,9 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 
 
 /*
- * The connection failed or was lost.  If the loader was up, the worker tries to
- * connect again for some seconds, before waiting and new requests fail.  A
- * loader that was never up is not retried.
+ * The connection failed or was lost.  If the loader was up, the worker retries
+ * for some seconds before it fails waiting and new requests.  A loader that was
+ * never up is not retried.
  */
 static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
@@ -419,7 +419,7 @@ ngx_http_symbolicate_loader_expect(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* The worker ends: nothing is waited for any more. */
+/* The worker ends: nothing waits any more. */
 static void
 ngx_http_symbolicate_loader_leave(ngx_http_symbolicate_loader_t *loader)
 {
@@ -433,14 +433,14 @@ ngx_http_symbolicate_loader_again(ngx_event_t *ev)
 {
     ngx_http_symbolicate_loader_t *loader = ev->data;
 
-    /* a worker that ends asks for nothing that no request waits for */
+    /* an exiting worker reconnects only for waiting requests */
 
     if (ngx_exiting && loader->nbusy == 0) {
         ngx_http_symbolicate_loader_leave(loader);
         return;
     }
 
-    /* the pause is over: this is what it was for */
+    /* the backoff has expired: reconnect */
 
     loader->tried = ngx_current_msec - loader->backoff;
 
@@ -448,7 +448,7 @@ ngx_http_symbolicate_loader_again(ngx_event_t *ev)
 }
 
 
-/* NGX_AGAIN: the socket takes nothing more now. */
+/* NGX_AGAIN: the socket accepts nothing more now. */
 static ngx_int_t
 ngx_http_symbolicate_loader_packet(ngx_http_symbolicate_loader_t *loader,
     uint8_t *data, size_t len, ngx_fd_t fd)
@@ -486,7 +486,7 @@ ngx_http_symbolicate_loader_packet(ngx_http_symbolicate_loader_t *loader,
         return NGX_OK;
     }
 
-    /* ETOOMANYREFS: the loader has not taken the descriptors sent before */
+    /* ETOOMANYREFS: the loader has not yet received earlier descriptors */
 
     if (err == NGX_EAGAIN || err == ENOBUFS || err == ETOOMANYREFS) {
         loader->connection->write->ready = 0;
@@ -560,7 +560,7 @@ ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* A message that does not wait for its turn. */
+/* Sends a message at once, not in turn. */
 static void
 ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m, ngx_fd_t fd)
@@ -587,7 +587,7 @@ ngx_http_symbolicate_loader_sent(ngx_http_symbolicate_loader_t *loader,
 {
     if (rc != NGX_OK) {
 
-            /* the sender is not prepared for the end: an event reports it */
+            /* the sender expects no end here: an event reports it */
 
         loader->connection->read->eof = 1;
         ngx_post_event(loader->connection->read, &ngx_posted_events);
@@ -658,7 +658,7 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* NGX_OK: a message was handled; NGX_AGAIN: there is none; NGX_ERROR: the
+/* NGX_OK: a message was handled; NGX_AGAIN: no message; NGX_ERROR: the
  * connection is gone. */
 static ngx_int_t
 ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
@@ -731,8 +731,8 @@ ngx_http_symbolicate_loader_read(ngx_event_t *ev)
     c = ev->data;
     loader = c->data;
 
-    /* an idle one is closed when the worker ends, unless a request has come
-     * meanwhile; worker_shutdown_timeout closes others, too */
+    /* an idle one is closed when the worker ends, unless a request came
+     * meanwhile; worker_shutdown_timeout also closes others */
 
     if (c->close && loader->nbusy && !c->error) {
         c->close = 0;

@@ -1,15 +1,16 @@
 
 /*
- * ngx_http_symbolicate_notes.c - what requests missed, for the loader's ledger.
+ * ngx_http_symbolicate_notes.c - reports missing modules to the loader's
+ * ledger.
  *
- * Notes of a second lie in places of a fixed number, so that clients that
- * invent modules cost neither memory nor messages.  Once all places are taken,
- * a module that is new gets the place of another by chance (reservoir sampling,
- * so that each module of the second is as likely to be told of), but not of
- * one that was asked for more than once.
+ * Notes of a second are in a fixed number of slots, so that clients that invent
+ * modules cost neither memory nor messages.  Once all slots are taken, a new
+ * module replaces a random one (reservoir sampling, so that each module of the
+ * second is equally likely to be reported).  It never replaces a module that
+ * was requested more than once.
  *
- * While the loader is away notes wait for it, those of a worker that is
- * shutting down for some seconds.
+ * While the loader is down, notes wait for it; in a worker that is shutting
+ * down, only for some seconds.
  */
 
 
@@ -24,12 +25,12 @@
 #define NGX_SYMBOLICATE_NOTES      128
 #define NGX_SYMBOLICATE_NOTES_MS   1000
 
-/* tries of a worker that is shutting down to reach the loader */
+/* attempts to reach the loader in a worker that is shutting down */
 #define NGX_SYMBOLICATE_NOTES_LAST 5
 
 
 typedef struct {
-    uint64_t                       hash;        /* of what names it */
+    uint64_t                       hash;        /* of its key texts */
     sym_rpc_message_t              m;           /* views of `texts` */
     u_char                        *texts;
 } ngx_http_symbolicate_note_t;
@@ -184,7 +185,7 @@ ngx_http_symbolicate_note(ngx_http_symbolicate_loader_t *loader,
 
     if (!notes->timer.timer_set) {
 
-        /* the connection stays until they are sent */
+        /* the connection stays open until they are sent */
 
         loader->nbusy++;
         ngx_http_symbolicate_loader_idle(loader);

@@ -1,8 +1,10 @@
 
 /*
- * ngx_http_symbolicate_notes.h - what requests missed, for the loader's ledger.
+ * ngx_http_symbolicate_notes.h - reports missing modules to the loader's
+ * ledger.
  *
- * A worker adds up what is said of a module within a second, and sends it then.
+ * A worker aggregates the notes on a module for one second before it sends
+ * them.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_NOTES_H_INCLUDED_
@@ -18,12 +20,12 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* Texts of a MISSED that are longer are cut. */
+/* Longer texts of a MISSED are cut. */
 #define NGX_SYMBOLICATE_NOTE_REASON   160
 #define NGX_SYMBOLICATE_NOTE_SOURCES  512
 
 
-/* A MISSED; it is copied. */
+/* Queues a MISSED, which is copied. */
 void ngx_http_symbolicate_note(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m);
 

@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_rpc.c - questions to the loader, and their answers.
+ * ngx_http_symbolicate_rpc.c - calls to the loader, and their answers.
  *
- * These questions have one answer and concern no fetch: INVALIDATE, STAT.  A
- * question does not outlive its connection.  Unlike a pending fetch it is not
- * repeated automatically: its owner decides.
+ * These calls have one answer and concern no fetch: INVALIDATE, STAT.  A call
+ * does not outlive its connection.  Unlike a pending fetch, it is not repeated
+ * automatically: its owner decides.
  */
 
 
@@ -92,7 +92,7 @@ ngx_http_symbolicate_rpc_disconnected(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_http_symbolicate_rpc_t  *rpc;
 
-        /* a callback may cancel other questions */
+        /* a callback may cancel other calls */
 
     while (loader->calls.root != loader->calls.sentinel) {
         rpc = ngx_http_symbolicate_rpc_of(loader->calls.root);

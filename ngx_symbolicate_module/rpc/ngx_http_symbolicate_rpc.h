@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_rpc.h - calls to the loader that one message answers.
+ * ngx_http_symbolicate_rpc.h - calls to the loader with a single answer.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_RPC_H_INCLUDED_
@@ -16,7 +16,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* A call to the loader, which answers it by one message. */
+/* A call to the loader, answered by one message. */
 typedef struct ngx_http_symbolicate_rpc_s  ngx_http_symbolicate_rpc_t;
 
 struct ngx_http_symbolicate_rpc_s {
@@ -29,10 +29,10 @@ struct ngx_http_symbolicate_rpc_s {
 
 
 /*
- * Sends m with a ticket of its own.  rpc->on_reply() is called once, later:
- * with the answer, or with NULL if the connection has ended; in that case the
- * loader may or may not have done the work.  The caller limits the wait.
- * NGX_ERROR: there is no loader, and on_reply() will not be called.
+ * Sends m with a new ticket.  rpc->on_reply() is called once, later: with the
+ * answer, or with NULL if the connection has ended; in that case the loader may
+ * or may not have done the work.  The caller limits the wait.  NGX_ERROR: there
+ * is no loader, and on_reply() will not be called.
  */
 ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m);

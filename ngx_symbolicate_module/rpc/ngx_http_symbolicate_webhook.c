@@ -1,9 +1,10 @@
 
 /*
- * ngx_http_symbolicate_webhook.c - delivers batches of modules that have come.
+ * ngx_http_symbolicate_webhook.c - delivers batches of modules that have
+ * arrived.
  *
- * When to send again, and for how long, is the loader's business: it outlives
- * workers, and all of them ask it.
+ * The loader decides on retries: it outlives workers, and all of them are
+ * connected to it.
  */
 
 
@@ -102,7 +103,7 @@ ngx_http_symbolicate_webhooks_process(ngx_cycle_t *cycle,
 }
 
 
-/* There may be no request that needs the loader. */
+/* Connects to the loader, even if no request needs it. */
 static void
 ngx_http_symbolicate_webhook_tick(ngx_event_t *ev)
 {
@@ -177,7 +178,7 @@ ngx_http_symbolicate_webhook_arrived(ngx_http_symbolicate_loader_t *loader,
         return;
     }
 
-    /* the connection stays until it is said what became of it */
+    /* the connection stays open until the outcome is reported */
 
     loader->nbusy++;
     ngx_http_symbolicate_loader_idle(loader);
@@ -235,7 +236,7 @@ ngx_http_symbolicate_webhook_header(void *data, ngx_http_request_t *r)
 }
 
 
-/* What it says besides is not for us. */
+/* Ignores the body of the answer. */
 static ngx_int_t
 ngx_http_symbolicate_webhook_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in)

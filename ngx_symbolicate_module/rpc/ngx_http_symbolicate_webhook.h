@@ -1,9 +1,10 @@
 
 /*
- * ngx_http_symbolicate_webhook.h - delivers batches of modules that have come.
+ * ngx_http_symbolicate_webhook.h - delivers batches of modules that have
+ * arrived.
  *
  * The loader chooses a worker and gives it the body (ARRIVED); the worker sends
- * it to the location of symbolicate_webhook, and says what became of it.
+ * it to the location of symbolicate_webhook, and reports the outcome.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_WEBHOOK_H_INCLUDED_
@@ -20,7 +21,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* A worker begins: it connects to loaders whose webhook it has. */
+/* Called when a worker starts: connects to the loaders that have a webhook. */
 ngx_int_t ngx_http_symbolicate_webhooks_process(ngx_cycle_t *cycle,
     ngx_http_symbolicate_main_conf_t *smcf);
 

@@ -1,18 +1,18 @@
 
 /*
- * ngx_http_symbolicate_lane.c - which pending fetch is next.
+ * ngx_http_symbolicate_lane.c - chooses the next pending fetch.
  *
- * A source that stalls must not take all downloads of a worker, nor a request
- * that asks for much all of a source.  So there is a lane for each source, and
- * in a lane a share for each request; of what the others leave over each may
- * take three quarters.  Shares of a lane take turns, lanes too: the one with
- * the fewest downloads is next.
+ * A stalled source must not take all downloads of a worker, nor a large request
+ * all downloads of a source.  So each source has a lane, and each request has a
+ * share of a lane.  Each lane or share may take three quarters of what the
+ * others leave.  Shares of a lane take turns.  The next lane is the one with
+ * the fewest downloads.
  *
- * Downloads that no request waits for any more are in a share of their own.
- * They begin only if nothing else can.  When a request waits for a place, the
- * one that has received the least gives up its own, even if its client was told
- * to ask again: a client that comes back begins anew, but one whose source
- * stalls would keep others from that source.
+ * Abandoned downloads, without a waiting request, have their own share.  They
+ * begin only if nothing else can.  When a request waits for a slot, the
+ * abandoned download that has received the least gives up its slot, even if its
+ * client was asked to retry.  A client that returns then starts over; otherwise
+ * a client of a stalled source would block others from that source.
  */
 
 
@@ -26,10 +26,10 @@
 #include "schedule/ngx_http_symbolicate_lane.h"
 
 
-/* What one request waits for of a source; of the abandoned, if wait is NULL. */
+/* The fetches from one source for one request; wait NULL: abandoned ones. */
 struct ngx_http_symbolicate_share_s {
-    ngx_queue_t                       of_lane;     /* while it has waiting
-                                                    * ones */
+    ngx_queue_t                       of_lane;     /* in the lane's list while
+                                                    * it has waiting slots */
     ngx_queue_t                       of_wait;
     ngx_http_symbolicate_lane_t      *lane;
     ngx_http_symbolicate_wait_t      *wait;        /* NULL: nobody */
@@ -48,8 +48,8 @@ static void ngx_http_symbolicate_share_free(
 static ngx_queue_t  ngx_http_symbolicate_lanes;
 static ngx_uint_t   ngx_http_symbolicate_lanes_running;
 static ngx_uint_t   ngx_http_symbolicate_lanes_request_sources;
-                                                /* of these, from
-                                                          * requests' sources */
+                                                /* of these, from request
+                                                 * sources */
 
 
 ngx_int_t
@@ -90,7 +90,7 @@ ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source)
 /* --- shares --- */
 
 /* Lanes without shares are in no list: they belong to a configuration, which
- * another may replace. */
+ * may be replaced. */
 static void
 ngx_http_symbolicate_lane_open(ngx_http_symbolicate_lane_t *lane)
 {
@@ -163,7 +163,7 @@ ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-/* If it is empty. */
+/* Frees the share if it is empty. */
 static void
 ngx_http_symbolicate_share_free(ngx_http_symbolicate_share_t *share)
 {
@@ -258,8 +258,8 @@ ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
 
     share = ngx_http_symbolicate_share(slot->share->lane, wait);
 
-    /* without memory for it: one that is in nobody's share gives way, one that
-     * was in a request's must leave that */
+    /* out of memory: an abandoned slot stays, any other must leave its
+     * request's share */
 
     if (share == NULL && slot->share->wait == NULL) {
         return;
@@ -293,9 +293,9 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
 }
 
 
-/* --- whose turn it is --- */
+/* --- turns --- */
 
-/* The limit of one of several: three quarters of what the others leave. */
+/* The limit of one lane or share: three quarters of what the others leave. */
 static ngx_uint_t
 ngx_http_symbolicate_lane_most(ngx_uint_t all, ngx_uint_t others)
 {
@@ -322,7 +322,7 @@ ngx_http_symbolicate_lane_limit(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-/* Sources of requests share lanes; all these together leave a quarter to the
+/* Request sources share lanes.  Together these leave a quarter to the
  * configured sources, however many requests there are. */
 static ngx_uint_t
 ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
@@ -334,7 +334,7 @@ ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-/* The share that is next in a lane; NULL: none may begin anything. */
+/* The next share in a lane; NULL: none may begin a download. */
 static ngx_http_symbolicate_share_t *
 ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
     ngx_uint_t most)
@@ -454,8 +454,9 @@ ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 }
 
 
-/* The abandoned download that has received the least, of the lane's and
- * `least`; ties go to the first that was abandoned in its lane. */
+/* Returns the download that has received the least, among the abandoned ones of
+ * the lane and `least`; ties go to the one that was abandoned first in its
+ * lane. */
 static ngx_http_symbolicate_slot_t *
 ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
     ngx_http_symbolicate_slot_t *least)

@@ -5,8 +5,8 @@
  *
  * A pending fetch is one module of one source, however many requests wait for
  * it.  It lives from the first request that misses the module until the loader
- * tells the outcome.  Without a waiting request it ends earlier: at once if no
- * fetch has begun, or when its fetch had to give up its place.
+ * reports the outcome.  Without a waiting request it ends earlier: at once if
+ * no fetch has begun, or when its fetch has to give up its slot.
  */
 
 
@@ -29,13 +29,13 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* Fewer than the loader allows; their messages fit into the queue of messages
- * that wait for the loader. */
+/* Fewer than the loader allows.  Their messages fit into the queue for the
+ * loader. */
 #define NGX_SYMBOLICATE_PENDING_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
 
 
-/* A source may have as many as it leaves free, so that a stalled source leaves
- * some for the others. */
+/* A source may have as many as it leaves free, so a stalled source leaves some
+ * for the others. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_lane_t *lane)
@@ -67,7 +67,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_pending_t *pending;
     ngx_http_symbolicate_waiter_t  *waiter;
 
-        /* while the worker tries to connect, further requests wait, too */
+        /* while the worker reconnects, new requests wait, too */
 
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK
         && ngx_http_symbolicate_loader_expect(loader) != NGX_OK)
@@ -123,8 +123,8 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Fetches that began under another connection may have been invalidated since,
- * and the loader of this connection does not know of them. */
+/* Fetches of an earlier connection may have been invalidated since, and the
+ * loader does not know of them. */
 static void
 ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *pending)
 {
@@ -235,7 +235,7 @@ ngx_http_symbolicate_pending_unavailable(
 }
 
 
-/* One request less waits for it. */
+/* A request stops waiting for it. */
 static void
 ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t keep)
@@ -358,7 +358,7 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
 
     if (pending == NULL || pending->settled) {
 
-        /* cancelled meanwhile; but an election must not be left open */
+        /* cancelled meanwhile; but an election must be answered */
 
         if (m->type == SYM_RPC_FETCH || m->type == SYM_RPC_ALSO) {
             m->type = SYM_RPC_CANCEL;

@@ -3,9 +3,10 @@
  * ngx_http_symbolicate_pending.h - modules that requests of this worker wait
  * for.
  *
- * A request asks here, and the loader is asked for each module once.  The
- * loader elects one worker of all to fetch; its fetch starts here, and the
- * loader hears what came of it.  Its verdict goes to all requests that wait.
+ * Requests call this, and the loader is asked once for each module.  The loader
+ * elects one worker to fetch it; that worker's fetch starts here, and its
+ * outcome is reported to the loader.  The loader's verdict goes to all waiting
+ * requests.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_
@@ -26,21 +27,21 @@
  * or NEGATIVE; resume() is called when no module is pending any more or the
  * time is over.  Neither is called before this function returns.  settled() may
  * ask for another module for the same wait.  NGX_DECLINED: there is no loader.
- * NGX_BUSY: too many modules are pending, ask again later.  In both cases
- * neither function will be called.
+ * NGX_BUSY: too many modules are pending, retry later.  In both cases neither
+ * function will be called.
  */
 ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
 
-/* The request does not wait any more.  keep: its client was told to ask again,
- * so its fetches continue. */
+/* The request stops waiting.  keep: its client was asked to retry, so its
+ * fetches continue. */
 void ngx_http_symbolicate_pending_leave(ngx_http_symbolicate_wait_t *wait,
     ngx_uint_t keep);
 
-/* For ngx_http_symbolicate_loader_events_t: asks for everything again, fails
- * all pending fetches, and takes a message with a ticket. */
+/* For ngx_http_symbolicate_loader_events_t: repeats all requests to the loader,
+ * fails all pending fetches, and handles a message with a ticket. */
 void ngx_http_symbolicate_pending_connected(
     ngx_http_symbolicate_loader_t *loader);
 void ngx_http_symbolicate_pending_unavailable(

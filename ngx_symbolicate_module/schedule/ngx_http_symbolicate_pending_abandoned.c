@@ -16,7 +16,7 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* No request waits for it.  NGX_AGAIN: its fetch cannot be aborted now. */
+/* No request waits: ends it.  NGX_AGAIN: its fetch cannot be aborted now. */
 ngx_int_t
 ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 {
@@ -37,7 +37,7 @@ ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* A request of another worker, or one that has not been elected, waits for its
+/* A request of another worker, or of an unelected fetch, waits for its
  * lease. */
 void
 ngx_http_symbolicate_pending_reclaim(ngx_http_symbolicate_pending_t *pending)
@@ -48,8 +48,8 @@ ngx_http_symbolicate_pending_reclaim(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Its client has not asked again.  The download continues until another fetch
- * needs its place. */
+/* Its client has not retried.  The download continues until another fetch needs
+ * its slot. */
 static void
 ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 {

@@ -15,11 +15,11 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* No request waits for it.  NGX_AGAIN: its fetch cannot be aborted now. */
+/* No request waits: ends it.  NGX_AGAIN: its fetch cannot be aborted now. */
 ngx_int_t ngx_http_symbolicate_pending_give_up(
     ngx_http_symbolicate_pending_t *pending);
 
-/* A request of another worker, or one that has not been elected, waits for its
+/* A request of another worker, or of an unelected fetch, waits for its
  * lease. */
 void ngx_http_symbolicate_pending_reclaim(
     ngx_http_symbolicate_pending_t *pending);

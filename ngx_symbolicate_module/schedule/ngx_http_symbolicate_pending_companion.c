@@ -1,7 +1,7 @@
 
 /*
  * ngx_http_symbolicate_pending_companion.c - a companion file of a module, as
- * the loader names it.
+ * requested by the loader.
  */
 
 
@@ -13,8 +13,8 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* The module itself, as far as its request tells: its map of lines has a path
- * of the module's own ids, code id first. */
+/* The module itself, as far as its request describes it: the path of its line
+ * map uses the module's own ids, code id first. */
 static void
 ngx_http_symbolicate_pending_whole(ngx_http_symbolicate_pending_t *pending,
     sym_object_ref_t *ref)
@@ -33,7 +33,7 @@ ngx_http_symbolicate_pending_whole(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* False: the companion's kind, name or id is not one of a path at a source. */
+/* False: no path at a source can have the companion's kind, name or id. */
 ngx_uint_t
 ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
     ngx_http_symbolicate_pending_t *pending, sym_rpc_companion_t *want)

@@ -14,7 +14,7 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* False: the companion's kind, name or id is not one of a path at a source. */
+/* False: no path at a source can have the companion's kind, name or id. */
 ngx_uint_t ngx_http_symbolicate_pending_read_also(
     ngx_http_symbolicate_also_t *also, ngx_http_symbolicate_pending_t *pending,
     sym_rpc_companion_t *want);

@@ -67,8 +67,8 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     }
 
 
-    /* what others have must not become part of a record that clients with other
-     * sources see */
+    /* files of other sources must not become part of a record that clients
+     * without those sources see */
 
     object.others = pending->policy->request_sources == NULL;
     object.ref = &also->ref;
@@ -126,7 +126,7 @@ ngx_http_symbolicate_pending_next(void)
 }
 
 
-/* Sets where the search continues if the file is too poor. */
+/* Sets where the search continues after a poor file. */
 static void
 ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
@@ -149,8 +149,8 @@ ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* The lease to ask for; for a body of unknown length twice the present one, if
- * there is as much. */
+/* The lease to request; for a body of unknown length, twice the current one, if
+ * available. */
 static off_t
 ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
@@ -163,8 +163,8 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* What the loader is to do after the file: with all of a thorough search the
- * last one is an offer, too, and its answer tells what it was. */
+/* Flags for the loader's work after the file: in a thorough search the last
+ * file is an offer, too, so the loader's answer describes it. */
 static uint32_t
 ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
 {
@@ -176,7 +176,7 @@ ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Adds to the last attempt what the loader says of its file. */
+/* Adds the loader's result for the file to the last attempt. */
 void
 ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
     uint32_t features)
@@ -204,7 +204,7 @@ ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* Gives the outcome of the fetch to the loader. */
+/* Reports the outcome of the fetch to the loader. */
 static void
 ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 {
@@ -299,7 +299,7 @@ ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_http_symbolicate_fetch_result_t  *out;
 
-    /* it ended while it waited for a larger lease */
+    /* the fetch ended while it waited for a larger lease */
 
     if (pending->fetched) {
         out = ngx_http_symbolicate_fetch_result(pending->fetch);
@@ -316,7 +316,7 @@ ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* A lease smaller than requested is all that there is. */
+/* A lease smaller than requested is all that is available. */
 void
 ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *pending,
     off_t bytes)
@@ -340,7 +340,7 @@ ngx_http_symbolicate_pending_tick(void *data)
 }
 
 
-/* Asks for a larger lease for a running download. */
+/* Requests a larger lease for a running download. */
 static void
 ngx_http_symbolicate_pending_more(void *data, off_t need)
 {

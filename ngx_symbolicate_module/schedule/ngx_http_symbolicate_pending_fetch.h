@@ -17,11 +17,11 @@
 /* Begins fetches that now have a slot. */
 void ngx_http_symbolicate_pending_next(void);
 
-/* Adds to the last attempt what the loader says of its file. */
+/* Adds the loader's result for the file to the last attempt. */
 void ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
     uint32_t features);
 
-/* The loader lets this worker fetch, with a lease of so many bytes. */
+/* The loader lets this worker fetch, with a lease of this many bytes. */
 void ngx_http_symbolicate_pending_elected(
     ngx_http_symbolicate_pending_t *pending, off_t bytes);
 

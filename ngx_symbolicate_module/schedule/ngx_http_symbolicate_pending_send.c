@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_pending_send.c - what the loader hears of pending
+ * ngx_http_symbolicate_pending_send.c - messages to the loader about pending
  * fetches.
  */
 
@@ -38,7 +38,7 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* The loader has a queue of its own, in which requests go first. */
+/* The loader has its own queue, in which waiting requests go first. */
 void
 ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t abandoned)
@@ -63,7 +63,7 @@ ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* How long a negative outcome counts. */
+/* How long a negative outcome is valid. */
 sym_rpc_ttl_t
 ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
 {
@@ -79,7 +79,7 @@ ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Nothing was fetched: tells the loader why. */
+/* Reports to the loader why nothing was fetched. */
 void
 ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *pending,
     sym_module_state_t state, const char *reason)

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_pending_send.h - what the loader hears of pending
+ * ngx_http_symbolicate_pending_send.h - messages to the loader about pending
  * fetches.
  */
 
@@ -19,16 +19,16 @@
 void ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type);
 
-/* Whether a request waits: the loader has a queue of its own, in which requests
- * go first. */
+/* Whether a request waits: the loader has its own queue, in which waiting
+ * requests go first. */
 void ngx_http_symbolicate_pending_abandon(
     ngx_http_symbolicate_pending_t *pending, ngx_uint_t abandoned);
 
-/* How long a negative outcome counts. */
+/* How long a negative outcome is valid. */
 sym_rpc_ttl_t ngx_http_symbolicate_pending_ttl(
     ngx_http_symbolicate_pending_t *pending);
 
-/* Nothing was fetched: tells the loader why. */
+/* Reports to the loader why nothing was fetched. */
 void ngx_http_symbolicate_pending_refuse(
     ngx_http_symbolicate_pending_t *pending, sym_module_state_t state,
     const char *reason);

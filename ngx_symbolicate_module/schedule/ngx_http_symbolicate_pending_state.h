@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_pending_state.h - a pending fetch, as its files know it.
+ * ngx_http_symbolicate_pending_state.h - the structure of a pending fetch, for
+ * its own files.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_STATE_H_INCLUDED_
@@ -28,8 +29,9 @@ typedef struct {
     char                            name[SYM_NAME_MAX];
     char                            id[2 * SYM_BUILD_ID_MAX];
     sym_source_file_t               file;
-    sym_object_ref_t                ref;         /* of a map: by which sources
-                                                  * know it */
+    sym_object_ref_t                ref;         /* for a map: the reference
+                                                  * that leads to it at
+                                                  * sources */
 } ngx_http_symbolicate_also_t;
 
 
@@ -44,22 +46,22 @@ struct ngx_http_symbolicate_pending_s {
     sym_object_ref_t                ref;         /* of it */
 
     ngx_queue_t                     waiters;
-    ngx_queue_t                     of_abandoned;  /* the loader's, while nobody
-                                                  * waits */
+    ngx_queue_t                     of_abandoned;  /* the loader's, while no
+                                                    * request waits */
     ngx_msec_t                      since;       /* then */
 
     ngx_http_symbolicate_lane_t    *lane;
     ngx_http_symbolicate_slot_t     slot;
     ngx_http_symbolicate_lease_t    lease;
-    off_t                           asked;       /* for a larger one; 0: for
+    off_t                           asked;       /* requested larger size; 0:
                                                   * none */
     ngx_http_symbolicate_fetch_t   *fetch;
 
-    ngx_uint_t                      next;        /* where the search goes on */
+    ngx_uint_t                      next;        /* next path to try */
     ngx_str_t                       attempts;    /* before that; allocated */
 
-    ngx_http_symbolicate_also_t    *also;        /* not the module is to be
-                                                  * fetched, but this */
+    ngx_http_symbolicate_also_t    *also;        /* to be fetched instead of the
+                                                  * module */
 
     sym_account_t                  *memory;      /* the worker's, charged with
                                                   * this */
@@ -67,10 +69,10 @@ struct ngx_http_symbolicate_pending_s {
 
     unsigned                        elected:1;   /* by the present connection */
     unsigned                        fetched:1;   /* its fetch has ended */
-    unsigned                        stale:1;     /* what its fetch brings is of
-                                                  * no use */
+    unsigned                        stale:1;     /* the result of its fetch is
+                                                  * useless */
     unsigned                        abandoned:1;
-    unsigned                        abandon_sent:1; /* the loader was told so */
+    unsigned                        abandon_sent:1; /* to the loader */
     unsigned                        settled:1;   /* freed when its fetch ends */
     unsigned                        busy:1;      /* counted in the loader */
 

@@ -22,7 +22,7 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* Bytes of a pending fetch besides its own: of messages and attempts, about. */
+/* Approximate bytes of messages and attempts of a pending fetch. */
 #define NGX_SYMBOLICATE_PENDING_REST  2048
 
 
@@ -43,8 +43,8 @@ ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* A code id that only one of them has says nothing; a variant has its own in
- * it. */
+/* A code id that only one of them has is ignored; a variant includes its code
+ * id. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_wanted_t *wanted)
@@ -70,7 +70,7 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
     node = loader->keys.root;
     sentinel = loader->keys.sentinel;
 
-    /* nodes of one hash lie to the right of each other */
+    /* nodes of one hash are to the right of each other */
 
     while (node != sentinel) {
 
@@ -121,7 +121,7 @@ ngx_http_symbolicate_pending_copy(u_char **p, sym_str_t s)
 
     copy = sym_str((char *) *p, s.len);
 
-    /* an empty one may have no bytes to be read from */
+    /* an empty one may have no readable bytes */
 
     if (s.len) {
         *p = ngx_cpymem(*p, s.data, s.len);
@@ -213,7 +213,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Forgets the offer, and begins the search again. */
+/* Drops the offer, and restarts the search. */
 void
 ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *pending)
 {
@@ -270,7 +270,7 @@ ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* If its fetch cannot be aborted now, the fetch frees it at its end. */
+/* Frees it, or lets its fetch do so if that cannot be aborted now. */
 void
 ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 {
@@ -311,7 +311,7 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* The pending fetch with the lowest ticket from `ticket` on; NULL: no more. */
+/* The pending fetch with the next ticket, from `ticket`; NULL: no more. */
 static ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
     ngx_rbtree_key_t ticket)
@@ -339,8 +339,8 @@ ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Visits all unsettled fetches.  visit() may free any of them; those that it
- * adds are not visited, unless tickets have wrapped around. */
+/* Visits all unsettled fetches.  visit() may free any of them.  It may add
+ * others, which are not visited unless tickets have wrapped around. */
 void
 ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
     void (*visit)(ngx_http_symbolicate_pending_t *pending, void *data),

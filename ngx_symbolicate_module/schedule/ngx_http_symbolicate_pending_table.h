@@ -23,7 +23,7 @@ ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_find(
     ngx_http_symbolicate_loader_t *loader, ngx_rbtree_key_t hash,
     ngx_http_symbolicate_wanted_t *wanted);
 
-/* By the ticket of a message; NULL: there is none. */
+/* Finds one by the ticket of a message; NULL: not found. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_of(
     ngx_http_symbolicate_loader_t *loader, uint32_t ticket);
 
@@ -33,14 +33,14 @@ ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
     ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
     ngx_http_symbolicate_wanted_t *wanted);
 
-/* Forgets the offer, and begins the search again. */
+/* Drops the offer, and restarts the search. */
 void ngx_http_symbolicate_pending_restart(
     ngx_http_symbolicate_pending_t *pending);
 
 /* Counts it while requests wait: the worker must not end then. */
 void ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending);
 
-/* A request waits for it, or it ends. */
+/* Called when a request waits for it, or it ends. */
 void ngx_http_symbolicate_pending_adopted(
     ngx_http_symbolicate_pending_t *pending);
 
@@ -48,11 +48,11 @@ void ngx_http_symbolicate_pending_adopted(
 ngx_int_t ngx_http_symbolicate_pending_drop(
     ngx_http_symbolicate_pending_t *pending);
 
-/* If its fetch cannot be aborted now, the fetch frees it at its end. */
+/* Frees it, or lets its fetch do so if that cannot be aborted now. */
 void ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending);
 
-/* Visits all unsettled fetches.  visit() may free any of them; those that it
- * adds are not visited, unless tickets have wrapped around. */
+/* Visits all unsettled fetches.  visit() may free any of them.  It may add
+ * others, which are not visited unless tickets have wrapped around. */
 void ngx_http_symbolicate_pending_each(ngx_http_symbolicate_loader_t *loader,
     void (*visit)(ngx_http_symbolicate_pending_t *pending, void *data),
     void *data);

@@ -23,16 +23,15 @@ typedef struct {
     sym_module_key_t               key;         /* scope: the source's name */
     sym_kind_t                     kind;
     const sym_object_ref_t        *ref;
-    ngx_http_symbolicate_ids_t     ids;         /* in the paths to ask for */
+    ngx_http_symbolicate_ids_t     ids;         /* in paths to request */
     unsigned                       without;     /* 1 << sym_source_file_t:
                                                  * files that do not have it */
-    unsigned                       thorough:1;  /* all its places are asked,
-                                                 * even if one has a good
-                                                 * file */
+    unsigned                       thorough:1;  /* all its paths are tried, even
+                                                 * if one has a good file */
 } ngx_http_symbolicate_wanted_t;
 
 
-/* A flag of a NEGATIVE that the worker made itself: no loader is running. */
+/* A flag of the worker's own NEGATIVE: no loader is running. */
 #define NGX_SYMBOLICATE_NO_LOADER  1
 
 

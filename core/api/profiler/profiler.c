@@ -93,7 +93,7 @@ read_source(profiler_t *p, const json_t *root)
 }
 
 
-/* Its module may be named in several ways, none of which is needed. */
+/* All ways to name its module are optional. */
 static sym_status_t
 read_asm(profiler_t *p, const json_t *root)
 {

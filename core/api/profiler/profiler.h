@@ -2,7 +2,7 @@
  * profiler.h - a request of the Firefox Profiler for the text of a file or for
  * machine code.  Private to this API.
  *
- * It is the API that samply serves to the profiler's page beside v5 (its API.md):
+ * Besides v5, samply serves this API to the profiler's page (its API.md):
  * /source/v1 and /asm/v1.  docs/use/profiler.md describes both.
  */
 #ifndef SYM_API_PROFILER_PROFILER_H
@@ -23,7 +23,7 @@ typedef struct {
     sym_sources_t reader;
     sym_sources_file_t text_file;
     uint32_t next_block;
-    char *text; /* the beginning of a character that two blocks share, and room
+    char *text; /* the beginning of a character that spans two blocks, and room
                    for a block */
     size_t carried;
 } profiler_t;
@@ -33,7 +33,7 @@ sym_status_t profiler_source(sym_request_t *r, sym_out_t *out,
                              uint32_t *budget);
 bool profiler_source_resume(sym_request_t *r);
 
-/* {"error": "..."}, with which the profiler tells its user what is wrong. */
+/* Writes {"error": "..."}, which the profiler shows to its user. */
 void profiler_write_error(const char *error, sym_out_t *out);
 
 #endif

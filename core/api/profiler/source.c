@@ -1,21 +1,22 @@
 /*
- * The text of a source file, for who proves to know where it is used.
+ * The text of a source file, for clients that know where it is used.
  *
  * A client names a module, an offset and a file.  As with samply, the file is
- * served only if a frame at that offset has it, under that very path: who can see
- * a profile of the module sees its files, but nobody can look around in a bundle.
+ * served only if a frame at that offset has it, under that very path: anyone
+ * with a profile of the module can see its files, but nobody can browse a
+ * bundle.
  */
 #include "api/profiler/profiler.h"
 
 #include "base/steps.h"
 
-/* What unpacking a block costs, in frames. */
+/* Cost of unpacking a block, in frames. */
 #define BLOCK_COST 64
 
-/* Of a character that two blocks share, in the first one. */
+/* Most bytes of a split character in the first of its two blocks. */
 #define CARRY_MAX 3
 
-/* Errors begin as samply's do; what follows a colon is ours. */
+/* Errors begin as samply's do; the text after a colon is ours. */
 #define NO_SYMBOLS "Could not obtain symbols for the requested library: "
 #define NO_TEXT "An error occurred when reading the file: "
 
@@ -40,7 +41,7 @@ symbols_error(const sym_need_t *need)
 }
 
 
-/* NULL: a frame at the offset has the file. */
+/* Returns an error; NULL: a frame at the offset has the file. */
 static const char *
 check_file(profiler_t *p, sym_status_t *rc)
 {
@@ -100,7 +101,7 @@ sources_error(const sym_need_t *need)
 }
 
 
-/* NULL: the text can be written. */
+/* Returns an error; NULL: the text can be written. */
 static const char *
 find_text(profiler_t *p, sym_status_t *rc)
 {
@@ -117,7 +118,7 @@ find_text(profiler_t *p, sym_status_t *rc)
         return NO_TEXT "the library's sources are damaged";
     }
 
-    /* URLs are names of scripts, not paths */
+    /* the names of scripts are URLs, not paths */
     if (sym_sources_find(&p->reader, p->file, &p->text_file) != SYM_OK
         || p->text_file.is_url)
     {
@@ -144,7 +145,7 @@ write_head(const profiler_t *p, sym_out_t *out)
 }
 
 
-/* Bytes at the end of the text that begin a character and do not end it. */
+/* Bytes of an incomplete character at the end of the text. */
 static size_t
 unfinished(const char *text, size_t len)
 {
@@ -187,7 +188,7 @@ write_block(profiler_t *p, sym_out_t *out)
 
 /* --- steps --- */
 
-/* A block cannot be read: the answer has no end. */
+/* A block cannot be read: the answer is cut short. */
 static sym_status_t
 give_up(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {

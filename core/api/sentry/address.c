@@ -9,8 +9,8 @@
 #define MIPS 4, 8, "pc"
 #define WASM 4, 4, NULL
 
-/* Names as symcaches have them: core/formats/elf/machine.c, macho/arch.c,
- * pe/arch.c, and those of Breakpad files. */
+/* Names as in symcaches: core/formats/elf/machine.c, macho/arch.c, pe/arch.c,
+ * and those of Breakpad files. */
 static const sentry_arch_t archs[] = {
     { "x86_64", "x86_64", X86_64 },
     { "x86", "x86", X86 },
@@ -62,7 +62,7 @@ sentry_is_crash_signal(uint32_t signal)
 }
 
 
-/* Whether the address is one behind a call. */
+/* Whether the address is a return address. */
 static bool
 is_return(uint64_t addr, const sentry_call_t *call)
 {

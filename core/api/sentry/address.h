@@ -2,8 +2,8 @@
  * address.h - architectures by Sentry's names, and the address of the call that
  * a return address belongs to.
  *
- * A return address points behind its call, perhaps into another function or line,
- * so an address inside the call is looked up.  The rules are those of
+ * A return address points after its call, perhaps into another function or
+ * line, so an address inside the call is looked up.  The rules are those of
  * Symbolicator (symbolic's heuristics.rs).
  */
 #ifndef SYM_API_SENTRY_ADDRESS_H
@@ -31,7 +31,7 @@ typedef enum {
 typedef struct {
     sentry_adjust_t adjust;
     bool is_innermost;
-    bool is_crash; /* the signal is one that a bad instruction raises */
+    bool is_crash; /* a bad instruction can raise the signal */
     bool has_ip;
     uint64_t ip; /* value of the program counter, if it is known */
 } sentry_call_t;

@@ -40,7 +40,7 @@ find_register(const sentry_stack_t *stack, const char *name)
 }
 
 
-/* The address that is looked up in the module.  False: none. */
+/* The address to look up in the module.  False: none. */
 static bool
 find_address(sentry_t *s, const sentry_stack_t *stack,
              const sentry_frame_t *frame, uint32_t index, sentry_place_t *place)
@@ -59,7 +59,7 @@ find_address(sentry_t *s, const sentry_stack_t *stack,
     if (frame->is_relative) {
         addr += m->addr;
         if (addr < m->addr) {
-            /* as in Symbolicator, this address is taken as it is */
+            /* as in Symbolicator, this address is not adjusted */
             place->relative = frame->addr;
             return true;
         }
@@ -156,13 +156,13 @@ ask_chunk(sentry_t *s, uint32_t budget)
 }
 
 
-/* --- garbage behind _start --- */
+/* --- garbage after _start --- */
 
 /*
- * Unwind information does not mark _start as the outermost function, so unwinders
- * find one more frame behind it.  Symbolicator leaves the outermost frame out if
- * no module covers it and the frame before it is _start; frames that are left out
- * themselves do not count.
+ * Unwind information does not mark _start as the outermost function, so
+ * unwinders find one more frame after it.  Symbolicator leaves the outermost
+ * frame out if no module covers it and the frame before it is _start; frames
+ * that are left out themselves do not count.
  */
 
 /* Whether the function that the answer shows for the frame is _start. */
@@ -223,7 +223,7 @@ frame_at(const sentry_t *s, const sentry_stack_t *stack, uint32_t index)
 }
 
 
-/* Goes inwards from the outermost frame to the first that is shown. */
+/* Finds the outermost frame that is shown. */
 static sym_status_t
 look_for_start(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -300,7 +300,7 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* --- what stands around them --- */
+/* --- around the frames --- */
 
 static void
 write_registers(const sentry_stack_t *stack, sym_out_t *out)
@@ -484,7 +484,7 @@ sentry_resume(sym_request_t *r)
 {
     sentry_answer_t *a = ((sentry_t *) r)->answer;
 
-    a->n_chunk = 0; /* to be asked again */
+    a->n_chunk = 0; /* to be looked up again */
     a->chunk = a->frame;
     return !a->is_begun;
 }

@@ -1,6 +1,6 @@
 /*
- * What each source had for a module (options.dif_candidates): the attempts that
- * the store keeps with the records of its artifacts.  Texts are Symbolicator's.
+ * What each source had for a module (options.dif_candidates), from the attempts
+ * in the records of its artifacts.  Texts are Symbolicator's.
  */
 #include "api/sentry/sentry.h"
 
@@ -15,10 +15,10 @@
 #define NOTHING_LISTED "No object files listed on this source"
 #define LOGIN_PAGE "Potential login page detected"
 
-/* Of the text `details`: a host's name, and two errors. */
+/* Room for `details`: a host's name, and two errors. */
 #define DETAILS_MAX 1024
 
-/* Lists grow from this, and end here: 64 sources with all places of a module. */
+/* Initial and largest size of a list: 64 sources with all paths of a module. */
 #define CANDIDATES_MIN 8u
 #define CANDIDATES_MAX 4096u
 
@@ -35,7 +35,7 @@ typedef struct {
     sym_str_t outcome;
     uint64_t ms;
     download_t download;
-    uint32_t features; /* SYM_RPC_* of a file that is there */
+    uint32_t features; /* SYM_RPC_* of a file that was found */
     bool is_used;
 } candidate_t;
 
@@ -102,8 +102,8 @@ is_skipped(const sym_attempt_t *attempt)
 }
 
 
-/* The next attempt at a place; one that was led on has the outcome of the last
- * step.  False: there is no more. */
+/* The next attempt at a path; a redirected one has the outcome of its last hop.
+ * False: no more attempts. */
 static bool
 next_place(sym_str_t *text, sym_attempt_t *attempt)
 {
@@ -188,7 +188,7 @@ write_duration(uint64_t ms, char *out, size_t size)
 }
 
 
-/* Of a URL without userinfo. */
+/* The host of a URL, which has no userinfo. */
 static sym_str_t
 host_of(sym_str_t url)
 {
@@ -258,7 +258,7 @@ write_failure(const candidate_t *c, char *out, size_t size)
 }
 
 
-/* The host keeps failing, so this was not asked for. */
+/* The host keeps failing, so this was not requested. */
 static size_t
 write_blocked(const candidate_t *c, const sym_attempt_blocked_t *blocked,
               char *out, size_t size)
@@ -296,7 +296,7 @@ write_details(const candidate_t *c, char *out, size_t size)
 
 /* --- collecting --- */
 
-/* As the request calls it. */
+/* The source's name in the request. */
 static sym_str_t
 source_name(const sentry_t *s, sym_str_t scope)
 {
@@ -340,7 +340,7 @@ add(candidates_t *c, sym_str_t scope, sym_str_t location)
 }
 
 
-/* A file that was never rated: what its artifact says, if it has one. */
+/* Features of a file that was never rated: those of its artifact, if any. */
 static uint32_t
 features_of(const candidates_t *c, const candidate_t *one)
 {
@@ -362,7 +362,7 @@ features_of(const candidates_t *c, const candidate_t *one)
 }
 
 
-/* The record that answers: as sym_snapshot_choose() has it. */
+/* The record that is used, as chosen by sym_snapshot_choose(). */
 static void
 choose(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 {
@@ -408,7 +408,7 @@ add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
 }
 
 
-/* What follows the last slash or backslash. */
+/* The part after the last slash or backslash. */
 static sym_str_t
 last_part(sym_str_t path)
 {
@@ -423,7 +423,7 @@ last_part(sym_str_t path)
 }
 
 
-/* Whether a file at the URL has the name, or is its cabinet: "a.pd_" of "a.pdb". */
+/* Whether the URL has the named file or its cabinet: "a.pd_" for "a.pdb". */
 static bool
 has_name(sym_str_t url, sym_str_t name)
 {
@@ -437,9 +437,9 @@ has_name(sym_str_t url, sym_str_t name)
 
 
 /*
- * Symbolicator looks for sources in debug files of ELF and in PDBs, too (its
- * FileType::sources()), which we know not to have any.  A source that lists one of
- * these, for symbols, does list files.
+ * Symbolicator also looks for sources in ELF debug files and PDBs (its
+ * FileType::sources()), which never have any.  A source that lists one of these
+ * for symbols does list files.
  */
 static bool
 lists_more(const candidates_t *c, sym_str_t scope)
@@ -486,7 +486,7 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
         return;
     }
 
-    /* loaded by hand, or by another way than from a source */
+    /* loaded by hand, or not from a source */
     if (record != NULL && record->state == SYM_MODULE_READY) {
         one = is_chosen ? add(c, scope, record->source) : NULL;
         if (one != NULL) {
@@ -505,7 +505,7 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 }
 
 
-/* A text at a URL, as Symbolicator has it (its source_context.rs). */
+/* Adds a text at a URL, as Symbolicator does (its source_context.rs). */
 static void
 add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 {
@@ -571,7 +571,7 @@ compare(const void *a, const void *b)
 }
 
 
-/* One place may have been asked for several kinds of artifact. */
+/* One path may have been requested for several kinds of artifact. */
 static void
 unite(candidates_t *c)
 {
@@ -659,7 +659,7 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
     uint32_t need = s->request.modules[module].need, cost = 0;
     sym_ref_key_t k;
 
-    /* each kind of artifact that was wanted; the list ends with 0, too */
+    /* each kind of artifact that was requested; 0 also ends the list */
     while (need != 0) {
         c.need = &s->base.needs[need - 1];
         c.chosen = (sym_module_record_t){ 0 };
@@ -701,7 +701,7 @@ take_first_error(void *ctx, sym_str_t scope, const sym_module_record_t *record)
     (void) scope;
     while (*state == 0 && next_place(&text, &attempt)) {
         switch (download_of(&attempt)) {
-        case STATUS_OK: /* sound, but of no use */
+        case STATUS_OK: /* valid, but useless */
             break;
         case STATUS_MALFORMED:
             *state = SYM_MODULE_MALFORMED;

@@ -1,12 +1,12 @@
 /*
- * The lines of source around a frame.  As in Symbolicator each module that a frame
- * refers to is asked for its sources, whether or not the frame has a path: the
- * features of the module also show them.
+ * The lines of source around a frame.  As in Symbolicator, the sources of each
+ * module that a frame refers to are looked up, even if the frame has no path:
+ * the features of the module also show them.
  *
- * A text comes out of a source bundle, or out of a portable PDB, which may instead
- * say at which URL the text lies (its source links).  Such a text is asked for if
- * the request has sources, in a round of its own: before that nobody knows the
- * paths of the frames.
+ * A text comes from a source bundle or a portable PDB.  A PDB may instead give
+ * the URL of the text (its source links).  Such a text is requested if the
+ * request has sources, in a separate round: the paths of the frames are unknown
+ * before.
  */
 #include "api/sentry/sentry.h"
 
@@ -15,15 +15,15 @@
 #include "sources/guard/url.h"
 #include "symbolicate/source_text.h"
 
-/* Text of all lines that an answer shows; frames that come later show none. */
+/* Bytes of all lines that an answer shows; later frames show none. */
 #define CONTEXT_MAX (32u << 20)
 
-/* What unpacking a block costs, in frames. */
+/* Cost of unpacking a block, in frames. */
 #define BLOCK_COST 64
 
 typedef struct {
     sym_sources_t sources;
-    uint32_t need; /* 1 + that of its sources; 0: it is not asked for any */
+    uint32_t need; /* 1 + that of its sources; 0: none are requested */
     bool is_tried, is_open;
     bool owns_frame; /* of the answer */
 } module_t;
@@ -35,7 +35,7 @@ typedef struct {
     sym_sources_t sources;
 } text_t;
 
-/* A text that is wanted. */
+/* A text that is needed. */
 typedef struct {
     uint32_t module, need;
 } link_t;
@@ -43,7 +43,7 @@ typedef struct {
 struct sentry_sources_s {
     sym_request_step_t then; /* once all is open */
     module_t *modules;
-    uint32_t next; /* module whose need is noted next */
+    uint32_t next; /* next module whose need is added */
 
     /* of source links */
     uint32_t module, stack, frame; /* to be looked at next */
@@ -91,7 +91,7 @@ need_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             return rc;
         }
 
-        /* not to be downloaded once more */
+        /* not to be downloaded again */
         need = &r->needs[c->modules[c->next].need++];
         if (!need->is_thorough && sentry_has_no_own_sources(s, m->need - 1)) {
             need->without = 1u << SYM_SOURCE_PORTABLE_PDB;
@@ -254,8 +254,8 @@ normalise(sym_str_t text, char out[SENTRY_LINK_MAX], size_t *len)
 }
 
 
-/* Finds the URL of a text that is elsewhere.  Only http and https are shown:
- * other URLs might lead into a file system. */
+/* Finds the URL of a text that the artifact does not contain.  Only http and
+ * https are shown: other URLs might lead into a file system. */
 static sym_status_t
 find_link(const sym_sources_t *sources, sym_str_t path,
           sentry_context_t *context)
@@ -401,7 +401,7 @@ add_link_need(sentry_t *s, const sentry_stack_t *stack,
 }
 
 
-/* Goes through the frames once, whenever their texts come. */
+/* Visits each frame once, in steps. */
 static sym_status_t
 need_links(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -545,7 +545,7 @@ sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path, uint64_t line,
         return SYM_OK;
     }
 
-    /* URLs are names of scripts, not paths */
+    /* the names of scripts are URLs, not paths */
     if (sym_sources_find(sources, path, &file) != SYM_OK || file.is_url) {
         return find_linked(s, sources, path, line, context);
     }

@@ -7,7 +7,7 @@
 /* Room for most paths. */
 #define PATH_ROOM 4096
 
-/* Longer ones are written each time. */
+/* Longer texts are not cached. */
 #define PACKAGE_MAX 1024
 
 #define BEGINNING(status)                                                      \
@@ -74,7 +74,7 @@ write_field(sym_out_t *out, const sentry_field_t *field)
 }
 
 
-/* The frame's own value of a key, if it has one. */
+/* Writes the request's value of a key, if the frame has one. */
 static void
 write_own(sym_out_t *out, const sentry_frame_t *frame, sentry_key_t key)
 {
@@ -87,7 +87,7 @@ write_own(sym_out_t *out, const sentry_frame_t *frame, sentry_key_t key)
 }
 
 
-/* What every frame begins with. */
+/* Writes the beginning of every frame. */
 static void
 write_head(sym_out_t *out, sentry_status_t status, uint32_t index,
            bool is_relative, uint64_t relative_to, uint64_t addr)
@@ -106,7 +106,7 @@ write_head(sym_out_t *out, sentry_status_t status, uint32_t index,
 }
 
 
-/* What the answer keeps of every frame. */
+/* Writes the keys that every frame keeps in the answer. */
 static void
 write_kept(sym_out_t *out, const sentry_frame_t *frame)
 {
@@ -124,7 +124,7 @@ write_kept(sym_out_t *out, const sentry_frame_t *frame)
 }
 
 
-/* Many frames show it: it is kept as it was written. */
+/* Many frames show it, so the written text is cached. */
 static void
 write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 {
@@ -144,7 +144,7 @@ write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 
     write_text(out, SENTRY_PACKAGE, package);
 
-    /* unless it lies in two windows */
+    /* unless it spans two windows */
     if (out->before == before && !out->failed && package.len <= PACKAGE_MAX) {
         *kept = sym_arena_copy(s->base.arena,
                                sym_str(start, (size_t) (out->pos - start)));
@@ -154,8 +154,8 @@ write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 
 /* --- frames that were found --- */
 
-/* The module that an address of the answer lies in: an address that was relative
- * to one may lie beyond it. */
+/* The module that contains an address of the answer: an address relative to a
+ * module may be beyond its end. */
 static uint32_t
 module_shown(const sentry_t *s, const sentry_frame_t *frame,
              const sentry_place_t *place)
@@ -423,7 +423,7 @@ demangle(sentry_t *s, const sentry_frame_t *frame, sym_str_t *mangled)
 }
 
 
-/* The source of a frame that says itself where it is. */
+/* Finds the source of a frame whose path and line are in the request. */
 static sym_status_t
 find_own_context(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
                  sentry_context_t *context)
@@ -502,7 +502,7 @@ sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status)
 }
 
 
-/* The request's own path is shown where the module has none. */
+/* The request's path is shown if the module has none. */
 static bool
 has_own_path(const sentry_frame_t *frame)
 {
@@ -512,7 +512,7 @@ has_own_path(const sentry_frame_t *frame)
 }
 
 
-/* Writes the levels out of the cache, or for it.  False: nothing is written. */
+/* Writes the levels from the cache, or for it.  False: nothing is written. */
 static bool
 write_cached(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
              const sentry_place_t *place, sym_out_t *out, uint32_t *budget)

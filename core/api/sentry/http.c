@@ -1,8 +1,8 @@
 /*
  * http.c - errors and queries as clients of Symbolicator know them.
  *
- * Its framework (axum 0.8) refuses requests in plain text, with the words below;
- * Symbolicator's own errors are JSON: {"detail", "causes"}.
+ * Its framework (axum 0.8) refuses requests in plain text, with the texts
+ * below; Symbolicator's own errors are JSON: {"detail", "causes"}.
  */
 #include "api/sentry/http.h"
 
@@ -17,7 +17,7 @@
 
 #define REFUSED "Failed to deserialize query string: "
 
-/* Decoded bytes of a name or number; longer words are neither. */
+/* Decoded bytes of a name or number; longer texts are neither. */
 #define WORD_MAX 40
 
 typedef struct {
@@ -32,10 +32,10 @@ refusal_text(const sym_api_error_t *error)
     switch (error->status) {
     case NOT_FOUND:
     case NOT_ALLOWED:
-        return error->description; /* empty for what no route takes */
+        return error->description; /* empty if no route matches */
 
     case TOO_LARGE:
-        /* of client_max_body_size; other limits say what they are */
+        /* for client_max_body_size; other limits have their own texts */
         if (sym_str_starts(error->title, SYM_STR("413 "))) {
             return SYM_STR(
                 "Failed to buffer the request body: length limit exceeded");
@@ -76,7 +76,7 @@ rest(sym_str_t text, size_t start)
 }
 
 
-/* A '%' without two digits stands for itself, as in browsers. */
+/* A '%' without two digits is taken literally, as in browsers. */
 static char
 decoded(sym_str_t text, size_t *at)
 {
@@ -90,7 +90,7 @@ decoded(sym_str_t text, size_t *at)
 }
 
 
-/* Takes the first `len` bytes off the text, and decodes them. */
+/* Removes the first `len` bytes of the text, and decodes them. */
 static word_t
 next_word(sym_str_t *text, size_t len)
 {
@@ -147,7 +147,7 @@ read_seconds(const word_t *word, uint64_t *seconds)
 }
 
 
-/* Takes the next NAME=VALUE off the query. */
+/* Removes the next NAME=VALUE from the query. */
 static word_t
 next_pair(sym_str_t *query, sym_str_t *value)
 {

@@ -1,6 +1,6 @@
 /*
- * http.h - how Symbolicator speaks HTTP, beside its JSON: texts of errors, the
- * query of a request.  registry.h describes the functions of the API's row.
+ * http.h - Symbolicator's HTTP details: texts of errors, the query of a
+ * request.  registry.h describes the functions of the API's row.
  */
 #ifndef SYM_API_SENTRY_HTTP_H
 #define SYM_API_SENTRY_HTTP_H

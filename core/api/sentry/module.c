@@ -45,7 +45,7 @@ status_of(sentry_t *s, uint32_t module)
 }
 
 
-/* Whether the text has the word in it, of lower-case letters, in any case. */
+/* Whether the text contains the lower-case word, in any case. */
 static bool
 contains(sym_str_t text, sym_str_t word)
 {
@@ -59,7 +59,7 @@ contains(sym_str_t text, sym_str_t word)
 }
 
 
-/* A version control system as Sentry has it; NULL: the PDB names none. */
+/* Sentry's name for a version control system; NULL: the PDB names none. */
 static const char *
 vcs_of(sym_str_t name)
 {
@@ -70,7 +70,7 @@ vcs_of(sym_str_t name)
 }
 
 
-/* A portable PDB that embeds sources or links to them has given them, too. */
+/* A portable PDB that embeds sources or links to them counts, too. */
 static bool
 has_stored_sources(sentry_t *s, const sym_need_t *need)
 {
@@ -85,8 +85,8 @@ has_stored_sources(sentry_t *s, const sym_need_t *need)
 }
 
 
-/* What a symcache says.  It stays so, and to read it costs as much as a frame that
- * is not cached. */
+/* Reads the facts of a symcache.  They never change, and reading them costs as
+ * much as an uncached frame, so they are cached. */
 static void
 read_facts(sym_resolver_t *resolver, uint32_t place, sentry_facts_t *facts)
 {

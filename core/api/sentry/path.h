@@ -1,7 +1,7 @@
 /*
  * path.h - paths of source files as Symbolicator shows them.
  *
- * Windows paths have '\\' or '/' between their parts; the form of a path tells
+ * Windows paths have '\\' or '/' between their parts; the form of a path shows
  * its system (symbolic's path.rs).
  */
 #ifndef SYM_API_SENTRY_PATH_H

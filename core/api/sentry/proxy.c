@@ -1,8 +1,8 @@
 /*
- * proxy.c - NAME/SIGNATURE/NAME, and which file that is.
+ * proxy.c - finds the file for NAME/SIGNATURE/NAME.
  *
  * The rules are Symbolicator's, in its order: a prefix of the signature, then
- * the suffix of the name.  Whatever else is asked for is a PE file.
+ * the suffix of the name.  Any other path means a PE file.
  */
 #include "api/sentry/proxy.h"
 
@@ -20,7 +20,7 @@ is_same_nocase(sym_str_t a, sym_str_t b)
 }
 
 
-/* Takes the prefix off, in any case. */
+/* Removes the prefix, in any case. */
 static bool
 take(sym_str_t *signature, sym_str_t prefix)
 {
@@ -36,7 +36,7 @@ take(sym_str_t *signature, sym_str_t prefix)
 }
 
 
-/* Takes what stands before the next slash off *path; false: it has no slash. */
+/* Splits the part before the next slash off *path; false: it has no slash. */
 static bool
 next_part(sym_str_t *path, sym_str_t *part)
 {

@@ -1,9 +1,9 @@
 /*
  * The direct reader: takes the ordinary shape of a request straight out of the
- * body, in slices, and leaves strings where they are, except those with escapes
- * that lookups need.  Values that only pass through keep their JSON text.  All
- * other requests go to the general reader, which also decides what is valid: those
- * with escapes in keys, keys given twice, or errors.  A fuzz target compares the
+ * body, in slices, and does not copy strings, except those with escapes that
+ * lookups need.  Values that only pass through keep their JSON text.  All other
+ * requests go to the general reader, which also decides what is valid: those
+ * with escapes in keys, duplicate keys, or errors.  A fuzz target compares the
  * two (fuzz/fuzz_sentry.c).
  */
 #include "api/sentry/readers.h"
@@ -14,7 +14,7 @@
 /* Integers of this many digits fit every field's own check. */
 #define DIGITS_MAX 18
 
-/* Text of a frame that costs a turn no more than a lookup does. */
+/* Bytes of a frame's text that cost no more than a lookup. */
 #define ITEM_BYTES 1024
 
 typedef enum {
@@ -58,14 +58,14 @@ odd(direct_t *d)
 static void
 skip_space(direct_t *d)
 {
-    /* one comparison suffices where no space follows, the usual case */
+    /* usually no space follows, and one comparison suffices */
     if (d->p < d->end && (uint8_t) *d->p <= ' ') {
         d->p = sym_raw_space(d->p, d->end);
     }
 }
 
 
-/* The next character that is no space; '\0' at the end. */
+/* The next character that is not a space; '\0' at the end. */
 static char
 peek(direct_t *d)
 {
@@ -90,8 +90,8 @@ take(direct_t *d, char c)
 }
 
 
-/* After a value: true if another follows, false at the end of its list or object.
- * Sets failed where neither is. */
+/* After a value: true if another follows, false at the end of its list or
+ * object.  Sets failed if neither follows. */
 static bool
 has_more(direct_t *d, char close)
 {
@@ -106,7 +106,7 @@ has_more(direct_t *d, char close)
 }
 
 
-/* Moves behind what was read; NULL: it is left to the general reader. */
+/* Moves past what was read; NULL: the general reader must take over. */
 static bool
 move(direct_t *d, const char *p)
 {
@@ -141,7 +141,7 @@ take_string(direct_t *d, sentry_t *s, sym_str_t *text)
 }
 
 
-/* A word that has no escapes. */
+/* A string without escapes. */
 static bool
 take_plain(direct_t *d, sym_str_t *text)
 {
@@ -176,7 +176,7 @@ take_word(direct_t *d, sym_str_t word)
 }
 
 
-/* True if null stands here, and is taken. */
+/* Skips a null; true if there was one. */
 static bool
 take_null(direct_t *d)
 {
@@ -192,7 +192,7 @@ take_bool(direct_t *d, bool *is_true)
 }
 
 
-/* Digits as JSON has them, and no part of a real. */
+/* Digits of a JSON integer, not of a real. */
 static bool
 take_digits(direct_t *d, sym_str_t *text)
 {
@@ -294,10 +294,10 @@ typedef struct {
         { (text), sizeof(text) - 1 }, (number)                                 \
     }
 
-/* In the place of a key's number.  ODD: given twice. */
+/* Results in place of a key's number.  ODD: a duplicate. */
 enum { UNKNOWN = -1, ODD = -2 };
 
-/* The place in the table. */
+/* The index in the table. */
 static int
 find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
 {
@@ -319,7 +319,7 @@ find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
 /* --- frames --- */
 
 enum {
-    FRAME_ADDR = SENTRY_KEYS, /* behind those that only pass through */
+    FRAME_ADDR = SENTRY_KEYS, /* after those that only pass through */
     FRAME_MODE,
     FRAME_ADJUST,
     FRAME_TRUST
@@ -381,7 +381,7 @@ take_adjust(direct_t *d, sentry_frame_t *frame)
 }
 
 
-/* A list of strings; none if it is empty. */
+/* Reads a list of strings; none if it is empty. */
 static bool
 take_lines(direct_t *d, sym_str_t *text)
 {
@@ -430,7 +430,7 @@ take_vars(direct_t *d, sym_str_t *text)
 }
 
 
-/* A string in its quotes. */
+/* A string with its quotes. */
 static bool
 take_quoted(direct_t *d, sym_str_t *text)
 {
@@ -445,7 +445,7 @@ take_quoted(direct_t *d, sym_str_t *text)
 }
 
 
-/* The text of a value that the answer only repeats; "": it has none. */
+/* The text of a value that the answer only repeats; "": no value. */
 static bool
 take_text(direct_t *d, sentry_t *s, sentry_key_t key, sym_str_t *text)
 {
@@ -526,8 +526,8 @@ take_frame_key(direct_t *d, sentry_t *s, sentry_frame_t *frame, unsigned key)
 }
 
 
-/* The key and the value that most frames begin with, in one go.  False: they are
- * others, and nothing is taken. */
+/* Reads the key and the value that most frames begin with, in one go.  False:
+ * the frame differs, and nothing is read. */
 static bool
 take_usual(direct_t *d, uint64_t *addr)
 {
@@ -871,7 +871,7 @@ enum {
     REQUEST_SCRAPING
 };
 
-/* A bit of what was seen, for keys that are not known. */
+/* The bit of unknown keys among those that were seen. */
 #define SEEN_ANY (1u << 31)
 
 static const name_t request_keys[] = {
@@ -989,7 +989,7 @@ take_request_key(direct_t *d, sentry_t *s)
     sym_str_t name, text;
     int at;
 
-    /* after a list that ended, its comma or the end of all */
+    /* after the end of a list: its comma, or the end of the request */
     if (d->seen != 0 && !has_more(d, '}')) {
         d->where = AT_END;
         return d->failed == SYM_OK;

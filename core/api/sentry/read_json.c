@@ -1,7 +1,7 @@
 /*
  * The general reader: jansson parses the JSON, this file checks the request.
- * Errors are those of Symbolicator, whose texts name the key and its place; but
- * the line and column are left out.
+ * Errors are Symbolicator's, whose texts name the key and its position, but
+ * without line and column.
  */
 #include "api/sentry/readers.h"
 
@@ -13,7 +13,7 @@
 #define HTTP_UNPROCESSABLE 422
 #define HTTP_TOO_LARGE 413
 
-/* Room for the name of a place: "stacktraces[4294967295].frames[4294967295]". */
+/* Room for a position: "stacktraces[4294967295].frames[4294967295]". */
 #define PLACE_MAX 64
 
 /* "floating point `...`" */
@@ -21,7 +21,7 @@
 
 /* --- values --- */
 
-/* The object that is read, by its place in the request: "modules[3]", or "". */
+/* Position of the current object in the request: "modules[3]", or "". */
 typedef struct {
     sentry_t *s;
     const json_t *object;
@@ -42,7 +42,7 @@ refuse(const reader_t *r, const char *key, const char *what)
 }
 
 
-/* As serde shows it; but no strings, which may be long, or secret. */
+/* As serde shows it, but without strings, which may be long or secret. */
 static void
 describe(const json_t *value, char out[DESCRIPTION_MAX])
 {
@@ -103,7 +103,7 @@ value_of(const reader_t *r, const char *key)
 }
 
 
-/* A copy of an optional string; data NULL: absent. */
+/* Copies an optional string; data NULL: absent. */
 static sym_status_t
 read_string(const reader_t *r, const char *key, sym_str_t *text)
 {
@@ -184,7 +184,7 @@ hex_of(const reader_t *r, const char *key, const json_t *value,
 {
     const char *error;
 
-    /* a negative one stands for 2^64 more, as in Symbolicator's HexValue */
+    /* 2^64 is added to a negative one, as in Symbolicator's HexValue */
     if (json_is_integer(value)) {
         *number = (uint64_t) json_integer_value(value);
         return SYM_OK;
@@ -256,7 +256,7 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* As text, or as JSON text if it only passes through. */
+/* Read as a string, or as JSON text if it only passes through. */
 static sym_status_t
 add_string(const reader_t *r, sentry_frame_t *frame, sentry_key_t key,
            const json_t *value)

@@ -10,7 +10,7 @@ const sym_str_t sentry_trusts[SENTRY_TRUSTS] = {
     { "cfi", 3 },  { "prewalked", 9 }, { "context", 7 },
 };
 
-/* --- what a request consists of --- */
+/* --- parts of a request --- */
 
 static bool
 grow(sym_arena_t *arena, void **items, size_t size, uint32_t n, uint32_t *max)

@@ -1,5 +1,5 @@
 /*
- * readers.h - what both readers of requests share.  Private to this API.
+ * readers.h - shared parts of both readers of requests.  Private to this API.
  */
 #ifndef SYM_API_SENTRY_READERS_H
 #define SYM_API_SENTRY_READERS_H
@@ -23,7 +23,7 @@ sentry_stack_t *sentry_add_stack(sentry_t *s);
 sentry_module_t *sentry_add_module(sentry_t *s);
 sentry_frame_t *sentry_add_frame(sentry_t *s);
 
-/* The text is borrowed.  False: no memory. */
+/* The text is not copied.  False: no memory. */
 bool sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
                       sym_str_t text);
 bool sentry_add_number(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
@@ -41,15 +41,15 @@ bool sentry_is_language(sym_str_t text);
  * NULL. */
 const char *sentry_hex(sym_str_t text, uint64_t *number);
 
-/* Keys of the request whose values the direct reader leaves to jansson. */
+/* Keys of the request whose values always go to jansson. */
 typedef enum { SENTRY_PART_SOURCES, SENTRY_PART_SCRAPING } sentry_part_t;
 
 /* Reads the value of one of them; text.data NULL: the request does not have it.
  * Statuses as of sentry_read_general(). */
 sym_status_t sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text);
 
-/* After that: lets texts of source links be asked for, with the headers that
- * `scraping` has for them. */
+/* To be called after that: allows requests for texts of source links, with the
+ * headers in `scraping`. */
 sym_status_t sentry_allow_links(sentry_t *s);
 
 #endif

@@ -2,19 +2,19 @@
 
 #include "symbolicate/cache/answers.h"
 
-/* Frames with more levels, or with longer texts in front of these, are written
- * without the cache. */
+/* Frames with more levels, or with longer heads, are written without the
+ * cache. */
 #define LEVELS_MAX 32
 #define HEAD_MAX 1024
 
 #define RENDERED_MAX SYM_ANSWER_CACHE_TEXT_MAX
 
-/* What a level has beside these: "sym_addr", the comma before it. */
+/* Room for the rest of a level: "sym_addr", the comma before it. */
 #define REST_MAX 64
 
 /*
- * The texts of a frame: the address of its function, then the levels, the innermost
- * first, each behind its length.  Numbers are the machine's.
+ * The texts of a frame: the address of its function, then the levels, the
+ * innermost first, each preceded by its length.  Numbers are in machine order.
  */
 typedef uint32_t addr_t;
 typedef uint16_t level_len_t;
@@ -103,7 +103,7 @@ sentry_render(sentry_t *s, const sentry_place_t *place, sym_str_t *text,
 }
 
 
-/* Finds the levels of texts; gives how many. */
+/* Finds the levels in the text, and returns their number. */
 static uint32_t
 find_levels(sym_str_t text, addr_t *addr, sym_str_t levels[LEVELS_MAX])
 {

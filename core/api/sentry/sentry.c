@@ -5,7 +5,7 @@
 #include "api/sentry/http.h"
 #include "api/sentry/proxy.h"
 
-/* The general reader takes what the direct reader left or refused. */
+/* The general reader takes over what the direct reader did not support. */
 static sym_status_t
 read_slice(sentry_t *s, uint32_t budget)
 {
@@ -102,8 +102,8 @@ static const sym_request_ops_t ops = {
     .suffix = (path), .version = (what),                                       \
     .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
 
-/* Other routes of Symbolicator.  Their text tells clients that the path is right,
- * but not served. */
+/* Other routes of Symbolicator.  Their text lets clients know that the path is
+ * right, but not served. */
 #define UNSERVED(path, what)                                                   \
     {                                                                          \
         .suffix = (path), .version = "unserved",                               \

@@ -33,7 +33,7 @@
 
 /* --- the request --- */
 
-/* Keys of a frame that go from the request to the answer. */
+/* Keys of a frame that are copied from the request to the answer. */
 typedef enum {
     /* strings */
     SENTRY_LANG,
@@ -133,7 +133,7 @@ typedef struct {
     bool has_variables;   /* options.extract_variables */
     bool has_signal;
     uint32_t signal;
-    sym_str_t scraping; /* that object, or data NULL */
+    sym_str_t scraping; /* options.scraping, data NULL if absent */
 
     sentry_frame_t **blocks; /* of SENTRY_BLOCK frames */
     uint32_t n_blocks, max_blocks;
@@ -151,7 +151,7 @@ typedef struct {
     sym_str_t scope; /* of the query, or "" */
     uint32_t next;   /* frame whose module is found next, while it is parsed */
     struct sentry_direct_s *direct;
-    bool is_general; /* it is not of the ordinary shape */
+    bool is_general; /* for the general reader only */
     struct sentry_answer_s *answer;
 } sentry_t;
 
@@ -173,14 +173,14 @@ const sentry_field_t *sentry_field(const sentry_frame_t *frame,
 /* Sorts the modules; one without a size extends to the next module. */
 sym_status_t sentry_sort_modules(sentry_t *s);
 
-/* The module of an address, by its place in the request; SENTRY_NO_MODULE. */
+/* Index of the module at an address; SENTRY_NO_MODULE: none. */
 uint32_t sentry_module_at(const sentry_request_t *q, uint64_t addr);
 
-/* The same for a frame. */
+/* Same for a frame. */
 uint32_t sentry_module_of(const sentry_request_t *q,
                           const sentry_frame_t *frame);
 
-/* Notes the needs of the modules that frames refer to.  SYM_AGAIN: the budget is
+/* Adds the needs of the modules that frames refer to.  SYM_AGAIN: the budget is
  * spent. */
 sym_status_t sentry_find_needs(sentry_t *s, uint32_t budget);
 
@@ -194,9 +194,9 @@ typedef enum {
     SENTRY_MALFORMED
 } sentry_status_t;
 
-/* Where a frame lies, before it is looked up. */
+/* The location of a frame, before it is looked up. */
 typedef struct {
-    uint32_t module; /* or SENTRY_NO_MODULE */
+    uint32_t module; /* index, or SENTRY_NO_MODULE */
     uint32_t need;
     sentry_status_t status; /* SENTRY_SYMBOLICATED: it is looked up */
     bool is_il;
@@ -204,13 +204,14 @@ typedef struct {
     uint32_t question; /* of the chunk; unless is_il */
 } sentry_place_t;
 
-/* What an artifact says of its module. */
+/* Facts about a module, from its artifacts. */
 typedef struct {
     bool is_read;
     bool has_debug_info, has_symbols, has_unwind_info, has_sources;
     const char *vcs; /* of a PDB's SRCSRV stream; NULL: none */
     const sentry_arch_t *arch;
-    sym_module_state_t error; /* why it is missing; 0: unknown, or it is not */
+    sym_module_state_t error; /* why it is missing; 0: unknown, or not
+                                 missing */
 } sentry_facts_t;
 
 typedef struct sentry_answer_s {
@@ -220,10 +221,10 @@ typedef struct sentry_answer_s {
     uint32_t level;  /* next of that frame, if is_begun */
     uint32_t module; /* next */
     bool is_begun;   /* some levels of the frame are written */
-    bool is_first;   /* nothing is written of the list */
-    bool drops_last; /* the outermost frame is garbage behind _start */
+    bool is_first;   /* nothing of the list is written yet */
+    bool drops_last; /* the outermost frame is garbage after _start */
     uint32_t tail;   /* frames of the stack that are known to be dropped */
-    uint32_t chunk, n_chunk; /* the frames of the stack that were asked */
+    uint32_t chunk, n_chunk; /* frames of the stack that were looked up */
     sentry_place_t *places;  /* of the chunk */
     sym_question_t *questions;
     char *rendered; /* the texts of a frame's levels */
@@ -237,7 +238,7 @@ typedef struct sentry_answer_s {
     uint32_t cost; /* of the source context since it was charged, in frames */
 } sentry_answer_t;
 
-/* Says of a frame of the stack whether it is looked up, and where. */
+/* Decides whether a frame of the stack is looked up, and where. */
 void sentry_locate(sentry_t *s, const sentry_stack_t *stack,
                    const sentry_frame_t *frame, uint32_t index,
                    sentry_place_t *place);
@@ -248,12 +249,13 @@ bool sentry_resume(sym_request_t *r);
 
 /* --- rendered.c --- */
 
-/* The texts of a frame's levels as sentry_write_rendered() takes them.  False: they
- * depend on more than the address, or are long.  They live until the next ones. */
+/* The texts of a frame's levels as sentry_write_rendered() takes them.  False:
+ * they depend on more than the address, or are long.  Valid until the next
+ * call. */
 bool sentry_render(sentry_t *s, const sentry_place_t *place, sym_str_t *text,
                    uint32_t *budget);
 
-/* What precedes them in every level. */
+/* Writes what precedes these texts in every level. */
 void sentry_write_head(const sentry_t *s, uint32_t index,
                        const sentry_frame_t *frame, const sentry_place_t *place,
                        sym_out_t *out);
@@ -279,8 +281,8 @@ void sentry_write_path(sym_str_t path, uint32_t line, sym_out_t *out);
 /* Whether the answer has a function with a name; Symbolicator shows no others. */
 bool sentry_is_named(const sym_answer_t *answer);
 
-/* Whether a frame that was not found is left out: the stack was scanned for it,
- * and it proves to be garbage. */
+/* Whether a frame that was not found is left out: it came from a scan of the
+ * stack, and proves to be garbage. */
 bool sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status);
 
 /* Writes a frame: its levels, or the request's values.  SYM_AGAIN: the budget is
@@ -306,38 +308,38 @@ bool sentry_has_no_own_sources(sentry_t *s, uint32_t need);
 /* Facts of a module, once its needs are open. */
 const sentry_facts_t *sentry_facts(sentry_t *s, uint32_t module);
 
-/* Returns what it took, in frames. */
+/* Returns its cost, in frames. */
 uint32_t sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- candidates.c --- */
 
 /* Why a need was not found: the first error, in the order in which sources were
- * asked; 0: unknown. */
+ * tried; 0: unknown. */
 sym_module_state_t sentry_first_error(sentry_t *s, const sym_need_t *need);
 
-/* Writes `, "candidates": [...]`; nothing for a module without candidates.  Returns
- * what it took, in frames. */
+/* Writes `, "candidates": [...]`; nothing for a module without candidates.
+ * Returns its cost, in frames. */
 uint32_t sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- context.c --- */
 
-/* Goes on with steps that add what source context needs: sources, then the texts
- * that their links lead to; then with the step given. */
+/* Continues with steps that add the needs of source context (sources, then the
+ * texts at their links), then with the step `then`. */
 sym_status_t sentry_begin_context(sentry_t *s, sym_request_step_t then);
 
-/* The n-th text that source links lead to: the module of the first frame that needs
- * it, and its own need.  False: there are fewer. */
+/* The n-th text of source links: the module of the first frame that needs it,
+ * and the need for the text.  False: there are fewer. */
 bool sentry_link(const sentry_t *s, uint32_t n, uint32_t *module,
                  const sym_need_t **need);
 
 /* Whether a source file of the module was found. */
 bool sentry_has_sources(const sentry_t *s, uint32_t module);
 
-/* Notes that a frame of the answer lies in the module. */
+/* Records that a frame of the answer is in the module. */
 void sentry_own_frame(sentry_t *s, uint32_t module);
 
-/* With source context, a module that has no frame of the answer counts as not
- * used. */
+/* With source context, a module without frames in the answer counts as
+ * unused. */
 bool sentry_is_unused(const sentry_t *s, uint32_t module);
 
 #define SENTRY_LINK_MAX 8192
@@ -350,7 +352,7 @@ typedef struct {
     char link[SENTRY_LINK_MAX]; /* the URL of the text, if it is elsewhere */
 } sentry_context_t;
 
-/* Finds the source of a frame: nothing, if the module is SENTRY_NO_MODULE or the
+/* Finds the source of a frame; nothing if the module is SENTRY_NO_MODULE or the
  * path is empty.  SYM_OK; SYM_NOMEM. */
 sym_status_t sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path,
                                  uint64_t line, sentry_context_t *context);

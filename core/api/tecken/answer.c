@@ -6,7 +6,7 @@ static sym_status_t write_entries(sym_request_t *r, sym_out_t *out,
                                   uint32_t *budget);
 
 
-/* Pairs learn what became of their modules. */
+/* Updates pairs with the outcome of their modules. */
 static void
 share_modules(sym_tecken_t *t)
 {
@@ -39,7 +39,7 @@ stack_end(const job_t *job)
 }
 
 
-/* How many frames come next in this job, as far as it matters. */
+/* Number of frames left in this job, capped at what matters. */
 static uint32_t
 frames_ahead(const sym_tecken_t *t, uint32_t most)
 {
@@ -48,7 +48,7 @@ frames_ahead(const sym_tecken_t *t, uint32_t most)
     uint32_t n = stacks[a->stack] - a->number;
     uint32_t stop = stack_end(present_job(t));
 
-    /* at most a chunk of stacks too: they may be empty */
+    /* also at most a chunk of stacks, because they may be empty */
     stop = stop - a->stack < SYM_RESOLVE_CHUNK ? stop
                                                : a->stack + SYM_RESOLVE_CHUNK;
 
@@ -60,7 +60,7 @@ frames_ahead(const sym_tecken_t *t, uint32_t most)
 }
 
 
-/* Looks up what the next frames ask, so many that the budget covers them. */
+/* Looks up as many of the next frames as the budget covers. */
 static void
 ask_chunk(sym_tecken_t *t, uint32_t budget)
 {
@@ -126,7 +126,7 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* --- what stands around them --- */
+/* --- around the frames --- */
 
 static sym_status_t
 write_job(sym_request_t *r, sym_out_t *out, uint32_t *budget)
@@ -220,7 +220,7 @@ write_entry(sym_tecken_t *t, pair_t *pair, sym_out_t *out)
     }
 
     if (t->version == 5) {
-        /* an object has each key once: its first place */
+        /* an object has each key once: the first one counts */
         if (!is_new) {
             return;
         }
@@ -320,6 +320,6 @@ tecken_resume(sym_request_t *r)
     sym_tecken_t *t = (sym_tecken_t *) r;
 
     share_modules(t);
-    t->answer->chunk_end = t->answer->frame; /* to be asked again */
+    t->answer->chunk_end = t->answer->frame; /* to be looked up again */
     return true;
 }

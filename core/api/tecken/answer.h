@@ -1,5 +1,5 @@
 /*
- * answer.h - a reply that is being written.  Private to this API.
+ * answer.h - an answer in progress.  Private to this API.
  *
  * answer.c goes through the request piece by piece, frame.c writes frames,
  * debug.c the debug block.
@@ -10,33 +10,33 @@
 #include "api/tecken/request.h"
 #include "symbolicate/resolver.h"
 
-/* A pair as frames show it. */
+/* A pair's text in frames. */
 typedef struct {
     sym_str_t text; /* v5: from `, "module": ` up to the offset; v4: from ` (in`
                        to the end of the string; data NULL: not made yet */
-    uint32_t module; /* place in t->base.needs */
+    uint32_t module; /* index in t->base.needs */
     bool is_found;
 } shown_t;
 
 typedef struct answer_s {
     sym_resolver_t *resolver;
-    uint32_t next;        /* item of the step that comes next */
+    uint32_t next;        /* next item of the step */
     uint32_t job, stack;  /* stack: counted through all jobs */
     uint32_t first_entry; /* of this job */
     uint32_t frame;       /* counted through all stacks */
     uint32_t number;      /* of the frame in its stack */
     bool is_begun;        /* the frame is written up to its inlined calls */
-    uint32_t level;       /* of these comes next */
-    unsigned map;         /* of the debug block comes next: debug_map_t */
-    bool is_first;        /* nothing of the present list is written yet */
+    uint32_t level;       /* next inlined call */
+    unsigned map;         /* next map of the debug block: debug_map_t */
+    bool is_first;        /* nothing of the current list is written yet */
     shown_t *shown;       /* of each pair */
     shown_t unknown;      /* of frames without a module */
 
-    sym_question_t *questions; /* of the present chunk */
+    sym_question_t *questions; /* of the current chunk */
     uint32_t n_questions, next_question;
     uint32_t chunk_end; /* first frame after the chunk */
 
-    uint64_t settled; /* entries that are not null, one of a kind a job */
+    uint64_t settled; /* entries that are not null, each kind once a job */
 } answer_t;
 
 /* The first step, and the first one of the debug block. */
@@ -46,15 +46,15 @@ sym_status_t tecken_debug(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 bool tecken_resume(sym_request_t *r);
 
 /*
- * The frame `a->frame`, without what separates it from others.  SYM_OK,
- * SYM_NOMEM; SYM_AGAIN: demangling took the budget, or out is full; the frame
- * goes on with the next call.
+ * Writes the frame `a->frame`, without separators.  SYM_OK, SYM_NOMEM;
+ * SYM_AGAIN: demangling used up the budget, or out is full; the next call
+ * continues the frame.
  */
 sym_status_t answer_frame(sym_tecken_t *t, frame_t frame, sym_out_t *out,
                           uint32_t *budget);
 
-/* True if the store can be asked about the frame; *shown: its module, unless it
- * has none. */
+/* True if the frame can be looked up in the store; *shown: its module, unless
+ * it has none. */
 static inline bool
 answer_asks(const answer_t *a, const request_t *q, frame_t frame,
             shown_t **shown)
@@ -68,7 +68,7 @@ answer_asks(const answer_t *a, const request_t *q, frame_t frame,
 
     *shown = &a->shown[entries[a->first_entry + index]];
 
-    /* a wider offset lies in no module */
+    /* a wider offset is outside every module */
     return (*shown)->is_found && frame_kind(frame) == FRAME_PLAIN;
 }
 

@@ -2,8 +2,8 @@
 
 /*
  * The block that a Debug header asks for (Eliot's keys in Eliot's order, then
- * `stacks` of the older server).  What a request does not do here is absent:
- * symbols are parsed and kept by another process.
+ * `stacks` of the older server).  Keys for work that is not done here are
+ * absent: another process parses and stores symbols.
  */
 
 static void
@@ -22,7 +22,7 @@ write_time(sym_out_t *out, sym_str_t key, double seconds)
 }
 
 
-/* A key of a map: both parts are as sent, of characters that JSON takes. */
+/* A key of a map: both parts as sent; their characters need no escape. */
 static void
 write_module(sym_out_t *out, sym_str_t name, sym_str_t id)
 {
@@ -32,10 +32,10 @@ write_module(sym_out_t *out, sym_str_t name, sym_str_t id)
 }
 
 
-/* What a map of `downloads` tells of a module. */
+/* The maps of `downloads`, by their values. */
 typedef enum { SIZES, TIMES, FAIL_TIMES, N_MAPS } debug_map_t;
 
-/* The next step goes through a list from its beginning. */
+/* Makes `step` walk a list from its beginning. */
 static void
 begin_list(sym_request_t *r, sym_request_step_t step)
 {
@@ -101,8 +101,8 @@ write_totals(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
 /* --- downloads --- */
 
-/* True if the map tells of the module: of what came, or of what was waited for
- * and did not come. */
+/* True if the map includes the module: one that was fetched, or one that was
+ * waited for in vain. */
 static bool
 is_in_map(const sym_need_t *m, unsigned map)
 {

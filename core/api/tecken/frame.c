@@ -5,8 +5,8 @@
 /* Room for the parts of a frame whose size is known: keys and numbers. */
 #define PARTS_MAX 160
 
-/* Bytes that most frames need: only a text that lies in one output buffer can
- * be cached. */
+/* Enough bytes for most frames: only a text within one output buffer can be
+ * cached. */
 #define FOUND_ROOM 2048
 
 #define PUT(p, text) put((p), (text), sizeof(text) - 1)
@@ -30,7 +30,7 @@ no_more(sym_out_t *out, size_t need)
 }
 
 
-/* before, name as the inside of a JSON string, after: in the arena. */
+/* before + name, escaped for JSON, + after: in the arena. */
 static bool
 make_text(sym_arena_t *arena, sym_str_t before, sym_str_t name, sym_str_t after,
           sym_str_t *text)
@@ -54,7 +54,7 @@ make_text(sym_arena_t *arena, sym_str_t before, sym_str_t name, sym_str_t after,
 }
 
 
-/* Most names are plain and short; room for six times that is not kept. */
+/* Makes the text of a module, with its name in the store, or as sent. */
 static bool
 show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
 {
@@ -130,7 +130,7 @@ write_offset(const request_t *q, frame_t frame, sym_out_t *out)
 
 /* --- v5 --- */
 
-/* , "file": "..", "line": 1 - a line without its file says nothing. */
+/* , "file": "..", "line": 1 - a line without its file is left out. */
 static void
 write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
             sym_out_t *out)
@@ -154,7 +154,7 @@ write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
 }
 
 
-/* False: demangling took the budget, or out is full; there are more of them. */
+/* False: demangling used up the budget, or out is full; more are left. */
 static bool
 write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
               sym_out_t *out, uint32_t *budget)
@@ -206,7 +206,7 @@ write_function(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
 }
 
 
-/* Writes what the store has for the next question, perhaps nothing.  False: the
+/* Writes the store's result for the next lookup, perhaps nothing.  False: the
  * budget is spent before the end. */
 static bool
 write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
@@ -232,8 +232,8 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
 }
 
 
-/* From the offset to the brace, which depends on the module and the offset
- * alone: the part that is cached.  False: as write_found(). */
+/* From the offset to the brace, which depends only on the module and the
+ * offset, so it is cached.  False: as write_found(). */
 static bool
 write_asked(sym_tecken_t *t, frame_t frame, uint32_t module, sym_out_t *out,
             uint32_t *budget)
@@ -305,7 +305,8 @@ frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     }
 
     if (a->is_begun && !asks) {
-        a->is_begun = false; /* its module went in the middle of it */
+        a->is_begun = false; /* its module was removed before the frame was
+                                complete */
         sym_out_raw(out, a->level != 0 ? SYM_STR("]}") : SYM_STR("}"));
         return SYM_OK;
     }
@@ -333,7 +334,7 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     bool asks = answer_asks(a, &t->request, frame, &shown);
     sym_str_t module = module_text(t, shown);
 
-    /* the older server gave back as it came what it could not read */
+    /* the older server echoed offsets that it could not read */
     if (frame_kind(frame) == FRAME_WHOLE) {
         sym_out_string(out, texts[frame.value]);
         return SYM_OK;

@@ -95,7 +95,8 @@ grow(numbers_t *out, void *block, size_t from, size_t to)
 
     if (sym_account_charge(out->account, to - from)) {
         out->held += to - from;
-        grown = realloc(block, to); /* if that fails, numbers_free() follows */
+        grown = realloc(block, to); /* if that fails, the caller calls
+                                       numbers_free() */
     }
 
     return grown;
@@ -124,8 +125,8 @@ put(numbers_t *out, const char *data, size_t len)
 
 
 /*
- * The spaces keep the marker apart from its neighbours: "1" and "NaN" side by
- * side are no JSON, and must not become one number.
+ * The spaces separate the marker from its neighbours: adjacent "1" and "NaN"
+ * are invalid JSON, and must not become one number.
  */
 static bool
 put_marker(numbers_t *out, const char *start, const char *end)
@@ -155,7 +156,7 @@ put_marker(numbers_t *out, const char *start, const char *end)
 
 /* --- strings --- */
 
-/* The four digits of "\u00e9"; -1 if that is not what stands at p. */
+/* The value of four digits as in "\u00e9"; -1 if p has no such escape. */
 static int
 escaped_unit(const char *p, const char *end)
 {
@@ -177,8 +178,8 @@ escaped_unit(const char *p, const char *end)
 
 
 /*
- * The escape at p: what jansson does not take but Python does, half of a
- * surrogate pair and (in keys) a NUL, becomes U+FFFD.
+ * Copies the escape at p.  Half a surrogate pair and (in keys) a NUL become
+ * U+FFFD: Python takes them, jansson does not.
  */
 static bool
 put_escape(numbers_t *out, scan_t *s)
@@ -230,7 +231,7 @@ put_string(numbers_t *out, scan_t *s)
 }
 
 
-/* Bytes at which something may begin that is not copied as it stands. */
+/* Bytes that may begin something that is not copied unchanged. */
 static bool
 is_plain(char c)
 {
@@ -328,7 +329,7 @@ multiply_add(uint32_t *words, size_t *n, uint32_t factor, uint32_t add)
 }
 
 
-/* Writes the words; *n is not 0 and the highest word neither. */
+/* Writes the words; neither *n nor the highest word is 0. */
 static char *
 write_words(char *p, const uint32_t *words, size_t n)
 {

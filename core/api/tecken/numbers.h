@@ -1,16 +1,16 @@
 /*
- * numbers.h - the numbers of a JSON text that jansson cannot give back.
+ * numbers.h - the numbers of a JSON text that jansson cannot reproduce.
  *
  * jansson turns a real into a double and refuses integers over 63 bits, but an
- * offset may be of any size and v4 echoes the text of what is no integer.  So
- * the general reader gives jansson a copy of the body in which each such number
- * is a real `<n>.5`, n counting from 0, and finds its text under n.  As every
- * real is replaced, none of the client's can be taken for one of ours.
+ * offset may be of any size and v4 echoes the text of any other number.  So the
+ * general reader gives jansson a copy of the body.  In it each such number is a
+ * real `<n>.5`, with n counting from 0; its text is found by n.  Every real is
+ * replaced, so none of the client's can be mistaken for a marker.
  *
- * Two more things that Python takes and jansson does not become U+FFFD in it:
- * half a surrogate pair, and NUL.
+ * Half a surrogate pair and NUL become U+FFFD in the copy: Python takes them,
+ * jansson does not.
  *
- * What is not JSON in the body is not JSON in the copy: jansson decides.
+ * Invalid JSON stays invalid in the copy, so jansson decides.
  */
 #ifndef SYM_API_TECKEN_NUMBERS_H
 #define SYM_API_TECKEN_NUMBERS_H
@@ -38,8 +38,8 @@ typedef struct {
     size_t held;
 } numbers_t;
 
-/* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  To be
- * freed whatever it gives. */
+/* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  Call
+ * numbers_free() whatever it returns. */
 sym_status_t numbers_replace(numbers_t *out, sym_account_t *account,
                              sym_str_t body);
 void numbers_free(numbers_t *out);
@@ -49,7 +49,7 @@ bool number_is_integer(sym_str_t text);
 
 /*
  * "0x.." or "-0x.." of an integer of any size, in the arena; data is NULL when
- * out of memory.  Takes time quadratic in the digits.
+ * out of memory.  The time is quadratic in the number of digits.
  */
 sym_str_t number_hex(sym_arena_t *arena, sym_str_t decimal);
 

@@ -2,7 +2,7 @@
 
 #include "json/raw.h"
 
-/* What stands next in the body. */
+/* The next item in the body. */
 typedef enum {
     AT_KEY,    /* of an object, or its end */
     AT_JOB,    /* item of "jobs" */
@@ -15,8 +15,9 @@ typedef enum {
 
 typedef struct direct_s {
     const char *pos;
-    const char *end; /* the last byte but white space, a brace: loops that end
-                        at a brace need not ask for the end of the body */
+    const char *end; /* the last byte that is not white space, a brace: loops
+                        that end at a brace need not check for the end of the
+                        body */
     place_t place;
     bool is_first; /* of the keys of this object */
     bool in_jobs;  /* this object is an item of "jobs" */
@@ -30,7 +31,7 @@ typedef struct direct_s {
 
 /* --- letters --- */
 
-#define IN_TEXT 1u /* of a JSON string, and stands for itself */
+#define IN_TEXT 1u /* of a JSON string, unescaped */
 #define IN_NAME 2u /* of a debug file name (as Mozilla's Eliot) */
 #define IN_ID 4u
 
@@ -54,7 +55,7 @@ static const uint8_t letters[256] = {
 static inline const char *
 skip_space(const char *p)
 {
-    /* one comparison suffices where no space follows, the usual case */
+    /* usually no space follows, and one comparison suffices */
     while ((uint8_t) *p <= ' '
            && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
     {
@@ -65,7 +66,7 @@ skip_space(const char *p)
 }
 
 
-/* The string at p, of letters of a class; NULL: it is not of that kind. */
+/* Reads the string at p, of one class of characters; NULL: it is another. */
 static const char *
 read_string(const direct_t *d, const char *p, unsigned class, sym_str_t *text)
 {
@@ -116,7 +117,7 @@ read_number(const char *p, uint64_t *number)
 
 /* --- frames --- */
 
-/* The comma or bracket behind an item. */
+/* The comma or bracket after an item. */
 static inline const char *
 read_separator(const char *p, bool *is_last)
 {
@@ -342,7 +343,7 @@ read_job(sym_tecken_t *t)
 }
 
 
-/* A list: an empty one, or its first item comes next. */
+/* Begins a list: it is empty, or its first item comes next. */
 static sym_status_t
 enter_list(direct_t *d, const char *p, place_t item, bool may_be_empty)
 {
@@ -425,7 +426,7 @@ is_whole_job(const sym_tecken_t *t)
 }
 
 
-/* The brace of an object is behind us. */
+/* The closing brace of an object was read. */
 static sym_status_t
 end_object(sym_tecken_t *t)
 {
@@ -527,7 +528,7 @@ read_next(sym_tecken_t *t, uint32_t *budget)
 {
     place_t place = t->direct->place;
 
-    /* frames count for themselves */
+    /* frames are counted separately */
     if (place == AT_FRAME) {
         return read_frames(t, budget);
     }

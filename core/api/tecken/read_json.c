@@ -1,7 +1,6 @@
 /*
- * The general reader: jansson says what is JSON, this file what is a request.
- * Messages and the order of checks are those of Mozilla's Eliot
- * (docs/use/compat.md).
+ * The general reader: jansson checks the JSON, this file the request.  Messages
+ * and the order of checks are those of Mozilla's Eliot (docs/use/compat.md).
  */
 #include "api/tecken/readers.h"
 
@@ -15,8 +14,8 @@
 
 /*
  * Work spent on integers beyond 64 bits, in digits squared: that of 200 of the
- * longest, some 20 ms.  A request is read in one go here, and such a number
- * names no address: no client needs more of them.
+ * longest, some 20 ms.  A request is read in one go here.  Such a number is
+ * never an address, so no client needs more of them.
  */
 #define LONG_WORK_MAX ((uint64_t) 200 * NUMBER_DIGITS_MAX * NUMBER_DIGITS_MAX)
 
@@ -162,7 +161,7 @@ read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
 }
 
 
-/* An integer of more digits than jansson was given. */
+/* An integer too long for jansson, which got a marker. */
 static sym_status_t
 read_long_offset(general_t *g, where_t at, int64_t index, sym_str_t digits)
 {
@@ -234,7 +233,7 @@ read_frame(general_t *g, where_t at, const json_t *frame)
         {
             return refuse_frame(g, at, "has an invalid module_index");
         }
-        n = -2; /* an integer too long to be any module's */
+        n = -2; /* an integer too long to be a module index */
     }
 
     if (n < -1 || (n >= 0 && (uint64_t) n >= g->n_modules)) {
@@ -357,7 +356,7 @@ read_job(general_t *g, const json_t *job)
 }
 
 
-/* len() of what Python would walk over; jobs need not be a list for that. */
+/* len() of what Python would iterate over; jobs need not be a list. */
 static size_t
 count_jobs(const json_t *jobs)
 {
@@ -400,7 +399,7 @@ read_jobs(general_t *g, const json_t *jobs)
     }
 
     for (g->job = 0; g->job < n; g->job++) {
-        /* NULL, which is no object, if jobs is no list */
+        /* NULL, which is not an object, if jobs is not a list */
         sym_status_t status = read_job(g, json_array_get(jobs, g->job));
 
         if (status != SYM_OK) {

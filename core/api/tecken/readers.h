@@ -1,9 +1,9 @@
 /*
  * readers.h - the two readers of a request.  Private to this API.
  *
- * The general reader stands on jansson, takes whatever is JSON and finds the
- * words for what is wrong.  The direct reader knows only what ordinary clients
- * send, but is twenty times as fast.
+ * The general reader uses jansson, takes any JSON and writes the error
+ * messages.  The direct reader handles only what ordinary clients send, but is
+ * twenty times as fast.
  */
 #ifndef SYM_API_TECKEN_READERS_H
 #define SYM_API_TECKEN_READERS_H
@@ -14,8 +14,8 @@
 sym_status_t general_read(sym_tecken_t *t);
 
 /*
- * SYM_OK; SYM_AGAIN: call again; SYM_UNSUPPORTED: not ordinary, nothing that
- * was read counts; SYM_NOMEM.
+ * SYM_OK; SYM_AGAIN: call again; SYM_UNSUPPORTED: not ordinary, discard what
+ * was read; SYM_NOMEM.
  */
 sym_status_t direct_read(sym_tecken_t *t, uint32_t budget);
 

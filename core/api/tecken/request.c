@@ -4,7 +4,7 @@
 #define LIST_FIRST 8u
 #define TABLE_FIRST 64u
 
-/* So many pairs are found faster by comparing than by hashing. */
+/* Up to this many pairs, comparing is faster than hashing. */
 #define FEW_PAIRS 8u
 
 void *
@@ -250,7 +250,7 @@ find_hashed(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
 }
 
 
-/* The number of a pair, that of its first appearance. */
+/* The number of a pair, assigned at its first appearance. */
 static bool
 find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
 {
@@ -301,7 +301,7 @@ request_clear(sym_tecken_t *t)
 
 /* --- after reading --- */
 
-/* Marks the pairs that the next n frames, from *frame on, ask for. */
+/* Marks the pairs that the next n frames refer to, starting at *frame. */
 static void
 mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 {
@@ -330,7 +330,7 @@ collect_modules(sym_tecken_t *t)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
-        /* one without a name or an id cannot be asked for anywhere */
+        /* no source can have one without a name or an id */
         if (pairs[i].used != 0 && pairs[i].name.len != 0
             && pairs[i].id.len != 0) {
             pairs[i].used = ++n;

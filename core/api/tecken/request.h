@@ -1,11 +1,11 @@
 /*
- * request.h - a parsed request, which both readers build and from which the
- * answer is written.  Private to this API.
+ * request.h - a parsed request.  Both readers build it, and the answer is
+ * written from it.  Private to this API.
  *
- * Frames take eight bytes and lie in blocks, in the order of the request, so
- * that nothing is copied when their number grows.  Modules are numbered by
- * their first appearance: equal pairs of name and id share a number, also
- * across jobs.
+ * Frames take eight bytes.  They are stored in blocks, in the order of the
+ * request, so that nothing is copied when their number grows.  Modules are
+ * numbered by their first appearance: equal pairs of name and id share a
+ * number, also across jobs.
  */
 #ifndef SYM_API_TECKEN_REQUEST_H
 #define SYM_API_TECKEN_REQUEST_H
@@ -13,13 +13,13 @@
 #include "base/hash.h"
 #include "api/tecken/tecken.h"
 
-/* What a frame's `value` holds. */
+/* The meaning of a frame's `value`. */
 typedef enum {
     FRAME_PLAIN, /* the offset */
-    FRAME_WIDE,  /* a place in `wide`: an offset of 33 to 64 bits */
+    FRAME_WIDE,  /* an index in `wide`: an offset of 33 to 64 bits */
     FRAME_MINUS, /* nothing: the offset is -1 */
-    FRAME_TEXT,  /* a place in `texts`: a larger offset, as hexadecimal text */
-    FRAME_WHOLE  /* a place in `texts`: v4, what was sent as offset */
+    FRAME_TEXT,  /* an index in `texts`: a larger offset, as hexadecimal text */
+    FRAME_WHOLE  /* an index in `texts`: v4, the offset as sent */
 } frame_kind_t;
 
 #define FRAME_KIND_SHIFT 29
@@ -27,7 +27,7 @@ typedef enum {
 #define FRAME_NO_MODULE FRAME_MODULE_MASK
 
 typedef struct {
-    uint32_t place; /* kind and the place in the job's memoryMap */
+    uint32_t place; /* kind and the index in the job's memoryMap */
     uint32_t value;
 } frame_t;
 
@@ -55,15 +55,15 @@ typedef struct {
 typedef struct {
     sym_str_t name, id;
     uint32_t hash;
-    uint32_t job;    /* 1 + the last job that it was written out for */
-    uint32_t used;   /* 1 + place in `modules`; 0: no frame asks for it */
-    uint32_t stacks; /* jobs that have it, for the debug block */
+    uint32_t job;    /* 1 + the last job for which it was written */
+    uint32_t used;   /* 1 + index in `modules`; 0: no frame refers to it */
+    uint32_t stacks; /* number of jobs with it, for the debug block */
 } pair_t;
 
 typedef struct {
     list_t jobs;    /* job_t */
     list_t stacks;  /* uint32_t: frames in a stack */
-    list_t entries; /* uint32_t: of all memoryMaps, places in `pairs` */
+    list_t entries; /* uint32_t: of all memoryMaps, indexes in `pairs` */
     list_t pairs;   /* pair_t */
     list_t wide;    /* uint64_t */
     list_t texts;   /* sym_str_t */
@@ -71,13 +71,13 @@ typedef struct {
     list_t blocks;             /* frame_t * */
     uint32_t n_frames, n_real; /* n_real: index >= 0, offset a number */
 
-    sym_hash_key_t key; /* once there is a table */
-    uint32_t *table;    /* of pairs by hash: 1 + place, 0: free */
+    sym_hash_key_t key; /* set with the table */
+    uint32_t *table;    /* of pairs by hash: 1 + index, 0: free */
     uint32_t table_mask;
 } request_t;
 
 typedef struct {
-    sym_request_t base; /* modules: used ones with a name and an id */
+    sym_request_t base; /* its modules: the used ones with a name and an id */
     unsigned version;   /* 4 or 5 */
     bool has_debug;     /* the debug block is wanted */
     request_t request;
@@ -85,7 +85,7 @@ typedef struct {
     struct answer_s *answer;
 } sym_tecken_t;
 
-/* One more item, zeroed; NULL: no memory. */
+/* Adds an item, zeroed; NULL: no memory. */
 void *list_add(sym_arena_t *arena, list_t *list, size_t size);
 
 /* These return false when out of memory. */
@@ -96,8 +96,8 @@ void request_stack_end(sym_tecken_t *t, uint32_t n_frames);
 bool request_block(sym_tecken_t *t);
 
 /*
- * A frame of the stack that is being read; index -1: no module.  The
- * reader counts the frames of a stack and passes the number at its end.
+ * Adds a frame to the current stack; index -1: no module.  The reader counts
+ * the frames of a stack and passes the number at its end.
  */
 static inline bool
 request_frame(sym_tecken_t *t, frame_kind_t kind, int64_t index, uint32_t value)
@@ -120,7 +120,7 @@ request_frame(sym_tecken_t *t, frame_kind_t kind, int64_t index, uint32_t value)
 }
 
 
-/* The same for an offset that may be wider. */
+/* Same for an offset that may be wider. */
 bool request_offset(sym_tecken_t *t, int64_t index, uint64_t offset);
 bool request_text(sym_tecken_t *t, frame_kind_t kind, int64_t index,
                   sym_str_t text);

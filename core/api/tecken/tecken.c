@@ -4,7 +4,7 @@
 
 #include <strings.h>
 
-/* Forms of its texts in the cache. */
+/* Forms of this API's texts in the cache. */
 enum { FORM_NONE, FORM_DEMANGLED, FORM_AS_KEPT };
 
 
@@ -29,7 +29,7 @@ sym_tecken_parse_general(sym_request_t *r)
 }
 
 
-/* Frames of a job name places in its memoryMap. */
+/* Frames of a job refer to indexes in its memoryMap. */
 static void
 count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 {
@@ -78,7 +78,7 @@ set(sym_request_t *r, unsigned version, bool has_debug)
     t->version = version;
     t->has_debug = has_debug;
     r->is_timed = has_debug;
-    /* a name is all that v4 writes: not worth keeping */
+    /* v4 writes only a name: not worth caching */
     r->form = version != 5                ? FORM_NONE
               : r->options->names != NULL ? FORM_DEMANGLED
                                           : FORM_AS_KEPT;
@@ -109,7 +109,7 @@ is_word(sym_str_t s, const char *word)
 bool
 sym_tecken_debug_wanted(unsigned version, sym_str_t header)
 {
-    /* the younger server takes any value, "0" and "false" among them */
+    /* the newer server takes any value, even "0" and "false" */
     if (version != 4) {
         return header.len > 0;
     }

@@ -1,8 +1,8 @@
 /*
  * tecken.h - Mozilla's symbolication API, v4 and v5.
  *
- * Makes requests of its kind; how one is driven: api/request.h.  What is
- * accepted, every message and the order of checks: docs/use/compat.md.
+ * api/request.h describes how a request is driven; docs/use/compat.md lists
+ * what is accepted, every message and the order of checks.
  */
 #ifndef SYM_API_TECKEN_TECKEN_H
 #define SYM_API_TECKEN_TECKEN_H
@@ -12,10 +12,10 @@
 typedef struct {
     sym_request_options_t common;
     unsigned version; /* 4 or 5 */
-    bool debug;       /* the Debug header asks for the debug block */
+    bool debug;       /* the Debug header requests the debug block */
 } sym_tecken_options_t;
 
-/* Whether a Debug header of this value asks for the debug block. */
+/* Whether a Debug header with this value requests the debug block. */
 bool sym_tecken_debug_wanted(unsigned version, sym_str_t header);
 
 /* NULL when out of memory. */
@@ -24,8 +24,8 @@ sym_request_t *sym_tecken_create(sym_arena_t *arena,
                                  sym_str_t body);
 
 /*
- * The same through jansson only: what the direct reader must agree with.  For
- * the fuzz target and the tests that compare both.
+ * Same through jansson only.  The direct reader must agree with it: a fuzz
+ * target and tests compare both.
  */
 sym_status_t sym_tecken_parse_general(sym_request_t *r);
 

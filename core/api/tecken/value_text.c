@@ -61,7 +61,7 @@ dump_array(dump_t *d, const json_t *array)
 static void
 dump_object(dump_t *d, const json_t *value)
 {
-    json_t *object = (json_t *) (uintptr_t) value; /* it is only walked */
+    json_t *object = (json_t *) (uintptr_t) value; /* it is only read */
     const char *key;
     bool is_first = true;
     json_t *item;

@@ -1,9 +1,9 @@
 /*
- * tools.h - what commands do with an artifact, by its kind.
+ * tools.h - functions of commands on artifacts, by kind.
  *
  * The part of a kind's row (artifacts/list.h) that only the loader links.  Each
- * function reads a whole artifact that nothing changes meanwhile: a copy, not a
- * snapshot of a store.
+ * function reads a complete artifact that does not change meanwhile: a copy,
+ * not a snapshot of a store.
  */
 #ifndef SYM_ARTIFACTS_EXPORT_TOOLS_H
 #define SYM_ARTIFACTS_EXPORT_TOOLS_H
@@ -11,7 +11,7 @@
 #include "artifacts/kinds.h"
 #include "json/out.h"
 
-/* What a dump needs beside the artifact. */
+/* Other inputs of a dump than the artifact. */
 typedef struct {
     const sym_module_key_t *key; /* of the artifact */
 
@@ -19,7 +19,7 @@ typedef struct {
      * they are stored. */
     sym_str_t (*show_name)(void *ctx, sym_str_t name, uint8_t lang);
 
-    /* Takes a remark for the user that is no part of the dump. */
+    /* Takes a remark for the user that is not part of the dump. */
     void (*remark)(void *ctx, const char *what, sym_str_t value);
     void *ctx;
 } sym_dump_t;
@@ -30,24 +30,25 @@ typedef struct {
     /* Words of --format; the first is the default, NULL ends them. */
     const char *const *formats;
 
-    /* Writes all of it in the format of that index.  Ends early, with SYM_OK, once
-     * out->failed.  After an error the output is incomplete. */
+    /* Writes the artifact in the format with that index.  Ends early, with
+     * SYM_OK, if out->failed.  After an error the output is incomplete. */
     sym_status_t (*dump)(const sym_extent_source_t *extents,
                          const sym_dump_t *how, unsigned format, sym_out_t *out,
                          sym_error_t *err);
 
-    /* Writes the text at a path.  SYM_NOT_FOUND.  NULL: it has no texts. */
+    /* Writes the source text at a path.  SYM_NOT_FOUND.  NULL: the kind has no
+       source texts. */
     sym_status_t (*dump_text)(const sym_extent_source_t *extents,
                               const sym_dump_t *how, sym_str_t path,
                               sym_out_t *out, sym_error_t *err);
 
-    /* Frames of addresses, which the engine looks up (core/symbolicate). */
+    /* Frames of addresses, found by the engine (core/symbolicate). */
     bool has_frames;
 
-    /* Other questions are texts: what they look like ("METHOD+OFFSET, like
-     * 6000012+1a"), whether a text is one, and the answer on a line.  A text that
-     * is none gets an empty answer, too.  SYM_NOT_FOUND: the answer is empty.
-     * NULL: there are no questions. */
+    /* Lookups by text: a description of the query ("METHOD+OFFSET, like
+     * 6000012+1a"), whether a text is a valid query, and the answer on a line.
+     * An invalid query gets an empty answer, too.  SYM_NOT_FOUND: the answer is
+     * empty.  NULL: no lookups by text. */
     const char *question;
     bool (*is_question)(sym_str_t text);
     sym_status_t (*lookup)(const sym_extent_source_t *extents, sym_str_t text,

@@ -13,7 +13,7 @@
 #include "base/little.h"
 #include "base/str.h"
 
-/* Goes up with every change that an older reader would misread. */
+/* Increases with every change that an older reader would misread. */
 #define SYM_JVM_VERSION 1
 
 #define SYM_JVM_MAGIC 0x4a4d5953u /* "SYMJ" */
@@ -27,7 +27,8 @@
 #define SYM_JVM_OWNER_BYTES 8
 #define SYM_JVM_ORIGINAL_BYTES 12
 
-/* A method's members: pieces of so many, and the list of a method's pieces. */
+/* A method's members: the size of a piece, and the list of a method's
+   pieces. */
 #define SYM_JVM_PIECE_MEMBERS 256
 #define SYM_JVM_PIECE_BYTES 12
 
@@ -46,7 +47,7 @@
 #define SYM_JVM_FOREIGN                                                        \
     1 /* the original's owner, not the class of the method */
 #define SYM_JVM_RANGE_SHIFT 1
-#define SYM_JVM_RANGE_SAME 0 /* as that of the member before; at first: none */
+#define SYM_JVM_RANGE_SAME 0 /* as the previous member's; first: none */
 #define SYM_JVM_RANGE_NEW 1
 #define SYM_JVM_RANGE_NONE 2
 #define SYM_JVM_LINES_SHIFT 3
@@ -66,9 +67,8 @@
 #define SYM_JVM_NAMES 0 /* no lines */
 #define SYM_JVM_LINES 1
 
-/* FNV-1a, then mixed so that all bits count.  Classes are ordered by it, and
- * by name where it is equal: names that were made to collide cost no more than
- * others. */
+/* FNV-1a, then mixed so that all bits count.  Classes are sorted by it, then by
+ * name, so names chosen to collide cost no more than others. */
 static inline uint32_t
 sym_jvm_hash(sym_str_t name)
 {

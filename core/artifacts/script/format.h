@@ -14,7 +14,7 @@
 #include "base/little.h"
 #include "base/str.h"
 
-/* Goes up with every change that an older reader would misread. */
+/* Increases with every change that an older reader would misread. */
 #define SYM_SCRIPT_VERSION 1
 
 #define SYM_SCRIPT_MAGIC 0x464d5953u /* "SYMF" */
@@ -39,15 +39,15 @@
 #define SYM_SCRIPT_REFERENCE_MAX 16384
 
 /* Qualities. */
-#define SYM_SCRIPT_TEXT 0 /* nothing is known but its text */
+#define SYM_SCRIPT_TEXT 0 /* only its text is known */
 #define SYM_SCRIPT_FUNCTIONS 1
 
 typedef struct {
     uint32_t line, column;
 } sym_script_position_t;
 
-/* A part of a function's name: an identifier at a position of the script, whose
- * source map may name it differently, or a text between two. */
+/* A part of a function's name: an identifier at a position of the script, which
+ * the source map may rename, or a text between two. */
 typedef struct {
     sym_str_t text;
     bool is_identifier;

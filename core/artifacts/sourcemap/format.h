@@ -13,7 +13,7 @@
 #include "artifacts/extents.h"
 #include "base/little.h"
 
-/* Goes up with every change that an older reader would misread. */
+/* Increases with every change that an older reader would misread. */
 #define SYM_SOURCEMAP_VERSION 1
 
 #define SYM_SOURCEMAP_MAGIC 0x4a4d5953u /* "SYMJ" */
@@ -26,11 +26,11 @@
 #define SYM_SOURCEMAP_SOURCE_BYTES 8
 #define SYM_SOURCEMAP_NAME_BYTES 4
 
-/* Tokens of a block; only the last one has fewer. */
+/* Tokens of a block; only the last block has fewer. */
 #define SYM_SOURCEMAP_BLOCK_TOKENS 128
 
-/* The columns of a block.  Each number but those of the position is stored plus
- * one, so that "none" is 0. */
+/* The columns of a block.  Numbers are stored plus one, so that "none" is 0,
+ * except those of the position. */
 typedef enum {
     SYM_SOURCEMAP_LINE,
     SYM_SOURCEMAP_COLUMN,
@@ -39,20 +39,20 @@ typedef enum {
     SYM_SOURCEMAP_SOURCE_COLUMN,
     SYM_SOURCEMAP_NAME,
     SYM_SOURCEMAP_SCOPE,
-    SYM_SOURCEMAP_COLUMNS /* how many there are */
+    SYM_SOURCEMAP_COLUMNS /* number of columns */
 } sym_sourcemap_column_t;
 
-/* No source, name or scope; a line or column that the map does not give. */
+/* No source, name or scope; or a line or column missing in the map. */
 #define SYM_SOURCEMAP_NONE UINT32_MAX
 
 /* Flags of a source. */
 #define SYM_SOURCEMAP_IGNORED 1  /* of a library (ignoreList) */
 #define SYM_SOURCEMAP_TEXT 2     /* its text is in the artifact `sources` */
-#define SYM_SOURCEMAP_NUMBERED 4 /* there its path is `#` and its number */
+#define SYM_SOURCEMAP_NUMBERED 4 /* the path there is `#` and its number */
 
 /* Flags of the header. */
 #define SYM_SOURCEMAP_SCOPES                                                   \
-    1 /* the map names functions: its script is not asked */
+    1 /* the map names functions, so the script is not needed */
 
 /* Limits that reader and writer share. */
 #define SYM_SOURCEMAP_TEXT_MAX 16384 /* bytes of a name; longer ones are cut */
@@ -62,14 +62,14 @@ typedef enum {
 #define SYM_SOURCEMAP_EMPTY 0
 #define SYM_SOURCEMAP_MAPPED 1
 
-/* Members but those of the position may be SYM_SOURCEMAP_NONE. */
+/* All members except the position may be SYM_SOURCEMAP_NONE. */
 typedef struct {
     uint32_t line, column;
     uint32_t source, source_line, source_column;
     uint32_t name, scope; /* numbers of names */
 } sym_sourcemap_token_t;
 
-/* The width in bytes that a code stands for: 0, 1, 2 or 4. */
+/* The width in bytes for a code: 0, 1, 2 or 4. */
 static inline uint32_t
 sym_sourcemap_width(uint32_t code)
 {

@@ -257,7 +257,7 @@ enum {
  * parent (wide) << 2 | other (wide) << 4; parent, other.
  *
  * Parent and other are distances back; files are file number + 1; line is the
- * first line, 0 if there is none.  A call without a file has its parent's.
+ * first line, or 0.  A call without a file has its parent's.
  */
 enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
 
@@ -269,8 +269,8 @@ enum { SYM_NODE_CALL, SYM_NODE_TWIN, SYM_NODE_FUNCTION };
 
 /* --- packed string: uleb (length << 1 | plain), then tokens --- */
 
-/* Of more than SYM_PART_BYTES_MAX bytes: then refs of packed strings, its
- * parts, until their lengths reach its own. */
+/* If longer than SYM_PART_BYTES_MAX bytes: then refs of its parts, which are
+ * packed strings, until their lengths add up to its own. */
 
 /*
  * A token below SYM_TOKEN_COPY: that many bytes and one follow as they are.

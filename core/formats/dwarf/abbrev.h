@@ -37,7 +37,7 @@ typedef enum {
     SYM_DW_NO_SLOT = SYM_DW_SLOTS
 } sym_dw_slot_t;
 
-/* What the walk does with an entry. */
+/* Handling of an entry by the walk. */
 typedef enum {
     SYM_DW_PLAIN,      /* skips it, visits its children */
     SYM_DW_CHILDLESS,  /* no descendant has code: the sibling is next */

@@ -170,7 +170,7 @@ root_of_top(sweep_t *s)
     }
 
     if (p->call & OUTSIDE || p->last < s->at) {
-        p = top; /* there is none */
+        p = top; /* no entry */
     }
     return w->calls[p->call & ~OUTSIDE].root;
 }

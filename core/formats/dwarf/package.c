@@ -108,7 +108,7 @@ find_row(const index_t *x, uint64_t id)
 }
 
 
-/* The row's part of a section; false: there is none. */
+/* The row's part of a section; false: no part. */
 static bool
 cut(const index_t *x, uint32_t row, uint32_t column, sym_str_t whole,
     sym_str_t *part)

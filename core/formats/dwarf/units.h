@@ -91,7 +91,7 @@ typedef struct {
 
 typedef struct {
     const sym_dwarf_input_t *in;
-    const sym_dw_info_t *main, *alt; /* alt: NULL if there is none */
+    const sym_dw_info_t *main, *alt; /* alt: NULL if absent */
     sym_dw_open_t *open[SYM_DW_OPEN_UNITS];
     sym_dw_table_t *tables[SYM_DW_TABLES];
     double price;    /* budget for each byte of the units to be read */

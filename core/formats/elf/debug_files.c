@@ -76,7 +76,7 @@ take(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 }
 
 
-/* Finds the first matching file; SYM_OK also if there is none. */
+/* Finds the first matching file; SYM_OK even if no file matches. */
 static sym_status_t
 choose(sym_companion_t *want, const sym_format_services_t *services,
        const sym_elf_options_t *options, is_it_pt is_it, const void *link,

@@ -417,7 +417,7 @@ write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
 
 
 /*
- * The type of `this` tells whether a method is const: it is a pointer to the
+ * The type of `this` shows whether a method is const: it is a pointer to the
  * class or to const of it.  For functions without a receiver rustc writes the
  * first argument there instead, which is shown as an argument.
  */

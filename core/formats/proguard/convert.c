@@ -1,7 +1,7 @@
 /*
  * convert.c - mappings of ProGuard and R8 as a row of the formats.
  *
- * Lines that are none of the format are skipped, as all of its readers do.
+ * Skips lines that are not of the format, as all of its readers do.
  */
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@
 #include "formats/proguard/metadata.h"
 #include "formats/proguard/reader.h"
 
-/* UUID, version 5, of "guardsquare.com" in the name space of DNS: the name space of
- * the UUIDs that Sentry gives to mappings. */
+/* Version 5 UUID of "guardsquare.com" in the DNS name space.  It is the name
+ * space for UUIDs that Sentry assigns to mappings. */
 static const char name_space[] =
     "\x4f\x44\xf3\x0f\x24\xbe\x53\xd0\xba\xb6\xf4\x7c\x71\x20\xad\x6c";
 
@@ -22,7 +22,7 @@ typedef struct {
     sym_error_t *err;
     bool has_class, has_member;
     enum { OF_NONE, OF_CLASS, OF_METHOD } subject; /* of metadata */
-    bool is_open; /* a method whose next record is not known */
+    bool is_open; /* a method whose next record is not known yet */
     sym_proguard_record_t method;
     sym_jvm_pair_t *pairs;
     size_t pairs_cap;
@@ -30,7 +30,8 @@ typedef struct {
 
 /* --- whether it is one --- */
 
-/* Part of the name of a class: letters, digits and other bytes that the JVM takes. */
+/* Part of a class name: letters, digits and other bytes that the JVM
+   accepts. */
 static bool
 is_name_byte(char c)
 {
@@ -59,7 +60,7 @@ begins_class(sym_str_t s, bool is_cut)
 }
 
 
-/* Comments that only mappings have. */
+/* Whether the comment occurs only in mappings. */
 static bool
 is_known_comment(sym_str_t s)
 {
@@ -114,8 +115,8 @@ is_wanted(const uint8_t *head, size_t len)
 
 /* --- records --- */
 
-/* Settles whether the last method is found by its parameters: a line is not, if the
- * next one has the same range, because then it was inlined there. */
+/* Decides whether the last method is found by its parameters.  It is not if the
+ * next line has the same range, because then it was inlined there. */
 static sym_status_t
 end_method(mapping_t *m, const sym_proguard_record_t *next)
 {
@@ -299,7 +300,7 @@ add_records(mapping_t *m, sym_str_t text)
 
 /* --- the file --- */
 
-/* Of a sym_format_output_t. */
+/* The finish() of a sym_format_output_t. */
 static sym_status_t
 finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
        void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
@@ -307,7 +308,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     const sym_format_file_t *f = writer;
     mapping_t m = { .err = err };
 
-    (void) info; /* the record in the store has it */
+    (void) info; /* it is in the store's record */
     m.writer = sym_jvm_writer_create(put, ctx, err);
 
     if (m.writer != NULL && add_records(&m, f->data) == SYM_OK) {
@@ -320,7 +321,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
 }
 
 
-/* The id that Sentry's tools give to a mapping. */
+/* The id that Sentry's tools assign to a mapping. */
 static size_t
 derive_id(sym_str_t data, char text[SYM_ID_TEXT_MAX])
 {
@@ -352,7 +353,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
                                          .writer = (void *) (uintptr_t) f,
                                          .finish = finish };
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     return f->put(f->ctx, &output, err);
 }
 

@@ -5,7 +5,7 @@
 
 /* Members of an object or items of a list, without its brackets. */
 typedef struct {
-    const char *p, *end; /* p NULL: it is invalid */
+    const char *p, *end; /* p NULL: invalid */
 } items_t;
 
 static items_t
@@ -24,7 +24,7 @@ has_item(const items_t *items)
 }
 
 
-/* Behind the comma after an item. */
+/* Moves past the comma after an item. */
 static void
 end_item(items_t *items, const char *p)
 {
@@ -38,7 +38,7 @@ end_item(items_t *items, const char *p)
 }
 
 
-/* NULL: it is no string, or has escapes. */
+/* NULL: not a string, or with escapes. */
 static const char *
 read_string(const char *p, const char *end, sym_str_t *text)
 {
@@ -54,7 +54,7 @@ read_string(const char *p, const char *end, sym_str_t *text)
 }
 
 
-/* The next member of an object; false: there is none, or it is invalid. */
+/* The next member of an object; false: no more members, or an invalid one. */
 static bool
 next_member(items_t *items, sym_str_t *key, sym_str_t *value)
 {
@@ -91,7 +91,7 @@ next_string(items_t *items, sym_str_t *text)
 }
 
 
-/* Without the brackets; data NULL: it has not this type. */
+/* The value without its brackets; data NULL: not of this type. */
 static sym_str_t
 inside(sym_str_t value, char open)
 {
@@ -156,7 +156,7 @@ type_of(sym_str_t id)
 }
 
 
-/* All that the type needs is there. */
+/* Whether everything that the type needs is present. */
 static bool
 is_complete(const sym_r8_t *r8)
 {
@@ -251,7 +251,7 @@ trim(sym_str_t s)
 }
 
 
-/* The X of "NAME(X)", NAME( being `call`; data NULL: it is another. */
+/* The X of "NAME(X)", where `call` is "NAME("; data NULL: another call. */
 static sym_str_t
 argument(sym_str_t s, sym_str_t call)
 {
@@ -275,7 +275,7 @@ sym_r8_rule(const sym_r8_t *r8, sym_str_t *thrown, uint32_t *removed)
     while (next_string(&conditions, &text)) {
         sym_str_t class = argument(trim(text), SYM_STR("throws("));
 
-        /* an unknown condition is never true, nor are two classes one */
+        /* an unknown condition is never true, nor are two different classes */
         if (class.len == 0
             || (thrown->data != NULL && !sym_str_eq(class, *thrown))) {
             return false;

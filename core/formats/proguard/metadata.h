@@ -1,8 +1,9 @@
 /*
- * metadata.h - reads what R8 says of a class or method in a comment: JSON of one
- * line, as R8's doc/retrace.md defines it.
+ * metadata.h - reads R8's comments about a class or method: JSON on one line,
+ * as defined by R8's doc/retrace.md.
  *
- * Views are of the text.  Texts with escapes are taken for invalid, as Sentry does.
+ * Views point into the text.  Texts with escapes are treated as invalid, as
+ * Sentry does.
  */
 #ifndef SYM_FORMATS_PROGUARD_METADATA_H
 #define SYM_FORMATS_PROGUARD_METADATA_H
@@ -30,11 +31,11 @@ typedef struct {
 
 void sym_r8_read(sym_str_t json, sym_r8_t *r8);
 
-/* Takes the next position off; false: there is none.  Those of
- * SYM_R8_OUTLINE_CALLSITE can all be read. */
+/* Takes the next position off; false: no more positions.  Those of
+ * SYM_R8_OUTLINE_CALLSITE are all readable. */
 bool sym_r8_next_position(sym_str_t *positions, uint32_t *from, uint32_t *to);
 
-/* The rule of SYM_R8_REWRITE_FRAME: how many of the innermost frames are removed if
+/* The rule of SYM_R8_REWRITE_FRAME: the number of innermost frames to remove if
  * an exception of this class was thrown.  False: never any. */
 bool sym_r8_rule(const sym_r8_t *r8, sym_str_t *thrown, uint32_t *removed);
 

@@ -56,7 +56,7 @@ take(line_t *l, sym_str_t text)
 }
 
 
-/* False, and nothing is taken: no number of 64 bits. */
+/* False, and takes nothing: not a 64-bit number. */
 static bool
 take_number(line_t *l, sym_proguard_number_t *number)
 {
@@ -107,7 +107,7 @@ read_original_lines(line_t *l, sym_proguard_record_t *r)
 }
 
 
-/* "a.B.c" to its class and its name. */
+/* Splits "a.B.c" into class and name. */
 static void
 split_owner(sym_proguard_record_t *r)
 {

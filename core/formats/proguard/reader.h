@@ -2,7 +2,7 @@
  * reader.h - reads a mapping of ProGuard or R8, record by record.
  *
  * The format: https://www.guardsquare.com/manual/tools/retrace and R8's
- * doc/retrace.md.  Views are of the text.
+ * doc/retrace.md.  Views point into the text.
  */
 #ifndef SYM_FORMATS_PROGUARD_READER_H
 #define SYM_FORMATS_PROGUARD_READER_H
@@ -17,7 +17,7 @@ typedef enum {
     SYM_PROGUARD_CLASS,    /* "a.B -> c:" */
     SYM_PROGUARD_FIELD,    /* "    int a -> b" */
     SYM_PROGUARD_METHOD,   /* "    1:2:void a.B.c(int):3:4 -> d" */
-    SYM_PROGUARD_INVALID   /* a line that is none of these */
+    SYM_PROGUARD_INVALID   /* any other line */
 } sym_proguard_type_t;
 
 typedef struct {
@@ -29,13 +29,13 @@ typedef struct {
     sym_proguard_type_t type;
     sym_str_t text; /* of metadata */
     sym_str_t original, name;
-    sym_str_t owner; /* class of a method; data NULL: not given */
+    sym_str_t owner; /* class of a method; data NULL: not in the line */
     sym_str_t parameters;
     sym_proguard_number_t start, end;  /* both or none */
     sym_proguard_number_t first, last; /* last: only with first */
 } sym_proguard_record_t;
 
-/* Takes the next record off *rest; false: there is none. */
+/* Takes the next record off *rest; false: no more records. */
 bool sym_proguard_next(sym_str_t *rest, sym_proguard_record_t *record);
 
 #endif

@@ -12,7 +12,7 @@ is_space(char c)
 }
 
 
-/* `//# NAME=VALUE`, the last one: browsers take none but `//#` and one blank. */
+/* The last `//# NAME=VALUE`: browsers accept only `//#` and one blank. */
 static sym_str_t
 last_comment(sym_str_t script, sym_str_t name, bool has_old_form)
 {
@@ -82,7 +82,7 @@ hex_digit(char c)
 }
 
 
-/* A `%` without two digits stands for itself. */
+/* A `%` without two digits is kept. */
 static void
 read_percents(sym_str_t text, char *out, size_t *len)
 {

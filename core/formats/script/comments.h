@@ -1,6 +1,5 @@
 /*
- * comments.h - what the last comments of a script say: where its map is, and what
- * its debug id is.
+ * comments.h - finds a script's map and debug id in its last comments.
  */
 #ifndef SYM_FORMATS_SCRIPT_COMMENTS_H
 #define SYM_FORMATS_SCRIPT_COMMENTS_H
@@ -15,10 +14,10 @@ sym_str_t sym_script_map_reference(sym_str_t script);
 /* The canonical form of the last debugId; 0: none. */
 size_t sym_script_debug_id(sym_str_t script, char id[SYM_ID_MAX]);
 
-/* Whether a map is inside of the script (RFC 2397). */
+/* Whether a map is inside the script (RFC 2397). */
 bool sym_script_is_data_url(sym_str_t reference);
 
-/* Writes what such a URL has, at most reference.len bytes; false: it is
+/* Writes the contents of such a URL, at most reference.len bytes; false:
  * damaged. */
 bool sym_script_data_url(sym_str_t reference, char *out, size_t *len);
 

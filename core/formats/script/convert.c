@@ -1,8 +1,8 @@
 /*
  * convert.c - generated scripts as a row of the formats (docs/formats/sourcemap.md).
  *
- * A script gives its functions and its text; a map inside of it, as a `data:`
- * URL, gives what a file of it would.
+ * A script is converted to its functions and its text; a map inside it (a
+ * `data:` URL) to the same artifacts as a file.
  */
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ probe(const uint8_t *data, size_t len)
 
 /* --- the artifact `script` --- */
 
-/* A function and what is around it, while bounds are written. */
+/* A function that is open at the current position, while bounds are written. */
 typedef struct {
     uint32_t end, number;
 } open_t;
@@ -133,7 +133,7 @@ position_of(const script_t *s, uint32_t offset)
 }
 
 
-/* Bounds at the end of the script are left out: nothing is there. */
+/* Omits bounds at the end of the script, where there is no code. */
 static sym_status_t
 add_bound(bounds_t *b, uint32_t offset, uint32_t function)
 {
@@ -275,7 +275,7 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
 /* --- the file --- */
 
-/* A map that cannot be read is kept as a reference. */
+/* An unreadable map is kept as a reference. */
 static sym_status_t
 read_map(script_t *s, sym_error_t *err)
 {
@@ -311,7 +311,7 @@ read_map(script_t *s, sym_error_t *err)
 }
 
 
-/* Functions that cannot be read leave the text and the map. */
+/* If functions cannot be read, the text and the map are still stored. */
 static sym_status_t
 read_functions(script_t *s, const sym_format_services_t *services,
                sym_error_t *err)
@@ -377,7 +377,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     script_t s = { .text = f->data };
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
 
     if (!sym_utf8_valid(f->data)) {
         return sym_fail(err, SYM_MALFORMED, "the script is not UTF-8");

@@ -1,7 +1,7 @@
 #include "formats/script/lexer.h"
 
-/* Bytes of names: letters, digits, `$`, `_`, the `\` of an escape, and all that
- * are not ASCII. */
+/* Bytes of names: letters, digits, `$`, `_`, the `\` of an escape, and all
+ * bytes that are not ASCII. */
 static inline bool
 is_name(char c)
 {
@@ -18,8 +18,8 @@ is_digit(char c)
 }
 
 
-/* Spaces that are not ASCII, and ends of lines (ECMA-262, 12.2, 12.3): their
- * length in UTF-8; 0: none is at pos. */
+/* Length in UTF-8 of a space that is not ASCII, or an end of a line (ECMA-262,
+ * 12.2, 12.3), at pos; 0: none. */
 static size_t
 wide_space(const char *pos, const char *end, bool *is_line)
 {
@@ -60,7 +60,7 @@ skip_line(const char *pos, const char *end)
 }
 
 
-/* Past `*` and `/`; NULL: the comment has no end. */
+/* Moves past `*` and `/`; NULL: the comment has no end. */
 static const char *
 skip_comment(const char *pos, const char *end, bool *is_line)
 {
@@ -192,7 +192,7 @@ skip_string(const char *pos, const char *end)
             return NULL;
         }
 
-        /* also a line that goes on */
+        /* also a continued line */
         if (*pos == '\\') {
             pos += end - pos > 2 && pos[1] == '\r' && pos[2] == '\n' ? 2 : 1;
         }
@@ -202,7 +202,7 @@ skip_string(const char *pos, const char *end)
 }
 
 
-/* Marks of several bytes that begin with a byte, the longest first. */
+/* Marks of several bytes for each first byte, the longest first. */
 static const char *const longer[128] = {
     ['.'] = "...\0",
     ['='] = "===\0==\0=>\0",

@@ -1,10 +1,10 @@
 /*
  * lexer.h - the tokens of a script of JavaScript (ECMA-262, 12).
  *
- * The parser asks for one token after the other.  A `/` where an operand is
- * expected begins a regular expression, and after the `}` of a substitution a
- * template goes on: only the parser knows, and reads them by functions of their
- * own.  Nothing is decoded.  Any bytes may come in.
+ * The parser reads one token after the other.  A `/` where an operand is
+ * expected begins a regular expression, and a template continues after the `}`
+ * of a substitution.  Only the parser knows this, and uses separate functions
+ * to read them.  Nothing is decoded.  The input may be any bytes.
  */
 #ifndef SYM_FORMATS_SCRIPT_LEXER_H
 #define SYM_FORMATS_SCRIPT_LEXER_H
@@ -19,11 +19,11 @@ typedef enum {
     SYM_JS_PRIVATE, /* `#` and a name */
     SYM_JS_NUMBER,
     SYM_JS_STRING,
-    SYM_JS_MARK, /* punctuation; `mark` tells which */
-    SYM_JS_BAD   /* no token begins so, or it has no end */
+    SYM_JS_MARK, /* punctuation, see `mark` */
+    SYM_JS_BAD   /* not the beginning of a token, or a token without an end */
 } sym_js_type_t;
 
-/* The bytes of a mark as a number, the first one highest: '=' << 8 | '>'. */
+/* The bytes of a mark as a number, the first byte highest: '=' << 8 | '>'. */
 typedef struct {
     const char *start, *end;
     sym_js_type_t type;

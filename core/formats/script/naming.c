@@ -47,7 +47,7 @@ sym_naming_add(sym_naming_name_t *name, sym_str_t text)
 }
 
 
-/* Before all but the last part. */
+/* Adds a separator unless the name is empty; its last part is added first. */
 static void
 add_separator(sym_naming_name_t *name)
 {
@@ -82,9 +82,8 @@ add_link(sym_naming_name_t *name, const sym_naming_link_t *link)
 
 
 /*
- * Adds a chain of members.  No separator goes between its last member and what is
- * inside: js-source-scopes has none, so that `a.b = {c: function() {}}` makes
- * "a.bc".
+ * Adds a chain of members.  No separator is added after its last member, as in
+ * js-source-scopes: `a.b = {c: function() {}}` makes "a.bc".
  */
 static void
 add_chain(sym_naming_name_t *name, const sym_naming_link_t *links, size_t n)
@@ -179,7 +178,7 @@ sym_naming_identifier(const sym_naming_t *naming, const sym_js_token_t *token)
 }
 
 
-/* A literal between two texts.  Strings are in double quotes, with those inside
+/* A literal between two texts.  Strings get double quotes; quotes inside are
  * escaped. */
 static sym_js_scope_part_t
 write_literal(const sym_naming_t *naming, const sym_js_token_t *token,

@@ -1,10 +1,11 @@
 /*
- * naming.h - what a function is called, by what stands around it.
+ * naming.h - the name of a function, derived from the code around it.
  *
- * The parser pushes what may name a function: what it is assigned to, the key of
- * a property, a class.  A function takes its name from the innermost of them, up
- * to the function around it.  The rules, and their oddities, are those of
- * js-source-scopes, because names of functions decide how Sentry groups events.
+ * The parser pushes entries that may name a function: the target of an
+ * assignment, the key of a property, a class.  A function takes its name from
+ * the innermost entries, up to the surrounding function.  The rules, and their
+ * oddities, are those of js-source-scopes, because names of functions decide
+ * how Sentry groups events.
  */
 #ifndef SYM_FORMATS_SCRIPT_NAMING_H
 #define SYM_FORMATS_SCRIPT_NAMING_H
@@ -12,14 +13,14 @@
 #include "formats/script/lexer.h"
 #include "formats/script/scopes.h"
 
-/* Entries around a function that are looked at. */
+/* Most entries around a function that are examined. */
 #define SYM_NAMING_ENTRIES_MAX 256
 
-/* Parts of a name; what is before them is left out. */
+/* Most parts of a name; earlier parts are omitted. */
 #define SYM_NAMING_PARTS_MAX 128
 
 typedef enum {
-    SYM_NAMING_FUNCTION, /* nothing outside of it counts */
+    SYM_NAMING_FUNCTION, /* entries outside it do not count */
     SYM_NAMING_CLASS,    /* an expression; its name, or none */
     SYM_NAMING_CLASS_DECLARATION,
     SYM_NAMING_METHOD,   /* of an object */
@@ -67,7 +68,7 @@ typedef struct {
 bool sym_naming_push(sym_naming_t *naming, const sym_naming_entry_t *entry);
 bool sym_naming_link(sym_naming_t *naming, const sym_naming_link_t *link);
 
-/* Parts of a name under construction, the last one first. */
+/* Parts of an unfinished name, the last one first. */
 typedef struct {
     sym_js_scope_part_t parts[SYM_NAMING_PARTS_MAX];
     size_t n;
@@ -75,20 +76,19 @@ typedef struct {
 
 void sym_naming_add(sym_naming_name_t *name, sym_str_t text);
 
-/* The name that the entries give. */
+/* The name made from the entries. */
 void sym_naming_infer(const sym_naming_t *naming, sym_naming_name_t *name);
 
 /* An identifier of the script. */
 sym_js_scope_part_t sym_naming_identifier(const sym_naming_t *naming,
                                           const sym_js_token_t *token);
 
-/* The part that stands for a key of a property: an identifier, "<1>",
- * "<\"text\">", or "<computed>" for a token of another type.  text.data NULL: out
- * of memory. */
+/* The part for the key of a property: an identifier, "<1>", "<\"text\">", or
+ * "<computed>" for a token of another type.  text.data NULL: out of memory. */
 sym_js_scope_part_t sym_naming_key(const sym_naming_t *naming,
                                    const sym_js_token_t *token);
 
-/* "[1]" for the literal in brackets; the same. */
+/* "[1]" for the literal in brackets; otherwise the same. */
 sym_js_scope_part_t sym_naming_index(const sym_naming_t *naming,
                                      const sym_js_token_t *token);
 

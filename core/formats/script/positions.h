@@ -1,5 +1,5 @@
 /*
- * positions.h - bytes of a text to lines and columns.
+ * positions.h - converts byte offsets of a text to lines and columns.
  *
  * Lines and columns count from 0; a line ends at LF, and columns are units of
  * UTF-16, as in source maps.
@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     sym_str_t text; /* borrowed */
     sym_position_mark_t
-        *marks; /* of every byte that is a multiple of the step */
+        *marks; /* for every offset that is a multiple of the step */
 } sym_positions_t;
 
 /* False: out of memory. */

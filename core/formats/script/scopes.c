@@ -6,10 +6,12 @@
 #include "base/sort.h"
 #include "formats/script/naming.h"
 
-/* Expressions and statements inside each other; some 700 bytes of stack each. */
+/* Most nested expressions and statements; each takes some 700 bytes of
+   stack. */
 #define DEPTH_MAX 4000
 
-/* Script bytes of which a name is made: a longer identifier or literal is cut. */
+/* Most script bytes for a part of a name: a longer identifier or literal is
+   cut. */
 #define PART_MAX 1024
 
 /* What all names may cost, for each byte of the script: real names cost about 2. */
@@ -20,7 +22,7 @@
 typedef struct {
     const char *start, *end;
     sym_js_token_t token; /* the next one */
-    const char *last;     /* the end of the one before it */
+    const char *last;     /* the end of the previous one */
     unsigned depth;
     uint64_t cost; /* of names so far */
     sym_naming_t naming;
@@ -28,11 +30,12 @@ typedef struct {
     sym_error_t *err;
 } parser_t;
 
-/* What an operand was, for what may follow it. */
+/* Type of an operand, which decides what may follow. */
 typedef struct {
-    bool is_chain;  /* of members: its links are on top of the naming's */
-    bool is_params; /* of an arrow function, if an arrow follows */
-    bool is_name;   /* one name: of a label, if a colon follows */
+    bool is_chain;  /* a chain of members: its links are on top of the
+                       naming's */
+    bool is_params; /* parameters of an arrow function, if an arrow follows */
+    bool is_name;   /* a single name: a label, if a colon follows */
 } operand_t;
 
 static void parse_statement(parser_t *p);
@@ -194,7 +197,7 @@ leave(parser_t *p)
 }
 
 
-/* Words that begin no operand. */
+/* Words that do not begin an operand. */
 static bool
 is_reserved(const sym_js_token_t *t)
 {
@@ -239,7 +242,7 @@ static void
 pop(parser_t *p)
 {
     if (p->naming.n != 0) {
-        p->naming.n--; /* 0: there was no memory to push it */
+        p->naming.n--; /* 0: out of memory */
     }
 }
 
@@ -252,7 +255,7 @@ cut(sym_js_scope_part_t part)
 }
 
 
-/* Adds a function, whose end is set later; the name's parts are in reverse. */
+/* Adds a function, whose end is set later; the name's parts are reversed. */
 static size_t
 add_scope(parser_t *p, const char *start, const sym_naming_name_t *name)
 {
@@ -364,7 +367,7 @@ begin_class(parser_t *p, const char *start, const sym_js_token_t *identifier)
 }
 
 
-/* From the parameters to the end. */
+/* Parses from the parameters to the end. */
 static void
 parse_function_rest(parser_t *p, size_t scope)
 {
@@ -376,7 +379,7 @@ parse_function_rest(parser_t *p, size_t scope)
 }
 
 
-/* At `function`, or `async` before it. */
+/* Parses from `function` on, or `async` before it. */
 static void
 parse_function(parser_t *p)
 {
@@ -397,7 +400,8 @@ parse_function(parser_t *p)
 }
 
 
-/* At the arrow; the parameters were read as an operand from `start` on. */
+/* Parses from the arrow on; the parameters were read as an operand from `start`
+   on. */
 static void
 parse_arrow(parser_t *p, const char *start, bool is_in)
 {
@@ -427,7 +431,7 @@ typedef struct {
 } member_t;
 
 
-/* Whether a modifier is one, and not a key: what follows it. */
+/* Whether a word is a modifier, not a key, judging by the next token. */
 static bool
 is_key_next(const parser_t *p, bool is_same_line)
 {
@@ -457,7 +461,7 @@ parse_key(parser_t *p, member_t *m)
 }
 
 
-/* Up to its key, and with it. */
+/* Parses up to the key, and the key. */
 static void
 parse_member_head(parser_t *p, member_t *m, bool is_class)
 {
@@ -501,7 +505,7 @@ key_part(parser_t *p, const member_t *m)
 }
 
 
-/* "get a.b", which nothing but its body is inside of. */
+/* Parses an accessor like "get a.b", whose entry applies only to its body. */
 static void
 parse_object_accessor(parser_t *p, const member_t *m)
 {
@@ -720,7 +724,7 @@ add_name_link(parser_t *p, const sym_js_token_t *t)
 }
 
 
-/* After the opening bracket. */
+/* Parses after the opening bracket. */
 static void
 parse_index(parser_t *p, bool is_chain)
 {
@@ -753,7 +757,7 @@ parse_index(parser_t *p, bool is_chain)
 }
 
 
-/* After the opening parenthesis, of a call or of what may be parameters. */
+/* Parses after the opening parenthesis of a call, or of possible parameters. */
 static void
 parse_list(parser_t *p, uint32_t close)
 {
@@ -773,7 +777,7 @@ parse_list(parser_t *p, uint32_t close)
 }
 
 
-/* At the back quote. */
+/* Parses from the back quote on. */
 static void
 parse_template(parser_t *p)
 {
@@ -945,8 +949,8 @@ parse_primary(parser_t *p)
 }
 
 
-/* A primary expression, and members, calls and templates after it.  Links of a
- * chain are left on top of the naming's. */
+/* Parses a primary expression, and members, calls and templates after it.
+ * Leaves links of a chain on top of the naming's. */
 static operand_t
 parse_operand(parser_t *p)
 {
@@ -1152,8 +1156,8 @@ is_assignment(const parser_t *p)
 }
 
 
-/* The precedence of operators does not matter: what a function is called does not
- * depend on it. */
+/* Ignores the precedence of operators, which does not affect names of
+ * functions. */
 static operand_t
 parse_binary(parser_t *p, bool is_in)
 {
@@ -1169,7 +1173,7 @@ parse_binary(parser_t *p, bool is_in)
 }
 
 
-/* After the left side; its links are those from `first` on. */
+/* Parses after the left side, which has the links from `first` on. */
 static void
 parse_right_side(parser_t *p, const operand_t *o, size_t first, bool is_in)
 {
@@ -1206,7 +1210,7 @@ take_yield(parser_t *p)
     if (t.type == SYM_JS_MARK
         && (t.mark == '=' || t.mark == '.' || t.mark == SYM_JS_ARROW))
     {
-        return false; /* a name, in a script that is not strict */
+        return false; /* a name in a script that is not strict */
     }
 
     next(p);
@@ -1224,7 +1228,7 @@ parse_assignment(parser_t *p, bool is_in)
         return o;
     }
 
-    /* once more for each ?: */
+    /* again for each ?: */
     while (!has_failed(p)) {
         const char *start = p->token.start;
 
@@ -1322,7 +1326,7 @@ parse_pattern_list(parser_t *p, uint32_t close)
 }
 
 
-/* Of a parameter or variable, with its default. */
+/* Parses the pattern of a parameter or variable, and its default. */
 static void
 parse_pattern(parser_t *p)
 {
@@ -1349,7 +1353,7 @@ parse_pattern(parser_t *p)
 
 /* --- statements --- */
 
-/* After `var`, `let` or `const`. */
+/* Parses after `var`, `let` or `const`. */
 static void
 parse_variables(parser_t *p, bool is_in)
 {
@@ -1530,8 +1534,8 @@ parse_jump(parser_t *p)
 }
 
 
-/* Names in braces, and the module that they are from.  Nothing in it has a
- * name to give. */
+/* Parses names in braces, and the module that they are from, none of which name
+ * functions. */
 static void
 parse_module_names(parser_t *p)
 {
@@ -1713,7 +1717,8 @@ parse_statement(parser_t *p)
 
 /* --- the script --- */
 
-/* Arrow functions are known after their parameters, which may have functions. */
+/* Sorts the functions: an arrow function is recognized only after its
+   parameters, which may contain functions. */
 static sym_status_t
 order_scopes(sym_js_scopes_t *s, sym_error_t *err)
 {

@@ -1,11 +1,10 @@
 /*
- * scopes.h - the functions of a script: where they begin and end, and what they
- * are called.
+ * scopes.h - the functions of a script: their start, end and name.
  *
- * A parser of all of ECMA-262's grammar that keeps nothing but functions and the
- * names around them.  A function without a name of its own takes one from what it
- * is assigned to, as Sentry's crate js-source-scopes does it.  Takes time linear
- * in the script, and memory in its functions.
+ * A parser for all of ECMA-262's grammar that keeps only functions and the
+ * names around them.  A function without its own name is named after the target
+ * of its assignment, as in Sentry's crate js-source-scopes.  Time is linear in
+ * the script, memory in its functions.
  */
 #ifndef SYM_FORMATS_SCRIPT_SCOPES_H
 #define SYM_FORMATS_SCRIPT_SCOPES_H
@@ -13,8 +12,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* A part of a name: an identifier of the script, which its map may name
- * differently, or a text between two. */
+/* A part of a name: an identifier of the script, which its map may rename, or a
+ * text between two. */
 typedef struct {
     sym_str_t text;
     uint32_t offset; /* of the identifier */
@@ -23,22 +22,21 @@ typedef struct {
 
 typedef struct {
     uint32_t start, end; /* bytes of the script */
-    uint32_t first, n;   /* parts; none: the function has no name */
+    uint32_t first, n;   /* parts; 0: the function has no name */
 } sym_js_scope_t;
 
 typedef struct {
-    sym_js_scope_t
-        *scopes; /* by their starts; each is inside another or apart */
+    sym_js_scope_t *scopes; /* sorted by start; nested or disjoint */
     size_t n, size;
     sym_js_scope_part_t *parts;
     size_t n_parts, parts_size;
-    sym_arena_t arena; /* of texts that are not in the script */
+    sym_arena_t arena; /* for texts that are not in the script */
 } sym_js_scopes_t;
 
 /*
- * SYM_MALFORMED: the text is no script, err->offset tells from where on.
- * SYM_LIMIT: it is nested too deep, or is larger than 4 GiB.  sym_js_scopes_free()
- * frees what was read, also after a failure.
+ * SYM_MALFORMED: not a script; err->offset is the position of the error.
+ * SYM_LIMIT: nested too deep, or larger than 4 GiB.  Call sym_js_scopes_free()
+ * even after a failure.
  */
 sym_status_t sym_js_scopes_read(sym_js_scopes_t *scopes, sym_str_t script,
                                 sym_error_t *err);

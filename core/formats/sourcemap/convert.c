@@ -56,7 +56,7 @@ probe(const uint8_t *data, size_t len)
 
 /* --- tokens --- */
 
-/* Reads all tokens once, so that no extent of a damaged map is put. */
+/* Reads all tokens once before, so that no extent of a damaged map is put. */
 static sym_status_t
 check_tokens(sym_sourcemap_file_t *file, sym_error_t *err)
 {
@@ -238,7 +238,7 @@ sym_sourcemap_file_finish(void *writer, const sym_module_info_t *info,
     const sym_sourcemap_file_t *file = writer;
     sym_sourcemap_writer_t *w = sym_sourcemap_writer_create(put, ctx, err);
 
-    (void) info; /* the record in the store has it */
+    (void) info; /* it is in the store's record */
 
     if (w != NULL && add_all_names(file, w, err) == SYM_OK
         && (file->is_sorted ? each_token(file, write_token, w, err)
@@ -323,8 +323,8 @@ name_sources(sym_sourcemap_file_t *file, sym_error_t *err)
 }
 
 
-/* Texts of sources with one name are kept by their numbers.  An equal hash is
- * reason enough. */
+/* Finds sources with the same name, whose texts are stored by number.  An equal
+ * hash suffices. */
 static sym_status_t
 number_twins(sym_sourcemap_file_t *file, sym_error_t *err)
 {
@@ -440,7 +440,7 @@ sym_sourcemap_file_read(sym_sourcemap_file_t *file, sym_str_t text,
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
-    /* sections have them only where nobody reads them */
+    /* in sections, no reader uses them */
     if (!file->map.is_indexed && file->map.parts[0].functions.len != 0) {
         file->has_functions = true;
         if (sym_functions_read(&file->functions, file->map.parts[0].functions,
@@ -520,7 +520,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     sym_sourcemap_file_t file;
 
-    (void) which; /* there is just one */
+    (void) which; /* there is only one */
     if (sym_sourcemap_file_read(&file, f->data, err) == SYM_OK) {
         if (file.map.id_len == 0) {
             file.map.id_len = sym_sourcemap_content_id(f->data, file.map.id);

@@ -6,7 +6,7 @@
 #include "formats/sourcemap/mappings.h"
 
 /* Column, name, line: each is a difference (metro-source-map, encodes them in
- * this order); the column begins anew after `;`. */
+ * this order); the column is reset after `;`. */
 #define COLUMN 0
 #define NAME 1
 #define LINE 2
@@ -24,7 +24,7 @@ add_start(sym_functions_t *f, const sym_function_start_t *start,
 }
 
 
-/* A damaged list of mappings is as good as none. */
+/* A damaged list of mappings counts as none. */
 static sym_status_t
 read_starts(sym_functions_t *f, sym_str_t mappings, sym_function_map_t *map,
             sym_error_t *err)
@@ -108,7 +108,7 @@ read_function_map(sym_map_json_t *j, sym_functions_t *f,
 }
 
 
-/* Null, or a list whose first item counts. */
+/* Null, or a list; only its first item counts. */
 static void
 read_source(sym_map_json_t *j, sym_functions_t *f)
 {
@@ -183,7 +183,7 @@ sym_functions_find(const sym_functions_t *f, uint32_t source, uint32_t line,
     map = &f->maps[source];
     starts = f->starts + map->first_start;
     high = map->n_starts;
-    line++; /* metro's count from 1 */
+    line++; /* metro's lines count from 1 */
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -1,9 +1,10 @@
 /*
- * json.h - the values of a source map's JSON, in one pass and without a tree.
+ * json.h - reads the values of a source map's JSON, in one pass and without a
+ * tree.
  *
- * A map of 100 MB is mostly a few strings, which stay where they are until they
- * are written.  The first failure fills *err and empties the reader; a caller
- * asks for it once per value.
+ * A map of 100 MB is mostly a few strings, which are not copied until they are
+ * written.  The first failure fills *err and empties the reader; callers check
+ * it once for each value.
  */
 #ifndef SYM_FORMATS_SOURCEMAP_JSON_H
 #define SYM_FORMATS_SOURCEMAP_JSON_H
@@ -23,7 +24,7 @@ typedef struct {
     size_t n, size;
 } sym_map_strings_t;
 
-/* White space goes with each. */
+/* Both also skip white space after it. */
 bool sym_map_take(sym_map_json_t *j, char c);
 bool sym_map_null(sym_map_json_t *j);
 
@@ -32,8 +33,8 @@ sym_status_t sym_map_fail(sym_map_json_t *j, sym_status_t status,
                           const char *what);
 
 /*
- * Moves to the next member of an object, or item of a list, of which *n were
- * read.  False: the end, which is taken, or a failure.  Lists have no key.
+ * Moves to the next member of an object, or item of a list; *n were read so
+ * far.  False: the end, which is skipped, or a failure.  Lists have no key.
  */
 bool sym_map_next(sym_map_json_t *j, char close, size_t *n,
                   sym_raw_string_t *key);
@@ -43,8 +44,8 @@ sym_raw_string_t sym_map_string(sym_map_json_t *j);
 uint32_t sym_map_number(sym_map_json_t *j);
 void sym_map_skip(sym_map_json_t *j);
 
-/* A list of strings and null; with any_value numbers are kept as they are
- * written, and others count as "".  null is an empty list. */
+/* A list of strings and null.  With any_value, numbers are kept as written, and
+ * other values count as "".  null is an empty list. */
 void sym_map_strings(sym_map_json_t *j, bool any_value,
                      sym_map_strings_t *list);
 

@@ -32,7 +32,7 @@ read_version(reader_t *r)
 }
 
 
-/* An id that cannot be read is none. */
+/* An unreadable id is ignored. */
 static void
 read_id(reader_t *r)
 {
@@ -47,7 +47,7 @@ read_id(reader_t *r)
 }
 
 
-/* A list as it is written; null is "". */
+/* A list as written; null is "". */
 static sym_str_t
 read_list(reader_t *r)
 {
@@ -90,7 +90,7 @@ read_mappings(reader_t *r)
 
 /* --- sections --- */
 
-/* Moves the parts of a section's map to where the section begins. */
+/* Moves the parts of a section's map to the start of the section. */
 static void
 move_parts(reader_t *r, size_t first, uint32_t line, uint32_t column)
 {
@@ -246,7 +246,8 @@ add_part(reader_t *r, sym_map_part_t *part)
 }
 
 
-/* An object, which adds one part; an indexed map those of its sections. */
+/* Reads an object.  It adds one part; an indexed map adds those of its
+   sections. */
 static void
 read_map(reader_t *r)
 {
@@ -298,7 +299,7 @@ compare_parts(const void *a, const void *b)
 }
 
 
-/* Sources and names are numbered in the order of the parts. */
+/* Numbers sources and names in the order of the parts. */
 static sym_status_t
 order_parts(sym_map_t *map, sym_error_t *err)
 {
@@ -325,7 +326,8 @@ order_parts(sym_map_t *map, sym_error_t *err)
 }
 
 
-/* A first line that is no JSON, so that a browser does not run it as a script. */
+/* Skips a first line that is not JSON, which keeps browsers from running a map
+   as a script. */
 static sym_str_t
 skip_guard(sym_str_t text)
 {
@@ -376,7 +378,7 @@ sym_map_free(sym_map_t *map)
 
 /* --- sources --- */
 
-/* No sourceRoot goes before it. */
+/* No sourceRoot is put before it. */
 static bool
 is_absolute(sym_str_t name)
 {

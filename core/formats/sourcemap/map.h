@@ -1,8 +1,10 @@
 /*
- * map.h - the members of a source map of version 3, indexed maps taken apart.
+ * map.h - reads the members of a version 3 source map; splits indexed maps into
+ * parts.
  *
- * Source: ECMA-426; metro's and Hermes' extensions (x_facebook_sources).  What
- * real maps break is read as Sentry's crate `sourcemap` reads it.
+ * Source: ECMA-426; metro's and Hermes' extensions (x_facebook_sources).  Where
+ * real maps violate the specification, they are read like in Sentry's crate
+ * `sourcemap`.
  */
 #ifndef SYM_FORMATS_SOURCEMAP_MAP_H
 #define SYM_FORMATS_SOURCEMAP_MAP_H
@@ -11,12 +13,12 @@
 #include "formats/sourcemap/json.h"
 #include "object/module_key.h"
 
-/* Indexed maps inside each other. */
+/* Most nested indexed maps. */
 #define SYM_MAP_DEPTH_MAX 16
 
-/* A map without sections.  Sources and names of all parts are numbered on. */
+/* A map without sections.  Sources and names are numbered across all parts. */
 typedef struct {
-    uint32_t line, column; /* where it begins */
+    uint32_t line, column; /* its start */
     size_t order;          /* the number of its section */
     sym_raw_string_t root;
     sym_str_t mappings;
@@ -32,12 +34,11 @@ typedef struct {
     bool is_indexed;
     uint32_t n_sources, n_names;
     char id[SYM_ID_MAX]; /* canonical */
-    size_t id_len;       /* 0: the map has none */
-    sym_arena_t arena;   /* of decoded texts */
+    size_t id_len;       /* 0: no id */
+    sym_arena_t arena;   /* for decoded texts */
 } sym_map_t;
 
-/* Reads the whole text.  sym_map_free() frees what it read, also after a
- * failure. */
+/* Reads the complete text.  Call sym_map_free() even after a failure. */
 sym_status_t sym_map_read(sym_map_t *map, sym_str_t text, sym_error_t *err);
 void sym_map_free(sym_map_t *map);
 

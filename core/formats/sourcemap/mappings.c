@@ -82,7 +82,7 @@ fail(const sym_mappings_t *m, sym_status_t status, const char *what,
 }
 
 
-/* Sums are of 32 bits, and wrap. */
+/* Sums have 32 bits, and wrap. */
 static inline uint32_t
 add(uint32_t number, int64_t difference)
 {

@@ -7,15 +7,15 @@
 #include "artifacts/sourcemap/format.h"
 #include "formats/sourcemap/map.h"
 
-/* Fields of a segment that are told apart. */
+/* Most fields of a segment that are distinguished. */
 #define SYM_VLQ_FIELDS_MAX 6
 
 /*
- * Reads the fields up to `,`, `;` or the end, and moves *pos there.  Returns how
- * many there are, more than SYM_VLQ_FIELDS_MAX counting as one more; -1: the
- * last one is cut, or one is longer than 64 bits.
+ * Reads the fields up to `,`, `;` or the end, and moves *pos there.  Returns
+ * their number, but SYM_VLQ_FIELDS_MAX + 1 for any larger one; -1: the last
+ * field is cut, or a field is longer than 64 bits.
  *
- * As in Sentry's crate, a byte that is no digit counts as all bits set.
+ * As in Sentry's crate, a byte that is not a digit counts as all bits set.
  */
 int sym_vlq_read(const char **pos, const char *end,
                  int64_t fields[SYM_VLQ_FIELDS_MAX]);
@@ -30,9 +30,9 @@ typedef struct {
 void sym_mappings_begin(sym_mappings_t *m, const sym_map_part_t *part);
 
 /*
- * The next token, in the order of the text, with the position of its part and
- * numbers of sources and names of the whole map.  SYM_NOT_FOUND: there are no
- * more; SYM_MALFORMED, SYM_LIMIT.
+ * The next token, in the order of the text.  Its position is moved by its
+ * part's; sources and names are numbered across the complete map.
+ * SYM_NOT_FOUND: no more tokens; SYM_MALFORMED, SYM_LIMIT.
  */
 sym_status_t sym_mappings_next(sym_mappings_t *m, sym_sourcemap_token_t *token,
                                sym_error_t *err);

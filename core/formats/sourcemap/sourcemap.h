@@ -1,5 +1,5 @@
 /*
- * sourcemap.h - artifacts of a source map's text: of a file, or in a script.
+ * sourcemap.h - artifacts of a source map's text, from a file or a script.
  */
 #ifndef SYM_FORMATS_SOURCEMAP_SOURCEMAP_H
 #define SYM_FORMATS_SOURCEMAP_SOURCEMAP_H
@@ -13,13 +13,13 @@ typedef struct {
     sym_functions_t functions;
     bool has_functions;
     bool has_texts; /* of sources */
-    bool is_sorted; /* tokens come in the order of their positions */
+    bool is_sorted; /* tokens are in the order of their positions */
     uint32_t n_tokens;
     sym_str_t *sources; /* their names */
     uint8_t *flags;     /* of sources */
 } sym_sourcemap_file_t;
 
-/* Reads and checks all of a map.  To be freed whatever it returns. */
+/* Reads and checks a complete map.  It must be freed whatever this returns. */
 sym_status_t sym_sourcemap_file_read(sym_sourcemap_file_t *file, sym_str_t text,
                                      sym_error_t *err);
 void sym_sourcemap_file_free(sym_sourcemap_file_t *file);
@@ -32,7 +32,7 @@ sym_status_t sym_sourcemap_file_finish(void *file,
                                        sym_writer_stats_t *stats,
                                        sym_error_t *err);
 
-/* Adds the texts of sources that the map has. */
+/* Adds the source texts in the map. */
 sym_status_t sym_sourcemap_file_add_texts(const sym_sourcemap_file_t *file,
                                           sym_sources_writer_t *w,
                                           sym_error_t *err);
@@ -40,7 +40,7 @@ sym_status_t sym_sourcemap_file_add_texts(const sym_sourcemap_file_t *file,
 /* Sources of this name are stored by their number. */
 void sym_sourcemap_file_number(sym_sourcemap_file_t *file, sym_str_t name);
 
-/* Writes an id for a file that has none, a hash of its bytes in canonical form,
+/* Writes an id for a file without one, a hash of its bytes in canonical form,
  * and returns its length. */
 size_t sym_sourcemap_content_id(sym_str_t text, char id[SYM_ID_MAX]);
 

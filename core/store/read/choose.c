@@ -1,6 +1,6 @@
 /*
- * Records belong to the source that they came from; a location sees those of
- * some sources.  What of them counts for it is decided here.
+ * Records belong to their source, and a location sees those of some sources.
+ * This file decides which of them count.
  */
 #include "store/env.h"
 
@@ -12,9 +12,9 @@ typedef struct {
 
     sym_module_key_t ready_key, missing_key;
     sym_module_record_t ready, missing; /* state 0: none */
-    bool is_unasked;      /* a source has said nothing that counts */
-    bool is_unasked_best; /* nor anything that counts beside a poor one */
-    bool is_unspelled;    /* has not been asked under the spelling */
+    bool is_unasked;                    /* a source has no record that counts */
+    bool is_unasked_best; /* ... nor one that counts if the artifact is poor */
+    bool is_unspelled;    /* a source was not asked under the spelling */
     uint32_t until, until_best;
 } choice_t;
 
@@ -70,7 +70,7 @@ weigh_missing(choice_t *c, const sym_module_key_t *key,
 }
 
 
-/* What is kept of the source under the spelling; false: nothing that counts. */
+/* Reads the source's record under the spelling; false: none that counts. */
 static bool
 is_spelling_asked(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
                   sym_error_t *err)
@@ -93,7 +93,7 @@ is_spelling_asked(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
 }
 
 
-/* What one source has; SYM_OK: whatever it is. */
+/* Weighs one source; SYM_OK for any result. */
 static sym_status_t
 weigh(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
       sym_error_t *err)
@@ -103,7 +103,7 @@ weigh(sym_snapshot_t *s, choice_t *c, const sym_module_key_t *key,
     sym_status_t rc = sym_snapshot_find_asked(s, key, c->kind, c->asked->object,
                                               &found, &record, err);
 
-    /* what is damaged must come again */
+    /* a damaged module must be fetched again */
     if (rc == SYM_NOT_FOUND
         || (rc == SYM_OK && record.state == SYM_MODULE_READY
             && sym_snapshot_is_unsound(s, record.module_id)))
@@ -186,14 +186,14 @@ sym_snapshot_choose(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 }
 
 
-/* The first key of the scope that follows. */
+/* The first key of the next scope. */
 static MDB_val
 behind_scope(sym_str_t scope, char buf[RECORD_KEY_MAX])
 {
     if (scope.len != 0) {
         memcpy(buf, scope.data, scope.len);
     }
-    buf[scope.len] = '\1'; /* of a scope's own keys this is a NUL */
+    buf[scope.len] = '\1'; /* in the scope's own keys this byte is a NUL */
     return (MDB_val){ scope.len + 1, buf };
 }
 
@@ -218,7 +218,7 @@ sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn, void *ctx,
 
     rc = mdb_cursor_get(cursor, &k, &v, MDB_FIRST);
     while (rc == 0 && status == SYM_OK) {
-        /* scopes rise, or a damaged tree could lead us in circles */
+        /* without this check a damaged tree could lead us in circles */
         if (!sym_record_key_read(&k, &key, &kind)
             || (last.data != NULL && sym_str_cmp(last, key.scope) >= 0))
         {

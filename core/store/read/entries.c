@@ -67,7 +67,7 @@ sym_index_answers_to(sym_snapshot_t *s, const sym_module_key_t *key,
 }
 
 
-/* Entries of a name and id have the variants, which begin with '~', last. */
+/* Among entries of a name and id, variants are last: they begin with '~'. */
 static int
 begin_variants(sym_snapshot_t *s, const sym_module_key_t *key, sym_entries_t *e)
 {

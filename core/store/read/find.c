@@ -1,6 +1,6 @@
 #include "store/index.h"
 
-/* Modules of one id that are looked at: a file under several names. */
+/* Most modules of one id that are examined: one file may have several names. */
 #define CANDIDATES_MAX (16 * SYM_KINDS)
 
 
@@ -8,8 +8,8 @@
 typedef enum {
     BY_CODE_ID,
     BY_DEBUG_ID,
-    BY_READING, /* a code id in the place of a debug id, as that reads */
-    BY_BUILD_ID /* what a .sym file's debug id contains of it */
+    BY_READING, /* a code id in place of a debug id, spelled like one */
+    BY_BUILD_ID /* the part that a .sym file's debug id contains */
 } by_t;
 
 
@@ -21,8 +21,8 @@ is_so(by_t by, const sym_module_key_t *key, sym_str_t id)
 }
 
 
-/* Whether the request has a debug id of its own, not a code id in its place, and
- * the module another one. */
+/* Whether the request has a real debug id (not a code id in its place) and the
+ * module has another one. */
 static bool
 has_other_debug_id(const sym_module_key_t *asked, const sym_module_key_t *key)
 {
@@ -76,8 +76,7 @@ find_by_id(sym_snapshot_t *s, const sym_module_key_t *asked, by_t by,
 }
 
 
-/* By name and id; what is known not to be had under another code id does not
- * count. */
+/* Searches by name and id; ignores negative records for another code id. */
 static sym_status_t
 find_named(sym_snapshot_t *s, const sym_module_key_t *key, sym_kind_t kind,
            sym_module_record_t *record, sym_error_t *err)

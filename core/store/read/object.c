@@ -3,21 +3,21 @@
  */
 #include "store/tables.h"
 
-/* Entries of one id that are looked at: a file under several names. */
+/* Most entries of one id that are examined: one file may have several names. */
 #define ENTRIES_MAX (16 * SYM_KINDS)
 
 typedef struct {
     sym_snapshot_t *s;
     sym_str_t scope;
     const sym_object_ref_t *ref;
-    sym_kind_t kind; /* SYM_KIND_ALL: each */
+    sym_kind_t kind; /* SYM_KIND_ALL: all */
     sym_object_each_pt fn;
     void *ctx;
     MDB_cursor *cursor;
     char *prefix; /* of keys with the id */
     size_t prefix_len;
-    sym_str_t name;  /* of the reference, or "" */
-    bool is_by_name; /* a name in a key must be that one */
+    sym_str_t name;  /* the reference's name, or "" */
+    bool is_by_name; /* a name in a key must be equal to it */
     sym_status_t status;
 } search_t;
 
@@ -31,7 +31,7 @@ ref_name(const sym_object_ref_t *ref)
 }
 
 
-/* The record that an entry leads to; MDB_NOTFOUND: none that can be read. */
+/* The record of an entry; MDB_NOTFOUND: no readable one. */
 static int
 read_entry(search_t *q, const sym_object_entry_t *e, const MDB_val *k,
            const MDB_val *v, sym_object_record_t *record)
@@ -58,7 +58,7 @@ read_entry(search_t *q, const sym_object_entry_t *e, const MDB_val *k,
 }
 
 
-/* Shows the object of an entry if it is the one that is sought. */
+/* Passes the object of an entry to fn if it matches. */
 static int
 consider(search_t *q, const MDB_val *k, const MDB_val *v)
 {
@@ -97,7 +97,7 @@ has_prefix(const search_t *q, const MDB_val *k)
 }
 
 
-/* All entries from the first `from_len` bytes of the prefix on. */
+/* Scans all entries from the first `from_len` bytes of the prefix on. */
 static int
 scan(search_t *q, size_t from_len, unsigned most)
 {
@@ -116,8 +116,8 @@ scan(search_t *q, size_t from_len, unsigned most)
 }
 
 
-/* Entries without a name are first; that of one name is sought only if there are
- * others before it. */
+/* Entries without a name are first.  Searches for one with the name only if
+ * there are others before it. */
 static int
 scan_name(search_t *q)
 {
@@ -179,8 +179,8 @@ search_debug_id(search_t *q, const sym_debug_id_t *debug_id, bool is_by_name)
 }
 
 
-/* By the debug id that is derived from a build id: .sym files may have no other
- * trace of it. */
+/* Searches by the debug id derived from a build id, which may be the only id of
+ * a .sym file. */
 static int
 search_derived(search_t *q)
 {
@@ -199,7 +199,7 @@ search_code_id(search_t *q)
     sym_key_id_t id = sym_key_id_code(&ref->code_id);
     int rc = search_id(q, &id, id.len, false);
 
-    /* of a reference with a debug id, that one must match */
+    /* if the reference has a debug id, it must match */
     return rc == 0 && q->status == SYM_OK
                    && ref->debug_id.form == SYM_DEBUG_ID_NONE
                    && ref->code_id.len >= 2 * SYM_UUID_BYTES
@@ -282,7 +282,7 @@ sym_snapshot_matches(sym_snapshot_t *s, sym_str_t scope,
 }
 
 
-/* The best one that can be read; without an artifact at least a tombstone. */
+/* The best readable one; a tombstone if there is no artifact. */
 static sym_status_t
 keep_best(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
@@ -423,7 +423,7 @@ weigh_record(sym_choice_t *c, uint32_t source,
 }
 
 
-/* SYM_NOT_FOUND: there is none, or it is damaged and must come again. */
+/* SYM_NOT_FOUND: no artifact, or a damaged one, which must be fetched again. */
 static sym_status_t
 find_sound(sym_snapshot_t *s, sym_str_t scope, const sym_object_ref_t *ref,
            sym_kind_t kind, sym_object_record_t *record, sym_error_t *err)
@@ -437,7 +437,8 @@ find_sound(sym_snapshot_t *s, sym_str_t scope, const sym_object_ref_t *ref,
 }
 
 
-/* All artifacts are sought first: places count differently beside a poor one. */
+/* Looks for all artifacts first: places count differently if the artifact is
+   poor. */
 static sym_status_t
 choose_record(sym_snapshot_t *s, const sym_scopes_t *scopes,
               const sym_asking_t *asking, sym_choice_t *c, sym_error_t *err)
@@ -477,7 +478,7 @@ choose_places(sym_snapshot_t *s, const sym_places_t *places, uint32_t n,
     sym_object_record_t record;
     sym_settled_t settled;
 
-    /* beside a good artifact no places are looked at */
+    /* with a good artifact, places do not matter */
     asking->has_artifact =
         asking->is_poor
         && find_sound(s, places->scope, asking->ref, asking->kind, &record, err)
@@ -517,7 +518,7 @@ sym_snapshot_choose_object(sym_snapshot_t *s, const sym_scopes_t *scopes,
     for (uint32_t i = 0; i < scopes->n; i++) {
         sym_places_t places;
 
-        /* nobody is asked for what is loaded by hand */
+        /* no source is asked for modules loaded by hand */
         if (scopes->names[i].len != 0 && plan(ctx, i, &places)
             && choose_places(s, &places, i, &asking, c, err) != SYM_OK)
         {

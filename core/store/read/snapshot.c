@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /*
- * The store has outgrown our map, or a damaged meta page says so.  It can be
- * mapped again only while this process has no open snapshot.
+ * The store has outgrown our map, or a damaged meta page claims that.  It can
+ * be mapped again only while this process has no open snapshot.
  */
 static int
 map_again(sym_store_t *store)
@@ -24,8 +24,8 @@ renew(sym_snapshot_t *s)
         if (rc != MDB_BAD_RSLOT) {
             return rc;
         }
-        /* Our slot was taken for a dead process's and cleared.  It may be
-         * another's by now: ending the transaction would free that one. */
+        /* Our slot was mistaken for a dead process's and cleared.  Another
+         * reader may use it now, and ending the transaction would free it. */
     }
 
     rc = mdb_txn_begin(s->store->env, NULL, MDB_RDONLY, &s->txn);
@@ -80,7 +80,7 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
         store->all = b.snapshot;
     }
 
-    /* already the look at the newest meta page can fault */
+    /* even reading the newest meta page can fault */
     guarded = sym_store_guarded(store, begin, &b, err);
     if (guarded == SYM_OK && b.rc == 0) {
         store->n_active++;
@@ -94,7 +94,7 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
         return guarded;
     }
 
-    /* the handle is of no more use, whatever the reason */
+    /* the handle is unusable now, whatever the reason */
     return b.has_no_map
                ? sym_fail_sys(err, SYM_DAMAGED,
                               "cannot remap the store: its recorded size is "
@@ -171,7 +171,7 @@ sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
     int rc;
 
     if (k.mv_size == 0) {
-        return SYM_NOT_FOUND; /* no such key can have been stored */
+        return SYM_NOT_FOUND; /* such a key cannot have been stored */
     }
 
     rc = mdb_get(s->txn, s->store->directory, &k, &v);
@@ -419,7 +419,7 @@ show_module(void *ctx, const MDB_val *k, sym_status_t status,
     sym_module_key_t key;
     sym_kind_t kind;
 
-    /* SYM_NOT_FOUND: a newer program's */
+    /* SYM_NOT_FOUND: written by a newer program */
     e->is_damaged = e->is_damaged || status == SYM_DAMAGED;
     if (status != SYM_OK || !sym_record_key_read(k, &key, &kind)) {
         return SYM_OK;
@@ -481,7 +481,7 @@ sym_snapshot_part(sym_snapshot_t *s, sym_str_t scope, sym_store_mark_t *mark,
     sym_status_t status;
 
     if (mark->len == 0) {
-        /* no record has this key; all of the source are behind it */
+        /* no record has this key; all records of the source follow it */
         if (scope.len != 0) {
             memcpy(mark->key, scope.data, scope.len);
         }

@@ -25,7 +25,7 @@ compare_first(void *ctx, const sym_module_key_t *key,
 }
 
 
-/* A module that was asked for in several ways counts once. */
+/* A module that was requested in several ways counts once. */
 static bool
 is_counted(const count_t *c, const MDB_val *k,
            const sym_module_record_t *record)
@@ -60,7 +60,7 @@ count_state(void *ctx, const MDB_val *key, sym_status_t status,
     sym_store_stat_t *stat = c->stat;
 
     if (status == SYM_DAMAGED) {
-        return SYM_OK; /* does not make the store useless; verify tells */
+        return SYM_OK; /* does not make the store useless; verify reports it */
     }
 
     if (status == SYM_NOT_FOUND) {
@@ -91,7 +91,7 @@ count_object(void *ctx, const MDB_val *key, const MDB_val *val)
     sym_store_stat_t *stat = c->stat;
     sym_object_record_t record;
 
-    /* entries by further ids are no records */
+    /* entries for other ids are not records */
     if (sym_object_check(key, val, &record) == SYM_OK) {
         stat->modules++;
         stat->ready += record.state == SYM_MODULE_READY;
@@ -149,8 +149,8 @@ count_tables(count_t *c, sym_store_mark_t *mark, uint64_t records,
 }
 
 
-/* One line a slot in use, after a headline: pid, thread, and the transaction
- * that it reads, or "-". */
+/* After a headline, one line for each used slot: pid, thread, and the
+ * transaction being read, or "-". */
 static int
 count_reader(const char *line, void *ctx)
 {
@@ -196,7 +196,7 @@ read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
 }
 
 
-/* Of the whole file. */
+/* Numbers of the complete file. */
 static sym_status_t
 read_file(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
 {
@@ -230,8 +230,8 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
     sym_status_t status;
     count_t c = { .stat = out };
 
-    /* a snapshot keeps its slot when it ends: stat does not count its own
-     * reader */
+    /* stat does not count its own reader: a snapshot keeps its slot when it
+     * ends */
     if (mark->len == 0 && mark->table == 0) {
         *out = (sym_store_stat_t){ 0 };
         (void) mdb_reader_list(store->env, count_reader, out);

@@ -100,7 +100,7 @@ sym_table_part(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope,
     int rc = mdb_cursor_open(txn, table, &cursor);
 
     if (scope != NULL && mark->len == 0) {
-        /* no entry has this key; all of the scope come after it */
+        /* no entry has this key; all entries of the scope follow it */
         char *p = mark->key;
 
         (void) sym_str_append(&p, *scope);

@@ -1,5 +1,6 @@
 /*
- * Tables of objects and paths, as a writer finds them: counted, and repaired.
+ * Counts and repairs the tables of objects and paths when a writer opens a
+ * store.
  */
 #include "store/write/tables.h"
 
@@ -9,9 +10,9 @@ typedef struct {
     sym_store_t *store;
     MDB_txn *txn;
     uint64_t extents;
-    uint64_t entries, names; /* that the objects should have */
-    uint64_t of_objects;     /* objects that have a record of their file */
-    uint64_t of_paths;       /* and how many the records of paths say */
+    uint64_t entries, names; /* expected for the objects */
+    uint64_t of_objects;     /* objects whose file has a record */
+    uint64_t of_paths;       /* the same, according to the records of paths */
     bool is_whole;
 } count_t;
 
@@ -91,7 +92,7 @@ sym_tables_count(sym_store_t *store, MDB_txn *txn, uint64_t *extents,
 
 /* --- repair --- */
 
-/* Whether its record of its file is there, if it has one. */
+/* Whether its file's record exists, if it should. */
 static bool
 has_file(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
          const sym_object_record_t *record)
@@ -104,7 +105,7 @@ has_file(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 }
 
 
-/* Deletes what a walk's keep() refuses. */
+/* Deletes the entries that keep() refuses. */
 static int
 sift(sym_store_t *store, MDB_txn *txn, MDB_dbi table, sym_ids_t *kept,
      int (*keep)(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
@@ -133,7 +134,7 @@ sift(sym_store_t *store, MDB_txn *txn, MDB_dbi table, sym_ids_t *kept,
 }
 
 
-/* With no artifacts: they are counted again. */
+/* Resets the number of artifacts: they are counted again. */
 static int
 keep_path(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
           const MDB_val *k, const MDB_val *v, sym_ids_t *kept)
@@ -161,7 +162,7 @@ keep_path(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
 }
 
 
-/* Entries by further ids are made again from the records. */
+/* Drops entries for other ids: they are made again from the records. */
 static int
 keep_object(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
             const MDB_val *k, const MDB_val *v, sym_ids_t *kept)
@@ -180,7 +181,7 @@ keep_object(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
 }
 
 
-/* Its entries, and one artifact more of its file. */
+/* Makes its entries, and counts it as an artifact of its file. */
 static int
 complete(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
          const sym_object_record_t *record)
@@ -198,7 +199,7 @@ complete(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 }
 
 
-/* By keys, one after the other: entries are put into the table meanwhile. */
+/* Walks by keys, because the table gets new entries meanwhile. */
 static int
 complete_all(sym_store_t *store, MDB_txn *txn)
 {

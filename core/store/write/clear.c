@@ -1,5 +1,5 @@
 /*
- * Objects and paths, removed: by a path, by a reference.
+ * Removes objects and paths, by a path or a reference.
  */
 #include "store/write/tables.h"
 
@@ -11,8 +11,8 @@ typedef struct {
     sym_store_t *store;
     sym_snapshot_t *snapshot;
     sym_victims_t victims;
-    sym_kind_t kind;  /* SYM_KIND_ALL: each */
-    sym_str_t path;   /* as keys have it: of artifacts made from that file */
+    sym_kind_t kind;  /* SYM_KIND_ALL: all */
+    sym_str_t path;   /* as in keys: the artifacts' file */
     bool has_no_room; /* out of memory */
 } collect_t;
 
@@ -53,7 +53,7 @@ add_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     };
     sym_victim_t victim = sym_victim_of_object(record);
 
-    /* it may be found by several ids */
+    /* several ids may find it */
     return (c->kind == SYM_KIND_ALL || c->kind == record->kind)
                    && !has_victim(&c->victims, &key)
                ? add(c, &victim, &key)
@@ -61,7 +61,7 @@ add_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
-/* Removes what has been collected; no snapshot may be open. */
+/* Removes the collected records; no snapshot may be open. */
 static sym_status_t
 remove_all(collect_t *c, uint64_t *removed, sym_error_t *err)
 {
@@ -78,7 +78,7 @@ remove_all(collect_t *c, uint64_t *removed, sym_error_t *err)
 }
 
 
-/* Commits first: the batch has other artifacts, which must not be lost. */
+/* Commits first, so that other artifacts in the batch are not lost. */
 static sym_status_t
 begin(collect_t *c, sym_error_t *err)
 {
@@ -90,7 +90,7 @@ begin(collect_t *c, sym_error_t *err)
 
 /* --- a changed file --- */
 
-/* The artifacts of a file's objects that were made from it. */
+/* The artifacts made from a file. */
 static int
 add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 {
@@ -129,7 +129,8 @@ add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 }
 
 
-/* The record, and before it the artifacts: the last of these takes it along. */
+/* The record, after its artifacts: removing the last of these removes it,
+   too. */
 static int
 add_file(collect_t *c, const MDB_val *key, const MDB_val *val)
 {
@@ -154,7 +155,7 @@ add_file(collect_t *c, const MDB_val *key, const MDB_val *val)
 }
 
 
-/* All records of a path: without a checksum, and with each. */
+/* All records of a path: without a checksum, and with any. */
 static int
 add_path(collect_t *c, MDB_cursor *cursor, const sym_path_key_t *path)
 {
@@ -293,8 +294,8 @@ add_text(forget_t *f, const uint8_t *bytes, size_t len)
 }
 
 
-/* A build id is written in the order of its bytes, a debug id as a GUID is: of
- * each the other, too. */
+/* A build id is written in byte order, a debug id like a GUID.  Adds the other
+ * form, too. */
 static void
 add_swapped(forget_t *f, const uint8_t bytes[SYM_UUID_BYTES])
 {
@@ -321,7 +322,7 @@ list_texts(forget_t *f)
     if (ref->code_id.len >= 2 * SYM_UUID_BYTES) {
         sym_store_id_t code = sym_store_id_code(&ref->code_id);
 
-        /* a path may have no more of it, in the place of a debug id */
+        /* a path may contain only this part, in place of a debug id */
         add_text(f, code.bytes, SYM_UUID_BYTES);
         add_swapped(f, code.bytes);
     } else if (ref->code_id.len != 0) {
@@ -334,7 +335,7 @@ list_texts(forget_t *f)
 }
 
 
-/* The path without what ids are divided by, in lower case. */
+/* The path in lower case, without separators within ids. */
 static sym_str_t
 squeeze(sym_str_t path, char out[PATH_TEXT_MAX])
 {

@@ -8,19 +8,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a reader is waited for whose pages are needed, if nobody says. */
+/* Default for the maximum wait for a reader whose pages are needed. */
 #define READER_WAIT_MS 2000
 
-/* How long a lock is waited for: a second. */
+/* Maximum wait for a lock: a second. */
 #define LOCK_PAUSE_NS 10000000
 #define LOCK_PAUSES 100
 
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
 /*
- * The map limits the size of the file.  Only a file that is larger (the quota
- * was lowered) gets extra room until its excess is deleted, because LMDB
- * copies the pages that it changes.
+ * The map limits the size of the file.  A file that is larger (the quota was
+ * lowered) gets extra room until the excess is deleted, because LMDB copies the
+ * pages that it changes.
  */
 #define DELETE_ROOM ((uint64_t) 4 << 20)
 
@@ -42,8 +42,8 @@ map_size(const sym_store_t *store)
 
 
 /*
- * A writer that was killed may leave a child that is not told yet and holds the
- * lock: for a moment, which is not worth a refusal.
+ * A killed writer's child may hold the lock for a moment, until it notices; so
+ * wait instead of refusing.
  */
 static int
 lock_file(int fd, int pauses)
@@ -106,9 +106,9 @@ make_folder(const char *path, sym_error_t *err)
 
 
 /*
- * Readers of another user must write to the lock and the clock.  A mode that is
- * right already is not set again: the service may not set the folder's
- * set-group-ID bit (systemd's RestrictSUIDSGID=), so tmpfiles.d has set it.
+ * Readers of another user must write to the lock and the clock.  A correct mode
+ * is not set again: the service must not set the folder's set-group-ID bit
+ * (systemd's RestrictSUIDSGID=), so tmpfiles.d has set it.
  */
 static sym_status_t
 set_group(sym_store_t *store, const sym_store_options_t *options,
@@ -153,8 +153,9 @@ make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 }
 
 
-/* How many places lock.mdb is to have: LMDB keeps its own number only in that
- * file's length, which cannot change while anybody has the store open. */
+/* The desired number of slots in lock.mdb.  LMDB stores its own number only
+ * as that file's length, which cannot change while a process has the store
+ * open. */
 static int
 note_readers(sym_store_t *store, MDB_txn *txn, unsigned readers)
 {
@@ -205,7 +206,7 @@ prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
 }
 
 
-/* Drops what a killed writer left behind. */
+/* Drops the unfinished modules of a killed writer. */
 static sym_status_t
 drop_pending(sym_store_t *store, sym_error_t *err)
 {
@@ -240,7 +241,7 @@ count_module(void *ctx, const MDB_val *key, sym_status_t status,
         return SYM_OK;
     }
 
-    if (status == SYM_OK) { /* and not a newer program's */
+    if (status == SYM_OK) { /* and not written by a newer program */
         c->entries += sym_index_entries(key, record);
         c->is_damaged =
             c->is_damaged || !sym_index_has(c->store, c->txn, key, record);
@@ -255,7 +256,7 @@ count_module(void *ctx, const MDB_val *key, sym_status_t status,
 }
 
 
-/* Counts what the tables have; *is_whole: that is all there is. */
+/* Counts the entries of the tables; *is_whole: they are complete. */
 static sym_status_t
 count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
 {
@@ -301,7 +302,7 @@ count_modules(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* LMDB's table of readers, which every reader writes to. */
+/* Reserves space for LMDB's table of readers, to which every reader writes. */
 static void
 reserve_lock(const sym_store_t *store)
 {
@@ -312,7 +313,7 @@ reserve_lock(const sym_store_t *store)
     sym_env_file(file, store->path, LOCK_FILE);
     fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0664);
     if (fd == -1) {
-        return; /* LMDB will say why */
+        return; /* LMDB will report the error */
     }
 
     if (fstat(fd, &st) == 0) {
@@ -320,15 +321,15 @@ reserve_lock(const sym_store_t *store)
                                              : SYM_LOCK_BYTES(READERS_DEFAULT));
     }
 
-    /* closing would give LMDB's own locks back, had it any yet */
+    /* closing would release LMDB's own locks, but it has none yet */
     (void) close(fd);
 }
 
 
 /*
- * Gives lock.mdb the length for so many readers, if no process has the store
- * open: LMDB itself would make it longer, but never shorter.  A process that
- * has the store open holds a lock on the first byte of lock.mdb.
+ * Sets the length of lock.mdb for this number of readers, if no process has the
+ * store open.  LMDB itself would make it longer, but never shorter.  A process
+ * that has the store open holds a lock on the first byte of lock.mdb.
  */
 static void
 resize_lock(const sym_store_t *store, unsigned readers)
@@ -356,8 +357,9 @@ resize_lock(const sym_store_t *store, unsigned readers)
 
 
 /*
- * Down to the quota, and then the map at its final size.  If readers hold the
- * pages, or the disk is full, that is done before the next module goes in.
+ * Evicts down to the quota, then sets the map's final size.  If readers hold
+ * the pages, or the disk is full, this is done before the next module is
+ * stored.
  */
 static sym_status_t
 settle(sym_store_t *store, sym_error_t *err)
@@ -370,7 +372,7 @@ settle(sym_store_t *store, sym_error_t *err)
         return err->status;
     }
 
-    /* LMDB takes no less than the file has */
+    /* LMDB refuses less than the file's size */
     rc = mdb_env_set_mapsize(store->env, (size_t) store->budget.file_bytes);
     return rc == 0 ? SYM_OK : sym_lmdb_fail(err, "cannot map the store", rc);
 }
@@ -450,7 +452,7 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
         return err->status;
     }
 
-    /* before anything is made */
+    /* before anything is created */
     if (options->quota != 0 && options->quota < SYM_QUOTA_MIN) {
         (void) sym_quota_too_small(err);
     }

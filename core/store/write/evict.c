@@ -7,14 +7,13 @@
  * does not look for victims at every module. */
 #define SLACK_SHIFT 6
 
-/* Of negatives an eighth, for the same reason: each costs nearly nothing. */
+/* For negatives an eighth, for the same reason; each costs next to nothing. */
 #define NEGATIVES_SLACK_SHIFT 3
 
 /*
  * The victims: a heap with the most recently used one on top, which is dropped
- * from the heap as soon as the others suffice.  So one pass over the directory
- * finds the victims, and memory depends on their number, not on the size of
- * the store.
+ * as soon as the others suffice.  So one pass over the directory finds them,
+ * and memory use depends on their number, not on the size of the store.
  */
 typedef struct {
     sym_store_t *store;
@@ -27,10 +26,10 @@ typedef struct {
 
 
 /*
- * True if a is evicted before b.  Negatives go first, expired ones before
- * others, and among them the one stored first, however often it was asked
- * for.  Then the least recently used module goes, among equals the one stored
- * first.  So requests with invented names never evict a module.
+ * True if a is evicted before b.  Negatives go first: expired ones before
+ * others, and the oldest first, however often it was requested.  Then the least
+ * recently used module goes, the oldest first among equals.  So requests with
+ * invented names never evict a module.
  */
 static bool
 goes_before(const sym_victim_t *a, const sym_victim_t *b)
@@ -142,8 +141,8 @@ consider(void *ctx, const MDB_val *key, sym_status_t status,
         return SYM_OK;
     }
 
-    /* negatives that no longer count are of no use to anybody; of a record of a
-     * later version the state is not known */
+    /* expired negatives are useless; the state of a record of a later version
+     * is unknown */
     victim.is_expired =
         status == SYM_OK && sym_module_expired(record, c->now_s);
     return choose(c, &victim, key);
@@ -168,7 +167,7 @@ consider_object(void *ctx, const MDB_val *key, const MDB_val *val)
 }
 
 
-/* A record whose artifact is there goes with that. */
+/* A record with an artifact is evicted together with it. */
 static sym_status_t
 consider_path(void *ctx, const MDB_val *key, const MDB_val *val)
 {
@@ -214,8 +213,8 @@ find_victims(sym_store_t *store, choice_t *c, sym_error_t *err)
 
 
 /*
- * In transactions of their own: LMDB gives a page out again only two commits
- * after the one that freed it, so what follows at once could not use it.
+ * Evicts in separate transactions: LMDB reuses a page only two commits after it
+ * was freed, so the next write could not use it.
  */
 static sym_status_t
 evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
@@ -238,7 +237,7 @@ evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
 }
 
 
-/* Bytes of modules and of negatives. */
+/* Live bytes: modules and negatives. */
 static uint64_t
 live_bytes(const sym_store_t *store)
 {

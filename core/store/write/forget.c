@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * Whether the record, which the entry of an id leads to, is of the key.  A module
- * must have the id itself; what reads like it counts for a key without a code
- * id, whose client may have no other field for one.
+ * Whether the record that an entry of an id refers to belongs to the key.  A
+ * module must have the id itself.  A code id that reads like a debug id counts
+ * only for a key without a code id, because the client's API may have no field
+ * for one.
  */
 static bool
 is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
@@ -20,7 +21,7 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
     }
 
     if (sym_variant_is_in(key->id)) {
-        return true; /* whatever was wrong about the question */
+        return true; /* whatever was wrong in the request */
     }
 
     if (record->state != SYM_MODULE_READY) {
@@ -31,8 +32,8 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
         return true;
     }
 
-    /* With any age it may have a second entry, of a code id that reads like
-     * another age: a module that is listed twice cannot be removed. */
+    /* A module with any age may have a second entry, for a code id that reads
+     * like another age.  A module listed twice could not be removed. */
     return asked->code_id.len == 0
            && !(record->is_native && sym_debug_id_has_any_age(asked->id)
                 && key->id.len >= SYM_UUID_DIGITS && id.len >= SYM_UUID_DIGITS
@@ -40,7 +41,7 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
 }
 
 
-/* Those of a name, or (empty) of any. */
+/* Adds those with the name, or (empty) with any. */
 static int
 add_victims(sym_snapshot_t *s, const sym_module_key_t *asked, bool by_code_id,
             sym_str_t id, sym_victims_t *v)
@@ -84,9 +85,9 @@ add_victims(sym_snapshot_t *s, const sym_module_key_t *asked, bool by_code_id,
 
 
 /*
- * Modules whose debug id begins with these digits, of whatever age.  One id after
- * the other: entries of an id lie together, and between it and the next one lies
- * nothing but what begins with its text and a byte of 1.
+ * Adds modules whose debug id begins with these digits, with any age, one id
+ * after the other.  Entries of an id are adjacent.  Between them and the next
+ * id there are only entries that begin with its text and a byte of 1.
  */
 static int
 add_all_ages(sym_snapshot_t *s, const sym_module_key_t *asked, sym_victims_t *v)
@@ -135,7 +136,7 @@ add_all_ages(sym_snapshot_t *s, const sym_module_key_t *asked, sym_victims_t *v)
 }
 
 
-/* Modules that the code id finds. */
+/* Adds modules found by the code id. */
 static int
 add_by_code_id(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 {
@@ -149,11 +150,12 @@ add_by_code_id(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 }
 
 
-/* Negative records; without a name also all modules that the debug id finds. */
+/* Adds negative records; without a name, also all modules found by the debug
+   id. */
 static int
 add_others(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 {
-    /* who asked by the code id alone had it in the place of the debug id */
+    /* requests with only a code id have it in place of the debug id */
     sym_str_t asked = key->id.len != 0 ? key->id : key->code_id;
     char text[INDEX_ID_MAX];
     int rc = 0;
@@ -170,7 +172,7 @@ add_others(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 }
 
 
-/* Records of variants are also found by the code id, as it reads. */
+/* Records of variants are also found by the code id as spelled. */
 static int
 add_variants(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 {
@@ -183,7 +185,7 @@ add_variants(sym_snapshot_t *s, const sym_module_key_t *key, sym_victims_t *v)
 typedef int (*add_pt)(sym_snapshot_t *s, const sym_module_key_t *key,
                       sym_victims_t *v);
 
-/* Removes what add() collects. */
+/* Removes the records that add() collects. */
 static sym_status_t
 remove_found(sym_store_t *store, const sym_module_key_t *key, add_pt add,
              sym_error_t *err)
@@ -193,7 +195,8 @@ remove_found(sym_store_t *store, const sym_module_key_t *key, add_pt add,
     sym_snapshot_t *snapshot;
     int rc;
 
-    /* what is under way is shared with other modules, and not ours to lose */
+    /* the open batch is shared with other modules, whose data must not be
+       lost */
     if (sym_batch_commit(store, err) != SYM_OK
         || sym_snapshot_begin(store, &snapshot, err) != SYM_OK)
     {
@@ -224,7 +227,7 @@ sym_store_remove_ids(sym_store_t *store, const sym_module_key_t *key,
         return SYM_NOT_FOUND;
     }
 
-    /* one after the other: a module may be found by both ids */
+    /* one after the other, because both ids may find the same module */
     if (key->name.len == 0 && key->code_id.len != 0) {
         by_code_id = remove_found(store, key, add_by_code_id, err);
     }

@@ -21,7 +21,7 @@ unlink_ingest(sym_ingest_t *ingest)
 }
 
 
-/* Begun in the batch: its id is used up and it is marked as under way. */
+/* Registers it in the batch: takes an id, and marks that as pending. */
 static sym_status_t
 register_ingest(sym_ingest_t *ingest, sym_error_t *err)
 {
@@ -39,8 +39,8 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
         rc = MDB_CORRUPTED;
     }
 
-    /* an id whose batch was lost is not used again either: its ingest may not
-     * have heard of that yet, and would take the extents of the other back */
+    /* an id from a lost batch is not reused either: its ingest may not know
+     * yet, and would delete the other's extents */
     next = next < store->next_id ? store->next_id : next;
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", next + 1);
     rc = rc != 0 ? rc : sym_pending_put(store, txn, next);
@@ -159,7 +159,8 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
         return err->status;
     }
 
-    /* its size is only known at its end: it must not empty the store first */
+    /* its size is only known at its end, and it must not empty the store
+       before */
     if (ingest->pages + pages > store->budget.live_pages / 2) {
         return sym_fail(err, SYM_LIMIT,
                         "the module takes more than half of the store's quota "
@@ -199,8 +200,8 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 }
 
 
-/* The record that the new one replaces, if any; takes its extents and its ids
- * away. */
+/* Deletes the extents and ids of the record that the new one replaces, if
+ * any. */
 static int
 replace_old(sym_ingest_t *ingest, MDB_txn *txn)
 {
@@ -218,7 +219,7 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn)
         return rc;
     }
 
-    /* of one that cannot be trusted the extents go at the next open */
+    /* the next open frees the extents of a damaged record */
     status = sym_record_check(&key, &val, &old);
     if (status == SYM_DAMAGED) {
         return 0;
@@ -251,8 +252,9 @@ put_record(sym_ingest_t *ingest, MDB_txn *txn,
 
 
 /*
- * What is counted for a module that takes another's place, as soon as it is in
- * the batch: it may be evicted or removed as soon as the batch is committed.
+ * Updates the counts for a module that replaces another as soon as it is in the
+ * batch, because it may be evicted or removed as soon as the batch is
+ * committed.
  */
 void
 sym_ingest_count_put(sym_ingest_t *ingest)
@@ -268,8 +270,7 @@ sym_ingest_count_put(sym_ingest_t *ingest)
 }
 
 
-/* The batch that it took part in is gone; a module that it was to replace is
- * back. */
+/* Its batch is lost; a module that it replaced there is back. */
 void
 sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why)
 {
@@ -359,7 +360,7 @@ sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err)
 {
     sym_store_t *store = ingest->store;
 
-    /* another's end may have committed the batch, or lost it */
+    /* the end of another ingest may have committed or lost the batch */
     if (ingest->lost.status == SYM_OK && ingest->batch != 0) {
         (void) sym_batch_commit(store, err);
     }
@@ -386,7 +387,7 @@ sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *record,
 }
 
 
-/* Deletes what is on disk of it, or goes there with the batch. */
+/* Deletes its extents on disk and in the batch. */
 static bool
 take_back(sym_ingest_t *ingest)
 {
@@ -415,8 +416,9 @@ sym_ingest_abort(sym_ingest_t *ingest)
 {
     bool is_in_batch = ingest->batch != 0 && ingest->lost.status == SYM_OK;
 
-    /* what stays is noted as under way, and done with the next module or when
-     * the store is opened; until then its pages are not free */
+    /* remaining extents stay marked as pending, and are deleted with the
+     * next module or when the store is opened; until then their pages are
+     * not free */
     if ((ingest->is_committed || is_in_batch) && !take_back(ingest)) {
         ingest->store->stale_pages += ingest->pages;
     }

@@ -1,6 +1,6 @@
 /*
- * What was tried for a module that is there already: its record tells of files
- * that were asked for after the one it was made from.
+ * Adds attempts to the record of a stored module: files requested after the one
+ * that it was made from.
  */
 #include "store/write/writer.h"
 

@@ -1,5 +1,5 @@
 /*
- * Objects, written: the higher rank stays.
+ * Writes objects; the one of higher rank stays.
  */
 #include "store/write/tables.h"
 
@@ -144,7 +144,7 @@ sym_victim_of_path(const MDB_val *key, const MDB_val *val,
 typedef struct {
     sym_ingest_t *ingest;
     const sym_object_put_t *put;
-    sym_object_record_t record; /* as it will be */
+    sym_object_record_t record; /* its final content */
     MDB_val key, path;
     char key_text[OBJECT_KEY_MAX], path_text[PATH_KEY_MAX];
 } new_t;
@@ -180,7 +180,8 @@ prepare(new_t *n, sym_ingest_t *ingest, const sym_object_put_t *put)
 }
 
 
-/* An artifact that this program cannot read, or a tombstone, gives way to any. */
+/* An artifact that this program cannot read, or a tombstone, is replaced by
+   any. */
 static bool
 loses_to(const sym_object_record_t *old, const sym_object_record_t *record)
 {
@@ -205,7 +206,7 @@ replace_old(new_t *n, MDB_txn *txn, bool *is_kept)
         return rc == MDB_NOTFOUND ? 0 : rc;
     }
 
-    /* the extents of one that cannot be trusted go at the next open */
+    /* the next open frees the extents of a damaged record */
     if (sym_object_check(&n->key, &v, &old) != SYM_OK) {
         return 0;
     }

@@ -1,11 +1,11 @@
 /*
- * Records of paths, written.
+ * Writes records of paths.
  */
 #include "store/write/tables.h"
 
 #include <time.h>
 
-/* Reads what the table has; MDB_NOTFOUND: nothing that can be read. */
+/* Reads the stored record; MDB_NOTFOUND: no readable one. */
 static int
 get(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
     sym_path_record_t *record, uint64_t *bytes)
@@ -109,7 +109,7 @@ sym_path_record_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
         record.artifacts = old.artifacts;
     }
 
-    /* an artifact is found by the ids of its file's record */
+    /* the ids in a file's record find its artifacts */
     for (unsigned i = 0; i < n_ids; i++) {
         add_id(&record, &ids[i]);
     }
@@ -179,7 +179,7 @@ sym_path_record_drop(sym_store_t *store, MDB_txn *txn, const MDB_val *key)
 }
 
 
-/* At most what the record will count as. */
+/* The most bytes for which the record can count. */
 static uint64_t
 bytes_of(const MDB_val *key, const sym_path_record_t *record)
 {

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Names of numbers are text; those of pending modules 'p' and the id. */
+/* Other numbers have names of text; keys of pending modules are 'p' and the
+   id. */
 #define PENDING 'p'
 
 
@@ -47,7 +48,7 @@ sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
 }
 
 
-/* The modules that are noted as under way. */
+/* The modules marked as pending. */
 static int
 list_pending(sym_store_t *store, MDB_txn *txn, sym_ids_t *ids)
 {

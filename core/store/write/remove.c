@@ -102,8 +102,8 @@ remove_module(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
     sym_module_record_t record;
     int rc = mdb_get(txn, store->directory, &key, &val);
 
-    /* of a later version's record the ids are not known: entries that lead
-     * nowhere are passed over, and go at the next open */
+    /* the ids in a record of a later version are unknown: stale entries are
+     * skipped, and removed at the next open */
     if (rc == 0 && sym_record_check(&key, &val, &record) == SYM_OK) {
         rc = sym_index_del(store, txn, &key, &record);
     }
@@ -129,8 +129,8 @@ remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 }
 
 
-/* After the commit: what the removed modules held is free.  Records of paths are
- * counted in their batch. */
+/* After the commit, subtracts the removed modules from the counts.  Records of
+ * paths are counted in their batch. */
 static void
 forget(sym_store_t *store, const sym_victim_t *victims, size_t n)
 {
@@ -163,8 +163,8 @@ count_evicted(sym_store_t *store, MDB_txn *txn, size_t n)
 }
 
 
-/* The first of them, as many as one transaction takes; gives how many, 0 after
- * a failure. */
+/* Removes the first victims, as many as fit one transaction; returns their
+ * number, 0 after a failure. */
 static size_t
 remove_some(sym_store_t *store, const sym_victim_t *victims, size_t n,
             bool are_evicted, sym_error_t *err)
@@ -229,7 +229,7 @@ is_of_object(const MDB_val *key, const MDB_val *object)
 }
 
 
-/* An object's records, of one kind or of all. */
+/* Adds an object's records, of one kind or of all. */
 static int
 list_kinds(sym_store_t *store, MDB_txn *txn, const MDB_val *object,
            sym_kind_t kind, sym_victims_t *v)
@@ -333,7 +333,8 @@ sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
     sym_snapshot_t *snapshot;
     uint64_t n = 0;
 
-    /* what is under way is shared with other modules, and not ours to lose */
+    /* the open batch is shared with other modules, whose data must not be
+       lost */
     if (sym_batch_commit(store, err) == SYM_OK
         && sym_snapshot_begin(store, &snapshot, err) == SYM_OK)
     {

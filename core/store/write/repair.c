@@ -66,8 +66,8 @@ sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
 }
 
 
-/* Deletes the records that are not what was written, or lack an extent; notes
- * the ids of those that stay. */
+/* Deletes the records that are damaged or lack an extent; notes the ids of the
+ * others. */
 static int
 drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
 {
@@ -123,7 +123,7 @@ next_module(sym_store_t *store, MDB_txn *txn, uint64_t *id)
 }
 
 
-/* No module is under way: extents that no record names belong to nothing. */
+/* No module is being written, so extents without a record are garbage. */
 static int
 drop_orphans(sym_store_t *store, MDB_txn *txn, const sym_ids_t *kept)
 {

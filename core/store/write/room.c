@@ -2,10 +2,10 @@
  * Room for a batch in LMDB's map.
  *
  * The quota leaves more pages free than a batch needs, but LMDB cannot reuse a
- * page that a reader may still read, and an extent needs pages in a row. A write
- * that finds none loses the whole transaction, and with it what all modules under
- * way have in it. So the pages that LMDB can use are counted before a batch
- * begins. If they are too few, the readers get a moment to move on: their
+ * page that a reader may still read, and an extent needs pages in a row.  A
+ * write that finds none loses the complete transaction, with the data of all
+ * modules in it.  So the pages that LMDB can use are counted before a batch
+ * begins.  If they are too few, the writer waits a moment for readers, whose
  * snapshots are short.
  */
 #include "store/write/writer.h"
@@ -15,15 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Readers are waited for in pauses of so many milliseconds. */
+/* Pause while waiting for readers, in milliseconds. */
 #define PAUSE_MS 2
 
-/* Kept free for what a batch changes beside its extents, and for evictions,
+/* Kept free for other changes of a batch than its extents, and for evictions,
  * which must always be possible: a 64th of the file, at most 4 MiB. */
 #define RESERVE_SHIFT 6
 #define RESERVE_MAX ((uint64_t) 4 << 20)
 
-/* A 16th of the modules is evicted to get pages in a row. */
+/* Evicts a 16th of the modules to get pages in a row. */
 #define EVICT_PART 16
 
 /* LMDB's own database of pages that transactions have freed. */
@@ -33,12 +33,12 @@ typedef struct {
     sym_store_t *store;
     uint64_t run;    /* pages in a row that each value takes */
     uint64_t enough; /* pages */
-    uint64_t pages;  /* that LMDB can use, all of them */
-    uint64_t values; /* that these have room for */
+    uint64_t pages;  /* all that LMDB can use */
+    uint64_t values; /* values that fit into these pages */
 
     uint64_t last;   /* transaction */
     uint64_t oldest; /* snapshot of a reader, or the last transaction */
-    bool is_own;     /* this process reads it */
+    bool is_own;     /* a snapshot of this process */
 } room_t;
 
 /* A line of LMDB's list of readers: process, thread and snapshot. */
@@ -63,7 +63,8 @@ note_reader(const char *line, void *ctx)
 }
 
 
-/* Values that these pages have room for; they rise, or fall. */
+/* Number of values that fit into these pages, which are in ascending or
+   descending order. */
 static uint64_t
 count_values(const uint64_t *pages, size_t n, uint64_t run)
 {
@@ -85,8 +86,9 @@ count_values(const uint64_t *pages, size_t n, uint64_t run)
 }
 
 
-/* A record is a count and as many pages, the last one first.  Those of one record
- * are mostly enough; else rows go on from one record to the other. */
+/* A record is a count and that many page numbers, the last one first.  One
+ * record is mostly enough; otherwise rows continue from one record to the
+ * next. */
 static int
 count_freed(room_t *r, MDB_txn *txn)
 {
@@ -131,7 +133,7 @@ count_freed(room_t *r, MDB_txn *txn)
 }
 
 
-/* Counts until there are enough. */
+/* Counts until the pages suffice. */
 static sym_status_t
 count_room(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
            sym_error_t *err)
@@ -167,7 +169,8 @@ count_room(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
 }
 
 
-/* Is there anybody to wait for, who was not waited for in vain? */
+/* Whether there is a reader to wait for, other than one that did not end in
+   time. */
 static bool
 may_move_on(const room_t *r)
 {
@@ -176,7 +179,7 @@ may_move_on(const room_t *r)
 }
 
 
-/* Pauses until there is room for so many values or no use to wait. */
+/* Waits until there is enough room, or waiting is useless. */
 static sym_status_t
 wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
                  sym_error_t *err)
@@ -190,7 +193,7 @@ wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
             return err->status;
         }
 
-        /* dead ones never move on */
+        /* dead readers never move on */
         if (i == 0 && sym_store_reader_check(store, NULL, err) != SYM_OK) {
             return err->status;
         }
@@ -203,8 +206,8 @@ wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
 
 
 /*
- * Nobody reads, but pages in a row are missing: modules of all sizes have come
- * and gone.  LMDB reuses pages two commits after they were freed.
+ * No reader holds pages, but the free ones are fragmented.  Evicts modules;
+ * LMDB reuses pages two commits after they were freed.
  */
 static sym_status_t
 evict_for_rows(sym_store_t *store, sym_error_t *err)
@@ -227,8 +230,8 @@ evict_for_rows(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* Pages that values may take.  LMDB takes single pages, such as those of its
- * trees, from rows too. */
+/* Pages for values.  LMDB also takes single pages, such as those of its trees,
+ * out of rows. */
 static uint64_t
 without_reserve(const room_t *r, uint64_t reserve)
 {
@@ -239,7 +242,7 @@ without_reserve(const room_t *r, uint64_t reserve)
 }
 
 
-/* As much as there is for values of so many pages. */
+/* Measures the room for values of this many pages. */
 static sym_status_t
 measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
 {
@@ -253,7 +256,7 @@ measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
         return err->status;
     }
 
-    /* there may be no room for a full extent, but for this one */
+    /* a full extent may not fit, but this one may */
     if (without_reserve(r, reserve) < pages && pages < run
         && count_room(store, pages, enough, r, err) != SYM_OK)
     {

@@ -11,22 +11,22 @@
 
 /* --- paths (path.c) --- */
 
-/* Puts a record, whose artifacts are those that it had; one more, if ids of an
- * object are given. */
+/* Puts a record, which keeps its number of artifacts, or counts one more if ids
+ * of an object are passed. */
 int sym_path_record_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                         const sym_path_record_t *record,
                         const sym_store_id_t *ids, unsigned n_ids);
 
-/* An artifact made from the file is there, which was not counted. */
+/* Counts one more artifact made from the file. */
 int sym_path_record_hold(sym_store_t *store, MDB_txn *txn, const MDB_val *key);
 
-/* An artifact made from the file is gone; with the last one the record goes, unless
- * a better artifact has replaced it. */
+/* Counts one artifact less of the file.  Without artifacts the record is
+ * deleted, unless a better artifact has replaced the last one. */
 int sym_path_record_release(sym_store_t *store, MDB_txn *txn,
                             const MDB_val *key, bool is_replaced);
 int sym_path_record_drop(sym_store_t *store, MDB_txn *txn, const MDB_val *key);
 
-/* The batch, with room for the record; evicts older ones. */
+/* Returns the batch with room for the record; evicts older records. */
 sym_status_t sym_paths_make_room(sym_store_t *store, const MDB_val *key,
                                  const sym_path_record_t *record, MDB_txn **txn,
                                  sym_error_t *err);
@@ -37,20 +37,20 @@ sym_status_t sym_paths_make_room(sym_store_t *store, const MDB_val *key,
 int sym_object_remove(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                       const sym_object_record_t *record, bool is_replaced);
 
-/* Pages change while entries are written, and views of them with them: copies the
- * name. */
+/* Copies the name, because writing entries changes the pages that its view is
+ * in. */
 void sym_object_own_name(sym_object_record_t *record, char name[SYM_NAME_MAX]);
 
-/* Entries of a record by further ids, and the one by its name. */
+/* Puts the entries of a record for its other ids, and for its name. */
 int sym_object_put_entries(sym_store_t *store, MDB_txn *txn, sym_str_t scope,
                            const sym_object_record_t *record);
 
-/* Number of all entries of a record in the table of objects, with its own;
- * *has_all: they are there, and that in the table of names. */
+/* Number of entries of a record in the table of objects, with its own;
+ * *has_all: they exist, as does that in the table of names. */
 unsigned sym_object_entries(sym_store_t *store, MDB_txn *txn, sym_str_t scope,
                             const sym_object_record_t *record, bool *has_all);
 
-/* The scope in a key of any of the tables. */
+/* The scope in a key of any table. */
 static inline sym_str_t
 sym_scope_in(const MDB_val *key)
 {
@@ -64,14 +64,14 @@ sym_victim_t sym_victim_of_path(const MDB_val *key, const MDB_val *val,
 
 /* --- both tables (check.c) --- */
 
-/* Adds what they have to the store's counts; *is_whole: nothing in them is damaged
- * or lacks something; *extents: of their records. */
+/* Adds their entries to the store's counts; *is_whole: nothing is damaged or
+ * missing; *extents: of their records. */
 sym_status_t sym_tables_count(sym_store_t *store, MDB_txn *txn,
                               uint64_t *extents, bool *is_whole,
                               sym_error_t *err);
 
-/* Drops what is damaged, and makes entries and counts of artifacts again; notes
- * the ids of the artifacts that stay. */
+/* Drops damaged records, and rebuilds entries and counts of artifacts; notes
+ * the ids of the remaining artifacts. */
 int sym_tables_repair(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept);
 
 #endif

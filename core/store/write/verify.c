@@ -7,13 +7,13 @@ typedef struct {
     sym_fault_pt report;
     void *ctx;
     sym_error_t *err;
-    uint64_t next; /* module id to be given out */
+    uint64_t next; /* the next module id */
     uint64_t faults;
     sym_ids_t ids;           /* of modules in the directory */
-    uint64_t entries;        /* that these have in the index of ids */
-    uint64_t objects, names; /* entries that objects have in these tables */
-    uint64_t of_objects;     /* objects that have a record of their file, */
-    uint64_t of_paths;       /* as these records count them */
+    uint64_t entries;        /* their entries in the index of ids */
+    uint64_t objects, names; /* entries of objects in these tables */
+    uint64_t of_objects;     /* objects whose file has a record, */
+    uint64_t of_paths;       /* the same, as counted in these records */
 } verify_t;
 
 
@@ -26,7 +26,7 @@ fault(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* The extents of an artifact, and where it is. */
+/* Checks the extents of an artifact, and its key. */
 typedef struct {
     const sym_module_key_t *key;
     sym_kind_t kind;
@@ -112,7 +112,7 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
         return SYM_OK;
     }
 
-    if (status == SYM_OK) { /* and not a newer program's */
+    if (status == SYM_OK) { /* and not written by a newer program */
         verify_extents(v, &(artifact_t){ &key, record->kind,
                                          record->state == SYM_MODULE_READY,
                                          record->module_id, record->bytes,
@@ -124,7 +124,7 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
 }
 
 
-/* Whether an entry by a further id leads to a record. */
+/* Whether an entry for another id leads to a record. */
 static void
 verify_entry(verify_t *v, const sym_object_entry_t *entry)
 {
@@ -213,7 +213,7 @@ verify_path(void *ctx, const MDB_val *k, const MDB_val *val)
 }
 
 
-/* Objects have all of their entries: what is more leads nowhere. */
+/* Objects have all of their entries, so surplus ones are stale. */
 static void
 verify_tables(verify_t *v)
 {
@@ -243,8 +243,8 @@ verify_tables(verify_t *v)
 }
 
 
-/* Extents that no module in the directory has; those of modules under way are
- * in their writer's care. */
+/* Extents without a module in the directory; those of modules being written
+ * belong to the writer. */
 static int
 verify_orphans(verify_t *v)
 {
@@ -263,7 +263,7 @@ verify_orphans(verify_t *v)
     while ((rc = mdb_cursor_get(cursor, &k, &val, MDB_NEXT)) == 0) {
         memcpy(&id, k.mv_data, sizeof(id));
 
-        /* keys rise, or a damaged tree could lead us in circles */
+        /* without this check a damaged tree could lead us in circles */
         if (!is_first && id <= before) {
             rc = MDB_CORRUPTED;
             break;
@@ -285,7 +285,7 @@ verify_orphans(verify_t *v)
 }
 
 
-/* Each module has all of its own: what is more leads nowhere. */
+/* Each module has all of its entries, so surplus ones are stale. */
 static int
 verify_index(verify_t *v)
 {

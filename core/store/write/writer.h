@@ -7,7 +7,7 @@
 #include "store/index.h"
 #include "store/write.h"
 
-/* The space that a module takes besides its bytes. */
+/* The resources of a module besides its bytes. */
 typedef struct {
     uint64_t pages;
     uint64_t negative; /* bytes of a negative record */
@@ -27,7 +27,7 @@ struct sym_ingest_s {
     bool is_put;           /* its record is in the batch */
     sym_kind_t kind;
     sym_place_t place; /* of the module itself, when it is put */
-    sym_place_t old;   /* of the module that it replaces */
+    sym_place_t old;   /* of the replaced module */
     sym_error_t lost;  /* the failure of another ingest that ended it */
 };
 
@@ -35,7 +35,7 @@ struct sym_ingest_s {
 int sym_pending_put(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 int sym_pending_del(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 bool sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
-/* Drops those that no ingest of this writer is writing. */
+/* Drops those without an ingest of this writer. */
 int sym_pending_drop(sym_store_t *store, MDB_txn *txn);
 
 /* --- the writer's batch (batch.c) --- */
@@ -48,20 +48,20 @@ sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
-/* The batch, or the next one if LMDB has no room for so many pages in this. */
+/* Returns the batch, or the next one if this has no room for so many pages. */
 sym_status_t sym_batch_with_room(sym_store_t *store, uint64_t pages,
                                  MDB_txn **txn, sym_error_t *err);
 
-/* For the next batch: waits for readers, a limited time and once for each snapshot,
- * until LMDB has room for it; SYM_FULL: not even for `pages`.  No batch
- * may be open. (room.c) */
+/* Makes room for the next batch: waits for readers, a limited time and once for
+ * each snapshot.  SYM_FULL: not even `pages` fit.  No batch may be open.
+ * (room.c) */
 sym_status_t sym_await_room(sym_store_t *store, uint64_t pages,
                             sym_error_t *err);
 
-/* What is counted for an artifact that is in the batch, and its place (ingest.c). */
+/* Updates the counts for an artifact in the batch, and its place (ingest.c). */
 void sym_ingest_count_put(sym_ingest_t *ingest);
 
-/* Another's failure has ended the ingest (ingest.c). */
+/* Fails an ingest because of another's failure (ingest.c). */
 void sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why);
 
 /* Deletes all extents of a module. */
@@ -91,7 +91,7 @@ bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
 /* --- removing modules (remove.c) --- */
 
-/* The table that a victim is in. */
+/* A victim's table. */
 typedef enum {
     SYM_VICTIM_MODULE,
     SYM_VICTIM_OBJECT,
@@ -116,23 +116,23 @@ typedef struct {
     uint64_t bytes; /* of all of them */
 } sym_victims_t;
 
-/* Without its key.  is_known: the record has a version that we know. */
+/* A victim without its key.  is_known: the record's version is known. */
 sym_victim_t sym_victim_of(const MDB_val *key,
                            const sym_module_record_t *record, bool is_known);
 uint64_t sym_victim_bytes(const sym_victim_t *victim);
 
-/* With a copy of the key; false: out of memory. */
+/* Adds a victim with a copy of the key; false: out of memory. */
 bool sym_victims_add(sym_victims_t *v, const sym_victim_t *victim,
                      const MDB_val *key);
 void sym_victims_free(sym_victims_t *v);
 
-/* Removes all of them in several transactions.  *removed counts them, also if it
- * fails halfway.  No batch may be open. */
+/* Removes all victims in several transactions.  *removed is their number, even
+ * if it fails halfway.  No batch may be open. */
 sym_status_t sym_victims_remove(sym_store_t *store, const sym_victims_t *v,
                                 bool are_evicted, uint64_t *removed,
                                 sym_error_t *err);
 
-/* Evicts so that `pages` more fit the quota; SYM_FULL: they never will. */
+/* Evicts so that `pages` more fit the quota; SYM_FULL: they never fit. */
 sym_status_t sym_make_room(sym_store_t *store, uint64_t pages,
                            sym_error_t *err);
 

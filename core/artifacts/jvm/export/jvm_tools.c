@@ -1,12 +1,12 @@
 /*
- * jvm_tools.c - kind `jvm` in commands: all lines of a mapping, and the frames of
- * one renamed frame.
+ * jvm_tools.c - kind `jvm` in commands: all lines of a mapping, and the
+ * original frames of a renamed one.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/jvm/read/frames.h"
 #include "base/hex.h"
 
-/* Work on one question (base/steps.h): some 50 ms. */
+/* Limit of work for one lookup (base/steps.h): some 50 ms. */
 #define QUESTION_STEPS (UINT64_C(5) << 20)
 
 /* --- dump --- */
@@ -257,7 +257,7 @@ put_frame(sym_out_t *out, const sym_jvm_frame_t *frame, bool is_json)
 }
 
 
-/* The innermost frame first.  SYM_NOT_FOUND: there is none. */
+/* Innermost frame first.  SYM_NOT_FOUND: no frame. */
 static sym_status_t
 put_frames(sym_out_t *out, const sym_jvm_t *j, const sym_jvm_question_t *q,
            bool is_json)

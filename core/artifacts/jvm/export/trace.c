@@ -1,14 +1,14 @@
 #include "artifacts/jvm/export/trace.h"
 
-/* Work on one line (base/steps.h): some 50 ms. */
+/* Limit of work for one line (base/steps.h): some 50 ms. */
 #define LINE_STEPS (UINT64_C(5) << 20)
 
 /* "BEFORE at PREFIX CLASS.METHOD(SOURCE)AFTER" */
 typedef struct {
-    sym_str_t before; /* all up to the class */
+    sym_str_t before; /* everything up to the class */
     sym_str_t class_name, method;
     sym_str_t source;    /* in parentheses */
-    sym_str_t signature; /* "(I)V"; empty: it is a source */
+    sym_str_t signature; /* "(I)V"; empty: there is a source */
     sym_str_t after;
 } frame_t;
 
@@ -19,7 +19,7 @@ from(sym_str_t s, size_t at)
 }
 
 
-/* Where the byte is; s.len: nowhere. */
+/* Position of the byte; s.len: not found. */
 static size_t
 find(sym_str_t s, char c)
 {
@@ -29,7 +29,7 @@ find(sym_str_t s, char c)
 }
 
 
-/* One behind the last such byte; 0: nowhere. */
+/* Position after the last such byte; 0: not found. */
 static size_t
 find_last(sym_str_t s, char c)
 {
@@ -58,7 +58,7 @@ blanks(sym_str_t s)
 
 /* --- frames --- */
 
-/* Behind "at ", which begins a word. */
+/* Finds the position after "at ", which begins a word. */
 static bool
 find_at(sym_str_t line, size_t *at)
 {
@@ -105,7 +105,7 @@ read_frame(sym_str_t line, frame_t *f)
     f->after = from(rest, f->source.len + 2);
     f->signature = sym_str(rest.data, 0);
 
-    /* a descriptor goes on behind its parameters */
+    /* a descriptor continues after its parameters */
     if (f->after.len != 0 && f->after.data[0] != ' ') {
         f->signature = sym_str(rest.data, find(rest, ' '));
         f->after = from(rest, f->signature.len);
@@ -192,7 +192,7 @@ answer(sym_trace_t *t, const frame_t *f, const sym_jvm_signature_t *signature,
 }
 
 
-/* False: the line stays as it is. */
+/* False: the line is not changed. */
 static bool
 trace_frame(sym_trace_t *t, const frame_t *f, sym_out_t *out, sym_status_t *rc)
 {
@@ -216,8 +216,8 @@ trace_frame(sym_trace_t *t, const frame_t *f, sym_out_t *out, sym_status_t *rc)
 
 /* --- exceptions --- */
 
-/* The text behind what a log writes before each line: "E/Tag( 1): ", or a date of
- * logcat up to ": ". */
+/* The text after the prefix of a log: "E/Tag( 1): ", or a date of logcat up to
+ * ": ". */
 static size_t
 log_prefix(sym_str_t line)
 {
@@ -235,7 +235,7 @@ log_prefix(sym_str_t line)
 }
 
 
-/* Where the class of an exception begins, if the line is one. */
+/* Start of the class name, if the line is an exception. */
 static size_t
 class_start(sym_str_t line)
 {
@@ -293,7 +293,7 @@ keep_thrown(sym_trace_t *t, sym_str_t class)
 }
 
 
-/* Writes the line with the class at `start` replaced; false: nothing is. */
+/* Writes the line with the class at `start` replaced; false: not replaced. */
 static bool
 replace_class(const sym_trace_t *t, sym_str_t line, size_t start,
               sym_str_t *class, sym_out_t *out, sym_status_t *rc)
@@ -318,7 +318,7 @@ replace_class(const sym_trace_t *t, sym_str_t line, size_t start,
 }
 
 
-/* "- locked <0x1> (a a.b)": where the class begins; 0: it is no such line. */
+/* "- locked <0x1> (a a.b)": start of the class; 0: not such a line. */
 static size_t
 lock_start(sym_str_t line)
 {

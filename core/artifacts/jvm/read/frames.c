@@ -31,7 +31,7 @@ before_first(sym_str_t text, char c)
 }
 
 
-/* From its last point on; data NULL: it has none. */
+/* The part from the last dot on; data NULL: no dot. */
 static sym_str_t
 extension_of(sym_str_t file)
 {
@@ -42,8 +42,8 @@ extension_of(sym_str_t file)
 }
 
 
-/* The file of a class by its name: a part that ends in "Kt" is a file of Kotlin;
- * others have the extension of the file of the class that was asked for. */
+/* Derives a class's file from its name: a part that ends in "Kt" is a Kotlin
+ * file; others have the extension of the requested class's file. */
 static void
 guess_file(sym_str_t class, sym_str_t reference, sym_jvm_frame_t *frame)
 {
@@ -96,7 +96,7 @@ is_at(const sym_jvm_member_t *m, uint32_t line)
 }
 
 
-/* A frame of the member without regard to its range.  line 0 may be known. */
+/* A frame of the member, ignoring its range.  line 0 may be known. */
 static sym_status_t
 plain_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m, bool has_line,
             uint32_t line, sym_jvm_frame_t *frame)
@@ -119,7 +119,7 @@ plain_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m, bool has_line,
 }
 
 
-/* The same with the member's first original line, if it has one. */
+/* Same with the member's first original line, if it has one. */
 static sym_status_t
 first_line_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m,
                  sym_jvm_frame_t *frame)
@@ -229,7 +229,7 @@ frame_by_line(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 
 /* --- by parameters --- */
 
-/* The next of these members. */
+/* The next member with these parameters. */
 static sym_status_t
 next_of_parameters(sym_jvm_answer_t *a, sym_jvm_member_t *m)
 {
@@ -254,7 +254,7 @@ next_of_parameters(sym_jvm_answer_t *a, sym_jvm_member_t *m)
 
 /* --- without a line --- */
 
-/* Looks through members without a range: they are not tied to a line, either. */
+/* Examines members without a range, which are not tied to a line, either. */
 static sym_status_t
 survey_bases(sym_jvm_answer_t *a, bool *has_bases)
 {
@@ -297,7 +297,7 @@ survey_bases(sym_jvm_answer_t *a, bool *has_bases)
 }
 
 
-/* The method that is there itself: the last of the members that share the first
+/* The method that the code is in: the last of the members that share the first
  * range, which are a stack of inlined calls. */
 static sym_status_t
 outermost_frame(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
@@ -334,8 +334,8 @@ frame_of_base(const sym_jvm_answer_t *a, const sym_jvm_member_t *m,
 }
 
 
-/* In the order of the mapping; of several without any range that have one name, the
- * first. */
+/* In the order of the mapping; of several members without a range and with one
+ * name, the first. */
 static sym_status_t
 next_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 {
@@ -356,7 +356,7 @@ next_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 }
 
 
-/* In the order of their names: the least one after the last. */
+/* In the order of names: returns the smallest one after the last. */
 static sym_status_t
 next_sorted_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 {
@@ -455,7 +455,7 @@ sym_jvm_next_frame(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 }
 
 
-/* How many frames the rules of matching members remove. */
+/* Number of frames that the rules of matching members remove. */
 static sym_status_t
 add_rules(sym_jvm_answer_t *a)
 {
@@ -487,7 +487,7 @@ add_rules(sym_jvm_answer_t *a)
 }
 
 
-/* Moves the line to where the outline of the frame before was called. */
+/* Sets the line to where the outline of the previous frame was called. */
 static sym_status_t
 apply_carried(sym_jvm_answer_t *a, uint32_t position)
 {
@@ -515,7 +515,7 @@ apply_carried(sym_jvm_answer_t *a, uint32_t position)
 }
 
 
-/* How the question is answered.  SYM_NOT_FOUND: by the class alone. */
+/* Selects how the lookup is answered.  SYM_NOT_FOUND: by the class alone. */
 static sym_status_t
 begin(sym_jvm_answer_t *a)
 {
@@ -596,7 +596,7 @@ sym_jvm_ask(const sym_jvm_t *j, const sym_jvm_question_t *q,
 typedef struct {
     const sym_jvm_t *jvm;
     sym_arena_t *arena;
-    char *start, *pos, *end; /* text that is written */
+    char *start, *pos, *end; /* output text */
     sym_status_t rc;
 } text_t;
 
@@ -640,7 +640,7 @@ base_type(char c)
 }
 
 
-/* The class "a/b" by its original name. */
+/* Writes the original name of the class "a/b". */
 static void
 put_class(text_t *t, sym_str_t name)
 {
@@ -663,7 +663,7 @@ put_class(text_t *t, sym_str_t name)
 }
 
 
-/* False: it is no type, and nothing is written. */
+/* False: not a type; nothing is written. */
 static bool
 put_type(text_t *t, sym_str_t type)
 {
@@ -691,7 +691,7 @@ put_type(text_t *t, sym_str_t type)
 }
 
 
-/* The length of the first type of a list; 0: it is cut off. */
+/* The length of the first type of a list; 0: incomplete. */
 static size_t
 type_length(sym_str_t list)
 {
@@ -707,11 +707,11 @@ type_length(sym_str_t list)
         }
     }
 
-    return list.len; /* no type: it is left out */
+    return list.len; /* not a type: it is omitted */
 }
 
 
-/* False: a type is cut off. */
+/* False: a type is incomplete. */
 static bool
 put_types(text_t *t, sym_str_t list, sym_str_t separator)
 {

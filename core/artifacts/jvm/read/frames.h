@@ -1,9 +1,9 @@
 /*
- * frames.h - answers questions with an artifact of kind `jvm`: a renamed class,
- * method and line to the original frames.
+ * frames.h - lookups in an artifact of kind `jvm`: from a renamed class, method
+ * and line to the original frames.
  *
- * The answers are those of Sentry's crate `proguard`, which docs/formats/jvm.md
- * sums up.  Views live as long as the extents stay mapped.
+ * The results are those of Sentry's crate `proguard`; docs/formats/jvm.md
+ * summarizes them.  Views live as long as the extents stay mapped.
  */
 #ifndef SYM_ARTIFACTS_JVM_READ_FRAMES_H
 #define SYM_ARTIFACTS_JVM_READ_FRAMES_H
@@ -26,8 +26,8 @@ typedef struct {
     bool is_synthesized; /* made by the compiler */
 } sym_jvm_frame_t;
 
-/* The position in an outline, code that several methods share: it says where the
- * next frame, its caller, stood. */
+/* The position in an outline (code that several methods share), which
+ * determines the position of the next frame, its caller. */
 typedef struct {
     bool is_set;
     uint32_t line;
@@ -36,7 +36,7 @@ typedef struct {
 typedef enum {
     SYM_JVM_UNKNOWN, /* the class is not in the mapping */
     SYM_JVM_OUTLINE, /* no frame; *carried is set */
-    SYM_JVM_FRAMES   /* may be none: rules removed all */
+    SYM_JVM_FRAMES   /* possibly none: rules removed all */
 } sym_jvm_found_t;
 
 /* Only frames.c looks inside. */
@@ -53,33 +53,33 @@ typedef struct {
     bool has_wide_base, has_same_name; /* of members without a range */
     uint32_t n_bare;
 
-    /* a frame whose next lines are still to be given */
+    /* a frame with more lines to return */
     sym_jvm_frame_t span;
     uint32_t n_span;
 
-    sym_str_t last_name; /* of sorted members, and its number */
+    sym_str_t last_name; /* last of the sorted members, and its number */
     uint32_t last;
 } sym_jvm_answer_t;
 
 /*
- * steps: work that is left (base/steps.h); SYM_LIMIT: none is.  SYM_DAMAGED.
- * carried: of this artifact and stack; zeroed at first.
+ * steps: work left (base/steps.h); SYM_LIMIT: none left.  SYM_DAMAGED.
+ * carried: for this artifact and stack; zeroed at first.
  */
 sym_status_t sym_jvm_ask(const sym_jvm_t *j, const sym_jvm_question_t *q,
                          sym_jvm_carried_t *carried, uint64_t *steps,
                          sym_jvm_answer_t *answer, sym_jvm_found_t *found);
 
-/* The next frame, the innermost first.  SYM_NOT_FOUND: there is no other. */
+/* The next frame, innermost first.  SYM_NOT_FOUND: no more frames. */
 sym_status_t sym_jvm_next_frame(sym_jvm_answer_t *answer,
                                 sym_jvm_frame_t *frame);
 
 typedef struct {
-    sym_str_t parameters; /* as a question has them */
+    sym_str_t parameters; /* as in a lookup */
     sym_str_t readable;   /* "(int, java.lang.String): a.B" */
 } sym_jvm_signature_t;
 
-/* "(ILjava/lang/String;)La;" with the original names of classes.  SYM_NOT_FOUND: it
- * is none; SYM_LIMIT: too long; SYM_NOMEM. */
+/* "(ILjava/lang/String;)La;" with the original names of classes.
+ * SYM_NOT_FOUND: not a signature; SYM_LIMIT: too long; SYM_NOMEM. */
 sym_status_t sym_jvm_signature(const sym_jvm_t *j, sym_arena_t *arena,
                                sym_str_t signature, sym_jvm_signature_t *s);
 

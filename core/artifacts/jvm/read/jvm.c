@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Guesses by the hash's value before the search divides in halves. */
+/* Steps of interpolation before the search becomes binary. */
 #define GUESSES 4
 
 /* --- extents --- */
@@ -201,7 +201,7 @@ sym_jvm_class(const sym_jvm_t *j, uint32_t i, sym_jvm_class_t *class)
 }
 
 
-/* Where in [low, high) the hash is, if hashes are spread evenly. */
+/* Position of the hash in [low, high), if hashes are spread evenly. */
 static uint32_t
 guess(uint32_t low, uint32_t high, uint64_t from, uint64_t to, uint32_t hash)
 {
@@ -351,7 +351,7 @@ sym_jvm_members(const sym_jvm_t *j, const sym_jvm_method_t *method,
 }
 
 
-/* SYM_NOT_FOUND: there is no other. */
+/* SYM_NOT_FOUND: no more members. */
 static sym_status_t
 next_piece(sym_jvm_cursor_t *c)
 {
@@ -388,8 +388,8 @@ next_piece(sym_jvm_cursor_t *c)
 }
 
 
-/* The range's first line, as a difference (zigzag) to the last one before, and how
- * many lines follow. */
+/* The range's first line, as a difference (zigzag) to the last line before, and
+ * the number of lines after it. */
 static const uint8_t *
 read_range(sym_jvm_cursor_t *c, const uint8_t *p)
 {
@@ -508,7 +508,7 @@ sym_jvm_original(const sym_jvm_t *j, uint32_t number,
 
 /* --- notes --- */
 
-/* A list's bytes: how many entries, then the entries. */
+/* A list's bytes: the number of entries, then the entries. */
 typedef struct {
     const uint8_t *pos, *end; /* pos NULL: damaged */
     uint32_t n;
@@ -614,7 +614,7 @@ typedef struct {
     uint64_t methods, members, lines, notes;
 } counts_t;
 
-/* Notes are not shared, so all of them have fewer entries than there are bytes. */
+/* Notes are not shared, so they have fewer entries than there are bytes. */
 static bool
 check_notes(const sym_jvm_t *j, uint32_t notes, counts_t *counts)
 {
@@ -662,7 +662,7 @@ check_class(const sym_jvm_t *j, uint32_t i, counts_t *counts)
     sym_jvm_method_t method, same;
     sym_str_t last = { NULL, 0 };
 
-    /* the order is right if a search leads here */
+    /* the order is correct if a search finds this one */
     if (sym_jvm_class(j, i, &class) != SYM_OK
         || sym_jvm_find_class(j, class.name, &found) != SYM_OK
         || found.first_method != class.first_method

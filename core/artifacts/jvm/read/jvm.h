@@ -2,10 +2,10 @@
  * jvm.h - reads an artifact of kind `jvm`: classes, methods, members.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
- * trusts none of their bytes: with any contents, a call gives an answer or a
- * status, in bounded time, and reads only inside the extents.  It allocates
- * nothing.  Views live as long as the extents stay mapped.  frames.h answers
- * questions with it.
+ * trusts none of their bytes.  Whatever they contain, each call returns a
+ * result or a status in bounded time, and reads only inside the extents.  It
+ * allocates nothing.  Views live as long as the extents stay mapped.  frames.h
+ * uses it for lookups.
  */
 #ifndef SYM_ARTIFACTS_JVM_READ_JVM_H
 #define SYM_ARTIFACTS_JVM_READ_JVM_H
@@ -35,10 +35,10 @@ typedef struct {
     sym_str_t name; /* renamed */
     uint8_t flags;  /* SYM_JVM_HAS_LINES, ... */
     uint32_t n_members, n_pieces;
-    sym_str_t members; /* of the one piece, or the list of pieces */
+    sym_str_t members; /* ref of the one piece, or of the list of pieces */
 } sym_jvm_method_t;
 
-/* A line of the mapping: a method of the original, or a part of one. */
+/* A line of the mapping: an original method, or a part of one. */
 typedef struct {
     uint8_t form;
     bool has_range; /* lines in the renamed code, first and last */
@@ -56,7 +56,7 @@ typedef struct {
     bool is_synthesized;
 } sym_jvm_original_t;
 
-/* Goes through the members of a method.  Only the reader looks inside. */
+/* Iterates over the members of a method.  Only the reader looks inside. */
 typedef struct {
     const sym_jvm_t *jvm;
     const uint8_t *list;
@@ -64,11 +64,11 @@ typedef struct {
     uint32_t n_pieces, next_piece, left, n_left;
     uint32_t start, range_end;
     bool has_range;
-    uint32_t line; /* pieces without it are skipped; 0: none is */
+    uint32_t line; /* skips pieces without this line; 0: skips none */
 } sym_jvm_cursor_t;
 
-/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any of the
- * other calls may report, too. */
+/* SYM_VERSION: unknown version; SYM_DAMAGED: invalid bytes, which any other
+ * call may also report. */
 sym_status_t sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx,
                           sym_error_t *err);
 
@@ -77,7 +77,7 @@ sym_status_t sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx,
  * are. */
 void sym_jvm_remember(sym_jvm_t *j, sym_extent_view_t *table);
 
-/* Both SYM_NOT_FOUND: there is none of this name. */
+/* Both SYM_NOT_FOUND: no class or method with this name. */
 sym_status_t sym_jvm_find_class(const sym_jvm_t *j, sym_str_t name,
                                 sym_jvm_class_t *class);
 sym_status_t sym_jvm_find_method(const sym_jvm_t *j,
@@ -90,8 +90,8 @@ sym_status_t sym_jvm_class(const sym_jvm_t *j, uint32_t i,
 sym_status_t sym_jvm_method(const sym_jvm_t *j, const sym_jvm_class_t *class,
                             uint32_t i, sym_jvm_method_t *method);
 
-/* In the order of the mapping.  line: members whose range cannot hold it may be
- * left out; 0: all are wanted.  SYM_NOT_FOUND: that was the last one. */
+/* In the order of the mapping.  line: members whose range cannot contain it may
+ * be skipped; 0: returns all.  SYM_NOT_FOUND: no more members. */
 void sym_jvm_members(const sym_jvm_t *j, const sym_jvm_method_t *method,
                      uint32_t line, sym_jvm_cursor_t *cursor);
 sym_status_t sym_jvm_next(sym_jvm_cursor_t *cursor, sym_jvm_member_t *member);
@@ -99,11 +99,11 @@ sym_status_t sym_jvm_next(sym_jvm_cursor_t *cursor, sym_jvm_member_t *member);
 sym_status_t sym_jvm_original(const sym_jvm_t *j, uint32_t number,
                               sym_jvm_original_t *original);
 
-/* What a member's notes say.  SYM_NOT_FOUND: no such position or rule. */
+/* Look up a member's notes.  SYM_NOT_FOUND: no such position or rule. */
 sym_status_t sym_jvm_position(const sym_jvm_t *j, uint32_t notes, uint32_t from,
                               uint32_t *line);
-/* Frames that the rules remove from the innermost on, if an exception of this class
- * was thrown. */
+/* Number of innermost frames that the rules remove if an exception of this
+ * class was thrown. */
 sym_status_t sym_jvm_removed(const sym_jvm_t *j, uint32_t notes,
                              sym_str_t thrown, uint64_t *n);
 

@@ -8,7 +8,7 @@
 
 #define FIRST_SLOTS 1024 /* a power of two */
 
-/* Form, original, range, lines, notes: a byte and six uleb of 32 bits. */
+/* Form, original, range, lines, notes: one byte and six uleb of 32 bits. */
 #define MEMBER_BYTES_MAX 31
 
 /* --- sets of keys, which are numbered as they come --- */
@@ -154,7 +154,7 @@ grow_set(const sym_jvm_writer_t *w, set_t *set)
 }
 
 
-/* The number of a key, which is added if it is new: *number is then set->n - 1. */
+/* Finds the number of a key; adds a new one: *number is then set->n - 1. */
 static sym_status_t
 add_key(sym_jvm_writer_t *w, set_t *set, const set_key_t *key, size_t most,
         uint32_t *number)
@@ -269,7 +269,7 @@ write_text(sym_jvm_writer_t *w, sym_str_t text, uint32_t *ref)
 }
 
 
-/* The number of a text, which is written if it is new. */
+/* Finds the number of a text; writes a new one. */
 static sym_status_t
 add_text(sym_jvm_writer_t *w, sym_str_t text, uint32_t *number)
 {
@@ -466,7 +466,7 @@ add_original(sym_jvm_writer_t *w, const sym_jvm_given_t *given,
 }
 
 
-/* The method that the member is of, and the member after those that it has. */
+/* Adds the member to its method, after the existing ones. */
 static sym_status_t
 link_member(sym_jvm_writer_t *w, sym_str_t name, uint32_t member)
 {
@@ -575,7 +575,7 @@ sym_jvm_find_by_parameters(sym_jvm_writer_t *w)
 }
 
 
-/* Those of the last member; NULL: out of memory. */
+/* Notes of the last member; NULL: out of memory. */
 static notes_t *
 notes_of_last(sym_jvm_writer_t *w)
 {
@@ -691,7 +691,7 @@ put_notes(sym_jvm_writer_t *w, const notes_t *notes, uint32_t *ref)
 }
 
 
-/* The range of the members before, in a piece. */
+/* The range of the previous members in a piece. */
 typedef struct {
     bool has_range;
     uint32_t start, end;
@@ -743,8 +743,8 @@ put_member(const member_t *m, uint32_t notes, range_t *range, uint8_t *p)
 }
 
 
-/* A piece of a method that is made; low and high: lines that can find something in
- * it. */
+/* A piece of a method being made; low and high: lines for which it has
+ * members. */
 typedef struct {
     uint8_t data[SYM_JVM_PIECE_MEMBERS * MEMBER_BYTES_MAX];
     size_t len;
@@ -787,7 +787,8 @@ make_piece(sym_jvm_writer_t *w, uint32_t *member, uint32_t n, uint8_t *flags,
 }
 
 
-/* All pieces but that of a method with one; gives the list of them. */
+/* Writes the pieces of a method with several, and returns their list; a single
+   piece is only made. */
 static sym_status_t
 put_pieces(sym_jvm_writer_t *w, const method_t *m, uint8_t *flags,
            piece_t *piece, sym_buffer_t *list)
@@ -866,7 +867,7 @@ put_method(sym_jvm_writer_t *w, const method_t *m, piece_t *piece,
 
 /* --- the end --- */
 
-/* A class or method to be brought in order. */
+/* A class or method to be sorted. */
 typedef struct {
     sym_str_t name;
     uint32_t hash; /* of a class; 0 of a method */
@@ -884,7 +885,7 @@ compare(const void *a, const void *b)
 }
 
 
-/* Classes in their order, and methods class by class. */
+/* Sorted classes, and methods class by class. */
 typedef struct {
     item_t *classes, *methods;
     uint32_t *starts; /* by class in the order of the mapping, and one more */
@@ -923,7 +924,7 @@ order_methods(const sym_jvm_writer_t *w, order_t *o)
 {
     size_t n = w->method_keys.n, n_classes = w->class_names.n;
 
-    /* counted two places on, so that filling in leaves the starts */
+    /* counted two places later, so that the starts remain after filling in */
     for (size_t i = 0; i < n; i++) {
         o->starts[w->method_keys.keys[i].words[0] + 2]++;
     }
@@ -1004,7 +1005,7 @@ put_class_table(sym_jvm_writer_t *w, const order_t *o, uint32_t *table)
 }
 
 
-/* In the order of the classes. */
+/* Writes the methods in the order of the classes. */
 static sym_status_t
 put_method_table(sym_jvm_writer_t *w, const order_t *o, uint32_t *table)
 {

@@ -30,22 +30,24 @@ sym_jvm_writer_t *sym_jvm_writer_create(sym_extent_put_pt put, void *ctx,
                                         sym_error_t *err);
 void sym_jvm_writer_free(sym_jvm_writer_t *w);
 
-/* Begins a class.  One that was there gets the new original; its methods stay. */
+/* Begins a class.  An existing one gets the new original name and keeps its
+   methods. */
 sym_status_t sym_jvm_begin_class(sym_jvm_writer_t *w, sym_str_t name,
                                  sym_str_t original);
 sym_status_t sym_jvm_set_file(sym_jvm_writer_t *w, sym_str_t file);
 void sym_jvm_set_class_synthesized(sym_jvm_writer_t *w);
 
-/* Adds a member to the class; the other calls are about it, until the next. */
+/* Adds a member to the class; the following calls apply to it. */
 sym_status_t sym_jvm_add_member(sym_jvm_writer_t *w,
                                 const sym_jvm_given_t *member);
 void sym_jvm_set_synthesized(sym_jvm_writer_t *w);
 void sym_jvm_set_outline(sym_jvm_writer_t *w);
 
-/* It is found by its parameters, unless the class has such a one already. */
+/* Makes it findable by its parameters, unless the class already has such a
+   member. */
 sym_status_t sym_jvm_find_by_parameters(sym_jvm_writer_t *w);
 
-/* Positions replace those that the member had. */
+/* Replaces the member's positions. */
 typedef struct {
     uint32_t from, to;
 } sym_jvm_pair_t;

@@ -2,9 +2,9 @@
  * ppdb.h - looks up (method, IL offset) in an artifact of kind `ppdb`.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
- * trusts none of their bytes: with any contents, a call gives an answer or a
- * status, in bounded time, and reads only inside the extents.  It allocates
- * nothing.  Views live as long as the extents stay mapped.
+ * trusts none of their bytes.  Whatever they contain, each call returns a
+ * result or a status in bounded time, and reads only inside the extents.  It
+ * allocates nothing.  Views live as long as the extents stay mapped.
  */
 #ifndef SYM_ARTIFACTS_PPDB_READ_PPDB_H
 #define SYM_ARTIFACTS_PPDB_READ_PPDB_H

@@ -1,6 +1,5 @@
 /*
- * script_tools.c - kind `script` in commands: where functions begin, as the script
- * names them.
+ * script_tools.c - kind `script` in commands: start and name of each function.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/script/read/script.h"

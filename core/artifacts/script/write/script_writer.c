@@ -86,7 +86,7 @@ put_bytes(sym_script_writer_t *w, const void *data, size_t len, uint32_t *ref)
 }
 
 
-/* How many parts fit. */
+/* Number of parts that fit. */
 static uint32_t
 count_parts(const sym_script_given_t *f)
 {

@@ -16,9 +16,9 @@ typedef struct sym_script_writer_s sym_script_writer_t;
 typedef struct {
     const sym_script_part_t *parts;
     uint32_t n_parts;
-    sym_script_position_t last; /* where its last character is */
-    sym_script_position_t end;  /* of the character after it */
-    bool has_end;               /* the script does not end with it */
+    sym_script_position_t last; /* position of its last character */
+    sym_script_position_t end;  /* position of the character after it */
+    bool has_end;               /* false: the script ends with it */
 } sym_script_given_t;
 
 /* NULL when out of memory. */
@@ -26,13 +26,13 @@ sym_script_writer_t *sym_script_writer_create(sym_extent_put_pt put, void *ctx,
                                               sym_error_t *err);
 void sym_script_writer_free(sym_script_writer_t *w);
 
-/* Functions have the numbers 0, 1, .. in the order of these calls.  A name that
- * is too long is cut. */
+/* Functions are numbered from 0, in the order of these calls.  A name that is
+ * too long is cut. */
 sym_status_t sym_script_add_function(sym_script_writer_t *w,
                                      const sym_script_given_t *function);
 
-/* Says that a function, or SYM_SCRIPT_NONE, begins at the position or goes on
- * there.  Positions ascend. */
+/* Adds a position at which a function, or SYM_SCRIPT_NONE, begins or continues.
+ * Positions ascend. */
 sym_status_t sym_script_add_bound(sym_script_writer_t *w,
                                   sym_script_position_t at, uint32_t function);
 

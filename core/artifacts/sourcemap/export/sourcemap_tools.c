@@ -1,7 +1,7 @@
 /*
- * sourcemap_tools.c - kind `sourcemap` in commands: all tokens, and where a
- * position of the script comes from.  Lines and columns count from 1, as in stack
- * traces.
+ * sourcemap_tools.c - kind `sourcemap` in commands: all tokens, and the
+ * original position for one in the script.  Lines and columns count from 1, as
+ * in stack traces.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/sourcemap/read/sourcemap.h"
@@ -150,7 +150,8 @@ dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
 
 /* --- lookup --- */
 
-/* A number from 1 to 2^32 up to the end or a colon; as it is counted from 0. */
+/* Reads a number from 1 to 2^32, up to the end or a colon; returns it counted
+   from 0. */
 static bool
 read_number(sym_str_t *text, uint32_t *number)
 {

@@ -281,7 +281,7 @@ find_block(const sym_sourcemap_t *s, uint64_t position, uint32_t *number)
 }
 
 
-/* The first token of the block at or after the position; n: none is. */
+/* The first token of the block at or after the position; n: no such token. */
 static uint32_t
 first_not_below(const block_t *block, uint64_t position)
 {
@@ -327,7 +327,7 @@ sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
         }
 
         if (i == 0) {
-            return SYM_DAMAGED; /* the table says that it begins before */
+            return SYM_DAMAGED; /* according to the table it begins before */
         }
 
         *token = token_at(&block, i - 1);

@@ -2,9 +2,9 @@
  * sourcemap.h - looks up positions in an artifact of kind `sourcemap`.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
- * trusts none of their bytes: with any contents, a call gives an answer or a
- * status, in bounded time, and reads only inside the extents.  It allocates
- * nothing.  Views live as long as the extents stay mapped.
+ * trusts none of their bytes.  Whatever they contain, each call returns a
+ * result or a status in bounded time, and reads only inside the extents.  It
+ * allocates nothing.  Views live as long as the extents stay mapped.
  *
  * Lines and columns count from 0, columns in units of UTF-16.
  */
@@ -23,7 +23,7 @@ typedef struct {
     sym_extent_view_t *extents; /* n_extents of them, or NULL */
     uint32_t n_extents, n_blocks, n_tokens, n_sources, n_names;
     uint32_t blocks_ref, sources_ref, names_ref;
-    bool has_scopes; /* the map itself says which functions tokens are in */
+    bool has_scopes; /* the map itself names the functions of tokens */
 } sym_sourcemap_t;
 
 typedef struct {
@@ -31,8 +31,8 @@ typedef struct {
     bool is_ignored, has_text, is_numbered;
 } sym_sourcemap_source_t;
 
-/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any of the
- * other calls may report, too. */
+/* SYM_VERSION: unknown version; SYM_DAMAGED: invalid bytes, which any other
+ * call may also report. */
 sym_status_t sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get,
                                 void *ctx, sym_error_t *err);
 
@@ -42,13 +42,13 @@ sym_status_t sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get,
 void sym_sourcemap_remember(sym_sourcemap_t *s, sym_extent_view_t *table);
 
 /*
- * The last token at or before the position, on any line; of several at the
- * position itself the first.  SYM_NOT_FOUND: no token is there.
+ * The last token at or before the position, on any line; if several are at the
+ * position, the first of them.  SYM_NOT_FOUND: no such token.
  */
 sym_status_t sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line,
                                 uint32_t column, sym_sourcemap_token_t *token);
 
-/* The same on this line, if the token leads to a source. */
+/* Same on this line only, if the token has a source. */
 sym_status_t sym_sourcemap_lookup(const sym_sourcemap_t *s, uint32_t line,
                                   uint32_t column,
                                   sym_sourcemap_token_t *token);

@@ -20,7 +20,7 @@ struct sym_sourcemap_writer_s {
     sym_extents_t extents;
     sym_error_t *err;
 
-    /* the block under way, by columns */
+    /* the current block, by columns */
     uint32_t values[SYM_SOURCEMAP_COLUMNS][SYM_SOURCEMAP_BLOCK_TOKENS];
     uint32_t n;
     uint64_t n_tokens;
@@ -83,7 +83,7 @@ sym_sourcemap_writer_free(sym_sourcemap_writer_t *w)
 
 /* --- texts --- */
 
-/* Cuts a text that is too long, between two characters of UTF-8. */
+/* Cuts a text that is too long, but not within a UTF-8 character. */
 static sym_str_t
 cut(sym_str_t text)
 {

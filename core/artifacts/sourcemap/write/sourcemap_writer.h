@@ -22,13 +22,13 @@ sym_sourcemap_writer_t *sym_sourcemap_writer_create(sym_extent_put_pt put,
                                                     sym_error_t *err);
 void sym_sourcemap_writer_free(sym_sourcemap_writer_t *w);
 
-/* Sources and names have the numbers 0, 1, .. in the order of these calls.
- * flags: SYM_SOURCEMAP_*. */
+/* Sources and names are numbered from 0, in the order of these calls. flags:
+ * SYM_SOURCEMAP_*. */
 sym_status_t sym_sourcemap_add_source(sym_sourcemap_writer_t *w, sym_str_t name,
                                       uint32_t flags);
 sym_status_t sym_sourcemap_add_name(sym_sourcemap_writer_t *w, sym_str_t name);
 
-/* Tokens come in the order of their positions. */
+/* Tokens must be in the order of their positions. */
 sym_status_t sym_sourcemap_add_token(sym_sourcemap_writer_t *w,
                                      const sym_sourcemap_token_t *token);
 

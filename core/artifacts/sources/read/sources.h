@@ -2,10 +2,10 @@
  * sources.h - finds source code in an artifact of kind `sources`.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
- * trusts none of their bytes: with any contents, a call gives an answer or a
- * status, in bounded time, and reads only inside the extents.  It allocates
- * nothing except zlib's memory while a block is unpacked.  Views live as long
- * as the extents stay mapped.
+ * trusts none of their bytes.  Whatever they contain, each call returns a
+ * result or a status in bounded time, and reads only inside the extents.  It
+ * allocates nothing except zlib's memory while a block is unpacked.  Views live
+ * as long as the extents stay mapped.
  */
 #ifndef SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
 #define SYM_ARTIFACTS_SOURCES_READ_SOURCES_H

@@ -1,5 +1,5 @@
 /*
- * forms.h - the forms in which a symcache is dumped, beside Breakpad's.
+ * forms.h - the formats in which a symcache is dumped, besides Breakpad's.
  *
  * docs/use/dump.md describes what they print.
  */

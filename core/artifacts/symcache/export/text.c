@@ -53,7 +53,7 @@ indent(sym_form_t *form, uint32_t levels)
 }
 
 
-/* The calls from `outer` (which stands already) inwards to `node`. */
+/* The calls from `outer` (already written) inwards to `node`. */
 static void
 put_calls(sym_form_t *form, const sym_walk_function_t *f, uint32_t outer,
           uint32_t node)

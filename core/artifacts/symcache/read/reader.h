@@ -2,9 +2,9 @@
  * reader.h - looks up addresses in a symcache.
  *
  * The reader sees a symcache as numbered extents that its caller owns (the
- * store, or memory in tests) and trusts none of their bytes: with any
- * contents, a call gives an answer or a status, in bounded time, and reads
- * only inside the extents. It allocates nothing.
+ * store, or memory in tests) and trusts none of their bytes: whatever they
+ * contain, a call returns an answer or a status, in bounded time, and reads
+ * only inside the extents.  It allocates nothing.
  *
  * Views handed out live as long as the extents stay mapped: for the store,
  * until the snapshot ends.

@@ -43,9 +43,9 @@ void sym_shard_free(sym_shard_t *part);
 sym_status_t sym_shard_string(sym_shard_t *part, sym_str_t text,
                               bool is_lasting, uint32_t *id);
 
-/* Copies what it needs from *f.  Of several functions with the same
- * addresses (the same code from more than one unit) the first wins.  SYM_OK
- * or SYM_NOMEM. */
+/* Copies what it needs from *f.  If several functions have the same addresses
+ * (the same code from more than one unit), the first wins.  SYM_OK or
+ * SYM_NOMEM. */
 sym_status_t sym_shard_function(sym_shard_t *part,
                                 const sym_flat_function_t *f);
 

@@ -7,18 +7,19 @@
 #define WINDOW 128
 #define GRAM 6
 
-/* A dictionary byte must serve this many bytes of names to pay for itself. */
+/* Bytes of names for each byte of the dictionary: fewer would not pay for
+   it. */
 #define SAMPLE_PER_DICT_BYTE 16
 
 /* The counts stay in a core's own cache. */
 #define COUNT_BITS_MAX 16
 
-/* Of more samples every second gram counts, up to every fifth: what is frequent
- * still shows. */
+/* With more samples than this, only every second to fifth gram counts: frequent
+ * ones are still found. */
 #define GRAMS_ALL ((size_t) 64 << 10)
 #define STEP_MAX 5
 
-/* A window is worth its bytes from a sum of worths that is this part of its
+/* A window is worth its bytes if the sum of worths is at least this part of its
  * grams. */
 #define WORTH_SHARE 4
 
@@ -45,7 +46,7 @@ worth(uint32_t count)
 }
 
 
-/* What the samples' grams, one in every `step` places, are found to be. */
+/* Statistics of the samples' grams, one in every `step` places. */
 typedef struct {
     uint16_t *counts; /* 1 << bits */
     unsigned bits;
@@ -64,7 +65,8 @@ count_of(const grams_t *g, const uint8_t *p)
 _Static_assert((WINDOW - GRAM_READ) % 60 == 0 && STEP_MAX < 7,
                "each step divides it, or a window would end behind its grams");
 
-/* The window of [p, p + len) that covers most, or len if none is worth it. */
+/* The window of [p, p + len) that covers most, or len if no window is worth its
+   bytes. */
 static size_t
 best_window(const grams_t *g, const uint8_t *p, size_t len)
 {
@@ -100,7 +102,8 @@ count_grams(const grams_t *g, const uint8_t *p, size_t len)
 }
 
 
-/* The best window of each part of the samples; all their grams are counted. */
+/* Takes the best window of each part of the samples, whose grams were all
+   counted. */
 static void
 choose_windows(sym_dict_t *dict, const grams_t *g, const uint8_t *samples,
                size_t parts, size_t part)

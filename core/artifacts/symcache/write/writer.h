@@ -145,7 +145,7 @@ void sym_writer_free(sym_writer_t *w);
  * The sink is then called on these threads, one at a time. */
 void sym_writer_lend(sym_writer_t *w, const sym_thread_pool_t *pool);
 
-/* Of functions in shards with the same addresses, those with their own lines
+/* If functions in shards have the same addresses, those with their own lines
  * are treated as overlapping functions: the last wins.  If none has lines, or
  * without this call, the first wins. */
 void sym_writer_keep_twins(sym_writer_t *w);
