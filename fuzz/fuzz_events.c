@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "sources/events/s3_events.h"
+#include "sources/paths/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

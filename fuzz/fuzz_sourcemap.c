@@ -76,7 +76,7 @@ convert(const uint8_t *data, size_t size)
 static void
 check_lookups(const sym_sourcemap_t *s)
 {
-    sym_sourcemap_token_t token, last, found;
+    sym_sourcemap_token_t token, last = { 0 }, found;
     uint32_t n = s->n_tokens < 300 ? s->n_tokens : 300;
 
     for (uint32_t i = 0; i < n; i++) {

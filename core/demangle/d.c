@@ -93,13 +93,14 @@ is_mangled_name(sym_d_reader_t *r)
 }
 
 
-/* Names that compilers generate.  A few stand before what they belong to. */
+/* Names that compilers generate.  A few precede the name that they belong
+   to. */
 static bool
 special_name(sym_d_reader_t *r, size_t len)
 {
     static const struct {
         const char *name, *text;
-        uint8_t len;        /* of the name; what else it has stands behind */
+        uint8_t len;        /* length of the name; the rest follows */
         uint8_t n_consumed; /* bytes that the text stands for */
         bool is_before;
     } specials[] = {
@@ -179,9 +180,9 @@ try_symbol_argument(sym_d_reader_t *r)
 
 
 /*
- * Up to D 2.076 the length of a symbol stands before it, whose first character
- * may be a digit of its own: each way to divide the digits is tried, and last
- * that there is no length.
+ * Up to D 2.076 the length of a symbol precedes it, whose first character may
+ * be a digit of its own: each way to divide the digits is tried, and last that
+ * there is no length.
  */
 static bool
 symbol_argument(sym_d_reader_t *r)
@@ -397,7 +398,7 @@ attributes(sym_d_reader_t *r)
 }
 
 
-/* TypeModifiers, behind what they modify. */
+/* TypeModifiers, after the type that they modify. */
 static bool
 modifiers(sym_d_reader_t *r)
 {
@@ -577,7 +578,7 @@ qualified_name_inside(sym_d_reader_t *r, bool with_modifiers)
 }
 
 
-/* QualifiedName; with_modifiers: of `this`, behind the parameters. */
+/* QualifiedName; with_modifiers: of `this`, after the parameters. */
 static bool
 qualified_name(sym_d_reader_t *r, bool with_modifiers)
 {

@@ -17,7 +17,7 @@
 
 #define SYM_LEDGER_FILE "missing"
 
-/* Of a ledger. */
+/* Limits of a ledger. */
 #define SYM_LEDGER_ENTRIES_MAX 4096
 #define SYM_LEDGER_BYTES_MAX ((size_t) 2 << 20)
 

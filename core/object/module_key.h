@@ -70,14 +70,14 @@ bool sym_debug_id_has_any_age(sym_str_t id);
 bool sym_module_key_is_cut(const sym_module_key_t *key);
 
 /*
- * Other spellings of an id lead to other paths at a source.  What the store
- * keeps of such a path has the spelling in the place of the id: the first
- * SYM_ID_MAX bytes of the id as sent; empty if that is the canonical one.
+ * Other spellings of an id lead to other paths at a source.  The store's record
+ * of such a path has the spelling in place of the id: the first SYM_ID_MAX
+ * bytes of the id as sent; empty if that is the canonical one.
  */
 sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
 
-/* The same of a UUID as Apple writes it, of which dashes count for nothing; or
- * of a debug id of at least 32 digits. */
+/* Same for a UUID as written by Apple, with dashes ignored; or of a debug id of
+ * at least 32 digits. */
 size_t sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX]);
 
 /* True if the store takes the name: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */

@@ -3,9 +3,10 @@
  * paths.
  *
  * The store knows an object by name and id, and what was found is there for
- * everybody.  What a source does not have depends on the paths it was asked for:
- * for an object that is known whole, such a record belongs to the *variant*, a
- * digest of what decides the paths; for a named one, to the spelling of its id.
+ * everybody.  The absence of an object at a source depends on the requested
+ * paths: for an object that is known whole, such a record belongs to the
+ * *variant*, a digest of what decides the paths; for a named one, to the
+ * spelling of its id.
  */
 #ifndef SYM_OBJECT_VARIANT_H
 #define SYM_OBJECT_VARIANT_H

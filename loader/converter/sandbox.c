@@ -105,7 +105,7 @@ allow_narrowed(scmp_filter_ctx filter, int socket_fd)
 
 #if SANDBOX_RELAXED
 
-/* What a sanitizer's report uses, which goes to standard error. */
+/* System calls of a sanitizer's report, which goes to standard error. */
 static bool
 allow_sanitizer(scmp_filter_ctx filter)
 {

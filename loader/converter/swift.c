@@ -25,7 +25,7 @@ struct swift_s {
     demangle_pt demangle; /* NULL: none */
     bool is_off;
     bool is_without; /* for this file */
-    bool is_noted;   /* the file's user was told */
+    bool is_noted;   /* a note was sent */
     char reason[200];
 };
 

@@ -51,7 +51,7 @@ typedef struct {
     ngx_uint_t                            missing;
     ngx_uint_t                            arrived;
     ngx_uint_t                            first;      /* of the page */
-    ngx_uint_t                            last;       /* behind it */
+    ngx_uint_t                            last;       /* followed by a text */
 
     sym_store_t                          *db;
     sym_explained_t                      *sources;

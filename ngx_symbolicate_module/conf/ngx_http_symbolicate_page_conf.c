@@ -127,7 +127,8 @@ ngx_http_symbolicate_set_web_page(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* An absolute path, or one with "./" or "../" first; "//" would be a host. */
+/* An absolute path, or one with "./" or "../" first; two slashes would begin a
+   host. */
 static ngx_uint_t
 ngx_http_symbolicate_page_uri_ok(ngx_str_t *uri)
 {

@@ -33,7 +33,7 @@ static ngx_int_t ngx_http_symbolicate_request_source_metrics(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed);
 
 
-/* What a location says of sources in requests; `off` is a list of no types. */
+/* A location's settings of request sources; `off` is an empty list of types. */
 char *
 ngx_http_symbolicate_set_request_sources(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf)

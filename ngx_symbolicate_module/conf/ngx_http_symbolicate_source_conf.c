@@ -391,7 +391,8 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
                                "elf, macho, pdb, pe, portablepdb, wasm, "
                                "breakpad, sourcebundle, uuidmap, "
                                "bcsymbolmap, il2cpp and proguard, like "
-                               "pdb,breakpad; no other kind of file is read", value);
+                               "pdb,breakpad; no other kind of file is read",
+                               value);
             return NGX_CONF_ERROR;
         }
 

@@ -25,9 +25,8 @@
  * bytes of the account. */
 void ngx_http_symbolicate_meter_process(const sym_account_t *memory);
 
-/* What is left of this turn.  A request that begins when nothing is left waits
- * in the queue, so that many requests at a time do not add up to a long
- * turn. */
+/* The rest of this turn.  A request that begins when nothing is left waits in
+ * the queue, so that many requests at a time do not add up to a long turn. */
 extern uint64_t  ngx_http_symbolicate_turn_steps;
 
 

@@ -93,7 +93,8 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
     }
 
     names.len = 0;
-    names.data = ngx_pnalloc(r->pool, sizeof("GET, HEAD, POST, DELETE, OPTIONS"));
+    names.data = ngx_pnalloc(r->pool,
+                             sizeof("GET, HEAD, POST, DELETE, OPTIONS"));
     if (names.data == NULL) {
         return NGX_ERROR;
     }
@@ -122,7 +123,8 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
                                                    "Invalid HTTP method");
         }
 
-        ngx_memcpy(names.data + names.len, ", OPTIONS", sizeof(", OPTIONS") - 1);
+        ngx_memcpy(names.data + names.len, ", OPTIONS",
+                   sizeof(", OPTIONS") - 1);
         names.len += sizeof(", OPTIONS") - 1;
     }
 

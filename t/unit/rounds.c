@@ -45,10 +45,11 @@ parse(sym_request_t *r, uint32_t budget)
 
             sym_object_ref_named(ref, name, SYM_STR(ID));
             r->needs[r->stats.modules++] = (sym_need_t){
-                .ref = ref++,
+                .ref = ref,
                 .kind = SYM_KIND_SYMCACHE,
                 .found = SYM_NEED_MISSING,
             };
+            ref++;
             start = i + 1;
         }
     }

@@ -12,8 +12,8 @@
 
 #include "api/atos/request.h"
 
-/* Of a->base.body.  SYM_OK: *root is for json_decref(); else it is NULL, and
- * the request is refused (SYM_MALFORMED), or there is no memory. */
+/* Parses a->base.body.  SYM_OK: *root is for json_decref(); else it is NULL,
+ * and the request is refused (SYM_MALFORMED), or there is no memory. */
 sym_status_t atos_query_read(atos_t *a, json_t **root);
 
 #endif

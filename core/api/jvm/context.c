@@ -90,7 +90,7 @@ add(path_t *path, sym_str_t s, bool is_package)
 }
 
 
-/* What is before the last such byte; data NULL: there is none. */
+/* The part before the last such byte; data NULL: no such byte. */
 static sym_str_t
 before_last(sym_str_t s, char c)
 {

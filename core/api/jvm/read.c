@@ -1,7 +1,7 @@
 /*
- * Reads a request in one pass, without a tree, an element of a list at a time.  What
- * is refused, and with which status, follows Symbolicator: JSON that is none is 400,
- * JSON of another shape 422.
+ * Reads a request in one pass, without a tree, an element of a list at a time.
+ * What is refused, and with which status, follows Symbolicator: invalid JSON is
+ * 400, JSON of another shape 422.
  */
 #include "api/jvm/jvm.h"
 
@@ -138,7 +138,7 @@ refuse_limit(jvm_t *j, const char *what, uint32_t limit)
 
 /* --- values --- */
 
-/* What a value's first byte says it is, in serde's words. */
+/* Type of a value by its first byte, in serde's words. */
 static const char *
 type_at(const char *p, const char *end)
 {
@@ -336,7 +336,7 @@ read_field(jvm_t *j, const field_t *f, void *object, const char *place)
 }
 
 
-/* Moves to the next element of the list or object, or behind its end: *has says
+/* Moves to the next element of the list or object, or to its end: *has says
  * which. */
 static sym_status_t
 next_element(jvm_t *j, char close, bool *is_begun, bool *has)

@@ -1092,7 +1092,10 @@ parse_unary(parser_t *p)
         has_prefix = true;
     }
 
-    return has_prefix ? (operand_t){ .is_chain = false } : o;
+    if (has_prefix) {
+        o = (operand_t){ .is_chain = false };
+    }
+    return o;
 }
 
 

@@ -95,8 +95,9 @@ sym_map_next(sym_map_json_t *j, char close, size_t *n, sym_raw_string_t *key)
 sym_raw_string_t
 sym_map_string(sym_map_json_t *j)
 {
-    return sym_map_null(j) ? (sym_raw_string_t){ 0 }
-                           : take_string(j, "not a string");
+    sym_raw_string_t none = { 0 };
+
+    return sym_map_null(j) ? none : take_string(j, "not a string");
 }
 
 

@@ -61,8 +61,7 @@ read_debug_id(sym_str_t text, sym_source_found_t *found)
 }
 
 
-/* A code id or UUID that stands in one piece, or in several.  A UUID is a debug
- * id, too. */
+/* A code id or UUID in one part, or in several.  A UUID is a debug id, too. */
 static bool
 read_code_id(const sym_str_t *pieces, unsigned n, sym_source_found_t *found)
 {

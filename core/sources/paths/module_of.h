@@ -18,8 +18,8 @@ typedef struct {
     sym_code_id_t code_id;
 } sym_source_found_t;
 
-/* Reads the key (decoded; any folders may stand in front), whatever layout the
- * object lies in.  False: no symbol file; *found is empty. */
+/* Reads the decoded key of an object in any layout, perhaps below folders.
+ * False: not a symbol file; *found is empty. */
 bool sym_source_module_of(sym_str_t key, sym_source_found_t *found);
 
 #endif

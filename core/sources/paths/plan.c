@@ -199,7 +199,7 @@ read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
     SYM_SOURCE_BREAKPAD, SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_PDB,                \
         SYM_SOURCE_PDB_PACKED, SYM_SOURCE_ELF_DEBUG
 
-/* Symbolicator's order.  Of equally good files the first is taken. */
+/* Symbolicator's order.  The first of equally good files is taken. */
 static const uint8_t code_first[][ORDER_MAX] = {
     [SYM_OBJECT_UNKNOWN] = { SYM_SOURCE_PDB, SYM_SOURCE_PDB_PACKED,
                              SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_ELF_DEBUG,

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-/* True: the text goes on behind the word, which counts in any case. */
+/* True: the text continues after the word; case is ignored. */
 static bool
 take_word(sym_str_t *text, sym_str_t word)
 {

@@ -26,8 +26,8 @@ typedef enum {
     SYM_POINTER_PATH
 } sym_pointer_t;
 
-/* What a pointer's text says; a path, with slashes, is written to out: less than
- * text.len bytes, with a NUL behind them. */
+/* Parses a pointer's text; a path, with slashes, is written to out: less than
+ * text.len bytes, plus a NUL. */
 sym_pointer_t sym_symstore_pointer(sym_str_t text, char *out, size_t size);
 
 /* True if a file is the one that its folder NAME is for: it is called so, or packed

@@ -102,7 +102,7 @@ join_parts(const sym_sourcemap_t *map, sym_script_scope_t *scope, name_t *name)
 }
 
 
-/* dart2js names the token at the end of a function; data NULL: there is none. */
+/* dart2js names the token at the end of a function; data NULL: none. */
 static sym_status_t
 name_at_end(const sym_sourcemap_t *map, const sym_script_scope_t *scope,
             sym_str_t *name)

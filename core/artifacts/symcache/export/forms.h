@@ -25,12 +25,10 @@ sym_str_t sym_form_file(sym_form_t *f, uint32_t file);
 
 /* Facts about the module, and a function. */
 void sym_json_head(sym_form_t *f);
-sym_status_t sym_json_function(sym_form_t *f,
-                               const sym_walk_function_t *function,
+sym_status_t sym_json_function(sym_form_t *form, const sym_walk_function_t *f,
                                sym_error_t *err);
 void sym_text_head(sym_form_t *f);
-sym_status_t sym_text_function(sym_form_t *f,
-                               const sym_walk_function_t *function,
+sym_status_t sym_text_function(sym_form_t *form, const sym_walk_function_t *f,
                                sym_error_t *err);
 
 /* A name as the dump shows it. */
