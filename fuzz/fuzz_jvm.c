@@ -116,7 +116,7 @@ read_all(input_t *in)
         return;
     }
 
-    if (j.n_extents <= EXTENTS_MAX) {
+    if (j.in.n <= EXTENTS_MAX) {
         sym_jvm_remember(&j, views);
     }
 

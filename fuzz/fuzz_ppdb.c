@@ -83,7 +83,7 @@ read_all(input_t *in)
         return;
     }
 
-    if (p.n_extents <= EXTENTS_MAX) {
+    if (p.in.n <= EXTENTS_MAX) {
         sym_ppdb_remember(&p, views);
     }
 

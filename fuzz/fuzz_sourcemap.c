@@ -111,7 +111,7 @@ read_all(input_t *in)
         return;
     }
 
-    if (s.n_extents <= EXTENTS_MAX) {
+    if (s.in.n <= EXTENTS_MAX) {
         sym_sourcemap_remember(&s, views);
     }
 

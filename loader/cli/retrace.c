@@ -59,7 +59,7 @@ open_mapping(retrace_t *r, const options_t *options)
         (void) sym_jvm_open(&r->jvm, extents.get, extents.ctx, &err);
     }
 
-    if (err.status == SYM_OK && r->jvm.n_extents != extents.n) {
+    if (err.status == SYM_OK && r->jvm.in.n != extents.n) {
         (void) sym_fail(&err, SYM_DAMAGED, "it miscounts its extents");
     }
 

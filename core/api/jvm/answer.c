@@ -55,12 +55,12 @@ open_mappings(jvm_t *j)
         if (need->kind != SYM_KIND_JVM || need->found != SYM_NEED_FOUND
             || sym_jvm_open(&m->jvm, sym_artifact_extent, &need->artifact, &err)
                    != SYM_OK
-            || m->jvm.n_extents > need->artifact.n_extents)
+            || m->jvm.in.n > need->artifact.n_extents)
         {
             continue;
         }
 
-        views = sym_arena_calloc(arena, m->jvm.n_extents, sizeof(*views));
+        views = sym_arena_calloc(arena, m->jvm.in.n, sizeof(*views));
         if (views == NULL) {
             return SYM_NOMEM;
         }

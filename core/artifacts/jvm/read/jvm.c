@@ -5,59 +5,14 @@
 /* Steps of interpolation before the search becomes binary. */
 #define GUESSES 4
 
-/* --- extents --- */
-
-static bool
-get_extent(const sym_jvm_t *j, uint32_t number, sym_extent_view_t *view)
-{
-    if (number >= j->n_extents) {
-        return false;
-    }
-
-    if (j->extents != NULL && j->extents[number].data != NULL) {
-        *view = j->extents[number];
-        return true;
-    }
-
-    if (j->get(j->ctx, number, &view->data, &view->len) != SYM_OK) {
-        return false;
-    }
-
-    if (j->extents != NULL) {
-        j->extents[number] = *view;
-    }
-
-    return true;
-}
-
-
 /* The bytes from ref to the end of its extent; data NULL: ref is invalid. */
 static sym_str_t
 rest_at(const sym_jvm_t *j, uint32_t ref)
 {
-    uint32_t pos = SYM_REF_POS(ref);
-    sym_extent_view_t view;
+    size_t len = 0;
+    const uint8_t *data = sym_extent_rest(&j->in, ref, &len);
 
-    if (!get_extent(j, SYM_REF_EXTENT(ref), &view) || pos >= view.len) {
-        return sym_str(NULL, 0);
-    }
-
-    return sym_str((const char *) view.data + pos, view.len - pos);
-}
-
-
-/* Record number `i` of the table that begins at ref; NULL: invalid. */
-static const uint8_t *
-record_at(const sym_jvm_t *j, uint32_t ref, uint32_t i, uint32_t size)
-{
-    sym_str_t rest;
-
-    if (!sym_table_ref(ref, i, size, &ref)) {
-        return NULL;
-    }
-
-    rest = rest_at(j, ref);
-    return rest.len >= size ? (const uint8_t *) rest.data : NULL;
+    return sym_str((const char *) data, len);
 }
 
 
@@ -108,7 +63,7 @@ sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     sym_str_t rest;
     const uint8_t *h;
 
-    *j = (sym_jvm_t){ .get = get, .ctx = ctx, .n_extents = 1 };
+    *j = (sym_jvm_t){ .in = { get, ctx, NULL, 1 } };
     rest = rest_at(j, 0);
     h = (const uint8_t *) rest.data;
 
@@ -120,7 +75,7 @@ sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx, sym_error_t *err)
         return sym_fail(err, SYM_VERSION, "a jvm artifact of another version");
     }
 
-    j->n_extents = sym_get32(h + 8);
+    j->in.n = sym_get32(h + 8);
     j->n_classes = sym_get32(h + 12);
     j->n_methods = sym_get32(h + 16);
     j->n_owners = sym_get32(h + 20);
@@ -133,11 +88,11 @@ sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     j->n_lines = sym_get64(h + 52);
 
     /* each member takes two bytes at least */
-    if (j->n_extents == 0 || j->n_extents > SYM_EXTENTS_LIMIT
+    if (j->in.n == 0 || j->in.n > SYM_EXTENTS_LIMIT
         || j->n_classes > SYM_JVM_CLASSES_MAX
         || j->n_methods > SYM_JVM_METHODS_MAX
         || j->n_originals > SYM_JVM_ORIGINALS_MAX
-        || j->n_members > (uint64_t) j->n_extents * SYM_EXTENT_MAX)
+        || j->n_members > (uint64_t) j->in.n * SYM_EXTENT_MAX)
     {
         return sym_fail(err, SYM_DAMAGED, "damaged header of a jvm artifact");
     }
@@ -149,7 +104,7 @@ sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx, sym_error_t *err)
 void
 sym_jvm_remember(sym_jvm_t *j, sym_extent_view_t *table)
 {
-    j->extents = table;
+    j->in.cache = table;
 }
 
 
@@ -159,10 +114,9 @@ static sym_status_t
 read_owner(const sym_jvm_t *j, uint32_t number, sym_str_t *name,
            sym_str_t *file)
 {
-    const uint8_t *r =
-        number < j->n_owners
-            ? record_at(j, j->owners_ref, number, SYM_JVM_OWNER_BYTES)
-            : NULL;
+    const uint8_t *r = number < j->n_owners ? sym_extent_record(
+                           &j->in, j->owners_ref, number, SYM_JVM_OWNER_BYTES)
+                                            : NULL;
 
     *file = sym_str(NULL, 0);
     return r != NULL && text_at(j, sym_get32(r), name)
@@ -196,8 +150,9 @@ read_class(const sym_jvm_t *j, const uint8_t *r, sym_jvm_class_t *class)
 sym_status_t
 sym_jvm_class(const sym_jvm_t *j, uint32_t i, sym_jvm_class_t *class)
 {
-    return read_class(j, record_at(j, j->classes_ref, i, SYM_JVM_CLASS_BYTES),
-                      class);
+    return read_class(
+        j, sym_extent_record(&j->in, j->classes_ref, i, SYM_JVM_CLASS_BYTES),
+        class);
 }
 
 
@@ -222,7 +177,7 @@ sym_jvm_find_class(const sym_jvm_t *j, sym_str_t name, sym_jvm_class_t *class)
         uint32_t at = tries < GUESSES ? guess(low, high, from, to, hash)
                                       : low + (high - low) / 2;
         const uint8_t *r =
-            record_at(j, j->classes_ref, at, SYM_JVM_CLASS_BYTES);
+            sym_extent_record(&j->in, j->classes_ref, at, SYM_JVM_CLASS_BYTES);
         uint32_t found = r != NULL ? sym_get32(r) : 0;
         sym_str_t text = { NULL, 0 };
         int order;
@@ -288,8 +243,9 @@ sym_jvm_method(const sym_jvm_t *j, const sym_jvm_class_t *class, uint32_t i,
                sym_jvm_method_t *method)
 {
     return read_method(j,
-                       record_at(j, j->methods_ref, class->first_method + i,
-                                 SYM_JVM_METHOD_BYTES),
+                       sym_extent_record(&j->in, j->methods_ref,
+                                         class->first_method + i,
+                                         SYM_JVM_METHOD_BYTES),
                        method);
 }
 
@@ -302,8 +258,9 @@ sym_jvm_find_method(const sym_jvm_t *j, const sym_jvm_class_t *class,
 
     while (low < high) {
         uint32_t at = low + (high - low) / 2;
-        const uint8_t *r = record_at(
-            j, j->methods_ref, class->first_method + at, SYM_JVM_METHOD_BYTES);
+        const uint8_t *r =
+            sym_extent_record(&j->in, j->methods_ref, class->first_method + at,
+                              SYM_JVM_METHOD_BYTES);
         sym_str_t text;
         int order;
 
@@ -487,10 +444,10 @@ sym_status_t
 sym_jvm_original(const sym_jvm_t *j, uint32_t number,
                  sym_jvm_original_t *original)
 {
-    const uint8_t *r =
-        number < j->n_originals
-            ? record_at(j, j->originals_ref, number, SYM_JVM_ORIGINAL_BYTES)
-            : NULL;
+    const uint8_t *r = number < j->n_originals
+                           ? sym_extent_record(&j->in, j->originals_ref, number,
+                                               SYM_JVM_ORIGINAL_BYTES)
+                           : NULL;
     uint32_t owner;
 
     if (r == NULL || !text_at(j, sym_get32(r + 4), &original->name)
@@ -621,7 +578,7 @@ check_notes(const sym_jvm_t *j, uint32_t notes, counts_t *counts)
     uint64_t n;
 
     counts->notes += open_notes(j, notes).n;
-    return counts->notes <= (uint64_t) j->n_extents * SYM_EXTENT_MAX
+    return counts->notes <= (uint64_t) j->in.n * SYM_EXTENT_MAX
            && sym_jvm_removed(j, notes, SYM_STR(""), &n) == SYM_OK;
 }
 

@@ -12,14 +12,13 @@
 
 #include <stdbool.h>
 
+#include "artifacts/extent_reader.h"
 #include "artifacts/jvm/format.h"
 
 /* Only the reader looks inside. */
 typedef struct {
-    sym_extent_get_pt get;
-    void *ctx;
-    sym_extent_view_t *extents; /* n_extents of them, or NULL */
-    uint32_t n_extents, n_classes, n_methods, n_owners, n_originals;
+    sym_extent_reader_t in;
+    uint32_t n_classes, n_methods, n_owners, n_originals;
     uint32_t classes_ref, methods_ref, owners_ref, originals_ref;
     uint64_t n_members, n_lines; /* with original lines */
 } sym_jvm_t;

@@ -14,7 +14,7 @@ verify(const sym_extent_source_t *extents, sym_error_t *err)
     sym_jvm_t j;
     sym_status_t rc = sym_jvm_open(&j, extents->get, extents->ctx, err);
 
-    if (rc == SYM_OK && j.n_extents != extents->n) {
+    if (rc == SYM_OK && j.in.n != extents->n) {
         return sym_fail(err, SYM_DAMAGED,
                         "the jvm artifact has another number of extents");
     }

@@ -16,7 +16,7 @@ sym_il_open(sym_ppdb_t *ppdb, sym_arena_t *arena,
         return rc;
     }
 
-    if (ppdb->n_extents != extents->n) {
+    if (ppdb->in.n != extents->n) {
         return sym_fail(err, SYM_DAMAGED,
                         "the ppdb has another number of extents");
     }

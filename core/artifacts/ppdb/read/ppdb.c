@@ -2,67 +2,6 @@
 
 #include <string.h>
 
-/* --- extents --- */
-
-static bool
-get_extent(const sym_ppdb_t *p, uint32_t number, sym_extent_view_t *view)
-{
-    if (number >= p->n_extents) {
-        return false;
-    }
-
-    if (p->extents != NULL && p->extents[number].data != NULL) {
-        *view = p->extents[number];
-        return true;
-    }
-
-    if (p->get(p->ctx, number, &view->data, &view->len) != SYM_OK) {
-        return false;
-    }
-
-    if (p->extents != NULL) {
-        p->extents[number] = *view;
-    }
-
-    return true;
-}
-
-
-/* The bytes from ref to the end of its extent; NULL: ref is invalid. */
-static const uint8_t *
-rest_at(const sym_ppdb_t *p, uint32_t ref, size_t *len)
-{
-    uint32_t pos = SYM_REF_POS(ref);
-    sym_extent_view_t view;
-
-    if (!get_extent(p, SYM_REF_EXTENT(ref), &view) || pos >= view.len) {
-        return NULL;
-    }
-
-    *len = view.len - pos;
-    return view.data + pos;
-}
-
-
-/* size bytes at ref; NULL: the extent has fewer. */
-static const uint8_t *
-bytes_at(const sym_ppdb_t *p, uint32_t ref, size_t size)
-{
-    size_t len;
-    const uint8_t *data = rest_at(p, ref, &len);
-
-    return data != NULL && size <= len ? data : NULL;
-}
-
-
-/* Record number `i` of the table that begins at ref. */
-static const uint8_t *
-record_at(const sym_ppdb_t *p, uint32_t ref, uint32_t i, uint32_t size)
-{
-    return sym_table_ref(ref, i, size, &ref) ? bytes_at(p, ref, size) : NULL;
-}
-
-
 /* --- the header --- */
 
 sym_status_t
@@ -70,8 +9,8 @@ sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx, sym_error_t *err)
 {
     const uint8_t *h;
 
-    *p = (sym_ppdb_t){ .get = get, .ctx = ctx, .n_extents = 1 };
-    h = bytes_at(p, 0, SYM_PPDB_HEADER_BYTES);
+    *p = (sym_ppdb_t){ .in = { get, ctx, NULL, 1 } };
+    h = sym_extent_bytes(&p->in, 0, SYM_PPDB_HEADER_BYTES);
 
     if (h == NULL || sym_get32(h) != SYM_PPDB_MAGIC) {
         return sym_fail(err, SYM_DAMAGED, "not an artifact of kind ppdb");
@@ -81,7 +20,7 @@ sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx, sym_error_t *err)
         return sym_fail(err, SYM_VERSION, "a ppdb of another version");
     }
 
-    p->n_extents = sym_get32(h + 8);
+    p->in.n = sym_get32(h + 8);
     p->n_methods = sym_get32(h + 12);
     p->n_documents = sym_get32(h + 16);
     p->methods_ref = sym_get32(h + 20);
@@ -91,10 +30,10 @@ sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     p->n_bodies = sym_get64(h + 40);
 
     /* each point takes at least a byte */
-    if (p->n_extents == 0 || p->n_extents > SYM_EXTENTS_LIMIT
+    if (p->in.n == 0 || p->in.n > SYM_EXTENTS_LIMIT
         || p->n_methods > SYM_PPDB_METHODS_MAX
         || p->n_documents > SYM_PPDB_DOCUMENTS_MAX
-        || p->n_points > (uint64_t) p->n_extents * SYM_EXTENT_MAX)
+        || p->n_points > (uint64_t) p->in.n * SYM_EXTENT_MAX)
     {
         return sym_fail(err, SYM_DAMAGED, "damaged header of a ppdb");
     }
@@ -106,7 +45,7 @@ sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx, sym_error_t *err)
 void
 sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table)
 {
-    p->extents = table;
+    p->in.cache = table;
 }
 
 
@@ -186,7 +125,7 @@ static sym_status_t
 piece_at(const sym_ppdb_t *p, uint32_t ref, sym_ppdb_piece_t *piece)
 {
     size_t len;
-    const uint8_t *data = rest_at(p, ref, &len);
+    const uint8_t *data = sym_extent_rest(&p->in, ref, &len);
 
     return data != NULL ? read_piece(data, len, piece) : SYM_DAMAGED;
 }
@@ -210,7 +149,8 @@ find_body(const sym_ppdb_t *p, uint32_t method, body_t *body)
         return SYM_NOT_FOUND;
     }
 
-    r = record_at(p, p->methods_ref, method - 1, SYM_PPDB_METHOD_BYTES);
+    r = sym_extent_record(&p->in, p->methods_ref, method - 1,
+                          SYM_PPDB_METHOD_BYTES);
     if (r == NULL) {
         return SYM_DAMAGED;
     }
@@ -221,7 +161,7 @@ find_body(const sym_ppdb_t *p, uint32_t method, body_t *body)
     }
 
     *body = (body_t){ .n = 1 };
-    body->data = rest_at(p, ref, &body->len);
+    body->data = sym_extent_rest(&p->in, ref, &body->len);
 
     if (body->data == NULL || body->data[0] != SYM_PPDB_PIECES) {
         return body->data != NULL ? SYM_OK : SYM_DAMAGED;
@@ -341,7 +281,8 @@ sym_ppdb_piece(const sym_ppdb_t *p, uint32_t method, uint32_t number,
 static bool
 text_at(const sym_ppdb_t *p, uint32_t ref, uint32_t len, sym_str_t *text)
 {
-    const char *data = len != 0 ? (const char *) bytes_at(p, ref, len) : "";
+    const char *data =
+        len != 0 ? (const char *) sym_extent_bytes(&p->in, ref, len) : "";
 
     *text = sym_str(data, len);
     return data != NULL;
@@ -358,7 +299,8 @@ sym_ppdb_document(const sym_ppdb_t *p, uint32_t number,
         return SYM_DAMAGED;
     }
 
-    r = record_at(p, p->documents_ref, number, SYM_PPDB_DOCUMENT_BYTES);
+    r = sym_extent_record(&p->in, p->documents_ref, number,
+                          SYM_PPDB_DOCUMENT_BYTES);
 
     if (r == NULL
         || !text_at(p, sym_get32(r), sym_get16(r + 8), &document->folder)

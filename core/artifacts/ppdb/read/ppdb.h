@@ -11,15 +11,14 @@
 
 #include <stdbool.h>
 
+#include "artifacts/extent_reader.h"
 #include "artifacts/ppdb/format.h"
 #include "base/str.h"
 
 /* Only the reader looks inside. */
 typedef struct {
-    sym_extent_get_pt get;
-    void *ctx;
-    sym_extent_view_t *extents; /* n_extents of them, or NULL */
-    uint32_t n_extents, n_methods, n_documents;
+    sym_extent_reader_t in;
+    uint32_t n_methods, n_documents;
     uint32_t methods_ref, documents_ref;
     uint64_t n_points, n_bodies;
     bool has_sources; /* as in the file: source code, or links to it */

@@ -14,7 +14,7 @@ verify(const sym_extent_source_t *extents, sym_error_t *err)
     sym_ppdb_t p;
     sym_status_t rc = sym_ppdb_open(&p, extents->get, extents->ctx, err);
 
-    if (rc == SYM_OK && p.n_extents != extents->n) {
+    if (rc == SYM_OK && p.in.n != extents->n) {
         return sym_fail(err, SYM_DAMAGED,
                         "the ppdb has another number of extents");
     }

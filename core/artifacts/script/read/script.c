@@ -2,59 +2,6 @@
 
 #include <string.h>
 
-/* --- extents --- */
-
-static bool
-get_extent(const sym_script_t *s, uint32_t number, sym_extent_view_t *view)
-{
-    if (number >= s->n_extents) {
-        return false;
-    }
-
-    if (s->extents != NULL && s->extents[number].data != NULL) {
-        *view = s->extents[number];
-        return true;
-    }
-
-    if (s->get(s->ctx, number, &view->data, &view->len) != SYM_OK) {
-        return false;
-    }
-
-    if (s->extents != NULL) {
-        s->extents[number] = *view;
-    }
-
-    return true;
-}
-
-
-/* The bytes from ref to the end of its extent; NULL: ref is invalid. */
-static const uint8_t *
-rest_at(const sym_script_t *s, uint32_t ref, size_t *len)
-{
-    uint32_t pos = SYM_REF_POS(ref);
-    sym_extent_view_t view;
-
-    if (!get_extent(s, SYM_REF_EXTENT(ref), &view) || pos >= view.len) {
-        return NULL;
-    }
-
-    *len = view.len - pos;
-    return view.data + pos;
-}
-
-
-static const uint8_t *
-record_at(const sym_script_t *s, uint32_t ref, uint32_t i, uint32_t size)
-{
-    size_t len;
-    const uint8_t *data =
-        sym_table_ref(ref, i, size, &ref) ? rest_at(s, ref, &len) : NULL;
-
-    return data != NULL && size <= len ? data : NULL;
-}
-
-
 /* ULEB128 of up to 32 bits; NULL: truncated or larger, or pos is NULL. */
 static const uint8_t *
 read_uleb(const uint8_t *pos, const uint8_t *end, uint32_t *value)
@@ -86,8 +33,8 @@ sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
     uint32_t flags;
     size_t len;
 
-    *s = (sym_script_t){ .get = get, .ctx = ctx, .n_extents = 1 };
-    h = rest_at(s, 0, &len);
+    *s = (sym_script_t){ .in = { get, ctx, NULL, 1 } };
+    h = sym_extent_rest(&s->in, 0, &len);
 
     if (h == NULL || len < SYM_SCRIPT_HEADER_BYTES
         || sym_get32(h) != SYM_SCRIPT_MAGIC)
@@ -99,7 +46,7 @@ sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
         return sym_fail(err, SYM_VERSION, "a script of another version");
     }
 
-    s->n_extents = sym_get32(h + 8);
+    s->in.n = sym_get32(h + 8);
     s->n_bounds = sym_get32(h + 12);
     s->n_scopes = sym_get32(h + 16);
     s->bounds_ref = sym_get32(h + 20);
@@ -109,7 +56,7 @@ sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
     s->is_unparsed = (flags & SYM_SCRIPT_UNPARSED) != 0;
     s->has_id = (flags & SYM_SCRIPT_HAS_ID) != 0;
 
-    return s->n_extents != 0 && s->n_extents <= SYM_EXTENTS_LIMIT
+    return s->in.n != 0 && s->in.n <= SYM_EXTENTS_LIMIT
                ? SYM_OK
                : sym_fail(err, SYM_DAMAGED, "damaged header of a script");
 }
@@ -118,7 +65,7 @@ sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
 void
 sym_script_remember(sym_script_t *s, sym_extent_view_t *table)
 {
-    s->extents = table;
+    s->in.cache = table;
 }
 
 
@@ -128,10 +75,10 @@ sym_status_t
 sym_script_bound(const sym_script_t *s, uint32_t number,
                  sym_script_position_t *at, uint32_t *scope)
 {
-    const uint8_t *r =
-        number < s->n_bounds
-            ? record_at(s, s->bounds_ref, number, SYM_SCRIPT_BOUND_BYTES)
-            : NULL;
+    const uint8_t *r = number < s->n_bounds
+                           ? sym_extent_record(&s->in, s->bounds_ref, number,
+                                               SYM_SCRIPT_BOUND_BYTES)
+                           : NULL;
 
     if (r == NULL) {
         return SYM_DAMAGED;
@@ -181,10 +128,10 @@ sym_status_t
 sym_script_scope(const sym_script_t *s, uint32_t number,
                  sym_script_scope_t *scope)
 {
-    const uint8_t *r =
-        number < s->n_scopes
-            ? record_at(s, s->scopes_ref, number, SYM_SCRIPT_SCOPE_BYTES)
-            : NULL;
+    const uint8_t *r = number < s->n_scopes
+                           ? sym_extent_record(&s->in, s->scopes_ref, number,
+                                               SYM_SCRIPT_SCOPE_BYTES)
+                           : NULL;
     const uint8_t *pos;
     uint32_t has_end;
     size_t len;
@@ -194,7 +141,7 @@ sym_script_scope(const sym_script_t *s, uint32_t number,
         return SYM_DAMAGED;
     }
 
-    pos = rest_at(s, sym_get32(r), &len);
+    pos = sym_extent_rest(&s->in, sym_get32(r), &len);
     scope->limit = pos != NULL ? pos + len : NULL;
     pos = read_uleb(pos, scope->limit, &scope->n_parts);
     pos = read_uleb(pos, scope->limit, &scope->last.line);
@@ -249,7 +196,7 @@ sym_script_reference(const sym_script_t *s, sym_str_t *reference)
         return SYM_NOT_FOUND;
     }
 
-    data = rest_at(s, s->reference_ref, &len);
+    data = sym_extent_rest(&s->in, s->reference_ref, &len);
     pos = data != NULL ? read_uleb(data, data + len, &n) : NULL;
 
     if (pos == NULL || n > SYM_SCRIPT_REFERENCE_MAX

@@ -12,15 +12,14 @@
 #ifndef SYM_ARTIFACTS_SCRIPT_READ_SCRIPT_H
 #define SYM_ARTIFACTS_SCRIPT_READ_SCRIPT_H
 
+#include "artifacts/extent_reader.h"
 #include "artifacts/script/format.h"
 #include "base/error.h"
 
 /* Only the reader looks inside. */
 typedef struct {
-    sym_extent_get_pt get;
-    void *ctx;
-    sym_extent_view_t *extents; /* n_extents of them, or NULL */
-    uint32_t n_extents, n_bounds, n_scopes;
+    sym_extent_reader_t in;
+    uint32_t n_bounds, n_scopes;
     uint32_t bounds_ref, scopes_ref, reference_ref;
     bool is_unparsed; /* its functions are unknown */
     bool has_id;      /* it names its debug id */

@@ -14,7 +14,7 @@ verify(const sym_extent_source_t *extents, sym_error_t *err)
     sym_script_t s;
     sym_status_t rc = sym_script_open(&s, extents->get, extents->ctx, err);
 
-    if (rc == SYM_OK && s.n_extents != extents->n) {
+    if (rc == SYM_OK && s.in.n != extents->n) {
         return sym_fail(err, SYM_DAMAGED,
                         "the script has another number of extents");
     }

@@ -2,60 +2,6 @@
 
 #include <string.h>
 
-/* --- extents --- */
-
-static bool
-get_extent(const sym_sourcemap_t *s, uint32_t number, sym_extent_view_t *view)
-{
-    if (number >= s->n_extents) {
-        return false;
-    }
-
-    if (s->extents != NULL && s->extents[number].data != NULL) {
-        *view = s->extents[number];
-        return true;
-    }
-
-    if (s->get(s->ctx, number, &view->data, &view->len) != SYM_OK) {
-        return false;
-    }
-
-    if (s->extents != NULL) {
-        s->extents[number] = *view;
-    }
-
-    return true;
-}
-
-
-/* The bytes from ref to the end of its extent; NULL: ref is invalid. */
-static const uint8_t *
-rest_at(const sym_sourcemap_t *s, uint32_t ref, size_t *len)
-{
-    uint32_t pos = SYM_REF_POS(ref);
-    sym_extent_view_t view;
-
-    if (!get_extent(s, SYM_REF_EXTENT(ref), &view) || pos >= view.len) {
-        return NULL;
-    }
-
-    *len = view.len - pos;
-    return view.data + pos;
-}
-
-
-/* Record number `i` of the table that begins at ref. */
-static const uint8_t *
-record_at(const sym_sourcemap_t *s, uint32_t ref, uint32_t i, uint32_t size)
-{
-    size_t len;
-    const uint8_t *data =
-        sym_table_ref(ref, i, size, &ref) ? rest_at(s, ref, &len) : NULL;
-
-    return data != NULL && size <= len ? data : NULL;
-}
-
-
 /* --- the header --- */
 
 sym_status_t
@@ -65,8 +11,8 @@ sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get, void *ctx,
     const uint8_t *h;
     size_t len;
 
-    *s = (sym_sourcemap_t){ .get = get, .ctx = ctx, .n_extents = 1 };
-    h = rest_at(s, 0, &len);
+    *s = (sym_sourcemap_t){ .in = { get, ctx, NULL, 1 } };
+    h = sym_extent_rest(&s->in, 0, &len);
 
     if (h == NULL || len < SYM_SOURCEMAP_HEADER_BYTES
         || sym_get32(h) != SYM_SOURCEMAP_MAGIC)
@@ -78,7 +24,7 @@ sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get, void *ctx,
         return sym_fail(err, SYM_VERSION, "a sourcemap of another version");
     }
 
-    s->n_extents = sym_get32(h + 8);
+    s->in.n = sym_get32(h + 8);
     s->n_tokens = sym_get32(h + 12);
     s->n_sources = sym_get32(h + 16);
     s->n_names = sym_get32(h + 20);
@@ -87,7 +33,7 @@ sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get, void *ctx,
     s->names_ref = sym_get32(h + 32);
     s->has_scopes = (sym_get32(h + 36) & SYM_SOURCEMAP_SCOPES) != 0;
 
-    if (s->n_extents == 0 || s->n_extents > SYM_EXTENTS_LIMIT
+    if (s->in.n == 0 || s->in.n > SYM_EXTENTS_LIMIT
         || s->n_tokens > SYM_SOURCEMAP_TOKENS_MAX)
     {
         return sym_fail(err, SYM_DAMAGED, "damaged header of a sourcemap");
@@ -102,7 +48,7 @@ sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get, void *ctx,
 void
 sym_sourcemap_remember(sym_sourcemap_t *s, sym_extent_view_t *table)
 {
-    s->extents = table;
+    s->in.cache = table;
 }
 
 
@@ -181,8 +127,8 @@ block_at(const sym_sourcemap_t *s, uint32_t number, block_t *block)
     uint32_t n = s->n_tokens - first < SYM_SOURCEMAP_BLOCK_TOKENS
                      ? s->n_tokens - first
                      : SYM_SOURCEMAP_BLOCK_TOKENS;
-    const uint8_t *r =
-        record_at(s, s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES);
+    const uint8_t *r = sym_extent_record(&s->in, s->blocks_ref, number,
+                                         SYM_SOURCEMAP_BLOCK_BYTES);
     const uint8_t *data;
     size_t len;
 
@@ -190,7 +136,7 @@ block_at(const sym_sourcemap_t *s, uint32_t number, block_t *block)
         return false;
     }
 
-    data = rest_at(s, sym_get32(r + 8), &len);
+    data = sym_extent_rest(&s->in, sym_get32(r + 8), &len);
     return data != NULL && read_block(data, len, n, block);
 }
 
@@ -243,8 +189,8 @@ token_at(const block_t *block, uint32_t i)
 static bool
 block_begin(const sym_sourcemap_t *s, uint32_t number, uint64_t *begin)
 {
-    const uint8_t *r =
-        record_at(s, s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES);
+    const uint8_t *r = sym_extent_record(&s->in, s->blocks_ref, number,
+                                         SYM_SOURCEMAP_BLOCK_BYTES);
 
     if (r == NULL) {
         return false;
@@ -396,7 +342,7 @@ text_at(const sym_sourcemap_t *s, uint32_t ref, sym_str_t *text)
         return true;
     }
 
-    data = rest_at(s, ref, &len);
+    data = sym_extent_rest(&s->in, ref, &len);
     pos = data != NULL ? read_uleb(data, data + len, &n) : NULL;
 
     if (pos == NULL || n > SYM_SOURCEMAP_TEXT_MAX
@@ -414,10 +360,10 @@ sym_status_t
 sym_sourcemap_source(const sym_sourcemap_t *s, uint32_t number,
                      sym_sourcemap_source_t *source)
 {
-    const uint8_t *r =
-        number < s->n_sources
-            ? record_at(s, s->sources_ref, number, SYM_SOURCEMAP_SOURCE_BYTES)
-            : NULL;
+    const uint8_t *r = number < s->n_sources
+                           ? sym_extent_record(&s->in, s->sources_ref, number,
+                                               SYM_SOURCEMAP_SOURCE_BYTES)
+                           : NULL;
     uint32_t flags;
 
     if (r == NULL || !text_at(s, sym_get32(r), &source->name)) {
@@ -435,9 +381,10 @@ sym_sourcemap_source(const sym_sourcemap_t *s, uint32_t number,
 sym_status_t
 sym_sourcemap_name(const sym_sourcemap_t *s, uint32_t number, sym_str_t *name)
 {
-    const uint8_t *r = number < s->n_names ? record_at(s, s->names_ref, number,
-                                                       SYM_SOURCEMAP_NAME_BYTES)
-                                           : NULL;
+    const uint8_t *r = number < s->n_names
+                           ? sym_extent_record(&s->in, s->names_ref, number,
+                                               SYM_SOURCEMAP_NAME_BYTES)
+                           : NULL;
 
     return r != NULL && text_at(s, sym_get32(r), name) ? SYM_OK : SYM_DAMAGED;
 }
@@ -455,8 +402,8 @@ is_below(uint32_t number, uint32_t n)
 static bool
 check_block(const sym_sourcemap_t *s, uint32_t number, uint64_t *last)
 {
-    const uint8_t *r =
-        record_at(s, s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES);
+    const uint8_t *r = sym_extent_record(&s->in, s->blocks_ref, number,
+                                         SYM_SOURCEMAP_BLOCK_BYTES);
     block_t block;
 
     if (r == NULL || !block_at(s, number, &block)

@@ -13,15 +13,14 @@
 
 #include <stdbool.h>
 
+#include "artifacts/extent_reader.h"
 #include "artifacts/sourcemap/format.h"
 #include "base/str.h"
 
 /* Only the reader looks inside. */
 typedef struct {
-    sym_extent_get_pt get;
-    void *ctx;
-    sym_extent_view_t *extents; /* n_extents of them, or NULL */
-    uint32_t n_extents, n_blocks, n_tokens, n_sources, n_names;
+    sym_extent_reader_t in;
+    uint32_t n_blocks, n_tokens, n_sources, n_names;
     uint32_t blocks_ref, sources_ref, names_ref;
     bool has_scopes; /* the map itself names the functions of tokens */
 } sym_sourcemap_t;
