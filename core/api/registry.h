@@ -133,7 +133,7 @@ const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
 
-/* What follows the suffix in a path that the route takes. */
+/* The rest of a path after the route's suffix. */
 sym_str_t sym_api_rest(const sym_api_route_t *route,
                        const sym_api_location_t *location, sym_str_t path);
 

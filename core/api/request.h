@@ -93,7 +93,7 @@ typedef struct {
     bool is_fetched;       /* it was missing, and has been fetched */
     bool is_waited;        /* the driver waited for it: waited_s */
     double waited_s;
-    uint64_t fetched_bytes; /* of the fetched file, or 0 */
+    uint64_t fetched_bytes; /* size of the fetched file, or 0 */
 } sym_need_t;
 
 typedef struct {

@@ -1,8 +1,8 @@
 /*
- * account.h - bytes that work holds, and the most that it may hold.
+ * account.h - limits on the memory of requests.
  *
- * A worker has one account, and each of its requests has one within it.  What
- * is charged to a request counts for the worker, too.  The code that allocates
+ * A worker has one account, and each of its requests has one within it.  A
+ * charge to a request also counts for the worker.  The code that allocates
  * charges the bytes; the code that frees returns them.  Not shared between
  * threads.
  */

@@ -18,11 +18,13 @@
 #define SYM_ID_MAX 40 /* 32 digits and an age of up to 8 */
 
 /* A key's scope is the source that its record belongs to. */
-#define SYM_SCOPE_LOCAL "" /* what was loaded by hand; every location sees it */
+#define SYM_SCOPE_LOCAL                                                        \
+    ""                           /* modules loaded by hand; visible in every
+                              location */
 #define SYM_SCOPE_GIVEN "given:" /* scopes of sources of requests begin so */
 #define SYM_SCOPE_LINKS                                                        \
     "given:links-" /* scopes that begin so have texts of source links, alone */
-#define SYM_SCOPE_ALL "*" /* in questions only: whatever source it is of */
+#define SYM_SCOPE_ALL "*" /* in lookups only: any source */
 
 typedef struct {
     sym_str_t scope;   /* name of a source, or SYM_SCOPE_LOCAL */
@@ -65,8 +67,8 @@ size_t sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX]);
 #define SYM_UUID_DIGITS 32
 bool sym_debug_id_has_any_age(sym_str_t id);
 
-/* The key's debug id is nothing but how its longer code id reads: it compares
- * with no debug id. */
+/* True if the key's debug id is only the beginning of its longer code id: it
+ * equals no real debug id. */
 bool sym_module_key_is_cut(const sym_module_key_t *key);
 
 /*
@@ -76,8 +78,8 @@ bool sym_module_key_is_cut(const sym_module_key_t *key);
  */
 sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
 
-/* Same for a UUID as written by Apple, with dashes ignored; or of a debug id of
- * at least 32 digits. */
+/* Canonical form of a UUID as written by Apple (dashes are ignored), or of a
+ * debug id of at least 32 digits.  Returns the length; 0: invalid. */
 size_t sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX]);
 
 /* True if the store takes the name: 1 to SYM_NAME_MAX bytes, no NUL, no '/'. */

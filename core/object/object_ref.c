@@ -257,8 +257,9 @@ put_url(parts_t *p, sym_str_t url)
 }
 
 
-/* What decides where sources are asked, and what they are sent: the last
- * components of names. */
+/* Serializes the fields that decide which paths are requested from which
+ * sources.  Names are reduced to their last component, except the debug file's
+ * if ref->is_either. */
 static sym_str_t
 parts_of(const sym_object_ref_t *ref, parts_t *p)
 {

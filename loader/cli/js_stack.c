@@ -24,7 +24,7 @@ typedef struct {
     sym_str_t name;   /* data NULL: none */
     sym_str_t url;
     uint32_t line, column; /* from 1 */
-    sym_str_t after;       /* what follows the position, without ")" */
+    sym_str_t after;       /* the rest after the position, without ")" */
     bool is_at;
 } frame_t;
 

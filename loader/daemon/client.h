@@ -61,8 +61,9 @@ void client_flush(client_t *client);
    directions. */
 void client_refuse(client_t *client, sym_str_t text);
 
-/* Checks MORE for a lease of this size.  False: the client asks for no more
- * than it has, and could do so endlessly; it is marked as ended. */
+/* Checks MORE for a lease of this size.  False: the requested size is not
+ * larger than the current lease, so the client could repeat the request
+ * forever; it is marked as ended. */
 bool client_wants_more(client_t *client, const sym_rpc_message_t *m,
                        uint64_t lease);
 

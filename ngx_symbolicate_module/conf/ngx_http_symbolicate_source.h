@@ -73,8 +73,8 @@ typedef struct {
     unsigned                       is_denied:1; /* its type is not allowed */
     unsigned                       has_index:1; /* only listed files are
                                                  * requested */
-    ngx_http_symbolicate_index_t  *index;       /* of this worker; NULL: not
-                                                 * read yet */
+    ngx_http_symbolicate_index_t  *index;       /* this worker's index; NULL:
+                                                 * not read yet */
     ngx_http_symbolicate_metric_t *metric;
     ngx_str_t                      conf_file;   /* position in the
                                                    configuration */

@@ -34,7 +34,7 @@
 
 
 struct ngx_http_symbolicate_body_s {
-    ngx_chain_t  *in;             /* what is read next */
+    ngx_chain_t  *in;             /* part that is read next */
     off_t         done;           /* bytes of it that were read */
     u_char       *window;         /* for buffers in a file */
 

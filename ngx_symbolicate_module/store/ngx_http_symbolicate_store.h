@@ -46,7 +46,7 @@ struct ngx_http_symbolicate_store_s {
 };
 
 
-/* Makes those of the configuration, once it is read. */
+/* Creates the configured stores, after the configuration is read. */
 ngx_int_t ngx_http_symbolicate_stores_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 

@@ -7,7 +7,7 @@
 /* Text of all lines that an answer shows; frames that come later show none. */
 #define CONTEXT_MAX (32u << 20)
 
-/* What unpacking a block costs, in frames. */
+/* Cost of unpacking a block, in frames. */
 #define BLOCK_COST 64
 
 #define PATH_MAX_BYTES 4096

@@ -1,7 +1,7 @@
 /*
  * Reads a request in one pass, without a tree, an element of a list at a time.
- * What is refused, and with which status, follows Symbolicator: invalid JSON is
- * 400, JSON of another shape 422.
+ * Refusals and their status follow Symbolicator: invalid JSON is 400, JSON of
+ * another shape 422.
  */
 #include "api/jvm/jvm.h"
 

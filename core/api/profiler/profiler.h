@@ -19,7 +19,7 @@ typedef struct {
     sym_str_t file;  /* as v5 called it */
 
     /* of an answer */
-    uint32_t sources; /* the need for them */
+    uint32_t sources; /* index of the need for sources in base.needs */
     sym_sources_t reader;
     sym_sources_file_t text_file;
     uint32_t next_block;

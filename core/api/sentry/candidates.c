@@ -1,6 +1,6 @@
 /*
- * What each source had for a module (options.dif_candidates), from the attempts
- * in the records of its artifacts.  Texts are Symbolicator's.
+ * The candidates of a module at each source (options.dif_candidates), from the
+ * attempts in the records of its artifacts.  Texts are Symbolicator's.
  */
 #include "api/sentry/sentry.h"
 

@@ -148,7 +148,7 @@ typedef struct {
 typedef struct {
     sym_request_t base; /* first */
     sentry_request_t request;
-    sym_str_t scope; /* of the query, or "" */
+    sym_str_t scope; /* scope in the query, or "" */
     uint32_t next;   /* frame whose module is found next, while it is parsed */
     struct sentry_direct_s *direct;
     bool is_general; /* for the general reader only */

@@ -77,8 +77,8 @@ typedef sym_status_t (*sym_dwarf_split_open_pt)(
 typedef void (*sym_dwarf_split_close_pt)(void *ctx, sym_dwarf_split_t *split);
 
 /*
- * Sections that arrive while they are read.  All threads of the pool first call
- * work(), which may keep a thread while others read.
+ * Sections that can be read before they have arrived completely.  All threads
+ * of the pool first call work(), which may keep a thread while others read.
  */
 typedef struct {
     void (*work)(void *ctx);

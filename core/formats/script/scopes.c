@@ -14,7 +14,8 @@
    cut. */
 #define PART_MAX 1024
 
-/* What all names may cost, for each byte of the script: real names cost about 2. */
+/* Most steps for names, for each byte of the script: real names take about
+   2. */
 #define COST_OF_PART 16
 #define COST_PER_BYTE 8
 #define COST_FREE 65536

@@ -6,7 +6,7 @@
 
 #include "sources/paths/rules.h"
 
-/* What does not fit is not written, and remembered. */
+/* A part that does not fit is not written, and the failure is kept. */
 typedef struct {
     char *data;
     size_t len, size;
@@ -14,7 +14,7 @@ typedef struct {
     bool is_full;
 } sym_path_t;
 
-/* What becomes of the letters of a part, A to Z; a path's casing goes after it. */
+/* Casing of the letters of a part, A to Z, before the casing of the path. */
 typedef enum { SYM_CASE_AS_IS, SYM_CASE_LOWER, SYM_CASE_UPPER } sym_case_t;
 
 /* Bytes as they are. */

@@ -191,7 +191,7 @@ read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
 #define END 0xff
 #define ORDER_MAX (SYM_SOURCE_FILES + 1)
 
-/* What goes with the files of any native type. */
+/* Companions of files of any native type. */
 #define FURTHER                                                                \
     SYM_SOURCE_ELF_BUNDLE, SYM_SOURCE_NAMED_BUNDLE, SYM_SOURCE_UUIDMAP,        \
         SYM_SOURCE_BCSYMBOLMAP, SYM_SOURCE_IL2CPP, END

@@ -25,10 +25,10 @@ typedef enum {
 /* How the id is written in a path of the layout breakpad. */
 typedef enum {
     SYM_SOURCE_IDS_AS_IS, /* as the client sent it */
-    SYM_SOURCE_IDS_UPPER  /* the same in upper case: as symbols are uploaded */
+    SYM_SOURCE_IDS_UPPER  /* same in upper case, as in uploaded paths */
 } sym_source_ids_t;
 
-/* What becomes of the letters of a path, A to Z, in the end. */
+/* Casing of the letters of a path, A to Z. */
 typedef enum {
     SYM_SOURCE_CASING_DEFAULT, /* as the layout defines */
     SYM_SOURCE_CASING_LOWER,

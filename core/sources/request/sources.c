@@ -203,7 +203,7 @@ need_text(reader_t *r, const char *key, size_t max, sym_str_t *out)
 }
 
 
-/* What becomes a header of a request. */
+/* Reads a text that is sent as a header. */
 static bool
 read_secret(reader_t *r, const char *key, sym_str_t *out)
 {

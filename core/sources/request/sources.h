@@ -98,7 +98,7 @@ bool sym_request_source_type_find(sym_str_t word,
  * of these are equal, too; the first does not count for public ones. */
 typedef struct {
     sym_str_t scope;  /* of the request, "" if it has none */
-    sym_str_t policy; /* what its location allows, in any form */
+    sym_str_t policy; /* restrictions of its location, in any form */
 } sym_request_source_realm_t;
 
 /*
@@ -133,8 +133,8 @@ void sym_request_sources_wipe(const sym_request_sources_t *list);
 
 /* Where a file of a source lies. */
 typedef struct {
-    sym_url_t url;   /* what to ask; of a filesystem source empty */
-    sym_str_t file;  /* of a filesystem source: the path */
+    sym_url_t url;   /* to request; empty for a filesystem source */
+    sym_str_t file;  /* the path of a filesystem source */
     sym_str_t shown; /* for people: no secrets */
 } sym_request_source_place_t;
 

@@ -21,7 +21,7 @@ is_victim(const sym_module_key_t *asked, bool by_code_id, sym_str_t id,
     }
 
     if (sym_variant_is_in(key->id)) {
-        return true; /* whatever was wrong in the request */
+        return true; /* any variant */
     }
 
     if (record->state != SYM_MODULE_READY) {

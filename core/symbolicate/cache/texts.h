@@ -29,7 +29,7 @@ typedef struct {
     sym_text_slot_t *slots;
     uint32_t mask, n_free;
     char *bytes, *pos, *end;
-    bool is_full; /* a text had no room */
+    bool is_full; /* a text did not fit */
 } sym_texts_t;
 
 /* For the answers to n questions.  False: out of memory. */

@@ -41,9 +41,9 @@ is_same_place(const sym_sourcemap_token_t *a, const sym_sourcemap_token_t *b)
 
 
 /*
- * What the map calls an identifier; data NULL: nothing.  Some compilers name the
- * token one column before it, or that of the keyword `function`, if both have the
- * same place in the source.
+ * The map's name of an identifier; data NULL: none.  Some compilers name the
+ * token one column before it, or that of the keyword `function`, if both have
+ * the same place in the source.
  */
 static sym_status_t
 rename_identifier(const sym_sourcemap_t *map, sym_script_position_t at,

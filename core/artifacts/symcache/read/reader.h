@@ -127,7 +127,7 @@ typedef struct {
     uint32_t behind; /* distance of addr from the start of the piece */
     uint32_t node_base, root_ref, node_ref;
     uint32_t file;      /* number + 1, or SYM_FILE_NODES */
-    uint32_t line;      /* what is added to ... */
+    uint32_t line;      /* added to ... */
     uint32_t line_mask; /* ... the first line of the node, masked by this */
 } sym_probe_t;
 

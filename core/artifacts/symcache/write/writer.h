@@ -180,8 +180,8 @@ sym_status_t sym_writer_function(sym_writer_t *w, const sym_function_t *f);
  * empty afterwards; after a failure only sym_shard_free() may be called. */
 sym_status_t sym_writer_join(sym_writer_t *w, sym_shard_t *part);
 
-/* Adds a symbol without a size: it ends at the next symbol or function.  Of
- * equal addresses the first call wins. */
+/* Adds a symbol without a size: it ends at the next symbol or function.  The
+ * first call for an address wins. */
 sym_status_t sym_writer_public(sym_writer_t *w, uint32_t addr, uint32_t name);
 
 /* Adds a symbol that ends after `size` bytes, or earlier at the next symbol;
