@@ -27,7 +27,7 @@ typedef enum {
 #define DEBUG_ID_BYTES (1 + SYM_UUID_BYTES + 4)
 #define PARTS_MAX                                                              \
     (sizeof(VERSION) + (size_t) TAGS * 3 + 1 + DEBUG_ID_BYTES                  \
-     + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES + 2 * SYM_NAME_MAX                  \
+     + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES + (size_t) 2 * SYM_NAME_MAX         \
      + SYM_REF_SENT_MAX + SYM_REF_CHECKSUM_MAX + SYM_REF_URL_MAX               \
      + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX)
 

@@ -85,7 +85,11 @@ add(path_t *path, sym_str_t s, bool is_package)
     }
 
     for (size_t i = 0; i < s.len; i++) {
-        *path->p++ = is_package && s.data[i] == '.' ? '/' : s.data[i];
+        *path->p = s.data[i];
+        if (is_package && s.data[i] == '.') {
+            *path->p = '/';
+        }
+        path->p++;
     }
 }
 

@@ -331,9 +331,10 @@ order_parts(sym_map_t *map, sym_error_t *err)
 static sym_str_t
 skip_guard(sym_str_t text)
 {
+    static const char guards[] = { ')', ']', '}', '\'' };
     const char *end;
 
-    if (text.len == 0 || memchr(")]}'", text.data[0], 4) == NULL) {
+    if (text.len == 0 || memchr(guards, text.data[0], sizeof(guards)) == NULL) {
         return text;
     }
 

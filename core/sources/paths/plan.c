@@ -31,16 +31,13 @@ name_of(sym_str_t path)
 
 
 static char
-to_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
-}
-
-
-static char
 to_upper(char c)
 {
-    return c >= 'a' && c <= 'z' ? (char) (c - ('a' - 'A')) : c;
+    if (c >= 'a' && c <= 'z') {
+        return (char) (c - ('a' - 'A'));
+    }
+
+    return c;
 }
 
 
@@ -49,7 +46,10 @@ static sym_str_t
 named_id(sym_str_t id, size_t head, char out[SYM_SOURCE_ID_MAX + 1])
 {
     for (size_t i = 0; i < id.len; i++) {
-        out[i] = i < head ? to_upper(id.data[i]) : to_lower(id.data[i]);
+        out[i] = sym_lower(id.data[i]);
+        if (i < head) {
+            out[i] = to_upper(id.data[i]);
+        }
     }
 
     if (id.len == head) {

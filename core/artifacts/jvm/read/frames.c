@@ -650,7 +650,9 @@ put_class(text_t *t, sym_str_t name)
     put(t, name);
 
     for (char *p = start; t->rc == SYM_OK && p < t->pos; p++) {
-        *p = *p == '/' ? '.' : *p;
+        if (*p == '/') {
+            *p = '.';
+        }
     }
 
     if (t->rc == SYM_OK
