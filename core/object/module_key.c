@@ -1,5 +1,8 @@
 #include "object/module_key.h"
 
+#include "base/digits.h"
+#include "base/hex.h"
+
 #define GUID_DIGITS SYM_UUID_DIGITS
 #define PDB20_DIGITS 8
 #define AGE_DIGITS 8
@@ -9,31 +12,6 @@
 static const sym_str_t local_names[] = { { SYM_SCOPE_LOCAL, 0 } };
 
 const sym_scopes_t sym_scopes_local = { local_names, 1, 0 };
-
-/* Hexadecimal digits in upper case; 0: none.  A table, because each request has
- * some ids. */
-static const char upper_digits[256] = {
-    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
-    ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
-    ['A'] = 'A', ['B'] = 'B', ['C'] = 'C', ['D'] = 'D', ['E'] = 'E',
-    ['F'] = 'F', ['a'] = 'A', ['b'] = 'B', ['c'] = 'C', ['d'] = 'D',
-    ['e'] = 'E', ['f'] = 'F',
-};
-
-
-/* Writes n digits in upper case to out; false: not all are digits. */
-static bool
-copy_digits(const char *from, size_t n, char *out)
-{
-    bool is_fine = true;
-
-    for (size_t i = 0; i < n; i++) {
-        out[i] = upper_digits[(uint8_t) from[i]];
-        is_fine &= out[i] != '\0';
-    }
-
-    return is_fine;
-}
 
 
 size_t
@@ -51,7 +29,7 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
 
     len = id.len > head + AGE_DIGITS ? head + AGE_DIGITS : id.len;
     for (size_t i = len; i < id.len; i++) {
-        if (upper_digits[(uint8_t) id.data[i]] == '\0') {
+        if (sym_hex_digit(id.data[i]) < 0) {
             return 0;
         }
     }
@@ -60,8 +38,8 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
         /* leading zeros of the age are ignored */
     }
 
-    if (!copy_digits(id.data, head, out)
-        || !copy_digits(id.data + age, len - age, out + head))
+    if (!sym_digits_upper(id.data, head, out)
+        || !sym_digits_upper(id.data + age, len - age, out + head))
     {
         return 0;
     }

@@ -1,5 +1,6 @@
 #include "object/object_id.h"
 
+#include "base/digits.h"
 #include "base/hex.h"
 
 #define UUID_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
@@ -52,33 +53,6 @@ sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b)
 
 /* --- reading --- */
 
-/* The value of a digit and 16; 0: none.  Every request reads ids. */
-static const uint8_t digit_values[256] = {
-    ['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21,
-    ['6'] = 22, ['7'] = 23, ['8'] = 24, ['9'] = 25, ['a'] = 26, ['b'] = 27,
-    ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31, ['A'] = 26, ['B'] = 27,
-    ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
-};
-
-/* Reads n bytes of two digits each. */
-static bool
-read_bytes(const char *p, size_t n, uint8_t *out)
-{
-    const uint8_t *digits = (const uint8_t *) p;
-    unsigned all = 16;
-
-    for (size_t i = 0; i < n; i++) {
-        unsigned high = digit_values[digits[2 * i]];
-        unsigned low = digit_values[digits[2 * i + 1]];
-
-        all &= high & low;
-        out[i] = (uint8_t) (high << 4 | (low & 15));
-    }
-
-    return all != 0;
-}
-
-
 static bool
 read_age(sym_str_t s, uint32_t *age)
 {
@@ -110,14 +84,15 @@ read_uuid(sym_str_t s, sym_debug_id_t *id)
 
     id->form = SYM_DEBUG_ID_UUID;
     if (s.len <= PDB20_DIGITS || s.data[PDB20_DIGITS] != '-') {
-        return s.len >= UUID_DIGITS && read_bytes(s.data, SYM_UUID_BYTES, out)
+        return s.len >= UUID_DIGITS
+                       && sym_digits_read(s.data, SYM_UUID_BYTES, out)
                    ? UUID_DIGITS
                    : 0;
     }
 
     for (size_t i = 0; i < sizeof(at); i++) {
         if (s.len < UUID_DASHED || (i != 0 && s.data[at[i] - 1] != '-')
-            || !read_bytes(s.data + at[i], n[i], out))
+            || !sym_digits_read(s.data + at[i], n[i], out))
         {
             return 0;
         }
@@ -144,7 +119,7 @@ read_pdb20(sym_str_t s, bool has_dash, sym_debug_id_t *id)
 
     *id = (sym_debug_id_t){ .form = SYM_DEBUG_ID_PDB20 };
     return (s.len > head && (!has_dash || s.data[PDB20_DIGITS] == '-')
-            && read_bytes(s.data, PDB20_DIGITS / 2, id->signature)
+            && sym_digits_read(s.data, PDB20_DIGITS / 2, id->signature)
             && read_age(behind(s, head), &id->age))
            || none(id);
 }
@@ -265,18 +240,6 @@ sym_code_id_read_pe(sym_str_t s, sym_code_id_t *id)
 }
 
 
-static size_t
-write_bytes(const uint8_t *bytes, size_t n, const char *digits, char *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-
-    return 2 * n;
-}
-
-
 bool
 sym_code_id_read_debug_id(sym_str_t s, sym_code_id_t *id)
 {
@@ -292,8 +255,8 @@ sym_code_id_read_debug_id(sym_str_t s, sym_code_id_t *id)
     /* restores the order of the reversed bytes */
     sym_debug_id_of_build_id(debug_id.signature, SYM_UUID_BYTES, false,
                              &swapped);
-    id->len = (uint8_t) write_bytes(swapped.signature, SYM_UUID_BYTES, lower,
-                                    id->text);
+    id->len = (uint8_t) sym_digits_write_lower(swapped.signature,
+                                               SYM_UUID_BYTES, id->text);
     return true;
 }
 
@@ -340,21 +303,25 @@ write_age(uint32_t age, const char *digits, char *out)
 
 
 static size_t
-write_signature(const sym_debug_id_t *id, const char *digits, char *out)
+signature_bytes(const sym_debug_id_t *id)
 {
-    return id->form == SYM_DEBUG_ID_NONE
-               ? 0
-               : write_bytes(id->signature,
-                             id->form == SYM_DEBUG_ID_UUID ? SYM_UUID_BYTES
-                                                           : PDB20_DIGITS / 2,
-                             digits, out);
+    return id->form == SYM_DEBUG_ID_NONE   ? 0
+           : id->form == SYM_DEBUG_ID_UUID ? SYM_UUID_BYTES
+                                           : PDB20_DIGITS / 2;
+}
+
+
+static size_t
+write_signature(const sym_debug_id_t *id, char *out)
+{
+    return sym_digits_write_upper(id->signature, signature_bytes(id), out);
 }
 
 
 size_t
 sym_debug_id_write_breakpad(const sym_debug_id_t *id, char out[SYM_ID_TEXT_MAX])
 {
-    size_t n = write_signature(id, upper, out);
+    size_t n = write_signature(id, out);
 
     return n == 0 ? 0 : n + write_age(id->age, upper, out + n);
 }
@@ -364,7 +331,9 @@ size_t
 sym_debug_id_write_sentry(const sym_debug_id_t *id, char out[SYM_ID_TEXT_MAX])
 {
     char digits[UUID_DIGITS];
-    size_t len = write_signature(id, lower, digits), n = 0;
+    size_t len, n = 0;
+
+    len = sym_digits_write_lower(id->signature, signature_bytes(id), digits);
 
     for (size_t i = 0; i < len; i++) {
         if (i == 8 || i == 12 || i == 16 || i == 20) {
@@ -387,7 +356,7 @@ sym_debug_id_write_symstore(const sym_debug_id_t *id, sym_object_type_t type,
                             char out[SYM_ID_TEXT_MAX])
 {
     uint32_t age = type == SYM_OBJECT_PE_DOTNET ? UINT32_MAX : id->age;
-    size_t n = write_signature(id, upper, out);
+    size_t n = write_signature(id, out);
 
     return n == 0 ? 0 : n + write_age(age, lower, out + n);
 }
@@ -422,7 +391,7 @@ sym_debug_id_write_lldb(const sym_debug_id_t *id, char out[SYM_ID_TEXT_MAX])
         if (i != 0 && i <= 10 && i % 2 == 0) {
             out[n++] = '/';
         }
-        n += write_bytes(id->signature + i, 1, upper, out + n);
+        n += sym_digits_write_upper(id->signature + i, 1, out + n);
     }
 
     return n;

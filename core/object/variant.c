@@ -1,19 +1,11 @@
 #include "object/variant.h"
 
+#include "base/digits.h"
+
 #define MARK '~'
 
 /* All texts at URLs have it; their ids tell them apart. */
 #define LINK_NAME "source"
-
-
-static void
-write_digits(const uint8_t *bytes, size_t n, const char *digits, char *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-}
 
 
 /* A UUID and the age 0. */
@@ -26,7 +18,7 @@ write_link_id(const sym_object_ref_t *ref, char id[SYM_ID_MAX])
         return 0;
     }
 
-    write_digits(digest, sizeof(digest), "0123456789ABCDEF", id);
+    (void) sym_digits_write_upper(digest, sizeof(digest), id);
     id[2 * sizeof(digest)] = '0';
     return 2 * sizeof(digest) + 1;
 }
@@ -82,7 +74,7 @@ sym_variant_of(const sym_object_ref_t *object, char out[SYM_VARIANT_LEN])
     }
 
     out[0] = MARK;
-    write_digits(digest, sizeof(digest), "0123456789abcdef", out + 1);
+    (void) sym_digits_write_lower(digest, sizeof(digest), out + 1);
     return SYM_VARIANT_LEN;
 }
 

@@ -4,11 +4,13 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 #include "base/hash.h"
+#include "base/digits.h"
 #include "base/hex.h"
 #include "base/json_plain.h"
 #include "object/module_key.h"
 #include "tap.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 static void
@@ -269,6 +271,79 @@ test_prefixes(void)
     ok(sym_hex_prefix(SYM_STR("00000000000000000012g"), &v) == 20 && v == 18,
        "zeros before take no room");
     ok(sym_hex_prefix(SYM_STR(""), &v) == 0, "no digits");
+}
+
+
+/* Against ctype.h and strtoul(). */
+static bool
+are_digits_right(const char *text, size_t n)
+{
+    char upper[40], two[3] = { 0 };
+    uint8_t bytes[20];
+    bool want = true, is_upper = sym_digits_upper(text, n, upper);
+    bool is_read = n % 2 == 0 && sym_digits_read(text, n / 2, bytes);
+
+    for (size_t i = 0; i < n; i++) {
+        want = want && isxdigit((uint8_t) text[i]);
+    }
+
+    if (!want) {
+        return !is_upper && !is_read;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        is_upper = is_upper && upper[i] == toupper((uint8_t) text[i]);
+    }
+
+    for (size_t i = 0; is_read && i < n / 2; i++) {
+        memcpy(two, text + 2 * i, 2);
+        is_read = bytes[i] == strtoul(two, NULL, 16);
+    }
+
+    return is_upper && (n % 2 != 0 || is_read);
+}
+
+
+static void
+test_digits(void)
+{
+    const char digits[] = "c0FfEe9aA5b1D7d36284Bb0C0FfEe9aA5b1D7d3f";
+    unsigned n_wrong = 0, n_unlike = 0;
+    uint8_t bytes[256];
+    char lower[512], upper[512], want[4];
+
+    for (size_t len = 1; len <= 40; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte < 256; byte++) {
+                char text[40];
+
+                memcpy(text, digits, len);
+                text[at] = (char) byte;
+                n_wrong += !are_digits_right(text, len);
+            }
+        }
+    }
+
+    ok(n_wrong == 0, "any byte in a row of digits: %u wrong", n_wrong);
+
+    for (unsigned i = 0; i < 256; i++) {
+        bytes[i] = (uint8_t) i;
+    }
+
+    for (size_t n = 239; n <= 256; n++) {
+        size_t end = sym_digits_write_lower(bytes, n, lower);
+
+        n_unlike +=
+            end != 2 * n || sym_digits_write_upper(bytes, n, upper) != end;
+        for (unsigned i = 0; i < n; i++) {
+            (void) snprintf(want, sizeof(want), "%02x", i);
+            n_unlike += memcmp(lower + 2 * i, want, 2) != 0;
+            (void) snprintf(want, sizeof(want), "%02X", i);
+            n_unlike += memcmp(upper + 2 * i, want, 2) != 0;
+        }
+    }
+
+    ok(n_unlike == 0, "bytes as digits: %u unlike printf's", n_unlike);
 }
 
 
@@ -679,6 +754,7 @@ main(void)
     test_leb();
     test_numbers();
     test_prefixes();
+    test_digits();
     test_small_numbers();
     test_odd_bytes();
     test_utf8();
