@@ -18,6 +18,7 @@ size_t
 sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
 {
     size_t head, len, age;
+    bool is_fine;
 
     if (id.len >= GUID_DIGITS) {
         head = GUID_DIGITS;
@@ -38,9 +39,10 @@ sym_debug_id_canonical(sym_str_t id, char out[SYM_ID_MAX])
         /* leading zeros of the age are ignored */
     }
 
-    if (!sym_digits_upper(id.data, head, out)
-        || !sym_digits_upper(id.data + age, len - age, out + head))
-    {
+    is_fine = sym_digits_upper(id.data, age == head ? len : head, out)
+              && (age == head
+                  || sym_digits_upper(id.data + age, len - age, out + head));
+    if (!is_fine) {
         return 0;
     }
 

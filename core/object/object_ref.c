@@ -52,7 +52,9 @@ sym_object_ref_named(sym_object_ref_t *ref, sym_str_t name, sym_str_t id)
         return;
     }
 
-    if (!sym_str_eq(id, canonical)) {
+    if (sym_str_eq(id, canonical)) {
+        ref->canonical = id;
+    } else {
         ref->sent = id;
     }
 }
@@ -117,6 +119,7 @@ sym_object_ref_copy(sym_object_ref_t *to, const sym_object_ref_t *from,
     sym_str_t *texts[TEXTS];
 
     *to = *from;
+    to->canonical = SYM_STR("");
     list_texts(to, texts);
     for (unsigned i = 0; i < TEXTS; i++) {
         if (texts[i]->len != 0) {
@@ -166,10 +169,17 @@ sym_object_key(const sym_object_ref_t *ref, char id[SYM_ID_MAX],
                sym_module_key_t *key)
 {
     char text[SYM_ID_TEXT_MAX];
-    size_t len = sym_debug_id_write_breakpad(&ref->debug_id, text);
+    size_t len;
 
     *key = (sym_module_key_t){ .code_id = sym_str(ref->code_id.text,
                                                   ref->code_id.len) };
+    if (ref->canonical.len != 0) {
+        key->name = ref->debug_file;
+        key->id = ref->canonical;
+        return true;
+    }
+
+    len = sym_debug_id_write_breakpad(&ref->debug_id, text);
     if (len != 0) {
         memcpy(id, text, len); /* which is canonical */
     } else {

@@ -33,6 +33,8 @@ typedef struct {
                            in its paths */
     sym_str_t checksum; /* of the debug file's bytes, or "" */
     sym_str_t url, release, dist; /* of a text at a URL; nothing else is set */
+    sym_str_t canonical; /* with is_either: the id as sent, if it is written in
+                            the canonical form; "" in copies, which write it */
 } sym_object_ref_t;
 
 /* The ids of a file. */

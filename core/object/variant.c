@@ -27,8 +27,11 @@ write_link_id(const sym_object_ref_t *ref, char id[SYM_ID_MAX])
 static bool
 link_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 {
-    key->key.name = SYM_STR(LINK_NAME);
-    key->key.id = sym_str(key->id, write_link_id(ref, key->id));
+    key->key = (sym_module_key_t){
+        .scope = SYM_STR(""),
+        .name = SYM_STR(LINK_NAME),
+        .id = sym_str(key->id, write_link_id(ref, key->id)),
+    };
     key->sent = key->key.id;
     return key->key.id.len != 0;
 }
@@ -37,7 +40,6 @@ link_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 bool
 sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 {
-    key->key = (sym_module_key_t){ .scope = SYM_STR("") };
     key->asked = (sym_asked_t){ .spelling = SYM_STR("") };
 
     if (ref->url.len != 0) {

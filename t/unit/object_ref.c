@@ -127,14 +127,24 @@ test_mozilla(void)
 static void
 test_named(void)
 {
-    char text[SYM_ID_TEXT_MAX];
-    sym_object_ref_t ref;
+    char text[SYM_ID_TEXT_MAX], room[4];
+    const sym_str_t id = SYM_STR(UUID "0");
+    sym_object_ref_t ref, copy;
+    sym_ref_key_t key;
 
     sym_object_ref_named(&ref, SYM_STR("a.so"), SYM_STR(UUID_LOWER));
     ok(ref.code_id.len == 0, "a name and a debug id have no code id");
     is_str(sym_object_ref_sent(&ref, text), UUID_LOWER, "as sent");
-    sym_object_ref_named(&ref, SYM_STR("a.so"), SYM_STR(UUID "0"));
+    sym_object_ref_named(&ref, SYM_STR("a.so"), id);
     is_str(sym_object_ref_sent(&ref, text), UUID "0", "as sent, canonical");
+
+    ok(sym_ref_key(&ref, &key) && key.key.id.data == id.data,
+       "the key of a canonical id is a view of it");
+    is_str(key.key.name, "a.so", "... with its name");
+    sym_object_ref_copy(&copy, &ref, room);
+    ok(sym_ref_key(&copy, &key) && key.key.id.data == key.id,
+       "a copy's is written from its bytes");
+    is_str(key.key.id, UUID "0", "... the same text");
 }
 
 
