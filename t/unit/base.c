@@ -335,10 +335,10 @@ test_digits(void)
 
         n_unlike +=
             end != 2 * n || sym_digits_write_upper(bytes, n, upper) != end;
-        for (unsigned i = 0; i < n; i++) {
-            (void) snprintf(want, sizeof(want), "%02x", i);
+        for (size_t i = 0; i < n; i++) {
+            (void) snprintf(want, sizeof(want), "%02x", (unsigned) i);
             n_unlike += memcmp(lower + 2 * i, want, 2) != 0;
-            (void) snprintf(want, sizeof(want), "%02X", i);
+            (void) snprintf(want, sizeof(want), "%02X", (unsigned) i);
             n_unlike += memcmp(upper + 2 * i, want, 2) != 0;
         }
     }
