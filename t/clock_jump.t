@@ -14,8 +14,6 @@ use SymFetch;
 use SymLoader qw(write_file);
 use SymTest;
 
-plan(skip_all => 'a library of its own is preloaded') if SymTest::is_slow();
-
 my $t = SymFetch->new->conf(locations => <<'CONF');
         location /symbolicate {
             symbolicate;
