@@ -2,7 +2,7 @@
 
 # Source maps and scripts: `symloader load` keeps mappings, functions and texts as
 # artifacts of their own, and `lookup --kind=sourcemap` answers a line and a column.
-# What is expected of names is what Sentry's js-source-scopes gives.
+# Expected names are those of Sentry's js-source-scopes.
 
 use strict;
 use warnings;

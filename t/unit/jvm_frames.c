@@ -238,7 +238,7 @@ static void
 test_signatures(void)
 {
     static const struct {
-        const char *in, *parameters, *readable; /* NULL: it is none */
+        const char *in, *parameters, *readable; /* NULL: not a signature */
     } cases[] = {
         { "(I[La;[[J)Lb;", "int,com.example.Main[],long[][]",
           "(int, com.example.Main[], long[][]): com.example.UtilKt$Inner" },
@@ -273,7 +273,7 @@ test_signatures(void)
 }
 
 
-/* Whatever a byte is changed to, all calls end, and read only inside. */
+/* With any byte changed, all calls end, and read only inside. */
 static void
 test_damage(void)
 {

@@ -165,7 +165,7 @@ answer(sym_store_t *store, const char *scope, const sym_object_ref_t *ref,
 }
 
 
-/* The record of a path; outcome 0: there is none. */
+/* The record of a path; outcome 0: none. */
 __attribute__((unused)) static sym_path_record_t
 path_in(sym_store_t *store, const char *scope, const char *path,
         const char *checksum)
