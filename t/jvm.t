@@ -81,7 +81,7 @@ ok($got->{status} ne 'completed' || ($n > 200 && $n < 2_000_000),
 is(names(ask([1], frames(['x', 'a', 1]))), 'a.Main.run:10', '... and nginx goes on');
 
 for my $case (
-    ['no sources', '{}', 422], ['no JSON', '{"sources": [}', 400],
+    ['null', '{"sources": null}', 422], ['no JSON', '{"sources": [}', 400],
     ['a list', '[]', 422], ['twice', '{"sources": [], "sources": []}', 422],
     ['index', '{"sources":[],"stacktraces":[{"frames":[{"module":"a","function":"b","index":-1}]}]}', 422],
     ['lineno', '{"sources":[],"stacktraces":[{"frames":[{"module":"a","function":"b","index":1,"lineno":4294967296}]}]}', 422],

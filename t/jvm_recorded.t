@@ -84,6 +84,9 @@ my @names = map { m{([^/]+)\.request\.json(?:\.gz)?$} } glob("$root/jvm/cases/*"
 push @names, map { m{([^/]+)\.request\.json$} } glob("$own/cases/*");
 cmp_ok(@names, '>=', 42, 'recorded cases');
 
+# Without `sources` the location's own are asked (t/jvm_folder.t).
+@names = grep { $_ ne 'shape00' } @names;
+
 for my $round ('', ' again') {
     for my $name (@names) {
         my $want = $JSON->decode(file("$name.response.json"));

@@ -48,7 +48,8 @@ jvm_find_needs(jvm_t *j)
 {
     static const sym_object_ref_t nothing = { .is_either = false };
     jvm_module_t *modules = j->request.modules.items;
-    bool has_source = j->base.request_sources->n != 0;
+    bool has_source =
+        j->base.request_sources == NULL || j->base.request_sources->n != 0;
     uint32_t n = 0;
 
     j->base.needs = sym_arena_calloc(j->base.arena, j->request.modules.n,

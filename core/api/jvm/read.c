@@ -842,10 +842,6 @@ end_request(jvm_t *j)
     reader_t *r = j->reader;
 
     r->at = AT_END;
-    if ((r->seen & 1u << KEY_SOURCES) == 0) {
-        return refuse_absent(j, "", "sources");
-    }
-
     return sym_raw_space(r->p, r->end) == r->end ? SYM_OK : refuse_json(j);
 }
 
