@@ -180,10 +180,9 @@ async function askOnce(report, url, part, signal) {
 
 // --- Sentry's API ---
 
-// The answer's frames take the place of the report's: a frame that was asked may
-// be several, of which all but the last were inlined.
-export async function symbolicateSentry(report, url, { signal, onProgress = () => {} } = {}) {
-  let answer = await (await post(url, report.request, signal)).json();
+// The answer to a request, which may outlive its first client.
+export async function settled(url, request, { signal, onProgress = () => {} } = {}) {
+  let answer = await (await post(url, request, signal)).json();
   for (let turn = 0; answer.status === 'pending'; turn += 1) {
     if (turn === 600) {
       throw new Refused(200, 'The server is still at work after ten minutes.');
@@ -192,7 +191,13 @@ export async function symbolicateSentry(report, url, { signal, onProgress = () =
     await sleep(Math.min(Math.max(Number(answer.retry_after) || 1, 1), 10) * 1000, signal);
     answer = await (await get(new URL(`requests/${encodeURIComponent(answer.request_id)}?timeout=5`, url), signal)).json();
   }
-  takeSentry(report, answer);
+  return answer;
+}
+
+// The answer's frames take the place of the report's: a frame that was asked may
+// be several, of which all but the last were inlined.
+export async function symbolicateSentry(report, url, options = {}) {
+  takeSentry(report, await settled(url, report.request, options));
 }
 
 export function takeSentry(report, answer) {

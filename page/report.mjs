@@ -4,6 +4,7 @@ import { explain, modulesNamed, otherIds, symbolicate, symbolicateRest, symbolic
 import { amount, flameGraph } from './chart.mjs';
 import { $, copy, el, notice } from './draw.mjs';
 import { flameTree } from './flame.mjs';
+import { readJava, symbolicateJava } from './java.mjs';
 import { collect, pack, unpack } from './link.mjs';
 import { readProfile } from './profile.mjs';
 import { Unreadable, applyKnown, framesOf, hex, modulesOf, read, whyNot } from './read.mjs';
@@ -133,7 +134,7 @@ export function drawOthers(others) {
 // One line for the modules that lack symbols although their ids are known.
 function drawLacking(report) {
   const used = new Set(framesOf(report).map((f) => f.module));
-  const lacking = report.modules.filter((m, i) => used.has(i) && (m.found === false || m.isPending));
+  const lacking = report.modules.filter((m, i) => (used.has(i) || report.kind === 'java') && (m.found === false || m.isPending));
   return lacking.length === 0 ? null : notice(
     `${lacking.length === 1 ? 'One module has' : `${lacking.length} modules have`} no symbols${
       lacking.some((m) => m.isPending) ? ' yet' : ''}:`,
@@ -147,7 +148,7 @@ function drawModules(report) {
   framesOf(report).forEach((f) => used.set(f.module, (used.get(f.module) || 0) + 1));
 
   const rows = report.modules.map((module, i) => ({ module, n: used.get(i) || 0 }))
-    .filter((row) => row.n > 0 || report.kind === 'sentry').sort((a, b) => b.n - a.n);
+    .filter((row) => row.n > 0 || report.kind === 'sentry' || report.kind === 'java').sort((a, b) => b.n - a.n);
   if (rows.length === 0) {
     return null;
   }
@@ -348,7 +349,7 @@ async function runText(text, signal) {
   let report;
 
   try {
-    report = read(state.text, known.modules);
+    report = readJava(state.text, known.modules) || read(state.text, known.modules);
   } catch (error) {
     complain(error);
     return;
@@ -373,12 +374,12 @@ async function ask(report, signal, show) {
 
   let pending = [];
   try {
-    if (report.kind === 'sentry') {
+    if (report.kind === 'sentry' || report.kind === 'java') {
       if (!settings.sentry) {
-        throw new Error('This is a request of Sentry\'s API, and the page was not told where that is '
+        throw new Error('Sentry\'s API answers this, and the page was not told where that is '
           + '(symbolicate_page sentry=PATH).');
       }
-      await symbolicateSentry(report, settings.sentry, { signal, onProgress });
+      await (report.kind === 'java' ? symbolicateJava : symbolicateSentry)(report, settings.sentry, { signal, onProgress });
     } else {
       const trouble = settings.admin ? await lookUpIds(report, signal) : '';
       if (trouble) {

@@ -9,6 +9,7 @@ import { pack, unpack } from '../../page/link.mjs';
 import { History, points, readMetrics } from '../../page/figures.mjs';
 import { Unreadable, modulesOf, read, whyNot } from '../../page/read.mjs';
 import { takeSentry } from '../../page/ask.mjs';
+import { readJava, requestOf, takeJava } from '../../page/java.mjs';
 
 // Debian 12's node has these streams, as browsers have them, but not this format.
 try {
@@ -286,6 +287,56 @@ is(r.stacks.map((s, i) => frames(r, i).slice(0, 2)), [['handle_mm_fault',
 
 r = read(`${'a 0123456789abcdef 0x10'}\n${'a 0123456789ABCDEF 0x20'}`);
 is(r.modules.length, 1, 'an id in either case is one module');
+
+// --- Java and Android: Throwable.printStackTrace(), and logcat before it ---
+
+const MAPPING = '0c0ffee0-0000-5000-8000-000000000001';
+const JAVA = `E/AndroidRuntime( 1234): FATAL EXCEPTION: main
+E/AndroidRuntime( 1234): Process: org.example, PID: 1234
+E/AndroidRuntime( 1234): a.a.b: no: fuel
+E/AndroidRuntime( 1234): \tat a.a.c.a(SourceFile:12)
+E/AndroidRuntime( 1234): \tat java.base/java.lang.Thread.run(Thread.java:840)
+Caused by: a.a.d
+\tat app//a.a.e.<init>(Unknown Source)
+\tat a.a.e.b(Native Method)
+\t... 2 more
+`;
+r = readJava(JAVA, known(`mapping ${MAPPING}`));
+is(r.stacks.map((s) => s.title), ['E/AndroidRuntime( 1234): a.a.b: no: fuel', 'Caused by: a.a.d'], 'exceptions of Java');
+is(r.stacks.map((s, i) => frames(r, i)), [['a.a.c.a SourceFile 12', 'java.lang.Thread.run Thread.java 840'],
+  ['a.a.e.<init> Unknown Source', 'a.a.e.b Native Method']], '... and their frames');
+is(requestOf(r), {
+  modules: [{ uuid: MAPPING, type: 'proguard' }],
+  stacktraces: [
+    { exception: { type: 'b', module: 'a.a' }, frames: [{ module: 'a.a.c', function: 'a', index: 0, lineno: 12 },
+      { module: 'java.lang.Thread', function: 'run', index: 1, lineno: 840 }] },
+    { exception: { type: 'd', module: 'a.a' }, frames: [{ module: 'a.a.e', function: '<init>', index: 0 },
+      { module: 'a.a.e', function: 'b', index: 1 }] }],
+  exceptions: [{ type: 'b', module: 'a.a' }, { type: 'd', module: 'a.a' }],
+  options: { frame_order: 'callee_first', apply_source_context: false },
+}, '... asked by the mapping that the user names');
+takeJava(r, {
+  exceptions: [{ type: 'Tank', module: 'org.example' }, { type: 'd', module: 'a.a' }], errors: [],
+  stacktraces: [{ frames: [
+    { module: 'org.example.Pump', function: 'go', lineno: 7, filename: 'Pump.java', index: 0 },
+    { module: 'org.example.Rocket', function: 'start', lineno: 90, filename: 'Rocket.java', index: 0 },
+    { module: 'java.lang.Thread', function: 'run', lineno: 840, filename: 'Thread.java', index: 1 }] }, { frames: [] }],
+});
+is(r.stacks[0].title, 'E/AndroidRuntime( 1234): org.example.Tank: no: fuel', 'an exception under its name');
+is(r.stacks[0].frames[0].answer, {
+  name: 'org.example.Rocket.start', file: 'Rocket.java', line: 90,
+  inlines: [{ name: 'org.example.Pump.go', file: 'Pump.java', line: 7 }],
+}, '... a frame with an inlined call');
+is([r.stacks[0].frames[1].answer, r.modules[0].found], [null, true], '... one that the mapping does not rename');
+takeJava(r, { exceptions: [], stacktraces: [], errors: [{ uuid: MAPPING, type: 'missing' }] });
+is([r.modules[0].found, r.modules[0].status], [false, 'no source has it'], 'a mapping that is missing');
+is(readJava(JAVA, []).problems.map((p) => p.where), ['module list'], 'a mapping must be named');
+is(readJava('    at foo (app.js:1:2)\n    at app.js:1:2\n#0 0x1 in main\na.out(+0x12)'), null, 'other traces are not Java\'s');
+for (const text of [` at ${'a/'.repeat(5000)}`, ` at ${'a.'.repeat(5000)}`, 'a: '.repeat(5000), ' at a.b('.repeat(5000)]) {
+  const begun = performance.now();
+  readJava(`${text}\n`.repeat(50));
+  ok(performance.now() - begun < 2000, `hostile traces take little time: ${text.slice(0, 9)}`);
+}
 
 // --- what is not understood ---
 
