@@ -89,7 +89,10 @@ struct sym_store_s {
     uint64_t room_run;     /* of these, most pages in a row */
     uint64_t stuck_reader; /* a snapshot whose reader did not end in time */
     unsigned reader_wait_ms;
-    uint64_t next_id; /* not yet used by this writer; 0: it stored nothing
+    bool never_blocks;      /* the wait is in sym_store_can_write() */
+    int64_t waits_until_ms; /* for a reader, by the monotonic clock; 0: it does
+                               not */
+    uint64_t next_id;       /* not yet used by this writer; 0: it stored nothing
                          yet */
     struct sym_ingest_s *ingests;
     uint64_t quota;

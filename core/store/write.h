@@ -28,6 +28,8 @@ typedef struct {
     uint32_t gid;
     unsigned reader_wait_ms; /* maximum wait for a reader whose pages are
                                 needed; 0: two seconds */
+    bool never_blocks;       /* no write waits for a reader; the caller asks
+                                sym_store_can_write() before it writes */
 } sym_store_options_t;
 
 /*
@@ -74,6 +76,14 @@ sym_status_t sym_ingest_put(sym_ingest_t *ingest,
                             sym_error_t *err);
 sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
+
+/*
+ * For a store that never blocks: whether the beginning of a module, or an extent,
+ * can be written now.  False: it needs pages that a reader holds, who will
+ * probably give them back within reader_wait_ms; ask again in a few
+ * milliseconds.  Commits or evicts if the batch has no room.
+ */
+bool sym_store_can_write(sym_store_t *store);
 
 /* Replaces the attempts of a READY record.  SYM_NOT_FOUND: there is no such
  * record. */

@@ -19,7 +19,7 @@
 #include "daemon/daemon.h"
 #include "daemon/serve.h"
 
-/* This delays answers to clients, once for each stuck snapshot. */
+/* This delays conversions, once for each stuck snapshot. */
 #define READER_WAIT_MS 500
 
 /* Interval of the timer while a client waits. */
@@ -329,6 +329,10 @@ waiting_time(const serve_t *s, struct timespec *time)
         ms = TICK_MS;
     }
 
+    if (pool_is_held(s->conversions.pool) && (ms < 0 || ms > POOL_HELD_MS)) {
+        ms = POOL_HELD_MS;
+    }
+
     *time = (struct timespec){ ms / 1000, (long) (ms % 1000) * 1000000 };
     return ms < 0 ? NULL : time;
 }
@@ -507,7 +511,8 @@ serve_run(const options_t *options)
 {
     const sym_store_options_t how = { .quota = options->quota,
                                       .create = true,
-                                      .reader_wait_ms = READER_WAIT_MS };
+                                      .reader_wait_ms = READER_WAIT_MS,
+                                      .never_blocks = true };
     serve_t s = { .options = options, .listener = { .fd = -1 } };
     sym_error_t err = { 0 };
 

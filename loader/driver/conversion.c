@@ -304,6 +304,15 @@ on_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
+static bool
+can_write(void *ctx)
+{
+    const conversion_t *c = ctx;
+
+    return c->symcache != NULL || sym_store_can_write(c->all->store);
+}
+
+
 /* No memory to note it: at worst an earlier file wins. */
 static void
 note_order(conversion_t *c, const sym_module_key_t *key, sym_kind_t kind)
@@ -560,6 +569,7 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
 {
     const pool_events_t pool_events = { .module = on_module,
                                         .extent = on_extent,
+                                        .can_write = can_write,
                                         .done = on_done,
                                         .failed = on_failed,
                                         .note = on_note,

@@ -73,6 +73,7 @@ struct pool_s {
     converter_message_t message;
     bool is_last; /* no more jobs will come */
     unsigned archives_ahead;
+    bool is_held; /* an owner cannot write now */
 
     /* No converter is started ahead before this time: the last one failed. */
     int64_t prepare_at_ms;
@@ -312,6 +313,13 @@ pool_prepare(pool_t *pool, sym_error_t *err)
     }
 
     return true;
+}
+
+
+bool
+pool_is_held(const pool_t *pool)
+{
+    return pool->is_held;
 }
 
 
@@ -867,12 +875,27 @@ on_death(pool_t *pool, worker_t *w)
 }
 
 
+/* Leaves the messages of a job in its socket, until its owner can write. */
+static bool
+hold(pool_t *pool, const worker_t *w)
+{
+    if (w->is_busy && pool->events.can_write != NULL
+        && !pool->events.can_write(w->job))
+    {
+        pool->is_held = true;
+        return true;
+    }
+
+    return false;
+}
+
+
 static void
 drain(pool_t *pool, worker_t *w)
 {
     unsigned i;
 
-    for (i = 0; i < BURST && w->converter.pid != 0; i++) {
+    for (i = 0; i < BURST && w->converter.pid != 0 && !hold(pool, w); i++) {
         sym_error_t err = { 0 };
 
         switch (
@@ -919,7 +942,7 @@ stands_still(const pool_t *pool, worker_t *w, int64_t now)
 {
     off_t pos = lseek(w->input_fd, 0, SEEK_CUR);
 
-    if (w->is_asking || pos < 0 || pos != w->input_pos
+    if (w->is_asking || pool->is_held || pos < 0 || pos != w->input_pos
         || w->extents != w->input_extents || w->n_wants != w->input_wants)
     {
         w->input_pos = pos;
@@ -973,8 +996,11 @@ pool_poll(const pool_t *pool, struct pollfd *polls)
     for (i = 0; i < pool->n_workers; i++) {
         const worker_t *w = &pool->workers[i];
 
+        bool is_polled =
+            w->converter.pid != 0 && !(pool->is_held && w->is_busy);
+
         polls[i] = (struct pollfd){
-            .fd = w->converter.pid != 0 ? w->converter.fd : -1,
+            .fd = is_polled ? w->converter.fd : -1,
             .events = POLLIN,
         };
     }
@@ -985,11 +1011,15 @@ void
 pool_handle(pool_t *pool, const struct pollfd *polls)
 {
     int64_t now = now_ms();
+    bool was_held = pool->is_held;
     unsigned i;
 
+    pool->is_held = false;
     for (i = 0; i < pool->n_workers; i++) {
-        if (polls[i].revents != 0) {
-            drain(pool, &pool->workers[i]);
+        worker_t *w = &pool->workers[i];
+
+        if (polls[i].revents != 0 || (was_held && w->is_busy)) {
+            drain(pool, w);
         }
     }
 

@@ -73,6 +73,10 @@ typedef struct {
                          const pool_end_t *end, sym_error_t *err);
     void (*failed)(void *job, const sym_error_t *err, const pool_end_t *end);
 
+    /* Whether its next message can be handled now; false: the pool asks again
+     * after POOL_HELD_MS.  NULL: always. */
+    bool (*can_write)(void *job);
+
     /* A note about the file for its user; NULL: notes are dropped. */
     void (*note)(void *job, const char *text);
 
@@ -135,6 +139,11 @@ void pool_give(pool_t *pool, const void *job, int fd,
  * again at most once a second.
  */
 bool pool_prepare(pool_t *pool, sym_error_t *err);
+
+/* Whether a converter waits until its owner can write: pool_handle() must be
+ * called after POOL_HELD_MS. */
+#define POOL_HELD_MS 5
+bool pool_is_held(const pool_t *pool);
 
 /* Whether pool_handle() must be called about once a second even if no
  * descriptor is ready: a job runs, or a converter has to be started. */

@@ -1,7 +1,8 @@
 /*
  * A reader's snapshot keeps pages from reuse. A writer that needs them waits until
  * the reader has moved on, a limited time and once for each snapshot. Then
- * the module that needs them is refused, and no other.
+ * the module that needs them is refused, and no other.  A writer that must not
+ * block learns that it has to wait before it writes.
  */
 #include <sys/socket.h>
 #include <time.h>
@@ -94,20 +95,26 @@ put(sym_store_t *w, unsigned n)
 
 /* A store whose modules leave room for a module or two beside them. */
 static sym_store_t *
-full_store(void)
+full_store_of(sym_store_options_t options)
 {
-    const sym_store_options_t options = { .quota = 16 * MIB,
-                                          .create = true,
-                                          .reader_wait_ms = WAIT_MS };
     sym_store_t *w = NULL;
     unsigned n;
 
+    options.quota = 16 * MIB;
+    options.create = true;
     kit_folder();
     (void) sym_store_open_write(kit_path, &options, &w, &kit_err);
     for (n = 0; n < 20 && put(w, n); n++) {
     }
     is_u64(n, 20, "a store has been filled");
     return w;
+}
+
+
+static sym_store_t *
+full_store(void)
+{
+    return full_store_of((sym_store_options_t){ .reader_wait_ms = WAIT_MS });
 }
 
 
@@ -185,6 +192,84 @@ test_stuck(void)
     tell_reader();
     ok(put(w, n + 1), "when the reader has moved on, modules are stored");
     is_u64(kit_faults(w), 0, "verifies");
+
+    while (n < 80 && put(w, n + 1)) {
+        n++;
+    }
+    ok(n < 80, "it stays again");
+    stop_reader();
+    ok(put(w, n + 1), "when the reader has died, modules are stored");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+/* Puts modules until the store cannot be written to; gives their number. */
+static unsigned
+put_until_held(sym_store_t *w, unsigned n)
+{
+    unsigned first = n;
+
+    while (n < first + 40 && sym_store_can_write(w) && put(w, n)) {
+        n++;
+    }
+    return n - first;
+}
+
+
+/* How often a writer asks until it may write; it does not end before. */
+static unsigned
+ask(sym_store_t *w)
+{
+    unsigned n = 0;
+
+    while (!sym_store_can_write(w)) {
+        n++;
+    }
+    return n;
+}
+
+
+static void
+test_without_blocking(void)
+{
+    const unsigned day_ms = 86400000;
+    sym_store_t *w = full_store_of((sym_store_options_t){
+        .reader_wait_ms = day_ms, .never_blocks = true });
+
+    ok(sym_store_can_write(w), "without a reader it can be written to");
+
+    start_reader();
+    pauses = moves_at = 0;
+    ok(put_until_held(w, 20) < 40, "a reader holds pages: it is told to wait");
+    ok(!sym_store_can_write(w), "and again");
+    tell_reader();
+    ok(ask(w) < 2 && put(w, 60), "when the reader has moved on, it may write");
+
+    ok(put_until_held(w, 61) < 40, "told to wait again");
+    stop_reader();
+    ok(ask(w) < 2 && put(w, 101), "when the reader has died, it may write");
+    is_u64(pauses, 0, "no write waited");
+    is_u64(kit_faults(w), 0, "verifies");
+    sym_store_close(w);
+    kit_clean();
+}
+
+
+static void
+test_stuck_without_blocking(void)
+{
+    sym_store_t *w = full_store_of(
+        (sym_store_options_t){ .reader_wait_ms = 2, .never_blocks = true });
+
+    start_reader();
+    pauses = moves_at = 0;
+    ok(put_until_held(w, 20) < 40, "a reader holds pages: it is told to wait");
+    (void) ask(w);
+    ok(!put(w, 60), "the reader stays: the module is refused");
+    is_status(kit_err.status, SYM_FULL, &kit_err, "because the store is full");
+    is_u64(ask(w), 0, "it is not waited for again");
+    is_u64(pauses, 0, "no write waited");
     stop_reader();
     sym_store_close(w);
     kit_clean();
@@ -196,5 +281,7 @@ main(void)
 {
     test_moves_on();
     test_stuck();
+    test_without_blocking();
+    test_stuck_without_blocking();
     return done_testing();
 }

@@ -460,6 +460,7 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
     store->is_writer = true;
     store->reader_wait_ms =
         options->reader_wait_ms != 0 ? options->reader_wait_ms : READER_WAIT_MS;
+    store->never_blocks = options->never_blocks;
     sym_env_file(file, path, DATA_FILE);
 
     if (!options->create && access(file, F_OK) != 0) {

@@ -6,7 +6,8 @@
  * write that finds none loses the complete transaction, with the data of all
  * modules in it.  So the pages that LMDB can use are counted before a batch
  * begins.  If they are too few, the writer waits a moment for readers, whose
- * snapshots are short.
+ * snapshots are short.  A writer that must not block asks whether it has to wait
+ * (sym_store_can_write()) before it writes.
  */
 #include "store/write/writer.h"
 
@@ -179,6 +180,17 @@ may_move_on(const room_t *r)
 }
 
 
+/* Counts, and returns true if there is too little room and readers may give
+   more. */
+static bool
+must_wait(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
+          sym_error_t *err)
+{
+    return count_room(store, run, enough, r, err) == SYM_OK
+           && r->values * run < enough && may_move_on(r);
+}
+
+
 /* Waits until there is enough room, or waiting is useless. */
 static sym_status_t
 wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
@@ -187,9 +199,7 @@ wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
     const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
 
     for (unsigned i = 0; i < store->reader_wait_ms / PAUSE_MS; i++) {
-        if (count_room(store, run, enough, r, err) != SYM_OK
-            || r->values * run >= enough || !may_move_on(r))
-        {
+        if (!must_wait(store, run, enough, r, err)) {
             return err->status;
         }
 
@@ -242,18 +252,43 @@ without_reserve(const room_t *r, uint64_t reserve)
 }
 
 
+/* Pages that a full extent needs in a row. */
+static uint64_t
+full_run(void)
+{
+    return sym_value_pages(SYM_EXTENT_MAX + CRC_BYTES);
+}
+
+
+static uint64_t
+reserve_of(const sym_store_t *store)
+{
+    uint64_t bytes = store->budget.file_bytes >> RESERVE_SHIFT;
+
+    return (bytes < RESERVE_MAX ? bytes : RESERVE_MAX) / STORE_PAGE;
+}
+
+
+/* Pages for a batch that begins with values of so many pages. */
+static uint64_t
+enough_for(const sym_store_t *store, uint64_t pages)
+{
+    return store->budget.batch_bytes / STORE_PAGE + pages + reserve_of(store);
+}
+
+
 /* Measures the room for values of this many pages. */
 static sym_status_t
 measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
 {
-    uint64_t reserve = store->budget.file_bytes >> RESERVE_SHIFT, enough;
-    uint64_t run = sym_value_pages(SYM_EXTENT_MAX + CRC_BYTES);
+    uint64_t reserve = reserve_of(store), enough = enough_for(store, pages);
+    uint64_t run = full_run();
+    sym_status_t rc = store->never_blocks
+                          ? count_room(store, run, enough, r, err)
+                          : wait_for_readers(store, run, enough, r, err);
 
-    reserve = (reserve < RESERVE_MAX ? reserve : RESERVE_MAX) / STORE_PAGE;
-    enough = store->budget.batch_bytes / STORE_PAGE + pages + reserve;
-
-    if (wait_for_readers(store, run, enough, r, err) != SYM_OK) {
-        return err->status;
+    if (rc != SYM_OK) {
+        return rc;
     }
 
     /* a full extent may not fit, but this one may */
@@ -272,9 +307,19 @@ measure(sym_store_t *store, uint64_t pages, room_t *r, sym_error_t *err)
 sym_status_t
 sym_await_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
 {
+    unsigned dead;
     room_t r;
 
     while (measure(store, pages, &r, err) == SYM_OK && store->room < pages) {
+        /* the reader that did not end in time may have died since */
+        if (sym_store_reader_check(store, &dead, err) != SYM_OK) {
+            break;
+        }
+
+        if (dead > 0) {
+            continue;
+        }
+
         if (r.oldest < r.last || store->live_pages == 0) {
             return sym_fail(err, SYM_FULL,
                             "the store's map is full: readers hold the pages "
@@ -287,4 +332,51 @@ sym_await_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
     }
 
     return err->status;
+}
+
+
+static int64_t
+monotonic_ms(void)
+{
+    struct timespec ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+
+bool
+sym_store_can_write(sym_store_t *store)
+{
+    uint64_t run = full_run();
+    sym_error_t err = { 0 };
+    room_t r;
+
+    if (!store->never_blocks || (store->room >= run && store->room_run >= run))
+    {
+        return true;
+    }
+
+    /* a write returns the failure, if this fails */
+    if (sym_make_room(store, run, &err) != SYM_OK
+        || sym_batch_commit(store, &err) != SYM_OK
+        || !must_wait(store, run, enough_for(store, run), &r, &err))
+    {
+        store->waits_until_ms = 0;
+        return true;
+    }
+
+    if (store->waits_until_ms == 0) {
+        store->waits_until_ms = monotonic_ms() + store->reader_wait_ms;
+    }
+
+    if (monotonic_ms() < store->waits_until_ms) {
+        /* dead readers never move on */
+        (void) sym_store_reader_check(store, NULL, &err);
+        return false;
+    }
+
+    store->stuck_reader = r.oldest;
+    store->waits_until_ms = 0;
+    return true;
 }
