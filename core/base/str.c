@@ -104,6 +104,47 @@ sym_utf8_valid(sym_str_t s)
 }
 
 
+/* Whether a byte may follow the first one of a character (Unicode 15, table
+ * 3-7). */
+static bool
+may_be_second(uint8_t first, uint8_t second)
+{
+    switch (first) {
+    case 0xe0:
+        return second >= 0xa0 && second <= 0xbf;
+    case 0xed:
+        return second >= 0x80 && second <= 0x9f;
+    case 0xf0:
+        return second >= 0x90 && second <= 0xbf;
+    case 0xf4:
+        return second >= 0x80 && second <= 0x8f;
+    default:
+        return (second & 0xc0) == 0x80;
+    }
+}
+
+
+size_t
+sym_utf8_character(const uint8_t *s, size_t left, bool *is_valid)
+{
+    size_t len = s[0] < 0x80                   ? 1
+                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                               : 0;
+    size_t n = 1;
+
+    while (n < len && n < left
+           && (n == 1 ? may_be_second(s[0], s[1]) : (s[n] & 0xc0) == 0x80))
+    {
+        n++;
+    }
+
+    *is_valid = n == len;
+    return n;
+}
+
+
 bool
 sym_utf8_is_space(uint32_t c)
 {

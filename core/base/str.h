@@ -142,6 +142,13 @@ bool sym_utf8_valid(sym_str_t s);
  */
 uint32_t sym_utf8_next(sym_str_t s, size_t *pos);
 
+/*
+ * Bytes of the character at the start of s (left: not 0); if it is invalid, those
+ * that one U+FFFD replaces: the longest prefix of a character (Unicode 15, 3.9,
+ * "U+FFFD Substitution of Maximal Subparts").
+ */
+size_t sym_utf8_character(const uint8_t *s, size_t left, bool *is_valid);
+
 /* White_Space of Unicode. */
 bool sym_utf8_is_space(uint32_t c);
 

@@ -21,6 +21,7 @@ typedef enum {
     TAG_RELEASE,
     TAG_DIST,
     TAG_LONG_URL,
+    TAG_ROLE,
     TAGS
 } tag_t;
 
@@ -29,7 +30,7 @@ typedef enum {
     (sizeof(VERSION) + (size_t) TAGS * 3 + 1 + DEBUG_ID_BYTES                  \
      + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES + (size_t) 2 * SYM_NAME_MAX         \
      + SYM_REF_SENT_MAX + SYM_REF_CHECKSUM_MAX + SYM_REF_URL_MAX               \
-     + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX)
+     + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX + 12)
 
 typedef struct {
     char data[PARTS_MAX];
@@ -267,6 +268,24 @@ put_url(parts_t *p, sym_str_t url)
 }
 
 
+/* One that is only its URL needs none. */
+static void
+put_role(parts_t *p, const sym_object_ref_t *ref)
+{
+    const uint32_t numbers[] = { (uint32_t) ref->role, ref->member,
+                                 ref->since };
+    uint8_t bytes[sizeof(numbers)];
+
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (uint8_t) (numbers[i / 4] >> (24 - 8 * (i % 4)));
+    }
+
+    if (ref->role != SYM_TEXT_SOURCE || ref->member != 0 || ref->since != 0) {
+        put(p, TAG_ROLE, bytes, sizeof(bytes), sizeof(bytes));
+    }
+}
+
+
 /* Serializes the fields that decide which paths are requested from which
  * sources.  Names are reduced to their last component, except the debug file's
  * if ref->is_either. */
@@ -282,6 +301,7 @@ parts_of(const sym_object_ref_t *ref, parts_t *p)
         put_url(p, ref->url);
         put_text(p, TAG_RELEASE, ref->release, SYM_REF_RELEASE_MAX);
         put_text(p, TAG_DIST, ref->dist, SYM_REF_DIST_MAX);
+        put_role(p, ref);
         return sym_str(p->data, p->len);
     }
 

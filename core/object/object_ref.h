@@ -17,6 +17,16 @@
 #define SYM_REF_DIST_MAX 64
 #define SYM_FILE_ID_BYTES 16
 
+/* The kind of the bytes at a URL, which do not say it themselves. */
+typedef enum {
+    SYM_TEXT_SOURCE, /* source code */
+    SYM_TEXT_LIST,   /* JSON, kept as it is */
+    SYM_TEXT_BUNDLE, /* of scripts, source maps and sources */
+    SYM_TEXT_SCRIPT, /* generated JavaScript */
+    SYM_TEXT_SOURCEMAP,
+    SYM_TEXT_ROLES
+} sym_text_role_t;
+
 typedef struct {
     sym_object_type_t type;
     bool is_either; /* the client has one field for an id, of either kind, and
@@ -32,7 +42,13 @@ typedef struct {
                            in the canonical form; the layout `breakpad` has it
                            in its paths */
     sym_str_t checksum; /* of the debug file's bytes, or "" */
-    sym_str_t url, release, dist; /* of a text at a URL; nothing else is set */
+    sym_str_t url, release, dist; /* of a text at a URL; besides these, only the
+                                     next three are set */
+    sym_text_role_t role;         /* of that text */
+    uint32_t member;     /* 1 + the number of a file in the bundle at the URL;
+                             0: the text is all that is there */
+    uint32_t since;      /* texts that may change: of another time is another
+                             text */
     sym_str_t canonical; /* with is_either: the id as sent, if it is written in
                             the canonical form; "" in copies, which write it */
 } sym_object_ref_t;

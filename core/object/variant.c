@@ -4,8 +4,25 @@
 
 #define MARK '~'
 
-/* All texts at URLs have it; their ids tell them apart. */
-#define LINK_NAME "source"
+/* Texts at URLs have these names; their ids tell them apart. */
+static const char *const role_names[SYM_TEXT_ROLES] = {
+    [SYM_TEXT_SOURCE] = "source",       [SYM_TEXT_LIST] = "list",
+    [SYM_TEXT_BUNDLE] = "bundle",       [SYM_TEXT_SCRIPT] = "script",
+    [SYM_TEXT_SOURCEMAP] = "sourcemap",
+};
+
+
+sym_text_role_t
+sym_text_role(sym_str_t name)
+{
+    for (unsigned i = 0; i < SYM_TEXT_ROLES; i++) {
+        if (sym_str_eq(name, sym_cstr(role_names[i]))) {
+            return (sym_text_role_t) i;
+        }
+    }
+
+    return SYM_TEXT_SOURCE;
+}
 
 
 /* A UUID and the age 0. */
@@ -29,7 +46,7 @@ link_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 {
     key->key = (sym_module_key_t){
         .scope = SYM_STR(""),
-        .name = SYM_STR(LINK_NAME),
+        .name = sym_cstr(role_names[ref->role]),
         .id = sym_str(key->id, write_link_id(ref, key->id)),
     };
     key->sent = key->key.id;

@@ -32,6 +32,9 @@ typedef struct {
  * "". */
 bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
 
+/* The role of the text at a URL whose key has the name. */
+sym_text_role_t sym_text_role(sym_str_t name);
+
 /* '~', which no id begins with, and 32 hexadecimal digits.  Nobody can make two
  * objects that have the same. */
 #define SYM_VARIANT_LEN 33

@@ -20,50 +20,6 @@
 
 /* --- characters --- */
 
-/* Whether a byte may follow the first one of a character (Unicode 15, table
- * 3-7). */
-static bool
-may_be_second(uint8_t first, uint8_t second)
-{
-    switch (first) {
-    case 0xe0:
-        return second >= 0xa0 && second <= 0xbf;
-    case 0xed:
-        return second >= 0x80 && second <= 0x9f;
-    case 0xf0:
-        return second >= 0x90 && second <= 0xbf;
-    case 0xf4:
-        return second >= 0x80 && second <= 0x8f;
-    default:
-        return (second & 0xc0) == 0x80;
-    }
-}
-
-
-/* Bytes of the character at the start of s; if it is invalid, those that one
- * U+FFFD replaces: the longest prefix of a character (Unicode 15, 3.9, "U+FFFD
- * Substitution of Maximal Subparts"). */
-static size_t
-character(const uint8_t *s, size_t left, bool *is_valid)
-{
-    size_t len = s[0] < 0x80                   ? 1
-                 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                               : 0;
-    size_t n = 1;
-
-    while (n < len && n < left
-           && (n == 1 ? may_be_second(s[0], s[1]) : (s[n] & 0xc0) == 0x80))
-    {
-        n++;
-    }
-
-    *is_valid = n == len;
-    return n;
-}
-
-
 /* Writes valid UTF-8, up to three times as long. */
 static size_t
 replace_invalid(sym_str_t in, char *out)
@@ -73,7 +29,7 @@ replace_invalid(sym_str_t in, char *out)
 
     for (size_t i = 0; i < in.len;) {
         bool is_valid;
-        size_t n = character(s + i, in.len - i, &is_valid);
+        size_t n = sym_utf8_character(s + i, in.len - i, &is_valid);
         sym_str_t c = is_valid ? sym_str(in.data + i, n) : SYM_STR(REPLACEMENT);
 
         memcpy(out + len, c.data, c.len);

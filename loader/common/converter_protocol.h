@@ -85,8 +85,8 @@ typedef struct {
     uint32_t id_len, arch_len;
     uint32_t is_arch_wish; /* if none matches, the first one; a single module is
                          never refused */
-    uint32_t is_text;      /* treat the file as a source file, whatever it looks
-                         like */
+    uint32_t text;         /* 1 + a sym_text_role_t that the file has, whatever
+                              it looks like; 0: it is a file of a module */
 
     /* repeats a job whose converter the demangler of Swift ended: without the
      * demangler, and without the finished artifacts */

@@ -13,6 +13,7 @@
 #include "base/hex.h"
 #include "formats/formats.h"
 #include "formats/sourcebundle/text.h"
+#include "object/object_ref.h"
 #include "converter/heap.h"
 #include "converter/thread_pool.h"
 #include "unpack/input.h"
@@ -151,6 +152,10 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     rc = check_arch(job, info.arch, err);
     if (rc == SYM_OK && output->kind == SYM_KIND_SYMCACHE) {
         swift_show(job->swift, output->writer, &n_mangled);
+    }
+
+    if (job->order->text != 0) {
+        info.debug_id = wanted_id(job); /* whatever the text names */
     }
 
     if (sym_format_of(job->format)->is_nameless && info.debug_file.len == 0) {
@@ -331,13 +336,76 @@ next_piece(void *ctx, sym_str_t *data, sym_error_t *err)
 }
 
 
+/* The format of a text at a URL. */
+static sym_conversion_format_t
+format_of_text(const job_t *job)
+{
+    switch ((sym_text_role_t) (job->order->text - 1)) {
+    case SYM_TEXT_SCRIPT:
+        return SYM_CONVERSION_script;
+    case SYM_TEXT_SOURCEMAP:
+        return SYM_CONVERSION_sourcemap;
+    default:
+        return SYM_CONVERSION_sourcebundle;
+    }
+}
+
+
+/* Symbolicator says the same of texts that are not UTF-8. */
+static sym_status_t
+check_text(job_t *job, sym_str_t text, sym_error_t *err)
+{
+    const uint8_t *p = (const uint8_t *) text.data;
+    bool is_valid = true;
+    size_t at = 0, len = 0;
+
+    if (sym_utf8_valid(text)) {
+        return SYM_OK;
+    }
+
+    while (is_valid) {
+        at += len;
+        len = sym_utf8_character(p + at, text.len - at, &is_valid);
+    }
+
+    if (at + len == text.len && p[at] >= 0xc2 && p[at] < 0xf5) {
+        (void) snprintf(job->reason, sizeof(job->reason),
+                        "incomplete utf-8 byte sequence from index %zu", at);
+    } else {
+        (void) snprintf(job->reason, sizeof(job->reason),
+                        "invalid utf-8 sequence of %zu bytes from index %zu",
+                        len, at);
+    }
+
+    return sym_fail(err, SYM_MALFORMED, job->reason);
+}
+
+
+static sym_status_t
+convert_text(job_t *job, const sym_format_file_t *f, sym_error_t *err)
+{
+    switch ((sym_text_role_t) (job->order->text - 1)) {
+    case SYM_TEXT_LIST:
+        return sym_source_text_convert(f, err);
+    case SYM_TEXT_BUNDLE:
+        return sym_artifact_bundle_convert(f, err);
+    case SYM_TEXT_SOURCE:
+        return sym_source_text_convert(f, err);
+    default:
+        return check_text(job, f->data, err) != SYM_OK
+                   ? err->status
+                   : sym_format_of(job->format)->convert(f, 0, err);
+    }
+}
+
+
 /* One object; false: the loader is gone. */
 static bool
 convert_object(job_t *job, const sym_format_file_t *f, size_t which)
 {
     sym_error_t err = { 0 };
-    sym_status_t rc = job->order->is_text
-                          ? sym_source_text_convert(f, wanted_id(job), &err)
+    sym_status_t rc = job->order->text != 0
+                          ? convert_text(job, f, &err)
                           : sym_format_of(job->format)->convert(f, which, &err);
 
     return rc == SYM_OK || send_failure(job, &err);
@@ -390,8 +458,8 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 #endif
 
     job->format =
-        job->order->is_text
-            ? SYM_CONVERSION_sourcebundle
+        job->order->text != 0
+            ? format_of_text(job)
             : sym_format_find((const uint8_t *) first.data, first.len);
 
     if (job->format == SYM_CONVERSION_UNKNOWN) {

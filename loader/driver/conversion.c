@@ -656,9 +656,11 @@ conversions_start(conversions_t *all)
             .id = c->has_key ? c->upload.key.id : SYM_STR(""),
             .arch = c->arch,
             .is_arch_wish = c->is_arch_wish,
-            .is_text = c->has_key
-                       && sym_str_starts(c->upload.key.scope,
-                                         SYM_STR(SYM_SCOPE_LINKS)),
+            .text = c->has_key
+                            && sym_str_starts(c->upload.key.scope,
+                                              SYM_STR(SYM_SCOPE_LINKS))
+                        ? 1 + (unsigned) sym_text_role(c->upload.key.name)
+                        : 0,
         };
         sym_error_t err = { 0 };
 

@@ -44,7 +44,8 @@ read_signature(jvm_t *j, const jvm_frame_t *frame, sym_jvm_signature_t *s)
 static jvm_result_t *
 add_result(jvm_t *j, uint32_t number)
 {
-    jvm_result_t *result = jvm_add(j->base.arena, &j->results, sizeof(*result));
+    jvm_result_t *result =
+        sym_list_add(j->base.arena, &j->results, sizeof(*result));
 
     if (result != NULL) {
         result->frame = number;
@@ -230,10 +231,11 @@ static void
 write_in_app(const jvm_t *j, const jvm_frame_t *f, const jvm_result_t *result,
              sym_out_t *out)
 {
-    if (f->in_app == JVM_TRUE
-        || (f->in_app == JVM_ABSENT && is_in_app(j, result))) {
+    if (f->in_app == SYM_FIELD_TRUE
+        || (f->in_app == SYM_FIELD_ABSENT && is_in_app(j, result)))
+    {
         sym_out_raw(out, SYM_STR(", \"in_app\": true"));
-    } else if (f->in_app == JVM_FALSE) {
+    } else if (f->in_app == SYM_FIELD_FALSE) {
         sym_out_raw(out, SYM_STR(", \"in_app\": false"));
     }
 }
@@ -322,7 +324,8 @@ jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,
     write_number(out, ", \"index\": ", f->index.value);
     write_signature(j, f, out);
 
-    if (result->is_mapped ? m->is_synthesized : f->is_synthesized == JVM_TRUE) {
+    if (result->is_mapped ? m->is_synthesized
+                          : f->is_synthesized == SYM_FIELD_TRUE) {
         sym_out_raw(out, SYM_STR(", \"method_synthesized\": true"));
     }
 

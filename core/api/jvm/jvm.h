@@ -14,7 +14,7 @@
 #ifndef SYM_API_JVM_JVM_H
 #define SYM_API_JVM_JVM_H
 
-#include "api/request.h"
+#include "api/fields.h"
 #include "artifacts/jvm/read/frames.h"
 #include "base/sort.h"
 #include "object/object_ref.h"
@@ -24,11 +24,6 @@ extern const sym_request_ops_t jvm_ops;
 
 /* --- the request: private to this API --- */
 
-typedef struct {
-    bool is_set;
-    uint64_t value;
-} jvm_number_t;
-
 /* Optional texts have data NULL if they are absent.  `json`: as it was sent, with
  * quotes or brackets. */
 typedef struct {
@@ -37,12 +32,10 @@ typedef struct {
     sym_str_t filename_json, abs_path_json, signature_json;
     sym_str_t platform_json, context_line_json;
     sym_str_t pre_context_json, post_context_json;
-    jvm_number_t index, lineno;
-    uint8_t in_app; /* jvm_bool_t */
+    sym_field_number_t index, lineno;
+    uint8_t in_app; /* sym_field_bool_t */
     uint8_t is_synthesized;
 } jvm_frame_t;
-
-typedef enum { JVM_ABSENT, JVM_FALSE, JVM_TRUE } jvm_bool_t;
 
 typedef struct {
     sym_str_t type, module; /* type.data NULL: no exception */
@@ -61,17 +54,12 @@ typedef struct {
     uint32_t need;
 } jvm_module_t;
 
-typedef struct {
-    void *items;
-    uint32_t n, max;
-} jvm_list_t;
-
 #define JVM_FRAMES 1024u /* of a block */
 
 typedef struct {
     jvm_frame_t **blocks;
     uint32_t n_blocks, max_blocks, n_frames;
-    jvm_list_t stacks, exceptions, modules, classes;
+    sym_list_t stacks, exceptions, modules, classes;
     sym_str_t release_package; /* data NULL: absent */
     bool has_context;          /* options.apply_source_context */
     bool is_callee_first;      /* options.frame_order */
@@ -109,7 +97,7 @@ typedef struct {
     bool can_rewrite;
     sym_str_t thrown;
     uint32_t frame; /* next of the stack */
-    jvm_list_t results;
+    sym_list_t results;
     uint32_t result;        /* next to be written */
     sym_sort_item_t *order; /* of classes, by hash */
 } jvm_t;
@@ -120,9 +108,6 @@ jvm_frame(const jvm_request_t *q, uint32_t n)
     return &q->blocks[n / JVM_FRAMES][n % JVM_FRAMES];
 }
 
-
-/* Room for another item, zeroed; NULL: out of memory. */
-void *jvm_add(sym_arena_t *arena, jvm_list_t *list, size_t size);
 
 /* --- read.c --- */
 

@@ -15,7 +15,7 @@
 #include "base/str.h"
 
 /* Increases with every change that an older reader would misread. */
-#define SYM_SCRIPT_VERSION 1
+#define SYM_SCRIPT_VERSION 2
 
 #define SYM_SCRIPT_MAGIC 0x464d5953u /* "SYMF" */
 
@@ -32,6 +32,7 @@
 /* Flags of the header. */
 #define SYM_SCRIPT_UNPARSED 1 /* its functions could not be read */
 #define SYM_SCRIPT_HAS_ID 2   /* it names its debug id */
+#define SYM_SCRIPT_HAS_MAP 4  /* its source map is inside */
 
 /* Limits that reader and writer share. */
 #define SYM_SCRIPT_NAME_MAX 16384 /* bytes of a function's name */

@@ -229,14 +229,18 @@ finish_script(void *writer, const sym_module_info_t *info,
     script_t *s = writer;
     bounds_t b = { .script = s, .err = err };
     uint32_t flags = (s->is_unparsed ? SYM_SCRIPT_UNPARSED : 0u)
-                     | (s->has_id ? SYM_SCRIPT_HAS_ID : 0u);
+                     | (s->has_map ? SYM_SCRIPT_HAS_MAP : 0u);
+    sym_debug_id_t id;
+    bool has_id =
+        s->has_id && sym_debug_id_read_breakpad(sym_str(s->id, s->id_len), &id);
 
     (void) info;
     b.w = sym_script_writer_create(put, ctx, err);
 
     if (b.w != NULL && add_functions(&b) == SYM_OK) {
-        (void) sym_script_finish(
-            b.w, s->has_map ? sym_str(NULL, 0) : s->reference, flags, stats);
+        (void) sym_script_finish(b.w,
+                                 s->has_map ? sym_str(NULL, 0) : s->reference,
+                                 has_id ? &id : NULL, flags, stats);
     }
 
     sym_script_writer_free(b.w);

@@ -5,12 +5,14 @@
  * type of each file (symbolic, "sourcebundle"; docs/formats/sources.md).  Files
  * of type `source` go into an artifact of kind `sources`, by path and by URL.
  * Others are for JavaScript (minified sources, source maps, RAM bundles): they
- * are counted and left out.
+ * are counted and left out, unless the file was fetched as a bundle of these
+ * (text.h).
  */
 #include <stdlib.h>
 
+#include "artifacts/sources/bundle_name.h"
 #include "artifacts/sources/write/writer.h"
-#include "formats/format.h"
+#include "formats/sourcebundle/text.h"
 #include "formats/packed/inflate.h"
 #include "formats/sourcebundle/zip.h"
 #include "json/load.h"
@@ -35,6 +37,7 @@ typedef struct {
     uint64_t unpacked;        /* bytes so far, of all files */
     char *text;               /* of the current file */
     size_t text_cap;
+    bool is_of_artifacts; /* of JavaScript */
 } bundle_t;
 
 
@@ -151,7 +154,84 @@ described(const bundle_t *b, sym_str_t name)
 }
 
 
+/* The value of a header, whose name is in any case; "": none. */
+static sym_str_t
+header_of(json_t *file, const char *name)
+{
+    json_t *value;
+    const char *key;
+
+    json_object_foreach(json_object_get(file, "headers"), key, value)
+    {
+        if (strcasecmp(key, name) == 0 && json_is_string(value)) {
+            return sym_str(json_string_value(value), json_string_length(value));
+        }
+    }
+
+    return SYM_STR("");
+}
+
+
 /* --- the artifact --- */
+
+/* Where the map of a script is, according to its headers. */
+static sym_status_t
+add_reference(sym_sources_writer_t *w, sym_str_t name, sym_str_t reference,
+              sym_error_t *err)
+{
+    char text[SYM_SOURCES_PATH_MAX];
+
+    if (name.len == 0 || reference.len == 0) {
+        return SYM_OK;
+    }
+
+    text[0] = SYM_BUNDLE_REFERENCE;
+    memcpy(text + 1, name.data, name.len);
+    return sym_sources_add(w, sym_str(text, name.len + 1), SYM_STR(""),
+                           reference, err);
+}
+
+
+static sym_status_t
+add_artifact(bundle_t *b, sym_sources_writer_t *w, const sym_zip_entry_t *entry,
+             sym_error_t *err)
+{
+    json_t *file = described(b, entry->name);
+    char text[SYM_BUNDLE_NAME_MAX];
+    sym_str_t url, name = SYM_STR(""), reference;
+    sym_debug_id_t id;
+
+    if (file == NULL) {
+        return SYM_OK;
+    }
+
+    url = text_of(file, "url");
+    reference = header_of(file, "sourcemap");
+    reference = reference.len != 0 ? reference : header_of(file, "x-sourcemap");
+
+    if (sym_debug_id_read_sentry(header_of(file, "debug-id"), &id)) {
+        name = sym_bundle_name(text_of(file, "type"), &id, text);
+    }
+
+    if (name.len + url.len == 0 || url.len >= SYM_SOURCES_PATH_MAX) {
+        sym_sources_leave_out(w);
+        return SYM_OK;
+    }
+
+    if (unpack(b, entry, err) != SYM_OK
+        || sym_sources_add(w, name, url, sym_str(b->text, (size_t) entry->size),
+                           err)
+               != SYM_OK)
+    {
+        return err->status;
+    }
+
+    return add_reference(w, name, reference, err) != SYM_OK
+                   || add_reference(w, url, reference, err) != SYM_OK
+               ? err->status
+               : SYM_OK;
+}
+
 
 static sym_status_t
 add_file(bundle_t *b, sym_sources_writer_t *w, const sym_zip_entry_t *entry,
@@ -188,7 +268,8 @@ add_files(bundle_t *b, sym_sources_writer_t *w, sym_error_t *err)
     sym_status_t rc = sym_zip_next(&b->zip, &entry, err);
 
     while (rc == SYM_OK) {
-        rc = add_file(b, w, &entry, err);
+        rc = b->is_of_artifacts ? add_artifact(b, w, &entry, err)
+                                : add_file(b, w, &entry, err);
         rc = rc != SYM_OK ? rc : sym_zip_next(&b->zip, &entry, err);
     }
 
@@ -272,16 +353,35 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 
 
 static sym_status_t
+convert_bundle(bundle_t *b, sym_error_t *err)
+{
+    sym_json_t json = { 0 };
+    sym_status_t rc = read_bundle(b, &json, err);
+
+    sym_json_drop(&json);
+    free(b->text);
+    return rc;
+}
+
+
+static sym_status_t
 convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     bundle_t b = { .file = f };
-    sym_json_t json = { 0 };
-    sym_status_t rc = read_bundle(&b, &json, err);
 
     (void) which; /* there is only one */
-    sym_json_drop(&json);
-    free(b.text);
-    return rc;
+    return convert_bundle(&b, err);
+}
+
+
+sym_status_t
+sym_artifact_bundle_convert(const sym_format_file_t *f, sym_error_t *err)
+{
+    bundle_t b = { .file = f, .is_of_artifacts = true };
+
+    return probe((const uint8_t *) f->data.data, f->data.len)
+               ? convert_bundle(&b, err)
+               : sym_fail(err, SYM_MALFORMED, "not a bundle of artifacts");
 }
 
 

@@ -21,11 +21,11 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
 
 
 sym_status_t
-sym_source_text_convert(const sym_format_file_t *f, sym_str_t id,
-                        sym_error_t *err)
+sym_source_text_convert(const sym_format_file_t *f, sym_error_t *err)
 {
     sym_str_t text = f->data;
-    const sym_module_info_t info = { .debug_id = id, .source_bytes = text.len };
+    const sym_module_info_t info = { .debug_id = f->asked_id,
+                                     .source_bytes = text.len };
     const sym_format_output_t output = { .kind = SYM_KIND_SOURCES,
                                          .info = &info,
                                          .writer = &text,

@@ -1,16 +1,22 @@
 /*
- * text.h - a single source file, as a bundle of one.
- *
- * It is recognized by the scope that it was fetched for, not by its bytes.
+ * text.h - files at URLs, which are recognized by what they were fetched for, not
+ * by their bytes.
  */
 #ifndef SYM_FORMATS_SOURCEBUNDLE_TEXT_H
 #define SYM_FORMATS_SOURCEBUNDLE_TEXT_H
 
 #include "formats/format.h"
 
-/* Stores an artifact of kind `sources` with the file under
- * SYM_SOURCES_TEXT_NAME.  id: canonical. */
-sym_status_t sym_source_text_convert(const sym_format_file_t *f, sym_str_t id,
+/* A single source file, as a bundle of one: an artifact of kind `sources` with
+ * the file under SYM_SOURCES_TEXT_NAME. */
+sym_status_t sym_source_text_convert(const sym_format_file_t *f,
                                      sym_error_t *err);
+
+/*
+ * A bundle of generated scripts, source maps and sources: an artifact of kind
+ * `sources` with each file under its URL and under "TYPE/DEBUG-ID" (bundle_name.h).
+ */
+sym_status_t sym_artifact_bundle_convert(const sym_format_file_t *f,
+                                         sym_error_t *err);
 
 #endif

@@ -53,8 +53,12 @@ sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
     s->scopes_ref = sym_get32(h + 24);
     s->reference_ref = sym_get32(h + 28);
     flags = sym_get32(h + 32);
+    s->has_map = (flags & SYM_SCRIPT_HAS_MAP) != 0;
     s->is_unparsed = (flags & SYM_SCRIPT_UNPARSED) != 0;
-    s->has_id = (flags & SYM_SCRIPT_HAS_ID) != 0;
+    if ((flags & SYM_SCRIPT_HAS_ID) != 0) {
+        s->debug_id.form = SYM_DEBUG_ID_UUID;
+        memcpy(s->debug_id.signature, h + 36, SYM_UUID_BYTES);
+    }
 
     return s->in.n != 0 && s->in.n <= SYM_EXTENTS_LIMIT
                ? SYM_OK

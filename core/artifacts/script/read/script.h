@@ -15,14 +15,16 @@
 #include "artifacts/extent_reader.h"
 #include "artifacts/script/format.h"
 #include "base/error.h"
+#include "object/object_id.h"
 
 /* Only the reader looks inside. */
 typedef struct {
     sym_extent_reader_t in;
     uint32_t n_bounds, n_scopes;
     uint32_t bounds_ref, scopes_ref, reference_ref;
-    bool is_unparsed; /* its functions are unknown */
-    bool has_id;      /* it names its debug id */
+    bool is_unparsed;        /* its functions are unknown */
+    bool has_map;            /* its source map is inside */
+    sym_debug_id_t debug_id; /* that it names, or none */
 } sym_script_t;
 
 /* A function.  Its parts are read in sequence. */

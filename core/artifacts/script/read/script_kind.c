@@ -39,7 +39,8 @@ describe(const sym_extent_source_t *extents, const sym_kind_facts_t *facts,
         facts->text(facts->ctx, "source_map", reference);
     }
 
-    facts->text(facts->ctx, "has_debug_id", sym_cstr(s.has_id ? "yes" : "no"));
+    facts->text(facts->ctx, "has_debug_id",
+                sym_cstr(s.debug_id.form != SYM_DEBUG_ID_NONE ? "yes" : "no"));
     facts->number(facts->ctx, "functions", s.n_scopes);
     return SYM_OK;
 }

@@ -231,7 +231,8 @@ put_reference(sym_script_writer_t *w, sym_str_t reference, uint32_t *ref)
 
 
 sym_status_t
-sym_script_finish(sym_script_writer_t *w, sym_str_t reference, uint32_t flags,
+sym_script_finish(sym_script_writer_t *w, sym_str_t reference,
+                  const sym_debug_id_t *id, uint32_t flags,
                   sym_writer_stats_t *stats)
 {
     uint8_t h[SYM_SCRIPT_HEADER_BYTES] = { 0 };
@@ -257,7 +258,10 @@ sym_script_finish(sym_script_writer_t *w, sym_str_t reference, uint32_t flags,
     sym_put32(h + 20, bounds);
     sym_put32(h + 24, functions);
     sym_put32(h + 28, where);
-    sym_put32(h + 32, flags);
+    sym_put32(h + 32, flags | (id != NULL ? SYM_SCRIPT_HAS_ID : 0));
+    if (id != NULL) {
+        memcpy(h + 36, id->signature, SYM_UUID_BYTES);
+    }
 
     *stats = (sym_writer_stats_t){
         .bytes = sym_extents_bytes(&w->extents),

@@ -9,6 +9,7 @@
 
 #include "artifacts/script/format.h"
 #include "artifacts/symcache/write/writer.h"
+#include "object/object_id.h"
 
 typedef struct sym_script_writer_s sym_script_writer_t;
 
@@ -36,9 +37,10 @@ sym_status_t sym_script_add_function(sym_script_writer_t *w,
 sym_status_t sym_script_add_bound(sym_script_writer_t *w,
                                   sym_script_position_t at, uint32_t function);
 
-/* reference: data NULL for none.  flags: SYM_SCRIPT_*.  Fills bytes, extents and quality
- * of *stats. */
+/* reference: data NULL for none.  id: its debug id, or NULL.  flags: others of
+ * SYM_SCRIPT_*.  Fills bytes, extents and quality of *stats. */
 sym_status_t sym_script_finish(sym_script_writer_t *w, sym_str_t reference,
-                               uint32_t flags, sym_writer_stats_t *stats);
+                               const sym_debug_id_t *id, uint32_t flags,
+                               sym_writer_stats_t *stats);
 
 #endif

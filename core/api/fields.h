@@ -1,0 +1,135 @@
+/*
+ * fields.h - reads the JSON body of a request in one pass, without a tree, an
+ * element of a list at a time, and an object by a table of its fields.
+ *
+ * Refusals and their status follow Symbolicator: invalid JSON is 400, JSON of
+ * another shape 422.
+ */
+#ifndef SYM_API_FIELDS_H
+#define SYM_API_FIELDS_H
+
+#include "api/request.h"
+#include "json/load.h"
+
+/* Room for a position: "stacktraces[4294967295].frames[4294967295]". */
+#define SYM_FIELDS_PLACE_MAX 64
+
+typedef struct {
+    sym_request_t *request;
+    const char *p, *end;
+} sym_fields_t;
+
+typedef enum {
+    SYM_FIELD_TEXT, /* decoded, and as JSON, if there is room for that */
+    SYM_FIELD_LIST, /* of strings, as JSON */
+    SYM_FIELD_BOOL,
+    SYM_FIELD_NUMBER, /* of 64 bits, or 32 */
+    SYM_FIELD_VALUE   /* any, as JSON */
+} sym_field_type_t;
+
+typedef enum {
+    SYM_FIELD_ABSENT,
+    SYM_FIELD_FALSE,
+    SYM_FIELD_TRUE
+} sym_field_bool_t;
+
+typedef struct {
+    bool is_set;
+    uint64_t value;
+} sym_field_number_t;
+
+/* Absent texts have data NULL. */
+typedef struct {
+    sym_str_t name;
+    sym_field_type_t type;
+    bool is_required;
+    bool takes_null;   /* as if it were absent */
+    size_t text, json; /* offsets of sym_str_t; SYM_FIELD_NONE: not kept */
+    size_t value;      /* of a sym_field_number_t, or of an uint8_t */
+    uint64_t most;
+} sym_field_t;
+
+#define SYM_FIELD_NONE SIZE_MAX
+
+#define SYM_FIELD_REQUIRED_TEXT(key, type_, member)                            \
+    {                                                                          \
+        .name = { key, sizeof(key) - 1 }, .type = SYM_FIELD_TEXT,              \
+        .is_required = true, .text = offsetof(type_, member),                  \
+        .json = SYM_FIELD_NONE                                                 \
+    }
+
+#define SYM_FIELD_OPTIONAL_JSON(key, type_, member)                            \
+    {                                                                          \
+        .name = { key, sizeof(key) - 1 }, .type = SYM_FIELD_TEXT,              \
+        .takes_null = true, .text = SYM_FIELD_NONE,                            \
+        .json = offsetof(type_, member)                                        \
+    }
+
+/* In `member`, and as JSON in `member_json`. */
+#define SYM_FIELD_OPTIONAL_TEXT(key, type_, member)                            \
+    {                                                                          \
+        .name = { key, sizeof(key) - 1 }, .type = SYM_FIELD_TEXT,              \
+        .takes_null = true, .text = offsetof(type_, member),                   \
+        .json = offsetof(type_, member##_json)                                 \
+    }
+
+#define SYM_FIELD_STRINGS(key, type_, member)                                  \
+    {                                                                          \
+        .name = { key, sizeof(key) - 1 }, .type = SYM_FIELD_LIST,              \
+        .json = offsetof(type_, member)                                        \
+    }
+
+/* Each returns SYM_OK; SYM_MALFORMED or SYM_LIMIT: the request is refused;
+ * SYM_NOMEM. */
+
+/* A growing list in the arena.  Room for another item, zeroed; NULL: out of
+ * memory. */
+typedef struct {
+    void *items;
+    uint32_t n, max;
+} sym_list_t;
+
+void *sym_list_add(sym_arena_t *arena, sym_list_t *list, size_t size);
+
+/* Moves to the next element of the list or object, or to its end: *has says
+ * which. */
+sym_status_t sym_fields_next(sym_fields_t *f, char close, bool *is_begun,
+                             bool *has);
+
+/* A key and its colon. */
+sym_status_t sym_fields_key(sym_fields_t *f, sym_str_t *key);
+
+sym_status_t sym_fields_skip(sym_fields_t *f);
+
+/* A value. */
+sym_status_t sym_fields_value(sym_fields_t *f, const sym_field_t *field,
+                              void *object, const char *place);
+
+/* An object with these keys; others are skipped. */
+sym_status_t sym_fields_object(sym_fields_t *f, const sym_field_t *fields,
+                               size_t n, void *object, const char *place);
+
+/* A value as a tree, which the caller drops. */
+sym_status_t sym_fields_tree(sym_fields_t *f, const char *place,
+                             sym_json_t *json);
+
+/* The message of another reader. */
+sym_status_t sym_fields_refuse_as(sym_fields_t *f, sym_str_t message);
+
+sym_status_t sym_fields_refuse(sym_fields_t *f, const char *place,
+                               const char *what);
+sym_status_t sym_fields_refuse_type(sym_fields_t *f, const char *place,
+                                    sym_str_t key, const char *p,
+                                    const char *expected);
+sym_status_t sym_fields_refuse_twice(sym_fields_t *f, const char *place,
+                                     sym_str_t key);
+sym_status_t sym_fields_refuse_absent(sym_fields_t *f, const char *place,
+                                      const char *key);
+sym_status_t sym_fields_refuse_limit(sym_fields_t *f, const char *what,
+                                     uint32_t limit);
+
+/* The reader cannot go on: either the body is no JSON, or of another shape, or past
+ * what the reader takes. */
+sym_status_t sym_fields_refuse_json(sym_fields_t *f);
+
+#endif
