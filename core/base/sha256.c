@@ -4,6 +4,8 @@
 
 #include <openssl/evp.h>
 
+#include "base/digits.h"
+
 bool
 sym_sha256(sym_str_t data, sym_sha256_t *out)
 {
@@ -19,12 +21,7 @@ sym_sha256(sym_str_t data, sym_sha256_t *out)
 void
 sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN])
 {
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < SYM_SHA256_LEN; i++) {
-        out[2 * i] = digits[digest->bytes[i] >> 4];
-        out[2 * i + 1] = digits[digest->bytes[i] & 15];
-    }
+    (void) sym_digits_write_lower(digest->bytes, SYM_SHA256_LEN, out);
 }
 
 

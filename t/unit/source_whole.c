@@ -62,7 +62,7 @@ static void
 test_places(const places_t *t, sym_file_order_t order)
 {
     sym_object_ref_t o = object_of(t->object);
-    sym_source_rules_t rules = { .casing = t->casing, .files = ~0U };
+    sym_source_rules_t rules = { .casing = t->casing };
     unsigned files = sym_source_files_find(sym_cstr(t->kind));
     char got[4096] = "";
     sym_source_plan_t plan;
@@ -80,6 +80,7 @@ test_places(const places_t *t, sym_file_order_t order)
 
     sym_arena_init(&arena, 0);
     ok(sym_layout_find(sym_cstr(t->layout), &rules.layout)
+           && (rules.files = sym_layout_files(rules.layout)) != 0
            && sym_source_plan(&arena, &o, &rules, files, order, &plan)
                   == SYM_OK,
        "%s, %s", t->layout, t->kind);

@@ -3,6 +3,7 @@
  */
 #include "formats/elf/file.h"
 
+#include "base/digits.h"
 #include "object/object_id.h"
 
 #define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
@@ -172,16 +173,8 @@ sym_elf_debug_id(sym_elf_t *e, char out[SYM_ELF_DEBUG_ID_LEN])
 size_t
 sym_elf_code_id(sym_str_t build_id, char out[2 * SYM_BUILD_ID_MAX])
 {
-    static const char digits[] = "0123456789abcdef";
     size_t n =
         build_id.len < SYM_BUILD_ID_MAX ? build_id.len : SYM_BUILD_ID_MAX;
 
-    for (size_t i = 0; i < n; i++) {
-        uint8_t byte = (uint8_t) build_id.data[i];
-
-        out[2 * i] = digits[byte >> 4];
-        out[2 * i + 1] = digits[byte & 15];
-    }
-
-    return 2 * n;
+    return sym_digits_write_lower((const uint8_t *) build_id.data, n, out);
 }

@@ -1,20 +1,8 @@
 /*
  * id.c - the names under which clients know a file.
  */
+#include "base/digits.h"
 #include "formats/macho/file.h"
-
-
-static size_t
-write_uuid(const sym_macho_t *m, const char digits[17], char *out)
-{
-    for (size_t i = 0; i < sizeof(m->info.uuid); i++) {
-        out[2 * i] = digits[m->info.uuid[i] >> 4];
-        out[2 * i + 1] = digits[m->info.uuid[i] & 15];
-    }
-
-    return 2 * sizeof(m->info.uuid);
-}
-
 
 size_t
 sym_macho_debug_id(const sym_macho_t *m, char out[SYM_ID_MAX])
@@ -25,7 +13,7 @@ sym_macho_debug_id(const sym_macho_t *m, char out[SYM_ID_MAX])
         return 0;
     }
 
-    len = write_uuid(m, "0123456789ABCDEF", out);
+    len = sym_digits_write_upper(m->info.uuid, sizeof(m->info.uuid), out);
     out[len] = '0';
     return len + 1;
 }
@@ -34,5 +22,7 @@ sym_macho_debug_id(const sym_macho_t *m, char out[SYM_ID_MAX])
 size_t
 sym_macho_code_id(const sym_macho_t *m, char out[SYM_ID_MAX])
 {
-    return m->info.has_uuid ? write_uuid(m, "0123456789abcdef", out) : 0;
+    return m->info.has_uuid
+               ? sym_digits_write_lower(m->info.uuid, sizeof(m->info.uuid), out)
+               : 0;
 }

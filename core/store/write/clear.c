@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "base/digits.h"
+
 /* --- collecting --- */
 
 typedef struct {
@@ -281,15 +283,10 @@ typedef struct {
 static void
 add_text(forget_t *f, const uint8_t *bytes, size_t len)
 {
-    static const char hex[] = "0123456789abcdef";
-    char *p = f->digits[f->n];
+    char *digits = f->digits[f->n];
 
-    for (size_t i = 0; i < len; i++) {
-        *p++ = hex[bytes[i] >> 4];
-        *p++ = hex[bytes[i] & 15];
-    }
-
-    f->texts[f->n] = sym_str(f->digits[f->n], 2 * len);
+    f->texts[f->n] =
+        sym_str(digits, sym_digits_write_lower(bytes, len, digits));
     f->n++;
 }
 
