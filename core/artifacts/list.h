@@ -20,7 +20,8 @@
     KIND(3, PPDB, ppdb)          \
     KIND(4, SOURCEMAP, sourcemap) \
     KIND(5, JVM, jvm)            \
-    KIND(6, SCRIPT, script)
+    KIND(6, SCRIPT, script)      \
+    KIND(7, CFI, cfi)
 /* clang-format on */
 
 #endif

@@ -73,6 +73,7 @@ typedef struct {
         asked_id; /* the canonical debug id by which the file was asked for,
                            or "".  A file that does not hold an id has this one */
     const sym_format_services_t *services;
+    unsigned kinds; /* wanted artifacts: see sym_format_wants() */
 
     /* The next piece, of a streamed format; empty: the end. */
     sym_status_t (*next)(void *ctx, sym_str_t *data, sym_error_t *err);
@@ -82,6 +83,15 @@ typedef struct {
                         sym_error_t *err);
     void *ctx;
 } sym_format_file_t;
+
+/* Whether an artifact of a kind is wanted of the file: 1 << kind each, or 0 for
+ * all but unwind rules, which few requests need. */
+static inline bool
+sym_format_wants(const sym_format_file_t *f, sym_kind_t kind)
+{
+    return f->kinds != 0 ? (f->kinds >> kind & 1) != 0 : kind != SYM_KIND_CFI;
+}
+
 
 typedef struct {
     const char *title; /* in "..., TITLE and TITLE files are read" */

@@ -99,19 +99,56 @@ move_lines(const sym_format_services_t *services, sym_writer_t *w,
 }
 
 
+static sym_status_t
+finish_cfi(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
+           void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
+{
+    sym_status_t rc = sym_cfi_finish(writer, put, ctx, stats);
+
+    (void) info; /* the store's record has the name */
+    return rc == SYM_OK ? rc : sym_fail(err, rc, NULL);
+}
+
+
+static sym_status_t
+put_cfi(const sym_format_file_t *f, sym_cfi_writer_t *w,
+        const sym_module_info_t *info, sym_error_t *err)
+{
+    const sym_format_output_t artifact = {
+        .kind = SYM_KIND_CFI, .info = info, .writer = w, .finish = finish_cfi
+    };
+
+    return f->put(f->ctx, &artifact, err);
+}
+
+
 sym_status_t
 sym_format_put_symcache(const sym_format_file_t *f, sym_writer_t *w,
-                        const sym_module_info_t *info, bool is_incomplete,
-                        sym_error_t *err)
+                        sym_cfi_writer_t *cfi, const sym_module_info_t *info,
+                        bool is_incomplete, sym_error_t *err)
 {
+    const bool has_cfi = cfi != NULL && sym_cfi_writer_ranges(cfi) != 0;
     bool is_missing;
-    sym_status_t rc = move_lines(f->services, w, info, &is_missing, err);
-    const sym_format_output_t artifact = { .kind = SYM_KIND_SYMCACHE,
-                                           .info = info,
-                                           .writer = w,
-                                           .finish = finish,
-                                           .is_incomplete =
-                                               is_incomplete || is_missing };
+    sym_status_t rc = SYM_OK;
 
-    return rc != SYM_OK ? rc : f->put(f->ctx, &artifact, err);
+    if (!has_cfi && !sym_format_wants(f, SYM_KIND_SYMCACHE)) {
+        return sym_fail(err, SYM_UNSUPPORTED, "no unwind information");
+    }
+
+    if (sym_format_wants(f, SYM_KIND_SYMCACHE)) {
+        rc = move_lines(f->services, w, info, &is_missing, err);
+
+        const sym_format_output_t artifact = {
+            .kind = SYM_KIND_SYMCACHE,
+            .has_more = has_cfi,
+            .info = info,
+            .writer = w,
+            .finish = finish,
+            .is_incomplete = is_incomplete || is_missing,
+        };
+
+        rc = rc != SYM_OK ? rc : f->put(f->ctx, &artifact, err);
+    }
+
+    return rc == SYM_OK && has_cfi ? put_cfi(f, cfi, info, err) : rc;
 }

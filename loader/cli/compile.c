@@ -64,6 +64,10 @@ convert(compile_t *c, job_t *job)
     job->conversion.is_arch_wish = c->is_arch_wish;
     job->conversion.symcache = c->symcache;
     job->conversion.kind = c->kind;
+    if (c->kind == SYM_KIND_CFI) {
+        job->conversion.kinds = 1u << SYM_KIND_CFI;
+    }
+
     conversions_add(&c->conversions, &job->conversion);
     conversions_start(&c->conversions);
 

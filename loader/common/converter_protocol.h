@@ -85,6 +85,7 @@ typedef struct {
     uint32_t id_len, arch_len;
     uint32_t is_arch_wish; /* if none matches, the first one; a single module is
                          never refused */
+    uint32_t kinds;        /* of artifacts: sym_format_file_t.kinds */
     uint32_t text;         /* 1 + a sym_text_role_t that the file has, whatever
                               it looks like; 0: it is a file of a module */
 

@@ -472,6 +472,7 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
     *f = (sym_format_file_t){ .data = first,
                               .asked_id = wanted_id(job),
                               .services = &job->services,
+                              .kinds = job->order->kinds,
                               .next = next_piece,
                               .put = put_artifact,
                               .ctx = job };

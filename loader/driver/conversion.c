@@ -656,6 +656,7 @@ conversions_start(conversions_t *all)
             .id = c->has_key ? c->upload.key.id : SYM_STR(""),
             .arch = c->arch,
             .is_arch_wish = c->is_arch_wish,
+            .kinds = c->kinds,
             .text = c->has_key
                             && sym_str_starts(c->upload.key.scope,
                                               SYM_STR(SYM_SCOPE_LINKS))

@@ -84,6 +84,7 @@ struct conversion_s {
                            symbols by good ones */
     bool is_held;       /* must not be started now */
     bool is_void;       /* its result is no longer wanted */
+    unsigned kinds;     /* wanted artifacts: sym_format_file_t.kinds */
     sym_kind_t kind;    /* with a symcache: the wanted kind; 0: symcache */
     temporary_symcache_t *symcache; /* the output, instead of the store */
 

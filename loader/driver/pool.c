@@ -409,6 +409,7 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
     *order = (converter_job_t){ .length = input->length,
                                 .threads = threads_for(pool),
                                 .is_arch_wish = input->is_arch_wish,
+                                .kinds = input->kinds,
                                 .text = input->text };
     order->id_len = put_text(input->id, order->id, sizeof(order->id));
     order->arch_len = put_text(input->arch, order->arch, sizeof(order->arch));

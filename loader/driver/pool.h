@@ -117,6 +117,7 @@ typedef struct {
     sym_str_t id;      /* only the module with this debug id, */
     sym_str_t arch;    /* or for this processor (arch.h); both "": all */
     bool is_arch_wish; /* if no module is for it, take the first */
+    unsigned kinds;    /* of artifacts: sym_format_file_t.kinds */
     unsigned text;     /* 1 + its sym_text_role_t: it becomes module `id` */
 } pool_input_t;
 

@@ -11,6 +11,7 @@
 #ifndef SYM_FORMATS_BREAKPAD_BREAKPAD_H
 #define SYM_FORMATS_BREAKPAD_BREAKPAD_H
 
+#include "artifacts/cfi/write/cfi_writer.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "artifacts/symcache/write/writer.h"
@@ -29,14 +30,23 @@ typedef struct {
 typedef struct {
     uint64_t bytes, lines;
     uint64_t files, functions, publics, line_records, inlines, inline_origins;
-    uint64_t stack_cfi, stack_win; /* recognised, counted, not read yet */
-    uint64_t ignored;              /* lines that are not records, or skipped */
-    bool is_cut;                   /* the last line has no newline */
+    uint64_t stack_cfi, stack_win;
+    uint64_t stack_dropped; /* unwind rules that cannot be read */
+    uint64_t ignored;       /* lines that are not records, or skipped */
+    bool is_cut;            /* the last line has no newline */
 } sym_breakpad_stats_t;
 
 /* Borrows the writer.  NULL when out of memory. */
 sym_breakpad_t *sym_breakpad_create(sym_writer_t *writer, sym_error_t *err);
 void sym_breakpad_free(sym_breakpad_t *b);
+
+/* Before the first byte: which of the two to read, symbols or unwind rules;
+ * without this call, symbols. */
+void sym_breakpad_want(sym_breakpad_t *b, bool symbols, bool unwind_rules);
+
+/* The unwind rules after _end(); they live until _free().  NULL: there are
+   none. */
+sym_cfi_writer_t *sym_breakpad_cfi(const sym_breakpad_t *b);
 
 /* Reads the next bytes of the file. */
 sym_status_t sym_breakpad_feed(sym_breakpad_t *b, const char *data, size_t len);

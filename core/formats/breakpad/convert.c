@@ -33,14 +33,15 @@ feed(sym_breakpad_t *b, const sym_format_file_t *f, sym_error_t *err)
 /* Dumpers end every line and write symbols for every module: a file without
  * them is probably truncated. */
 static void
-warn(const sym_breakpad_stats_t *stats, const sym_format_services_t *services)
+warn(const sym_breakpad_stats_t *stats, bool is_symcache,
+     const sym_format_services_t *services)
 {
     if (stats->is_cut) {
         services->note(services->ctx,
                        "truncated: its last line has no newline");
     }
 
-    if (stats->functions == 0 && stats->publics == 0) {
+    if (is_symcache && stats->functions == 0 && stats->publics == 0) {
         services->note(services->ctx,
                        "no symbols: it has neither FUNC nor PUBLIC records");
     }
@@ -60,7 +61,7 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
         return rc;
     }
 
-    warn(stats, f->services);
+    warn(stats, sym_format_wants(f, SYM_KIND_SYMCACHE), f->services);
     module = sym_breakpad_module(b);
     info = (sym_module_info_t){
         .debug_id = module->debug_id,
@@ -74,7 +75,8 @@ read_and_put(sym_breakpad_t *b, const sym_format_file_t *f, sym_writer_t *w,
             sym_feature_flags(stats->functions != 0, stats->publics != 0,
                               stats->stack_cfi != 0 || stats->stack_win != 0),
     };
-    return sym_format_put_symcache(f, w, &info, stats->is_cut, err);
+    return sym_format_put_symcache(f, w, sym_breakpad_cfi(b), &info,
+                                   stats->is_cut, err);
 }
 
 
@@ -83,7 +85,14 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     sym_writer_t *w = sym_format_writer(f, err);
     sym_breakpad_t *b = w != NULL ? sym_breakpad_create(w, err) : NULL;
-    sym_status_t rc =
+    sym_status_t rc;
+
+    if (b != NULL) {
+        sym_breakpad_want(b, sym_format_wants(f, SYM_KIND_SYMCACHE),
+                          sym_format_wants(f, SYM_KIND_CFI));
+    }
+
+    rc =
         b != NULL ? read_and_put(b, f, w, err) : sym_fail(err, SYM_NOMEM, NULL);
 
     (void) which; /* there is only one */

@@ -22,6 +22,7 @@ sym_breakpad_create(sym_writer_t *writer, sym_error_t *err)
 
     b->writer = writer;
     b->err = err;
+    b->wants_symbols = true;
     sym_arena_init(&b->arena, 0);
     sym_current_init(&b->current, &b->stats.ignored, err);
     return b;
@@ -41,6 +42,8 @@ sym_breakpad_free(sym_breakpad_t *b)
     sym_numbers_free(&b->pending);
     sym_numbers_free(&b->origin_files);
     sym_current_free(&b->current);
+    sym_stack_free(&b->stack);
+    sym_cfi_writer_free(b->cfi);
     free(b->carry);
     free(b);
 }
@@ -61,16 +64,54 @@ sym_breakpad_locate(sym_breakpad_t *b, const char *section, size_t where)
 
 /* --- lines --- */
 
-static void
-count_stack(sym_breakpad_t *b, sym_str_t line)
+void
+sym_breakpad_want(sym_breakpad_t *b, bool symbols, bool unwind_rules)
+{
+    b->wants_symbols = symbols;
+    b->wants_rules = unwind_rules;
+}
+
+
+sym_cfi_writer_t *
+sym_breakpad_cfi(const sym_breakpad_t *b)
+{
+    return b->cfi;
+}
+
+
+/* The input's size is not known: its lines are, and a line has one range. */
+static sym_status_t
+begin_rules(sym_breakpad_t *b)
+{
+    const sym_unwind_arch_t arch = sym_unwind_arch_named(b->module.arch);
+    const bool is_windows = sym_str_eq(b->module.os, SYM_STR("windows"));
+
+    b->cfi = sym_cfi_writer_create(arch, is_windows ? SYM_CFI_FLAG_WINDOWS : 0,
+                                   UINT32_MAX, b->err);
+    sym_stack_init(&b->stack, b->cfi, arch, b->err);
+    return b->err->status;
+}
+
+
+static sym_status_t
+read_stack(sym_breakpad_t *b, sym_str_t line)
 {
     if (sym_str_starts(line, SYM_STR("STACK CFI"))) {
         b->stats.stack_cfi++;
     } else if (sym_str_starts(line, SYM_STR("STACK WIN"))) {
         b->stats.stack_win++;
-    } else if (line.len != 0) {
-        b->stats.ignored++;
+    } else {
+        b->stats.ignored += line.len != 0;
+        return SYM_OK;
     }
+
+    if (!b->wants_rules || (b->cfi == NULL && begin_rules(b) != SYM_OK)
+        || sym_stack_line(&b->stack, line) != SYM_OK)
+    {
+        return b->err->status;
+    }
+
+    return SYM_OK;
 }
 
 
@@ -89,7 +130,7 @@ read_boundary(sym_breakpad_t *b, sym_str_t line, bool *taken)
         apply = sym_apply_public;
     } else if (sym_str_starts(line, SYM_KEY_STACK)) {
         b->is_done = true;
-        count_stack(b, line);
+        apply = read_stack;
     } else {
         *taken = false;
         return SYM_OK;
@@ -139,6 +180,21 @@ read_record(sym_breakpad_t *b, sym_str_t line)
 }
 
 
+/* Symbols are not wanted. */
+static sym_status_t
+read_other(sym_breakpad_t *b, sym_str_t line)
+{
+    b->is_done = sym_str_starts(line, SYM_KEY_STACK);
+    b->has_symbols |= sym_str_starts(line, SYM_KEY_FILE)
+                      || sym_str_starts(line, SYM_KEY_FUNC)
+                      || sym_str_starts(line, SYM_KEY_PUBLIC);
+
+    return b->is_done                           ? read_stack(b, line)
+           : sym_str_starts(line, SYM_KEY_INFO) ? sym_apply_info(b, line)
+                                                : SYM_OK;
+}
+
+
 /* Handles one complete line, without its newline. */
 static sym_status_t
 take_line(sym_breakpad_t *b, const char *data, size_t len)
@@ -160,10 +216,11 @@ take_line(sym_breakpad_t *b, const char *data, size_t len)
     if (b->stats.lines == 1) {
         rc = sym_apply_module(b, line);
     } else if (b->is_done) {
-        count_stack(b, line);
-        rc = SYM_OK;
-    } else {
+        rc = read_stack(b, line);
+    } else if (b->wants_symbols) {
         rc = read_record(b, line);
+    } else {
+        rc = read_other(b, line);
     }
 
     b->line_offset += len + 1;
@@ -449,7 +506,7 @@ sym_breakpad_feed(sym_breakpad_t *b, const char *data, size_t len)
             p = take_fast_records(b, p, end);
         }
 
-        if (b->stats.lines != 0 && !b->is_done) {
+        if (b->stats.lines != 0 && !b->is_done && b->wants_symbols) {
             p = take_origins(b, p, end);
         }
 
@@ -491,6 +548,11 @@ sym_breakpad_end(sym_breakpad_t *b)
         return b->err->status;
     }
 
+    if (b->cfi != NULL && sym_stack_end(&b->stack) != SYM_OK) {
+        return b->err->status;
+    }
+
+    b->stats.stack_dropped = b->stack.dropped;
     return sym_apply_function_end(b);
 }
 

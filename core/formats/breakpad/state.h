@@ -14,6 +14,7 @@
 #include "formats/breakpad/function.h"
 #include "formats/breakpad/numbers.h"
 #include "formats/breakpad/records.h"
+#include "formats/breakpad/stack.h"
 
 /* Prefix of each kind of line. */
 #define SYM_KEY_MODULE SYM_STR("MODULE ")
@@ -40,6 +41,10 @@ struct sym_breakpad_s {
 
     bool has_symbols; /* a FILE, FUNC or PUBLIC was read: INFO is over */
     bool is_done;     /* a STACK record was read */
+
+    bool wants_symbols, wants_rules;
+    sym_cfi_writer_t *cfi; /* NULL: no STACK record yet */
+    sym_stack_t stack;
 
     sym_numbers_t files;   /* to string ids */
     sym_numbers_t origins; /* to string ids of names */

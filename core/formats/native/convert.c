@@ -10,6 +10,8 @@ sym_native_convert(const sym_format_file_t *f,
     sym_native_t n = { .data = (const uint8_t *) f->data.data,
                        .len = f->data.len,
                        .services = f->services,
+                       .wants_symbols = sym_format_wants(f, SYM_KIND_SYMCACHE),
+                       .wants_rules = sym_format_wants(f, SYM_KIND_CFI),
                        .debug_file = SYM_STR(""),
                        .arch = "",
                        .os = "",
@@ -28,9 +30,11 @@ sym_native_convert(const sym_format_file_t *f,
             .image_base = n.image_base,
         };
 
-        rc = sym_format_put_symcache(f, n.writer, &info, n.is_incomplete, err);
+        rc = sym_format_put_symcache(f, n.writer, n.cfi, &info, n.is_incomplete,
+                                     err);
     }
 
+    sym_cfi_writer_free(n.cfi);
     sym_writer_free(n.writer);
     return rc;
 }

@@ -7,6 +7,7 @@
 #ifndef SYM_FORMATS_NATIVE_NATIVE_H
 #define SYM_FORMATS_NATIVE_NATIVE_H
 
+#include "artifacts/cfi/write/cfi_writer.h"
 #include "artifacts/symcache/format.h"
 #include "formats/dwarf/dwarf.h"
 #include "formats/format.h"
@@ -18,6 +19,8 @@ typedef struct {
     size_t len;
     const sym_format_services_t *services;
     sym_writer_t *writer;
+    bool wants_symbols, wants_rules;
+    sym_cfi_writer_t *cfi; /* unwind rules; NULL: none */
 
     /* of the object, to be filled by the reader */
     char debug_id[SYM_ID_MAX];

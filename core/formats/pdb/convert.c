@@ -64,7 +64,8 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
         .source_server = sym_pdb_version_control(pdb->streams[SYM_PDB_SRCSRV]),
     };
 
-    return sym_format_put_symcache(f, w, &info, pdb->has_type_servers, err);
+    return sym_format_put_symcache(f, w, NULL, &info, pdb->has_type_servers,
+                                   err);
 }
 
 

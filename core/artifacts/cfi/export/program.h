@@ -1,0 +1,18 @@
+/*
+ * program.h - writes rules and programs as postfix text.
+ */
+#ifndef SYM_ARTIFACTS_CFI_EXPORT_PROGRAM_H
+#define SYM_ARTIFACTS_CFI_EXPORT_PROGRAM_H
+
+#include "artifacts/cfi/rules.h"
+#include "json/out.h"
+
+/* Words of operations, in their order; those that Breakpad has are its. */
+void sym_cfi_put_program(sym_unwind_arch_t arch, sym_str_t program,
+                         sym_out_t *out);
+
+/* "$rsp 8 +", "[.cfa -8 +]" */
+void sym_cfi_put_rule(sym_unwind_arch_t arch, const sym_cfi_rule_t *rule,
+                      sym_out_t *out);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * format.h - the artifact `cfi`: unwind rules by address.
+ *
+ * docs/formats/cfi.md describes it byte by byte; the names here are its names.
+ * Numbers are little endian, whatever host wrote them.
+ */
+#ifndef SYM_ARTIFACTS_CFI_FORMAT_H
+#define SYM_ARTIFACTS_CFI_FORMAT_H
+
+#include <stdint.h>
+
+#include "artifacts/extents.h"
+#include "base/little.h"
+
+/* Increases with every change that an older reader would misread. */
+#define SYM_CFI_VERSION 1
+
+#define SYM_CFI_MAGIC 0x43494653u /* "SFIC" */
+
+/* Quality: without rules, and with rules. */
+#define SYM_CFI_NO_RULES 1
+#define SYM_CFI_HAS_RULES 2
+
+/* The header, at the beginning of extent 0. */
+#define SYM_CFI_HEADER_BYTES 64
+
+/* Windows: functions of x86-64 restore RSI and RDI as well. */
+#define SYM_CFI_FLAG_WINDOWS 1u
+
+/* A page of rows: u8 n; then the number of the first rules; then for each
+ * further row its distance from the row before, and the number of its rules.
+ * All numbers are ULEB128. */
+#define SYM_CFI_PAGE_ROWS 32
+
+/* Record of the table of pages: u32 address of the first row, u32 ref. */
+#define SYM_CFI_PAGE_BYTES 8
+
+/* Record of the table of rules: u32 ref. */
+#define SYM_CFI_RULE_BYTES 4
+#define SYM_CFI_RULES_MAX (1u << 22)
+
+/* Rules: u8 number of registers with a rule, or SYM_CFI_PROGRAM; then the rule
+ * of the CFA; then for each register its number (u8) and its rule.  A rule is
+ * its kind (u8) with its numbers. */
+#define SYM_CFI_PROGRAM 0xffu /* then ULEB128 bytes of parameters, program */
+
+typedef enum {
+    SYM_CFI_UNDEFINED,
+    SYM_CFI_CFA,         /* CFA + offset (SLEB128) */
+    SYM_CFI_AT_CFA,      /* the word there */
+    SYM_CFI_REGISTER,    /* register (u8) + offset */
+    SYM_CFI_AT_REGISTER, /* the word there */
+    SYM_CFI_VALUE,       /* result of a program: its length (ULEB128), bytes */
+    SYM_CFI_AT_VALUE,    /* the word there */
+    SYM_CFI_HOWS
+} sym_cfi_how_t;
+
+/* Longest encoded rules of an address. */
+#define SYM_CFI_RULES_BYTES_MAX 4096
+
+/*
+ * A program works on a stack of words.  Numbers are unsigned and have the
+ * architecture's width.
+ */
+#define SYM_CFI_STACK_MAX 32
+#define SYM_CFI_SLOTS 16       /* variables */
+#define SYM_CFI_STEPS_MAX 1024 /* operations of one program */
+
+typedef enum {
+    SYM_CFI_OP_CONST, /* SLEB128 */
+    SYM_CFI_OP_GET,   /* u8 register */
+    SYM_CFI_OP_SET,   /* u8 register: takes the top */
+    SYM_CFI_OP_LOAD,  /* u8 slot */
+    SYM_CFI_OP_STORE, /* u8 slot: takes the top */
+    SYM_CFI_OP_GET_CFA,
+    SYM_CFI_OP_CALLEE_PARAMETERS, /* callee_parameter_bytes */
+    SYM_CFI_OP_READ,              /* u8 size: the memory at the top */
+    SYM_CFI_OP_ADD,
+    SYM_CFI_OP_SUB,
+    SYM_CFI_OP_MUL,
+    SYM_CFI_OP_DIV,        /* unsigned */
+    SYM_CFI_OP_DIV_SIGNED, /* as in DWARF */
+    SYM_CFI_OP_MOD,        /* unsigned */
+    SYM_CFI_OP_ALIGN,      /* the second less its remainder by the top */
+    SYM_CFI_OP_AND,
+    SYM_CFI_OP_OR,
+    SYM_CFI_OP_XOR,
+    SYM_CFI_OP_SHL,
+    SYM_CFI_OP_SHR,
+    SYM_CFI_OP_SHRA,
+    SYM_CFI_OP_EQ, /* comparisons are signed, as in DWARF */
+    SYM_CFI_OP_NE,
+    SYM_CFI_OP_LT,
+    SYM_CFI_OP_LE,
+    SYM_CFI_OP_GT,
+    SYM_CFI_OP_GE,
+    SYM_CFI_OP_NOT,
+    SYM_CFI_OP_NEG,
+    SYM_CFI_OP_ABS,
+    SYM_CFI_OP_DUP,
+    SYM_CFI_OP_DROP,
+    SYM_CFI_OP_PICK, /* u8 index from the top */
+    SYM_CFI_OP_SWAP,
+    SYM_CFI_OP_ROT,
+    SYM_CFI_OP_SKIP,   /* i16: jump from the next operation */
+    SYM_CFI_OP_BRANCH, /* i16: the same if the top, which it takes, is not 0 */
+    SYM_CFI_OPS
+} sym_cfi_op_t;
+
+#endif

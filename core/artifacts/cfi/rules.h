@@ -1,0 +1,38 @@
+/*
+ * rules.h - the unwind rules of an address: how the caller's registers are found.
+ *
+ * Readers of files fill them in for the writer, the artifact's reader for the
+ * evaluator.  Programs (format.h) are views.
+ */
+#ifndef SYM_ARTIFACTS_CFI_RULES_H
+#define SYM_ARTIFACTS_CFI_RULES_H
+
+#include "artifacts/cfi/format.h"
+#include "artifacts/cfi/registers.h"
+#include "base/str.h"
+
+/* How a value of the caller is found. */
+typedef struct {
+    sym_cfi_how_t how;
+    uint8_t base;   /* register of SYM_CFI_REGISTER and SYM_CFI_AT_REGISTER */
+    int64_t offset; /* of these, and of SYM_CFI_CFA and SYM_CFI_AT_CFA */
+    sym_str_t program; /* of SYM_CFI_VALUE and SYM_CFI_AT_VALUE */
+} sym_cfi_rule_t;
+
+/*
+ * The rules of one address.  A register without a rule keeps its value if the
+ * architecture's functions restore it, and is unknown otherwise; the stack
+ * pointer without a rule is the CFA.
+ */
+typedef struct {
+    /* not empty: a program sets the caller's registers, and there are no other
+     * rules */
+    sym_str_t program;
+    uint32_t parameter_bytes; /* pushed for the function; x86 */
+
+    sym_cfi_rule_t cfa;
+    uint64_t has; /* bit N: rule[N] */
+    sym_cfi_rule_t rule[SYM_UNWIND_REGISTERS];
+} sym_cfi_rules_t;
+
+#endif
