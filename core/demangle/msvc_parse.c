@@ -1,7 +1,9 @@
 /*
  * msvc_parse.c - reads a decorated name of Microsoft's compilers.
  *
- * Productions are named as in clang/lib/AST/MicrosoftMangle.cpp.
+ * Productions are named as in clang/lib/AST/MicrosoftMangle.cpp.  The file has
+ * more than 800 lines because they are one recursive grammar: names contain
+ * types, and types contain names.
  */
 #include "demangle/msvc.h"
 

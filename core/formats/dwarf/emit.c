@@ -7,246 +7,12 @@
 
 #define ADDRESSES ((uint64_t) 1 << 32)
 
-static sym_status_t
-out_of_memory(sym_dw_walker_t *w)
-{
-    return sym_fail(w->err, SYM_NOMEM, "no memory for a function");
-}
-
-
-/* A failure of the part or of the names ends all reading. */
-static sym_status_t
-fatal(sym_dw_walker_t *w, sym_status_t rc)
-{
-    w->is_fatal = true;
-    return sym_fail(w->err, rc, "the symcache takes no more");
-}
-
-
-/* --- the line table --- */
-
-/* Forgets the names of files: another unit has another directory. */
-static sym_status_t
-reset_files(sym_dw_walker_t *w)
-{
-    size_t n = w->lines.n_files + 1; /* before DWARF 5 they count from 1 */
-
-    if (w->file_ids_size < n
-        && !sym_dw_grow((void **) &w->file_ids, &w->file_ids_size, n - 1,
-                        sizeof(*w->file_ids)))
-    {
-        return out_of_memory(w);
-    }
-
-    for (size_t i = 0; i < n; i++) {
-        w->file_ids[i] = SYM_DW_UNSEEN;
-    }
-
-    w->n_file_ids = n;
-    return SYM_OK;
-}
-
-
-static void
-clear_lines(sym_dw_walker_t *w)
-{
-    w->lines_at = SYM_DW_NO_LINES;
-    w->lines.n_sequences = w->lines.rows.n = w->lines.statements.n = 0;
-    w->lines.n_files = w->lines.n_dirs = 0;
-    w->lines.end_file = SYM_DW_NO_FILE;
-}
-
-
-static sym_status_t
-read_lines(sym_dw_walker_t *w)
-{
-    const sym_dw_open_t *whole = sym_dw_whole(w);
-    sym_error_t bad = { 0 };
-
-    if (!whole->has_lines) {
-        clear_lines(w);
-        return SYM_OK;
-    }
-
-    /* using it for one more unit costs about as much as reading it */
-    if (whole->stmt_list == w->lines_at) {
-        return sym_dw_spend(&w->x, w->lines.bytes, w->err);
-    }
-
-    if (sym_dw_spend(&w->x, 0, w->err) != SYM_OK) {
-        clear_lines(w);
-        return w->err->status;
-    }
-
-    (void) sym_dw_lines_read(&w->lines, w->in, whole->stmt_list, &bad);
-    if (bad.status == SYM_NOMEM) {
-        clear_lines(w);
-        return out_of_memory(w);
-    }
-
-    /* a broken line program does not break the unit: its first rows are kept */
-    w->lines_at = whole->stmt_list;
-    w->stats->rows += w->lines.rows.n;
-    return sym_dw_spend(&w->x, w->lines.bytes, w->err);
-}
-
-
-/*
- * Whether rows without a function belong to the unit.  Type units and partial
- * units (3.1.1.2, 3.1.4) refer to a line table only for its files.
- */
-static bool
-owns_rows(const sym_dw_walker_t *w)
-{
-    const sym_dw_open_t *whole = sym_dw_whole(w);
-    uint8_t kind = whole->unit->kind;
-
-    return (kind == DW_UT_compile || kind == DW_UT_skeleton)
-           && !whole->is_partial;
-}
-
-
 sym_status_t
 sym_dw_emit_begin(sym_dw_walker_t *w)
 {
     w->record.is_open = false;
     w->record.number = 0;
-    w->place = (sym_dw_line_place_t){ 0 };
-
-    if (w->n_pieces == 0 && !owns_rows(w)) {
-        clear_lines(w);
-        return SYM_OK;
-    }
-
-    if (read_lines(w) != SYM_OK || reset_files(w) != SYM_OK) {
-        return w->err->status;
-    }
-
-    w->stats->units_no_lines += w->n_pieces != 0 && w->lines.n_sequences == 0;
-    return SYM_OK;
-}
-
-
-/* The string id of a file, SYM_NO_STRING for none. */
-static sym_status_t
-file_id(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
-{
-    if (file >= w->n_file_ids) {
-        *id = SYM_NO_STRING;
-        return SYM_OK;
-    }
-
-    *id = w->file_ids[file];
-    if (*id != SYM_DW_UNSEEN) {
-        return SYM_OK;
-    }
-
-    *id = SYM_NO_STRING;
-    if (sym_dw_file_path(&w->lines, file, sym_dw_whole(w)->comp_dir, &w->path))
-    {
-        sym_error_t err = { 0 };
-        sym_str_t path = sym_str((const char *) w->path.data, w->path.len);
-        sym_status_t rc = sym_dw_name_text(&w->names, path, false, id, &err);
-
-        if (rc != SYM_OK) {
-            return fatal(w, rc);
-        }
-    } else if (w->path.failed) {
-        return out_of_memory(w);
-    }
-
-    w->file_ids[file] = *id;
-    return SYM_OK;
-}
-
-
-/* The first sequence that ends after addr. */
-static size_t
-sequence_at(const sym_dw_lines_t *l, uint64_t addr)
-{
-    size_t low = 0, high = l->n_sequences;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (l->sequences[middle].high <= addr) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-
-    return low;
-}
-
-
-/* The last of rows [low, high) at or below addr, or the first. */
-static size_t
-row_at(const sym_dw_rows_t *rows, size_t low, size_t high, uint64_t addr)
-{
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (rows->items[middle].addr <= addr) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-
-    return low;
-}
-
-
-static void
-set_place(sym_dw_walker_t *w, size_t sequence, size_t row)
-{
-    const sym_dw_sequence_t *s = &w->lines.sequences[sequence];
-    const sym_dw_row_t *rows = w->lines.rows.items;
-    uint64_t until = row + 1 < s->end ? rows[row + 1].addr : s->high;
-
-    w->place = (sym_dw_line_place_t){
-        .sequence = sequence,
-        .row = row,
-        .from = rows[row].addr,
-        .until = until < s->high ? until : s->high,
-        .found = &rows[row],
-    };
-}
-
-
-/* Finds the row of addr, at w->place. */
-static void
-seek(sym_dw_walker_t *w, uint64_t addr)
-{
-    const sym_dw_lines_t *l = &w->lines;
-    sym_dw_line_place_t *p = &w->place;
-    size_t at;
-
-    if (addr >= p->from && addr < p->until) {
-        return;
-    }
-
-    if (p->found != NULL && addr == p->until
-        && p->row + 1 < l->sequences[p->sequence].end)
-    {
-        set_place(w, p->sequence, p->row + 1);
-        if (addr < p->until) {
-            return;
-        }
-    }
-
-    at = sequence_at(l, addr);
-    if (at == l->n_sequences) {
-        *p = (sym_dw_line_place_t){ .from = addr, .until = UINT64_MAX };
-    } else if (l->sequences[at].low > addr) {
-        *p = (sym_dw_line_place_t){ .from = addr,
-                                    .until = l->sequences[at].low };
-    } else {
-        set_place(w, at,
-                  row_at(&l->rows, l->sequences[at].first, l->sequences[at].end,
-                         addr));
-    }
+    return sym_dw_unit_lines_begin(w);
 }
 
 
@@ -262,7 +28,7 @@ add_node(sym_dw_walker_t *w, sym_flat_node_t node)
     }
 
     if (!SYM_DW_ROOM(r->nodes, r->n_nodes, r->nodes_size)) {
-        return out_of_memory(w);
+        return sym_dw_out_of_memory(w);
     }
 
     r->nodes[r->n_nodes++] = node;
@@ -288,7 +54,7 @@ add_segment(sym_dw_walker_t *w, sym_segment_t s)
     }
 
     if (!SYM_DW_ROOM(r->segments, r->n_segments, r->segments_size)) {
-        return out_of_memory(w);
+        return sym_dw_out_of_memory(w);
     }
 
     r->segments[r->n_segments++] = s;
@@ -360,7 +126,7 @@ keep_statement(sym_dw_walker_t *w, sym_statement_t s)
     }
 
     if (!SYM_DW_ROOM(r->statements, r->n_statements, r->statements_size)) {
-        return out_of_memory(w);
+        return sym_dw_out_of_memory(w);
     }
 
     r->statements[r->n_statements++] = s;
@@ -378,8 +144,8 @@ statement_at(sym_dw_walker_t *w, uint64_t addr)
 
     if (at < s->first_statement || at >= s->end_statement
         || rows[at].addr > addr) {
-        at = row_at(&w->lines.statements, s->first_statement, s->end_statement,
-                    addr);
+        at = sym_dw_row_at(&w->lines.statements, s->first_statement,
+                           s->end_statement, addr);
     }
 
     while (at + 1 < s->end_statement && rows[at + 1].addr <= addr) {
@@ -402,7 +168,8 @@ add_statement(sym_dw_walker_t *w, const sym_segment_t *segment, uint64_t high)
     const sym_dw_row_t *row =
         w->place.found != NULL ? statement_at(w, segment->addr) : NULL;
 
-    if (row != NULL && file_id(w, row->file, &s.file) != SYM_OK) {
+    if (row != NULL && sym_dw_unit_lines_file(w, row->file, &s.file) != SYM_OK)
+    {
         return w->err->status;
     }
 
@@ -423,7 +190,7 @@ place_at_end(sym_dw_walker_t *w)
                           .size = size_of(r->low, r->high),
                           .line = w->lines.end_line };
 
-    if (file_id(w, w->lines.end_file, &s.file) != SYM_OK) {
+    if (sym_dw_unit_lines_file(w, w->lines.end_file, &s.file) != SYM_OK) {
         return w->err->status;
     }
 
@@ -440,7 +207,7 @@ keep_stretch(sym_dw_walker_t *w, uint64_t low, uint64_t high)
     }
 
     if (!SYM_DW_ROOM(w->stretches, w->n_stretches, w->stretches_size)) {
-        return out_of_memory(w);
+        return sym_dw_out_of_memory(w);
     }
 
     w->stretches[w->n_stretches++] = (sym_dw_stretch_t){ low, high };
@@ -511,7 +278,7 @@ flush(sym_dw_walker_t *w)
                                          .statements = r->statements,
                                          .n_statements = r->n_statements });
     if (rc != SYM_OK) {
-        return fatal(w, rc);
+        return sym_dw_fatal(w, rc);
     }
 
     return r->root == SYM_DW_NONE ? SYM_OK : keep_stretch(w, r->low, r->high);
@@ -571,11 +338,12 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
                             .node = node,
                             .file = SYM_NO_STRING };
 
-        seek(w, low);
+        sym_dw_unit_lines_seek(w, low);
         if (w->place.found != NULL) {
             w->record.has_row = true;
             s.line = w->place.found->line;
-            if (file_id(w, w->place.found->file, &s.file) != SYM_OK) {
+            if (sym_dw_unit_lines_file(w, w->place.found->file, &s.file)
+                != SYM_OK) {
                 return w->err->status;
             }
         }
@@ -638,13 +406,14 @@ make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
 
     rc = name_node(w, call, &node.name);
     if (rc != SYM_OK) {
-        return fatal(w, rc);
+        return sym_dw_fatal(w, rc);
     }
 
     if (call->parent != SYM_DW_NONE) {
         node.parent = w->calls[call->parent].node;
         node.call_line = call->call_line;
-        if (file_id(w, call->call_file, &node.call_file) != SYM_OK) {
+        if (sym_dw_unit_lines_file(w, call->call_file, &node.call_file)
+            != SYM_OK) {
             return w->err->status;
         }
     }
@@ -725,7 +494,7 @@ emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high)
     if (name.len != 0
         && sym_dw_name_text(&w->names, name, false, &node.name, &err) != SYM_OK)
     {
-        return fatal(w, err.status);
+        return sym_dw_fatal(w, err.status);
     }
 
     if (add_node(w, node) != SYM_OK || add_lines(w, low, high, 0) != SYM_OK) {
@@ -807,7 +576,7 @@ read_own(sym_dw_walker_t *w)
         }
 
         if (!SYM_DW_ROOM(w->own, w->n_own, w->own_size)) {
-            return out_of_memory(w);
+            return sym_dw_out_of_memory(w);
         }
         w->own[w->n_own++] =
             (sym_dw_stretch_t){ w->ranges.items[i].low - base,
@@ -884,8 +653,8 @@ sym_dw_emit_end(sym_dw_walker_t *w)
 {
     uint64_t done = 0;
 
-    if (flush(w) != SYM_OK || w->lines.n_sequences == 0 || !owns_rows(w)
-        || read_own(w) != SYM_OK)
+    if (flush(w) != SYM_OK || w->lines.n_sequences == 0
+        || !sym_dw_unit_lines_own(w) || read_own(w) != SYM_OK)
     {
         return w->err->status;
     }

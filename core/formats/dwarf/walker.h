@@ -157,6 +157,43 @@ sym_dw_whole(const sym_dw_walker_t *w)
 }
 
 
+/* --- failures --- */
+
+static inline sym_status_t
+sym_dw_out_of_memory(sym_dw_walker_t *w)
+{
+    return sym_fail(w->err, SYM_NOMEM, "no memory for a function");
+}
+
+
+/* A failure of the part or of the names ends all reading. */
+static inline sym_status_t
+sym_dw_fatal(sym_dw_walker_t *w, sym_status_t rc)
+{
+    w->is_fatal = true;
+    return sym_fail(w->err, rc, "the symcache takes no more");
+}
+
+
+/* --- unit_lines.c --- */
+
+/* Reads the unit's line table, unless it is the current one. */
+sym_status_t sym_dw_unit_lines_begin(sym_dw_walker_t *w);
+
+/* Whether rows without a function belong to the unit. */
+bool sym_dw_unit_lines_own(const sym_dw_walker_t *w);
+
+/* The string id of a file, SYM_NO_STRING for none. */
+sym_status_t sym_dw_unit_lines_file(sym_dw_walker_t *w, uint64_t file,
+                                    uint32_t *id);
+
+/* Finds the row of addr, at w->place. */
+void sym_dw_unit_lines_seek(sym_dw_walker_t *w, uint64_t addr);
+
+/* The last of rows [low, high) at or below addr, or the first. */
+size_t sym_dw_row_at(const sym_dw_rows_t *rows, size_t low, size_t high,
+                     uint64_t addr);
+
 /* --- cover.c --- */
 
 /* Calls sym_dw_emit() for each address that has a call, in order. */
@@ -164,7 +201,7 @@ sym_status_t sym_dw_cover(sym_dw_walker_t *w);
 
 /* --- emit.c --- */
 
-/* Reads the unit's line table, unless it is the current one. */
+/* Begins a unit, with its line table. */
 sym_status_t sym_dw_emit_begin(sym_dw_walker_t *w);
 
 /* Addresses [low, high) belong to the call, and are part of function root: the

@@ -1,3 +1,10 @@
+/*
+ * scopes.c - finds the functions of a script and their names, in one pass.
+ *
+ * It has more than 800 lines because it is one recursive grammar: statements
+ * contain expressions, these contain functions and classes, and these contain
+ * statements.  Its parts would call each other in both directions.
+ */
 #include "formats/script/scopes.h"
 
 #include <stdlib.h>

@@ -1,3 +1,10 @@
+/*
+ * reader.c - lookups in a symcache.
+ *
+ * It has more than 800 lines because the steps of a lookup are functions of one
+ * file, which the compiler inlines into each other: a lookup takes less than a
+ * microsecond.  Exports share decode.h and scan.h.
+ */
 #include "artifacts/symcache/read/decode.h"
 #include "artifacts/symcache/read/scan.h"
 

@@ -67,8 +67,23 @@ struct sym_writer_s {
 /* Sets err and returns SYM_NOMEM. */
 sym_status_t sym_writer_no_memory(sym_writer_t *w);
 
+/* --- sort_records.c --- */
+
 /* Stable sort by address. */
 sym_status_t sym_writer_sort_functions(sym_writer_t *w);
+sym_status_t sym_writer_sort_publics(sym_writer_t *w);
+
+/* The first of equal ones wins. */
+void sym_writer_drop_equal_publics(sym_writer_t *w);
+
+/*
+ * Code described by more than one unit, because the linker folded or merged
+ * functions: the first one wins; if twins are kept, all with their own lines.
+ * Sorted by address and order.
+ */
+void sym_writer_drop_twins(sym_writer_t *w);
+
+/* --- emit.c --- */
 
 /* refs: position of each of the n_strings strings, from sym_strings_write(). */
 sym_status_t sym_emit(sym_writer_t *w, sym_extents_t *extents,

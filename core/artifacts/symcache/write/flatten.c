@@ -1,4 +1,5 @@
 #include "artifacts/symcache/write/flatten.h"
+#include "artifacts/symcache/write/flatten_sort.h"
 
 #include <stdlib.h>
 
@@ -76,132 +77,6 @@ grow(sym_flatten_t *fl, void **items, size_t *size, size_t need, size_t each)
 }
 
 
-/* --- sorting --- */
-
-static int
-compare_lines(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-
-/* Stable by address: the index is the low half of the key. */
-static sym_status_t
-sort_lines(sym_flatten_t *fl, size_t n)
-{
-    uint64_t *keys;
-    sym_line_t *sorted;
-    size_t i;
-
-    for (i = 1; i < n && fl->lines[i - 1].addr <= fl->lines[i].addr; i++) {
-        /* almost always in order */
-    }
-
-    if (i >= n) {
-        return SYM_OK;
-    }
-
-    if (n > UINT32_MAX) {
-        return sym_fail(fl->err, SYM_LIMIT, "too many lines in a function");
-    }
-
-    keys = malloc(n * sizeof(*keys));
-    sorted = malloc(fl->lines_size * sizeof(*sorted));
-    if (keys == NULL || sorted == NULL) {
-        free(keys);
-        free(sorted);
-        return out_of_memory(fl);
-    }
-
-    for (i = 0; i < n; i++) {
-        keys[i] = (uint64_t) fl->lines[i].addr << 32 | i;
-    }
-
-    qsort(keys, n, sizeof(*keys), compare_lines);
-
-    for (i = 0; i < n; i++) {
-        sorted[i] = fl->lines[keys[i] & UINT32_MAX];
-    }
-
-    free(keys);
-    free(fl->lines);
-    fl->lines = sorted;
-    return SYM_OK;
-}
-
-
-static inline bool
-before(const sym_pending_t *a, const sym_pending_t *b)
-{
-    uint64_t x = (uint64_t) a->addr << 32 | a->depth;
-    uint64_t y = (uint64_t) b->addr << 32 | b->depth;
-
-    return x != y ? x < y : a->seq < b->seq;
-}
-
-
-/* Sorts runs of this many by insertion, then merges them. */
-#define SORT_RUN 16
-
-static void
-sort_run(sym_pending_t *q, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        sym_pending_t item = q[i];
-        size_t at = i;
-
-        for (; at > 0 && before(&item, &q[at - 1]); at--) {
-            q[at] = q[at - 1];
-        }
-        q[at] = item;
-    }
-}
-
-
-static void
-merge(const sym_pending_t *a, size_t n_a, const sym_pending_t *b, size_t n_b,
-      sym_pending_t *out)
-{
-    while (n_a > 0 && n_b > 0) {
-        if (before(b, a)) {
-            *out++ = *b++;
-            n_b--;
-        } else {
-            *out++ = *a++;
-            n_a--;
-        }
-    }
-
-    memcpy(out, n_a > 0 ? a : b, (n_a > 0 ? n_a : n_b) * sizeof(*out));
-}
-
-
-/* Sorts fl->queue by merging with fl->spare, which has the same size. */
-static void
-sort_queue(sym_flatten_t *fl, size_t n)
-{
-    for (size_t i = 0; i < n; i += SORT_RUN) {
-        sort_run(fl->queue + i, n - i < SORT_RUN ? n - i : SORT_RUN);
-    }
-
-    for (size_t run = SORT_RUN; run < n; run *= 2) {
-        sym_pending_t *q = fl->queue;
-
-        for (size_t i = 0; i < n; i += 2 * run) {
-            size_t n_a = n - i < run ? n - i : run;
-            size_t n_b = n - i - n_a < run ? n - i - n_a : run;
-
-            merge(q + i, n_a, q + i + n_a, n_b, fl->spare + i);
-        }
-
-        fl->queue = fl->spare;
-        fl->spare = q;
-    }
-}
-
-
 /* --- the queue of inline ranges --- */
 
 /*
@@ -212,7 +87,8 @@ sort_queue(sym_flatten_t *fl, size_t n)
 static void
 lift(sym_flatten_t *fl, size_t at, sym_pending_t item)
 {
-    for (; at > 0 && before(&item, &fl->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && sym_pending_before(&item, &fl->heap[(at - 1) / 2]);
+         at = (at - 1) / 2)
     {
         fl->heap[at] = fl->heap[(at - 1) / 2];
     }
@@ -242,7 +118,7 @@ pop_heap(sym_flatten_t *fl)
     /* down to the bottom, to the right of two equals, and up again */
     for (; (child = 2 * at + 1) < fl->n_heap; at = child) {
         child += child + 1 < fl->n_heap
-                 && !before(&fl->heap[child], &fl->heap[child + 1]);
+                 && !sym_pending_before(&fl->heap[child], &fl->heap[child + 1]);
         fl->heap[at] = fl->heap[child];
     }
 
@@ -272,7 +148,9 @@ next_inline(const sweep_t *w)
     const sym_pending_t *queued =
         w->next_queued < w->n_queue ? &fl->queue[w->next_queued] : NULL;
 
-    if (fl->n_heap != 0 && (queued == NULL || before(&fl->heap[0], queued))) {
+    if (fl->n_heap != 0
+        && (queued == NULL || sym_pending_before(&fl->heap[0], queued)))
+    {
         return &fl->heap[0];
     }
 
@@ -522,7 +400,7 @@ prepare_lines(sweep_t *w)
         fl->lines[w->n_lines++] = f->lines[i];
     }
 
-    if (sort_lines(fl, w->n_lines) != SYM_OK) {
+    if (sym_flatten_sort_lines(fl, w->n_lines) != SYM_OK) {
         return fl->err->status;
     }
 
@@ -611,7 +489,7 @@ prepare_inlines(sweep_t *w)
         fl->spare_size = fl->queue_size;
     }
 
-    sort_queue(fl, w->n_queue);
+    sym_flatten_sort_queue(fl, w->n_queue);
     w->requeues_left = w->n_queue * REQUEUE_PER_INLINE + REQUEUE_MIN;
 
     if (size_table(fl, w->n_queue + 1) != SYM_OK) {
