@@ -135,7 +135,7 @@ sym_format_put_symcache(const sym_format_file_t *f, sym_writer_t *w,
         return sym_fail(err, SYM_UNSUPPORTED, "no unwind information");
     }
 
-    if (sym_format_wants(f, SYM_KIND_SYMCACHE)) {
+    if (w != NULL && sym_format_wants(f, SYM_KIND_SYMCACHE)) {
         rc = move_lines(f->services, w, info, &is_missing, err);
 
         const sym_format_output_t artifact = {

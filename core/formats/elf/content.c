@@ -278,6 +278,15 @@ sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
 }
 
 
+uint64_t
+sym_elf_section_address(const sym_elf_t *e, const char *name)
+{
+    const sym_elf_section_t *s = sym_elf_find(e, sym_cstr(name));
+
+    return s != NULL ? s->addr : 0;
+}
+
+
 static sym_elf_section_t *
 find_last(const sym_elf_t *e, sym_str_t name)
 {

@@ -4,6 +4,7 @@
 #include "formats/elf/elf.h"
 #include "formats/elf/debug_files.h"
 #include "formats/native/native.h"
+#include "formats/native/rules.h"
 
 static sym_status_t
 add_symbol(void *ctx, const sym_elf_symbol_t *symbol, sym_error_t *err)
@@ -162,6 +163,44 @@ open_dwarf(elf_files_t *e, sym_elf_t *debug,
 
 
 static sym_status_t
+read_frames(sym_native_t *f, sym_elf_t *elf, sym_unwind_arch_t arch,
+            const char *name, sym_error_t *err)
+{
+    const sym_elf_info_t *info = sym_elf_info(elf);
+    sym_frames_input_t in = { .address = sym_elf_section_address(elf, name),
+                              .text = sym_elf_section_address(elf, ".text"),
+                              .data = sym_elf_section_address(elf, ".got"),
+                              .image_base = info->image_base,
+                              .arch = arch,
+                              .is_eh = name[1] == 'e',
+                              .is_64bit = info->is_64bit,
+                              .is_big_endian = info->is_big_endian };
+    sym_status_t rc = sym_elf_section(elf, name, &in.bytes, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    return rc == SYM_OK ? sym_native_frames(f, &in, err) : rc;
+}
+
+
+static sym_status_t
+read_rules(sym_native_t *f, sym_elf_t *elf, sym_error_t *err)
+{
+    sym_unwind_arch_t arch;
+    sym_status_t rc = sym_native_rules_begin(f, &arch, 0, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    rc = rc != SYM_OK ? rc : read_frames(f, elf, arch, ".eh_frame", err);
+    return rc != SYM_OK ? rc : read_frames(f, elf, arch, ".debug_frame", err);
+}
+
+
+static sym_status_t
 read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 {
     sym_dwarf_input_t in = {
@@ -171,7 +210,13 @@ read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
     sym_elf_t *debug = NULL;
     sym_status_t rc = read_ids(e->elf, f, err);
 
-    rc = rc != SYM_OK ? rc : open_debug(e, f->services, &debug, err);
+    rc = rc != SYM_OK ? rc : read_rules(f, e->elf, err);
+
+    if (rc != SYM_OK || !f->wants_symbols) {
+        return rc;
+    }
+
+    rc = open_debug(e, f->services, &debug, err);
     rc = rc != SYM_OK ? rc : read_symbols(debug, &e->symbols, err);
 
     if (rc == SYM_OK) {

@@ -68,6 +68,9 @@ const sym_elf_info_t *sym_elf_info(const sym_elf_t *e);
 sym_status_t sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                              sym_error_t *err);
 
+/* The address of a section as linked; 0: there is no such section. */
+uint64_t sym_elf_section_address(const sym_elf_t *e, const char *name);
+
 /* Same, for the last section of that name: in gcc's .dwo files the sections of
  * types precede the one of the unit. */
 sym_status_t sym_elf_section_last(sym_elf_t *e, const char *name,

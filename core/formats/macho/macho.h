@@ -99,6 +99,9 @@ size_t sym_macho_code_id(const sym_macho_t *m, char out[SYM_ID_MAX]);
 sym_status_t sym_macho_section(sym_macho_t *m, const char *name,
                                sym_str_t *bytes, sym_error_t *err);
 
+/* The address of a section as linked; 0: there is no such section. */
+uint64_t sym_macho_section_address(const sym_macho_t *m, const char *name);
+
 /* A symbol of code. */
 typedef struct {
     uint64_t addr;  /* relative to the image base */

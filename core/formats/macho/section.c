@@ -94,3 +94,12 @@ sym_macho_section(sym_macho_t *m, const char *name, sym_str_t *bytes,
     *bytes = s->plain;
     return SYM_OK;
 }
+
+
+uint64_t
+sym_macho_section_address(const sym_macho_t *m, const char *name)
+{
+    const sym_macho_section_t *s = find_named(m, SYM_STR(""), name);
+
+    return s != NULL ? s->addr : 0;
+}

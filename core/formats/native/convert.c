@@ -17,6 +17,14 @@ sym_native_convert(const sym_format_file_t *f,
                        .os = "",
                        .writer = sym_format_writer(f, err) };
     sym_status_t rc = n.writer == NULL ? err->status : read(&n, which, err);
+    const bool has_symbols = rc == SYM_OK;
+
+    /* a stripped file has unwind rules all the same */
+    if (rc == SYM_UNSUPPORTED && n.cfi != NULL
+        && sym_cfi_writer_ranges(n.cfi) != 0) {
+        *err = (sym_error_t){ 0 };
+        rc = SYM_OK;
+    }
 
     if (rc == SYM_OK) {
         const sym_module_info_t info = {
@@ -30,8 +38,8 @@ sym_native_convert(const sym_format_file_t *f,
             .image_base = n.image_base,
         };
 
-        rc = sym_format_put_symcache(f, n.writer, n.cfi, &info, n.is_incomplete,
-                                     err);
+        rc = sym_format_put_symcache(f, has_symbols ? n.writer : NULL, n.cfi,
+                                     &info, n.is_incomplete, err);
     }
 
     sym_cfi_writer_free(n.cfi);
