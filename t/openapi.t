@@ -13,6 +13,7 @@ use Test::More;
 
 my @JSON = ('Content-Type' => 'application/json');
 my $UUID = '0123456789abcdef0123456789abcdef';
+my $JS = '{"source": {"id": "a", "url": "http://127.0.0.1:1/", "token": "t"}, "stacktraces": []}';
 my $NATIVE = '{"stacktraces": [{"frames": [{"instruction_addr": "0x1004", '
     . '"addr_mode": "rel:0"}]}], "modules": [{"type": "elf", "debug_file": '
     . '"a.so", "debug_id": "00000000-0000-0000-0000-000000000003"}]}';
@@ -106,6 +107,14 @@ my %recipes = (
         422 => { body => '{"modules": 1}', headers => \@JSON },
         503 => { body => '{"sources": []}', headers => \@JSON, storeless => 1 },
     },
+    'POST /symbolicate-js' => {
+        200 => { body => $JS, headers => \@JSON },
+        400 => { body => '{', headers => \@JSON },
+        413 => { body => 'x' x 300_000, headers => \@JSON },
+        415 => { body => '{}' },
+        422 => { body => '{}', headers => \@JSON },
+        503 => { body => $JS, headers => \@JSON, storeless => 1 },
+    },
     'GET /requests/{request_id}' => \%requests,
     'HEAD /requests/{request_id}' => \%requests,
     'GET /healthcheck' => { 200 => {} },
@@ -115,7 +124,7 @@ my %recipes = (
     (map {
         my $path = $_;
         map { ("$_ $path" => \%unserved) } qw(GET HEAD POST)
-    } qw(/symbolicate-js /symbolicate-any /minidump
+    } qw(/symbolicate-any /minidump
          /applecrashreport)),
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },

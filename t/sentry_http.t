@@ -25,8 +25,6 @@ my @cases = (
     [['no route: POST', 'POST', '/', [], '{}'], [404, undef, '']],
     [['no route: below', 'POST', '/symbolicate/v5', \@JSON, '{}'],
         [404, undef, '']],
-    [['not served', 'POST', '/symbolicate-js', \@JSON, '{}'],
-        [404, $PLAIN, 'JavaScript events are not served here']],
     [['not served', 'POST', '/minidump', \@JSON, '{}'],
         [404, $PLAIN, 'minidumps are not served here']],
     [['not served', 'POST', '/symbolicate-any', \@JSON, '{}'],

@@ -119,7 +119,9 @@ sym_request_key(const sym_request_t *r, const sym_need_t *need,
     }
 
     if (need->ref->url.len != 0) {
-        key->key.scope = r->request_sources->links->scope;
+        key->key.scope = need->is_artifact
+                             ? r->request_sources->artifacts->scope
+                             : r->request_sources->links->scope;
     }
 
     return true;

@@ -82,6 +82,8 @@ typedef struct {
         is_thorough; /* files of all sources are needed, not only one good file:
                         each path is tried (but not with ref->is_either) */
     sym_kind_t kind;
+    bool is_artifact; /* at a URL of the request's source `artifacts`, not of
+                         `links` */
     unsigned without; /* 1 << sym_source_file_t: files that do not have it,
                          known from the artifact of another kind */
     uint32_t next; /* need of the same object, of another kind; 0: the last */

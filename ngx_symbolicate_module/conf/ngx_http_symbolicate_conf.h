@@ -74,7 +74,7 @@ typedef struct {
 
 
 /* A store: one for each distinct path. */
-typedef struct {
+typedef struct ngx_http_symbolicate_store_conf_s {
     ngx_http_symbolicate_main_conf_t  *main;
     ngx_str_t                      path;        /* ends in NUL */
     ngx_uint_t                     number;      /* in main->stores */

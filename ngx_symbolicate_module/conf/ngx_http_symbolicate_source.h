@@ -123,6 +123,11 @@ typedef struct {
     ngx_msec_t                     resolver_timeout;
     ngx_http_symbolicate_source_t *links;       /* for source links; NULL: they
                                                  * are not followed */
+    ngx_http_symbolicate_source_t *artifacts;   /* for Sentry's artifacts of
+                                                 * JavaScript; NULL: no such
+                                                 * request */
+    const struct ngx_http_symbolicate_store_conf_s  *store;
+                                                /* that has bundles */
     ngx_http_conf_ctx_t           *server;      /* address of their locations */
     sym_rpc_ttl_t                 ttl;
     uint32_t                       ttl_public;  /* absent from a public

@@ -115,6 +115,7 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
     size = fetch->received + (off_t) len;
 
     if (fetch->source->request_source && fetch->source->request_source->is_links
+        && fetch->ref.role == SYM_TEXT_SOURCE
         && size > (off_t) SYM_REQUEST_SOURCE_TEXT_MAX)
     {
         return ngx_http_symbolicate_fetch_fail(fetch,

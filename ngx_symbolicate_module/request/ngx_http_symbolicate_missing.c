@@ -329,7 +329,8 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
     sym_ref_key_t  k;
 
     if (m->is_settled || !sym_request_key(lookup->asked, m, &k)
-        || (m->found == SYM_NEED_FOUND && !m->missing.is_open))
+        || (m->found == SYM_NEED_FOUND
+            && (!m->missing.is_open || m->ref->url.len)))
     {
         return 0;
     }
@@ -666,19 +667,19 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t                          n;
     sym_need_t                       *m;
     sym_ref_key_t                     k;
+    ngx_http_symbolicate_source_t    *source;
     ngx_http_symbolicate_wanted_t     wanted;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    if (lookup->policy->links == NULL
-        || lookup->missing->searches[i].step++ != 0)
-    {
+    m = &sym_request_needs(lookup->asked, &n)[i];
+    source = m->is_artifact ? lookup->policy->artifacts : lookup->policy->links;
+
+    if (source == NULL || lookup->missing->searches[i].step++ != 0) {
         return NGX_DONE;
     }
-
-    m = &sym_request_needs(lookup->asked, &n)[i];
 
     if (!sym_request_key(lookup->asked, m, &k)) {
         return NGX_ERROR;
@@ -686,7 +687,7 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
-    wanted.source = lookup->policy->links;
+    wanted.source = source;
     wanted.kind = m->kind;
     wanted.ref = m->ref;
     wanted.key = k.key;

@@ -30,6 +30,7 @@
 #include "request_sources/ngx_http_symbolicate_request_source_gcs.h"
 #include "request_sources/ngx_http_symbolicate_request_source_http.h"
 #include "request_sources/ngx_http_symbolicate_request_source_links.h"
+#include "request_sources/ngx_http_symbolicate_request_source_member.h"
 #include "request_sources/ngx_http_symbolicate_request_source_s3.h"
 #include "request_sources/ngx_http_symbolicate_request_source_sentry.h"
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
@@ -95,6 +96,7 @@ ngx_http_symbolicate_request_source_cancel(ngx_http_symbolicate_fetch_t *fetch)
     }
 
     ngx_http_symbolicate_request_source_gcs_cancel(g);
+    ngx_http_symbolicate_request_source_member_cancel(g);
     sym_arena_drop(&g->arena);
 
     fetch->attempt = NULL;
@@ -161,10 +163,14 @@ ngx_http_symbolicate_request_source_is_prelude(
 
 
 static const ngx_http_symbolicate_request_source_kind_t *
-ngx_http_symbolicate_request_source_kind(const sym_request_source_t *source)
+ngx_http_symbolicate_request_source_kind(const sym_request_source_t *source,
+    const sym_object_ref_t *ref)
 {
     if (source->is_links) {
-        return &ngx_http_symbolicate_request_source_links;
+        return ref->member ? &ngx_http_symbolicate_request_source_member
+               : source->type == SYM_REQUEST_SOURCE_SENTRY
+               ? &ngx_http_symbolicate_request_source_artifacts
+               : &ngx_http_symbolicate_request_source_links;
     }
 
     switch (source->type) {
@@ -203,7 +209,7 @@ ngx_http_symbolicate_request_source_try(ngx_http_symbolicate_fetch_t *fetch,
 
     source = fetch->source->request_source;
 
-    g->kind = ngx_http_symbolicate_request_source_kind(source);
+    g->kind = ngx_http_symbolicate_request_source_kind(source, &fetch->ref);
     g->unresolved = 0;
     ngx_str_null(&g->outcome);
     g->step = ngx_http_symbolicate_request_source_file;

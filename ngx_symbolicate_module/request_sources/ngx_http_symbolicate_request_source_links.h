@@ -18,5 +18,9 @@
 extern const ngx_http_symbolicate_request_source_kind_t
     ngx_http_symbolicate_request_source_links;
 
+/* Lists and files of Sentry's artifacts, at any URLs. */
+extern const ngx_http_symbolicate_request_source_kind_t
+    ngx_http_symbolicate_request_source_artifacts;
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_LINKS_H_INCLUDED_ */

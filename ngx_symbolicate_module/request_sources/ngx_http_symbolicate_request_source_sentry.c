@@ -157,7 +157,7 @@ ngx_http_symbolicate_request_sources_list(
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_symbolicate_request_source_add_sentry_keys(
     ngx_http_symbolicate_request_attempt_t *g,
     const sym_request_source_t *source)

@@ -33,6 +33,10 @@ typedef enum {
 } ngx_http_symbolicate_request_source_step_e;
 
 
+typedef struct ngx_http_symbolicate_request_source_member_s
+    ngx_http_symbolicate_request_source_member_t;
+
+
 /* Functions of a source type.  NULL: nothing to do. */
 typedef struct {
 
@@ -109,6 +113,9 @@ struct ngx_http_symbolicate_request_attempt_s {
     const sym_request_source_t       *listed;     /* its list was requested */
     sym_sentry_file_t              *files;      /* of it; files 0: was tried */
     uint32_t                        nfiles;
+
+    /* of a file of a bundle; NULL: it is another file */
+    ngx_http_symbolicate_request_source_member_t  *member;
 
     /* variables of the internal location */
     ngx_str_t                       target;

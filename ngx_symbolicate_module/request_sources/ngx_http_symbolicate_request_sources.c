@@ -36,6 +36,7 @@ struct ngx_http_symbolicate_request_sources_s {
     ngx_http_symbolicate_fetch_policy_t  policy;
     ngx_array_t                     sources;    /* of the policy */
     ngx_http_symbolicate_source_t   links;      /* the same */
+    ngx_http_symbolicate_source_t   artifacts;  /* the same */
     ngx_http_symbolicate_metric_t  *metrics;    /* one a source */
     sym_scopes_t                    scopes;
     sym_request_sources_t                     list;
@@ -214,7 +215,7 @@ ngx_http_symbolicate_request_sources_init(
     set->sources.size = sizeof(ngx_http_symbolicate_source_t);
     set->sources.elts = sym_arena_calloc(&set->arena, n + 1,
                                        sizeof(ngx_http_symbolicate_source_t));
-    set->metrics = sym_arena_calloc(&set->arena, n + 1,
+    set->metrics = sym_arena_calloc(&set->arena, n + 2,
                                     sizeof(ngx_http_symbolicate_metric_t));
     names = sym_arena_calloc(&set->arena, n + 1, sizeof(sym_str_t));
 
@@ -242,6 +243,17 @@ ngx_http_symbolicate_request_sources_init(
         }
     }
 
+    if (set->list.artifacts) {
+        ngx_http_symbolicate_request_source_init(smcf, conf,
+                                                 set->list.artifacts,
+                                                 &set->metrics[n + 1],
+                                                 &set->artifacts);
+
+        if (!set->artifacts.is_denied) {
+            set->policy.artifacts = &set->artifacts;
+        }
+    }
+
     set->scopes.names = names;
     set->scopes.n = n + 1;
     set->scopes.number =
@@ -260,6 +272,7 @@ ngx_http_symbolicate_request_sources_create(ngx_http_request_t *r,
 {
     sym_account_t                 *memory;
     ngx_http_core_loc_conf_t      *clcf;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
     ngx_http_symbolicate_request_sources_t  *set;
 
     if (ngx_http_symbolicate_request_sources_bytes
@@ -291,6 +304,9 @@ ngx_http_symbolicate_request_sources_create(ngx_http_request_t *r,
 
     clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
     set->policy.resolver = clcf->resolver;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    set->policy.store = slcf->store;
     set->policy.resolver_timeout = clcf->resolver_timeout;
 
     set->bytes =

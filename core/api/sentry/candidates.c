@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/hex.h"
-#include "protocol/attempts.h"
+#include "api/download.h"
 #include "protocol/message.h"
 
 #define NOTHING_LISTED "No object files listed on this source"
-#define LOGIN_PAGE "Potential login page detected"
-
 /* Room for `details`: a host's name, and two errors. */
 #define DETAILS_MAX 1024
 
@@ -22,19 +19,9 @@
 #define CANDIDATES_MIN 8u
 #define CANDIDATES_MAX 4096u
 
-typedef enum {
-    STATUS_OK,
-    STATUS_MALFORMED,
-    STATUS_NOPERM,
-    STATUS_NOT_FOUND,
-    STATUS_ERROR
-} download_t;
-
 typedef struct {
-    sym_str_t source, location;
-    sym_str_t outcome;
-    uint64_t ms;
-    download_t download;
+    sym_str_t source;
+    sym_download_t to; /* its location, and how that ended */
     uint32_t features; /* SYM_RPC_* of a file that was found */
     bool is_used;
 } candidate_t;
@@ -52,46 +39,10 @@ typedef struct {
 
 /* --- outcomes --- */
 
-static uint64_t
-http_status(sym_str_t outcome)
-{
-    uint64_t status = 0;
-    sym_str_t digits = outcome;
-
-    for (size_t i = 0; i < outcome.len; i++) {
-        if (outcome.data[i] == SYM_ATTEMPT_RATED) {
-            digits.len = i;
-            break;
-        }
-    }
-
-    return sym_dec_read(digits, &status) ? status : 0;
-}
-
-
 static bool
 is_redirect(uint64_t status)
 {
     return status >= 301 && status <= 308 && status != 304;
-}
-
-
-static download_t
-download_of(const sym_attempt_t *attempt)
-{
-    uint64_t status = http_status(attempt->outcome);
-
-    if (status == 200) {
-        return sym_attempt_features(attempt) & SYM_RPC_MALFORMED
-                   ? STATUS_MALFORMED
-                   : STATUS_OK;
-    }
-
-    if (status == 401 || status == 403 || status == 302) {
-        return STATUS_NOPERM;
-    }
-
-    return status >= 400 && status < 500 ? STATUS_NOT_FOUND : STATUS_ERROR;
 }
 
 
@@ -119,178 +70,13 @@ next_place(sym_str_t *text, sym_attempt_t *attempt)
 
         *attempt = step;
         attempt->url = url;
-        is_led = is_redirect(http_status(step.outcome)) && text->len != 0;
+        is_led = is_redirect(sym_download_http(step.outcome)) && text->len != 0;
         if (!is_led) {
             return true;
         }
     }
 
     return is_led;
-}
-
-
-static const char *
-reason_of(uint64_t status)
-{
-    static const struct {
-        uint16_t status;
-        const char *reason;
-    } reasons[] = {
-        { 204, "No Content" },
-        { 301, "Moved Permanently" },
-        { 303, "See Other" },
-        { 307, "Temporary Redirect" },
-        { 308, "Permanent Redirect" },
-        { 401, "Unauthorized" },
-        { 403, "Forbidden" },
-        { 500, "Internal Server Error" },
-        { 501, "Not Implemented" },
-        { 502, "Bad Gateway" },
-        { 503, "Service Unavailable" },
-        { 504, "Gateway Timeout" },
-        { 507, "Insufficient Storage" },
-    };
-
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        if (reasons[i].status == status) {
-            return reasons[i].reason;
-        }
-    }
-
-    return "<unknown status code>";
-}
-
-
-/* As Rust's humantime, which writes Symbolicator's messages: "1h 30m". */
-static void
-write_duration(uint64_t ms, char *out, size_t size)
-{
-    static const struct {
-        uint64_t ms;
-        const char *one, *many;
-    } units[] = {
-        { 86400000, "day", "days" }, { 3600000, "h", "h" }, { 60000, "m", "m" },
-        { 1000, "s", "s" },          { 1, "ms", "ms" },
-    };
-    size_t len = 0;
-
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        unsigned n = (unsigned) (ms / units[i].ms);
-
-        ms %= units[i].ms;
-        if (n != 0 && len < size) {
-            len += (size_t) snprintf(out + len, size - len, "%s%u%s",
-                                     len == 0 ? "" : " ", n,
-                                     n == 1 ? units[i].one : units[i].many);
-        }
-    }
-}
-
-
-/* The host of a URL, which has no userinfo. */
-static sym_str_t
-host_of(sym_str_t url)
-{
-    const char *end = url.data + url.len, *p = url.data, *from;
-
-    while (end - p > 3 && memcmp(p, "://", 3) != 0) {
-        p++;
-    }
-    if (end - p <= 3) {
-        return url;
-    }
-
-    from = p + 3;
-    for (p = from; p < end && *p != '/'; p++) {
-        if (*p == ':' && *from != '[') {
-            break;
-        }
-        if (*p == ']') {
-            p++;
-            break;
-        }
-    }
-    return sym_str(from, (size_t) (p - from));
-}
-
-
-/* The text of an error; 0: there is no error. */
-static size_t
-write_failure(const candidate_t *c, char *out, size_t size)
-{
-    uint64_t status = http_status(c->outcome);
-    int n = 0;
-
-    if (c->download == STATUS_NOPERM) {
-        n = status == 302 ? snprintf(out, size, "%s", LOGIN_PAGE)
-                          : snprintf(out, size, "%u %s", (unsigned) status,
-                                     reason_of(status));
-
-    } else if (c->download == STATUS_ERROR && status != 0) {
-        n = snprintf(out, size, "download failed: %u %s", (unsigned) status,
-                     reason_of(status));
-
-    } else if (sym_str_eq(c->outcome, SYM_STR("timeout"))) {
-        n = c->ms != 0 && c->ms % 1000 == 0
-                ? snprintf(out, size, "download timed out after %us",
-                           (unsigned) (c->ms / 1000))
-                : snprintf(out, size, "download timed out after %ums",
-                           (unsigned) c->ms);
-
-    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_BAD_KEY))) {
-        n = snprintf(out, size, "download failed: failed encoding JWT");
-
-    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_NO_TOKEN))) {
-        n = snprintf(out, size,
-                     "download failed: failed to send "
-                     "authentication request");
-
-    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_RESTRICTED))) {
-        n = snprintf(out, size, "download failed: destination is restricted");
-
-    } else if (c->download == STATUS_ERROR) {
-        n = snprintf(out, size, "download failed: %.*s", (int) c->outcome.len,
-                     c->outcome.data);
-    }
-
-    return n > 0 && (size_t) n < size ? (size_t) n : 0;
-}
-
-
-/* The host keeps failing, so this was not requested. */
-static size_t
-write_blocked(const candidate_t *c, const sym_attempt_blocked_t *blocked,
-              char *out, size_t size)
-{
-    char duration[64], cause[DETAILS_MAX / 2];
-    sym_str_t host = host_of(c->location);
-    candidate_t failed = { .outcome = blocked->outcome,
-                           .ms = blocked->ms,
-                           .download = STATUS_ERROR };
-    size_t len = write_failure(&failed, cause, sizeof(cause));
-    int n;
-
-    write_duration(blocked->block_ms, duration, sizeof(duration));
-    n = snprintf(out, size,
-                 "download failed: Host %.*s is temporarily blocked because "
-                 "there were too many download failures. It will remain "
-                 "blocked for a maximum of %s. The error that triggered the "
-                 "block was: `%.*s`.",
-                 (int) host.len, host.data, duration, (int) len, cause);
-    return n > 0 && (size_t) n < size ? (size_t) n : 0;
-}
-
-
-/* The text of `details`; 0: the candidate has no details. */
-static size_t
-write_details(const candidate_t *c, char *out, size_t size)
-{
-    sym_attempt_blocked_t blocked;
-
-    return sym_attempt_blocked(c->outcome, &blocked)
-               ? write_blocked(c, &blocked, out, size)
-               : write_failure(c, out, size);
 }
 
 
@@ -334,8 +120,8 @@ add(candidates_t *c, sym_str_t scope, sym_str_t location)
     }
 
     c->list[c->n] = (candidate_t){ .source = source_name(c->s, scope),
-                                   .location = location,
-                                   .download = STATUS_NOT_FOUND };
+                                   .to.location = location,
+                                   .to.status = SYM_DOWNLOAD_NOT_FOUND };
     return &c->list[c->n++];
 }
 
@@ -389,20 +175,20 @@ add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
         return;
     }
 
-    one->outcome = attempt->outcome;
-    one->ms = attempt->ms;
-    one->download = download_of(attempt);
-    one->is_used = one->download == STATUS_OK
+    one->to.outcome = attempt->outcome;
+    one->to.ms = attempt->ms;
+    one->to.status = sym_download_of(attempt);
+    one->is_used = one->to.status == SYM_DOWNLOAD_OK
                    && c->need->found == SYM_NEED_FOUND
                    && sym_str_eq(scope, c->chosen_scope)
                    && sym_str_eq(attempt->url, c->chosen.source);
     one->features = sym_attempt_features(attempt);
-    if (one->features == 0 && one->download == STATUS_OK
+    if (one->features == 0 && one->to.status == SYM_DOWNLOAD_OK
         && state == SYM_MODULE_MALFORMED)
     {
-        one->download = STATUS_MALFORMED;
+        one->to.status = SYM_DOWNLOAD_MALFORMED;
     }
-    if (one->features == 0 && one->download == STATUS_OK) {
+    if (one->features == 0 && one->to.status == SYM_DOWNLOAD_OK) {
         one->features = features_of(c, one);
     }
 }
@@ -453,7 +239,7 @@ lists_more(const candidates_t *c, sym_str_t scope)
     name = last_part(c->need->ref->debug_file);
 
     for (uint32_t i = 0; i < c->n; i++) {
-        sym_str_t url = c->list[i].location;
+        sym_str_t url = c->list[i].to.location;
 
         if (sym_str_eq(c->list[i].source, source)
             && (sym_str_ends_nocase(url, SYM_STR(".debug"))
@@ -490,7 +276,7 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
     if (record != NULL && record->state == SYM_MODULE_READY) {
         one = is_chosen ? add(c, scope, record->source) : NULL;
         if (one != NULL) {
-            one->download = STATUS_OK;
+            one->to.status = SYM_DOWNLOAD_OK;
             one->is_used = true;
             one->features = features_of(c, one);
         }
@@ -525,23 +311,23 @@ add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 
     one->source = SYM_STR("sourcelink");
     if (c->need->found == SYM_NEED_FOUND) {
-        one->download = STATUS_OK;
+        one->to.status = SYM_DOWNLOAD_OK;
         one->features = SYM_FEATURE_SOURCES;
         return;
     }
 
     if (next_place(&text, &attempt)) {
-        one->outcome = attempt.outcome;
-        one->ms = attempt.ms;
-        one->download = download_of(&attempt);
-        if (one->download == STATUS_OK) {
-            one->download = record->state == SYM_MODULE_ABSENT
-                                ? STATUS_NOT_FOUND
-                                : STATUS_MALFORMED;
+        one->to.outcome = attempt.outcome;
+        one->to.ms = attempt.ms;
+        one->to.status = sym_download_of(&attempt);
+        if (one->to.status == SYM_DOWNLOAD_OK) {
+            one->to.status = record->state == SYM_MODULE_ABSENT
+                                 ? SYM_DOWNLOAD_NOT_FOUND
+                                 : SYM_DOWNLOAD_MALFORMED;
         }
     } else if (c->need->missing.state != SYM_MODULE_ABSENT) {
-        one->outcome = SYM_STR("unreachable");
-        one->download = STATUS_ERROR;
+        one->to.outcome = SYM_STR("unreachable");
+        one->to.status = SYM_DOWNLOAD_ERROR;
     }
 }
 
@@ -567,7 +353,7 @@ compare(const void *a, const void *b)
     const candidate_t *x = a, *y = b;
     int order = sym_str_cmp(x->source, y->source);
 
-    return order != 0 ? order : sym_str_cmp(x->location, y->location);
+    return order != 0 ? order : sym_str_cmp(x->to.location, y->to.location);
 }
 
 
@@ -591,8 +377,8 @@ unite(candidates_t *c)
 
         c->list[i].features |= last->features;
         c->list[i].is_used |= last->is_used;
-        if (last->download == STATUS_OK) {
-            c->list[i].download = STATUS_OK;
+        if (last->to.status == SYM_DOWNLOAD_OK) {
+            c->list[i].to.status = SYM_DOWNLOAD_OK;
         }
         *last = c->list[i];
     }
@@ -614,23 +400,24 @@ write_bool(sym_out_t *out, sym_str_t key, bool is_true)
 static void
 write_one(const candidate_t *c, sym_out_t *out)
 {
-    static const char *const words[] = { [STATUS_OK] = "ok",
-                                         [STATUS_MALFORMED] = "malformed",
-                                         [STATUS_NOPERM] = "noperm",
-                                         [STATUS_NOT_FOUND] = "notfound",
-                                         [STATUS_ERROR] = "error" };
+    static const char *const words[] = { [SYM_DOWNLOAD_OK] = "ok",
+                                         [SYM_DOWNLOAD_MALFORMED] = "malformed",
+                                         [SYM_DOWNLOAD_NOPERM] = "noperm",
+                                         [SYM_DOWNLOAD_NOT_FOUND] = "notfound",
+                                         [SYM_DOWNLOAD_ERROR] = "error" };
     char details[DETAILS_MAX];
-    size_t len = write_details(c, details, sizeof(details));
+    size_t len = sym_download_details(&c->to, SYM_DOWNLOAD_FAILED, details,
+                                      sizeof(details));
 
     sym_out_raw(out, SYM_STR("{\"source\": "));
     sym_out_string(out, c->source);
     sym_out_raw(out, SYM_STR(", \"location\": "));
-    sym_out_string(out, c->location);
+    sym_out_string(out, c->to.location);
     sym_out_raw(out, SYM_STR(", \"download\": {\"status\": \""));
-    sym_out_raw(out, sym_cstr(words[c->download]));
+    sym_out_raw(out, sym_cstr(words[c->to.status]));
     sym_out_raw(out, SYM_STR("\""));
 
-    if (c->download == STATUS_OK) {
+    if (c->to.status == SYM_DOWNLOAD_OK) {
         write_bool(out, SYM_STR(", \"features\": {\"has_debug_info\": "),
                    c->features & SYM_FEATURE_DEBUG_INFO);
         write_bool(out, SYM_STR(", \"has_unwind_info\": "),
@@ -700,13 +487,13 @@ take_first_error(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 
     (void) scope;
     while (*state == 0 && next_place(&text, &attempt)) {
-        switch (download_of(&attempt)) {
-        case STATUS_OK: /* valid, but useless */
+        switch (sym_download_of(&attempt)) {
+        case SYM_DOWNLOAD_OK: /* valid, but useless */
             break;
-        case STATUS_MALFORMED:
+        case SYM_DOWNLOAD_MALFORMED:
             *state = SYM_MODULE_MALFORMED;
             break;
-        case STATUS_NOT_FOUND:
+        case SYM_DOWNLOAD_NOT_FOUND:
             *state = SYM_MODULE_ABSENT;
             break;
         default:

@@ -1,5 +1,6 @@
 #include "api/sentry/readers.h"
 
+#include "api/js/js.h"
 #include "api/jvm/jvm.h"
 #include "api/registry.h"
 #include "api/sentry/http.h"
@@ -84,6 +85,16 @@ init_jvm(sym_request_t *r, const sym_api_call_t *call)
 }
 
 
+static bool
+init_js(sym_request_t *r, const sym_api_call_t *call)
+{
+    js_t *j = (js_t *) r;
+
+    j->scope = sentry_read_scope(r->arena, call->query);
+    return j->scope.data != NULL;
+}
+
+
 static const sym_request_ops_t ops = {
     .size = sizeof(sentry_t),
     .parse = parse,
@@ -121,7 +132,7 @@ const sym_api_t sym_sentry_api = {
                   .kind = SYM_ROUTE_TEXT, .status = 200, .text = "ok" },
                 { GET_ROUTE("/proxy/", "proxy"), .kind = SYM_ROUTE_FILE,
                   .read_file = sentry_read_file },
-                UNSERVED("/symbolicate-js", "JavaScript events"),
+                POST_ROUTE("/symbolicate-js", "js", js_ops, init_js),
                 POST_ROUTE("/symbolicate-jvm", "jvm", jvm_ops, init_jvm),
                 UNSERVED("/symbolicate-any", "crash reports by URL"),
                 UNSERVED("/minidump", "minidumps"),

@@ -320,6 +320,24 @@ put_object(bundle_t *b, sym_error_t *err)
 
 /* --- the file --- */
 
+/* Symbolicator reads no bundle with another attribute. */
+static bool
+has_texts(json_t *manifest)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(manifest, key, value)
+    {
+        if (!json_is_string(value) && strcmp(key, "files") != 0) {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
 static sym_status_t
 read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 {
@@ -345,6 +363,11 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 
     b->manifest = json->root;
     b->files = json_object_get(json->root, "files");
+
+    if (b->is_of_artifacts && !has_texts(b->manifest)) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "an attribute in manifest.json is no string");
+    }
 
     return json_is_object(b->files)
                ? put_object(b, err)

@@ -986,7 +986,7 @@ sym_request_sources_read(sym_arena_t *arena, const json_t *list,
         }
     }
 
-    *set = (sym_request_sources_t){ sources, (uint32_t) n, NULL };
+    *set = (sym_request_sources_t){ sources, (uint32_t) n, NULL, NULL };
     return SYM_OK;
 }
 
@@ -1068,6 +1068,15 @@ read_scraping(reader_t *r, const json_t *scraping, sym_request_source_t *s)
 }
 
 
+/* No digit of another scope is one of its letters. */
+static void
+mark_scope(sym_request_source_t *s)
+{
+    memcpy((char *) (uintptr_t) s->scope.data, SYM_SCOPE_LINKS,
+           sizeof(SYM_SCOPE_LINKS) - 1);
+}
+
+
 sym_status_t
 sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
                               const sym_request_source_realm_t *realm,
@@ -1076,7 +1085,6 @@ sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
     sym_str_t message;
     reader_t r = { .arena = arena, .message = &message };
     sym_request_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
-    char *name;
 
     if (s == NULL) {
         return SYM_NOMEM;
@@ -1098,10 +1106,46 @@ sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
         return SYM_NOMEM;
     }
 
-    /* no digit of another scope is one of its letters */
-    name = (char *) (uintptr_t) s->scope.data;
-    memcpy(name, SYM_SCOPE_LINKS, sizeof(SYM_SCOPE_LINKS) - 1);
+    mark_scope(s);
     list->links = s;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_request_sources_add_artifacts(sym_arena_t *arena, const json_t *source,
+                                  const sym_request_source_realm_t *realm,
+                                  sym_request_sources_t *list,
+                                  sym_str_t *message)
+{
+    reader_t r = { .arena = arena, .message = message, .object = source };
+    sym_request_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
+
+    if (s == NULL) {
+        return SYM_NOMEM;
+    }
+
+    if (!json_is_object(source)) {
+        (void) wrong_type(&r, NULL, source, "a source");
+        return r.status;
+    }
+
+    for (size_t i = 0; i < N_TEXTS; i++) {
+        *text_of(s, i) = SYM_STR("");
+    }
+
+    s->type = SYM_REQUEST_SOURCE_SENTRY;
+    s->is_links = true;
+
+    if (!need_text(&r, "id", SYM_REQUEST_SOURCE_ID_MAX, &s->id)
+        || !read_sentry(&r, s) || !make_realm(&r, realm, s)
+        || !make_scope(&r, realm, s))
+    {
+        return r.status;
+    }
+
+    mark_scope(s);
+    list->artifacts = s;
     return SYM_OK;
 }
 
@@ -1153,6 +1197,22 @@ copy_source(sym_arena_t *arena, const sym_request_source_t *from,
 }
 
 
+static bool
+copy_one(sym_arena_t *arena, const sym_request_source_t *from,
+         const sym_request_source_t **to)
+{
+    sym_request_source_t *copy;
+
+    if (from == NULL) {
+        return true;
+    }
+
+    copy = sym_arena_calloc(arena, 1, sizeof(*copy));
+    *to = copy;
+    return copy != NULL && copy_source(arena, from, copy);
+}
+
+
 bool
 sym_request_sources_copy(sym_arena_t *arena, const sym_request_sources_t *from,
                          sym_request_sources_t *to)
@@ -1160,19 +1220,15 @@ sym_request_sources_copy(sym_arena_t *arena, const sym_request_sources_t *from,
     sym_request_source_t *sources =
         sym_arena_calloc(arena, from->n + 1u, sizeof(*sources));
 
-    *to = (sym_request_sources_t){ sources, 0, NULL };
+    *to = (sym_request_sources_t){ sources, 0, NULL, NULL };
     if (sources == NULL) {
         return false;
     }
 
-    if (from->links != NULL) {
-        sym_request_source_t *links =
-            sym_arena_calloc(arena, 1, sizeof(*links));
-
-        to->links = links;
-        if (links == NULL || !copy_source(arena, from->links, links)) {
-            return false;
-        }
+    if (!copy_one(arena, from->links, &to->links)
+        || !copy_one(arena, from->artifacts, &to->artifacts))
+    {
+        return false;
     }
 
     for (uint32_t i = 0; i < from->n; i++) {
@@ -1216,6 +1272,10 @@ sym_request_sources_wipe(const sym_request_sources_t *list)
 
     if (list->links != NULL) {
         wipe_source(list->links);
+    }
+
+    if (list->artifacts != NULL) {
+        wipe_source(list->artifacts);
     }
 }
 

@@ -87,6 +87,9 @@ typedef struct {
     uint32_t n;
     const sym_request_source_t *links; /* of texts at any URL, besides those;
                                         or NULL */
+    const sym_request_source_t *artifacts; /* of lists, bundles and files of
+                                        JavaScript at any URL, by type a sentry
+                                        source; or NULL */
 } sym_request_sources_t;
 
 /* "http", as requests and the configuration name it. */
@@ -120,7 +123,16 @@ sym_status_t sym_request_sources_add_links(
     sym_arena_t *arena, const json_t *scraping,
     const sym_request_source_realm_t *realm, sym_request_sources_t *list);
 
-/* Bytes of such a text, as it is sent. */
+/*
+ * Sets the source `artifacts` from a sentry source without the key `type`, and
+ * leaves `sources` as they are.  Errors: as above.
+ */
+sym_status_t sym_request_sources_add_artifacts(
+    sym_arena_t *arena, const json_t *source,
+    const sym_request_source_realm_t *realm, sym_request_sources_t *list,
+    sym_str_t *message);
+
+/* Bytes of a source file at a URL, as it is sent. */
 #define SYM_REQUEST_SOURCE_TEXT_MAX ((size_t) 16 << 20)
 
 /* A copy with all its texts; false: no memory. */

@@ -203,6 +203,61 @@ sym_js_answer(const sym_sourcemap_t *map, const sym_script_t *script,
 }
 
 
+/* --- tokens that Sentry leaves out --- */
+
+/* Tokens of a run that are looked at. */
+#define RUN_MAX 1024
+
+static bool
+is_same_function(const sym_sourcemap_t *map, const sym_script_t *script,
+                 const sym_sourcemap_token_t *a, const sym_sourcemap_token_t *b)
+{
+    char text[2][SYM_JS_FUNCTION_MAX];
+    name_t names[2] = { { .text = text[0] }, { .text = text[1] } };
+    sym_js_function_t functions[2];
+
+    if (map->has_scopes) {
+        return a->scope == b->scope;
+    }
+
+    return find_function(map, script, a, &names[0], &functions[0]) == SYM_OK
+           && find_function(map, script, b, &names[1], &functions[1]) == SYM_OK
+           && functions[0] == functions[1]
+           && sym_str_eq(sym_str(text[0], names[0].len),
+                         sym_str(text[1], names[1].len));
+}
+
+
+bool
+sym_js_is_dropped(const sym_sourcemap_t *map, const sym_script_t *script,
+                  const sym_sourcemap_token_t *token)
+{
+    sym_sourcemap_token_t t = *token, before;
+
+    for (unsigned i = 0; i < RUN_MAX; i++) {
+        sym_status_t rc =
+            t.column != 0
+                ? sym_sourcemap_find(map, t.line, t.column - 1, &before)
+            : t.line != 0
+                ? sym_sourcemap_find(map, t.line - 1, UINT32_MAX, &before)
+                : SYM_NOT_FOUND;
+
+        if (rc != SYM_OK || !is_same_place(&t, &before)
+            || t.name != before.name) {
+            return false;
+        }
+
+        if (before.line != t.line) {
+            return is_same_function(map, script, &t, &before);
+        }
+
+        t = before;
+    }
+
+    return false;
+}
+
+
 /* --- what is shown --- */
 
 static bool

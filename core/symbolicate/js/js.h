@@ -38,6 +38,13 @@ sym_status_t sym_js_answer(const sym_sourcemap_t *map,
                            sym_js_place_t *place);
 
 /*
+ * Whether Sentry finds nothing here: it keeps the first of a run of tokens of the
+ * same place, name and function, and no token of an earlier line.
+ */
+bool sym_js_is_dropped(const sym_sourcemap_t *map, const sym_script_t *script,
+                       const sym_sourcemap_token_t *token);
+
+/*
  * The name that is shown for a function: `given` is what the client calls it, or
  * data NULL; `caller` the name of the token at the call, or data NULL.  It is
  * folded: "a.a.b" is "{a#2}.b".  Writes to out[SYM_JS_SHOWN_MAX].

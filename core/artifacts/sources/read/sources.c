@@ -88,6 +88,7 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
 
     *file = (sym_sources_file_t){
         .path = { (const char *) path, len },
+        .number = number,
         .is_url = (r[6] & SYM_SOURCES_URL) != 0,
         .first_block = sym_get32(r + 8),
         .n_blocks = sym_get32(r + 12),

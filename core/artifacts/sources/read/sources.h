@@ -25,7 +25,8 @@ typedef struct {
 } sym_sources_t;
 
 typedef struct {
-    sym_str_t path; /* as spelled in the object */
+    sym_str_t path;  /* as spelled in the object */
+    uint32_t number; /* in the order of paths */
     bool is_url;
     uint32_t first_block, n_blocks;
     uint64_t len;   /* of the text */

@@ -1,0 +1,337 @@
+/*
+ * js.h - a request of Sentry's API for events of JavaScript (POST /symbolicate-js),
+ * as its parts share it.
+ *
+ *     read.c      requests to the structures below; what is refused, and why
+ *     text.c      rules for URLs, paths and names of modules
+ *     list.c      Sentry's lists of bundles and files
+ *     lookup.c    where each file is: bundles, single files, lists, scraping
+ *     scripts.c   scripts to their maps; both open for lookups
+ *     answer.c    the answer as a whole, in slices
+ *     frame.c     positions to original ones; writing frames
+ *
+ * Symbolicator looks the scripts of a request up one after the other; what a list
+ * has brought counts for those that follow.  Here the same is done in *passes*:
+ * each pass looks everything up again, with what the store has by then, and adds
+ * what is missing to the needs of the next round.  A pass without anything missing
+ * is the last.
+ *
+ * It is a route of the API `sentry`, which has the errors and the query of all
+ * routes.
+ */
+#ifndef SYM_API_JS_JS_H
+#define SYM_API_JS_JS_H
+
+#include "api/fields.h"
+#include "base/sort.h"
+#include "symbolicate/artifact.h"
+#include "symbolicate/js/js.h"
+#include "symbolicate/source_text.h"
+
+/* For the API `sentry`, which sets `scope`. */
+extern const sym_request_ops_t js_ops;
+
+#define JS_URL_MAX 4096 /* of a URL that is made here; none is longer */
+#define JS_SCRIPTS_MAX 4096
+
+/* --- the request --- */
+
+/* Data of a frame, as JSON. */
+typedef struct {
+    sym_str_t sourcemap, origin, resolved_with;
+    uint8_t symbolicated; /* sym_field_bool_t */
+} js_data_t;
+
+/* Optional texts have data NULL if they are absent.  `json`: as it was sent. */
+typedef struct {
+    sym_str_t abs_path, function, module;
+    sym_str_t function_json, module_json, filename_json, platform_json;
+    sym_str_t context_line_json, pre_context_json, post_context_json;
+    sym_str_t data_json;
+    js_data_t data;
+    sym_field_number_t lineno, colno;
+    uint32_t script;
+} js_frame_t;
+
+typedef struct {
+    uint32_t first, n; /* frames */
+} js_stack_t;
+
+typedef struct {
+    sym_str_t code_file;
+    sym_debug_id_t debug_id; /* form NONE: none */
+} js_module_t;
+
+#define JS_FRAMES 1024u /* of a block */
+
+typedef struct {
+    js_frame_t **blocks;
+    uint32_t n_blocks, max_blocks, n_frames;
+    sym_list_t stacks, modules;
+    sym_str_t release, dist; /* data NULL: absent */
+    sym_str_t *origins;
+    uint32_t n_origins;
+    bool may_scrape;
+    bool has_context;     /* options.apply_source_context */
+    bool is_callee_first; /* options.frame_order */
+} js_request_t;
+
+/* --- files --- */
+
+typedef enum { JS_SCRIPT, JS_SOURCEMAP, JS_SOURCE } js_type_t;
+
+/* A file is looked up by these. */
+typedef struct {
+    js_type_t type;
+    sym_str_t abs_path; /* data NULL: none */
+    sym_debug_id_t debug_id;
+} js_key_t;
+
+typedef enum {
+    JS_WAITS, /* something is missing that decides it */
+    JS_FOUND,
+    JS_ABSENT, /* or it cannot be read */
+    JS_MALFORMED,
+    JS_DISABLED /* it may not be scraped */
+} js_state_t;
+
+typedef enum { JS_IN_BUNDLE, JS_ALONE, JS_SCRAPED, JS_EMBEDDED } js_origin_t;
+
+typedef struct {
+    js_state_t state;
+    js_origin_t origin;
+    sym_str_t uri;           /* of the bundle or file */
+    sym_str_t resolved_with; /* as JSON */
+    sym_str_t reference;     /* header of a script; data NULL: none */
+    js_key_t key;
+    uint32_t need; /* of the artifact of its type; if found */
+} js_file_t;
+
+/* An entry of a list. */
+typedef struct {
+    bool is_bundle;
+    sym_str_t uri, url, abs_path, reference;
+    sym_str_t resolved_with; /* a word; "": none */
+    bool has_headers;
+} js_entry_t;
+
+typedef struct {
+    const js_entry_t *entries;
+    uint32_t n;
+} js_list_t;
+
+/* A view of an artifact, in the snapshot of its time. */
+typedef struct {
+    uint32_t time; /* of the snapshot; 0: not open */
+    bool is_open;
+    sym_artifact_found_t found;
+    union {
+        sym_script_t script;
+        sym_sourcemap_t map;
+        sym_sources_t sources;
+    } as;
+} js_view_t;
+
+typedef struct {
+    const js_entry_t *entry;
+    uint32_t need;
+    js_view_t view;
+} js_bundle_t;
+
+/* A generated script. */
+typedef struct {
+    sym_str_t abs_path;
+    uint32_t rank;           /* among the scripts, by abs_path */
+    sym_debug_id_t debug_id; /* of its module */
+
+    /* of a pass */
+    js_file_t script, map;
+    bool has_map;         /* it names a map, or has a debug id */
+    sym_str_t label;      /* URL of the map */
+    sym_str_t base;       /* URL that sources are relative to */
+    uint32_t text, texts; /* needs: its text, those of the map; 0: none */
+    js_view_t script_view, map_view, text_view, texts_view;
+} js_script_t;
+
+typedef enum {
+    JS_INVALID_LOCATION,
+    JS_INVALID_ABS_PATH,
+    JS_NO_COLUMN,
+    JS_MISSING_SOURCE_CONTENT,
+    JS_MISSING_SOURCE,
+    JS_MALFORMED_SOURCEMAP,
+    JS_MISSING_SOURCEMAP,
+    JS_INVALID_BASE64,
+    JS_SCRAPING_DISABLED,
+    JS_NO_ERROR
+} js_error_type_t;
+
+typedef struct {
+    js_error_type_t type;
+    uint32_t script;
+    uint32_t line, column;
+    sym_str_t source; /* of JS_MISSING_SOURCE_CONTENT */
+} js_error_t;
+
+/* A source whose text is not in its map. */
+typedef struct {
+    js_file_t file;
+    uint32_t time; /* of the lookup */
+    js_view_t view;
+} js_source_t;
+
+/* A try to get a file from the web. */
+typedef enum {
+    JS_NOT_ATTEMPTED,
+    JS_TRIED, /* the need says how it ended */
+    JS_REFUSED
+} js_attempt_state_t;
+
+typedef struct {
+    sym_str_t url;
+    js_attempt_state_t state;
+    const char *reason;
+    sym_str_t details;
+    uint32_t need;
+} js_attempt_t;
+
+typedef struct {
+    sym_request_t base; /* first */
+
+    js_request_t request;
+    sym_str_t scope;
+    struct js_reader_s *reader;
+
+    js_script_t *scripts;
+    uint32_t n_scripts;
+
+    struct js_table_s *table; /* of needs */
+    sym_list_t lists;         /* those that were read */
+
+    /* a pass */
+    uint32_t pass;
+    uint32_t time; /* of the snapshot */
+    bool waits;    /* something is missing */
+    uint32_t next, stack, frame;
+    sym_list_t bundles;  /* of js_bundle_t *, highest URI first */
+    sym_list_t singles;  /* of const js_entry_t * */
+    sym_list_t asked;    /* of uint64_t: hashes of ids and stems */
+    sym_list_t attempts; /* of js_attempt_t */
+    sym_list_t errors;   /* of js_error_t */
+
+    /* the answer */
+    sym_source_text_t text;
+    size_t context_bytes;
+    sym_context_t lines;
+    struct js_table_s *by_path; /* of sources */
+    sym_list_t sources;         /* of js_source_t * */
+    bool is_writing, is_raw, is_in_stack;
+    bool is_first;      /* nothing is written of the list */
+    uint32_t n_missing; /* errors of missing sources */
+    uint32_t lost;
+    sym_sort_item_t *order; /* of errors or attempts */
+} js_t;
+
+static inline js_frame_t *
+js_frame(const js_request_t *q, uint32_t n)
+{
+    return &q->blocks[n / JS_FRAMES][n % JS_FRAMES];
+}
+
+/* --- read.c --- */
+
+/* SYM_OK; SYM_AGAIN: the budget is spent; SYM_MALFORMED, SYM_LIMIT: refused;
+ * SYM_NOMEM. */
+sym_status_t js_read(js_t *j, uint32_t budget);
+
+/* --- text.c --- */
+
+/* The URL or path `right`, as seen from `base`.  data NULL: too long, or no
+ * memory. */
+sym_str_t js_join(sym_arena_t *arena, sym_str_t base, sym_str_t right);
+
+/* Whether it is an absolute URL; and its scheme. */
+bool js_is_url(sym_str_t text);
+sym_str_t js_scheme(sym_str_t url);
+
+/* Its URL for a list of Sentry: without host, query and extensions. */
+sym_str_t js_stem(sym_str_t url);
+
+#define JS_CANDIDATES 4
+
+/* Names by which Sentry may have a file: its URL, and with "~" for its host, both
+ * with and without the query.  Returns their number; 0: no memory. */
+unsigned js_candidates(sym_arena_t *arena, sym_str_t url,
+                       sym_str_t names[JS_CANDIDATES]);
+
+/* The path that bundlers write after their own schemes. */
+sym_str_t js_filename(sym_str_t abs_path, sym_str_t filename, bool *is_bundled);
+
+/* The name of the module in a file: a view of the path. */
+sym_str_t js_module_name(sym_str_t path);
+
+/* --- list.c --- */
+
+/* Reads a list of Sentry's artifacts; entries that are not understood are left
+ * out.  SYM_NOMEM. */
+sym_status_t js_list_read(js_t *j, sym_str_t text, js_list_t *list);
+
+/* --- lookup.c --- */
+
+/* Numbers by hashes.  The place of the number; *is_new: it was added.  NULL: out
+ * of memory. */
+uint32_t *js_table_at(js_t *j, struct js_table_s **table, uint64_t hash,
+                      bool *is_new);
+
+/* Before each pass. */
+void js_begin_pass(js_t *j);
+
+/* SYM_NOMEM. */
+sym_status_t js_find_file(js_t *j, const js_key_t *key, js_file_t *file);
+
+/* The need of another kind of the file of a need.  0: not settled yet. */
+sym_status_t js_further(js_t *j, uint32_t of, sym_kind_t kind, uint32_t *need,
+                        bool *waits);
+
+/* The artifact of a need in this snapshot. */
+typedef sym_status_t (*js_open_pt)(js_view_t *view, sym_error_t *err);
+bool js_open(js_t *j, uint32_t need, js_open_pt open, js_view_t *view);
+sym_status_t js_open_sources(js_view_t *view, sym_error_t *err);
+
+/* How the n-th attempt ended: "success", or a reason with details. */
+const char *js_attempt_result(js_t *j, const js_attempt_t *attempt,
+                              sym_str_t *details);
+
+/* --- scripts.c --- */
+
+/* The scripts of all frames, each once.  SYM_NOMEM, SYM_LIMIT: refused. */
+sym_status_t js_list_scripts(js_t *j);
+
+/* Finds a script and its map.  SYM_NOMEM. */
+sym_status_t js_find_script(js_t *j, js_script_t *s);
+
+/* NULL: not there, or damaged. */
+const sym_script_t *js_open_script(js_t *j, js_script_t *s);
+const sym_sourcemap_t *js_open_map(js_t *j, js_script_t *s);
+
+/* --- frame.c --- */
+
+/* Looks for what a frame needs besides its script and map.  SYM_NOMEM. */
+sym_status_t js_look_up_frame(js_t *j, const js_frame_t *f);
+
+/* Writes the frame, and notes its error.  caller: the one that calls it, or NULL.
+ * SYM_NOMEM. */
+sym_status_t js_write_frame(js_t *j, const js_frame_t *f,
+                            const js_frame_t *caller, sym_out_t *out,
+                            uint32_t *budget);
+
+/* Writes it as it was sent, with the lines of its script. */
+sym_status_t js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out,
+                          uint32_t *budget);
+
+/* --- answer.c --- */
+
+sym_status_t js_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
+bool js_resume(sym_request_t *r);
+
+#endif

@@ -1,0 +1,25 @@
+
+/*
+ * ngx_http_symbolicate_request_source_member.h - files of a bundle that is in
+ * the store.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_MEMBER_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_MEMBER_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "request_sources/ngx_http_symbolicate_request_source_state.h"
+
+
+extern const ngx_http_symbolicate_request_source_kind_t
+    ngx_http_symbolicate_request_source_member;
+
+void ngx_http_symbolicate_request_source_member_cancel(
+    ngx_http_symbolicate_request_attempt_t *g);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_MEMBER_H_INCLUDED_ */
