@@ -3,6 +3,8 @@
  */
 #include "formats/macho/hidden.h"
 #include "formats/native/native.h"
+#include "formats/native/rules.h"
+#include "formats/unwind/compact.h"
 
 static sym_status_t
 find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
@@ -64,6 +66,84 @@ may_be_empty(const sym_macho_info_t *info)
 }
 
 
+static sym_status_t
+read_frames(sym_native_t *f, sym_macho_t *m, sym_unwind_arch_t arch,
+            const char *name, sym_error_t *err)
+{
+    const sym_macho_info_t *info = sym_macho_info(m);
+    sym_frames_input_t in = { .address = sym_macho_section_address(m, name),
+                              .text = sym_macho_section_address(m, "__text"),
+                              .image_base = info->image_base,
+                              .arch = arch,
+                              .is_eh = name[2] == 'e',
+                              .is_64bit = info->is_64bit,
+                              .is_big_endian = info->is_big_endian,
+                              .is_apple = true };
+    sym_status_t rc = sym_macho_section(m, name, &in.bytes, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    return rc == SYM_OK ? sym_native_frames(f, &in, err) : rc;
+}
+
+
+static sym_status_t
+read_compact(sym_native_t *f, sym_macho_t *m, sym_unwind_arch_t arch,
+             sym_error_t *err)
+{
+    const sym_macho_info_t *info = sym_macho_info(m);
+    sym_compact_input_t in = {
+        .arch = arch,
+        .is_big_endian = info->is_big_endian,
+        .text_address =
+            sym_macho_section_address(m, "__text") - info->image_base,
+    };
+    sym_error_t broken = { 0 };
+    char text[256];
+    sym_status_t rc = sym_macho_section(m, "__unwind_info", &in.bytes, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    if (rc == SYM_OK
+        && (rc = sym_macho_section(m, "__text", &in.text, err))
+               == SYM_NOT_FOUND)
+    {
+        rc = SYM_OK;
+        in.text = sym_str("", 0);
+    }
+
+    rc = rc == SYM_OK ? sym_compact_read(&in, f->cfi, &broken, err) : rc;
+
+    if (rc == SYM_OK && broken.status != SYM_OK) {
+        f->services->note(f->services->ctx,
+                          "its compact unwind information is broken: %s",
+                          sym_error_text(&broken, text, sizeof(text)));
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+read_rules(sym_native_t *f, sym_macho_t *m, sym_error_t *err)
+{
+    sym_unwind_arch_t arch;
+    sym_status_t rc = sym_native_rules_begin(f, &arch, 0, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    rc = rc != SYM_OK ? rc : read_frames(f, m, arch, "__eh_frame", err);
+    rc = rc != SYM_OK ? rc : read_frames(f, m, arch, "__debug_frame", err);
+    return rc != SYM_OK ? rc : read_compact(f, m, arch, err);
+}
+
+
 /* Lines of Mach-O files follow atos's rules, because users compare with it. */
 static sym_status_t
 read_slice(sym_native_t *f, sym_macho_t *m, const sym_macho_hidden_t *hidden,
@@ -78,8 +158,14 @@ read_slice(sym_native_t *f, sym_macho_t *m, const sym_macho_hidden_t *hidden,
     };
     sym_status_t rc = read_ids(m, f, err);
 
+    rc = rc != SYM_OK ? rc : read_rules(f, m, err);
+
+    if (rc != SYM_OK || !f->wants_symbols) {
+        return rc;
+    }
+
     f->is_incomplete = hidden->is_missing;
-    rc = rc != SYM_OK ? rc : read_symbols(m, hidden, symbols, err);
+    rc = read_symbols(m, hidden, symbols, err);
     rc = rc != SYM_OK ? rc
                       : sym_native_sections(find_section, m, &in.sections, err);
     return rc != SYM_OK

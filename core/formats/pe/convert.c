@@ -7,6 +7,8 @@
 #include "formats/native/choose.h"
 #include "formats/native/debuglink.h"
 #include "formats/native/native.h"
+#include "formats/native/rules.h"
+#include "formats/pe/unwind.h"
 #include "formats/native/undecorate.h"
 #include "formats/pe/pe.h"
 #include "formats/ppdb/ppdb.h"
@@ -206,6 +208,30 @@ debug_open(sym_pe_t *pe, const sym_format_services_t *services, debug_t *to,
 /* --- conversion --- */
 
 static sym_status_t
+read_rules(sym_native_t *f, sym_pe_t *pe, sym_error_t *err)
+{
+    sym_unwind_arch_t arch;
+    uint64_t broken = 0;
+    sym_status_t rc =
+        sym_native_rules_begin(f, &arch, SYM_CFI_FLAG_WINDOWS, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        return SYM_OK;
+    }
+
+    rc = rc != SYM_OK ? rc : sym_pe_unwind(pe, f->cfi, &broken, err);
+
+    if (rc == SYM_OK && broken != 0) {
+        f->services->note(f->services->ctx,
+                          "unwind rules of %" PRIu64 " functions are broken",
+                          broken);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
 read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
         sym_native_symbols_t *symbols, sym_error_t *err)
 {
@@ -215,6 +241,12 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
     sym_status_t rc;
 
     read_ids(pe, f);
+    rc = read_rules(f, pe, err);
+
+    if (rc != SYM_OK || !f->wants_symbols) {
+        return rc;
+    }
+
     symbols->image_base = in.image_base;
     if (!sym_pe_info(pe)->has_debug_info && sym_pe_info(pe)->has_code
         && debug_open(pe, f->services, debug, err) != SYM_OK)
@@ -287,7 +319,10 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
                                            f->services->unpacked_max };
     sym_pe_t *pe =
         sym_pe_open((const uint8_t *) f->data.data, f->data.len, &options, err);
-    sym_status_t rc = pe == NULL ? err->status : convert_embedded(f, pe, err);
+    sym_status_t rc = pe == NULL ? err->status
+                      : sym_format_wants(f, SYM_KIND_SYMCACHE)
+                          ? convert_embedded(f, pe, err)
+                          : SYM_NOT_FOUND;
 
     sym_pe_close(pe);
     return rc == SYM_NOT_FOUND ? sym_native_convert(f, read_object, which, err)

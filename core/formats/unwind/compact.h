@@ -1,0 +1,28 @@
+/*
+ * compact.h - reads Mach-O's compact unwind information (__unwind_info).
+ *
+ * Apple's <mach-o/compact_unwind_encoding.h> describes the tables and the
+ * encodings.  Encodings that refer to call frame information are left to
+ * frames.h.
+ */
+#ifndef SYM_FORMATS_UNWIND_COMPACT_H
+#define SYM_FORMATS_UNWIND_COMPACT_H
+
+#include "artifacts/cfi/write/cfi_writer.h"
+
+typedef struct {
+    sym_str_t bytes;
+    sym_unwind_arch_t arch;
+    bool is_big_endian;
+
+    /* code, for functions whose frame's size is in an instruction */
+    sym_str_t text;
+    uint64_t text_address; /* relative to the image base */
+} sym_compact_input_t;
+
+/* A table that is broken ends early: *broken says why. */
+sym_status_t sym_compact_read(const sym_compact_input_t *in,
+                              sym_cfi_writer_t *w, sym_error_t *broken,
+                              sym_error_t *err);
+
+#endif
