@@ -10,6 +10,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use SymElf qw(output);
 use SymLoader;
+use SymRules qw(rules_of rule_at);
 use Test::More;
 
 my $t = SymLoader->new;
@@ -24,32 +25,6 @@ sub ours {
     return;
 }
 
-sub rows_of {
-    my ($file) = @_;
-    my $r = $t->run({ no_store => 1 }, 'dump', '--kind=cfi', $file);
-    is("$r->{code}$r->{err}", '0', "$file is dumped");
-
-    my @rows;
-    for my $line (split /\n/, $r->{out}) {
-        my ($start, $size, $rules) = $line =~ /^(\w+) (\w+) (.*)/ or next;
-        my %rule = $rules =~ /(\S+): (.*?)(?= \S+: |$)/g;
-        push @rows, [hex $start, hex($start) + hex $size, \%rule];
-    }
-    return \@rows;
-}
-
-sub row_at {
-    my ($rows, $address) = @_;
-    my ($low, $high) = (0, scalar @$rows);
-    while ($low < $high) {
-        my $middle = int(($low + $high) / 2);
-        if ($rows->[$middle][0] <= $address) { $low = $middle + 1 }
-        else { $high = $middle }
-    }
-    my $row = $low > 0 ? $rows->[$low - 1] : undef;
-    return $row && $address < $row->[1] ? $row->[2] : undef;
-}
-
 sub image_base {
     my ($file) = @_;
     my ($first) = output('readelf', '-lW', $file) =~ /^\s*LOAD\s+\w+\s+0x(\w+)/m;
@@ -58,7 +33,7 @@ sub image_base {
 
 sub compare {
     my ($file) = @_;
-    my ($rows, $base) = (rows_of($file), image_base($file));
+    my ($rows, $base) = (rules_of($t, $file), image_base($file));
     my ($n, $different, @names, $end) = (0, 0);
 
     open my $in, '-|', "readelf --debug-dump=frames-interp '$file' 2>/dev/null"
@@ -76,7 +51,7 @@ sub compare {
         # a CIE has no addresses; a row may begin at the end of its function
         next if !$end || hex $at >= $end;
 
-        my $rule = row_at($rows, hex($at) - $base) // {};
+        my $rule = rule_at($rows, hex($at) - $base) // {};
         my @want = split ' ', $rest =~ s/\w+ \((\w+)\)/$1/gr;    # "r1 (rdx)"
         my $wrong = defined ours($cfa)
             ? ($rule->{'.cfa'} // '') ne ours($cfa)

@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "formats/pdb/frames.h"
 #include "formats/pdb/read.h"
 #include "formats/pdb/srcsrv.h"
 #include "formats/symcache.h"
@@ -46,9 +47,37 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
 }
 
 
+/* Only x86 has frame data.  *w: NULL if it is not wanted. */
+static sym_status_t
+read_rules(const sym_format_file_t *f, const sym_pdb_t *pdb,
+           sym_cfi_writer_t **w, sym_error_t *err)
+{
+    uint64_t broken = 0;
+    sym_status_t rc;
+
+    if (!sym_format_wants(f, SYM_KIND_CFI)
+        || !sym_str_eq(sym_cstr(sym_pdb_arch(pdb)), SYM_STR("x86")))
+    {
+        return SYM_OK;
+    }
+
+    *w = sym_cfi_writer_create(SYM_UNWIND_X86, SYM_CFI_FLAG_WINDOWS,
+                               f->data.len, err);
+    rc = *w == NULL ? err->status : sym_pdb_frames(pdb, *w, &broken, err);
+
+    if (rc == SYM_OK && broken != 0) {
+        f->services->note(f->services->ctx,
+                          "%" PRIu64 " records of frame data are broken",
+                          broken);
+    }
+
+    return rc;
+}
+
+
 static sym_status_t
 put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
-    sym_error_t *err)
+    sym_cfi_writer_t *cfi, sym_error_t *err)
 {
     char id[SYM_ID_TEXT_MAX];
     const sym_str_t arch = sym_cstr(sym_pdb_arch(pdb));
@@ -64,7 +93,7 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
         .source_server = sym_pdb_version_control(pdb->streams[SYM_PDB_SRCSRV]),
     };
 
-    return sym_format_put_symcache(f, w, NULL, &info, pdb->has_type_servers,
+    return sym_format_put_symcache(f, w, cfi, &info, pdb->has_type_servers,
                                    err);
 }
 
@@ -74,17 +103,23 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     sym_writer_t *w = sym_format_writer(f, err);
     sym_status_t rc = w == NULL ? err->status : SYM_OK;
+    sym_cfi_writer_t *cfi = NULL;
     sym_pdb_t pdb = { 0 };
 
     (void) which; /* a file has one object */
     rc =
         rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, f->services->pool, err);
-    rc = rc != SYM_OK ? rc : read_all(f, &pdb, w, err);
+    rc = rc != SYM_OK ? rc : read_rules(f, &pdb, &cfi, err);
+    if (rc == SYM_OK && sym_format_wants(f, SYM_KIND_SYMCACHE)) {
+        rc = read_all(f, &pdb, w, err);
+    }
+
     sym_format_release(f->services, f->data); /* the writer has copied what it
                                                  needs */
-    rc = rc != SYM_OK ? rc : put(f, &pdb, w, err);
+    rc = rc != SYM_OK ? rc : put(f, &pdb, w, cfi, err);
 
     sym_pdb_close(&pdb);
+    sym_cfi_writer_free(cfi);
     sym_writer_free(w);
     return rc;
 }

@@ -30,6 +30,8 @@
 
 /* LLVM: DbiStream.rst, "Optional Debug Header Stream": u16 stream numbers */
 #define HEADER_OMAP 4 /* from linked addresses */
+#define HEADER_FPO 0
+#define HEADER_FRAMES 9
 #define HEADER_SECTIONS 5
 #define HEADER_LINKED_SECTIONS 10 /* before OMAP */
 
@@ -386,6 +388,9 @@ read_types(sym_pdb_t *pdb, const sym_thread_pool_t *pool, sym_error_t *err)
 static sym_status_t
 read_streams(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
 {
+    pdb->frame_stream = header_stream(o, HEADER_FRAMES);
+    pdb->fpo_stream = header_stream(o, HEADER_FPO);
+
     if (read_addresses(pdb, o, err) == SYM_OK
         && read_names(pdb, o, err) == SYM_OK
         && read_stream(pdb, SYM_PDB_SYMBOLS, o->symbols, err) == SYM_OK)

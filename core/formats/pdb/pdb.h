@@ -49,6 +49,7 @@ typedef struct {
     sym_pdb_module_t *modules;
     size_t n_modules; /* modules that have a stream */
     sym_pdb_addresses_t addresses;
+    uint32_t frame_stream, fpo_stream; /* frames.h */
     sym_pdb_types_t types;
     bool has_type_servers; /* largest of any module */
 } sym_pdb_t;

@@ -1,0 +1,161 @@
+#!/usr/bin/perl
+
+# Unwind rules of Windows files: after each prolog of an exception table those that
+# follow from the codes as llvm-readobj decodes them; of a PDB those of the symbol
+# file that Breakpad made from it.
+
+use strict;
+use warnings;
+no warnings 'portable';
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use SymElf qw(output);
+use SymFixtures qw(need_fixtures);
+use SymLoader;
+use SymRules qw(rules_of rule_at);
+use Test::More;
+
+my $windows = need_fixtures('windows');
+my $t = SymLoader->new;
+
+sub at_cfa {
+    my ($offset) = @_;
+    return $offset == 0 ? '.cfa ^' : ".cfa $offset + ^";
+}
+
+sub plus {
+    my ($register, $offset) = @_;
+    return $offset == 0 ? $register : "$register $offset +";
+}
+
+sub agree {
+    my ($file, $rows, $functions, $rules_after) = @_;
+    my ($n, $different) = (0, 0);
+    for my $f (@$functions) {
+        my ($at, %want) = $rules_after->($f) or next;
+        my $rule = rule_at($rows, $at) // {};
+        $n++;
+        my @wrong = grep { ($rule->{$_} // 'none') ne $want{$_} } keys %want;
+        next if !@wrong;
+        diag(sprintf('%x: ', $at), explain $rule, \%want) if $different++ < 3;
+    }
+    is($different, 0, "... and after all $n prologs its rules are those of the codes");
+    return $n;
+}
+
+# --- x64 ---
+
+# Codes are listed from the last instruction on.
+sub after_x64 {
+    my ($f) = @_;
+    my ($base) = $f->{text} =~ /FrameRegister: (\S+)/;
+    my ($frame_offset) = $f->{text} =~ /FrameOffset: (?:0x)?(\w+)/;
+    my ($size, $frame, %want) = (8);
+    my @codes = reverse $f->{text} =~ /^\s+0x\w+: (.*)/mg;
+    return if $f->{text} =~ /Chained|MACHFRAME/;
+
+    my %late;
+    for (@codes) {
+        if (/PUSH_NONVOL reg=(\w+)/) {
+            $size += 8;
+            $want{'$' . lc $1} = at_cfa(-$size);
+        }
+        $size += $1 if /ALLOC_\w+ size=(\d+)/;
+        $frame = $size if /SET_FPREG/;
+        $late{'$' . lc $1} = hex $2 if /SAVE_NONVOL\w* reg=(\w+), offset=0x(\w+)/;
+    }
+    $want{$_} = at_cfa($late{$_} - ($frame // $size)) for keys %late;
+    my ($fp, $offset) = $f->{text} =~ /SET_FPREG reg=(\w+), offset=0x(\w+)/;
+    $want{'.cfa'} = defined $frame ? plus('$' . lc $fp, $frame - hex $offset)
+        : plus('$rsp', $size);
+    $want{'.ra'} = at_cfa(-8);
+    return ($f->{end} - 1, %want);
+}
+
+sub functions_x64 {
+    my ($file) = @_;
+    my @functions;
+    for my $text (split /RuntimeFunction \{/, output('llvm-readobj-19', '--unwind', $file)) {
+        my ($end) = $text =~ /EndAddress: .*?\(?0x(\w+)/ or next;
+        push @functions, { end => hex($end) - 0x140000000, text => $text };
+    }
+    return \@functions;
+}
+
+# Two compilers, one of which sets frame registers.
+{
+    my $file = "$windows/CrashWithException.exe";
+    my $n = agree($file, rules_of($t, $file), functions_x64($file), \&after_x64);
+    cmp_ok($n, '>', 10, '... which are several');
+
+    $file = "$windows/hello-dwarf.exe";
+    $n = agree($file, rules_of($t, $file), functions_x64($file), \&after_x64);
+    cmp_ok($n, '>', 50, '... which are many');
+}
+
+# --- arm64 ---
+
+sub number {
+    my ($name) = @_;
+    return $name eq 'fp' ? 'x29' : $name eq 'lr' ? 'x30' : $name;
+}
+
+sub after_arm64 {
+    my ($f) = @_;
+    my ($list) = $f->{text} =~ /Prologue \[\n(.*?)\n\s*\]/s or return;
+    my @codes = map {s/^\s*(?:0x\w+\s*;\s*)?//r} split /\n/, $list;
+    return if $codes[-1] ne 'end' || grep {/clear|end_c|next|trap|context/} @codes;
+    pop @codes;
+
+    my ($size, $frame, %want, %seen) = (0);
+    for (reverse @codes) {
+        if (/^st[rp] (.*), \[sp, #(-?\d+)\](!?)/) {
+            my ($registers, $offset, $is_moved) = ($1, $2, $3);
+            $size -= $offset if $is_moved;
+            my $at = $is_moved ? 0 : $offset;
+            for (split /, /, $registers) {
+                $want{number($_)} = at_cfa($at - $size) if !/^d/;
+                $at += 8;
+            }
+        }
+        $size += $1 if /^sub sp, (?:sp, )?#(\d+)/;
+        $frame = $size if /^mov (?:fp|x29), sp/;
+        $frame = $size - $1 if /^add (?:fp|x29), sp, #(\d+)/;
+    }
+    $want{'.cfa'} = defined $frame ? plus('x29', $frame) : plus('sp', $size);
+    $want{'.ra'} = $want{x30} // 'x30';
+    return ($f->{start} + 4 * @codes, %want);
+}
+
+{
+    my $file = "$windows/arm64/test.exe";
+    my @functions;
+    for my $text (split /RuntimeFunction \{/, output('llvm-readobj-19', '--unwind', $file)) {
+        my ($start) = $text =~ /^\s*Function: .*?0x(\w+)/m or next;
+        push @functions, { start => hex($start) - 0x140000000, text => $text };
+    }
+    my $n = agree($file, rules_of($t, $file), \@functions, \&after_arm64);
+    cmp_ok($n, '>', 300, '... which are many');
+}
+
+# --- x86 ---
+
+sub dump_of {
+    my ($file) = @_;
+    return $t->run({ no_store => 1 }, 'dump', '--kind=cfi', $file)->{out};
+}
+
+is(dump_of("$windows/crash.pdb"), dump_of("$windows/crash.sym"),
+   'frame data of a PDB is that of its symbol file');
+like(dump_of("$windows/crash.pdb"), qr/^1000 f parameters: 8 program: /,
+     '... as programs');
+
+# A chain that never ends.
+{
+    my $r = $t->run({ no_store => 1 }, 'dump', '--kind=cfi', "$windows/cfi_chained_loop.exe");
+    is($r->{code}, 1, 'a cyclic chain has no rules');
+    like($r->{err}, qr/unwind rules of 1 functions are broken/, '... and says so');
+}
+
+done_testing();
