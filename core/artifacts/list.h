@@ -21,7 +21,8 @@
     KIND(4, SOURCEMAP, sourcemap) \
     KIND(5, JVM, jvm)            \
     KIND(6, SCRIPT, script)      \
-    KIND(7, CFI, cfi)
+    KIND(7, CFI, cfi)            \
+    KIND(8, CRASH, crash)
 /* clang-format on */
 
 #endif

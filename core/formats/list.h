@@ -19,7 +19,8 @@
     FORMAT(wasm)                                                               \
     FORMAT(proguard)                                                           \
     FORMAT(sourcemap)                                                          \
-    FORMAT(script)
+    FORMAT(script)                                                             \
+    FORMAT(minidump)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

@@ -1,0 +1,16 @@
+/*
+ * crash_writer.h - writes a crash report as an artifact of kind `crash`.
+ */
+#ifndef SYM_ARTIFACTS_CRASH_WRITE_CRASH_WRITER_H
+#define SYM_ARTIFACTS_CRASH_WRITE_CRASH_WRITER_H
+
+#include "artifacts/crash/format.h"
+#include "artifacts/symcache/write/writer.h"
+
+/* Fills bytes, extents and quality of *stats.  SYM_LIMIT: more than a report may
+ * have; SYM_NOMEM; a status of put(). */
+sym_status_t sym_crash_write(const sym_crash_t *crash, sym_extent_put_pt put,
+                             void *ctx, sym_writer_stats_t *stats,
+                             sym_error_t *err);
+
+#endif
