@@ -364,6 +364,7 @@ begin_file(load_t *l, const walk_file_t *file)
     }
 
     job->conversion.is_forced = l->options->force;
+    job->conversion.kinds = l->options->kinds;
     job->conversion.is_held = l->daemon != NULL;
     conversions_add(&l->conversions, &job->conversion);
 

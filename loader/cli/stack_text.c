@@ -141,10 +141,8 @@ print_frame(const json_t *answer, const json_t *frame, size_t n, bool is_inline,
 }
 
 
-/* A call is inlined into the next frame if both come from the same frame of the
- * request. */
-static bool
-is_inlined(const json_t *frames, size_t i)
+bool
+stack_text_is_inlined(const json_t *frames, size_t i)
 {
     const json_t *index =
         json_object_get(json_array_get(frames, i), "original_index");
@@ -175,7 +173,7 @@ print_stack(const json_t *answer, const json_t *stack, size_t n, output_t *out)
 
     json_array_foreach(frames, i, frame)
     {
-        print_frame(answer, frame, i, is_inlined(frames, i), out);
+        print_frame(answer, frame, i, stack_text_is_inlined(frames, i), out);
     }
 }
 
@@ -191,16 +189,11 @@ stack_text_lacks_symbols(const json_t *module)
 
 
 void
-stack_text_print(const json_t *answer, output_t *out)
+stack_text_print_lacking(const json_t *answer, output_t *out)
 {
     const json_t *item;
     bool is_first = true;
     size_t i;
-
-    json_array_foreach(json_object_get(answer, "stacktraces"), i, item)
-    {
-        print_stack(answer, item, i, out);
-    }
 
     json_array_foreach(json_object_get(answer, "modules"), i, item)
     {
@@ -217,4 +210,19 @@ stack_text_print(const json_t *answer, output_t *out)
             is_first = false;
         }
     }
+}
+
+
+void
+stack_text_print(const json_t *answer, output_t *out)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(json_object_get(answer, "stacktraces"), i, item)
+    {
+        print_stack(answer, item, i, out);
+    }
+
+    stack_text_print_lacking(answer, out);
 }

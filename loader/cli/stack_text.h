@@ -15,4 +15,11 @@ bool stack_text_lacks_symbols(const json_t *module);
  * values are left out. */
 void stack_text_print(const json_t *answer, output_t *out);
 
+/* Lists the modules without symbols. */
+void stack_text_print_lacking(const json_t *answer, output_t *out);
+
+/* A call is inlined into the next frame if both come from the same frame of the
+ * request. */
+bool stack_text_is_inlined(const json_t *frames, size_t i);
+
 #endif

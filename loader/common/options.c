@@ -62,6 +62,7 @@ enum {
     OPT_SYMBOLS,
     OPT_SERVER,
     OPT_SWIFT_DEMANGLER,
+    OPT_EXPLAIN,
     OPT_COUNT
 };
 
@@ -82,9 +83,9 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_VERSION] = { "version", NULL, NULL, "print the program's version" },
     [OPT_JSON] = { "json", NULL, " lookup ls show stat missing ",
                    "print JSON instead of text" },
-    [OPT_JOBS] = { "jobs", "N", " load serve symbolicate ",
+    [OPT_JOBS] = { "jobs", "N", " load serve symbolicate walk ",
                    "conversions at once (default: one a processor)" },
-    [OPT_THREADS] = { "threads", "N", " load serve dump symbolicate ",
+    [OPT_THREADS] = { "threads", "N", " load serve dump symbolicate walk ",
                       "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "replace symbols even if they are better" },
@@ -92,16 +93,16 @@ static const option_t option_table[OPT_COUNT] = {
                      "exit with 1 if there was a warning" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
     [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE",
-                           " load serve dump retrace symbolicate ",
+                           " load serve dump retrace symbolicate walk ",
                            "limit on a file's unpacked size (default 8g)" },
     [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE",
-                             " load serve dump retrace symbolicate ",
+                             " load serve dump retrace symbolicate walk ",
                              "memory of one converter (default 2g)" },
     [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS",
-                          " load serve dump retrace symbolicate ",
+                          " load serve dump retrace symbolicate walk ",
                           "CPU time of one conversion (default 300)" },
     [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS",
-                            " load serve dump retrace symbolicate ",
+                            " load serve dump retrace symbolicate walk ",
                             "longest stall of one conversion (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ",
                  "bytes that the modules may take afterwards" },
@@ -124,7 +125,7 @@ static const option_t option_table[OPT_COUNT] = {
                            "longest conversion of one file (default 10m)" },
     [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup dump ",
                           "keep the linker's names" },
-    [OPT_FORMAT] = { "format", "FORMAT", " dump symbolicate ",
+    [OPT_FORMAT] = { "format", "FORMAT", " dump symbolicate walk ",
                      "breakpad (of dump only), json or text" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "write to FILE, whole or not at all" },
@@ -138,13 +139,15 @@ static const option_t option_table[OPT_COUNT] = {
                    "which artifact (default symcache)" },
     [OPT_PATH] = { "path", "PATH", " dump ",
                    "the text of this source; without it, all paths" },
-    [OPT_SYMBOLS] = { "symbols", "[LAYOUT:]PATH", " symbolicate ",
+    [OPT_SYMBOLS] = { "symbols", "[LAYOUT:]PATH", " symbolicate walk ",
                       "folder of symbol files (default layout: unified)" },
     [OPT_SERVER] = { "server", "URL", " symbolicate ",
                      "let http://HOST[:PORT]/PATH answer" },
     [OPT_SWIFT_DEMANGLER] = { "swift-demangler", "PATH|off",
-                              " load serve symbolicate ",
+                              " load serve symbolicate walk ",
                               "library that demangles names of Swift" },
+    [OPT_EXPLAIN] = { "explain", NULL, " walk ",
+                      "say of each thread why its walk ended" },
 };
 
 
@@ -408,6 +411,8 @@ set_option(options_t *o, int option, const char *argument)
         return o->strict = true;
     case OPT_QUIET:
         return o->quiet = true;
+    case OPT_EXPLAIN:
+        return o->explain = true;
     case OPT_FORMAT:
         o->format = argument;
         return true;

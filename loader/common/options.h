@@ -36,7 +36,7 @@ typedef struct {
     const char *store;
     bool wants_help, wants_version;
 
-    bool json, force, strict, quiet, no_demangle;
+    bool json, force, strict, quiet, no_demangle, explain;
     bool is_search; /* operands came from a search: some may have no symbols */
     unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */
@@ -57,6 +57,7 @@ typedef struct {
     unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
     sym_kind_t kind;     /* of artifact */
+    unsigned kinds;      /* that load makes: sym_format_wants() */
     const char *path;    /* of a source; NULL: all are listed */
     const char *format;  /* NULL: the command's default */
     const char *arch;    /* of a fat file; NULL: this machine's, or the first */

@@ -167,6 +167,9 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     store_upload_set_key(&c->conversion.upload, &inflight->key);
     c->conversion.has_key = true;
     c->inflight = inflight;
+    if (inflight->kind == SYM_KIND_CFI) {
+        c->conversion.kinds = ~0U; /* its symbols will be needed, too */
+    }
     c->conversion.is_rest = c->goes_on && inflight->is_rated;
     inflight->is_rated |= c->goes_on;
     c->lease = inflight_convert(inflight);

@@ -240,6 +240,12 @@ check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 {
     sym_kind_t kind = c->kind != SYM_KIND_ALL ? c->kind : SYM_KIND_SYMCACHE;
 
+    if (module->kind == SYM_KIND_CRASH && c->symcache == NULL) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "a crash report is not stored; `symloader walk` reads "
+                        "it");
+    }
+
     if (module->kind == kind || c->symcache == NULL) {
         return SYM_OK;
     }

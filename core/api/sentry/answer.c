@@ -390,6 +390,7 @@ write_head(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         sym_out_raw(out, SYM_STR(", "));
     }
 
+    sym_out_raw(out, s->request.head);
     sym_out_raw(out, SYM_STR("\"stacktraces\": ["));
     r->step = write_stack;
     return SYM_OK;
@@ -405,9 +406,15 @@ write_modules(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     for (; a->module<s->request.n_modules && * budget> 0 && !out->is_full;
          a->module++)
     {
-        if (a->module != 0) {
+        if (!sentry_is_listed(s, a->module)) {
+            sym_budget_charge(budget, 1);
+            continue;
+        }
+
+        if (a->has_module) {
             sym_out_raw(out, SYM_STR(", "));
         }
+        a->has_module = true;
         sym_budget_charge(budget, sentry_write_module(s, a->module, out));
     }
 

@@ -16,11 +16,10 @@ need_of(const sentry_t *s, uint32_t module)
 }
 
 
+/* error: why a need is missing. */
 static const char *
-status_of(sentry_t *s, uint32_t module)
+status_of(const sym_need_t *need, sym_module_state_t error)
 {
-    const sym_need_t *need = need_of(s, module);
-
     if (need == NULL) {
         return "unused";
     }
@@ -34,7 +33,7 @@ status_of(sentry_t *s, uint32_t module)
         break;
     }
 
-    switch (sentry_facts(s, module)->error) {
+    switch (error) {
     case SYM_MODULE_FAILED:
         return "fetching_failed";
     case SYM_MODULE_MALFORMED:
@@ -196,20 +195,56 @@ write_ids(const sentry_module_t *m, sym_out_t *out)
 }
 
 
+bool
+sentry_is_listed(sentry_t *s, uint32_t module)
+{
+    const sentry_module_t *m = &s->request.modules[module];
+
+    return !s->request.is_report || m->need != 0 || m->unwind != 0
+           || m->ref.debug_id.form != SYM_DEBUG_ID_NONE
+           || m->ref.code_id.len != 0;
+}
+
+
+/* Only crash reports have it. */
+static void
+write_unwind_status(sentry_t *s, const sentry_module_t *m, sym_out_t *out)
+{
+    const sym_need_t *need =
+        m->unwind != 0 ? &s->base.needs[m->unwind - 1] : NULL;
+    sym_module_state_t error = need != NULL && need->found == SYM_NEED_MISSING
+                                   ? sentry_first_error(s, need)
+                                   : 0;
+
+    sym_out_raw(out, SYM_STR(", \"unwind_status\": \""));
+    sym_out_raw(out, sym_cstr(status_of(need, error)));
+    sym_out_raw(out, SYM_STR("\""));
+}
+
+
 uint32_t
 sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
 {
     uint32_t cost = 1 + sym_request_n_scopes(&s->base); /* for its status */
     const sentry_module_t *m = &s->request.modules[module];
-    const sentry_facts_t *facts;
+    sentry_facts_t facts = *sentry_facts(s, module);
 
     sym_out_raw(out, SYM_STR("{\"debug_status\": \""));
-    sym_out_raw(out, sentry_is_unused(s, module)
-                         ? SYM_STR("unused")
-                         : sym_cstr(status_of(s, module)));
+    sym_out_raw(out,
+                sentry_is_unused(s, module)
+                    ? SYM_STR("unused")
+                    : sym_cstr(status_of(need_of(s, module), facts.error)));
     sym_out_raw(out, SYM_STR("\""));
-    facts = sentry_facts(s, module);
-    write_features(facts, facts->has_sources || sentry_has_sources(s, module),
+
+    if (s->request.is_report) {
+        write_unwind_status(s, m, out);
+        facts.has_unwind_info =
+            facts.has_unwind_info
+            || (m->unwind != 0
+                && s->base.needs[m->unwind - 1].found == SYM_NEED_FOUND);
+    }
+
+    write_features(&facts, facts.has_sources || sentry_has_sources(s, module),
                    out);
     sym_out_raw(out, SYM_STR("\", \"type\": \""));
     sym_out_raw(out, sym_cstr(type_names[m->ref.type]));

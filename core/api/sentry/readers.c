@@ -91,7 +91,7 @@ add_block(sentry_t *s)
         return false;
     }
 
-    n = n < SENTRY_BLOCK ? n : SENTRY_BLOCK;
+    n = n < SENTRY_BLOCK && !q->is_report ? n : SENTRY_BLOCK;
     q->blocks = items;
     q->blocks[q->n_blocks] =
         sym_arena_alloc(s->base.arena, n * sizeof(**q->blocks));
@@ -100,7 +100,7 @@ add_block(sentry_t *s)
 
 
 sentry_frame_t *
-sentry_add_frame(sentry_t *s)
+sentry_add_frame_to(sentry_t *s, uint32_t stack)
 {
     sentry_request_t *q = &s->request;
     sentry_frame_t *frame;
@@ -111,8 +111,17 @@ sentry_add_frame(sentry_t *s)
 
     frame = sentry_frame(q, q->n_frames++);
     *frame = (sentry_frame_t){ .addr = 0 };
-    q->stacks[q->n_stacks - 1].n++;
+    if (q->stacks[stack].n++ == 0) {
+        q->stacks[stack].first = q->n_frames - 1;
+    }
     return frame;
+}
+
+
+sentry_frame_t *
+sentry_add_frame(sentry_t *s)
+{
+    return sentry_add_frame_to(s, s->request.n_stacks - 1);
 }
 
 

@@ -23,6 +23,9 @@ sentry_stack_t *sentry_add_stack(sentry_t *s);
 sentry_module_t *sentry_add_module(sentry_t *s);
 sentry_frame_t *sentry_add_frame(sentry_t *s);
 
+/* The same for any stack, whose frames are added one after another. */
+sentry_frame_t *sentry_add_frame_to(sentry_t *s, uint32_t stack);
+
 /* The text is not copied.  False: no memory. */
 bool sentry_add_field(sentry_t *s, sentry_frame_t *frame, sentry_key_t key,
                       sym_str_t text);

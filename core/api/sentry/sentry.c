@@ -60,16 +60,12 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
-/* Forms of a frame's texts in the cache. */
-enum { FORM_DEMANGLED = 1, FORM_AS_KEPT };
-
-
 static bool
 init(sym_request_t *r, const sym_api_call_t *call)
 {
     sentry_t *s = (sentry_t *) r;
 
-    r->form = r->options->names != NULL ? FORM_DEMANGLED : FORM_AS_KEPT;
+    r->form = sentry_form(r);
     s->scope = sentry_read_scope(r->arena, call->query);
     return s->scope.data != NULL;
 }

@@ -16,6 +16,7 @@
  *     module.c      one module of it
  *     candidates.c  what each source had for a module
  *     context.c     lines of source around a frame
+ *     dump.c        crash reports: walks, then all of the above
  *
  * Frames are kept in the order of the request.  Their index, in answers and in
  * rules, counts from the innermost call: from the other end of a stack if the
@@ -120,8 +121,9 @@ typedef struct {
     sym_object_ref_t ref;
     sym_str_t code_file, debug_file, debug_checksum; /* as sent */
     uint64_t addr, size;
-    bool has_size; /* shown: sent, or taken from the next module's address */
-    uint32_t need; /* 1 + that of its symbols; 0: no frame refers to it */
+    bool has_size;   /* shown: sent, or taken from the next module's address */
+    uint32_t need;   /* 1 + that of its symbols; 0: no frame refers to it */
+    uint32_t unwind; /* 1 + that of its unwind rules; 0: no walk needs them */
 } sentry_module_t;
 
 #define SENTRY_BLOCK 4096u
@@ -134,6 +136,9 @@ typedef struct {
     bool has_signal;
     uint32_t signal;
     sym_str_t scraping; /* options.scraping, data NULL if absent */
+
+    bool is_report; /* a crash report, whose stacks were walked (dump.c) */
+    sym_str_t head; /* its keys before the stacks, as JSON */
 
     sentry_frame_t **blocks; /* of SENTRY_BLOCK frames */
     uint32_t n_blocks, max_blocks;
@@ -159,6 +164,14 @@ static inline sentry_frame_t *
 sentry_frame(const sentry_request_t *q, uint32_t n)
 {
     return &q->blocks[n / SENTRY_BLOCK][n % SENTRY_BLOCK];
+}
+
+
+/* The form of a frame's texts in the cache: demangled, or as they are stored. */
+static inline unsigned
+sentry_form(const sym_request_t *r)
+{
+    return r->options->names != NULL ? 1 : 2;
 }
 
 
@@ -220,6 +233,7 @@ typedef struct sentry_answer_s {
     uint32_t frame;  /* next of it, in the order of the request */
     uint32_t level;  /* next of that frame, if is_begun */
     uint32_t module; /* next */
+    bool has_module; /* one is written */
     bool is_begun;   /* some levels of the frame are written */
     bool is_first;   /* nothing of the list is written yet */
     bool drops_last; /* the outermost frame is garbage after _start */
@@ -307,6 +321,9 @@ bool sentry_has_no_own_sources(sentry_t *s, uint32_t need);
 
 /* Facts of a module, once its needs are open. */
 const sentry_facts_t *sentry_facts(sentry_t *s, uint32_t module);
+
+/* Whether the answer lists the module. */
+bool sentry_is_listed(sentry_t *s, uint32_t module);
 
 /* Returns its cost, in frames. */
 uint32_t sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);

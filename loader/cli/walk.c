@@ -1,0 +1,158 @@
+/*
+ * walk.c - `symloader walk`: the stacks of a minidump, walked and symbolicated
+ * without a server.
+ *
+ * The dump is read by a sandboxed converter, which gives a crash report; the
+ * memory of stacks is then read from the file.  Unwind rules and symbols come
+ * from a store, or from files in a folder.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/sentry/dump.h"
+#include "cli/commands.h"
+#include "cli/compile.h"
+#include "cli/local_answer.h"
+#include "cli/walk_text.h"
+
+/* The answer begins so; the result alone is printed. */
+#define STATUS "{\"status\": \"completed\", "
+
+/* The file that is read. */
+typedef struct {
+    const options_t *options;
+    int fd;
+    sym_crash_t crash;
+} dump_t;
+
+
+static bool
+read_at(void *ctx, uint64_t at, void *to, size_t len)
+{
+    const dump_t *d = ctx;
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t n =
+            pread(d->fd, (char *) to + done, len - done, (off_t) (at + done));
+
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        done += n > 0 ? (size_t) n : 0;
+    }
+
+    return true;
+}
+
+
+static sym_request_t *
+create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
+{
+    dump_t *d = ctx;
+    const sentry_dump_file_t file = { read_at, d };
+    const sentry_dump_options_t how = { .has_context = false };
+    sym_request_t *r =
+        sym_request_create(arena, &sentry_dump_ops, options, SYM_STR(""));
+
+    if (r != NULL) {
+        sentry_dump_use(r, &d->crash, &file, &how);
+    }
+
+    return r;
+}
+
+
+static bool
+is_json(const options_t *o)
+{
+    return o->format != NULL && strcmp(o->format, "json") == 0;
+}
+
+
+static int
+print(void *ctx, const sym_request_t *r, sym_str_t answer)
+{
+    const dump_t *d = ctx;
+    output_t *out = output_create();
+    int code = EXIT_FINE;
+
+    if (out == NULL) {
+        return EXIT_OUTPUT;
+    }
+
+    if (is_json(d->options)) {
+        size_t skip = sizeof(STATUS) - 1;
+
+        sym_out_raw(&out->json, SYM_STR("{"));
+        sym_out_raw(&out->json, sym_str(answer.data + skip, answer.len - skip));
+        sym_out_raw(&out->json, SYM_STR("\n"));
+    } else {
+        code = walk_text_print(d->options, &d->crash, r, answer, out);
+    }
+
+    return output_end(out, code);
+}
+
+
+/* Reads the report that the converter gives. */
+static int
+read_report(dump_t *d, temporary_symcache_t *report, sym_arena_t *arena)
+{
+    const char *path = d->options->operands[0];
+    sym_extent_source_t extents;
+    sym_error_t err = { 0 };
+    char why[256];
+
+    if (temporary_symcache_extents(report, &extents, &err) != SYM_OK
+        || sym_crash_read(&extents, arena, &d->crash, &err) != SYM_OK)
+    {
+        complain_about(path, "%s", sym_error_text(&err, why, sizeof(why)));
+        return EXIT_STORE;
+    }
+
+    d->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (d->fd < 0) {
+        complain_about(path, "%s", strerror(errno));
+        return EXIT_PARTLY;
+    }
+
+    return EXIT_FINE;
+}
+
+
+int
+walk_run(const options_t *o)
+{
+    dump_t d = { .options = o, .fd = -1 };
+    const local_request_t request = { create, print, &d, true };
+    options_t reading = *o;
+    temporary_symcache_t *report;
+    sym_arena_t arena;
+    int code;
+
+    if (o->format != NULL && !is_json(o) && strcmp(o->format, "text") != 0) {
+        complain_about("--format", "stacks are printed as json or text");
+        return EXIT_USAGE;
+    }
+
+    reading.kind = SYM_KIND_CRASH;
+    report = compile_file(&reading, o->operands[0], NULL);
+    if (report == NULL) {
+        return EXIT_PARTLY;
+    }
+
+    sym_arena_init(&arena, 0);
+    code = read_report(&d, report, &arena);
+    temporary_symcache_free(report);
+    code = code != EXIT_FINE ? code : local_answer(o, &request);
+
+    if (d.fd >= 0) {
+        close(d.fd);
+    }
+    sym_arena_drop(&arena);
+    return code;
+}

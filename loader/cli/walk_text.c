@@ -1,0 +1,301 @@
+#include "cli/walk_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/sentry/dump.h"
+#include "cli/stack_text.h"
+#include "json/load.h"
+#include "object/object_id.h"
+
+/* Columns of a line with registers. */
+#define LINE_COLUMNS 80
+
+static const struct {
+    const char *trust, *text;
+} found_by[] = {
+    { "context", "given as instruction pointer in context" },
+    { "cfi", "call frame info" },
+    { "fp", "previous frame's frame pointer" },
+    { "scan", "stack scanning" },
+    { "prewalked", "external stack walker" },
+};
+
+
+static const char *
+text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+
+static uint64_t
+number_of(const json_t *object, const char *key)
+{
+    const char *text = text_of(object, key);
+
+    return text != NULL ? strtoull(text, NULL, 16) : 0;
+}
+
+
+static void
+put(output_t *out, const char *text)
+{
+    output_text(out, sym_cstr(text));
+}
+
+
+static void
+put_line(output_t *out, const char *label, sym_str_t text)
+{
+    if (text.len != 0) {
+        output_printf(out, "%s", label);
+        output_text(out, text);
+        output_printf(out, "\n");
+    }
+}
+
+
+/* --- the process --- */
+
+static void
+print_head(const sym_crash_t *crash, output_t *out)
+{
+    const char *os = sym_crash_os_name(crash->os);
+
+    output_printf(out, "Operating system: ");
+    put(out, os[0] != '\0' ? os : "unknown");
+    output_printf(out, "\n                  ");
+    output_text(out, crash->os_version);
+    output_printf(out, " ");
+    output_text(out, crash->os_build);
+    output_printf(out, "\nCPU: ");
+    output_text(out, crash->cpu);
+    output_printf(out, "\n");
+    put_line(out, "     ", crash->cpu_info);
+    output_printf(out, "     %u CPU%s\n\n", crash->n_cpus,
+                  crash->n_cpus > 1 ? "s" : "");
+
+    if (crash->is_crash) {
+        put_line(out, "Crash reason:  ", crash->reason);
+        output_printf(out, "Crash address: 0x%0*" PRIx64 "\n",
+                      sym_unwind_arch(crash->arch)->word_bytes * 2,
+                      crash->address);
+    } else {
+        output_printf(out, "No crash\n");
+    }
+    put_line(out, "Assertion:     ", crash->assertion);
+
+    for (uint32_t i = 0; i < crash->n_notes; i++) {
+        output_text(out, crash->notes[i].key);
+        output_printf(out, ": ");
+        output_text(out, crash->notes[i].value);
+        output_printf(out, "\n");
+    }
+}
+
+
+static void
+print_modules(const sym_crash_t *crash, bool is_unloaded, output_t *out)
+{
+    output_printf(out, "\n%s modules:\n", is_unloaded ? "Unloaded" : "Loaded");
+
+    for (uint32_t i = 0; i < crash->n_modules; i++) {
+        const sym_crash_module_t *m = &crash->modules[i];
+
+        if (m->is_unloaded != is_unloaded) {
+            continue;
+        }
+
+        output_printf(out, "0x%08" PRIx64 " - 0x%08" PRIx64 "  ", m->addr,
+                      m->addr + (m->size != 0 ? m->size - 1 : 0));
+        output_text(out, sym_object_file_name(m->code_file));
+        output_printf(out, "  ");
+        output_text(out, m->version.len != 0 ? m->version : SYM_STR("???"));
+        output_printf(out, "%s\n", i == 0 && !is_unloaded ? "  (main)" : "");
+    }
+}
+
+
+/* --- stacks --- */
+
+static void
+print_registers(const sym_crash_t *crash, const sym_crash_thread_t *t,
+                output_t *out)
+{
+    int columns = 0;
+
+    for (unsigned i = 0; i < SYM_UNWIND_REGISTERS; i++) {
+        const char *name = sym_crash_register_name(crash->arch, i);
+        int width = sym_unwind_arch(crash->arch)->word_bytes * 2;
+
+        if (name == NULL || !sym_unwind_has(&t->registers, i)) {
+            continue;
+        }
+
+        if (columns + 12 + width > LINE_COLUMNS) {
+            output_printf(out, "\n");
+            columns = 0;
+        }
+        output_printf(out, "%s %6s = 0x%0*" PRIx64, columns == 0 ? " " : "",
+                      name, width, t->registers.value[i]);
+        columns += 12 + width;
+    }
+
+    output_printf(out, columns != 0 ? "\n" : "");
+}
+
+
+static void
+print_place(const sym_crash_t *crash, const json_t *frame, output_t *out)
+{
+    const char *package = text_of(frame, "package");
+    const char *function = text_of(frame, "function");
+    const char *file = text_of(frame, "abs_path");
+    json_int_t line = json_integer_value(json_object_get(frame, "lineno"));
+    uint64_t addr = number_of(frame, "instruction_addr");
+    uint64_t start = number_of(frame, "sym_addr");
+
+    if (package == NULL) {
+        output_printf(out, "0x%" PRIx64, addr);
+        return;
+    }
+
+    output_text(out, sym_object_file_name(sym_cstr(package)));
+
+    if (function == NULL) {
+        for (uint32_t i = 0; i < crash->n_modules; i++) {
+            const sym_crash_module_t *m = &crash->modules[i];
+
+            if (!m->is_unloaded && addr - m->addr <= m->size) {
+                output_printf(out, " + 0x%" PRIx64, addr - m->addr);
+                break;
+            }
+        }
+        return;
+    }
+
+    output_printf(out, "!");
+    put(out, function);
+
+    if (file != NULL && line != 0) {
+        output_printf(out, " [");
+        output_text(out, sym_object_file_name(sym_cstr(file)));
+        output_printf(out, " : %" JSON_INTEGER_FORMAT "]", line);
+    } else if (start != 0 && start <= addr) {
+        output_printf(out, " + 0x%" PRIx64, addr - start);
+    }
+}
+
+
+static const char *
+way_of(const json_t *frame)
+{
+    const char *trust = text_of(frame, "trust");
+
+    for (size_t i = 0; i < sizeof(found_by) / sizeof(found_by[0]); i++) {
+        if (trust != NULL && strcmp(trust, found_by[i].trust) == 0) {
+            return found_by[i].text;
+        }
+    }
+
+    return "unknown";
+}
+
+
+static void
+print_frames(const sym_crash_t *crash, const sym_crash_thread_t *t,
+             const json_t *frames, output_t *out)
+{
+    const json_t *frame;
+    bool has_registers = t->has_context;
+    size_t i;
+
+    json_array_foreach(frames, i, frame)
+    {
+        bool is_inlined = stack_text_is_inlined(frames, i);
+
+        output_printf(out, "%2zu  ", i);
+        print_place(crash, frame, out);
+        output_printf(out, "\n");
+
+        if (has_registers && !is_inlined) {
+            print_registers(crash, t, out);
+            has_registers = false;
+        }
+        output_printf(out, "    Found by: %s\n",
+                      is_inlined ? "inlining" : way_of(frame));
+    }
+
+    if (json_array_size(frames) == 0) {
+        output_printf(out, "<no frames>\n");
+    }
+}
+
+
+static void
+print_stacks(const options_t *o, const sym_crash_t *crash,
+             const sym_request_t *r, const json_t *answer, output_t *out)
+{
+    const json_t *stack;
+    size_t i;
+
+    json_array_foreach(json_object_get(answer, "stacktraces"), i, stack)
+    {
+        const sym_crash_thread_t *t = &crash->threads[i];
+
+        output_printf(out, "\nThread %zu ", i);
+        output_text(out, t->name);
+        output_printf(out, "%s - tid: %u\n",
+                      crash->requesting != i ? ""
+                      : crash->is_crash      ? " (crashed)"
+                                             : " (requested dump)",
+                      t->id);
+        print_frames(crash, t, json_object_get(stack, "frames"), out);
+
+        if (o->explain) {
+            output_printf(out, "    Ended: %s\n",
+                          t->n_frames != 0 ? "the client sent no more frames"
+                                           : sym_walk_end_text(sentry_dump_end(
+                                               r, (uint32_t) i)));
+        }
+    }
+}
+
+
+int
+walk_text_print(const options_t *o, const sym_crash_t *crash,
+                const sym_request_t *r, sym_str_t answer, output_t *out)
+{
+    sym_json_t json = { 0 };
+    sym_error_t err = { 0 };
+    const json_t *module;
+    int code = EXIT_FINE;
+    size_t i;
+
+    if (sym_json_load(&json, answer, SYM_JSON_CONVERTER_MAX, 0,
+                      "the answer is no JSON", &err)
+        != SYM_OK)
+    {
+        sym_json_drop(&json);
+        complain_about(o->operands[0], "%s", err.what);
+        return EXIT_STORE;
+    }
+
+    print_head(crash, out);
+    print_stacks(o, crash, r, json.root, out);
+    print_modules(crash, false, out);
+    print_modules(crash, true, out);
+
+    json_array_foreach(json_object_get(json.root, "modules"), i, module)
+    {
+        if (stack_text_lacks_symbols(module)) {
+            code = EXIT_PARTLY;
+        }
+    }
+
+    stack_text_print_lacking(json.root, out);
+    sym_json_drop(&json);
+    return code;
+}
