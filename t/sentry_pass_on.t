@@ -34,7 +34,7 @@ CONF
 
 is($t->request('POST', '/minidump', body => 'MDMP')->{body}, 'a minidump', 'a minidump goes on');
 is($t->request('POST', '/symbolicate-js', body => '{}')->{body}, 'JavaScript', '... and JavaScript');
-is($t->request('POST', '/applecrashreport', body => 'x')->{status}, 404, '... with its status');
+is($t->request('POST', '/symbolicate-any', body => 'x')->{status}, 404, '... with its status');
 is($t->request('GET', "/requests/$ID?timeout=5")->{body}, 'theirs, timeout=5', 'an id of theirs');
 
 my $body = $t->json({ modules => [], stacktraces => [ { frames => [ { instruction_addr => '0x1' } ] } ] });

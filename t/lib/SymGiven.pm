@@ -13,7 +13,7 @@ package SymGiven;
 #     $t->requests;                                  what the servers have seen
 #     $t->source('/base', more keys);                an http source there
 #
-# new(types => ..., allow => ..., more => directives, certificate => [CERT, KEY, ...],
+# new(at => location of the API, types => ..., allow => ..., more => directives, certificate => [CERT, KEY, ...],
 # trusted => CA);
 # %%HTTP%% is the address of the HTTP server.
 
@@ -39,7 +39,7 @@ sub new {
         http => HTTP::Tiny->new(timeout => $SymServer::PATIENCE, proxy => undef,
             http_proxy => undef),
         types => 'http s3 gcs sentry', allow => 'allow=127.0.0.1', more => '',
-        location => '', trusted => $opt{certificate} ? $opt{certificate}[0] : '',
+        at => '/symbolicate', location => '', trusted => $opt{certificate} ? $opt{certificate}[0] : '',
         ttl => 'symbolicate_negative_ttl absent=1s malformed=1s failed=1s;',
         %opt);
     my $trusted = $self->{trusted}
@@ -49,7 +49,7 @@ sub new {
     return $self->conf(locations => <<"CONF");
         resolver 127.0.0.1:$ports->{dns} valid=1s;
         resolver_timeout 30s;
-        location /symbolicate {
+        location $self->{at} {
             symbolicate sentry;
             symbolicate_loader unix:%%LOADER%%;
             symbolicate_request_sources uri=/_given/ $self->{types} $self->{allow};

@@ -603,6 +603,16 @@ sub post {
     return $self->request('POST', $path, body => $body, headers => \@headers);
 }
 
+# A form with files, each field a part.
+sub form {
+    my ($self, $path, %fields) = @_;
+    my $boundary = 'boundary-of-the-form';
+    my $body = join '', map { "--$boundary\r\nContent-Disposition: form-data; name=\"$_\"\r\n\r\n"
+        . "$fields{$_}\r\n" } sort keys %fields;
+    return $self->request('POST', $path, body => "$body--$boundary--\r\n",
+        headers => ['Content-Type' => "multipart/form-data; boundary=$boundary"]);
+}
+
 sub post_json {
     my ($self, $path, $data, @headers) = @_;
     return $self->post($path, $JSON->encode($data), @headers);

@@ -736,13 +736,12 @@ read_order(const reader_t *r)
 }
 
 
+/* value: NULL if the key is absent. */
 static sym_status_t
-read_options(const reader_t *request)
+read_options(const reader_t *request, const json_t *value)
 {
     sentry_request_t *q = &request->s->request;
-    reader_t r = { .s = request->s,
-                   .object = json_object_get(request->object, "options"),
-                   .place = "options" };
+    reader_t r = { .s = request->s, .object = value, .place = "options" };
     const struct {
         const char *key;
         bool *is_true;
@@ -761,10 +760,10 @@ read_options(const reader_t *request)
     }
 
     for (size_t i = 0; i < COUNT(options); i++) {
-        const json_t *value = json_object_get(r.object, options[i].key);
-        sym_status_t rc = value == NULL ? SYM_OK
-                                        : read_bool(&r, options[i].key, value,
-                                                    options[i].is_true);
+        const json_t *option = json_object_get(r.object, options[i].key);
+        sym_status_t rc = option == NULL ? SYM_OK
+                                         : read_bool(&r, options[i].key, option,
+                                                     options[i].is_true);
 
         if (rc != SYM_OK) {
             return rc;
@@ -939,7 +938,7 @@ read_request(sentry_t *s, const json_t *root)
                       : read_number(&r, "signal", UINT32_MAX,
                                     &s->request.has_signal, &signal);
     s->request.signal = (uint32_t) signal;
-    rc = rc != SYM_OK ? rc : read_options(&r);
+    rc = rc != SYM_OK ? rc : read_options(&r, json_object_get(root, "options"));
     rc = rc != SYM_OK ? rc
                       : read_scraping(&r, json_object_get(root, "scraping"));
     rc = rc != SYM_OK ? rc : read_sources(&r, json_object_get(root, "sources"));
@@ -1010,6 +1009,15 @@ read_scraping_alone(sentry_t *s, const json_t *value)
 }
 
 
+static sym_status_t
+read_options_alone(sentry_t *s, const json_t *value)
+{
+    const reader_t r = { .s = s };
+
+    return read_options(&r, value);
+}
+
+
 sym_status_t
 sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text)
 {
@@ -1018,6 +1026,7 @@ sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text)
     }
 
     return load(s, text,
-                part == SENTRY_PART_SOURCES ? read_sources_alone
-                                            : read_scraping_alone);
+                part == SENTRY_PART_SOURCES    ? read_sources_alone
+                : part == SENTRY_PART_SCRAPING ? read_scraping_alone
+                                               : read_options_alone);
 }

@@ -45,7 +45,11 @@ bool sentry_is_language(sym_str_t text);
 const char *sentry_hex(sym_str_t text, uint64_t *number);
 
 /* Keys of the request whose values always go to jansson. */
-typedef enum { SENTRY_PART_SOURCES, SENTRY_PART_SCRAPING } sentry_part_t;
+typedef enum {
+    SENTRY_PART_SOURCES,
+    SENTRY_PART_SCRAPING,
+    SENTRY_PART_OPTIONS
+} sentry_part_t;
 
 /* Reads the value of one of them; text.data NULL: the request does not have it.
  * Statuses as of sentry_read_general(). */

@@ -3,6 +3,7 @@
 #include "api/js/js.h"
 #include "api/jvm/jvm.h"
 #include "api/registry.h"
+#include "api/sentry/crash.h"
 #include "api/sentry/http.h"
 #include "api/sentry/proxy.h"
 
@@ -45,8 +46,8 @@ parse(sym_request_t *r, uint32_t budget)
 }
 
 
-static void
-count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
+void
+sentry_count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 {
     const sentry_request_t *q = &((const sentry_t *) r)->request;
 
@@ -96,7 +97,7 @@ static const sym_request_ops_t ops = {
     .parse = parse,
     .begin = sentry_begin,
     .resume = sentry_resume,
-    .count_frames = count_frames,
+    .count_frames = sentry_count_frames,
 };
 
 #define POST_ROUTE(path, what, functions, first)                               \
@@ -132,7 +133,12 @@ const sym_api_t sym_sentry_api = {
                 POST_ROUTE("/symbolicate-jvm", "jvm", jvm_ops, init_jvm),
                 UNSERVED("/symbolicate-any", "crash reports by URL"),
                 UNSERVED("/minidump", "minidumps"),
-                UNSERVED("/applecrashreport", "Apple crash reports") },
+                { .suffix = "/applecrashreport",
+                  .version = "apple",
+                  .methods = SYM_METHOD_POST,
+                  .accepts = "multipart/form-data",
+                  .ops = &apple_ops,
+                  .init = apple_init } },
     .answers = { "application/json" },
     .write_error = sentry_write_error,
     .read_wait = sentry_read_wait,

@@ -150,15 +150,20 @@ typedef struct {
     sym_sort_item_t *order; /* of them, by address */
 } sentry_request_t;
 
-typedef struct {
+typedef struct sentry_s sentry_t;
+
+struct sentry_s {
     sym_request_t base; /* first */
     sentry_request_t request;
+    /* Writes what the answer to a crash report says before its stacks, with a comma
+     * at the end.  NULL: the request is native. */
+    void (*write_crash)(const sentry_t *s, sym_out_t *out);
     sym_str_t scope; /* scope in the query, or "" */
     uint32_t next;   /* frame whose module is found next, while it is parsed */
     struct sentry_direct_s *direct;
     bool is_general; /* for the general reader only */
     struct sentry_answer_s *answer;
-} sentry_t;
+};
 
 static inline sentry_frame_t *
 sentry_frame(const sentry_request_t *q, uint32_t n)
@@ -260,6 +265,8 @@ void sentry_locate(sentry_t *s, const sentry_stack_t *stack,
 /* The first step. */
 sym_status_t sentry_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 bool sentry_resume(sym_request_t *r);
+void sentry_count_frames(const sym_request_t *r, uint32_t max,
+                         uint32_t *counts);
 
 /* --- rendered.c --- */
 

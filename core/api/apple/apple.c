@@ -1,0 +1,298 @@
+#include "api/apple/apple.h"
+
+#include "api/sentry/http.h"
+#include "base/multipart.h"
+#include "json/out.h"
+
+#define HTTP_BAD_REQUEST 400
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#define HTTP_TOO_LARGE 413
+
+/* Symbolicator's limit of a part that is JSON. */
+#define PART_MAX ((size_t) 1 << 20)
+
+/* Bytes of the longest escape in JSON, "\u0000". */
+#define ESCAPE_MAX 6
+
+/* --- the form --- */
+
+static sym_status_t
+refuse(apple_t *a, const char *what)
+{
+    a->sentry.base.refused_as = HTTP_BAD_REQUEST;
+    return sym_request_refuse(&a->sentry.base, SYM_MALFORMED, "%s", what);
+}
+
+
+/* Parts that are JSON.  Others are ignored. */
+static const struct {
+    sym_str_t name;
+    sentry_part_t part;
+} fields[] = {
+    { { "sources", 7 }, SENTRY_PART_SOURCES },
+    { { "scraping", 8 }, SENTRY_PART_SCRAPING },
+    { { "options", 7 }, SENTRY_PART_OPTIONS },
+};
+
+static sym_status_t
+read_part(apple_t *a, const sym_multipart_part_t *part)
+{
+    sentry_t *s = &a->sentry;
+    sym_status_t rc;
+
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        if (!sym_str_eq(part->name, fields[i].name)) {
+            continue;
+        }
+
+        if (part->body.len > PART_MAX) {
+            s->base.refused_as = HTTP_TOO_LARGE;
+            return sym_request_refuse(&s->base, SYM_LIMIT,
+                                      "the field `%s` has more than 1 MiB",
+                                      fields[i].name.data);
+        }
+
+        if (sym_str_eq(part->body, SYM_STR("null"))) {
+            return sym_request_refuse(&s->base, SYM_MALFORMED,
+                                      "%s: invalid type: null",
+                                      fields[i].name.data);
+        }
+
+        rc = sentry_read_part(s, fields[i].part, part->body);
+        s->base.refused_as =
+            rc == SYM_MALFORMED ? HTTP_BAD_REQUEST : s->base.refused_as;
+        return rc;
+    }
+
+    if (sym_str_eq(part->name, SYM_STR("apple_crash_report"))) {
+        a->report = part->body;
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_form(apple_t *a)
+{
+    sym_multipart_part_t part;
+    sym_multipart_t form;
+    sym_status_t rc;
+
+    if (!sym_multipart_begin(&form, a->content_type, a->sentry.base.body)) {
+        return refuse(a, form.what);
+    }
+
+    while ((rc = sym_multipart_next(&form, &part)) == SYM_OK) {
+        rc = read_part(a, &part);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+    }
+
+    if (rc == SYM_MALFORMED) {
+        return refuse(a, form.what);
+    }
+
+    if (a->report.data == NULL) {
+        return refuse(a, "missing apple crash report");
+    }
+
+    a->is_json = a->report.len != 0 && a->report.data[0] == '{';
+
+    /* a report is always shown with its sources, and the innermost call first */
+    a->sentry.request.has_context = true;
+    a->sentry.request.is_caller_first = false;
+    return SYM_OK;
+}
+
+
+/* --- parts of the report --- */
+
+static sym_status_t
+check_limit(apple_t *a, uint32_t n, uint32_t limit, const char *what)
+{
+    if (limit == 0 || n < limit) {
+        return SYM_OK;
+    }
+
+    a->sentry.base.refused_as = HTTP_TOO_LARGE;
+    return sym_request_refuse(&a->sentry.base, SYM_LIMIT,
+                              "please limit number of %s in a single request "
+                              "to <= %u",
+                              what, limit);
+}
+
+
+sym_status_t
+apple_add_stack(apple_t *a, uint64_t id, sym_str_t name, bool is_crashed,
+                sentry_stack_t **stack)
+{
+    sentry_t *s = &a->sentry;
+    sym_status_t rc = check_limit(a, s->request.n_stacks,
+                                  s->base.options->limits.stacks, "threads");
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    *stack = sentry_add_stack(s);
+    if (*stack == NULL) {
+        return SYM_NOMEM;
+    }
+
+    (*stack)->has_thread_id = true;
+    (*stack)->thread_id = id;
+    (*stack)->thread_name = name.len != 0 ? name : sym_str(NULL, 0);
+    (*stack)->has_requesting = true;
+    (*stack)->is_requesting = is_crashed;
+    return SYM_OK;
+}
+
+
+sym_status_t
+apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package)
+{
+    sentry_t *s = &a->sentry;
+    size_t room = ESCAPE_MAX * package.len + 2;
+    sym_status_t rc = check_limit(a, s->request.n_frames,
+                                  s->base.options->limits.frames, "frames");
+    sentry_frame_t *frame;
+    sym_out_t out;
+    char *json;
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    frame = sentry_add_frame(s);
+    if (frame == NULL) {
+        return SYM_NOMEM;
+    }
+
+    frame->addr = addr;
+    if (package.len == 0) {
+        return SYM_OK;
+    }
+
+    json = sym_arena_alloc(s->base.arena, room);
+    if (json == NULL) {
+        return SYM_NOMEM;
+    }
+
+    out = sym_out_fixed(json, room);
+    sym_out_string(&out, package);
+    return sentry_add_field(s, frame, SENTRY_PACKAGE,
+                            sym_str(json, (size_t) (out.pos - json)))
+               ? SYM_OK
+               : SYM_NOMEM;
+}
+
+
+sym_status_t
+apple_add_image(apple_t *a, const apple_image_t *image)
+{
+    sentry_t *s = &a->sentry;
+    sym_status_t rc = check_limit(a, s->request.n_modules,
+                                  s->base.options->limits.modules, "images");
+    sentry_module_t *m;
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    m = sentry_add_module(s);
+    if (m == NULL) {
+        return SYM_NOMEM;
+    }
+
+    if (!sym_debug_id_read_uuid(image->uuid, &m->ref.debug_id)
+        || !sym_code_id_read(image->uuid, &m->ref.code_id))
+    {
+        return SYM_MALFORMED;
+    }
+
+    m->ref.type = SYM_OBJECT_MACHO;
+    m->code_file = m->debug_file = image->path;
+    m->addr = image->start;
+    m->size = image->size;
+    m->has_size = true;
+    return SYM_OK;
+}
+
+
+/* --- the request --- */
+
+static sym_status_t
+read_report(apple_t *a, uint32_t budget)
+{
+    sentry_t *s = &a->sentry;
+    sym_status_t rc =
+        a->is_json ? apple_read_ips(a) : apple_read_text(a, budget);
+
+    if (a->is_failed) {
+        s->request.n_stacks = s->request.n_frames = s->request.n_modules = 0;
+        rc = SYM_OK;
+    }
+
+    rc = rc != SYM_OK ? rc : sentry_allow_links(s);
+    return rc != SYM_OK ? rc : sentry_sort_modules(s);
+}
+
+
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
+{
+    apple_t *a = (apple_t *) r;
+    sym_status_t rc = a->is_begun ? SYM_OK : read_form(a);
+
+    if (rc == SYM_OK && !a->is_begun) {
+        a->is_begun = true;
+        a->sentry.write_crash = apple_write_facts;
+        return SYM_AGAIN;
+    }
+
+    if (rc == SYM_OK && !a->is_read) {
+        rc = read_report(a, budget);
+        a->is_read = rc == SYM_OK;
+    }
+
+    return rc != SYM_OK ? rc : sentry_find_needs(&a->sentry, budget);
+}
+
+
+static sym_status_t
+begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    if (!((const apple_t *) r)->is_failed) {
+        return sentry_begin(r, out, budget);
+    }
+
+    sym_out_raw(out, SYM_STR("{\"status\": \"failed\", \"message\": "
+                             "\"failed to parse apple crash report\"}"));
+    r->step = NULL;
+    return SYM_OK;
+}
+
+
+bool
+apple_init(sym_request_t *r, const sym_api_call_t *call)
+{
+    apple_t *a = (apple_t *) r;
+    sym_str_t type = call->header(call->ctx, "content-type");
+
+    a->sentry.scope = sentry_read_scope(r->arena, call->query);
+    a->content_type = sym_arena_copy(r->arena, type);
+    return a->sentry.scope.data != NULL
+           && (type.len == 0 || a->content_type.data != NULL);
+}
+
+
+const sym_request_ops_t apple_ops = {
+    .size = sizeof(apple_t),
+    .parse = parse,
+    .begin = begin,
+    .resume = sentry_resume,
+    .count_frames = sentry_count_frames,
+};

@@ -1,0 +1,90 @@
+/*
+ * apple.h - a request of Sentry's API for a crash report of Apple
+ * (POST /applecrashreport), as its parts share it.
+ *
+ *     apple.c   the form, and the failed answer
+ *     text.c    reports as text
+ *     ips.c     reports as JSON, since iOS 15 and macOS 12
+ *     facts.c   what the answer says beside stacks and modules
+ *
+ * Stacks and modules of the report become those of a native request, which
+ * core/api/sentry answers.
+ */
+#ifndef SYM_API_APPLE_APPLE_H
+#define SYM_API_APPLE_APPLE_H
+
+#include "api/sentry/crash.h"
+#include "api/sentry/readers.h"
+
+/* Facts of a report; texts with data NULL are absent. */
+typedef struct {
+    bool has_time;
+    int64_t time_s;
+    sym_str_t device, arch;
+    sym_str_t os;                      /* name, version and build in one text */
+    sym_str_t os_name, version, build; /* each alone; if `os` is absent */
+    sym_str_t reason, details;
+} apple_facts_t;
+
+/* The section of a text that a line is in. */
+typedef enum {
+    APPLE_KEYS,
+    APPLE_THREAD,
+    APPLE_IMAGES,
+    APPLE_REGISTERS,
+    APPLE_DETAILS,
+    APPLE_SYSLOG
+} apple_section_t;
+
+typedef struct {
+    sentry_t sentry; /* first */
+    sym_str_t content_type;
+    sym_str_t report; /* what is not read yet */
+    bool is_json;
+    bool is_begun;  /* the form is read */
+    bool is_read;   /* the report, too */
+    bool is_failed; /* it is no report */
+    apple_facts_t facts;
+
+    /* of a text */
+    apple_section_t section;
+    unsigned details_rank; /* 1 + the key that facts.details is from */
+    sentry_register_t *registers;
+    bool has_name; /* the name of the next thread */
+    uint64_t named;
+    sym_str_t name;
+    sym_str_t first_arch; /* of the images */
+} apple_t;
+
+/* Read the report, `budget` lines of it (JSON: all of it).  SYM_AGAIN;
+ * SYM_MALFORMED: it is no report; SYM_LIMIT: refused; SYM_NOMEM. */
+sym_status_t apple_read_text(apple_t *a, uint32_t budget);
+sym_status_t apple_read_ips(apple_t *a);
+
+/* Writes the members of the answer before its stacks. */
+void apple_write_facts(const sentry_t *s, sym_out_t *out);
+
+/* "2019-01-09 17:42:22 +0000", or with a fraction of a second.  False: not a
+ * time. */
+bool apple_read_time(sym_str_t text, int64_t *time_s);
+
+/* "X86-64" and "x86_64" to "x86_64"; data NULL: unknown. */
+sym_str_t apple_arch(sym_str_t word);
+
+/* --- parts of the request; SYM_LIMIT: refused; SYM_NOMEM --- */
+
+sym_status_t apple_add_stack(apple_t *a, uint64_t id, sym_str_t name,
+                             bool is_crashed, sentry_stack_t **stack);
+
+/* package: "" if the report has none. */
+sym_status_t apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package);
+
+typedef struct {
+    uint64_t start, size;
+    sym_str_t uuid, path;
+} apple_image_t;
+
+/* SYM_MALFORMED: it has no valid UUID. */
+sym_status_t apple_add_image(apple_t *a, const apple_image_t *image);
+
+#endif
