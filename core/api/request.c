@@ -341,7 +341,9 @@ make_room(sym_request_t *r)
             return SYM_NOMEM;
         }
 
-        memcpy(grown, r->needs, n * sizeof(*grown));
+        if (n != 0) {
+            memcpy(grown, r->needs, n * sizeof(*grown));
+        }
         r->needs = grown;
         r->max_further += more;
     }

@@ -17,10 +17,6 @@ static sym_status_t write_errors(sym_request_t *r, sym_out_t *out,
 static sym_status_t write_attempts(sym_request_t *r, sym_out_t *out,
                                    uint32_t *budget);
 
-/* Cost of looking up a script, in frames. */
-#define SCRIPT_COST 16
-
-
 /* --- passes --- */
 
 static void
@@ -70,6 +66,14 @@ js_resume(sym_request_t *r)
 }
 
 
+static void
+charge(js_t *j, uint32_t *budget)
+{
+    sym_budget_charge(budget, 1 + j->cost);
+    j->cost = 0;
+}
+
+
 static sym_status_t
 find_scripts(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -81,10 +85,10 @@ find_scripts(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             return SYM_AGAIN;
         }
 
-        sym_budget_charge(budget, SCRIPT_COST);
         if (js_find_script(j, &j->scripts[j->next]) != SYM_OK) {
             return SYM_NOMEM;
         }
+        charge(j, budget);
     }
 
     /* the needs of this pass are opened first */
@@ -109,10 +113,10 @@ find_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             return SYM_AGAIN;
         }
 
-        sym_budget_charge(budget, 1);
         if (js_look_up_frame(j, js_frame(&j->request, j->next)) != SYM_OK) {
             return SYM_NOMEM;
         }
+        charge(j, budget);
     }
 
     if (j->waits) {
@@ -134,14 +138,14 @@ find_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 /* --- stacks --- */
 
 static sym_status_t
-write_frame(js_t *j, const js_stack_t *stack, sym_out_t *out, uint32_t *budget)
+write_frame(js_t *j, const js_stack_t *stack, sym_out_t *out)
 {
     const js_request_t *q = &j->request;
     uint32_t n = j->frame;
     const js_frame_t *f = js_frame(q, stack->first + n), *caller = NULL;
 
     if (j->is_raw) {
-        return js_write_raw(j, f, out, budget);
+        return js_write_raw(j, f, out);
     }
 
     if (q->is_callee_first ? n + 1 < stack->n : n != 0) {
@@ -149,7 +153,7 @@ write_frame(js_t *j, const js_stack_t *stack, sym_out_t *out, uint32_t *budget)
             js_frame(q, stack->first + (q->is_callee_first ? n + 1 : n - 1));
     }
 
-    return js_write_frame(j, f, caller, out, budget);
+    return js_write_frame(j, f, caller, out);
 }
 
 
@@ -180,9 +184,10 @@ write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             }
 
             sym_out_raw(out, j->frame != 0 ? SYM_STR(", ") : SYM_STR(""));
-            if (write_frame(j, stack, out, budget) != SYM_OK) {
+            if (write_frame(j, stack, out) != SYM_OK) {
                 return SYM_NOMEM;
             }
+            charge(j, budget);
         }
 
         sym_out_raw(out, SYM_STR("]}"));

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "base/steps.h"
 
 /* Text of all lines that an answer shows; frames that come later show none. */
 #define CONTEXT_MAX (64u << 20)
@@ -11,8 +10,13 @@
 /* Cost of unpacking a block, in frames. */
 #define BLOCK_COST 64
 
-/* Errors of missing sources. */
+/* Sources without text that are looked for; later ones count as missing. */
 #define SOURCES_MAX 10000
+
+/* Bytes of a function's name, and tokens that are compared, in the time of a
+ * frame. */
+#define NAME_OF_FRAME 32
+#define TOKENS_OF_FRAME 8
 
 /* Where a frame leads to. */
 typedef struct {
@@ -67,7 +71,7 @@ static void
 find_place(js_t *j, const js_frame_t *f, char text[SYM_JS_FUNCTION_MAX],
            found_t *found)
 {
-    uint32_t column = column_of(f);
+    uint32_t column = column_of(f), n = 0;
 
     *found = (found_t){ .script = &j->scripts[f->script],
                         .line = (uint32_t) f->lineno.value,
@@ -81,8 +85,10 @@ find_place(js_t *j, const js_frame_t *f, char text[SYM_JS_FUNCTION_MAX],
         sym_js_answer(found->map, found->functions, found->line - 1,
                       column != 0 ? column - 1 : 0, text, &found->place)
             == SYM_OK
-        && !sym_js_is_dropped(found->map, found->functions,
-                              &found->place.token);
+        && !sym_js_is_dropped(found->map, found->functions, &found->place.token,
+                              &n);
+    j->cost += (uint32_t) found->place.function_name.len / NAME_OF_FRAME
+               + n / TOKENS_OF_FRAME;
     if (!found->is_mapped) {
         found->error = JS_INVALID_LOCATION;
     }
@@ -136,7 +142,10 @@ find_source(js_t *j, sym_str_t path, js_source_t **source)
         return SYM_NOMEM;
     }
 
-    if (is_new) {
+    *source = NULL;
+    if (is_new && j->sources.n == SOURCES_MAX) {
+        *number = SOURCES_MAX;
+    } else if (is_new) {
         *number = j->sources.n;
         list = sym_list_add(j->base.arena, &j->sources, sizeof(*list));
         if (list == NULL
@@ -145,6 +154,10 @@ find_source(js_t *j, sym_str_t path, js_source_t **source)
         {
             return SYM_NOMEM;
         }
+    }
+
+    if (*number == SOURCES_MAX) {
+        return SYM_OK;
     }
 
     *source = ((js_source_t **) j->sources.items)[*number];
@@ -185,7 +198,7 @@ js_look_up_frame(js_t *j, const js_frame_t *f)
 
 static sym_status_t
 read_lines(js_t *j, js_view_t *view, uint32_t need, sym_str_t name,
-           uint64_t line, uint64_t column, uint32_t *budget)
+           uint64_t line, uint64_t column)
 {
     uint64_t unpacked = j->text.unpacked;
     sym_sources_file_t file;
@@ -201,8 +214,7 @@ read_lines(js_t *j, js_view_t *view, uint32_t need, sym_str_t name,
 
     text = sym_source_text(&j->text, &view->as.sources, &file);
     rc = sym_context_read(&text, line, column, &j->lines);
-    sym_budget_charge(budget,
-                      (uint32_t) (j->text.unpacked - unpacked) * BLOCK_COST);
+    j->cost += (uint32_t) (j->text.unpacked - unpacked) * BLOCK_COST;
     j->context_bytes += rc == SYM_OK ? j->lines.bytes : 0;
     return rc;
 }
@@ -353,7 +365,7 @@ write_given_data(const js_frame_t *f, const js_file_t *map, sym_out_t *out)
 
 static sym_status_t
 write_as_sent(js_t *j, const js_frame_t *f, const found_t *found,
-              sym_out_t *out, uint32_t *budget)
+              sym_out_t *out)
 {
     js_script_t *s = found->script;
     sym_status_t rc = SYM_NOT_FOUND;
@@ -374,7 +386,7 @@ write_as_sent(js_t *j, const js_frame_t *f, const found_t *found,
     if (f->lineno.value != 0 && s->script.state == JS_FOUND) {
         rc = read_lines(j, &s->text_view, s->text,
                         SYM_STR(SYM_SOURCES_TEXT_NAME), f->lineno.value,
-                        column_of(f), budget);
+                        column_of(f));
     }
 
     if (rc == SYM_OK) {
@@ -391,14 +403,13 @@ write_as_sent(js_t *j, const js_frame_t *f, const found_t *found,
 
 
 sym_status_t
-js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out, uint32_t *budget)
+js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out)
 {
     char text[SYM_JS_FUNCTION_MAX];
     found_t found;
 
-    sym_budget_charge(budget, 1);
     find_place(j, f, text, &found);
-    return write_as_sent(j, f, &found, out, budget);
+    return write_as_sent(j, f, &found, out);
 }
 
 
@@ -468,7 +479,7 @@ write_names(const js_frame_t *f, const found_t *found, sym_str_t abs_path,
 /* The lines of the source, or an error. */
 static sym_status_t
 write_source(js_t *j, const js_frame_t *f, const found_t *found, sym_str_t path,
-             sym_out_t *out, uint32_t *budget)
+             sym_out_t *out)
 {
     const sym_sourcemap_token_t *token = &found->place.token;
     uint64_t line = (uint64_t) token->source_line + 1;
@@ -485,19 +496,19 @@ write_source(js_t *j, const js_frame_t *f, const found_t *found, sym_str_t path,
             name = sym_cstr(number);
         }
 
-        rc =
-            read_lines(j, &s->texts_view, s->texts, name, line, column, budget);
+        rc = read_lines(j, &s->texts_view, s->texts, name, line, column);
     } else {
         rc = find_source(j, path, &source);
-        if (rc == SYM_OK && source->file.state != JS_FOUND) {
+        if (rc == SYM_OK && (source == NULL || source->file.state != JS_FOUND))
+        {
             return note_error(j, f, found, JS_MISSING_SOURCE_CONTENT,
                               name.len != 0 ? path : SYM_STR(""));
         }
 
-        rc = rc == SYM_OK ? read_lines(j, &source->view, source->file.need,
-                                       SYM_STR(SYM_SOURCES_TEXT_NAME), line,
-                                       column, budget)
-                          : rc;
+        rc = rc == SYM_OK
+                 ? read_lines(j, &source->view, source->file.need,
+                              SYM_STR(SYM_SOURCES_TEXT_NAME), line, column)
+                 : rc;
     }
 
     if (rc == SYM_OK) {
@@ -510,21 +521,20 @@ write_source(js_t *j, const js_frame_t *f, const found_t *found, sym_str_t path,
 
 sym_status_t
 js_write_frame(js_t *j, const js_frame_t *f, const js_frame_t *caller,
-               sym_out_t *out, uint32_t *budget)
+               sym_out_t *out)
 {
     char text[SYM_JS_FUNCTION_MAX], shown[SYM_JS_SHOWN_MAX];
     sym_status_t rc = SYM_OK;
     sym_str_t path;
     found_t found;
 
-    sym_budget_charge(budget, 1);
     find_place(j, f, text, &found);
     if (found.error != JS_NO_ERROR) {
         rc = note_error(j, f, &found, found.error, SYM_STR(""));
     }
 
     if (!found.is_mapped) {
-        return rc == SYM_OK ? write_as_sent(j, f, &found, out, budget) : rc;
+        return rc == SYM_OK ? write_as_sent(j, f, &found, out) : rc;
     }
 
     path = path_of(j, &found);
@@ -545,7 +555,7 @@ js_write_frame(js_t *j, const js_frame_t *f, const js_frame_t *caller,
                          : found.place.token.source_column + 1);
 
     if (j->request.has_context) {
-        rc = write_source(j, f, &found, path, out, budget);
+        rc = write_source(j, f, &found, path, out);
     } else {
         write_given_lines(f, out);
     }

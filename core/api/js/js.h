@@ -206,16 +206,19 @@ typedef struct {
     uint32_t n_scripts;
 
     struct js_table_s *table; /* of needs */
-    sym_list_t lists;         /* those that were read */
+    struct js_table_s
+        *asked; /* ids, stems and entries of lists: in which pass */
+    struct js_table_s *attempted; /* URLs, in the same way */
+    sym_list_t lists;             /* those that were read */
 
     /* a pass */
     uint32_t pass;
+    uint32_t cost; /* work not charged to the budget yet, in frames */
     uint32_t time; /* of the snapshot */
     bool waits;    /* something is missing */
     uint32_t next, stack, frame;
     sym_list_t bundles;  /* of js_bundle_t *, highest URI first */
     sym_list_t singles;  /* of const js_entry_t * */
-    sym_list_t asked;    /* of uint64_t: hashes of ids and stems */
     sym_list_t attempts; /* of js_attempt_t */
     sym_list_t errors;   /* of js_error_t */
 
@@ -322,12 +325,10 @@ sym_status_t js_look_up_frame(js_t *j, const js_frame_t *f);
 /* Writes the frame, and notes its error.  caller: the one that calls it, or NULL.
  * SYM_NOMEM. */
 sym_status_t js_write_frame(js_t *j, const js_frame_t *f,
-                            const js_frame_t *caller, sym_out_t *out,
-                            uint32_t *budget);
+                            const js_frame_t *caller, sym_out_t *out);
 
 /* Writes it as it was sent, with the lines of its script. */
-sym_status_t js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out,
-                          uint32_t *budget);
+sym_status_t js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out);
 
 /* --- answer.c --- */
 

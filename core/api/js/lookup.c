@@ -17,6 +17,15 @@
 /* Bytes of a list; a longer one counts as empty. */
 #define LIST_MAX ((size_t) 1 << 20)
 
+/* Bundles and single files of a request. */
+#define ENTRIES_MAX 4096u
+
+/* Work in frames of an answer: of a file, of a bundle that is searched, of 1,024
+ * bytes of a list. */
+#define FILE_COST 16
+#define BUNDLES_OF_FRAME 8
+#define LIST_COST 32
+
 #define DETAILS_MAX 1024
 
 /* --- needs --- */
@@ -269,21 +278,17 @@ add_url(sym_text_t *t, sym_arena_t *arena, const sym_url_t *url)
 static bool
 is_new(js_t *j, uint64_t hash, bool *failed)
 {
-    const uint64_t *asked = j->asked.items;
-    uint64_t *next;
+    bool is_added;
+    uint32_t *pass = js_table_at(j, &j->asked, hash, &is_added);
 
-    for (uint32_t i = 0; i < j->asked.n; i++) {
-        if (asked[i] == hash) {
-            return false;
-        }
+    if (pass == NULL) {
+        *failed = true;
+        return false;
     }
 
-    next = sym_list_add(j->base.arena, &j->asked, sizeof(*next));
-    *failed = *failed || next == NULL;
-    if (next != NULL) {
-        *next = hash;
-    }
-    return true;
+    is_added = is_added || *pass != j->pass;
+    *pass = j->pass;
+    return is_added;
 }
 
 
@@ -337,21 +342,6 @@ list_url(js_t *j, const js_key_t *key, sym_str_t *url)
 }
 
 
-static bool
-has_entry(const sym_list_t *list, const js_entry_t *entry)
-{
-    js_bundle_t *const *bundles = list->items;
-
-    for (uint32_t i = 0; i < list->n; i++) {
-        if (sym_str_eq(bundles[i]->entry->uri, entry->uri)) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
 /* Keeps the order of the list: the highest URI is the first. */
 static sym_status_t
 add_bundle(js_t *j, const js_entry_t *entry)
@@ -382,6 +372,7 @@ add_bundle(js_t *j, const js_entry_t *entry)
 }
 
 
+/* The single file of this path; NULL: none was listed in this pass. */
 static const js_entry_t *
 find_single(const js_t *j, sym_str_t abs_path)
 {
@@ -398,34 +389,44 @@ find_single(const js_t *j, sym_str_t abs_path)
 
 
 static sym_status_t
-add_entries(js_t *j, const js_list_t *list, bool *has_news)
+add_single(js_t *j, const js_entry_t *entry)
 {
-    for (uint32_t i = 0; i < list->n; i++) {
-        const js_entry_t *entry = &list->entries[i];
+    const js_entry_t **single =
+        sym_list_add(j->base.arena, &j->singles, sizeof(*single));
 
-        if (entry->is_bundle) {
-            if (has_entry(&j->bundles, entry)) {
-                continue;
-            }
-            if (add_bundle(j, entry) != SYM_OK) {
-                return SYM_NOMEM;
-            }
-        } else if (find_single(j, entry->abs_path) == NULL) {
-            const js_entry_t **single =
-                sym_list_add(j->base.arena, &j->singles, sizeof(*single));
-
-            if (single == NULL) {
-                return SYM_NOMEM;
-            }
-            *single = entry;
-        } else {
-            continue;
-        }
-
-        *has_news = true;
+    if (single == NULL) {
+        return SYM_NOMEM;
     }
 
+    *single = entry;
     return SYM_OK;
+}
+
+
+/* Each bundle and each path counts once in a pass. */
+static sym_status_t
+add_entries(js_t *j, const js_list_t *list, bool *has_news)
+{
+    const sym_hash_key_t hash = sym_hash_key();
+    sym_status_t rc = SYM_OK;
+
+    for (uint32_t i = 0; rc == SYM_OK && i < list->n; i++) {
+        const js_entry_t *entry = &list->entries[i];
+        sym_str_t name = entry->is_bundle ? entry->uri : entry->abs_path;
+        bool failed = false;
+
+        if (j->bundles.n + j->singles.n == ENTRIES_MAX) {
+            break;
+        }
+
+        if (is_new(j, sym_hash(&hash, name), &failed)) {
+            rc = entry->is_bundle ? add_bundle(j, entry) : add_single(j, entry);
+            *has_news = true;
+        }
+        rc = failed ? SYM_NOMEM : rc;
+    }
+
+    return rc;
 }
 
 
@@ -464,6 +465,7 @@ read_list(js_t *j, uint32_t need, const js_list_t **list)
 
     text = read_text(j, &view.as.sources, SYM_STR(SYM_SOURCES_TEXT_NAME),
                      LIST_MAX);
+    j->cost += LIST_COST * (uint32_t) (1 + text.len / 1024);
     return text.data != NULL ? js_list_read(j, text, &read->list) : SYM_OK;
 }
 
@@ -638,17 +640,25 @@ find_known(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
 
 /* --- scraping --- */
 
+/* The first attempt at a URL in a pass counts. */
 static sym_status_t
 note_attempt(js_t *j, sym_str_t url, const js_attempt_t *attempt)
 {
-    js_attempt_t *attempts = j->attempts.items, *next;
+    const sym_hash_key_t hash = sym_hash_key();
+    js_attempt_t *next;
+    bool is_added;
+    uint32_t *pass =
+        js_table_at(j, &j->attempted, sym_hash(&hash, url), &is_added);
 
-    for (uint32_t i = 0; i < j->attempts.n; i++) {
-        if (sym_str_eq(attempts[i].url, url)) {
-            return SYM_OK;
-        }
+    if (pass == NULL) {
+        return SYM_NOMEM;
     }
 
+    if (!is_added && *pass == j->pass) {
+        return SYM_OK;
+    }
+
+    *pass = j->pass;
     next = sym_list_add(j->base.arena, &j->attempts, sizeof(*next));
     if (next == NULL) {
         return SYM_NOMEM;
@@ -881,7 +891,7 @@ void
 js_begin_pass(js_t *j)
 {
     j->waits = false;
-    j->bundles.n = j->singles.n = j->asked.n = 0;
+    j->bundles.n = j->singles.n = 0;
     j->attempts.n = j->errors.n = 0;
     j->next = j->stack = j->frame = 0;
 }
@@ -897,6 +907,7 @@ js_find_file(js_t *j, const js_key_t *key, js_file_t *file)
     sym_status_t rc;
 
     *file = (js_file_t){ .state = JS_ABSENT, .key = *key };
+    j->cost += FILE_COST + (j->bundles.n + j->singles.n) / BUNDLES_OF_FRAME;
     if (key->abs_path.data != NULL) {
         n = js_candidates(j->base.arena, key->abs_path, names);
         if (n == 0) {

@@ -102,13 +102,16 @@ static const sym_field_t module_fields[] = {
 static sym_status_t
 read_data(js_t *j, js_frame_t *frame, const char *place)
 {
-    sym_fields_t in = { &j->base, frame->data_json.data,
-                        frame->data_json.data + frame->data_json.len };
+    sym_fields_t in = { .request = &j->base };
 
-    return frame->data_json.data == NULL
-               ? SYM_OK
-               : sym_fields_object(&in, data_fields, COUNT(data_fields),
-                                   &frame->data, place);
+    if (frame->data_json.data == NULL) {
+        return SYM_OK;
+    }
+
+    in.p = frame->data_json.data;
+    in.end = in.p + frame->data_json.len;
+    return sym_fields_object(&in, data_fields, COUNT(data_fields), &frame->data,
+                             place);
 }
 
 

@@ -38,24 +38,41 @@ rank(js_t *j)
 
 
 /* The debug id of each script, by the modules of the request. */
-static void
+static sym_status_t
 name_scripts(js_t *j)
 {
     const js_module_t *modules = j->request.modules.items;
+    const sym_hash_key_t hash = sym_hash_key();
+    struct js_table_s *by_path = NULL;
+    uint32_t *number;
+    bool is_new;
+
+    for (uint32_t i = 0; i < j->n_scripts; i++) {
+        number = js_table_at(j, &by_path,
+                             sym_hash(&hash, j->scripts[i].abs_path), &is_new);
+        if (number == NULL) {
+            return SYM_NOMEM;
+        }
+        *number = i + 1;
+    }
 
     for (uint32_t i = 0; i < j->request.modules.n; i++) {
-        const js_module_t *m = &modules[i];
-        uint32_t k = 0;
-
-        while (k < j->n_scripts
-               && !sym_str_eq(j->scripts[k].abs_path, m->code_file)) {
-            k++;
+        if (modules[i].code_file.data == NULL) {
+            continue;
         }
 
-        if (k < j->n_scripts && m->code_file.data != NULL) {
-            j->scripts[k].debug_id = m->debug_id;
+        number = js_table_at(j, &by_path, sym_hash(&hash, modules[i].code_file),
+                             &is_new);
+        if (number == NULL) {
+            return SYM_NOMEM;
+        }
+
+        if (!is_new && *number != 0) {
+            j->scripts[*number - 1].debug_id = modules[i].debug_id;
         }
     }
+
+    return SYM_OK;
 }
 
 
@@ -110,11 +127,10 @@ js_list_scripts(js_t *j)
         }
     }
 
-    name_scripts(j);
     j->base.stats.jobs = 1;
     j->base.stats.stacks = q->stacks.n;
     j->base.stats.frames = q->n_frames;
-    return rank(j);
+    return name_scripts(j) == SYM_OK ? rank(j) : SYM_NOMEM;
 }
 
 

@@ -230,11 +230,11 @@ is_same_function(const sym_sourcemap_t *map, const sym_script_t *script,
 
 bool
 sym_js_is_dropped(const sym_sourcemap_t *map, const sym_script_t *script,
-                  const sym_sourcemap_token_t *token)
+                  const sym_sourcemap_token_t *token, uint32_t *n)
 {
     sym_sourcemap_token_t t = *token, before;
 
-    for (unsigned i = 0; i < RUN_MAX; i++) {
+    for (*n = 0; *n < RUN_MAX; ++*n) {
         sym_status_t rc =
             t.column != 0
                 ? sym_sourcemap_find(map, t.line, t.column - 1, &before)

@@ -39,10 +39,11 @@ sym_status_t sym_js_answer(const sym_sourcemap_t *map,
 
 /*
  * Whether Sentry finds nothing here: it keeps the first of a run of tokens of the
- * same place, name and function, and no token of an earlier line.
+ * same place, name and function, and no token of an earlier line.  *n: tokens that
+ * were looked at, a measure of work.
  */
 bool sym_js_is_dropped(const sym_sourcemap_t *map, const sym_script_t *script,
-                       const sym_sourcemap_token_t *token);
+                       const sym_sourcemap_token_t *token, uint32_t *n);
 
 /*
  * The name that is shown for a function: `given` is what the client calls it, or
