@@ -8,7 +8,7 @@
  * opened artifact.  Prints nanoseconds a question: median, least and most.
  */
 #include "bench.h"
-#include "store/write.h"
+#include "store/write_object.h"
 #include "artifacts/ppdb/read/il.h"
 
 #define ROUNDS 21
@@ -119,7 +119,8 @@ int
 main(int argc, char **argv)
 {
     sym_error_t err = { 0 };
-    sym_module_record_t record;
+    sym_object_record_t record;
+    sym_object_ref_t ref;
     question_t *questions;
     sym_store_t *store;
     double rounds[ROUNDS];
@@ -134,10 +135,11 @@ main(int argc, char **argv)
     sym_module_key_t key = { .scope = SYM_STR(""),
                              .name = sym_cstr(argv[2]),
                              .id = sym_cstr(argv[3]) };
+    sym_object_ref_named(&ref, key.name, key.id);
     if (sym_store_open_read(argv[1], &store, &err) != SYM_OK
         || sym_snapshot_begin(store, &source.snapshot, &err) != SYM_OK
-        || sym_snapshot_find(source.snapshot, &key, SYM_KIND_PPDB, &record,
-                             &err)
+        || sym_snapshot_object(source.snapshot, key.scope, &ref, SYM_KIND_PPDB,
+                               &record, &err)
                != SYM_OK)
     {
         die(argv[1], &err);

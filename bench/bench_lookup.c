@@ -11,7 +11,7 @@
  * call, and again with every name unpacked: median, least and most of rounds.
  */
 #include "bench.h"
-#include "store/write.h"
+#include "store/write_object.h"
 #include "artifacts/symcache/read/reader.h"
 
 #define ROUNDS 21
@@ -192,7 +192,8 @@ int
 main(int argc, char **argv)
 {
     sym_error_t err = { 0 };
-    sym_module_record_t record;
+    sym_object_record_t record;
+    sym_object_ref_t ref;
     sym_symcache_counts_t counts;
     sym_extent_view_t *table;
     sym_symcache_t sc;
@@ -212,10 +213,11 @@ main(int argc, char **argv)
     sym_module_key_t key = { .scope = SYM_STR(""),
                              .name = sym_cstr(argv[2]),
                              .id = sym_cstr(argv[3]) };
+    sym_object_ref_named(&ref, key.name, key.id);
     if (sym_store_open_read(argv[1], &store, &err) != SYM_OK
         || sym_snapshot_begin(store, &source.snapshot, &err) != SYM_OK
-        || sym_snapshot_find(source.snapshot, &key, SYM_KIND_SYMCACHE, &record,
-                             &err)
+        || sym_snapshot_object(source.snapshot, key.scope, &ref,
+                               SYM_KIND_SYMCACHE, &record, &err)
                != SYM_OK)
     {
         die(argv[1], &err);

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "store/write.h"
+#include "store/write_object.h"
 #include "artifacts/symcache/format.h"
 
 #define MIB ((uint64_t) 1 << 20)
@@ -103,33 +103,44 @@ static void
 put_module(churn_t *c)
 {
     bool is_absent = random_u64(c) % 10 == 0;
-    uint64_t size = is_absent ? 0 : random_size(c);
-    sym_module_record_t record = {
-        .state = is_absent ? SYM_MODULE_ABSENT : SYM_MODULE_READY,
+    sym_object_record_t record = {
+        .object = { .debug_id = { .form = SYM_DEBUG_ID_UUID } },
+        .state = SYM_MODULE_READY,
         .kind_version = SYM_SYMCACHE_VERSION,
-        .source = SYM_STR("/srv/symbols/module.pdb/0123456789/module.sym"),
+        .path = SYM_STR("/srv/symbols/module.pdb/0123456789/module.sym"),
     };
-    sym_module_key_t key = { .scope = SYM_STR(""), .id = SYM_STR("0") };
+    const uint64_t size = is_absent ? 0 : random_size(c);
+    const sym_object_put_t put = { .scope = SYM_STR(""), .record = &record };
+    const sym_path_record_t absent = { .outcome = SYM_PATH_ABSENT };
     sym_error_t err = { 0 };
+    sym_path_ticket_t ticket;
     sym_ingest_t *ingest;
+    bool is_kept;
     char name[32];
 
-    key.name =
+    record.object.name =
         sym_str(name, (size_t) snprintf(name, sizeof(name), "module%u.pdb",
                                         (unsigned) (random_u64(c) % 4 == 0
                                                         ? random_u64(c) % NAMES
                                                         : c->modules + NAMES)));
 
-    if (sym_ingest_begin(c->writer, &key, SYM_KIND_SYMCACHE, &ingest, &err)
-        != SYM_OK)
+    if (is_absent) {
+        const sym_path_key_t path = { SYM_STR("s"), record.object.name,
+                                      SYM_STR("") };
+
+        if (sym_store_put_path(c->writer, &path, &absent, &ticket, &err)
+            == SYM_OK) {
+            (void) sym_store_flush_path(c->writer, &ticket, &err);
+        }
+    } else if (sym_ingest_begin_object(c->writer, SYM_KIND_SYMCACHE, &ingest,
+                                       &err)
+               != SYM_OK)
     {
         die("begin", &err);
-    }
-
-    if (put_extents(ingest, size, &err) != SYM_OK) {
+    } else if (put_extents(ingest, size, &err) != SYM_OK) {
         sym_ingest_abort(ingest);
-    } else {
-        (void) sym_ingest_commit(ingest, &record, &err);
+    } else if (sym_ingest_put_object(ingest, &put, &is_kept, &err) == SYM_OK) {
+        (void) sym_ingest_finish(ingest, &err);
     }
 
     if (err.status == SYM_FULL) {
@@ -144,11 +155,11 @@ put_module(churn_t *c)
 
 
 static sym_status_t
-mark(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
+mark(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     churn_t *c = ctx;
 
-    (void) key;
+    (void) scope;
     if (random_u64(c) % 3 == 0) {
         sym_store_touch(c->reader, record->slot, record->used_at + 1);
     }

@@ -98,7 +98,7 @@ is(names((all('/admin', q => '%00'))[0]), '', 'a NUL in it is nothing');
 is(names((all('/admin', q => 'nothing'))[0]), '', 'what no module has');
 is(names((all('/admin', state => 'absent'))[0]), 'Absent.so', 'a state');
 is(scalar @{(all('/admin', state => 'ready', q => 'lib'))[0]}, $N, 'state and name');
-is(names((all('/admin', source => 'folder', q => 'e'))[0]), 'Absent.so Fetched.so', 'a source');
+is(names((all('/admin', source => 'folder', q => 'e'))[0]), 'Fetched.so Absent.so', 'a source');
 
 # --- others' sources ---
 
@@ -106,20 +106,20 @@ is(names((all('/admin', source => 'folder', q => 'e'))[0]), 'Absent.so Fetched.s
 is(scalar @$rows, $N, 'a location lists its own sources and what was loaded by hand');
 unlike(names($rows), qr/Fetched|Absent/, '... not those of others');
 
-my $after = unpack 'H*', "folder\0";
+my $after = '0' . unpack 'H*', "folder\0";
 $r = $t->request('GET', "/other/modules?after=$after");
 is($r->{status}, 400, 'nor from where a list of theirs goes on');
 is($t->request('GET', "/admin/modules?after=$after")->{status}, 200, '... which is one');
 
 # --- what is refused ---
 
-for my $bad ('0', 'xx', '00' x 1000, '61', 'g0', unpack('H*', "nowhere\0")) {
+for my $bad ('0', 'xx', '00' x 1000, '61', 'g0', "0" . unpack('H*', "nowhere\0")) {
     $r = $t->request('GET', "/admin/modules?after=$bad");
     is($r->{status}, 400, 'after=' . substr($bad, 0, 20));
     like($r->{json}{description}, qr/after/, '... says so');
 }
-is(names($t->request('GET', '/admin/modules?after=00' . 'ff' x 300)->{json}{modules}),
-    'Absent.so Fetched.so', 'behind all of a source the next one follows');
+is(names($t->request('GET', '/admin/modules?after=000' . 'ff' x 300)->{json}{modules}),
+    'Fetched.so Absent.so', 'behind all of a source the next one follows');
 is($t->request('GET', '/admin/modules?state=odd')->{status}, 400, 'no such state');
 is($t->request('GET', '/admin/modules?source=odd')->{status}, 400, 'no such source');
 is($t->request('GET', '/admin/modules/')->{status}, 404, 'a path below');

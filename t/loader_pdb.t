@@ -102,6 +102,7 @@ for my $pdb (sort keys %modules) {
     my ($module) = $r->{out} =~ /^\S+: (\S+):/m;
     like($t->run('show', $module)->{out}, qr/^source_server +Perforce$/m,
          '... which show names');
+    $t->run('load', '--force', "$windows/crash.pdb");
     like($t->run('show', $module =~ s/_with_srcsrv//r)->{out},
          qr/^source_server +-$/m, '... and one without');
 }

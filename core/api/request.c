@@ -204,7 +204,7 @@ look_for(sym_request_t *r, uint32_t i, const sym_ref_key_t *k,
         return sym_resolver_open(r->resolver, i, &k->key, &k->asked, missing);
     }
 
-    return sym_artifact_find(r->resolver, &k->key, m->kind, &k->asked,
+    return sym_artifact_find(r->resolver, k->key.scope, m->ref, m->kind,
                              &m->artifact, missing);
 }
 
@@ -265,7 +265,7 @@ open_need(sym_request_t *r, uint32_t i)
     } else if (m->is_fetched) {
         m->found = SYM_NEED_FOUND;
         m->fetched_bytes =
-            sym_resolver_source_bytes(r->resolver, &k->key, m->kind, &k->asked);
+            sym_resolver_source_bytes(r->resolver, m->ref, m->kind);
         r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
         m->found = SYM_NEED_FOUND;

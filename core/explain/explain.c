@@ -19,7 +19,7 @@ write_module(sym_out_t *out, const sym_module_key_t *key, const char *state)
 
 
 static void
-write_ready(sym_out_t *out, const sym_module_record_t *record)
+write_ready(sym_out_t *out, const sym_object_record_t *record)
 {
     sym_member_text(out, "quality",
                     sym_cstr(sym_quality_name(record->quality)));
@@ -28,12 +28,12 @@ write_ready(sym_out_t *out, const sym_module_record_t *record)
     sym_member_number(out, "stored_size", record->pages * 4096);
     sym_member_number(out, "format", record->kind_version);
     sym_member_number(out, "source_size", record->source_bytes);
-    sym_member_text(out, "source", record->source);
+    sym_member_text(out, "source", record->path);
 }
 
 
 static void
-write_negative(sym_out_t *out, const sym_module_record_t *record,
+write_negative(sym_out_t *out, const sym_object_record_t *record,
                uint32_t now_s)
 {
     sym_member_text(out, "reason", record->reason);
@@ -85,12 +85,14 @@ write_variants(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
     sym_member_key(out, "variants");
 
     for (unsigned i = 0; i < source->n_variants; i++) {
-        const sym_module_record_t *record = &source->variants[i].record;
+        const sym_object_record_t *record = &source->variants[i];
 
         sym_out_raw(out, i == 0 ? SYM_STR("[{\"variant\": ")
                                 : SYM_STR(", {\"variant\": "));
-        sym_out_string(out, source->variants[i].id);
-        sym_member_text(out, "code_id", record->code_id);
+        sym_out_string(out, record->asked);
+        sym_member_text(
+            out, "code_id",
+            sym_str(record->object.code_id.text, record->object.code_id.len));
         sym_member_text(out, "state",
                         sym_cstr(sym_module_state_name(record->state)));
         write_negative(out, record, now_s);
@@ -105,7 +107,7 @@ write_variants(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 static void
 write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
 {
-    const sym_module_record_t *record = &source->record;
+    const sym_object_record_t *record = &source->record;
 
     sym_out_raw(out, SYM_STR("{\"name\": "));
     sym_out_string(out, sym_scope_word(source->key.scope));
@@ -149,7 +151,7 @@ static void
 write_told(sym_out_t *out, const sym_explained_t *told,
            const sym_explained_t *sources, uint32_t n, uint32_t now_s)
 {
-    const sym_module_record_t *record = &told->record;
+    const sym_object_record_t *record = &told->record;
 
     write_module(out, &told->key, sym_module_state_name(record->state));
     sym_member_text(out, "from", sym_scope_word(told->key.scope));
@@ -211,13 +213,12 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
 /* --- records of the store --- */
 
 static sym_status_t
-add_variant(void *ctx, const sym_module_key_t *key,
-            const sym_module_record_t *record)
+add_variant(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     sym_explained_t *source = ctx;
 
-    source->variants[source->n_variants].id = key->id;
-    source->variants[source->n_variants++].record = *record;
+    (void) scope;
+    source->variants[source->n_variants++] = *record;
     return source->n_variants == SYM_VARIANTS_MAX ? SYM_AGAIN : SYM_OK;
 }
 
@@ -227,7 +228,7 @@ static void
 take_newest(sym_explained_t *source)
 {
     for (unsigned i = 0; i < source->n_variants; i++) {
-        const sym_module_record_t *record = &source->variants[i].record;
+        const sym_object_record_t *record = &source->variants[i];
 
         if (source->record.state == 0
             || record->stored_at > source->record.stored_at) {
@@ -253,6 +254,34 @@ look_at_variants(sym_snapshot_t *snapshot, const sym_module_key_t *key,
 }
 
 
+/* The artifact, or the negative record of the canonical id. */
+static sym_status_t
+look_at_source(sym_snapshot_t *snapshot, const sym_module_key_t *key,
+               sym_kind_t kind, sym_explained_t *source, sym_error_t *err)
+{
+    sym_object_ref_t ref;
+    sym_object_record_t *record = &source->record;
+    sym_status_t rc;
+
+    *source = (sym_explained_t){ .key = *key };
+    sym_object_ref_of_key(key, &ref);
+    rc = sym_snapshot_object(snapshot, key->scope, &ref, kind, record, err);
+
+    if (rc == SYM_NOT_FOUND) {
+        rc = sym_snapshot_negative(snapshot, key->scope, &ref, kind, record,
+                                   err);
+    } else if (rc == SYM_OK && record->state == SYM_MODULE_READY
+               && sym_snapshot_is_unsound(snapshot, record->module_id))
+    {
+        record->state = SYM_MODULE_MALFORMED;
+        record->reason = SYM_STR(SYM_UNSOUND_REASON);
+    }
+
+    record->state = rc == SYM_OK ? record->state : 0;
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
 static sym_status_t
 look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                 const sym_module_key_t *key, sym_kind_t kind,
@@ -260,25 +289,11 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 {
     for (uint32_t i = 0; i < scopes->n; i++) {
         sym_module_key_t one = *key;
-        sym_status_t rc;
 
         one.scope = scopes->names[i];
-        rc = sym_snapshot_find_any(snapshot, &one, kind, &sources[i].key,
-                                   &sources[i].record, err);
-
-        if (rc == SYM_NOT_FOUND) {
-            sources[i] = (sym_explained_t){ .key = one };
-        } else if (rc != SYM_OK) {
-            return rc;
-        } else if (sources[i].record.state == SYM_MODULE_READY
-                   && sym_snapshot_is_unsound(snapshot,
-                                              sources[i].record.module_id))
-        {
-            sources[i].record.state = SYM_MODULE_MALFORMED;
-            sources[i].record.reason = SYM_STR(SYM_UNSOUND_REASON);
-        }
-
-        if (look_at_variants(snapshot, &one, kind, &sources[i], err) != SYM_OK)
+        if (look_at_source(snapshot, &one, kind, &sources[i], err) != SYM_OK
+            || look_at_variants(snapshot, &one, kind, &sources[i], err)
+                   != SYM_OK)
         {
             return err->status;
         }
@@ -312,28 +327,29 @@ typedef struct {
 } same_name_t;
 
 static sym_status_t
-add_other_id(void *ctx, const sym_module_key_t *key,
-             const sym_module_record_t *record)
+add_other_id(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     const same_name_t *same = ctx;
     sym_other_ids_t *others = same->others;
+    char *text = others->texts[others->n];
+    sym_str_t id = sym_object_shown_id(&record->object, text);
 
-    if (!sym_str_eq(key->name, same->key->name)) {
-        return SYM_AGAIN; /* keys are sorted by name */
+    (void) scope;
+    if (!sym_str_eq(record->object.name, same->key->name)) {
+        return SYM_AGAIN; /* they are sorted by name */
     }
 
-    if (record->state != SYM_MODULE_READY || sym_str_eq(key->id, same->key->id))
-    {
+    if (record->state != SYM_MODULE_READY || sym_str_eq(id, same->key->id)) {
         return SYM_OK;
     }
 
     for (unsigned i = 0; i < others->n; i++) {
-        if (sym_str_eq(others->ids[i], key->id)) {
+        if (sym_str_eq(others->ids[i], id)) {
             return SYM_OK;
         }
     }
 
-    others->ids[others->n++] = key->id;
+    others->ids[others->n++] = id;
     return others->n == SYM_OTHER_IDS_MAX ? SYM_AGAIN : SYM_OK;
 }
 
@@ -357,8 +373,8 @@ find_other_ids(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
             memcpy(mark.key, scope.data, scope.len);
         }
         memcpy(mark.key + scope.len + 1, key->name.data, key->name.len);
-        rc = sym_snapshot_part(snapshot, scope, &mark, &left, add_other_id,
-                               &same, err);
+        rc = sym_snapshot_objects(snapshot, &scope, &mark, &left, add_other_id,
+                                  &same, err);
 
         if (rc != SYM_OK && rc != SYM_AGAIN) {
             return rc;
@@ -378,18 +394,30 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     sym_other_ids_t others = { 0 };
     const sym_explained_t *told;
     bool is_ready;
-    sym_explained_t chosen;
-    sym_outlook_t outlook;
+    sym_explained_t chosen = { .key = *key };
+    sym_object_ref_t ref;
+    sym_choice_t choice;
+    char id[SYM_CODE_ID_MAX];
     sym_status_t rc =
         look_at_sources(snapshot, scopes, key, SYM_KIND_SYMCACHE, sources, err);
 
+    sym_object_ref_of_key(key, &ref);
     rc = rc != SYM_OK
              ? rc
-             : sym_snapshot_choose(snapshot, scopes, key, SYM_KIND_SYMCACHE,
-                                   NULL, now_s, &chosen.key, &chosen.record,
-                                   &outlook, err);
+             : sym_snapshot_choose(snapshot, scopes, &ref, SYM_KIND_SYMCACHE,
+                                   now_s, &choice, err);
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         return rc;
+    }
+
+    if (rc == SYM_OK) {
+        chosen.record = choice.record;
+        chosen.key.scope = scopes->names[choice.source];
+    }
+
+    if (rc == SYM_OK && choice.state == SYM_MODULE_READY) {
+        chosen.key.name = choice.record.object.name;
+        chosen.key.id = sym_object_shown_id(&choice.record.object, id);
     }
 
     told = rc == SYM_OK ? &chosen : past(sources, scopes->n);

@@ -9,7 +9,8 @@
 
 #include "object/module_key.h"
 #include "json/out.h"
-#include "store/store.h"
+#include "object/variant.h"
+#include "store/object.h"
 
 /* Longest text of one source, for any record: its texts have limits
  * (docs/formats/store.md, section 2), a byte may take six, and an attempt of
@@ -20,13 +21,10 @@
 /* The records of one source. */
 typedef struct {
     sym_module_key_t key;
-    sym_module_record_t record; /* state 0: nothing */
+    sym_object_record_t record; /* state 0: nothing */
 
     unsigned n_variants; /* some records of requests in other ways */
-    struct {
-        sym_str_t id;
-        sym_module_record_t record;
-    } variants[SYM_VARIANTS_MAX];
+    sym_object_record_t variants[SYM_VARIANTS_MAX];
 } sym_explained_t;
 
 /* Ids under which the store has symbols of the same name: another build is the
@@ -35,7 +33,8 @@ typedef struct {
 
 typedef struct {
     unsigned n;
-    sym_str_t ids[SYM_OTHER_IDS_MAX]; /* views, as long as the snapshot */
+    sym_str_t ids[SYM_OTHER_IDS_MAX];
+    char texts[SYM_OTHER_IDS_MAX][SYM_CODE_ID_MAX];
 } sym_other_ids_t;
 
 /* told: the valid record, or NULL.  The attempts of all sources are shown.

@@ -32,38 +32,44 @@ has(sym_str_t text, sym_str_t part)
 }
 
 
+static sym_str_t
+code_id_of(const sym_object_record_t *record)
+{
+    return sym_str(record->object.code_id.text, record->object.code_id.len);
+}
+
+
 static bool
-fits(const listing_t *list, const sym_module_key_t *key,
-     const sym_module_record_t *record)
+fits(const listing_t *list, const sym_object_record_t *record, sym_str_t id)
 {
     sym_str_t q = list->question->q, state = list->question->state;
 
     return (state.len == 0
             || sym_str_eq(state,
                           sym_cstr(sym_module_state_name(record->state))))
-           && (has(key->name, q) || has(sym_module_shown_id(key, record), q)
-               || has(record->code_id, q));
+           && (has(record->object.name, q) || has(id, q)
+               || has(code_id_of(record), q));
 }
 
 
 static void
-write_row(listing_t *list, const sym_module_key_t *key,
-          const sym_module_record_t *record)
+write_row(listing_t *list, sym_str_t scope, sym_str_t id,
+          const sym_object_record_t *record)
 {
     sym_out_t *out = list->out;
 
     sym_out_raw(out, list->rows == 0 ? SYM_STR("") : SYM_STR(", "));
     sym_out_raw(out, SYM_STR("{\"name\": "));
-    sym_out_string(out, key->name);
-    sym_member_text(out, "id", sym_module_shown_id(key, record));
-    if (sym_variant_is_in(key->id)) {
-        sym_member_text(out, "variant", key->id);
+    sym_out_string(out, record->object.name);
+    sym_member_text(out, "id", id);
+    if (sym_variant_is_in(record->asked)) {
+        sym_member_text(out, "variant", record->asked);
     }
-    sym_member_text(out, "code_id", record->code_id);
+    sym_member_text(out, "code_id", code_id_of(record));
     sym_member_text(out, "kind", sym_cstr(sym_kind_name(record->kind)));
     sym_member_text(out, "state",
                     sym_cstr(sym_module_state_name(record->state)));
-    sym_member_text(out, "from", sym_scope_word(key->scope));
+    sym_member_text(out, "from", sym_scope_word(scope));
 
     if (record->state == SYM_MODULE_READY) {
         if (record->kind == SYM_KIND_SYMCACHE) {
@@ -86,12 +92,14 @@ write_row(listing_t *list, const sym_module_key_t *key,
 
 
 static sym_status_t
-show(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
+show(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     listing_t *list = ctx;
+    char text[SYM_CODE_ID_MAX];
+    sym_str_t id = sym_object_shown_id(&record->object, text);
 
-    if (fits(list, key, record)) {
-        write_row(list, key, record);
+    if (fits(list, record, id)) {
+        write_row(list, scope, id, record);
         list->rows++;
     }
 
@@ -99,7 +107,8 @@ show(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
 }
 
 
-/* Reads the mark, and the number of its source, from the digits of `after`. */
+/* Reads the mark, and the number of its source, from the digits of `after`; the
+ * first is the table's number. */
 static bool
 read_after(sym_str_t after, const sym_scopes_t *scopes, sym_store_mark_t *mark,
            uint32_t *number)
@@ -107,13 +116,17 @@ read_after(sym_str_t after, const sym_scopes_t *scopes, sym_store_mark_t *mark,
     const char *nul;
 
     *number = 0;
-    mark->len = after.len / 2;
+    *mark = (sym_store_mark_t){ .len = after.len / 2 };
 
     if (after.len == 0) {
         return true;
     }
 
-    if (after.len % 2 != 0 || mark->len > sizeof(mark->key)) {
+    mark->table = (unsigned) (after.data[0] - '0');
+    after = sym_str(after.data + 1, after.len - 1);
+
+    if (after.len % 2 != 0 || mark->table > 1 || mark->len > sizeof(mark->key))
+    {
         return false;
     }
 
@@ -148,6 +161,7 @@ write_after(sym_out_t *out, const sym_store_mark_t *mark)
     static const char digits[] = "0123456789abcdef";
 
     sym_out_raw(out, SYM_STR("\""));
+    sym_out_dec(out, mark->table);
 
     for (size_t i = 0; i < mark->len; i++) {
         unsigned byte = (unsigned char) mark->key[i];
@@ -201,7 +215,7 @@ sym_listing(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
         status = sym_snapshot_part(snapshot, scopes->names[i], &mark, &left,
                                    show, &list, err);
         if (status == SYM_OK) {
-            mark.len = 0;
+            mark = (sym_store_mark_t){ .len = 0 };
         }
     }
 

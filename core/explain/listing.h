@@ -9,7 +9,7 @@
 #define SYM_EXPLAIN_LISTING_H
 
 #include "json/out.h"
-#include "store/store.h"
+#include "store/object.h"
 
 #define SYM_LISTING_READ 2000 /* records of a part */
 #define SYM_LISTING_ROWS 100
@@ -19,7 +19,7 @@
 #define SYM_LISTING_MAX                                                        \
     ((size_t) SYM_LISTING_ROWS                                                 \
          * (6 * (SYM_NAME_MAX + SYM_CODE_ID_MAX + SYM_SCOPE_MAX) + 500)        \
-     + 2 * SYM_STORE_KEY_MAX + 100)
+     + 2 * SYM_STORE_MARK_MAX + 100)
 
 typedef struct {
     sym_str_t q;     /* a part of a name or id, in any case; "": all */

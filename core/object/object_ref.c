@@ -87,6 +87,15 @@ sym_object_ref_sent(const sym_object_ref_t *ref, char text[SYM_ID_TEXT_MAX])
 }
 
 
+sym_str_t
+sym_object_ref_name(const sym_object_ref_t *ref)
+{
+    sym_str_t name = sym_object_file_name(ref->debug_file);
+
+    return name.len != 0 ? name : sym_object_file_name(ref->code_file);
+}
+
+
 /* --- copies --- */
 
 #define TEXTS 7

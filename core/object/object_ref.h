@@ -33,9 +33,12 @@ typedef struct {
                        one for a name: one equal id is a match; the type and
                        the files at sources are guessed from their form */
     bool has_file_id;
+    bool
+        has_digest; /* of a text at a URL whose URL is not known, until messages
+                        carry references */
     sym_debug_id_t debug_id; /* form NONE: not given */
     sym_code_id_t code_id;   /* len 0: not given */
-    uint8_t file_id[SYM_FILE_ID_BYTES];
+    uint8_t file_id[SYM_FILE_ID_BYTES], digest[16];
     sym_str_t debug_file, code_file; /* as their system names them, or "";
                                         whole paths: patterns match these */
     sym_str_t sent;     /* with is_either: the id as sent, if it is not written
@@ -78,6 +81,9 @@ void sym_object_ref_mozilla(sym_object_ref_t *ref, sym_str_t name,
  * of `text`. */
 sym_str_t sym_object_ref_sent(const sym_object_ref_t *ref,
                               char text[SYM_ID_TEXT_MAX]);
+
+/* The name of its debug file, else of its code file, without folders; or "". */
+sym_str_t sym_object_ref_name(const sym_object_ref_t *ref);
 
 /* Bytes of all texts; and a copy of the reference whose texts are copied to
  * `room`. */

@@ -57,7 +57,7 @@ link_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 bool
 sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 {
-    key->asked = (sym_asked_t){ .spelling = SYM_STR("") };
+    key->asked = (sym_asked_t){ .ref = ref };
 
     if (ref->url.len != 0) {
         return link_key(ref, key);
@@ -80,6 +80,49 @@ sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
     }
 
     return true;
+}
+
+
+static void
+of_link(const sym_module_key_t *key, sym_object_ref_t *ref)
+{
+    sym_debug_id_t id;
+
+    *ref = (sym_object_ref_t){ .has_digest =
+                                   sym_debug_id_read_breakpad(key->id, &id) };
+    memcpy(ref->digest, id.signature, sizeof(ref->digest));
+}
+
+
+void
+sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
+{
+    char text[SYM_ID_MAX];
+
+    if (sym_str_starts(key->scope, SYM_STR(SYM_SCOPE_LINKS))) {
+        of_link(key, ref);
+        return;
+    }
+
+    /* objects without a name are called by their id */
+    if (key->name.len != 0 && !sym_str_eq(key->name, key->id)) {
+        sym_object_ref_mozilla(ref, key->name, key->id);
+    } else {
+        sym_object_ref_mozilla(ref, key->id, key->id);
+        ref->debug_file = SYM_STR("");
+    }
+
+    /* a code id may be in the place of the debug id */
+    ref->is_either =
+        key->variant.len == 0
+        || sym_str_eq(
+            key->id, sym_str(text, sym_debug_id_canonical(key->code_id, text)));
+    if (key->code_id.len != 0) {
+        (void) sym_code_id_read(key->code_id, &ref->code_id);
+    }
+    if (sym_module_key_is_cut(key)) {
+        ref->debug_id = (sym_debug_id_t){ .form = SYM_DEBUG_ID_NONE };
+    }
 }
 
 

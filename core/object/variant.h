@@ -15,8 +15,10 @@
 
 /* How a module is looked up beside its key. */
 typedef struct {
+    const sym_object_ref_t *ref;
     sym_str_t spelling; /* sym_spelling_of() of the id as sent, or "" */
-    const sym_object_ref_t *object; /* if it is known whole, or NULL */
+    const sym_object_ref_t *object; /* the reference if it is known whole, or
+                                       NULL */
 } sym_asked_t;
 
 /* The key of a reference, which `key` and `asked` are views of. */
@@ -34,6 +36,12 @@ bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
 
 /* The role of the text at a URL whose key has the name. */
 sym_text_role_t sym_text_role(sym_str_t name);
+
+/*
+ * The reference of a client that has a key, until messages and commands carry
+ * references: the id as sent may also be a code id.
+ */
+void sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref);
 
 /* '~', which no id begins with, and 32 hexadecimal digits.  Nobody can make two
  * objects that have the same. */

@@ -70,7 +70,6 @@ open_tables(sym_store_t *store, unsigned flags, MDB_txn *txn)
         MDB_dbi *table;
         unsigned flags;
     } tables[] = { { "directory", &store->directory, 0 },
-                   { "ids", &store->ids, 0 },
                    { "objects", &store->objects, 0 },
                    { "names", &store->names, 0 },
                    { "paths", &store->paths, 0 },

@@ -62,7 +62,7 @@ typedef struct {
 
 struct sym_store_s {
     MDB_env *env;
-    MDB_dbi meta, directory, extents, ids;
+    MDB_dbi meta, directory, extents;
     MDB_dbi paths, objects, names;
     char *path;
     dev_t dev;
@@ -212,28 +212,24 @@ size_t sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
 bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
                          sym_kind_t *kind);
 
-/* Reads the part of a key that follows the scope and its NUL. */
-bool sym_record_key_rest(sym_str_t rest, sym_module_key_t *key,
-                         sym_kind_t *kind);
-
 /* A NUL and the kind, after the id; not in keys of symcaches. */
 #define RECORD_KIND_BYTES 2
 
 #define RECORD_BYTES_MAX                                                       \
     (80 + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
-size_t sym_record_write(const MDB_val *key, const sym_module_record_t *record,
+size_t sym_record_write(const MDB_val *key, const sym_object_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 
 /*
  * SYM_NOT_FOUND: unknown version, but module_id, slot, extents, bytes and pages
- * are set; SYM_DAMAGED.  Does not check the checksum.  The caller sets the
- * kind, which is in the key.
+ * are set; SYM_DAMAGED.  Does not check the checksum.
  */
-sym_status_t sym_record_read(const MDB_val *val, sym_module_record_t *record);
+sym_status_t sym_record_read(const MDB_val *key, const MDB_val *val,
+                             sym_object_record_t *record);
 
 /* Same, and verifies the checksum; for callers that act on a record. */
 sym_status_t sym_record_check(const MDB_val *key, const MDB_val *val,
-                              sym_module_record_t *record);
+                              sym_object_record_t *record);
 
 /*
  * Calls fn for every record of the directory, with the status that
@@ -241,7 +237,7 @@ sym_status_t sym_record_check(const MDB_val *key, const MDB_val *val,
  */
 typedef sym_status_t (*sym_record_pt)(void *ctx, const MDB_val *key,
                                       sym_status_t status,
-                                      sym_module_record_t *record);
+                                      sym_object_record_t *record);
 sym_status_t sym_directory_walk(sym_store_t *store, MDB_txn *txn,
                                 sym_record_pt fn, void *ctx, sym_error_t *err);
 
@@ -260,7 +256,7 @@ uint64_t sym_tree_pages(uint32_t extents);
 /* Bytes of a negative record, which has no pages of its own; 0 for a READY
  * record. */
 uint64_t sym_negative_bytes(const MDB_val *key,
-                            const sym_module_record_t *record);
+                            const sym_object_record_t *record);
 
 /* CRC-32 over a key and the data after it; it is stored in 4 bytes. */
 uint32_t sym_crc(const void *key, size_t key_len, const void *data, size_t len);

@@ -98,6 +98,20 @@ sym_object_ids(const sym_object_key_t *o, sym_key_id_t ids[OBJECT_IDS_MAX])
 }
 
 
+sym_str_t
+sym_object_shown_id(const sym_object_key_t *o, char text[SYM_CODE_ID_MAX])
+{
+    size_t len = sym_debug_id_write_breakpad(&o->debug_id, text);
+
+    if (len == 0) {
+        memcpy(text, o->code_id.text, o->code_id.len);
+        len = o->code_id.len;
+    }
+
+    return sym_str(text, len);
+}
+
+
 unsigned
 sym_object_file_ids(const sym_object_key_t *o,
                     sym_store_id_t ids[OBJECT_IDS_MAX])
@@ -420,6 +434,7 @@ sym_object_write(const MDB_val *key, const sym_object_record_t *r,
     sym_str_t name = cut(listed_name(o), SYM_NAME_MAX);
     sym_str_t path = cut(r->path, SOURCE_MAX);
     sym_str_t reason = cut(r->reason, SYM_REASON_MAX);
+    sym_str_t attempts = cut(r->attempts, ATTEMPTS_MAX);
     uint8_t *p = out;
 
     p = sym_bytes_put(p, OBJECT_VERSION, 1);
@@ -444,6 +459,7 @@ sym_object_write(const MDB_val *key, const sym_object_record_t *r,
     p = sym_bytes_put(p, name.len, 1);
     p = sym_bytes_put(p, path.len, 2);
     p = sym_bytes_put(p, reason.len, 2);
+    p = sym_bytes_put(p, attempts.len, 2);
     p = sym_bytes_put(p, o->code_id.len, 1);
     p = sym_bytes_put(p, debug_id.form, 1);
     memcpy(p, debug_id.bytes, SYM_STORE_ID_BYTES);
@@ -451,6 +467,7 @@ sym_object_write(const MDB_val *key, const sym_object_record_t *r,
     p = sym_bytes_put_text(out + OBJECT_FIXED, name);
     p = sym_bytes_put_text(p, path);
     p = sym_bytes_put_text(p, reason);
+    p = sym_bytes_put_text(p, attempts);
     p = sym_bytes_put_text(p, sym_str(o->code_id.text, o->code_id.len));
     if (o->has_file_id) {
         memcpy(p, o->file_id, sizeof(o->file_id));
@@ -498,13 +515,15 @@ read_texts(const MDB_val *val, const uint8_t *p, unsigned flags,
     size_t name = (size_t) sym_bytes_take(&p, 1);
     size_t path = (size_t) sym_bytes_take(&p, 2);
     size_t reason = (size_t) sym_bytes_take(&p, 2);
+    size_t attempts = (size_t) sym_bytes_take(&p, 2);
     size_t code_id = (size_t) sym_bytes_take(&p, 1);
     size_t others = (o->has_file_id ? 16u : 0) + (o->has_digest ? 16u : 0);
 
     if (!read_debug_id(p, &o->debug_id) || path > SOURCE_MAX
         || reason > SYM_REASON_MAX || code_id > SYM_CODE_ID_MAX
         || val->mv_size
-               != OBJECT_FIXED + name + path + reason + code_id + others)
+               != OBJECT_FIXED + name + path + reason + attempts + code_id
+                      + others)
     {
         return SYM_DAMAGED;
     }
@@ -513,6 +532,7 @@ read_texts(const MDB_val *val, const uint8_t *p, unsigned flags,
     o->name = sym_bytes_take_text(&p, name);
     r->path = sym_bytes_take_text(&p, path);
     r->reason = sym_bytes_take_text(&p, reason);
+    r->attempts = sym_bytes_take_text(&p, attempts);
     r->has_path = (flags & FLAG_PATH) != 0;
     o->code_id.len = (uint8_t) code_id;
     memcpy(o->code_id.text, p, code_id);
@@ -613,7 +633,7 @@ sym_object_replaces(const sym_object_record_t *a, const sym_object_record_t *b)
         return a->reason.len == 0;
     }
 
-    return !a->has_path || a->place <= b->place;
+    return a->place <= b->place;
 }
 
 

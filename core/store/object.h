@@ -11,41 +11,6 @@
 
 #include "store/path.h"
 
-typedef struct {
-    sym_object_type_t type;
-    bool is_nameless; /* its ids alone identify it */
-    bool has_file_id, has_digest;
-    sym_debug_id_t debug_id;
-    sym_code_id_t code_id;
-    uint8_t file_id[16];
-    uint8_t digest[16]; /* of a URL, release and dist */
-    sym_str_t name;     /* of its debug file; or "" */
-} sym_object_key_t;
-
-typedef struct {
-    sym_object_key_t object;
-    uint64_t module_id; /* key of its extents; never reused */
-    sym_module_state_t
-        state; /* READY, or MALFORMED until it expires: a damaged artifact that
-                  was loaded by hand was removed */
-    sym_kind_t kind;
-    uint32_t kind_version;
-    uint8_t quality;
-    uint16_t place; /* its file's position in the plan that found it */
-    uint32_t slot;  /* in the use clock */
-    uint32_t extents;
-    uint64_t bytes, pages;
-    uint64_t source_bytes;
-    int64_t stored_at;
-    uint32_t used_at;    /* from the clock; 0: not used since it was stored */
-    uint32_t expires_at; /* of a record that is not READY */
-    bool has_path;       /* the table of paths has a record of its file */
-    sym_str_t path;      /* of its file, as in its key; the name of a file that
-                            was loaded by hand */
-    sym_str_t reason;    /* files that were missing when it was made, if it is
-                         incomplete; or why it is not READY */
-} sym_object_record_t;
-
 /* Whether an artifact replaces another: it has a higher quality; or the same
  * quality, and only it is complete; or the same rank, and its place is not
  * later. */
@@ -65,10 +30,8 @@ sym_status_t sym_snapshot_object(sym_snapshot_t *snapshot, sym_str_t scope,
                                  const sym_object_ref_t *ref, sym_kind_t kind,
                                  sym_object_record_t *record, sym_error_t *err);
 
-/* Calls fn for each object and kind that match the reference, until it returns
- * anything but SYM_OK.  A reference without a name matches all names. */
-typedef sym_status_t (*sym_object_each_pt)(void *ctx, sym_str_t scope,
-                                           const sym_object_record_t *record);
+/* Calls fn for each object and kind that match the reference.  A reference
+ * without a name matches all names. */
 sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,
                                   const sym_object_ref_t *ref,
                                   sym_object_each_pt fn, void *ctx,
@@ -91,6 +54,19 @@ typedef struct {
     uint32_t until; /* end of the result's validity; 0: until a change */
     sym_object_record_t record; /* of a READY artifact */
 } sym_choice_t;
+
+/*
+ * Chooses the object from several sources.  The first READY one that is not
+ * poor wins, else the best poor one.  If there is neither, the result is the
+ * combined state of all sources (failure, then malformed file, then absence),
+ * provided that all were searched and no state has expired; `record` is the
+ * negative one.  The source of modules loaded by hand need not be searched.
+ */
+sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
+                                 const sym_scopes_t *scopes,
+                                 const sym_object_ref_t *ref, sym_kind_t kind,
+                                 int64_t now_s, sym_choice_t *choice,
+                                 sym_error_t *err);
 
 /* The places of an object at the scope with number n; false: this source is not
  * searched for it. */

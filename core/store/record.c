@@ -1,5 +1,5 @@
 #include "store/bytes.h"
-#include "store/index.h"
+#include "store/env.h"
 
 #include <errno.h>
 #include <libdeflate.h>
@@ -12,9 +12,6 @@
 #define RECORD_COMMON 40 /* same in every version */
 #define RECORD_FIXED 72
 #define RECORD_CRC 68
-
-/* Flags. */
-#define RECORD_NATIVE 1
 
 /* Limit for a module and its share of the tree; keeps sums far from
    overflow. */
@@ -95,8 +92,9 @@ sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-bool
-sym_record_key_rest(sym_str_t rest, sym_module_key_t *key, sym_kind_t *kind)
+/* Reads the part of a key that follows the scope and its NUL. */
+static bool
+read_rest(sym_str_t rest, sym_module_key_t *key, sym_kind_t *kind)
 {
     const char *p = rest.data, *end = p + rest.len;
     const char *nul = memchr(p, '\0', (size_t) (end - p));
@@ -138,8 +136,8 @@ sym_record_key_read(const MDB_val *val, sym_module_key_t *key, sym_kind_t *kind)
     }
 
     *key = (sym_module_key_t){ .scope = sym_str(p, (size_t) (nul - p)) };
-    return sym_record_key_rest(
-        sym_str(nul + 1, val->mv_size - key->scope.len - 1), key, kind);
+    return read_rest(sym_str(nul + 1, val->mv_size - key->scope.len - 1), key,
+                     kind);
 }
 
 
@@ -183,19 +181,19 @@ kept(sym_str_t text, size_t max)
 
 
 size_t
-sym_record_write(const MDB_val *key, const sym_module_record_t *r,
+sym_record_write(const MDB_val *key, const sym_object_record_t *r,
                  uint8_t out[RECORD_BYTES_MAX])
 {
-    size_t source = kept(r->source, SOURCE_MAX);
+    size_t source = kept(r->path, SOURCE_MAX);
     size_t reason = kept(r->reason, SYM_REASON_MAX);
     size_t attempts = kept(r->attempts, ATTEMPTS_MAX);
-    size_t code_id = kept(r->code_id, SYM_CODE_ID_MAX);
+    size_t code_id = r->object.code_id.len;
     uint8_t *p = out;
 
     p = sym_bytes_put(p, RECORD_VERSION, 1);
     p = sym_bytes_put(p, r->state, 1);
     p = sym_bytes_put(p, r->quality, 1);
-    p = sym_bytes_put(p, r->is_native ? RECORD_NATIVE : 0, 1);
+    p = sym_bytes_put(p, 0, 1);
     p = sym_bytes_put(p, r->slot, 4);
     p = sym_bytes_put(p, r->module_id, 8);
     p = sym_bytes_put(p, r->extents, 4);
@@ -212,7 +210,7 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     p = out + RECORD_FIXED;
 
     if (source != 0) {
-        memcpy(p, r->source.data, source);
+        memcpy(p, r->path.data, source);
         p += source;
     }
 
@@ -227,7 +225,7 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
     }
 
     if (code_id != 0) {
-        memcpy(p, r->code_id.data, code_id);
+        memcpy(p, r->object.code_id.text, code_id);
         p += code_id;
     }
 
@@ -236,22 +234,44 @@ sym_record_write(const MDB_val *key, const sym_module_record_t *r,
 }
 
 
+/* From the key; a variant has its debug id in the path. */
+static void
+set_object(const sym_module_key_t *key, sym_object_record_t *r)
+{
+    bool is_variant = sym_variant_is_in(key->id);
+    char text[SYM_ID_MAX];
+    sym_str_t id = { text, sym_debug_id_canonical(
+                               is_variant ? r->path : key->id, text) };
+
+    (void) sym_debug_id_read_breakpad(id, &r->object.debug_id);
+    r->object.name = key->name;
+    if (is_variant) {
+        r->path = SYM_STR("");
+    }
+    if (is_variant || !sym_str_eq(id, key->id)) {
+        r->asked = key->id;
+    }
+}
+
+
 sym_status_t
-sym_record_read(const MDB_val *val, sym_module_record_t *r)
+sym_record_read(const MDB_val *key, const MDB_val *val, sym_object_record_t *r)
 {
     const uint8_t *p = val->mv_data;
     size_t source, reason, attempts, code_id;
+    sym_module_key_t parts;
     uint8_t version;
 
-    *r = (sym_module_record_t){ 0 };
-    if (val->mv_size < RECORD_COMMON || val->mv_size > UINT16_MAX) {
+    *r = (sym_object_record_t){ 0 };
+    if (!sym_record_key_read(key, &parts, &r->kind)
+        || val->mv_size < RECORD_COMMON || val->mv_size > UINT16_MAX)
+    {
         return SYM_DAMAGED;
     }
 
     version = p[0];
     r->state = (sym_module_state_t) p[1];
     r->quality = p[2];
-    r->is_native = (p[3] & RECORD_NATIVE) != 0;
     p += 4;
     r->slot = (uint32_t) sym_bytes_take(&p, 4);
     r->module_id = sym_bytes_take(&p, 8);
@@ -291,27 +311,22 @@ sym_record_read(const MDB_val *val, sym_module_record_t *r)
         return SYM_DAMAGED;
     }
 
-    r->source = sym_str((const char *) p, source);
+    r->path = sym_str((const char *) p, source);
     r->reason = sym_str((const char *) p + source, reason);
     r->attempts = sym_str((const char *) p + source + reason, attempts);
-    r->code_id =
-        sym_str((const char *) p + source + reason + attempts, code_id);
+    memcpy(r->object.code_id.text, p + source + reason + attempts, code_id);
+    r->object.code_id.len = (uint8_t) code_id;
+    set_object(&parts, r);
     return SYM_OK;
 }
 
 
 sym_status_t
 sym_record_check(const MDB_val *key, const MDB_val *val,
-                 sym_module_record_t *record)
+                 sym_object_record_t *record)
 {
     const uint8_t *p = val->mv_data;
-    sym_status_t status = sym_record_read(val, record);
-    sym_module_key_t parts;
-
-    if (status == SYM_DAMAGED
-        || !sym_record_key_read(key, &parts, &record->kind)) {
-        return SYM_DAMAGED;
-    }
+    sym_status_t status = sym_record_read(key, val, record);
 
     if (status == SYM_OK
         && sym_crc_get(p + RECORD_CRC) != record_crc(key, p, val->mv_size))
@@ -331,27 +346,20 @@ sym_value_pages(size_t len)
 
 
 uint64_t
-sym_negative_bytes(const MDB_val *key, const sym_module_record_t *r)
+sym_negative_bytes(const MDB_val *key, const sym_object_record_t *r)
 {
-    uint64_t value = RECORD_FIXED + kept(r->source, SOURCE_MAX)
+    uint64_t value = RECORD_FIXED + kept(r->path, SOURCE_MAX)
                      + kept(r->reason, SYM_REASON_MAX)
-                     + kept(r->attempts, ATTEMPTS_MAX)
-                     + kept(r->code_id, SYM_CODE_ID_MAX);
+                     + kept(r->attempts, ATTEMPTS_MAX) + r->object.code_id.len;
     uint64_t node = NODE_HEADER + key->mv_size;
-    uint64_t entry = node + SYM_ID_MAX, entries;
 
     if (r->state == SYM_MODULE_READY) {
         return 0;
     }
 
-    entries = sym_index_entries(key, r);
-    if (value > INLINE_MAX) {
-        return sym_value_pages(value) * STORE_PAGE
-               + 2 * (node + entry * entries);
-    }
-
-    /* and its entries in the index of ids; leaves are assumed half full */
-    return 2 * (node + value + entry * entries);
+    /* leaves are assumed half full */
+    return value > INLINE_MAX ? sym_value_pages(value) * STORE_PAGE + 2 * node
+                              : 2 * (node + value);
 }
 
 
@@ -364,7 +372,7 @@ sym_tree_pages(uint32_t extents)
 
 
 bool
-sym_module_expired(const sym_module_record_t *record, int64_t now_s)
+sym_module_expired(const sym_object_record_t *record, int64_t now_s)
 {
     return record->state != SYM_MODULE_READY
            && ((record->expires_at != 0 && record->expires_at <= now_s)
@@ -373,19 +381,25 @@ sym_module_expired(const sym_module_record_t *record, int64_t now_s)
 
 
 int64_t
-sym_module_last_s(const sym_module_record_t *record)
+sym_module_last_s(const sym_object_record_t *record)
 {
     return record->used_at != 0 ? (int64_t) record->used_at : record->stored_at;
 }
 
 
+static sym_str_t
+code_id_of(const sym_object_record_t *record)
+{
+    return sym_str(record->object.code_id.text, record->object.code_id.len);
+}
+
+
 bool
-sym_module_record_is_of(const sym_module_record_t *record,
+sym_module_record_is_of(const sym_object_record_t *record,
                         const sym_module_key_t *key)
 {
-    return record->state == SYM_MODULE_READY || record->code_id.len == 0
-           || key->code_id.len == 0
-           || sym_str_eq(record->code_id, key->code_id);
+    return record->object.code_id.len == 0 || key->code_id.len == 0
+           || sym_str_eq(code_id_of(record), key->code_id);
 }
 
 
@@ -401,19 +415,14 @@ reads_as(sym_str_t code_id, sym_str_t id)
 
 
 bool
-sym_module_record_counts(const sym_module_record_t *record,
+sym_module_record_counts(const sym_object_record_t *record,
                          const sym_module_key_t *key)
 {
-    if (record->state == SYM_MODULE_READY
-        || sym_str_eq(record->code_id, key->code_id))
-    {
-        return true;
-    }
+    sym_str_t code_id = code_id_of(record);
 
-    return sym_module_record_is_of(record, key)
-           && reads_as(record->code_id.len != 0 ? record->code_id
-                                                : key->code_id,
-                       key->id);
+    return sym_str_eq(code_id, key->code_id)
+           || (sym_module_record_is_of(record, key)
+               && reads_as(code_id.len != 0 ? code_id : key->code_id, key->id));
 }
 
 
@@ -424,15 +433,6 @@ sym_module_state_weight(sym_module_state_t state)
            : state == SYM_MODULE_MALFORMED ? 2
            : state == SYM_MODULE_ABSENT    ? 1
                                            : 0;
-}
-
-
-bool
-sym_module_is_poor(const sym_module_record_t *record)
-{
-    const sym_kind_row_t *kind = sym_kind_find(record->kind);
-
-    return kind != NULL && record->quality < kind->good;
 }
 
 

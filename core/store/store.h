@@ -24,12 +24,11 @@
 
 #include "artifacts/kinds.h"
 #include "base/error.h"
-#include "object/module_key.h"
 #include "object/object_ref.h"
 #include "object/variant.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 5
+#define SYM_STORE_VERSION 6
 
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;
@@ -45,14 +44,31 @@ typedef enum {
 const char *sym_module_state_name(sym_module_state_t state);
 
 typedef struct {
+    sym_object_type_t type;
+    bool is_nameless; /* its ids alone identify it */
+    bool has_file_id, has_digest;
+    sym_debug_id_t debug_id;
+    sym_code_id_t code_id;
+    uint8_t file_id[SYM_FILE_ID_BYTES];
+    uint8_t digest[SYM_REF_DIGEST_BYTES]; /* of a URL, release and dist */
+    sym_str_t name;                       /* of its debug file; or "" */
+} sym_object_key_t;
+
+/* An artifact; or why there is none. */
+typedef struct {
+    sym_object_key_t object;
     uint64_t module_id; /* key of its extents; never reused */
-    sym_module_state_t state;
+    sym_module_state_t
+        state; /* in the table of objects READY, or MALFORMED until it expires: a
+                  damaged artifact that was loaded by hand was removed */
     sym_kind_t kind;
-    uint32_t
-        kind_version; /* version written; of a record that is not READY, the
-                         version of the program that could not read the file */
-    uint8_t quality;  /* a number of the kind's own */
-    uint32_t slot;    /* in the use clock */
+    uint32_t kind_version; /* of a negative record: the version of the program
+                              that could not read the file */
+    uint8_t quality;       /* a number of the kind's own */
+    uint16_t
+        place; /* its file's position in the plan that found it; 0: loaded by
+                       hand */
+    uint32_t slot; /* in the use clock */
     uint32_t extents;
     uint64_t bytes; /* of all extents */
     uint64_t pages; /* 4 KiB pages of its values in the file */
@@ -60,21 +76,22 @@ typedef struct {
     int64_t stored_at;   /* seconds since 1970 */
     uint32_t used_at;    /* from the clock, in seconds since 1970; 0: not used
                             since it was stored */
-    sym_str_t source;    /* its origin: a path or URL; in a variant's record,
-                            the debug id */
-    sym_str_t reason;    /* why it is not READY; of a READY one: the files that
-                            were missing when it was made; or "" */
-    uint32_t expires_at; /* expiry of a state that is not READY, in seconds
-                            since 1970; 0: never */
-    sym_str_t
-        attempts; /* log of attempts to fetch it: docs/formats/store.md, section
-                     2 */
-    bool is_native; /* from a debug file, which has no module name: the debug id
-                    * alone finds it */
-    sym_str_t code_id; /* of a READY record from the file (or a .sym file's INFO
-                          CODE_ID), else from the request: lower-case hex
-                          digits, or "" */
-} sym_module_record_t;
+    uint32_t expires_at; /* of a record that is not READY; 0: never */
+    bool has_path;       /* the table of paths has a record of its file */
+    sym_str_t path;      /* of its file, as in its key; the name of a file that
+                            was loaded by hand */
+    sym_str_t reason;    /* files that were missing when it was made, if it is
+                            incomplete; or why it is not READY */
+
+    /* until results belong to paths */
+    sym_str_t attempts; /* docs/formats/store.md, section 2 */
+    sym_str_t asked;    /* of a negative record: the spelling or variant in the
+                           place of its id, or "" */
+} sym_object_record_t;
+
+/* The id to display: the debug id in its canonical form, else the code id. */
+sym_str_t sym_object_shown_id(const sym_object_key_t *object,
+                              char text[SYM_CODE_ID_MAX]);
 
 /* Records, by kind. */
 typedef struct {
@@ -89,15 +106,15 @@ typedef struct {
 
 /* Whether a negative record has expired.  One from the future has, too, because
  * it would otherwise live too long. */
-bool sym_module_expired(const sym_module_record_t *record, int64_t now_s);
+bool sym_module_expired(const sym_object_record_t *record, int64_t now_s);
 
 /* Time of the last request for a module, or when it was stored if there was
  * none. */
-int64_t sym_module_last_s(const sym_module_record_t *record);
+int64_t sym_module_last_s(const sym_object_record_t *record);
 
 /* False: a negative record for another code id, which is too long to be part of
  * the key. */
-bool sym_module_record_is_of(const sym_module_record_t *record,
+bool sym_module_record_is_of(const sym_object_record_t *record,
                              const sym_module_key_t *key);
 
 /*
@@ -106,15 +123,12 @@ bool sym_module_record_is_of(const sym_module_record_t *record,
  * debug id.  Some paths at sources depend on the code id, and a client may send
  * any code id, so its absence proves nothing for other clients.
  */
-bool sym_module_record_counts(const sym_module_record_t *record,
+bool sym_module_record_counts(const sym_object_record_t *record,
                               const sym_module_key_t *key);
 
 /* Precedence of states if no source has the module: failure (3), then malformed
  * file, then absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);
-
-/* Whether another source may have a better artifact. */
-bool sym_module_is_poor(const sym_module_record_t *record);
 
 typedef struct {
     uint64_t quota, live_bytes, file_bytes, map_bytes, free_bytes;
@@ -152,95 +166,36 @@ void sym_snapshot_end(sym_snapshot_t *snapshot);
    change. */
 uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 
-/* Finds the artifact of one kind.  SYM_NOT_FOUND also if this program cannot
- * read its version. */
+/* Calls fn for records until it returns anything but SYM_OK.  Views are valid
+ * during the call. */
+typedef sym_status_t (*sym_object_each_pt)(void *ctx, sym_str_t scope,
+                                           const sym_object_record_t *record);
+
+/* --- absence, until results belong to paths --- */
+
+/* The negative record under a key, whose id may be a spelling or a variant. */
 sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
                                const sym_module_key_t *key, sym_kind_t kind,
-                               sym_module_record_t *record, sym_error_t *err);
+                               sym_object_record_t *record, sym_error_t *err);
 
-/*
- * Same, but if there is no READY record under the name, also searches by ids
- * alone: by the complete code id; then, among modules of debug files, by the
- * complete debug id; then, among .sym files without a code id, by the debug id
- * derived from a build id (docs/formats/store.md, section 2).  *found, a view,
- * is the module's own key.  The best of several wins, and the first of equals.
- */
-sym_status_t sym_snapshot_find_any(sym_snapshot_t *snapshot,
-                                   const sym_module_key_t *key, sym_kind_t kind,
-                                   sym_module_key_t *found,
-                                   sym_module_record_t *record,
+/* The same for the reference: of its variant if it is known whole, else under
+ * its canonical id.  Modules loaded by hand have no variants. */
+sym_status_t sym_snapshot_negative(sym_snapshot_t *snapshot, sym_str_t scope,
+                                   const sym_object_ref_t *ref, sym_kind_t kind,
+                                   sym_object_record_t *record,
                                    sym_error_t *err);
-
-/* Same for keys from clients that may not send code ids.  If the key has none,
- * its debug id may be the first digits of a code id, spelled as a debug id
- * (sym_debug_id_canonical()). */
-sym_status_t sym_snapshot_find_read(sym_snapshot_t *snapshot,
-                                    const sym_module_key_t *key,
-                                    sym_kind_t kind, sym_module_key_t *found,
-                                    sym_module_record_t *record,
-                                    sym_error_t *err);
-
-/* Like sym_snapshot_find_any(), but if the record is not READY, finds that of
- * the object's variant.  Modules loaded by hand have no variants.  object:
- * NULL: any. */
-sym_status_t sym_snapshot_find_asked(
-    sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
-    const sym_object_ref_t *object, sym_module_key_t *found,
-    sym_module_record_t *record, sym_error_t *err);
-
-/* The id to display.  In records of variants the debug id is in `source`. */
-static inline sym_str_t
-sym_module_shown_id(const sym_module_key_t *key,
-                    const sym_module_record_t *record)
-{
-    size_t len = record->source.len;
-
-    return sym_variant_is_in(key->id) ? sym_str(
-               record->source.data, len < SYM_ID_MAX ? len : SYM_ID_MAX)
-                                      : key->id;
-}
-
 
 /* Calls fn for the records of variants of a key's name and debug id, of one
- * scope and kind, until it returns anything but SYM_OK; for SYM_VARIANTS_MAX
- * records at most. */
+ * scope and kind; for SYM_VARIANTS_MAX records at most. */
 #define SYM_VARIANTS_MAX 16
-typedef sym_status_t (*sym_variant_each_pt)(void *ctx,
-                                            const sym_module_key_t *key,
-                                            const sym_module_record_t *record);
 sym_status_t sym_snapshot_variants(sym_snapshot_t *snapshot,
                                    const sym_module_key_t *key, sym_kind_t kind,
-                                   sym_variant_each_pt fn, void *ctx,
+                                   sym_object_each_pt fn, void *ctx,
                                    sym_error_t *err);
-
-/*
- * Chooses the module from several sources.  The first READY one that is not
- * poor wins, else the best poor one.  If there is neither, the result is the
- * combined state of all sources (failure, then malformed file, then absence),
- * provided that all were searched and no state has expired.  The source of
- * modules loaded by hand need not be searched.
- *
- * asked: only records of absence from the same kind of request count; NULL: by
- * the canonical id.
- */
-typedef struct {
-    bool is_open;   /* a source that was not searched yet (or not in this way)
-                       may have it, or a better one */
-    uint32_t until; /* end of the result's validity, in seconds since 1970; 0:
-                       until the store changes */
-} sym_outlook_t;
 
 /* Time after which a source is searched again for better symbols than those in
  * the store. */
 #define SYM_BETTER_AGAIN_S 3600
-
-sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
-                                 const sym_scopes_t *scopes,
-                                 const sym_module_key_t *key, sym_kind_t kind,
-                                 const sym_asked_t *asked, int64_t now_s,
-                                 sym_module_key_t *found,
-                                 sym_module_record_t *record,
-                                 sym_outlook_t *outlook, sym_error_t *err);
 
 /* Calls fn for every source with records, ordered by name, until it returns
  * anything but SYM_OK.  The view lives as long as the snapshot. */
@@ -273,7 +228,7 @@ bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
 
 /* Verifies all extents of a READY module. */
 bool sym_snapshot_is_sound(sym_snapshot_t *snapshot,
-                           const sym_module_record_t *record);
+                           const sym_object_record_t *record);
 
 /* The reason reported for a damaged module. */
 #define SYM_UNSOUND_REASON "the stored symbols are damaged"
@@ -301,13 +256,9 @@ sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
  * resources and the lock until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
-/* Calls fn for every record in key order, the kinds of an object in sequence,
- * until it returns anything but SYM_OK.  Views are valid during the call.
+/* Calls fn for every record, ordered by source, name and id, absences last.
  * SYM_DAMAGED: fn was called for all undamaged records. */
-typedef sym_status_t (*sym_module_each_pt)(void *ctx,
-                                           const sym_module_key_t *key,
-                                           const sym_module_record_t *record);
-sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_module_each_pt fn,
+sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_object_each_pt fn,
                                void *ctx, sym_error_t *err);
 
 /* Bytes of a key in the directory. */
@@ -328,7 +279,7 @@ typedef struct {
  */
 sym_status_t sym_snapshot_part(sym_snapshot_t *snapshot, sym_str_t scope,
                                sym_store_mark_t *mark, uint64_t *records,
-                               sym_module_each_pt fn, void *ctx,
+                               sym_object_each_pt fn, void *ctx,
                                sym_error_t *err);
 
 sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,

@@ -81,6 +81,11 @@ sym_store_ids_of_ref(const sym_object_ref_t *ref,
     uint8_t digest[SYM_REF_DIGEST_BYTES];
     unsigned n = 0;
 
+    if (ref->has_digest) {
+        ids[n++] = sym_store_id_bytes(SYM_STORE_ID_DIGEST, ref->digest);
+        return n;
+    }
+
     if (ref->url.len != 0) {
         if (sym_object_ref_digest(ref, digest)) {
             ids[n++] = sym_store_id_bytes(SYM_STORE_ID_DIGEST, digest);

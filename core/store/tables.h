@@ -53,9 +53,9 @@ uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
 #define OBJECT_KEY_MAX                                                         \
     (SYM_SCOPE_MAX + 1 + OBJECT_ID_MAX + SYM_NAME_MAX + 2 + SYM_STORE_ID_LEN)
 #define NAME_KEY_MAX (SYM_SCOPE_MAX + 1 + SYM_NAME_MAX + 1 + OBJECT_ID_MAX + 1)
-#define OBJECT_FIXED 94
+#define OBJECT_FIXED 96
 #define OBJECT_BYTES_MAX                                                       \
-    (OBJECT_FIXED + SYM_NAME_MAX + SOURCE_MAX + SYM_REASON_MAX                 \
+    (OBJECT_FIXED + SYM_NAME_MAX + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX  \
      + SYM_CODE_ID_MAX + 32)
 
 _Static_assert(OBJECT_KEY_MAX <= 511 && NAME_KEY_MAX <= 511, "keys of LMDB");

@@ -42,28 +42,23 @@ sym_status_t sym_store_open_write(const char *path,
                                   const sym_store_options_t *options,
                                   sym_store_t **store, sym_error_t *err);
 
-/*
- * Stores one artifact: begin, extents in any order, commit.  Extents are
- * written in batches, so memory use is bounded.  When _commit() returns SYM_OK,
- * the artifact is visible and durable, and has replaced one of the same key and
- * kind.  The quota is kept by evicting the least recently used modules.
- * SYM_LIMIT: the artifact is larger than half of the space for modules.
- * SYM_FULL: the disk is full, or readers hold all free pages; the store stays
- * as it was.
- */
+/* Begins to store a negative record, until results belong to paths. */
 sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
                               sym_kind_t kind, sym_ingest_t **ingest,
                               sym_error_t *err);
+
+/*
+ * Stores one artifact: begin (sym_ingest_begin_object()), extents in any order,
+ * put, finish.  Extents are written in batches, so memory use is bounded.  When
+ * _finish() returns SYM_OK, the artifact is visible and durable, and has replaced
+ * one of the same key and kind.  The quota is kept by evicting the least recently
+ * used modules.  SYM_LIMIT: the artifact is larger than half of the space for
+ * modules.  SYM_FULL: the disk is full, or readers hold all free pages; the store
+ * stays as it was.
+ */
 sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
                                const uint8_t *data, size_t len,
                                sym_error_t *err);
-/* Reads these members of *record: state, kind_version, quality, source_bytes,
- * source, reason, expires_at, attempts, is_native, code_id.  Frees the ingest in
- * any case. */
-sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
-                               const sym_module_record_t *record,
-                               sym_error_t *err);
-
 /*
  * Commits in two steps, so that several ingests share one transaction.  All
  * ingests that were put are committed when the first of them is finished, or
@@ -71,8 +66,10 @@ sym_status_t sym_ingest_commit(sym_ingest_t *ingest,
  * frees it.  Both fail if the transaction was lost.  After put an ingest cannot
  * be aborted.
  */
+/* A negative record: reads state, kind_version, source_bytes, path, reason,
+ * expires_at, attempts and the code id. */
 sym_status_t sym_ingest_put(sym_ingest_t *ingest,
-                            const sym_module_record_t *record,
+                            const sym_object_record_t *record,
                             sym_error_t *err);
 sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
@@ -85,28 +82,18 @@ void sym_ingest_abort(sym_ingest_t *ingest);
  */
 bool sym_store_can_write(sym_store_t *store);
 
-/* Replaces the attempts of a READY record.  SYM_NOT_FOUND: there is no such
- * record. */
-sym_status_t sym_store_note_attempts(sym_store_t *store,
-                                     const sym_module_key_t *key,
+/* Replaces the attempts in the record of the artifact that a reference finds.
+ * SYM_NOT_FOUND: there is none. */
+sym_status_t sym_store_note_attempts(sym_store_t *store, sym_str_t scope,
+                                     const sym_object_ref_t *ref,
                                      sym_kind_t kind, sym_str_t attempts,
                                      sym_error_t *err);
 
-/* Removes the record of a kind; SYM_KIND_ALL: of all kinds.  SYM_NOT_FOUND:
- * nothing to remove. */
-sym_status_t sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
-                              sym_kind_t kind, sym_error_t *err);
-
-/*
- * Removes negative records of a key, of any spelling and kind.  If the key has
- * no name, removes those of its ids, and all kinds of all modules found by its
- * complete code id or debug id.  The key may have only one id.  The debug id of
- * a key without a code id may be the first digits of a code id
- * (sym_snapshot_find_read()).
- */
-sym_status_t sym_store_remove_ids(sym_store_t *store,
-                                  const sym_module_key_t *key,
-                                  sym_error_t *err);
+/* Removes the negative records of a reference, in any spelling and of any kind,
+ * of one source (NULL: of all). */
+sym_status_t sym_store_forget(sym_store_t *store, const sym_str_t *scope,
+                              const sym_object_ref_t *ref, uint64_t *removed,
+                              sym_error_t *err);
 
 /* Drops least recently used artifacts until live bytes are at most `bytes`;
  * *evicted (may be NULL) counts them. */
@@ -115,8 +102,8 @@ sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
 
 /* Removes all records for which wants() returns true, in several transactions.
  * *dropped (may be NULL) is their number, even after a failure. */
-typedef bool (*sym_drop_pt)(void *ctx, const sym_module_key_t *key,
-                            const sym_module_record_t *record);
+typedef bool (*sym_drop_pt)(void *ctx, sym_str_t scope,
+                            const sym_object_record_t *record);
 sym_status_t sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
                             uint64_t *dropped, sym_error_t *err);
 

@@ -25,6 +25,7 @@ typedef struct {
 
     const sym_path_key_t *path; /* path of its file; NULL: loaded by hand */
     const sym_path_record_t *file;
+    bool is_forced; /* it replaces even an artifact of a higher rank */
 } sym_object_put_t;
 
 /*
@@ -69,10 +70,11 @@ sym_status_t sym_store_clear_path(sym_store_t *store, sym_str_t scope,
                                   sym_str_t path, uint64_t *cleared,
                                   sym_error_t *err);
 
-/* Removes the objects that match a reference at one source, of one kind or of
- * all.  A reference without a name matches all names.  SYM_NOT_FOUND: no object
- * matched. */
-sym_status_t sym_store_remove_objects(sym_store_t *store, sym_str_t scope,
+/* Removes the objects that match a reference at one source (NULL: at all), of
+ * one kind or of all.  A reference without a name matches all names.
+ * SYM_NOT_FOUND: no object matched. */
+sym_status_t sym_store_remove_objects(sym_store_t *store,
+                                      const sym_str_t *scope,
                                       const sym_object_ref_t *ref,
                                       sym_kind_t kind, sym_error_t *err);
 

@@ -3,14 +3,11 @@
 #include "symbolicate/state.h"
 
 static sym_status_t
-find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
-          const sym_asked_t *asked, sym_artifact_found_t *artifact,
-          sym_missing_t *missing)
+find_once(sym_resolver_t *r, const sym_object_ref_t *ref, sym_kind_t kind,
+          sym_artifact_found_t *artifact, sym_missing_t *missing)
 {
-    sym_module_record_t record;
-    sym_outlook_t outlook;
-    sym_status_t rc =
-        sym_resolver_choose(r, key, kind, asked, &record, &outlook, missing);
+    sym_choice_t choice;
+    sym_status_t rc = sym_resolver_choose(r, ref, kind, &choice, missing);
     const uint8_t *data;
     size_t len;
 
@@ -18,34 +15,34 @@ find_once(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
         return rc;
     }
 
-    if (record.state != SYM_MODULE_READY) {
-        return sym_resolver_tell(r, &record, missing);
+    if (choice.state != SYM_MODULE_READY) {
+        return sym_resolver_tell(r, &choice, missing);
     }
 
-    artifact->id = record.module_id;
-    artifact->n_extents = record.extents;
+    artifact->id = choice.record.module_id;
+    artifact->n_extents = choice.record.extents;
     return sym_artifact_extent(artifact, 0, &data, &len);
 }
 
 
 /* Skips a damaged artifact; another source's may be sound. */
 sym_status_t
-sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
-                  sym_kind_t kind, const sym_asked_t *asked,
+sym_artifact_find(sym_resolver_t *r, sym_str_t scope,
+                  const sym_object_ref_t *ref, sym_kind_t kind,
                   sym_artifact_found_t *artifact, sym_missing_t *missing)
 {
     const sym_scopes_t *all = r->scopes;
-    const sym_scopes_t one = { .names = &key->scope, .n = 1 };
+    const sym_scopes_t one = { .names = &scope, .n = 1 };
     bool was_unsound = r->is_unsound;
     sym_status_t rc = r->snapshot != NULL ? SYM_DAMAGED : SYM_NOT_FOUND;
 
-    r->scopes = key->scope.len != 0 ? &one : all;
+    r->scopes = scope.len != 0 ? &one : all;
     for (uint32_t i = 0; i <= r->scopes->n && r->snapshot != NULL; i++) {
         sym_status_t found;
 
         *artifact = (sym_artifact_found_t){ .resolver = r };
         *missing = (sym_missing_t){ 0 };
-        found = find_once(r, key, kind, asked, artifact, missing);
+        found = find_once(r, ref, kind, artifact, missing);
 
         if (!artifact->is_unsound) {
             r->scopes = all;

@@ -21,9 +21,10 @@ typedef struct {
     bool is_unsound; /* one of its extents is damaged */
 } sym_artifact_found_t;
 
-/* Like sym_resolver_open().  *artifact must stay in place while it is read. */
-sym_status_t sym_artifact_find(sym_resolver_t *r, const sym_module_key_t *key,
-                               sym_kind_t kind, const sym_asked_t *asked,
+/* Like sym_resolver_open(), in one source, or ("") in all visible ones.
+ * *artifact must stay in place while it is read. */
+sym_status_t sym_artifact_find(sym_resolver_t *r, sym_str_t scope,
+                               const sym_object_ref_t *ref, sym_kind_t kind,
                                sym_artifact_found_t *artifact,
                                sym_missing_t *missing);
 

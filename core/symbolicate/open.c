@@ -78,42 +78,34 @@ sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
 
 
 sym_status_t
-sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
-                    sym_kind_t kind, const sym_asked_t *asked,
-                    sym_module_record_t *record, sym_outlook_t *outlook,
+sym_resolver_choose(sym_resolver_t *r, const sym_object_ref_t *ref,
+                    sym_kind_t kind, sym_choice_t *choice,
                     sym_missing_t *missing)
 {
-    sym_module_key_t found;
     sym_error_t err = { 0 };
-    sym_status_t rc =
-        sym_snapshot_choose(r->snapshot, r->scopes, key, kind, asked, r->now_s,
-                            &found, record, outlook, &err);
+    sym_status_t rc = sym_snapshot_choose(r->snapshot, r->scopes, ref, kind,
+                                          r->now_s, choice, &err);
 
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
         return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
     }
 
-    sym_store_touch(r->store, record->slot, r->now_s);
-    missing->is_open = outlook->is_open;
-
-    if (record->state != SYM_MODULE_READY) {
-        record->expires_at = outlook->until;
-    }
-
+    sym_store_touch(r->store, choice->record.slot, r->now_s);
+    missing->is_open = choice->is_open;
     return SYM_OK;
 }
 
 
 sym_status_t
-sym_resolver_tell(sym_resolver_t *r, const sym_module_record_t *record,
+sym_resolver_tell(sym_resolver_t *r, const sym_choice_t *choice,
                   sym_missing_t *missing)
 {
-    missing->state = record->state;
-    missing->expires_at = record->expires_at;
+    missing->state = choice->state;
+    missing->expires_at = choice->until;
 
-    if (record->state == SYM_MODULE_FAILED) {
-        missing->reason = sym_arena_copy(r->arena, record->reason);
+    if (choice->state == SYM_MODULE_FAILED) {
+        missing->reason = sym_arena_copy(r->arena, choice->record.reason);
         return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
     }
 
@@ -170,10 +162,10 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
     sym_store_touch(r->store, cached.slot, r->now_s);
 
     if (cached.state != SYM_MODULE_READY) {
-        const sym_module_record_t record = { .state = cached.state,
-                                             .expires_at = cached.expires_at };
+        const sym_choice_t choice = { .state = cached.state,
+                                      .until = cached.expires_at };
 
-        *rc = sym_resolver_tell(r, &record, missing);
+        *rc = sym_resolver_tell(r, &choice, missing);
         return true;
     }
 
@@ -188,22 +180,21 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
 static void
 remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
                 const sym_module_key_t *key, const sym_asked_t *asked,
-                const sym_module_record_t *record, const sym_outlook_t *outlook,
-                sym_str_t name)
+                const sym_choice_t *choice, sym_str_t name)
 {
-    bool is_good = record->state == SYM_MODULE_READY && outlook->until == 0;
+    bool is_good = choice->state == SYM_MODULE_READY && choice->until == 0;
 
-    if (r->module_cache != NULL && record->state != SYM_MODULE_FAILED
-        && !outlook->is_open)
+    if (r->module_cache != NULL && choice->state != SYM_MODULE_FAILED
+        && !choice->is_open)
     {
         sym_module_cache_add(
             r->module_cache, r->version, key, r->scopes->number, m->hash,
-            &(sym_cached_module_t){ .state = record->state,
+            &(sym_cached_module_t){ .state = choice->state,
                                     .since = r->now_s,
-                                    .expires_at = outlook->until,
-                                    .module_id = record->module_id,
+                                    .expires_at = choice->until,
+                                    .module_id = choice->record.module_id,
                                     .tag = is_good ? 0 : tag_of(asked),
-                                    .slot = record->slot,
+                                    .slot = choice->record.slot,
                                     .name = name });
     }
 }
@@ -265,8 +256,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
             const sym_asked_t *asked, sym_missing_t *missing)
 {
     sym_opened_module_t *m = &r->modules[module];
-    sym_module_record_t record;
-    sym_outlook_t outlook;
+    sym_choice_t choice;
     sym_error_t err = { 0 };
     sym_status_t rc;
 
@@ -282,25 +272,25 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
         return rc;
     }
 
-    rc = sym_resolver_choose(r, key, SYM_KIND_SYMCACHE, asked, &record,
-                             &outlook, missing);
+    rc =
+        sym_resolver_choose(r, asked->ref, SYM_KIND_SYMCACHE, &choice, missing);
     if (rc != SYM_OK) {
         return rc;
     }
 
-    if (record.state != SYM_MODULE_READY) {
-        remember_module(r, m, key, asked, &record, &outlook, SYM_STR(""));
-        return sym_resolver_tell(r, &record, missing);
+    if (choice.state != SYM_MODULE_READY) {
+        remember_module(r, m, key, asked, &choice, SYM_STR(""));
+        return sym_resolver_tell(r, &choice, missing);
     }
 
-    m->module_id = record.module_id;
+    m->module_id = choice.record.module_id;
     rc = sym_resolver_open_cache(r, m, &err);
     if (rc == SYM_OK) {
         rc = copy_name(r, m);
     }
 
     if (rc == SYM_OK && m->cache.damaged == 0) {
-        remember_module(r, m, key, asked, &record, &outlook, m->name);
+        remember_module(r, m, key, asked, &choice, m->name);
     }
 
     return rc;
@@ -416,18 +406,16 @@ sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
 
 
 uint64_t
-sym_resolver_source_bytes(sym_resolver_t *r, const sym_module_key_t *key,
-                          sym_kind_t kind, const sym_asked_t *asked)
+sym_resolver_source_bytes(sym_resolver_t *r, const sym_object_ref_t *ref,
+                          sym_kind_t kind)
 {
-    sym_module_record_t record;
-    sym_module_key_t found;
-    sym_outlook_t outlook;
+    sym_choice_t choice;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_choose(r->snapshot, r->scopes, key, kind, asked,
-                               r->now_s, &found, &record, &outlook, &err)
+    return sym_snapshot_choose(r->snapshot, r->scopes, ref, kind, r->now_s,
+                               &choice, &err)
                    == SYM_OK
-               ? record.source_bytes
+               ? choice.record.source_bytes
                : 0;
 }
 

@@ -17,7 +17,7 @@
 #include "symbolicate/cache/names.h"
 #include "json/out.h"
 #include "symbolicate/cache/worker.h"
-#include "store/store.h"
+#include "store/object.h"
 #include "artifacts/symcache/read/reader.h"
 
 typedef struct sym_resolver_s sym_resolver_t;
@@ -130,11 +130,10 @@ bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
 bool sym_resolver_met_unsound(sym_resolver_t *r);
 bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
 
-/* Bytes of the file that an artifact was made from; 0: not found.  Pass the
- * arguments with which it was opened. */
+/* Bytes of the file that an artifact was made from; 0: not found. */
 uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
-                                   const sym_module_key_t *key, sym_kind_t kind,
-                                   const sym_asked_t *asked);
+                                   const sym_object_ref_t *ref,
+                                   sym_kind_t kind);
 
 /* The name of a found module in its file, or "". */
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
@@ -240,14 +239,13 @@ uint64_t sym_resolver_damaged(const sym_resolver_t *r);
 /* The store's record of an object in each visible source, in order; record
  * NULL: none.  Views live as long as the snapshot. */
 typedef void (*sym_records_pt)(void *ctx, sym_str_t scope,
-                               const sym_module_record_t *record);
-void sym_resolver_records(sym_resolver_t *r, const sym_module_key_t *key,
-                          sym_kind_t kind, const sym_object_ref_t *object,
-                          sym_records_pt each, void *ctx);
+                               const sym_object_record_t *record);
+void sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
+                          sym_kind_t kind, sym_records_pt each, void *ctx);
 
-/* Same in the key's source, visible or not. */
-void sym_resolver_record(sym_resolver_t *r, const sym_module_key_t *key,
-                         sym_kind_t kind, const sym_object_ref_t *object,
+/* Same in one source, visible or not. */
+void sym_resolver_record(sym_resolver_t *r, sym_str_t scope,
+                         const sym_object_ref_t *ref, sym_kind_t kind,
                          sym_records_pt each, void *ctx);
 
 #endif

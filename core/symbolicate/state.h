@@ -96,19 +96,16 @@ void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
 
 /*
  * Finds the artifact of an object among those of the location's sources, and
- * marks it as used.  SYM_OK: *record is ready, or has the reason why the object
- * is missing and, in expires_at, until when; SYM_NOT_FOUND; SYM_DAMAGED.
+ * marks it as used.  SYM_OK: *choice has a READY record, or the reason why the
+ * object is missing; SYM_NOT_FOUND; SYM_DAMAGED.
  */
-sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_module_key_t *key,
-                                 sym_kind_t kind, const sym_asked_t *asked,
-                                 sym_module_record_t *record,
-                                 sym_outlook_t *outlook,
+sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_object_ref_t *ref,
+                                 sym_kind_t kind, sym_choice_t *choice,
                                  sym_missing_t *missing);
 
 /* The negative state of an object in the store; the reason only if it failed.
  * SYM_NOT_FOUND, SYM_NOMEM. */
-sym_status_t sym_resolver_tell(sym_resolver_t *r,
-                               const sym_module_record_t *record,
+sym_status_t sym_resolver_tell(sym_resolver_t *r, const sym_choice_t *choice,
                                sym_missing_t *missing);
 
 /* The symcache of a found module.  NULL: it cannot be read. */

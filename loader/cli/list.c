@@ -10,13 +10,12 @@
 
 /* Its remaining time, and why the module is missing. */
 static void
-print_negative(output_t *out, const sym_module_key_t *key,
-               const sym_module_record_t *m)
+print_negative(output_t *out, const sym_object_record_t *m)
 {
     char expires[OUTPUT_TIME_TEXT];
 
     output_printf(out, "  (%s",
-                  sym_variant_is_in(key->id) ? "as Sentry's API asks, " : "");
+                  sym_variant_is_in(m->asked) ? "as Sentry's API asks, " : "");
 
     if (m->expires_at != 0) {
         output_printf(out, "%s %s: ",
@@ -30,7 +29,7 @@ print_negative(output_t *out, const sym_module_key_t *key,
 
 
 static const char *
-quality_name(const sym_module_record_t *m)
+quality_name(const sym_object_record_t *m)
 {
     const sym_kind_row_t *kind = sym_kind_find(m->kind);
 
@@ -47,11 +46,12 @@ typedef struct {
 
 
 static void
-print_row(output_t *out, const listing_t *l, const sym_module_key_t *key,
-          const sym_module_record_t *m)
+print_row(output_t *out, const listing_t *l, sym_str_t scope,
+          const sym_object_record_t *m)
 {
     bool is_ready = m->state == SYM_MODULE_READY;
-    sym_str_t from = sym_scope_word(key->scope);
+    sym_str_t from = sym_scope_word(scope);
+    char id[SYM_CODE_ID_MAX];
     char size[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
     char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
 
@@ -63,12 +63,12 @@ print_row(output_t *out, const listing_t *l, const sym_module_key_t *key,
                   output_time(m->used_at, used), sym_kind_name(m->kind));
     output_text(out, from);
     output_printf(out, "%*s", l->from_width + 2 - (int) from.len, "");
-    output_text(out, key->name);
+    output_text(out, m->object.name);
     output_printf(out, "/");
-    output_text(out, sym_module_shown_id(key, m));
+    output_text(out, sym_object_shown_id(&m->object, id));
 
     if (!is_ready) {
-        print_negative(out, key, m);
+        print_negative(out, m);
     }
 
     output_printf(out, "\n");
@@ -76,19 +76,21 @@ print_row(output_t *out, const listing_t *l, const sym_module_key_t *key,
 
 
 static void
-print_object(output_t *out, const sym_module_key_t *key,
-             const sym_module_record_t *m)
+print_object(output_t *out, sym_str_t scope, const sym_object_record_t *m)
 {
+    char id[SYM_CODE_ID_MAX];
     bool first = true;
 
     output_printf(out, "{");
-    output_key_string(out, "name", key->name, &first);
-    output_key_string(out, "id", sym_module_shown_id(key, m), &first);
-    if (sym_variant_is_in(key->id)) {
-        output_key_string(out, "variant", key->id, &first);
-        output_key_string(out, "code_id", m->code_id, &first);
+    output_key_string(out, "name", m->object.name, &first);
+    output_key_string(out, "id", sym_object_shown_id(&m->object, id), &first);
+    if (sym_variant_is_in(m->asked)) {
+        output_key_string(out, "variant", m->asked, &first);
+        output_key_string(
+            out, "code_id",
+            sym_str(m->object.code_id.text, m->object.code_id.len), &first);
     }
-    output_key_string(out, "from", sym_scope_word(key->scope), &first);
+    output_key_string(out, "from", sym_scope_word(scope), &first);
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
@@ -103,9 +105,7 @@ print_object(output_t *out, const sym_module_key_t *key,
         output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
-    output_key_string(out, "source",
-                      sym_variant_is_in(key->id) ? SYM_STR("") : m->source,
-                      &first);
+    output_key_string(out, "source", m->path, &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
     output_printf(out, "}\n");
@@ -115,15 +115,14 @@ print_object(output_t *out, const sym_module_key_t *key,
 /* Whether a pattern with wildcards fits the name, the id or both; one without
  * wildcards may be anywhere in them.  Ignores case. */
 static bool
-fits(const char *pattern, const sym_module_key_t *key,
-     const sym_module_record_t *m)
+fits(const char *pattern, const sym_object_record_t *m)
 {
-    char both[SYM_NAME_MAX + 1 + SYM_ID_MAX + 1];
-    sym_str_t id = sym_module_shown_id(key, m);
+    char both[SYM_NAME_MAX + 1 + SYM_CODE_ID_MAX + 1], text[SYM_CODE_ID_MAX];
+    sym_str_t id = sym_object_shown_id(&m->object, text);
     char *shown_id;
 
-    snprintf(both, sizeof(both), "%.*s/%.*s", (int) key->name.len,
-             key->name.data, (int) id.len, id.data);
+    snprintf(both, sizeof(both), "%.*s/%.*s", (int) m->object.name.len,
+             m->object.name.data, (int) id.len, id.data);
 
     if (strpbrk(pattern, "*?[") == NULL) {
         return strcasestr(both, pattern) != NULL;
@@ -141,27 +140,26 @@ fits(const char *pattern, const sym_module_key_t *key,
 
 
 static bool
-is_listed(const session_t *r, const sym_module_key_t *key,
-          const sym_module_record_t *record)
+is_listed(const session_t *r, sym_str_t scope,
+          const sym_object_record_t *record)
 {
     const listing_t *l = r->ctx;
     const char *source = r->options->source;
 
     return (source == NULL
-            || sym_str_eq(key->scope, sym_scope_of_word(sym_cstr(source))))
-           && (l->pattern == NULL || fits(l->pattern, key, record));
+            || sym_str_eq(scope, sym_scope_of_word(sym_cstr(source))))
+           && (l->pattern == NULL || fits(l->pattern, record));
 }
 
 
 static sym_status_t
-measure_module(void *ctx, const sym_module_key_t *key,
-               const sym_module_record_t *record)
+measure_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     const session_t *r = ctx;
     listing_t *l = r->ctx;
-    int width = (int) sym_scope_word(key->scope).len;
+    int width = (int) sym_scope_word(scope).len;
 
-    if (width > l->from_width && is_listed(r, key, record)) {
+    if (width > l->from_width && is_listed(r, scope, record)) {
         l->from_width = width;
     }
 
@@ -170,23 +168,22 @@ measure_module(void *ctx, const sym_module_key_t *key,
 
 
 static sym_status_t
-list_module(void *ctx, const sym_module_key_t *key,
-            const sym_module_record_t *record)
+list_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     const session_t *r = ctx;
     listing_t *l = r->ctx;
 
-    if (!is_listed(r, key, record)) {
+    if (!is_listed(r, scope, record)) {
         return SYM_OK;
     }
 
     l->found = true;
 
     if (r->options->json) {
-        print_object(r->out, key, record);
+        print_object(r->out, scope, record);
 
     } else {
-        print_row(r->out, l, key, record);
+        print_row(r->out, l, scope, record);
     }
 
     return SYM_OK;
@@ -376,18 +373,17 @@ print_source(source_stat_t *s)
 
 
 static sym_status_t
-count_of_source(void *ctx, const sym_module_key_t *key,
-                const sym_module_record_t *record)
+count_of_source(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     source_stat_t *s = ctx;
 
-    if (!sym_str_eq(key->scope, sym_str(s->scope, s->scope_len))) {
+    if (!sym_str_eq(scope, sym_str(s->scope, s->scope_len))) {
         print_source(s);
         s->records = 0;
         s->bytes = 0;
         memset(s->states, 0, sizeof(s->states));
-        memcpy(s->scope, key->scope.data, key->scope.len);
-        s->scope_len = key->scope.len;
+        memcpy(s->scope, scope.data, scope.len);
+        s->scope_len = scope.len;
     }
 
     s->records++;

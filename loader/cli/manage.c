@@ -282,10 +282,10 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 
 /* A version that this program does not read is not a fault. */
 static sym_status_t
-verify_kind(void *ctx, const sym_module_key_t *key,
-            const sym_module_record_t *record)
+verify_kind(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     kinds_t *k = ctx;
+    char id[SYM_CODE_ID_MAX];
     const sym_extent_source_t extents = { get_extent, k, record->extents };
     const sym_kind_row_t *kind = sym_kind_find(record->kind);
     sym_error_t err = { 0 };
@@ -295,8 +295,13 @@ verify_kind(void *ctx, const sym_module_key_t *key,
         && sym_kind_reads(record->kind, record->kind_version)
         && kind->verify(&extents, &err) != SYM_OK)
     {
+        const sym_module_key_t key = { .scope = scope,
+                                       .name = record->object.name,
+                                       .id = sym_object_shown_id(
+                                           &record->object, id) };
+
         k->faults++;
-        report_fault(k->session, key, record->kind, 0, err.what);
+        report_fault(k->session, &key, record->kind, 0, err.what);
     }
 
     return SYM_OK;

@@ -31,7 +31,7 @@ print_row_text(output_t *out, const char *key, sym_str_t value)
 static void
 print_record_text(output_t *out, show_t *s)
 {
-    const sym_module_record_t *m = &s->module.record;
+    const sym_object_record_t *m = &s->module.record;
     char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
 
     print_row_text(out, "name", s->module.key.name);
@@ -39,7 +39,7 @@ print_record_text(output_t *out, show_t *s)
     print_row_text(out, "from", sym_scope_word(s->module.key.scope));
     print_row_text(out, "kind", sym_cstr(sym_kind_name(m->kind)));
     print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
-    print_row_text(out, "source", m->source);
+    print_row_text(out, "source", m->path);
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
     print_row_text(out, "used", sym_cstr(output_time(m->used_at, used)));
 }
@@ -64,7 +64,7 @@ print_attempts_text(output_t *out, sym_str_t lines)
 
 
 static void
-print_negative_text(output_t *out, const sym_module_record_t *m)
+print_negative_text(output_t *out, const sym_object_record_t *m)
 {
     char expires[OUTPUT_TIME_TEXT];
 
@@ -103,7 +103,7 @@ put_number(show_t *s, const char *key, uint64_t value)
 static void
 put_sizes(show_t *s)
 {
-    const sym_module_record_t *m = &s->module.record;
+    const sym_object_record_t *m = &s->module.record;
 
     put_number(s, "format", m->kind_version);
     put_number(s, "source_bytes", m->source_bytes);
@@ -131,7 +131,7 @@ put_count(void *ctx, const char *key, uint64_t value)
 static void
 print_ready(show_t *s, const sym_kind_row_t *kind)
 {
-    const sym_module_record_t *m = &s->module.record;
+    const sym_object_record_t *m = &s->module.record;
     const sym_extent_source_t extents = module_extents(&s->module);
     const sym_kind_facts_t facts = { put_text, put_count, s };
     sym_error_t err = { 0 };
@@ -181,7 +181,7 @@ print_attempts_json(output_t *out, sym_str_t lines, bool *first)
 static void
 print_json(output_t *out, show_t *s, const sym_kind_row_t *kind)
 {
-    const sym_module_record_t *m = &s->module.record;
+    const sym_object_record_t *m = &s->module.record;
     bool first = true;
 
     output_printf(out, "{");
@@ -191,7 +191,7 @@ print_json(output_t *out, show_t *s, const sym_kind_row_t *kind)
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
-    output_key_string(out, "source", m->source, &first);
+    output_key_string(out, "source", m->path, &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
 

@@ -23,12 +23,11 @@ expiry_wait_ms(const expiry_t *expiry, int64_t now_ms)
 
 
 static bool
-is_unused(void *ctx, const sym_module_key_t *key,
-          const sym_module_record_t *record)
+is_unused(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     const int64_t *since = ctx;
 
-    (void) key;
+    (void) scope;
     return sym_module_last_s(record) < *since;
 }
 

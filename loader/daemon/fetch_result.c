@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "common/options.h"
+#include "store/write_object.h"
 
 /* The version of the reader that could not read a file. */
 #ifdef SYM_TEST_FAULTS
@@ -71,7 +72,7 @@ fetch_result_message(const fetch_result_t *o, uint32_t ticket,
 
 /* Another version failed to read the file; this one may be able to. */
 static bool
-is_foreign(const sym_module_record_t *record)
+is_foreign(const sym_object_record_t *record)
 {
     return record->state == SYM_MODULE_MALFORMED
            && record->kind_version != READER_VERSION;
@@ -80,7 +81,7 @@ is_foreign(const sym_module_record_t *record)
 
 /* False: the record no longer counts. */
 static bool
-read_record(const sym_module_record_t *record, fetch_result_t *o)
+read_record(const sym_object_record_t *record, fetch_result_t *o)
 {
     uint32_t now = (uint32_t) time(NULL), left = TTL_MAX_S;
 
@@ -95,7 +96,7 @@ read_record(const sym_module_record_t *record, fetch_result_t *o)
     }
 
     fetch_result_set(o, record->state, left, record->reason);
-    o->is_poor = sym_module_is_poor(record);
+    o->is_poor = sym_object_is_poor(record);
     return true;
 }
 
@@ -103,28 +104,23 @@ read_record(const sym_module_record_t *record, fetch_result_t *o)
 /* Other spellings and variants have only records of absence. */
 static sym_status_t
 find_record(sym_snapshot_t *snapshot, const sym_module_key_t *asked,
-            sym_kind_t kind, sym_module_record_t *record, sym_error_t *err)
+            sym_kind_t kind, sym_object_record_t *record, sym_error_t *err)
 {
     char id[SYM_ID_MAX];
-    sym_module_key_t key = *asked, found;
+    sym_module_key_t key = *asked;
+    sym_object_ref_t ref;
     sym_status_t rc;
 
-    key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
-    rc = sym_snapshot_find_read(snapshot, &key, kind, &found, record, err);
-
-    if ((rc == SYM_OK && record->state == SYM_MODULE_READY)
-        || (rc != SYM_OK && rc != SYM_NOT_FOUND))
-    {
+    sym_object_ref_of_key(asked, &ref);
+    rc = sym_snapshot_object(snapshot, key.scope, &ref, kind, record, err);
+    if (rc != SYM_NOT_FOUND) {
         return rc;
     }
 
+    key.id = sym_str(id, sym_debug_id_canonical(asked->id, id));
     if (asked->variant.len != 0) {
         key.id = asked->variant;
         return sym_snapshot_find(snapshot, &key, kind, record, err);
-    }
-
-    if (sym_str_eq(key.id, asked->id)) {
-        return rc;
     }
 
     rc = sym_snapshot_find(snapshot, asked, kind, record, err);
@@ -139,7 +135,7 @@ fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
                   sym_kind_t kind, fetch_result_t *o, sym_error_t *err)
 {
     sym_snapshot_t *snapshot;
-    sym_module_record_t record;
+    sym_object_record_t record;
     sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
 
     if (rc != SYM_OK) {
@@ -177,25 +173,11 @@ sym_status_t
 fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
                   sym_kind_t kind, sym_str_t attempts, sym_error_t *err)
 {
-    char id[SYM_ID_MAX];
-    sym_module_key_t canonical = *key, found;
-    sym_module_record_t record;
-    sym_snapshot_t *snapshot;
-    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
+    sym_object_ref_t ref;
 
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    canonical.id = sym_str(id, sym_debug_id_canonical(key->id, id));
-    rc = sym_snapshot_find_read(snapshot, &canonical, kind, &found, &record,
-                                err);
-    if (rc == SYM_OK && record.state == SYM_MODULE_READY) {
-        rc = sym_store_note_attempts(store, &found, kind, attempts, err);
-    }
-
-    sym_snapshot_end(snapshot);
-    return rc;
+    sym_object_ref_of_key(key, &ref);
+    return sym_store_note_attempts(store, key->scope, &ref, kind, attempts,
+                                   err);
 }
 
 
@@ -204,7 +186,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                  sym_kind_t kind, sym_str_t attempts, fetch_result_t *o,
                  sym_ingest_t **ingest, sym_error_t *err)
 {
-    sym_module_record_t record = { 0 };
+    sym_object_record_t record = { 0 };
     sym_module_key_t own = *key;
     fetch_result_t stored;
 
@@ -226,7 +208,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
 
     if (key->variant.len != 0) {
         own.id = key->variant;
-        record.source = key->id;
+        record.path = key->id;
     }
 
     if (o->ttl_s == 0 || err->status != SYM_OK
@@ -241,7 +223,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     /* of a missing module: the limit that it exceeded */
     record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;
     record.attempts = attempts;
-    record.code_id = key->code_id;
+    (void) sym_code_id_read(key->code_id, &record.object.code_id);
     record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
     return sym_ingest_put(*ingest, &record, err);
 }
@@ -250,12 +232,11 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
 /* --- stale records --- */
 
 static bool
-wants_drop(void *ctx, const sym_module_key_t *key,
-           const sym_module_record_t *record)
+wants_drop(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     sym_store_t *store = ctx;
 
-    (void) key;
+    (void) scope;
     return is_foreign(record)
            || (record->state == SYM_MODULE_MALFORMED
                && record->source_bytes != 0

@@ -9,7 +9,7 @@
 #ifndef SYMLOADER_DAEMON_HEAL_H
 #define SYMLOADER_DAEMON_HEAL_H
 
-#include "store/write.h"
+#include "store/write_object.h"
 
 #define HEAL_REMEMBERED 64
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/now.h"
-#include "store/write.h"
+#include "store/write_object.h"
 
 /* The ledger's file may take a 16th of the room for temporary files, and twice
  * that while it is being replaced. */
@@ -187,9 +187,8 @@ look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
 {
     sym_str_t names[SOURCES_MAX], sources = e->sources;
     sym_scopes_t scopes = { .names = names, .n = 1 };
-    sym_module_record_t record;
-    sym_module_key_t found;
-    sym_outlook_t outlook;
+    sym_object_ref_t ref;
+    sym_choice_t choice;
     sym_status_t rc;
 
     names[0] = SYM_STR(SYM_SCOPE_LOCAL);
@@ -199,16 +198,15 @@ look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
     }
 
     *found_in = sym_str(NULL, 0);
-    rc = sym_snapshot_choose(snapshot, &scopes, &e->key, e->kind, NULL,
-                             (int64_t) time(NULL), &found, &record, &outlook,
-                             err);
-    if (rc == SYM_OK && record.state == SYM_MODULE_READY
-        && !sym_snapshot_is_unsound(snapshot, record.module_id))
+    sym_object_ref_of_key(&e->key, &ref);
+    rc = sym_snapshot_choose(snapshot, &scopes, &ref, e->kind,
+                             (int64_t) time(NULL), &choice, err);
+    if (rc == SYM_OK && choice.state == SYM_MODULE_READY
+        && !sym_snapshot_is_unsound(snapshot, choice.record.module_id))
     {
-        *found_in = sym_str(from, found.scope.len);
-        if (found.scope.len != 0) {
-            memcpy(from, found.scope.data, found.scope.len);
-        }
+        char *p = from;
+
+        *found_in = sym_str_append(&p, names[choice.source]);
     }
 
     return rc == SYM_NOT_FOUND ? SYM_OK : rc;

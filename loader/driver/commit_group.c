@@ -57,7 +57,6 @@ commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
 
     while (one != NULL
            && !(one->kind == kind && sym_str_eq(one->key.scope, key->scope)
-                && sym_str_eq(one->key.name, key->name)
                 && sym_str_eq(one->key.id, key->id)))
     {
         one = one->next;

@@ -27,6 +27,7 @@ struct commit_entry_s {
     void *conversion;
     sym_ingest_t *ingest; /* put, and to be finished */
     sym_kind_t kind;
+    bool is_nameless;
     bool has_more; /* more artifacts of the file follow */
     converter_done_t done;
     sym_module_key_t key; /* strings are in text, except those of requests
@@ -46,7 +47,8 @@ bool commit_group_add(commit_group_t *group, const commit_entry_t *entry);
 /* Removes the first entry and returns it; NULL: the group is empty. */
 commit_entry_t *commit_group_take(commit_group_t *group);
 
-/* Whether the group has an artifact of that kind of the module. */
+/* Whether the group may have an artifact of that kind of the module: names are
+ * not compared. */
 bool commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
                       sym_kind_t kind);
 

@@ -319,11 +319,25 @@ can_write(void *ctx)
 }
 
 
+/* The key in the order of files: the ids alone identify some modules. */
+static sym_module_key_t
+order_key(const sym_module_key_t *key, bool is_nameless)
+{
+    sym_module_key_t own = *key;
+
+    own.name = is_nameless ? SYM_STR("") : own.name;
+    return own;
+}
+
+
 /* No memory to note it: at worst an earlier file wins. */
 static void
-note_order(conversion_t *c, const sym_module_key_t *key, sym_kind_t kind)
+note_order(conversion_t *c, const sym_module_key_t *key, bool is_nameless,
+           sym_kind_t kind)
 {
-    (void) order_note(&c->all->order, key, kind, c->sequence);
+    const sym_module_key_t own = order_key(key, is_nameless);
+
+    (void) order_note(&c->all->order, &own, kind, c->sequence);
 }
 
 
@@ -339,7 +353,7 @@ end_stored(commit_entry_t *entry, const sym_error_t *err)
                              .has_more = entry->has_more };
 
     if (err->status == SYM_OK) {
-        note_order(c, &entry->key, entry->kind);
+        note_order(c, &entry->key, entry->is_nameless, entry->kind);
     } else {
         how = (conversion_end_t){ .state = SYM_MODULE_FAILED,
                                   .has_more = entry->has_more,
@@ -396,6 +410,8 @@ static store_upload_result_t
 put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
 {
     commit_group_t *group = &c->all->group;
+    const sym_module_key_t ordered =
+        order_key(&c->upload.key, c->upload.object.is_nameless);
     store_upload_origin_t origin = {
         .source = c->source,
         .attempts = c->attempts,
@@ -410,9 +426,9 @@ put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
         conversions_commit(c->all);
     }
 
-    origin.is_late = order_has_later(&c->all->order, &c->upload.key,
-                                     c->upload.kind, c->sequence);
-    return store_upload_put(&c->upload, c->all->store, done, &origin, err);
+    origin.is_late =
+        order_has_later(&c->all->order, &ordered, c->upload.kind, c->sequence);
+    return store_upload_put(&c->upload, done, &origin, err);
 }
 
 
@@ -447,6 +463,7 @@ put_off(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
     const commit_entry_t entry = { .conversion = c,
                                    .ingest = c->upload.ingest,
                                    .kind = how->kind,
+                                   .is_nameless = c->upload.object.is_nameless,
                                    .has_more = how->has_more,
                                    .done = *how->done,
                                    .key = *how->key };
@@ -478,9 +495,22 @@ commit(conversion_t *c, sym_error_t *err)
     c->upload.is_store_error = sym_ingest_finish(ingest, err) != SYM_OK;
 
     if (err->status == SYM_OK) {
-        note_order(c, &c->upload.key, c->upload.kind);
+        note_order(c, &c->upload.key, c->upload.object.is_nameless,
+                   c->upload.kind);
     }
 
+    return err->status;
+}
+
+
+/* The store keeps another artifact. */
+static sym_status_t
+drop(conversion_t *c, sym_error_t *err)
+{
+    sym_ingest_t *ingest = c->upload.ingest;
+
+    c->upload.ingest = NULL;
+    c->upload.is_store_error = sym_ingest_finish(ingest, err) != SYM_OK;
     return err->status;
 }
 
@@ -511,6 +541,8 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
             }
 
             (void) commit(c, err);
+        } else if (c->upload.ingest != NULL) {
+            (void) drop(c, err);
         }
 
         if (err->status != SYM_OK) {

@@ -18,10 +18,12 @@ copy(char *to, sym_str_t from)
 void
 store_upload_set_key(store_upload_t *in, const sym_module_key_t *key)
 {
+    sym_object_ref_of_key(key, &in->ref);
+    in->is_named = sym_object_ref_name(&in->ref).len != 0;
+    in->ref.debug_file = in->ref.sent = in->ref.canonical = SYM_STR("");
     in->key.scope = copy(in->scope, key->scope);
     in->key.name = copy(in->name, key->name);
     in->key.id = sym_str(in->id, sym_debug_id_canonical(key->id, in->id));
-    in->key.code_id = copy(in->asked_code_id, key->code_id);
 }
 
 
@@ -65,12 +67,15 @@ store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id)
 static bool
 is_id_of(const store_upload_t *in, sym_str_t id)
 {
+    const sym_code_id_t *code_id = &in->object.code_id;
     char canonical[SYM_ID_MAX], reading[SYM_ID_MAX];
     sym_str_t is = { canonical, sym_debug_id_canonical(id, canonical) };
 
     if (sym_str_eq(is, in->key.id)
         || sym_str_eq(
-            is, sym_str(reading, sym_debug_id_canonical(in->code_id, reading))))
+            is, sym_str(reading,
+                        sym_debug_id_canonical(
+                            sym_str(code_id->text, code_id->len), reading))))
     {
         return true;
     }
@@ -138,68 +143,69 @@ plain_name(const char *path)
 }
 
 
+/* The ids of the file. */
 static void
 note_ids(store_upload_t *in, const pool_module_t *module)
 {
-    size_t len = module->code_id.len;
+    char id[SYM_ID_MAX];
+    sym_str_t canonical = { id, sym_debug_id_canonical(module->id, id) };
 
     in->kind = module->kind;
-    in->is_native = module->is_nameless;
-    in->code_id =
-        copy(in->code_id_text,
-             sym_str(module->code_id.data, len <= SYM_CODE_ID_MAX ? len : 0));
+    in->object = (sym_object_key_t){ .is_nameless = module->is_nameless };
+    in->key.id = copy(in->id, canonical);
+    (void) sym_code_id_read(module->code_id, &in->object.code_id);
+
+    if (in->ref.has_digest) {
+        in->object.has_digest = true;
+        memcpy(in->object.digest, in->ref.digest, sizeof(in->object.digest));
+    } else {
+        (void) sym_debug_id_read_breakpad(canonical, &in->object.debug_id);
+    }
 }
 
 
 /* Whether a .sym file without a code id has the debug id of the build id. */
 static bool
-is_of_build(const pool_module_t *module, sym_str_t id, sym_str_t build_id)
+is_of_build(const store_upload_t *in)
 {
+    const sym_object_key_t *is = &in->object;
+    const sym_code_id_t *code_id = &in->ref.code_id;
     sym_code_id_t begin;
 
-    return !module->is_nameless && module->code_id.len == 0
-           && sym_code_id_read_debug_id(id, &begin)
-           && sym_str_starts(build_id, sym_str(begin.text, begin.len));
-}
-
-
-static bool
-has_code_id(const pool_module_t *module, sym_str_t id,
-            const sym_module_key_t *key)
-{
-    char reading[SYM_ID_MAX];
-    sym_code_id_t code_id;
-
-    if (is_of_build(module, id, key->code_id)) {
-        return true;
-    }
-
-    if (key->code_id.len != 0) {
-        return sym_code_id_read(module->code_id, &code_id)
-               && sym_str_eq(sym_str(code_id.text, code_id.len), key->code_id);
-    }
-
-    return sym_str_eq(
-        sym_str(reading, sym_debug_id_canonical(module->code_id, reading)),
-        key->id);
+    return !is->is_nameless && is->code_id.len == 0
+           && sym_code_id_read_debug_id(in->key.id, &begin)
+           && sym_str_starts(sym_str(code_id->text, code_id->len),
+                             sym_str(begin.text, begin.len));
 }
 
 
 bool
 store_upload_is_module(store_upload_t *in, const pool_module_t *module)
 {
-    char id[SYM_ID_MAX];
-    size_t len = sym_debug_id_canonical(module->id, id);
+    sym_str_t asked = in->key.id, name = module->name;
+    char text[SYM_ID_MAX];
+    sym_file_ids_t ids;
 
-    if (len == 0
-        || (!sym_str_eq(sym_str(id, len), in->key.id)
-            && !has_code_id(module, sym_str(id, len), &in->key)))
+    asked = copy(text, asked);
+    note_ids(in, module);
+    ids = (sym_file_ids_t){ in->object.debug_id, in->object.code_id };
+
+    if (in->key.id.len == 0
+        || !(in->ref.has_digest
+                 ? sym_str_eq(in->key.id, asked)
+                 : sym_object_ref_matches(&in->ref, &ids) || is_of_build(in)))
     {
+        in->key.id = copy(in->id, asked);
         return false;
     }
 
-    in->key.id = copy(in->id, sym_str(id, len));
-    note_ids(in, module);
+    /* the requested name is used: files are often found under several names */
+    if (!in->is_named && !in->ref.has_digest && !module->is_nameless
+        && sym_module_name_ok(name))
+    {
+        in->key.name = copy(in->name, name);
+    }
+
     return true;
 }
 
@@ -212,7 +218,6 @@ store_upload_name(store_upload_t *in, const char *path,
 
     note_ids(in, module);
     in->key.scope = SYM_STR("");
-    in->key.id = sym_str(in->id, sym_debug_id_canonical(module->id, in->id));
 
     if (in->key.id.len == 0) {
         return sym_fail(err, SYM_MALFORMED,
@@ -240,7 +245,7 @@ sym_status_t
 store_upload_begin(store_upload_t *in, sym_store_t *store, sym_error_t *err)
 {
     sym_status_t rc =
-        sym_ingest_begin(store, &in->key, in->kind, &in->ingest, err);
+        sym_ingest_begin_object(store, in->kind, &in->ingest, err);
 
     in->is_store_error = rc != SYM_OK;
 
@@ -280,98 +285,41 @@ store_upload_note(store_upload_t *in, const char *text)
 }
 
 
-/* Better ones are higher. */
-static unsigned
-rank(unsigned quality, bool is_incomplete)
-{
-    return 2 * quality + !is_incomplete;
-}
-
-
-/* The rank of the module in the store now; false: it has none. */
-static bool
-stored_rank(const store_upload_t *in, sym_store_t *store, unsigned *is,
-            sym_error_t *err)
-{
-    sym_snapshot_t *snapshot;
-    sym_module_record_t record;
-    sym_status_t rc = sym_snapshot_begin(store, &snapshot, err);
-
-    if (rc != SYM_OK) {
-        return false;
-    }
-
-    rc = sym_snapshot_find(snapshot, &in->key, in->kind, &record, err);
-    sym_snapshot_end(snapshot);
-
-    if (rc == SYM_NOT_FOUND) {
-        *err = (sym_error_t){ 0 };
-    }
-
-    *is = rank(record.quality, record.reason.len != 0);
-    return rc == SYM_OK && record.state == SYM_MODULE_READY;
-}
-
-
-static store_upload_result_t
-judge(const store_upload_t *in, sym_store_t *store,
-      const converter_done_t *done, const store_upload_origin_t *origin,
-      sym_error_t *err)
-{
-    unsigned is = rank(done->quality, done->is_incomplete != 0), stored = 0;
-
-    if (origin->force) {
-        return origin->is_late ? STORE_UPLOAD_KEPT_LATER : STORE_UPLOAD_STORED;
-    }
-
-    if (!stored_rank(in, store, &stored, err)) {
-        return err->status == SYM_OK ? STORE_UPLOAD_STORED
-                                     : STORE_UPLOAD_FAILED;
-    }
-
-    if (stored > is
-        || (origin->is_rest
-            && (stored >= rank(sym_kind_find(in->kind)->good, false)
-                || is < rank(sym_kind_find(in->kind)->good, false))))
-    {
-        return STORE_UPLOAD_KEPT_BETTER;
-    }
-
-    return stored == is && origin->is_late ? STORE_UPLOAD_KEPT_LATER
-                                           : STORE_UPLOAD_STORED;
-}
-
-
 store_upload_result_t
-store_upload_put(store_upload_t *in, sym_store_t *store,
-                 const converter_done_t *done,
+store_upload_put(store_upload_t *in, const converter_done_t *done,
                  const store_upload_origin_t *origin, sym_error_t *err)
 {
-    sym_module_record_t record = {
+    sym_object_record_t record = {
+        .object = in->object,
         .state = SYM_MODULE_READY,
         .kind_version = sym_kind_find(in->kind)->version,
         .quality = (uint8_t) done->quality,
+        .place = origin->is_late || origin->is_rest,
         .source_bytes = done->source_bytes,
-        .source = origin->source,
+        .path = origin->source,
         .reason = sym_str(in->notes, done->is_incomplete ? in->notes_len : 0),
         .attempts = origin->attempts,
-        .is_native = in->is_native,
-        .code_id = in->code_id,
     };
-    store_upload_result_t result = judge(in, store, done, origin, err);
+    const sym_object_put_t put = { .scope = in->key.scope,
+                                   .record = &record,
+                                   .is_forced = origin->force };
+    bool is_kept;
 
-    if (result != STORE_UPLOAD_STORED) {
-        in->is_store_error = result == STORE_UPLOAD_FAILED;
-        return result; /* store_upload_drop() drops the ingest */
+    if (origin->force && origin->is_late) {
+        store_upload_drop(in);
+        return STORE_UPLOAD_KEPT_LATER;
     }
 
-    if (sym_ingest_put(in->ingest, &record, err) != SYM_OK) {
+    record.object.name = in->key.name;
+    if (sym_ingest_put_object(in->ingest, &put, &is_kept, err) != SYM_OK) {
         in->ingest = NULL;
         in->is_store_error = true;
         return STORE_UPLOAD_FAILED;
     }
 
-    return STORE_UPLOAD_STORED;
+    return is_kept           ? STORE_UPLOAD_STORED
+           : origin->is_late ? STORE_UPLOAD_KEPT_LATER
+                             : STORE_UPLOAD_KEPT_BETTER;
 }
 
 

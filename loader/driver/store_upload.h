@@ -8,7 +8,8 @@
 #ifndef SYMLOADER_DRIVER_STORE_UPLOAD_H
 #define SYMLOADER_DRIVER_STORE_UPLOAD_H
 
-#include "store/write.h"
+#include "object/variant.h"
+#include "store/write_object.h"
 #include "driver/pool.h"
 
 typedef struct {
@@ -16,12 +17,11 @@ typedef struct {
     char scope[SYM_SCOPE_MAX];
     char name[SYM_NAME_MAX];
     char id[SYM_ID_MAX];
-    char asked_code_id[SYM_CODE_ID_MAX];
+    sym_object_ref_t ref; /* what a caller expects; without texts */
+    bool is_named;        /* ... by its name */
 
     sym_kind_t kind;
-    bool is_native; /* a debug file: its ids alone find it */
-    sym_str_t code_id;
-    char code_id_text[SYM_CODE_ID_MAX];
+    sym_object_key_t object; /* with the ids of the file */
 
     char notes[SYM_REASON_MAX]; /* notes about the file, as sentences */
     size_t notes_len;
@@ -30,7 +30,7 @@ typedef struct {
     bool is_store_error; /* the store failed, not the file */
 } store_upload_t;
 
-/* Copies a key that fits the store, its id in the canonical form. */
+/* Sets what is expected: a key that fits the store. */
 void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key);
 
 /*
@@ -43,11 +43,9 @@ sym_status_t store_upload_name(store_upload_t *in, const char *path,
                                const pool_module_t *module, sym_error_t *err);
 
 /*
- * For callers that expect a certain module.  True if the module matches the
- * key, by its debug id or by its complete code id, which leads to the debug id
- * of a .sym file without a code id; the key then gets its debug id.  Clients
- * that send no code id may send it in place of the debug id: then the two must
- * read the same (sym_debug_id_canonical()).
+ * For callers that expect a certain module.  True if the module is that: the key
+ * then gets its debug id.  A .sym file without a code id may have the debug id of
+ * the expected build id.
  */
 bool store_upload_is_module(store_upload_t *in, const pool_module_t *module);
 
@@ -81,17 +79,17 @@ typedef enum {
 typedef struct {
     sym_str_t source, attempts; /* for the record */
     bool is_late;               /* a later file has filled the module */
-    bool is_rest;               /* it replaces poor symbols by good ones only */
+    bool is_rest;               /* equal symbols stay */
     bool force;                 /* poorer symbols may replace better ones */
 } store_upload_origin_t;
 
 /*
- * Puts the module into the store's batch (sym_ingest_put()); in->ingest is to
- * be finished.  The best file of a module wins, among equal ones a complete
- * one, among those the last: independent of the order in which they end.  By
- * force, the last.
+ * Puts the module into the store's batch; unless it is NULL, in->ingest is to be
+ * finished.  The best file of a module wins, among equal ones a complete one,
+ * among those the last: independent of the order in which they end.  By force,
+ * the last.
  */
-store_upload_result_t store_upload_put(store_upload_t *in, sym_store_t *store,
+store_upload_result_t store_upload_put(store_upload_t *in,
                                        const converter_done_t *done,
                                        const store_upload_origin_t *origin,
                                        sym_error_t *err);

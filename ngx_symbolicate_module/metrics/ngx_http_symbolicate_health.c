@@ -153,8 +153,8 @@ ngx_http_symbolicate_check(void *data)
     ngx_http_symbolicate_check_t *check = data;
 
     sym_snapshot_t      *snapshot;
-    sym_module_key_t     key;
-    sym_module_record_t  record;
+    sym_object_ref_t     ref;
+    sym_object_record_t  record;
 
     check->status = sym_snapshot_begin(check->db, &snapshot, &check->err);
 
@@ -162,14 +162,12 @@ ngx_http_symbolicate_check(void *data)
         return;
     }
 
-    ngx_memzero(&key, sizeof(sym_module_key_t));
+    sym_object_ref_named(&ref, SYM_STR("__heartbeat__"),
+                         SYM_STR("000000000000000000000000000000000"));
 
-    key.scope = SYM_STR("");
-    key.name = SYM_STR("__heartbeat__");
-    key.id = SYM_STR("0");
-
-    check->status = sym_snapshot_find(snapshot, &key, SYM_KIND_SYMCACHE,
-                                      &record, &check->err);
+    check->status = sym_snapshot_object(snapshot, SYM_STR(""), &ref,
+                                        SYM_KIND_SYMCACHE, &record,
+                                        &check->err);
 
     if (check->status == SYM_NOT_FOUND) {
         check->status = SYM_OK;

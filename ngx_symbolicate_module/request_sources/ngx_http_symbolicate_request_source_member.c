@@ -60,7 +60,7 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     sym_error_t           err;
     sym_missing_t         missing;
     sym_sources_t         sources;
-    sym_ref_key_t         key;
+    sym_str_t             scope;
     sym_resolver_t       *resolver;
     sym_object_ref_t      ref;
     sym_sources_file_t    file;
@@ -75,16 +75,16 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     resolver = sym_resolver_create(&m->arena, m->store, m->snapshot,
                                    (uint32_t) ngx_time(), 0, 0);
 
-    if (resolver == NULL || !sym_ref_key(&ref, &key)) {
+    if (resolver == NULL) {
         m->status = SYM_NOMEM;
         return;
     }
 
-    key.key.scope = sym_str((char *) m->fetch->source->name.data,
-                            m->fetch->source->name.len);
+    scope = sym_str((char *) m->fetch->source->name.data,
+                    m->fetch->source->name.len);
 
-    m->status = sym_artifact_find(resolver, &key.key, SYM_KIND_SOURCES,
-                                  &key.asked, &artifact, &missing);
+    m->status = sym_artifact_find(resolver, scope, &ref, SYM_KIND_SOURCES,
+                                  &artifact, &missing);
 
     if (m->status == SYM_OK) {
         m->status = sym_sources_open(&sources, sym_artifact_extent, &artifact,

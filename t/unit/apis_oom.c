@@ -55,7 +55,7 @@ make_store(void)
     sym_module_key_t key = { .scope = SYM_STR(""),
                              .name = SYM_STR("a.pdb"),
                              .id = SYM_STR(ID) };
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES };
     sym_module_info_t info = { .code_file = SYM_STR("a \"1\".dll") };
@@ -63,12 +63,12 @@ make_store(void)
     sym_writer_t *w = sym_writer_create(&kit_err);
 
     if (store != NULL && w != NULL
-        && sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+        && sym_ingest_begin_object(store, SYM_KIND_SYMCACHE, &ingest, &kit_err)
                == SYM_OK)
     {
         fill(w);
         (void) sym_writer_finish(w, &info, put_extent, ingest, NULL);
-        (void) sym_ingest_commit(ingest, &record, &kit_err);
+        (void) kit_commit(ingest, &key, &record, &kit_err);
     }
 
     sym_writer_free(w);

@@ -18,7 +18,7 @@ static const sym_module_key_t key = { .scope = { "", 0 },
                                       .id = { ID, 33 } };
 
 static void
-write(const sym_module_key_t *of, const sym_module_record_t *record,
+write(const sym_module_key_t *of, const sym_object_record_t *record,
       uint32_t now_s, sym_out_t *out)
 {
     const sym_explained_t told = { .key = *of, .record = *record };
@@ -28,7 +28,7 @@ write(const sym_module_key_t *of, const sym_module_record_t *record,
 
 
 static sym_str_t
-explain(const sym_module_record_t *record, uint32_t now_s)
+explain(const sym_object_record_t *record, uint32_t now_s)
 {
     sym_out_t out = sym_out_fixed(text, sizeof(text));
 
@@ -41,7 +41,7 @@ explain(const sym_module_record_t *record, uint32_t now_s)
 static void
 test_states(void)
 {
-    sym_module_record_t r = { .state = SYM_MODULE_READY,
+    sym_object_record_t r = { .state = SYM_MODULE_READY,
                               .quality = SYM_QUALITY_LINES,
                               .kind_version = 3,
                               .bytes = 100,
@@ -49,7 +49,7 @@ test_states(void)
                               .source_bytes = 4000,
                               .stored_at = 1337267394,
                               .used_at = 1337267395,
-                              .source = SYM_STR("http://s/a"),
+                              .path = SYM_STR("http://s/a"),
                               .reason = SYM_STR("a \"file\""),
                               .attempts =
                                   SYM_STR("s3 404 7 12 http://t/a\n"
@@ -73,7 +73,7 @@ test_states(void)
         sym_quality_name(SYM_QUALITY_LINES));
     is_str(explain(&r, 0), want, "ready");
 
-    r = (sym_module_record_t){ .state = SYM_MODULE_FAILED,
+    r = (sym_object_record_t){ .state = SYM_MODULE_FAILED,
                                .stored_at = 1337267394,
                                .expires_at = 1337267404,
                                .reason = SYM_STR("no \"way\"") };
@@ -116,7 +116,7 @@ test_attempts(void)
                            "a timeout 18446744073709551615 0 u v\n"
                            "a 404 18446744073709551616 0 u\n"
                            "b 200 1 2 cut off");
-    sym_module_record_t r = { .state = SYM_MODULE_ABSENT };
+    sym_object_record_t r = { .state = SYM_MODULE_ABSENT };
     sym_attempt_t a;
 
     ok(sym_attempts_next(&in, &a), "one of them is an attempt");
@@ -151,13 +151,13 @@ test_longest(void)
     char name[SYM_NAME_MAX], id[SYM_ID_MAX], odd[1024], attempts[2048];
     const sym_module_key_t longest = { .name = { name, sizeof(name) },
                                        .id = { id, sizeof(id) } };
-    const sym_module_record_t ready = { .state = SYM_MODULE_READY,
+    const sym_object_record_t ready = { .state = SYM_MODULE_READY,
                                         .bytes = UINT64_MAX,
                                         .pages = UINT64_MAX / 4096,
                                         .source_bytes = UINT64_MAX,
                                         .kind_version = UINT32_MAX,
                                         .stored_at = INT64_MAX,
-                                        .source = { odd, sizeof(odd) },
+                                        .path = { odd, sizeof(odd) },
                                         .attempts = { attempts,
                                                       sizeof(attempts) } };
     sym_out_t out = sym_out_fixed(text, sizeof(text));
@@ -187,7 +187,7 @@ test_longest(void)
 static void
 test_no_room(void)
 {
-    const sym_module_record_t r = { .state = SYM_MODULE_ABSENT };
+    const sym_object_record_t r = { .state = SYM_MODULE_ABSENT };
     size_t len = explain(&r, 0).len, told = 0;
 
     for (size_t size = 0; size < len; size++) {

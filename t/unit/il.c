@@ -63,15 +63,15 @@ put_ppdb(void)
 {
     sym_store_t *w = kit_writer(64 << 20);
     sym_module_key_t key = kit_key("app.pdb");
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_PPDB_VERSION,
                                    .quality = SYM_PPDB_LINES,
-                                   .source = SYM_STR("test") };
+                                   .path = SYM_STR("test") };
     sym_ingest_t *ingest;
 
-    ok(sym_ingest_begin(w, &key, SYM_KIND_PPDB, &ingest, &kit_err) == SYM_OK
+    ok(sym_ingest_begin_object(w, SYM_KIND_PPDB, &ingest, &kit_err) == SYM_OK
            && write_ppdb(ingest) == SYM_OK
-           && sym_ingest_commit(ingest, &record, &kit_err) == SYM_OK,
+           && kit_commit(ingest, &key, &record, &kit_err) == SYM_OK,
        "a store with a ppdb");
     sym_store_close(w);
 }
@@ -83,6 +83,16 @@ ask(const sym_ppdb_t *ppdb, uint32_t method, uint32_t offset,
     sym_il_frame_t *frame)
 {
     return sym_il_answer(ppdb, method, offset, frame);
+}
+
+
+static sym_status_t
+find(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
+     sym_artifact_found_t *artifact, sym_missing_t *missing)
+{
+    const sym_object_ref_t ref = kit_ref(key);
+
+    return sym_artifact_find(r, SYM_STR(""), &ref, kind, artifact, missing);
 }
 
 
@@ -98,8 +108,7 @@ test_answers(sym_resolver_t *r, sym_arena_t *arena)
     sym_ppdb_t ppdb;
     unsigned wrong = 0;
 
-    ok(sym_artifact_find(r, &key, SYM_KIND_PPDB, NULL, &artifact, &missing)
-           == SYM_OK,
+    ok(find(r, &key, SYM_KIND_PPDB, &artifact, &missing) == SYM_OK,
        "the artifact that answers by IL is found");
     extents = sym_artifact_extents(&artifact);
     ok(extents.n > 4, "it has several extents");
@@ -145,11 +154,9 @@ test_others(sym_resolver_t *r)
     sym_missing_t missing;
 
     other.id = SYM_STR("0123456789ABCDEF0123456789ABCDEF2");
-    ok(sym_artifact_find(r, &other, SYM_KIND_PPDB, NULL, &artifact, &missing)
-           == SYM_NOT_FOUND,
+    ok(find(r, &other, SYM_KIND_PPDB, &artifact, &missing) == SYM_NOT_FOUND,
        "another object is not there");
-    ok(sym_artifact_find(r, &key, SYM_KIND_SYMCACHE, NULL, &artifact, &missing)
-           == SYM_NOT_FOUND,
+    ok(find(r, &key, SYM_KIND_SYMCACHE, &artifact, &missing) == SYM_NOT_FOUND,
        "nor another kind of the same");
 }
 
@@ -213,7 +220,7 @@ test_damage(sym_arena_t *arena)
     }
 
     r = sym_resolver_create(arena, store, snapshot, 1000, 1, 1);
-    rc = sym_artifact_find(r, &key, SYM_KIND_PPDB, NULL, &artifact, &missing);
+    rc = find(r, &key, SYM_KIND_PPDB, &artifact, &missing);
     extents = sym_artifact_extents(&artifact);
     rc = rc == SYM_OK ? sym_il_open(&ppdb, arena, &extents, &err) : rc;
 

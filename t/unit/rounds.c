@@ -262,11 +262,11 @@ bring(sym_str_t name, sym_kind_t kind)
     sym_module_key_t key = { .scope = SYM_STR(""),
                              .name = name,
                              .id = SYM_STR(ID) };
-    sym_module_record_t record = {
+    sym_object_record_t record = {
         .state = SYM_MODULE_READY,
         .kind_version = sym_kind_find(kind)->version,
         .quality = sym_kind_find(kind)->good,
-        .source = SYM_STR("test"),
+        .path = SYM_STR("test"),
     };
     sym_ingest_t *ingest = NULL;
     sym_store_t *writer;
@@ -275,11 +275,11 @@ bring(sym_str_t name, sym_kind_t kind)
     writer = kit_writer((uint64_t) 64 << 20);
 
     if (writer == NULL
-        || sym_ingest_begin(writer, &key, kind, &ingest, &kit_err) != SYM_OK
+        || sym_ingest_begin_object(writer, kind, &ingest, &kit_err) != SYM_OK
         || (kind == SYM_KIND_SYMCACHE ? put_symcache(ingest, name)
                                       : put_source(ingest, name))
                != SYM_OK
-        || sym_ingest_commit(ingest, &record, &kit_err) != SYM_OK)
+        || kit_commit(ingest, &key, &record, &kit_err) != SYM_OK)
     {
         ok(false, "stored: %s", kit_err.what);
     }
@@ -300,8 +300,7 @@ evict(sym_str_t name, sym_kind_t kind)
 
     close_store();
     writer = kit_writer((uint64_t) 64 << 20);
-    ok(writer != NULL
-           && sym_store_remove(writer, &key, kind, &kit_err) == SYM_OK,
+    ok(writer != NULL && kit_remove(writer, &key, kind, &kit_err) == SYM_OK,
        "evicted");
     if (writer != NULL) {
         sym_store_close(writer);

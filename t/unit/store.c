@@ -16,7 +16,7 @@
 static void
 use(sym_store_t *store, const char *name, uint32_t when)
 {
-    sym_module_record_t record;
+    sym_object_record_t record;
 
     if (kit_has(store, name, &record)) {
         sym_store_touch(store, record.slot, when);
@@ -28,10 +28,9 @@ static void
 test_round_trip(void)
 {
     sym_snapshot_t *old, *fresh;
-    sym_module_record_t record;
-    sym_module_key_t a = kit_key("a"), b = kit_key("b"), k;
+    sym_object_record_t record;
+    sym_module_key_t a = kit_key("a"), b = kit_key("b");
     sym_store_stat_t stat;
-    sym_ingest_t *ingest;
     sym_store_t *w;
 
     kit_folder();
@@ -46,11 +45,11 @@ test_round_trip(void)
     (void) sym_snapshot_begin(w, &old, &kit_err);
     ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
        "both are whole");
-    is_status(sym_snapshot_find(old, &b, SYM_KIND_SYMCACHE, &record, &kit_err),
-              SYM_OK, &kit_err, "find");
+    is_status(kit_find(old, &b, SYM_KIND_SYMCACHE, &record, &kit_err), SYM_OK,
+              &kit_err, "find");
     is_u64(record.bytes, 39 * (uint64_t) SYM_EXTENT_MAX + 5000, "size");
     is_u64(record.quality, SYM_QUALITY_LINES, "quality");
-    is_str(record.source, "test", "source");
+    is_str(record.path, "test", "source");
     is_u64(record.used_at, 0, "stored, but not used so far");
     is_u64((uint64_t) sym_module_last_s(&record), (uint64_t) record.stored_at,
            "... counts from then");
@@ -60,10 +59,10 @@ test_round_trip(void)
     is_u64((uint64_t) sym_module_last_s(&record), 12345, "... counts");
 
     is_status(kit_put(w, "b", 3, 700), SYM_OK, &kit_err, "replaced");
-    is_status(sym_store_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
-              &kit_err, "removed");
-    is_status(sym_store_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err),
-              SYM_NOT_FOUND, &kit_err, "once");
+    is_status(kit_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err), SYM_OK, &kit_err,
+              "removed");
+    is_status(kit_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err), SYM_NOT_FOUND,
+              &kit_err, "once");
     ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
        "the snapshot still sees what was");
     (void) sym_snapshot_begin(w, &fresh, &kit_err);
@@ -80,9 +79,8 @@ test_round_trip(void)
     is_u64(stat.quota, 100 * MIB, "quota");
     is_u64(stat.live_bytes, (2 * 16 + 1 + 1) * PAGE, "live bytes");
 
-    k = kit_key("no/slash");
-    is_status(sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err),
-              SYM_MALFORMED, &kit_err, "a name with a slash is refused");
+    is_status(kit_put(w, "no/slash", 0, 0), SYM_MALFORMED, &kit_err,
+              "a name with a slash is refused");
     sym_store_close(w);
 
     w = kit_reader();
@@ -95,16 +93,13 @@ test_round_trip(void)
 
 
 static sym_status_t
-list_name(void *ctx, const sym_module_key_t *key,
-          const sym_module_record_t *record)
+list_name(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     char *names = ctx;
 
-    (void) record;
     (void) snprintf(names + strlen(names), 64 - strlen(names), "%.*s%s%.*s ",
-                    (int) key->scope.len, key->scope.data,
-                    key->scope.len != 0 ? ":" : "", (int) key->name.len,
-                    key->name.data);
+                    (int) scope.len, scope.data, scope.len != 0 ? ":" : "",
+                    (int) record->object.name.len, record->object.name.data);
     return SYM_OK;
 }
 
@@ -118,7 +113,8 @@ test_keys(void)
     } made[] = {
         { "", "b" }, { "t2", "a" }, { "", "ab" }, { "t1", "b" }, { "", "a" }
     };
-    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
+                                   .kind_version = SYM_SYMCACHE_VERSION,
                                    .reason = SYM_STR("no such file") };
     char names[64] = "", longest[SYM_NAME_MAX + 1];
     sym_snapshot_t *s;
@@ -131,8 +127,8 @@ test_keys(void)
     for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
         k = kit_key(made[i].name);
         k.scope = sym_cstr(made[i].scope);
-        (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
-        (void) sym_ingest_commit(ingest, &record, &kit_err);
+        (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
+        (void) kit_commit(ingest, &k, &record, &kit_err);
     }
     (void) sym_snapshot_begin(w, &s, &kit_err);
     (void) sym_snapshot_each(s, list_name, names, &kit_err);
@@ -140,24 +136,25 @@ test_keys(void)
 
     k = kit_key("a");
     k.scope = SYM_STR("t2");
-    is_status(sym_snapshot_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err),
-              SYM_OK, &kit_err, "found in its scope");
+    is_status(kit_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err), SYM_OK,
+              &kit_err, "found in its scope");
     is_str(record.reason, "no such file", "reason");
     k.scope = SYM_STR("t1");
-    is_status(sym_snapshot_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err),
+    is_status(kit_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err),
               SYM_NOT_FOUND, &kit_err, "not in another");
     sym_snapshot_end(s);
 
     memset(longest, 'n', sizeof(longest));
     k = kit_key("");
     k.name = sym_str(longest, SYM_NAME_MAX);
-    is_status(sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err),
+    is_status(sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err),
               SYM_OK, &kit_err, "the longest name");
-    is_status(sym_ingest_commit(ingest, &record, &kit_err), SYM_OK, &kit_err,
+    is_status(kit_commit(ingest, &k, &record, &kit_err), SYM_OK, &kit_err,
               "is stored");
     k.name.len++;
-    is_status(sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err),
-              SYM_MALFORMED, &kit_err, "a longer one is refused");
+    (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
+    is_status(kit_commit(ingest, &k, &record, &kit_err), SYM_MALFORMED,
+              &kit_err, "a longer one is refused");
     sym_store_close(w);
     kit_clean();
 }
@@ -266,17 +263,17 @@ static void
 test_side_by_side(void)
 {
     static uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION };
-    sym_module_key_t a = kit_key("a"), b = kit_key("b");
+    sym_module_key_t a = kit_key("a");
     sym_ingest_t *one, *other;
     kit_lmdb_t l;
     sym_store_t *w;
 
     kit_folder();
     w = kit_writer(256 * MIB);
-    (void) sym_ingest_begin(w, &a, SYM_KIND_SYMCACHE, &one, &kit_err);
-    (void) sym_ingest_begin(w, &b, SYM_KIND_SYMCACHE, &other, &kit_err);
+    (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &one, &kit_err);
+    (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &other, &kit_err);
     for (uint32_t i = 0; i < 700; i++) { /* some batches of each */
         (void) sym_ingest_extent(one, i, data, sizeof(data), &kit_err);
         (void) sym_ingest_extent(other, i, data, sizeof(data), &kit_err);
@@ -284,7 +281,7 @@ test_side_by_side(void)
     is_status(kit_err.status, SYM_OK, &kit_err, "extents in turn");
     ok(!kit_has(w, "a", NULL), "nothing is seen before its commit");
     sym_ingest_abort(other);
-    is_status(sym_ingest_commit(one, &record, &kit_err), SYM_OK, &kit_err,
+    is_status(kit_commit(one, &a, &record, &kit_err), SYM_OK, &kit_err,
               "one ends, the other is given up");
     ok(kit_has(w, "a", NULL) && !kit_has(w, "b", NULL), "one is there");
     is_u64(kit_faults(w), 0, "verifies");
@@ -306,7 +303,7 @@ write_until_killed(unsigned round, uint32_t n, int done)
     sym_store_t *w = kit_writer(0);
 
     for (unsigned i = 0;; i++) {
-        sym_module_record_t record = { .state = SYM_MODULE_READY,
+        sym_object_record_t record = { .state = SYM_MODULE_READY,
                                        .kind_version = SYM_SYMCACHE_VERSION };
         sym_module_key_t k;
         sym_ingest_t *ingest;
@@ -315,7 +312,7 @@ write_until_killed(unsigned round, uint32_t n, int done)
         /* every second round replaces what is there */
         (void) snprintf(name, sizeof(name), "k%u_%u", round / 2, i);
         k = kit_key(name);
-        (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
+        (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
         for (uint32_t e = 0; e < 200; e++) {
             for (size_t at = 0; at < sizeof(data); at++) {
                 data[at] = kit_byte(name, e, at);
@@ -325,7 +322,7 @@ write_until_killed(unsigned round, uint32_t n, int done)
                 (void) raise(SIGKILL);
             }
         }
-        if (sym_ingest_commit(ingest, &record, &kit_err) == SYM_OK) {
+        if (kit_commit(ingest, &k, &record, &kit_err) == SYM_OK) {
             (void) !write(done, "x", 1);
         }
     }
@@ -466,7 +463,7 @@ test_not_lmdb(void)
 static void
 test_clock_put_back(void)
 {
-    sym_module_record_t r = { .state = SYM_MODULE_ABSENT,
+    sym_object_record_t r = { .state = SYM_MODULE_ABSENT,
                               .stored_at = 1000,
                               .expires_at = 1060 };
 

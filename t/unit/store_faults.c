@@ -12,7 +12,7 @@
 
 #define SLOTS 4
 #define NAMES 9
-#define STEPS 300
+#define STEPS 200
 #define EXTENTS_MAX 5
 #define LIVE_PAGES 420
 
@@ -40,15 +40,14 @@ key_of(unsigned name)
 static void
 begin(sym_store_t *w, module_t *m, unsigned gen)
 {
-    sym_module_key_t k = key_of(gen % NAMES);
     sym_error_t err = { 0 };
 
     *m = (module_t){ .name = gen % NAMES,
                      .gen = gen,
-                     .extents = gen % (EXTENTS_MAX + 1) };
+                     .extents = 1 + gen % EXTENTS_MAX };
     m->left = m->extents;
-    if (sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &m->ingest, &err) != SYM_OK)
-    {
+    if (sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &m->ingest, &err)
+        != SYM_OK) {
         m->ingest = NULL;
     }
 }
@@ -59,15 +58,15 @@ static void
 go_on(module_t *m)
 {
     static uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = m->extents != 0 ? SYM_MODULE_READY
-                                                            : SYM_MODULE_ABSENT,
+    const sym_module_key_t k = key_of(m->name);
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .source_bytes = m->gen };
     sym_error_t err = { 0 };
 
     if (m->left == 0) {
         m->is_put = true;
-        if (sym_ingest_put(m->ingest, &record, &err) != SYM_OK) {
+        if (kit_put_object(m->ingest, &k, &record, &err) != SYM_OK) {
             m->ingest = NULL;
         }
         return;
@@ -117,12 +116,14 @@ disturb(sym_store_t *w, const module_t *m, unsigned step)
     sym_error_t err = { 0 };
 
     if (step % 17 == 0 && !has_put(m, step % NAMES)
-        && sym_store_remove(w, &k, SYM_KIND_ALL, &err) == SYM_OK)
+        && kit_remove(w, &k, SYM_KIND_ALL, &err) == SYM_OK)
     {
         told[step % NAMES] = 0;
     }
     if (step % 19 == 0) {
-        (void) sym_store_note_attempts(w, &k, SYM_KIND_SYMCACHE,
+        sym_object_ref_t ref = kit_ref(&k);
+
+        (void) sym_store_note_attempts(w, k.scope, &ref, SYM_KIND_SYMCACHE,
                                        SYM_STR("local - - - -\n"), &err);
     }
     if (step % 31 == 0) {
@@ -130,8 +131,9 @@ disturb(sym_store_t *w, const module_t *m, unsigned step)
                                &err);
     }
     if (step % 37 == 0) {
-        k.name = SYM_STR("");
-        (void) sym_store_remove_ids(w, &k, &err);
+        sym_object_ref_t ref = kit_ref(&k);
+
+        (void) sym_store_forget(w, NULL, &ref, NULL, &err);
     }
 }
 
@@ -191,7 +193,7 @@ note_faults(sym_store_t *store)
 static void
 look_for_told(sym_store_t *store)
 {
-    sym_module_record_t record;
+    sym_object_record_t record;
     sym_error_t err = { 0 };
     sym_snapshot_t *s;
 
@@ -203,9 +205,8 @@ look_for_told(sym_store_t *store)
     for (unsigned i = 0; i < NAMES; i++) {
         sym_module_key_t k = key_of(i);
 
-        n_wrong +=
-            sym_snapshot_find(s, &k, SYM_KIND_SYMCACHE, &record, &err) == SYM_OK
-            && record.source_bytes != told[i];
+        n_wrong += kit_find(s, &k, SYM_KIND_SYMCACHE, &record, &err) == SYM_OK
+                   && record.source_bytes != told[i];
     }
     sym_snapshot_end(s);
 }

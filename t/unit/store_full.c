@@ -37,7 +37,7 @@ static sym_status_t
 put(sym_store_t *w, unsigned large_one_of)
 {
     static const uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION };
     uint32_t extents;
     sym_ingest_t *ingest;
@@ -50,8 +50,8 @@ put(sym_store_t *w, unsigned large_one_of)
               : below(large_one_of) == 0 ? EXTENTS_MAX
                                          : 1;
 
-    if (sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err) != SYM_OK)
-    {
+    if (sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+        != SYM_OK) {
         return kit_err.status;
     }
 
@@ -64,7 +64,7 @@ put(sym_store_t *w, unsigned large_one_of)
         }
     }
 
-    return sym_ingest_commit(ingest, &record, &kit_err);
+    return kit_commit(ingest, &k, &record, &kit_err);
 }
 
 

@@ -1,14 +1,8 @@
 /*
  * One object has several artifacts.  Each is found, replaced and evicted by
- * itself; what is removed by its key goes with all of them.  A store of the
- * version that knew symcaches only is read as it is, and upgraded by a writer
- * under the eyes of its readers, who find symcaches where they were.
+ * itself; what is removed by its key goes with all of them.
  */
 #include "store_kit.h"
-
-#include <zlib.h>
-
-#include "store/env.h"
 
 #define MIB ((uint64_t) 1 << 20)
 #define ID "0123456789ABCDEF0123456789ABCDEF1"
@@ -18,22 +12,20 @@ static sym_status_t
 put_at(sym_store_t *w, const sym_module_key_t *key, sym_kind_t kind,
        const char *bytes)
 {
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = sym_kind_find(kind)->version,
                                    .quality = SYM_QUALITY_LINES,
-                                   .source = SYM_STR("test"),
-                                   .is_native = true,
-                                   .code_id = SYM_STR("deadbeef") };
+                                   .path = SYM_STR("test") };
     sym_ingest_t *ingest;
 
     kit_err = (sym_error_t){ 0 };
-    if (sym_ingest_begin(w, key, kind, &ingest, &kit_err) != SYM_OK) {
+    if (sym_ingest_begin_object(w, kind, &ingest, &kit_err) != SYM_OK) {
         return kit_err.status;
     }
 
     (void) sym_ingest_extent(ingest, 0, (const uint8_t *) bytes, strlen(bytes),
                              &kit_err);
-    return sym_ingest_commit(ingest, &record, &kit_err);
+    return kit_commit(ingest, key, &record, &kit_err);
 }
 
 
@@ -51,8 +43,7 @@ static const char *
 bytes_of(sym_store_t *store, const sym_module_key_t *key, sym_kind_t kind)
 {
     static char out[64];
-    sym_module_record_t record;
-    sym_module_key_t found;
+    sym_object_record_t record;
     sym_snapshot_t *s;
     sym_error_t err = { 0 };
     const uint8_t *data;
@@ -63,8 +54,7 @@ bytes_of(sym_store_t *store, const sym_module_key_t *key, sym_kind_t kind)
         return "no snapshot";
     }
 
-    if (sym_snapshot_find_any(s, key, kind, &found, &record, &err) == SYM_OK
-        && record.kind == kind
+    if (kit_find(s, key, kind, &record, &err) == SYM_OK && record.kind == kind
         && sym_snapshot_extent_checked(s, record.module_id, 0, &data, &len)
                == SYM_OK
         && len < sizeof(out))
@@ -89,13 +79,15 @@ has(sym_store_t *store, const char *name, sym_kind_t kind, const char *want,
 
 
 static sym_status_t
-list(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
+list(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     char *out = ctx;
     size_t len = strlen(out);
 
-    (void) snprintf(out + len, 128 - len, "%.*s:%s ", (int) key->name.len,
-                    key->name.data, sym_kind_name(record->kind));
+    (void) scope;
+    (void) snprintf(out + len, 128 - len, "%.*s:%s ",
+                    (int) record->object.name.len, record->object.name.data,
+                    sym_kind_name(record->kind));
     return SYM_OK;
 }
 
@@ -126,18 +118,18 @@ test_longer_id(sym_store_t *w)
     (void) put_at(w, &longer, SYM_KIND_SOURCES, "sources of another age");
     lists(w, "a:symcache a:sources a:symcache a:sources ab:symcache ",
           "kinds lie together where one id begins with another");
-    (void) sym_store_remove(w, &a, SYM_KIND_ALL, &kit_err);
+    (void) kit_remove(w, &a, SYM_KIND_ALL, &kit_err);
     lists(w, "a:symcache a:sources ab:symcache ", "one object's are removed");
     is_str(sym_cstr(bytes_of(w, &longer, SYM_KIND_SYMCACHE)), "of another age",
            "... and no other's");
-    (void) sym_store_remove(w, &longer, SYM_KIND_ALL, &kit_err);
+    (void) kit_remove(w, &longer, SYM_KIND_ALL, &kit_err);
 }
 
 
 static void
 test_kinds(void)
 {
-    sym_module_key_t a = kit_key("a"), by_id = kit_key("other");
+    sym_module_key_t a = kit_key("a"), by_id = kit_key("");
     sym_store_t *w;
 
     kit_folder();
@@ -149,37 +141,31 @@ test_kinds(void)
           "the kinds of an object lie together");
     has(w, "a", SYM_KIND_SYMCACHE, "symcache of a", "one kind");
     has(w, "a", SYM_KIND_SOURCES, "sources of a", "the other");
-    has(w, "ab", SYM_KIND_SOURCES, "sources of a", "by the id alone");
     is_str(sym_cstr(bytes_of(w, &by_id, SYM_KIND_SOURCES)), "sources of a",
-           "under any name");
+           "by the id alone");
 
     (void) put(w, "a", SYM_KIND_SOURCES, "newer sources");
     has(w, "a", SYM_KIND_SOURCES, "newer sources", "replaced");
     has(w, "a", SYM_KIND_SYMCACHE, "symcache of a", "... by its kind only");
     is_u64(kit_faults(w), 0, "verify agrees");
 
-    is_status(sym_store_remove(w, &a, SYM_KIND_SOURCES, &kit_err), SYM_OK,
-              &kit_err, "one kind is removed");
+    is_status(kit_remove(w, &a, SYM_KIND_SOURCES, &kit_err), SYM_OK, &kit_err,
+              "one kind is removed");
     lists(w, "a:symcache ab:symcache ", "... and no other");
-    is_status(sym_store_remove(w, &a, SYM_KIND_SOURCES, &kit_err),
-              SYM_NOT_FOUND, &kit_err, "... once");
+    is_status(kit_remove(w, &a, SYM_KIND_SOURCES, &kit_err), SYM_NOT_FOUND,
+              &kit_err, "... once");
     (void) put(w, "a", SYM_KIND_SOURCES, "sources of a");
-    is_status(sym_store_remove(w, &a, SYM_KIND_ALL, &kit_err), SYM_OK, &kit_err,
+    is_status(kit_remove(w, &a, SYM_KIND_ALL, &kit_err), SYM_OK, &kit_err,
               "all kinds are removed");
     lists(w, "ab:symcache ", "... of this object");
     test_longer_id(w);
 
     (void) put(w, "ab", SYM_KIND_SOURCES, "sources of ab");
-    is_status(sym_store_remove_ids(w, &(sym_module_key_t){ .id = SYM_STR(ID) },
-                                   &kit_err),
-              SYM_OK, &kit_err, "removed by the id alone");
+    is_status(kit_remove(w, &by_id, SYM_KIND_ALL, &kit_err), SYM_OK, &kit_err,
+              "removed by the id alone");
     lists(w, "", "... all kinds");
     is_u64(kit_faults(w), 0, "nothing is left of it");
 
-    ok(sym_ingest_begin(w, &a, SYM_KIND_ALL, &(sym_ingest_t *){ NULL },
-                        &kit_err)
-           == SYM_MALFORMED,
-       "a record is of one kind");
     sym_store_close(w);
     kit_clean();
 }

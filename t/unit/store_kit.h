@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/write.h"
+#include "object/variant.h"
+#include "store/write_object.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"
 
@@ -87,6 +88,69 @@ kit_key(const char *name)
 }
 
 
+/* The object of a key: its name is part of it. */
+__attribute__((unused)) static sym_object_ref_t
+kit_ref(const sym_module_key_t *key)
+{
+    sym_object_ref_t ref;
+
+    sym_object_ref_of_key(key, &ref);
+    return ref;
+}
+
+
+/* Puts an artifact of a key into the batch. */
+__attribute__((unused)) static sym_status_t
+kit_put_object(sym_ingest_t *ingest, const sym_module_key_t *key,
+               const sym_object_record_t *record, sym_error_t *err)
+{
+    sym_object_ref_t ref = kit_ref(key);
+    sym_object_record_t own = *record;
+    const sym_object_put_t put = { .scope = key->scope, .record = &own };
+    bool is_kept;
+
+    own.object.name = key->name;
+    own.object.debug_id = ref.debug_id;
+    return sym_ingest_put_object(ingest, &put, &is_kept, err);
+}
+
+
+/* The same, and commits it. */
+__attribute__((unused)) static sym_status_t
+kit_commit(sym_ingest_t *ingest, const sym_module_key_t *key,
+           const sym_object_record_t *record, sym_error_t *err)
+{
+    return kit_put_object(ingest, key, record, err) == SYM_OK
+               ? sym_ingest_finish(ingest, err)
+               : err->status;
+}
+
+
+/* The record of a key: of an artifact, or of absence. */
+__attribute__((unused)) static sym_status_t
+kit_find(sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
+         sym_object_record_t *record, sym_error_t *err)
+{
+    const sym_object_ref_t ref = kit_ref(key);
+    sym_status_t rc =
+        sym_snapshot_object(snapshot, key->scope, &ref, kind, record, err);
+
+    return rc == SYM_NOT_FOUND
+               ? sym_snapshot_find(snapshot, key, kind, record, err)
+               : rc;
+}
+
+
+__attribute__((unused)) static sym_status_t
+kit_remove(sym_store_t *store, const sym_module_key_t *key, sym_kind_t kind,
+           sym_error_t *err)
+{
+    const sym_object_ref_t ref = kit_ref(key);
+
+    return sym_store_remove_objects(store, &key->scope, &ref, kind, err);
+}
+
+
 /* A byte of an extent, from its module, its number and its place. */
 __attribute__((unused)) static uint8_t
 kit_byte(const char *name, uint32_t extent, size_t at)
@@ -105,16 +169,17 @@ __attribute__((unused)) static sym_status_t
 kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 {
     static uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES,
-                                   .source = SYM_STR("test") };
+                                   .path = SYM_STR("test") };
     sym_module_key_t k = kit_key(name);
     sym_ingest_t *ingest;
 
     kit_err = (sym_error_t){ 0 };
-    if (sym_ingest_begin(store, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
-        != SYM_OK) {
+    if (sym_ingest_begin_object(store, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+        != SYM_OK)
+    {
         return kit_err.status;
     }
 
@@ -130,7 +195,7 @@ kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
         }
     }
 
-    return sym_ingest_commit(ingest, &record, &kit_err);
+    return kit_commit(ingest, &k, &record, &kit_err);
 }
 
 
@@ -138,7 +203,7 @@ kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 __attribute__((unused)) static sym_status_t
 kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
 {
-    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+    sym_object_record_t record = { .state = SYM_MODULE_ABSENT,
                                    .reason = SYM_STR("no such file"),
                                    .expires_at = expires_at };
     sym_module_key_t k = kit_key(name);
@@ -146,8 +211,9 @@ kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
 
     kit_err = (sym_error_t){ 0 };
     return sym_ingest_begin(store, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
-                   == SYM_OK
-               ? sym_ingest_commit(ingest, &record, &kit_err)
+                       == SYM_OK
+                   && sym_ingest_put(ingest, &record, &kit_err) == SYM_OK
+               ? sym_ingest_finish(ingest, &kit_err)
                : kit_err.status;
 }
 
@@ -180,11 +246,10 @@ kit_is_whole(sym_snapshot_t *snapshot, const char *name, uint32_t extents,
              size_t tail)
 {
     sym_module_key_t k = kit_key(name);
-    sym_module_record_t record;
+    sym_object_record_t record;
     sym_error_t err = { 0 };
 
-    if (sym_snapshot_find(snapshot, &k, SYM_KIND_SYMCACHE, &record, &err)
-            != SYM_OK
+    if (kit_find(snapshot, &k, SYM_KIND_SYMCACHE, &record, &err) != SYM_OK
         || record.extents != extents)
     {
         return false;
@@ -212,10 +277,10 @@ kit_is_whole(sym_snapshot_t *snapshot, const char *name, uint32_t extents,
 
 
 __attribute__((unused)) static bool
-kit_has(sym_store_t *store, const char *name, sym_module_record_t *record)
+kit_has(sym_store_t *store, const char *name, sym_object_record_t *record)
 {
     sym_module_key_t k = kit_key(name);
-    sym_module_record_t unused;
+    sym_object_record_t unused;
     sym_snapshot_t *snapshot;
     sym_error_t err = { 0 };
     sym_status_t rc;
@@ -223,8 +288,8 @@ kit_has(sym_store_t *store, const char *name, sym_module_record_t *record)
     if (sym_snapshot_begin(store, &snapshot, &err) != SYM_OK) {
         return false;
     }
-    rc = sym_snapshot_find(snapshot, &k, SYM_KIND_SYMCACHE,
-                           record != NULL ? record : &unused, &err);
+    rc = kit_find(snapshot, &k, SYM_KIND_SYMCACHE,
+                  record != NULL ? record : &unused, &err);
     sym_snapshot_end(snapshot);
     return rc == SYM_OK;
 }
@@ -259,12 +324,27 @@ kit_faults(sym_store_t *store)
 }
 
 
+/* Key of the symcache of kit_key() in the table of objects. */
+__attribute__((unused)) static MDB_val
+kit_object_key(char buf[128], const char *name)
+{
+    static const char id[] = "\0d\x01\x23\x45\x67\x89\xab\xcd\xef"
+                             "\x01\x23\x45\x67\x89\xab\xcd\xef\0\0\0\x01";
+    size_t len = sizeof(id) - 1;
+
+    memcpy(buf, id, len);
+    len += 1 + (size_t) snprintf(buf + len, 128 - len, "%s", name);
+    buf[len++] = SYM_KIND_SYMCACHE;
+    return (MDB_val){ len, buf };
+}
+
+
 /* --- the store seen through LMDB; no handle of ours may be open --- */
 
 typedef struct {
     MDB_env *env;
     MDB_txn *txn;
-    MDB_dbi meta, directory, extents;
+    MDB_dbi meta, objects, names, extents;
 } kit_lmdb_t;
 
 __attribute__((unused)) static bool
@@ -274,7 +354,8 @@ kit_lmdb_open(kit_lmdb_t *l)
            && mdb_env_open(l->env, kit_path, 0, 0644) == 0
            && mdb_txn_begin(l->env, NULL, 0, &l->txn) == 0
            && mdb_dbi_open(l->txn, "meta", 0, &l->meta) == 0
-           && mdb_dbi_open(l->txn, "directory", 0, &l->directory) == 0
+           && mdb_dbi_open(l->txn, "objects", 0, &l->objects) == 0
+           && mdb_dbi_open(l->txn, "names", 0, &l->names) == 0
            && mdb_dbi_open(l->txn, "extents", MDB_INTEGERKEY, &l->extents) == 0;
 }
 

@@ -210,7 +210,7 @@ stays(const rank_t *first, const rank_t *second, bool by_hand)
                                           : "second",
                          .kind = SYM_KIND_SYMCACHE,
                          .quality = ranks[i]->quality,
-                         .place = ranks[i]->place,
+                         .place = by_hand ? 0 : ranks[i]->place,
                          .reason = ranks[i]->reason,
                          .source_bytes = i + 1 };
         bool is_kept = false;

@@ -55,12 +55,11 @@ write_and_read(void)
 static void
 damage(void)
 {
-    MDB_val key = { 3 + 33, (void *) (uintptr_t) "\0a\0"
-                                                 "0123456789ABCDEF"
-                                                 "0123456789ABCDEF1" };
+    char buf[128];
+    MDB_val key = kit_object_key(buf, "a");
     kit_lmdb_t l;
 
-    ok(kit_lmdb_open(&l) && kit_lmdb_flip(l.txn, l.directory, key, 8, 1)
+    ok(kit_lmdb_open(&l) && kit_lmdb_flip(l.txn, l.objects, key, 8, 1)
            && kit_lmdb_close(&l),
        "a damaged record");
 }

@@ -136,17 +136,6 @@ put_objects(sym_store_t *w)
 
 
 static sym_status_t
-count_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
-{
-    unsigned *n = ctx;
-
-    (void) scope;
-    (void) record;
-    return ++*n <= MODULES ? SYM_OK : SYM_MALFORMED;
-}
-
-
-static sym_status_t
 count_path(void *ctx, const sym_path_shown_t *key,
            const sym_path_record_t *record)
 {
@@ -159,13 +148,13 @@ count_path(void *ctx, const sym_path_shown_t *key,
 
 
 static sym_status_t
-count(void *ctx, const sym_module_key_t *key, const sym_module_record_t *record)
+count(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     unsigned *n = ctx;
 
-    (void) key;
+    (void) scope;
     (void) record;
-    return ++*n <= MODULES ? SYM_OK : SYM_MALFORMED;
+    return ++*n <= 2 * MODULES ? SYM_OK : SYM_MALFORMED;
 }
 
 
@@ -181,15 +170,11 @@ list_all(void *arg)
     list_t *l = arg;
     sym_error_t err = { 0 };
     sym_store_stat_t stat;
-    sym_store_mark_t objects = { .len = 0 }, paths = { .len = 0 };
+    sym_store_mark_t paths = { .len = 0 };
     uint64_t records = UINT64_MAX;
-    unsigned n = 0, n_objects = 0, n_paths = 0;
+    unsigned n = 0, n_paths = 0;
 
     l->status = sym_snapshot_each(l->snapshot, count, &n, &err);
-    if (l->status != SYM_MALFORMED) {
-        l->status = sym_snapshot_objects(l->snapshot, NULL, &objects, &records,
-                                         count_object, &n_objects, &err);
-    }
     if (l->status != SYM_MALFORMED) {
         l->status = sym_snapshot_paths(l->snapshot, SYM_STR("one"), &paths,
                                        &records, count_path, &n_paths, &err);

@@ -226,7 +226,8 @@ test_two_kinds(void)
     r = path_in(w, "one", "a", "");
     is_u64(r.artifacts, 2, "two kinds of one file");
 
-    ok(sym_store_remove_objects(w, SYM_STR("one"), &ref, SYM_KIND_SOURCES, &err)
+    ok(sym_store_remove_objects(w, &SYM_STR("one"), &ref, SYM_KIND_SOURCES,
+                                &err)
            == SYM_OK,
        "one of them is evicted");
     r = path_in(w, "one", "a", "");
@@ -236,7 +237,7 @@ test_two_kinds(void)
     asking.has_artifact = true;
     ok(sym_path_says(&r, &asking).state == SYM_MODULE_READY,
        "and not for the other");
-    ok(sym_store_remove_objects(w, SYM_STR("one"), &ref, SYM_KIND_ALL, &err)
+    ok(sym_store_remove_objects(w, &SYM_STR("one"), &ref, SYM_KIND_ALL, &err)
                == SYM_OK
            && outcome("one", "a", "") == 0,
        "the record goes with the last");
@@ -427,7 +428,7 @@ test_old_ages(void)
     (void) put_artifact(w, &b, &two, NULL, NULL);
     ok(answer(w, "one", &any, SYM_KIND_PPDB) != 0,
        "a portable PDB is found at ffffffff");
-    ok(sym_store_remove_objects(w, SYM_STR("one"), &any, SYM_KIND_ALL, &err)
+    ok(sym_store_remove_objects(w, &SYM_STR("one"), &any, SYM_KIND_ALL, &err)
                == SYM_OK
            && answer(w, "one", &a, SYM_KIND_PPDB) == 0
            && answer(w, "one", &b, SYM_KIND_PPDB) == 0,

@@ -61,14 +61,11 @@ typedef struct {
 static bool
 arrive(sym_store_t *w, arrival_t *a, unsigned n, uint32_t extents)
 {
-    sym_module_key_t k;
-
     (void) snprintf(a->name, sizeof(a->name), "n%u", n);
-    k = kit_key(a->name);
     a->extents = extents;
     a->next = 0;
     kit_err = (sym_error_t){ 0 };
-    return sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &a->ingest, &kit_err)
+    return sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &a->ingest, &kit_err)
            == SYM_OK;
 }
 
@@ -78,14 +75,15 @@ static bool
 go_on(arrival_t *a)
 {
     static uint8_t data[SYM_EXTENT_MAX];
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION };
+    const sym_module_key_t k = kit_key(a->name);
     sym_ingest_t *ingest = a->ingest;
 
     kit_err = (sym_error_t){ 0 };
     if (a->next == a->extents) {
         a->ingest = NULL;
-        return sym_ingest_commit(ingest, &record, &kit_err) == SYM_OK;
+        return kit_commit(ingest, &k, &record, &kit_err) == SYM_OK;
     }
 
     for (size_t at = 0; at < sizeof(data); at++) {
@@ -327,7 +325,7 @@ made_up_name(unsigned n, char name[40])
 static void
 put_made_up(sym_store_t *w, unsigned first, uint32_t expires_at)
 {
-    sym_module_record_t record = { .state = SYM_MODULE_ABSENT,
+    sym_object_record_t record = { .state = SYM_MODULE_ABSENT,
                                    .reason = SYM_STR("no such file"),
                                    .expires_at = expires_at };
     sym_ingest_t *all[MADE_UP];
@@ -395,7 +393,7 @@ static void
 test_negatives_go_first(void)
 {
     uint32_t now = (uint32_t) time(NULL);
-    sym_module_record_t record;
+    sym_object_record_t record;
     sym_store_stat_t stat;
     uint64_t evicted = 0, ready, live;
     sym_store_t *w;
@@ -446,12 +444,11 @@ test_negatives_go_first(void)
 
 
 static bool
-is_malformed(void *ctx, const sym_module_key_t *key,
-             const sym_module_record_t *record)
+is_malformed(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     unsigned *asked = ctx;
 
-    (void) key;
+    (void) scope;
     (*asked)++;
     return record->state == SYM_MODULE_MALFORMED;
 }
@@ -460,7 +457,7 @@ is_malformed(void *ctx, const sym_module_key_t *key,
 static void
 test_drop(void)
 {
-    sym_module_record_t record = { .state = SYM_MODULE_MALFORMED,
+    sym_object_record_t record = { .state = SYM_MODULE_MALFORMED,
                                    .reason = SYM_STR("no MODULE line") };
     sym_store_stat_t stat;
     sym_snapshot_t *old;
@@ -478,8 +475,8 @@ test_drop(void)
     for (unsigned i = 0; i < 1300; i++) {
         (void) snprintf(name, sizeof(name), "bad%u", i);
         sym_module_key_t k = kit_key(name);
-        (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
-        (void) sym_ingest_commit(ingest, &record, &kit_err);
+        (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
+        (void) kit_commit(ingest, &k, &record, &kit_err);
     }
     (void) arrive(w, &a, 1, 3);
     (void) go_on(&a);

@@ -5,18 +5,6 @@
  */
 #include "store_kit.h"
 
-/* Key of a symcache of kit_key(): empty scope, name, id, with NULs between. */
-static MDB_val
-directory_key(char buf[128], const char *name)
-{
-    int n = snprintf(buf + 1, 127, "%s", name);
-
-    buf[0] = '\0';
-    memcpy(buf + 2 + n, "0123456789ABCDEF0123456789ABCDEF1", 33);
-    return (MDB_val){ (size_t) n + 2 + 33, buf };
-}
-
-
 static void
 make_store(void)
 {
@@ -103,11 +91,11 @@ test_extents(void)
 static void
 test_records(void)
 {
-    unsigned found = 0, repaired = 0, n = 76; /* 72 and the source, "test" */
+    unsigned found = 0, repaired = 0, n = 101; /* 96, "b", "test" */
     char buf[128];
 
     for (unsigned at = 0; at < n; at++) {
-        MDB_val key = directory_key(buf, "b");
+        MDB_val key = kit_object_key(buf, "b");
         sym_store_t *r, *w;
         sym_snapshot_t *s;
         kit_lmdb_t l;
@@ -117,7 +105,7 @@ test_records(void)
         }
 
         make_store();
-        if (!kit_lmdb_open(&l) || !kit_lmdb_flip(l.txn, l.directory, key, at, 1)
+        if (!kit_lmdb_open(&l) || !kit_lmdb_flip(l.txn, l.objects, key, at, 1)
             || !kit_lmdb_close(&l))
         {
             ok(false, "flip");
@@ -126,7 +114,7 @@ test_records(void)
 
         r = kit_reader();
         found += kit_faults(r) >= 1
-                 && (strcmp(kit_fault, "directory record is damaged") == 0
+                 && (strcmp(kit_fault, "record of an object is damaged") == 0
                      || strcmp(kit_fault, "extents belong to no module") == 0);
         sym_store_close(r);
 
@@ -140,7 +128,7 @@ test_records(void)
 
         (void) kit_lmdb_open(&l);
         repaired -= kit_lmdb_entries(&l, l.extents) != 4
-                    || kit_lmdb_entries(&l, l.directory) != 2;
+                    || kit_lmdb_entries(&l, l.objects) != 2;
         (void) kit_lmdb_close(&l);
         kit_clean();
     }
@@ -265,7 +253,7 @@ test_abandon(void)
 static void
 test_slots(void)
 {
-    sym_module_record_t record;
+    sym_object_record_t record;
     uint64_t seen = 0;
     sym_store_t *w;
     char name[8];
@@ -286,7 +274,7 @@ test_slots(void)
     w = kit_writer(0);
     kit_err = (sym_error_t){ 0 };
     (void) kit_has(w, "m7", &record);
-    (void) sym_store_remove(w, &k, SYM_KIND_SYMCACHE, &kit_err);
+    (void) kit_remove(w, &k, SYM_KIND_SYMCACHE, &kit_err);
     uint32_t slot = record.slot;
     (void) kit_put(w, "new", 1, 10);
     (void) kit_has(w, "new", &record);
@@ -300,7 +288,7 @@ static void
 test_hole(void)
 {
     static const uint8_t data[10];
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION };
     sym_module_key_t k = kit_key("hole");
     sym_ingest_t *ingest;
@@ -308,10 +296,10 @@ test_hole(void)
 
     kit_folder();
     w = kit_writer((uint64_t) 64 << 20);
-    (void) sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err);
+    (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
     (void) sym_ingest_extent(ingest, 0, data, sizeof(data), &kit_err);
     (void) sym_ingest_extent(ingest, 2, data, sizeof(data), &kit_err);
-    is_status(sym_ingest_commit(ingest, &record, &kit_err), SYM_MALFORMED,
+    is_status(kit_commit(ingest, &k, &record, &kit_err), SYM_MALFORMED,
               &kit_err, "a module that lacks an extent is refused");
     ok(!kit_has(w, "hole", NULL), "and not there");
     sym_store_close(w);

@@ -147,16 +147,16 @@ begin_small(sym_store_t *w, const char *name)
 {
     static const uint8_t data[5000];
     sym_module_key_t k = kit_key(name);
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION };
     sym_ingest_t *ingest = NULL;
 
     kit_err = (sym_error_t){ 0 };
-    return sym_ingest_begin(w, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
+    return sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err)
                        == SYM_OK
                    && sym_ingest_extent(ingest, 0, data, sizeof(data), &kit_err)
                           == SYM_OK
-                   && sym_ingest_put(ingest, &record, &kit_err) == SYM_OK
+                   && kit_put_object(ingest, &k, &record, &kit_err) == SYM_OK
                ? ingest
                : NULL;
 }

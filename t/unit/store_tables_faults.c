@@ -69,7 +69,7 @@ work(sym_store_t *w)
     (void) put_path(w, "one", "b", "c", &absent);
     (void) put_path(w, "one", "a.so/" ID_A, "", &absent);
 
-    if (sym_store_remove_objects(w, SYM_STR("one"), &a, SYM_KIND_SOURCES, &err)
+    if (sym_store_remove_objects(w, &SYM_STR("one"), &a, SYM_KIND_SOURCES, &err)
         != SYM_OK)
     {
         err = (sym_error_t){ 0 };

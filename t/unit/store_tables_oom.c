@@ -29,7 +29,7 @@ remove_all(sym_store_t *w)
         sym_store_clear_path(w, SYM_STR("one"), SYM_STR("x/p/a"), &n, &kit_err);
 
     if (status == SYM_OK) {
-        status = sym_store_remove_objects(w, SYM_STR("one"), &b, SYM_KIND_ALL,
+        status = sym_store_remove_objects(w, &SYM_STR("one"), &b, SYM_KIND_ALL,
                                           &kit_err);
     }
     return status != SYM_OK

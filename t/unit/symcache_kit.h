@@ -40,7 +40,7 @@ store_module(sym_store_t *store, const char *name, const char *id,
              void (*fill)(sym_writer_t *))
 {
     sym_module_key_t key = key_of(name, id);
-    sym_module_record_t record = { .state = SYM_MODULE_READY,
+    sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES,
                                    /* another one for most modules */
@@ -54,12 +54,12 @@ store_module(sym_store_t *store, const char *name, const char *id,
     sym_ingest_t *ingest = NULL;
 
     if (w != NULL
-        && sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &err)
+        && sym_ingest_begin_object(store, SYM_KIND_SYMCACHE, &ingest, &err)
                == SYM_OK)
     {
         fill(w);
         (void) sym_writer_finish(w, &info, put_extent, ingest, NULL);
-        (void) sym_ingest_commit(ingest, &record, &err);
+        (void) kit_commit(ingest, &key, &record, &err);
     }
 
     sym_writer_free(w);

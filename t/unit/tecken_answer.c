@@ -20,13 +20,15 @@ static void
 store_absent(sym_store_t *store, const char *name, sym_module_state_t state)
 {
     sym_module_key_t key = key_of(name, DEEP_ID);
-    sym_module_record_t record = { .state = state, .reason = SYM_STR("test") };
+    sym_object_record_t record = { .state = state, .reason = SYM_STR("test") };
     sym_error_t err = { 0 };
     sym_ingest_t *ingest = NULL;
 
     if (sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &err)
         == SYM_OK) {
-        (void) sym_ingest_commit(ingest, &record, &err);
+        if (sym_ingest_put(ingest, &record, &err) == SYM_OK) {
+            (void) sym_ingest_finish(ingest, &err);
+        }
     }
 
     (void) is_status(err.status, SYM_OK, &err, name);
@@ -502,7 +504,7 @@ use_times(void)
 {
     sym_module_key_t used = key_of("testproj", MAIN_ID);
     sym_module_key_t unused = key_of("unused", DEEP_ID);
-    sym_module_record_t record = { 0 };
+    sym_object_record_t record = { 0 };
     sym_snapshot_t *snapshot = NULL;
     sym_error_t err = { 0 };
 
@@ -512,10 +514,9 @@ use_times(void)
         return;
     }
 
-    (void) sym_snapshot_find(snapshot, &used, SYM_KIND_SYMCACHE, &record, &err);
+    (void) kit_find(snapshot, &used, SYM_KIND_SYMCACHE, &record, &err);
     is_u64(record.used_at, 1000, "a module that was asked for is marked");
-    (void) sym_snapshot_find(snapshot, &unused, SYM_KIND_SYMCACHE, &record,
-                             &err);
+    (void) kit_find(snapshot, &unused, SYM_KIND_SYMCACHE, &record, &err);
     ok(err.status == SYM_OK && record.used_at != 1000, "no other is");
     sym_snapshot_end(snapshot);
 }

@@ -795,7 +795,7 @@ find_utf8(sym_str_t reason, sym_str_t *text)
 
 
 static void
-read_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+read_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     result_t *r = ctx;
     sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
@@ -876,8 +876,8 @@ js_attempt_result(js_t *j, const js_attempt_t *attempt, sym_str_t *details)
     }
 
     if (sym_request_key(&j->base, need, &key)) {
-        sym_resolver_record(j->base.resolver, &key.key, need->kind, NULL,
-                            read_record, &result);
+        sym_resolver_record(j->base.resolver, key.key.scope, need->ref,
+                            need->kind, read_record, &result);
     }
 
     *details = result.details.data != NULL ? result.details : SYM_STR("");

@@ -30,7 +30,7 @@ typedef struct {
     sentry_t *s;
     uint32_t module;
     const sym_need_t *need;
-    sym_module_record_t chosen; /* state 0: none */
+    sym_object_record_t chosen; /* state 0: none */
     sym_str_t chosen_scope;
     candidate_t *list;
     uint32_t n, max;
@@ -150,13 +150,13 @@ features_of(const candidates_t *c, const candidate_t *one)
 
 /* The record that is used, as chosen by sym_snapshot_choose(). */
 static void
-choose(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+choose(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     candidates_t *c = ctx;
 
     if (record != NULL && record->state == SYM_MODULE_READY
         && (c->chosen.state == 0
-            || (sym_module_is_poor(&c->chosen)
+            || (sym_object_is_poor(&c->chosen)
                 && record->quality > c->chosen.quality)))
     {
         c->chosen = *record;
@@ -181,7 +181,7 @@ add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
     one->is_used = one->to.status == SYM_DOWNLOAD_OK
                    && c->need->found == SYM_NEED_FOUND
                    && sym_str_eq(scope, c->chosen_scope)
-                   && sym_str_eq(attempt->url, c->chosen.source);
+                   && sym_str_eq(attempt->url, c->chosen.path);
     one->features = sym_attempt_features(attempt);
     if (one->features == 0 && one->to.status == SYM_DOWNLOAD_OK
         && state == SYM_MODULE_MALFORMED)
@@ -255,7 +255,7 @@ lists_more(const candidates_t *c, sym_str_t scope)
 
 
 static void
-add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+add_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     candidates_t *c = ctx;
     bool is_chosen = c->chosen.state != 0 && sym_str_eq(scope, c->chosen_scope);
@@ -274,7 +274,7 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 
     /* loaded by hand, or not from a source */
     if (record != NULL && record->state == SYM_MODULE_READY) {
-        one = is_chosen ? add(c, scope, record->source) : NULL;
+        one = is_chosen ? add(c, scope, record->path) : NULL;
         if (one != NULL) {
             one->to.status = SYM_DOWNLOAD_OK;
             one->is_used = true;
@@ -293,7 +293,7 @@ add_record(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 
 /* Adds a text at a URL, as Symbolicator does (its source_context.rs). */
 static void
-add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+add_text(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     candidates_t *c = ctx;
     sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
@@ -335,13 +335,14 @@ add_text(void *ctx, sym_str_t scope, const sym_module_record_t *record)
 static void
 add_texts(candidates_t *c, uint32_t module)
 {
-    sym_ref_key_t k;
+    sym_str_t scope;
     uint32_t of;
 
     for (uint32_t i = 0; sentry_link(c->s, i, &of, &c->need); i++) {
-        if (of == module && sym_request_key(&c->s->base, c->need, &k)) {
-            sym_resolver_record(c->s->answer->resolver, &k.key,
-                                SYM_KIND_SOURCES, NULL, add_text, c);
+        if (of == module) {
+            scope = c->s->base.request_sources->links->scope;
+            sym_resolver_record(c->s->answer->resolver, scope, c->need->ref,
+                                SYM_KIND_SOURCES, add_text, c);
         }
     }
 }
@@ -444,17 +445,15 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 {
     candidates_t c = { .s = s, .module = module };
     uint32_t need = s->request.modules[module].need, cost = 0;
-    sym_ref_key_t k;
 
     /* each kind of artifact that was requested; 0 also ends the list */
     while (need != 0) {
         c.need = &s->base.needs[need - 1];
-        c.chosen = (sym_module_record_t){ 0 };
-        (void) sym_request_key(&s->base, c.need, &k);
-        sym_resolver_records(s->answer->resolver, &k.key, c.need->kind,
-                             k.asked.object, choose, &c);
-        sym_resolver_records(s->answer->resolver, &k.key, c.need->kind,
-                             k.asked.object, add_record, &c);
+        c.chosen = (sym_object_record_t){ 0 };
+        sym_resolver_records(s->answer->resolver, c.need->ref, c.need->kind,
+                             choose, &c);
+        sym_resolver_records(s->answer->resolver, c.need->ref, c.need->kind,
+                             add_record, &c);
         cost += 2 * sym_request_n_scopes(&s->base);
         need = c.need->next != 0 ? c.need->next + 1 : 0;
     }
@@ -479,7 +478,7 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 /* --- the status of a module that was not found --- */
 
 static void
-take_first_error(void *ctx, sym_str_t scope, const sym_module_record_t *record)
+take_first_error(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     sym_module_state_t *state = ctx;
     sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
@@ -507,12 +506,8 @@ sym_module_state_t
 sentry_first_error(sentry_t *s, const sym_need_t *need)
 {
     sym_module_state_t state = (sym_module_state_t) 0;
-    sym_ref_key_t k;
 
-    if (sym_request_key(&s->base, need, &k)) {
-        sym_resolver_records(s->answer->resolver, &k.key, need->kind,
-                             k.asked.object, take_first_error, &state);
-    }
-
+    sym_resolver_records(s->answer->resolver, need->ref, need->kind,
+                         take_first_error, &state);
     return state != 0 ? state : need->missing.state;
 }

@@ -75,12 +75,10 @@ has_stored_sources(sentry_t *s, const sym_need_t *need)
 {
     sym_artifact_found_t artifact;
     sym_missing_t missing;
-    sym_ref_key_t k;
 
-    return sym_request_key(&s->base, need, &k)
-           && sym_artifact_find(s->answer->resolver, &k.key, SYM_KIND_SOURCES,
-                                NULL, &artifact, &missing)
-                  == SYM_OK;
+    return sym_artifact_find(s->answer->resolver, SYM_STR(""), need->ref,
+                             SYM_KIND_SOURCES, &artifact, &missing)
+           == SYM_OK;
 }
 
 

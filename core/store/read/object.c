@@ -13,6 +13,9 @@ typedef struct {
     sym_kind_t kind; /* SYM_KIND_ALL: all */
     sym_object_each_pt fn;
     void *ctx;
+    const sym_object_record_t
+        *best; /* NULL, or an id that finds a good one ends
+                                        the search */
     MDB_cursor *cursor;
     char *prefix; /* of keys with the id */
     size_t prefix_len;
@@ -20,15 +23,6 @@ typedef struct {
     bool is_by_name; /* a name in a key must be equal to it */
     sym_status_t status;
 } search_t;
-
-
-static sym_str_t
-ref_name(const sym_object_ref_t *ref)
-{
-    sym_str_t name = sym_object_file_name(ref->debug_file);
-
-    return name.len != 0 ? name : sym_object_file_name(ref->code_file);
-}
 
 
 /* The record of an entry; MDB_NOTFOUND: no readable one. */
@@ -184,11 +178,26 @@ search_debug_id(search_t *q, const sym_debug_id_t *debug_id, bool is_by_name)
 static int
 search_derived(search_t *q)
 {
-    sym_store_id_t code = sym_store_id_code(&q->ref->code_id);
-    sym_debug_id_t id;
+    const sym_object_ref_t *ref = q->ref;
+    sym_store_id_t code = sym_store_id_code(&ref->code_id);
+    sym_object_ref_t own = { .code_id = ref->code_id };
+    int rc;
 
-    sym_debug_id_of_build_id(code.bytes, SYM_UUID_BYTES, false, &id);
-    return search_debug_id(q, &id, false);
+    sym_debug_id_of_build_id(code.bytes, SYM_UUID_BYTES, false, &own.debug_id);
+    q->ref = &own;
+    rc = search_debug_id(q, &own.debug_id, false);
+    q->ref = ref;
+    return rc;
+}
+
+
+/* Whether the next id is searched for. */
+static bool
+goes_on(const search_t *q, int rc)
+{
+    return rc == 0 && q->status == SYM_OK
+           && (q->best == NULL || q->best->state != SYM_MODULE_READY
+               || sym_object_is_poor(q->best));
 }
 
 
@@ -200,8 +209,9 @@ search_code_id(search_t *q)
     int rc = search_id(q, &id, id.len, false);
 
     /* if the reference has a debug id, it must match */
-    return rc == 0 && q->status == SYM_OK
-                   && ref->debug_id.form == SYM_DEBUG_ID_NONE
+    return goes_on(q, rc)
+                   && (ref->is_either
+                       || ref->debug_id.form == SYM_DEBUG_ID_NONE)
                    && ref->code_id.len >= 2 * SYM_UUID_BYTES
                    && ref->code_id.len % 2 == 0
                ? search_derived(q)
@@ -225,6 +235,10 @@ search_ids(search_t *q)
     uint8_t digest[SYM_REF_DIGEST_BYTES];
     int rc = 0;
 
+    if (ref->has_digest) {
+        return search_bytes(q, SYM_STORE_ID_DIGEST, ref->digest);
+    }
+
     if (ref->url.len != 0) {
         return sym_object_ref_digest(ref, digest)
                    ? search_bytes(q, SYM_STORE_ID_DIGEST, digest)
@@ -235,11 +249,11 @@ search_ids(search_t *q)
         rc = search_debug_id(q, &ref->debug_id, q->name.len != 0);
     }
 
-    if (rc == 0 && q->status == SYM_OK && ref->code_id.len != 0) {
+    if (goes_on(q, rc) && ref->code_id.len != 0) {
         rc = search_code_id(q);
     }
 
-    if (rc == 0 && q->status == SYM_OK && ref->has_file_id) {
+    if (goes_on(q, rc) && ref->has_file_id) {
         rc = search_bytes(q, SYM_STORE_ID_FILE, ref->file_id);
     }
 
@@ -255,7 +269,7 @@ search(search_t *q, sym_error_t *err)
 
     if (q->scope.len <= SYM_SCOPE_MAX) {
         q->prefix = prefix;
-        q->name = ref_name(q->ref);
+        q->name = sym_object_ref_name(q->ref);
         rc = search_ids(q);
     }
 
@@ -304,19 +318,6 @@ keep_best(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
-/* An id that has an artifact ends the search. */
-static sym_status_t
-keep_first(void *ctx, sym_str_t scope, const sym_object_record_t *record)
-{
-    const sym_object_record_t *best = ctx;
-
-    (void) keep_best(ctx, scope, record);
-    return best->state == SYM_MODULE_READY && !sym_object_is_poor(best)
-               ? SYM_NOT_FOUND
-               : SYM_OK;
-}
-
-
 sym_status_t
 sym_snapshot_object(sym_snapshot_t *s, sym_str_t scope,
                     const sym_object_ref_t *ref, sym_kind_t kind,
@@ -326,8 +327,9 @@ sym_snapshot_object(sym_snapshot_t *s, sym_str_t scope,
                    .scope = scope,
                    .ref = ref,
                    .kind = kind,
-                   .fn = keep_first,
-                   .ctx = record };
+                   .fn = keep_best,
+                   .ctx = record,
+                   .best = record };
 
     int rc = sym_snapshot_objects_cursor(s, &q.cursor);
 
@@ -340,47 +342,6 @@ sym_snapshot_object(sym_snapshot_t *s, sym_str_t scope,
     return err->status != SYM_OK ? err->status
            : record->state != 0  ? SYM_OK
                                  : SYM_NOT_FOUND;
-}
-
-
-typedef struct {
-    sym_snapshot_t *s;
-    sym_object_each_pt fn;
-    void *ctx;
-} each_t;
-
-static sym_status_t
-show(void *ctx, const MDB_val *k, const MDB_val *v)
-{
-    const each_t *e = ctx;
-    char buf[OBJECT_KEY_MAX];
-    MDB_val key = { sym_object_key_of_name(k, buf), buf }, val;
-    sym_object_record_t record;
-    sym_str_t scope;
-
-    (void) v;
-    if (key.mv_size == 0
-        || mdb_get(e->s->txn, e->s->store->objects, &key, &val) != 0
-        || sym_object_check(&key, &val, &record) != SYM_OK)
-    {
-        return SYM_OK;
-    }
-
-    record.used_at = sym_clock_read(&e->s->store->clock, record.slot);
-    scope = sym_str(k->mv_data, strnlen(k->mv_data, k->mv_size));
-    return e->fn(e->ctx, scope, &record);
-}
-
-
-sym_status_t
-sym_snapshot_objects(sym_snapshot_t *s, const sym_str_t *scope,
-                     sym_store_mark_t *mark, uint64_t *records,
-                     sym_object_each_pt fn, void *ctx, sym_error_t *err)
-{
-    each_t e = { s, fn, ctx };
-
-    return sym_table_part(s->txn, s->store->names, scope, mark, records, show,
-                          &e, err);
 }
 
 

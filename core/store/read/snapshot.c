@@ -161,47 +161,6 @@ sym_snapshot_paths_cursor(sym_snapshot_t *s, MDB_cursor **cursor)
 
 
 sym_status_t
-sym_snapshot_find(sym_snapshot_t *s, const sym_module_key_t *key,
-                  sym_kind_t kind, sym_module_record_t *record,
-                  sym_error_t *err)
-{
-    char buf[RECORD_KEY_MAX];
-    MDB_val k = { sym_record_key(key, kind, buf), buf }, v;
-    sym_status_t status;
-    int rc;
-
-    if (k.mv_size == 0) {
-        return SYM_NOT_FOUND; /* such a key cannot have been stored */
-    }
-
-    rc = mdb_get(s->txn, s->store->directory, &k, &v);
-    if (rc == MDB_NOTFOUND) {
-        return SYM_NOT_FOUND;
-    }
-
-    if (rc != 0) {
-        return sym_lmdb_fail(err, "cannot read the directory", rc);
-    }
-
-    status = sym_record_read(&v, record);
-    if (status == SYM_DAMAGED) {
-        return sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
-    }
-
-    if (status != SYM_OK
-        || (record->state == SYM_MODULE_READY
-            && !sym_kind_reads(kind, record->kind_version)))
-    {
-        return SYM_NOT_FOUND;
-    }
-
-    record->kind = kind;
-    record->used_at = sym_clock_read(&s->store->clock, record->slot);
-    return SYM_OK;
-}
-
-
-sym_status_t
 sym_snapshot_extent(sym_snapshot_t *s, uint64_t module_id, uint32_t number,
                     const uint8_t **data, size_t *len)
 {
@@ -310,7 +269,7 @@ sym_snapshot_extent_sound(sym_snapshot_t *s, uint64_t module_id,
 
 
 bool
-sym_snapshot_is_sound(sym_snapshot_t *s, const sym_module_record_t *record)
+sym_snapshot_is_sound(sym_snapshot_t *s, const sym_object_record_t *record)
 {
     for (uint32_t i = 0; i < record->extents; i++) {
         const uint8_t *data;
@@ -360,136 +319,4 @@ sym_snapshot_has_unsound(sym_snapshot_t *s)
     }
 
     return has;
-}
-
-
-typedef struct {
-    sym_store_t *store;
-    sym_record_pt fn;
-    void *ctx;
-} walk_t;
-
-static sym_status_t
-show_record(void *ctx, const MDB_val *k, const MDB_val *v)
-{
-    const walk_t *w = ctx;
-    sym_module_record_t record;
-    sym_status_t status = sym_record_check(k, v, &record);
-
-    record.used_at = status == SYM_DAMAGED
-                         ? 0
-                         : sym_clock_read(&w->store->clock, record.slot);
-    return w->fn(w->ctx, k, status, &record);
-}
-
-
-sym_status_t
-sym_directory_part(sym_store_t *store, MDB_txn *txn, sym_store_mark_t *mark,
-                   uint64_t records, sym_record_pt fn, void *ctx,
-                   sym_error_t *err)
-{
-    walk_t w = { store, fn, ctx };
-
-    return sym_table_part(txn, store->directory, NULL, mark, &records,
-                          show_record, &w, err);
-}
-
-
-sym_status_t
-sym_directory_walk(sym_store_t *store, MDB_txn *txn, sym_record_pt fn,
-                   void *ctx, sym_error_t *err)
-{
-    sym_store_mark_t mark = { .len = 0 };
-
-    return sym_directory_part(store, txn, &mark, UINT64_MAX, fn, ctx, err);
-}
-
-
-typedef struct {
-    sym_module_each_pt fn;
-    void *ctx;
-    bool is_damaged;
-} each_t;
-
-static sym_status_t
-show_module(void *ctx, const MDB_val *k, sym_status_t status,
-            sym_module_record_t *record)
-{
-    each_t *e = ctx;
-    sym_module_key_t key;
-    sym_kind_t kind;
-
-    /* SYM_NOT_FOUND: written by a newer program */
-    e->is_damaged = e->is_damaged || status == SYM_DAMAGED;
-    if (status != SYM_OK || !sym_record_key_read(k, &key, &kind)) {
-        return SYM_OK;
-    }
-
-    return e->fn(e->ctx, &key, record);
-}
-
-
-sym_status_t
-sym_snapshot_each(sym_snapshot_t *s, sym_module_each_pt fn, void *ctx,
-                  sym_error_t *err)
-{
-    each_t e = { fn, ctx, false };
-    sym_status_t status =
-        sym_directory_walk(s->store, s->txn, show_module, &e, err);
-
-    if (status == SYM_OK && e.is_damaged) {
-        return sym_fail(err, SYM_DAMAGED, "a directory record is damaged");
-    }
-
-    return status;
-}
-
-
-typedef struct {
-    each_t each;
-    sym_str_t scope;
-    uint64_t *records;
-    bool is_behind; /* the records are those of other sources */
-} part_t;
-
-static sym_status_t
-show_part(void *ctx, const MDB_val *k, sym_status_t status,
-          sym_module_record_t *record)
-{
-    part_t *part = ctx;
-    size_t len = part->scope.len;
-
-    --*part->records;
-
-    if (k->mv_size <= len || ((const char *) k->mv_data)[len] != '\0'
-        || !sym_str_eq(sym_str(k->mv_data, len), part->scope))
-    {
-        part->is_behind = true;
-        return SYM_NOT_FOUND;
-    }
-
-    return show_module(&part->each, k, status, record);
-}
-
-
-sym_status_t
-sym_snapshot_part(sym_snapshot_t *s, sym_str_t scope, sym_store_mark_t *mark,
-                  uint64_t *records, sym_module_each_pt fn, void *ctx,
-                  sym_error_t *err)
-{
-    part_t part = { { fn, ctx, false }, scope, records, false };
-    sym_status_t status;
-
-    if (mark->len == 0) {
-        /* no record has this key; all records of the source follow it */
-        if (scope.len != 0) {
-            memcpy(mark->key, scope.data, scope.len);
-        }
-        mark->key[scope.len] = '\0';
-        mark->len = scope.len + 1;
-    }
-
-    status = sym_directory_part(s->store, s->txn, mark, *records, show_part,
-                                &part, err);
-    return part.is_behind ? SYM_OK : status;
 }

@@ -14,13 +14,12 @@ typedef struct {
 } first_t;
 
 static sym_status_t
-compare_first(void *ctx, const sym_module_key_t *key,
-              const sym_module_record_t *record)
+compare_first(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     first_t *first = ctx;
 
-    (void) record;
-    first->is_first = sym_str_eq(key->id, first->id);
+    (void) scope;
+    first->is_first = sym_str_eq(record->asked, first->id);
     return SYM_AGAIN;
 }
 
@@ -28,20 +27,21 @@ compare_first(void *ctx, const sym_module_key_t *key,
 /* A module that was requested in several ways counts once. */
 static bool
 is_counted(const count_t *c, const MDB_val *k,
-           const sym_module_record_t *record)
+           const sym_object_record_t *record)
 {
-    sym_module_record_t other;
+    sym_object_record_t other;
     sym_error_t err = { 0 };
     sym_module_key_t key;
     sym_kind_t kind;
     first_t first;
+    char id[SYM_CODE_ID_MAX];
 
     if (!sym_record_key_read(k, &key, &kind) || !sym_variant_is_in(key.id)) {
         return true;
     }
 
     first = (first_t){ key.id, true };
-    key.id = record->source;
+    key.id = sym_object_shown_id(&record->object, id);
     if (sym_snapshot_find(c->snapshot, &key, kind, &other, &err) == SYM_OK) {
         return false;
     }
@@ -54,7 +54,7 @@ is_counted(const count_t *c, const MDB_val *k,
 
 static sym_status_t
 count_state(void *ctx, const MDB_val *key, sym_status_t status,
-            sym_module_record_t *record)
+            sym_object_record_t *record)
 {
     const count_t *c = ctx;
     sym_store_stat_t *stat = c->stat;

@@ -250,19 +250,38 @@ sym_store_clear_path(sym_store_t *store, sym_str_t scope, sym_str_t path,
 
 /* --- a reference --- */
 
+typedef struct {
+    collect_t *collect;
+    const sym_object_ref_t *ref;
+    sym_error_t *err;
+} match_t;
+
+static sym_status_t
+match_scope(void *ctx, sym_str_t scope)
+{
+    const match_t *m = ctx;
+
+    return sym_snapshot_matches(m->collect->snapshot, scope, m->ref, add_object,
+                                m->collect, m->err);
+}
+
+
 sym_status_t
-sym_store_remove_objects(sym_store_t *store, sym_str_t scope,
+sym_store_remove_objects(sym_store_t *store, const sym_str_t *scope,
                          const sym_object_ref_t *ref, sym_kind_t kind,
                          sym_error_t *err)
 {
     collect_t c = { .store = store, .kind = kind };
+    match_t m = { &c, ref, err };
     uint64_t removed = 0;
 
     if (begin(&c, err) != SYM_OK) {
         return err->status;
     }
 
-    (void) sym_snapshot_matches(c.snapshot, scope, ref, add_object, &c, err);
+    (void) (scope != NULL
+                ? match_scope(&m, *scope)
+                : sym_snapshot_scopes(c.snapshot, match_scope, &m, err));
     sym_snapshot_end(c.snapshot);
     (void) remove_all(&c, &removed, err);
     return err->status == SYM_OK && removed == 0 ? SYM_NOT_FOUND : err->status;

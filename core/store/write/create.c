@@ -225,26 +225,19 @@ drop_pending(sym_store_t *store, sym_error_t *err)
 
 typedef struct {
     sym_store_t *store;
-    MDB_txn *txn;
-    uint64_t extents, entries; /* in the index of ids */
+    uint64_t extents;
     bool is_damaged;
 } count_t;
 
 static sym_status_t
 count_module(void *ctx, const MDB_val *key, sym_status_t status,
-             sym_module_record_t *record)
+             sym_object_record_t *record)
 {
     count_t *c = ctx;
 
     if (status == SYM_DAMAGED) {
         c->is_damaged = true;
         return SYM_OK;
-    }
-
-    if (status == SYM_OK) { /* and not written by a newer program */
-        c->entries += sym_index_entries(key, record);
-        c->is_damaged =
-            c->is_damaged || !sym_index_has(c->store, c->txn, key, record);
     }
 
     c->extents += record->extents;
@@ -262,14 +255,13 @@ count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
 {
     count_t c = { .store = store };
     sym_snapshot_t *snapshot;
-    MDB_stat stat = { 0 }, ids = { 0 };
+    MDB_stat stat = { 0 };
     uint64_t extents = 0;
 
     if (sym_snapshot_begin(store, &snapshot, err) != SYM_OK) {
         return err->status;
     }
 
-    c.txn = snapshot->txn;
     store->live_pages = 0;
     store->negatives = 0;
     if (sym_directory_walk(store, snapshot->txn, count_module, &c, err)
@@ -277,12 +269,10 @@ count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
         (void) sym_tables_count(store, snapshot->txn, &extents, is_whole, err);
     }
     (void) mdb_stat(snapshot->txn, store->extents, &stat);
-    (void) mdb_stat(snapshot->txn, store->ids, &ids);
     sym_snapshot_end(snapshot);
 
     *is_whole = *is_whole && !c.is_damaged
-                && (uint64_t) stat.ms_entries == c.extents + extents
-                && (uint64_t) ids.ms_entries == c.entries;
+                && (uint64_t) stat.ms_entries == c.extents + extents;
     return err->status;
 }
 

@@ -131,7 +131,7 @@ choose(choice_t *c, const sym_victim_t *victim, const MDB_val *key)
 
 static sym_status_t
 consider(void *ctx, const MDB_val *key, sym_status_t status,
-         sym_module_record_t *record)
+         sym_object_record_t *record)
 {
     choice_t *c = ctx;
     sym_victim_t victim = sym_victim_of(key, record, status == SYM_OK);

@@ -200,14 +200,14 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 }
 
 
-/* Deletes the extents and ids of the record that the new one replaces, if
+/* Deletes the extents of the record that the new one replaces, if
  * any. */
 static int
 replace_old(sym_ingest_t *ingest, MDB_txn *txn)
 {
     sym_store_t *store = ingest->store;
     MDB_val key = { ingest->key_len, ingest->key }, val;
-    sym_module_record_t old;
+    sym_object_record_t old;
     sym_status_t status;
     int rc = mdb_get(txn, store->directory, &key, &val);
 
@@ -229,16 +229,13 @@ replace_old(sym_ingest_t *ingest, MDB_txn *txn)
         (sym_place_t){ old.pages,
                        status == SYM_OK ? sym_negative_bytes(&key, &old) : 0,
                        old.slot };
-    if (status == SYM_OK) {
-        rc = sym_index_del(store, txn, &key, &old);
-    }
-    return rc != 0 ? rc : sym_extents_delete(store, txn, old.module_id);
+    return sym_extents_delete(store, txn, old.module_id);
 }
 
 
 static int
 put_record(sym_ingest_t *ingest, MDB_txn *txn,
-           const sym_module_record_t *record)
+           const sym_object_record_t *record)
 {
     uint8_t buf[RECORD_BYTES_MAX];
     sym_store_t *store = ingest->store;
@@ -246,7 +243,6 @@ put_record(sym_ingest_t *ingest, MDB_txn *txn,
     MDB_val val = { sym_record_write(&key, record, buf), buf };
     int rc = mdb_put(txn, store->directory, &key, &val, 0);
 
-    rc = rc != 0 ? rc : sym_index_put(store, txn, &key, record);
     return rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
 }
 
@@ -292,11 +288,11 @@ sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why)
 
 
 static sym_status_t
-put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
+put_in_batch(sym_ingest_t *ingest, const sym_object_record_t *given,
              sym_error_t *err)
 {
     sym_store_t *store = ingest->store;
-    sym_module_record_t record = *given;
+    sym_object_record_t record = *given;
     MDB_val key = { ingest->key_len, ingest->key };
     MDB_txn *txn;
     int rc;
@@ -344,7 +340,7 @@ put_in_batch(sym_ingest_t *ingest, const sym_module_record_t *given,
 
 
 sym_status_t
-sym_ingest_put(sym_ingest_t *ingest, const sym_module_record_t *record,
+sym_ingest_put(sym_ingest_t *ingest, const sym_object_record_t *record,
                sym_error_t *err)
 {
     if (put_in_batch(ingest, record, err) != SYM_OK) {
@@ -374,16 +370,6 @@ sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err)
     sym_clock_give(&store->clock, ingest->old.slot);
     unlink_ingest(ingest);
     return SYM_OK;
-}
-
-
-sym_status_t
-sym_ingest_commit(sym_ingest_t *ingest, const sym_module_record_t *record,
-                  sym_error_t *err)
-{
-    return sym_ingest_put(ingest, record, err) == SYM_OK
-               ? sym_ingest_finish(ingest, err)
-               : err->status;
 }
 
 

@@ -116,7 +116,7 @@ sym_victim_of_object(const sym_object_record_t *r)
         .table = SYM_VICTIM_OBJECT,
         .kind = r->kind,
         .slot = r->slot,
-        .last_s = r->used_at != 0 ? (int64_t) r->used_at : r->stored_at,
+        .last_s = sym_module_last_s(r),
         .stored_at = (uint64_t) r->stored_at,
         .module_id = r->module_id,
         .pages = r->pages,
@@ -211,7 +211,7 @@ replace_old(new_t *n, MDB_txn *txn, bool *is_kept)
         return 0;
     }
 
-    if (!loses_to(&old, &n->record)) {
+    if (!n->put->is_forced && !loses_to(&old, &n->record)) {
         *is_kept = false;
         return 0;
     }
@@ -233,6 +233,33 @@ put_record(new_t *n, MDB_txn *txn)
     return rc != 0
                ? rc
                : sym_object_put_entries(store, txn, n->put->scope, &n->record);
+}
+
+
+/* The object was absent under its name before. */
+static int
+drop_absence(new_t *n, MDB_txn *txn)
+{
+    const sym_object_key_t *object = &n->record.object;
+    char id[SYM_CODE_ID_MAX], buf[RECORD_KEY_MAX];
+    const sym_module_key_t key = { .scope = n->put->scope,
+                                   .name = object->name,
+                                   .id = sym_object_shown_id(object, id) };
+    MDB_val k = { sym_record_key(&key, n->record.kind, buf), buf };
+    MDB_val found = k, v;
+    sym_place_t *was = &n->ingest->old;
+    sym_object_record_t old;
+    int rc = k.mv_size != 0
+                 ? mdb_get(txn, n->ingest->store->directory, &found, &v)
+                 : MDB_NOTFOUND;
+
+    if (rc != 0 || sym_record_check(&k, &v, &old) != SYM_OK) {
+        return rc == MDB_NOTFOUND ? 0 : rc;
+    }
+
+    was->negative += sym_negative_bytes(&k, &old);
+    was->slot = was->slot == SYM_NO_SLOT ? old.slot : was->slot;
+    return mdb_del(txn, n->ingest->store->directory, &k, NULL);
 }
 
 
@@ -264,6 +291,7 @@ put_all(new_t *n, MDB_txn *txn, bool *is_kept)
         n->record.slot = sym_clock_take(&store->clock);
         ingest->place = (sym_place_t){ n->record.pages, 0, n->record.slot };
         rc = put_record(n, txn);
+        rc = rc != 0 ? rc : drop_absence(n, txn);
     }
 
     return rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);

@@ -11,7 +11,7 @@
 #define STEP_PAGES ((uint64_t) 1 << 16)
 
 sym_victim_t
-sym_victim_of(const MDB_val *key, const sym_module_record_t *record,
+sym_victim_of(const MDB_val *key, const sym_object_record_t *record,
               bool is_known)
 {
     bool is_negative = is_known && record->state != SYM_MODULE_READY;
@@ -98,17 +98,9 @@ remove_object(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 static int
 remove_module(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 {
-    MDB_val key = { victim->key_len, victim->key }, val;
-    sym_module_record_t record;
-    int rc = mdb_get(txn, store->directory, &key, &val);
+    MDB_val key = { victim->key_len, victim->key };
+    int rc = mdb_del(txn, store->directory, &key, NULL);
 
-    /* the ids in a record of a later version are unknown: stale entries are
-     * skipped, and removed at the next open */
-    if (rc == 0 && sym_record_check(&key, &val, &record) == SYM_OK) {
-        rc = sym_index_del(store, txn, &key, &record);
-    }
-
-    rc = rc != 0 ? rc : mdb_del(txn, store->directory, &key, NULL);
     return rc != 0 ? rc : sym_extents_delete(store, txn, victim->module_id);
 }
 
@@ -217,88 +209,8 @@ sym_victims_remove(sym_store_t *store, const sym_victims_t *v, bool are_evicted,
 }
 
 
-/* The key is the object's own, or a NUL and a kind follow. */
-static bool
-is_of_object(const MDB_val *key, const MDB_val *object)
-{
-    const char *p = key->mv_data;
-
-    return key->mv_size >= object->mv_size
-           && memcmp(p, object->mv_data, object->mv_size) == 0
-           && (key->mv_size == object->mv_size || p[object->mv_size] == '\0');
-}
-
-
-/* Adds an object's records, of one kind or of all. */
-static int
-list_kinds(sym_store_t *store, MDB_txn *txn, const MDB_val *object,
-           sym_kind_t kind, sym_victims_t *v)
-{
-    sym_module_record_t record;
-    MDB_val k = *object, val;
-    MDB_cursor *cursor;
-    int rc = mdb_cursor_open(txn, store->directory, &cursor);
-
-    if (rc != 0) {
-        return rc;
-    }
-
-    rc = mdb_cursor_get(cursor, &k, &val, MDB_SET_RANGE);
-    while (rc == 0 && is_of_object(&k, object)) {
-        sym_status_t status = sym_record_check(&k, &val, &record);
-        sym_victim_t victim = sym_victim_of(&k, &record, status == SYM_OK);
-
-        if (status != SYM_DAMAGED
-            && (kind == SYM_KIND_ALL || kind == record.kind)
-            && !sym_victims_add(v, &victim, &k))
-        {
-            rc = ENOMEM;
-            break;
-        }
-
-        rc = mdb_cursor_get(cursor, &k, &val, MDB_NEXT);
-    }
-
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-
-sym_status_t
-sym_store_remove(sym_store_t *store, const sym_module_key_t *key,
-                 sym_kind_t kind, sym_error_t *err)
-{
-    char buf[RECORD_KEY_MAX];
-    MDB_val object = { sym_record_key(key, SYM_KIND_ALL, buf), buf };
-    sym_victims_t v = { 0 };
-    MDB_txn *txn;
-    int rc;
-
-    if (object.mv_size == 0) {
-        return SYM_NOT_FOUND;
-    }
-
-    if (sym_batch(store, &txn, err) != SYM_OK) {
-        return err->status;
-    }
-
-    rc = list_kinds(store, txn, &object, kind, &v);
-    for (size_t i = 0; rc == 0 && i < v.n; i++) {
-        rc = remove_victim(store, txn, &v.list[i]);
-    }
-
-    if (rc != 0) {
-        (void) sym_batch_failed(store, "cannot remove a module", rc, err);
-    } else if (v.n != 0 && sym_batch_commit(store, err) == SYM_OK) {
-        forget(store, v.list, v.n);
-    }
-
-    sym_victims_free(&v);
-    return err->status == SYM_OK && v.n == 0 ? SYM_NOT_FOUND : err->status;
-}
-
-
 typedef struct {
+    sym_store_t *store;
     sym_drop_pt wants;
     void *ctx;
     sym_victims_t victims;
@@ -306,30 +218,49 @@ typedef struct {
 } drop_t;
 
 static sym_status_t
-ask(void *ctx, const MDB_val *k, sym_status_t status,
-    sym_module_record_t *record)
+add_victim(drop_t *d, const MDB_val *k, const sym_object_record_t *record,
+           const sym_victim_t *victim)
 {
-    drop_t *d = ctx;
-    sym_victim_t victim = sym_victim_of(k, record, status == SYM_OK);
-    sym_module_key_t key;
-    sym_kind_t kind;
-
-    if (status != SYM_OK || !sym_record_key_read(k, &key, &kind)
-        || !d->wants(d->ctx, &key, record))
-    {
+    if (!d->wants(d->ctx, sym_scope_in(k), record)) {
         return SYM_OK;
     }
 
-    d->failed = !sym_victims_add(&d->victims, &victim, k);
+    d->failed = !sym_victims_add(&d->victims, victim, k);
     return d->failed ? SYM_NOMEM : SYM_OK;
 }
 
 
-sym_status_t
-sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
-               uint64_t *dropped, sym_error_t *err)
+static sym_status_t
+ask_negative(void *ctx, const MDB_val *k, sym_status_t status,
+             sym_object_record_t *record)
 {
-    drop_t d = { .wants = wants, .ctx = ctx };
+    const sym_victim_t victim = sym_victim_of(k, record, status == SYM_OK);
+
+    return status == SYM_OK ? add_victim(ctx, k, record, &victim) : SYM_OK;
+}
+
+
+static sym_status_t
+ask_object(void *ctx, const MDB_val *k, const MDB_val *val)
+{
+    drop_t *d = ctx;
+    sym_object_record_t record;
+    sym_victim_t victim;
+
+    if (val->mv_size == 0 || sym_object_check(k, val, &record) != SYM_OK) {
+        return SYM_OK;
+    }
+
+    record.used_at = sym_clock_read(&d->store->clock, record.slot);
+    victim = sym_victim_of_object(&record);
+    return add_victim(d, k, &record, &victim);
+}
+
+
+static sym_status_t
+drop(drop_t *d, bool has_objects, uint64_t *dropped, sym_error_t *err)
+{
+    sym_store_t *store = d->store;
     sym_snapshot_t *snapshot;
     uint64_t n = 0;
 
@@ -338,21 +269,69 @@ sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
     if (sym_batch_commit(store, err) == SYM_OK
         && sym_snapshot_begin(store, &snapshot, err) == SYM_OK)
     {
-        (void) sym_directory_walk(store, snapshot->txn, ask, &d, err);
+        MDB_txn *txn = snapshot->txn;
+
+        if (sym_directory_walk(store, txn, ask_negative, d, err) == SYM_OK
+            && has_objects)
+        {
+            (void) sym_table_walk(txn, store->objects, ask_object, d, err);
+        }
         sym_snapshot_end(snapshot);
-        if (d.failed) {
+        if (d->failed) {
             (void) sym_fail(err, SYM_NOMEM, "no memory to choose what to drop");
         }
     }
 
     if (err->status == SYM_OK) {
-        (void) sym_victims_remove(store, &d.victims, false, &n, err);
+        (void) sym_victims_remove(store, &d->victims, false, &n, err);
     }
 
-    sym_victims_free(&d.victims);
+    sym_victims_free(&d->victims);
     if (dropped != NULL) {
         *dropped = n;
     }
 
     return err->status;
+}
+
+
+sym_status_t
+sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
+               uint64_t *dropped, sym_error_t *err)
+{
+    drop_t d = { .store = store, .wants = wants, .ctx = ctx };
+
+    return drop(&d, true, dropped, err);
+}
+
+
+typedef struct {
+    const sym_str_t *scope;
+    const sym_object_ref_t *ref;
+} forget_t;
+
+/* In any spelling, and of any variant. */
+static bool
+is_of_ref(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+{
+    const forget_t *f = ctx;
+    sym_str_t name = sym_object_ref_name(f->ref);
+    sym_store_id_t ids[OBJECT_IDS_MAX];
+
+    return (f->scope == NULL || sym_str_eq(scope, *f->scope))
+           && (name.len == 0 || sym_str_eq(name, record->object.name))
+           && sym_store_ids_share(f->ref, ids,
+                                  sym_object_file_ids(&record->object, ids));
+}
+
+
+sym_status_t
+sym_store_forget(sym_store_t *store, const sym_str_t *scope,
+                 const sym_object_ref_t *ref, uint64_t *removed,
+                 sym_error_t *err)
+{
+    forget_t f = { scope, ref };
+    drop_t d = { .store = store, .wants = is_of_ref, .ctx = &f };
+
+    return drop(&d, false, removed, err);
 }

@@ -71,7 +71,7 @@ sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
 static int
 drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
 {
-    sym_module_record_t record;
+    sym_object_record_t record;
     MDB_cursor *cursor;
     MDB_val k, v;
     int rc = mdb_cursor_open(txn, store->directory, &cursor);
@@ -159,7 +159,6 @@ sym_store_repair(sym_store_t *store, sym_error_t *err)
         rc = drop_orphans(store, txn, &kept);
     }
     free(kept.ids);
-    rc = rc != 0 ? rc : sym_index_rebuild(store, txn);
 
     return rc == 0
                ? sym_batch_commit(store, err)

@@ -10,7 +10,6 @@ typedef struct {
     uint64_t next; /* the next module id */
     uint64_t faults;
     sym_ids_t ids;           /* of modules in the directory */
-    uint64_t entries;        /* their entries in the index of ids */
     uint64_t objects, names; /* entries of objects in these tables */
     uint64_t of_objects;     /* objects whose file has a record, */
     uint64_t of_paths;       /* the same, as counted in these records */
@@ -85,21 +84,9 @@ verify_number(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-static void
-verify_ids(verify_t *v, const MDB_val *k, const sym_module_key_t *key,
-           const sym_module_record_t *record)
-{
-    v->entries += sym_index_entries(k, record);
-
-    if (!sym_index_has(v->snapshot->store, v->snapshot->txn, k, record)) {
-        fault(v, key, record->kind, 0, "module is not found by its ids");
-    }
-}
-
-
 static sym_status_t
 verify_module(void *ctx, const MDB_val *k, sym_status_t status,
-              sym_module_record_t *record)
+              sym_object_record_t *record)
 {
     verify_t *v = ctx;
     sym_module_key_t key = { 0 };
@@ -117,7 +104,6 @@ verify_module(void *ctx, const MDB_val *k, sym_status_t status,
                                          record->state == SYM_MODULE_READY,
                                          record->module_id, record->bytes,
                                          record->pages, record->extents });
-        verify_ids(v, k, &key, record);
     }
 
     return verify_number(v, &key, kind, record->module_id);
@@ -285,23 +271,6 @@ verify_orphans(verify_t *v)
 }
 
 
-/* Each module has all of its entries, so surplus ones are stale. */
-static int
-verify_index(verify_t *v)
-{
-    static const sym_module_key_t none;
-    sym_store_t *store = v->snapshot->store;
-    MDB_stat stat;
-    int rc = mdb_stat(v->snapshot->txn, store->ids, &stat);
-
-    if (rc == 0 && (uint64_t) stat.ms_entries > v->entries) {
-        fault(v, &none, SYM_KIND_ALL, 0, "ids belong to no module");
-    }
-
-    return rc;
-}
-
-
 static void
 verify_all(verify_t *v)
 {
@@ -319,7 +288,6 @@ verify_all(verify_t *v)
         verify_tables(v);
         sym_ids_sort(&v->ids);
         rc = v->err->status == SYM_OK ? verify_orphans(v) : 0;
-        rc = rc != 0 ? rc : verify_index(v);
     }
 
     if (rc != 0) {

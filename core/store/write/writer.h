@@ -4,7 +4,7 @@
 #ifndef SYM_STORE_WRITE_WRITER_H
 #define SYM_STORE_WRITE_WRITER_H
 
-#include "store/index.h"
+#include "store/env.h"
 #include "store/write.h"
 
 /* The resources of a module besides its bytes. */
@@ -73,8 +73,7 @@ bool sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
 
 /*
  * Drops records whose checksum is wrong or that lack an extent, and extents that
- * belong to no module, and rebuilds the index of ids.  A store is a cache: a lost module is fetched
- * again.
+ * belong to no module.  A store is a cache: a lost module is fetched again.
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 
@@ -118,7 +117,7 @@ typedef struct {
 
 /* A victim without its key.  is_known: the record's version is known. */
 sym_victim_t sym_victim_of(const MDB_val *key,
-                           const sym_module_record_t *record, bool is_known);
+                           const sym_object_record_t *record, bool is_known);
 uint64_t sym_victim_bytes(const sym_victim_t *victim);
 
 /* Adds a victim with a copy of the key; false: out of memory. */
@@ -142,15 +141,5 @@ sym_status_t sym_make_negative_room(sym_store_t *store, uint64_t bytes,
 
 /* Evicts all that exceeds the quota. */
 sym_status_t sym_keep_quota(sym_store_t *store, sym_error_t *err);
-
-/* --- the index of ids (index.c) --- */
-
-int sym_index_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                  const sym_module_record_t *record);
-int sym_index_del(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
-                  const sym_module_record_t *record);
-
-/* Rebuilds it from the directory. */
-int sym_index_rebuild(sym_store_t *store, MDB_txn *txn);
 
 #endif
