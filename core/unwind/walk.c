@@ -309,8 +309,7 @@ sym_walk_end_text(sym_walk_end_t end)
         [SYM_WALK_NO_CONTEXT] = "the dump does not have its registers",
         [SYM_WALK_NO_STACK] = "the dump does not have its stack",
         [SYM_WALK_OUTERMOST] = "the rules say that nothing called it",
-        [SYM_WALK_NO_CALLER] = "neither rules, frame pointer nor scan find a "
-                               "caller",
+        [SYM_WALK_NO_CALLER] = "no rules, frame pointer or scan find one",
         [SYM_WALK_NULL] = "the return address is in the first page",
         [SYM_WALK_BACKWARDS] = "the caller's frame is not beyond the callee's",
         [SYM_WALK_LIMIT] = "no more frames are shown",

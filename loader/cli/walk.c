@@ -49,12 +49,20 @@ read_at(void *ctx, uint64_t at, void *to, size_t len)
 }
 
 
+static bool
+is_json(const options_t *o)
+{
+    return o->format != NULL && strcmp(o->format, "json") == 0;
+}
+
+
 static sym_request_t *
 create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
 {
     dump_t *d = ctx;
     const sentry_dump_file_t file = { read_at, d };
-    const sentry_dump_options_t how = { .has_context = false };
+    /* the text shows no lines of source */
+    const sentry_dump_options_t how = { .has_context = is_json(d->options) };
     sym_request_t *r =
         sym_request_create(arena, &sentry_dump_ops, options, SYM_STR(""));
 
@@ -63,13 +71,6 @@ create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
     }
 
     return r;
-}
-
-
-static bool
-is_json(const options_t *o)
-{
-    return o->format != NULL && strcmp(o->format, "json") == 0;
 }
 
 
