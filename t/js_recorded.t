@@ -38,7 +38,8 @@ for (1 .. 500) {
     select undef, undef, undef, 0.02;
 }
 
-my $t = SymGiven->new->start;
+my $t = SymGiven->new(
+    ttl => 'symbolicate_negative_ttl absent=1h malformed=1h failed=1h;')->start;
 
 sub file {
     my ($name) = @_;

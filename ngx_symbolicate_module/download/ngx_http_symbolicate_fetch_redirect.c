@@ -8,6 +8,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sources/request/sentry_files.h"
+
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_fetch_redirect.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
@@ -37,6 +39,51 @@ ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
     fetch->leads.data = ngx_pstrdup(fetch->pool, &location->value);
 
     return fetch->leads.data ? NGX_OK : NGX_ERROR;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_keep_next_page(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    sym_str_t         url;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    part = &r->headers_out.headers.part;
+    h = part->elts;
+
+    for (i = 0; /* void */ ; i++) {
+
+        if (i >= part->nelts) {
+            if (part->next == NULL) {
+                return NGX_OK;
+            }
+
+            part = part->next;
+            h = part->elts;
+            i = 0;
+        }
+
+        if (h[i].hash == 0 || h[i].key.len != sizeof("Link") - 1
+            || ngx_strncasecmp(h[i].key.data, (u_char *) "Link", 4) != 0
+            || !sym_sentry_next_page(sym_str((char *) h[i].value.data,
+                                             h[i].value.len), &url)
+            || url.len > NGX_SYMBOLICATE_LOCATION_MAX)
+        {
+            continue;
+        }
+
+        fetch->next_page.len = url.len;
+        fetch->next_page.data = ngx_pnalloc(fetch->pool, url.len + 1);
+
+        if (fetch->next_page.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        ngx_memcpy(fetch->next_page.data, url.data, url.len);
+    }
 }
 
 

@@ -28,5 +28,9 @@ ngx_int_t ngx_http_symbolicate_fetch_host(ngx_str_t *location,
 ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *uri, ngx_str_t *path);
 
+/* Keeps the address of the next page of a list. */
+ngx_int_t ngx_http_symbolicate_fetch_keep_next_page(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_FETCH_REDIRECT_H_INCLUDED_ */

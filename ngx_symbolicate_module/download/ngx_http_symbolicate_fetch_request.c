@@ -96,6 +96,7 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
     fetch->continues = 0;
     fetch->continuing = 0;
     ngx_str_null(&fetch->leads);
+    ngx_str_null(&fetch->next_page);
     ngx_str_null(&fetch->validator);
 }
 
@@ -394,6 +395,12 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 
     if (ngx_http_symbolicate_fetch_is_redirect(fetch)
         && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    if (fetch->ref.role == SYM_TEXT_LIST
+        && ngx_http_symbolicate_fetch_keep_next_page(fetch, r) != NGX_OK)
     {
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }

@@ -88,6 +88,7 @@ struct ngx_http_symbolicate_fetch_s {
     size_t                              nhint;
     ngx_str_t                           leads;       /* Location of a
                                                       * redirect */
+    ngx_str_t                           next_page;   /* of a list; or empty */
     ngx_uint_t                          hops;
     ngx_str_t                           validator;   /* of a file whose rest can
                                                       * be requested */

@@ -23,6 +23,7 @@
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
 #include "request_sources/ngx_http_symbolicate_denied.h"
+#include "request_sources/ngx_http_symbolicate_request_source_artifacts.h"
 #include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
 #include "request_sources/ngx_http_symbolicate_request_source_connect.h"
 #include "request_sources/ngx_http_symbolicate_request_source_fetch.h"

@@ -145,8 +145,7 @@ ngx_http_symbolicate_request_source_failure(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* The loader gets a copy of the descriptor. */
-static ngx_int_t
+ngx_int_t
 ngx_http_symbolicate_request_source_take(ngx_http_symbolicate_fetch_t *fetch,
     ngx_fd_t fd, off_t size)
 {

@@ -15,12 +15,10 @@
 #include "request_sources/ngx_http_symbolicate_request_source_attempt.h"
 #include "request_sources/ngx_http_symbolicate_request_source_connect.h"
 #include "request_sources/ngx_http_symbolicate_request_source_links.h"
-#include "request_sources/ngx_http_symbolicate_request_source_sentry.h"
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* Requests the text of a source link, whose URL is in the object. */
-static ngx_int_t
+ngx_int_t
 ngx_http_symbolicate_request_source_try_link(
     ngx_http_symbolicate_request_attempt_t *g,
     const sym_request_source_t *source, sym_request_source_place_t *place)
@@ -80,24 +78,4 @@ const ngx_http_symbolicate_request_source_kind_t
 {
     .try = ngx_http_symbolicate_request_source_try_link,
     .is_trusted = ngx_http_symbolicate_request_source_is_trusted
-};
-
-
-/* Credentials go to addresses that begin with the source's. */
-static ngx_uint_t
-ngx_http_symbolicate_request_source_is_own(
-    ngx_http_symbolicate_request_attempt_t *g,
-    const sym_request_source_t *source)
-{
-    return sym_url_is_same_origin(&g->first, &source->url)
-           && sym_str_starts(g->first.path, source->url.path);
-}
-
-
-const ngx_http_symbolicate_request_source_kind_t
-    ngx_http_symbolicate_request_source_artifacts =
-{
-    .try = ngx_http_symbolicate_request_source_try_link,
-    .add_keys = ngx_http_symbolicate_request_source_add_sentry_keys,
-    .is_trusted = ngx_http_symbolicate_request_source_is_own
 };

@@ -18,9 +18,10 @@
 extern const ngx_http_symbolicate_request_source_kind_t
     ngx_http_symbolicate_request_source_links;
 
-/* Lists and files of Sentry's artifacts, at any URLs. */
-extern const ngx_http_symbolicate_request_source_kind_t
-    ngx_http_symbolicate_request_source_artifacts;
+/* Requests the text at the URL in the object. */
+ngx_int_t ngx_http_symbolicate_request_source_try_link(
+    ngx_http_symbolicate_request_attempt_t *g,
+    const sym_request_source_t *source, sym_request_source_place_t *place);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_LINKS_H_INCLUDED_ */

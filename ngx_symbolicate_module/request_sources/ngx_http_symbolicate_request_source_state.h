@@ -12,6 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "base/text.h"
 #include "sources/google/google.h"
 #include "sources/guard/url.h"
 #include "sources/request/sources.h"
@@ -113,6 +114,10 @@ struct ngx_http_symbolicate_request_attempt_s {
     const sym_request_source_t       *listed;     /* its list was requested */
     sym_sentry_file_t              *files;      /* of it; files 0: was tried */
     uint32_t                        nfiles;
+
+    /* of a list of artifacts */
+    sym_text_t                      list;       /* of the pages so far */
+    ngx_uint_t                      pages;
 
     /* of a file of a bundle; NULL: it is another file */
     ngx_http_symbolicate_request_source_member_t  *member;

@@ -213,9 +213,11 @@ typedef struct {
 
     /* a pass */
     uint32_t pass;
-    uint32_t cost; /* work not charged to the budget yet, in frames */
-    uint32_t time; /* of the snapshot */
-    bool waits;    /* something is missing */
+    uint32_t cost;   /* work not charged to the budget yet, in frames */
+    uint32_t time;   /* of the snapshot */
+    bool waits;      /* something is missing */
+    bool lists_wait; /* and that is a list or a bundle, which may have files of
+                        all scripts: no other list is asked before */
     uint32_t next, stack, frame;
     sym_list_t bundles;  /* of js_bundle_t *, highest URI first */
     sym_list_t singles;  /* of const js_entry_t * */

@@ -253,7 +253,13 @@ add_parameter(sym_text_t *t, const char *name, sym_str_t value)
 {
     char encoded[3];
 
-    sym_text_byte(t, '&');
+    if (t->failed) {
+        return;
+    }
+
+    if (t->data[t->len - 1] != '?') {
+        sym_text_byte(t, '&');
+    }
     sym_text_add(t, sym_cstr(name));
     for (size_t i = 0; i < value.len; i++) {
         sym_text_add(
@@ -367,7 +373,7 @@ add_bundle(js_t *j, const js_entry_t *entry)
     }
 
     list[at] = bundle;
-    (void) state_of(j, bundle->need);
+    j->lists_wait |= state_of(j, bundle->need) == JS_WAITS;
     return SYM_OK;
 }
 
@@ -484,12 +490,19 @@ ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
         return rc;
     }
 
+    if (j->lists_wait) {
+        *state = JS_WAITS;
+        j->waits = true;
+        return SYM_OK;
+    }
+
     ref.since = hour_of(ref.url);
     if (need_text(j, &ref, SYM_KIND_SOURCES, true, &need) != SYM_OK) {
         return SYM_NOMEM;
     }
 
     *state = state_of(j, need);
+    j->lists_wait = *state == JS_WAITS;
     if (*state != JS_FOUND) {
         return SYM_OK;
     }
@@ -794,14 +807,51 @@ find_utf8(sym_str_t reason, sym_str_t *text)
 }
 
 
+/* A failed attempt, by its outcome as in protocol/attempts.h. */
+static void
+tell(result_t *r, sym_str_t outcome, uint64_t ms)
+{
+    const sym_attempt_t attempt = { .outcome = outcome };
+    sym_download_t end = { .location = r->attempt->url,
+                           .outcome = outcome,
+                           .ms = ms,
+                           .status = sym_download_of(&attempt) };
+    char details[DETAILS_MAX];
+
+    r->details = SYM_STR("");
+    switch (end.status) {
+    case SYM_DOWNLOAD_NOT_FOUND:
+        r->reason = "not_found";
+        return;
+    case SYM_DOWNLOAD_OK: /* it was empty */
+        r->reason = "success";
+        return;
+    case SYM_DOWNLOAD_NOPERM:
+        r->reason = "permission_denied";
+        break;
+    default:
+        r->reason = sym_str_eq(outcome, SYM_STR("timeout")) ? "timeout"
+                                                            : "download_error";
+    }
+
+    /* Symbolicator shows both statuses as one */
+    if (sym_str_eq(outcome, SYM_STR("401"))) {
+        end.outcome = SYM_STR("403");
+    }
+
+    r->details =
+        sym_arena_copy(r->j->base.arena,
+                       sym_str(details, sym_download_details(&end, "", details,
+                                                             sizeof(details))));
+}
+
+
 static void
 read_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     result_t *r = ctx;
     sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
     sym_attempt_t attempt;
-    sym_download_t end = { .location = r->attempt->url };
-    char details[DETAILS_MAX];
     bool has_attempt = false;
 
     (void) scope;
@@ -814,44 +864,43 @@ read_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     }
 
     if (record->state == SYM_MODULE_MALFORMED) {
-        sym_str_t utf8;
-
         r->reason = "success";
-        if (find_utf8(record->reason, &utf8)) {
+        r->details = SYM_STR("");
+        if (find_utf8(record->reason, &text)) {
             r->reason = "other";
-            r->details = sym_arena_copy(r->j->base.arena, utf8);
+            r->details = sym_arena_copy(r->j->base.arena, text);
         }
         return;
     }
 
-    end.outcome = attempt.outcome;
-    end.ms = attempt.ms;
-    end.status = sym_download_of(&attempt);
-    switch (end.status) {
-    case SYM_DOWNLOAD_NOT_FOUND:
+    tell(r, attempt.outcome, attempt.ms);
+}
+
+
+/* The store has no record of it any more: "source "NAME": WHY: STATUS". */
+static void
+read_reason(result_t *r)
+{
+    sym_str_t reason = r->need->missing.reason;
+    size_t at = reason.len;
+    const char *why;
+
+    while (at > 0 && reason.data[at - 1] >= '0' && reason.data[at - 1] <= '9') {
+        at--;
+    }
+
+    if (r->need->missing.state == SYM_MODULE_ABSENT) {
         r->reason = "not_found";
-        return;
-    case SYM_DOWNLOAD_NOPERM:
-        r->reason = "permission_denied";
-        break;
-    case SYM_DOWNLOAD_OK: /* it was empty */
+    } else if (r->need->missing.state == SYM_MODULE_MALFORMED) {
         r->reason = "success";
-        return;
-    default:
-        r->reason = sym_str_eq(end.outcome, SYM_STR("timeout"))
-                        ? "timeout"
-                        : "download_error";
+    } else if (at < reason.len && reason.len - at == 3) {
+        tell(r, sym_str(reason.data + at, 3), 0);
+    } else if (reason.len != 0) {
+        why = memmem(reason.data, reason.len, "\": ", 3);
+        r->details = why != NULL ? sym_str(
+                         why + 3, reason.len - 3 - (size_t) (why - reason.data))
+                                 : reason;
     }
-
-    /* Symbolicator shows both statuses as one */
-    if (sym_str_eq(end.outcome, SYM_STR("401"))) {
-        end.outcome = SYM_STR("403");
-    }
-
-    r->details =
-        sym_arena_copy(r->j->base.arena,
-                       sym_str(details, sym_download_details(&end, "", details,
-                                                             sizeof(details))));
 }
 
 
@@ -863,7 +912,7 @@ js_attempt_result(js_t *j, const js_attempt_t *attempt, sym_str_t *details)
                         .need = need,
                         .j = j,
                         .reason = "download_error",
-                        .details = need->missing.reason };
+                        .details = SYM_STR("") };
     sym_ref_key_t key;
 
     *details = SYM_STR("");
@@ -875,6 +924,7 @@ js_attempt_result(js_t *j, const js_attempt_t *attempt, sym_str_t *details)
         return "timeout";
     }
 
+    read_reason(&result);
     if (sym_request_key(&j->base, need, &key)) {
         sym_resolver_record(j->base.resolver, key.key.scope, need->ref,
                             need->kind, read_record, &result);
@@ -890,7 +940,7 @@ js_attempt_result(js_t *j, const js_attempt_t *attempt, sym_str_t *details)
 void
 js_begin_pass(js_t *j)
 {
-    j->waits = false;
+    j->waits = j->lists_wait = false;
     j->bundles.n = j->singles.n = 0;
     j->attempts.n = j->errors.n = 0;
     j->next = j->stack = j->frame = 0;

@@ -126,3 +126,45 @@ sym_sentry_files_read(sym_arena_t *arena, sym_str_t text,
     sym_json_drop(&json);
     return rc;
 }
+
+
+/* --- pages --- */
+
+static bool
+has_word(sym_str_t s, const char *word)
+{
+    return s.len != 0 && memmem(s.data, s.len, word, strlen(word)) != NULL;
+}
+
+
+/* <URL>; rel="next"; results="true"; cursor="...", <URL>; ... */
+bool
+sym_sentry_next_page(sym_str_t link, sym_str_t *url)
+{
+    const char *end = link.data + link.len, *open = NULL;
+
+    if (link.len != 0) {
+        open = memchr(link.data, '<', link.len);
+    }
+
+    while (open != NULL) {
+        const char *close = memchr(open, '>', (size_t) (end - open)), *next;
+        sym_str_t rest;
+
+        if (close == NULL) {
+            return false;
+        }
+
+        next = memchr(close, '<', (size_t) (end - close));
+        rest = sym_str(close, (size_t) ((next != NULL ? next : end) - close));
+        if (has_word(rest, "rel=\"next\"")
+            && !has_word(rest, "results=\"false\"")) {
+            *url = sym_str(open + 1, (size_t) (close - open - 1));
+            return true;
+        }
+
+        open = next;
+    }
+
+    return false;
+}

@@ -38,4 +38,8 @@ sym_status_t sym_sentry_files_read(sym_arena_t *arena, sym_str_t text,
                                    sym_sentry_file_t *files, uint32_t *n,
                                    sym_error_t *err);
 
+/* The address of the next page, which the header Link of a page names.  False: it
+ * is the last. */
+bool sym_sentry_next_page(sym_str_t link, sym_str_t *url);
+
 #endif

@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+
+# Sentry's lists of artifacts for events of JavaScript: a list of several pages; a
+# bundle is downloaded once, however many of its scripts a request names; the token
+# goes to the source's own address only; what the store has is not asked for again.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use Cpanel::JSON::XS ();
+use File::Temp qw(tempdir);
+use SymGiven;
+use SymTools;
+
+my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
+my $t = SymGiven->new(allow => 'allow=127.0.0.0/8')->start;
+my $dir = tempdir(CLEANUP => 1);
+my $files = 3000;
+
+# The map of each script has one token: line 2, column 3 of its source.
+my $zip = <<'PY';
+import io, json, sys, zipfile
+out, n = sys.argv[1], int(sys.argv[2])
+body, files = io.BytesIO(), {}
+with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as z:
+    for i in range(n):
+        for name, text, kind, headers in (
+            (f"a{i}.js", f"function f{i}(){{}}\n", "minified_source", {"Sourcemap": f"a{i}.js.map"}),
+            (f"a{i}.js.map", json.dumps({"version": 3, "sources": [f"s{i}.ts"], "names": [],
+             "sourcesContent": [f"one {i}\ntwo {i}\n"], "mappings": "AACG"}), "source_map", {})):
+            z.writestr(name, text)
+            files[name] = {"url": "~/x/" + name, "type": kind, "headers": headers}
+    z.writestr("manifest.json", json.dumps({"org": "o", "files": files}))
+open(out, "wb").write(b"SYSB\2\0\0\0" + body.getvalue())
+PY
+system(SymTools::path('python3'), '-c', $zip, "$dir/bundle", $files) == 0 or die;
+
+my $own = 'http://' . $t->address_of_servers;
+(my $other = $own) =~ s/127\.0\.0\.1/127.0.0.2/;
+$t->route('/list?release=r&url=%2Fx%2Fa0', headers => {
+    Link => "<$own/list?page=1>; rel=\"previous\"; results=\"false\"; cursor=\"0:0:1\", "
+          . "<$own/list?page=2>; rel=\"next\"; results=\"true\"; cursor=\"0:1:0\"" },
+    body => '[]');
+$t->route('/list?page=2', headers => {
+    Link => "<$own/list?page=3>; rel=\"next\"; results=\"false\"" },
+    body => " [" . $JSON->encode({ type => 'bundle', id => 'b', url => "$other/bundle" }) . "]\n");
+$t->route('/bundle', file => "$dir/bundle");
+
+sub ask {
+    my (@scripts) = @_;
+    return $t->request('POST', '/symbolicate-js',
+        headers => ['Content-Type' => 'application/json'],
+        body => $JSON->encode({
+            source => { id => 's', url => "$own/list", token => 'secret' },
+            release => 'r',
+            scraping => { enabled => Cpanel::JSON::XS::false, allowed_origins => [], headers => {} },
+            stacktraces => [{ frames => [map {
+                { abs_path => "http://cdn.example/x/$_.js", lineno => 1, colno => 5 } } @scripts] }] }));
+}
+
+sub places {
+    my ($r) = @_;
+    return [map {"$_->{filename}:$_->{lineno}:$_->{colno} $_->{context_line}"}
+        @{ $JSON->decode($r->{body})->{stacktraces}[0]{frames} }];
+}
+
+sub targets { return map { $_->{target} } $t->requests }
+
+SymGiven->can('forget') and $t->forget;
+my $r = ask('a0', 'a7', 'a2999');
+is($r->{status}, 200, 'three scripts of a bundle') or diag($r->{body});
+is_deeply(places($r), ['s0.ts:2:4 two 0', 's7.ts:2:4 two 7', 's2999.ts:2:4 two 2999'],
+          'each has its place and its line');
+is_deeply([targets()], ['/list?release=r&url=%2Fx%2Fa0', '/list?page=2', '/bundle'],
+          'both pages of one list, and the bundle once');
+my %tokens = map { $_->{target} => $_->{headers}{authorization} // $_->{headers}{Authorization} } $t->requests;
+is($tokens{'/list?page=2'}, 'Bearer secret', 'the source gets its token');
+is($tokens{'/bundle'}, undef, 'another host does not');
+
+$t->forget;
+is($JSON->decode(ask('a0', 'a7')->{body})->{stacktraces}[0]{frames}[1]{filename}, 's7.ts', 'again');
+is_deeply([targets()], [], 'nothing is asked for that the store has');
+
+$r = ask('a0', 'a1500');
+is_deeply(places($r)->[1], 's1500.ts:2:4 two 1500', 'another script of the bundle');
+is_deeply([targets()], [], 'which is not downloaded again');
+
+$t->forget;
+$t->route('/list', status => 500, body => 'no');
+$r = ask('b');
+is($JSON->decode($r->{body})->{errors}[0]{type}, 'scraping_disabled', 'a list that fails lists nothing');
+
+is($t->end, '', 'a clean log');
+done_testing();
