@@ -50,7 +50,7 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
         const sym_extent_source_t extents = { get, &made, made.n };
         const sym_kind_row_t *kind = sym_kind_find(output->kind);
 
-        check(kind != NULL && kind->verify(&extents, &bad) == SYM_OK);
+        check(kind != NULL && sym_kind_verify(kind, &extents, &bad) == SYM_OK);
     }
 
     drop_extents(&made);

@@ -69,7 +69,8 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
         const sym_extent_source_t extents = { get, made, made->n };
         sym_error_t bad = { 0 };
 
-        check(sym_kind_find(SYM_KIND_JVM)->verify(&extents, &bad) == SYM_OK);
+        check(sym_kind_verify(sym_kind_find(SYM_KIND_JVM), &extents, &bad)
+              == SYM_OK);
     }
 
     return rc;

@@ -58,7 +58,8 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     if (rc == SYM_OK) {
         const sym_extent_source_t extents = { get, &made, made.n };
 
-        check(sym_kind_find(output->kind)->verify(&extents, &bad) == SYM_OK);
+        check(sym_kind_verify(sym_kind_find(output->kind), &extents, &bad)
+              == SYM_OK);
     }
 
     drop_extents(&made);

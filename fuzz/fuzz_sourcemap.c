@@ -25,7 +25,7 @@ check_made(sym_kind_t kind, input_t *made)
     const sym_extent_source_t extents = { get, made, made->n };
     sym_error_t bad = { 0 };
 
-    check(sym_kind_find(kind)->verify(&extents, &bad) == SYM_OK);
+    check(sym_kind_verify(sym_kind_find(kind), &extents, &bad) == SYM_OK);
 }
 
 

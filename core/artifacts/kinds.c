@@ -60,3 +60,18 @@ sym_kind_reads(unsigned kind, uint32_t version)
 
     return row != NULL && version >= row->oldest && version <= row->version;
 }
+
+
+sym_status_t
+sym_kind_verify(const sym_kind_row_t *kind, const sym_extent_source_t *extents,
+                sym_error_t *err)
+{
+    uint32_t n = 0;
+
+    if (kind->verify(extents, &n, err) == SYM_OK && n != extents->n) {
+        return sym_fail(err, SYM_DAMAGED,
+                        "the artifact has another number of extents");
+    }
+
+    return err->status;
+}

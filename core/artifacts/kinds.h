@@ -60,9 +60,8 @@ typedef struct {
     uint8_t good;
     const char *(*quality_name)(unsigned quality);
 
-    /* Checks what checksums do not: the header, and that everything it refers
-     * to exists.  SYM_DAMAGED, SYM_VERSION. */
-    sym_status_t (*verify)(const sym_extent_source_t *extents,
+    /* For sym_kind_verify(); *n: the number of extents that its header names. */
+    sym_status_t (*verify)(const sym_extent_source_t *extents, uint32_t *n,
                            sym_error_t *err);
 
     /* Reports its facts and counts, in a fixed order. */
@@ -88,6 +87,12 @@ const char *sym_kind_name(unsigned kind);
 
 /* The files that artifacts of the kind are made from; 0: none. */
 unsigned sym_kind_files(unsigned kind, sym_object_type_t type);
+
+/* Checks what checksums do not: the header, that everything it refers to exists,
+ * and that there are no other extents.  SYM_DAMAGED, SYM_VERSION. */
+sym_status_t sym_kind_verify(const sym_kind_row_t *kind,
+                             const sym_extent_source_t *extents,
+                             sym_error_t *err);
 
 /* Whether the reader of the kind reads this version. */
 bool sym_kind_reads(unsigned kind, uint32_t version);

@@ -293,7 +293,7 @@ verify_kind(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     k->module_id = record->module_id;
     if (record->state == SYM_MODULE_READY
         && sym_kind_reads(record->kind, record->kind_version)
-        && kind->verify(&extents, &err) != SYM_OK)
+        && sym_kind_verify(kind, &extents, &err) != SYM_OK)
     {
         const sym_module_key_t key = { .scope = scope,
                                        .name = record->object.name,

@@ -79,7 +79,7 @@ convert(void)
     free((void *) (uintptr_t) id.data);
 
     extents = (sym_extent_source_t){ memory_get, &made, made.n };
-    ok(sym_kind_find(SYM_KIND_JVM)->verify(&extents, &err) == SYM_OK,
+    ok(sym_kind_verify(sym_kind_find(SYM_KIND_JVM), &extents, &err) == SYM_OK,
        "the artifact is sound");
     ok(sym_jvm_open(&jvm, memory_get, &made, &err) == SYM_OK, "... and opens");
 }

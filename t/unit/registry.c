@@ -127,7 +127,7 @@ test_paths(void)
         { "profiler", "/source", "/source/v1", "source" },
         { "profiler", NULL, "/any/where/asm/v1", "asm" },
         { "sentry", "", "/symbolicate", "native" },
-        { "sentry", "", "/symbolicate-js", "unserved" },
+        { "sentry", "", "/symbolicate-js", "js" },
         { "sentry", "", "/requests", NULL },
         { "sentry", "", "/requests/", "requests" },
         { "sentry", "", "/requests/a/b", "requests" },

@@ -12,12 +12,13 @@ quality_name(unsigned quality)
 
 
 static sym_status_t
-verify(const sym_extent_source_t *extents, sym_error_t *err)
+verify(const sym_extent_source_t *extents, uint32_t *n, sym_error_t *err)
 {
     sym_arena_t arena;
     sym_crash_t crash;
     sym_status_t rc;
 
+    *n = extents->n; /* its reader joins them all */
     sym_arena_init(&arena, 0);
     rc = sym_crash_read(extents, &arena, &crash, err);
     sym_arena_drop(&arena);

@@ -9,16 +9,12 @@ quality_name(unsigned quality)
 
 
 static sym_status_t
-verify(const sym_extent_source_t *extents, sym_error_t *err)
+verify(const sym_extent_source_t *extents, uint32_t *n, sym_error_t *err)
 {
     sym_jvm_t j;
     sym_status_t rc = sym_jvm_open(&j, extents->get, extents->ctx, err);
 
-    if (rc == SYM_OK && j.in.n != extents->n) {
-        return sym_fail(err, SYM_DAMAGED,
-                        "the jvm artifact has another number of extents");
-    }
-
+    *n = j.in.n;
     return rc == SYM_OK ? sym_jvm_check(&j, err) : rc;
 }
 

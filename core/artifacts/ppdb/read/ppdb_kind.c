@@ -9,16 +9,12 @@ quality_name(unsigned quality)
 
 
 static sym_status_t
-verify(const sym_extent_source_t *extents, sym_error_t *err)
+verify(const sym_extent_source_t *extents, uint32_t *n, sym_error_t *err)
 {
     sym_ppdb_t p;
     sym_status_t rc = sym_ppdb_open(&p, extents->get, extents->ctx, err);
 
-    if (rc == SYM_OK && p.in.n != extents->n) {
-        return sym_fail(err, SYM_DAMAGED,
-                        "the ppdb has another number of extents");
-    }
-
+    *n = p.in.n;
     return rc == SYM_OK ? sym_ppdb_check(&p, err) : rc;
 }
 

@@ -9,16 +9,12 @@ quality_name(unsigned quality)
 
 
 static sym_status_t
-verify(const sym_extent_source_t *extents, sym_error_t *err)
+verify(const sym_extent_source_t *extents, uint32_t *n, sym_error_t *err)
 {
     sym_sourcemap_t s;
     sym_status_t rc = sym_sourcemap_open(&s, extents->get, extents->ctx, err);
 
-    if (rc == SYM_OK && s.in.n != extents->n) {
-        return sym_fail(err, SYM_DAMAGED,
-                        "the sourcemap has another number of extents");
-    }
-
+    *n = s.in.n;
     return rc == SYM_OK ? sym_sourcemap_check(&s, err) : rc;
 }
 

@@ -18,14 +18,13 @@ static const struct {
 
 
 static sym_status_t
-verify(const sym_extent_source_t *extents, sym_error_t *err)
+verify(const sym_extent_source_t *extents, uint32_t *n, sym_error_t *err)
 {
     sym_symcache_t sc;
     sym_status_t rc = sym_symcache_open(&sc, extents->get, extents->ctx, err);
 
-    return rc == SYM_OK && sc.n_extents != extents->n ? sym_fail(
-               err, SYM_DAMAGED, "the symcache has another number of extents")
-                                                      : rc;
+    *n = sc.n_extents;
+    return rc;
 }
 
 
