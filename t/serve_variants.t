@@ -12,7 +12,7 @@ use SymLoader qw(json_lines sym_text);
 use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
-my ($A, $B) = map { '~' . $_ x 32 } 'a', 'b';
+my ($A, $B) = map { $_ x 32 } 'a', 'b';
 my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
 my $other = $t->client;
@@ -21,7 +21,7 @@ $_->hello for $c, $other;
 sub ensure {
     my ($client, $ticket, $name, $variant, %more) = @_;
     $client->send(ENSURE => ticket => $ticket, scope => 's', key => "$name/$ID",
-        defined $variant ? (variant => $variant) : (), %more);
+        defined $variant ? (checksum => $variant) : (), %more);
     return;
 }
 
@@ -45,9 +45,9 @@ is(none($other, 1, 3), 'NEGATIVE', 'one has failed');
 
 ensure($c, 3, 'a.so', $A);
 is_deeply([ @{ $c->recv }{qw(type state)} ], [ 'NEGATIVE', 2 ], 'absent for its like');
-ensure($c, 4, 'a.so', $B, code_id => 'ab12');
+ensure($c, 4, 'a.so', $B);
 is_deeply([ @{ $c->recv }{qw(type state)} ], [ 'NEGATIVE', 3 ],
-    'failed: a variant alone tells whose it is');
+    'failed for its like');
 
 my $file = $t->file('a', sym_text('a.so', $ID));
 $other->send(INGEST => ticket => 2, path => $file, source => '');
@@ -75,7 +75,7 @@ for my $variant ($A, $B, undef) {
     is($c->recv->{type}, 'FETCH', 'asked for');
     is(none($c, 7), 'NEGATIVE', '... absent');
 }
-ensure($other, 8, 'c.so', '~' . 'c' x 32);
+ensure($other, 8, 'c.so', 'c' x 32);
 is($other->recv->{type}, 'FETCH', 'one more is under way');
 $c->send(INVALIDATE => ticket => 8, scope => 's', key => "c.so/$ID");
 is_deeply([ @{ $c->recv }{qw(type flags)} ], [ 'DONE', 1 ], 'forgotten');
@@ -91,7 +91,7 @@ sub stat_of { return (json_lines($t->run('stat', '--json')->{out}))[0]{ $_[0] } 
 
 my ($before, $absent) = map { stat_of($_) } 'live_bytes', 'absent';
 for my $n (0 .. 199) {
-    ensure($c, 100 + $n, 'd.so', sprintf '~%032x', $n);
+    ensure($c, 100 + $n, 'd.so', sprintf '%032x', $n);
     $c->recv->{type} eq 'FETCH' or die;
     none($c, 100 + $n);
 }

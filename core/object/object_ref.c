@@ -20,20 +20,27 @@ typedef enum {
     TAG_URL,
     TAG_RELEASE,
     TAG_DIST,
-    TAG_LONG_URL,
-    TAG_ROLE,
-    TAGS
+    TAG_ROLE
 } tag_t;
 
+#define TAG_BYTES 3
 #define DEBUG_ID_BYTES (1 + SYM_UUID_BYTES + 4)
-#define PARTS_MAX                                                              \
-    (sizeof(VERSION) + (size_t) TAGS * 3 + 1 + DEBUG_ID_BYTES                  \
-     + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES + (size_t) 2 * SYM_NAME_MAX         \
-     + SYM_REF_SENT_MAX + SYM_REF_CHECKSUM_MAX + SYM_REF_URL_MAX               \
-     + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX + 12)
+#define ROLE_BYTES 12
+
+_Static_assert(SYM_REF_BYTES_MAX
+                   >= (size_t) 9 * TAG_BYTES + 2 + DEBUG_ID_BYTES
+                          + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES
+                          + (size_t) 2 * SYM_NAME_MAX + SYM_REF_SENT_MAX
+                          + SYM_REF_CHECKSUM_MAX,
+               "all parts of an object that is not at a URL");
+_Static_assert(SYM_REF_BYTES_MAX
+                   >= (size_t) 4 * TAG_BYTES + SYM_REF_URL_MAX
+                          + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX
+                          + ROLE_BYTES,
+               "all parts of one at a URL");
 
 typedef struct {
-    char data[PARTS_MAX];
+    char *data;
     size_t len;
 } parts_t;
 
@@ -218,7 +225,7 @@ sym_object_key(const sym_object_ref_t *ref, char id[SYM_ID_MAX],
 }
 
 
-/* --- naming searches --- */
+/* --- as bytes --- */
 
 static void
 put(parts_t *p, tag_t tag, const void *bytes, size_t len, size_t max)
@@ -243,6 +250,23 @@ put_text(parts_t *p, tag_t tag, sym_str_t text, size_t max)
 
 
 static void
+write_number(uint8_t *p, uint32_t n)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        p[i] = (uint8_t) (n >> (24 - 8 * i));
+    }
+}
+
+
+static uint32_t
+read_number(const uint8_t *p)
+{
+    return (uint32_t) p[0] << 24 | (uint32_t) p[1] << 16 | (uint32_t) p[2] << 8
+           | p[3];
+}
+
+
+static void
 put_debug_id(parts_t *p, const sym_debug_id_t *id)
 {
     uint8_t bytes[DEBUG_ID_BYTES];
@@ -253,27 +277,9 @@ put_debug_id(parts_t *p, const sym_debug_id_t *id)
 
     bytes[0] = (uint8_t) id->form;
     memcpy(bytes + 1, id->signature, SYM_UUID_BYTES);
-    for (unsigned i = 0; i < 4; i++) {
-        bytes[1 + SYM_UUID_BYTES + i] = (uint8_t) (id->age >> (24 - 8 * i));
-    }
+    write_number(bytes + 1 + SYM_UUID_BYTES, id->age);
 
     put(p, TAG_DEBUG_ID, bytes, sizeof(bytes), sizeof(bytes));
-}
-
-
-/* One that is too long for the room, by its own digest. */
-static void
-put_url(parts_t *p, sym_str_t url)
-{
-    const char *fragment = memchr(url.data, '#', url.len);
-    sym_sha256_t sha;
-
-    url.len = fragment != NULL ? (size_t) (fragment - url.data) : url.len;
-    if (url.len <= SYM_REF_URL_MAX) {
-        put_text(p, TAG_URL, url, SYM_REF_URL_MAX);
-    } else if (sym_sha256(url, &sha)) {
-        put(p, TAG_LONG_URL, sha.bytes, sizeof(sha.bytes), sizeof(sha.bytes));
-    }
 }
 
 
@@ -281,65 +287,190 @@ put_url(parts_t *p, sym_str_t url)
 static void
 put_role(parts_t *p, const sym_object_ref_t *ref)
 {
-    const uint32_t numbers[] = { (uint32_t) ref->role, ref->member,
-                                 ref->since };
-    uint8_t bytes[sizeof(numbers)];
+    uint8_t bytes[ROLE_BYTES];
 
-    for (size_t i = 0; i < sizeof(bytes); i++) {
-        bytes[i] = (uint8_t) (numbers[i / 4] >> (24 - 8 * (i % 4)));
+    if (ref->role == SYM_TEXT_SOURCE && ref->member == 0 && ref->since == 0) {
+        return;
     }
 
-    if (ref->role != SYM_TEXT_SOURCE || ref->member != 0 || ref->since != 0) {
-        put(p, TAG_ROLE, bytes, sizeof(bytes), sizeof(bytes));
-    }
+    write_number(bytes, ref->role);
+    write_number(bytes + 4, ref->member);
+    write_number(bytes + 8, ref->since);
+    put(p, TAG_ROLE, bytes, sizeof(bytes), sizeof(bytes));
 }
 
 
-/* Serializes the fields that decide which paths are requested from which
- * sources.  Names are reduced to their last component, except the debug file's
- * if ref->is_either. */
-static sym_str_t
-parts_of(const sym_object_ref_t *ref, parts_t *p)
+sym_str_t
+sym_object_ref_url(const sym_object_ref_t *ref)
+{
+    const char *fragment =
+        ref->url.len == 0 ? NULL : memchr(ref->url.data, '#', ref->url.len);
+
+    return fragment != NULL
+               ? sym_str(ref->url.data, (size_t) (fragment - ref->url.data))
+               : ref->url;
+}
+
+
+size_t
+sym_object_ref_write(const sym_object_ref_t *ref, char out[SYM_REF_BYTES_MAX])
 {
     const uint8_t type = (uint8_t) ref->type;
-
-    p->len = sizeof(VERSION);
-    memcpy(p->data, VERSION, sizeof(VERSION));
+    const sym_str_t url = sym_object_ref_url(ref);
+    parts_t p = { out, 0 };
 
     if (ref->url.len != 0) {
-        put_url(p, ref->url);
-        put_text(p, TAG_RELEASE, ref->release, SYM_REF_RELEASE_MAX);
-        put_text(p, TAG_DIST, ref->dist, SYM_REF_DIST_MAX);
-        put_role(p, ref);
-        return sym_str(p->data, p->len);
+        if (url.len == 0 || url.len > SYM_REF_URL_MAX) {
+            return 0;
+        }
+
+        put_text(&p, TAG_URL, url, SYM_REF_URL_MAX);
+        put_text(&p, TAG_RELEASE, ref->release, SYM_REF_RELEASE_MAX);
+        put_text(&p, TAG_DIST, ref->dist, SYM_REF_DIST_MAX);
+        put_role(&p, ref);
+        return p.len;
     }
 
-    put(p, TAG_TYPE, &type, type != SYM_OBJECT_UNKNOWN, 1);
-    put(p, TAG_EITHER, "1", ref->is_either, 1);
-    put_debug_id(p, &ref->debug_id);
-    put(p, TAG_CODE_ID, ref->code_id.text, ref->code_id.len, SYM_CODE_ID_MAX);
-    put(p, TAG_FILE_ID, ref->file_id, ref->has_file_id ? SYM_FILE_ID_BYTES : 0,
+    put(&p, TAG_TYPE, &type, type != SYM_OBJECT_UNKNOWN, 1);
+    put(&p, TAG_EITHER, "1", ref->is_either, 1);
+    put_debug_id(&p, &ref->debug_id);
+    put(&p, TAG_CODE_ID, ref->code_id.text, ref->code_id.len, SYM_CODE_ID_MAX);
+    put(&p, TAG_FILE_ID, ref->file_id, ref->has_file_id ? SYM_FILE_ID_BYTES : 0,
         SYM_FILE_ID_BYTES);
-    put_text(p, TAG_DEBUG_FILE,
+    put_text(&p, TAG_DEBUG_FILE,
              ref->is_either ? ref->debug_file
                             : sym_object_file_name(ref->debug_file),
              SYM_NAME_MAX);
-    put_text(p, TAG_CODE_FILE, sym_object_file_name(ref->code_file),
+    put_text(&p, TAG_CODE_FILE, sym_object_file_name(ref->code_file),
              SYM_NAME_MAX);
-    put_text(p, TAG_SENT, ref->sent, SYM_REF_SENT_MAX);
-    put_text(p, TAG_CHECKSUM, ref->checksum, SYM_REF_CHECKSUM_MAX);
-    return sym_str(p->data, p->len);
+    put_text(&p, TAG_SENT, ref->sent, SYM_REF_SENT_MAX);
+    put_text(&p, TAG_CHECKSUM, ref->checksum, SYM_REF_CHECKSUM_MAX);
+    return p.len;
 }
 
+
+static bool
+read_debug_id(sym_str_t bytes, sym_debug_id_t *id)
+{
+    const uint8_t *p = (const uint8_t *) bytes.data;
+
+    if (bytes.len != DEBUG_ID_BYTES
+        || (p[0] != SYM_DEBUG_ID_UUID && p[0] != SYM_DEBUG_ID_PDB20))
+    {
+        return false;
+    }
+
+    id->form = (sym_debug_id_form_t) p[0];
+    memcpy(id->signature, p + 1, SYM_UUID_BYTES);
+    id->age = read_number(p + 1 + SYM_UUID_BYTES);
+    return true;
+}
+
+
+static bool
+read_role(sym_str_t bytes, sym_object_ref_t *ref)
+{
+    const uint8_t *p = (const uint8_t *) bytes.data;
+
+    if (bytes.len != ROLE_BYTES || read_number(p) >= SYM_TEXT_ROLES) {
+        return false;
+    }
+
+    ref->role = (sym_text_role_t) read_number(p);
+    ref->member = read_number(p + 4);
+    ref->since = read_number(p + 8);
+    return true;
+}
+
+
+/* A part that is not as it would be written is noticed by the caller. */
+static bool
+read_part(tag_t tag, sym_str_t bytes, sym_object_ref_t *ref)
+{
+    switch (tag) {
+    case TAG_TYPE:
+        ref->type = (sym_object_type_t) (uint8_t) bytes.data[0];
+        return ref->type < SYM_OBJECT_TYPES;
+    case TAG_EITHER:
+        ref->is_either = true;
+        return true;
+    case TAG_DEBUG_ID:
+        return read_debug_id(bytes, &ref->debug_id);
+    case TAG_CODE_ID:
+        return sym_code_id_read(bytes, &ref->code_id);
+    case TAG_FILE_ID:
+        ref->has_file_id = bytes.len == SYM_FILE_ID_BYTES;
+        memcpy(ref->file_id, bytes.data,
+               ref->has_file_id ? SYM_FILE_ID_BYTES : 0);
+        return ref->has_file_id;
+    case TAG_DEBUG_FILE:
+        ref->debug_file = bytes;
+        return true;
+    case TAG_CODE_FILE:
+        ref->code_file = bytes;
+        return true;
+    case TAG_SENT:
+        ref->sent = bytes;
+        return true;
+    case TAG_CHECKSUM:
+        ref->checksum = bytes;
+        return true;
+    case TAG_URL:
+        ref->url = bytes;
+        return true;
+    case TAG_RELEASE:
+        ref->release = bytes;
+        return true;
+    case TAG_DIST:
+        ref->dist = bytes;
+        return true;
+    case TAG_ROLE:
+        return read_role(bytes, ref);
+    }
+
+    return false;
+}
+
+
+bool
+sym_object_ref_read(sym_str_t bytes, sym_object_ref_t *ref)
+{
+    char again[SYM_REF_BYTES_MAX];
+    sym_str_t rest = bytes;
+
+    *ref = (sym_object_ref_t){ .type = SYM_OBJECT_UNKNOWN };
+    while (rest.len != 0) {
+        const uint8_t *p = (const uint8_t *) rest.data;
+        size_t len = rest.len < TAG_BYTES ? 0 : p[1] | (size_t) p[2] << 8;
+
+        if (len == 0 || len > rest.len - TAG_BYTES
+            || !read_part((tag_t) p[0], sym_str(rest.data + TAG_BYTES, len),
+                          ref))
+        {
+            return false;
+        }
+
+        rest = sym_str(rest.data + TAG_BYTES + len, rest.len - TAG_BYTES - len);
+    }
+
+    /* one way to write a reference, so equal ones have equal bytes */
+    return bytes.len != 0 && sym_object_ref_write(ref, again) == bytes.len
+           && memcmp(again, bytes.data, bytes.len) == 0;
+}
+
+
+/* --- naming searches --- */
 
 bool
 sym_object_ref_digest(const sym_object_ref_t *ref,
                       uint8_t digest[SYM_REF_DIGEST_BYTES])
 {
-    parts_t parts;
+    char bytes[sizeof(VERSION) + SYM_REF_BYTES_MAX];
+    size_t len = sym_object_ref_write(ref, bytes + sizeof(VERSION));
     sym_sha256_t sha;
 
-    if (!sym_sha256(parts_of(ref, &parts), &sha)) {
+    memcpy(bytes, VERSION, sizeof(VERSION));
+    if (len == 0 || !sym_sha256(sym_str(bytes, sizeof(VERSION) + len), &sha)) {
         return false;
     }
 
@@ -352,7 +483,7 @@ uint64_t
 sym_object_ref_hash(const sym_object_ref_t *ref)
 {
     const sym_hash_key_t key = sym_hash_key();
-    parts_t parts;
+    char bytes[SYM_REF_BYTES_MAX];
 
-    return sym_hash(&key, parts_of(ref, &parts)) | 1;
+    return sym_hash(&key, sym_str(bytes, sym_object_ref_write(ref, bytes))) | 1;
 }

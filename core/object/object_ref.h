@@ -12,7 +12,7 @@
 
 #define SYM_REF_SENT_MAX 255
 #define SYM_REF_CHECKSUM_MAX 256
-#define SYM_REF_URL_MAX 2048
+#define SYM_REF_URL_MAX 4096
 #define SYM_REF_RELEASE_MAX 250
 #define SYM_REF_DIST_MAX 64
 #define SYM_FILE_ID_BYTES 16
@@ -108,10 +108,24 @@ bool sym_object_ref_matches(const sym_object_ref_t *ref,
 bool sym_object_key(const sym_object_ref_t *ref, char id[SYM_ID_MAX],
                     sym_module_key_t *key);
 
+/* The URL without its fragment, which is not sent. */
+sym_str_t sym_object_ref_url(const sym_object_ref_t *ref);
+
 /*
- * The digest names searches and URLs: equal for references that lead to the same
- * places at each source.  False: libcrypto cannot work.
+ * The reference as bytes: the fields that decide which paths are asked for at which
+ * sources.  References that lead to the same places have the same bytes.  Names are
+ * reduced to their last component, except the debug file's with is_either; a text
+ * that is too long is left out.  Returns the length; 0: no object, or its URL is too
+ * long.
  */
+#define SYM_REF_BYTES_MAX 4480
+size_t sym_object_ref_write(const sym_object_ref_t *ref,
+                            char out[SYM_REF_BYTES_MAX]);
+
+/* The fields are views of the bytes.  False: they are not those of a reference. */
+bool sym_object_ref_read(sym_str_t bytes, sym_object_ref_t *ref);
+
+/* A digest of the bytes.  False: the URL is too long, or libcrypto cannot work. */
 #define SYM_REF_DIGEST_BYTES 16
 bool sym_object_ref_digest(const sym_object_ref_t *ref,
                            uint8_t digest[SYM_REF_DIGEST_BYTES]);

@@ -20,7 +20,9 @@
 #define FEATURES 0x1000u
 #define KIND 0x2000u
 #define CODE_ID 0x4000u /* of the key; follows a kind */
-#define VARIANT 0x8000u /* same; follows a kind and a code id */
+
+#define OUTCOMES 0x8000u
+#define OBJECT 0x10000u /* kind, scope, rules and reference */
 
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
@@ -28,12 +30,14 @@ static const struct {
     unsigned fields;
 } types[] = {
     { SYM_RPC_HELLO, VERSION },
-    { SYM_RPC_ENSURE, TICKET | KEY | KIND | CODE_ID | VARIANT },
+    { SYM_RPC_ENSURE, TICKET | FLAGS | OBJECT },
     { SYM_RPC_CANCEL, TICKET },
-    { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS },
+    { SYM_RPC_INGEST,
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS | OUTCOMES },
     { SYM_RPC_OFFER,
-      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS | FEATURES },
-    { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS },
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS | OUTCOMES
+          | FEATURES },
+    { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS | OUTCOMES },
     { SYM_RPC_MORE, TICKET | LENGTH },
     { SYM_RPC_INVALIDATE, TICKET | KEY | KIND | CODE_ID },
     { SYM_RPC_STAT, TICKET },
@@ -104,13 +108,35 @@ put_text(uint8_t *p, sym_str_t s, size_t max)
 }
 
 
+static uint8_t *
+put_object(uint8_t *p, const sym_rpc_message_t *m)
+{
+    size_t len;
+
+    p = put(p, m->kind, 4);
+    p = put(p, m->rules.files, 4);
+    p = put(p, m->rules.layout, 1);
+    p = put(p, m->rules.ids, 1);
+    p = put(p, m->rules.casing, 1);
+    p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
+    len = sym_object_ref_write(&m->ref, (char *) p + 2);
+    return put(p, len, 2) + len;
+}
+
+
+/* A message with attempts has a reason, not statistics. */
+static size_t
+text_max(unsigned fields)
+{
+    return fields & ATTEMPTS ? SYM_RPC_REASON_MAX : SYM_RPC_TEXT_MAX;
+}
+
+
 size_t
 sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 {
     unsigned fields = fields_of(m->type);
-    bool has_variant = (fields & VARIANT) && m->key.variant.len != 0;
-    bool has_code_id =
-        (fields & CODE_ID) && (m->key.code_id.len != 0 || has_variant);
+    bool has_code_id = (fields & CODE_ID) && m->key.code_id.len != 0;
     uint8_t *p = out;
 
     p = put(p, MAGIC, 2);
@@ -153,7 +179,7 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
     }
 
     if (fields & TEXT) {
-        p = put_text(p, m->text, SYM_RPC_TEXT_MAX);
+        p = put_text(p, m->text, text_max(fields));
     }
 
     if (fields & SOURCE) {
@@ -162,6 +188,14 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & ATTEMPTS) {
         p = put_text(p, m->attempts, SYM_RPC_ATTEMPTS_MAX);
+    }
+
+    if (fields & OUTCOMES) {
+        p = put_text(p, m->outcomes, SYM_OUTCOMES_MAX);
+    }
+
+    if (fields & OBJECT) {
+        p = put_object(p, m);
     }
 
     if (fields & WANT) {
@@ -182,10 +216,6 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (has_code_id) {
         p = put_text(p, m->key.code_id, SYM_CODE_ID_MAX);
-    }
-
-    if (has_variant) {
-        p = put_text(p, m->key.variant, SYM_VARIANT_LEN);
     }
 
     return (size_t) (p - out);
@@ -223,22 +253,17 @@ is_scope_ok(const sym_rpc_message_t *m)
 {
     sym_str_t scope = m->key.scope;
 
-    return (scope.len == 0 || memchr(scope.data, '\0', scope.len) == NULL)
-           && (m->type != SYM_RPC_ENSURE
-               || !sym_str_eq(scope, SYM_STR(SYM_SCOPE_ALL)));
+    return scope.len == 0 || memchr(scope.data, '\0', scope.len) == NULL;
 }
 
 
-/* A request may use a source's spelling of an id. */
 static bool
 is_id_ok(const sym_rpc_message_t *m)
 {
     char id[SYM_ID_MAX];
     size_t len = sym_debug_id_canonical(m->key.id, id);
 
-    return len != 0
-           && (m->type == SYM_RPC_ENSURE
-               || sym_str_eq(sym_str(id, len), m->key.id));
+    return len != 0 && sym_str_eq(sym_str(id, len), m->key.id);
 }
 
 
@@ -279,12 +304,6 @@ take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
     sym_code_id_t id;
 
     m->key.code_id = take_text(c, SYM_CODE_ID_MAX);
-    if (m->key.code_id.len == 0 && sym_left(c) != 0
-        && (fields_of(m->type) & VARIANT))
-    {
-        return; /* the variant follows */
-    }
-
     if (sym_ok(c)
         && (!sym_code_id_read(m->key.code_id, &id)
             || !sym_str_eq(sym_str(id.text, id.len), m->key.code_id)))
@@ -294,19 +313,49 @@ take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
 }
 
 
-/* For a module requested by its canonical id. */
 static void
-take_variant(sym_cursor_t *c, sym_rpc_message_t *m)
+take_outcomes(sym_cursor_t *c, sym_rpc_message_t *m)
 {
-    char id[SYM_ID_MAX];
-    size_t len = sym_debug_id_canonical(m->key.id, id);
+    sym_place_outcome_t outcome;
+    sym_str_t rest;
 
-    m->key.variant = take_text(c, SYM_VARIANT_LEN);
+    m->outcomes = rest = take_text(c, SYM_OUTCOMES_MAX);
+    while (sym_outcomes_next(&rest, &outcome)) {
+    }
+
+    if (rest.len != 0) {
+        sym_cursor_fail(c, SYM_MALFORMED, "not outcomes of places");
+    }
+}
+
+
+static void
+take_object(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    uint8_t layout, ids, casing;
+
+    m->kind = sym_u32(c);
+    m->rules.files = sym_u32(c);
+    layout = sym_u8(c);
+    ids = sym_u8(c);
+    casing = sym_u8(c);
+    m->rules.layout = (sym_layout_t) layout;
+    m->rules.ids = (sym_source_ids_t) ids;
+    m->rules.casing = (sym_source_casing_t) casing;
+    m->key.scope = take_text(c, SYM_SCOPE_MAX);
+
     if (sym_ok(c)
-        && (!sym_variant_ok(m->key.variant)
-            || !sym_str_eq(sym_str(id, len), m->key.id)))
+        && (layout >= SYM_LAYOUTS || ids > SYM_SOURCE_IDS_UPPER
+            || casing > SYM_SOURCE_CASING_UPPER || !is_scope_ok(m)
+            || sym_str_eq(m->key.scope, SYM_STR(SYM_SCOPE_ALL))))
     {
-        sym_cursor_fail(c, SYM_MALFORMED, "not a variant");
+        sym_cursor_fail(c, SYM_MALFORMED, "not the rules of a source");
+    }
+
+    if (!sym_object_ref_read(take_text(c, SYM_REF_BYTES_MAX), &m->ref)
+        && sym_ok(c))
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not a reference");
     }
 }
 
@@ -355,7 +404,7 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
     }
 
     if (fields & TEXT) {
-        m->text = take_text(c, SYM_RPC_TEXT_MAX);
+        m->text = take_text(c, text_max(fields));
     }
 
     if (fields & SOURCE) {
@@ -364,6 +413,14 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & ATTEMPTS) {
         m->attempts = take_text(c, SYM_RPC_ATTEMPTS_MAX);
+    }
+
+    if (fields & OUTCOMES) {
+        take_outcomes(c, m);
+    }
+
+    if (fields & OBJECT) {
+        take_object(c, m);
     }
 
     if (fields & WANT) {
@@ -384,10 +441,6 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if ((fields & CODE_ID) && sym_left(c) != 0) {
         take_code_id(c, m);
-    }
-
-    if ((fields & VARIANT) && sym_left(c) != 0) {
-        take_variant(c, m);
     }
 
     if (sym_ok(c) && m->type == SYM_RPC_INVALIDATE && m->key.id.len == 0

@@ -16,10 +16,10 @@
 #include "base/str.h"
 #include "store/store.h"
 #include "object/object_id.h"
-#include "object/variant.h"
+#include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 4
+#define SYM_RPC_VERSION 5
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -36,13 +36,13 @@
 typedef enum {
     /* messages of a client */
     SYM_RPC_HELLO = 1,  /* version; begins so in every version */
-    SYM_RPC_ENSURE,     /* ticket, key, kind, code id, variant: I need this
-                            module of this source; the id may be a spelling
-                            (module_key.h) */
+    SYM_RPC_ENSURE,     /* ticket, flags, kind, scope, rules, reference: I need
+                            this artifact of this object at this source */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
-    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, attempts; and
-                            a descriptor: what was fetched */
-    SYM_RPC_NONE,       /* ticket, state, ttl, text, attempts: nothing was */
+    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, attempts,
+                            outcomes; and a descriptor: what was fetched */
+    SYM_RPC_NONE,       /* ticket, state, ttl, text, attempts, outcomes: nothing
+                            was */
     SYM_RPC_MORE,       /* ticket, length: the lease is too small */
     SYM_RPC_INVALIDATE, /* ticket, key: remove its records; without a name:
                            those of all modules found by the id; with the scope
@@ -80,6 +80,11 @@ typedef enum {
     SYM_RPC_RECLAIM  /* ticket: a request needs the lease of this abandoned
                         download; answered by CANCEL */
 } sym_rpc_type_t;
+
+/* flags of ENSURE */
+#define SYM_RPC_ALL_PLACES 1u /* every place is tried, code files first */
+#define SYM_RPC_CANONICAL 2u  /* only places that the canonical id leads to */
+#define SYM_RPC_SENT 4u       /* only those that the id as sent leads to */
 
 /* features of OFFER: contents of the next FETCH */
 /* it rates the file; a sound file without symbols is not malformed */
@@ -154,6 +159,9 @@ typedef struct {
     sym_str_t text;     /* a reason; lines of statistics */
     sym_str_t source;   /* origin of the bytes: a URL or path */
     sym_str_t attempts; /* docs/formats/store.md, section 2 */
+    sym_str_t outcomes; /* outcomes.h: one for each place that was tried */
+    sym_source_rules_t rules; /* those of the plan; files: types to ask for */
+    sym_object_ref_t ref;
     sym_rpc_companion_t want;
 } sym_rpc_message_t;
 
@@ -161,8 +169,9 @@ typedef struct {
 size_t sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX]);
 
 /*
- * SYM_MALFORMED, SYM_TRUNCATED: not a message of this protocol.  The key has a
- * name (except in INVALIDATE and DONE) and an id that fit the store.  In
+ * SYM_MALFORMED, SYM_TRUNCATED: not a message of this protocol.  The reference and
+ * outcomes are valid.  The key has a name (except in INVALIDATE and DONE) and a
+ * canonical id.  In
  * INVALIDATE it may have only a code id.
  */
 sym_status_t sym_rpc_read(const uint8_t *packet, size_t len,

@@ -29,34 +29,56 @@ hash_module(const inflights_t *f, const sym_module_key_t *key)
 }
 
 
-/* Equal for keys that is_question() considers equal. */
+bool
+object_key(const sym_object_ref_t *ref, uint32_t flags, sym_str_t scope,
+           object_names_t *names, sym_module_key_t *key)
+{
+    if (!sym_ref_key(ref, &names->key)
+        || !sym_module_name_ok(names->key.key.name)) {
+        return false;
+    }
+
+    *key = names->key.key;
+    key->scope = scope;
+
+    if (names->key.asked.object != NULL) {
+        key->variant = sym_str(names->variant,
+                               sym_variant_of(ref, names->variant));
+        return key->variant.len != 0;
+    }
+
+    if (flags & SYM_RPC_SENT) {
+        key->id = names->key.asked.spelling;
+    }
+
+    return key->id.len != 0;
+}
+
+
 static uint64_t
-hash_question(const inflights_t *f, const sym_module_key_t *key,
-              sym_kind_t kind)
+hash_question(const inflights_t *f, const sym_rpc_message_t *m, sym_str_t ref)
 {
     sym_hash_state_t s = sym_hash_begin(&f->key);
 
-    sym_hash_add(&s, sym_str((const char *) &kind, sizeof(kind)));
-    sym_hash_add(&s, key->scope);
-    sym_hash_add(&s, key->name);
-    sym_hash_add(&s, key->id);
-    sym_hash_add(&s, key->variant);
+    sym_hash_add(&s, sym_str((const char *) &m->kind, sizeof(m->kind)));
+    sym_hash_add(&s, m->key.scope);
+    sym_hash_add(&s, ref);
     return sym_hash_end(s);
 }
 
 
-/* Code ids are compared only if both have one; a variant includes its own. */
+/* ref: the reference as bytes.  One search has one plan. */
 static bool
-is_question(const inflight_t *inflight, const sym_module_key_t *b,
-            sym_kind_t kind)
+is_question(const inflight_t *inflight, const sym_rpc_message_t *m,
+            sym_str_t ref)
 {
-    const sym_module_key_t *a = &inflight->key;
+    const sym_source_rules_t *a = &inflight->rules, *b = &m->rules;
 
-    return inflight->kind == kind && sym_str_eq(a->name, b->name)
-           && sym_str_eq(a->id, b->id) && sym_str_eq(a->scope, b->scope)
-           && sym_str_eq(a->variant, b->variant)
-           && (a->code_id.len == 0 || b->code_id.len == 0
-               || sym_str_eq(a->code_id, b->code_id));
+    return inflight->kind == m->kind && inflight->flags == m->flags
+           && a->layout == b->layout && a->files == b->files
+           && a->ids == b->ids && a->casing == b->casing
+           && sym_str_eq(inflight->key.scope, m->key.scope)
+           && sym_str_eq(sym_str(inflight->bytes, inflight->n_bytes), ref);
 }
 
 
@@ -76,13 +98,13 @@ of_module(table_node_t *node)
 
 /* NULL: no client is waiting for it. */
 static inflight_t *
-find_inflight(const inflights_t *f, const sym_module_key_t *key,
-              sym_kind_t kind)
+find_inflight(const inflights_t *f, const sym_rpc_message_t *ensure,
+              sym_str_t ref)
 {
     table_node_t *node =
-        table_first(&f->by_question, hash_question(f, key, kind));
+        table_first(&f->by_question, hash_question(f, ensure, ref));
 
-    while (node != NULL && !is_question(of_question(node), key, kind)) {
+    while (node != NULL && !is_question(of_question(node), ensure, ref)) {
         node = table_next(node);
     }
 
@@ -139,26 +161,29 @@ enqueue(inflights_t *f, inflight_t *inflight, int64_t now)
 
 
 static inflight_t *
-begin(inflights_t *f, const sym_module_key_t *key, sym_kind_t kind, int64_t now)
+begin(inflights_t *f, const sym_rpc_message_t *ensure, sym_str_t ref,
+      int64_t now)
 {
-    inflight_t *inflight = calloc(1, sizeof(*inflight));
+    sym_str_t scope = ensure->key.scope;
+    inflight_t *inflight = calloc(1, sizeof(*inflight) + ref.len + scope.len);
     char *at;
 
-    if (inflight == NULL
-        || !lease_init(&f->leases, &inflight->lease, key->scope)) {
+    if (inflight == NULL || !lease_init(&f->leases, &inflight->lease, scope)) {
         free(inflight);
         return NULL;
     }
 
-    at = inflight->text;
-    inflight->kind = kind;
-    inflight->key.scope = sym_str_append(&at, key->scope);
-    inflight->key.name = sym_str_append(&at, key->name);
-    inflight->key.id = sym_str_append(&at, key->id);
-    inflight->key.code_id = sym_str_append(&at, key->code_id);
-    inflight->key.variant = sym_str_append(&at, key->variant);
-    table_add(&f->by_question, &inflight->node, hash_question(f, key, kind));
-    table_add(&f->by_module, &inflight->of_module, hash_module(f, key));
+    at = inflight->bytes;
+    inflight->kind = (sym_kind_t) ensure->kind;
+    inflight->flags = ensure->flags;
+    inflight->rules = ensure->rules;
+    inflight->n_bytes = ref.len;
+    (void) sym_object_ref_read(sym_str_append(&at, ref), &inflight->ref);
+    (void) object_key(&inflight->ref, ensure->flags, sym_str_append(&at, scope),
+                      &inflight->names, &inflight->key);
+    table_add(&f->by_question, &inflight->node, hash_question(f, ensure, ref));
+    table_add(&f->by_module, &inflight->of_module,
+              hash_module(f, &inflight->key));
     enqueue(f, inflight, now);
     return inflight;
 }
@@ -254,16 +279,19 @@ unlink_waiter(waiter_t *w)
 
 
 bool
-inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
-              const sym_module_key_t *key, sym_kind_t kind, int64_t now)
+inflight_join(inflights_t *f, client_t *client,
+              const sym_rpc_message_t *ensure, int64_t now)
 {
-    inflight_t *inflight = find_inflight(f, key, kind);
+    char bytes[SYM_REF_BYTES_MAX];
+    const sym_str_t ref =
+        sym_str(bytes, sym_object_ref_write(&ensure->ref, bytes));
+    inflight_t *inflight = find_inflight(f, ensure, ref);
     waiter_t *w = calloc(1, sizeof(*w));
 
     if (inflight != NULL) {
         f->joins++;
     } else if (w != NULL) {
-        inflight = begin(f, key, kind, now);
+        inflight = begin(f, ensure, ref, now);
     }
 
     if (w == NULL || inflight == NULL) {
@@ -272,12 +300,12 @@ inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
     }
 
     w->client = client;
-    w->ticket = ticket;
+    w->ticket = ensure->ticket;
     w->inflight = inflight;
     link_waiter(inflight, client, w);
     inflight->n_wanting++;
     lease_abandon(&f->leases, &inflight->lease, false, now);
-    table_add(&f->by_ticket, &w->node, hash_ticket(f, client, ticket));
+    table_add(&f->by_ticket, &w->node, hash_ticket(f, client, w->ticket));
     return true;
 }
 

@@ -18,6 +18,7 @@
 #include "daemon/client.h"
 #include "daemon/fetch_result.h"
 #include "daemon/leases.h"
+#include "object/variant.h"
 #include "common/table.h"
 
 typedef struct inflight_s inflight_t;
@@ -28,6 +29,17 @@ typedef enum {
     INFLIGHT_FETCHING,
     INFLIGHT_CONVERTING /* or its result is being stored */
 } inflight_phase_t;
+
+/* How records without paths name an object at a source. */
+typedef struct {
+    sym_ref_key_t key;
+    char variant[SYM_VARIANT_LEN];
+} object_names_t;
+
+/* The key of an ENSURE's object, with its spelling or variant; views of *names and
+ * of the reference.  False: the store cannot have such an object. */
+bool object_key(const sym_object_ref_t *ref, uint32_t flags, sym_str_t scope,
+                object_names_t *names, sym_module_key_t *key);
 
 /* A ticket of a client: a request for an artifact. */
 struct waiter_s {
@@ -46,10 +58,12 @@ struct waiter_s {
 struct inflight_s {
     table_node_t node;      /* by request key; the first member */
     table_node_t of_module; /* by module, which may have many request keys */
-    sym_module_key_t key;
+    sym_module_key_t key;   /* views of `names` and `ref` */
+    object_names_t names;
     sym_kind_t kind;
-    char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + SYM_VARIANT_LEN
-              + SYM_CODE_ID_MAX]; /* of the key */
+    uint32_t flags; /* of ENSURE */
+    sym_source_rules_t rules;
+    sym_object_ref_t ref; /* views of `bytes` */
     inflight_phase_t phase;
     waiter_t *first, *last;
     uint32_t n_wanting;  /* number of those with waiting requests */
@@ -65,6 +79,8 @@ struct inflight_s {
                             offered */
     bool is_again;       /* the next election replaces a lost one */
     int64_t deadline_ms; /* of the fetch */
+    size_t n_bytes;
+    char bytes[]; /* the reference, then the scope */
 };
 
 typedef struct {
@@ -91,10 +107,9 @@ bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);
 inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
 
-/* Makes the client wait for the module's artifact of that kind; false: out of
- * memory. */
-bool inflight_join(inflights_t *f, client_t *client, uint32_t ticket,
-                   const sym_module_key_t *key, sym_kind_t kind, int64_t now);
+/* Makes the client wait for the artifact of its ENSURE; false: out of memory. */
+bool inflight_join(inflights_t *f, client_t *client,
+                   const sym_rpc_message_t *ensure, int64_t now);
 
 /* Finds an open ticket, or returns NULL. */
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,

@@ -67,10 +67,23 @@ on_hello(client_t *client, const sym_rpc_message_t *m)
 
 
 static void
+refuse(client_t *client, const sym_rpc_message_t *m, const char *reason)
+{
+    sym_rpc_message_t answer;
+    fetch_result_t o;
+
+    fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S, sym_cstr(reason));
+    fetch_result_message(&o, m->ticket, &answer);
+    client_send(client, &answer);
+}
+
+
+static void
 on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     sym_rpc_message_t answer;
-    sym_kind_t kind = m->kind != 0 ? (sym_kind_t) m->kind : SYM_KIND_SYMCACHE;
+    object_names_t names;
+    sym_module_key_t key;
     sym_error_t err = { 0 };
     fetch_result_t o;
 
@@ -79,34 +92,32 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (sym_kind_find(kind) == NULL) {
-        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
-                         SYM_STR("this loader makes no artifact of that kind"));
-        fetch_result_message(&o, m->ticket, &answer);
-        client_send(client, &answer);
+    if (!object_key(&m->ref, m->flags, m->key.scope, &names, &key)) {
+        client_end(client, "an object that no store can have");
         return;
     }
 
-    if (heal_module(&s->heal, &m->key, s->now, &err) != SYM_OK) {
+    if (sym_kind_find(m->kind) == NULL) {
+        refuse(client, m, "this loader makes no artifact of that kind");
+        return;
+    }
+
+    if (heal_module(&s->heal, &key, s->now, &err) != SYM_OK) {
         serve_store_failed(s, &err);
     }
 
-    if (look_up(s, &m->key, kind, &o)) {
+    if (look_up(s, &key, (sym_kind_t) m->kind, &o)) {
         fetch_result_message(&o, m->ticket, &answer);
         client_send(client, &answer);
         return;
     }
 
     if (client->n_waiters >= CLIENT_TICKETS_MAX) {
-        fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
-                         SYM_STR("too many modules are pending"));
-        fetch_result_message(&o, m->ticket, &answer);
-        client_send(client, &answer);
+        refuse(client, m, "too many modules are pending");
         return;
     }
 
-    if (!inflight_join(&s->inflights, client, m->ticket, &m->key, kind, s->now))
-    {
+    if (!inflight_join(&s->inflights, client, m, s->now)) {
         client_end(client, "out of memory");
     }
 }

@@ -113,6 +113,7 @@ ngx_http_symbolicate_fetch_create(
     fetch->outcome.fd = -1;
     fetch->outcome.attempts.data = fetch->attempts;
     fetch->outcome.reason.data = fetch->reason;
+    fetch->outcome.outcomes.data = (u_char *) fetch->outcomes;
 
     if (ngx_http_symbolicate_fetch_open(fetch,
                                         ngx_http_symbolicate_fetch_tried)
@@ -472,8 +473,7 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     if (trouble == NULL && fetch->status == NGX_HTTP_OK && fetch->received) {
-        ngx_http_symbolicate_fetch_note(fetch, NULL);
-        ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FOUND);
+        ngx_http_symbolicate_fetch_found(fetch);
         out->fd = fetch->temp ? fetch->temp->file.fd : fetch->fd;
         out->offset = fetch->offset;
         out->length = fetch->received;

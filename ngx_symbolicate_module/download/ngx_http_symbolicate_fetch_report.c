@@ -37,10 +37,6 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
     for (i = 0; i < fetch->nsources; i++) {
         source = fetch->sources[i];
 
-        if (source->request_source && source->request_source->is_links) {
-            continue;
-        }
-
         p = fetch->attempts + fetch->outcome.attempts.len;
 
         if ((size_t) (last - p) < source->name.len + 64
@@ -135,28 +131,64 @@ ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-void
-ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
-    const char *trouble)
+static size_t
+ngx_http_symbolicate_fetch_explain(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble, u_char text[SYM_RPC_REASON_MAX])
 {
-    u_char  *p, *last;
+    u_char  *p;
 
-    last = fetch->reason + SYM_RPC_REASON_MAX;
+    p = ngx_slprintf(text, text + SYM_RPC_REASON_MAX, "source \"%V\": %s",
+                     &fetch->source->name, trouble);
 
     if (fetch->status && fetch->status != NGX_HTTP_OK) {
-        p = ngx_slprintf(fetch->reason, last, "source \"%V\": %s: %ui",
-                         &fetch->source->name, trouble, fetch->status);
-
-    } else {
-        p = ngx_slprintf(fetch->reason, last, "source \"%V\": %s",
-                         &fetch->source->name, trouble);
+        p = ngx_slprintf(p, text + SYM_RPC_REASON_MAX, ": %ui", fetch->status);
     }
 
-    fetch->outcome.reason.len = p - fetch->reason;
+    return p - text;
 }
 
 
 void
+ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    fetch->outcome.reason.len = ngx_http_symbolicate_fetch_explain(fetch,
+                                                         trouble,
+                                                         fetch->reason);
+}
+
+
+/* The outcome of the current place. */
+static void
+ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
+    sym_path_outcome_t outcome, ngx_str_t *word, sym_str_t reason)
+{
+    sym_place_outcome_t  place;
+
+    ngx_memzero(&place, sizeof(sym_place_outcome_t));
+
+    place.place = (uint8_t) ((fetch->next - 1) % SYM_PLAN_MAX);
+    place.outcome = outcome;
+    place.status = (uint16_t) fetch->status;
+    place.ms = (uint32_t) (ngx_current_msec - fetch->started);
+    place.bytes = fetch->received;
+    place.reason = reason;
+
+    /* else it is the status */
+
+    if (word->data[0] < '0' || word->data[0] > '9') {
+        place.word = sym_str((char *) word->data, word->len);
+    }
+
+    if (fetch->hops || fetch->source->rules.layout == SYM_LAYOUT_SENTRY) {
+        place.url = sym_str((char *) fetch->url.data, fetch->url.len);
+    }
+
+    sym_outcomes_add(&place, fetch->outcomes, &fetch->outcome.outcomes.len);
+}
+
+
+static void
 ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t outcome)
 {
@@ -167,11 +199,26 @@ ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
 
 
 void
-ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
-    const char *trouble)
+ngx_http_symbolicate_fetch_found(ngx_http_symbolicate_fetch_t *fetch)
 {
     ngx_str_t  word;
     u_char     number[NGX_INT_T_LEN];
+
+    ngx_http_symbolicate_fetch_note(fetch, NULL);
+    ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FOUND);
+
+    word = ngx_http_symbolicate_fetch_word(fetch, NULL, number);
+    ngx_http_symbolicate_fetch_place(fetch, SYM_PATH_READ, &word, SYM_STR(""));
+}
+
+
+void
+ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    size_t     len;
+    ngx_str_t  word;
+    u_char     number[NGX_INT_T_LEN], text[SYM_RPC_REASON_MAX];
 
     ngx_http_symbolicate_fetch_note(fetch, trouble);
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
@@ -179,8 +226,13 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
     word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
     fetch->transport->failed(fetch, &word);
 
+    len = ngx_http_symbolicate_fetch_explain(fetch, trouble, text);
+    ngx_http_symbolicate_fetch_place(fetch, SYM_PATH_FAILED, &word,
+                                     sym_str((char *) text, len));
+
     if (fetch->nfailed++ == 0) {
-        ngx_http_symbolicate_fetch_reason(fetch, trouble);
+        ngx_memcpy(fetch->reason, text, len);
+        fetch->outcome.reason.len = len;
     }
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
@@ -189,55 +241,66 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-void
-ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
+/* An odd answer. */
+static size_t
+ngx_http_symbolicate_fetch_explain_odd(ngx_http_symbolicate_fetch_t *fetch,
+    u_char text[SYM_RPC_REASON_MAX])
 {
     u_char     *p, *last;
     ngx_str_t   host;
 
+    last = text + SYM_RPC_REASON_MAX;
+    p = ngx_slprintf(text, last, "source \"%V\": ", &fetch->source->name);
+
+    if (fetch->status == NGX_HTTP_OK) {
+        return ngx_slprintf(p, last, "the object is empty") - text;
+    }
+
+    p = ngx_slprintf(p, last, "it answered %ui", fetch->status);
+
+    if (fetch->leads.len == 0) {
+        return p - text;
+    }
+
+    host = fetch->leads;
+
+    if (ngx_http_symbolicate_fetch_host(&fetch->leads, &host, NULL) != NGX_OK) {
+        return ngx_slprintf(p, last, ", to nowhere that can be asked") - text;
+    }
+
+    return ngx_slprintf(p, last, " to %V; %s", &host,
+                        fetch->hops == NGX_SYMBOLICATE_HOPS
+                        ? "too many redirects" : "name it with redirect=")
+           - text;
+}
+
+
+void
+ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
+{
+    size_t     len;
+    ngx_str_t  word;
+    ngx_uint_t odd;
+    u_char     number[NGX_INT_T_LEN], text[SYM_RPC_REASON_MAX];
+
     ngx_http_symbolicate_fetch_note(fetch, NULL);
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_ABSENT);
 
-    if (ngx_http_symbolicate_fetch_is_absent(fetch)) {
-        return;
-    }
+    odd = !ngx_http_symbolicate_fetch_is_absent(fetch);
+    len = odd ? ngx_http_symbolicate_fetch_explain_odd(fetch, text) : 0;
+
+    word = ngx_http_symbolicate_fetch_word(fetch, NULL, number);
+    ngx_http_symbolicate_fetch_place(fetch, SYM_PATH_ABSENT, &word,
+                                     sym_str((char *) text, len));
 
     /* the reason of the first one is kept, unless something failed */
 
-    if (fetch->nodd++ || fetch->nfailed) {
+    if (!odd || fetch->nodd++ || fetch->nfailed) {
         return;
     }
 
-    p = fetch->reason;
-    last = fetch->reason + SYM_RPC_REASON_MAX;
-
-    if (fetch->status == NGX_HTTP_OK) {
-        p = ngx_slprintf(p, last, "source \"%V\": the object is empty",
-                         &fetch->source->name);
-
-    } else if (fetch->leads.len) {
-        host = fetch->leads;
-
-        if (ngx_http_symbolicate_fetch_host(&fetch->leads, &host, NULL)
-            == NGX_OK)
-        {
-            p = ngx_slprintf(p, last, "source \"%V\": it answered %ui to %V; "
-                             "%s", &fetch->source->name, fetch->status, &host,
-                             fetch->hops == NGX_SYMBOLICATE_HOPS
-                             ? "too many redirects"
-                             : "name it with redirect=");
-        } else {
-            p = ngx_slprintf(p, last, "source \"%V\": it answered %ui, to "
-                             "nowhere that can be asked",
-                             &fetch->source->name, fetch->status);
-        }
-
-    } else {
-        p = ngx_slprintf(p, last, "source \"%V\": it answered %ui",
-                         &fetch->source->name, fetch->status);
-    }
-
-    fetch->outcome.reason.len = p - fetch->reason;
+    ngx_memcpy(fetch->reason, text, len);
+    fetch->outcome.reason.len = len;
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0, "symbol %V: %V",
                   &fetch->outcome.reason, &fetch->url);

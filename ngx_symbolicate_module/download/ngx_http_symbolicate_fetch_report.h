@@ -26,9 +26,8 @@ void ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
 void ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble);
 
-/* Counts the attempt in the statistics of its source. */
-void ngx_http_symbolicate_fetch_count(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_uint_t outcome);
+/* Records that the source has given the file. */
+void ngx_http_symbolicate_fetch_found(ngx_http_symbolicate_fetch_t *fetch);
 
 /* Records a failure: no answer, an error, or an incomplete body. */
 void ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,

@@ -130,36 +130,6 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
         *source = fetch->sources[i / SYM_PLAN_MAX];
         number = i % SYM_PLAN_MAX;
 
-        if ((*source)->request_source && (*source)->request_source->is_links) {
-
-            /* a text has one path, its URL */
-
-            if (number == 0) {
-                place->file = SYM_SOURCE_PORTABLE_PDB;
-                place->path = SYM_STR("");
-                return NGX_OK;
-            }
-
-            continue;
-        }
-
-        if ((*source)->request_source && (*source)->request_source->type
-            == SYM_REQUEST_SOURCE_SENTRY)
-        {
-
-            /* its files have types instead of paths */
-
-            if (number < SYM_SOURCE_FILES
-                && ((*source)->rules.files & fetch->files & (1u << number)))
-            {
-                place->file = number;
-                place->path = SYM_STR("");
-                return NGX_OK;
-            }
-
-            continue;
-        }
-
         plan = ngx_http_symbolicate_fetch_plan(fetch, *source);
         if (plan == NULL) {
             return NGX_ERROR;

@@ -58,6 +58,8 @@ typedef struct {
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reason;
     ngx_str_t                      attempts;
+    ngx_str_t                      outcomes;    /* protocol/outcomes.h, of the
+                                                 * first source */
     ngx_uint_t                     status;      /* of the last answer; 0: no
                                                  * answer */
     ngx_uint_t                     next;        /* place to try after the one

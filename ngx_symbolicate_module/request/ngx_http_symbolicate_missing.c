@@ -666,7 +666,6 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 {
     uint32_t                          n;
     sym_need_t                       *m;
-    sym_ref_key_t                     k;
     ngx_http_symbolicate_source_t    *source;
     ngx_http_symbolicate_wanted_t     wanted;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -681,16 +680,11 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
         return NGX_DONE;
     }
 
-    if (!sym_request_key(lookup->asked, m, &k)) {
-        return NGX_ERROR;
-    }
-
     ngx_memzero(&wanted, sizeof(ngx_http_symbolicate_wanted_t));
 
     wanted.source = source;
     wanted.kind = m->kind;
     wanted.ref = m->ref;
-    wanted.key = k.key;
 
     return ngx_http_symbolicate_pending(
                               ngx_http_symbolicate_loader_of(slcf->loader),
@@ -733,8 +727,6 @@ static ngx_int_t
 ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     ngx_http_symbolicate_wait_t *wait, uint32_t i)
 {
-    char                              variant[SYM_VARIANT_LEN];
-    size_t                            nvariant;
     uint32_t                          n;
     ngx_uint_t                        step, sent;
     sym_need_t                       *m;
@@ -762,8 +754,6 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     if (!sym_request_key(lookup->asked, m, &k)) {
         return NGX_ERROR;
     }
-
-    nvariant = k.asked.object ? sym_variant_of(k.asked.object, variant) : 0;
 
     while (search->step < 2 * lookup->policy->sources->nelts) {
 
@@ -808,15 +798,11 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         wanted.ref = m->ref;
         wanted.without = m->without;
         wanted.thorough = k.asked.object && m->is_thorough;
-        wanted.key = k.key;
-        wanted.key.scope = sym_str((char *) source->name.data,
-                                   source->name.len);
-        wanted.key.variant = sym_str(variant, nvariant);
+
         if (sent) {
-            wanted.key.id = k.asked.spelling;
             wanted.ids = NGX_SYMBOLICATE_IDS_SENT;
 
-            if (search->skip || wanted.key.id.len == 0
+            if (search->skip || k.asked.spelling.len == 0
                 || !ngx_http_symbolicate_missing_respelled(lookup, source, m))
             {
                 search->skip = 0;

@@ -63,9 +63,9 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module)
 {
-    ngx_rbtree_key_t                hash;
-    ngx_http_symbolicate_pending_t *pending;
-    ngx_http_symbolicate_waiter_t  *waiter;
+    ngx_http_symbolicate_pending_t     *pending;
+    ngx_http_symbolicate_waiter_t      *waiter;
+    ngx_http_symbolicate_pending_key_t  key;
 
         /* while the worker reconnects, new requests wait, too */
 
@@ -75,8 +75,8 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
         return NGX_DECLINED;
     }
 
-    hash = ngx_http_symbolicate_pending_hash(loader, &wanted->key);
-    pending = ngx_http_symbolicate_pending_find(loader, hash, wanted);
+    ngx_http_symbolicate_pending_key(loader, wanted, &key);
+    pending = ngx_http_symbolicate_pending_find(loader, &key);
 
     if (pending == NULL
         && ngx_http_symbolicate_pending_is_busy(loader,
@@ -86,8 +86,7 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     }
 
     if (pending == NULL) {
-        pending = ngx_http_symbolicate_pending_create(loader, policy, hash,
-                                                      wanted);
+        pending = ngx_http_symbolicate_pending_create(loader, policy, &key);
         if (pending == NULL) {
             return NGX_ERROR;
         }

@@ -9,6 +9,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "object/variant.h"
+
 #include "schedule/ngx_http_symbolicate_pending_companion.h"
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
@@ -38,9 +40,14 @@ ngx_uint_t
 ngx_http_symbolicate_pending_read_also(ngx_http_symbolicate_also_t *also,
     ngx_http_symbolicate_pending_t *pending, sym_rpc_companion_t *want)
 {
-    sym_str_t  name;
+    sym_str_t      name;
+    sym_ref_key_t  k;
 
-    name = sym_source_name_ok(want->name) ? want->name : pending->is.key.name;
+    name = want->name;
+
+    if (!sym_source_name_ok(name)) {
+        name = sym_ref_key(&pending->ref, &k) ? k.key.name : SYM_STR("");
+    }
 
     also->nname = name.len;
     ngx_memcpy(also->name, name.data, name.len);

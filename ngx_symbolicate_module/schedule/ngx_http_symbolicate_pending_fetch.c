@@ -224,6 +224,12 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
     m.ttl = ngx_http_symbolicate_pending_ttl(pending);
     m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
 
+    /* a companion's places are not in the plan of the module */
+
+    if (pending->also == NULL) {
+        m.outcomes = sym_str((char *) out->outcomes.data, out->outcomes.len);
+    }
+
     if (out->need > pending->lease.bytes) {
         m.type = SYM_RPC_MORE;
         m.length = ngx_http_symbolicate_pending_need(pending, out);

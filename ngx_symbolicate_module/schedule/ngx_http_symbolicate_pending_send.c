@@ -14,6 +14,33 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
+static void
+ngx_http_symbolicate_pending_describe(ngx_http_symbolicate_pending_t *pending,
+    sym_rpc_message_t *m)
+{
+    ngx_http_symbolicate_source_t  *source;
+
+    source = pending->is.source;
+
+    m->kind = pending->is.kind;
+    m->key.scope = sym_str((char *) source->name.data, source->name.len);
+    m->ref = pending->ref;
+    m->rules = source->rules;
+    m->rules.files &= ~pending->is.without;
+
+    if (pending->is.thorough) {
+        m->flags |= SYM_RPC_ALL_PLACES;
+    }
+
+    if (pending->is.ids == NGX_SYMBOLICATE_IDS_CANONICAL) {
+        m->flags |= SYM_RPC_CANONICAL;
+
+    } else if (pending->is.ids == NGX_SYMBOLICATE_IDS_SENT) {
+        m->flags |= SYM_RPC_SENT;
+    }
+}
+
+
 void
 ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type)
@@ -28,10 +55,9 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 
     m.type = type;
     m.ticket = (uint32_t) pending->by_ticket.key;
-    m.key = pending->is.key;
 
-    if (type == SYM_RPC_ENSURE && pending->is.kind != SYM_KIND_SYMCACHE) {
-        m.kind = pending->is.kind;
+    if (type == SYM_RPC_ENSURE) {
+        ngx_http_symbolicate_pending_describe(pending, &m);
     }
 
     ngx_http_symbolicate_loader_send(pending->loader, &m, -1);

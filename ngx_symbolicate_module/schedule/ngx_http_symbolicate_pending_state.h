@@ -42,8 +42,8 @@ struct ngx_http_symbolicate_pending_s {
     ngx_http_symbolicate_loader_t  *loader;
     ngx_http_symbolicate_fetch_policy_t     *policy;
 
-    ngx_http_symbolicate_wanted_t   is;          /* its texts in `text` */
-    sym_object_ref_t                ref;         /* of it */
+    ngx_http_symbolicate_wanted_t   is;
+    sym_object_ref_t                ref;         /* of it, views of ref_bytes */
 
     ngx_queue_t                     waiters;
     ngx_queue_t                     of_abandoned;  /* the loader's, while no
@@ -76,7 +76,8 @@ struct ngx_http_symbolicate_pending_s {
     unsigned                        settled:1;   /* freed when its fetch ends */
     unsigned                        busy:1;      /* counted in the loader */
 
-    u_char                          text[1];
+    size_t                          nref;
+    char                            ref_bytes[1];
 };
 
 

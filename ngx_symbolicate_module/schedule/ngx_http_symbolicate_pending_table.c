@@ -26,43 +26,46 @@
 #define NGX_SYMBOLICATE_PENDING_REST  2048
 
 
-ngx_rbtree_key_t
-ngx_http_symbolicate_pending_hash(ngx_http_symbolicate_loader_t *loader,
-    sym_module_key_t *key)
+void
+ngx_http_symbolicate_pending_key(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_wanted_t *wanted,
+    ngx_http_symbolicate_pending_key_t *key)
 {
     sym_hash_state_t  s;
 
+    key->wanted = wanted;
+    key->len = sym_object_ref_write(wanted->ref, key->ref);
+
     s = sym_hash_begin(&loader->hash_key);
 
-    sym_hash_add(&s, key->scope);
-    sym_hash_add(&s, key->name);
-    sym_hash_add(&s, key->id);
-    sym_hash_add(&s, key->variant);
+    sym_hash_add(&s, sym_str((char *) wanted->source->name.data,
+                             wanted->source->name.len));
+    sym_hash_add(&s, sym_str(key->ref, key->len));
 
-    return sym_hash_end(s);
+    key->hash = sym_hash_end(s);
 }
 
 
-/* A code id that only one of them has is ignored; a variant includes its code
- * id. */
+/* Sources of different requests may be equal. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
-    ngx_http_symbolicate_wanted_t *wanted)
+    ngx_http_symbolicate_pending_key_t *key)
 {
-    return pending->is.kind == wanted->kind
-           && sym_str_eq(pending->is.key.name, wanted->key.name)
-           && sym_str_eq(pending->is.key.id, wanted->key.id)
-           && sym_str_eq(pending->is.key.scope, wanted->key.scope)
-           && sym_str_eq(pending->is.key.variant, wanted->key.variant)
-           && (pending->is.key.code_id.len == 0
-               || wanted->key.code_id.len == 0
-               || sym_str_eq(pending->is.key.code_id, wanted->key.code_id));
+    return pending->is.kind == key->wanted->kind
+           && pending->is.ids == key->wanted->ids
+           && pending->is.source->name.len == key->wanted->source->name.len
+           && ngx_memcmp(pending->is.source->name.data,
+                         key->wanted->source->name.data,
+                         key->wanted->source->name.len)
+              == 0
+           && pending->nref == key->len
+           && ngx_memcmp(pending->ref_bytes, key->ref, key->len) == 0;
 }
 
 
 ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
-    ngx_rbtree_key_t hash, ngx_http_symbolicate_wanted_t *wanted)
+    ngx_http_symbolicate_pending_key_t *key)
 {
     ngx_rbtree_node_t            *node, *sentinel;
     ngx_http_symbolicate_pending_t  *pending;
@@ -74,8 +77,8 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
 
     while (node != sentinel) {
 
-        if (hash != node->key) {
-            node = hash < node->key ? node->left : node->right;
+        if (key->hash != node->key) {
+            node = key->hash < node->key ? node->left : node->right;
             continue;
         }
 
@@ -84,7 +87,7 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
                                            by_key));
 
         if (!pending->settled
-            && ngx_http_symbolicate_pending_is(pending, wanted))
+            && ngx_http_symbolicate_pending_is(pending, key))
         {
             return pending;
         }
@@ -114,23 +117,6 @@ ngx_http_symbolicate_pending_of(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-static sym_str_t
-ngx_http_symbolicate_pending_copy(u_char **p, sym_str_t s)
-{
-    sym_str_t  copy;
-
-    copy = sym_str((char *) *p, s.len);
-
-    /* an empty one may have no readable bytes */
-
-    if (s.len) {
-        *p = ngx_cpymem(*p, s.data, s.len);
-    }
-
-    return copy;
-}
-
-
 static off_t
 ngx_http_symbolicate_pending_received(ngx_http_symbolicate_slot_t *slot)
 {
@@ -145,20 +131,14 @@ ngx_http_symbolicate_pending_received(ngx_http_symbolicate_slot_t *slot)
 
 ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
-    ngx_http_symbolicate_wanted_t *wanted)
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_pending_key_t *key)
 {
-    u_char                       *p;
-    size_t                        size;
-    sym_module_key_t             *key;
-    ngx_http_symbolicate_pending_t  *pending;
+    size_t                             size;
+    ngx_http_symbolicate_pending_t    *pending;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
-    key = &wanted->key;
-
-    size = offsetof(ngx_http_symbolicate_pending_t, text)
-           + key->scope.len + key->name.len + key->id.len + key->code_id.len
-           + key->variant.len + sym_object_ref_bytes(wanted->ref);
+    size = offsetof(ngx_http_symbolicate_pending_t, ref_bytes) + key->len;
 
     pending = ngx_calloc(size, ngx_cycle->log);
     if (pending == NULL) {
@@ -179,30 +159,21 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
         policy->hold(policy->request_sources);
     }
 
-    pending->lane = ngx_http_symbolicate_lane_of(wanted->source);
+    pending->lane = ngx_http_symbolicate_lane_of(key->wanted->source);
 
-    p = pending->text;
-    pending->is.source = wanted->source;
-    pending->is.kind = wanted->kind;
-    pending->is.key.scope = ngx_http_symbolicate_pending_copy(&p, key->scope);
-    pending->is.key.name = ngx_http_symbolicate_pending_copy(&p, key->name);
-    pending->is.key.id = ngx_http_symbolicate_pending_copy(&p, key->id);
-    pending->is.key.code_id = ngx_http_symbolicate_pending_copy(&p,
-                                                               key->code_id);
-    pending->is.key.variant = ngx_http_symbolicate_pending_copy(&p,
-                                                               key->variant);
-    pending->is.without = wanted->without;
-    pending->is.thorough = wanted->thorough;
+    pending->nref = key->len;
+    ngx_memcpy(pending->ref_bytes, key->ref, key->len);
+    (void) sym_object_ref_read(sym_str(pending->ref_bytes, key->len),
+                               &pending->ref);
 
-    sym_object_ref_copy(&pending->ref, wanted->ref, (char *) p);
+    pending->is = *key->wanted;
     pending->is.ref = &pending->ref;
-    pending->is.ids = wanted->ids;
 
     ngx_queue_init(&pending->waiters);
     pending->slot.received = ngx_http_symbolicate_pending_received;
 
     pending->by_ticket.key = ngx_http_symbolicate_loader_ticket(loader);
-    pending->by_key.key = hash;
+    pending->by_key.key = key->hash;
 
     ngx_rbtree_insert(&loader->keys, &pending->by_key);
     ngx_rbtree_insert(&loader->tickets, &pending->by_ticket);

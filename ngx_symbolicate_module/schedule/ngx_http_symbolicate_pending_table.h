@@ -14,14 +14,22 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* For find() and create(). */
-ngx_rbtree_key_t ngx_http_symbolicate_pending_hash(
-    ngx_http_symbolicate_loader_t *loader, sym_module_key_t *key);
+/* What find() and create() need. */
+typedef struct {
+    ngx_http_symbolicate_wanted_t  *wanted;
+    ngx_rbtree_key_t                hash;
+    size_t                          len;
+    char                            ref[SYM_REF_BYTES_MAX];  /* as bytes */
+} ngx_http_symbolicate_pending_key_t;
+
+void ngx_http_symbolicate_pending_key(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_wanted_t *wanted,
+    ngx_http_symbolicate_pending_key_t *key);
 
 /* NULL: none is pending. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_find(
-    ngx_http_symbolicate_loader_t *loader, ngx_rbtree_key_t hash,
-    ngx_http_symbolicate_wanted_t *wanted);
+    ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_pending_key_t *key);
 
 /* Finds one by the ticket of a message; NULL: not found. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_of(
@@ -30,8 +38,8 @@ ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_of(
 /* NULL: no memory. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
     ngx_http_symbolicate_loader_t *loader,
-    ngx_http_symbolicate_fetch_policy_t *policy, ngx_rbtree_key_t hash,
-    ngx_http_symbolicate_wanted_t *wanted);
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_pending_key_t *key);
 
 /* Drops the offer, and restarts the search. */
 void ngx_http_symbolicate_pending_restart(

@@ -17,10 +17,9 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* An artifact of a module of one source. */
+/* An artifact of an object at one source. */
 typedef struct {
     ngx_http_symbolicate_source_t *source;
-    sym_module_key_t               key;         /* scope: the source's name */
     sym_kind_t                     kind;
     const sym_object_ref_t        *ref;
     ngx_http_symbolicate_ids_t     ids;         /* in paths to request */

@@ -10,7 +10,7 @@ and answers one line of JSON each, so that Perl can hold several connections:
     recv NAME [SECONDS]           the next message, {"type": "END"} or
                                   {"type": "NOTHING"} when none came in time
     flood NAME TYPE COUNT [FIELD] so many messages, without taking an answer,
-                                  which differ by the key, scope or variant;
+                                  which differ by the key, scope or checksum;
                                   {"sent": COUNT} or fewer if it was cut off
     close NAME
 """
@@ -25,15 +25,15 @@ MAGIC = 0x4c53
 FLOOD_ID = '00112233445566778899AABBCCDDEEFF1'
 FIELDS = {
     'HELLO': (1, 'version'),
-    'ENSURE': (2, 'ticket key kind? code_id? variant?'),
+    'ENSURE': (2, 'ticket flags kind files layout ids casing scope reference'),
     'CANCEL': (3, 'ticket'),
-    'INGEST': (4, 'ticket ttl offset length source attempts'),
-    'NONE': (5, 'ticket state ttl text attempts'),
+    'INGEST': (4, 'ticket ttl offset length source attempts outcomes'),
+    'NONE': (5, 'ticket state ttl text attempts outcomes'),
     'MORE': (6, 'ticket length'),
     'INVALIDATE': (7, 'ticket key'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length source'),
-    'OFFER': (10, 'ticket ttl offset length source attempts'),
+    'OFFER': (10, 'ticket ttl offset length source attempts outcomes'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
     'WELCOME': (64, 'version'),
@@ -48,11 +48,14 @@ FIELDS = {
     'ALSO': (73, 'ticket length kind attempt name dir id'),
     'RECLAIM': (75, 'ticket'),
 }
-# Optional fields are written, though empty, before these.
-FOLLOW = {'kind': ['code_id', 'variant'], 'code_id': ['variant']}
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
-          'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I'}
+          'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I',
+          'files': '<I', 'layout': 'B', 'ids': 'B', 'casing': 'B'}
+# Of ENSURE: a symcache; files of all types in the layout `native`, but 'layout': 0
+# is breakpad.
+DEFAULTS = {'kind': 1, 'files': 0x7ffff, 'layout': 1}
+SPELLED = 4     # a flag
 
 
 def put_text(text):
@@ -60,14 +63,48 @@ def put_text(text):
     return struct.pack('<H', len(data)) + data
 
 
+def canonical(debug_id):
+    head = 32 if len(debug_id) >= 32 else 8
+    return debug_id[:head].upper() + '%X' % int(debug_id[head:][:8] or '0', 16)
+
+
+def binary(debug_id):
+    """The form, the signature in 16 bytes, the age (big endian)."""
+    head = 32 if len(debug_id) >= 32 else 8
+    return (struct.pack('B', 1 if head == 32 else 2)
+            + bytes.fromhex(debug_id[:head]).ljust(16, b'\0')
+            + struct.pack('>I', int(debug_id[head:], 16)))
+
+
+def part(tag, data):
+    if isinstance(data, str):
+        data = data.encode('latin-1')
+    return struct.pack('<BH', tag, len(data)) + data if data else b''
+
+
+def reference(m):
+    """With a checksum the object is known whole, else by a name and an id."""
+    name, sent = m['key'].rsplit('/', 1)
+    debug_id = canonical(sent)
+    checksum = m.get('checksum', '')
+    return ((part(1, b'\1') if checksum else part(2, '1'))
+            + part(3, binary(debug_id)) + part(4, m.get('code_id', ''))
+            + part(6, name) + part(8, '' if sent == debug_id else sent)
+            + part(9, checksum)).decode('latin-1')
+
+
 def pack(m):
     number, fields = FIELDS[m['type']]
+    if m['type'] == 'ENSURE':
+        m = {**DEFAULTS, 'reference': reference(m), **m}
+        sent = m['key'].rsplit('/', 1)[1]
+        if 'checksum' not in m and sent != canonical(sent):
+            m['flags'] = m.get('flags', 0) | SPELLED
     out = struct.pack('<HH', MAGIC, number)
     for field in fields.split():
         if field.endswith('?'):
             field = field[:-1]
-            if not m.get(field, 0) and not any(
-                    m.get(later) for later in FOLLOW.get(field, [])):
+            if not m.get(field, 0):
                 continue
         if field in WIDTHS:
             out += struct.pack(WIDTHS[field], m.get(field, 0))
@@ -121,7 +158,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=4):
+    def __init__(self, path, version=5):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         if version:
@@ -169,7 +206,7 @@ class Client:
         self.socket.settimeout(60)
         for i in range(count):
             value = {'key': 'flood%d/%s' % (i, FLOOD_ID), 'scope': 'flood%d' % i,
-                     'variant': '~%032x' % i}[field]
+                     'checksum': '%032x' % i}[field]
             try:
                 self.socket.send(pack({'type': kind, 'ticket': i,
                                        'key': 'flood/' + FLOOD_ID,

@@ -19,8 +19,32 @@
 #define U64_4096 "\x00\x10\x00\x00\x00\x00\x00\x00"
 #define U64_1 "\x01\x00\x00\x00\x00\x00\x00\x00"
 
-#define VARIANT "~0123456789abcdef0123456789abcdef"
-#define VARIANT_TEXT "\x21\x00" VARIANT
+/* flags 1, kind 2; files 7, the layout debuginfod, ids in upper case, paths in lower
+ * case; the source "s" */
+#define OBJECT                                                                 \
+    "\x01\x00\x00\x00\x02\x00\x00\x00\x07\x00\x00\x00\x02\x01\x01\x01\x00s"
+/* ELF, a debug id, a code id, names, a checksum */
+#define REF                                                                    \
+    "\x01\x01\x00\x01"                                                         \
+    "\x03\x15\x00\x01"                                                         \
+    "0123456789abcdef"                                                         \
+    "\x00\x00\x00\x02"                                                         \
+    "\x04\x04\x00"                                                             \
+    "0a1b"                                                                     \
+    "\x06\x01\x00"                                                             \
+    "a"                                                                        \
+    "\x07\x02\x00"                                                             \
+    "b1"                                                                       \
+    "\x09\x01\x00"                                                             \
+    "c"
+#define URL_REF "\x0a\x02\x00u:\x0b\x01\x00r\x0c\x01\x00x"
+
+/* place 2: a file; HTTP status 200, 5 ms, 4096 bytes */
+#define PLACE_2 "\x02\x01\xc8\x00\x05\x00\x00\x00" U64_4096 "\x00\x00\x00\x00\x00"
+/* place 63: failed, "timeout", "why", "u" */
+#define PLACE_63                                                               \
+    "\x3f\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x07\x03\x00\x01" \
+    "\x00timeoutwhyu"
 
 static const sym_rpc_ttl_t ttl = { 3600, 86400, 10 };
 
@@ -33,13 +57,31 @@ key(void)
 }
 
 
-static sym_module_key_t
-with_code_id(const char *code_id)
+static sym_rpc_message_t
+ensure(const sym_object_ref_t *ref)
 {
-    sym_module_key_t of = key();
+    return (sym_rpc_message_t){
+        .type = SYM_RPC_ENSURE,
+        .ticket = 7,
+        .flags = SYM_RPC_ALL_PLACES,
+        .kind = 2,
+        .key.scope = SYM_STR("s"),
+        .rules = { .layout = SYM_LAYOUT_DEBUGINFOD,
+                   .files = 7,
+                   .ids = SYM_SOURCE_IDS_UPPER,
+                   .casing = SYM_SOURCE_CASING_LOWER },
+        .ref = *ref,
+    };
+}
 
-    of.code_id = sym_cstr(code_id);
-    return of;
+
+static bool
+is_same_ref(const sym_object_ref_t *a, const sym_object_ref_t *b)
+{
+    char one[SYM_REF_BYTES_MAX], other[SYM_REF_BYTES_MAX];
+
+    return sym_str_eq(sym_str(one, sym_object_ref_write(a, one)),
+                      sym_str(other, sym_object_ref_write(b, other)));
 }
 
 
@@ -56,7 +98,11 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
            && sym_str_eq(a->key.name, b->key.name)
            && sym_str_eq(a->key.id, b->key.id)
            && sym_str_eq(a->key.code_id, b->key.code_id)
-           && sym_str_eq(a->key.variant, b->key.variant)
+           && sym_str_eq(a->outcomes, b->outcomes)
+           && a->rules.layout == b->rules.layout
+           && a->rules.files == b->rules.files && a->rules.ids == b->rules.ids
+           && a->rules.casing == b->rules.casing
+           && is_same_ref(&a->ref, &b->ref)
            && sym_str_eq(a->text, b->text) && sym_str_eq(a->source, b->source)
            && sym_str_eq(a->attempts, b->attempts);
 }
@@ -83,7 +129,7 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
         sym_error_t cut = { 0 };
 
         if (m->features + m->kind != 0 && m->key.code_id.len == 0
-            && n == bytes.len - 4) {
+            && n == bytes.len - 4 && m->type != SYM_RPC_ENSURE) {
             continue;
         }
 
@@ -102,30 +148,79 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
 }
 
 
-/* The variant comes last: a kind and a code id precede it, though empty. */
 static void
-test_variant(void)
+test_ensure(void)
 {
-    static const char bytes[] = HEAD("\x02") TICKET KEY "\x00\x00\x00\x00"
-                                                        "\x00\x00" VARIANT_TEXT;
-    sym_rpc_message_t m = { .type = SYM_RPC_ENSURE, .ticket = 7, .key = key() };
-    uint8_t out[SYM_RPC_MAX];
-    sym_rpc_message_t got;
-    sym_error_t err = { 0 };
-    size_t len;
+    sym_object_ref_t ref = { .type = SYM_OBJECT_ELF,
+                             .debug_id = { SYM_DEBUG_ID_UUID, { 0 }, 2 },
+                             .code_id = { 4, "0a1b" },
+                             .debug_file = SYM_STR("/lib/a"),
+                             .code_file = SYM_STR("C:\\b1"),
+                             .checksum = SYM_STR("c") };
+    sym_rpc_message_t m;
 
-    m.key.variant = SYM_STR(VARIANT);
-    len = sym_rpc_write(&m, out);
-    ok(len == sizeof(bytes) - 1 && memcmp(out, bytes, len) == 0,
-       "a variant is written");
-    is_status(sym_rpc_read(out, len, &got, &err), SYM_OK, &err, "... and read");
-    ok(is_same(&m, &got), "... as it was");
+    memcpy(ref.debug_id.signature, "0123456789abcdef", SYM_UUID_BYTES);
+    m = ensure(&ref);
+    both_ways(&m, SYM_STR(HEAD("\x02") TICKET OBJECT "\x30\x00" REF));
 
-    m.key.code_id = SYM_STR("0a1b");
-    len = sym_rpc_write(&m, out);
-    is_status(sym_rpc_read(out, len, &got, &err), SYM_OK, &err,
-              "with a code id");
-    ok(is_same(&m, &got), "... both are read");
+    ref = (sym_object_ref_t){ .url = SYM_STR("u:#f"),
+                              .release = SYM_STR("r"),
+                              .dist = SYM_STR("x") };
+    m = ensure(&ref);
+    both_ways(&m, SYM_STR(HEAD("\x02") TICKET OBJECT "\x0d\x00" URL_REF));
+}
+
+
+static void
+test_outcomes(void)
+{
+    static const char reason[SYM_REASON_MAX];
+    static const sym_place_outcome_t file = { .place = 2,
+                                              .outcome = SYM_PATH_READ,
+                                              .status = 200,
+                                              .ms = 5,
+                                              .bytes = 4096 };
+    sym_place_outcome_t failed = { .place = 63,
+                                   .outcome = SYM_PATH_FAILED,
+                                   .word = SYM_STR("timeout"),
+                                   .reason = SYM_STR("why"),
+                                   .url = SYM_STR("u") },
+                        got;
+    char text[SYM_OUTCOMES_MAX];
+    size_t len = 0;
+    sym_str_t rest;
+    unsigned n = 0;
+
+    sym_outcomes_add(&file, text, &len);
+    sym_outcomes_add(&failed, text, &len);
+    ok(sym_str_eq(sym_str(text, len), SYM_STR(PLACE_2 PLACE_63)),
+       "outcomes are written");
+
+    rest = sym_str(text, len);
+    ok(sym_outcomes_next(&rest, &got) && got.place == 2 && got.status == 200
+           && got.ms == 5 && got.bytes == 4096
+           && got.outcome == SYM_PATH_READ,
+       "... and read");
+    ok(sym_outcomes_next(&rest, &got) && got.place == 63
+           && got.outcome == SYM_PATH_FAILED,
+       "... one after the other");
+    is_str(got.word, "timeout", "... a word");
+    is_str(got.reason, "why", "... a reason");
+    is_str(got.url, "u", "... a URL");
+    ok(!sym_outcomes_next(&rest, &got), "... to the end");
+
+    failed.reason = sym_str(reason, sizeof(reason));
+    for (len = 0; n < SYM_PLAN_MAX; n++) {
+        failed.place = (uint8_t) n;
+        sym_outcomes_add(&failed, text, &len);
+    }
+
+    rest = sym_str(text, len);
+    while (sym_outcomes_next(&rest, &got)) {
+        n--;
+    }
+    ok(rest.len == 0 && n == 0,
+       "reasons that do not fit are left out, but no outcome is");
 }
 
 
@@ -134,21 +229,7 @@ test_client(void)
 {
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_HELLO, .version = 1 },
               SYM_STR(HEAD("\x01") "\x01\x00\x00\x00"));
-    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ENSURE,
-                                    .ticket = 7,
-                                    .key = key() },
-              SYM_STR(HEAD("\x02") TICKET KEY));
-    both_ways(
-        &(sym_rpc_message_t){
-            .type = SYM_RPC_ENSURE, .ticket = 7, .key = key(), .kind = 2 },
-        SYM_STR(HEAD("\x02") TICKET KEY "\x02\x00\x00\x00"));
-    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ENSURE,
-                                    .ticket = 7,
-                                    .key = with_code_id("0a1b") },
-              SYM_STR(HEAD("\x02") TICKET KEY "\x00\x00\x00\x00"
-                                              "\x04\x00"
-                                              "0a1b"));
-    test_variant();
+    test_ensure();
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CANCEL, .ticket = 7 },
               SYM_STR(HEAD("\x03") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ABANDON,
@@ -163,16 +244,18 @@ test_client(void)
                                     .offset = 1,
                                     .length = 4096,
                                     .source = SYM_STR("u:"),
-                                    .attempts = SYM_STR("s 200\n") },
+                                    .attempts = SYM_STR("s 200\n"),
+                                    .outcomes = SYM_STR(PLACE_2) },
               SYM_STR(HEAD("\x04") TICKET TTL U64_1 U64_4096
-                      "\x02\x00u:\x06\x00s 200\n"));
+                      "\x02\x00u:\x06\x00s 200\n\x15\x00" PLACE_2));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_NONE,
                                     .ticket = 7,
                                     .state = SYM_MODULE_ABSENT,
                                     .ttl = ttl,
-                                    .text = SYM_STR("no") },
+                                    .text = SYM_STR("no"),
+                                    .outcomes = SYM_STR(PLACE_63) },
               SYM_STR(HEAD("\x05") TICKET "\x02\x00\x00\x00" TTL
-                                          "\x02\x00no\x00\x00"));
+                                          "\x02\x00no\x00\x00\x20\x00" PLACE_63));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_MORE,
                                     .ticket = 7,
                                     .length = 4096 },
@@ -199,7 +282,7 @@ test_client(void)
                                     .source = SYM_STR("u:"),
                                     .attempts = SYM_STR("s 200\n") },
               SYM_STR(HEAD("\x0a") TICKET TTL U64_1 U64_4096
-                      "\x02\x00u:\x06\x00s 200\n"));
+                      "\x02\x00u:\x06\x00s 200\n\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_STAT, .ticket = 7 },
               SYM_STR(HEAD("\x08") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DEPOSIT,
@@ -302,6 +385,7 @@ test_largest(void)
                             .text = text,
                             .source = text,
                             .attempts = text,
+                            .outcomes = text,
                             .want = { 0, 0, text, text, text } };
     size_t most = 0;
 
@@ -357,8 +441,9 @@ main(void)
 {
     test_other_version();
     test_client();
+    test_outcomes();
     test_loader();
     test_largest();
-    bad_cases("t/bad/link", 31, test_case);
+    bad_cases("t/bad/link", 53, test_case);
     return done_testing();
 }

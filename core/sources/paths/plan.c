@@ -1,5 +1,7 @@
 #include "sources/paths/plan.h"
 
+#include <stdio.h>
+
 #include "base/hex.h"
 #include "base/uri.h"
 #include "sources/paths/parts.h"
@@ -262,6 +264,20 @@ n_spellings(const sym_source_rules_t *rules, const sym_object_ref_t *ref)
 }
 
 
+static sym_status_t
+add_path(sym_arena_t *arena, sym_str_t path, sym_source_file_t file,
+         bool is_sent, sym_source_plan_t *plan)
+{
+    sym_source_place_t *place = &plan->at[plan->n];
+
+    *place = (sym_source_place_t){ .file = file,
+                                   .is_sent = is_sent,
+                                   .path = sym_arena_copy(arena, path) };
+    plan->n += place->path.data != NULL;
+    return place->path.data != NULL ? SYM_OK : SYM_NOMEM;
+}
+
+
 static bool
 is_planned(const sym_source_plan_t *plan, sym_str_t path)
 {
@@ -283,7 +299,6 @@ add(sym_arena_t *arena, const sym_source_rules_t *rules,
     sym_path_t path = { .data = text,
                         .size = sizeof(text),
                         .casing = rules->casing };
-    sym_source_place_t *place = &plan->at[plan->n];
 
     if (plan->n == SYM_PLAN_MAX || !sym_layout_write(rules->layout, &path, m)
         || path.is_full || is_planned(plan, sym_str(text, path.len)))
@@ -291,11 +306,7 @@ add(sym_arena_t *arena, const sym_source_rules_t *rules,
         return SYM_OK;
     }
 
-    place->file = m->file;
-    place->is_sent = is_sent;
-    place->path = sym_arena_copy(arena, sym_str(text, path.len));
-    plan->n += place->path.data != NULL;
-    return place->path.data != NULL ? SYM_OK : SYM_NOMEM;
+    return add_path(arena, sym_str(text, path.len), m->file, is_sent, plan);
 }
 
 
@@ -358,6 +369,37 @@ plan_guessed(sym_arena_t *arena, const sym_object_ref_t *ref,
 }
 
 
+/* --- sources without folders --- */
+
+/* A query by all ids, for a file of one type.  The query is the same for all types,
+ * and is sent once. */
+static sym_status_t
+plan_sentry(sym_arena_t *arena, const sym_object_ref_t *ref, unsigned files,
+            sym_source_plan_t *plan)
+{
+    char id[SYM_ID_TEXT_MAX], text[sizeof(id) + SYM_CODE_ID_MAX + 64];
+    size_t len = sym_debug_id_write_sentry(&ref->debug_id, id);
+    sym_status_t rc = SYM_OK;
+
+    if (ref->is_either || (len == 0 && ref->code_id.len == 0)) {
+        return SYM_OK;
+    }
+
+    for (unsigned i = 0; i < SYM_SOURCE_FILES && rc == SYM_OK; i++) {
+        int n = snprintf(text, sizeof(text), "debug_id=%.*s&code_id=%.*s&file=%u",
+                         (int) len, id, (int) ref->code_id.len,
+                         ref->code_id.text, i);
+
+        if ((files & 1u << i) != 0) {
+            rc = add_path(arena, sym_str(text, (size_t) n),
+                          (sym_source_file_t) i, false, plan);
+        }
+    }
+
+    return rc;
+}
+
+
 sym_status_t
 sym_source_plan(sym_arena_t *arena, const sym_object_ref_t *ref,
                 const sym_source_rules_t *rules, unsigned files,
@@ -367,6 +409,17 @@ sym_source_plan(sym_arena_t *arena, const sym_object_ref_t *ref,
     room_t room;
 
     plan->n = 0;
+    if (rules->layout == SYM_LAYOUT_URL || ref->url.len != 0) {
+        return rules->layout == SYM_LAYOUT_URL && ref->url.len != 0
+                   ? add_path(arena, sym_object_ref_url(ref),
+                              SYM_SOURCE_ELF_DEBUG, false, plan)
+                   : SYM_OK;
+    }
+
+    if (rules->layout == SYM_LAYOUT_SENTRY) {
+        return plan_sentry(arena, ref, files & rules->files, plan);
+    }
+
     if (ref->is_either) {
         return plan_guessed(arena, ref, rules, files, plan);
     }

@@ -28,6 +28,8 @@ static const struct {
     [SYM_LAYOUT_SSQP] = { { "ssqp", 4 }, SYMSTORE_FILES },
     [SYM_LAYOUT_UNIFIED] = { { "unified", 7 }, ALL_FILES },
     [SYM_LAYOUT_SLASHSYMBOLS] = { { "slashsymbols", 12 }, ALL_FILES },
+    [SYM_LAYOUT_URL] = { { NULL, 0 }, ALL_FILES },
+    [SYM_LAYOUT_SENTRY] = { { NULL, 0 }, ALL_FILES },
 };
 
 #define N_LAYOUTS (sizeof(layouts) / sizeof(layouts[0]))
@@ -36,7 +38,7 @@ bool
 sym_layout_find(sym_str_t name, sym_layout_t *layout)
 {
     for (size_t i = 0; i < N_LAYOUTS; i++) {
-        if (sym_str_eq(name, layouts[i].name)) {
+        if (name.len != 0 && sym_str_eq(name, layouts[i].name)) {
             *layout = (sym_layout_t) i;
             return true;
         }

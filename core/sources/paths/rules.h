@@ -19,8 +19,14 @@ typedef enum {
     SYM_LAYOUT_SYMSTORE_INDEX2,
     SYM_LAYOUT_SSQP,
     SYM_LAYOUT_UNIFIED,
-    SYM_LAYOUT_SLASHSYMBOLS
+    SYM_LAYOUT_SLASHSYMBOLS,
+
+    /* not of a folder, and without a name in configurations */
+    SYM_LAYOUT_URL,   /* the object's own URL */
+    SYM_LAYOUT_SENTRY /* a query for each type of file */
 } sym_layout_t;
+
+#define SYM_LAYOUTS (SYM_LAYOUT_SENTRY + 1)
 
 /* How the id is written in a path of the layout breakpad. */
 typedef enum {

@@ -785,10 +785,11 @@ read_gcs(reader_t *r, sym_request_source_t *s)
 }
 
 
-/* A sentry source has no layout; each of its files is asked for by its id. */
+/* Each of its files is asked for by its id. */
 static bool
 read_sentry(reader_t *r, sym_request_source_t *s)
 {
+    s->rules.layout = SYM_LAYOUT_SENTRY;
     s->rules.files = ~0U;
 
     if (!need_url(r, &s->url) || !read_secret(r, "token", &s->token)
@@ -1097,6 +1098,7 @@ sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
     s->type = SYM_REQUEST_SOURCE_HTTP;
     s->id = SYM_STR("sourcelink");
     s->is_links = true;
+    s->rules.layout = SYM_LAYOUT_URL;
     s->rules.files = ~0U;
 
     if ((json_is_true(json_object_get(scraping, "enabled"))

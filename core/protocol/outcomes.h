@@ -1,0 +1,38 @@
+/*
+ * outcomes.h - what a worker found at the places of a source.
+ *
+ * A place is a number in the plan of the source (sources/paths/plan.h), which the
+ * worker and the loader calculate from the same reference and rules.  Views point into
+ * the text being read.
+ */
+#ifndef SYM_PROTOCOL_OUTCOMES_H
+#define SYM_PROTOCOL_OUTCOMES_H
+
+#include "base/str.h"
+#include "sources/paths/plan.h"
+#include "store/path.h"
+
+typedef struct {
+    uint8_t place;
+    sym_path_outcome_t outcome; /* READ: the file of the message; else ABSENT or
+                                   FAILED */
+    uint16_t status;            /* HTTP status; 0: no answer */
+    uint32_t ms;
+    uint64_t bytes; /* of the body */
+    sym_str_t word; /* at most SYM_PATH_WORD_MAX */
+    sym_str_t reason, url;
+} sym_place_outcome_t;
+
+/* Bytes of all outcomes of a message. */
+#define SYM_OUTCOMES_MAX 3584
+
+/* Appends an outcome to a text of *len bytes.  Places are in ascending order.  Texts that
+ * would take the room of a later place's outcome are left out. */
+void sym_outcomes_add(const sym_place_outcome_t *outcome,
+                      char text[SYM_OUTCOMES_MAX], size_t *len);
+
+/* Takes the next outcome off *text; false: none is left, or the text is invalid
+ * (text->len != 0). */
+bool sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *outcome);
+
+#endif
