@@ -94,7 +94,7 @@ module:
 # Programs that tests in t/ run.
 test-tools: $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
-    $(BUILD)/t/filt $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
+    $(BUILD)/t/filt $(BUILD)/t/paths $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
     $(BUILD)/t/fixtures/made
 
 unit: $(UNIT_BIN) test-tools
@@ -172,6 +172,10 @@ $(BUILD)/t/dwarf_lookup: $(BUILD)/t/dwarf/lookup.o $(BUILD)/libsymcore.a
 $(BUILD)/t/machodump: $(BUILD)/t/macho/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
+# The records of paths in a store, for t/serve_paths.t.
+$(BUILD)/t/paths: $(BUILD)/t/store/paths.o $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
+
 # What core/demangle makes of names, for t/demangle.t.
 $(BUILD)/t/filt: $(BUILD)/t/demangle/filt.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
@@ -216,6 +220,6 @@ clean:
 -include $(CORE_OBJ:.o=.d) $(LOADER_OBJ:.o=.d) $(UNIT_SRC:%.c=$(BUILD)/%.d) \
     $(wildcard $(BUILD)/t/faults/*.d $(BUILD)/t/faults/*/*.d $(BUILD)/t/s3rver/*.d \
          $(BUILD)/t/elf/*.d $(BUILD)/t/dwarf/*.d $(BUILD)/t/macho/*.d \
-         $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d \
+         $(BUILD)/t/demangle/*.d $(BUILD)/t/libdwarf/*.d $(BUILD)/t/store/*.d \
          $(BUILD)/t/tools/*.d) \
          $(BENCH_BIN:=.d) $(FUZZ_BIN:=.d)

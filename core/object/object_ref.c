@@ -27,16 +27,15 @@ typedef enum {
 #define DEBUG_ID_BYTES (1 + SYM_UUID_BYTES + 4)
 #define ROLE_BYTES 12
 
-_Static_assert(SYM_REF_BYTES_MAX
-                   >= (size_t) 9 * TAG_BYTES + 2 + DEBUG_ID_BYTES
-                          + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES
-                          + (size_t) 2 * SYM_NAME_MAX + SYM_REF_SENT_MAX
-                          + SYM_REF_CHECKSUM_MAX,
+_Static_assert(SYM_REF_BYTES_MAX >= (size_t) 9 * TAG_BYTES + 2 + DEBUG_ID_BYTES
+                                        + SYM_CODE_ID_MAX + SYM_FILE_ID_BYTES
+                                        + (size_t) 2 * SYM_NAME_MAX
+                                        + SYM_REF_SENT_MAX
+                                        + SYM_REF_CHECKSUM_MAX,
                "all parts of an object that is not at a URL");
-_Static_assert(SYM_REF_BYTES_MAX
-                   >= (size_t) 4 * TAG_BYTES + SYM_REF_URL_MAX
-                          + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX
-                          + ROLE_BYTES,
+_Static_assert(SYM_REF_BYTES_MAX >= (size_t) 4 * TAG_BYTES + SYM_REF_URL_MAX
+                                        + SYM_REF_RELEASE_MAX + SYM_REF_DIST_MAX
+                                        + ROLE_BYTES,
                "all parts of one at a URL");
 
 typedef struct {

@@ -34,9 +34,8 @@ static const struct {
     { SYM_RPC_CANCEL, TICKET },
     { SYM_RPC_INGEST,
       TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS | OUTCOMES },
-    { SYM_RPC_OFFER,
-      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS | OUTCOMES
-          | FEATURES },
+    { SYM_RPC_OFFER, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS
+                         | OUTCOMES | FEATURES },
     { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS | OUTCOMES },
     { SYM_RPC_MORE, TICKET | LENGTH },
     { SYM_RPC_INVALIDATE, TICKET | KEY | KIND | CODE_ID },
@@ -353,8 +352,7 @@ take_object(sym_cursor_t *c, sym_rpc_message_t *m)
     }
 
     if (!sym_object_ref_read(take_text(c, SYM_REF_BYTES_MAX), &m->ref)
-        && sym_ok(c))
-    {
+        && sym_ok(c)) {
         sym_cursor_fail(c, SYM_MALFORMED, "not a reference");
     }
 }

@@ -83,8 +83,8 @@ bool
 sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *o)
 {
     sym_error_t err = { 0 };
-    sym_cursor_t c = sym_cursor((const uint8_t *) text->data, text->len,
-                                "outcomes", &err);
+    sym_cursor_t c =
+        sym_cursor((const uint8_t *) text->data, text->len, "outcomes", &err);
     uint16_t reason, url;
     uint8_t word;
 

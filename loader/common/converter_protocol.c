@@ -62,6 +62,8 @@ length_fits(uint32_t type, size_t len)
         return len == sizeof(converter_failed_t);
     case CONVERTER_NOTE:
         return len == sizeof(converter_note_t);
+    case CONVERTER_OBJECT:
+        return len == sizeof(converter_object_t);
     case CONVERTER_WANT:
         return len == sizeof(sym_companion_t);
     case CONVERTER_NAMES:

@@ -16,6 +16,7 @@
  * before CONVERTER_MODULE any number of
  *
  *     converter   CONVERTER_NOTE: a note for users about the file
+ *     converter   CONVERTER_OBJECT: the id of one of several objects in the file
  *     converter   CONVERTER_NAMES: a foreign demangler begins or has ended
  *     converter   CONVERTER_WANT: a companion of the file
  *     loader      CONVERTER_GIVEN + its descriptor, or none
@@ -65,7 +66,8 @@ typedef enum {
     CONVERTER_NOTE,
     CONVERTER_WANT,
     CONVERTER_GIVEN,
-    CONVERTER_NAMES
+    CONVERTER_NAMES,
+    CONVERTER_OBJECT
 } converter_type_t;
 
 typedef struct {
@@ -146,6 +148,11 @@ typedef struct {
 } converter_note_t;
 
 typedef struct {
+    uint32_t id_len;
+    char id[SYM_ID_MAX];
+} converter_object_t;
+
+typedef struct {
     uint64_t offset, length; /* start of its bytes; others may read the file,
                                 too */
     uint64_t is_by_id;       /* it was found by the build id in its name */
@@ -160,6 +167,7 @@ typedef struct {
         converter_done_t done;
         converter_failed_t failed;
         converter_note_t note;
+        converter_object_t object;
         sym_companion_t want;
         uint8_t bytes[SYM_EXTENT_MAX];
     } data;

@@ -235,6 +235,26 @@ add_reason(job_t *job, const char *text, sym_str_t more)
 }
 
 
+/* Which other objects the file has: it need not be fetched for those that it has not. */
+static sym_status_t
+send_objects(const sym_format_object_t *objects, size_t n, sym_error_t *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        converter_object_t o = { .id_len = (uint32_t) objects[i].id_len };
+
+        memcpy(o.id, objects[i].id, objects[i].id_len);
+        if (o.id_len != 0
+            && !converter_send(CONVERTER_FD, CONVERTER_OBJECT, 0, &o,
+                               sizeof(o)))
+        {
+            return sym_fail(err, SYM_IO, "the loader is gone");
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 static sym_status_t
 find_id(job_t *job, const sym_format_object_t *objects, size_t n, size_t *which,
         sym_error_t *err)
@@ -316,6 +336,10 @@ choose_objects(job_t *job, const sym_format_file_t *f, size_t *which,
         || (job->order->id_len == 0 && job->order->arch_len == 0))
     {
         return rc;
+    }
+
+    if (send_objects(objects, *end, err) != SYM_OK) {
+        return err->status;
     }
 
     rc = job->order->id_len != 0 ? find_id(job, objects, *end, which, err)

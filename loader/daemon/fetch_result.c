@@ -155,9 +155,8 @@ fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
 
 /* --- keeping --- */
 
-/* ttl_s, varied by up to a quarter. */
-static uint32_t
-jitter(uint32_t ttl_s)
+uint32_t
+fetch_result_jitter(uint32_t ttl_s)
 {
     uint32_t random = 0;
 
@@ -203,7 +202,7 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     o->ttl_s = o->ttl_s < TTL_MAX_S ? o->ttl_s : TTL_MAX_S;
 
     if (o->state == SYM_MODULE_FAILED) {
-        o->ttl_s = jitter(o->ttl_s);
+        o->ttl_s = fetch_result_jitter(o->ttl_s);
     }
 
     if (key->variant.len != 0) {

@@ -27,6 +27,10 @@ void fetch_result_set(fetch_result_t *o, sym_module_state_t state,
 /* The time in ttl for this state, in seconds. */
 uint32_t fetch_result_ttl(const sym_rpc_ttl_t *ttl, sym_module_state_t state);
 
+/* The time, varied by up to a quarter, so that failures are not all retried at
+ * once. */
+uint32_t fetch_result_jitter(uint32_t ttl_s);
+
 /* Fills a READY or NEGATIVE message. */
 void fetch_result_message(const fetch_result_t *o, uint32_t ticket,
                           sym_rpc_message_t *m);

@@ -42,8 +42,8 @@ object_key(const sym_object_ref_t *ref, uint32_t flags, sym_str_t scope,
     key->scope = scope;
 
     if (names->key.asked.object != NULL) {
-        key->variant = sym_str(names->variant,
-                               sym_variant_of(ref, names->variant));
+        key->variant =
+            sym_str(names->variant, sym_variant_of(ref, names->variant));
         return key->variant.len != 0;
     }
 
@@ -75,8 +75,8 @@ is_question(const inflight_t *inflight, const sym_rpc_message_t *m,
     const sym_source_rules_t *a = &inflight->rules, *b = &m->rules;
 
     return inflight->kind == m->kind && inflight->flags == m->flags
-           && a->layout == b->layout && a->files == b->files
-           && a->ids == b->ids && a->casing == b->casing
+           && a->layout == b->layout && a->files == b->files && a->ids == b->ids
+           && a->casing == b->casing
            && sym_str_eq(inflight->key.scope, m->key.scope)
            && sym_str_eq(sym_str(inflight->bytes, inflight->n_bytes), ref);
 }
@@ -279,8 +279,8 @@ unlink_waiter(waiter_t *w)
 
 
 bool
-inflight_join(inflights_t *f, client_t *client,
-              const sym_rpc_message_t *ensure, int64_t now)
+inflight_join(inflights_t *f, client_t *client, const sym_rpc_message_t *ensure,
+              int64_t now)
 {
     char bytes[SYM_REF_BYTES_MAX];
     const sym_str_t ref =
@@ -380,6 +380,7 @@ lose_election(inflights_t *f, inflight_t *inflight, int64_t now)
     end_fetch(f, inflight);
     inflight->is_again = true;
     inflight->is_void = false;
+    inflight->walked = 0;
     queue_again(f, inflight, now);
 }
 
@@ -428,6 +429,7 @@ inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now)
 
     if (inflight->is_void) {
         inflight->is_void = false;
+        inflight->walked = 0;
         queue_again(f, inflight, now);
         return false;
     }

@@ -75,6 +75,7 @@ struct inflight_s {
     bool is_bad;         /* an unreadable file was offered: ... */
     fetch_result_t bad;  /* ... the result, unless another source has one */
     bool is_rated;       /* a client that continues its search offered a file */
+    uint64_t walked;     /* places with an outcome */
     uint32_t rated;      /* for the next FETCH: features of the last file
                             offered */
     bool is_again;       /* the next election replaces a lost one */

@@ -34,22 +34,22 @@ put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
     sym_ingest_t *ingest;
     sym_error_t err = { 0 };
 
-    if (fetch_result_put(s->store, &inflight->key, inflight->kind, attempts, o,
-                         &ingest, &err)
+    if (fetch_result_put(s->places.store, &inflight->key, inflight->kind,
+                         attempts, o, &ingest, &err)
         != SYM_OK)
     {
-        s->failed(s->owner, &err);
+        s->places.failed(s->places.owner, &err);
         return NULL;
     }
 
     /* it is stored, and was compared with everything that could be fetched */
     if (inflight->is_rated && o->state == SYM_MODULE_READY
-        && fetch_result_note(s->store, &inflight->key, inflight->kind, attempts,
-                             &err)
+        && fetch_result_note(s->places.store, &inflight->key, inflight->kind,
+                             attempts, &err)
                != SYM_OK
         && err.status != SYM_OK)
     {
-        s->failed(s->owner, &err);
+        s->places.failed(s->places.owner, &err);
     }
 
     return ingest;
@@ -109,12 +109,14 @@ negatives_commit(negatives_t *s)
         sym_error_t err = { 0 };
 
         if (sym_ingest_finish(one->ingest, &err) != SYM_OK) {
-            s->failed(s->owner, &err);
+            s->places.failed(s->places.owner, &err);
         }
 
         inflight_settle(s->inflights, one->inflight, &one->outcome);
         free(one);
     }
+
+    places_commit(&s->places);
 }
 
 

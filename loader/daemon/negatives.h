@@ -10,16 +10,13 @@
 #ifndef SYMLOADER_DAEMON_NEGATIVES_H
 #define SYMLOADER_DAEMON_NEGATIVES_H
 
-#include "daemon/inflight.h"
+#include "daemon/places.h"
 
 typedef struct negative_s negative_t;
 
 typedef struct {
-    sym_store_t *store;
+    places_t places; /* also the store of the outcomes */
     inflights_t *inflights;
-    void *owner;
-    void (*failed)(void *owner, const sym_error_t *err); /* called when the
-                                                            store failed */
 
     negative_t *first, *last;
     unsigned n;

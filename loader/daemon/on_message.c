@@ -168,6 +168,10 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 
     c = submission_create(m, fd, &err);
 
+    if (c != NULL) {
+        places_note(&s->negatives.places, inflight, m, &c->file);
+    }
+
     if (c == NULL) {
         fetch_result_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
                          sym_cstr(sym_error_text(&err, text, sizeof(text))));
@@ -192,9 +196,11 @@ static void
 on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     inflight_t *inflight = answered_flight(s, client, m);
+    place_file_t file;
     fetch_result_t o;
 
     if (inflight != NULL) {
+        places_note(&s->negatives.places, inflight, m, &file);
         fetch_result_set(&o, m->state, fetch_result_ttl(&m->ttl, m->state),
                          m->text);
         if (inflight->is_bad && m->state == SYM_MODULE_ABSENT) {

@@ -3,6 +3,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "artifacts/symcache/format.h"
 #include "common/say.h"
@@ -133,6 +135,47 @@ note_outcome(serve_t *s, submission_t *c, const conversion_end_t *how)
 }
 
 
+/* Adds an artifact of the file, or the lack of one, to the record of its place. */
+static void
+describe_file(submission_t *c, const conversion_end_t *how)
+{
+    const sym_object_ref_t *ref = &c->inflight->ref;
+    sym_path_record_t *r = &c->file.record;
+    uint32_t ttl_s = c->ttl.malformed;
+
+    r->n_ids = c->conversion.n_ids;
+    memcpy(r->ids, c->conversion.ids, r->n_ids * sizeof(r->ids[0]));
+    if (ref->url.len != 0) {
+        r->n_ids = sym_store_ids_of_ref(ref, r->ids);
+    }
+
+    if (how->state == SYM_MODULE_READY) {
+        r->given |= 1u << how->kind;
+        r->features |=
+            how->done != NULL ? how->done->features & SYM_FEATURES : 0;
+    }
+
+    if (r->given != 0) {
+        r->outcome = SYM_PATH_READ;
+        for (size_t i = 0; i < SYM_KINDS; i++) {
+            r->tried |= 1u << sym_kinds[i]->kind;
+        }
+    } else if (how->state == SYM_MODULE_FAILED) {
+        r->outcome = SYM_PATH_FAILED;
+        ttl_s = fetch_result_jitter(c->ttl.failed);
+    } else {
+        /* of another object nothing was made */
+        r->outcome =
+            r->n_ids != 0 && !sym_store_ids_match(ref, r->ids, r->n_ids)
+                ? SYM_PATH_READ
+                : SYM_PATH_MALFORMED;
+    }
+
+    r->reason = r->given != 0 ? SYM_STR("") : sym_cstr(how->reason);
+    r->expires_at = (uint32_t) time(NULL) + ttl_s;
+}
+
+
 static void
 inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
@@ -140,6 +183,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 
     note_outcome(s, c, how);
     rate(c, how);
+    describe_file(c, how);
     if (how->has_more) {
         return;
     }
@@ -147,9 +191,12 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     inflight_return(&s->inflights, c->inflight, c->lease);
 
     if (c->conversion.is_void) {
+        c->inflight->walked = 0;
         inflight_again(&s->inflights, c->inflight, 0, s->now);
         return;
     }
+
+    places_put_file(&s->negatives.places, c->inflight, &c->file);
 
     if (wants_better(c)) {
         c->inflight->rated = c->is_rated ? c->rated : 0;

@@ -426,10 +426,10 @@ prepare(serve_t *s)
     s->expiry =
         (expiry_t){ .store = s->store, .max_unused_s = o->max_unused_s };
     s->heal.store = s->store;
-    s->negatives = (negatives_t){ .store = s->store,
-                                  .inflights = &s->inflights,
-                                  .owner = s,
-                                  .failed = serve_store_failed };
+    s->negatives = (negatives_t){ .places = { .store = s->store,
+                                              .owner = s,
+                                              .failed = serve_store_failed },
+                                  .inflights = &s->inflights };
 
     if (!conversions_create(&s->conversions, &limits, &serve_conversion_events,
                             s)

@@ -6,7 +6,7 @@
 #define SYMLOADER_DAEMON_SUBMISSION_H
 
 #include "daemon/client.h"
-#include "daemon/inflight.h"
+#include "daemon/places.h"
 #include "driver/conversion.h"
 
 typedef struct supplement_s supplement_t;
@@ -19,11 +19,12 @@ typedef struct {
     conversion_t conversion;
 
     uint64_t offset; /* start of the bytes in the file */
-    bool is_offer;   /* another source may have better symbols */
-    bool is_rated;   /* the client wants a rating of the file ... */
-    bool goes_on;    /* ... and offers all files that it finds */
-    uint32_t rated;  /* the rating: SYM_RPC_RATED and others */
-    bool can_ask;    /* the client opens companions of the file */
+    place_file_t file;
+    bool is_offer;  /* another source may have better symbols */
+    bool is_rated;  /* the client wants a rating of the file ... */
+    bool goes_on;   /* ... and offers all files that it finds */
+    uint32_t rated; /* the rating: SYM_RPC_RATED and others */
+    bool can_ask;   /* the client opens companions of the file */
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */
 

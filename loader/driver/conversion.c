@@ -255,6 +255,46 @@ check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 }
 
 
+static void
+add_id(conversion_t *c, sym_store_id_t id)
+{
+    for (unsigned i = 0; i < c->n_ids; i++) {
+        if (sym_store_id_eq(&c->ids[i], &id)) {
+            return;
+        }
+    }
+
+    if (c->n_ids < SYM_PATH_IDS_MAX && id.form != 0) {
+        c->ids[c->n_ids++] = id;
+    }
+}
+
+
+static void
+on_object(void *ctx, sym_str_t id)
+{
+    char canonical[SYM_ID_MAX];
+    sym_str_t text = { canonical, sym_debug_id_canonical(id, canonical) };
+    sym_debug_id_t debug_id;
+
+    if (sym_debug_id_read_breakpad(text, &debug_id)) {
+        add_id(ctx, sym_store_id_debug(&debug_id));
+    }
+}
+
+
+static void
+note_ids(conversion_t *c, const pool_module_t *module)
+{
+    sym_code_id_t code_id;
+
+    on_object(c, module->id);
+    if (sym_code_id_read(module->code_id, &code_id)) {
+        add_id(c, sym_store_id_code(&code_id));
+    }
+}
+
+
 /* Other artifacts of the same file are skipped: the next may be the wanted one. */
 static sym_status_t
 on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
@@ -263,6 +303,7 @@ on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
     sym_error_t other = { 0 };
     sym_status_t rc;
 
+    note_ids(c, module);
     c->is_skipped =
         c->symcache != NULL && check_kind(c, module, &other) != SYM_OK;
     if (c->is_skipped) {
@@ -610,6 +651,7 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
                                         .can_write = can_write,
                                         .done = on_done,
                                         .failed = on_failed,
+                                        .object = on_object,
                                         .note = on_note,
                                         .companion = on_companion };
 

@@ -17,6 +17,7 @@
 #include "driver/pool.h"
 #include "driver/store_upload.h"
 #include "driver/temporary_symcache.h"
+#include "store/path.h"
 #include "metrics/loader.h"
 
 #define CONVERSION_REASON_MAX 512
@@ -95,6 +96,8 @@ struct conversion_s {
     bool is_started;
     bool is_skipped; /* the current artifact has another kind than the wanted
                        one */
+    unsigned n_ids;
+    sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* of all objects in the file */
     store_upload_t upload;
     char reason[CONVERSION_REASON_MAX]; /* longer than an error can hold */
     int64_t began_at_ns;

@@ -46,7 +46,7 @@ typedef struct {
     bool is_naming;     /* a foreign demangler works in it */
     unsigned n_modules; /* artifacts that have ended */
     unsigned n_noted;   /* by the converter before; they come again */
-    unsigned n_notes, n_wants;
+    unsigned n_notes, n_wants, n_objects;
     sym_conversion_format_t format;
 
     /* Progress of the current module. */
@@ -226,7 +226,7 @@ begin_job(worker_t *w, const pool_input_t *input, void *job)
     w->n_modules = 0;
     w->is_naming = false;
     w->n_noted = 0;
-    w->n_notes = w->n_wants = w->input_wants = 0;
+    w->n_notes = w->n_wants = w->input_wants = w->n_objects = 0;
     w->format = SYM_CONVERSION_UNKNOWN;
     w->input_pos = 0;
     w->began_at_ms = now_ms();
@@ -455,7 +455,7 @@ begin_without_swift(pool_t *pool, worker_t *w)
     w->order.n_had = w->n_modules;
     w->is_naming = false;
     w->n_noted = w->n_notes;
-    w->n_notes = 0;
+    w->n_notes = w->n_objects = 0;
     w->moved_at_ms = now_ms();
     begin_module(w);
     return send_job(pool, w, &ignored) == SYM_OK;
@@ -722,6 +722,24 @@ on_note(pool_t *pool, worker_t *w, converter_note_t *note, sym_error_t *err)
 }
 
 
+static sym_status_t
+on_object(pool_t *pool, worker_t *w, const converter_object_t *object,
+          sym_error_t *err)
+{
+    if (object->id_len > sizeof(object->id)
+        || ++w->n_objects > CONVERTER_MODULES_MAX)
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (pool->events.object != NULL) {
+        pool->events.object(w->job, sym_str(object->id, object->id_len));
+    }
+
+    return SYM_OK;
+}
+
+
 /* False: the converter is gone. */
 static bool
 give(worker_t *w, int fd, const converter_given_t *given)
@@ -826,6 +844,9 @@ on_message(pool_t *pool, worker_t *w)
         break;
     case CONVERTER_NOTE:
         rc = on_note(pool, w, &m->data.note, &err);
+        break;
+    case CONVERTER_OBJECT:
+        rc = on_object(pool, w, &m->data.object, &err);
         break;
     case CONVERTER_WANT:
         rc = on_want(pool, w, &m->data.want, &err);

@@ -77,6 +77,9 @@ typedef struct {
      * after POOL_HELD_MS.  NULL: always. */
     bool (*can_write)(void *job);
 
+    /* The debug id of one of several objects in the file; NULL: dropped. */
+    void (*object)(void *job, sym_str_t id);
+
     /* A note about the file for its user; NULL: notes are dropped. */
     void (*note)(void *job, const char *text);
 

@@ -93,6 +93,12 @@ def reference(m):
             + part(9, checksum)).decode('latin-1')
 
 
+def outcome(place, kind, status=0, word='', reason='', url=''):
+    return (struct.pack('<BBHIQBHH', place, kind, status, 1, 0, len(word),
+                        len(reason), len(url)).decode('latin-1')
+            + word + reason + url)
+
+
 def pack(m):
     number, fields = FIELDS[m['type']]
     if m['type'] == 'ENSURE':
@@ -100,6 +106,8 @@ def pack(m):
         sent = m['key'].rsplit('/', 1)[1]
         if 'checksum' not in m and sent != canonical(sent):
             m['flags'] = m.get('flags', 0) | SPELLED
+    if 'places' in m:       # [place, outcome, ...] each
+        m = {**m, 'outcomes': ''.join(outcome(*one) for one in m['places'])}
     out = struct.pack('<HH', MAGIC, number)
     for field in fields.split():
         if field.endswith('?'):

@@ -40,10 +40,12 @@
 #define URL_REF "\x0a\x02\x00u:\x0b\x01\x00r\x0c\x01\x00x"
 
 /* place 2: a file; HTTP status 200, 5 ms, 4096 bytes */
-#define PLACE_2 "\x02\x01\xc8\x00\x05\x00\x00\x00" U64_4096 "\x00\x00\x00\x00\x00"
+#define PLACE_2                                                                \
+    "\x02\x01\xc8\x00\x05\x00\x00\x00" U64_4096 "\x00\x00\x00\x00\x00"
 /* place 63: failed, "timeout", "why", "u" */
 #define PLACE_63                                                               \
-    "\x3f\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x07\x03\x00\x01" \
+    "\x3f\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x07\x03" \
+    "\x00\x01"                                                                 \
     "\x00timeoutwhyu"
 
 static const sym_rpc_ttl_t ttl = { 3600, 86400, 10 };
@@ -102,8 +104,8 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
            && a->rules.layout == b->rules.layout
            && a->rules.files == b->rules.files && a->rules.ids == b->rules.ids
            && a->rules.casing == b->rules.casing
-           && is_same_ref(&a->ref, &b->ref)
-           && sym_str_eq(a->text, b->text) && sym_str_eq(a->source, b->source)
+           && is_same_ref(&a->ref, &b->ref) && sym_str_eq(a->text, b->text)
+           && sym_str_eq(a->source, b->source)
            && sym_str_eq(a->attempts, b->attempts);
 }
 
@@ -129,7 +131,8 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
         sym_error_t cut = { 0 };
 
         if (m->features + m->kind != 0 && m->key.code_id.len == 0
-            && n == bytes.len - 4 && m->type != SYM_RPC_ENSURE) {
+            && n == bytes.len - 4 && m->type != SYM_RPC_ENSURE)
+        {
             continue;
         }
 
@@ -198,8 +201,7 @@ test_outcomes(void)
 
     rest = sym_str(text, len);
     ok(sym_outcomes_next(&rest, &got) && got.place == 2 && got.status == 200
-           && got.ms == 5 && got.bytes == 4096
-           && got.outcome == SYM_PATH_READ,
+           && got.ms == 5 && got.bytes == 4096 && got.outcome == SYM_PATH_READ,
        "... and read");
     ok(sym_outcomes_next(&rest, &got) && got.place == 63
            && got.outcome == SYM_PATH_FAILED,
@@ -254,8 +256,9 @@ test_client(void)
                                     .ttl = ttl,
                                     .text = SYM_STR("no"),
                                     .outcomes = SYM_STR(PLACE_63) },
-              SYM_STR(HEAD("\x05") TICKET "\x02\x00\x00\x00" TTL
-                                          "\x02\x00no\x00\x00\x20\x00" PLACE_63));
+              SYM_STR(HEAD("\x05") TICKET
+                      "\x02\x00\x00\x00" TTL
+                      "\x02\x00no\x00\x00\x20\x00" PLACE_63));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_MORE,
                                     .ticket = 7,
                                     .length = 4096 },

@@ -1,5 +1,6 @@
 #include "sources/paths/plan.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/hex.h"
@@ -371,6 +372,31 @@ plan_guessed(sym_arena_t *arena, const sym_object_ref_t *ref,
 
 /* --- sources without folders --- */
 
+/* The URL.  Texts of several roles at one URL, or members of it, have paths of their
+ * own. */
+static sym_status_t
+plan_url(sym_arena_t *arena, const sym_object_ref_t *ref,
+         sym_source_plan_t *plan)
+{
+    char text[SYM_REF_URL_MAX + 64];
+    sym_str_t path = sym_object_ref_url(ref);
+
+    if (path.len > SYM_REF_URL_MAX) {
+        return SYM_OK;
+    }
+
+    if (ref->role != SYM_TEXT_SOURCE || ref->member != 0 || ref->since != 0) {
+        int len = snprintf(text, sizeof(text), "%.*s#%d,%" PRIu32 ",%" PRIu32,
+                           (int) path.len, path.data, (int) ref->role,
+                           ref->member, ref->since);
+
+        path = sym_str(text, (size_t) len);
+    }
+
+    return add_path(arena, path, SYM_SOURCE_ELF_DEBUG, false, plan);
+}
+
+
 /* A query by all ids, for a file of one type.  The query is the same for all types,
  * and is sent once. */
 static sym_status_t
@@ -386,9 +412,9 @@ plan_sentry(sym_arena_t *arena, const sym_object_ref_t *ref, unsigned files,
     }
 
     for (unsigned i = 0; i < SYM_SOURCE_FILES && rc == SYM_OK; i++) {
-        int n = snprintf(text, sizeof(text), "debug_id=%.*s&code_id=%.*s&file=%u",
-                         (int) len, id, (int) ref->code_id.len,
-                         ref->code_id.text, i);
+        int n = snprintf(text, sizeof(text),
+                         "debug_id=%.*s&code_id=%.*s&file=%u", (int) len, id,
+                         (int) ref->code_id.len, ref->code_id.text, i);
 
         if ((files & 1u << i) != 0) {
             rc = add_path(arena, sym_str(text, (size_t) n),
@@ -411,8 +437,7 @@ sym_source_plan(sym_arena_t *arena, const sym_object_ref_t *ref,
     plan->n = 0;
     if (rules->layout == SYM_LAYOUT_URL || ref->url.len != 0) {
         return rules->layout == SYM_LAYOUT_URL && ref->url.len != 0
-                   ? add_path(arena, sym_object_ref_url(ref),
-                              SYM_SOURCE_ELF_DEBUG, false, plan)
+                   ? plan_url(arena, ref, plan)
                    : SYM_OK;
     }
 

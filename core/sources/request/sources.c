@@ -789,7 +789,7 @@ read_gcs(reader_t *r, sym_request_source_t *s)
 static bool
 read_sentry(reader_t *r, sym_request_source_t *s)
 {
-    s->rules.layout = SYM_LAYOUT_SENTRY;
+    s->rules.layout = s->is_links ? SYM_LAYOUT_URL : SYM_LAYOUT_SENTRY;
     s->rules.files = ~0U;
 
     if (!need_url(r, &s->url) || !read_secret(r, "token", &s->token)

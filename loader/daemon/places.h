@@ -1,0 +1,46 @@
+/*
+ * places.h - keeps what searches found at the places of a source.
+ *
+ * Workers report places by their numbers in the plan of a search (plan.h); the daemon
+ * calculates the same plan, and puts a record for each path (store/path.h).  Records
+ * are committed with the negative outcomes of a turn.
+ */
+#ifndef SYMLOADER_DAEMON_PLACES_H
+#define SYMLOADER_DAEMON_PLACES_H
+
+#include "daemon/inflight.h"
+#include "store/write_object.h"
+
+typedef struct {
+    sym_store_t *store;
+    void *owner;
+    void (*failed)(void *owner, const sym_error_t *err); /* called when the
+                                                            store failed */
+    bool is_waiting; /* a record is not committed */
+    sym_path_ticket_t last;
+} places_t;
+
+/* A file that a worker handed over, until its record is put. */
+typedef struct {
+    bool is_known;   /* the worker said where it was */
+    unsigned number; /* of its place */
+    sym_path_record_t record;
+    char url[SYM_PATH_URL_MAX];
+} place_file_t;
+
+/*
+ * Puts the outcomes of an INGEST, OFFER or NONE.  A place before the file, or of a
+ * NONE, that has no outcome was not asked: its index does not list the file
+ * (absent), or the search ended before (failed).  Fills in *file, except what its
+ * conversion will tell.
+ */
+void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
+                 place_file_t *file);
+
+/* Puts the record of the file. */
+void places_put_file(places_t *p, const inflight_t *inflight,
+                     const place_file_t *file);
+
+void places_commit(places_t *p);
+
+#endif
