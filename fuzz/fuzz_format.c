@@ -3,6 +3,7 @@
  * converted.  The readers must find the output of our writers sound.  The first
  * byte is the size of the pieces in which a streamed format gets the file.
  */
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -108,6 +109,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (format != NULL) {
         f = (sym_format_file_t){ .data = { (const char *) copy, size - 1 },
                                  .services = &services,
+                                 .kinds = UINT_MAX, /* unwind rules, too */
                                  .next = next,
                                  .put = put,
                                  .ctx = &feed };

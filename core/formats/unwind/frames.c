@@ -93,7 +93,7 @@ typedef struct {
     sym_cfi_rules_t rules;
     sym_cfi_rules_t states[STATES_MAX];
     unsigned n_states;
-    uint64_t location; /* as linked */
+    uint64_t location, end; /* as linked; end of the function */
     bool is_initial;   /* of a CIE: it has no locations */
 } run_t;
 
@@ -376,6 +376,7 @@ pass_row(run_t *r, sym_cursor_t *c, uint64_t end)
     sym_cfi_rules_t rules;
     uint32_t number;
 
+    end = end < r->end ? end : r->end;
     if (end <= r->location || r->location < base) {
         return;
     }
@@ -834,11 +835,12 @@ read_fde(frames_t *f, entry_t *e, run_t *r, sym_error_t *err)
     r->rules = cie->initial;
     r->n_states = 0;
     r->location = start;
+    r->end = start + size;
     r->is_initial = false;
     run(r, c);
 
     if (sym_ok(c)) {
-        pass_row(r, c, start + size);
+        pass_row(r, c, r->end);
     }
 }
 
