@@ -114,7 +114,8 @@ remark(void *ctx, const char *what, sym_str_t value)
 {
     const source_t *s = ctx;
 
-    complain_about(s->path, "%s %.*s", what, (int) value.len, value.data);
+    complain_about(s->path != NULL ? s->path : "dump", "%s %.*s", what,
+                   (int) value.len, value.data);
 }
 
 
@@ -236,7 +237,15 @@ int
 dump_run(const options_t *options)
 {
     source_t *s = calloc(1, sizeof(*s));
+    options_t rules;
     int code;
+
+    /* the only format whose name is that of its kind */
+    if (options->format != NULL && strcmp(options->format, "cfi") == 0) {
+        rules = *options;
+        rules.kind = SYM_KIND_CFI;
+        options = &rules;
+    }
 
     if (s == NULL) {
         complain_about("dump", "out of memory");

@@ -27,9 +27,12 @@
 /* Windows: functions of x86-64 restore RSI and RDI as well. */
 #define SYM_CFI_FLAG_WINDOWS 1u
 
-/* A page of rows: u8 n; then the number of the first rules; then for each
- * further row its distance from the row before, and the number of its rules.
- * All numbers are ULEB128. */
+/* A page of rows: u8 n; u8 gap[n - 1], distances of rows to the row before; u8
+ * rule[n], numbers of rules, 0 for none.  SYM_CFI_GAP_FAR and SYM_CFI_RULE_FAR
+ * stand for numbers that do not fit: ULEB128 after the columns, first those of
+ * gaps. */
+#define SYM_CFI_GAP_FAR 0u
+#define SYM_CFI_RULE_FAR 255u
 #define SYM_CFI_PAGE_ROWS 32
 
 /* Record of the table of pages: u32 address of the first row, u32 ref. */
@@ -40,13 +43,16 @@
 #define SYM_CFI_RULES_MAX (1u << 22)
 
 /* Rules: u8 number of registers with a rule, or SYM_CFI_PROGRAM; then the rule
- * of the CFA; then for each register its number (u8) and its rule.  A rule is
- * its kind (u8) with its numbers. */
+ * of the CFA, with register 0; then the rule of each register.  A rule is u8
+ * SYM_CFI_RULE(how, register), then its numbers.  An offset is SLEB128: twice
+ * the words, or twice the bytes and 1. */
+#define SYM_CFI_RULE(how, number) ((how) * SYM_CFI_RULE_REGISTERS + (number))
+#define SYM_CFI_RULE_REGISTERS 33
 #define SYM_CFI_PROGRAM 0xffu /* then ULEB128 bytes of parameters, program */
 
 typedef enum {
     SYM_CFI_UNDEFINED,
-    SYM_CFI_CFA,         /* CFA + offset (SLEB128) */
+    SYM_CFI_CFA,         /* CFA + offset */
     SYM_CFI_AT_CFA,      /* the word there */
     SYM_CFI_REGISTER,    /* register (u8) + offset */
     SYM_CFI_AT_REGISTER, /* the word there */

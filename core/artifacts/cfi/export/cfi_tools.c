@@ -14,6 +14,8 @@ typedef struct {
     sym_out_t *out;
     sym_cfi_rules_t rules;
     sym_cfi_row_t open; /* its end is the next row's address */
+    bool is_breakpad;
+    uint64_t n_lost; /* rows that Breakpad's text cannot express */
 } writer_t;
 
 
@@ -52,6 +54,21 @@ put_rules(writer_t *w)
 }
 
 
+/* Programs have operations that STACK CFI does not have, and those of x86
+ * assign to registers. */
+static bool
+has_program(const sym_cfi_rules_t *r)
+{
+    bool is_so = r->program.len != 0 || r->cfa.program.len != 0;
+
+    for (unsigned i = 0; i < SYM_UNWIND_REGISTERS; i++) {
+        is_so |= (r->has >> i & 1) != 0 && r->rule[i].program.len != 0;
+    }
+
+    return is_so;
+}
+
+
 /* Writes the open row, which ends at `end`. */
 static sym_status_t
 put_row(writer_t *w, uint32_t end)
@@ -63,7 +80,14 @@ put_row(writer_t *w, uint32_t end)
     }
 
     rc = sym_cfi_rules(w->cfi, w->open.rule, &w->rules);
+    if (rc == SYM_OK && w->is_breakpad && has_program(&w->rules)) {
+        w->n_lost++;
+        return SYM_OK;
+    }
+
     if (rc == SYM_OK) {
+        sym_out_raw(w->out,
+                    w->is_breakpad ? SYM_STR("STACK CFI INIT ") : SYM_STR(""));
         sym_out_printf(w->out, "%" PRIx32 " %" PRIx32, w->open.address,
                        end - w->open.address);
         put_rules(w);
@@ -94,23 +118,31 @@ put_rows(writer_t *w)
 }
 
 
-static const char *const formats[] = { "cfi", NULL };
+enum { TEXT, BREAKPAD };
+
+static const char *const formats[] = { "cfi", "breakpad", NULL };
 
 static sym_status_t
 dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
      sym_out_t *out, sym_error_t *err)
 {
     sym_cfi_t c;
-    writer_t w = { .cfi = &c, .out = out };
+    writer_t w = { .cfi = &c, .out = out, .is_breakpad = format == BREAKPAD };
     sym_status_t rc = sym_cfi_open(&c, extents->get, extents->ctx, err);
+    char lost[24];
 
-    (void) how;
-    (void) format;
     if (rc != SYM_OK) {
         return rc;
     }
 
     rc = put_rows(&w);
+
+    if (w.n_lost != 0) {
+        how->remark(
+            how->ctx, "rows left out, because their rules are programs:",
+            sym_str(lost, (size_t) (sym_dec_write(lost, w.n_lost) - lost)));
+    }
+
     return rc == SYM_OK ? rc : sym_fail(err, rc, "the cfi is damaged");
 }
 

@@ -113,6 +113,17 @@ take_sleb(bytes_t *b)
 }
 
 
+static int64_t
+take_offset(bytes_t *b, unsigned word_bytes)
+{
+    const int64_t coded = take_sleb(b), half = coded >> 1;
+
+    return (coded & 1) != 0
+               ? half
+               : (int64_t) ((uint64_t) half * (uint64_t) word_bytes);
+}
+
+
 static sym_str_t
 take_bytes(bytes_t *b, uint64_t len)
 {
@@ -130,38 +141,39 @@ take_bytes(bytes_t *b, uint64_t len)
 
 /* --- rules --- */
 
-static sym_cfi_rule_t
-take_rule(bytes_t *b)
+static void
+take_rule(bytes_t *b, unsigned word_bytes, sym_cfi_rule_t *r, uint8_t code)
 {
-    uint8_t how = take(b);
-    sym_cfi_rule_t r = { .how = (sym_cfi_how_t) how };
+    r->how = (sym_cfi_how_t) (code / SYM_CFI_RULE_REGISTERS);
+    r->base = 0;
+    r->offset = 0;
+    r->program = sym_str("", 0);
 
-    switch (how) {
+    switch (r->how) {
     case SYM_CFI_UNDEFINED:
         break;
     case SYM_CFI_REGISTER:
     case SYM_CFI_AT_REGISTER:
-        r.base = take(b);
-        r.offset = take_sleb(b);
+        r->base = take(b);
+        r->offset = take_offset(b, word_bytes);
         break;
     case SYM_CFI_CFA:
     case SYM_CFI_AT_CFA:
-        r.offset = take_sleb(b);
+        r->offset = take_offset(b, word_bytes);
         break;
     case SYM_CFI_VALUE:
     case SYM_CFI_AT_VALUE:
-        r.program = take_bytes(b, take_uleb(b));
+        r->program = take_bytes(b, take_uleb(b));
         break;
     default:
         b->failed = true;
     }
-
-    return r;
 }
 
 
 static sym_status_t
-read_rules(const uint8_t *data, size_t len, sym_cfi_rules_t *rules)
+read_rules(const uint8_t *data, size_t len, unsigned word_bytes,
+           sym_cfi_rules_t *rules)
 {
     bytes_t b = {
         data,
@@ -181,17 +193,14 @@ read_rules(const uint8_t *data, size_t len, sym_cfi_rules_t *rules)
         return b.failed || rules->program.len == 0 ? SYM_DAMAGED : SYM_OK;
     }
 
-    rules->cfa = take_rule(&b);
+    take_rule(&b, word_bytes, &rules->cfa, take(&b));
 
     while (n-- > 0 && !b.failed) {
-        uint8_t number = take(&b);
+        const uint8_t code = take(&b);
+        const unsigned number = code % SYM_CFI_RULE_REGISTERS;
 
-        if (number >= SYM_UNWIND_REGISTERS) {
-            return SYM_DAMAGED;
-        }
-
+        take_rule(&b, word_bytes, &rules->rule[number], code);
         rules->has |= UINT64_C(1) << number;
-        rules->rule[number] = take_rule(&b);
     }
 
     return b.failed ? SYM_DAMAGED : SYM_OK;
@@ -213,7 +222,9 @@ sym_cfi_rules(const sym_cfi_t *c, uint32_t number, sym_cfi_rules_t *rules)
                                   : NULL;
     data = record != NULL ? sym_extent_rest(&c->in, sym_get32(record), &len)
                           : NULL;
-    return data != NULL ? read_rules(data, len, rules) : SYM_DAMAGED;
+    return data != NULL ? read_rules(
+               data, len, sym_unwind_arch(c->arch)->word_bytes, rules)
+                        : SYM_DAMAGED;
 }
 
 
@@ -226,19 +237,59 @@ page_record(const sym_cfi_t *c, uint32_t number)
 }
 
 
-/* Number of rows; 0: damaged. */
-static uint32_t
-begin_page(const sym_cfi_t *c, const uint8_t *record, bytes_t *b)
+/* The columns of a page. */
+typedef struct {
+    uint32_t n; /* rows */
+    const uint8_t *gaps, *rules;
+    bytes_t far; /* numbers that do not fit */
+} page_t;
+
+
+static bool
+read_page(const sym_cfi_t *c, const uint8_t *record, page_t *p)
 {
     size_t len;
     const uint8_t *data = sym_extent_rest(&c->in, sym_get32(record + 4), &len);
 
-    if (data == NULL || data[0] > SYM_CFI_PAGE_ROWS) {
-        return 0;
+    p->n = data != NULL ? data[0] : 0;
+    if (p->n == 0 || p->n > SYM_CFI_PAGE_ROWS || len < 2 * (size_t) p->n) {
+        return false;
     }
 
-    *b = (bytes_t){ data + 1, data + len, false };
-    return data[0];
+    p->gaps = data + 1;
+    p->rules = data + p->n;
+    p->far = (bytes_t){ p->rules + p->n, data + len, false };
+    return true;
+}
+
+
+/* Distance of row i + 1 to row i; `far` advances. */
+static inline uint64_t
+gap_of(const page_t *p, uint32_t i, bytes_t *far)
+{
+    return p->gaps[i] != SYM_CFI_GAP_FAR ? p->gaps[i] : take_uleb(far);
+}
+
+
+/* Number of the rules of row i.  False: damaged. */
+static bool
+rule_of_row(const sym_cfi_t *c, const page_t *p, uint32_t i, uint32_t *rule)
+{
+    uint64_t number = p->rules[i];
+    bytes_t far = p->far;
+
+    if (number == SYM_CFI_RULE_FAR) {
+        for (uint32_t j = 0; j + 1 < p->n; j++) {
+            (void) gap_of(p, j, &far);
+        }
+
+        for (uint32_t j = 0; j <= i; j++) {
+            number = p->rules[j] == SYM_CFI_RULE_FAR ? take_uleb(&far) : number;
+        }
+    }
+
+    *rule = (uint32_t) number;
+    return !far.failed && number <= c->n_rules;
 }
 
 
@@ -248,61 +299,69 @@ sym_cfi_page(const sym_cfi_t *c, uint32_t number,
 {
     const uint8_t *record;
     uint64_t address;
-    bytes_t b;
+    page_t p;
+    bytes_t far;
 
     if (number >= c->n_pages) {
         return SYM_NOT_FOUND;
     }
 
     record = page_record(c, number);
-    *n = record != NULL ? begin_page(c, record, &b) : 0;
-    if (*n == 0) {
+    if (record == NULL || !read_page(c, record, &p)) {
         return SYM_DAMAGED;
     }
 
+    *n = p.n;
+    far = p.far;
     address = sym_get32(record);
-    for (uint32_t i = 0; i < *n; i++) {
-        uint64_t gap = i != 0 ? take_uleb(&b) : 0, rule = take_uleb(&b);
+
+    for (uint32_t i = 0; i < p.n; i++) {
+        const uint64_t gap = i != 0 ? gap_of(&p, i - 1, &far) : 0;
 
         if (gap > UINT32_MAX - address || (i != 0 && gap == 0)
-            || rule > c->n_rules) {
+            || !rule_of_row(c, &p, i, &rows[i].rule))
+        {
             return SYM_DAMAGED;
         }
 
         address += gap;
-        rows[i] = (sym_cfi_row_t){ (uint32_t) address, (uint32_t) rule };
+        rows[i].address = (uint32_t) address;
     }
 
-    return b.failed ? SYM_DAMAGED : SYM_OK;
+    return far.failed ? SYM_DAMAGED : SYM_OK;
 }
 
 
 /* The last page that begins at or before the address; NULL: there is none, or
- * its record is damaged. */
+ * its record is damaged.  The steps do not branch on what they compare. */
 static const uint8_t *
 find_page(const sym_cfi_t *c, uint32_t address, sym_status_t *rc)
 {
-    uint32_t low = 0, high = c->n_pages;
-    const uint8_t *found = NULL;
+    const uint8_t *found = c->n_pages != 0 ? page_record(c, 0) : NULL;
+    uint32_t low = 0, n = c->n_pages;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const uint8_t *record = page_record(c, middle);
+    *rc = c->n_pages == 0 ? SYM_NOT_FOUND : SYM_DAMAGED;
+
+    while (found != NULL && n > 1) {
+        const uint32_t half = n / 2;
+        const uint8_t *record = page_record(c, low + half);
+        bool is_after;
 
         if (record == NULL) {
-            *rc = SYM_DAMAGED;
             return NULL;
         }
 
-        if (sym_get32(record) <= address) {
-            found = record;
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        is_after = sym_get32(record) <= address;
+        low += is_after ? half : 0;
+        found = is_after ? record : found;
+        n -= half;
     }
 
-    *rc = found != NULL ? SYM_OK : SYM_NOT_FOUND;
+    if (found != NULL && sym_get32(found) > address) {
+        *rc = SYM_NOT_FOUND;
+        return NULL;
+    }
+
     return found;
 }
 
@@ -312,32 +371,30 @@ sym_cfi_lookup(const sym_cfi_t *c, uint32_t address, sym_cfi_rules_t *rules)
 {
     sym_status_t rc;
     const uint8_t *record = find_page(c, address, &rc);
-    uint64_t left, gap, rule;
-    uint32_t n;
-    bytes_t b;
+    uint32_t row = 0, rule;
+    uint64_t left, gap;
+    page_t p;
+    bytes_t far;
 
     if (record == NULL) {
         return rc;
     }
 
-    n = begin_page(c, record, &b);
-    left = address - sym_get32(record);
-    rule = take_uleb(&b);
-
-    while (n > 1) {
-        gap = take_uleb(&b);
-        if (gap > left) {
-            break;
-        }
-
-        left -= gap;
-        rule = take_uleb(&b);
-        n--;
+    if (!read_page(c, record, &p)) {
+        return SYM_DAMAGED;
     }
 
-    return n == 0 || b.failed || rule > c->n_rules
-               ? SYM_DAMAGED
-               : sym_cfi_rules(c, (uint32_t) rule, rules);
+    left = address - sym_get32(record);
+    far = p.far;
+
+    while (row + 1 < p.n && (gap = gap_of(&p, row, &far)) <= left) {
+        left -= gap;
+        row++;
+    }
+
+    return !far.failed && rule_of_row(c, &p, row, &rule)
+               ? sym_cfi_rules(c, rule, rules)
+               : SYM_DAMAGED;
 }
 
 

@@ -138,19 +138,28 @@ put_program(sym_buffer_t *b, sym_str_t program)
 
 
 static void
-put_rule(sym_buffer_t *b, const sym_cfi_rule_t *rule)
+put_offset(sym_buffer_t *b, int64_t offset, int64_t word)
 {
-    put_byte(b, rule->how);
+    put_sleb(b, offset % word == 0 ? offset / word * 2
+                                   : (int64_t) ((uint64_t) offset * 2 + 1));
+}
+
+
+static void
+put_rule(sym_buffer_t *b, const sym_cfi_rule_t *rule, unsigned number,
+         int64_t word)
+{
+    put_byte(b, SYM_CFI_RULE(rule->how, number));
 
     switch (rule->how) {
     case SYM_CFI_REGISTER:
     case SYM_CFI_AT_REGISTER:
         put_byte(b, rule->base);
-        put_sleb(b, rule->offset);
+        put_offset(b, rule->offset, word);
         break;
     case SYM_CFI_CFA:
     case SYM_CFI_AT_CFA:
-        put_sleb(b, rule->offset);
+        put_offset(b, rule->offset, word);
         break;
     case SYM_CFI_VALUE:
     case SYM_CFI_AT_VALUE:
@@ -163,7 +172,7 @@ put_rule(sym_buffer_t *b, const sym_cfi_rule_t *rule)
 
 
 static void
-encode(sym_buffer_t *b, const sym_cfi_rules_t *rules)
+encode(sym_buffer_t *b, const sym_cfi_rules_t *rules, int64_t word)
 {
     b->len = 0;
 
@@ -175,12 +184,11 @@ encode(sym_buffer_t *b, const sym_cfi_rules_t *rules)
     }
 
     put_byte(b, (unsigned) __builtin_popcountll(rules->has));
-    put_rule(b, &rules->cfa);
+    put_rule(b, &rules->cfa, 0, word);
 
     for (unsigned i = 0; i < SYM_UNWIND_REGISTERS; i++) {
         if ((rules->has >> i & 1) != 0) {
-            put_byte(b, i);
-            put_rule(b, &rules->rule[i]);
+            put_rule(b, &rules->rule[i], i, word);
         }
     }
 }
@@ -240,7 +248,7 @@ sym_cfi_writer_rules(sym_cfi_writer_t *w, const sym_cfi_rules_t *rules,
     sym_str_t text;
     uint32_t *slot;
 
-    encode(&w->code, rules);
+    encode(&w->code, rules, sym_unwind_arch(w->arch)->word_bytes);
 
     if (w->code.failed || !grow_table(w)) {
         return no_memory(w);
@@ -574,15 +582,10 @@ put_rules(sym_cfi_writer_t *w, const sym_sort_item_t *items, uint32_t n,
 }
 
 
-/* The row's numbers at p: distance to the row before, rules. */
-static uint8_t *
-write_row(uint8_t *p, const row_t *row, uint32_t before, const uint32_t *ranks)
+static bool
+is_far(uint32_t gap)
 {
-    if (before != row->address) {
-        p = sym_uleb_write(p, row->address - before);
-    }
-
-    return sym_uleb_write(p, ranks[row->rules]);
+    return gap == SYM_CFI_GAP_FAR || gap > UINT8_MAX;
 }
 
 
@@ -590,14 +593,58 @@ static sym_status_t
 put_page(sym_cfi_writer_t *w, const row_t *rows, size_t n,
          const uint32_t *ranks, uint32_t *ref)
 {
-    uint8_t page[1 + SYM_CFI_PAGE_ROWS * 2 * SYM_LEB_MAX], *p = page;
+    uint8_t page[1 + SYM_CFI_PAGE_ROWS * (2 + 2 * SYM_LEB_MAX)], *p = page;
 
     *p++ = (uint8_t) n;
+    for (size_t i = 1; i < n; i++) {
+        const uint32_t gap = rows[i].address - rows[i - 1].address;
+
+        *p++ = (uint8_t) (is_far(gap) ? SYM_CFI_GAP_FAR : gap);
+    }
+
     for (size_t i = 0; i < n; i++) {
-        p = write_row(p, &rows[i], rows[i != 0 ? i - 1 : 0].address, ranks);
+        const uint32_t rank = ranks[rows[i].rules];
+
+        *p++ = (uint8_t) (rank < SYM_CFI_RULE_FAR ? rank : SYM_CFI_RULE_FAR);
+    }
+
+    for (size_t i = 1; i < n; i++) {
+        const uint32_t gap = rows[i].address - rows[i - 1].address;
+
+        p = is_far(gap) ? sym_uleb_write(p, gap) : p;
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t rank = ranks[rows[i].rules];
+
+        p = rank < SYM_CFI_RULE_FAR ? p : sym_uleb_write(p, rank);
     }
 
     return put_bytes(w, page, (size_t) (p - page), ref);
+}
+
+
+typedef struct {
+    uint32_t address, ref;
+} page_t;
+
+static sym_status_t
+put_table(sym_cfi_writer_t *w, const page_t *pages, size_t n, uint32_t *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t ref;
+        uint8_t *r = alloc(w, SYM_CFI_PAGE_BYTES, &ref);
+
+        if (r == NULL) {
+            return w->err->status;
+        }
+
+        sym_put32(r, pages[i].address);
+        sym_put32(r + 4, pages[i].ref);
+        *table = i == 0 ? ref : *table;
+    }
+
+    return SYM_OK;
 }
 
 
@@ -605,34 +652,28 @@ static sym_status_t
 put_pages(sym_cfi_writer_t *w, const uint32_t *ranks, uint32_t *n_pages,
           uint32_t *table)
 {
-    const size_t n = (w->rows.n + SYM_CFI_PAGE_ROWS - 1) / SYM_CFI_PAGE_ROWS;
-    uint32_t *refs = malloc((n + 1) * sizeof(*refs));
+    page_t *pages = NULL;
+    size_t n = 0, room = 0, at = 0, rows;
 
-    if (refs == NULL) {
-        return no_memory(w);
-    }
-
-    for (size_t i = 0; i < n && w->err->status == SYM_OK; i++) {
-        const size_t at = i * SYM_CFI_PAGE_ROWS, left = w->rows.n - at;
-
-        (void) put_page(w, w->rows.rows + at,
-                        left < SYM_CFI_PAGE_ROWS ? left : SYM_CFI_PAGE_ROWS,
-                        ranks, &refs[i]);
-    }
-
-    for (size_t i = 0; i < n && w->err->status == SYM_OK; i++) {
-        uint32_t ref;
-        uint8_t *r = alloc(w, SYM_CFI_PAGE_BYTES, &ref);
-
-        if (r != NULL) {
-            sym_put32(r, w->rows.rows[i * SYM_CFI_PAGE_ROWS].address);
-            sym_put32(r + 4, refs[i]);
-            *table = i == 0 ? ref : *table;
+    while (at < w->rows.n && w->err->status == SYM_OK) {
+        if (!SYM_ARRAY_ROOM(pages, n + 1, room)) {
+            (void) no_memory(w);
+            break;
         }
+
+        rows = w->rows.n - at < SYM_CFI_PAGE_ROWS ? w->rows.n - at
+                                                  : SYM_CFI_PAGE_ROWS;
+        pages[n].address = w->rows.rows[at].address;
+        (void) put_page(w, w->rows.rows + at, rows, ranks, &pages[n++].ref);
+        at += rows;
+    }
+
+    if (w->err->status == SYM_OK) {
+        (void) put_table(w, pages, n, table);
     }
 
     *n_pages = (uint32_t) n;
-    free(refs);
+    free(pages);
     return w->err->status;
 }
 
