@@ -1,3 +1,10 @@
+/*
+ * types.c - writes the names of functions with their types.
+ *
+ * It has more than 800 lines because it is one recursion: a type has arguments,
+ * which are types.  The text, the cache of rendered types and the fields of
+ * records serve only that.
+ */
 #include "formats/pdb/types.h"
 
 #include <inttypes.h>

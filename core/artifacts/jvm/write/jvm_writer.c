@@ -1,3 +1,9 @@
+/*
+ * jvm_writer.c - collects the classes and members of a mapping, and writes them.
+ *
+ * It has more than 800 lines because its sets, its tables and what is written in
+ * the end are the state of one writer, which no other file needs.
+ */
 #include "artifacts/jvm/write/jvm_writer.h"
 
 #include <stdlib.h>
