@@ -27,6 +27,11 @@ replace_invalid(sym_str_t in, char *out)
     const uint8_t *s = (const uint8_t *) in.data;
     size_t len = 0;
 
+    if (in.len != 0 && sym_utf8_valid(in)) {
+        memcpy(out, in.data, in.len);
+        return in.len;
+    }
+
     for (size_t i = 0; i < in.len;) {
         bool is_valid;
         size_t n = sym_utf8_character(s + i, in.len - i, &is_valid);

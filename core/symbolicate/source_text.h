@@ -1,8 +1,8 @@
 /*
  * source_text.h - texts of an artifact of kind `sources`, for context.h.
  *
- * It keeps the last few blocks: frames of a stack are in few files, and close
- * together.
+ * It keeps the last blocks, up to 2 MiB: frames of a stack are in few files, and
+ * close together.
  */
 #ifndef SYM_SYMBOLICATE_SOURCE_TEXT_H
 #define SYM_SYMBOLICATE_SOURCE_TEXT_H
@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "symbolicate/context.h"
 
-#define SYM_SOURCE_BLOCKS 16
+#define SYM_SOURCE_BLOCKS 64
 
 typedef struct {
     const sym_sources_t *sources; /* NULL: nothing is read */

@@ -1,6 +1,6 @@
 #include "artifacts/sources/read/sources.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 /* size bytes at ref; NULL: not all of them exist. */
 static const uint8_t *
@@ -141,23 +141,19 @@ sym_sources_find(const sym_sources_t *s, sym_str_t path,
 static sym_status_t
 inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
 {
-    z_stream z = { .next_in = (Bytef *) (uintptr_t) in,
-                   .avail_in = packed,
-                   .next_out = (Bytef *) out,
-                   .avail_out = len };
-    int rc;
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    enum libdeflate_result rc;
+    size_t taken = 0;
 
-    /* RFC 1951: raw deflate, without zlib's header */
-    if (inflateInit2(&z, -15) != Z_OK) {
+    if (d == NULL) {
         return SYM_NOMEM;
     }
 
-    rc = inflate(&z, Z_FINISH);
-    (void) inflateEnd(&z);
-
-    return rc == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0 ? SYM_OK
-           : rc == Z_MEM_ERROR                                       ? SYM_NOMEM
-                               : SYM_DAMAGED;
+    /* RFC 1951: raw deflate, without zlib's header */
+    rc =
+        libdeflate_deflate_decompress_ex(d, in, packed, out, len, &taken, NULL);
+    libdeflate_free_decompressor(d);
+    return rc == LIBDEFLATE_SUCCESS && taken == packed ? SYM_OK : SYM_DAMAGED;
 }
 
 

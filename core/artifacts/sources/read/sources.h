@@ -4,8 +4,8 @@
  * The reader sees the artifact as numbered extents that its caller owns, and
  * trusts none of their bytes.  Whatever they contain, each call returns a
  * result or a status in bounded time, and reads only inside the extents.  It
- * allocates nothing except zlib's memory while a block is unpacked.  Views live
- * as long as the extents stay mapped.
+ * allocates nothing except libdeflate's memory while a block is unpacked.  Views
+ * live as long as the extents stay mapped.
  */
 #ifndef SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
 #define SYM_ARTIFACTS_SOURCES_READ_SOURCES_H
