@@ -69,6 +69,22 @@ frame_step(unsigned at)
 }
 
 
+/* save_fregp, save_fregp_x, save_freg, save_freg_x: vector registers are not
+ * kept, but two of these codes lower SP. */
+static uint32_t
+vector_alloc(unsigned code)
+{
+    switch (code >> 9 & 3) {
+    case 1:
+        return 8 * ((code & 0x3f) + 1);
+    case 3:
+        return 8 * ((code & 0x1f) + 1);
+    default:
+        return 0;
+    }
+}
+
+
 /* Codes of two bytes, from 0xc0 on. */
 static bool
 read_two_bytes(unsigned code, step_t *s)
@@ -88,14 +104,8 @@ read_two_bytes(unsigned code, step_t *s)
                        NO_REGISTER, 0);
     } else if (code < 0xd800) { /* save_lrpair */
         *s = save_step(0, 19 + 2 * (code >> 6 & 7), LR, 8 * z);
-    } else if (code < 0xda00) { /* save_fregp */
-        *s = no_step;
-    } else if (code < 0xdc00) { /* save_fregp_x */
-        *s = alloc_step(8 * (z + 1));
-    } else if (code < 0xde00) { /* save_freg */
-        *s = no_step;
-    } else if (code < 0xdf00) { /* save_freg_x */
-        *s = alloc_step(8 * ((code & 0x1f) + 1));
+    } else if (code < 0xdf00) {
+        *s = alloc_step(vector_alloc(code));
     } else {
         return false;
     }

@@ -121,7 +121,7 @@ read_info(const sym_pe_t *pe, uint32_t unwind, info_t *info)
     slots = sym_u8(&c);
     frame = sym_u8(&c);
     codes = sym_take(&c, 2 * (uint64_t) slots);
-    (void) sym_bytes(&c, 2 * (slots % 2));
+    (void) sym_bytes(&c, slots % 2 != 0 ? 2 : 0);
     info->frame_register = frame & 0xf;
     info->frame_offset = frame >> 4;
     info->is_chained = (head >> 3 & FLAG_CHAINED) != 0;
