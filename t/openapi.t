@@ -13,6 +13,7 @@ use Test::More;
 
 my @FORM = ('Content-Type' => 'multipart/form-data; boundary=b');
 my $FORM = join "\r\n", '--b', 'Content-Disposition: form-data; name="apple_crash_report"', '', '', '--b--', '';
+my $DUMP = $FORM =~ s/apple_crash_report/upload_file_minidump/r;
 my @JSON = ('Content-Type' => 'application/json');
 my $UUID = '0123456789abcdef0123456789abcdef';
 my $JS = '{"source": {"id": "a", "url": "http://127.0.0.1:1/", "token": "t"}, "stacktraces": []}';
@@ -117,6 +118,12 @@ my %recipes = (
         422 => { body => '{}', headers => \@JSON },
         503 => { body => $JS, headers => \@JSON, storeless => 1 },
     },
+    'POST /minidump' => {
+        200 => { body => $DUMP, headers => \@FORM },
+        400 => { body => 'x', headers => \@FORM },
+        413 => { body => 'x' x 300_000, headers => \@FORM },
+        503 => { body => $DUMP, headers => \@FORM, storeless => 1 },
+    },
     'POST /applecrashreport' => {
         200 => { body => $FORM, headers => \@FORM },
         400 => { body => 'x', headers => \@FORM },
@@ -133,7 +140,7 @@ my %recipes = (
     (map {
         my $path = $_;
         map { ("$_ $path" => \%unserved) } qw(GET HEAD POST)
-    } qw(/symbolicate-any /minidump)),
+    } qw(/symbolicate-any)),
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },
     'GET /__version__' => { 200 => {} },

@@ -22,7 +22,7 @@ my $t = SymTest->new->load_fixtures;
 $t->conf(http => <<"HTTP", locations => <<"CONF")->start;
     server {
         listen unix:%%DIR%%/symbolicator;
-        location = /minidump { return 200 "a minidump"; }
+        location = /symbolicate-any { return 200 "a crash"; }
         location = /symbolicate-js { return 200 "JavaScript"; }
         location = /requests/$ID { return 200 "theirs, \$args"; }
         location / { return 404; }
@@ -32,9 +32,7 @@ HTTP
         $recipe
 CONF
 
-is($t->request('POST', '/minidump', body => 'MDMP')->{body}, 'a minidump', 'a minidump goes on');
-is($t->request('POST', '/symbolicate-js', body => '{}')->{body}, 'JavaScript', '... and JavaScript');
-is($t->request('POST', '/symbolicate-any', body => 'x')->{status}, 404, '... with its status');
+is($t->request('POST', '/symbolicate-any', body => 'MDMP')->{body}, 'a crash', 'an event by URL goes on');
 is($t->request('GET', "/requests/$ID?timeout=5")->{body}, 'theirs, timeout=5', 'an id of theirs');
 
 my $body = $t->json({ modules => [], stacktraces => [ { frames => [ { instruction_addr => '0x1' } ] } ] });

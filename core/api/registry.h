@@ -32,6 +32,9 @@ typedef struct {
     bool is_query;   /* a GET: the body is its query */
     sym_str_t body;  /* stays in place until the request ends */
     sym_str_t query; /* after '?', of any method */
+    /* with is_upload: reads the uploaded body, of which `body` is the report */
+    bool (*read)(void *file, uint64_t at, void *to, size_t len);
+    void *file;
     /* A header's value as sent, data NULL if absent.  Only during init(). */
     sym_str_t (*header)(void *ctx, const char *name);
     void *ctx;
@@ -56,6 +59,8 @@ struct sym_api_route_s {
     bool needs_base;     /* does not match where the location is a regular
                             expression */
     sym_route_kind_t kind;
+    bool is_upload; /* the body may be large: it stays in a file, and the loader
+                       makes a report of it, which is the request's body */
     const sym_request_ops_t *ops; /* of SYM_ROUTE_REQUEST */
     /* Takes what the request needs of the call besides its body.  NULL: nothing.
      * False: out of memory. */

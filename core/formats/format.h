@@ -85,11 +85,13 @@ typedef struct {
 } sym_format_file_t;
 
 /* Whether an artifact of a kind is wanted of the file: 1 << kind each, or 0 for
- * all but unwind rules, which few requests need. */
+ * all but unwind rules, which few requests need, and reports of crashes, which
+ * are not stored. */
 static inline bool
 sym_format_wants(const sym_format_file_t *f, sym_kind_t kind)
 {
-    return f->kinds != 0 ? (f->kinds >> kind & 1) != 0 : kind != SYM_KIND_CFI;
+    return f->kinds != 0 ? (f->kinds >> kind & 1) != 0
+                         : kind != SYM_KIND_CFI && kind != SYM_KIND_CRASH;
 }
 
 
@@ -107,6 +109,10 @@ typedef struct {
     /* Called before the sandbox is entered, for libraries that open files; or
      * NULL. */
     void (*prepare)(void);
+
+    /* It is about a crash, not about an object: read only if a report is
+     * wanted. */
+    bool is_report;
 
     /* convert() reads the file piece by piece; the file has one object. */
     bool is_streamed;

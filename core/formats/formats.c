@@ -50,17 +50,23 @@ sym_format_refuse(const char *data, size_t len, char *text, size_t size)
     const char *what;
     sym_status_t rc = sym_foreign_name(data, len, &what);
     size_t n = add(text, size, 0, what);
+    unsigned end = SYM_CONVERSION_FORMATS;
 
     if (len == 0) {
         return rc;
     }
 
-    for (unsigned i = 0; i < SYM_CONVERSION_FORMATS; i++) {
+    /* reports are the last rows */
+    while (formats[end - 1] != NULL && formats[end - 1]->is_report) {
+        end--;
+    }
+
+    for (unsigned i = 0; i < end; i++) {
         if (formats[i] != NULL) {
             n = add(text, size, n,
-                    i == SYM_CONVERSION_UNKNOWN + 1  ? "; "
-                    : i < SYM_CONVERSION_FORMATS - 1 ? ", "
-                                                     : " and ");
+                    i == SYM_CONVERSION_UNKNOWN + 1 ? "; "
+                    : i < end - 1                   ? ", "
+                                                    : " and ");
             n = add(text, size, n, formats[i]->title);
         }
     }

@@ -4,6 +4,7 @@
  * FORMAT(name): the format's folder is core/formats/<name>, and one of its
  * files defines `const sym_format_t sym_format_<name>` (format.h).  Tables,
  * statistics and messages are made from these rows, in this order.
+ * Those of reports (format.h) are the last.
  */
 #ifndef SYM_FORMATS_LIST_H
 #define SYM_FORMATS_LIST_H
@@ -20,7 +21,8 @@
     FORMAT(proguard)                                                           \
     FORMAT(sourcemap)                                                          \
     FORMAT(script)                                                             \
-    FORMAT(minidump)
+    FORMAT(minidump)                                                           \
+    FORMAT(upload)
 
 #define SYM_CONVERSION_FORMAT(format) SYM_CONVERSION_##format,
 

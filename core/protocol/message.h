@@ -99,6 +99,10 @@ typedef enum {
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
 #define SYM_RPC_ASK_ME 2u /* the client understands WANT and NOTE */
+#define SYM_RPC_REPORT                                                         \
+    4u /* a crash upload: its report is appended to the file,
+                             which is open for writing; the text of DONE is its
+                             length */
 
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor is attached */

@@ -64,8 +64,8 @@ convert(compile_t *c, job_t *job)
     job->conversion.is_arch_wish = c->is_arch_wish;
     job->conversion.symcache = c->symcache;
     job->conversion.kind = c->kind;
-    if (c->kind == SYM_KIND_CFI) {
-        job->conversion.kinds = 1u << SYM_KIND_CFI;
+    if (c->kind == SYM_KIND_CFI || c->kind == SYM_KIND_CRASH) {
+        job->conversion.kinds = 1u << c->kind;
     }
 
     conversions_add(&c->conversions, &job->conversion);

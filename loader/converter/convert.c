@@ -486,6 +486,13 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
             ? format_of_text(job)
             : sym_format_find((const uint8_t *) first.data, first.len);
 
+    if (job->format != SYM_CONVERSION_UNKNOWN
+        && sym_format_of(job->format)->is_report
+        && (job->order->kinds >> SYM_KIND_CRASH & 1) == 0)
+    {
+        job->format = SYM_CONVERSION_UNKNOWN;
+    }
+
     if (job->format == SYM_CONVERSION_UNKNOWN) {
         return sym_fail(err,
                         sym_format_refuse(first.data, first.len, job->reason,

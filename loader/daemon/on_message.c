@@ -4,11 +4,13 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/module.h"
 #include "common/say.h"
 #include "daemon/companion_requests.h"
+#include "daemon/report.h"
 #include "daemon/serve.h"
 
 /* Most files from a client that are not answered yet. */
@@ -391,6 +393,14 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     if (c == NULL) {
         done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
         client_send(client, &done);
+        return;
+    }
+
+    if ((m->flags & SYM_RPC_REPORT) != 0 && !report_begin(c, &err)) {
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+        client_send(client, &done);
+        close(fd);
+        free(c);
         return;
     }
 

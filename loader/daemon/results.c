@@ -9,6 +9,7 @@
 #include "artifacts/symcache/format.h"
 #include "common/say.h"
 #include "daemon/companion_requests.h"
+#include "daemon/report.h"
 #include "daemon/serve.h"
 
 static const char *
@@ -269,12 +270,15 @@ on_ended(conversion_t *conversion, const conversion_end_t *how)
         log_conversion(c, how);
     }
 
-    if (how->state == SYM_MODULE_READY) {
+    if (how->state == SYM_MODULE_READY
+        && !((submission_t *) conversion)->is_report) {
         missing_news(&s->missing);
     }
 
     if (c->inflight != NULL) {
         inflight_ended(s, c, how);
+    } else if (c->is_report) {
+        report_ended(c, how);
     } else {
         deposit_ended(s, c, how);
     }
@@ -305,6 +309,7 @@ static void
 on_release(conversion_t *c)
 {
     supplement_leave((submission_t *) c);
+    temporary_symcache_free(c->symcache);
     free(c);
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     bool goes_on;   /* ... and offers all files that it finds */
     uint32_t rated; /* the rating: SYM_RPC_RATED and others */
     bool can_ask;   /* the client opens companions of the file */
+    bool is_report; /* a crash upload, whose report goes to the file */
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */
 

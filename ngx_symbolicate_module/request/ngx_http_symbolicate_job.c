@@ -29,6 +29,7 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_result.h"
 #include "request/ngx_http_symbolicate_task.h"
+#include "request/ngx_http_symbolicate_upload.h"
 
 
 /* Approximate memory of a job without its body. */
@@ -334,7 +335,8 @@ ngx_http_symbolicate_job_create(ngx_http_symbolicate_lookup_t *lookup)
         || ngx_http_symbolicate_read_copy(&copy->task, lookup->task.body)
            != NGX_OK
         || ngx_http_symbolicate_job_copy(&copy->call.query, lookup->call.query,
-                                         r->pool) != NGX_OK)
+                                         r->pool) != NGX_OK
+        || ngx_http_symbolicate_upload_copy(copy, lookup) != NGX_OK)
     {
         lookup->task.memory.refused = copy ? copy->task.memory.refused
                                            : SYM_REFUSED_NOTHING;

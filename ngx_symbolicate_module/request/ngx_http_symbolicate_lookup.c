@@ -28,6 +28,7 @@
 #include "request/ngx_http_symbolicate_result.h"
 #include "request/ngx_http_symbolicate_send.h"
 #include "request/ngx_http_symbolicate_task.h"
+#include "request/ngx_http_symbolicate_upload.h"
 #include "store/ngx_http_symbolicate_store.h"
 
 
@@ -59,6 +60,18 @@ static void ngx_http_symbolicate_lookup_failed(
 
 static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_lookup_work = {
     { ngx_http_symbolicate_read_step,
+      ngx_http_symbolicate_parse_step,
+      ngx_http_symbolicate_answer_step,
+      ngx_http_symbolicate_send_step },
+    ngx_http_symbolicate_lookup_headers,
+    ngx_http_symbolicate_lookup_failed,
+    ngx_http_symbolicate_lookup_cleanup,
+    NULL
+};
+
+
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_upload_work = {
+    { ngx_http_symbolicate_upload_step,
       ngx_http_symbolicate_parse_step,
       ngx_http_symbolicate_answer_step,
       ngx_http_symbolicate_send_step },
@@ -138,14 +151,18 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
 {
     ngx_int_t                         rc;
     const sym_api_route_t            *route;
+    ngx_http_symbolicate_ctx_t       *ctx;
     ngx_http_symbolicate_lookup_t    *lookup;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
     lookup = ngx_http_symbolicate_task_create(r,
                                          sizeof(ngx_http_symbolicate_lookup_t),
-                                         &ngx_http_symbolicate_lookup_work);
+                                         ctx->route->is_upload
+                                         ? &ngx_http_symbolicate_upload_work
+                                         : &ngx_http_symbolicate_lookup_work);
     if (lookup == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -181,6 +198,10 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
         lookup->task.ctx->served = SYM_SERVED_UNSUPPORTED;
 
         return ngx_http_symbolicate_lookup_unsupported(r, route);
+    }
+
+    if (route->is_upload) {
+        ngx_http_symbolicate_upload_spool(r);
     }
 
     return ngx_http_symbolicate_task_read(&lookup->task);
@@ -490,6 +511,7 @@ ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
 
     lookup = (ngx_http_symbolicate_lookup_t *) task;
 
+    ngx_http_symbolicate_upload_end(lookup);
     ngx_http_symbolicate_job_end(lookup);
     ngx_http_symbolicate_missing_end(lookup);
     ngx_http_symbolicate_answer_end(lookup);

@@ -22,6 +22,7 @@
 
 typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
 typedef struct ngx_http_symbolicate_job_s  ngx_http_symbolicate_job_t;
+typedef struct ngx_http_symbolicate_upload_s  ngx_http_symbolicate_upload_t;
 
 
 typedef struct {
@@ -31,6 +32,8 @@ typedef struct {
     unsigned                       paused:1;    /* until all is sent */
 
     sym_api_call_t                 call;
+    ngx_http_symbolicate_upload_t *upload;      /* NULL: the worker reads the
+                                                 * body */
     sym_arena_t                    arena;
     sym_request_t                 *asked;
 

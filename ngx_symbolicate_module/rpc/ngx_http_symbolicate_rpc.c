@@ -21,6 +21,14 @@ ngx_int_t
 ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m)
 {
+    return ngx_http_symbolicate_rpc_call_with(loader, rpc, m, -1);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_rpc_call_with(ngx_http_symbolicate_loader_t *loader,
+    ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m, ngx_fd_t fd)
+{
     if (ngx_http_symbolicate_loader_connect(loader) != NGX_OK) {
         return NGX_ERROR;
     }
@@ -34,7 +42,7 @@ ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_loader_idle(loader);
 
     m->ticket = (uint32_t) rpc->by_ticket.key;
-    ngx_http_symbolicate_loader_send(loader, m, -1);
+    ngx_http_symbolicate_loader_send(loader, m, fd);
 
     return NGX_OK;
 }

@@ -37,6 +37,11 @@ struct ngx_http_symbolicate_rpc_s {
 ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m);
 
+/* The same with a descriptor, which may be closed afterwards. */
+ngx_int_t ngx_http_symbolicate_rpc_call_with(
+    ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_rpc_t *rpc,
+    sym_rpc_message_t *m, ngx_fd_t fd);
+
 /* Drops the call: its answer is ignored.  May be called at any time. */
 void ngx_http_symbolicate_rpc_cancel(ngx_http_symbolicate_rpc_t *rpc);
 

@@ -56,6 +56,13 @@ sentry_dump_use(sym_request_t *r, const sym_crash_t *crash,
 }
 
 
+void
+sentry_dump_upload(sym_request_t *r, const sentry_dump_file_t *file)
+{
+    ((dump_t *) r)->file = *file;
+}
+
+
 sym_walk_end_t
 sentry_dump_end(const sym_request_t *r, uint32_t thread)
 {
@@ -618,6 +625,14 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     dump_t *d = (dump_t *) r;
 
+    if (d->crash->failure.len != 0) {
+        sym_out_raw(out, SYM_STR("{\"status\": \"failed\", \"message\": "));
+        sym_out_string(out, d->crash->failure);
+        sym_out_raw(out, SYM_STR("}"));
+        r->step = NULL;
+        return SYM_OK;
+    }
+
     for (uint32_t i = 0; i < d->base.request.n_modules; i++) {
         d->rules[i].is_tried = false;
     }
@@ -674,13 +689,94 @@ write_head(dump_t *d)
 }
 
 
+static sym_str_t
+field(const sym_crash_t *crash, sym_str_t name)
+{
+    for (uint32_t i = 0; i < crash->n_fields; i++) {
+        if (sym_str_eq(crash->fields[i].name, name)) {
+            return crash->fields[i].value;
+        }
+    }
+
+    return sym_str(NULL, 0);
+}
+
+
+/* Symbolicator refuses fields of the wrong shape as bad requests, not as JSON of
+ * the wrong shape. */
+static sym_status_t
+read_field(dump_t *d, sentry_part_t part, sym_str_t name)
+{
+    sym_status_t rc = sentry_read_part(&d->base, part, field(d->crash, name));
+
+    d->base.base.refused_as = 0;
+    return rc;
+}
+
+
+/* The options of a dump that matter; source context is always shown, and the
+ * innermost call is always first. */
+static sym_status_t
+read_fields(dump_t *d)
+{
+    sentry_request_t *q = &d->base.request;
+    sym_status_t rc;
+
+    q->has_context = true;
+    rc = read_field(d, SENTRY_PART_OPTIONS, SYM_STR("options"));
+    q->has_context = true;
+    q->is_caller_first = false;
+    rc = rc != SYM_OK ? rc
+                      : read_field(d, SENTRY_PART_SOURCES, SYM_STR("sources"));
+    rc = rc != SYM_OK
+             ? rc
+             : read_field(d, SENTRY_PART_SCRAPING, SYM_STR("scraping"));
+    q->scraping = field(d->crash, SYM_STR("scraping"));
+    return rc != SYM_OK ? rc : sentry_allow_links(&d->base);
+}
+
+
+static sym_status_t
+read_upload(dump_t *d)
+{
+    sym_request_t *r = &d->base.base;
+    sym_crash_t *crash = sym_arena_calloc(r->arena, 1, sizeof(*crash));
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (crash == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = sym_crash_read_bytes(r->body, r->arena, crash, &err);
+    if (rc != SYM_OK) {
+        return rc == SYM_NOMEM
+                   ? rc
+                   : sym_request_refuse(r, SYM_MALFORMED, "%s", err.what);
+    }
+
+    if (crash->refusal.len != 0) {
+        return sym_request_refuse(r, SYM_MALFORMED, "%.*s",
+                                  (int) crash->refusal.len,
+                                  crash->refusal.data);
+    }
+
+    d->crash = crash;
+    return read_fields(d);
+}
+
+
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
     dump_t *d = (dump_t *) r;
-    sym_status_t rc;
+    sym_status_t rc = d->crash == NULL ? read_upload(d) : SYM_OK;
 
     (void) budget; /* a report is limited as a whole */
+    if (rc != SYM_OK || d->crash->failure.len != 0) {
+        return rc;
+    }
+
     d->base.request.is_report = true;
     d->owner = (sym_walk_owner_t){ read_file, unwind, is_code, d };
     d->slots = sym_arena_alloc(r->arena, WALKS * sizeof(*d->slots));

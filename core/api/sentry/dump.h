@@ -32,6 +32,10 @@ void sentry_dump_use(sym_request_t *r, const sym_crash_t *crash,
                      const sentry_dump_file_t *file,
                      const sentry_dump_options_t *options);
 
+/* The same for a request whose body is the report of an upload, with options in
+ * its fields. */
+void sentry_dump_upload(sym_request_t *r, const sentry_dump_file_t *file);
+
 /* Why the walk of a thread ended, once the answer is written. */
 sym_walk_end_t sentry_dump_end(const sym_request_t *r, uint32_t thread);
 

@@ -4,6 +4,7 @@
 #include "api/jvm/jvm.h"
 #include "api/registry.h"
 #include "api/sentry/crash.h"
+#include "api/sentry/dump.h"
 #include "api/sentry/http.h"
 #include "api/sentry/proxy.h"
 
@@ -92,6 +93,16 @@ init_js(sym_request_t *r, const sym_api_call_t *call)
 }
 
 
+static bool
+init_dump(sym_request_t *r, const sym_api_call_t *call)
+{
+    const sentry_dump_file_t file = { call->read, call->file };
+
+    sentry_dump_upload(r, &file);
+    return init(r, call);
+}
+
+
 static const sym_request_ops_t ops = {
     .size = sizeof(sentry_t),
     .parse = parse,
@@ -132,7 +143,12 @@ const sym_api_t sym_sentry_api = {
                 POST_ROUTE("/symbolicate-jvm", "jvm", jvm_ops, init_jvm),
                 POST_ROUTE("/symbolicate-js", "js", js_ops, init_js),
                 UNSERVED("/symbolicate-any", "crash reports by URL"),
-                UNSERVED("/minidump", "minidumps"),
+                { .suffix = "/minidump",
+                  .version = "minidump",
+                  .methods = SYM_METHOD_POST,
+                  .is_upload = true,
+                  .ops = &sentry_dump_ops,
+                  .init = init_dump },
                 { .suffix = "/applecrashreport",
                   .version = "apple",
                   .methods = SYM_METHOD_POST,

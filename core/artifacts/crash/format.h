@@ -20,7 +20,9 @@
 #define SYM_CRASH_THREADS_MAX 32768
 #define SYM_CRASH_NOTES_MAX 4096
 #define SYM_CRASH_FRAMES_MAX 65536 /* of all threads: found by the client */
-#define SYM_CRASH_TEXT_MAX 16384   /* bytes of a text */
+#define SYM_CRASH_TEXT_MAX 16384   /* bytes of a text, but for fields */
+#define SYM_CRASH_FIELDS_MAX 8
+#define SYM_CRASH_FIELD_MAX (1u << 20)
 #define SYM_CRASH_BYTES_MAX ((size_t) 24 << 20)
 
 #define SYM_CRASH_NO_THREAD UINT32_MAX
@@ -55,7 +57,15 @@ typedef struct {
     sym_str_t key, value;
 } sym_crash_note_t;
 
+/* What came with the report: a field of the upload, as sent. */
 typedef struct {
+    sym_str_t name, value;
+} sym_crash_field_t;
+
+typedef struct {
+    sym_str_t failure; /* why the report cannot be read, or "": then only fields
+                          are there */
+    sym_str_t refusal; /* why the upload is refused, or "" */
     uint64_t time_s;
     sym_os_t os;
     sym_str_t cpu; /* "x86_64" */
@@ -72,7 +82,8 @@ typedef struct {
     sym_crash_thread_t *threads;
     sym_crash_frame_t *frames;
     sym_crash_note_t *notes;
-    uint32_t n_modules, n_threads, n_frames, n_notes;
+    sym_crash_field_t *fields;
+    uint32_t n_modules, n_threads, n_frames, n_notes, n_fields;
 } sym_crash_t;
 
 #endif

@@ -63,12 +63,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     minidump_t d = { .is_big_endian = false };
     sym_status_t rc = minidump_read(&d, f->data, err);
-    sym_module_info_t info = {
-        /* the protocol wants an id; a report has none */
-        .debug_file = SYM_STR("minidump"),
-        .debug_id = SYM_STR("000000000000000000000000000000000"),
-        .source_bytes = f->data.len,
-    };
+    sym_module_info_t info = MINIDUMP_INFO(f->data.len);
     const sym_format_output_t output = { .kind = SYM_KIND_CRASH,
                                          .info = &info,
                                          .writer = &d.crash,
@@ -85,5 +80,6 @@ const sym_format_t sym_format_minidump = {
     .title = "minidump",
     .probe = probe,
     .is_wanted = is_wanted,
+    .is_report = true,
     .convert = convert,
 };

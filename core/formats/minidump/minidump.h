@@ -152,6 +152,14 @@ bool minidump_note(minidump_t *d, sym_str_t key, sym_str_t value);
 
 /* --- convert.c --- */
 
+/* The protocol of converters wants a name and an id; a report has neither. */
+#define MINIDUMP_INFO(bytes)                                                   \
+    {                                                                          \
+        .debug_file = SYM_STR("minidump"),                                     \
+        .debug_id = SYM_STR("000000000000000000000000000000000"),              \
+        .source_bytes = (bytes)                                                \
+    }
+
 /* Everything.  The caller drops d->arena. */
 sym_status_t minidump_read(minidump_t *d, sym_str_t data, sym_error_t *err);
 

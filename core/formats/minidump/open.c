@@ -43,7 +43,8 @@ minidump_cursor(const minidump_t *d, sym_str_t bytes, sym_error_t *err)
     sym_cursor_t c;
 
     *err = (sym_error_t){ 0 };
-    c = sym_cursor(bytes.data, bytes.len, "minidump", err);
+    c = sym_cursor(bytes.data != NULL ? bytes.data : "", bytes.len, "minidump",
+                   err);
     c.is_big_endian = d->is_big_endian;
     return c;
 }

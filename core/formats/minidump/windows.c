@@ -205,7 +205,8 @@ minidump_windows_reason(minidump_t *d)
         return sym_cstr(name);
     }
 
-    return MINIDUMP_NAME(statuses, code) != NULL
+    /* below are codes of Win32 */
+    return code >= 0x40000000 && MINIDUMP_NAME(statuses, code) != NULL
                ? status_text(d, code)
                : minidump_format(d, "unknown 0x%08x", code);
 }

@@ -7,6 +7,7 @@
 #define THREAD_BYTES 37
 #define FRAME_BYTES 12
 #define NOTE_BYTES 8
+#define FIELD_BYTES 8
 
 static sym_status_t
 damaged(sym_error_t *err, const char *what)
@@ -135,6 +136,8 @@ read_thread(sym_cursor_t *c, const sym_crash_t *crash, sym_crash_thread_t *t)
 static void
 read_head(sym_cursor_t *c, sym_crash_t *crash)
 {
+    crash->failure = text(c);
+    crash->refusal = text(c);
     crash->time_s = sym_u64(c);
     crash->os = (sym_os_t) sym_u8(c);
     crash->arch = (sym_unwind_arch_t) sym_u8(c);
@@ -187,18 +190,11 @@ check(const sym_crash_t *crash, sym_error_t *err)
     } while (0)
 
 sym_status_t
-sym_crash_read(const sym_extent_source_t *extents, sym_arena_t *arena,
-               sym_crash_t *crash, sym_error_t *err)
+sym_crash_read_bytes(sym_str_t bytes, sym_arena_t *arena, sym_crash_t *crash,
+                     sym_error_t *err)
 {
-    sym_str_t bytes = SYM_STR("");
-    sym_cursor_t c;
-    sym_status_t rc = join(extents, arena, &bytes, err);
+    sym_cursor_t c = sym_cursor(bytes.data, bytes.len, "crash report", err);
 
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    c = sym_cursor(bytes.data, bytes.len, "crash report", err);
     if (sym_u32(&c) != SYM_CRASH_MAGIC) {
         return damaged(err, "it begins with another number");
     }
@@ -219,7 +215,22 @@ sym_crash_read(const sym_extent_source_t *extents, sym_arena_t *arena,
               crash->notes[i].key = text(&c);
               crash->notes[i].value = text(&c));
 
+    READ_LIST(&c, arena, crash, fields, n_fields, SYM_CRASH_FIELDS_MAX,
+              FIELD_BYTES, crash->fields[i].name = text(&c);
+              crash->fields[i].value = text(&c));
+
     return sym_ok(&c) ? check(crash, err) : damaged(err, "it is cut off");
+}
+
+
+sym_status_t
+sym_crash_read(const sym_extent_source_t *extents, sym_arena_t *arena,
+               sym_crash_t *crash, sym_error_t *err)
+{
+    sym_str_t bytes = SYM_STR("");
+    sym_status_t rc = join(extents, arena, &bytes, err);
+
+    return rc == SYM_OK ? sym_crash_read_bytes(bytes, arena, crash, err) : rc;
 }
 
 

@@ -15,6 +15,10 @@ sym_status_t sym_crash_read(const sym_extent_source_t *extents,
                             sym_arena_t *arena, sym_crash_t *crash,
                             sym_error_t *err);
 
+/* Reads the extents' bytes in a row, which must stay in place. */
+sym_status_t sym_crash_read_bytes(sym_str_t bytes, sym_arena_t *arena,
+                                  sym_crash_t *crash, sym_error_t *err);
+
 /* "Windows", "macOS", ... as Symbolicator says; "" */
 const char *sym_crash_os_name(sym_os_t os);
 

@@ -50,6 +50,8 @@ put_head(sym_buffer_t *b, const sym_crash_t *crash)
 {
     put_u32(b, SYM_CRASH_MAGIC);
     put_u32(b, SYM_CRASH_VERSION);
+    put_text(b, crash->failure);
+    put_text(b, crash->refusal);
     put_u64(b, crash->time_s);
     put_u8(b, crash->os);
     put_u8(b, crash->arch);
@@ -132,6 +134,12 @@ put_crash(sym_buffer_t *b, const sym_crash_t *crash)
     for (uint32_t i = 0; i < crash->n_notes; i++) {
         put_text(b, crash->notes[i].key);
         put_text(b, crash->notes[i].value);
+    }
+
+    put_u32(b, crash->n_fields);
+    for (uint32_t i = 0; i < crash->n_fields; i++) {
+        put_text(b, crash->fields[i].name);
+        put_text(b, crash->fields[i].value);
     }
 }
 

@@ -1,0 +1,18 @@
+/*
+ * report.h - reports of crash uploads, for clients that answer them.
+ *
+ * A worker deposits the upload in a file of its own.  The converter makes a report
+ * of it (artifacts/crash), which is appended to that file; nothing is stored.
+ */
+#ifndef SYMLOADER_DAEMON_REPORT_H
+#define SYMLOADER_DAEMON_REPORT_H
+
+#include "daemon/submission.h"
+
+/* Prepares the conversion.  False: *err says why. */
+bool report_begin(submission_t *c, sym_error_t *err);
+
+/* Appends the report, and tells the client. */
+void report_ended(submission_t *c, const conversion_end_t *how);
+
+#endif

@@ -1,0 +1,98 @@
+#!/usr/bin/perl
+
+# Minidumps that a real Symbolicator answered (../shared/fixtures/recorded/dumps and
+# dumps), sent to a real nginx, whose loader reads them, with the recorded symbol store as
+# a source of the request: the answers are the same, key by key.  What is refused has the
+# same status, and a dump that cannot be read the same message.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use Cpanel::JSON::XS ();
+use IO::Socket::INET;
+use IO::Uncompress::Gunzip qw(gunzip);
+use SymFixtures qw(fixtures need_fixtures);
+use SymGiven;
+use SymServer;
+use SymTest;
+use SymTools;
+
+my $root = need_fixtures('recorded/dumps');
+my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
+
+sub file {
+    my ($path) = @_;
+    return SymTest::slurp($path) if -e $path;
+    my $packed = SymTest::slurp("$path.gz");
+    gunzip(\$packed => \my $plain) or die $path;
+    return $plain;
+}
+
+my $port = SymServer::free_port();
+my $server = SymServer->start_deaf('recorded', SymTools::path('python3'),
+                                   "$root/../server.py", "$root/..", $port);
+for (1 .. 500) {
+    last if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port");
+    select undef, undef, undef, 0.02;
+}
+
+my $t = SymGiven->new(at => '/')->start;
+
+# Symbolicator looks for modules beyond frame 256, which no answer shows.
+my %learns_more = map { $_ => 1 } qw(c-O0-recurse.none c-O0-recurse.sym);
+
+sub ask {
+    my ($name, $dump, $fields, $want, $field) = @_;
+    my $r = $t->form('/minidump', %$fields, ($field // 'upload_file_minidump') => $dump);
+
+    if ($want->{http_status}) {
+        is($r->{status}, $want->{http_status}, "$name: the status");
+        return;
+    }
+
+    is($r->{status}, 200, $name) or diag $r->{body};
+    my $got = eval { $JSON->decode($r->{body}) };
+    if ($learns_more{$name}) {
+        delete $_->{modules} for $got, $want;
+    }
+    is_deeply($got, $want, "$name: the answer");
+    return;
+}
+
+for my $path (sort glob "$root/cases/*.request.json") {
+    my ($name) = $path =~ m{([^/]+)\.request\.json$};
+    next if $name !~ /\.(?:sym|none)$|^bad-|^nostream-3|^field-badsources$/;
+    my $request = $JSON->decode(SymTest::slurp($path));
+    my %fields = map { $_ => $request->{fields}{$_} =~ s/\@SERVER\@/127.0.0.1:$port/gr }
+        keys %{ $request->{fields} };
+    my $want = $JSON->decode(file("$root/cases/$name.response.json"));
+    my ($file) = grep { -e $_ || -e "$_.gz" } "$root/in/$request->{file}";
+    ask($name, file($file), \%fields, $want);
+}
+
+my $own = fixtures('dumps');
+for my $name (qw(linux macos windows test invalid-range)) {
+    ask($name, SymTest::slurp("$own/$name.dmp"), { sources => '[]' },
+        $JSON->decode(SymTest::slurp("$own/cases/$name.dmp.nosources.response.json")));
+}
+
+ask('no dump', 'x', { sources => '[]' }, { http_status => 400 }, 'another');
+ask('a broken field', 'x', { sources => '{' }, { http_status => 400 });
+
+# A client that does not wait gets an id, and later the answer: the file stays.
+{
+    my $want = $JSON->decode(file("$root/cases/c-O2-segv.none.response.json"));
+    my $r = $t->form('/minidump?timeout=0', sources => '[]',
+        upload_file_minidump => file("$root/in/c-O2-segv.dmp"));
+    my $pending = $JSON->decode($r->{body});
+    is($pending->{status}, 'pending', 'a client that does not wait');
+    $r = $t->request('GET', "/requests/$pending->{request_id}?timeout=60");
+    is_deeply($JSON->decode($r->{body}), $want, '... gets the answer later');
+}
+
+$t->end;
+done_testing();
