@@ -1,5 +1,7 @@
 #include "formats/sourcemap/json.h"
 
+#include <stdlib.h>
+
 #include "base/buffer.h"
 
 static void
@@ -162,6 +164,25 @@ take_any(sym_map_json_t *j)
 }
 
 
+/* Room that the list does not need: a map may have 100,000 sections with three
+ * short lists each. */
+static void
+give_back(sym_map_strings_t *list)
+{
+    void *smaller;
+
+    if (list->n == 0 || list->size / 2 < list->n) {
+        return;
+    }
+
+    smaller = realloc(list->items, list->n * sizeof(*list->items));
+    if (smaller != NULL) {
+        list->items = smaller;
+        list->size = list->n;
+    }
+}
+
+
 void
 sym_map_strings(sym_map_json_t *j, bool any_value, sym_map_strings_t *list)
 {
@@ -185,4 +206,6 @@ sym_map_strings(sym_map_json_t *j, bool any_value, sym_map_strings_t *list)
 
         list->items[list->n++] = any_value ? take_any(j) : sym_map_string(j);
     }
+
+    give_back(list);
 }
