@@ -83,7 +83,8 @@ x86_64_frame(sym_walk_t *w, uint64_t fp, sym_unwind_registers_t *caller)
     uint64_t sp = sym_unwind_sp(&w->registers);
 
     for (unsigned i = 0; i < steps; i++) {
-        uint64_t at = fp + i * WINDOWS_FRAME_STEP, caller_sp = at + 16;
+        uint64_t at = fp + (uint64_t) i * WINDOWS_FRAME_STEP,
+                 caller_sp = at + 16;
         uint64_t caller_fp, pc, unused;
 
         if (!read_frame_record(w, at, &caller_fp, &pc)) {
@@ -123,7 +124,7 @@ arm_frame(sym_walk_t *w, uint64_t fp, sym_unwind_registers_t *caller)
         if (!read_frame_record(w, fp, &caller_fp, &pc)) {
             return SYM_NOT_FOUND;
         }
-        sp = fp + 2u * arch->word_bytes;
+        sp = fp + UINT64_C(2) * arch->word_bytes;
     }
 
     pc = sym_walk_strip(w, pc);
@@ -147,7 +148,7 @@ sym_walk_by_frame_pointer(sym_walk_t *w, sym_unwind_registers_t *caller)
     if (!sym_unwind_has(&w->registers, arch->fp)
         || (w->process->arch != SYM_UNWIND_X86
             && !sym_unwind_has(&w->registers, arch->sp))
-        || fp >= most - 2u * arch->word_bytes)
+        || fp >= most - UINT64_C(2) * arch->word_bytes)
     {
         return SYM_NOT_FOUND;
     }

@@ -259,9 +259,9 @@ read_assertion(minidump_t *d)
     sym_error_t unused;
     sym_cursor_t c =
         minidump_cursor(d, d->streams[MINIDUMP_ASSERTION], &unused);
-    sym_str_t expression = sym_bytes(&c, 2 * ASSERTION_UNITS);
-    sym_str_t function = sym_bytes(&c, 2 * ASSERTION_UNITS);
-    sym_str_t file = sym_bytes(&c, 2 * ASSERTION_UNITS);
+    sym_str_t expression = sym_bytes(&c, UINT64_C(2) * ASSERTION_UNITS);
+    sym_str_t function = sym_bytes(&c, UINT64_C(2) * ASSERTION_UNITS);
+    sym_str_t file = sym_bytes(&c, UINT64_C(2) * ASSERTION_UNITS);
     uint32_t line = sym_u32(&c);
 
     if (!sym_ok(&c)) {

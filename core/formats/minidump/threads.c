@@ -110,8 +110,8 @@ find_stacks(minidump_t *d, sym_error_t *err)
     for (uint32_t i = 0; i < n; i++) {
         const sym_crash_thread_t *t = &d->crash.threads[i];
 
-        queries[2 * i].addr = t->stack.addr;
-        queries[2 * i + 1].addr =
+        queries[2 * (size_t) i].addr = t->stack.addr;
+        queries[2 * (size_t) i + 1].addr =
             t->has_context ? sym_unwind_sp(&t->registers) : t->stack.addr;
     }
 
@@ -124,12 +124,13 @@ find_stacks(minidump_t *d, sym_error_t *err)
             continue;
         }
         if (t->stack.size == 0) {
-            t->stack = queries[2 * i].found;
+            t->stack = queries[2 * (size_t) i].found;
         }
-        if (t->has_context && !has_word(&t->stack, queries[2 * i + 1].addr)
-            && queries[2 * i + 1].found.size != 0)
+        if (t->has_context
+            && !has_word(&t->stack, queries[2 * (size_t) i + 1].addr)
+            && queries[2 * (size_t) i + 1].found.size != 0)
         {
-            t->stack = queries[2 * i + 1].found;
+            t->stack = queries[2 * (size_t) i + 1].found;
         }
     }
 
