@@ -134,7 +134,8 @@ js_join(sym_arena_t *arena, sym_str_t base, sym_str_t right)
     is_http = sym_str_eq(scheme, SYM_STR("http"))
               || sym_str_eq(scheme, SYM_STR("https"));
     p.room = base.len + right.len + 8;
-    p.text = p.room <= 2 * JS_URL_MAX ? sym_arena_alloc(arena, p.room) : NULL;
+    p.text = p.room <= (size_t) 2 * JS_URL_MAX ? sym_arena_alloc(arena, p.room)
+                                               : NULL;
     if (p.text == NULL) {
         return sym_str(NULL, 0);
     }
