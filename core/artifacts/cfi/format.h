@@ -46,7 +46,7 @@
  * of the CFA, with register 0; then the rule of each register.  A rule is u8
  * SYM_CFI_RULE(how, register), then its numbers.  An offset is SLEB128: twice
  * the words, or twice the bytes and 1. */
-#define SYM_CFI_RULE(how, number) ((how) * SYM_CFI_RULE_REGISTERS + (number))
+#define SYM_CFI_RULE(how, number) ((how) *SYM_CFI_RULE_REGISTERS + (number))
 #define SYM_CFI_RULE_REGISTERS 33
 #define SYM_CFI_PROGRAM 0xffu /* then ULEB128 bytes of parameters, program */
 

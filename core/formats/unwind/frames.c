@@ -94,7 +94,7 @@ typedef struct {
     sym_cfi_rules_t states[STATES_MAX];
     unsigned n_states;
     uint64_t location, end; /* as linked; end of the function */
-    bool is_initial;   /* of a CIE: it has no locations */
+    bool is_initial;        /* of a CIE: it has no locations */
 } run_t;
 
 
