@@ -155,7 +155,7 @@ $done{clients} = 2;
 my $worker = $loader->client;
 my @lost = ('lost.so', SymFolder::id(1000));
 $worker->send(ENSURE => ticket => 1, key => join('/', @lost),
-    scope => 'folder');
+    scope => 'folder', layout => 0, files => 1 << 3);    # as nginx does: breakpad
 is($worker->recv->{type}, 'FETCH',
     'another client is to fetch');
 my $socket = $t->begin(\@lost);
