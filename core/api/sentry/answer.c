@@ -390,7 +390,6 @@ write_head(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         sym_out_raw(out, SYM_STR(", "));
     }
 
-    sym_out_raw(out, s->request.head);
     if (s->write_crash != NULL) {
         s->write_crash(s, out);
     }

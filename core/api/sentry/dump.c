@@ -646,46 +646,31 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* The keys of the answer before its stacks. */
-static sym_status_t
-write_head(dump_t *d)
+static void
+write_crash(const sentry_t *s, sym_out_t *out)
 {
-    const sym_crash_t *c = d->crash;
-    size_t room = 512
-                  + 6
-                        * (c->os_version.len + c->os_build.len + c->cpu.len
-                           + c->reason.len + c->assertion.len);
-    char *text = sym_arena_alloc(d->base.base.arena, room);
-    sym_out_t out;
+    const sym_crash_t *c = ((const dump_t *) s)->crash;
 
-    if (text == NULL) {
-        return SYM_NOMEM;
-    }
-
-    out = sym_out_fixed(text, room);
-    sym_out_raw(&out, SYM_STR("\"timestamp\": "));
-    sym_out_dec(&out, c->time_s);
-    sym_out_raw(&out, SYM_STR(", \"system_info\": {\"os_name\": "));
-    sym_out_string(&out, sym_cstr(sym_crash_os_name(c->os)));
-    sym_out_raw(&out, SYM_STR(", \"os_version\": "));
-    sym_out_string(&out, c->os_version);
-    sym_out_raw(&out, SYM_STR(", \"os_build\": "));
-    sym_out_string(&out, c->os_build);
-    sym_out_raw(&out, SYM_STR(", \"cpu_arch\": "));
-    sym_out_string(&out, c->cpu);
-    sym_out_raw(&out, SYM_STR(", \"device_model\": \"\"}, \"crashed\": "));
-    sym_out_raw(&out, c->is_crash ? SYM_STR("true") : SYM_STR("false"));
-    sym_out_raw(&out, SYM_STR(", \"crash_reason\": \""));
+    sym_out_raw(out, SYM_STR("\"timestamp\": "));
+    sym_out_dec(out, c->time_s);
+    sym_out_raw(out, SYM_STR(", \"system_info\": {\"os_name\": "));
+    sym_out_string(out, sym_cstr(sym_crash_os_name(c->os)));
+    sym_out_raw(out, SYM_STR(", \"os_version\": "));
+    sym_out_string(out, c->os_version);
+    sym_out_raw(out, SYM_STR(", \"os_build\": "));
+    sym_out_string(out, c->os_build);
+    sym_out_raw(out, SYM_STR(", \"cpu_arch\": "));
+    sym_out_string(out, c->cpu);
+    sym_out_raw(out, SYM_STR(", \"device_model\": \"\"}, \"crashed\": "));
+    sym_out_raw(out, c->is_crash ? SYM_STR("true") : SYM_STR("false"));
+    sym_out_raw(out, SYM_STR(", \"crash_reason\": \""));
     if (c->is_crash) {
-        sym_out_escaped(&out, c->reason);
-        sym_out_printf(&out, " / 0x%llx", (unsigned long long) c->address);
+        sym_out_escaped(out, c->reason);
+        sym_out_printf(out, " / 0x%llx", (unsigned long long) c->address);
     }
-    sym_out_raw(&out, SYM_STR("\", \"assertion\": "));
-    sym_out_string(&out, c->assertion);
-    sym_out_raw(&out, SYM_STR(", "));
-
-    d->base.request.head = sym_str(text, (size_t) (out.pos - text));
-    return out.failed ? SYM_NOMEM : SYM_OK;
+    sym_out_raw(out, SYM_STR("\", \"assertion\": "));
+    sym_out_string(out, c->assertion);
+    sym_out_raw(out, SYM_STR(", "));
 }
 
 
@@ -778,6 +763,7 @@ parse(sym_request_t *r, uint32_t budget)
     }
 
     d->base.request.is_report = true;
+    d->base.write_crash = write_crash;
     d->owner = (sym_walk_owner_t){ read_file, unwind, is_code, d };
     d->slots = sym_arena_alloc(r->arena, WALKS * sizeof(*d->slots));
     d->ends = sym_arena_calloc(r->arena, d->crash->n_threads + 1, 1);
@@ -788,7 +774,6 @@ parse(sym_request_t *r, uint32_t budget)
     rc = add_modules(d);
     rc = rc != SYM_OK ? rc : add_images(d);
     rc = rc != SYM_OK ? rc : add_stacks(d);
-    rc = rc != SYM_OK ? rc : write_head(d);
     if (rc != SYM_OK) {
         return rc;
     }

@@ -138,7 +138,6 @@ typedef struct {
     sym_str_t scraping; /* options.scraping, data NULL if absent */
 
     bool is_report; /* a crash report, whose stacks were walked (dump.c) */
-    sym_str_t head; /* its keys before the stacks, as JSON */
 
     sentry_frame_t **blocks; /* of SENTRY_BLOCK frames */
     uint32_t n_blocks, max_blocks;
