@@ -34,8 +34,9 @@ export async function get(url, signal) {
   return response;
 }
 
+// body: a form, or what becomes JSON.
 async function post(url, body, signal) {
-  const response = await fetch(url, {
+  const response = await fetch(url, body instanceof FormData ? { method: 'POST', signal, body } : {
     method: 'POST', signal, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
   });
   if (!response.ok) {

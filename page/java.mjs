@@ -109,7 +109,5 @@ export function takeJava(report, answer) {
 
 // url: of Sentry's API for native events; that for Java lies beside it.
 export async function symbolicateJava(report, url, options = {}) {
-  const own = new URL(url);
-  own.pathname = `${own.pathname.replace(/\/$/, '')}-jvm`;
-  takeJava(report, await settled(own, requestOf(report), options));
+  takeJava(report, await settled(new URL('symbolicate-jvm', url), requestOf(report), options));
 }

@@ -3,6 +3,7 @@
 import { explain, modulesNamed, otherIds, symbolicate, symbolicateRest, symbolicateSentry } from './ask.mjs';
 import { amount, flameGraph } from './chart.mjs';
 import { $, copy, el, notice } from './draw.mjs';
+import { isDump, symbolicateDump } from './dump.mjs';
 import { flameTree } from './flame.mjs';
 import { readJava, symbolicateJava } from './java.mjs';
 import { collect, pack, unpack } from './link.mjs';
@@ -456,7 +457,21 @@ async function drawProfile(profile, signal, isFirst) {
   result.dataset.done = String(profile.samples);
 }
 
-// A profile, or a report.  A large file does not go through the text's box.
+async function askDump(dump, signal) {
+  if (!settings.sentry) {
+    throw new Unreadable('This is a minidump, and the page was not told where Sentry\'s API is (symbolicate_page sentry=PATH).');
+  }
+  say('The server reads the dump…');
+  try {
+    await drawResult(await symbolicateDump(dump, settings.sentry, { signal }), { text: '', modules: '' }, signal, { isFirst: true });
+  } catch (error) {
+    if (!signal.aborted) {
+      throw new Unreadable(`The server did not answer the question. ${error.message}`);
+    }
+  }
+}
+
+// A dump, a profile, or a report.  A large file does not go through the text's box.
 async function runFile() {
   const file = opened;
   const signal = begin();
@@ -466,6 +481,10 @@ async function runFile() {
     const isPacked = packed[0] === 0x1f && packed[1] === 0x8b;         // as profiles are
     const stream = isPacked ? file.stream().pipeThrough(new DecompressionStream('gzip')) : file.stream();
     const bytes = await collect(stream, MAX_FILE);
+    if (isDump(bytes)) {
+      await askDump(new Blob([bytes]), signal);
+      return;
+    }
     const profile = await inTurns(readProfile(bytes), signal);
     if (profile) {
       const known = modulesOf($('known').value);

@@ -9,6 +9,7 @@ import { pack, unpack } from '../../page/link.mjs';
 import { History, points, readMetrics } from '../../page/figures.mjs';
 import { Unreadable, modulesOf, read, whyNot } from '../../page/read.mjs';
 import { takeSentry } from '../../page/ask.mjs';
+import { isDump, reportOf } from '../../page/dump.mjs';
 import { readJava, requestOf, takeJava } from '../../page/java.mjs';
 
 // Debian 12's node has these streams, as browsers have them, but not this format.
@@ -336,6 +337,37 @@ for (const text of [` at ${'a/'.repeat(5000)}`, ` at ${'a.'.repeat(5000)}`, 'a: 
   const begun = performance.now();
   readJava(`${text}\n`.repeat(50));
   ok(performance.now() - begun < 2000, `hostile traces take little time: ${text.slice(0, 9)}`);
+}
+
+// --- minidumps: Symbolicator's answers ---
+
+is([isDump(new Uint8Array([77, 68, 77, 80, 1])), isDump(new Uint8Array([80, 77, 68, 77])), isDump(new Uint8Array([77]))],
+  [true, true, false], 'a minidump in either byte order');
+r = reportOf({
+  status: 'completed', crash_reason: 'SIGSEGV / SEGV_MAPERR / 0x0', assertion: '', crashed: true,
+  system_info: { os_name: 'Linux', os_version: '6.1', cpu_arch: 'x86_64' },
+  stacktraces: [
+    { thread_id: 7, is_requesting: false, frames: [{ status: 'unknown_image', original_index: 0, instruction_addr: '0x9' }] },
+    {
+      thread_id: 8, thread_name: 'main', is_requesting: true, frames: [
+        { status: 'symbolicated', original_index: 0, instruction_addr: '0x10', package: '/a.out', function: 'deref', filename: 'c.c', lineno: 8 },
+        { status: 'symbolicated', original_index: 0, instruction_addr: '0x10', package: '/a.out', function: 'sum', filename: 'c.c', lineno: 9 },
+        { status: 'missing', original_index: 1, instruction_addr: '0x20', package: '/b.so' }],
+    }],
+  modules: [{ debug_status: 'found', debug_file: '/a.out', debug_id: 'x' }],
+});
+is(r.title, 'Minidump — SIGSEGV / SEGV_MAPERR / 0x0 — Linux 6.1 x86_64', 'a minidump');
+is(r.stacks.map((s) => s.title), ['Thread 8 main (crashed)', 'Thread 7'], '... its threads, what crashed first');
+is(r.stacks[0].frames.map((f) => [f.raw, f.answer && f.answer.name, f.answer && f.answer.inlines.map((c) => c.name)]),
+  [['0x10 in /a.out', 'sum', ['deref']], ['0x20 in /b.so', null, null]], '... and their frames');
+{
+  let why = '';
+  try {
+    reportOf({ status: 'failed', message: 'Minidump version mismatch' });
+  } catch (error) {
+    why = error.message;
+  }
+  is(why, 'The server answers: Minidump version mismatch', 'a minidump that the server refuses');
 }
 
 // --- what is not understood ---
