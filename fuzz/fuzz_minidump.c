@@ -120,7 +120,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             == SYM_OK) {
             const sym_extent_source_t extents = { get, &made, made.n };
 
-            check(sym_kind_find(SYM_KIND_CRASH)->verify(&extents, &err)
+            check(sym_kind_verify(sym_kind_find(SYM_KIND_CRASH), &extents, &err)
                   == SYM_OK);
         }
         drop_extents(&made);

@@ -295,8 +295,8 @@ test_random(void)
     sym_error_t err = { 0 };
     sym_writer_stats_t stats;
     memory_extents_t extents = { 0 };
-    sym_cfi_writer_t *w =
-        sym_cfi_writer_create(SYM_UNWIND_X86_64, 0, RANGES * 2, &err);
+    sym_cfi_writer_t *w = sym_cfi_writer_create(SYM_UNWIND_X86_64, 0,
+                                                (uint64_t) RANGES * 2, &err);
     uint32_t seed = 1, wrong = 0;
     sym_cfi_rules_t rules;
     sym_cfi_t c;

@@ -541,11 +541,14 @@ follow_program(frame_t *f, const sym_cfi_rules_t *rules,
                                                          << f->arch->sp;
     sym_unwind_registers_t work = *f->callee;
     machine_t m;
+    bool is_run;
 
     /* a program that does not set both is not one that ends a stack */
     work.valid &= ~pc;
     f->set = &work;
-    if (!run(&m, f, rules->program)) {
+    is_run = run(&m, f, rules->program);
+    f->set = NULL;
+    if (!is_run) {
         return f->err->status;
     }
 
