@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/download.h"
+#include "base/hex.h"
 #include "protocol/message.h"
 
 #define NOTHING_LISTED "No object files listed on this source"
@@ -23,7 +24,8 @@ typedef struct {
     sym_str_t source;
     sym_download_t to; /* its location, and how that ended */
     uint32_t features; /* SYM_RPC_* of a file that was found */
-    bool is_used;
+    bool is_used;      /* for symbols or sources */
+    bool is_unwind;    /* it has the unwind rules that were used */
 } candidate_t;
 
 typedef struct {
@@ -98,9 +100,42 @@ source_name(const sentry_t *s, sym_str_t scope)
 }
 
 
-static candidate_t *
-add(candidates_t *c, sym_str_t scope, sym_str_t location)
+/* Requests encode more than a path must have encoded (RFC 3986, 3.3, "pchar");
+ * Symbolicator's locations do not.  A null text: out of memory. */
+static sym_str_t
+location_of(const candidates_t *c, sym_str_t url)
 {
+    char *text = sym_arena_alloc(c->s->base.arena, url.len + 1);
+    size_t len = 0;
+
+    if (text == NULL) {
+        return sym_str(NULL, 0);
+    }
+
+    for (size_t i = 0; i < url.len; i++) {
+        int byte = url.data[i] == '%' ? sym_hex_percent(url, i) : -1;
+
+        if (byte > 0 && strchr("!$&'()*+,:;=@", byte) != NULL) {
+            text[len++] = (char) byte;
+            i += 2;
+        } else {
+            text[len++] = url.data[i];
+        }
+    }
+
+    return sym_str(text, len);
+}
+
+
+static candidate_t *
+add(candidates_t *c, sym_str_t scope, sym_str_t url)
+{
+    sym_str_t location = location_of(c, url);
+
+    if (location.data == NULL) {
+        return NULL;
+    }
+
     if (c->n == c->max) {
         uint32_t max = c->max == 0 ? CANDIDATES_MIN : 2 * c->max;
         candidate_t *list =
@@ -132,7 +167,7 @@ features_of(const candidates_t *c, const candidate_t *one)
 {
     const sentry_facts_t *facts;
 
-    if (!one->is_used) {
+    if (!one->is_used && !one->is_unwind) {
         return 0;
     }
 
@@ -166,6 +201,14 @@ choose(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 
 
 static void
+use(const candidates_t *c, candidate_t *one)
+{
+    one->is_unwind = c->need->kind == SYM_KIND_CFI;
+    one->is_used = !one->is_unwind;
+}
+
+
+static void
 add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
             const sym_attempt_t *attempt)
 {
@@ -178,10 +221,12 @@ add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
     one->to.outcome = attempt->outcome;
     one->to.ms = attempt->ms;
     one->to.status = sym_download_of(attempt);
-    one->is_used = one->to.status == SYM_DOWNLOAD_OK
-                   && c->need->found == SYM_NEED_FOUND
-                   && sym_str_eq(scope, c->chosen_scope)
-                   && sym_str_eq(attempt->url, c->chosen.path);
+    if (one->to.status == SYM_DOWNLOAD_OK && c->need->found == SYM_NEED_FOUND
+        && sym_str_eq(scope, c->chosen_scope)
+        && sym_str_eq(attempt->url, c->chosen.path))
+    {
+        use(c, one);
+    }
     one->features = sym_attempt_features(attempt);
     if (one->features == 0 && one->to.status == SYM_DOWNLOAD_OK
         && state == SYM_MODULE_MALFORMED)
@@ -277,7 +322,7 @@ add_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
         one = is_chosen ? add(c, scope, record->path) : NULL;
         if (one != NULL) {
             one->to.status = SYM_DOWNLOAD_OK;
-            one->is_used = true;
+            use(c, one);
             one->features = features_of(c, one);
         }
         return;
@@ -378,6 +423,7 @@ unite(candidates_t *c)
 
         c->list[i].features |= last->features;
         c->list[i].is_used |= last->is_used;
+        c->list[i].is_unwind |= last->is_unwind;
         if (last->to.status == SYM_DOWNLOAD_OK) {
             c->list[i].to.status = SYM_DOWNLOAD_OK;
         }
@@ -434,9 +480,14 @@ write_one(const candidate_t *c, sym_out_t *out)
         sym_out_string(out, sym_str(details, len));
     }
 
-    sym_out_raw(out, c->is_used && !(c->features & SYM_FEATURE_SOURCES)
-                         ? SYM_STR("}, \"debug\": {\"status\": \"ok\"}}")
-                         : SYM_STR("}}"));
+    sym_out_raw(out, SYM_STR("}"));
+    if (c->is_unwind) {
+        sym_out_raw(out, SYM_STR(", \"unwind\": {\"status\": \"ok\"}"));
+    }
+    if (c->is_used && !(c->features & SYM_FEATURE_SOURCES)) {
+        sym_out_raw(out, SYM_STR(", \"debug\": {\"status\": \"ok\"}"));
+    }
+    sym_out_raw(out, SYM_STR("}"));
 }
 
 
@@ -444,7 +495,8 @@ uint32_t
 sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 {
     candidates_t c = { .s = s, .module = module };
-    uint32_t need = s->request.modules[module].need, cost = 0;
+    const sentry_module_t *m = &s->request.modules[module];
+    uint32_t need = m->unwind != 0 ? m->unwind : m->need, cost = 0;
 
     /* each kind of artifact that was requested; 0 also ends the list */
     while (need != 0) {
