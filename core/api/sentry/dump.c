@@ -6,9 +6,10 @@
  * the others. */
 #define WALKS 32
 
-/* Frames of all threads that are shown; 2,000 threads have room for all of
- * theirs.  The thread that crashed comes first. */
-#define FRAMES_MAX (2048u * SYM_WALK_FRAMES_MAX)
+/* Frames of all threads that are shown: 512 threads have room for all of theirs.
+ * More would cost hundreds of bytes each in an answer that hostile dumps fill.  The
+ * thread that crashed comes first. */
+#define FRAMES_MAX (512u * SYM_WALK_FRAMES_MAX)
 
 /* A module, as the walks use it. */
 typedef struct {
