@@ -127,14 +127,20 @@ sym_snapshot_end(sym_snapshot_t *s)
 static int
 keep_cursor(MDB_txn *txn, MDB_dbi table, MDB_cursor **kept, bool *is_current)
 {
+    MDB_stat stat;
     int rc = 0;
 
-    if (!*is_current) {
-        rc = *kept != NULL ? mdb_cursor_renew(txn, *kept)
-                           : mdb_cursor_open(txn, table, kept);
-        *is_current = rc == 0;
+    if (!*is_current && *kept != NULL) {
+        rc = mdb_cursor_renew(txn, *kept);
+    } else if (!*is_current) {
+        /* Reads the table's root first: mdb_cursor_open() would read it with the
+         * cursor in hand, and lose that if the page is not in the file
+         * (sym_store_guarded()). */
+        rc = mdb_stat(txn, table, &stat);
+        rc = rc != 0 ? rc : mdb_cursor_open(txn, table, kept);
     }
 
+    *is_current = *is_current || rc == 0;
     return rc;
 }
 
