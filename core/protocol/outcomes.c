@@ -4,7 +4,6 @@
 
 #define FIXED 21
 
-
 static char *
 put(char *p, uint64_t v, unsigned width)
 {
@@ -83,8 +82,7 @@ bool
 sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *o)
 {
     sym_error_t err = { 0 };
-    sym_cursor_t c =
-        sym_cursor((const uint8_t *) text->data, text->len, "outcomes", &err);
+    sym_cursor_t c;
     uint16_t reason, url;
     uint8_t word;
 
@@ -92,6 +90,7 @@ sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *o)
         return false;
     }
 
+    c = sym_cursor((const uint8_t *) text->data, text->len, "outcomes", &err);
     o->place = sym_u8(&c);
     o->outcome = (sym_path_outcome_t) sym_u8(&c);
     o->status = sym_u16(&c);
