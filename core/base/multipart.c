@@ -114,10 +114,17 @@ end_delimiter(sym_multipart_t *m)
 }
 
 
-bool
-sym_multipart_begin(sym_multipart_t *m, sym_str_t content_type, sym_str_t body)
+sym_str_t
+sym_multipart_boundary(sym_str_t content_type)
 {
-    sym_str_t boundary = parameter(content_type, "boundary"), first;
+    return parameter(content_type, "boundary");
+}
+
+
+bool
+sym_multipart_begin(sym_multipart_t *m, sym_str_t boundary, sym_str_t body)
+{
+    sym_str_t first;
     char *to = m->delimiter;
     size_t at;
 

@@ -25,9 +25,11 @@ typedef struct {
     sym_str_t body;
 } sym_multipart_part_t;
 
-/* Finds the first part, by the boundary that the Content-Type has.  False: see
- * `what`. */
-bool sym_multipart_begin(sym_multipart_t *m, sym_str_t content_type,
+/* The boundary that a Content-Type has; data NULL: it has none. */
+sym_str_t sym_multipart_boundary(sym_str_t content_type);
+
+/* Finds the first part.  False: see `what`. */
+bool sym_multipart_begin(sym_multipart_t *m, sym_str_t boundary,
                          sym_str_t body);
 
 /* SYM_OK; SYM_NOT_FOUND: there are no more parts; SYM_MALFORMED: see `what`. */

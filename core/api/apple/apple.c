@@ -25,24 +25,15 @@ refuse(apple_t *a, const char *what)
 }
 
 
-/* Parts that are JSON.  Others are ignored. */
-static const struct {
-    sym_str_t name;
-    sentry_part_t part;
-} fields[] = {
-    { { "sources", 7 }, SENTRY_PART_SOURCES },
-    { { "scraping", 8 }, SENTRY_PART_SCRAPING },
-    { { "options", 7 }, SENTRY_PART_OPTIONS },
-};
-
+/* Parts that have another name are ignored. */
 static sym_status_t
-read_part(apple_t *a, const sym_multipart_part_t *part)
+take_part(apple_t *a, const sym_multipart_part_t *part,
+          sym_str_t json[SENTRY_PARTS])
 {
     sentry_t *s = &a->sentry;
-    sym_status_t rc;
 
-    for (size_t i = 0; i < COUNT(fields); i++) {
-        if (!sym_str_eq(part->name, fields[i].name)) {
+    for (unsigned i = 0; i < SENTRY_PARTS; i++) {
+        if (!sym_str_eq(part->name, sentry_parts[i])) {
             continue;
         }
 
@@ -50,19 +41,10 @@ read_part(apple_t *a, const sym_multipart_part_t *part)
             s->base.refused_as = HTTP_TOO_LARGE;
             return sym_request_refuse(&s->base, SYM_LIMIT,
                                       "the field `%s` has more than 1 MiB",
-                                      fields[i].name.data);
+                                      sentry_parts[i].data);
         }
 
-        if (sym_str_eq(part->body, SYM_STR("null"))) {
-            return sym_request_refuse(&s->base, SYM_MALFORMED,
-                                      "%s: invalid type: null",
-                                      fields[i].name.data);
-        }
-
-        rc = sentry_read_part(s, fields[i].part, part->body);
-        s->base.refused_as =
-            rc == SYM_MALFORMED ? HTTP_BAD_REQUEST : s->base.refused_as;
-        return rc;
+        json[i] = part->body;
     }
 
     if (sym_str_eq(part->name, SYM_STR("apple_crash_report"))) {
@@ -76,16 +58,19 @@ read_part(apple_t *a, const sym_multipart_part_t *part)
 static sym_status_t
 read_form(apple_t *a)
 {
+    sym_str_t json[SENTRY_PARTS] = { { NULL, 0 } };
     sym_multipart_part_t part;
     sym_multipart_t form;
     sym_status_t rc;
 
-    if (!sym_multipart_begin(&form, a->content_type, a->sentry.base.body)) {
+    if (!sym_multipart_begin(&form, sym_multipart_boundary(a->content_type),
+                             a->sentry.base.body))
+    {
         return refuse(a, form.what);
     }
 
     while ((rc = sym_multipart_next(&form, &part)) == SYM_OK) {
-        rc = read_part(a, &part);
+        rc = take_part(a, &part, json);
         if (rc != SYM_OK) {
             return rc;
         }
@@ -100,38 +85,20 @@ read_form(apple_t *a)
     }
 
     a->is_json = a->report.len != 0 && a->report.data[0] == '{';
-
-    /* a report is always shown with its sources, and the innermost call first */
-    a->sentry.request.has_context = true;
-    a->sentry.request.is_caller_first = false;
-    return SYM_OK;
+    return sentry_read_form(&a->sentry, json);
 }
 
 
 /* --- parts of the report --- */
-
-static sym_status_t
-check_limit(apple_t *a, uint32_t n, uint32_t limit, const char *what)
-{
-    if (limit == 0 || n < limit) {
-        return SYM_OK;
-    }
-
-    a->sentry.base.refused_as = HTTP_TOO_LARGE;
-    return sym_request_refuse(&a->sentry.base, SYM_LIMIT,
-                              "please limit number of %s in a single request "
-                              "to <= %u",
-                              what, limit);
-}
-
 
 sym_status_t
 apple_add_stack(apple_t *a, uint64_t id, sym_str_t name, bool is_crashed,
                 sentry_stack_t **stack)
 {
     sentry_t *s = &a->sentry;
-    sym_status_t rc = check_limit(a, s->request.n_stacks,
-                                  s->base.options->limits.stacks, "threads");
+    sym_status_t rc =
+        sentry_check_limit(s, s->request.n_stacks + UINT64_C(1),
+                           s->base.options->limits.stacks, "threads");
 
     if (rc != SYM_OK) {
         return rc;
@@ -156,8 +123,9 @@ apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package)
 {
     sentry_t *s = &a->sentry;
     size_t room = ESCAPE_MAX * package.len + 2;
-    sym_status_t rc = check_limit(a, s->request.n_frames,
-                                  s->base.options->limits.frames, "frames");
+    sym_status_t rc =
+        sentry_check_limit(s, s->request.n_frames + UINT64_C(1),
+                           s->base.options->limits.frames, "frames");
     sentry_frame_t *frame;
     sym_out_t out;
     char *json;
@@ -194,8 +162,9 @@ sym_status_t
 apple_add_image(apple_t *a, const apple_image_t *image)
 {
     sentry_t *s = &a->sentry;
-    sym_status_t rc = check_limit(a, s->request.n_modules,
-                                  s->base.options->limits.modules, "images");
+    sym_status_t rc =
+        sentry_check_limit(s, s->request.n_modules + UINT64_C(1),
+                           s->base.options->limits.modules, "images");
     sentry_module_t *m;
 
     if (rc != SYM_OK) {
@@ -236,7 +205,6 @@ read_report(apple_t *a, uint32_t budget)
         rc = SYM_OK;
     }
 
-    rc = rc != SYM_OK ? rc : sentry_allow_links(s);
     return rc != SYM_OK ? rc : sentry_sort_modules(s);
 }
 

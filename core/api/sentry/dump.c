@@ -688,45 +688,12 @@ field(const sym_crash_t *crash, sym_str_t name)
 }
 
 
-/* Symbolicator refuses fields of the wrong shape as bad requests, not as JSON of
- * the wrong shape. */
-static sym_status_t
-read_field(dump_t *d, sentry_part_t part, sym_str_t name)
-{
-    sym_status_t rc = sentry_read_part(&d->base, part, field(d->crash, name));
-
-    d->base.base.refused_as = 0;
-    return rc;
-}
-
-
-/* The options of a dump that matter; source context is always shown, and the
- * innermost call is always first. */
-static sym_status_t
-read_fields(dump_t *d)
-{
-    sentry_request_t *q = &d->base.request;
-    sym_status_t rc;
-
-    q->has_context = true;
-    rc = read_field(d, SENTRY_PART_OPTIONS, SYM_STR("options"));
-    q->has_context = true;
-    q->is_caller_first = false;
-    rc = rc != SYM_OK ? rc
-                      : read_field(d, SENTRY_PART_SOURCES, SYM_STR("sources"));
-    rc = rc != SYM_OK
-             ? rc
-             : read_field(d, SENTRY_PART_SCRAPING, SYM_STR("scraping"));
-    q->scraping = field(d->crash, SYM_STR("scraping"));
-    return rc != SYM_OK ? rc : sentry_allow_links(&d->base);
-}
-
-
 static sym_status_t
 read_upload(dump_t *d)
 {
     sym_request_t *r = &d->base.base;
     sym_crash_t *crash = sym_arena_calloc(r->arena, 1, sizeof(*crash));
+    sym_str_t parts[SENTRY_PARTS];
     sym_error_t err = { 0 };
     sym_status_t rc;
 
@@ -747,8 +714,12 @@ read_upload(dump_t *d)
                                   crash->refusal.data);
     }
 
+    for (unsigned i = 0; i < SENTRY_PARTS; i++) {
+        parts[i] = field(crash, sentry_parts[i]);
+    }
+
     d->crash = crash;
-    return read_fields(d);
+    return sentry_read_form(&d->base, parts);
 }
 
 

@@ -10,6 +10,7 @@
 #include "json/load.h"
 #include "json/number.h"
 
+#define HTTP_BAD_REQUEST 400
 #define HTTP_UNPROCESSABLE 422
 #define HTTP_TOO_LARGE 413
 
@@ -491,8 +492,8 @@ read_frame(reader_t *r)
 }
 
 
-static sym_status_t
-check_limit(sentry_t *s, uint64_t n, uint32_t limit, const char *what)
+sym_status_t
+sentry_check_limit(sentry_t *s, uint64_t n, uint32_t limit, const char *what)
 {
     if (limit == 0 || n <= limit) {
         return SYM_OK;
@@ -521,8 +522,8 @@ read_frames(reader_t *stack, uint32_t number)
         return refuse_type(stack, "frames", frames, "a sequence");
     }
 
-    rc = check_limit(s, s->request.n_frames + json_array_size(frames),
-                     s->base.options->limits.frames, "frames");
+    rc = sentry_check_limit(s, s->request.n_frames + json_array_size(frames),
+                            s->base.options->limits.frames, "frames");
 
     for (size_t i = 0; rc == SYM_OK && i < json_array_size(frames); i++) {
         reader_t frame = { .s = s, .object = json_array_get(frames, i) };
@@ -615,7 +616,8 @@ read_stacks(const reader_t *r)
         return refuse_type(r, "stacktraces", stacks, "a sequence");
     }
 
-    rc = check_limit(r->s, n, r->s->base.options->limits.stacks, "stacktraces");
+    rc = sentry_check_limit(r->s, n, r->s->base.options->limits.stacks,
+                            "stacktraces");
 
     for (size_t i = 0; rc == SYM_OK && i < n; i++) {
         reader_t stack = { .s = r->s, .object = json_array_get(stacks, i) };
@@ -701,7 +703,8 @@ read_modules(const reader_t *r)
         return refuse_type(r, "modules", modules, "a sequence");
     }
 
-    rc = check_limit(r->s, n, r->s->base.options->limits.modules, "modules");
+    rc = sentry_check_limit(r->s, n, r->s->base.options->limits.modules,
+                            "modules");
 
     for (size_t i = 0; rc == SYM_OK && i < n; i++) {
         reader_t module = { .s = r->s, .object = json_array_get(modules, i) };
@@ -1029,4 +1032,33 @@ sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text)
                 part == SENTRY_PART_SOURCES    ? read_sources_alone
                 : part == SENTRY_PART_SCRAPING ? read_scraping_alone
                                                : read_options_alone);
+}
+
+
+const sym_str_t sentry_parts[SENTRY_PARTS] = {
+    [SENTRY_PART_SOURCES] = { "sources", 7 },
+    [SENTRY_PART_SCRAPING] = { "scraping", 8 },
+    [SENTRY_PART_OPTIONS] = { "options", 7 },
+};
+
+sym_status_t
+sentry_read_form(sentry_t *s, const sym_str_t parts[SENTRY_PARTS])
+{
+    sym_status_t rc = SYM_OK;
+
+    for (unsigned i = 0; i < SENTRY_PARTS && rc == SYM_OK; i++) {
+        rc = sym_str_eq(parts[i], SYM_STR("null"))
+                 ? sym_request_refuse(&s->base, SYM_MALFORMED,
+                                      "%s: invalid type: null",
+                                      sentry_parts[i].data)
+                 : sentry_read_part(s, (sentry_part_t) i, parts[i]);
+    }
+
+    if (rc == SYM_MALFORMED) {
+        s->base.refused_as = HTTP_BAD_REQUEST;
+    }
+
+    s->request.has_context = true;
+    s->request.is_caller_first = false;
+    return rc != SYM_OK ? rc : sentry_allow_links(s);
 }

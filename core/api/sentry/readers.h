@@ -48,12 +48,27 @@ const char *sentry_hex(sym_str_t text, uint64_t *number);
 typedef enum {
     SENTRY_PART_SOURCES,
     SENTRY_PART_SCRAPING,
-    SENTRY_PART_OPTIONS
+    SENTRY_PART_OPTIONS,
+    SENTRY_PARTS
 } sentry_part_t;
+
+/* Their names. */
+extern const sym_str_t sentry_parts[SENTRY_PARTS];
 
 /* Reads the value of one of them; text.data NULL: the request does not have it.
  * Statuses as of sentry_read_general(). */
 sym_status_t sentry_read_part(sentry_t *s, sentry_part_t part, sym_str_t text);
+
+/*
+ * Reads these parts of a form with a crash report; data NULL: the form does not have
+ * it.  The answer to a report always has source context, and the innermost call
+ * first.  What Symbolicator refuses in a form is 400.
+ */
+sym_status_t sentry_read_form(sentry_t *s, const sym_str_t parts[SENTRY_PARTS]);
+
+/* SYM_LIMIT: the request has more than `limit` of them; 0: no limit. */
+sym_status_t sentry_check_limit(sentry_t *s, uint64_t n, uint32_t limit,
+                                const char *what);
 
 /* To be called after that: allows requests for texts of source links, with the
  * headers in `scraping`. */

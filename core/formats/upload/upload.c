@@ -44,23 +44,15 @@ is_wanted(const uint8_t *head, size_t len)
 }
 
 
-/* The boundary in the first line as a Content-Type. */
-static bool
-begin(sym_multipart_t *parts, sym_str_t body)
+/* The boundary, from the first line; data NULL: it has none. */
+static sym_str_t
+boundary_of(sym_str_t body)
 {
-    char type[SYM_BOUNDARY_MAX + 32], *to = type;
     const char *end = memchr(body.data, '\r', body.len);
-    size_t len = end != NULL ? (size_t) (end - body.data) : 0;
 
-    if (len <= 2 || len - 2 > SYM_BOUNDARY_MAX) {
-        return false;
-    }
-
-    (void) sym_str_append(&to, SYM_STR("multipart/form-data; boundary=\""));
-    (void) sym_str_append(&to, sym_str(body.data + 2, len - 2));
-    (void) sym_str_append(&to, SYM_STR("\""));
-    return sym_multipart_begin(parts, sym_str(type, (size_t) (to - type)),
-                               body);
+    return end != NULL && end - body.data > 2
+               ? sym_str(body.data + 2, (size_t) (end - body.data) - 2)
+               : sym_str(NULL, 0);
 }
 
 
@@ -91,7 +83,7 @@ read_parts(sym_str_t body, sym_crash_t *crash)
     sym_multipart_t parts;
     sym_status_t rc;
 
-    if (!begin(&parts, body)) {
+    if (!sym_multipart_begin(&parts, boundary_of(body), body)) {
         crash->refusal = SYM_STR("the body has no boundary");
         return file;
     }
