@@ -465,3 +465,93 @@ sym_fields_refuse_as(sym_fields_t *f, sym_str_t message)
     return sym_request_refuse(f->request, SYM_MALFORMED, REFUSED "%.*s",
                               (int) message.len, message.data);
 }
+
+
+/* --- parts of requests --- */
+
+sym_status_t
+sym_fields_begin(sym_fields_t *f, sym_request_t *request)
+{
+    f->request = request;
+    f->end = request->body.data + request->body.len;
+    f->p = sym_raw_space(request->body.data, f->end);
+
+    if (f->p >= f->end || *f->p != '{') {
+        return sym_fields_refuse_json(f);
+    }
+
+    f->p++;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_fields_finish(sym_fields_t *f)
+{
+    return sym_raw_space(f->p, f->end) == f->end ? SYM_OK
+                                                 : sym_fields_refuse_json(f);
+}
+
+
+sym_status_t
+sym_fields_enter(sym_fields_t *f, const char *place)
+{
+    if (*f->p != '[') {
+        return sym_fields_refuse_type(f, place, SYM_STR(""), f->p,
+                                      "a sequence");
+    }
+
+    f->p++;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text)
+{
+    const sym_field_t field = { .name = sym_cstr(key),
+                                .type = SYM_FIELD_TEXT,
+                                .takes_null = true,
+                                .text = 0,
+                                .json = SYM_FIELD_NONE };
+
+    return sym_fields_value(f, &field, text, "");
+}
+
+
+typedef struct {
+    uint8_t applies_context; /* sym_field_bool_t */
+    sym_str_t order;
+} option_values_t;
+
+sym_status_t
+sym_fields_options(sym_fields_t *f, sym_fields_options_t *options)
+{
+    static const sym_field_t fields[] = {
+        { .name = { "apply_source_context", 20 },
+          .type = SYM_FIELD_BOOL,
+          .value = offsetof(option_values_t, applies_context) },
+        { .name = { "frame_order", 11 },
+          .type = SYM_FIELD_TEXT,
+          .text = offsetof(option_values_t, order),
+          .json = SYM_FIELD_NONE },
+    };
+    option_values_t values = { .applies_context = SYM_FIELD_ABSENT };
+    sym_status_t rc = sym_fields_object(
+        f, fields, sizeof(fields) / sizeof(fields[0]), &values, "options");
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    options->has_context = values.applies_context != SYM_FIELD_FALSE;
+    options->is_callee_first =
+        sym_str_eq(values.order, SYM_STR("callee_first"));
+
+    return options->is_callee_first || values.order.data == NULL
+                   || sym_str_eq(values.order, SYM_STR("caller_first"))
+               ? SYM_OK
+               : sym_fields_refuse(f, "options.frame_order",
+                                   "unknown variant, expected `callee_first` "
+                                   "or `caller_first`");
+}

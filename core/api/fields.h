@@ -101,9 +101,27 @@ sym_status_t sym_fields_key(sym_fields_t *f, sym_str_t *key);
 
 sym_status_t sym_fields_skip(sym_fields_t *f);
 
+/* Begins the object that the whole body is, and ends it. */
+sym_status_t sym_fields_begin(sym_fields_t *f, sym_request_t *request);
+sym_status_t sym_fields_finish(sym_fields_t *f);
+
+/* Enters a list. */
+sym_status_t sym_fields_enter(sym_fields_t *f, const char *place);
+
 /* A value. */
 sym_status_t sym_fields_value(sym_fields_t *f, const sym_field_t *field,
                               void *object, const char *place);
+
+/* A text, or null; data NULL: null. */
+sym_status_t sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text);
+
+/* The options of Symbolicator's requests for JavaScript and Java. */
+typedef struct {
+    bool has_context;     /* apply_source_context */
+    bool is_callee_first; /* frame_order */
+} sym_fields_options_t;
+
+sym_status_t sym_fields_options(sym_fields_t *f, sym_fields_options_t *options);
 
 /* An object with these keys; others are skipped. */
 sym_status_t sym_fields_object(sym_fields_t *f, const sym_field_t *fields,

@@ -148,9 +148,9 @@ write_frame(js_t *j, const js_stack_t *stack, sym_out_t *out)
         return js_write_raw(j, f, out);
     }
 
-    if (q->is_callee_first ? n + 1 < stack->n : n != 0) {
-        caller =
-            js_frame(q, stack->first + (q->is_callee_first ? n + 1 : n - 1));
+    if (q->options.is_callee_first ? n + 1 < stack->n : n != 0) {
+        caller = js_frame(
+            q, stack->first + (q->options.is_callee_first ? n + 1 : n - 1));
     }
 
     return js_write_frame(j, f, caller, out);

@@ -178,7 +178,7 @@ js_look_up_frame(js_t *j, const js_frame_t *f)
     found_t found;
     bool waits;
 
-    if (!j->request.has_context) {
+    if (!j->request.options.has_context) {
         return SYM_OK;
     }
 
@@ -554,7 +554,7 @@ js_write_frame(js_t *j, const js_frame_t *f, const js_frame_t *caller,
                          ? UINT32_MAX
                          : found.place.token.source_column + 1);
 
-    if (j->request.has_context) {
+    if (j->request.options.has_context) {
         rc = write_source(j, f, &found, path, out);
     } else {
         write_given_lines(f, out);

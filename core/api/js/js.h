@@ -72,8 +72,7 @@ typedef struct {
     sym_str_t *origins;
     uint32_t n_origins;
     bool may_scrape;
-    bool has_context;     /* options.apply_source_context */
-    bool is_callee_first; /* options.frame_order */
+    sym_fields_options_t options;
 } js_request_t;
 
 /* --- files --- */

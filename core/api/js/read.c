@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "json/raw.h"
-
 #define PLACE_MAX SYM_FIELDS_PLACE_MAX
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -341,72 +339,15 @@ read_scraping(js_t *j, bool is_given)
 }
 
 
-typedef struct {
-    uint8_t applies_context; /* sym_field_bool_t */
-    sym_str_t order;
-} options_t;
-
-static sym_status_t
-read_options(js_t *j)
-{
-    static const sym_field_t fields[] = {
-        { .name = { "apply_source_context", 20 },
-          .type = SYM_FIELD_BOOL,
-          .value = offsetof(options_t, applies_context) },
-        { .name = { "frame_order", 11 },
-          .type = SYM_FIELD_TEXT,
-          .text = offsetof(options_t, order),
-          .json = SYM_FIELD_NONE },
-    };
-    options_t options = { .applies_context = SYM_FIELD_ABSENT };
-    sym_status_t rc = sym_fields_object(&j->reader->in, fields, COUNT(fields),
-                                        &options, "options");
-
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    j->request.has_context = options.applies_context != SYM_FIELD_FALSE;
-    j->request.is_callee_first =
-        sym_str_eq(options.order, SYM_STR("callee_first"));
-
-    return j->request.is_callee_first || options.order.data == NULL
-                   || sym_str_eq(options.order, SYM_STR("caller_first"))
-               ? SYM_OK
-               : sym_fields_refuse(&j->reader->in, "options.frame_order",
-                                   "unknown variant, expected `callee_first` "
-                                   "or `caller_first`");
-}
-
-
 /* Enters the list of a key. */
 static sym_status_t
 enter(js_t *j, const char *key, at_t at)
 {
     reader_t *r = j->reader;
 
-    if (*r->in.p != '[') {
-        return sym_fields_refuse_type(&r->in, key, SYM_STR(""), r->in.p,
-                                      "a sequence");
-    }
-
-    r->in.p++;
     r->at = at;
     r->is_begun = false;
-    return SYM_OK;
-}
-
-
-static sym_status_t
-read_optional_text(js_t *j, const char *key, sym_str_t *text)
-{
-    const sym_field_t field = { .name = sym_cstr(key),
-                                .type = SYM_FIELD_TEXT,
-                                .takes_null = true,
-                                .text = 0,
-                                .json = SYM_FIELD_NONE };
-
-    return sym_fields_value(&j->reader->in, &field, text, "");
+    return sym_fields_enter(&r->in, key);
 }
 
 
@@ -433,7 +374,7 @@ read_part(js_t *j, unsigned key)
 
     switch (key) {
     case KEY_PLATFORM:
-        return read_optional_text(j, "platform", &platform);
+        return sym_fields_text(&j->reader->in, "platform", &platform);
     case KEY_SOURCE:
         return read_source(j);
     case KEY_STACKS:
@@ -441,9 +382,9 @@ read_part(js_t *j, unsigned key)
     case KEY_MODULES:
         return enter(j, "modules", AT_MODULES);
     case KEY_RELEASE:
-        return read_optional_text(j, "release", &j->request.release);
+        return sym_fields_text(&j->reader->in, "release", &j->request.release);
     case KEY_DIST:
-        return read_optional_text(j, "dist", &j->request.dist);
+        return sym_fields_text(&j->reader->in, "dist", &j->request.dist);
     case KEY_SCRAPING:
         if (in->end - in->p >= 4 && memcmp(in->p, "null", 4) == 0) {
             in->p += 4;
@@ -454,7 +395,7 @@ read_part(js_t *j, unsigned key)
     case KEY_ALLOW_SCRAPING:
         return read_allow(j);
     case KEY_OPTIONS:
-        return read_options(j);
+        return sym_fields_options(&j->reader->in, &j->request.options);
     default:
         return sym_fields_skip(in);
     }
@@ -465,14 +406,16 @@ static sym_status_t
 end_request(js_t *j)
 {
     reader_t *r = j->reader;
+    sym_status_t rc;
 
     r->at = AT_END;
     if ((r->seen & 1u << KEY_SOURCE) == 0) {
         return sym_fields_refuse_absent(&r->in, "", "source");
     }
 
-    if (sym_raw_space(r->in.p, r->in.end) != r->in.end) {
-        return sym_fields_refuse_json(&r->in);
+    rc = sym_fields_finish(&r->in);
+    if (rc != SYM_OK) {
+        return rc;
     }
 
     if ((r->seen & 1u << KEY_SCRAPING) == 0
@@ -636,18 +579,9 @@ begin(js_t *j)
     }
 
     j->reader = r;
-    j->request.has_context = true;
+    j->request.options.has_context = true;
     r->allows_scraping = true;
-    r->in.request = &j->base;
-    r->in.end = j->base.body.data + j->base.body.len;
-    r->in.p = sym_raw_space(j->base.body.data, r->in.end);
-
-    if (r->in.p >= r->in.end || *r->in.p != '{') {
-        return sym_fields_refuse_json(&r->in);
-    }
-
-    r->in.p++;
-    return SYM_OK;
+    return sym_fields_begin(&r->in, &j->base);
 }
 
 

@@ -322,7 +322,8 @@ js_find_script(js_t *j, js_script_t *s)
     rc = find_map(j, s);
 
     /* needed only once the script is there: a download brings both */
-    return rc == SYM_OK && s->script.state == JS_FOUND && j->request.has_context
+    return rc == SYM_OK && s->script.state == JS_FOUND
+                   && j->request.options.has_context
                ? js_further(j, s->script.need, SYM_KIND_SOURCES, &s->text,
                             &waits)
                : rc;

@@ -279,8 +279,9 @@ map_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
                       *stack = &stacks[j->next];
 
     for (; j->frame < stack->n; j->frame++) {
-        uint32_t number =
-            j->request.is_callee_first ? j->frame : stack->n - 1 - j->frame;
+        uint32_t number = j->request.options.is_callee_first
+                              ? j->frame
+                              : stack->n - 1 - j->frame;
         sym_status_t rc;
 
         if (is_spent(out, *budget)) {
@@ -305,7 +306,7 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     const jvm_result_t *results = j->results.items;
 
     for (; j->result < j->results.n; j->result++) {
-        uint32_t number = j->request.is_callee_first
+        uint32_t number = j->request.options.is_callee_first
                               ? j->result
                               : j->results.n - 1 - j->result;
 

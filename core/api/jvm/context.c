@@ -36,7 +36,7 @@ jvm_open_context(jvm_t *j)
 {
     struct jvm_context_s *c;
 
-    if (!j->request.has_context) {
+    if (!j->request.options.has_context) {
         return SYM_OK;
     }
 

@@ -61,8 +61,7 @@ typedef struct {
     uint32_t n_blocks, max_blocks, n_frames;
     sym_list_t stacks, exceptions, modules, classes;
     sym_str_t release_package; /* data NULL: absent */
-    bool has_context;          /* options.apply_source_context */
-    bool is_callee_first;      /* options.frame_order */
+    sym_fields_options_t options;
 } jvm_request_t;
 
 /* A frame of the answer. */

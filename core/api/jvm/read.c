@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "json/raw.h"
-
 #define PLACE_MAX SYM_FIELDS_PLACE_MAX
 
 typedef enum {
@@ -278,73 +276,15 @@ read_sources(jvm_t *j)
 }
 
 
-typedef struct {
-    uint8_t applies_context; /* sym_field_bool_t */
-    sym_str_t order;
-} options_t;
-
-static sym_status_t
-read_options(jvm_t *j)
-{
-    static const sym_field_t fields[] = {
-        { .name = { "apply_source_context", 20 },
-          .type = SYM_FIELD_BOOL,
-          .value = offsetof(options_t, applies_context) },
-        { .name = { "frame_order", 11 },
-          .type = SYM_FIELD_TEXT,
-          .text = offsetof(options_t, order),
-          .json = SYM_FIELD_NONE },
-    };
-    options_t options = { .applies_context = SYM_FIELD_ABSENT };
-    sym_status_t rc = sym_fields_object(&j->reader->in, fields, COUNT(fields),
-                                        &options, "options");
-
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    j->request.has_context = options.applies_context != SYM_FIELD_FALSE;
-    j->request.is_callee_first =
-        sym_str_eq(options.order, SYM_STR("callee_first"));
-
-    return j->request.is_callee_first || options.order.data == NULL
-                   || sym_str_eq(options.order, SYM_STR("caller_first"))
-               ? SYM_OK
-               : sym_fields_refuse(
-                   &j->reader->in, "options.frame_order",
-                   "unknown variant, expected `callee_first` or "
-                   "`caller_first`");
-}
-
-
 /* Enters the list of a key. */
 static sym_status_t
 enter(jvm_t *j, const char *key, at_t at)
 {
     reader_t *r = j->reader;
 
-    if (*r->in.p != '[') {
-        return sym_fields_refuse_type(&j->reader->in, key, SYM_STR(""), r->in.p,
-                                      "a sequence");
-    }
-
-    r->in.p++;
     r->at = at;
     r->is_begun = false;
-    return SYM_OK;
-}
-
-
-static sym_status_t
-read_optional_text(jvm_t *j, const char *key, sym_str_t *text)
-{
-    const sym_field_t field = { .name = sym_cstr(key),
-                                .type = SYM_FIELD_TEXT,
-                                .takes_null = true,
-                                .text = 0,
-                                .json = SYM_FIELD_NONE };
-
-    return sym_fields_value(&j->reader->in, &field, text, "");
+    return sym_fields_enter(&r->in, key);
 }
 
 
@@ -356,7 +296,7 @@ read_part(jvm_t *j, unsigned key)
 
     switch (key) {
     case KEY_PLATFORM:
-        return read_optional_text(j, "platform", &platform);
+        return sym_fields_text(&j->reader->in, "platform", &platform);
     case KEY_SOURCES:
         return read_sources(j);
     case KEY_STACKS:
@@ -368,10 +308,10 @@ read_part(jvm_t *j, unsigned key)
     case KEY_CLASSES:
         return enter(j, "classes", AT_CLASSES);
     case KEY_RELEASE_PACKAGE:
-        return read_optional_text(j, "release_package",
-                                  &j->request.release_package);
+        return sym_fields_text(&j->reader->in, "release_package",
+                               &j->request.release_package);
     case KEY_OPTIONS:
-        return read_options(j);
+        return sym_fields_options(&j->reader->in, &j->request.options);
     default:
         return sym_fields_skip(&j->reader->in);
     }
@@ -384,9 +324,7 @@ end_request(jvm_t *j)
     reader_t *r = j->reader;
 
     r->at = AT_END;
-    return sym_raw_space(r->in.p, r->in.end) == r->in.end
-               ? SYM_OK
-               : sym_fields_refuse_json(&j->reader->in);
+    return sym_fields_finish(&r->in);
 }
 
 
@@ -557,17 +495,8 @@ begin(jvm_t *j)
     }
 
     j->reader = r;
-    r->in.request = &j->base;
-    j->request.has_context = true;
-    r->in.end = j->base.body.data + j->base.body.len;
-    r->in.p = sym_raw_space(j->base.body.data, r->in.end);
-
-    if (r->in.p >= r->in.end || *r->in.p != '{') {
-        return sym_fields_refuse_json(&j->reader->in);
-    }
-
-    r->in.p++;
-    return SYM_OK;
+    j->request.options.has_context = true;
+    return sym_fields_begin(&r->in, &j->base);
 }
 
 
