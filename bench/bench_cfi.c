@@ -112,7 +112,7 @@ compare_double(const void *a, const void *b)
 }
 
 
-/* Of this thread: the machine may have other work. */
+/* CPU time of this thread; the machine may have other work. */
 static double
 cpu_s(void)
 {

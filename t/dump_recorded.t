@@ -43,7 +43,7 @@ for (1 .. 500) {
 
 my $t = SymGiven->new(at => '/')->start;
 
-# What is not compared, and why docs/use/compat-sentry.md says that it differs.
+# Keys that are not compared; docs/use/compat-sentry.md says why they differ.
 my %explained = (
     # modules beyond frame 256
     (map { ("c-O0-recurse.$_" => sub { delete $_[0]{modules} }) } qw(none sym elf)),

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# What names a module in the store: its ids, whatever its file is called; for a
-# .sym file the name that it gives, too.
+# A module in the store is found by its ids, whatever its file is called; one of a
+# .sym file also by the name in that file.
 
 use strict;
 use warnings;

@@ -39,7 +39,7 @@ sub ask {
 
 like(ask("$root/fuzz/corpus/minidump/x64_linux"),
      qr/^true\|Minidump — SIGSEGV.*\|Thread 100 main \(crashed\): [1-9]/, 'the stacks of a minidump');
-like(ask("$root/README.md"), qr/^false\|The server answers: /, 'the server says why a file is none');
+like(ask("$root/README.md"), qr/^false\|The server answers: /, 'the server says why it does not read a file');
 
 is($t->end, '', 'a clean log');
 done_testing();

@@ -1,4 +1,4 @@
-# What workers find at the places of a source is kept by path: absent, failed,
+# Outcomes of the places of a source are kept by path: absent, failed,
 # malformed, and files with the ids of their objects and the kinds made from them.
 
 use strict;

@@ -54,7 +54,7 @@ typedef struct {
     sym_str_t name;                       /* of its debug file; or "" */
 } sym_object_key_t;
 
-/* An artifact; or why there is none. */
+/* An artifact, or the reason why it is missing. */
 typedef struct {
     sym_object_key_t object;
     uint64_t module_id; /* key of its extents; never reused */

@@ -83,7 +83,7 @@ void sym_ingest_abort(sym_ingest_t *ingest);
 bool sym_store_can_write(sym_store_t *store);
 
 /* Replaces the attempts in the record of the artifact that a reference finds.
- * SYM_NOT_FOUND: there is none. */
+ * SYM_NOT_FOUND: it finds no artifact. */
 sym_status_t sym_store_note_attempts(sym_store_t *store, sym_str_t scope,
                                      const sym_object_ref_t *ref,
                                      sym_kind_t kind, sym_str_t attempts,

@@ -93,7 +93,7 @@ typedef struct {
     void *ctx;
 } sym_walk_owner_t;
 
-/* What all threads of a process share. */
+/* A process: the data that all walks of its threads share. */
 typedef struct {
     sym_unwind_arch_t arch;
     sym_os_t os;

@@ -35,7 +35,7 @@ write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
 }
 
 
-/* Returns the length of the report; 0: *err says why there is none. */
+/* Returns the length of the report; 0: it failed, see *err. */
 static uint64_t
 append(submission_t *c, sym_error_t *err)
 {

@@ -12,7 +12,7 @@
 /* Prepares the conversion.  False: *err says why. */
 bool report_begin(submission_t *c, sym_error_t *err);
 
-/* Appends the report, and tells the client. */
+/* Appends the report to the file, and tells the client its length. */
 void report_ended(submission_t *c, const conversion_end_t *how);
 
 #endif

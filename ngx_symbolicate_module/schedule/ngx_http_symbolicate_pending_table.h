@@ -14,7 +14,7 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* What find() and create() need. */
+/* Arguments of find() and create(). */
 typedef struct {
     ngx_http_symbolicate_wanted_t  *wanted;
     ngx_rbtree_key_t                hash;

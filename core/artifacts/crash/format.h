@@ -57,7 +57,7 @@ typedef struct {
     sym_str_t key, value;
 } sym_crash_note_t;
 
-/* What came with the report: a field of the upload, as sent. */
+/* A field of the upload, as sent. */
 typedef struct {
     sym_str_t name, value;
 } sym_crash_field_t;

@@ -92,7 +92,7 @@ next_expression(sym_fields_t *f)
 }
 
 
-/* The rule that a name stands for; NULL: no register that is kept. */
+/* The rule of the register with this name; NULL: it is not kept. */
 static sym_cfi_rule_t *
 rule_of(sym_stack_t *s, sym_str_t name)
 {

@@ -116,7 +116,7 @@ __attribute__((format(printf, 2, 3))) sym_str_t minidump_format(
 
 /* --- the parts; SYM_NOMEM, or as said --- */
 
-/* SYM_MALFORMED: there is none. */
+/* SYM_MALFORMED: the dump has no such stream. */
 sym_status_t minidump_read_system(minidump_t *d, sym_error_t *err);
 
 /* The registers at a place.  False: not those of this processor. */

@@ -154,7 +154,7 @@ sort_ids(minidump_t *d)
 }
 
 
-/* The first thread of an id, in `ids`; n_threads: there is none. */
+/* The first thread with this id, in `ids`; n_threads: no thread has it. */
 static uint32_t
 find_id(const minidump_t *d, const sym_sort_item_t *ids, uint32_t id)
 {

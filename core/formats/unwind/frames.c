@@ -345,7 +345,7 @@ change_cfa(run_t *r, sym_cursor_t *c, bool is_register, uint64_t number,
 /* --- rows --- */
 
 /* The rule of the return address becomes that of the program counter.  False:
- * there is none. */
+ * it has no rule. */
 static bool
 find_return(run_t *r, sym_cfi_rules_t *rules)
 {

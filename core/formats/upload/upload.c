@@ -74,7 +74,7 @@ take_field(sym_crash_t *crash, const sym_multipart_part_t *part)
 }
 
 
-/* The file; data NULL: there is none, or the body is refused. */
+/* The file; data NULL: the body has no file, or is refused. */
 static sym_str_t
 read_parts(sym_str_t body, sym_crash_t *crash)
 {

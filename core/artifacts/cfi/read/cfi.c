@@ -332,8 +332,8 @@ sym_cfi_page(const sym_cfi_t *c, uint32_t number,
 }
 
 
-/* The last page that begins at or before the address; NULL: there is none, or
- * its record is damaged.  The steps do not branch on what they compare. */
+/* The last page that begins at or before the address; NULL: no page does, or its
+ * record is damaged.  The steps do not branch on what they compare. */
 static const uint8_t *
 find_page(const sym_cfi_t *c, uint32_t address, sym_status_t *rc)
 {
