@@ -37,6 +37,7 @@ $passes->send(DEPOSIT => ticket => 2, path => $file);
 like($passes->recv->{text}, qr/no descriptor is free/, 'a file that nobody waits for');
 
 close $_ for @idle;
+ok($t->wait_stat('clients', 2), 'they leave: the client and the one that asks this stay');
 is($passes->ensure(3, "libbar.so/$ID", 1)->{type}, 'FETCH', 'the same client is asked again');
 $passes->send(INGEST => ticket => 3, path => $file);
 is($passes->recv->{type}, 'READY', '... and its file is taken');
