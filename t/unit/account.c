@@ -1,6 +1,6 @@
 /*
- * What requests hold counts for their worker, each has its share, and a refused
- * charge leaves no trace but its reason.
+ * Memory of requests counts for their worker, and each request has its share.
+ * A refused charge changes nothing but the recorded reason.
  */
 #include "base/account.h"
 #include "base/arena.h"
@@ -15,21 +15,22 @@ test_shares(void)
 
     ok(sym_account_charge(&first, 60), "all of a share");
     ok(!sym_account_charge(&first, 1) && first.refused == SYM_REFUSED_SHARE,
-       "no more than a share");
+       "a request cannot exceed its share");
     ok(!sym_account_charge(&second, 41) && second.refused == SYM_REFUSED_WHOLE,
-       "no more than the worker has");
+       "... nor what the worker has left");
     ok(worker.used == 60 && second.used == 0,
-       "a refused charge counts nowhere");
+       "a refused charge is not counted");
     ok(sym_account_charge(&second, 40) && worker.used == 100, "the rest");
 
     sym_account_add(&second, 7);
-    ok(worker.used == 107 && second.used == 47, "what exists is counted");
-    ok(!sym_account_charge(&first, 0 + 1), "... and leaves no room");
+    ok(worker.used == 107 && second.used == 47,
+       "memory that exists is counted");
+    ok(!sym_account_charge(&first, 0 + 1), "... and uses up the room");
 
     sym_account_give(&second, 47);
     sym_account_give(&first, 60);
     ok(worker.used == 0 && first.used == 0 && second.used == 0,
-       "all is given back");
+       "everything is returned");
 }
 
 
@@ -40,7 +41,7 @@ test_no_limit(void)
 
     ok(sym_account_charge(&a, SIZE_MAX / 2) && a.used == SIZE_MAX / 2,
        "0 is no limit");
-    ok(sym_account_charge(NULL, 5), "no account, no limit");
+    ok(sym_account_charge(NULL, 5), "without an account there is no limit");
     sym_account_give(NULL, 5);
 }
 
@@ -57,15 +58,15 @@ test_arena(void)
 
     ok(sym_arena_alloc(&arena, 100000) != NULL, "an arena within its share");
     ok(account.used == arena.taken && worker.used == arena.taken,
-       "all that it takes is charged");
+       "all of its memory is charged");
     ok(sym_arena_alloc(&arena, 100000) == NULL
            && account.refused == SYM_REFUSED_SHARE,
-       "... and no more than its share");
+       "... up to its share");
 
     sym_arena_reset(&arena);
     ok(account.used == arena.taken && arena.taken != 0, "a chunk is kept");
     sym_arena_drop(&arena);
-    ok(account.used == 0 && worker.used == 0, "all is given back");
+    ok(account.used == 0 && worker.used == 0, "everything is returned");
     ok(sym_arena_alloc(&arena, 10) != NULL && account.used == arena.taken,
        "the arena is charged when it is used again");
     sym_arena_drop(&arena);

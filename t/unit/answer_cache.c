@@ -1,6 +1,6 @@
 /*
- * Answers that are kept over requests: what is given back is what was kept under
- * that key, or nothing, however often the ring has gone round.
+ * The answer cache: a lookup returns what was stored under that key, or
+ * nothing, however often the ring has wrapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ key_of(uint32_t n)
 }
 
 
-/* A text that no other key has, of 0 to 2999 bytes. */
+/* A text of 0 to 2999 bytes, different for each key. */
 static size_t
 text_of(uint32_t n, char *text)
 {
@@ -47,15 +47,15 @@ one_text(void)
     sym_answer_cache_ref_t ref;
     const char *text;
 
-    ok(meet(key, &ref) == SYM_ANSWER_CACHE_MISS, "a key that was never met");
-    ok(meet(key, &ref) == SYM_ANSWER_CACHE_SEEN, "met once: worth keeping");
+    ok(meet(key, &ref) == SYM_ANSWER_CACHE_MISS, "an unknown key");
+    ok(meet(key, &ref) == SYM_ANSWER_CACHE_SEEN, "seen once: worth keeping");
     sym_answer_cache_keep(cache, &key, "abc", 3);
     ok(meet(key, &ref) == SYM_ANSWER_CACHE_HIT, "kept");
     text = sym_answer_cache_text(cache, &key, &ref);
     ok(text != NULL && ref.len == 3 && memcmp(text, "abc", 3) == 0, "its text");
 
     ok(sym_answer_cache_text(cache, &other, &ref) == NULL,
-       "a place with another's text");
+       "a position that holds another text");
     ok(meet((sym_answer_cache_key_t){ 2, 0x1000, 5 }, &ref)
            == SYM_ANSWER_CACHE_MISS,
        "another module");
@@ -80,7 +80,7 @@ empty_and_long(void)
     sym_answer_cache_keep(cache, &none, "", 0);
     ok(meet(none, &ref) == SYM_ANSWER_CACHE_HIT && ref.len == 0
            && sym_answer_cache_text(cache, &none, &ref) != NULL,
-       "nothing is an answer, too");
+       "an empty text is an answer, too");
 
     meet(most, &ref);
     sym_answer_cache_keep(cache, &most, text, SYM_ANSWER_CACHE_TEXT_MAX);
@@ -90,15 +90,15 @@ empty_and_long(void)
 
     meet(more, &ref);
     sym_answer_cache_keep(cache, &more, text, SYM_ANSWER_CACHE_TEXT_MAX + 1);
-    ok(meet(more, &ref) == SYM_ANSWER_CACHE_SEEN, "a longer one is not kept");
+    ok(meet(more, &ref) == SYM_ANSWER_CACHE_SEEN, "a longer one is not stored");
 
     sym_answer_cache_keep(cache, &never_met, "x", 1);
     ok(meet(never_met, &ref) == SYM_ANSWER_CACHE_MISS,
-       "nor one that was not met");
+       "nor one that was not seen before");
 }
 
 
-/* Many more texts than there is room for, each asked for some times. */
+/* Many more texts than there is room for, each requested several times. */
 static void
 round_and_round(void)
 {
@@ -130,9 +130,9 @@ round_and_round(void)
         gone += sym_answer_cache_text(cache, &first_key, &first) == NULL;
     }
 
-    is_u64(wrong, 0, "every text that is given back is the key's own");
-    ok(kept > 20000, "most were kept when they came again");
-    ok(gone > 19000, "a reference to a text that was pushed out says so");
+    is_u64(wrong, 0, "each text found belongs to its key");
+    ok(kept > 20000, "most were found the next time");
+    ok(gone > 19000, "a reference to an evicted text says so");
 }
 
 

@@ -1,8 +1,8 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of a request of any API,
- * through all its readers and through the answer: the answer says so and never
+ * Memory runs out at the 1st, 2nd, .. nth allocation of a request, in the
+ * readers and answers of every API.  Each time the answer says so and never
  * blames the client, and all memory is freed (the leak check of the sanitizer
- * run sees to that).
+ * run sees that).
  */
 #include <jansson.h>
 
@@ -90,7 +90,7 @@ typedef struct {
     sym_worker_cache_t *kept;
 } ask_t;
 
-/* Windows whose text nobody reads; they too may fail to come. */
+/* Windows whose contents are not read; getting one may fail as well. */
 typedef struct {
     char bytes[SYM_OUT_NEED_MAX];
     uint64_t len;
@@ -152,7 +152,7 @@ create(const ask_t *ask, sym_arena_t *arena)
 }
 
 
-/* *len: of the answer or the message. */
+/* *len: length of the answer or message. */
 static sym_status_t
 request(const ask_t *ask, uint64_t *len)
 {
@@ -199,13 +199,14 @@ sweep(const ask_t *ask, sym_status_t want, const char *name)
     do {
         allocations_left = n++;
         rc = request(ask, &len);
-        /* what speeds things up may be done without: then all is as it was */
+        /* allocations that only speed things up may fail: the answer is the
+         * same */
         honest = honest && (rc == SYM_NOMEM || (rc == want && len == want_len));
     } while ((rc == SYM_NOMEM || allocations_left == 0) && n < SWEEP_MAX);
 
     allocations_left = (unsigned long) -1;
     ok(rc == want && n > 3, "%s: after %lu failures", name, n - 1);
-    ok(honest, "%s: each a lack of memory, or the whole answer", name);
+    ok(honest, "%s: out of memory each time, or complete", name);
 }
 
 
@@ -214,7 +215,7 @@ sweep(const ask_t *ask, sym_status_t want, const char *name)
 static char body[200000];
 
 
-/* Addresses of the module's inlined calls, and of images that are not there. */
+/* Addresses of the module's inlined calls, and of images that do not exist. */
 static sym_str_t
 atos_body(uint32_t frames, const char *last)
 {
@@ -270,7 +271,7 @@ main(void)
     ask_t ask = { .version = 5 };
 
     kit_folder();
-    /* jansson's allocations are not ours to wrap by the linker */
+    /* the linker cannot wrap jansson's allocations */
     json_set_alloc_funcs(__wrap_malloc, free);
     json_object_seed(1);
 
@@ -282,8 +283,8 @@ main(void)
         sweep(&ask, SYM_OK, "direct");
 
         ask.kept = sym_worker_cache_create(0);
-        ok(ask.kept != NULL, "room to keep answers");
-        sweep(&ask, SYM_OK, "direct, with what is kept");
+        ok(ask.kept != NULL, "room for an answer cache");
+        sweep(&ask, SYM_OK, "direct, with the cache");
         sym_worker_cache_free(ask.kept);
         ask.kept = NULL;
 

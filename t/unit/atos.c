@@ -1,6 +1,6 @@
 /*
- * Lines and addresses of atos: the forms that other programs take apart, and
- * nothing that wraps round.  Requests against a store are t/atos.t's.
+ * Lines and addresses of atos: the forms that other programs parse, and
+ * arithmetic that must not overflow.  t/atos.t sends requests to a store.
  */
 #include "demangle/demangle.h"
 #include "api/atos/address.h"
@@ -9,7 +9,7 @@
 #include "request_kit.h"
 #include "tap.h"
 
-/* Strings of a module; a reference is an index. */
+/* Strings of a module; a reference is an index into them. */
 static const char *const strings[] = {
     "",          "-[A b]",       "/src/a.m", "NSMakeRect", "C:\\src\\g.h",
     "_ZN1A1bEv", "two\nlines\t", "plain.m",  "/ends/",     "_ZN",
@@ -71,7 +71,7 @@ typedef bool (*write_pt)(const sym_atos_style_t *style,
                          const sym_atos_frame_t *frame, uint32_t *next,
                          sym_out_t *out);
 
-/* With a pause behind each name the text is the same. */
+/* A pause after each name does not change the text. */
 static void
 pauses(sym_atos_style_t style, const sym_atos_frame_t *frame, write_pt write,
        unsigned pieces, const char *name)
@@ -139,7 +139,7 @@ places(void)
     lines_are(&style, &f, "??? (in App) (plain.m:1)", "no name");
     levels[1] = (sym_level_t){ 5, 8, 1 };
     lines_are(&style, &f, "A::b() (in App) (:1)",
-              "a mangled name, a path without a file");
+              "a mangled name, a path without a file name");
     levels[1] = (sym_level_t){ 9, 7, 1 };
     lines_are(&style, &f, "_ZN (in App) (plain.m:1)", "what looks mangled");
     levels[1] = (sym_level_t){ 6, 7, 1 };
@@ -161,7 +161,7 @@ nothing(void)
     lines_are(&style, &f, "0x1000 (in App)", "a gap");
     is_str(sym_atos_status(&style, &f), "gap", "... its status");
     f.is_missing = true;
-    lines_are(&style, &f, "4096", "no symbols: as it was given");
+    lines_are(&style, &f, "4096", "no symbols: the address as sent");
     is_str(sym_atos_status(&style, &f), "missing", "... its status");
     f = (sym_atos_frame_t){ .address = SYM_STR("main") };
     lines_are(&style, &f, "main", "no image");
@@ -227,7 +227,7 @@ offsets(void)
           0x10035d580,
           true,
           0x300580,
-          "loaded, wherever it was built for" },
+          "loaded at another address than it was linked for" },
         { { SYM_ATOS_LOAD, 16 }, 0, 15, false, 0, "before it" },
         { { SYM_ATOS_LOAD, UINT64_MAX }, 0, 0, false, 0, "far before it" },
         { { SYM_ATOS_SLIDE, 0 },
@@ -306,7 +306,7 @@ slices(void)
     kit_result_t whole = run(body, 0, 0, false, (sym_request_limits_t){ 0 });
 
     ok(whole.status == SYM_OK, "answered");
-    is_u64(whole.stats.modules, 2, "modules that are asked for, each once");
+    is_u64(whole.stats.modules, 2, "each requested module is listed once");
     is_u64(whole.stats.missing, 2, "... missing");
     is_str(sym_str(whole.text, whole.len),
            "{\"results\": ["
@@ -343,7 +343,7 @@ limits(void)
     kit_result_t r = run(body, 0, 0, true,
                          (sym_request_limits_t){ .frames = 2, .modules = 2 });
 
-    ok(r.status == SYM_OK, "as much as is allowed");
+    ok(r.status == SYM_OK, "as much as the limit allows");
     free(r.text);
     r = run(body, 0, 0, true, (sym_request_limits_t){ .frames = 1 });
     ok(r.status == SYM_LIMIT, "too many frames");

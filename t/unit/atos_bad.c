@@ -1,5 +1,5 @@
 /*
- * Requests that must be refused: t/bad/atos/CASE/input with exactly the sentence
+ * Requests that must be refused: t/bad/atos/CASE/input with exactly the error
  * in .../error.
  */
 #include "bad_cases.h"

@@ -1,5 +1,6 @@
 /*
- * Attempts and what a loader says of their files; messages that carry it.
+ * Attempts to fetch a file, what the loader reports about its files, and
+ * messages that contain both.
  */
 #include "protocol/attempts.h"
 #include "protocol/message.h"
@@ -54,7 +55,7 @@ test_rates(void)
     is_u64(sym_attempt_features(&a), 0, "... not there");
     ok(sym_attempts_next(&text, &a), "a line");
     is_u64(sym_attempt_features(&a), SYM_RPC_RATED | SYM_RPC_MALFORMED,
-           "... unknown letters count for nothing");
+           "... unknown letters are ignored");
 }
 
 
@@ -82,7 +83,7 @@ test_messages(void)
         ok(plain == len - 4
                && sym_rpc_read(packet, plain, &read, &err) == SYM_OK
                && read.features == 0,
-           "... and, as others know it, without");
+           "... and without it, for other clients");
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * Answers and files that give no AWS keys: t/bad/aws/CASE/input must fail with
- * exactly the text in .../error.  Cases named json_ are answers, the others
- * shared files, of which the profile "default" is asked for.
+ * exactly the text in .../error.  Cases named json_ are answers; the others are
+ * shared credentials files, from which the profile "default" is read.
  */
 #include "sources/aws/credentials.h"
 #include "bad_cases.h"

@@ -1,7 +1,7 @@
 /*
- * AWS keys come out of the two kinds of text as their makers write them; a text
- * that lacks a part, or whose keys could break out of a header, gives none.
- * Texts that break a rule lie in t/bad/aws/ (aws_bad.c).
+ * AWS keys are read from the two kinds of text in which services and users
+ * write them.  A text that lacks a part, or whose keys could break out of a
+ * header, gives none.  Texts that break a rule are in t/bad/aws/ (aws_bad.c).
  */
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ is_refused(read_t r, sym_status_t want, const char *name)
     is_status(r.err.status, want, &r.err, name);
     ok(r.keys.access_key.len == 0 && r.keys.secret_key.len == 0
            && r.keys.token.len == 0 && r.keys.expires_s == 0,
-       "... no keys come out");
+       "... no keys are returned");
     sym_arena_drop(&r.arena);
 }
 
@@ -104,17 +104,17 @@ json(void)
         sym_arena_drop(&r.arena);
     }
 
-    /* nothing points into the text */
+    /* no result points into the text */
     copy = malloc(text.len);
     memcpy(copy, text.data, text.len);
     r = read_json(sym_str(copy, text.len));
     memset(copy, 'x', text.len);
     free(copy);
-    is_read(r, "AKIA", "s/+=", "t", 1337267394, "after the text has gone");
+    is_read(r, "AKIA", "s/+=", "t", 1337267394, "after the text was freed");
 }
 
 
-/* The JSON in a text of len bytes. */
+/* A JSON text of len bytes. */
 static read_t
 read_padded(size_t len)
 {
@@ -130,7 +130,7 @@ read_padded(size_t len)
 }
 
 
-/* A part of len bytes, the others short. */
+/* One part is len bytes long, the others are short. */
 static read_t
 read_long(const char *format, size_t len)
 {
@@ -199,11 +199,12 @@ limits(void)
 
     memset(big, 'p', SYM_AWS_PROFILE_NAME_MAX + 1);
     big[SYM_AWS_PROFILE_NAME_MAX + 1] = '\0';
-    is_refused(read_ini(ini, big), SYM_LIMIT, "a profile's name too long");
+    is_refused(read_ini(ini, big), SYM_LIMIT,
+               "a profile name that is too long");
     big[SYM_AWS_PROFILE_NAME_MAX] = '\0';
     is_refused(read_ini(ini, big), SYM_NOT_FOUND, "the longest name");
 
-    /* as deep as the text may be long */
+    /* nested as deeply as the text may be */
     memset(big, '[', SYM_AWS_ANSWER_MAX);
     r = read_json(sym_str(big, SYM_AWS_ANSWER_MAX));
     is_refused(r, SYM_MALFORMED, "JSON too deep");
@@ -246,7 +247,7 @@ ini(void)
     is_refused(read_ini(text, "empty"), SYM_MALFORMED, "an empty profile");
     is_refused(read_ini(text, "other"), SYM_MALFORMED, "no secret key");
     is_refused(read_ini(text, "Default"), SYM_NOT_FOUND, "case of a profile");
-    is_refused(read_ini(text, ""), SYM_NOT_FOUND, "a profile of no name");
+    is_refused(read_ini(text, ""), SYM_NOT_FOUND, "a profile without a name");
     is_refused(read_ini(SYM_STR(""), "default"), SYM_NOT_FOUND,
                "an empty file");
     is_refused(read_ini(sym_str(NULL, 0), "default"), SYM_NOT_FOUND, "NULL");
@@ -308,7 +309,7 @@ dates(void)
                "... the same");
     }
     ok(!sym_iso_date_write(SYM_DATE_MAX_S + UINT64_C(1), iso_text),
-       "the year 10000 is not written");
+       "the year 10000 is refused");
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         uint64_t time_s = 7;
@@ -317,7 +318,7 @@ dates(void)
            "no date: '%s'", bad[i]);
     }
 
-    /* about every second day up to the year 9999, there and back */
+    /* about every second day up to the year 9999, written and read back */
     for (uint64_t t = 0; t <= SYM_DATE_MAX_S; t += 172787) {
         char iso[] = "yyyy-mm-ddThh:mm:ssZ";
         uint64_t back = 0;
@@ -331,7 +332,7 @@ dates(void)
         memcpy(iso + 17, date + 13, 2);
         different += !sym_iso_date_read(sym_cstr(iso), &back) || back != t;
     }
-    is_u64(different, 0, "all days are written and read alike");
+    is_u64(different, 0, "all days survive writing and reading");
 }
 
 

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "tap.h"
 
-/* A file of a case whole; data NULL: there is none. */
+/* The complete file of a case; data NULL: it does not exist. */
 static sym_str_t
 slurp(const char *folder, const char *test, const char *name)
 {
@@ -50,7 +50,7 @@ visible(const struct dirent *entry)
 }
 
 
-/* Runs test on each case, and checks that there are at least so many.  want is
+/* Runs test on each case, and checks that there are at least `least`.  want is
  * without the newline at the end of its file. */
 __attribute__((unused)) static void
 bad_cases(const char *folder, int least,

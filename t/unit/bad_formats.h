@@ -7,10 +7,10 @@
 #include "bad_cases.h"
 #include "formats/formats.h"
 
-/* Of all that is packed in a file together. */
+/* Limit on all unpacked parts of a file. */
 #define UNPACKED_MAX 200000
 
-/* Which the cases are of. */
+/* Format of the cases. */
 static sym_conversion_format_t bad_format;
 
 

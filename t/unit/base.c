@@ -1,5 +1,5 @@
 /*
- * core/base: what every reader stands on.  A caret points at the guilty byte.
+ * core/base, which every reader uses.  A caret points at the faulty byte.
  */
 #include "base/arena.h"
 #include "base/cursor.h"
@@ -22,11 +22,11 @@ test_cursor(void)
     sym_cursor_t c = sym_cursor(in, sizeof(in), ".test", &err);
 
     is_u64(sym_u8(&c), 0x01, "u8");
-    is_u64(sym_u16(&c), 0x0302, "u16 is little endian, at any place");
+    is_u64(sym_u16(&c), 0x0302, "u16 is little endian, at any position");
     is_u64(sym_u32(&c), 0x07060504, "u32");
     is_u64(sym_u64(&c), 0x0f0e0d0c0b0a0908, "u64");
     is_u64(sym_left(&c), 1, "one byte is left");
-    is_u64(sym_u16(&c), 0, "two are not there");
+    is_u64(sym_u16(&c), 0, "two are too many");
     /*                          ^ byte 15 */
     ok(err.status == SYM_TRUNCATED && err.offset == 15, "... says so");
     is_u64(sym_left(&c), 0, "... and nothing is left");
@@ -46,7 +46,7 @@ test_big_endian(void)
     sub = sym_take(&c, 2);
     is_u64(sym_u16(&sub), 0x0102, "big endian: u16, of a sub-cursor");
     is_u64(sym_u32(&c), 0x03040506, "... u32");
-    is_u64(sym_u64(&c), 0, "... u64 that is not there");
+    is_u64(sym_u64(&c), 0, "... a u64 beyond the end");
     ok(err.status == SYM_TRUNCATED && err.offset == 6, "... says so");
 
     c = sym_cursor(in, sizeof(in), ".test", &(sym_error_t){ 0 });
@@ -71,7 +71,7 @@ test_take(void)
     c = sym_cursor(in, sizeof(in), ".test", &err);
     sub = sym_take(&c, 2);
     is_u64(sym_left(&sub), 2, "a sub-cursor narrows");
-    is_u64(sym_left(&c), 1, "... and its parent goes on behind it");
+    is_u64(sym_left(&c), 1, "... and its parent continues after it");
     is_u64(sym_u32(&sub), 0, "... it cannot read on into its parent");
     /*                            ^ byte 0 */
     ok(err.status == SYM_TRUNCATED && err.offset == 0, "... but fails");
@@ -101,7 +101,7 @@ leb(const char *name, const void *in, size_t len, bool is_signed, uint64_t want,
 
     ok(err.status == status && got == want && sym_left(&c) == left, "%s", name);
     if (err.status != SYM_OK) {
-        is_u64(err.offset, 0, "... told at its first byte");
+        is_u64(err.offset, 0, "... reported at its first byte");
     }
 }
 
@@ -217,7 +217,7 @@ test_numbers(void)
         is_written(values[i]);
     }
 
-    /* every length, its first and its last */
+    /* each length, its smallest and largest number */
     for (uint64_t power = 10; power <= UINT64_MAX / 10; power *= 10) {
         is_written(power - 1);
         is_written(power);
@@ -229,7 +229,7 @@ test_numbers(void)
 }
 
 
-/* As the C library reads what stands before the first byte that is no digit. */
+/* Parses like the C library: everything before the first non-digit. */
 static bool
 is_prefix_right(const char *text, size_t len)
 {
@@ -264,17 +264,17 @@ test_prefixes(void)
         }
     }
 
-    ok(n_wrong == 0, "any byte among digits: %u wrong", n_wrong);
+    ok(n_wrong == 0, "any byte between digits: %u wrong", n_wrong);
     ok(sym_hex_prefix(SYM_STR("fedcba98765432100"), &v) == 16
            && v == 0xfedcba9876543210,
        "64 bits and no more");
     ok(sym_hex_prefix(SYM_STR("00000000000000000012g"), &v) == 20 && v == 18,
-       "zeros before take no room");
+       "leading zeros take no room");
     ok(sym_hex_prefix(SYM_STR(""), &v) == 0, "no digits");
 }
 
 
-/* Against ctype.h and strtoul(). */
+/* Compared with ctype.h and strtoul(). */
 static bool
 are_digits_right(const char *text, size_t n)
 {
@@ -324,7 +324,7 @@ test_digits(void)
         }
     }
 
-    ok(n_wrong == 0, "any byte in a row of digits: %u wrong", n_wrong);
+    ok(n_wrong == 0, "any byte between digits: %u wrong", n_wrong);
 
     for (unsigned i = 0; i < 256; i++) {
         bytes[i] = (uint8_t) i;
@@ -343,11 +343,11 @@ test_digits(void)
         }
     }
 
-    ok(n_unlike == 0, "bytes as digits: %u unlike printf's", n_unlike);
+    ok(n_unlike == 0, "bytes as hex digits: %u differ from printf", n_unlike);
 }
 
 
-/* Most line numbers. */
+/* Lengths of most line numbers. */
 static void
 test_small_numbers(void)
 {
@@ -365,7 +365,7 @@ test_small_numbers(void)
 }
 
 
-/* A byte that stands out, wherever it does. */
+/* One byte that is special, at each position. */
 static void
 test_odd_bytes(void)
 {
@@ -418,7 +418,7 @@ test_utf8(void)
         "1234567\xc3\xa9",
     };
     static const char *const bad[] = {
-        "\x80",             /* goes on, nothing began */
+        "\x80",             /* a continuation byte without a first byte */
         "\xc0\x80",         /* overlong */
         "\xc1\xbf",         /* overlong */
         "\xe0\x9f\xbf",     /* overlong */
@@ -448,7 +448,7 @@ test_utf8(void)
     ok(sym_utf8_valid(sym_str("a\0b", 3)), "NUL is a character");
     is_u64(sym_utf8_next(s, &pos), 'a', "decodes ASCII");
     is_u64(sym_utf8_next(s, &pos), 0xe9, "... two bytes");
-    is_u64(sym_utf8_next(s, &pos), 0xfffd, "... what is none as U+FFFD");
+    is_u64(sym_utf8_next(s, &pos), 0xfffd, "... other bytes become U+FFFD");
     is_u64(pos, 4, "... and moves one byte");
     is_u64(sym_utf8_next(s, &pos), 0x20ac, "... three bytes");
     is_u64(pos, s.len, "... to the end");
@@ -475,7 +475,7 @@ test_arena(void)
 
     sym_arena_init(&a, 0);
     first = sym_arena_alloc(&a, 0);
-    ok(first != NULL, "no bytes are something");
+    ok(first != NULL, "an allocation of no bytes is not NULL");
 
     for (size_t i = 0; i < 5000; i++) {
         p = sym_arena_alloc(&a, i % 97);
@@ -498,18 +498,19 @@ test_arena(void)
     sym_arena_reset(&a);
     ok(a.taken > 0 && sym_arena_alloc(&a, 10) != NULL, "reset keeps a chunk");
     sym_arena_drop(&a);
-    is_u64(a.taken, 0, "drop gives all back");
+    is_u64(a.taken, 0, "drop frees everything");
 
     sym_arena_init(&a, 10000);
     ok(sym_arena_alloc(&a, 1000) != NULL, "under the limit");
     ok(sym_arena_alloc(&a, 20000) == NULL, "over the limit");
-    ok(a.taken <= 10000, "... was not asked for");
+    ok(a.taken <= 10000, "... was not requested");
     for (size_t i = 0; i < 1000 && sym_arena_alloc(&a, 100) != NULL; i++) {
-        /* to the limit */
+        /* up to the limit */
     }
     ok(a.taken <= 10000, "the limit holds for many small ones");
     sym_arena_drop(&a);
-    ok(sym_arena_alloc(&a, 1000) != NULL, "after a drop the limit is free");
+    ok(sym_arena_alloc(&a, 1000) != NULL,
+       "after a drop the whole limit is available");
     sym_arena_drop(&a);
 }
 
@@ -645,7 +646,7 @@ test_hash(void)
 
     for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
         is_u64(sym_hash(&key, sym_str(bytes, vectors[i].len)), vectors[i].hash,
-               "the hash of a text");
+               "the hash of a string");
     }
 
     sym_hash_add(&ab, SYM_STR("ab"));
@@ -653,15 +654,16 @@ test_hash(void)
     sym_hash_add(&a_b, SYM_STR("a"));
     sym_hash_add(&a_b, SYM_STR("bc"));
     ok(sym_hash_end(ab) != sym_hash_end(a_b),
-       "texts that are divided elsewhere");
-    ok(own.k0 == again.k0 && own.k1 == again.k1, "a process has one key");
+       "strings that are split at another place");
+    ok(own.k0 == again.k0 && own.k1 == again.k1,
+       "a process has one key for all tables");
     ok(own.k0 != 0 && own.k1 != 0 && own.k0 != own.k1,
        "... which is not empty");
 }
 
 
-/* The hash of before: each word was multiplied and folded, so that two words
- * could be chosen that undo each other whatever the seed. */
+/* The previous hash multiplied and folded each word, so that an attacker could
+ * choose two words that cancel out, whatever the seed. */
 static uint64_t
 old_hash(uint64_t h, sym_str_t s)
 {
@@ -678,7 +680,8 @@ old_hash(uint64_t h, sym_str_t s)
 }
 
 
-/* Steps to find or add n texts of 16 * words bytes in a table of 4 n slots. */
+/* Steps to find or add n strings of 16 * words bytes in a table of 4 n
+ * slots. */
 static uint64_t
 probes(const char *texts, size_t n, size_t len, const sym_hash_key_t *key)
 {
@@ -701,7 +704,7 @@ probes(const char *texts, size_t n, size_t len, const sym_hash_key_t *key)
 
 
 /*
- * 4,096 texts that the old hash gave one value.  A word changes the hash as
+ * 4,096 strings that collided under the old hash.  A word changes the hash as
  * (h ^ v) * m does; a change of the topmost bit of v changes the topmost bit of
  * the product alone, of h that and bit 31, and the next word takes it back.
  */
@@ -733,13 +736,13 @@ test_hash_flood(void)
                 && old_hash(seed, sym_str(texts + i * LEN, LEN)) == first;
         }
     }
-    ok(are_equal, "texts that met in the hash of before, whatever its seed");
+    ok(are_equal, "strings that collided in the old hash, whatever its seed");
 
     old = probes(texts, N, LEN, NULL);
     now = probes(texts, N, LEN, &key);
     is_u64(old, (uint64_t) N * (N + 1) / 2,
-           "... cost a step for each other one");
-    ok(now < (uint64_t) 2 * N, "... and do not now: %" PRIu64 " steps", now);
+           "... cost a step for each of the others");
+    ok(now < (uint64_t) 2 * N, "... but not now: %" PRIu64 " steps", now);
 }
 
 

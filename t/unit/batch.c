@@ -1,8 +1,8 @@
 /*
- * A command asks its questions in batches, whose texts are made while they are
- * asked.  Answers are the same whether a text found room among those that are
- * kept or not, wherever the module's extents have gone meanwhile, and never those
- * of another module.
+ * A command looks up frames in batches, and renders text along the way.
+ * Answers are the same whether or not there was room to keep a text, wherever
+ * the module's extents were moved in between, and never come from another
+ * module.
  */
 #include "memory_extents.h"
 #include "symbolicate/resolver.h"
@@ -88,7 +88,7 @@ attach(memory_extents_t *memory, uint64_t id)
 }
 
 
-/* The functions first, first + 1, ..., asked backwards. */
+/* Looks up the functions first, first + 1, ..., in reverse order. */
 static void
 ask(uint32_t first)
 {
@@ -100,7 +100,7 @@ ask(uint32_t first)
 }
 
 
-/* "name@file:line" of each level, the innermost first. */
+/* "name@file:line" of each level, innermost first. */
 static sym_str_t
 describe(uint32_t i)
 {
@@ -162,8 +162,8 @@ test_room(memory_extents_t *memory)
     ask(0);
     is_chunk(0, "fn");
 
-    /* few texts, and no levels behind the first calls: in either case the rest
-     * is looked up when it is written */
+    /* room for few texts, and for no levels after the first calls: the rest is
+     * looked up when it is written */
     begin(BATCH, SYM_TEXT_TERMINAL);
     attach(memory, 7);
 
@@ -184,14 +184,15 @@ test_attached_again(memory_extents_t *memory, memory_extents_t *other)
     attach(&moved, 7);
     ask(0);
 
-    /* the same module in another snapshot: what was asked is still answered */
+    /* the same module in another snapshot: earlier lookups are still
+     * answered */
     attach(memory, 7);
     memory_free(&moved);
     is_chunk(0, "fn");
     ask(2);
     is_chunk(2, "fn");
 
-    /* another one, with its strings in the same places */
+    /* another module, with its strings at the same positions */
     attach(other, 8);
     ask(0);
     is_chunk(0, "xy");
@@ -241,22 +242,22 @@ test_damage(memory_extents_t *memory)
     extents = (sym_extent_source_t){ memory_get, memory, memory->n + 1 };
     err = (sym_error_t){ 0 };
     is_status(sym_resolver_attach(resolver, 0, 7, &extents, &err), SYM_DAMAGED,
-              NULL, "more of them than it says");
+              NULL, "more levels than it has");
     extents = (sym_extent_source_t){ memory_get, &none, 0 };
     (void) sym_resolver_attach(resolver, 0, 7, &extents, &err);
     err = (sym_error_t){ 0 };
     ask(0);
     is_status(sym_resolver_answer(resolver, 0, &answer), SYM_DAMAGED, NULL,
               "nothing can be read");
-    is_u64(answer.n_levels, 0, "and nothing is told");
+    is_u64(answer.n_levels, 0, "and nothing is reported");
     attach(memory, 7);
     ask(0);
     is_chunk(0, "fn");
     questions[0].addr = 0x1100;
     sym_resolver_ask(resolver, questions, 1);
     is_status(sym_resolver_answer(resolver, 0, &answer), SYM_OK, NULL,
-              "where nothing lies, all is well");
-    is_u64(answer.n_levels, 0, "and nothing is told");
+              "an address without code is no error");
+    is_u64(answer.n_levels, 0, "and nothing is reported");
 }
 
 

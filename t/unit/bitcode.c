@@ -1,6 +1,7 @@
 /*
- * Maps of hidden names: what a name stands for, and whose map a module needs.
- * The files are those of Sentry's tests, as their authors describe them.
+ * Maps of hidden names: which name replaces a hidden one, and which map a
+ * module needs.  The files are those of Sentry's tests, as their authors
+ * describe them.
  */
 #include "formats/bitcode/symbol_map.h"
 #include "formats/bitcode/uuid_map.h"
@@ -57,12 +58,12 @@ test_empty_map(void)
     sym_symbol_map_t map;
 
     ok(sym_symbol_map_read(&map, SYM_STR(HEAD), &err) == SYM_OK && map.n == 0,
-       "a map without names is one");
+       "a map without names is valid");
     sym_symbol_map_free(&map);
 }
 
 
-/* Longer names stay hidden. */
+/* Limit on a name; longer ones stay hidden. */
 static void
 test_long_names(void)
 {

@@ -1,6 +1,6 @@
 /*
- * The reader of .sym files, against a writer that only writes down what it is
- * told.  What is expected follows from the grammar in docs/use/compat.md.
+ * The reader of .sym files, with a writer that only records its calls.  The
+ * expected records follow from the grammar in docs/use/compat.md.
  */
 #include "formats/breakpad/breakpad.h"
 #include "fake_writer.h"
@@ -16,11 +16,11 @@ typedef struct {
 } run_t;
 
 
-/* Reads `in` in pieces of so many bytes, each in memory of its own. */
+/* Reads `in` in pieces of the given size, each in memory of its own. */
 static run_t
 run(sym_str_t in, size_t piece)
 {
-    static sym_error_t err; /* outlives the copy that is returned */
+    static sym_error_t err; /* must outlive the copy that is returned */
     run_t r;
 
     err = (sym_error_t){ 0 };
@@ -43,7 +43,7 @@ run(sym_str_t in, size_t piece)
 }
 
 
-/* Writes text over a buffer, without an end of its own. */
+/* Overwrites a buffer with text, without a NUL. */
 static void
 put(char *to, sym_str_t text)
 {
@@ -72,7 +72,7 @@ same_text(const char *got, const char *want, const char *name)
 }
 
 
-/* MODULE line and `body` give `want`, whatever the pieces. */
+/* MODULE line and `body` give `want`, in pieces of any size. */
 static void
 reads(const char *body, const char *want, const char *name)
 {
@@ -98,7 +98,7 @@ reads(const char *body, const char *want, const char *name)
 }
 
 
-/* MODULE line and `body` fail with this text. */
+/* MODULE line and `body` fail with the given error. */
 static void
 fails(const char *body, const char *want, const char *name)
 {
@@ -148,7 +148,7 @@ test_records(void)
 
     reads("FUNC 10 40 0 f\n\n10 4 5 1\n\r\n\n14 4 6 1",
           "func 10+40 f\n  line 10+4 5 -\n  line 14+4 6 -\n",
-          "blank lines count for nothing, a last newline may be missing");
+          "blank lines are ignored, a last newline may be missing");
 
     reads("FUNC AbC dEf 0 f\nABC 1 00012 0\n",
           "func abc+def f\n  line abc+1 12 -\n",
@@ -181,7 +181,7 @@ test_numbers(void)
           "PUBLIC 100000000 0 far\nPUBLIC ffffffff 0 near\n",
           "func fffffff0+10 last\n  line fffffff0+10 1 -\n"
           "  line fffffff4+c 2 -\npublic ffffffff near\n",
-          "addresses end at 32 bits, what has no size goes");
+          "addresses end at 32 bits, records of size 0 are dropped");
 
     reads("FUNC 0 ffffffffffffffff 0 all\n0 100000000 1 0\n",
           "func 0+ffffffff all\n  line 0+ffffffff 1 -\n",
@@ -228,7 +228,7 @@ test_inlines(void)
           "  inline 0 0+4 x at 5 -\n  inline 1 0+4 x at 6 b.c\n"
           "  inline 0 4+4 z at 7 -\n  inline 1 4+4 z at 8 -\n"
           "  inline 0 4+4 y at 9 -\n  inline 1 4+4 y at 10 -\n",
-          "an origin that is written again counts as written last");
+          "the last of repeated origins counts");
 
     reads("INLINE_ORIGIN 1 7\nINLINE_ORIGIN 2 -x y\nFUNC 0 4 0 f\n"
           "INLINE 0 1 0 1 0 1\nINLINE 0 1 0 2 1 1\n",
@@ -256,16 +256,16 @@ test_sections(void)
           "FILE or PUBLIC is skipped");
 
     reads("FUNC 10 4 0 f\nSTACK WIN 4 1 2\nFUNC 20 zz\nPUBLIC 30 0 p\n\xff\n",
-          "func 10+4 f\n", "STACK ends all reading");
+          "func 10+4 f\n", "reading ends at STACK");
 
     reads("FILE 1 caf\xc3\xa9.c\nFILE 2 bad\xc3.c\nFUNC 0 8 0 \xe2\x82\xac\n"
           "0 1 1 1\n1 1 2 2\nPUBLIC 20 0 \xed\xa0\x80\n",
           "func 0+8 \xe2\x82\xac\n  line 0+1 1 caf\xc3\xa9.c\n"
           "  line 1+1 2 -\n",
-          "UTF-8 is kept; what is none is skipped in FILE and PUBLIC");
+          "UTF-8 is kept; FILE and PUBLIC skip invalid bytes");
 
     reads("FUNC 0 8 0 name\xc2\xa0\xe3\x80\x80\n", "func 0+8 name\n",
-          "white space of Unicode around a line goes");
+          "Unicode white space around a line is removed");
 }
 
 
@@ -389,7 +389,7 @@ test_counts(void)
 }
 
 
-/* The fast way and the general one must read the same from any digits. */
+/* The fast path and the general one must read the same numbers. */
 static void
 test_fast_lines(void)
 {
@@ -428,7 +428,7 @@ test_fast_lines(void)
 }
 
 
-/* The same of INLINE records, of which most do not fit into one look. */
+/* Same for INLINE records, most of which are longer than one fast read. */
 static void
 test_fast_inlines(void)
 {
@@ -483,7 +483,7 @@ same_stats(const run_t *a, const run_t *b)
     const sym_breakpad_stats_t *x = sym_breakpad_stats(a->reader);
     const sym_breakpad_stats_t *y = sym_breakpad_stats(b->reader);
 
-    /* counts, then a flag and what pads it */
+    /* counts, then a flag and its padding */
     return memcmp((const void *) x, (const void *) y,
                   offsetof(sym_breakpad_stats_t, is_cut))
                == 0
@@ -491,8 +491,8 @@ same_stats(const run_t *a, const run_t *b)
 }
 
 
-/* Whatever byte is put into a record, whole and piecewise reading agree on the
- * result and on the error.  Gives how many of them are refused. */
+/* Whole and piecewise reading must agree on the result and the error, whatever
+ * byte is put into a record.  Returns how many are refused. */
 static size_t
 try_any_byte(const char *before, const char *record, const char *name)
 {
@@ -506,7 +506,7 @@ try_any_byte(const char *before, const char *record, const char *name)
                                          before, record, 0);
             run_t whole, pieces;
 
-            in[n - 130] = '\n'; /* the zeros: out of the way, but there */
+            in[n - 130] = '\n'; /* zeros, out of range but present */
             put(in + n - 129, SYM_STR("PUBLIC "));
             in[start + at] = (char) c;
             whole = run(sym_str(in, n), n);
@@ -583,7 +583,7 @@ test_limits(void)
     fails("FUNC 0 10 0 f\n1 1 1 1 1\n",
           "malformed: text after the file number (line record, line 3, byte "
           "82)",
-          "what follows a failure is not read");
+          "nothing after a failure is read");
 }
 
 

@@ -1,7 +1,7 @@
 /*
  * Memory runs out at the 1st, 2nd, .. nth allocation of reading a file: each
- * time the reader says so, and gives everything back (the leak check of the
- * sanitizer run sees to that).
+ * time the reader says so and frees everything (the leak check of the sanitizer
+ * run sees that).
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define ADD(...) n += (size_t) snprintf(in + n, size - n, __VA_ARGS__)
 
-/* Numbers near and far, many records in a function, names before and after
+/* Small and large numbers, many records in a function, names before and after
  * their use. */
 static size_t
 make_input(char *in, size_t size)
@@ -87,8 +87,8 @@ main(void)
         wrong += rc != SYM_OK && rc != SYM_NOMEM;
     } while (rc != SYM_OK && n < 100000);
 
-    is_status(rc, SYM_OK, NULL, "enough memory in the end");
-    is_u64(wrong, 0, "until then: out of memory");
+    is_status(rc, SYM_OK, NULL, "with enough memory it succeeds");
+    is_u64(wrong, 0, "before: out of memory");
     ok(n > 60, "%lu allocations were made to fail", n - 1);
     return done_testing();
 }

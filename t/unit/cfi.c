@@ -1,7 +1,7 @@
 /*
- * Unwind rules: records of a symbol file become rules of addresses, and these give
- * the registers of a frame's caller.  Expected values: Breakpad's symbol_files.md,
- * and by hand from the meaning of each record.
+ * Unwind rules: records of a symbol file become rules of addresses, and these
+ * give the registers of a frame's caller.  Expected values are from Breakpad's
+ * symbol_files.md, or calculated by hand from the meaning of each record.
  */
 #include <stdlib.h>
 
@@ -168,17 +168,17 @@ test_cfi(void)
        "arithmetic");
     ok(sym_cfi_unwind(&m.cfi, 0x160, &r, &memory, &caller, &err)
            == SYM_NOT_FOUND,
-       "rules without a return address are none");
+       "rules without a return address are dropped");
     err = (sym_error_t){ 0 };
     set(&r, "rsp", STACK + 8 * WORDS);
     ok(sym_cfi_unwind(&m.cfi, 0x100, &r, &memory, &caller, &err)
            == SYM_TRUNCATED,
-       "memory that is not known");
+       "unknown memory");
     err = (sym_error_t){ 0 };
     r.valid = 0;
     ok(sym_cfi_unwind(&m.cfi, 0x100, &r, &memory, &caller, &err)
            == SYM_UNSUPPORTED,
-       "a register that is not known");
+       "an unknown register");
     close_module(&m);
 }
 
@@ -230,7 +230,7 @@ test_win(void)
     ok(sym_cfi_unwind(&m.cfi, 0x150, &r, &memory, &caller, &err) == SYM_OK
            && reg(&caller, "ebp") == 0x1000 + 4 + 1 + 1
            && reg(&caller, "eip") == 0x1000 + 4 + 6,
-       "FPO with a base pointer that is used otherwise");
+       "FPO with a base pointer that has another use");
     ok(sym_cfi_unwind(&m.cfi, 0x190, &r, &memory, &caller, &err)
            == SYM_MALFORMED,
        "a program that finds no return address");

@@ -1,6 +1,7 @@
 /*
- * Call frame information that no compiler should write: t/bad/cfi/CASE/input is an
- * .eh_frame of x86-64 whose function must be left out for the reason in .../error.
+ * Call frame information that no compiler should write: t/bad/cfi/CASE/input is
+ * an .eh_frame of x86-64 whose function must be omitted for the reason in
+ * .../error.
  */
 #include "bad_cases.h"
 #include "formats/unwind/frames.h"

@@ -1,8 +1,8 @@
 /*
- * The lines around a line: the expectations are those of Symbolicator's own tests
- * (crates/symbolicator-service/src/source_context.rs) and the rules that its code
- * follows, written out here once more in the plainest way and compared on random
- * texts, in blocks of any size.
+ * The lines around a line.  Expected are the results of Symbolicator's own
+ * tests (crates/symbolicator-service/src/source_context.rs).  Its rules are
+ * also implemented here in the simplest way, and compared on random texts, in
+ * blocks of any size.
  */
 #include <stdlib.h>
 
@@ -98,7 +98,7 @@ is_window(const char *text, uint64_t line, const char *want)
 }
 
 
-/* What Rust's str::lines() makes of line ends. */
+/* Line ends, as Rust's str::lines() treats them. */
 static void
 test_lines(void)
 {
@@ -126,8 +126,8 @@ test_lines(void)
 }
 
 
-/* What Rust's String::from_utf8_lossy() makes of bytes; the examples are those of
- * Unicode 15, tables 3-8 to 3-11. */
+/* Bytes, as Rust's String::from_utf8_lossy() decodes them; the examples are
+ * those of Unicode 15, tables 3-8 to 3-11. */
 #define R "\xef\xbf\xbd"
 
 static void
@@ -145,7 +145,7 @@ test_invalid(void)
 }
 
 
-/* --- the same, in the plainest way --- */
+/* --- the simplest implementation --- */
 
 static size_t
 plain_floor(const char *s, size_t len, size_t at)
@@ -157,7 +157,7 @@ plain_floor(const char *s, size_t len, size_t at)
 }
 
 
-/* trim_context_line(), of valid UTF-8. */
+/* trim_context_line() for valid UTF-8. */
 static size_t
 plain_cut(sym_str_t line, size_t column, char out[SYM_CONTEXT_LINE_MAX])
 {
@@ -181,7 +181,7 @@ plain_cut(sym_str_t line, size_t column, char out[SYM_CONTEXT_LINE_MAX])
 }
 
 
-/* lines(): view i of the text; false: it has fewer. */
+/* lines(): view i of the text; false: it has fewer lines. */
 static bool
 plain_line(sym_str_t text, uint64_t i, sym_str_t *line)
 {
@@ -317,7 +317,7 @@ test_random(void)
 }
 
 
-/* --- what it costs, and lies --- */
+/* --- cost, and wrong counts --- */
 
 typedef struct {
     uint64_t newlines; /* before each block */
@@ -380,7 +380,7 @@ test_large(void)
     m = (made_t){ .fill = 'x', .newlines = 1 };
     t.newlines = 32768;
     is_u64(sym_context_read(&t, 100, 0, &c), SYM_DAMAGED,
-           "newlines that are counted but not there");
+           "newlines that are counted but missing");
 }
 
 

@@ -1,6 +1,7 @@
 /*
- * Demangling: the styles, what is left as it is, hostile names, and the memo.
- * t/demangle.t compares many names with c++filt, llvm-cxxfilt and rustfilt.
+ * Demangling: the styles, names that are left alone, hostile names, and the
+ * memo.  t/demangle.t compares many names with c++filt, llvm-cxxfilt and
+ * rustfilt.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -10,7 +11,7 @@
 #include "symbolicate/cache/names.h"
 #include "tap.h"
 
-/* More than any name may take, with sanitizers or on a slow machine. */
+/* More than any name should take, even with sanitizers or on a slow machine. */
 #define SECONDS_MAX 5
 
 #define PARAMS SYM_DEMANGLE_PARAMS
@@ -35,8 +36,8 @@ shows(const char *name, const char *want)
 }
 
 
-/* Unresolved names, which libiberty may read in two ways: also behind the value
- * of a literal, which is no length of an identifier. */
+/* Unresolved names, which libiberty may read in two ways, also after the value
+ * of a literal, which is not the length of an identifier. */
 static void
 test_unresolved(void)
 {
@@ -74,8 +75,8 @@ test_styles(void)
 }
 
 
-/* What clang 18 and later write for C++20 (Itanium C++ ABI, 5.1.5.8 and 5.1.5.10),
- * and blocks: the texts are llvm-cxxfilt 19's. */
+/* Manglings that clang 18 and later write for C++20 (Itanium C++ ABI, 5.1.5.8
+ * and 5.1.5.10), and blocks.  The expected names are llvm-cxxfilt 19's. */
 static void
 test_llvm(void)
 {
@@ -97,11 +98,12 @@ test_llvm(void)
           "invocation function for block in foo::bar()" },
         { "___ZN3foo3barEv_block_invoke.3",
           "invocation function for block in foo::bar()" },
-        /* Apple's, with one underscore more */
+        /* Apple's names, with another underscore in front */
         { "____ZN3foo3barEv_block_invoke",
           "invocation function for block in foo::bar()" },
         { "_ZN3foo3barEv_block_invoke", "" },
-        /* LLVM knows of no transactions: libiberty's text, tight */
+        /* LLVM does not support transactions: libiberty's name without the
+         * spaces */
         { "_ZGTtN1AI1BIiEE1fEv", "transaction clone for A<B<int>>::f()" },
     };
 
@@ -134,8 +136,8 @@ test_d(void)
 }
 
 
-/* Names of Microsoft's compilers: what Sentry's symbolic 13.9.0 (PyPI) shows, that
- * is what Symbolicator answers. */
+/* Names of Microsoft's compilers.  Expected is what Sentry's symbolic 13.9.0
+ * (PyPI) shows, and therefore Symbolicator. */
 static void
 test_msvc(void)
 {
@@ -186,8 +188,8 @@ test_msvc(void)
         { "?\?_C@_02PCEFGMJL@hi?$AA@", "`string'" },
     };
 
-    /* what it leaves as it is, or shows wrong (docs/use/demangle.md): after
-     * clang's MicrosoftMangle.cpp */
+    /* Names that symbolic leaves alone or shows wrong (docs/use/demangle.md),
+     * after clang's MicrosoftMangle.cpp. */
     static const char *const others[][2] = {
         { "?f@@$$J0YAXXZ", "f(void)" },
         { "?f@@YQXXZ", "f(void)" },
@@ -230,7 +232,8 @@ test_msvc(void)
 }
 
 
-/* What the oracle shows with a space missing, or a part of what is returned. */
+/* Names that symbolic shows with a space missing, or without a part of the
+ * return type. */
 static void
 test_msvc_spelling(void)
 {
@@ -272,7 +275,7 @@ test_others(void)
     shows("-[NSString length]", "");
     shows("+[A b:c:]", "");
     shows("_Z1f\xff", "");
-    shows("_Z3f\xff\xfev", ""); /* an identifier that is no UTF-8 */
+    shows("_Z3f\xff\xfev", ""); /* an identifier that is not UTF-8 */
     shows_as("_Z1fv", SYM_LANG_C, PARAMS, "");
     shows_as("_Z1fv", SYM_LANG_SWIFT, PARAMS, "");
     shows_as("_ZN1a1b17h0123456789abcdefE", SYM_LANG_RUST, PARAMS, "a::b");
@@ -303,7 +306,7 @@ test_room(void)
     is_u64(sym_demangle(SYM_STR("_ZN1A1bEi"), SYM_LANG_CPP, SYM_DEMANGLE_FULL,
                         out, 8),
            0, "one byte less");
-    ok(out[9] == '9', "nothing is written behind the buffer's end");
+    ok(out[9] == '9', "nothing is written past the buffer's end");
 }
 
 
@@ -330,7 +333,7 @@ add(name_t *n, const char *text, unsigned times)
 }
 
 
-/* A number as S..._ and B..._ have it: 0 is "_", 1 is "0_", ... */
+/* A number as in S..._ and B..._: 0 is "_", 1 is "0_", ... */
 static void
 add_number(name_t *n, const char *before, unsigned value, unsigned base)
 {
@@ -351,7 +354,7 @@ add_number(name_t *n, const char *before, unsigned value, unsigned base)
 }
 
 
-/* Not demangled, in no time. */
+/* Not demangled, without delay. */
 static void
 refused_as(const name_t *n, unsigned style, const char *name)
 {
@@ -362,11 +365,11 @@ refused_as(const name_t *n, unsigned style, const char *name)
 
     is_u64(len, 0, name);
     ok(clock() - start < (clock_t) SECONDS_MAX * CLOCKS_PER_SEC,
-       "... in no time");
+       "... without delay");
 }
 
 
-/* By libiberty, and by LLVM. */
+/* Demangled by libiberty, and by LLVM. */
 static void
 refused(const name_t *n, const char *name)
 {
@@ -375,7 +378,7 @@ refused(const name_t *n, const char *name)
 }
 
 
-/* By LLVM in no time; into what does not matter. */
+/* LLVM must return without delay; the result does not matter. */
 static void
 is_quick(const name_t *n, const char *name)
 {
@@ -391,7 +394,7 @@ is_quick(const name_t *n, const char *name)
 }
 
 
-/* Each type stands twice in the next: 2^100 names of it. */
+/* Each type occurs twice in the next one: 2^100 names in all. */
 static void
 test_output_bombs(void)
 {
@@ -421,7 +424,7 @@ test_output_bombs(void)
 }
 
 
-/* What is costly without a byte of output. */
+/* Names that cost much and give no output. */
 static void
 test_silent_bombs(void)
 {
@@ -439,7 +442,7 @@ test_silent_bombs(void)
     add_number(&pack, "DpS", 91, 36);
     refused(&pack, "an expansion of nothing");
 
-    /* text that is taken back each time */
+    /* text that is discarded each time */
     pack = (name_t){ "", 0 };
     add(&pack, "_Z1fIJEEv1PIDpT_DpT_E", 1);
     for (unsigned i = 2; i < 92; i++) {
@@ -450,32 +453,32 @@ test_silent_bombs(void)
     }
     is_quick(&pack, "expansions of nothing in one another");
 
-    /* what "++" stands behind is parsed into two branches that are one */
+    /* the operand of "++" is parsed into two branches that are the same */
     add(&length, "_Z1fIiEDTsZ", 1);
     add(&length, "pp", 90);
     add(&length, "Lh1EET_", 1);
-    refused(&length, "the length of a pack that is sought 2^90 times");
+    refused(&length, "the length of a pack that is searched 2^90 times");
 
     add(&retry, "_ZN1AcvT_", 1);
     add(&retry, "IT_", 60);
     add(&retry, "E", 60);
     add(&retry, "Ev", 1);
-    refused(&retry, "arguments that are tried 2^60 times");
+    refused(&retry, "arguments that are parsed 2^60 times");
 
-    /* few of them, with much behind, take as long */
+    /* few of them, with much text after them, take as long */
     shows("_Z2cvI1AEvT_IiET_IiET_IiE", "cv<A>(A<int>, A<int>, A<int>)");
     retry = (name_t){ "", 0 };
     add(&retry, "_Z2cvI1AEv", 1);
     add(&retry, "T_IiE", 7);
     add(&retry, "i", 700);
-    refused_as(&retry, RETURN, "745 bytes that may be tried 128 times");
+    refused_as(&retry, RETURN, "745 bytes that may be parsed 128 times");
 
     add(&binder, "_RMC0FGzzzzzzzzz_EuE", 1);
     refused(&binder, "2^53 lifetimes");
 }
 
 
-/* Q NumberBackRef, to a place in the name. */
+/* Q NumberBackRef, to a position in the name. */
 static void
 add_reference(name_t *n, size_t to)
 {
@@ -489,7 +492,7 @@ add_reference(name_t *n, size_t to)
 }
 
 
-/* Tuples of two of the tuple before: 2^n of them. */
+/* Each tuple contains the one before twice: 2^n of them. */
 static void
 add_tuples(name_t *n, unsigned times)
 {
@@ -527,13 +530,13 @@ test_bombs_of_d(void)
     n = (name_t){ "", 0 };
     add(&n, "_D1a1bF", 1);
     add(&n, "S1aF", 1000);
-    refused(&n, "signatures that are tried 2^1000 times");
+    refused(&n, "signatures that are parsed 2^1000 times");
 
     /* a length of one digit or two */
     n = (name_t){ "", 0 };
     add(&n, "_D1a", 1);
     add(&n, "__T1aS11a", 400);
-    refused(&n, "lengths that are tried 2^400 times");
+    refused(&n, "lengths that are parsed 2^400 times");
 
     n = (name_t){ "", 0 };
     add(&n, "_D1a__T1aS", 1);
@@ -550,12 +553,12 @@ test_bombs_of_d(void)
     add(&n, "_D1a1bF", 1);
     add(&n, "PA", 2000);
     add(&n, "QAAAAAAAAb", 1);
-    refused(&n, "a type that holds itself");
+    refused(&n, "a type that contains itself");
 }
 
 
-/* Ten types, each a function of the one before many times over, or a template of
- * ten names; depth; and references to what is not there. */
+/* Ten types, each a function of the one before many times, or a template of ten
+ * names; deep nesting; and references to nothing. */
 static void
 test_bombs_of_msvc(void)
 {
@@ -603,8 +606,8 @@ test_bombs_of_msvc(void)
 }
 
 
-/* Texts that are put together in another order than they are read, or that are
- * undone, need no more room than they take. */
+/* Names whose text is assembled in another order, or partly discarded, need no
+ * more room than their result. */
 static void
 test_room_of_d(void)
 {
@@ -640,7 +643,7 @@ test_room_of_d(void)
 }
 
 
-/* Numbers that nothing could satisfy, and that no type can hold. */
+/* Numbers that are too large for any name, or for their type. */
 static void
 test_numbers_of_d(void)
 {
@@ -662,7 +665,8 @@ test_numbers_of_d(void)
 }
 
 
-/* Cut anywhere, in a block of its own: a sanitizer sees what is read behind. */
+/* Cut anywhere, in a block of its own, so that a sanitizer sees reads past the
+ * end. */
 static void
 test_cut_d(void)
 {
@@ -690,7 +694,7 @@ test_cut_d(void)
 }
 
 
-/* Names as deep as they can be. */
+/* Names of the largest depth. */
 static void
 test_deep(void)
 {
@@ -728,7 +732,7 @@ test_long(void)
     char out[SYM_DEMANGLED_MAX];
     size_t len;
 
-    /* real names are longer than libiberty takes by itself, 1,023 bytes */
+    /* real names are longer than libiberty's own limit, 1,023 bytes */
     add(&n, "_Z1f", 1);
     add(&n, "1AIiE", 1);
     add(&n, "S0_", 600);
@@ -767,25 +771,25 @@ test_memo(void)
 
     for (unsigned i = 0; i < 3; i++) {
         shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS);
-        is_str(shown, "f(int)", "the memo shows");
+        is_str(shown, "f(int)", "the memo demangles");
     }
     is_u64(sym_names_counts(names).copied, 1, "the third time it is copied");
     is_u64(sym_names_counts(names).demangled, 2, "... twice demangled");
 
     shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, 0);
-    is_str(shown, "f", "another style is another text");
+    is_str(shown, "f", "another style is another entry");
     shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_C, PARAMS);
     is_str(shown, "_Z1fi", "another language, too");
     shown = sym_names_show(names, SYM_STR("main"), SYM_LANG_UNKNOWN, PARAMS);
-    is_str(shown, "main", "what is not mangled stays");
+    is_str(shown, "main", "an unmangled name is not changed");
 
     for (unsigned i = 0; i < 3; i++) {
         shown = sym_names_show(names, SYM_STR("_Z!"), SYM_LANG_CPP, PARAMS);
-        is_str(shown, "_Z!", "what fails is shown as it is");
+        is_str(shown, "_Z!", "a name that fails is shown mangled");
     }
     is_u64(sym_names_counts(names).copied, 2, "... and remembered");
 
-    /* more names than there is room for */
+    /* more names than the memo has room for */
     for (unsigned i = 0; i < 20000; i++) {
         (void) snprintf(name, sizeof(name), "_Z5f%04xi", i / 2 & 0xffff);
         shown = sym_names_show(names, sym_cstr(name), SYM_LANG_CPP, PARAMS);
@@ -796,7 +800,7 @@ test_memo(void)
         }
     }
     shown = sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS);
-    is_str(shown, "f(int)", "what was pushed out comes again");
+    is_str(shown, "f(int)", "an evicted name is demangled again");
     sym_names_free(names);
 }
 
@@ -808,9 +812,9 @@ test_no_memo(void)
 
     for (unsigned i = 0; i < 3; i++) {
         is_str(sym_names_show(names, SYM_STR("_Z1fi"), SYM_LANG_CPP, PARAMS),
-               "f(int)", "without room it shows, too");
+               "f(int)", "without room it demangles, too");
     }
-    is_u64(sym_names_counts(names).demangled, 3, "... each time anew");
+    is_u64(sym_names_counts(names).demangled, 3, "... again each time");
     is_u64(sym_names_counts(names).demangled_bytes, 15, "... all bytes");
     sym_names_free(names);
 }

@@ -1,6 +1,6 @@
 /*
- * Memory that runs out while a name is demangled: each allocation in turn is the
- * one that fails, those of libiberty included.
+ * Memory runs out while a name is demangled: each allocation in turn fails,
+ * those of libiberty included.
  */
 #include "symbolicate/cache/names.h"
 #include "oom.h"
@@ -9,7 +9,7 @@
 #include "base/language.h"
 
 
-/* Runs with ever more memory until the name is shown. */
+/* Repeats with more memory each time, until the name is demangled. */
 static void
 sweep(const char *name, unsigned style, const char *want)
 {
@@ -25,7 +25,7 @@ sweep(const char *name, unsigned style, const char *want)
     }
 
     is_str(sym_str(out, len), want, name);
-    ok(n > 1, "... without memory for it it is left as it is");
+    ok(n > 1, "... without memory it stays mangled");
 }
 
 

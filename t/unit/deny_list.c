@@ -1,7 +1,7 @@
 /*
- * Hosts that keep failing: the numbers are those of Symbolicator's own tests
- * (deny_list.rs: two failures within five seconds block for a tenth of one), then
- * windows, realms and full tables.
+ * Hosts that keep failing.  The numbers are those of Symbolicator's own tests
+ * (deny_list.rs: two failures within five seconds block a host for a tenth of a
+ * second); then windows, realms and full tables.
  */
 #include "sources/guard/deny_list.h"
 #include "tap.h"
@@ -51,15 +51,15 @@ test_times(sym_deny_list_t *list)
     ok(!fail_at(list, &a, t) && !is_blocked(list, &a, t), "one failure");
     ok(fail_at(list, &a, t + 4000) && is_blocked(list, &a, t + 4000),
        "the second one blocks the host, and its cause is known");
-    ok(!fail_at(list, &a, t + 4050), "... not once more");
+    ok(!fail_at(list, &a, t + 4050), "... but only once");
     ok(is_blocked(list, &a, t + 4099) && !is_blocked(list, &a, t + 4100),
-       "... for its time");
+       "... until the time is over");
     ok(!fail_at(list, &a, t + 4200), "failures from before do not count");
     ok(!fail_at(list, &a, t + 4200 + 6000), "nor those before the window");
     ok(!fail_at(list, &a, t + 999999), "nor those long before");
     ok(fail_at(list, &a, t + 999999), "... but those within it");
     ok(!fail_at(list, &a, 5) && !fail_at(list, &a, 0),
-       "a clock that goes back does no harm");
+       "a clock that is set back does no harm");
 }
 
 
@@ -77,7 +77,8 @@ test_keys(sym_deny_list_t *list)
     (void) fail_at(list, &keys[0], 10);
     ok(fail_at(list, &keys[0], 20), "a host of a realm is blocked");
     for (size_t i = 1; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        ok(!is_blocked(list, &keys[i], 20), "... no other one: %zu", i);
+        ok(!is_blocked(list, &keys[i], 20), "... but not in another realm: %zu",
+           i);
     }
 
     ok(sym_deny_count(list, 20) == 1 && sym_deny_count(list, 120) == 0,
@@ -98,7 +99,7 @@ test_full(sym_deny_list_t *list)
     char text[64];
     uint32_t n = 0;
 
-    /* failures alone do not take the place of a blocked host */
+    /* failures alone do not displace a blocked host */
     (void) sym_deny_fail(list, &once, &key, SYM_STR("d.test:80"), &cause, 1);
     for (unsigned i = 0; i < 4 * SYM_DENY_HOSTS; i++) {
         sym_sha256_t other = { { 0 } };
@@ -119,7 +120,7 @@ test_full(sym_deny_list_t *list)
     ok(n == SYM_DENY_HOSTS - 1 && sym_deny_count(list, 6) == SYM_DENY_HOSTS,
        "no more are blocked than there is room for");
     ok(fail_at(list, &key, 2000) == false && sym_deny_count(list, 2000) == 0,
-       "... and there is room again, when their time is over");
+       "... until the time of some is over");
 }
 
 

@@ -1,6 +1,6 @@
 /*
- * From the sections to what the symcache writer is told: functions and inlined
- * calls with all forms of addresses, names along all kinds of references, and
+ * What the symcache writer receives from given sections: functions and inlined
+ * calls with all forms of addresses, names through all kinds of references, and
  * units that are broken.
  */
 #include "dwarf_kit.h"
@@ -72,7 +72,7 @@ abbrevs(kit_t *k)
 }
 
 
-/* The unit's first entry; the line table is at 0. */
+/* The unit's first entry; its line table is at 0. */
 static size_t
 begin_unit(kit_t *k, unsigned language)
 {
@@ -87,7 +87,7 @@ begin_unit(kit_t *k, unsigned language)
 }
 
 
-/* Its own addresses: high_pc is a length since DWARF 4. */
+/* Its address range: high_pc is a length since DWARF 4. */
 static void
 put_range(kit_t *k, uint64_t low, uint64_t high)
 {
@@ -172,12 +172,13 @@ test_shape(uint8_t version, uint8_t offset_size, uint8_t addr_size, bool is_big)
           name);
     is_u64(stats.units_broken, 0, "nothing is broken");
     is_u64(stats.functions, 1, "a function");
-    is_u64(stats.functions_empty, 1, "an abstract one");
+    is_u64(stats.functions_empty, 1, "an abstract function");
     is_u64(stats.inlines, 1, "a call");
 }
 
 
-/* DWARF 3 and 4: a list with a base of its own, dropped and empty ranges. */
+/* DWARF 3 and 4: a list with a base of its own, and dropped and empty
+ * ranges. */
 static void
 test_old_ranges(uint8_t addr_size)
 {
@@ -211,7 +212,7 @@ test_old_ranges(uint8_t addr_size)
 }
 
 
-/* DWARF 5: every kind of entry, addresses and texts by number. */
+/* DWARF 5: every kind of entry, with addresses and strings by number. */
 static void
 test_new_ranges(void)
 {
@@ -255,7 +256,7 @@ test_new_ranges(void)
     put(&k, &k.rnglists, 2, 4); /* lists */
     list = k.rnglists.n;
     put(&k, &k.rnglists, 0, 4);
-    put(&k, &k.rnglists, 8, 4); /* number 1: behind the two */
+    put(&k, &k.rnglists, 8, 4); /* number 1: after the other two */
     ok(list == 12, "the base of lists");
 
     uleb(&k.rnglists, DW_RLE_offset_pair); /* from low_pc, 7000 */
@@ -298,7 +299,8 @@ test_new_ranges(void)
 }
 
 
-/* Names through other units and the supplementary file, around in a circle. */
+/* Names through other units and the supplementary file, and references in a
+ * circle. */
 static void
 test_references(void)
 {
@@ -380,7 +382,7 @@ test_references(void)
           "flat 3000+1 in_alt\n  3000 0 -\n"
           "flat 4000+1 alt_text\n  4000 0 -\n",
           "names from elsewhere");
-    is_u64(stats.names_missing, 2, "a circle and a way to nowhere");
+    is_u64(stats.names_missing, 2, "a circle and a reference to nothing");
 
     in.alt = NULL;
     reads(&in,
@@ -394,8 +396,8 @@ test_references(void)
 }
 
 
-/* The name of a method of a type in a function that is declared in that type:
- * a circle.  And types with names as long as a name may be. */
+/* The name of a method whose type is declared in the function itself: a
+ * circle.  Also types with names of the maximal length. */
 static void
 test_scopes(void)
 {
@@ -466,12 +468,12 @@ test_scopes(void)
                    "flat 2000+1 %s::long\n  2000 0 -\n"
                    "flat 3000+1 (anonymous class)::lambda\n  3000 0 -\n",
                    long_text);
-    reads(&in, want, "scopes in a circle, long, and without names");
+    reads(&in, want, "circular scopes, long ones, ones without names");
 }
 
 
-/* A function inside of a method that has no code; one that its sibling is
- * jumped to; a call that reaches out of the one around it. */
+/* A function inside a method that has no code; one that is skipped by the
+ * sibling reference; a call that reaches past the end of its caller. */
 static void
 test_nesting(void)
 {
@@ -492,7 +494,7 @@ test_nesting(void)
     CODE(&k, 8);
     sibling = k.info.n;
     put(&k, &k.info, 0, 4);
-    put(&k, &k.info, 0x7f7f7f7f, 4); /* read as entries this breaks the unit */
+    put(&k, &k.info, 0x7f7f7f7f, 4); /* read as entries, they break the unit */
     k.info.data[sibling] = (uint8_t) (k.info.n - header);
 
     CODE(&k, 7);
@@ -507,7 +509,7 @@ test_nesting(void)
     put(&k, &k.info, 5, 2);
     CODE(&k, INLINED);
     put(&k, &k.info, origin, 4);
-    put_range(&k, 0x1006, 0x100a); /* ends behind its caller */
+    put_range(&k, 0x1006, 0x100a); /* ends after its caller */
     put(&k, &k.info, 9, 1);        /* no such file */
     put(&k, &k.info, 6, 2);
     END(&k);
@@ -528,7 +530,7 @@ test_nesting(void)
           "  1008 11 /src/a.c in 2\n"
           "  100a 11 /src/a.c\n",
           "nested");
-    is_u64(stats.units_broken, 0, "the type was jumped over");
+    is_u64(stats.units_broken, 0, "the type was skipped");
 }
 
 
@@ -553,7 +555,7 @@ symbol(void *ctx, uint64_t addr)
 }
 
 
-/* The linker laid the parts of a function side by side. */
+/* The linker has placed the parts of a function next to each other. */
 static void
 test_parts_that_touch(void)
 {
@@ -591,13 +593,14 @@ test_parts_that_touch(void)
     reads(&in,
           "flat 1000+4 f.cold\n  1000 10 /src/a.c\n"
           "flat 1004+c f\n  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
-          "each symbol has its own");
+          "each symbol has its own function");
 }
 
 
 /*
- * A symbol without a size covers functions whose own symbols were stripped: it
- * names none of them, but all records of the function that begins with it.
+ * A symbol without a size covers functions whose own symbols were stripped.  It
+ * names none of them, but it does name all records of the function that begins
+ * at its address.
  */
 static void
 test_foreign_symbols(void)
@@ -648,11 +651,12 @@ test_foreign_symbols(void)
           "flat 1002+2 g\n  1002 10 /src/a.c\n"
           "flat 1004+4 h\n  1004 7 /src/inc/b.h\n"
           "flat 1008+2 f.part.0\n  1008 11 /src/a.c\n",
-          "and all records of it, not those of others between them");
+          "and all records of it, but not others between them");
 }
 
 
-/* Lines of code that no function has, as assembler; and atos' leftovers. */
+/* Lines of code outside of any function, such as assembler; and atos'
+ * remainders. */
 static void
 test_lines_alone(void)
 {
@@ -684,7 +688,7 @@ test_lines_alone(void)
           "flat 1000+2 f\n  1000 10 /src/a.c\n"
           "flat 2000+4 _OUTLINED_FUNCTION_0\n  2000 0 -\n"
           "flat 1004+c -\n  1004 7 /src/inc/b.h\n  1008 11 /src/a.c\n",
-          "without symbols; what goes on behind a function is padding");
+          "without symbols; lines that continue after a function are padding");
 
     in.symbol = symbol;
     in.symbol_ctx = symbols;
@@ -697,12 +701,12 @@ test_lines_alone(void)
           "flat 1006+4 -\n  1006 7 /src/inc/b.h\n  1008 11 /src/a.c\n"
           "flat 100a+2 from_symbol\n  100a 11 /src/a.c\n"
           "flat 100c+4 -\n  100c 11 /src/a.c\n",
-          "symbols name them, also behind code without one; atos: no row means "
+          "symbols name them, also after code without one; atos: no row means "
           "the end of the unit's lines");
 }
 
 
-/* A row so many bytes behind the last one. */
+/* A row the given number of bytes after the last one. */
 static void
 put_row(kit_t *k, unsigned bytes, int lines, bool is_new_stmt)
 {
@@ -719,7 +723,8 @@ put_row(kit_t *k, unsigned bytes, int lines, bool is_new_stmt)
 }
 
 
-/* The line table's own answer, and where atos shows another one. */
+/* The answer of the line table, and addresses for which atos shows another
+ * one. */
 static void
 test_statements(void)
 {
@@ -775,7 +780,8 @@ test_statements(void)
 }
 
 
-/* What the unit does not claim is not its own, though its lines go on there. */
+/* Addresses outside the unit's ranges are not its own, even if its lines
+ * continue there. */
 static void
 test_lines_beyond(void)
 {
@@ -841,8 +847,8 @@ test_broken(void)
 }
 
 
-/* A long text that many entries point into: each a byte further on.  What
- * that asks for grows with the square; the reader gives up naming instead. */
+/* Many entries point into a long string, each one byte further.  Copying the
+ * names would grow with the square, so the reader stops naming functions. */
 static void
 test_names_in_names(void)
 {
@@ -875,14 +881,14 @@ test_names_in_names(void)
     in = input(&k);
     in.sections.str = sym_str(long_text, TEXT);
     is_status(sym_dwarf_read(&in, w, &stats, &err), SYM_OK, &err,
-              "names in names");
+              "overlapping names");
     is_u64(w->n_records, ENTRIES, "every function is kept");
     for (size_t i = 0; i < w->n_records; i++) {
         named += w->records[i].flat.nodes[0].name != SYM_NO_STRING;
     }
 
     /* 32 times 103 KB, and 1 MiB, of 100 KB each */
-    ok(named > 38 && named < 50, "of %d names %zu were read", ENTRIES, named);
+    ok(named > 38 && named < 50, "%zu of %d names were read", named, ENTRIES);
     sym_writer_free(w);
 }
 

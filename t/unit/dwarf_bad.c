@@ -1,6 +1,6 @@
 /*
- * Sections that no compiler should write: for t/bad/dwarf/CASE/input the first
- * broken unit must be given up with exactly the text in .../error.
+ * Sections that no compiler should write: the first broken unit of
+ * t/bad/dwarf/CASE/input must be rejected with exactly the text in .../error.
  */
 #include "bad_cases.h"
 #include "dwarf_container.h"

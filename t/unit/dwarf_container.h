@@ -1,9 +1,10 @@
 /*
- * dwarf_container.h - the sections of a file in one run of bytes, for the fuzz
- * target and the cases of t/bad/dwarf.  t/lib/dwarf_container.py makes them.
+ * dwarf_container.h - the sections of a file as one sequence of bytes, for the
+ * fuzz target and the cases of t/bad/dwarf.  t/lib/dwarf_container.py makes
+ * them.
  *
- * A byte of flags; then a byte that says which section, a length of three
- * bytes, little endian, and so many bytes; until nothing is left.
+ * A byte of flags; then, repeated until the end, a byte with the section's
+ * number, a length of three bytes, little endian, and the section's bytes.
  */
 #ifndef T_UNIT_DWARF_CONTAINER_H
 #define T_UNIT_DWARF_CONTAINER_H
@@ -16,7 +17,7 @@ enum {
     CONTAINER_ALT = 4,    /* there is a supplementary file */
     CONTAINER_SPLITS = 8, /* there is a .dwo; with an index, a .dwp */
 
-    /* added to the section's number; twice: of the .dwo or .dwp */
+    /* added to the section's number; twice: in the .dwo or .dwp */
     CONTAINER_ALT_SECTION = 16
 };
 
@@ -54,7 +55,7 @@ container_split_close(void *ctx, sym_dwarf_split_t *split)
 }
 
 
-/* Views into data; c is to live as long as in. */
+/* Views into data; c must live as long as in. */
 static void
 container_open(const uint8_t *data, size_t size, sym_dwarf_input_t *in,
                container_t *c)

@@ -1,6 +1,5 @@
 /*
- * dwarf_kit.h - DWARF put together by hand, of either byte order and of both
- * widths, for tests.
+ * dwarf_kit.h - builds DWARF by hand for tests, in either byte order and width.
  */
 #ifndef T_UNIT_DWARF_KIT_H
 #define T_UNIT_DWARF_KIT_H
@@ -15,7 +14,7 @@ typedef struct {
     size_t n;
 } kit_bytes_t;
 
-/* The sections of one file, and the shape of what is put next. */
+/* The sections of one file, and the form of what is added next. */
 typedef struct {
     bool is_big;
     uint8_t version, offset_size, addr_size;
@@ -51,7 +50,7 @@ uleb(kit_bytes_t *b, uint64_t v)
 }
 
 
-/* One byte is enough for what tests need. */
+/* One byte is enough for the tests. */
 __attribute__((unused)) static void
 sleb(kit_bytes_t *b, int v)
 {
@@ -59,7 +58,7 @@ sleb(kit_bytes_t *b, int v)
 }
 
 
-/* Gives the offset. */
+/* Returns the offset. */
 __attribute__((unused)) static size_t
 text(kit_bytes_t *b, const char *s)
 {
@@ -71,7 +70,7 @@ text(kit_bytes_t *b, const char *s)
 }
 
 
-/* An initial length, to be closed; gives where what it counts begins. */
+/* An initial length, to be closed; returns where the counted bytes begin. */
 __attribute__((unused)) static size_t
 open_length(const kit_t *k, kit_bytes_t *b)
 {
@@ -114,7 +113,7 @@ abbrev(kit_t *k, unsigned code, unsigned tag, bool has_children,
 #define ABBREV(k, code, tag, children, ...)                                    \
     abbrev((k), (code), (tag), (children), (const unsigned[]){ __VA_ARGS__, 0 })
 
-/* A unit's header; gives where its length counts from. */
+/* A unit's header; returns where its length counts from. */
 __attribute__((unused)) static size_t
 open_unit(kit_t *k, uint64_t abbrev_offset)
 {
@@ -212,7 +211,7 @@ set_address(kit_t *k, uint64_t addr)
 }
 
 
-/* advance_pc by so many bytes, and the end. */
+/* advance_pc by the given bytes, and the end. */
 __attribute__((unused)) static void
 end_sequence(kit_t *k, unsigned bytes)
 {

@@ -1,6 +1,6 @@
 /*
  * Line programs (DWARF 5, 6.2) of every version, width and byte order, written
- * by hand: what rows, sequences and paths come out.
+ * by hand, and the rows, sequences and paths that they give.
  */
 #include "formats/dwarf/line.h"
 #include "dwarf_kit.h"
@@ -114,7 +114,7 @@ test_opcodes(uint8_t version, uint8_t offset_size, uint8_t addr_size,
     uleb(&k.line, 2);
     OP(&k, DW_LNE_set_discriminator);
     uleb(&k.line, 9);
-    OP(&k, 0); /* what nobody knows */
+    OP(&k, 0); /* operations that no reader knows */
     uleb(&k.line, 3);
     OP(&k, 0x80);
     put(&k, &k.line, 0xffff, 2);
@@ -165,7 +165,7 @@ test_vliw(void)
 }
 
 
-/* Sequences of code that the linker dropped, and ones that say nothing. */
+/* Sequences of code that the linker dropped, and empty ones. */
 static void
 test_dropped(void)
 {
@@ -224,11 +224,11 @@ test_order(void)
 
     in = input(&k);
     is_lines(&in, "1004-1010: 1004 6 1, 1008 8 1;",
-             "out of order; of an address the last row stands");
+             "out of order; the last row of an address counts");
 
     in.has_statements = true;
     is_lines(&in, "1004-1010: 1004 6 1, 1008 8 1, atos: 1004 6 1, 1008 5 1;",
-             "atos: the first stands");
+             "atos: the first row counts");
 }
 
 
@@ -257,7 +257,7 @@ test_statements(void)
     OP(&k, SPECIAL(1, 6));
     end_sequence(&k, 4);
 
-    /* nothing is a statement at first: it speaks for itself */
+    /* nothing is a statement at first: the flag is set explicitly */
     set_address(&k, 0x400000);
     OP(&k, DW_LNS_negate_stmt);
     OP(&k, SPECIAL(8, 0));
@@ -285,7 +285,8 @@ test_statements(void)
 }
 
 
-/* Every cut of a program is refused or gives the sequences before the cut. */
+/* Every prefix of a program is refused or gives the sequences before the
+ * cut. */
 static void
 test_cuts(uint8_t version)
 {
@@ -307,7 +308,7 @@ test_cuts(uint8_t version)
     }
     is_u64(wrong, 0, "cut at any byte");
 
-    /* the unit is whole, but ends sooner */
+    /* the unit is complete, but its length is too short */
     wrong = 0;
     for (size_t len = start; len < k.line.n; len++) {
         size_t n = k.line.n;

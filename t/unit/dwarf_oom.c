@@ -1,7 +1,7 @@
 /*
  * Memory runs out at the 1st, 2nd, .. nth allocation of reading real DWARF:
- * each time the reader says so, and gives everything back (the leak check of
- * the sanitizer run sees to that).
+ * each time the reader says so and frees everything (the leak check of the
+ * sanitizer run sees that).
  */
 #include "bad_cases.h"
 #include "dwarf_container.h"
@@ -44,8 +44,8 @@ sweep(const char *name)
         wrong += rc != SYM_OK && rc != SYM_NOMEM;
     } while (rc != SYM_OK && n < 100000);
 
-    is_status(rc, SYM_OK, NULL, "enough memory in the end");
-    is_u64(wrong, 0, "until then: out of memory");
+    is_status(rc, SYM_OK, NULL, "with enough memory it succeeds");
+    is_u64(wrong, 0, "before: out of memory");
     ok(n > 20, "%lu allocations were made to fail", n - 1);
     free((void *) (uintptr_t) in.data);
 }

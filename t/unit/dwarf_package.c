@@ -1,13 +1,13 @@
 /*
- * The index of a .dwp: which part of each section is a unit's, of both versions
- * and byte orders; and indexes that lead nowhere.
+ * The index of a .dwp: which part of each section belongs to a unit, in both
+ * versions and byte orders; and invalid indexes.
  */
 #include "dwarf_kit.h"
 #include "tap.h"
 
 #define ID UINT64_C(0x1122334455667788)
 
-/* A package of two units; the second is ID's, found at the second try. */
+/* A package of two units; the second is ID's, found in the second slot. */
 typedef struct {
     kit_t kit;
     kit_bytes_t index;
@@ -30,7 +30,7 @@ make(package_t *p, unsigned version, bool is_big)
     put(&p->kit, b, 2, 4);
     put(&p->kit, b, 4, 4);
 
-    /* 7.3.5.3: slot 0 (the low bits), which is taken, then one on */
+    /* 7.3.5.3: slot 0 (the low bits), which is taken, then the next */
     p->slots_at = (unsigned) b->n;
     for (unsigned i = 0; i < 4; i++) {
         put(&p->kit, b, i == 0 ? ID + 8 : i == 1 ? ID : 0, 8);
@@ -71,7 +71,7 @@ find(const package_t *p, size_t len, uint64_t id, sym_dwarf_sections_t *unit)
 }
 
 
-/* Puts v at a place of the index; whatever comes, it must be refused. */
+/* Sets a value of the index to v; the index must then be refused. */
 static void
 refuses(unsigned at, unsigned size, uint64_t v, const char *what)
 {
@@ -98,10 +98,10 @@ main(void)
         ok(find(&p, p.index.n, ID, &unit), "version and order %u", i);
         is_str(unit.info, "BBBBBB", "its entries");
         is_str(unit.abbrev, "BBB", "its abbreviations");
-        is_str(unit.str_offsets, "BBBB", "its offsets of texts");
-        is_str(unit.str, "shared", "the texts of all");
+        is_str(unit.str_offsets, "BBBB", "its string offsets");
+        is_str(unit.str, "shared", "the strings, shared by all units");
         is_u64(unit.rnglists.len, 0, "no ranges: no column for them");
-        ok(!find(&p, p.index.n, ID + 1, &unit), "a unit that is not there");
+        ok(!find(&p, p.index.n, ID + 1, &unit), "a unit that does not exist");
     }
 
     for (size_t len = 0; len < p.index.n; len++) {
@@ -112,13 +112,13 @@ main(void)
 
     make(&p, 5, false);
     refuses(0, 2, 4, "another version");
-    refuses(12, 4, 3, "slots: no power of two");
+    refuses(12, 4, 3, "number of slots: not a power of two");
     refuses(12, 4, 0, "no slots");
     refuses(8, 4, UINT32_MAX, "more units than bytes");
     refuses(4, 4, UINT32_MAX, "more columns than bytes");
-    refuses(p.rows_at + 4, 4, 3, "a row that is not there");
+    refuses(p.rows_at + 4, 4, 3, "a row that does not exist");
     refuses(p.offsets_at + 12, 4, 5, "a part past the end of its section");
-    refuses(p.offsets_at + 12, 4, UINT32_MAX, "an offset past all");
+    refuses(p.offsets_at + 12, 4, UINT32_MAX, "an offset past the end");
     refuses(p.sizes_at + 12, 4, 7, "a part longer than its section");
     return done_testing();
 }

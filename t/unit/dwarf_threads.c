@@ -1,7 +1,7 @@
 /*
- * A file of several chunks, read by one to five threads: what is written
- * must be the same, byte for byte, and what is counted as well; also when
- * .debug_info comes bit by bit while it is read.
+ * A file of several chunks, read by one to five threads.  Output and counters
+ * must be the same byte for byte, also when .debug_info arrives piece by piece
+ * while it is read.
  */
 #include "base/gauge.h"
 #include "thread_pool_kit.h"
@@ -16,10 +16,10 @@ enum { UNIT = 1, FUNCTION, CALL };
 /* Some 11 MB: three chunks. */
 #define UNITS 60000
 
-/* Calls are named by functions so many units on, which is another chunk. */
+/* Functions that name calls are this many units ahead, in another chunk. */
 #define NAMED_BY (UNITS / 2)
 
-/* Places in the unit that differ from unit to unit. */
+/* Positions in the unit that differ from unit to unit. */
 typedef struct {
     size_t function, name, addr, named_by, call_addr;
 } places_t;
@@ -79,7 +79,7 @@ units_of(const kit_t *k, const places_t *at)
             (uint32_t) ((i + NAMED_BY) % UNITS * k->info.n + at->function);
 
         memcpy(unit, k->info.data, k->info.n);
-        /* some names come in more chunks than one */
+        /* some names occur in more chunks than one */
         (void) snprintf(name, sizeof(name), "function%05u",
                         (unsigned) (i % 30011));
         memcpy(unit + at->name, name, 14);
@@ -133,7 +133,7 @@ is_same(const memory_extents_t *a, const memory_extents_t *b)
 }
 
 
-/* --- bytes that come while they are read --- */
+/* --- bytes that arrive while they are read --- */
 
 #define STEP ((size_t) 100000)
 
@@ -146,7 +146,7 @@ typedef struct {
     sym_gauge_t there;
 } supply_t;
 
-/* One thread brings the bytes, the others read. */
+/* One thread supplies the bytes, the others read. */
 static void
 bring(void *ctx)
 {
@@ -176,7 +176,7 @@ wait_for(void *ctx, uint64_t n)
 }
 
 
-/* Only `len` bytes come. */
+/* Only `len` bytes arrive. */
 static void
 read_supplied(const sym_dwarf_input_t *in, size_t len, unsigned threads,
               memory_extents_t *out, sym_dwarf_stats_t *stats)
@@ -217,8 +217,8 @@ test_supply(const sym_dwarf_input_t *in, const memory_extents_t *alone,
     }
 
     read_supplied(in, in->sections.info.len / 2, 2, &others, &other_stats);
-    ok(other_stats.units < UNITS, "what never comes is not read");
-    is_u64(other_stats.units_broken, 0, "and nothing in its place");
+    ok(other_stats.units < UNITS, "bytes that never arrive are not read");
+    is_u64(other_stats.units_broken, 0, "and nothing else instead");
     memory_free(&others);
 }
 

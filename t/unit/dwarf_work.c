@@ -1,6 +1,6 @@
 /*
- * Few bytes that ask for much work: what is made of them is counted, and stays
- * within the budget of docs/formats/dwarf.md, 4.
+ * Few bytes that cause much work: the work is counted, and stays within the
+ * budget of docs/formats/dwarf.md, 4.
  */
 #include <string.h>
 #include <time.h>
@@ -14,7 +14,7 @@ enum { UNIT = 1, WHOLE, CALL, PARTED, LINED };
 #define CODE(k, code) uleb(&(k)->info, (code))
 #define END(k) put((k), &(k)->info, 0, 1)
 
-/* What the writer was told. */
+/* Calls of the writer. */
 typedef struct {
     size_t records, nodes, segments;
 } work_t;
@@ -130,8 +130,8 @@ put_whole(kit_t *k, unsigned code, unsigned size)
 }
 
 
-/* Calls in calls, all cut to pieces by another function: each piece is a record
- * that has all of them. */
+/* Nested calls, all cut into pieces by another function: each piece is a record
+ * with all of the calls. */
 static void
 test_calls_by_ranges(void)
 {
@@ -159,8 +159,8 @@ test_calls_by_ranges(void)
 }
 
 
-/* A long list of ranges read by each of many units: once it is too much nobody
- * reads it again. */
+/* Many units read the same long list of ranges.  Once the budget is spent it is
+ * not read again. */
 static void
 test_lists_by_units(void)
 {
@@ -185,7 +185,7 @@ test_lists_by_units(void)
 }
 
 
-/* A line table that many units have: each goes over all of it. */
+/* Many units share a line table, and each walks all of it. */
 static void
 test_lines_by_units(void)
 {
@@ -195,7 +195,7 @@ test_lines_by_units(void)
 
     set_address(&k, 0x1000);
     for (unsigned i = 0; i < ROWS; i++) {
-        put(&k, &k.line, 0xff, 1); /* a row at some address further on */
+        put(&k, &k.line, 0xff, 1); /* a row at some later address */
     }
     end_sequence(&k, 2);
     close_length(&k, &k.line, start);
@@ -215,7 +215,7 @@ test_lines_by_units(void)
 }
 
 
-/* Puts what the kit has into a section that takes more. */
+/* Puts the kit's bytes into a section with more room. */
 static void
 move(kit_t *k, uint8_t *to, size_t *n)
 {
@@ -225,8 +225,8 @@ move(kit_t *k, uint8_t *to, size_t *n)
 }
 
 
-/* DWARF 2: calls outside of their function, each in all before it.  To look for
- * the function around each of them takes them all: 20,000,000,000 steps. */
+/* DWARF 2: calls outside of their function, each before all of them.  Searching
+ * the function around each would visit all of them: 20,000,000,000 steps. */
 static void
 test_calls_outside(void)
 {
@@ -264,7 +264,7 @@ test_calls_outside(void)
 
     before = clock();
     work = work_of_sections(sections);
-    ok(clock() - before < 2 * CLOCKS_PER_SEC, "calls outside: in time");
+    ok(clock() - before < 2 * CLOCKS_PER_SEC, "calls outside: fast enough");
     is_u64(stats.inlines, CALLS, "... all were read");
     ok(work.nodes >= CALLS, "... %zu nodes for %u calls", work.nodes, CALLS);
 }

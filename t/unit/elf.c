@@ -1,7 +1,7 @@
 /*
- * core/formats/elf over files made by hand, in both classes and byte orders: sections,
- * packed ones, ids, links to other files.  Real files: t/elf_*.t; what must be
- * refused: t/bad/elf.
+ * core/formats/elf with files made by hand, in both classes and byte orders:
+ * sections, packed ones, ids, links to other files.  Real files: t/elf_*.t;
+ * files that must be refused: t/bad/elf.
  */
 #include "formats/elf/elf.h"
 
@@ -107,7 +107,7 @@ test_form(bool is_64bit, bool is_big_endian)
     is_u64(info->image_base, 0x400000, "page of the first PT_LOAD");
     ok(info->has_code && !info->has_debug_info && !info->has_symbols
            && !info->has_unwind_info,
-       "what it has");
+       "its contents");
 
     is_status(sym_elf_section(o.elf, ".debug_line", &bytes, &o.err), SYM_OK,
               &o.err, ".debug_line");
@@ -115,7 +115,7 @@ test_form(bool is_64bit, bool is_big_endian)
     is_status(sym_elf_section(o.elf, ".bss", &bytes, &o.err), SYM_NOT_FOUND,
               &o.err, "a section without bytes is not found");
     is_status(sym_elf_section(o.elf, ".debug_info", &bytes, &o.err),
-              SYM_NOT_FOUND, &o.err, "nor is one that is not there");
+              SYM_NOT_FOUND, &o.err, "nor is one that does not exist");
     ok(o.err.status == SYM_OK && bytes.data == NULL, "... no failure");
     close_file(&o);
 
@@ -129,8 +129,8 @@ test_form(bool is_64bit, bool is_big_endian)
     }
     close_file(&o);
 
-    /* cut anywhere it is refused, or lacks what was cut; reads nothing behind
-       its end (ASan) */
+    /* cut anywhere it is refused, or lacks what was cut; nothing past its
+     *     end is read (ASan) */
     f.has_large_numbers = false;
     o = open_file(&f, &plenty);
     for (size_t len = 0; len < o.file.len; len++) {
@@ -227,7 +227,7 @@ old_section(uint64_t size, const kit_bytes_t *packed)
 }
 
 
-/* error: how its text begins; where zlib notices is its own affair. */
+/* error: the beginning of the message; where zlib notices is zlib's affair. */
 static void
 is_packed(bool is_64bit, bool is_big_endian, const kit_section_t *section,
           const char *error, const char *name)
@@ -368,7 +368,7 @@ test_old_plain(void)
 
 /* --- ids --- */
 
-/* Section .note.gnu.build-id of readelf's shape: sizes, type, "GNU". */
+/* Output of readelf for the section .note.gnu.build-id: sizes, type, "GNU". */
 static kit_bytes_t
 note(bool is_big_endian, const char *owner, uint32_t type, sym_str_t id)
 {
@@ -437,7 +437,7 @@ test_ids(void)
     s.bytes = kit_view(&two);
     o = open_sections(true, false, &s, 1);
     is_debug_id(&o, "67452301AB89EFCD10111213141516170",
-                "another owner's note 3 is none");
+                "another owner's note of type 3 is ignored");
 
     free(two.data);
     two = note(false, "GNU", 3, SYM_STR("\x01\x02\x03\x04\x05\x06\x07\x08"));
@@ -448,7 +448,7 @@ test_ids(void)
                 "0",
                 "8 bytes are filled with zeros");
 
-    /* sixteen bytes of the text, and its first two once more */
+    /* sixteen bytes of .text, and its first two again */
     kit_text(&text, ID_20);
     text.len = 18;
     text.data[16] = 0x01;
@@ -502,7 +502,7 @@ read_altlink(sym_elf_t *e, sym_error_t *err)
 }
 
 
-/* check: looked at while the file is open. */
+/* check: called while the file is open. */
 static void
 link_gives(read_link_pt read, bool is_big, const char *section, sym_str_t bytes,
            const char *want, void (*check)(void))
@@ -624,7 +624,7 @@ test_types(void)
             "linked (ELF header, byte 16)");
 
     o = open_file(&f, &part);
-    ok(o.elf != NULL, "as a part it is taken");
+    ok(o.elf != NULL, "as a part of another file it is accepted");
     close_file(&o);
 
     f.type = 4;
@@ -682,7 +682,7 @@ test_batch(void)
        "... once");
     close_file(&o);
 
-    str.data[24] ^= 0x55; /* behind the header: zstd's magic */
+    str.data[24] ^= 0x55; /* after the header: zstd's magic */
     o = open_sections(true, false, s, 3);
     ok(sym_elf_unpack(o.elf, names, 4, NULL, &o.err) == SYM_MALFORMED
            && strcmp(o.err.section, ".debug_str") == 0,

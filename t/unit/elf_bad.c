@@ -1,6 +1,6 @@
 /*
- * Files that no linker should write: t/bad/elf/CASE/input must fail with exactly
- * the text in .../error, when it is opened or when its parts are asked for.
+ * Files that no linker should write: t/bad/elf/CASE/input must fail with
+ * exactly the text in .../error, when it is opened or when its parts are read.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ ignore(void *ctx, const sym_elf_symbol_t *s, sym_error_t *err)
 }
 
 
-/* In the order of the header; the first failure stays. */
+/* In the order of the header; the first failure is kept. */
 static void
 ask(sym_elf_t *e, sym_error_t *err)
 {
@@ -43,7 +43,7 @@ static void
 test_case(const char *name, sym_str_t in, sym_str_t want)
 {
     const sym_elf_options_t options = { .unpacked_max = 1 << 20 };
-    /* read where nothing lies behind it: valgrind and ASan see one byte more */
+    /* at the end of its block: valgrind and ASan see a read one byte past it */
     uint8_t *bytes = malloc(in.len + (in.len == 0));
     sym_error_t err = { 0 };
     char text[256];

@@ -1,6 +1,6 @@
 /*
- * A packed section is read while it is unpacked: what was waited for is there,
- * and is right; damage is told as if nobody had read along.
+ * A packed section is read while it is being unpacked.  The reader gets the
+ * right bytes, and damage is reported as if nobody had read along.
  */
 #include "formats/elf/elf.h"
 
@@ -17,7 +17,7 @@
 #define COMPRESSED 0x800
 #define HEADER_BYTES 24
 
-/* Enough to be unpacked in steps. */
+/* Large enough to be unpacked in several steps. */
 #define PLAIN_BYTES ((size_t) 12 << 20)
 #define STEP ((size_t) 1 << 20)
 
@@ -104,7 +104,7 @@ unpack_in_thread(void *unpacking)
 }
 
 
-/* Reads along up to the end, or to where it is told to stop. */
+/* Reads along up to the end, or to where it shall stop. */
 static bool
 read_along(sym_elf_unpacking_t *u, sym_str_t bytes, const uint8_t *plain,
            bool *is_right)
@@ -136,13 +136,13 @@ test_sound(const uint8_t *plain, const kit_bytes_t *info,
 
     ok(u != NULL && sym_elf_section(o.elf, names[0], &bytes, &err) == SYM_OK
            && bytes.len == PLAIN_BYTES,
-       "where the bytes will be is known before");
+       "the address of the bytes is known in advance");
 
     if (pthread_create(&thread, NULL, unpack_in_thread, u) != 0) {
         abort();
     }
     ok(read_along(u, bytes, plain, &is_right) && is_right,
-       "what was waited for is there");
+       "the awaited bytes are there");
     (void) pthread_join(thread, NULL);
 
     ok(sym_elf_unpack_end(u, &err) == SYM_OK
@@ -153,7 +153,7 @@ test_sound(const uint8_t *plain, const kit_bytes_t *info,
 }
 
 
-/* The error must be the one that the way without a second thread gives. */
+/* The error must be the same as without a second thread. */
 static void
 test_damaged(const uint8_t *plain, const kit_bytes_t *info,
              const kit_bytes_t *str, const char *what)
@@ -187,7 +187,7 @@ test_damaged(const uint8_t *plain, const kit_bytes_t *info,
     err = (sym_error_t){ 0 };
     ok(sym_elf_section(o.elf, names[0], &bytes, &err) == want.status
            || strcmp(want.section, names[0]) != 0,
-       "... and there are no bytes of it");
+       "... and it has no bytes");
     close_file(&o);
 }
 
@@ -217,7 +217,7 @@ main(void)
     free(info.data);
 
     info = pack(plain, PLAIN_BYTES);
-    info.data[8] ^= 1; /* the size that is announced */
+    info.data[8] ^= 1; /* the announced size */
     test_damaged(plain, &info, &str, "one byte more");
     info.data[8] ^= 1;
 

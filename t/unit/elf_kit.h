@@ -1,6 +1,6 @@
 /*
- * elf_kit.h - makes ELF files for tests, field by field from the tables of the
- * System V ABI, in either class and byte order.
+ * elf_kit.h - makes ELF files for tests, field by field, after the tables of
+ * the System V ABI, in either class and byte order.
  */
 #ifndef T_UNIT_ELF_KIT_H
 #define T_UNIT_ELF_KIT_H
@@ -44,7 +44,7 @@ typedef struct {
 } kit_bytes_t;
 
 
-/* Room for so many bytes more. */
+/* Reserves room for the given number of bytes. */
 static uint8_t *
 kit_room(kit_bytes_t *b, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of all that core/formats/elf does
- * with a file: each time it says so, and gives everything back (the leak check
- * of the sanitizer run sees to that).
+ * Memory runs out at the 1st, 2nd, .. nth allocation of everything that
+ * core/formats/elf does with a file: each time it says so and frees everything
+ * (the leak check of the sanitizer run sees that).
  */
 #include "formats/elf/elf.h"
 
@@ -12,7 +12,7 @@
 #include "oom.h"
 #include "tap.h"
 
-#define N_SYMBOLS 3000 /* the list of them grows twice */
+#define N_SYMBOLS 3000 /* so many that their list grows twice */
 
 static const sym_elf_options_t plenty = { .unpacked_max = 1 << 20 };
 
@@ -139,8 +139,8 @@ main(void)
         wrong += rc != SYM_OK && rc != SYM_NOMEM;
     } while (rc != SYM_OK && tries < 1000);
 
-    is_status(rc, SYM_OK, NULL, "enough memory in the end");
-    is_u64(wrong, 0, "until then: out of memory");
+    is_status(rc, SYM_OK, NULL, "with enough memory it succeeds");
+    is_u64(wrong, 0, "before: out of memory");
     is_u64(n, N_SYMBOLS, "with all symbols");
     ok(tries > 12, "%lu allocations were made to fail", tries - 1);
 

@@ -1,6 +1,6 @@
 /*
- * core/formats/elf's symbols over tables made by hand, damaged ones among them.  Which
- * of them name code on which machine: t/elf_machines.t.
+ * Symbols of core/formats/elf from tables made by hand, some of them damaged.
+ * Which symbols name code on which machine: t/elf_machines.t.
  */
 #include "formats/elf/elf.h"
 
@@ -20,7 +20,7 @@ static const sym_elf_options_t plenty = { .unpacked_max = 1 << 20 };
 typedef struct {
     char text[512];
     size_t len;
-    unsigned left; /* symbols until it says that it has enough */
+    unsigned left; /* stop after this many symbols */
 } listed_t;
 
 
@@ -44,7 +44,7 @@ typedef struct {
     sym_status_t status;
     listed_t listed;
     sym_elf_symbol_stats_t stats;
-    char why[256]; /* why a table was left out */
+    char why[256]; /* why a table was omitted */
 } result_t;
 
 
@@ -108,13 +108,13 @@ test_good(bool is_64bit)
        "... counted");
 
     r = symbols_of(sections, 3, is_64bit, 1);
-    is_status(r.status, SYM_FULL, NULL, "who is given them can stop");
+    is_status(r.status, SYM_FULL, NULL, "the callback can stop");
     is_str(sym_cstr(r.listed.text), "1010+8:one ", "... at once");
 
     r = symbols_of(sections, 1, is_64bit, 9);
     is_status(r.status, SYM_NOT_FOUND, NULL, "no table");
 
-    /* what a stripped library keeps */
+    /* tables that a stripped library keeps */
     sections[1].type = DYNSYM;
     r = symbols_of(sections, 3, is_64bit, 9);
     is_str(sym_cstr(r.listed.text), "1010+8:one 1020+a:two ", ".dynsym alone");
@@ -122,7 +122,7 @@ test_good(bool is_64bit)
 }
 
 
-/* What the linker adds to a name is taken off, what an assembler wrote stays. */
+/* Suffixes added by the linker are removed, those of an assembler are kept. */
 static void
 test_versions(void)
 {
@@ -158,7 +158,7 @@ test_versions(void)
 }
 
 
-/* An entry beside them that must be left out, and counted. */
+/* An additional entry that must be skipped and counted. */
 static void
 is_bad(uint32_t name, uint16_t section, const char *what)
 {
@@ -206,7 +206,7 @@ test_shndx(void)
     sections[1].bytes = kit_view(&table);
     sections[3].bytes = kit_view(&indexes);
 
-    /* the second has no index any more */
+    /* the second has no index */
     r = symbols_of(sections, 4, true, 9);
     is_str(sym_cstr(r.listed.text), "1000+4:one ", "section numbers beside");
     r = symbols_of(sections, 3, true, 9);
@@ -216,7 +216,7 @@ test_shndx(void)
 }
 
 
-/* The table is left out, and it is said why. */
+/* The table is omitted, and the reason is reported. */
 static void
 is_broken(const kit_section_t *symtab, const kit_section_t *strtab,
           const char *why)
@@ -265,9 +265,9 @@ main(void)
     test_good(true);
     test_good(false);
     test_versions();
-    is_bad(99, 1, "a name past the table");
+    is_bad(99, 1, "a name past the end of the table");
     is_bad(9, 1, "a name that does not end");
-    is_bad(1, 77, "a section that is not there");
+    is_bad(1, 77, "a section that does not exist");
     test_shndx();
     test_broken();
     return done_testing();

@@ -1,10 +1,8 @@
 /*
- * What S3 and servers like it post is read as the modules that came or went:
- * each server's own form, however it encodes keys, one record or very many.
- * What names no module is counted, not refused.
- *
- * The texts have the shape of the examples in the Amazon S3 User Guide and the
- * documents of Ceph and MinIO.
+ * Events posted by S3 and compatible servers name the modules that came or
+ * went: each server's own form, key encoding, one record or very many.  Events
+ * that name no module are counted, not refused.  The texts follow the examples
+ * in the Amazon S3 User Guide and the documents of Ceph and MinIO.
  */
 #include <stdlib.h>
 
@@ -106,11 +104,11 @@ test_records(void)
     reads(RECORDS(""), 0, "no records");
     counts(0, 0, 0);
     reads("{\"Records\":1,\"Records\":[],\"Records\":[]}", 0,
-          "members twice: the last one counts");
+          "repeated members: the last one counts");
 }
 
 
-/* Bytes that names of modules have, as each server writes them. */
+/* Bytes of module names, as each server encodes them. */
 static void
 test_keys(void)
 {
@@ -123,7 +121,7 @@ test_keys(void)
     reads(RECORDS(RECORD("ObjectCreated:Put", "s",
                          "a%7eb%40%7Bc%7d%3Cd%3E/" ID
                          "/a%7eb%40%7Bc%7d%3Cd%3E.sym")),
-          1, "S3: digits of both cases");
+          1, "S3: hex digits in both cases");
     is_event(0, SYM_S3_CREATED, "s", "a~b@{c}<d>/" ID "/a~b@{c}<d>.sym",
              "a~b@{c}<d>", ID);
 
@@ -131,13 +129,13 @@ test_keys(void)
           "\"Records\":[" RECORD("s3:ObjectCreated:Put", "symbols",
                                  "v1%2Fa+b%2B.so%2F" ID
                                  "%2Fa+b%2B.so.sym") "]}",
-          1, "MinIO: slashes are encoded, names begin with s3:");
+          1, "MinIO: slashes are encoded, event names begin with s3:");
     is_event(0, SYM_S3_CREATED, "symbols", "v1/a b+.so/" ID "/a b+.so.sym",
              "a b+.so", ID);
 
     reads(RECORDS(RECORD("ObjectCreated:Put", "s",
                          "libstdc++.so.6/" ID "/libstdc++.so.6.sym")),
-          2, "Ceph, s3rver: a + may be itself");
+          2, "Ceph, s3rver: a + may be literal");
     is_event(0, SYM_S3_CREATED, "s", "libstdc  .so.6/" ID "/libstdc  .so.6.sym",
              "libstdc  .so.6", ID);
     is_event(1, SYM_S3_CREATED, "s", "libstdc++.so.6/" ID "/libstdc++.so.6.sym",
@@ -146,7 +144,7 @@ test_keys(void)
 
     reads(RECORDS(
               RECORD("ObjectCreated:Put", "s", "100% a+b/" ID "/100% a+b.sym")),
-          1, "Ceph, s3rver: what is no encoding stands for itself");
+          1, "Ceph, s3rver: invalid encodings are literal");
     is_event(0, SYM_S3_CREATED, "s", "100% a+b/" ID "/100% a+b.sym", "100% a+b",
              ID);
     reads(RECORDS(RECORD("ObjectCreated:Put", "s", "a%4")), 1, "... cut short");
@@ -160,7 +158,7 @@ test_keys(void)
                 RECORD("ObjectCreated:Put", "s",
                        "a\\u0000/" ID "/a\\u0000.sym") "," //
                 RECORD("ObjectCreated:Put", "", "")),
-        4, "keys that are no module's");
+        4, "keys of other files");
     is_event(0, SYM_S3_CREATED, "s", "../" ID "/...sym", "", "");
     is_u64(found.events[1].key.len, 2 + 1 + 33 + 1 + 6, "... with a NUL");
     is_event(3, SYM_S3_CREATED, "", "", "", "");
@@ -205,7 +203,7 @@ test_kinds(void)
     test_kind("", 0, SYM_S3_CREATED);
 
     reads("{\"Records\":[{\"eventName\":\"ObjectAcl:Put\"}]}", 0,
-          "what is ignored need not be whole");
+          "ignored records may be incomplete");
     counts(1, 1, 0);
 }
 
@@ -321,7 +319,7 @@ test_limit(void)
 }
 
 
-/* The array grows; and what does not fit the arena's limit is told. */
+/* The array grows, and exceeding the arena's limit is reported. */
 static void
 test_memory(void)
 {
@@ -371,7 +369,7 @@ test_text(void)
 
     err = (sym_error_t){ .status = SYM_IO, .what = "before" };
     is_status(sym_s3_events_read(&arena, SYM_STR(RECORDS("")), &found, &err),
-              SYM_IO, &err, "an error from before stays");
+              SYM_IO, &err, "an earlier error is kept");
 }
 
 

@@ -1,6 +1,6 @@
 /*
- * Posts that are no events, or claim to be and are not: t/bad/events/CASE/input
- * must fail with exactly the text in .../error, and name no module.
+ * Posts that are not events, or only claim to be: t/bad/events/CASE/input must
+ * fail with exactly the text in .../error, and name no module.
  */
 #include "bad_cases.h"
 #include "sources/events/s3_events.h"

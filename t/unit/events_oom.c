@@ -1,7 +1,7 @@
 /*
  * Memory runs out at the 1st, 2nd, .. nth allocation of reading events: each
- * time the reader says so, nothing comes out, and all is given back (the leak
- * check of the sanitizer run sees to that).
+ * time the reader says so, returns nothing and frees everything (the leak check
+ * of the sanitizer run sees that).
  */
 #include <jansson.h>
 
@@ -11,7 +11,7 @@
 
 #define ID "44E4EC8C2F41492B9369D6B9A059577C2"
 
-/* Enough for the events to grow, and for the arena's second chunk. */
+/* Enough for the list of events to grow, and for the arena's second chunk. */
 static size_t
 make_text(char *text, size_t size, unsigned records)
 {
@@ -33,7 +33,8 @@ make_text(char *text, size_t size, unsigned records)
 }
 
 
-/* Until all memory is there: want, the status with it. */
+/* Repeats until memory suffices; the result must then be want, and the status
+ * with it. */
 static void
 sweep(sym_str_t text, sym_status_t want, size_t n_events)
 {
@@ -55,9 +56,9 @@ sweep(sym_str_t text, sym_status_t want, size_t n_events)
         sym_arena_drop(&arena);
     } while (rc != want && n < 100000);
 
-    is_status(rc, want, NULL, "enough memory in the end");
+    is_status(rc, want, NULL, "with enough memory it succeeds");
     is_u64(out.n_events, n_events, "... so many events");
-    is_u64(wrong, 0, "... until then: out of memory");
+    is_u64(wrong, 0, "... before: out of memory");
     ok(n > 1, "... %lu allocations were made to fail", n - 1);
 }
 
@@ -68,7 +69,7 @@ main(void)
     static char text[40000];
     size_t len;
 
-    /* jansson's allocations are not ours to wrap by the linker */
+    /* the linker cannot wrap jansson's allocations */
     json_set_alloc_funcs(__wrap_malloc, free);
     json_object_seed(1);
 

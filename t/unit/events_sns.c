@@ -1,8 +1,7 @@
 /*
  * The address that confirms an SNS subscription is shown to a person, who must
- * be able to trust the line that it stands in: nothing else comes through.
- *
- * The text has the shape of the example in the Amazon SNS Developer Guide.
+ * be able to trust the log line: any other URL is refused.  The text follows
+ * the example in the Amazon SNS Developer Guide.
  */
 #include "sources/events/sns.h"
 #include "tap.h"

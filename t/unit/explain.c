@@ -1,6 +1,6 @@
 /*
- * What the store knows of a module is told whole: whatever its record holds, the
- * text is JSON, and never longer than it says.
+ * What the store knows about a module is shown completely, as valid JSON
+ * whatever its record contains, and within the announced length.
  */
 #include <stdlib.h>
 
@@ -88,7 +88,7 @@ test_states(void)
            "\"expires\": \"2012-05-17T15:10:04Z\", \"is_expired\": false}]}",
            "failed");
     ok(strstr(explain(&r, 1337267404).data, "\"is_expired\": true") != NULL,
-       "it counts until its time, and then not");
+       "it counts until it expires");
 
     r.state = SYM_MODULE_ABSENT;
     r.expires_at = 0;
@@ -102,7 +102,7 @@ test_states(void)
     r.state = SYM_MODULE_MALFORMED;
     r.stored_at = -5;
     ok(strstr(explain(&r, 1).data, "\"when\": null") != NULL,
-       "malformed, at no time that there is");
+       "malformed, with an impossible time");
 }
 
 
@@ -124,12 +124,13 @@ test_attempts(void)
     is_str(a.outcome, "timeout", "outcome");
     is_u64(a.bytes, UINT64_MAX, "bytes");
     is_u64(a.ms, 0, "ms");
-    is_str(a.url, "u v", "url: all the rest");
-    ok(!sym_attempts_next(&in, &a), "no other line is, nor what has no end");
+    is_str(a.url, "u v", "url: everything after it");
+    ok(!sym_attempts_next(&in, &a),
+       "other lines are not, nor one without an end");
 
     in = SYM_STR("a 404 1 2 u\n...\n");
     r.attempts = in;
-    ok(sym_attempts_is_cut(in), "there was no room for all");
+    ok(sym_attempts_is_cut(in), "there was not room for all");
     ok(sym_attempts_line(&in, &a), "... an attempt");
     ok(!sym_attempts_line(&in, &a), "... and no other");
     ok(!sym_attempts_is_cut(SYM_STR("a 404 1 2 u...\n")), "that is a URL");
@@ -141,8 +142,8 @@ test_attempts(void)
 }
 
 
-/* The longest texts that a record may hold, of the bytes that take most room,
- * and the attempts that need most keys. */
+/* The longest texts that a record may contain, of the bytes that take most room
+ * when escaped, and attempts with the most members. */
 static void
 test_longest(void)
 {
@@ -183,7 +184,7 @@ test_longest(void)
 }
 
 
-/* A window that is too small is told, and nothing is written past it. */
+/* A window that is too small is reported, and nothing is written past it. */
 static void
 test_no_room(void)
 {

@@ -1,7 +1,7 @@
 /*
  * Memory runs out at the 1st, 2nd, .. nth allocation of walking a symcache and
- * writing it as text: each time that is said, and all is given back (the leak
- * check of the sanitizer run sees to that).
+ * writing it as text: each time the writer says so and frees everything (the
+ * leak check of the sanitizer run sees that).
  */
 #include "artifacts/symcache/export/breakpad.h"
 #include "memory_extents.h"
@@ -9,8 +9,8 @@
 #include "symbolicate/cache/names.h"
 #include "tap.h"
 
-/* More inlined names than the first table has room for, and functions that hide
- * the beginning of others. */
+/* More inlined names than the first table has room for, and functions that
+ * cover the beginning of others. */
 #define FUNCTIONS 40
 #define CALLS 60
 
@@ -115,14 +115,13 @@ test_format(memory_extents_t *memory, unsigned format)
 
     ok(rc == SYM_OK, "format %u: with enough memory it succeeds", format);
     ok(n > 4, "after %lu failures", n - 1);
-    is_u64(wrong, 0, "each said to be a lack of memory");
+    is_u64(wrong, 0, "each is reported as out of memory");
     ok(!out.failed && out.pos - text > 10000, "all is written");
 
-    /* who takes no more of it is no failure of the symcache */
+    /* a full output is not a failure of the symcache */
     out = sym_out_fixed(text, 100);
-    is_u64(export_module(memory, format, &out, &err), SYM_OK,
-           "no room to write");
-    ok(out.failed, "is known to the writer");
+    is_u64(export_module(memory, format, &out, &err), SYM_OK, "a full output");
+    ok(out.failed, "is recorded in the output");
 }
 
 

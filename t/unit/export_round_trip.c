@@ -1,7 +1,7 @@
 /*
- * What a symcache says of an address, the .sym that is made of it says too:
- * modules by chance, with functions that overlap and symbols whose ends are
- * known, which the format has no record for.
+ * A .sym file made from a symcache gives the same answers.  The modules are
+ * random, with overlapping functions and with symbols of known size, for which
+ * the format has no record.
  */
 #include "formats/breakpad/breakpad.h"
 #include "artifacts/symcache/export/breakpad.h"
@@ -10,13 +10,13 @@
 
 #define SPACE 1024u
 
-/* Past all of them. */
+/* Beyond all of them. */
 #define TOP 1500u
 
 /* A symbol that reaches to the end of the address space. */
 #define ENDLESS UINT64_MAX
 
-/* A module, and what is asked of it. */
+/* A random module and its queries. */
 typedef struct {
     memory_extents_t memory;
     sym_symcache_t sc;
@@ -86,7 +86,8 @@ add_symbol(sym_writer_t *w, uint32_t number)
     const uint64_t sizes[] = { 0, 1 + any(8), 1 + any(80), ENDLESS };
     uint32_t addr = any(SPACE);
 
-    /* where compilers leave them: at the start of a cold part, for one */
+    /* where compilers leave symbols: at the start of a cold part, for
+     * example */
     (void) sym_writer_symbol(w, any(3) != 0 ? addr : addr & ~15u,
                              sizes[any(9) == 0 ? 3 : any(3)],
                              name(w, "s", number));
@@ -123,7 +124,7 @@ make(module_t *m, uint32_t functions, uint32_t symbols)
 }
 
 
-/* Length of the text, without its end. */
+/* Length of the text, without the NUL. */
 static size_t
 export_text(module_t *m)
 {
@@ -143,7 +144,7 @@ export_text(module_t *m)
 }
 
 
-/* A debug id that a MODULE record may have. */
+/* A debug id that is valid in a MODULE record. */
 #define HEAD "MODULE Linux x86_64 000000000000000000000000000000ABC1 name\n"
 
 static bool
@@ -239,7 +240,7 @@ main(void)
         check(&first, &second, i);
     }
 
-    /* an end, and what comes behind it */
+    /* an end, and what follows it */
     err = (sym_error_t){ 0 };
     {
         sym_writer_t *w = sym_writer_create(&err);
@@ -253,7 +254,7 @@ main(void)
     ok(strstr(text, "\nFUNC 10 8 0 ends0\nPUBLIC 20 0 touches0\n"
                     "PUBLIC 30 0 endless0\n")
            != NULL,
-       "a PUBLIC that would reach too far is a FUNC");
+       "a PUBLIC that would reach too far becomes a FUNC");
 
     memory_free(&first.memory);
     memory_free(&second.memory);

@@ -1,6 +1,6 @@
 /*
- * fake_writer.h - a symcache writer that only writes down what it is told, so
- * that tests of format readers can say what they expect as text:
+ * fake_writer.h - a symcache writer that only records its calls, so that tests
+ * of format readers can state the expected calls as text:
  *
  *     func 1000+20 main
  *       line 1000+4 12 a.c
@@ -108,7 +108,7 @@ sym_writer_expect(const sym_writer_t *w, sym_str_t text)
 }
 
 
-/* Nothing is given to it but what was expected, and promised so. */
+/* Fails if a call passes anything that was not announced and expected. */
 sym_status_t
 sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
                     uint32_t *id)
@@ -328,7 +328,7 @@ fake_print_flat(const sym_writer_t *w, const sym_flat_function_t *f, FILE *out)
 }
 
 
-/* All that was written down; free() it. */
+/* All recorded calls; free() it. */
 __attribute__((unused)) static char *
 fake_writer_text(const sym_writer_t *w)
 {

@@ -1,7 +1,7 @@
 /*
- * faults_kit.h - writes of LMDB that fail: one, all from one on, or the writer is
- * killed there.  A test that includes this is linked with wrappers for them
- * (Makefile: *_faults).
+ * faults_kit.h - makes LMDB's writes fail: one of them, all from one on, or the
+ * writer is killed there.  A test that includes this is linked with wrappers
+ * for them (Makefile: *_faults).
  */
 #ifndef SYM_UNIT_FAULTS_KIT_H
 #define SYM_UNIT_FAULTS_KIT_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* --- writes that fail: of those that come, writes_left more succeed --- */
+/* --- failing writes: the next writes_left succeed --- */
 
 typedef enum { FAIL_ONCE, FAIL_ON, KILLED } fault_t;
 
@@ -19,7 +19,7 @@ static fault_t fault;
 static bool is_refused;
 
 /* LMDB marks a transaction in which a write failed, and refuses to commit it.
- * This one is not marked: nobody may rely on that. */
+ * This failure is not marked, because no caller may rely on the mark. */
 static bool
 may_write(void)
 {
@@ -106,7 +106,7 @@ __wrap_mdb_txn_commit(MDB_txn *txn)
 }
 
 
-/* A killed writer's pages are there without, and the test is quick. */
+/* A killed writer's pages reach the file without a sync, and the test is fast. */
 int
 __wrap_mdb_env_open(MDB_env *env, const char *path, unsigned flags,
                     mdb_mode_t mode)

@@ -1,6 +1,7 @@
 /*
- * Sources of a request: what is accepted, what is refused and with which words,
- * which hosts are addresses however they are spelled, and who shares records.
+ * Sources of a request: which are accepted or refused and with which message,
+ * which hosts are addresses in whatever spelling, and which requests share
+ * records.
  */
 #include <stdlib.h>
 
@@ -130,7 +131,7 @@ test_addresses(void)
 
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         ok(sym_address_read(sym_cstr(none[i]), &a) == SYM_MALFORMED,
-           "%s is neither a name nor an address", none[i]);
+           "%s is neither a host name nor an address", none[i]);
     }
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         ok(sym_address_read(sym_cstr(names[i]), &a) == SYM_NOT_FOUND,
@@ -322,19 +323,19 @@ test_keys(void)
     s = one(&r, HTTP("\"http://e.com\",\"filters\":{\"filetypes\":[]}"));
     ok(s->rules.files == sym_layout_files(SYM_LAYOUT_NATIVE)
            && s->rules.layout == SYM_LAYOUT_NATIVE,
-       "no file types are all; native is the layout");
+       "no file types: all of them; default layout native");
     sym_arena_drop(&r.arena);
 
     s = one(
         &r,
         HTTP("\"http://e.com\",\"filters\":{\"filetypes\":[\"proguard\"]}"));
     ok(s->rules.files == 1u << SYM_SOURCE_PROGUARD,
-       "mappings alone are asked for");
+       "only mappings are requested");
     sym_arena_drop(&r.arena);
 
     s = one(&r, "[{\"id\":\"i\",\"type\":\"sentry\",\"url\":"
                 "\"http://s/api?x=1\",\"token\":\"t\"}]");
-    is_str(s->url.path, "/api", "the address of a sentry source is no folder");
+    is_str(s->url.path, "/api", "the URL of a sentry source is not a folder");
     is_str(s->url.query, "x=1", "... and keeps its query");
     sym_arena_drop(&r.arena);
 }
@@ -407,7 +408,7 @@ test_refusals(void)
 }
 
 
-/* Who shares records. */
+/* Which requests share records. */
 static void
 share(const char *a, const char *scope_a, const char *b, const char *scope_b,
       bool wanted, const char *why)
@@ -422,7 +423,7 @@ share(const char *a, const char *scope_a, const char *b, const char *scope_b,
     ok(x.request_sources.sources[0].scope.len <= SYM_SCOPE_MAX
            && sym_str_starts(x.request_sources.sources[0].scope,
                              SYM_STR(SYM_REQUEST_SOURCE_PREFIX)),
-       "... under names that the store takes");
+       "... under names that the store accepts");
     sym_arena_drop(&x.arena);
     sym_arena_drop(&y.arena);
 }
@@ -447,7 +448,7 @@ test_policies(void)
     ok(x.rc == SYM_OK && y.rc == SYM_OK
            && !sym_str_eq(x.request_sources.sources[0].scope,
                           y.request_sources.sources[0].scope),
-       "locations that allow other things do not share, even public sources");
+       "locations with other permissions do not share, even public sources");
     sym_arena_drop(&x.arena);
     sym_arena_drop(&y.arena);
 }
@@ -498,7 +499,8 @@ test_copies(void)
        "copied");
     sym_request_sources_wipe(&r.request_sources);
     ok(r.request_sources.sources[0].headers[0].value.data[0] == '\0', "wiped");
-    is_str(copy.sources[0].headers[0].value, "secret", "the copy is apart");
+    is_str(copy.sources[0].headers[0].value, "secret",
+           "the copy is independent");
     is_str(copy.sources[0].url.userinfo, "u:p", "... with its userinfo");
     sym_arena_drop(&arena);
     sym_arena_drop(&r.arena);

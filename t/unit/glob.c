@@ -1,6 +1,7 @@
 /*
- * Patterns of paths: the expectations of Symbolicator's own tests (symbolicator-sources, paths.rs), those of the crate that it matches with (glob 0.3,
- * lib.rs), and hostile ones.
+ * Patterns of paths: the expected results of Symbolicator's own tests
+ * (symbolicator-sources, paths.rs), those of the crate that it matches with
+ * (glob 0.3, lib.rs), and hostile patterns.
  */
 #include "sources/paths/glob.h"
 #include "tap.h"
@@ -22,7 +23,7 @@ test(const char *pattern, const char *name, bool want)
 }
 
 
-/* Steps that a match of hostile texts takes, all of one character. */
+/* Steps of a match of hostile texts, each of one repeated character. */
 static uint64_t
 steps_of(sym_str_t pattern, char c)
 {
@@ -54,13 +55,13 @@ test_steps(void)
 
     ok(steps_of(sym_str(stars, sizeof(stars)), 'a') <= most, "many stars");
     ok(steps_of(sym_str(set, sizeof(set)), 'a') >= most / 2,
-       "all of a set counts");
-    ok(steps_of(SYM_STR("*?b"), '\x80') <= most, "characters without an end");
+       "all characters of a set count");
+    ok(steps_of(SYM_STR("*?b"), '\x80') <= most, "an unterminated set");
 
     ok(!sym_glob_matches(SYM_STR("*abcdefghijkl"), SYM_STR("abcdefghijkl"),
                          &steps)
            && steps == 0,
-       "none is left: no match");
+       "no character is left: no match");
 }
 
 

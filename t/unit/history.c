@@ -1,6 +1,6 @@
 /*
- * The history of the counters: whoever opens the page after an incident sees in
- * which half minute it was, exactly, whether or not anything was counted
+ * The history of the counters: an operator who opens the page after an incident
+ * sees in which half minute it happened, even if nothing was counted in
  * between.
  */
 #include "metrics/counters.h"
@@ -32,7 +32,7 @@ count(uint64_t now_s, uint64_t frames)
 }
 
 
-/* The list of frames in the text. */
+/* The list of frame counts in the text. */
 static void
 frames_are(uint64_t now_s, const char *list, const char *name)
 {
@@ -55,7 +55,7 @@ main(void)
 
     count(1000, 5); /* 990 to 1019 */
     count(1019, 6);
-    frames_are(1019, "11", "all of one half minute");
+    frames_are(1019, "11", "all in one half minute");
     frames_are(1020, "11, 0", "the next one begins");
     count(1020, 7);
     count(1110, 8);
@@ -63,9 +63,9 @@ main(void)
     frames_are(1200, "11, 7, 0, 0, 8, 0, 0, 0", "... also at the end");
 
     sym_metrics_remember(&m, 900);
-    frames_are(1200, "11, 7, 0, 0, 8, 0, 0, 0", "a clock that went back");
+    frames_are(1200, "11, 7, 0, 0, 8, 0, 0, 0", "a clock that was set back");
 
-    /* The ring is full: of an hour ago the oldest goes. */
+    /* The ring is full: the oldest half minute, of an hour ago, is dropped. */
     for (i = 0; i < SYM_HISTORY_INTERVALS; i++) {
         memcpy(hour + 3 * i, "1, ", 3);
         count(5000 + SYM_HISTORY_INTERVAL_S * i, 1);
@@ -78,7 +78,7 @@ main(void)
     for (i = 0; i < SYM_HISTORY_INTERVALS; i++) {
         hour[3 * i] = '0';
     }
-    frames_are(900000, hour, "days later: nothing of it");
+    frames_are(900000, hour, "days later: nothing is left");
 
     memset(&m, 0, sizeof(m));
     sym_metrics_request(&m, 1, SYM_SERVED_OK, 200);

@@ -1,7 +1,7 @@
 /*
- * Questions of .NET through the engine: an artifact of kind `ppdb` in a store answers
- * a method and IL offset with the file, line and language; a damaged page of the
- * store gives an error, and an artifact that is gone none.
+ * Frames of .NET through the engine: an artifact of kind `ppdb` in a store
+ * answers a method and IL offset with the file, line and language.  A damaged
+ * page of the store gives an error, and a missing artifact gives no answer.
  */
 #include <sys/mman.h>
 
@@ -26,8 +26,8 @@ put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
-/* Method m has a point every 10 offsets, in line 1000 * (m % 7) and what follows;
- * every fourth has none. */
+/* Method m has a point every 10 offsets, in line 1000 * (m % 7) and the
+ * following ones; every fourth method has none. */
 static sym_status_t
 write_ppdb(sym_ingest_t *ingest)
 {
@@ -77,7 +77,7 @@ put_ppdb(void)
 }
 
 
-/* What is asked. */
+/* The method and offset to look up. */
 static sym_status_t
 ask(const sym_ppdb_t *ppdb, uint32_t method, uint32_t offset,
     sym_il_frame_t *frame)
@@ -155,14 +155,14 @@ test_others(sym_resolver_t *r)
 
     other.id = SYM_STR("0123456789ABCDEF0123456789ABCDEF2");
     ok(find(r, &other, SYM_KIND_PPDB, &artifact, &missing) == SYM_NOT_FOUND,
-       "another object is not there");
+       "another object is not found");
     ok(find(r, &key, SYM_KIND_SYMCACHE, &artifact, &missing) == SYM_NOT_FOUND,
        "nor another kind of the same");
 }
 
 
-/* Changes the second offset of a method in every sixteenth page that has one, but
- * for the extent with the header, without which nothing is found. */
+/* Changes the second offset of a method in every sixteenth page that has one,
+ * except in the extent with the header, without which nothing is found. */
 static void
 damage_store(void)
 {
@@ -197,7 +197,7 @@ damage_store(void)
 }
 
 
-/* The sum of an extent is checked when it is first met. */
+/* The checksum of an extent is verified when it is first read. */
 static void
 test_damage(sym_arena_t *arena)
 {
@@ -231,7 +231,7 @@ test_damage(sym_arena_t *arena)
         wrong += answer == SYM_OK && f.line != 1000 * (m % 7) + 1;
     }
 
-    ok(rc == SYM_OK && damaged != 0, "damaged pages are seen");
+    ok(rc == SYM_OK && damaged != 0, "damaged pages are detected");
     is_u64(wrong, 0, "and answer nothing");
     ok(sym_resolver_damaged(r) != 0, "they are counted");
     sym_snapshot_end(snapshot);

@@ -1,5 +1,5 @@
 /*
- * Maps of C# lines.  The first file's lines, and what stands for each of them,
+ * Maps of C# lines.  The first file's lines, and the C# lines that they map to,
  * are those of a test by the authors of the format (symbolic's test_lookup).
  */
 #include "formats/il2cpp/line_map.h"
@@ -13,7 +13,7 @@ static const char map_text[] =
     " \"unknown.cpp\": {\"unknown.cs\": {\"1\": 1}},"
     " \"nothing.cpp\": 7, \"empty.cpp\": {\"a.cs\": []}}";
 
-/* "": stays where it is. */
+/* "": not mapped. */
 static const struct {
     const char *file;
     uint32_t line;

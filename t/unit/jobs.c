@@ -1,6 +1,6 @@
 /*
- * The table of jobs: ids, results in blocks, limits, expiry, processes that end,
- * and a table that a process left in the middle of a change.
+ * The table of jobs: ids, results in blocks, limits, expiry, processes that
+ * exit, and a table that a process left in the middle of a change.
  */
 #include <stdlib.h>
 
@@ -94,7 +94,7 @@ test_ids(void)
 }
 
 
-/* Reads all; NULL: it is gone.  The caller frees it. */
+/* Reads all of a result; NULL: it is gone.  The caller frees it. */
 static char *
 read_all(sym_jobs_t *jobs, const sym_job_ref_t *ref, size_t *len)
 {
@@ -132,7 +132,8 @@ test_results(sym_jobs_t *jobs)
 
     ok(add(jobs, 0, 0, &ref) == SYM_OK, "a job is added");
     ok(state(jobs, &ref, 1) == SYM_JOB_RUNNING, "... and runs");
-    ok(sym_jobs_is_running(jobs, &ref), "... as is seen without the lock");
+    ok(sym_jobs_is_running(jobs, &ref),
+       "... which is visible without the lock");
     ok(read_all(jobs, &ref, &len) == NULL, "... has no result yet");
 
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -145,23 +146,24 @@ test_results(sym_jobs_t *jobs)
 
     sym_jobs_finish(jobs, &ref, SYM_JOB_COMPLETED, 500);
     ok(state(jobs, &ref, 499) == SYM_JOB_COMPLETED, "it is completed");
-    ok(!sym_jobs_is_running(jobs, &ref), "... as is seen without the lock");
+    ok(!sym_jobs_is_running(jobs, &ref),
+       "... which is visible without the lock");
     is_u64(sym_jobs_stat(jobs).bytes, n, "... bytes");
     got = read_all(jobs, &ref, &len);
     ok(got != NULL && len == n && memcmp(got, want, n) == 0,
-       "the result is what was appended");
+       "the result is the appended bytes");
     free(got);
     ok(sym_jobs_append(jobs, &ref, SYM_STR("x")) == SYM_NOT_FOUND,
-       "nothing is appended to it any more");
+       "nothing more is appended to it");
 
     ok(state(jobs, &ref, 500) == SYM_JOB_UNKNOWN, "then it expires");
     sym_jobs_expire(jobs, 550, 60);
     got = read_all(jobs, &ref, &len);
-    ok(got != NULL && len == n, "whoever reads it may go on for a while");
+    ok(got != NULL && len == n, "a reader may continue for a while");
     free(got);
     sym_jobs_expire(jobs, 560, 60);
-    ok(read_all(jobs, &ref, &len) == NULL, "... and then no more");
-    is_u64(sym_jobs_stat(jobs).bytes, 0, "its bytes are given back");
+    ok(read_all(jobs, &ref, &len) == NULL, "... but not longer");
+    is_u64(sym_jobs_stat(jobs).bytes, 0, "its bytes are freed");
     is_u64(sym_jobs_stat(jobs).expired, 1, "... and counted");
 
     ok(add(jobs, 0, 0, &ref) == SYM_OK, "another job");
@@ -171,15 +173,15 @@ test_results(sym_jobs_t *jobs)
     ok(rc == SYM_LIMIT && n > max / 5 && n <= max / 4 + 2 * sizeof(text),
        "a result takes a quarter of the room at most");
     sym_jobs_finish(jobs, &ref, SYM_JOB_TIMEOUT, 1000);
-    ok(state(jobs, &ref, 999) == SYM_JOB_TIMEOUT, "it came too late");
-    is_u64(sym_jobs_stat(jobs).bytes, 0, "... and leaves no bytes");
+    ok(state(jobs, &ref, 999) == SYM_JOB_TIMEOUT, "it was refused");
+    is_u64(sym_jobs_stat(jobs).bytes, 0, "... and uses no bytes");
     sym_jobs_expire(jobs, 2000, 0);
     is_u64(sym_jobs_stat(jobs).results, 0, "nothing is left");
     free(want);
 }
 
 
-/* Results until there is no room: what is dropped makes room again. */
+/* Adds results until there is no room; dropping one makes room again. */
 static void
 test_full(sym_jobs_t *jobs)
 {
@@ -196,10 +198,10 @@ test_full(sym_jobs_t *jobs)
     }
     ok(n > 200 && (uint64_t) n * 4096 <= sym_jobs_stat(jobs).max_bytes,
        "%u results of a block", n);
-    ok(add(jobs, 0, 0, &ref) == SYM_FULL, "no further job is begun");
+    ok(add(jobs, 0, 0, &ref) == SYM_FULL, "no other job starts");
     sym_jobs_expire(jobs, 101, 0);
     ok(state(jobs, &first, 50) == SYM_JOB_UNKNOWN, "the first one expires");
-    ok(add(jobs, 0, 0, &ref) == SYM_OK, "and one is begun");
+    ok(add(jobs, 0, 0, &ref) == SYM_OK, "and another one starts");
     sym_jobs_finish(jobs, &ref, SYM_JOB_COMPLETED, 1);
     sym_jobs_expire(jobs, 100000, 0);
     is_u64(sym_jobs_stat(jobs).results, 0, "all expire");
@@ -240,11 +242,11 @@ test_limits(sym_jobs_t *jobs)
     large.expected = 0;
     large.bytes = sym_jobs_stat(jobs).max_bytes;
     ok(sym_jobs_add(jobs, &large, &no_limits, &ref) == SYM_FULL,
-       "requests that wait take memory, too");
+       "waiting requests take memory, too");
     sym_jobs_finish(jobs, &one, SYM_JOB_COMPLETED, 100);
     sym_jobs_finish(jobs, &two, SYM_JOB_COMPLETED, 100);
     ok(sym_jobs_add(jobs, &large, &no_limits, &ref) == SYM_OK,
-       "... which is there when they have ended");
+       "... which is free when they have ended");
     sym_jobs_finish(jobs, &ref, SYM_JOB_COMPLETED, 100);
 
     ok(sym_jobs_enter(jobs, 0, 2) && sym_jobs_enter(jobs, 1, 2),
@@ -275,8 +277,10 @@ test_processes(sym_jobs_t *jobs)
     (void) sym_jobs_enter(jobs, 1, 0);
 
     sym_jobs_join(jobs, 1, 4712, 9000);
-    is_u64(sym_jobs_process(jobs, 1), 4712, "a process takes another's number");
-    ok(state(jobs, &two, 1) == SYM_JOB_INTERNAL_ERROR, "that one's job ends");
+    is_u64(sym_jobs_process(jobs, 1), 4712,
+           "a process gets the number of another");
+    ok(state(jobs, &two, 1) == SYM_JOB_INTERNAL_ERROR,
+       "the job of the other one ends");
     ok(state(jobs, &one, 1) == SYM_JOB_RUNNING, "... others do not");
     ok(state(jobs, &done, 1) == SYM_JOB_COMPLETED, "... nor do results");
     is_u64(sym_jobs_stat(jobs).running, 1, "... its requests do not count");
@@ -284,7 +288,7 @@ test_processes(sym_jobs_t *jobs)
 
     sym_jobs_lose(jobs, 0, 9000);
     ok(state(jobs, &one, 8999) == SYM_JOB_INTERNAL_ERROR, "a process ends");
-    ok(state(jobs, &one, 9000) == SYM_JOB_UNKNOWN, "what it left expires");
+    ok(state(jobs, &one, 9000) == SYM_JOB_UNKNOWN, "its remaining job expires");
     is_u64(sym_jobs_stat(jobs).running, 0, "nothing runs");
     sym_jobs_expire(jobs, 9000, 0);
 
@@ -292,13 +296,13 @@ test_processes(sym_jobs_t *jobs)
     (void) add(jobs, 0, 0, &one);
     sym_jobs_expire(jobs, 100000, 0);
     ok(state(jobs, &one, 1) == SYM_JOB_UNKNOWN,
-       "a job of whose end nobody heard expires, too");
-    is_u64(sym_jobs_stat(jobs).jobs, 0, "... and does not run");
+       "a job that never reported its end expires, too");
+    is_u64(sym_jobs_stat(jobs).jobs, 0, "... and does not count as running");
 }
 
 
-/* A process that dies inside the lock does not give it up: whoever takes it next
- * makes lists and counts again, out of the records. */
+/* A process that dies with the lock does not release it.  The next owner
+ * rebuilds lists and counts from the records. */
 static void
 test_torn(sym_jobs_t *jobs)
 {
@@ -317,7 +321,7 @@ test_torn(sym_jobs_t *jobs)
         }
     }
 
-    sym_jobs_lock(jobs); /* and not given up */
+    sym_jobs_lock(jobs); /* and not released */
     sym_jobs_lock(jobs);
     sym_jobs_unlock(jobs);
 
@@ -350,7 +354,7 @@ test_torn(sym_jobs_t *jobs)
 }
 
 
-/* How many jobs of a client and a tenant are added until one is refused. */
+/* Adds jobs of a client and a tenant until one is refused; returns how many. */
 static unsigned
 fill(sym_jobs_t *jobs, uint64_t client, uint64_t tenant)
 {
@@ -375,15 +379,16 @@ test_shares(void)
     sym_jobs_t *jobs = table(SIZE);
 
     sym_jobs_join(jobs, 0, 4710, 0);
-    is_u64(fill(jobs, 1, 0), 12, "a client has three quarters of all");
-    is_u64(fill(jobs, 2, 0), 3, "another has three quarters of the rest");
+    is_u64(fill(jobs, 1, 0), 12, "a client gets three quarters of all");
+    is_u64(fill(jobs, 2, 0), 3, "another gets three quarters of the rest");
     free(jobs);
 
     jobs = table(SIZE);
     sym_jobs_join(jobs, 0, 4710, 0);
-    is_u64(fill(jobs, 1, 7), 9, "a tenant has three quarters of its client's");
+    is_u64(fill(jobs, 1, 7), 9,
+           "a tenant gets three quarters of its client's share");
     is_u64(fill(jobs, 1, 8), 3, "... which leaves some for another");
-    is_u64(fill(jobs, 2, 7), 3, "tenants of another client are others");
+    is_u64(fill(jobs, 2, 7), 3, "tenants of another client count separately");
     free(jobs);
 }
 

@@ -1,6 +1,6 @@
 /*
- * A JSON text whose tree finds no memory is refused, wherever memory ends:
- * jansson does not look whether it got the memory for a text that it is reading.
+ * A JSON text is refused if memory for its tree runs out, at any allocation.
+ * jansson does not check whether it got memory for a string that it is reading.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ is_refused(char c, const char *head, const char *tail)
 }
 
 
-/* What is before them decides how much memory is left. */
+/* The members before the string decide how much memory is left. */
 static void
 test_lengths(void)
 {

@@ -29,7 +29,7 @@ is_real(double value, const char *want)
 }
 
 
-/* What is not a large integer stays. */
+/* Numbers that are not large integers do not change. */
 static void
 test_same(void)
 {
@@ -62,7 +62,7 @@ test_large(void)
 }
 
 
-/* Values of variables are passed on. */
+/* The values of variables are passed. */
 static void
 test_exact(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Text that is written as JSON is what Python's json.dumps writes, whatever the
- * size of the windows it goes to; no byte is written past a window.
+ * Text written as JSON is what Python's json.dumps writes, whatever the size of
+ * the output windows; no byte is written past a window.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 #define ROOM 4096
 
-/* Gives windows of `size` bytes (or of what is asked for, if that is more) and
- * joins what was written to them. */
+/* Gives windows of `size` bytes (or of the requested size, if that is larger)
+ * and joins what was written to them. */
 typedef struct {
     char text[ROOM];
     size_t len, size;
@@ -44,7 +44,7 @@ sink_more(sym_out_t *out, size_t need)
 
     sink_take(out, sink);
 
-    /* a block of its own: a sanitizer sees every byte past it */
+    /* a block of its own, so that a sanitizer sees every byte past it */
     if (sink->windows_left == 0 || (sink->window = malloc(size)) == NULL) {
         return false;
     }
@@ -105,7 +105,7 @@ strings(void)
               "a surrogate pair, in lower case");
     is_string(SYM_STR("a\xff\xc3"), "\"a\\ufffd\\ufffd\"", "no UTF-8");
     is_string(SYM_STR("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"",
-              "a surrogate is no UTF-8");
+              "a surrogate is not UTF-8");
 }
 
 

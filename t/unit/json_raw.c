@@ -1,6 +1,7 @@
 /*
- * JSON that is read without a tree: jansson must take what is taken, and give the
- * same string.  What is refused here may be JSON; a reader asks jansson then.
+ * JSON read without a tree: jansson must accept whatever this reader accepts,
+ * and give the same string.  Input that is refused here may still be JSON; the
+ * caller then uses jansson.
  */
 #include "json/load.h"
 #include "json/raw.h"
@@ -8,7 +9,8 @@
 
 #define FLAGS (JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL)
 
-/* Text in front of which, and behind which, nothing may be read. */
+/* Text in a block of its own, so that nothing before or after it may be
+ * read. */
 typedef struct {
     char *text;
     const char *end;
@@ -40,7 +42,7 @@ test_string(size_t number, sym_str_t text)
     sym_arena_t arena;
 
     if (value == NULL) {
-        ok(end == NULL, "string %zu: refused, as by jansson", number);
+        ok(end == NULL, "string %zu: refused, as jansson does", number);
     } else {
         sym_str_t decoded = { NULL, 0 };
 
@@ -51,7 +53,7 @@ test_string(size_t number, sym_str_t text)
         ok(end == copy.end && decoded.data != NULL
                && sym_str_eq(decoded, sym_str(json_string_value(value),
                                               json_string_length(value))),
-           "string %zu: taken, as by jansson", number);
+           "string %zu: accepted, as jansson does", number);
         sym_arena_drop(&arena);
     }
 
@@ -110,7 +112,8 @@ test_strings(void)
 }
 
 
-/* Returns whether it takes all of the text; jansson must then, too. */
+/* Returns whether all of the text is accepted; jansson must then accept it,
+ * too. */
 static bool
 is_taken(const char *text, bool is_unique)
 {
@@ -185,7 +188,7 @@ test_values(void)
         "{\"\\u0000\": 1}",
         "1e999",
         "[1e400]",
-        "123456789012345678901234567890", /* that is JSON */
+        "123456789012345678901234567890", /* that is valid JSON */
     };
 
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
@@ -203,8 +206,9 @@ test_unique(void)
     ok(is_taken("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 1}]}", true),
        "the same key in two objects");
     ok(!is_taken("{\"a\": 1, \"b\": 2, \"a\": 3}", true), "a key given twice");
-    ok(!is_taken("[{\"x\": {\"a\": 1, \"a\": 3}}]", true), "in another one");
-    ok(!is_taken("{\"a\": 1, \"\\u0061\": 3}", true), "by an escape");
+    ok(!is_taken("[{\"x\": {\"a\": 1, \"a\": 3}}]", true),
+       "in a nested object");
+    ok(!is_taken("{\"a\": 1, \"\\u0061\": 3}", true), "spelled with an escape");
 }
 
 
@@ -242,6 +246,6 @@ main(void)
     ok(takes_depth(SYM_RAW_DEPTH_MAX) && !takes_depth(SYM_RAW_DEPTH_MAX + 1),
        "a limit of depth");
     ok(takes_keys(SYM_RAW_KEYS_MAX) && !takes_keys(SYM_RAW_KEYS_MAX + 1),
-       "a limit of keys that are told apart");
+       "a limit of distinct keys");
     return done_testing();
 }

@@ -1,6 +1,7 @@
 /*
- * Answers from a mapping: what ProGuard and R8 write, as their documents define it,
- * and what Sentry's crate `proguard` 5.10 answered to the same questions.
+ * Frames mapped back by a mapping: what ProGuard and R8 write, as their
+ * documents define it, and what Sentry's crate `proguard` 5.10 answered to the
+ * same requests.
  */
 #include <stdlib.h>
 
@@ -85,7 +86,8 @@ convert(void)
 }
 
 
-/* All frames, "CLASS.METHOD FILE:LINE" each, "!" after those of the compiler. */
+/* All frames, "CLASS.METHOD FILE:LINE" each; "!" marks those of the
+ * compiler. */
 static void
 ask(const sym_jvm_question_t *q, sym_jvm_carried_t *carried, char *text,
     size_t size)
@@ -175,7 +177,7 @@ test_outline(void)
     char text[512];
 
     ask(&q, &carried, text, sizeof(text));
-    is_str(sym_cstr(text), "outline", "an outline is no frame");
+    is_str(sym_cstr(text), "outline", "an outline is not a frame");
 
     q = (sym_jvm_question_t){ .class_name = SYM_STR("k"),
                               .method = SYM_STR("s"),
@@ -273,7 +275,7 @@ test_signatures(void)
 }
 
 
-/* With any byte changed, all calls end, and read only inside. */
+/* With any byte changed, all calls end and read only inside the mapping. */
 static void
 test_damage(void)
 {
@@ -303,7 +305,7 @@ test_damage(void)
         data[at] = was;
     }
 
-    ok(true, "changed bytes are survived");
+    ok(true, "no changed byte causes a crash");
 }
 
 

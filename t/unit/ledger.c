@@ -1,5 +1,6 @@
 /*
- * The ledger of missing modules: who stays, who goes, what is written and read.
+ * The ledger of missing modules: which entries stay, which are evicted, what is
+ * written and read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,14 +74,14 @@ test_sums(void)
     e = entry("a");
     ok(e->requests == 3 && e->frames == 9, "sums");
     ok(e->first_s == NOW && e->last_s == NOW + 5, "times");
-    ok(!e->is_known, "asked for within ten seconds: new");
+    ok(!e->is_known, "requested within ten seconds: new");
     ok(note("a", 1, 1, NOW + 10) == SYM_OK && entry("a")->is_known,
-       "asked for later: known");
-    ok(note("a/b", 1, 1, NOW) == SYM_MALFORMED, "no name of a module");
+       "requested later: known");
+    ok(note("a/b", 1, 1, NOW) == SYM_MALFORMED, "not a module's name");
     ok(note("", 1, 1, NOW) == SYM_MALFORMED, "no name");
     ok(note("a", 1, UINT64_MAX, NOW + 11) == SYM_OK
            && entry("a")->requests == UINT64_MAX,
-       "a sum does not wrap");
+       "a sum does not overflow");
 }
 
 
@@ -102,16 +103,16 @@ test_flood(void)
     }
 
     totals = sym_ledger_totals(ledger);
-    ok(entry("real") != NULL, "what was asked for twice stays");
-    ok(entry("once") == NULL, "what was asked for once goes");
+    ok(entry("real") != NULL, "modules requested twice stay");
+    ok(entry("once") == NULL, "modules requested once are evicted");
     ok(sym_ledger_count(ledger) == 1 + SYM_LEDGER_NEW_MAX,
-       "new modules have a quarter of the places");
+       "new modules get a quarter of the entries");
     ok(totals->refused == refused
            && refused >= 300000 - SYM_LEDGER_NEW_MAX - 10 * SYM_LEDGER_RATE,
-       "few are admitted a second");
-    ok(totals->evicted <= 10ul * SYM_LEDGER_RATE, "... and few go");
+       "few are admitted per second");
+    ok(totals->evicted <= 10ul * SYM_LEDGER_RATE, "... and few are evicted");
 
-    /* each invented one twice: they become known, by their number */
+    /* each invented module twice: they become known, up to their limit */
     for (unsigned round = 0; round < 8; round++) {
         for (unsigned i = 0; i < 1000; i++) {
             (void) note("twice", 900000 + 1000 * round + i, 1,
@@ -123,9 +124,9 @@ test_flood(void)
         }
         (void) note("real", 1, 2, NOW + 1060 + 100 * round);
     }
-    ok(entry("real") != NULL, "what is asked for more often stays");
+    ok(entry("real") != NULL, "modules requested more often stay");
     ok(sym_ledger_count(ledger) <= SYM_LEDGER_ENTRIES_MAX,
-       "places are bounded");
+       "entries are bounded");
 }
 
 
@@ -136,7 +137,7 @@ test_full(void)
 
     begin(SYM_LEDGER_BYTES_MAX);
     for (unsigned i = 0; i < SYM_LEDGER_KNOWN_MAX; i++) {
-        /* a second for as many as are admitted */
+        /* a second for as many as are admitted in one */
         int64_t now = NOW + 100 * (i / 1000);
 
         snprintf(name, sizeof(name), "m%u", i);
@@ -144,19 +145,21 @@ test_full(void)
         (void) note(name, i, 1, now + SYM_LEDGER_AGAIN_S);
     }
 
-    ok(sym_ledger_count(ledger) == SYM_LEDGER_KNOWN_MAX, "full of known ones");
+    ok(sym_ledger_count(ledger) == SYM_LEDGER_KNOWN_MAX,
+       "full of known modules");
     (void) note("light", 90000, 1, NOW + 1000);
     (void) note("light", 90000, 1, NOW + 1020);
     ok(!entry("light")->is_known && entry("m7")->is_known,
-       "asked for less than all: new still");
+       "requested less than all others: still new");
     (void) note("light", 90000, 2, NOW + 1030);
     ok(entry("light")->is_known && !entry("m7")->is_known,
-       "asked for more than one: takes its place");
+       "requested more than one of them: replaces it");
 
-    /* requests of long ago count less */
+    /* old requests count less */
     (void) note("later", 90001, 2, NOW + 60 * 86400);
     (void) note("later", 90001, 1, NOW + 60 * 86400 + 20);
-    ok(entry("later")->is_known, "what nobody asks for any more makes room");
+    ok(entry("later")->is_known,
+       "modules that are no longer requested make room");
 }
 
 
@@ -194,17 +197,17 @@ test_come(void)
     e = entry("a");
     ok(e->came_s == NOW + 3 && sym_str_eq(e->from, SYM_STR("one"))
            && e->told == SYM_LEDGER_DUE,
-       "when, from where");
+       "when, and from which source");
     (void) note("a", 1, 1, NOW + 5);
     ok(entry("a")->came_s == 0 && entry("a")->told == SYM_LEDGER_UNTOLD,
        "it is missing once more");
-    ok(sym_ledger_totals(ledger)->told_dropped == 1, "nobody was told");
+    ok(sym_ledger_totals(ledger)->told_dropped == 1, "nothing was reported");
     (void) sym_ledger_come(ledger, 0, SYM_STR("one"), NOW + 6, SYM_LEDGER_DUE);
     sym_ledger_tell(ledger, 0, SYM_LEDGER_TOLD);
     ok(sym_ledger_sweep(ledger, NOW + SYM_LEDGER_CAME_S) == 0, "shown a day");
     ok(sym_ledger_sweep(ledger, NOW + 6 + SYM_LEDGER_CAME_S) == 1
            && sym_ledger_count(ledger) == 0,
-       "... and no longer");
+       "... and not longer");
 }
 
 
@@ -244,22 +247,23 @@ test_file(void)
            && e->state == SYM_MODULE_ABSENT
            && sym_str_eq(e->sources, SYM_STR("one\ntwo\n")),
        "a module");
-    ok(entry("a")->told == SYM_LEDGER_DUE, "what was on its way is due again");
+    ok(entry("a")->told == SYM_LEDGER_DUE,
+       "a report that was in flight is due again");
     ok(sym_ledger_write(ledger, NOW + 2, &again) && again.len == b.len
            && memcmp(again.data, b.data, b.len) == 0,
-       "it writes the same");
+       "it is written unchanged");
 
     for (size_t len = 1; len < b.len; len++) {
         is_sound = is_sound && restore(b.data, len) == SYM_DAMAGED;
     }
-    ok(is_sound, "cut anywhere: damaged");
+    ok(is_sound, "truncated anywhere: damaged");
 
     for (size_t i = 0; i < b.len; i++) {
         b.data[i] ^= 0x40;
         is_sound = is_sound && restore(b.data, b.len) != SYM_OK;
         b.data[i] ^= 0x40;
     }
-    ok(is_sound, "a wrong byte anywhere is noticed");
+    ok(is_sound, "a wrong byte anywhere is detected");
     ok(restore("", 0) == SYM_OK && sym_ledger_count(ledger) == 0, "no file");
     sym_buffer_free(&again);
     sym_buffer_free(&b);
@@ -314,9 +318,11 @@ test_pages(void)
     (void) sym_ledger_select(entries, 3, &query);
     ok(sym_str_eq(entries[2].key.name, SYM_STR("z")), "by name");
     query.scopes = &seen;
-    ok(sym_ledger_select(entries, 3, &query) == 3, "of a location's source");
+    ok(sym_ledger_select(entries, 3, &query) == 3,
+       "of a location's own source");
     query.scopes = &unseen;
-    ok(sym_ledger_select(entries, 3, &query) == 0, "of another's: none");
+    ok(sym_ledger_select(entries, 3, &query) == 0,
+       "of another location's source: none");
 }
 
 

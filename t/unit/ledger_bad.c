@@ -1,8 +1,9 @@
 /*
- * Damaged files of missing modules: t/bad/ledger/CASE/input must be refused with
- * exactly the text in .../error, by those who show the ledger and by the loader,
- * which keeps the records before the damage.  Checksums are right, except in the
- * case "checksum", so that the reader gets as far as the fault.
+ * Damaged files of missing modules: t/bad/ledger/CASE/input must be refused
+ * with exactly the text in .../error, by the commands that show the ledger and
+ * by the loader, which keeps the records before the damage.  Checksums are
+ * right, except in the case "checksum", so that the reader gets as far as the
+ * fault.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -33,7 +34,7 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
     (void) sym_ledger_restore(ledger, in.data, in.len, &kept);
     (void) sym_error_text(&kept, text, sizeof(text));
     ok(sym_str_eq(want, sym_cstr(text)), "... by the loader");
-    is_u64(sym_ledger_count(ledger), n, "... which keeps what is sound");
+    is_u64(sym_ledger_count(ledger), n, "... which keeps the sound records");
     sym_ledger_free(ledger);
 }
 
@@ -54,7 +55,7 @@ refuses(const char *store, const char *what)
 }
 
 
-/* What is no file of a ledger at all. */
+/* Paths that are not ledger files at all. */
 static void
 test_files(void)
 {
@@ -65,18 +66,18 @@ test_files(void)
     }
 
     (void) snprintf(path, sizeof(path), "%s/" SYM_LEDGER_FILE, store);
-    ok(mkdir(path, 0700) == 0, "a folder in the file's place");
+    ok(mkdir(path, 0700) == 0, "a folder instead of the file");
     refuses(store, "a folder");
     (void) rmdir(path);
 
-    ok(mkfifo(path, 0600) == 0, "a pipe that nobody writes to");
+    ok(mkfifo(path, 0600) == 0, "a pipe without a writer");
     refuses(store, "a pipe");
     (void) unlink(path);
 
     fclose(fopen(path, "w"));
     ok(truncate(path, (off_t) (SYM_LEDGER_HEAD + SYM_LEDGER_BYTES_MAX + 1))
            == 0,
-       "a byte more than any ledger");
+       "a byte more than any ledger has");
     refuses(store, "a file that is too long");
     (void) unlink(path);
     (void) rmdir(store);

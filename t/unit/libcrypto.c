@@ -1,6 +1,6 @@
 /*
- * The digests that symloader makes by a libcrypto which it loads at the first of
- * them: the examples of NIST for SHA-256.
+ * The digests that symloader calculates with libcrypto, which it loads when it
+ * first needs one: the examples of NIST for SHA-256.
  */
 #include "base/sha256.h"
 #include "tap.h"

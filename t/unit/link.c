@@ -1,6 +1,7 @@
 /*
- * Messages between workers and the loader, against bytes written by hand from
- * the tables of docs/formats/loader-protocol.md.  What is no message: t/bad/link.
+ * Messages between workers and the loader, compared with bytes written by hand
+ * from the tables of docs/formats/loader-protocol.md.  Invalid messages:
+ * t/bad/link.
  */
 #include "protocol/message.h"
 
@@ -126,7 +127,7 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
               SYM_OK, &err, name);
     ok(is_same(m, &got), "... and read");
 
-    /* a message is whole or none, but for the fields that may be left out */
+    /* a message is complete or refused, except that some fields are optional */
     for (size_t n = 0; n < bytes.len; n++) {
         sym_error_t cut = { 0 };
 
@@ -209,7 +210,7 @@ test_outcomes(void)
     is_str(got.word, "timeout", "... a word");
     is_str(got.reason, "why", "... a reason");
     is_str(got.url, "u", "... a URL");
-    ok(!sym_outcomes_next(&rest, &got), "... to the end");
+    ok(!sym_outcomes_next(&rest, &got), "... up to the last");
 
     failed.reason = sym_str(reason, sizeof(reason));
     for (len = 0; n < SYM_PLAN_MAX; n++) {
@@ -222,7 +223,7 @@ test_outcomes(void)
         n--;
     }
     ok(rest.len == 0 && n == 0,
-       "reasons that do not fit are left out, but no outcome is");
+       "reasons that do not fit are dropped, outcomes are not");
 }
 
 
@@ -378,7 +379,7 @@ test_loader(void)
 }
 
 
-/* Whatever the texts, a packet has room: they are cut. */
+/* A packet has room for any texts, because they are cut. */
 static void
 test_largest(void)
 {
@@ -408,7 +409,7 @@ test_largest(void)
 static void
 test_case(const char *name, sym_str_t in, sym_str_t want)
 {
-    /* read where nothing lies behind it: valgrind and ASan see one byte more */
+    /* at the end of its block: valgrind and ASan see a read one byte past it */
     uint8_t *bytes = malloc(in.len + (in.len == 0));
     sym_rpc_message_t m;
     sym_error_t err = { 0 };
@@ -425,7 +426,8 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
 }
 
 
-/* A peer of another version must be refused by its version, whatever follows. */
+/* A peer of another version must be refused because of its version, whatever
+ * follows it. */
 static void
 test_other_version(void)
 {

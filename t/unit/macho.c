@@ -1,6 +1,6 @@
 /*
- * The reader of Mach-O files, over files made here; t/macho.t asks it about real
- * ones.  What is expected follows from Apple's headers and docs/use/atos.md.
+ * The reader of Mach-O files, with files made here; t/macho.t reads real ones.
+ * Expected results follow from Apple's headers and docs/use/atos.md.
  */
 #include <zlib.h>
 
@@ -15,7 +15,7 @@
 #define EXECUTE 2
 #define DSYM 10
 
-/* Where the kit's file has its image. */
+/* Offset of the image in the kit's file. */
 #define BASE 0x4000u
 
 
@@ -59,7 +59,7 @@ make_file(kit_t *k, uint32_t cpu)
     kit_nlist(k, 26, 0x03, 0, 0, BASE + 0x98);  /* absolute */
     kit_nlist(k, 26, 0x0f, 2, 0, BASE + 0x180); /* data */
     kit_nlist(k, 34, 0x0f, 1, 0, BASE);         /* __mh_execute_header */
-    kit_nlist(k, 34, 0x0f, 1, 0, 0x100);        /* below the image */
+    kit_nlist(k, 34, 0x0f, 1, 0, 0x100);        /* below the image base */
     kit_nlist(k, 34, 0x0f, 9, 0, BASE + 0x99);  /* no such section */
     kit_number(k, symtab + 8, kit_bytes(k, names, sizeof(names)), 4);
     kit_number(k, symtab + 12, sizeof(names), 4);
@@ -125,7 +125,7 @@ check_file(const kit_t *k, size_t i, const char *arch)
 
     is_status(sym_macho_symbols(m, &s, &err), SYM_OK, &err, "symbols");
     is_u64(s.n, 3, "... three of them");
-    is_u64(s.n_skipped, 1, "... one is in no section");
+    is_u64(s.n_skipped, 1, "... one is outside all sections");
     check_symbol(&s, 0, 0x80, 0x10, "main");
     check_symbol(&s, 1, 0x90, 0x10, "_ZN1a1bEv"); /* to the start at 0xa0 */
     check_symbol(&s, 2, 0xd0, 0xb0, "-[A b:]");   /* to the section's end */
@@ -149,7 +149,7 @@ test_thin(void)
 }
 
 
-/* Two slices behind a fat header; errors count from the start of the file. */
+/* Two slices after a fat header; errors count from the start of the file. */
 static void
 make_fat(kit_t *k, bool is_64bit)
 {
@@ -207,14 +207,15 @@ test_magic(void)
     static const uint8_t elf[] = "\177ELF\2\1\1";
 
     ok(sym_macho_is(fat, sizeof(fat)), "a fat file");
-    ok(!sym_macho_is(java, sizeof(java)), "a Java class is none");
-    ok(!sym_macho_is(elf, sizeof(elf)), "ELF is none");
-    ok(!sym_macho_is(fat, 3), "three bytes are none");
-    ok(!sym_macho_is(fat, 4), "a fat file has a count");
+    ok(!sym_macho_is(java, sizeof(java)), "a Java class is not Mach-O");
+    ok(!sym_macho_is(elf, sizeof(elf)), "ELF is not Mach-O");
+    ok(!sym_macho_is(fat, 3), "three bytes are not Mach-O");
+    ok(!sym_macho_is(fat, 4), "a fat file has a slice count");
 }
 
 
-/* A dSYM: code is elsewhere, an offset has lost its upper 32 bits. */
+/* A dSYM: its code is in another file, and an offset has lost its upper 32
+ * bits. */
 static void
 test_dsym(void)
 {
@@ -248,14 +249,14 @@ test_dsym(void)
         check_section(m, "__text", NULL);
         check_section(m, ".debug_info", "INFO");
         is_status(sym_macho_section(m, ".debug_line", &bytes, &err),
-                  SYM_TRUNCATED, &err, "... a section past 4 GiB is not here");
+                  SYM_TRUNCATED, &err, "... a section past 4 GiB is not found");
         sym_macho_close(m);
     }
     free(copy);
 }
 
 
-/* "ZLIB", length, zlib data: what Go's linker writes. */
+/* "ZLIB", length, zlib data: the form that Go's linker writes. */
 static void
 make_packed(kit_t *k, uint64_t claimed)
 {
@@ -317,13 +318,13 @@ test_packed(void)
 
     packed_fails(13, SYM_MALFORMED, "more than announced");
     packed_fails(15, SYM_MALFORMED, "less than announced");
-    packed_fails(1 << 20, SYM_MALFORMED, "a length that no such data have");
+    packed_fails(1 << 20, SYM_MALFORMED, "a length that such data cannot have");
     packed_fails((1 << 20) + 1, SYM_LIMIT, "over the limit");
     packed_fails(UINT64_MAX, SYM_LIMIT, "the largest length");
 }
 
 
-/* cryptid says whether it still is encrypted. */
+/* cryptid says whether the segment is still encrypted. */
 static void
 encrypted(uint32_t cryptid, const char *want)
 {
@@ -358,7 +359,7 @@ encrypted(uint32_t cryptid, const char *want)
 }
 
 
-/* Thumb code: addresses are even whatever marks them. */
+/* Thumb code: addresses are even, whatever its marker is. */
 static void
 test_thumb(void)
 {
@@ -397,7 +398,7 @@ test_thumb(void)
 }
 
 
-/* Sound files that nobody can ask about. */
+/* Valid files without symbols to look up. */
 static void
 refused(uint32_t type, const char *section, const char *want)
 {
@@ -441,7 +442,7 @@ test_refused(void)
 }
 
 
-/* Every beginning of a file is refused or read; the sanitizers watch. */
+/* Every prefix of a file is refused or read; the sanitizers watch. */
 static void
 test_cut(void)
 {
@@ -466,9 +467,9 @@ test_cut(void)
         free(copy);
     }
 
-    /* the starts come last, and are no more than an aid */
-    is_u64(failed, full - 5, "files cut short fail");
-    is_u64(wrong, 0, "... and say at which byte");
+    /* the function starts come last, and are optional */
+    is_u64(failed, full - 5, "truncated files fail");
+    is_u64(wrong, 0, "... and report the byte");
 }
 
 
@@ -493,7 +494,7 @@ folder_is(const char *path, const char *want)
     size_t len = sym_dsym_folder(sym_cstr(path), out, sizeof(out));
 
     is_str(sym_str(out, len), want, path);
-    ok(len == 0 || out[len] == '\0', "... ends in a NUL");
+    ok(len == 0 || out[len] == '\0', "... ends with a NUL");
 }
 
 
@@ -511,7 +512,7 @@ test_bundle(void)
     folder_is("a-name-so-long-that-the-buffer-cannot-hold-it.dSYM", "");
     is_u64(sym_dsym_folder(SYM_STR("abc.dSYM"), out, 33), 0, "no room");
     is_u64(sym_dsym_folder(SYM_STR("abc.dSYM"), out, 34), 33, "just room");
-    ok(sym_dsym_takes(SYM_STR("crash")), "crash is taken");
+    ok(sym_dsym_takes(SYM_STR("crash")), "crash is read");
     ok(!sym_dsym_takes(SYM_STR("._crash")), "._crash is not");
     ok(!sym_dsym_takes(SYM_STR("..")), "nor is ..");
 }

@@ -1,7 +1,7 @@
 /*
  * Files that no linker should write: t/bad/macho/CASE/input must fail with
- * exactly the text in .../error, when it is opened or when its DWARF and symbols
- * are asked for.
+ * exactly the text in .../error, when it is opened or when its DWARF and
+ * symbols are read.
  */
 #include "bad_cases.h"
 #include "formats/macho/macho.h"

@@ -1,8 +1,8 @@
 /*
  * macho_kit.h - makes small Mach-O files, in both widths and byte orders.
  *
- * The numbers are those of Apple's <mach-o/loader.h>, written out here once
- * more: what the reader believes is not asked.
+ * The numbers are those of Apple's <mach-o/loader.h>, repeated here so that
+ * they are independent of the reader.
  */
 #ifndef SYM_UNIT_MACHO_KIT_H
 #define SYM_UNIT_MACHO_KIT_H
@@ -202,7 +202,7 @@ kit_nlist(kit_t *k, uint32_t name, uint8_t type, uint8_t section, uint16_t desc,
 }
 
 
-/* Opens the i-th slice out of a copy that ends where the file does. */
+/* Opens the i-th slice from a copy that ends where the file does. */
 __attribute__((unused)) static sym_macho_t *
 kit_open(const kit_t *k, size_t i, uint8_t **copy, sym_error_t *err)
 {

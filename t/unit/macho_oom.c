@@ -1,6 +1,5 @@
 /*
- * Memory that runs out while a Mach-O file is read: each allocation in turn is
- * the one that fails.
+ * Memory runs out while a Mach-O file is read: each allocation in turn fails.
  */
 #include <zlib.h>
 

@@ -1,7 +1,7 @@
 /*
- * The counters behind the metrics page: exact under contention, right when
- * workers die, and written as Prometheus reads it.  Expected texts are from
- * https://prometheus.io/docs/instrumenting/exposition_formats/.
+ * The counters of the metrics page: exact under contention, correct when
+ * workers die, and written in the form that Prometheus reads.  Expected texts
+ * are from https://prometheus.io/docs/instrumenting/exposition_formats/.
  */
 #include "metrics/page.h"
 
@@ -31,7 +31,7 @@ no_more(sym_out_t *out, size_t need)
 }
 
 
-/* The page as a string, in `text`. */
+/* The page as a string in `text`. */
 static const char *
 page_of(const sym_metrics_t *m, const sym_metrics_store_t *stores, size_t n)
 {
@@ -52,7 +52,7 @@ page_of(const sym_metrics_t *m, const sym_metrics_store_t *stores, size_t n)
 }
 
 
-/* The line must be there, once. */
+/* The line must be on the page, once. */
 static void
 has_line(const char *page, const char *line)
 {
@@ -73,7 +73,7 @@ test_histogram(void)
     static sym_metrics_t m;
     const char *page;
 
-    /* a bound belongs to its bucket: le is "less or equal" */
+    /* a bound belongs to its own bucket: le is "less or equal" */
     sym_histogram_observe(&m.lookup, 0);
     sym_histogram_observe(&m.lookup, 10000);
     sym_histogram_observe(&m.lookup, 10001);
@@ -96,7 +96,8 @@ test_histogram(void)
 }
 
 
-/* The first two workers count, as the page has them; who begins holds nothing. */
+/* The first two workers count, since the page has two slots; a new worker is in
+ * neither. */
 static void
 test_workers(void)
 {
@@ -123,7 +124,7 @@ test_workers(void)
 }
 
 
-/* Each bound, as its text says it, is where its bucket ends. */
+/* Each bound, as printed, is where its bucket ends. */
 static void
 test_bounds(void)
 {
@@ -139,7 +140,7 @@ test_bounds(void)
         is_right = is_right && h.buckets[i] == 1 && h.buckets[i + 1] == 1;
     }
 
-    ok(is_right, "texts and values of the bounds agree");
+    ok(is_right, "printed and real bounds agree");
 }
 
 
@@ -164,13 +165,13 @@ test_requests(void)
                    "version=\"4\",status=\"too_large\",code=\"4xx\"} 1");
     has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
                    "version=\"none\",status=\"none\",code=\"none\"} 2");
-    /* a rate sees the first one only if there was a zero before it */
+    /* a rate sees the first event only if there was a zero before it */
     has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
                    "version=\"4\",status=\"fetch_failed\",code=\"5xx\"} 0");
     has_line(page, "symbolicate_requests_total{dialect=\"tecken\","
                    "version=\"none\",status=\"unavailable\",code=\"5xx\"} 0");
     ok(strstr(page, "status=\"invalid\",code=\"5xx\"") == NULL,
-       "what never was and is not usual is not shown");
+       "unusual statuses without requests are not shown");
     has_line(page, "symbolicate_build_info{version=\"1.2.3\"} 1");
 }
 
@@ -185,7 +186,7 @@ test_sources(void)
 
     s3 = sym_metrics_source(&m, SYM_STR("s3"));
     folder = sym_metrics_source(&m, SYM_STR("a\"b\\c\nd\xff"));
-    ok(s3 != folder, "two names, two places");
+    ok(s3 != folder, "two names, two entries");
     is_u64(sym_metrics_source(&m, SYM_STR("s3")), s3, "found again");
 
     sym_metrics_fetch(&m, s3, SYM_OUTCOME_FOUND, 1000, 30 * MS);
@@ -200,10 +201,11 @@ test_sources(void)
     has_line(page, "symbolicate_fetch_seconds_bucket{source=\"s3\","
                    "le=\"0.02\"} 1");
     has_line(page, "symbolicate_fetch_seconds_sum{source=\"s3\"} 0.034000000");
-    /* \ " and newline are escaped; 0xff is no UTF-8 */
+    /* \ " and newline are escaped; 0xff is not UTF-8 */
     has_line(page, "symbolicate_fetch_bytes_total{"
                    "source=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\"} 0");
-    ok(strstr(page, "\"other\"") == NULL, "no other while all have a place");
+    ok(strstr(page, "\"other\"") == NULL,
+       "no " other " while all have an entry");
 
     for (unsigned i = 2; i < SYM_METRICS_SOURCES; i++) {
         (void) snprintf(name, sizeof(name), "source%u", i);
@@ -211,11 +213,11 @@ test_sources(void)
     }
 
     is_u64(sym_metrics_source(&m, SYM_STR("one more")), SYM_METRICS_OTHER,
-           "the 257th is another");
+           "the 257th counts as " other "");
     is_u64(sym_metrics_source(&m, SYM_STR("two more")), SYM_METRICS_OTHER,
-           "the 258th as well");
+           "... the 258th as well");
     is_u64(sym_metrics_source(&m, SYM_STR("source255")), 255,
-           "the 256th is not");
+           "... the 256th does not");
 
     sym_metrics_fetch(&m, SYM_METRICS_OTHER, SYM_OUTCOME_FAILED, 5, MS);
     page = page_of(&m, NULL, 0);
@@ -231,7 +233,7 @@ test_source_called_other(void)
     static sym_metrics_t m;
 
     is_u64(sym_metrics_source(&m, SYM_STR("other")), SYM_METRICS_OTHER,
-           "a source that is called other");
+           "a source named other");
     has_line(page_of(&m, NULL, 0),
              "symbolicate_fetch_bytes_total{source=\"other\"} 0");
 }
@@ -253,27 +255,28 @@ test_links(void)
     sym_metrics_link(&m, 0, 100, false);
     is_u64(sym_metrics_links(&m, 2), 1, "one has lost it");
     sym_metrics_link(&m, 0, 100, true);
-    is_u64(sym_metrics_links(&m, 2), 2, "and is back");
-    is_u64(m.reconnects, 1, "which was a reconnect");
+    is_u64(sym_metrics_links(&m, 2), 2, "and has it back");
+    is_u64(m.reconnects, 1, "which counts as a reconnect");
 
-    /* 101 is killed: it says nothing; 102 has its place */
+    /* 101 is killed without a report; 102 takes its slot */
     sym_metrics_worker(&m, 1, 102);
     is_u64(sym_metrics_links(&m, 2), 1, "a killed worker is not connected");
     sym_metrics_link(&m, 1, 102, true);
-    is_u64(m.reconnects, 1, "its successor's first is no reconnect");
+    is_u64(m.reconnects, 1, "its successor's first connection is no reconnect");
 
-    /* a reload: 200 begins while 100 still works, and then ends */
+    /* a reload: 200 starts while 100 still works, and then exits */
     sym_metrics_worker(&m, 0, 200);
     sym_metrics_link(&m, 0, 200, true);
     sym_metrics_link(&m, 0, 100, false);
-    is_u64(sym_metrics_links(&m, 2), 2, "the old worker's end is its own");
+    is_u64(sym_metrics_links(&m, 2), 2,
+           "the old worker's exit affects only itself");
     sym_metrics_link(&m, 0, 100, true);
     is_u64(m.reconnects, 1, "nor does it reconnect for another");
 
     is_u64(sym_metrics_links(&m, 1), 1, "fewer workers after a reload");
     sym_metrics_worker(&m, SYM_METRICS_WORKERS, 9);
     sym_metrics_link(&m, SYM_METRICS_WORKERS, 9, true);
-    is_u64(sym_metrics_links(&m, UINT32_MAX), 2, "a worker past all places");
+    is_u64(sym_metrics_links(&m, UINT32_MAX), 2, "more workers than slots");
 
     has_line(page_of(&m, NULL, 0), "symbolicate_loader_connected 2");
     has_line(text, "symbolicate_loader_reconnects_total 1");
@@ -315,7 +318,7 @@ test_stores(void)
     has_line(page, "symbolicate_store_modules{store=\"/var/one\","
                    "state=\"malformed\"} 1");
     ok(strstr(page, "bytes{store=\"/var/two\"") == NULL,
-       "of a store that is down only that");
+       "for a store that is down, only that fact");
 }
 
 

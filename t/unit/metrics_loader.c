@@ -1,7 +1,7 @@
 /*
- * What a loader tells of itself, on its way to the metrics page: the socket
- * may be anybody's, so a text is read whole or not at all, and brings numbers
- * only.  Names are those of docs/use/operations.md.
+ * What a loader reports for the metrics page.  The socket may be anybody's, so
+ * a text is read completely or not at all, and adds only numbers.  Names are
+ * those of docs/use/operations.md.
  */
 #include "metrics/loader.h"
 
@@ -91,7 +91,7 @@ static const char complete[] = "flights 3\n"
                                "conversion_seconds_le_inf 23\n"
                                "conversion_ns 100000000001\n";
 
-/* On the page, of a loader that told everything. */
+/* Lines on the page for a loader that reported everything. */
 #define ROWS (41 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
 
 static char text[SYM_RPC_TEXT_MAX], page_text[1 << 18];
@@ -102,12 +102,12 @@ written(const sym_loader_stats_t *stats)
     sym_out_t out = sym_out_fixed(text, sizeof(text));
 
     sym_loader_write(stats, &out);
-    ok(!out.failed, "it fits a message");
+    ok(!out.failed, "it fits into a message");
     return sym_str(text, (size_t) (out.pos - text));
 }
 
 
-/* The page of one loader that answered, or did not. */
+/* The page for one loader that answered, or did not. */
 static const char *
 page_of(const sym_loader_stats_t *stats)
 {
@@ -133,7 +133,7 @@ page_of(const sym_loader_stats_t *stats)
 }
 
 
-/* The line of the loader must be there, once. */
+/* The line of the loader must be on the page, once. */
 static void
 has_line(const char *name, const char *labels, const char *value)
 {
@@ -206,7 +206,7 @@ test_complete(void)
     has_line("conversion_seconds_sum", "", "100.000000001");
     is_u64(lines_of_loader(), ROWS, "and no other row");
 
-    is_str(written(&stats), complete, "written as it was read");
+    is_str(written(&stats), complete, "written as it was received");
 }
 
 
@@ -215,11 +215,11 @@ test_away(void)
 {
     (void) page_of(NULL);
     has_line("up", "", "0");
-    is_u64(lines_of_loader(), 1, "of a loader that is away only that");
+    is_u64(lines_of_loader(), 1, "for a loader that is away, only that fact");
 }
 
 
-/* Another version: what it does not tell is not said to be zero. */
+/* Another version: values that it does not report are not shown as zero. */
 static void
 test_others(void)
 {
@@ -232,21 +232,21 @@ test_others(void)
        "an older one, and a newer one");
     (void) page_of(&stats);
     has_line("joins_total", "", "4");
-    is_u64(lines_of_loader(), 2, "only what is known of it");
+    is_u64(lines_of_loader(), 2, "only its known values");
     ok(strstr(page_text, "news") == NULL && strstr(page_text, "evil") == NULL,
-       "no name of the text is on the page");
+       "no name from the text is on the page");
 
     ok(sym_loader_read(SYM_STR("conversions_breakpad_ready 1\n"
                                "conversions_abacus_ready 1\n"
                                "conversions_breakpad_eaten 1\n"
                                "conversions_breakpad 1\n"),
                        &stats),
-       "formats and ends that are not known");
+       "unknown formats and outcomes");
     (void) page_of(&stats);
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"ready\"",
              "1");
     is_u64(lines_of_loader(), 1 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS,
-           "are left out");
+           "are omitted");
 
     ok(sym_loader_read(SYM_STR(""), &stats), "nothing");
     (void) page_of(&stats);
@@ -255,7 +255,7 @@ test_others(void)
 }
 
 
-/* A histogram with a bucket less would be a wrong one. */
+/* A histogram with a missing bucket would be wrong. */
 static void
 test_histogram(void)
 {
@@ -268,7 +268,7 @@ test_histogram(void)
                     (int) (bucket - complete), complete, next);
     ok(sym_loader_read(sym_cstr(without), &stats), "a bucket is missing");
     (void) page_of(&stats);
-    is_u64(lines_of_loader(), ROWS - 25, "all of the histogram is left out");
+    is_u64(lines_of_loader(), ROWS - 25, "the whole histogram is omitted");
 
     *strstr(without, "conversion_ns") = 'x';
     ok(sym_loader_read(sym_cstr(without), &stats), "the sum as well");
@@ -288,15 +288,15 @@ test_refused(void)
         { "joins\n", "no number" },
         { "joins \n", "an empty one" },
         { "joins  1\n", "two spaces" },
-        { "joins 1 \n", "a space behind it" },
+        { "joins 1 \n", "a space after it" },
         { "joins 1\r\n", "CR" },
         { "joins -1\n", "a sign" },
         { "joins +1\n", "... also of the other kind" },
         { "joins 1.5\n", "a fraction" },
         { "joins 0x10\n", "hexadecimal" },
-        { "joins NaN\n", "no number at all" },
+        { "joins NaN\n", "not a number" },
         { "joins 18446744073709551616\n", "2^64" },
-        { "joins 1\"} 2\n", "more than a number" },
+        { "joins 1\"} 2\n", "text after a number" },
         { "joins 1\njoins 1\n", "a name twice" },
         { "conversions_breakpad_ready 1\nconversions_breakpad_ready 1\n",
           "conversions twice" },
@@ -323,7 +323,7 @@ test_refused(void)
 }
 
 
-/* Each prefix of a text is refused, or ends with a line. */
+/* Each prefix of a text is refused, or ends with a complete line. */
 static void
 test_cut(void)
 {
@@ -336,7 +336,7 @@ test_cut(void)
                           == (complete[len - 1] == '\n');
     }
 
-    ok(is_right, "refused wherever it is cut");
+    ok(is_right, "refused wherever it is truncated");
 }
 
 
@@ -353,18 +353,18 @@ test_counting(void)
     sym_conversions_count(c, SYM_CONVERSION_breakpad, SYM_MODULE_MALFORMED,
                           UINT64_C(200000000000));
     out = written(&stats);
-    text[out.len - 1] = '\0'; /* the last line's end */
+    text[out.len - 1] = '\0'; /* up to the last line's end */
 
     ok(strstr(text, "\nconversions_breakpad_ready 2\n") != NULL, "ready");
     ok(strstr(text, "\nconversions_breakpad_failed 1\n") != NULL, "failed");
     ok(strstr(text, "\nconversions_breakpad_malformed 1\n") != NULL,
        "malformed");
     ok(strstr(text, "\nconversion_seconds_le_0.00001 2\n") != NULL,
-       "a bound is in its bucket");
+       "a bound is in its own bucket");
     ok(strstr(text, "\nconversion_seconds_le_0.00002 2\n") != NULL,
-       "what is above is not");
+       "a larger value is not");
     ok(strstr(text, "\nconversion_seconds_le_0.00005 3\n") != NULL,
-       "it is in the next");
+       "it is in the next bucket");
     ok(strstr(text, "\nconversion_seconds_le_100 3\n") != NULL,
        "too long for all");
     ok(strstr(text, "\nconversion_seconds_le_inf 4\n") != NULL, "inf: all");
@@ -372,7 +372,7 @@ test_counting(void)
 }
 
 
-/* What is cut by the message would not be read. */
+/* A text truncated by the message would not be read. */
 static void
 test_largest(void)
 {

@@ -1,6 +1,7 @@
 /*
- * Minidumps that no program writes: t/bad/minidump/CASE/input must fail with exactly
- * the text in .../error when it is converted.  The texts are Symbolicator's.
+ * Minidumps that no program writes: t/bad/minidump/CASE/input must fail with
+ * exactly the text in .../error when it is converted.  The error texts are
+ * Symbolicator's.
  */
 #include "bad_formats.h"
 

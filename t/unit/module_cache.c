@@ -1,7 +1,7 @@
 /*
- * Modules that are remembered while the store stays as it is: what is found is
- * what was told of that key and version, or nothing; and of 10,000 modules
- * all but a few are found.
+ * The cache of modules while the store does not change: a lookup returns what
+ * was stored for that key and version, or nothing; and nearly all of 10,000
+ * modules are found.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct {
     sym_module_key_t key;
 } named_t;
 
-/* The list of sources that these modules are seen through. */
+/* The list of sources for which these modules are cached. */
 #define LIST 3u
 
 static sym_module_cache_t *cache;
@@ -62,7 +62,7 @@ finds(uint64_t version, const sym_module_key_t *key, sym_cached_module_t *found)
 }
 
 
-/* 1: found as it was told; 0: not found; -1: another's. */
+/* 1: found as stored; 0: not found; -1: another module. */
 static int
 find(uint64_t version, uint32_t n)
 {
@@ -89,7 +89,7 @@ one_module(void)
 
     ok(find(7, 1) == 0, "nothing is cached");
     add(7, 1);
-    ok(find(7, 1) == 1, "what was told of a module");
+    ok(find(7, 1) == 1, "what was stored for a module");
     ok(find(8, 1) == 0, "... is void in another version of the store");
 
     name_of(1, &m);
@@ -98,7 +98,7 @@ one_module(void)
     ok(!finds(7, &other.key, &found), "another name");
     other.key = m.key;
     other.key.code_id = SYM_STR("c0bcc3f19827fe653058404b2831d9e6a1b2c3d40011");
-    ok(!finds(7, &other.key, &found), "a code id that was not asked for");
+    ok(!finds(7, &other.key, &found), "a code id that was not requested");
     other.key.code_id = SYM_STR("");
     list++;
     ok(!finds(7, &other.key, &found), "another list of sources");
@@ -109,7 +109,7 @@ one_module(void)
         &(sym_cached_module_t){ .state = SYM_MODULE_ABSENT, .expires_at = 99 });
     ok(finds(8, &m.key, &found) && found.state == SYM_MODULE_ABSENT
            && found.expires_at == 99 && found.name.len == 0,
-       "a module that is not to be had, and until when");
+       "an absent module, and until when");
 }
 
 
@@ -129,7 +129,7 @@ many_modules(void)
         n_wrong += result < 0;
     }
 
-    is_u64(n_wrong, 0, "10,000 modules: none is taken for another");
+    is_u64(n_wrong, 0, "10,000 modules: none is mistaken for another");
     ok(n_found > MODULES / 100 * 99, "... and more than 99 of 100 are found");
 }
 
@@ -152,12 +152,13 @@ more_than_fit(void)
         n_wrong += result < 0;
     }
 
-    is_u64(n_wrong, 0, "... none is taken for another");
-    ok(n_found > MODULES, "... and as many as there is room for are kept");
+    is_u64(n_wrong, 0, "... none is mistaken for another");
+    ok(n_found > MODULES, "... and the cache is full");
 }
 
 
-/* What does not fit an entry is not kept, nor is what stood there. */
+/* A module that does not fit an entry is not kept, nor is the entry's old
+ * content. */
 static void
 long_name(void)
 {

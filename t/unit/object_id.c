@@ -1,9 +1,9 @@
 /*
- * One object, many spellings: whoever asks by any of them must reach the same
- * record, and what is no id must be refused and not be taken for another.
+ * One object, many spellings: a request with any of them must reach the same
+ * record, and an invalid id must be refused and not mistaken for another.
  *
- * Ids are those of files in Sentry's test symbols and of the documentation of its
- * `debugid`; their spellings are the paths at which symbol servers have them.
+ * Ids are those of files in Sentry's test symbols and of the documentation of
+ * its `debugid`; their spellings are the paths of symbol servers.
  */
 #include "object/object_id.h"
 #include "tap.h"
@@ -15,7 +15,7 @@ typedef bool (*read_code_pt)(sym_str_t s, sym_code_id_t *id);
 
 typedef struct {
     const char *text;
-    const char *canonical; /* Breakpad's; NONE: it is refused */
+    const char *canonical; /* Breakpad's spelling; NONE: it is refused */
 } reading_t;
 
 
@@ -219,7 +219,7 @@ test_writing(void)
     is_str(sym_str(out, sym_code_id_write_pe(&code, out)), "590285E9e0000",
            "its size is in lower case");
     (void) sym_code_id_read(SYM_STR("5902"), &code);
-    is_u64(sym_code_id_write_pe(&code, out), 0, "others have none");
+    is_u64(sym_code_id_write_pe(&code, out), 0, "other formats have none");
 }
 
 

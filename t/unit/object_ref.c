@@ -1,7 +1,7 @@
 /*
- * References: what decoders make of a client's name and id, which files match, and
- * the digests of searches.  Digests were calculated by Python's hashlib from the
- * layout in object_ref.c.
+ * References: how decoders read a client's name and id, which files match, and
+ * the digests of searches.  Digests were calculated by Python's hashlib from
+ * the layout in object_ref.c.
  */
 #include "object/variant.h"
 #include "tap.h"
@@ -70,7 +70,7 @@ test_matching(void)
 }
 
 
-/* --- what decoders make of names and ids --- */
+/* --- names and ids as decoders read them --- */
 
 typedef struct {
     const char *name, *id;
@@ -136,14 +136,15 @@ test_named(void)
     ok(ref.code_id.len == 0, "a name and a debug id have no code id");
     is_str(sym_object_ref_sent(&ref, text), UUID_LOWER, "as sent");
     sym_object_ref_named(&ref, SYM_STR("a.so"), id);
-    is_str(sym_object_ref_sent(&ref, text), UUID "0", "as sent, canonical");
+    is_str(sym_object_ref_sent(&ref, text), UUID "0",
+           "the id as sent, and canonical");
 
     ok(sym_ref_key(&ref, &key) && key.key.id.data == id.data,
        "the key of a canonical id is a view of it");
     is_str(key.key.name, "a.so", "... with its name");
     sym_object_ref_copy(&copy, &ref, room);
     ok(sym_ref_key(&copy, &key) && key.key.id.data == key.id,
-       "a copy's is written from its bytes");
+       "a copy writes the key from its bytes");
     is_str(key.key.id, UUID "0", "... the same text");
 }
 

@@ -1,6 +1,6 @@
 /*
- * oom.h - memory that runs out: of malloc() and its kin, allocations_left more
- * succeed.  Programs named *_oom are linked so that their calls come here.
+ * oom.h - makes malloc() and its kin fail: the next allocations_left succeed.
+ * Programs named *_oom are linked so that their calls come here.
  */
 #ifndef T_UNIT_OOM_H
 #define T_UNIT_OOM_H

@@ -1,6 +1,6 @@
 /*
- * oom_format.h - memory that runs out while a file is converted: each allocation
- * in turn is the one that fails.
+ * oom_format.h - memory runs out while a file is converted: each allocation in
+ * turn fails.
  */
 #ifndef T_UNIT_OOM_FORMAT_H
 #define T_UNIT_OOM_FORMAT_H
@@ -39,7 +39,7 @@ static void
 oom_note(void *ctx, const char *format, ...)
 {
     (void) ctx;
-    ok(false, "no memory is no fault of the file: %s", format);
+    ok(false, "out of memory is not an error of the file: %s", format);
 }
 
 
@@ -70,7 +70,8 @@ oom_convert(sym_conversion_format_t format, sym_str_t file, size_t *bytes,
 }
 
 
-/* fuzz/corpus/FOLDER/NAME; at least so many allocations are made to fail. */
+/* Converts fuzz/corpus/FOLDER/NAME; at least this many allocations must
+ * fail. */
 static void
 oom_format(sym_conversion_format_t format, const char *folder, const char *name,
            unsigned long least)
@@ -80,7 +81,7 @@ oom_format(sym_conversion_format_t format, const char *folder, const char *name,
     unsigned long n;
     size_t bytes = 0;
 
-    if (!ok(file.data != NULL, "there is a file")) {
+    if (!ok(file.data != NULL, "the file exists")) {
         return;
     }
 

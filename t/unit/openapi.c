@@ -1,6 +1,6 @@
 /*
  * docs/use/openapi.json describes every route of the table of APIs, with its
- * methods and content types, and no other.  t/openapi.t asks what a server
+ * methods and content types, and no other.  t/openapi.t checks a server's
  * answers to each.
  */
 #include <jansson.h>
@@ -19,7 +19,7 @@ static const struct {
 static const json_t *document;
 
 
-/* What a "$ref" means, or the thing itself. */
+/* The target of a "$ref", or the object itself. */
 static const json_t *
 resolved(const json_t *thing)
 {
@@ -40,7 +40,7 @@ resolved(const json_t *thing)
 }
 
 
-/* What the path of the document has for the operation; NULL: none of this API. */
+/* Member of the operation in the document's path; NULL: not of this API. */
 static const json_t *
 operation_of(const sym_api_t *api, const json_t *item, const char *method)
 {
@@ -65,7 +65,7 @@ is_of(const sym_api_t *api, const json_t *item)
 }
 
 
-/* The route of a path, of which parameters are names in braces. */
+/* The route of a path, with parameters as names in braces. */
 static const sym_api_route_t *
 route_of(const sym_api_t *api, const char *path)
 {
@@ -100,7 +100,7 @@ methods_of(const sym_api_t *api, const json_t *item)
 }
 
 
-/* Whether the content types of what answers a request are those of the API. */
+/* Whether the responses' content types are those of the API. */
 static bool
 has_types(const sym_api_t *api, const json_t *operation)
 {
@@ -166,7 +166,7 @@ test_path(const sym_api_t *api, const char *path, const json_t *item)
 }
 
 
-/* Routes of requests have synonyms: one of them is enough. */
+/* Routes of requests have synonyms; documenting one of them is enough. */
 static bool
 is_described(const sym_api_t *api, const sym_api_route_t *route)
 {

@@ -1,7 +1,7 @@
 /*
- * Where headers for source links may go: the expectations of Symbolicator's own
- * tests (symbolicator-service, utils/http.rs) that have a URL of http, and what
- * its matching makes of paths.
+ * Which origins may receive the headers for source links: the results of
+ * Symbolicator's own tests (symbolicator-service, utils/http.rs) that have an
+ * http URL, and how its matching treats paths.
  */
 #include "base/text.h"
 #include "sources/guard/origins.h"

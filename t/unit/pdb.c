@@ -1,6 +1,6 @@
 /*
- * The reader of PDBs, over files made here record by record; t/loader_pdb.t asks
- * it about real ones.  What is expected follows from LLVM's docs/PDB and
+ * The reader of PDBs, with files made here record by record; t/loader_pdb.t
+ * reads real ones.  Expected results follow from LLVM's docs/PDB and
  * Microsoft's cvinfo.h.
  */
 #include "fake_writer.h"
@@ -26,7 +26,7 @@ enum {
               sizeof((const uint32_t[]){ __VA_ARGS__ }) / 8)
 
 
-/* What a file gives, as fake_writer.h writes it down; free() it. */
+/* Contents of a file, as fake_writer.h records them; free() it. */
 static char *
 read_file(const sym_buffer_t *file, sym_pdb_stats_t *stats, sym_error_t *err)
 {
@@ -64,7 +64,7 @@ is_read(pdb_kit_t *k, const char *want, const char *name)
 }
 
 
-/* A procedure with lines of two files that are woven into each other. */
+/* A procedure with lines of two files that alternate. */
 static void
 one_procedure(pdb_kit_t *k)
 {
@@ -110,7 +110,7 @@ test_containers(void)
             file = kit_file(&k, size, scattered != 0);
             text = read_file(&file, &stats, &err);
             is_str(sym_cstr(text != NULL ? text : err.what), one_procedure_text,
-                   scattered != 0 ? "pages apart" : "pages in a row");
+                   scattered != 0 ? "pages apart" : "consecutive pages");
             free(text);
             sym_buffer_free(&file);
         }
@@ -138,13 +138,14 @@ test_facts(void)
            "the GUID, and the age of the DBI stream");
     ok(strcmp(sym_pdb_arch(&pdb), "x86_64") == 0, "processor");
     is_str(sym_pdb_name(&pdb, KIT_B_H), "b.h", "a text of the names");
-    is_u64(sym_pdb_name(&pdb, 1000).len, 0, "... and none behind them");
+    is_u64(sym_pdb_name(&pdb, 1000).len, 0, "... and none after them");
     sym_pdb_close(&pdb);
     sym_buffer_free(&file);
 }
 
 
-/* Calls in calls: where the inner one is, the outer one's line is the call's. */
+/* Nested calls: where the inner one is, the outer one's line is that of the
+ * call. */
 static void
 test_inlines(void)
 {
@@ -157,11 +158,11 @@ test_inlines(void)
     /* 0x08 at 100; 0x10 at 103; 16 bytes long in all */
     kit_site(&k, S_INLINESITE, 0x1000,
              BYTES("\x03\x08\x06\x06\x03\x08\x04\x08"));
-    /* 4 bytes from 0x0c on, in the first line of it */
+    /* 4 bytes from 0x0c on, in its first line */
     kit_site(&k, S_INLINESITE2, 0x1001, BYTES("\x0c\x04\x0c\x00"));
     kit_end(&k, S_INLINESITE_END);
     kit_end(&k, S_INLINESITE_END);
-    /* another place of the same function: 0x20, one line up, until 0x28 */
+    /* elsewhere in the same function: 0x20, one line up, until 0x28 */
     kit_site(&k, S_INLINESITE, 0x1000, BYTES("\x0c\x08\x20\x00"));
     kit_end(&k, S_INLINESITE_END);
     kit_site(&k, S_INLINESITE, 0x1002, BYTES("")); /* it has no code */
@@ -192,7 +193,7 @@ test_inlines(void)
 
 
 /* All operations: absolute offset, line back, file, size and move, both in one,
- * numbers of two and four bytes; those of columns say nothing. */
+ * numbers of two and four bytes; operations on columns have no effect. */
 static void
 test_annotations(void)
 {
@@ -236,8 +237,8 @@ test_annotations(void)
 }
 
 
-/* A range ends where its first size says, otherwise where the next one begins,
- * even if the offset was set in between; an operand that is cut ends all. */
+/* A range ends after its first size, otherwise where the next one begins, even
+ * if the offset was set in between; a truncated operand ends the list. */
 static void
 test_range_sizes(void)
 {
@@ -277,7 +278,7 @@ test_range_sizes(void)
 }
 
 
-/* Cold code has the name of its procedure, lines and calls of its own. */
+/* Cold code has the name of its procedure, but lines and calls of its own. */
 static void
 test_cold_parts(void)
 {
@@ -324,8 +325,8 @@ test_cold_parts(void)
 }
 
 
-/* Code that was moved: addresses count in the old sections, and each stretch is
- * a function where it went. */
+/* Code that was moved: addresses count in the old sections, and each stretch
+ * becomes a function at its new address. */
 static void
 test_omap(void)
 {
@@ -373,7 +374,7 @@ test_omap(void)
 }
 
 
-/* With link-time code generation an id stands in another module's list. */
+/* With link-time code generation an id may be in another module's list. */
 static void
 test_other_modules(void)
 {
@@ -404,7 +405,7 @@ test_other_modules(void)
 }
 
 
-/* Functions that the linker folded have each its own lines. */
+/* Functions folded by the linker each keep their own lines. */
 static void
 test_folded(void)
 {
@@ -469,7 +470,7 @@ test_refused(void)
 }
 
 
-/* Lines that precede what is broken are found, in whatever order they are. */
+/* Lines before the damage are found, in whatever order they are. */
 static void
 test_broken_lines(void)
 {
@@ -491,7 +492,7 @@ test_broken_lines(void)
     }
     kit_files(&k);
     kit_put(&k.c13, 0xf2, 4);
-    kit_put(&k.c13, 0x1000, 4); /* so many bytes do not follow */
+    kit_put(&k.c13, 0x1000, 4); /* more bytes than follow */
     kit_module_end(&k, "a.obj");
 
     file = kit_file(&k, 512, false);
@@ -510,7 +511,7 @@ test_broken_lines(void)
 }
 
 
-/* What stands before the broken record is kept. */
+/* Records before the broken one are kept. */
 static void
 test_broken_module(void)
 {
@@ -546,8 +547,8 @@ test_broken_module(void)
 }
 
 
-/* Lines that many procedures pass, and of which nothing comes: they are of a file
- * that does not exist, so all of them say the same. */
+/* Lines that many procedures walk over without result: they belong to a file
+ * that does not exist. */
 static void
 test_passed_lines(void)
 {
@@ -578,19 +579,19 @@ test_passed_lines(void)
 
     file = kit_file(&k, 4096, false);
     free(read_file(&file, &stats, &err));
-    is_u64(stats.broken, 1, "lines that procedures pass cost, too");
+    is_u64(stats.broken, 1, "lines that procedures skip cost work, too");
     is_str(sym_cstr(stats.first_broken.what),
            "a module gives more than its bytes can say", "... so much");
     sym_buffer_free(&file);
 }
 
 
-/* Of a type stream: behind its header. */
+/* Offset in a type stream, after its header. */
 #define TYPES_AT 56
-#define TYPES_END 12 /* index of the last one and 1 */
+#define TYPES_END 12 /* index of the last one, plus 1 */
 #define TYPES_BYTES 16
 
-/* Of a procedure: its type. */
+/* Offset in a procedure: its type. */
 #define PROC_TYPE 28
 
 static void
@@ -607,8 +608,9 @@ put_type(sym_buffer_t *types, unsigned kind, uint32_t a, uint32_t b, uint32_t c)
 }
 
 
-/* Types that nest too deep for a name, of which an earlier piece of the file has
- * shown a part: the name is the same as if another thread had read that piece. */
+/* Types that nest too deep for a name, when an earlier part of the file has
+ * already given a part of it: the name is the same as if another thread had
+ * read that part. */
 static void
 test_pieces(void)
 {
@@ -624,7 +626,7 @@ test_pieces(void)
     types = &k.streams[KIT_TPI];
     types->len = TYPES_AT;
     for (uint32_t i = 0; i <= NESTED; i++, type += 3) {
-        /* an argument, the function that has it, and a pointer to that */
+        /* an argument, the function that takes it, and a pointer to that */
         put_type(types, 0x1201, 1, to, 0);
         put_type(types, 0x1008, 3, 0x10000, type);
         put_type(types, 0x1002, type + 1, 0x1000c, 0);
@@ -681,7 +683,7 @@ test_paths(void)
     is_read(&k,
             "flat 1000+10 f\n"
             "  1000 10 D:\\s\\long.h\n",
-            "a path with parts that are not needed");
+            "a path with redundant parts");
 }
 
 
@@ -694,7 +696,7 @@ typedef struct {
 } released_t;
 
 
-/* Whatever is read of these bytes afterwards is garbage. */
+/* Anything read from these bytes afterwards is garbage. */
 static void
 note_released(void *ctx, sym_str_t bytes)
 {

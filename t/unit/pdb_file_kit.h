@@ -36,13 +36,13 @@ enum {
 #define KIT_LIB 9
 #define KIT_LONG_H 13
 
-/* Files' offsets in a module's list. */
+/* File offsets in a module's list. */
 #define KIT_FILE_A 0
 #define KIT_FILE_B 8
 
 typedef struct {
     sym_buffer_t streams[KIT_STREAMS];
-    sym_buffer_t symbols, c13; /* of the module under way */
+    sym_buffer_t symbols, c13; /* of the module that is being built */
     sym_buffer_t modules;      /* DBI's list */
     unsigned n_modules;
     uint32_t age, feature; /* feature 0: none */
@@ -88,7 +88,7 @@ kit_set(sym_buffer_t *b, size_t at, uint64_t value, size_t bytes)
 }
 
 
-/* --- records: a length, which is set at the end, and a kind --- */
+/* --- records: a length, set at the end, and a kind --- */
 
 static inline size_t
 kit_open(sym_buffer_t *b, unsigned kind)
@@ -144,7 +144,7 @@ kit_site(pdb_kit_t *k, unsigned kind, uint32_t id, const char *annotations,
     kit_put(&k->symbols, 0, 8);
     kit_put(&k->symbols, id, 4);
     if (kind == 0x115d) {
-        kit_put(&k->symbols, 7, 4); /* how often it is run */
+        kit_put(&k->symbols, 7, 4); /* how often it is executed */
     }
     sym_buffer_put(&k->symbols, annotations, len);
     kit_close(&k->symbols, at);
@@ -269,8 +269,8 @@ kit_files(pdb_kit_t *k)
 }
 
 
-/* Ids 0x1000, ... were declared in b.h, at lines 100, 200, ...; is_ex: each names
- * another file, too. */
+/* Ids 0x1000, ... were declared in b.h, at lines 100, 200, ...; is_ex: each
+ * also names another file. */
 static inline void
 kit_inlinees(pdb_kit_t *k, unsigned n, bool is_ex)
 {
@@ -392,7 +392,7 @@ kit_info(pdb_kit_t *k)
 
     kit_put(b, 20000404, 4);
     kit_put(b, 0x12345678, 4);
-    kit_put(b, 9, 4); /* another age than DBI's */
+    kit_put(b, 9, 4); /* an age that differs from DBI's */
     for (unsigned i = 0; i < 16; i++) {
         kit_put(b, 0xa0 + i, 1);
     }
@@ -451,8 +451,8 @@ kit_dbi(pdb_kit_t *k)
 }
 
 
-/* Appends bytes as pages; their numbers go to the list.  is_scattered: a page
- * of nothing stands between them. */
+/* Appends bytes as pages; their numbers go to the list.  is_scattered: an
+ * unused page is between them. */
 static inline void
 kit_pages(sym_buffer_t *file, const sym_buffer_t *bytes, uint32_t page_size,
           bool is_scattered, sym_buffer_t *list)
@@ -473,7 +473,7 @@ kit_pages(sym_buffer_t *file, const sym_buffer_t *bytes, uint32_t page_size,
 }
 
 
-/* The file; the kit is of no more use. */
+/* Makes the file; the kit cannot be used afterwards. */
 static inline sym_buffer_t
 kit_file(pdb_kit_t *k, uint32_t page_size, bool is_scattered)
 {

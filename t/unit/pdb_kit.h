@@ -36,8 +36,8 @@ kit_put(kit_stream_t *s, uint64_t value, size_t len)
 
 
 /*
- * Adds a record and returns its index.  Of the fields' letters, h is 16 bits, w 32
- * bits, s a text with its NUL, p one behind its length.
+ * Adds a record and returns its index.  Letters of the fields: h is 16 bits, w
+ * 32 bits, s a string with its NUL, p a string after its length.
  */
 __attribute__((unused)) static uint32_t
 kit_record(kit_stream_t *s, unsigned kind, const char *fields, ...)
@@ -71,7 +71,7 @@ kit_record(kit_stream_t *s, unsigned kind, const char *fields, ...)
 }
 
 
-/* The stream with its header; the caller's to free(). */
+/* The stream with its header; the caller must free() it. */
 __attribute__((unused)) static sym_str_t
 kit_stream(const kit_stream_t *s)
 {

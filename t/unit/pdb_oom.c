@@ -1,6 +1,5 @@
 /*
- * Memory that runs out while a PDB is read: each allocation in turn is the one
- * that fails.
+ * Memory runs out while a PDB is read: each allocation in turn fails.
  */
 #include "formats/pdb/read.h"
 #include "oom.h"
@@ -8,7 +7,7 @@
 #include "tap.h"
 
 /* Two modules, one of which names a function by the other's list; lines that
- * are out of order, and streams whose pages lie apart. */
+ * are out of order, and streams whose pages are scattered. */
 static sym_buffer_t
 make_file(void)
 {

@@ -1,7 +1,7 @@
 /*
- * formats/pdb/types.h: names of functions out of records written by hand.  What is
- * expected is what Sentry's reader (crate pdb-addr2line 0.12) writes for the same
- * records.
+ * formats/pdb/types.h: names of functions from records written by hand.
+ * Expected is what Sentry's reader (crate pdb-addr2line 0.12) writes for the
+ * same records.
  */
 #include "formats/pdb/hashes.h"
 #include "formats/pdb/types.h"
@@ -15,7 +15,7 @@
 #define T_64PVOID 0x603u
 #define T_64PCHAR 0x670u
 
-/* LF_POINTER: of 64 bits; modes of cvinfo.h */
+/* LF_POINTER: 64 bits wide; modes of cvinfo.h */
 #define PTR 0x1000cu
 #define REF (PTR | 1u << 5)
 #define MEMBER (PTR | 2u << 5)
@@ -69,7 +69,7 @@ is_function(pdb_t *p, uint32_t type, const char *want, const char *what)
 {
     sym_str_t got;
 
-    for (int i = 0; i < 2; i++) { /* the second time from what is kept */
+    for (int i = 0; i < 2; i++) { /* the second time from the memo */
         if (sym_pdb_types_function_name(p->scratch, SYM_STR("f"), type, false,
                                         &got)
             != SYM_OK)
@@ -140,7 +140,7 @@ typedef struct {
 
 #define ARGUMENTS_MAX 32
 
-/* f(A) of each type: opens the PDB, and closes it. */
+/* f(A) for each type: opens and closes the PDB. */
 static void
 are_arguments(pdb_t *p, const argument_t *all, size_t n)
 {
@@ -196,17 +196,18 @@ test_functions(void)
     is_function(&p, f2, "f(int, char*)", "two");
     is_function(&p, printf_like, "f(int, <NoType>)", "any number");
     is_function(&p, m, "f(int, char*)", "a method");
-    is_function(&p, m_const, "f(int, char*) const", "one that is const");
-    is_function(&p, m_static, "f(int, char*)", "one that is static");
-    is_function(&p, rust, "f(char*, int, char*)", "rustc's argument in this");
-    is_function(&p, rust_alone, "f(char*)", "that one alone");
+    is_function(&p, m_const, "f(int, char*) const", "a const method");
+    is_function(&p, m_static, "f(int, char*)", "a static method");
+    is_function(&p, rust, "f(char*, int, char*)",
+                "rustc's argument in " this "");
+    is_function(&p, rust_alone, "f(char*)", "only that argument");
     is_function(&p, no_list, "f(<missing type 0x9999>)", "no list");
     is_function(&p, method_no_list, "f", "a method without a list");
     is_function(&p, 0, "f", "no type");
-    is_function(&p, a, "f", "a type that is no function's");
+    is_function(&p, a, "f", "a type that is not a function's");
     is_function(&p, T_INT, "f", "a simple type");
     is_function(&p, 0x80000001, "f", "an index of another module");
-    is_function(&p, 0x5555, "f", "a type that is not there");
+    is_function(&p, 0x5555, "f", "a type that does not exist");
     (void) sym_pdb_types_function_name(p.scratch, SYM_STR(""), f0, false, &got);
     is_str(got, "<name omitted>()", "no name");
     close_pdb(&p);
@@ -308,7 +309,8 @@ test_arrays(void)
 {
     pdb_t p = { 0 };
     uint32_t ints = array(&p, T_INT, 12), grid = array(&p, ints, 60);
-    /* declared (forward reference, unique name), and defined behind: 24 bytes */
+    /* declared (forward reference, unique name), and defined after it: 24
+     * bytes */
     uint32_t declared = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u,
                                    0x280u, 0u, 0u, 0u, 0u, "D", ".?AVD@@");
     uint32_t unknown = kit_record(&p.types, SYM_LF_CLASS, "hhwwwhss", 0u,
@@ -326,7 +328,7 @@ test_arrays(void)
     is_function(&p, f_grid, "f(int[5][3])", "an array of arrays");
     is_function(&p, f_class, "f(D[3]&)",
                 "of a class that is defined elsewhere");
-    is_function(&p, f_unknown, "f(X[])", "of one that is not");
+    is_function(&p, f_unknown, "f(X[])", "of a class that is not defined");
     is_function(&p, f_pointers, "f(int*[4])", "of pointers");
     close_pdb(&p);
 }
@@ -357,22 +359,23 @@ test_ids(void)
     is_inlinee(&p, alone, "g(int)", "a function");
     is_inlinee(&p, scoped, "x::y::g(int)", "in a namespace");
     is_inlinee(&p, hidden, "`anonymous namespace'::g(int)", "without a name");
-    is_inlinee(&p, lost, "<missing type 0x4444>::g(int)", "that is not there");
+    is_inlinee(&p, lost, "<missing type 0x4444>::g(int)",
+               "that does not exist");
     is_inlinee(&p, member, "ns::A::get(int) const", "a method");
     is_inlinee(&p, typeless, "x::y::g", "without a type");
-    is_inlinee(&p, space, "not found", "an id that is no function's");
-    is_inlinee(&p, 0x3333, "not found", "an id that is not there");
+    is_inlinee(&p, space, "not found", "an id that is not a function's");
+    is_inlinee(&p, 0x3333, "not found", "an id that does not exist");
     (void) sym_pdb_types_function_name(p.scratch, SYM_STR("g"), scoped, true,
                                        &got);
     is_str(got, "g(int)", "a symbol that refers to an id");
     (void) sym_pdb_types_function_name(p.scratch, SYM_STR("g"), 0x3333, true,
                                        &got);
-    is_str(got, "g", "that is not there");
+    is_str(got, "g", "that does not exist");
     close_pdb(&p);
 }
 
 
-/* Each of the types takes eight of the one before: 8^20 arguments. */
+/* Each type takes eight arguments of the one before: 8^20 arguments. */
 static void
 test_bombs(void)
 {
@@ -437,7 +440,7 @@ test_headers(void)
     is_refused(4, 20, 4, "a header that is too short");
     is_refused(4, 0x10000, 4, "a header longer than the stream");
     is_refused(8, 0x0fff, 4, "indexes of simple types");
-    is_refused(12, 0x0fff, 4, "an end before the first");
+    is_refused(12, 0x0fff, 4, "an end before the first index");
     is_refused(12, 0x7fffffff, 4, "more types than bytes");
     is_refused(16, 0x7fffffff, 4, "more bytes than the stream has");
     is_refused(16, 4, 4, "fewer bytes than the types need");
@@ -452,14 +455,14 @@ test_headers(void)
 }
 
 
-/* --- places of records, from which walks run side by side --- */
+/* --- offsets of records, from which parallel walks start --- */
 
 #define RECORDS 100u
 #define PLACES 20u
 
 typedef struct {
     kit_stream_t types, places;
-    sym_str_t tpi; /* says where the places are */
+    sym_str_t tpi; /* says where the offsets are */
 } placed_t;
 
 static void
@@ -482,7 +485,7 @@ place(placed_t *p)
 }
 
 
-/* The same offsets, or the same refusal, as by one thread without places. */
+/* The same offsets, or the same error, as one thread finds without the list. */
 static void
 is_walked(const placed_t *p, const char *what)
 {
@@ -511,7 +514,7 @@ is_walked(const placed_t *p, const char *what)
 }
 
 
-/* Whichever thread is the first to fail. */
+/* Whichever thread fails first. */
 static void
 test_both_broken(void)
 {
@@ -522,8 +525,8 @@ test_both_broken(void)
     sym_error_t err = { 0 };
 
     is_u64(sym_pdb_types_open(&types, &cut, &cut, &pool, &err), SYM_TRUNCATED,
-           "both streams are cut");
-    is_str(sym_cstr(err.section), "TPI stream", "... the first is told");
+           "both streams are truncated");
+    is_str(sym_cstr(err.section), "TPI stream", "... the first is reported");
     sym_pdb_types_close(&types);
 }
 
@@ -539,7 +542,7 @@ test_places(void)
     records = (uint8_t *) (uintptr_t) p.tpi.data + 56;
     is_walked(&p, "places");
 
-    /* a number of any place is wrong: index, offset */
+    /* a wrong number in any entry: index, offset */
     for (size_t at = 0; at < (size_t) PLACES * 8; at += 4) {
         static const uint32_t wrong[] = { 0, 1, 5, 0x10000, UINT32_MAX };
         uint32_t was;
@@ -564,17 +567,17 @@ test_places(void)
         is_walked(&p, "a record that is too short");
         records[at]++;
 
-        /* where a record could begin, within another one */
+        /* a plausible record inside of another one */
         records[at + 8] = (uint8_t) (records[at] - 8);
         records[at + 9] = 0;
         inside = at + 8;
         memcpy(places + i * 8 + 4, &inside, 4);
-        is_walked(&p, "a place within a record");
+        is_walked(&p, "an offset inside of a record");
         memcpy(places + i * 8 + 4, &at, 4);
     }
 
     p.places.bytes.len--;
-    is_walked(&p, "a list of places that is cut");
+    is_walked(&p, "a truncated list of offsets");
     free(records - 56);
     sym_buffer_free(&p.places.bytes);
     sym_buffer_free(&p.types.bytes);
@@ -586,7 +589,7 @@ test_places(void)
 #define ARRAYS 40u
 #define BUCKETS 262143u
 
-/* Expected are values in hash streams of Microsoft's linker and of lld. */
+/* Expected values are from hash streams of Microsoft's linker and of lld. */
 static void
 test_hash(void)
 {
@@ -609,8 +612,8 @@ test_hash(void)
 }
 
 
-/* Arrays of a class with several definitions, of 4 bytes but for the last one of
- * 8.  The hashes of the first and of that one are right or 0. */
+/* Arrays of a class with several definitions of 4 bytes; the last one has
+ * 8.  The hashes of the first and last definition are right or 0. */
 static void
 are_elements(uint32_t fours, bool has_hashes, bool first, bool last,
              const char *want)
@@ -634,7 +637,7 @@ are_elements(uint32_t fours, bool has_hashes, bool first, bool last,
     }
 
     for (uint32_t i = 0; has_hashes && i < p.types.n; i++) {
-        /* of the declaration, which counts for nothing, right as well */
+        /* the declaration's hash, which is ignored, right as well */
         kit_put(&hashes,
                 i == 0 || (i == 1 && first) || (i == fours + 1 && last) ? hash
                                                                         : 0,
@@ -653,7 +656,8 @@ are_elements(uint32_t fours, bool has_hashes, bool first, bool last,
        "opens");
     p.scratch = sym_pdb_scratch_create(&p.open);
 
-    /* the first of them by hashes, the last ones by a list of classes */
+    /* the first is found by its hash, the last ones through a list of
+     * classes */
     for (uint32_t i = 0; i < ARRAYS; i++) {
         is_function(&p, functions[i], want, "elements");
     }
@@ -674,7 +678,8 @@ test_definitions(void)
 }
 
 
-/* Arguments that have no room behind a long name belong to the next one. */
+/* Arguments that do not fit after a long name must not appear in the next
+ * name. */
 static void
 test_long_name(void)
 {
@@ -688,7 +693,7 @@ test_long_name(void)
     (void) sym_pdb_types_function_name(p.scratch, sym_str(name, sizeof(name)),
                                        f, false, &out);
     is_u64(out.len, sizeof(name), "a name that leaves no room for arguments");
-    is_function(&p, f, "f(int)", "... the next function of that type");
+    is_function(&p, f, "f(int)", "... then the next function of that type");
     close_pdb(&p);
 }
 

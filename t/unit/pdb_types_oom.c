@@ -1,13 +1,13 @@
 /*
- * Memory that runs out while types of a PDB are opened and a name is written: each
- * allocation in turn is the one that fails.
+ * Memory runs out while types of a PDB are opened and a name is written: each
+ * allocation in turn fails.
  */
 #include "formats/pdb/records.h"
 #include "oom.h"
 #include "pdb_kit.h"
 #include "tap.h"
 
-/* f(D (&)[3]): D is declared, and defined behind with 24 bytes */
+/* f(D (&)[3]): D is declared, and defined later with 24 bytes */
 static uint32_t
 make_types(kit_stream_t *t)
 {
@@ -24,7 +24,7 @@ make_types(kit_stream_t *t)
 }
 
 
-/* SYM_OK with the text in name, or what ended it. */
+/* SYM_OK with the name in name, or the error. */
 static sym_status_t
 run(sym_str_t tpi, uint32_t f, char *name, size_t size)
 {
@@ -66,8 +66,8 @@ main(void)
         allocations_left = (unsigned long) -1;
     }
 
-    ok(rc == SYM_OK, "enough memory in the end");
-    ok(n > 4, "... each allocation was missed once");
+    ok(rc == SYM_OK, "with enough memory it succeeds");
+    ok(n > 4, "... each allocation failed once");
     is_str(sym_cstr(name), "f(D[3]&)", "the name");
     free((char *) (uintptr_t) tpi.data);
     sym_buffer_free(&t.bytes);

@@ -1,7 +1,7 @@
 /*
- * The reader of PE files, over files made here; t/pe.t asks it about real ones.
- * What is expected follows from Microsoft's "PE Format" and, of .NET's entries,
- * from the dotnet runtime's PE-COFF.md.
+ * The reader of PE files, with files made here; t/pe.t reads real ones.
+ * Expected results follow from Microsoft's "PE Format" and, for .NET, from the
+ * dotnet runtime's PE-COFF.md.
  */
 #include <zlib.h>
 
@@ -11,7 +11,7 @@
 #define DATA_RVA 0x2000u
 
 
-/* A debug directory whose entries are at DATA_RVA, and the data behind it. */
+/* A debug directory whose entries are at DATA_RVA, followed by the data. */
 static void
 put_debug(kit_t *k, uint32_t type, uint16_t minor, const void *bytes,
           size_t len)
@@ -164,15 +164,15 @@ test_embedded(void)
     embedded_is(packed, len, SYM_OK, "an embedded portable PDB");
     embedded_is(packed, 0, SYM_NOT_FOUND, "none");
     embedded_is(packed, len - 3, SYM_TRUNCATED, "a short one");
-    embedded_is(packed, 6, SYM_MALFORMED, "shorter than its head");
+    embedded_is(packed, 6, SYM_MALFORMED, "shorter than its header");
 
     len = pack(packed, sizeof(ppdb) - 1);
     embedded_is(packed, len, SYM_MALFORMED, "longer than it says");
     len = pack(packed, 0xfffff);
     embedded_is(packed, len, SYM_MALFORMED,
-                "a size that so few bytes cannot give");
+                "a size that too few bytes cannot give");
     len = pack(packed, 1 << 30);
-    embedded_is(packed, len, SYM_LIMIT, "a size past the limit");
+    embedded_is(packed, len, SYM_LIMIT, "a size over the limit");
     packed[0] = 'B';
     embedded_is(packed, len, SYM_MALFORMED, "another signature");
 }
@@ -219,7 +219,7 @@ symbols_are(const kit_t *k, const char *want, const char *name)
 
 
 typedef struct {
-    const char *name; /* NULL: an ordinal only */
+    const char *name; /* NULL: only an ordinal */
     uint32_t rva;
 } export_t;
 
@@ -325,7 +325,7 @@ test_exports(void)
 }
 
 
-/* x64: begin, end, what unwinds it */
+/* x64: begin, end, unwind data */
 static void
 put_x64(kit_t *k, uint32_t begin, uint32_t end, uint32_t unwind)
 {
@@ -367,11 +367,11 @@ test_functions(void)
     put_x64(&k, 0x1020, 0x1030, xdata + 0x10); /* goes on, chained to f */
     put_x64(&k, 0x1070, 0x1078, xdata);        /* nobody's */
     put_x64(&k, 0x1080, 0x1090, xdata);
-    put_x64(&k, 0x1100, 0x1108, xdata + 0x10); /* f's, far away */
-    put_x64(&k, 0x1110, 0x1118, xdata + 0x30); /* through another part */
-    put_x64(&k, 0x1120, 0x1128, xdata + 0x50); /* leads round */
-    put_x64(&k, 0x1130, 0x1138, 0x7001);       /* an entry that is not there */
-    put_x64(&k, 0x1140, 0x1140, xdata);        /* empty */
+    put_x64(&k, 0x1100, 0x1108, xdata + 0x10);       /* f's code, far away */
+    put_x64(&k, 0x1110, 0x1118, xdata + 0x30);       /* through another part */
+    put_x64(&k, 0x1120, 0x1128, xdata + 0x50);       /* leads round */
+    put_x64(&k, 0x1130, 0x1138, 0x7001);             /* a missing entry */
+    put_x64(&k, 0x1140, 0x1140, xdata);              /* empty */
     put_x64(&k, 0x1150, 0x1158, pdata + 4 * 12 + 1); /* the entry at 1100 */
     kit_section(&k, ".pdata", pdata, from, KIT_DATA);
     kit_directory(&k, 3, pdata, (uint32_t) (k.len - from));
@@ -396,7 +396,7 @@ test_functions(void)
                 "1100+8 f\n"
                 "1110+8 f\n"
                 "1150+8 f\n",
-                "the exception table ends functions; parts bear their name");
+                "the exception table ends functions; parts have their name");
 }
 
 
@@ -483,7 +483,7 @@ test_symtab(void)
     kit_number(&k, 0x50, 14, 4);
     put_symbol(&k, ".file", 0, 0xfffe, 0, 103);
     put_symbol(&k, ".text", 0, 1, 0, 3);
-    k.data[k.len - 1] = 1; /* followed by what the section is */
+    k.data[k.len - 1] = 1; /* followed by the section's kind */
     put_symbol(&k, "\x99\x99", 0x99, 1, 0x20, 2);
     put_symbol(&k, "both_coff", 0x40, 1, 0x20, 2); /* cut at 8 */
     put_symbol(&k, "label", 0x40, 1, 0, 2);
@@ -510,9 +510,9 @@ test_symtab(void)
     pe = kit_open(&k, &copy, &err);
     is_u64(sym_pe_section(pe, ".debug_line", &bytes, &err), SYM_OK,
            "a section with a long name");
-    is_str(bytes, "LINES", "... without what fills it up");
+    is_str(bytes, "LINES", "... without its padding");
     is_u64(sym_pe_section(pe, ".debug_info", &bytes, &err), SYM_NOT_FOUND,
-           "none of a name");
+           "none of that name");
     sym_pe_close(pe);
     free(copy);
 }

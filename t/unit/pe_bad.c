@@ -1,7 +1,7 @@
 /*
  * Files that no linker should write: t/bad/pe/CASE/input must fail with exactly
- * the text in .../error, when it is opened or when its DWARF, its symbols or its
- * portable PDB are asked for.
+ * the text in .../error, when it is opened or when its DWARF, its symbols or
+ * its portable PDB are read.
  */
 #include "bad_cases.h"
 #include "formats/pe/pe.h"

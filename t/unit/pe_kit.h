@@ -1,8 +1,8 @@
 /*
  * pe_kit.h - makes small PE files.
  *
- * The numbers are those of Microsoft's "PE Format", written out here once more:
- * what the reader believes is not asked.
+ * The numbers are those of Microsoft's "PE Format", repeated here so that they
+ * are independent of the reader.
  */
 #ifndef SYM_UNIT_PE_KIT_H
 #define SYM_UNIT_PE_KIT_H
@@ -60,7 +60,7 @@ kit_bytes(kit_t *k, const void *bytes, size_t len)
 }
 
 
-/* Headers without sections; what comes next stands at KIT_HEADERS. */
+/* Headers without sections; the next bytes are at KIT_HEADERS. */
 static void
 kit_begin(kit_t *k, uint16_t machine, bool is_32bit)
 {
@@ -103,7 +103,7 @@ kit_directory(kit_t *k, unsigned which, uint32_t rva, uint32_t size)
 #define KIT_CODE 0x60000020u
 #define KIT_DATA 0x40000040u
 
-/* A section of what was put since `from`. */
+/* A section with everything that was added since `from`. */
 __attribute__((unused)) static void
 kit_section(kit_t *k, const char *name, uint32_t rva, size_t from,
             uint32_t flags)
@@ -121,8 +121,8 @@ kit_section(kit_t *k, const char *name, uint32_t rva, size_t from,
 }
 
 
-/* The reader gets a copy of exactly that size, so that a sanitizer sees each
- * byte too many. */
+/* The reader gets a copy of exactly that size, so that a sanitizer sees reads
+ * past its end. */
 __attribute__((unused)) static sym_pe_t *
 kit_open(const kit_t *k, uint8_t **copy, sym_error_t *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Memory that runs out while a PE file is converted.
+ * Memory runs out while a PE file is converted.
  */
 #include "oom_format.h"
 

@@ -1,6 +1,7 @@
 /*
- * The artifact `ppdb`: whatever points a method was given, an offset finds the last
- * one at or before it; whatever a byte of it is changed to, the reader stays inside.
+ * The artifact `ppdb`: an offset finds the last point at or before it, whatever
+ * points the method has; whatever byte of it is changed, the reader stays
+ * inside.
  */
 #include <stdlib.h>
 
@@ -14,12 +15,12 @@
 #define METHODS 3000
 #define DOCUMENTS 300
 #define POINTS_MAX 40
-#define LARGE_POINTS 30000 /* of one method: several pieces */
+#define LARGE_POINTS 30000 /* points of one method: several pieces */
 #define LARGE_METHODS 60000
 #define LARGE_DOCUMENTS 60000
 
 typedef struct {
-    sym_ppdb_given_t *points; /* as they were given */
+    sym_ppdb_given_t *points; /* points as they were added */
     size_t n;
 } method_t;
 
@@ -35,7 +36,8 @@ below(uint32_t n)
 }
 
 
-/* Some have no points, some one document, some far lines and large offsets. */
+/* Some methods have no points, some have one document, some have distant lines
+ * and large offsets. */
 static void
 make_method(method_t *m, size_t n)
 {
@@ -48,7 +50,7 @@ make_method(method_t *m, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         m->points[i] = (sym_ppdb_given_t){ offset, line, document };
-        offset += below(is_wide ? 70000 : 9); /* 0: the next one replaces it */
+        offset += below(is_wide ? 70000 : 9); /* 0: replaced by the next */
         line = below(3) == 0 ? line : below(is_wide ? 0x1fffffff : 5000);
         document = has_documents ? below(DOCUMENTS) : document;
     }
@@ -102,7 +104,7 @@ add_methods(sym_ppdb_writer_t *w)
 }
 
 
-/* By going through all that was given. */
+/* Finds the point by a walk over everything that was added. */
 static const sym_ppdb_given_t *
 expected(const method_t *m, uint32_t offset)
 {
@@ -199,7 +201,7 @@ test_random(void)
         bytes += m.extents[i].len;
     }
 
-    is_u64(stats.extents, m.n, "as many extents as were handed over");
+    is_u64(stats.extents, m.n, "as many extents as were passed");
     is_u64(stats.bytes, bytes, "as many bytes");
     is_u64(stats.quality, SYM_PPDB_LINES, "it has lines");
     ok(m.n > 3 && m.n <= 64, "it takes several extents");
@@ -213,7 +215,7 @@ test_random(void)
     is_u64(wrong_answers(&p), 0, "... with the extents remembered, too");
     ok(sym_ppdb_lookup(&p, 0, 0, &point) == SYM_NOT_FOUND, "no method 0");
     ok(sym_ppdb_lookup(&p, METHODS + 1, 0, &point) == SYM_NOT_FOUND,
-       "no method behind the last");
+       "no method after the last");
     memory_free(&m);
 }
 
@@ -242,7 +244,7 @@ make_small(memory_extents_t *m)
 }
 
 
-/* Asks all that it has. */
+/* Looks up everything in it. */
 static bool
 is_sound(memory_extents_t *m)
 {
@@ -265,7 +267,7 @@ is_sound(memory_extents_t *m)
 }
 
 
-/* Sanitizers see what goes wrong. */
+/* Sanitizers detect errors. */
 static void
 test_damage(void)
 {
@@ -287,14 +289,14 @@ test_damage(void)
         *p = was;
     }
 
-    is_u64(unseen, 0, "another magic or version is seen");
+    is_u64(unseen, 0, "another magic or version is detected");
 
     for (size_t len = m.extents[0].len; len-- > 0 && unseen == 0;) {
         m.extents[0].len = len;
         unseen = is_sound(&m);
     }
 
-    is_u64(unseen, 0, "a cut one is never sound");
+    is_u64(unseen, 0, "a truncated one is never sound");
     memory_free(&m);
 }
 
@@ -328,8 +330,8 @@ test_limits(void)
 }
 
 
-/* Written by hand, by docs/formats/ppdb.md: two methods, the first with offsets 0,
- * 3 and 300 in lines 7, 8 and 5 of a.vb; the second has no lines. */
+/* Written by hand, after docs/formats/ppdb.md: two methods, the first with
+ * offsets 0, 3 and 300 in lines 7, 8 and 5 of a.vb; the second has no lines. */
 static void
 test_document(void)
 {
@@ -359,7 +361,7 @@ test_document(void)
 
     (void) memory_put(&m, 0, bytes, sizeof(bytes), &err);
     (void) is_status(sym_ppdb_open(&p, memory_get, &m, &err), SYM_OK, &err,
-                     "one by the document opens");
+                     "one made after the document opens");
     (void) is_status(sym_ppdb_check(&p, &err), SYM_OK, &err, "it is sound");
     ok(p.has_sources, "it has sources");
     (void) sym_ppdb_document(&p, 0, &d);
@@ -378,8 +380,8 @@ test_document(void)
 }
 
 
-/* Documents are found while methods are read; both tables go on in further
- * extents, which must follow each other. */
+/* Documents are found while methods are read; both tables go on in other
+ * extents, which must be consecutive. */
 static void
 test_large(void)
 {
@@ -409,7 +411,7 @@ test_large(void)
     ok(sym_ppdb_finish(w, false, &stats) == SYM_OK, "a large one is written");
     ok(sym_ppdb_open(&p, memory_get, &m, &err) == SYM_OK
            && sym_ppdb_check(&p, &err) == SYM_OK,
-       "its tables are whole");
+       "its tables are complete");
     sym_ppdb_writer_free(w);
     memory_free(&m);
 }
@@ -426,7 +428,7 @@ test_kind(void)
     is_str(sym_cstr(row->quality_name(SYM_PPDB_LINES)), "lines", "its quality");
     is_str(sym_cstr(sym_language_name(SYM_LANG_OBJCPP)), "objcpp",
            "a language by its name");
-    is_str(sym_cstr(sym_language_name(99)), "", "one that nobody knows");
+    is_str(sym_cstr(sym_language_name(99)), "", "an unknown language");
 }
 
 

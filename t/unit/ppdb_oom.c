@@ -1,5 +1,5 @@
 /*
- * Memory that runs out while a portable PDB is converted.
+ * Memory runs out while a portable PDB is converted.
  */
 #include "oom_format.h"
 

@@ -1,5 +1,5 @@
 /*
- * Memory that runs out while a mapping is converted.
+ * Memory runs out while a mapping is converted.
  */
 #include "oom_format.h"
 

@@ -1,6 +1,6 @@
 /*
  * The table of APIs: names and endpoints are distinct, a path finds its route
- * wherever a location lies, and texts of different APIs never mix in the cache.
+ * wherever a location is mounted, and cached texts of different APIs never mix.
  */
 #include "api/registry.h"
 
@@ -37,7 +37,7 @@ test_rows(void)
            api->name);
         ok(strcmp(endpoints[other].api, api->name) == 0
                && endpoints[other].version == NULL,
-           "%s counts what no route takes", api->name);
+           "%s counts requests without a route", api->name);
         ok(api->answers[0] != NULL && api->routes[0].suffix != NULL,
            "%s has a path and an answer", api->name);
 
@@ -52,7 +52,7 @@ test_rows(void)
                    && (r->read_file != NULL) == (r->kind == SYM_ROUTE_FILE)
                    && (r->text != NULL) == (r->kind == SYM_ROUTE_TEXT)
                    && (api->read_wait != NULL || r->kind != SYM_ROUTE_RESULT),
-               "... and what its kind needs");
+               "... and the functions of its kind");
         }
     }
 
@@ -86,7 +86,7 @@ test_one_series_a_version(void)
 
 typedef struct {
     const char *api, *base, *path; /* base NULL: a regular expression */
-    const char *version;           /* NULL: not taken */
+    const char *version;           /* NULL: not accepted */
 } path_case_t;
 
 static void
@@ -184,11 +184,11 @@ test_content_types(void)
     ok(sym_api_accepts(&json, SYM_STR("Application/JSON; charset=utf-8")),
        "parameters and case do not count");
     ok(sym_api_accepts(&json, SYM_STR("application/problem+JSON;x=y")),
-       "types of the same syntax");
+       "types with the same suffix");
     ok(!sym_api_accepts(&json, SYM_STR("application/json5")), "another type");
     ok(!sym_api_accepts(&json, SYM_STR("application/+json")), "no type");
     ok(!sym_api_accepts(&json, SYM_STR("text/problem+json")),
-       "the same syntax, but no application");
+       "the same suffix, but not application/");
     ok(!sym_api_accepts(&json, SYM_STR("")), "an empty type");
 
     is_u64(sym_api_answer(atos, sym_str(NULL, 0)), 0, "no Accept: the first");
@@ -198,7 +198,7 @@ test_content_types(void)
            "both: the first");
     is_u64(sym_api_answer(atos, SYM_STR("text/plai")), 0, "neither: the first");
     is_u64(sym_api_answer(&sym_tecken_api, SYM_STR("text/plain")), 0,
-           "one there is");
+           "a type that exists");
 }
 
 

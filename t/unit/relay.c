@@ -1,5 +1,5 @@
-/* base/relay.h: pieces made by one to five threads are taken in order, and none
- * is made too far ahead. */
+/* base/relay.h: pieces made by one to five threads are consumed in order, and
+ * none is made too far ahead. */
 #include <stdatomic.h>
 
 #include "base/relay.h"
@@ -9,10 +9,10 @@
 #define PIECES 5000
 
 typedef struct {
-    size_t slots[SYM_RELAY_SLOTS]; /* what was made there, from 1 on */
+    size_t slots[SYM_RELAY_SLOTS]; /* pieces made in the slot, from 1 on */
     atomic_size_t n_made, n_taken;
-    atomic_size_t too_early; /* slots that were not free yet */
-    size_t wrong, last;      /* `last` is the last to be taken */
+    atomic_size_t too_early; /* slots that were not free */
+    size_t wrong, last;      /* the last piece to consume */
 } pieces_t;
 
 
@@ -51,7 +51,7 @@ test(unsigned threads, size_t n, size_t last)
         &(sym_relay_t){ .n_pieces = n, .ctx = &p, .make = make, .take = take },
         threads > 1 ? &lent : NULL);
 
-    ok(p.n_taken == taken, "%u threads, %zu pieces: taken", threads, n);
+    ok(p.n_taken == taken, "%u threads, %zu pieces: consumed", threads, n);
     ok(p.wrong == 0, "%u threads, %zu pieces: in order", threads, n);
     ok(p.too_early == 0, "%u threads, %zu pieces: in free slots", threads, n);
     ok(p.n_made >= taken && p.n_made <= taken + SYM_RELAY_SLOTS,

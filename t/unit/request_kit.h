@@ -1,5 +1,5 @@
 /*
- * request_kit.h - what requests of any dialect write, kept for a test: through
+ * request_kit.h - output of requests of any API, kept for a test: through
  * windows of any size, each a block of its own.
  */
 #ifndef SYM_UNIT_REQUEST_KIT_H
@@ -57,7 +57,8 @@ kit_take(sym_out_t *out, const kit_window_t *w)
 }
 
 
-/* Each window is a block of its own: a sanitizer sees every byte past it. */
+/* Each window is a block of its own, so that a sanitizer sees every byte past
+ * it. */
 static bool
 kit_more(sym_out_t *out, size_t need)
 {
@@ -80,9 +81,9 @@ kit_more(sym_out_t *out, size_t need)
 }
 
 
-/* All of an answer, in slices of `budget` through windows of `window` bytes;
- * 0: all at once, 4096.  If both are given it pauses after each window, as for a
- * client that is slow to read. */
+/* A complete answer, in slices of `budget` through windows of `window` bytes;
+ * 0: in one slice, 4096.  If both are given it pauses after each window, as for
+ * a client that reads slowly. */
 __attribute__((unused)) static sym_status_t
 kit_write(sym_request_t *t, const sym_view_t *view, uint32_t budget,
           size_t window, kit_result_t *r)
@@ -109,7 +110,7 @@ kit_write(sym_request_t *t, const sym_view_t *view, uint32_t budget,
 }
 
 
-/* The message of a request that was refused, instead of an answer. */
+/* The error message of a request that must be refused. */
 __attribute__((unused)) static void
 kit_message(sym_request_t *t, kit_result_t *r)
 {

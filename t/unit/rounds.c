@@ -1,8 +1,8 @@
 /*
- * A request that goes in rounds: symcaches first, then the sources of those that
- * gave frames, which nobody knew before.  The API here shows a line of source
- * behind each function.  Whatever is there, comes, or does not, each round tells
- * the driver only what is new, and the answer is the same as if all had been there.
+ * A request in several rounds: symcaches first, then the sources of the modules
+ * that gave frames, which were not known before.  The API here shows a source
+ * line after each function.  Each round passes only new needs to the driver,
+ * and the answer is the same as if all files had been there.
  */
 #include "api/request.h"
 #include "artifacts/symcache/write/writer.h"
@@ -21,11 +21,11 @@ typedef struct {
     sym_request_options_t options;
     uint32_t next;
     sym_question_t question;
-    uint32_t sources[MODULES]; /* need of each module; 0: none */
+    uint32_t sources[MODULES]; /* what each module needs; 0: nothing */
 } outline_t;
 
 
-/* The body is names, with a space between. */
+/* The body is a list of names, separated by spaces. */
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
@@ -126,7 +126,7 @@ write_lines(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* Frames tell whose sources are needed. */
+/* Frames determine whose sources are needed. */
 static sym_status_t
 need_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -255,7 +255,7 @@ open_view(sym_view_t *view)
 }
 
 
-/* As a fetch ends. */
+/* The end of a fetch. */
 static void
 bring(sym_str_t name, sym_kind_t kind)
 {
@@ -311,15 +311,15 @@ evict(sym_str_t name, sym_kind_t kind)
 /* --- a driver --- */
 
 typedef struct {
-    const char *brings; /* "a/symcache a/sources": what its sources have */
-    const char *evicts; /* a symcache that goes in the second round */
-    char rounds[512];   /* what it was asked for: "a/symcache; a/sources" */
+    const char *brings; /* "a/symcache a/sources": files at its sources */
+    const char *evicts; /* a symcache that is removed in the second round */
+    char rounds[512];   /* what it had to fetch: "a/symcache; a/sources" */
     uint32_t budget;
 } driver_t;
 
 
-/* Gets what the store lacks; the rest is settled, as sources have it not.  True:
- * something came. */
+/* Fetches what the store lacks; the rest is settled as absent.  True: a file
+ * arrived. */
 static bool
 settle(driver_t *d, sym_request_t *r)
 {
@@ -417,7 +417,7 @@ test_two_rounds(void)
           "a a_main = int a;\n"
           "b b_main: no source\n"
           "c: no frame\n",
-          "frames, then the sources of those that there are");
+          "frames, then the sources of those that exist");
 }
 
 
@@ -452,7 +452,7 @@ test_nothing_comes(void)
 }
 
 
-/* Where the text of a source begins. */
+/* Offset of a source's text. */
 static bool
 spoil(const char *text)
 {
@@ -487,8 +487,9 @@ test_damaged(void)
     bring(SYM_STR("d"), SYM_KIND_SOURCES);
     ok(spoil("int d;"), "a byte of a source is another");
     check("d", &other, "d/sources ; ", "d d_main: no source\n",
-          "what is damaged is missing");
-    check("d", &d, "d/sources ; ", "d d_main = int d;\n", "and comes again");
+          "damaged sources are missing");
+    check("d", &d, "d/sources ; ", "d d_main = int d;\n",
+          "and are fetched again");
 }
 
 
@@ -500,7 +501,7 @@ test_no_driver(void)
     bring(SYM_STR("lone"), SYM_KIND_SYMCACHE);
     check("lone none a", &d, "",
           "lone lone_main: no source\nnone: no frame\na a_main = int a;\n",
-          "without a driver that fetches it never stops");
+          "without a driver that fetches, it does not pause");
 }
 
 
@@ -511,7 +512,7 @@ test_evicted_between(void)
 
     check("e", &d, "e/symcache ; e/sources ; e/symcache ; ",
           "e e_main = int e;\n",
-          "what the first round got is gone after the second: once more");
+          "a symcache evicted after the second round: fetched again");
 }
 
 
@@ -545,7 +546,7 @@ test_slices(void)
 }
 
 
-/* More needs than there is room for at first; none of them is told twice. */
+/* More needs than there is room for at first; none is reported twice. */
 static void
 test_many(void)
 {
@@ -575,15 +576,15 @@ test_many(void)
     (void) sym_request_needs(r, &n);
     is_u64(n, UINT64_C(2) * MODULES, "two kinds of each");
     (void) sym_request_modules(r, &n);
-    is_u64(n, MODULES, "modules are counted without them");
-    is_u64(result.stats.missing, 0, "and in the statistics");
+    is_u64(n, MODULES, "sources are not counted as modules");
+    is_u64(result.stats.missing, 0, "nor in the statistics");
 
     ok(need_source(r, 3, &n) == SYM_OK && n == MODULES + 3,
        "a need is known again");
     ok(sym_request_need(r, 3, SYM_KIND_SYMCACHE, &n) == SYM_OK && n == 3,
-       "so is that of the first round");
+       "so is a need of the first round");
     (void) sym_request_needs(r, &n);
-    is_u64(n, UINT64_C(2) * MODULES, "and no need is made of them");
+    is_u64(n, UINT64_C(2) * MODULES, "and add no needs");
     ok(sym_request_need(r, 3, SYM_KIND_PPDB, &n) == SYM_OK && n == 2 * MODULES
            && sym_request_needs(r, &(uint32_t){ 0 })[n].kind == SYM_KIND_PPDB,
        "a third kind of the module is another need");
@@ -624,7 +625,7 @@ test_paused(void)
     ok(rc == SYM_OK && pauses != 0, "answered after %u pauses", pauses);
     is_str(sym_str(result.text, result.len),
            "m1 m1_main = int m1;\nm2 m2_main: later\n",
-           "what is gone is pending");
+           "evicted sources are pending");
     is_u64(sym_request_stats(r)->lost, 1, "and counted as lost");
     close_store();
     free(w.window);

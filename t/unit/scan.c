@@ -1,7 +1,7 @@
 /*
- * The searches of symcache/scan.h against loops over single numbers: every
- * length of a column, places near the end of what can be read, numbers of all
- * widths.  scan_plain.c is the same for machines without SSE2.
+ * The searches of symcache/scan.h, compared with loops over single numbers:
+ * every length of a column, positions near the end of the readable bytes,
+ * numbers of all widths.  scan_plain.c does the same for machines without SSE2.
  */
 #include "artifacts/symcache/read/scan.h"
 
@@ -25,8 +25,8 @@ draw(uint32_t below)
 }
 
 
-/* Random bytes, as many as a search may read: sanitizers and valgrind see what
- * would be read behind these. */
+/* Random bytes, as many as a search may read: sanitizers and valgrind see any
+ * read after them. */
 static uint8_t *
 column(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Return addresses: symbolic's examples (symbolic-common, heuristics.rs), and the
- * table of Symbolicator's rules for each processor.
+ * Return addresses: symbolic's examples (symbolic-common, heuristics.rs), and
+ * Symbolicator's rules for each processor as a table.
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static const struct {
     sentry_adjust_t adjust;
     bool is_innermost;
     uint32_t signal;
-    uint64_t addr, ip; /* ip 0: not known */
+    uint64_t addr, ip; /* ip 0: unknown */
     uint64_t want;
 } cases[] = {
     /* symbolic's examples */
@@ -28,8 +28,8 @@ static const struct {
     { "arm64", "arm64", AUTO, true, 0, 0x1337, 0, 0x1334 },
     { "arm64", "arm64", AUTO, false, 0, 0x1337, 0, 0x1330 },
 
-    /* the register makes the difference only with a signal of a crash, only if
-     * it differs, and only if the request leaves it open */
+    /* the register matters only with a crash signal, only if it differs, and
+     * only if the request leaves it open */
     { "x86_64", "x86_64", AUTO, true, 11, 0x1337, 0x1337, 0x1337 },
     { "x86_64", "x86_64", AUTO, true, 6, 0x1337, 0x4242, 0x1337 },
     { "x86_64", "x86_64", AUTO, true, 4, 0x1337, 0x4242, 0x1336 },

@@ -1,7 +1,7 @@
 /*
  * Requests of Sentry's API that must be refused: t/bad/sentry/CASE/input with
- * exactly the sentence in .../error, by both readers and in slices of any size.  And
- * integers that must not be refused.
+ * exactly the error in .../error, by both readers and in slices of any size.
+ * Also integers that must be accepted.
  */
 #include "bad_cases.h"
 #include "sentry_kit.h"
@@ -26,8 +26,8 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
 }
 
 
-/* Addresses that are integers, as Symbolicator's HexValue takes them: 64 bits, and
- * negative ones as they are in memory. */
+/* Addresses that are integers, as Symbolicator's HexValue reads them: 64 bits,
+ * and negative ones as two's complement. */
 static void
 test_integers(void)
 {

@@ -1,6 +1,6 @@
 /*
- * sentry_kit.h - requests of Sentry's API for unit tests: read, and answered out
- * of an empty store.
+ * sentry_kit.h - requests of Sentry's API for unit tests: parsed, and answered
+ * from an empty store.
  */
 #ifndef SYM_UNIT_SENTRY_KIT_H
 #define SYM_UNIT_SENTRY_KIT_H
@@ -9,7 +9,7 @@
 #include "api/sentry/readers.h"
 #include "request_kit.h"
 
-/* A request that is read; NULL: no memory. */
+/* A parsed request; NULL: no memory. */
 __attribute__((unused)) static sentry_t *
 kit_sentry(sym_arena_t *arena, const sym_request_options_t *options,
            sym_str_t body, bool is_general, uint32_t budget,

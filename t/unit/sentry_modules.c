@@ -1,6 +1,6 @@
 /*
- * Which module a frame lies in: the tests of Symbolicator (module_lookup.rs) and
- * the limits of its rules.
+ * Which module a frame belongs to: the tests of Symbolicator (module_lookup.rs)
+ * and the edge cases of its rules.
  */
 #include "sentry_kit.h"
 #include "tap.h"
@@ -54,13 +54,13 @@ test_lookup(void)
     const sentry_request_t *q = &s->request;
     sentry_frame_t frame = { .addr = 0x3456, .is_relative = true };
 
-    ok(sentry_module_at(q, 0x1234) == 1, "inside of one");
+    ok(sentry_module_at(q, 0x1234) == 1, "inside of a module");
     ok(sentry_module_at(q, 0x3456) == SENTRY_NO_MODULE, "behind one");
-    ok(sentry_module_at(q, 0x4567) == 2, "inside of the open one");
+    ok(sentry_module_at(q, 0x4567) == 2, "inside of the one without an end");
     ok(sentry_module_at(q, UINT64_MAX) == 2, "... to the end");
     ok(sentry_module_at(q, 0x0fff) == SENTRY_NO_MODULE, "before all");
     ok(sentry_module_at(q, 0x1000) == 1, "the first byte");
-    ok(sentry_module_at(q, 0x2000) == 0, "the end is another's beginning");
+    ok(sentry_module_at(q, 0x2000) == 0, "the end is the next one's beginning");
     ok(sentry_module_at(q, 0x3000) == 0, "the end is inclusive");
 
     ok(sentry_module_of(q, &frame) == 0, "a relative address, in any case");
@@ -102,7 +102,7 @@ test_limits(void)
 }
 
 
-/* The answer of a server whose store is not there yet. */
+/* The answer of a server whose store does not exist yet. */
 static void
 test_no_store(void)
 {

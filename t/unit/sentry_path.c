@@ -36,14 +36,14 @@ main(void)
 {
     for (size_t i = 0; i < sizeof(clean) / sizeof(clean[0]); i++) {
         sym_str_t path = sym_cstr(clean[i][0]), want = sym_cstr(clean[i][1]);
-        char *out = malloc(path.len + 1); /* no more room than it may take */
+        char *out = malloc(path.len + 1); /* as large as the result may be */
         sym_str_t got = sym_str(out, sentry_path_clean(path, out));
 
         if (!ok(sym_str_eq(got, want), "clean: %s", path.data)) {
             printf("#   got %.*s\n", (int) got.len, got.data);
         }
         ok(!sentry_path_is_clean(path) || sym_str_eq(path, want),
-           "... and what counts as clean is");
+           "... a path that counts as clean is clean");
         free(out);
     }
 

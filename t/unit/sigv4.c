@@ -1,6 +1,7 @@
 /*
- * Requests are signed as S3's documentation and AWS's own client sign them; what could break out of a header is refused; every limit and
- * every want of memory is told.
+ * Requests are signed as S3's documentation and AWS's own client sign them;
+ * anything that could break out of a header is refused; every limit and lack of
+ * memory is reported.
  */
 #include "sources/aws/sigv4.h"
 #include "base/uri.h"
@@ -331,7 +332,7 @@ token(void)
 }
 
 
-/* Made by a second implementation: odd bytes, a leap day, a token. */
+/* Signed by a second implementation: odd bytes, a leap day, a token. */
 static void
 others(void)
 {
@@ -410,11 +411,11 @@ signing_key(void)
     ok(!makes_key(&key, secret, "us-east-1", midnight + DAY_S - 1),
        "kept until the day's last second");
     ok(makes_key(&key, secret, "us-east-1", midnight + DAY_S),
-       "made anew on the next day");
+       "derived again on the next day");
     ok(makes_key(&key, "other", "us-east-1", midnight + DAY_S),
-       "made anew for another secret key");
+       "derived again for another secret key");
     ok(makes_key(&key, "other", "us-east-2", midnight + DAY_S),
-       "made anew for another region");
+       "derived again for another region");
 }
 
 
@@ -540,7 +541,7 @@ bad_headers(void)
 }
 
 
-/* Sets a part of a request, is refused, and takes it back. */
+/* Sets a part of a request, expects an error, and restores the part. */
 #define REFUSES(part, text, length, want, name)                                \
     do {                                                                       \
         sym_str_t before_ = (part);                                            \
@@ -637,7 +638,7 @@ many_parameters(void)
 }
 
 
-/* Arenas of 1 byte up to what is enough: each gives up cleanly. */
+/* Arenas from 1 byte up to enough: each smaller one fails cleanly. */
 static void
 no_memory(void)
 {
@@ -685,7 +686,7 @@ failed_before(void)
 
     sym_arena_init(&arena, 0);
     is_status(sym_sigv4_sign(&arena, &key, &q, &out, &err), SYM_IO, &err,
-              "an earlier failure stays");
+              "an earlier error is kept");
     ok(!key.is_made && out.authorization.data == NULL, "nothing is signed");
     sym_arena_drop(&arena);
 }

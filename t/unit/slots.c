@@ -1,5 +1,5 @@
-/* base/slots.h: the first free slot is taken; who finds none free gets the one
- * that is given back, wherever that is. */
+/* base/slots.h: the first free slot is taken; a thread that finds none free
+ * gets the next one that is returned, whichever it is. */
 #include <pthread.h>
 
 #include "base/slots.h"
@@ -25,7 +25,7 @@ main(void)
 
     sym_slots_give_back(&slots, 3);
     sym_slots_give_back(&slots, 9);
-    is_u64(sym_slots_take(&slots), 3, "... also of those given back");
+    is_u64(sym_slots_take(&slots), 3, "... also a returned one");
     is_u64(sym_slots_take(&slots), 9, "... then the next");
 
     for (size_t i = 0; i < SYM_SLOTS; i++) {

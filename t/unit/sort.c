@@ -1,4 +1,4 @@
-/* base/sort.h, beside qsort(3) with the same order told as a comparison. */
+/* base/sort.h, compared with qsort(3) in the same order. */
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -61,12 +61,12 @@ main(void)
     test(1, UINT64_MAX, 0, "one");
     test(2, 1, 0, "two");
     test(24, 7, 0, "few, of which some are the same");
-    test(25, 0xffff, 0, "more than few");
+    test(25, 0xffff, 0, "more than a few");
     test(MANY, UINT64_MAX, 0, "whole numbers");
     test(MANY, 0xffffff, 0x7f0000000000, "addresses of an image");
-    test(MANY, 0xff000000ff00, 0x11, "two bytes far from each other");
+    test(MANY, 0xff000000ff00, 0x11, "two bytes that are far apart");
     test(MANY, 0x1ff, 0, "nine bits in two passes");
-    test(MANY, 0x700, 0, "many of the same");
-    test(MANY, 0, 42, "all the same");
+    test(MANY, 0x700, 0, "many equal ones");
+    test(MANY, 0, 42, "all equal");
     return done_testing();
 }

@@ -1,8 +1,9 @@
 /*
- * Where a module lies at a source: paths as each layout has them, coded so that S3 and all the others see one key; names that would leave their folder
- * get none; and an object's key tells its module.
+ * Paths of a module at a source, in each layout, encoded so that S3 and other
+ * servers see one key; names that would leave their folder get none; and an
+ * object's key identifies its module.
  *
- * The coded texts are Python's: urllib.parse.quote(name, safe="-._~").
+ * The encoded strings are Python's: urllib.parse.quote(name, safe="-._~").
  */
 #include "artifacts/kinds.h"
 #include "base/uri.h"
@@ -16,7 +17,7 @@
 static sym_error_t err;
 static sym_arena_t arena; /* of the last plan */
 
-/* The places of a named module. */
+/* The paths of a named module. */
 static const sym_source_plan_t *
 plan_of(const sym_source_rules_t *rules, sym_str_t name, sym_str_t id)
 {
@@ -63,7 +64,7 @@ test_path(const char *name, const char *want_path, const char *want_key)
 }
 
 
-/* Two paths of Mozilla's store, and each byte that clients have sent. */
+/* Two paths of Mozilla's store, with every byte that clients have sent. */
 static void
 test_paths(void)
 {
@@ -90,7 +91,7 @@ test_paths(void)
               "a~b%40%7Bc%7D%3Cd%3E-e_f.pdb/" ID
               "/a~b%40%7Bc%7D%3Cd%3E-e_f.sym",
               "a~b@{c}<d>-e_f.pdb/" ID "/a~b@{c}<d>-e_f.sym");
-    test_path("a%2Fb?c#d&e=f;g:h", /* other dialects' clients send such */
+    test_path("a%2Fb?c#d&e=f;g:h", /* sent by clients of other APIs */
               "a%252Fb%3Fc%23d%26e%3Df%3Bg%3Ah/" ID
               "/a%252Fb%3Fc%23d%26e%3Df%3Bg%3Ah.sym",
               "a%2Fb?c#d&e=f;g:h/" ID "/a%2Fb?c#d&e=f;g:h.sym");
@@ -99,7 +100,8 @@ test_paths(void)
 }
 
 
-/* What is sent is what S3 signs, for every byte that a name may have. */
+/* S3 signs exactly the path that is sent, for every byte that a name may
+ * have. */
 static void
 test_signed(void)
 {
@@ -159,7 +161,7 @@ test_ids(void)
     test_id(ID_LOWER, SYM_SOURCE_IDS_AS_IS, ID, ID_LOWER);
     test_id(ID_LOWER, SYM_SOURCE_IDS_UPPER, ID, NULL);
     test_id(ID, SYM_SOURCE_IDS_UPPER, ID, NULL);
-    /* not canonical: an age with zeros in front, none, a PDB 2.0 id */
+    /* not canonical: an age with leading zeros, none, a PDB 2.0 id */
     test_id("0123456789abcdef0123456789ABCDEF0a", SYM_SOURCE_IDS_AS_IS,
             "0123456789ABCDEF0123456789ABCDEFA",
             "0123456789abcdef0123456789ABCDEF0a");
@@ -168,7 +170,7 @@ test_ids(void)
             "0123456789ABCDEF0123456789ABCDEF");
     test_id("3b7d84101", SYM_SOURCE_IDS_UPPER, "3B7D84101", NULL);
 
-    /* 255 digits, of which the store takes 40 */
+    /* 255 digits; the store accepts 40 */
     memset(longest, 'a', SYM_SOURCE_ID_MAX);
     memset(upper, 'A', SYM_ID_MAX);
     test_id(longest, SYM_SOURCE_IDS_AS_IS, upper, longest);
@@ -194,8 +196,8 @@ test_names_refused(void)
         { "the folder above", { "..", 2 } },
         { "a slash", { "a/b", 3 } },
         { "a slash in front", { "/etc", 4 } },
-        { "out by slash", { "../b", 4 } },
-        { "out by backslash", { "..\\b", 4 } },
+        { "out with a slash", { "../b", 4 } },
+        { "out with a backslash", { "..\\b", 4 } },
         { "a NUL", { "a\0b", 3 } },
         { "a line feed", { "a\nb", 3 } },
         { "a carriage return", { "a\r", 2 } },
@@ -225,7 +227,7 @@ test_ids_refused(void)
     test_refused("a short id", name, SYM_STR("12345678"));
     test_refused("a slash in the id", name,
                  SYM_STR("44E4EC8C2F41492B9369D6B9A059577C/"));
-    test_refused("an id that leaves", name,
+    test_refused("an id that leaves its folder", name,
                  SYM_STR("../../../../../../../../../../../"));
 
     memset(longest, 'a', sizeof(longest));
@@ -233,7 +235,7 @@ test_ids_refused(void)
 }
 
 
-/* The longest path of each layout fits. */
+/* The longest path of each layout fits its buffer. */
 static void
 test_bounds(void)
 {
@@ -278,7 +280,7 @@ test_both(const char *key, const char *want_name, const char *want_id,
     is_str(sym_str(found.code_id.text, found.code_id.len), want_code_id,
            "... its code id");
     ok(is_found == (want_id[0] != '\0' || want_code_id[0] != '\0'),
-       "... a module or none");
+       "... a module or not");
 }
 
 
@@ -304,7 +306,7 @@ test_modules(void)
     test_module(".pdb/" ID "/.sym", ".pdb", ID);
     test_module("v/a.pdb/" ID "/a.src.zip", "a.pdb", ID);
 
-    /* no symbol files */
+    /* files that are not symbol files */
     test_module("", "", "");
     test_module("/", "", "");
     test_module("//", "", "");
@@ -364,7 +366,7 @@ test_layouts(void)
 typedef struct {
     const char *layout, *kinds, *id;
     sym_source_casing_t casing;
-    const char *want[MAX_FILES + 1]; /* in the order of asking */
+    const char *want[MAX_FILES + 1]; /* in the order of requests */
 } order_t;
 
 static void
@@ -407,7 +409,7 @@ test_paths_of(const order_t *o, const char *name)
 }
 
 
-/* A PDB and a portable one lie at the same place. */
+/* A PDB and a portable PDB have the same path. */
 static void
 test_files_of_kinds(void)
 {
@@ -607,7 +609,7 @@ static void
 test_windows(void)
 {
     static const named_t modules[] = {
-        /* by debug id: only what is called so has a PDB */
+        /* by debug id: only a file of that name has a PDB */
         { "Xul.pdb",
           { "symstore",
             NULL,
@@ -701,7 +703,7 @@ test_windows(void)
             { "old.pdb/3B7D84101/old.pdb", "old.pdb/3B7D84101/old.pd_",
               NULL } } },
 
-        /* by code id, which reads like the debug id of a PDB 2.0 file */
+        /* by code id, which looks like the debug id of a PDB 2.0 file */
         { "CrashWith.exe",
           { "symstore",
             NULL,
@@ -740,8 +742,8 @@ test_windows(void)
               "CrashWith.exe/" PE_ID_LOWER "/symbols",
               "CrashWith.exe/" PE_ID_LOWER "/symbol_", NULL } } },
 
-        /* names of other scripts: the last character goes, and index2 wants
-         * its folder in whole ones */
+        /* names in other scripts: the last character is replaced, and index2
+         * uses complete characters for its folder */
         { "\xc3\xa4.pdb",
           { "symstore_index2",
             "pdb",
@@ -764,7 +766,7 @@ test_windows(void)
             { "a.%E6%BC%A2/" PE_ID "/a.%E6%BC%A2", "a.%E6%BC%A2/" PE_ID "/a._",
               NULL } } },
 
-        /* the build id of WebAssembly is mostly its debug id, too */
+        /* the build id of WebAssembly is usually its debug id as well */
         { "demo.wasm",
           { "native",
             "wasm",
@@ -795,7 +797,7 @@ test_windows(void)
 }
 
 
-/* An object of any of them is known by its id. */
+/* An object is found by the id of any of its files. */
 static void
 test_objects(void)
 {
@@ -809,7 +811,7 @@ test_objects(void)
         "libc.so/" BUILD_ID_UPPER "/symbols",
         "f1/c3bcc0279865fe3058404b2831d9e64135386c.src.zip",
     };
-    /* in one place: build ids, and debug ids of PDBs */
+    /* in one folder: build ids, and debug ids of PDBs */
     static const char *const either[] = {
         "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
         "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",

@@ -1,5 +1,6 @@
 /*
- * Indexes of symstores: entries as Symbolicator reads them, texts in parts, and limits.
+ * Indexes of symstores: entries as Symbolicator reads them, text in parts, and
+ * limits.
  */
 #include "sources/paths/index.h"
 #include "tap.h"
@@ -51,7 +52,7 @@ test_last(const char *text, bool want, unsigned number)
 }
 
 
-/* Entries of an index until it is full. */
+/* Adds entries until the index is full. */
 static unsigned
 fill(sym_source_index_t *index, sym_source_index_room_t *room)
 {
@@ -75,14 +76,14 @@ test_room(void)
     static sym_source_index_t a, b, c;
 
     is_u64(fill(&a, &room), 1536, "three quarters of all room: 24 of 30 KiB");
-    is_u64(fill(&b, &room), 512, "... of what the first leaves: 8 of 12");
-    is_u64(fill(&c, &room), 0, "... and nothing where it is less than a table");
-    is_u64(room.bytes, 32768, "what they have is counted");
+    is_u64(fill(&b, &room), 512, "... of the room that is left: 8 of 12");
+    is_u64(fill(&c, &room), 0, "... and nothing if that is less than a table");
+    is_u64(room.bytes, 32768, "their memory is counted");
     sym_source_index_free(&a);
     sym_source_index_free(&c);
-    is_u64(fill(&c, &room), 1536, "an index that goes leaves its room");
+    is_u64(fill(&c, &room), 1536, "a dropped index returns its room");
     ok(has_of(&b, "f0.dll/0/f0.dll") && sym_source_index_end(&b) == SYM_FULL,
-       "one that is full keeps its line");
+       "a full one keeps its line");
     sym_source_index_free(&c);
     ok(sym_source_index_end(&b) == SYM_OK
            && has_of(&b, "f512.dll/512/f512.dll"),
@@ -120,7 +121,7 @@ main(void)
         sym_source_index_free(&index_);
     }
 
-    /* tables of 1,024 and 2,048 places, half of which may be taken */
+    /* tables of 1,024 and 2,048 slots, half of which may be used */
     sym_source_index_begin(&index_, 24576, NULL);
     for (unsigned i = 0; i < 5000 && rc == SYM_OK; i++) {
         (void) snprintf(line, sizeof(line), "\"f%u.dll\\%u\",\n", i, i);

@@ -1,10 +1,10 @@
 /*
- * The golden list of all places: for each layout and each form of an object, the
- * paths that a source is asked for, in their order.  t/golden/places.txt has one
- * line a place: the kinds that ask for it (y symcache, s sources, p ppdb), the file
- * and the path.  It holds the paths in place when the code changes.
+ * The golden list of all places: for each layout and each form of an object,
+ * the paths that a source is asked for, in their order.  t/golden/places.txt
+ * has one line a place: the kinds that ask for it (y symcache, s sources, p
+ * ppdb), the file and the path.  It detects unintended changes of paths.
  *
- * A change that is meant: build/unit/source_places.t --write
+ * To record an intended change: build/unit/source_places.t --write
  */
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static const source_t sources[] = {
     { "slashsymbols", "slashsymbols", 0, 0 },
 };
 
-/* Mozilla's: a name, and an id that may be a code id. */
+/* Mozilla's layout: a name, and an id that may be a code id. */
 static const char *const named[][2] = {
     { "xul.pdb", "44E4EC8C2F41492B9369D6B9A059577C2" },
     { "xul.pdb", "44e4ec8c2f41492b9369d6b9a059577c02" },
@@ -193,7 +193,7 @@ has(const list_t *list, const place_t *place)
 }
 
 
-/* The lists of all kinds in one, which has the order of each of them. */
+/* The lists of all kinds merged into one, which keeps the order of each. */
 static void
 write_lists(const list_t lists[KINDS])
 {
@@ -202,7 +202,7 @@ write_lists(const list_t lists[KINDS])
     for (;;) {
         const place_t *first = NULL;
 
-        /* the next of a list, if no other list has it later */
+        /* the next entry of a list, if no other list has it later */
         for (unsigned k = 0; k < KINDS && first == NULL; k++) {
             bool is_next = next[k] < lists[k].n;
 
@@ -284,7 +284,7 @@ write_source(const source_t *s)
 }
 
 
-/* Compares line by line; the first that differs is shown. */
+/* Compares line by line; shows the first difference. */
 static void
 compare(FILE *golden)
 {

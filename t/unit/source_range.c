@@ -1,6 +1,7 @@
 /*
- * Headers of a part of a file.  What is valid is from RFC 9110, 14.4 and 8.8.3; the
- * cases that Symbolicator's own tests have are marked (its download/partial.rs).
+ * Content-Range and related headers.  Validity follows RFC 9110, 14.4 and
+ * 8.8.3; the cases of Symbolicator's own tests are marked (its
+ * download/partial.rs).
  */
 #include "sources/guard/range.h"
 #include "tap.h"

@@ -1,6 +1,7 @@
 /*
- * Paths of objects that are known whole, in every layout.  Objects and paths are those of Symbolicator's own tests (symbolicator-sources, paths.rs), of
- * its recorded answers, and of the table in docs/use/sources.md.
+ * Paths of complete objects, in every layout.  Objects and paths are those of
+ * Symbolicator's own tests (symbolicator-sources, paths.rs), of its recorded
+ * answers, and of the table in docs/use/sources.md.
  */
 #include "artifacts/kinds.h"
 #include "object/object_ref.h"
@@ -55,7 +56,7 @@ typedef struct {
     const char *layout, *kind;
     sym_source_casing_t casing;
     const char
-        *want; /* paths, each followed by a space, in the order of asking */
+        *want; /* paths, each followed by a space, in the order of requests */
 } places_t;
 
 static void
@@ -232,7 +233,7 @@ test_files(void)
           "integration.pdb/0C1033F78632492E91C6C314B72E1920ffffffff/"
           "integration.pdb " },
 
-        /* Mozilla's layout takes the one name that an object has */
+        /* Mozilla's layout uses the only name of the object */
         { &elf, "breakpad", "symcache", 0, ELF_SYM ".sym " },
     };
 
@@ -242,7 +243,7 @@ test_files(void)
 }
 
 
-/* All files of a type, and the order of asking. */
+/* All files of a type, in the order of requests. */
 static void
 test_order(void)
 {

@@ -1,5 +1,5 @@
 /*
- * Memory that runs out while a source map is converted.
+ * Memory runs out while a source map is converted.
  */
 #include "oom_format.h"
 

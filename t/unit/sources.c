@@ -1,6 +1,6 @@
 /*
- * The artifact `sources`: what was added under a path is found under it, byte
- * for byte; whatever a byte of it is changed to, the reader stays inside.
+ * The artifact `sources`: a file added under a path is found under it, byte for
+ * byte; whatever byte of it is changed, the reader stays inside.
  */
 #include <stdlib.h>
 
@@ -10,9 +10,9 @@
 #include "artifacts/sources/write/writer.h"
 #include "symbolicate/source_text.h"
 
-/* More than one block, and not to be packed. */
+/* More than one block, and incompressible. */
 #define LARGE_BYTES ((size_t) 200001)
-/* Their tables take more than one extent. */
+/* Their tables need more than one extent. */
 #define MANY 5000
 
 static char large[LARGE_BYTES];
@@ -55,7 +55,7 @@ end(sym_sources_writer_t *w, memory_extents_t *m)
         bytes += m->extents[i].len;
     }
 
-    is_u64(stats.extents, m->n, "as many extents as were handed over");
+    is_u64(stats.extents, m->n, "as many extents as were passed");
     is_u64(stats.bytes, bytes, "as many bytes");
     sym_sources_writer_free(w);
 }
@@ -123,7 +123,7 @@ test_few(void)
     ok(sym_sources_open(&s, memory_get, &m, &err) == SYM_OK, "opened");
     ok(sym_sources_check(&s, &err) == SYM_OK, "sound");
     is_u64(s.n_files, 5, "five names");
-    is_u64(s.left_out, 1, "one was left out");
+    is_u64(s.left_out, 1, "one was omitted");
     is_u64(s.text_bytes, one.len + 2 * two.len + big.len, "bytes of text");
     is_source(&s, "/src/b.c", one);
     is_source(&s, "/src/large", big);
@@ -132,12 +132,12 @@ test_few(void)
     is_source(&s, "https://x/a.c", two);
     is_source(&s, "/empty", SYM_STR(""));
     ok(sym_sources_find(&s, SYM_STR("/src/b"), &file) == SYM_NOT_FOUND,
-       "a beginning is no path");
+       "a prefix is not a path");
     ok(sym_sources_find(&s, SYM_STR("/SRC/b.c"), &file) == SYM_NOT_FOUND,
        "case counts");
     ok(sym_sources_file(&s, 5, &file) == SYM_NOT_FOUND, "no sixth file");
     ok(sym_sources_file(&s, 3, &file) == SYM_OK, "the fourth");
-    is_str(file.path, "c:\\src\\a.c", "has the path as it was written");
+    is_str(file.path, "c:\\src\\a.c", "has the path as written");
     memory_free(&m);
 }
 
@@ -180,7 +180,7 @@ test_many(void)
 }
 
 
-/* Sanitizers see what goes wrong. */
+/* Sanitizers detect errors. */
 static void
 test_damage(void)
 {
@@ -213,7 +213,7 @@ test_damage(void)
         *p = was;
     }
 
-    is_u64(unseen, 0, "another magic or version is seen");
+    is_u64(unseen, 0, "another magic or version is detected");
 
     for (size_t len = m.extents[0].len; len-- > 0;) {
         sym_error_t bad = { 0 };
@@ -227,7 +227,7 @@ test_damage(void)
         }
     }
 
-    is_u64(unseen, 0, "a cut one is never sound");
+    is_u64(unseen, 0, "a truncated one is never sound");
     memory_free(&m);
 }
 
@@ -307,7 +307,7 @@ test_links(void)
     is_url(&s, "", "");
     ok(sym_sources_find(&s, SYM_STR("/home/user/src/f"), &file)
            == SYM_NOT_FOUND,
-       "a link is no text");
+       "a link is not a text");
     ok(sym_sources_link(&s, 0, &link) == SYM_OK && !link.is_prefix,
        "links of one path come first");
     ok(sym_sources_link(&s, 6, &link) == SYM_NOT_FOUND, "no seventh link");
@@ -364,15 +364,16 @@ test_link_limits(void)
         n++;
     }
 
-    is_u64(n, SYM_SOURCES_LINKS_MAX, "so many links, no more");
-    is_u64(err.status, SYM_LIMIT, "... and it is said");
+    is_u64(n, SYM_SOURCES_LINKS_MAX, "this many links, no more");
+    is_u64(err.status, SYM_LIMIT, "... and it is reported");
     sym_sources_writer_free(w);
     memory_free(&m);
 }
 
 
-/* Of a file that no code of ours has written: a script did, by
- * docs/formats/sources.md.  Two bytes of length come first, as for the fuzzer. */
+/* A file that our code has not written: a script made it, after
+ * docs/formats/sources.md.  Two bytes of length come first, as for the
+ * fuzzer. */
 static void
 test_document(void)
 {
@@ -388,7 +389,7 @@ test_document(void)
         (void) fclose(f);
     }
 
-    if (!ok(len > 2, "there is a file by the document")) {
+    if (!ok(len > 2, "a file made after the document exists")) {
         return;
     }
 
@@ -408,8 +409,8 @@ test_document(void)
 }
 
 
-/* The lines around a line (unit/context.c), out of an artifact: if they
- * are asked in order, only their blocks are read, each once. */
+/* The lines around a line (unit/context.c), read from an artifact: if requested
+ * in order, only their blocks are read, each once. */
 static void
 test_context(void)
 {
@@ -452,7 +453,7 @@ test_context(void)
     is_u64(bad, 0, "... has the right ones around each");
     is_u64(source.unpacked, file.n_blocks, "... and unpacks each block once");
     is_u64(sym_context_read(&lines, LINES + 1, 0, &c), SYM_NOT_FOUND,
-           "... and none behind the last one");
+           "... and none after the last one");
     sym_arena_drop(&arena);
     memory_free(&m);
     free(text);

@@ -1,6 +1,6 @@
 /*
- * Rows that are squeezed come back as they were: of all widths, also where they
- * need more than 64 bits together, and in fewer bytes where they differ little.
+ * Compressed rows are restored exactly: all widths, also if a row needs more
+ * than 64 bits; and rows that differ little take fewer bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ random32(void)
 }
 
 
-/* Numbers of so many bits; is_like: but for their lowest, the first row's. */
+/* Numbers of the given number of bits; is_like: like those of the first row,
+ * except for the lowest bits. */
 static void
 fill(sym_row_t *rows, const unsigned *bits, unsigned like)
 {
@@ -39,7 +40,7 @@ fill(sym_row_t *rows, const unsigned *bits, unsigned like)
 }
 
 
-/* Bytes that n rows take; SIZE_MAX: they do not come back. */
+/* Bytes that n rows take; SIZE_MAX: they are not restored. */
 static size_t
 squeezed(const sym_row_t *rows, size_t n)
 {
@@ -71,10 +72,10 @@ main(void)
         fill(rows, bits, round % 3 == 0 ? 4 : 32);
         wrong += squeezed(rows, round % (ROWS + 1)) == SIZE_MAX;
     }
-    is_u64(wrong, 0, "rows come back as they were");
+    is_u64(wrong, 0, "rows are restored");
 
     fill(rows, like, 5);
-    /* 16 bytes that are said once; 8 + 3 * 5 bits a row */
+    /* 16 bytes once; then 8 + 3 * 5 bits a row */
     ok(squeezed(rows, ROWS) <= 16 + ROWS * 3, "alike they take three bytes");
     return done_testing();
 }

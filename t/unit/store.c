@@ -1,7 +1,7 @@
 /*
- * What was committed is there, whole, after whatever happened; what was not is
- * gone.  One writer, any readers, a quota with the least recently used going
- * first.
+ * Committed data is there, complete, whatever happened since; uncommitted data
+ * is gone.  One writer, any number of readers, and a quota that evicts the
+ * least recently used first.
  */
 #include <signal.h>
 #include <time.h>
@@ -11,8 +11,8 @@
 #define MIB ((uint64_t) 1 << 20)
 #define PAGE ((uint64_t) 4096)
 
-/* Of a module in one process's eyes; a process has a store open once, so the
- * one that writes also looks. */
+/* State of a module as one process sees it.  A process opens a store only once,
+ * so the writer also reads. */
 static void
 use(sym_store_t *store, const char *name, uint32_t when)
 {
@@ -35,7 +35,7 @@ test_round_trip(void)
 
     kit_folder();
     ok(kit_reader() == NULL, "no store: no reader");
-    is_u64(kit_err.status, SYM_NOT_FOUND, "and it says so");
+    is_u64(kit_err.status, SYM_NOT_FOUND, "and the error says so");
 
     w = kit_writer(100 * MIB);
     ok(w != NULL, "a store is made");
@@ -44,7 +44,7 @@ test_round_trip(void)
 
     (void) sym_snapshot_begin(w, &old, &kit_err);
     ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
-       "both are whole");
+       "both are complete");
     is_status(kit_find(old, &b, SYM_KIND_SYMCACHE, &record, &kit_err), SYM_OK,
               &kit_err, "find");
     is_u64(record.bytes, 39 * (uint64_t) SYM_EXTENT_MAX + 5000, "size");
@@ -52,7 +52,7 @@ test_round_trip(void)
     is_str(record.path, "test", "source");
     is_u64(record.used_at, 0, "stored, but not used so far");
     is_u64((uint64_t) sym_module_last_s(&record), (uint64_t) record.stored_at,
-           "... counts from then");
+           "... is counted from then on");
     use(w, "b", 12345);
     (void) kit_has(w, "b", &record);
     is_u64(record.used_at, 12345, "a use is remembered");
@@ -64,10 +64,10 @@ test_round_trip(void)
     is_status(kit_remove(w, &a, SYM_KIND_SYMCACHE, &kit_err), SYM_NOT_FOUND,
               &kit_err, "once");
     ok(kit_is_whole(old, "a", 1, 100) && kit_is_whole(old, "b", 40, 5000),
-       "the snapshot still sees what was");
+       "the snapshot still sees the old state");
     (void) sym_snapshot_begin(w, &fresh, &kit_err);
     ok(kit_is_whole(fresh, "b", 3, 700) && !kit_is_whole(fresh, "a", 1, 100),
-       "a new one what is");
+       "a new one sees the new state");
     sym_snapshot_end(old);
     sym_snapshot_end(fresh);
 
@@ -104,7 +104,7 @@ list_name(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
-/* Scopes keep modules of one name apart; a listing is in the keys' order. */
+/* Scopes separate modules of one name; a listing is sorted by key. */
 static void
 test_keys(void)
 {
@@ -141,7 +141,7 @@ test_keys(void)
     is_str(record.reason, "no such file", "reason");
     k.scope = SYM_STR("t1");
     is_status(kit_find(s, &k, SYM_KIND_SYMCACHE, &record, &kit_err),
-              SYM_NOT_FOUND, &kit_err, "not in another");
+              SYM_NOT_FOUND, &kit_err, "not in another scope");
     sym_snapshot_end(s);
 
     memset(longest, 'n', sizeof(longest));
@@ -182,11 +182,11 @@ test_one_writer(void)
     ok(read(fd, text, sizeof(text) - 1) > 0, "writer.lock");
     (void) close(fd);
     (void) snprintf(want, sizeof(want), "%ld\n", (long) getpid());
-    is_str(sym_cstr(text), want, "names the first");
+    is_str(sym_cstr(text), want, "the error names the first");
 
     sym_store_close(w);
     w = kit_writer(0);
-    ok(w != NULL, "and let in when the first is gone");
+    ok(w != NULL, "and accepted when the first has closed");
     sym_store_close(w);
     kit_clean();
 }
@@ -223,24 +223,24 @@ test_quota(void)
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= stat.live_limit, "live bytes stay below their limit");
     ok(stat.evicted >= 2, "%u were evicted", (unsigned) stat.evicted);
-    ok(kit_has(w, "m0", NULL), "the one used last stays");
+    ok(kit_has(w, "m0", NULL), "the most recently used one stays");
     ok(!kit_has(w, "m1", NULL) && !kit_has(w, "m2", NULL),
-       "those used first go");
+       "the least recently used ones are evicted");
     ok(kit_has(w, last, NULL) && kit_has(w, name, NULL), "the newest stay");
 
     is_status(kit_put(w, "huge", 700, SYM_EXTENT_MAX), SYM_LIMIT, &kit_err,
-              "larger than the quota is refused");
+              "a module larger than the quota is refused");
     (void) sym_store_stat(w, &stat, &kit_err);
-    ok(stat.modules > fit / 3, "and does not empty the store first");
-    is_u64(kit_faults(w), 0, "verifies after that");
+    ok(stat.modules > fit / 3, "and nothing is evicted for it");
+    is_u64(kit_faults(w), 0, "the store verifies after that");
 
     kit_err = (sym_error_t){ 0 };
     is_status(sym_store_evict(w, 10 * part, &evicted, &kit_err), SYM_OK,
-              &kit_err, "evict to a size");
+              &kit_err, "evicted down to a size");
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= 10 * part && stat.modules > 0 && evicted > 0, "done");
 
-    /* ten times the quota through a store: the file does not grow with it */
+    /* writes ten times the quota: the file does not grow with it */
     for (unsigned i = 0; i < 640; i++) {
         (void) snprintf(name, sizeof(name), "n%u", i);
         stored += kit_put(w, name, 10, (size_t) i * 7919 % SYM_EXTENT_MAX + 1)
@@ -251,14 +251,14 @@ test_quota(void)
     ok(kit_disk_bytes() <= stat.quota - stat.quota / 8,
        "%llu bytes on disk for a quota of %llu",
        (unsigned long long) kit_disk_bytes(), (unsigned long long) stat.quota);
-    is_u64(kit_faults(w), 0, "verifies after that");
+    is_u64(kit_faults(w), 0, "the store verifies after that");
     sym_store_close(w);
     kit_clean();
 }
 
 
-/* Modules under way at the same time share LMDB's transaction, and neither
- * suffers when one of them is given up. */
+/* Modules in progress at the same time share LMDB's transaction, and none is
+ * harmed when another is abandoned. */
 static void
 test_side_by_side(void)
 {
@@ -279,10 +279,10 @@ test_side_by_side(void)
         (void) sym_ingest_extent(other, i, data, sizeof(data), &kit_err);
     }
     is_status(kit_err.status, SYM_OK, &kit_err, "extents in turn");
-    ok(!kit_has(w, "a", NULL), "nothing is seen before its commit");
+    ok(!kit_has(w, "a", NULL), "nothing is visible before its commit");
     sym_ingest_abort(other);
     is_status(kit_commit(one, &a, &record, &kit_err), SYM_OK, &kit_err,
-              "one ends, the other is given up");
+              "one is committed, the other is abandoned");
     ok(kit_has(w, "a", NULL) && !kit_has(w, "b", NULL), "one is there");
     is_u64(kit_faults(w), 0, "verifies");
     sym_store_close(w);
@@ -294,8 +294,8 @@ test_side_by_side(void)
 }
 
 
-/* A writer of modules of 200 extents without end, which kills itself at the
- * n-th extent (0: never), and writes a byte for each that is acknowledged. */
+/* A writer of endless modules of 200 extents.  It kills itself at the n-th
+ * extent (0: never), and writes a byte for each acknowledged module. */
 static void
 write_until_killed(unsigned round, uint32_t n, int done)
 {
@@ -309,7 +309,7 @@ write_until_killed(unsigned round, uint32_t n, int done)
         sym_ingest_t *ingest;
         char name[32];
 
-        /* every second round replaces what is there */
+        /* every second round replaces existing modules */
         (void) snprintf(name, sizeof(name), "k%u_%u", round / 2, i);
         k = kit_key(name);
         (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
@@ -329,8 +329,8 @@ write_until_killed(unsigned round, uint32_t n, int done)
 }
 
 
-/* The child dies at the given extent, or, if that is 0, of a signal that comes
- * whenever it comes after the first modules were acknowledged. */
+/* The child dies at the given extent, or, if that is 0, of a signal at any time
+ * after the first acknowledged modules. */
 static bool
 kill_writer(unsigned round, uint32_t n)
 {
@@ -376,7 +376,7 @@ kill_writer(unsigned round, uint32_t n)
 static void
 test_killed_writer(void)
 {
-    /* a batch has 512 extents: before, at, after a commit on the way, and
+    /* a batch has 512 extents: before, at and after a commit in the middle, and
      * around the ends of modules */
     static const uint32_t points[] = { 1,   199, 200, 201, 511, 512,
                                        513, 514, 777, 0,   0,   0 };
@@ -385,15 +385,15 @@ test_killed_writer(void)
     kit_folder();
     sym_store_t *w = kit_writer(1024 * MIB);
     (void) kit_put(w, "base", 20, 100);
-    use(w, "base", UINT32_MAX); /* what is killed must not evict it */
+    use(w, "base", UINT32_MAX); /* killed writers must not evict it */
     sym_store_close(w);
 
     for (unsigned round = 0; round < n; round++) {
         well += kill_writer(round, points[round]);
     }
     is_u64(well, n,
-           "killed at many points: what was acknowledged is whole, "
-           "and nothing else there");
+           "killed at many points: acknowledged modules are complete, "
+           "and there are no others");
     kit_clean();
 }
 
@@ -405,7 +405,7 @@ read_module(void *arg)
 }
 
 
-/* The file is cut short under an open reader. */
+/* The file is truncated under an open reader. */
 static void
 test_truncated(void)
 {
@@ -434,7 +434,7 @@ test_truncated(void)
     }
 
     is_u64(survived, 31, "survived all of it");
-    ok(faults >= 29, "and said so (%u of 31)", faults);
+    ok(faults >= 29, "and reported it (%u of 31)", faults);
     kit_clean();
 }
 
@@ -452,14 +452,14 @@ test_not_lmdb(void)
     (void) !write(fd, text, sizeof(text));
     (void) close(fd);
     ok(kit_reader() == NULL, "not an LMDB file: refused");
-    is_u64(kit_err.status, SYM_DAMAGED, "and it says so");
+    is_u64(kit_err.status, SYM_DAMAGED, "and the error says so");
     ok(kit_writer(0) == NULL, "by a writer too");
-    is_u64(kit_err.status, SYM_DAMAGED, "which says so");
+    is_u64(kit_err.status, SYM_DAMAGED, "and its error says so");
     kit_clean();
 }
 
 
-/* A clock that was put back must not make a negative count for ever. */
+/* A clock that was set back must not make a negative record valid for ever. */
 static void
 test_clock_put_back(void)
 {
@@ -468,15 +468,15 @@ test_clock_put_back(void)
                               .expires_at = 1060 };
 
     ok(!sym_module_expired(&r, 1000) && !sym_module_expired(&r, 1059),
-       "a negative counts for its time");
-    ok(sym_module_expired(&r, 1060), "... and no longer");
+       "a negative record is valid until it expires");
+    ok(sym_module_expired(&r, 1060), "... and not longer");
     ok(!sym_module_expired(&r, 999), "a clock may be a second behind");
     ok(sym_module_expired(&r, 900), "a record from the future has expired");
     r.expires_at = 0;
     ok(!sym_module_expired(&r, 5000) && sym_module_expired(&r, 900),
-       "... also one that counts for ever");
+       "... also one that never expires");
     r.state = SYM_MODULE_READY;
-    ok(!sym_module_expired(&r, 900), "what is ready stays");
+    ok(!sym_module_expired(&r, 900), "a ready module stays");
 }
 
 

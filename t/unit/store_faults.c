@@ -1,8 +1,8 @@
 /*
- * LMDB refuses the 1st, 2nd, .. nth write of all that a store does while several
- * modules are under way: once, from then on, or the writer is killed there.
- * Whatever was said to be stored is there, a record has all of its extents, and
- * the store goes on: in the same process, and in the next.
+ * LMDB refuses the 1st, 2nd, .. nth write of a store with several modules in
+ * progress: once, or from then on, or the writer is killed there.  Modules
+ * reported as stored are there, a record has all of its extents, and the store
+ * keeps working, in the same process and in the next.
  */
 #include "store/write/writer.h"
 #include "store_kit.h"
@@ -23,7 +23,8 @@ typedef struct {
     bool is_put;
 } module_t;
 
-/* By its name: the last module of which was said that it is stored; 0: none. */
+/* By name: the last version of a module that was reported as stored; 0:
+ * none. */
 static unsigned told[NAMES];
 static unsigned n_told;
 
@@ -53,7 +54,8 @@ begin(sym_store_t *w, module_t *m, unsigned gen)
 }
 
 
-/* Its next extent, the first one last as of a symcache; or its record. */
+/* The next extent of a module, the first one last as in a symcache; or its
+ * record. */
 static void
 go_on(module_t *m)
 {
@@ -108,7 +110,7 @@ has_put(const module_t *m, unsigned name)
 }
 
 
-/* What else happens to a store, now and then. */
+/* Other operations on a store, now and then. */
 static void
 disturb(sym_store_t *w, const module_t *m, unsigned step)
 {
@@ -139,9 +141,9 @@ disturb(sym_store_t *w, const module_t *m, unsigned step)
 
 
 /*
- * As the loader does it: several modules take turns as their converters do, and
- * wait with their commits for each other.  One that is refused gives way to the
- * next, maybe long before the others hear of it.
+ * As in the loader, several modules take turns as their converters do, and wait
+ * with their commits for each other.  One that is refused is replaced by the
+ * next, maybe long before the others notice.
  */
 static void
 work(sym_store_t *w)
@@ -189,7 +191,7 @@ note_faults(sym_store_t *store)
 }
 
 
-/* A module is what was told of it last, or was evicted. */
+/* A module is in the last reported state, or was evicted. */
 static void
 look_for_told(sym_store_t *store)
 {
@@ -225,7 +227,8 @@ small_writer(void)
 }
 
 
-/* The next reader, before the next writer repairs anything; then that one. */
+/* The next reader, before the next writer repairs anything; then that
+ * writer. */
 static void
 check_next(bool is_told_all)
 {
@@ -244,7 +247,7 @@ check_next(bool is_told_all)
 }
 
 
-/* What the writer counts is what a new one counts. */
+/* The writer's counts are those of a new one. */
 static void
 check_counts(sym_store_t *w)
 {
@@ -328,11 +331,11 @@ sweep(const char *name, fault_t how)
     ok(n_refused == 0, "%s: a later module is stored (not %u times)", name,
        n_refused);
     if (how != KILLED) {
-        ok(n_wrong == 0, "%s: a module is what was told of it (not %u times)",
-           name, n_wrong);
-        ok(n_left == 0, "%s: nothing is left under way (%u times)", name,
+        ok(n_wrong == 0, "%s: modules are as reported (not %u times)", name,
+           n_wrong);
+        ok(n_left == 0, "%s: nothing is left in progress (%u times)", name,
            n_left);
-        ok(n_uncounted == 0, "%s: it is counted as it is (not %u times)", name,
+        ok(n_uncounted == 0, "%s: the counts are correct (not %u times)", name,
            n_uncounted);
     }
 }
@@ -343,7 +346,7 @@ main(void)
 {
     sweep("one is refused", FAIL_ONCE);
     ok(n_told > 1000, "modules were stored meanwhile");
-    sweep("all are refused from one on", FAIL_ON);
+    sweep("all are refused from then on", FAIL_ON);
     sweep("killed", KILLED);
     return done_testing();
 }

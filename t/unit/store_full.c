@@ -1,7 +1,7 @@
 /*
- * A full store in which nobody reads takes modules of all sizes for ever: those
- * that were used least recently make way, however the free pages lie. Many are
- * small, so that full extents hardly find sixteen pages in a row.
+ * A full store without readers accepts modules of all sizes for ever: the least
+ * recently used make way, wherever the free pages are.  Many modules are small,
+ * so that full extents rarely find sixteen consecutive pages.
  */
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@
 #define MODULES 3000
 #define EXTENTS_MAX 80
 
-/* Nothing is to outlive the test, which is quick so. */
+/* Nothing must survive the test, so the test can be fast. */
 int
 mdb_env_open(MDB_env *env, const char *path, unsigned flags, mdb_mode_t mode)
 {
@@ -32,7 +32,7 @@ below(unsigned n)
 }
 
 
-/* One of so many modules is large; 1: all sizes come. */
+/* One in this many modules is large; 1: all sizes occur. */
 static sym_status_t
 put(sym_store_t *w, unsigned large_one_of)
 {
@@ -81,7 +81,7 @@ fill(unsigned large_one_of)
     }
 
     printf("# one of %u modules is large\n", large_one_of);
-    is_u64(n, MODULES, "all are stored");
+    is_u64(n, MODULES, "all modules are stored");
     is_status(kit_err.status, SYM_OK, &kit_err, "... without a failure");
     is_u64(kit_faults(w), 0, "... and the store verifies");
     sym_store_close(w);

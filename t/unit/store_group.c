@@ -1,7 +1,7 @@
 /*
- * Outcomes that are put together and committed together: one transaction for
- * all, nothing seen before it, and when it is lost each of them says so and
- * nothing of it counts.
+ * Outcomes that are committed together: one transaction for all, nothing
+ * visible before it; if it fails, each outcome reports it and none of it
+ * counts.
  */
 #include "store/write/writer.h"
 #include "store_kit.h"
@@ -70,7 +70,7 @@ test_together(void)
         ok(all[i] != NULL, "put");
     }
 
-    is_u64(seen(w), 0, "nothing of it is seen");
+    is_u64(seen(w), 0, "nothing of it is visible");
     is_u64(stat_of(w).last_txn, before, "nor committed");
     is_status(sym_ingest_finish(all[0], &kit_err), SYM_OK, &kit_err,
               "the first is finished");
@@ -91,13 +91,13 @@ test_together(void)
     is_u64(seen(w), N, "all there after a restart");
     is_u64(stat_of(w).live_bytes, live, "counted as the records say");
     ok(live >= (uint64_t) N * 72 && live < (uint64_t) N * 1024,
-       "what their records take");
+       "the size of their records");
     sym_store_close(w);
     kit_clean();
 }
 
 
-/* A module's own commit takes along what was put before. */
+/* A module's own commit includes everything that was put before. */
 static void
 test_with_module(void)
 {
@@ -118,7 +118,7 @@ test_with_module(void)
 }
 
 
-/* Removed between put and finish, by a commit of its own. */
+/* Removed between put and finish by a commit of its own. */
 static void
 test_removed(void)
 {
@@ -133,7 +133,7 @@ test_removed(void)
     is_status(sym_store_forget(w, NULL, &ref, NULL, &kit_err), SYM_OK, &kit_err,
               "removed");
     is_status(sym_ingest_finish(one, &kit_err), SYM_OK, &kit_err, "finished");
-    ok(!kit_has(w, "a", NULL), "is not there");
+    ok(!kit_has(w, "a", NULL), "does not exist");
     is_u64(stat_of(w).live_bytes, 0, "nothing counts");
     sym_store_close(w);
     kit_clean();
@@ -162,13 +162,14 @@ test_lost(void)
     for (unsigned i = 0; i < N; i++) {
         err = (sym_error_t){ 0 };
         is_status(sym_ingest_finish(all[i], &err), SYM_FULL, &err,
-                  "each is told that the transaction was lost");
+                  "each reports that the transaction was lost");
     }
 
-    is_u64(seen(w), 1, "what was there before still is");
-    is_u64(stat_of(w).live_bytes, live, "and counts as before");
+    is_u64(seen(w), 1, "earlier modules are still there");
+    is_u64(stat_of(w).live_bytes, live, "and are counted as before");
     is_u64(w->live_pages * 4096, live, "also for the quota");
-    is_status(kit_put(w, "b", 1, 10), SYM_OK, &kit_err, "and more can come");
+    is_status(kit_put(w, "b", 1, 10), SYM_OK, &kit_err,
+              "and more can be stored");
     is_u64(kit_faults(w), 0, "verifies");
     sym_store_close(w);
     kit_clean();

@@ -1,6 +1,6 @@
 /*
- * The guard takes faults of the store's pages, and no others: what is our own
- * bug must end the process where it is, and not be told as damage.
+ * The guard catches faults in the store's pages, and no others: a bug of our
+ * own must end the process at once, and not be reported as damage.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ read_null(void *arg)
 }
 
 
-/* Behind the end of a file that is none of the store's. */
+/* Reads past the end of a file that is not the store's. */
 static void
 read_other_map(void *arg)
 {
@@ -36,7 +36,7 @@ read_other_map(void *arg)
 }
 
 
-/* The same in the store's own, which was cut short. */
+/* Reads past the end of the store's own file, which was truncated. */
 static void
 read_extent(void *arg)
 {
@@ -49,11 +49,11 @@ read_extent(void *arg)
     for (size_t i = 0; i < len; i++) {
         sum += data[i];
     }
-    ok(sum == 1, "reads what is not there"); /* not reached */
+    ok(sum == 1, "reads beyond the file"); /* not reached */
 }
 
 
-/* How a process ends that runs fn under the guard: its exit code, or 100 + the
+/* The exit code of a process that runs fn under the guard, or 100 + the
  * signal. */
 static int
 end_of(void (*fn)(void *))
@@ -80,7 +80,7 @@ main(void)
     char file[PATH_MAX];
     sym_store_t *w;
 
-    /* a sanitizer's, which the guard would go on with */
+    /* a sanitizer's handler, to which the guard would pass the fault */
     (void) signal(SIGSEGV, SIG_DFL);
     (void) signal(SIGBUS, SIG_DFL);
 
@@ -92,7 +92,7 @@ main(void)
     reader = kit_reader();
     is_status(sym_snapshot_begin(reader, &snapshot, &kit_err), SYM_OK, &kit_err,
               "a snapshot");
-    is_u64((uint64_t) sym_lmdb_calls, 0, "no call of LMDB is under way");
+    is_u64((uint64_t) sym_lmdb_calls, 0, "no call of LMDB is running");
 
     is_u64((uint64_t) end_of(read_null), 100 + SIGSEGV,
            "a null pointer of ours is a crash");
@@ -100,7 +100,8 @@ main(void)
            "so is a page of another file");
 
     sym_env_file(file, reader->path, DATA_FILE);
-    is_u64((uint64_t) truncate(file, 16384), 0, "the file is cut short");
-    is_u64((uint64_t) end_of(read_extent), 1, "a page of the store is damage");
+    is_u64((uint64_t) truncate(file, 16384), 0, "the file is truncated");
+    is_u64((uint64_t) end_of(read_extent), 1,
+           "a missing page of the store is damage");
     return done_testing();
 }

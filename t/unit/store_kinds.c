@@ -1,6 +1,6 @@
 /*
- * One object has several artifacts.  Each is found, replaced and evicted by
- * itself; what is removed by its key goes with all of them.
+ * An object has several artifacts.  Each is found, replaced and evicted by
+ * itself; removing the object's key removes all of them.
  */
 #include "store_kit.h"
 
@@ -38,7 +38,7 @@ put(sym_store_t *w, const char *name, sym_kind_t kind, const char *bytes)
 }
 
 
-/* The bytes of an artifact, "": none. */
+/* The bytes of an artifact; "": it does not exist. */
 static const char *
 bytes_of(sym_store_t *store, const sym_module_key_t *key, sym_kind_t kind)
 {
@@ -105,7 +105,7 @@ lists(sym_store_t *store, const char *want, const char *what)
 }
 
 
-/* An id that begins with another one is another object's. */
+/* An id that begins with another id belongs to another object. */
 static void
 test_longer_id(sym_store_t *w)
 {
@@ -117,7 +117,7 @@ test_longer_id(sym_store_t *w)
     (void) put_at(w, &longer, SYM_KIND_SYMCACHE, "of another age");
     (void) put_at(w, &longer, SYM_KIND_SOURCES, "sources of another age");
     lists(w, "a:symcache a:sources a:symcache a:sources ab:symcache ",
-          "kinds lie together where one id begins with another");
+          "kinds are adjacent even if one id begins with another");
     (void) kit_remove(w, &a, SYM_KIND_ALL, &kit_err);
     lists(w, "a:symcache a:sources ab:symcache ", "one object's are removed");
     is_str(sym_cstr(bytes_of(w, &longer, SYM_KIND_SYMCACHE)), "of another age",
@@ -138,7 +138,7 @@ test_kinds(void)
     (void) put(w, "ab", SYM_KIND_SYMCACHE, "symcache of ab");
     (void) put(w, "a", SYM_KIND_SYMCACHE, "symcache of a");
     lists(w, "a:symcache a:sources ab:symcache ",
-          "the kinds of an object lie together");
+          "the kinds of an object are adjacent");
     has(w, "a", SYM_KIND_SYMCACHE, "symcache of a", "one kind");
     has(w, "a", SYM_KIND_SOURCES, "sources of a", "the other");
     is_str(sym_cstr(bytes_of(w, &by_id, SYM_KIND_SOURCES)), "sources of a",
@@ -146,7 +146,7 @@ test_kinds(void)
 
     (void) put(w, "a", SYM_KIND_SOURCES, "newer sources");
     has(w, "a", SYM_KIND_SOURCES, "newer sources", "replaced");
-    has(w, "a", SYM_KIND_SYMCACHE, "symcache of a", "... by its kind only");
+    has(w, "a", SYM_KIND_SYMCACHE, "symcache of a", "... by its kind alone");
     is_u64(kit_faults(w), 0, "verify agrees");
 
     is_status(kit_remove(w, &a, SYM_KIND_SOURCES, &kit_err), SYM_OK, &kit_err,

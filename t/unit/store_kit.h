@@ -1,7 +1,7 @@
 /*
- * store_kit.h - what the tests of the store share: a folder of its own, modules
- * whose bytes follow from their name, and looks at LMDB's side of a store
- * through LMDB itself.
+ * store_kit.h - shared by the tests of the store: a temporary folder, modules
+ * whose bytes follow from their name, and checks of LMDB's data through LMDB
+ * itself.
  */
 #ifndef SYM_UNIT_STORE_KIT_H
 #define SYM_UNIT_STORE_KIT_H
@@ -126,7 +126,7 @@ kit_commit(sym_ingest_t *ingest, const sym_module_key_t *key,
 }
 
 
-/* The record of a key: of an artifact, or of absence. */
+/* The record of a key: an artifact's, or a negative one. */
 __attribute__((unused)) static sym_status_t
 kit_find(sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
          sym_object_record_t *record, sym_error_t *err)
@@ -151,7 +151,7 @@ kit_remove(sym_store_t *store, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* A byte of an extent, from its module, its number and its place. */
+/* A byte of an extent, derived from its module, number and offset. */
 __attribute__((unused)) static uint8_t
 kit_byte(const char *name, uint32_t extent, size_t at)
 {
@@ -164,7 +164,7 @@ kit_byte(const char *name, uint32_t extent, size_t at)
 }
 
 
-/* Stores a module: full extents but for a last one of `tail` bytes. */
+/* Stores a module: full extents, and a last one of `tail` bytes. */
 __attribute__((unused)) static sym_status_t
 kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 {
@@ -199,7 +199,7 @@ kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 }
 
 
-/* Stores that there is no such module, until expires_at. */
+/* Stores a negative record for the module, valid until expires_at. */
 __attribute__((unused)) static sym_status_t
 kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
 {
@@ -218,7 +218,7 @@ kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
 }
 
 
-/* Of all files of the store, as long as they are. */
+/* The length of all files of the store. */
 __attribute__((unused)) static uint64_t
 kit_disk_bytes(void)
 {
@@ -240,7 +240,7 @@ kit_disk_bytes(void)
 }
 
 
-/* Every byte of the module is there, and as kit_put() made it. */
+/* Every byte of the module is there, and as kit_put() wrote it. */
 __attribute__((unused)) static bool
 kit_is_whole(sym_snapshot_t *snapshot, const char *name, uint32_t extents,
              size_t tail)
@@ -295,7 +295,7 @@ kit_has(sym_store_t *store, const char *name, sym_object_record_t *record)
 }
 
 
-/* What verify said last. */
+/* The last fault that verify reported. */
 static const char *kit_fault;
 
 __attribute__((unused)) static void
@@ -310,7 +310,7 @@ kit_note(void *ctx, const sym_module_key_t *k, sym_kind_t kind, uint32_t extent,
 }
 
 
-/* Faults that verify finds; UINT64_MAX: it could not go on to the end. */
+/* Faults that verify finds; UINT64_MAX: it could not finish. */
 __attribute__((unused)) static uint64_t
 kit_faults(sym_store_t *store)
 {

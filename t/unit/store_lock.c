@@ -1,7 +1,7 @@
 /*
  * A writer waits a second for the lock of a store, because a killed writer's
- * child may hold it for a moment. One who can ask a daemon instead does not wait:
- * a daemon holds the lock as long as it lives.
+ * child may hold it for a moment.  A caller that can use a daemon instead does
+ * not wait: a daemon holds the lock for its whole life.
  */
 #include <time.h>
 
@@ -43,8 +43,8 @@ main(void)
 
     is_status(open_again(false), SYM_BUSY, &kit_err, "a second writer");
     is_u64(pauses, 100, "which waited");
-    is_status(open_again(true), SYM_BUSY, &kit_err, "one in haste");
-    is_u64(pauses, 0, "which did not");
+    is_status(open_again(true), SYM_BUSY, &kit_err, "one that does not wait");
+    is_u64(pauses, 0, "and it did not wait");
 
     sym_store_close(w);
     is_status(open_again(true), SYM_OK, &kit_err, "it may open a free store");

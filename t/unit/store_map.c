@@ -1,7 +1,7 @@
 /*
  * The store outgrows a reader's map, changes its quota, is written by other
- * versions, lies on a disk that is full: each has an answer that an operator or
- * a caller can act on, and nothing is lost.
+ * versions, or is on a full disk.  Each gives an error that an operator or a
+ * caller can act on, and nothing is lost.
  */
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 
 #define MIB ((uint64_t) 1 << 20)
 
-/* What a loader does in its process: a process has a store open once. */
+/* Like a loader in one process, which opens a store only once. */
 static void
 put_elsewhere(const char *name, uint32_t extents, size_t tail)
 {
@@ -28,7 +28,7 @@ put_elsewhere(const char *name, uint32_t extents, size_t tail)
 }
 
 
-/* Readers map far more than any test can fill, so this one is given less. */
+/* Readers map far more than any test can fill, so this reader maps less. */
 static void
 test_outgrown_map(void)
 {
@@ -50,23 +50,23 @@ test_outgrown_map(void)
 
     kit_err = (sym_error_t){ 0 };
     is_status(sym_snapshot_begin(r, &fresh, &kit_err), SYM_OK, &kit_err,
-              "then the store is mapped anew");
+              "then the store is mapped again");
     ok(kit_is_whole(fresh, "a", 2, 100) && kit_is_whole(fresh, "b", 64, 100),
-       "and all there");
+       "and complete");
 
     put_elsewhere("c", 640, 100); /* 40 MiB: as much as the writer mapped */
     sym_snapshot_end(fresh);
     kit_err = (sym_error_t){ 0 };
     (void) sym_snapshot_begin(r, &fresh, &kit_err);
-    ok(kit_is_whole(fresh, "c", 640, 100), "and what came after");
+    ok(kit_is_whole(fresh, "c", 640, 100), "and the later modules");
     sym_snapshot_end(fresh);
     sym_store_close(r);
     kit_clean();
 }
 
 
-/* A snapshot pins what it sees, also when all of it is evicted and the pages
- * would be wanted again. */
+/* A snapshot pins the pages that it sees, even if all its modules are evicted
+ * and the pages are needed. */
 static void
 test_pinned(void)
 {
@@ -86,11 +86,11 @@ test_pinned(void)
         stored += kit_put(w, name, 100, 1000) == SYM_OK;
     }
 
-    ok(stored > 5 && stored < 20, "%u of 20 found room beside it", stored);
-    ok(kit_disk_bytes() <= 56 * MIB, "the quota is not passed for its sake");
-    is_status(kit_err.status, SYM_FULL, &kit_err, "the others: full");
-    ok(!kit_has(w, "first", NULL), "it is gone for others");
-    ok(kit_is_whole(old, "first", 100, 1000), "and whole for who looks on");
+    ok(stored > 5 && stored < 20, "%u of 20 found room", stored);
+    ok(kit_disk_bytes() <= 56 * MIB, "the quota is not exceeded because of it");
+    is_status(kit_err.status, SYM_FULL, &kit_err, "the others: store full");
+    ok(!kit_has(w, "first", NULL), "its module is gone for others");
+    ok(kit_is_whole(old, "first", 100, 1000), "and complete in the snapshot");
 
     sym_snapshot_end(old);
     stored = 0;
@@ -98,17 +98,17 @@ test_pinned(void)
         (void) snprintf(name, sizeof(name), "n%u", i);
         stored += kit_put(w, name, 100, 1000) == SYM_OK;
     }
-    is_u64(stored, 20, "nobody looks on: all find room again");
+    is_u64(stored, 20, "without a reader all find room again");
     is_u64(kit_faults(w), 0, "verifies");
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= stat.live_limit && kit_disk_bytes() <= 56 * MIB,
-       "below the quota");
+       "the store is below the quota");
     sym_store_close(w);
     kit_clean();
 }
 
 
-/* A reader that died without a word must not hold pages for ever. */
+/* A dead reader must not pin pages for ever. */
 static void
 test_dead_reader(void)
 {
@@ -133,7 +133,7 @@ test_dead_reader(void)
     (void) waitpid(pid, &status, 0);
     is_u64((uint64_t) status, 0, "a reader dies within its snapshot");
 
-    /* no check when opening would have seen it */
+    /* the check when opening would not have seen it */
     w = kit_writer(0);
     pid = fork();
     if (pid == 0) {
@@ -146,7 +146,7 @@ test_dead_reader(void)
     (void) waitpid(pid, &status, 0);
     is_status(sym_store_reader_check(w, &dead, &kit_err), SYM_OK, &kit_err,
               "reader check");
-    is_u64(dead, 1, "finds the one that died since");
+    is_u64(dead, 1, "finds the reader that has died since");
 
     pid = fork();
     if (pid == 0) {
@@ -161,7 +161,7 @@ test_dead_reader(void)
         (void) snprintf(name, sizeof(name), "m%u", i);
         stored += kit_put(w, name, 100, 1000) == SYM_OK;
     }
-    is_u64(stored, 20, "a dead one is seen to before pages run out");
+    is_u64(stored, 20, "a dead reader is removed before pages run out");
     sym_store_close(w);
     kit_clean();
 }
@@ -183,16 +183,16 @@ test_lower_quota(void)
     }
     sym_store_close(w);
 
-    /* no page of the file is free: even to delete takes room in the map */
+    /* the file has no free page, and even deleting needs room in the map */
     w = kit_writer(16 * MIB);
     ok(w != NULL, "a lower quota");
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= stat.live_limit && stat.modules >= 1,
-       "what is too much goes at once");
+       "the excess is evicted at once");
     file_bytes = stat.file_bytes;
     is_status(kit_put(w, "new", 20, 10), SYM_OK, &kit_err, "stores");
     (void) sym_store_stat(w, &stat, &kit_err);
-    is_u64(stat.quota, 16 * MIB, "quota as given");
+    is_u64(stat.quota, 16 * MIB, "the given quota");
     ok(stat.live_bytes <= stat.live_limit && stat.live_limit < 16 * MIB,
        "is kept");
     for (unsigned i = 0; i < 60; i++) {
@@ -213,7 +213,7 @@ test_lower_quota(void)
 }
 
 
-/* Changes a number of meta with the checksum that belongs to it. */
+/* Changes a number in the meta record, with a matching checksum. */
 static void
 set_version(const char *name, uint64_t version)
 {
@@ -247,9 +247,9 @@ test_versions(void)
     (void) sym_ingest_begin_object(w, SYM_KIND_SYMCACHE, &ingest, &kit_err);
     (void) sym_ingest_extent(ingest, 0, copy, 0, &kit_err);
     (void) kit_commit(ingest, &k, &record, &kit_err);
-    ok(!kit_has(w, "newer", NULL), "another symcache format: not there");
+    ok(!kit_has(w, "newer", NULL), "another symcache format: not found");
     is_status(kit_put(w, "newer", 3, 10), SYM_OK, &kit_err, "it is replaced");
-    ok(kit_has(w, "newer", NULL), "by any that can be read");
+    ok(kit_has(w, "newer", NULL), "by any readable one");
     sym_store_close(w);
 
     for (unsigned version = SYM_STORE_VERSION - 1;
@@ -263,13 +263,13 @@ test_versions(void)
     }
     set_version("version", SYM_STORE_VERSION);
     r = kit_reader();
-    ok(r != NULL && kit_has(r, "a", NULL), "and it was left alone");
+    ok(r != NULL && kit_has(r, "a", NULL), "and it was not changed");
     sym_store_close(r);
     kit_clean();
 }
 
 
-/* A folder that was removed and made anew under an open reader. */
+/* A folder that was removed and created again under an open reader. */
 static void
 test_stale(void)
 {
@@ -290,7 +290,7 @@ test_stale(void)
     w = kit_writer(64 * MIB);
     (void) kit_put(w, "b", 1, 10);
     sym_store_close(w);
-    ok(sym_store_is_stale(r), "made anew: stale");
+    ok(sym_store_is_stale(r), "created again: stale");
     ok(kit_has(r, "a", NULL) && !kit_has(r, "b", NULL),
        "the old one is still read");
     sym_store_close(r);
@@ -301,7 +301,8 @@ test_stale(void)
 }
 
 
-/* Exactly the least recently used go, by the clock, and of equals the oldest. */
+/* Exactly the least recently used are evicted, by the clock; the oldest of
+ * equals first. */
 static void
 test_order(void)
 {
@@ -325,7 +326,7 @@ test_order(void)
     is_status(sym_store_evict(w, stat.live_bytes / 2, &evicted, &kit_err),
               SYM_OK, &kit_err, "evict half");
 
-    /* the place of each in the order, without a heap: count who goes before */
+    /* rank of each in the order, without a heap: the number before it */
     uint64_t pages[50], before;
     for (unsigned i = 0; i < 50; i++) {
         pages[i] = 1 + i % 3 * 16 + 1;
@@ -341,7 +342,7 @@ test_order(void)
         wrong += kit_has(w, name, NULL)
                  != (before * 4096 >= stat.live_bytes - stat.live_bytes / 2);
     }
-    is_u64(wrong, 0, "those that went are those that had to");
+    is_u64(wrong, 0, "exactly these were evicted");
     (void) sym_store_stat(w, &stat, &kit_err);
     is_u64(stat.modules + evicted, 50, "and they are counted");
     is_u64(kit_faults(w), 0, "verifies");
@@ -357,14 +358,15 @@ fill_disk(const char *what)
 
     is_status(kit_put(w, "a", 4, 10), SYM_OK, &kit_err, what);
     is_status(kit_put(w, "big", 900, 10), SYM_FULL, &kit_err,
-              "no room on the disk: full");
-    is_status(kit_put(w, "b", 4, 10), SYM_OK, &kit_err, "a small one goes in");
+              "no room on the disk: store full");
+    is_status(kit_put(w, "b", 4, 10), SYM_OK, &kit_err,
+              "a small module is stored");
     ok(kit_has(w, "a", NULL) && kit_has(w, "b", NULL)
            && !kit_has(w, "big", NULL),
        "nothing is lost");
     sym_store_close(w);
     w = kit_writer(0);
-    ok(w != NULL && kit_faults(w) == 0, "verifies, opened again");
+    ok(w != NULL && kit_faults(w) == 0, "verifies after reopening");
     sym_store_close(w);
 }
 
@@ -379,7 +381,7 @@ test_full_disk(void)
         fill_disk("a disk of 20 MiB");
         ok(umount(kit_path) == 0, "unmounted");
     } else {
-        /* not root: a limit on the size of files is the next best */
+        /* not root: a file size limit is the next best */
         (void) signal(SIGXFSZ, SIG_IGN);
         (void) getrlimit(RLIMIT_FSIZE, &before);
         limit.rlim_max = before.rlim_max;
@@ -391,7 +393,7 @@ test_full_disk(void)
 }
 
 
-/* What an operator must be told. */
+/* Errors that an operator must understand. */
 static void
 test_rights(void)
 {

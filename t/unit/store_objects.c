@@ -1,6 +1,6 @@
 /*
- * Artifacts of objects in a store: by which ids and names they are found, which of
- * two stays, and what becomes of damaged ones.
+ * Artifacts of objects in a store: the ids and names by which they are found,
+ * which of two is kept, and what becomes of damaged ones.
  */
 #include "store/write/tables.h"
 #include "tables_kit.h"
@@ -24,8 +24,8 @@ finish(const char *name)
     sym_store_close(w);
     w = kit_writer(0);
     ok(w != NULL && w->live_pages == live && w->negatives == negatives,
-       "%s: counted as by the next writer", name);
-    is_u64(kit_faults(w), 0, "and verified again");
+       "%s: counts are those of the next writer", name);
+    is_u64(kit_faults(w), 0, "and it verifies");
     sym_store_close(w);
     kit_clean();
 }
@@ -38,7 +38,7 @@ find(const sym_object_ref_t *ref)
 }
 
 
-/* An artifact of the source "one", at a path of its own. */
+/* An artifact of the source "one", at its own path. */
 static bool
 put(const sym_object_ref_t *ref, uint32_t number, bool is_named)
 {
@@ -71,14 +71,14 @@ test_ids(void)
     sym_object_ref_t either = ref_of("x", ID_B, BUILD_A);
 
     start();
-    ok(put(&native, 1, false), "a debug file, whose name says nothing");
+    ok(put(&native, 1, false), "a debug file, whose name does not matter");
     is_u64(find(&a), 1, "by its debug id under any name");
     is_u64(find(&code), 1, "by its code id alone");
     is_u64(find(&wrong), 0, "not for a reference with another code id");
-    is_u64(find(&part), 0, "nor by a part of it");
+    is_u64(find(&part), 0, "nor by a prefix of it");
     is_u64(find(&either), 0, "nor if the debug id differs");
     either.is_either = true;
-    is_u64(find(&either), 1, "unless the client cannot tell which id it has");
+    is_u64(find(&either), 1, "unless the client does not know which id it has");
     ok(answer(w, "two", &a, SYM_KIND_SYMCACHE) == 0
            && answer(w, "one", &a, SYM_KIND_SOURCES) == 0,
        "of its source and kind alone");
@@ -114,11 +114,11 @@ test_names(void)
     zero = ref_of("a.so", ID_A, NULL);
     ok(put(&zero, 60, true), "a .sym file");
     zero.debug_file = SYM_STR("b.so");
-    is_u64(find(&zero), 0, "must have the name");
+    is_u64(find(&zero), 0, "the name must match");
     zero.debug_file = SYM_STR("/lib/a.so");
-    is_u64(find(&zero), 60, "of the file, in whatever folder");
+    is_u64(find(&zero), 60, "of the file, in any folder");
     zero.debug_file = SYM_STR("");
-    is_u64(find(&zero), 60, "unless none is given");
+    is_u64(find(&zero), 60, "unless the client sent none");
 
     code = ref_of(NULL, NULL, BUILD_A);
     is_u64(find(&code), 0, "an age of 1 is derived from no build id");
@@ -138,7 +138,7 @@ test_nameless_first(void)
     (void) put(&a, 1, true);
     is_u64(find(&a), 1, "by name");
     (void) put(&a, 2, false);
-    is_u64(find(&a), 2, "an object without a name goes first");
+    is_u64(find(&a), 2, "an object without a name comes first");
     finish("nameless");
 }
 
@@ -153,13 +153,13 @@ test_code_only(void)
     sym_error_t err = { 0 };
 
     start();
-    ok(put(&a, 1, false), "an object with a code id alone");
+    ok(put(&a, 1, false), "an object with only a code id");
     is_u64(find(&b), 1, "is found");
-    is_u64(find(&longer), 0, "and not by a longer one");
+    is_u64(find(&longer), 0, "and not by a longer id");
     ok(sym_store_clear_path(w, SYM_STR("one"), SYM_STR("path/1"), &n, &err)
                == SYM_OK
            && find(&a) == 0,
-       "an event finds it by its file's ids");
+       "an event finds it by the ids of its file");
     finish("code ids");
 }
 
@@ -183,7 +183,7 @@ test_others(void)
        "a URL");
     release.release = SYM_STR("r2");
     ok(!sym_store_ids_match(&release, ids, 1), "and another release");
-    ok(sym_store_ids_match(&url, ids, 1), "and its own");
+    ok(sym_store_ids_match(&url, ids, 1), "and to its own");
 }
 
 
@@ -226,7 +226,7 @@ stays(const rank_t *first, const rank_t *second, bool by_hand)
 
         ok(lost.outcome == SYM_PATH_READ && lost.artifacts == 0
                && lost.given == SYMCACHE,
-           "the place of the other is known to have given the kind");
+           "the other one's path is known to have the kind");
     }
     finish("ranks");
     return number;
@@ -243,9 +243,9 @@ test_ranks(void)
     is_u64(stays(&poor, &good, false), 2, "in either order");
     is_u64(stays(&good, &incomplete, false), 1, "as does a complete one");
     is_u64(stays(&incomplete, &good, false), 2, "in either order");
-    is_u64(stays(&good, &later, false), 1, "of equals the earlier place");
-    is_u64(stays(&later, &good, false), 2, "whichever ends first");
-    is_u64(stays(&good, &good, false), 2, "of one place the later file");
+    is_u64(stays(&good, &later, false), 1, "of equals the earlier path");
+    is_u64(stays(&later, &good, false), 2, "whichever finishes first");
+    is_u64(stays(&good, &good, false), 2, "from one path the later file");
     is_u64(stays(&good, &later, true), 2, "with `load` the later file");
 }
 
@@ -276,14 +276,14 @@ test_tombstone(void)
            && sym_ingest_put_object(ingest, &tombstone, &is_kept, &err)
                   == SYM_OK
            && sym_ingest_finish(ingest, &err) == SYM_OK && is_kept,
-       "a tombstone replaces what was damaged");
+       "a tombstone replaces the damaged artifact");
 
     if (sym_snapshot_begin(w, &s, &err) == SYM_OK) {
         ok(sym_snapshot_object(s, SYM_STR(""), &ref, SYM_KIND_SYMCACHE, &record,
                                &err)
                    == SYM_OK
                && record.state == SYM_MODULE_MALFORMED && record.extents == 0,
-           "and says why it is gone");
+           "and records why it is gone");
         is_str(record.reason, SYM_UNSOUND_REASON, "reason");
         sym_snapshot_end(s);
     }
@@ -369,10 +369,10 @@ test_choice(void)
     (void) put_artifact(w, &ref, &a, NULL, NULL);
     ok(choose(&ref, now, &c) == SYM_OK && c.state == SYM_MODULE_READY
            && c.source == 2 && !c.is_open,
-       "a poor artifact, and all other places count");
+       "a poor artifact: all other paths count");
     sources[0].is_asked = true;
     ok(choose(&ref, now, &c) == SYM_OK && !c.is_open,
-       "what is loaded by hand has no places");
+       "an artifact loaded by hand has no paths");
     sources[0].is_asked = false;
 
     a = (artifact_t){ .scope = "one",
@@ -469,7 +469,7 @@ test_stat(void)
            && stat.paths == 3,
        "records of all tables");
     ok(stat.live_bytes == w->live_pages * STORE_PAGE + w->negatives,
-       "and what they take");
+       "and their size");
 
     while (sym_store_stat_part(w, &mark, 1, &slices, &err) == SYM_AGAIN) {
         n++;

@@ -1,7 +1,7 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of each thing that a store
- * does: it says so, nothing is half done, and everything is given back (the
- * leak check of the sanitizer run sees to that).
+ * Memory runs out at the 1st, 2nd, .. nth allocation of each operation of a
+ * store: it says so, nothing is half done, and everything is freed (the leak
+ * check of the sanitizer run sees that).
  */
 #include "oom.h"
 #include "store_kit.h"
@@ -91,8 +91,8 @@ sweep(const char *name)
 
     ok(failures > 3 && failures < 1000, "%s: %u allocations failed in turn",
        name, failures);
-    is_u64(odd, 0, "each time out of memory is what was said");
-    is_u64(unwell, 0, "and the store is well afterwards");
+    is_u64(odd, 0, "each time the error is out of memory");
+    is_u64(unwell, 0, "and the store is intact afterwards");
     return failures;
 }
 
@@ -114,8 +114,8 @@ sweep_repair(void)
 
     ok(w != NULL && failures > 3, "repair: %u allocations failed in turn",
        failures);
-    is_u64(kit_faults(w), 0, "then it is done");
-    ok(!kit_has(w, "a", NULL) && kit_has(w, "b", NULL), "and no more than it");
+    is_u64(kit_faults(w), 0, "then it succeeds");
+    ok(!kit_has(w, "a", NULL) && kit_has(w, "b", NULL), "and only once");
     sym_store_close(w);
 }
 

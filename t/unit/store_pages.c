@@ -1,8 +1,7 @@
 /*
- * Whole pages of data.mdb hold something else: noise, zeros, another page of
- * the same file.  Whatever it is, a reader that works under the guard lives,
- * ends in bounded time, and shows no byte that was not stored unless verify
- * can tell.
+ * Whole pages of data.mdb contain something else: noise, zeros, another page of
+ * the same file.  In every case a reader under the guard survives, returns in
+ * bounded time, and shows no wrong byte unless verify can detect it.
  */
 #include "tables_kit.h"
 
@@ -22,8 +21,8 @@ random_u32(void)
 }
 
 
-/* Replaces some pages; LMDB's two meta pages only now and then, or nothing
- * else would be reached. */
+/* Replaces some pages; LMDB's two meta pages only rarely, so that others are
+ * reached. */
 static bool
 spoil(int fd, uint32_t pages)
 {
@@ -50,7 +49,7 @@ spoil(int fd, uint32_t pages)
             if (pread(fd, page, PAGE, (off_t) from * PAGE) != PAGE) {
                 return false;
             }
-            memcpy(page, &at, sizeof(at)); /* under its own number */
+            memcpy(page, &at, sizeof(at)); /* with its own page number */
         } else {
             for (unsigned b = 0; b < 24; b++) {
                 page[random_u32() % 200] = (uint8_t) random_u32();
@@ -66,7 +65,7 @@ spoil(int fd, uint32_t pages)
 }
 
 
-/* An object with an artifact at a path, another path that is absent. */
+/* An object with an artifact at one path; another path is absent. */
 static sym_object_ref_t
 object_at(unsigned i, char name[16], char path[24])
 {
@@ -109,7 +108,7 @@ read_all(void *arg)
 }
 
 
-/* Places of 300 objects, and artifacts of some of them. */
+/* Paths of 300 objects, and artifacts of some of them. */
 static void
 put_objects(sym_store_t *w)
 {
@@ -183,7 +182,7 @@ list_all(void *arg)
 }
 
 
-/* One life of a reader over the spoiled file. */
+/* All operations of a reader on the damaged file. */
 static void
 live(void)
 {
@@ -202,7 +201,7 @@ live(void)
         sym_snapshot_end(l.snapshot);
         (void) kit_faults(r);
         if (l.status == SYM_MALFORMED) {
-            _exit(2); /* more modules than there were: the scan goes round */
+            _exit(2); /* more modules than there are: the scan wraps around */
         }
     }
 
@@ -273,7 +272,7 @@ main(void)
 
     kit_file(file, "data.mdb");
     kit_file(good, "good");
-    ok(copy_file(file, good), "a good store is kept aside");
+    ok(copy_file(file, good), "an intact store is kept aside");
 
     for (unsigned seed = 1; seed <= seeds; seed++) {
         int status = 1;
@@ -284,7 +283,7 @@ main(void)
             break;
         }
         if (pid == 0) {
-            /* LMDB says what its assertion was; we only count */
+            /* LMDB reports its assertion; we only count */
             if (freopen("/dev/null", "w", stdout) == NULL) {
                 _exit(3);
             }
@@ -297,7 +296,7 @@ main(void)
         }
     }
 
-    is_u64(survived, seeds, "no page that is something else ends a reader");
+    is_u64(survived, seeds, "no foreign page crashes a reader");
     kit_clean();
     return done_testing();
 }

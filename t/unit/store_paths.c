@@ -1,6 +1,6 @@
 /*
- * Records of paths in a store: their keys and values, how many are kept, and what
- * an event or a request to forget a module removes.
+ * Records of paths in a store: their keys and values, how many are kept, and
+ * which ones an event or a request to forget a module removes.
  */
 #include "store/write/tables.h"
 #include "tables_kit.h"
@@ -15,7 +15,7 @@ start(void)
 }
 
 
-/* A new writer counts what this one does, and nothing is at fault. */
+/* A new writer counts what this one counts, and verify finds nothing. */
 static void
 finish(const char *name)
 {
@@ -25,8 +25,8 @@ finish(const char *name)
     sym_store_close(w);
     w = kit_writer(0);
     ok(w != NULL && w->live_pages == live && w->negatives == negatives,
-       "%s: counted as by the next writer", name);
-    is_u64(kit_faults(w), 0, "and verified again");
+       "%s: counts are those of the next writer", name);
+    is_u64(kit_faults(w), 0, "and it verifies");
     sym_store_close(w);
     kit_clean();
 }
@@ -76,7 +76,7 @@ test_value(void)
        "texts");
     ok(got.n_ids == 2 && memcmp(got.ids, r.ids, 2 * sizeof(r.ids[0])) == 0,
        "ids");
-    ok(got.stored_at > NOW, "the time is the writer's");
+    ok(got.stored_at > NOW, "the writer sets the time");
     sym_snapshot_end(s);
     finish("one record");
 }
@@ -100,7 +100,8 @@ test_keys(void)
        "one that differs after byte 400 is another");
     (void) put_path(w, "one", b, "", &r);
     a[400] = b[400] = '\0';
-    ok(outcome("one", b, "") == 0, "its first 400 bytes are another, too");
+    ok(outcome("one", b, "") == 0,
+       "a path of its first 400 bytes is another, too");
     a[400] = 'n';
     a[401] = '\0';
     ok(outcome("one", a, "") == 0, "and 401");
@@ -122,10 +123,10 @@ test_keys(void)
     (void) put_path(w, "one", "p", "wrong", &r);
     ok(outcome("one", "p", "wrong") == SYM_PATH_ABSENT
            && outcome("one", "p", "right") == 0 && outcome("one", "p", "") == 0,
-       "a wrong checksum says nothing of others");
+       "a wrong checksum does not affect others");
     (void) put_path(w, "given:1", "https://h/a.map", "", &r);
     ok(outcome("given:2", "https://h/a.map", "") == 0,
-       "one URL and another tenant's token: records apart");
+       "one URL, two tenants' tokens: separate records");
     finish("keys");
 }
 
@@ -150,7 +151,7 @@ test_quota(void)
     start();
     w->budget.negative_bytes = 200 << 10;
     is_u64(put_artifact(w, &ref, &a, NULL, NULL), SYM_OK, "an artifact");
-    is_u64(w->negatives, 0, "its file is no negative");
+    is_u64(w->negatives, 0, "its file is not a negative record");
 
     while (n == 0 && module < 100) {
         for (unsigned i = 0; i < PLACES; i++) {
@@ -169,7 +170,7 @@ test_quota(void)
         evicted += outcome("one", path, "") == 0;
     }
     ok(kept == PLACES && evicted == PLACES,
-       "and not the places of the module that comes");
+       "but not the paths of the new module");
     is_u64(answer(w, "one", &ref, SYM_KIND_SYMCACHE), 1,
            "nor the file of an artifact");
 
@@ -232,15 +233,15 @@ test_two_kinds(void)
        "one of them is evicted");
     r = path_in(w, "one", "a", "");
     ok(r.artifacts == 1 && sym_path_says(&r, &asking).state == 0,
-       "the place is open for this kind");
+       "the path is open for this kind");
     asking.kind = SYM_KIND_PPDB;
     asking.has_artifact = true;
     ok(sym_path_says(&r, &asking).state == SYM_MODULE_READY,
-       "and not for the other");
+       "but not for the other");
     ok(sym_store_remove_objects(w, &SYM_STR("one"), &ref, SYM_KIND_ALL, &err)
                == SYM_OK
            && outcome("one", "a", "") == 0,
-       "the record goes with the last");
+       "the record is removed with the last one");
     finish("two kinds");
 }
 
@@ -268,7 +269,7 @@ test_file_is_gone(void)
     one.source_bytes = 2;
     (void) put_artifact(w, &b, &one, NULL, NULL);
     r = path_in(w, "one", "a", "");
-    ok(r.artifacts == 2 && r.n_ids == 2, "as beside that of another file");
+    ok(r.artifacts == 2 && r.n_ids == 2, "as next to that of another file");
 
     ok(sym_store_clear_path(w, SYM_STR("one"), SYM_STR("a"), &n, &err) == SYM_OK
            && n == 3,
@@ -276,7 +277,7 @@ test_file_is_gone(void)
     ok(answer(w, "one", &a, SYM_KIND_SYMCACHE) == 0
            && answer(w, "one", &b, SYM_KIND_SYMCACHE) == 0
            && outcome("one", "a", "") == 0,
-       "and clears them");
+       "and removes them");
     finish("a changed file");
 }
 
@@ -317,7 +318,7 @@ test_event(void)
         n_stay += outcome("one", stay[i], "") != 0;
     }
     ok(n == 4 && n_gone == 3 && outcome("one", gone[0], "sum") == 0,
-       "clears the key and each part after a slash, whatever the checksum");
+       "removes the key and each part after a slash, whatever the checksum");
     ok(n_stay == 4 && outcome("two", gone[0], "") != 0, "and nothing else");
 
     n = 7;
@@ -329,7 +330,7 @@ test_event(void)
     ok(sym_store_clear_path(w, SYM_STR("one"), SYM_STR("none/"), &n, &err)
                == SYM_OK
            && n == 0,
-       "a key that nothing is known of");
+       "an unknown key");
     finish("events");
 }
 
@@ -395,8 +396,7 @@ test_forget(void)
     (void) put_path(w, "two", "any/path", "", &file);
     is_u64(forget(&one, &both, 2), N_SPELLINGS,
            "all spellings of both ids, in slices");
-    is_u64(forget(NULL, &both, 100), 2,
-           "at all sources, and files that have an id");
+    is_u64(forget(NULL, &both, 100), 2, "at all sources, and files with an id");
     ok(outcome("one", "a.so/" ID_B "/a.so.sym", "") != 0, "others stay");
     is_u64(forget(NULL, &other, 100), 1, "until they are forgotten");
     is_u64(w->negatives, 0, "nothing is left");
@@ -454,8 +454,9 @@ test_ticket(void)
     (void) sym_store_put_path(w, &a, &r, &first, &err);
     ok(w->negatives > before, "counted as soon as it is put");
     (void) sym_batch_failed(w, "a test", MDB_MAP_FULL, &lost);
-    is_u64(w->negatives, before, "and no more when its batch is lost");
-    ok(sym_store_flush_path(w, &first, &err) == SYM_FULL, "as its owner hears");
+    is_u64(w->negatives, before, "and not when its batch is lost");
+    ok(sym_store_flush_path(w, &first, &err) == SYM_FULL,
+       "and its owner is notified");
 
     err = (sym_error_t){ 0 };
     (void) sym_store_put_path(w, &a, &r, &first, &err);

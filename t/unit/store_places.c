@@ -1,8 +1,8 @@
 /*
- * Records of all places in the golden list (source_places.c): when they are known,
- * each object is settled; what is absent for one client is so for another that
- * has a place in common; and when the object is forgotten, no record survives in
- * any spelling.
+ * Records of all paths in the golden list (source_places.c): when they are
+ * known, each object is settled; a path absent for one client is absent for
+ * others that have it in common; and when the object is forgotten, no record
+ * survives in any spelling.
  */
 #include "base/hex.h"
 #include "tables_kit.h"
@@ -11,7 +11,7 @@
 #define LINE 4096
 
 typedef struct {
-    char line[LINE], head[LINE]; /* the latter in parts */
+    char line[LINE], head[LINE]; /* the latter in pieces */
     sym_object_ref_t ref;
     char scope[SYM_SCOPE_MAX + 1];
     char text[SYM_PLACES_MAX][LINE];
@@ -89,7 +89,7 @@ add_place(block_t *b, const char *encoded)
     b->paths[b->n] = sym_str(b->text[b->n], (size_t) (p - b->text[b->n]));
     for (unsigned i = 0; i < b->n; i++) {
         if (sym_str_eq(b->paths[i], b->paths[b->n])) {
-            return; /* the list has it for each type of file */
+            return; /* the list has the path for each type of file */
         }
     }
     b->n++;
@@ -172,7 +172,7 @@ check(const block_t *b)
 }
 
 
-/* Two clients of one module, as the golden list has them. */
+/* Two clients of one module, from the golden list. */
 static block_t current, v5, sentry;
 
 static void
@@ -214,9 +214,9 @@ test_common(void)
 
     sentry.ref.code_id.text[0] ^= 1;
     ok((unsigned) __builtin_popcountll(settle(&sentry).open) == open,
-       "a client with a wrong code id knows the same of these paths");
+       "a client with a wrong code id shares these paths");
     sentry.ref.code_id.text[0] ^= 1;
-    ok(forget(&sentry.ref) == v5.n, "and forgotten for both");
+    ok(forget(&sentry.ref) == v5.n, "and they are forgotten for both");
 }
 
 
@@ -256,7 +256,7 @@ main(void)
 
     ok(n_blocks > 200 && n_places > 500, "%u objects, %u places", n_blocks,
        n_places);
-    is_u64(n_open, 0, "before anything is known all places are open");
+    is_u64(n_open, 0, "before anything is known all paths are open");
     is_u64(n_unsettled, 0, "when all are absent, so is the object");
     is_u64(n_survived, 0, "no record survives in any spelling");
     test_common();

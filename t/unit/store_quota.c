@@ -1,7 +1,7 @@
 /*
- * The quota is everything on disk, whatever arrives at once and whoever looks
- * on; a store that cannot take more goes on with what it has, and takes modules
- * again as soon as there is room.
+ * The quota includes everything on disk, whatever arrives at once and whoever
+ * reads; a store that cannot take more keeps serving what it has, and accepts
+ * modules again as soon as there is room.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -25,27 +25,27 @@ test_too_small(void)
     ok(kit_writer(16 * MIB - 1) == NULL, "less than 16 MiB: refused");
     is_u64(kit_err.status, SYM_LIMIT, "as a limit");
     ok(strstr(sym_error_text(&kit_err, text, sizeof(text)), "16 MiB") != NULL,
-       "that is named");
+       "which the error names");
     kit_file(file, "data.mdb");
-    ok(access(file, F_OK) != 0, "and nothing is made");
+    ok(access(file, F_OK) != 0, "and nothing is created");
 
     kit_err = (sym_error_t){ 0 };
     is_status(sym_store_open_write(kit_path, &many, &w, &kit_err), SYM_LIMIT,
-              &kit_err, "no room beside the table of readers");
+              &kit_err, "no room next to the table of readers");
     kit_clean();
 
     kit_folder();
     w = kit_writer(16 * MIB);
-    ok(w != NULL, "16 MiB will do");
+    ok(w != NULL, "16 MiB is enough");
     is_u64(sym_store_temp_bytes(w), 2 * MIB, "an eighth is for other files");
     is_status(kit_put(w, "a", FULL_EXTENTS(5), 10), SYM_OK, &kit_err,
-              "and takes 5 MiB");
+              "and uses 5 MiB");
     sym_store_close(w);
 
     w = kit_writer(1 * MIB);
-    ok(w == NULL && kit_err.status == SYM_LIMIT, "nor can it be made less");
+    ok(w == NULL && kit_err.status == SYM_LIMIT, "nor can it be reduced");
     w = kit_writer(0);
-    ok(w != NULL && kit_has(w, "a", NULL), "which changes nothing");
+    ok(w != NULL && kit_has(w, "a", NULL), "and nothing changes");
     sym_store_close(w);
     kit_clean();
 }
@@ -70,7 +70,7 @@ arrive(sym_store_t *w, arrival_t *a, unsigned n, uint32_t extents)
 }
 
 
-/* Its next extent or its end; false: refused, and given up. */
+/* Its next extent or its end; false: refused, and abandoned. */
 static bool
 go_on(arrival_t *a)
 {
@@ -100,8 +100,8 @@ go_on(arrival_t *a)
 }
 
 
-/* Ten times the quota, eight modules at a time, a reader that looks at what it
- * saw first all the while and then at something newer. */
+/* Writes ten times the quota, eight modules at a time.  A reader keeps reading,
+ * first from its old snapshot, then from a newer one. */
 static void
 test_at_once(void)
 {
@@ -134,7 +134,7 @@ test_at_once(void)
             most = bytes > most ? bytes : most;
             torn += is_there && !kit_is_whole(old, "first", 30, 1000);
         }
-        /* looks for a few MiB, and once for so long that all is full */
+        /* reads for a few MiB, and once for so long that the store is full */
         if (n % 64 == 0 && (n < 4096 || n > 8192)) {
             gone += !kit_has(w, "first", NULL);
             sym_snapshot_end(old);
@@ -150,9 +150,9 @@ test_at_once(void)
     }
     ok(most <= 56 * MIB, "%llu bytes on disk at most, of 56 MiB",
        (unsigned long long) most);
-    ok(most > 45 * MIB, "which were wanted");
-    is_u64(torn, 0, "what a reader saw stays as it was");
-    ok(refused > 0 && gone > 0, "also when it was evicted, or all was full");
+    ok(most > 45 * MIB, "which were requested");
+    is_u64(torn, 0, "a reader's snapshot does not change");
+    ok(refused > 0 && gone > 0, "even if evicted, or if the store is full");
     ok(stored > 80, "%u stored, %u refused", (unsigned) stored,
        (unsigned) refused);
     sym_snapshot_end(old);
@@ -162,8 +162,8 @@ test_at_once(void)
 }
 
 
-/* The pages that a reader holds are all there is: what was refused is taken back
- * completely, and its room is there when the reader is gone. */
+/* The reader's pages fill the store.  A refused module is rolled back
+ * completely, and its room is free when the reader is gone. */
 static void
 test_taken_back(void)
 {
@@ -189,21 +189,21 @@ test_taken_back(void)
         }
         refused += kit_err.status == SYM_FULL;
     }
-    ok(refused > 30, "%u of 40 refused beside a reader", refused);
+    ok(refused > 30, "%u of 40 refused because of a reader", refused);
     ok(kit_disk_bytes() <= 28 * MIB, "the quota is kept");
-    ok(kit_is_whole(old, "m0", FULL_EXTENTS(5), 1000), "the reader reads on");
+    ok(kit_is_whole(old, "m0", FULL_EXTENTS(5), 1000), "the reader continues");
     sym_snapshot_end(old);
 
     for (unsigned i = 0; i < 3; i++) {
         (void) snprintf(name, sizeof(name), "k%u", i);
         is_status(kit_put(w, name, FULL_EXTENTS(8), 1000), SYM_OK, &kit_err,
-                  "it ends: what comes is stored");
+                  "it ends: new modules are stored");
     }
     is_u64(kit_faults(w), 0, "verifies");
     (void) sym_store_stat(w, &stat, &kit_err);
     ok(stat.live_bytes <= stat.live_limit, "below the limit");
 
-    /* what it says is what LMDB has */
+    /* the reported size is LMDB's */
     sym_store_close(w);
     (void) kit_lmdb_open(&l);
     is_u64(kit_lmdb_entries(&l, l.extents), stat.extents,
@@ -213,7 +213,7 @@ test_taken_back(void)
 }
 
 
-/* As on a disk that is full, and then is not. */
+/* Like a disk that is full, and then has room again. */
 static void
 test_disk_comes_back(void)
 {
@@ -236,11 +236,12 @@ test_disk_comes_back(void)
         (void) snprintf(name, sizeof(name), "big%u", i);
         refused += kit_put(w, name, FULL_EXTENTS(30), 10) == SYM_FULL;
     }
-    is_u64(refused, 6, "30 MiB: full, again and again");
-    is_status(kit_put(w, "b", 4, 10), SYM_OK, &kit_err, "a small one goes in");
+    is_u64(refused, 6, "30 MiB: store full, again and again");
+    is_status(kit_put(w, "b", 4, 10), SYM_OK, &kit_err,
+              "a small module is stored");
     (void) sym_snapshot_begin(w, &s, &kit_err);
     ok(kit_is_whole(s, "a", FULL_EXTENTS(4), 10) && kit_is_whole(s, "b", 4, 10),
-       "what is there is read");
+       "stored modules are read");
     sym_snapshot_end(s);
 
     ok(setrlimit(RLIMIT_FSIZE, &before) == 0, "there is room again");
@@ -263,8 +264,8 @@ test_disk_comes_back(void)
 }
 
 
-/* Not even deleting what was refused has room: a reader holds all pages that are
- * free, and the file can get no longer.  It is done later, and not forgotten. */
+/* There is no room even to delete what was refused: a reader pins all free
+ * pages, and the file cannot grow.  It is deleted later. */
 static void
 test_stays_behind(void)
 {
@@ -286,7 +287,7 @@ test_stays_behind(void)
     for (unsigned i = 0; i < FULL_EXTENTS(10); i++) {
         (void) go_on(&a);
     }
-    ok(a.ingest != NULL, "10 MiB of a module go in");
+    ok(a.ingest != NULL, "10 MiB of a module are stored");
 
     (void) sym_store_stat(w, &stat, &kit_err);
     limit.rlim_cur = (rlim_t) stat.file_bytes;
@@ -297,7 +298,7 @@ test_stays_behind(void)
     kit_err = (sym_error_t){ 0 };
     (void) sym_store_evict(w, 0, NULL, &kit_err);
     is_status(kit_err.status, SYM_FULL, &kit_err, "nothing can be deleted");
-    ok(kit_is_whole(old, "a", 10, 10), "the reader reads on");
+    ok(kit_is_whole(old, "a", 10, 10), "the reader continues");
 
     ok(setrlimit(RLIMIT_FSIZE, &before) == 0, "there is room again");
     sym_snapshot_end(old);
@@ -306,13 +307,13 @@ test_stays_behind(void)
     is_u64(stat.extents, 20, "two modules are there");
     sym_store_close(w);
     (void) kit_lmdb_open(&l);
-    is_u64(kit_lmdb_entries(&l, l.extents), 20, "and no extent more");
+    is_u64(kit_lmdb_entries(&l, l.extents), 20, "and no other extent");
     (void) kit_lmdb_close(&l);
     kit_clean();
 }
 
 
-/* As the loader does it: many in one transaction. */
+/* As in the loader: many in one transaction. */
 #define MADE_UP 500u
 
 static void
@@ -349,7 +350,7 @@ put_made_up(sym_store_t *w, unsigned first, uint32_t expires_at)
 }
 
 
-/* Names that somebody makes up cost no module, however many they are. */
+/* Invented names evict no module, however many there are. */
 static void
 test_made_up_names(void)
 {
@@ -378,7 +379,7 @@ test_made_up_names(void)
         there += kit_has(w, name, NULL);
     }
     (void) sym_store_stat(w, &stat, &kit_err);
-    is_u64(there, n_ready, "they have cost no module");
+    is_u64(there, n_ready, "they have evicted no module");
     ok(stat.absent > 500 && stat.absent < 21000, "but each other");
     ok(stat.live_bytes <= stat.live_limit, "all stay below their limit");
     is_u64(kit_faults(w), 0, "verifies");
@@ -387,8 +388,8 @@ test_made_up_names(void)
 }
 
 
-/* A negative is worth less than any module, one that has expired nothing,
- * however lately it was used. */
+/* A negative record is worth less than any module; one that has expired is
+ * worth nothing, however recently it was used. */
 static void
 test_negatives_go_first(void)
 {
@@ -422,12 +423,12 @@ test_negatives_go_first(void)
     }
 
     is_status(sym_store_evict(w, live, &evicted, &kit_err), SYM_OK, &kit_err,
-              "evict what the expired take");
+              "evict as much as the expired ones take");
     for (unsigned i = 0; i < 20; i++) {
         (void) snprintf(name, sizeof(name), "old%u", i);
         gone += !kit_has(w, name, NULL);
     }
-    is_u64(gone, 20, "the expired go");
+    is_u64(gone, 20, "the expired ones are evicted");
     is_u64(evicted, 20, "and nothing else");
     (void) sym_store_evict(w, live - 1, NULL, &kit_err);
     ok(!kit_has(w, "counts", NULL) && kit_has(w, "for ever", NULL),
@@ -437,7 +438,7 @@ test_negatives_go_first(void)
        "all of them before any module");
     (void) sym_store_evict(w, ready - 1, NULL, &kit_err);
     ok(!kit_has(w, "ready0", NULL) && kit_has(w, "ready1", NULL),
-       "then the one used longest ago");
+       "then the least recently used module");
     sym_store_close(w);
     kit_clean();
 }
@@ -483,20 +484,19 @@ test_drop(void)
     (void) sym_snapshot_begin(w, &old, &kit_err);
 
     is_status(sym_store_drop(w, is_malformed, &asked, &dropped, &kit_err),
-              SYM_OK, &kit_err, "drop what is malformed");
+              SYM_OK, &kit_err, "drop the malformed ones");
     is_u64(dropped, 1300, "all of it");
-    is_u64(asked, 1302, "each was asked for once");
+    is_u64(asked, 1302, "each was requested once");
     (void) sym_store_stat(w, &stat, &kit_err);
     is_u64(stat.malformed, 0, "none is left");
     ok(stat.modules == 2 && stat.evicted == 0, "the others are");
-    is_u64(stat.live_bytes / SYM_PAGE, 19 * 16 + 1 + 1,
-           "what they took is free");
+    is_u64(stat.live_bytes / SYM_PAGE, 19 * 16 + 1 + 1, "their room is free");
     ok(go_on(&a) && go_on(&a) && go_on(&a) && kit_has(w, a.name, NULL),
-       "what was under way goes on");
+       "a module in progress continues");
     sym_snapshot_end(old);
 
     is_status(sym_store_drop(w, is_malformed, &asked, NULL, &kit_err), SYM_OK,
-              &kit_err, "nothing to drop is no failure");
+              &kit_err, "dropping nothing is not an error");
     is_u64(kit_faults(w), 0, "verifies");
     sym_store_close(w);
     kit_clean();

@@ -1,7 +1,7 @@
 /*
- * A store whose bytes are not what was written: verify names each kind of
- * fault, reading goes on around it, the next writer drops what is broken, and
- * a reader that faults again and again loses nothing by it.
+ * A damaged store: verify names each kind of fault, other modules can still be
+ * read, the next writer drops the broken ones, and a reader that faults
+ * repeatedly leaks nothing.
  */
 #include "store_kit.h"
 
@@ -19,7 +19,7 @@ make_store(void)
 }
 
 
-/* Flips a byte of an extent's value, then asks verify. */
+/* Flips a byte of an extent's value, then runs verify. */
 static void
 flip_extent(uint64_t module_id, uint32_t number, size_t at, const char *name)
 {
@@ -75,7 +75,7 @@ test_extents(void)
     (void) mdb_put(l.txn, l.extents, &key, &val, 0);
     (void) kit_lmdb_close(&l);
     r = kit_reader();
-    is_u64(kit_faults(r), 1, "an extent of nobody's");
+    is_u64(kit_faults(r), 1, "an extent without an owner");
     is_str(sym_cstr(kit_fault), "extents belong to no module", "says so");
     sym_store_close(r);
     w = kit_writer(0);
@@ -86,8 +86,8 @@ test_extents(void)
 }
 
 
-/* Each byte of a record in turn: the writer that comes next drops the record
- * with its extents, and the others stay whole. */
+/* Each byte of a record in turn: the next writer drops the record with its
+ * extents, and the others stay complete. */
 static void
 test_records(void)
 {
@@ -134,7 +134,7 @@ test_records(void)
     }
 
     is_u64(found, n - 1, "verify finds every flipped byte of a record");
-    is_u64(repaired, n - 1, "the next writer drops that module, whole");
+    is_u64(repaired, n - 1, "the next writer drops that module completely");
 }
 
 
@@ -203,7 +203,7 @@ read_module(void *arg)
 }
 
 
-/* One bad page must not cost a worker its descriptors or address space. */
+/* A bad page must not leak a worker's descriptors or address space. */
 static void
 test_abandon(void)
 {
@@ -230,7 +230,7 @@ test_abandon(void)
         (void) truncate(file, st.st_size);
         sym_store_abandon(r);
 
-        /* the pages are zeros now; make them anew */
+        /* the pages are zeros now; write them again */
         if (i == 9) {
             files = count_files();
             maps = count_lines("/proc/self/maps");
@@ -242,14 +242,14 @@ test_abandon(void)
     }
 
     is_u64(faults, 60, "60 faults survived");
-    is_u64(count_files(), files, "no descriptor stays behind");
-    ok(count_lines("/proc/self/maps") <= maps + 2, "no mapping either");
+    is_u64(count_files(), files, "no descriptor is leaked");
+    ok(count_lines("/proc/self/maps") <= maps + 2, "nor a mapping");
     kit_clean();
 }
 
 
-/* Slots of the use clock: those that modules have are not given out again
- * after the writer came anew. */
+/* Slots of the use clock: those in use are not assigned again after the writer
+ * restarts. */
 static void
 test_slots(void)
 {
@@ -278,7 +278,7 @@ test_slots(void)
     uint32_t slot = record.slot;
     (void) kit_put(w, "new", 1, 10);
     (void) kit_has(w, "new", &record);
-    is_u64(record.slot, slot, "a slot that is free is used again");
+    is_u64(record.slot, slot, "a free slot is used again");
     sym_store_close(w);
     kit_clean();
 }
@@ -301,7 +301,7 @@ test_hole(void)
     (void) sym_ingest_extent(ingest, 2, data, sizeof(data), &kit_err);
     is_status(kit_commit(ingest, &k, &record, &kit_err), SYM_MALFORMED,
               &kit_err, "a module that lacks an extent is refused");
-    ok(!kit_has(w, "hole", NULL), "and not there");
+    ok(!kit_has(w, "hole", NULL), "and not found");
     sym_store_close(w);
 
     kit_lmdb_t l;

@@ -1,8 +1,8 @@
 /*
- * A reader's snapshot keeps pages from reuse. A writer that needs them waits until
- * the reader has moved on, a limited time and once for each snapshot. Then
- * the module that needs them is refused, and no other.  A writer that must not
- * block learns that it has to wait before it writes.
+ * A reader's snapshot keeps pages from reuse. A writer that needs them waits
+ * until the reader has moved on, a limited time and once for each snapshot.
+ * After that, only the module that needs them is refused.  A writer that must
+ * not block learns that it has to wait before it writes.
  */
 #include <sys/socket.h>
 #include <time.h>
@@ -12,9 +12,9 @@
 #define MIB ((uint64_t) 1 << 20)
 #define EXTENTS 30 /* 2 MiB */
 #define WAIT_MS 500
-#define PAUSES 250 /* of two milliseconds each */
+#define PAUSES 250 /* each of two milliseconds */
 
-static int reader[2]; /* a byte to it, and its answer */
+static int reader[2]; /* a request byte to it, and its answer */
 static pid_t reader_pid;
 static unsigned pauses, moves_at;
 
@@ -29,7 +29,7 @@ tell_reader(void)
 }
 
 
-/* The writer's pauses; in one of them the reader moves on. */
+/* The writer's pauses; during one of them the reader moves on. */
 int
 nanosleep(const struct timespec *pause, struct timespec *left)
 {
@@ -42,7 +42,7 @@ nanosleep(const struct timespec *pause, struct timespec *left)
 }
 
 
-/* Takes a newer snapshot for each byte. */
+/* Takes a newer snapshot for each byte received. */
 static void
 read_on(int fd)
 {
@@ -93,7 +93,7 @@ put(sym_store_t *w, unsigned n)
 }
 
 
-/* A store whose modules leave room for a module or two beside them. */
+/* A nearly full store with room for another module or two. */
 static sym_store_t *
 full_store_of(sym_store_options_t options)
 {
@@ -106,7 +106,7 @@ full_store_of(sym_store_options_t options)
     (void) sym_store_open_write(kit_path, &options, &w, &kit_err);
     for (n = 0; n < 20 && put(w, n); n++) {
     }
-    is_u64(n, 20, "a store has been filled");
+    is_u64(n, 20, "the store is full");
     return w;
 }
 
@@ -133,8 +133,8 @@ test_moves_on(void)
         }
         waited += pauses != 0;
     }
-    is_u64(n, 60, "whatever the reader holds, all modules are stored");
-    ok(waited > 5, "the reader was waited for %u times", waited);
+    is_u64(n, 60, "whatever the reader pins, all modules are stored");
+    ok(waited > 5, "the writer waited for the reader %u times", waited);
     is_u64(kit_faults(w), 0, "verifies");
     stop_reader();
     sym_store_close(w);
@@ -179,10 +179,10 @@ test_stuck(void)
         is_status(sym_ingest_finish(small, &err), SYM_OK, &err, "and finished");
         waited = pauses;
     }
-    is_u64(waited, PAUSES, "a reader that stays is waited for once");
-    is_u64(stored, n - 21, "and the module that needs its pages refused");
+    is_u64(waited, PAUSES, "the writer waits once for a reader that stays");
+    is_u64(stored, n - 21, "and refuses the module that needs its pages");
     is_status(kit_err.status, SYM_FULL, &kit_err, "because the store is full");
-    ok(kit_has(w, "small", NULL), "the small one is stored all the same");
+    ok(kit_has(w, "small", NULL), "the small one is stored nevertheless");
 
     pauses = 0;
     ok(!put(w, n), "the next is refused");
@@ -204,7 +204,7 @@ test_stuck(void)
 }
 
 
-/* Puts modules until the store cannot be written to; gives their number. */
+/* Puts modules until the store cannot be written to; returns their number. */
 static unsigned
 put_until_held(sym_store_t *w, unsigned n)
 {
@@ -217,7 +217,7 @@ put_until_held(sym_store_t *w, unsigned n)
 }
 
 
-/* How often a writer asks until it may write; it does not end before. */
+/* How often a writer asks until it may write; does not return before. */
 static unsigned
 ask(sym_store_t *w)
 {
@@ -237,17 +237,18 @@ test_without_blocking(void)
     sym_store_t *w = full_store_of((sym_store_options_t){
         .reader_wait_ms = day_ms, .never_blocks = true });
 
-    ok(sym_store_can_write(w), "without a reader it can be written to");
+    ok(sym_store_can_write(w), "without a reader it may write");
 
     start_reader();
     pauses = moves_at = 0;
-    ok(put_until_held(w, 20) < 40, "a reader holds pages: it is told to wait");
+    ok(put_until_held(w, 20) < 40,
+       "a reader pins pages: the writer has to wait");
     ok(!sym_store_can_write(w), "and again");
     tell_reader();
     ok(ask(w) < 2 && kit_put(w, "moved", 1, 100) == SYM_OK,
        "when the reader has moved on, it may write an extent");
 
-    ok(put_until_held(w, 61) < 40, "told to wait again");
+    ok(put_until_held(w, 61) < 40, "it has to wait again");
     stop_reader();
     ok(ask(w) < 2 && kit_put(w, "died", 1, 100) == SYM_OK,
        "when the reader has died, it may write an extent");
@@ -266,11 +267,12 @@ test_stuck_without_blocking(void)
 
     start_reader();
     pauses = moves_at = 0;
-    ok(put_until_held(w, 20) < 40, "a reader holds pages: it is told to wait");
+    ok(put_until_held(w, 20) < 40,
+       "a reader pins pages: the writer has to wait");
     (void) ask(w);
     ok(!put(w, 60), "the reader stays: the module is refused");
     is_status(kit_err.status, SYM_FULL, &kit_err, "because the store is full");
-    is_u64(ask(w), 0, "it is not waited for again");
+    is_u64(ask(w), 0, "the writer does not wait for it again");
     is_u64(pauses, 0, "no write waited");
     stop_reader();
     sym_store_close(w);

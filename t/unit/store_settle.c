@@ -1,6 +1,6 @@
 /*
- * Records of paths and an object, without a store: which places are
- * open, and what all of them say together.
+ * Records of paths and of an object, without a store: which paths are open, and
+ * what all records together mean.
  */
 #include "tables_kit.h"
 
@@ -50,8 +50,8 @@ test_either(void)
         sym_path_record_t r;
         sym_asking_t asking = ask(&ref, SYM_KIND_SYMCACHE);
 
-        /* the file has this code id, and a debug id of which the client knows
-         * nothing */
+        /* the file has this code id, and a debug id that the client does not
+         * know */
         (void) sym_debug_id_read_breakpad(sym_cstr(sent[i]), &ref.debug_id);
         ref.is_either = true;
         own = ref_of(NULL, ID_B, sent[i]);
@@ -63,7 +63,7 @@ test_either(void)
         own.code_id = (sym_code_id_t){ 0 };
         r = file_of(&own, 0, 0);
         ok(own.debug_id.form == SYM_DEBUG_ID_NONE || says(&r, &asking) == 0,
-           "and a debug id, if they are one");
+           "and a debug id, if they form one");
     }
 
     {
@@ -76,7 +76,7 @@ test_either(void)
         ref.is_either = true;
         r = file_of(&other, 0, 0);
         ok(says(&r, &asking) == SYM_MODULE_MALFORMED,
-           "a longer code id matches none that begins it");
+           "a longer code id does not match its prefix");
     }
 }
 
@@ -92,11 +92,12 @@ test_ids(void)
     sym_asking_t asking = ask(&wrong, SYM_KIND_PPDB);
 
     ok(says(&file, &asking) == SYM_MODULE_MALFORMED,
-       "a file is not that of a reference whose code id differs");
+       "a file with another code id does not match");
     asking.ref = &a;
-    ok(says(&file, &asking) == 0, "but the right one may find it there");
+    ok(says(&file, &asking) == 0,
+       "but a reference with the right one finds it there");
     asking.ref = &only;
-    ok(says(&file, &asking) == 0, "as one that has only the code id");
+    ok(says(&file, &asking) == 0, "as does one with only the code id");
     asking.ref = &any;
     ok(says(&file, &asking) == 0, "ffffffff is any age");
 
@@ -122,7 +123,7 @@ test_fat(void)
     asking.ref = &b;
     ok(says(&fat, &asking) == 0, "another slice of a fat file is open");
     asking.ref = &c;
-    ok(says(&fat, &asking) == SYM_MODULE_MALFORMED, "what is no slice is not");
+    ok(says(&fat, &asking) == SYM_MODULE_MALFORMED, "other files are not");
 }
 
 
@@ -143,7 +144,7 @@ test_kinds(void)
 
     asking.kind = SYM_KIND_PPDB;
     ok(says(&file, &asking) == 0,
-       "a kind that was given is open if its artifact is gone");
+       "a kind that was found is open if its artifact is gone");
     asking.has_artifact = true;
     asking.now_s = NOW + 100000;
     ok(says(&file, &asking) == SYM_MODULE_READY, "and never while it is there");
@@ -164,7 +165,7 @@ test_kinds(void)
     file.outcome = SYM_PATH_ABSENT;
     asking.reader++;
     ok(says(&file, &asking) == SYM_MODULE_ABSENT,
-       "what is absent is so for any reader");
+       "an absent file is absent for any reader");
 }
 
 
@@ -198,10 +199,11 @@ test_spellings(void)
 
     ok(settle(r, 2, &asking).open == 3, "nothing is known: both are tried");
     r[0] = path_of(SYM_PATH_ABSENT, 3600);
-    ok(settle(r, 2, &asking).open == 2, "one spelling absent: not the other");
+    ok(settle(r, 2, &asking).open == 2,
+       "one spelling absent: the other is still open");
     r[1] = r[0];
     r[0].outcome = 0;
-    ok(settle(r, 2, &asking).open == 1, "nor the other way");
+    ok(settle(r, 2, &asking).open == 1, "and vice versa");
     r[0] = r[1];
     ok(settle(r, 2, &asking).state == SYM_MODULE_ABSENT, "both: absent");
 }
@@ -232,15 +234,15 @@ test_settled(void)
     all = settle(r, 6, &asking);
     ok(all.state == SYM_MODULE_FAILED && all.place == 4
            && all.until == NOW + 60,
-       "503 at one place, 404 at others: failed");
+       "503 at one path, 404 at others: failed");
     asking.now_s = NOW + 60;
     all = settle(r, 6, &asking);
     ok(all.open == 1 << 4 && all.state == 0,
-       "after that only this place is tried");
+       "after that only this path is tried");
 
     r[1] = path_of(SYM_PATH_FAILED, 75);
     ok(settle(r, 6, &asking).open == (1 << 4 | 1 << 1),
-       "with one of which less than a quarter of its time is left");
+       "with one that has less than a quarter of its time left");
     asking.now_s = NOW + 59;
     ok(settle(r, 6, &asking).open == 0, "but not for itself");
 
@@ -262,7 +264,7 @@ test_deadline(void)
                      : path_of(SYM_PATH_FAILED, 30);
     }
     ok(settle(r, 6, &asking).state == SYM_MODULE_FAILED,
-       "a deadline after 2 of 6 places: no search until the others expire");
+       "a deadline after 2 of 6 paths: no search until the others expire");
     asking.now_s = NOW + 30;
     ok(settle(r, 6, &asking).open == 0x3c, "then these four");
 }
@@ -279,9 +281,9 @@ test_poor(void)
     asking.has_artifact = asking.is_poor = true;
     asking.now_s = NOW + 3599;
     ok(settle(r, 2, &asking).open == 0,
-       "beside a poor artifact others are tried again hourly");
+       "with a poor artifact other paths are tried hourly");
     asking.now_s = NOW + 3600;
-    ok(settle(r, 2, &asking).open == 2, "and not the place that gave it");
+    ok(settle(r, 2, &asking).open == 2, "but not the path that it came from");
     r[1] = path_of(SYM_PATH_ABSENT, 86400);
     ok(settle(r, 2, &asking).open == 0,
        "or when they expire, if that is later");

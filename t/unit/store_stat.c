@@ -1,7 +1,7 @@
 /*
- * The figures of a store are the same in one look or in parts of any size; what
- * changes between two parts is counted once or not at all, and nothing is held
- * back from the writer meanwhile.
+ * The figures of a store are the same in one pass or in parts of any size;
+ * changes between two parts are counted once or not at all, and the writer is
+ * never blocked meanwhile.
  */
 #include "store_kit.h"
 
@@ -23,7 +23,7 @@ put_modules(sym_store_t *w, bool are_some_absent)
 }
 
 
-/* In parts; how many there were. */
+/* In parts; returns how many. */
 static unsigned
 stat_by(sym_store_t *store, uint64_t records, sym_store_stat_t *stat)
 {
@@ -71,7 +71,7 @@ test_parts(void)
     (void) sym_store_stat(w, &whole, &kit_err);
     is_u64(whole.modules, MODULES, "all of them");
     is_u64(whole.absent, ABSENT, "a third absent");
-    is_u64(whole.ready, 14, "the others ready");
+    is_u64(whole.ready, 14, "the others are ready");
     is_u64(whole.extents, 21, "one extent or two");
     is_u64(whole.reading, 0, "nobody reads");
 
@@ -88,7 +88,7 @@ test_parts(void)
 }
 
 
-/* One part is done, of ten modules. */
+/* Counts one part, of ten modules. */
 static void
 begin_walk(sym_store_t *w, sym_store_mark_t *mark, sym_store_stat_t *stat)
 {
@@ -123,13 +123,13 @@ test_changes(void)
 
     begin_walk(w, &mark, &stat);
     is_status(kit_remove(w, &gone, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
-              &kit_err, "removed behind the walk");
-    gone = kit_key("m08"); /* with "a" before them, the tenth */
+              &kit_err, "removed after the walk passed");
+    gone = kit_key("m08"); /* with "a" before them, it is the tenth */
     is_status(kit_remove(w, &gone, SYM_KIND_SYMCACHE, &kit_err), SYM_OK,
-              &kit_err, "that where it stands");
+              &kit_err, "the module at its position");
     (void) kit_put(w, "z", 1, 100);
     is_status(sym_store_stat_part(w, &mark, 100, &stat, &kit_err), SYM_OK,
-              &kit_err, "it goes on behind");
+              &kit_err, "it continues after it");
     is_u64(stat.modules, MODULES + 1, "the new one ahead is counted");
 
     begin_walk(w, &mark, &stat);
@@ -144,8 +144,8 @@ test_changes(void)
     gone = kit_key("z");
     (void) kit_remove(w, &gone, SYM_KIND_SYMCACHE, &kit_err);
     is_status(sym_store_stat_part(w, &mark, 1, &stat, &kit_err), SYM_OK,
-              &kit_err, "all that was ahead is gone");
-    is_u64(stat.modules, 10, "those that were passed");
+              &kit_err, "everything ahead is gone");
+    is_u64(stat.modules, 10, "those counted before");
 
     sym_store_close(w);
     kit_clean();

@@ -1,8 +1,9 @@
 /*
- * LMDB refuses the 1st, 2nd, .. nth write of all that is done with objects and
- * paths: once, from then on, or the writer is killed there.  What was said to be
- * stored is there, an artifact has the record of its file, all entries lead to
- * each other, and the store goes on: in the same process, and in the next.
+ * LMDB refuses the 1st, 2nd, .. nth write of all operations on objects and
+ * paths: once, or from then on, or the writer is killed there.  Whatever was
+ * reported as stored is there, an artifact has the record of its file, all
+ * entries lead to each other, and the store keeps working, in the same process
+ * and in the next.
  */
 #include "store/write/tables.h"
 #include "tables_kit.h"
@@ -11,7 +12,8 @@
 static unsigned n_faults, n_uncounted, n_wrong, n_refused;
 static const char *first_fault;
 
-/* Numbers of what was said to be stored; 0: removed, or nothing was said. */
+/* Numbers of the versions reported as stored; 0: removed, or nothing
+ * reported. */
 static uint32_t told_a, told_b;
 static bool is_told_absent;
 
@@ -63,7 +65,7 @@ work(sym_store_t *w)
     is_told_absent = put_path(w, "one", "x/y", "", &absent) == SYM_OK;
     put(w, &a, &symcache, &told_a);
     put(w, &a, &better, &told_a);
-    put(w, &a, &symcache, NULL); /* which ranks lower */
+    put(w, &a, &symcache, NULL); /* which has a lower rank */
     put(w, &a, &sources, NULL);
     put(w, &b, &other, &told_b);
     (void) put_path(w, "one", "b", "c", &absent);
@@ -99,8 +101,8 @@ look(sym_store_t *store)
         first_fault = kit_fault;
     }
 
-    /* what was put after the last success may be there, if its commit was and the
-     * next write was refused: never an older one */
+    /* a version put after the last success may be there, if its commit
+     * succeeded and the next write was refused; an older one never */
     got_a = answer(store, "one", &a, SYM_KIND_SYMCACHE);
     got_b = answer(store, "one", &b, SYM_KIND_SYMCACHE);
     n_wrong += got_a < told_a || (told_b != 0 && got_b != told_b);
@@ -205,9 +207,9 @@ sweep(const char *name, fault_t how)
     ok(n_refused == 0, "%s: a later artifact is stored (not %u times)", name,
        n_refused);
     if (how != KILLED) {
-        ok(n_wrong == 0, "%s: what was told is so (not %u times)", name,
+        ok(n_wrong == 0, "%s: state is as reported (not %u times)", name,
            n_wrong);
-        ok(n_uncounted == 0, "%s: it is counted as it is (not %u times)", name,
+        ok(n_uncounted == 0, "%s: the counts are correct (not %u times)", name,
            n_uncounted);
     }
 }
@@ -219,7 +221,7 @@ main(void)
     a = ref_of("a.so", ID_A, BUILD_A);
     b = ref_of("b.so", ID_B, "ffff" BUILD_A);
     sweep("one is refused", FAIL_ONCE);
-    sweep("all are refused from one on", FAIL_ON);
+    sweep("all are refused from then on", FAIL_ON);
     sweep("killed", KILLED);
     return done_testing();
 }

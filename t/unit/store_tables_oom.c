@@ -1,7 +1,7 @@
 /*
- * Memory runs out at the 1st, 2nd, .. nth allocation of all that is done with
- * objects and paths: it says so, nothing is half done, and all memory is freed
- * (checked by the leak check of the sanitizer run).
+ * Memory runs out at the 1st, 2nd, .. nth allocation of all operations on
+ * objects and paths: each says so, nothing is half done, and all memory is
+ * freed (the leak check of the sanitizer run sees that).
  */
 #include "oom.h"
 #include "tables_kit.h"
@@ -96,6 +96,6 @@ main(void)
     ok(failures > 10 && failures < 1000, "%u allocations failed in turn",
        failures);
     is_u64(odd, 0, "each time it says that it is out of memory");
-    is_u64(unwell, 0, "and the store goes on");
+    is_u64(unwell, 0, "and the store keeps working");
     return done_testing();
 }

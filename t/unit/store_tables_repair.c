@@ -1,6 +1,6 @@
 /*
- * Tables of objects and paths with damage: verify says what it is, the next
- * writer repairs it, and what was sound is still there.
+ * Damaged tables of objects and paths: verify names the damage, the next writer
+ * repairs it, and sound records are kept.
  */
 #include "store/write/tables.h"
 #include "tables_kit.h"
@@ -24,7 +24,7 @@ typedef struct {
     MDB_dbi objects, names, paths;
 } tables_t;
 
-/* Keys of what belongs to the first artifact. */
+/* Keys of everything that belongs to the first artifact. */
 static char key_text[OBJECT_KEY_MAX], path_text[PATH_KEY_MAX];
 
 static MDB_val
@@ -189,13 +189,13 @@ test(bool (*how)(tables_t *t), const char *what, uint64_t left)
     is_u64(answer(w, "one", &b, SYM_KIND_SYMCACHE), 2,
            "and the other is there");
     ok(path_in(w, "one", "absent", "").outcome == SYM_PATH_ABSENT,
-       "and what is absent");
+       "and the absent path");
     live = w->live_pages;
     negatives = w->negatives;
     sym_store_close(w);
 
     w = kit_writer(0);
-    ok(w->live_pages == live && w->negatives == negatives, "counted as it is");
+    ok(w->live_pages == live && w->negatives == negatives, "counted correctly");
     sym_store_close(w);
     kit_clean();
 }
@@ -212,8 +212,8 @@ main(void)
     test(drop_extent, "an extent is missing", 0);
     test(flip_path, "a byte of a path's record", 0);
     test(drop_path, "no record of a file", 0);
-    test(drop_entry, "no entry by a further id", 1);
-    test(drop_name, "no entry by name", 1);
-    test(add_entry, "an entry that is none", 1);
+    test(drop_entry, "no entry for another id", 1);
+    test(drop_name, "no entry for a name", 1);
+    test(add_entry, "an invalid entry", 1);
     return done_testing();
 }

@@ -1,7 +1,7 @@
 /*
- * What goes into a symcache comes out of it: the rules of who owns an address
- * (docs/use/compat.md), names, files, lines, inline chains, and sizes from one
- * byte to many extents.
+ * A symcache returns what was added to it: the rules for the owner of an
+ * address (docs/use/compat.md), names, files, lines, inline chains, and sizes
+ * from one byte to many extents.
  */
 #include "memory_extents.h"
 #include "artifacts/symcache/write/shard.h"
@@ -122,18 +122,19 @@ test_plain_function(void)
     at(0x1000, "main @1000+40"); /* before the first line record */
     at(0x100f, "main @1000+40");
     at(0x1010, "main at a.c:7 @1000+40");
-    at(0x1027, "main at a.c:7 @1000+40"); /* a hole belongs to what precedes */
+    at(0x1027, "main at a.c:7 @1000+40"); /* a gap belongs to the line before
+                                           * it */
     at(0x1028, "main at b.c:9 @1000+40");
     at(0x1030, "main at a.c:0 @1000+40");
     at(0x1038, "main @1000+40"); /* unknown file: no line either */
     at(0x103f, "main @1000+40");
-    at(0x1040, "-"); /* nothing beyond a function's end is named after it */
+    at(0x1040, "-"); /* no address past a function's end has its name */
     at(0x100001000, "-");
     at(UINT64_MAX, "-");
 }
 
 
-/* Names that nothing shows would take room. */
+/* Names that are never shown would take room. */
 static void
 test_late_publics(void)
 {
@@ -143,10 +144,10 @@ test_late_publics(void)
     uint32_t id;
 
     (void) sym_writer_function(w, &f);
-    f.addr = 0x1020; /* overlaps, and ends behind it */
+    f.addr = 0x1020; /* overlaps, and ends after it */
     f.size = 0x60;
     (void) sym_writer_function(w, &f);
-    f.addr = 0x1080; /* follows at once */
+    f.addr = 0x1080; /* starts right after it */
     f.size = 0x10;
     (void) sym_writer_function(w, &f);
     (void) sym_writer_late_public(w, 0x1000, SYM_STR("at its beginning"));
@@ -163,7 +164,7 @@ test_late_publics(void)
            && !sym_writer_find(w, SYM_STR("in the second"), &id)
            && !sym_writer_find(w, SYM_STR("in the last byte"), &id)
            && !sym_writer_find(w, SYM_STR("in a later one"), &id),
-       "names of late symbols are kept only where they are shown");
+       "names of late symbols are kept only if they are shown");
     stats = finish(w);
 
     is_u64(stats.publics, 7, "late symbols are counted");
@@ -176,7 +177,7 @@ test_late_publics(void)
 }
 
 
-/* A symbol with a size says nothing about what lies behind it. */
+/* A symbol with a size does not cover addresses after its end. */
 static void
 test_symbol_sizes(void)
 {
@@ -210,9 +211,9 @@ test_symbol_sizes(void)
     at(0x123f, "around @1200+40");
     at(0x124f, "inner @1240+10");
     at(0x1250, "-");
-    at(0x1fff, "long @1ff0+10"); /* a function ends it sooner */
+    at(0x1fff, "long @1ff0+10"); /* a function ends it earlier */
     at(0x2000, "f @2000+100");
-    at(0x2100, "padded @2000+120"); /* goes on behind the function */
+    at(0x2100, "padded @2000+120"); /* continues after the function */
     at(0x211f, "padded @2000+120");
     at(0x2120, "-");
     at(0x400f, "cut @4000+10");
@@ -231,7 +232,7 @@ test_symbol_sizes(void)
 }
 
 
-/* Nor does one without a size about functions that begin behind it. */
+/* Nor does a symbol without a size cover functions that begin after it. */
 static void
 test_open_symbols(void)
 {
@@ -255,7 +256,7 @@ test_open_symbols(void)
     at(0x1040, "-");
     at(0x10ff, "-");
     at(0x110f, "f @1100+10");
-    at(0x1110, "f @1100+100"); /* its own name goes on */
+    at(0x1110, "f @1100+100"); /* its own name continues */
     at(0x11ff, "f @1100+100");
 }
 
@@ -281,7 +282,8 @@ test_publics(void)
     at(0x1000, "first @1000+1000");
     at(0x1fff, "first @1000+1000");
     at(0x2000, "f @2000+100");
-    at(0x20ff, "f @2000+100"); /* a public inside a function takes nothing */
+    at(0x20ff, "f @2000+100"); /* a public symbol inside a function has no
+                                * effect */
     at(0x2100, "behind @2100+f00");
     at(0x2fff, "behind @2100+f00");
     at(0x3000, "last @3000+0");
@@ -338,7 +340,7 @@ test_inlines(void)
     at(0x12f, "inner at h.h:70 < outer at g.h:55 < fn at f.c:10 @100+a0");
     at(0x130, "outer at g.h:51 < fn at f.c:10 @100+a0");
     at(0x140, "fn at f.c:2 @100+a0");
-    /* a line that spans calls is split, and goes on after them */
+    /* a line that spans calls is split, and continues after them */
     at(0x150, "split at f.c:2 < fn at f.c:20 @100+a0");
     at(0x15f, "split at f.c:2 < fn at f.c:20 @100+a0");
     at(0x160, "late at f.c:2 < fn at f.c:21 @100+a0");
@@ -350,7 +352,7 @@ test_inlines(void)
 }
 
 
-/* A call without a line record inside is where its caller stands. */
+/* A call without a line record inside is at its caller's line. */
 static void
 test_call_without_lines(void)
 {
@@ -438,10 +440,11 @@ test_overlaps(void)
     at(0x110, "inner at b.c:5 @110+20");
     at(0x120, "inner at b.c:6 @110+20"); /* the later one in the file */
     at(0x12f, "inner at b.c:6 @110+20");
-    at(0x130, "outer at a.c:2 @100+80"); /* goes on where the inner one ends */
+    at(0x130, "outer at a.c:2 @100+80"); /* continues where the inner one
+                                          * ends */
     at(0x17f, "outer at a.c:2 @100+80");
     at(0x180, "-");
-    at(0x300, "bare @300+8"); /* without lines the first stands */
+    at(0x300, "bare @300+8"); /* without lines the first one counts */
     at(0x308, "twin @300+10");
     at(0x310, "-");
 }
@@ -489,7 +492,7 @@ test_names(void)
     }
     is_u64(wrong, 0, "20,000 names come back");
     ok(stats.extents > 1, "over several extents");
-    ok(memory.largest <= SYM_EXTENT_MAX, "none too large");
+    ok(memory.largest <= SYM_EXTENT_MAX, "none is too large");
     ok(stats.bytes * 2 < stats.string_bytes, "packed: %llu of %llu bytes",
        (unsigned long long) stats.bytes,
        (unsigned long long) stats.string_bytes);
@@ -505,21 +508,21 @@ test_names(void)
     size_t len;
     (void) sym_symcache_lookup(&sc, 0, levels, &answer);
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
-    ok(is_plain, "an ordinary name is plain");
+    ok(is_plain, "an ordinary name needs no escape");
     (void) sym_symcache_lookup(&sc, n * 16 + 1, levels, &answer);
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
-    ok(!is_plain, "a quote is not");
+    ok(!is_plain, "a quote does");
 
     char buf[SYM_PART_ROOM];
     is_str(sym_str(buf, sym_symcache_info(&sc, SYM_INFO_DEBUG_FILE, buf)),
            "module.pdb", "module facts");
     is_str(sym_str(buf, sym_symcache_info(&sc, SYM_INFO_CODE_FILE, buf)), "",
-           "a fact not known is empty");
+           "an unknown fact is empty");
 }
 
 
-/* A name of len bytes that differs from others of its length by its number, and has
- * characters of one byte and of several. */
+/* A name of len bytes with its number, so that names of one length differ; it
+ * has characters of one byte and of several. */
 static char *
 long_text(size_t len, unsigned number)
 {
@@ -552,8 +555,8 @@ long_text(size_t len, unsigned number)
 }
 
 
-/* What the module says of the function at addr is text, read at once and by its
- * parts. */
+/* The name that the module has for the function at addr is text, read at once
+ * and in parts. */
 static void
 name_is(uint64_t addr, const char *text, size_t len)
 {
@@ -569,7 +572,7 @@ name_is(uint64_t addr, const char *text, size_t len)
     is_u64(said, len, "... has its length");
     is_u64(sym_symcache_string(&sc, levels[0].name, out, &is_plain), len,
            "... is read whole");
-    ok(memcmp(out, text, len) == 0, "... as it was given");
+    ok(memcmp(out, text, len) == 0, "... as it was added");
 
     n = sym_symcache_parts(&sc, levels[0].name, parts);
     for (uint32_t i = 0; i < n; i++) {
@@ -583,7 +586,7 @@ name_is(uint64_t addr, const char *text, size_t len)
 
     ok(whole && (n == 0) == (len <= SYM_PART_BYTES_MAX)
            && done == (n == 0 ? 0 : len),
-       "... and by its parts, of whole characters");
+       "... and in parts, of whole characters");
 }
 
 
@@ -614,7 +617,7 @@ test_long_names(void)
     (void) sym_writer_function(w, &again);
     (void) sym_writer_define(w, later, sym_cstr(texts[4]));
 
-    /* the limit lies inside of a character of two bytes */
+    /* the limit is inside of a two-byte character */
     memset(more, 'm', SYM_STRING_MAX - 1);
     memcpy(more + SYM_STRING_MAX - 1, "\xc3\xa9 more", 8);
     again.addr = 0x2000;
@@ -639,8 +642,8 @@ test_long_names(void)
 }
 
 
-/* Many names that are long: what they may have together ends, and later ones are
- * cut to a part. */
+/* Many long names: there is a limit on their total, and later ones are
+ * truncated to one part. */
 static void
 test_many_long_names(void)
 {
@@ -664,7 +667,7 @@ test_many_long_names(void)
     is_u64(stats.truncated, 3, "three are too many");
     (void) sym_symcache_lookup(&sc, (uint64_t) (n - 4) * 16, levels, &answer);
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
-    is_u64(len, SYM_STRING_MAX, "the last one of those before is whole");
+    is_u64(len, SYM_STRING_MAX, "the last one within the limit is complete");
     (void) sym_symcache_lookup(&sc, (uint64_t) (n - 3) * 16, levels, &answer);
     (void) sym_symcache_string_len(&sc, levels[0].name, &len, &is_plain);
     is_u64(len, SYM_PART_BYTES_MAX, "the next one is cut");
@@ -672,8 +675,8 @@ test_many_long_names(void)
 }
 
 
-/* A long name's record, byte by byte: whatever it says, nothing is written behind
- * the room for a name, and parts do not have parts. */
+/* A long name's record, byte by byte: whatever the byte, nothing is written
+ * past the buffer for a name, and parts do not have parts. */
 static void
 test_damaged_parts(void)
 {
@@ -691,7 +694,8 @@ test_damaged_parts(void)
     (void) sym_symcache_lookup(&sc, 0x1000, levels, &answer);
     ref = levels[0].name;
     record = memory.extents[SYM_REF_EXTENT(ref)].data + SYM_REF_POS(ref);
-    out = malloc(100000 + SYM_STRING_SLACK); /* a sanitizer sees behind it */
+    out = malloc(100000 + SYM_STRING_SLACK); /* so that a sanitizer sees writes
+                                              * past it */
     is_u64(sym_symcache_parts(&sc, ref, parts), 4, "a name of four parts");
 
     /* 3 bytes of length, then references */
@@ -721,7 +725,7 @@ test_damaged_parts(void)
     memset(record + 3, 0, 4);
     is_u64(sym_symcache_string_within(&sc, ref, out, 100000 + SYM_STRING_SLACK,
                                       &is_plain),
-           0, "a part that is not there is damage");
+           0, "a missing part is damage");
     ok(sc.damaged > damaged, "... and is counted");
 
     free(out);
@@ -729,8 +733,8 @@ test_damaged_parts(void)
 }
 
 
-/* A writer gone wrong changes a string's length after it was asked for: nothing
- * is written behind the room that was made for it. */
+/* A faulty writer changes a string's length after it was asked for: nothing is
+ * written past the room made for it. */
 static void
 test_changed_length(void)
 {
@@ -740,7 +744,7 @@ test_changed_length(void)
     memset(text, 'n', 63);
     text[63] = '\0';
 
-    /* its own bytes: of a dictionary nothing is known yet */
+    /* its own bytes: no dictionary is known yet */
     sym_function_t f = { .addr = 0x1000, .size = 16, .name = name(w, text) };
     (void) sym_writer_function(w, &f);
     (void) finish(w);
@@ -758,7 +762,7 @@ test_changed_length(void)
 
     for (unsigned longer = 1; longer < 64; longer++) {
         size_t room = len + SYM_STRING_SLACK;
-        char *out = malloc(room); /* a sanitizer sees what is behind it */
+        char *out = malloc(room); /* so that a sanitizer sees writes past it */
         uint64_t damaged = sc.damaged;
         unsigned now = (unsigned) len + longer;
 
@@ -781,7 +785,7 @@ test_changed_length(void)
 }
 
 
-/* The same extents through a table, and asked for one by one. */
+/* The same extents in a table, and fetched one by one. */
 static void
 test_remembered_extents(void)
 {
@@ -872,7 +876,7 @@ test_widths(void)
         wrong += are_same(a, a + 1) != (a / 7 == (a + 1) / 7);
     }
     is_u64(wrong, 0, "addresses of one line have one answer, others do not");
-    ok(!are_same(0xffffffff, 0xffffffff), "nor has nothing");
+    ok(!are_same(0xffffffff, 0xffffffff), "nor has an address without code");
 
     at(40000, "p1 @9c40+6fff63c0");
     at(0x70000001, "p2 @70000000+10000000");
@@ -884,7 +888,7 @@ test_widths(void)
 }
 
 
-/* More files than a byte counts, and than a page of the table has. */
+/* More files than fit one byte, and more than one page of the table holds. */
 static void
 test_many_files(void)
 {
@@ -915,7 +919,7 @@ test_many_files(void)
 }
 
 
-/* No flipped byte makes the reader leave its bytes or run on for ever. */
+/* No flipped byte makes the reader read outside its bytes or run for ever. */
 static void
 test_damage(void)
 {
@@ -1006,9 +1010,9 @@ part_name(sym_shard_t *p, const char *text)
 
 
 /*
- * Which of several ranges with one beginning and depth stands: what symbolic
- * 13.9.0, the library of Mozilla's server, answers for this many of them behind
- * so many other calls, as a file of Breakpad's.
+ * Which of several ranges with the same beginning and depth counts: the answer
+ * of symbolic 13.9.0, the library of Mozilla's server, for this many of them
+ * after this many other calls, as a Breakpad file.
  */
 static void
 test_tied_inlines(void)
@@ -1060,8 +1064,8 @@ test_tied_inlines(void)
 }
 
 
-/* What a reader has flattened itself comes out as it went in; the same code
- * from another unit, and what only overlaps it. */
+/* Calls that a reader has flattened itself are stored unchanged; the same code
+ * from another unit, and other records that overlap it. */
 static void
 test_flat_functions(void)
 {
@@ -1120,8 +1124,8 @@ test_flat_functions(void)
 }
 
 
-/* Functions that the linker folded: one without a line of its own gives way to
- * one that has them; if none has, the first stands, as in Sentry's reader. */
+/* Functions that the linker folded: one without a line of its own yields to one
+ * with lines; if none has lines, the first counts, as in Sentry's reader. */
 static void
 test_folded_functions(void)
 {
@@ -1134,7 +1138,7 @@ test_folded_functions(void)
         { { 0, 0, a, 10 }, { 8, 0, a, 11 } },
         { { 0, 0, SYM_NO_STRING, 0 }, { 4, 1, a, 20 } },
     };
-    /* the functions of each address, in the order of the file */
+    /* the functions at each address, in the order of the file */
     static const int folded[][3] = {
         { 0, 1, 2 }, { 1, 0, 2 }, { 0, 2, 0 }, { 2, 0, 2 }, { 1, 2, 1 }
     };
@@ -1177,7 +1181,7 @@ test_folded_functions(void)
 }
 
 
-/* The file and line that atos shows, "" for the segment's own. */
+/* The file and line that atos shows; "" for those of the segment. */
 static const char *
 shown(uint32_t addr)
 {
@@ -1206,8 +1210,8 @@ shows(uint32_t addr, const char *want)
 }
 
 
-/* Of functions that overlap each has its own statements, where it has the
- * addresses; a twin that is dropped has none. */
+/* Overlapping functions each have their own statements, for their addresses; a
+ * twin that is dropped has none. */
 static void
 test_statements(void)
 {
@@ -1252,7 +1256,7 @@ test_statements(void)
     shows(0x1010, "");
     shows(0x1014, "b.c:21");
     shows(0x1015, "");
-    shows(0x1016, "a.c:70000"); /* goes on behind the one inside */
+    shows(0x1016, "a.c:70000"); /* continues after the one inside */
     shows(0x1018, ":0");
     shows(0x101f, ":0");
     shows(0x1020, "");
@@ -1267,7 +1271,7 @@ test_statements(void)
 }
 
 
-/* Of pages and index pages many; damage is no way out. */
+/* Many pages and index pages; damage must not make the reader leave them. */
 static void
 test_many_statements(void)
 {
@@ -1320,7 +1324,7 @@ test_many_statements(void)
         *byte = before;
     }
     err = (sym_error_t){ 0 };
-    ok(true, "damaged bytes are survived");
+    ok(true, "damaged bytes do no harm");
 }
 
 
@@ -1342,7 +1346,7 @@ show_swift(void *ctx, const char *mangled, char *out)
 }
 
 
-/* What is shown for the symbol at addr; "" if that is its name. */
+/* The text shown for the symbol at addr; "" if that is its name. */
 static const char *
 shown_name(uint32_t addr)
 {
@@ -1362,7 +1366,8 @@ shown_name(uint32_t addr)
 }
 
 
-/* More than an index page has; one that cannot be shown, and one of C. */
+/* More names than an index page holds; one that cannot be shown, and one of
+ * C. */
 static void
 test_swift_names(void)
 {
@@ -1382,11 +1387,11 @@ test_swift_names(void)
     (void) sym_writer_public(w, 16 * n + 48, id);
     (void) sym_writer_define(w, id, SYM_STR("_TFlate"));
 
-    is_u64(sym_writer_swift_names(w), n + 1, "names of Swift, but 3, count");
+    is_u64(sym_writer_swift_names(w), n + 1, "names of Swift count, except 3");
     ok(sym_writer_has_swift(w), "there are such names");
     is_status(sym_writer_show_swift(w, show_swift, &n_asked), SYM_OK, &err,
               "show");
-    is_u64(n_asked, n + 2, "each is asked once");
+    is_u64(n_asked, n + 2, "each is looked up once");
     (void) finish(w);
 
     for (uint32_t i = 0; i < n; i++) {
@@ -1412,13 +1417,13 @@ test_swift_names(void)
         }
     }
     err = (sym_error_t){ 0 };
-    ok(true, "damaged bytes are survived");
+    ok(true, "damaged bytes do no harm");
 
     /* a header that ends before the field */
     memory.extents[0].data[16] = 200;
     is_status(sym_symcache_open(&sc, memory_get, &memory, &err), SYM_OK, &err,
               "an older symcache");
-    is_str(sym_cstr(shown_name(0)), "", "... has names alone");
+    is_str(sym_cstr(shown_name(0)), "", "... has only names");
 
     w = begin();
     (void) sym_writer_public(w, 16, name(w, "$s1"));
@@ -1429,7 +1434,8 @@ test_swift_names(void)
 }
 
 
-/* docs/formats/symcache.md, 2: the flags stand at 92, and others mean nothing. */
+/* docs/formats/symcache.md, 2: the flags are at 92; unknown flags mean
+ * nothing. */
 static void
 test_flags(void)
 {

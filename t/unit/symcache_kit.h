@@ -1,5 +1,5 @@
 /*
- * symcache_kit.h - modules whose symbols a test makes up, put into a store.
+ * symcache_kit.h - modules with invented symbols, put into a store.
  */
 #ifndef SYM_UNIT_SYMCACHE_KIT_H
 #define SYM_UNIT_SYMCACHE_KIT_H
@@ -43,7 +43,7 @@ store_module(sym_store_t *store, const char *name, const char *id,
     sym_object_record_t record = { .state = SYM_MODULE_READY,
                                    .kind_version = SYM_SYMCACHE_VERSION,
                                    .quality = SYM_QUALITY_LINES,
-                                   /* another one for most modules */
+                                   /* a different one for most modules */
                                    .source_bytes = 1000 + key.name.len };
     sym_module_info_t info = { .debug_id = key.id,
                                .debug_file = key.name,

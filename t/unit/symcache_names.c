@@ -1,7 +1,7 @@
 /*
- * Names as the writer packs them: whatever they have in common with the
- * dictionary and with each other, each of them unpacks to itself by
- * docs/formats/symcache.md, section 9.
+ * Names as the writer packs them: each unpacks to itself by the rules of
+ * docs/formats/symcache.md, section 9, whatever it has in common with the
+ * dictionary and other names.
  */
 #include "artifacts/symcache/write/dictionary.h"
 #include "tap.h"
@@ -27,7 +27,7 @@ pick(uint32_t n)
 }
 
 
-/* By the document; the packed bytes end at `end`.  */
+/* Unpacks as documented; the packed bytes end at `end`. */
 static bool
 unpacks_to(const uint8_t *p, const uint8_t *end, const char *want, size_t len)
 {
@@ -91,8 +91,8 @@ packs(const char *name, size_t len)
 }
 
 
-/* Some words, some of them new, some of them the beginning, the middle or the
- * end of another name. */
+/* Words, some of them new, some of them the beginning, middle or end of another
+ * name. */
 static void
 make_name(size_t id)
 {
@@ -148,7 +148,8 @@ test_texts(void)
         make_name(id);
         sym_buffer_put(&samples, names[id], lens[id]);
     }
-    ok(sym_dict_train(&dict, samples.data, samples.len), "there is memory");
+    ok(sym_dict_train(&dict, samples.data, samples.len),
+       "there is enough memory");
     ok(dict.len > 10000, "... and a dictionary");
 
     for (size_t id = 0; id < NAMES; id++) {
@@ -157,9 +158,9 @@ test_texts(void)
         bytes += lens[id];
     }
     is_u64(wrong, 0, "each name unpacks to itself");
-    ok(bytes > 4 * SYM_RECENT_BYTES, "... of more text than the ring keeps");
+    ok(bytes > 4 * SYM_RECENT_BYTES, "... from more text than the ring holds");
 
-    /* those before are still what they were */
+    /* names packed before are unchanged */
     for (size_t id = 0; id + 1 < NAMES; id++) {
         wrong += !unpacks_to(out.data + begins[id], out.data + begins[id + 1],
                              names[id], lens[id]);
@@ -175,8 +176,8 @@ test_texts(void)
         alone += one.len;
         sym_buffer_free(&one);
     }
-    ok(out.len < alone / 100 * 103, "in as many bytes as alone: %zu, %zu",
-       out.len, alone);
+    ok(out.len < alone / 100 * 103,
+       "in as many bytes as without the others: %zu, %zu", out.len, alone);
 
     out.len = 0;
     memset(&recent, 0, sizeof(recent));
@@ -184,7 +185,7 @@ test_texts(void)
 }
 
 
-/* Names that are made of themselves, and names of the greatest length. */
+/* Names that consist of repetitions, and names of the greatest length. */
 static void
 test_long_texts(void)
 {
@@ -207,12 +208,12 @@ test_long_texts(void)
     for (size_t len = 0; len < 40; len++) {
         wrong += !packs(text, len);
     }
-    is_u64(wrong, 0, "NUL bytes, as an empty ring has them");
+    is_u64(wrong, 0, "NUL bytes, which an empty ring contains");
 }
 
 
-/* Runs of literal bytes that names have in common, before a copy that they have
- * not: taken over, each would cost a byte more than the room for the name. */
+/* Names share runs of literal bytes before a copy that differs.  Reusing such a
+ * run would cost a byte more than the room for the name. */
 static void
 test_literals(void)
 {
@@ -234,7 +235,7 @@ test_literals(void)
         }
     }
 
-    /* names that are alike, so that every place is looked up */
+    /* names that are alike, so that every position is looked up */
     for (unsigned i = 0; i < ROUNDS; i++) {
         char name[64];
 

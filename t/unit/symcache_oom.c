@@ -1,7 +1,7 @@
 /*
  * Memory runs out at the 1st, 2nd, .. nth allocation of writing a module: each
- * time the writer says so, and gives everything back (the leak check of the
- * sanitizer run sees to that).
+ * time the writer says so and frees everything (the leak check of the sanitizer
+ * run sees that).
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ discard(void *ctx, uint32_t number, const uint8_t *data, size_t len,
 }
 
 
-/* Functions with statements, out of a part. */
+/* Functions with statements, from a part. */
 static sym_status_t
 join_part(sym_writer_t *w)
 {
@@ -131,6 +131,6 @@ main(void)
 
     is_u64(rc, SYM_OK, "with enough memory it succeeds");
     ok(n > 30, "after %lu failures", n - 1);
-    ok(honest, "each said to be a lack of memory");
+    ok(honest, "each is reported as out of memory");
     return done_testing();
 }

@@ -1,15 +1,15 @@
 /*
- * A module that is written in many stretches, by one to four threads: what is
- * written is the same, byte for byte, and each address has its own answer, also
- * where a function overlaps the next, where a symbol reaches over many stretches,
- * and where numbers do not fit 16 bits.
+ * A module is written in many stretches by one to four threads: the bytes are
+ * the same, and each address has its own answer, also where a function overlaps
+ * the next, where a symbol covers many stretches, and where numbers do not fit
+ * 16 bits.
  */
 #include "artifacts/symcache/write/shard.h"
 #include "memory_extents.h"
 #include "tap.h"
 #include "thread_pool_kit.h"
 
-/* Three stretches of functions, and as many of symbols alone. */
+/* Three stretches of functions, and three of symbols without functions. */
 #define FUNCTIONS 36000u
 #define SYMBOLS 60000u
 #define STEP 0x40u
@@ -37,7 +37,7 @@ text(sym_shard_t *part, const char *format, uint32_t i)
 
 
 /* A call in it, and a call in that one; some calls are twins, some have no
- * place. */
+ * position. */
 static void
 add_function(sym_shard_t *part, uint32_t i)
 {
@@ -51,7 +51,7 @@ add_function(sym_shard_t *part, uint32_t i)
     };
     const sym_segment_t segments[] = {
         { addr, 0, a, i + 1 },
-        { addr + 4, 0, a, i + 1 }, /* says the same */
+        { addr + 4, 0, a, i + 1 }, /* has the same answer */
         { addr + 8, 2, b, i % 100 },
         { addr + 0xc, 1, b, 5 },
         { addr + 0x10, 0, SYM_NO_STRING, 0 },
@@ -98,7 +98,7 @@ write_by(unsigned threads, memory_extents_t *out, sym_writer_stats_t *stats)
         (void) sym_writer_string(w, sym_cstr(name), &id);
         (void) sym_writer_public(w, SYMBOLS_AT + 8 * i, id);
     }
-    (void) sym_writer_public(w, 0, id); /* a function has all of it */
+    (void) sym_writer_public(w, 0, id); /* a function keeps all of its range */
 
     is_status(
         sym_writer_finish(w, &(sym_module_info_t){ 0 }, memory_put, out, stats),
@@ -168,7 +168,7 @@ answer_at(sym_symcache_t *sc, uint32_t addr)
 }
 
 
-/* What add_function() and the symbols say of an address. */
+/* The expected answer at an address, from add_function() and the symbols. */
 static const char *
 wanted_at(uint32_t addr)
 {
@@ -186,7 +186,7 @@ wanted_at(uint32_t addr)
     }
 
     if (i >= FUNCTIONS || in >= size_of(i)) {
-        return "everything"; /* behind a function */
+        return "everything"; /* after a function */
     }
 
     if (in < 8) {

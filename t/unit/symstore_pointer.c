@@ -1,6 +1,6 @@
 /*
- * What stands in pointers of a Windows symbol server's tree, and which names belong
- * to a folder.
+ * Contents of pointer files in a Windows symbol server's tree, and which names
+ * belong to a folder.
  */
 #include "sources/paths/symstore_pointer.h"
 #include "tap.h"
@@ -26,14 +26,14 @@ test_pointers(void)
 
     test_pointer("a path", SYM_STR("PATH:..\\..\\xul.pdb"), SYM_POINTER_PATH,
                  "../../xul.pdb");
-    test_pointer("with what Windows writes behind it",
+    test_pointer("with the characters that Windows adds",
                  SYM_STR("path: /srv/a b.pdb \r\nMSG: x\r\n"), SYM_POINTER_PATH,
                  "/srv/a b.pdb");
-    test_pointer("of another machine", SYM_STR("PATH:\\\\host\\share\\x.pdb"),
+    test_pointer("on another machine", SYM_STR("PATH:\\\\host\\share\\x.pdb"),
                  SYM_POINTER_ELSEWHERE, "//host/share/x.pdb");
     test_pointer("of a drive", SYM_STR("PATH:d:\\x.pdb"), SYM_POINTER_ELSEWHERE,
                  "d:/x.pdb");
-    test_pointer("a message", SYM_STR("MSG: not kept"), SYM_POINTER_MESSAGE,
+    test_pointer("a message", SYM_STR("MSG: not stored"), SYM_POINTER_MESSAGE,
                  "untouched");
 
     test_pointer("nothing", SYM_STR(""), SYM_POINTER_INVALID, "untouched");
@@ -48,7 +48,7 @@ test_pointers(void)
     memset(longest, 'x', sizeof(longest));
     memcpy(longest, "PATH:x", sizeof("PATH:x"));
     longest[6] = 'x';
-    test_pointer("a path longer than its place",
+    test_pointer("a path longer than its buffer",
                  sym_str(longest, sizeof(longest)), SYM_POINTER_INVALID,
                  "untouched");
     test_pointer("... one byte less", sym_str(longest, sizeof(longest) - 1),
@@ -62,13 +62,13 @@ test_names(void)
     ok(sym_symstore_is_named(SYM_STR("xul.pd_"), SYM_STR("xul.pdb"))
            && sym_symstore_is_named(SYM_STR("XUL.PD_"), SYM_STR("xul.pdb"))
            && sym_symstore_is_named(SYM_STR("xul.PDB"), SYM_STR("xul.pdb")),
-       "called like the folder");
+       "named like the folder");
     ok(!sym_symstore_is_named(SYM_STR("xul.pdc"), SYM_STR("xul.pdb"))
            && !sym_symstore_is_named(SYM_STR("xul.p_"), SYM_STR("xul.pdb"))
            && !sym_symstore_is_named(SYM_STR("xpl.pd_"), SYM_STR("xul.pdb"))
            && !sym_symstore_is_named(SYM_STR("_"), SYM_STR("a"))
            && !sym_symstore_is_named(SYM_STR(""), SYM_STR("")),
-       "not called so");
+       "not named so");
 }
 
 

@@ -1,5 +1,5 @@
 /*
- * tables_kit.h - what the tests of objects and paths share: references, records,
+ * tables_kit.h - shared by the tests of objects and paths: references, records,
  * and artifacts of a few bytes.
  */
 #ifndef SYM_UNIT_TABLES_KIT_H
@@ -47,7 +47,7 @@ object_of(const sym_object_ref_t *ref, bool is_nameless)
 }
 
 
-/* A record of a path, stored NOW, that expires after so many seconds. */
+/* A record of a path, stored NOW, that expires after the given seconds. */
 __attribute__((unused)) static sym_path_record_t
 path_of(sym_path_outcome_t outcome, uint32_t ttl_s)
 {
@@ -58,7 +58,8 @@ path_of(sym_path_outcome_t outcome, uint32_t ttl_s)
 }
 
 
-/* A file that was read: of the reference's ids, with kinds tried and given. */
+/* A file that was read, with the reference's ids, the kinds tried and the kinds
+ * found. */
 __attribute__((unused)) static sym_path_record_t
 file_of(const sym_object_ref_t *ref, uint32_t tried, uint32_t given)
 {
@@ -83,8 +84,8 @@ typedef struct {
     bool is_named;
 } artifact_t;
 
-/* Stores an artifact of `extents` small extents; its file as given, or one that
- * gave just this kind. */
+/* Stores an artifact of `extents` small extents.  Its file is the given one, or
+ * one in which only this kind was found. */
 __attribute__((unused)) static sym_status_t
 put_artifact(sym_store_t *w, const sym_object_ref_t *ref, const artifact_t *a,
              const sym_path_record_t *file, bool *is_kept)
@@ -146,7 +147,7 @@ put_path(sym_store_t *w, const char *scope, const char *path,
 }
 
 
-/* source_bytes of the artifact that answers a reference; 0: none. */
+/* source_bytes of the artifact found for a reference; 0: none. */
 __attribute__((unused)) static uint64_t
 answer(sym_store_t *store, const char *scope, const sym_object_ref_t *ref,
        sym_kind_t kind)
@@ -182,7 +183,7 @@ path_in(sym_store_t *store, const char *scope, const char *path,
         }
         sym_snapshot_end(s);
     }
-    /* views end with the snapshot */
+    /* views are valid until the snapshot ends */
     record.word = record.reason = record.url = sym_str("", 0);
     return record;
 }

@@ -59,7 +59,7 @@ is_str(sym_str_t got, const char *want, const char *name)
 }
 
 
-/* The status, and the text of the error when it is another. */
+/* Compares the status; shows the error's text if it differs. */
 __attribute__((unused)) static bool
 is_status(sym_status_t got, sym_status_t want, const sym_error_t *err,
           const char *name)

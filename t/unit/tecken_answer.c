@@ -1,8 +1,7 @@
 /*
- * Answers out of a store: what stands in each frame, in
- * which order, under which name; what is written when the store has nothing, or
- * nothing that can be read.  Whatever the slices and the windows, the text is
- * the same.
+ * Answers from a store: the members of each frame, their order and names, and
+ * the answer if the store has nothing or nothing readable.  The text is the
+ * same for all slices and windows.
  */
 #include "symcache_kit.h"
 #include "tecken_kit.h"
@@ -79,7 +78,7 @@ fill_inlined(sym_writer_t *w)
 }
 
 
-/* Each 16 bytes are another function of one line. */
+/* Every 16 bytes there is another function with one line. */
 #define MANY 5000
 static void
 fill_many(sym_writer_t *w)
@@ -167,7 +166,7 @@ frames_v5(const kit_options_t *o)
                                                                        "0") "}"
                                                                             "]",
            "\"deep.so/" DEEP_ID "\": true"),
-        "inlined calls from the innermost out; a line of 0; past the end");
+        "inlined calls, innermost first; a line of 0; past the end");
 
     answers(o,
             "{\"stacks\":[[[0,8192],[0,12289]]],\"memoryMap\":[[\"deep.so\","
@@ -203,7 +202,7 @@ frames_v5(const kit_options_t *o)
                                                                     "0x10000538"
                                                                     "0") "}]",
            "\"xul.pdb/" PE_ID "\": true"),
-        "the code file's name in each frame; offsets that are none");
+        "the code file's name in each frame; invalid offsets");
 }
 
 
@@ -229,7 +228,7 @@ modules_v5(const kit_options_t *o)
            "\"absent/" DEEP_ID "\": false, \"failed/" DEEP_ID
            "\": false, \"garbage/" DEEP_ID "\": false, \"testproj/" MAIN_ID
            "\": null, \"never/" DEEP_ID "\": false, \"testproj/AB\": false"),
-        "no symbols, for whatever reason; not asked for");
+        "no symbols, for whatever reason; not requested");
 
     answers(
         o,
@@ -264,7 +263,7 @@ modules_v5(const kit_options_t *o)
                            "0", "<unknown>",
                            "0x0") "}]], \"found_modules\": {\"x/1\": null, "
                                   "\"testproj/" MAIN_ID "\": true}}]}",
-            "what one job asks for, the other shows");
+            "a module requested by one job is shown by the other");
 
     memset(long_name, 'x', sizeof(long_name) - 1);
     long_name[sizeof(long_name) - 1] = '\0';
@@ -383,7 +382,7 @@ debug_block(const kit_options_t *plain)
             "\"time\": 0.000000}, \"downloads\": {\"count\": 0, \"size\": 0, "
             "\"time\": 0.000000}, \"time\": 0.000000, \"modules\": {\"count\": "
             "0}, \"stacks\": {\"count\": 0, \"real\": 0}}}",
-            "debug: of nothing");
+            "debug: of an empty request");
 
     o.version = 4;
     answers(&o,
@@ -394,7 +393,7 @@ debug_block(const kit_options_t *plain)
             "\"size\": 0, \"time\": 0.000000}, \"time\": 0.000000, "
             "\"modules\": {\"count\": 0}, \"stacks\": {\"count\": 2, \"real\": "
             "0}}}",
-            "debug: v4 has it too");
+            "debug: v4 has it, too");
 
     ok(sym_tecken_debug_wanted(5, SYM_STR("0"))
            && sym_tecken_debug_wanted(5, SYM_STR("false"))
@@ -411,7 +410,7 @@ debug_block(const kit_options_t *plain)
 }
 
 
-/* More frames than a chunk holds, in any order, over stacks and jobs. */
+/* More frames than a chunk holds, in random order, across stacks and jobs. */
 static void
 many_frames(const kit_options_t *o)
 {
@@ -441,7 +440,7 @@ many_frames(const kit_options_t *o)
                        : ", ");
         }
 
-        /* some questions come twice, some past a function's end */
+        /* some lookups occur twice, some are past a function's end */
         addr = i % 10 == 9 ? addr : (addr * 1103515245u + 12345u);
         uint32_t offset = (addr >> 8) % (MANY * 16);
 
@@ -480,7 +479,7 @@ many_frames(const kit_options_t *o)
 }
 
 
-/* --- what the caller sees besides the text --- */
+/* --- results for the caller besides the text --- */
 
 static void
 counts(const kit_options_t *o)
@@ -515,14 +514,14 @@ use_times(void)
     }
 
     (void) kit_find(snapshot, &used, SYM_KIND_SYMCACHE, &record, &err);
-    is_u64(record.used_at, 1000, "a module that was asked for is marked");
+    is_u64(record.used_at, 1000, "a requested module is marked");
     (void) kit_find(snapshot, &unused, SYM_KIND_SYMCACHE, &record, &err);
     ok(err.status == SYM_OK && record.used_at != 1000, "no other is");
     sym_snapshot_end(snapshot);
 }
 
 
-/* The fetcher gives some up: null, and never false. */
+/* The fetcher abandons some: null, never false. */
 static void
 pending(void)
 {
@@ -552,7 +551,7 @@ pending(void)
         modules[0].found = SYM_NEED_PENDING;
         (void) kit_answer(t, &o, &r);
         ok(r.text != NULL && strstr(r.text, "\"never/" DEEP_ID "\": null"),
-           "given up: null");
+           "abandoned: null");
         ok(r.text != NULL && strstr(r.text, "\"gone/" DEEP_ID "\": false"),
            "settled and missing: false");
     }
@@ -562,7 +561,7 @@ pending(void)
 }
 
 
-/* Two came, two were waited for in vain, one was there: in any slices. */
+/* Two arrived, two did not arrive in time, one was there: in any slices. */
 static void
 downloads(const kit_options_t *base)
 {
@@ -637,7 +636,7 @@ make_store(void)
     store_module(store, "many", DEEP_ID, "", 0, fill_many);
     store_absent(store, "absent", SYM_MODULE_ABSENT);
     store_absent(store, "failed", SYM_MODULE_FAILED);
-    /* extents of any bytes: no symcache */
+    /* extents of arbitrary bytes: not a symcache */
     is_u64(kit_put(store, "garbage", 1, 5000), SYM_OK, "garbage");
     sym_store_close(store);
     return true;
@@ -664,7 +663,7 @@ main(void)
             many_frames(&o);
             counts(&o);
 
-            /* each body comes several times: kept, then repeated */
+            /* each body several times: stored, then repeated */
             o.kept = sym_worker_cache_create(0);
             frames_v5(&o);
             modules_v5(&o);

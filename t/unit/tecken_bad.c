@@ -1,7 +1,7 @@
 /*
- * Requests that must be refused: t/bad/tecken/CASE/input with exactly the
- * sentence in .../error, through both readers, at once and in the smallest
- * slices.  v5, or v4 where the name of the case says so.
+ * Requests that must be refused: t/bad/tecken/CASE/input with exactly the error
+ * in .../error, through both readers, at once and in the smallest slices.  v5,
+ * or v4 where the name of the case says so.
  */
 #include "bad_cases.h"
 #include "tecken_kit.h"

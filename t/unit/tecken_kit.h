@@ -1,6 +1,6 @@
 /*
- * tecken_kit.h - a whole request of Mozilla's API as one call: body in,
- * answer or message out, with or without a store.
+ * tecken_kit.h - a complete request of Mozilla's API as one call: body in,
+ * answer or error out, with or without a store.
  */
 #ifndef SYM_UNIT_TECKEN_KIT_H
 #define SYM_UNIT_TECKEN_KIT_H
@@ -12,7 +12,7 @@ typedef struct {
     unsigned version;
     bool debug;
     bool general;    /* through jansson only */
-    uint32_t budget; /* of each call; 0: all at once */
+    uint32_t budget; /* budget of each call; 0: all at once */
     size_t window;   /* bytes of output at a time; 0: 4096 */
     size_t arena_limit;
     sym_request_limits_t limits;
@@ -91,7 +91,7 @@ kit_run(sym_str_t text, const kit_options_t *o)
 }
 
 
-/* The answer to a body is `want`, in whatever slices and windows. */
+/* The answer to a body is `want`, for all slices and windows. */
 __attribute__((unused)) static void
 answers(const kit_options_t *base, const char *body, const char *want,
         const char *name)

@@ -1,7 +1,7 @@
 /*
- * Names in answers: those that a module keeps as the linker knows them are
- * shown as their programmers wrote them, others stay as they are; and what that
- * costs is taken off the slice, in the middle of a frame, too.
+ * Names in answers: mangled names of a module are demangled, others are
+ * unchanged; and the cost counts towards the slice, in the middle of a frame,
+ * too.
  */
 #include "symcache_kit.h"
 #include "tecken_kit.h"
@@ -28,7 +28,7 @@ add_function(sym_writer_t *w, uint32_t addr, const char *name, uint8_t lang)
 }
 
 
-/* A function of C that calls Rust, which calls C++; the file has the name of a
+/* A C function that calls Rust, which calls C++; the file has the name of a
  * function. */
 static void
 add_calls(sym_writer_t *w, uint32_t addr)
@@ -64,7 +64,7 @@ fill_names(sym_writer_t *w)
 }
 
 
-/* Names of 4,000 bytes, each another. */
+/* Names of 4,000 bytes, all different. */
 static void
 costly_name(char name[4096], unsigned i)
 {
@@ -119,7 +119,7 @@ static const names_t as_kept = {
     "_RNvC1a1b",
 };
 
-/* c++filt, rustfilt; but what is of C stays. */
+/* c++filt, rustfilt; names of C are unchanged */
 static const names_t as_shown = {
     { "_Z1fv", "A::operator B<C><B<C>>()", "a::b", "a::b::h0123456789abcdef",
       "-[A b:]", "\\u00e9()", "A::b()" },
@@ -128,7 +128,7 @@ static const names_t as_shown = {
 };
 
 
-/* The answer with such names. */
+/* The answer with these names. */
 static const char *
 wanted(const char *module, const names_t *names)
 {
@@ -164,7 +164,7 @@ wanted(const char *module, const names_t *names)
 static void
 names_v5(kit_options_t *o, sym_names_t *names)
 {
-    /* each several times: the answers of one must not be the other's */
+    /* each several times: the answers for one must not be used for the other */
     for (unsigned i = 0; i < 2; i++) {
         o->names = names;
         answers(o, BODY("native", FRAMES), wanted("native", &as_shown),
@@ -196,7 +196,7 @@ names_v4(const kit_options_t *base, sym_names_t *names)
 }
 
 
-/* Many files and names in a request: each is remembered as what it is. */
+/* Many files and names in a request: each is cached in its own role. */
 static void
 names_repeated(const kit_options_t *base, sym_names_t *names)
 {
@@ -218,15 +218,15 @@ names_repeated(const kit_options_t *base, sym_names_t *names)
     for (const char *p = r.text; (p = strstr(p, "\"_Z1fi\"")) != NULL; p++) {
         files++;
     }
-    is_u64(calls, 100, "a name that is a file, too: shown as a name");
-    is_u64(files, 300, "... and as the file that it is");
+    is_u64(calls, 100, "a name that is also a file: shown as a name");
+    is_u64(files, 300, "... and as a file");
     free(r.text);
 }
 
 
 /*
- * One frame with 499 names of 4,000 bytes: a slice ends when its time is spent
- * on them, so that there are as many as that is worth.
+ * One frame with 499 names of 4,000 bytes: a slice ends when its budget is
+ * spent on them, after as many names as that pays for.
  */
 static void
 slices(const kit_options_t *base)
@@ -247,7 +247,7 @@ slices(const kit_options_t *base)
        "... the same answer");
 
     again = kit_run(sym_cstr(body), &o);
-    is_u64(again.calls, all.calls, "what is remembered costs nothing");
+    is_u64(again.calls, all.calls, "a cached name costs nothing");
     ok(again.len == all.len && memcmp(again.text, all.text, all.len) == 0,
        "... the same answer");
 

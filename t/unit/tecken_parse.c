@@ -1,8 +1,8 @@
 /*
- * What a request may look like, what is said of one that may not, and in which
- * order: the sentences of the server that ours stands in for (Mozilla's Eliot),
- * its accidental 500s turned into them.  Every body goes through both readers,
- * at once and in the smallest slices, and must come to the same.
+ * Which requests are valid, and the errors for invalid ones and their order:
+ * the messages are those of the server that ours replaces (Mozilla's Eliot),
+ * also where it accidentally answers 500.  Every body goes through both
+ * readers, at once and in the smallest slices, and must come to the same.
  */
 #include "tap.h"
 #include "tecken_kit.h"
@@ -129,7 +129,7 @@ not_json(void)
         CASE("{\"a\":\"\\\"}", JSON),
         CASE("{}\0", JSON),
         CASE("{\"a\":\"\0\"}", JSON),
-        /* what Python answered with 500 */
+        /* requests that Python answered with 500 */
         CASE("{\"a\":\"\xff\"}", JSON),
         CASE("{\"a\":\"\xc3\"}", JSON),
         CASE("{\"a\":\"\xc0\x80\"}", JSON),
@@ -273,7 +273,7 @@ messages(void)
              "},{\"stacks\":[[7]],\"memoryMap\":[]}]}",
              "job 2 has invalid stacks: stack 0 frame 0 is not a list of two "
              "items"),
-        /* the key decides, not what lies beside it */
+        /* the key decides, not the members next to it */
         CASE("{\"stacks\":[[]]," MAP ",\"jobs\":[3]}", "job 0 is invalid"),
         /* the last of equal keys counts */
         CASE("{\"stacks\":[[]]," MAP ",\"stacks\":[]}",
@@ -297,7 +297,7 @@ messages(void)
     "{\"frame\": 0, \"module\": \"a.so\", \"module_offset\": \"" offset "\"}"
 #define MISS FOUND "false}}]}"
 
-/* What looks odd and is served. */
+/* Requests that look odd and are served. */
 static void
 accepted(void)
 {
@@ -339,7 +339,7 @@ accepted(void)
         CASE("{\"stacks\":[[[0,100000000000000000000000000000000000000000]]]"
              "," MAP "}",
              ONE(FRAME("0x125dfa371a19e6f7cb54395ca0000000000")) MISS),
-        /* one order of keys and of anything between them is as good as another */
+        /* any order of keys is valid, with any members in between */
         CASE("{ \"version\" : 5 , \"a\":null,\"b\":false,\"c\":\"}]\" , "
              "\"stacks\" : [ [ [ 0 , 1 ] ] ] , \"memoryMap\" : [ [ \"a.so\" , "
              "\"" ID "\" ] ] } ",
@@ -347,20 +347,21 @@ accepted(void)
         CASE("{\"memoryMap\":[[\"\\u0061.so\",\"" ID "\"]],\"stacks\":[[[0,1]]]"
              "}",
              ONE(FRAME("0x1")) MISS),
-        /* no name, no id: nothing to look for */
+        /* no name, no id: nothing to look up */
         CASE("{\"stacks\":[[[0,1],[1,2]]],\"memoryMap\":[[\"\",\"" ID
              "\"],[\"b\",\"\"]]}",
              "{\"results\": [{\"stacks\": [[{\"frame\": 0, \"module\": "
              "\"<unknown>\", \"module_offset\": \"0x1\"}, {\"frame\": 1, "
              "\"module\": \"b\", \"module_offset\": \"0x2\"}]], "
              "\"found_modules\": {\"/" ID "\": null, \"b/\": null}}]}"),
-        /* equal entries share a key, the first one's place; letters count */
+        /* equal entries share a key, in the first one's position; case
+         * matters */
         CASE("{\"stacks\":[[[2,1]]],\"memoryMap\":[[\"b\",\"AB\"],[\"c\",\"1\"]"
              ",[\"b\",\"AB\"],[\"b\",\"ab\"]]}",
              "{\"results\": [{\"stacks\": [[{\"frame\": 0, \"module\": \"b\", "
              "\"module_offset\": \"0x1\"}]], \"found_modules\": {\"b/AB\": "
              "false, \"c/1\": null, \"b/ab\": null}}]}"),
-        /* a module is looked for once for all jobs */
+        /* a module is looked up once for all jobs */
         CASE("{\"jobs\":[{\"stacks\":[[[0,1]]]," MAP "},{\"stacks\":[[]]," MAP
              "}]}",
              ONE(FRAME("0x1")) FOUND "false}}, {\"stacks\": [[]], " MISS),
@@ -379,7 +380,7 @@ accepted(void)
              "\"1\"],[\"c\",\"1\"],[\"\",\"1\"]]}",
              "{\"symbolicatedStacks\": [[\"0x1 (in c)\"]], \"knownModules\": "
              "[null, false, false, null]}"),
-        /* an offset that is no integer is given back as it came */
+        /* an offset that is not an integer is returned unchanged */
         CASE("{\"stacks\":[[[0,1.00000],[0,16]]]," MAP "}",
              "{\"symbolicatedStacks\": [[\"1.00000\", \"0x10 (in a.so)\"]], "
              "\"knownModules\": [false]}"),
@@ -456,7 +457,7 @@ extremes(void)
 }
 
 
-/* A body that is larger than jansson is given. */
+/* A body that is larger than the input of jansson. */
 static void
 unknown_values(void)
 {
@@ -486,7 +487,7 @@ unknown_values(void)
 }
 
 
-/* The limit itself is served, one more is refused. */
+/* A request at the limit is served, one more is refused. */
 static void
 limits(void)
 {
@@ -529,13 +530,13 @@ limits(void)
     check(4, SYM_STR("{\"stacks\":[[[-1,1],[-1,\"x\"]]],\"memoryMap\":[]}"),
           (sym_request_limits_t){ .frames = 1 },
           "please limit number of frames in a single request to <= 1");
-    /* too many is found before any of them is looked at */
+    /* too many are detected before any of them is read */
     check(5, SYM_STR("{\"jobs\":[1,2]}"), (sym_request_limits_t){ .jobs = 1 },
           "please limit number of jobs in a single request to <= 1");
 }
 
 
-/* Long integers cost time quadratic in their digits: there is an end to it. */
+/* Long integers cost time quadratic in their digits, so there is a limit. */
 static void
 long_integers(void)
 {

@@ -1,5 +1,6 @@
 /*
- * thread_pool_kit.h - threads for tests of what a pool does: n of them, for one work.
+ * thread_pool_kit.h - threads for tests that use a pool: n of them, for one
+ * job.
  *
  *     thread_pool_t pool = { .n = 3 };
  *     const sym_thread_pool_t lent = { run, &pool };
@@ -16,7 +17,7 @@
 
 typedef struct {
     unsigned n;
-    unsigned runs; /* so many works were done */
+    unsigned runs; /* number of jobs that were done */
     void (*work)(void *task);
     void *task;
 } thread_pool_t;

@@ -18,7 +18,7 @@ main(void)
         { "f@@8", "f" },   /* __vectorcall */
         { "f", "f" },      /* of x64 */
         { "__f", "_f" },   /* one of them is the compiler's */
-        { "_f@x", "f@x" }, /* no number of bytes */
+        { "_f@x", "f@x" }, /* not a number of bytes */
         { "@f", "@f" },
         { "@8", "@8" },
         { "f@8", "f@8" },

@@ -1,6 +1,6 @@
 /*
- * Walks of stacks that are made by hand: each ends, in steps that are counted, and with
- * the reason; a walk goes on where it stopped.
+ * Walks of stacks made by hand: each ends, after a counted number of steps,
+ * with a reason; and a walk continues where it stopped.
  */
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@
 
 typedef struct {
     uint64_t words[WORDS];
-    uint32_t waits; /* is_code() has to be asked again so often */
-    uint32_t asked; /* and was asked */
+    uint32_t waits; /* how often is_code() must be asked again */
+    uint32_t asked; /* and has been asked */
 } made_t;
 
 
@@ -74,7 +74,7 @@ typedef struct {
 } setup_t;
 
 
-/* A thread that stands at the image's address 0x1000. */
+/* A thread at the image's address 0x1000. */
 static setup_t *
 begin(made_t *s, sym_unwind_arch_t arch, uint64_t sp, uint64_t fp)
 {
@@ -95,7 +95,7 @@ begin(made_t *s, sym_unwind_arch_t arch, uint64_t sp, uint64_t fp)
 }
 
 
-/* Walks to the end in slices; returns the steps that it took. */
+/* Walks to the end in slices; returns the number of steps. */
 static uint32_t
 walk(setup_t *x, uint32_t slice)
 {
@@ -116,7 +116,7 @@ walk(setup_t *x, uint32_t slice)
 }
 
 
-/* Frame pointers that lead back to where they come from. */
+/* Frame pointers that lead back to an earlier frame. */
 static void
 test_cycle(void)
 {
@@ -165,7 +165,7 @@ test_limits(void)
 }
 
 
-/* A scan that has to wait goes on at the same word. */
+/* A scan that has to wait continues at the same word. */
 static void
 test_wait(void)
 {
@@ -181,11 +181,12 @@ test_wait(void)
     is_u64(x->walk.word, 40, "... at the word of the address");
     (void) walk(x, 1000);
     is_u64(x->walk.n_frames, 2, "... and it is found later");
-    is_u64(s.asked, 2, "... by one more question");
+    is_u64(s.asked, 2, "... with one more call");
 }
 
 
-/* Bits above an address are a signature: pointer authentication of arm64. */
+/* The bits above an address are a signature: pointer authentication of
+ * arm64. */
 static void
 test_signed(void)
 {

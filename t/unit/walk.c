@@ -1,8 +1,8 @@
 /*
- * A walk gives all of a symcache once: each segment is what the reader answers
- * there, between segments it answers nothing, and what functions, calls and
- * files are is the same.  Modules by chance, of every disorder, and pages that
- * are damaged one byte at a time: a status, never more.
+ * A walk visits all of a symcache once: each segment is the reader's answer
+ * there, between segments there is no answer, and functions, calls and files
+ * are the same.  The modules are random; then their pages are damaged one byte
+ * at a time, and the walk must end with a status.
  */
 #include "memory_extents.h"
 #include "artifacts/symcache/read/calls.h"
@@ -12,7 +12,7 @@
 
 #define SPACE 4096u
 
-/* Past all of them. */
+/* Beyond all of them. */
 #define TOP 8192u
 
 static sym_error_t err;
@@ -96,7 +96,7 @@ make_module(uint32_t functions)
 }
 
 
-/* What the walk says of a segment is what the reader answers. */
+/* The walk's segment equals the reader's answer. */
 static bool
 is_answered(const sym_walk_function_t *f, const sym_walk_segment_t *s,
             uint64_t addr)
@@ -130,7 +130,7 @@ is_answered(const sym_walk_function_t *f, const sym_walk_segment_t *s,
 }
 
 
-/* Marks the segment's addresses; false: some were met before. */
+/* Marks the segment's addresses; false: some were seen before. */
 static bool
 mark(bool *met, const sym_walk_segment_t *s)
 {
@@ -144,7 +144,7 @@ mark(bool *met, const sym_walk_segment_t *s)
 }
 
 
-/* The calls' ranges are where the segments say. */
+/* The ranges of the calls are those of the segments. */
 static bool
 has_ranges(const sym_walk_function_t *f, const sym_calls_t *calls,
            const sym_walk_segment_t *s)
@@ -164,7 +164,7 @@ has_ranges(const sym_walk_function_t *f, const sym_calls_t *calls,
 }
 
 
-/* Up to where the first segments follow each other. */
+/* Up to the end of the first consecutive segments. */
 static uint64_t
 run_end(const sym_walk_function_t *f)
 {
@@ -240,7 +240,7 @@ check_module(uint32_t number)
 
     ok(err.status == SYM_OK && n != 0 && is_right && is_new && is_ordered
            && has_all && is_complete && n_calls == 0 && is_next,
-       "module %u by chance: %s%s%s%s%s%s%s", number, is_right ? "" : "r",
+       "random module %u: %s%s%s%s%s%s%s", number, is_right ? "" : "r",
        is_new ? "" : "n", is_ordered ? "" : "o", has_all ? "" : "a",
        is_complete ? "" : "c", n_calls == 0 ? "" : "t", is_next ? "" : "x");
     sym_calls_free(&calls);
@@ -264,7 +264,7 @@ walk_all(void)
 }
 
 
-/* A symbol over functions that touch: between them it has no byte, and no
+/* A symbol over adjacent functions: it has no byte between them, and no
  * piece. */
 static void
 check_touching(void)
@@ -289,7 +289,7 @@ check_touching(void)
 }
 
 
-/* Damage: whatever the byte, an end or an error. */
+/* Damage: whatever the byte, the walk ends or fails. */
 static void
 check_damage(void)
 {
@@ -312,8 +312,8 @@ check_damage(void)
         }
     }
 
-    ok(damaged > 100, "%" PRIu64 " damaged bytes are noticed", damaged);
-    is_u64(other, 0, "the others give an end");
+    ok(damaged > 100, "%" PRIu64 " damaged bytes are detected", damaged);
+    is_u64(other, 0, "with the others the walk ends");
 }
 
 

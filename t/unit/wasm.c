@@ -1,6 +1,6 @@
 /*
- * The reader of WebAssembly files, over files made here; t/wasm.t asks it about
- * real ones.  What is expected follows from the Core Specification, 5.5 and 7.4.
+ * The reader of WebAssembly files, with files made here; t/wasm.t reads real
+ * ones.  Expected results follow from the Core Specification, 5.5 and 7.4.
  */
 #include <stdlib.h>
 
@@ -65,8 +65,8 @@ say(void *ctx, const sym_wasm_symbol_t *s, sym_error_t *err)
 }
 
 
-/* The reader gets a copy of exactly that size, so that a sanitizer sees each
- * byte too many. */
+/* The reader gets a copy of exactly that size, so that a sanitizer sees reads
+ * past its end. */
 static void
 symbols_are(const kit_t *k, sym_status_t status, const char *want,
             const char *name)
@@ -93,7 +93,7 @@ symbols_are(const kit_t *k, sym_status_t status, const char *want,
 }
 
 
-/* Of each kind one, and a function twice. */
+/* One of each kind, and one function twice. */
 #define IMPORTS                                                                \
     "\6"                                                                       \
     "\1m\1f\0\0"                                                               \

@@ -1,6 +1,6 @@
 /*
  * Files that no tool should write: t/bad/wasm/CASE/input must fail with exactly
- * the text in .../error, when it is opened or when its symbols are asked for.
+ * the text in .../error, when it is opened or when its symbols are read.
  */
 #include "bad_cases.h"
 #include "formats/wasm/wasm.h"

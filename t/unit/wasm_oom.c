@@ -1,5 +1,5 @@
 /*
- * Memory that runs out while a WebAssembly module is converted.
+ * Memory runs out while a WebAssembly module is converted.
  */
 #include "oom_format.h"
 
