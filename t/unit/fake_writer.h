@@ -108,7 +108,7 @@ sym_writer_expect(const sym_writer_t *w, sym_str_t text)
 }
 
 
-/* Fails if a call passes anything that was not announced and expected. */
+/* Only called with a text that was passed to sym_writer_expect(). */
 sym_status_t
 sym_writer_expected(sym_writer_t *w, sym_str_t text, uint32_t hash,
                     uint32_t *id)

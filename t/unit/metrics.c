@@ -205,7 +205,7 @@ test_sources(void)
     has_line(page, "symbolicate_fetch_bytes_total{"
                    "source=\"a\\\"b\\\\c\\nd\xef\xbf\xbd\"} 0");
     ok(strstr(page, "\"other\"") == NULL,
-       "no " other " while all have an entry");
+       "no \"other\" while all have an entry");
 
     for (unsigned i = 2; i < SYM_METRICS_SOURCES; i++) {
         (void) snprintf(name, sizeof(name), "source%u", i);
@@ -213,7 +213,7 @@ test_sources(void)
     }
 
     is_u64(sym_metrics_source(&m, SYM_STR("one more")), SYM_METRICS_OTHER,
-           "the 257th counts as " other "");
+           "the 257th counts as \"other\"");
     is_u64(sym_metrics_source(&m, SYM_STR("two more")), SYM_METRICS_OTHER,
            "... the 258th as well");
     is_u64(sym_metrics_source(&m, SYM_STR("source255")), 255,

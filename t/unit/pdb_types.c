@@ -198,8 +198,7 @@ test_functions(void)
     is_function(&p, m, "f(int, char*)", "a method");
     is_function(&p, m_const, "f(int, char*) const", "a const method");
     is_function(&p, m_static, "f(int, char*)", "a static method");
-    is_function(&p, rust, "f(char*, int, char*)",
-                "rustc's argument in " this "");
+    is_function(&p, rust, "f(char*, int, char*)", "rustc's argument in `this`");
     is_function(&p, rust_alone, "f(char*)", "only that argument");
     is_function(&p, no_list, "f(<missing type 0x9999>)", "no list");
     is_function(&p, method_no_list, "f", "a method without a list");

@@ -122,8 +122,7 @@ test_plain_function(void)
     at(0x1000, "main @1000+40"); /* before the first line record */
     at(0x100f, "main @1000+40");
     at(0x1010, "main at a.c:7 @1000+40");
-    at(0x1027, "main at a.c:7 @1000+40"); /* a gap belongs to the line before
-                                           * it */
+    at(0x1027, "main at a.c:7 @1000+40"); /* a gap: the line before it */
     at(0x1028, "main at b.c:9 @1000+40");
     at(0x1030, "main at a.c:0 @1000+40");
     at(0x1038, "main @1000+40"); /* unknown file: no line either */
@@ -282,8 +281,7 @@ test_publics(void)
     at(0x1000, "first @1000+1000");
     at(0x1fff, "first @1000+1000");
     at(0x2000, "f @2000+100");
-    at(0x20ff, "f @2000+100"); /* a public symbol inside a function has no
-                                * effect */
+    at(0x20ff, "f @2000+100"); /* inside a function: no effect */
     at(0x2100, "behind @2100+f00");
     at(0x2fff, "behind @2100+f00");
     at(0x3000, "last @3000+0");
@@ -440,8 +438,7 @@ test_overlaps(void)
     at(0x110, "inner at b.c:5 @110+20");
     at(0x120, "inner at b.c:6 @110+20"); /* the later one in the file */
     at(0x12f, "inner at b.c:6 @110+20");
-    at(0x130, "outer at a.c:2 @100+80"); /* continues where the inner one
-                                          * ends */
+    at(0x130, "outer at a.c:2 @100+80"); /* after the inner one */
     at(0x17f, "outer at a.c:2 @100+80");
     at(0x180, "-");
     at(0x300, "bare @300+8"); /* without lines the first one counts */
@@ -694,8 +691,8 @@ test_damaged_parts(void)
     (void) sym_symcache_lookup(&sc, 0x1000, levels, &answer);
     ref = levels[0].name;
     record = memory.extents[SYM_REF_EXTENT(ref)].data + SYM_REF_POS(ref);
-    out = malloc(100000 + SYM_STRING_SLACK); /* so that a sanitizer sees writes
-                                              * past it */
+    out =
+        malloc(100000 + SYM_STRING_SLACK); /* a sanitizer sees writes past it */
     is_u64(sym_symcache_parts(&sc, ref, parts), 4, "a name of four parts");
 
     /* 3 bytes of length, then references */
