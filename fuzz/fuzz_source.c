@@ -1,5 +1,6 @@
 /*
- * Any bytes as a module to request from a source, and as the key of an object.
+ * Any bytes as a module to request from a source, as the key of an object, and as
+ * the path of a script's URL.
  * A path must never leave its folder, must be what S3 signs, and must lead back
  * to its module; refused modules have no path.  The first byte selects the
  * spelling of ids and the buffer size of a pointer; a line feed separates name
@@ -16,9 +17,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A path has three parts, none of which is empty or leads upward. */
-static void
-check_parts(sym_str_t path)
+/* No part is empty or leads upward.  Returns their number. */
+static size_t
+count_parts(sym_str_t path)
 {
     size_t n = 0;
 
@@ -32,7 +33,8 @@ check_parts(sym_str_t path)
               && !sym_str_eq(part, SYM_STR("..")));
         at += len + 1;
     }
-    check(n == 3);
+
+    return n;
 }
 
 
@@ -85,8 +87,7 @@ check_place(const sym_source_place_t *place, const sym_object_ref_t *ref,
     check(place->path.len < SYM_SOURCE_PATH_MAX);
     check_signed(encoded);
     if (layout == SYM_LAYOUT_BREAKPAD) {
-        check_parts(place->path);
-        check_parts(encoded);
+        check(count_parts(place->path) == 3 && count_parts(encoded) == 3);
         check_back(place->path, ref, ref->debug_file);
     } else if (place->file >= SYM_SOURCE_PDB
                && place->file <= SYM_SOURCE_PE_PACKED
@@ -147,6 +148,42 @@ read_key(sym_str_t key)
 
 
 /* A pointer's path ends in its original path, and leads to no other machine. */
+/* The same bytes as the path of a script's URL. */
+static void
+ask_site(sym_str_t path)
+{
+    const sym_source_rules_t rules = { .layout = SYM_LAYOUT_SITE,
+                                       .files = ~0U };
+    sym_object_ref_t ref = { .role = SYM_TEXT_SCRIPT };
+    sym_source_plan_t plan;
+    sym_arena_t arena;
+    char *url = malloc(path.len + 2), sent[SYM_SOURCE_ENCODED_MAX];
+
+    check(url != NULL);
+    url[0] = '~';
+    url[1] = '/';
+    memcpy(url + 2, path.data, path.len);
+    ref.url = sym_str(url, path.len + 2);
+    sym_arena_init(&arena, 0);
+    check(
+        sym_source_plan(&arena, &ref, &rules, ~0U, SYM_DEBUG_FILES_FIRST, &plan)
+            == SYM_OK
+        && plan.n <= 1);
+
+    if (plan.n == 1) {
+        sym_str_t encoded = sym_source_encode(plan.at[0].path, sent);
+
+        check(plan.at[0].file == SYM_SOURCE_SCRIPT
+              && plan.at[0].path.len < SYM_SOURCE_PATH_MAX);
+        check(count_parts(encoded) == count_parts(plan.at[0].path));
+        check_signed(encoded);
+    }
+
+    sym_arena_drop(&arena);
+    free(url);
+}
+
+
 static void
 read_pointer(sym_str_t text, size_t size)
 {
@@ -202,6 +239,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask_all(&ref,
             (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS);
     read_key(sym_str(text, size));
+    ask_site(sym_str(text, size));
     read_pointer(sym_str(text, size), room);
     free(text);
     return 0;

@@ -115,7 +115,7 @@ my %recipes = (
         400 => { body => '{', headers => \@JSON },
         413 => { body => 'x' x 300_000, headers => \@JSON },
         415 => { body => '{}' },
-        422 => { body => '{}', headers => \@JSON },
+        422 => { body => '{"modules": 1}', headers => \@JSON },
         503 => { body => $JS, headers => \@JSON, storeless => 1 },
     },
     'POST /minidump' => {

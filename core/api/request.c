@@ -118,7 +118,7 @@ sym_request_key(const sym_request_t *r, const sym_need_t *need,
         return false;
     }
 
-    if (need->ref->url.len != 0) {
+    if (need->ref->url.len != 0 && r->request_sources != NULL) {
         key->key.scope = need->is_artifact
                              ? r->request_sources->artifacts->scope
                              : r->request_sources->links->scope;

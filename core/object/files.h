@@ -35,10 +35,15 @@ typedef enum {
     SYM_SOURCE_BCSYMBOLMAP,
     SYM_SOURCE_IL2CPP,
 
-    SYM_SOURCE_PROGUARD /* a mapping of Java's names */
+    SYM_SOURCE_PROGUARD, /* a mapping of Java's names */
+
+    /* JavaScript: generated scripts, their source maps, and source code */
+    SYM_SOURCE_SCRIPT,
+    SYM_SOURCE_SOURCEMAP,
+    SYM_SOURCE_CODE
 } sym_source_file_t;
 
-#define SYM_SOURCE_FILES 19
+#define SYM_SOURCE_FILES 22
 #define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
 /* Sets of them, a bit each. */

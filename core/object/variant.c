@@ -4,6 +4,9 @@
 
 #define MARK '~'
 
+/* The age in the id of a text at a URL. */
+#define TEXT_AGE UINT32_C(0xfffffffe)
+
 /* Texts at URLs have these names; their ids tell them apart. */
 static const char *const role_names[SYM_TEXT_ROLES] = {
     [SYM_TEXT_SOURCE] = "source",       [SYM_TEXT_LIST] = "list",
@@ -12,32 +15,41 @@ static const char *const role_names[SYM_TEXT_ROLES] = {
 };
 
 
-sym_text_role_t
-sym_text_role(sym_str_t name)
+bool
+sym_text_key(const sym_module_key_t *key, sym_text_role_t *role,
+             uint8_t digest[SYM_REF_DIGEST_BYTES])
 {
+    sym_debug_id_t id;
+
     for (unsigned i = 0; i < SYM_TEXT_ROLES; i++) {
-        if (sym_str_eq(name, sym_cstr(role_names[i]))) {
-            return (sym_text_role_t) i;
+        if (sym_str_eq(key->name, sym_cstr(role_names[i]))) {
+            *role = (sym_text_role_t) i;
+            if (!sym_debug_id_read_breakpad(key->id, &id) || id.age != TEXT_AGE)
+            {
+                return false;
+            }
+            memcpy(digest, id.signature, SYM_REF_DIGEST_BYTES);
+            return true;
         }
     }
 
-    return SYM_TEXT_SOURCE;
+    return false;
 }
 
 
-/* A UUID and the age 0. */
 static size_t
 write_link_id(const sym_object_ref_t *ref, char id[SYM_ID_MAX])
 {
-    uint8_t digest[SYM_REF_DIGEST_BYTES];
+    sym_debug_id_t digest = { .form = SYM_DEBUG_ID_UUID, .age = TEXT_AGE };
+    char text[SYM_ID_TEXT_MAX];
+    size_t len = 0;
 
-    if (!sym_object_ref_digest(ref, digest)) {
-        return 0;
+    if (sym_object_ref_digest(ref, digest.signature)) {
+        len = sym_debug_id_write_breakpad(&digest, text);
+        memcpy(id, text, len);
     }
 
-    (void) sym_digits_write_upper(digest, sizeof(digest), id);
-    id[2 * sizeof(digest)] = '0';
-    return 2 * sizeof(digest) + 1;
+    return len;
 }
 
 
@@ -83,24 +95,16 @@ sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 }
 
 
-static void
-of_link(const sym_module_key_t *key, sym_object_ref_t *ref)
-{
-    sym_debug_id_t id;
-
-    *ref = (sym_object_ref_t){ .has_digest =
-                                   sym_debug_id_read_breakpad(key->id, &id) };
-    memcpy(ref->digest, id.signature, sizeof(ref->digest));
-}
-
-
 void
 sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
 {
+    uint8_t digest[SYM_REF_DIGEST_BYTES];
     char text[SYM_ID_MAX];
+    sym_text_role_t role;
 
-    if (sym_str_starts(key->scope, SYM_STR(SYM_SCOPE_LINKS))) {
-        of_link(key, ref);
+    if (sym_text_key(key, &role, digest)) {
+        *ref = (sym_object_ref_t){ .has_digest = true, .role = role };
+        memcpy(ref->digest, digest, sizeof(ref->digest));
         return;
     }
 

@@ -34,8 +34,10 @@ typedef struct {
  * "". */
 bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
 
-/* The role of the text at a URL whose key has the name. */
-sym_text_role_t sym_text_role(sym_str_t name);
+/* Whether the key is that of a text at a URL; its role, and the digest of its
+ * reference. */
+bool sym_text_key(const sym_module_key_t *key, sym_text_role_t *role,
+                  uint8_t digest[SYM_REF_DIGEST_BYTES]);
 
 /*
  * The reference of a client that has a key, until messages and commands carry

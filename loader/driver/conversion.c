@@ -737,10 +737,8 @@ conversions_start(conversions_t *all)
             .arch = c->arch,
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
-            .text = c->has_key
-                            && sym_str_starts(c->upload.key.scope,
-                                              SYM_STR(SYM_SCOPE_LINKS))
-                        ? 1 + (unsigned) sym_text_role(c->upload.key.name)
+            .text = c->has_key && c->upload.ref.has_digest
+                        ? 1 + (unsigned) c->upload.ref.role
                         : 0,
         };
         sym_error_t err = { 0 };

@@ -267,7 +267,7 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
                                "unknown layout \"%V\": there are breakpad, "
                                "native, debuginfod, symstore, "
                                "symstore_index2, ssqp, unified, "
-                               "slashsymbols", &rest);
+                               "slashsymbols, site", &rest);
             return NGX_CONF_ERROR;
         }
 
@@ -390,8 +390,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
                                "\"kinds=%V\" is not possible: want some of "
                                "elf, macho, pdb, pe, portablepdb, wasm, "
                                "breakpad, sourcebundle, uuidmap, "
-                               "bcsymbolmap, il2cpp and proguard, like "
-                               "pdb,breakpad; no other kind of file is read",
+                               "bcsymbolmap, il2cpp, proguard, script, "
+                               "sourcemap and source, like pdb,breakpad; no "
+                               "other kind of file is read",
                                value);
             return NGX_CONF_ERROR;
         }

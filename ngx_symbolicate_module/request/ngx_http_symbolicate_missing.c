@@ -742,7 +742,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
     m = &sym_request_needs(lookup->asked, &n)[i];
 
-    if (m->ref->url.len) {
+    if (m->ref->url.len && lookup->request_sources) {
         return ngx_http_symbolicate_missing_ask_link(lookup, wait, i);
     }
 
@@ -771,8 +771,10 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         /* it has no path for any file from which such an artifact is made */
 
-        if (!(source->rules.files & ~m->without
-              & sym_kind_files(m->kind, m->ref->type)))
+        if (sym_layout_has_urls(source->rules.layout) != (m->ref->url.len != 0)
+            || (m->ref->url.len == 0
+                && !(source->rules.files & ~m->without
+                     & sym_kind_files(m->kind, m->ref->type))))
         {
             continue;
         }

@@ -885,6 +885,60 @@ test_objects(void)
 }
 
 
+/* --- the layout site --- */
+
+static void
+test_site_path(const char *url, sym_text_role_t role, const char *want)
+{
+    const sym_source_rules_t rules = { .layout = SYM_LAYOUT_SITE,
+                                       .files =
+                                           sym_layout_files(SYM_LAYOUT_SITE) };
+    const sym_object_ref_t ref = { .url = sym_cstr(url), .role = role };
+    sym_source_plan_t plan;
+
+    ok(sym_source_plan(&arena, &ref, &rules, 0, SYM_DEBUG_FILES_FIRST, &plan)
+               == SYM_OK
+           && plan.n == (want != NULL)
+           && (want == NULL || sym_str_eq(plan.at[0].path, sym_cstr(want))),
+       "%s: %s", url, want != NULL ? want : "no place");
+}
+
+
+static void
+test_site(void)
+{
+    static const char *const none[] = { "~/",        "~",       "/a.js",
+                                        "~//a.js",   "~/a//b",  "~/a/",
+                                        "~/../a",    "~/a/..",  "~/./a",
+                                        "~/%2e%2e/", "~/a%2Fb", "~/%00",
+                                        "~/a%0ab",   "~/a\\b" };
+    const sym_object_ref_t object = { .debug_id = { SYM_DEBUG_ID_UUID } };
+    const sym_source_rules_t rules = { .layout = SYM_LAYOUT_SITE,
+                                       .files = ~0U };
+    sym_source_plan_t plan;
+    char longest[2000] = "~/a/";
+
+    test_site_path("~/static/a.min.js", SYM_TEXT_SCRIPT, "static/a.min.js");
+    test_site_path("~/my%20app%2B.js.map#x", SYM_TEXT_SOURCEMAP,
+                   "my app+.js.map");
+    test_site_path("~/src/%zz%4", SYM_TEXT_SOURCE, "src/%zz%4");
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        test_site_path(none[i], SYM_TEXT_SCRIPT, NULL);
+    }
+
+    for (size_t i = 4; i < 1000; i++) {
+        longest[i] = i % 200 == 0 ? '/' : 'a';
+    }
+    test_site_path(longest, SYM_TEXT_SCRIPT, NULL);
+
+    ok(sym_source_plan(&arena, &object, &rules, ~0U, SYM_DEBUG_FILES_FIRST,
+                       &plan)
+               == SYM_OK
+           && plan.n == 0,
+       "nothing else is there");
+}
+
+
 int
 main(void)
 {
@@ -900,6 +954,7 @@ main(void)
     test_files_of_kinds();
     test_windows();
     test_objects();
+    test_site();
     sym_arena_drop(&arena);
     return done_testing();
 }

@@ -48,7 +48,7 @@ find_error(js_t *j, const js_frame_t *f, found_t *found)
         return JS_INVALID_LOCATION;
     }
 
-    if (s->script.state != JS_FOUND) {
+    if (s->script.state != JS_FOUND && s->map.state != JS_FOUND) {
         return s->script.state == JS_DISABLED ? JS_SCRAPING_DISABLED
                                               : JS_MISSING_SOURCE;
     }

@@ -5,7 +5,10 @@
  *     read.c      requests to the structures below; what is refused, and why
  *     text.c      rules for URLs, paths and names of modules
  *     list.c      Sentry's lists of bundles and files
- *     lookup.c    where each file is: bundles, single files, lists, scraping
+ *     needs.c     needs, and views of what was found
+ *     lookup.c    where each file is: bundles, single files, lists
+ *     scrape.c    files from the web
+ *     own.c       files of the location's sources, for requests without Sentry's
  *     scripts.c   scripts to their maps; both open for lookups
  *     answer.c    the answer as a whole, in slices
  *     frame.c     positions to original ones; writing frames
@@ -24,6 +27,7 @@
 
 #include "api/fields.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/js/js.h"
 #include "symbolicate/source_text.h"
@@ -72,6 +76,7 @@ typedef struct {
     sym_str_t *origins;
     uint32_t n_origins;
     bool may_scrape;
+    bool is_own; /* answered from the location's sources */
     sym_fields_options_t options;
 } js_request_t;
 
@@ -280,18 +285,22 @@ sym_str_t js_module_name(sym_str_t path);
  * out.  SYM_NOMEM. */
 sym_status_t js_list_read(js_t *j, sym_str_t text, js_list_t *list);
 
-/* --- lookup.c --- */
+/* --- needs.c --- */
 
 /* Numbers by hashes.  The place of the number; *is_new: it was added.  NULL: out
  * of memory. */
 uint32_t *js_table_at(js_t *j, struct js_table_s **table, uint64_t hash,
                       bool *is_new);
 
-/* Before each pass. */
-void js_begin_pass(js_t *j);
+/* Finds or adds the need.  SYM_NOMEM. */
+sym_status_t js_need(js_t *j, const sym_object_ref_t *ref, sym_kind_t kind,
+                     bool is_artifact, uint32_t *need);
+js_state_t js_state_of(js_t *j, uint32_t need);
 
-/* SYM_NOMEM. */
-sym_status_t js_find_file(js_t *j, const js_key_t *key, js_file_t *file);
+/* The artifact of a file's type, of the reference; sets state and need.
+ * SYM_NOMEM. */
+sym_status_t js_find_needed(js_t *j, sym_object_ref_t *ref, bool is_artifact,
+                            js_file_t *file);
 
 /* The need of another kind of the file of a need.  0: not settled yet. */
 sym_status_t js_further(js_t *j, uint32_t of, sym_kind_t kind, uint32_t *need,
@@ -302,9 +311,44 @@ typedef sym_status_t (*js_open_pt)(js_view_t *view, sym_error_t *err);
 bool js_open(js_t *j, uint32_t need, js_open_pt open, js_view_t *view);
 sym_status_t js_open_sources(js_view_t *view, sym_error_t *err);
 
+/* A text of up to `max` bytes; data NULL: longer, damaged, or no memory. */
+sym_str_t js_read_text(js_t *j, const sym_sources_t *sources, sym_str_t name,
+                       size_t max);
+
+/* The start of the hour in which the URL is asked: hours of URLs begin at
+ * different times. */
+uint32_t js_hour_of(sym_str_t url);
+
+/* Writes the URL without its query. */
+void js_write_url(sym_text_t *t, sym_arena_t *arena, const sym_url_t *url);
+
+/* --- lookup.c --- */
+
+/* Before each pass. */
+void js_begin_pass(js_t *j);
+
+/* SYM_NOMEM. */
+sym_status_t js_find_file(js_t *j, const js_key_t *key, js_file_t *file);
+
+/* --- scrape.c --- */
+
+/* The first attempt at a URL in a pass counts.  SYM_NOMEM. */
+sym_status_t js_note_attempt(js_t *j, sym_str_t url,
+                             const js_attempt_t *attempt);
+
+sym_status_t js_scrape(js_t *j, js_file_t *file);
+
 /* How the n-th attempt ended: "success", or a reason with details. */
 const char *js_attempt_result(js_t *j, const js_attempt_t *attempt,
                               sym_str_t *details);
+
+/* --- own.c --- */
+
+/* Finds a file by its key.  SYM_NOMEM. */
+sym_status_t js_find_own(js_t *j, js_file_t *file);
+
+/* The URL of the map beside a script.  SYM_NOMEM. */
+sym_status_t js_find_beside(js_t *j, sym_str_t abs_path, js_key_t *key);
 
 /* --- scripts.c --- */
 

@@ -409,13 +409,14 @@ end_request(js_t *j)
     sym_status_t rc;
 
     r->at = AT_END;
-    if ((r->seen & 1u << KEY_SOURCE) == 0) {
-        return sym_fields_refuse_absent(&r->in, "", "source");
-    }
-
     rc = sym_fields_finish(&r->in);
     if (rc != SYM_OK) {
         return rc;
+    }
+
+    j->request.is_own = (r->seen & 1u << KEY_SOURCE) == 0;
+    if (j->request.is_own) {
+        return SYM_OK;
     }
 
     if ((r->seen & 1u << KEY_SCRAPING) == 0

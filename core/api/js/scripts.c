@@ -269,6 +269,21 @@ find_embedded(js_t *j, js_script_t *s)
 }
 
 
+/* The map of a script that does not name one, or that is not there. */
+static sym_status_t
+find_beside(js_t *j, js_script_t *s, sym_debug_id_t debug_id)
+{
+    js_key_t key = { .type = JS_SOURCEMAP, .debug_id = debug_id };
+    sym_status_t rc = js_find_beside(j, s->abs_path, &key);
+
+    rc = rc == SYM_OK ? js_find_file(j, &key, &s->map) : rc;
+    s->has_map = s->map.state == JS_FOUND || s->map.state == JS_MALFORMED
+                 || debug_id.form != SYM_DEBUG_ID_NONE;
+    s->label = s->base = key.abs_path;
+    return rc;
+}
+
+
 static sym_status_t
 find_map(js_t *j, js_script_t *s)
 {
@@ -290,6 +305,10 @@ find_map(js_t *j, js_script_t *s)
         s->has_map = true;
         s->base = s->abs_path;
         return s->map.state == JS_FOUND ? find_embedded(j, s) : SYM_OK;
+    }
+
+    if (j->request.is_own && key.abs_path.data == NULL) {
+        return find_beside(j, s, key.debug_id);
     }
 
     s->has_map =
@@ -315,6 +334,10 @@ js_find_script(js_t *j, js_script_t *s)
     s->label = s->base = s->abs_path;
 
     rc = js_find_file(j, &key, &s->script);
+    if (rc == SYM_OK && s->script.state == JS_ABSENT && j->request.is_own) {
+        return find_beside(j, s, s->debug_id);
+    }
+
     if (rc != SYM_OK || s->script.state != JS_FOUND) {
         return rc;
     }

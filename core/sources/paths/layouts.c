@@ -429,6 +429,10 @@ unified_file(sym_source_file_t file)
         return "il2cpp";
     case SYM_SOURCE_PROGUARD:
         return "proguard";
+    case SYM_SOURCE_SCRIPT:
+        return "script";
+    case SYM_SOURCE_SOURCEMAP:
+        return "sourcemap";
     default:
         return "debuginfo";
     }

@@ -210,7 +210,8 @@ static const uint8_t code_first[][ORDER_MAX] = {
                              SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
                              SYM_SOURCE_WASM_CODE, SYM_SOURCE_WASM_DEBUG,
                              SYM_SOURCE_BREAKPAD, SYM_SOURCE_PORTABLE_PDB,
-                             SYM_SOURCE_PROGUARD, FURTHER },
+                             SYM_SOURCE_PROGUARD, SYM_SOURCE_SCRIPT,
+                             SYM_SOURCE_SOURCEMAP, FURTHER },
     [SYM_OBJECT_ELF] = { SYM_SOURCE_ELF_CODE, DEBUG_FILES, FURTHER },
     [SYM_OBJECT_MACHO] = { SYM_SOURCE_MACH_CODE, DEBUG_FILES, FURTHER },
     [SYM_OBJECT_PE] = { SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED, DEBUG_FILES,
@@ -231,7 +232,8 @@ static const uint8_t debug_first[][ORDER_MAX] = {
                              SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
                              SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
                              SYM_SOURCE_WASM_CODE, SYM_SOURCE_PORTABLE_PDB,
-                             SYM_SOURCE_PROGUARD, FURTHER },
+                             SYM_SOURCE_PROGUARD, SYM_SOURCE_SCRIPT,
+                             SYM_SOURCE_SOURCEMAP, FURTHER },
     [SYM_OBJECT_ELF] = { DEBUG_FILES, SYM_SOURCE_ELF_CODE, FURTHER },
     [SYM_OBJECT_MACHO] = { DEBUG_FILES, SYM_SOURCE_MACH_CODE, FURTHER },
     [SYM_OBJECT_PE] = { DEBUG_FILES, SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
@@ -397,6 +399,69 @@ plan_url(sym_arena_t *arena, const sym_object_ref_t *ref,
 }
 
 
+/* The text at the URL "~/PATH", decoded: each part is the name of a folder or
+ * file. */
+static bool
+write_site_path(sym_str_t url, sym_path_t *path)
+{
+    const char *p = url.data, *end = p + url.len;
+    size_t part = 0;
+
+    if (!sym_str_starts(url, SYM_STR("~/"))) {
+        return false;
+    }
+
+    for (p += 2;; p++) {
+        int high = end - p > 2 && *p == '%' ? sym_hex_digit(p[1]) : -1;
+        int low = high >= 0 ? sym_hex_digit(p[2]) : -1;
+        char c;
+
+        if (p == end || *p == '/') {
+            if (!sym_source_name_ok(
+                    sym_str(path->data + part, path->len - part))) {
+                return false;
+            }
+            if (p == end) {
+                return true;
+            }
+            sym_path_slash(path);
+            part = path->len;
+            continue;
+        }
+
+        c = low >= 0 ? (char) (high << 4 | low) : *p;
+        p += low >= 0 ? 2 : 0;
+        sym_path_bytes(path, &c, 1);
+        if (path->is_full || c == '/') {
+            return false;
+        }
+    }
+}
+
+
+static sym_status_t
+plan_site(sym_arena_t *arena, const sym_object_ref_t *ref,
+          const sym_source_rules_t *rules, sym_source_plan_t *plan)
+{
+    static const sym_source_file_t files[SYM_TEXT_ROLES] = {
+        [SYM_TEXT_SOURCE] = SYM_SOURCE_CODE,
+        [SYM_TEXT_SCRIPT] = SYM_SOURCE_SCRIPT,
+        [SYM_TEXT_SOURCEMAP] = SYM_SOURCE_SOURCEMAP,
+    };
+    sym_source_file_t file = files[ref->role];
+    char text[SYM_SOURCE_PATH_MAX];
+    sym_path_t path = { .data = text, .size = sizeof(text) - 1 };
+
+    if ((rules->files & 1u << file) == 0
+        || !write_site_path(sym_object_ref_url(ref), &path) || path.is_full)
+    {
+        return SYM_OK;
+    }
+
+    return add_path(arena, sym_str(text, path.len), file, false, plan);
+}
+
+
 /* A query by all ids, for a file of one type.  The query is the same for all types,
  * and is sent once. */
 static sym_status_t
@@ -435,10 +500,14 @@ sym_source_plan(sym_arena_t *arena, const sym_object_ref_t *ref,
     room_t room;
 
     plan->n = 0;
-    if (rules->layout == SYM_LAYOUT_URL || ref->url.len != 0) {
-        return rules->layout == SYM_LAYOUT_URL && ref->url.len != 0
+    if (sym_layout_has_urls(rules->layout) != (ref->url.len != 0)) {
+        return SYM_OK;
+    }
+
+    if (ref->url.len != 0) {
+        return rules->layout == SYM_LAYOUT_URL
                    ? plan_url(arena, ref, plan)
-                   : SYM_OK;
+                   : plan_site(arena, ref, rules, plan);
     }
 
     if (rules->layout == SYM_LAYOUT_SENTRY) {

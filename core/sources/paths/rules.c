@@ -14,6 +14,8 @@
     (ELF_FILES | MACH_FILES | WINDOWS_FILES | BIT(SYM_SOURCE_ELF_BUNDLE)       \
      | BIT(SYM_SOURCE_NAMED_BUNDLE))
 #define BUNDLES SYM_FILES_BUNDLES
+#define SITE_FILES                                                             \
+    (BIT(SYM_SOURCE_SCRIPT) | BIT(SYM_SOURCE_SOURCEMAP) | BIT(SYM_SOURCE_CODE))
 
 static const struct {
     sym_str_t name; /* in the configuration */
@@ -28,6 +30,7 @@ static const struct {
     [SYM_LAYOUT_SSQP] = { { "ssqp", 4 }, SYMSTORE_FILES },
     [SYM_LAYOUT_UNIFIED] = { { "unified", 7 }, ALL_FILES },
     [SYM_LAYOUT_SLASHSYMBOLS] = { { "slashsymbols", 12 }, ALL_FILES },
+    [SYM_LAYOUT_SITE] = { { "site", 4 }, SITE_FILES },
     [SYM_LAYOUT_URL] = { { NULL, 0 }, ALL_FILES },
     [SYM_LAYOUT_SENTRY] = { { NULL, 0 }, ALL_FILES },
 };
@@ -106,6 +109,9 @@ sym_source_files_find(sym_str_t type)
         { { "bcsymbolmap", 11 }, BIT(SYM_SOURCE_BCSYMBOLMAP) },
         { { "il2cpp", 6 }, BIT(SYM_SOURCE_IL2CPP) },
         { { "proguard", 8 }, BIT(SYM_SOURCE_PROGUARD) },
+        { { "script", 6 }, BIT(SYM_SOURCE_SCRIPT) },
+        { { "sourcemap", 9 }, BIT(SYM_SOURCE_SOURCEMAP) },
+        { { "source", 6 }, BIT(SYM_SOURCE_CODE) },
     };
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

@@ -20,6 +20,7 @@ typedef enum {
     SYM_LAYOUT_SSQP,
     SYM_LAYOUT_UNIFIED,
     SYM_LAYOUT_SLASHSYMBOLS,
+    SYM_LAYOUT_SITE, /* the paths of URLs: files of a web site */
 
     /* not of a folder, and without a name in configurations */
     SYM_LAYOUT_URL,   /* the object's own URL */
@@ -55,6 +56,14 @@ typedef struct {
 
 /* "breakpad" for the configuration; false: no such layout. */
 bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
+
+/* Whether the layout has places for texts at URLs, and for nothing else. */
+static inline bool
+sym_layout_has_urls(sym_layout_t layout)
+{
+    return layout == SYM_LAYOUT_SITE || layout == SYM_LAYOUT_URL;
+}
+
 
 /* The files that a layout has paths for. */
 unsigned sym_layout_files(sym_layout_t layout);

@@ -1,0 +1,117 @@
+#!/usr/bin/perl
+
+# A request of JavaScript without Sentry's `source` is answered from the location's
+# own sources: a folder with the paths of the web site, or one by debug ids; and from
+# files that were loaded by hand.  The maps were made by hand, field by field
+# (ECMA-426).
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Cpanel::JSON::XS ();
+use MIME::Base64 ();
+use SymFolder;
+use SymLoader qw(write_file);
+use Test::More;
+
+my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
+my $ID = '0c0ffee0-0000-4000-8000-000000000001';
+
+my $t = SymFolder->new;
+my $dir = $t->dir;
+my $socket = $t->loader->socket_path;
+
+$t->conf(locations => <<"CONF");
+        location /symbolicate {
+            symbolicate sentry;
+            symbolicate_loader unix:$socket;
+            symbolicate_source site uri=/_site/ layout=site;
+            symbolicate_source ids  uri=/_ids/  layout=unified kinds=script,sourcemap;
+        }
+        location /_site/ { internal; alias $dir/site/; }
+        location /_ids/  { internal; alias $dir/ids/; }
+CONF
+
+sub ask {
+    my ($abs_path, $line, $column, %o) = @_;
+    my $r = $t->request('POST', '/symbolicate-js',
+        headers => ['Content-Type' => 'application/json'],
+        body => $JSON->encode({
+            modules => $o{id} ? [{ type => 'sourcemap', code_file => $abs_path, debug_id => $o{id} }] : [],
+            stacktraces => [{ frames => [{ abs_path => $abs_path, lineno => $line, colno => $column }] }] }));
+    my $got = eval { $JSON->decode($r->{body}) } or return "$r->{status} $r->{body}";
+    my $f = $got->{stacktraces}[0]{frames}[0];
+    return join ' ', ($f->{data}{symbolicated} ? "$f->{function} $f->{abs_path}:$f->{lineno}:$f->{colno}" : 'minified'),
+        (defined $f->{context_line} ? "[$f->{context_line}]" : ()), map { $_->{type} } @{ $got->{errors} };
+}
+
+sub place {
+    my ($path, $text) = @_;
+    my @folders = split m{/}, $path;
+    pop @folders;
+    mkdir join '/', $dir, @folders[0 .. $_] for 0 .. $#folders;
+    write_file("$dir/$path", $text);
+    return;
+}
+
+# function a(){throw 1}  tokens: column 9 is readCart (the source's function), 13 is
+# cart.ts 2:3
+sub script { return "function a(){throw 1}" . join '', map {"\n//# $_"} @_, '' }
+
+sub map_of {
+    my ($source, %more) = @_;
+    return $JSON->encode({ version => 3, sources => [$source], names => ['readCart'],
+        mappings => 'AAAA,SAASA,IACP', %more });
+}
+
+my %text = (sourcesContent => ["function readCart() {\n  throw 1;\n}\n"]);
+my $site = 'https://example.com/static';
+
+place('site/static/app.min.js', script('sourceMappingURL=maps/app%20.map?v=1'));
+place('site/static/maps/app .map', map_of('../src/cart.ts', %text));
+place('site/static/beside.js', script());
+place('site/static/beside.js.map', map_of('beside.ts'));
+place('site/static/beside.ts', "one\ntwo\n");
+place('site/static/alone.js.map', map_of('alone.ts', %text));
+place('site/static/inside.js', script('sourceMappingURL=data:application/json;base64,'
+    . MIME::Base64::encode_base64(map_of('inside.ts', %text), '')));
+place('site/static/broken.js', script());
+place('site/static/broken.js.map', '{');
+place('secret.js', script());
+place('secret.js.map', map_of('secret.ts'));
+my $hex = $ID =~ tr/-//dr;
+my $folder = 'ids/' . substr($hex, 0, 2) . '/' . substr $hex, 2;
+place("$folder/script", script("debugId=$ID"));
+place("$folder/sourcemap", map_of('ids.ts', %text, debugId => $ID));
+
+$t->start;
+is(ask("$site/app.min.js", 1, 14), "readCart https://example.com/static/src/cart.ts:2:3 [  throw 1;]",
+   'a script of the folder, with the map that it names');
+is(ask("$site/app.min.js?v=7", 1, 14), "readCart https://example.com/static/src/cart.ts:2:3 [  throw 1;]",
+   '... with any query');
+is(ask('http://cdn.example.net/static/app.min.js', 1, 14),
+   "readCart http://cdn.example.net/static/src/cart.ts:2:3 [  throw 1;]", '... from any host');
+is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]",
+   'the map beside a script, and the source that is in the folder');
+is(ask("$site/alone.js", 1, 14), "<unknown> $site/alone.ts:2:3 [  throw 1;]",
+   'a map without its script: places, but no functions');
+is(ask("$site/inside.js", 1, 14), "readCart $site/inside.ts:2:3 [  throw 1;]", 'a map inside of its script');
+is(ask("$site/broken.js", 1, 14), 'minified [function a(){throw 1}] malformed_sourcemap', 'a map that cannot be read');
+is(ask("$site/gone.js", 1, 14), 'minified missing_source', 'a script that is not there');
+is(ask("$site/app.min.js", 9, 9), 'minified invalid_location', 'a position that is not in it');
+is(ask('https://example.com/static/../../secret.js', 1, 14), 'minified missing_source', 'paths stay in the folder');
+is(ask('https://example.com/%2e%2e/secret.js', 1, 14), 'minified missing_source', '... whatever their spelling');
+is(ask('https://example.com/..%2fsecret.js', 1, 14), 'minified missing_source', '... whatever their slashes');
+is(ask('app:///main.js', 1, 14, id => $ID), 'readCart app:///ids.ts:2:3 [  throw 1;]', 'both files by their debug id');
+is(ask('app:///main.js', 1, 14, id => $ID =~ s/1$/2/r), 'minified missing_source', '... another debug id');
+is(ask('<anonymous>', 1, 14), 'minified missing_source', 'no URL');
+
+$t->loader_stop;
+is(ask("$site/app.min.js", 1, 14), "readCart https://example.com/static/src/cart.ts:2:3 [  throw 1;]",
+   'what was fetched is in the store');
+$t->loader_start;
+
+is($t->end, '', 'a clean log');
+done_testing();
