@@ -39,7 +39,7 @@ my $before = $t->descriptors;
 {
     my $c = $t->client(version => 99);
     is($c->hello->{type}, 'REFUSED', 'another version: REFUSED');
-    like($c->hello->{text}, qr/version 5\b.*\b99\b/, '... with all');
+    like($c->hello->{text}, qr/version 6\b.*\b99\b/, '... with all');
     is($c->recv->{type}, 'END', '... and the end');
     $c->close;
 }

@@ -88,6 +88,33 @@ my @kinds = map { hex } ((records('good'))[0] // '') =~ m{ read 200 ([0-9a-f]+)/
 is($kinds[1], 1 << 1, 'it gave a symcache');
 is($kinds[0] & 1 << 2, 1 << 2, '... and sources were tried');
 
+# --- the record of a file lives as long as its artifacts ---
+
+$c->send(INVALIDATE => ticket => 1000, scope => 's', key => "good.so/$ID");
+is($c->recv->{type}, 'DONE', 'its module is forgotten');
+is_deeply([ records('good') ], [], '... so its place is open');
+
+fetch("moved.so/$ID");
+$c->send(INGEST => ticket => $ticket, path => $t->file('moved', sym_text('moved.so', $ID)),
+    places => [ [ 0, $READ, 200, '', '', 'http://cdn/moved.sym' ] ]);
+is($c->recv->{type}, 'READY', 'a file elsewhere');
+like($t->run('show', "moved.so/$ID")->{out}, qr{^source +http://cdn/moved\.sym$}m, '... is shown with its URL');
+
+# --- a path that has changed ---
+
+fetch("old.so/$ID");
+$c->send(INGEST => ticket => $ticket, path => $t->file('old', sym_text('old.so', $ID)),
+    places => [ [ 0, $READ, 200 ] ]);
+is($c->recv->{type}, 'READY', 'a file');
+fetch("old.so/$OTHER");
+none(2, [ 0, $ABSENT, 404 ]);
+is($c->recv->{type}, 'NEGATIVE', 'another of its name is absent');
+$c->send(INVALIDATE => ticket => 1000, scope => 's', key => "none.so/$ID",
+    source => "below/v1/old.so/$ID/old.so.sym");
+is($c->recv->{flags}, 1, 'an event for its path, which names another module');
+is_deeply([ records('old') ], ["old.so/$OTHER/old.so.sym absent 404 0/0"], '... clears that path');
+unlike($t->run('ls')->{out}, qr{old\.so/$ID}, '... with the artifact');
+
 fetch("other.so/$ID");
 $c->send(INGEST => ticket => $ticket, path => $t->file('other', sym_text('other.so', $OTHER)),
     places => [ [ 0, $READ, 200 ] ]);

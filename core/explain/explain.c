@@ -19,8 +19,10 @@ write_module(sym_out_t *out, const sym_module_key_t *key, const char *state)
 
 
 static void
-write_ready(sym_out_t *out, const sym_object_record_t *record)
+write_ready(sym_out_t *out, const sym_explained_t *told)
 {
+    const sym_object_record_t *record = &told->record;
+
     sym_member_text(out, "quality",
                     sym_cstr(sym_quality_name(record->quality)));
     sym_member_text(out, "incomplete", record->reason);
@@ -28,7 +30,7 @@ write_ready(sym_out_t *out, const sym_object_record_t *record)
     sym_member_number(out, "stored_size", record->pages * 4096);
     sym_member_number(out, "format", record->kind_version);
     sym_member_number(out, "source_size", record->source_bytes);
-    sym_member_text(out, "source", record->path);
+    sym_member_text(out, "source", told->source);
 }
 
 
@@ -157,7 +159,7 @@ write_told(sym_out_t *out, const sym_explained_t *told,
     sym_member_text(out, "from", sym_scope_word(told->key.scope));
 
     if (record->state == SYM_MODULE_READY) {
-        write_ready(out, record);
+        write_ready(out, told);
     } else {
         write_negative(out, record, now_s);
     }
@@ -413,6 +415,8 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     if (rc == SYM_OK) {
         chosen.record = choice.record;
         chosen.key.scope = scopes->names[choice.source];
+        chosen.source =
+            sym_snapshot_source(snapshot, chosen.key.scope, &chosen.record);
     }
 
     if (rc == SYM_OK && choice.state == SYM_MODULE_READY) {

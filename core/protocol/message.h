@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 5
+#define SYM_RPC_VERSION 6
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -44,9 +44,10 @@ typedef enum {
     SYM_RPC_NONE,       /* ticket, state, ttl, text, attempts, outcomes: nothing
                             was */
     SYM_RPC_MORE,       /* ticket, length: the lease is too small */
-    SYM_RPC_INVALIDATE, /* ticket, key: remove its records; without a name:
-                           those of all modules found by the id; with the scope
-                           SYM_SCOPE_ALL: of every source */
+    SYM_RPC_INVALIDATE, /* ticket, key, source: remove its records; without a
+                           name: those of all modules found by the id; with the
+                           scope SYM_SCOPE_ALL: of every source; and those of
+                           the path `source` */
     SYM_RPC_STAT,       /* ticket */
     SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, source; and a
                            descriptor: a file for which no client waits */

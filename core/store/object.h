@@ -30,6 +30,11 @@ sym_status_t sym_snapshot_object(sym_snapshot_t *snapshot, sym_str_t scope,
                                  const sym_object_ref_t *ref, sym_kind_t kind,
                                  sym_object_record_t *record, sym_error_t *err);
 
+/* The URL of the file that an artifact was made from, if its record has one; else
+ * its path, or the name of a file that was loaded by hand. */
+sym_str_t sym_snapshot_source(sym_snapshot_t *snapshot, sym_str_t scope,
+                              const sym_object_record_t *record);
+
 /* Calls fn for each object and kind that match the reference.  A reference
  * without a name matches all names. */
 sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,

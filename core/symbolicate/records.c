@@ -21,6 +21,14 @@ sym_resolver_record(sym_resolver_t *r, sym_str_t scope,
 }
 
 
+sym_str_t
+sym_resolver_file(sym_resolver_t *r, sym_str_t scope,
+                  const sym_object_record_t *record)
+{
+    return sym_snapshot_source(r->snapshot, scope, record);
+}
+
+
 void
 sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
                      sym_kind_t kind, sym_records_pt each, void *ctx)

@@ -243,6 +243,10 @@ typedef void (*sym_records_pt)(void *ctx, sym_str_t scope,
 void sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
                           sym_kind_t kind, sym_records_pt each, void *ctx);
 
+/* Where the file of one of these came from: sym_snapshot_source(). */
+sym_str_t sym_resolver_file(sym_resolver_t *r, sym_str_t scope,
+                            const sym_object_record_t *record);
+
 /* Same in one source, visible or not. */
 void sym_resolver_record(sym_resolver_t *r, sym_str_t scope,
                          const sym_object_ref_t *ref, sym_kind_t kind,

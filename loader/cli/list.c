@@ -39,6 +39,7 @@ quality_name(const sym_object_record_t *m)
 
 /* State of `ls`. */
 typedef struct {
+    sym_snapshot_t *snapshot;
     const char *pattern; /* NULL: all */
     int from_width;      /* of the longest source's name */
     bool found;
@@ -76,7 +77,8 @@ print_row(output_t *out, const listing_t *l, sym_str_t scope,
 
 
 static void
-print_object(output_t *out, sym_str_t scope, const sym_object_record_t *m)
+print_object(output_t *out, const listing_t *l, sym_str_t scope,
+             const sym_object_record_t *m)
 {
     char id[SYM_CODE_ID_MAX];
     bool first = true;
@@ -105,7 +107,8 @@ print_object(output_t *out, sym_str_t scope, const sym_object_record_t *m)
         output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
-    output_key_string(out, "source", m->path, &first);
+    output_key_string(out, "source", sym_snapshot_source(l->snapshot, scope, m),
+                      &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
     output_printf(out, "}\n");
@@ -180,7 +183,7 @@ list_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     l->found = true;
 
     if (r->options->json) {
-        print_object(r->out, scope, record);
+        print_object(r->out, l, scope, record);
 
     } else {
         print_row(r->out, l, scope, record);
@@ -196,6 +199,7 @@ list_modules(session_t *r, sym_snapshot_t *snapshot, sym_error_t *err)
     listing_t *l = r->ctx;
     sym_error_t again = { 0 }; /* the second walk reports it */
 
+    l->snapshot = snapshot;
     if (!r->options->json) {
         (void) sym_snapshot_each(snapshot, measure_module, r, &again);
         output_printf(r->out,

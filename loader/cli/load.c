@@ -248,7 +248,7 @@ on_done_by_daemon(load_t *l, conversion_t *c, const sym_rpc_message_t *m)
         module_failed(l, job, (m->flags & SYM_RPC_NOTHING) != 0, text);
 
     } else {
-        store_upload_set_key(&c->upload, &m->key);
+        store_upload_set_key(&c->upload, &m->key, NULL);
         on_named(c);
         l->source_bytes += has_more ? 0 : job->size;
         module_went_well(l, job, &c->upload.key, (m->flags & SYM_RPC_DID) != 0,

@@ -39,7 +39,7 @@ print_record_text(output_t *out, show_t *s)
     print_row_text(out, "from", sym_scope_word(s->module.key.scope));
     print_row_text(out, "kind", sym_cstr(sym_kind_name(m->kind)));
     print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
-    print_row_text(out, "source", m->path);
+    print_row_text(out, "source", module_source(&s->module));
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
     print_row_text(out, "used", sym_cstr(output_time(m->used_at, used)));
 }
@@ -191,7 +191,7 @@ print_json(output_t *out, show_t *s, const sym_kind_row_t *kind)
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
-    output_key_string(out, "source", m->path, &first);
+    output_key_string(out, "source", module_source(&s->module), &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
 

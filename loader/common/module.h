@@ -28,6 +28,13 @@ sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
                          sym_error_t *err);
 sym_extent_source_t module_extents(module_t *m);
 
+/* Where its file came from: a URL, or the name of a file loaded by hand. */
+static inline sym_str_t
+module_source(const module_t *m)
+{
+    return sym_snapshot_source(m->snapshot, m->key.scope, &m->record);
+}
+
 /* Removes all modules that match a key, and what is known of their absence; with
  * SYM_SCOPE_ALL: of all sources.  SYM_NOT_FOUND: nothing to remove. */
 sym_status_t module_remove(sym_store_t *store, const sym_module_key_t *key,

@@ -181,13 +181,15 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         return;
     }
 
-    store_upload_set_key(&c->conversion.upload, &inflight->key);
+    store_upload_set_key(&c->conversion.upload, &inflight->key, &inflight->ref);
+    c->conversion.place = c->file.place;
+    c->conversion.number = c->file.number;
+    c->conversion.file = &c->file.record;
     c->conversion.has_key = true;
     c->inflight = inflight;
     if (inflight->kind == SYM_KIND_CFI) {
         c->conversion.kinds = ~0U; /* its symbols will be needed, too */
     }
-    c->conversion.is_rest = c->goes_on && inflight->is_rated;
     inflight->is_rated |= c->goes_on;
     c->lease = inflight_convert(inflight);
     conversions_add(&s->conversions, &c->conversion);
@@ -343,6 +345,22 @@ doubt(serve_t *s, const sym_module_key_t *key)
 }
 
 
+/* Removes what is known of a module, and of a path that has changed. */
+static sym_status_t
+forget(serve_t *s, const sym_rpc_message_t *m, sym_error_t *err)
+{
+    uint64_t cleared = 0;
+    sym_status_t rc = module_remove(s->store, &m->key, err);
+
+    if (err->status == SYM_OK && m->source.len != 0) {
+        (void) sym_store_clear_path(s->store, m->key.scope, m->source, &cleared,
+                                    err);
+    }
+
+    return err->status == SYM_OK && cleared != 0 ? SYM_OK : rc;
+}
+
+
 static void
 on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
@@ -357,7 +375,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     /* later requests must not get outcomes from before the invalidation */
     negatives_commit(&s->negatives);
     before = sym_store_removed(s->store);
-    rc = module_remove(s->store, &m->key, &err);
+    rc = forget(s, m, &err);
     s->invalidations++;
     doubt(s, &m->key);
 

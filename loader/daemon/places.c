@@ -35,15 +35,19 @@ make_plan(sym_arena_t *arena, const inflight_t *inflight,
 }
 
 
-static void
-put(places_t *p, const inflight_t *inflight, sym_str_t path,
-    const sym_path_record_t *record)
+static sym_path_key_t
+key_of(const inflight_t *inflight, sym_str_t path)
 {
-    const sym_path_key_t key = { inflight->key.scope, path,
-                                 inflight->ref.checksum };
+    return (sym_path_key_t){ inflight->key.scope, path,
+                             inflight->ref.checksum };
+}
+
+
+static void
+put(places_t *p, const sym_path_key_t *key, const sym_path_record_t *record)
+{
     sym_error_t err = { 0 };
-    sym_status_t rc =
-        sym_store_put_path(p->store, &key, record, &p->last, &err);
+    sym_status_t rc = sym_store_put_path(p->store, key, record, &p->last, &err);
 
     p->is_waiting |= rc == SYM_OK;
     if (rc != SYM_OK && rc != SYM_MALFORMED) {
@@ -68,20 +72,31 @@ put_outcome(const search_t *s, const sym_place_outcome_t *o)
         .url = o->url,
     };
 
-    put(s->places, s->inflight, s->plan->at[o->place].path, &record);
+    const sym_path_key_t key = key_of(s->inflight, s->plan->at[o->place].path);
+
+    put(s->places, &key, &record);
 }
 
 
 static void
-take_file(const sym_place_outcome_t *o, place_file_t *file)
+take_file(const search_t *s, const sym_place_outcome_t *o, place_file_t *file)
 {
-    *file = (place_file_t){ .is_known = true, .number = o->place };
+    sym_str_t path = s->plan->at[o->place].path;
+
+    if (path.len > sizeof(file->path)) {
+        return;
+    }
+
+    memcpy(file->path, path.data, path.len);
+    file->place = key_of(s->inflight, sym_str(file->path, path.len));
+    file->number = o->place;
     if (o->url.len != 0) {
         memcpy(file->url, o->url.data, o->url.len);
     }
 
     file->record = (sym_path_record_t){
         .status = o->status,
+        .expires_at = expires_at(s->m->ttl.malformed),
         .reader = sym_path_reader(),
         .ms = o->ms,
         .bytes = o->bytes,
@@ -130,21 +145,23 @@ note(const search_t *s, place_file_t *file)
     sym_str_t rest = s->m->outcomes;
     sym_place_outcome_t o;
 
-    while (!file->is_known && sym_outcomes_next(&rest, &o)) {
+    while (file->place.path.len == 0 && sym_outcomes_next(&rest, &o)) {
         if (o.place >= s->plan->n) {
             continue;
         }
 
         s->inflight->walked |= (uint64_t) 1 << o.place;
         if (o.outcome == SYM_PATH_READ) {
-            take_file(&o, file);
+            take_file(s, &o, file);
         } else {
             put_outcome(s, &o);
         }
     }
 
-    if (file->is_known || s->m->type == SYM_RPC_NONE) {
-        put_others(s, file->is_known ? file->number : s->plan->n);
+    if (file->place.path.len != 0) {
+        put_others(s, file->number);
+    } else if (s->m->type == SYM_RPC_NONE) {
+        put_others(s, s->plan->n);
     }
 }
 
@@ -157,7 +174,7 @@ places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
     sym_arena_t arena;
     search_t s = { p, inflight, m, &plan, fetch_result_jitter(m->ttl.failed) };
 
-    *file = (place_file_t){ .is_known = false };
+    file->place.path = SYM_STR("");
     sym_arena_init(&arena, 0);
     if (make_plan(&arena, inflight, &plan)) {
         note(&s, file);
@@ -168,18 +185,11 @@ places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
 
 
 void
-places_put_file(places_t *p, const inflight_t *inflight,
-                const place_file_t *file)
+places_put_file(places_t *p, const place_file_t *file)
 {
-    sym_source_plan_t plan;
-    sym_arena_t arena;
-
-    sym_arena_init(&arena, 0);
-    if (file->is_known && make_plan(&arena, inflight, &plan)) {
-        put(p, inflight, plan.at[file->number].path, &file->record);
+    if (file->place.path.len != 0) {
+        put(p, &file->place, &file->record);
     }
-
-    sym_arena_drop(&arena);
 }
 
 

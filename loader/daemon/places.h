@@ -11,6 +11,9 @@
 #include "daemon/inflight.h"
 #include "store/write_object.h"
 
+/* The longest path of a plan: a URL, and what tells texts there apart. */
+#define SYM_PLACE_PATH_MAX (SYM_REF_URL_MAX + 64)
+
 typedef struct {
     sym_store_t *store;
     void *owner;
@@ -22,10 +25,10 @@ typedef struct {
 
 /* A file that a worker handed over, until its record is put. */
 typedef struct {
-    bool is_known;   /* the worker said where it was */
-    unsigned number; /* of its place */
+    sym_path_key_t place; /* no path: the worker did not say where it was */
+    uint16_t number;      /* of the place */
     sym_path_record_t record;
-    char url[SYM_PATH_URL_MAX];
+    char url[SYM_PATH_URL_MAX], path[SYM_PLACE_PATH_MAX];
 } place_file_t;
 
 /*
@@ -37,9 +40,8 @@ typedef struct {
 void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
                  place_file_t *file);
 
-/* Puts the record of the file. */
-void places_put_file(places_t *p, const inflight_t *inflight,
-                     const place_file_t *file);
+/* Puts the record of a file without artifacts; others are put with these. */
+void places_put_file(places_t *p, const place_file_t *file);
 
 void places_commit(places_t *p);
 

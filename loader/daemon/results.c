@@ -144,23 +144,22 @@ describe_file(submission_t *c, const conversion_end_t *how)
     sym_path_record_t *r = &c->file.record;
     uint32_t ttl_s = c->ttl.malformed;
 
+    if (how->state == SYM_MODULE_READY) {
+        r->given |= 1u << how->kind;
+        r->features |=
+            how->done != NULL ? how->done->features & SYM_FEATURES : 0;
+        return;
+    }
+
     r->n_ids = c->conversion.n_ids;
     memcpy(r->ids, c->conversion.ids, r->n_ids * sizeof(r->ids[0]));
     if (ref->url.len != 0) {
         r->n_ids = sym_store_ids_of_ref(ref, r->ids);
     }
 
-    if (how->state == SYM_MODULE_READY) {
-        r->given |= 1u << how->kind;
-        r->features |=
-            how->done != NULL ? how->done->features & SYM_FEATURES : 0;
-    }
-
     if (r->given != 0) {
         r->outcome = SYM_PATH_READ;
-        for (size_t i = 0; i < SYM_KINDS; i++) {
-            r->tried |= 1u << sym_kinds[i]->kind;
-        }
+        r->tried = conversion_tries(&c->conversion) | r->given;
     } else if (how->state == SYM_MODULE_FAILED) {
         r->outcome = SYM_PATH_FAILED;
         ttl_s = fetch_result_jitter(c->ttl.failed);
@@ -197,7 +196,9 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
         return;
     }
 
-    places_put_file(&s->negatives.places, c->inflight, &c->file);
+    if (how->state != SYM_MODULE_READY) {
+        places_put_file(&s->negatives.places, &c->file);
+    }
 
     if (wants_better(c)) {
         c->inflight->rated = c->is_rated ? c->rated : 0;

@@ -8,6 +8,7 @@
 
 #include "common/now.h"
 #include "common/say.h"
+#include "formats/format.h"
 
 void
 conversions_add(conversions_t *all, conversion_t *c)
@@ -447,8 +448,39 @@ conversions_commit_due(conversions_t *all)
 }
 
 
+uint32_t
+conversion_tries(const conversion_t *c)
+{
+    const sym_format_file_t wants = { .kinds = c->kinds };
+    uint32_t kinds = 0;
+
+    for (size_t i = 0; i < SYM_KINDS; i++) {
+        if (sym_format_wants(&wants, sym_kinds[i]->kind)) {
+            kinds |= 1u << sym_kinds[i]->kind;
+        }
+    }
+
+    return kinds;
+}
+
+
+/* Adds an artifact to the record of its file. */
+static void
+describe_file(const conversion_t *c, const converter_done_t *done, bool is_last,
+              sym_path_record_t *file)
+{
+    file->outcome = SYM_PATH_READ;
+    file->given |= 1u << c->upload.kind;
+    file->tried = is_last ? conversion_tries(c) | file->given : file->given;
+    file->features |= (uint16_t) (done->features & SYM_FEATURES);
+    file->n_ids = c->n_ids;
+    memcpy(file->ids, c->ids, c->n_ids * sizeof(c->ids[0]));
+}
+
+
 static store_upload_result_t
-put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
+put(conversion_t *c, const converter_done_t *done, bool is_last,
+    sym_error_t *err)
 {
     commit_group_t *group = &c->all->group;
     const sym_module_key_t ordered =
@@ -457,8 +489,16 @@ put(conversion_t *c, const converter_done_t *done, sym_error_t *err)
         .source = c->source,
         .attempts = c->attempts,
         .force = c->is_forced,
-        .is_rest = c->is_rest,
     };
+    sym_path_record_t file;
+
+    if (c->place.path.len != 0) {
+        file = *c->file;
+        describe_file(c, done, is_last, &file);
+        origin.path = &c->place;
+        origin.file = &file;
+        origin.place = c->number;
+    }
 
     /* neither the store's snapshots nor the order contain it yet */
     if (commit_group_has_large(group)
@@ -574,7 +614,7 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
     }
 
     if (c->symcache == NULL && !c->is_void) {
-        result = put(c, done, err);
+        result = put(c, done, !at->has_more, err);
 
         if (result == STORE_UPLOAD_STORED) {
             if (put_off(c, &how, at)) {

@@ -72,21 +72,23 @@ struct conversions_s {
 /* The first member of the owner's structure. */
 struct conversion_s {
     /* set by the owner; zero means none, or no */
-    int fd;             /* positioned at the first byte */
-    uint64_t length;    /* CONVERTER_TO_END: up to the end of the file */
-    const char *path;   /* the name of a module that does not name itself */
-    sym_str_t source;   /* for the record */
-    sym_str_t attempts; /* for the record */
-    bool has_key;       /* only the module upload.key is wanted */
-    bool is_forced;     /* replace even better symbols */
-    sym_str_t arch;     /* only the module for this processor is wanted */
-    bool is_arch_wish;  /* ... or the first, if the file has no such module */
-    bool is_rest;       /* not the first file of a module: it only replaces poor
-                           symbols by good ones */
-    bool is_held;       /* must not be started now */
-    bool is_void;       /* its result is no longer wanted */
-    unsigned kinds;     /* wanted artifacts: sym_format_file_t.kinds */
-    sym_kind_t kind;    /* with a symcache: the wanted kind; 0: symcache */
+    int fd;               /* positioned at the first byte */
+    uint64_t length;      /* CONVERTER_TO_END: up to the end of the file */
+    const char *path;     /* the name of a module that does not name itself */
+    sym_str_t source;     /* for the record of a file loaded by hand */
+    sym_path_key_t place; /* of a file of a source; no path: loaded by hand */
+    uint16_t number;      /* of the place in the plan of its search */
+    sym_path_record_t *file; /* its record, except what the driver sets: ids,
+                                kinds, features, outcome; or NULL */
+    sym_str_t attempts;      /* for the record */
+    bool has_key;            /* only the module upload.key is wanted */
+    bool is_forced;          /* replace even better symbols */
+    sym_str_t arch;          /* only the module for this processor is wanted */
+    bool is_arch_wish; /* ... or the first, if the file has no such module */
+    bool is_held;      /* must not be started now */
+    bool is_void;      /* its result is no longer wanted */
+    unsigned kinds;    /* wanted artifacts: sym_format_file_t.kinds */
+    sym_kind_t kind;   /* with a symcache: the wanted kind; 0: symcache */
     temporary_symcache_t *symcache; /* the output, instead of the store */
 
     /* set by the driver */
@@ -102,6 +104,9 @@ struct conversion_s {
     char reason[CONVERSION_REASON_MAX]; /* longer than an error can hold */
     int64_t began_at_ns;
 };
+
+/* Kinds of artifacts that are made from the file, if it has them: 1 << kind. */
+uint32_t conversion_tries(const conversion_t *c);
 
 /* Reason for refusing a file that has only another kind of artifact. */
 void conversion_lacks_kind(sym_kind_t wanted, sym_kind_t other,

@@ -15,12 +15,37 @@ copy(char *to, sym_str_t from)
 }
 
 
-void
-store_upload_set_key(store_upload_t *in, const sym_module_key_t *key)
+/* Only its ids. */
+static void
+expect(store_upload_t *in, const sym_object_ref_t *ref)
 {
-    sym_object_ref_of_key(key, &in->ref);
-    in->is_named = sym_object_ref_name(&in->ref).len != 0;
-    in->ref.debug_file = in->ref.sent = in->ref.canonical = SYM_STR("");
+    in->is_named = sym_object_ref_name(ref).len != 0;
+    in->ref = (sym_object_ref_t){ .is_either = ref->is_either,
+                                  .has_file_id = ref->has_file_id,
+                                  .has_digest = ref->has_digest,
+                                  .debug_id = ref->debug_id,
+                                  .code_id = ref->code_id };
+    memcpy(in->ref.file_id, ref->file_id, sizeof(in->ref.file_id));
+    memcpy(in->ref.digest, ref->digest, sizeof(in->ref.digest));
+
+    if (ref->url.len != 0) {
+        in->ref.has_digest = sym_object_ref_digest(ref, in->ref.digest);
+    }
+}
+
+
+void
+store_upload_set_key(store_upload_t *in, const sym_module_key_t *key,
+                     const sym_object_ref_t *ref)
+{
+    sym_object_ref_t own;
+
+    if (ref == NULL) {
+        sym_object_ref_of_key(key, &own);
+        ref = &own;
+    }
+
+    expect(in, ref);
     in->key.scope = copy(in->scope, key->scope);
     in->key.name = copy(in->name, key->name);
     in->key.id = sym_str(in->id, sym_debug_id_canonical(key->id, in->id));
@@ -294,7 +319,7 @@ store_upload_put(store_upload_t *in, const converter_done_t *done,
         .state = SYM_MODULE_READY,
         .kind_version = sym_kind_find(in->kind)->version,
         .quality = (uint8_t) done->quality,
-        .place = origin->is_late || origin->is_rest,
+        .place = origin->path != NULL ? origin->place : origin->is_late,
         .source_bytes = done->source_bytes,
         .path = origin->source,
         .reason = sym_str(in->notes, done->is_incomplete ? in->notes_len : 0),
@@ -302,6 +327,8 @@ store_upload_put(store_upload_t *in, const converter_done_t *done,
     };
     const sym_object_put_t put = { .scope = in->key.scope,
                                    .record = &record,
+                                   .path = origin->path,
+                                   .file = origin->file,
                                    .is_forced = origin->force };
     bool is_kept;
 

@@ -30,8 +30,10 @@ typedef struct {
     bool is_store_error; /* the store failed, not the file */
 } store_upload_t;
 
-/* Sets what is expected: a key that fits the store. */
-void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key);
+/* Sets what is expected: a key that fits the store, of the reference (NULL: of the
+ * key's own). */
+void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key,
+                          const sym_object_ref_t *ref);
 
 /*
  * The key from a file, in the shared scope.  Some tools omit the name, or write
@@ -77,17 +79,19 @@ typedef enum {
 } store_upload_result_t;
 
 typedef struct {
-    sym_str_t source, attempts; /* for the record */
+    const sym_path_key_t *path; /* at a source; NULL: ... */
+    const sym_path_record_t *file;
+    uint16_t place;             /* number of the path in the plan */
+    sym_str_t source, attempts; /* ... the name of the file */
     bool is_late;               /* a later file has filled the module */
-    bool is_rest;               /* equal symbols stay */
     bool force;                 /* poorer symbols may replace better ones */
 } store_upload_origin_t;
 
 /*
  * Puts the module into the store's batch; unless it is NULL, in->ingest is to be
  * finished.  The best file of a module wins, among equal ones a complete one,
- * among those the last: independent of the order in which they end.  By force,
- * the last.
+ * among those that at the earlier place, or the last that was loaded by hand:
+ * independent of the order in which they end.  By force, the last.
  */
 store_upload_result_t store_upload_put(store_upload_t *in,
                                        const converter_done_t *done,

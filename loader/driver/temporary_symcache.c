@@ -100,7 +100,7 @@ temporary_symcache_free(temporary_symcache_t *s)
 void
 temporary_symcache_set_key(temporary_symcache_t *s, const sym_module_key_t *key)
 {
-    store_upload_set_key(&s->upload, key);
+    store_upload_set_key(&s->upload, key, NULL);
 }
 
 

@@ -214,6 +214,7 @@ ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge,
     m.key.name = event->name;
     m.key.id = event->id;
     m.key.code_id = event->code_id;
+    m.source = event->key;
 
     purging = purge->idle[purge->nidle - 1];
     purging->event = event - purge->events.events;

@@ -180,7 +180,9 @@ ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
         place.word = sym_str((char *) word->data, word->len);
     }
 
-    if (fetch->hops || fetch->source->rules.layout == SYM_LAYOUT_SENTRY) {
+    if (outcome == SYM_PATH_READ || fetch->hops
+        || fetch->source->rules.layout == SYM_LAYOUT_SENTRY)
+    {
         place.url = sym_str((char *) fetch->url.data, fetch->url.len);
     }
 

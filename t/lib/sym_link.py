@@ -30,7 +30,7 @@ FIELDS = {
     'INGEST': (4, 'ticket ttl offset length source attempts outcomes'),
     'NONE': (5, 'ticket state ttl text attempts outcomes'),
     'MORE': (6, 'ticket length'),
-    'INVALIDATE': (7, 'ticket key'),
+    'INVALIDATE': (7, 'ticket key source'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length source'),
     'OFFER': (10, 'ticket ttl offset length source attempts outcomes'),
@@ -166,7 +166,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=5):
+    def __init__(self, path, version=6):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         if version:

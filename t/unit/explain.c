@@ -21,7 +21,9 @@ static void
 write(const sym_module_key_t *of, const sym_object_record_t *record,
       uint32_t now_s, sym_out_t *out)
 {
-    const sym_explained_t told = { .key = *of, .record = *record };
+    const sym_explained_t told = { .key = *of,
+                                   .record = *record,
+                                   .source = record->path };
 
     sym_explain_write(of, &told, &told, 1, NULL, now_s, SYM_STR(""), out);
 }

@@ -267,15 +267,19 @@ test_client(void)
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
                                     .key = key() },
-              SYM_STR(HEAD("\x07") TICKET KEY));
+              SYM_STR(HEAD("\x07") TICKET KEY "\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
-                                    .key = { .id = SYM_STR(ID) } },
-              SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID));
+                                    .key = { .id = SYM_STR(ID) },
+                                    .source = SYM_STR("a/b") },
+              SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID
+                                          "\x03\x00"
+                                          "a/b"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
                                     .key = { .code_id = SYM_STR("abcd") } },
               SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x00\x00"
+                                          "\x00\x00"
                                           "\x00\x00\x00\x00\x04\x00"
                                           "abcd"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_OFFER,

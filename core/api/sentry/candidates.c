@@ -33,7 +33,7 @@ typedef struct {
     uint32_t module;
     const sym_need_t *need;
     sym_object_record_t chosen; /* state 0: none */
-    sym_str_t chosen_scope;
+    sym_str_t chosen_scope, chosen_file;
     candidate_t *list;
     uint32_t n, max;
 } candidates_t;
@@ -196,6 +196,8 @@ choose(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     {
         c->chosen = *record;
         c->chosen_scope = scope;
+        c->chosen_file =
+            sym_resolver_file(c->s->answer->resolver, scope, record);
     }
 }
 
@@ -223,7 +225,7 @@ add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
     one->to.status = sym_download_of(attempt);
     if (one->to.status == SYM_DOWNLOAD_OK && c->need->found == SYM_NEED_FOUND
         && sym_str_eq(scope, c->chosen_scope)
-        && sym_str_eq(attempt->url, c->chosen.path))
+        && sym_str_eq(attempt->url, c->chosen_file))
     {
         use(c, one);
     }

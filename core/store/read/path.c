@@ -34,6 +34,22 @@ sym_snapshot_path(sym_snapshot_t *s, const sym_path_key_t *key,
 }
 
 
+sym_str_t
+sym_snapshot_source(sym_snapshot_t *s, sym_str_t scope,
+                    const sym_object_record_t *record)
+{
+    char buf[PATH_KEY_MAX];
+    MDB_val k = { sym_object_path_key(scope, record, buf), buf }, v;
+    sym_path_record_t file;
+
+    return k.mv_size != 0 && mdb_get(s->txn, s->store->paths, &k, &v) == 0
+                   && sym_path_record_read(&v, &file) == SYM_OK
+                   && file.url.len != 0
+               ? file.url
+               : record->path;
+}
+
+
 sym_status_t
 sym_snapshot_settle(sym_snapshot_t *s, const sym_places_t *places,
                     const sym_asking_t *asking, sym_settled_t *settled,
