@@ -2,7 +2,7 @@
  * ntstatus.h - names of NTSTATUS codes, by code.
  *
  * Facts of Microsoft's ntstatus.h ([MS-ERREF], 2.3.1); names without their
- * STATUS_.
+ * STATUS_.  One table, so the file is long.
  */
 #ifndef SYM_FORMATS_MINIDUMP_NTSTATUS_H
 #define SYM_FORMATS_MINIDUMP_NTSTATUS_H
