@@ -78,7 +78,9 @@ is(metric('memory_refusals_total{of=request}'), 1, '... it is counted');
 like($t->error_log, qr/needs more than its share of symbolicate_memory/, '... and in the log');
 is(metric('memory_max_bytes'), 40 << 20, 'the limit is as configured');
 is($t->post('/symbolicate/v5', $small)->{status}, 200, 'a small request is answered');
-like($t->access_log, qr/^status=too_large/m, 'the access log has a word for it');
+# logged when its connection ends, which is after its answer
+ok($t->wait_for(sub { $t->access_log =~ /^status=too_large/m }, 'a line of the access log'),
+    'the access log has a word for it');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

@@ -14,6 +14,7 @@ use SymStranger qw(stranger can_read hear welcome say);
 use Test::More;
 
 use IO::Select;
+use List::Util qw(min);
 use Time::HiRes qw(time);
 
 my ($STAT, $DONE, $STATS) = (8, 68, 69);    # docs/formats/loader-protocol.md
@@ -187,11 +188,14 @@ sub is_away {
 }
 
 kill 'STOP', $loader->pid;
-$begun = time;
-is_away($t->request('GET', '/metrics'), 'it hangs');
-my $took = time - $begun;
-cmp_ok($took, '>=', 0.95, 'a second was waited');
-cmp_ok($took, '<', 5, '... and not much more') if !SymTest::is_slow();
+my @took;
+for (1 .. 3) {
+    $begun = time;
+    is_away($t->request('GET', '/metrics'), 'it hangs');
+    push @took, time - $begun;
+}
+cmp_ok(min(@took), '>=', 0.95, 'a second was waited');
+cmp_ok(min(@took), '<', 5, '... and not much more') if !SymTest::is_slow();
 
 $socket = waiting_scrape(\&begin_scrape);
 ok($socket->opened, 'a scrape waits, other requests do not');

@@ -63,7 +63,12 @@ like($t->reasons($r)->{ join '/', @second }, qr/source "s3": no connection/,
 like($r->{headers}{'retry-after'}, qr/^[1-3]$/, '... and when to try again');
 is(metric('symbolicate_fetches_total{source="s3",outcome="failed"}'), 1,
    '... counted');
-my $why = explanation(@second);
+my $why;
+$t->wait_for(sub {
+    $why = explanation(@second);
+    # its time to live is over: it fails again
+    return $why->{state} eq 'failed' || ($t->ask([@second]) && 0);
+}, 'a failure that is remembered');
 is($why->{state}, 'failed', '... explained as failed');
 like($why->{reason}, qr/no connection/, '... with the reason');
 is($t->ask([@first])->{status}, 200, 'what the store has is answered');
