@@ -13,7 +13,6 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Cpanel::JSON::XS ();
-use IO::Socket::INET;
 use IO::Uncompress::Gunzip qw(gunzip);
 use SymFixtures qw(need_fixtures);
 use SymGiven;
@@ -32,11 +31,7 @@ sub slurp {
 
 my $port = SymServer::free_port();
 my $server = SymServer->start_deaf('recorded', SymTools::path('python3'),
-                                   "$root/server.py", $root, $port);
-for (1 .. 500) {
-    last if IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port");
-    select undef, undef, undef, 0.02;
-}
+                                   "$root/server.py", $root, $port)->wait_port($port);
 
 my $t = SymGiven->new(
     ttl => 'symbolicate_negative_ttl absent=1h malformed=1h failed=1h;')->start;

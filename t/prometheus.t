@@ -107,19 +107,13 @@ my $http = HTTP::Tiny->new(timeout => $SymTest::PATIENCE, proxy => undef,
 
 sub is_ready { return $http->get("$url/-/ready")->{status} == 200 }
 
-for (1 .. 5) {
-    my $port = SymServer::free_port();
-    $url = "http://127.0.0.1:$port";
-    $server = SymServer->start_deaf('prometheus', SymTools::path('prometheus'),
-        '--config.file', "$dir/prometheus.yml", '--storage.tsdb.path',
-        "$dir/data", '--web.listen-address', "127.0.0.1:$port",
-        '--log.level=warn');
-    last if $t->wait_for(sub {
-        $server->said =~ /address already in use/ || is_ready();
-    }, 'Prometheus starts') && is_ready();
-    $server->stop;
-}
-is_ready() or BAIL_OUT($server->said);
+my $port = SymServer::free_port();
+$url = "http://127.0.0.1:$port";
+$server = SymServer->start_deaf('prometheus', SymTools::path('prometheus'),
+    '--config.file', "$dir/prometheus.yml", '--storage.tsdb.path',
+    "$dir/data", '--web.listen-address', "127.0.0.1:$port",
+    '--log.level=warn');
+$t->wait_for(\&is_ready, 'Prometheus starts') or BAIL_OUT($server->said);
 
 # The result of an expression.  If Prometheus refuses it: a failed test, and undef.
 sub value_of {

@@ -9,8 +9,10 @@ package SymServer;
 #
 # The program must end when its standard input does.  The other end of that is
 # held by the test alone, so however the test dies, the program dies with it.
-# One that does not look at it: start_deaf($what, @command), often with a port of
-# free_port().
+# One that does not look at it:
+#
+#     my $port = SymServer::free_port();
+#     my $p = SymServer->start_deaf($what, @command, $port)->wait_port($port);
 
 use strict;
 use warnings;
@@ -57,11 +59,22 @@ sub start_deaf {
         '"$0" "$@" & trap "kill $!" EXIT; read -r _', @command);
 }
 
-# Somebody else may take it before the server does.
+# Nobody else is given it: it stays bound.  A server binds it nevertheless, by
+# SO_REUSEADDR, because nothing listens there.
+my @bound;
+
 sub free_port {
-    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-        or die "no port: $!";
-    return $socket->sockport;
+    push @bound, IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'tcp',
+        ReuseAddr => 1) // die "no port: $!";
+    return $bound[-1]->sockport;
+}
+
+# Until it takes connections there.
+sub wait_port {
+    my ($self, $port) = @_;
+    SymTest->wait_for(sub { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") },
+        "$self->{what} listens") or die "$self->{what}: " . $self->said;
+    return $self;
 }
 
 sub pid { return $_[0]{pid} }
