@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
 # A crash must name the functions, calls and lines that llvm-symbolizer names.
-# Where it does not there is a cause that bench/accuracy knows: what no rule of
-# it explains is a bug.  Here with small files; `./dev accuracy` takes Debian's.
+# Every difference must have a cause that bench/accuracy knows; one that no rule
+# explains is a bug.  This test uses small files; `./dev accuracy` takes
+# Debian's.
 
 use strict;
 use warnings;
@@ -30,7 +31,7 @@ sub spurt {
     return "$dir/$name";
 }
 
-# What bench/accuracy/run says of the modules of a file.
+# The report of bench/accuracy/run about the modules of a file.
 sub all_compared {
     my ($file, @options) = @_;
     my $said = qx(bench/accuracy/run --json --loader $loader \\
@@ -54,12 +55,12 @@ sub is_explained {
     my @other = grep { !$may{$_} } sort keys %{ $r->{differences} };
 
     cmp_ok($r->{addresses}, '>=', $least, "$name: addresses");
-    is_deeply(\@other, [], '... differences are those of known causes')
+    is_deeply(\@other, [], '... all differences have known causes')
         or diag(encode_json($r->{samples}));
     is($r->{code}, 0, '... and no error');
 }
 
-# --- built here: what a symbol table knows better than DWARF ---
+# --- built here: cases in which a symbol table knows more than DWARF ---
 
 spurt('a.c', <<'END');
 #include <stdlib.h>
@@ -110,7 +111,7 @@ for my $how ('-O2 -gdwarf-5', '-O2 -gdwarf-4', '-O0 -gdwarf-5',
                  'past its section');
     is($r->{functions} + ($r->{differences}{'past its section'} // 0),
        $r->{addresses}, '... functions and calls are equal');
-    cmp_ok($r->{asked}, '>', 0, '... eu-addr2line was asked too');
+    cmp_ok($r->{asked}, '>', 0, '... eu-addr2line was run, too');
 }
 
 # --- Mach-O: the line table's own lines, and `symloader atos` by atos's rule,
@@ -138,9 +139,9 @@ my $mine = spurt('App', fat([ 0x0100000c, 0, $app ], [ 0x0100000c, 2, $small ]))
     is_explained($r, 'Mach-O', 0x100);
     is($r->{equal}, $r->{addresses}, '... all is equal');
     # line 0 of eight bytes, and the second line of sixteen
-    is($r->{atos}, 24, '... lines that atos shows otherwise');
+    is($r->{atos}, 24, '... lines that atos shows differently');
     is($r->{functions}, $r->{addresses}, '... functions and calls are equal');
-    is($r->{asked}, 0, '... eu-addr2line was not asked');
+    is($r->{asked}, 0, '... eu-addr2line was not run');
     is_explained($other, 'the other slice', 0x10);
 }
 
@@ -152,7 +153,7 @@ SKIP: {
     my $r = compared($debug);
     is_explained($r, 'crash.debug', 3000, 'padding', 'qualified',
                  'file of the symbol', 'past its section');
-    cmp_ok($r->{equal}, '>', 0.4 * $r->{addresses}, '... and many none')
+    cmp_ok($r->{equal}, '>', 0.4 * $r->{addresses}, '... and many without one')
         if have_fixtures();
 
     my $dwarf = 'Contents/Resources/DWARF';
@@ -169,7 +170,7 @@ SKIP: {
     }
 }
 
-# --- it would be seen if we were wrong ---
+# --- wrong answers are detected ---
 
 is(system("gcc -O2 -g $dir/a.c -x c - -Wl,--build-id -o $dir/a.out <<'END'
 int labelled(int x) { return x; }
@@ -196,14 +197,14 @@ for my $case (
 
     my ($r) = all_compared($file // "$dir/a.out", '--loader', $liar);
     cmp_ok($r->{differences}{'not explained'} // 0, '>', 0,
-           "$what that is wrong has no cause");
+           "a wrong $what has no cause");
     is($r->{code}, 1, '... and is an error');
 }
 
 # --- help ---
 
 {
-    # where nothing can be installed, nor built
+    # on a machine where nothing can be installed or built
     mkdir "$dir/bin" or die;
     for my $tool (qw(dirname python3)) {
         symlink SymTools::path($tool), "$dir/bin/$tool" or die "$tool: $!";

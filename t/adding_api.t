@@ -26,8 +26,8 @@ my ($refused, $said);
 CONF
 }
 
-isnt($refused, 0, 'an API that there is not');
-like($said, qr/must be "tecken" or .*or "where"/, '... and those that there are');
+isnt($refused, 0, 'an API that does not exist');
+like($said, qr/must be "tecken" or .*or "where"/, '... and the existing ones');
 
 sub ask {
     my ($body, %o) = @_;
@@ -39,7 +39,8 @@ sub ask {
 my $module = 'test_app.pdb 5A9832E5287241C1838ED98914E9B7FF1';
 my $r = ask("$module 1021");
 is($r->{status}, 200, 'it answers');
-is($r->{headers}{'content-type'}, 'application/json', '... as it says');
+is($r->{headers}{'content-type'}, 'application/json',
+    '... as its document says');
 is($r->{body}, qq({"function": "wmemcpy_s"}\n), '... the function');
 is(ask("$module 0")->{body}, qq({"function": null}\n), 'no function there');
 is(ask('none.pdb 5A9832E5287241C1838ED98914E9B7FF1 1021')->{body},
@@ -47,18 +48,19 @@ is(ask('none.pdb 5A9832E5287241C1838ED98914E9B7FF1 1021')->{body},
 
 $r = ask("$module xyz");
 is($r->{status}, 400, 'a body that it refuses');
-like($r->{body}, qr/not NAME ID ADDRESS/, '... in its words');
+like($r->{body}, qr/not NAME ID ADDRESS/, '... with its error');
 is(ask("$module 1021", type => 'application/json')->{status}, 415, 'another content type');
-is(ask("$module 1021", type => 'text/plain2')->{status}, 415, 'one like it');
+is(ask("$module 1021", type => 'text/plain2')->{status}, 415,
+    'a type with the same suffix');
 $r = ask("$module 1021", method => 'PUT');
 is($r->{status}, 405, 'another method');
-is($r->{headers}{allow}, 'POST, OPTIONS', '... and those that it has');
+is($r->{headers}{allow}, 'POST, OPTIONS', '... and the allowed ones');
 is(ask("$module 1021", path => '/x/v5')->{status}, 404, "another API's path");
 
 my $page = $t->request('GET', '/metrics')->{body};
 like($page, qr/\{dialect="where",version="1",status="ok",code="2xx"\} 3\n/, 'answers are counted');
 like($page, qr/\{dialect="where",version="1",status="unsupported",code="4xx"\} 2\n/,
-    'so is what was refused');
+    'so are refused requests');
 
 is($t->stop->log_trouble, '', 'nothing is wrong');
 

@@ -24,7 +24,7 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymLoader->new;
 my $r = $t->run('load', $t->file('app.flat', $example));
 is($r->{code} . $r->{err}, '0', 'a file of the format loads');
-like($r->{out}, qr{\bapp/$ID: publics, }, '... and it is said what came of it');
+like($r->{out}, qr{\bapp/$ID: publics, }, '... and the result is reported');
 
 my %at = (1000 => 'main', '101f' => 'main', 1020 => 'two words', 1028 => undef,
           'fff' => undef);
@@ -32,23 +32,23 @@ for my $addr (sort keys %at) {
     my $said = $t->run('lookup', "app/$ID", "0x$addr")->{out};
     my $name = $at{$addr};
     defined $name ? like($said, qr/\b\Q$name\E\b/, "0x$addr is in $name")
-                  : unlike($said, qr/main|words/, "0x$addr is in nothing");
+                  : unlike($said, qr/main|words/, "0x$addr is in no function");
 }
 is($t->verify, 'sound', 'the store is sound');
 
 $r = $t->run('load', $t->file('bad.flat', "${example}10 x y\n"));
-is($r->{code}, 1, 'one that breaks the rules');
+is($r->{code}, 1, 'a file that breaks the rules');
 like($r->{err}, qr/malformed: not ADDRESS SIZE NAME \(line 4/,
      '... is refused, with the line');
-$r = $t->run('load', $t->file('other', 'nothing of ours'));
+$r = $t->run('load', $t->file('other', 'a file of no format'));
 like($r->{err}, qr/ and flat files are read$/,
-     'a file of no format: the list of those that are read has it');
+     'an unknown file: the list of readable formats has it');
 is($t->run('load', fixtures('symbols'))->{code}, 0, 'other files load as before');
 
 my $s = SymServe->new->serve;
 is($s->run('load', "$t->{dir}/app.flat")->{code}, 0, 'a daemon takes such files');
 is_deeply([ map { $_->{name} } json_lines($s->run('ls', '--json')->{out}) ],
-          [ 'app' ], '... and stores what comes of them');
+          [ 'app' ], '... and stores their artifacts');
 is($s->stats->{conversions_flat_ready}, 1, '... and counts them by format');
 $s->stop;
 

@@ -23,7 +23,7 @@ my $MODULE = 'shop.jar/00112233445566778899AABBCCDDEEFF1';
 my $t = SymLoader->new;
 my $r = $t->run('load', $t->file('map', $example));
 is($r->{code} . $r->{err}, '0', 'a file of the kind loads');
-like($r->{out}, qr{: \Q$MODULE\E: renames, }, '... and its quality is told');
+like($r->{out}, qr{: \Q$MODULE\E: renames, }, '... and its quality is shown');
 is($t->verify, 'sound', 'the store is sound');
 
 # --- commands ---
@@ -38,17 +38,19 @@ is($t->run('dump', '--kind=renames', "$t->{dir}/map")->{out}, $all, '... and out
 $r = $t->run('dump', '--kind=renames', '--format=json', $MODULE);
 is($r->{code}, 2, 'a format that the kind does not have');
 like($r->{err}, qr/kind renames has no format json$/, '... is named');
-is($t->run('dump', '--kind=renames', '--path=a', $MODULE)->{code}, 2, 'it has no texts');
+is($t->run('dump', '--kind=renames', '--path=a', $MODULE)->{code}, 2,
+    'it has no source text');
 like($t->run('dump', "$t->{dir}/map")->{err},
      qr/no artifact of kind symcache in it, but one of kind renames$/, 'no symbols in the file');
 
 is($t->run('lookup', '--kind=renames', $MODULE, 'a.b.c:7', 'a.b.c:12')->{out},
-   "shop.Cart.add:46\nshop.Cart.check:9\n", 'lookup answers questions of the kind');
+   "shop.Cart.add:46\nshop.Cart.check:9\n",
+       'lookup answers lookups of the kind');
 $r = $t->run({ stdin => "a.b.c:1\nnonsense\n  a.b.d:1 \n" }, 'lookup', '--kind=renames',
              $MODULE, '-');
 is($r->{out}, "shop.Cart.add:40\n??:0\n??:0\n", '... of standard input, each with its answer');
 like($r->{err}, qr/line 2: not CLASS\.METHOD:LINE, like a\.b\.c:7: nonsense$/,
-     '... and says what is none');
+     '... and names an invalid one');
 is($t->run('lookup', '--kind=renames', $MODULE, 'a.b.c')->{code}, 2, '... of the command line, too');
 is($t->run('lookup', '--kind=what', $MODULE, 'a.b.c:1')->{code}, 2, 'no such kind');
 

@@ -1,6 +1,7 @@
 # A page of another site can make an operator's browser post to the admin paths,
-# with the operator's address and password, and needs nobody's leave for a simple
-# content type.  Such requests are refused; other clients are not.
+# with the operator's address and password.  For a simple content type the
+# browser asks no permission.  Such requests are refused; those of other clients
+# are not.
 
 use strict;
 use warnings;
@@ -47,7 +48,7 @@ my $r = $t->request('DELETE', $path,
 is($r->{status}, 403, 'DELETE, too');
 like($r->{body}, qr/a page of another site sent this request/, '... says why');
 is($t->request('GET', "/admin/explain/a.so/$module[1]")->{json}{state}, 'ready',
-    '... and did nothing');
+    '... and changed nothing');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

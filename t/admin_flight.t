@@ -1,6 +1,7 @@
-# A file may be replaced while the old one is being fetched: who forgets it then
-# must not find the old symbols in the store a moment later.  What is under way
-# is dropped and fetched again, and whoever waited gets the new.
+# A file may be replaced while the old one is being fetched.  If an operator
+# forgets the module then, the old symbols must not appear in the store a moment
+# later: the fetch in flight is dropped and repeated, and waiting requests get
+# the new file.
 
 use strict;
 use warnings;
@@ -24,11 +25,11 @@ is_deeply($t->forget(@module)->{json}, { removed => JSON::PP::false },
 $t->answer($first, 200, sym_text(@module, prefix => 'old'));
 $t->answer($t->asked, 200, sym_text(@module, prefix => 'new'));
 
-is($t->function($t->finish($_)), 'new0', 'who waited gets the new')
+is($t->function($t->finish($_)), 'new0', 'a waiting request gets the new file')
     for @asking;
-is($t->function($t->ask(\@module)), 'new0', 'so does who comes later');
+is($t->function($t->ask(\@module)), 'new0', 'so does a later one');
 
-# --- the same by an event, with an answer that there is no such file ---
+# --- the same with an event, and an answer that the file does not exist ---
 
 my @late = ('late.so', SymFolder::id(0xf2));
 my $asking = $t->begin(\@late);
@@ -39,9 +40,9 @@ my $r = $t->post_json('/admin/events', { Records => [{
 is($r->{json}{modules}, 1, 'uploaded meanwhile');
 $t->answer($first, 404, 'no');
 $t->answer($t->asked, 200, sym_text(@late));
-is($t->function($t->finish($asking)), 'f0', 'who waited gets it');
+is($t->function($t->finish($asking)), 'f0', 'a waiting request gets it');
 
-# --- twice in flight, and nobody waits any more ---
+# --- twice in flight, without waiting requests ---
 
 my @twice = ('twice.so', SymFolder::id(0xf3));
 $asking = $t->begin(\@twice);
@@ -54,7 +55,7 @@ $t->answer($second, 200, sym_text(@twice, prefix => 'older'));
 $t->answer($t->asked, 200, sym_text(@twice, prefix => 'new'));
 is($t->function($t->finish($asking)), 'new0', 'forgotten again and again');
 
-ok(!$t->is_asked(0), 'the source is not asked for more');
+ok(!$t->is_asked(0), 'the source gets no other requests');
 
 is($t->end, '', 'the logs are clean');
 

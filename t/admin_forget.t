@@ -1,6 +1,6 @@
-# A symbol file that was replaced, or came late, must not wait for a negative
-# entry to expire or for the old symbols to be evicted: DELETE makes the store
-# forget what it knows, and the next request of any worker fetches anew.
+# A symbol file that was replaced, or arrived late, must be usable before a
+# negative entry expires or the old symbols are evicted: DELETE makes the store
+# forget the module, and the next request of any worker fetches it again.
 
 use strict;
 use warnings;
@@ -26,8 +26,9 @@ my $r = $t->forget(@module);
 is($r->{status}, 200, 'DELETE');
 is_deeply($r->{json}, { removed => JSON::PP::true }, '... removed it');
 is($r->{headers}{'content-type'}, 'application/json', '... says so in JSON');
-ok(!$t->store_has(@module), 'the store has it no more');
-is($t->function($t->ask(\@module)), 'new0', 'the next request has the new');
+ok(!$t->store_has(@module), 'the store no longer has it');
+is($t->function($t->ask(\@module)), 'new0',
+    'the next request gets the new file');
 
 $t->forget(@module);
 is_deeply($t->forget(@module)->{json}, { removed => JSON::PP::false },
@@ -40,14 +41,14 @@ is($t->function($t->ask(\@late)), 'false', 'no source has it');
 $t->upload(@late);
 is($t->function($t->ask(\@late)), 'false', 'uploaded, but known as absent');
 is_deeply($t->forget(@late)->{json}, { removed => JSON::PP::true },
-    'what is known is forgotten');
+    'the negative entry is forgotten');
 is($t->function($t->ask(\@late)), 'f0', 'and then it is found');
 
 my @bad = ('bad.so', SymFolder::id(0xa3));
 $t->upload(@bad, text => "MODULE Linux x86_64 $bad[1] bad.so\nFUNC zz\n");
 is($t->function($t->ask(\@bad)), 'false', 'a broken file');
 $t->upload(@bad);
-is($t->function($t->ask(\@bad)), 'false', 'mended, but known as malformed');
+is($t->function($t->ask(\@bad)), 'false', 'repaired, but known as malformed');
 is_deeply($t->forget(@bad)->{json}, { removed => JSON::PP::true },
     'forgotten');
 is($t->function($t->ask(\@bad)), 'f0', 'and then it is read');
@@ -56,10 +57,11 @@ is($t->function($t->ask(\@bad)), 'f0', 'and then it is read');
 
 my @odd = ('libodd c++.so', SymFolder::id(0xabc));
 $t->upload(@odd);
-is($t->function($t->ask(\@odd)), 'f0', 'a name that paths encode');
+is($t->function($t->ask(\@odd)), 'f0', 'a name that is encoded in paths');
 is_deeply(
     $t->request('DELETE', '/admin/cache/libodd%20c++.so/' . lc $odd[1])->{json},
-    { removed => JSON::PP::true }, 'by its name decoded, an id in lower case');
+    { removed => JSON::PP::true },
+        'by its decoded name, with the id in lower case');
 
 $t->ask(\@odd);
 (my $zeros = $odd[1]) =~ s/1\z/00001/;
@@ -81,7 +83,7 @@ sub ask_all {
     return join ' ', sort keys %seen;
 }
 
-# connections to both: a test over one worker would prove nothing
+# connections to both, because a test of one worker would prove nothing
 sub workers_of_connections {
     my %pids;
     for my $socket (@kept) {
@@ -104,7 +106,7 @@ sub holds {
         glob "/proc/$pid/fd/*";
 }
 
-is(ask_all(), 'new0', 'all connections have the same');
+is(ask_all(), 'new0', 'all connections get the same answer');
 while (@kept < 200 && workers_of_connections() < 2) {
     push @kept, $t->connect;
     ask_all();

@@ -1,6 +1,6 @@
 # An operator who does not know a module's exact name and id finds it in a list
-# of the store: all of it, a bounded part at a time, and nothing of sources that
-# the location does not see.
+# of the store.  The list is complete, comes in bounded parts, and omits modules
+# of sources that the location does not use.
 
 use strict;
 use warnings;
@@ -42,7 +42,7 @@ is($t->loader->run('load', $folder)->{code}, 0, 'modules are loaded by hand');
 $t->upload('Fetched.so', SymFolder::id(0xABCDEF));
 $t->ask(['Fetched.so', SymFolder::id(0xABCDEF)], ['Absent.so', SymFolder::id(7)]);
 
-# All of a list, by following it.
+# The complete list, following its pages.
 sub all {
     my ($base, %q) = @_;
     my ($after, @rows, @parts) = '';
@@ -69,7 +69,7 @@ my %seen;
 is_deeply([grep { $seen{"$_->{name}/$_->{id}"}++ } @$rows], [], '... none twice');
 is_deeply([sort keys %seen], [sort $t->loader->modules], '... as symloader lists them');
 
-# --- what is said of one, as explain says it ---
+# --- the entry of a module, as explain shows it ---
 
 for my $case (['lib007.so', 7, 'local'], ['Fetched.so', 0xABCDEF, 'folder'], ['Absent.so', 7, 'folder']) {
     my ($name, $n, $from) = @$case;
@@ -94,22 +94,25 @@ is(names((all('/admin', q => 'LIB12'))[0]),
     join(' ', map {"lib12$_.so"} 0 .. 9), 'a part of a name, in any case');
 is(names((all('/admin', q => 'abcdef1'))[0]), 'Fetched.so', 'a part of an id');
 is(names((all('/admin', q => 'so%2B'))[0]), '', 'q is decoded');
-is(names((all('/admin', q => '%00'))[0]), '', 'a NUL in it is nothing');
-is(names((all('/admin', q => 'nothing'))[0]), '', 'what no module has');
+is(names((all('/admin', q => '%00'))[0]), '', 'a NUL in it matches nothing');
+is(names((all('/admin', q => 'nothing'))[0]), '',
+    'a text that no module contains');
 is(names((all('/admin', state => 'absent'))[0]), 'Absent.so', 'a state');
 is(scalar @{(all('/admin', state => 'ready', q => 'lib'))[0]}, $N, 'state and name');
 is(names((all('/admin', source => 'folder', q => 'e'))[0]), 'Fetched.so Absent.so', 'a source');
 
-# --- others' sources ---
+# --- other locations' sources ---
 
 ($rows) = all('/other');
-is(scalar @$rows, $N, 'a location lists its own sources and what was loaded by hand');
+is(scalar @$rows, $N,
+    'a location lists its own sources and modules loaded by hand');
 unlike(names($rows), qr/Fetched|Absent/, '... not those of others');
 
 my $after = '0' . unpack 'H*', "folder\0";
 $r = $t->request('GET', "/other/modules?after=$after");
-is($r->{status}, 400, 'nor from where a list of theirs goes on');
-is($t->request('GET', "/admin/modules?after=$after")->{status}, 200, '... which is one');
+is($r->{status}, 400, 'nor when continuing a list of theirs');
+is($t->request('GET', "/admin/modules?after=$after")->{status}, 200,
+    '... which has a next part');
 
 # --- what is refused ---
 
@@ -119,7 +122,7 @@ for my $bad ('0', 'xx', '00' x 1000, '61', 'g0', "0" . unpack('H*', "nowhere\0")
     like($r->{json}{description}, qr/after/, '... says so');
 }
 is(names($t->request('GET', '/admin/modules?after=000' . 'ff' x 300)->{json}{modules}),
-    'Fetched.so Absent.so', 'behind all of a source the next one follows');
+    'Fetched.so Absent.so', 'after all of a source the next one follows');
 is($t->request('GET', '/admin/modules?state=odd')->{status}, 400, 'no such state');
 is($t->request('GET', '/admin/modules?source=odd')->{status}, 400, 'no such source');
 is($t->request('GET', '/admin/modules/')->{status}, 404, 'a path below');
@@ -132,7 +135,7 @@ for my $method (qw(HEAD POST PUT DELETE)) {
 $r = $t->request('GET', '/admin/modules', headers => [Origin => 'https://evil.example']);
 is($r->{headers}{'access-control-allow-origin'}, undef, 'not for scripts of other sites');
 $r = $t->request('GET', '/unmade/modules');
-is($r->{status}, 503, 'a store that is not there');
+is($r->{status}, 503, 'a store that does not exist');
 is($r->{json}{description}, 'the symbol store does not exist yet', '... and why');
 
 is($t->end, '', 'the logs are clean');

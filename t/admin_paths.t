@@ -1,5 +1,5 @@
-# symbolicate_admin opens paths that change what the server knows: only where it
-# stands, only what it says, and never to a browser's script.
+# symbolicate_admin opens paths that change the store: only in locations that
+# set it, only with documented actions, and never to a script of a browser.
 
 use strict;
 use warnings;
@@ -39,7 +39,7 @@ for my $base ('/symbolicate', '/off', '/regex') {
     is($t->request('GET', "$base/explain/$path")->{status}, 404, "$base: no explain");
 }
 is($t->request('GET', "/symbolicate/explain/$path")->{json}{state}, undef,
-    '... nor what it would say');
+    '... nor what it would answer');
 
 is($t->request('GET', "$_/explain/$path")->{json}{state}, 'ready',
     "'$_': explain") for '', '/admin', '/no_loader';
@@ -65,11 +65,11 @@ for my $short ('explain', 'explain/a.so') {
 is($t->post("/admin/events$_", '{"Records":[]}')->{status}, 404, "events$_")
     for qw(/ /x s);
 is($t->request('DELETE', "/admin/cache/b%2Fc.so/$module[1]")->{status}, 404,
-    'a name with a slash is three parts');
+    'a name with a slash has three parts');
 
 for my $bad ('xyz', 'A' x 17, $module[1] . 'G') {
     my $r = $t->request('DELETE', "/admin/cache/a.so/$bad");
-    is($r->{status}, 400, "no debug id: $bad");
+    is($r->{status}, 400, "not a debug id: $bad");
     like($r->{json}{description}, qr/debug id/, '... says so');
 }
 is($t->forget('A' x 256, $module[1])->{status}, 400, 'a name too long');
@@ -100,7 +100,7 @@ $r = $t->request('OPTIONS', "/admin/cache/$path", headers => [@origin,
 is_deeply([grep { /^access-control/ } keys %{$r->{headers}}], [],
     'nor is a preflight answered');
 $r = $t->post('/admin/v5', $t->question(\@module), @origin);
-is($r->{headers}{'access-control-allow-origin'}, '*', 'symbols are, as ever');
+is($r->{headers}{'access-control-allow-origin'}, '*', 'symbols are, as always');
 is($t->function($r), 'f0', '... and there');
 
 # --- no loader, or one that does not answer ---
@@ -109,25 +109,26 @@ $r = $t->request('DELETE', "/no_loader/cache/$path");
 is("$r->{status} $r->{json}{description}",
     '503 no symbolicate_loader is set here', 'no loader configured');
 $r = $t->post('/no_loader/events', '{"Records":[]}');
-is($r->{status}, 200, 'events that ask nothing of it need none');
+is($r->{status}, 200, 'events without modules need none');
 
 kill 'STOP', $t->loader->pid;
 $r = $t->request('DELETE', "/hasty/cache/$path");
 is("$r->{status} $r->{json}{description}",
-    '503 the symbol loader does not answer', 'the budget is over');
+    '503 the symbol loader does not answer', 'the budget is spent');
 kill 'CONT', $t->loader->pid;
-$t->wait_for(sub { !$t->store_has(@module) }, 'it was told all the same');
-is($t->forget(@module)->{status}, 200, 'the late answer harms nobody');
+$t->wait_for(sub { !$t->store_has(@module) },
+    'the loader received it nevertheless');
+is($t->forget(@module)->{status}, 200, 'the late answer does no harm');
 
 $t->loader_stop;
 $r = $t->forget(@module);
 is($r->{status}, 503, 'the loader is stopped');
 like($r->{json}{description}, qr/loader (went away|is not running)/, '... why');
 
-# requests of this kind are not counted as such for symbols
+# admin requests are not counted as requests for symbols
 $t->wait_for(sub { $t->access_log =~ /code=503 uri=\/admin\/cache/ }, 'a log line');
 like($t->access_log, qr/^status=- frames=- .* uri=\/admin\/cache/m,
-    'log variables are of requests for symbols');
+    'log variables exist only for symbol requests');
 
 # --- configurations that would serve nothing ---
 
@@ -142,7 +143,7 @@ sub SymTest::check_conf { return $_[0]->check($_[0]->conf_text) }
 
 refused('location /x { symbolicate_admin on; }', 'admin without symbolicate');
 refused('location = /x/v5 { symbolicate; symbolicate_admin on; }', 'exact');
-refused('location = / { symbolicate; symbolicate_admin on; }', 'the root alone');
+refused('location = / { symbolicate; symbolicate_admin on; }', 'only the root');
 refused('location ~ ^/x { symbolicate; symbolicate_admin on; }', 'regex');
 refused('location /x { symbolicate_health; symbolicate_admin on; }', 'health');
 

@@ -1,6 +1,6 @@
-# A worker keeps what it wrote of late.  Nobody may see that: an answer is the
-# same the first and the tenth time, and what the loader changes is seen by the
-# next request.
+# A worker caches what it wrote recently.  Clients must not notice: an answer is
+# the same the first and the tenth time, and the next request sees every change
+# of the loader.
 
 use strict;
 use warnings;
@@ -29,7 +29,7 @@ sub started {
 
 my $off = started('off');
 
-# 64k hold a few hundred frames: most of what is kept is pushed out again
+# 64k hold a few hundred frames, so most of the entries are evicted again
 for my $size ('64k', '16m') {
     my $t = started($size);
     my $wrong = 0;
@@ -46,11 +46,11 @@ for my $size ('64k', '16m') {
             }
         }
     }
-    is($wrong, 0, "$size: answers are those without a cache");
+    is($wrong, 0, "$size: answers equal those without a cache");
     is($t->stop->log_trouble, '', "$size: the log is clean");
 }
 
-# --- the loader changes what is there ---
+# --- the loader changes the store ---
 
 my $t = started('16m');
 my $body = body_of(0x1000, 50, @app);
@@ -72,7 +72,7 @@ $t->symloader('load', $file);
 $r = $t->post('/symbolicate/v5', $body);
 my %names = map { ($_->{function} || '') => 1 }
     @{$r->{json}{results}[0]{stacks}[0]};
-is_deeply([keys %names], ['another'], 'loaded anew: the new names');
+is_deeply([keys %names], ['another'], 'loaded again: the new names');
 
 is($_->stop->log_trouble, '', 'the log is clean') for $t, $off;
 

@@ -1,7 +1,7 @@
 # A short request can ask for a very long answer, and its client need not read
-# it.  A worker holds a few megabytes of each and goes on when those are taken;
-# whatever comes in between, a client gets all of its answer, or is told that
-# it has not.
+# it.  A worker buffers a few megabytes of each answer and continues when those
+# are taken.  In any case a client gets the complete answer, or notices that it
+# is incomplete.
 
 use strict;
 use warnings;
@@ -82,7 +82,7 @@ sub send_request {
     return $socket;
 }
 
-# Something of the answer has come.
+# Waits until a part of the answer has arrived.
 sub await_first {
     my ($socket) = @_;
     ${*$socket}{symtest_rest} = '';
@@ -106,27 +106,27 @@ $t->start;
 my $few = want(3);
 is_text($t->post('/symbolicate/v5', body_of(3))->{body}, $few, 'three frames');
 
-# --- up to 4 MiB: as ever ---
+# --- up to 4 MiB: as always ---
 
 my $r = $t->post('/symbolicate/v5', body_of(150));
 is_text($r->{body}, want(150), '2.9 MB: the answer');
 is($r->{headers}{'content-length'}, length want(150), '... has a length');
 
-# --- beyond: by parts ---
+# --- above: in parts ---
 
 my $FRAMES = 600;
 my $want = want($FRAMES);
 my $sum = sha256_hex($want);
 $r = $t->post('/symbolicate/v5', body_of($FRAMES));
 is_text($r->{body}, $want, 'a long answer');
-is($r->{headers}{'transfer-encoding'}, 'chunked', '... goes by chunks');
-ok($r->{complete}, '... with the last of them');
+is($r->{headers}{'transfer-encoding'}, 'chunked', '... is sent in chunks');
+ok($r->{complete}, '... with the last chunk');
 
 # --- ten clients that do not read ---
 
 my $before = rss();
 my @idle = map { send_request($FRAMES) } 1 .. 10;
-# all of them are at it when each has the beginning of its answer
+# all have started when each has the beginning of its answer
 await_first($_) for @idle;
 for (1 .. 20) {
     is_text($t->post('/symbolicate/v5', body_of(3))->{body}, $few,
@@ -146,7 +146,7 @@ for my $socket (@idle[0 .. 2]) {
 close $_ for @idle;
 @idle = ();
 
-# --- a module goes while its client does not read ---
+# --- a module is removed while its client does not read ---
 
 my $mixed = body_of($FRAMES, \@big, \@other);
 my $slow = send_request($FRAMES, body => $mixed);
@@ -155,13 +155,13 @@ $t->wait_for(sub { $t->symloader('stat') =~ / 0 reading$/m },
     'the answer pauses');
 $t->symloader('rm', join '/', @other);
 $r = $t->raw_response($slow);
-# to read megabytes of JSON takes long, and most of it is one name
+# reading megabytes of JSON takes long, and most of it is one name
 (my $short = $r->{body}) =~ s/x{1000,}//g;
 my $json = eval { JSON::PP::decode_json($short) };
-ok($r->{complete} && $json, 'a module went meanwhile: whole JSON');
+ok($r->{complete} && $json, 'a module was removed meanwhile: valid JSON');
 my $job = $json->{results}[0];
 is_deeply($job->{found_modules}, { "big.so/$ID" => JSON::PP::true,
-    "other.so/$ID" => undef }, '... that one is pending');
+    "other.so/$ID" => undef }, '... that module is pending');
 is(scalar(grep { !defined $_->{function} && $_->{module} eq 'big.so' }
     @{$job->{stacks}[0]}), 0, '... the other has all of its names');
 is($job->{stacks}[0][1]{function}, 'big', '... it had names at first');
@@ -171,10 +171,10 @@ close $slow;
 # --- other ways of sending ---
 
 $r = $t->post('/symbolicate/v5', body_of($FRAMES), 'Accept-Encoding' => 'gzip');
-is($r->{headers}{'content-encoding'}, 'gzip', 'compressed on its way');
+is($r->{headers}{'content-encoding'}, 'gzip', 'compressed by nginx');
 require IO::Uncompress::Gunzip;
 IO::Uncompress::Gunzip::gunzip(\$r->{body} => \my $plain);
-is(sha256_hex($plain), $sum, '... it is the same');
+is(sha256_hex($plain), $sum, '... it is the same answer');
 
 (my $old = $t->request_text('POST', '/symbolicate/v5',
     body => body_of($FRAMES))) =~ s{HTTP/1\.1\r}{HTTP/1.0\r};
@@ -182,8 +182,8 @@ my $socket = $t->connect;
 $t->send_all($socket, $old);
 $r = $t->raw_response($socket);
 is($r->{headers}{'transfer-encoding'}, undef, 'HTTP/1.0: no chunks');
-is($r->{headers}{'connection'}, 'close', '... the connection ends it');
-is(sha256_hex($r->{body}), $sum, '... it is the same');
+is($r->{headers}{'connection'}, 'close', '... it ends with the connection');
+is(sha256_hex($r->{body}), $sum, '... it is the same answer');
 
 my $query = "/atos?uuid=$UUID&image=mac&offset=true" . '&address=0x1000' x 130;
 $socket = $t->connect;
@@ -197,32 +197,32 @@ open my $out, '>', $t->dir . '/page/index.html' or die $!;
 print $out qq(before <!--# include virtual="$query" --> after);
 close $out;
 $r = $t->request('GET', '/page/index.html');
-is_text($r->{body}, "before $atos->{body} after", 'part of a page');
+is_text($r->{body}, "before $atos->{body} after", 'a part of a page');
 
 # --- a limit ---
 
 $r = $t->post('/mega/v5', body_of(200));
 is($r->{status}, 400, 'longer than the limit: 400');
 is($r->{json}{title}, 'please ask for less in a single request: its answer is '
-    . 'longer than 1048576 bytes', '... which names it');
+    . 'longer than 1048576 bytes', '... the limit is named');
 is_text($t->post('/mega/v5', body_of(3))->{body}, $few, 'a shorter one is sent');
 
 $r = $t->post('/twenty/v5', body_of(1200));
-is($r->{status}, 200, 'a limit that is met when the answer has begun: 200');
-ok(!$r->{complete}, '... without an end');
+is($r->{status}, 200, 'a limit reached after the answer has begun: 200');
+ok(!$r->{complete}, '... incomplete');
 cmp_ok(length $r->{body}, '<=', 20 * $MIB, '... nor more than the limit');
 $t->wait_for(sub { $t->error_log =~ /an answer is cut short after \d+ bytes: please ask for less .* 20971520 bytes/ },
     'the log says why');
 
-# --- what they held is given back ---
+# --- the memory is returned ---
 
-$t->wait_for(sub { rss() - $before < 24 * $MIB }, 'memory is given back')
+$t->wait_for(sub { rss() - $before < 24 * $MIB }, 'memory is freed')
     if !SymTest::is_slow();
 is_text($t->post('/symbolicate/v5', body_of(3))->{body}, $few,
     'the next is served');
 is($t->stop->log_trouble, '', 'the log is clean');
 
-# --- many clients share what a worker has for answers ---
+# --- many clients share a worker's memory for answers ---
 
 $t = SymTest->new(workers => 1)->load(sym_file())->conf(
     http => 'symbolicate_answer_buffers 4m;',
@@ -238,7 +238,7 @@ if (!SymTest::is_slow()) {
     cmp_ok($mib, '<', 24, sprintf 'the worker holds %.1f MiB for them', $mib);
 }
 $r = $t->raw_response($idle[-1]);
-is(sha256_hex($r->{body}), $sum, 'one of them reads at last: all of it');
+is(sha256_hex($r->{body}), $sum, 'one of them finally reads: all of it');
 close $_ for @idle;
 is($t->stop->log_trouble, '', 'the log is clean');
 

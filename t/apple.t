@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
 # Crash reports of Apple, as text and as JSON (.ips), are symbolicated with the
-# sources of the request; what is no report or no form is refused with a reason.
+# sources of the request; anything that is not a report or a form is refused
+# with a reason.
 
 use strict;
 use warnings;
@@ -64,7 +65,7 @@ is($got->{crash_reason}, 'EXC_BAD_ACCESS (SIGSEGV)', '... the reason');
 is($got->{crash_details}, 'KERN_INVALID_ADDRESS at 0x88', '... its details');
 is($got->{stacktraces}[0]{thread_name}, 'main thread', '... the thread');
 
-# As Apple documents the form of .ips.
+# Apple's documented form of .ips.
 sub ips {
     my (%more) = @_;
     return JSON::PP::encode_json({ app_name => 'Demo', bug_type => '309' }) . "\n"
@@ -97,9 +98,9 @@ is_deeply($got->{system_info}, { cpu_arch => 'arm64', device_model => 'iPhone12,
 
 $got = report(ips(threads => 'x', usedImages => { a => 1 }, exception => [], osVersion => 7, asi => { a => [1, {}] },
                   captureTime => 1, lastExceptionBacktrace => [[], 1, { imageIndex => -1 }]));
-is($got->{status}, 'completed', 'keys of other types are left out');
+is($got->{status}, 'completed', 'keys of other types are omitted');
 
-# --- what is no report, or no form ---
+# --- neither a report nor a form ---
 
 is_deeply(report($text =~ s/^Report Version: .*/Report Version: x/mr),
           { status => 'failed', message => 'failed to parse apple crash report' }, 'no report');

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Crash reports of Apple as text, which a real Symbolicator answered
-# (../shared/fixtures/recorded/dumps), sent to a real nginx: the answers are the same,
-# key by key.
+# Text crash reports of Apple, which a real Symbolicator answered
+# (../shared/fixtures/recorded/dumps), are sent to a real nginx: the answers are
+# the same, key by key.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# iOS crash reports are full of addresses, and whoever reads them knows atos's
-# lines, byte by byte.  The lines here are those of the article that the dialect
-# comes from, and of atos(1).
+# iOS crash reports are full of addresses, and their readers know atos's lines,
+# byte by byte.  The lines here are those of the article that describes the API,
+# and of atos(1).
 
 use strict;
 use warnings;
@@ -17,8 +17,7 @@ use Test::More;
 my $uuid = '2556F151-5A40-3847-BE6C-E2C1B5BE4DF8';
 (my $id = "${uuid}0") =~ tr/-//d;
 
-# of the article: the line's range and the symbol; an inlined call and a name of
-# C++ besides
+# the article's line range and symbol; also an inlined call and a C++ name
 my $symbols = <<"SYM";
 MODULE mac arm64 $id AwemeDylib
 FILE 0 /Users/a/SSZipArchive.m
@@ -73,7 +72,7 @@ sub texts {
 my $r = ask(['0x000000010035d580']);
 is($r->{status}, 200, 'the example: answered');
 is($r->{headers}{'content-type'}, 'application/json', '... as JSON');
-is($r->{headers}{vary}, 'Accept', '... which Accept decides');
+is($r->{headers}{vary}, 'Accept', '... selected by Accept');
 is_deeply($r->{json}, { results => [{
     address => '0x000000010035d580', offset => '0x300580', status => 'dwarf',
     text => '+[SSZipArchive _dateWithMSDOSFormat:] (in AwemeDylib) '
@@ -89,7 +88,7 @@ is_deeply($r->{json}{results}[0], {
     text => 'ff_stream_add_bitstream_filter (in AwemeDylib) + 2',
     frames => [{ function => 'ff_stream_add_bitstream_filter',
         function_offset => '0x2' }],
-}, 'out of the symbol table: with the offset');
+}, 'from the symbol table: with the offset');
 
 # the whole range, and not a byte more
 is_deeply(texts(['0x10035d57b', '0x10035d57c', '0x10035d593', '0x10035d594']),
@@ -102,7 +101,7 @@ is(texts(['0x10065d000'])->[0],
 # --- addresses ---
 
 # 0x10005d000 + 3147136, as reports write it
-for (['slide', '0x10005d000', 'the slide of what was built for 0'],
+for (['slide', '0x10005d000', 'the slide of an image linked at 0'],
      ['load_address', '10005d000', 'hexadecimal without 0x'],
      ['load_address', 0x10005d000, 'a JSON number']) {
     my ($key, $value, $name) = @$_;
@@ -122,13 +121,13 @@ is_deeply($r->{json}{results}, [
       text => '0xffffffffffffffff (in AwemeDylib)' },
     { address => '0x10005d000', offset => '0x0', status => 'gap', frames => [],
       text => '0x10005d000 (in AwemeDylib)' },
-], 'before the image, far behind it, in no function: never wraps');
+], 'before the image, far after it, in no function: no overflow');
 
 $r = $t->post_json('/atos', { %image, uuid => '0' x 32, addresses => ['0x10'],
     load_address => '0x8' });
 is_deeply($r->{json}{results}, [{ address => '0x10', offset => '0x8',
     status => 'missing', text => '0x10', frames => [] }],
-    'symbols that are not there: the address');
+    'missing symbols: the address');
 
 for my $form ($uuid, lc $uuid, $id, substr($id, 0, 32)) {
     $r = $t->post_json('/atos', { %image, uuid => $form, offset => JSON::PP::true,
@@ -139,7 +138,7 @@ for my $form ($uuid, lc $uuid, $id, substr($id, 0, 32)) {
 $r = ask(['0x10035d580'], image => '/Applications/A.app/AwemeDylib');
 is($r->{json}{results}[0]{status}, 'dwarf', 'an image by its path');
 
-# a binary that was renamed: of a debug file the UUID is enough
+# a renamed binary: a debug file is found by its UUID alone
 my $renamed = 'C0BCC3F1-9827-FE65-3058-404B2831D9E6';    # eu-readelf -n
 my $base = 0x400000;    # readelf -l: the first LOAD
 my ($main) = qx(nm $debug) =~ /^(\w+) T main$/m;
@@ -151,7 +150,7 @@ $r = $t->post_json('/atos', { uuid => $id, image => 'Renamed',
     offset => JSON::PP::true, addresses => ['0x300580'] });
 is($r->{json}{results}[0]{status}, 'missing', '... but not a .sym file');
 
-# a call is the instruction before the address that it returns to
+# a call is the instruction before its return address
 is_deeply(texts([('0x10035d594') x 2, '0x1005c91dd'],
     return_addresses => JSON::PP::true),
     ['+[SSZipArchive _dateWithMSDOSFormat:] (in AwemeDylib) '
@@ -172,11 +171,11 @@ my %want = (
 $want{all} = "$inner\n$want{outer}";
 
 for my $mode (sort keys %want) {
-    # the second time what is kept of the first
+    # the second time with entries cached by the first
     is_deeply(texts([('0x10045d010') x 3], inline => $mode),
         [($want{$mode}) x 3], "inline: $mode") for 1 .. 2;
 }
-is(texts(['0x10045d010'])->[0], $want{outer}, 'inline: outer if nothing is said');
+is(texts(['0x10045d010'])->[0], $want{outer}, 'inline: outer by default');
 
 $r = ask(['0x10045d010'], inline => 'all', full_path => JSON::PP::true);
 is_deeply($r->{json}{results}[0]{frames}, [
@@ -215,7 +214,7 @@ is($r->{body}, "$want{all}\n\n0x12 (in AwemeDylib)\n\n",
     'with inlined calls: an empty line after each address');
 
 is($t->post('/atos', $body, Accept => 'application/json, text/plain')->{headers}
-    {'content-type'}, 'application/json', 'JSON for whoever takes both');
+    {'content-type'}, 'application/json', 'JSON if both are accepted');
 
 # --- one address in a link ---
 
@@ -227,7 +226,7 @@ sub get {
 my $link = "uuid=$uuid&image=AwemeDylib&load_address=0x10005d000";
 $r = get("$link&address=0x10035d580&arch=arm64&unknown=%zz");
 is($r->{status}, 200, 'GET');
-is($r->{body}, ask(['0x10035d580'])->{body}, '... as the same by POST');
+is($r->{body}, ask(['0x10035d580'])->{body}, '... the same as by POST');
 is($r->{headers}{'content-type'}, 'application/json', '... JSON');
 is(get("$link&address=0x10035d580", @accept)->{body},
    "+[SSZipArchive _dateWithMSDOSFormat:] (in AwemeDylib) "
@@ -235,7 +234,7 @@ is(get("$link&address=0x10035d580", @accept)->{body},
 is(get("address=0x1005c91de&$link&address=%30x12&inline=all&full_path=true"
        . '&return_addresses=false')->{body},
    ask(['0x1005c91de', '0x12'], inline => 'all', full_path => JSON::PP::true)
-       ->{body}, 'several addresses, and all that may be told');
+       ->{body}, 'several addresses, and all parameters');
 is(get("uuid=$uuid&image=AwemeDylib&address=0x300580&offset=true")
        ->{json}{results}[0]{status}, 'dwarf', 'an offset');
 is(get("uuid=$uuid&image=AwemeDylib&address=0x300590&slide=10")
@@ -245,7 +244,7 @@ like(get('uuid=C0BCC3F1-9827-FE65-3058-404B2831D9E6&offset=true'
      qr/^0x7fffffff \(in b \+\xc3\xa4\)$/,
      'names as forms encode them');
 is($t->request('GET', "/atos?$link&address=0x12", body => '{"no": "query"}')
-       ->{status}, 200, 'a body is not looked at');
+       ->{status}, 200, 'a body is ignored');
 
 my %bad_links = (
     '' => 'the query names no address',
@@ -268,7 +267,7 @@ my %bad_links = (
 for my $query (sort keys %bad_links) {
     $r = get($query);
     is($r->{status}, 400, "'$query': 400");
-    is($r->{json}{title}, $bad_links{$query}, '... with its sentence');
+    is($r->{json}{title}, $bad_links{$query}, '... with its error');
 }
 is($t->request('GET', "/one?$link" . '&address=0x1' x 3)->{json}{title},
    'please limit number of addresses to <= 2', 'limits are those of a POST');
@@ -283,15 +282,15 @@ my %bad = (
     'no image' => '{"uuid":"' . '0' x 32 . '","addresses":[]}',
     'an empty image' => '{"uuid":"' . '0' x 32 . '","image":"","addresses":[]}',
     'no addresses' => $t->json(\%image),
-    'an address that is none' => $t->json({ %image, addresses => ['main'] }),
+    'an invalid address' => $t->json({ %image, addresses => ['main'] }),
     'a negative address' => $t->json({ %image, addresses => [-1] }),
     'an address of 65 bits' => $t->json({ %image,
         addresses => ['0x10000000000000000'] }),
     'two bases' => $t->json({ %image, addresses => [], slide => '0x0',
         load_address => '0x0' }),
-    'a base that is none' => $t->json({ %image, addresses => [], slide => 'x' }),
+    'an invalid base' => $t->json({ %image, addresses => [], slide => 'x' }),
     'an unknown mode' => $t->json({ %image, addresses => [], inline => 'some' }),
-    'an image that is not there' => $t->json({ images => [\%image],
+    'an image that does not exist' => $t->json({ images => [\%image],
         frames => [[1, '0x1']] }),
     'no images' => $t->json({ images => [], frames => [[0, '0x1']] }),
     'a key twice' => '{"uuid":"' . '0' x 32 . '","uuid":"' . '1' x 32
@@ -318,14 +317,15 @@ is($t->post_json($_, { %image, addresses => [] })->{body}, '{"results": []}',
 is($t->post_json($_, { %image, addresses => [] })->{status}, 404,
     "$_ is not") for '/atosphere', '/atos/v5';
 $r = $t->request('PUT', '/atos', body => '{}');
-is($r->{status}, 405, 'PUT is no method');
-is($r->{headers}{allow}, 'GET, POST, OPTIONS', '... which tells those that are');
+is($r->{status}, 405, 'PUT is not allowed');
+is($r->{headers}{allow}, 'GET, POST, OPTIONS',
+    '... the answer lists the allowed ones');
 
 my ($value) = parse_page($t->request('GET', '/metrics')->{body});
 ok($value->{'requests_total{code=2xx},{dialect=atos},{status=ok},{version=1}'}
-    > 20, 'counted as its own dialect');
+    > 20, 'counted as its own API');
 is($value->{'requests_total{code=4xx},{dialect=atos},{status=none},'
-    . '{version=none}'}, 3, 'what is not of the dialect, too');
+    . '{version=none}'}, 3, 'requests that are not of the API, too');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

@@ -1,6 +1,6 @@
-# What is missing is fetched for atos as it is for other dialects: in the request
-# that asks, once, and what cannot be had is said to be missing.  The paths of
-# symbolicate_admin lie below its location, too.
+# Missing modules are fetched for atos as for other APIs: within the request,
+# once, and modules that no source has are reported as missing.  The paths of
+# symbolicate_admin are below its location, too.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ $t->wait_for(sub { $t->access_log =~ /frames=2/ }, 'a log line');
 like($t->access_log, qr/status=ok frames=2 modules=1 missing=0/, 'counted');
 
 $r = ask('Gone', SymFolder::id(2));
-is($r->{status}, 200, 'one that the source has not');
+is($r->{status}, 200, 'a module that the source does not have');
 is_deeply([map { $_->{status} } @{$r->{json}{results}}], ['missing', 'missing'],
     '... is missing');
 
@@ -41,7 +41,7 @@ unlink $t->file(@app) or die;
 is_deeply(texts(ask(@app)), $want, 'the source is not asked again');
 
 $r = $t->request('GET', "/atos/explain/" . join '/', @app);
-is($r->{status}, 200, 'what is known of it is told below /atos');
+is($r->{status}, 200, 'explain works below /atos');
 is($r->{json}{state}, 'ready', '... it is there');
 
 is($t->loader->verify, 'sound', 'the store is sound');

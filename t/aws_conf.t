@@ -1,5 +1,5 @@
-# What symbolicate_aws_sigv4 takes, and what nginx -t says of the rest; never
-# with a secret in it.
+# Parameters of symbolicate_aws_sigv4, and the errors of nginx -t about others;
+# an error never contains a secret.
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ sub check {
     my ($arguments, %with) = @_;
     local @ENV{keys %with} = values %with;
     my ($code, $said) = $t->check(conf("region=eu-central-1 $arguments"));
-    unlike($said, qr/\Q$secret/, 'no secret in the sentence');
+    unlike($said, qr/\Q$secret/, 'no secret in the error');
     return ($code, $said);
 }
 

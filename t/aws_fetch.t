@@ -1,6 +1,6 @@
-# Modules out of private buckets: nginx signs what it fetches, from the first
-# request for symbols to the answer.  What keeps it from signing is a failure,
-# not an absent module.
+# Modules from private buckets: nginx signs its requests, from the first request
+# for symbols to the answer.  If it cannot sign, the fetch has failed; the
+# module is not absent.
 
 use strict;
 use warnings;
@@ -97,7 +97,7 @@ is($r->{status}, 200, 'an absent key');
 is($t->found($r, @none), 0, '... is absent');
 @none = ('none.so', SymFetch::id($n++));
 $r = ask('hidden', [@none]);
-is($r->{status}, 200, "S3's 403 for what is not there");
+is($r->{status}, 200, "S3's 403 for an absent key");
 is($t->found($r, @none), 0, '... is absent');
 
 my @refused = ('refused.so', SymFetch::id($n++));
@@ -116,11 +116,11 @@ $r = ask('by-role', [@mine]);
 is($r->{status}, 503, 'without keys: a failure');
 is_deeply($t->reasons($r), { join('/', @mine) => 'source "role": no AWS '
     . 'credentials: instance metadata gave no token' }, '... with its reason');
-is($s3->gets, 0, 'nothing was asked for without a signature');
+is($s3->gets, 0, 'no request was sent without a signature');
 
 $t->fault->credentials(status => {});
 $t->wait_for(sub { ask('by-role', [@mine])->{status} == 200 },
-    'it passes by itself');
+    'it recovers by itself');
 is($t->function(ask('by-role', [@mine]), 0), 'mine_0', 'the keys of a role');
 
 unlike($t->error_log . $t->loader_log,

@@ -1,6 +1,6 @@
-# AWS keys that an endpoint gives to nginx: instance metadata and a container's.
-# t/lib/fault_server.py plays both; the keys are good if a real S3 server takes
-# what was signed with them.
+# AWS keys that nginx gets from an endpoint: instance metadata and a
+# container's. t/lib/fault_server.py plays both; the keys are good if a real S3
+# server accepts requests signed with them.
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ my %good = (access_key => $access, secret_key => $secret, token => $token,
     status => {}, body => {}, gate => undef, authorization => undef);
 $fault->credentials(%good);
 
-# What must never become credentials, and what the log says of it.
+# Answers that must never become credentials, and what the log says about them.
 my $no_token = qr/instance metadata gave no token/;
 my $no_role = qr/instance metadata named no role/;
 my $no_keys = qr/instance metadata gave none for its role/;
@@ -53,7 +53,7 @@ my @bad = (
     ['keys: 404', { status => { keys => 404 } }, $no_keys],
     ['keys: 503', { status => { keys => 503 } }, $no_keys],
     ['keys: too long', { body => { keys => $endless . ' ' } }, $no_keys],
-    ['keys: no JSON', { body => { keys => 'AccessKeyId: x' } }, $no_answer],
+    ['keys: not JSON', { body => { keys => 'AccessKeyId: x' } }, $no_answer],
     ['keys: a list', { body => { keys => '[]' } }, $no_answer],
     ['keys: another code', { code => 'AssumeRoleUnauthorizedAccess' },
         qr/: the answer's Code is not Success/],
@@ -71,7 +71,7 @@ proxy_set_header X-Amz-Security-Token \$symbolicate_aws_security_token;
 proxy_pass http://$s3_address/symbols/;
 CONF
 
-# Each endpoint gives keys of its own, whatever locations have them.
+# Each endpoint gives its own keys, whatever locations use them.
 sub location {
     my ($name, $from, $via) = @_;
     return "location /$name/ { symbolicate_aws_sigv4 region=us-east-1 "
@@ -131,7 +131,7 @@ $fault->forget;
 is_good('first', 'the next request');
 is($fault->count, 0, 'asks nobody');
 is_good('second', 'another location with the same endpoint');
-is($fault->count, 0, '... asks nobody either');
+is($fault->count, 0, '... sends no request either');
 my $other = $t->request('GET', 'http://other/first/a');
 is($other->{body}, 'object a', 'a location of that name in another server');
 is($fault->count("${iam}test-role"), 1, '... is another endpoint');
@@ -160,8 +160,8 @@ for my $socket (@waiting) {
     my $r = $t->response($socket, 'GET');
     is($r->{status}, 200, 'one of many that waited');
 }
-is($fault->count('/latest/api/token'), 1, 'one question for all of them');
-is($fault->count("${iam}test-role"), 1, '... of two locations');
+is($fault->count('/latest/api/token'), 1, 'one request for all of them');
+is($fault->count("${iam}test-role"), 1, '... from two locations');
 
 # --- they do not come ---
 
@@ -173,20 +173,20 @@ for my $i (0 .. $#bad) {
     $s3->forget;
     my $r = get("bad$i");
     is($r->{status}, 502, "$name: no keys");
-    is($s3->log, 0, "$name: nothing went out unsigned");
+    is($s3->log, 0, "$name: no unsigned request was sent");
     like(substr($t->error_log, $before), qr/no AWS credentials: .*$said|$said/,
-        "$name: it is told why");
+        "$name: the reason is logged");
 }
 
 is(get($_)->{status}, 502, "$_: no keys")
     for qw(hangup blackhole nowhere loop);
 like($t->error_log, qr{"/loop/" is not asked .* "symbolicate_aws_sigv4" itself},
     'a location cannot ask itself');
-is(get('open')->{status}, 502, 'a location for everybody: no keys');
+is(get('open')->{status}, 502, 'a location open to all: no keys');
 like($t->error_log, qr{"/_open/" is not asked .* it is not "internal"},
-    '... for whoever may ask it would get them');
+    '... since every client could read them');
 
-# and are asked for again by themselves
+# and are renewed without a request
 $fault->credentials(%good);
 for my $i (0 .. $#bad) {
     ok($t->wait_for(sub { get("bad$i")->{status} == 200 }, "bad$i"),
@@ -198,34 +198,35 @@ for my $i (0 .. $#bad) {
 $fault->credentials(%good, expires_in_s => 6);
 is_good('refresh', 'keys for a short time');
 
-# old ones are used while others cannot be had
+# old keys are used while new ones cannot be fetched
 $fault->credentials(status => { token => 500 });
 $fault->forget;
 my %seen;
 $t->wait_for(sub {
     $seen{get('refresh')->{status}}++;
     $fault->count('/latest/api/token') >= 1 },
-    'others are asked for before the end');
-is_deeply([keys %seen], [200], 'and all is well meanwhile');
+    'new ones are requested before they expire');
+is_deeply([keys %seen], [200], 'and requests succeed meanwhile');
 $t->wait_for(sub { get('refresh')->{status} == 502 },
     'expired ones are not used');
 
-# the next ones are used when they have come, without a request that fails
+# the next keys are used when they have arrived, and no request fails
 $fault->credentials(%good, expires_in_s => 6);
-$t->wait_for(sub { get('refresh')->{status} == 200 }, 'they come again');
+$t->wait_for(sub { get('refresh')->{status} == 200 }, 'they are fetched again');
 $fault->credentials(access_key => 'ASIASECOND', secret_key => 'second/secret',
     token => 'second/token', expires_in_s => 3600);
 $fault->forget;
 %seen = ();
 $t->wait_for(sub {
     $seen{get('refresh')->{status}}++;
-    $fault->stats->{paths}{"${iam}test-role"}{done} }, 'others come in time');
-is_deeply([keys %seen], [200], 'nobody sees the change');
+    $fault->stats->{paths}{"${iam}test-role"}{done} },
+        'new ones arrive in time');
+is_deeply([keys %seen], [200], 'no request notices the change');
 $s3->revoke($access);
-is_good('refresh', 'the others are used');
+is_good('refresh', 'the new ones are used');
 $fault->forget;
 is_good('refreshed', 'by another location as well');
-is($fault->count, 0, '... which asks nobody');
+is($fault->count, 0, '... which sends no request');
 
 $t->reload;
 is_good('refresh', 'a new worker has keys of its own');
@@ -249,7 +250,7 @@ $fault->credentials(%good, authorization => 'renewed');
 
 my $eks = SymTest->new->conf(locations => location('eks', 'container', '_ecs')
     . endpoint('_ecs', '') . 'location /__ { symbolicate_health; }')->start;
-is($eks->request('GET', '/eks/a')->{status}, 502, 'no token in no file');
+is($eks->request('GET', '/eks/a')->{status}, 502, 'no token without a file');
 like($eks->error_log, qr/cannot open "\Q$token_file\E"/, '... is told');
 SymLoader::write_file($token_file, "renewed\n");
 $eks->wait_for(sub { $eks->request('GET', '/eks/a')->{status} == 200 },
@@ -258,7 +259,7 @@ is($fault->count('/container/of/full'), 1, 'at the path of the full URI');
 $eks->stop;
 is($eks->log_trouble, '', 'nothing alarming in its log');
 
-is($fault->trouble, '', 'the fault server is well');
+is($fault->trouble, '', 'the fault server has no error');
 $fault->stop;
 $s3->stop;
 done_testing;

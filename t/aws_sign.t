@@ -1,5 +1,5 @@
-# Requests to S3 that nginx signs: what is signed is what proxy_pass sends,
-# however it comes to that.  The judge is t/lib/SymS3.pm, which refuses what S3
+# Requests to S3 that nginx signs: the signed request is exactly what proxy_pass
+# sends, however it is assembled.  t/lib/SymS3.pm judges: it refuses what S3
 # refuses.
 
 use strict;
@@ -18,7 +18,7 @@ my $address = $s3->address;
 $s3->bucket('symbols');
 $s3->key('ASIATEMPORARY', 'temporary/secret', token => 'the/token+of==it');
 
-# as S3 has them, and as they stand in a request line
+# as S3 has them, and as they are in a request line
 my $odd = 'x {y}@<1>~.so/1 2';
 my %object = (
     'a/B/a.sym' => '/a/B/a.sym',
@@ -124,8 +124,8 @@ sub ok_get {
 
 for my $key (sort keys %object) {
     my $path = $object{$key};
-    ok_get("/symbols$path", $key, "the path as it came, $path");
-    # nginx decodes what it puts behind another path, and %2B becomes a plus
+    ok_get("/symbols$path", $key, "the path as received, $path");
+    # nginx decodes a path that it appends to another, and %2B becomes a plus
     ok_get("/path$path", $key, "path style, $path") if $key !~ /\+/;
 }
 
@@ -153,11 +153,11 @@ is(get('/path/a/B/a.sym?response-content-type=text/x')->{status}, 200,
     'a query is signed');
 my $put = get('/path/new', method => 'PUT', body => 'brought');
 is($put->{status}, 200, 'PUT of a body') or diag($put->{body});
-is(get('/path/new')->{body}, 'brought', '... which is there');
+is(get('/path/new')->{body}, 'brought', '... which is stored');
 is(get('/path/absent')->{status}, 404, 'an absent key');
 
 for (['/wrong', 403, qr/SignatureDoesNotMatch/, 'a wrong secret'],
-    ['/nobody', 403, qr/InvalidAccessKeyId/, 'a key that nobody has'],
+    ['/nobody', 403, qr/InvalidAccessKeyId/, 'an unknown access key'],
     ['/far', 400, qr/AuthorizationHeaderMalformed/, 'another region'],
     ['/unsigned', 403, qr/AccessDenied/, 'no directive: no signature'])
 {
@@ -167,10 +167,10 @@ for (['/wrong', 403, qr/SignatureDoesNotMatch/, 'a wrong secret'],
     like($r->{body}, $body, "$name: its code");
 }
 
-# a plus in a path means two things, so nobody can say what to sign
+# a plus in a path is ambiguous, so there is no right signature
 my $plus = get('/path/x%2By');
 is($plus->{status}, 400, 'a bare plus is refused');
-like($plus->{body}, qr/InvalidRequest/, '... and not sent as if anonymous');
+like($plus->{body}, qr/InvalidRequest/, '... and not sent without a signature');
 like($t->error_log, qr/a request was not signed: a \+ in a URI/,
     '... for a reason that is logged');
 
@@ -188,11 +188,11 @@ SymLoader::write_file("$file.new", "no credentials, $secret\n");
 rename "$file.new", $file or die;
 $t->wait_for(sub { get('/file/a/B/a.sym'); $t->error_log
         =~ /has changed, but cannot be used: malformed: / },
-    'a broken file is told');
+    'a broken file is logged');
 like(get('/file/a/B/a.sym')->{body}, qr/InvalidAccessKeyId/,
     'and changes nothing');
 like(get('/again/a/B/a.sym')->{body}, qr/InvalidAccessKeyId/,
-    'two locations have the same of a file');
+    'two locations share the keys of a file');
 is(scalar(() = $t->error_log =~ /has changed, but cannot be used/g), 1,
     '... read once');
 
@@ -200,7 +200,7 @@ SymLoader::write_file("$file.new", "[symbols]\naws_access_key_id=$access\n"
     . "aws_secret_access_key=$secret\n");
 rename "$file.new", $file or die;
 $t->wait_for(sub { get('/file/a/B/a.sym')->{status} == 200 },
-    'until it is mended');
+    'until it is repaired');
 
 $t->stop;
 is($t->log_trouble, '', 'nothing alarming in the log');

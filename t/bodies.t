@@ -1,6 +1,6 @@
 # Every way in which a client may send its body must give the same answer: in
 # chunks, compressed, with a byte order mark, of any type, in pieces that nginx
-# had to put into a file.  Crash reporters in the field do all of these.
+# has to write to a file.  Crash reporters in the field do all of these.
 
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ use IO::Compress::Gzip qw(gzip);
 
 my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
 
-# buffers are small, so that bodies go to files and their limit is met
+# buffers are small, so that bodies go to files and exceed the limit
 my $t = SymTest->new->load(SymTest::symbol_file(@module))
     ->conf(server => <<'CONF')->start;
         client_body_buffer_size 4k;
@@ -38,7 +38,8 @@ my @gzip = ('Content-Encoding' => 'gzip');
 my $small = body_of(10);
 my $plain = $t->post('/symbolicate/v5', $small);
 is($plain->{status}, 200, 'a small body');
-is(scalar @{$plain->{json}{results}[0]{stacks}[0]}, 10, 'all frames are back');
+is(scalar @{$plain->{json}{results}[0]{stacks}[0]}, 10,
+    'all frames are in the answer');
 ok((grep { $_->{function} } @{$plain->{json}{results}[0]{stacks}[0]}) > 0,
     'and some have names');
 
@@ -69,7 +70,7 @@ same($t->request('POST', '/symbolicate/v5',
 same($t->post('/symbolicate/v5', zipped(substr $small, 0, 40)
     . zipped(substr $small, 40), @gzip), 'gzip of two members');
 
-# a client that asks first
+# a client that sends Expect: 100-continue
 my $socket = $t->connect;
 my $text = $t->request_text('POST', '/symbolicate/v5', body => $small,
     headers => [Expect => '100-continue']);
@@ -87,7 +88,7 @@ $t->send_all($socket, $_)
     for $t->request_text('POST', '/symbolicate/v5', body => $small) =~ /./gs;
 same($t->response($socket), 'byte by byte');
 
-# --- larger than nginx's buffer: it lies in a file ---
+# --- larger than nginx's buffer: in a temporary file ---
 
 my $large = body_of(8000);
 cmp_ok(length $large, '>', 50_000, 'a body that does not fit the buffer');
@@ -101,7 +102,7 @@ same($t->request('POST', '/symbolicate/v5',
 same($t->post('/symbolicate/v5', zipped($large), @gzip), 'large, gzip',
     $want->{body});
 
-# incompressible enough that the compressed body lies in a file too
+# incompressible enough that the compressed body goes to a file, too
 my $noise = join '', map { chr(32 + int rand 90) } 1 .. 60_000;
 $noise =~ s/["\\]/-/g;
 my $noisy = substr($small, 0, -1) . qq(,"unknown":"$noise"});
@@ -131,7 +132,7 @@ my $zip = zipped($small);
 refused($t->post('/symbolicate/v5', substr($zip, 0, -9), @gzip), 400,
     $invalid, 'gzip cut short');
 refused($t->post('/symbolicate/v5', $zip . 'x', @gzip), 400, $invalid,
-    'gzip with a tail');
+    'gzip with bytes after it');
 substr($zip, -6, 1) ^= "\x55";
 refused($t->post('/symbolicate/v5', $zip, @gzip), 400, $invalid,
     'gzip with a wrong check sum');
@@ -140,7 +141,8 @@ for my $encoding ('br', 'deflate', 'gzip, gzip', 'zstd') {
     my $r = $t->post('/symbolicate/v5', $small,
         'Content-Encoding' => $encoding);
     refused($r, 415, '415 Unsupported Media Type', $encoding);
-    is($r->{headers}{'accept-encoding'}, 'gzip', "$encoding: what would do");
+    is($r->{headers}{'accept-encoding'}, 'gzip',
+        "$encoding: the accepted ones");
 }
 
 # --- the limit of nginx, before and after inflating ---
@@ -148,11 +150,11 @@ for my $encoding ('br', 'deflate', 'gzip, gzip', 'zstd') {
 my $pad = sub { substr($small, 0, -1) . ',"x":"' . 'x' x $_[0] . '"}' };
 my $room = (1 << 20) - length $pad->(0);
 
-same($t->post('/symbolicate/v5', $pad->($room)), 'as large as may be');
+same($t->post('/symbolicate/v5', $pad->($room)), 'as large as the limit');
 refused($t->post('/symbolicate/v5', $pad->($room + 1)), 413,
     '413 Request Entity Too Large', 'one byte more');
 same($t->post('/symbolicate/v5', zipped($pad->($room)), @gzip),
-    'inflates to what may be');
+    'inflates to the limit');
 refused($t->post('/symbolicate/v5', zipped($pad->($room + 1)), @gzip), 413,
     '413 Request Entity Too Large', 'inflates to one byte more');
 refused($t->post('/symbolicate/v5', zipped(' ' x (300 << 20)), @gzip), 413,

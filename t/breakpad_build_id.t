@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Reports of Android and systemd name a build id.  A .sym file without INFO
+# Reports from Android and systemd contain build ids.  A .sym file without INFO
 # CODE_ID has only Breakpad's debug id, which contains the first 16 bytes of the
-# build id: so the build id finds it, in each API and under any name.
+# build id.  So the build id finds it, in each API and under any name.
 
 use strict;
 use warnings;
@@ -46,7 +46,7 @@ sub with_code_id {
     is($t->verify, 'sound', '... with its ids');
 }
 
-# --- of another build, whatever it begins with ---
+# --- another build with the same beginning ---
 
 {
     my $t = SymLoader->new;
@@ -104,7 +104,7 @@ sub answers {
     my ($what) = @_;
     is(mozilla($_, $build_id), 'f0', "$what: v5, $_") for 'a.so', 'other.so';
     is(mozilla('a.so', uc $build_id), 'f0', "$what: v5, in upper case");
-    is(sentry($_, $build_id), 'found: f0', "$what: Sentry, $_, a code id alone")
+    is(sentry($_, $build_id), 'found: f0', "$what: Sentry, $_, only a code id")
         for 'elf', 'unknown';
     return;
 }
@@ -125,7 +125,7 @@ $file = write_file($t->dir . '/a.sym',
 is($t->loader->run('load', '--quiet', $file)->{code}, 0, 'with INFO CODE_ID');
 answers('with INFO CODE_ID');
 
-# fetched by the build id: the file may say of its build what its debug id says
+# fetched by the build id: the file's debug id confirms the build
 my $begin = substr($other, 0, 2) . '/' . substr $other, 2;
 (my $other_id = $id) =~ s/E60$/E70/;
 $t->fault->file("$begin/breakpad", sym_text('b.so', $other_id));

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# STACK CFI records that are written from the rules of a file give the same rules
-# when they are read.
+# STACK CFI records written from the rules of a file give the same rules when
+# read again.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ is($r->{code}, 0, 'STACK records are written');
 like($r->{out}, qr/\ASTACK CFI INIT \w+ \w+ \.cfa: \$rsp \d+ \+ \.ra: \.cfa -8 \+ \^\n/,
      '... in the form of Breakpad');
 like($r->{err}, qr/rows left out, because their rules are programs: 1\b/,
-     '... but that of the procedure linkage table, an expression of DWARF');
+     '... except that of the PLT, an expression of DWARF');
 
 my $file = write_file("$dir/nginx.sym",
     "MODULE Linux x86_64 000000000000000000000000000000000 nginx\n$r->{out}");
@@ -36,7 +36,7 @@ my $again = dump_of('--kind=cfi', $file);
 $rules =~ s/^.* shl .*\n//m;
 is($again->{out}, $rules, 'they give the same rules');
 
-# Rules are made only where something needs them.
+# Rules are made only when they are needed.
 my $store = $t->run('load', $file);
 unlike($t->run('stat')->{out}, qr/cfi: [1-9]/, 'load makes none');
 

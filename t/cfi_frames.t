@@ -15,7 +15,7 @@ use Test::More;
 
 my $t = SymLoader->new;
 
-# "rsp+8" or "c-16" of readelf as our rule; undef: what is not compared.
+# "rsp+8" or "c-16" of readelf as our rule; undef: not compared.
 sub ours {
     my ($text) = @_;
     return $2 ? "\$$1 $2 +" : "\$$1" if $text =~ /^(r\w+)\+(\d+)$/;

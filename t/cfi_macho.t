@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# Compact unwind information of Mach-O: what its rules say is saved is what the
-# function's first instructions push, and the size of a frame is what they take.
+# Compact unwind information of Mach-O: the registers that its rules restore are
+# those that the function's first instructions push, and the frame size is what
+# these instructions allocate.
 
 use strict;
 use warnings;
@@ -27,7 +28,7 @@ for (split /\n/, output('llvm-objdump-19', '-d', '--no-show-raw-insn', $file)) {
     push @order, $instruction;
 }
 
-# Registers in the order in which they are pushed, and bytes that are subtracted.
+# Registers in the order in which they are pushed, and bytes subtracted from sp.
 sub prolog {
     my ($i) = @_;
     my (@pushed, $size, $has_frame);
@@ -56,7 +57,7 @@ for my $row (@{ rules_of($t, $file) }) {
     next if !defined $code{$start};
     next if grep { $start >= $_->[0] && $start < $_->[1] } @frames;
     my ($pushed, $size, $has_frame) = prolog($code{$start});
-    # such a row is not of a function's first instruction, or has no frame
+    # such a row is not at a function's first instruction, or has no frame
     next if !@$pushed;
 
     my $bytes = 8 + 8 * @$pushed + $size;
@@ -73,7 +74,7 @@ for my $row (@{ rules_of($t, $file) }) {
     next if !@wrong;
     diag(sprintf('%x: ', $start), "@wrong", explain $rule, $pushed, $size) if $different++ < 3;
 }
-is($different, 0, "rules of $n functions are what their code does");
+is($different, 0, "rules of $n functions match their code");
 cmp_ok($n, '>', 80, '... which are many');
 cmp_ok($saved, '>', 200, '... and save many registers');
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Unwind rules of Windows files: after each prolog of an exception table those that
-# follow from the codes as llvm-readobj decodes them; of a PDB those of the symbol
-# file that Breakpad made from it.
+# Unwind rules of Windows files: after each prolog of an exception table, the
+# rules that follow from the codes as llvm-readobj decodes them; for a PDB, the
+# rules of the symbol file that Breakpad made from it.
 
 use strict;
 use warnings;
@@ -147,11 +147,11 @@ sub dump_of {
 }
 
 is(dump_of("$windows/crash.pdb"), dump_of("$windows/crash.sym"),
-   'frame data of a PDB is that of its symbol file');
+   'frame data of a PDB equals that of its symbol file');
 like(dump_of("$windows/crash.pdb"), qr/^1000 f parameters: 8 program: /,
      '... as programs');
 
-# A chain that never ends.
+# An endless chain.
 {
     my $r = $t->run({ no_store => 1 }, 'dump', '--kind=cfi', "$windows/cfi_chained_loop.exe");
     is($r->{code}, 1, 'a cyclic chain has no rules');

@@ -1,6 +1,6 @@
-# Clients go away in the middle, read slowly, send the next request before they
-# have the last answer, or keep a connection for hours.  None of it may cost the
-# worker more than the request itself: nothing leaks, others are served.
+# Clients leave in the middle, read slowly, send the next request before they
+# have the last answer, or keep a connection for hours.  None of this may cost
+# the worker more than the request itself: nothing leaks, others are served.
 
 use strict;
 use warnings;
@@ -59,7 +59,7 @@ ok($t->response($socket)->{body} eq $want_long, 'long,');
 ok($t->response($socket)->{body} eq $want_short, 'short: in their order');
 close $socket;
 
-# --- a client that reads slowly holds up nobody ---
+# --- a client that reads slowly delays no other ---
 
 my $slow = $t->connect(receive_buffer => 4096);
 $t->send_all($slow, $t->request_text('POST', '/symbolicate/v5',
@@ -120,9 +120,9 @@ for (1 .. 5) {
 ok($t->post('/symbolicate/v5', $long)->{body} eq $want_long,
     'the next client is served');
 
-# whatever those requests held is given back: no snapshot of theirs is left
+# everything that those requests held is released: no snapshot is left
 $t->wait_for(sub { $t->symloader('stat') =~ / 0 reading$/m },
-    'no reader of the store is left over');
+    'no reader of the store is left');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

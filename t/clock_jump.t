@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# The clock of the day may jump: what is kept for a time ends when the clock says so,
-# forwards and backwards, and nothing ends because the clock went back.
+# The system clock may jump: an entry expires when the clock says so, forwards
+# and backwards, and nothing expires because the clock was set back.
 
 use strict;
 use warnings;
@@ -48,22 +48,22 @@ write_file($file, pack 'q<', 0);
 my @module = ('jump.so', SymFetch::id(1));
 $t->fault->script('s', 'status/404');
 
-# Whether the source was asked.
+# Whether the source got a request.
 sub is_asked {
     my $before = $t->fault->stats->{total}{done} // 0;
     is($t->ask(\@module)->{status}, 200, 'answered');
     return $t->fault->stats->{total}{done} > $before ? 1 : 0;
 }
 
-is(is_asked(), 1, 'a module that no source has: it is asked for');
+is(is_asked(), 1, 'a module that no source has: it is requested');
 is(is_asked(), 0, '... and not again');
 jump(7200);
-is(is_asked(), 1, '... two hours later it is');
+is(is_asked(), 1, '... but two hours later');
 is(is_asked(), 0, '... and kept');
 jump(-365 * 86400);
 is($t->ask(\@module)->{status}, 200, 'a year back: answered');
 jump(366 * 86400);
-is(is_asked(), 1, 'forward again: it is asked for');
+is(is_asked(), 1, 'forward again: it is requested');
 is(is_asked(), 0, '... and kept');
 
 is($t->stop->log_trouble, '', 'the log is clean');

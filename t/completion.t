@@ -2,7 +2,7 @@
 
 # Tab in a shell completes commands, options and modules.  The shells run their
 # own scripts here; zsh's completion functions, which need a terminal, are
-# replaced by ones that print what they get.
+# replaced by ones that print their arguments.
 
 use strict;
 use warnings;
@@ -59,10 +59,10 @@ for my $shell (['bash', $bash], ['fish', '-N', $fish], ['zsh', '-f', $zsh]) {
     ok($got{'--json'} && $got{'--store'}, '... options of a command');
     ok(!$got{'--quota'}, '... and not those of others');
     %got = $completes->('atos', '-');
-    ok($got{'-arch'}, '... options of one letter less');
+    ok($got{'-arch'}, '... options of one dash');
     %got = $completes->('--store', $t->store, 'show', 'lib');
     ok($got{$modules[0]}, '... modules of the store');
-    ok(!$got{$modules[1]}, '... that begin so');
+    ok(!$got{$modules[1]}, '... that begin like that');
 }
 
 done_testing();

@@ -1,6 +1,6 @@
-# A wrong value must stop nginx -t, and the sentence must tell the operator
-# what to write instead: a configuration that loads but answers 404 or 503 to
-# everything is found out by users.
+# A wrong value must make nginx -t fail, and the error must tell the operator
+# what to write instead.  Otherwise users find out about a configuration that
+# loads but answers 404 or 503 to everything.
 
 use strict;
 use warnings;
@@ -61,11 +61,12 @@ my $number = qr/a whole number from 0 \(no limit\) to 4294967295/;
 my @bad = (
     ['no store', location('/symbolicate', 'symbolicate;'),
         qr{"symbolicate" in location "/symbolicate" needs "symbolicate_store}],
-    ['no store for health', location('/__', 'symbolicate_health;'),
+    ['health without a store', location('/__', 'symbolicate_health;'),
         qr{"symbolicate_health" in location "/__" needs "symbolicate_store}],
     ['an empty store', SymTest::bare_conf('symbolicate_store "";'),
         qr/needs the path of a store/],
-    ['a variable in the store', SymTest::bare_conf('symbolicate_store /x/$host;'),
+    ['a variable in the path of the store',
+        SymTest::bare_conf('symbolicate_store /x/$host;'),
         qr/takes no variables/],
     ['two stores in one place', SymTest::bare_conf("$store $store"), qr/is duplicate/],
     ['a store without a path', SymTest::bare_conf('symbolicate_store;'),
@@ -96,12 +97,13 @@ my @bad = (
         qr/"symbolicate_metrics" directive is not allowed here/],
     ['health with a word', location('/x', "$store symbolicate_health on;"),
         qr/invalid number of arguments/],
-    ['an exact location that no client asks for',
+    ['an exact location that no client requests',
         location('= /crash', "$store symbolicate;"),
         qr{404 to everything in "location = /crash".*must be "/" or end in "/v4" or "/v5"}],
     ['a negative number', SymTest::bare_conf('symbolicate_max_jobs -1;'),
         qr/"symbolicate_max_jobs -1" is not possible: .*$number/],
-    ['a word for a number', SymTest::bare_conf('symbolicate_max_stacks many;'),
+    ['a word instead of a number',
+        SymTest::bare_conf('symbolicate_max_stacks many;'),
         qr/"symbolicate_max_stacks many" is not possible: .*$number/],
     ['a number past 32 bits', SymTest::bare_conf('symbolicate_max_frames 4294967296;'),
         qr/"symbolicate_max_frames 4294967296" is not possible: .*$number/],
@@ -112,50 +114,58 @@ my @bad = (
     ['a number twice',
         SymTest::bare_conf('symbolicate_max_jobs 1; symbolicate_max_jobs 1;'),
         qr/is duplicate/],
-    ['slices of nothing', SymTest::bare_conf('symbolicate_slice 0;'),
+    ['empty slices', SymTest::bare_conf('symbolicate_slice 0;'),
         qr/"symbolicate_slice 0" is not possible: .*from 1 to 1000000/],
     ['a slice too large', SymTest::bare_conf('symbolicate_slice 1000001;'),
         qr/from 1 to 1000000/],
     ['a cache too small', SymTest::bare_conf('symbolicate_answer_cache 1k;'),
         qr/"symbolicate_answer_cache 1k" is not possible: .*from 64k/],
-    ['names in too little', SymTest::bare_conf('symbolicate_demangle_cache 1;'),
+    ['too little memory for names',
+        SymTest::bare_conf('symbolicate_demangle_cache 1;'),
         qr/"symbolicate_demangle_cache 1" is not possible: .*from 64k/],
     ['demangled how?', SymTest::bare_conf('symbolicate_demangle rust;'),
         qr/invalid value "rust" in "symbolicate_demangle" directive/],
-    ['a cache of no size', SymTest::bare_conf('symbolicate_answer_cache big;'),
+    ['a cache without a size',
+        SymTest::bare_conf('symbolicate_answer_cache big;'),
         qr/from 64k to 4g, or "off"/],
     ['a cache twice', SymTest::bare_conf('symbolicate_answer_cache off; '
         . 'symbolicate_answer_cache 1m;'), qr/is duplicate/],
-    ['a request without time',
+    ['a request with no time',
         location('/x', "$store symbolicate; symbolicate_request_timeout 0;"),
         qr/"symbolicate_request_timeout 0" is not possible/],
-    ['memory by word', SymTest::bare_conf('symbolicate_memory much;'),
+    ['a word instead of memory', SymTest::bare_conf('symbolicate_memory much;'),
         qr/"symbolicate_memory" .*must be a size from 2m, or 0 .no limit./],
     ['too little memory', SymTest::bare_conf('symbolicate_memory 1m;'),
         qr/must be a size from 2m/],
-    ['memory of what?', SymTest::bare_conf('symbolicate_memory 8m all=8m;'),
+    ['memory without a value',
+        SymTest::bare_conf('symbolicate_memory 8m all=8m;'),
         qr/may have "request=SIZE" behind it/],
-    ['a share of more than all', SymTest::bare_conf('symbolicate_memory 8m request=9m;'),
+    ['a share larger than the whole',
+        SymTest::bare_conf('symbolicate_memory 8m request=9m;'),
         qr/may have "request=SIZE" behind it, from 1m to that size/],
     ['memory twice', SymTest::bare_conf('symbolicate_memory 8m; symbolicate_memory 8m;'),
         qr/is duplicate/],
-    ['requests by word', SymTest::bare_conf('symbolicate_max_requests all;'),
+    ['a word instead of requests',
+        SymTest::bare_conf('symbolicate_max_requests all;'),
         qr/must be a number of requests from 0 .no limit. to 1000000/],
-    ['requests of what?', SymTest::bare_conf('symbolicate_max_requests 1 per=1;'),
+    ['requests without a value',
+        SymTest::bare_conf('symbolicate_max_requests 1 per=1;'),
         qr/may have "per_address=NUMBER" behind it/],
-    ['room for no result', SymTest::bare_conf('symbolicate_results 1k;'),
+    ['no room for results', SymTest::bare_conf('symbolicate_results 1k;'),
         qr/"symbolicate_results" .*must be a size from 1m to 1g/],
-    ['results for no time', SymTest::bare_conf('symbolicate_results 1m valid=0;'),
+    ['results kept for no time',
+        SymTest::bare_conf('symbolicate_results 1m valid=0;'),
         qr/"valid" that is no time/],
-    ['a proxy of what?', location('/x', "$store symbolicate; symbolicate_proxy all;"),
+    ['a proxy without a value', location('/x',
+        "$store symbolicate; symbolicate_proxy all;"),
         qr/"symbolicate_proxy" .*must be "off", or "on"/],
     ['a proxy that is off', location('/x',
         "$store symbolicate; symbolicate_proxy off files=1;"),
         qr/"symbolicate_proxy" .*must be "off", or "on"/],
-    ['a proxy of no files', location('/x',
+    ['a proxy with no files', location('/x',
         "$store symbolicate; symbolicate_proxy on files=0;"),
         qr/"files" that is no number from 1 to 1000/],
-    ['a proxy of no bytes', location('/x',
+    ['a proxy with no bytes', location('/x',
         "$store symbolicate; symbolicate_proxy on size=much;"),
         qr/"size" that is no size/],
     ['a proxy how?', location('/x',
@@ -171,7 +181,7 @@ for (@bad) {
     my ($name, $text, $sentence) = @$_;
     my ($code, $said) = $t->check($text);
     isnt($code, 0, "$name is refused");
-    like($said, $sentence, "$name: the sentence says why");
+    like($said, $sentence, "$name: the error says why");
 }
 
 done_testing();

@@ -1,6 +1,7 @@
-# The recipe of the image, the example for compose and the manifest for Kubernetes
-# say the same things in three files: users, paths, ports, nginx.conf.  They must
-# agree, and the configuration must serve.  ./dev image builds and runs the image.
+# The image's Containerfile, the example for compose and the manifest for
+# Kubernetes repeat the same facts: users, paths, ports, nginx.conf.  They must
+# agree, and the configuration must serve.  ./dev image builds and runs the
+# image.
 
 use strict;
 use warnings;
@@ -43,16 +44,16 @@ for my $path ($recipe =~ /^COPY (packaging\S+)/mg) {
     ok(-e "$ROOT/$path", "$path is there");
 }
 
-# what it compiles with is what ./dev does
+# it compiles with the packages that ./dev installs
 my ($needs) = SymTest::slurp("$ROOT/dev") =~ /^BUILD_PACKAGES=\((.*?)\)/ms;
 my ($installs) = $recipe =~ /^FROM \S+ AS build.*?recommends \\\n(.*?)^WORKDIR/ms;
 is_deeply([sort grep { $_ ne '\\' } split ' ', $installs],
     [sort split ' ', $needs], 'packages to build with');
 
-# and what it leaves behind of the checkout is for tests and measurements
+# and it excludes from the checkout only files for tests and measurements
 is_deeply([sort grep {/^\w/} SymTest::slurp("$ROOT/.dockerignore")
     =~ /^([^#\n].*)$/mg], [qw(bench build build-* fuzz t var)],
-    'all else reaches the build');
+    'all other files reach the build');
 
 # --- compose ---
 
@@ -60,7 +61,7 @@ my ($nginx, $loader) = @{$compose->{services}}{qw(nginx loader)};
 for my $name ('nginx', 'loader') {
     my $service = $compose->{services}{$name};
     is($service->{image}, 'ngx-symbolicate', "compose, $name: the image");
-    ok($service->{read_only}, '... a root to read');
+    ok($service->{read_only}, '... a read-only root');
     is_deeply($service->{cap_drop}, ['ALL'], '... no capabilities');
     ok((grep { $_ eq 'store:/var/lib/symbolicate' } @{$service->{volumes}}),
         '... and the store');

@@ -1,5 +1,5 @@
 # The Firefox profiler and other pages call the server from a browser, which
-# shows an answer to its script, good or bad, only with the CORS headers on it.
+# passes an answer to its script, good or bad, only if it has CORS headers.
 
 use strict;
 use warnings;
@@ -37,7 +37,7 @@ sub has_none {
         "$name: no CORS header");
 }
 
-# there is no store: 503 is what a good request gets here
+# there is no store: 503 is the answer to a good request here
 
 has_cors($t->post('/symbolicate/v5', $empty, @origin), 503, 'POST');
 has_none($t->post('/symbolicate/v5', $empty), 503, 'POST without Origin');
@@ -66,8 +66,9 @@ is($r->{headers}{'content-length'}, 0, 'preflight: empty');
 is($r->{headers}{'access-control-allow-methods'}, 'POST',
     'preflight: methods');
 is($r->{headers}{'access-control-allow-headers'}, 'Content-Type, X-Own',
-    'preflight: the headers asked for, as they were asked for');
-is($r->{headers}{'access-control-max-age'}, 86400, 'preflight: kept a day');
+    'preflight: the requested headers, as requested');
+is($r->{headers}{'access-control-max-age'}, 86400,
+    'preflight: cached for a day');
 is($r->{headers}{allow}, undef, 'preflight: no Allow');
 
 $r = $t->request('OPTIONS', '/symbolicate/v4', headers => [@ask]);
@@ -89,7 +90,7 @@ is($r->{headers}{allow}, 'POST', 'OPTIONS with Origin alone: Allow');
 
 has_none($t->post('/off/symbolicate/v5', $empty, @origin), 503, 'off: POST');
 $r = $t->request('OPTIONS', '/off/symbolicate/v5', headers => [@ask]);
-has_none($r, 200, 'off: a preflight is OPTIONS as any');
+has_none($r, 200, 'off: a preflight is ordinary OPTIONS');
 is($r->{headers}{allow}, 'POST', 'off: Allow');
 
 is($t->stop->log_trouble, '', 'the log is clean');

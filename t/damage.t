@@ -1,6 +1,6 @@
-# Disks go bad and people copy files over others.  Whatever the pages of the
-# store hold, a worker must live: it answers without the names, or 503, says so
-# in the log once and not for each request, and is well again with the store.
+# Disks fail and people overwrite files.  Whatever the pages of the store
+# contain, a worker must survive: it answers without the names, or 503, logs it
+# once and not for each request, and recovers with the store.
 
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use Test::More;
 
 use File::Path qw(remove_tree);
 
-plan skip_all => 'valgrind takes the faults for its own' if SymTest::is_valgrind();
+plan skip_all => 'valgrind handles the faults itself' if SymTest::is_valgrind();
 
 my @module = ('crash-client', '509C0610949836F7B70BD88BCF03E5400');
 my @second = ('test_app.pdb', '5A9832E5287241C1838ED98914E9B7FF1');
@@ -46,7 +46,7 @@ sub write_at {
     close $out;
 }
 
-# Every answer is JSON and 200, or 503; counts of both.
+# Every answer is JSON and 200, or 503; returns the number of both.
 sub load {
     my %seen;
     for my $body (@_ ? @_ : @bodies) {
@@ -59,7 +59,7 @@ sub load {
     return \%seen;
 }
 
-# Another store in the place of this one, and all answers as at the start.
+# Replaces the store by another one; all answers must be as at the start.
 sub replace_store {
     remove_tree($t->store);
     $t->load(map { SymTest::symbol_file(@$_) } \@module, \@second);
@@ -80,7 +80,7 @@ sub tally {
     $seen{$_} += $seen->{$_} for keys %$seen;
 }
 
-# --- bytes flip under requests: more and more of the store is wrong ---
+# --- bytes flip under requests: more and more of the store is damaged ---
 
 my $rounds = SymTest::is_slow() ? 10 : 60;
 for my $round (1 .. $rounds) {
@@ -94,7 +94,7 @@ for my $round (1 .. $rounds) {
         write_at($page, join '', map { chr int rand 256 } 1 .. 4096);
     }
     tally(load());
-    # made whole again now and then, so that not all is 503 from here on
+    # restored now and then, so that not all answers are 503 from here on
     write_at(0, $whole) if $round % 10 == 0;
 }
 ok(!$seen{none}, 'every request was answered');
@@ -112,14 +112,14 @@ for my $page (0, 4096, 2 * 4096, $size - 4096) {
 }
 is_deeply([sort $t->workers], \@workers, 'no worker died');
 
-# --- a file that is shorter than it was mapped: SIGBUS ---
+# --- a file that is shorter than its mapping: SIGBUS ---
 
-# a worker has the text of frames that it answered, so these are others
+# a worker has cached the frames that it answered, so these are others
 ok(replace_store(), 'another store');
 my @others = map { body_of(3000, 100 + $_) } 1 .. 6;
 truncate $data, 8192 or die "truncate: $!";
 my $seen = load(@others);
-ok(!$seen->{none} && !$seen->{odd}, 'cut short: answered');
+ok(!$seen->{none} && !$seen->{odd}, 'truncated: answered');
 ok($seen->{503}, 'with 503');
 truncate $data, 0 or die "truncate: $!";
 $seen = load(@others);
@@ -138,6 +138,6 @@ cmp_ok(scalar @lines, '<', 20, 'but not for each request');
 ok(replace_store(), 'healed');
 is_deeply([sort $t->workers], \@workers, 'by the same workers');
 
-is($t->stop->log_trouble, '', 'no other trouble in the log');
+is($t->stop->log_trouble, '', 'no other error in the log');
 
 done_testing();

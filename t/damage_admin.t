@@ -1,5 +1,6 @@
-# An operator's page may be the first to meet a damaged store.  It says so with
-# 503, and the worker drops its handle, so that what comes next gets a good one.
+# An operator's page may be the first to read a damaged part of the store.  It
+# answers 503, and the worker drops its handle, so that the next request gets a
+# good one.
 
 use strict;
 use warnings;
@@ -9,7 +10,7 @@ use lib "$FindBin::Bin/lib";
 use SymTest;
 use Test::More;
 
-plan skip_all => 'valgrind takes the faults for its own' if SymTest::is_valgrind();
+plan skip_all => 'valgrind handles the faults itself' if SymTest::is_valgrind();
 
 my @module = ('test_app.pdb', '5A9832E5287241C1838ED98914E9B7FF1');
 my $t = SymTest->new(workers => 1)
@@ -37,7 +38,7 @@ $t->post('/symbolicate/v5', $t->json({ jobs => [{ stacks => [[[0, 1]]],
 for my $page ("explain/$module[0]/$module[1]", 'modules', 'missing') {
     is($t->request('GET', "/admin/$page")->{status}, 200, "$page");
 
-    # a store larger than all addresses
+    # a store larger than the address space
     write_metas("\x5a" x length $metas);
     is($t->request('GET', "/admin/$page")->{status}, 503, '... 503 if the store is damaged');
     write_metas($metas);
@@ -47,6 +48,6 @@ for my $page ("explain/$module[0]/$module[1]", 'modules', 'missing') {
 }
 
 like($t->error_log, qr/\[crit\].*cannot remap the store/, 'the log names the cause');
-is($t->stop->log_trouble, '', 'no other trouble in the log');
+is($t->stop->log_trouble, '', 'no other error in the log');
 
 done_testing();

@@ -1,7 +1,7 @@
-# Some bytes of a module's symbols are not what was written, and every offset
-# still leads somewhere: its answers would be wrong, and nobody would know.  The
-# request that meets them takes the module for a missing one: the loader removes
-# it, it is fetched again, and the answer is as it was.  Where nobody has it, it
+# Some bytes of a module's symbols have changed, and every offset is still
+# valid: without a check its answers would be wrong unnoticed.  The request that
+# reads such bytes treats the module as missing: the loader removes it, it is
+# fetched again, and the answer is the same as before.  If no source has it, it
 # is not found, and explain says why.
 
 use strict;
@@ -36,8 +36,8 @@ sub found {
 
 sub heartbeat { return $_[0]->request('GET', '/__heartbeat__')->{status} }
 
-# The first extent is written last.  One byte of the middle of each page of some
-# others: what a disk that lost its mind, or a stray write, would do.
+# The first extent is written last.  Damages one byte in the middle of each page
+# of some other extents, as a failing disk or a stray write would.
 sub damage {
     my ($t) = @_;
     my $data = $t->store . '/data.mdb';
@@ -56,7 +56,7 @@ sub damage {
     close $out;
     cmp_ok($n, '>', 100, 'bytes are damaged');
 
-    # a worker that has met none of it yet
+    # a worker that has read none of it yet
     my ($old) = $t->workers;
     $t->reload;
     $t->wait_for(sub { !grep { $_ == $old } $t->workers }, 'the old one is gone');
@@ -85,7 +85,7 @@ my $sources = <<'CONF';
         location /alone { symbolicate; }
 CONF
 
-# A store of its own each time: then the extents lie where damage() thinks.
+# Each has its own store, so that the extents are where damage() expects them.
 sub begin {
     return SymFetch->new(workers => 1, sources => $sources,
         how => 'symbolicate_budget 60s; symbolicate_negative_ttl absent=1s;')
@@ -97,8 +97,8 @@ sub load {
     is($t->loader->run('load', $file)->{code}, 0, 'loaded by hand');
 }
 
-# How often it was made: of a fetch, where a large file may be asked for twice, or
-# by hand.
+# How the module came: fetched, so that a large file may be requested twice, or
+# loaded by hand.
 sub made {
     my ($t) = @_;
     my @lines = $t->loader_log =~ /: ready$/mg;
@@ -118,12 +118,12 @@ is(made($t), 2, '... once');
 like($t->error_log, qr/a lookup met damaged bytes/, '... the log says why');
 like($t->loader_log, qr/removed: the stored symbols are damaged/,
     "... and the loader's, too");
-is_as_before($t, $want, 'asked once more');
+is_as_before($t, $want, 'requested once more');
 is(made($t), 2, '... nothing is fetched');
 is($t->loader->run('verify')->{code}, 0, 'the store is sound');
 is($t->end, '', 'nothing is wrong');
 
-# --- one that was loaded by hand, and a source has it ---
+# --- a module loaded by hand, and a source has it ---
 
 $t = begin();
 load($t);
@@ -152,7 +152,7 @@ sub reason {
 $t = begin();
 load($t);
 damage($t);
-is_not_there(ask($t, '/alone'), 'damaged, and nobody to ask');
+is_not_there(ask($t, '/alone'), 'damaged, and no source configured');
 is(reason(), 'the stored symbols are damaged', '... explained');
 is(heartbeat($t), 503, '... the heartbeat says so');
 is_not_there(ask($t), 'damaged, and no source has it');

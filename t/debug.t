@@ -1,5 +1,5 @@
-# The Debug header asks for a block that tells what a request took: of v5 any
-# value does, of v4 the words that the older server knew.
+# The Debug header requests a block about what the request cost: in v5 with any
+# value, in v4 with the words that the older server knew.
 
 use strict;
 use warnings;
@@ -24,7 +24,8 @@ sub debug_of {
 
 for my $version (4, 5) {
     is(debug_of($version), undef, "v$version: none without the header");
-    is(debug_of($version, Debug => ''), undef, "v$version: nor for nothing");
+    is(debug_of($version, Debug => ''), undef,
+        "v$version: nor for an empty one");
 
     my $debug = debug_of($version, Debug => 1);
     is_deeply([sort keys %$debug],
@@ -41,7 +42,7 @@ for my $version (4, 5) {
         "v$version: frames, and those with a module");
     cmp_ok($debug->{time}, '>', 0, "v$version: it took some time");
     cmp_ok($debug->{cache_lookups}{time}, '<=', $debug->{time},
-        "v$version: lookups not more than all");
+        "v$version: lookups take less than all");
 }
 
 ok(debug_of(4, Debug => $_), "v4: $_") for qw(true TRUE yes);

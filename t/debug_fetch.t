@@ -1,6 +1,6 @@
-# The debug block tells of each module that a request waited for: the bytes of
-# the file that it came from and how long it took, or how long it was waited for
-# in vain.  One total does not say which module is slow.
+# The debug block lists each module that a request waited for: the bytes of its
+# file and the time that it took, or the time waited in vain.  A single total
+# does not show which module is slow.
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ sub downloads_of {
     return $r->{json}{debug}{downloads};
 }
 
-# What is there or comes at once, and what does not, wait for the same gate.
+# All modules wait for the same gate, whether they exist or not.
 $t->fault->script('src', 'gate/g/ok');
 my $began = time;
 my $socket = $t->connect;
@@ -48,12 +48,12 @@ my $took = time - $began;
 
 my $downloads = downloads_of($r);
 is($downloads->{count}, 1, 'one came');
-is($downloads->{size}, size_of(@app), '... of so many bytes');
+is($downloads->{size}, size_of(@app), '... with its size');
 is_deeply($downloads->{size_per_module}, { join('/', @app) => size_of(@app) },
-    '... which are said of it');
+    '... which the block reports');
 
 for (['time_per_module', 'what came', @app],
-    ['fail_time_per_module', 'what did not', @never])
+    ['fail_time_per_module', 'a module that did not arrive', @never])
 {
     my ($key, $what, @module) = @$_;
     my $times = $downloads->{$key};
@@ -63,13 +63,13 @@ for (['time_per_module', 'what came', @app],
     cmp_ok($seconds, '<=', $took + 0.05, '... not longer than the request took');
 }
 
-# the order is today's server's
+# the order of today's server
 like($r->{body}, qr/"downloads":\ \{"count":\ 1,
     \ "size_per_module":\ \{[^}]+\},\ "time_per_module":\ \{[^}]+\},
     \ "fail_time_per_module":\ \{[^}]+\},\ "size":\ \d+,\ "time":/x,
     'count, the maps, size, time');
 
-# not in time: in vain, for so long as the request had
+# not in time: waited in vain, for as long as the request could
 $t->fault->script('src', 'gate/h/ok');
 $downloads = downloads_of($t->ask_with(
     [Debug => 1, 'X-Symbolicate-Budget' => '300ms'], [@late]));
@@ -79,7 +79,7 @@ cmp_ok($downloads->{fail_time_per_module}{join '/', @late}, '>=', 0.25,
     '... and this one says for how long');
 $t->fault->open_gate('h');
 
-# an id that is spelled otherwise than canonically, where the file lies
+# the file's path has an id in a spelling that is not canonical
 $t->fault->script('src', 'ok');
 $downloads = downloads_of($t->ask_with([Debug => 1], [@odd]));
 is_deeply($downloads->{size_per_module}, { join('/', @odd) => size_of(@odd) },

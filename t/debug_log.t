@@ -1,5 +1,5 @@
-# With error_log ... debug, nginx logs of every timer the descriptor of the
-# connection behind it: a timer without one killed the worker.
+# With error_log ... debug, nginx logs the descriptor of the connection of every
+# timer.  A timer without a connection killed the worker.
 
 use strict;
 use warnings;

@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 
-# `symloader load /usr/lib/debug` on a machine with -dbg packages, and then a
-# request with the debug id of a build id answers with inlined calls.  The tree
-# here has what distributions put there: debug files by build id (Debian), or
-# links from there to files with names (Fedora), what dwz took out of them in
-# .dwz, kernel modules.
+# `symloader load /usr/lib/debug` on a machine with -dbg packages; afterwards a
+# request with the debug id of a build id gets inlined calls.  The tree here is
+# that of distributions: debug files by build id (Debian), or links from there
+# to files with names (Fedora), parts that dwz moved to .dwz, kernel modules.
 
 use strict;
 use warnings;
@@ -56,7 +55,7 @@ for my $program (qw(one two three)) {
         "cp $program.debug $program.whole");
 }
 
-# Debian: by build id, and what two of them share in .dwz
+# Debian: by build id, and shared parts in .dwz
 make_path("$tree/.dwz/x86_64-linux-gnu");
 run('dwz -m', "$tree/.dwz/x86_64-linux-gnu/thing.debug",
     '-M /usr/lib/debug/.dwz/x86_64-linux-gnu/thing.debug',
@@ -82,7 +81,7 @@ run('gcc -g -O2 -DSTART=1 -c -o', "$tree/lib/modules/6.1/kernel/thing.ko",
     'thing.c');
 write_file("$tree/README", "text\n");
 
-# --- what a user does, and sees ---
+# --- the user's commands, and their results ---
 
 my $t = SymTest->new;
 my $r = $loader->run({ store => $t->store }, 'load', $tree);
@@ -93,17 +92,17 @@ like($seen, qr{: \Q${\substr($id{$_}, 2)}\E/[0-9A-F]+: lines and inlines},
      "... $_, by its build id") or diag($seen) for qw(one two);
 like($seen, qr{: three/[0-9A-F]+: lines and inlines}, '... three, by its name');
 like($seen, qr{\.dwz/.*/thing\.debug: passed over: .*dwz's},
-     '... not what only has a part of others');
+     '... not the file of shared parts');
 like($seen, qr/^4\ files,\ 3\ modules\ stored,\ .*
                \ 1\ without\ symbols,\ 2\ of\ other\ kinds,\ 0\ failed$/mx,
      '... the summary counts it all') or diag($seen);
 
 my $ko = "$tree/lib/modules/6.1/kernel/thing.ko";
 $r = $loader->run({ store => $t->store }, 'load', $ko);
-isnt($r->{code}, 0, 'a kernel module that is named is refused');
+isnt($r->{code}, 0, 'a kernel module given by name is refused');
 like($r->{err},
      qr/^symloader: \Q$ko\E: unsupported: relocatable file \(kernel module/,
-     '... and the reason said');
+     '... with the reason');
 
 # --- a request ---
 
@@ -119,7 +118,7 @@ sub debug_id {
 for my $program (sort keys %id) {
     my ($at, $size) = `nm -S $dir/$program` =~ /^(\w+) (\w+) T work$/m;
     my @addr = (hex($at) .. hex($at) + hex($size) - 1);
-    # of the file as it was before dwz
+    # from the file as it was before dwz
     my @theirs = llvm_frames($loader, "$dir/$program.whole", '', @addr);
     my $r = $t->post_json('/symbolicate/v5',
         { jobs => [{ memoryMap => [[ "whatever-$program",
@@ -133,7 +132,8 @@ for my $program (sort keys %id) {
 
     cmp_ok(scalar(grep { @$_ == 2 } @theirs), '>', 0,
            "$program has inlined calls");
-    is_deeply(\@ours, \@theirs, "v5: $program, as LLVM answers for the whole");
+    is_deeply(\@ours, \@theirs,
+        "v5: $program, as LLVM answers for the original");
 }
 
 is($t->stop->log_trouble, '', 'nothing is wrong');

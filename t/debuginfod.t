@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A real debuginfod server is a source: a request that names a build id gets
-# functions, lines and inlines out of the debug file that the server has, and a
-# debug id alone, of which it knows nothing, does not trouble it.
+# A real debuginfod server as a source: a request with a build id gets
+# functions, lines and inlines from the debug file that the server has.  The
+# server cannot look up a debug id, so it gets no request for one.
 
 use strict;
 use warnings;
@@ -52,7 +52,7 @@ my ($build_id) = output('eu-readelf', '-n', "$dir/app")
 my ($addr) = output('nm', "$dir/app") =~ /^([0-9a-f]+) T sum$/m;
 my ($size) = output('nm', '-S', "$dir/app") =~ /^[0-9a-f]+ ([0-9a-f]+) T sum$/m;
 
-# What LLVM says of each byte of sum(): frames, innermost first.
+# LLVM's answer for each byte of sum(): frames, innermost first.
 my @addrs = map { hex($addr) + $_ } 0 .. hex($size) - 1;
 my @want = map {
     my @line = split /\n/;
@@ -82,7 +82,7 @@ sub frames {
 
 my $debug_id = '0123456789ABCDEF0123456789ABCDEF0';
 my $r = ask($debug_id);
-is($t->found($r, 'app', $debug_id), 0, 'a debug id: not to be had from it');
+is($t->found($r, 'app', $debug_id), 0, 'a debug id: not available from it');
 like($t->request('GET', "/admin/explain/app/$debug_id")->{body},
      qr/"outcome": "skipped".*"url": "needs a code id"/, '... explain says why');
 
@@ -91,11 +91,12 @@ is($t->found($r, 'app', $build_id), 1, 'a build id: found');
 is_deeply([ frames($r) ], \@want, '... lines and inlines are LLVM\'s');
 like($t->request('GET', "/admin/explain/app/$build_id")->{body},
      qr{"url": "http://[^"]*/buildid/$build_id/debuginfo"},
-     '... out of its debug file');
+     '... from its debug file');
 is_deeply(ask($build_id)->{json}, $r->{json}, 'the same again');
 
 my $unknown = 'ab' x 20;
-is($t->found(ask($unknown), 'app', $unknown), 0, 'one that it does not know');
+is($t->found(ask($unknown), 'app', $unknown), 0,
+    'a build id that it does not know');
 
 is($t->loader->verify, 'sound', 'the store is sound');
 $server->stop;

@@ -17,13 +17,13 @@ binmode Test::More->builder->$_, ':utf8'
 
 my $filt = root() . '/' . ($ENV{SYM_BUILD} || 'build') . '/t/filt';
 
-# What a program makes of names, a line each.
+# Output of a program for names, one a line.
 sub through {
     my ($names, @command) = @_;
     my $pid = open2(my $out, my $in, @command)
         or BAIL_OUT("cannot run $command[0]");
 
-    # all of these read to the end before the pipe is full, or in a child
+    # all of these read all input before the pipe is full, or in a child
     if (!(my $writer = fork // BAIL_OUT("fork: $!"))) {
         close $out;
         print $in map { "$_\n" } @$names;
@@ -48,7 +48,7 @@ sub same_lines {
     diag("$names->[$_]\n  got  $got->[$_]\n  want $want->[$_]") for grep { defined } @wrong[0 .. 2];
 }
 
-# The names that a library exports and that begin with a prefix, each once.
+# The exported names of a library that begin with a prefix, each once.
 sub exports {
     my ($prefix, $library) = @_;
     my %seen = map { /^\w* *\w ($prefix\S+?)(?:\@.*)?$/ ? ($1 => 1) : () }
@@ -57,20 +57,20 @@ sub exports {
     return sort keys %seen;
 }
 
-# --- C++: all that the library of this compiler has ---
+# --- C++: all names of this compiler's library ---
 
 my @cpp = exports('_Z', glob '/usr/lib/*/libstdc++.so.6');
 
 cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
 
 {
-    # a verbose one spells out std::string, as no one writes it
+    # its verbose form spells out std::string, as no programmer writes it
     my @full = through(\@cpp, 'c++filt', '--no-verbose');
 
     same_lines(\@cpp, [through(\@cpp, $filt, 'return')], \@full,
                'with return types');
 
-    # what is dropped stood in front
+    # the dropped part was at the beginning
     my @params = through(\@cpp, $filt);
     my @cut = map { substr $full[$_], -length $params[$_] } 0 .. $#cpp;
     same_lines(\@cpp, \@params, \@cut, 'without return types');
@@ -82,7 +82,7 @@ cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
                'without parameters');
 }
 
-# What gcc makes copies of, in a real file: "f() [clone .isra.6]".
+# Suffixes of functions that gcc copies, in a real file: "f() [clone .isra.6]".
 {
     my @clones = grep {/^_Z.*\./}
         map { (split)[2] // () } qx(nm '${\ fixtures('elf/crash.debug')}');
@@ -92,7 +92,7 @@ cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
                [through(\@clones, 'c++filt', '--no-verbose')], 'copies');
 }
 
-# LLVM's own spelling, as the one whose headers are compiled in has it.
+# LLVM's own spelling; t/bin has the version whose headers are compiled in.
 {
     my @names = (@cpp, 'name of C', qw(
         _ZN5test21fITnDaLi1EEEvv _Z1gITk1CiEvv _ZN3FooIiEC1ITkNS_3BarEiEET_
@@ -103,8 +103,8 @@ cmp_ok(scalar @cpp, '>', 4000, 'names of libstdc++');
         _Z1fv.isra.0 _ZZ4mainENKUlvE_clEv
     ));
 
-    # what LLVM leaves as it is, of transactional memory or _Float32x, libiberty
-    # may know; it writes "A<B<int> >"
+    # libiberty may know names that LLVM leaves alone, of transactional memory
+    # or _Float32x; it writes "A<B<int> >"
     my @want = through(\@names, llvm_cxxfilt());
     my @raw = grep { $want[$_] eq $names[$_] } 0 .. $#names;
 
@@ -138,7 +138,7 @@ my @rust = qw(
 same_lines(\@rust, [through(\@rust, $filt)], [through(\@rust, 'rustfilt')],
            'Rust');
 
-# --- D: all that the library of Debian's compiler has ---
+# --- D: all names of the library of Debian's compiler ---
 
 my ($phobos) = glob '/usr/lib/*/libgphobos.so.*';
 my @d = exports('_D', $phobos // die "libgphobos is not installed\n");
@@ -158,10 +158,10 @@ cmp_ok(scalar @d, '>', 10_000, "names of $phobos");
     @want[@order] = map { s/scope return /return scope /gr } d_filt(\@swapped);
 
     my @long = grep { length $want[$_] > 4096 } 0 .. $#d;
-    cmp_ok(scalar @long, '<', 100, '... few have too long a text');
+    cmp_ok(scalar @long, '<', 100, '... few are too long when demangled');
     @want[@long] = @d[@long];
 
-    # "scope return" of before, as well
+    # also the former "scope return"
     my @got = through(\@d, $filt);
     s/scope return /return scope / for @got[@order], @want[@order];
     same_lines(\@d, \@got, \@want, 'D');
@@ -169,17 +169,19 @@ cmp_ok(scalar @d, '>', 10_000, "names of $phobos");
               'there is one style for D');
 }
 
-# What is cut off somewhere is left as it is, or is another name.
+# A truncated name is left alone, or is another name.
 {
     my @known = grep { !/NkM/ } @d;
     my @cut = map { my $name = $known[$_ * 200]; map { substr $name, 0, $_ } 3 .. length $name }
         0 .. $#known / 200;
 
-    cmp_ok(scalar @cut, '>', 5000, 'names that are cut');
-    same_lines(\@cut, [through(\@cut, $filt)], [d_filt(\@cut)], 'names of D that are cut');
+    cmp_ok(scalar @cut, '>', 5000, 'truncated names');
+    same_lines(\@cut, [through(\@cut, $filt)], [d_filt(\@cut)],
+        'truncated names of D');
 }
 
-# What that library does not have: each kind of type, of value, of special name.
+# Kinds that the library does not contain: each kind of type, value and special
+# name.
 {
     my @names = qw(
         _Dmain _D3foo3barFZv _D3foo12__ModuleInfoZ _D3foo3Bar7__ClassZ
@@ -213,7 +215,7 @@ cmp_ok(scalar @d, '>', 10_000, "names of $phobos");
                'other names of D');
 }
 
-# In answers: of a file without DWARF the name tells the language.
+# In answers: for a file without DWARF the name determines the language.
 {
     my $t = SymLoader->new;
     my @kept = split /\n/, $t->run({ no_store => 1 }, 'dump', '--no-demangle', $phobos)->{out};
@@ -227,7 +229,7 @@ cmp_ok(scalar @d, '>', 10_000, "names of $phobos");
               [map { $kept[$at[$_]] =~ s/ \K_D\S+$/$want[$_]/r } 0 .. $#at], '... demangled');
 }
 
-# --- Apple: one underscore more ---
+# --- Apple: another underscore in front ---
 
 {
     my @apple = map { "_$_" } @cpp;

@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 
-# symloader dump: a dump_syms for everything that the loader reads.  What it
-# writes must say what its input says: text of other people's tools comes back
-# the same in all that counts, a debug file becomes a text that answers as LLVM
-# does of the file itself.  Expected answers come from t/lib/sym_oracle.py and
-# t/lib/SymText.pm, which read text only and share no code with us, and from
+# symloader dump: a dump_syms for everything that the loader reads.  The output
+# must mean the same as the input: symbol files of other tools keep everything
+# that matters, and the text made from a debug file gives the answers that LLVM
+# gives for the file itself.  Expected answers are from t/lib/sym_oracle.py and
+# t/lib/SymText.pm, which only read text and share no code with ours, and from
 # llvm-symbolizer.
 
 use strict;
@@ -68,7 +68,8 @@ for my $file (sort glob(fixtures('symbols') . '/*/*/*.sym')) {
        '... the same out of ' . s{.*/}{}r) for $file, $dumped;
 }
 
-# A path comes back as it was shown, though joining it again would change it.
+# A path is written so that it is read back as it was shown, although joining it
+# again would change it.
 {
     my $file = $t->file('paths.sym', <<'END');
 MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 paths
@@ -88,13 +89,13 @@ END
 
     is_deeply([ $first =~ /^FILE \d (.*)$/mg ],
               [ 'src\.\main.c', '/a//b/x.c', '/a/x.c', 'src/main.c' ],
-              'a path that would be read otherwise has a "." before its name');
+              'a path that would be read differently has a "." before its name');
     is($again, $first, '... and is read as it was shown');
     like($t->run({ no_store => 1 }, 'dump', '--format=text', $file)->{out},
-         qr/ src\\main\.c:1$/m, '... which is this');
+         qr/ src\\main\.c:1$/m, '... which is this one');
 }
 
-# --- a debug file answers as LLVM does ---
+# --- a debug file gives LLVM's answers ---
 
 my $debug = fixtures('elf/crash.debug');
 my $base = 0x400000;    # readelf -l crash: the first LOAD
@@ -109,7 +110,7 @@ my $text = $t->file('crash.sym', $r->{out});
 my @functions = map { /^([0-9a-f]+) [Tt] / ? hex($1) - $base : () }
     qx(nm $debug);
 my @addrs = map { ($_, $_ + 1, $_ + 7) } @functions;
-cmp_ok(scalar(@addrs), '>', 300, '... there are addresses to ask for');
+cmp_ok(scalar(@addrs), '>', 300, '... there are addresses to look up');
 my $asked = $t->file('addresses', join '', map { sprintf "%x\n", $_ } @addrs);
 my @ours = map { json_lines($_) } answers($text, '-', "<$asked");
 my $llvm = $t->file('llvm', join '',
@@ -125,7 +126,7 @@ for my $i (0 .. $#addrs) {
     $known++;
     my @want = map {
         my ($path, $line) = $l[ 2 * $_ + 1 ] =~ /^(.*):(\d+):\d+$/;
-        # readers of .sym files take a/../ out of paths (docs/use/compat.md)
+        # readers of .sym files remove a/../ from paths (docs/use/compat.md)
         1 while $path =~ s{/[^/.][^/]*/\.\./}{/};
         # from the symbol table LLVM knows a file, but no line in it
         "$l[2 * $_] " . ($line ? "$path:$line" : '');
@@ -134,7 +135,7 @@ for my $i (0 .. $#addrs) {
         my $place = $_->{line} ? "$_->{file}:$_->{line}" : '';
         "$_->{function} $place";
     } @{ $ours[$i]{inlines} // [] }, $ours[$i];
-    # without a linkage name LLVM says f where we say space::f
+    # without a linkage name LLVM writes f where we write space::f
     my $same = @got == @want
         && !grep { $got[$_] !~ /(?:^|::)\Q$want[$_]\E$/ } 0 .. $#want;
     push @bad, sprintf '%x: %s, but LLVM %s', $addrs[$i], "@got", "@want"
@@ -174,7 +175,7 @@ SKIP: {
     is_deeply([ head_of($one) ], [ head_of('--arch', 'x86_64', $thin) ],
               'a bundle with a thin file');
 
-    # only what is wanted is converted: the other one cannot be
+    # only the requested file is converted: the other one cannot be
     my $good = read_file($thin);
     my $cannot = substr($good, 0, 4) . "\xff" x 60;
     my %cpu = (x86_64 => 0x01000007, arm64 => 0x0100000c, ppc => 18);
@@ -184,18 +185,18 @@ SKIP: {
     my @slices = ([ ppc => $cannot ], [ x86_64 => $good ], [ arm64 => $cannot ]);
     is_deeply([ head_of('-a', 'x86_64', fat_file(@slices)) ],
               [ (head_of($thin))[0] =~ s/crash$/fat/r, '' ],
-              'the others of a fat file are not looked at');
+              'the other slices of a fat file are not read');
     chomp(my $here = qx(uname -m));
     $here =~ s/aarch64/arm64/;
     is((head_of(fat_file([ ppc => $cannot ], [ $here => $good ])))[1], '',
-       'by itself: that of this machine') if $cpu{$here};
+       'by default: that of this machine') if $cpu{$here};
     is((head_of(fat_file([ ppc => $good ], [ ppc => $cannot ])))[1], '',
        '... or the first');
 
     $r = $t->run({ no_store => 1 }, 'dump', '-a', 'armv7', $bundle);
-    is($r->{code}, 1, 'an architecture that is not there');
+    is($r->{code}, 1, 'an architecture that it does not contain');
     like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
-         '... which there are');
+         '... the existing ones are listed');
     is($t->run({ no_store => 1 }, 'dump', '-a', '', $bundle)->{code}, 2, 'no word');
 }
 
@@ -258,7 +259,7 @@ is($r->{code}, 1, 'a file that cannot be read');
 like($r->{err}, qr/bad\.sym: malformed: .*line 2/, '... says why');
 like(read_file($out), qr/^FUNC 15b30 /m, '... the old output is untouched');
 
-# a disk that is full: files of the command end at 6,000 times 512 bytes
+# a full disk: files of the command are limited to 6,000 times 512 bytes
 my $large = (glob(fixtures('symbols') . '/crash-client/*/*.sym'))[0];
 my $store = $t->store;
 my $said = qx(ulimit -f 6000; '$t->{program}' dump \\
@@ -266,26 +267,26 @@ my $said = qx(ulimit -f 6000; '$t->{program}' dump \\
     -o '$out' 2>&1; echo "code \$?");
 like($said, qr/cannot write .*\ncode 5\n\z/s, 'no room for the output');
 like(read_file($out), qr/^FUNC 15b30 /m, '... the old output is untouched');
-is_deeply([ glob("$out.*") ], [], '... and nothing lies beside it');
+is_deeply([ glob("$out.*") ], [], '... and no file is left next to it');
 
 open my $full, '>', '/dev/full' or die;
 $r = $t->run({ no_store => 1, out_fd => fileno $full }, 'dump', $large);
-is($r->{code}, 5, 'standard output that takes nothing');
+is($r->{code}, 5, 'standard output that is full');
 $r = $t->run({ no_store => 1 }, 'dump', $inline, '-o', '/dev/null');
-is("$r->{code}$r->{err}", "0$cut", 'a device is written to as it is');
-ok(-c '/dev/null', '... and stays one');
+is("$r->{code}$r->{err}", "0$cut", 'a device is written to directly');
+ok(-c '/dev/null', '... and remains a device');
 
 # --- what is not there ---
 
 is($t->run('dump', "none/$id")->{code}, 1, 'a module that is not stored');
 $r = $t->run({ no_store => 1 }, 'dump', "none/$id");
 is($r->{code}, 2, 'a module without a store');
-like($r->{err}, qr/--store PATH/, '... what to do');
+like($r->{err}, qr/--store PATH/, '... and the error says what to do');
 $r = $t->run({ no_store => 1 }, 'dump', '/no/such/file');
 is($r->{code}, 2, 'neither a file nor a module');
 is($t->run('dump', '--format=xml', $inline)->{code}, 2, 'no such format');
 is($t->run({ store => $t->dir . '/nowhere' }, 'dump', "none/$id")->{code}, 3,
-   'no store there');
+   'no store at the path');
 
 # --- a damaged store ---
 
@@ -301,7 +302,7 @@ $t->file('store/data.mdb', $broken);
 $r = $t->run('dump', 'crash-client/509C0610949836F7B70BD88BCF03E5400', '-o',
              $out);
 is($r->{code}, 3, 'a damaged store');
-like($r->{err}, qr/damaged/, '... is said to be');
+like($r->{err}, qr/damaged/, '... is reported');
 like(read_file($out), qr/^FUNC 15b30 /m, '... the old output is untouched');
 
 done_testing();

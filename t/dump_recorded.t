@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 
-# Minidumps that a real Symbolicator answered (../shared/fixtures/recorded/dumps and
-# dumps), sent to a real nginx, whose loader reads them, with the recorded symbol stores as
-# sources of the request: the answers are the same, key by key, but for the differences
-# that docs/use/compat-sentry.md explains.  What is refused has the same status, and a
-# dump that cannot be read the same message.
+# Minidumps that a real Symbolicator answered (../shared/fixtures/recorded/dumps
+# and dumps), sent to a real nginx, whose loader reads them, with the recorded
+# symbol stores as sources of the request: the answers are the same, key by key,
+# except for the differences that docs/use/compat-sentry.md explains.  Refused
+# requests have the same status, and unreadable dumps the same message.
 
 use strict;
 use warnings;
@@ -48,7 +48,7 @@ my %explained = (
     'c-nocfi-fp-segv.elf' => sub { delete $_[0]{stacktraces}[0]{frames} },
 );
 
-# Names that differ if they are from files of ELF: Symbolicator's, ours.
+# Names that differ in ELF files: Symbolicator's, ours.
 my %names = (
     'main.cold' => 'main',
     '_ZL6waiteri.cold' => '_ZL6waiteri',
@@ -70,7 +70,8 @@ sub rename_frames {
     return;
 }
 
-# Answers may come before each place was asked that cannot have anything better.
+# Answers may be sent before every path was tried, if no other path can have a
+# better file.
 sub unwind_places {
     my ($answer) = @_;
     return [ map { $_->{location} } grep { $_->{unwind} }
@@ -90,7 +91,8 @@ sub ask {
     my $got = eval { $JSON->decode($r->{body}) };
     rename_frames($want) if $name =~ /\.(?:elf|vars|candidates)$/;
     if ($name =~ /\.candidates$/) {
-        is_deeply(unwind_places($got), unwind_places($want), "$name: places of rules");
+        is_deeply(unwind_places($got), unwind_places($want),
+            "$name: paths of rules");
         delete $_->{candidates} for map { @{ $_->{modules} } } $got, $want;
     }
     if ($explained{$name}) {
@@ -100,8 +102,8 @@ sub ask {
     return;
 }
 
-# Candidates tell which places were asked: these cases begin with an empty store, as
-# they were recorded.
+# Candidates list the paths that were tried, so these cases begin with an empty
+# store, as they were recorded.
 my @paths = sort glob "$root/cases/*.request.json";
 for my $path ((grep { /\.candidates\./ } @paths), grep { !/\.candidates\./ } @paths) {
     my ($name) = $path =~ m{([^/]+)\.request\.json$};
@@ -128,7 +130,8 @@ for my $name (qw(linux macos windows test invalid-range)) {
 ask('no dump', 'x', { sources => '[]' }, { http_status => 400 }, 'another');
 ask('a broken field', 'x', { sources => '{' }, { http_status => 400 });
 
-# A client that does not wait gets an id, and later the answer: the file stays.
+# A client that does not wait gets an id, and the answer later: the dump is
+# kept.
 {
     my $want = $JSON->decode(file("$root/cases/c-O2-segv.none.response.json"));
     my $r = $t->form('/minidump?timeout=0', sources => '[]',

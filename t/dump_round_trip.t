@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 
-# Whoever moves symbols as text must get the answers of the file they came from:
-# a module that is dumped and loaded again says the same of every address, also
-# of those that belong to nobody (the PLT, padding, what is before the first
-# function and behind the last).  A PUBLIC has no end, so `_init` could take the
-# whole PLT.  Here with programs of real compilers, and the fixtures; what must
-# end where comes from nm and readelf.
+# Users who move symbols as text must get the answers of the original file: a
+# module that is dumped and loaded again gives the same answer for every
+# address, also for addresses outside all functions (the PLT, padding, before
+# the first function and after the last).  A PUBLIC has no end, so `_init` could
+# take the whole PLT.  This test uses programs of real compilers, and the
+# fixtures; nm and readelf say where symbols must end.
 
 use strict;
 use warnings;
@@ -54,7 +54,7 @@ int b_main(int, char **);
 int main(int argc, char **argv) { return b_main(argc, argv); }
 END
 
-# without DWARF: of known size and not, with padding between, one in another
+# without DWARF: with and without sizes, with padding between them, nested
 write_file("$dir/b.s", <<'END');
     .text
     .globl b_labelled
@@ -152,8 +152,8 @@ sub dump_of {
     return $r->{out};
 }
 
-# What the format cannot say otherwise (docs/use/dump.md): code with lines and no
-# name, and paths with name/.. in them, which its readers take out.
+# Things that the format cannot express (docs/use/dump.md): code with lines and
+# no name, and paths with name/.. in them, which its readers shorten.
 sub as_in_sym {
     my ($line) = @_;
     $line =~ s/"function": ""/"function": "<name omitted>"/g;
@@ -161,7 +161,7 @@ sub as_in_sym {
     return $line =~ s{/(?:\./)+}{/}gr;
 }
 
-# The first byte that nothing is said of behind all records, at most.
+# The first byte after all records, at most.
 sub end_of {
     my ($text) = @_;
     my $end = 0;
@@ -172,7 +172,7 @@ sub end_of {
     return $end;
 }
 
-# Compares all answers; the dump's file.
+# Compares all answers; returns the dump's file.
 sub same_answers {
     my ($what, $file, %o) = @_;
     my ($from, $to) = map { SymLoader->new } 1 .. 2;
@@ -195,7 +195,7 @@ sub same_answers {
     my @said = map {
         my $r = $_->run({ stdin => $asked }, 'lookup', '--json', "$name/$id",
                         '-');
-        # 1: some have no answer
+        # 1: some addresses have no answer
         is("$r->{code}$r->{err}", '1', "$what: " . ($_ == $to ? 'the text'
                                                      : 'the file'));
         open my $lines, '<', \$r->{out} or die;
@@ -214,7 +214,7 @@ sub same_answers {
     cmp_ok($n, '>=', $end / $step, "$what: all answers");
     cmp_ok($known, '>', 0, '... some have a name');
     cmp_ok($known, '<', $n, '... and some none');
-    is("$wrong $first", '0 ', '... the same of text and file');
+    is("$wrong $first", '0 ', '... text and file give the same');
     return $sym;
 }
 
@@ -226,7 +226,7 @@ sub answers_of {
     return @answers;
 }
 
-# Of each section with code: the name, where it begins and ends.
+# Each section with code: its name, beginning and end.
 sub code_sections {
     my ($file) = @_;
     my ($base) = map { /^\s*LOAD\s+\S+\s+0x(\w+)/ ? hex $1 : () }
@@ -238,7 +238,7 @@ sub code_sections {
     return ($base, @found);
 }
 
-# Nothing in the text names the PLT, and no symbol of known size goes on behind
+# Nothing in the text names the PLT, and no symbol of known size continues after
 # its end.
 sub ends_are_right {
     my ($what, $file, $sym, $nm) = @_;
@@ -252,12 +252,12 @@ sub ends_are_right {
         qx(nm $nm -S --defined-only '$file');
     my @ends = grep {
         my ($begin, $end) = ($_, $_ + $size{$_});
-        # none begins in it, nor behind it at once, nor goes on there
+        # no other symbol begins in it or right after it, or continues there
         !grep { $_ > $begin && $_ <= $end
                     || $_ < $begin && $_ + ($size{$_} // 1) > $end } @starts;
     } sort { $a <=> $b } keys %size;
 
-    cmp_ok(scalar(@ends), '>', 2, "$what: there are symbols that end");
+    cmp_ok(scalar(@ends), '>', 2, "$what: there are symbols with an end");
     my @last = answers_of($sym, map { $_ + $size{$_} - 1 } @ends);
     my @past = answers_of($sym, map { $_ + $size{$_} } @ends);
     is(join(' ', map { sprintf '%x', $ends[$_] }
@@ -268,10 +268,10 @@ sub ends_are_right {
             && $past[$_]{function_addr} == $last[$_]{function_addr}
     } 0 .. $#ends;
     is(join(' ', map { sprintf '%x %s', $ends[$_], $past[$_]{function} } @bad),
-       '', '... the byte behind it is not theirs');
+       '', '... the byte after it is not theirs');
 
     is(join(' ', map { $_->{function} // () } answers_of($sym, @plt)), '',
-       '... and ' . @plt . ' bytes of the PLT are nobody\'s');
+       '... and ' . @plt . ' bytes of the PLT have no name');
     return scalar @plt;
 }
 
@@ -337,10 +337,10 @@ for my $file (map({"elf/$_"} 'crash', 'crash.debug', 'dynsyms_only',
     SKIP: { same_answers($file, fixtures($file)) }
 }
 
-# --- those that Mozilla's dump_syms writes end where the next one begins ---
+# --- those of Mozilla's dump_syms end where the next one begins ---
 
-# What a stripped program gives there: a mark where a section of code begins
-# that no symbol does.
+# Names in a stripped program: a marker where a section of code begins that no
+# symbol names.
 my $id = 'B060AD20C6B47781552708AA192E77390';
 my $mozilla = write_file("$dir/mozilla.sym", <<"END");
 MODULE Linux x86_64 $id basic
@@ -363,8 +363,8 @@ my @at = sort { $a <=> $b } keys %want;
 my @got = json_lines($t->run('lookup', '--json', "basic/$id",
                              map { sprintf '%x', $_ } @at)->{out});
 is_deeply({ map { $at[$_] => $got[$_]{function} } 0 .. $#at }, \%want,
-          'marks of sections are names, as to Mozilla\'s server');
+          'section markers are names, as for Mozilla\'s server');
 is($t->run('dump', "basic/$id")->{out}, read_file($mozilla),
-   '... and come back as they were');
+   '... and are read back unchanged');
 
 done_testing();

@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# symloader dump of a PDB beside the text that Breakpad's dump_syms made of it on
-# Windows (fixtures): at every boundary of functions and lines both name the same
-# function, file and line.  That text has no inlined calls, so a line in one is
-# where it was called, as it is in ours of the function around.
+# symloader dump of a PDB, compared with the text that Breakpad's dump_syms made
+# from it on Windows (fixtures): at every boundary of functions and lines both
+# name the same function, file and line.  That text has no inlined calls; for a
+# line in one it has the line of the call, which our dump has for the function
+# around it.
 
 use strict;
 use warnings;
@@ -18,12 +19,12 @@ use SymLoader qw(json_lines read_file);
 my $oracle = "python3 '$FindBin::Bin/lib/sym_oracle.py'";
 my $windows = need_fixtures('windows');
 
-# Code that a debugger is not to step into has this for a line; dump_syms takes
-# it for one.
+# Line number of code that a debugger must not step into; dump_syms takes it for
+# a real line.
 my $NEVER_STEP_INTO = 0xf00f00;
 
-# Without arguments, which that dump_syms has for some functions only, and what C
-# and C++ put around a name.
+# Names without arguments, which that dump_syms has only for some functions, and
+# without the decoration of C and C++.
 sub bare {
     my ($name) = @_;
     $name =~ s/^(?:public|private|protected): //;
@@ -48,7 +49,7 @@ for my $case ([ 'crash.pdb', 'crash.sym', 2000 ],
                          map { sprintf "%x\n", $_->{addr} } @want);
     my @have = json_lines(scalar qx($oracle '$dumped' - <'$addrs'));
 
-    cmp_ok(scalar @want, '>', $least, '... so many addresses are asked');
+    cmp_ok(scalar @want, '>', $least, '... this many addresses are compared');
     is(@have, @want, '... and answered');
 
     my ($folded, @differ) = (0);
@@ -58,8 +59,8 @@ for my $case ([ 'crash.pdb', 'crash.sym', 2000 ],
         my @places = map { lc($_->{file} // '') . ':' . ($_->{line} // 0) }
             $ours, $theirs;
 
-        # equal functions that the linker has folded: names and files of both
-        # are right
+        # equal functions that the linker has folded: both names and files are
+        # right
         if ($names[0] ne '' && $names[1] ne ''
             && $ours->{function_addr} == $theirs->{function_addr}
             && ($names[0] ne $names[1]
@@ -78,7 +79,7 @@ for my $case ([ 'crash.pdb', 'crash.sym', 2000 ],
     }
     is(@differ, 0, '... alike') or diag(join "\n", grep { defined }
                                         @differ[ 0 .. 9 ]);
-    cmp_ok($folded, '<', 0.02 * @want, '... but for few functions folded');
+    cmp_ok($folded, '<', 0.02 * @want, '... except for a few folded functions');
 }
 
 done_testing();

@@ -2,7 +2,7 @@
 
 # DWARF 2 has no lists of ranges, so gcc gives the cold part of a function an
 # entry of its own.  A crash there must still name the calls inlined into it,
-# whose entries stand below the function.
+# whose entries are below the function.
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ use SymLoader qw(write_file);
 my $dir = folder();
 my $t = SymLoader->new;
 
-# BEFORE is what the cold part has before the calls.
+# BEFORE is the code of the cold part before the calls.
 write_file("$dir/cold.c", <<'CODE');
 volatile int sink;
 static inline __attribute__((always_inline)) void note(int n)
@@ -61,7 +61,7 @@ sub build {
     return ("$dir/$name", $module);
 }
 
-# The addresses of entries by name, as gcc wrote them: [first, behind the last].
+# The addresses of entries by name, as gcc wrote them: [first, end].
 sub entries {
     my ($file) = @_;
     my %at;
@@ -79,7 +79,7 @@ sub names {
     return [ map { join ' < ', map { $_->[0] } @$_ } @_ ];
 }
 
-# Every address of both parts, as llvm-symbolizer has it.
+# Every address of both parts, as llvm-symbolizer shows it.
 {
     my ($file, $module) = build('middle', '-DBEFORE=sink = 1');
     my %at = entries($file);
@@ -91,7 +91,7 @@ sub names {
     my @ours = loader_frames($t, $module, @addrs);
     is_deeply([ frame_differences(\@ours,
                                   [ llvm_frames($t, $file, '', @addrs) ]) ],
-              [], '... all addresses are as llvm-symbolizer has them');
+              [], '... all addresses are as in llvm-symbolizer');
     my ($in) = loader_frames($t, $module, $at{note}[0]);
     is_deeply([ map { [ $_->[0], $_->[2] ] } @$in ],
               [ [ 'note', 4 ], [ 'report', 0 ], [ 'outer.cold', 0 ] ],
@@ -103,7 +103,7 @@ sub names {
          '... and the cold part is one function');
 }
 
-# Where the calls begin with the cold part LLVM loses them, or it.
+# If the calls begin with the cold part, LLVM loses them or the part.
 {
     my ($file, $module) = build('start', '-DBEFORE=');
     my %at = entries($file);
@@ -113,8 +113,8 @@ sub names {
     is_deeply(names(loader_frames($t, $module, $at{note}[0],
                                   $at{note}[1] - 1, $cold->[1] - 1)),
               [ ('note < report < outer.cold') x 2, 'outer.cold' ],
-              '... and is named, as what comes after it is');
+              '... and is named, as is the code after it');
 }
 
-is($t->run('verify')->{code}, 0, 'the store is whole');
+is($t->run('verify')->{code}, 0, 'the store is sound');
 done_testing();

@@ -21,7 +21,7 @@ my $dir = tempdir(CLEANUP => 1);
 
 my $symbolizer = SymLlvm::symbolizer();
 
-# What may differ, and why: docs/formats/dwarf.md.
+# Allowed differences, and why: docs/formats/dwarf.md.
 my %explained = map { $_ => 1 } 'padding', 'qualified', 'line without a file';
 
 sub compare {
@@ -78,8 +78,8 @@ for my $how ('-gdwarf-2 -O1', '-gdwarf-3 -O2', '-gdwarf-4 -O2',
     compare("gcc $how", "$dir/a.out", 20);
 }
 
-# Split units: each in a .dwo of its own, then all in a .dwp.  With the files
-# gone what is left has lines only, so these are answered out of them.
+# Split units: each in its own .dwo, then all in a .dwp.  Without these files
+# the rest has only lines, so answers with functions come from them.
 my %packer = (gcc => 'dwp -e', clang => 'llvm-dwp -e');
 
 for my $how ('gcc -gdwarf-4', 'gcc -gdwarf-5', 'clang -gdwarf-4',
@@ -93,7 +93,7 @@ for my $how ('gcc -gdwarf-4', 'gcc -gdwarf-5', 'clang -gdwarf-4',
     unlink("$dir/split.dwp");
     compare("$how: .dwo", "$dir/split", 20);
 
-    # gold's dwp does not survive DWARF 5, LLVM's does not end with gcc's
+    # gold's dwp crashes on DWARF 5, LLVM's never ends on gcc's output
     next if $how eq 'gcc -gdwarf-5';
     is(system("cd $dir && $packer{$cc} split -o p 2>err && rm a.dwo"
               . ' && mv p split.dwp'), 0, "$how: packed")
@@ -101,7 +101,7 @@ for my $how ('gcc -gdwarf-4', 'gcc -gdwarf-5', 'clang -gdwarf-4',
     compare("$how: .dwp", "$dir/split", 20);
 }
 
-# C++ of the standard library; in the real one attributes that come twice
+# C++ of the standard library; its real units have repeated attributes
 compare('crash.debug', fixtures('elf/crash.debug'), 5000);
 
 done_testing();

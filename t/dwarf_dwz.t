@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# dwz makes the DWARF of one file smaller: what its units share goes to partial
-# units, which name a line table and have no code.  Answers must be those for
-# the file before dwz, every inlined call and line of them; LLVM reads that one.
+# dwz makes the DWARF of a file smaller: shared parts of its units go to partial
+# units, which name a line table and have no code.  Answers must equal those for
+# the file before dwz, every inlined call and line; LLVM reads that one.
 
 use strict;
 use warnings;
@@ -21,7 +21,7 @@ my $build = $ENV{SYM_BUILD} // 'build';
 my $loader = abs_path("$build/symloader");
 my $dir = SymElf::folder();
 
-# dwz shares what both have of the standard library
+# dwz shares the common parts of the standard library
 write_file("$dir/one.cc", <<'CODE');
 #include <algorithm>
 #include <map>
@@ -60,7 +60,7 @@ int sum(std::map<std::string, std::vector<int>> &t, const std::string &key)
 }
 CODE
 
-# All that `symloader dump` says, but for the MODULE record with the file's name.
+# All output of `symloader dump`, except the MODULE record with the file's name.
 sub dumped {
     my ($file) = @_;
     my @lines = split /\n/, output($loader, 'dump', $file);
@@ -83,7 +83,8 @@ for my $how ('-gdwarf-2 -gno-strict-dwarf', '-gdwarf-3', '-gdwarf-4',
     my $r = eval { decode_json($said) } or die "$how: $said";
     cmp_ok($r->{named}, '>', 1000, '... addresses with functions');
     delete @{ $r->{different} }{qw(padding qualified)};
-    is_deeply($r->{different}, {}, '... answers are those for the whole file');
+    is_deeply($r->{different}, {},
+        '... answers equal those for the original file');
 
     my @whole = dumped($whole);
     cmp_ok(scalar(grep { /^INLINE / } @whole), '>', 300, '... calls');

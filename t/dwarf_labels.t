@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Assembler inside of a function may have labels.  A crash behind one is a crash
+# Assembler inside of a function may have labels.  A crash after one is a crash
 # of that function: the label names neither it nor the rest of it, whether the
-# name comes from DWARF or from the symbol table alone.
+# name comes from DWARF or only from the symbol table.
 
 use strict;
 use warnings;
@@ -53,7 +53,7 @@ sub symbols {
     return %at;
 }
 
-# For each address its frames, innermost first: "f:1 < g:2".
+# Frames of each address, innermost first: "f:1 < g:2".
 sub answers {
     my ($file, @addrs) = @_;
     my $r = $t->run('load', $file);
@@ -64,7 +64,7 @@ sub answers {
     return map { join ' < ', map { "$_->[0]:$_->[2]" } @$_ } @frames;
 }
 
-# The function at addr by elfutils, which takes it from its entry.
+# The function at addr in elfutils, which reads it from its entry.
 sub expected {
     my ($file, $addr) = @_;
     my ($name) = output('eu-addr2line', '-f', '-e', $file,
@@ -95,18 +95,18 @@ for my $cc ('gcc', 'clang') {
 
     is_deeply([ map { /^(.*?):/ } @got[0, 4] ],
               [ map { expected($file, $_) } @addrs[0, 4] ],
-              '... as elfutils has it');
+              '... as in elfutils');
 
-    # without the function's own symbol the label names it no more than before
+    # without the function's own symbol the label still does not name it
     run_ok('llvm-objcopy', '--strip-symbol=outer', $file, "$file-stripped");
     @got = answers("$file-stripped", @addrs);
-    is_all_outer('... also when only the label is left', @got);
+    is_all_outer('... also if only the label is left', @got);
 
     # symbols alone
     run_ok('llvm-objcopy', '--strip-debug', $file, "$file-symbols");
     my $dump = $t->run('dump', "$file-symbols")->{out};
     unlike($dump, qr/inner_label/, '... nor does it without DWARF');
-    like($dump, qr/^(?:FUNC|PUBLIC) .*\bouter$/m, '... and outer is there');
+    like($dump, qr/^(?:FUNC|PUBLIC) .*\bouter$/m, '... and outer is present');
 }
 
 # RISC-V: assemblers keep the compiler's own labels for the linker, which moves
@@ -132,5 +132,5 @@ for my $cc ('gcc', 'clang') {
     }
 }
 
-is($t->run('verify')->{code}, 0, 'the store is whole');
+is($t->run('verify')->{code}, 0, 'the store is sound');
 done_testing();

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# g++ gives its lambdas no linkage name, so the function that a crash in an
-# inlined one belongs to must come from the entries around it.  Where the
-# compiler gives a linkage name, that stands, as llvm-symbolizer has it.
+# g++ gives its lambdas no linkage name, so the function of an inlined lambda
+# must be derived from the entries around it.  If the compiler gives a linkage
+# name, that name is used, as by llvm-symbolizer.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ my $build = $ENV{SYM_BUILD} // 'build';
 my $loader = abs_path("$build/symloader");
 my $dir = SymElf::folder();
 
-# One call a line, so that its line tells which it is.
+# One call a line, so that the line identifies the call.
 my $source = <<'CODE';
 #define INLINED __attribute__((always_inline))
 #define APART __attribute__((noinline))
@@ -85,7 +85,7 @@ int first(int), second(int);
 int main(int argc, char **) { return first(argc) + second(argc); }
 CODE
 
-# The names of what is inlined and has no linkage name, out of the source.
+# Names of inlined functions without a linkage name, from the source.
 my @unlinked = (
     '(anonymous namespace)::hidden::(anonymous struct)::operator()',
     'around',
@@ -145,16 +145,17 @@ for my $version (4, 5) {
 
         is_deeply([grep { !/^_Z/ } @all], \@unlinked, "g++ @how");
         is_deeply([grep { /^_Z/ } @all], ['_ZN5whole4stepEi',
-                  '_ZZ8instanceIiEiT_ENKUliE_clEi'], '... linkage names stand');
+                  '_ZZ8instanceIiEiT_ENKUliE_clEi'],
+                      '... linkage names are used');
 
         $file = build_program("c$version@$split", 'clang++', @how);
         @all = inlined($file);
-        is_deeply(\@all, [linked($file)], "clang++ @how: as LLVM has them");
+        is_deeply(\@all, [linked($file)], "clang++ @how: as in LLVM");
         cmp_ok(scalar(grep { /ENK.*cl/ } @all), '>=', 6, '... of lambdas');
     }
 
-    # dwz moves what both units declare to a partial unit, and what two
-    # programs do to a file of their own
+    # dwz moves shared declarations of units to a partial unit, and those of two
+    # programs to a separate file
     my $whole = "$dir/g$version", my $small = "$dir/small$version";
     run_ok('dwz', $whole, '-o', $small);
     like(output('llvm-dwarfdump', $small), qr/DW_TAG_partial_unit/,
@@ -165,7 +166,8 @@ for my $version (4, 5) {
     run_ok('dwz', '-m', "$dir/common$version", "$dir/one$version",
         "$dir/two$version");
     like(output('llvm-dwarfdump', "$dir/common$version"),
-         qr/DW_AT_name\s+\("method"\)/, '... what programs share');
+         qr/DW_AT_name\s+\("method"\)/,
+             '... with shared parts in a separate file');
     is_deeply([inlined("$dir/one$version")], [inlined($whole)],
          '... the same names');
 }

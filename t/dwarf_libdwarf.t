@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# libdwarf, which shares no code with us, must find the same functions, ranges,
-# names and lines in a debug file as a dump of it has: in real files, and in
-# what gcc and clang make of DWARF 2 to 5.  It gets its sections from our
-# readers of ELF and Mach-O, so it reads zstd and slices of fat files too.
+# libdwarf, which shares no code with ours, must find the same functions,
+# ranges, names and lines in a debug file as a dump of it contains: in real
+# files, and in those that gcc and clang make with DWARF 2 to 5.  It gets its
+# sections from our readers of ELF and Mach-O, so it also reads zstd and slices
+# of fat files.
 
 use strict;
 use warnings;
@@ -30,7 +31,7 @@ sub dump_of {
     return $r->{out};
 }
 
-# The counts of t/lib/libdwarf_compare.py; what it has to say goes to a file.
+# The counts of t/lib/libdwarf_compare.py; its messages go to a file.
 sub differences {
     my ($file, $dump, @options) = @_;
     my $path = write_file("$dir/dump.json", $dump);
@@ -41,7 +42,7 @@ sub differences {
     return eval { decode_json($out) } // die read_file("$dir/said");
 }
 
-# What may differ, and why: docs/formats/dwarf.md.
+# Allowed differences, and why: docs/formats/dwarf.md.
 my %explained = map { $_ => 1 } 'symbol', 'qualified', 'claimed twice',
     'lines without a function', 'first file', 'folder twice';
 
@@ -53,7 +54,7 @@ sub agree {
     my $r = differences($file, $dump, @options);
     is_deeply($r->{errors}, [], '... libdwarf reads all of it');
     cmp_ok($r->{functions}, '>=', $functions, '... functions');
-    cmp_ok($r->{lines}, '>=', $lines, '... and places with a line');
+    cmp_ok($r->{lines}, '>=', $lines, '... and positions with a line');
     is_deeply([ grep { !$explained{$_} } sort keys(%{$r->{different}}) ], [],
               '... are the same')
         or diag(read_file("$dir/said"));
@@ -66,7 +67,7 @@ my $debug = fixtures('elf/crash.debug');
 for my $packed ('', '-zlib', '-zstd') {
     my (undef, $r) = agree("crash.debug$packed", "$debug$packed", 155, 6500);
 
-    # of attributes that come twice libdwarf of old made the end of the walk
+    # old versions of libdwarf stopped at repeated attributes
     is($r->{functions} + $r->{different}{'claimed twice'}, 162,
        '... no function is missing') if have_fixtures();
 }
@@ -157,7 +158,7 @@ for my $how ('g++ -gdwarf-2 -O1', 'g++ -gdwarf-3 -O2', 'g++ -gdwarf-4 -O2',
     agree($how, "$dir/all", 3, 80);
 }
 
-# --- what is not the same is found ---
+# --- differences are detected ---
 
 my ($dump) = agree('once more', $debug, 155, 6500);
 my %wrong = (

@@ -1,5 +1,5 @@
-# Real files: what core/formats/elf finds in them is what readelf, eu-readelf, objcopy and
-# llvm-symbolizer find.
+# Real files: core/formats/elf finds in them what readelf, eu-readelf, objcopy
+# and llvm-symbolizer find.
 
 use strict;
 use warnings;
@@ -16,8 +16,8 @@ use Test::More;
 my $elf = fixtures('elf');
 my $dir = folder();
 
-# Every machine that can run this has them, and they differ from the fixtures:
-# 64-bit, PIE or shared, stripped, .dynsym only.
+# Every machine that can run this test has them, and they differ from the
+# fixtures: 64-bit, PIE or shared, stripped, only .dynsym.
 my @here = grep { -e $_ } ($^X, '/bin/bash', '/usr/bin/git',
     glob('/lib/*/libc.so.6'), glob('/lib/*/libstdc++.so.6'),
     glob('/usr/lib/*/libstdc++.so.6'));
@@ -40,7 +40,7 @@ for my $path (glob("$elf/crash*"), glob("$elf/dynsyms_onl[y]"),
     is(hex($got{base}), hex($first_load) & ~0xfff, '... base');
 }
 
-# From the tests of Sentry's symbolic, where these files are from.
+# From the tests of Sentry's symbolic, the origin of these files.
 my %crash = info("$elf/crash");
 my %debug = info("$elf/crash.debug");
 is(lc($crash{'debug-id'}), 'c0bcc3f19827fe653058404b2831d9e60',
@@ -50,7 +50,7 @@ is($crash{arch}, 'x86_64', 'machine');
 is($crash{has}, ' code symbols unwind' =~ s/^ //r, 'an executable');
 is($debug{has}, 'debug symbols', 'its debug file has no code');
 
-# --- sections: packed files hold what the plain one holds ---
+# --- sections: packed files contain the same as the plain one ---
 
 for my $section (qw(.debug_info .debug_abbrev .debug_line .debug_str
                     .debug_ranges))
@@ -86,7 +86,7 @@ for my $path (glob("$elf/debuglink/*_debuglink"), "$elf/crash") {
 is(hex(crc("$elf/crash.debug")), crc32(read_file("$elf/crash.debug")),
    'CRC-32 of a file');
 
-# What dwz takes out of two files, it names in both.
+# Both files refer to the shared parts that dwz extracts.
 for my $n (1, 2) {
     run_ok('cp', "$elf/crash.debug", "$dir/dwz$n");
     run_ok('chmod', 'u+w', "$dir/dwz$n");
@@ -95,7 +95,7 @@ run_ok('dwz', '-m', "$dir/common", '-M', '/common.debug', "$dir/dwz1",
        "$dir/dwz2");
 my %dwz = info("$dir/dwz1");
 my ($common_id) = output('eu-readelf', '-n', "$dir/common") =~ /Build ID: (\w+)/;
-is($dwz{'altlink-name'}, '/common.debug', 'the name of what dwz took out');
+is($dwz{'altlink-name'}, '/common.debug', 'the name of the file of dwz');
 is($dwz{'altlink-id'}, $common_id, '... and its build id');
 
 # --- symbols ---
@@ -120,7 +120,7 @@ is(join("\n", map { "$_->{addr} $_->{size}" } @got),
    'MiniDebugInfo: the same functions');
 is(scalar(grep { $_->{name} eq '_start' } @got), 1, '... with their names');
 
-# A table that is damaged is left out; what can be read stays.
+# A damaged table is omitted; the readable rest is kept.
 my $cut = read_file("$dir/mini.xz");
 write_file("$dir/cut.xz", substr($cut, 0, length($cut) / 2));
 run_ok('objcopy', '-S', '--add-section', ".gnu_debugdata=$dir/cut.xz",
@@ -129,6 +129,6 @@ is(scalar(symbols("$dir/with_cut")), scalar(symbols($here[0])),
    'MiniDebugInfo cut: .dynsym stays');
 like(error_of("$dir/with_cut", 'symbols'),
      qr/^broken: truncated: packed bytes end early \(\.gnu_debugdata, byte \d+\)$/,
-     '... and it is said');
+     '... and it is reported');
 
 done_testing();

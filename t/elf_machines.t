@@ -1,6 +1,6 @@
-# Other processors than this one: files made by yaml2obj in both classes and byte
-# orders, with what is peculiar to each machine's symbols.  llvm-symbolizer is
-# asked about the same files.
+# Other processors than this one: files made by yaml2obj in both classes and
+# byte orders, with the peculiarities of each machine's symbols.
+# llvm-symbolizer reads the same files.
 
 use strict;
 use warnings;
@@ -62,7 +62,7 @@ sub listed {
                 symbols($_[0]));
 }
 
-# --- names of machines: as Breakpad's ElfArchitecture() has them ---
+# --- names of machines: those of Breakpad's ElfArchitecture() ---
 
 for my $case (['ELFCLASS32', 'ELFDATA2LSB', 'EM_386', 'x86'],
               ['ELFCLASS64', 'ELFDATA2LSB', 'EM_X86_64', 'x86_64'],
@@ -92,7 +92,7 @@ for my $case (['ELFCLASS32', 'ELFDATA2LSB', 'EM_386', 'x86'],
     is(listed($path), '1000+10:f', '... and its symbol');
 }
 
-# --- what of a symbol table names code ---
+# --- which symbols name code ---
 
 my $many = file('many', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
     machine => 'EM_X86_64', symbols => join('',
@@ -121,20 +121,20 @@ my $many = file('many', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
 
 is(listed($many), join(' ', '1010+10:global', '1020+8:large', '1030+8:sized',
     '1040+4:versioned', '1050+4:ifunc', '1080+40:label',
-    '1ff0+10:last'), 'what names code');
-symbols_agree($many, 7, 'of several at one address');
+    '1ff0+10:last'), 'symbols that name code');
+symbols_agree($many, 7, 'several at one address');
 
-# Where a function ends that lies in another, llvm-symbolizer has no name;
-# eu-addr2line goes on with the outer one, and so do we.
+# After the end of a function inside another, llvm-symbolizer has no name;
+# eu-addr2line continues with the outer one, and so do we.
 my $nested = file('nested', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
     machine => 'EM_X86_64', symbols => join('',
     symbol('outer', '0x11060', type => 'FUNC', size => 16),
     symbol('inner', '0x11064', type => 'FUNC', size => 4)));
-is(listed($nested), '1060+10:outer 1064+4:inner', 'one in another');
+is(listed($nested), '1060+10:outer 1064+4:inner', 'a function in another');
 like(output('eu-addr2line', '-S', '-e', $nested, '0x1106c'), qr/^outer\+0xc$/m,
-     '... eu-addr2line goes on with the outer one');
+     '... eu-addr2line continues with the outer one');
 
-# A label in a function with a size is no function, unlike one after it.
+# A label in a function with a size is not a function, unlike one after it.
 my $labels = file('labels', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
     machine => 'EM_X86_64', symbols => join('',
     symbol('whole', '0x11060', type => 'FUNC', size => 16),
@@ -144,9 +144,9 @@ my $labels = file('labels', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
 is(listed($labels), '1060+10:whole 1068+8:entry 1070+10:after '
     . '1080+f80:.Lfunction', 'labels in a function, and of compilers');
 like(output('eu-addr2line', '-S', '-e', $labels, '0x11066'), qr/^whole\+0x6$/m,
-     '... eu-addr2line does not take them either');
+     '... eu-addr2line ignores them, too');
 
-# --- ARM: the lowest bit says Thumb, $a, $t and $d name nothing ---
+# --- ARM: the lowest bit means Thumb, $a, $t and $d name nothing ---
 
 for my $data ('ELFDATA2LSB', 'ELFDATA2MSB') {
     my $arm = file('arm', class => 'ELFCLASS32', data => $data,
@@ -170,7 +170,7 @@ my $aarch64 = file('aarch64', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
     symbol('f', '0x11000', type => 'FUNC', binding => 'GLOBAL')));
 is(listed($aarch64), '1000+1000:f', 'arm64: no mapping symbols');
 
-# elsewhere such a name is a name
+# on other machines such a name is a name
 my $dollar = file('dollar', class => 'ELFCLASS64', data => 'ELFDATA2LSB',
     machine => 'EM_X86_64', symbols => symbol('$a', '0x11000'));
 is(listed($dollar), '1000+1000:$a', 'x86_64: $a is a label');
@@ -178,7 +178,7 @@ is(listed($dollar), '1000+1000:$a', 'x86_64: $a is a label');
 my $mips = file('mips', class => 'ELFCLASS32', data => 'ELFDATA2MSB',
     machine => 'EM_MIPS', symbols => symbol('f', '0x11005', type => 'FUNC',
                                             size => 8));
-is(listed($mips), '1004+8:f', 'MIPS: the lowest bit says microMIPS');
+is(listed($mips), '1004+8:f', 'MIPS: the lowest bit means microMIPS');
 symbols_agree($mips, 1, '... MIPS');
 
 # --- 64-bit PowerPC: a function's symbol is the address of a descriptor ---
@@ -198,8 +198,8 @@ END
 is(listed($ppc64), '1100+20:one 1200+10:two', 'ppc64: through .opd');
 symbols_agree($ppc64, 2, '... ppc64');
 
-# A debug file has no bytes of .opd, so where functions begin is not known: the
-# linker's stub, which has no size, must not name all that comes behind it.
+# A debug file has no bytes of .opd, so the addresses of functions are unknown.
+# The linker's stub, which has no size, must not name everything after it.
 my $ppc64_debug = file('ppc64_debug', class => 'ELFCLASS64',
     data => 'ELFDATA2MSB', machine => 'EM_PPC64', sections => <<'END',
   - Name: .opd
@@ -215,7 +215,7 @@ END
            binding => 'GLOBAL')));
 is(listed($ppc64_debug), '1080+8:start', 'ppc64: .opd is in another file');
 
-# --- a kernel: the first segment is the base, though another is lower ---
+# --- a kernel: the first segment is the base, although another is lower ---
 
 my $kernel = yaml('kernel', <<'END');
 --- !ELF

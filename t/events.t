@@ -1,9 +1,9 @@
-# S3 tells when a symbol file was uploaded or removed: what the store knows of it
-# is forgotten, the next request fetches.  However many records a post has, no
-# other request waits for it; and when the loader is away the sender must hear
-# so, or an upload would never be seen.
+# S3 posts an event when a symbol file was uploaded or removed.  The store
+# forgets the module, and the next request fetches it.  However many records a
+# post has, no other request waits for it.  If the loader is away the sender
+# must get an error, or an upload would never be noticed.
 #
-# The posts have the shape of the examples in Amazon's S3 and SNS guides.
+# The posts follow the examples in Amazon's S3 and SNS guides.
 
 use strict;
 use warnings;
@@ -49,13 +49,14 @@ my $r = notify(record('ObjectCreated:Put', symbols(@module)));
 is($r->{status}, 200, 'ObjectCreated');
 is($r->{headers}{'content-type'}, 'application/json', 'answered in JSON');
 is_deeply($r->{json}, counts(1, 1, 1, 0), 'a negative entry was removed');
-is($t->function($t->ask(\@module)), 'first0', 'the next request has it');
+is($t->function($t->ask(\@module)), 'first0', 'the next request gets it');
 
 $t->upload(@module, prefix => 'second');
 is_deeply(notify(record('ObjectCreated:CompleteMultipartUpload',
     symbols($module[0], lc $module[1])))->{json}, counts(1, 1, 1, 0),
     'replaced, by the key of another spelling of its id');
-is($t->function($t->ask(\@module)), 'second0', 'the next request has the new');
+is($t->function($t->ask(\@module)), 'second0',
+    'the next request gets the new file');
 
 unlink $t->file(@module);
 is_deeply(notify(record('ObjectRemoved:Delete', symbols(@module)))->{json},
@@ -73,7 +74,7 @@ is($t->function($t->ask(\@plus)), 'f0', '... is found');
 is_deeply(notify(record('ObjectCreated:Put', 'v1/index.txt'),
     record('ObjectTagging:Put', symbols(@module)),
     record('ObjectCreated:Put', symbols(@module)))->{json}, counts(3, 1, 1, 2),
-    'what is no symbol file and what changes none is counted');
+    'records of other files and other events are counted');
 is_deeply(notify()->{json}, counts(0, 0, 0, 0), 'no records');
 
 # --- other forms, other encodings ---
@@ -92,7 +93,7 @@ is_deeply($t->post('/admin/events', $packed, 'Content-Encoding' => 'gzip')
 is_deeply($t->request('POST', '/admin/events', chunks => [$one =~ /(.{1,50})/gs])
     ->{json}, counts(1, 1, 0, 0), 'in chunks');
 
-# --- posts that are no events ---
+# --- posts that are not events ---
 
 for (['{"Records":', qr/^malformed: the events are no JSON/],
     ['', qr/^malformed: the events are no JSON/],
@@ -110,8 +111,10 @@ my $url = 'https://sns.us-west-2.amazonaws.com/?Action=ConfirmSubscription'
 $r = $t->post_json('/admin/events', { Type => 'SubscriptionConfirmation',
     Message => 'You have chosen to subscribe', SubscribeURL => $url });
 is($r->{status}, 400, 'an SNS subscription that waits');
-like($r->{json}{description}, qr/SubscribeURL/, '... says what to do');
-like($t->error_log, qr/open this address: \Q$url\E,/, '... and the log where');
+like($r->{json}{description}, qr/SubscribeURL/,
+    '... and the answer says what to do');
+like($t->error_log, qr/open this address: \Q$url\E,/,
+    '... and the log has the URL');
 
 # --- many ---
 
@@ -124,14 +127,15 @@ $t->ask(@some);
 $r = $t->post('/admin/events', $batch);
 is_deeply($r->{json}, counts($many, $many, 300, 0), 'thousands in one post');
 
-# --- nobody waits for them, and they wait for the loader ---
+# --- no request waits for events, and they wait for the loader ---
 
 my $pid = $t->loader->pid;
 kill 'STOP', $pid;
 my $socket = $t->connect;
 $t->send_all($socket, $t->request_text('POST', '/admin/events', body => $batch));
 for (1 .. 8) {
-    is($t->request('GET', '/__heartbeat__')->{status}, 200, 'others are served');
+    is($t->request('GET', '/__heartbeat__')->{status}, 200,
+        'other requests are served');
 }
 ok(!IO::Select->new($socket)->can_read(0), 'not answered before the loader is');
 
@@ -140,7 +144,7 @@ $t->send_all($gone, $t->request_text('POST', '/admin/events', body => $batch));
 close $gone;
 kill 'CONT', $pid;
 is_deeply($t->finish($socket)->{json}, counts($many, $many, 0, 0),
-    'answered when the loader goes on');
+    'answered when the loader continues');
 
 # --- the loader goes away ---
 
@@ -151,7 +155,7 @@ $t->send_all($_, $t->request_text('POST', '/admin/events', body => $batch))
 my $forget = $t->connect;
 $t->send_all($forget, $t->request_text('DELETE',
     "/admin/cache/a.so/$module[1]"));
-# nginx has read them all when it has told the loader of each
+# nginx has read all records when it has sent each to the loader
 $t->request('GET', '/__lbheartbeat__') for 1 .. 4;
 kill 'KILL', $pid;
 $t->loader->wait_end;
@@ -162,19 +166,19 @@ for my $socket (@waiting, $forget) {
     is($r->{status}, 503, 'the loader dies meanwhile: 503');
     like($r->{json}{description}, qr/loader (went away|is not running)/,
         '... with the reason');
-    ok($r->{headers}{'retry-after'}, '... and when to come again');
+    ok($r->{headers}{'retry-after'}, '... and when to retry');
 }
 
 $r = $t->post('/admin/events', $one);
 is($r->{status}, 503, 'no loader: 503');
 is($r->{json}{description}, 'the symbol loader is not running', '... why');
-is($r->{headers}{'retry-after'}, 5, '... and when to come again');
+is($r->{headers}{'retry-after'}, 5, '... and when to retry');
 
 $t->loader_start;
 $r = $t->wait_for(sub {
     my $r = $t->post('/admin/events', $batch);
     $r->{status} == 200 && $r }, 'the loader is back');
-is_deeply($r->{json}, counts($many, $many, 0, 0), 'all is well again');
+is_deeply($r->{json}, counts($many, $many, 0, 0), 'events succeed again');
 
 is($t->end, '', 'the logs are clean');
 

@@ -1,5 +1,5 @@
 # The configurations that people copy must load, and the minimal one must serve
-# as it stands.
+# unchanged.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use Test::More;
 
 my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
 
-# What belongs to a machine is exchanged; all else stays as it is.
+# Replaces machine-specific values; everything else is unchanged.
 sub example {
     my ($t, $name) = @_;
     my $text = SymTest::slurp(SymTest::root() . "/conf.example/$name");
@@ -26,7 +26,7 @@ sub example {
         my $n = $text =~ s/\Q$part\E/$own{$part}/g;
         ok($n, "$name has $part");
     }
-    # what is only for the test
+    # additions for the test
     $text = <<'CONF' . $text;
 daemon off;
 error_log %%DIR%%/logs/error.log info;

@@ -1,5 +1,6 @@
-# Why has this module no symbols, where do those come from: an operator asks the
-# server, and gets what the store knows, without looking at logs.
+# Why does this module have no symbols, or where do they come from?  An operator
+# asks the server, and gets everything that the store knows, without reading
+# logs.
 
 use strict;
 use warnings;
@@ -10,7 +11,7 @@ use SymFolder;
 use Test::More;
 use Time::Local qw(timegm);
 
-# before "folder" another source that has nothing
+# before "folder" there is another source, which has nothing
 my $t = SymFolder->new(how => <<'CONF');
             symbolicate_source none   uri=/none/;
             symbolicate_source folder uri=/src/;
@@ -42,7 +43,7 @@ sub is_now {
 my @module = ('a b.so', SymFolder::id(0xb1));
 my $size = $t->upload(@module, inlines => 1);
 my $r = $t->request('GET', "/admin/explain/a%20b.so/$module[1]");
-is($r->{status}, 404, 'nobody has asked for it yet');
+is($r->{status}, 404, 'not requested yet');
 is_deeply($r->{json},
     { name => $module[0], id => $module[1], state => 'unknown',
       sources => [map { { name => $_, state => 'unknown' } }
@@ -53,7 +54,7 @@ $r = $t->request('GET', "/admin/explain/a%20b.so/" . lc $module[1]);
 is($r->{status}, 200, 'known');
 is($r->{headers}{'content-type'}, 'application/json', '... in JSON');
 
-# the same by another program
+# the same from the command
 my ($show) = SymLoader::json_lines(
     $t->loader->run('show', '--json', join '/', @module)->{out});
 my $e = $r->{json};
@@ -77,9 +78,10 @@ is("@$folder{qw(source outcome bytes url)}",
     "folder 200 $size /src/a%20b.so/$module[1]/a%20b.so.sym",
     'the second has it');
 like($_->{ms}, qr/^\d{1,5}\z/, "milliseconds of $_->{source}") for $none, $folder;
-is($e->{from}, 'folder', 'whose it is');
+is($e->{from}, 'folder', 'the source it is from');
 is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
-    ['local unknown', 'none absent', 'folder ready'], 'what each source has');
+    ['local unknown', 'none absent', 'folder ready'],
+        'the answer of each source');
 is_deeply([sort keys %$e], [sort qw(name id state from sources quality incomplete size stored_size format
     source_size source when last_use attempts)], 'nothing else');
 
@@ -110,7 +112,7 @@ my $length = $t->upload(@bad, text => "MODULE Linux x86_64 $bad[1] bad.so\nFUNC 
 $t->ask(\@bad);
 $e = negative('malformed', [10800, 10801], @bad);
 like($e->{reason}, qr/line 2/, 'where the file is broken');
-is($e->{attempts}[1]{bytes}, $length, 'what was read');
+is($e->{attempts}[1]{bytes}, $length, 'the file that was read');
 
 my @broken = ('broken.so', SymFolder::id(0xb4));
 $t->ask(\@broken);
@@ -135,7 +137,7 @@ like($t->explain(@gone)->{json}{description}, qr/store does not exist/, 'why');
 
 is($t->end, '', 'the logs are clean');
 
-# --- more attempts than have room ---
+# --- more attempts than there is room for ---
 
 $t = SymFolder->new(how => 'symbolicate_source round uri=/round/;');
 $t->{parts}{server} = <<'CONF';
@@ -152,7 +154,7 @@ for my $length (10, 250) {
     $e = $t->explain(@round)->{json};
     is($e->{state}, 'absent', "a name of $length bytes, four redirects");
     is(scalar @{$e->{attempts}}, $length == 10 ? 4 : 3, '... attempts');
-    is($e->{truncated} ? 1 : 0, $length == 10 ? 0 : 1, '... are they all');
+    is($e->{truncated} ? 1 : 0, $length == 10 ? 0 : 1, '... are complete');
 }
 is($t->end, '', 'the logs are clean');
 

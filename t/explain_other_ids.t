@@ -1,5 +1,5 @@
-# "I uploaded the symbols, why are there none?" is nearly always another build:
-# explain names the ids under which the store has the same name.
+# "I uploaded the symbols, why are there none?" is usually a question about
+# another build: explain lists the ids under which the store has the same name.
 
 use strict;
 use warnings;
@@ -28,11 +28,11 @@ sub other_ids {
     return $r->{json}{other_ids};
 }
 
-is_deeply(other_ids('ap', "${id}01", 404), ["${id}11"], 'a build that the store has');
+is_deeply(other_ids('ap', "${id}01", 404), ["${id}11"], 'a build in the store');
 is_deeply(other_ids('app', "${id}99", 404), [map {"${id}0$_"} 1 .. 8],
-          'of many builds the first eight');
+          'the first eight of many builds');
 is(other_ids('appp', "${id}01", 404), undef, 'a name that it does not know');
-is(other_ids('app', "${id}01", 200), undef, 'symbols are there: nothing to say');
+is(other_ids('app', "${id}01", 200), undef, 'symbols are there: no other ids');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 done_testing();

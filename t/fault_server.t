@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# The server that fails as told does so exactly: tests of what nginx makes of a
-# bad source mean nothing if the source fails in another way than they think.
-# Judged by curl, and by bare sockets where curl hides what happened.
+# The fault server fails exactly as requested.  Tests of nginx with a bad source
+# prove nothing if the source fails in another way.  Checked with curl, and with
+# plain sockets where curl hides what happened.
 
 use strict;
 use warnings;
@@ -34,9 +34,9 @@ $f->file($name, $bytes)->file('small', 'x' x 4000);
 whole("ok/$name", 'a file');
 whole("chunked/$name", 'in chunks');
 whole("close/$name", 'until it closes');
-answers('ok/none', 404, 'what is not there');
-answers('ok/../../etc/passwd', 404, 'what is not below the folder');
-answers('nothing/of/this', 404, 'no such behaviour');
+answers('ok/none', 404, 'a file that does not exist');
+answers('ok/../../etc/passwd', 404, 'a file outside of the folder');
+answers('nothing/of/this', 404, 'an unknown behaviour');
 answers('status/503/x', 503, 'a status');
 answers('status/x', 400, 'no status');
 answers('redirect/302/ok/small', 302, 'a redirect');
@@ -48,11 +48,13 @@ breaks("chunkcut/70000/$name", 18, 70000, 'chunks that end early');
 breaks("reset/200000/$name", 56, 200000, 'a reset after a part');
 breaks("part/70000/plain/$name", 18, 70000, 'a part, and an ETag');
 whole("part/all/plain/$name", 'the whole of it');
-answers("part/all/rest/$name", 400, 'a rest that was not asked for');
+answers("part/all/rest/$name", 400, 'a rest that was not requested');
 answers("part/all/rest/$name", 206, 'the rest', '-r', '70000-', '-H', 'If-Range: "'
     . sha256_hex($bytes) . '"');
 ok(read_file($out) eq substr($bytes, 70000), '... every byte');
-answers("part/all/plain/$name", 200, 'the rest of another', '-r', '70000-', '-H',
+answers("part/all/plain/$name", 200, 'the rest of another version', '-r',
+    '70000-',
+    '-H',
     'If-Range: "other"');
 answers("key/X-A/b/ok/$name", 403, 'without a key');
 answers("key/X-A/b/ok/$name", 200, 'with it', '-H', 'X-A: b');
@@ -62,7 +64,7 @@ breaks("stall/5000/$name", 28, 5000, 'a part, then nothing', '-m', 2);
 my $endless = curl('endless/x', '-m', 1);
 is($endless->{exit}, 28, 'a body without end');
 cmp_ok($endless->{size}, '>', 1 << 16, 'goes on');
-breaks('blackhole/x', 28, 0, 'nothing at all', '-m', 0.3);
+breaks('blackhole/x', 28, 0, 'no answer at all', '-m', 0.3);
 
 my $socket = raw("reset/100/$name");
 my ($text, $error) = drain($socket);
@@ -77,7 +79,7 @@ is($error, 0, 'ends');
 like((drain(raw('garbage')))[0], qr/\A\0\x01 what/, 'no HTTP');
 
 my $r = curl('bighead/9000/small', '-D', "$out.head");
-is($r->{size}, 4000, 'a body behind a big header');
+is($r->{size}, 4000, 'a body after a big header');
 like(read_file("$out.head"), qr/^X-Big: x{9000}\r$/m, 'which is big');
 
 $r = curl("gzip/$name", '-D', "$out.head", '--compressed');
@@ -85,7 +87,7 @@ ok(read_file($out) eq $bytes, 'gzip unpacks');
 like(read_file("$out.head"), qr/^Content-Encoding: gzip\r$/m, 'and says so');
 curl("gzipbare/$name", '-D', "$out.head");
 unlike(read_file("$out.head"), qr/Content-Encoding/, 'or does not');
-ok(`gzip -dc < '$out'` eq $bytes, 'and is gzip all the same');
+ok(`gzip -dc < '$out'` eq $bytes, 'and is gzip nevertheless');
 
 my $begin = time;
 is(curl('drip/8000/small')->{size}, 4000, 'a drip');
@@ -109,7 +111,7 @@ $f->wait(undef, now => 0);
 # --- counts, gates, scripts ---
 
 $f->forget;
-is($f->count, 0, 'counts begin anew');
+is($f->count, 0, 'counts start again');
 my @waiting = map { raw('gate/g/ok/small') } 1 .. 5;
 $f->wait('/gate/g/ok/small', count => 5);
 my $of = $f->stats->{paths}{'/gate/g/ok/small'};
@@ -117,7 +119,7 @@ is_deeply($of, { count => 5, done => 0, now => 5, max => 5 },
     'five wait at a gate');
 close shift @waiting;
 $f->wait('/gate/g/ok/small', done => 1);
-is($f->stats->{total}{now}, 4, 'who leaves is seen to leave');
+is($f->stats->{total}{now}, 4, 'a client that leaves is noticed');
 $f->open_gate('g');
 like((drain($_))[0], qr/x{4000}\z/, 'goes on') for @waiting;
 $f->wait(undef, now => 0);
@@ -142,8 +144,9 @@ my $iam = 'latest/meta-data/iam/security-credentials/';
 my $ttl = 'X-aws-ec2-metadata-token-ttl-seconds';
 answers($iam, 401, 'metadata without a token');
 answers($iam, 401, 'with another', '-H', 'X-aws-ec2-metadata-token: no');
-answers('latest/api/token', 400, 'a token without a time', '-X', 'PUT');
-answers('latest/api/token', 400, 'for too long', '-X', 'PUT', '-H',
+answers('latest/api/token', 400, 'a token without a lifetime', '-X', 'PUT');
+answers('latest/api/token', 400, 'a lifetime that is too long', '-X', 'PUT',
+    '-H',
     "$ttl: 21601");
 answers('latest/api/token', 403, 'through a proxy', '-X', 'PUT', '-H',
     "$ttl: 60", '-H', 'X-Forwarded-For: 10.0.0.1');
@@ -163,11 +166,11 @@ is_deeply($json, { Code => 'Success', Type => 'AWS-HMAC',
     LastUpdated => '2024-01-01T00:00:00Z', AccessKeyId => 'AKID',
     SecretAccessKey => 's', Token => 't' }, 'as told');
 my ($then) = `date -u -d '$expiration' +%s` =~ /(\d+)/;
-cmp_ok(abs($then - time + 10), '<', 5, 'expired as told');
+cmp_ok(abs($then - time + 10), '<', 5, 'expired as requested');
 
 $f->credentials(status => { keys => 500, token => 503 },
     body => { role => 'x' }, expiration => '2099-01-01T00:00:00Z');
-answers($iam . 'test-role', 500, 'a status as told', @token);
+answers($iam . 'test-role', 500, 'a status as requested', @token);
 answers('latest/api/token', 503, 'for each', '-X', 'PUT', '-H', "$ttl: 60");
 answers($iam, 200, 'another body', @token);
 is(read_file($out), 'x', 'as told');
@@ -185,10 +188,11 @@ is($f->count("/container/v1"), 3, 'counted as well');
 
 # --- TLS; stop and start ---
 
-is(fetch($f->tls_url('ok/small'))->{exit}, 60, 'TLS: nobody knows its name');
+is(fetch($f->tls_url('ok/small'))->{exit}, 60,
+    'TLS: its certificate is not trusted');
 is(fetch($f->tls_url('ok/small'), '--cacert', ($f->certificate)[0])->{size},
-    4000, 'but who was told');
-is($f->trouble, '', 'no complaint of its own');
+    4000, 'except with its CA');
+is($f->trouble, '', 'it logs no error');
 
 my @ports = ($f->url(''), $f->tls_url(''));
 $f->stop;
@@ -249,7 +253,7 @@ sub raw {
     return $s;
 }
 
-# All that comes until the end, and the error that ended it.
+# Everything received until the end, and the error that ended it.
 sub drain {
     my ($s) = @_;
     my $all = '';

@@ -1,5 +1,6 @@
-# A client that is told to ask again leaves its downloads behind.  They go on, but
-# give up their places at once when a request waits: the least advanced ones first.
+# The downloads of a client that is told to retry are abandoned.  They continue,
+# but give up their slots at once when a request waits: the least advanced ones
+# first.
 
 use strict;
 use warnings;
@@ -9,7 +10,7 @@ use lib "$FindBin::Bin/lib";
 use SymFetch;
 use Test::More;
 
-my $GRACE_S = 10;    # how long a client has to ask again
+my $GRACE_S = 10;    # how soon a client has to retry
 my $n = 0;
 
 sub modules {
@@ -54,7 +55,7 @@ for my $how (['few slots', 1, 'symbolicate_fetch_concurrency 4;', '1g'],
         $socket;
     } 0 .. 9;
     is(scalar(grep { $t->response($_)->{headers}{'retry-after'} } @sockets),
-        10, "$what: clients of a source that stalls are told to ask again");
+        10, "$what: clients of a stalled source are told to retry");
     $t->fault->script('src', 'ok');
     healthy($t, $what);
     is($t->end, '', 'nothing is wrong');
@@ -66,16 +67,16 @@ my $t = SymFetch->new(workers => 1)
     ->conf(http => 'symbolicate_fetch_concurrency 2;')->start;
 my ($far, $near, $new) = modules($t, 3, functions => 5000);
 $t->fault->script('src', 'stall/60000');
-ok(is_left($t, $far), 'a download that has much is left behind');
+ok(is_left($t, $far), 'an abandoned download that has much');
 $t->fault->script('src', 'stall/100');
 ok(is_left($t, $near), '... and a later one that has little');
 $t->fault->script('src', 'ok');
 my $r = $t->ask($new);
 is($t->found($r, @$new), 1, 'a third module comes');
 $t->fault->wait('/as/src/' . SymFetch::path(@$near), now => 0);
-is($t->fault->stats->{total}{now}, 1, '... in the place of one of them');
+is($t->fault->stats->{total}{now}, 1, '... in the slot of one of them');
 is($t->fault->count('/as/src/' . SymFetch::path(@$far)), 1,
-    '... and the one that has much goes on');
+    '... and the one that has much continues');
 is($t->end, '', 'nothing is wrong');
 
 done_testing();

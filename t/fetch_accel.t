@@ -1,6 +1,6 @@
-# A source that answers with X-Accel-Redirect leads nginx to any location of the
-# server's, internal ones too.  The source does not own what lies there: whatever
-# answers there is not read as the module, which has failed.
+# A source that answers with X-Accel-Redirect directs nginx to any location of
+# the server, internal ones too.  The source has no right to their contents:
+# their answers are not read as the module, and the fetch fails.
 
 use strict;
 use warnings;
@@ -31,10 +31,10 @@ for my $to ('_files', '_proxy', '_return', '_missing', '@named', 'open', 'src') 
     like($t->reasons($r)->{ join '/', @module },
         qr/source "fault": it answered with X-Accel-Redirect/, '... why');
     is($t->fault->count('/ok/' . SymFetch::path(@module)), 0,
-        '... nothing is asked for there');
+        '... no request goes there');
 }
 
-# the same modules are there for whoever asks for them rightly
+# the same modules are there for clients that request them directly
 $t->fault->script('src', 'ok');
 my @good = ('good.so', SymFetch::id(100));
 $t->upload(@good);

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Names of a recompiled app are shown when its maps lie at the source, too: the
+# Names of a recompiled app are shown if the source also has its maps: the
 # worker that fetched the dSYM fetches the map of UUIDs and then the symbol map.
-# Without them the module is made all the same, stays as it is while it is stored,
-# and explain says what is missing.
+# Without them the module is made nevertheless and stays unchanged while it is
+# stored, and explain says what is missing.
 
 use strict;
 use warnings;

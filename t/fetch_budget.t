@@ -1,5 +1,6 @@
-# A client that cannot wait is answered in time, with null for what is not there
-# yet and a time to come back; what was begun for it goes on, once, for the next.
+# A client that cannot wait is answered in time, with null for modules that have
+# not arrived and a time to retry.  Fetches that it started continue, once, for
+# the next request.
 
 use strict;
 use warnings;
@@ -29,7 +30,7 @@ sub late {
     my ($r, $what) = @_;
     is($r->{status}, 200, "$what: 200");
     is($t->found($r, @slow), undef, '... null');
-    is($t->found($r, @there), 1, '... what is there is answered');
+    is($t->found($r, @there), 1, '... the present module is answered');
     is($t->function($r, 1), 'there_0', '... its function');
     like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, '... Retry-After');
     return;
@@ -59,30 +60,30 @@ for my $bad ('soon', '', '-1s', '1.5s', '99999999999999999999s') {
     is($r->{status}, 400, "a budget of \"$bad\": 400");
     like($r->{json}{title}, qr/X-Symbolicate-Budget/, '... which says so');
     is($t->ask_with(['X-Symbolicate-Budget', $bad], [@there])->{status}, 400,
-       '... though nothing is missing');
+       '... although nothing is missing');
 }
 
 my $socket = $t->begin([@slow]);
 $t->fault->open_gate('g');
 my $r = $t->response($socket);
-is($t->function($r, 0), 'slow_0', 'opened: who waits is answered');
-is($t->gets(@slow), 1, 'by the one GET that was begun at first');
-is($r->{headers}{'retry-after'}, undef, 'no Retry-After any more');
+is($t->function($r, 0), 'slow_0', 'opened: the waiting request is answered');
+is($t->gets(@slow), 1, 'by the first GET');
+is($r->{headers}{'retry-after'}, undef, 'no Retry-After now');
 
-# Nobody waits when it comes: stored all the same.
+# No request waits when it arrives: stored nevertheless.
 my @next = ('next.so', SymFetch::id(3));
 $t->upload(@next)->fault->close_gate('g');
 is($t->found($t->ask_with(['X-Symbolicate-Budget', '50ms'], [@next]), @next),
     undef, 'another: null');
 $t->fault->open_gate('g');
 $t->wait_for(sub { $t->loader_log =~ /next\.so.*: ready/ },
-    'it is stored without anybody waiting');
-is($t->found($t->ask([@next]), @next), 1, 'there for the next');
+    'it is stored without a waiting request');
+is($t->found($t->ask([@next]), @next), 1, 'available to the next request');
 is($t->gets(@next), 1, 'by one GET');
 
 is($t->end, '', 'nothing is wrong');
 
-# --- sources that had no turn ---
+# --- sources that were not reached ---
 
 $t = SymFetch->new(sources => <<'SOURCES', how => <<'CONF')->start;
         location /first/ { internal; proxy_pass http://%%FAULT%%/blackhole/; }
@@ -96,16 +97,18 @@ SOURCES
 CONF
 $t->upload(@slow, prefix => 'second_')->fault->script('src', 'ok');
 $t->fault->script('last', 'status/404');
-is($t->found($t->ask([@slow]), @slow), undef, 'the first source says nothing');
+is($t->found($t->ask([@slow]), @slow), undef,
+    'the first source does not answer');
 $t->fault->wait('/as/last/' . SymFetch::path(@slow), done => 1);
 my $found;
 $t->wait_for(sub {
     $found = $t->ask([@slow]);
     return $t->found($found, @slow);
 }, 'the next request');
-is($t->function($found, 0), 'second_0', 'a later one was asked, and had it');
+is($t->function($found, 0), 'second_0', 'a later one was tried, and had it');
 is($t->gets(@slow), 1, '... once');
-is($t->fault->count('/as/last/' . SymFetch::path(@slow)), 1, '... as the last');
+is($t->fault->count('/as/last/' . SymFetch::path(@slow)), 1,
+    '... as the last one');
 is($t->end, '', 'nothing is wrong');
 
 done_testing();

@@ -1,5 +1,5 @@
-# What the configuration decides: which statuses mean "not there", that failures
-# may answer in part, and which source is asked when.
+# What the configuration decides: which statuses mean "absent", whether failures
+# may answer in part, and which source is tried when.
 
 use strict;
 use warnings;
@@ -49,7 +49,7 @@ SOURCES
             symbolicate_source a uri=/a/;
 CONF
 
-# S3's answers of 403 (API reference, "Error responses").
+# S3's 403 answers (API reference, "Error responses").
 sub s3 {
     my ($socket, $code) = @_;
     return <<"CONF";
@@ -100,7 +100,7 @@ is($t->found(at('strict', @m), @m), 0, '418: no error of the source');
 is($t->found(at('teapot', @m), @m), 0, '418 as absent=418: absent');
 @m = module();
 $fault->script('a', 'status/404');
-is($t->found(at('teapot', @m), @m), 0, '404, not among absent=: nor that');
+is($t->found(at('teapot', @m), @m), 0, '404, not among absent=: nor is that');
 
 @m = module();
 is($t->found(at('denied', @m), @m), 0, 'AccessDenied of S3: absent');
@@ -117,7 +117,7 @@ $fault->script('a', 'status/500');
 $r = at('partial', @m);
 is($r->{status}, 200, 'partial: 200');
 is($t->found($r, @m), 0, '... with false');
-like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and when to ask again');
+like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and when to retry');
 
 @m = module();
 $r = at('refused', @m);
@@ -127,19 +127,19 @@ like($t->reasons($r)->{join '/', @m}, qr/source "none": no connection/,
 @m = module();
 $r = at('untrusted', @m);
 is($r->{status}, 503, 'a certificate that is not trusted: failed');
-is($fault->count('/ok/' . SymFetch::path(@m)), 0, '... nothing is asked');
+is($fault->count('/ok/' . SymFetch::path(@m)), 0, '... no request is sent');
 
 # --- sources in order ---
 
 @m = module();
 $fault->script('a', 'ok')->script('b', 'ok');
 is($t->found(at('two', @m), @m), 1, 'the first has it');
-is(count('b', @m), 0, '... the second is not asked');
+is(count('b', @m), 0, '... the second is not tried');
 
 @m = module();
 $fault->script('a', 'status/404');
 is($t->found(at('two', @m), @m), 1, 'the second has it');
-is(count('a', @m), 1, '... after the first was asked');
+is(count('a', @m), 1, '... after the first was tried');
 
 @m = module();
 $fault->script('a', 'status/500');
@@ -148,7 +148,7 @@ is($t->found(at('two', @m), @m), 1, 'the first fails, the second has it');
 @m = module();
 $fault->script('b', 'status/404');
 $r = at('two', @m);
-is($r->{status}, 503, 'the first fails, the second has it not: failed');
+is($r->{status}, 503, 'the first fails, the second does not have it: failed');
 like($t->reasons($r)->{join '/', @m}, qr/source "a": .*: 500/, '... why');
 
 @m = module();
@@ -169,10 +169,10 @@ is(count('a', @m), 1, '... by the id in upper case');
 SymLoader::write_file($t->dir . '/symbols/' . SymFetch::path(@m),
     sym_text(@m, prefix => 'folder_'));
 $r = at('aliased', @m);
-is($t->function($r, 0), 'folder_0', 'a file of a folder');
+is($t->function($r, 0), 'folder_0', 'a file in a folder');
 is(count('a', @m), 0, '... first');
 @m = module();
-is($t->found(at('aliased', @m), @m), 1, 'not in the folder: the next');
+is($t->found(at('aliased', @m), @m), 1, 'not in the folder: the next source');
 
 # --- packed ---
 

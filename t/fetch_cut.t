@@ -1,7 +1,7 @@
-# A connection that is cut in the middle of a file: the rest is asked for, if the
-# source has said that it can give it, and what came is not fetched again.  Two
-# versions of a file never become one, whatever the source answers, and a source
-# that cuts again and again is given up.
+# A connection breaks in the middle of a file: the rest is requested, if the
+# source supports that, and received bytes are not fetched again.  Two versions
+# of a file are never mixed, whatever the source answers, and a source that
+# breaks off repeatedly is given up.
 
 use strict;
 use warnings;
@@ -35,9 +35,9 @@ $t->conf(http => 'proxy_cache_path %%DIR%%/cache keys_zone=files:1m;')->start;
 my $FUNCTIONS = 2000;
 my $n = 0;
 my $is_packed = 0;
-my $more = '';    # behind the first version
+my $more = '';    # after the first version
 
-# What a file has, as its versions are: functions a0, a1 ... or b0, b1 ...
+# Functions of a file in each version: a0, a1 ... or b0, b1 ...
 sub text {
     my ($module, $prefix) = @_;
     my $text = sym_text(@$module, functions => $FUNCTIONS, prefix => $prefix);
@@ -46,7 +46,8 @@ sub text {
     return $packed;
 }
 
-# A module that has two versions, of one length but for what is behind the first.
+# A module with two versions, of the same length except for what follows the
+# first.
 sub module {
     my @module = ('m' . ++$n . '.so', SymFetch::id($n));
     my $path = SymFetch::path(@module);
@@ -92,7 +93,7 @@ sub failed {
 my @module = got('one cut', 2, 'a', 'part/5000/plain', 'part/all/plain,rest');
 my ($m) = SymLoader::json_lines($t->loader->run('show', '--json', join '/', @module)->{out});
 is($m->{state}, 'ready', '... stored');
-got('a cut in chunks', 2, 'a', 'part/5000/plain,chunks', 'part/all/plain,rest');
+got('cut in chunks', 2, 'a', 'part/5000/plain,chunks', 'part/all/plain,rest');
 got('a rest in chunks', 2, 'a', 'part/5000/plain', 'part/all/plain,rest,chunks');
 got('four cuts', 5, 'a', ('part/5000/plain') x 4, 'part/all/plain,rest');
 got('a date of yesterday', 2, 'a', 'part/5000/untagged,old', 'part/all/untagged,old,rest');
@@ -102,7 +103,8 @@ $is_packed = 1;
 got('with Content-Encoding', 2, 'a', 'part/5000/gz', 'part/all/gz,rest');
 failed('... by date alone', 1, 'part/5000/gz,untagged,old');
 failed('... in chunks', 1, 'part/5000/gz,chunks');
-failed('... that the rest does not have', 2, 'part/5000/gz', 'part/all/gz,rest,bare');
+failed('... which the rest does not have', 2, 'part/5000/gz',
+    'part/all/gz,rest,bare');
 $is_packed = 0;
 
 # where it was redirected to
@@ -118,8 +120,9 @@ $more = "STACK CFI 1004 .cfa: x\n" x 2000;
 got('... which is shorter than what came', 2, 'b', 'part/80000/plain', 'part/all/second');
 $more = '';
 got('... cut, too', 3, 'b', 'part/5000/plain', 'part/7000/second', 'part/all/second,rest');
-got('a source that knows no Range', 2, 'a', 'part/5000/plain', 'part/all/ignore');
-failed('one that knows no If-Range', 2, 'part/5000/plain', 'part/all/second,always');
+got('a source without Range', 2, 'a', 'part/5000/plain', 'part/all/ignore');
+failed('a source without If-Range', 2, 'part/5000/plain',
+    'part/all/second,always');
 failed('... nor sends an ETag with a part', 2, 'part/5000/plain',
     'part/all/second,always,tagless');
 failed('... by date, of a new file', 2, 'part/5000/untagged,old',
@@ -131,7 +134,7 @@ failed("a part that is $_", 2, 'part/5000/plain', "part/all/plain,rest,$_")
     for qw(far near grown length tagless);
 failed("then $_", 2, 'part/5000/plain', $_)
     for qw(status/404 status/416 status/503 status/206 hangup garbage redirect/302/ok);
-failed('cuts without end', 5, 'part/5000/plain');
+failed('endless cuts', 5, 'part/5000/plain');
 failed('... from the beginning', 5, 'part/5000/ignore');
 
 # --- sources that cannot ---
@@ -139,7 +142,7 @@ failed('... from the beginning', 5, 'part/5000/ignore');
 failed("$_", 1, "part/5000/$_") for qw(quiet weak untagged), 'untagged,new';
 failed('nothing came', 1, 'part/0/plain');
 
-# a cache in between asks for whole files
+# a cache in between requests whole files
 @module = module();
 $t->fault->script('src', 'part/5000/plain', 'part/all/plain,rest');
 is($t->post('/behind/v5', $t->question([@module]))->{status}, 503, 'a cache: 503');

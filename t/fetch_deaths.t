@@ -1,5 +1,6 @@
-# Workers and the daemon may be killed at any time: who asks gets the answer or a
-# 503, never nothing for ever, and what was being made is whole or not there.
+# Workers and the daemon may be killed at any time: each client gets its answer
+# or a 503 and never waits for ever, and an unfinished module is stored
+# completely or not at all.
 
 use strict;
 use warnings;
@@ -21,7 +22,7 @@ sub module {
     return @module;
 }
 
-# Inodes of TCP connections to a port, from this side's table (proc(5)).
+# Inodes of TCP connections to a port, from this end's table (proc(5)).
 sub connections {
     my ($side, $port) = @_;
     my $hex = sprintf '%04X', $port;
@@ -41,7 +42,8 @@ sub holds {
         && $inodes{$1} } glob "/proc/$pid/fd/*";
 }
 
-# Requests for a module that wait in both workers; the one who fetches.
+# Requests for a module that wait in both workers; returns the worker that
+# fetches.
 sub crowd {
     my (@module) = @_;
     my @sockets;
@@ -64,16 +66,17 @@ my ($elected, @sockets) = crowd(@module);
 ok($elected, 'one worker fetches');
 kill 'KILL', $elected;
 $fault->wait('/as/src/' . SymFetch::path(@module), count => 2);
-pass('it is killed: another does');
+pass('it is killed: another one fetches');
 $fault->open_gate('g');
 my %seen;
 $seen{$_->{status} // 'none'}++ for map { $t->response($_) } @sockets;
 ok($seen{200}, 'clients of the other are answered');
 is(join(' ', grep { !/^(?:200|none)$/ } keys %seen), '', '... none by an error');
 $t->wait_for(sub { $t->workers == 2 }, 'there is a new worker');
-is($t->found($t->ask([@module]), @module), 1, 'and all of them know it');
+is($t->found($t->ask([@module]), @module), 1,
+    'and all of them have the module');
 
-# --- the daemon, while somebody waits ---
+# --- the daemon, while requests wait ---
 
 $fault->close_gate('g');
 @module = module();
@@ -81,7 +84,7 @@ $fault->close_gate('g');
 $t->loader_stop('KILL');
 my @r = map { $t->response($_) } @sockets;
 is(scalar(grep { ($_->{status} // 0) == 503 } @r), @sockets,
-    'the daemon is killed: 503 for all who wait');
+    'the daemon is killed: 503 for all waiting clients');
 like($t->reasons($r[0])->{join '/', @module}, qr/loader is not running/,
     '... with the reason');
 like($r[0]{headers}{'retry-after'}, qr/^\d+$/, '... and Retry-After');
@@ -90,7 +93,7 @@ $fault->open_gate('g');
 my $r = $t->ask([@module]);
 is($r->{status}, 503, 'still away: 503');
 is($t->found($t->ask(['m1.so', SymFetch::id(1)]), 'm1.so', SymFetch::id(1)), 1,
-    '... what is stored is answered');
+    '... stored modules are answered');
 $t->loader_start;
 sub heals {
     my ($what, @wanted) = @_;
@@ -107,7 +110,7 @@ heals('back: found without a reload', @module);
 # --- the daemon, while it converts ---
 
 @module = module(functions => 300_000, lines => 1);
-$t->loader->stats;    # who asks is connected by then
+$t->loader->stats;    # clients are connected by then
 my $socket = $t->begin([@module]);
 ok($t->loader->wait_stat(conversions_running => 1), 'it is being converted');
 $t->loader_stop('KILL');
@@ -124,13 +127,13 @@ heals('back: converted', @module);
 heals('a worker is connected to the new daemon', @module);
 unlink $t->loader->socket_path;
 @module = module();
-heals('the socket is removed: who is connected stays so', @module);
+heals('the socket is removed: connected workers stay connected', @module);
 my %old = map { $_ => 1 } $t->workers;
 $t->reload;
 $t->wait_for(sub { !grep { $old{$_} } $t->workers }, 'old workers are gone');
 @module = module();
-is($t->ask([@module])->{status}, 503, 'new workers find nobody: 503');
-is($t->loader_stop->{code}, 0, 'the daemon ends well');
+is($t->ask([@module])->{status}, 503, 'new workers cannot connect: 503');
+is($t->loader_stop->{code}, 0, 'the daemon exits without error');
 $t->loader_start;
 heals('a new daemon: found without a reload', @module);
 

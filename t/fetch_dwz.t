@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Debian's and Fedora's debug files have a supplementary file (dwz), which lies
-# at the sources under a build id of its own.  A module that is fetched is made
-# with it, out of a real debuginfod server, and its frames are LLVM's for the
-# file before dwz; the next module of the package finds it kept.
+# Debug files of Debian and Fedora have a supplementary file (dwz), which
+# sources have under its own build id.  A fetched module is made with it, from a
+# real debuginfod server, and its frames are LLVM's for the file before dwz.
+# The next module of the package reuses it.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use SymElf;
 my $dir = SymElf::folder();
 mkdir "$dir/files";
 my $package = SymDwz->new("$dir/files");
-for my $name (qw(one two)) {    # the server must not serve what dwz left whole
+for my $name (qw(one two)) {    # the server must not serve the original file
     SymElf::run_ok('strip', $package->{$name}{whole}, '-o',
                    "$dir/files/$name.exe");
     rename($package->{$name}{whole}, "$dir/$name.whole") or die;
@@ -42,7 +42,8 @@ sub check {
 
     is($t->found($r, $name, $module->{id}), 1, "$name: found");
     cmp_ok(scalar(grep { @$_ > 1 } @want), '>', 3, '... with inlined calls');
-    is_deeply([ answer($r, 0) ], \@want, '... as LLVM answers for the whole');
+    is_deeply([ answer($r, 0) ], \@want,
+        '... as LLVM answers for the original');
 
     my $told = decode_json($t->request('GET',
         "/admin/explain/$name/$module->{id}")->{body});
@@ -53,9 +54,9 @@ sub check {
 my @urls = check('one');
 is_deeply(\@urls, [ map {"$_/debuginfo"} $package->{one}{id},
                     $package->{common}{id} ],
-          'explain tells both files');
+          'explain shows both files');
 is_deeply([ check('two') ], ["$package->{two}{id}/debuginfo"],
-          'the next module: only its own');
+          'the next module: only its own file');
 
 my $stats = $t->loader->stats;
 is($stats->{supplement_fetches}, 1, 'fetched once');

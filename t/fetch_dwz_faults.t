@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A supplementary file that a source has not, has wrongly, or never sends: the
-# module is answered without it, or has failed, and says why.  The daemon may die
-# while it is fetched.
+# A source does not have the supplementary file, has a wrong one, or never sends
+# it: the module is answered without it, or has failed, and says why.  The
+# daemon may die while the file is fetched.
 
 use strict;
 use warnings;
@@ -79,7 +79,7 @@ sub told {
     return decode_json($t->request('GET', "/$where/explain/one/$one{id}")->{body});
 }
 
-# After the daemon was started anew: when nginx has found it.
+# Starts the daemon again; returns when nginx has connected.
 sub first {
     my ($where) = @_;
     my $r;
@@ -95,7 +95,8 @@ sub forget {
 
 sub is_whole {
     my ($what, $r) = @_;
-    is_deeply([ answer($r, 0) ], \@want, "$what: as LLVM answers for the whole");
+    is_deeply([ answer($r, 0) ], \@want,
+        "$what: as LLVM answers for the original");
     return;
 }
 
@@ -104,11 +105,11 @@ sub is_whole {
 is_whole('native', ask('of-whole'));
 is(told('of-whole')->{incomplete}, '', '... with all');
 forget();
-$t->loader_stop;    # the kept one goes with it
+$t->loader_stop;    # the kept file is removed with it
 $t->loader_start;
 
 my $r = first('of-without');
-is($t->found($r, 'one', $one{id}), 1, 'absent: found all the same');
+is($t->found($r, 'one', $one{id}), 1, 'absent: found nevertheless');
 is_deeply([ map { $_->[-1] =~ s/.* //r } answer($r, 0) ],
           [ map { $_->[-1] =~ s/.* //r } @want ], '... with its lines');
 my $told = told('of-without');
@@ -117,7 +118,7 @@ like($told->{incomplete}, qr/common\.debug \($common{id}\), which is not here/,
 is_deeply([ map {"$_->{outcome} $_->{url}"} @{ $told->{attempts} } ],
           [ '200 /files-without/' . native($one{id}),
             '404 /files-without/' . native($common{id}) ],
-          '... and where it was not');
+          '... and where it was looked for');
 forget();
 
 is($t->found(ask('of-wrong'), 'one', $one{id}), 1, 'another build: found');
@@ -128,19 +129,19 @@ forget();
 
 # --- a source that stalls ---
 
-is($t->loader->stats->{supplement_bytes}, 0, 'none was kept');
+is($t->loader->stats->{supplement_bytes}, 0, 'no file was kept');
 $fault->script('common', 'stall/100', 'ok');
 $r = ask('held', 'X-Symbolicate-Budget' => '2s');    # the stall ends after 3s
-is($r->{status}, 200, 'it stalls: the budget ends the waiting');
+is($r->{status}, 200, 'it stalls: the budget ends the wait');
 is($t->found($r, 'one', $one{id}), undef, '... the module is pending');
 $t->wait_for(sub { !$t->loader->stats->{flights} }, 'the source is given up');
 $told = told('held');
 is($told->{state}, 'failed', '... and the module has failed');
 like($told->{reason}, qr/supplementary file $common{id}: source "held": /,
      '... for that');
-is($told->{attempts}[1]{outcome}, 'truncated', '... which the attempts tell');
+is($told->{attempts}[1]{outcome}, 'truncated', '... which the attempts show');
 forget();
-is_whole('the next time it comes', ask('held'));
+is_whole('the next time it arrives', ask('held'));
 forget();
 
 # --- the worker dies, the daemon dies ---
@@ -162,7 +163,7 @@ sub asked_for {
     return;
 }
 
-# With a new daemon, which has no file kept: a request that waits for it.
+# A request that waits for the file, with a new daemon, which has not kept it.
 sub begin_anew {
     $t->loader_stop;
     $t->loader_start;
@@ -176,7 +177,7 @@ sub begin_anew {
     return $socket;
 }
 
-first('of-wrong');    # nginx has found the daemon
+first('of-wrong');    # nginx has connected to the daemon
 forget();
 my @sockets = map { begin() } 1 .. 8;
 asked_for(1);
@@ -185,7 +186,7 @@ is_deeply([ map { $t->response($_)->{status} } @sockets ], [ (503) x 8 ],
           'the daemon dies meanwhile: 503 to all');
 $fault->open_gate('g');
 $t->loader_start;
-is_whole('... the module is had', first('held'));
+is_whole('... the module is found', first('held'));
 
 forget();
 my $socket = begin_anew();
@@ -204,9 +205,9 @@ sub found_it { return scalar(() = $t->error_log =~ /loader "[^"]*" is there/g) }
 my $before = found_it();
 $t->loader_stop('KILL');
 $t->loader_start;
-$t->wait_for(sub { found_it() > $before }, 'nginx has found it');
+$t->wait_for(sub { found_it() > $before }, 'nginx has connected to it');
 $fault->open_gate('g');
-is_whole('it is asked anew', $t->response($socket));
+is_whole('it gets the request again', $t->response($socket));
 is($fault->count("/ok/$one{id}/debuginfo"), 2, '... for the module first');
 forget();
 

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# An empty file in a folder says that the source has no symbols, as one behind a
-# proxy does.  It was not cut short: it would be asked for again and again.
+# An empty file in a folder means that the source has no symbols, as does one
+# from a proxy.  It is not a truncated file, which would be requested again and
+# again.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # A source's error with a long page is an error like any other: its page is not
-# read to the end, and the worker lives on.
+# read to the end, and the worker survives.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# A request asks for more modules than the store holds: some that it had found
-# are evicted while it waits for others.  No frame of a module that is said to be
-# there may lack its name; what does not fit is pending, and may be asked again.
+# A request needs more modules than the store holds: some that were found are
+# evicted while it waits for others.  No frame of a module reported as found may
+# lack its name; modules that do not fit are pending, and a client may retry.
 
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ my $t = SymFetch->new(serve => ['--jobs', 2, '--quota', '16m'],
     how => "symbolicate_budget 20s;")->start;
 my @modules = map { ["much$_.so", SymFetch::id($_)] } 1 .. $MODULES;
 
-# names differ enough that the store must keep them all
+# names differ so much that the store must keep them all
 my $body = sym_text('any', SymFetch::id(1), functions => $FUNCTIONS,
     lines => 1, prefix => 'much');
 for my $module (@modules) {
@@ -51,21 +51,22 @@ for my $round (1 .. 2) {
     my ($found, $pending, $nameless, $named) = census($r);
     cmp_ok($found, '>', 0, '... some are found');
     cmp_ok($pending, '>', 0, '... others do not fit');
-    is($found + $pending, $MODULES, '... none is said to be absent');
-    is($nameless, 0, '... what is found has its names');
-    is($named, 0, '... what is pending has none');
-    like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and may be asked again');
+    is($found + $pending, $MODULES, '... none is reported as absent');
+    is($nameless, 0, '... found modules have their names');
+    is($named, 0, '... pending modules have none');
+    like($r->{headers}{'retry-after'}, qr/^\d+$/,
+        '... and may be requested again');
 }
 
-# what fits is had in the end
+# modules that fit are found in the end
 my @few = @modules[0 .. 9];
 @modules = @few;
 my @counts;
-# those of the rounds before may still be under way
+# modules of earlier rounds may still be in flight
 $t->wait_for(sub { (@counts = census($t->ask(@few)))[0] == @few }, 'ten modules');
-is_deeply(\@counts, [10, 0, 0, 0], 'ten of them at a time are all there');
+is_deeply(\@counts, [10, 0, 0, 0], 'ten of them at a time are all found');
 
-ok($t->error_log !~ /damaged/, "no evicted module is taken for damage");
+ok($t->error_log !~ /damaged/, "no evicted module is reported as damage");
 is($t->end, '', 'nothing is wrong');
 
 done_testing();

@@ -1,7 +1,7 @@
-# Each thing that a source can do wrong, as the client sees it: what is not there
-# answers 200 with false, what could not be asked answers 503 with the modules, a
-# reason and Retry-After.  An answer that is no file and no error is that module
-# not found, and explain says what it was.  And the worker goes on.
+# Every fault of a source, as the client sees it: absent modules answer 200 with
+# false; if a source could not be reached the answer is 503 with the modules, a
+# reason and Retry-After.  An answer that is neither a file nor an error makes
+# the module absent, and explain shows it.  The worker survives all of them.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ SOURCES
 my $n = 0;
 my $is_empty = 0;
 
-# A fresh module of 200 functions: about 5 KB; or an empty file.
+# A new module of 200 functions: about 5 KB; or an empty file.
 sub module {
     my @module = ('m' . ++$n . '.so', SymFetch::id($n));
     $t->upload(@module, functions => 200);
@@ -53,7 +53,7 @@ sub absent {
     return;
 }
 
-# Not found either, and what was answered is kept.
+# Also absent, and the answer is recorded.
 sub odd {
     my ($behaviour, $why) = @_;
     absent($behaviour);
@@ -71,7 +71,7 @@ sub failed {
     is($r->{status}, 503, "$behaviour: 503");
     like($r->{headers}{'content-type'}, qr{^application/json}, '... in JSON');
     my $retry = $r->{headers}{'retry-after'} // 0;
-    # a quarter more or less, and the second that is under way
+    # a quarter more or less, and the current second
     ok($retry >= 449 && $retry <= 750, "... Retry-After: $retry");
     like($t->reasons($r)->{"$module[0]/$module[1]"}, qr/source "\w+": $why/,
         '... the module and why');
@@ -92,7 +92,7 @@ sub malformed {
     return;
 }
 
-# What the store keeps of it.
+# The record in the store.
 sub kept {
     my ($name, $id, $state) = @_;
     my $r = $t->loader->run('show', '--json', "$name/$id");
@@ -137,12 +137,13 @@ malformed("\x1f\x8b\x08\0\0\0\0\0\0\3 not deflate", 'gzip that is not');
 malformed(sym_text('m.so', SymFetch::id(0xdead)), 'another module');
 malformed('x' x 100_000, 'a long line');
 
-# Bytes past the length are no part of the body.
+# Bytes after the announced length are not part of the body.
 my @long = module();
 $t->fault->script('src', 'long/100');
 is($t->found($t->ask([@long]), @long), 1, 'bytes past the length: ignored');
 
-# All together: what is good is asked for once and 503 tells of the bad alone.
+# All together: good files are requested once, and the 503 names only the bad
+# ones.
 my @good = module();
 my @bad = module();
 $t->fault->script('src', 'status/500');
@@ -150,10 +151,11 @@ is($t->ask([@bad])->{status}, 503, 'one fails');
 $t->fault->script('src', 'ok');
 my $r = $t->ask([@good], [@bad]);
 is($r->{status}, 503, 'one of two failed: 503');
-is_deeply([keys %{$t->reasons($r)}], [join '/', @bad], '... names that one');
+is_deeply([keys %{$t->reasons($r)}], [join '/', @bad],
+    '... which names that one');
 is($t->found($t->ask([@good]), @good), 1, 'the other is there');
 
-# The same in memory of the store: no more requests, the same answers.
+# The same with the store's records: no more requests, the same answers.
 my $count = $t->fault->count;
 $r = $t->ask([@bad]);
 is($r->{status}, 503, 'asked again: 503');

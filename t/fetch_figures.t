@@ -1,6 +1,6 @@
-# What a request had to wait for is told: in the debug block to the client, in
-# log variables to the operator, who sees which requests were slow because of
-# downloads and which got less than they asked for.
+# The time that a request had to wait is reported: to the client in the debug
+# block, to the operator in log variables, which show the requests that were
+# slow because of downloads and those that got less than they asked for.
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ sub begin {
     return $socket;
 }
 
-# Something that takes some time, which is measured.
+# Something that takes a measurable time.
 sub while_it_waits {
     my $begun = time;
     while (time - $begun < 0.03) {
@@ -56,7 +56,7 @@ for my $version (5, 4) {
     my @modules = map { ["m$n.so", SymFolder::id(0x100 + $n++)] } 1 .. 3;
     my @texts = map { sym_text(@$_, functions => 10 + $n++) } @modules;
 
-    # the first is in the store when the others are asked for
+    # the first is in the store when the others are requested
     my $socket = begin("/symbolicate/v$version", [$modules[0]]);
     $t->answer($t->asked, 200, $texts[0]);
     $t->finish($socket);
@@ -66,7 +66,7 @@ for my $version (5, 4) {
     $socket = begin("/symbolicate/v$version", \@modules, Debug => 1);
     my @sources = ($t->asked, $t->asked);
     my $least = while_it_waits();
-    # which of the two is which does not matter: the files name their modules
+    # the order does not matter, because the files name their modules
     my %text = map { $modules[$_][0] => $texts[$_] } 1, 2;
     for my $c (@sources) {
         $t->answer($c, 200, $text{$t->name_asked($c)});
@@ -89,8 +89,9 @@ for my $version (5, 4) {
 
     my $v = last_line();
     is("@$v{qw(fetched missing status)}", '2 0 ok', "v$version: log variables");
-    cmp_ok($v->{wait}, '>=', int($least * 1000) - 2, '... at least so many ms');
-    cmp_ok($v->{wait}, '<=', $most * 1000 + 2, '... at most so many');
+    cmp_ok($v->{wait}, '>=', int($least * 1000) - 2,
+        '... at least this many ms');
+    cmp_ok($v->{wait}, '<=', $most * 1000 + 2, '... at most this many');
 
     $debug = $t->post("/symbolicate/v$version", $t->question(@modules),
         Debug => 1)->{json}{debug};

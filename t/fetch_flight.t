@@ -1,6 +1,6 @@
-# However many requests of however many workers want a module, its source is
-# asked for it once; different modules are fetched side by side, but no more than
-# symbolicate_fetch_concurrency of a worker.
+# However many requests in however many workers need a module, its source gets
+# one request for it.  Different modules are fetched in parallel, but no more
+# than symbolicate_fetch_concurrency per worker.
 
 use strict;
 use warnings;
@@ -42,7 +42,7 @@ is($r->{status}, 200, '50 modules in one request: answered');
 is(scalar(grep { $t->found($r, @$_) } @many), 50, 'all are found');
 my $stats = $t->fault->stats->{total};
 is($stats->{count}, 50, 'a GET each');
-is($stats->{max}, 6, 'six of seven at once: others find a place, too');
+is($stats->{max}, 6, 'six of seven at once: others find a slot, too');
 
 # --- who goes away ---
 
@@ -55,7 +55,7 @@ my $stays = pop @sockets;
 close $_ for @sockets;
 $t->fault->open_gate('g');
 is($t->found($t->response($stays), @left), 1,
-    'others went away: who stays is answered');
+    'others went away: the remaining client is answered');
 is($t->fault->count($left), 1, '... by one GET');
 
 my @gone = ('gone.so', SymFetch::id(3));
@@ -66,8 +66,8 @@ $t->fault->wait($gone, count => 1);
 close $socket;
 $t->fault->open_gate('g');
 $t->wait_for(sub { $t->loader_log =~ /gone\.so.*: ready/ },
-    'what nobody waits for any more is stored');
-is($t->found($t->ask([@gone]), @gone), 1, '... for the next');
+    'a download without waiting clients is stored');
+is($t->found($t->ask([@gone]), @gone), 1, '... for the next request');
 is($t->fault->count($gone), 1, '... by one GET');
 
 my $link = $t->loader->stats;

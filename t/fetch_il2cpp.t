@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# A fetched module with IL2CPP's runtime has C# lines if its map lies at the source;
-# without one it has those of the generated C++.  Other modules ask for no map.
+# A fetched module with IL2CPP's runtime has C# lines if the source has its map;
+# without one it has the lines of the generated C++.  No map is requested for
+# other modules.
 
 use strict;
 use warnings;
@@ -83,7 +84,8 @@ is(frame($other_id, $other_at), "update $cpp 300", 'another module');
 is($t->loader->run('rm', $module)->{code}, 0, 'the module is removed');
 
 $t->fault->file(path($build_id, 'il2cpp'), '{"a.cpp": {"a.cs": {"1": "x"}}}');
-is(frame($build_id, $at), "update $cpp 300", 'a file that is no map: C++ is shown');
+is(frame($build_id, $at), "update $cpp 300",
+    'a file that is not a map: C++ is shown');
 like(incomplete(), qr/its map of C# lines: malformed/, '... explain says why');
 is($t->loader->run('rm', $module)->{code}, 0, 'the module is removed');
 
@@ -92,7 +94,7 @@ $t->fault->file(path($build_id, 'il2cpp'),
 is(frame($build_id, $at), 'update Assets/Game.cs 41', 'with the map: C# is shown');
 is(incomplete(), '', '... and nothing is missing');
 
-is(asked($build_id), 3, 'the map was asked for, each time once');
+is(asked($build_id), 3, 'the map was requested, once each time');
 is(asked($other_id), 0, '... but not for the module without the runtime');
 
 my $stats = $t->loader->stats;

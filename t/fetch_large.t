@@ -1,5 +1,5 @@
-# What does not fit: a module of more than the store takes is a clear failure, and
-# serving goes on; a large body passes through a file, not through memory.
+# Things that do not fit: a module larger than the store is a clear failure, and
+# serving continues; a large body passes through a file, not through memory.
 
 use strict;
 use warnings;
@@ -16,8 +16,8 @@ my $t = SymFetch->new(serve => ['--jobs', 1, '--quota', '16m'])->start;
 my @large = ('large.so', SymFetch::id(1));
 my @small = ('small.so', SymFetch::id(2));
 
-# about 24 MB of text, and names that do not repeat: more than 8 MB
-# compiled, and than the room for temporary files
+# about 24 MB of text, with names that do not repeat: more than 8 MB compiled,
+# and more than the room for temporary files
 my $text = '';
 srand 7;
 for my $i (0 .. 299_999) {
@@ -64,7 +64,7 @@ my $file = $t->fault->folder . '/' . SymFetch::path(@body);
 $t->fault->file(SymFetch::path(@body), module_line(@body)
     . "FUNC 1000 40 0 first\n");
 open my $out, '>>:raw', $file or die "$file: $!";
-# records that a symbol file may have and nobody needs here
+# records that are valid in a symbol file and not needed here
 my $line = 'STACK CFI 1004 .cfa: $rsp 16 + .ra: .cfa -8 + ^' . "\n";
 my $block = $line x int((1 << 20) / length $line);
 print $out $block for 1 .. $mb;

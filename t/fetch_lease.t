@@ -1,7 +1,7 @@
-# What a download may put into its temporary file grows while it goes on.  A body
-# that comes faster than the loader answers waits for it, and is not downloaded
-# twice.  One whose length nobody announces may take all the room that there is:
-# its lease is doubled, and the last step is what is left.  Only a body that
+# The space that a download may use in its temporary file grows while it goes
+# on.  A body that arrives faster than the loader answers waits for it, and is
+# not downloaded twice.  One of unannounced length may use all room that there
+# is: its lease is doubled, and the last step is the rest.  Only a body that
 # outgrows the room is too large.
 
 use strict;
@@ -17,8 +17,8 @@ my $t = SymFetch->new(serve => ['--jobs', 1, '--quota', '16m'])->start;
 my $room = $t->loader->stats->{temp_room_bytes};
 my $n = 0;
 
-# A module whose file has about so many bytes, nearly all of them of records that
-# a symbol file may have and nobody needs here.
+# A module whose file has about the given size, nearly all of it records that
+# are valid in a symbol file and not needed here.
 sub module {
     my ($bytes) = @_;
     my @module = ('m' . ++$n . '.so', SymFetch::id($n));
@@ -28,7 +28,7 @@ sub module {
     return @module;
 }
 
-# A body of so many bytes; 1 if it becomes a module.
+# A body of the given size; returns 1 if it becomes a module.
 sub comes {
     my ($bytes, @module) = @_;
     my $r = $t->ask([@module]);
@@ -50,17 +50,18 @@ for my $how (qw(chunked close)) {
     }
 
     my @large = module($room + 100_000);
-    is(comes($room + 100_000, @large), 0, "... $how, more than the room: not");
+    is(comes($room + 100_000, @large), 0,
+        "... $how, more than the room: not stored");
     my ($m) = SymLoader::json_lines(
         $t->loader->run('show', '--json', join '/', @large)->{out});
     like($m->{reason}, qr/larger than all room/, "... $m->{reason}");
 }
 
-is($t->loader->stats->{lease_bytes}, 0, 'all leases are given back');
+is($t->loader->stats->{lease_bytes}, 0, 'all leases are returned');
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');
 
-# --- a loader that is slow to answer ---
+# --- a loader that answers slowly ---
 
 my $source = 'internal; proxy_pass http://%%FAULT%%/as/src/;';
 for my $buffering ('on', 'off') {
@@ -75,7 +76,7 @@ for my $buffering ('on', 'off') {
         $t->fault->wait($path, count => 1);
         kill 'STOP', $t->loader->pid;
         $t->fault->open_gate($gate);
-        select undef, undef, undef, 0.5;    # much of it comes meanwhile
+        select undef, undef, undef, 0.5;    # much of it arrives meanwhile
         is($t->fault->stats->{paths}{$path}{done}, 0,
             "buffering $buffering, $how: the body waits for the loader");
         kill 'CONT', $t->loader->pid;
@@ -83,8 +84,8 @@ for my $buffering ('on', 'off') {
         is($t->gets(@module), 1, '... of one GET');
     }
 
-    # small enough that all of it lies in nginx's buffers, and a loader that stays
-    # silent for longer than a download may hold its slot
+    # small enough to fit nginx's buffers, and a loader that stays silent for
+    # longer than a download may hold its slot
     my @module = module(1100 << 10);
     my $path = '/as/src/' . SymFetch::path(@module);
     $t->fault->script('src', "gate/late$buffering/ok", 'ok');

@@ -1,5 +1,5 @@
-# A download may take longer than nginx waits for a client that it has done with
-# (lingering_timeout, 5 seconds unless configured): there is no client.
+# A download may take longer than nginx waits for a client after its request is
+# done (lingering_timeout, 5 seconds by default), because it has no client.
 
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
-# Requests that name very many modules which no source has: each asks for so many
-# of them as symbolicate_max_missing says, the others are pending, and asking
-# again goes on with them.  However many requests come, the loader is not
-# flooded: it keeps all its clients, and modules of another source come.
+# Requests with very many modules that no source has: symbolicate_max_missing of
+# them are requested from the source, the others are pending, and a retry
+# continues with those.  However many requests come, the loader is not flooded:
+# it keeps all its clients, and modules of another source arrive.
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ for my $round ([100, 150], [200, 50], [250, 0]) {
     is($r->{headers}{'retry-after'}, $pending ? 1 : undef,
         '... Retry-After if any are');
 }
-is($t->fault->stats->{total}{count}, 250, 'each was asked for once');
+is($t->fault->stats->{total}{count}, 250, 'each was requested once');
 
 # --- 80,000 modules, of a source that does not answer ---
 
@@ -55,12 +55,12 @@ for my $request (0 .. 7) {
     push @sockets, $socket;
 }
 
-# what was over the limits is answered at once, with nothing
+# modules over the limits are answered as pending at once
 my $r = $t->response($sockets[7]);
 is($r->{status}, 200, 'the last of eight requests of 10,000: answered');
-is($r->{headers}{'retry-after'}, 1, '... to ask again');
+is($r->{headers}{'retry-after'}, 1, '... to retry');
 cmp_ok($t->loader->stats->{waiting}, '<=', 16_384,
-    'one source waits for no more than half of what a worker may');
+    'one source has at most half of the modules that a worker awaits');
 
 my @healthy = map { ["healthy$_.so", SymFetch::id($_)] } 1 .. 6;
 $t->upload(@$_) for @healthy;
@@ -69,7 +69,7 @@ is(scalar(grep { $t->found($r, @$_) } @healthy), 6,
     'modules of another source come');
 
 close $_ for @sockets;
-ok($t->loader->wait_stat(flights => 0), 'the clients go: nothing is left');
+ok($t->loader->wait_stat(flights => 0), 'the clients leave: nothing is left');
 unlike($t->loader_log, qr/disconnected/, 'the loader has kept its clients');
 is($t->end, '', 'nothing is wrong');
 

@@ -1,6 +1,6 @@
-# Names with characters that mean something in a URL reach the object that is
-# meant: a plus that arrives bare is a space to S3.  What the source gets is read
-# off its access log, where nginx writes it as it came.
+# Names with characters that are special in a URL must reach the right object:
+# S3 reads an unescaped plus as a space.  The source's access log shows what it
+# received, where nginx writes the path as sent.
 
 use strict;
 use warnings;
@@ -13,8 +13,8 @@ use Test::More;
 
 my $id = SymFetch::id(7);
 
-# Debug file, folder, path as it must go out: all but A-Z a-z 0-9 - . _ ~ as %XX
-# (Signature V4, "Create a canonical request", UriEncode).
+# Debug file, folder, path as it must be sent: all characters except A-Z a-z 0-9
+# - . _ ~ as %XX (Signature V4, "Create a canonical request", UriEncode).
 my @names = (
     ['libstdc++.so.6', 'libstdc%2B%2B.so.6/ID/libstdc%2B%2B.so.6.sym'],
     ['my app', 'my%20app/ID/my%20app.sym'],
@@ -50,7 +50,7 @@ $t->conf(http => <<'CONF')->start;
     }
 CONF
 
-# Request lines that the source got since it was asked last.
+# Request lines that the source received since the last call.
 my $seen = 0;
 sub lines {
     my @lines = split /\n/, SymTest::slurp($t->dir . '/logs/source.log');
@@ -73,7 +73,7 @@ sub asked {
         my $lines = $t->wait_for(sub { my @l = lines(); @l && \@l },
             "the source's log") or last;
         is_deeply($lines, ["GET $prefix$path HTTP/1.0"],
-            '... as it goes out');
+            '... as it is sent');
     }
     return;
 }
@@ -83,7 +83,7 @@ asked('by-bare', '/bare/', 'root/bare', SymFetch::id(2));
 asked('by-vars', '/v/', 'root/v', SymFetch::id(3));
 asked('by-alias', undef, 'symbols', SymFetch::id(4));
 
-# Names that would leave their folder are asked of nobody.
+# Names that would leave their folder are never requested.
 for my $name ('..', '.') {
     my $r = $t->ask([$name, $id]);
     is($r->{status}, 200, "$name: answered");

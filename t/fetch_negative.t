@@ -1,6 +1,7 @@
-# What a source has not, or could not give, is not asked for again before its time
-# is over: by no worker, not after a reload, not after a restart of the daemon.
-# Then it is, and what was uploaded meanwhile is found.
+# A file that a source does not have, or could not send, is not requested again
+# before its record expires: by no worker, not after a reload, not after a
+# restart of the daemon.  After that it is, and a file uploaded meanwhile is
+# found.
 
 use strict;
 use warnings;
@@ -35,7 +36,7 @@ $t->upload(@$_) for \@absent, \@failed, \@bad;
 
 sub same {
     my ($when) = @_;
-    # so many connections that both workers take some
+    # this many connections, so that both workers accept some
     my @sockets = map { $t->begin([@absent], [@bad]) } 1 .. 40;
     my @r = map { $t->response($_) } @sockets;
     is(scalar(grep { $_->{status} == 200 && $t->found($_, @absent) == 0
@@ -57,7 +58,7 @@ same('after a restart of the daemon');
 
 # --- short times ---
 
-# Until an answer is as wanted; the number of GETs that took.
+# Repeats until the answer is as wanted; returns the number of GETs that took.
 sub until_found {
     my (@module) = @_;
     my $r;
@@ -79,7 +80,7 @@ my @weak = ('weak.so', SymFetch::id(5));
 $t->upload(@weak);
 $t->fault->script('src', 'status/500', 'ok');
 is($t->post('/short/v5', $t->question([@weak]))->{status}, 503, 'it fails');
-is(until_found(@weak), 2, 'well again, and found by the second GET');
+is(until_found(@weak), 2, 'working again, and found by the second GET');
 
 my @broken = ('broken.so', SymFetch::id(6));
 $t->fault->file(SymFetch::path(@broken), 'no symbols');

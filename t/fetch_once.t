@@ -1,5 +1,5 @@
-# What the store has not is fetched from the source, converted and answered, all
-# in the request that asks; and never fetched again.
+# Modules that the store lacks are fetched from the source, converted and
+# answered, all within the same request, and never fetched again.
 
 use strict;
 use warnings;
@@ -20,11 +20,11 @@ is($r->{status}, 200, 'answered');
 is($t->found($r, @app), 1, 'a module that only the source had');
 is($t->function($r, 0), 'app_0', 'its function');
 is($t->function($r, 1), 'win_0', 'one without its .pdb in the file name');
-is($r->{headers}{'retry-after'}, undef, 'no reason to come back');
+is($r->{headers}{'retry-after'}, undef, 'no reason to retry');
 
 is($t->ask([@app], [@pdb])->{body}, $r->{body}, 'the same again');
-is($t->gets(@app), 1, 'one GET of the one');
-is($t->gets(@pdb), 1, '... and of the other');
+is($t->gets(@app), 1, 'one GET for the one');
+is($t->gets(@pdb), 1, '... and for the other');
 
 my @old = ('old.so', SymFetch::id(3));
 $t->upload(@old, prefix => 'old_');

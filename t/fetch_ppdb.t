@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Frames of .NET need the lines of a portable PDB.  nginx fetches these from a symbol
-# server as it fetches symbols: once for all requests that wait for them, also if
-# there are none.
+# Frames of .NET need the lines of a portable PDB.  nginx fetches it from a
+# symbol server like symbols: once for all requests that wait for it, also if it
+# does not exist.
 
 use strict;
 use warnings;
@@ -24,7 +24,8 @@ my $asked = $json->decode(read_file("$CASE.request.json"));
 my $wanted = $json->decode(read_file("$CASE.response.json"));
 delete $asked->{sources};
 
-# Lines alone: for the text of sources, another kind, the server is asked once more.
+# Only lines: source text is another kind, for which the server would get
+# another request.
 $asked->{options} = { apply_source_context => JSON::PP::false };
 
 my $t = SymFetch->new(workers => 2, sources => <<'CONF')->start;
@@ -60,7 +61,8 @@ my @sockets = map {
 } 1 .. 8;
 my @answers = map { $t->response($_) } @sockets;
 is_deeply([ map { $_->{status} } @answers ], [ (200) x 8 ], 'eight clients at once are answered');
-is_deeply(frames($json->decode($_->{body})), frames($wanted), '... as Sentry was recorded to do')
+is_deeply(frames($json->decode($_->{body})), frames($wanted),
+    '... as in the recording of Sentry')
     for @answers;
 is($t->fault->count("/as/server/$PATH"), 1, '... after one download');
 
@@ -70,10 +72,10 @@ is($t->fault->count("/as/server/$PATH"), 1, '... without another download');
 
 (my $absent = $ID) =~ s/^..../ffff/;
 (my $absent_path = $PATH) =~ s/0C10/FFFF/;
-for my $time ('a portable PDB that is not there', '... is remembered') {
+for my $time ('a portable PDB that does not exist', '... is remembered') {
     $r = $t->request('POST', question($absent));
     is($r->{json}{modules}[0]{debug_status}, 'missing', $time);
-    is($t->fault->count("/as/server/$absent_path"), 1, '... asked for once');
+    is($t->fault->count("/as/server/$absent_path"), 1, '... requested once');
 }
 
 is($t->end, '', 'nothing is wrong');

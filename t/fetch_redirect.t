@@ -1,7 +1,7 @@
-# A source may answer with a redirect, as Mozilla's public server does, to a bucket.
-# It is followed to hosts that redirect= names, each through a location of the
-# operator's, so that a source leads to nowhere else; a few times at most.
-# Anything else is that module not found, and explain says why.
+# A source may redirect to a bucket, as Mozilla's public server does.  nginx
+# follows to hosts in redirect=, each through a location of the operator's, so
+# that a source cannot lead it elsewhere, and only a few times.  With any other
+# redirect the module is absent, and explain says why.
 
 use strict;
 use warnings;
@@ -62,7 +62,7 @@ sub refused {
 
 my $m = followed('away/bucket.example.com/ok', 'a bucket');
 like($m->{source}, qr{^http://127\.0\.0\.1:\d+/ok/m%2B1\.so/},
-    '... which is where it came from');
+    '... which is its origin');
 followed('away/BUCKET.example.com/away/bucket.example.com/ok', 'twice');
 followed('away/files.example.com:8080', 'to a folder');
 
@@ -79,16 +79,16 @@ refused('away/user@bucket.example.com/ok',
 refused('away/bucket.example.com/' . join('', map {'away/bucket.example.com/'} 1 .. 3)
     . 'ok', 'it answered 302 to bucket.example.com; too many redirects');
 
-# it may be gone there
+# the file may be missing there
 my @gone = module('away/bucket.example.com/status/404');
-is($t->found($t->ask([@gone]), @gone), 0, 'not there either: not found');
-is(shown(@gone)->{reason}, 'no source has it', '... as nowhere else');
+is($t->found($t->ask([@gone]), @gone), 0, 'missing there: not found');
+is(shown(@gone)->{reason}, 'no source has it', '... like anywhere else');
 
 # no way out of a folder
 my @out = module('away/files.example.com:8080/x/%2e%2e/%2e%2e');
 is($t->found($t->ask([@out]), @out), 0, 'a path with dots: not followed');
 
-# within the source: nginx writes it so
+# within the source: nginx writes such redirects itself
 my @own = module('away/' . $t->fault->address . '/as/src');
 $t->fault->script('src', 'away/' . $t->fault->address . '/as/src', 'ok');
 is($t->function($t->ask([@own]), 0), 'f0', 'to the same host: followed');

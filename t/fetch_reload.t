@@ -1,6 +1,6 @@
-# Twenty reloads while modules are fetched and stored ones are asked for: no
-# request fails, and nothing stays behind: no worker, no slot of a reader, no
-# descriptor, no temporary file, no connection.
+# Twenty reloads while modules are fetched and stored ones are requested: no
+# request fails, and nothing is left over: no worker, reader slot, descriptor,
+# temporary file or connection.
 
 use strict;
 use warnings;
@@ -27,7 +27,8 @@ sub readers {
 
 my $enough = $t->dir . '/enough';
 
-# Asks until the test has seen enough; a line for each answer that is wrong.
+# Sends requests until the test has seen enough; prints a line for each wrong
+# answer.
 sub client {
     my ($step) = @_;
     pipe my $in, my $out or die "pipe: $!";
@@ -68,23 +69,23 @@ for my $client (@clients) {
     like($marks, qr/^\.*\z/, 'no request failed: ' . length $marks);
 }
 
-# some live for less time than it takes to ask for them
+# some workers exit before they can be counted
 $t->wait_for(sub { scalar($t->workers) == 2 }, 'old workers are gone');
 is(scalar(grep { $old{$_} } $t->workers), 0, 'the old workers are gone');
 is(scalar($t->workers), 2, 'two are there');
 
-# Every worker is asked, then nothing more is under way.
+# Each worker gets a request; after that no request is in progress.
 $t->ask([@known]) for 1 .. 20;
 $t->wait_for(sub { $t->loader->stats->{clients} <= 3 }, 'connections to the daemon');
 cmp_ok($t->loader->stats->{clients}, '<=', 3,
-    'the daemon has a client a worker, and this test');
+    'the clients of the daemon are one per worker, and this test');
 is($t->loader->stats->{$_}, 0, "... no $_")
     for qw(flights waiting lease_bytes conversions_running);
-# those of its clients, which are not there at the beginning
+# those of its clients, which did not exist at the beginning
 ok($t->wait_for(sub {
     SymFetch::descriptors($t->loader->pid) <= $loader_before + 3;
 }, 'descriptors of the daemon'), '... no descriptor is left open');
-# its own: valgrind, too, has some
+# its own: valgrind has some, too
 my $ours = quotemeta $t->dir;
 for my $pid ($t->workers) {
     my @deleted = grep { (readlink($_) // '') =~ m{^$ours/.*\(deleted\)} }

@@ -1,6 +1,6 @@
-# nginx may keep files open for all who ask (open_file_cache), so two modules that
-# lie in one file come from one open file.  Each is read by a converter of its
-# own, from its first byte to its last, whatever the other does.
+# nginx may keep files open and share them between requests (open_file_cache),
+# so two modules in one file use one open file.  Each is read by its own
+# converter, from the first byte to the last, whatever the other does.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ my $FUNCTIONS = 20_000;
 my @names = map {"name$_.so"} 1 .. 6;
 my $id = SymFolder::id(1);
 
-# every name leads to one file, which says the id of all of them
+# all names lead to one file, which contains the ids of all of them
 my $t = SymFolder->new(source =>
     'open_file_cache max=16; rewrite ^ /symbols/one.sym break;');
 my $locations = $t->{parts}{locations} =~ s/alias [^;]+;/root %%DIR%%;/r;

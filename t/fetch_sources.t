@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# An API that shows source needs, once it has frames, the sources of their
-# modules: a second round fetches them as the first one fetches symbols, once for
-# all who wait.  Where there are none the answer is poorer, but it is one.
+# An API that shows source text needs, once it has frames, the sources of their
+# modules.  A second round fetches them, once for all waiting requests, as the
+# first fetches symbols.  Without sources the answer lacks the text, but is
+# complete otherwise.
 
 use strict;
 use warnings;
@@ -21,7 +22,7 @@ my $ID = '7F883FCDC55336D0A809B0150F09500B0';
 my $FILE = '/Users/swatinem/Coding/sentry-native/examples/example.c';
 my $BUNDLE = read_file(need_fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip'));
 
-# What Python finds in the bundle.
+# The text that Python finds in the bundle.
 my $LINE = 24;
 my $source = do {
     my $script = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1])'
@@ -36,7 +37,7 @@ like($source, qr/\w{4}/, "line $LINE of the source: $source");
 
 my $build = build_examples();
 
-# The bundle is that of `a`; other modules have other ids.
+# The bundle belongs to `a`; other modules have other ids.
 my %id = (a => $ID, b => SymFetch::id(2), c => SymFetch::id(3));
 
 sub symbols {
@@ -79,7 +80,7 @@ sub ask {
     return $t->request('POST', question($name));
 }
 
-# Symbols lie at one source, and sources at the other.
+# One source has the symbols, the other the sources.
 $t->fault->file("a/$ID/a.sym", symbols('a'));
 $t->fault->file("a/$ID/a.src.zip", $BUNDLE);
 $t->fault->file("b/$id{b}/b.sym", symbols('b'));
@@ -91,9 +92,9 @@ is_deeply($r->{json},
     { function => 'fun_a', source => $source }, '... and shown');
 is($t->fault->count("/as/plain/a/$ID/a.sym"), 1, 'symbols: one GET');
 is($t->fault->count("/as/native/a/$ID/a.src.zip"), 1, 'sources: one GET');
-is($t->fault->count("/as/native/$mach"), 1, '... after another place for them');
+is($t->fault->count("/as/native/$mach"), 1, '... after another path for them');
 is($t->fault->count("/as/plain/a/$ID/a.src.zip"), 0,
-    'a source without a place for them is not asked');
+    'a source whose layout has no path for them is not tried');
 
 ask('a') for 1 .. 3;
 is($t->fault->count("/as/native/a/$ID/a.src.zip"), 1, 'both are in the store now');
@@ -107,10 +108,10 @@ my @sockets = map {
 } 1 .. 8;
 my @bodies = map { $t->response($_)->{body} } @sockets;
 is_deeply(\@bodies, [(qq({"function": "fun_b", "source": null}\n)) x 8],
-    'no sources anywhere: frames alone, for all');
+    'no sources anywhere: only frames, for all clients');
 is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... after one GET');
-is(ask('b')->{body}, $bodies[0], 'that there are none is remembered');
-is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... no further GET');
+is(ask('b')->{body}, $bodies[0], 'their absence is recorded');
+is($t->fault->count("/as/native/b/$id{b}/b.src.zip"), 1, '... no other GET');
 
 is($t->end, '', 'nothing is wrong');
 done_testing();

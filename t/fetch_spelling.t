@@ -1,7 +1,7 @@
-# An id in an odd spelling (no age, lower case, age 00, 40 digits) must not hide its
-# module from those who write it as the source does, nor the other way round: a
-# source is asked for the path of the canonical spelling and for the one that was
-# sent, and the absence of each is kept by itself.
+# An id in an odd spelling (no age, lower case, age 00, 40 digits) must not hide
+# its module from clients that spell it like the source, nor vice versa.  A
+# source is tried with the canonical spelling and with the one that was sent,
+# and each absence is recorded separately.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ sub found {
     return $t->found($t->ask([$name, $id]), $name, $id) ? 'found' : 'absent';
 }
 
-# Canonical ids, and how some write them.
+# Canonical ids, and other spellings in use.
 my $head = 'ABCDEF0123456789ABCDEF01234567';
 my @odd = (
     ['lower case', sub { lc $_[0] }],
@@ -49,7 +49,7 @@ for my $odd (@odd) {
 
     my $name = "first$n.so";
     put($name, $canonical, $canonical);
-    is(found($name, $sent), 'found', "$what: the canonical path is asked for");
+    is(found($name, $sent), 'found', "$what: the canonical path is requested");
 
     $name = "poison$n.so";
     is(found($name, $sent), 'absent', "$what: not there");
@@ -60,22 +60,22 @@ for my $odd (@odd) {
 
     $name = "sent$n.so";
     put($name, $canonical, $sent);
-    is(found($name, $canonical), 'absent', 'a file at the odd path alone');
-    is(found($name, $sent), 'found', '... is found by who writes it so');
-    is(found($name, $canonical), 'found', '... and then by all');
+    is(found($name, $canonical), 'absent', 'a file at the odd path only');
+    is(found($name, $sent), 'found', '... is found with this spelling');
+    is(found($name, $canonical), 'found', '... and then with any');
 
     $name = "both$n.so";
     is(found($name, $sent), 'absent', "$what: both are absent");
     put($name, $canonical, $sent);
-    is(found($name, $sent), 'absent', '... which is kept');
+    is(found($name, $sent), 'absent', '... which is recorded');
     is($t->loader->run('rm', "$name/$canonical")->{code}, 0, '... both forgotten');
     is(found($name, $sent), 'found', '... and there it is');
 }
 
 is($t->end, '', 'nothing is wrong');
 
-# A build id with zeros behind its 32nd digit has a path in the spelling that was
-# sent only.  If the source fails there, that is kept as any failure is.
+# A build id with zeros after its 32nd digit has a path only in the spelling
+# that was sent.  If the source fails there, that is recorded like any failure.
 
 $t = SymFetch->new(how => <<'HOW')->start;
             symbolicate_source fault uri=/src/ layout=debuginfod;
@@ -87,7 +87,7 @@ is($t->ask([ 'a.so', $build_id ])->{status}, 503, 'a failure under the spelling'
 my $gets = $t->fault->count;
 isnt($gets, 0, '... of the source');
 is($t->ask([ 'a.so', $build_id ])->{status}, 503, '... is kept');
-is($t->fault->count, $gets, '... the source is not asked again');
+is($t->fault->count, $gets, '... the source is not tried again');
 is($t->end, '', 'nothing is wrong');
 
 done_testing();

@@ -1,8 +1,8 @@
-# A source that stalls or drips, asked for hundreds of modules by clients that
-# then go away, takes nothing from others: modules of another source come at
-# once, and so do other modules of the same source.  What nobody waits for is cut off when
-# its place is needed; any download ends when its time is over, or when too
-# little comes; a worker that is told to quit does not wait for it.
+# A source stalls or drips, and clients request hundreds of its modules and go
+# away.  Nobody else suffers: modules of another source come at once, and so do
+# other modules of the same source.  A download without a waiting request is cut
+# off when its slot is needed; any download ends when its time is over, or when
+# too little arrives; a worker that is told to quit does not wait for it.
 
 use strict;
 use warnings;
@@ -14,7 +14,7 @@ use Test::More;
 
 my $n = 0;
 
-# The source that stalls is asked in locations of its own.
+# The stalling source has its own locations.
 sub new {
     my ($timeout) = @_;
     my $location = 'symbolicate; symbolicate_loader unix:%%LOADER%%;';
@@ -55,8 +55,8 @@ sub ask_slow {
     return $socket;
 }
 
-# All are there long before what stalls is given up, or the answer has them as
-# pending.
+# All modules are found long before the stalled downloads are given up, or the
+# answer has them as pending.
 sub healthy {
     my ($what) = @_;
     my @modules = modules(6);
@@ -67,7 +67,7 @@ sub healthy {
     return;
 }
 
-# --- clients that have given up ---
+# --- clients that have left ---
 
 for my $behaviour ('blackhole', 'stall/100', 'drip/20') {
     $t = new('5m min_rate=0');
@@ -78,7 +78,7 @@ for my $behaviour ('blackhole', 'stall/100', 'drip/20') {
     my ($other) = modules(1);
     push @sockets, ask_slow([], $other);
     $t->fault->wait('/as/slow/' . SymFetch::path(@$other), count => 1);
-    pass("$behaviour: another request of the same source has its turn");
+    pass("$behaviour: another request of the same source gets a slot");
 
     push @sockets, map { ask_slow([], modules(100)) } 1 .. 4;
     $t->fault->wait(undef, now => 12);
@@ -86,17 +86,17 @@ for my $behaviour ('blackhole', 'stall/100', 'drip/20') {
 
     close $_ for @sockets;
     ok($t->wait_for(sub { $t->loader->stats->{waiting} <= 16 }, 'few wait'),
-        '... they go: only what was begun is left');
+        '... they leave: only started downloads are left');
     healthy('... clients have gone');
 
-    # what was begun gives its place to whoever waits
+    # started downloads give their slots to requests that wait
     $t->fault->script('slow', 'ok');
     my @now = modules(40);
     my $r = $t->response(ask_slow([], @now));
     is(scalar(grep { $t->found($r, @$_) == 1 } @now), 40,
         '... the source answers: 40 of its modules come');
 
-    # still stalled ones do not keep a worker
+    # downloads that still stall do not keep a worker
     $t->fault->script('slow', $behaviour);
     my ($last) = modules(1);
     @sockets = ask_slow([], $last);

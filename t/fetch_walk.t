@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A request may know each module only from its answer about the one before, as a
-# walk over a stack does.  Each module that arrives begins another round, in
-# another snapshot; but what earlier rounds found out stays, and no module is
-# looked up again.
+# A request may learn about each module only from its answer about the previous
+# one, as a stack walk does.  Each module that arrives starts another round, in
+# another snapshot; but results of earlier rounds are kept, and no module is
+# looked up twice.
 
 use strict;
 use warnings;
@@ -77,9 +77,10 @@ is_deeply([@$said{qw(modules lookups rounds)}], [$all->{names}, $HOPS, 1],
 my $some = chain('b', 200, 7);
 $said = ask($some);
 is_deeply([@$said{qw(modules lookups)}], [[@{ $some->{names} }[0 .. 6]], 7],
-    'the walk ends before a module that nobody has');
+    'the walk ends before a module that no source has');
 ok($said->{is_whole}, '... with all state');
-is_deeply([gets($some)], [(1) x 8, (0) x 12], '... and nothing after it is asked for');
+is_deeply([gets($some)], [(1) x 8, (0) x 12],
+    '... and nothing after it is requested');
 
 is($t->end, '', 'nothing is wrong');
 done_testing();

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A folder may have anything in it.  Where a symbol file should be, a pipe, a socket,
-# a device, a link to itself or a folder is no symbol file: the module is absent.  A
-# file of 1 TB without a byte on disk is refused.  None of them stops a worker, and a
-# module beside them is answered.
+# A folder may contain anything.  A pipe, socket, device, folder or link to
+# itself in the place of a symbol file is not a symbol file: the module is
+# absent.  A sparse file of 1 TB is refused.  None of them stops a worker, and
+# another module in the request is answered.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ for my $what (qw(pipe socket device loop sparse folder)) {
 }
 
 POSIX::mkfifo($path{pipe}, 0644) or die "mkfifo: $!";
-# the name of a socket may have 107 bytes
+# the name of a socket may have at most 107 bytes
 chdir $path{socket} =~ s{/[^/]+\z}{}r or die "chdir: $!";
 my $socket = IO::Socket::UNIX->new(Local => 'socket.so.sym', Listen => 1) or die "socket: $!";
 chdir '/';
@@ -43,7 +43,7 @@ write_file($path{sparse}, SymLoader::module_line(@{ $module{sparse} }));
 truncate $path{sparse}, 1 << 40 or die "truncate: $!";
 mkdir $path{folder} or die "mkdir: $!";
 
-# nginx does not take these for files
+# nginx does not serve these as files
 for my $what (qw(pipe device folder)) {
     my $r = $t->ask($module{$what});
     is($r->{status}, 200, "a $what: an answer");
@@ -61,16 +61,16 @@ for my $what (qw(socket loop)) {
 {
     my $r = $t->ask($module{sparse});
     is($r->{status}, 200, 'a file of 1 TB: an answer');
-    is($t->found($r, @{ $module{sparse} }), 0, '... it is no symbol file');
+    is($t->found($r, @{ $module{sparse} }), 0, '... it is not a symbol file');
     like($t->loader->run('show', join('/', @{ $module{sparse} }))->{out},
          qr/^state +malformed\n/m, '... malformed');
 }
 
 $t->upload('beside.so', SymFetch::id(100));
 is($t->found($t->ask(['beside.so', SymFetch::id(100)]), 'beside.so', SymFetch::id(100)), 1,
-   'a module beside them');
+   'a module next to them');
 
-# nginx says which files it cannot read
+# nginx logs which files it cannot read
 my $log = $t->stop->log_trouble;
 my @lines = grep { !/ is not a regular file|open\(\) .*socket.*No such device/ }
     split /\n/, $log;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A label in assembler has no size, so it covers what comes behind it, up to the
-# next symbol: also functions whose own symbols were stripped.  Each of these
-# keeps the name that DWARF has for it, and `symloader dump` gives them all.
+# A label in assembler has no size, so it covers everything up to the next
+# symbol, including functions whose own symbols were stripped.  Each of these
+# keeps the name that DWARF has for it, and `symloader dump` writes them all.
 
 use strict;
 use warnings;
@@ -39,7 +39,7 @@ run_ok('gcc', '-O1', '-g', '-fno-toplevel-reorder', '-Wl,--build-id',
 run_ok('objcopy', '--strip-symbol=first', '--strip-symbol=second',
        "$dir/whole", "$dir/a.out");
 
-# where they are, as the file before says
+# at the addresses in the original file
 my %at = map { /^([0-9a-f]+) (?:[0-9a-f]+ )?[Tt] (\S+)$/ ? ($2 => hex $1) : () }
     split /\n/, output('nm', '-S', "$dir/whole");
 cmp_ok($at{label}, '<', $at{first}, 'the label comes first');

@@ -1,7 +1,7 @@
-# A store that is not there yet, that a newer program wrote, or that the worker
-# may not open must never take the service down for good: the answer is a 503
+# A store that does not exist yet, was written by a newer program, or that the
+# worker may not open must never break the service for good: the answer is a 503
 # that says why, the log has one clear line, and the first request after the
-# cause is gone is answered, without a restart.
+# repair is answered, without a restart.
 
 use strict;
 use warnings;
@@ -38,16 +38,16 @@ sub unavailable {
     is($r->{status}, 503, "$name: 503");
     is($r->{json}{title}, '503 Service Unavailable', "$name: title");
     like($r->{json}{description}, $why, "$name: why");
-    unlike($r->{body}, qr/\Q@{[$t->dir]}/, "$name: no path is given away");
+    unlike($r->{body}, qr/\Q@{[$t->dir]}/, "$name: no path is disclosed");
     like($r->{headers}{'retry-after'}, qr/^\d+$/, "$name: Retry-After");
 }
 
-# Lines about the store, and how often one must say a thing.
+# Lines about the store, and how often each must be logged.
 sub lines { return grep { /symbol store "/ } split /\n/, $t->error_log }
 
-# Gives the store another format version: the value under "version" in LMDB's
-# pages, a number of 64 bits and the CRC-32 of it with its name (docs/formats/store.md).
-# Like a newer symloader that was run over it, the file is another one after.
+# Gives the store another format version: the value of "version" in LMDB's
+# pages, a number of 64 bits and the CRC-32 of it with its name
+# (docs/formats/store.md).  The file is replaced, as by a newer symloader.
 sub set_version {
     my ($version) = @_;
     my $data = $t->store . '/data.mdb';
@@ -69,7 +69,7 @@ ask() for 1 .. 50;
 is(scalar(grep { /\[error\]/ } lines()), 1, 'fifty requests, one line');
 like((lines())[0], qr/"\Q@{[$t->store]}\E"/, 'which names the store');
 
-# a request that is wrong is wrong without a store too
+# a bad request is bad even without a store
 is($t->post('/symbolicate/v5', '{')->{status}, 400, 'bad JSON is still 400');
 
 $t->load($file);
@@ -78,7 +78,7 @@ is($r->{status}, 200, 'the next request is answered');
 ok(found($r), 'with symbols');
 like($t->error_log, qr/\[notice\].*symbol store .* is open/, 'the log says so');
 
-# --- what is loaded later is seen ---
+# --- modules loaded later are found ---
 
 is(found(ask(@other), @other), JSON::PP::false, 'not loaded');
 $t->load(SymTest::symbol_file(@other));
@@ -86,7 +86,7 @@ is(found(ask(@other), @other), JSON::PP::true, 'loaded: at once');
 $t->symloader('rm', join '/', @other);
 is(found(ask(@other), @other), JSON::PP::false, 'removed: at once');
 
-# --- another store in its place ---
+# --- the store is replaced by another ---
 
 remove_tree($t->store);
 $t->load(SymTest::symbol_file(@other));
@@ -117,7 +117,8 @@ SKIP: {
     chmod 0700, $t->store;
     $t->start;
     my $whose = qr/of group "root", .* run as user "nobody" of group "$group"/;
-    unavailable(ask(), $whose, 'forbidden: whose it is, who may not');
+    unavailable(ask(), $whose,
+        'forbidden: its owner, and the user without permission');
     like((lines())[-1], qr/$whose.*\(13: /, 'the log has the same, and EACCES');
     chmod 0755, $t->store;
     unavailable(ask(), qr/$whose.*"symloader init --group"/,
@@ -127,13 +128,14 @@ SKIP: {
     is($r->{status}, 200, 'allowed: at once');
     ok(found($r), 'with symbols');
 
-    # as an init leaves it that fails half-way
+    # like an init that fails half-way
     $t->stop;
     chown 0, scalar getgrnam($group), $t->store, glob($t->store . '/*');
     chmod 0644, glob($t->store . '/*');
     $t->start;
     my $member = qr/user "nobody", .* in the .* group "$group", but the permi/;
-    unavailable(ask(), $member, 'in the group, which its files keep out');
+    unavailable(ask(), $member,
+        'in the group, but its files exclude the group');
     like((lines())[-1], qr/lock\.mdb is not writable.*$member/,
          'the log has the same, and the file');
 

@@ -1,5 +1,5 @@
-# A load balancer takes a server out when /__heartbeat__ is not 200, so it must
-# look at the store and not only say that nginx runs.
+# A load balancer removes a server when /__heartbeat__ is not 200, so the page
+# must check the store and not only that nginx runs.
 
 use strict;
 use warnings;
@@ -59,8 +59,9 @@ for my $page ('/__heartbeat__', '/__lbheartbeat__', '/__version__') {
 }
 
 $r = $t->request('GET', '/__nothing__');
-is($r->{status}, 404, 'a page that is not there');
-is($r->{body}, '{"title": "404 Not Found"}', 'a page that is not there: body');
+is($r->{status}, 404, 'a page that does not exist');
+is($r->{body}, '{"title": "404 Not Found"}',
+    'a page that does not exist: body');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

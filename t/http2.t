@@ -1,5 +1,5 @@
-# HTTP/2 has its own body reading and its own flow control, under which a large
-# answer is sent in many small steps.
+# HTTP/2 has its own body reading and its own flow control, which splits a large
+# answer into many small steps.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ my $t = SymTest->new->load(SymTest::symbol_file(@module));
 my $text = $t->conf_text;
 $text =~ s/listen %%ADDRESS%%/listen %%ADDRESS%% http2/ or die 'no listen';
 
-# the harness itself speaks HTTP/1 only; curl asks here
+# the harness only speaks HTTP/1; curl sends the requests here
 my ($code, $said) = $t->check($text);
 is($code, 0, 'nginx takes the configuration') or diag($said);
 $t->spawn($text);
@@ -59,8 +59,8 @@ is(scalar @$frames, 30_000, 'all of its frames');
 is_deeply([map { $_->{frame} } @$frames], [0 .. 29_999], 'in their order');
 
 is(curl('/symbolicate/v5', '{')->{status}, 400, 'bad JSON');
-# without a body: nginx ends a stream that it does not read, as HTTP/2 has it,
-# and then curl may or may not have seen the answer
+# without a body: in HTTP/2, nginx closes a stream whose body it does not read,
+# and curl may or may not have seen the answer by then
 is(curl('/symbolicate/v6')->{status}, 404, 'an unknown path');
 is(curl('/symbolicate/v5', body_of(3), '-H', 'Content-Encoding: br')->{status},
     415, 'an unknown encoding');

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# Sentry's lists of artifacts for events of JavaScript: a list of several pages; a
-# bundle is downloaded once, however many of its scripts a request names; the token
-# goes to the source's own address only; what the store has is not asked for again.
+# Sentry's lists of artifacts for JavaScript events: a list has several pages; a
+# bundle is downloaded once, however many of its scripts a request names; the
+# token goes only to the source's own address; artifacts in the store are not
+# requested again.
 
 use strict;
 use warnings;
@@ -74,7 +75,7 @@ $t->forget;
 my $r = ask('a0', 'a7', 'a2999');
 is($r->{status}, 200, 'three scripts of a bundle') or diag($r->{body});
 is_deeply(places($r), ['s0.ts:2:4 two 0', 's7.ts:2:4 two 7', 's2999.ts:2:4 two 2999'],
-          'each has its place and its line');
+          'each has its position and its line');
 is_deeply([targets()], ['/list?release=r&url=%2Fx%2Fa0', '/list?page=2', '/bundle'],
           'both pages of one list, and the bundle once');
 my %tokens = map { $_->{target} => $_->{headers}{authorization} // $_->{headers}{Authorization} } $t->requests;
@@ -83,7 +84,7 @@ is($tokens{'/bundle'}, undef, 'another host does not');
 
 $t->forget;
 is($JSON->decode(ask('a0', 'a7')->{body})->{stacktraces}[0]{frames}[1]{filename}, 's7.ts', 'again');
-is_deeply([targets()], [], 'nothing is asked for that the store has');
+is_deeply([targets()], [], 'artifacts in the store are not requested again');
 
 $r = ask('a0', 'a1500');
 is_deeply(places($r)->[1], 's1500.ts:2:4 two 1500', 'another script of the bundle');

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Requests for events of JavaScript that a real Symbolicator answered
-# (../shared/fixtures/recorded/js), sent to a real nginx, with the server that plays
-# Sentry's lists of artifacts: the answers are the same, key by key.  What is
-# refused has the same status.
+# Requests for JavaScript events that a real Symbolicator answered
+# (../shared/fixtures/recorded/js) are sent to a real nginx, with a server that
+# plays Sentry's lists of artifacts: the answers are the same, key by key.
+# Refused requests have the same status.
 
 use strict;
 use warnings;
@@ -45,7 +45,7 @@ sub file {
     return $text =~ s/\@SERVER\@/127.0.0.1:$port/gr;
 }
 
-# A scraped file's URL ends in the start of its hour.
+# A scraped file's URL ends with the beginning of its hour.
 sub answer {
     my ($text) = @_;
     return scalar eval { $JSON->decode($text =~ s/#\d{10}"/#T"/gr) };

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Text stacks of JavaScript: `symloader symbolicate --symbols FOLDER` writes them with
-# their original names and places, and everything else as it was.  The maps were made
-# by hand, field by field (ECMA-426).
+# Text stacks of JavaScript: `symloader symbolicate --symbols FOLDER` writes
+# them with their original names and positions, and leaves everything else
+# unchanged.  The maps were made by hand, field by field (ECMA-426).
 
 use strict;
 use warnings;
@@ -53,7 +53,7 @@ $r = run_text("a\@https://example.com/js/app.js:1:14\r\n\@https://example.com/js
         . "https://example.com/js/app.js:1:36\r\nglobal code\@https://example.com/gone.js:1:1");
 is($r->{out}, "readCart\@cart.ts:2:3\r\ncheckout\@main.ts:1:10\r\n<unknown>\@main.ts:2:1\r\n"
         . "global code\@https://example.com/gone.js:1:1",
-    'stacks of Firefox and Safari, with their ends of lines');
+    'stacks of Firefox and Safari, with their line ends');
 is($r->{code}, 1, '... one frame was not found');
 
 write_file("$dir/secret.js", "function s(){}\n");
@@ -64,11 +64,11 @@ is($r->{out}, "    at s (https://example.com/../secret.js:1:3)\n    at s (https:
 
 $r = run_text("    at a (/js/app.js:0:1)\n    at a (/js/app.js:1:99999999999)\n    at a (/js/app.js:9:9)\n");
 is($r->{out}, "    at a (/js/app.js:0:1)\n    at a (/js/app.js:1:99999999999)\n    at a (/js/app.js:9:9)\n",
-    'what is no position stays as it is');
+    'other text is unchanged');
 
 write_file("$dir/trace.txt", "    at a (/js/app.js:1:1)\n");
 $r = $t->run('symbolicate', "$dir/trace.txt");
 is($r->{code}, 2, 'a folder is needed');
-like($r->{err}, qr/needs --symbols/, '... which is said');
+like($r->{err}, qr/needs --symbols/, '... as the error says');
 
 done_testing();

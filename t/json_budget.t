@@ -1,6 +1,6 @@
-# A few bytes of gzip can hold ten million JSON values, of which a tree takes
+# A few bytes of gzip can expand to ten million JSON values, whose tree takes
 # gigabytes and seconds.  A body of the usual form needs no tree, whatever its
-# length; another one is limited, and memory is given back.
+# length; others have a limit, and the memory is freed.
 
 use strict;
 use warnings;
@@ -30,7 +30,7 @@ sub rss {
     return $kib / 1024;
 }
 
-# Seconds of the processor that the worker has spent.
+# Seconds of processor time of the worker.
 sub spent {
     my @fields = split ' ', SymTest::slurp("/proc/$worker/stat") =~ s/^.*\) //sr;
     return ($fields[11] + $fields[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
@@ -42,7 +42,7 @@ sub post_gzip {
     my $socket = $t->connect;
     $t->send_all($socket, $t->request_text('POST', $path, body => $packed,
         headers => ['Content-Encoding' => 'gzip']));
-    # to read megabytes of JSON takes long
+    # reading megabytes of JSON takes long
     my $r = $t->raw_response($socket);
     $r->{json} = JSON::PP::decode_json($r->{body}) if length $r->{body} < 1000;
     return $r;
@@ -53,7 +53,7 @@ my %part = (objects => '{},', lists => '[],', numbers => '0,', texts => '"",',
 $t->post('/symbolicate/v5', '{"jobs": [ { } ]}');
 my $before = rss();
 for my $name (sort keys %part) {
-    # all of it, and what is just short enough to be read
+    # one that is refused, and one just short enough to be read
     for my $size ($name eq 'objects' ? 30_000_000 : (), 2 * $MIB - 100) {
         my $body = '[' . $part{$name} x ($size / length $part{$name}) . '0]';
         my $started = spent();
@@ -89,7 +89,7 @@ for my $separator (':', " \t\r\n : ") {
 $r = post_gzip('/atos', '{' . join(',', map { qq("$_":0) } 1 .. 25_001) . '}');
 like($r->{json}{title}, qr/25000 keys/, 'an object of many keys for atos');
 
-# the other dialect
+# the other API
 $r = post_gzip('/atos', '{"addresses":[' . '{},' x 10_000_000 . '{}]}');
 is($r->{status}, 400, 'atos: refused');
 is($r->{json}{title}, 'please limit the request to 2097152 bytes, '
@@ -107,7 +107,7 @@ for my $token ('1' x (3 * $MIB / 2), '0.' . '1' x (3 * $MIB / 2), '"' . 'x' x (3
 }
 is("@{[$t->workers]}", $worker, 'the worker is the same');
 
-# what is usual has no such limit; what is not is served within it
+# the usual form has no such limit; another form is served within it
 sub body_of {
     my ($frames, $space) = @_;
     return qq({"memoryMap":[["$module[0]","$module[1]"]],"stacks":[[)
@@ -125,7 +125,7 @@ my ($usual, $other) =
 ok($usual eq $other, 'another form, within its limits: the same answer');
 like($usual, qr/"function"/, '... which has names');
 
-# the tree counts as the request's
+# the tree counts towards the request's share
 $t->conf(http => 'symbolicate_memory 20m request=4m;')->write_conf;
 $t->reload;
 my $body = '{"x":[' . '0,' x 500_000 . '0],"\u0073tacks":[],"memoryMap":[]}';

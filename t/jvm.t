@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Anyone with a folder or bucket of mappings can retrace stacks over HTTP: a source of
-# the layout `unified` has a mapping by its UUID.  Several mappings are tried in their
-# order, and a stack of hostile depth is answered within bounds.
+# Users with a folder or bucket of mappings can retrace stacks over HTTP: a
+# source with layout `unified` has a mapping under its UUID.  Several mappings
+# are tried in order, and a stack of hostile depth is answered within bounds.
 
 use strict;
 use warnings;
@@ -78,7 +78,8 @@ $got = ask([5], frames((['x', 'a', 1]) x 200));
 my $n = @{ $got->{stacktraces}[0]{frames} || [] };
 ok($got->{status} ne 'completed' || ($n > 200 && $n < 2_000_000),
    'a hostile mapping is answered within bounds') or diag $n;
-is(names(ask([1], frames(['x', 'a', 1]))), 'a.Main.run:10', '... and nginx goes on');
+is(names(ask([1], frames(['x', 'a', 1]))), 'a.Main.run:10',
+    '... and nginx keeps running');
 
 for my $case (
     ['null', '{"sources": null}', 422], ['no JSON', '{"sources": [}', 400],

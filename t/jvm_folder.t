@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# A request of Java without `sources` is answered from the location's own: mappings
-# in a folder, by their UUIDs, and those that were loaded by hand.
+# A Java request without `sources` is answered from the location's own: mappings
+# in a folder, by their UUIDs, and those loaded by hand.
 
 use strict;
 use warnings;
@@ -58,7 +58,7 @@ $t->load("$dir/mapping.txt");
 my ($loaded) = grep { $_ ne $hex } map { /([0-9A-Fa-f]{32})0/ ? lc $1 : () }
     split /\n/, $t->symloader('ls');
 is(ask($loaded =~ s/(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r), 'b.Main.go:21',
-   'a mapping that was loaded by hand, by its UUID');
+   'a mapping loaded by hand, by its UUID');
 
 is($t->end, '', 'a clean log');
 done_testing();

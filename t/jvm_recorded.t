@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Requests for events of Java that a real Symbolicator answered
-# (../shared/fixtures/recorded/jvm), sent to a real nginx, with the server that plays
-# Sentry's list of debug files: the answers are the same, key by key.  What is
-# refused has the same status.
+# Requests for Java events that a real Symbolicator answered
+# (../shared/fixtures/recorded/jvm) are sent to a real nginx, with a server that
+# plays Sentry's list of debug files: the answers are the same, key by key.
+# Refused requests have the same status.
 
 use strict;
 use warnings;
@@ -23,7 +23,8 @@ use SymTools;
 my $root = need_fixtures('recorded/jvm') . '/..';
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
-# The recording has the answers that a mapping of one line gave, but not the mapping.
+# The recording contains answers that used a mapping of one line, but not the
+# mapping.
 my $served = tempdir(CLEANUP => 1);
 mkdir "$served/jvm" or die;
 symlink $_, "$served/jvm/" . s{.*/}{}r or die for glob "$root/jvm/*";
@@ -31,7 +32,8 @@ open my $one, '>', "$served/jvm/bad-oneline.txt" or die;
 print $one "a.b.C -> x:\n    1:1:void m():10:10 -> a\n";
 close $one or die;
 
-# Symbolicator's own test cases: the first mapping of a request is the case's.
+# Symbolicator's own test cases: the first mapping of a request is that of the
+# case.
 my $own = "$root/../jvm";
 my $served_files = 0;
 my $api = $JSON->decode(slurp("$root/jvm/api.json"));
@@ -79,7 +81,7 @@ my @names = map { m{([^/]+)\.request\.json(?:\.gz)?$} } glob("$root/jvm/cases/*"
 push @names, map { m{([^/]+)\.request\.json$} } glob("$own/cases/*");
 cmp_ok(@names, '>=', 42, 'recorded cases');
 
-# Without `sources` the location's own are asked (t/jvm_folder.t).
+# Without `sources` the location's own are used (t/jvm_folder.t).
 @names = grep { $_ ne 'shape00' } @names;
 
 for my $round ('', ' again') {

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Debug files lie at sources as other tools put them there; each layout leads to
-# them by the build id.  The best file wins wherever it lies: neither a stripped
-# executable nor a file that cannot be read ends the search.  An event of such an
+# Debug files are at sources where other tools put them; each layout finds them
+# by the build id.  The best file wins at any path: neither a stripped
+# executable nor an unreadable file ends the search.  An event for such an
 # object makes the store forget its module.
 
 use strict;
@@ -24,7 +24,8 @@ my $stripped = read_file("$elf/crash");    # its symbol table, no DWARF
 my ($addr) = qx(nm $elf/crash) =~ /^([0-9a-f]+) T ConvertUTF8toUTF16$/m;
 my $offset = hex($addr) - 0x400000 + 3;    # readelf -l: the first LOAD
 
-# Symbolicator's symbol server compatibility page; the file is called "Crash" by its client
+# Symbolicator's symbol server compatibility page; its client names the file
+# "Crash"
 my %path = (
     native => "$head/$tail.debug",
     debuginfod => "$build_id/debuginfo",
@@ -35,7 +36,7 @@ my %path = (
 );
 
 my @chains = (
-    # name, sources in turn: [kind of file => its place]
+    # name, sources in order: [kind of file => its path]
     ['exe-first', { "$head/$tail" => $stripped }, { "$head/$tail.debug" => $debug }],
     ['exes', { "$head/$tail" => $stripped }, { "$head/$tail" => $debug }],
     ['unreadable', { "$head/$tail.debug" => substr($debug, 0, 1000) },
@@ -104,7 +105,8 @@ for my $layout (sort(keys %path), 'upper') {
     is($frame->{function}, 'ConvertUTF8toUTF16', "$layout: found");
     ok($frame->{line}, '... with its line');
     my $path = $path{$layout} // uc $path{native};
-    like(explained($layout), qr{"source": "/\Q$layout/$path\E"}, '... where it lies');
+    like(explained($layout), qr{"source": "/\Q$layout/$path\E"},
+        '... where it is');
     forget($layout);
 }
 
@@ -112,13 +114,13 @@ for my $layout (sort(keys %path), 'upper') {
 
 ok(frame(ask('exe-first'))->{line},
    'a debug file in a later source, a stripped executable in an earlier');
-like(explained('exe-first'), qr/"from": "exe-first-b"/, '... is what counts');
+like(explained('exe-first'), qr/"from": "exe-first-b"/, '... which wins');
 forget('exe-first');
 
 ok(frame(ask('exes'))->{line},
    'an executable with lines in a later source, a stripped one in an earlier');
 like(explained('exes'), qr{exes-1/$head/$tail".*exes-2/$head/$tail"},
-     '... both were had');
+     '... both were fetched');
 forget('exes');
 
 ok(frame(ask('unreadable'))->{line}, 'a file that cannot be read, then another');
@@ -129,8 +131,9 @@ is($frame->{function}, 'ConvertUTF8toUTF16', 'only a stripped executable: its na
 is($frame->{line}, undef, '... and no line');
 forget('only-poor');
 
-is(frame(ask('only-bad'))->{function}, undef, 'only a file that cannot be read');
-like(explained('only-bad'), qr/"state": "malformed"/, '... is why it is not there');
+is(frame(ask('only-bad'))->{function}, undef, 'only an unreadable file');
+like(explained('only-bad'), qr/"state": "malformed"/,
+    '... is the reason for its absence');
 forget('only-bad');
 
 # --- events ---
@@ -152,11 +155,12 @@ for my $layout (sort keys %path) {
 unlink "$files/native/$path{native}";
 ask('native');
 like(explained('native'), qr/"state": "absent"/, 'not there');
-is(event('native', $path{native})->{json}{removed}, 1, '... until an event tells of it');
+is(event('native', $path{native})->{json}{removed}, 1,
+    '... until an event names it');
 write_file("$files/native/$path{native}", $debug);
 is(frame(ask('native'))->{function}, 'ConvertUTF8toUTF16', '... then it is');
 
-# --- what the configuration may say ---
+# --- errors in the configuration ---
 
 for my $bad (
     ['layout=pdbs', qr/unknown layout "pdbs"/],

@@ -1,5 +1,5 @@
-# nginx's own limit_conn gives each client address its share of a source that
-# stalls: an address with hundreds of requests leaves places for another one.
+# nginx's own limit_conn limits each client address's share of a stalled source:
+# an address with hundreds of requests leaves slots for another one.
 
 use strict;
 use warnings;
@@ -46,7 +46,7 @@ sub crowd {
     my $t = new('', '');
     my @sockets = crowd($t);
     $t->fault->wait(undef, now => 16);
-    pass('without a limit one address takes all places');
+    pass('without a limit one address takes all slots');
     close $_ for @sockets;
     is($t->end, '', 'nothing is wrong');
 }
@@ -61,7 +61,7 @@ sub crowd {
 
     my ($socket, $path) = ask($t, '127.0.0.3');
     $t->fault->wait($path, count => 1);
-    is($t->fault->count, 9, '... and another address has its turn at once');
+    is($t->fault->count, 9, '... and another address is served at once');
     close $_ for @sockets, $socket;
     is($t->end, '', 'nothing is wrong');
 }

@@ -1,5 +1,5 @@
-# The limits stand between one client and the memory of a server that many
-# share: one over is refused with a sentence, the limit itself is served.
+# The limits protect the memory of a server that many clients share: one item
+# over a limit is refused with an error, the limit itself is served.
 
 use strict;
 use warnings;
@@ -46,9 +46,9 @@ my $r = $t->post_json('/jobs/v5', jobs(4, 1, 1, 1));
 refused($r, 'four jobs');
 is($r->{json}{title},
     'please limit number of jobs in a single request to <= 3',
-    'four jobs: the words that clients know');
+    'four jobs: the error that clients know');
 
-# ten is what the public service allows, and what people complain about
+# the public service allows ten, and people complain about that
 is($t->post_json('/symbolicate/v5', jobs(200, 1, 1, 1))->{status}, 200,
     'jobs have no limit by default');
 

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A PDB may link to the text of its sources at any host.  One that redirects for ever or
-# to an inner host, sends without end or nothing, or sends 200 MB, costs the
-# request its source lines and no more: frames keep their names and lines, the inner host
-# is not asked, and no worker keeps what it was sent.
+# A PDB may link to its source text at any host.  A host that redirects for ever
+# or to an internal host, sends without end or nothing, or sends 200 MB costs
+# the request its source lines and no more: frames keep their names and lines,
+# the internal host gets no request, and no worker keeps what it received.
 
 use strict;
 use warnings;
@@ -23,7 +23,7 @@ my $FILE = need_fixtures("sentry/symbols/$PDB");
 my $TEXT = 'src/libraries/Common/src/System/ThrowHelper.cs';
 my $THEIRS = 'https://raw.githubusercontent.com/dotnet/runtime/'
     . 'd099f075e45d2aa6007a22b71b45a08758559f80/';
-my $LIMIT = 64e6;    # bytes; the text of 200 MB is more
+my $LIMIT = 64e6;    # bytes; the text of 200 MB is larger
 
 my $t = SymGiven->new(workers => 1, location => 'proxy_read_timeout 10s;')->start;
 my ($fault, $given) = ($t->fault->address, $t->address_of_servers);
@@ -37,14 +37,14 @@ sub link_to {
     my ($base) = @_;
     my $link = "http://$base/";
 
-    # of the same length as theirs
+    # as long as theirs
     $link .= '-' x (length($THEIRS) - 1 - length $link) . '/';
     (my $mine = $pdb) =~ s/\Q$THEIRS\E/$link/g;
     $t->route('/l' . ++$n . "/$PDB", file => write_file($t->dir . "/links$n", $mine));
     return $link =~ s{^http://[^/]+}{}r . $TEXT;
 }
 
-# Asks for a frame of a PDB that links to the base.
+# Requests a frame of a PDB that links to the base.
 sub begin {
     my ($what, $base, $prepare) = @_;
     my $path = link_to($base);
@@ -102,25 +102,26 @@ without_text(map { begin(@$_) }
     ['a redirect to itself', "$given/loop", sub {
         $t->route($_[0], status => 302, headers => { Location => "http://$given$_[0]" });
     }],
-    ['a redirect to an inner host', "$given/away", sub {
+    ['a redirect to an internal host', "$given/away", sub {
         $t->route($_[0], status => 302, headers => { Location => "http://$inner/secret" });
     }],
     ['one that stalls', "$fault/stall/20", text_is("x\n" x 500)],
     ['one that does not answer', "$fault/blackhole"],
-    ['one that answers no HTTP', "$fault/garbage"],
+    ['one that does not speak HTTP', "$fault/garbage"],
     ['one that does not end', "$fault/endless"],
     ['a text of 200 MB', "$fault/ok/large", text_is(('x' x 199 . "\n") x 1_000_000)]);
 
-is(finish($slow)->{context_line}, 'x', '... and its text, which took its time');
+is(finish($slow)->{context_line}, 'x',
+    '... and its text, which arrives slowly');
 
 my $asked = grep { $_->{target} =~ /loop/ } $t->requests;
 cmp_ok($asked, '<=', 11, "the redirect to itself was followed $asked times");
-is($t->fault->count('/secret'), 0, 'the inner host was not asked');
+is($t->fault->count('/secret'), 0, 'the internal host got no request');
 
 # a sanitizer and valgrind have allocators of their own
 if (!SymTest::is_slow()) {
     my $more = kib('VmHWM') - $before;
-    cmp_ok($more, '<', $LIMIT / 1024, "the worker had $more KiB more at most");
+    cmp_ok($more, '<', $LIMIT / 1024, "the worker grew by at most $more KiB");
 }
 
 is($t->end, '', 'nothing is wrong');

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# Commands that look at one file without a store (dump, atos) read what `load`
-# reads: the files that it belongs with, too, and they tell which do not fit.
+# Commands that read one file without a store (dump, atos) read the same as
+# `load`: also the files that belong to it, and they report those that do not
+# match.
 
 use strict;
 use warnings;
@@ -32,7 +33,7 @@ write_file($b, <<'END');
 __attribute__((noinline)) int other(int x) { return x / 3; }
 END
 
-# What `load` stores and what `dump` reads by itself are the same.
+# `load` and `dump` read the same from the file.
 sub dumps_alike {
     my ($what, $file) = @_;
     my ($module) = $t->run('load', '--force', $file)->{out} =~ m{: (\S+/\S+): };
@@ -70,7 +71,7 @@ for ([ 'dump' ], [ 'atos', '-o' ]) {
          '... and warns');
 }
 
-# --- split units, and what dwz takes out ---
+# --- split units, and shared parts moved by dwz ---
 
 my $parts = "$dir/parts";
 write_file("$parts/readme", "\n");

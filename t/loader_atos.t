@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Scripts drive atos through a pipe and take its lines apart with regular
-# expressions: one line for each address, in order, answered at once, and what
-# is not known comes back as it went in.  Lines are those of the specification's
-# article, and what llvm-symbolizer says of real files.
+# Scripts run atos through a pipe and parse its lines with regular expressions:
+# one line for each address, in order, answered at once, and an unknown address
+# is returned unchanged.  Lines are those of the specification's article, and
+# what llvm-symbolizer finds in real files.
 
 use strict;
 use warnings;
@@ -74,8 +74,8 @@ is_deeply(lines('-o', $sym, '-offset', '0x300580'),
           ["$zip (SSZipArchive.m:965)"], '-offset');
 is_deeply(lines('-o', $sym, '-l', '10005d000', '0x10005cfff', '0x1', '0x7'),
           [ map {"$_ (in AwemeDylib)"} '0x10005cfff', '0x1', '0x7' ],
-          'before the image: never wraps');
-# __TEXT wherever it is: inputs are as the file was built
+          'before the image: no overflow');
+# __TEXT at any address: inputs are addresses as linked
 for my $base (0x4000, 0x100000000) {
     my $app = $t->file(sprintf('%x/App', $base), macho(
         base => $base, text => [ $base + 0x100, $base + 0x200 ],
@@ -142,7 +142,7 @@ my $list = $t->file('list', "0x300580 0x56c1de\n\n\tmain 0xzz\n- 0x10");
 my @want = ("$zip (SSZipArchive.m:965)", $ff, 'main', '0xzz', '-',
             '0x10 (in AwemeDylib)');
 is_deeply(lines('-o', $sym, '-f', $list), \@want,
-          '-f: one line for each word, what is no address as it was');
+          '-f: one line for each word, other words unchanged');
 is_deeply(lines({ stdin => read_file($list) }, '-o', $sym), \@want,
           'standard input: the same');
 is_deeply(lines('-o', $sym, 'main', '0x300580'),
@@ -154,12 +154,12 @@ for (1 .. 3) {
     is(readline $p->{out}, "$zip (SSZipArchive.m:965)\n", 'answered at once');
 }
 close $p->{in};
-is(readline $p->{out}, undef, '... and no more');
+is(readline $p->{out}, undef, '... and nothing else');
 is($t->wait($p)->{code}, 0, '... 0');
 
 # --- real files ---
 
-# What llvm-symbolizer says, as atos's lines.
+# llvm-symbolizer's answers as lines of atos.
 sub llvm {
     my ($file, $arch, $name, @addresses) = @_;
     open my $pipe, '-|', SymLlvm::symbolizer(), "--obj=$file",
@@ -198,21 +198,21 @@ SKIP: {
         my %of;
         push @{ $of{ $_->[0] } }, $_->[1] for @rows;
 
-        # where one address has one row, nobody disagrees
+        # addresses with a single row are unambiguous
         my @at = grep { @{ $of{$_} } == 1 } sort keys %of;
         my @got = split /\n\n/, atos('-i', '-arch', $arch, '-o', "$macho/$bundle",
                                      @at)->{out};
         my @expected = llvm($file, $arch, $name, @at);
-        # extern "C" in a namespace: ours tells the namespace
+        # extern "C" in a namespace: our name includes the namespace
         s/^google_breakpad::(?=catch_exception_raise )//mg for @got;
         my @differ = grep { ($got[$_] // '') ne $expected[$_] } 0 .. $#at;
 
         cmp_ok(scalar @at, '>', 1000, "$bundle: rows");
         is(@got, @at, '... an answer for each');
-        is(@differ, 0, '... as llvm-symbolizer has it')
+        is(@differ, 0, '... as in llvm-symbolizer')
             or diag(map {"$at[$_]:\n$got[$_]\n$expected[$_]\n"} @differ);
 
-        # of several, atos takes the first, LLVM the last
+        # of several rows, atos takes the first, LLVM the last
         @at = grep { @{ $of{$_} } > 1 && $of{$_}[0] != $of{$_}[-1] } sort keys %of;
         my @lines = map { /:(\d+)\)$/ }
             @{ lines('--inline', 'line', '-o', "$macho/$bundle", @at) };
@@ -220,7 +220,7 @@ SKIP: {
         is_deeply(\@lines, [ map { $of{$_}[0] } @at ], '... the first one counts');
     }
 
-    # the table of a binary: names and addresses as nm says
+    # the table of a binary: names and addresses as in nm
     my @symbols = map { [ split ' ', $_, 3 ] } grep {/ [tT] _/}
         qx(llvm-nm --defined-only -C '$macho/crash');
     my %count;
@@ -241,7 +241,7 @@ SKIP: {
         is($r->{out}, "0x4000 (in Example)\n", "-arch $_: the slice is there");
     }
     $r = atos('-arch', 'armv7', '-o', $fat, '0x4000');
-    is($r->{code}, 1, 'a slice that is not there');
+    is($r->{code}, 1, 'a slice that does not exist');
     like($r->{err}, qr/Example: .*no architecture armv7 in it, but x86_64, arm64$/m,
          '... says so');
     for ([ "$macho/crash.dSYM", 'x86_64' ], [ $sym, 'arm64' ]) {
@@ -270,7 +270,7 @@ is($t->run('atos', '-o', "AwemeDylib/$id", '0x300580', '0x56c1de')->{out},
 is($t->run({ stdin => "0x300580\n" }, 'atos', '-o', "AwemeDylib/$id")->{out},
    "$zip (SSZipArchive.m:965)\n", '... from standard input');
 $r = $t->run('atos', '-o', 'gone/' . '0' x 33, '0x1');
-is($r->{code}, 1, 'one that is not there');
+is($r->{code}, 1, 'a module that is not stored');
 like($r->{err}, qr/not in the store/, '... says so');
 
 # --- what cannot be read ---
@@ -286,7 +286,7 @@ for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
     is($r->{out}, '', '... and nothing else');
 }
 
-# Damage that was met is not forgotten at the next lines.
+# Damage is remembered for the following lines.
 {
     my $damaged = SymLoader->new;
     my @name = ('crash-client', '509C0610949836F7B70BD88BCF03E5400');
@@ -295,7 +295,7 @@ for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
 
     $damaged->run('load', fixtures("symbols/$m/crash-client.sym"));
 
-    # words in the middle of the pages of some extents; the first of these lies
+    # words in the middle of the pages of some extents; the first of these is
     # last in the file
     my $data = $damaged->store . '/data.mdb';
     my $bytes = read_file($data);
@@ -318,7 +318,7 @@ for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
     my $p = $damaged->start(@at);
     print { $p->{in} } "$bad\n";
     is(scalar(readline $p->{out}), "$bad (in crash-client)\n",
-       'over a pipe: nothing is known there');
+       'over a pipe: the address is unknown');
     print { $p->{in} } "0xffffffffff\n";
     is(scalar(readline $p->{out}), "0xffffffffff (in crash-client)\n",
        '... nor here');

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Names that Apple's tools hid in a recompiled app ("__hidden#N_") are shown as
-# the developer's symbol map has them, wherever Xcode and Symbolicator lay the
-# maps.  Without a map the names stay hidden, a warning and `show` say so, and
-# the same file loaded again with its map replaces the module.
+# Names that Apple's tools hid in a recompiled app ("__hidden#N_") are replaced
+# by those of the developer's symbol map, wherever Xcode and Symbolicator put
+# the maps.  Without a map the names stay hidden, a warning and `show` say so,
+# and loading the same file again with its map replaces the module.
 
 use strict;
 use warnings;
@@ -44,8 +44,8 @@ sub dump_is {
 
 # --- the names ---
 
-# What the hidden names stand for.  An absolute part of a path replaces what is in
-# front of it.
+# The names behind the hidden ones.  An absolute part of a path replaces
+# everything before it.
 sub plain {
     my ($text, @names) = @_;
     $text =~ s{__hidden#(\d+)_}{$names[$1]}g;
@@ -53,8 +53,8 @@ sub plain {
     return $text;
 }
 
-# Addresses, sizes and names of functions, the names without underscores in front:
-# symbols of C have one more than their functions.
+# Addresses, sizes and names of functions, the names without leading
+# underscores: symbols of C have one more than their functions.
 sub functions {
     my ($text) = @_;
     return [ map {s/^(\S+ \S+ \S+ )_+/$1/r} $text =~ /^FUNC (.*)/mg ];
@@ -65,7 +65,7 @@ cmp_ok(() = $hidden =~ /^(?:FUNC|FILE) .*__hidden#/mg, '>', 500, '... names are 
 
 my (undef, @names) = split /\r?\n/, read_file($map);
 copy($list, "$resources/" . uc($uuid) . '.plist') or die;
-is(dump_is($no_map, 'a map of UUIDs alone'), $hidden, '... the same names');
+is(dump_is($no_map, 'only a map of UUIDs'), $hidden, '... the same names');
 
 my $upper = "$archive/BCSymbolMaps/" . uc($original) . '.bcsymbolmap';
 copy($map, $upper) or die;
@@ -75,7 +75,7 @@ is_deeply(functions($shown), functions(plain($hidden, @names)),
           '... functions are the lines of the map');
 like($shown, qr/^FUNC 60e4 30 0 addJSONData$/m, '... without the underscore of C');
 
-# Several hidden paths may be one.
+# Several hidden paths may stand for one path.
 sub files {
     my %files = map { s/^FILE \d+ //r => 1 } grep {/^FILE/} split /\n/, $_[0];
     return [ sort keys %files ];
@@ -83,7 +83,7 @@ sub files {
 
 is_deeply(files($shown), files(plain($hidden, @names)), '... so are files');
 
-# --- in a store; what Symbolicator's own test expects of this address ---
+# --- in a store; expected is what Symbolicator's own test expects here ---
 
 sub frame {
     my $r = $t->run('lookup', '--json', $module, '0x5a75');
@@ -103,7 +103,7 @@ is(frame(), '-[SentryMessage initWithFormatted:] '
 is((json_lines($t->run('show', '--json', $module)->{out}))[0]{incomplete}, '',
    '... and nothing is missing');
 
-# --- other places; files that are no maps ---
+# --- other paths; files that are not maps ---
 
 for my $place ([ '.', lc $uuid, lc $original ], [ 'BCSymbolMaps', uc $uuid, uc $original ]) {
     my $dir = $t->dir . '/beside';

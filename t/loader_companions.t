@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Debug information that lies in several files is put together again: that of a
-# stripped executable (.gnu_debuglink, .build-id), what dwz took out, split
-# units (.dwo, .dwp).  A file of another build is never believed, and what a
-# hostile file says leads nowhere but into the folders that were meant.
+# Debug information that is spread over several files is put together: that of a
+# stripped executable (.gnu_debuglink, .build-id), shared parts that dwz moved,
+# split units (.dwo, .dwp).  A file of another build is never used, and a
+# hostile file cannot lead out of the given folders.
 
 use strict;
 use warnings;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Symbol servers keep files packed in whatever way their makers liked.  All of
-# them must come to the same symbols as the plain file; and since a packed file
-# can be cut, damaged, or made to fill a disk, each of these ends in an error
-# that says so, and where, with nothing stored.
+# Symbol servers have files packed in many ways.  All of them must give the same
+# symbols as the plain file.  A packed file can be cut, damaged, or made to fill
+# a disk; each of these ends with an error that says so, and where, and nothing
+# is stored.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use SymLoader qw(json_lines module_line read_file root sym_text);
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymLoader->new;
 
-# What a program writes to its standard output.
+# Standard output of a program.
 sub output {
     my (@command) = @_;
     my $out = $t->dir . '/output';
@@ -48,7 +48,7 @@ sub pack_input {
                         $kind, @names);
 }
 
-# By a program that wants files: @command, the archive, the files.
+# Output of a program that needs files: @command, the archive, the files.
 sub archive {
     my ($end, $command, %files) = @_;
     my $path = $t->dir . "/archive.$end";
@@ -60,7 +60,7 @@ sub archive {
     return read_file($path);
 }
 
-# With a name that takes headers of its own, and folders before it.
+# With a name that needs extra headers, and folders in front of it.
 sub pack_tar {
     my ($text, @how) = @_;
     my $name = join '/', 'd', 'long-' x 15, 'long-' x 15 . "\xc3\xa4.sym";
@@ -77,7 +77,7 @@ sub gz {
 
 sub skippable { return pack('VVa*', 0x184D2A50 + $_[0], length $_[1], $_[1]) }
 
-# All that the store tells of the module, but where and when it came from.
+# All that the store shows of the module, except when and from where it came.
 sub told {
     my ($u, $name) = @_;
     my $shown = $u->run('show', '--json', "$name/$ID")->{out};
@@ -89,7 +89,7 @@ sub told {
              lookup => $u->run('lookup', "$name/$ID", @addrs)->{out} };
 }
 
-# Loads bytes into the one store; { code, err, seconds }.
+# Loads bytes into the store; { code, err, seconds }.
 my $files = 0;
 sub load {
     my ($bytes, @options) = @_;
@@ -108,9 +108,9 @@ sub fails {
     return $r;
 }
 
-# --- the same symbols, however they are packed ---
+# --- the same symbols in every packing ---
 
-# Runs of one letter, for which a packer uses its matches.
+# Runs of one letter, which a packer encodes as matches.
 my $small = module_line('m', $ID) . "FILE 0 /src/m.c\n" . join '',
     map { sprintf "FUNC %x 40 0 %s%d\n%x 40 %d 0\n", 0x1000 + $_ * 64,
           'f' x ($_ % 40), $_, 0x1000 + $_ * 64, $_ + 1 } 0 .. 299;
@@ -162,7 +162,7 @@ for my $text ($small, $large) {
     my $want = told($plain, 'm');
     my %kinds = good_kinds($text);
 
-    # no packer of these is free, and ours takes what fits in one block
+    # there is no free packer for these, and ours only writes one block
     %kinds = (%kinds, map { $_ => pack_input($text, $_) }
                           qw(cab-lzx cab-lzx-stored)) if $text eq $small;
 
@@ -175,8 +175,8 @@ for my $text ($small, $large) {
     }
 }
 
-# Nothing of a tar itself tells that its contents are damaged or its padding
-# cut, so it is not among those above.
+# A tar has no checksum of its contents or padding, so it is not in the list
+# above.
 for my $format ('pax', 'ustar', 'gnu') {
     my $u = SymLoader->new;
     my $plain = SymLoader->new;
@@ -213,7 +213,7 @@ for my $format ('pax', 'ustar', 'gnu') {
     $t->file("in/$_", $small) for 'a', 'b';
     fails('tar of two files', output('tar', @in, 'a', 'b'),
           qr/unsupported: it contains more than one file \($where/);
-    fails('tar of none', output('tar', @in, '-T', '/dev/null'),
+    fails('tar of no file', output('tar', @in, '-T', '/dev/null'),
           qr/malformed/);
     symlink 'a', $t->dir . '/in/link' or die;
     fails('tar of a link', output('tar', @in, 'link'),
@@ -225,7 +225,7 @@ for my $format ('pax', 'ustar', 'gnu') {
           qr/compressed twice \(zip file/);
 }
 
-# Through a pipe, in small pieces: nothing of this may need to seek.
+# Through a pipe, in small pieces: no format may need to seek.
 {
     my %kinds = good_kinds($small);
 
@@ -239,11 +239,11 @@ for my $format ('pax', 'ustar', 'gnu') {
         close($p->{in});
         my $out = join '', readline($p->{out});
         is($u->wait($p)->{code}, 0, "$kind through a pipe");
-        is(told($u, 'm')->{show}{functions}, 300, '... all of it');
+        is(told($u, 'm')->{show}{functions}, 300, '... completely');
     }
 }
 
-# One converter for all of them: nothing of a file is left to the next.
+# One converter for all of them: nothing of a file affects the next.
 {
     my $u = SymLoader->new;
     my %kinds = good_kinds($small);
@@ -257,15 +257,15 @@ for my $format ('pax', 'ustar', 'gnu') {
     is(scalar(() = $r->{err} =~ /-cut: truncated: /g), $n, '... cut ones fail');
 }
 
-# Text that begins as zlib could.
+# Text that begins like zlib.
 fails('text that begins with x^', "x^2 + y^2 = z^2\n",
       qr/malformed: (?!.*zlib)/);
 
-# --- what an archive may not hold ---
+# --- archives that are refused ---
 
 fails('zip of two files', pack_input($small, 'zip', 'a', 'b'),
       qr/unsupported: it contains more than one file \(zip file, byte \d+\)/);
-fails('zip of none', pack('a4x18', "PK\5\6"),
+fails('zip of no file', pack('a4x18', "PK\5\6"),
       qr/unsupported: there is no file in it \(zip file, byte 0\)/);
 fails('zip of folders', pack_input($small, 'zip', 'a/', 'b/'),
       qr/unsupported: it contains only folders \(zip file/);
@@ -280,10 +280,10 @@ fails('cab of two files',
 {
     my $none = pack_input($small, 'cab-stored');
     substr($none, 28, 2) = "\0\0";
-    fails('cab of none', $none,
+    fails('cab of no file', $none,
           qr/unsupported: there is no file in it \(cab file, byte 0\)/);
 }
-fails('cab that goes on elsewhere', pack_input($small, 'cab-several'),
+fails('cab that continues in another one', pack_input($small, 'cab-several'),
       qr/unsupported: it is one of several cabinets \(cab file, byte 0\)/);
 fails('cab by Quantum', pack_input($small, 'cab-quantum'),
       qr/unsupported: this compression method \(cab file/);
@@ -306,7 +306,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
           qr/compressed twice \(cab file/);
 }
 
-# --- cut, lengthened, damaged ---
+# --- truncated, extended, damaged ---
 
 {
     my %kinds = good_kinds($small);
@@ -328,8 +328,8 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
                   qr/truncated: the file ends early \($section{$kind}, byte $at\)/);
         }
 
-        # gzip(1) takes what follows for padding
-        fails("$kind with more behind it", "$bytes" . 'more of it',
+        # gzip(1) takes the rest for padding
+        fails("$kind with more after it", "$bytes" . 'more of it',
               qr/malformed: more bytes after the end \($section{$kind}, byte $len\)/)
             unless $kind eq 'gzip';
 
@@ -349,9 +349,10 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
             ok($is_same || $is_clear, "$kind, bit turned at $at")
                 or diag($r->{err});
         }
-        # names, times and the directory behind the file prove nothing of it
+        # names, times and the directory at the end of the file do not protect
+        # its contents
         my @inside = grep { $_ > 120 && $_ < $len - 120 } keys %stored;
-        is("@inside", '', "$kind: no damage inside the file goes unseen");
+        is("@inside", '', "$kind: all damage inside the file is detected");
     }
 }
 
@@ -360,7 +361,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
 {
     my $ratio = qr/over a limit: it expands to more than 1000 times its size/;
     my $head = sym_text('m', $ID);
-    # empty lines: of a line without end the reader itself is tired soon
+    # empty lines, because the reader itself rejects an endless line soon
     my $filler = "\n" x (64 << 20);
     my @zstd = ('zstd', '-q', '-c');
     my %bombs = (
@@ -386,7 +387,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
     fails('bomb: xz', pipe_through($head . $filler x 2, 'xz', '-c'),
           qr/$ratio \(xz stream, byte \d+\)$/m);
 
-    # 10 GiB of nothing, in a tar of some kilobytes
+    # 10 GiB of zeros, in a tar of some kilobytes
     $t->file('tar/sparse', '');
     truncate($t->dir . '/tar/sparse', 10 << 30) or die;
     my $sparse = output('tar', '-S', '-C', $t->dir . '/tar', '-cf', '-',
@@ -425,7 +426,7 @@ fails('xz with a dictionary of 256 MiB',
       pipe_through($small, 'xz', '-c', '--lzma2=dict=256MiB'),
       qr/over a limit: it needs more than 128 MiB to unpack .*\(xz stream, byte \d+\)/);
 
-# --- windows of zstd: memory that a file asks for ---
+# --- windows of zstd: memory that a file requires ---
 
 {
     # a frame of one raw block; the window is 2^(10 + n)
@@ -450,7 +451,7 @@ fails('xz with a dictionary of 256 MiB',
     }
 }
 
-is($t->run('ls', '--json')->{out}, '', 'nothing of all that is in the store');
+is($t->run('ls', '--json')->{out}, '', 'none of them is in the store');
 is($t->verify, 'sound', 'the store is sound');
 
 done_testing();

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Whoever loads thousands of files must learn which one is bad, where, and why,
-# and find all the others loaded.  Bad are: lines that make the whole file
+# Users who load thousands of files must learn which one is bad, where, and why,
+# and find all the others loaded.  Bad are lines that make the whole file
 # untrustworthy (a malformed FUNC, INLINE, INLINE_ORIGIN or line record), and
-# what is no symbol file at all.
+# files that are not symbol files at all.
 
 use strict;
 use warnings;
@@ -85,7 +85,7 @@ for my $name (sort keys %not_symbols) {
          '... one line with file and reason');
 }
 
-# What is not read is called by its name, by load and by dump.
+# Unsupported files are called by their kind, by load and by dump.
 my %foreign = (
     'a minidump, which has no symbols' => "MDMP\x93\xa7\0\0" . "\0" x 24,
     'JSON' => '{"name": "app", "private": true}',
@@ -96,9 +96,9 @@ for my $what (sort keys %foreign) {
         my $r = $t->run($command, $file);
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
-             '... by its name');
+             '... called by its kind');
         like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB, WebAssembly, ProGuard mapping, source map and JavaScript files are read$/,
-             '... and with what is');
+             '... with a hint what to load instead');
     }
 }
 
@@ -114,7 +114,7 @@ for my $what (sort keys %foreign) {
             'text that does not begin with a MODULE record',
         $t->file('bom.sym', "\xef\xbb\xbf$HEAD") =>
             'text with a byte order mark before MODULE',
-        $t->file('zeros', "\0" x 1000) => 'no format that is known',
+        $t->file('zeros', "\0" x 1000) => 'an unknown format',
         $object => 'the file is empty',
         $t->file('packed.gz', gzipped('MDMP' . "\0" x 60)) => 'a minidump',
     );
@@ -126,7 +126,7 @@ for my $what (sort keys %foreign) {
 }
 
 my $r = $t->run('ls', '--json');
-is($r->{out}, '', 'nothing of all that is in the store');
+is($r->{out}, '', 'none of them is in the store');
 
 $r = $t->run('load', $t->dir . '/bad', fixtures('symbols'));
 is($r->{code}, 1, 'bad and good together');
@@ -136,32 +136,33 @@ is(scalar(() = $r->{err} =~ /^symloader: .*\/bad\//mg), $n_bad,
    '... each is named');
 is(scalar($t->modules), 9, '... and the good ones are there');
 
-# A name that would play tricks on a terminal.
+# A name that tries to manipulate a terminal.
 my $trick = $t->file("bad/\e[31m.sym", "nothing\n");
 $r = $t->run('load', $trick);
 unlike($r->{err}, qr/\e/, 'no control characters in messages');
 $r = $t->run('load', $t->file('trick.sym', sym_text("\e[31mred", $ID)));
-is($r->{code}, 0, 'a module may be called anything');
-unlike($r->{out} . $t->run('ls')->{out}, qr/\e/, '... terminals get it clean');
+is($r->{code}, 0, 'a module may have any name');
+unlike($r->{out} . $t->run('ls')->{out}, qr/\e/,
+    '... terminals get it escaped');
 
 # --- special files ---
 
 $r = $t->run('load', '/dev/null');
-is($r->{code}, 1, 'a device is no symbol file');
+is($r->{code}, 1, 'a device is not a symbol file');
 like($r->{err}, qr{/dev/null: unsupported: not a file}, '... is said');
 
 {
     my $secret = $t->file('secret.sym', sym_text('s', $ID));
     chmod 0, $secret;
     my $u = SymLoader->new;
-    # root may read everything, unless it gives that up
+    # root may read everything, unless it drops that right
     $u->without('dac_override', 'dac_read_search') if $> == 0;
     $r = $u->run('load', $secret);
     is($r->{code}, 1, 'a file without permission');
     like($r->{err}, qr/secret\.sym: .*Permission denied/, '... is said');
 }
 
-# --- memory: a limit that is too small is the file's failure ---
+# --- memory: exceeding the limit is the file's failure ---
 
 # sanitizers take more memory than any cap
 if (($ENV{SYM_BUILD} // '') !~ /asan/) {
@@ -176,7 +177,7 @@ if (($ENV{SYM_BUILD} // '') !~ /asan/) {
     like($r->{out}, qr/good\.sym: good/, '... and the next is loaded');
 }
 
-# --- whoever reads us may go away ---
+# --- the reader of the output may exit ---
 
 for my $stream ('out', 'err') {
     pipe(my $read, my $write) or die;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# The point of it all: for real symbol files of other people's tools, the
-# compiled store says what the text of the file says, at every edge of every
-# function, line, inlined call and public symbol, and at random places.  The
-# expected answers come from t/lib/sym_oracle.py, which shares no code with us.
+# The main property: for real symbol files of other tools, the compiled store
+# gives the answers of the file's text, at every edge of every function, line,
+# inlined call and public symbol, and at random addresses.  The expected answers
+# come from t/lib/sym_oracle.py, which shares no code with ours.
 
 use strict;
 use warnings;
@@ -72,7 +72,7 @@ for my $file (sort glob(fixtures('symbols') . '/*/*/*.sym')) {
 
 is($t->verify, 'sound', 'the store is sound');
 
-# What the man page shows is what one gets.
+# The man page's example must be correct.
 my $man = read_file(root() . '/docs/use/symloader.1');
 my ($args, $example) =
     $man =~ /^\$ symloader (lookup linux_inline\S+ \w+)\n(.*?)^\.EE/ms;
@@ -80,6 +80,6 @@ is($t->run('load', '--force', glob(fixtures('symbols')
             . '/linux_inline/*/linux_inline.new.sym'))->{code}, 0,
    'the example module loads');
 is($t->run(split / /, $args)->{out}, $example,
-   "the man page's example is what comes out");
+   "the man page's example is the real output");
 
 done_testing();

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# The first converter of `symloader load` is forked, to save a second start of
-# the program.  So it begins with the loader's memory: the arguments, environment
-# and random bytes in it must be gone before it sees a file, and it must have
-# only the descriptors, session and signals of any other converter.
+# The first converter of `symloader load` is forked, which saves another start
+# of the program.  So it begins with the loader's memory: the arguments,
+# environment and random bytes in it must be erased before it reads a file, and
+# its descriptors, session and signals must be those of any other converter.
 
 use strict;
 use warnings;
@@ -18,12 +18,13 @@ use SymLoader qw(read_file sym_text);
 my $ID = 'ABCDEF0123456789ABCDEF01234567890';
 my $SECRET = 'AKIA-the-secret-of-the-environment';
 my $AT_RANDOM = 25;
-my $is_sanitized = ($ENV{SYM_BUILD} // '') =~ /asan/;    # it reports to stderr, and has a copy of the environment
+# it reports to stderr, and has a copy of the environment
+my $is_sanitized = ($ENV{SYM_BUILD} // '') =~ /asan/;
 
 my $t = SymLoader->new(faults => 1);
 my $file = $t->file('folder-of-a-customer/stalls.sym', "FAULT stall\n");
 
-# The child's only child, once it is in its sandbox and at work.
+# The child's only child, once it is in its sandbox and working.
 sub converter_of {
     my ($pid) = @_;
     my $end = time + 120;
@@ -48,7 +49,7 @@ sub memory {
     return $bytes // '';
 }
 
-# What it can read of its memory and may have written.
+# Memory that it can read and could have been written to.
 sub private_memory {
     my ($pid) = @_;
     my $all = '';
@@ -76,10 +77,10 @@ isnt(random_bytes($pid), random_bytes($p->{pid}), '... but not the same random b
 
 like(private_memory($p->{pid}), qr/\Q$SECRET/, 'the loader has its environment in memory');
 my $memory = private_memory($pid);
-unlike($memory, qr/\Q$SECRET/, '... the converter has not') if !$is_sanitized;
+unlike($memory, qr/\Q$SECRET/, '... the converter does not') if !$is_sanitized;
 unlike($memory, qr/folder-of-a-customer/, '... nor the loader\'s arguments');
 unlike(read_file("/proc/$pid/cmdline") . read_file("/proc/$pid/environ"), qr/[^\0]\0+[^\0]/,
-       '... and shows its name only');
+       '... and shows only its name');
 
 my %fds = map { /(\d+)$/ => readlink($_) } glob("/proc/$pid/fd/*");
 is(join(',', sort keys %fds), '0,1,2,3,4', 'descriptors: standard ones, socket and file');
@@ -98,9 +99,10 @@ for (1 .. 12_000) {
     last if !-e "/proc/$pid";
     select(undef, undef, undef, 0.01);
 }
-ok(!-e "/proc/$pid", '... and its converter with it');
+ok(!-e "/proc/$pid", '... and so does its converter');
 
-# What the dynamic linker and malloc() obey at the start of a program would stay.
+# Settings that the dynamic linker and malloc() read at the start of a program
+# would be inherited.
 $p = $t->start({ env => { MALLOC_ARENA_MAX => 2 } }, 'load', '--jobs', 1, '--threads', 1,
                '--convert-stall', 600, $file);
 $pid = converter_of($p->{pid});
@@ -109,7 +111,7 @@ isnt(read_file("/proc/$pid/auxv"), read_file("/proc/$p->{pid}/auxv"),
 kill 'TERM', $p->{pid};
 $t->wait($p);
 
-# One that died is replaced by a new start of the program.
+# A dead converter is replaced by a new start of the program.
 my $good = $t->file('good.sym', sym_text('good', $ID));
 my $bad = $t->file('bad.sym', "FAULT crash\n");
 my $r = $t->run('load', '--jobs', 1, $bad, $good);

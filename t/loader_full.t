@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# A disk that is full costs `load` that module only: it is told, with the reason,
-# and so are the files before it and those that were begun before its commit.
+# A full disk costs `load` only one module: the failure is reported with its
+# reason, and the files before it and those that were started before its commit
+# are stored.
 
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ my $large = $t->file('large.sym', sym_text('large', '2' x 33, functions => 25000
                                            lines => 1));
 my $last = $t->file('last.sym', sym_text('last', '3' x 33));
 
-# a limit on the size of files does the same to a writer
+# a file size limit has the same effect on a writer
 $t->limit('-f 2048');
 $t->run('init');
 
@@ -26,7 +27,7 @@ my $r = $t->run('load', '--jobs', 1, $first, $large, $last);
 
 is($r->{code}, 1, 'one of three files fails');
 like($r->{err}, qr{large\.sym: .*full}, '... why');
-unlike($r->{out}, qr/large\.sym/, '... nobody says that it is stored');
+unlike($r->{out}, qr/large\.sym/, '... it is not reported as stored');
 like($r->{out}, qr{/$_\.sym: $_/}, "... $_ is stored") for 'first', 'last';
 is_deeply([ sort map { m{([^/]+)/} ? $1 : $_ } $t->modules ], [ 'first', 'last' ],
     '... and in the store');

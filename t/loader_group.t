@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A commit costs as much as the conversion of a small file, so `load` lets modules
-# that end within milliseconds share one.  Nobody may notice: what is told is on
-# disk, files are told in their order, and of two files of one module the better
-# one wins even if neither is committed yet.
+# A commit costs as much as the conversion of a small file, so `load` commits
+# modules together that finish within milliseconds.  Users must not notice:
+# whatever is reported is on disk, files are reported in order, and the better
+# one of two files of a module wins even if neither is committed yet.
 
 use strict;
 use warnings;
@@ -39,7 +39,8 @@ sub commits {
 
     is($r->{code}, 0, "$FILES files are loaded");
     is_deeply([ $r->{out} =~ m{^\S+/f(\d+)\.sym: }mg ],
-        [ map { sprintf '%03d', $_ } 1 .. $FILES ], '... and told in their order');
+        [ map { sprintf '%03d', $_ } 1 .. $FILES ],
+            '... and reported in order');
     cmp_ok(commits($t) - $before, '<', $FILES, '... in fewer commits');
     is(scalar($t->modules), $FILES, '... all of them');
     is($t->verify, 'sound', '... soundly');
@@ -58,7 +59,7 @@ sub commits {
     cmp_ok(commits($t) - $before, '>=', @files, '... with a commit each');
 }
 
-# --- what is told is there, while others are under way ---
+# --- reported modules are stored, while others are in progress ---
 
 {
     my $t = SymLoader->new;
@@ -66,13 +67,14 @@ sub commits {
     my $bad = $t->file('bad.sym', "MODULE\n");
     my $p = $t->start('load', '--jobs', 1, @files, $bad, '/dev/stdin');
 
-    like(scalar(readline($p->{out})), qr/f$_\.sym: /, "file $_ is told") for 1 .. 5;
+    like(scalar(readline($p->{out})), qr/f$_\.sym: /,
+        "file $_ is reported") for 1 .. 5;
     is(scalar($t->modules), 5, '... and in the store');
     close($p->{in});
     $t->wait($p);
 }
 
-# --- ... also while the next file is a pipe that nobody writes ---
+# --- ... also while the next file is a pipe without a writer ---
 
 {
     my $t = SymLoader->new;
@@ -80,7 +82,8 @@ sub commits {
     mkfifo("$t->{dir}/pipe", 0600) or die "mkfifo: $!";
     my $p = $t->start('load', '--jobs', 1, $file, "$t->{dir}/pipe");
 
-    like(scalar(readline($p->{out})), qr/f1\.sym: /, 'a file before a pipe is told');
+    like(scalar(readline($p->{out})), qr/f1\.sym: /,
+        'a file before a pipe is reported');
     is(scalar($t->modules), 1, '... and in the store');
     open(my $pipe, '>', "$t->{dir}/pipe") or die "pipe: $!";
     print {$pipe} sym_text('f2', id(2));
@@ -114,7 +117,7 @@ for my $better (0, 1) {
             '... the better one stays')
         : unlike($r->{out}, qr/not stored/, '... the better one comes later');
     my $shown = $t->run('show', 'same/' . id(1))->{out};
-    like($shown, qr/lines/, '... and is what the store has');
+    like($shown, qr/lines/, '... and is the one in the store');
 }
 
 done_testing();

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Lines of IL2CPP's output are those of the C# that it was made of, if a map lies
-# beside the debug file; functions stay as they are.  The map is applied here a
-# second time, to the dump of the same file without it.
+# Lines of IL2CPP's output are mapped to the C# that it was made from, if a map
+# is next to the debug file; functions are unchanged.  The test applies the map
+# itself, to the dump of the same file without it.
 
 use strict;
 use warnings;
@@ -19,9 +19,9 @@ use SymLoader qw(json_lines read_file write_file);
 my $t = SymLoader->new;
 my $missing = qr/lines are those of generated C\+\+: its map of C# lines is not here/;
 
-# --- a module as its dump has it ---
+# --- a module according to its dump ---
 
-# Functions; of each byte its place; of each inlined call where it stands.
+# Functions; the position of each byte; where each inlined call is.
 sub parse {
     my ($text) = @_;
     my (%m, @files);
@@ -53,7 +53,7 @@ sub moved {
     return @{ $found[0] && $line - $found[1] <= 50 ? $found[0] : [ $file, $line ] };
 }
 
-# The module in words, its places as the map has them.
+# The module as text, with positions mapped.
 sub told {
     my ($m, $map) = @_;
     my %p = %{ $m->{places} };
@@ -135,7 +135,8 @@ my %stays = map { $_->[1] => 1 } grep { (moved(\%map, @$_))[0] eq $place }
     values %{ $plain->{places} };
 my %moves = map { $_->[1] => 1 } grep { (moved(\%map, @$_))[0] ne $place }
     values %{ $plain->{places} };
-ok($moves{153} && $stays{154} && $stays{1}, '... up to 50 behind the last that it has');
+ok($moves{153} && $stays{154} && $stays{1},
+    '... up to 50 after the last that it has');
 
 # --- in a store ---
 
@@ -156,11 +157,11 @@ is(frame(), 'update Assets/Game.cs 23', '... C# is shown');
 is((json_lines($t->run('show', '--json', $module)->{out}))[0]{incomplete}, '',
    '... and nothing is missing');
 
-# --- what is no map, or is not asked for ---
+# --- files that are not maps, or not needed ---
 
 write_file("$dir/il2cpp", '[]');
 is_deeply(dump_of($library, qr/its map of C# lines: malformed: the map is no object\n.*$missing/s,
-                  'a file that is no map'), $plain, '... is not used');
+                  'a file that is not a map'), $plain, '... is not used');
 write_map("$dir/LineNumberMappings.json", \%map);
 is_deeply(told(dump_of($library, qr/the map is no object\n\z/, '... and another one'), {}),
           told($plain, \%map), '... that is');

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# `symloader load` takes trees and files as operators have them: symbol-store
-# trees, gzip, pipes, several files of one module.  What ends up in the store
-# must not depend on which conversion happens to end first, and symbols that
-# tell more must not be lost to symbols that tell less.
+# `symloader load` reads trees and files as operators have them: symbol-store
+# trees, gzip, pipes, several files of one module.  The contents of the store
+# must not depend on which conversion finishes first, and better symbols must
+# not be replaced by worse ones.
 
 use strict;
 use warnings;
@@ -48,7 +48,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
         grep { read_file($_) !~ /\n\z/ } map { @$_ } values %fixtures;
     my $warned = sub { return [ sort split /\n/, $_[0] ] };
     is_deeply($warned->($r->{err}), [ sort keys %warning ],
-              '... with a word on files without a last newline');
+              '... with a warning about files without a last newline');
     like($r->{out}, qr/^$files files?, \d+ modules? stored, $size in \d+\.\d\d s \(\d+\.\d MB\/s\).*, 0 failed$/m,
          '... the summary counts files, modules, bytes, time, rate, failures');
     is(scalar(() = $r->{out} =~ m{/symbols/.*\.sym: }g), $files,
@@ -64,7 +64,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
               'loading again changes nothing');
 }
 
-# --- any depth, any operand, other files ignored, links ---
+# --- any depth, any argument, other files ignored, links ---
 
 {
     my $t = SymLoader->new;
@@ -82,15 +82,16 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
     my $r = $t->run('load', $tree, $t->dir . '/named.txt');
     is($r->{code}, 0, 'a deep tree, gzip, links and a file of any name');
     is_deeply([ $t->modules ], [ map { "$_/$ID" } qw(a b d e) ],
-              '... what ends in .sym or .sym.gz, and what is named');
-    is($r->{err}, '', '... no complaint about the rest, no endless loop');
+              '... files in .sym or .sym.gz, and those given by name');
+    is($r->{err}, '', '... no error about the rest, no endless loop');
 
     symlink($tree, $t->dir . '/link') or die;
     $r = $t->run('load', $t->dir . '/link');
-    like($r->{out}, qr/^3 files/m, 'a link to a folder, named, is the folder');
+    like($r->{out}, qr/^3 files/m,
+        'a link to a folder, given by name, is the folder');
 
     $r = $t->run('load', $t->dir . '/elsewhere/none', $t->dir . '/named.txt');
-    is($r->{code}, 1, 'an operand that is not there');
+    is($r->{code}, 1, 'an argument that does not exist');
     like($r->{err}, qr/none: .*No such file/, '... is named');
     like($r->{out}, qr/^2 files, 1 module stored, .*, 1 failed$/m,
          '... and the other is loaded');
@@ -161,7 +162,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
     is($t->wait($p)->{code}, 0, 'gzip through a pipe, its magic in pieces');
 }
 
-# --- where a file lies, and what it says it is ---
+# --- the path of a file, and its MODULE record ---
 
 {
     my $t = SymLoader->new;
@@ -179,7 +180,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
              "MODULE Linux x86_64 $ID\nPUBLIC 1000 0 f0\n");
 
     my $r = $t->run('load', $t->dir . '/tree');
-    is($r->{code}, 1, 'the file that cannot be named fails');
+    is($r->{code}, 1, 'the file without a module name fails');
     like($r->{err}, qr{/lost\.sym: malformed: invalid name in the MODULE line},
          '... and only that');
     like($r->{err}, qr{name/$ID/x\.sym: warning: .*stored as other-name/$ID$}m,
@@ -208,19 +209,19 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
     for my $step (@ladder) {
         my $r = $t->run('load', $t->file('m.sym', $step->[1]));
         is($r->{code}, 0, "$step->[0] replace poorer symbols");
-        is(quality($t, "m/$ID"), $step->[0], '... and are what show says');
+        is(quality($t, "m/$ID"), $step->[0], '... and are shown by show');
     }
     for my $step (reverse @ladder[0 .. 2]) {
         my $r = $t->run('load', $t->file('m.sym', $step->[1]));
         is($r->{code}, 0, "$step->[0] after better ones is no failure");
         like($r->{out}, qr/not stored: the store has better symbols/,
-             '... and is said');
+             '... and is reported');
         is(quality($t, "m/$ID"), 'lines and inlines', '... the better stay');
     }
     my $r = $t->run('load', '--force', $t->file('m.sym', $poor));
     is(quality($t, "m/$ID"), 'publics', '--force lets the poorer win');
 
-    # Equal quality: the later wins, also when it is converted much quicker.
+    # Equal quality: the later one wins, even if it is converted much faster.
     my $slow = sym_text('m', $ID, prefix => 'early', lines => 1,
                         functions => 60000);
     my $quick = sym_text('m', $ID, prefix => 'late', lines => 1);
@@ -237,7 +238,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
         is($u->verify, 'sound', '... the store is sound');
     }
 
-    # The better wins wherever it stands, and force makes it the last.
+    # The better one wins at any position, and force lets the last win.
     for my $jobs (1, 3) {
         my $u = SymLoader->new;
         my @files = ($u->file('1.sym', $inlines), $u->file('2.sym', $slow),

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# A crash report often gives an id and no name, so an id alone leads to symbols,
-# also to those of a .sym file, which the index of ids does not have.
+# A crash report often has an id and no name, so an id alone finds symbols, also
+# those of a .sym file, which is not in the index of ids.
 
 use strict;
 use warnings;
@@ -32,12 +32,13 @@ for my $age (1, 2) {
 
 # the better of two files with one id
 $t->run('load', '--quiet', $t->file('poor.sym', sym_text('a.so', "${id}1", prefix => 'poor')));
-like($t->run('lookup', "${id}1", '1000')->{out}, qr/^f10$/m, 'lines go before names');
+like($t->run('lookup', "${id}1", '1000')->{out}, qr/^f10$/m,
+    'lines are preferred to names');
 
 is($t->run('lookup', '--source', 'other', "${id}1", '1000')->{code}, 1,
-   'none of another source');
+   'none from another source');
 my $r = $t->run('lookup', "${id}3", '1000');
-is($r->{code}, 1, 'an id that is not there');
+is($r->{code}, 1, 'an unknown id');
 like($r->{err}, qr/${id}3: not in the store/, '... is said');
 
 done_testing();

@@ -1,6 +1,6 @@
-# The connection to the loader breaks at a bad moment: whoever waits is served all
-# the same.  The loader is a stranger here, who says what the test wants, as
-# docs/formats/loader-protocol.md has it.
+# The connection to the loader breaks at a bad moment, and waiting requests are
+# served nevertheless.  The test plays the loader, by
+# docs/formats/loader-protocol.md.
 
 use strict;
 use warnings;
@@ -27,13 +27,13 @@ my $locations = $t->{parts}{locations}
 $t->load(SymTest::symbol_file('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840'));
 $t->conf(locations => $locations)->SymTest::start;
 
-# A new connection, and the ticket of the one that is wanted.
+# A new connection, and the ticket of the module that it wants.
 sub take {
     my ($c, $byte);
     do {
         $c = can_read(can_read($listen)->accept);
         recv $c, $byte, 1, MSG_PEEK;
-    } while ($byte eq '');    # it went at once: nginx had no room for it
+    } while ($byte eq '');    # closed at once: nginx had none for it
     my ($ticket) = hear(welcome($c), $ENSURE);
     return ($c, $ticket);
 }
@@ -46,11 +46,12 @@ sub say_fetch {
 
 sub say_absent {
     my ($c, $ticket) = @_;
-    say($c, $NEGATIVE, 'VV4v/a*', $ticket, $ABSENT, (1) x 3, 'so it is said');
+    say($c, $NEGATIVE, 'VV4v/a*', $ticket, $ABSENT, (1) x 3,
+        'so it is reported');
     return;
 }
 
-# --- the loader goes while a fetch runs: its successor may lend more ---
+# --- the loader exits during a fetch; its successor may lend more room ---
 
 my $body = 'x' x 5000;
 my $socket = $t->begin(['a.so', SymFolder::id(1)]);
@@ -62,8 +63,8 @@ close $c;
 ($c, $ticket) = take();
 say_fetch($c, $ticket, 10_000);
 
-# what was begun for the loader before may be older than what it has removed, so
-# the source is asked once more, and there is the room that there is now
+# the download for the previous loader may be older than a removal, so the
+# source gets another request, with the room that there is now
 $t->answer($t->asked, 200, $body);
 my ($of, $rest) = hear($c, $INGEST);
 is($of, $ticket, 'the file is handed over');
@@ -71,17 +72,17 @@ is((unpack 'V3Q<Q<', $rest)[4], length $body, '... all of it');
 say_absent($c, $ticket);
 is($t->function($t->finish($socket)), 'false', 'the request is answered');
 
-# too small is told as before
+# too small is reported as before
 $socket = $t->begin(['b.so', SymFolder::id(2)]);
 ($ticket) = hear($c, $ENSURE);
 say_fetch($c, $ticket, 100);
 $t->answer($t->asked, 200, $body);
 ($of, $rest) = hear($c, $MORE);
-is(unpack('Q<', $rest), length $body, 'more room is asked for');
+is(unpack('Q<', $rest), length $body, 'more room is requested');
 say_absent($c, $ticket);
 is($t->function($t->finish($socket)), 'false', 'the request is answered');
 
-# --- the loader is there, but nginx has no connection left for it ---
+# --- the loader runs, but nginx has no free connection for it ---
 
 sub open_half {
     my $half = $t->connect;
@@ -91,8 +92,8 @@ sub open_half {
 
 sub alerts { return scalar(() = $t->error_log =~ /are not enough/g) }
 
-# nginx closes some of the half ones when it runs short, so it may have a place
-# for the loader all the same: tried until it had none.
+# when nginx runs short it closes some half-open connections, which may leave
+# one for the loader: repeated until there is none
 my $was_short;
 for my $round (1 .. 20) {
     $socket = $t->begin(['c.so', SymFolder::id(10 + $round)]);
@@ -101,14 +102,14 @@ for my $round (1 .. 20) {
     $t->wait_for(sub { alerts() }, 'all connections are taken');
     my $before = alerts();
     close $c;
-    push @half, open_half();    # takes the place of the one that went
-    can_read($listen);          # the loader is looked for
+    push @half, open_half();    # takes the slot of the closed connection
+    can_read($listen);          # the worker reconnects to the loader
     close $_ for @half;
 
     ($c, $ticket) = take();
     say_absent($c, $ticket);
     is($t->function($t->finish($socket)), 'false',
-        'the loader is looked for again, and the request answered');
+        'the worker reconnects, and the request is answered');
     $was_short = alerts() > $before;
     last if $was_short;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A store of thousands of modules is no list to read: `ls PATTERN` shows those
-# that a person looks for, by any part of name or id, in columns that line up
-# however long the names of sources are.
+# A list of thousands of modules is unreadable: `ls PATTERN` shows those that
+# match any part of name or id, in aligned columns, however long the names of
+# sources are.
 
 use strict;
 use warnings;
@@ -34,13 +34,15 @@ for my $case (['xul' => ['XUL', 'libxul.so', 'xul.pdb']],
               "ls '$pattern'");
     is($r->{code}, 0, '... succeeds');
     my @rows = split /\n/, $t->run('ls', $pattern)->{out};
-    is(scalar @rows, 1 + @$expected, '... the same as text, below a headline');
+    is(scalar @rows, 1 + @$expected,
+        '... the same as text, with a header line');
 }
 
 my $r = $t->run('ls', 'nightly');
-is($r->{code}, 1, 'a pattern that no module fits');
+is($r->{code}, 1, 'a pattern that no module matches');
 like($r->{err}, qr/^symloader: nightly: no module fits$/m, '... says so');
-is($t->run('ls', '--source', 'other', 'xul')->{code}, 1, 'none of that source');
+is($t->run('ls', '--source', 'other', 'xul')->{code}, 1,
+    'none from that source');
 
 # --- columns ---
 

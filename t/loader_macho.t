@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Mach-O files are loaded as linkers and dsymutil leave them: each slice of a
+# Mach-O files are loaded as linkers and dsymutil write them: each slice of a
 # fat file is a module of its own, by its UUID.  Functions, inlined calls and
-# lines are those of LLVM's symbolizer; with atos lines follow its rule: it shows
-# statements only, and of several at an address the first.
+# lines are those of LLVM's symbolizer; atos lines follow atos's rule: only
+# statements, and the first of several at an address.
 
 use strict;
 use warnings;
@@ -36,7 +36,7 @@ sub modules_of {
 }
 
 # [address, file, line] of the rows that atos would show, by address; the file
-# is undef where no code is.
+# is undef in gaps between code.
 sub statements {
     my ($path) = @_;
     my (%rows, %dirs, @names);
@@ -105,7 +105,7 @@ like($r->{out}, qr/^\S+: \Q$module\E: lines and inlines/m,
     is(scalar(@bad), 0, '... functions, calls and lines are right')
         or diag(join "\n", @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
 
-    cmp_ok($others, '>', 100, '... some of which atos shows another line for');
+    cmp_ok($others, '>', 100, '... some of which have another line in atos');
     is(scalar(@shown), scalar(@addr), '... one for each');
     @bad = grep { $shown[$_] !~ /\(\Q$row[$_][1]\E:$row[$_][2]\)$/ } @known;
     is(scalar(@bad), 0, '... by its rule')
@@ -113,8 +113,8 @@ like($r->{out}, qr/^\S+: \Q$module\E: lines and inlines/m,
                     @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
 }
 
-# Behind a function's last instruction lies where a call that never returns has
-# its return address: DWARF ends there, the symbol does not.
+# After a function's last instruction is the return address of a call that never
+# returns: DWARF ends before it, the symbol does not.
 {
     my @starts = map { /^(\w+) [Tt] (?!__mh)/ ? hex $1 : () }
         qx(llvm-nm --numeric-sort $dsym);
@@ -142,7 +142,7 @@ like($r->{out}, qr/^\S+: \Q$module\E: lines and inlines/m,
               \@ours, '... they are named as well');
 }
 
-# --- the symbol table fills the holes, and is all that a binary has ---
+# --- the symbol table fills gaps, and is all that a stripped binary has ---
 
 my ($hole) = grep { !/ (?:__mh|_main$)/ && / [Tt] / }
     split /\n/, qx(llvm-nm $crash);
@@ -156,9 +156,9 @@ like($t->run('load', $crash)->{out}, qr/: publics,/,
 }
 $t->run('load', $dsym);
 like($t->run('load', $crash)->{out}, qr/not stored/,
-     '... which do not replace what a dSYM tells');
+     '... which do not replace those of a dSYM');
 
-# Of functions whose names were stripped the linker still tells the starts.
+# The linker still records the starts of functions whose names were stripped.
 {
     $t = SymLoader->new;
     my $stripped = $t->dir . '/crash';
@@ -172,7 +172,7 @@ like($t->run('load', $crash)->{out}, qr/not stored/,
     is($t->run('load', $stripped)->{code}, 0, '... in a stripped binary');
     is(scalar(grep { defined $_->[0][0] }
                loader_frames($t, $module, map { $_ - $base + 1 } @nameless)),
-       0, '... are not called by their neighbour\'s');
+       0, '... do not get their neighbour\'s name');
     is(scalar(grep { !defined $_->[0][0] }
                loader_frames($t, $module, map { $_ - $base } @names)),
        0, '... and the others have theirs');
@@ -189,7 +189,7 @@ like($r->{out}, qr/^1 file, 2 modules stored/m, '... two modules of one file');
 is_deeply([ sort $t->modules ], [ sort @slices ],
           '... each slice under its own UUID');
 
-# Two slices with code in them; the first of three is none.
+# Two slices with code in them; the first of three is not a slice.
 my $real = read_file($dsym);
 my $constants = substr read_file($fat), unpack 'x16 N', read_file($fat);
 $t = SymLoader->new;
@@ -210,7 +210,7 @@ is($frames->[-1][0], 'main', '... and answer');
 $t = SymLoader->new;
 $r = $t->run({ stdin => read_file($fat) }, 'load', '/dev/stdin');
 is($r->{code}, 0, 'a fat file through a pipe');
-is(scalar($t->modules), 2, '... all of it');
+is(scalar($t->modules), 2, '... completely');
 
 # --- a bundle in a zip or a tar, as it is uploaded ---
 
@@ -271,7 +271,7 @@ for my $end (sort keys %archiver) {
 # --- what is none ---
 
 for my $case (
-    [ 'cut in its load commands', substr(read_file($dsym), 0, 100),
+    [ 'truncated in its load commands', substr(read_file($dsym), 0, 100),
       qr/truncated|malformed/ ],
     [ 'an object file', do { my $s = read_file($dsym);
                              substr $s, 12, 4, pack 'V', 1; $s },

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Operators look into the store, throw things out of it, and check it: what they
-# are told must be true, what they remove must be gone and nothing else, and
-# eviction takes what was used longest ago.
+# Operators inspect the store, remove modules, and verify it.  The output must
+# be true, removed modules must be gone and no others, and eviction takes the
+# least recently used.
 
 use strict;
 use warnings;
@@ -30,11 +30,11 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
         is($r->{code}, 3, "$args->[0] without a store");
         like($r->{err}, qr/no store there/, '... says so');
     }
-    ok(!-e $t->store, '... and makes none');
+    ok(!-e $t->store, '... and creates none');
 
     $t->file('file', 'text');
     my $r = $t->run({ store => $t->dir . '/file' }, 'init');
-    is($r->{code}, 3, 'a file is no store');
+    is($r->{code}, 3, 'a file is not a store');
     isnt($r->{err}, '', '... is said');
 }
 
@@ -42,7 +42,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
 {
     my $t = SymLoader->new;
-    is($t->run('init')->{code}, 0, 'init makes a store');
+    is($t->run('init')->{code}, 0, 'init creates a store');
     is_deeply([ ls($t) ], [], '... an empty one');
     is(stats($t)->{quota}, 10 * 1024**3, '... with a quota of 10 GiB');
 
@@ -57,26 +57,26 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     my $u = SymLoader->new;
     is($u->run('init', '--max-readers', 5000, '--quota', '1t')->{code}, 0,
        'a store for 5000 readers');
-    ok(stats($u)->{max_readers} >= 5000, '... has the places');
+    ok(stats($u)->{max_readers} >= 5000, '... has the slots');
     is($u->run('init')->{code}, 0, 'init again');
-    is(stats($u)->{max_readers}, 5000, '... takes none of them away');
+    is(stats($u)->{max_readers}, 5000, '... removes none of them');
     is($u->run('init', '--max-readers', 10)->{code}, 0, 'fewer');
-    is(stats($u)->{max_readers}, 10, '... are so many');
+    is(stats($u)->{max_readers}, 10, '... are this many');
     is($u->run('load', '--quiet', $u->file('m.sym', sym_text('m', $ID)))->{code},
        0, 'a module is loaded');
-    is(stats($u)->{max_readers}, 10, '... which makes them no more');
+    is(stats($u)->{max_readers}, 10, '... which does not add slots');
 
-    # Whoever reads keeps the table as it is, for as long as that lasts.
+    # A reader keeps the table's size until it closes the store.
     my $reader = $u->start('lookup', "m/$ID");
     print { $reader->{in} } "1000\n";
     is(scalar(readline($reader->{out})), "f0\n", 'somebody reads');
     is($u->run('init', '--max-readers', 77)->{code}, 0, '... init meanwhile');
     is(stats($u)->{max_readers}, 10, '... changes nothing yet');
     close($reader->{in});
-    is($u->wait($reader)->{code}, 0, '... and the reader ends well');
+    is($u->wait($reader)->{code}, 0, '... and the reader exits without error');
     is(stats($u)->{max_readers}, 10, 'a reader changes nothing');
-    is($u->run('init')->{code}, 0, 'whoever writes next');
-    is(stats($u)->{max_readers}, 77, '... does, as nobody has it open');
+    is($u->run('init')->{code}, 0, 'the next writer');
+    is(stats($u)->{max_readers}, 77, '... does, since no process has it open');
     is($u->run('init', '--quota', '16m', '--max-readers', 65536)->{code}, 0,
        '65536 readers in 16 MiB');
     is($u->verify, 'sound', '... in a store that is sound');
@@ -148,18 +148,19 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     my $r = $t->run('rm', "b/$ID");
     is($r->{code}, 0, 'rm');
-    is($r->{out}, "b/$ID: removed: symcache\n", '... tells the kind');
+    is($r->{out}, "b/$ID: removed: symcache\n", '... reports the kind');
     is(scalar(ls($t)), 3, '... one module less');
     is($t->run('lookup', "b/$ID", '1000')->{code}, 1, '... it is gone');
     is($t->run('lookup', 'b/FF112233445566778899AABBCCDDEEFFA', '1000')->{code},
-       0, '... its sister is not');
+       0, '... the other module is not');
     ok(stats($t)->{live_bytes} < $s->{live_bytes}, '... its room is free');
 
     $r = $t->run('rm', "b/$ID", "z/$ID");
-    is($r->{code}, 1, 'rm of what is not there');
+    is($r->{code}, 1, 'rm of a module that is not stored');
     like($r->{err}, qr{b/$ID: not in the store}, '... is said');
     is(scalar(ls($t)), 2, '... and the others are removed');
-    is($t->run('show', "z/$ID")->{code}, 1, 'show of what is not there');
+    is($t->run('show', "z/$ID")->{code}, 1,
+        'show of a module that is not stored');
     is($t->verify, 'sound', 'the store is sound');
 }
 
@@ -177,13 +178,13 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     $r = $t->run('lookup', $m, '1020', '9');
     is($r->{code}, 1, 'an address without a symbol');
-    is($r->{out}, "f0\n/src/f.c:2\n\n??\n??:0\n\n", '... is answered so');
+    is($r->{out}, "f0\n/src/f.c:2\n\n??\n??:0\n\n", '... is answered as such');
 
     $r = $t->run('lookup', $m, 'ffffffffffffffff');
-    is($r->{out}, "??\n??:0\n\n", 'the largest address of all');
+    is($r->{out}, "??\n??:0\n\n", 'the largest address');
 
     $r = $t->run({ stdin => "1020\r\n\n \t0x1020 \nxyz\n1020" }, 'lookup', $m);
-    is($r->{code}, 1, 'a line that is no address');
+    is($r->{code}, 1, 'a line that is not an address');
     is($r->{out}, ("f0\n/src/f.c:2\n\n" x 2) . "??\n??:0\n\n"
                   . "f0\n/src/f.c:2\n\n",
        '... has its answer, blank lines have none, the last needs no newline');
@@ -195,9 +196,9 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     like($r->{out}, qr{f0\n/src/f\.c:2\n\n\z}, '... does not hurt the next');
 
     $r = $t->run({ stdin => '' }, 'lookup', $m);
-    is($r->{code} . $r->{out}, '0', 'no address at all');
+    is($r->{code} . $r->{out}, '0', 'not an address');
 
-    # Many are looked up together; each answer stays at its place.
+    # Many are looked up together; each answer is in its position.
     my @known = ([ '1000', 'f_inlined', 1, 'f0', 7 ], [ '1020', 'f0', 2 ],
                  [ '1040', 'f_inlined', 2, 'f1', 7 ], [ '1068', 'f1', 3 ],
                  [ '1088', 'f_inlined', 3, 'f2', 7 ], ['xyz'], ['9']);
@@ -210,7 +211,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
         "$text\n";
     } @asked;
     $r = $t->run({ stdin => $stdin }, 'lookup', $m);
-    is($r->{out}, join('', @want), '100 questions have their answers in order');
+    is($r->{out}, join('', @want), '100 lookups have their answers in order');
 
     $r = $t->run({ stdin => $stdin }, 'lookup', '--json', $m);
     my @json = map {
@@ -225,23 +226,24 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     $r = $t->run({ stdin => $stdin x $times }, 'lookup', $m);
     ok($r->{out} eq join('', @want) x $times, '140,000 questions, too');
 
-    # Somebody asks, reads the answer, and only then asks again.
+    # A client sends a line, reads the answer, and only then sends the next.
     my $p = $t->start('lookup', $m);
     for my $i (0 .. 2) {
         printf { $p->{in} } "%x\n", 0x1020 + 0x40 * $i;
-        is(scalar(readline($p->{out})), "f$i\n", "a talk over pipes, answer $i");
+        is(scalar(readline($p->{out})), "f$i\n",
+            "a dialogue over pipes, answer $i");
         readline($p->{out}) for 1 .. 2;
     }
-    # ... or asks all that is wanted, and goes on in the middle of a line.
+    # Or it sends all lines at once, and continues in the middle of a line.
     print { $p->{in} } "1020\n1060\n10";
     is(join('', map { scalar readline $p->{out} } 1 .. 6),
        "f0\n/src/f.c:2\n\nf1\n/src/f.c:3\n\n",
        '... two answers, and nothing for half a line');
     print { $p->{in} } "a0\n";
-    is(scalar(readline($p->{out})), "f2\n", '... until it is whole');
+    is(scalar(readline($p->{out})), "f2\n", '... until it is complete');
     readline($p->{out}) for 1 .. 2;
 
-    # What happens to the store meanwhile is seen.
+    # Changes of the store meanwhile are noticed.
     is($t->run('rm', $m)->{code}, 0, '... the module is removed meanwhile');
     print { $p->{in} } "1020\n";
     close($p->{in});
@@ -249,7 +251,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     is($t->wait($p)->{code}, 1, '... and then not found');
 }
 
-# --- lookup: what would take too much memory together ---
+# --- lookup: answers that would take too much memory together ---
 
 {
     my $t = SymLoader->new;
@@ -279,10 +281,10 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
                 @names);
     my $all = stats($t)->{live_bytes};
     my $r = $t->run('evict', '--to', $all);
-    is($r->{code}, 0, 'evict to what is there');
+    is($r->{code}, 0, 'evict to the present size');
     is(scalar($t->modules), 6, '... changes nothing');
 
-    # Used in this order, whatever the order of loading was.
+    # Used in this order, whatever the loading order was.
     my $when = 1_000_000_000;
     my %slot = map { $_ => slot_of($t, $_) } @names;
     set_use_time($t, $slot{$_}, $when += 100) for qw(m3 m1 m5 m2 m4 m6);
@@ -290,20 +292,20 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     $r = $t->run('evict', '--to', int($all * 5.5 / 6));
     is_deeply([ $t->modules ], [ map { "$_/$ID" } qw(m1 m2 m4 m5 m6) ],
-              'evict takes the one used longest ago');
+              'evict takes the least recently used');
     $r = $t->run('evict', '--to', int($all * 4.5 / 6));
     is_deeply([ $t->modules ], [ map { "$_/$ID" } qw(m1 m2 m4 m6) ],
               '... a lookup is a use: m1 stays, m5 goes');
     like($r->{out}, qr/^1 module evicted \(symcache 1\)$/,
-         '... and tells how many, and of which kind');
+         '... and reports how many, and of which kind');
     $r = $t->run('evict', '--to', '1');
     is_deeply([ $t->modules ], [], '... down to nothing');
     is($t->run('evict', '--to', '1')->{out}, "0 modules evicted\n", '... once');
     is($t->verify, 'sound', 'the store is sound');
 }
 
-# The store's clock is a file of 32-bit use times.  Which one is a module's is
-# seen when the module is used.
+# The store's clock is a file of 32-bit use times.  Using a module shows which
+# one is its own.
 sub slot_of {
     my ($t, $name) = @_;
     my $slots = (-s $t->store . '/clock') / 4;
@@ -331,9 +333,9 @@ sub set_use_time {
     my $t = SymLoader->new;
     my $r = $t->run('init', '--quota', '15m');
     is($r->{code}, 3, 'a quota of 15 MiB is refused');
-    like($r->{err}, qr/below 16 MiB/, '... and what is least is said');
-    ok(!-e $t->store . '/data.mdb', '... nothing is made');
-    is($t->run('init', '--quota', '16m')->{code}, 0, '16 MiB will do');
+    like($r->{err}, qr/below 16 MiB/, '... and the minimum is reported');
+    ok(!-e $t->store . '/data.mdb', '... nothing is created');
+    is($t->run('init', '--quota', '16m')->{code}, 0, '16 MiB is enough');
 
     my @files = map {
         $t->file("q$_.sym", sym_text("q$_", $ID, functions => 60000, lines => 1))
@@ -371,7 +373,7 @@ sub set_use_time {
     my $data = read_file($t->store . '/data.mdb');
     my $at = index($data, 'crash_client::');
     my ($found) = $at;
-    # Somewhere in the middle of the file lie extents.
+    # Extents are somewhere in the middle of the file.
     my $middle = int(length($data) / 2);
     substr($data, $middle, 64) = "\xa5" x 64;
     write_file($t->store . '/data.mdb', $data);
@@ -380,11 +382,11 @@ sub set_use_time {
     like($r->{out} . $r->{err}, qr/checksum|damaged|\d+ faults/,
          '... says what is wrong');
 
-    # Cut off: pages that the tree names are not in the file.
+    # Truncated: pages in LMDB's tree are not in the file.
     truncate($t->store . '/data.mdb', int(length($data) / 3 / 4096) * 4096);
     for my $args (['verify'], [ 'lookup', 'crash-client/509C0610949836F7B70BD88BCF03E5400',
                                 map { sprintf '%x', $_ * 4096 } 1 .. 400 ]) {
-        # What LMDB had allocated is given up with the store: no leak report.
+        # Memory of LMDB is dropped with the store: no leak report.
         my $no_leaks = ($ENV{ASAN_OPTIONS} // '') . ':detect_leaks=0';
         $r = $t->run({ env => { ASAN_OPTIONS => $no_leaks } }, @$args);
         is($r->{signal}, 0, "$args->[0] of a cut store does not crash");

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# Debug files as compilers and linkers leave them are loaded without a .sym
-# between, and answer as LLVM's symbolizer does.  A file that is cut, of a kind
-# without addresses, or without a name for anything, is an error with a reason.
+# Debug files as compilers and linkers write them are loaded without a .sym in
+# between, and answer like LLVM's symbolizer.  A file that is truncated, of a
+# kind without addresses, or without a name for anything is an error with a
+# reason.
 
 use strict;
 use warnings;
@@ -26,7 +27,7 @@ my $base = 0x400000;    # readelf -l crash: the first LOAD
 
 my @functions = map { /^([0-9a-f]+) [Tt] / ? hex($1) - $base : () }
     qx(nm $elf/crash);
-cmp_ok(scalar(@functions), '>', 100, 'functions to ask for');
+cmp_ok(scalar(@functions), '>', 100, 'functions to look up');
 
 for my $file ('crash.debug', 'crash.debug-zlib', 'crash.debug-zstd') {
     my $name = $file eq 'crash.debug' ? 'crash' : $file;
@@ -59,7 +60,7 @@ $r = $t->run('lookup', "crash/$id", '--json',
 is((json_lines($r->{out}))[0]{function}, 'ConvertUTF8toUTF16',
    '... name an address');
 
-# A symbol ends where its size says: padding behind it is nobody's.
+# A symbol ends where its size says: padding after it has no name.
 my @sized = sort { $a->[0] <=> $b->[0] }
     map { /^([0-9a-f]+) ([0-9a-f]+) [Tt] / ? [ hex($1), hex($2) ] : () }
     qx(nm -S $elf/crash);
@@ -67,12 +68,12 @@ my @gaps = map { $sized[$_][0] + $sized[$_][1] - $base }
     grep { $sized[$_][0] + $sized[$_][1] < $sized[ $_ + 1 ][0] } 0 .. $#sized - 1;
 my @named = llvm_frames($t, "$elf/crash", '', map { $_ + $base } @gaps);
 my @behind = map { $named[$_][0][0] eq '??' ? $gaps[$_] : () } 0 .. $#gaps;
-cmp_ok(scalar(@behind), '>', 5, 'addresses behind symbols');
+cmp_ok(scalar(@behind), '>', 5, 'addresses after symbols');
 is_deeply([ grep { defined $_->[0][0] }
             loader_frames($t, "crash/$id", @behind) ],
           [], '... have no name');
 
-# what has more replaces it, and it never replaces that
+# better symbols replace these, but never vice versa
 $t->run('load', "$elf/crash.debug");
 like($t->run('load', $alone)->{out}, qr/not stored/,
      'symbols do not replace lines and inlines');

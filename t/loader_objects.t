@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 
-# A module in the store is found by its ids, whatever its file is called; one of a
+# A module in the store is found by its ids, whatever its file name; one of a
 # .sym file also by the name in that file.
 
 use strict;
@@ -29,7 +29,8 @@ sub listed {
     my $id = '67452301AB89EFCD0123456789ABCDEF0';
 
     is($t->run('load', '--quiet', $file, $copy)->{code}, 0, 'loaded under two names');
-    is_deeply(listed($t), [ "b/$id" ], 'it is one module, called as the later file');
+    is_deeply(listed($t), [ "b/$id" ],
+        'it is one module, named after the later file');
     is($t->run('load', '--quiet', '--jobs', 2, $copy, $file)->{code}, 0, 'in the other order');
     is_deeply(listed($t), [ "a/$id" ], '... the later file again');
     for my $operand ("a/$id", "b/$id", "other.so/$id", $id, '0123456789abcdef0123456789abcdef01234567') {

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# PDBs are loaded as Microsoft's linker leaves them.  Functions and lines are
-# those that dump_syms wrote down (the .sym files beside them), and addresses
-# are answered as Sentry's server answered them (the recorded case).
+# PDBs are loaded as Microsoft's linker writes them.  Functions and lines are
+# those of dump_syms (the .sym files next to them), and addresses are answered
+# as Sentry's server answered them (the recorded case).
 
 use strict;
 use warnings;
@@ -20,17 +20,17 @@ my $t = SymLoader->new;
 my $windows = need_fixtures('windows');
 my $cases = fixtures('sentry/cases');
 
-# Readers differ in blanks, in "const" of an argument itself, and whether functions
-# of C have arguments.
+# Readers differ in spaces, in "const" of an argument itself, and whether C
+# functions have arguments.
 sub is_same_name {
     my ($theirs, $ours) = map { s/\bconst\b|\s+//gr } @_;
     $ours =~ s/\(.*// if $theirs !~ /\(/;
     return $theirs eq $ours;
 }
 
-# What a .sym says: functions by address, lines by address.  Of functions that
-# the linker folded into one ("m") each reader chooses another; 0xf00f00 is no
-# line, but code where a debugger never stops.
+# Contents of a .sym file: functions by address, lines by address.  For
+# functions that the linker folded ("m") each reader chooses another; line
+# 0xf00f00 marks code where a debugger never stops.
 sub read_sym {
     my ($text) = @_;
     my (%file, %function, %line, $is_folded);
@@ -47,7 +47,7 @@ sub read_sym {
     return (\%function, \%line);
 }
 
-# Frames by address, the innermost first.
+# Frames by address, innermost first.
 sub frames {
     my ($module, @addresses) = @_;
     my $r = $t->run({ stdin => join '', map { sprintf "0x%x\n", $_ } @addresses },
@@ -80,7 +80,7 @@ for my $pdb (sort keys %modules) {
         keys %$functions;
     cmp_ok(scalar keys %$functions, '>', 50, 'functions to compare');
     is_deeply([ map { sprintf '%x %s', $_, $functions->{$_}[1] } @missing ], [],
-              '... all begin and end where dump_syms says');
+              '... all begin and end as in dump_syms');
 
     my @at = sort { $a <=> $b } keys %$lines;
     my @frames = frames("$pdb/$id", @at);
@@ -91,7 +91,7 @@ for my $pdb (sort keys %modules) {
     } 0 .. $#at;
     cmp_ok(scalar @at, '>', 200, 'lines to compare');
     is_deeply([ map { sprintf '%x', $at[$_] } @wrong ], [],
-              '... every one is as dump_syms wrote it down');
+              '... every one is as in dump_syms');
 }
 
 # --- the source server ---
@@ -115,8 +115,8 @@ for my $pdb (sort keys %modules) {
     my $base = hex $module->{image_addr};
     my $id = uc($module->{debug_id} =~ tr/-//dr);
     my @recorded = map { @{ $_->{frames} } } @{ $answer->{stacktraces} };
-    # what was found has the address that was looked up; other frames have that
-    # of the request, one behind it unless they are the first
+    # found frames have the address that was looked up; others have that of the
+    # request, which is one higher unless they are the first
     my @frames = frames("crash.pdb/$id", map {
         hex($_->{instruction_addr}) - $base
             - ($_->{status} ne 'symbolicated' && $_->{original_index} != 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Whoever loads a hundred gigabytes by hand wants to see how far it is; whoever
-# reads a log wants lines without control characters; and a script nothing.
+# Users who load a hundred gigabytes by hand want to see the progress; readers
+# of a log want lines without control characters; and a script wants nothing.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use SymLoader qw(sym_text);
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymLoader->new(faults => 1);
 
-# Runs symloader with stderr (and stdout) on a terminal; all that appears there.
+# Runs symloader with stderr (and stdout) on a terminal; returns all output.
 sub on_terminal {
     my (@args) = @_;
     my $script = $t->file('terminal.py', <<'PYTHON');
@@ -42,8 +42,8 @@ PYTHON
     return ($shown, $? >> 8);
 }
 
-# Files that stand still for a while, before and after a good one: the bar is
-# drawn meanwhile, however late the loader gets a processor.
+# Files that block for a while, before and after a good one: the bar is drawn
+# meanwhile, however late the loader gets a processor.
 my $good = $t->file('good.sym', sym_text('good', $ID, functions => 3000));
 my @still = map { $t->file("still$_.sym", "FAULT stall\n") } 1, 2;
 my ($some, $all) = map { sprintf '%.1f KiB', $_ / 1024 }
@@ -54,9 +54,9 @@ my ($shown, $code) = on_terminal('load', '--jobs', 1, '--convert-stall', 4,
 is($code, 1, 'on a terminal the exit code is the same');
 my @draws = $shown =~ /\r\e\[K(\[[#.]+\] [^\r\n]*)/g;
 ok(@draws >= 3, 'a bar is drawn several times') or diag($shown);
-# at most the bytes of the file that stands still
+# at most the bytes of the blocked file
 like($draws[0], qr{^\[\.+\] 0/3 files  (?:0|@{[-s $still[0]]}) B of \Q$all\E},
-     'it begins at nothing');
+     'it begins at zero');
 like($draws[-1], qr{^\[#{20,}\.*\] 2/3 files  \Q$some\E of \Q$all\E  [\d.]+ (?:[KM]i)?B/s  \d:\d\d left},
      'bytes, rate and time left');
 is(scalar(grep { length($_) > 99 } @draws), 0, 'it fits the terminal');
@@ -70,7 +70,7 @@ like($shown, qr/left\r\e\[K1 file, .*, 0 failed\r\n\z|B\/s  \r\e\[K1 file, .*, 0
      '... and replaces the bar');
 
 ($shown, $code) = on_terminal('load', '--quiet', $good);
-is($shown . $code, '0', 'quiet is quiet on a terminal too');
+is($shown . $code, '0', 'quiet is quiet on a terminal, too');
 
 my $r = $t->run('load', $good);
 unlike($r->{out} . $r->{err}, qr/[\r\e]/, 'no bar in a log');

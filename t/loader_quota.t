@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# The quota is what an operator gives of a disk: data.mdb, what belongs to it and
-# the temporary files of fetches stay within it at every moment, however much
-# comes at once.
+# The quota is the share of a disk that an operator grants: data.mdb, its other
+# files and the temporary files of fetches stay within it at every moment,
+# however much arrives at once.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ sub disk_bytes {
     return $sum;
 }
 
-# --- many times the quota, files side by side, readers meanwhile ---
+# --- many times the quota, files in parallel, readers meanwhile ---
 
 {
     my $t = SymLoader->new;
@@ -43,8 +43,8 @@ sub disk_bytes {
     my ($most, $samples, $read, $code) = (0, 0, 0, undef);
 
     for my $round (1 .. 4) {
-        # A reader holds the pages of its snapshot, so on a busy machine a file
-        # may find none; without readers there is always room.
+        # A reader pins the pages of its snapshot, so on a busy machine a file
+        # may find none free; without readers there is always room.
         my $has_readers = $round % 2 == 0;
         # the same files under other names: nothing is replaced
         for my $i (1 .. 10) {
@@ -59,7 +59,7 @@ sub disk_bytes {
             my ($module) = $t->modules or next;
             my $r = $t->run('lookup', $module, map { sprintf '%x', 0x1000 + 64 * $_ }
                                                    0 .. 999);
-            # evicted between the two is no failure
+            # a module evicted in between is no failure
             $read++ if $r->{code} == 0 && $r->{out} =~ /^f999$/m;
         }
         $code = $? >> 8;
