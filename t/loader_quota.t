@@ -81,22 +81,23 @@ sub disk_bytes {
     cmp_ok($read, '>', 0, 'readers read meanwhile');
     cmp_ok($most, '<=', $limit, 'never more on disk than the quota less the room '
                                 . 'for temporary files');
-    cmp_ok(stats($t)->{evicted}, '>', 20, 'most was evicted again');
+    cmp_ok(stats($t)->{evicted}, '>', 20, 'most of it was evicted');
 
-    # --- lowered: what is too much goes; the file stays, and is said to ---
+    # --- a smaller quota: the excess is evicted; the file stays, and that is
+    # reported ---
 
     my $before = -s $t->store . '/data.mdb';
     my $r = $t->run('init', '--quota', 16 * $MIB);
     is($r->{code}, 0, 'a lower quota');
     like($r->{err}, qr/data\.mdb is larger than the quota allows.*never shrink/,
-         '... the file does not shrink: this is said');
+         '... the file does not shrink, and that is reported');
     my $s = stats($t);
     ok($s->{live_bytes} <= $s->{live_limit} && $s->{modules} > 0,
-       '... modules that are too many are gone at once');
-    is($t->run('load', '--quiet', @files)->{code}, 0, '... loading goes on');
+       '... the excess modules are gone at once');
+    is($t->run('load', '--quiet', @files)->{code}, 0, '... loading continues');
     is(-s $t->store . '/data.mdb', stats($t)->{file_bytes}, '... stat: the file');
     cmp_ok(-s $t->store . '/data.mdb', '<=', $before + 5 * $MIB,
-           '... which grew by no more than deleting takes');
+           '... which grew by no more than deleting needs');
     like($t->run('stat')->{out}, qr/^file bytes +.*never shrinks/m,
          '... stat says why it is so large');
     is($t->verify, 'sound', '... the store is sound');
@@ -115,13 +116,12 @@ sub disk_bytes {
         for my $i (0 .. $#c) {
             my $key = "m${round}_$i/$ID";
             $c[$i]->send(ENSURE => ticket => $round, key => $key);
-            $t->wait_stat('flights', $i + 1) or die "no flight for $key";
+            $t->wait_stat('flights', $i + 1) or die "no fetch for $key";
         }
         my %open = map { $_ => 1 } 0 .. $#c;
         my $patience = time + 120;
         while (%open) {
-            # who asks for more at the same time as another is served in
-            # whichever order
+            # concurrent requests for more room are served in any order
             for my $i (sort keys %open) {
                 my $m = $c[$i]->recv(0.02);
                 die "nothing for client $i" if time > $patience;
@@ -149,11 +149,11 @@ sub disk_bytes {
         }
     }
     is($stored, 72, 'all modules are stored');
-    cmp_ok($leased, '>', $MIB, 'temporary files were wanted');
+    cmp_ok($leased, '>', $MIB, 'temporary files were needed');
     cmp_ok($most, '<=', 16 * $MIB, 'with them never more than the quota');
-    cmp_ok($most, '>', 12 * $MIB, '... of which much was in use');
+    cmp_ok($most, '>', 12 * $MIB, '... most of which was in use');
     is($t->stop->{code}, 0, 'a clean end');
-    cmp_ok(stats($t)->{evicted}, '>', 20, 'most was evicted again');
+    cmp_ok(stats($t)->{evicted}, '>', 20, 'most of it was evicted');
     is($t->verify, 'sound', 'the store is sound');
 }
 

@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# What compilers never write and damaged or merged files hold: functions over
-# functions, lines over lines, calls that nest wrongly, gaps.  Small modules of
-# all that, made by chance, must be answered as the rules in docs/use/compat.md have
-# it; the oracle reads the same text and shares no code with us.
+# Contents that compilers never write, but damaged or merged files have:
+# overlapping functions, overlapping lines, wrongly nested calls, gaps.  Small
+# random modules of all these must be answered by the rules in
+# docs/use/compat.md; the oracle reads the same text and shares no code with
+# ours.
 
 use strict;
 use warnings;

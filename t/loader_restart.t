@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A loader that is restarted is missed by nobody: requests for missing modules
-# that come while it is away wait for it, within their time.  If it does not come
-# back they are told so; and then nobody waits any more.
+# No client notices a restart of the loader: requests for missing modules that
+# arrive while it is away wait for it, within their budget.  If it does not come
+# back they get an error, and after that no request waits.
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ for my $signal ('TERM', 'KILL') {
     for my $i (0 .. $#gone) {
         my $r = $t->response($socket[$i]);
         is("$r->{status} " . ($t->found($r, @{ $gone[$i] }) // 'null'), '200 1',
-            "what was asked for while it was away (SIG$signal) is fetched");
+            "modules requested while it was away (SIG$signal) are fetched");
     }
     splice @module, 1, 3;
 }
@@ -40,11 +40,11 @@ for my $signal ('TERM', 'KILL') {
 
 $t->loader_stop;
 my $r = $t->ask_with([ 'X-Symbolicate-Budget' => '200ms' ], $module[1]);
-is($r->{status}, 200, 'a request of little time is answered in time');
+is($r->{status}, 200, 'a request with a short budget is answered in time');
 is($t->found($r, @{ $module[1] }), undef, '... its module is pending');
 
 $r = $t->ask($module[2]);
-is($r->{status}, 503, 'after some seconds the others are told');
+is($r->{status}, 503, 'after some seconds the others get an error');
 is_deeply([ values %{ $t->reasons($r) } ], ['the symbol loader is not running'], '... why');
 
 # NGX_SYMBOLICATE_PATIENCE is 5 s; a busy machine takes its time, but not each time

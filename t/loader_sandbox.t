@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A symbol file that takes its converter over must get nothing but its own
+# A symbol file that takes over its converter must gain nothing but its own
 # failure: no file, socket, process or signal, no memory or time beyond the
-# limits, and no lie that the loader believes.  The converter is a test build
-# that misbehaves on command, inside the sandbox of the real one.
+# limits, and no false result that the loader accepts.  The converter is a test
+# build that misbehaves on command, inside the sandbox of the real one.
 
 use strict;
 use warnings;
@@ -53,7 +53,7 @@ for my $fault (sort keys %want) {
     is($r->{code}, 1, "$fault: one file failed");
     like($r->{err}, $want{$fault}, "$fault: the reason");
     like($r->{err}, qr/^symloader: \Q$bad\E: /m, "$fault: the file");
-    unlike($r->{err}, qr/escaped/, "$fault: nothing got out");
+    unlike($r->{err}, qr/escaped/, "$fault: nothing left the sandbox");
     like($r->{out}, qr/^\Q$good\E: good$n\//m, "$fault: the next file is loaded");
     $n++;
 }
@@ -63,17 +63,17 @@ is(scalar(@modules), $n, 'every good file is in the store');
 is(scalar(grep { !/^good/ } @modules), 0, '... and nothing else');
 is($t->verify, 'sound', 'the store is sound');
 
-# Side by side: the failures of one converter are not another's.
+# In parallel: the failure of one converter does not affect another.
 my $r = $t->run('load', '--jobs', 4, @limits, '--convert-stall', 1, "$t->{dir}/bad",
                 "$t->{dir}/good");
 is($r->{code}, 1, 'all of them at once, four at a time');
 like($r->{out}, qr/, $n modules? stored, .*, \d+ failed$/m,
      '... the good ones are loaded');
 
-# The shipped loader has no such door.
+# The shipped loader has no such commands.
 my $real = SymLoader->new;
 $r = $real->run('load', "$t->{dir}/bad/open.sym");
 is($r->{code}, 1, 'for the real loader it is just not a symbol file');
-unlike($r->{err}, qr/system call|escaped/, '... and no command');
+unlike($r->{err}, qr/system call|escaped/, '... and not a command');
 
 done_testing();

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# Starting a program costs more than converting a small file, and libcrypto would
-# double that.  It is loaded by the first digest, and `load` makes none.
+# Starting a program costs more than converting a small file, and libcrypto
+# would double that.  It is loaded when the first digest is needed, and `load`
+# needs none.
 
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ my $p = $t->start('load', '--jobs', 1, $t->file('first.sym', sym_text('first', $
                   '/dev/stdin');
 like(scalar(readline($p->{out})), qr/first\.sym: first/, 'a module is stored');
 my $maps = read_file("/proc/$p->{pid}/maps");
-like($maps, qr/liblmdb/, '... by the help of a library');
+like($maps, qr/liblmdb/, '... with the help of a library');
 unlike($maps, qr/libcrypto/, '... but not of libcrypto');
 close($p->{in});
 $t->wait($p);

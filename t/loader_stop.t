@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
 # A loader can be stopped or killed at any moment, also in the middle of a
-# module: the store stays sound, holds whole modules only, and the next loader
-# can write.  While one writes, a second is refused and readers are not.
+# module: the store stays sound, contains only complete modules, and the next
+# loader can write.  While one writes, a second writer is refused and readers
+# are not.
 
 use strict;
 use warnings;
@@ -26,13 +27,13 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
     my $p = $t->start('load', '--jobs', 1, $first, '/dev/stdin');
 
     like(scalar(readline($p->{out})), qr/first\.sym: first/,
-         'a loader is at work');
+         'a loader is running');
 
     for my $args ([ 'load', $first ], [ 'rm', "first/$ID" ],
                   [ 'evict', '--to', 0 ], ['init']) {
         my $r = $t->run(@$args);
         is($r->{code}, 4, "$args->[0] meanwhile is refused");
-        like($r->{err}, qr/busy/, '... and told why');
+        like($r->{err}, qr/busy/, '... with the reason');
     }
     for my $args ([ 'lookup', "first/$ID", '1000' ], ['ls'], ['verify'],
                   ['stat'], [ 'show', "first/$ID" ]) {
@@ -42,9 +43,9 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
     print { $p->{in} } sym_text('second', $ID);
     close($p->{in});
     my @rest = readline($p->{out});
-    is($t->wait($p)->{code}, 0, 'the first goes on undisturbed');
+    is($t->wait($p)->{code}, 0, 'the first continues undisturbed');
     is_deeply([ $t->modules ], [ "first/$ID", "second/$ID" ],
-              '... with all it had to do');
+              '... and finishes its work');
     is($t->run('rm', "first/$ID")->{code}, 0, 'then others may write');
 }
 
@@ -69,10 +70,10 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
     close($held);
     my @out = readline($p->{out});
     is($t->wait($p)->{code}, 0, 'a lock is waited for');
-    is_deeply([ $t->modules ], ["first/$ID"], '... and the module stored');
+    is_deeply([ $t->modules ], ["first/$ID"], '... and the module is stored');
 }
 
-# --- signals: whole modules or nothing ---
+# --- signals: complete modules or nothing ---
 
 for my $signal ('INT', 'TERM', 'HUP') {
     my $t = SymLoader->new;
@@ -80,7 +81,7 @@ for my $signal ('INT', 'TERM', 'HUP') {
     my $p = $t->start('load', '--jobs', 1, $first, '/dev/stdin');
 
     readline($p->{out});
-    # Twice what a pipe holds: when this returns, it is being converted.
+    # Twice the capacity of a pipe: when this returns, it is being converted.
     print { $p->{in} } sym_text('second', $ID, functions => 4000);
     kill($signal, $p->{pid});
     my @rest = readline($p->{out});
@@ -89,15 +90,15 @@ for my $signal ('INT', 'TERM', 'HUP') {
 
     is($r->{signal}, { INT => 2, TERM => 15, HUP => 1 }->{$signal},
        "SIG$signal ends a loader, by that signal");
-    like($r->{err}, qr/stopped by a signal/, '... it says so');
+    like($r->{err}, qr/stopped by a signal/, '... it reports it');
     is_deeply([ $t->modules ], ["first/$ID"],
-              '... what was finished is there, the rest is not');
+              '... finished modules are there, others are not');
     is($t->verify, 'sound', '... the store is sound');
     is($t->run('load', '--quiet', $first)->{code}, 0,
        '... and can be written again');
 }
 
-# --- kill -9, after any number of modules, while others are under way ---
+# --- kill -9, after any number of modules, while others are in progress ---
 
 {
     my %fixtures = fixture_modules();
@@ -118,21 +119,21 @@ for my $signal ('INT', 'TERM', 'HUP') {
         my @rest = readline($p->{out});
         $t->wait($p);
 
-        # Killed before it made the store: nothing to look at.
+        # Killed before it created the store: nothing to check.
         next if $t->run('stat')->{code} == 3 && !@told;
 
         my @modules = $t->modules;
         my %is_there = map { $_ => 1 } @modules;
         is(scalar(@told), $after, "killed after $after files");
         is_deeply([ grep { !$is_there{$_} } @told ], [],
-                  '... what was told to be stored is there');
+                  '... modules reported as stored are there');
         is($t->verify, 'sound', '... the store is sound');
 
         my @wrong = grep {
             my ($m) = json_lines($t->run('show', '--json', $_)->{out});
             $m->{state} ne 'ready' || !$m->{extents}
         } @modules;
-        is_deeply(\@wrong, [], '... every module is whole');
+        is_deeply(\@wrong, [], '... every module is complete');
 
         is($t->run('load', '--quiet', @files)->{code}, 0,
            '... the next loader takes over');

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A download that was cut short looks like a symbol file with less in it. `load`
-# warns of it, and with --strict its exit code says so: a script that fills the
-# store must not take a part for the whole.
+# A truncated download looks like a smaller symbol file.  `load` warns about it,
+# and with --strict the exit code reports it, so that a script that fills the
+# store does not mistake a part for the whole.
 
 use strict;
 use warnings;
@@ -18,7 +18,7 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $TRUNCATED = 'truncated: its last line has no newline';
 my $NONE = 'no symbols: it has neither FUNC nor PUBLIC records';
 
-# As dump_syms writes a large one: origins first, then functions.
+# As dump_syms writes a large file: origins first, then functions.
 my $whole = "MODULE Linux x86_64 $ID big\nFILE 0 a.c\n"
     . join('', map { "INLINE_ORIGIN $_ name_of_an_inlined_function_$_\n" }
                0 .. 14_999)
@@ -44,14 +44,14 @@ sub quality {
     return (json_lines($t->run('show', '--json', "big/$ID")->{out}))[0]{quality};
 }
 
-# [ what it is, file, warnings, and the quality of what is stored ]
+# [ description, file, warnings, and the quality of the stored module ]
 my @cases = (
     [ 'cut among the origins', head('origins', $in_origins),
       [ $TRUNCATED, $NONE ], 'empty' ],
     [ 'cut between two lines, before any symbol',
       head('start', index($whole, 'INLINE_ORIGIN')), [$NONE], 'empty' ],
     [ 'cut in a name', head('name', $in_name), [$TRUNCATED], 'lines' ],
-    [ 'a whole one without its last newline', head('chomped', -1),
+    [ 'a complete one without its last newline', head('chomped', -1),
       [$TRUNCATED], 'lines' ],
     [ 'a whole one', $full, [], 'lines' ],
 );
@@ -72,7 +72,7 @@ sub loads_with {
     return;
 }
 
-# --- alone, and through a daemon ---
+# --- directly, and through a daemon ---
 
 for my $way ('alone', 'daemon') {
     if ($way eq 'daemon') {
@@ -82,20 +82,21 @@ for my $way ('alone', 'daemon') {
 }
 is($t->stop->{code}, 0, 'the daemon ends cleanly');
 
-# --- what a cut file is beside others ---
+# --- a truncated file and a complete one ---
 
 my $cut = head('name', $in_name);
 $t->run('load', '--force', $cut);
 like($t->run('show', "big/$ID")->{out}, qr/\Q$TRUNCATED\E/,
      'show says that it was truncated');
-is($t->run('load', '--quiet', $full)->{code}, 0, 'the whole one replaces it');
+is($t->run('load', '--quiet', $full)->{code}, 0,
+    'the complete one replaces it');
 unlike($t->run('show', "big/$ID")->{out}, qr/last line/, '... in the store');
 like($t->run('load', $cut)->{out}, qr/, 1 not needed, 0 failed$/,
      'and is not replaced by it');
 
-# a line that cannot be read without its end fails as it does elsewhere
+# a line that is invalid when truncated fails as usual
 my $r = $t->run('load', head('line', index($whole, ' 9000 0') + 2));
-like($r->{err}, qr/: malformed: /, 'cut so that a line cannot be read');
+like($r->{err}, qr/: malformed: /, 'cut so that a line is invalid');
 is($r->{code}, 1, '... is a failure');
 
 my ($bad, $good) = ($t->file('bad.sym', "MODULE Linux x86_64 $ID bad\n"),

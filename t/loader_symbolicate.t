@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# `symloader symbolicate` answers an event, or a request of Sentry's API, out of a
-# folder of symbol files as a real Symbolicator was recorded to; the same as nginx
-# answers, which it asks with --server.  An event becomes the request that Sentry
-# would send.  Nothing is left behind.
+# `symloader symbolicate` answers an event, or a request of Sentry's API, from a
+# folder of symbol files with the recorded answers of a real Symbolicator; with
+# --server it sends the request to nginx and gets the same.  An event becomes
+# the request that Sentry would send.  No temporary file is left behind.
 
 use strict;
 use warnings;
@@ -32,8 +32,8 @@ sub run {
     return $r;
 }
 
-# A result without what only a server knows: what became of the job, and which
-# places its sources had.
+# A result without the parts that only a server knows: the status of the job,
+# and the paths that its sources had.
 sub result_of {
     my ($answer) = @_;
     delete $answer->{status};
@@ -41,15 +41,15 @@ sub result_of {
     return $answer;
 }
 
-# --- recorded requests, without a server: as nginx answers, which
-# t/sentry_recorded.t compares with the recorded answers ---
+# --- recorded requests, without a server: the same answers as nginx, which
+# t/sentry_recorded.t compares with the recorded ones ---
 
 my %named = ('macho-random' => 150, 'elf-arm64' => 300, 'elf-random' => 250,
              'elf-adjust' => 50, 'elf-no-adjust' => 50, 'pdb-x86' => 100,
              'pe-mingw-dwarf' => 80, dotnet => 5, wasm => 6);
 my $nginx = SentryCases->new->start;
 
-# A recorded request that leaves the choice of sources to its server.
+# A recorded request that leaves the choice of sources to the server.
 sub request_of {
     my ($case) = @_;
     my $request = $JSON->decode($nginx->request_of($case));
@@ -72,7 +72,7 @@ for my $case (sort keys %named) {
         or diag(explain(@differ[0 .. ($#differ < 5 ? $#differ : 5)]));
 }
 
-# --- with a server, which gives the same ---
+# --- with a server, which answers the same ---
 
 my $url = 'http://' . $nginx->address . '/sentry/symbolicate';
 my $path = $t->dir . '/elf-arm64.json';
@@ -95,7 +95,7 @@ $r = run('--server', $nobody, $path);
 is($r->{code}, 3, 'nobody listens');
 like($r->{err}, qr/Connection refused/, '... why');
 
-# What a server may send, and what the command makes of it.
+# Possible answers of a server, and the command's reaction.
 sub served {
     my ($answer) = @_;
     my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1) or die;
@@ -141,7 +141,7 @@ for my $ms (1, 10, 20, 40, 80) {
     close $p->{$_} for qw(in out);
     my $ended = $t->wait($p);
     ok($ended->{signal} == 2 || defined $ended->{code}, "a signal after $ms ms ends it");
-    # one before main() could begin leaves nothing either
+    # even before main() has begun it leaves nothing
     is_deeply([ glob $t->dir . '/tmp/*' ], [], '... nothing is left behind');
 }
 
@@ -180,10 +180,11 @@ my ($of_event, $of_request) = map {
     run('--symbols', $symbols, '--format', 'json', $t->file('in.json', $JSON->encode($_)))
 } $event, $request;
 is($of_event->{code}, 0, 'an event is answered');
-is($of_event->{out}, $of_request->{out}, '... as the request that it stands for');
+is($of_event->{out}, $of_request->{out},
+    '... like the request that it becomes');
 is_deeply([ map { scalar @{ $_->{frames} } }
             @{ $JSON->decode($of_event->{out})->{stacktraces} } ], [ 2, 1, 1 ],
-          '... frames with an address, of stacks that have some');
+          '... frames with an address, from stacks that have some');
 
 # --- as text ---
 
@@ -192,7 +193,8 @@ my @lines = split /\n/, $r->{out};
 is($lines[0], 'Stack 0', 'text: a stack');
 like($lines[1], qr/^   0  0x00010000ae08  crash \+0xae08  google_breakpad::UTF16ToUTF8\(.* \+0x48$/,
      '... its innermost call');
-like($lines[2], qr/^        at .*string_conversion\.cc:128$/, '... where it stands');
+like($lines[2], qr/^        at .*string_conversion\.cc:128$/,
+    '... with its position');
 like($r->{out}, qr/^Stack 2 \(crashed\)$/m, '... the thread that crashed');
 
 $image->{debug_id} = '00000000-0000-0000-0000-000000000001';

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A Windows symbol server is a tree of folders NAME/ID, in some of which cabinets
-# or pointers lie in the place of the file, beside texts that only Microsoft's
-# tools read.  It is loaded as it is on disk; a pointer leads nowhere but to a file
-# of the same tree, whatever it says.
+# A Windows symbol server is a tree of folders NAME/ID, some of which have
+# cabinets or pointers instead of the file, next to texts that only Microsoft's
+# tools read.  It is loaded from disk as it is; a pointer can only lead to a
+# file of the same tree, whatever it contains.
 
 use strict;
 use warnings;
@@ -47,7 +47,7 @@ sub admin {
 
 sub summary { return $_[0]{out} =~ /^(\d+ files?, .*)$/m ? $1 : $_[0]{out} }
 
-# --- as it lies on the disk: folders of two letters, packed files ---
+# --- as on the disk: folders of two letters, packed files ---
 
 for my $server (0, 1) {
     my $t = $server ? SymServe->new->serve('--jobs', 1) : SymLoader->new;
@@ -70,13 +70,13 @@ for my $server (0, 1) {
     is_deeply([ $t->modules ],
               [ sort "Other.pdb/$ID", "crash.pdb/$ID",
                 "same.so/$LINUX" ],
-              '... packed files and what pointers lead to');
+              '... packed files and targets of pointers');
     like(summary($r), qr/^7 files, [3-5] modules stored, .*, 2 without symbols, 7 of other kinds, 0 failed$/,
          '... the rest is counted');
     like($r->{out}, qr{away\.pdb/$ID/file\.ptr: passed over: it points to another machine},
          '... a pointer to another machine');
     like($r->{out}, qr{told\.pdb/$ID/file\.ptr: passed over: it has a message},
-         '... one that only tells something');
+         '... one that only contains a message');
     is($r->{err}, '', '... no warning');
     unlike($r->{out}, qr{same\.so/$LINUX/file\.ptr}, '... nothing twice');
 }
@@ -110,19 +110,20 @@ for my $i (0 .. $#lies) {
     $t->file("tree/m$i.pdb/$ID/file.ptr", "PATH:$lies[$i][0]\r\n");
 }
 my $r = $t->run('load', "$dir/tree");
-is($r->{code}, 0, 'pointers that lie');
+is($r->{code}, 0, 'false pointers');
 for my $i (0 .. $#lies) {
     like($r->{out}, qr{/m$i\.pdb/$ID/file\.ptr: passed over: .*$lies[$i][1]},
          '... ' . substr $lies[$i][0] =~ s/[^ -~]/?/gr, 0, 40);
 }
 is_deeply([ $t->modules ], [], '... lead to nothing');
 
-# what is pointed to is read as any other file
+# the target of a pointer is read like any other file
 $t->file("tree-3/a.pdb/$ID/file.ptr", 'PATH:..\\..\\text');
 $t->file('tree-3/text', "no symbols\n");
 $r = $t->run('load', "$dir/tree-3");
-is($r->{code}, 1, 'a pointer to what cannot be read');
-like($r->{err}, qr{/a\.pdb/$ID/file\.ptr: malformed: }, '... is a failure, as the file is');
+is($r->{code}, 1, 'a pointer to an unreadable file');
+like($r->{err}, qr{/a\.pdb/$ID/file\.ptr: malformed: },
+    '... is a failure, as the file itself is');
 
 # --- ids ---
 
@@ -132,7 +133,7 @@ $t->file("tree/crash.pdb/$other/crash.pd_", cab($t, 'crash.pdb', $sym));
 $r = $t->run('load', $t->dir . '/tree');
 is($r->{code}, 0, 'the folder has another id');
 like($r->{err}, qr{warning: the folders differ from .*; stored as crash\.pdb/$ID$}m,
-     '... that is said, and the file\'s counts');
+     '... that is reported, and the id of the file counts');
 
 # --- cabinets that are broken ---
 

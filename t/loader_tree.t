@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A folder is searched for all that names code: symbol files by their endings,
-# debug files, executables, libraries and dSYM bundles by their first bytes.
-# What is found there by the way and has nothing for us is counted, no failure;
-# nothing is loaded twice, nothing is passed over silently.
+# A folder is searched for all files that name code: symbol files by their
+# endings; debug files, executables, libraries and dSYM bundles by their first
+# bytes. Other files in it are counted and are not failures; nothing is loaded
+# twice, and nothing is skipped silently.
 
 use strict;
 use warnings;
@@ -34,7 +34,7 @@ SKIP: {
     like($r->{out}, qr/^1 file, 1 module stored, .*, 2 of other kinds, 0 failed$/m,
          '... its list and its text are counted');
 
-    # the binary beside it has the same id, and tells less
+    # the binary next to it has the same id, and worse symbols
     $t = SymLoader->new;
     $r = $t->run('load', $macho);
     is($r->{code}, 0, 'a folder with binaries and bundles');
@@ -44,11 +44,11 @@ SKIP: {
                       3B4566E4-491B-3DCF-94F5-AE51F624DD87)), $apple ],
               '... each slice once');
     is((SymLoader::json_lines($t->run('ls', '--json')->{out}))[-1]{quality},
-       'lines and inlines', '... the bundle\'s, as it has lines')
+       'lines and inlines', '... those of the bundle, which has lines')
         or diag($t->run('ls')->{out});
 }
 
-# --- a tree of ELF files, as /usr/lib/debug and /usr/lib are ---
+# --- a tree of ELF files, like /usr/lib/debug and /usr/lib ---
 
 $t = SymLoader->new;
 my $tree = $t->dir . '/tree';
@@ -73,12 +73,12 @@ is($r->{code}, 0, 'a tree of ELF files');
 is_deeply([ $t->modules ],
           [ "far/$linux", 'text.so/' . '0' x 32 . 'A' ], '... is searched');
 like($r->{out}, qr/^4 files, [2-4] modules stored, .*, 4 of other kinds, 0 failed$/m,
-     '... links into it bring nothing twice, and the rest is counted');
+     '... links into it add nothing twice, and the rest is counted');
 unlike($r->{out}, qr/bcc3|latest/, '... by its real name');
 
-# --- what has nothing for us ---
+# --- files without symbols ---
 
-# No DWARF, no symbols; the build id is still there.
+# No DWARF, no symbols; only the build id is left.
 sub stripped {
     my $path = $_[0]->dir . '/' . $_[1];
     system('strip', '--strip-all', '--remove-section=.dynsym',
@@ -98,7 +98,7 @@ for my $server (0, 1) {
     is($r->{code}, 0, "${who}a stripped binary in a folder is no failure");
     like($r->{out},
          qr/^\S+stripped: passed over: unsupported: .*the file was stripped$/m,
-         '... it is said why');
+         '... with the reason');
     like($r->{out}, qr/^2 files, 1 module stored, .*, 1 without symbols, 0 failed$/m,
          '... and counted');
 
@@ -106,7 +106,7 @@ for my $server (0, 1) {
     is($r->{code}, 1, "${who}who is asked to load it says that it cannot");
     like($r->{err}, qr/the file was stripped/, '... and why');
 
-    # what is broken is a failure, wherever it is
+    # a broken file is a failure, wherever it is
     $t->file('tree/cut.debug', substr $debug, 0, 40);
     $r = $t->run('load', $t->dir . '/tree');
     is($r->{code}, 1, "${who}a broken file in a folder is a failure");

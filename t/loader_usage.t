@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Scripts depend on exit codes, people on being told what to do instead: every
-# wrong command line gives 2 and a sentence, and help never fails.
+# Scripts depend on exit codes, and people on errors that say what to do
+# instead: every wrong command line gives 2 and an error, and help never fails.
 
 use strict;
 use warnings;
@@ -85,20 +85,21 @@ for my $case (@wrong) {
     is($r->{out}, '', '... and nothing on stdout');
 }
 
-ok(!-e $t->store, 'none of them made a store');
+ok(!-e $t->store, 'none of them created a store');
 
 my $r = $t->run({ no_store => 1 }, 'ls');
 is($r->{code}, 2, 'no store named');
-like($r->{err}, qr/--store PATH or set SYMBOLICATE_STORE/, '... what to do');
+like($r->{err}, qr/--store PATH or set SYMBOLICATE_STORE/,
+    '... and what to do');
 
 $r = $t->run({ no_store => 1, env => { SYMBOLICATE_STORE => $t->store } },
              'init');
 is($r->{code}, 0, 'the environment names the store');
-ok(-d $t->store, '... and it is made');
+ok(-d $t->store, '... and it is created');
 
 $r = $t->run({ no_store => 1, env => { SYMBOLICATE_STORE => '/nonexistent' } },
              '--store', $t->store, 'ls');
-is($r->{code}, 0, 'the option goes before the environment');
+is($r->{code}, 0, 'the option overrides the environment');
 
 # --- help and version ---
 
@@ -125,17 +126,17 @@ for my $command (@commands) {
 is_deeply($t->run({ no_store => 1 }, @$_), $r, "@$_ prints the same as --help")
     for ['-h'], ['help'];
 
-# The reason itself, not its class: nothing is wrong with the disk.
+# The reason itself, not its class, because the disk is fine.
 $r = $t->run({ store => '/nonexistent/store' }, 'init');
 like($r->{err}, qr/^symloader: \/nonexistent\/store: cannot make the store's folder: No such file/,
-     'a folder that is not there');
+     'a folder that does not exist');
 $r = $t->run('load', '/nonexistent');
 like($r->{err}, qr/^symloader: \/nonexistent: cannot be read: No such file/,
-     'a file that is not there');
+     'a file that does not exist');
 
 $r = $t->run({ no_store => 1 }, '--help');
 
-# --- the man page knows all that --help knows, and the other way round ---
+# --- the man page and --help document the same ---
 
 my $man = read_file(root() . '/docs/use/symloader.1');
 $man =~ s/\\-/-/g;

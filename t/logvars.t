@@ -1,5 +1,5 @@
 # Operators watch the service through the access log: how many frames, how many
-# modules without symbols, how long the lookups took, and what became of it.
+# modules without symbols, how long the lookups took, and the outcome.
 
 use strict;
 use warnings;
@@ -13,8 +13,8 @@ my @module = ('overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840');
 my $t = SymTest->new->load(SymTest::symbol_file(@module))
     ->conf(server => 'client_max_body_size 20k;')->start;
 
-# The last line, when it is there: nginx writes it after the answer is sent.  The
-# first is that of the harness, which saw nginx answer.
+# The last line, once it exists: nginx writes it after the answer is sent.  The
+# first line is from the harness, which waited for nginx to answer.
 my $lines = 1;
 
 sub last_line {
@@ -55,9 +55,9 @@ is(last_line()->{status}, 'unsupported', 'unknown encoding');
 $t->request('GET', '/symbolicate/v5');
 $v = last_line();
 is("@$v{qw(status frames modules missing lookup_us)}", '- - - - -',
-    'no request for symbols, nothing to say');
+    'not a request for symbols: empty');
 
-# a time that grows with the work: 15,000 frames cannot take no time
+# a time that grows with the work: 15,000 frames take measurable time
 $t->stop;
 $t = SymTest->new->load(SymTest::symbol_file(@module))->start;
 $lines = 1;

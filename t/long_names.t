@@ -1,5 +1,6 @@
 # Some compilers give functions names of more than 100,000 bytes.  Up to 1 MiB a
-# name is whole, wherever it is shown; a longer one is cut there, and counted.
+# name is complete, wherever it is shown; a longer one is truncated to that, and
+# counted.
 
 use strict;
 use warnings;
@@ -25,7 +26,7 @@ my $t = SymTest->new->conf(locations => <<'CONF');
         location /__          { symbolicate_health; }
 CONF
 
-# So many bytes of UTF-8, which no other name begins or ends with.
+# This many bytes of UTF-8, which share no beginning or end with other names.
 sub odd_name {
     my ($size) = @_;
     my $begin = "odd_$size<\"\\";
@@ -33,7 +34,7 @@ sub odd_name {
         map { "\x{e9}$_\x{20ac}\x{1f600}" } 1 .. $size / 10);
     my $name = $begin . substr($bytes, 0, $size - length $begin);
 
-    # the end is no part of a character
+    # the end is in the middle of a character
     $name =~ s/([\x80-\xff]{1,4})\z/'z' x length $1/e;
     return $name;
 }
@@ -44,7 +45,7 @@ sub c_name {
     return substr $name, 0, $size;
 }
 
-# What is kept of it: neither has a character across the limit.
+# The part that is kept: neither has a character across the limit.
 sub kept { return substr $_[0], 0, $MIB }
 
 sub same {
@@ -71,7 +72,7 @@ sub ask_all {
         my $want = kept($names->[$i]);
         my $of = "$what, $sizes[$i] bytes";
 
-        # the second answer might be kept, the third might be it
+        # the second answer may be stored, the third may come from the cache
         for my $time (1 .. 3) {
             my $r = $t->post_json('/symbolicate/v5', { jobs => [ {
                 memoryMap => [$module], stacks => [ [ [ 0, $offsets->[$i] ] ] ],
@@ -107,7 +108,7 @@ sub ask_all {
     return;
 }
 
-# The function of each frame, wherever the document has it.
+# The function of each frame, wherever it is in the document.
 sub lookup_names {
     my ($data) = @_;
     return map { lookup_names($_) } @$data if ref $data eq 'ARRAY';
@@ -118,7 +119,7 @@ sub lookup_names {
 
 my @odd = map { odd_name($_) } @sizes;
 my @c = map { c_name($_) } @sizes;
-is_deeply([ map { length } @odd ], \@sizes, 'names have the lengths they should');
+is_deeply([ map { length } @odd ], \@sizes, 'names have the expected lengths');
 
 my @odd_offsets = map { 0x1000 * ($_ + 1) } 0 .. $#odd;
 $t->load(write_file("$dir/odd.sym", "MODULE Linux x86_64 $ID odd\n"

@@ -1,4 +1,4 @@
-# Real Mach-O files: what core/formats/macho finds in them is what LLVM's tools find.
+# Real Mach-O files: core/formats/macho finds in them what LLVM's tools find.
 
 use strict;
 use warnings;
@@ -88,10 +88,10 @@ for ([$crash, 'x86_64', 0], [$dsym, 'x86_64', 0], [$fat, 'x86_64', 64],
             if output($dump, $path, $arch, $s->{name}) ne $want;
     }
     ok($n > 5, "$arch of $path: sections with contents");
-    is("@wrong", '', '... have those that the headers tell');
+    is("@wrong", '', '... have those of the headers');
 }
 
-# What DWARF readers ask for by ELF's names.
+# Sections that DWARF readers request by ELF's names.
 is(output($dump, $dsym, 'x86_64', '.debug_info'),
    output($dump, $dsym, 'x86_64', '__debug_info'), '.debug_info');
 
@@ -101,7 +101,7 @@ sub hexes {
     return map { hex } @_;
 }
 
-# The symbols of code as llvm-nm has them: t and T are those of __TEXT,__text.
+# The symbols of code as in llvm-nm: t and T are those of __TEXT,__text.
 sub nm {
     my ($path) = @_;
     my %names;
@@ -133,7 +133,7 @@ for my $path ($crash, $dsym) {
        '... end before the next one');
 }
 
-# Functions end where the linker says that the next one begins, named or not.
+# Functions end where the next one begins according to the linker, named or not.
 {
     my @starts = hexes(grep { /^\w+$/ } split /\n/,
         output('llvm-objdump', '--macho', '--function-starts', $crash));

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# A crash on macOS reads the same as in Sentry, in Breakpad's `.sym` files and in
-# LLVM's tools: lines are the line table's own.  atos shows others, for it goes by
-# statements; so each interface gives its own out of the same store.
+# A crash on macOS reads the same as in Sentry, in Breakpad's `.sym` files and
+# in LLVM's tools: lines are those of the line table.  atos shows others,
+# because it uses only statements; so each interface gives its own lines from
+# the same store.
 
 use strict;
 use warnings;
@@ -27,7 +28,7 @@ my $base = 0x100000000;
 my $t = SymLoader->new;
 is($t->run('load', "$macho/crash.dSYM")->{code}, 0, 'loaded');
 
-# --- all of its code, as LLVM's symbolizer has it ---
+# --- all of its code, compared with LLVM's symbolizer ---
 
 # "FILE:LINE" of all calls at an address, as both print them.
 sub places {
@@ -52,13 +53,13 @@ sub places {
     my @known = grep { places($theirs[$_]) !~ /^\?\?/ } 0 .. $#addr;
     my @bad = grep { places($ours[$_]) ne places($theirs[$_]) } @known;
     cmp_ok(scalar(@known), '>', 40_000, '... most with a line');
-    is(scalar(@bad), 0, '... our lines, of all calls, are these')
+    is(scalar(@bad), 0, '... our lines, of all calls, are the same')
         or diag(map { sprintf "%x: %s, not %s\n", $addr[$_],
                       places($ours[$_]), places($theirs[$_]) }
                     @bad[0 .. ($#bad < 9 ? $#bad : 9)]);
 }
 
-# --- what Sentry's server answered ---
+# --- answers of Sentry's server ---
 
 # Paths without "name/..".
 sub short {
@@ -94,7 +95,7 @@ $n->load("$macho/crash.dSYM")->conf(locations => <<'CONF')->start;
         location = /atos { symbolicate atos; }
 CONF
 
-# of the issue: a constructor, and a call of another file
+# from the issue: a constructor, and a call of another file
 my @at = (0xd20, 0x1fb0, 0xd20);
 
 sub frames {
@@ -110,7 +111,7 @@ my %atos = (0xd20, ['minidump_file_writer.cc:96'],
             0x1fb0, ['dynamic_images.cc:327', 'dynamic_images.cc:323',
                      'dynamic_images.cc:329']);
 
-for my $round (1 .. 3) {    # the second time answers are kept
+for my $round (1 .. 3) {    # the second time the answers are cached
     my $r = $n->post_json('/symbolicate/v5', { jobs => [{
         memoryMap => [[ 'crash', $id ]], stacks => [[ map { [0, $_] } @at ]] }]
     });

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# What goes wrong with dSYM files when they are taken for ELF's: each of atos's
-# peculiarities, in a file made for it.  Lines and names are those that the rule
-# gives; LLVM's tools prove that the files say what they should.
+# Errors of tools that treat dSYM files like ELF's: each peculiarity of atos, in
+# a file made for it.  Lines and names follow from atos's rule; LLVM's tools
+# verify the contents of the files.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ sub load {
     return $r;
 }
 
-# "function file:line" at each offset from __TEXT; what is not known is "?".
+# "function file:line" at each offset from __TEXT; "?" for unknown parts.
 sub at {
     return [ map {
         ($_->{function} // '?')
@@ -38,7 +38,7 @@ sub at {
                          map { sprintf '%x', $_ } @_)->{out}) ];
 }
 
-# The same as `symloader atos` shows it.
+# The same from `symloader atos`.
 sub atos_at {
     my $r = $t->run({ no_store => 1 }, 'atos', '-o', $path, '-offset',
                     '-fullPath', map { sprintf '0x%x', $_ } @_);
@@ -46,14 +46,14 @@ sub atos_at {
              split /\n/, $r->{out} ];
 }
 
-# What LLVM makes of it, so that the test's own file is no riddle.
+# LLVM's reading, so that the test's file is verified independently.
 sub dump_of { return scalar qx(llvm-dwarfdump @_ $path 2>&1) }
 
 sub sections {
     return (sections => { dwarf(@_) });
 }
 
-# --- addresses are relative to __TEXT, wherever that is ---
+# --- addresses are relative to __TEXT, at any address ---
 
 for ([ 64, 0x100000000 ], [ 64, 0 ], [ 32, 0x4000 ], [ 64, 0x1c0de0000 ]) {
     my ($bits, $base) = @$_;
@@ -82,7 +82,7 @@ load(text => [ $base + 0x2fc8e8, $base + 0x2fc940 ],
                         [ 0x2fc934, 49, 's' ], [ 0x2fc938, 50, 's' ],
                         [ 0x2fc940, 50, 'e' ] ]));
 like(dump_of('--debug-line'), qr/^0x00000001002fc920\s+0\s.*0\s*$/m,
-     'rows that are no statements');
+     'rows that are not statements');
 my @asked = (0x2fc8e8, 0x2fc907, 0x2fc908, 0x2fc920, 0x2fc928, 0x2fc933,
              0x2fc934, 0x2fc938);
 is_deeply(atos_at(@asked),
@@ -90,7 +90,7 @@ is_deeply(atos_at(@asked),
           '... belong to the one before, with atos');
 is_deeply(at(@asked),
           [ map {"f /src/main.m:$_"} 46, 46, 48, 0, 48, 48, 49, 50 ],
-          '... and speak for themselves elsewhere');
+          '... and count by themselves elsewhere');
 
 # --- before the first statement ---
 
@@ -108,7 +108,8 @@ is_deeply($_->(0x188), ['g /src/main.m:9'], 'of another sequence, too')
     for \&at, \&atos_at;
 like(at(0x180)->[0], qr/^g(?! .*:[1-9])/, '... none, where it is 0');
 
-# --- one address twice: with atos the first row counts, else the last ---
+# --- several rows at one address: in atos the first counts, elsewhere the last
+# ---
 
 load(text => [ $base + 0x100, $base + 0x200 ],
      sections(files => [ 'a.m', 'b.m' ],
@@ -126,7 +127,7 @@ is_deeply(at(0x100, 0x10f, 0x110),
           [ 'f /src/b.m:20', 'f /src/b.m:20', 'f /src/b.m:30' ],
           '... the last one');
 
-# --- functions that no row reaches ---
+# --- functions without rows ---
 
 load(text => [ $base + 0x100, $base + 0x200 ],
      sections(functions => [ [ 'f', $base + 0x100, $base + 0x110 ],
@@ -138,12 +139,12 @@ load(text => [ $base + 0x100, $base + 0x200 ],
 is_deeply(atos_at(0x10c, 0x110, 0x11b, 0x11c),
           [ 'f /src/main.m:12',
             ('_OUTLINED_FUNCTION_0 /src/main.m:12') x 2, '0x11c (in App)' ],
-          'outlined code has its name, and with atos the place where rows end');
+          'outlined code has its name, and in atos the position where rows end');
 is_deeply(at(0x10c, 0x110, 0x11b, 0x11c),
           [ 'f /src/main.m:12', ('_OUTLINED_FUNCTION_0') x 2, '?' ],
           '... elsewhere none');
 
-# --- .debug_aranges is not asked ---
+# --- .debug_aranges is not used ---
 
 {
     my %dwarf = dwarf(functions => [ [ 'f', $base + 0x100, $base + 0x110 ] ],
@@ -183,7 +184,7 @@ is_deeply(at(0x100, 0x108, 0x10c, 0x110, 0x118, 0x11f), [ ('first') x 6 ],
           "debugger's, absolute and common symbols name nothing");
 is_deeply(at(0, 0xff), [ '?', '?' ], 'nor do those below __TEXT');
 my $dump = $t->run('lookup', 'App/' . UUID . '0', '--json', 'fffffff0');
-unlike($dump->{out}, qr/below|zero/, '... which do not wrap round');
+unlike($dump->{out}, qr/below|zero/, '... which do not overflow');
 is_deeply(at(0x120, 0x140, 0x160, 0x180, 0x1ff),
           [ '_Z3foov', '-[App run:]', '_two', ('$s4main3runyyF') x 2 ],
           'one underscore is removed, from C names only');

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # Requests share the memory of a worker (symbolicate_memory): thirty bodies of
-# 30 KB, which inflate to 30 MB each, must not take gigabytes.  Those that find no
-# room are told to come back; one that needs more than its share is told so.
+# 30 KB, each inflating to 30 MB, must not take gigabytes.  Requests that find
+# no room are told to retry; one that needs more than its share gets an error.
 
 use strict;
 use warnings;
@@ -56,16 +56,17 @@ for my $socket (@sockets) {
     $n{$r->{status} // 'none'}++;
     push @wrong, $r if $r->{status} == 503 && ($r->{headers}{'retry-after'} // '') ne '5';
 }
-is_deeply([grep { !/^(?:400|503)$/ } keys %n], [], 'read, and found to be no request, or 503');
+is_deeply([grep { !/^(?:400|503)$/ } keys %n], [],
+    'read, and refused as invalid, or 503');
 cmp_ok($n{400} // 0, '>', 0, '... some were read');
-is_deeply(\@wrong, [], '... the others know when to come back');
-cmp_ok(rss('VmHWM') - $before, '<', 256 * $MB, 'memory that the worker had at most')
+is_deeply(\@wrong, [], '... the others know when to retry');
+cmp_ok(rss('VmHWM') - $before, '<', 256 * $MB, 'peak memory of the worker')
     if !SymTest::is_slow();
 is(metric('memory_refusals_total{of=worker}'), $n{503} // 0, '... they are counted');
 is(metric('memory_refusals_total{of=request}'), 0, 'none was too large by itself');
 is($t->post('/symbolicate/v5', $small)->{status}, 200, 'a small request is answered');
-$t->wait_for(sub { metric('memory_bytes') < $MB }, 'all memory was given back');
-cmp_ok(metric('memory_max_bytes'), '>', 0, 'the limit is told');
+$t->wait_for(sub { metric('memory_bytes') < $MB }, 'all memory was freed');
+cmp_ok(metric('memory_max_bytes'), '>', 0, 'the limit is shown');
 
 # a share
 $t->conf(http => 'symbolicate_memory 40m request=20m;')->write_conf;
@@ -80,7 +81,7 @@ is(metric('memory_max_bytes'), 40 << 20, 'the limit is as configured');
 is($t->post('/symbolicate/v5', $small)->{status}, 200, 'a small request is answered');
 # logged when its connection ends, which is after its answer
 ok($t->wait_for(sub { $t->access_log =~ /^status=too_large/m }, 'a line of the access log'),
-    'the access log has a word for it');
+    'the access log has an outcome for it');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A name of megabytes must not be copied for each source that is asked for its
-# module: 14 KB of gzip took 1.2 GB.  A file name beyond 4,096 bytes names no file,
-# so no source is asked for it by that name.
+# A name of megabytes must not be copied for each source that is searched for
+# its module: 14 KB of gzip took 1.2 GB.  A file name of more than 4,096 bytes
+# cannot name a file, so no source is tried with it.
 
 use strict;
 use warnings;
@@ -42,11 +42,12 @@ sub ask {
 my $before = rss('VmRSS');
 for my $key (qw(code_file debug_checksum)) {
     my $r = ask($key => 'n' x (14 * $MB));
-    is($t->function_of($r, 0), 'f0', "a $key of 14 MB: the module is found by the rest");
+    is($t->function_of($r, 0), 'f0',
+        "a $key of 14 MB: the module is found without it");
 }
 my $r = ask(debug_file => 'n' x (14 * $MB));
 is($t->status_of($r, 0), 'found', 'a debug_file of 14 MB: by its id');
-cmp_ok(rss('VmHWM') - $before, '<', 96 * $MB, 'memory that the worker had at most')
+cmp_ok(rss('VmHWM') - $before, '<', 96 * $MB, 'peak memory of the worker')
     if !SymTest::is_slow();
 
 is($t->stop->log_trouble, '', 'the log is clean');

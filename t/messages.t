@@ -1,6 +1,6 @@
-# A client's author debugs with these sentences, and some clients match them:
-# their words and the order of the checks are those of the server that we stand
-# in for (Mozilla's Eliot), less its accidental 500s.
+# Authors of clients debug with these messages, and some clients match them:
+# texts and order of the checks are those of the server that we replace
+# (Mozilla's Eliot), except for its accidental 500s.
 
 use strict;
 use warnings;
@@ -69,7 +69,7 @@ my @v5 = (
         $stacks . 'stack 0 frame 0 has an invalid module_offset'],
     ['{"stacks": [[[0, null]]], ' . $map . '}',
         $stacks . 'stack 0 frame 0 has an invalid module_offset'],
-    # all modules are judged before any stack
+    # all modules are checked before any stack
     ['{"stacks": 1, "memoryMap": [["a", "1"], 2]}',
         $modules . 'module index 1 does not have a debug_filename and debug_id'],
     ["{\"jobs\": [$ok, $ok, {\"stacks\": [[7]], \"memoryMap\": []}]}",
@@ -86,7 +86,7 @@ for (@v5) {
     is($r->{headers}{vary}, 'Accept', 'Vary');
 }
 
-# --- what looks wrong and is served ---
+# --- requests that look wrong and are served ---
 
 for my $body ('{"jobs": []}', $ok, '{"stacks": [[]], "memoryMap": []}',
     '{"stacks": [[[true, false]]], "memoryMap": [["a", "1"], ["b", "2"]]}',

@@ -1,5 +1,5 @@
 # Which paths and methods are served.  Load balancers, browsers and monitoring
-# depend on the exact status, Allow header and body of what is not.
+# depend on the exact status, Allow header and body of the others.
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ for my $path ('/symbolicate/v5/', '/symbolicate/v6', '/symbolicate',
 }
 
 is_error($t->request('GET', '/symbolicate/v6'), 404, '404 Not Found',
-    'GET of an unknown path: the path is judged first');
+    'GET of an unknown path: the path is checked first');
 
 # --- methods ---
 
@@ -83,7 +83,7 @@ close $socket;
 
 is($t->stop->log_trouble, '', 'the log is clean');
 
-# --- where a location may stand ---
+# --- where a location may be configured ---
 
 $t = SymTest->new->conf(locations => <<'CONF')->start;
         location /api/                       { symbolicate; }
@@ -94,7 +94,7 @@ CONF
 for my $path ('/api/v5', '/api/symbolicate/v4', '/exact/symbolicate/v5',
     '/r1/symbolicate/v5')
 {
-    # no store here: 503 shows that it was taken for a request for symbols
+    # no store here: 503 shows that it is a route for symbols
     is($t->post($path, $empty)->{status}, 503, "$path is served");
 }
 

@@ -1,6 +1,6 @@
-# Alarms and capacity are decided by what the metrics page says, so its counts
-# must be exact over all workers, and outlive reloads and workers that die.  The
-# page is read by Prometheus's own parser.
+# Alerts and capacity planning depend on the metrics page, so its counts must be
+# exact over all workers, and survive reloads and the death of workers.
+# Prometheus's own parser reads the page.
 
 use strict;
 use warnings;
@@ -30,8 +30,8 @@ $t->conf(locations => $locations,
     http => "log_format pids '\$pid';",
     server => 'access_log %%DIR%%/logs/pids pids;')->start;
 
-# Whether HEAD has the length of the page, asked between two equally long pages: its
-# numbers grow with time.
+# Whether HEAD announces the length of the page, requested between two pages of
+# equal length, because its numbers grow with time.
 sub head_of_equal_pages {
     my ($path) = @_;
     my ($before, $head, $after) = map { $t->request($_, $path)->{headers}{'content-length'} }
@@ -41,13 +41,13 @@ sub head_of_equal_pages {
 
 sub scrape {
     my $r = $t->request('GET', '/metrics');
-    is($r->{status}, 200, 'the page is there') or diag($t->error_log);
+    is($r->{status}, 200, 'the page exists') or diag($t->error_log);
     my ($value) = parse_page($r->{body});
     return $value;
 }
 
-# A request is counted when nginx is through with it, which may be after its
-# answer has come.
+# A request is counted when nginx is done with it, which may be after the client
+# has its answer.
 sub scrape_after {
     my ($requests) = @_;
     my $value;
@@ -66,7 +66,7 @@ sub key {
         . "{version=$version}";
 }
 
-# What must not change while nothing is asked.
+# Values that must not change while no request arrives.
 sub counts {
     my ($value) = @_;
     return { map { $_ => $value->{$_} }
@@ -74,7 +74,7 @@ sub counts {
             keys %$value };
 }
 
-# --- nothing has been asked yet ---
+# --- before the first request ---
 
 my $r = $t->request('GET', '/metrics');
 is($r->{status}, 200, 'GET');
@@ -82,7 +82,7 @@ is($r->{headers}{'content-type'},
     'text/plain; version=0.0.4; charset=utf-8', 'the type');
 my ($value, $type) = parse_page($r->{body});
 is($value->{key(5, 'ok', '2xx')}, 0, 'zero good answers');
-# an alert on rate() would not see the first request of a row that comes with it
+# an alert on rate() would miss the first request of a row that appears with it
 for my $row (qw(none/4xx invalid/4xx too_large/4xx unsupported/4xx failed/5xx
     unavailable/5xx partial/2xx fetch_failed/5xx pending/2xx busy/5xx)) {
     is($value->{key($_, split m{/}, $row)}, 0, "zero: $row of version $_") for 4, 5;
@@ -126,8 +126,8 @@ is($value->{"store_evicted_total{store=$store}"}, 0, 'nothing evicted');
 cmp_ok($value->{"store_live_bytes{store=$store}"}, '>', 4096, 'live bytes');
 my $odd = $t->dir . '/a "b\\c';
 is($value->{"store_up{store=$odd}"}, 0,
-    'a store that is not there, its path as it is written');
-ok(!exists $value->{"store_readers{store=$odd}"}, 'and nothing more of it');
+    'a missing store, its path as configured');
+ok(!exists $value->{"store_readers{store=$odd}"}, 'and nothing else of it');
 my $health = $t->request('GET', '/__version__')->{json}{version};
 is($value->{"build_info{version=$health}"}, 1, 'the version');
 
@@ -164,7 +164,7 @@ sub workers_that_answered {
     return scalar keys %seen;
 }
 
-# until each worker has had its part
+# until each worker has served some
 my $times = 0;
 while ($times == 0 || ($times < 20 && workers_that_answered() < 2)) {
     my @pids = map { client() } @clients;
@@ -189,8 +189,8 @@ is($value->{'modules_total{outcome=found}'}, 2 * $n, 'modules found');
 is($value->{'modules_total{outcome=absent}'}, $n, 'modules absent');
 is($value->{"modules_total{outcome=$_}"}, 0, "modules $_")
     for qw(malformed failed pending);
-is($value->{lookup_seconds_count}, 2 * $n, 'lookups: of answers only');
-is($value->{request_seconds_count}, 3 * $n, 'times: of what was POSTed');
+is($value->{lookup_seconds_count}, 2 * $n, 'lookups: only of answers');
+is($value->{request_seconds_count}, 3 * $n, 'times: of POST requests');
 
 for my $name (qw(request_seconds lookup_seconds)) {
     my %bucket = map { /^\Q$name\E_bucket\{le=(.*)\}$/
@@ -198,16 +198,16 @@ for my $name (qw(request_seconds lookup_seconds)) {
     my $inf = delete $bucket{'+Inf'};
     my @le = sort { $a <=> $b } keys %bucket;
     is("@le[0, -1]", '0.00001 100', "$name: from 10 us to 100 s");
-    is($inf, $value->{"${name}_count"}, "$name: +Inf is all");
+    is($inf, $value->{"${name}_count"}, "$name: +Inf counts all");
     my $falls = grep { $bucket{$le[$_]} < $bucket{$le[$_ - 1]} } 1 .. $#le;
     is($falls, 0, "$name: buckets are cumulated");
     cmp_ok($value->{"${name}_sum"}, '>', 0, "$name: some time");
-    is($bucket{100}, $inf, "$name: nothing took so long");
+    is($bucket{100}, $inf, "$name: nothing took that long");
 }
 cmp_ok($value->{request_seconds_sum}, '>', $value->{lookup_seconds_sum},
     'a lookup is a part of its request');
 
-# --- one of each of the rest ---
+# --- one of each remaining kind ---
 
 my $before = 4 * $n;
 $t->post('/symbolicate/v5', ' ' x 30_000);
@@ -228,7 +228,7 @@ is($v->{key(5, 'unavailable', '5xx')}, 1, '503 without a store');
 is($v->{key('none', 'none', '4xx')}, $n + 1, 'no such path');
 is($v->{key('none', 'none', '2xx')}, 1, 'OPTIONS');
 is((grep { /version=4/ && !/status=ok/ && $v->{$_} } keys %$v), 1,
-    'who left is counted once');
+    'a client that left is counted once');
 is($v->{frames_total}, 4 * $n, 'no frame was answered');
 
 # --- methods ---
@@ -290,15 +290,16 @@ is($v->{key(5, 'ok', '2xx')}, $want->{key(5, 'ok', '2xx')} + 1,
     'counted on by the next workers');
 is($v->{frames_total}, $want->{frames_total} + 3, 'frames as well');
 
-# --- a store that is damaged, or gone ---
+# --- a store that is damaged, or missing ---
 
-# valgrind takes the faults for its own
+# valgrind handles the faults itself
 if (!SymTest::is_valgrind()) {
     truncate "$store/data.mdb", 8192 or die "truncate: $!";
     $v = scrape();
     is($v->{"store_up{store=$store}"}, 0, 'a damaged store is down');
-    ok(!exists $v->{"store_live_bytes{store=$store}"}, 'its figures are none');
-    is($v->{frames_total}, $want->{frames_total} + 3, 'the rest is there');
+    ok(!exists $v->{"store_live_bytes{store=$store}"}, 'it has no figures');
+    is($v->{frames_total}, $want->{frames_total} + 3,
+        'the rest of the page is complete');
 }
 
 remove_tree($store);

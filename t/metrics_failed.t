@@ -1,5 +1,5 @@
-# A module whose fetch failed counts as failed in the metrics, also where the store
-# keeps no trace of it and the request is answered without it.
+# A module whose fetch failed counts as failed in the metrics, even if the store
+# has no record of it and the request is answered without it.
 
 use strict;
 use warnings;
@@ -33,7 +33,7 @@ is(modules('absent'), 0, '... not as absent');
 $t->loader_start;
 $t->fault->script('src', 'status/500');
 $t->wait_for(sub { $t->loader_log =~ /listening/ && $t->ask([@module])
-    && $t->fault->count }, 'the source is asked');
+    && $t->fault->count }, 'the source gets a request');
 my ($failed, $absent) = (modules('failed'), modules('absent'));
 $r = $t->ask([@module]);
 is(modules('failed') - $failed, 1, 'a source that fails: counts as failed');

@@ -1,5 +1,6 @@
-# Whoever opens the page after an incident asks what happened in the last hour:
-# the server keeps it, for all workers, over reloads, without Prometheus.
+# An operator who opens the page after an incident wants to know what happened
+# in the last hour: the server remembers it, for all workers, across reloads,
+# without Prometheus.
 
 use strict;
 use warnings;
@@ -17,7 +18,7 @@ $t->conf(locations => <<'CONF')->start;
         location /metrics     { symbolicate_metrics; }
 CONF
 
-# Totals, once that many requests are counted.
+# Totals, once the given number of requests is counted.
 sub totals {
     my ($requests) = @_;
     my ($r, %total);
@@ -31,12 +32,12 @@ sub totals {
     is($r->{headers}{'content-type'}, 'application/json', '... as JSON');
     is($r->{json}{interval_s}, 30, '... in half minutes');
     my %lengths = map { ref $_ ? (scalar @$_ => 1) : () } values %{ $r->{json} };
-    is(scalar keys %lengths, 1, '... of the same number for each count');
+    is(scalar keys %lengths, 1, '... as many for each count');
     return \%total;
 }
 
 is_deeply(totals(0), { map { $_ => 0 } qw(requests errors frames misses fetches) },
-          'a server that has just begun');
+          'a server that has just started');
 
 my %known = (memoryMap => [['linux_inline', 'BBA6FA10B8AAB33D00000000000000000']],
              stacks => [[[0, 88967], [0, 88967]]]);

@@ -1,6 +1,6 @@
-# What only the loader knows stands on nginx's page as well: one place to scrape.
-# The counts are exact, and a loader that is stopped, gone or somebody else costs
-# the page at most a second, and nothing but its own rows.
+# nginx's page includes the figures of the loader, so that there is one page to
+# scrape.  The counts are exact, and a loader that is stopped, gone or an
+# impostor costs the page at most a second, and only its own rows.
 
 use strict;
 use warnings;
@@ -39,7 +39,7 @@ sub rows {
 
 sub page {
     my ($r) = @_;
-    is($r->{status}, 200, 'the page is there') or diag($t->error_log);
+    is($r->{status}, 200, 'the page exists') or diag($t->error_log);
     my ($value) = parse_page($r->{body});
     return $value;
 }
@@ -110,8 +110,8 @@ my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights
 my $begun = time;
 my $row = scrape();
 is_deeply(counts($row), \%zero, 'a loader that has done nothing');
-is($row->{'conversion_seconds_bucket{le=+Inf}'}, 0, '... no time was taken');
-is($row->{conversion_seconds_count}, 0, '... of no conversion');
+is($row->{'conversion_seconds_bucket{le=+Inf}'}, 0, '... which took no time');
+is($row->{conversion_seconds_count}, 0, '... without a conversion');
 is($row->{conversion_seconds_sum}, 0, '... at all');
 is(scalar(grep {/^conversion_seconds_bucket/} keys %$row), 23,
     'bounds of the histogram');
@@ -134,7 +134,7 @@ is(fetch(200, "MODULE Linux x86_64 1 m.so\nFUNC zz\n"), 'false',
     'a broken file');
 is(fetch(200, sym_text('other.so', SymFolder::id(99))), 'false',
     'another one');
-is(fetch(404, ''), 'false', 'none: nothing to convert');
+is(fetch(404, ''), 'false', 'absent: nothing to convert');
 is(fetch(500, ''), 503, 'failed: nothing to convert either');
 is($t->forget('m1.so', SymFolder::id(1))->{status}, 200, 'one is forgotten');
 
@@ -144,11 +144,11 @@ my %done = (%zero, conversions(ready => 3, malformed => 2),
 is_deeply(counts($row), \%done, 'all of it is counted');
 is($row->{'conversion_seconds_bucket{le=+Inf}'}, 5, 'conversions took time');
 is($row->{conversion_seconds_count}, 5, '... all of them');
-cmp_ok($row->{conversion_seconds_sum}, '>', 0, '... more than none');
+cmp_ok($row->{conversion_seconds_sum}, '>', 0, '... more than zero');
 cmp_ok($row->{conversion_seconds_sum}, '<', 2 * (time - $begun),
     '... and not more than two converters had');
 is($row->{temp_room_bytes}, $loader->stats->{temp_room_bytes},
-    'the room that another client is told of');
+    'the room that another client is told');
 $done{clients} = 2;
 
 # --- what is under way ---
@@ -158,7 +158,7 @@ my @lost = ('lost.so', SymFolder::id(1000));
 $worker->send(ENSURE => ticket => 1, key => join('/', @lost),
     scope => 'folder', layout => 0, files => 1 << 3);    # as nginx does: breakpad
 is($worker->recv->{type}, 'FETCH',
-    'another client is to fetch');
+    'another client is elected to fetch');
 my $socket = $t->begin(\@lost);
 $loader->wait_stat(joins => 1);
 is_deeply(counts(scrape()), { %done, clients => 3, flights => 1, waiting => 2,
@@ -170,12 +170,12 @@ my $source = $t->asked;
 is_deeply(counts(scrape()), { %done, flights => 1, waiting => 1,
     joins_total => 1, elections_total => 9, re_elections_total => 1,
     fetches_running => 1, lease_bytes => 1 << 20 },
-    'one is lost, and nginx is to fetch');
+    'one client is lost, and nginx is elected');
 $t->answer($source, 200, sym_text(@lost));
 is($t->function($t->finish($socket)), 'f0', 'which it does');
 %done = (%done, conversions(ready => 4, malformed => 2), joins_total => 1,
     elections_total => 9, re_elections_total => 1);
-is_deeply(counts(scrape()), \%done, 'nothing is under way any more');
+is_deeply(counts(scrape()), \%done, 'nothing is in flight now');
 
 # --- a loader that does not answer ---
 

@@ -1,8 +1,8 @@
-# The figures of a store take a look at every record that it has.  Others are
-# answered meanwhile, scrapes share the look, and whatever happens to client,
-# store or nginx in the midst of it, the page comes and nothing is left behind.
-# What is under way when something happens depends on who else uses the machine:
-# each case is tried until it was met.
+# The figures of a store need a pass over all its records.  Other requests are
+# answered meanwhile, scrapes share the pass, and whatever happens to client,
+# store or nginx during it, the page arrives and nothing leaks.  The state at
+# the moment of an event depends on the load of the machine, so each case is
+# repeated until it has occurred.
 
 use strict;
 use warnings;
@@ -50,7 +50,7 @@ $t->conf(locations => <<'CONF')->start;
         location /metrics     { symbolicate_metrics; symbolicate_slice 1; }
 CONF
 
-# As it reads on the page: undef when nothing is said of the store.
+# The store's state on the page: undef if it is not shown.
 sub modules {
     my ($r) = @_;
     $r->{status} == 200 or BAIL_OUT('no page: ' . $t->error_log);
@@ -59,7 +59,8 @@ sub modules {
 
 sub scrape { return modules($t->request('GET', '/metrics')) }
 
-# A scrape that the worker has begun: what came on a later connection is done.
+# A scrape that the worker has begun: connections are handled in order, so a
+# later one is done.
 sub begin_scrape {
     my $socket = $t->connect;
     $t->send_all($socket, $t->request_text('GET', '/metrics'));
@@ -69,7 +70,8 @@ sub begin_scrape {
 
 sub is_under_way { return !IO::Select->new($_[0])->can_read(0) }
 
-# Another worker: the one before may have figures that serve for a second.
+# Starts another worker: the previous one may have figures that are valid for a
+# second.
 sub fresh {
     my @old = $t->workers;
     $t->reload;
@@ -78,7 +80,7 @@ sub fresh {
     return;
 }
 
-# Until the case was met; it gives a name for what it saw instead.
+# Repeats until the case has occurred; it returns what happened instead.
 sub meet {
     my ($what, $case) = @_;
     for (1 .. $ROUNDS) {
@@ -88,7 +90,7 @@ sub meet {
     return fail("$what: in $ROUNDS rounds");
 }
 
-# --- others are answered meanwhile ---
+# --- other requests are answered meanwhile ---
 
 is(scrape(), $MODULES, 'all modules are counted');
 
@@ -119,8 +121,8 @@ is_deeply([map { modules($t->response($_)) } @scrapes],
     [($MODULES) x @scrapes], 'many scrapes at a time');
 
 my $had = $MODULES;
-# under valgrind a walk alone may take longer
-SymTest::is_valgrind() or meet('what was found serves for a second', sub {
+# under valgrind a single pass may take longer
+SymTest::is_valgrind() or meet('the result is valid for a second', sub {
     fresh();
     my $begun = time;
     my $first = scrape();
@@ -130,11 +132,11 @@ SymTest::is_valgrind() or meet('what was found serves for a second', sub {
     is($second, $first, '... the same numbers');
     return 1;
 });
-ok($t->wait_for(sub { scrape() == $n }, 'new figures'), '... and not for ever');
+ok($t->wait_for(sub { scrape() == $n }, 'new figures'), '... but not for ever');
 
 # --- the client goes ---
 
-meet('a client that goes is noticed', sub {
+meet('a client that leaves is noticed', sub {
     my $socket = begin_scrape();
     my $under_way = is_under_way($socket);
     close $socket;
@@ -144,7 +146,7 @@ meet('a client that goes is noticed', sub {
 is(scrape(), $n, '... the next has all figures');
 
 my @two;
-meet('one of two goes', sub {
+meet('one of two leaves', sub {
     @two = (begin_scrape(), begin_scrape());
     my $under_way = is_under_way($two[0]);
     close $two[0];
@@ -156,12 +158,12 @@ meet('one of two goes', sub {
 
 my $data = $t->store . '/data.mdb';
 
-# valgrind takes the faults for its own
+# valgrind handles the faults itself
 if (!SymTest::is_valgrind()) {
     my $whole = SymTest::slurp($data);
     my @workers = $t->workers;
 
-    meet('the store is damaged under it', sub {
+    meet('the store is damaged meanwhile', sub {
         @workers = $t->workers;
         my $socket = begin_scrape();
         my $under_way = is_under_way($socket);
@@ -172,8 +174,8 @@ if (!SymTest::is_valgrind()) {
         close $out or die "$data: $!";
         return $under_way && !defined $found;
     });
-    is_deeply([$t->workers], \@workers, '... the worker lives');
-    ok($t->wait_for(sub { (scrape() // 0) == $n }, 'it is well again'),
+    is_deeply([$t->workers], \@workers, '... the worker survives');
+    ok($t->wait_for(sub { (scrape() // 0) == $n }, 'it is repaired'),
         '... and the store is up again');
 }
 
@@ -185,7 +187,7 @@ my $socket = begin_scrape();
 $t->signal('HUP');
 is(modules($t->response($socket)), $n, 'a reload meanwhile: the page comes');
 ok($t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
-    'the old worker is gone'), '... and the worker goes');
+    'the old worker is gone'), '... and the worker exits');
 
 # --- the store is another ---
 
@@ -195,7 +197,7 @@ remove_tree($t->store);
 $t->load(symbol_file($folder));
 my $found = modules($t->response($socket));
 ok(!defined $found || $found == $n - 1,
-    'exchanged meanwhile: what was, or nothing');
+    'replaced meanwhile: the old figures, or none');
 ok($t->wait_for(sub { (scrape() // 0) == 1 }, 'the new one is counted'),
     '... the new one is counted');
 

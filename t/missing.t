@@ -1,6 +1,6 @@
-# What is missing, how much it is asked for, and that it came: operators see the
-# modules that requests did not get, as JSON, CSV and for Prometheus, after a
-# reload and a restart, too.
+# Which modules are missing, how often they are requested, and when they
+# arrived: operators see the modules that requests did not get, as JSON, CSV and
+# for Prometheus, also after a reload and a restart.
 
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ sub missing {
 
 sub modules { return @{missing(@_)->{json}{modules} // []} }
 
-# The entry of a module, once it is as the test waits for it.
+# The entry of a module, once it is as the test expects.
 sub entry {
     my ($module, $is, $query) = @_;
     my $found;
@@ -38,9 +38,9 @@ sub entry {
 }
 
 my $r = missing();
-is($r->{status}, 200, 'nothing was asked for');
+is($r->{status}, 200, 'nothing was requested');
 is_deeply($r->{json}{modules}, [], '... and nothing is missing');
-is(missing('?format=csv')->{body} =~ tr/\n//, 1, '... CSV has its head alone');
+is(missing('?format=csv')->{body} =~ tr/\n//, 1, '... CSV has only its header');
 
 # --- two requests, five frames ---
 
@@ -64,19 +64,19 @@ like($e->{$_}, qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\z/, $_)
 is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
     ['local unknown', 'folder absent'], 'the sources that were tried');
 is_deeply([map { "$_->{source} $_->{outcome}" } @{$e->{attempts}}],
-    ['folder 404'], '... and what each said');
+    ['folder 404'], '... and the answer of each');
 
 $r = missing();
 is_deeply([map { $_->{name} } @{$r->{json}{modules}}], ['gone.so', 'other.so'],
-    'what is asked for most comes first; what was found is not there');
+    'the most requested come first; found ones are not listed');
 is_deeply([@{$r->{json}}{qw(total missing arrived page per_page sort)}],
     [2, 2, 0, 1, 100, 'requests'], 'counts');
 is($r->{json}{counts}{frames}, 5, 'frames in total');
 is_deeply([map { $_->{name} } modules('?per_page=1&page=2')], ['other.so'],
     'page by page');
 is_deeply([map { $_->{name} } modules('?sort=name&page=3&per_page=1')], [],
-    'behind the last page');
-is_deeply([modules('?show=arrived')], [], 'nothing has come');
+    'after the last page');
+is_deeply([modules('?show=arrived')], [], 'nothing has arrived');
 is(missing($_)->{status}, 400, "refused: $_") for '?sort=size', '?page=0',
     '?per_page=1001', '?format=xml', '?show=some', '?source=none';
 
@@ -89,22 +89,22 @@ $e = entry(\@gone, sub { defined $_[0]{arrived} });
 is($e->{state}, 'arrived', 'it came');
 is($e->{from}, 'local', '... by hand');
 is_deeply([map { $_->{name} } modules()], ['other.so'],
-    '... and is missing no more');
+    '... and is no longer missing');
 is_deeply([map { $_->{name} } modules('?show=arrived')], ['gone.so'],
-    '... but among those that came');
+    '... but listed as arrived');
 
-# --- and another by the source, asked for again ---
+# --- another one from the source, requested again ---
 
 $t->upload(@other);
 $t->forget(@other);
 is($t->function($t->ask(\@other)), 'f0', 'fetched');
-is(entry(\@other, sub { $_[0]{arrived} })->{from}, 'folder', 'it came, too');
+is(entry(\@other, sub { $_[0]{arrived} })->{from}, 'folder', 'it arrived, too');
 
 # --- Sentry's API counts as v5 does ---
 
 my @lost = ('lost.so', SymFolder::id(0xd4));
 
-# Frames at addresses of the module, a list for each stack; the last module is
+# Frames at addresses of the module, one list for each stack; the last module is
 # in the store, and none is at 0x10.
 sub ask_sentry {
     my ($query, @stacks) = @_;
@@ -133,7 +133,8 @@ is("$e->{requests} $e->{frames}", '2 5', '... is counted once, too');
 $t->ask(\@lost);
 $e = entry(\@lost, sub { $_[0]{requests} >= 3 });
 is("$e->{requests} $e->{frames}", '3 6', '... and v5 adds to the same entry');
-is(scalar(grep { $_->{name} eq 'there.so' } modules('?show=all')), 0, 'what was found is not there');
+is(scalar(grep { $_->{name} eq 'there.so' } modules('?show=all')), 0,
+    'found modules are not listed');
 
 is($t->end, '', 'the logs are clean');
 done_testing();

@@ -1,6 +1,6 @@
-# A client that invents modules neither drives real ones out of the list of
-# missing modules nor costs workers and loader much; names that would harm a
-# spreadsheet are shown safely.
+# A client that invents modules can neither push real ones out of the list of
+# missing modules nor cost workers and loader much; names that would harm a
+# spreadsheet are escaped.
 
 use strict;
 use warnings;
@@ -28,15 +28,15 @@ $t->ask(\@real);
 $t->wait_for(sub { grep { $_->{name} eq 'real.so' } @{json()->{modules}} },
     'a real one');
 
-# --- invented ones, by thousands ---
+# --- thousands of invented modules ---
 
 my $n = 0;
 for (1 .. 12) {
     $t->ask(map { ['fake.so', SymFolder::id(1000 + $n++)] } 1 .. 500);
 }
 
-# Of what is asked for in the second of a flood some is not told of: clients ask
-# again, as real ones do.
+# Within the second of a flood some requests are not reported, so the requests
+# are repeated, as real clients do.
 sub ask_until {
     my ($is_so, $what, @modules) = @_;
     for (1 .. $SymTest::PATIENCE) {
@@ -58,9 +58,9 @@ ask_until(sub {
 }, 'the real one', \@real);
 my $list = json('sort=requests');
 is($list->{modules}[0]{name}, 'real.so', '... before all others');
-cmp_ok($list->{counts}{evicted}, '==', 0, 'nothing had to go');
+cmp_ok($list->{counts}{evicted}, '==', 0, 'nothing was evicted');
 cmp_ok($list->{missing}, '<=', 1 + 12 * 64,
-    'of 6,000 invented modules few were told of');
+    'few of 6,000 invented modules were reported');
 cmp_ok((-s $t->store . '/missing'), '<', 1 << 20, 'the file is small');
 
 # --- names ---
@@ -79,10 +79,10 @@ $r = page('format=prometheus&per_page=40&sort=name');
 like($r->{headers}{'content-type'}, qr{^text/plain; version=0\.0\.4},
     'Prometheus');
 is(scalar(() = $r->{body} =~ /^symbolicate_missing_module_requests\{/mg), 40,
-    'as many series as were asked for');
+    'as many series as requested');
 is(page('format=prometheus&per_page=101')->{status}, 400, 'not more than 100');
 
-# --- off, and not for everyone ---
+# --- off, and not for every client ---
 
 is($t->request('GET', '/symbolicate/missing')->{status}, 404,
     'without symbolicate_admin: nothing');

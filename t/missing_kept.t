@@ -1,6 +1,6 @@
-# The list of missing modules outlives reloads and restarts, also of a loader that
-# was killed; what came while it was away is noticed; `symloader missing` reads it
-# without nginx and without the loader.
+# The list of missing modules survives reloads and restarts, also after the
+# loader was killed; modules that arrived while it was away are noticed;
+# `symloader missing` reads the list without nginx and without the loader.
 
 use strict;
 use warnings;
@@ -60,8 +60,8 @@ like($row, qr{^ +3 +3  \S+  \S+  absent +gone\.so/$gone[1]}m, 'a table');
 my ($object) = grep { $_->{name} eq 'gone.so' }
     SymLoader::json_lines(command('--json')->{out});
 is_deeply([map { "$_->{source} $_->{outcome}" } @{$object->{attempts}}],
-    ['folder 404'], 'an object a line, with what each source said');
-is($object->{$_}, entries()->{'gone.so'}{$_}, "... $_ as the server has it")
+    ['folder 404'], 'an object per line, with the answer of each source');
+is($object->{$_}, entries()->{'gone.so'}{$_}, "... $_ as on the server")
     for qw(id requests frames first_asked last_asked state);
 
 # meanwhile one is loaded by hand
@@ -71,19 +71,20 @@ is($t->loader->run('load', '--quiet', $t->file(@late))->{code}, 0,
 $t->loader_start;
 $t->wait_for(sub { entries()->{'late.so'}{state} eq 'arrived' },
     'noticed when it is back');
-is(entries()->{'gone.so'}{requests}, 3, 'what was counted is there');
+is(entries()->{'gone.so'}{requests}, 3, 'the counts are kept');
 $t->ask(\@gone);
-wait_requests(4, '... and goes on');
+wait_requests(4, '... and continue');
 
 kill KILL => $t->loader->pid;
 $t->loader->wait_end;
 $t->loader_start;
-is(entries()->{'gone.so'}{requests}, 4, 'a killed loader has lost nothing old');
+is(entries()->{'gone.so'}{requests}, 4,
+    'a killed loader has lost no old entry');
 
 # --- nginx is away ---
 
 like(command()->{out}, qr/arrived +late\.so\S+  \(from local\)/,
-    'what came is listed');
+    'arrived modules are listed');
 
 # --- damage ---
 
@@ -97,7 +98,7 @@ like($r->{err}, qr/damaged: the checksum is wrong/, '... which says why');
 is($t->request('GET', '/admin/missing')->{status}, 503, '... by nginx, too');
 $t->loader_start;
 $t->ask(\@gone);
-wait_requests(1, 'the loader begins another');
+wait_requests(1, 'the loader begins a new one');
 
 is($t->end, '', 'the logs are clean');
 done_testing();

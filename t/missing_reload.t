@@ -1,6 +1,6 @@
-# A worker that is shutting down answers requests that were begun, when its
-# connection to the loader is closed already: what they miss is counted, too,
-# and it waits only shortly for a loader that is away.
+# A worker that is shutting down finishes its requests when its connection to
+# the loader is already closed.  Modules that they miss are counted, too, and
+# the worker waits only briefly for a loader that is away.
 
 use strict;
 use warnings;
@@ -21,8 +21,8 @@ sub requests {
     return ($r->{json}{modules} // [])->[0]{requests} // 0;
 }
 
-# Begins a request, reloads nginx, and ends the request when the worker that
-# has it is shutting down.
+# Starts a request, reloads nginx, and finishes the request when its worker is
+# shutting down.
 sub ask_over_a_reload {
     my $text = $t->request_text('POST', '/symbolicate/v5',
         body => $t->question(\@gone));

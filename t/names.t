@@ -1,6 +1,7 @@
 # Names of debug files are stored as the linker knows them and shown as they
-# were written: by the worker and by symloader, as llvm-symbolizer,
-# llvm-cxxfilt and rustfilt show them.  Names of .sym files are shown already, and stay.
+# were written: by the worker and by symloader, like llvm-symbolizer,
+# llvm-cxxfilt and rustfilt.  Names in .sym files are already demangled, and
+# unchanged.
 
 use strict;
 use warnings;
@@ -30,7 +31,8 @@ sub built {
     my ($name, $source, $text, @command) = @_;
     my $file = write_file("$dir/$source", $text);
 
-    # ids go by the build id, which a compiler need not write by itself
+    # ids are derived from the build id, which not all compilers write by
+    # default
     run_ok(@command, '-Wl,--build-id', '-o', "$dir/$name", $file);
     $t->load("$dir/$name");
     my %info = info("$dir/$name");
@@ -98,8 +100,8 @@ OWN int in_two_files(Box<int> &b)
 }
 END
 
-# Names of Rust as its compiler writes them (RFC 2603 has the first three), with
-# an Apple compiler's and others between.
+# Names of Rust as its compiler writes them (RFC 2603 has the first three),
+# mixed with those of an Apple compiler and others.
 my @names = (
     '_RNvCs1234_7mycrate3foo', '_RNvMs_C7mycrateINtB4_3FooppE3new',
     '_RNCNvCsgStHSCytQ6I_7mycrate4main0B3_',
@@ -120,8 +122,8 @@ END
 
 # --- what they say ---
 
-# [inlined calls from the innermost out, function] of each address, out of
-# lines that tell of a name, then of its place.
+# [inlined calls, innermost first, function] of each address, from lines that
+# alternate between a name and its position.
 sub names_of {
     return map { my @line = split /\n/;
         [ @line[grep { $_ % 2 == 0 } 0 .. $#line] ] } split /\n\n/, $_[0];
@@ -180,7 +182,7 @@ sub same_names {
     for my $i (0 .. $#$want) {
         for my $k (0 .. $#{$want->[$i]}) {
             my ($g, $w) = ($got->[$i][$k] // '', $want->[$i][$k]);
-            # without a linkage name LLVM leaves out where it stands
+            # without a linkage name LLVM omits the scope
             push @bad, "$g\n  want $w"
                 if $g ne $w && ($w =~ /\)$/ || $g !~ /^\w.*::\Q$w\E$/);
         }
@@ -193,7 +195,7 @@ sub same_names {
 
 $t->start;
 
-# each function's beginning, and places in it where others are inlined
+# each function's beginning, and addresses at which others are inlined
 my @addrs = map { my $at = $_->[0]; map { $at + $_ } 0, 9, 23 }
     functions($cpp, qr/^_Z|^c_entry|^main/);
 my @shown = symbolizer($cpp, '', @addrs);
@@ -214,7 +216,7 @@ same_names([ lookup($cpp, ['--no-demangle'], @addrs) ], \@raw,
 same_names([ lookup($cpp, ['--no-demangle', '--json'], @addrs) ], \@raw,
            'lookup --no-demangle --json');
 
-# a name is kept with the file that it is met with: one is met with two
+# a name is stored with the file of its first use: one is used with two
 my ($start) = map { $_->[0] } functions($cpp, qr/^_Z12in_two_files/);
 for my $option ([], ['--no-demangle']) {
     my @places = map { $start + $_ } 0 .. 7;
@@ -227,7 +229,7 @@ for my $option ([], ['--no-demangle']) {
            && scalar(grep {/names\.cc:[1-9]/} @want) > 0, 1, '... both met');
 }
 
-# the third time from the answer cache; neither may give the other's
+# the third time from the answer cache; neither may get the other's entry
 for my $time (1 .. 3) {
     same_names([ answered($cpp, '/symbolicate/v5', @addrs) ], \@shown,
                "v5, time $time");
@@ -243,12 +245,12 @@ same_names([ answered($cpp, '/symbolicate/v4', @addrs) ],
 same_names([ answered($cpp, '/raw/symbolicate/v4', @addrs) ],
            [ map { [$_->[-1]] } @raw ], 'v4 with symbolicate_demangle off');
 
-# --- Rust, Apple, and what is not mangled ---
+# --- Rust, Apple, and names that are not mangled ---
 
 my @rust = functions($rust, qr/./);
 is(scalar(@rust), scalar(@names), 'names of the other file');
 
-# rustfilt knows no C++, llvm-cxxfilt none of Apple's additions
+# rustfilt does not know C++, llvm-cxxfilt no additions of Apple's
 my $plain = join '', map { s/^_(?=_Z)//r =~ s/\$[0-9a-fA-F]{32}$//r . "\n" }
     map { $_->[1] } @rust;
 my $in = write_file("$dir/plain", $plain);
@@ -276,8 +278,8 @@ same_names([ answered($sym, '/symbolicate/v5', 0x12) ], $want, 'a .sym file');
 same_names([ lookup($sym, [], 0x12) ], $want, '... by symloader');
 
 # Names of Microsoft's compilers as clang's MicrosoftMangle.cpp writes them, and
-# what Sentry's symbolic 13.9.0 shows: by atos, which takes names of .sym files for
-# the linker's.
+# as Sentry's symbolic 13.9.0 shows them: by atos, which treats names of .sym
+# files as mangled.
 my @msvc = (
     [ '?f@ns@@YAHH@Z', 'ns::f(int)' ],
     [ '??0A@ns@@QEAA@PEBD@Z', 'ns::A::A(char const*)' ],
@@ -297,11 +299,11 @@ is_deeply([ lines_of($windows, '/atos', @places) ], [ map { [ $_->[1] ] } @msvc 
 is_deeply([ lines_of($windows, '/raw/atos', @places) ], [ map { [ $_->[0] ] } @msvc ],
           '... with symbolicate_demangle off');
 is_deeply([ answered($windows, '/symbolicate/v5', @places) ], [ map { [ $_->[0] ] } @msvc ],
-          '... and by v5 as the file has them');
+          '... and by v5 as in the file');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 
-# --- nothing of the demanglers is seen from outside ---
+# --- the demanglers are not visible from outside ---
 
 my $build = SymTest::build_dir();
 my $module = output('nm', '-D', '--defined-only',
@@ -311,7 +313,7 @@ for my $file ("$build/ngx_http_symbolicate_module.so", "$build/symloader") {
     unlike(output('nm', '-D', $file),
            qr/\ (?:\w*demangle\w*|d_\w+|xmalloc\w*|concat|hex_init|_Z\w+|
                  __cxa_pure_virtual)$/mx,
-           "$file: no name of them is exported, or asked for");
+           "$file: none of their names is exported or imported");
     like(output('nm', $file), qr/ [Tt] cplus_demangle_v3_components$/m,
          '... which it has');
 }

@@ -1,6 +1,6 @@
-# Names that are costly to demangle, a hundred thousand of them and each
-# another: they are answered, and who asks for two frames meanwhile does not
-# wait for them.  Proved by the order of the answers, not by a clock.
+# A hundred thousand names that are costly to demangle, all different, are
+# answered, and a request for two frames does not wait for them.  The order of
+# the answers proves it, not a clock.
 
 use strict;
 use warnings;
@@ -16,13 +16,13 @@ use Test::More;
 
 my $COUNT = SymTest::is_slow() ? 10_000 : 100_000;
 
-# Of a request that nginx reads in one go: between two reads, others are served
-# anyway.
+# Size of a request that nginx reads in one go: between two reads, others are
+# served anyway.
 my $FRAMES = 5_000;
 my $dir = tempdir(CLEANUP => 1);
 
-# Each type stands twice in the next: a name of 180 bytes for 2^17 names, whose
-# text is given up at 4,096 bytes.
+# Each type occurs twice in the next: a name of 180 bytes for 2^17 names, whose
+# demangling stops at 4,096 bytes.
 my $bomb = join '', map { "S_IS${_}_S${_}_E" } 0 .. 9, 'A' .. 'F';
 sub name_of { return sprintf '_Z7f%06u1PIiiE%s', $_[0], $bomb }
 
@@ -36,7 +36,7 @@ my $source = write_file("$dir/bombs.s",
 $_: .byte 0x90
 .size $_, 1
 END
-# each name once, in .symtab: no table to link by
+# each name once, in .symtab: no dynamic symbol table
 run_ok('gcc', '-c', '-o', "$dir/bombs.o", $source);
 run_ok('ld', '-shared', '--build-id', '--hash-style=sysv', '-o',
     "$dir/bombs.so", "$dir/bombs.o");
@@ -44,8 +44,8 @@ my %info = info("$dir/bombs.so");
 my @module = ('bombs.so', $info{'debug-id'});
 my ($text) = map { hex } qx(nm "$dir/bombs.so") =~ /^([0-9a-f]+) T _Z7f000000/m;
 
-# Counted by frames alone, they would be one slice.  Nothing is kept, or the
-# second round would cost nothing.
+# Counted only by frames, they would be one slice.  Nothing is cached, so that
+# the second round costs as much.
 my $t = SymTest->new
     ->load("$dir/bombs.so", SymTest::symbol_file('overflow',
         'B0E1FC01EF48E39CAF5C881D2DF0C3840'))
@@ -70,11 +70,12 @@ my $short = $t->request_text('POST', '/symbolicate/v5', keepalive => 1,
     body => body_of(['overflow', 'B0E1FC01EF48E39CAF5C881D2DF0C3840'],
         0x1000, 0x1010));
 
-# A short one is sent when the one before it was answered; with a slice or two
-# no more than a few could slip in.
+# A short request is sent when the one before it was answered; in a slice or two
+# only a few could be answered.
 my $FEW = 5;
 
-# How many of them are answered before a long one, at best, and its answer.
+# The number of short requests answered before a long one, at best, and its
+# answer.
 sub overtaken {
     my ($long) = @_;
     my ($best, $answer) = (0);
@@ -114,7 +115,7 @@ for my $path (sort keys %body) {
     cmp_ok($best, '>', $FEW,
         "$path: short requests are answered before the long one");
     is_deeply([ functions_of($answer) ], [ @names[0 .. $FRAMES - 1] ],
-        'the long one is answered: such names are shown as they are');
+        'the long one is answered: such names stay mangled');
 
     my @functions = functions_of($t->post($path, $body{$path}->(@offsets)));
     is(scalar(@functions), $COUNT, 'one for all of them, too');

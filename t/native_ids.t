@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A debug file in a .build-id tree has a name that says nothing: clients find its
+# A debug file in a .build-id tree has a meaningless name: clients find its
 # module by its debug id alone, or by its build id, which is all that a profiler
-# has.  What was found out about (name, id) before it came hides nothing.
+# has.  Records of earlier searches for (name, id) do not hide it.
 
 use strict;
 use warnings;
@@ -53,7 +53,7 @@ sub build_id_tree {
     is("$shown->{name}/$shown->{id}", "$stem/$id", 'show: its own name and id');
     is($shown->{code_id}, $build_id, '... and the build id');
 
-    # one digit off; what an id begins with; a name is none
+    # one digit wrong; a prefix of an id; a name, which is not an id
     (my $other = $build_id) =~ tr/0-9a-f/1-9a-f0/;
     for my $operand ($other, "a/$other", substr($id, 0, 32) . '1') {
         is($t->run('show', $operand)->{code}, 1, "no module: $operand");
@@ -88,7 +88,7 @@ sub build_id_tree {
         is("$shown->{name}/$shown->{id}", "a.so/$id", ".sym: show $operand");
     }
     (my $other = $build_id) =~ tr/0-9a-f/1-9a-f0/;
-    is($t->run('show', $other)->{code}, 1, '... no other build id');
+    is($t->run('show', $other)->{code}, 1, '... not by another build id');
     is($t->run('show', "b.so/$id")->{code}, 1,
        '... by the debug id its name counts');
     is($t->verify, 'sound', '... the store is sound');
@@ -96,7 +96,7 @@ sub build_id_tree {
     is($t->verify, 'sound', '... removes it with its ids');
 }
 
-# --- ids of 32 bytes: none is known by its first 40 digits ---
+# --- ids of 32 bytes: none is found by its first 40 digits ---
 
 my @long = ($build_id . '1' x 24,
             substr($build_id, 0, 2) . reverse(substr $build_id, 2) . '2' x 24);
@@ -127,7 +127,7 @@ sub code_ids {
     my ($tree) = long_tree($t);
     is($t->run('load', '--quiet', $tree)->{code}, 0, 'two long build ids');
     is_deeply(code_ids($t), \@long, '... are two modules');
-    is($t->run('show', $build_id)->{code}, 1, 'the digits that one begins with are no id');
+    is($t->run('show', $build_id)->{code}, 1, 'a prefix of one is not an id');
     is($t->run('rm', $build_id)->{code}, 1, '... and removes none');
     is((json_lines($t->run('show', $_, '--json')->{out}))[0]{code_id}, $_,
        "show $_") for @long;
@@ -166,7 +166,7 @@ my $t = SymFetch->new(sources => <<'CONF')->start;
         }
 CONF
 
-# nothing there yet: the store keeps that neither form is to be had
+# nothing there yet: the store records that neither form is available
 for my $asked ($id, $build_id) {
     is(function(question($t, 'libcrash.so', $asked)), undef,
        "not there yet: $asked");
@@ -187,7 +187,7 @@ for my $asked ($id, lc $id, $build_id, uc $build_id) {
     }
 }
 
-# a removal, by whatever way, is of one module
+# a removal, of whatever kind, removes only one module
 my (undef, @stems) = long_tree($t);
 my ($folder) = $build_id =~ /^(..)/;
 
@@ -232,11 +232,11 @@ is_removed(0, 'rm');
 
 my $r = $t->request('GET', "/admin/explain/libcrash.so/$build_id");
 like($r->{body}, qr/"name": "\Q$stem\E", "id": "$id", "state": "ready"/,
-     'explain tells what answers');
+     'explain shows the module that answers');
 is($t->request('DELETE', "/admin/cache/libcrash.so/$build_id")->{status}, 200,
    'DELETE by build id');
 like($t->request('GET', "/admin/explain/libcrash.so/$build_id")->{body},
-     qr/"state": "unknown"/, '... it is gone, and what was known before');
+     qr/"state": "unknown"/, '... it is gone, and so are older records');
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');
 

@@ -1,6 +1,6 @@
-# docs/use/openapi.json is what clients are written after: a server has all of
-# its routes and no others, answers each with each of its statuses, as the
-# content type that it says, and refuses all other methods.
+# Authors of clients use docs/use/openapi.json: a server has all of its routes
+# and no others, answers each with each of its statuses and the documented
+# content type, and refuses all other methods.
 
 use strict;
 use warnings;
@@ -63,7 +63,7 @@ my %page = (
 );
 my %unserved = (404 => {});
 
-# How to get each of the statuses: the request, and what is done before it.
+# How to get each status: the request, and the preparation for it.
 my %recipes = (
     'POST /symbolicate/v5' => \%tecken,
     'POST /symbolicate/v4' => \%tecken,
@@ -183,7 +183,7 @@ my %recipes = (
     },
 );
 
-# Statuses that no request brings about.
+# Statuses that no request can cause.
 my %by_faults_only = (500 => 'out of memory');
 
 sub event {
@@ -213,7 +213,7 @@ sub with_ledger {
     my $file = $t->store . '/missing';
     my $was = SymTest::slurp($file);
 
-    # the loader may write its own meanwhile
+    # the loader may write its own list meanwhile
     my $r = $t->wait_for(sub {
         write_file($file, $text);
         my $answer = $ask->();
@@ -223,7 +223,7 @@ sub with_ledger {
     return $r;
 }
 
-# Four files are being fetched: no more may be.
+# Four files are being fetched, which is the limit.
 sub with_downloads {
     my ($ask) = @_;
 
@@ -288,7 +288,7 @@ for my $operation ($t->operations) {
     is_deeply([grep { !$recipes->{$_} } sort keys %{ $operation->{responses} }],
         [grep { !$recipes->{$_} && $operation->{responses}{$_} }
             keys %by_faults_only],
-        "$name: all other statuses can be had");
+        "$name: all other statuses are reachable");
 
     for my $status (sort keys %$recipes) {
         my $types = $operation->{responses}{$status};
@@ -303,7 +303,7 @@ for my $operation ($t->operations) {
         } else {
             is($r->{body}, '', '... without a body');
         }
-        like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and when to try again')
+        like($r->{headers}{'retry-after'}, qr/^\d+$/, '... and when to retry')
             if $status == 503;
     }
 }
@@ -327,12 +327,12 @@ for my $path (sort keys %described) {
     }
 }
 
-# --- no other route, no other status, as the sources tell ---
+# --- no other route, no other status, according to the sources ---
 
 sub sources {
     my ($pattern) = @_;
     my @files = glob(SymTest::root() . "/$pattern");
-    ok(scalar @files, "$pattern: there are such files");
+    ok(scalar @files, "$pattern: such files exist");
     return join "\n", map { SymTest::slurp($_) } @files;
 }
 

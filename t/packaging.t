@@ -1,6 +1,5 @@
-# Debian's packages, as far as it shows without building them (./dev packages
-# does): the site's file serves as it stands, and what is said in several places
-# is the same everywhere.
+# Debian's packages, as far as testable without building them (./dev packages
+# does): the site's file serves unchanged, and facts in several places agree.
 
 use strict;
 use warnings;
@@ -42,7 +41,7 @@ $t->stop;
 my ($user) = $text{'symloader.service'} =~ /^User=(.*)$/m;
 my ($group) = $text{'symloader.service'} =~ /^Group=(.*)$/m;
 my ($socket) = $text{'symloader.socket'} =~ /^ListenSequentialPacket=(.*)$/m;
-like($text{'symloader.sysusers'}, qr/^u \Q$user\E - /m, 'the user is made');
+like($text{'symloader.sysusers'}, qr/^u \Q$user\E - /m, 'the user is created');
 like($text{'symloader.tmpfiles'},
      qr{^d /var/lib/symbolicate\s+2755 \Q$user $group\E }m, '... owns the store');
 like($text{'symloader.tmpfiles'}, qr{^L \S+/loader\.sock\s.* \Q$socket\E$}m,
@@ -58,7 +57,8 @@ my ($version) = $text{'debian/changelog'} =~ /\A\S+ \(([^)]+)\)/;
 my $said = `"@{[SymTest::build_dir()]}/symloader" --version`;
 like($said, qr/ \Q$version\E$/m, "symloader is of the packages' version");
 
-# What make needs, ./dev installs, and a build of packages has of its own accord.
+# make needs the packages that ./dev installs; a package build has some of them
+# anyway.
 my ($dev) = SymTest::slurp("$root/dev") =~ /^BUILD_PACKAGES=\((.*?)\)/ms;
 my %own = map { $_ => 1 } qw(gcc g++ libc6-dev make);
 my @need = sort grep { !$own{$_} } map { s/^pkg-config$/pkgconf/r } split ' ', $dev;

@@ -1,6 +1,6 @@
 # The page that is built into the module: a few files that need no other server,
-# under any prefix, small on the wire, and with a policy by which nothing that a
-# symbol's name brings along can run.
+# under any prefix, small on the wire, with a policy that prevents anything in a
+# symbol's name from running as code.
 
 use strict;
 use warnings;
@@ -40,16 +40,16 @@ is(get('/mixed/?x=1')->{body}, $plain->{body}, 'in an "if" block');
 
 my $moved = get('/page');
 is($moved->{status}, 301, 'links are relative to a folder');
-is($moved->{headers}{location}, './page/', '... which stands behind any prefix');
+is($moved->{headers}{location}, './page/', '... which works under any prefix');
 is(get('/deep/er/p%41ge:1/')->{status}, 404, 'a location has its own path only');
 is(get('/deep/er/p%2541ge:1/')->{body}, $plain->{body}, 'under another prefix');
 is(get('/page/none.js')->{status}, 404, 'no such file');
 is(get('/page/index.htm')->{status}, 404, 'nor the beginning of a name');
 is(get('/pagex')->{status}, 404, 'nor of another path');
 is(get('/page//index.html')->{status}, 200, 'slashes are merged by nginx');
-is(get('/closed/')->{status}, 403, 'nginx says who may');
+is(get('/closed/')->{status}, 403, 'nginx controls access');
 
-# --- every file that the page names is there, and nothing from elsewhere ---
+# --- every file that the page names exists, and none is from elsewhere ---
 
 my (%seen, @queue) = ('index.html' => 1);
 @queue = ('index.html');
@@ -98,7 +98,8 @@ for (['/page/', 200], ['/page/page.mjs', 200], ['/page/settings.json', 200], ['/
     is($r->{headers}{'x-content-type-options'}, 'nosniff', '... types are not guessed');
     is($r->{headers}{'referrer-policy'}, 'no-referrer', '... no Referer');
     is($r->{headers}{'access-control-allow-origin'}, undef, '... not for scripts of others');
-    is($r->{headers}{'cache-control'}, 'no-cache', '... kept, and asked for again');
+    is($r->{headers}{'cache-control'}, 'no-cache',
+        '... cached, and revalidated');
 }
 like(get('/page/')->{headers}{vary}, qr/Accept-Encoding/, 'Vary');
 
@@ -110,7 +111,7 @@ for my $name ('', 'page.mjs', 'settings.json') {
         my $etag = get("/page/$name", @accept)->{headers}{etag};
         like($etag, qr/^"[0-9a-f]{16,32}z?"$/, "ETag of '$name', $coding");
         my $r = get("/page/$name", @accept, 'If-None-Match' => $etag);
-        is($r->{status}, 304, '... 304 for who has it');
+        is($r->{status}, 304, '... 304 for a client that has it');
         is($r->{body}, '', '... without a body');
         is($r->{headers}{etag}, $etag, '... with its ETag');
         is(get("/page/$name", @accept, 'If-None-Match' => '"0"')->{status}, 200, '... another');
@@ -142,7 +143,7 @@ delete $settings->{version};
 is_deeply($settings, { api => '../../api/v5', sentry => '/s', admin => '/admin/', metrics => '/m' },
     'settings as configured');
 
-# --- what nginx -t says ---
+# --- errors of nginx -t ---
 
 sub says {
     my ($path, $inside) = @_;
@@ -160,7 +161,7 @@ like(says('/page', 'symbolicate_page; symbolicate_page;'), qr/duplicate/, 'twice
 like(says('/page', 'symbolicate_page; symbolicate_metrics;'),
     qr/cannot stand beside "symbolicate_page"/, 'beside another');
 like(says('/page', 'symbolicate_metrics; symbolicate_page;'),
-    qr/cannot stand beside "symbolicate_metrics"/, 'and the other way round');
+    qr/cannot stand beside "symbolicate_metrics"/, 'and vice versa');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

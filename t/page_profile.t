@@ -1,5 +1,5 @@
-# A profile that somebody opens has the form of some profiler: the page must count
-# its samples as that profiler's own tools do.
+# A profile that a user opens has the form of some profiler: the page must count
+# its samples like that profiler's own tools.
 
 use strict;
 use warnings;

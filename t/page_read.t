@@ -1,5 +1,5 @@
-# What somebody pastes has the form of some tool's report: the page must read it
-# as that tool means it, and say where it does not.
+# Pasted text has the form of some tool's report: the page must read it as that
+# tool means it, and show what it did not understand.
 
 use strict;
 use warnings;

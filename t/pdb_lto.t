@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 
-# Static functions of one name and type in several files have one id in the PDB
+# Static functions of one name and type in several files share one id in the PDB
 # of a program that was optimised at link time.  The lines of an inlined one
 # must be those of the file that calls it.
 
@@ -108,7 +108,7 @@ my %want = (
     guest => [ lines('one helper', 'one abroad') ],
 );
 
-# The places of a function that the dump has.
+# The positions of a function in the dump.
 sub dumped {
     my ($function, $dump) = @_;
     my %files = $dump =~ m{^FILE (\d+) .*/(\S+)$}mg;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Names in PDBs: functions have the arguments that their types tell, public symbols
-# are demangled at the lookup.  Where the types of its unit are in another PDB (a type
-# server) a function is shown by its name alone, and the module counts as incomplete:
-# indexes into other types would give wrong arguments.
+# Names in PDBs: functions have the arguments of their types, public symbols are
+# demangled at the lookup.  If the types of its unit are in another PDB (a type
+# server), a function is shown by its name alone, and the module counts as
+# incomplete: indexes into other types would give wrong arguments.
 
 use strict;
 use warnings;
@@ -26,8 +26,8 @@ CONF
 my $sym = read_file("$windows/crash.sym");
 my ($id) = $sym =~ /^MODULE windows x86 (\w+) crash\.pdb\r?$/m or die 'no MODULE';
 
-# A public symbol of C++ that no module describes is rare: one of C, "_terminate",
-# becomes one.
+# A public C++ symbol that no module describes is rare, so a C symbol,
+# "_terminate", is renamed into one.
 my $pdb = read_file("$windows/crash.pdb");
 my $changed = $pdb =~ s/_terminate\0/?f\@\@YAXXZ\0\0/gr;
 write_file("$dir/crash.pdb", $changed);
@@ -62,7 +62,7 @@ is_deeply([ looked_up("crash.pdb/$id", @at) ], \@names, '... by symloader, too')
 my ($terminate) = grep { $public{ sprintf '%x', $_ } eq 'terminate' } @at;
 is_deeply([ answered('/symbolicate/v5', $terminate) ], ['f(void)'], 'of C++');
 is_deeply([ answered('/raw/symbolicate/v5', $terminate) ], ['?f@@YAXXZ'],
-          '... as the linker has it with symbolicate_demangle off');
+          '... mangled with symbolicate_demangle off');
 is($t->stop->log_trouble, '', 'the log is clean');
 
 # --- types in other PDBs ---
@@ -84,15 +84,15 @@ my %function = $sym =~ /^FUNC ([0-9a-f]+) \w+ \w+ (\S.*?)\r?$/mg;
 my @functions = sort { $a <=> $b } map {hex} keys %function;
 my ($page, @pages) = pages_of_dbi();
 
-# Gives the PDB a map of type servers, and says that its units use server $server.
-# What loading it says, and the names of all functions.
+# Gives the PDB a map of type servers, and sets server $server for its units.
+# Returns the output of loading it, and the names of all functions.
 sub with_servers {
     my ($server) = @_;
     my ($loader, $changed) = (SymLoader->new, $pdb);
     my $dbi = join '', map { substr $pdb, $_ * $page, $page } @pages;
     my ($end, $servers, $edit) = (unpack 'V8', substr $dbi, 24, 32)[0, 4, 7];
 
-    # four bytes of the part behind it become the map
+    # four bytes of the part after it become the map
     die 'no room' if $servers != 0 || $edit <= 4;
     substr($dbi, 40, 4) = pack 'V', 4;
     substr($dbi, 52, 4) = pack 'V', $edit - 4;
@@ -119,7 +119,7 @@ cmp_ok(scalar(grep {/\(/} @own), '>', 50, '... functions have arguments');
 
 ($said, my @bare) = with_servers(1);
 like($said, qr/types of its modules are in other PDBs/, 'used servers are named');
-# a name of C loses an underscore, as those of the linker do
+# a C name loses an underscore, like the linker's names
 my @wrong = grep { $function{ sprintf '%x', $functions[$_] } !~ /^_?\Q$bare[$_]\E/ } 0 .. $#bare;
 is(scalar @bare, scalar @functions, '... all functions');
 is_deeply([ map { "$bare[$_] for $function{ sprintf '%x', $functions[$_] }" } @wrong ], [],

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# Files of Windows: ids as LLVM and Sentry read them, answers as Sentry's for what
-# MinGW left in one, and a poor file gives way to a better one of the same id.
+# Files of Windows: ids as LLVM and Sentry read them, answers like Sentry's for
+# the remains of MinGW's debug information, and a poor file is replaced by a
+# better one with the same id.
 
 use strict;
 use warnings;
@@ -30,10 +31,11 @@ my $t = SymLoader->new;
     my %known = recorded('pe-mingw-dwarf', undef, 0x100000000);
     cmp_ok(answers_as_recorded($t, $hello, %known), '>', 80,
            '... most addresses have a name');
-    like($t->run('show', $hello)->{out}, qr/\bx86_64\b/, 'show tells the machine');
+    like($t->run('show', $hello)->{out}, qr/\bx86_64\b/,
+        'show has the machine');
 }
 
-# The whole file packed, as MSYS2 has its debug files.
+# The whole file packed, like MSYS2's debug files.
 {
     my $r = $t->run('load', "$windows/msys2-qglib.debug.zst");
     is($r->{code}, 0, 'a packed debug file');
@@ -41,10 +43,10 @@ my $t = SymLoader->new;
     like($r->{out}, qr/: \Q$module\E: lines/, '... by its name and CodeView');
     like($t->run('lookup', $module, '13e0')->{out},
          qr/^QGlibNetworkInformationBackend::QGlibNetworkInformationBackend\(\)\n.*qglibnetworkinformationbackend\.cpp:\d+/,
-         '... C++ names are whole');
+         '... C++ names are complete');
 }
 
-# Stripped, with its debug file beside it; and with another one of that name.
+# Stripped, with its debug file next to it; and with another one of that name.
 {
     my $own = SymLoader->new;
     my $dir = $own->dir;
@@ -80,11 +82,11 @@ for my $file (sort glob("$windows/*.exe"), glob("$windows/*.dll"), "$windows/arm
     is($r->{code}, 1, "$name names nothing");
     like($r->{err}, $llvm =~ /PDBFileName/ ? qr/: nothing in the file names code: its PDB does$/
                                            : qr/: no symbols: the file was stripped$/,
-         '... which is said');
+         '... which is reported');
     ok(defined $stamp && defined $size, '... LLVM reads it');
 }
 
-# In a tree they are passed over.
+# In a tree they are skipped.
 {
     my $own = SymLoader->new;
     my $r = $own->run('load', $windows);
@@ -123,7 +125,8 @@ C
 
         my $r = $own->run('load', "$dir/lib.dll");
         is($r->{code}, 0, '... loaded');
-        like($r->{out}, qr{: lib\.pdb/$id: publics, }, '... as its PDB is called');
+        like($r->{out}, qr{: lib\.pdb/$id: publics, },
+            '... named after its PDB');
         like($own->run('dump', "$dir/lib.dll")->{out},
              qr/^MODULE windows (?:x86_64|arm64) $id lib\.pdb\nINFO CODE_ID @{[sprintf '%08X%x', hex $stamp, $size]}$/m,
              '... and its code id');
@@ -139,7 +142,8 @@ C
         is($r->{code}, 0, '... its PDB is loaded');
         like($own->run('show', "lib.pdb/$id")->{out}, qr/\blines\b/, '... and replaces it');
         $own->run('load', "$dir/lib.dll");
-        like($own->run('show', "lib.pdb/$id")->{out}, qr/\blines\b/, '... not the other way round');
+        like($own->run('show', "lib.pdb/$id")->{out}, qr/\blines\b/,
+            '... but not vice versa');
     }
 }
 

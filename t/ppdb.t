@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 
-# Portable PDBs: `symloader load` keeps the lines of .NET methods and the sources of
-# an object as two artifacts, from the file itself or from the assembly that has it
-# inside, and `lookup --kind=ppdb` answers a method and an IL offset.  What is
-# expected, Sentry's symbolicator (cases of fixtures/sentry) and the compiler that
-# made the sources have said.
+# Portable PDBs: `symloader load` keeps the lines of .NET methods and the
+# sources of an object as two artifacts, from the file itself or from the
+# assembly that has it inside, and `lookup --kind=ppdb` answers a method and an
+# IL offset.  Expected results are from Sentry's symbolicator (cases of
+# fixtures/sentry) and from the compiler that made the sources.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ my $CASE = fixtures('sentry/cases') . '/dotnet';
 my $OBJECT = fixtures('sentry/symbols/integration.pdb/0C1033F78632492E91C6C314B72E1920ffffffff/integration.pdb');
 my $ID = '0C1033F78632492E91C6C314B72E1920E60B819D';
 
-# --- as Sentry's symbolicator answers ---
+# --- the answers of Sentry's symbolicator ---
 
 my $t = SymLoader->new;
 my $r = $t->run('load', $OBJECT);
@@ -46,17 +46,17 @@ for my $i (0 .. $#asked) {
     if ($frame->{status} eq 'symbolicated') {
         is_deeply([ @$got{qw(file line lang)} ],
                   [ @$frame{qw(abs_path lineno lang)} ], "$question as recorded");
-        is($r->{code}, 0, '... and all is found');
+        is($r->{code}, 0, '... and all are found');
         $n_found++;
     } else {
         is_deeply([ sort keys %$got ], [qw(il_offset method)],
                   "$question has no line, as recorded");
-        is($r->{code}, 1, '... and that is told');
+        is($r->{code}, 1, '... and that is reported');
     }
 }
 is($n_found, 5, 'five frames have lines');
 
-# --- the command's ways ---
+# --- forms of the command ---
 
 is($t->run('lookup', '--kind=ppdb', $ID, '0x6000006+0xa')->{out},
    "/Users/swatinem/Coding/sentry-dotnet/samples/foo/Program.cs:55\n",
@@ -65,20 +65,22 @@ $r = $t->run({ stdin => "6+a\n\n63+1\nnonsense\n 5+6\n" }, 'lookup', '--kind=ppd
 is($r->{out}, "/Users/swatinem/Coding/sentry-dotnet/samples/foo/Program.cs:55\n"
        . "??:0\n??:0\n"
        . "/Users/swatinem/Coding/sentry-dotnet/samples/foo/Program.cs:48\n",
-   'questions of standard input, each with its answer');
-like($r->{err}, qr/line 4: not METHOD\+OFFSET, like 6000012\+1a: nonsense$/, '... a wrong one is told');
+   'lookups from standard input, each with its answer');
+like($r->{err}, qr/line 4: not METHOD\+OFFSET, like 6000012\+1a: nonsense$/,
+    '... a wrong one is reported');
 is($r->{code}, 1, '... in the exit code, too');
 for my $wrong ('6', '6+', '+a', '6+g', '100000006+a', '0x+1') {
     $r = $t->run('lookup', '--kind=ppdb', $ID, $wrong);
-    is($r->{code}, 2, "'$wrong' is no question");
-    like($r->{err}, qr/not METHOD\+OFFSET, like 6000012\+1a$/, '... and it is said how');
+    is($r->{code}, 2, "'$wrong' is not a lookup");
+    like($r->{err}, qr/not METHOD\+OFFSET, like 6000012\+1a$/,
+        '... and the error shows the form');
 }
 $r = $t->run('lookup', '--kind=sources', $ID, '6+a');
 is($r->{code}, 2, 'sources are not looked up');
 $r = $t->run('lookup', $ID, '10');
-like($r->{err}, qr/not in the store$/, 'there are no addresses in it');
+like($r->{err}, qr/not in the store$/, 'it has no addresses');
 $r = $t->run('lookup', '--kind=ppdb', '00' x 16 . '1', '6+a');
-like($r->{err}, qr/not in the store$/, 'another object is not there');
+like($r->{err}, qr/not in the store$/, 'another object is not found');
 like($t->run('dump', '--kind=ppdb', $ID)->{out},
      qr{^0x6000001\+0x0 /Users/\S+/Program\.cs:12$}m, 'dump has a line for each point');
 my @points = json_lines($t->run('dump', '--kind=ppdb', '--format=json', $ID)->{out});
@@ -95,21 +97,21 @@ like($r->{out}, qr/, 4 modules stored, /, '... each as two artifacts');
 my ($show) = grep { $_->{kind} eq 'ppdb' }
     json_lines($t->run('show', '--json', '526F365F4D8D4FA8B370EAE9A9136DE4A39453E5')->{out});
 is_deeply([ @$show{qw(has_sources methods documents)} ], [ 'yes', 1, 1 ],
-          'show says what there is');
+          'show lists the artifacts');
 my $path = 'C:\\dev\\sentry-dotnet\\samples\\Sentry.Samples.Console.Basic\\Program.cs';
 $r = $t->run('dump', '--kind=sources', '--path', $path, $SOURCES);
 like($r->{out}, qr/^\x{ef}\x{bb}\x{bf}?using |SentrySdk/, 'an embedded text')
     or diag($r->{err});
 is($t->run('dump', '--kind=sources', '--path', $path =~ tr{\\}{/}r,
            '526F365F4D8D4FA8B370EAE9A9136DE4A39453E5')->{out},
-   $r->{out}, '... out of the store, with other slashes');
+   $r->{out}, '... from the store, with other slashes');
 
 my $linked = 'C:\\dev\\DOTNET\\samples\\Sentry.Samples.Console.Basic\\Program.cs';
 my $base = 'https://raw.githubusercontent.com/getsentry';
 $r = $t->run('dump', '--kind=sources', '--path', $linked, $LINKS);
-is($r->{code}, 1, 'what is only linked has no text');
+is($r->{code}, 1, 'a linked source has no text');
 like($r->{err}, qr{its text lies at \Q$base\E/sentry-dotnet/b31b62192e6934ea04396456461f430e143cf4f9/samples/Sentry\.Samples\.Console\.Basic/Program\.cs$}m,
-     '... but it is told where it lies, whatever the case');
+     '... but its URL is shown, in any case');
 my @links = json_lines($t->run('dump', '--kind=sources', '--format=json', $LINKS)->{out});
 is(scalar @links, 4, 'four links');
 is($links[-1]{paths_below}, 'C:\\dev\\dotnet\\', '... the shortest is tried last');
@@ -117,14 +119,15 @@ like($links[-1]{link}, qr{^\Q$base\E/sentry-dotnet/[0-9a-f]{40}/\*$}, '... with 
 
 my %kinds = map { $_->{kind} => $_->{quality} }
     grep { $_->{name} eq 'source-links-only.pdb' } json_lines($t->run('ls', '--json')->{out});
-is_deeply(\%kinds, { ppdb => 'lines', sources => 'source links' }, 'ls tells both');
+is_deeply(\%kinds, { ppdb => 'lines', sources => 'source links' },
+    'ls lists both');
 is($t->verify, 'sound', 'the store is sound');
 like($t->run('stat')->{out}, qr/^kind +ppdb: 3$/m, 'stat counts them');
 is($t->run('rm', "source-links-only.pdb/0C380A12822140698565BEE6B3AC196EA596286E")->{out},
    "source-links-only.pdb/0C380A12822140698565BEE6B3AC196EA596286E: removed: sources, ppdb\n",
    'rm removes both');
 like($t->run('evict', '--to', '1')->{out}, qr/^3 modules evicted \(sources 1, ppdb 2\)$/,
-     'evict takes them');
+     'evict removes them');
 
 # --- inside an assembly ---
 
@@ -138,10 +141,11 @@ like($r->{out}, qr{: sources, }, '... with its sources');
 like($in->run('dump', '--kind=ppdb', $EMBEDDED)->{out},
      qr/^0x6000001\+0x0 \Q$path\E:3$/m, '... and its lines');
 $r = $in->run('load', "$PPDB/Sentry.Samples.Console.Basic.dll");
-is($r->{code}, 1, 'one without has nothing');
-like($r->{err}, qr/nothing in the file names code: its PDB does$/, '... and it is said why');
+is($r->{code}, 1, 'one without has nothing to load');
+like($r->{err}, qr/nothing in the file names code: its PDB does$/,
+    '... and the reason is reported');
 
-# A file with several artifacts gives the one that is asked for.
+# For a file with several artifacts, the requested one is written.
 like($in->run('dump', "$PPDB/portable.pdb")->{err},
      qr/no artifact of kind symcache in it, but one of kind ppdb$/, 'no symbols');
 like($in->run('dump', '--kind=sources', "$PPDB/portable.pdb")->{err},
@@ -157,9 +161,9 @@ is($in->run('dump', '--kind=ppdb', "$FindBin::Bin/bad/ppdb/text_damaged/input")-
 
 my $s = SymServe->new->serve('--jobs', 2);
 $r = $s->run('load', $SOURCES);
-is($r->{code}, 0, 'a daemon takes it') or diag($r->{err});
+is($r->{code}, 0, 'a daemon loads it') or diag($r->{err});
 is($s->run('lookup', '--kind=ppdb', '526F365F4D8D4FA8B370EAE9A9136DE4A39453E5',
-           '1+0')->{out}, "$path:3\n", '... and it is answered');
+           '1+0')->{out}, "$path:3\n", '... and lookups are answered');
 $s->stop;
 
 done_testing();

@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# The Firefox Profiler shows the text of a source file beside its samples, and asks
-# for it as it asks samply: /source/v1.  A file is served only to who names a place
-# that was made from it; nobody can look around in a bundle.  What is wrong is told
-# with status 200, for the profiler's page shows its user the text of no other.
+# The Firefox Profiler shows the text of a source file next to its samples, and
+# requests it as from samply: /source/v1.  A file is served only to a client
+# that names an offset compiled from it, so no client can browse a bundle.
+# Errors have status 200, because the profiler's page shows its user only the
+# text of such answers.
 
 use strict;
 use warnings;
@@ -22,7 +23,7 @@ my $ID = '7F883FCDC55336D0A809B0150F09500B0';
 my $SOURCE = '/Users/swatinem/Coding/sentry-native/examples/example.c';
 my $ZIP = need_fixtures('sourcebundles/883fcdc55336d0a809b0150f09500b.src.zip');
 
-# What a short program of Python prints: what is in the bundle, and another one.
+# The output of a short Python program: the bundle's contents, and another file.
 sub python {
     my ($script, @args) = @_;
     open my $fh, '-|', 'python3', '-c', $script, @args or die "python3: $!";
@@ -46,8 +47,8 @@ PY
 like($text, qr/int\s+main\(/, 'the source has a main()');
 like($other, qr/\S/, "another file of the bundle: $other");
 
-# A text of characters of 1 to 4 bytes, which blocks of any even size cut, and of what
-# JSON escapes.
+# A text of characters of 1 to 4 bytes, which blocks of any even size split, and
+# of characters that JSON escapes.
 my $LARGE = '/src/large.c';
 my $large_zip = tempdir(CLEANUP => 1) . '/large.zip';
 my $large = python(<<'PY', $ZIP, $LARGE, $large_zip);
@@ -81,7 +82,7 @@ my $t = SymFetch->new(workers => 2, sources => <<'CONF');
 CONF
 $t->start;
 
-# Two files at 0x1004: that of the function, and that of a call which is inlined there;
+# Two files at 0x1004: that of the function, and that of a call inlined there;
 # none at 0x2004.
 sub upload {
     my ($name, $file, $bundle) = @_;
@@ -120,7 +121,8 @@ like($r->{body}, qr/\A\{"symbolsLastModified":null,"sourceLastModified":null,"fi
 is($r->{headers}{'access-control-allow-origin'}, '*', '... for any page');
 is($r->{headers}{'content-type'}, 'application/json', '... as JSON');
 is($t->fault->count("/as/native/a/$ID/a.src.zip"), 1, 'one GET of the bundle');
-is(ask('a', moduleOffset => '0x100a')->{json}{source}, $text, 'an offset behind the inlined call');
+is(ask('a', moduleOffset => '0x100a')->{json}{source}, $text,
+    'an offset after the inlined call');
 
 # --- what may not be seen ---
 
@@ -131,7 +133,8 @@ is_error(ask('a', file => '/etc/passwd'), $refused, 'a file of the machine');
 is_error(ask('a', file => '/src/inlined.h', moduleOffset => '0x100a'), $refused,
     'a file of another offset');
 is_error(ask('bare', file => $SOURCE), $refused, 'a file of another module');
-is($t->fault->count("/as/native/bare/$id{bare}/bare.src.zip"), 0, '... whose sources are not asked for');
+is($t->fault->count("/as/native/bare/$id{bare}/bare.src.zip"), 0,
+    '... whose sources are not requested');
 is_error(ask('a', moduleOffset => '0x2004'), "Don't have any debug info for the requested library",
     'a symbol without lines');
 is_error(ask('a', moduleOffset => '0x9000000'), "Don't have any debug info for the requested library",
@@ -140,7 +143,8 @@ is_error(ask('a', moduleOffset => '0x9000000'), "Don't have any debug info for t
 # --- what is not there ---
 
 is_error(ask('a', file => '/src/inlined.h'), 'An error occurred when reading the file: '
-    . "the library's sources do not have it", 'an inlined file that the bundle has not');
+    . "the library's sources do not have it",
+        'an inlined file that is not in the bundle');
 is_error(ask('bare', file => '/src/bare.c'),
     "An error occurred when reading the file: no source has the library's sources", 'no bundle');
 is_error(ask('none', debugId => SymFetch::id(9)),
@@ -152,7 +156,7 @@ is_error(ask('slow', file => '/src/slow.c'), 'An error occurred when reading the
     . "the library's sources could not be fetched", 'a source that fails');
 $t->fault->script('native', 'ok');
 
-# --- a large text, to a client that takes its time ---
+# --- a large text, to a slow client ---
 
 my $socket = $t->connect;
 $t->send_all($socket, $t->request_text('POST', '/prof/source/v1', body => $t->json({ debugName => 'big',
@@ -160,7 +164,8 @@ $t->send_all($socket, $t->request_text('POST', '/prof/source/v1', body => $t->js
 my $answer = $t->response($socket);
 is($answer->{json}{file}, $LARGE, 'a text of many parts') or diag(substr $answer->{body}, 0, 300);
 utf8::decode($large);
-ok($answer->{json}{source} eq $large, '... is whole, character by character');
+ok($answer->{json}{source} eq $large,
+    '... is complete, character by character');
 
 # --- what is no request ---
 
@@ -190,7 +195,8 @@ sub disassemble {
 
 is_error(disassemble(), 'Disassembling needs the machine code of the library, and this server keeps '
     . 'symbols, not programs', 'machine code');
-is_deeply(disassemble(size => 16)->{json}, { title => 'size must be a string' }, 'a size that is no string');
+is_deeply(disassemble(size => 16)->{json}, { title => 'size must be a string' },
+    'a size that is not a string');
 is(disassemble(startAddress => '1000')->{status}, 400, 'a start without 0x');
 
 # --- the rest is as with v5 ---

@@ -1,10 +1,10 @@
-# The Firefox Profiler reads answers strictly: one value of a wrong type, and
-# a profile stays without any names.  These are the requests of its page, opened
-# with ?symbolServer=, and of its symbolicator-cli (src/profile-logic/
-# mozilla-symbolication-api.ts): a preflight for the header User-Agent, a body of
-# type text/plain, a job for each library, paths below any prefix; and its
-# reader's rules, and those of Mozilla's JSON schemas (draft 7, of its server's
-# repository).
+# The Firefox Profiler reads answers strictly: one value of a wrong type, and a
+# profile has no names at all.  These are the requests of its page, opened with
+# ?symbolServer=, and of its symbolicator-cli (src/profile-logic/
+# mozilla-symbolication-api.ts): a preflight for the header User-Agent, a body
+# of type text/plain, a job for each library, paths below any prefix.  The rules
+# are its reader's, and those of Mozilla's JSON schemas (draft 7, in its
+# server's repository).
 
 use strict;
 use warnings;
@@ -36,7 +36,7 @@ sub preflight {
         'Access-Control-Request-Headers' => 'user-agent']);
 }
 
-# Fetch, 4.8: what a browser wants of a preflight's answer.
+# Fetch, 4.8: requirements of a browser for a preflight's answer.
 sub is_allowed {
     my ($r, $what) = @_;
     my %h = %{ $r->{headers} };
@@ -59,7 +59,7 @@ sub ask {
 
 # --- its reader ---
 
-# The JSON text of a value shows its type; JSON's own values are all that is read.
+# The JSON text of a value shows its type; only JSON's own values are read.
 sub kind_of {
     my ($value) = @_;
     my $text = Cpanel::JSON::XS->new->allow_nonref->encode($value);
@@ -68,10 +68,10 @@ sub kind_of {
         : $text =~ /^\{/ ? 'object' : 'null';
 }
 
-# What is wrong with an object: keys that it must and that it may have.
+# Errors of an object: required keys, and optional ones.
 sub wrong {
     my ($what, $object, $must, $may) = @_;
-    return "$what is no object" if kind_of($object) ne 'object';
+    return "$what is not an object" if kind_of($object) ne 'object';
     my @wrong = map { exists $object->{$_} ? () : "$what has no $_" }
         sort keys %$must;
     my %type = (%$must, %$may);
@@ -113,7 +113,7 @@ sub wrong_answer {
     return @wrong;
 }
 
-# What it makes of a library: [function, [inlined calls, the innermost first]] for
+# Its reading of a library: [function, [inlined calls, innermost first]] for
 # each address, or why not.
 sub library {
     my ($answer, $i, $module, @addresses) = @_;
@@ -145,7 +145,7 @@ for my $path ('/symbolicate/v5', '/some/prefix/symbolicate/v5') {
     is($r->{headers}{'access-control-allow-origin'}, '*', '... to the page');
     is_deeply([wrong_answer($r->{json})], [], '... as it can be read');
 
-    # 0x57 into main, whose inlined calls README.md shows
+    # 0x57 bytes into main, whose inlined calls are in README.md
     is_deeply(library($r->{json}, 0, \@KNOWN, @inside)->[0],
         ['main', 88967 - 0x57, qw(func() bar() foo())],
         '... function, its address, inlined calls');
@@ -172,7 +172,7 @@ is(scalar @{ $r->{json}{symbolicatedStacks} }, 1, '... one stack');
 is_deeply([map { kind_of($_) } @{ $r->{json}{symbolicatedStacks}[0] }],
     [('string') x 3], '... of texts');
 is_deeply([grep { !/^(?:boolean|null)$/ } map { kind_of($_) }
-    @{ $r->{json}{knownModules} }], [], '... and what is known');
+    @{ $r->{json}{knownModules} }], [], '... and known names');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

@@ -1,5 +1,5 @@
-# Operators take the alerts and the dashboard of packaging/ as they are.  An
-# expression with a wrong name is no error there: the alert never fires, the
+# Operators use the alerts and the dashboard of packaging/ unchanged.  An
+# expression with a wrong name is not an error there: the alert never fires, the
 # panel stays empty.  So Prometheus itself scrapes nginx here, evaluates every
 # expression, and must find something.
 

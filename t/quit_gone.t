@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# A worker that is told to quit does so when its clients have gone in the middle
-# of their long requests: nothing of these is waited for.
+# A worker that is told to quit does so when its clients have left in the middle
+# of their long requests: it does not wait for these.
 
 use strict;
 use warnings;
@@ -29,7 +29,8 @@ my @gone = map { $t->connect } 1 .. 3;
 $t->send_all($_, $long) for @gone;
 my $socket = $t->connect;
 $t->send_all($socket, request(2));
-is($t->response($socket)->{status}, 200, 'others are answered meanwhile');
+is($t->response($socket)->{status}, 200,
+    'other requests are answered meanwhile');
 close $_ for @gone;
 
 is($t->post_json('/symbolicate/v5', { jobs => [{ memoryMap => [[@module]],

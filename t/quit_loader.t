@@ -1,6 +1,6 @@
-# A worker that is told to quit while a request waits, and whose loader dies and
-# comes back meanwhile, quits without an alert about an open socket: also when
-# that request has gone by then, and there is left what nobody waits for.
+# A worker is told to quit while a request waits, and its loader dies and comes
+# back meanwhile: it quits without an alert about an open socket, even if the
+# request is gone by then and only abandoned downloads are left.
 
 use strict;
 use warnings;
@@ -34,7 +34,7 @@ my @forsaken = ('f.so', SymFetch::id(2));
 $t->upload(@$_) for \@module, \@forsaken;
 $t->fault->script('src', 'gate/h/ok');
 is($t->found($t->ask_with(\@soon, [@forsaken]), @forsaken), undef,
-    'a fetch that nobody waits for any more');
+    'a fetch without a waiting request');
 $socket = $t->connect;
 $t->send_all($socket, $t->request_text('POST', '/symbolicate/v5',
     headers => [@soon], body => $t->question([@module])));
@@ -48,7 +48,7 @@ $t->loader_start;
 $t->fault->open_gate('h');
 ok($t->wait_for(sub { !grep { $old{$_} } $t->workers }, 'it quits'),
     'the old worker quits');
-is($t->gets(@forsaken), 1, '... and does not fetch for nobody');
+is($t->gets(@forsaken), 1, '... and does not fetch without a request');
 is($t->found($t->ask([@module]), @module), 1, 'the new one serves');
 is($t->end, '', 'nothing is wrong');
 

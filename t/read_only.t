@@ -1,7 +1,6 @@
-# A store on a read-only file system (a snapshot, an image, a volume of a
-# container that may not write) is read all the same: nobody can write there, so
-# nobody needs LMDB's table of readers, and uses are not noted.  What would write
-# says why it does not.
+# A store on a read-only file system (a snapshot, an image, a read-only volume
+# of a container) can be read: without writers, LMDB's table of readers is not
+# needed, and uses are not recorded.  Commands that write say why they cannot.
 
 use strict;
 use warnings;
@@ -14,8 +13,8 @@ use SymTest;
 use SymTools;
 use Test::More;
 
-# A read-only mount, which only this process sees: the whole test runs in a mount
-# namespace of its own.
+# A read-only mount, visible only to this process: the whole test runs in a
+# mount namespace of its own.
 if (!$ENV{SYM_READ_ONLY}) {
     plan(skip_all => 'no right to mount (root with CAP_SYS_ADMIN)')
         if $> != 0 || system('unshare --mount mount --bind / / 2>/dev/null') != 0;
@@ -66,7 +65,7 @@ $r = $l->run('stat', '--json');
 is($r->{code}, 0, 'stat') or diag($r->{err});
 my ($stat) = json_lines($r->{out});
 is($stat->{modules}, 1, '... counts it');
-is($stat->{max_readers}, 50, '... and the places that readers have elsewhere');
+is($stat->{max_readers}, 50, '... and the slots that readers have elsewhere');
 
 for my $args ([ 'rm', $m ], ['init'], [ 'load', $l->dir . '/m.sym' ],
               ['serve'], [ 'evict', '--to', 0 ]) {
@@ -85,10 +84,10 @@ for my $turn (1 .. 2) {
     });
     is($r->{status}, 200, 'nginx answers');
     my $found = $r->{json}{results}[0];
-    is($found->{stacks}[0][0]{function}, 'f1', '... what is there');
+    is($found->{stacks}[0][0]{function}, 'f1', '... stored modules');
     is_deeply($found->{found_modules}, {
         $m => JSON::PP::true, "n/$ID" => JSON::PP::false,
-    }, '... and that the rest is not');
+    }, '... and that others are absent');
 }
 is($t->request('GET', '/__heartbeat__')->{status}, 200, '... and is healthy');
 is($t->stop->log_trouble, '', 'nothing is wrong');

@@ -1,6 +1,6 @@
-# nginx -s reload is how certificates and limits change many times a day: no
-# request may be lost in it, not even a long one that the old worker has only
-# begun, and the old workers must end.
+# nginx -s reload is the way to change certificates and limits many times a
+# day.  It must not lose any request, not even a long one that the old worker
+# has only begun, and the old workers must exit.
 
 use strict;
 use warnings;
@@ -31,8 +31,8 @@ like($want_short, qr/"function"/, 'symbols are there');
 
 my $enough = $t->dir . '/enough';
 
-# Clients that ask until the file is there, each on its own connections; a byte for each
-# good answer, and a line for each that is not.
+# Clients that send requests until the file exists, each on its own connections;
+# each prints a byte for a good answer, and a line for a bad one.
 sub client {
     my ($body, $want) = @_;
     pipe my $in, my $out or die "pipe: $!";
@@ -54,7 +54,7 @@ sub client {
 my @clients = ((map { client($short, $want_short) } 1 .. 3),
     map { client($long, $want_long) } 1 .. 2);
 
-# a long request that is begun and not yet answered when nginx reloads
+# a long request that is not yet answered when nginx reloads
 my $socket = $t->connect;
 $t->send_all($socket, $t->request_text('POST', '/symbolicate/v5',
     body => $long));
@@ -71,7 +71,7 @@ is($r->{status}, 200, 'the request that was begun: 200');
 ok($r->{body} eq $want_long, 'and all of its answer');
 close $socket;
 
-# not by a signal: that would break a request off
+# not with a signal, which would break off a request
 open my $mark, '>', $enough or die "$enough: $!";
 close $mark;
 for my $client (@clients) {

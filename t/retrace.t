@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A stack trace of a shrunk Android or Java program names classes and methods that
-# nobody has written.  `symloader retrace` puts the original names and lines in, and
-# changes nothing else: a trace is pasted from logs with prefixes, causes and text
-# that only looks like a class.
+# A stack trace of a shrunk Android or Java program has invented names of
+# classes and methods.  `symloader retrace` restores the original names and
+# lines, and changes nothing else: traces are pasted from logs, with prefixes,
+# causes and text that only looks like a class.
 
 use strict;
 use warnings;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# The S3 server of the tests is as strict as S3: what it takes was signed right.
-# Only then do tests against it say anything about signing.  The server compares
-# with AWS's own signer; curl signs without a line of ours; and what core/sources/aws
-# signs is taken just as well.
+# The S3 server of the tests is as strict as S3: a request that it accepts was
+# signed correctly.  Only then do tests against it prove anything about
+# signing.  The server compares with AWS's own signer; curl signs without our
+# code; and requests signed by core/sources/aws are accepted as well.
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ refused('symbols', $key, 403, 'SignatureDoesNotMatch', 'wrong secret',
 refused('symbols', $key, 403, 'InvalidAccessKeyId', 'unknown access key',
     '--user', 'AKIDNOBODY:' . $s3->secret);
 refused('symbols', $key, 403, 'InvalidAccessKeyId',
-    'the key that s3rver comes with', '--user', 'S3RVER:S3RVER');
+    'the built-in key of s3rver', '--user', 'S3RVER:S3RVER');
 refused('symbols', $key, 400, 'AuthorizationHeaderMalformed', 'wrong region',
     '--aws-sigv4', 'aws:amz:eu-west-1:s3');
 refused('symbols', $key, 403, 'SignatureDoesNotMatch', 'wrong service',
@@ -88,7 +88,7 @@ my $big = tempdir(CLEANUP => 1) . '/big';
 SymLoader::write_file($big, join '', map { pack 'N', $_ } 1 .. 1 << 21);
 $s3->put('symbols', 'big', $big, 'Content-Encoding: gzip');
 ok($s3->signed('symbols', 'big')->{body} eq read_file($big),
-    '8 MB that were put just now are all there');
+    '8 MB that were just put are complete');
 like($s3->signed('symbols', 'big', '-I')->{body},
     qr/^Content-Encoding: gzip\r?$/mi, 'and their encoding');
 
@@ -145,7 +145,7 @@ refused('symbols', $key, 200, undef, 'the same objects and keys');
 is(code($s3->curl($s3->url('symbols', $key))), '403 AccessDenied',
     'the same buckets');
 
-# --- no test leaves one behind ---
+# --- no test leaves a server behind ---
 
 my $folder = tempdir(CLEANUP => 1);
 pipe(my $from, my $to) or die "pipe: $!";
@@ -160,7 +160,7 @@ chomp(my $left = <$from>);
 waitpid $pid, 0;
 is($? & 127, 9, 'a test that is killed');
 ok(SymTest->wait_for(sub { !IO::Socket::INET->new("127.0.0.1:$left") },
-    'a port that nobody serves'), 'takes its server with it');
+    'a port that nobody serves'), 'stops its server, too');
 
 done_testing();
 

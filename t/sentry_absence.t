@@ -1,6 +1,6 @@
-# A client of Sentry's API says what a module is: its type, both ids, both file
-# names.  By these a source is asked for other paths, so what is not there is
-# absent for questions that lead to these paths, and for nobody else.
+# A client of Sentry's API describes a module by its type, both ids and both
+# file names.  These select the paths at a source, so a missing file is absent
+# for requests that select the same paths, and for no others.
 
 use strict;
 use warnings;
@@ -29,7 +29,7 @@ my $CONF = join "\n", map {
 my $t = SymFetch->new(sources => $CONF)->start;
 my $n = 0;
 
-# One of its own for each case, with the places of its files.
+# Its own module for each case, with the paths of its files.
 sub module {
     my $digits = sprintf '%032x', 0xabcdef00 + ++$n;
     (my $uuid = $digits) =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/;
@@ -68,7 +68,7 @@ sub put {
     return;
 }
 
-# What is wrong about a module, and the layout whose paths that changes.
+# A wrong fact about a module, and the layout whose paths it changes.
 my %WRONG = (
     'another type' => [ unified => { type => 'macho' } ],
     'a type without paths' => [ unified => { type => 'elf', code_id => undef } ],
@@ -88,9 +88,9 @@ for my $what (sort keys %WRONG) {
         is(sentry($layout, $m, $wrong), 'missing', "$what: missing");
         my $gets = $t->fault->count;
         is(sentry($layout, $m, $wrong), 'missing', '... again');
-        is($t->fault->count, $gets, '... the source is not asked again');
+        is($t->fault->count, $gets, '... the source is not tried again');
     }
-    is(sentry($layout, $m), 'found', '... another client has the module');
+    is(sentry($layout, $m), 'found', '... another client gets the module');
     is(sentry($layout, $m, $wrong), 'found', '... then everybody');
 
     next if $layout ne 'unified';
@@ -100,7 +100,8 @@ for my $what (sort keys %WRONG) {
     is(v5($layout, $m), 'found', '... v5 has it');
 }
 
-# --- what is absent in several ways is kept for each, and forgotten at once ---
+# --- a module that is absent in several ways is recorded for each, and
+# forgotten at once ---
 
 for my $way ('DELETE', 'rm') {
     my $m = module();
@@ -112,14 +113,14 @@ for my $way ('DELETE', 'rm') {
     my $gets = $t->fault->count;
     put('unified', $m);
     is($_->(), 'missing', 'kept') for @asked, reverse @asked;
-    is($t->fault->count, $gets, '... the source is not asked again');
+    is($t->fault->count, $gets, '... the source is not tried again');
 
     my @rows = grep { $_->{name} eq $m->{name} }
         json_lines($t->loader->run('ls', '--json')->{out});
     is_deeply([ map { $_->{id} } @rows ], [ ($m->{id}) x 5 ], 'ls shows the id of each');
     is(scalar(grep { defined $_->{variant} } @rows), 4, '... and which are of Sentry\'s API');
     my $e = $t->request('GET', "/unified/explain/$m->{name}/$m->{id}")->{json};
-    is($e->{state}, 'absent', 'explain tells that it is absent');
+    is($e->{state}, 'absent', 'explain shows that it is absent');
     my ($of) = grep { $_->{name} eq 'unified' } @{ $e->{sources} };
     is_deeply([ map { $_->{state} } @{ $of->{variants} } ], [ ('absent') x 4 ],
         '... and in which ways');
@@ -129,23 +130,23 @@ for my $way ('DELETE', 'rm') {
     } else {
         is($t->loader->run('rm', "$m->{name}/$m->{id}")->{code}, 0, 'rm');
     }
-    is(sentry('unified', $m), 'found', '... then it is asked for');
+    is(sentry('unified', $m), 'found', '... then it is requested');
     is(scalar(grep { $_->{name} eq $m->{name} }
             json_lines($t->loader->run('ls', '--json')->{out})), 1,
-        '... of all ways nothing is left');
+        '... no record of any way is left');
     is($t->loader->run('verify')->{code}, 0, '... and the store is sound');
 }
 
-# an event that tells the code id alone, as those of debug files do
+# an event with only the code id, like those of debug files
 {
     my $m = module();
     is(sentry('symstore', $m), 'missing', 'not there');
     put('symstore', $m);
     is($t->loader->run('rm', $m->{is}{code_id})->{code}, 0, 'forgotten by its code id');
-    is(sentry('symstore', $m), 'found', '... then it is asked for');
+    is(sentry('symstore', $m), 'found', '... then it is requested');
 }
 
-# --- a question does not wait for one that leads elsewhere ---
+# --- a request does not wait for one that selects other paths ---
 
 {
     my $m = module();
@@ -156,9 +157,11 @@ for my $way ('DELETE', 'rm') {
         headers => [ 'Content-Type' => 'application/json' ],
         body => body($m, { type => 'macho' })));
     $t->fault->wait(undef, now => 1);
-    is(sentry('unified', $m), 'found', 'a question that is not held up by another way');
+    is(sentry('unified', $m), 'found',
+        'a request that is not delayed by another one');
     my $r = $t->response($socket);
-    is($r->{json}{modules}[0]{debug_status}, 'found', '... which has it then, too');
+    is($r->{json}{modules}[0]{debug_status}, 'found',
+        '... which then has it, too');
     $t->fault->open_gate('slow');
 }
 

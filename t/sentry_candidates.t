@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# What each source had for a module (options.dif_candidates), and the status of
-# modules that were not found: as a real Symbolicator answered
+# The files that each source had for a module (options.dif_candidates), and the
+# status of modules that were not found: as a real Symbolicator answered
 # (../shared/fixtures/sentry/cases), with its sources in the configuration.
 
 use strict;
@@ -21,7 +21,7 @@ need_fixtures('sentry/cases');
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
 
-# the source of a case, as the configuration has it
+# the source of a case, in the configuration's form
 my %SOURCE = (
     candidates         => 'symbolicate_source theirs uri=/files/ layout=native;',
     'source-status-403' => 'symbolicate_source bad uri=/bad403/ layout=native;',
@@ -54,8 +54,9 @@ CONF
     my $trouble = $t->end;
     is($trouble, '', "$case: nothing is wrong") if !$n || $n == 404;
 }
-# Symbolicator looks for sources in debug files of ELF and in PDBs, too: a source that
-# has places for these lists files, also if it has none for a bundle.  It answers so.
+# Symbolicator also looks for sources in debug files of ELF and in PDBs: a
+# source with paths for these lists files, even if it has none for a bundle.
+# This is its answer.
 {
     my $t = SentryCases->new->start;
     my $answer = $t->answer_of($JSON->encode({ options => { dif_candidates => \1 },
@@ -71,14 +72,15 @@ CONF
     my $ld = 'ld-2.13.so/C32AD7E235EA6112E02A5B9D6219C4850/ld-2.13.s';
 
     is_deeply($places[0], [ '63/ce751542000.debug',
-        map {"hello-dwarf.exe/63CE751542000/hello-dwarf.ex$_"} qw(_ e) ], 'places of a PE file');
+        map {"hello-dwarf.exe/63CE751542000/hello-dwarf.ex$_"} qw(_ e) ],
+            'paths of a PE file');
     is_deeply($places[1], [ 'C32A/D7E2/35EA/6112/E02A/5B9D6219C485', "${ld}_", "${ld}o", "${ld}o.sym" ],
-        'places of an ELF file without a code id');
+        'paths of an ELF file without a code id');
     is($t->end, '', 'nothing is wrong');
 }
 done_testing();
 
-# In their order; "local" is no name for a configured source.
+# In their order; "local" is not a valid name of a configured source.
 sub candidates {
     my ($module) = @_;
     return [ map { +{ %$_, source => $_->{source} eq 'local' ? 'theirs' : $_->{source} } }

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# What a real Symbolicator answered of Windows, .NET and WebAssembly
-# (../shared/fixtures/sentry), frame by frame beside what symloader answers of
-# the same files: function, file and line, the whole chain of inlined calls, and
-# nothing where it has found nothing.
+# A real Symbolicator's answers for Windows, .NET and WebAssembly
+# (../shared/fixtures/sentry), compared frame by frame with symloader's for the
+# same files: function, file and line, the whole chain of inlined calls, and
+# nothing where it found nothing.
 
 use strict;
 use warnings;
@@ -19,8 +19,8 @@ use SymLoader qw(json_lines read_file);
 my $cases = need_fixtures('sentry/cases');
 my $symbols = fixtures('sentry/symbols');
 
-# The frames of a case, [index, [what was answered, the innermost first]], of
-# all its stacks.
+# The frames of a case, [index, [the answered calls, innermost first]], of all
+# its stacks.
 sub recorded {
     my ($case) = @_;
     my ($answer) = json_lines(read_file("$cases/$case.response.json")
@@ -37,8 +37,8 @@ sub recorded {
     return ($asked, $answer, @frames);
 }
 
-# Where a frame is in its module: an address, or METHOD+OFFSET; none without the
-# method.
+# Position of a frame in its module: an address, or METHOD+OFFSET; none without
+# the method.
 sub place {
     my ($asked, $frame) = @_;
     my $at = hex $frame->{instruction_addr};
@@ -48,8 +48,8 @@ sub place {
         if $asked->{modules}[0]{type} eq 'pe_dotnet';
     if (!defined $frame->{addr_mode}) {
         $at -= hex $asked->{modules}[0]{image_addr};
-        # where nothing was found the address is as it was asked for: that of a
-        # return, but for the first frame's
+        # frames without an answer keep the requested address, which is a return
+        # address, except for the first frame
         $at-- if $frame->{status} ne 'symbolicated'
             && $frame->{original_index} > 0;
     }
@@ -78,7 +78,8 @@ sub given {
         $answer;
 }
 
-# Compares a case with what these files say, one for each module of the request.
+# Compares a case with the answers of these files, one for each module of the
+# request.
 sub compare {
     my ($case, $least, @files) = @_;
     my ($asked, $answer, @frames) = recorded($case);
@@ -91,7 +92,7 @@ sub compare {
         push @{ $places{$module} }, $place;
         push @{ $wanted{$module} }, expected($frame);
     }
-    cmp_ok($named, '>=', $least, "$case: so many frames have an answer");
+    cmp_ok($named, '>=', $least, "$case: this many frames have an answer");
 
     for my $n (0 .. $#files) {
         my $t = SymLoader->new;
@@ -107,7 +108,7 @@ sub compare {
         is(@given, @{ $places{$n} }, '... answers all');
         my @differ = grep { ($given[$_] // 'nothing') ne $wanted{$n}[$_] }
             0 .. $#{ $places{$n} };
-        is(@differ, 0, '... and every one as it was recorded')
+        is(@differ, 0, '... and every one as recorded')
             or diag(map { "at $places{$n}[$_]\n  ours     $given[$_]\n"
                           . "  recorded $wanted{$n}[$_]\n" }
                         grep { defined } @differ[ 0 .. 9 ]);

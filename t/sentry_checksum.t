@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# The checksum of a module's debug file is a header of the requests for it, as
-# NuGet's symbol server wants it; and never anything else than one header.
+# The checksum of a module's debug file is sent as a header of the requests for
+# it, as NuGet's symbol server requires it, and is always exactly one header.
 
 use strict;
 use warnings;
@@ -21,7 +21,7 @@ CONF
 my $SUM = 'SHA256:0f5e8f0b9c7a4d1e2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192';
 my $n = 0;
 
-# What the server saw of a module with this checksum.
+# The header that the server received for a module with this checksum.
 sub seen {
     my ($base, $sources, $sum) = @_;
     my $name = 'c' . ++$n . '.pdb';
@@ -43,8 +43,9 @@ for my $from ([ '/conf', undef, 'a configured source' ],
     is((seen($base, $sources, 'x' x 256))[-1]{symbolchecksum}, 'x' x 256, '... the longest');
     for my $bad ('', 'x' x 257, "x\r\nX-Evil: 1", "x\ty", "x y", "x\x7f", "\x{e9}") {
         my ($headers) = seen($base, $sources, $bad);
-        is($headers->{symbolchecksum}, undef, '... not one that is unfit for a header');
-        is($headers->{'x-evil'}, undef, '... nor what is in it');
+        is($headers->{symbolchecksum}, undef,
+            '... not one that is invalid in a header');
+        is($headers->{'x-evil'}, undef, '... nor a part of it');
     }
 }
 
@@ -61,7 +62,7 @@ my $r = $t->post('/symbolicate', $t->json($asked), 'Content-Type' => 'applicatio
 is($t->function_of($r, 0), 'f0', 'a redirect');
 my @hops = $t->requests;
 is_deeply([ map { $_->{headers}{symbolchecksum} } @hops ], [ $SUM, undef ],
-    '... to another origin goes without it');
+    '... to another origin does not have it');
 
 # --- storage ---
 
@@ -72,7 +73,8 @@ $asked = JSON::PP::decode_json($t->body([ { id => 'gcs', type => 'gcs', bucket =
 $asked->{modules}[0]{debug_checksum} = $SUM;
 $r = $t->post('/symbolicate', $t->json($asked), 'Content-Type' => 'application/json');
 is($t->function_of($r, 0), 'f0', 'an object of a storage');
-is(($t->requests)[-1]{headers}{symbolchecksum}, undef, '... is asked for without it');
+is(($t->requests)[-1]{headers}{symbolchecksum}, undef,
+    '... is requested without it');
 
 is($t->end, '', 'nothing else');
 done_testing();

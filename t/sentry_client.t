@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A client as Sentry's own: it posts with a timeout, polls while it is told to,
-# posts again when its id is no longer known, and has its answer in the end, the
-# same as one that waited; whichever worker it polls, and across a reload.
+# A client like Sentry's own posts with a timeout, polls while the job is
+# pending, posts again when its id is unknown, and finally gets the same answer
+# as a client that waited, whichever worker it polls, and across a reload.
 
 use strict;
 use warnings;
@@ -40,16 +40,16 @@ my $n = 0;
     is_deeply([ map { poll($id, 0)->{json}{status} } 1 .. 12 ],
               [ ('pending') x 12 ], 'every worker knows the id');
     my $begin = time;
-    is(poll($id, 1)->{json}{status}, 'pending', 'a poll waits its time');
-    cmp_ok(time - $begin, '>=', 0.9, '... which is that of its query');
+    is(poll($id, 1)->{json}{status}, 'pending', 'a poll waits for its timeout');
+    cmp_ok(time - $begin, '>=', 0.9, '... which is in its query');
 
     $t->fault->open_gate('a');
     my $got = poll($id, $PATIENCE);
     is($got->{json}{status}, 'completed', 'the answer comes while it waits');
     is($got->{json}{stacktraces}[0]{frames}[0]{function}, 'f0',
-       '... with what the source had');
+       '... with the source\'s file');
     is_deeply([ map { scalar differences(poll($id, 0)->{json}, $got->{json}) }
-                1 .. 12 ], [ (0) x 12 ], '... as often as it is asked for');
+                1 .. 12 ], [ (0) x 12 ], '... as often as it is requested');
     is(scalar differences(post($body)->{json}, $got->{json}), 0,
        '... the same as for a client that waits');
 
@@ -67,7 +67,7 @@ my $n = 0;
     my $socket = poll_begin($id, $PATIENCE);
     $t->fault->open_gate('b');
     my $got = $t->response($socket);
-    is($got->{json}{status}, 'completed', '... and get what the old ones made');
+    is($got->{json}{status}, 'completed', '... and get the old ones\' results');
     is($got->{json}{stacktraces}[0]{frames}[0]{function}, 'f0', '... whole');
 }
 
@@ -116,7 +116,7 @@ for my $id ('00000000-0000-4000-8000-000000000000', 'nonsense', '%2e%2e', 'a' x 
 is($t->end, '', 'a clean log');
 done_testing();
 
-# A request for a module that comes as the fault server is told; its body.
+# A request for a module that the fault server sends as given; its body.
 sub slow_module {
     my ($how, $name) = @_;
     $n++;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A frame of Sentry's API has the lines of its source around it, out of a source
-# bundle or of what a portable PDB embeds, as a real Symbolicator shows them: the
-# expectations were recorded from one (../shared/fixtures/sentry/cases), or are its
-# own tests' (crates/symbolicator-native/tests/integration/snapshots).
+# A frame of Sentry's API has the source lines around it, from a source bundle
+# or from a portable PDB, as a real Symbolicator shows them: expected values
+# were recorded from one (../shared/fixtures/sentry/cases), or are from its own
+# tests (crates/symbolicator-native/tests/integration/snapshots).
 
 use strict;
 use warnings;
@@ -45,7 +45,7 @@ sub shown {
 
 my $request = $JSON->decode($t->request_of('source-context'));
 my $recorded = $t->recorded('source-context')->{body};
-delete $request->{sources};    # the server's own lie in the same place
+delete $request->{sources};    # the server's own source has the same files
 
 {
     my $answer = ask($request);
@@ -73,13 +73,13 @@ delete $request->{sources};    # the server's own lie in the same place
     my $answer = ask($request);
 
     is(grep({ %{ shown($_) } } @{ $answer->{stacktraces}[0]{frames} }), 0,
-       'not wanted: no lines');
+       'not requested: no lines');
     ok(!$answer->{modules}[0]{features}{has_sources},
-       '... and nobody has looked for sources');
+       '... and no search for sources');
 }
 
-# A frame that cannot be symbolicated shows its own lines, unless its module has
-# sources that know better.
+# A frame that cannot be symbolicated keeps its own lines, unless its module's
+# sources have better ones.
 {
     my ($found) = grep { exists $_->{context_line} }
         @{ $recorded->{stacktraces}[0]{frames} };
@@ -96,15 +96,16 @@ delete $request->{sources};    # the server's own lie in the same place
     is_deeply([ map { $_->{status} } @frames ],
               [ ('missing_symbol') x 3, 'unknown_image' ], 'failed frames');
     is_deeply(shown($frames[0]), shown($found),
-              'a path that the sources know, with other slashes');
-    is_deeply(shown($frames[1]), shown(\%own), '... that they do not know');
+              'a path that the sources have, with other slashes');
+    is_deeply(shown($frames[1]), shown(\%own), '... that they do not have');
     is_deeply(shown($frames[2]), { map { $_ => $own{$_} }
                   qw(pre_context context_line post_context) },
-              '... a line that there is not');
-    is_deeply(shown($frames[3]), shown(\%own), '... a module that there is not');
+              '... a line that does not exist');
+    is_deeply(shown($frames[3]), shown(\%own),
+        '... a module that does not exist');
 }
 
-# A module all of whose frames are dropped is not used.
+# A module whose frames are all dropped is unused.
 {
     my $answer = ask({ %$request, stacktraces => [ { frames => [
         { instruction_addr => '0x38a0', addr_mode => 'rel:0', trust => 'scan' },
@@ -145,7 +146,7 @@ sub dotnet {
 is(dotnet('source-links.pdb', '37e9e8a6-1a8e-404e-b93c-6902e277ff55-a09672e1',
           7, 1)->{source_link},
    'https://raw.githubusercontent.com/dotnet/runtime/d099f075e45d2aa6007a22b71b45a08758559f80/src/libraries/Common/src/System/ThrowHelper.cs',
-   'a frame whose source lies elsewhere');
+   'a frame whose source is elsewhere');
 
 {
     my $answer = ask({ options => { apply_source_context => \0 },
@@ -154,12 +155,12 @@ is(dotnet('source-links.pdb', '37e9e8a6-1a8e-404e-b93c-6902e277ff55-a09672e1',
         stacktraces => [ { frames => [ { instruction_addr => 1,
             function_id => 7, addr_mode => 'rel:0' } ] } ] });
     is_deeply(shown($answer->{stacktraces}[0]{frames}[0]), {},
-              '... is not shown if it is not wanted');
+              '... is not shown if not requested');
     ok($answer->{modules}[0]{features}{has_sources},
-       '... but its PDB has sources all the same');
+       '... but its PDB has sources nevertheless');
 }
 
-# --- a PDB that names its version control system ---
+# --- a PDB with a version control system ---
 
 {
     my $answer = ask({

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Source context costs what it shows, not what the files are: a thousand frames in
-# one large file, a file of one endless line, and more lines than an answer may
-# show.  Small requests are answered beside such ones.
+# Source context costs as much as it shows, not as much as the files are large:
+# a thousand frames in one large file, a file of one endless line, and more
+# lines than an answer may show.  Small requests are answered meanwhile.
 
 use strict;
 use warnings;
@@ -110,7 +110,7 @@ sub frames_of {
     is(@wrong, 0, '... each with its own lines') or diag("frame $wrong[0]");
 }
 
-# --- one line that does not end ---
+# --- one endless line ---
 
 {
     my @frames = frames_of('endless.c', 2);
@@ -121,7 +121,7 @@ sub frames_of {
     ok(!exists $frames[1]{post_context}, '... and is the last one');
 }
 
-# --- more than an answer shows; others do not wait for it ---
+# --- more than an answer may show; other requests do not wait for it ---
 
 {
     my $s = $t->connect;
@@ -130,14 +130,15 @@ sub frames_of {
         body => request_of('wide.c', $WIDE),
         headers => [ 'Content-Type' => 'application/json' ]));
     my @small = frames_of('large.c', 1);
-    is($small[0]{context_line}, 'statement number 1;', 'a small request beside a huge one');
+    is($small[0]{context_line}, 'statement number 1;',
+        'a small request during a huge one');
 
     my $r = $t->response($s);
     is($r->{status}, 200, 'the huge one');
     note(sprintf '%.0f ms, %u bytes', 1000 * (time - $started), length $r->{body});
     my @frames = @{ $JSON->decode($r->{body})->{stacktraces}[0]{frames} };
     is(@frames, $WIDE, '... all its frames are answered');
-    is(grep({ $_->{lineno} } @frames), $WIDE, '... with their places');
+    is(grep({ $_->{lineno} } @frames), $WIDE, '... with their positions');
     is($frames[0]{context_line}, '000001' . 'y' x 144, '... and lines');
 
     my @with = grep { exists $frames[$_]{context_line} } 0 .. $#frames;

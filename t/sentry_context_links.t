@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A frame of .NET whose portable PDB says at which URL its source lies: the text is
-# fetched from there once, and its lines are shown.  The request's headers for
-# source files go to the places that it allows, and to no others.
+# A .NET frame whose portable PDB has a URL for its source: the text is fetched
+# from there once, and its lines are shown.  The request's headers for source
+# files go only to the origins that it allows.
 
 use strict;
 use warnings;
@@ -20,10 +20,10 @@ my $links = need_fixtures("sentry/symbols/source-links.pdb/${id}ffffffff/source-
 my $t = SymGiven->new->start;
 my $http = 'http://' . $t->address_of_servers;
 
-# The fixture, with links to the server here; the file keeps its layout.
+# The fixture, with links to the server here; the file's layout is unchanged.
 my $theirs = 'https://raw.githubusercontent.com/dotnet/runtime/d099f075e45d2aa6007a22b71b45a08758559f80/';
 my $places = 0;
-my $module;    # of the latest answer
+my $module;    # from the latest answer
 
 sub pdb_at {
     my ($host) = @_;
@@ -69,19 +69,20 @@ my $frame = ask($pdb);
 my $n = $frame->{lineno};
 cmp_ok($n, '>', 5, 'the line of the frame');
 is($frame->{source_link}, $pdb->{text}, 'its link');
-is($frame->{context_line}, "line $n", '... and the line at that place');
+is($frame->{context_line}, "line $n", '... and the line at that position');
 is_deeply($frame->{pre_context}, [ map {"line $_"} $n - 5 .. $n - 1 ], '... lines before it');
-is_deeply($frame->{post_context}, [ map {"line $_"} $n + 1 .. $n + 5 ], '... and behind it');
+is_deeply($frame->{post_context}, [ map {"line $_"} $n + 1 .. $n + 5 ],
+    '... and after it');
 is(scalar(my @once = texts_asked($pdb)), 1, 'one request for two frames');
 
 is(ask($pdb, options => { dif_candidates => JSON::PP::true })->{context_line}, "line $n",
     'again');
-is(scalar(@once = texts_asked($pdb)), 1, '... out of the store');
+is(scalar(@once = texts_asked($pdb)), 1, '... from the store');
 
 # --- candidates ---
 
-# The candidates of Symbolicator's own test of this file (dotnet_source_links.snap)
-# have one of a source that is called so.
+# The candidates in Symbolicator's own test of this file
+# (dotnet_source_links.snap) include one of a source with that name.
 sub is_candidate {
     my ($one, $download, $what) = @_;
     my @links = grep { $_->{source} eq 'sourcelink' } @{ $module->{candidates} };
@@ -121,7 +122,7 @@ is(scalar(@once = texts_asked($pdb)), 0, '... and no request');
 # --- headers ---
 
 for my $case (
-    [ 'a place that is allowed', 'secret', {} ],
+    [ 'an allowed origin', 'secret', {} ],
     [ 'a host', 'secret', { allowed_origins => ['127.0.0.1'] } ],
     [ 'another host', undef, { allowed_origins => ['*.example.com'] } ],
     [ 'no place', undef, { allowed_origins => [] } ],
@@ -137,7 +138,7 @@ for my $case (
     is($seen->{headers}{'x-key'}, $want, '... ' . ($want ? 'with' : 'without') . ' the header');
 }
 
-# --- failures leave the link ---
+# --- after a failure the link is still shown ---
 
 for my $case (
     [ 'no such file', status => 404 ],

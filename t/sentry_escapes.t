@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 
-# Events of Windows in Sentry's native API: paths with backslashes, lines of source
-# with quotes and tabs, variables, large addresses.  Each text is written with and
-# without escapes in JSON, and asked for by two requests: one of the usual shape,
-# and one that the general reader takes, because a key is given twice.  The
-# answers say what the request said.
+# Windows events in Sentry's native API: paths with backslashes, source lines
+# with quotes and tabs, variables, large addresses.  Each text is written with
+# and without JSON escapes, in two requests: one of the usual form, and one that
+# the general reader takes, because a key is repeated.  The answers must contain
+# what the request contained.
 
 use strict;
 use warnings;
@@ -37,8 +37,8 @@ CONF
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
-# JSON text of a value in which each character of strings is a \u escape; keys have
-# none, because those that do are left to the general reader.
+# JSON text of a value in which each character of strings is a \u escape; keys
+# have none, because escaped keys are left to the general reader.
 sub escaped {
     my ($value) = @_;
 
@@ -52,7 +52,7 @@ sub escaped {
                           unpack 'n*', Encode::encode('UTF-16BE', $value)) . '"';
 }
 
-# What a body is answered with; it is JSON, without its last bracket.
+# The answer to a body: JSON, without its last bracket.
 sub ask {
     my ($name, $body) = @_;
     my @bodies = ([ 'usual', "$body}" ],
@@ -65,10 +65,10 @@ sub ask {
                                'Content-Type' => 'application/json') }
             'plain', 'slices';
         is($r[0]{status}, 200, "$name, $reader: answered") or diag($r[0]{body});
-        is($r[0]{body}, $r[1]{body}, '... slices do not show');
+        is($r[0]{body}, $r[1]{body}, '... slices make no difference');
         push @answers, $JSON->decode($r[0]{body});
     }
-    is_deeply($answers[0], $answers[1], "$name: both readers say the same");
+    is_deeply($answers[0], $answers[1], "$name: both readers give the same");
     return $answers[0];
 }
 
@@ -94,7 +94,7 @@ my %event = (
                     { instruction_addr => '0x10', %own } ] } ],
     options => { apply_source_context => Cpanel::JSON::XS::false });
 
-# Addresses may have no escapes in a request of the usual shape.
+# Addresses may not have escapes in a request of the usual form.
 sub body {
     my ($write) = @_;
     my @frames = map {
@@ -112,7 +112,7 @@ sub body {
         . ']}],"options":{"apply_source_context":false}';
 }
 
-for my $write ([ 'the escapes that must be', sub { $JSON->encode($_[0]) } ],
+for my $write ([ 'only the required escapes', sub { $JSON->encode($_[0]) } ],
                [ 'escapes for all', \&escaped ]) {
     my ($name, $how) = @$write;
     my $answer = ask($name, body($how));
@@ -124,7 +124,7 @@ for my $write ([ 'the escapes that must be', sub { $JSON->encode($_[0]) } ],
     is($found->{abs_path}, 'D:\\src\\main.cpp', '... and its path');
     is($found->{package}, $module{code_file}, '... and its package');
     is_deeply({ map { $_ => $unknown->{$_} } keys %own }, \%own,
-              '... a frame of no module keeps what was sent');
+              '... a frame without a module keeps the sent values');
     is($stack->{thread_name}, $event{stacktraces}[0]{thread_name},
        '... a thread its name');
     is_deeply({ map { $_ => $answer->{modules}[0]{$_} }
@@ -144,7 +144,8 @@ for my $addr (qw(9223372036854775808 18446744073709551615 -1)) {
     my ($frame, $general) = map {
         my $r = $t->post('/plain/symbolicate', $asked . $_,
                          'Content-Type' => 'application/json');
-        is($r->{status}, 200, "address $addr beside variables") or diag($r->{body});
+        is($r->{status}, 200,
+            "address $addr next to variables") or diag($r->{body});
         $JSON->decode($r->{body})->{stacktraces}[0]{frames}[0]
     } '}', ',"platform":"a","platform":"b"}';
 
@@ -152,7 +153,7 @@ for my $addr (qw(9223372036854775808 18446744073709551615 -1)) {
     is_deeply($frame->{vars}, $JSON->decode($vars), '... variables keep all digits');
     is($general->{instruction_addr}, $hex, '... the general reader has it, too');
     cmp_ok($general->{vars}{large}, '==', 2 ** 64,
-           '... and gives large variables as reals');
+           '... and shows large variables as reals');
 }
 
 # --- large values ---
@@ -170,7 +171,7 @@ for (qw(context_line filename function thread_name unknown)) {
     my $value = $key eq 'thread_name' ? $stack->{$key} : $stack->{frames}[0]{$key};
     my $want = $key eq 'unknown' ? undef : "\"a\\\t" . 'x' x $LARGE;
     ok(($value // 'none') eq ($want // 'none'),
-       $key eq 'unknown' ? '... is left out' : '... comes back');
+       $key eq 'unknown' ? '... is omitted' : '... comes back');
 }
 
 {

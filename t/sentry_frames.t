@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# What becomes of frames in Sentry's native API, by the rules of its
-# documentation and of Symbolicator's code: what a frame keeps, which frames are
-# left out, the order, and addresses that no module has.
+# Frames in Sentry's native API, by the rules of its documentation and of
+# Symbolicator's code: which members a frame keeps, which frames are omitted,
+# their order, and addresses outside of all modules.
 
 use strict;
 use warnings;
@@ -43,13 +43,13 @@ my %module = (type => 'elf', debug_id => '00112233-4455-6677-8899-aabbccddeeff',
               debug_file => '/usr/lib/app', code_file => '/usr/bin/app',
               image_addr => sprintf('0x%x', $base), image_size => 0x10000);
 
-# In slices of any size the answer is the same.
+# The answer is the same in slices of any size.
 sub ask {
     my ($request) = @_;
     my @answers = map { $t->post_json("/$_/symbolicate", $request,
         'Content-Type' => 'application/json') } 'plain', 'slices';
 
-    is($answers[0]{body}, $answers[1]{body}, 'slices do not show');
+    is($answers[0]{body}, $answers[1]{body}, 'slices make no difference');
     return $answers[0]{json};
 }
 
@@ -75,7 +75,7 @@ is_deeply(frames([ { instruction_addr => $base + 0x1015, %kept, function_id => 7
       filename => 'inline.h', abs_path => 'inline.h' },
     { %common, symbol => 'main', function => 'main', lineno => 7,
       filename => 'main.c', abs_path => '/src/a/main.c', sym_addr => at(0x1000) },
-], 'an inlined call, and what is kept and dropped of the request');
+], 'an inlined call, and kept and dropped members of the request');
 
 is_deeply(frames([ { instruction_addr => at(0x3001), filename => 'sent.c' } ]), [
     { status => 'symbolicated', original_index => 0, instruction_addr => at(0x3001),
@@ -94,12 +94,12 @@ my %sent = (function => '_ZN3foo3barEi', in_app => JSON::PP::false, lineno => 12
 is_deeply(frames([ { instruction_addr => '16', %sent } ]), [
     { status => 'unknown_image', original_index => 0, instruction_addr => '0x10',
       %sent, function => 'foo::bar(int)', symbol => '_ZN3foo3barEi' },
-], 'a frame of no module keeps what was sent, and its name is demangled');
+], 'a frame without a module keeps the sent values, and its name is demangled');
 is_deeply(frames([ { instruction_addr => at(0x500), package => 'p',
                      function => 'f', symbol => '_Z1gv' } ]), [
     { status => 'missing_symbol', original_index => 0, instruction_addr => at(0x500),
       package => '/usr/bin/app', function => 'f', symbol => '_Z1gv' },
-], 'one of a module has its package; two names stay as they are');
+], 'one of a module has its package; two names are unchanged');
 
 # --- relative addresses ---
 
