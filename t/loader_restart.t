@@ -51,13 +51,13 @@ is_deeply([ values %{ $t->reasons($r) } ], ['the symbol loader is not running'],
 my $quickest = 'inf';
 for (1 .. 5) {
     my $began = time;
-    is($t->ask($module[2])->{status}, 503, 'and then at once');
+    is($t->ask($module[2])->{status}, 503, 'and later ones at once');
     $quickest = min($quickest, time - $began);
 }
 cmp_ok($quickest, '<', 4, '... without waiting');
 
 $t->loader_start;
 ok($t->wait_for(sub { ($t->ask($module[2])->{status} // 0) == 200 }, 'served'),
-    'when it is there again, modules are fetched');
+    'when it is back, modules are fetched');
 is($t->end, '', 'nothing is wrong');
 done_testing();

@@ -26,7 +26,8 @@ my $locations = $t->{parts}{locations}
     . 'location /metrics { symbolicate_metrics; }';
 $t->conf(locations => $locations)->start;
 
-# The rows of a loader, without its label; of the others only those wanted.
+# The rows of a loader, without its label; from the others only the requested
+# ones.
 sub rows {
     my ($value, $of) = @_;
     my %row;
@@ -44,8 +45,8 @@ sub page {
     return $value;
 }
 
-# A page waits for a loader for a second: if that is over, a busy machine may be why
-# the loader is not on it, and the next one shows.
+# A page waits a second for a loader.  After that, the loader may be missing
+# because the machine is busy, and the next page will have it.
 my $WAIT = 0.9;
 my $TRIES = 20;
 
@@ -59,7 +60,8 @@ sub scrape {
     return $row;
 }
 
-# A scrape that the worker has begun: what came on a later connection is done.
+# A scrape that the worker has begun: connections are handled in order, so a
+# later one is done.
 sub begin_scrape {
     my $socket = $t->connect;
     $t->send_all($socket, $t->request_text('GET', '/metrics'));
@@ -69,7 +71,7 @@ sub begin_scrape {
 
 sub is_waiting { return !IO::Select->new($_[0])->can_read(0) }
 
-# A scrape that is seen to wait.
+# A scrape that is known to wait.
 sub waiting_scrape {
     my ($begin) = @_;
     my $socket;
@@ -82,7 +84,7 @@ sub waiting_scrape {
     return $socket;
 }
 
-# What is neither a histogram nor a constant of the store.
+# Rows that are neither histograms nor constants of the store.
 sub counts {
     my ($row) = @_;
     return { map { $_ => $row->{$_} }
@@ -105,7 +107,7 @@ my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights
     lease_bytes conversions_running invalidations_total aged_total
     supplement_fetches_total supplement_bytes swift_names_mangled_total));
 
-# --- nothing has been asked yet ---
+# --- before the first request ---
 
 my $begun = time;
 my $row = scrape();
@@ -120,7 +122,7 @@ is(scalar(grep {/^conversion_seconds_bucket/} keys %$row), 23,
 
 my $n = 0;
 
-# One module through nginx: what its source answers.
+# One module through nginx; its source answers as given.
 sub fetch {
     my ($status, $text) = @_;
     my @module = ('m' . ++$n . '.so', SymFolder::id($n));
@@ -156,7 +158,7 @@ $done{clients} = 2;
 my $worker = $loader->client;
 my @lost = ('lost.so', SymFolder::id(1000));
 $worker->send(ENSURE => ticket => 1, key => join('/', @lost),
-    scope => 'folder', layout => 0, files => 1 << 3);    # as nginx does: breakpad
+    scope => 'folder', layout => 0, files => 1 << 3);    # like nginx: breakpad
 is($worker->recv->{type}, 'FETCH',
     'another client is elected to fetch');
 my $socket = $t->begin(\@lost);
@@ -194,7 +196,7 @@ for (1 .. 3) {
     is_away($t->request('GET', '/metrics'), 'it hangs');
     push @took, time - $begun;
 }
-cmp_ok(min(@took), '>=', 0.95, 'a second was waited');
+cmp_ok(min(@took), '>=', 0.95, 'the page waited a second');
 cmp_ok(min(@took), '<', 5, '... and not much more') if !SymTest::is_slow();
 
 $socket = waiting_scrape(\&begin_scrape);
@@ -216,9 +218,9 @@ $t->wait_for(sub { !grep { $_ == $old[0] } $t->workers },
 
 kill 'CONT', $loader->pid;
 is_deeply(counts(scrape()), \%done,
-    'it goes on: late answers disturb nobody, no connection is left');
+    'it continues: late answers do no harm, no connection is left');
 
-# --- the loader is gone, and comes back ---
+# --- the loader exits, and comes back ---
 
 $t->loader_stop;
 is_away($t->request('GET', '/metrics'), 'it is gone');
@@ -229,9 +231,9 @@ $t->wait_for(sub {
     my ($value) = parse_page($t->request('GET', '/metrics')->{body});
     return $value->{"loader_up{loader=$path}"} == 1;
 }, 'a new one is up');
-is_deeply(counts(scrape()), \%zero, 'a new one begins anew');
+is_deeply(counts(scrape()), \%zero, 'a new one starts from zero');
 
-# --- it stops while one waits ---
+# --- it stops while a page waits ---
 
 kill 'STOP', $loader->pid;
 $socket = begin_scrape();
@@ -241,7 +243,7 @@ close $socket;
 is($loader->wait_end->{signal}, 9, 'it was killed');
 $t->loader_start;
 
-# --- two loaders, one of them is not ours ---
+# --- two loaders, one of them an impostor ---
 
 my $stranger = $t->dir . '/stranger';
 my $listen = stranger($stranger);
@@ -262,7 +264,7 @@ sub say_stats {
 
 my $c;
 
-# The page when a stranger says this.
+# The page when an impostor sends this.
 sub told {
     my ($text) = @_;
     my $value;
@@ -275,26 +277,26 @@ sub told {
         close $scrape;
         last if time - $begun < $WAIT;
     }
-    ok(!grep({/injected/} %$value), 'nothing of it but numbers');
+    ok(!grep({/injected/} %$value), 'only numbers of it');
     return rows($value, $stranger), rows($value, $path);
 }
 
 my ($strange, $ours) = told("joins 7\ninjected 3\ninjected\"} 4\nclients 2\n");
 is_deeply($strange, { up => 1, joins_total => 7, clients => 2 },
-    'what is known is shown');
+    'known values are shown');
 is($ours->{up}, 1, '... beside ours');
-is(scalar keys %$ours, scalar keys %$row, '... of which all is');
+is(scalar keys %$ours, scalar keys %$row, '... and all of them are');
 
 for my $text ("joins 7\nclients 2\"} 1\ninjected 1\n", "joins 7\njoins 8\n",
     "clients -1\n", "clients 1e3\n", "clients 5",
     "clients 99999999999999999999\n")
 {
     ($strange, $ours) = told($text);
-    is_deeply($strange, { up => 0 }, 'what is wrong is no statistics');
-    is($ours->{up}, 1, '... but ours are');
+    is_deeply($strange, { up => 0 }, 'an invalid text is not used');
+    is($ours->{up}, 1, '... but that of the real loader is');
 }
 like($t->error_log, qr/"unix:\Q$stranger\E": its statistics cannot be read/,
-    'the log tells of it');
+    'the log reports it');
 
 my $ticket;
 my $scrape = waiting_scrape(sub {
@@ -306,17 +308,17 @@ ok($scrape->opened, 'one has answered, the other not: the page waits');
 say($c, $STATS, 'Vv/a*', $ticket + 1, "joins 1\n");
 say($c, $DONE, 'VVv4', $ticket, 0, 0, 0, 0, 0);
 is_deeply(rows(page($t->response($scrape)), $stranger), { up => 0 },
-    'answers to something else are none');
+    'answers to other requests are ignored');
 close $scrape;
 
 $scrape = begin_scrape();
 hear($c, $STAT);
 close $c;
 is_deeply(rows(page($t->response($scrape)), $stranger), { up => 0 },
-    'it goes instead of an answer');
+    'it exits without an answer');
 close $scrape;
 
-# --- nginx ends while one waits ---
+# --- nginx exits while a page waits ---
 
 kill 'STOP', $loader->pid;
 $scrape = begin_scrape();

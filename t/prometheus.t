@@ -115,7 +115,8 @@ $server = SymServer->start_deaf('prometheus', SymTools::path('prometheus'),
     '--log.level=warn');
 $t->wait_for(\&is_ready, 'Prometheus starts') or BAIL_OUT($server->said);
 
-# The result of an expression.  If Prometheus refuses it: a failed test, and undef.
+# The result of an expression.  If Prometheus refuses it: a failed test, and
+# undef.
 sub value_of {
     my ($expression) = @_;
     my $r = $http->post_form("$url/api/v1/query", { query => $expression });
@@ -124,7 +125,7 @@ sub value_of {
     return;
 }
 
-# In the place of Grafana.
+# Plays Grafana.
 sub filled_in {
     my ($expression) = @_;
     my %value = (__rate_interval => '1m', job => $JOB, instance => '.*');
@@ -153,7 +154,7 @@ for my $variable (@{$board->{templating}{list}}) {
 }
 is($menus, 2, '... and menus');
 
-# what alerts compare
+# the expressions that alerts compare
 sub rules {
     my $r = $http->get("$url/api/v1/rules");
     return map { @{$_->{rules}} } @{decode_json($r->{content})->{data}{groups}};
@@ -179,7 +180,7 @@ $t->wait_for(sub {
 }, "values of all $all expressions");
 is($left{$_}, undef, $_) for sort keys %left;
 
-# The first failure of all counts: before it there was a zero.
+# The very first failure counts: before it there was a zero.
 my $v4 = 'symbolicate_requests_total{version="4",status="fetch_failed",code="5xx"}';
 $t->wait_for(sub { @{value_of("$v4 == 0") // []} }, 'no request of v4 has failed');
 my $r = $t->post('/bad/v4', $t->json({ version => 4, stacks => [[[0, 0x1004]]],

@@ -116,7 +116,7 @@ is_deeply([ map { [ @$_{qw(status instruction_addr addr_mode)} ] } @{ frames([
     [ 'missing_symbol', '0x100002004', 'rel:0' ],
 ], 'a module by its index, none, and offsets beyond 32 bits');
 
-# --- frames that are left out ---
+# --- frames that are omitted ---
 
 my $main = { instruction_addr => at(0x1030) };
 my $start = { instruction_addr => at(0x2005) };
@@ -126,14 +126,14 @@ my $scanned = { instruction_addr => '0x20', trust => 'scan' };
 sub indexes { return [ map { $_->{original_index} } @{ frames(@_) } ] }
 
 is_deeply(indexes([ $main, $start, $garbage ]), [ 0, 1 ], 'garbage behind _start');
-is_deeply(indexes([ $main, $garbage ]), [ 0, 1 ], '... but not behind others');
+is_deeply(indexes([ $main, $garbage ]), [ 0, 1 ], '... but not after others');
 is_deeply(indexes([ $start, $garbage, $garbage ]), [ 0, 1, 2 ],
     '... nor if it is not the last');
 is_deeply(indexes([ $main, $start, $scanned, $garbage ]), [ 0, 1 ],
-    '... and what is left out does not count');
+    '... and omitted frames do not count');
 is_deeply(indexes([ { %$garbage, function => '_start' }, $garbage ]), [ 0 ],
-    '... which may be a name that was sent');
-is_deeply(indexes([ $garbage ]), [ 0 ], 'a frame alone stays');
+    '... which may be a sent name');
+is_deeply(indexes([ $garbage ]), [ 0 ], 'a single frame stays');
 is_deeply(indexes([ $scanned, $main, { %$scanned, instruction_addr => at(0x500) } ]),
     [ 1 ], 'scanned frames without a symbol');
 
@@ -169,7 +169,7 @@ is_deeply(ask({ modules => [
         { type => 'macho', debug_id => 'bba6fa10-b8aa-b33d-0000-000000000000',
           code_id => 'abcd', image_addr => '0x3000', debug_checksum => 'SHA256:00' },
         { type => 'unknown', image_addr => '0x1000', image_size => 0x2000 } ] },
-    'modules: ids in their one form, or gone; sizes up to the next module');
+    'modules: canonical ids, or none; sizes up to the next module');
 
 is($t->log_trouble, '', 'a clean log');
 done_testing();

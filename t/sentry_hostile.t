@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Requests to Sentry's API that cost as much as their clients can make them cost:
-# as long as is allowed, of as many modules or frames as fit, deep, with keys
-# that repeat, and jobs that never end.  Each is answered, and within seconds;
-# small requests beside it do not wait for it; the memory is given back.
+# Requests to Sentry's API that are as expensive as clients can make them: of
+# the maximal length, with as many modules or frames as fit, deeply nested, with
+# repeated keys, and jobs that never end.  Each is answered within seconds;
+# small requests do not wait for it; the memory is freed.
 
 use strict;
 use warnings;
@@ -16,10 +16,10 @@ use SentryCases;
 use SymTest;
 use Time::HiRes qw(sleep time);
 
-# A sanitizer or valgrind makes everything slower by as much.
+# A sanitizer or valgrind makes everything slower by this factor.
 my $SLOW = SymTest::is_slow() ? 20 : 1;
 my $SMALL_S = 10 * $SLOW;     # the longest wait of a small request
-my $KEPT_KB = 100_000 * $SLOW;    # of a worker, after all of it
+my $KEPT_KB = 100_000 * $SLOW;    # of a worker, after all of them
 my $SIZE = SymTest::is_slow() ? 0.1 : 1;
 
 my $MODULE = '{"type":"elf","code_id":"f1c3bcc0279865fe3058404b2831d9e64135386c",'
@@ -28,7 +28,7 @@ my $MODULE = '{"type":"elf","code_id":"f1c3bcc0279865fe3058404b2831d9e64135386c"
 my $FRAME = '{"instruction_addr":"0x10000a949"}';
 my $SMALL = qq({"modules":[$MODULE],"stacktraces":[{"frames":[$FRAME]}]});
 
-# One worker, so that a request that holds it delays all others.
+# One worker, so that a request that occupies it delays all others.
 my $t = SentryCases->new(workers => 1,
     sources => 'location /stall/ { internal; proxy_pass http://%%FAULT%%/as/stall/; }'
         . 'location /slow/ { symbolicate sentry; symbolicate_loader unix:%%LOADER%%;'
@@ -47,7 +47,7 @@ my %what = (
     'stacks of one frame, 300,000' => [ qr/^200\z/,
         qq({"modules":[$MODULE],"stacktraces":[)
             . join(',', (qq({"frames":[$FRAME]})) x $n->(300_000)) . ']}' ],
-    'modules, 100,000, none of them asked for' => [ qr/^(?:200|413)\z/,
+    'modules, 100,000, none of them used' => [ qr/^(?:200|413)\z/,
         '{"stacktraces":[],"modules":[' . join(',',
             map { sprintf '{"type":"elf","code_file":"m%d","image_addr":%d}', $_,
                   4096 * ($_ * 7919 % 1_000_003) } 1 .. $n->(100_000)) . ']}' ],
@@ -79,7 +79,7 @@ my %what = (
         '{"stacktraces":[],"sources":[' . join(',',
             map { qq({"id":"$_","type":"http","url":"http://127.0.0.1:9/$_/"}) }
                 1 .. $n->(100_000)) . ']}' ],
-    'addresses that are no numbers, 1,000,000' => [ qr/^(?:413|422)\z/,
+    'addresses that are not numbers, 1,000,000' => [ qr/^(?:413|422)\z/,
         '{"stacktraces":[{"frames":[' . join(',',
             ('{"instruction_addr":"0x"}') x $n->(1_000_000)) . ']}]}' ],
 );
@@ -98,7 +98,7 @@ for my $what (sort keys %what) {
 
     like($r->{status} // 'none', $status, sprintf '%s: answered in %.1f s, %d MB',
          $what, $took, length($body) / 1e6);
-    cmp_ok($longest, '<', $SMALL_S, sprintf '... small ones wait %.0f ms at most',
+    cmp_ok($longest, '<', $SMALL_S, sprintf '... small ones wait at most %.0f ms',
            1000 * $longest);
     is($good, $all, '... and are answered');
     undef $what{$what};
@@ -119,9 +119,9 @@ for my $what (sort keys %what) {
         $status{ $r->{json}{status} // $r->{status} }++;
     }
     cmp_ok(time - $begin, '<', 30 * $SLOW, 'jobs that never end, 300');
-    cmp_ok($status{pending} // 0, '>', 50, '... many are taken');
+    cmp_ok($status{pending} // 0, '>', 50, '... many are accepted');
     is(($status{pending} // 0) + ($status{503} // 0) + ($status{completed} // 0),
-       300, '... and none fails otherwise') or diag(explain(\%status));
+       300, '... and none fails for another reason') or diag(explain(\%status));
     my $beside = beside();
     sleep 2;
     my ($longest, $good, $all) = @{ ended($beside) };
@@ -131,7 +131,7 @@ for my $what (sort keys %what) {
 
 is_deeply([ $t->workers ], [$worker], 'the same worker serves');
 my $kept = $t->wait_for(sub { my $kb = memory_kb($worker);
-                              $kb < $KEPT_KB ? $kb : 0 }, 'memory is given back');
+                              $kb < $KEPT_KB ? $kb : 0 }, 'memory is freed');
 note("the worker keeps $kept KB") if $kept;
 is($t->end, '', 'a clean log');
 done_testing();
@@ -141,13 +141,13 @@ sub memory_kb {
     return SymTest::slurp("/proc/$pid/status") =~ /^RssAnon:\s+(\d+)/m ? $1 : 0;
 }
 
-# A process that sends a small request every 20 ms, on a connection of its own.
+# A process that sends a small request every 20 ms on its own connection.
 sub beside {
     pipe my $in, my $out or die "pipe: $!";
     my $pid = fork // die "fork: $!";
     if (!$pid) {
         my $is_told;
-        # a read that the signal interrupts goes on: its answer counts
+        # a read that the signal interrupts is repeated: its answer counts
         POSIX::sigaction(POSIX::SIGTERM, POSIX::SigAction->new(
             sub { $is_told = 1 }, POSIX::SigSet->new, POSIX::SA_RESTART));
         my ($longest, $good, $all) = (0, 0, 0);
@@ -169,7 +169,7 @@ sub beside {
     return { pid => $pid, in => $in };
 }
 
-# [longest wait, how many were answered, how many there were]
+# [longest wait, number of answers, number of requests]
 sub ended {
     my ($p) = @_;
     kill 'TERM', $p->{pid};

@@ -1,5 +1,5 @@
-# Statuses, content types and texts of Sentry's API, as Symbolicator has them, and
-# paths that are not served.
+# Statuses, content types and texts of Sentry's API, equal to Symbolicator's,
+# and paths that are not served.
 
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ my @JSON = ('Content-Type' => 'application/json');
 my $t = SymJobs->new(how => 'client_max_body_size 10k;')->start;
 $t->go;
 
-# [what, method, path, headers, body] => [status, content type, body]
+# [name, method, path, headers, body] => [status, content type, body]
 my @cases = (
     [['healthcheck', 'GET', '/healthcheck'], [200, $PLAIN, 'ok']],
     [['... HEAD', 'HEAD', '/healthcheck'], [200, $PLAIN, '']],
@@ -50,15 +50,15 @@ my @cases = (
         [400, $PLAIN, qr/^Failed to parse the request body as JSON/]],
     [['another shape', 'POST', '/symbolicate', \@JSON, '"text"'],
         [422, $PLAIN, qr/^Failed to deserialize the JSON body into the target type: /]],
-    [['a header that is no text', 'POST', '/symbolicate', \@JSON,
+    [['a header that is not text', 'POST', '/symbolicate', \@JSON,
         '{"scraping": {"enabled": true, "allowed_origins": [], "headers": {"a": {}}}}'],
         [422, $PLAIN, qr/scraping\.headers: invalid type: map, expected a string/]],
-    [['an origin that is no text', 'POST', '/symbolicate', \@JSON,
+    [['an origin that is not text', 'POST', '/symbolicate', \@JSON,
         '{"scraping": {"enabled": true, "allowed_origins": [1], "headers": {}}}'],
         [422, $PLAIN, qr/scraping\.allowed_origins: invalid type: .*, expected a string/]],
     [['bad query', 'POST', '/symbolicate?timeout=x', \@JSON, '{}'],
         [400, $PLAIN, "${QUERY}timeout: invalid digit found in string"]],
-    [['bad query before all else', 'POST', '/symbolicate?timeout=-1', [], '{'],
+    [['a bad query is checked first', 'POST', '/symbolicate?timeout=-1', [], '{'],
         [400, $PLAIN, "${QUERY}timeout: invalid digit found in string"]],
     [['bad query of a poll', 'GET',
         '/requests/00000000-0000-4000-8000-000000000000?timeout=1.5'],
@@ -96,7 +96,7 @@ ok(!grep({ /^access-control/ }
     keys %{$t->post('/symbolicate', '{}', @JSON, Origin => 'http://x')
         ->{headers}}), 'no CORS headers');
 
-# --- random ids tell nothing ---
+# --- random ids reveal nothing ---
 
 my %answers;
 for (1 .. 200) {
@@ -114,7 +114,7 @@ $r = $t->wait_for(sub {
     my $answer = $t->symbolicate('', $t->modules(1));
     return ($answer->{status} // 0) == 503 && $answer;
 }, 'a store that is gone');
-like($r->{body}, qr/^\{"detail": "the symbol store/, 'own errors are JSON');
+like($r->{body}, qr/^\{"detail": "the symbol store/, 'our own errors are JSON');
 is($r->{headers}{'content-type'}, 'application/json', '... by type');
 rename $t->store . '.away', $t->store;
 

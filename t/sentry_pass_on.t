@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# What is not served here goes on to a Symbolicator behind the same address, by the
-# locations that docs/use/sentry.md gives; ids of both are answered.
+# Requests that are not served here are passed to a Symbolicator behind the same
+# address, by the locations in docs/use/sentry.md; ids of both are answered.
 
 use strict;
 use warnings;
@@ -32,20 +32,23 @@ HTTP
         $recipe
 CONF
 
-is($t->request('POST', '/symbolicate-any', body => 'MDMP')->{body}, 'a crash', 'an event by URL goes on');
-is($t->request('GET', "/requests/$ID?timeout=5")->{body}, 'theirs, timeout=5', 'an id of theirs');
+is($t->request('POST', '/symbolicate-any', body => 'MDMP')->{body}, 'a crash',
+    'an event by URL is passed on');
+is($t->request('GET', "/requests/$ID?timeout=5")->{body}, 'theirs, timeout=5',
+    'an id of Symbolicator');
 
 my $body = $t->json({ modules => [], stacktraces => [ { frames => [ { instruction_addr => '0x1' } ] } ] });
 my @json = (body => $body, headers => ['Content-Type' => 'application/json']);
 my $r = $t->request('POST', '/symbolicate?timeout=0', @json);
-is($r->{json}{status}, 'pending', 'an event is taken here');
+is($r->{json}{status}, 'pending', 'an event is accepted here');
 my $id = $r->{json}{request_id};
 $r = $t->request('GET', "/requests/$id?timeout=60");
 is($r->{status}, 200, '... and its id is known');
 is($r->{json}{status}, 'completed', '... with its result');
 is($t->request('GET', '/requests/00000000-0000-4000-8000-000000000000')->{status}, 404,
-    'an id of nobody');
-is($t->request('GET', "/own/requests/$id")->{status}, 404, 'there is no other way');
+    'an unknown id');
+is($t->request('GET', "/own/requests/$id")->{status}, 404,
+    'no other path is passed on');
 
 is($t->stop->log_trouble, '', 'nothing is wrong');
 done_testing();

@@ -1,6 +1,7 @@
-# A client of Sentry's API says how long it waits.  Then it gets an id instead of
-# an answer; the work goes on, and any worker gives the result, many times, until
-# it expires.  A client that is answered in time never sees an id.
+# A client of Sentry's API says how long it waits.  After that it gets an id
+# instead of an answer; the work continues, and any worker returns the result,
+# any number of times, until it expires.  A client that is answered in time
+# never sees an id.
 
 use strict;
 use warnings;
@@ -23,7 +24,7 @@ is($r->{headers}{'content-type'}, 'application/json', '... in JSON');
 is_deeply([sort keys %{$r->{json}}], [qw(request_id retry_after status)],
     '... with these keys');
 is($r->{json}{status}, 'pending', '... pending');
-is($r->{json}{retry_after}, 30, '... to be asked for in 30 seconds');
+is($r->{json}{retry_after}, 30, '... to be polled in 30 seconds');
 like($r->{json}{request_id}, qr/^$uuid\z/, '... by a random UUID');
 my $id = $r->{json}{request_id};
 
@@ -39,7 +40,7 @@ for my $query ('?timeout=0', '?timeout=1') {
         if $query =~ /1/;
 }
 
-# Polls of all workers, which wait without a limit.
+# Polls all workers; they wait without a limit.
 my @sockets = map {
     my $socket = $t->connect;
     $t->send_all($socket, $t->request_text('GET', "/requests/$id"));
@@ -60,7 +61,7 @@ is($r->{status}, 200, 'HEAD');
 (my $plain = $id) =~ tr/-//d;
 is($t->status($t->result(uc $plain)), 'completed', 'an id without hyphens');
 
-# One connection, three requests in one go.
+# One connection, three pipelined requests.
 my $socket = $t->connect;
 $t->send_all($socket, $t->request_text('POST', '/symbolicate?timeout=0',
         headers => ['Content-Type' => 'application/json'], keepalive => 1,
@@ -89,7 +90,7 @@ my $answer = $t->result($r->{json}{request_id});
 is($t->status($answer), 'completed', '... and completed');
 ok($t->is_known($answer), '... with its module');
 
-$t->metric_is('requests_running', 0, 'no request is at work');
+$t->metric_is('requests_running', 0, 'no request is running');
 $t->metric_is('jobs_running', 0, '... and no job');
 cmp_ok($t->metric('requests_total', qr/status="pending"/), '>=', 5,
     'pending answers are counted');
@@ -101,7 +102,7 @@ is($t->end, '', 'nothing is wrong');
 $t = SymJobs->new(workers => 2, http => 'symbolicate_results 8m valid=1s;')
     ->start;
 $id = $t->symbolicate('?timeout=0', $t->modules(1))->{json}{request_id};
-is($t->status($t->result($id, '?timeout=0')), 'pending', 'an id that is known');
+is($t->status($t->result($id, '?timeout=0')), 'pending', 'a known id');
 $t->go;
 ok($t->wait_for(sub { ($t->result($id)->{status} // 0) == 404 }, 'expiry'),
     'a result expires');

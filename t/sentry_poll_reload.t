@@ -1,6 +1,7 @@
-# nginx is reloaded while jobs run: old workers stay until their jobs have ended,
-# new ones know these jobs and their results, and nothing stays behind.  A worker
-# that may not stay (worker_shutdown_timeout) says so of its jobs.
+# nginx is reloaded while jobs run: old workers stay until their jobs have
+# ended, new ones know these jobs and their results, and nothing is left over.
+# A worker that has to exit (worker_shutdown_timeout) reports that its jobs
+# failed.
 
 use strict;
 use warnings;
@@ -32,7 +33,7 @@ ok((grep { my $pid = $_; grep { $pid == $_ } @first } $t->workers),
 is($t->status($t->result($_, '?timeout=0')), 'pending',
     'new workers know a job') for @ids;
 
-# a poll under way when its own worker is told to quit
+# a poll in progress when its own worker is told to quit
 my $socket = $t->connect;
 $t->send_all($socket, $t->request_text('GET', "/requests/$ids[0]"));
 $t->request('GET', '/__lbheartbeat__');
@@ -53,10 +54,10 @@ ok($t->wait_for(sub { !grep { $before{$_} } $t->workers }, 'old workers end'),
 is(scalar($t->workers), 2, 'two workers are there');
 is($t->status($t->result($_)), 'completed', 'results outlive their workers')
     for @ids;
-$t->metric_is('requests_running', 0, 'no request is counted any more');
+$t->metric_is('requests_running', 0, 'no request is counted as running');
 is($t->end, '', 'nothing is wrong');
 
-# --- a worker that may not stay ---
+# --- a worker that has to exit ---
 
 $t = SymJobs->new(workers => 1);
 $t->conf(main => 'worker_shutdown_timeout 4s;')->start;
@@ -69,7 +70,7 @@ is($t->status($r), 'internal_error', 'worker_shutdown_timeout ends a job');
 is($r->{status}, 200, '... 200');
 ok($t->wait_for(sub { !grep { $_ == $old } $t->workers }, 'it ends'),
     '... and its worker');
-$t->metric_is('requests_running', 0, '... which does not count any more');
+$t->metric_is('requests_running', 0, '... which no longer counts');
 $t->go;
 is($t->end, '', 'nothing is wrong');
 

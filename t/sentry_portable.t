@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# A portable PDB that embeds its sources answers two questions: where a method's
-# code is, and what stands there.  It is downloaded once for both.  A PDB that is
-# itself embedded in an assembly answers the same once the assembly was loaded.
+# A portable PDB that embeds its sources has two kinds of answers: where a
+# method's code is, and the text there.  It is downloaded once for both.  A PDB
+# that is embedded in an assembly gives the same answers once the assembly was
+# loaded.
 
 use strict;
 use warnings;
@@ -31,7 +32,7 @@ sub ask {
     return $r->{body};
 }
 
-# GETs of the files with that end.
+# GETs of the files with the given suffix.
 sub gets {
     my ($end) = @_;
     return scalar(() = SymTest::slurp($t->dir . '/logs/files.log') =~ /"GET \S*\Q$end\E HTTP/g);
@@ -41,23 +42,24 @@ my @EMBEDDED = ('portable-embedded.pdb', 'b6919861-510c-4887-9994-943f64f70c37-8
 my $answer = ask(@EMBEDDED);
 is($answer->{stacktraces}[0]{frames}[0]{context_line}, 'throw new Exception("test");',
     'a frame of .NET, with its line');
-is(gets('portable-embedded.pdb'), 1, '... out of one download');
-is(gets('portable-embedded.src.zip'), 0, '... and nobody looks for a bundle');
+is(gets('portable-embedded.pdb'), 1, '... from one download');
+is(gets('portable-embedded.src.zip'), 0, '... and no bundle is requested');
 ask(@EMBEDDED);
 is(gets('portable-embedded.pdb'), 1, 'then it is in the store');
 
-# One that has source links only may have texts in a bundle.
+# One that has only source links may have texts in a bundle.
 ask('source-links.pdb', '37e9e8a6-1a8e-404e-b93c-6902e277ff55-a09672e1', 7, 1);
 is(gets('source-links.pdb'), 1, 'a PDB with source links: one download');
 
 ask('portable.pdb', '1d6929b4-468b-4db8-9389-9a12bd257e1b-ab8cf31e', 1, 0);
 is(gets('/portable.pdb'), 1, 'a PDB without sources: one download');
-is(gets('/portable.src.zip'), 2, '... and a bundle is looked for, under both spellings of the id');
+is(gets('/portable.src.zip'), 2,
+    '... and a bundle is requested, under both spellings of the id');
 
 # --- inside an assembly ---
 
 my @lines = do {
-    # what Python inflates: the PDB, and the text in it that has the name
+    # Python inflates: the PDB, and its text of the given name
     my $script = <<'PY';
 import sys, zlib
 
@@ -82,7 +84,7 @@ my $frame = ask('Sentry.Samples.Console.Basic.pdb', '623535c7-c0ea-4dee-b99b-466
     ->{stacktraces}[0]{frames}[0];
 is($frame->{lineno}, 3, 'a frame of its code');
 is($frame->{context_line}, $lines[2], "... with its line: $lines[2]");
-is_deeply($frame->{post_context}, [ @lines[3 .. 6] ], '... and those behind it');
+is_deeply($frame->{post_context}, [ @lines[3 .. 6] ], '... and those after it');
 
 is($t->end, '', 'nothing is wrong');
 done_testing();

@@ -1,5 +1,5 @@
-# Sentry's API gives symbol files of its sources to clients, where the
-# configuration says so: as they are, with a bound, and nothing else.
+# Sentry's API serves symbol files of its sources to clients if the
+# configuration says so: unchanged, with a limit, and nothing else.
 
 use strict;
 use warnings;
@@ -51,7 +51,7 @@ my $GUID = '0123456789ABCDEF0123456789ABCDEF';
 my $BUILD_ID = '180a373d6afbabf0eb1f09be1bc45bd796a71085';
 my $UUID = lc $GUID;
 
-# Bytes that no parser knows.
+# Bytes of no known format.
 sub bytes_of {
     my ($size) = @_;
     return substr join('', map { pack 'N', $_ * 2654435761 % 4294967296 }
@@ -72,7 +72,7 @@ sub get {
 
 # --- every kind of path ---
 
-# [path at the source, path that is asked for]
+# [path at the source, requested path]
 my @files = (
     ["a.pdb/${GUID}1/a.pdb", "a.pdb/${GUID}1/a.pdb"],
     ["b.pdb/${GUID}ffffffff/b.pdb", "b.pdb/" . lc($GUID) . 'FFFFFFFF/B.PDB'],
@@ -115,7 +115,7 @@ ok(get("large.pdb/${GUID}1/large.pdb")->{body} eq $large, 'a large file');
 
 $t->fault->script('src', 'chunked');
 ok(get("large.pdb/${GUID}1/large.pdb")->{body} eq $large,
-    '... of a length that is told at its end');
+    '... of a length that is known at its end');
 $t->fault->script('src', 'ok');
 
 # --- what no path means ---
@@ -136,11 +136,12 @@ for my $path ("none.pdb/${GUID}1/none.pdb", "a.pdb/${GUID}2/a.pdb",
     my $r = get($path);
     is("$r->{status} $r->{body}", '404 ', 'nothing: ' . substr $path, 0, 70);
 }
-is(get("..%2fdisk%2fsecret")->{status}, 404, 'a way to the location of a source');
+is(get("..%2fdisk%2fsecret")->{status}, 404,
+    'a path to the location of a source');
 is(get("a.pdb/${GUID}1%00/a.pdb")->{status}, 400, 'a NUL');
 is(get("a.pdb/${GUID}1/a.pdb", method => 'POST')->{status}, 405, 'a POST');
 
-# --- where it is off, or there is nothing ---
+# --- where it is off, or a file is absent ---
 
 for my $at ('/off', '/none') {
     my $r = get("a.pdb/${GUID}1/a.pdb", at => $at);
@@ -148,7 +149,7 @@ for my $at ('/off', '/none') {
 }
 $t->fault->forget;
 is(get("a.pdb/${GUID}1/a.pdb", at => '/off')->{status}, 404, 'off');
-is($t->fault->count, 0, '... no source is asked');
+is($t->fault->count, 0, '... no source gets a request');
 
 # --- failures ---
 
@@ -164,7 +165,7 @@ is(get("large.pdb/${GUID}1/large.pdb", method => 'HEAD')->{status}, 500,
     '... HEAD');
 
 $t->fault->script('src', 'short/10');
-is(get("large.pdb/${GUID}1/large.pdb")->{status}, 500, 'a file is cut short');
+is(get("large.pdb/${GUID}1/large.pdb")->{status}, 500, 'a file is truncated');
 
 $t->fault->script('src', 'ok');
 for my $how ('ok', 'chunked') {
@@ -179,7 +180,7 @@ $t->fault->script('src', 'ok');
 $t->fault->forget;
 is(get("large.pdb/${GUID}1/large.pdb", at => '/other', method => 'HEAD')
     ->{status}, 200, 'sources have patterns');
-is($t->fault->count, 1, '... which are heeded');
+is($t->fault->count, 1, '... which are applied');
 
 # --- clients that go away ---
 
@@ -205,17 +206,17 @@ $t->fault->script('src', 'gate/g/ok')->forget;
 my $waiting = begin('/other');
 $t->fault->wait(undef, 'count', 1);
 $r = get($path, at => '/other');
-is($r->{status}, 503, 'more files than may be under way at a time');
+is($r->{status}, 503, 'more files than may be in flight at a time');
 is($r->{json}{detail}, 'maximum number of files reached', '... detail');
 close $waiting;
 $t->fault->wait(undef, 'now', 0);
 pass('a client leaves: its download ends');
 $t->fault->open_gate('g');
-is_free('/other', '... and its place is free');
+is_free('/other', '... and its slot is free');
 
 my $slow = begin('/other', receive_buffer => 4096);
 $t->wait_for(sub { get($path, at => '/other')->{status} == 503 },
-    'a client that does not read keeps its place');
+    'a client that does not read keeps its slot');
 close $slow;
 is_free('/other', '... until it leaves');
 
@@ -223,7 +224,7 @@ my $half = begin('/other', receive_buffer => 4096);
 $t->wait_for(sub { get($path, at => '/other')->{status} == 503 }, 'one reads');
 $r = $t->response($half);
 ok($r->{body} eq $large, '... slowly, and gets all');
-is_free('/other', '... and its place is free');
+is_free('/other', '... and its slot is free');
 
 $t->fault->script('src', "drip/65536");
 $t->fault->forget;
@@ -232,10 +233,10 @@ $t->fault->wait(undef, 'count', 1);
 close $early;
 $t->fault->wait(undef, 'now', 0);
 $t->fault->script('src', 'ok');
-is_free('/other', 'one leaves while its file comes');
+is_free('/other', 'one leaves while its file arrives');
 
 $t->wait_for(sub { SymFetch::descriptors($worker) <= $before + 1 },
-    'no descriptor is left');
+    'no descriptor is leaked');
 like($t->request('GET', '/metrics')->{body},
     qr/^symbolicate_requests_total\{[^}]*version="proxy"/m, 'they are counted');
 

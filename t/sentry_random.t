@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 
 # Random requests to Sentry's API, over all modules of the fixtures, judged
-# without another symbolicator: what the specification says of every answer,
-# what two requests that mean the same must have in common, and what Mozilla's
-# v5 says of the same addresses of the same store.  Broken requests are refused
-# by a status below 500, and nothing worse happens.
+# without another symbolicator: by rules of the specification for every answer,
+# by what two equivalent requests must have in common, and by the answers of
+# Mozilla's v5 for the same addresses in the same store.  Broken requests are
+# refused with a status below 500, and nothing worse happens.
 #
-# Environment: SYM_SEED=N begins elsewhere, SYM_COUNT=N sends so many requests.
+# Environment: SYM_SEED=N selects other requests, SYM_COUNT=N their number.
 
 use strict;
 use warnings;
@@ -32,8 +32,8 @@ my %FRAME_STATUS = map { $_ => 1 } qw(symbolicated missing_symbol unknown_image
                                       missing malformed);
 my %MODULE_STATUS = map { $_ => 1 } qw(found unused missing malformed
                                        fetching_failed);
-# request values that a frame without an answer keeps as they are; function,
-# symbol and package have rules of their own
+# request values that a frame without an answer keeps; function, symbol and
+# package have their own rules
 my @KEPT = qw(platform lang filename abs_path lineno pre_context context_line
               post_context in_app adjust_instruction_addr);
 
@@ -52,7 +52,7 @@ for my $i (1 .. $COUNT) {
     last if ++$seen{failed} > 4;
 }
 is($seen{failed} // 0, 0, "$COUNT random requests");
-# an empty list of answers is as it should be, too
+# an empty list of differences is a success, too
 cmp_ok($seen{$_} // 0, '>=', $COUNT / 4, "... with many frames: $_")
     for qw(symbolicated missing_symbol unknown_image missing inlined);
 cmp_ok($same_as_v5 // 0, '>=', $COUNT, '... with many frames as v5 has them');
@@ -67,9 +67,10 @@ for my $i (1 .. 2 * $COUNT) {
     diag($body);
     last;
 }
-cmp_ok($status{200} // 0, '>', $COUNT / 20, 'broken requests: some mean something');
-cmp_ok($status{400} // 0, '>', $COUNT / 20, '... some are no JSON');
-cmp_ok($status{422} // 0, '>', $COUNT / 20, '... some are of another shape');
+cmp_ok($status{200} // 0, '>', $COUNT / 20,
+    'broken requests: some are still valid');
+cmp_ok($status{400} // 0, '>', $COUNT / 20, '... some are not JSON');
+cmp_ok($status{422} // 0, '>', $COUNT / 20, '... some have another structure');
 is($t->end, '', 'a clean log');
 done_testing();
 
@@ -143,7 +144,7 @@ sub judge_stack {
     my @frames = @{ $ours->{frames} };
     my @asked = @{ $asked->{frames} };
 
-    # the rules are those of the order in which a call comes before its caller
+    # the rules assume that a call comes before its caller
     if (($request->{options}{frame_order} // '') eq 'caller_first') {
         @frames = reverse @frames;
         @asked = reverse @asked;
@@ -206,7 +207,7 @@ sub judge_frame {
         }
         wrong("$at.package") if $keys && defined $keys->{code_file}
             && ($frame->{package} // '') ne $keys->{code_file};
-        wrong("$at: number of its line is no number")
+        wrong("$at: its line is not a number")
             if exists $frame->{lineno} && $JSON->encode($frame->{lineno}) !~ /^\d+\z/;
     }
     wrong("$at.status $first->{status}: no module covers it")
@@ -228,7 +229,7 @@ sub judge_symbolicated {
         wrong("$at.$_ of the request")
             for grep { exists $frame->{$_} && exists $asked->{$_} }
             qw(in_app source_link vars);
-        wrong("$at.$_ is not there")
+        wrong("$at.$_ is missing")
             for grep { !exists $frame->{$_} } qw(symbol function lineno);
         wrong("$at.sym_addr") if $frame == $frames->[-1]
             ? !exists $frame->{sym_addr} : exists $frame->{sym_addr};
@@ -246,7 +247,7 @@ sub judge_failed {
         wrong("$at.$key of the request is lost")
             if differences($frame->{$key}, $asked->{$key});
     }
-    # it is as it was asked for, whatever it would have been adjusted to
+    # unchanged, even if it would have been adjusted
     wrong("$at.instruction_addr")
         if $frame->{instruction_addr} ne sprintf '0x%x', $asked->{instruction_addr};
     wrong("$at.addr_mode")
@@ -261,7 +262,7 @@ sub judge_failed {
     return;
 }
 
-# --- two requests that mean the same ---
+# --- two equivalent requests ---
 
 sub changed {
     my ($request) = @_;
@@ -276,7 +277,7 @@ sub compare_stacks {
     return;
 }
 
-# The other order of frames: the same answer, backwards.
+# The frames in reverse order: the same answer, reversed.
 sub same_when_reversed {
     my ($request, $answer) = @_;
     my $other = changed($request);
@@ -311,8 +312,8 @@ sub same_in_parts {
     return;
 }
 
-# Absolute addresses written relative to their modules.  Frames without an answer
-# keep what was asked for.
+# Absolute addresses written relative to their modules.  Frames without an
+# answer keep the requested address.
 sub same_relative {
     my ($request, $answer) = @_;
     my $other = changed($request);
@@ -339,7 +340,7 @@ sub same_relative {
 
 # --- v5 ---
 
-# What Mozilla's API says of the addresses that were looked up.
+# The answer of Mozilla's API for the addresses that were looked up.
 sub as_v5 {
     my ($request, $answer) = @_;
     my (%number, @map, @asked, @wanted);
@@ -373,7 +374,7 @@ sub as_v5 {
             @{ $v5->{inlines} // [] }, $v5;
         my @ours = map { place_of($_->{abs_path}, $_->{lineno} || undef) }
             @{ $wanted[$i] };
-        wrong("as v5 has it: $map[ $asked[$i][0] ][0] ",
+        wrong("as in v5: $map[ $asked[$i][0] ][0] ",
               sprintf('%x', $asked[$i][1]), "\n  @ours\n  v5: @theirs")
             if "@ours" ne "@theirs";
         wrong("as v5 has it: function $wanted[$i][-1]{function}, $v5->{function}")
@@ -383,8 +384,8 @@ sub as_v5 {
     return;
 }
 
-# Sentry's style has no return types, which stand first, blanks elsewhere, and
-# another word for clones.
+# Sentry's style has no leading return types, other spaces, and another word for
+# clones.
 sub is_same_name {
     my ($sentry, $mozilla) = @_;
     s/\[clone (\.[^\]]*)\]/($1)/g, s/\)\s*\((?=\.)//g, s/\s+//g
@@ -402,8 +403,8 @@ sub tecken_module {
     return ($name, uc($guid =~ tr/-//dr) . ($age // '0'));
 }
 
-# Where the symbols know no file, Sentry's answer has that of the request; and its
-# paths are without "..".
+# If the symbols have no file, Sentry's answer has that of the request; and its
+# paths have no "..".
 sub place_of {
     my ($file, $line) = @_;
     $file = '' if !defined $file || $file eq '/given/given.c';
@@ -411,7 +412,7 @@ sub place_of {
     return join ':', $file, $line // '';
 }
 
-# The module's keys that an answered frame belongs to.
+# The key of the module to which an answered frame belongs.
 sub module_of {
     my ($request, $frame) = @_;
     my $n = SentryRandom::module_at($request, {

@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# Requests that a real Symbolicator answered (../shared/fixtures/sentry/cases),
-# sent to a real nginx with the sources that they name: the answers are the
-# same, value by value and key by key, but for the order of keys.  What differs
-# on purpose is a row of docs/use/compat-sentry.md, and differs exactly so.
+# Requests that a real Symbolicator answered (../shared/fixtures/sentry/cases)
+# are sent to a real nginx with the sources that they name: the answers are the
+# same, value by value and key by key, except for the order of keys.  Each
+# intended difference is a row of docs/use/compat-sentry.md, and must be exactly
+# that.
 
 use strict;
 use warnings;
@@ -20,8 +21,8 @@ need_fixtures('sentry/cases');
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
-# how many frames a case must have at least: a list that has become empty
-# compares as well as any other
+# minimal number of frames in a case, because an empty list would equal any
+# other empty list
 my %LEAST = (breakpad => 250, candidates => 200, dotnet => 8,
              'elf-adjust' => 100, 'elf-arm64' => 500, 'elf-random' => 440,
              'macho-random' => 270, 'pdb-x86' => 200, wasm => 120);
@@ -34,12 +35,13 @@ my %known = map { $_ => 1 } @names;
 is_deeply([ grep { !$known{$_} } map { sort keys %$_ } @$listed{qw(kinds values)} ],
           [], 'every listed difference belongs to a recorded case');
 
-# Candidates tell which places were asked, and a request without that option asks
-# fewer: the case that has it begins with an empty store, as it was recorded.
+# Candidates list the paths that were tried, and a request without that option
+# tries fewer, so the case that has it begins with an empty store, as it was
+# recorded.
 for my $group ([ grep { $_ ne 'candidates' } @names ], ['candidates']) {
     my $t = SentryCases->new->start;
     compare($t, $_) for @$group;
-    # the second time all of it is in the store
+    # the second time everything is in the store
     compare($t, $_, ' again') for @$group;
     is($t->end, '', 'a clean log');
 }
@@ -71,9 +73,9 @@ sub compare {
         } 0 .. $#wanted;
         defined $n ? splice(@wanted, $n, 1) : push @unlisted, $found;
     }
-    is(@unlisted, 0, '... and all else is as recorded')
+    is(@unlisted, 0, '... and everything else is as recorded')
         or diag(map { shown($_) } @unlisted[ 0 .. ($#unlisted < 9 ? $#unlisted : 9) ]);
-    is(@wanted, 0, '... but for values that do differ as listed')
+    is(@wanted, 0, '... except for values that differ as listed')
         or diag(map { "$_->{where}\n" } @wanted);
 
     my $frames = 0;
@@ -84,7 +86,7 @@ sub compare {
     return;
 }
 
-# The levels of which only the demangled names differ: [symbol, theirs, ours].
+# Levels whose only difference is the demangled name: [symbol, theirs, ours].
 sub names {
     my ($ours, $theirs) = @_;
     return map {

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# Which of a module's files wins: of all files of all sources the first with full
-# debug information, else the first with symbols, else the first error, as in
-# Symbolicator.  Files: an executable with symbols alone, and its debug file.
+# Which of a module's files wins: the first with full debug information among
+# all files of all sources, else the first with symbols, else the first error,
+# as in Symbolicator.  The files are an executable with only symbols, and its
+# debug file.
 
 use strict;
 use warnings;
@@ -97,11 +98,12 @@ for my $thorough (1, 0) {
 
     $t = server({ $CUT => "\x7fELF" . 'x' x 99, "$CUT.debug" => "\x7fELF" . 'y' x 99 });
     $got = ask($t, thorough => $thorough);
-    is("$got->{status} $got->{frame}", 'malformed malformed', "$how: broken files alone");
+    is("$got->{status} $got->{frame}", 'malformed malformed',
+        "$how: only broken files");
     $t->end;
 }
 
-# a module that is known by one of its ids
+# a module that is known by only one of its ids
 my $t = server({ "$CUT.debug" => $DEBUG });
 is(ask($t, without => ['debug_id'])->{status}, 'found', 'by its code id alone');
 is(ask($t)->{status}, 'found', '... then by both');

@@ -1,5 +1,5 @@
-# A source of the configuration serves all clients.  One that says wrong things of a
-# module must not keep others from it.
+# All clients share a configured source.  A client that sends wrong facts about
+# a module must not hide it from others.
 
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ my $uuid = '01020304-0506-0708-090a-0b0c0d0e0f10';
 $t->fault->file('01/02030405060708090a0b0c0d0e0f100/breakpad', sym_text('a.pdb', $id));
 is(status_of(type => 'elf', debug_file => 'a.pdb', debug_id => $uuid,
     code_id => '00112233445566778899aabbccddeeff00112233'), 'missing',
-    'with a code id of no file it is missing');
+    'with the code id of no file it is missing');
 my $r = $t->ask(['a.pdb', $id]);
 ok($t->found($r, 'a.pdb', $id), 'another client gets the module') or diag $r->{body};
 is(status_of(type => 'elf', debug_file => 'a.pdb', debug_id => $uuid), 'found',
@@ -54,7 +54,7 @@ $t->fault->file('11/02030405060708090a0b0c0d0e0f100/breakpad',
     sym_text('b.pdb', $id =~ s/^01/11/r));
 is(status_of(type => 'elf', debug_file => 'b.pdb', debug_id => $uuid =~ s/^01/11/r,
     code_id => 'ff112233445566778899aabbccddeeff00112233'), 'malformed',
-    'with a code id of another file it is malformed');
+    'with the code id of another file it is malformed');
 $r = $t->ask(['b.pdb', $id =~ s/^01/11/r]);
 ok($t->found($r, 'b.pdb', $id =~ s/^01/11/r), 'another client gets the module') or diag $r->{body};
 is($t->end, '', 'nothing else');

@@ -1,6 +1,7 @@
-# A host of requests' sources that keeps failing is not asked for a while, as in
-# Symbolicator: its texts, with smaller numbers.  Statuses that are answers do not
-# count, and one project's failures do not block a host for others.
+# A host of requests' sources that keeps failing gets no requests for a while,
+# as in Symbolicator: with its messages, and smaller numbers.  Statuses that are
+# answers do not count, and one project's failures do not block a host for
+# others.
 
 use strict;
 use warnings;
@@ -50,11 +51,11 @@ is(ask()->{status}, 'found', 'answers of any kind do not block a host');
 
 my $got = ask(status => 500);
 is($got->{details}, 'download failed: 500 Internal Server Error', 'one failure');
-is(ask(query => '?scope=2')->{status}, 'found', 'the host is asked further');
+is(ask(query => '?scope=2')->{status}, 'found', 'the host still gets requests');
 is(ask(status => 503)->{asked}, 1, 'a second failure');
 
 $got = ask();
-is($got->{asked}, 0, 'then the host is not asked');
+is($got->{asked}, 0, 'then the host gets no request');
 is($got->{status}, 'fetching_failed', '... which is a failure');
 is($got->{what}, 'error', '... of a download');
 is($got->{details}, 'download failed: Host 127.0.0.1 is temporarily blocked because '
@@ -67,9 +68,10 @@ my $told = $t->request('GET', '/admin/explain/x.so/00112233445566778899AABBCCDDE
 is($told->{blocked_hosts}[0]{host}, $t->address_of_servers, 'explain names the host');
 is($told->{blocked_hosts}[0]{outcome}, '503', '... and the failure');
 
-is(ask(query => '?scope=2')->{status}, 'found', 'another scope still asks the host');
+is(ask(query => '?scope=2')->{status}, 'found',
+    'another scope still connects to the host');
 is(ask(source => { is_public => JSON::PP::true }, query => '?scope=2')->{asked}, 0,
-    '... but public files are those of all: blocked, as without a scope');
+    '... but public files are shared by all: blocked, as without a scope');
 is(ask(source => { id => 'sentry:x' })->{asked}, 1, 'a built-in source is never blocked');
 
 $t->reload;
@@ -79,8 +81,9 @@ is(ask()->{asked}, 0, 'a reload does not forget the host');
 
 for my $turn (1, 2) {
     is(ask(at => '/short/symbolicate', status => 500)->{asked}, 1, "turn $turn: a failure") for 1, 2;
-    $t->wait_for(sub { value('blocked_hosts') == 1 }, 'the end of its time');
-    is(ask(at => '/short/symbolicate')->{status}, 'found', '... the host is asked again');
+    $t->wait_for(sub { value('blocked_hosts') == 1 }, 'the end of the block');
+    is(ask(at => '/short/symbolicate')->{status}, 'found',
+        '... the host gets a request again');
 }
 
 like($t->error_log, qr/symbol host "127.0.0.1:\d+" is blocked for 3600 s: 2 downloads failed/,

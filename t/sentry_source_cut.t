@@ -1,5 +1,5 @@
-# A source of a request whose connection is cut in the middle of a file: the rest is
-# asked for with the same credentials, and what is wrong with the rest is a failure.
+# The connection to a request's source breaks in the middle of a file: the rest
+# is requested with the same credentials, and an invalid rest is a failure.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# A filesystem source reads regular files below the folders that the operator named,
-# and nothing else: no "..", no link that leads out, no pipe.
+# A filesystem source reads regular files below the configured folders, and
+# nothing else: no "..", no link that leads out, no pipe.
 
 use strict;
 use warnings;
@@ -59,13 +59,13 @@ found("$root/second", 'another root');
 my $missing = ask("$root/open", 'none.pdb', 999);
 is($t->status_of($missing, 0), 'missing', 'no such file');
 
-refused($other, 'a folder that is no root');
+refused($other, 'a folder that is not configured');
 refused("$root", 'the folder around it');
-refused("$root/opened", 'a folder whose name begins like a root');
-refused("$root/open/../../" . $other =~ s{.*/}{}r, 'a way out by ..');
+refused("$root/opened", 'a folder whose name begins like a configured one');
+refused("$root/open/../../" . $other =~ s{.*/}{}r, 'a way out with ..');
 refused("$root/open/sub/../../../" . $other =~ s{.*/}{}r, '... from below');
 refused('', 'an empty path');
-refused('/', 'the root of all');
+refused('/', 'the root folder');
 refused('relative', 'a relative path');
 
 symlink($other, "$root/open/link") or die $!;
@@ -88,16 +88,17 @@ $name = 'p' . ++$n . '.pdb';
 $place = "$root/open/" . SymGiven::path_of($name, $n);
 make_path($place =~ s{/[^/]*\z}{}r);
 mkfifo($place, 0666) or die $!;
-is($t->status_of(ask("$root/open", $name, $n), 0), 'missing', 'a pipe is no file');
+is($t->status_of(ask("$root/open", $name, $n), 0), 'missing',
+    'a pipe is not a file');
 
 $name = 'd' . ++$n . '.pdb';
 make_path("$root/open/" . SymGiven::path_of($name, $n));
 is($t->status_of(ask("$root/open", $name, $n), 0), 'missing',
-    'a folder is no file');
+    'a folder is not a file');
 
 my $r = $t->symbolicate([$t->source('/s')], ['h.pdb', 5000]);
 is($t->status_of($r, 0), 'fetching_failed', 'http is not allowed here');
-is(scalar(my @seen = $t->requests), 0, '... and nothing was asked');
+is(scalar(my @seen = $t->requests), 0, '... and no request was sent');
 
 $r = $t->symbolicate([{ id => 'f', type => 'filesystem', path => "$root/open\0x" }],
     ['h.pdb', 5001]);

@@ -1,4 +1,4 @@
-# A gcs source asks Google's JSON API for an object, with its token.
+# A gcs source requests an object from Google's JSON API, with its token.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# A gcs source with the key of a service account: the key signs a grant, which is
-# exchanged for a token, once for many files.  The token server is asked by the
-# rules of all addresses; key and token are seen by nobody else.
+# A gcs source with the key of a service account: the key signs a grant, which
+# is exchanged for a token, once for many files.  The address rules apply to the
+# token server, too; key and token are sent nowhere else.
 
 use strict;
 use warnings;
@@ -16,7 +16,8 @@ use Test::More;
 
 my $dir = tempdir('symtest-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
-# OpenSSL is the other side: it makes the keys, and checks the signatures.
+# OpenSSL is the independent side: it makes the keys, and verifies the
+# signatures.
 sub key {
     my ($name, @how) = @_;
     system("openssl genpkey -out $dir/$name @how 2>$dir/err") == 0
@@ -38,7 +39,7 @@ sub token {
         token_type => 'Bearer', expires_in => 3599 }), %o);
 }
 
-# Asks for a file that is there for the bearer of a token.
+# Requests a file that exists for the bearer of a token.
 sub ask {
     my ($name, %o) = @_;
     (my $key = 'v1/' . SymGiven::path_of($name, ++$n)) =~ s{/}{%2F}g;
@@ -150,14 +151,15 @@ my $u = SymGiven->new(allow => 'allow=127.0.0.2',
 $u->route('/token', body => '{"access_token": "ya29.x"}');
 $r = $u->symbolicate([{ %source }], ['a.pdb', 1]);
 is($u->status_of($r, 0), 'fetching_failed', 'a token server at a reserved address');
-is(scalar(@seen = $u->requests), 0, '... is not asked');
+is(scalar(@seen = $u->requests), 0, '... gets no request');
 is($u->end, '', 'nothing else');
-# --- a signature costs milliseconds, and the key comes from anyone ---
+# --- a signature costs milliseconds, and any client can send a key ---
 
 my $refusing = SymGiven->new(types => 'gcs storage=http://%%HTTP%%/ token=http://%%HTTP%%/token',
     ttl => 'symbolicate_negative_ttl absent=1s malformed=1s failed=10m;')->start;
 
-# How often the address of tokens is asked, for 40 modules at some accounts each.
+# How many requests the token server gets for 40 modules with the given number
+# of accounts each.
 sub exchanges {
     my ($t, @accounts) = @_;
     my @modules = map { ['y' . ++$n . '.pdb', $n] } 1 .. 40;

@@ -1,6 +1,6 @@
-# A request of Sentry's API names its own sources.  A file comes from there, is
-# stored, and is there for the next request with the same source; statuses and
-# redirects mean what they mean to Symbolicator.
+# A request of Sentry's API names its own sources.  A file is fetched from
+# there, stored, and available to the next request with the same source;
+# statuses and redirects mean the same as in Symbolicator.
 
 use strict;
 use warnings;
@@ -25,12 +25,13 @@ is(scalar(@seen), 1, 'one request at the source');
 is($seen[0]{target}, '/sym/' . SymGiven::path_of('a.pdb', 1), '... for the file');
 is($seen[0]{headers}{host}, $t->address_of_servers, '... with the Host of the URL');
 like($seen[0]{headers}{'user-agent'}, qr{^ngx_symbolicate/\d}, '... and a name');
-is($seen[0]{headers}{'accept-encoding'}, 'identity', '... for the file as it is');
+is($seen[0]{headers}{'accept-encoding'}, 'identity',
+    '... for the unmodified file');
 
 $t->forget;
 $r = $t->symbolicate([$t->source('/sym', id => 'another')], ['a.pdb', 1]);
 is($t->function_of($r, 0), 'f0', 'the same source under another id');
-is(scalar(my @again = $t->requests), 0, '... is not asked again');
+is(scalar(my @again = $t->requests), 0, '... gets no other request');
 
 # --- by name ---
 
@@ -40,7 +41,8 @@ $r = $t->symbolicate([$t->source('/named',
     url => "http://sym.test:$t->{ports}{port}/named/")], ['n.pdb', 2]);
 is($t->function_of($r, 0), 'f0', 'a source by name');
 ($r) = $t->requests;
-is($r->{headers}{host}, "sym.test:$t->{ports}{port}", '... which the source sees');
+is($r->{headers}{host}, "sym.test:$t->{ports}{port}",
+    '... which the source receives');
 
 # --- headers and userinfo ---
 
@@ -70,7 +72,7 @@ for my $filters ({ path_patterns => ['*other*'] }, { requires_checksum => JSON::
 is(scalar(@again = $t->requests), 0, '... without a request');
 $r = $t->symbolicate([$t->source('/filter', filters =>
     { filetypes => ['breakpad'], path_patterns => ['F.*'] })], ['f.pdb', 5]);
-is($t->function_of($r, 0), 'f0', 'a pattern that the name is of');
+is($t->function_of($r, 0), 'f0', 'a pattern that matches the name');
 
 # --- statuses ---
 
@@ -95,7 +97,7 @@ answered_with('500', 'fetching_failed', status => 500);
 answered_with('503', 'fetching_failed', status => 503);
 answered_with('204', 'fetching_failed', status => 204);
 answered_with('302 without a place', 'fetching_failed', status => 302);
-answered_with('no symbol file', 'malformed', body => "MODULE x\n");
+answered_with('not a symbol file', 'malformed', body => "MODULE x\n");
 
 # --- redirects ---
 
@@ -131,8 +133,8 @@ $t->route('/chain11', status => 302, headers => { Location => '/nowhere' });
 @hops = led('a chain', '/chain1', fails => 1);
 is(scalar(@hops), 11, '... is followed ten times');
 
-# Many long headers are sent at each step of each place, and take no more memory
-# for that.
+# Many long headers are sent at each step for each path, which takes no
+# additional memory.
 my $long = 'l' . ++$n . '.pdb';
 my $found = SymGiven::path_of($long, $n);
 (my $plain = $found) =~ s/sym\z/pdb/;
@@ -150,7 +152,7 @@ is(join(' ', sort map { $_->{download}{status} } @{ $r->{json}{modules}[0]{candi
     'notfound notfound notfound ok', '... to their ends');
 
 led('another scheme', 'file:///etc/passwd', fails => 1);
-led('no address at all', 'http://', fails => 1);
+led('no address', 'http://', fails => 1);
 
 is($t->end, '', 'nothing else');
 done_testing();

@@ -1,7 +1,7 @@
-# https sources of requests: the certificate must be of a chain that is trusted, must
-# name the host of the URL (not the address that is connected to), and must not have
-# expired; `accept_invalid_certs` changes that only where the administrator has set
-# a location for it.
+# https sources of requests: the certificate must have a trusted chain, name the
+# host of the URL (not the address of the connection), and be unexpired;
+# `accept_invalid_certs` changes that only if the administrator has set a
+# location for it.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ sub openssl {
     return;
 }
 
-# A root, an authority below it, and what that signs for a host.
+# A root, an authority below it, and the certificates that it signs for a host.
 sub signed {
     my ($name, $host, $dates) = @_;
     openssl("req -new $EC -keyout $dir/$name.key -out $dir/$name.csr -subj /CN=$host");
@@ -101,7 +101,7 @@ sub ask {
     return ($t->status_of($r, 0), @seen);
 }
 
-# What a source gets to see, and whether its file counts.
+# The requests that a source receives, and whether its file is used.
 sub accepted {
     my ($what, @how) = @_;
     my ($status, @seen) = ask(@how);
@@ -125,14 +125,14 @@ my %lax = (%headers, accept_invalid_certs => JSON::PP::true);
 my $t = given("http unverified=$any");
 accepted('a good chain', $t, 'sym.test', 'good', %headers);
 refused('another name', $t, 'other.test', 'good', %headers);
-refused('the address alone', $t, '127.0.0.1', 'good', %headers);
+refused('only the address', $t, '127.0.0.1', 'good', %headers);
 refused('an expired certificate', $t, 'sym.test', 'expired', %headers);
-refused('one that signs itself', $t, 'sym.test', 'self', %headers);
+refused('a self-signed certificate', $t, 'sym.test', 'self', %headers);
 accepted("lax: $_->[0]", $t, $_->[1], $_->[2], %lax)
     for [ 'a good chain', 'sym.test', 'good' ], [ 'another name', 'other.test', 'good' ],
     [ 'expired', 'sym.test', 'expired' ], [ 'signs itself', 'sym.test', 'self' ];
 
-# what a lax source has fetched is not there for a strict one
+# a file fetched from a lax source does not exist for a strict one
 my $name = 'both.pdb';
 my ($port) = @{ $t->{ports}{tls} }[1];
 $t->symbols('/s', $name, 99);
@@ -142,7 +142,7 @@ for my $case ([ \%lax, 'found' ], [ \%headers, 'fetching_failed' ]) {
     is($t->status_of($r, 0), $case->[1], 'the same file: ' . $case->[1]);
 }
 
-# a redirect is checked as well
+# a redirect's certificate is checked as well
 $t->forget;
 my $path = SymGiven::path_of('r.pdb', 98);
 $t->symbols('/moved', 'r.pdb', 98);
@@ -157,7 +157,7 @@ is($t->end, '', 'nothing else');
 
 $t = given('http');
 refused('accept_invalid_certs alone changes nothing', $t, 'sym.test', 'expired', %lax);
-accepted('... and a good chain is good', $t, 'sym.test', 'good', %lax);
+accepted('... and a good chain is accepted', $t, 'sym.test', 'good', %lax);
 is($t->end, '', 'nothing else');
 
 done_testing();

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# A source of a request that has an index (000Admin of a symstore) is asked for what
-# that lists, and for nothing if the index cannot be read.
+# A request's source with an index (000Admin of a symstore) gets requests only
+# for listed files, and none if the index cannot be read.
 
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ my $ID = '3249D99D0C4049318610F4E4FB0B69361';
 my $PDB = need_fixtures("sentry/symbols/crash.pdb/$ID/crash.pdb");
 my $LINE = qq("crash.pdb\\$ID","x"\r\n);
 
-# A module by one of two ids; only that of the first is of a file.
+# A module with two ids; only the first is that of a file.
 sub body_of {
     my ($sources, %o) = @_;
     my $id = $o{other} ? '11111111-0c40-4931-8610-f4e4fb0b6936-1' : '3249d99d-0c40-4931-8610-f4e4fb0b6936-1';
@@ -51,7 +51,7 @@ sub source {
              layout => { type => 'symstore' }, has_index => JSON::PP::true, %o };
 }
 
-# A store at a path, with these texts in 000Admin.
+# A store at a path, with the given texts in 000Admin.
 sub serve {
     my ($base, %admin) = @_;
     $t->route("$base/crash.pdb/$ID/crash.pdb", file => $PDB);
@@ -71,11 +71,13 @@ sub targets {
 serve('/one', 'lastid.txt' => "0000000002\r\n", '0000000001' => qq("a.dll\\1",\n), '0000000002' => $LINE);
 is(ask([ source('/one', headers => { 'X-Key' => 'k' }) ]), 'found', 'a file that the index lists');
 is_deeply(targets('/one'), [ map({"000Admin/$_"} qw(lastid.txt 0000000001 0000000002)), "crash.pdb/$ID/crash.pdb" ],
-    '... is all that is asked for, after the index');
+    '... is the only request after the index');
 my @requests = $t->requests;
 is_deeply([ map { $_->{headers}{'x-key'} } @requests ], [ ('k') x 4 ], '... with the headers of the source');
-is(ask([ source('/one', headers => { 'X-Key' => 'k' }) ], other => 1), 'missing', 'one that it does not list');
-is_deeply(targets('/one'), [], '... is not asked for; nor the index, which is known');
+is(ask([ source('/one', headers => { 'X-Key' => 'k' }) ], other => 1), 'missing',
+    'a file that it does not list');
+is_deeply(targets('/one'), [],
+    '... is not requested; nor the index, which is cached');
 is(ask([ source('/one') ]), 'found', 'the same without the header');
 is(scalar(@{ targets('/one') }), 4, '... is another source, with an index of its own');
 
@@ -85,33 +87,36 @@ serve('/hollow', 'lastid.txt' => '2', '0000000001' => '', '0000000002' => $LINE)
 is(ask([ source('/hollow') ]), 'found', 'a text that is empty');
 serve('/led', 'lastid.txt' => { status => 302, headers => { Location => '/one/000Admin/lastid.txt' } },
     '0000000001' => $LINE, '0000000002' => '');
-is(ask([ source('/led') ]), 'found', 'a text that lies elsewhere');
+is(ask([ source('/led') ]), 'found', 'a text that is elsewhere');
 
 serve('/plain');
 is(ask([ source('/plain', layout => { type => 'native' }) ]), 'found', 'another layout has no index');
-is(ask([ source('/plain', has_index => JSON::PP::false) ]), 'found', 'nor has one that does not say so');
+is(ask([ source('/plain', has_index => JSON::PP::false) ]), 'found',
+    'nor does a source without the option');
 
 # --- what cannot be read ---
 
 my $n = 0;
 for my $bad ([ 'no index', {} ],
-    [ 'one that may not be read', { 'lastid.txt' => { status => 403, body => '1' }, '0000000001' => $LINE } ],
+    [ 'an index that may not be read', { 'lastid.txt' => { status => 403, body => '1' }, '0000000001' => $LINE } ],
     [ 'a text is missing', { 'lastid.txt' => '2', '0000000001' => $LINE } ],
     [ 'no last number', { 'lastid.txt' => 'x', '0000000001' => $LINE } ],
     [ 'too many texts', { 'lastid.txt' => '10001', '0000000001' => $LINE } ],
-    [ 'a last number that goes on', { 'lastid.txt' => '1' . ' ' x 500, '0000000001' => $LINE } ],
+    [ 'a last number that is too long', { 'lastid.txt' => '1' . ' ' x 500, '0000000001' => $LINE } ],
     [ 'a text of 9 MiB', { 'lastid.txt' => '1', '0000000001' => $LINE . ' ' x (9 << 20) } ])
 {
     my ($title, $admin) = @$bad;
     my $base = '/bad' . ++$n;
     serve($base, %$admin);
     is(ask([ source($base) ]), 'missing', "$title: nothing is there");
-    is_deeply([ grep { !m{^000Admin/} } @{ targets($base) } ], [], '... and no file is asked for');
+    is_deeply([ grep { !m{^000Admin/} } @{ targets($base) } ], [],
+        '... and no file is requested');
     is(ask([ source($base) ], other => 1), 'missing', '... again');
     is_deeply(targets($base), [], '... nor is the index, for a while');
 }
 
-is(ask([ source('/x', url => 'http://10.0.0.1:1/') ]), 'missing', 'an address that may not be asked');
+is(ask([ source('/x', url => 'http://10.0.0.1:1/') ]), 'missing',
+    'a reserved address');
 
 # --- a folder ---
 
@@ -136,9 +141,9 @@ is(ask([ source('/many1') ], other => 1), 'missing', 'the first of them');
 is_deeply(targets('/many1'), [ '000Admin/lastid.txt', '000Admin/0000000001' ], '... was forgotten');
 is(ask([ map { source("/many$_", id => "s$_") } 71 .. 90 ]), 'found', 'many in one request');
 
-# --- sources whose indexes do not come ---
+# --- sources whose indexes do not arrive ---
 
-# they were 16 places, and a source without one had no files
+# there were 16 slots, and a source without one had no files
 my $fault = $t->fault->url('blackhole');
 my @slow = map {
     my $socket = $t->connect;
@@ -149,7 +154,8 @@ my @slow = map {
 } 1 .. 20;
 $t->fault->wait(undef, now => 17);
 serve('/quick', 'lastid.txt' => '1', '0000000001' => $LINE);
-is(ask([ source('/quick') ]), 'found', 'a source beside 17 whose indexes do not come');
+is(ask([ source('/quick') ]), 'found',
+    'a source next to 17 whose indexes do not arrive');
 close $_ for @slow;
 
 $t->allow(qr/symbol source "given:/);

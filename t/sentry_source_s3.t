@@ -1,5 +1,5 @@
-# An s3 source has keys of its own: each request is signed for its bucket, and what
-# the store answers means what it means to Symbolicator.
+# An s3 source has its own keys: each request is signed for its bucket, and the
+# store's answers mean the same as in Symbolicator.
 
 use strict;
 use warnings;

@@ -37,7 +37,7 @@ unlike($said, qr/TOPSECRET/, 'no answer has a secret');
 
 my $bad = $t->symbolicate([{ id => 's', type => 'sentry', url => 'http://x',
     token => "TOPSECRET1\n" }], ['a.pdb', 1]);
-is($bad->{status}, 422, 'a token that is no header is refused');
+is($bad->{status}, 422, 'a token that is invalid in a header is refused');
 unlike($bad->{body}, qr/TOPSECRET/, '... without naming it');
 
 my $listed = $t->loader->run('ls', '--json')->{out};

@@ -1,4 +1,4 @@
-# A sentry source has a list of the files of a module, and then the file.
+# A sentry source returns a list of a module's files, and then the file.
 
 use strict;
 use warnings;
@@ -53,18 +53,18 @@ sub ended {
     $t->route('/api/files/?org=1&debug_id=' . SymGiven::guid(++$n), %o);
     my $got = $t->symbolicate([{ %source, token => 'abc' }], ["n$n.pdb", $n]);
     is($t->status_of($got, 0), $want, $what) or diag $got->{body};
-    is(scalar(my @all = $t->requests), 1, '... after one question');
+    is(scalar(my @all = $t->requests), 1, '... after one request');
     return;
 }
 
 ended('missing', 'an empty list', body => '[]');
-ended('missing', 'no file of a type that is read',
+ended('missing', 'no file of a supported type',
     body => '[{"id":"1","symbolType":"bogus"},{"id":2,"symbolType":"pdb"},3]');
 ended('missing', 'no list', status => 404);
 ended('fetching_failed', 'a token that is not valid', status => 401);
 ended('fetching_failed', 'an error', status => 500);
 ended('fetching_failed', 'no JSON', body => '[{"id":');
-ended('fetching_failed', 'no list of JSON', body => '{}');
+ended('fetching_failed', 'not a JSON list', body => '{}');
 ended('fetching_failed', 'a list that is too long', body => '[' . ' ' x 300000 . ']');
 
 is($t->end, '', 'nothing else');

@@ -1,6 +1,6 @@
-# A request must not lead the server to hosts that only the server can reach: by a
-# literal address in any spelling, by a name, by a name whose address changes, or by
-# a redirect.
+# A request must not make the server connect to hosts that only the server can
+# reach: with a literal address in any spelling, a name, a name whose address
+# changes, or a redirect.
 
 use strict;
 use warnings;
@@ -10,7 +10,7 @@ use lib "$FindBin::Bin/lib";
 use SymGiven;
 use Test::More;
 
-# 127.0.0.2 is allowed, as if it were of the Internet; 127.0.0.1 is not
+# 127.0.0.2 is allowed, as if it were a public address; 127.0.0.1 is not
 my $t = SymGiven->new(allow => 'allow=127.0.0.2/32')->start;
 my $port = $t->{ports}{port};
 my $n = 0;
@@ -44,8 +44,8 @@ sub refused {
     my ($r, @seen) = ask($host);
     is($r->{status}, 200, "$what: answered") or diag $r->{body};
     is($t->status_of($r, 0), 'fetching_failed', '... fetching_failed');
-    is(scalar(@seen), 0, '... and nothing was asked');
-    # as Symbolicator's tests/integration/e2e.rs has it
+    is(scalar(@seen), 0, '... and no request was sent');
+    # from Symbolicator's tests/integration/e2e.rs
     like($_, qr/^download failed: destination is restricted$/, '... says why')
         for $host =~ /^gone/ ? () : details_of($r);
     return;
@@ -74,13 +74,13 @@ reached("both.test:$port", 'a name with one allowed address of two');
 refused("$_.test:$port", "the name $_.test") for qw(bad inner v6 meta gone);
 refused("bad.test.:$port", 'a name with a dot at its end');
 
-# A name that had a good address when it was checked: there is only one answer
-# of the resolver for the check and the connection.
+# A name whose address changes after the check: the resolver answers once, for
+# both the check and the connection.
 my ($r, @seen) = ask("turn.test:$port");
-is($t->function_of($r, 0), 'f0', 'a name that will change is asked once');
+is($t->function_of($r, 0), 'f0', 'a name that will change gets one request');
 is($seen[0]{address}, '127.0.0.2', '... at the address that was checked');
-is($t->asked->{'turn.test'}, 1, '... by one question');
-sleep 2;    # what nginx's resolver keeps is of no use any more
+is($t->asked->{'turn.test'}, 1, '... with one query');
+sleep 2;    # nginx's resolver must not use its cache any more
 refused("turn.test:$port", 'the name with its next address');
 
 # --- redirects ---
@@ -103,7 +103,7 @@ for my $to ("http://127.0.0.1:$port/s", "http://bad.test:$port/s",
         '... says why') if $to =~ m{^[^\\]*(?:127\.|169\.|bad|::1)[^\\]*$};
 }
 
-# --- what is refused as a whole ---
+# --- requests that are refused completely ---
 
 for my $url ('ftp://127.0.0.2/', 'http://', 'http://a b/', 'http://127.0.0.2:0/',
     'http:///x', 'unix:/tmp/x', 'http://x%2fy/')

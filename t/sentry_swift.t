@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Names of Swift in Sentry's API: `symbol` is the linker's, `function` what the
-# demangler said when the module was compiled; without one both are the same.  v5
-# shows names as they stand in the file, with and without it.
+# Swift names in Sentry's API: `symbol` is the mangled name, `function` the name
+# that the demangler gave when the module was compiled; without one both are the
+# same.  v5 shows names as in the file, with and without a demangler.
 
 use strict;
 use warnings;
@@ -71,7 +71,7 @@ sub frames {
 
 my @raw = ('$s3app6insideyyF', '$s3app1fyyF', '_$s3app1"yyF', '_ZN3foo3barEi');
 my @at = (0x1012, 0x2002, 0x3002);
-for (1 .. 2) {    # and out of caches
+for (1 .. 2) {    # and from caches
     is_deeply(frames(sentry => 'with', 'macho', @at),
         [ (map { [ $_, "<$_ 2>" ] } @raw[ 0 .. 2 ]), [ $raw[3], 'foo::bar(int)' ] ],
         'a module with both texts: the function is demangled');
@@ -91,14 +91,14 @@ my @v5 = map {
         stacks => [ [ map { [ 0, $_ ] } @at ] ] })->{json}{results}[0]{stacks}[0];
     [ map { ((map { $_->{function} } @{ $_->{inlines} // [] }), $_->{function}) } @$frame ]
 } qw(with without);
-is_deeply(\@v5, [ [ @raw ], [ @raw ] ], 'v5 shows names as they stand');
+is_deeply(\@v5, [ [ @raw ], [ @raw ] ], 'v5 shows names as in the file');
 
-# What a request says itself was not compiled.
+# A name in the request itself was not compiled.
 my $failed = $t->post_json('/sentry/symbolicate', { modules => [], stacktraces => [ {
     frames => [ { instruction_addr => '0x1', function => $raw[1] } ] } ] },
     'Content-Type' => 'application/json')->{json}{stacktraces}[0]{frames}[0];
 is_deeply([ @$failed{qw(function symbol)} ], [ $raw[1], undef ],
-    'names in a request stay as they are');
+    'names in a request are unchanged');
 
 $t->stop;
 is($t->log_trouble, '', 'the log is clean');

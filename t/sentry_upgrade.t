@@ -1,10 +1,11 @@
 #!/usr/bin/perl
 
-# A better file that comes later replaces a poor one: while the poor one answers,
-# sources that had nothing are asked again in the background, once an hour.
+# A better file that appears later replaces a poor one: while the poor one
+# answers, sources that had nothing are tried again in the background, once an
+# hour.
 #
-# No test waits for an hour: a daemon whose clock is two hours late writes records
-# that are two hours old for workers.
+# No test waits for an hour: a daemon whose clock is two hours late writes
+# records that workers take for two hours old.
 
 use strict;
 use warnings;
@@ -30,7 +31,7 @@ my $dir = tempdir('symtest-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 make_path("$dir/$_/f1") for qw(a b);
 write_file("$dir/a/$CUT", read_file("$SYMBOLS/$CUT"));
 
-# time() is what records are dated by
+# records are dated with time()
 write_file("$dir/late.c", <<'C');
 #define _GNU_SOURCE
 #include <time.h>
@@ -91,9 +92,10 @@ $t = server()->start;
 is(ask(), 'found', 'symbols alone');
 is(asked(), 1, '... the other source had no file');
 better();
-sleep 2;    # beyond the time for which the file counts as absent
-is(ask(), 'found', 'a better file came, but the hour is not over') for 1 .. 3;
-is(asked(), 1, '... the source is not asked again');
+sleep 2;    # after the time for which the file counts as absent
+is(ask(), 'found',
+    'a better file appeared, but the hour is not over') for 1 .. 3;
+is(asked(), 1, '... the source is not tried again');
 is($t->end, '', 'nothing is wrong');
 
 # --- an hour later ---
@@ -108,15 +110,15 @@ $t = server();
 }
 $t->SymTest::start;
 
-is(ask(), 'found', 'symbols alone, two hours ago');
+is(ask(), 'found', 'only symbols, two hours ago');
 my $before = asked();
 better();
 is(ask(), 'found', 'the poor one answers meanwhile');
 $t->wait_for(sub { ask() eq 'found with lines' }, 'the better file');
-cmp_ok(asked(), '>', $before, 'the source was asked again');
+cmp_ok(asked(), '>', $before, 'the source was tried again');
 $before = asked();
 is(ask(), 'found with lines', 'the better file stays') for 1 .. 3;
-is(asked(), $before, '... and its source is not asked any more');
+is(asked(), $before, '... and its source is not tried any more');
 is($t->end, '', 'nothing is wrong');
 
 done_testing();

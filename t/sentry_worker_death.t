@@ -1,6 +1,5 @@
-# A worker that is killed takes its jobs with it, and each of them says so: no id
-# that a client got is pending for ever, or unknown, and the dead count for
-# nothing.
+# A killed worker loses its jobs, and each of them reports that: no id that a
+# client got is pending for ever, or unknown, and dead workers do not count.
 
 use strict;
 use warnings;
@@ -13,7 +12,7 @@ use Test::More;
 my $t = SymJobs->new(workers => 2,
     http => 'symbolicate_max_requests 40; symbolicate_results 4m;')->start;
 $t->allow(qr/worker process \d+ exited on signal 9/);
-# one may die while it writes to the table of jobs, which is mended
+# a worker may die while it writes to the table of jobs, which is then repaired
 $t->allow(qr/shared memory zone "symbolicate_results" was locked by \d+/);
 
 # --- all workers at once, with jobs, waiting clients and polls ---
@@ -22,7 +21,7 @@ my @ids = map {
     $t->symbolicate('?timeout=0', $t->modules(1))->{json}{request_id}
 } 1 .. 8;
 my @sockets = map { $t->begin_event('', $t->modules(1)) } 1 .. 4;
-$t->metric_is('requests_running', 12, 'jobs and requests are at work');
+$t->metric_is('requests_running', 12, 'jobs and requests are running');
 
 my %killed = map { $_ => 1 } $t->workers;
 kill 'KILL', keys %killed;
@@ -36,14 +35,15 @@ for my $id (@ids) {
 is_deeply([map { $t->response($_) } @sockets], [map { {} } @sockets],
     'connections are gone');
 $t->metric_is('requests_running', 0, 'the dead are not counted');
-$t->metric_is('jobs_lost_total', 8, '... but their jobs');
+$t->metric_is('jobs_lost_total', 8, '... but their jobs are');
 
 # --- an old worker, which is not replaced ---
 
 my $r = $t->symbolicate('?timeout=0', $t->modules(1));
 my %old = map { $_ => 1 } $t->workers;
 $t->reload;
-# not while the new ones start: there may be two old ones and one of them
+# not while the new ones start, when there may be two old ones and only one of
+# them stays
 $t->wait_for(sub {
     my @workers = $t->workers;
     return @workers == 3 && 1 == grep { $old{$_} } @workers;
@@ -55,7 +55,7 @@ $t->send_all($socket, $t->request_text('GET',
     "/requests/$r->{json}{request_id}"));
 kill 'KILL', $left;
 is($t->status($t->response($socket)), 'internal_error',
-    '... is killed: a poll under way is answered');
+    '... is killed: a poll in progress is answered');
 
 # --- one after the other, under load ---
 
@@ -70,13 +70,13 @@ for my $round (1 .. 12) {
     my @workers = $t->workers;
     kill 'KILL', $workers[$round % @workers] if @workers;
 }
-# those of the last round may all have been with the worker that was killed
+# those of the last round may all have been in the killed worker
 $t->wait_for(sub {
     my $answer = eval { $t->symbolicate('?timeout=0', $t->modules(3)) } or return;
     my $id = ref($answer->{json}) eq 'HASH' && $answer->{json}{request_id};
     push @all, $id if $id;
     return $id && $t->workers == 2;
-}, 'a job behind the last of them');
+}, 'a job after the last of them');
 cmp_ok(scalar(@all), '>=', 20, scalar(@all) . ' ids');
 for my $id (@all) {
     my $state = 'none';
@@ -93,10 +93,10 @@ is(join(' ', grep { !/^(?:completed|internal_error)$/ } keys %count), '',
     'each ends in one way or the other');
 cmp_ok($count{internal_error} // 0, '>', 0, '... some with their workers');
 cmp_ok($count{completed} // 0, '>', 0, '... some do not');
-$t->metric_is('requests_running', 0, 'no request is counted any more');
+$t->metric_is('requests_running', 0, 'no request is counted as running');
 is($t->status($t->symbolicate('', $t->modules(1))), 'completed',
     'and it serves');
-# downloads in the middle of which a worker was killed
+# downloads during which a worker was killed
 unlink $t->temp_files;
 is($t->end, '', 'nothing is wrong');
 

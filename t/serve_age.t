@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# A fleet keeps symbols of builds that no user runs any more: what nobody asked
-# for in so many days goes, what is used stays, however long ago it came.
+# A fleet has symbols of builds that no user runs any more: modules not
+# requested for a number of days are removed, used ones stay, however old they
+# are.
 
 use strict;
 use warnings;
@@ -34,9 +35,9 @@ is(load(qw(old used young))->{code}, 0, 'three modules');
 is($t->run('lookup', "$_/$ID", '1000')->{code}, 0, "$_ is used") for qw(old young);
 age_all(46 * $DAY);
 is($t->run('lookup', "used/$ID", '1000')->{code}, 0, 'one is used');
-is(load('young')->{code}, 0, '... another comes again');
+is(load('young')->{code}, 0, '... another is loaded again');
 
-# --- those of long ago, when the daemon begins ---
+# --- old modules when the daemon starts ---
 
 $t->serve;
 is($t->stats->{aged}, 0, 'without --max-unused nothing goes');
@@ -50,20 +51,21 @@ $t->stop;
 $t->serve('--max-unused', '45d');
 is($t->stats->{aged}, 1, 'counted');
 is_deeply([ $t->modules ], [ "used/$ID", "young/$ID" ],
-          'one goes; a use keeps a module, and so does its coming again');
+          'one is removed; a use keeps a module, and so does loading it again');
 my $c = $t->client;
-is($c->ensure(1, "old/$ID", 1)->{type}, 'FETCH', 'what went is fetched again');
+is($c->ensure(1, "old/$ID", 1)->{type}, 'FETCH',
+    'a removed module is fetched again');
 like($t->stop->{err}, qr/^symloader: serve: 1 modules dropped: not used/m,
-     '... and told in the log');
+     '... and logged');
 
 # --- while it runs ---
 
 is($t->run('lookup', "young/$ID", '1000')->{code}, 0, 'the other is used');
 age_all(46 * $DAY);
 $t->serve('--max-unused', '1s');
-is($t->stats->{aged}, 2, 'those that are old go at once');
-is(load('late')->{code}, 0, 'one comes later');
-ok(defined $t->wait_log(qr/1 modules dropped/), '... and grows old, too');
+is($t->stats->{aged}, 2, 'old ones are removed at once');
+is(load('late')->{code}, 0, 'one arrives later');
+ok(defined $t->wait_log(qr/1 modules dropped/), '... and becomes old, too');
 is($t->stats->{aged}, 3, 'all are counted');
 is($t->stop->{code}, 0, 'a clean end');
 is_deeply([ $t->modules ], [], 'nothing is left');

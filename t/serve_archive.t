@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Few files are archives, and libarchive takes half of the time that a converter
-# needs to start: so a converter is started without it, and a file that proves to
-# be an archive, seen at once or inside of a gzip, is read anew by one with it.
+# Few files are archives, and loading libarchive takes half of a converter's
+# start time.  So a converter starts without it, and a file that turns out to be
+# an archive, at once or inside of a gzip, is read again by a converter with it.
 
 use strict;
 use warnings;
@@ -21,7 +21,8 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
 my ($n, $idle) = (0);
 
-# A tar of one file, by hand: POSIX.1-2017, pax, "ustar Interchange Format".
+# A tar of one file, made by hand: POSIX.1-2017, pax, "ustar Interchange
+# Format".
 sub tar {
     my ($text) = @_;
     my $head = pack 'a100 a8 a8 a8 a12 a12 a8 a1 a100 a6 a2 a247', 'm.sym',
@@ -42,7 +43,7 @@ sub pack_with {
 }
 
 # Whether the converter that waits for the next file has loaded it: in its
-# sandbox it can load nothing more.  One that is ending has nothing mapped.
+# sandbox it cannot load anything else.  One that is exiting has no mappings.
 sub has_libarchive {
     my $end = time + 120;
     while (time < $end) {
@@ -67,20 +68,20 @@ sub bring {
     return $c->recv->{type};
 }
 
-is(has_libarchive(), 0, 'a converter begins without libarchive');
+is(has_libarchive(), 0, 'a converter starts without libarchive');
 is(bring('plain'), 'READY', 'a plain file');
 is(has_libarchive(), 0, '... and so does the next one');
-is(bring('zip'), 'READY', 'a zip is read all the same');
-is(bring('zip'), 'READY', '... by one that was there already, too');
-is(has_libarchive(), 1, '... and the next may be one');
+is(bring('zip'), 'READY', 'a zip is read nevertheless');
+is(bring('zip'), 'READY', '... also by one that was already running');
+is(has_libarchive(), 1, '... and the next file may be one, too');
 is(bring($_), 'READY', $_) for qw(tar tar.gz plain zip);
 is($t->stats->{conversions_breakpad_ready}, 7, 'each counts once');
 is($t->stop->{code}, 0, 'stopped');
 
-# the first that is met is in a stream
+# the first archive of a converter is found in a stream
 $t->serve('--jobs', 1);
 $c = $t->client;
-is(bring('tar.gz'), 'READY', 'a tar in a gzip, first of all');
+is(bring('tar.gz'), 'READY', 'a tar in a gzip as the first file');
 is($t->stop->{code}, 0, 'stopped');
 is($t->verify, 'sound', 'the store is sound');
 

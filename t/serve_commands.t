@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# While a daemon has the store, `symloader load` and `rm` go through it: nobody
-# has to stop it to bring a file in or to take a module away.
+# While a daemon has the store, `symloader load` and `rm` use the daemon: it
+# need not be stopped to load a file or to remove a module.
 
 use strict;
 use warnings;
@@ -22,11 +22,11 @@ my $t = SymServe->new->serve('--jobs', 2);
 my %want = fixture_modules();
 my $r = $t->run('load', fixtures('symbols'));
 is($r->{code}, 0, 'load of the fixtures');
-is_deeply([ $t->modules ], [ sort keys %want ], '... brings them all');
+is_deeply([ $t->modules ], [ sort keys %want ], '... loads all of them');
 like($r->{out}, qr/^\d+ files?, \d+ modules? stored, .*, 0 failed$/m,
      '... says so');
 
-# Compiled by a loader alone it is the same.
+# The result equals that of a loader without a daemon.
 my $alone = SymLoader->new;
 $alone->run('load', '--quiet', fixtures('symbols'));
 my @fields = qw(name id bytes quality source source_bytes);
@@ -47,11 +47,13 @@ like($r->{out}, qr/^\Q$good\E: good\.so\/$ID: lines, \S+ \w+ from \S+ \w+$/m,
 my $poor = $t->file('poor.sym', sym_text('good.so', $ID, prefix => 'poor'));
 $r = $t->run('load', $poor);
 is($r->{code}, 0, 'a poorer file of the same module');
-like($r->{out}, qr/not stored: the store has better symbols/, '... is not taken');
-is($t->run('load', '--force', $poor)->{code}, 0, '... but by force');
+like($r->{out}, qr/not stored: the store has better symbols/,
+    '... is not accepted');
+is($t->run('load', '--force', $poor)->{code}, 0, '... except by force');
 like($t->run('lookup', "good.so/$ID", '1000')->{out}, qr/^poor0$/m, '... it is');
 
-# Of equal files the last named wins, whichever is converted first.
+# Of equal files the last on the command line wins, whichever is converted
+# first.
 my @equal = map { $t->file("equal$_.sym",
     sym_text('equal.so', $ID, prefix => "e$_",
              functions => $_ == 1 ? 30000 : 3)) } 1 .. 2;
@@ -63,7 +65,7 @@ my $misplaced = $t->file('tree/wrong.so/' . $ID . '/wrong.sym',
                          sym_text('right.so', $ID));
 $r = $t->run('load', "$t->{dir}/tree");
 like($r->{err}, qr/warning: the folders differ.*right\.so\/$ID/,
-     'the warning about a wrong folder comes all the same');
+     'the warning about a wrong folder is the same');
 
 $r = $t->run({ stdin => sym_text('pipe.so', $ID) }, 'load', '/dev/stdin');
 is($r->{code}, 0, 'standard input from a file');
@@ -72,26 +74,28 @@ print { $p->{in} } sym_text('pipe.so', $ID);
 close($p->{in});
 $r = $t->wait($p);
 is($r->{code}, 1, 'a pipe');
-like($r->{err}, qr/cannot read a pipe; write it to a file/, '... what to do');
+like($r->{err}, qr/cannot read a pipe; write it to a file/,
+    '... and the error says what to do');
 
-# --- a file that somebody waits for ---
+# --- a file that a request waits for ---
 
 my $c = $t->client;
 is($c->ensure(1, "waited.so/$ID", 1)->{type}, 'FETCH', 'a module that is missing');
 is($t->run('load', $t->file('waited.sym', sym_text('waited.so', $ID)))->{code},
    0, 'is loaded by hand');
-is_deeply($c->recv, { type => 'READY', ticket => 1, flags => 0 }, 'READY to who waits');
-is($t->stats->{lease_bytes}, 0, 'the lease is given back');
+is_deeply($c->recv, { type => 'READY', ticket => 1, flags => 0 },
+    'READY to the waiting client');
+is($t->stats->{lease_bytes}, 0, 'the lease is returned');
 
 # --- rm ---
 
 is($t->run('rm', "good.so/$ID")->{code}, 0, 'rm');
 is($t->run('show', "good.so/$ID")->{code}, 1, '... it is gone');
 $r = $t->run('rm', "good.so/$ID");
-is($r->{code}, 1, 'rm of what is not there');
+is($r->{code}, 1, 'rm of a module that is not stored');
 like($r->{err}, qr/not in the store/, '... says so');
 $r = $t->run('rm', "no.so/$ID", "equal.so/$ID");
-is($r->{code}, 1, 'one of two is not there');
+is($r->{code}, 1, 'one of two is not stored');
 is($t->run('show', "equal.so/$ID")->{code}, 1, '... the other is gone');
 
 # --- a socket elsewhere ---
@@ -101,7 +105,7 @@ $t->{socket} = "$t->{dir}/else where.sock";
 $t->serve('--socket', $t->{socket});
 is($t->run('rm', "waited.so/$ID")->{code}, 4, 'rm does not find the daemon');
 is($t->run('rm', '--socket', $t->{socket}, "waited.so/$ID")->{code}, 0,
-   '... unless told where');
+   '... unless given its socket');
 is($t->run('load', '--socket', $t->{socket}, $good)->{code}, 0, 'load, too');
 
 is($t->stop->{code}, 0, 'a clean end');

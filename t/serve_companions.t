@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Files that go with a debug file are found also when a daemon has the store:
-# `symloader load` opens them for it, and prints what the daemon has to say.  A
-# client that dies meanwhile, or never answers, has its file stored without
-# them, and nobody else waits for it.
+# Companions of a debug file are found even if a daemon has the store:
+# `symloader load` opens them for it, and prints the daemon's messages.  If the
+# client dies meanwhile, or never answers, its file is stored without them, and
+# no other client waits for it.
 
 use strict;
 use warnings;
@@ -30,7 +30,7 @@ run('g++ -gdwarf-5 -O2 -o thing src/a.cc src/b.cc && cp thing other &&',
     'dwz -5 -m common thing other');
 my $file = "$dir/thing";
 
-# The first WANT that a DEPOSIT of the file leads to.
+# The first WANT that follows a DEPOSIT of the file.
 sub wanted {
     my ($c, $ticket, $flags) = @_;
 
@@ -48,7 +48,7 @@ sub to_done {
     return @m;
 }
 
-# The next message but WANT, which is answered with nothing.
+# The next message except WANT, which is answered with nothing.
 sub without {
     my ($c) = @_;
     my $m = $c->recv;
@@ -60,13 +60,13 @@ sub without {
     return $m;
 }
 
-# The client has given what is no file: its names are missing.
+# The client has sent an invalid file: the names are missing.
 sub is_without {
     my ($what, $c) = @_;
     my $m = without($c);
 
-    is($m->{type}, 'NOTE', "$what is as good as nothing");
-    like($m->{text}, qr/names are missing.*common/, '... which is said');
+    is($m->{type}, 'NOTE', "$what counts as nothing");
+    like($m->{text}, qr/names are missing.*common/, '... which is reported');
     $m = without($c);
     is("$m->{type} $m->{flags}", "DONE $DID", '... and the file is stored');
     return;
@@ -75,7 +75,7 @@ sub is_without {
 {
     my $c = $t->client;
     my $m = wanted($c, 5, 0);
-    is($m->{type}, 'DONE', 'without the flag: asked nothing, and told nothing');
+    is($m->{type}, 'DONE', 'without the flag: no WANT, and no report');
     $c->close;
 }
 
@@ -89,11 +89,11 @@ my $before = $t->descriptors;
     $c->send(GIVEN => ticket => 6, flags => $THERE, path => "$dir/common");
     $c->send(GIVEN => ticket => 5, flags => $THERE, path => "$dir/other");
     $m = $c->recv;
-    is($m->{type}, 'NOTE', 'another file is no supplementary file');
-    like($m->{text}, qr/of another build/, '... which is said');
+    is($m->{type}, 'NOTE', 'another file is not a supplementary file');
+    like($m->{text}, qr/of another build/, '... which is reported');
     is_without('... so it', $c);
     $c->send(GIVEN => ticket => 5, flags => $THERE, path => "$dir/common");
-    ok($c->sync, 'an answer that nobody waits for is ignored');
+    ok($c->sync, 'an unexpected answer is ignored');
 
     $m = wanted($c, 5, $FOLLOWS);
     $c->send(GIVEN => ticket => 5, flags => $THERE, path => "$dir/src",
@@ -102,7 +102,7 @@ my $before = $t->descriptors;
     wanted($c, 5, $FOLLOWS);
     $c->send(GIVEN => ticket => 5, flags => $THERE, path => "$dir/common",
              length => 1 << 40);
-    is_without('a file that is shorter than it says', $c);
+    is_without('a file that is shorter than announced', $c);
     $c->close;
 
     $c = $t->client;
@@ -115,7 +115,7 @@ my $before = $t->descriptors;
     $c->close;
     ok($t->wait_stat(conversions_running => 0), 'nothing is left');
     $t->wait_stat(clients => 1);
-    is($t->settled_descriptors($before), $before, '... no descriptor either');
+    is($t->settled_descriptors($before), $before, '... nor a descriptor');
 }
 
 # --- a client that dies ---
@@ -130,7 +130,7 @@ my $good = $t->client;
     $good->ensure(1, "good1/$ID", 1);
     $good->send(INGEST => ticket => 1,
                 path => $t->file('good1', sym_text('good1', $ID)));
-    is($good->recv->{type}, 'READY', 'a client that dies holds up nobody');
+    is($good->recv->{type}, 'READY', 'a client that dies delays no other');
     like($t->wait_log(qr/thing\/\S+: /), qr/ready/,
          '... and its file is stored');
 }
@@ -145,11 +145,13 @@ my $good = $t->client;
     $good->ensure(2, "good2/$ID", 1);
     $good->send(INGEST => ticket => 2,
                 path => $t->file('good2', sym_text('good2', $ID)));
-    is($good->recv->{type}, 'READY', 'one that never answers does not for long');
+    is($good->recv->{type}, 'READY',
+        'one that never answers is not waited for long');
     my @m = (to_done($c), to_done($c));
-    is(scalar(grep { $_->{type} eq 'WANT' } @m), 0, '... it is asked no more');
+    is(scalar(grep { $_->{type} eq 'WANT' } @m), 0,
+        '... it gets no other WANT');
     my @late = grep { $_->{type} eq 'NOTE' && $_->{text} =~ /in time/ } @m;
-    is($late[0]{ticket}, 1, '... is told why names are missing');
+    is($late[0]{ticket}, 1, '... it gets the reason for missing names');
     is_deeply([ map { $_->{ticket} } grep { $_->{type} eq 'DONE' } @m ],
               [ 1, 2 ], '... and both of its files are stored');
     $c->close;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A converter that dies, hangs or lies costs its module and nothing else: who
-# waits is told malformed with the reason, and the next file is converted.  An
-# idle one that dies is replaced.
+# A converter that dies, hangs or sends false results costs only its module:
+# waiting clients get malformed with the reason, and the next file is
+# converted.  An idle one that dies is replaced.
 
 use strict;
 use warnings;
@@ -32,10 +32,10 @@ $t->serve('--jobs', 1, '--convert-cpu', 1);
 $c = $t->client;
 
 my ($pid) = $t->wait_converters(1);
-ok($pid, 'a converter is ready before anybody asked');
+ok($pid, 'a converter is ready before the first request');
 is(bring(sym_text('a', $ID))->{type}, 'READY', 'a file is converted');
 my ($next) = $t->wait_converters(1, $pid);
-ok($next, '... by that one, which goes: another waits');
+ok($next, '... by that one, which exits: another waits');
 
 kill('KILL', $next);
 ok($t->wait_converters(1, $next), 'killed while idle: it is replaced');
@@ -55,11 +55,12 @@ for my $fault (sort keys %want) {
     is($m->{type}, 'NEGATIVE', "$fault: NEGATIVE");
     is($m->{state}, 4, '... malformed');
     like($m->{text}, $want{$fault}, '... the reason');
-    is_deeply($m->{ttl}, [ 0, $m->{ttl}[1], 0 ], '... for the time of those');
+    is_deeply($m->{ttl}, [ 0, $m->{ttl}[1], 0 ],
+        '... for the lifetime of malformed ones');
     is(bring(sym_text('a', $ID))->{type}, 'READY', '... the next file is fine');
 }
 
-# In all, however busy it looks: --convert-time.
+# Limit on the whole conversion, however busy it is: --convert-time.
 $t->stop;
 $t->serve('--jobs', 1, '--convert-stall', 1);
 $c = $t->client;
@@ -71,7 +72,7 @@ my $m = bring("FAULT hang\n");
 is($m->{state}, 4, 'a conversion that takes too long: malformed');
 like($m->{text}, qr/over its time \(--convert-time\)/, '... the reason');
 
-# Killed from outside, as by the system when memory is short.
+# Killed from outside, as the system does when memory is short.
 $t->stop;
 $t->serve('--jobs', 1);
 $c = $t->client;
@@ -86,7 +87,7 @@ like($m->{text}, qr/killed from outside \(SIGKILL: .*out of memory\?\)/,
     '... the reason');
 cmp_ok($m->{ttl}[2], '<=', 13, '... it is tried again soon');
 
-# The daemon's end is theirs.
+# Converters exit with the daemon.
 ($pid) = $t->wait_converters(1);
 is($t->stop->{code}, 0, 'a clean end');
 ok(!kill(0, $pid), 'no converter outlives it');

@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# A loader that has no descriptor left says so, waits without work, and serves as
-# before when descriptors are free again.  A file for which it has none fails
-# alone: the connection that passed it is a worker's, and has other tickets.
+# A loader without free descriptors logs it, waits without using the processor,
+# and serves as before when descriptors are free again.  A file for which it has
+# none fails alone: the connection that passed it belongs to a worker with other
+# tickets.
 
 use strict;
 use warnings;
@@ -22,24 +23,28 @@ my $file = $t->file('body', sym_text('libfoo.so', $ID));
 $t->limit('-n 48');
 $t->serve('--jobs', 1);
 my $passes = $t->client;
-is($passes->ensure(1, "libfoo.so/$ID", 1)->{type}, 'FETCH', 'a module is asked for');
+is($passes->ensure(1, "libfoo.so/$ID", 1)->{type}, 'FETCH',
+    'a module is requested');
 
 # more than it may have: the last ones wait
 my @idle = map { IO::Socket::UNIX->new(Peer => $t->socket_path,
     Type => SOCK_SEQPACKET) // die "connect: $!" } 1 .. 60;
-like($t->wait_log(qr/clients: /), qr/Too many open files/, 'clients that wait are told of');
+like($t->wait_log(qr/clients: /), qr/Too many open files/,
+    'waiting clients are logged');
 
 $passes->send(INGEST => ticket => 1, path => $file, ttl => [1, 1, 1]);
 my $m = $passes->recv;
-is($m->{type}, 'NEGATIVE', 'a file for which there is none is not taken');
+is($m->{type}, 'NEGATIVE', 'a file without a free descriptor is refused');
 like($m->{text}, qr/no descriptor is free for its file: Too many open files/, 'the reason');
 $passes->send(DEPOSIT => ticket => 2, path => $file);
-like($passes->recv->{text}, qr/no descriptor is free/, 'a file that nobody waits for');
+like($passes->recv->{text}, qr/no descriptor is free/,
+    'a file that no client waits for');
 
 close $_ for @idle;
-ok($t->wait_stat('clients', 2), 'they leave: the client and the one that asks this stay');
-is($passes->ensure(3, "libbar.so/$ID", 1)->{type}, 'FETCH', 'the same client is asked again');
+ok($t->wait_stat('clients', 2), 'they leave: the client and this test stay');
+is($passes->ensure(3, "libbar.so/$ID", 1)->{type}, 'FETCH',
+    'the same client is told to fetch again');
 $passes->send(INGEST => ticket => 3, path => $file);
-is($passes->recv->{type}, 'READY', '... and its file is taken');
+is($passes->recv->{type}, 'READY', '... and its file is accepted');
 unlike($t->stop->{err}, qr/client disconnected: (?!no HELLO)/, 'no connection was ended');
 done_testing();

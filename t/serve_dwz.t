@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 
-# What a fetched debug file needs besides is fetched by those who wait for its
-# module: once for all modules of a package, by another if the first is lost,
-# and without holding up other modules.  A file that nobody has is done without,
-# one that could not be had makes its module fail, and one of another build is
-# refused.
+# The companions of a fetched debug file are fetched by the clients that wait
+# for its module: once for all modules of a package, by another client if the
+# first is lost, and without delaying other modules.  If the file is absent
+# everywhere the module is made without it; if it could not be fetched the
+# module has failed; a file of another build is refused.
 
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ sub key {
     return "$name/" . uc $package->{$name}{id};
 }
 
-# Hands the module's file over; the next message.
+# Hands the module's file over; returns the next message.
 sub ingest {
     my ($c, $ticket, $name) = @_;
     is($c->ensure($ticket, key($name), 1)->{type}, 'FETCH', "$name: FETCH");
@@ -71,7 +71,7 @@ my $before = $t->descriptors;
     $b->send(INGEST => ticket => 9, path => $package->{two}{debug});
     ok($b->sync, '... waits for the same');
     ok($t->wait_stat(conversions_running => 0), '... no converter does');
-    is($t->stats->{supplement_bytes}, $MIB, '... a lease is out');
+    is($t->stats->{supplement_bytes}, $MIB, '... a lease is held');
 
     $quiet->ensure(1, "other/$ID", 1);
     $quiet->send(INGEST => ticket => 1,
@@ -80,9 +80,9 @@ my $before = $t->descriptors;
 
     $a->send(INGEST => ticket => 7, path => $common{debug},
              attempts => "s 200 6 1 second\n");
-    is($_->recv->{type}, 'READY', 'it comes: READY') for $a, $b;
+    is($_->recv->{type}, 'READY', 'it arrives: READY') for $a, $b;
     is(shown($_)->{incomplete}, '', "$_ has all") for qw(one two);
-    is(shown('one')->{attempts}[1]{url}, 'second', 'both fetches are told')
+    is(shown('one')->{attempts}[1]{url}, 'second', 'both fetches are logged')
         or diag(explain(shown('one')));
     forget('one');
     is(ingest($a, 8, 'one')->{type}, 'READY', 'again: it was kept');
@@ -94,7 +94,7 @@ my $before = $t->descriptors;
     is($t->settled_descriptors($before + 1), $before + 1, 'one descriptor is kept');
 }
 
-# --- not to be had; each daemon begins without files ---
+# --- companions that cannot be fetched; each daemon starts without files ---
 
 sub restart {
     my (@args) = @_;
@@ -107,7 +107,7 @@ sub restart {
 sub is_incomplete {
     my ($what, $m, $why) = @_;
     is($m->{type}, 'READY', "$what: converted without it");
-    like(shown('one')->{incomplete}, $why, '... which show tells');
+    like(shown('one')->{incomplete}, $why, '... which show reports');
     forget('one');
     return;
 }
@@ -122,7 +122,8 @@ restart();
              attempts => "s 404 0 1 second\n");
     is_incomplete('absent', $c->recv, $missing);
 
-    is_also(ingest($c, 2, 'one'), 2, 'for the next module it is asked for again');
+    is_also(ingest($c, 2, 'one'), 2,
+        'for the next module it is requested again');
     $c->send(NONE => ticket => 2, state => $FAILED, text => 'source "s": timeout');
     my $m = $c->recv;
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'failed: so has the module');
@@ -139,7 +140,7 @@ restart();
     is_also(ingest($c, 4, 'one'), 4, 'asked for');
     $c->send(INGEST => ticket => 4, path => $common{debug}, length => 1 << 40);
     $m = $c->recv;
-    is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'shorter than it says');
+    is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'shorter than announced');
     forget('one');
 
     my $other = $t->client;
@@ -147,7 +148,7 @@ restart();
     $other->send(INVALIDATE => ticket => 2, key => key('one'));
     is($other->recv->{type}, 'DONE', 'invalidated meanwhile');
     $c->send(INGEST => ticket => 5, path => $common{debug});
-    is($c->recv->{type}, 'FETCH', '... the module is fetched anew');
+    is($c->recv->{type}, 'FETCH', '... the module is fetched again');
     $c->send(INGEST => ticket => 5, path => $package->{one}{debug});
     is($c->recv->{type}, 'READY', '... and made of both');
     is($t->stats->{lease_bytes}, 0, 'no lease is left');
@@ -164,7 +165,7 @@ restart('--quota', '16m');    # 512 KiB are for supplementary files
     is($c->recv->{type}, 'NEGATIVE', '... which is not used');
 }
 
-restart('--quota', '4g');    # 128 MiB are
+restart('--quota', '4g');    # 128 MiB are available
 {
     my ($c, $liar) = ($t->client, $t->client);
     my $m = ingest($liar, 1, 'one');
@@ -172,18 +173,18 @@ restart('--quota', '4g');    # 128 MiB are
     $c->ensure(1, key('one'));
     ok($c->sync, '... for one of two');
     $liar->send(MORE => ticket => 1, length => $MIB);
-    is($liar->recv->{type}, 'END', 'MORE that is no more: disconnected');
+    is($liar->recv->{type}, 'END', 'MORE that is not more: disconnected');
     $t->wait_log(qr/MORE that asks for no more than it has/);
-    is_also($c->recv, 1, '... the other is sent');
+    is_also($c->recv, 1, '... the other is told to fetch');
     $liar->close;
 
     $c->send(MORE => ticket => 1, length => 100 << 20);
     $m = $c->recv;
     is_also($m, 1, 'MORE: again');
-    is($m->{length}, 100 << 20, '... with as much as that');
+    is($m->{length}, 100 << 20, '... with the same lease');
     $c->send(MORE => ticket => 1, length => (128 << 20) + 1);
     is_incomplete('more than there is', $c->recv, qr/larger than the room/);
-    is($t->stats->{supplement_bytes}, 0, '... the lease is given back');
+    is($t->stats->{supplement_bytes}, 0, '... the lease is returned');
 }
 
 # --- who is lost ---
@@ -191,30 +192,32 @@ restart('--quota', '4g');    # 128 MiB are
 restart('--fetch-timeout', 3);
 {
     my ($a, $b) = ($t->client, $t->client);
-    is_also(ingest($a, 1, 'one'), 1, 'one of two is sent');
+    is_also(ingest($a, 1, 'one'), 1, 'one of two is told to fetch');
     $b->ensure(2, key('one'));
     $a->close;
-    is_also($b->recv, 2, 'it goes: the other is');
+    is_also($b->recv, 2, 'it leaves: the other is');
     $b->send(CANCEL => ticket => 2);
-    ok($t->wait_stat(flights => 0), 'it does not want it either: forgotten');
+    ok($t->wait_stat(flights => 0), 'it cancels, too: forgotten');
     is(scalar(shown('one')), undef, '... nothing is stored');
-    is($t->stats->{supplement_bytes}, 0, '... the lease is given back');
+    is($t->stats->{supplement_bytes}, 0, '... the lease is returned');
 
     is_also(ingest($b, 3, 'one'), 3, 'sent');
     my $m = $b->recv;
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'it takes too long');
-    like($m->{text}, qr/$common{id}: .*--fetch-timeout/, '... which is told');
+    like($m->{text}, qr/$common{id}: .*--fetch-timeout/,
+        '... which is reported');
     $b->send(INGEST => ticket => 3, path => $common{debug});
     ok($b->sync, 'an answer that comes too late is ignored');
     $b->close;
     $t->wait_stat(clients => 1);
-    is($t->settled_descriptors($before - 1), $before - 1, 'no descriptor is left');
+    is($t->settled_descriptors($before - 1), $before - 1,
+        'no descriptor is leaked');
 }
 
 restart();
 {
     my $c = $t->client;
-    is_also(ingest($c, 1, 'one'), 1, 'while one is sent');
+    is_also(ingest($c, 1, 'one'), 1, 'while one client fetches');
     is($t->stop->{code}, 0, '... the daemon is stopped');
 }
 is($t->verify, 'sound', 'the store is sound');

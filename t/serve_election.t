@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# However many ask for a module, one fetches it; and if that one is lost, in
-# whatever way, another is told to.
+# However many clients request a module, one fetches it; and if that one is lost
+# in any way, another is told to.
 
 use strict;
 use warnings;
@@ -27,11 +27,11 @@ sub body {
     my @clients = map { $t->client } 1 .. 50;
 
     is($clients[0]->ensure(5, "one.so/$ID", 1)->{type}, 'FETCH',
-       'the first to ask is elected');
+       'the first client is elected');
     $_->ensure(5, "one.so/$ID") for @clients[1 .. 49];
 
     my $s = $t->stats;
-    is($s->{flights}, 1, 'one module is waited for');
+    is($s->{flights}, 1, 'one module is in flight');
     is($s->{waiting}, 50, '... by 50');
     is($s->{joins}, 49, '... of whom 49 joined');
     is($s->{elections}, 1, '... and one was elected');
@@ -45,7 +45,7 @@ sub body {
     $s = $t->stats;
     is_deeply([ @{$s}{qw(flights waiting fetches_running lease_bytes
                          elections conversions_breakpad_ready)} ],
-              [ 0, 0, 0, 0, 1, 1 ], 'nothing of it is left');
+              [ 0, 0, 0, 0, 1, 1 ], 'no state of it is left');
     $_->close for @clients;
 }
 
@@ -58,12 +58,12 @@ sub body {
        'the first is elected');
     $_->ensure(1, "two.so/$ID") for $second, $third;
     $first->close;
-    is($second->recv->{type}, 'FETCH', 'it goes: the next is');
+    is($second->recv->{type}, 'FETCH', 'it leaves: the next one is elected');
     $second->send(CANCEL => ticket => 1);
-    is($third->recv->{type}, 'FETCH', 'that one cancels: the next');
+    is($third->recv->{type}, 'FETCH', 'that one cancels: the next one');
 
     $second->send(INGEST => ticket => 1, path => body('two.so'));
-    ok($second->sync, 'what comes after a CANCEL is not an answer');
+    ok($second->sync, 'a message after a CANCEL is not an answer');
     $second->ensure(1, "two.so/$ID");
 
     $third->send(INGEST => ticket => 1, path => body('two.so'));
@@ -71,7 +71,7 @@ sub body {
     is($t->stats->{re_elections}, 2, 're-elections are counted');
 }
 
-# --- nobody is left: forgotten ---
+# --- no client is left: the module is forgotten ---
 
 {
     my $c = $t->client;
@@ -80,16 +80,16 @@ sub body {
     is($c->recv->{type}, 'FETCH', 'a module for one');
     $c->send(CANCEL => ticket => 1);
     is($t->stats->{flights}, 0, 'cancelled: forgotten');
-    is($t->stats->{lease_bytes}, 0, '... and its lease given back');
+    is($t->stats->{lease_bytes}, 0, '... and its lease is returned');
 
     $c->send(ENSURE => ticket => 1, key => "three.so/$ID");
-    is($c->recv->{type}, 'FETCH', 'asked for again');
+    is($c->recv->{type}, 'FETCH', 'requested again');
     $c->close;
-    ok($t->wait_stat(flights => 0), 'the client goes: forgotten');
-    is($t->stats->{lease_bytes}, 0, '... and its lease given back');
+    ok($t->wait_stat(flights => 0), 'the client leaves: forgotten');
+    is($t->stats->{lease_bytes}, 0, '... and its lease is returned');
 }
 
-# --- what is being converted goes on, whoever leaves ---
+# --- a conversion continues, even if all clients leave ---
 
 {
     my $c = $t->client;
@@ -98,7 +98,7 @@ sub body {
     is($c->recv->{type}, 'FETCH', 'one more');
     $c->send(INGEST => ticket => 1, path => body('four.so'));
     $c->close;
-    ok($t->wait_log(qr{four\.so/$ID: ready}), 'it is stored all the same');
+    ok($t->wait_log(qr{four\.so/$ID: ready}), 'it is stored nevertheless');
     is($t->stats->{flights}, 0, '... and forgotten');
 }
 
@@ -112,13 +112,14 @@ $t->serve('--fetch-timeout', '3s', '--jobs', 1);
     is($first->ensure(1, "five.so/$ID", 1)->{type}, 'FETCH',
        'the first is elected');
     $second->send(ENSURE => ticket => 1, key => "five.so/$ID");
-    is($second->recv->{type}, 'FETCH', 'it takes too long: the next is');
+    is($second->recv->{type}, 'FETCH',
+        'it takes too long: the next one is elected');
     $first->send(INGEST => ticket => 1, path => body('five.so'));
     for ($first, $second) {
         my $m = $_->recv;
-        is($m->{type}, 'NEGATIVE', 'that one, too: nobody is left to ask');
+        is($m->{type}, 'NEGATIVE', 'that one, too: no client is left');
         is($m->{state}, 3, '... failed');
-        like($m->{text}, qr/fetched in time/, '... because of the time');
+        like($m->{text}, qr/fetched in time/, '... because of the timeout');
     }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# The way of a missing module: asked for, fetched by the one who is told to,
-# converted, committed, and from then on there for everybody, also after a
+# The path of a missing module: requested, fetched by the elected client,
+# converted, committed, and from then on available to all clients, also after a
 # restart of the daemon.
 
 use strict;
@@ -25,7 +25,7 @@ is_deeply($c->hello, { type => 'WELCOME', version => 6 },
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");
 is_deeply($c->recv, { type => 'FETCH', ticket => 7, length => 1 << 20 },
-          'a module that is not there: FETCH, with a lease of 1 MiB');
+          'a missing module: FETCH, with a lease of 1 MiB');
 $c->send(INGEST => ticket => 7, path => $file, source => 'http://s/libfoo.so',
          attempts => "s3 200 120 5 http://s/libfoo.so\n");
 is_deeply($c->recv, { type => 'READY', ticket => 7, flags => 0 }, 'handed over: READY');
@@ -42,14 +42,15 @@ $other->send(ENSURE => ticket => 1, key => "libfoo.so/$ID");
 is_deeply($other->recv, { type => 'READY', ticket => 1, flags => 0 },
           'READY at once for the next');
 
-# The same file under another name: the asked name counts, the id must match.
+# The same file under another name: the requested name counts, the id must
+# match.
 $c->send(ENSURE => ticket => 8, key => "other.so/$ID");
-is($c->recv->{type}, 'FETCH', 'asked for by another name');
+is($c->recv->{type}, 'FETCH', 'requested by another name');
 $c->send(INGEST => ticket => 8, path => $file, source => '');
 is($c->recv->{type}, 'READY', '... stored under that');
 is($t->run('lookup', "other.so/$ID", '1000')->{code}, 0, '... and found');
 
-# Part of a file: what is before and after does not belong to it.
+# A part of a file: the bytes before and after do not belong to it.
 my $text = sym_text('part.so', $ID);
 my $body = $t->file('parts', "before $text" . "FUNC after\n");
 $c->send(ENSURE => ticket => 9, key => "part.so/$ID");
@@ -58,8 +59,8 @@ $c->send(INGEST => ticket => 9, path => $body, offset => length('before '),
          length => length($text));
 is($c->recv->{type}, 'READY', 'a part of a file');
 
-# A code id in the key's place of a debug id has room for 40 digits; the field
-# of its own has all of them.
+# In place of the key's debug id, a code id has room for 40 digits; its own
+# field has all of them.
 {
     my $elf = fixtures('elf/crash.debug');
     my ($code_id) = qx(eu-readelf -n $elf) =~ /Build ID: ([0-9a-f]{40})/;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Hostile input that takes its converter over gains nothing by it: the daemon
-# gives a converter one file, whoever brings it, so that what it has become never
-# meets the symbols of another source or user.  The next one is started before it
-# is needed, and of those that work there are never more than --jobs.
+# Hostile input that takes over its converter gains nothing: the daemon gives
+# each converter only one file, so that a compromised one never sees the symbols
+# of another source or user.  The next one is started before it is needed, and
+# never more than --jobs are working.
 
 use strict;
 use warnings;
@@ -19,7 +19,8 @@ my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymServe->new(faults => 1);
 my ($c, $n) = (undef, 0);
 
-# One that fails in a converter that has read another file (t/faults/faults.h).
+# A file that fails in a converter that has read another one
+# (t/faults/faults.h).
 sub file {
     my $name = 'm' . ++$n;
     my ($module, $rest) = split /^/, sym_text($name, $ID), 2;
@@ -42,7 +43,7 @@ sub bring {
     return $m->{type} eq 'READY' ? 'stored' : $m->{text};
 }
 
-# --- the test sees it: by hand, all files of one user ---
+# --- the test can detect it: loaded by hand, all files are of one user ---
 
 my @files = map { file() } 1 .. 3;
 my $r = $t->run('load', '--jobs', 1, @files);
@@ -61,7 +62,7 @@ for my $jobs (1, 2) {
         is(bring($type), 'stored', "--jobs $jobs, $type: a converter without a past");
     }
 
-    # those that come at once, more than there are converters
+    # many at once, more than there are converters
     my @paths = map { file() } 1 .. 12;
     $c->send(DEPOSIT => ticket => 100 + $_, path => $paths[$_]) for 0 .. $#paths;
     my @m = map { $c->recv } @paths;
@@ -72,11 +73,12 @@ for my $jobs (1, 2) {
     my @waiting = $t->wait_converters(1);
     is(bring('INGEST'), 'stored', 'one more');
     ok($t->wait_converters(1, @waiting), '... and the next converter waits');
-    is($t->settled_descriptors($before), $before, '... nothing of them is left');
+    is($t->settled_descriptors($before), $before,
+        '... no state of them is left');
     $t->stop;
 }
 
-# --- no more work than --jobs, and one waits meanwhile ---
+# --- no more than --jobs are working, and one waits ---
 
 $t->serve('--jobs', 1, '--convert-cpu', 600);
 $c = $t->client;
@@ -85,16 +87,18 @@ my $hang = $t->file('hang', "FAULT hang\n");
 $c->send(DEPOSIT => ticket => $_, path => $hang) for 1 .. 3;
 $t->wait_stat(conversions_running => 1);
 my @two = $t->wait_converters(2);
-is(scalar(grep { $_ == $at_work } @two), 1, 'one at work, and one waits');
+is(scalar(grep { $_ == $at_work } @two), 1, 'one is working, and one waits');
 $c->sync;
-is($t->stats->{conversions_running}, 1, '... but is not given the next file');
-is_deeply([ sort $t->converters ], [ sort @two ], '... nor are there more');
+is($t->stats->{conversions_running}, 1, '... but does not get the next file');
+is_deeply([ sort $t->converters ], [ sort @two ],
+    '... and there are no others');
 
 my ($next) = grep { $_ != $at_work } @two;
 kill('KILL', $at_work);
 like($c->recv->{text}, qr/killed from outside/, 'it dies: so does its file');
 @two = $t->wait_converters(2, $at_work);
-is(scalar(grep { $_ == $next } @two), 1, '... who waited takes the next');
+is(scalar(grep { $_ == $next } @two), 1,
+    '... the waiting one gets the next file');
 
 is($t->stop->{code}, 0, 'a clean end');
 is(scalar(grep { kill(0, $_) } @two), 0, '... no converter outlives it');

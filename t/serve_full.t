@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A disk that is full, or a module larger than the store takes, costs that
-# module only: failed, with the reason, to all who wait, also when not even that
-# can be kept.  Serving goes on, and the log says it once, not at each module.
+# A full disk, or a module larger than the store takes, costs only that module:
+# all waiting clients get failed, with the reason, even if the failure cannot be
+# recorded.  Serving continues, and the log says it once, not for each module.
 
 use strict;
 use warnings;
@@ -28,13 +28,13 @@ sub bring {
 }
 
 my $small = $t->file('small', sym_text('any', $ID));
-# 250,000 functions of two lines, of which nothing is like the other
+# 250,000 functions of two lines, all different
 my $large = $t->file('large', sym_text('any', $ID, functions => 250000,
                                        lines => 1));
 
 # --- larger than half of the quota ---
 
-is($t->run('init', '--quota', '16m')->{code}, 0, 'the least quota');
+is($t->run('init', '--quota', '16m')->{code}, 0, 'the minimal quota');
 $t->serve('--jobs', 1);
 {
     my $c = $t->client;
@@ -43,11 +43,11 @@ $t->serve('--jobs', 1);
 
     is(bring($c, $small)->{type}, 'READY', 'a small module');
     $m = bring($c, $large);
-    is($m->{type}, 'NEGATIVE', 'one that is larger than the store takes');
+    is($m->{type}, 'NEGATIVE', 'a module larger than the store takes');
     is($m->{state}, 4, '... malformed: it is not downloaded again soon');
     like($m->{text}, qr/half of the store's quota/, '... why');
     is(bring($c, $large)->{state}, 4, 'another, too');
-    is(bring($c, $small)->{type}, 'READY', 'a small one all the same');
+    is(bring($c, $small)->{type}, 'READY', 'a small one nevertheless');
 
     my $log = $t->stop->{err};
     my @lines = $log =~ /cannot store/g;
@@ -55,7 +55,7 @@ $t->serve('--jobs', 1);
 }
 is($t->verify, 'sound', 'the store is sound');
 
-# --- the disk: a limit on the size of files does the same to a writer ---
+# --- the disk: a file size limit has the same effect on a writer ---
 
 $t = SymServe->new;
 $t->run('init');
@@ -84,10 +84,10 @@ $t->file('small', sym_text('any', $ID));
     $m = bring($c, $large);
     is($m->{state}, 3, 'the next, too');
     $c->send(ENSURE => ticket => 999, key => "$first/$ID");
-    is($c->recv->{type}, 'READY', 'what is there is there');
+    is($c->recv->{type}, 'READY', 'stored modules are intact');
 
     my $r = $t->stop;
-    is($r->{code}, 0, 'the daemon goes on to a clean end');
+    is($r->{code}, 0, 'the daemon continues and exits cleanly');
     my @lines = $r->{err} =~ /cannot store/g;
     is(scalar(@lines), 1, 'the log says it once');
 }

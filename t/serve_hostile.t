@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A client that says nonsense, does not take its answers, or says nothing at
-# all loses its own connection; others are served meanwhile, and no descriptor
-# stays behind.
+# A client that sends invalid messages, does not read its answers, or sends
+# nothing at all loses its own connection; others are served meanwhile, and no
+# descriptor is leaked.
 
 use strict;
 use warnings;
@@ -24,7 +24,8 @@ sub still_serves {
     my ($what) = @_;
     my $name = 'good' . ++$n;
 
-    is($good->ensure($n, "$name/$ID", 1)->{type}, 'FETCH', "$what: FETCH goes on");
+    is($good->ensure($n, "$name/$ID", 1)->{type}, 'FETCH',
+        "$what: FETCH still works");
     $good->send(INGEST => ticket => $n, path => $file);
     is($good->recv->{type}, 'READY', '... and READY');
 }
@@ -40,11 +41,11 @@ my $before = $t->descriptors;
     my $c = $t->client(version => 99);
     is($c->hello->{type}, 'REFUSED', 'another version: REFUSED');
     like($c->hello->{text}, qr/version 6\b.*\b99\b/, '... with all');
-    is($c->recv->{type}, 'END', '... and the end');
+    is($c->recv->{type}, 'END', '... and disconnected');
     $c->close;
 }
 
-# --- no messages: each with the line that the log must have ---
+# --- invalid messages: each with the line that the log must have ---
 
 my $hello = pack('vvV', 0x4c53, 1, 1);
 my $reference = pack '(C v/a)*', 2 => '1', 3 => pack('C H32 N', 1, substr($ID, 0, 32), 1),
@@ -70,7 +71,7 @@ my @bad = (
       qr/not the key of a module/ ],
     [ 'too long', [ 'x' x 8193 ], qr/too long/ ],
     [ 'HELLO again', [$hello], qr/HELLO twice/ ],
-    [ 'what a loader says', [ pack('vvVV', 0x4c53, 65, 1, 0) ],
+    [ 'a message that only a loader sends', [ pack('vvVV', 0x4c53, 65, 1, 0) ],
       qr/only a loader sends/ ],
     [ 'INGEST without a descriptor', [$ingest], qr/without its descriptor/ ],
     [ 'INGEST with two', [ $ingest, $file, $file ], qr/an unexpected descriptor/ ],
@@ -99,12 +100,12 @@ for (@bad) {
     $c = $t->client;
     $c->ensure(1, "twice.so/$ID", 1);
     $c->send(ENSURE => ticket => 1, key => "other.so/$ID");
-    is($c->recv->{type}, 'END', 'a ticket that is open already: disconnected');
+    is($c->recv->{type}, 'END', 'a ticket that is already open: disconnected');
     $t->wait_log(qr/a ticket that is open already/);
     $c->close;
 }
 
-# --- one that asks for more and more of the same ---
+# --- a client that asks for more and more room ---
 
 {
     my ($c, $next) = ($t->client, $t->client);
@@ -112,14 +113,14 @@ for (@bad) {
     $next->ensure(1, "more.so/$ID");
     ok($next->sync, 'another waits for the same');
     $c->send(MORE => ticket => 1, length => $lease);
-    is($c->recv->{type}, 'END', 'MORE that is no more: disconnected');
+    is($c->recv->{type}, 'END', 'MORE that is not more: disconnected');
     $t->wait_log(qr/MORE that asks for no more than it has/);
-    is($next->recv->{type}, 'FETCH', '... the other has its turn');
+    is($next->recv->{type}, 'FETCH', '... the other one is elected');
     $next->send(CANCEL => ticket => 1);
     $_->close for $c, $next;
 }
 
-# --- harmless: answers to what is not (any more) asked ---
+# --- harmless: answers to requests that are over, or never existed ---
 
 {
     my $c = $t->client;
@@ -128,21 +129,21 @@ for (@bad) {
     $c->send(MORE => ticket => 77, length => 1);
     $c->send(NONE => ticket => 77, state => 2, text => 'no');
     $c->send(INGEST => ticket => 77, path => $file);
-    ok($c->sync, 'answers that nobody waits for are ignored');
+    ok($c->sync, 'unexpected answers are ignored');
     $c->close;
 }
 
 still_serves('after all that');
-ok($t->wait_stat(clients => 2), 'all of them are gone');    # but $good and ours
-is($t->settled_descriptors($before), $before, 'no descriptor is left');
+ok($t->wait_stat(clients => 2), 'all others are disconnected');    # not $good
+is($t->settled_descriptors($before), $before, 'no descriptor is leaked');
 
-# --- one that does not take its answers ---
+# --- a client that does not read its answers ---
 
 {
     my $c = $t->client;
     my $sent = $t->_ask("flood $c->{name} STAT 40000");
 
-    ok($sent->{sent} > 0, 'a client asks and does not listen');
+    ok($sent->{sent} > 0, 'a client sends requests and does not read');
     like($t->wait_log(qr/client disconnected: /), qr/does not read its answers/,
          '... is disconnected in the end');
     still_serves('meanwhile');
@@ -158,18 +159,18 @@ is($t->settled_descriptors($before), $before, 'no descriptor is left');
     do { $m = $c->recv } while $m->{type} eq 'FETCH';
     is("$m->{type} $m->{state}", 'NEGATIVE 3', 'too many open tickets: refused');
     like($m->{text}, qr/too many modules are pending/, '... why');
-    is($t->stats->{waiting}, 65536, '... the others wait on');
+    is($t->stats->{waiting}, 65536, '... the others keep waiting');
     $c->send(CANCEL => ticket => 0);
     ok($t->wait_stat(waiting => 65535), '... one ends');
     $c->send(ENSURE => ticket => 70000, key => "after/$ID");
-    ok($t->wait_stat(waiting => 65536), '... and makes place for one');
+    ok($t->wait_stat(waiting => 65536), '... and makes room for one');
     $c->close;
-    ok($t->wait_stat(waiting => 0), '... and nobody waits for them');
+    ok($t->wait_stat(waiting => 0), '... and no client waits for them');
     is($t->stats->{lease_bytes}, 0, '... no lease is left');
 }
 
 still_serves('after these');
-is($t->settled_descriptors($before), $before, 'no descriptor is left');
+is($t->settled_descriptors($before), $before, 'no descriptor is leaked');
 is($t->stop->{code}, 0, 'a clean end');
 is($t->verify, 'sound', 'the store is sound');
 

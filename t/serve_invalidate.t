@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 
-# INVALIDATE: what the store knows is forgotten, ready or negative, and what is
-# under way at that moment is fetched anew: it may be the old file.
+# INVALIDATE: everything that the store knows is forgotten, ready or negative,
+# and a download in flight at that moment is fetched again, because it may be
+# the old file.
 
 use strict;
 use warnings;
@@ -44,7 +45,7 @@ is($c->ensure(1, "ready.so/$ID", 1)->{type}, 'FETCH', 'a module');
 $c->send(INGEST => ticket => 1, path => body('ready.so', 'a'));
 is($c->recv->{type}, 'READY', '... is ready');
 invalidate('ready.so', 1, '... and is removed');
-is($c->ensure(1, "ready.so/$ID", 1)->{type}, 'FETCH', '... and fetched anew');
+is($c->ensure(1, "ready.so/$ID", 1)->{type}, 'FETCH', '... and fetched again');
 $c->send(INGEST => ticket => 1, path => body('ready.so', 'b'));
 is($c->recv->{type}, 'READY', '... ready again');
 answers('ready.so', 'b0', '... with the new file');
@@ -53,7 +54,7 @@ is($c->ensure(1, "absent.so/$ID", 1)->{type}, 'FETCH', 'one that is absent');
 $c->send(NONE => ticket => 1, state => 2, text => 'no');
 is($c->recv->{type}, 'NEGATIVE', '... known');
 invalidate('absent.so', 1, '... and forgotten');
-is($c->ensure(1, "absent.so/$ID", 1)->{type}, 'FETCH', '... and fetched anew');
+is($c->ensure(1, "absent.so/$ID", 1)->{type}, 'FETCH', '... and fetched again');
 $c->send(CANCEL => ticket => 1);
 
 # --- while it is fetched ---
@@ -61,19 +62,19 @@ $c->send(CANCEL => ticket => 1);
 for my $answer ('INGEST', 'NONE') {
     my $name = lc("$answer.so");
 
-    is($c->ensure(2, "$name/$ID", 1)->{type}, 'FETCH', "a fetch under way");
+    is($c->ensure(2, "$name/$ID", 1)->{type}, 'FETCH', "a fetch in flight");
     $admin->send(ENSURE => ticket => 9, key => "$name/$ID");
     invalidate($name, 0, '... is invalidated');
     $c->send($answer => ticket => 2,
              $answer eq 'NONE' ? (state => 2, text => 'no')
                                : (path => body($name, 'old')));
-    is($c->recv->{type}, 'FETCH', "... its $answer is not believed: FETCH");
+    is($c->recv->{type}, 'FETCH', "... its $answer is ignored: FETCH");
     $c->send(INGEST => ticket => 2, path => body($name, 'new'));
     is($_->recv->{type}, 'READY', '... the second is') for $c, $admin;
     answers($name, 'new0', '... and in the store');
 }
 
-# --- while it is converted: behind a larger one, so that it surely waits ---
+# --- while it is converted: after a larger one, so that it has to wait ---
 
 {
     my $other = $t->client;
@@ -85,9 +86,10 @@ for my $answer ('INGEST', 'NONE') {
     $other->sync;
     $c->send(INGEST => ticket => 2, path => body('late.so', 'old'));
     $c->sync;
-    invalidate('late.so', 0, 'that waits for its conversion is invalidated');
+    invalidate('late.so', 0,
+        'the module that waits for its conversion is invalidated');
     is($other->recv->{type}, 'READY', 'the large one is ready');
-    is($c->recv->{type}, 'FETCH', 'the small one is fetched anew');
+    is($c->recv->{type}, 'FETCH', 'the small one is fetched again');
     is($t->run('show', "late.so/$ID")->{code}, 1, '... not in the store');
     $c->send(INGEST => ticket => 2, path => body('late.so', 'new'));
     is($c->recv->{type}, 'READY', '... then ready');
@@ -100,11 +102,11 @@ for my $answer ('INGEST', 'NONE') {
     my $room = $t->stats->{temp_room_bytes};
     my $other = $t->client;
 
-    # at once, or when there is room for it: the download goes on meanwhile
+    # at once, or when there is room for it: the download continues meanwhile
     for my $more (2 << 20, $room - (1 << 20)) {
         my $name = "more$more.so";
 
-        is($c->ensure(2, "$name/$ID", 1)->{type}, 'FETCH', 'a fetch under way');
+        is($c->ensure(2, "$name/$ID", 1)->{type}, 'FETCH', 'a fetch in flight');
         is($other->ensure(1, "other.so/$ID", 1)->{type}, 'FETCH', '... and another');
         $other->send(MORE => ticket => 1, length => 3 << 20);
         is($other->recv->{length}, 3 << 20, '... that has some of the room');
@@ -122,7 +124,7 @@ for my $answer ('INGEST', 'NONE') {
         $admin->recv;
         is($c->recv->{length}, $more, '... gets the room');
         $c->send(INGEST => ticket => 2, path => body($name, 'old'));
-        is($c->recv->{type}, 'FETCH', '... and what it brings is not believed');
+        is($c->recv->{type}, 'FETCH', '... and its file is ignored');
         $c->send(INGEST => ticket => 2, path => body($name, 'new'));
         is($c->recv->{type}, 'READY', '... the second is');
         answers($name, 'new0', '... and in the store');
@@ -134,18 +136,18 @@ for my $answer ('INGEST', 'NONE') {
 {
     my $room = $t->stats->{temp_room_bytes};
 
-    is($c->ensure(2, "all.so/$ID", 1)->{type}, 'FETCH', 'a fetch under way');
+    is($c->ensure(2, "all.so/$ID", 1)->{type}, 'FETCH', 'a fetch in flight');
     $c->send(MORE => ticket => 2, length => $room - 1);
     is($c->recv->{length}, $room - 1, '... has much');
     $c->send(MORE => ticket => 2, length => 2 * ($room - 1));
-    is($c->recv->{length}, $room, '... wants twice as much: it gets all');
+    is($c->recv->{length}, $room, '... asks for twice as much: it gets all');
     $c->send(MORE => ticket => 2, length => 2 * $room);
     my $m = $c->recv;
     is($m->{type}, 'NEGATIVE', '... once');
     like($m->{text}, qr/larger than all room/, '... why');
     invalidate('all.so', 1, '... forgotten');
 
-    is($c->ensure(2, "void.so/$ID", 1)->{type}, 'FETCH', 'a fetch under way');
+    is($c->ensure(2, "void.so/$ID", 1)->{type}, 'FETCH', 'a fetch in flight');
     invalidate('void.so', 0, '... is invalidated');
     $c->send(MORE => ticket => 2, length => $room + 1);
     $m = $c->recv;

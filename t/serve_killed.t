@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A daemon can be killed at any moment: what it had told to be ready is there
-# and whole, nothing else is half there, and the next one starts at once.
-# 200 ingests; 50 where everything is slow.
+# A daemon can be killed at any moment: modules that it reported as ready are
+# there and complete, no other is there in part, and the next daemon starts at
+# once. 200 ingests; 50 where everything is slow.
 
 use strict;
 use warnings;
@@ -29,7 +29,7 @@ my %file = map {
 srand($ENV{SYM_SEED} // 1);
 
 my ($done, $round, $number) = (0, 0, 0);
-my %ready;    # name => functions that it has
+my %ready;    # name => number of its functions
 
 while ($done < $ingests) {
     $round++;
@@ -37,8 +37,8 @@ while ($done < $ingests) {
 
     my @c = map { $t->client } 1 .. 2;
     my %name;
-    # 5 a round, the last two under way when it dies: after a random part of
-    # the time that a large one takes.
+    # 5 a round; the last two are in progress when it dies, after a random part
+    # of the time that a large one takes.
     for my $i (1 .. 5) {
         my $c = $c[ $i % 2 ];
         my $size = $i == 2 || $i >= 4 ? 'large' : 'small';
@@ -54,7 +54,7 @@ while ($done < $ingests) {
         $ready{$name} = $functions{$size};
     }
 
-    # What it says up to its death counts: the connection outlives it.
+    # Reports until its death count: the connection outlives the daemon.
     Time::HiRes::usleep(int(rand(60_000)));
     kill('KILL', $t->pid);
     for my $c (@c) {
@@ -66,16 +66,17 @@ while ($done < $ingests) {
         $c->close;
     }
     is($t->wait_end->{signal}, 9, "killed, round $round");
-    ok(-S $t->socket_path, '... its socket lies there');
+    ok(-S $t->socket_path, '... its socket file is left');
     is($t->verify, 'sound', '... the store is sound');
 
     my %there = map { $_->{name} => $_ }
         json_lines($t->run('ls', '--json')->{out});
     is_deeply([ grep { !$there{$_} } sort keys %ready ], [],
-              '... what was told to be ready is there');
+              '... modules reported as ready are there');
 }
 
-# All that is there is whole: also what was finished but not told any more.
+# All stored modules are complete, also those that were finished but not
+# reported.
 my @wrong;
 for my $name (map { (split m{/})[0] } $t->modules) {
     my ($m) = json_lines($t->run('show', '--json', "$name/$ID")->{out});
@@ -83,7 +84,7 @@ for my $name (map { (split m{/})[0] } $t->modules) {
         if $m->{state} ne 'ready'
         || !grep { $m->{functions} == $_ } $ready{$name} // values %functions;
 }
-is_deeply(\@wrong, [], 'every module is whole');
+is_deeply(\@wrong, [], 'every module is complete');
 
 $t->serve;
 my $c = $t->client;
@@ -94,6 +95,6 @@ is($t->stop->{code}, 0, '... and ends cleanly');
 is($t->verify, 'sound', 'the store is sound');
 is(scalar(grep { !/^(?:loader\.sock|data\.mdb|lock\.mdb|clock|writer\.lock)$/ }
               map { s{.*/}{}r } glob($t->store . '/*')),
-   0, 'nothing else lies in the store');
+   0, 'nothing else is in the store');
 
 done_testing();

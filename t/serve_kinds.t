@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Each kind of artifact of a module is asked for, fetched, leased, stored and
-# known not to be had by itself: the sources of a module that has symbols are
+# Each kind of artifact of a module is requested, fetched, leased, stored and
+# recorded as absent by itself: the sources of a module that has symbols are
 # fetched, and their absence hides no symbols.
 
 use strict;
@@ -31,21 +31,23 @@ $c[0]->send(ENSURE => ticket => 1, scope => "s", key => $KEY);
 is($c[0]->recv->{type}, 'FETCH', 'its symbols: FETCH');
 $c[0]->send(ENSURE => ticket => 2, scope => "s", key => $KEY, kind => $SOURCES);
 is_deeply([ @{ $c[0]->recv }{qw(type ticket length)} ], [ 'FETCH', 2, 1 << 20 ],
-    'its sources: one more FETCH, with a lease of their own');
+    'its sources: another FETCH, with a lease of their own');
 $c[1]->send(ENSURE => ticket => 1, scope => "s", key => $KEY, kind => $SOURCES);
 $c[1]->sync;
-is($t->stats->{joins}, 1, 'another client joins those who wait for the sources');
+is($t->stats->{joins}, 1,
+    'another client joins those that wait for the sources');
 
 $c[0]->send(NONE => ticket => 1, state => 2, ttl => [60, 60, 60], text => 'no symbols');
 is_deeply([ @{ $c[0]->recv }{qw(type ticket state)} ], [ 'NEGATIVE', 1, 2 ],
     'there are no symbols');
 $c[0]->send(INGEST => ticket => 2, path => $BUNDLE, source => 'http://s/example.src.zip');
 is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 2 ], 'there are sources');
-is_deeply([ @{ $c[1]->recv }{qw(type ticket)} ], [ 'READY', 1 ], '... for both who asked');
+is_deeply([ @{ $c[1]->recv }{qw(type ticket)} ], [ 'READY', 1 ],
+    '... for both clients');
 
 my %state = map { $_->{kind} => $_ } json_lines($t->run('ls', '--json')->{out});
 is_deeply([ @{ $state{sources} }{qw(from name id state)} ], [ 's', 'example', $ID, 'ready' ],
-    'the store has them, of their source');
+    'the store has them, with their source');
 is($state{symcache}{state}, 'absent', '... and that there are no symbols');
 
 for my $case ([0, 'NEGATIVE'], [1, 'NEGATIVE'], [$SOURCES, 'READY']) {
@@ -57,7 +59,7 @@ for my $case ([0, 'NEGATIVE'], [1, 'NEGATIVE'], [$SOURCES, 'READY']) {
 # --- the other way round ---
 
 $c[0]->send(ENSURE => ticket => 4, scope => "t", key => $KEY, kind => $SOURCES);
-is($c[0]->recv->{type}, 'FETCH', 'of another source: FETCH');
+is($c[0]->recv->{type}, 'FETCH', 'from another source: FETCH');
 $c[0]->send(NONE => ticket => 4, state => 2, ttl => [60, 60, 60], text => 'none');
 is($c[0]->recv->{type}, 'NEGATIVE', '... which has no sources');
 $c[0]->send(ENSURE => ticket => 5, scope => "t", key => $KEY);
@@ -67,19 +69,21 @@ is($c[0]->recv->{type}, 'READY', '... which come');
 $c[0]->send(ENSURE => ticket => 6, scope => "t", key => $KEY);
 is($c[0]->recv->{type}, "READY", '... and stay');
 $c[0]->send(ENSURE => ticket => 6, scope => "t", key => $KEY, kind => $SOURCES);
-is($c[0]->recv->{type}, 'NEGATIVE', 'the absence of sources counts still');
+is($c[0]->recv->{type}, 'NEGATIVE', 'the absence of sources is still recorded');
 
-# --- a file that has what nobody asked for ---
+# --- a file of a kind that was not requested ---
 
 $c[0]->send(ENSURE => ticket => 7, scope => "u", key => $KEY);
-is($c[0]->recv->{type}, 'FETCH', 'symbols are asked for');
+is($c[0]->recv->{type}, 'FETCH', 'symbols are requested');
 $c[1]->send(ENSURE => ticket => 7, scope => "u", key => $KEY, kind => $SOURCES);
 is($c[1]->recv->{type}, 'FETCH', '... and sources, elsewhere');
 $c[0]->send(INGEST => ticket => 7, path => $BUNDLE, source => '', ttl => [60, 60, 60]);
 my $m = $c[0]->recv;
-is_deeply([ @{$m}{qw(type state)} ], [ 'NEGATIVE', 4 ], 'a bundle came instead: malformed');
+is_deeply([ @{$m}{qw(type state)} ], [ 'NEGATIVE', 4 ],
+    'a bundle arrived instead: malformed');
 like($m->{text}, qr/no artifact of kind symcache in it, but one of kind sources/, '... and why');
-is($c[1]->recv->{type}, 'READY', 'what it has is stored, and serves who waits for that');
+is($c[1]->recv->{type}, 'READY',
+    'its contents are stored, and serve clients that wait for them');
 
 # --- invalidated together ---
 
@@ -90,7 +94,7 @@ $m = $c[1]->recv;
 is($m->{type}, 'DONE', 'the module is invalidated');
 is($m->{kind}, 1 << 1 | 1 << $SOURCES, '... with all kinds that were stored');
 $c[0]->send(INGEST => ticket => 8, path => $BUNDLE, source => '');
-is($c[0]->recv->{type}, 'FETCH', 'what was being fetched is void: once more');
+is($c[0]->recv->{type}, 'FETCH', 'the download in flight is void: once more');
 $c[0]->send(INGEST => ticket => 8, path => $BUNDLE, source => '');
 is($c[0]->recv->{type}, 'READY', '... and ready');
 
@@ -103,7 +107,8 @@ $c[0]->send(ENSURE => ticket => 12, scope => "x", key => $NET, kind => $PPDB);
 is($c[0]->recv->{type}, 'FETCH', 'lines of .NET are fetched');
 $c[0]->send(INGEST => ticket => 12, source => '',
     path => fixtures('ppdb/Sentry.Samples.Console.Basic.pdb'));
-is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 12 ], '... out of a portable PDB');
+is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 12 ],
+    '... from a portable PDB');
 $c[0]->send(ENSURE => ticket => 13, scope => "x", key => $NET, kind => $SOURCES);
 is($c[0]->recv->{type}, 'READY', '... and the sources in it are there, too');
 
@@ -115,10 +120,10 @@ $c[0]->send(ENSURE => ticket => 11, scope => "w", key => "sentry_example/$ID", k
 $c[0]->recv;
 is($t->run('load', $BUNDLE)->{code}, 0, 'a bundle is loaded by hand');
 is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 11 ],
-    'it serves those who wait for sources, and nobody else');
+    'it serves clients that wait for sources, and no others');
 $c[0]->send(NONE => ticket => 10, state => 2, ttl => [60, 60, 60], text => 'none');
 is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'NEGATIVE', 10 ],
-    '... the symbols stay where they were');
+    '... the symbols are unchanged');
 
 is($t->stop->{code}, 0, 'the daemon ends');
 is($t->verify, 'sound', 'the store is sound');

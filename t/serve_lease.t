@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
 # Temporary files of all workers together stay within the room that the quota
-# keeps for them.  Leases begin small and grow while a download goes on; each
-# scope has its share, so a source that stalls leaves room for the others; who
-# has no lease waits, in turn, and what never fits is told.
+# reserves for them.  Leases begin small and grow during the download; each
+# scope has its share, so a stalled source leaves room for the others; clients
+# without a lease wait in turn, and a download that can never fit is refused.
 
 use strict;
 use warnings;
@@ -31,7 +31,8 @@ sub leased {
     return is($is, $bytes, $what);
 }
 
-# Asks for a module of a scope; whoever is told to fetch takes the message.
+# Requests a module of a scope; a client that is told to fetch takes the
+# message.
 sub ask {
     my ($c, $ticket, $scope) = @_;
     $c->send(ENSURE => ticket => $ticket, scope => $scope,
@@ -82,35 +83,37 @@ for my $ticket (1, 2) {
 }
 fetch_is($slow, $half + 1, $MIB, '... the next in turn gets its room');
 $slow->close;
-ok($t->wait_stat(flights => 1), 'all that only a lost client waits for is forgotten');
-leased($MIB, '... and its leases are given back');
+ok($t->wait_stat(flights => 1),
+    'modules that only a lost client waited for are forgotten');
+leased($MIB, '... and its leases are returned');
 
 # --- MORE ---
 
 $healthy->send(MORE => ticket => 2, length => 4 * $MIB);
-fetch_is($healthy, 2, 4 * $MIB, 'MORE is given while the download goes on');
+fetch_is($healthy, 2, 4 * $MIB, 'MORE is granted while the download continues');
 leased(4 * $MIB, '... and counts');
-is($t->stats->{elections}, $half + 4, '... as no other election');
+is($t->stats->{elections}, $half + 4, '... and no other client is elected');
 ask($healthy, 3, 'healthy');
-fetch_is($healthy, 3, $MIB, 'one more begins');
+fetch_is($healthy, 3, $MIB, 'another one begins');
 $healthy->send(MORE => ticket => 2, length => $room - 2 * $MIB);
-ok($healthy->sync, 'one wants nearly all the room: it waits');
-leased($MIB, '... without what it had');
+ok($healthy->sync, 'one asks for nearly all the room: it waits');
+leased($MIB, '... without its previous lease');
 ask($healthy, 4, 'healthy');
-ok($healthy->sync, '... and before it nobody of its scope gets any');
+ok($healthy->sync, '... and no client of its scope gets any before it');
 ask($third, 2, 'third');
 fetch_is($third, 2, $MIB, '... but one of another scope does');
 ingest($healthy, 3, 'mhealthy3');
-fetch_is($healthy, 2, $room - 2 * $MIB, 'when its scope has nothing else: granted');
-leased($room - $MIB, '... beside the other');
+fetch_is($healthy, 2, $room - 2 * $MIB,
+    'when its scope has no other lease: granted');
+leased($room - $MIB, '... next to the other');
 ingest($healthy, 2, 'mhealthy2');
-fetch_is($healthy, 4, $MIB, 'its lease comes back with the conversion');
+fetch_is($healthy, 4, $MIB, 'its lease is returned by the conversion');
 
 # --- never ---
 
 $healthy->send(MORE => ticket => 4, length => $room + 1);
 my $m = $healthy->recv;
-is($m->{type}, 'NEGATIVE', 'more than there is room at all');
+is($m->{type}, 'NEGATIVE', 'more than the whole room');
 like($m->{text}, qr/larger than all room for temporary files/, '... why');
 $third->send(NONE => ticket => 2, state => 3, text => 'refused');
 is($third->recv->{type}, 'NEGATIVE', 'the last ends');
@@ -118,7 +121,7 @@ is($third->recv->{type}, 'NEGATIVE', 'the last ends');
 is_deeply([ @{ $t->stats }{qw(lease_bytes fetches_running flights)} ],
           [ 0, 0, 0 ], 'nothing is left');
 
-# --- those of small leases do not keep out a large one ---
+# --- small leases do not block a large one ---
 
 my $small = $t->client;
 ask($small, $_, 'small') for 1 .. 40;
@@ -131,7 +134,8 @@ sleep 6;    # PATIENCE_MS of loader/daemon/inflight.c
 for my $ticket (1 .. $half) {
     $small->send(NONE => ticket => $ticket, state => 2, text => 'no');
 }
-fetch_is($third, 5, $room - 3 * $MIB, 'a large one that waited goes first');
+fetch_is($third, 5, $room - 3 * $MIB,
+    'a large one that waited is served first');
 $third->close;
 
 is($t->stop->{code}, 0, 'a clean end');

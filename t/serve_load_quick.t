@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# `load` and `rm` find a daemon that has the store at once. They do not wait for
-# its lock first, which it holds as long as it lives.
+# `load` and `rm` find the daemon of a store at once.  They do not wait for its
+# lock first, which it holds for its whole life.
 
 use strict;
 use warnings;
@@ -22,7 +22,7 @@ $t->serve;
 my $file = $t->file('a.sym', sym_text('a', $ID));
 my %quickest;
 
-# a busy machine takes its time, but not each time; the lock is waited for a
+# a busy machine is slow, but not every time; waiting for the lock takes a
 # second
 for (1 .. 5) {
     for my $command ([ load => $file ], [ rm => "a/$ID" ]) {

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A file of several modules in the daemon's hands: of a module that was asked
-# for the slice with its id is taken, wherever it stands; what is brought is
-# taken whole, and answered module by module.
+# The daemon reads a file of several modules: for a requested module, the slice
+# with its id is stored, at any position; a deposited file is stored completely,
+# and reported module by module.
 
 use strict;
 use warnings;
@@ -45,15 +45,15 @@ is(scalar(@ids), 2, 'two slices');
 
 is(ingest("Second/$ids[1]", $fat)->{type}, 'READY', 'the second slice');
 is_deeply([ $t->modules ], ["Second/$ids[1]"],
-          '... alone, under the name that was asked for');
+          '... alone, under the requested name');
 is(ingest("First/$ids[0]", packed($bundle))->{type}, 'READY',
-   'the first one, of a bundle in a tar.gz, as a source may keep it');
+   'the first one, from a bundle in a tar.gz at a source');
 
 my $none = '0' x 31 . '10';
 my $m = ingest("None/$none", $fat);
 is($m->{type}, 'NEGATIVE', 'no slice has the id');
 is($m->{text}, "malformed: another module: its ids are $ids[0], $ids[1]; "
-     . "asked for was $none", '... the reason tells those that are there');
+     . "asked for was $none", '... the reason lists the existing ones');
 is_deeply([ sort map {"$_->{name}/$_->{id}"}
             grep { $_->{state} eq 'ready' }
                 json_lines($t->run('ls', '--json')->{out}) ],
@@ -76,6 +76,6 @@ is($stats->{conversions_macho_ready}, 5, 'counted as what they are');
 is($stats->{conversions_macho_malformed}, 2, '... the bad ones, too');
 is($stats->{conversions_breakpad_malformed}, 0, '... and as nothing else');
 is(ingest('text/' . '0' x 32 . '0', $0)->{type}, 'NEGATIVE', 'a text');
-is($t->stats->{conversions_unknown_malformed}, 1, '... is none of ours');
+is($t->stats->{conversions_unknown_malformed}, 1, '... is not one of ours');
 
 done_testing();

@@ -1,6 +1,7 @@
-# Questions without end cost the loader no more, each, because they are about one
-# module in different ways, or about one source each: CPU time beside that of as
-# many questions about different modules, which are apart from the start.
+# Endless requests about one module in different variants, or about one source
+# each, cost the loader no more per request: the CPU time is compared with that
+# of as many requests about different modules, which are independent from the
+# start.
 
 use strict;
 use warnings;
@@ -15,22 +16,22 @@ use SymServe;
 
 use constant QUESTIONS => 20_000;
 
-# Seconds of a new loader's CPU time until all are asked, and until their client
-# has left.
+# Seconds of a new loader's CPU time until all requests are sent, and until
+# their client has left.
 sub cpu_of {
     my ($differing) = @_;
     my $t = SymServe->new->serve;
     my $c = $t->client;
 
     my $sent = $t->_ask("flood $c->{name} ENSURE " . QUESTIONS . " $differing")->{sent};
-    is($sent, QUESTIONS, "asked, each of another $differing");
+    is($sent, QUESTIONS, "requested, each with another $differing");
     ok($t->wait_stat(flights => QUESTIONS), '... and all wait');
     $t->_ask("close $c->{name}");
     ok($t->wait_stat(flights => 0), '... until their client leaves');
 
     my $stat = SymLoader::read_file('/proc/' . $t->pid . '/stat');
     my ($user, $system) = (split ' ', $stat =~ s/.*\) //sr)[ 11, 12 ];
-    is($t->stop->{code}, 0, '... and the loader ends');
+    is($t->stop->{code}, 0, '... and the loader exits');
     return ($user + $system) / POSIX::sysconf(&POSIX::_SC_CLK_TCK);
 }
 

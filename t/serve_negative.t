@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# What cannot be had is told to all who wait, with its kind and reason, and is
-# known for as long as its kind counts: by everybody, also after a restart.
-# Then it is fetched again.
+# All waiting clients get a failure, with its kind and reason, and it is
+# recorded for as long as its kind lasts: for all clients, also after a restart.
+# Then the module is fetched again.
 
 use strict;
 use warnings;
@@ -62,7 +62,7 @@ sub shown {
     ok($left > 3500 && $left <= 3600, '... for the rest of an hour');
     is(shown('gone.so')->{state}, 'absent', 'the store knows it');
 
-    # failed: not all come back at once
+    # failed: so that not all are retried at once
     my %lefts;
     for my $i (1 .. 12) {
         fetch("down$i.so", $clients[0]);
@@ -106,7 +106,7 @@ $t->serve('--jobs', 1);
     $c->send(INGEST => ticket => $ticket,
              path => $t->file('soon', sym_text('soon.so', $ID)));
     is($c->recv->{type}, 'READY', '... and found');
-    is(shown('soon.so')->{state}, 'ready', '... in place of what was known');
+    is(shown('soon.so')->{state}, 'ready', '... and replaces the record');
 }
 
 # --- what cannot be read ---
@@ -114,7 +114,7 @@ $t->serve('--jobs', 1);
 {
     my $c = $t->client;
     my @bad = (
-        [ 'garbage.so', 'no symbol file', qr/^malformed: / ],
+        [ 'garbage.so', 'not a symbol file', qr/^malformed: / ],
         [ 'empty.so', '', qr/./ ],
         [ 'other.so', sym_text('other.so', $OTHER_ID),
           qr/another module: its id is $OTHER_ID, asked for was $ID/ ],
@@ -128,14 +128,15 @@ $t->serve('--jobs', 1);
         $c->send(INGEST => ticket => $ticket, path => $t->file($name, $text),
                  ttl => [ 3600, 500, 10 ]);
         my $ttl = is_negative($c->recv, 'malformed', $reason, $name);
-        ok($ttl > 450 && $ttl <= 500, '... with the time of malformed ones');
+        ok($ttl > 450 && $ttl <= 500,
+            '... with the lifetime of malformed ones');
         is(shown($name)->{state}, 'malformed', '... kept');
     }
     my $stats = $t->stats;
     is($stats->{conversions_breakpad_malformed}, 2, 'counted');
     is($stats->{conversions_unknown_malformed}, 2, '... those without a format');
 
-    # The id may be written otherwise: lower case, leading zeros of the age.
+    # The id may be spelled differently: lower case, leading zeros of the age.
     fetch('written.so', $c);
     $c->send(INGEST => ticket => $ticket,
              path => $t->file('written', sym_text('written.so',
@@ -143,7 +144,7 @@ $t->serve('--jobs', 1);
     is($c->recv->{type}, 'READY', 'another way to write the same id');
 }
 
-# --- what cannot be had from the descriptor ---
+# --- descriptors that cannot be read ---
 
 {
     my $c = $t->client;

@@ -1,5 +1,6 @@
-# Outcomes of the places of a source are kept by path: absent, failed,
-# malformed, and files with the ids of their objects and the kinds made from them.
+# Outcomes of the paths at a source are recorded by path: absent, failed,
+# malformed, and files with the ids of their objects and the kinds made from
+# them.
 
 use strict;
 use warnings;
@@ -20,8 +21,8 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
 my $ticket = 0;
 
-# The records whose path begins so, as t/store/paths.c prints them, without the
-# checksum's column.
+# The records whose path begins like that, as t/store/paths.c prints them,
+# without the column of checksums.
 sub records {
     my ($path) = @_;
     $c->sync;
@@ -65,16 +66,16 @@ none(3, [ 0, $FAILED, 0, 'timeout' ]);
 is($c->recv->{type}, 'NEGATIVE', 'failed');
 is_deeply([ records('down') ], ["down.so/$ID/down.so.sym failed 0timeout 0/0"], '... the same');
 
-# --- places without an outcome ---
+# --- paths without an outcome ---
 
 my $native = 'app.pdb';
 my @files = map {"$native/$ID/app$_"} '.sym', '.pdb', '.pd_';
 fetch("$native/$ID", layout => $NATIVE);
 none(3, [ 0, $FAILED, 503 ]);
-is($c->recv->{type}, 'NEGATIVE', 'the time was over after the first place');
+is($c->recv->{type}, 'NEGATIVE', 'the time was over after the first path');
 my @got = map { s/ 0\/0$//r } records($native);
 is(scalar(grep {/ failed 0untried$/} @got), @got - 1, 'the others have failed, too');
-is(scalar(grep {/ failed 503$/} @got), 1, '... and the first');
+is(scalar(grep {/ failed 503$/} @got), 1, '... and the first has its outcome');
 cmp_ok(scalar @got, '>', 1, '... there are others');
 
 # --- files ---
@@ -92,7 +93,7 @@ is($kinds[0] & 1 << 2, 1 << 2, '... and sources were tried');
 
 $c->send(INVALIDATE => ticket => 1000, scope => 's', key => "good.so/$ID");
 is($c->recv->{type}, 'DONE', 'its module is forgotten');
-is_deeply([ records('good') ], [], '... so its place is open');
+is_deeply([ records('good') ], [], '... so its path is open');
 
 fetch("moved.so/$ID");
 $c->send(INGEST => ticket => $ticket, path => $t->file('moved', sym_text('moved.so', $ID)),
@@ -121,7 +122,7 @@ $c->send(INGEST => ticket => $ticket, path => $t->file('other', sym_text('other.
 is($c->recv->{state}, 4, 'a file of another object');
 my $other = 'd' . lc(substr $OTHER, 0, 32) . '00000002';
 is_deeply([ records('other') ], ["other.so/$ID/other.so.sym read 200 0/0 $other"],
-    '... of which nothing was tried');
+    '... no kind of it was tried');
 
 fetch("bad.so/$ID");
 $c->send(INGEST => ticket => $ticket, path => $t->file('bad', "garbage\n"),
@@ -132,18 +133,18 @@ is_deeply([ records('bad') ], ["bad.so/$ID/bad.so.sym malformed 200 0/0"], '... 
 fetch("late.pdb/$ID", layout => $NATIVE);
 $c->send(INGEST => ticket => $ticket, path => $t->file('late', sym_text('late.pdb', $ID)),
     places => [ [ 1, $READ, 200 ] ]);
-is($c->recv->{type}, 'READY', 'a file at the second place');
+is($c->recv->{type}, 'READY', 'a file at the second path');
 is(scalar(grep {/ absent 0unlisted /} records('late')), 1, 'its index does not list the first');
-is(scalar(() = records('late')), 2, '... and later places are open');
+is(scalar(() = records('late')), 2, '... and later paths are open');
 
-# --- what was invalidated meanwhile ---
+# --- invalidated meanwhile ---
 
 fetch("void.so/$ID");
 $c->send(INVALIDATE => ticket => 1000, scope => 's', key => "void.so/$ID");
 is($c->recv->{type}, 'DONE', 'forgotten meanwhile');
 none(2, [ 0, $ABSENT, 404 ]);
-is($c->recv->{type}, 'FETCH', '... so it is asked for again');
-is_deeply([ records('void') ], [], '... and nothing is kept');
+is($c->recv->{type}, 'FETCH', '... so it is requested again');
+is_deeply([ records('void') ], [], '... and nothing is recorded');
 none(2, [ 0, $ABSENT, 404 ]);
 is($c->recv->{type}, 'NEGATIVE', 'then it is absent');
 
@@ -154,7 +155,7 @@ $c->send(ENSURE => ticket => ++$ticket, scope => 's', key => "sum.so/$ID", check
 is($c->recv->{type}, 'FETCH', 'with a checksum');
 none(2, [ 0, $ABSENT, 404 ]);
 is($c->recv->{type}, 'NEGATIVE', 'absent');
-like((records('sum'))[0], qr{^sum.so/$ID/sum.so.sym [0-9a-f]{16} absent 404 }, '... for it alone');
+like((records('sum'))[0], qr{^sum.so/$ID/sum.so.sym [0-9a-f]{16} absent 404 }, '... only for this one');
 
 # --- several objects in a file ---
 

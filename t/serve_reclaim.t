@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A worker tells the daemon of a download that no request waits for any more.  It
-# keeps its lease until a request waits for room: then it is told to give it up,
-# and modules that requests wait for get their leases first.
+# A worker tells the daemon that no request waits for a download any more.  The
+# download keeps its lease until a request waits for room: then the daemon
+# reclaims it, and modules that requests wait for get their leases first.
 
 use strict;
 use warnings;
@@ -47,11 +47,13 @@ is_next($left, 'FETCH 5', 'its lease goes to a module that a request waits for')
 is_next($left, 'RECLAIM 2', 'another request waits');
 $left->send(ABANDON => ticket => 2, flags => 1);
 $left->send(CANCEL => ticket => 1);
-is_next($waits, 'FETCH 6', 'requests go before what was abandoned earlier');
+is_next($waits, 'FETCH 6',
+    'requests are served before downloads abandoned earlier');
 $left->send(CANCEL => ticket => 5);
-is_next($left, 'FETCH 4', 'that comes last');
+is_next($left, 'FETCH 4', 'that one is last');
 $left->sync;
-is($t->stats->{lease_bytes}, 3 << 20, 'one that a request waits for again is not asked for');
+is($t->stats->{lease_bytes}, 3 << 20,
+    'one that a request waits for again is not reclaimed');
 is($t->stop->{code}, 0, 'a clean end');
 
 done_testing();

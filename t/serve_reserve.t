@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # A source whose files take long to convert does not stop the others: a source
-# that has no converter at work gets one beyond --jobs.  Sources that requests
-# bring along count as one, because a request can name as many as it likes.
+# without a working converter gets one beyond --jobs.  All sources named in
+# requests count as one source, because a request can name any number of them.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ my $t = SymServe->new(faults => 1);
 $t->serve('--jobs', 2, '--convert-cpu', 600);
 my $c = $t->client;
 
-# Hands a module of a source over; its ticket.
+# Hands a module of a source over; returns its ticket.
 sub bring {
     my ($scope, $is_slow) = @_;
     my $name = 'm' . ++$n;
@@ -42,11 +42,11 @@ sub is_ready {
 bring('slow', 1) for 1 .. 4;
 $t->wait_stat(conversions_running => 2);
 pass('a source with slow files has both converters');
-is_ready(bring('healthy', 0), 'a module of another source comes');
+is_ready(bring('healthy', 0), 'a module of another source is converted');
 
 bring('given:0123', 1);
 $t->wait_stat(conversions_running => 3);
-pass('a source of a request has the reserve');
+pass('a source of a request gets the reserve');
 bring('given:4567', 1);
 bring('healthy', 0);
 $c->sync;

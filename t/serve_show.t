@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Why is a module not there?  An operator sees its state, the reason, until when
-# that counts, and what was tried to get it; whatever a worker said was tried
-# reaches no terminal raw.
+# Why is a module absent?  An operator sees its state, the reason, until when it
+# is valid, and the attempts to get it; text sent by a worker never reaches a
+# terminal unescaped.
 
 use strict;
 use warnings;
@@ -84,16 +84,17 @@ $m = shown('down.so');
 is($m->{state}, 'failed', 'failed');
 is_deeply($m->{attempts}, [], '... with nothing tried');
 
-# an event of the clock only
+# only the clock causes this
 my $end = time + 60;
 $text = '';
 $text = $t->run('show', "down.so/$ID")->{out}
     while $text !~ /expired/ && time < $end;
-like($text, qr/^expires +\S+ \(has expired\)$/m, 'show tells that it has expired');
+like($text, qr/^expires +\S+ \(has expired\)$/m,
+    'show says that it has expired');
 like($t->run('ls')->{out}, qr{down\.so/$ID  \(expired \S+: refused\)$}m,
      '... and so does ls');
 
-# --- attempts that are none, and a module that came at last ---
+# --- invalid attempts, and a module that finally arrived ---
 
 none('odd.so', state => 2, text => "a\e[31mb",
      attempts => "\e[2Jx\n\n s y -1 99999999999999999999999 \nlast 200");
@@ -102,7 +103,7 @@ unlike($text, qr/[\x00-\x09\x0b-\x1f]/, 'no control character is printed');
 is(scalar(() = $text =~ /^attempt /mg), 4, '... and each line is there');
 is_deeply(shown('odd.so')->{attempts}[3],
           { source => 'last', status => '200', bytes => 0, ms => 0, url => '' },
-          'fields that are not there are empty');
+          'missing fields are empty');
 
 $c->ensure(++$n, "here.so/$ID", 1);
 $c->send(INGEST => ticket => $n, ttl => [ 1, 1, 1 ], source => 'http://s3/here',
@@ -110,7 +111,7 @@ $c->send(INGEST => ticket => $n, ttl => [ 1, 1, 1 ], source => 'http://s3/here',
          attempts => "s3 200 300 4 http://s3/here\n");
 is($c->recv->{type}, 'READY', 'a module that was fetched');
 $m = shown('here.so');
-is($m->{attempts}[0]{status}, '200', '... tells what was tried, too');
+is($m->{attempts}[0]{status}, '200', '... has its attempts, too');
 ok(!exists $m->{reason} && !exists $m->{expires_at}, '... and no reason');
 
 is($t->stop->{code}, 0, 'a clean end');

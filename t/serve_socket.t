@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# The socket: who may use it, what becomes of the file that a killed daemon
-# left, and that nothing of somebody else is ever removed.
+# The socket: who may use it, what happens to the socket file of a killed
+# daemon, and that files of others are never removed.
 
 use strict;
 use warnings;
@@ -23,34 +23,34 @@ sub mode { return (stat shift)[2] & 07777 }
 
 $t->run('init');
 $t->serve;
-ok(-S $path, 'inside the store, unless told');
+ok(-S $path, 'inside the store by default');
 is(mode($path), 0660, '... for owner and group');
 is((stat $path)[5], (stat $t->store)[5], '... the group is the store\'s');
 
 my $r = $t->run('serve');
 is($r->{code}, 4, 'a second daemon is refused');
 ok(-S $path, '... and leaves the socket of the first');
-is($t->client->hello->{type}, 'WELCOME', '... which goes on');
+is($t->client->hello->{type}, 'WELCOME', '... which continues');
 
 my $other = SymLoader->new;
 $r = $other->run('serve', '--socket', $path);
-is($r->{code}, 4, 'one for another store that wants the same socket, too');
-like($r->{err}, qr/another program listens/, '... is told why');
-is($t->client->hello->{type}, 'WELCOME', '... and the first goes on');
+is($r->{code}, 4, 'one for another store with the same socket is refused, too');
+like($r->{err}, qr/another program listens/, '... with the reason');
+is($t->client->hello->{type}, 'WELCOME', '... and the first continues');
 
 $t->stop('KILL');
 ok(-S $path, 'a killed daemon leaves its socket');
 $t->serve('--socket-mode', '600');
 is($t->client->hello->{type}, 'WELCOME', '... the next replaces it');
-is(mode($path), 0600, '... with the permissions asked for');
+is(mode($path), 0600, '... with the requested permissions');
 is($t->stop->{code}, 0, 'a clean end');
 ok(!-e $path, '... removes it');
 
 write_file($path, 'precious');
 $r = $t->run('serve');
-is($r->{code}, 3, 'something else lies in its place: no start');
+is($r->{code}, 3, 'another file is in its place: no start');
 like($r->{err}, qr/its path exists and is not a socket/, '... why');
-is(SymLoader::read_file($path), 'precious', '... and it lies there still');
+is(SymLoader::read_file($path), 'precious', '... and the file is untouched');
 unlink($path);
 
 $r = $t->run('serve', '--socket', "$t->{dir}/" . 'x' x 120);
@@ -58,9 +58,9 @@ is($r->{code}, 3, 'a path too long for a socket');
 like($r->{err}, qr/path is too long/, '... why');
 
 $r = $t->run('serve', '--socket', "$t->{dir}/nowhere/sock");
-is($r->{code}, 3, 'a folder that is not there');
+is($r->{code}, 3, 'a folder that does not exist');
 like($r->{err}, qr{^symloader: \Q$t->{dir}\E/nowhere/sock: cannot make the socket: No such file},
-     '... is said of the socket');
+     '... the error names the socket');
 
 $r = $t->run('serve', '--socket-group', 'no-such-group-here');
 is($r->{code}, 3, 'no such group');
@@ -68,7 +68,8 @@ like($r->{err}, qr/no such group: --socket-group/, '... why');
 
 # --- passed by systemd: descriptor 3, LISTEN_FDS, LISTEN_PID ---
 
-# The process that becomes the daemon, as systemd would start it, and its log.
+# The process that becomes the daemon, started the way systemd does, and its
+# log.
 sub serve_passed {
     my ($type) = @_;
     my $passed = "$t->{dir}/passed.sock";
@@ -97,7 +98,7 @@ alarm(120);
     my ($passed, $pid, $log) = serve_passed(SOCK_SEQPACKET);
 
     like(scalar(readline($log)), qr/listening on/,
-         'a socket that systemd passes is taken');
+         'a socket passed by systemd is used');
     my $c = SymServe->new;
     $c->{socket} = $passed;
     is($c->client->hello->{type}, 'WELCOME', '... and served');
@@ -105,14 +106,14 @@ alarm(120);
     waitpid($pid, 0);
     is($?, 0, 'a clean end');
     ok(-S $passed, '... leaves it to systemd');
-    ok(!-e $path, '... and has made none of its own');
+    ok(!-e $path, '... and has created none of its own');
 }
 
 {
     my ($passed, $pid, $log) = serve_passed(SOCK_STREAM);
 
     like(scalar(readline($log)), qr/ListenSequentialPacket=/,
-         'a socket of another kind is refused, saying what to write');
+         'a socket of another kind is refused, and the error says what to write');
     waitpid($pid, 0);
     is($? >> 8, 3, '... by its exit code');
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# A process that keeps an old snapshot of the store keeps its pages from reuse.  The
-# daemon gives it time to move on, and does not sleep meanwhile: clients get their
-# answers.  Then the modules that need these pages are refused, until the reader is
-# gone.
+# A process that keeps an old snapshot of the store pins its pages.  The daemon
+# gives it time to move on, and does not sleep meanwhile: clients get their
+# answers.  After that the modules that need these pages are refused, until the
+# reader is gone.
 
 use strict;
 use warnings;
@@ -45,7 +45,7 @@ sub bring {
     return $c->recv;
 }
 
-# Until one is refused, at most 40; the answer to that.
+# Repeats until one is refused, at most 40 times; returns that answer.
 sub bring_until_refused {
     my ($c) = @_;
     my $m = { type => 'READY' };
@@ -57,7 +57,7 @@ sub bring_until_refused {
     return $m;
 }
 
-is($t->run('init', '--quota', '16m')->{code}, 0, 'the least quota');
+is($t->run('init', '--quota', '16m')->{code}, 0, 'the minimal quota');
 $t->serve({ env => { LD_PRELOAD => $no_sleep } }, '--jobs', 1);
 my $c = $t->client;
 is(bring($c)->{type}, 'READY', 'a module') for 1 .. 20;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# The demangler of Swift is a foreign library that hostile names can crash, keep
-# busy or make use up memory.  It may cost a module the names that are shown, and
-# never the module; and the loader says how many names stay mangled.
+# The demangler of Swift is a foreign library that hostile names can make crash,
+# loop or use up memory.  It may cost a module its demangled names, but never
+# the module; and the loader reports how many names stay mangled.
 
 use strict;
 use warnings;
@@ -17,12 +17,12 @@ use SymServe;
 use SymSwift qw(swift_library);
 
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical;
-my $t = SymServe->new(faults => 1);    # reports of sanitizers are no surprise
+my $t = SymServe->new(faults => 1);    # sanitizer reports are expected
 my $library = swift_library($t->dir);
 my $failed = qr/\b2 names of Swift stay mangled: the demangler failed on this file$/m;
 my $n = 0;
 
-# A module of these names, each 16 bytes long.
+# A module with these names, each 16 bytes long.
 sub module {
     my (@names) = @_;
     my $id = sprintf '%032X0', ++$n;
@@ -35,7 +35,7 @@ sub module {
 
 sub dashed { return lc $_[0] =~ s/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/$1-$2-$3-$4-$5/r }
 
-# What Sentry's API shows for each: [symbol, function].
+# Names in Sentry's API, for each: [symbol, function].
 sub shown {
     my ($id, $count, $type, $base) = (@_, 'elf', 0x1000);
     my $path = $t->file('request.json', $JSON->encode({
@@ -66,7 +66,7 @@ $t->stop;
 
 $t->serve('--swift-demangler', 'off');
 ($file, $id) = module(@swift);
-is($t->run('load', $file)->{err}, '', 'switched off: nothing is said');
+is($t->run('load', $file)->{err}, '', 'switched off: nothing is reported');
 is_deeply(shown($id, 4), raw(@swift), '... names stay mangled');
 is($t->stats->{swift_mangled}, 0, '... and do not count');
 $t->stop;
@@ -85,15 +85,15 @@ push @swift, '$S3app', '_$S3app', '_T03app', '$e3app', '_$e3app', '@__swiftmacro
     '$s3appendless', '$s3appbytes', '$s' . 'a' x 4094, '$s' . 'a' x 4080,
     '$s' . 'a' x 4200, '$sbrief' . 'a' x 32_761, '$sbrief' . 'a' x 32_762, '$s3app1fyyF';
 ($file, $id) = module(@swift);
-is($t->run('load', $file)->{err}, '', 'with a demangler: nothing to say');
+is($t->run('load', $file)->{err}, '', 'with a demangler: nothing to report');
 is_deeply(shown($id, scalar @swift), [ map { [ $_,
     /brief/ ? (length > 32_768 ? $_ : '<brief 2>')
     : $_ eq 'main' || /^\$x|none|same|endless|bytes/ || length > 4087 ? $_
     : $_ eq '_Z1fv' ? 'f()' : "<$_ 2>" ] } @swift ],
-    '... names that may be Swift are shown as it says, if that can be shown');
+    '... names that may be Swift are shown demangled, if they can be');
 is($t->stats->{swift_mangled}, 0, '... none counts');
 like($t->run('lookup', "app/$id", '0x1000')->{out}, qr/^\$s3app1fyyF$/m,
-     '... other APIs show them as they are');
+     '... other APIs show them mangled');
 
 # --- one that fails ---
 
@@ -103,13 +103,14 @@ for (qw(crash abort deep memory spin file)) {
     $r = $t->run('load', $file);
     is($r->{code}, 0, "$_: the module is stored");
     is_deeply([ map { $_->[0] } @{ shown($id, 2) } ], \@names, '... with its names');
-    next if $_ eq 'file';    # sanitizers' sandbox refuses that without an end
+    next if $_ eq 'file';    # silently refused under sanitizers
     like($r->{err}, $failed, '... says so');
-    is_deeply(shown($id, 2), raw(@names), '... none is shown otherwise');
+    is_deeply(shown($id, 2), raw(@names), '... none is shown demangled');
 }
 cmp_ok($t->stats->{swift_mangled}, '>=', 10, 'they are counted');
 
-# Of a file with more modules, those that were complete stay so, and are told once.
+# In a file with several modules, those finished before the crash keep their
+# names, and are reported once.
 my @uuids = map { sprintf '%032X', 0xAB00 + $_ } 1 .. 3;
 my @slices = map { macho(uuid => $uuids[$_], base => 0x1000, text => [ 0x1000, 0x1020 ],
     symbols => [ [ ('_$s3app1f', '_$s3appcrash', '_$s3app1g')[$_], 0x1000 ],
@@ -118,14 +119,15 @@ $file = $t->file('fat', fat([ 7, 3, $slices[0] ], [ 0x01000007, 3, $slices[1] ],
                             [ 0x0100000c, 0, $slices[2] ]));
 $r = $t->run('load', $file);
 is($r->{code}, 0, 'a fat file: its modules are stored');
-is(() = $r->{out} =~ /^\S+: \S+: publics, /mg, 3, '... each is told once') or diag $r->{out};
+is(() = $r->{out} =~ /^\S+: \S+: publics, /mg, 3,
+    '... each is reported once') or diag $r->{out};
 is(() = $r->{err} =~ /$failed/g, 1, '... and so is the failure') or diag $r->{err};
 my @found = map { shown($_ . '0', 2, 'macho', 0) } @uuids;
 is_deeply([ map { scalar grep { $_->[1] =~ /^</ } @$_ } @found ], [ 2, 0, 0 ],
-          '... names are shown up to the failure');
+          '... names are demangled up to the failure');
 
 is($t->verify, 'sound', 'the store is sound');
-is($t->stop->{code}, 0, 'the daemon lives');
+is($t->stop->{code}, 0, 'the daemon survives');
 
 # --- without a daemon, where converters serve file after file ---
 

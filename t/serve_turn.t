@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# A source that has nothing answers at once, and a request may name hundreds of
-# modules.  A commit that is on disk costs milliseconds: so what the loader hears
-# at one time becomes one transaction.  Who waits is told after it, and whoever
-# comes in between gets what is right at that moment.
+# A source without symbols answers at once, and a request may name hundreds of
+# modules.  A commit to disk costs milliseconds, so outcomes that reach the
+# loader together become one transaction.  Waiting clients get their answers
+# after it, and a client that asks in between gets the answer that is right at
+# that moment.
 
 use strict;
 use warnings;
@@ -21,7 +22,7 @@ my $N = 12;    # as many as have room for their files at once
 my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
 
-# Whatever is sent meanwhile is there when the daemon goes on.
+# Messages sent meanwhile are there when the daemon continues.
 sub at_once {
     my ($send) = @_;
 
@@ -52,11 +53,11 @@ sub last_txn {
     for (1 .. $N) {
         my $m = $c->recv;
         is("$m->{type} $m->{ticket} $m->{text}", "NEGATIVE $_ no source has $_",
-           "$_ is told, in turn");
+           "$_ is answered, in turn");
     }
     is(last_txn(), $before + 1, 'one transaction for all');
 
-    # told is kept
+    # reported outcomes are stored
     $t->stop('KILL');
     $t->serve('--jobs', 1);
     $c = $t->client;
@@ -66,7 +67,7 @@ sub last_txn {
     }
 }
 
-# --- others who ask in the same turn ---
+# --- other clients that ask in the same turn ---
 
 {
     my $other = $t->client;
@@ -78,11 +79,11 @@ sub last_txn {
         $other->send(ENSURE => ticket => 102, key => "both.so/$ID");
     });
     is_deeply([ map { $_->{ticket} } $c->recv, $c->recv ], [ 100, 101 ],
-              'who asked before the commit is told with the others');
+              'a client that asked before the commit is answered with the others');
     is($other->recv->{type}, 'NEGATIVE', '... on another connection, too');
-    is($t->stats->{elections}, 1, 'nobody else was sent to fetch it');
+    is($t->stats->{elections}, 1, 'no other client was told to fetch it');
 
-    # the one who fetched goes before it is told
+    # the client that fetched leaves before it is answered
     is($c->ensure(110, "left.so/$ID", 1)->{type}, 'FETCH', 'FETCH');
     $other->ensure(111, "left.so/$ID");
     at_once(sub {
@@ -90,7 +91,7 @@ sub last_txn {
         $c->close;
     });
     is($other->recv->{text}, 'no source has 110',
-       'what a client said before it went counts');
+       'messages of a client before it left count');
     $c = $t->client;
 }
 
@@ -103,10 +104,10 @@ sub last_txn {
         $c->send(INVALIDATE => ticket => 201, key => "new.so/$ID");
         $c->send(ENSURE => ticket => 202, key => "new.so/$ID");
     });
-    is($c->recv->{type}, 'NEGATIVE', 'the one before is told');
+    is($c->recv->{type}, 'NEGATIVE', 'the one before is answered');
     my $m = $c->recv;
     is("$m->{type} $m->{flags}", 'DONE 1', 'it was removed');
-    is($c->recv->{type}, 'FETCH', 'the one after has it fetched anew');
+    is($c->recv->{type}, 'FETCH', 'the one after causes another fetch');
 }
 
 is($t->stop->{code}, 0, 'a clean end');

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# What one version of the loader cannot read the next may: after an upgrade
-# malformed modules are tried again, and nothing else is.  A worker of a release
-# with another protocol is refused, with a sentence that says what to do.
+# A newer loader may read files that an older one cannot, so after an upgrade
+# malformed modules are tried again, and no others.  A worker of a release with
+# another protocol is refused, with an error that says what to do.
 
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymServe->new;
-my $other = SymServe->new(faults => 1);    # says that it is another version
+my $other = SymServe->new(faults => 1);    # claims to be another version
 
 $t->serve('--jobs', 1);
 my $c = $t->client;
@@ -30,30 +30,31 @@ for my $name ('bad.so', 'good.so') {
 is($c->ensure(1, "gone.so/$ID", 1)->{type}, 'FETCH', 'gone.so: FETCH');
 $c->send(NONE => ticket => 1, state => 2, text => 'no');
 is($c->recv->{type}, 'NEGATIVE', '... told');
-unlike($t->stop->{err}, qr/tried again/, 'its own say nothing');
+unlike($t->stop->{err}, qr/tried again/, 'its own report nothing');
 
 $t->serve;
 for my $version (5, 7) {
     $c = $t->client(version => $version);
     is($c->hello->{type}, 'REFUSED', "a client of version $version");
     like($c->hello->{text}, qr/speaks version 6 .*version $version: install both/,
-         '... is told why');
+         '... gets the reason');
 }
 $c = $t->client;
 $c->send(ENSURE => ticket => 1, key => "bad.so/$ID");
-is($c->recv->{state}, 4, 'the same version knows the malformed one');
+is($c->recv->{state}, 4, 'the same version keeps the malformed one');
 $t->stop;
 
 $other->{store} = $t->store;
 $other->serve('--jobs', 1);
 is_deeply([ sort $t->modules ], [ "gone.so/$ID", "good.so/$ID" ],
-          'another drops it before anybody asks');
+          'another drops it before any request');
 $c = $other->client;
-is($c->ensure(1, "bad.so/$ID", 1)->{type}, 'FETCH', '... and has it fetched');
+is($c->ensure(1, "bad.so/$ID", 1)->{type}, 'FETCH',
+    '... and has it fetched again');
 $c->send(ENSURE => ticket => 2, key => "gone.so/$ID");
-is($c->recv->{state}, 2, 'what is absent stays so');
+is($c->recv->{state}, 2, 'absent modules stay absent');
 $c->send(ENSURE => ticket => 3, key => "good.so/$ID");
-is($c->recv->{type}, 'READY', 'what is ready, too');
+is($c->recv->{type}, 'READY', 'ready ones stay ready');
 like($other->stop->{err}, qr/1 modules that failed with another version/,
      'the log says so');
 is($t->verify, 'sound', 'the store is sound');
@@ -67,9 +68,9 @@ my $m = $c->recv;
 is_deeply([ @{$m}{qw(type state)} ], [ 'NEGATIVE', 3 ], 'another kind: failed');
 like($m->{text}, qr/no artifact of that kind/, '... and why');
 $c->send(ENSURE => ticket => 1, key => "good.so/$ID");
-is($c->recv->{type}, 'READY', 'no kind is a symcache');
+is($c->recv->{type}, 'READY', 'no kind means symcache');
 $c->send(ENSURE => ticket => 1, key => "good.so/$ID", kind => 1);
-is($c->recv->{type}, 'READY', '... as its number is');
+is($c->recv->{type}, 'READY', '... like its number');
 $t->stop;
 
 done_testing();

@@ -1,5 +1,5 @@
-# Questions for one module that lead to different paths: each has its own fetch
-# and its own absence, and what is found ends them all.
+# Requests for one module that select different paths: each has its own fetch
+# and its own absence, and a found file ends them all.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ sub none {
 # --- apart ---
 
 ensure($c, 1, 'a.so', $A);
-is($c->recv->{type}, 'FETCH', 'a variant is asked for');
+is($c->recv->{type}, 'FETCH', 'a variant is requested');
 ensure($other, 1, 'a.so', $B);
 is($other->recv->{type}, 'FETCH', '... another one, too, at the same time');
 ensure($other, 2, 'a.so');
@@ -44,31 +44,33 @@ is(none($c, 1), 'NEGATIVE', 'one is absent');
 is(none($other, 1, 3), 'NEGATIVE', 'one has failed');
 
 ensure($c, 3, 'a.so', $A);
-is_deeply([ @{ $c->recv }{qw(type state)} ], [ 'NEGATIVE', 2 ], 'absent for its like');
+is_deeply([ @{ $c->recv }{qw(type state)} ], [ 'NEGATIVE', 2 ],
+    'absent for the same variant');
 ensure($c, 4, 'a.so', $B);
 is_deeply([ @{ $c->recv }{qw(type state)} ], [ 'NEGATIVE', 3 ],
-    'failed for its like');
+    'failed for the same variant');
 
 my $file = $t->file('a', sym_text('a.so', $ID));
 $other->send(INGEST => ticket => 2, path => $file, source => '');
-is($other->recv->{type}, 'READY', 'the module itself is there');
+is($other->recv->{type}, 'READY', 'the module itself is ready');
 for my $variant ($A, $B, undef) {
     ensure($c, 5, 'a.so', $variant);
     is($c->recv->{type}, 'READY', '... for everybody');
 }
 
-# --- what is found ends the other questions ---
+# --- a found file ends the other requests ---
 
 ensure($c, 6, 'b.so', $A);
-is($c->recv->{type}, 'FETCH', 'a variant is asked for');
+is($c->recv->{type}, 'FETCH', 'a variant is requested');
 ensure($other, 6, 'b.so', $B);
 is($other->recv->{type}, 'FETCH', '... and another');
 $c->send(INGEST => ticket => 6, path => $t->file('b', sym_text('b.so', $ID)), source => '');
 is($c->recv->{type}, 'READY', 'one is found');
-is_deeply($other->recv, { type => 'READY', ticket => 6, flags => 0 }, '... so the other is');
+is_deeply($other->recv, { type => 'READY', ticket => 6, flags => 0 },
+    '... so the other is found, too');
 $other->send(NONE => ticket => 6, state => 2, text => 'too late');
 
-# --- all go at once; a file under way is asked for again ---
+# --- all are forgotten at once; a file in flight is requested again ---
 
 for my $variant ($A, $B, undef) {
     ensure($c, 7, 'c.so', $variant);
@@ -76,16 +78,17 @@ for my $variant ($A, $B, undef) {
     is(none($c, 7), 'NEGATIVE', '... absent');
 }
 ensure($other, 8, 'c.so', 'c' x 32);
-is($other->recv->{type}, 'FETCH', 'one more is under way');
+is($other->recv->{type}, 'FETCH', 'another one is in flight');
 $c->send(INVALIDATE => ticket => 8, scope => 's', key => "c.so/$ID");
 is_deeply([ @{ $c->recv }{qw(type flags)} ], [ 'DONE', 1 ], 'forgotten');
 is_deeply([ grep { $_->{name} eq 'c.so' } json_lines($t->run('ls', '--json')->{out}) ], [],
-    '... all of it');
+    '... all of them');
 $other->send(NONE => ticket => 8, state => 2, text => 'not there');
-is($other->recv->{type}, 'FETCH', '... and what was under way is asked for again');
+is($other->recv->{type}, 'FETCH',
+    '... and the one in flight is requested again');
 is(none($other, 8), 'NEGATIVE', '... then it is absent');
 
-# --- a client that invents variants: each counts as an invented name does ---
+# --- a client that invents variants: each counts like an invented name ---
 
 sub stat_of { return (json_lines($t->run('stat', '--json')->{out}))[0]{ $_[0] } }
 
@@ -96,10 +99,10 @@ for my $n (0 .. 199) {
     none($c, 100 + $n);
 }
 is(scalar(grep { $_->{name} eq 'd.so' } json_lines($t->run('ls', '--json')->{out})), 200,
-    'each is kept');
+    'each is recorded');
 is(stat_of('absent'), $absent + 1, '... but it is one module');
 $c->send(INVALIDATE => ticket => 9, scope => 's', key => "d.so/$ID");
-is($c->recv->{type}, 'DONE', '... and goes with the module');
+is($c->recv->{type}, 'DONE', '... and is removed with the module');
 cmp_ok(stat_of('live_bytes'), '<=', $before, '... with all its bytes');
 
 is($t->stop->{code}, 0, 'the daemon ends');

@@ -1,7 +1,7 @@
-# One worker serves everybody: while it works at requests of a hundred thousand
-# frames, those with two frames must not wait for them.  Proved by the order of
-# the answers, not by a clock: many short requests are answered, one after the
-# other, before a long one that was sent before the first of them.
+# All clients share a worker: while it works on requests of a hundred thousand
+# frames, those with two frames must not wait for them.  The order of the
+# answers proves it, not a clock: many short requests are answered, one after
+# the other, before a long one that was sent before them.
 
 use strict;
 use warnings;
@@ -29,10 +29,10 @@ my $long = $t->request_text('POST', '/symbolicate/v5',
     body => body_of($frames));
 my $short = body_of(2);
 
-# Each of the short ones is sent when the one before it was answered.  Had they
-# to wait for a whole long request, a few at most could slip in before nginx has
-# read the first of those.  How many are answered in time depends on who else
-# uses the machine: one good round of several shows that it works.
+# Each short request is sent when the one before it was answered.  If they had
+# to wait for a whole long request, only a few could be answered before nginx
+# has read the first long one.  How many are answered in time depends on the
+# load of the machine: one good round of several proves that it works.
 my $FEW = 5;
 my ($best, @answers) = (0);
 for my $round (1 .. 10) {
@@ -81,7 +81,7 @@ for my $slice (1, 7, 1_000_000) {
     is($u->stop->log_trouble, '', "slices of $slice: a clean log");
 }
 
-# more long requests at a time than are admitted to the store
+# more long requests at a time than may read the store
 my $medium = body_of(3_000);
 my $want = $t->post('/symbolicate/v5', $medium)->{body};
 my @many = map {

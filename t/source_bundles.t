@@ -1,9 +1,10 @@
 #!/usr/bin/perl
 
-# Sentry's source bundles: `symloader load` keeps the texts of an object's
-# sources beside its symbols, as an artifact of its own that is listed, checked,
-# evicted and removed like any other, and `symloader dump` gives each text back
-# byte for byte.  What is expected, Python's zipfile reads from the bundle.
+# Sentry's source bundles: `symloader load` stores the texts of an object's
+# sources next to its symbols, as an artifact of its own that is listed,
+# verified, evicted and removed like any other, and `symloader dump` writes each
+# text byte for byte.  Expected texts are those that Python's zipfile reads from
+# the bundle.
 
 use strict;
 use warnings;
@@ -63,7 +64,7 @@ sub is_kept {
     return;
 }
 
-# A bundle as sentry-cli makes it, of: zip path => [ attributes, text ]
+# A bundle in the form of sentry-cli: zip path => [ attributes, text ]
 sub make_bundle {
     my ($file, $attributes, %files) = @_;
     my $script = <<'END';
@@ -90,13 +91,13 @@ my $t = SymLoader->new;
 my $r = $t->run('load', $BUNDLE, $DEBUG);
 is($r->{code} . $r->{err}, '0', 'a bundle and its debug file load');
 like($r->{out}, qr/\Q$BUNDLE: $NAME\E: sources, .* from 18\.3 KiB$/m,
-     '... and it is said what came of the bundle');
+     '... and the result of the bundle is reported');
 is_kept($t, 'by hand', $BUNDLE, $NAME);
 is_kept($t, 'by its id alone', $BUNDLE, $ID);
 
 my @ls = json_lines($t->run('ls', '--json')->{out});
 is_deeply([ sort map { $_->{kind} } @ls ], [ qw(sources symcache) ],
-          'ls tells the kinds');
+          'ls shows the kinds');
 like($t->run('ls')->{out}, qr/^ready +sources .*  sources   local  \Q$NAME\E$/m,
      '... as text, too');
 my @show = json_lines($t->run('show', '--json', $ID)->{out});
@@ -114,12 +115,12 @@ like($t->run('stat')->{out}, qr/^kind +symcache: 1\nkind +sources: 1$/m,
 my $kinds = (json_lines($t->run('stat', '--json')->{out}))[0]{kinds};
 is_deeply({ map { $kinds->{$_} ? ($_ => $kinds->{$_}) : () } keys %$kinds },
           { symcache => 1, sources => 1 }, '... in JSON, too');
-is($kinds->{ppdb}, 0, '... with those that there are none of');
+is($kinds->{ppdb}, 0, '... with the kinds that have none');
 like($t->run('dump', $ID)->{out}, qr/^FUNC .* main$/m,
      'symbols are found by the same id');
 
 $r = $t->run('dump', '--kind=sources', '--path', '/no/such.c', $NAME);
-is($r->{code}, 1, 'a path that is not there');
+is($r->{code}, 1, 'a path that does not exist');
 like($r->{err}, qr/no source has this path$/, '... is told');
 $r = $t->run('dump', '--kind=sources', $DEBUG);
 is($r->{code}, 1, 'a debug file');
@@ -127,7 +128,7 @@ like($r->{err}, qr/no artifact of kind sources in it, but one of kind symcache/,
      '... has no sources in it');
 $r = $t->run('dump', $BUNDLE);
 like($r->{err}, qr/no artifact of kind symcache in it, but one of kind sources/,
-     'and the bundle no symbols');
+     'and the bundle has no symbols');
 is($t->run('dump', '--kind=sources', $BUNDLE)->{out},
    join('', map { "$_\n" } sort keys %texts), 'a bundle is dumped without a store');
 
@@ -139,7 +140,7 @@ is($t->run('rm', $NAME)->{out}, "$NAME: removed: symcache, sources\n",
    'rm of the object');
 is($t->run('ls', '--json')->{out}, '', '... removes all of its kinds');
 
-# --- what else may be in a bundle ---
+# --- other files in a bundle ---
 
 my $made = make_bundle(
     "$t->{dir}/made.zip", { debug_id => '44e4ec8c-2f41-492b-9369-d6b9a059577c-2',
@@ -155,15 +156,15 @@ $r = $t->run('load', $made);
 is($r->{code}, 0, 'a bundle of many things') or diag($r->{err});
 my @made = json_lines(
     $t->run('show', '--json', '44E4EC8C2F41492B9369D6B9A059577C2')->{out});
-is($made[0]{left_out}, 2, 'what is for JavaScript is counted and left out');
+is($made[0]{left_out}, 2, 'files for JavaScript are counted and omitted');
 is_kept($t, 'many things', $made, $made[0]{id});
 is($t->run('dump', '--kind=sources', '--path', 'C:/src\\a.c', $made[0]{id})->{out},
    "a\r\nb\r\n", 'a slash is as good as a backslash');
 is($t->verify, 'sound', 'the store is sound with it');
 
-# --- files that unpack to far more than they are ---
+# --- files that unpack to far more than their size ---
 
-# the ratio of deflate is 1032 at most, and only of much that is the same
+# the ratio of deflate is at most 1032, and only for long repetitions
 my $bomb = make_bundle("$t->{dir}/bomb", { debug_id => '44e4ec8c-2f41-492b-9369-d6b9a0595700',
     object_name => 'a' }, 'files/a' => [ { type => 'source', path => '/a' }, '0' x 40_000_000 ]);
 like($t->run('load', $bomb)->{err}, qr/over a limit: the files in it are more than 1,000 times as large as it is/,
@@ -174,7 +175,7 @@ system('python3', "$FindBin::Bin/lib/overlapping_bundle.py", $overlap,
 like($t->run('load', $overlap)->{err}, qr/malformed: files of the zip overlap/,
     'a bundle whose files share their bytes');
 
-# A debug file met in a folder is loaded; so is a bundle, whatever it is called.
+# A debug file in a folder is loaded, and so is a bundle, whatever its name.
 my $tree = SymLoader->new;
 $tree->file("tree/ab/cdef/sourcebundle", read_file($BUNDLE));
 $tree->file("tree/ab/cdef/readme", 'no bundle');
@@ -188,7 +189,7 @@ is_deeply([ map { $_->{kind} } json_lines($tree->run('ls', '--json')->{out}) ],
 my $s = SymServe->new->serve('--jobs', 2);
 $r = $s->run('load', $BUNDLE, $DEBUG);
 is($r->{code}, 0, 'a daemon takes both') or diag($r->{err});
-like($r->{out}, qr/\Q$NAME\E: sources, /, '... and says what came of it');
+like($r->{out}, qr/\Q$NAME\E: sources, /, '... and reports the result');
 is_kept($s, 'through a daemon', $BUNDLE, $NAME);
 is($s->run('rm', $NAME)->{out}, "$NAME: removed: symcache, sources\n",
    'rm through the daemon');

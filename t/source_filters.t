@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Which modules a source is asked for: by the paths of their files (path=), and
-# only with a checksum (checksum).
+# Filters of a source: it is tried only for modules with matching file paths
+# (path=), and only with a checksum (checksum).
 
 use strict;
 use warnings;
@@ -54,7 +54,7 @@ is_deeply([ ask('checksum', code_file => 'crash') ], \@NONE, 'a checksum is requ
 is_deeply([ ask('checksum', code_file => 'crash', debug_checksum => 'SHA256:00') ], \@BOTH,
     '... and there is one');
 is_deeply([ ask('kinds=elf_code', code_file => 'crash') ], [ 'found', [$CUT] ],
-    'one type of file only');
+    'only one type of file');
 
 for my $bad ('path=[a', 'path=a**b', 'path=' . 'a' x 257) {
     my $u = SymTest->new->conf(locations => <<"CONF");

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# A symstore whose index (000Admin) says what it has: only that is asked for, and
-# nothing if the index cannot be read.
+# A symstore whose index (000Admin) lists its files: only those are requested,
+# and none if the index cannot be read.
 
 use strict;
 use warnings;
@@ -28,8 +28,8 @@ my %MODULE = (
     image_addr => '0x100000000', image_size => 36864,
 );
 
-# A store of one PDB, with these files in 000Admin; behind a server that logs what
-# it is asked for.
+# A store of one PDB, with these files in 000Admin, behind a server that logs
+# its requests.
 sub start {
     my (%admin) = @_;
     my $dir = tempdir('symtest-XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -65,7 +65,7 @@ for my $case (
       'found', "crash.pdb/$ID/crash.pdb" ],
     [ 'the second of two', { 'lastid.txt' => "2\r\n", '0000000001' => qq("a.dll\\1",\n), '0000000002' => $LINE },
       'found', "crash.pdb/$ID/crash.pdb" ],
-    [ 'the executable is listed, and not there',
+    [ 'the executable is listed, but missing',
       { 'lastid.txt' => '1', '0000000001' => qq($LINE"crash.exe\\5AB380779000",\n) },
       'found', "crash.exe/5AB380779000/crash.exe crash.pdb/$ID/crash.pdb" ],
     [ 'not listed', { 'lastid.txt' => '1', '0000000001' => qq("a.dll\\1",\n) }, 'missing', $NOTHING ],
@@ -79,15 +79,16 @@ for my $case (
     my ($t, $dir) = start(%$admin);
     my @got = ask($t);
     is($got[0], $status, "$title: $status");
-    is($got[1], $locations, '... and so it is told');
+    is($got[1], $locations, '... and that is reported');
     is((ask($t))[0], $status, '... again');
     my @asked = grep {m{/disk/}} split /\n/, SymTest::slurp("$t->{dir}/logs/files.log");
     cmp_ok(scalar(grep {m{000Admin}} @asked), '>=', 1, '... the index was read');
     cmp_ok(scalar(grep {m{lastid}} @asked), '<=', 2, '... at most once a worker');
-    is(scalar(grep { !m{000Admin} && !m{crash} } @asked), 0, '... and no other file was asked for');
+    is(scalar(grep { !m{000Admin} && !m{crash} } @asked), 0,
+        '... and no other file was requested');
     is($t->end, '', '... nothing is wrong');
     my $said = SymTest::slurp("$t->{dir}/logs/error.log") =~ /index of symbol source "store": text/;
-    is(!!$said, !!$is_trouble, '... and the log says why nothing is asked for');
+    is(!!$said, !!$is_trouble, '... and the log says why nothing is requested');
 }
 
 my $u = SymTest->new->conf(locations => <<'CONF');

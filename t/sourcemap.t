@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Source maps and scripts: `symloader load` keeps mappings, functions and texts as
-# artifacts of their own, and `lookup --kind=sourcemap` answers a line and a column.
-# Expected names are those of Sentry's js-source-scopes.
+# Source maps and scripts: `symloader load` stores mappings, functions and texts
+# as separate artifacts, and `lookup --kind=sourcemap` answers a line and a
+# column.  Expected names are those of Sentry's js-source-scopes.
 
 use strict;
 use warnings;
@@ -58,13 +58,13 @@ is_deeply([ json_lines($r->{out}) ],
 is($r->{code}, 1, '... which the exit code says');
 for my $wrong (qw(1 1: :1 0:1 1:0 1:1:1 a:1 4294967297:1)) {
     is($t->run('lookup', '--kind=sourcemap', "app.js.map/$ID", $wrong)->{code}, 2,
-        "'$wrong' is no position");
+        "'$wrong' is not a position");
 }
 
 is($t->run('dump', '--kind=sources', "app.js.map/$ID")->{out},
     "src/\nsrc/a.ts\n", 'texts have the names of sources');
 is($t->run('dump', '--kind=sources', '--path=src/a.ts', "app.js.map/$ID")->{out},
-    "let a\nlet b\n", '... and are kept');
+    "let a\nlet b\n", '... and are stored');
 
 # --- a script ---
 
@@ -96,7 +96,7 @@ END
 like($t->run('show', "app.js/$ID")->{out},
     qr/^source_map\s+app\.js\.map$/m, 'it says where its map is');
 is($t->run('dump', '--kind=sources', '--path=text', "app.js/$ID")->{out} =~ tr/\n//, 4,
-    'its text is kept');
+    'its text is stored');
 
 # --- a map in a script ---
 
@@ -110,7 +110,7 @@ my ($id) = $r->{out} =~ /in\.js\/(\w+): mappings/;
 is($t->run('lookup', '--kind=sourcemap', "in.js/$id", '1:3')->{out}, "text:1:1\n",
     '... and answers');
 is($t->run('dump', '--kind=sources', '--path=#0', "in.js/$id")->{out}, "let f",
-    '... a source that is called as the text of the script is by its number');
+    '... a source named like the script itself is found by its number');
 
 # --- what is no script ---
 

@@ -1,7 +1,7 @@
-# Records belong to the source they came from.  What one location's source lacks is
-# not absent for a location whose source has it; what one source has is answered
-# to those locations alone that name it, whoever had it fetched; what was loaded
-# by hand all see.
+# Records belong to the source that they came from.  A module absent at one
+# location's source is not absent for a location whose source has it; a source's
+# module is answered only by locations that name the source, whoever had it
+# fetched; modules loaded by hand are visible to all.
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ my $n = 0;
 
 sub module { return ('m' . ++$n . '.so', SymFetch::id($n)) }
 
-# At a source, or (local) by hand; functions are called as the place.
+# At a source, or (local) by hand; functions are named after the origin.
 sub put {
     my ($where, $module, %o) = @_;
     my $text = $o{text} // sym_text(@$module, prefix => $where, %o);
@@ -41,7 +41,7 @@ sub put {
     return;
 }
 
-# What a location says of the first function.
+# A location's answer for the first function.
 sub said {
     my ($where, $module) = @_;
     my $r = $t->post("/$where/v5", $t->question($module));
@@ -59,11 +59,11 @@ sub all_said {
 
 my @m = module();
 put(b => \@m);
-is(said(a => \@m), 'false', 'A has not what only B has');
-is(said(b => \@m), 'b0', '... and B has it all the same');
+is(said(a => \@m), 'false', 'A does not have what only B has');
+is(said(b => \@m), 'b0', '... and B has it nevertheless');
 is(said(a => \@m), 'false', '... still not A');
-is(said(ab => \@m), 'b0', 'who names both has it');
-is(said(bare => \@m), 'false', 'who names none has it not');
+is(said(ab => \@m), 'b0', 'a location with both has it');
+is(said(bare => \@m), 'false', 'a location without sources does not');
 
 @m = module();
 put($_ => \@m) for qw(a b);
@@ -73,13 +73,13 @@ is(all_said(\@m), 'a:a0 b:b0 ab:a0 ba:b0 bare:false',
 @m = module();
 put(local => \@m);
 is(all_said(\@m), 'a:local0 b:local0 ab:local0 ba:local0 bare:local0',
-    'what was loaded by hand all see');
+    'a module loaded by hand is visible to all');
 
 @m = module();
-is(said(ab => \@m), 'false', 'nobody has it');
+is(said(ab => \@m), 'false', 'no source has it');
 put(local => \@m);
 is(all_said(\@m), 'a:local0 b:local0 ab:local0 ba:local0 bare:local0',
-    'loaded late, all see it at once');
+    'loaded late, it is visible to all at once');
 
 # --- the best wins ---
 
@@ -91,29 +91,29 @@ sub publics {
 @m = module();
 put(a => \@m, text => publics(@m, 'a'));
 put(b => \@m);
-is(said(a => \@m), 'a_public', 'A has symbols alone');
-is(said(ab => \@m), 'b0', 'B has better, so A and B have');
-is(said(a => \@m), 'a_public', '... but A alone has what it has');
+is(said(a => \@m), 'a_public', 'A has only symbols');
+is(said(ab => \@m), 'b0', 'B has better ones, so A and B together do');
+is(said(a => \@m), 'a_public', '... but A alone has its own');
 
 @m = module();
 put(a => \@m);
 put(b => \@m, text => publics(@m, 'b'));
-is(said(b => \@m), 'b_public', 'B has symbols alone');
-is(said(ba => \@m), 'a0', 'A has better, though B goes first');
+is(said(b => \@m), 'b_public', 'B has only symbols');
+is(said(ba => \@m), 'a0', 'A has better ones, although B is first');
 
 @m = module();
 put(local => \@m, text => publics(@m, 'local'));
 put(b => \@m);
-is(said(b => \@m), 'b0', 'better than what was loaded by hand');
+is(said(b => \@m), 'b0', 'better than the one loaded by hand');
 is(said(a => \@m), 'local_public', '... which others see');
 
 @m = module();
 put(a => \@m, text => publics(@m, 'a'));
-is(said(ab => \@m), 'a_public', 'nobody has better');
+is(said(ab => \@m), 'a_public', 'no source has a better one');
 put(b => \@m);
-is(said(ab => \@m), 'a_public', '... as far as is known');
+is(said(ab => \@m), 'a_public', '... as far as is recorded');
 $t->request('DELETE', "/b/cache/$m[0]/$m[1]");
-is(said(ab => \@m), 'b0', '... until B is asked again');
+is(said(ab => \@m), 'b0', '... until B is tried again');
 
 # --- forgetting ---
 
@@ -131,7 +131,7 @@ is(all_said(\@m), 'a:newa0 b:b0 ab:newa0 ba:b0 bare:false', '... is of A');
 is(forget("/ab/cache/$m[0]/$m[1]?source=b"), 1, 'DELETE of one source');
 is(all_said(\@m), 'a:newa0 b:newb0 ab:newa0 ba:newb0 bare:false', '... is of it');
 is($t->request('DELETE', "/a/cache/$m[0]/$m[1]?source=b")->{status}, 400,
-    'a source that the location has not');
+    'a source that the location does not have');
 
 put($_ => \@m, prefix => "late$_") for qw(a b);
 my $event = { Records => [{ eventName => 'ObjectCreated:Put', s3 => {
@@ -166,9 +166,9 @@ is(scalar @left, 0, '... leaves none');
 put(b => \@m);
 said(ab => \@m);
 my $e = $t->request('GET', "/ab/explain/$m[0]/$m[1]")->{json};
-is($e->{from}, 'b', 'explain: whose it is');
+is($e->{from}, 'b', 'explain: the source of the module');
 is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
-    ['local unknown', 'a absent', 'b ready'], '... and what each has');
+    ['local unknown', 'a absent', 'b ready'], '... and the outcome of each');
 is($t->request('GET', "/a/explain/$m[0]/$m[1]")->{json}{state}, 'absent',
     '... and at another location');
 like($t->loader->run('ls', '--source', 'b')->{out}, qr{  b +\Q$m[0]/$m[1]\E\n},
@@ -192,7 +192,7 @@ like($t->loader->run('stat')->{out},
     qr/^from +b: \d+ \(ready [1-9]\d*, absent \d+, failed 0, malformed 0\), \S+ \S+$/m,
     'stat as text');
 
-# --- a failure of one is no failure of the other ---
+# --- a failure of one source is not a failure of the other ---
 
 is($t->end, '', 'nothing is wrong');
 

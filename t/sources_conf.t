@@ -1,6 +1,6 @@
-# On one store a name stands for one source: two definitions of it would answer the
-# symbols of one to those who name the other, so nginx -t refuses them, and says
-# where both are.
+# Within one store a name means one source.  With two definitions, the symbols
+# of one would be served to clients of the other, so nginx -t refuses that, and
+# names both places.
 
 use strict;
 use warnings;

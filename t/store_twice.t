@@ -1,6 +1,6 @@
-# One store under two names, one of them a link: LMDB would take the second for a
-# lonely process and forget the readers of the first.  Both locations must answer,
-# and the readers must be counted.
+# One store under two names, one of them a link: LMDB would open it twice in one
+# process, and forget the readers of the first handle.  Both locations must
+# answer, and the readers must be counted.
 
 use strict;
 use warnings;

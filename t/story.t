@@ -1,6 +1,7 @@
-# What an operator sees: a module that only S3 has is answered; S3 goes away, and
-# another module is a failure with its reason; S3 is back, and it is answered as
-# soon as failures may be tried again; metrics and explain tell all of it.
+# The view of an operator: a module that only S3 has is answered; S3 goes away,
+# and another module is a failure with its reason; S3 is back, and the module is
+# answered as soon as failures may be retried; metrics and explain report all of
+# it.
 
 use strict;
 use warnings;
@@ -60,22 +61,22 @@ $r = $t->ask([@second]);
 is($r->{status}, 503, 'S3 is away: 503 for another module');
 like($t->reasons($r)->{ join '/', @second }, qr/source "s3": no connection/,
      '... with the reason');
-like($r->{headers}{'retry-after'}, qr/^[1-3]$/, '... and when to try again');
+like($r->{headers}{'retry-after'}, qr/^[1-3]$/, '... and when to retry');
 is(metric('symbolicate_fetches_total{source="s3",outcome="failed"}'), 1,
    '... counted');
 my $why;
 $t->wait_for(sub {
     $why = explanation(@second);
-    # its time to live is over: it fails again
+    # its lifetime is over: it fails again
     return $why->{state} eq 'failed' || ($t->ask([@second]) && 0);
 }, 'a failure that is remembered');
 is($why->{state}, 'failed', '... explained as failed');
 like($why->{reason}, qr/no connection/, '... with the reason');
-is($t->ask([@first])->{status}, 200, 'what the store has is answered');
+is($t->ask([@first])->{status}, 200, 'stored modules are answered');
 
 $s3->start;
 
-# the time to live, a quarter more at most, and some for a busy machine
+# the lifetime, a quarter more at most, and some for a busy machine
 my $patience = time + $SymTest::PATIENCE;
 do {
     select undef, undef, undef, 0.1;
@@ -85,8 +86,8 @@ do {
 is($r->{status}, 200, 'S3 is back: 200 by itself');
 like($t->function($r, 0), qr/^two/, '... with its function');
 is(metric('symbolicate_fetches_total{source="s3",outcome="found"}'), 2,
-   '... by one more download');
+   '... with another download');
 is(explanation(@second)->{state}, 'ready', '... explained as ready');
 
-is($t->end, '', 'nothing else is wrong');
+is($t->end, '', 'the logs have no other error');
 done_testing();

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# Windows symbol servers have PDBs and PE files, plain and packed in cabinets, at
-# paths of their own.  A request for xul.pdb finds the PDB wherever a source has it,
-# and its frames and inlined calls are those that LLVM reads out of it; a PE file is
-# found by its code id.
+# Windows symbol servers have PDBs and PE files, plain and packed in cabinets,
+# at their own paths.  A request for xul.pdb finds the PDB at any of these
+# paths, and its frames and inlined calls are those that LLVM reads from it; a
+# PE file is found by its code id.
 
 use strict;
 use warnings;
@@ -86,8 +86,8 @@ sub cab {
 
 # --- what is asked ---
 
-# Lines of code as dump_syms saw them, and 0xf00f00, where there is no code; not of functions
-# that the linker folded into one, of which each reader names another.
+# Lines of code according to dump_syms, and 0xf00f00, which marks hidden code;
+# without functions that the linker folded, for which each reader names another.
 my %line;
 {
     my $is_folded;
@@ -106,7 +106,7 @@ sub ask {
     return $r->{status} == 200 ? $r->{json} : die "$where: $r->{status} $r->{body}";
 }
 
-# Of each address its frames, the innermost first: [ function, file, line ].
+# The frames of each address, innermost first: [ function, file, line ].
 sub frames {
     my ($where, $module, @offsets) = @_;
     my $stack = ask($where, $module, 'v5', @offsets)->{results}[0]{stacks}[0];
@@ -115,9 +115,9 @@ sub frames {
     } @$stack;
 }
 
-# The same of LLVM: { address => frames }.  At some addresses of this PDB it dies, in
-# all versions: so it is asked for a few at a time, and what it does not answer is left
-# out.
+# The same from LLVM: { address => frames }.  LLVM crashes at some addresses of
+# this PDB, in all versions, so it gets a few at a time, and those without an
+# answer are omitted.
 sub llvm {
     my ($object, @offsets) = @_;
     my $program = SymLlvm::symbolizer();
@@ -136,8 +136,8 @@ sub llvm {
     return %frames;
 }
 
-# Readers differ in arguments, in blanks, in the underscore of C, in what compilers append,
-# and in how they call a namespace that has no name.
+# Readers differ in arguments, spaces, the underscore of C, suffixes of
+# compilers, and the name of anonymous namespaces.
 sub bare {
     return $_[0] =~ s/`anonymous.namespace'|\?A0x[0-9a-f]+/ANONYMOUS/gr =~ s/\(.*//sr
         =~ s/\b(?:class|struct|enum) |\s//gr =~ s/^_+|\.(?:isra|part)\.\d+$//gr;
@@ -145,13 +145,13 @@ sub bare {
 
 sub text { return join ' < ', map { join '|', bare($_->[0] // ''), map { $_ // '' } @$_[ 1, 2 ] } @_ }
 
-# LLVM misses some inlined functions: then ours end as its frames do.
+# LLVM misses some inlined functions: then the end of ours equals its frames.
 sub is_same {
     my ($got, $want) = @_;
     return @$got >= @$want && text(@$got[ -@$want .. -1 ]) eq text(@$want);
 }
 
-# Where an address has several lines each reader takes another: two must agree.
+# At an address with several lines each reader chooses another: two must agree.
 my %want = llvm("$windows/crash.exe", sort { $a <=> $b } keys %line);
 my @answered = grep { $want{$_}[-1][2] == $line{$_} } sort { $a <=> $b } keys %want;
 cmp_ok(scalar @answered, '>', 200, 'addresses whose lines LLVM and dump_syms agree on');
@@ -162,7 +162,7 @@ sub is_as_llvm {
     @got{@answered} = frames($where, \@PDB, @answered);
     my @bad = grep { !is_same($got{$_}, $want{$_}) } @answered;
     # inlined code has several lines at one address, too
-    cmp_ok(scalar @bad, '<=', @answered / 100, "$what: frames as LLVM has them")
+    cmp_ok(scalar @bad, '<=', @answered / 100, "$what: frames as in LLVM")
         or diag(map { sprintf "0x%x: %s\n  not %s\n", $_, text(@{ $got{$_} }),
             text(@{ $want{$_} }) } splice @bad, 0, 5);
     my @whole = grep { @{ $want{$_} } > 1 && text(@{ $got{$_} }) eq text(@{ $want{$_} }) }
@@ -190,9 +190,10 @@ for my $layout (sort keys %path) {
     is_as_llvm($layout, $layout);
 }
 
-# --- PE files: only by their code id, which their PDB's name does not tell ---
+# --- PE files: only by their code id, which is independent of their PDB's name
+# ---
 
-# What Sentry's server answered for this file: { address => frames }.
+# Answers of Sentry's server for this file: { address => frames }.
 my %recorded;
 {
     my $case = fixtures('sentry/cases/pe-mingw-dwarf.response.json');
@@ -215,13 +216,15 @@ for my $layout (sort keys %pe_path) {
     my @got = frames($layout, \@PE, @recorded);
     my @bad = grep { text(@{ $got[$_] }) ne text(@{ $recorded{ $recorded[$_] } }) }
         0 .. $#recorded;
-    ok(!@bad, "$layout: a PE file's frames as Sentry's server has them")
+    ok(!@bad,
+        "$layout: frames of a PE file as in the answer of Sentry's server")
         or diag(map { sprintf "0x%x: %s\n  not %s\n", $recorded[$_], text(@{ $got[$_] }),
             text(@{ $recorded{ $recorded[$_] } }) } splice @bad, 0, 5);
 }
 
 my $found = ask('unified', \@PE, 'v5', $recorded[0])->{results}[0]{found_modules};
-is_deeply([ values %$found ], [0], 'unified has no place for a PE file without debug id');
+is_deeply([ values %$found ], [0],
+    'unified has no path for a PE file without debug id');
 
 # --- packed ---
 
@@ -232,7 +235,7 @@ like(explained('packed', @PDB), qr{/Crash\.pdb".*/Crash\.pd_"}s,
      '... after the plain file');
 ok((frames('packed', \@PE, $recorded[0]))[0][-1][0], 'a PE file in a cabinet');
 
-# --- a .sym file goes before a PDB ---
+# --- a .sym file is preferred to a PDB ---
 
 my $sym = read_file("$windows/crash.sym") =~ s/ crash\.pdb/ Crash.pdb/r;
 write_file("$files/both/Crash.pdb/${GUID}1/Crash.sym", $sym);
@@ -273,7 +276,7 @@ sub load_tree {
     is($t->stop->log_trouble, '', '... nothing is wrong');
 }
 
-# --- what is not there, and what is something else ---
+# --- absent files, and wrong ones ---
 
 is_deeply(ask('none', \@PDB, 'v5', 0x1000)->{results}[0]{found_modules},
           { join('/', @PDB) => JSON::PP::false() }, 'absent');
@@ -286,15 +289,16 @@ write_file("$files/odd/Crash.pdb/${GUID}1/Crash.pdb", read_file("$windows/CrashW
 write_file("$files/odd/Crash.pdb/${GUID}1/Crash.pd_", substr(cab('crash.pdb', $pdb), 0, 100_000));
 ask('odd', \@PDB, 'v5', 0x1000);
 like(explained('odd', @PDB), qr/"state": "malformed", .*the file ends early \(cab file, byte 100000\)/,
-     'another PDB, and a cabinet that is cut');
+     'another PDB, and a truncated cabinet');
 unlink "$files/odd/Crash.pdb/${GUID}1/Crash.pd_";
 is($t->request('DELETE', '/by-odd/cache/' . join '/', @PDB)->{status}, 200, '... forgotten');
 ask('odd', \@PDB, 'v5', 0x1000);
 like(explained('odd', @PDB), qr/another module: its id is F535C5FB2AE84BB8AA206C30BE566C5A1/,
-     '... another PDB alone');
+     '... only another PDB');
 
 ask('no-pe', \@PE, 'v5', $recorded[0]);
-like(explained('no-pe', @PE), qr/"outcome": "skipped"/, 'a source without PE files is not asked for one');
+like(explained('no-pe', @PE), qr/"outcome": "skipped"/,
+    'a source without PE files gets no request for one');
 
 # --- events ---
 

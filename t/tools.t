@@ -1,5 +1,5 @@
-# No test hangs, and none passes without the tools that it needs: a tool that is
-# late is killed, one that is not installed is named with Debian's package, and
+# No test hangs, and none passes without the tools that it needs: a tool that
+# takes too long is killed, a missing tool is named with its Debian package, and
 # both fail the test, whatever it makes of the exit code.
 
 use strict;
@@ -25,7 +25,7 @@ sub tool {
     return;
 }
 
-# A test of these lines, run as ./dev test runs one: (exit code, all it said).
+# Runs a test of these lines like ./dev test: (exit code, all output).
 sub test_of {
     my ($text, %env) = @_;
     my $file = write_file("$dir/inner.t", <<"END");
@@ -37,7 +37,7 @@ use Test::More;
 $text
 done_testing();
 END
-    # nothing of this test's own but where its tools are
+    # nothing of this test's environment except where its tools are
     local @ENV{qw(PATH SYM_TOOL_TROUBLE)} = ($path, undef);
     local @ENV{keys %env} = values %env;
     my $code = SymTest::run_quietly("$dir/said", root() . '/t/tools/run', $file);
@@ -78,18 +78,18 @@ tool('unheard-of', 'exit 0');
 ($code, $said) = test_of('is(system("unheard-of"), 0, "found");', %late);
 isnt($code, 0, 'a tool that is not in the table is not found');
 
-# --- as if there was nothing between ---
+# --- transparent otherwise ---
 
 tool('gcc', 'cat; echo "$@" >&2; exit 7');
 ($code, $said) = test_of(<<'END', SYM_PATH => "$tools:$path");
 is(qx(echo in | gcc 'a b' 2>&1), "in\na b\n", 'input, output, arguments');
 is($? >> 8, 7, 'exit code');
 END
-is($code, 0, 'a tool works as it does') or diag($said);
+is($code, 0, 'a tool exits as usual') or diag($said);
 tool('gcc', 'kill -USR1 $$');
 ($code, $said) = test_of('is(system("gcc") & 127, 10, "signal");',
                          SYM_PATH => "$tools:$path");
-is($code, 0, '... and dies as it does') or diag($said);
+is($code, 0, '... and dies as usual') or diag($said);
 
 # --- a test that hangs ---
 
@@ -101,8 +101,8 @@ close \$out;
 ok(1, 'begun');
 sleep 300;
 END
-is($code, 124, 'a test that hangs is ended');
-like($said, qr/did not end in 5 s/, '... which is said');
+is($code, 124, 'a test that hangs is killed');
+like($said, qr/did not end in 5 s/, '... which is reported');
 is_gone("$dir/pid", '... it is gone');
 is_gone("$dir/child", '... so is what it started');
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# Many requests that come at the same time share the work of a turn of the event
-# loop: those for which nothing is left wait, each for a turn of its own.  One such
-# body is far within the bound of a turn; all of them together are not.
+# Many requests that arrive together share the time of a turn of the event loop:
+# when it is spent, each of the others waits for a turn of its own.  One such
+# body is far below the limit of a turn; all of them together are not.
 
 use strict;
 use warnings;
@@ -27,7 +27,7 @@ my $body = '{"addresses":[],"x":{' . join(',', map {qq("$_":0)} 1 .. 3000) . '},
     . join(',', map { '1.' . '7' x 20 } 1 .. 1000) . ']}';
 cmp_ok(length $body, '<', 64 << 10, 'a body that fits the buffer of a socket');
 
-# The worker has read all heads, and finds all bodies when it goes on.
+# The worker has read all headers, and finds all bodies when it continues.
 my ($head) = $t->request_text('POST', '/atos', body => $body) =~ /\A(.*?\r\n\r\n)/s;
 my @sockets = map { $t->connect } 1 .. $N;
 $t->send_all($_, $head) for @sockets;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A request for many modules at many sources is asked for over many turns of the
-# event loop: 32,768 pairs kept a worker for half a second, and took 120 MB.  Other
-# requests are answered meanwhile.
+# A request for many modules at many sources is processed over many turns of the
+# event loop: 32,768 pairs used to block a worker for half a second, and took
+# 120 MB.  Other requests are answered meanwhile.
 
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ use SymGiven;
 
 my ($MODULES, $SOURCES) = SymTest::is_slow() ? (64, 16) : (512, 64);
 
-# a machine that is busy takes minutes
+# a busy machine takes minutes
 local $SymTest::PATIENCE = 600;
 my $t = SymGiven->new(more => 'symbolicate_request_timeout 10m;',
     sources => 'location /metrics { symbolicate_metrics; }')->start;
@@ -38,7 +38,7 @@ my $r = $t->response($socket);
 is($r->{status}, 200, 'answered');
 is($r->{json}{status}, 'completed', '... at its end');
 is(scalar @{$r->{json}{modules} // []}, $MODULES, '... every module');
-cmp_ok(rss('VmHWM') - $before, '<', 120_000_000, 'memory that the worker had at most')
+cmp_ok(rss('VmHWM') - $before, '<', 120_000_000, 'peak memory of the worker')
     if !SymTest::is_slow();
 
 my $page = $t->request('GET', '/metrics')->{body};

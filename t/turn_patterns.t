@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # Patterns that are slow to match (filters.path_patterns of a request's sources)
-# must not keep a worker from its other requests: 2 KB of gzip bring 4,096 of them,
-# and names that almost match.  Nor may they cost more than their bytes deserve.
+# must not block a worker: 2 KB of gzip contain 4,096 of them, and names that
+# almost match.  Nor may they cost more than their size justifies.
 
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ my $t = SymGiven->new(sources => <<'CONF')->start;
 CONF
 my ($worker) = $t->workers;
 
-# Seconds of the processor that the worker has spent.
+# Seconds of processor time that the worker has used.
 sub spent {
     my @fields = split ' ', SymTest::slurp("/proc/$worker/stat") =~ s/^.*\) //sr;
     return ($fields[11] + $fields[12]) / POSIX::sysconf(POSIX::_SC_CLK_TCK());
@@ -64,7 +64,7 @@ my %le = $page =~ /^symbolicate_turn_seconds_bucket\{le="([^"]+)"\} (\d+)$/mg;
 cmp_ok($le{'+Inf'}, '>', 0, 'turns are measured');
 is($le{'0.1'}, $le{'+Inf'}, 'none was longer than 100 ms') if !SymTest::is_slow();
 
-# what patterns are for works as ever
+# patterns work as usual
 $t->symbols('/good', 'good.pdb', 77);
 my $good = sub {
     my ($pattern) = @_;

@@ -1,6 +1,6 @@
-# v4 is deprecated, frozen and still in use: clients of ten years ago read
-# "function (in module)" out of it.  Names are those of the .sym text; an offset
-# that is no integer comes back as its own text, as the older server did.
+# v4 is deprecated, frozen and still in use: ten-year-old clients read "function
+# (in module)" from it.  Names are those of the .sym text; an offset that is not
+# an integer is returned unchanged, as by the older server.
 
 use strict;
 use warnings;
@@ -53,9 +53,9 @@ is($r->{body}, '{"symbolicatedStacks": [["0xb2e3f7 (in <unknown>)", '
 
 $r = $t->post('/symbolicate/v4', '{"stacks": [[[0, 1.00000], [0, 16]]], '
     . '"memoryMap": [["gone", "' . ('A' x 33) . '"]], "version": 4}');
-is($r->{status}, 200, 'an offset that is no integer is no error');
+is($r->{status}, 200, 'an offset that is not an integer is no error');
 is($r->{body}, '{"symbolicatedStacks": [["1.00000", "0x10 (in gone)"]], '
-    . '"knownModules": [false]}', 'it comes back as its own text');
+    . '"knownModules": [false]}', 'it is returned unchanged');
 
 # a "jobs" key means nothing to v4
 is($t->post('/symbolicate/v4', '{"jobs": []}')->{json}{title},

@@ -1,8 +1,8 @@
-# The main thing: names, files, lines and inlined calls of real symbol files,
-# over HTTP, are those that stand in the .sym text.  What is right is said by
-# sym_oracle.py, which shares nothing with our reader; the answer is compared
-# byte by byte, key order and separators included, since clients in the field
-# parse it in all kinds of ways.
+# The main purpose: names, files, lines and inlined calls of real symbol files,
+# over HTTP, are those in the .sym text.  Expected answers are from
+# sym_oracle.py, which shares no code with our reader; they are compared byte by
+# byte, key order and separators included, because clients in the field parse
+# them in many ways.
 
 use strict;
 use warnings;
@@ -26,7 +26,7 @@ my @modules = (
     ['test_app.pdb', '5A9832E5287241C1838ED98914E9B7FF1'],
 );
 
-# under sanitizers and valgrind the same paths, fewer times
+# the same paths under sanitizers and valgrind, but fewer times
 my $number = SymTest::is_slow() ? 200 : 3000;
 my $boundaries = SymTest::is_slow() ? 300 : $ENV{SYM_ALL} ? 20_000 : 5_000;
 

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# `symloader walk` walks and symbolicates the stacks of a minidump as a real Symbolicator
-# was recorded to (../shared/fixtures/recorded/dumps and dumps): the same threads,
-# registers, frames, ways by which they were found, modules and reason.  Dumps that are
-# refused have the same message.
+# `symloader walk` walks and symbolicates the stacks of a minidump with the
+# recorded results of a real Symbolicator (../shared/fixtures/recorded/dumps and
+# dumps): the same threads, registers, frames, methods of the walk, modules and
+# reason.  Refused dumps have the same message.
 
 use strict;
 use warnings;
@@ -51,7 +51,8 @@ sub unpack_store {
 unpack_store("$recorded/sym", $t->dir . '/sym');
 mkdir $t->dir . '/none';
 
-# What Symbolicator learns beyond frame 256, which no answer shows, stays unknown here.
+# Facts that Symbolicator learns beyond frame 256, which no answer shows, are
+# unknown here.
 my %learns_more = map { $_ => 1 } qw(c-O0-recurse.none c-O0-recurse.sym);
 
 sub walk {
@@ -94,7 +95,7 @@ for my $name (qw(linux macos windows test invalid-range)) {
         $JSON->decode(read_file("$own/cases/$name.dmp.nosources.response.json")));
 }
 
-is_deeply([ glob $t->dir . '/tmp/*' ], [], 'nothing is left behind');
+is_deeply([ glob $t->dir . '/tmp/*' ], [], 'no file is left behind');
 
 # --- text ---
 

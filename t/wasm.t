@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A stack trace of a browser has offsets in the module's file.  They are answered
-# as Sentry answers them, also when the DWARF lies in another file, as
-# emcc -gseparate-dwarf leaves it.
+# A stack trace of a browser has offsets in the module's file.  They are
+# answered as Sentry answers them, also if the DWARF is in another file, as
+# written by emcc -gseparate-dwarf.
 
 use strict;
 use warnings;
@@ -30,7 +30,8 @@ my $t = SymLoader->new;
     is(answers_as_recorded($t, $simple, %known), 1, '... one address has a name');
     %known = recorded('wasm', 'rel:1', 0);
     is(answers_as_recorded($t, $index, %known), 5, '... five have one');
-    like($t->run('show', $index)->{out}, qr/\bwasm32\b/, 'show tells the machine');
+    like($t->run('show', $index)->{out}, qr/\bwasm32\b/,
+        'show has the machine');
     my ($ids) = $t->run('dump', "$wasm/index.wasm")->{out} =~ /\A(.*\n.*\n)/;
     is($ids, "MODULE wasm wasm32 10DA03EB5D63D750FAAB0FB8E7CC12A10 index.wasm\n"
            . "INFO CODE_ID 10DA03EB5D63D750FAAB0FB8E7CC12A1C3\n",
@@ -85,7 +86,7 @@ my $whole = read_file("$wasm/index.wasm");
 my @all = sections($whole);
 my $head = substr $whole, 0, 8;
 
-# Without the debug companion's sections; with the name of the one that has them.
+# Without the debug companion's sections, but with its name.
 sub stripped {
     my ($name) = @_;
     return join '', $head, (map { $_->[2] } grep { $_->[1] !~ /^\.debug|^name/ } @all),
@@ -108,9 +109,9 @@ for my $name ('index.debug.wasm', 'https://example.com/build/index.debug.wasm') 
     (my $other = $whole) =~ s/\x10\xda\x03\xeb/\x10\xda\x03\xec/ or die 'no id';
     $own->file('index.debug.wasm', $other);
     my $r = $own->run('load', $own->dir . '/index.wasm');
-    is($r->{code}, 0, 'one of another build: loaded without it');
+    is($r->{code}, 0, 'a companion of another build: loaded without it');
     like($r->{err}, qr/index\.debug\.wasm is of another build/, '... with a warning');
-    like($r->{out}, qr/\Q$index\E: publics, /, '... by what is exported');
+    like($r->{out}, qr/\Q$index\E: publics, /, '... with names of exports');
 }
 
 done_testing();

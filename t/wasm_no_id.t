@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # Most linkers of WebAssembly write no build id.  A module without one is found
-# by a hash of its code, which `load` prints and which survives the removal of
-# custom sections.
+# by a hash of its code, which `load` prints and which does not change when
+# custom sections are removed.
 
 use strict;
 use warnings;
@@ -58,7 +58,7 @@ sub without {
     return join '', $head, map { $_->{bytes} } grep { $_->{name} !~ $names } @all;
 }
 
-# docs/formats/wasm.md: SipHash-1-3 under two keys, by Python.
+# docs/formats/wasm.md: SipHash-1-3 under two keys, in Python.
 sub id_of {
     my ($t, $bytes) = @_;
     my $file = $t->file('code', $bytes);
@@ -131,13 +131,14 @@ for my $names (qr/^build_id$|^\.debug/, qr/./) {
     isnt(id_of($t, $other), $id, '... indeed');
 }
 
-# eight bytes, as --build-id=fast has them, are too short for a debug id
+# eight bytes, as in --build-id=fast, are too short for a debug id
 {
     my $t = SymLoader->new;
     my $short = $no_id . "\0\x12\x08build_id\x0801234567";
     is($t->run('load', $t->file('short.wasm', $short))->{code}, 0,
        'a build_id of 8 bytes: loaded');
-    is_deeply([ $t->modules ], ["short.wasm/$id"], '... with an id of the code');
+    is_deeply([ $t->modules ], ["short.wasm/$id"],
+        '... with the id of its code');
     my ($shown) = json_lines($t->run('show', "short.wasm/$id", '--json')->{out});
     is($shown->{code_id}, unpack('H*', "\x0801234567"),
        '... and its build_id is its code id');
@@ -167,7 +168,7 @@ my $file = write_file($t->dir . '/no_id.wasm', $no_id);
 is($t->loader->run('load', $file)->{code}, 0, 'loaded by hand');
 isnt(function('no_id.wasm', $id), undef, '... a request with the id is answered');
 
-# fetched: only the id in the request says which module was meant
+# fetched: only the id in the request identifies the module
 my $wrong = 'F' x 32 . '0';
 $t->fault->file(SymFetch::path('fetched.wasm', $_), $no_id) for $wrong, $id;
 is(function('fetched.wasm', $wrong), undef, 'fetched under another id: refused');

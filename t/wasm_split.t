@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # clang -gsplit-dwarf leaves most of the DWARF of a WebAssembly module in .dwo
-# files, llvm-dwp packs these into one .dwp.  They are used as those of ELF
-# files are: functions, inlined calls and lines are llvm-symbolizer's.
+# files, and llvm-dwp packs these into one .dwp.  They are used like those of
+# ELF files: functions, inlined calls and lines are llvm-symbolizer's.
 
 use strict;
 use warnings;
@@ -41,7 +41,7 @@ __attribute__((noinline)) int two(int n)
 }
 TWO
 
-# A module in a folder of its own, and the addresses of its code.
+# A module in its own folder, and the addresses of its code.
 sub make {
     my ($t, $how) = @_;
     my $dir = $t->dir . '/tree';
@@ -66,9 +66,9 @@ sub loaded {
     return ($module, $r->{err});
 }
 
-# The frames of all addresses are LLVM's.
-# LLVM's addresses count from the code, but those of its symbols from the file:
-# with short names it does not look at them.
+# The frames of all addresses are LLVM's.  LLVM's addresses count from the code,
+# but those of its symbols from the file: with short names it ignores the
+# symbols.
 sub llvm {
     my ($t, $file, @at) = @_;
     my ($code) = qx(llvm-objdump-19 -h '$file') =~ /CODE +\w+ (\w+) TEXT/;
@@ -82,7 +82,7 @@ sub agree {
     my ($module, $said) = loaded($t, $file);
     my @ours = loader_frames($t, $module, @at);
 
-    # llvm_frames() has no file where LLVM has no line
+    # llvm_frames() has no file if LLVM has no line
     for my $frame (map { @$_ } @ours) {
         $frame->[1] = '??' if $frame->[2] == 0;
     }
@@ -100,7 +100,7 @@ for my $version (4, 5) {
 
     agree($t, $file, '.dwo', @at);
 
-    # packed; LLVM's symbolizer wants the package at the same place
+    # packed; LLVM's symbolizer expects the package at the same path
     next if system("cd '$dir' && llvm-dwp-19 one.dwo two.dwo -o m.wasm.dwp"
                    . ' && mkdir away && mv *.dwo away') != 0;
     my $own = SymLoader->new;
@@ -116,7 +116,7 @@ for my $version (4, 5) {
     ($module, $said) = loaded($own, $file);
     like($said, qr/2 of 2 split units have lines only/, '... gone: a warning');
 
-    # one of another build, one that is cut, one that is no module
+    # one of another build, a truncated one, one that is not a module
     my $other = read_file("$dir/away/one.dwo");
     $own->file('other/m.wasm', read_file($file));
     for my $bad ([ 'of another unit', read_file("$dir/away/two.dwo") ],

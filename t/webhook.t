@@ -1,5 +1,6 @@
-# Callers hear when symbols have come that they were not given: nginx posts to a
-# webhook, once a module, again after failures, across reloads and restarts.
+# Clients are notified when symbols arrive that they did not get: nginx posts to
+# a webhook, once per module, again after failures, and across reloads and
+# restarts.
 
 use strict;
 use warnings;
@@ -34,7 +35,8 @@ sub is_called {
     return IO::Select->new($hook)->can_read($seconds);
 }
 
-# The next request to the hook, which gets this status: its head and its JSON.
+# The next request to the hook, which gets this status; returns its header and
+# its JSON.
 sub call {
     my ($status) = @_;
     is_called($SymTest::PATIENCE) or die 'nobody calls the webhook';
@@ -93,16 +95,16 @@ my ($head, $json) = call(200);
 like($head, qr{^POST /in HTTP/1}, 'a POST');
 like($head, qr{^Content-Type: application/json\r?$}mi, '... of JSON');
 like($head, qr{^Authorization: Bearer x\r?$}m, '... through the location');
-is($json->{event}, 'arrived', 'what it is about');
-is(scalar @{$json->{modules}}, 1, 'what has come, and nothing else');
+is($json->{event}, 'arrived', 'the modules');
+is(scalar @{$json->{modules}}, 1, 'the new module, and nothing else');
 my $m = $json->{modules}[0];
 is_deeply([@$m{qw(name id source kind requests frames)}],
     [@a, 'local', 'symcache', 1, 1], 'the module');
 wait_told('a.so', 'delivered');
-is($m->{$_}, entry('a.so')->{$_}, "$_, as the list has it")
+is($m->{$_}, entry('a.so')->{$_}, "$_, as in the list")
     for qw(first_asked last_asked arrived);
 
-# --- it fails, is tried again, and told of what came meanwhile ---
+# --- it fails, is retried, and also reports modules that arrived meanwhile ---
 
 load(@b);
 call(500);
@@ -114,14 +116,14 @@ for (1 .. 2) {
     $told{$_->{name}}++ for @{$json->{modules}};
     last if $told{'b.so'} && $told{'c.so'};
 }
-is_deeply([sort keys %told], ['b.so', 'c.so'], 'told in the end');
+is_deeply([sort keys %told], ['b.so', 'c.so'], 'notified in the end');
 wait_told($_, 'delivered') for 'b.so', 'c.so';
 is($t->request('GET', '/admin/missing')->{json}{counts}{webhook_failures}, 2,
     'failures are counted');
 like($t->loader->wait_log(qr/webhook.*status 500/), qr/not delivered/,
     '... and logged');
 
-# --- a reload and a loader that is killed in the midst ---
+# --- a reload and a killed loader in between ---
 
 $t->reload;
 load(@d);
@@ -129,7 +131,7 @@ is_called($SymTest::PATIENCE) or die 'nobody calls the webhook';
 kill KILL => $t->loader->pid;    # while the hook has not answered yet
 $t->loader->wait_end;
 (undef, $json) = call(200);
-is($json->{modules}[0]{name}, 'd.so', 'told before the loader died');
+is($json->{modules}[0]{name}, 'd.so', 'notified before the loader died');
 $t->loader_start;
 (undef, $json) = call(200);
 is($json->{modules}[0]{name}, 'd.so', '... and once more: it could not know');
@@ -142,9 +144,9 @@ $t->forget(@never);
 $t->ask(\@never);
 (undef, $json) = call(200);
 is_deeply([map {"$_->{name} $_->{source}"} @{$json->{modules}}],
-    ['never.so folder'], 'what a source gives is told of, too');
+    ['never.so folder'], 'a module from a source is reported, too');
 wait_told('never.so', 'delivered');
-ok(!is_called(1.5), 'nothing is told twice without a reason');
+ok(!is_called(1.5), 'nothing is reported twice without a reason');
 
 is($t->end, '', 'the logs are clean');
 
