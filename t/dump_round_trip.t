@@ -192,9 +192,11 @@ sub same_answers {
     $asked .= "7fffffff\nfffffffe\nffffffff\n";
 
     my ($n, $known, $wrong, $first) = (0, 0, 0, '');
+    my $answers;
     my @said = map {
         my $r = $_->run({ stdin => $asked }, 'lookup', '--json', "$name/$id",
                         '-');
+        $answers //= \$r->{out};
         # 1: some addresses have no answer
         is("$r->{code}$r->{err}", '1', "$what: " . ($_ == $to ? 'the text'
                                                      : 'the file'));
@@ -215,7 +217,43 @@ sub same_answers {
     cmp_ok($known, '>', 0, '... some have a name');
     cmp_ok($known, '<', $n, '... and some none');
     is("$wrong $first", '0 ', '... text and file give the same');
+    same_as_symbfile($what, $answers, $file, $asked, $text);
     return $sym;
+}
+
+# A symbfile has the addresses of the file itself, and no start of a function that
+# goes on after another.
+sub same_as_symbfile {
+    my ($what, $answers, $file, $asked, $text) = @_;
+    my $to = SymLoader->new;
+    my $id = '77efa716a912a49217445787329fd29a';
+    my $symbfile = $to->file("$id.symbfile",
+                             dump_of($to, $file, '--format=symbfile'));
+    my ($va) = qx(python3 '$FindBin::Bin/lib/symbfile.py' read '$symbfile')
+        =~ /"va": (\d+)/;
+    my ($first) = sort { $a <=> $b } map { hex } $text =~ /^(?:FUNC|PUBLIC) (\w+)/mg;
+    my $base = ($va > 0xffffffff ? $va & 0x7fffffff : $va) - $first;
+
+    load($to, $symbfile);
+
+    my $asked_there = $asked =~ s/^(\w+)$/sprintf '%x', hex($1) + $base/gmer;
+    my ($n, $wrong, $first_wrong) = (0, 0, '');
+    my $r = $to->run({ stdin => $asked_there }, 'lookup', '--json', $id, '-');
+    my @said = map { open my $lines, '<', $_ or die; $lines } $answers, \$r->{out};
+
+    while (defined(my $ours = readline $said[0])) {
+        my $theirs = readline($said[1]) // 'nothing';
+        for ($ours, $theirs) {
+            s/"module": "[^"]*", "module_offset": "[^"]*"//;
+            s/"function_offset": "[^"]*"(?:, "function_size": \d+)?//g;
+        }
+        $n++;
+        $first_wrong = "$ours but $theirs" if $ours ne $theirs && !$wrong++;
+    }
+
+    cmp_ok($n, '>', 1000, "$what: all answers of its symbfile");
+    is("$wrong $first_wrong", '0 ', '... the same of symbfile and file');
+    return;
 }
 
 sub answers_of {

@@ -21,6 +21,7 @@
     FORMAT(proguard)                                                           \
     FORMAT(sourcemap)                                                          \
     FORMAT(script)                                                             \
+    FORMAT(symbfile)                                                           \
     FORMAT(minidump)                                                           \
     FORMAT(upload)
 

@@ -126,7 +126,7 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup dump ",
                           "keep the linker's names" },
     [OPT_FORMAT] = { "format", "FORMAT", " dump symbolicate walk ",
-                     "breakpad (of dump only), json or text" },
+                     "breakpad or symbfile (of dump only), json or text" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "write to FILE, whole or not at all" },
     [OPT_ARCH] = { "arch", "ARCH", " dump ",

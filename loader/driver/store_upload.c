@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "object/file_id.h"
 
 static sym_str_t
 copy(char *to, sym_str_t from)
@@ -141,7 +142,8 @@ without_ending(sym_str_t name, const char *const *endings)
 static sym_str_t
 file_name(sym_str_t path)
 {
-    static const char *const of_symbols[] = { ".debug", ".dbg", NULL };
+    static const char *const of_symbols[] = { ".debug", ".dbg", ".symbfile",
+                                              NULL };
     const char *slash = memrchr(path.data, '/', path.len);
     size_t folders = slash != NULL ? (size_t) (slash + 1 - path.data) : 0;
 
@@ -165,6 +167,29 @@ plain_name(const char *path)
     }
 
     return file_name(without_ending(whole, of_packers));
+}
+
+
+/* The id of a file that contains none: its name is FILEID.ENDING, or its folder
+ * is NAME/FILEID.  Returns its length; 0: none. */
+static size_t
+id_of_path(const char *path, char id[SYM_ID_TEXT_MAX])
+{
+    sym_str_t rest = sym_cstr(path), name = cut_component(&rest), folder;
+    const char *dot = memchr(name.data, '.', name.len);
+    uint8_t file_id[SYM_FILE_ID_BYTES];
+    sym_debug_id_t debug_id;
+
+    name.len = dot != NULL ? (size_t) (dot - name.data) : name.len;
+    folder = cut_component(&rest);
+
+    if (sym_file_id_read(name, file_id) || sym_file_id_read(folder, file_id)) {
+        debug_id = sym_file_id_debug_id(file_id);
+    } else if (!sym_debug_id_read_breakpad(folder, &debug_id)) {
+        return 0;
+    }
+
+    return sym_debug_id_write_breakpad(&debug_id, id);
 }
 
 
@@ -237,12 +262,25 @@ store_upload_is_module(store_upload_t *in, const pool_module_t *module)
 
 sym_status_t
 store_upload_name(store_upload_t *in, const char *path,
-                  const pool_module_t *module, sym_error_t *err)
+                  const pool_module_t *file, sym_error_t *err)
 {
+    pool_module_t named = *file;
+    const pool_module_t *module = &named;
     sym_str_t name = module->name;
+    char id[SYM_ID_TEXT_MAX];
+
+    if (named.is_nameless && named.id.len == 0) {
+        named.id = sym_str(id, id_of_path(path, id));
+    }
 
     note_ids(in, module);
     in->key.scope = SYM_STR("");
+
+    if (in->key.id.len == 0 && module->is_nameless) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "the file does not contain the id of its executable; "
+                        "name it FILEID.symbfile, or its folder NAME/FILEID");
+    }
 
     if (in->key.id.len == 0) {
         return sym_fail(err, SYM_MALFORMED,

@@ -39,7 +39,9 @@ void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key,
  * The key from a file, in the shared scope.  Some tools omit the name, or write
  * a complete path: then the folders of `path` give the name, if they have the
  * id.  For a format without a name, and without such folders, the file's name
- * is used (also in an archive), without ".debug" and ".dbg".
+ * is used (also in an archive), without ".debug", ".dbg" and ".symbfile".  For
+ * a format without an id, the file's name before its first dot is the id, or its
+ * folder's.
  */
 sym_status_t store_upload_name(store_upload_t *in, const char *path,
                                const pool_module_t *module, sym_error_t *err);

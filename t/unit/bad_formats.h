@@ -35,6 +35,17 @@ note(void *ctx, const char *format, ...)
 }
 
 
+/* Of a streamed format: all of it was the first piece. */
+static sym_status_t
+next(void *ctx, sym_str_t *data, sym_error_t *err)
+{
+    (void) ctx;
+    (void) err;
+    *data = SYM_STR("");
+    return SYM_OK;
+}
+
+
 static sym_status_t
 put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 {
@@ -51,9 +62,9 @@ bad_format_case(const char *name, sym_str_t in, sym_str_t want)
 {
     const sym_format_services_t services = { .unpacked_max = UNPACKED_MAX,
                                              .note = note };
-    const sym_format_file_t f = { .data = in,
-                                  .services = &services,
-                                  .put = put };
+    const sym_format_file_t f = {
+        .data = in, .services = &services, .next = next, .put = put
+    };
     sym_conversion_format_t format =
         sym_format_find((const uint8_t *) in.data, in.len);
     sym_error_t err = { 0 };

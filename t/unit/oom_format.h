@@ -54,6 +54,17 @@ oom_companion(void *ctx, const sym_companion_t *want,
 }
 
 
+/* Of a streamed format: all of it was the first piece. */
+static sym_status_t
+oom_next(void *ctx, sym_str_t *data, sym_error_t *err)
+{
+    (void) ctx;
+    (void) err;
+    *data = SYM_STR("");
+    return SYM_OK;
+}
+
+
 static sym_status_t
 oom_convert(sym_conversion_format_t format, sym_str_t file, size_t *bytes,
             sym_error_t *err)
@@ -61,9 +72,11 @@ oom_convert(sym_conversion_format_t format, sym_str_t file, size_t *bytes,
     const sym_format_services_t services = { .unpacked_max = 1 << 20,
                                              .note = oom_note,
                                              .companion = oom_companion };
-    const sym_format_file_t f = {
-        .data = file, .services = &services, .put = oom_put, .ctx = bytes
-    };
+    const sym_format_file_t f = { .data = file,
+                                  .services = &services,
+                                  .next = oom_next,
+                                  .put = oom_put,
+                                  .ctx = bytes };
 
     *bytes = 0;
     return sym_format_of(format)->convert(&f, 0, err);

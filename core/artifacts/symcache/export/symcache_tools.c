@@ -5,6 +5,7 @@
 
 #include "artifacts/symcache/export/breakpad.h"
 #include "artifacts/symcache/export/forms.h"
+#include "artifacts/symcache/export/symbfile.h"
 #include "base/language.h"
 
 typedef void (*head_pt)(sym_form_t *f);
@@ -12,10 +13,11 @@ typedef sym_status_t (*function_pt)(sym_form_t *f,
                                     const sym_walk_function_t *function,
                                     sym_error_t *err);
 
-/* BREAKPAD has its own order. */
-enum { BREAKPAD, JSON, TEXT };
+/* BREAKPAD and SYMBFILE are written by files of their own. */
+enum { BREAKPAD, JSON, TEXT, SYMBFILE };
 
-static const char *const formats[] = { "breakpad", "json", "text", NULL };
+static const char *const formats[] = { "breakpad", "json", "text", "symbfile",
+                                       NULL };
 
 
 static sym_str_t
@@ -93,7 +95,8 @@ write_form(sym_symcache_t *sc, const sym_dump_t *how, unsigned format,
     f->sc = sc;
     f->how = how;
     f->out = out;
-    rc = format == JSON
+    rc = format == SYMBFILE ? sym_symbfile_export(f, err)
+         : format == JSON
              ? each_function(f, sym_json_head, sym_json_function, err)
              : each_function(f, sym_text_head, sym_text_function, err);
     free(f);

@@ -1,0 +1,148 @@
+#!/usr/bin/perl
+
+# Profilers of a whole machine know executables by FileID, and their users push
+# symbols as symbfiles.  Such a file, loaded under its FileID, answers as its
+# ranges and return pads say, whatever wrote it and however it was named.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Cpanel::JSON::XS ();
+use Math::BigInt;
+use Test::More;
+
+use SymLoader qw(json_lines read_file);
+
+my $t = SymLoader->new;
+my $writer = "$FindBin::Bin/lib/symbfile.py";
+my ($hex, $base64) = ('77efa716a912a49217445787329fd29a', 'd--nFqkSpJIXRFeHMp_Smg');
+my $id = uc($hex) . '0';
+
+sub symbfile {
+    my ($name, $records, @options) = @_;
+    my $file = $t->file($name, '');
+    my $json = $t->file("$name.json", Cpanel::JSON::XS->new->allow_bignum->encode($records));
+    system('python3', $writer, 'write', $json, $file, @options) == 0 or die;
+    unlink $json;
+    return $file;
+}
+
+sub frames {
+    my ($module, @addrs) = @_;
+    my $r = $t->run('lookup', $module, map { sprintf '%x', $_ } @addrs);
+    return [ split /\n\n/, $r->{out} ];
+}
+
+# main is split where it includes a file; deep has no line at its start, and takes
+# the file of its call from its caller.
+my @records = (
+    { strings => [ 'main', 'main.c', 'inner', 'inner.h', 'deep', '' ] },
+    { range => { va => 0x1000, length => 64, func => 0, file => 1,
+                 lines => [ [ 0, 10 ], [ 8, 12 ], [ 40, 20 ] ] } },
+    { range => { va => 0x1040, length => 32, func => 0, file => 'part.inc',
+                 lines => [ [ 0, 100 ] ] } },
+    { range => { va => 0x1010, length => 16, func => 2, file => 3, depth => 1,
+                 call_line => 12, call_file => 1, lines => [ [ 0, 5 ], [ 12, 6 ] ] } },
+    { range => { va => 0x1018, length => 4, func => 4, file => 'deep.h', depth => 2,
+                 call_line => 7, lines => [ [ 2, 99 ] ] } },
+    { range => { va => 0x1050, length => 4, func => 4, file => 'deep.h', depth => 2,
+                 call_line => 7, lines => [ [ 0, 98 ] ] } },
+    { range => { va => 0x2000, length => 16, func => 'symbol alone' } },
+    { raw => [ 77, '010203' ] },
+    { pad => { va => 0x5003, frames => [ [ 0, 1, 30 ], [ 2, 3, 31 ], [ 4, 5, 7 ] ] } },
+);
+my %want = (
+    0xfff => '??:0',
+    0x1000 => "main\nmain.c:10",
+    0x1008 => "main\nmain.c:12",
+    0x1010 => "inner\ninner.h:5\nmain\nmain.c:12",
+    0x1018 => "deep\ndeep.h:0\ninner\ninner.h:7\nmain\nmain.c:12",
+    0x101b => "deep\ndeep.h:99\ninner\ninner.h:7\nmain\nmain.c:12",
+    0x101c => "inner\ninner.h:6\nmain\nmain.c:12",
+    0x1020 => "main\nmain.c:12",
+    0x103f => "main\nmain.c:20",
+    0x1040 => "main\npart.inc:100",
+    0x1050 => "main\npart.inc:100",    # depth 1 is missing
+    0x105f => "main\npart.inc:100",
+    0x1060 => '??:0',
+    0x200f => "symbol alone\n??:0",
+    0x5002 => '??:0',
+    0x5003 => "deep\n??:0\ninner\ninner.h:31\nmain\nmain.c:30",
+    0x5004 => '??:0',
+);
+
+sub answers_are {
+    my ($module, $what) = @_;
+    my @at = sort { $a <=> $b } keys %want;
+    my $got = frames($module, @at);
+    is(join("\n\n", map { sprintf('%x ', $at[$_]) . ($got->[$_] // '') } 0 .. $#at),
+       join("\n\n", map { sprintf('%x ', $_) . ($want{$_} =~ /^\?\?/ ? "??\n$want{$_}" : $want{$_}) } @at),
+       $what);
+    return;
+}
+
+for ([ "$hex.symbfile", "$hex/$id", 'named by its FileID' ],
+     [ "$base64.symbfile", "$base64/$id", 'in base 64' ],
+     [ "app/$hex/ranges.symbfile", "app/$id", 'in a folder of the store\'s layout' ],
+     [ "$hex.unpacked.symbfile", "$hex.unpacked/$id", 'columns that are not packed',
+       '--unpacked' ])
+{
+    my ($name, $module, $what, @options) = @$_;
+    my $file = symbfile($name, \@records, @options);
+    my $r = $t->run('load', $file);
+    is($r->{code}, 0, "$what: loaded") or diag($r->{err});
+    like($r->{out}, qr{^\Q$file\E: \Q$module\E: lines and inlines}, '... as its module');
+    answers_are($module, '... its answers');
+    is($t->run('rm', $module)->{code}, 0, '... removed');
+}
+
+{
+    my $file = symbfile("$hex.symbfile", \@records);
+    system('zstd', '-q', '--rm', $file) == 0 or die;
+    is($t->run('load', "$file.zst")->{code}, 0, 'packed by zstd');
+    answers_are("$hex/$id", '... its answers');
+    is(frames($hex, 0x1000)->[0], "main\nmain.c:10", '... by FileID alone');
+}
+
+# a pad goes before the range that covers it
+{
+    my $other = '0123456789abcdef0123456789abcdef';
+    $t->run('load', symbfile("$other.symbfile", [
+        { strings => [ 'f', 'f.c' ] },
+        { pad => { va => 0x1004, frames => [ [ 0, 1, 7 ] ] } },
+        { range => { va => 0x1000, length => 16, func => 0, file => 1, lines => [ [ 0, 5 ] ] } },
+    ]));
+    is_deeply(frames($other, 0x1003, 0x1004, 0x1005),
+              [ "f\nf.c:5", "f\nf.c:7", "f\nf.c:5" ], 'ranges and pads in one file');
+}
+
+# a kernel: addresses of 64 bits, asked for without their base
+{
+    my $kernel = 'ffffffffffffffff0123456789abcdef';
+    my $start = Math::BigInt->new('0xffffffff81000000');
+    my $r = $t->run('load', symbfile("$kernel.symbfile", [
+        { range => { va => $start, length => 16, func => 'start_kernel' } },
+        { range => { va => $start + 0x3f000000, length => 16, func => 'a_module' } },
+        { range => { va => 0x1000, length => 16, func => 'percpu' } },
+    ]));
+    like($r->{err}, qr/1 records ignored/, 'an address far from the others');
+    is_deeply(frames($kernel, 0x1000000, 0x40000000),
+              [ "start_kernel\n??:0", "a_module\n??:0" ], '... the others are answered');
+}
+
+my $file = symbfile('app.symbfile', \@records);
+my $r = $t->run('load', $file);
+is($r->{code}, 1, 'neither name nor folder has an id');
+like($r->{err}, qr/does not contain the id of its executable; name it FILEID\.symbfile/,
+     '... which is said');
+$r = $t->run('dump', $file);
+is($r->{code}, 1, '... and dumped neither');
+
+$r = $t->run('load', symbfile("$hex.symbfile", []));
+is($r->{code}, 0, 'no records');
+like($r->{err}, qr/no symbols: it has neither ranges nor return pads/, '... a warning');
+
+is($t->verify, 'sound', 'the store is sound');
+done_testing();
