@@ -39,7 +39,7 @@ ISAL_CFLAGS := $(if $(ISAL_LIBS),-DSYM_HAVE_ISAL)
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -Iloader -MMD -MP $(ISAL_CFLAGS)
 # of libiberty there is only an archive
-CORE_LIBS = -llmdb -ljansson -lz -lcrypto -lzstd -llzma -ldeflate \
+CORE_LIBS = -llmdb -ljansson -lpcre2-8 -lz -lcrypto -lzstd -llzma -ldeflate \
             $(ISAL_LIBS) -lexpat -liberty
 # tests named *_oom make the n-th allocation fail
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -49,8 +49,9 @@ FAULTS_LDFLAGS = -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_cursor_del \
                  -Wl,--wrap=mdb_txn_commit
 # what symbol files may be packed with
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
-# libcrypto is loaded when it is needed (loader/common/libcrypto.c)
-LOADER_LIBS = $(filter-out -lcrypto,$(CORE_LIBS)) $(UNPACK_LIBS) -lseccomp -lpthread
+# libcrypto is loaded when it is needed (loader/common/libcrypto.c); expressions are
+# of requests only
+LOADER_LIBS = $(filter-out -lcrypto -lpcre2-8,$(CORE_LIBS)) $(UNPACK_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(shell find core -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(BUILD)/%.o)

@@ -102,12 +102,13 @@ sub ask {
     return;
 }
 
-# Candidates list the paths that were tried, so these cases begin with an empty
-# store, as they were recorded.
+# Candidates list the paths that were tried, and a module in the store is found
+# whatever its name, so these cases begin with an empty store, as they were recorded.
 my @paths = sort glob "$root/cases/*.request.json";
-for my $path ((grep { /\.candidates\./ } @paths), grep { !/\.candidates\./ } @paths) {
+my $fresh = qr/\.(?:candidates|rewrite)\b/;
+for my $path ((grep { $_ =~ $fresh } @paths), grep { $_ !~ $fresh } @paths) {
     my ($name) = $path =~ m{([^/]+)\.request\.json$};
-    next if $name =~ /^apple-|\.rewrite$/;
+    next if $name =~ /^apple-/;
     my $request = $JSON->decode(SymTest::slurp($path));
     my %fields = map { $_ => $request->{fields}{$_} =~ s/\@SERVER\@/127.0.0.1:$port/gr }
         keys %{ $request->{fields} };
@@ -115,7 +116,7 @@ for my $path ((grep { /\.candidates\./ } @paths), grep { !/\.candidates\./ } @pa
         file("$root/cases/$name.response.json") =~ s/\@SERVER\@/127.0.0.1:$port/gr);
     my ($file) = grep { -e $_ || -e "$_.gz" } "$root/in/$request->{file}";
     ask($name, file($file), \%fields, $want);
-    if ($name =~ /\.candidates$/) {
+    if ($name =~ $fresh) {
         $t->end;
         $t = SymGiven->new(at => '/')->start;
     }

@@ -17,6 +17,7 @@ my $DUMP = $FORM =~ s/apple_crash_report/upload_file_minidump/r;
 my @JSON = ('Content-Type' => 'application/json');
 my $UUID = '0123456789abcdef0123456789abcdef';
 my $JS = '{"source": {"id": "a", "url": "http://127.0.0.1:1/", "token": "t"}, "stacktraces": []}';
+my $ANY = '{"symbolicate": {"type": "applecrashreport", "storage_url": "http://127.0.0.1:1/"}}';
 my $NATIVE = '{"stacktraces": [{"frames": [{"instruction_addr": "0x1004", '
     . '"addr_mode": "rel:0"}]}], "modules": [{"type": "elf", "debug_file": '
     . '"a.so", "debug_id": "00000000-0000-0000-0000-000000000003"}]}';
@@ -61,7 +62,6 @@ my %page = (
     304 => { path => '/page/', of_etag => 1 },
     404 => { path => '/page/none' },
 );
-my %unserved = (404 => {});
 
 # How to get each status: the request, and the preparation for it.
 my %recipes = (
@@ -118,6 +118,14 @@ my %recipes = (
         422 => { body => '{"modules": 1}', headers => \@JSON },
         503 => { body => $JS, headers => \@JSON, storeless => 1 },
     },
+    'POST /symbolicate-any' => {
+        200 => { body => $ANY, headers => \@JSON },
+        400 => { body => '{', headers => \@JSON },
+        413 => { body => 'x' x 300_000, headers => \@JSON },
+        415 => { body => '{}' },
+        422 => { body => '{}', headers => \@JSON },
+        503 => { body => $ANY, headers => \@JSON, storeless => 1 },
+    },
     'POST /minidump' => {
         200 => { body => $DUMP, headers => \@FORM },
         400 => { body => 'x', headers => \@FORM },
@@ -137,10 +145,6 @@ my %recipes = (
     'HEAD /healthcheck' => { 200 => {} },
     'GET /proxy/{name}/{signature}/{file}' => \%proxy,
     'HEAD /proxy/{name}/{signature}/{file}' => \%proxy,
-    (map {
-        my $path = $_;
-        map { ("$_ $path" => \%unserved) } qw(GET HEAD POST)
-    } qw(/symbolicate-any)),
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },
     'GET /__version__' => { 200 => {} },

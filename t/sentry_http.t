@@ -25,8 +25,6 @@ my @cases = (
     [['no route: POST', 'POST', '/', [], '{}'], [404, undef, '']],
     [['no route: below', 'POST', '/symbolicate/v5', \@JSON, '{}'],
         [404, undef, '']],
-    [['not served', 'POST', '/symbolicate-any', \@JSON, '{}'],
-        [404, $PLAIN, 'crash reports by URL are not served here']],
     [['no form', 'POST', '/applecrashreport', [], 'x'],
         [415, $PLAIN, 'Expected request with `Content-Type: multipart/form-data`']],
     [['wrong method', 'GET', '/symbolicate'], [405, undef, '']],

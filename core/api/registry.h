@@ -14,6 +14,7 @@
 
 #include "api/list.h"
 #include "api/request.h"
+#include "base/rewrite.h"
 #include "metrics/counters.h"
 
 /* The same bits as nginx's. */
@@ -35,6 +36,11 @@ typedef struct {
     /* with is_upload: reads the uploaded body, of which `body` is the report */
     bool (*read)(void *file, uint64_t at, void *to, size_t len);
     void *file;
+    /* The request whose `link` led to the body; NULL: a client sent it. */
+    const sym_request_t *linked;
+    /* sym_rewrite(), where expressions are linked; NULL: no name is rewritten. */
+    sym_rewrite_pt rewrite;
+    sym_str_t failure; /* why there is no such body, or "" */
     /* A header's value as sent, data NULL if absent.  Only during init(). */
     sym_str_t (*header)(void *ctx, const char *name);
     void *ctx;

@@ -114,6 +114,14 @@ typedef struct {
 
 typedef struct sym_request_s sym_request_t;
 
+/* A file at a URL, which a request is about. */
+typedef struct {
+    sym_str_t url;
+    const sym_request_sources_t *sources; /* `artifacts` has it */
+    const struct sym_api_route_s *route;  /* of the request that goes on with
+                                             the file (registry.h) */
+} sym_request_link_t;
+
 /* The server's view of the store for an answer.  Store, snapshot and kept (the
  * cache of this store, or NULL) stay the same until the answer is complete, or
  * until sym_request_resume(). */
@@ -165,6 +173,8 @@ struct sym_request_s {
     sym_str_t message;   /* the reason of a refusal */
     unsigned refused_as; /* and its HTTP status; 0: 400 */
     const sym_request_options_t *options;
+    const sym_request_link_t
+        *link; /* set by parse: another request goes on with that file */
     const sym_request_sources_t
         *request_sources; /* sources of the request, set by parse; NULL: those
                              of the server */

@@ -22,6 +22,7 @@
 #include "download/ngx_http_symbolicate_clientless.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
 #include "request/ngx_http_symbolicate_answer.h"
+#include "request/ngx_http_symbolicate_attachment.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_lookup.h"
@@ -29,7 +30,6 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_result.h"
 #include "request/ngx_http_symbolicate_task.h"
-#include "request/ngx_http_symbolicate_upload.h"
 
 
 /* Approximate memory of a job without its body. */
@@ -56,6 +56,8 @@ static ngx_http_symbolicate_job_t *ngx_http_symbolicate_job_create(
     ngx_http_symbolicate_lookup_t *lookup);
 static ngx_int_t ngx_http_symbolicate_job_copy(sym_str_t *dst, sym_str_t src,
     ngx_pool_t *pool);
+static ngx_int_t ngx_http_symbolicate_job_copy_type(ngx_http_request_t *r,
+    ngx_http_request_t *from);
 static ngx_int_t ngx_http_symbolicate_job_keep_step(
     ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_job_error(ngx_http_symbolicate_task_t *task);
@@ -122,7 +124,7 @@ ngx_http_symbolicate_job_begin(ngx_http_symbolicate_lookup_t *lookup)
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
 
-    if (slcf->api->read_wait == NULL || lookup->job) {
+    if (slcf->api->read_wait == NULL || lookup->job || lookup->counted) {
         return NGX_OK;
     }
 
@@ -336,7 +338,9 @@ ngx_http_symbolicate_job_create(ngx_http_symbolicate_lookup_t *lookup)
            != NGX_OK
         || ngx_http_symbolicate_job_copy(&copy->call.query, lookup->call.query,
                                          r->pool) != NGX_OK
-        || ngx_http_symbolicate_upload_copy(copy, lookup) != NGX_OK)
+        || ngx_http_symbolicate_job_copy_type(r, lookup->task.request)
+           != NGX_OK
+        || ngx_http_symbolicate_attachment_copy(copy, lookup) != NGX_OK)
     {
         lookup->task.memory.refused = copy ? copy->task.memory.refused
                                            : SYM_REFUSED_NOTHING;
@@ -352,7 +356,7 @@ ngx_http_symbolicate_job_create(ngx_http_symbolicate_lookup_t *lookup)
 
     copy->stats = &copy->task.ctx->stats;
     copy->store = lookup->store;
-    copy->call.route = lookup->call.route;
+    copy->call.route = lookup->task.ctx->route;
     copy->call.answer = lookup->call.answer;
     copy->call.header = lookup->call.header;
     copy->call.ctx = r;
@@ -385,6 +389,41 @@ ngx_http_symbolicate_job_copy(sym_str_t *dst, sym_str_t src, ngx_pool_t *pool)
 
     ngx_memcpy(p, src.data ? src.data : "", src.len);
     *dst = sym_str((char *) p, src.len);
+
+    return NGX_OK;
+}
+
+
+/* The boundary of a form is in its Content-Type. */
+static ngx_int_t
+ngx_http_symbolicate_job_copy_type(ngx_http_request_t *r,
+    ngx_http_request_t *from)
+{
+    sym_str_t         value;
+    ngx_table_elt_t  *h, *copy;
+
+    h = ngx_http_symbolicate_find_header(from, "Content-Type");
+
+    if (h == NULL) {
+        return NGX_OK;
+    }
+
+    copy = ngx_list_push(&r->headers_in.headers);
+
+    if (copy == NULL
+        || ngx_http_symbolicate_job_copy(&value,
+                         sym_str((char *) h->value.data, h->value.len), r->pool)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(copy, sizeof(ngx_table_elt_t));
+
+    copy->hash = 1;
+    ngx_str_set(&copy->key, "Content-Type");
+    copy->value.data = (u_char *) value.data;
+    copy->value.len = value.len;
 
     return NGX_OK;
 }

@@ -18,6 +18,7 @@
 #include "counters/ngx_http_symbolicate_meter.h"
 #include "request_sources/ngx_http_symbolicate_request_sources.h"
 #include "request/ngx_http_symbolicate_answer.h"
+#include "request/ngx_http_symbolicate_attachment.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_job.h"
@@ -279,6 +280,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
     lookup->arena.account = &lookup->task.memory;
 
     lookup->call.body = lookup->task.body;
+    lookup->call.rewrite = sym_rewrite;
     lookup->asked = sym_api_create(slcf->api, &lookup->arena, &common,
                                    &lookup->call);
 
@@ -333,6 +335,7 @@ ngx_http_symbolicate_parse_request_sources(
 ngx_int_t
 ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
 {
+    ngx_int_t                         rc;
     sym_str_t                         message;
     sym_status_t                      status;
     ngx_http_symbolicate_lookup_t    *lookup;
@@ -342,6 +345,14 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
 
     slcf = ngx_http_get_module_loc_conf(lookup->task.request,
                                         ngx_http_symbolicate_module);
+
+    if (lookup->asked && lookup->asked->link) {
+        rc = ngx_http_symbolicate_attachment_step(lookup);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+    }
 
     if (lookup->asked == NULL
         && ngx_http_symbolicate_missing_budget(lookup) != NGX_OK)
@@ -367,6 +378,10 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
     switch (status) {
 
     case SYM_OK:
+        if (lookup->asked->link) {
+            return NGX_AGAIN;
+        }
+
         lookup->task.expected = (size_t) lookup->stats->frames
                                 * NGX_SYMBOLICATE_FRAME;
 
@@ -512,6 +527,7 @@ ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
     lookup = (ngx_http_symbolicate_lookup_t *) task;
 
     ngx_http_symbolicate_upload_end(lookup);
+    ngx_http_symbolicate_attachment_end(lookup);
     ngx_http_symbolicate_job_end(lookup);
     ngx_http_symbolicate_missing_end(lookup);
     ngx_http_symbolicate_answer_end(lookup);

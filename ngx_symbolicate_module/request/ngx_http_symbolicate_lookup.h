@@ -23,6 +23,8 @@
 typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
 typedef struct ngx_http_symbolicate_job_s  ngx_http_symbolicate_job_t;
 typedef struct ngx_http_symbolicate_upload_s  ngx_http_symbolicate_upload_t;
+typedef struct ngx_http_symbolicate_attachment_s
+    ngx_http_symbolicate_attachment_t;
 
 
 typedef struct {
@@ -34,6 +36,9 @@ typedef struct {
     sym_api_call_t                 call;
     ngx_http_symbolicate_upload_t *upload;      /* NULL: the worker reads the
                                                  * body */
+    ngx_http_symbolicate_attachment_t  *attachment;
+                                                /* NULL: the request is about no
+                                                 * other file */
     sym_arena_t                    arena;
     sym_request_t                 *asked;
 

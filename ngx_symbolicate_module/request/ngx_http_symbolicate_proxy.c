@@ -6,8 +6,7 @@
  * got a file is kept until the client has received it, because it owns the
  * descriptor: of an unnamed temporary file, or of the source's own file.  So
  * the limits on fetches and file size bound the disk space; loader leases are
- * not involved.  A fetch that cannot be freed when its client goes away is
- * freed by its next event.
+ * not involved.
  */
 
 
@@ -18,6 +17,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_fetch.h"
+#include "request/ngx_http_symbolicate_download.h"
 #include "request/ngx_http_symbolicate_proxy.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_task.h"
@@ -28,15 +28,6 @@
 
 
 typedef struct ngx_http_symbolicate_proxy_s  ngx_http_symbolicate_proxy_t;
-
-
-/* A download, which may outlive its request. */
-typedef struct {
-    ngx_http_symbolicate_proxy_t   *proxy;      /* NULL: its client has gone */
-    ngx_http_symbolicate_fetch_t   *fetch;
-    unsigned                        ended:1;
-    unsigned                        too_large:1;
-} ngx_http_symbolicate_download_t;
 
 
 struct ngx_http_symbolicate_proxy_s {
@@ -64,9 +55,6 @@ static ngx_int_t ngx_http_symbolicate_proxy_send(
     ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_proxy_cleanup(
     ngx_http_symbolicate_task_t *task);
-static void ngx_http_symbolicate_proxy_more(void *data, off_t need);
-static void ngx_http_symbolicate_proxy_tick(void *data);
-static void ngx_http_symbolicate_proxy_done(void *data);
 
 
 static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_proxy_work = {
@@ -78,14 +66,6 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_proxy_work = {
     NULL,
     ngx_http_symbolicate_proxy_cleanup,
     NULL
-};
-
-static ngx_http_symbolicate_fetch_events_t
-    ngx_http_symbolicate_proxy_fetch_events =
-{
-    ngx_http_symbolicate_proxy_more,
-    ngx_http_symbolicate_proxy_tick,
-    ngx_http_symbolicate_proxy_done
 };
 
 /* Downloads of this worker, including those that clients still read. */
@@ -191,10 +171,7 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
     ngx_http_symbolicate_lease_t      lease;
     ngx_http_symbolicate_object_t     object;
     ngx_http_symbolicate_source_t    *source;
-    ngx_http_symbolicate_download_t  *download;
     ngx_http_symbolicate_loc_conf_t  *slcf;
-
-    static ngx_str_t  none = ngx_null_string;
 
     slcf = ngx_http_get_module_loc_conf(proxy->task.request,
                                         ngx_http_symbolicate_module);
@@ -227,30 +204,18 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
                                   "maximum number of files reached");
     }
 
-    download = ngx_calloc(sizeof(ngx_http_symbolicate_download_t),
-                          ngx_cycle->log);
-    if (download == NULL) {
-        return NGX_ERROR;
-    }
-
     object.first = source;
 
     lease.bytes = slcf->proxy.size;
     lease.whole = 1;
 
-    download->proxy = proxy;
-    download->fetch = ngx_http_symbolicate_fetch_start(
-                                     &ngx_http_symbolicate_proxy_fetch_events,
-                                     download, &slcf->policy, &object, &lease,
-                                     0, &none);
-
-    if (download->fetch == NULL) {
-        ngx_free(download);
+    proxy->download = ngx_http_symbolicate_download_start(
+                                     &ngx_http_symbolicate_downloads,
+                                     &proxy->task.turn, &slcf->policy, &object,
+                                     &lease);
+    if (proxy->download == NULL) {
         return NGX_ERROR;
     }
-
-    ngx_http_symbolicate_downloads++;
-    proxy->download = download;
 
     return NGX_DONE;
 }
@@ -354,70 +319,13 @@ ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* --- downloads --- */
-
-static void
-ngx_http_symbolicate_download_free(ngx_http_symbolicate_download_t *download)
-{
-    if (ngx_http_symbolicate_fetch_free(download->fetch) == NGX_OK) {
-        ngx_free(download);
-        ngx_http_symbolicate_downloads--;
-    }
-}
-
-
 static void
 ngx_http_symbolicate_proxy_cleanup(ngx_http_symbolicate_task_t *task)
 {
-    ngx_http_symbolicate_proxy_t     *proxy;
-    ngx_http_symbolicate_download_t  *download;
+    ngx_http_symbolicate_proxy_t  *proxy;
 
     proxy = (ngx_http_symbolicate_proxy_t *) task;
-    download = proxy->download;
 
-    if (download) {
-        proxy->download = NULL;
-        download->proxy = NULL;
-        ngx_http_symbolicate_download_free(download);
-    }
-}
-
-
-/* Deferred, because nginx is still reading the body. */
-static void
-ngx_http_symbolicate_proxy_more(void *data, off_t need)
-{
-    ngx_http_symbolicate_download_t *download = data;
-
-    download->too_large = 1;
-
-    if (download->proxy) {
-        ngx_http_symbolicate_enqueue(&download->proxy->task.turn);
-    }
-}
-
-
-static void
-ngx_http_symbolicate_proxy_tick(void *data)
-{
-    ngx_http_symbolicate_download_t *download = data;
-
-    if (download->proxy == NULL) {
-        ngx_http_symbolicate_download_free(download);
-    }
-}
-
-
-static void
-ngx_http_symbolicate_proxy_done(void *data)
-{
-    ngx_http_symbolicate_download_t *download = data;
-
-    if (download->proxy == NULL) {
-        ngx_http_symbolicate_download_free(download);
-        return;
-    }
-
-    download->ended = 1;
-    ngx_http_symbolicate_enqueue(&download->proxy->task.turn);
+    ngx_http_symbolicate_download_drop(proxy->download);
+    proxy->download = NULL;
 }

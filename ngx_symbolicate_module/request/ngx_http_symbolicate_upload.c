@@ -22,18 +22,17 @@
 /* The loader refuses more deposits of one worker; some are left for events. */
 #define NGX_SYMBOLICATE_UPLOADS      32
 
-/* The longest report; the loader's converter has the same limit. */
-#define NGX_SYMBOLICATE_REPORT_MAX   (24 * 1024 * 1024)
-
 
 struct ngx_http_symbolicate_upload_s {
     ngx_http_symbolicate_rpc_t      rpc;
     ngx_http_symbolicate_lookup_t  *lookup;
     ngx_fd_t                        fd;
-    size_t                          size;       /* of the body */
+    off_t                           offset;
+    off_t                           size;       /* of the file */
     uint64_t                        report;     /* bytes after it; 0: none */
+    ngx_str_t                       reason;     /* if refused */
     unsigned                        active:1;   /* counted */
-    unsigned                        refused:1;  /* it is no form */
+    unsigned                        refused:1;  /* it is no form, or no dump */
     unsigned                        replied:1;
 };
 
@@ -42,6 +41,8 @@ static ngx_int_t ngx_http_symbolicate_upload_start(
     ngx_http_symbolicate_lookup_t *lookup);
 static void ngx_http_symbolicate_upload_reply(ngx_http_symbolicate_rpc_t *rpc,
     sym_rpc_message_t *m);
+static void ngx_http_symbolicate_upload_note(
+    ngx_http_symbolicate_upload_t *upload, sym_str_t reason);
 static ngx_int_t ngx_http_symbolicate_upload_take(
     ngx_http_symbolicate_lookup_t *lookup);
 static ngx_int_t ngx_http_symbolicate_upload_failed(
@@ -69,19 +70,41 @@ ngx_http_symbolicate_upload_step(ngx_http_symbolicate_task_t *task)
 
     lookup = (ngx_http_symbolicate_lookup_t *) task;
 
-    if (lookup->upload == NULL) {
-        return ngx_http_symbolicate_upload_start(lookup);
-    }
-
-    return lookup->upload->replied ? ngx_http_symbolicate_upload_take(lookup)
-                                   : NGX_DONE;
+    return lookup->upload ? ngx_http_symbolicate_upload_take(lookup)
+                          : ngx_http_symbolicate_upload_start(lookup);
 }
 
 
 static ngx_int_t
 ngx_http_symbolicate_upload_start(ngx_http_symbolicate_lookup_t *lookup)
 {
-    ngx_chain_t                      *cl;
+    off_t                size;
+    ngx_chain_t         *cl;
+    ngx_http_request_t  *r;
+
+    r = lookup->task.request;
+
+    if (r->request_body->temp_file == NULL) {
+        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
+                                         SYM_STR("the body is empty"), NULL);
+    }
+
+    size = 0;
+
+    for (cl = r->request_body->bufs; cl; cl = cl->next) {
+        size += ngx_buf_size(cl->buf);
+    }
+
+    return ngx_http_symbolicate_upload_send(lookup,
+                                      r->request_body->temp_file->file.fd, 0,
+                                      size);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_upload_send(ngx_http_symbolicate_lookup_t *lookup,
+    ngx_fd_t fd, off_t offset, off_t size)
+{
     sym_rpc_message_t                 m;
     ngx_http_request_t               *r;
     ngx_http_symbolicate_upload_t    *upload;
@@ -89,11 +112,6 @@ ngx_http_symbolicate_upload_start(ngx_http_symbolicate_lookup_t *lookup)
 
     r = lookup->task.request;
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-
-    if (r->request_body->temp_file == NULL) {
-        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
-                                         SYM_STR("the body is empty"), NULL);
-    }
 
     if (slcf->loader == NULL) {
         return ngx_http_symbolicate_upload_failed(lookup,
@@ -111,23 +129,21 @@ ngx_http_symbolicate_upload_start(ngx_http_symbolicate_lookup_t *lookup)
     }
 
     upload->lookup = lookup;
-    upload->fd = r->request_body->temp_file->file.fd;
+    upload->fd = fd;
+    upload->offset = offset;
+    upload->size = size;
     upload->rpc.on_reply = ngx_http_symbolicate_upload_reply;
-
-    for (cl = r->request_body->bufs; cl; cl = cl->next) {
-        upload->size += ngx_buf_size(cl->buf);
-    }
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = SYM_RPC_DEPOSIT;
     m.flags = SYM_RPC_REPORT;
-    m.length = upload->size;
+    m.offset = offset;
+    m.length = size;
     m.source = SYM_STR("upload");
 
     if (ngx_http_symbolicate_rpc_call_with(
-            ngx_http_symbolicate_loader_of(slcf->loader), &upload->rpc, &m,
-            upload->fd)
+            ngx_http_symbolicate_loader_of(slcf->loader), &upload->rpc, &m, fd)
         != NGX_OK)
     {
         return ngx_http_symbolicate_upload_failed(lookup,
@@ -157,6 +173,7 @@ ngx_http_symbolicate_upload_reply(ngx_http_symbolicate_rpc_t *rpc,
 
     } else if (m && (m->flags & SYM_RPC_NOTHING)) {
         upload->refused = 1;
+        ngx_http_symbolicate_upload_note(upload, m->text);
 
     } else {
         ngx_log_error(NGX_LOG_ERR,
@@ -170,20 +187,53 @@ ngx_http_symbolicate_upload_reply(ngx_http_symbolicate_rpc_t *rpc,
 }
 
 
-static ngx_int_t
-ngx_http_symbolicate_upload_take(ngx_http_symbolicate_lookup_t *lookup)
+/* The reason of a refusal; an empty one, if there is no memory. */
+static void
+ngx_http_symbolicate_upload_note(ngx_http_symbolicate_upload_t *upload,
+    sym_str_t reason)
 {
-    char                           *text;
-    ngx_int_t                       rc;
+    upload->reason.data = ngx_pnalloc(upload->lookup->task.request->pool,
+                                      reason.len + 1);
+
+    if (upload->reason.data) {
+        upload->reason.len = reason.len;
+        ngx_memcpy(upload->reason.data, reason.data, reason.len);
+    }
+}
+
+
+u_char *
+ngx_http_symbolicate_upload_text(ngx_http_symbolicate_lookup_t *lookup,
+    ngx_fd_t fd, off_t offset, size_t size)
+{
+    u_char  *text;
+
+    text = ngx_alloc(size + 1, lookup->task.request->connection->log);
+
+    if (text && pread(fd, text, size, offset) != (ssize_t) size) {
+        ngx_free(text);
+        return NULL;
+    }
+
+    return text;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_upload_report(ngx_http_symbolicate_lookup_t *lookup,
+    ngx_str_t *text)
+{
     ngx_http_symbolicate_upload_t  *upload;
 
     upload = lookup->upload;
 
+    if (!upload->replied) {
+        return NGX_DONE;
+    }
+
     if (upload->refused) {
-        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
-                                         SYM_STR("the body is no form of the "
-                                                 "type multipart/form-data"),
-                                         NULL);
+        *text = upload->reason;
+        return NGX_DECLINED;
     }
 
     if (upload->report == 0 || upload->report > NGX_SYMBOLICATE_REPORT_MAX) {
@@ -191,21 +241,40 @@ ngx_http_symbolicate_upload_take(ngx_http_symbolicate_lookup_t *lookup)
                                              "the loader has read no report");
     }
 
-    text = ngx_alloc(upload->report, lookup->task.request->connection->log);
-    if (text == NULL) {
-        return NGX_ERROR;
-    }
-
     lookup->call.read = ngx_http_symbolicate_upload_read;
     lookup->call.file = upload;
 
-    rc = ngx_http_symbolicate_upload_read(upload, upload->size, text,
-                                          upload->report)
-         ? ngx_http_symbolicate_read_copy(&lookup->task,
-                                          sym_str(text, upload->report))
-         : NGX_ERROR;
+    text->len = upload->report;
+    text->data = ngx_http_symbolicate_upload_text(lookup, upload->fd,
+                                                  upload->offset + upload->size,
+                                                  text->len);
 
-    ngx_free(text);
+    return text->data ? NGX_OK : NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_upload_take(ngx_http_symbolicate_lookup_t *lookup)
+{
+    ngx_int_t  rc;
+    ngx_str_t  text;
+
+    rc = ngx_http_symbolicate_upload_report(lookup, &text);
+
+    if (rc == NGX_DECLINED) {
+        return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
+                                         SYM_STR("the body is no form of the "
+                                                 "type multipart/form-data"),
+                                         NULL);
+    }
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    rc = ngx_http_symbolicate_read_copy(&lookup->task,
+                                        sym_str((char *) text.data, text.len));
+    ngx_free(text.data);
 
     if (rc != NGX_OK && lookup->task.memory.refused) {
         return ngx_http_symbolicate_fail_memory(&lookup->task);
@@ -232,7 +301,7 @@ ngx_http_symbolicate_upload_read(void *file, uint64_t at, void *to, size_t len)
 
     ssize_t  n;
 
-    n = pread(upload->fd, to, len, (off_t) at);
+    n = pread(upload->fd, to, len, upload->offset + (off_t) at);
 
     return n >= 0 && (size_t) n == len;
 }
@@ -262,6 +331,7 @@ ngx_http_symbolicate_upload_copy(ngx_http_symbolicate_lookup_t *lookup,
 
     upload->lookup = lookup;
     upload->replied = 1;
+    upload->offset = from->upload->offset;
     upload->fd = fcntl(from->upload->fd, F_DUPFD_CLOEXEC, 0);
 
     if (upload->fd == NGX_INVALID_FILE) {

@@ -21,7 +21,7 @@ my @METHODS = qw(get put post delete options head patch trace);
 sub new {
     my ($class, %opt) = @_;
     my $self = $class->SUPER::new(server => '', %opt);
-    my $unserved = join '|', qw(symbolicate-js symbolicate-jvm symbolicate-any
+    my $others = join '|', qw(symbolicate-js symbolicate-jvm symbolicate-any
         minidump applecrashreport);
 
     $self->fault->script('src', 'ok');
@@ -45,7 +45,7 @@ SERVER
             symbolicate_proxy on files=4 size=2m;
             symbolicate_source symstore uri=/symstore/ layout=symstore;
         }
-        location ~ ^/(?:$unserved)\$ { symbolicate sentry; }
+        location ~ ^/(?:$others)\$ { symbolicate sentry; }
         location /admin { symbolicate; symbolicate_admin on; }
         location /bare { symbolicate; symbolicate_admin on; symbolicate_missing off; }
         location /page { symbolicate_page; }

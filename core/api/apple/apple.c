@@ -1,5 +1,6 @@
 #include "api/apple/apple.h"
 
+#include "api/sentry/any.h"
 #include "api/sentry/http.h"
 #include "base/multipart.h"
 #include "json/out.h"
@@ -33,7 +34,8 @@ take_part(apple_t *a, const sym_multipart_part_t *part,
     sentry_t *s = &a->sentry;
 
     for (unsigned i = 0; i < SENTRY_PARTS; i++) {
-        if (!sym_str_eq(part->name, sentry_parts[i])) {
+        if (i == SENTRY_PART_REWRITE
+            || !sym_str_eq(part->name, sentry_parts[i])) {
             continue;
         }
 
@@ -84,8 +86,25 @@ read_form(apple_t *a)
         return refuse(a, "missing apple crash report");
     }
 
-    a->is_json = a->report.len != 0 && a->report.data[0] == '{';
     return sentry_read_form(&a->sentry, json);
+}
+
+
+static sym_status_t
+take_report(apple_t *a)
+{
+    sym_status_t rc = SYM_OK;
+
+    if (a->linked == NULL) {
+        rc = read_form(a);
+    } else {
+        sentry_go_on(&a->sentry, a->linked);
+        a->report = a->sentry.base.body;
+        a->is_failed = a->failure.len != 0;
+    }
+
+    a->is_json = a->report.len != 0 && a->report.data[0] == '{';
+    return rc;
 }
 
 
@@ -197,8 +216,9 @@ static sym_status_t
 read_report(apple_t *a, uint32_t budget)
 {
     sentry_t *s = &a->sentry;
-    sym_status_t rc =
-        a->is_json ? apple_read_ips(a) : apple_read_text(a, budget);
+    sym_status_t rc = a->is_failed ? SYM_OK
+                      : a->is_json ? apple_read_ips(a)
+                                   : apple_read_text(a, budget);
 
     if (a->is_failed) {
         s->request.n_stacks = s->request.n_frames = s->request.n_modules = 0;
@@ -213,7 +233,7 @@ static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
     apple_t *a = (apple_t *) r;
-    sym_status_t rc = a->is_begun ? SYM_OK : read_form(a);
+    sym_status_t rc = a->is_begun ? SYM_OK : take_report(a);
 
     if (rc == SYM_OK && !a->is_begun) {
         a->is_begun = true;
@@ -233,12 +253,17 @@ parse(sym_request_t *r, uint32_t budget)
 static sym_status_t
 begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
-    if (!((const apple_t *) r)->is_failed) {
+    const apple_t *a = (const apple_t *) r;
+
+    if (!a->is_failed) {
         return sentry_begin(r, out, budget);
     }
 
-    sym_out_raw(out, SYM_STR("{\"status\": \"failed\", \"message\": "
-                             "\"failed to parse apple crash report\"}"));
+    sym_out_raw(out, SYM_STR("{\"status\": \"failed\", \"message\": "));
+    sym_out_string(out, a->failure.len != 0
+                            ? a->failure
+                            : SYM_STR("failed to parse apple crash report"));
+    sym_out_raw(out, SYM_STR("}"));
     r->step = NULL;
     return SYM_OK;
 }
@@ -252,6 +277,8 @@ apple_init(sym_request_t *r, const sym_api_call_t *call)
 
     a->sentry.scope = sentry_read_scope(r->arena, call->query);
     a->content_type = sym_arena_copy(r->arena, type);
+    a->linked = call->linked;
+    a->failure = call->failure;
     return a->sentry.scope.data != NULL
            && (type.len == 0 || a->content_type.data != NULL);
 }

@@ -39,7 +39,10 @@ typedef enum {
 typedef struct {
     sentry_t sentry; /* first */
     sym_str_t content_type;
-    sym_str_t report; /* what is not read yet */
+    const sym_request_t *linked; /* named the report, which is the body; NULL:
+                                    the body is a form */
+    sym_str_t failure;           /* why there is no report, or "" */
+    sym_str_t report;            /* what is not read yet */
     bool is_json;
     bool is_begun;  /* the form is read */
     bool is_read;   /* the report, too */

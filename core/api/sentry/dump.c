@@ -1,5 +1,7 @@
 #include "api/sentry/dump.h"
 
+#include "api/sentry/any.h"
+#include "api/sentry/http.h"
 #include "api/sentry/readers.h"
 
 /* Threads that are walked at a time: one that waits for rules does not hold up
@@ -27,6 +29,12 @@ typedef struct {
     sentry_t base; /* first */
     const sym_crash_t *crash;
     sentry_dump_file_t file;
+    const sym_request_t
+        *linked;            /* has the options; NULL: the report has them */
+    sym_str_t failure;      /* why there is no report, or "" */
+    sym_rewrite_pt rewrite; /* NULL: no name is rewritten */
+    uint32_t n_rules;       /* that were applied */
+    bool is_read, is_rewritten;
 
     sym_walk_owner_t owner;
     sym_process_t process;
@@ -57,10 +65,18 @@ sentry_dump_use(sym_request_t *r, const sym_crash_t *crash,
 }
 
 
-void
-sentry_dump_upload(sym_request_t *r, const sentry_dump_file_t *file)
+bool
+sentry_init_dump(sym_request_t *r, const sym_api_call_t *call)
 {
-    ((dump_t *) r)->file = *file;
+    dump_t *d = (dump_t *) r;
+
+    r->form = sentry_form(r);
+    d->base.scope = sentry_read_scope(r->arena, call->query);
+    d->file = (sentry_dump_file_t){ call->read, call->file };
+    d->linked = call->linked;
+    d->failure = call->failure;
+    d->rewrite = call->rewrite;
+    return d->base.scope.data != NULL;
 }
 
 
@@ -689,16 +705,39 @@ field(const sym_crash_t *crash, sym_str_t name)
 
 
 static sym_status_t
-read_upload(dump_t *d)
+read_options(dump_t *d)
+{
+    sym_str_t parts[SENTRY_PARTS];
+
+    if (d->linked != NULL) {
+        sentry_go_on(&d->base, d->linked);
+        return SYM_OK;
+    }
+
+    for (unsigned i = 0; i < SENTRY_PARTS; i++) {
+        parts[i] = field(d->crash, sentry_parts[i]);
+    }
+
+    return sentry_read_form(&d->base, parts);
+}
+
+
+static sym_status_t
+read_report(dump_t *d)
 {
     sym_request_t *r = &d->base.base;
     sym_crash_t *crash = sym_arena_calloc(r->arena, 1, sizeof(*crash));
-    sym_str_t parts[SENTRY_PARTS];
     sym_error_t err = { 0 };
     sym_status_t rc;
 
     if (crash == NULL) {
         return SYM_NOMEM;
+    }
+
+    d->crash = crash;
+    if (d->failure.len != 0) {
+        crash->failure = d->failure;
+        return SYM_OK;
     }
 
     rc = sym_crash_read_bytes(r->body, r->arena, crash, &err);
@@ -714,25 +753,55 @@ read_upload(dump_t *d)
                                   crash->refusal.data);
     }
 
-    for (unsigned i = 0; i < SENTRY_PARTS; i++) {
-        parts[i] = field(crash, sentry_parts[i]);
+    return read_options(d);
+}
+
+
+/* The module that is looked for by another name. */
+static sentry_module_t *
+first_module(dump_t *d)
+{
+    sentry_request_t *q = &d->base.request;
+
+    return q->n_modules != 0 ? &q->modules[q->order[0].at] : NULL;
+}
+
+
+/* Applies the next rule; of all that match the first counts. */
+static sym_status_t
+rewrite(dump_t *d)
+{
+    const sym_rewrite_t *rule = &d->base.request.rewrites[d->n_rules++];
+    sentry_module_t *m = first_module(d);
+    sym_str_t name = SYM_STR("");
+    sym_status_t rc;
+
+    if (d->rewrite == NULL || m == NULL || m->ref.debug_file.len == 0) {
+        return SYM_OK;
     }
 
-    d->crash = crash;
-    return sentry_read_form(&d->base, parts);
+    rc = d->rewrite(d->base.base.arena, rule, m->ref.debug_file, &name);
+    if (rc == SYM_MALFORMED) {
+        return sym_request_refuse(&d->base.base, rc,
+                                  "rewrite_first_module: regex parse error: "
+                                  "%.*s",
+                                  (int) name.len, name.data);
+    }
+
+    if (rc == SYM_OK && !d->is_rewritten) {
+        d->is_rewritten = true;
+        m->ref.debug_file = text_of_object(name);
+    }
+
+    return rc == SYM_NOMEM ? rc : SYM_OK;
 }
 
 
 static sym_status_t
-parse(sym_request_t *r, uint32_t budget)
+begin_walks(dump_t *d)
 {
-    dump_t *d = (dump_t *) r;
-    sym_status_t rc = d->crash == NULL ? read_upload(d) : SYM_OK;
-
-    (void) budget; /* a report is limited as a whole */
-    if (rc != SYM_OK || d->crash->failure.len != 0) {
-        return rc;
-    }
+    sym_request_t *r = &d->base.base;
+    sym_status_t rc;
 
     d->base.request.is_report = true;
     d->base.write_crash = write_crash;
@@ -743,8 +812,7 @@ parse(sym_request_t *r, uint32_t budget)
         return SYM_NOMEM;
     }
 
-    rc = add_modules(d);
-    rc = rc != SYM_OK ? rc : add_images(d);
+    rc = add_images(d);
     rc = rc != SYM_OK ? rc : add_stacks(d);
     if (rc != SYM_OK) {
         return rc;
@@ -756,6 +824,31 @@ parse(sym_request_t *r, uint32_t budget)
                                             questions */
     restart(d);
     return SYM_OK;
+}
+
+
+static sym_status_t
+parse(sym_request_t *r, uint32_t budget)
+{
+    dump_t *d = (dump_t *) r;
+    sym_status_t rc = d->crash == NULL ? read_report(d) : SYM_OK;
+
+    (void) budget; /* a report is limited as a whole */
+    if (rc != SYM_OK || d->crash->failure.len != 0) {
+        return rc;
+    }
+
+    if (!d->is_read) {
+        rc = add_modules(d);
+        d->is_read = true;
+    }
+
+    if (rc == SYM_OK && d->n_rules < d->base.request.n_rewrites) {
+        rc = rewrite(d);
+        return rc == SYM_OK ? SYM_AGAIN : rc;
+    }
+
+    return rc != SYM_OK ? rc : begin_walks(d);
 }
 
 

@@ -10,7 +10,7 @@
 #ifndef SYM_API_SENTRY_DUMP_H
 #define SYM_API_SENTRY_DUMP_H
 
-#include "api/request.h"
+#include "api/registry.h"
 #include "artifacts/crash/read/crash.h"
 
 extern const sym_request_ops_t sentry_dump_ops;
@@ -32,9 +32,9 @@ void sentry_dump_use(sym_request_t *r, const sym_crash_t *crash,
                      const sentry_dump_file_t *file,
                      const sentry_dump_options_t *options);
 
-/* The same for a request whose body is the report of an upload, with options in
- * its fields. */
-void sentry_dump_upload(sym_request_t *r, const sentry_dump_file_t *file);
+/* For a request whose body is the report of an upload, or of a file that another
+ * request named.  False: no memory. */
+bool sentry_init_dump(sym_request_t *r, const sym_api_call_t *call);
 
 /* Why the walk of a thread ended, once the answer is written. */
 sym_walk_end_t sentry_dump_end(const sym_request_t *r, uint32_t thread);

@@ -5,6 +5,7 @@
 #define SYM_API_SENTRY_READERS_H
 
 #include "api/sentry/sentry.h"
+#include "api/sentry/values.h"
 
 /*
  * The direct reader: SYM_OK; SYM_AGAIN: the budget is spent; SYM_UNSUPPORTED: not
@@ -14,6 +15,21 @@ sym_status_t sentry_read_direct(sentry_t *s, uint32_t budget);
 
 /* The general reader: SYM_OK; SYM_MALFORMED, SYM_LIMIT: refused; SYM_NOMEM. */
 sym_status_t sentry_read_general(sentry_t *s);
+
+/* Parses the text, and passes its value to `read`.  Statuses as above. */
+sym_status_t sentry_load(sentry_t *s, sym_str_t text,
+                         sym_status_t (*read)(sentry_t *s, const json_t *root));
+
+/* Parts of a body that jansson has parsed; value: NULL if the key is absent.  Statuses
+ * as above. */
+sym_status_t sentry_read_options(const sentry_reader_t *request,
+                                 const json_t *value);
+sym_status_t sentry_read_scraping(const sentry_reader_t *request,
+                                  const json_t *value);
+sym_status_t sentry_read_sources(const sentry_reader_t *request,
+                                 const json_t *value);
+sym_status_t sentry_read_rewrites(const sentry_reader_t *request,
+                                  const json_t *value);
 
 /* A stack with more registers is read by the general reader. */
 #define SENTRY_REGISTERS_MAX 256
@@ -49,6 +65,7 @@ typedef enum {
     SENTRY_PART_SOURCES,
     SENTRY_PART_SCRAPING,
     SENTRY_PART_OPTIONS,
+    SENTRY_PART_REWRITE, /* of minidumps only */
     SENTRY_PARTS
 } sentry_part_t;
 

@@ -3,6 +3,7 @@
 #include "api/js/js.h"
 #include "api/jvm/jvm.h"
 #include "api/registry.h"
+#include "api/sentry/any.h"
 #include "api/sentry/crash.h"
 #include "api/sentry/dump.h"
 #include "api/sentry/http.h"
@@ -93,16 +94,6 @@ init_js(sym_request_t *r, const sym_api_call_t *call)
 }
 
 
-static bool
-init_dump(sym_request_t *r, const sym_api_call_t *call)
-{
-    const sentry_dump_file_t file = { call->read, call->file };
-
-    sentry_dump_upload(r, &file);
-    return init(r, call);
-}
-
-
 static const sym_request_ops_t ops = {
     .size = sizeof(sentry_t),
     .parse = parse,
@@ -121,16 +112,6 @@ static const sym_request_ops_t ops = {
     .suffix = (path), .version = (what),                                       \
     .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
 
-/* Other routes of Symbolicator.  Their text lets clients know that the path is
- * right, but not served. */
-#define UNSERVED(path, what)                                                   \
-    {                                                                          \
-        .suffix = (path), .version = "unserved",                               \
-        .methods = SYM_METHOD_GET | SYM_METHOD_HEAD | SYM_METHOD_POST,         \
-        .kind = SYM_ROUTE_TEXT, .status = 404,                                 \
-        .text = what " are not served here"                                    \
-    }
-
 const sym_api_t sym_sentry_api = {
     .name = "sentry",
     .routes = { POST_ROUTE("/symbolicate", "native", ops, init),
@@ -142,13 +123,13 @@ const sym_api_t sym_sentry_api = {
                   .read_file = sentry_read_file },
                 POST_ROUTE("/symbolicate-jvm", "jvm", jvm_ops, init_jvm),
                 POST_ROUTE("/symbolicate-js", "js", js_ops, init_js),
-                UNSERVED("/symbolicate-any", "crash reports by URL"),
+                POST_ROUTE("/symbolicate-any", "any", sentry_any_ops, init),
                 { .suffix = "/minidump",
                   .version = "minidump",
                   .methods = SYM_METHOD_POST,
                   .is_upload = true,
                   .ops = &sentry_dump_ops,
-                  .init = init_dump },
+                  .init = sentry_init_dump },
                 { .suffix = "/applecrashreport",
                   .version = "apple",
                   .methods = SYM_METHOD_POST,

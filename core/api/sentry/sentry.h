@@ -5,6 +5,9 @@
  *     read_direct.c requests of the ordinary shape to the structures below
  *     read_json.c   other requests; what is refused, and why
  *     readers.c     what both readers share
+ *     read_parts.c  options, sources and the like, also of forms
+ *     values.c      values of JSON
+ *     any.c         requests about a file at a URL
  *     http.c        texts of errors, and the query
  *     path.c        paths of source files
  *     modules.c     sorts modules, finds those of frames, says what they need
@@ -27,6 +30,7 @@
 
 #include "api/request.h"
 #include "api/sentry/address.h"
+#include "base/rewrite.h"
 #include "base/sort.h"
 #include "object/object_ref.h"
 #include "symbolicate/context.h"
@@ -135,7 +139,9 @@ typedef struct {
     bool has_variables;   /* options.extract_variables */
     bool has_signal;
     uint32_t signal;
-    sym_str_t scraping; /* options.scraping, data NULL if absent */
+    sym_str_t scraping;            /* options.scraping, data NULL if absent */
+    const sym_rewrite_t *rewrites; /* rewrite_first_module */
+    uint32_t n_rewrites;
 
     bool is_report; /* a crash report, whose stacks were walked (dump.c) */
 

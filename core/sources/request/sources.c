@@ -242,3 +242,49 @@ sym_request_sources_add_artifacts(sym_arena_t *arena, const json_t *source,
     list->artifacts = s;
     return SYM_OK;
 }
+
+
+sym_status_t
+sym_request_sources_add_file(sym_arena_t *arena, sym_str_t url, sym_str_t token,
+                             const sym_request_source_realm_t *realm,
+                             sym_request_sources_t *list, sym_str_t *message)
+{
+    source_reader_t r = { .arena = arena, .message = message };
+    sym_request_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (s == NULL) {
+        return SYM_NOMEM;
+    }
+
+    source_clear_texts(s);
+
+    s->type = SYM_REQUEST_SOURCE_SENTRY;
+    s->id = SYM_STR("attachment");
+    s->is_links = true;
+    s->rules.layout = SYM_LAYOUT_URL;
+    s->rules.files = ~0U;
+    s->token = token;
+
+    rc = sym_url_read(arena, url, &s->url, &err);
+    if (rc == SYM_OK && !source_is_header_text(token)) {
+        rc = SYM_MALFORMED;
+        err.what = "control characters in its token";
+    }
+
+    if (rc == SYM_NOMEM || !source_make_realm(&r, realm, s)
+        || !source_make_scope(&r, realm, s))
+    {
+        return SYM_NOMEM;
+    }
+
+    if (rc != SYM_OK) {
+        (void) source_refuse(&r, SYM_MALFORMED, NULL, "%s", err.what);
+        return r.status;
+    }
+
+    mark_scope(s);
+    list->artifacts = s;
+    return SYM_OK;
+}

@@ -132,6 +132,15 @@ sym_status_t sym_request_sources_add_artifacts(
     const sym_request_source_realm_t *realm, sym_request_sources_t *list,
     sym_str_t *message);
 
+/*
+ * The same for one file at a URL, with a token for its origin, or "".  The texts stay
+ * in place.
+ */
+sym_status_t sym_request_sources_add_file(
+    sym_arena_t *arena, sym_str_t url, sym_str_t token,
+    const sym_request_source_realm_t *realm, sym_request_sources_t *list,
+    sym_str_t *message);
+
 /* Bytes of a source file at a URL, as it is sent. */
 #define SYM_REQUEST_SOURCE_TEXT_MAX ((size_t) 16 << 20)
 

@@ -1,0 +1,48 @@
+/*
+ * values.h - values of a request's JSON, for whoever reads it by jansson.
+ *
+ * What is not as it should be is refused with status 422 and Symbolicator's text,
+ * which names the key and its position, but without line and column.  Private to
+ * this API.
+ */
+#ifndef SYM_API_SENTRY_VALUES_H
+#define SYM_API_SENTRY_VALUES_H
+
+#include <jansson.h>
+
+#include "api/sentry/sentry.h"
+
+/* Room for a position: "stacktraces[4294967295].frames[4294967295]". */
+#define SENTRY_PLACE_MAX 64
+
+/* Position of the current object in the request: "modules[3]", or "". */
+typedef struct {
+    sentry_t *s;
+    const json_t *object;
+    char place[SENTRY_PLACE_MAX];
+} sentry_reader_t;
+
+/* Refuse the request; SYM_MALFORMED, SYM_NOMEM. */
+sym_status_t sentry_refuse(const sentry_reader_t *r, const char *key,
+                           const char *what);
+sym_status_t sentry_refuse_type(const sentry_reader_t *r, const char *key,
+                                const json_t *value, const char *expected);
+sym_status_t sentry_refuse_absent(const sentry_reader_t *r, const char *key);
+
+/* A view of the value. */
+sym_str_t sentry_string_of(const json_t *value);
+
+/* NULL: the key is absent, or null. */
+const json_t *sentry_value_of(const sentry_reader_t *r, const char *key);
+
+/* Copies an optional string; data NULL: absent. */
+sym_status_t sentry_read_string(const sentry_reader_t *r, const char *key,
+                                sym_str_t *text);
+
+sym_status_t sentry_read_bool(const sentry_reader_t *r, const char *key,
+                              const json_t *value, bool *is_true);
+
+/* A value as JSON text in the arena; data NULL: no memory. */
+sym_str_t sentry_json_text(sentry_t *s, const json_t *value);
+
+#endif

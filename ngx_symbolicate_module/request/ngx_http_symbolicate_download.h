@@ -1,0 +1,46 @@
+
+/*
+ * ngx_http_symbolicate_download.h - a download for one request, outside of the
+ * loader's schedule.
+ *
+ * It owns the file that it got.  One that cannot be freed when its request ends
+ * is freed by its next event.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_DOWNLOAD_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_DOWNLOAD_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "request/ngx_http_symbolicate_queue.h"
+
+
+typedef struct {
+    ngx_http_symbolicate_fetch_t   *fetch;
+    ngx_http_symbolicate_fetch_policy_t  *policy;
+    ngx_http_symbolicate_turn_t    *turn;       /* NULL: dropped */
+    ngx_uint_t                     *count;
+    unsigned                        ended:1;
+    unsigned                        too_large:1;
+} ngx_http_symbolicate_download_t;
+
+
+/* Puts the turn in the queue when it ended or is too large.  *count: of such
+ * downloads.  NULL: no memory. */
+ngx_http_symbolicate_download_t *ngx_http_symbolicate_download_start(
+    ngx_uint_t *count, ngx_http_symbolicate_turn_t *turn,
+    ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_object_t *object,
+    ngx_http_symbolicate_lease_t *lease);
+
+/* NULL is allowed. */
+void ngx_http_symbolicate_download_drop(
+    ngx_http_symbolicate_download_t *download);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_DOWNLOAD_H_INCLUDED_ */
