@@ -108,6 +108,39 @@ is(ask('app:///main.js', 1, 14, id => $ID), 'readCart app:///ids.ts:2:3 [  throw
 is(ask('app:///main.js', 1, 14, id => $ID =~ s/1$/2/r), 'minified missing_source', '... another debug id');
 is(ask('<anonymous>', 1, 14), 'minified missing_source', 'no URL');
 
+# --- loaded by hand, through the daemon ---
+
+my $UI = 'http://ui.example';
+my $LOADED = '0c0ffee0-0000-4000-8000-000000000003';
+place('dist/js/ui app.js', script('sourceMappingURL=ui%20app.js.map'));
+place('dist/js/ui app.js.map', map_of('ui.ts', %text));
+place('dist/js/same.js', script('sourceMappingURL=ui%20app.js.map'));
+place('dist/page.html', '<p>');
+place('ids.js', script("debugId=$LOADED"));
+place('ids.js.map', map_of('loaded.ts', %text, debug_id => $LOADED));
+
+is(ask("$UI/v1/js/ui%20app.js", 1, 14), 'minified missing_source', 'nothing is loaded yet');
+like($t->symloader('load', '--url-prefix', 'http://ui.example/v1', "$dir/dist"), qr/^3 files, /m,
+     'scripts and maps of a folder are loaded');
+$t->load("$dir/ids.js", "$dir/ids.js.map");
+is(ask("$UI/v1/js/ui%20app.js", 1, 14), "readCart $UI/v1/js/ui.ts:2:3 [  throw 1;]", '... and found by their paths');
+is(ask("$UI/v1/js/same.js", 1, 14), "readCart $UI/v1/js/ui.ts:2:3 [  throw 1;]", '... also of two equal scripts');
+is(ask("$UI/js/same.js", 1, 14), 'minified missing_source', '... below the prefix only');
+is(ask('app:///main.jsbundle', 1, 14, id => $LOADED), 'readCart app:///loaded.ts:2:3 [  throw 1;]',
+   'loaded files are found by debug id');
+is(ask("$UI/ids.js", 1, 14), "readCart $UI/loaded.ts:2:3 [  throw 1;]", '... and by their names');
+
+place('dist/js/ui app.js.map', map_of('newer.ts', %text));
+$t->symloader('load', '--url-prefix', '~/v1/', "$dir/dist");
+is(ask("$UI/v1/js/ui%20app.js", 1, 14), "readCart $UI/v1/js/newer.ts:2:3 [  throw 1;]", 'a later build replaces them');
+
+like($t->symloader('show', '~/static/app.min.js'), qr{^source +/_site/static/app\.min\.js$}m,
+     'a path names a file of a site for commands, too');
+place('site/static/beside.js.map', map_of('newer.ts', %text));
+is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]", 'a changed file is not fetched again');
+$t->symloader('rm', '~/static/beside.js.map');
+is(ask("$site/beside.js", 1, 14), "readCart $site/newer.ts:2:3 [  throw 1;]", '... until it is removed');
+
 $t->loader_stop;
 is(ask("$site/app.min.js", 1, 14), "readCart https://example.com/static/src/cart.ts:2:3 [  throw 1;]",
    'what was fetched is in the store');

@@ -13,6 +13,8 @@
 #define SYM_REF_SENT_MAX 255
 #define SYM_REF_CHECKSUM_MAX 256
 #define SYM_REF_URL_MAX 4096
+#define SYM_REF_PATH "~/"       /* URLs of any host begin so */
+#define SYM_REF_URN "urn:uuid:" /* URLs that name a debug id (RFC 9562) */
 #define SYM_REF_RELEASE_MAX 250
 #define SYM_REF_DIST_MAX 64
 #define SYM_FILE_ID_BYTES 16

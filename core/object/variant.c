@@ -4,15 +4,31 @@
 
 #define MARK '~'
 
-/* The age in the id of a text at a URL. */
-#define TEXT_AGE UINT32_C(0xfffffffe)
-
 /* Texts at URLs have these names; their ids tell them apart. */
 static const char *const role_names[SYM_TEXT_ROLES] = {
     [SYM_TEXT_SOURCE] = "source",       [SYM_TEXT_LIST] = "list",
     [SYM_TEXT_BUNDLE] = "bundle",       [SYM_TEXT_SCRIPT] = "script",
     [SYM_TEXT_SOURCEMAP] = "sourcemap",
 };
+
+
+sym_text_role_t
+sym_text_role_of(sym_str_t path)
+{
+    static const char *const scripts[] = { ".js", ".mjs", ".cjs" };
+
+    if (sym_str_ends_nocase(path, SYM_STR(".map"))) {
+        return SYM_TEXT_SOURCEMAP;
+    }
+
+    for (unsigned i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        if (sym_str_ends_nocase(path, sym_cstr(scripts[i]))) {
+            return SYM_TEXT_SCRIPT;
+        }
+    }
+
+    return SYM_TEXT_SOURCE;
+}
 
 
 bool
@@ -24,8 +40,8 @@ sym_text_key(const sym_module_key_t *key, sym_text_role_t *role,
     for (unsigned i = 0; i < SYM_TEXT_ROLES; i++) {
         if (sym_str_eq(key->name, sym_cstr(role_names[i]))) {
             *role = (sym_text_role_t) i;
-            if (!sym_debug_id_read_breakpad(key->id, &id) || id.age != TEXT_AGE)
-            {
+            if (!sym_debug_id_read_breakpad(key->id, &id)
+                || id.age != SYM_TEXT_AGE) {
                 return false;
             }
             memcpy(digest, id.signature, SYM_REF_DIGEST_BYTES);
@@ -40,11 +56,15 @@ sym_text_key(const sym_module_key_t *key, sym_text_role_t *role,
 static size_t
 write_link_id(const sym_object_ref_t *ref, char id[SYM_ID_MAX])
 {
-    sym_debug_id_t digest = { .form = SYM_DEBUG_ID_UUID, .age = TEXT_AGE };
+    sym_debug_id_t digest = { .form = SYM_DEBUG_ID_UUID, .age = SYM_TEXT_AGE };
     char text[SYM_ID_TEXT_MAX];
     size_t len = 0;
 
-    if (sym_object_ref_digest(ref, digest.signature)) {
+    if (ref->has_digest) {
+        memcpy(digest.signature, ref->digest, sizeof(ref->digest));
+    }
+
+    if (ref->has_digest || sym_object_ref_digest(ref, digest.signature)) {
         len = sym_debug_id_write_breakpad(&digest, text);
         memcpy(id, text, len);
     }
@@ -71,7 +91,7 @@ sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 {
     key->asked = (sym_asked_t){ .ref = ref };
 
-    if (ref->url.len != 0) {
+    if (ref->url.len != 0 || ref->has_digest) {
         return link_key(ref, key);
     }
 

@@ -34,6 +34,13 @@ typedef struct {
  * "". */
 bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
 
+/* The age in the id of a text, whose other digits are the digest of its
+ * reference. */
+#define SYM_TEXT_AGE UINT32_C(0xfffffffe)
+
+/* What a file of a web site is, by the ending of its path. */
+sym_text_role_t sym_text_role_of(sym_str_t path);
+
 /* Whether the key is that of a text at a URL; its role, and the digest of its
  * reference. */
 bool sym_text_key(const sym_module_key_t *key, sym_text_role_t *role,

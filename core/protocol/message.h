@@ -49,8 +49,9 @@ typedef enum {
                            scope SYM_SCOPE_ALL: of every source; and those of
                            the path `source` */
     SYM_RPC_STAT,       /* ticket */
-    SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, source; and a
-                           descriptor: a file for which no client waits */
+    SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, text, source; and a
+                           descriptor: a file for which no client waits; text:
+                           its path on its web site, or "" */
     SYM_RPC_OFFER,      /* as INGEST, with features: a better file may be
                            elsewhere, so if this is poor, FETCH is sent again */
     SYM_RPC_GIVEN,      /* ticket, flags, length; and a descriptor, if there is

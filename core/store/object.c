@@ -81,6 +81,10 @@ sym_object_ids(const sym_object_key_t *o, sym_key_id_t ids[OBJECT_IDS_MAX])
 {
     unsigned n = 0;
 
+    if (o->has_digest) {
+        ids[n++] = sym_key_id_bytes(SYM_STORE_ID_DIGEST, o->digest);
+    }
+
     ids[n] = sym_key_id_debug(&o->debug_id);
     n += ids[n].len != 0;
     ids[n] = sym_key_id_code(&o->code_id);
@@ -90,10 +94,6 @@ sym_object_ids(const sym_object_key_t *o, sym_key_id_t ids[OBJECT_IDS_MAX])
         ids[n++] = sym_key_id_bytes(SYM_STORE_ID_FILE, o->file_id);
     }
 
-    if (o->has_digest) {
-        ids[n++] = sym_key_id_bytes(SYM_STORE_ID_DIGEST, o->digest);
-    }
-
     return n;
 }
 
@@ -101,7 +101,13 @@ sym_object_ids(const sym_object_key_t *o, sym_key_id_t ids[OBJECT_IDS_MAX])
 sym_str_t
 sym_object_shown_id(const sym_object_key_t *o, char text[SYM_CODE_ID_MAX])
 {
+    sym_debug_id_t digest = { .form = SYM_DEBUG_ID_UUID, .age = SYM_TEXT_AGE };
     size_t len = sym_debug_id_write_breakpad(&o->debug_id, text);
+
+    if (len == 0 && o->has_digest) {
+        memcpy(digest.signature, o->digest, sizeof(o->digest));
+        len = sym_debug_id_write_breakpad(&digest, text);
+    }
 
     if (len == 0) {
         memcpy(text, o->code_id.text, o->code_id.len);

@@ -21,13 +21,9 @@ find_once(sym_resolver_t *r, const sym_object_ref_t *ref, sym_kind_t kind,
 
     artifact->id = choice.record.module_id;
     artifact->n_extents = choice.record.extents;
-    if (ref->url.len == 0 && sym_object_ref_name(ref).len == 0) {
-        artifact->name = sym_arena_copy(r->arena, choice.record.object.name);
-        if (artifact->name.data == NULL) {
-            return SYM_NOMEM;
-        }
-    }
-
+    artifact->has_digest = choice.record.object.has_digest;
+    memcpy(artifact->digest, choice.record.object.digest,
+           sizeof(artifact->digest));
     return sym_artifact_extent(artifact, 0, &data, &len);
 }
 

@@ -18,9 +18,8 @@ typedef struct {
     sym_resolver_t *resolver;
     uint64_t id; /* 0: not found */
     uint32_t n_extents;
-    sym_str_t
-        name; /* of the object, in the arena; "" unless it was found by its
-                       id alone */
+    bool has_digest; /* of the object's URL: its other artifacts have it, too */
+    uint8_t digest[SYM_REF_DIGEST_BYTES];
     bool is_unsound; /* one of its extents is damaged */
 } sym_artifact_found_t;
 

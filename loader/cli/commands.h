@@ -39,7 +39,8 @@ typedef struct {
 } module_operand_t;
 
 #define MODULE_OPERAND                                                         \
-    "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID alone"
+    "NAME/ID, like xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2, or the ID "      \
+    "alone, or ~/PATH of a script or source map"
 
 /* In the named source, or (NULL) in all.  False: not such an operand; _parse()
  * reports it on stderr. */

@@ -86,7 +86,7 @@ read_file(compile_t *c, const walk_file_t *file)
 
     c->has_module = false;
     c->symcache = temporary_symcache_create(&err);
-    job = c->symcache != NULL ? job_open(file, &err) : NULL;
+    job = c->symcache != NULL ? job_open(file, NULL, &err) : NULL;
 
     if (job != NULL) {
         convert(c, job);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/uri.h"
 #include "driver/companion_files.h"
 
 /* Digits of a time stamp and a size. */
@@ -21,8 +22,67 @@ absolute_path(const char *path, bool is_pipe)
 }
 
 
+/* The path of the prefix, which may be a URL: without slashes at its ends. */
+static sym_str_t
+prefix_of(const char *url_prefix)
+{
+    sym_str_t s = sym_cstr(url_prefix != NULL ? url_prefix : "");
+    const char *host = s.len != 0 ? strstr(s.data, "://") : NULL;
+
+    if (host != NULL) {
+        host += 3;
+        host += strcspn(host, "/");
+        s = sym_cstr(host);
+    } else if (sym_str_starts(s, SYM_STR("~"))) {
+        s = sym_cstr(s.data + 1);
+    }
+
+    while (s.len != 0 && s.data[0] == '/') {
+        s = sym_str(s.data + 1, s.len - 1);
+    }
+
+    while (s.len != 0 && s.data[s.len - 1] == '/') {
+        s.len--;
+    }
+
+    return s;
+}
+
+
+/* NULL: out of memory. */
+static char *
+site_of(const walk_file_t *file, const char *url_prefix)
+{
+    const char *below = file->below != NULL ? file->below : "";
+    sym_str_t parts[] = { prefix_of(url_prefix), sym_cstr(below) };
+    size_t len = 3 * (parts[0].len + parts[1].len) + 4;
+    char *site = calloc(1, len), *p = site;
+
+    if (site == NULL || !operands_is_script(below)) {
+        return site;
+    }
+
+    *p++ = '~';
+    for (unsigned i = 0; i < 2; i++) {
+        if (parts[i].len == 0) {
+            continue;
+        }
+        *p++ = '/';
+        for (size_t k = 0; k < parts[i].len; k++) {
+            if (parts[i].data[k] == '/') {
+                *p++ = '/';
+            } else {
+                p += sym_uri_encode_byte(parts[i].data[k], p);
+            }
+        }
+    }
+
+    return site;
+}
+
+
 job_t *
-job_open(const walk_file_t *file, sym_error_t *err)
+job_open(const walk_file_t *file, const char *url_prefix, sym_error_t *err)
 {
     const char *opened = file->target != NULL ? file->target : file->path;
     conversion_t *c;
@@ -65,9 +125,10 @@ job_open(const walk_file_t *file, sym_error_t *err)
                       ? absolute_path(opened, file->is_pipe)
                       : strdup(job->source);
     job->root = file->root != NULL ? strdup(file->root) : NULL;
+    job->site = site_of(file, url_prefix);
 
-    if (job->path == NULL || job->source == NULL || job->opened == NULL
-        || (file->root != NULL && job->root == NULL))
+    if (job->path == NULL || job->site == NULL || job->source == NULL
+        || job->opened == NULL || (file->root != NULL && job->root == NULL))
     {
         sym_fail(err, SYM_NOMEM, NULL);
         close(c->fd);
@@ -90,6 +151,7 @@ job_release(conversion_t *c)
     free(job->source);
     free(job->opened);
     free(job->root);
+    free(job->site);
     free(job->path);
     free(job);
 }

@@ -14,12 +14,15 @@ typedef struct {
     char *source; /* the same, absolute */
     char *opened; /* the file itself, absolute; for a pointer its target */
     char *root;   /* of the folder it was found in, absolute; or NULL */
+    char *site; /* of a script or source map: its path on its web site; or "" */
     uint64_t size;
     bool is_in_tree;
 } job_t;
 
-/* NULL: it cannot be opened; *err has the reason. */
-job_t *job_open(const walk_file_t *file, sym_error_t *err);
+/* url_prefix: of the folder on the site, or NULL.  NULL: it cannot be opened; *err
+ * has the reason. */
+job_t *job_open(const walk_file_t *file, const char *url_prefix,
+                sym_error_t *err);
 
 /* The release event; the companion event: companions_open() of this file. */
 void job_release(conversion_t *c);

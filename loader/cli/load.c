@@ -311,6 +311,7 @@ hand_over(load_t *l, const job_t *job)
         .ticket = (uint32_t) job->conversion.sequence,
         .flags = SYM_RPC_ASK_ME | (l->options->force ? SYM_RPC_FORCE : 0),
         .length = job->size,
+        .text = sym_cstr(job->site),
         .source = sym_cstr(job->source),
     };
 
@@ -355,7 +356,7 @@ begin_file(load_t *l, const walk_file_t *file)
                  "write it to a file first");
 
     } else {
-        job = job_open(file, &err);
+        job = job_open(file, l->options->url_prefix, &err);
     }
 
     if (job == NULL) {
@@ -363,6 +364,7 @@ begin_file(load_t *l, const walk_file_t *file)
         return;
     }
 
+    store_upload_set_site(&job->conversion.upload, sym_cstr(job->site));
     job->conversion.is_forced = l->options->force;
     job->conversion.kinds = l->options->kinds;
     job->conversion.is_held = l->daemon != NULL;
@@ -521,8 +523,8 @@ exit_code(load_t *l)
     if (l->files == 0 && interrupt_signal() == 0) {
         complain_about(
             l->options->operands[0],
-            "nothing to load: no file ends in .sym, .sym.gz or .debug, and "
-            "none is an executable, a library or a debug file");
+            "nothing to load: no file ends in .sym, .sym.gz, .debug, .js or "
+            ".map, and none is an executable, a library or a debug file");
         return EXIT_PARTLY;
     }
 

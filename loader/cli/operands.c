@@ -75,12 +75,45 @@ ends_with(const char *text, size_t len, const char *end)
 }
 
 
+bool
+operands_is_script(const char *path)
+{
+    static const char *const endings[] = { ".js", ".mjs", ".cjs", ".map" };
+    size_t len = strlen(path);
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (ends_with(path, len, endings[i])) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static bool
 is_symbol_file(const FTSENT *e)
 {
     return ends_with(e->fts_name, e->fts_namelen, ".sym")
            || ends_with(e->fts_name, e->fts_namelen, ".sym.gz")
-           || ends_with(e->fts_name, e->fts_namelen, ".debug");
+           || ends_with(e->fts_name, e->fts_namelen, ".debug")
+           || operands_is_script(e->fts_name);
+}
+
+
+/* The last components of a path, one for each level. */
+static const char *
+below_root(const FTSENT *e)
+{
+    const char *p = e->fts_path + strlen(e->fts_path);
+
+    for (short level = e->fts_level; p > e->fts_path; p--) {
+        if (p[-1] == '/' && --level <= 0) {
+            break;
+        }
+    }
+
+    return p;
 }
 
 
@@ -88,6 +121,7 @@ static bool
 take(walk_file_t *file, const FTSENT *e, const struct stat *st)
 {
     *file = (walk_file_t){ .path = e->fts_path,
+                           .below = below_root(e),
                            .is_in_tree = e->fts_level > FTS_ROOTLEVEL };
 
     if (S_ISREG(st->st_mode)) {

@@ -6,6 +6,29 @@
 
 #include "cli/commands.h"
 
+/* "~/static/app.js" */
+static bool
+is_site_path(const char *operand, sym_str_t scope, module_operand_t *m)
+{
+    const sym_object_ref_t ref = {
+        .url = sym_cstr(operand),
+        .role = sym_text_role_of(sym_cstr(operand)),
+    };
+    sym_ref_key_t key;
+
+    if (!sym_str_starts(ref.url, SYM_STR(SYM_REF_PATH))
+        || !sym_ref_key(&ref, &key)) {
+        return false;
+    }
+
+    memcpy(m->id, key.key.id.data, key.key.id.len);
+    m->key = (sym_module_key_t){ .scope = scope,
+                                 .name = key.key.name,
+                                 .id = { m->id, key.key.id.len } };
+    return true;
+}
+
+
 bool
 module_operand_is(const char *operand, const char *source, module_operand_t *m)
 {
@@ -16,6 +39,10 @@ module_operand_is(const char *operand, const char *source, module_operand_t *m)
     size_t id_len = sym_debug_id_canonical(id, m->id);
     sym_str_t scope = source == NULL ? SYM_STR(SYM_SCOPE_ALL)
                                      : sym_scope_of_word(sym_cstr(source));
+
+    if (is_site_path(operand, scope, m)) {
+        return true;
+    }
 
     id_len = id_len != 0 ? id_len : sym_uuid_canonical(id, m->id);
 

@@ -63,6 +63,7 @@ enum {
     OPT_SERVER,
     OPT_SWIFT_DEMANGLER,
     OPT_EXPLAIN,
+    OPT_URL_PREFIX,
     OPT_COUNT
 };
 
@@ -89,6 +90,8 @@ static const option_t option_table[OPT_COUNT] = {
                       "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "replace symbols even if they are better" },
+    [OPT_URL_PREFIX] = { "url-prefix", "PATH", " load ",
+                         "where scripts and source maps are on their site" },
     [OPT_STRICT] = { "strict", NULL, " load ",
                      "exit with 1 if there was a warning" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
@@ -407,6 +410,9 @@ set_option(options_t *o, int option, const char *argument)
         return o->json = true;
     case OPT_FORCE:
         return o->force = true;
+    case OPT_URL_PREFIX:
+        o->url_prefix = argument;
+        return true;
     case OPT_STRICT:
         return o->strict = true;
     case OPT_QUIET:

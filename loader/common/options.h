@@ -37,6 +37,7 @@ typedef struct {
     bool wants_help, wants_version;
 
     bool json, force, strict, quiet, no_demangle, explain;
+    const char *url_prefix; /* NULL: none */
     bool is_search; /* operands came from a search: some may have no symbols */
     unsigned jobs, threads;
     uint64_t max_expanded, convert_memory; /* bytes */

@@ -422,6 +422,7 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         return;
     }
 
+    store_upload_set_site(&c->conversion.upload, m->text);
     c->client = client;
     client->n_deposits++;
     conversions_add(&s->conversions, &c->conversion);

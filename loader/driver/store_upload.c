@@ -53,6 +53,15 @@ store_upload_set_key(store_upload_t *in, const sym_module_key_t *key,
 }
 
 
+void
+store_upload_set_site(store_upload_t *in, sym_str_t url)
+{
+    const sym_object_ref_t ref = { .url = url, .role = sym_text_role_of(url) };
+
+    in->has_site = url.len != 0 && sym_object_ref_digest(&ref, in->site);
+}
+
+
 /* Cuts the last component off path. */
 static sym_str_t
 cut_component(sym_str_t *path)
@@ -205,10 +214,14 @@ note_ids(store_upload_t *in, const pool_module_t *module)
     in->key.id = copy(in->id, canonical);
     (void) sym_code_id_read(module->code_id, &in->object.code_id);
 
-    if (in->ref.has_digest) {
+    if (in->ref.has_digest || in->has_site) {
         in->object.has_digest = true;
-        memcpy(in->object.digest, in->ref.digest, sizeof(in->object.digest));
-    } else {
+        memcpy(in->object.digest,
+               in->ref.has_digest ? in->ref.digest : in->site,
+               sizeof(in->object.digest));
+    }
+
+    if (!in->ref.has_digest) {
         (void) sym_debug_id_read_breakpad(canonical, &in->object.debug_id);
     }
 }

@@ -20,6 +20,9 @@ typedef struct {
     sym_object_ref_t ref; /* what a caller expects; without texts */
     bool is_named;        /* ... by its name */
 
+    bool has_site; /* it is loaded by hand, with a path on its web site */
+    uint8_t site[SYM_REF_DIGEST_BYTES]; /* digest of that */
+
     sym_kind_t kind;
     sym_object_key_t object; /* with the ids of the file */
 
@@ -34,6 +37,10 @@ typedef struct {
  * key's own). */
 void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key,
                           const sym_object_ref_t *ref);
+
+/* The path of a script or source map ("~/static/app.js", encoded), by which it is
+ * found besides its debug id; "": none. */
+void store_upload_set_site(store_upload_t *in, sym_str_t url);
 
 /*
  * The key from a file, in the shared scope.  Some tools omit the name, or write

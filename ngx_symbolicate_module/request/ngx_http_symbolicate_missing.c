@@ -771,7 +771,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 
         /* it has no path for any file from which such an artifact is made */
 
-        if (sym_layout_has_urls(source->rules.layout) != (m->ref->url.len != 0)
+        if (!sym_layout_takes(source->rules.layout, m->ref)
             || (m->ref->url.len == 0
                 && !(source->rules.files & ~m->without
                      & sym_kind_files(m->kind, m->ref->type))))

@@ -298,9 +298,10 @@ test_client(void)
                                     .flags = SYM_RPC_FORCE,
                                     .offset = 1,
                                     .length = 4096,
+                                    .text = SYM_STR("~/f"),
                                     .source = SYM_STR("/f") },
               SYM_STR(HEAD("\x09") TICKET "\x01\x00\x00\x00" U64_1 U64_4096
-                                          "\x02\x00/f"));
+                                          "\x03\x00~/f\x02\x00/f"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_GIVEN,
                                     .ticket = 7,
                                     .flags = SYM_RPC_THERE | SYM_RPC_BY_ID,

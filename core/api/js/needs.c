@@ -103,8 +103,15 @@ js_need(js_t *j, const sym_object_ref_t *ref, sym_kind_t kind, bool is_artifact,
 {
     uint64_t hash = sym_object_ref_hash(ref)
                     + ((uint64_t) kind << 1 | is_artifact) * 0x9e3779b97f4a7c15;
+    const sym_hash_key_t key = sym_hash_key();
     bool is_new;
-    uint32_t *number = js_table_at(j, &j->table, hash, &is_new);
+    uint32_t *number;
+
+    if (ref->has_digest) {
+        hash += sym_hash(
+            &key, sym_str((const char *) ref->digest, sizeof(ref->digest)));
+    }
+    number = js_table_at(j, &j->table, hash, &is_new);
 
     if (number == NULL
         || (is_new && add_need(j, ref, kind, is_artifact, number) != SYM_OK))
@@ -141,9 +148,10 @@ js_further(js_t *j, uint32_t of, sym_kind_t kind, uint32_t *need, bool *waits)
     sym_object_ref_t ref = *n->ref;
     sym_status_t rc;
 
-    /* a script and its map may have the same debug id, but not the same name */
-    if (ref.url.len == 0) {
-        ref.debug_file = n->artifact.name;
+    /* a script and its map may have the same debug id */
+    if (ref.url.len == 0 && n->artifact.has_digest) {
+        ref = (sym_object_ref_t){ .has_digest = true, .role = n->ref->role };
+        memcpy(ref.digest, n->artifact.digest, sizeof(ref.digest));
     }
 
     rc = js_need(j, &ref, kind, n->is_artifact, need);

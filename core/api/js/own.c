@@ -7,24 +7,75 @@
  */
 #include "api/js/js.h"
 
+#include "base/hex.h"
 #include "base/text.h"
+#include "base/uri.h"
+
+/* Loaded by hand. */
+static sym_status_t
+find_loaded(js_t *j, js_file_t *file)
+{
+    sym_object_ref_t ref = { .debug_id = file->key.debug_id };
+
+    file->resolved_with = SYM_STR("debug-id");
+    return js_find_needed(j, &ref, false, file);
+}
+
 
 /* By the debug id of its script or source map; source code has none. */
 static sym_status_t
 find_by_id(js_t *j, js_file_t *file)
 {
-    sym_object_ref_t ref = { .debug_id = file->key.debug_id };
+    sym_object_ref_t ref = { .role = SYM_TEXT_SOURCE };
+    sym_text_t t = { .arena = j->base.arena };
     char text[SYM_ID_TEXT_MAX];
-    size_t len = sym_debug_id_write_sentry(&ref.debug_id, text);
+    size_t len = sym_debug_id_write_sentry(&file->key.debug_id, text);
+    sym_status_t rc;
 
     if (len == 0 || file->key.type == JS_SOURCE) {
         return SYM_OK;
     }
 
-    file->resolved_with = SYM_STR("debug-id");
-    file->uri = sym_arena_copy(j->base.arena, sym_str(text, len));
-    return file->uri.data != NULL ? js_find_needed(j, &ref, false, file)
-                                  : SYM_NOMEM;
+    sym_text_add(&t, SYM_STR(SYM_REF_URN));
+    sym_text_add(&t, sym_str(text, len));
+    ref.url = file->uri = sym_text_end(&t);
+    if (t.failed) {
+        return SYM_NOMEM;
+    }
+
+    rc = find_loaded(j, file);
+    return rc == SYM_OK && file->state == JS_ABSENT
+               ? js_find_needed(j, &ref, false, file)
+               : rc;
+}
+
+
+/* One spelling of each path. */
+static sym_str_t
+normalize(js_t *j, sym_str_t url)
+{
+    sym_text_t t = { .arena = j->base.arena };
+    char encoded[3];
+
+    for (size_t i = 0; i < url.len; i++) {
+        char c = url.data[i];
+
+        if (c == '%' && url.len - i > 2 && sym_hex_digit(url.data[i + 1]) >= 0
+            && sym_hex_digit(url.data[i + 2]) >= 0)
+        {
+            c = (char) (sym_hex_digit(url.data[i + 1]) << 4
+                        | sym_hex_digit(url.data[i + 2]));
+            i += 2;
+        } else if (c == '/') {
+            sym_text_byte(&t, c);
+            continue;
+        }
+
+        sym_text_add(&t, sym_str(encoded, sym_uri_encode_byte(c, encoded)));
+    }
+
+    url = sym_text_end(&t);
+    return t.failed ? sym_str(NULL, 0) : url;
 }
 
 
@@ -40,13 +91,14 @@ find_by_url(js_t *j, js_file_t *file)
     }
 
     n = js_candidates(j->base.arena, file->key.abs_path, names);
-    if (n == 0) {
+    ref.url = n != 0 ? normalize(j, names[n - 1]) : sym_str(NULL, 0);
+    if (ref.url.data == NULL) {
         return SYM_NOMEM;
     }
 
-    ref.url = names[n - 1];
-    if (!sym_str_starts(ref.url, SYM_STR("~/"))
-        || ref.url.len > SYM_REF_URL_MAX) {
+    if (!sym_str_starts(ref.url, SYM_STR(SYM_REF_PATH))
+        || ref.url.len > SYM_REF_URL_MAX)
+    {
         return SYM_OK;
     }
 

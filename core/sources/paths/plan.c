@@ -210,8 +210,7 @@ static const uint8_t code_first[][ORDER_MAX] = {
                              SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
                              SYM_SOURCE_WASM_CODE, SYM_SOURCE_WASM_DEBUG,
                              SYM_SOURCE_BREAKPAD, SYM_SOURCE_PORTABLE_PDB,
-                             SYM_SOURCE_PROGUARD, SYM_SOURCE_SCRIPT,
-                             SYM_SOURCE_SOURCEMAP, FURTHER },
+                             SYM_SOURCE_PROGUARD, FURTHER },
     [SYM_OBJECT_ELF] = { SYM_SOURCE_ELF_CODE, DEBUG_FILES, FURTHER },
     [SYM_OBJECT_MACHO] = { SYM_SOURCE_MACH_CODE, DEBUG_FILES, FURTHER },
     [SYM_OBJECT_PE] = { SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED, DEBUG_FILES,
@@ -232,8 +231,7 @@ static const uint8_t debug_first[][ORDER_MAX] = {
                              SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
                              SYM_SOURCE_MACH_CODE, SYM_SOURCE_ELF_CODE,
                              SYM_SOURCE_WASM_CODE, SYM_SOURCE_PORTABLE_PDB,
-                             SYM_SOURCE_PROGUARD, SYM_SOURCE_SCRIPT,
-                             SYM_SOURCE_SOURCEMAP, FURTHER },
+                             SYM_SOURCE_PROGUARD, FURTHER },
     [SYM_OBJECT_ELF] = { DEBUG_FILES, SYM_SOURCE_ELF_CODE, FURTHER },
     [SYM_OBJECT_MACHO] = { DEBUG_FILES, SYM_SOURCE_MACH_CODE, FURTHER },
     [SYM_OBJECT_PE] = { DEBUG_FILES, SYM_SOURCE_PE, SYM_SOURCE_PE_PACKED,
@@ -431,7 +429,7 @@ write_site_path(sym_str_t url, sym_path_t *path)
 
         c = low >= 0 ? (char) (high << 4 | low) : *p;
         p += low >= 0 ? 2 : 0;
-        sym_path_bytes(path, &c, 1);
+        sym_path_part(path, sym_str(&c, 1), SYM_CASE_AS_IS);
         if (path->is_full || c == '/') {
             return false;
         }
@@ -439,8 +437,31 @@ write_site_path(sym_str_t url, sym_path_t *path)
 }
 
 
+/* A script or map by its debug id, in the layout unified. */
+static bool
+write_urn_path(const sym_object_ref_t *ref, const sym_source_rules_t *rules,
+               sym_source_file_t file, sym_path_t *path)
+{
+    const size_t scheme = sizeof(SYM_REF_URN) - 1;
+    sym_object_ref_t object = { .type = SYM_OBJECT_UNKNOWN };
+    sym_path_parts_t m = { .ref = &object, .file = file };
+    room_t room;
+
+    if (!sym_debug_id_read_uuid(
+            sym_str(ref->url.data + scheme, ref->url.len - scheme),
+            &object.debug_id))
+    {
+        return false;
+    }
+
+    read_whole(&m, &room);
+    return sym_layout_write(rules->layout, path, &m);
+}
+
+
+/* A text of the location's own sources. */
 static sym_status_t
-plan_site(sym_arena_t *arena, const sym_object_ref_t *ref,
+plan_text(sym_arena_t *arena, const sym_object_ref_t *ref,
           const sym_source_rules_t *rules, sym_source_plan_t *plan)
 {
     static const sym_source_file_t files[SYM_TEXT_ROLES] = {
@@ -450,11 +471,15 @@ plan_site(sym_arena_t *arena, const sym_object_ref_t *ref,
     };
     sym_source_file_t file = files[ref->role];
     char text[SYM_SOURCE_PATH_MAX];
-    sym_path_t path = { .data = text, .size = sizeof(text) - 1 };
+    sym_path_t path = { .data = text,
+                        .size = sizeof(text) - 1,
+                        .casing = rules->casing };
+    bool has_path = (rules->files & 1u << file) != 0
+                    && (rules->layout == SYM_LAYOUT_SITE
+                            ? write_site_path(sym_object_ref_url(ref), &path)
+                            : write_urn_path(ref, rules, file, &path));
 
-    if ((rules->files & 1u << file) == 0
-        || !write_site_path(sym_object_ref_url(ref), &path) || path.is_full)
-    {
+    if (!has_path || path.is_full) {
         return SYM_OK;
     }
 
@@ -500,14 +525,14 @@ sym_source_plan(sym_arena_t *arena, const sym_object_ref_t *ref,
     room_t room;
 
     plan->n = 0;
-    if (sym_layout_has_urls(rules->layout) != (ref->url.len != 0)) {
+    if (!sym_layout_takes(rules->layout, ref)) {
         return SYM_OK;
     }
 
     if (ref->url.len != 0) {
         return rules->layout == SYM_LAYOUT_URL
                    ? plan_url(arena, ref, plan)
-                   : plan_site(arena, ref, rules, plan);
+                   : plan_text(arena, ref, rules, plan);
     }
 
     if (rules->layout == SYM_LAYOUT_SENTRY) {

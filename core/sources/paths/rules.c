@@ -51,6 +51,23 @@ sym_layout_find(sym_str_t name, sym_layout_t *layout)
 }
 
 
+bool
+sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref)
+{
+    switch (layout) {
+    case SYM_LAYOUT_URL:
+        return ref->url.len != 0;
+    case SYM_LAYOUT_SITE:
+        return sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH));
+    case SYM_LAYOUT_UNIFIED:
+        return ref->url.len == 0
+               || sym_str_starts(ref->url, SYM_STR(SYM_REF_URN));
+    default:
+        return ref->url.len == 0;
+    }
+}
+
+
 unsigned
 sym_layout_files(sym_layout_t layout)
 {

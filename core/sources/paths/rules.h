@@ -57,13 +57,9 @@ typedef struct {
 /* "breakpad" for the configuration; false: no such layout. */
 bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 
-/* Whether the layout has places for texts at URLs, and for nothing else. */
-static inline bool
-sym_layout_has_urls(sym_layout_t layout)
-{
-    return layout == SYM_LAYOUT_SITE || layout == SYM_LAYOUT_URL;
-}
-
+/* Whether the layout has places for objects that are referred to in this way: by
+ * ids, by a URL, by the path of one, or by a debug id as a URN. */
+bool sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref);
 
 /* The files that a layout has paths for. */
 unsigned sym_layout_files(sym_layout_t layout);

@@ -27,7 +27,7 @@ read_layout(source_reader_t *r, sym_request_source_t *s)
     if (type != NULL) {
         word = sym_str(json_string_value(type), json_string_length(type));
         if (!json_is_string(type) || !sym_layout_find(word, &s->rules.layout)
-            || sym_layout_has_urls(s->rules.layout))
+            || s->rules.layout == SYM_LAYOUT_SITE)
         {
             return source_refuse(
                 r, SYM_MALFORMED, "layout.type",

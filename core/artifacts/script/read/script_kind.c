@@ -47,7 +47,6 @@ const sym_kind_row_t sym_script_kind = {
     .name = "script",
     .version = SYM_SCRIPT_VERSION,
     .oldest = SYM_SCRIPT_VERSION,
-    .files = SYM_FILES_OF_ANY_TYPE(SYM_FILE(SCRIPT)),
     .good = SYM_SCRIPT_TEXT,
     .quality_name = quality_name,
     .verify = verify,

@@ -44,7 +44,6 @@ const sym_kind_row_t sym_sourcemap_kind = {
     .name = "sourcemap",
     .version = SYM_SOURCEMAP_VERSION,
     .oldest = SYM_SOURCEMAP_VERSION,
-    .files = SYM_FILES_OF_ANY_TYPE(SYM_FILE(SOURCEMAP)),
     .features = SYM_FEATURE_DEBUG_INFO,
     .good = SYM_SOURCEMAP_MAPPED,
     .quality_name = quality_name,
