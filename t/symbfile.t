@@ -10,10 +10,12 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use Cpanel::JSON::XS ();
+use Digest::SHA ();
 use Math::BigInt;
 use Test::More;
 
-use SymLoader qw(json_lines read_file);
+use SymLoader qw(read_file);
+use SymTest;
 
 my $t = SymLoader->new;
 my $writer = "$FindBin::Bin/lib/symbfile.py";
@@ -143,6 +145,41 @@ is($r->{code}, 1, '... and dumped neither');
 $r = $t->run('load', symbfile("$hex.symbfile", []));
 is($r->{code}, 0, 'no records');
 like($r->{err}, qr/no symbols: it has neither ranges nor return pads/, '... a warning');
+
+# the ids of executables, one of Elastic's documentation among them
+{
+    my $zeros = $t->file('zeros', "\0" x 123);
+    my $large = $t->file('large', join '', map { chr($_ % 251) } 0 .. 20_000);
+    my $ends = read_file($large);
+    my $digest = Digest::SHA::sha256_hex(substr($ends, 0, 4096) . substr($ends, -4096)
+                                         . pack('Q>', length $ends));
+    my $r = $t->run({ no_store => 1 }, 'fileid', $zeros, $large);
+    my @lines = split /\n/, $r->{out};
+    is($r->{code}, 0, 'fileid');
+    is($lines[0], "f4c1e5fe2f28034fcceb0776ec00b125 9MHl_i8oA0_M6wd27ACxJQ $zeros",
+       '... of a small file');
+    like($lines[1], qr/^@{[ substr $digest, 0, 32 ]} \S{22} \Q$large\E$/, '... of a large one');
+    $r = $t->run({ no_store => 1 }, 'fileid', $t->dir, "$zeros.gone", $zeros);
+    is($r->{code}, 1, '... of a folder and of nothing');
+    like($r->{err}, qr/: not a regular file\n.*gone: No such file/, '... both are named');
+    like($r->{out}, qr/\Af4c1\S+ \S+ \S+\n\z/, '... and the next file is read');
+}
+
+# over HTTP, by FileID and address
+{
+    my $nginx = SymTest->new;
+    $nginx->load(symbfile("$hex.symbfile", \@records))->start;
+    my $r = $nginx->post_json('/symbolicate/v5', { jobs => [ {
+        memoryMap => [ [ 'any name', $id ], [ 'app', $hex ] ],
+        stacks => [ [ [ 0, 0x101b ], [ 1, 0x5003 ] ] ] } ] });
+    my @frames = @{ $r->{json}{results}[0]{stacks}[0] };
+    is(join(' ', map { $_->{function} } @frames), 'main main', 'v5 knows the FileID');
+    is(join(' ', map { $_->{function} } @{ $frames[0]{inlines} }), 'deep inner',
+       '... and its ranges');
+    is(join(' ', map { $_->{function} } @{ $frames[1]{inlines} }), 'deep inner',
+       '... and its return pads');
+    is($nginx->stop->log_trouble, '', '... the log is clean');
+}
 
 is($t->verify, 'sound', 'the store is sound');
 done_testing();

@@ -33,6 +33,8 @@ static const command_t commands[] = {
       "Symbolicates an event, as Sentry's servers do", 1, 1, symbolicate_run,
       true },
     { "walk", "FILE", "Walks the stacks of a minidump", 1, 1, walk_run, true },
+    { "fileid", "FILE...", "Prints the ids by which profilers know executables",
+      1, -1, fileid_run, true },
     { "ls", "[PATTERN]", "Lists the modules in the store", 0, 1, ls_run,
       false },
     { "show", "NAME/ID", "Prints everything about one module", 1, 1, show_run,
