@@ -11,7 +11,7 @@ no warnings 'portable';
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use SymElf qw(output);
-use SymFixtures qw(need_fixtures);
+use SymFixtures qw(fixtures need_fixtures);
 use SymLoader;
 use SymRules qw(rules_of rule_at);
 use Test::More;
@@ -150,6 +150,21 @@ is(dump_of("$windows/crash.pdb"), dump_of("$windows/crash.sym"),
    'frame data of a PDB equals that of its symbol file');
 like(dump_of("$windows/crash.pdb"), qr/^1000 f parameters: 8 program: /,
      '... as programs');
+
+# --- as text ---
+
+# Records of a text have the rules of the file that it was made of, but for a program
+# that Breakpad does not read.
+for my $file ("$windows/crash.pdb", fixtures('macho') . '/crash', fixtures('elf') . '/crash', '/usr/sbin/nginx')
+{
+    next if !-e $file;
+    my $r = $t->run({ no_store => 1 }, 'dump', $file);
+    is($r->{err}, '', "$file: a dump");
+    my $text = $t->file('rules.sym', $r->{out});
+    my $want = join '', grep { !/ \$ebp 204 \+ \$T0 | ge 3 shl / } split /^/, dump_of($file);
+    cmp_ok(($want =~ tr/\n//), '>', 50, '... with rules');
+    is(dump_of($text), $want, '... that come back');
+}
 
 # An endless chain.
 {

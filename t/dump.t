@@ -64,7 +64,7 @@ for my $file (sort glob(fixtures('symbols') . '/*/*/*.sym')) {
        '... and answers ' . @want . ' addresses so');
 
     # from the file itself, without a store; and dumped once more
-    is($t->run({ no_store => 1 }, 'dump', $_)->{out}, $r->{out},
+    is($t->run({ no_store => 1 }, 'dump', $_)->{out} =~ s/^STACK .*\n//gmr, $r->{out},
        '... the same out of ' . s{.*/}{}r) for $file, $dumped;
 }
 

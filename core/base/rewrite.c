@@ -106,7 +106,7 @@ group_of(const expression_t *e, const char *name)
 }
 
 
-/* A group that is none, or did not match, is empty. */
+/* An unknown group, and one that did not match, are empty. */
 static void
 add_group(const expression_t *e, sym_str_t subject, sym_str_t word,
           sym_text_t *out)

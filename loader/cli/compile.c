@@ -19,6 +19,7 @@ typedef struct {
     sym_str_t arch;
     bool is_arch_wish;
     bool has_module;
+    bool is_quiet;
     sym_kind_t kind;
     temporary_symcache_t *symcache;
 } compile_t;
@@ -42,7 +43,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
 
     compile->has_module |= how->state == SYM_MODULE_READY;
 
-    if (!compile->has_module && !how->has_more) {
+    if (!compile->has_module && !how->has_more && !compile->is_quiet) {
         complain_about(c->path, "%s", how->reason);
     }
 }
@@ -51,7 +52,11 @@ on_ended(conversion_t *c, const conversion_end_t *how)
 static void
 on_note(conversion_t *c, const char *text)
 {
-    complain_about(c->path, "warning: %s", text);
+    const compile_t *compile = c->all->owner;
+
+    if (!compile->is_quiet) {
+        complain_about(c->path, "warning: %s", text);
+    }
 }
 
 
@@ -171,8 +176,9 @@ read_operand(compile_t *c, const char *operand)
 }
 
 
-temporary_symcache_t *
-compile_file(const options_t *options, const char *path, const char *arch)
+static temporary_symcache_t *
+compile(const options_t *options, const char *path, const char *arch,
+        sym_kind_t kind, bool is_quiet)
 {
     static const conversion_events_t events = { .note = on_note,
                                                 .companion = job_companion,
@@ -180,7 +186,9 @@ compile_file(const options_t *options, const char *path, const char *arch)
                                                 .release = job_release };
     pool_limits_t limits = conversion_limits(options);
     struct utsname machine;
-    compile_t c = { .is_arch_wish = arch == NULL, .kind = options->kind };
+    compile_t c = { .is_arch_wish = arch == NULL,
+                    .kind = kind,
+                    .is_quiet = is_quiet };
 
     if (arch == NULL) {
         arch = uname(&machine) == 0 ? machine.machine : "unknown";
@@ -199,4 +207,18 @@ compile_file(const options_t *options, const char *path, const char *arch)
     read_operand(&c, path);
     conversions_free(&c.conversions);
     return c.symcache;
+}
+
+
+temporary_symcache_t *
+compile_file(const options_t *options, const char *path, const char *arch)
+{
+    return compile(options, path, arch, options->kind, false);
+}
+
+
+temporary_symcache_t *
+compile_rules(const options_t *options, const char *path, const char *arch)
+{
+    return compile(options, path, arch, SYM_KIND_CFI, true);
 }

@@ -23,4 +23,9 @@ bool compile_is_file(const char *path);
 temporary_symcache_t *compile_file(const options_t *options, const char *path,
                                    const char *arch);
 
+/* The same for unwind rules, which a file may not have: NULL, and nothing on
+ * stderr. */
+temporary_symcache_t *compile_rules(const options_t *options, const char *path,
+                                    const char *arch);
+
 #endif

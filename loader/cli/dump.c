@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "artifacts/export/tools.h"
@@ -16,6 +17,8 @@
 #include "cli/outfile.h"
 #include "symbolicate/cache/names.h"
 
+#define BREAKPAD "breakpad"
+
 /* The state of one run of the command. */
 typedef struct {
     const sym_kind_tools_t *tools;
@@ -23,6 +26,7 @@ typedef struct {
     module_operand_t operand;
     module_t module;
     temporary_symcache_t *copy;
+    temporary_symcache_t *rules; /* to be added; NULL: none */
     sym_extent_source_t extents;
     const char *path;   /* path of the text to write; NULL: write everything */
     sym_names_t *names; /* NULL: names are written as they are stored */
@@ -100,6 +104,50 @@ open_source(const options_t *options, source_t *s)
 
 /* --- output --- */
 
+/* Records of unwind rules follow those of a file's symbols.  A pipe cannot be read
+ * twice. */
+static bool
+wants_rules(const options_t *options, const source_t *s)
+{
+    struct stat st;
+
+    return options->kind == SYM_KIND_SYMCACHE && s->path == NULL
+           && strcmp(s->tools->formats[s->format], BREAKPAD) == 0
+           && stat(options->operands[0], &st) == 0 && !S_ISFIFO(st.st_mode);
+}
+
+
+static void
+say_nothing(void *ctx, const char *what, sym_str_t value)
+{
+    (void) ctx;
+    (void) what;
+    (void) value;
+}
+
+
+static void
+add_rules(const source_t *s, const sym_dump_t *how, sym_out_t *out,
+          sym_error_t *err)
+{
+    sym_dump_t quiet = *how;
+    const sym_kind_tools_t *tools = sym_kind_tools(SYM_KIND_CFI);
+    sym_extent_source_t extents;
+    unsigned format = 0;
+
+    /* rules that the text cannot express are left out, as by others */
+    quiet.remark = say_nothing;
+
+    while (strcmp(tools->formats[format], BREAKPAD) != 0) {
+        format++;
+    }
+
+    if (temporary_symcache_extents(s->rules, &extents, err) == SYM_OK) {
+        (void) tools->dump(&extents, &quiet, format, out, err);
+    }
+}
+
+
 static sym_str_t
 show_name(void *ctx, sym_str_t name, uint8_t lang)
 {
@@ -140,6 +188,9 @@ write_to(const options_t *options, source_t *s, int fd)
                                    &out->json, &err);
     } else {
         (void) s->tools->dump(&s->extents, &how, s->format, &out->json, &err);
+        if (err.status == SYM_OK && s->rules != NULL) {
+            add_rules(s, &how, &out->json, &err);
+        }
     }
 
     if (err.status != SYM_OK) {
@@ -226,6 +277,9 @@ run(const options_t *options, source_t *s)
     }
 
     code = open_source(options, s);
+    if (code == EXIT_FINE && wants_rules(options, s)) {
+        s->rules = compile_rules(options, options->operands[0], options->arch);
+    }
 
     return code != EXIT_FINE         ? code
            : options->output != NULL ? write_file(options, s)
@@ -254,6 +308,7 @@ dump_run(const options_t *options)
 
     code = take_options(options, s) ? run(options, s) : EXIT_USAGE;
     temporary_symcache_free(s->copy);
+    temporary_symcache_free(s->rules);
     sym_names_free(s->names);
     free(s);
     return code;

@@ -69,6 +69,20 @@ has_program(const sym_cfi_rules_t *r)
 }
 
 
+/* A program of x86, as type 4 (frame data). */
+static void
+put_windows(writer_t *w, uint32_t end)
+{
+    const sym_cfi_rules_t *r = &w->rules;
+
+    sym_out_printf(
+        w->out, "STACK WIN 4 %" PRIx32 " %" PRIx32 " 0 0 %" PRIx32 " 0 0 0 1 ",
+        w->open.address, end - w->open.address, r->parameter_bytes);
+    sym_cfi_put_windows(r->program, w->out);
+    sym_out_raw(w->out, SYM_STR("\n"));
+}
+
+
 /* Writes the open row, which ends at `end`. */
 static sym_status_t
 put_row(writer_t *w, uint32_t end)
@@ -80,12 +94,12 @@ put_row(writer_t *w, uint32_t end)
     }
 
     rc = sym_cfi_rules(w->cfi, w->open.rule, &w->rules);
-    if (rc == SYM_OK && w->is_breakpad && has_program(&w->rules)) {
+    if (rc == SYM_OK && w->is_breakpad && sym_cfi_is_windows(w->rules.program))
+    {
+        put_windows(w, end);
+    } else if (rc == SYM_OK && w->is_breakpad && has_program(&w->rules)) {
         w->n_lost++;
-        return SYM_OK;
-    }
-
-    if (rc == SYM_OK) {
+    } else if (rc == SYM_OK) {
         sym_out_raw(w->out,
                     w->is_breakpad ? SYM_STR("STACK CFI INIT ") : SYM_STR(""));
         sym_out_printf(w->out, "%" PRIx32 " %" PRIx32, w->open.address,

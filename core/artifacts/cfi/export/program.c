@@ -105,6 +105,151 @@ sym_cfi_put_program(sym_unwind_arch_t arch, sym_str_t program, sym_out_t *out)
 }
 
 
+/* --- programs of Breakpad --- */
+
+typedef struct {
+    uint8_t op;
+    int64_t operand;
+} step_t;
+
+
+/* False: the end. */
+static bool
+next_step(sym_cursor_t *c, step_t *step)
+{
+    if (sym_left(c) == 0) {
+        return false;
+    }
+
+    *step = (step_t){ .op = sym_u8(c) };
+    switch (step->op) {
+    case SYM_CFI_OP_CONST:
+        step->operand = sym_sleb(c);
+        break;
+    case SYM_CFI_OP_GET:
+    case SYM_CFI_OP_SET:
+    case SYM_CFI_OP_LOAD:
+    case SYM_CFI_OP_STORE:
+    case SYM_CFI_OP_READ:
+        step->operand = sym_u8(c);
+        break;
+    default:
+        break;
+    }
+
+    return true;
+}
+
+
+/* Values that an operation adds to the stack; false: Breakpad does not have it. */
+static bool
+is_of_breakpad(uint8_t op, int *adds)
+{
+    switch (op) {
+    case SYM_CFI_OP_CONST:
+    case SYM_CFI_OP_GET:
+    case SYM_CFI_OP_LOAD:
+    case SYM_CFI_OP_CALLEE_PARAMETERS:
+        *adds = 1;
+        return true;
+    case SYM_CFI_OP_READ:
+        *adds = 0;
+        return true;
+    case SYM_CFI_OP_ADD:
+    case SYM_CFI_OP_SUB:
+    case SYM_CFI_OP_MUL:
+    case SYM_CFI_OP_DIV:
+    case SYM_CFI_OP_MOD:
+    case SYM_CFI_OP_ALIGN:
+    case SYM_CFI_OP_SET:
+    case SYM_CFI_OP_STORE:
+        *adds = -1;
+        return true;
+    default:
+        return false;
+    }
+}
+
+
+static bool
+is_assignment(uint8_t op)
+{
+    return op == SYM_CFI_OP_SET || op == SYM_CFI_OP_STORE;
+}
+
+
+static void
+put_step(const step_t *s, sym_out_t *out)
+{
+    switch (s->op) {
+    case SYM_CFI_OP_CONST:
+        sym_out_printf(out, "%" PRId64, s->operand);
+        break;
+    case SYM_CFI_OP_GET:
+    case SYM_CFI_OP_SET:
+        put_register(SYM_UNWIND_X86, (unsigned) s->operand, out);
+        break;
+    case SYM_CFI_OP_LOAD:
+    case SYM_CFI_OP_STORE:
+        sym_out_printf(out, "$T%" PRId64, s->operand);
+        break;
+    case SYM_CFI_OP_READ:
+        sym_out_raw(out, SYM_STR("^"));
+        break;
+    default:
+        sym_out_raw(out, sym_cstr(words[s->op]));
+    }
+
+    sym_out_raw(out, SYM_STR(" "));
+}
+
+
+bool
+sym_cfi_is_windows(sym_str_t program)
+{
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_cursor(program.data, program.len, "program", &err);
+    step_t step = { .op = SYM_CFI_OP_CONST };
+    int depth = 0, adds;
+
+    while (next_step(&c, &step)) {
+        if (!is_of_breakpad(step.op, &adds)) {
+            return false;
+        }
+
+        depth += adds;
+        if (depth < 0 || (is_assignment(step.op) && depth != 0)) {
+            return false; /* it is no row of assignments */
+        }
+    }
+
+    return is_assignment(step.op) && err.status == SYM_OK;
+}
+
+
+/* Here the target of an assignment follows its value, there it precedes it. */
+void
+sym_cfi_put_windows(sym_str_t program, sym_out_t *out)
+{
+    sym_error_t err = { 0 };
+    sym_cursor_t c = sym_cursor(program.data, program.len, "program", &err);
+    step_t step;
+
+    while (sym_left(&c) > 0) {
+        sym_cursor_t ahead = c;
+
+        while (next_step(&ahead, &step) && !is_assignment(step.op)) {
+        }
+        put_step(&step, out);
+
+        while (next_step(&c, &step) && !is_assignment(step.op)) {
+            put_step(&step, out);
+        }
+        sym_out_raw(out, sym_left(&c) > 0 ? SYM_STR("= ") : SYM_STR("="));
+    }
+}
+
+
 void
 sym_cfi_put_rule(sym_unwind_arch_t arch, const sym_cfi_rule_t *rule,
                  sym_out_t *out)
