@@ -1,8 +1,8 @@
 /*
- * quote.c - "NAME ID ADDRESS" to the line of source that lies there: an API for
+ * quote.c - "NAME ID ADDRESS" to the source line at that address: an API for
  * tests, which needs a symcache first, and then the sources of its module.
  *
- *     {"function": "main", "source": "int main()"}, or null in either place
+ *     {"function": "main", "source": "int main()"}, either of them may be null
  */
 #include "api/registry.h"
 #include "artifacts/sources/read/sources.h"
@@ -13,7 +13,7 @@ typedef struct {
     sym_object_ref_t ref;
     sym_need_t need;
     sym_question_t question;
-    uint32_t sources; /* the need for sources; 0: no frame asks for any */
+    uint32_t sources; /* the need for sources; 0: no frame needs any */
 } quote_t;
 
 
@@ -58,7 +58,7 @@ parse(sym_request_t *r, uint32_t budget)
 }
 
 
-/* The frame at the address: its file, and the line in it; false: none. */
+/* The frame at the address: its file and line; false: none. */
 static bool
 look_up(quote_t *q, sym_answer_t *answer, char file[256], sym_str_t *path,
         uint32_t *line)
@@ -82,7 +82,7 @@ look_up(quote_t *q, sym_answer_t *answer, char file[256], sym_str_t *path,
 }
 
 
-/* The line, which lies in the first block of its file. */
+/* The line, which is in the first block of its file. */
 static bool
 write_line(sym_arena_t *arena, sym_artifact_found_t *artifact, sym_str_t path,
            uint32_t line, sym_out_t *out)

@@ -2,13 +2,14 @@
  * trail.c - "NAME ID ADDRESS" to the modules of a walk: an API for tests, which
  * knows each module only from its answer about the one before.
  *
- * The function at the address in a module has the name and id of the next module
- * as its name.  The answer counts the lookups, and the snapshots that they took:
+ * The function at the address in a module has the name and id of the next
+ * module as its name.  The answer counts the lookups, and the snapshots that
+ * they took:
  *
  *     {"modules": ["a", "b"], "lookups": 2, "rounds": 2, "is_whole": true}
  *
- * As an unwinder has the memory of a stack, the request has much state that must
- * survive the rounds: is_whole says that it did.
+ * Like an unwinder with the memory of a stack, the request has much state that
+ * must survive the rounds: is_whole confirms that it did.
  */
 #include "api/registry.h"
 #include "base/hex.h"
@@ -22,7 +23,7 @@ typedef struct {
     uint32_t addr;
     uint32_t at; /* need of the module that is looked up next */
     uint32_t lookups, rounds;
-    sym_str_t found[HOPS_MAX]; /* one a lookup */
+    sym_str_t found[HOPS_MAX]; /* one per lookup */
     uint8_t *memory;           /* a page for each lookup */
 } trail_t;
 
@@ -120,7 +121,7 @@ write_answer(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* One module: it is open, or is not to be had. */
+/* One module: it is open, or absent. */
 static sym_status_t
 walk(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -162,7 +163,7 @@ walk(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* Goes on where the last round ended. */
+/* Continues where the last round ended. */
 static sym_status_t
 begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {

@@ -1,5 +1,5 @@
-# All of it at once: a hostile source, clients of every manner, a small quota, files
-# that change, reloads, deaths.
+# Everything at once: a hostile source, clients of all kinds, a small quota,
+# changing files, reloads, deaths.
 
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
-# Files at the source change, and nginx or the loader is told so, by each of the
-# ways there are; symbols are loaded by hand beside it.  Whoever asks after that
-# never sees the old ones.
+# Files at the source change, and nginx or the loader is told so in each
+# possible way; symbols are also loaded by hand.  Later requests never get the
+# old ones.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
-# Clients that leave in the middle, read slowly or not at all, beside some that
-# wait: these get their answers, and of the others nothing stays behind.
+# Clients that leave in the middle, and clients that read slowly or not at all,
+# next to some that wait: these get their answers, and the others leave nothing
+# behind.
 
 use strict;
 use warnings;

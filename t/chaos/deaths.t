@@ -1,5 +1,6 @@
-# Workers and the loader are killed, and the loader is stopped and started: what a
-# client gets is right, or says that the loader was away, and all goes on.
+# Workers and the loader are killed, and the loader is stopped and started: a
+# client gets a right answer, or one that says that the loader was away, and the
+# service continues.
 
 use strict;
 use warnings;

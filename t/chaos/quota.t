@@ -1,5 +1,5 @@
-# A quota that holds a part of what is asked for: modules go while requests wait
-# for others, and come again; each answer is right all the same.
+# A quota that holds only a part of the requested modules: they are evicted
+# while requests wait for others, and return; each answer is right nevertheless.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# Reloads, also two in a row, and with a loader that dies while old workers go: no
-# request is lost, and no old worker stays.
+# Reloads, also two in a row, and with a loader that dies while old workers
+# exit: no request is lost, and no old worker stays.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# A source that breaks off, denies, errs, stalls and lies: each answer is right, or
-# says truly what could not be had, and why.
+# A source that breaks off, denies, fails, stalls and sends wrong files: each
+# answer is right, or says truly what could not be fetched, and why.
 
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
 """For schemathesis: bodies that a schema cannot describe well enough.
 
-A module_index must be one of the memoryMap, and frames are of interest if their
-module has symbols.  Nothing here mends a body that breaks the schema.
+A module_index must exist in the memoryMap, and frames are useful only if their
+module has symbols.  Nothing here repairs a body that violates the schema.
 """
 
 import re

@@ -1,6 +1,6 @@
-# Requests made up after docs/use/openapi.json, good ones and broken ones, get
-# the answers that it describes, of its statuses, content types and shapes; none
-# is answered with a 5xx other than 503, and none hurts the server.
+# Requests generated from docs/use/openapi.json, good ones and broken ones, get
+# the documented answers, with their statuses, content types and structures;
+# none is answered with a 5xx other than 503, and none harms the server.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ my $examples = $ENV{SYM_EXAMPLES} || 30;
 my $seed = $ENV{SYM_SEED} || 1 + int rand 1_000_000;
 diag("SYM_SEED=$seed, $examples examples of each operation");
 
-# Each runs under a time limit of its own, beyond that of the table's tools.
+# Each runs under its own time limit, in addition to that of the tools.
 sub run {
     my ($seconds, @command) = @_;
     local $ENV{SYM_TOOL_SECONDS} = $seconds + 60;
@@ -33,7 +33,7 @@ $t->load(SymTest::root() . '/samples')->start;
 
 $ENV{SCHEMATHESIS_HOOKS} = "$FindBin::Bin/hooks.py";
 chdir $t->dir;
-# t/openapi.t asks with all other methods; TRACE is nginx's own affair
+# t/openapi.t sends all other methods; nginx itself answers TRACE
 ($code, @said) = run(1800, "$bin/schemathesis",
     '--config-file', "$FindBin::Bin/schemathesis.toml", 'run', SymRoutes::file(),
     '--url', 'http://' . $t->address, '--max-examples', $examples,
@@ -44,7 +44,7 @@ is($code, 0, 'schemathesis finds nothing') or diag(@said);
 my ($cases) = map { /(\d+) generated/ ? $1 : () } @said;
 cmp_ok($cases // 0, '>', 300, 'it has sent ' . ($cases // 'no') . ' requests');
 
-# it must have come through to names
+# some requests must have reached names
 my $asked = $t->access_log;
 my $frames = 0;
 $frames += $1 while $asked =~ /status=ok frames=(\d+)/g;

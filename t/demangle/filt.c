@@ -1,5 +1,5 @@
 /*
- * filt - names on standard input, demangled, for t/demangle.t to compare.
+ * filt - demangles the names on standard input, for t/demangle.t.
  *
  *     build/t/filt [return] [tight] [name] <NAMES
  */

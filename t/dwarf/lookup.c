@@ -3,12 +3,12 @@
  *
  *     lookup FILE             prints the starts and ends of all functions, and
  *                             the counts to stderr
- *     lookup FILE - <ADDRS    a hexadecimal address a line in, and out:
+ *     lookup FILE - <ADDRS    reads a hexadecimal address per line, and prints
  *                             ADDR TAB FUNCTION TAB FILE TAB LINE ... for each
- *                             level, the innermost first
+ *                             level, innermost first
  *
- * Only what the tests need of ELF: sections by name, not compressed.  Split units
- * are looked for in FILE.dwp and where FILE says.
+ * It reads only as much of ELF as the tests need: uncompressed sections by
+ * name.  Split units are searched in FILE.dwp and at the paths in FILE.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ section(file_t f, const char *name)
 }
 
 
-/* Where the image is meant to lie: its lowest segment. */
+/* The image's address as linked: that of its lowest segment. */
 static uint64_t
 base_of(file_t f)
 {
@@ -184,7 +184,7 @@ split_open(void *ctx, const sym_dwarf_skeleton_t *skeleton,
         {
             return SYM_NOT_FOUND;
         }
-        split->file = NULL; /* mapped until the end */
+        split->file = NULL; /* stays mapped until the end */
         return SYM_OK;
     }
 
@@ -208,7 +208,7 @@ split_open(void *ctx, const sym_dwarf_skeleton_t *skeleton,
 }
 
 
-/* What is used afterwards must fail. */
+/* Reads after this must fail. */
 static void
 split_close(void *ctx, sym_dwarf_split_t *split)
 {

@@ -1,9 +1,9 @@
 /*
- * dump - what core/formats/elf finds in a file, for t/elf_*.t to compare.
+ * dump - prints what core/formats/elf finds in a file, for t/elf_*.t.
  *
- *     build/t/elfdump FILE            ids, links and what is there
+ *     build/t/elfdump FILE            ids, links and contents
  *     build/t/elfdump FILE symbols    ADDR SIZE NAME, one a line, numbers in hex
- *     build/t/elfdump FILE crc        as .gnu_debuglink has it, of any file
+ *     build/t/elfdump FILE crc        as in .gnu_debuglink, of any file
  *     build/t/elfdump FILE SECTION    the bytes of a section
  */
 #include <fcntl.h>

@@ -18,10 +18,10 @@
 
 #include "common/converter_protocol.h"
 
-/* Where the file lies that is read. */
+/* Path of the file that is read. */
 #define INPUT_FD (CONVERTER_FD + 1)
 
-/* --- what the sandbox must not let through --- */
+/* --- what the sandbox must prevent --- */
 
 static long
 open_file(void)
@@ -110,7 +110,7 @@ map_to_write(void)
 }
 
 
-/* The threads that a converter has are those that it began with. */
+/* A converter has only the threads that it started with. */
 static long
 make_thread(void)
 {
@@ -133,7 +133,7 @@ read_environment(void)
 }
 
 
-/* --- and what it may do, but the loader must bear --- */
+/* --- what it can do, and the loader must survive --- */
 
 static void
 say(const char *what)
@@ -190,7 +190,7 @@ take_memory(void)
 }
 
 
-/* What it is to have a file mapped that became shorter. */
+/* Effect of a mapped file that became shorter. */
 static void
 read_past_end(void)
 {
@@ -395,7 +395,7 @@ bad_text(void)
 
 static const struct {
     const char *word;
-    long (*forbidden)(void); /* must not come back with success */
+    long (*forbidden)(void); /* must not return with success */
     void (*act)(void);
 } faults[] = {
     { "open", open_file, NULL },
@@ -446,16 +446,16 @@ act(size_t i)
         say("escaped");
 
     } else {
-        say("the system call was refused"); /* a sanitizer's build */
+        say("the system call was refused"); /* a build with sanitizers */
     }
 
-    /* Lives on with its mouth shut: whatever went wrong must be noticed from
-     * what was said so far. */
+    /* Lives on silently: the failure must be detected from what was sent so
+     * far. */
     stall();
 }
 
 
-/* What a file that took the converter over would leave behind for the next. */
+/* Traces that a compromised converter would leave for the next file. */
 static void
 remember(const char *data, size_t len)
 {

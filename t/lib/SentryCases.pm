@@ -9,12 +9,14 @@ package SentryCases;
 #         my @diff = differences($answer, $t->recorded($case));
 #     }
 #
-# The recorded cases (../shared/fixtures/sentry/cases) write @SERVER@ where the
-# server of symbol files stood; here that is another server of the same nginx, on
-# a port of its own: /symbols/ is the fixtures' store, /status/N/ answers N.
+# The recorded cases (../shared/fixtures/sentry/cases) contain @SERVER@ as the
+# address of the server of symbol files; here that is another server of the same
+# nginx, on its own port: /symbols/ is the fixtures' store, /status/N/ answers
+# N.
 #
-# Locations: /sentry/ is the API; /symbolicate is Mozilla's, beside the same store.
-# Requests that name no sources have the same server, as the source "files".
+# Locations: /sentry/ is the API; /symbolicate is Mozilla's, with the same
+# store. Requests that name no sources get the same server, as the source
+# "files".
 
 use strict;
 use warnings;
@@ -35,8 +37,8 @@ my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
 my $SOURCE = 'symbolicate_source files uri=/files/ layout=native;';
 
-# %opt: of SymFetch; sentry => and tecken => directives beside these APIs,
-# sources => locations, in which %%FILES%% is the server of symbol files;
+# %opt: options of SymFetch; sentry => and tecken => directives next to these
+# APIs, sources => locations, in which %%FILES%% is the server of symbol files;
 # served => locations of that server.
 sub new {
     my ($class, %opt) = @_;
@@ -44,7 +46,8 @@ sub new {
         tecken => $SOURCE, sources => '', served => '', %opt);
     my $fixtures = fixtures('.');
 
-    # as the port of the API: nginx inherits it, so no other process can take it
+    # like the port of the API: nginx inherits it, so no other process can take
+    # it
     $self->{files} = IO::Socket::INET->new(LocalAddr => '127.0.0.1',
         Proto => 'tcp', Listen => 511, Blocking => 0) or die "listen: $!";
     fcntl $self->{files}, Fcntl::F_SETFD(), 0 or die "fcntl: $!";
@@ -122,7 +125,7 @@ sub text_of {
 
 sub request_of { return $_[0]->text_of($_[1], 'request') }
 
-# What was recorded: { http_status, content_type, body }.
+# The recorded answer: { http_status, content_type, body }.
 sub recorded {
     my ($self, $case) = @_;
     my $answer = $JSON->decode($self->text_of($case, 'response'));
@@ -135,7 +138,7 @@ sub recorded {
     return $answer;
 }
 
-# The same of an answer of ours.
+# The same for an answer of ours.
 sub answer_of {
     my ($self, $body, %o) = @_;
     my $r = $self->post_sentry($body, %o);
@@ -154,8 +157,8 @@ sub post_sentry {
 
 # --- comparing ---
 
-# Where two JSON values differ, deeply: [path, ours, theirs], of which the latter
-# are JSON, and undef for a key or element that is not there.  A path is
+# Deep differences of two JSON values: [path, ours, theirs].  The latter two are
+# JSON, or undef for a missing key or element.  A path is
 # "modules[0].features.has_sources".
 sub differences {
     my ($ours, $theirs, $path) = @_;
@@ -186,9 +189,9 @@ sub differences {
     return $a eq $b ? () : [ $path, $a, $b ];
 }
 
-# The same answer with the frames of each stack by the frame of the request that
-# they came from, frames.14[0], so that a frame more or less shifts no others; and
-# the order in which they were.
+# The same answer with the frames of each stack grouped by the request's frame
+# that they came from, frames.14[0], so that one frame more or less does not
+# shift others; and their order.
 sub by_frame {
     my ($answer) = @_;
     my $body = $answer->{body};
@@ -205,7 +208,7 @@ sub by_frame {
     return { %$answer, body => { %$body, stacktraces => \@stacks } };
 }
 
-# The frames of a request that became others: [where, ours, theirs].
+# The frames of a request that were answered differently: [path, ours, theirs].
 sub frame_differences {
     my ($ours, $theirs) = map { stacks_of($_) } @_;
     my @found;
@@ -228,7 +231,7 @@ sub stacks_of {
     return ref $body eq 'HASH' ? $body->{stacktraces} // [] : [];
 }
 
-# All of an answer but its frames; the order of these is there.
+# The whole answer except its frames; only their order is included.
 sub rest_of {
     my $answer = by_frame($_[0]);
     my $body = $answer->{body};
@@ -240,11 +243,12 @@ sub rest_of {
 
 # --- differences on purpose ---
 
-# Symbols that end long before the address: theirs reach to the next one.
+# Symbols that end long before the address: Symbolicator's reach to the next
+# one.
 my %REACHES = map { $_ => 1 } qw(_init _fini _mh_execute_header);
 
-# The name that docs/use/compat-sentry.md has for how two lists of frames differ,
-# those that one frame of a request became; undef: they differ in another way.
+# The name in docs/use/compat-sentry.md for the difference of two lists of
+# frames, those made from one frame of a request; undef: another difference.
 sub kind_of {
     my ($ours, $theirs) = @_;
     my ($mine, $other) = map { $_->[0] // {} } $ours, $theirs;
@@ -285,13 +289,13 @@ sub level_kind {
     return;
 }
 
-# What docs/use/compat-sentry.md lists, rows of its tables:
+# The rows of the tables in docs/use/compat-sentry.md:
 #
 #     | case | kind | frames |
 #     | `symbol` | `Symbolicator's name` | `ours` |
 #     | `case` | `where` | `Symbolicator` | `here` | why |
 #
-# values of the last as JSON or "absent".
+# The last has values as JSON or "absent".
 sub listed {
     my $text = SymLoader::read_file(
         SymTest::root() . '/docs/use/compat-sentry.md');

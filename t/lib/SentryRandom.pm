@@ -1,13 +1,13 @@
 package SentryRandom;
 
-# Random valid requests to Sentry's API, over all modules that the fixtures have.
+# Random valid requests to Sentry's API, over all modules of the fixtures.
 #
 #     my $random = SentryRandom->new(seed => 7);
 #     my $request = $random->request;           a structure for JSON
 #     my $body = $random->body_of($request);    addresses in all their spellings
 #     my $broken = $random->broken($body);      the same with something wrong
 #
-# The same seed gives the same requests.  The meaning of a request follows from the
+# The same seed gives the same requests.  Expected answers follow from the
 # specification alone (../shared/specs/symbolicator.md, 2): see module_at().
 
 use strict;
@@ -23,7 +23,7 @@ use SymTest ();
 my $JSON = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 my ($TRUE, $FALSE) = (Cpanel::JSON::XS::true, Cpanel::JSON::XS::false);
 
-# Of Breakpad's store, for which no case was recorded.
+# Breakpad's symbol store, for which no case was recorded.
 my @BREAKPAD = (
     { type => 'pe', debug_file => 'kernel32.pdb', code_file => 'kernel32.dll',
       debug_id => 'bce8785c-57b4-4245-a669-896b6a19b954-2',
@@ -55,7 +55,7 @@ sub new {
 
 # --- chance ---
 
-# xorshift: Perl's own rand differs from one build to the next
+# xorshift, because Perl's own rand differs between builds
 sub any {
     my ($self, $n) = @_;
     my $x = $self->{state};
@@ -73,8 +73,8 @@ sub wide { return $_[0]->any(1 << 30) << 30 | $_[0]->any(1 << 30) }
 
 # --- modules ---
 
-# The modules of recorded requests, each once, with the offsets that these ask
-# for; their keys but for the address.
+# The modules of recorded requests, each once, with the offsets that are looked
+# up in them; their keys except the address.
 sub known_modules {
     my ($self) = @_;
     my (%seen, @known);
@@ -119,7 +119,7 @@ sub note_offsets {
     return;
 }
 
-# The number that an address of a request means.
+# The number of an address in a request.
 sub number {
     my ($text) = @_;
     return hex $1 if $text =~ /^0[xX]([0-9a-fA-F]{1,16})\z/;
@@ -145,7 +145,7 @@ sub unknown_module {
     } if $hex =~ /^(.{6})/;
 }
 
-# Modules of a request, in addresses that leave room between some of them.
+# Modules of a request, at addresses with gaps between some of them.
 sub modules {
     my ($self) = @_;
     my $at = 0x400000 + 0x1000 * $self->any(1 << 18);
@@ -166,7 +166,7 @@ sub modules {
         }
         push @modules, { of => $of, keys => \%keys };
     }
-    # the order of the request is its own
+    # the request has an order of its own
     for my $i (reverse 1 .. $#modules) {
         my $j = $self->any($i + 1);
         @modules[ $i, $j ] = @modules[ $j, $i ];
@@ -200,7 +200,7 @@ sub request {
 
 sub stacktrace {
     my ($self, @modules) = @_;
-    my $adjusting = $self->any(3);    # no frame says so, some do, all do
+    my $adjusting = $self->any(3);    # no frame, some, or all have it
     my @frames = map { $self->frame($adjusting, @modules) }
         1 .. ($self->once_in(10) ? 0 : 1 + $self->any(20));
     my %stack = (frames => \@frames);
@@ -252,7 +252,7 @@ sub frame {
     return \%frame;
 }
 
-# Where a frame is: in a module by address, relative to one, or nowhere.
+# Position of a frame: in a module by address, relative to one, or in none.
 sub place {
     my ($self, @modules) = @_;
     my $module = @modules ? $self->one_of(@modules) : undef;
@@ -282,7 +282,7 @@ sub place {
 
 # --- its text ---
 
-# Each number that may be written in several ways, in one of them.
+# Writes each number that has several spellings in one of them.
 sub spelled {
     my ($self, $n) = @_;
     my $how = $self->any(6);
@@ -319,7 +319,7 @@ sub body_of {
     return $JSON->encode($copy);
 }
 
-# A text with a few of its bytes, or of its pieces, changed.
+# A text with a few bytes or pieces changed.
 sub broken {
     my ($self, $body) = @_;
 
@@ -355,9 +355,9 @@ sub broken {
 
 # --- what a request means ---
 
-# The number of the module to which a frame belongs; undef: none.  Modules are
-# sorted by address; one without a size ends where the next begins, the last
-# nowhere; an end belongs to its module.
+# The index of the module to which a frame belongs; undef: none.  Modules are
+# sorted by address.  One without a size ends where the next begins; the last
+# one has no end then.  The end address is inclusive.
 sub module_at {
     my ($request, $frame) = @_;
     my @modules = @{ $request->{modules} };

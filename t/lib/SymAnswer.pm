@@ -1,7 +1,7 @@
 package SymAnswer;
 
-# What the server must answer, as text, out of what sym_oracle.py reads in the
-# .sym files.  The text is that of Python's json.dumps.
+# The expected answer as text, from what sym_oracle.py reads in the .sym files.
+# The text is that of Python's json.dumps.
 
 use strict;
 use warnings;
@@ -12,8 +12,8 @@ use Test::More;
 
 my $json = Cpanel::JSON::XS->new->utf8;
 
-# Answers of the oracle to random addresses, to edges of records (at most
-# $count of them, evenly taken), or to those given.
+# Answers of the oracle for random addresses, for edges of records (at most
+# $count of them, evenly chosen), or for the given ones.
 sub random {
     my ($file, $count, $seed) = @_;
     return ask($file, '--random', $count, '--seed', $seed);
@@ -81,9 +81,9 @@ sub frame {
     return $text . '}';
 }
 
-# Jobs: for each its memory map ([name, id], ..) and its stacks of
-# [module index, answer].  All modules that are used are stored; none of them
-# shows another name than the one it was asked by.
+# Jobs: for each its memory map ([name, id], ..) and its stacks of [module
+# index, answer].  All modules that are used are stored; each is shown under the
+# name that was requested.
 sub v5 {
     my ($maps, $jobs) = @_;
     my (%used, @results);
@@ -127,7 +127,7 @@ sub v4 {
         . '], "knownModules": [' . join(', ', @known) . ']}';
 }
 
-# Shows where two texts part.
+# Shows where two texts begin to differ.
 sub differs {
     my ($got, $want) = @_;
     my $same = 0;
@@ -135,7 +135,7 @@ sub differs {
         && $same < length $want
         && substr($got, $same, 1) eq substr($want, $same, 1);
     my $from = $same > 200 ? $same - 200 : 0;
-    diag("they part at byte $same");
+    diag("they differ at byte $same");
     diag('  got ..' . substr($got, $from, 600));
     diag(' want ..' . substr($want, $from, 600));
     return;

@@ -1,8 +1,8 @@
 package SymBrowser;
 
-# Chromium, told what to do over a pipe by its DevTools protocol
-# (https://chromedevtools.github.io/devtools-protocol/).  Names below .example are
-# this machine.
+# Chromium, controlled over a pipe with its DevTools protocol
+# (https://chromedevtools.github.io/devtools-protocol/).  Names below .example
+# resolve to this machine.
 #
 #     my $b = SymBrowser->new('/usr/bin/chromium', $folder);
 #     $b->open($url);
@@ -12,7 +12,7 @@ package SymBrowser;
 #     $b->shot("$folder/x.png");
 #     $b->clipboard;                       its text; on a page of 127.0.0.1
 #     $b->complaints;                      errors that scripts or the policy had
-#     $b->requests;                        addresses that it asked
+#     $b->requests;                        addresses that it requested
 
 use strict;
 use warnings;
@@ -34,7 +34,8 @@ sub new {
 
     my $pid = fork // die "fork: $!";
     if (!$pid) {
-        # it reads from 3 and writes to 4; above them first, lest one hides another
+        # it reads from 3 and writes to 4; first moved above them, so that none
+        # is overwritten
         my $in = POSIX::dup2(fileno $from_us, 60);
         my $out = POSIX::dup2(fileno $to_us, 61);
         POSIX::dup2($in, 3);
@@ -65,7 +66,7 @@ sub new {
     return $self;
 }
 
-# One message: of an event what matters is kept, an answer is returned.
+# One message: relevant parts of an event are kept, an answer is returned.
 sub message {
     my ($self, $until) = @_;
     my $end;
@@ -115,7 +116,7 @@ sub run {
     return $r->{result}{value};
 }
 
-# Until the expression is true; its value.
+# Waits until the expression is true; its value.
 sub wait_for {
     my ($self, $expression, $what) = @_;
     my $until = time + $PATIENCE;

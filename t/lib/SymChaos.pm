@@ -1,7 +1,7 @@
 package SymChaos;
 
-# A chaos test: nginx with several workers, the loader, a source that behaves ill,
-# clients that do too, and what befalls them all; every answer is judged.
+# A chaos test: nginx with several workers, the loader, a source and clients
+# that misbehave, and events that affect them all; every answer is judged.
 #
 #     SymChaos->run(
 #         plan => { mix => {...}, events => {...} },    chaos/main.py, DEFAULTS
@@ -10,14 +10,14 @@ package SymChaos;
 #         server => 'directives of the server',
 #         at_least => { true => 100, 'status 503' => 1 });
 #
-# The rest of such a test happens in t/lib/chaos/main.py; here nginx and the loader
-# are started, killed and measured.  What is over after the chaos must be as
-# before it: memory, descriptors, queues, readers' slots, temporary files.
+# The rest of such a test is in t/lib/chaos/main.py; this module starts, kills
+# and measures nginx and the loader.  After the chaos, memory, descriptors,
+# queues, readers' slots and temporary files must be as before it.
 #
 #     SYM_SEED=N       the same events and requests again; printed by each run
-#     SYM_CHAOS_S=N    seconds a test goes on for, in rounds; default 12
+#     SYM_CHAOS_S=N    seconds that a test takes, in rounds; default 12
 #
-# A test of many rounds (./dev soak) also sees that memory does not grow.
+# A test of many rounds (./dev soak) also checks that memory does not grow.
 
 use strict;
 use warnings;
@@ -38,12 +38,12 @@ my $JSON = JSON::PP->new->canonical->utf8;
 my $SECONDS = 12;
 my $ROUND = 12;
 
-# What a process may have more than before without leaking: pages that malloc()
-# keeps, caches that are not full yet.
+# Growth of a process without a leak: pages that malloc() keeps, caches that are
+# not full yet.
 my $MEMORY = 24 << 20;
 my $GROWTH = 4 << 20;    # from one half of a long run to the other
 
-# What main.py's source is to SymFetch.
+# Gives main.py's source the methods of a SymFetch source.
 package SymChaos::Source {
     sub address { return "127.0.0.1:$_[0]{port}" }
     sub folder { return $_[0]{folder} }
@@ -70,7 +70,7 @@ sub run {
         %{$chaos->line} }, 'SymChaos::Source';
     my $self = $class->new(workers => $o{workers} // 3, connections => 1024,
         fault => $source, rounds => []);
-    # caches that are soon full: what grows after that is a leak
+    # caches that fill up soon: growth after that is a leak
     $self->conf(server => $self->server_conf($o{server} // ''),
         http => 'symbolicate_answer_cache 1m; symbolicate_demangle_cache 1m;',
         locations => $self->locations);
@@ -83,7 +83,7 @@ sub run {
     note($JSON->encode($end->{$_})) for qw(counts done);
     note("longest wait for what is stored: $end->{longest_wait_s} s");
     for my $event (sort keys %{$plan{events}}) {
-        cmp_ok($end->{done}{$event} // 0, '>', 0, "what befell them: $event");
+        cmp_ok($end->{done}{$event} // 0, '>', 0, "event: $event");
     }
     my %least = (True => 50, frames => 200, names => 50, %{$o{at_least} // {}});
     for my $what (sort keys %least) {
@@ -119,7 +119,7 @@ sub keep_logs {
     return;
 }
 
-# What a source may do wrong, each as often as another.
+# Possible faults of a source, equally frequent.
 sub hostile {
     return map { $_ => 1 } qw(ok chunked close gzip gzipbare long drip gone
         removed forbidden empty nothing request redirect garbage page bent
@@ -159,7 +159,7 @@ sub locations {
 CONF
 }
 
-# Does what main.py orders until the end; its last words.
+# Carries out the orders of main.py until the end; returns the last one.
 sub obey {
     my ($self, $chaos) = @_;
 
@@ -174,12 +174,12 @@ sub obey {
     }
 }
 
-# --- what befalls nginx and the loader ---
+# --- events for nginx and the loader ---
 
 sub do_kill_worker {
     my ($self, $order) = @_;
     my @workers = sort { $a <=> $b } $self->workers;
-    # one may be about to end by itself
+    # one may be about to exit by itself
     kill 'KILL', $workers[$order->{which} * @workers] if @workers;
     return;
 }
@@ -187,7 +187,7 @@ sub do_kill_worker {
 sub do_kill_loader {
     my ($self, $order) = @_;
     my $r = $self->loader_stop($order->{signal});
-    is($r->{code}, 0, 'the loader ends when told to')
+    is($r->{code}, 0, 'the loader exits when told to')
         if $order->{signal} eq 'TERM';
     sleep $order->{down_s};
     $self->loader_start;
@@ -196,7 +196,7 @@ sub do_kill_loader {
 
 sub loader_start {
     my ($self, @args) = @_;
-    delete $self->{loader}{control};    # it was connected to the other one
+    delete $self->{loader}{control};    # it was connected to the other loader
     return $self->SUPER::loader_start(@args);
 }
 
@@ -252,11 +252,11 @@ sub do_calm {
     $self->{evicted} = $now->{evicted};
     is_deeply([$self->temp_files], [], 'no temporary file is left');
     is($now->{deleted}, 0, '... nor one without a name');
-    is($now->{reading}, 0, 'nobody holds pages of the store');
+    is($now->{reading}, 0, 'no reader pins pages of the store');
     # a worker keeps a slot for each long request that it may have open
     cmp_ok($now->{readers}, '<=', 1 + 16 * $self->{workers},
         q{no more readers' slots than there may be});
-    return if SymTest::is_slow();    # those have memory of their own
+    return if SymTest::is_slow();    # converters have their own memory
     my %limit = map { $_ => $before->{peak}{$_} + $MEMORY } qw(worker loader);
     for my $pid (keys %{$now->{memory}}) {
         my $what = $pid == $self->loader->pid ? 'loader' : 'worker';
@@ -266,7 +266,7 @@ sub do_calm {
     return;
 }
 
-# Nothing is under way any more, and nobody is there who will go.
+# Nothing is in progress any more, and all processes that exit have exited.
 sub wait_until_idle {
     my ($self) = @_;
     $self->wait_for(sub { $self->workers == $self->{workers} },
@@ -276,7 +276,7 @@ sub wait_until_idle {
         $stats = $self->loader->stats;
         return !grep { $stats->{$_} } qw(flights waiting fetches_running
             lease_bytes conversions_running);
-    }, 'nothing is under way') or diag($JSON->encode($stats));
+    }, 'nothing is in progress') or diag($JSON->encode($stats));
     $self->wait_for(sub {
         $self->loader->stats->{clients} <= $self->{workers} + 1;
     }, 'a connection a worker');
@@ -297,7 +297,7 @@ sub measure {
         my $what = $process{$pid};
         $memory{$pid} = ($kb // 0) * 1024;
         $peak{$what} = $memory{$pid} if $memory{$pid} > ($peak{$what} // 0);
-        # not every worker need have asked the loader yet
+        # not every worker need have connected to the loader yet
         my $n = @open - ($what eq 'loader'
             ? $self->loader->stats->{clients} : 0);
         $most{$what} = $n if $n > ($most{$what} // 0);
@@ -309,8 +309,8 @@ sub measure {
             qw(readers reading evicted) };
 }
 
-# Processes that lived through many rounds need no more memory in the second half
-# of them than in the first.
+# Processes that lived through many rounds must not need more memory in the
+# second half of them than in the first.
 sub is_flat {
     my ($self) = @_;
     my @rounds = @{$self->{rounds}};

@@ -1,7 +1,7 @@
 package SymCompanions;
 
-# SymCompanions - debug information that lies in several files, for the tests
-# of `symloader load`: with the store in its own hands, or a daemon's.
+# SymCompanions - debug information in several files, for the tests of
+# `symloader load`: without a daemon and with one.
 #
 #     companion_cases(SymLoader->new);
 #
@@ -55,8 +55,8 @@ __attribute__((noinline)) int other(int x)
     return s;
 }
 END
-    # whatever a name may be made of: templates, nested and local classes,
-    # constructors, operators, what is virtual or inherited
+    # all parts of names: templates, nested and local classes, constructors,
+    # operators, virtual and inherited members
     write_file($types, <<'END');
 namespace space {
 namespace {
@@ -99,7 +99,7 @@ sub run {
     return;
 }
 
-# All that is in the functions of a file, from its image base.
+# All addresses in the functions of a file, from its image base.
 sub addresses {
     my ($file) = @_;
     my @addr;
@@ -111,7 +111,7 @@ sub addresses {
     return @addr;
 }
 
-# Loads $file anew; its answers must be those of LLVM for $whole.
+# Loads $file into a new store; its answers must be those of LLVM for $whole.
 sub answers {
     my ($what, $file, $whole) = @_;
     my ($name) = $file =~ m{([^/]+?)(?:\.debug)?$};
@@ -125,7 +125,7 @@ sub answers {
     my @addr = addresses($whole);
     my @theirs = llvm_frames($t, $whole, '', @addr);
     my @ours = loader_frames($t, $module, @addr);
-    # the shape of llvm_frames() has no file without a line
+    # the form of llvm_frames() has no file without a line
     for my $level (map { @$_ } @ours) {
         $level->[1] = '??' if $level->[2] == 0;
     }
@@ -134,7 +134,7 @@ sub answers {
     my @square = grep {/square/} map { map { $_->[0] // '' } @$_ } @ours;
     is_deeply([ grep { !/^(?:space::square|_ZN5space\S+)$/ } @square ], [],
         '... in their namespace');
-    is(scalar(@bad), 0, '... as LLVM answers for the whole')
+    is(scalar(@bad), 0, '... as LLVM answers for the original')
         or diag(join "\n", @bad[0 .. ($#bad < 4 ? $#bad : 4)]);
     return;
 }
@@ -152,7 +152,8 @@ sub build_id {
     return $id;
 }
 
-# Of a supplementary file: DWARF 5 has it at the end of .debug_sup (7.3.6).
+# The build id of a supplementary file: in DWARF 5 at the end of .debug_sup
+# (7.3.6).
 sub sup_id {
     my ($file) = @_;
     my $id = build_id($file);
@@ -193,13 +194,13 @@ sub debug_links {
 
     write_file("$dir/lean.debug", "$debug\0");
     my ($is, $wanted) = (crc("$debug\0"), crc($debug));
-    my $r = warns('another CRC: both are said', "$dir/lean", "$is, not $wanted");
+    my $r = warns('another CRC: both are reported', "$dir/lean", "$is, not $wanted");
     like($r->{out}, qr/: publics,/, '... and the symbols are loaded');
 
     run('g++', '-g', '-O1', '-o strange', $a, $b);
     run('objcopy --only-keep-debug strange lean.debug');
     my $strange = build_id("$dir/strange");
-    warns('another build: both ids are said', "$dir/lean", "$strange, not $id");
+    warns('another build: both ids are reported', "$dir/lean", "$strange, not $id");
     unlink("$dir/lean.debug");
     $r = $t->run('load', '--force', "$dir/lean");
     is($r->{code} . $r->{err}, '0', 'no debug file: loaded, no warning');
@@ -223,14 +224,14 @@ sub supplements {
         move("$dz/common", "$dz/.dwz/common");
         answers('... in .dwz', "$dz/one", "$dz/plain");
 
-        # an absolute name, of another machine
+        # an absolute name from another machine
         make_path("$dz/tree/.dwz/arch", "$dz/tree/bin");
         run(\$dz, 'cp plain one; cp plain2 two;',
             $dwz, "-m $dz/tree/.dwz/arch/c -M /usr/lib/nowhere/.dwz/arch/c one two");
         move("$dz/one", "$dz/tree/bin/one");
         answers('... by its name below .dwz', "$dz/tree/bin/one", "$dz/plain");
 
-        # not where it is found by a link or a path that leads out
+        # not found through a link or a path that leads out
         move("$dz/tree/.dwz/arch/c", "$dz/c");
         symlink("$dz/c", "$dz/tree/.dwz/arch/c") or die;
         my $r = warns('... not through a link that leads out', "$dz/tree/bin/one",
@@ -240,21 +241,21 @@ sub supplements {
         my ($main) = qx(nm $dz/plain) =~ /^([0-9a-f]+) T never$/m;
         my ($frame) = loader_frames($t, $module, hex($main));
         is($frame->[-1][0], 'never', '... named by the symbol table');
-        # stored, it still tells, and makes way for whatever is whole
+        # once stored it still reports that, and is replaced by a complete one
         my $shown = sub {
             return (json_lines($t->run('show', '--json', $module)->{out}))[0]
                 ->{incomplete};
         };
-        like($shown->(), qr/nowhere\/.dwz\/arch\/c /, '... which show tells');
+        like($shown->(), qr/nowhere\/.dwz\/arch\/c /, '... which show reports');
         move("$dz/c", "$dz/tree/.dwz/c");
-        is($t->run('load', "$dz/tree/bin/one")->{err}, '', '... until it is there');
+        is($t->run('load', "$dz/tree/bin/one")->{err}, '', '... until the file is there');
         is($shown->(), '', '... then show does not');
         move("$dz/tree/.dwz/c", "$dz/c");
         like($t->run('load', "$dz/tree/bin/one")->{out}, qr/not stored: the store has better/,
-             '... and what is whole is kept');
+             '... and the complete one is kept');
         is($shown->(), '', '... as show says');
         $t->run('load', '--force', "$dz/tree/bin/one");
-        isnt($shown->(), '', '... but by force');
+        isnt($shown->(), '', '... except by force');
 
         my $found = grep { grep { defined $_->[0]
                                   && $_->[0] !~ /^(?:\w|::|\.cold)*$/ } @$_ }
@@ -269,7 +270,7 @@ sub supplements {
         my $other = sup_id("$dz/other");
         unlink("$dz/.dwz/common");
         move("$dz/other", "$dz/common");
-        warns('... another supplementary file: both ids are said', "$dz/one",
+        warns('... another supplementary file: both ids are reported', "$dz/one",
               "$other, not $real");
     }
     return;
@@ -286,7 +287,7 @@ sub splits {
         make_path("$s/obj");
         run(\$s, $cpp, "-gdwarf-$version -gsplit-dwarf -O2 -c", $a,
             '-o obj/a.o &&', $cpp, "-gdwarf-$version -gsplit-dwarf -O2 -c",
-            $cc eq 'gcc' ? '-gz' : (), $b, # LLVM's packer reads no packed ones
+            $cc eq 'gcc' ? '-gz' : (), $b, # LLVM's packer reads no compressed ones
             '-o obj/b.o &&', $cpp, 'obj/a.o obj/b.o -o exe');
         answers("$how, .dwo", "$s/exe", "$s/exe");
 
@@ -300,7 +301,7 @@ sub splits {
             rename("$s/gone", "$s/obj") or die;
         }
 
-        # gcc's ids do not tell one build of a source from another
+        # gcc's ids do not distinguish builds of the same source
         copy("$s/obj/a.dwo", "$s/obj/b.dwo");
         my $r = warns("$how: a .dwo of another unit", "$s/exe",
                    '1 of 2 split units have lines only');
@@ -322,7 +323,7 @@ sub splits {
     return;
 }
 
-# Types in units of their own (.debug_types, .debug_tu_index) change no answer:
+# Types in their own units (.debug_types, .debug_tu_index) change no answer:
 # declarations of methods, with their names, stay in the unit that has the code.
 sub type_units {
     for my $how ('gcc -gdwarf-4', 'gcc -gdwarf-5', 'clang -gdwarf-4',

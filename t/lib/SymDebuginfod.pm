@@ -3,8 +3,8 @@ package SymDebuginfod;
 # elfutils' debuginfod over a folder of a test, on a port of loopback.
 #
 #     my $d = SymDebuginfod->new($folder)->start($build_id);
-#     $d->address;      127.0.0.1:PORT; it has the build id's files by now
-#     my $t = $d->nginx;    a started SymFetch whose source it is; /admin there
+#     $d->address;      127.0.0.1:PORT; the build id's files are indexed
+#     my $t = $d->nginx;    a started SymFetch with it as the source, and /admin
 #     $d->stop;
 
 use strict;
@@ -30,7 +30,8 @@ sub start {
     return $self;
 }
 
-# It scans while it serves: what it is asked for too early it has not.
+# It scans while it serves, and does not have a file that it has not scanned
+# yet.
 sub wait_for {
     my ($self, $build_id) = @_;
     my $http = HTTP::Tiny->new(timeout => $SymServer::PATIENCE, proxy => undef,

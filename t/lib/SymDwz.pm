@@ -10,7 +10,8 @@ package SymDwz;
 #     my @frames = $p->frames('one', @addrs);   LLVM's, as answer() gives them
 #     answer($r, 0)              the frames of a v5 answer's first stack
 #
-# What dwz shares is in one: names, inlined functions, whole units' types.
+# dwz moves these to the supplementary file: names, inlined functions, types of
+# whole units.
 
 use strict;
 use warnings;
@@ -61,8 +62,8 @@ int main(int argc, char **)
 }
 END
 
-# Always the same ones.  Behind the digits of a debug id stands no zero, which the
-# canonical form would lose: each 16th id of chance has two spellings.
+# Always the same ids.  No zero follows the digits of a debug id, because the
+# canonical form would drop it, and such an id has two spellings.
 sub a_build_id {
     my ($name) = @_;
     return sha1_hex("dwz $name") =~ s/^.{32}\K../1f/r;
@@ -95,7 +96,7 @@ sub new {
     return $self;
 }
 
-# Every third byte of what was compiled, from the image base.
+# Every third byte of the compiled code, from the image base.
 sub addresses {
     my ($self, $name) = @_;
     my @addr;
@@ -106,8 +107,8 @@ sub addresses {
     return @addr;
 }
 
-# "FUNCTION FILE:LINE", innermost first, of the file before dwz.  What has no
-# linkage name LLVM gives without its namespace: the source tells it.
+# "FUNCTION FILE:LINE", innermost first, for the file before dwz.  LLVM omits
+# the namespace of functions without a linkage name: it comes from the source.
 sub frames {
     my ($self, $name, @addr) = @_;
     return map {

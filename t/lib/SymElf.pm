@@ -1,15 +1,16 @@
 package SymElf;
 
-# SymElf - what core/formats/elf finds in a file, beside what other tools say of it.
+# SymElf - what core/formats/elf finds in a file, and what other tools find in
+# it.
 #
 #     my %info = info($path);              build/t/elfdump's lines by their name
-#     my $bytes = section($path, '.text'); as elfdump gives it, unpacked
+#     my $bytes = section($path, '.text'); from elfdump, unpacked
 #     my @s = symbols($path);              { addr, size, name }, from image base
 #     my @names = symbolizer($path, @addrs);   llvm-symbolizer's, same base
 #     my $path = yaml('name', $text);      a file made by yaml2obj
 #     run_ok('objcopy', @args);
 #
-# Files are made in one temporary folder that goes with the process.
+# Files are made in a temporary folder that is removed when the process ends.
 
 use strict;
 use warnings;
@@ -28,7 +29,7 @@ my $dump = root() . '/' . ($ENV{SYM_BUILD} // 'build') . '/t/elfdump';
 
 sub folder { return $dir }
 
-# What a command prints, but not what it complains of.
+# Standard output of a command, without its errors.
 sub output {
     my @command = @_;
 
@@ -54,7 +55,7 @@ sub info {
         split(/\n/, output($dump, $path));
 }
 
-# What elfdump says of a file that it refuses.
+# The error of elfdump for a file that it refuses.
 sub error_of {
     my ($path, $what) = @_;
     my $text = output('/bin/sh', '-c', 'exec "$0" "$@" 2>&1 >/dev/null', $dump,
@@ -96,9 +97,9 @@ sub symbolizer {
     return map { (split(/\n/, $_))[0] } split(/\n\n/, $out);
 }
 
-# The name of each symbol, at its first and last byte, as llvm-symbolizer has
-# it; of several that cover an address the nearest start counts.  Versions are
-# cut from its names.
+# The name of each symbol, at its first and last byte, from llvm-symbolizer; of
+# several that cover an address the nearest start counts.  Versions are cut from
+# its names.
 sub symbols_agree {
     my ($path, $least, $name) = @_;
     my @symbols = symbols($path);
@@ -110,7 +111,7 @@ sub symbols_agree {
     my ($bad, $first, $i) = (0, '', -1);
 
     Test::More::cmp_ok(scalar(@symbols), '>=', $least, "$name: symbols");
-    Test::More::is(scalar(@theirs), scalar(@addrs), '... each is asked for');
+    Test::More::is(scalar(@theirs), scalar(@addrs), '... each is looked up');
 
     for my $n (0 .. $#addrs) {
         my $addr = $addrs[$n];
@@ -126,7 +127,7 @@ sub symbols_agree {
         $bad++;
     }
     return Test::More::is("$bad $first", '0 ',
-                          '... llvm-symbolizer names them so');
+                          '... llvm-symbolizer has the same names');
 }
 
 sub yaml {

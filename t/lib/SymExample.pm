@@ -1,8 +1,8 @@
 package SymExample;
 
-# Builds a copy of the tree with the worked examples of docs/design/adding.md in it:
-# their files, and a row at the end of a table for each.  The copy stays in the folder
-# of the build, so that the next test that needs it has it.
+# Builds a copy of the tree with the worked examples of docs/design/adding.md in
+# it: their files, and a row at the end of a table for each.  The copy stays in
+# the folder of the build, for the next test that needs it.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ sub adding_section {
 
 sub modified { return (stat root() . "/$_[0]")[9] }
 
-# As old as what the text comes from: make builds what has changed.
+# As old as its source text, so that make builds only what has changed.
 sub put {
     my ($path, $text, @from) = @_;
     my $modified = max(map { modified($_) } @from);
@@ -78,7 +78,7 @@ sub put_examples {
     return;
 }
 
-# Gives the folder of the build: local $ENV{SYM_BUILD}.
+# Returns the folder of the build: local $ENV{SYM_BUILD}.
 sub build_examples {
     my $copy = SymTest::build_dir() . '/t/examples';
 
@@ -90,7 +90,7 @@ sub build_examples {
         or die 'copying failed';
     put_examples($copy);
 
-    # Warnings are errors, as they are for our own.  It takes all tools of a build.
+    # Warnings are errors, as for our own code.  It needs all tools of a build.
     my $log = "$copy/log";
     local $ENV{PATH} = $ENV{SYM_PATH};
     my $made = SymTest::run_quietly($log, 'timeout', 900, 'make', '-s', '-j2', '-C',

@@ -1,22 +1,22 @@
 package SymFault;
 
-# An HTTP server that fails as told; behaviours: see fault_server.py.
+# An HTTP server that fails as requested; behaviours: see fault_server.py.
 #
 #     my $f = SymFault->new->start;
 #     $f->file('a/B/a.sym', $bytes);             below $f->folder
 #     $f->url('reset/100/a/B/a.sym');
 #     $f->script('x', 'status/503', 'ok');       /as/x/...: 503 once, then fine
-#     $f->open_gate('g');                        /gate/g/... goes on
-#     $f->wait('/ok/a', count => 3);             until three have come
+#     $f->open_gate('g');                        /gate/g/... continues
+#     $f->wait('/ok/a', count => 3);             until three have arrived
 #     $f->wait(undef, now => 0);                 until all are answered
 #     $f->count('/ok/a');  $f->stats;  $f->forget;
 #     $f->credentials(expires_in_s => 5, status => { token => 500 });
 #     $f->stop;  $f->start;                      the same port again
 #
-# Counts do not contain what the test itself tells the server.
+# Counts do not include the test's own commands.
 #
-#     SymFault->new(tls => 1)            https as well: $f->tls_url('ok/...'), by a
-#                                        certificate that nobody knows
+#     SymFault->new(tls => 1)            https as well: $f->tls_url('ok/...'), with
+#                                        an untrusted certificate
 
 use strict;
 use warnings;
@@ -53,7 +53,7 @@ sub start {
     return $self;
 }
 
-# What it was told is forgotten; connections are refused.
+# Its settings are lost; connections are refused.
 sub stop {
     my ($self) = @_;
     my $server = delete $self->{server} or return $self;
@@ -65,7 +65,7 @@ sub port { return $_[0]{port} }
 sub folder { return $_[0]{folder} }
 sub address { return "127.0.0.1:$_[0]{port}" }
 
-# Anything it printed besides: '' unless it is broken itself.
+# Everything else that it printed: '' unless it is broken itself.
 sub trouble { return $_[0]{server}->said }
 
 sub url {
@@ -111,7 +111,7 @@ sub control {
 
 sub stats { return $_[0]->control('GET', 'stats') }
 
-# Requests for a path as it was sent; of all paths without one.
+# Requests for a path as it was sent; without a path, of all.
 sub count {
     my ($self, $path) = @_;
     my $stats = $self->stats;

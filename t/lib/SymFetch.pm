@@ -1,20 +1,25 @@
 package SymFetch;
 
-# nginx, the loader's daemon and a server that fails as told, together: for tests
-# of what happens to modules that the store has not.  Inherits all of SymTest.
+# nginx, the loader's daemon and a server that fails as requested: for tests of
+# modules that the store lacks.  Inherits all of SymTest.
 #
 #     my $t = SymFetch->new(workers => 2)->start;
 #     $t->upload('a.so', $id);                   a small module, at the source
 #     my $r = $t->ask(['a.so', $id], ...);       a v5 request
 #     $t->found($r, 'a.so', $id);                true, false, undef (null); -1: not named
 #     $t->function($r, 0);                       of the first module
-#     $t->gets('a.so', $id);                     GETs of it that the source has seen
+#     $t->gets('a.so', $id);                     GETs of it at the source
 #     $t->loader_stop; $t->loader_start;         the daemon
 #
-# Its usual configuration has one source, "fault", which is whatever the fault
-# server's script "src" says.  Another: new(how => directives beside
-# symbolicate, sources => locations); %%FAULT%% is the fault server's address,
-# %%LOADER%% the daemon's socket, %%FILES%% the folder of what was uploaded.
+# directives beside symbolicate, sources => locations); %%FAULT%% is the fault
+# server's address, %%LOADER%% the daemon's socket, %%FILES%% the folder of what
+# was uploaded. => Its default configuration has one source, "fault", which
+# behaves as the fault server's script "src" says.  For another: new(how =>
+# directives next to symbolicate, sources => locations); %%FAULT%% is the fault
+# server's address, %%LOADER%% the daemon's socket, %%FILES%% the folder of
+# uploaded files. => directives beside symbolicate, sources => locations);
+# %%FAULT%% is the fault server's address, %%LOADER%% the daemon's socket,
+# %%FILES%% the folder of what was uploaded.
 
 use strict;
 use warnings;
@@ -77,7 +82,7 @@ sub loader { return $_[0]{loader} }
 
 # --- the daemon ---
 
-# Its log goes to a file: nobody need read it while the test is at something else.
+# Its log goes to a file, so that a test need not read it all the time.
 sub loader_start {
     my ($self, @args) = @_;
     my $loader = $self->{loader};
@@ -104,7 +109,7 @@ sub loader_stop {
 
 # --- modules ---
 
-# Debug ids that differ.
+# Distinct debug ids.
 sub id {
     my ($n) = @_;
     return sprintf '%032X1', $n;
@@ -147,7 +152,7 @@ sub ask_with {
     return $self->post('/symbolicate/v5', $self->question(@modules), @$headers);
 }
 
-# A request that is sent and not waited for: a socket for response().
+# Sends a request without waiting: a socket for response().
 sub begin {
     my ($self, @modules) = @_;
     my $socket = $self->connect;
@@ -182,14 +187,14 @@ sub descriptors {
     return scalar(() = glob("/proc/$pid/fd/*"));
 }
 
-# Files that were left behind in nginx's folders for temporary ones.
+# Files that were left behind in nginx's temporary folders.
 sub temp_files {
     my ($self) = @_;
     my @files = split /\n/, `find '$self->{dir}/tmp' -type f`;
     return @files;
 }
 
-# nginx has ended, then the daemon: what is wrong, '' is good.
+# Stops nginx, then the daemon, and returns all errors; '' is good.
 sub end {
     my ($self) = @_;
     my $trouble = $self->stop->log_trouble;

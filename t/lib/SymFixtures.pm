@@ -1,15 +1,15 @@
 package SymFixtures;
 
-# SymFixtures - files that tests read and do not make.
+# SymFixtures - files that tests read and cannot make.
 #
 #     my $debug = fixtures('elf/crash.debug');       a file or a folder
 #     my $windows = need_fixtures('windows');        the whole test needs it
 #     SKIP: { my $fat = fixtures('macho/crash'); ... }
 #
 # The fixtures are real files, made by other people's compilers, and answers of
-# other servers; they are no part of this repository.  In a clone without them
-# `make unit` makes some of them (made_fixtures.py), which are enough for what is
-# not about foreign files.  A test of any other file is skipped there.
+# other servers; they are not in this repository.  In a clone without them `make
+# unit` makes some of them (made_fixtures.py), which are enough for tests that
+# are not about foreign files.  A test of any other file is skipped there.
 #
 # Environment:
 #   SYM_FIXTURES=FOLDER      default ../shared/fixtures
@@ -48,14 +48,14 @@ sub _is_there {
     return 0;
 }
 
-# Outside of a SKIP block, the test dies where the file is not there.
+# Outside of a SKIP block, the test dies if the file is missing.
 sub fixtures {
     my ($name) = @_;
     Test::More::skip(_why($name), 1) if !_is_there($name);
     return "$folder/$name";
 }
 
-# Before the first test of a file, which is skipped as a whole.
+# Before the first test of a file, all of which is then skipped.
 sub need_fixtures {
     my ($name) = @_;
     Test::More::plan(skip_all => _why($name)) if !_is_there($name);

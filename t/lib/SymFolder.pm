@@ -1,21 +1,21 @@
 package SymFolder;
 
 # nginx, the loader's daemon and a folder of symbol files as the source: for
-# tests of what is known of modules, and of forgetting it.  Inherits all of
-# SymTest.
+# tests of records of modules, and of forgetting them.  Inherits all of SymTest.
 #
 #     my $t = SymFolder->new(workers => 2, how => directives)->start;
 #     $t->upload('a.so', $id, prefix => 'x');     a small module, at the source
 #     my $r = $t->ask(['a.so', $id], ...);        a v5 request
-#     $t->function($r);                           what it says of the first frame
+#     $t->function($r);                           the function of the first frame
 #
-# With new(held => 1) the source is a server instead, which answers when the test
-# wants it to:
+# With new(held => 1) the source is a server instead, which answers when the
+# test calls answer():
 #     my $c = $t->asked;                          the next request that it gets
 #     $t->answer($c, 200, $text);
 #
 # Locations: /symbolicate asks for symbols, /admin is one with symbolicate_admin
-# on, /src/ is the source.  How: beside symbolicate in both; source: in /src/.
+# on, /src/ is the source.  how: directives next to symbolicate in both; source:
+# in /src/.
 
 use strict;
 use warnings;
@@ -72,13 +72,13 @@ sub loader_stop {
 
 # --- modules ---
 
-# Debug ids that differ.
+# Distinct debug ids.
 sub id {
     my ($n) = @_;
     return sprintf '%032X1', $n;
 }
 
-# Where a module lies in the folder, for names that need no encoding.
+# Path of a module in the folder, for names that need no encoding.
 sub path {
     my ($name, $id) = @_;
     return "$name/$id/$name.sym";
@@ -89,7 +89,7 @@ sub file {
     return "$self->{dir}/symbols/" . path($name, $id);
 }
 
-# A file that others read while it is replaced is never half there.
+# Replaces a file atomically for its readers.
 sub upload {
     my ($self, $name, $id, %o) = @_;
     my $file = $self->file($name, $id);
@@ -117,7 +117,7 @@ sub is_asked {
 
 sub asked {
     my ($self) = @_;
-    $self->is_asked($SymTest::PATIENCE) or die 'nobody asks the source';
+    $self->is_asked($SymTest::PATIENCE) or die 'the source gets no request';
     my $c = $self->{held}->accept;
     my $head = '';
     while ($head !~ /\r\n\r\n/) {
@@ -127,7 +127,7 @@ sub asked {
     return $c;
 }
 
-# Of the module that was asked for.
+# The path of the requested module.
 sub name_asked {
     my ($self, $c) = @_;
     return ${*$c}{symfolder_name};
@@ -144,7 +144,7 @@ sub answer {
 
 # --- requests ---
 
-# For the first function of each module.
+# A request for the first function of each module.
 sub question {
     my ($self, @modules) = @_;
     return $self->json({ memoryMap => [@modules],
@@ -156,7 +156,7 @@ sub ask {
     return $self->post('/symbolicate/v5', $self->question(@modules));
 }
 
-# The same, not waited for: a socket for finish().
+# The same, without waiting: a socket for finish().
 sub begin {
     my ($self, @modules) = @_;
     my $socket = $self->connect;
@@ -165,7 +165,7 @@ sub begin {
     return $socket;
 }
 
-# Its answer.  A socket that stays open would keep nginx waiting.
+# Its answer.  An open socket would keep nginx waiting.
 sub finish {
     my ($self, $socket) = @_;
     my $r = $self->response($socket);
@@ -173,8 +173,7 @@ sub finish {
     return $r;
 }
 
-# The function of the first frame; "false" without symbols; the status of an
-# answer that is none.
+# The function of the first frame; "false" without symbols; else the status.
 sub function {
     my ($self, $r) = @_;
     my $job = $r->{json}{results}[0] or return $r->{status};
@@ -193,13 +192,13 @@ sub explain {
     return $self->request('GET', "/admin/explain/$name/$id");
 }
 
-# The store's own word for it, by another program.
+# The store's own record, from another program.
 sub store_has {
     my ($self, $name, $id) = @_;
     return scalar grep { $_ eq "$name/$id" } $self->{loader}->modules;
 }
 
-# nginx has ended, then the daemon: what is wrong, '' is good.
+# Stops nginx, then the daemon, and returns all errors; '' is good.
 sub end {
     my ($self) = @_;
     my $trouble = $self->stop->log_trouble;

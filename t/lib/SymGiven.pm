@@ -1,7 +1,8 @@
 package SymGiven;
 
-# nginx, the loader's daemon and servers of HTTP and DNS that answer as told: for
-# tests of sources that requests bring along.  Inherits all of SymFetch.
+# nginx, the loader's daemon and servers of HTTP and DNS that answer as
+# requested: for tests of sources that are defined in requests.  Inherits all of
+# SymFetch.
 #
 #     my $t = SymGiven->new(allow => 'allow=127.0.0.1')->start;
 #     $t->route('/a', status => 403, headers => {}, body => 'text');
@@ -10,12 +11,12 @@ package SymGiven;
 #     my $r = $t->symbolicate([ $source, ... ], [$name, $id], ...);
 #     $t->function_of($r, 0);                        of the first module
 #     $t->status_of($r, 0);                          its debug_status
-#     $t->requests;                                  what the servers have seen
-#     $t->source('/base', more keys);                an http source there
+#     $t->requests;                                  all requests at the servers
+#     $t->source('/base', more keys);                an http source at the path
 #
-# new(at => location of the API, types => ..., allow => ..., more => directives, certificate => [CERT, KEY, ...],
-# trusted => CA);
-# %%HTTP%% is the address of the HTTP server.
+# new(at => location of the API, types => ..., allow => ..., more => directives,
+# certificate => [CERT, KEY, ...], trusted => CA); %%HTTP%% is the address of
+# the HTTP server.
 
 use strict;
 use warnings;
@@ -113,7 +114,7 @@ sub forget {
     return $self;
 }
 
-# Debug ids as Sentry and as paths write them.
+# Debug ids, as Sentry and as paths spell them.
 sub guid {
     my ($n) = @_;
     return sprintf('%08x-0000-4000-8000-%012x', $n, $n);

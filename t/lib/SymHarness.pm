@@ -1,7 +1,7 @@
 package SymHarness;
 
-# SymHarness - prove --harness SymHarness: what was skipped is counted and named
-# in the last lines.  Where SYM_NO_SKIP=1, a skip is a failure.
+# SymHarness - prove --harness SymHarness: the last lines count and name the
+# skipped tests.  With SYM_NO_SKIP=1, a skip is a failure.
 
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
 package SymJobs;
 
-# Sentry's API in nginx, with modules at a source that stalls until it is told
-# to go on: for tests of requests that outlive their clients.  Inherits SymFetch.
+# Sentry's API in nginx, with modules at a source that stalls until go(): for
+# tests of requests that outlive their clients.  Inherits SymFetch.
 #
 #     my $t = SymJobs->new(workers => 2)->start;
 #     my $r = $t->symbolicate('?timeout=0', 'a.so');     an uploaded module
@@ -41,7 +41,7 @@ CONF
 
 sub uuid { return $UUID }
 
-# The source answers from now on, also the requests that it has held.
+# From now on the source answers, also requests that it has held.
 sub go {
     my ($self) = @_;
     $self->fault->open_gate('g');
@@ -54,7 +54,7 @@ sub stall {
     return $self;
 }
 
-# Modules that were not asked for before.
+# Modules that were not requested before.
 sub modules {
     my ($self, $count) = @_;
     my @names = map { 'm' . ++$self->{n} . '.so' } 1 .. $count;
@@ -106,7 +106,7 @@ sub result {
     return $self->request('GET', "/requests/$id" . ($query // ''));
 }
 
-# "status" of an answer, or the status of HTTP.
+# "status" of an answer, or else the HTTP status.
 sub status {
     my ($self, $r) = @_;
     return ref $r->{json} eq 'HASH' && $r->{json}{status} || $r->{status} || 0;
@@ -119,8 +119,8 @@ sub is_known {
     return @frames && !grep { $_->{status} ne 'symbolicated' } @frames;
 }
 
-# A gauge of the metrics page comes to this value: a job's result may be there a
-# moment before its worker is through with it.
+# Waits until a gauge of the metrics page has this value, because a job's result
+# may be available a moment before its worker is done with it.
 sub metric_is {
     my ($self, $name, $want, $what) = @_;
     my $is;

@@ -1,8 +1,8 @@
 package SymLlvm;
 
-# What LLVM's symbolizer says about a debug file, in the shape in which
-# `symloader lookup --json` is compared with it: for each address a list of
-# [function, file, line], innermost first.
+# LLVM's symbolizer's answers for a debug file, in the form in which `symloader
+# lookup --json` is compared with them: for each address a list of [function,
+# file, line], innermost first.
 
 use strict;
 use warnings;
@@ -46,7 +46,7 @@ sub loader_frames {
     } json_lines($r->{out});
 }
 
-# Without a linkage name LLVM says f where we say space::f.
+# Without a linkage name LLVM writes f where we write space::f.
 sub is_name {
     my ($ours, $theirs) = @_;
     return defined $ours && $ours =~ /(?:^|::)\Q$theirs\E$/;

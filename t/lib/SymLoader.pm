@@ -2,13 +2,13 @@ package SymLoader;
 
 # SymLoader - runs symloader for the tests of t/loader_*.t.
 #
-#     my $t = SymLoader->new;                  a fresh folder, store not made yet
+#     my $t = SymLoader->new;                  a new folder, without a store
 #     my $r = $t->run('load', $file);          { code, signal, out, err }
 #     my $r = $t->run({ stdin => "1000\n" }, 'lookup', $module);
-#     my $p = $t->start('load', '/dev/stdin'); runs beside the test
+#     my $p = $t->start('load', '/dev/stdin'); runs in parallel
 #
-# Everything is under one temporary folder, removed at the end, as are processes
-# that a failed test left behind.
+# Everything is in one temporary folder.  It is removed at the end, and
+# processes that a failed test left behind are killed.
 
 use strict;
 use warnings;
@@ -100,7 +100,7 @@ sub file {
     return write_file("$t->{dir}/$name", $text);
 }
 
-# Forks symloader with its output in files (never a deadlock), or where asked.
+# Forks symloader with its output in files (so it never blocks), or as given.
 sub _spawn {
     my ($t, $o, @args) = @_;
     my $base = sprintf('%s/run.%d', $t->{dir}, ++$t->{runs});
@@ -132,8 +132,8 @@ sub _spawn {
     return { pid => $pid, base => $base };
 }
 
-# From now on the program is started by these lines of sh, the last of which
-# begins with exec.
+# From now on the program is started by these lines of sh; the last one begins
+# with exec.
 sub _start_by {
     my ($t, $lines) = @_;
 
@@ -160,7 +160,7 @@ sub without {
 sub wait {
     my ($t, $p) = @_;
 
-    # A loader that hangs fails its test instead of hanging it.
+    # A loader that hangs fails its test, and the test continues.
     local $SIG{ALRM} = sub { kill('KILL', $p->{pid}) };
     alarm($PATIENCE);
     while (waitpid($p->{pid}, 0) != $p->{pid}) {
@@ -183,7 +183,7 @@ sub run {
     return $t->wait($t->_spawn($o, @_));
 }
 
-# Runs beside the test: { pid, in, out } with a pipe to its standard input and
+# Starts it in parallel: { pid, in, out } with a pipe to its standard input and
 # one from its standard output.  $o as for run().
 sub start {
     my $t = shift;
@@ -199,7 +199,7 @@ sub start {
     return { %$p, in => $in_write, out => $out_read };
 }
 
-# The store is sound; dies with what verify says if not.
+# Dies with the output of verify if the store is not sound.
 sub verify {
     my ($t) = @_;
     my $r = $t->run('verify');

@@ -1,8 +1,8 @@
 package SymMacho;
 
-# Writes small Mach-O files with DWARF 4, for what no real file shows.  Numbers
-# are those of Apple's <mach-o/loader.h>, <mach-o/nlist.h> and of the DWARF
-# standard, written down here once more.
+# Writes small Mach-O files with DWARF 4, for cases that no real file has.  The
+# numbers are those of Apple's <mach-o/loader.h>, <mach-o/nlist.h> and of the
+# DWARF standard, repeated here so that they are independent of the reader.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ sub _segment {
 
 # options: bits, base and text (first and last address + 1 of the code),
 # sections (name => bytes of __DWARF), symbols ([name, value, n_type, n_sect]),
-# type (a dSYM unless told), uuid.
+# type (default: a dSYM), uuid.
 sub macho {
     my (%o) = (bits => 64, base => 0x100000000, sections => {}, symbols => [],
                type => 10, uuid => UUID, @_);
@@ -92,7 +92,7 @@ sub fat {
     return $head . "\0" x ($PAGE - length $head) . $body;
 }
 
-sub _uleb { return chr($_[0]) }    # of small numbers
+sub _uleb { return chr($_[0]) }    # for small numbers
 
 sub _sleb {
     my ($n) = @_;
@@ -104,8 +104,8 @@ sub _sleb {
     return $out . chr($n & 0x7f);
 }
 
-# Rows are [address, line, what], what being 's' for is_stmt, 'e' for
-# end_sequence; addresses are written out, so that they may go anywhere.
+# Rows are [address, line, kind]: kind 's' for is_stmt, 'e' for end_sequence.
+# Addresses are written absolutely, so that they may go backwards.
 sub _line_program {
     my ($size, $files, @rows) = @_;
     my $address = $size == 8 ? 'Q<' : 'V';
@@ -133,7 +133,7 @@ sub _line_program {
 }
 
 # options: size of an address, functions ([name, first, last + 1]), rows,
-# files.  Gives the sections of one unit.
+# files.  Returns the sections of one unit.
 sub dwarf {
     my (%o) = (size => 8, files => ['main.m'], @_);
     my $address = $o{size} == 8 ? 'Q<' : 'V';

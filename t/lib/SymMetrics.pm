@@ -1,6 +1,6 @@
 package SymMetrics;
 
-# Reads pages of symbolicate_metrics, by Prometheus's own parser.
+# Reads pages of symbolicate_metrics with Prometheus's own parser.
 #
 #     my ($value, $type) = parse_page($text);
 #     $value->{'modules_total{outcome=found}'}     labels in order of their names

@@ -1,8 +1,8 @@
 package SymRoutes;
 
-# nginx with every route that docs/use/openapi.json describes, at the paths that
-# it has there, and that document.  Inherits SymFetch: the source "fault" serves
-# what was uploaded.
+# nginx with every route that docs/use/openapi.json describes, at the documented
+# paths, and that document.  Inherits SymFetch: the source "fault" serves
+# uploaded files.
 #
 #     my $t = SymRoutes->new->start;
 #     for my $operation ($t->operations) { ... }
@@ -64,7 +64,7 @@ sub document {
         SymTest::slurp(file()));
 }
 
-# What a "$ref" means, or the thing itself.
+# The target of a "$ref", or the object itself.
 sub resolved {
     my ($self, $thing) = @_;
     my $ref = $thing->{'$ref'} // return $thing;
@@ -75,8 +75,8 @@ sub resolved {
     return $self->resolved($found);
 }
 
-# { path, method, tag, accepts => [media types], responses => { status =>
-# { type => 1 } } }, of which an answer without a body has no type.
+# { path, method, tag, accepts => [media types], responses => { status => { type
+# => 1 } } }, where an answer without a body has no type.
 sub operations {
     my ($self) = @_;
     my $paths = $self->document->{paths};

@@ -8,19 +8,19 @@ package SymS3;
 #     $s3->bucket('silent', list => 0);              absent keys: 403, not 404
 #     $s3->put('symbols', 'a/B/a.sym', $file);       or \$bytes
 #     $s3->delete('symbols', 'a/B/a.sym');
-#     $s3->key($access, $secret, token => $token);   one more key
+#     $s3->key($access, $secret, token => $token);   another key
 #     $s3->revoke($access);
 #     $s3->gets                                      GETs since the last forget
 #     $s3->stop;  $s3->start;                        the same port and objects
 #
-# put and delete sign with curl --aws-sigv4, which shares nothing with ours.
+# put and delete sign with curl --aws-sigv4, which shares no code with ours.
 #
-# What s3rver 3.7.1, the newest there is, does itself: buckets, keys, ranges,
-# metadata, errors in XML, S3's status codes, keys that nobody has, dates that
-# are off by more than 15 minutes.  What it does not, read in its source
-# (lib/middleware/authentication.js) and seen: it takes every V4 signature ("V4
-# signatures have incomplete support"), and requests with none at all.  So
-# t/s3rver/server.js stands before its routes:
+# s3rver 3.7.1, the newest version, implements buckets, keys, ranges, metadata,
+# errors in XML, S3's status codes, unknown access keys, and dates that are off
+# by more than 15 minutes.  By its source (lib/middleware/authentication.js) and
+# by tests it accepts every V4 signature ("V4 signatures have incomplete
+# support"), and unsigned requests.  So t/s3rver/server.js runs before its
+# routes:
 #
 # - signatures are compared with those of @smithy/signature-v4, which is AWS's
 #   own signer: 403 SignatureDoesNotMatch.  As in S3, host and all x-amz- headers
@@ -30,11 +30,12 @@ package SymS3;
 # - unsigned requests may read objects of public buckets and do nothing else
 #   (403 AccessDenied).
 # - '+' in a path is a space.
-# - an object is replaced whole; s3rver's own answers before it is written.
+# - an object is replaced atomically; s3rver itself answers before it is
+#   written.
 #
 # Not checked: the hash of an uploaded body; signatures in a query (501).
 #
-# ./dev test installs s3rver, as t/s3rver/package-lock.json has it, into
+# ./dev test installs s3rver in the version of t/s3rver/package-lock.json into
 # var/s3rver; without it, tests that use this are skipped.
 
 use strict;
@@ -80,7 +81,7 @@ sub start {
         SymTest::root() . '/t/s3rver/server.js', SymTest->json(\%config));
     $self->{port} = $self->{server}->line->{port};
 
-    # what it was told before it was stopped
+    # its settings from before the stop
     $self->key($self->{access}, $self->{secret});
     $self->tell('key', %{ $self->{keys}{$_} }) for keys %{ $self->{keys} };
     $self->tell('bucket', %{ $self->{buckets}{$_} })
@@ -130,7 +131,7 @@ sub tell {
     return $answer->{value};
 }
 
-# token: of temporary credentials; expired: that token is not good any more.
+# token: of temporary credentials; expired: that token is no longer valid.
 sub key {
     my ($self, $access, $secret, %opt) = @_;
     $self->{keys}{$access}
@@ -157,7 +158,7 @@ sub bucket {
     return $self;
 }
 
-# Requests since the start or forget: method, url as it came, signed, status
+# Requests since the start or forget: method, url as received, signed, status
 # (undef: not answered yet).
 sub log {
     my ($self) = @_;
@@ -219,7 +220,7 @@ sub signed {
 
 sub curl {
     my ($self, @args) = @_;
-    # a path as it stands, but newer curls refuse to sign such
+    # the path unchanged, except that newer curls refuse to sign such paths
     my @path = (grep { $_ eq '--aws-sigv4' } @args) ? () : '--path-as-is';
     open my $from, '-|', 'curl', '-s', @path, '--globoff', '--max-time', 60,
         '-w', '\n%{http_code}', @args

@@ -1,6 +1,6 @@
 package SymSentry;
 
-# What a real Symbolicator answered, recorded in the fixtures.
+# A real Symbolicator's answers, recorded in the fixtures.
 
 use strict;
 use warnings;
@@ -15,8 +15,8 @@ use Test::More;
 our @EXPORT_OK = qw(recorded answers_as_recorded);
 
 # The frames of a case, innermost call first: for each address [function, path,
-# line], and none where Sentry knew nothing.  $mode is the module's "rel:N", or
-# undef for a case of absolute addresses; $base is taken off them.
+# line], and none if Sentry had no answer.  $mode is the module's "rel:N", or
+# undef for a case of absolute addresses; $base is subtracted from them.
 sub recorded {
     my ($case, $mode, $base) = @_;
     my $text = read_file(fixtures("sentry/cases/$case.response.json"));
@@ -36,7 +36,7 @@ sub recorded {
     return %known;
 }
 
-# All addresses of a case, out of the store.  Returns how many had a name.
+# Looks up all addresses of a case in the store.  Returns how many had a name.
 sub answers_as_recorded {
     my ($t, $module, %known) = @_;
     my @addr = sort { $a <=> $b } keys %known;

@@ -1,7 +1,7 @@
 package SymServe;
 
-# SymServe - runs `symloader serve` for the tests of t/serve_*.t, and speaks to
-# it.  Inherits what SymLoader can (run(), file(), verify(), modules(), ...).
+# SymServe - runs `symloader serve` for the tests of t/serve_*.t, and talks to
+# it.  Inherits SymLoader (run(), file(), verify(), modules(), ...).
 #
 #     my $t = SymServe->new->serve('--jobs', 1);    listening when this returns
 #     my $c = $t->client;
@@ -9,7 +9,7 @@ package SymServe;
 #     my $m = $c->recv;                             { type => 'FETCH', ... }
 #     $t->stop;                                     { code, signal, err }
 #
-# The protocol is spoken by t/lib/sym_link.py, one helper process for a test.
+# t/lib/sym_link.py speaks the protocol, in one helper process for each test.
 
 use strict;
 use warnings;
@@ -45,7 +45,7 @@ sub serve {
 
 sub pid { return $_[0]{daemon}{pid} }
 
-# Reads the daemon's log to a line that matches; undef: it has ended before.
+# Reads the daemon's log up to a line that matches; undef: it ended before.
 sub wait_log {
     my ($t, $want) = @_;
     my $fh = $t->{log};
@@ -63,7 +63,7 @@ sub wait_log {
     return undef;
 }
 
-# Ends the daemon: { code, signal, err } with its whole log.
+# Stops the daemon: { code, signal, err } with its whole log.
 sub stop {
     my ($t, $signal) = @_;
 
@@ -99,7 +99,7 @@ sub _ask {
     return JSON::PP->new->decode($answer);
 }
 
-# A connection; of another version: $o{version}, 0 says no HELLO.
+# A connection; of another version: $o{version}, 0 sends no HELLO.
 sub client {
     my ($t, %o) = @_;
     my $name = 'c' . ++$t->{n_clients};
@@ -109,7 +109,7 @@ sub client {
         'SymServe::Client';
 }
 
-# { name => number } of STAT, by a connection that stays.
+# { name => number } of STAT, over a connection that stays open.
 sub stats {
     my ($t) = @_;
     my $c = $t->{control} //= $t->client;
@@ -119,7 +119,7 @@ sub stats {
     return \%stats;
 }
 
-# Waits until `name` of STAT is as wanted: for what comes without a message.
+# Waits until `name` of STAT has a value: for changes without a message.
 sub wait_stat {
     my ($t, $name, $want) = @_;
     my $end = time + 120;
@@ -131,8 +131,8 @@ sub wait_stat {
     return 0;
 }
 
-# Its converters, by pid; those that have ended, too, until it has taken note.
-# They enter their sandbox on their own: the name is its first step.
+# Its converters, by pid, including ended ones that it has not noticed yet. They
+# enter their sandbox on their own: the process name is the first step.
 sub converters {
     my ($t) = @_;
     my $list = SymLoader::read_file('/proc/' . $t->pid . '/task/' . $t->pid . '/children');
@@ -142,7 +142,7 @@ sub converters {
     } split ' ', $list;
 }
 
-# Waits until there are so many, none of them in @not; gives them.
+# Waits until there are this many, none of them in @not; returns them.
 sub wait_converters {
     my ($t, $n, @not) = @_;
     my %not = map { $_ => 1 } @not;
@@ -157,17 +157,17 @@ sub wait_converters {
     die "not $n converters: @pids\n";
 }
 
-# When nothing is converted: but for the one that waits converters come and go.
+# Pids when nothing is converted: only one idle converter comes and goes.
 sub descriptors {
     my ($t) = @_;
     my ($n, $same) = (-1, 0);
 
-    for (1 .. 2) {    # the system's list may leave some out while others end
+    for (1 .. 2) {    # the system's list may omit some while others exit
         $t->wait_converters(1);
-        $t->stats;    # it has done what it was told before
+        $t->stats;    # it has handled all earlier messages
     }
 
-    # until it stays so: one that is starting or ending has more for a moment
+    # until it is stable: one that starts or exits has more for a moment
     while ($same < 3) {
         my $now = () = glob('/proc/' . $t->pid . '/fd/*');
         $same = $now == $n ? $same + 1 : 0;
@@ -177,8 +177,8 @@ sub descriptors {
     return $n;
 }
 
-# The same, when there are so many again: a converter that has ended keeps its
-# own until the loader hears of it.
+# Waits until there are as many again: the daemon keeps the descriptor of an
+# ended converter until it notices the end.
 sub settled_descriptors {
     my ($t, $expected) = @_;
     my $end = time + 30;
@@ -208,7 +208,7 @@ use warnings;
 
 sub hello { return $_[0]{hello} }
 
-# send(TYPE => field => value, ...); path => FILE goes with its descriptor.
+# send(TYPE => field => value, ...); path => FILE also passes its descriptor.
 sub send {
     my ($c, $type, %fields) = @_;
     my $m = { type => $type, %fields };
@@ -230,7 +230,7 @@ sub recv {
     return $c->{t}->_ask("recv $c->{name} " . ($seconds // 60));
 }
 
-# When this returns, the daemon has taken what was sent before.
+# Returns when the daemon has handled everything sent before.
 sub sync {
     my ($c) = @_;
 
@@ -240,7 +240,8 @@ sub sync {
     return $c;
 }
 
-# Asks for a module and waits until the daemon knows; the FETCH, if $is_first.
+# Requests a module and waits until the daemon has the request; takes the FETCH,
+# if $is_first.
 sub ensure {
     my ($c, $ticket, $key, $is_first) = @_;
 

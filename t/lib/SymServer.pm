@@ -1,15 +1,15 @@
 package SymServer;
 
-# A helper program of a test that serves something: started, talked to, ended.
+# Starts, controls and stops a helper program that serves something.
 #
 #     my $p = SymServer->start($what, @command);
-#     my $line = $p->line;        what it printed: JSON, decoded
+#     my $line = $p->line;        its next line of JSON, decoded
 #     $p->ask({ ... });           a line of JSON to it, a line of JSON back
 #     $p->stop;
 #
-# The program must end when its standard input does.  The other end of that is
-# held by the test alone, so however the test dies, the program dies with it.
-# One that does not look at it:
+# The program must exit when its standard input ends.  Only the test holds the
+# other end, so however the test dies, the program exits.  For a program that
+# does not read its standard input:
 #
 #     my $port = SymServer::free_port();
 #     my $p = SymServer->start_deaf($what, @command, $port)->wait_port($port);
@@ -32,14 +32,14 @@ my $JSON = JSON::PP->new->canonical->utf8;
 
 sub start {
     my ($class, $what, @command) = @_;
-    # has no name that a killed test could leave behind
+    # no name, so a killed test leaves nothing behind
     open my $said, '+>>', undef or die "temporary file: $!";
     pipe(my $from, my $out) or die "pipe: $!";
     pipe(my $in, my $to) or die "pipe: $!";
 
     my $pid = fork // die "fork: $!";
     if (!$pid) {
-        # what the test prints is TAP: nothing of this may end up there
+        # the test prints TAP: nothing of this may go to its output
         open STDIN, '<&', $in;
         open STDOUT, '>&', $out;
         open STDERR, '>&', $said;
@@ -52,15 +52,15 @@ sub start {
     }, $class;
 }
 
-# By a shell that ends it.
+# Runs it under a shell that kills it.
 sub start_deaf {
     my ($class, $what, @command) = @_;
     return $class->start($what, '/bin/sh', '-c',
         '"$0" "$@" & trap "kill $!" EXIT; read -r _', @command);
 }
 
-# Nobody else is given it: it stays bound.  A server binds it nevertheless, by
-# SO_REUSEADDR, because nothing listens there.
+# No other process gets the port: it stays bound.  A server can still bind it
+# with SO_REUSEADDR, because nothing listens on it.
 my @bound;
 
 sub free_port {
@@ -69,7 +69,7 @@ sub free_port {
     return $bound[-1]->sockport;
 }
 
-# Until it takes connections there.
+# Waits until it accepts connections there.
 sub wait_port {
     my ($self, $port) = @_;
     SymTest->wait_for(sub { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") },
@@ -79,7 +79,7 @@ sub wait_port {
 
 sub pid { return $_[0]{pid} }
 
-# Its next line; dies, with what it said, when there is none in time.
+# Its next line; dies, with its output, if there is none in time.
 sub line {
     my ($self) = @_;
     my $end = time + $PATIENCE;
@@ -112,7 +112,7 @@ sub said {
     return readline($self->{said}) // '';
 }
 
-# Ends it, gently unless told otherwise; its wait status.
+# Stops it, gently by default; returns its wait status.
 sub stop {
     my ($self, $signal) = @_;
     my $pid = delete $self->{pid} // return;

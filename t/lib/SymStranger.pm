@@ -1,10 +1,10 @@
 package SymStranger;
 
-# SymStranger - a loader that says to nginx what a test wants, as
-# docs/formats/loader-protocol.md has it.
+# SymStranger - plays a loader for nginx that sends what a test wants, by
+# docs/formats/loader-protocol.md.
 #
 #     my $listen = stranger($path);        a socket that workers may open
-#     my $c = can_read($listen)->accept;   dies when nobody speaks
+#     my $c = can_read($listen)->accept;   dies if no worker connects
 #     my ($number, $rest) = hear($c, $ENSURE);
 #     welcome($c);                         after hear(): HELLO
 #     say($c, $FETCH, 'VQ<', $ticket, $lease);
@@ -41,7 +41,7 @@ sub can_read {
     return $fh;
 }
 
-# A message of this type: its number, and the bytes behind it.
+# A message of this type: its number, and the bytes after it.
 sub hear {
     my ($c, $type) = @_;
     sysread can_read($c), my $packet, 8192 or die 'nginx is gone';
@@ -56,7 +56,7 @@ sub say {
     return;
 }
 
-# What a worker says first, and the answer.
+# The first message of a worker, and the answer.
 sub welcome {
     my ($c) = @_;
     my ($version) = hear($c, $HELLO);

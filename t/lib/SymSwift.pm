@@ -1,8 +1,8 @@
 package SymSwift;
 
-# A library in the place of the demangler of Swift, which cannot be had without a
-# network: it exports the same function, shows a name as "<NAME FEATURES>", and
-# fails as a name tells it to.  bench/accuracy/swift has the real one.
+# A library that replaces the demangler of Swift, which needs a network to
+# install: it exports the same function, shows a name as "<NAME FEATURES>", and
+# fails as a name requests.  bench/accuracy/swift uses the real one.
 
 use strict;
 use warnings;

@@ -8,14 +8,14 @@ package SymTest;
 #     is($t->stop->log_trouble, '', 'a clean log');
 #
 # The test holds the listening socket and nginx inherits it (as it does when its
-# binary is exchanged), so a port is never raced for, and a connection made
-# before nginx is ready waits in the socket's queue: nothing here sleeps.
+# binary is exchanged), so no other process can take the port, and a connection
+# made before nginx is ready waits in the socket's queue: nothing here sleeps.
 #
 # Environment:
 #   SYM_BUILD=build-asan   the build to test; default build.  If it was made with
 #                          sanitizers, nginx runs with their library preloaded
 #   SYM_NGINX=/path/nginx  the binary; default: nginx from PATH
-#   SYM_STATIC=1           the module is part of that binary: none is loaded
+#   SYM_STATIC=1           the module is part of that binary, so none is loaded
 #   SYM_VALGRIND=1         nginx and its workers under valgrind
 
 use strict;
@@ -38,11 +38,11 @@ use Test::More;
 use Time::HiRes qw(time);
 
 our $ROOT = abs_path(dirname(__FILE__) . '/../..');
-# seconds, then a test fails; more than a request waits for its modules
+# seconds, then a test fails; longer than a request waits for its modules
 our $PATIENCE = $ENV{SYM_VALGRIND} ? 120 : 60;
 
 my $JSON = JSON::PP->new->utf8->canonical->allow_nonref;
-# a hundred times faster; what it reads is the same
+# a hundred times faster; it reads the same
 my $READER = Cpanel::JSON::XS->new->utf8->allow_nonref;
 
 sub root {$ROOT}
@@ -75,7 +75,7 @@ sub new {
 
     $self->{listen} = IO::Socket::INET->new(
         LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 511,
-        Blocking => 0)    # nginx takes it as it is
+        Blocking => 0)    # used without changes
         or die "cannot listen: $!";
     fcntl($self->{listen}, F_SETFD, 0) or die "fcntl: $!";
     $self->{port} = $self->{listen}->sockport;
@@ -89,7 +89,7 @@ sub address { return "127.0.0.1:$_[0]{port}" }
 
 # --- symbols ---
 
-# Runs symloader; dies with what it said when it fails.
+# Runs symloader; dies with its output if it fails.
 sub symloader {
     my ($self, $command, @args) = @_;
     my $log = "$self->{dir}/logs/symloader";
@@ -126,8 +126,8 @@ sub load_fixtures {
 
 # --- nginx ---
 
-# Parts of the configuration: main, http, server, locations.  The last, when
-# given, stands instead of the usual locations.
+# Parts of the configuration: main, http, server, locations.  The last one
+# replaces the default locations.
 sub conf {
     my ($self, %parts) = @_;
     @{$self->{parts}}{keys %parts} = values %parts;
@@ -143,7 +143,7 @@ sub write_conf {
     return $file;
 }
 
-# A configuration that is only read, for nginx -t.
+# A configuration that is only parsed, for nginx -t.
 sub bare_conf {
     my ($inside) = @_;
     return <<"CONF";
@@ -188,8 +188,8 @@ CONF
         . 'modules=$symbolicate_modules missing=$symbolicate_missing '
         . 'lookup_us=$symbolicate_lookup_us code=$status uri=$uri';
 
-    # run by root, nginx would give its workers to somebody who may not enter
-    # the test's folder
+    # as root, nginx would run its workers as a user who may not enter the
+    # test's folder
     $process .= "\nuser root;" if $> == 0 && $part{main} !~ /^user /m;
     return <<"CONF";
 load_module %%MODULE%%;
@@ -246,7 +246,7 @@ sub sanitizer_env {
     );
 }
 
-# nginx -t on a configuration: (exit code, what it said).
+# nginx -t on a configuration: (exit code, output).
 sub check {
     my ($self, $text) = @_;
     my $file = $self->write_conf($text);
@@ -258,7 +258,7 @@ sub check {
     return ($code, slurp($log));
 }
 
-# Starts nginx and sees it answer.
+# Starts nginx and waits for its first answer.
 sub start {
     my ($self) = @_;
     $self->spawn($self->conf_text);
@@ -295,7 +295,7 @@ sub spawn {
     return $self;
 }
 
-# Sockets that nginx finds open, as after an exchange of its binary.
+# Sockets that nginx inherits, as after an exchange of its binary.
 sub inherited { return fileno($_[0]{listen}) . ';' }
 
 sub signal {
@@ -308,8 +308,8 @@ sub signal {
 sub workers {
     my ($self) = @_;
     my @found;
-    # all of its children are workers: there is no cache to manage.  The kernel's
-    # own list of children leaves some out while others end.
+    # all its children are workers, since there is no cache manager.  The
+    # kernel's own list of children omits some while others exit.
     for my $file (glob '/proc/[0-9]*/stat') {
         open my $fh, '<', $file or next;
         my ($pid, $state, $parent) =
@@ -319,16 +319,16 @@ sub workers {
     return @found;
 }
 
-# Tells nginx to read its configuration again; returns when new workers are
-# there and take every connection that is made from now on.  The old ones may
-# still be at work.
+# Reloads nginx; returns when new workers accept every connection that is made
+# from now on.  The old ones may still be running.
 sub reload {
     my ($self) = @_;
     my %old = map { $_ => 1 } $self->workers;
     $self->signal('HUP');
     $self->wait_for(sub {
         my @now = $self->workers;
-        # who has said so stops listening before it looks for another connection
+        # a worker that has announced it stops listening before it accepts
+        # another connection
         my %quits = map { $_ => 1 }
             $self->error_log =~ /^\S+ \S+ \[notice\] (\d+)#\d+: gracefully shutting down$/mg;
         return !(grep { $old{$_} && !$quits{$_} } @now)
@@ -337,8 +337,8 @@ sub reload {
     return $self;
 }
 
-# Asks a question until it is answered with yes; not to be used where an event
-# tells.  The longer it takes, the less often it is asked.
+# Repeats a check until it succeeds; not for changes with an event to wait for.
+# The longer it takes, the less often it is repeated.
 sub wait_for {
     my ($self, $question, $what) = @_;
     my $end = time + $PATIENCE;
@@ -353,7 +353,7 @@ sub wait_for {
     return;
 }
 
-# Ends nginx when all requests are done.  The exit is part of the test.
+# Stops nginx when all requests are done.  Its exit status is a test.
 sub stop {
     my ($self) = @_;
     my $pid = delete $self->{pid} or return $self;
@@ -374,7 +374,7 @@ sub stop {
     return $self;
 }
 
-# True when nginx has ended without having been told to.
+# True if nginx has ended without being told to.
 sub has_died {
     my ($self) = @_;
     return 1 if !$self->{pid};
@@ -403,14 +403,14 @@ sub error_log { return slurp("$_[0]{dir}/logs/error.log") }
 
 sub access_log { return slurp("$_[0]{dir}/logs/access.log") }
 
-# Lines of trouble that a test causes on purpose.
+# Lines in the log that a test causes on purpose.
 sub allow {
     my ($self, $pattern) = @_;
     push @{$self->{allowed}}, $pattern;
     return $self;
 }
 
-# All that must not be there after a run; '' is the good answer.
+# All errors that must not occur in a run; '' is good.
 sub log_trouble {
     my ($self) = @_;
     my @found = @{$self->{trouble} || []};
@@ -460,7 +460,7 @@ sub connect {
     return $socket;
 }
 
-# The text of a request.  Headers: a list of name, value; a body gives its
+# The text of a request.  Headers: a list of name, value; a body adds its
 # Content-Length.
 sub request_text {
     my ($self, $method, $path, %opt) = @_;
@@ -507,7 +507,7 @@ sub send_all {
     return 1;
 }
 
-# Reads one response; {} when the connection ends before there is one.
+# Reads one response; {} if the connection ends before it.
 sub response {
     my ($self, $socket, $method) = @_;
     my $r = $self->raw_response($socket, $method);
@@ -515,8 +515,8 @@ sub response {
     return $r;
 }
 
-# The same without the JSON: to read an answer of megabytes takes seconds, in
-# which nginx may lose patience with another connection.
+# The same without JSON, because reading an answer of megabytes takes seconds,
+# in which nginx may close another connection.
 sub raw_response {
     my ($self, $socket, $method) = @_;
     my $buffer = \${*$socket}{symtest_rest};
@@ -587,7 +587,7 @@ sub fill {
     my ($self, $socket, $buffer) = @_;
     my $end = time + $PATIENCE;
     while (!IO::Select->new($socket)->can_read(0.2)) {
-        # nobody will ever take a connection that waits in our own socket
+        # a connection that waits in our own socket would never be accepted
         return 0 if $self->has_died;
         if (time > $end) {
             fail("no answer in $PATIENCE s");
@@ -603,7 +603,7 @@ sub post {
     return $self->request('POST', $path, body => $body, headers => \@headers);
 }
 
-# A form with files, each field a part.
+# A form with files, one part per field.
 sub form {
     my ($self, $path, %fields) = @_;
     my $boundary = 'boundary-of-the-form';

@@ -4,13 +4,14 @@ package SymText;
 #
 #     my @records = sym_normal($text);
 #
-# What docs/use/dump.md calls the normal form, made from the text alone and sharing
-# nothing with the C code: files and inlined names by their name and not by
-# number, functions by address; of line records the start (they reach to the
-# next one), less those that repeat the one before; ranges of a call that touch
-# are one; no "m", no size of parameters, no STACK, no record of no size, no PUBLIC
-# that a FUNC covers, of several at an address the first; no "." in paths; the
-# INLINE records of 2021, whose calls stand in their caller's file, as today's.
+# The normal form of docs/use/dump.md, made from the text alone and without
+# sharing code with the C program: files and inlined names by name instead of
+# number; functions by address; of line records only the start (they reach to
+# the next one), without those that repeat the one before; adjacent ranges of a
+# call merged; no "m", no size of parameters, no STACK, no record of size 0, no
+# PUBLIC inside a FUNC, and only the first of several at an address; no "." in
+# paths; the INLINE records of 2021, whose calls are in their caller's file, in
+# today's form.
 
 use strict;
 use warnings;
@@ -77,7 +78,7 @@ sub sym_normal {
             $public{ hex $1 } //= $2;
         } elsif (/^INLINE (\d+) (\d+) (.*)/) {
             my ($depth, $line, @rest) = ($1, $2, split / +/, $3);
-            # of 2021: no call file, so the count is odd
+            # form of 2021: no call file, so the count is odd
             my $file = @rest % 2 == 0 ? shift @rest
                 : $depth ? $home{ $stack[$depth - 1] } : 0;
             $stack[$depth] = my $origin = shift @rest;

@@ -2,14 +2,14 @@ package SymTools;
 
 # SymTools - the tools that tests run: LLVM's, elfutils', compilers, python ...
 #
-# To use this (SymTest and SymLoader do) makes PATH the folder build/t/bin,
-# which has the tools of the table t/lib/tools and no other.  Each runs under a
-# time limit there (t/tools/limit.c).  One that is late, or not installed, fails
-# the test at its end, with the name of the Debian package.
+# Using this module (as SymTest and SymLoader do) sets PATH to the folder
+# build/t/bin, which contains only the tools of the table t/lib/tools.  Each
+# runs under a time limit there (t/tools/limit.c).  A tool that is late or not
+# installed fails the test at its end, with the name of the Debian package.
 #
 #     my $file = SymTools::path('node');   the tool itself, for a server that
 #                                          runs as long as its test does
-#     if (SymTools::has('git')) { ... }    for what no test needs
+#     if (SymTools::has('git')) { ... }    for optional tools
 #
 # Environment:
 #   SYM_PATH=FOLDERS         where tools are; default: Debian's, then PATH
@@ -35,7 +35,7 @@ $ENV{SYM_PATH} //= "/usr/sbin:/usr/bin:/sbin:/bin:$ENV{PATH}";
 $ENV{PATH} = "$build/t/bin";
 $ENV{SYM_TOOL_TABLE} = "$lib/tools";
 $ENV{SYM_TOOL_TROUBLE} = $trouble;
-# a debug file that is asked for far away takes as long as it likes
+# fetching a debug file from a remote server has no time limit
 delete $ENV{DEBUGINFOD_URLS};
 
 sub _find {

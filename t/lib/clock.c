@@ -1,8 +1,8 @@
 /*
- * clock.c - preloaded: moves the clock of the day by the seconds in a file.
+ * clock.c - preloaded: moves the system clock by the seconds in a file.
  *
  * SYM_CLOCK names the file, eight bytes that may change at any time.  The
- * monotonic clock stays, as it does on a real machine.
+ * monotonic clock is not moved, as on a real machine.
  */
 #define _GNU_SOURCE
 

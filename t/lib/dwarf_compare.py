@@ -4,14 +4,14 @@
     dwarf_compare.py LOOKUP FILE [--random N] [--show N] [--symbolizer PATH]
                      [--seed N] [--alt FILE] [--whole FILE]
 
-Asks LOOKUP (t/dwarf/lookup.c) and llvm-symbolizer for the first and last
-address of every function and for N random ones, and prints how many answers
-are equal frame by frame, as JSON.  llvm-symbolizer gets a copy without symbol
+Compares LOOKUP (t/dwarf/lookup.c) and llvm-symbolizer at the first and last
+address of every function and at N random ones, and prints how many answers are
+equal frame by frame, as JSON.  llvm-symbolizer gets a copy without symbol
 tables: it would take the outermost name from there.
 
-Differences are sorted into classes; "other" is what nobody has explained.
-With --whole llvm-symbolizer reads that file in place of FILE: the same code
-before a tool like dwz changed its DWARF.
+Differences are sorted into classes; "other" are unexplained ones. With --whole
+llvm-symbolizer reads that file instead of FILE: the same code before a tool
+like dwz changed its DWARF.
 """
 
 import argparse
@@ -87,7 +87,7 @@ def theirs(symbolizer, path, addresses):
 
 
 def names_equal(a, b):
-    """Ours are qualified where there is no linkage name, llvm's never are."""
+    """Ours are qualified if there is no linkage name, llvm's never are."""
     return a == b or (a.endswith("::" + b) and b != "")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cuts the DWARF sections out of ELF files, for fuzz/corpus/dwarf and t/bad.
+"""Extracts the DWARF sections of ELF files, for fuzz/corpus/dwarf and t/bad.
 
     dwarf_container.py FILE [ALT] >SEED
     dwarf_container.py FILE '' SPLIT >SEED      SPLIT: a .dwo or .dwp

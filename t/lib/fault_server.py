@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""fault_server.py FOLDER PORT [CERT KEY TLS_PORT] - HTTP/1.1 that fails as told.
+"""fault_server.py FOLDER PORT [CERT KEY TLS_PORT] - an HTTP/1.1 server that
+fails as requested.
 
 Listens on 127.0.0.1 (port 0: a free one), with a certificate also for https;
-prints {"port": N, "tls_port": N} when it does, and ends when standard input
-does.
+prints {"port": N, "tls_port": N} when it does, and exits when standard input
+ends.
 
-The path says what happens; what is behind it names a file of FOLDER:
+The path says what happens; the rest of it names a file of FOLDER:
 
   /ok/FILE             the file, or 404
   /status/NNN/...      that status, with a short body
-  /drip/BPS/FILE       the file at so many bytes a second
+  /drip/BPS/FILE       the file at that many bytes a second
   /stall/N/FILE        its headers and N bytes of it, then nothing more
   /blackhole/...       never answers
   /hangup/...          closes without a byte
-  /reset/N/FILE        N bytes of the file, then RST; N is none: RST at once
+  /reset/N/FILE        N bytes of the file, then RST; N is "none": RST at once
   /short/N/FILE        N bytes less than its Content-Length, then closes
   /long/N/FILE         N bytes more than its Content-Length, then closes
   /close/FILE          no Content-Length: the end of the connection is its end
@@ -23,18 +24,18 @@ The path says what happens; what is behind it names a file of FOLDER:
   /gzip/FILE           gzipped, with Content-Encoding
   /gzipbare/FILE       gzipped, without
   /bighead/N/FILE      with a header of N bytes
-  /garbage/...         answers with what is no HTTP
+  /garbage/...         answers with something that is not HTTP
   /redirect/NNN/REST   that status, with Location: /REST
-  /endless/...         headers, and chunks until the client goes
+  /endless/...         headers, and chunks until the client leaves
   /away/HOST/REST      302, with Location: http://HOST/REST
   /accel/REST          200 with X-Accel-Redirect: /REST, or @NAME of @NAME/...
   /gate/NAME/REST      waits until the gate is opened, then does REST
   /key/NAME/VALUE/REST does REST for requests with that header, else 403
-  /as/NAME/FILE        does what the test has told of NAME: see script
+  /as/NAME/FILE        does what the test has set for NAME: see script
 
-/latest/... and /container/... are AWS's ways to get credentials: see below.
+/latest/... and /container/... are AWS's endpoints for credentials: see below.
 
-The test tells, and asks:
+Commands of the test:
 
   GET  /_control/stats               counts, by path: see Stats
   POST /_control/forget              from now on counts begin at zero; maxima
@@ -47,7 +48,7 @@ The test tells, and asks:
                                      last for all that follow
   POST /_control/credentials         body: JSON object, see CREDENTIALS
 
-P of a wait is a path as it was sent; without it: all of them together.
+P of a wait is a path as it was sent; without it: all paths together.
 """
 
 import asyncio
@@ -81,11 +82,11 @@ class Request:
 
 
 class Gone(Exception):
-    """The client has closed, or the answer is meant to end so."""
+    """The client has closed, or the answer is meant to end here."""
 
 
 class Connection:
-    """Reads requests; sees the client go while an answer is made."""
+    """Reads requests; notices if the client leaves during an answer."""
 
     def __init__(self, reader, writer):
         self.reader, self.writer = reader, writer
@@ -149,7 +150,7 @@ class Connection:
                 sock.fileno(), termios.TIOCOUTQ, b"\0" * 4))[0]
             if not left:
                 break
-            await asyncio.sleep(0.001)  # nobody tells when it is there
+            await asyncio.sleep(0.001)  # there is no event for it
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                         struct.pack("ii", 1, 0))
         self.writer.transport.abort()
@@ -157,8 +158,8 @@ class Connection:
 
 
 class Stats:
-    """count: requests that came; done: those that are over, however; now: count
-    less done; max: most that were open at once."""
+    """count: requests received; done: those that are over, in any way; now:
+    count less done; max: most that were open at once."""
 
     def __init__(self):
         self.paths = {}
@@ -201,20 +202,20 @@ class Stats:
             await self.changed.wait_for(reached)
 
 
-# What /latest and /container answer; the test changes any of these.
+# Answers of /latest and /container; the test changes any of these.
 CREDENTIALS = {
     "role": "test-role",
     "access_key": "ASIAFAULTSERVER",
     "secret_key": "fault/secret",
     "token": "fault/token==",
     "expires_in_s": 3600,
-    "expiration": None,         # text instead of what expires_in_s makes
+    "expiration": None,         # text that replaces expires_in_s
     "code": "Success",          # of instance metadata
     "authorization": None,      # that a container must send; None: any
-    "token_ttl_s": 21600,       # at most, of metadata tokens
+    "token_ttl_s": 21600,       # maximum, for metadata tokens
     "status": {},               # "token", "role", "keys", "container" => NNN
     "body": {},                 # the same => text of the answer
-    "gate": None,               # that every answer waits for
+    "gate": None,               # a gate that every answer waits for
 }
 
 
@@ -301,7 +302,7 @@ class Credentials:
 
 class Answer:
     """One request's answer: every method is a behaviour, which takes its
-    arguments off the path."""
+    arguments from the path."""
 
     def __init__(self, server, connection, request):
         self.server, self.connection = server, connection
@@ -420,14 +421,14 @@ class Answer:
         raise Gone
 
     async def do_part(self, rest):
-        """Of a server that has ranges.  N bytes of the answer's body come, then it
+        """A server with ranges.  It sends N bytes of the answer's body, then
         closes; all: the whole body.  HOW is a list of words:
 
-          plain   as it should be, with an ETag
-          rest    answers 400 to who does not ask for a rest
-          ignore  knows no Range
-          always  knows no If-Range
-          quiet   does not say that it has ranges
+          plain   correct, with an ETag
+          rest    answers 400 unless a rest is requested
+          ignore  ignores Range
+          always  ignores If-Range
+          quiet   does not announce ranges
           weak, untagged, tagless   the ETag is weak, is missing, or is missing in
                   a 206 alone
           old, new  a date of yesterday, or of now
@@ -611,7 +612,7 @@ class Server:
             await answer.error(400)
 
     async def watched(self, connection, work):
-        """Does it until it is done or the client is gone."""
+        """Runs until it is done or the client has left."""
         tasks = [asyncio.ensure_future(work),
                  asyncio.ensure_future(connection.until_gone())]
         try:
@@ -639,8 +640,8 @@ class Server:
 
     async def serve(self, reader, writer):
         connection = Connection(reader, writer)
-        # drain() waits until the kernel has all of it; with TLS that would
-        # be for ever (Python 3.11)
+        # drain() waits until the kernel has all of it; with TLS that never
+        # returns (Python 3.11)
         if writer.get_extra_info("sslcontext") is None:
             writer.transport.set_write_buffer_limits(0)
         try:
@@ -676,7 +677,7 @@ async def main(folder, port, cert=None, key=None, tls_port=None):
         ports["tls_port"] = await listen(server, tls_port, tls)
     print(json.dumps(ports), flush=True)
     await until_stdin_ends()
-    os._exit(0)  # whatever is still being answered
+    os._exit(0)  # answers that are still in progress
 
 
 if __name__ == "__main__":

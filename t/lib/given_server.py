@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""given_server.py [CERT KEY]... - HTTP servers and a DNS server that answer as told.
+"""given_server.py [CERT KEY]... - HTTP servers and a DNS server that answer as
+requested.
 
 HTTP on 127.0.0.1 and 127.0.0.2 at one port, https on 127.0.0.1 with each of the
 certificates; DNS on a UDP port of 127.0.0.1.  Prints {"port": N, "dns": N,
-"tls": [N, ...]} when all listen, and ends when standard input does.
+"tls": [N, ...]} when all listen, and exits when standard input ends.
 
   POST /_control/route      {"path": P, "status": N, "headers": {}, "body": TEXT,
-                            "file": NAME}: what a path (with its query, or without
-                            any) is answered with; the body may be a file's
+                            "file": NAME}: the answer for a path (with its query,
+                            or without any); the body may be a file's
   POST /_control/names      {NAME: [ANSWER, ...]}: an answer is a list of
-                            addresses; one after the other is given, the last for
-                            all that follow; [] is NXDOMAIN, null no answer
-  GET  /_control/requests   all that came: method, target, headers, body, and the
-                            address that it came to
-  GET  /_control/asked      {NAME: how often it was asked for}
+                            addresses; they are given in turn, the last one for
+                            all later queries; [] is NXDOMAIN, null no answer
+  GET  /_control/requests   all received: method, target, headers, body, and the
+                            address that each was sent to
+  GET  /_control/asked      {NAME: number of queries}
   POST /_control/forget     forgets both
 """
 
@@ -84,7 +85,7 @@ async def serve(reader, writer):
 
 
 class Names(asyncio.DatagramProtocol):
-    """RFC 1035: one question, answers of A and AAAA records that live 0 s."""
+    """RFC 1035: one question, answers of A and AAAA records with a TTL of 0 s."""
 
     def connection_made(self, transport):
         self.transport = transport
@@ -129,7 +130,7 @@ async def main():
         port = one.sockets[0].getsockname()[1]
         try:
             await asyncio.start_server(serve, "127.0.0.2", port)
-        except OSError:     # there it is somebody else's
+        except OSError:     # that address belongs to another host there
             one.close()
             port = 0
     ports = {"port": port, "tls": []}

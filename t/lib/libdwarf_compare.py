@@ -4,13 +4,13 @@
     libdwarf_compare.py READ DUMP FILE [--arch NAME]
                        [--show N] [--nm PATH]
 
-READ is t/libdwarf/read.c, DUMP what `symloader dump --no-demangle
---format=json FILE` wrote.  Functions are compared with their ranges and names,
-lines wherever a row or a segment of ours begins, against the table of the
-function's own unit.  Prints counts as JSON.
+READ is t/libdwarf/read.c, DUMP what `symloader dump --no-demangle --format=json
+FILE` wrote.  Functions are compared by their ranges and names, lines at each
+row and at the start of each of our segments, with the table of the function's
+own unit.  Prints counts as JSON.
 
 Differences are sorted into classes, each a predicate below and a cause in
-docs/formats/dwarf.md; "other" is what nobody has explained.
+docs/formats/dwarf.md; "other" are unexplained ones.
 """
 
 import argparse
@@ -19,8 +19,8 @@ import json
 import subprocess
 import sys
 
-OLD = "20210528"  # libdwarf of Debian 12
-TOP = (1 << 64) - 2  # what linkers write for dropped code: -1 and -2
+OLD = "20210528"  # the version in Debian 12
+TOP = (1 << 64) - 2  # values that linkers write for dropped code: -1 and -2
 
 
 class Unit:
@@ -51,7 +51,7 @@ class Unit:
 
 
 def joined(ranges):
-    """Those that touch are one."""
+    """Merges adjacent ranges."""
     found = []
     for low, high in sorted(ranges):
         if found and found[-1][1] == low:
@@ -93,7 +93,7 @@ class Theirs:
                 sys.exit("unknown line: " + text)
 
     def is_code(self, low):
-        """Not what linkers write for code that they dropped."""
+        """Not the values that linkers write for dropped code."""
         return low != 0 and self.base <= low < min(TOP, self.base + (1 << 32))
 
 
@@ -152,7 +152,7 @@ class Compare:
         return "other: name"
 
     def functions(self):
-        seen = []  # ranges of the functions that came before
+        seen = []  # ranges of the previous functions
         matched = set()
         for low, high, name, unit in self.theirs.functions:
             if any(a < high and low < b for a, b in seen):
@@ -184,7 +184,7 @@ class Compare:
             at = end
 
     def beside_functions(self, low, high, record, seen):
-        """Ours alone: code with rows that no function has, as assembler."""
+        """Only ours: code with rows outside of functions, such as assembler."""
         units = [u for u in self.theirs.units if u.row(low)]
         if (not units or any(a < high and low < b for a, b in seen)
                 or record["function"] not in self.names.get(low, {""})):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""loader_compare.py EXPECTED JSON TEXT - compares answers of `symloader lookup`.
+"""loader_compare.py EXPECTED JSON TEXT - compares answers of `symloader
+lookup`.
 
-EXPECTED is what sym_oracle.py says, JSON and TEXT what the loader says about the
-same addresses in its two forms.  Prints the first differences, each with its
+EXPECTED is the output of sym_oracle.py, JSON and TEXT the loader's for the same
+addresses in its two forms.  Prints the first differences, each with its
 address, and last "N answers, M differ".
 """
 
@@ -59,7 +60,7 @@ def main():
                   % (want["addr"], as_json(want), got, size, text))
     for name, rest in (("json", got_json), ("text", got_text)):
         if next(rest, None) is not None:
-            print("%s: more answers than questions" % name)
+            print("%s: more answers than addresses" % name)
             differ += 1
     print("%d answers, %d differ" % (count, differ))
 

@@ -1,5 +1,5 @@
 // A program for tests that need an executable and its debug file: functions of
-// C and C++, inlined calls, copies that gcc makes, some hundred symbols.
+// C and C++, inlined calls, copies made by gcc, some hundred symbols.
 
 #include <stdio.h>
 

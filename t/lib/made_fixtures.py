@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""made_fixtures.py FOLDER - stands in for the fixtures in a clone without them.
+"""made_fixtures.py FOLDER - replaces the fixtures in a clone without them.
 
-    symbols/NAME/ID/FILE.sym     a Breakpad store of the kinds that tools write
+    symbols/NAME/ID/FILE.sym     a Breakpad store as tools write it
     elf/crash, crash.debug...    an executable and its debug file, of g++
     sentry/symbols/f1/...        the same by their build id
 
-Names, ids and the order of sizes are those of the real files, so tests ask for
-the same; tests compare with what other programs read in them.  `make unit` runs
-this.
+Names, ids and the order of sizes are those of the real files, so that tests can
+use them unchanged; tests compare with what other programs read in them.  `make
+unit` runs this.
 """
 
 import os
@@ -21,8 +21,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 BUILD_ID = "f1c3bcc0279865fe3058404b2831d9e64135386c"
 SAMPLE = "linux_inline/BBA6FA10B8AAB33D00000000000000000"
 
-# folder, the file's name, OS, architecture, address of the first function;
-# functions, and of each at most so many lines and inlined calls; publics
+# folder, file name, OS, architecture, address of the first function; number of
+# functions, at most this many lines and inlined calls in each; publics
 MODULES = [
     ("crash-client/509C0610949836F7B70BD88BCF03E5400", "crash-client",
      "mac", "x86_64", 0xdd0, 4000, 64, 40, 41),
@@ -42,7 +42,7 @@ MODULES = [
      "windows", "x86", 0x1000, 1065, 22, 0, 5),
 ]
 
-# What names have that a reader can trip over.
+# Parts of names that a reader may stumble over.
 NAMES = ["run", "core::fmt::write::<&mut dyn core::fmt::Write>", "operator()",
          "std::map<int, std::string>::find(int const&) const", "Größe::länge",
          "`anonymous namespace'::quote\"d", "a\\b", "-[View draw:]"]
@@ -101,7 +101,7 @@ def module(source, folder, system, arch, at, functions, lines, calls, publics):
         out += ["INLINE_ORIGIN %d %s" % (n, name(source, n)) for n in range(500)]
     for number in range(functions):
         size = source.randint(0x10, 0x240 if calls else 0x90)
-        # the example of docs/design/adding-an-api.md asks for this name
+        # the example of docs/design/adding-an-api.md looks up this name
         title = ("wmemcpy_s" if system == "windows" and number == 1
                  else name(source, number))
         if number == 0:
@@ -120,8 +120,8 @@ def module(source, folder, system, arch, at, functions, lines, calls, publics):
 
 
 def older_form(text):
-    """The sample with its INLINE records as they were written until 2021: the
-    file of a call is that of its origin."""
+    """The sample with its INLINE records in the form of until 2021: a call's
+    file is that of its origin."""
     text = re.sub(r"^INLINE_ORIGIN (\d+) ", r"INLINE_ORIGIN \1 0 ", text,
                   flags=re.M)
     return re.sub(r"^INLINE (\d+ \d+) \d+ ", r"INLINE \1 ", text, flags=re.M)
@@ -147,7 +147,7 @@ def make_symbols(store):
 def make_elf(folder):
     os.makedirs(folder, exist_ok=True)
     crash, debug = folder + "/crash", folder + "/crash.debug"
-    # not $CXX: what a user of the project sets for the project
+    # not $CXX, which a user sets for the project
     for command in [
             ["g++", "-O2", "-gdwarf-4", "-no-pie", "-fno-ipa-cp",
              "-Wl,--build-id=0x" + BUILD_ID,

@@ -1,5 +1,5 @@
 /*
- * no_sleep.c - preloaded: a process that sleeps says so, and does not sleep.
+ * no_sleep.c - preloaded: a process that sleeps reports it, and does not sleep.
  */
 #include <time.h>
 #include <unistd.h>

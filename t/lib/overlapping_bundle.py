@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""overlapping_bundle.py OUT DEBUG_ID FILES BYTES - a source bundle whose FILES
-all are the same packed bytes, which unpack to BYTES bytes.
+"""overlapping_bundle.py OUT DEBUG_ID FILES BYTES - a source bundle with FILES
+files that share the same packed bytes, which unpack to BYTES bytes.
 
-The zip's directory has an entry for each file, and all have one local header."""
+The zip's directory has an entry for each file, and all point to one local
+header."""
 
 import json
 import struct

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Packs standard input in the way that is asked for, to standard output.
+"""Packs standard input to standard output in the given format.
 
     pack_input.py KIND [NAME...]
 
-Used by t/loader_containers.t for what no command line tool writes: zlib, zip
-as it comes through a pipe, and cab with LZX.
+Used by t/loader_containers.t for formats that no command line tool writes:
+zlib, zip written to a pipe, and cab with LZX.
 """
 
 import io
@@ -15,7 +15,7 @@ import zlib
 
 
 class Pipe(io.RawIOBase):
-    """Cannot seek, so zipfile puts sizes and check behind the data."""
+    """Cannot seek, so zipfile writes sizes and checksum after the data."""
 
     def __init__(self):
         self.data = b''
@@ -81,9 +81,10 @@ def lzx_verbatim(data):
 
 
 def put_lengths(b, lengths):
-    """Of one tree, by a tree of two codes of one bit: zero, and the other."""
+    """Lengths of one tree, coded by a tree with two codes of one bit: zero, and
+    the other."""
     other = max(lengths) or 1
-    symbol = 17 - other     # a length is written as what it is less than before
+    symbol = 17 - other     # a length is written as its decrease
     for i in range(20):
         b.put(1 if i in (0, symbol) else 0, 4)
     for length in lengths:

@@ -1,6 +1,6 @@
 # Reads a page of metrics from stdin with Prometheus's own parser and prints it
-# as JSON: {"types": {family: type}, "samples": [[name, {label: value}, value]]}.
-# Fails when the page is none.
+# as JSON: {"types": {family: type}, "samples": [[name, {label: value},
+# value]]}. Fails if the page is invalid.
 
 import json
 import sys
@@ -12,7 +12,7 @@ assert text.endswith("\n"), "the last line has no end"
 
 families = list(text_string_to_metric_families(text))
 names = [family.name for family in families]
-assert len(names) == len(set(names)), "a family comes in two pieces"
+assert len(names) == len(set(names)), "a family is split"
 assert all(family.documentation for family in families), "no HELP"
 
 json.dump({

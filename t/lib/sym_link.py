@@ -1,15 +1,15 @@
 """sym_link - a client of the loader's protocol, for t/serve_*.t.
 
-Written from docs/formats/loader-protocol.md alone, so that it does not share the
-loader's mistakes.  As a program it takes one command a line on standard input
+Written from docs/formats/loader-protocol.md alone, so that it does not share
+the loader's errors.  As a program it takes one command a line on standard input
 and answers one line of JSON each, so that Perl can hold several connections:
 
-    new NAME [VERSION]            connects and says HELLO
+    new NAME [VERSION]            connects and sends HELLO
     raw NAME HEX [PATH...]        a packet as given, with these files' descriptors
     send NAME {"type": ...}       a message; "path": FILE or "pipe": true
     recv NAME [SECONDS]           the next message, {"type": "END"} or
-                                  {"type": "NOTHING"} when none came in time
-    flood NAME TYPE COUNT [FIELD] so many messages, without taking an answer,
+                                  {"type": "NOTHING"} when none arrived in time
+    flood NAME TYPE COUNT [FIELD] that many messages, without reading answers,
                                   which differ by the key, scope or checksum;
                                   {"sent": COUNT} or fewer if it was cut off
     close NAME
@@ -52,8 +52,8 @@ NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
           'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I',
           'files': '<I', 'layout': 'B', 'ids': 'B', 'casing': 'B'}
-# Of ENSURE: a symcache; files of all types in the layout `native`, but 'layout': 0
-# is breakpad.
+# For ENSURE: a symcache; files of all types in the layout `native`, except that
+# 'layout': 0 is breakpad.
 DEFAULTS = {'kind': 1, 'files': 0x7ffff, 'layout': 1}
 SPELLED = 4     # a flag
 
@@ -83,7 +83,7 @@ def part(tag, data):
 
 
 def reference(m):
-    """With a checksum the object is known whole, else by a name and an id."""
+    """With a checksum the object is complete, else it has a name and an id."""
     name, sent = m['key'].rsplit('/', 1)
     debug_id = canonical(sent)
     checksum = m.get('checksum', '')
@@ -106,7 +106,7 @@ def pack(m):
         sent = m['key'].rsplit('/', 1)[1]
         if 'checksum' not in m and sent != canonical(sent):
             m['flags'] = m.get('flags', 0) | SPELLED
-    if 'places' in m:       # [place, outcome, ...] each
+    if 'places' in m:       # [path number, outcome, ...] each
         m = {**m, 'outcomes': ''.join(outcome(*one) for one in m['places'])}
     out = struct.pack('<HH', MAGIC, number)
     for field in fields.split():

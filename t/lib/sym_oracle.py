@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""sym_oracle.py - says what a Breakpad .sym file answers, straight from its text.
+"""sym_oracle.py - answers addresses directly from the text of a Breakpad .sym
+file.
 
-The tests compare the store's answers with these.  Nothing here is shared with
-the C code: it is meant to be slow and plainly right.  The rules are those of
-docs/use/compat.md, "Breakpad .sym" (what Mozilla's server answers today, less the
-accidents listed there).
+The tests compare the store's answers with these.  It shares no code with the C
+program: it is slow and obviously right.  The rules are those of
+docs/use/compat.md, "Breakpad .sym" (the answers of Mozilla's server today,
+except for the accidents listed there).
 
     sym_oracle.py FILE ADDR...            hexadecimal addresses; - reads stdin
     sym_oracle.py FILE --all-boundaries   start, start+1, end-1, end of every
@@ -25,7 +26,7 @@ import random
 import re
 import sys
 
-LIMIT = 1 << 32  # addresses live below
+LIMIT = 1 << 32  # limit of addresses
 SPACES = ("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
           + "".join(map(chr, range(0x2000, 0x200b))))  # Unicode's White_Space
 NOTHING = (None, None)  # neither file nor line
@@ -59,7 +60,7 @@ class Rejected(Exception):
 
 
 class OrderedHeap:
-    """INLINE ranges by address and depth; equals as they were pushed."""
+    """INLINE ranges by address and depth; equal ones in the order of the file."""
 
     def __init__(self):
         self.items = []
@@ -75,9 +76,9 @@ class OrderedHeap:
 
 
 class RustHeap:
-    """The same, with equals in the order of std::collections::BinaryHeap: pop
-    moves the last item to the top, down to the bottom by the lesser child (the
-    right one of equals), and up again past greater ones."""
+    """The same, with equal ones in the order of std::collections::BinaryHeap:
+    pop moves the last item to the top, down to the bottom by the lesser child
+    (the right one of equals), and up again past greater ones."""
 
     def __init__(self):
         self.items = []
@@ -121,12 +122,12 @@ def number(digits, base=10):
 
 
 def cut(line):
-    """Line numbers have 32 bits; a larger one is none."""
+    """Line numbers have 32 bits; a larger one is unknown."""
     return line if line < 1 << 32 else 0
 
 
 def clean_path(path):
-    """The file's path as it is shown."""
+    """The file's path in answers."""
     stripped = path.rstrip("/\\")
     path = stripped if stripped else path
     last = re.split(r"[/\\]", path)[-1]
@@ -147,7 +148,7 @@ def clean_path(path):
         if part == ".." and kept and kept[-1] != "..":
             kept.pop()
         elif part == ".." and root:
-            pass  # nothing lies above the root
+            pass  # nothing is above the root
         else:
             kept.append(part)
     text = ("\\" if windows else "/").join(root + kept)
@@ -163,7 +164,7 @@ class Inline:
 
 
 class Func:
-    """One FUNC with its records; answers for the addresses inside it."""
+    """One FUNC with its records; answers addresses inside it."""
 
     def __init__(self, order, start, size, name):
         self.order, self.start, self.name = order, start, name
@@ -194,7 +195,7 @@ class Func:
             self.recorded.discard(self.start)
 
     def nest(self):
-        """levels[d]: what is open at depth d, sorted, no two overlapping."""
+        """levels[d]: open calls at depth d, sorted, not overlapping."""
         self.levels = []
         inlines = [i for i in self.inlines
                    if i.start >= self.start and i.start < i.end]
@@ -252,8 +253,8 @@ class Func:
         return (self.home if file is HOME_FILE else file, line)
 
     def before_gap(self, addr, depth, begin):
-        """Where a call of so many levels that is open since begin, or the
-        function itself (depth 0), stood when records last spoke of it."""
+        """The position of a call with so many levels, open since begin, or of
+        the function itself (depth 0), by the last record about it."""
         ends = [e for _, e, _ in self.lines if begin < e <= addr]
         if depth < len(self.levels):
             ends += [n.end for n in self.levels[depth] if begin < n.end <= addr]
@@ -458,8 +459,9 @@ class Symbols:
 
     @staticmethod
     def rank(func, addr):
-        """The latest record wins; at one address: a recorded start over a bare
-        function start, then the later of recorded ones, the first of bare."""
+        """The latest record wins.  At one address, a recorded start wins over a
+        bare function start; the last of recorded starts counts, and the first
+        of bare ones."""
         edge = func.latest_edge(addr)
         recorded = edge in func.recorded
         return (edge, recorded, func.order if recorded else -func.order)

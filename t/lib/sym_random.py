@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""sym_random.py SYMLOADER DIR COUNT SEED - small .sym files of every disorder.
+"""sym_random.py SYMLOADER DIR COUNT SEED - small disordered .sym files.
 
 Makes COUNT modules under DIR whose functions, lines, inlined calls and public
-symbols overlap, leave gaps and nest as chance has it, in an address space so
-small that every address can be asked.  Loads them with SYMLOADER into a store in
-DIR and compares each answer with the oracle's, and what the oracle says of the
-text that `dump` makes of the store's.  Prints the first file that differs, and
-last "N answers, M modules differ".
+symbols overlap, leave gaps and nest at random, in an address space so small
+that every address can be looked up.  Loads them with SYMLOADER into a store in
+DIR and compares each answer with the oracle's, and with the oracle's answer for
+the text that `dump` writes.  Prints the first file that differs, and last "N
+answers, M modules differ".
 """
 
 import json
@@ -22,7 +22,7 @@ TOP = 0x90
 
 
 def spans(source, start, end, size):
-    """Addresses and sizes, mostly in order, some on top of others."""
+    """Addresses and sizes, mostly in order, some overlapping others."""
     at = start
     while at < end:
         length = source.randint(1, size)
@@ -65,7 +65,7 @@ def function(source, number, prefix):
 
 
 def module(source, name, ident, prefix=""):
-    """Every name in it begins with the prefix."""
+    """Each name in it begins with the prefix."""
     out = ["MODULE Linux x86_64 %s %s" % (ident, name)]
     out += ["FILE %d src/%sfile%d.c" % (n, prefix, n) for n in range(4)]
     out += ["INLINE_ORIGIN %d %sinlined%d" % (n, prefix, n) for n in range(5)]

@@ -13,7 +13,7 @@
 
 #define UNPACKED_MAX ((uint64_t) 4 << 30)
 
-/* What is read of a file, by the names that libdwarf looks for. */
+/* The sections that are read, by libdwarf's names. */
 static const char *const names[] = {
     ".debug_info",        ".debug_abbrev", ".debug_line",   ".debug_str",
     ".debug_line_str",    ".debug_addr",   ".debug_ranges", ".debug_rnglists",
@@ -210,7 +210,7 @@ load(const object_t *o, Dwarf_Unsigned index, Dwarf_Small **data)
         return DW_DLV_NO_ENTRY;
     }
 
-    /* it is not written to: there are no relocations here */
+    /* never written to: there are no relocations here */
     *data = (Dwarf_Small *) (uintptr_t) o->sections[index].bytes.data;
     return DW_DLV_OK;
 }

@@ -1,10 +1,11 @@
 /*
- * object.h - gives libdwarf the sections that core/formats/elf or core/formats/macho hand out.
+ * object.h - gives libdwarf the sections that core/formats/elf or
+ * core/formats/macho return.
  *
- * libdwarf asks for sections through its object-access interface, so it gets
- * what its own readers of files refuse: sections packed with zstd, one slice of
- * a fat file.  The interface has two shapes, before and after libdwarf 0.4;
- * only object.c knows.
+ * libdwarf requests sections through its object-access interface, so it also
+ * gets those that its own readers of files refuse: sections packed with zstd,
+ * one slice of a fat file.  The interface has two forms, before and after
+ * libdwarf 0.4; only object.c handles that.
  */
 #ifndef SYM_T_LIBDWARF_OBJECT_H
 #define SYM_T_LIBDWARF_OBJECT_H
@@ -17,13 +18,13 @@
 
 #include "base/str.h"
 
-/* Says what went wrong on stderr and ends the process. */
+/* Prints the error on stderr and ends the process. */
 _Noreturn void object_die(const char *what, const char *why);
 
 /*
- * Opens a file, or of a fat one the slice of that processor as core/formats/macho calls
- * it.  All of it lives until the process ends.  *image_base is what our readers
- * subtract from addresses.
+ * Opens a file, or of a fat one the slice of the processor with that name in
+ * core/formats/macho.  All of it lives until the process ends.  *image_base is
+ * what our readers subtract from addresses.
  */
 Dwarf_Debug object_open(const char *path, const char *arch,
                         uint64_t *image_base);

@@ -1,6 +1,6 @@
 /*
- * read - functions and lines of a debug file as libdwarf finds them, for
- * t/dwarf_libdwarf.t.
+ * read - prints the functions and lines that libdwarf finds in a debug file,
+ * for t/dwarf_libdwarf.t.
  *
  *     read FILE [ARCH]
  *
@@ -9,16 +9,16 @@
  *
  *     libdwarf VERSION
  *     base ADDR                            of the image
- *     unit OFFSET VERSION LINE_VERSION     followed by what it has:
- *     function OFFSET NAME LOW HIGH ...    one with code, and its ranges
- *     file NUMBER PATH                     of the line table, as its own list
+ *     unit OFFSET VERSION LINE_VERSION     followed by its contents:
+ *     function OFFSET NAME LOW HIGH ...    a function with code, and its ranges
+ *     file NUMBER PATH                     from the line table's own list
  *     row ADDR KIND LINE FILE_NUMBER PATH  KIND: "statement", "other", or "end"
  *                                          after a sequence's last byte
- *     error WHERE TEXT                     what libdwarf would not read
+ *     error WHERE TEXT                     what libdwarf could not read
  *
- * Each code that libdwarf returns is looked at: an error ends the list that it
- * is in, never silently.  What it allocates goes with the file: to free it
- * piece by piece would say less of what is read here.
+ * Each code that libdwarf returns is checked: an error ends its list, never
+ * silently.  libdwarf's memory is freed with the file, which keeps this program
+ * short.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,13 +31,13 @@
 
 typedef struct {
     Dwarf_Debug dbg;
-    Dwarf_Off offset; /* of the entry that is being read */
+    Dwarf_Off offset; /* of the current entry */
     Dwarf_Half version;
     uint64_t n_ranges;
 } reader_t;
 
 
-/* True for DW_DLV_OK; errors are told. */
+/* True for DW_DLV_OK; errors are printed. */
 static bool
 is_ok(reader_t *r, int rc, Dwarf_Error *error, const char *what)
 {
@@ -80,8 +80,8 @@ text_of(reader_t *r, Dwarf_Die die, Dwarf_Half which)
 }
 
 
-/* The entry that an attribute refers to.  References to types have no name of
- * ours. */
+/* The entry that an attribute refers to.  References to types have no name that
+ * is needed here. */
 static bool
 follow(reader_t *r, Dwarf_Die die, Dwarf_Half which, Dwarf_Die *next)
 {
@@ -323,7 +323,7 @@ print_function(reader_t *r, Dwarf_Die die, uint64_t base)
 }
 
 
-/* The entry, what is below it, and what comes beside it. */
+/* The entry, its children, and its siblings. */
 static void
 walk(reader_t *r, Dwarf_Die die, uint64_t base)
 {
@@ -359,8 +359,9 @@ walk(reader_t *r, Dwarf_Die die, uint64_t base)
 
 /* --- lines --- */
 
-/* dwarf_lineendsequence() is also true where an epilogue begins (libdwarf to
- * 0.11), which clang marks from version 19 on.  No compiler marks an end so. */
+/* dwarf_lineendsequence() is also true at the beginning of an epilogue
+ * (libdwarf up to 0.11), which clang marks from version 19 on.  No compiler
+ * marks an end that way. */
 static bool
 ends_sequence(reader_t *r, Dwarf_Line line, Dwarf_Bool *is_end)
 {

@@ -1,5 +1,5 @@
 /*
- * dump - what core/formats/macho finds in a file, for t/macho.t to compare.
+ * dump - prints what core/formats/macho finds in a file, for t/macho.t.
  *
  *     build/t/machodump FILE                 a line of facts for each slice
  *     build/t/machodump FILE ARCH symbols    ADDR SIZE NAME, numbers in hex
@@ -77,7 +77,7 @@ print_section(sym_macho_t *m, const char *name)
 }
 
 
-/* One slice: its facts, or what argv asks of the one of that name. */
+/* One slice: its facts, or the part of it that argv selects. */
 static int
 print_slice(sym_macho_t *m, int argc, char **argv)
 {

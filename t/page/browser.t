@@ -1,6 +1,6 @@
-# The page in a real browser: somebody pastes a report and reads it, with a mouse
-# or without, on a desk or a phone, in the dark; nothing freezes, nothing leaves
-# the server, and names are never more than text.
+# The page in a real browser: a user pastes a report and reads it, with or
+# without a mouse, on a desktop or a phone, in dark mode; nothing freezes,
+# nothing leaves the server, and names are never more than text.
 
 use strict;
 use warnings;
@@ -38,7 +38,7 @@ $t->conf(locations => <<'CONF');
         location /failing { symbolicate; symbolicate_source down uri=/_down/; symbolicate_loader unix:%%DIR%%/none.sock; }
         location /_down/ { internal; return 502; }
         location /told/ { symbolicate_page admin=/told_admin; }
-        # as docs/use/directives.md has it of symbolicate_missing
+        # from docs/use/directives.md, symbolicate_missing
         location = /told_admin/missing {
             return 200 '{"total": 7, "modules": [{"name": "xul.pdb", "id": "44E4EC8C2F41492B9369D6B9A059577C2",
                 "code_id": "", "kind": "symcache", "requests": 1234, "frames": 4, "state": "absent",
@@ -98,7 +98,7 @@ sub paste {
     $b->run('document.getElementById("go").click()');
     $b->wait_for('document.getElementById("result").dataset.done || document.querySelector("#problems .error")',
         'an answer');
-    # innerText leaves out what is below the screen
+    # innerText omits text below the screen
     return $b->run('document.getElementById("status").innerText + document.getElementById("problems").innerText'
         . ' + document.getElementById("result").textContent');
 }
@@ -128,7 +128,7 @@ shot('3-problems');
 $said = paste('{"memoryMap": [], "stacks": [[[3, 1]]]}');
 like($said, qr/stacks\[0\]\[0\] — The memoryMap has 0 modules/, 'wrong JSON: where, and why');
 $said = paste("{\"memoryMap\": [],\n \"stacks\": }");
-like($said, qr/line 2|JSON/, 'no JSON: where');
+like($said, qr/line 2|JSON/, 'not JSON: where');
 $said = paste('Nothing here.');
 like($said, qr/No addresses were found/, 'no addresses');
 shot('4-error');
@@ -146,7 +146,7 @@ fresh('/unready/');
 $said = paste("linux_inline BBA6FA10B8AAB33D00000000000000000 0x15b87\n"
     . "lost.so AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0 0x10\n"
     . 'lib3.so AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0 0x10');
-like($said, qr/1 of 3 frames symbolicated/, 'modules that are there are answered');
+like($said, qr/1 of 3 frames symbolicated/, 'present modules are answered');
 like($said, qr/lost\.so AAAA.*?: no symbols on this server: [^:]*loader/, 'which module failed, and why');
 like($said, qr/known under other ids: 00000000000000000000000000000003/, 'other ids of the name');
 is($b->run('document.activeElement.tagName'), 'H2', 'focus is at the answer');
@@ -166,7 +166,7 @@ is($b->run('document.querySelectorAll("#panel-report img, #panel-report script")
     '... as text');
 is($b->run('window.hurt'), undef, '... which does not run');
 shot('5-hostile');
-is_deeply([$b->complaints], [], '... nor was there anything for the policy to refuse');
+is_deeply([$b->complaints], [], '... and the policy had nothing to refuse');
 isnt($b->run('try { document.body.innerHTML = "x" } catch (e) { e.name }'), undef,
     'scripts cannot write markup');
 $b->complaints;
@@ -182,7 +182,7 @@ Stack
   1  nowhere.so + 0x10
 TEXT
 
-# Clicks, and what is in the clipboard then.
+# Clicks; returns the contents of the clipboard.
 sub copied {
     my ($button) = @_;
     $b->run("document.getElementById('$button').click()");
@@ -207,7 +207,7 @@ is_deeply([grep { !/^\Q$here\E\/|^about:/ || /report=/ } map { s/#.*//r } $b->re
 $b->open("$here/some/page/#report=x!");
 $b->wait_for('document.querySelector("#problems .error")', 'a broken link says so');
 
-# Browsers give the clipboard to secure pages only: TLS, or this machine.
+# Browsers allow the clipboard only to secure pages: TLS, or this machine.
 my $plain = $here =~ s/127\.0\.0\.1/plain.example/r;
 $b->open("$plain/some/page/");
 $b->wait_for('document.getElementById("version")?.textContent', 'the page of another host');
@@ -218,11 +218,11 @@ for my $button (qw(copy-link copy-text)) {
     $b->wait_for("document.getElementById('$button').textContent === 'Copied'", $button);
 }
 fresh();
-is($b->clipboard, $TEXT, '... copies all the same');
+is($b->clipboard, $TEXT, '... copies nevertheless');
 
 # --- many frames ---
 
-# Time in which the page could not answer a key.
+# Time in which the page could not react to a key.
 my $WATCH = 'window.longest = 0; window.last = performance.now(); (function tick() {'
     . ' const now = performance.now(); window.longest = Math.max(window.longest, now - window.last);'
     . ' window.last = now; setTimeout(tick, 0); })(); 0';
@@ -234,12 +234,12 @@ $said = paste(join "\n", map { sprintf 'linux_inline BBA6FA10B8AAB33D00000000000
     0x15000 + $_ } 1 .. $n);
 is($b->run('document.querySelectorAll(".frame").length'), $n, "$n frames");
 my $longest = $b->run('window.longest');
-cmp_ok($longest, '<', 1500, sprintf 'the page was never away for long (%.0f ms)', $longest);
+cmp_ok($longest, '<', 1500, sprintf 'the page never froze for long (%.0f ms)', $longest);
 is(scalar(() = copied('copy-text') =~ /^ *\d+  \S/mg), $n, '... and all are copied');
 
 # --- a profile ---
 
-# Opens a file whose text is what the function gives.
+# Opens a file with the text that the function returns.
 sub open_file {
     my ($function) = @_;
     $b->run('(() => { const all = new DataTransfer(); all.items.add(new File([(' . $function . ')()], "profile"));'
@@ -252,7 +252,7 @@ sub open_file {
         . ' + document.getElementById("result").textContent');
 }
 
-# What is said of the selected call, after a key.
+# The text about the selected call, after a key.
 sub said_after {
     my ($key, %more) = @_;
     $b->key($key, %more);
@@ -303,8 +303,8 @@ my $many = <<"JS";
     return parts.join('');
 }
 JS
-# The machine may be busy with other work, so that one turn takes longer: the best
-# of three counts, by how many want each core.
+# The machine may be busy, so that one turn takes longer: the best of three
+# counts, or more if many processes want each core.
 my ($best, $slow) = (1e9, 1);
 $b->run($WATCH);
 for my $try (1 .. 3) {
@@ -322,7 +322,7 @@ cmp_ok($best, '<', 200 * $slow, sprintf 'no turn was long (%.0f ms)', $best);
 is($b->run('document.getElementById("text").value'), '', 'the text is not in the box');
 $b->run('const s = document.getElementById("flame-search"); s.value = "WORK_31("; s.dispatchEvent(new Event("input")); s.focus()');
 like($b->run('document.getElementById("flame-found").textContent'), qr/^[1-9][\d,]* found, [\d.]+%/, 'a search');
-like(said_after('Enter', windowsVirtualKeyCode => 13), qr/^work_31\(/, '... Enter selects what was found');
+like(said_after('Enter', windowsVirtualKeyCode => 13), qr/^work_31\(/, '... Enter selects the match');
 shot('11-flame-search');
 $b->run('document.querySelector(".flame").focus()');
 said_after('Enter', windowsVirtualKeyCode => 13);
@@ -362,9 +362,9 @@ $b->wait_for('document.getElementById("explained")?.innerText.includes("Compiled
 $b->run('document.getElementById("tab-missing").click()');
 $b->wait_for('document.getElementById("missing-status").innerText.includes("not switched on")', 'no ledger');
 fresh('/told/#missing');
-$said = $b->wait_for('document.querySelector("#missing tbody")?.innerText', 'what is missing');
+$said = $b->wait_for('document.querySelector("#missing tbody")?.innerText', 'missing modules');
 like($said, qr/xul\.pdb.*44E4EC8C2F41492B9369D6B9A059577C2.*absent.*1,234.*4.*days ago/s, 'the list of missing modules');
-like($b->run('document.getElementById("missing-status").innerText'), qr/7 modules; the 1 that most/, '... of how many');
+like($b->run('document.getElementById("missing-status").innerText'), qr/7 modules; the 1 that most/, '... and their number');
 shot('8-missing');
 $b->run('document.querySelector("#missing tbody button").click()');
 $b->wait_for('location.hash === "#module=xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2"', 'one is explained');
@@ -373,17 +373,17 @@ fresh();
 $b->run('document.getElementById("tab-figures").click()');
 $b->wait_for('document.querySelector("[data-figure=requests] path.line")?.getAttribute("d")', 'a chart');
 $b->wait_for('document.querySelector("#stores tbody tr")?.innerText.includes("readable")', 'the store');
-# more in a half minute than all before it
+# more in one half minute than in all before it
 $t->post('/symbolicate/v5', '{"memoryMap": [["linux_inline", "BBA6FA10B8AAB33D00000000000000000"]], "stacks": [['
     . join(',', ('[0, 88967]') x 60_000) . ']]}');
 my $most = q{Number(document.querySelector('[data-figure=frames] .origin').textContent.replace(/\D/g, ''))};
-$b->wait_for("$most >= 2000", 'the chart goes on');
+$b->wait_for("$most >= 2000", 'the chart continues');
 fresh('/some/page/#figures');
-$b->wait_for("$most >= 2000", 'what was before the page was opened');
+$b->wait_for("$most >= 2000", 'the time before the page was opened');
 like($b->run('document.querySelector("[data-figure=frames] .origin").textContent'), qr/in the last hour/, 'the last hour');
 shot('9-figures');
 
-# --- a page without the rest; widths ---
+# --- a page without the other locations; widths ---
 
 fresh('/bare/');
 $b->run('document.getElementById("tab-figures").click()');

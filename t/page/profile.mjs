@@ -26,7 +26,7 @@ function is(got, want, name) {
 const bytesOf = (text) => new TextEncoder().encode(text);
 const profileOf = (bytes) => inTurns(readProfile(bytes));
 
-// "a;b self total" of each call, the outermost first.
+// "a;b self total" of each call, outermost first.
 function calls(tree) {
   const path = (i) => (i > 0 ? [...path(tree.parent[i]), tree.names[tree.nameOf[i]].name] : []);
   return [...tree.parent.keys()].slice(1).map((i) => `${path(i).join(';')} ${tree.self[i]} ${tree.total[i]}`).sort();
@@ -34,7 +34,7 @@ function calls(tree) {
 
 const treeOf = (profile) => inTurns(flameTree(profile));
 
-// As of "pprof -top" and "perf report": by name, self and total.
+// Like "pprof -top" and "perf report": by name, self and total.
 function top(tree) {
   const all = new Map();
   for (let i = 1; i < tree.parent.length; i += 1) {
@@ -109,8 +109,8 @@ prose that is no sample
 is(calls(await treeOf(p)), ['my prog (instructions:u) 0 1', 'my prog (instructions:u);outer(int (*)(char)) 0 1',
   'my prog (instructions:u);outer(int (*)(char));lib x.so + 0x1234 1 1', 'swapper 0 1', 'swapper;default_idle 1 1'],
 '... without stacks, of several events, with inlined calls');
-is(p.report.stacks[0].frames.map((f) => [p.report.modules[f.module].name, f.offset]), [['lib x.so', 0x1234]], '... what the server is asked');
-is(await profileOf(bytesOf('#0 a+0x1\n#1 b+0x2\n')), null, 'a backtrace is no profile');
+is(p.report.stacks[0].frames.map((f) => [p.report.modules[f.module].name, f.offset]), [['lib x.so', 0x1234]], '... the requests to the server');
+is(await profileOf(bytesOf('#0 a+0x1\n#1 b+0x2\n')), null, 'a backtrace is not a profile');
 is(await profileOf(bytesOf('')), null, 'nor is an empty file');
 
 // --- symbolicated ---
@@ -135,7 +135,7 @@ const root = 'GeckoMain (7);(root)';
 p = await profileOf(bytesOf(JSON.stringify(firefox)));
 const WANT = ['GeckoMain (7) 0 7', `${root} 0 7`, `${root};draw 4 4`, `${root};libxul.so + 0x10 1 3`, `${root};libxul.so + 0x10;libxul.so + 0x20 2 2`];
 is(calls(await treeOf(p)), WANT, 'Firefox: stacks, with weights');
-is(p.report.stacks[0].frames.map((f) => [p.report.modules[f.module].id, f.offset]), [[ID, 16], [ID, 32]], '... what the server is asked');
+is(p.report.stacks[0].frames.map((f) => [p.report.modules[f.module].id, f.offset]), [[ID, 16], [ID, 32]], '... the requests to the server');
 const { stringArray, frameTable, funcTable, resourceTable, stackTable, ...rest } = firefox.threads[0];
 p = await profileOf(bytesOf(JSON.stringify({ ...firefox, shared: { stringArray, frameTable, funcTable, resourceTable, stackTable }, threads: [rest, 5] })));
 is(calls(await treeOf(p)), WANT, '... with shared tables');
@@ -147,7 +147,8 @@ p = await profileOf(bytesOf(JSON.stringify({
 })));
 is(calls(await treeOf(p)), ['T 0 3', 'T;(root) 0 3', 'T;(root);a + 0x10 2 3', 'T;(root);a + 0x10;0x99999 1 1'], '... as recorded');
 
-// --- pprof, of Go's runtime/pprof; what it should say is what "go tool pprof -top" says ---
+// --- pprof, from Go's runtime/pprof; expected is the output of "go tool pprof
+// -top" ---
 
 const GO = 'H4sIAAAAAAAE/3yQzWvUQBjGzWSSTLIfGdYeXvbimlMsuNmdXffjP/DYs6XobJIui/lYNrvV3nLtQQVBvC49CgULFb0WioIgVKgX'
   + '8VAqiAeP9uRBSbJl00PNJZM8v+d5n3fufn/1/vj895tz0DARKNIwESleO/m580u8l54fxHtn2NCJAEdP9pGRUJgKqxoRqARSTTYT'
@@ -181,10 +182,10 @@ const field = (number, value) => (typeof value === 'object' ? [...varint(number 
 const strings = ['', 'samples', 'count', '/opt/app', 'abcdef0123456789', 'kernel', 'space', 'bytes', 'f', 'g'];
 p = await profileOf(Uint8Array.from([
   field(1, [...field(1, 1), ...field(2, 2)]), field(1, [...field(1, 6), ...field(2, 7)]),
-  field(14, 1),                                                    // of two types the first
+  field(14, 1),                                                    // the first of two types
   field(2, [...field(1, [1, 2]), ...field(2, [3, 99])]),           // packed
   field(2, [...field(1, 2), ...field(1, 3), ...field(2, 1), ...field(2, 5)]),
-  field(2, [...field(1, [9]), ...field(2, [1, 1])]),               // of no location
+  field(2, [...field(1, [9]), ...field(2, [1, 1])]),               // without a location
   field(3, [...field(1, 1), ...field(2, 0x400000), ...field(4, 0x1000), ...field(5, 3), ...field(6, 4)]),
   field(3, [...field(1, 2), ...field(2, 0xffffffff81000000n), ...field(5, 5)]),
   field(4, [...field(1, 1), ...field(2, 1), ...field(3, 0x400010)]),
@@ -223,7 +224,7 @@ for (const bad of [{ threads: [], meta: {} }, { threads: [null, 1, {}], meta: {}
   const what = await says(bytesOf(JSON.stringify(bad)));
   ok(what === 'read' || what === 'refused', `hostile JSON: ${JSON.stringify(bad).slice(0, 60)}`, what);
 }
-is(await profileOf(bytesOf('{"threads": [')), null, 'broken JSON is left to who says where');
+is(await profileOf(bytesOf('{"threads": [')), null, 'broken JSON is left to the reader that reports the position');
 is(await says(bytesOf(`a 1 1.0: x: \n\t1 ${'('.repeat(5000)}\n${' '.repeat(5000)}1 ${' '.repeat(9000)}x\n`)), 'read', 'hostile text');
 
 // --- the tree: drawn, searched, walked ---

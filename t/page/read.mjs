@@ -1,7 +1,8 @@
-// What people paste, as the page reads it.  Prints TAP; t/page_read.t runs it.
+// Pasted reports, as the page reads them.  Prints TAP; t/page_read.t runs it.
 //
-// The texts have the forms that tools print or that their documentation describes,
-// with addresses and ids of our own.  Where no tool was at hand it is said.
+// The texts have the forms that tools print or that their documentation
+// describes, with invented addresses and ids.  A comment says if no tool was
+// available.
 
 import { Duplex } from 'node:stream';
 import zlib from 'node:zlib';
@@ -12,7 +13,7 @@ import { takeSentry } from '../../page/ask.mjs';
 import { isDump, reportOf } from '../../page/dump.mjs';
 import { readJava, requestOf, takeJava } from '../../page/java.mjs';
 
-// Debian 12's node has these streams, as browsers have them, but not this format.
+// Debian 12's node has these streams, like browsers, but not this format.
 try {
   new CompressionStream('deflate-raw');
 } catch {
@@ -37,7 +38,7 @@ function is(got, want, name) {
   ok(a === b, name, `got ${a}, want ${b}`);
 }
 
-// "module/id+offset", or what is known of a frame.
+// "module/id+offset", or the known parts of a frame.
 function frames(report, stack = 0) {
   return report.stacks[stack].frames.map((f) => {
     const m = report.modules[f.module];
@@ -65,7 +66,7 @@ let r = read(JSON.stringify({ memoryMap: [['a', ID], ['b', '1A']], stacks: [[[0,
 is([r.kind, r.stacks.length], ['v5', 2], 'a request of one job');
 is(frames(r), [`a/${ID}+10`, 'b/1A+20', ''], '... its frames');
 r = read(JSON.stringify({ jobs: [{ memoryMap: [], stacks: [[]] }, { memoryMap: [['a', ID]], stacks: [[[0, 1]]] }] }));
-is(r.stacks.map((s) => s.title), ['Job 2, stack 1'], 'jobs; empty stacks are left out');
+is(r.stacks.map((s) => s.title), ['Job 2, stack 1'], 'jobs; empty stacks are omitted');
 refuses('{"memoryMap": [["a", "1"]], "stacks": [[[1, 2]]]}', /^stacks\[0\]\[0\]$/, /has 1 modules; there is no module 1/, 'an index past the end');
 refuses('{"jobs": [{"memoryMap": [["a"]], "stacks": []}]}', /^jobs\[0\]\.memoryMap\[0\]$/, /two strings/, 'half a module');
 refuses('{"memoryMap": [], "stacks": [[[0.5, 2]]]}', /stacks\[0\]\[0\]/, /whole numbers/, 'half an index');
@@ -114,7 +115,7 @@ is(frames(r), ['libswiftCore.dylib/111111112222333344445555555555550+1f3a70',
   'TouchCanvas/FE7745AE12DB30FA886C8BAA1980437A0+4010'], '... frames by "Binary Images"');
 is(frames(r, 1), ['libsystem_pthread.dylib/AAAAAAAABBBBCCCCDDDDEEEEEEEEEEEE0+5000'], '... of macOS');
 is([r.problems.length, r.stacks.length, r.stacks[0].title], [0, 2,
-  'Thread 0 name:  Dispatch queue: com.apple.main-thread, Thread 0 Crashed'], '... registers are no frames');
+  'Thread 0 name:  Dispatch queue: com.apple.main-thread, Thread 0 Crashed'], '... registers are not frames');
 
 // developer.apple.com, "Interpreting the JSON format of a crash report"
 r = read(`{"app_name":"Demo","bug_type":"309"}
@@ -122,7 +123,7 @@ r = read(`{"app_name":"Demo","bug_type":"309"}
  "threads": [{"triggered": true, "queue": "main", "frames": [{"imageOffset": 4660, "imageIndex": 0, "symbol": "f"}, {"imageIndex": 0}]}]}`);
 is([r.title, r.stacks[0].title, frames(r)], ['Apple crash report of Demo', 'Thread 0 (crashed): main',
   ['Demo/A1B2C3D400001111222233334444555500'.replace(/00$/, '0') + '+1234 f']], 'Apple: .ips');
-is(r.problems.map((p) => p.where), ['threads[0].frames[1]'], '... what was not understood');
+is(r.problems.map((p) => p.where), ['threads[0].frames[1]'], '... unreadable lines');
 
 // --- lines ---
 
@@ -148,14 +149,14 @@ const lines = [
     'libc.so.6/abcdef0123456789+23854', 'AddressSanitizer'],
   ['    #0 0x4f2b10 in main /tmp/a.cc:4:10', 'main /tmp/a.cc 4', '... with names'],
   ['#1  0x00005555555551a9 in foo (x=1) at foo.c:12', 'foo foo.c 12', 'gdb'],
-  ['Nov 22 12:00:00 host app[12]: libfoo.so+0x1234', 'libfoo.so/+1234', 'behind a log\'s prefix'],
+  ['Nov 22 12:00:00 host app[12]: libfoo.so+0x1234', 'libfoo.so/+1234', 'after a log\'s prefix'],
 ];
 lines.forEach(([text, want, name]) => is(one(text), want, name));
 
 is(frames(read('0x10 0x20\n30ab', known('a.out 0123456789abcdef'))), ['a.out/0123456789abcdef+10',
-  'a.out/0123456789abcdef+20', 'a.out/0123456789abcdef+30ab'], 'addresses alone, of the only module');
+  'a.out/0123456789abcdef+20', 'a.out/0123456789abcdef+30ab'], 'only addresses, of the only module');
 is(frames(read('0x555500001010\n0x7f0000000020', known('a 0123456789abcdef 0x555500000000\nb fedcba9876543210 0x7f0000000000-0x7f0000001000'))),
-  ['a/0123456789abcdef+1010', 'b/fedcba9876543210+20'], '... by where modules lay');
+  ['a/0123456789abcdef+1010', 'b/fedcba9876543210+20'], '... by the addresses of modules');
 is(frames(read('55d0c0de0000-55d0c0df0000 r-xp 00000000 08:01 1234   /usr/bin/prog\n./prog(main+0x19) [0x55d0c0de1169]')),
   ['prog/+1169 main'], '... by /proc/PID/maps');
 is(one('a.out+0x10\na.out: ELF 64-bit LSB pie executable, BuildID[sha1]=0123456789abcdef0123456789abcdef01234567, not stripped'),
@@ -250,7 +251,7 @@ Memory accessed by instruction:
      Size: 4
 Thread 0  (crashed)
  0  libc.so.6 + 0x27249`);
-is([frames(r), r.problems], [['libc.so.6/+27249'], []], '... the instruction that crashed is no frame');
+is([frames(r), r.problems], [['libc.so.6/+27249'], []], '... the instruction that crashed is not a frame');
 
 // --- WinDbg's k: written by hand, after Microsoft's description of the command ---
 
@@ -315,7 +316,7 @@ is(requestOf(r), {
       { module: 'a.a.e', function: 'b', index: 1 }] }],
   exceptions: [{ type: 'b', module: 'a.a' }, { type: 'd', module: 'a.a' }],
   options: { frame_order: 'callee_first', apply_source_context: false },
-}, '... asked by the mapping that the user names');
+}, '... with the mapping that the user names');
 takeJava(r, {
   exceptions: [{ type: 'Tank', module: 'org.example' }, { type: 'd', module: 'a.a' }], errors: [],
   stacktraces: [{ frames: [
@@ -330,7 +331,7 @@ is(r.stacks[0].frames[0].answer, {
 }, '... a frame with an inlined call');
 is([r.stacks[0].frames[1].answer, r.modules[0].found], [null, true], '... one that the mapping does not rename');
 takeJava(r, { exceptions: [], stacktraces: [], errors: [{ uuid: MAPPING, type: 'missing' }] });
-is([r.modules[0].found, r.modules[0].status], [false, 'no source has it'], 'a mapping that is missing');
+is([r.modules[0].found, r.modules[0].status], [false, 'no source has it'], 'a missing mapping');
 is(readJava(JAVA, []).problems.map((p) => p.where), ['module list'], 'a mapping must be named');
 is(readJava('    at foo (app.js:1:2)\n    at app.js:1:2\n#0 0x1 in main\na.out(+0x12)'), null, 'other traces are not Java\'s');
 for (const text of [` at ${'a/'.repeat(5000)}`, ` at ${'a.'.repeat(5000)}`, 'a: '.repeat(5000), ' at a.b('.repeat(5000)]) {
@@ -357,7 +358,7 @@ r = reportOf({
   modules: [{ debug_status: 'found', debug_file: '/a.out', debug_id: 'x' }],
 });
 is(r.title, 'Minidump — SIGSEGV / SEGV_MAPERR / 0x0 — Linux 6.1 x86_64', 'a minidump');
-is(r.stacks.map((s) => s.title), ['Thread 8 main (crashed)', 'Thread 7'], '... its threads, what crashed first');
+is(r.stacks.map((s) => s.title), ['Thread 8 main (crashed)', 'Thread 7'], '... its threads, the crashed one first');
 is(r.stacks[0].frames.map((f) => [f.raw, f.answer && f.answer.name, f.answer && f.answer.inlines.map((c) => c.name)]),
   [['0x10 in /a.out', 'sum', ['deref']], ['0x20 in /b.so', null, null]], '... and their frames');
 {
@@ -373,12 +374,12 @@ is(r.stacks[0].frames.map((f) => [f.raw, f.answer && f.answer.name, f.answer && 
 // --- what is not understood ---
 
 r = read('a+0x1\n#9 what is this\nplain prose\nx [0x12 y');
-is(r.problems.map((p) => p.where), ['line 2', 'line 4'], 'only lines that look like frames are complained about');
-refuses('Dear all,\nit crashed.', /line 1/, /MODULE\+0xOFFSET/, 'no frame at all');
+is(r.problems.map((p) => p.where), ['line 2', 'line 4'], 'only lines that look like frames are reported');
+refuses('Dear all,\nit crashed.', /line 1/, /MODULE\+0xOFFSET/, 'no frame');
 r = read(Array.from({ length: 500 }, (_, i) => `#${i} odd`).join('\n') + '\na+0x1');
-is(r.problems.length, 51, 'problems are bounded');
+is(r.problems.length, 51, 'the number of problems is limited');
 r = read('a+0x1\n'.repeat(200010));
-is([r.stacks[0].frames.length, r.problems.length], [200000, 1], 'frames are bounded, and it is said');
+is([r.stacks[0].frames.length, r.problems.length], [200000, 1], 'the number of frames is limited, and that is reported');
 ['constructor+0x10', '__proto__+0x10', 'a'.repeat(100000), `${'('.repeat(5000)}+0x1`, `${' '.repeat(20000)}x`, `0x${'0'.repeat(4000)}`,
   `#1 0x1 in ${'a '.repeat(3000)}`].forEach((text) => {
   const begun = performance.now();
@@ -390,8 +391,8 @@ is([r.stacks[0].frames.length, r.problems.length], [200000, 1], 'frames are boun
   const ms = performance.now() - begun;
   ok(ms < 2000, `hostile text takes little time: ${text.slice(0, 20)}`, `${ms} ms`);
 });
-is(whyNot({ name: 'a b.so', id: ID }), null, 'a name that the API takes');
-ok(/such characters/.test(whyNot({ name: '<img>/', id: ID })), 'one that it does not take');
+is(whyNot({ name: 'a b.so', id: ID }), null, 'a name that the API accepts');
+ok(/such characters/.test(whyNot({ name: '<img>/', id: ID })), 'one that it does not accept');
 
 // --- links ---
 
@@ -416,14 +417,14 @@ broken{
 is([...m.keys()], ['symbolicate_requests_total', 'symbolicate_store_quota_bytes'], 'metrics');
 is(m.get('symbolicate_requests_total')[1].labels.dialect, 'te"ck\\en', '... labels');
 const history = new History();
-// as docs/use/directives.md has it of symbolicate_metrics
+// from docs/use/directives.md, symbolicate_metrics
 const hour = { interval_s: 30, requests: [60, 0, 3], errors: [0, 0, 30], frames: [1, 2, 3], misses: [0, 0, 0], fetches: [] };
 history.take(readMetrics('symbolicate_loader_flights 3'), hour);
 history.take(readMetrics('symbolicate_loader_flights 4'), hour);
 is(['requests', 'errors', 'fetches', 'queue'].map((id) => history.series.get(id)), [[2, 0, 0.1], [0, 0, 1], [], [3, 4]],
-  'counters as rates of half minutes, gauges as they are read');
+  'counters as rates of half minutes, gauges as read');
 history.take(readMetrics(''), null);
-is(history.series.get('requests'), [], '... a server that has no history');
+is(history.series.get('requests'), [], '... a server without history');
 is(points([0, 5, 10], 238, 10), [[234, 10], [236, 5], [238, 0]], 'points of a line');
 is(points([5], 238, 10, 20), [[238, 7.5]], '... scaled to a limit');
 

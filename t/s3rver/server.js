@@ -1,11 +1,11 @@
-// server.js - s3rver, made to refuse what S3 refuses, for the tests.
+// server.js - s3rver, changed to refuse what S3 refuses, for the tests.
 //
 //     node server.js '{"modules": FOLDER, "directory": FOLDER, "port": 0}'
 //
 // Prints {"port":N} when it listens, then answers commands: a line of JSON on
-// standard input, a line of JSON on standard output.  Ends when standard input
-// does, so it outlives no test.  t/lib/SymS3.pm is the other end, and tells
-// what is s3rver's part and what is ours.
+// standard input, a line of JSON on standard output.  Exits when standard input
+// ends, so it never outlives a test.  t/lib/SymS3.pm is the other end, and
+// explains what is s3rver's part and what is ours.
 'use strict';
 
 const crypto = require('crypto');
@@ -30,7 +30,7 @@ const requests = [];
 
 // --- signatures ---
 
-// What AWS's signer wants of a hash: SHA-256, or HMAC when there is a secret.
+// The hash that AWS's signer needs: SHA-256, or HMAC if there is a secret.
 class Sha256 {
   constructor(secret) {
     this.hash = secret === undefined
@@ -109,7 +109,8 @@ function checkHeaders(headers, signed) {
   }
 }
 
-// S3 signs what it understood, not what was sent: decoded once, encoded anew.
+// S3 signs the path that it understood, not the one that was sent: decoded
+// once, then encoded again.
 function canonicalPath(rawPath) {
   return rawPath.split('/').map(
     part => encodeURIComponent(decodeURIComponent(part)).replace(/[!'()*]/g,
@@ -174,7 +175,7 @@ function accessDenied() {
   return new S3Error('AccessDenied', 'Access Denied');
 }
 
-// Runs where s3rver knows the bucket but has not looked at any signature.
+// Runs when s3rver has found the bucket, but not checked any signature.
 async function authorize(ctx, next) {
   const [, name, ...rest] = ctx.path.split('/');
   const bucket = buckets.get(name);
@@ -192,7 +193,7 @@ async function authorize(ctx, next) {
   try {
     await next();
   } catch (err) {
-    // who may not list a bucket is not told what is absent from it
+    // a client that may not list a bucket is not told what is absent from it
     throw err.code === 'NoSuchKey' && bucket && !bucket.list
       ? accessDenied() : err;
   }
@@ -207,8 +208,8 @@ const server = new S3rver({
   silent: true,
 });
 
-// s3rver's own writes into the file that others read, and answers before all
-// of it is there; an object of S3 changes whole.
+// s3rver itself writes into the file that others read, and answers before it is
+// complete; an object of S3 changes atomically.
 server.store.putObject = async function putObject(object) {
   const file = this.getResourcePath(object.bucket, object.key, 'object');
   const part = `${file}.${crypto.randomUUID()}`;
@@ -242,7 +243,7 @@ server.middleware.unshift((ctx, next) => {
   requests.push({ ctx, method: ctx.method, url: ctx.url,
     signed: Boolean(ctx.get('authorization')) });
 
-  // S3 takes '+' in a path for a space
+  // S3 treats '+' in a path as a space
   const [rawPath, ...search] = ctx.url.split('?');
   ctx.originalUrl = ctx.req.originalUrl = ctx.url =
     [rawPath.replace(/\+/g, '%20'), ...search].join('?');
@@ -298,7 +299,7 @@ async function answer(line) {
 }
 
 async function main() {
-  DUMMY_ACCOUNT.revokeAccessKey('S3RVER'); // its secret is known to all
+  DUMMY_ACCOUNT.revokeAccessKey('S3RVER'); // its secret is public
   const { port } = await server.run();
 
   console.log(JSON.stringify({ port }));

@@ -1,11 +1,12 @@
 /*
- * sign - what core/sources/aws makes of a request, for a test to send.
+ * sign - signs a request with core/sources/aws, for a test to send.
  *
  *     build/t/sign METHOD HOST KEY REGION ACCESS_KEY SECRET_KEY TIME \
  *         [TOKEN]
  *
- * KEY is the path before encoding, with its '/'; TIME is in seconds.  Prints the path to ask for,
- * then the headers to send, one a line; the body is not hashed.
+ * KEY is the path before encoding, with its '/'; TIME is in seconds.  Prints
+ * the path to request, then the headers to send, one per line; the body is not
+ * hashed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
- * Prints the records of paths of one source, a line each: the path, the outcome, the
- * HTTP status or the word, the kinds that were tried and given, the ids.
+ * Prints the records of paths of one source, a line each: the path, the
+ * outcome, the HTTP status or the word, the kinds that were tried and found,
+ * the ids.
  *
  *     paths STORE SOURCE
  */

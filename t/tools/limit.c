@@ -4,15 +4,16 @@
  *     limit SECONDS COMMAND [ARGUMENT...]
  *     TOOL [ARGUMENT...]          a link of that name in build/t/bin
  *
- * By the name of a tool it runs the one that is found in SYM_PATH, with PATH as
- * it was for the user, for SYM_TOOL_SECONDS (300) at most.  A tool that is not
- * there, or has not ended by then, is named on standard error and in the file
- * SYM_TOOL_TROUBLE, by which t/lib/SymTools.pm fails the test whatever it makes
- * of the exit code; the Debian package is that of the table SYM_TOOL_TABLE.
+ * Under the name of a tool it runs the one that is found in SYM_PATH, with the
+ * user's PATH, for at most SYM_TOOL_SECONDS (300).  A tool that is missing, or
+ * has not ended by then, is named on standard error and in the file
+ * SYM_TOOL_TROUBLE.  With that file t/lib/SymTools.pm fails the test, whatever
+ * it makes of the exit code; the Debian package is from the table
+ * SYM_TOOL_TABLE.
  *
- * The command has a process group of its own, and none of that survives: it is
+ * The command has its own process group, of which no process survives: it is
  * killed when the time is over, and with this program.  Exit codes: the
- * command's, 124 when it was late, 127 when it is not there.
+ * command's, 124 when it was late, 127 when it is missing.
  */
 
 #include <errno.h>
@@ -42,7 +43,7 @@ tell(const char *text)
     }
 }
 
-/* Finds a program as execvp() does, in the folders given. */
+/* Finds a program in the given folders, like execvp(). */
 static const char *
 find(const char *name, const char *folders)
 {
@@ -86,7 +87,7 @@ tell_absent(const char *name)
     tell(text);
 }
 
-/* A time from now on; whoever steps the clock does not change it. */
+/* A point of time; changes of the system clock do not affect it. */
 static struct timespec
 left_until(time_t end)
 {
@@ -109,7 +110,7 @@ end_after(long seconds)
     return now.tv_sec + seconds;
 }
 
-/* Has the child ended?  It stays a zombie, so its number is not another's. */
+/* Has the child ended?  It stays a zombie, so that its number is not reused. */
 static int
 has_ended(pid_t pid)
 {
@@ -119,7 +120,8 @@ has_ended(pid_t pid)
     return info.si_pid == pid;
 }
 
-/* Waits for the end of the child and tells it of signals; 0 when it is late. */
+/* Waits for the end of the child and forwards signals to it; 0 when it is
+ * late. */
 static int
 wait_for(pid_t pid, const sigset_t *signals, long seconds)
 {
@@ -141,7 +143,7 @@ wait_for(pid_t pid, const sigset_t *signals, long seconds)
     return 1;
 }
 
-/* Ends as the command has ended. */
+/* Exits in the way the command has ended. */
 static int
 pass_on(int status)
 {
@@ -198,7 +200,7 @@ run(const char *program, char **argv, long seconds, const char *path)
     }
 
     setpgid(pid, pid);
-    close(STDIN_FILENO); /* pipes are the command's alone */
+    close(STDIN_FILENO); /* the pipes belong to the command alone */
     close(STDOUT_FILENO);
 
     in_time = wait_for(pid, &signals, seconds);
@@ -215,7 +217,7 @@ run(const char *program, char **argv, long seconds, const char *path)
     return in_time ? pass_on(status) : LATE;
 }
 
-/* 0: no number. */
+/* 0: not a number. */
 static long
 seconds_of(const char *text)
 {

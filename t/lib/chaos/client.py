@@ -1,5 +1,5 @@
-"""client - HTTP clients of every manner: those who wait for their answers, those
-who read them slowly, and those who go away.
+"""client - HTTP clients of all kinds: some wait for their answers, some read
+them slowly, and some leave.
 """
 
 import asyncio
@@ -109,7 +109,7 @@ class Client:
         return parse(b"".join(got))
 
     async def leave(self, data, share, seconds, reads=False):
-        """Sends that share of the request, and goes without an answer."""
+        """Sends the given share of the request, and leaves without an answer."""
         try:
             reader, writer = await self.open(4096)
         except Broken:

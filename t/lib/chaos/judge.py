@@ -1,8 +1,8 @@
-"""judge - says of each answer what is wrong with it.
+"""judge - finds the errors of each answer.
 
-A module's frames must be those of the oracle, of a version that the source could
-have had; what is not answered must have been denied by the source, or by
-somebody who was in fact killed.  "Now" of all of it is time.monotonic().
+A module's frames must be those of the oracle, for a version that the source
+could have had; a missing answer must have been denied by the source, or caused
+by a process that was in fact killed.  All times are time.monotonic().
 """
 
 import collections
@@ -11,23 +11,22 @@ import re
 from chaos.source import ABSENT, FAILED, MALFORMED
 
 NO_LOADER = re.compile("symbol loader")
-# workers that get no processor time hold the free pages of a small store
+# workers that get no processor time pin the free pages of a small store
 # (docs/use/operations.md)
 MAP_FULL = re.compile("the store's map is full")
-# a worker looks for a lost loader every 0.1 to 5 seconds
+# a worker retries the connection to a lost loader every 0.1 to 5 seconds
 RECONNECTS_S = 5
 
 
 class World:
-    """What happened, as far as it excuses answers.  slack_s: how late a slow
-    machine may be."""
+    """Events that excuse answers.  slack_s: how late a slow machine may be."""
 
     def __init__(self, ttl_s, budget_s, slack_s):
         self.ttl_s, self.budget_s, self.slack_s = ttl_s, budget_s, slack_s
         self.source = None
         self.loader_down = []  # [begin, end]; end None: it is still down
         self.workers_killed = []  # the same
-        self.forgotten = {}  # module => [[sent, done]]; None: not known to be
+        self.forgotten = {}  # module => [[sent, done]]; done None: unknown
         self.can_evict = False
         self.current = {}  # module => [begin of version 1, of version 2, ..]
 
@@ -44,27 +43,26 @@ class World:
         return self.overlaps(self.workers_killed, begin, end, self.slack_s)
 
     def forgotten_at(self, module, begin):
-        """When the last order to forget it was given that was carried out
-        before."""
+        """When the last completed order to forget it was given."""
         return max((sent for sent, done in self.forgotten.get(module, ())
                     if done and done <= begin), default=float("-inf"))
 
     def may_go(self, module, begin, end):
-        """Whether what was known of it may have left the store meanwhile: by
-        the quota, by order, or because a negative had expired."""
+        """Whether its record may have left the store meanwhile: by the quota,
+        by an order, or by expiry."""
         return self.can_evict or self.overlaps(
             self.forgotten.get(module, ()), begin, end) or self.fetches(
                 module, (ABSENT, MALFORMED, FAILED), begin, end)
 
     def versions(self, module, begin, end):
-        """Versions that may be answered."""
+        """Versions that may be in an answer."""
         since = self.forgotten_at(module, begin)
         starts = self.current[module]
         return [n + 1 for n, start in enumerate(starts) if start <= end
                 and (n + 1 == len(starts) or starts[n + 1] >= since)]
 
     def fetches(self, module, outcomes, begin, end):
-        """Those whose outcome may be answered."""
+        """Those whose outcome may be in an answer."""
         since = self.forgotten_at(module, begin)
         return [f for f in self.source.log.get(module, ())
                 if f.outcome in outcomes and since <= f.begin <= end
@@ -73,7 +71,7 @@ class World:
 
 
 class Question:
-    """frames: [(module, address)], of one job, in stacks as `cuts` says."""
+    """frames: [(module, address)] of one job, split into stacks by `cuts`."""
 
     def __init__(self, frames, api="v5", partial=False, budget_s=None,
                  order=None):
@@ -123,7 +121,7 @@ class Judge:
         self.counts = collections.Counter()
 
     def judge(self, question, response, begin, end):
-        """What is wrong with it, as a list of sentences."""
+        """Its errors, as a list of sentences."""
         if response.status == 200:
             wrong = self.answered(question, response, begin, end)
         elif response.status == 503:
@@ -145,7 +143,7 @@ class Judge:
         try:
             states, frames = self.read(question, response.json)
         except (KeyError, TypeError, IndexError, ValueError) as error:
-            return ["another form than expected: %r" % error]
+            return ["unexpected form: %r" % error]
         if len(frames) != len(question.frames):
             return ["%d frames of %d" % (len(frames), len(question.frames))]
         if len(states) != len(question.modules):
@@ -184,7 +182,7 @@ class Judge:
             budget_s = question.budget_s or self.world.budget_s
             if not can_retry:
                 return ["pending without Retry-After"]
-            # what goes again and again is not waited for
+            # a module that is evicted again and again is not waited for
             if end - begin < 0.8 * budget_s and not self.world.may_go(
                     module, begin, end):
                 return ["pending after %.3f s of %.1f" % (
@@ -227,18 +225,18 @@ class Judge:
         return worst[:2]
 
     def refused(self, question, response, begin, end):
-        """A 503 must name modules of this request, and a reason that is so."""
+        """A 503 must name modules of this request, and a reason that is true."""
         listed = (response.json or {}).get("modules")
         if not listed:
             return ["503: %s" % response.body[:300]]
         if question.partial:
-            return ["503 where partial answers are wanted"]
+            return ["503 where partial answers are requested"]
         wrong = []
         asked = {(m.name, m.id): m for m in question.modules}
         for entry in listed:
             module = asked.get((entry["debug_file"], entry["debug_id"]))
             if module is None:
-                wrong.append("503 names %r, which was not asked for" % entry)
+                wrong.append("503 names %r, which was not requested" % entry)
             elif not self.excuses(module, entry["reason"], begin, end):
                 wrong.append("%s: 503, %s" % (module.key, entry["reason"]))
         if "retry-after" not in response.headers:

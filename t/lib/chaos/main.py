@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""main - one chaos test: a hostile source, clients of all manners, and a judge of
-every answer.  SymChaos.pm starts it, and does to nginx and the loader what it is
-told.
+"""main - one chaos test: a hostile source, clients of all kinds, and a judge of
+every answer.  SymChaos.pm starts it, and carries out its orders on nginx and
+the loader.
 
     main.py PLAN        PLAN: a JSON object, see DEFAULTS
 
-It prints {"port": N} when the source listens, waits for {"nginx": PORT}, and then
-prints orders, each answered by a line:
+It prints {"port": N} when the source listens, waits for {"nginx": PORT}, and
+then prints orders, each answered by a line:
 
     {"do": "kill_worker", "which": 0.7}     see SymChaos.pm
     {"do": "calm", ...}                     a round is over: time to measure
     {"do": "end", "wrong": [...], ...}      the last one
 
-What is asked, what the source does and what befalls whom, all follows from the
-seed; only when it falls together with what is left to the machine.
+Requests, the behaviour of the source and all events follow from the seed; only
+their exact timing depends on the machine.
 """
 
 import asyncio
@@ -35,25 +35,25 @@ DEFAULTS = {
     "folder": None,         # for symbol files
     "seed": 1,
     "seconds": 10,          # of a round
-    "total_s": 10,          # rounds go on for so long
+    "total_s": 10,          # seconds that rounds go on
     "clients": 8,
-    "known": 10,            # modules that nothing befalls, stored at first
+    "known": 10,            # modules without events, stored at first
     "modules": 60,          # others, new in each round
     "padding": [0],         # bytes of symbols in a module, one of these
     "most": 8,              # modules in a request
     "frames": 12,           # frames of a module in a request, at most
     "mix": {},              # behaviours of the source, by weight
-    "manners": {"ask": 1},  # of clients, by weight
-    "can_evict": False,     # the quota is smaller than what is asked for
-    "events": {},           # what befalls the others: how often in a round
+    "manners": {"ask": 1},  # kinds of clients, by weight
+    "can_evict": False,     # the quota is smaller than the requested modules
+    "events": {},           # events: how often in a round
     "ttl_s": {"absent": 2, "malformed": 2, "failed": 1.25},
     "budget_s": 8,
     "slack_s": 5,           # how late the machine may be
-    "calm_s": 60,           # how soon all must be well
+    "calm_s": 60,           # how soon everything must be normal again
 }
 
-WRONG_MOST = 2  # failures of a kind that are told whole
-KIND = re.compile("[0-9]+|'[^']*'")  # what does not make a kind
+WRONG_MOST = 2  # failures of a kind that are printed completely
+KIND = re.compile("[0-9]+|'[^']*'")  # parts of a message that make no kind
 
 
 class Told:
@@ -69,7 +69,7 @@ class Told:
         return json.loads(line)
 
     async def ask(self, order, spans=None):
-        """The answer; when the order was carried out is added to spans."""
+        """The answer; the time of the order is added to spans."""
         async with self.lock:
             span = [time.monotonic(), None]
             if spans is not None:
@@ -97,7 +97,7 @@ class Chaos:
         self.by_hand = set()  # modules that are stored as loaded by hand
         self.wrong, self.wrong_of = [], {}
         self.happened = []
-        self.waits = []  # seconds, of small requests for what is stored
+        self.waits = []  # seconds between small requests for stored modules
         self.done = {}  # event => how often
 
     # --- modules ---
@@ -138,7 +138,8 @@ class Chaos:
                         partial=source.random() < 0.2)
 
     async def ask(self, question, headers=(), pace=0, pack=False):
-        """Asks, and judges the answer; whether it was right and whole."""
+        """Sends a request and judges the answer; returns whether it was right
+        and complete."""
         path = "/%s/%s" % ("partial" if question.partial else "symbolicate",
                            question.api)
         begin = time.monotonic()
@@ -216,7 +217,7 @@ class Chaos:
             await getattr(self, "do_" + name)(source)
 
     async def run_probe(self):
-        """A small request for what is stored, again and again."""
+        """A small request for stored modules, again and again."""
         source = random.Random(self.seed + "/probe")
         while not self.is_over:
             module = source.choice(self.known[:2])
@@ -225,7 +226,7 @@ class Chaos:
             self.waits.append(time.monotonic() - begin)
             await asyncio.sleep(0.2)
 
-    # --- what befalls the others ---
+    # --- events ---
 
     async def on_kill_worker(self, source):
         await self.told.ask({"do": "kill_worker", "which": source.random()},
@@ -248,7 +249,7 @@ class Chaos:
         await self.told.ask({"do": "reload", "times": 2})
 
     async def on_reload_lost(self, _):
-        """A reload, and the loader dies while old workers go."""
+        """A reload, and the loader dies while old workers exit."""
         await self.told.ask({"do": "reload", "times": 1})
         await self.kill_loader("KILL", 0.2)
 
@@ -268,8 +269,8 @@ class Chaos:
             await self.forget(module, source)
 
     async def on_publish(self, source):
-        """The source gets another file, and whoever knows the old one is
-        told."""
+        """The source gets another file, and the holders of the old one are
+        notified."""
         module = source.choice(self.others)
         async with self.lock(module):
             module.publish(self.plan["folder"])
@@ -277,8 +278,8 @@ class Chaos:
             await self.forget(module, source)
 
     async def forget(self, module, source):
-        # a command takes a second; an event is of sources, and nothing to
-        # what was loaded by hand
+        # a command takes a second; an event is about sources, and does not
+        # affect modules loaded by hand
         way, = source.choices([self.by_delete, self.by_event, self.by_rm],
                               [6, 0 if module in self.by_hand else 6, 1])
         begin = time.monotonic()
@@ -294,7 +295,7 @@ class Chaos:
         self.tell_wrong(["%s cannot be forgotten" % module.key], begin)
 
     async def order(self, data):
-        """Whether nginx has done it; no: not now."""
+        """Whether nginx has done it; if not, it is refused for now."""
         begin = time.monotonic()
         try:
             response = await self.client.ask(data)
@@ -336,7 +337,7 @@ class Chaos:
         self.happened.append("%.3f %s" % (time.monotonic(), what))
 
     def events(self):
-        """All of the round's, each at its time."""
+        """All events of the round, each at its time."""
         source = random.Random(self.seed + "/events")
         return [self.run_event(
             name, source.uniform(0.02, 0.95) * self.plan["seconds"],
@@ -358,7 +359,7 @@ class Chaos:
         await asyncio.gather(*tasks)
 
     async def all_are_well(self):
-        """Asks for everything, until nothing is missing; seconds it took."""
+        """Requests everything until nothing is missing; seconds it took."""
         begin = time.monotonic()
         source = random.Random(self.seed + "/calm")
         missing = self.known + self.others
@@ -386,7 +387,7 @@ class Chaos:
     async def settle(self):
         calm_s = await self.all_are_well()
         if not await self.source.until_idle(self.plan["calm_s"]):
-            self.tell_wrong(["the source is still asked: %r" % [
+            self.tell_wrong(["the source still gets requests: %r" % [
                 p for p, s in self.source.stats.paths.items() if s["now"]]],
                 self.begin)
         self.source.stats.forget()
@@ -420,7 +421,7 @@ class Chaos:
             spoil(self.plan["folder"], module, self.known[module is
                                                           self.known[0]])
         self.end = time.monotonic() + self.plan["total_s"]
-        for _ in range(3):  # every worker is met
+        for _ in range(3):  # every worker gets one
             await asyncio.gather(*(self.settle() for _ in range(20)))
         await self.told.ask({"do": "begun"})
         n = 0
@@ -451,7 +452,7 @@ async def main():
     chaos = Chaos(plan, Told(reader), source)
     try:
         await chaos.run()
-    except Exception:  # the traceback, and nothing waits any more
+    except Exception:  # the traceback, and then nothing waits any more
         import traceback
         traceback.print_exc()
         os._exit(1)

@@ -1,9 +1,9 @@
-"""modules - what the chaos tests ask for: symbol files of which every answer is
-known.
+"""modules - symbol files for the chaos tests, with a known answer for every
+address.
 
-A module has versions, as a file that is uploaded again has; their names differ,
-so that an answer tells which it came from.  What an address means is said by
-sym_oracle.py, which shares nothing with the C code.
+A module has versions, like a file that is uploaded again; their names differ,
+so that an answer shows its version.  sym_oracle.py, which shares no code with
+the C program, gives the answer for an address.
 """
 
 import os
@@ -15,11 +15,11 @@ import sym_random
 FUNCTIONS_END = sym_random.TOP + 0x60
 PADDING_START = 0x1000
 PADDING_STEP = 0x10
-PADDING_NAME = 180  # characters, of which no two names have many in common
+PADDING_NAME = 180  # characters; no two names have many in common
 
 
 class Module:
-    """padding: bytes of symbols beyond the functions, which hardly shrink."""
+    """padding: bytes of symbols after the functions, nearly incompressible."""
 
     def __init__(self, seed, name, number, padding=0):
         self.seed, self.name, self.padding = seed, name, padding
@@ -27,11 +27,11 @@ class Module:
         self.key = "%s/%s" % (name, self.id)
         self.path = "%s/%s.sym" % (self.key, name)
         self.versions = 0
-        self.oracles = {}  # version => what knows its answers
+        self.oracles = {}  # version => its oracle
         self.answers = {}  # (version, address) => answer
 
     def symbols(self):
-        """How many addresses of the padding have a name."""
+        """Number of addresses in the padding that have a name."""
         return self.padding // PADDING_NAME
 
     def text(self, version):
@@ -45,8 +45,8 @@ class Module:
         return text.encode()
 
     def publish(self, folder):
-        """Writes the next version below FOLDER/vN/ and makes it the present
-        one; its number."""
+        """Writes the next version below FOLDER/vN/ and makes it the current
+        one; returns its number."""
         version = self.versions + 1
         write(os.path.join(folder, "v%d" % version, self.path),
               self.text(version))
@@ -70,8 +70,8 @@ class Module:
 
 
 def plain(text):
-    """Without calls of one depth that begin alike in a function: which of them
-    stands is a matter of its own, of t/loader_random.t."""
+    """Without calls of one depth that begin alike in a function, because
+    t/loader_random.t tests which of them counts."""
     out, begun = [], set()
     for line in text.splitlines(True):
         words = line.split()
@@ -94,7 +94,7 @@ def write(path, data):
 
 
 def spoil(folder, module, other):
-    """What a broken source has instead of the module's file."""
+    """Content that a broken source sends instead of the module's file."""
     text = module.text(1)
     for kind, data in (("garbage", b"\x00\xff no symbol file\n" * 40),
                        ("page", b"<!DOCTYPE html><title>not here</title>\n"),

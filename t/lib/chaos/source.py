@@ -1,7 +1,7 @@
-"""source - a symbol server that behaves ill by plan, and remembers how.
+"""source - a symbol server that misbehaves by plan, and records how.
 
-What it does when a module is asked for the n-th time follows from the seed, the
-module and n alone.  The judge reads its memory: an answer may only lack what
+The response to the n-th request for a module follows from the seed, the module
+and n alone.  The judge reads its records: an answer may only lack modules that
 this source has denied.  The behaviours themselves are those of fault_server.py.
 """
 
@@ -20,9 +20,9 @@ SLOW = r"timeout|the body was cut short"
 # proxy_read_timeout of SymChaos.pm
 READ_S = 2
 
-# name: way of fault_server.py before the file's path, outcome, and of what failed
-# the reason that clients are told.  V is the module's present version; RATE takes
-# some seconds for all of it.
+# name: prefix of fault_server.py before the file's path, outcome, and for
+# failures the reason that clients get.  V is the module's current version; RATE
+# takes some seconds for the whole file.
 BEHAVIOURS = {
     "ok": ("ok/V", READY, None),
     "chunked": ("chunked/V", READY, None),
@@ -57,7 +57,7 @@ BEHAVIOURS = {
 
 
 class Fetch:
-    """One request that the source had.  Times are of time.monotonic()."""
+    """One request to the source.  Times are of time.monotonic()."""
 
     def __init__(self, name, outcome, reason):
         self.name, self.outcome, self.reason = name, outcome, reason
@@ -70,7 +70,7 @@ class Fetch:
 
 
 class Source(fault_server.Server):
-    """mix: {behaviour: weight}; {}: all is well."""
+    """mix: {behaviour: weight}; {}: no faults."""
 
     def __init__(self, folder, name):
         super().__init__(folder)
@@ -131,7 +131,7 @@ class Source(fault_server.Server):
         return counts
 
     async def until_idle(self, seconds):
-        """Whether nobody asks it for anything any more."""
+        """Whether it gets no more requests."""
         try:
             await asyncio.wait_for(self.stats.wait(None, "now", 0), seconds)
         except asyncio.TimeoutError:
