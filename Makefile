@@ -1,26 +1,26 @@
 # Builds everything into build/ (or build-asan/ with SAN=1, build-cov/ ...).
 #
 #   make            symloader and the nginx module
-#   make module     the nginx module alone; for another nginx than Debian's:
+#   make module     only the nginx module; for another nginx than Debian's:
 #                   NGINX_SRC=FOLDER NGINX_FLAGS='--with-compat ...'
-#   make unit       the C unit tests, into build/unit/, and what other tests run
+#   make unit       the C unit tests, into build/unit/, and programs of other tests
 #   make bench      the C programs of bench/
-#   make headers    proves that every public header compiles alone
+#   make headers    checks that every public header compiles alone
 #   make install    into PREFIX and nginx's folder of modules, below DESTDIR
 #
-# ./dev is the front door: it installs what is missing and calls this.
+# ./dev is the usual way to call this: it installs missing packages first.
 
 CC ?= gcc
 BUILD ?= build
 NGINX_SRC ?= /usr/share/nginx/src
 PREFIX ?= /usr/local
 
-# A library that deprecates a function in a newer Debian must not break the build
-# there; lint has it as an error.
+# A library that deprecates a function in a newer Debian must not break the
+# build there; lint treats it as an error.
 WARN = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wconversion -Wshadow \
        -Wstrict-prototypes -Wmissing-prototypes -Wvla \
        -Wno-error=deprecated-declarations
-# with sanitizers -O2 takes twice as long to compile, and finds nothing more
+# with sanitizers -O2 takes twice as long to compile, and finds no more errors
 OPT ?= $(if $(SAN),-O1,-O2)
 CFLAGS ?= -g $(OPT)
 
@@ -32,25 +32,25 @@ else
 HARDEN = -fstack-protector-strong -D_FORTIFY_SOURCE=2
 endif
 
-# unpacks a section while it is read; not there for every processor
+# unpacks a section while it is read; not available for every processor
 ISAL_LIBS := $(shell pkg-config --libs libisal 2>/dev/null)
 ISAL_CFLAGS := $(if $(ISAL_LIBS),-DSYM_HAVE_ISAL)
 
 ALL_CFLAGS = $(WARN) $(CFLAGS) $(SANFLAGS) -fPIC -fvisibility=hidden -Icore \
              -Iloader -MMD -MP $(ISAL_CFLAGS)
-# of libiberty there is only an archive
+# libiberty exists only as an archive
 CORE_LIBS = -llmdb -ljansson -lpcre2-8 -lz -lcrypto -lzstd -llzma -ldeflate \
             $(ISAL_LIBS) -lexpat -liberty
-# tests named *_oom make the n-th allocation fail
+# in tests named *_oom the n-th allocation fails
 OOM_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-# tests named *_faults make the n-th write to LMDB fail
+# in tests named *_faults the n-th write to LMDB fails
 FAULTS_LDFLAGS = -Wl,--wrap=mdb_put,--wrap=mdb_del,--wrap=mdb_cursor_del \
                  -Wl,--wrap=mdb_cursor_open,--wrap=mdb_env_open \
                  -Wl,--wrap=mdb_txn_commit
-# what symbol files may be packed with
+# compression formats of symbol files
 UNPACK_LIBS = -lz -lzstd -llzma -ldl
-# libcrypto is loaded when it is needed (loader/common/libcrypto.c); expressions are
-# of requests only
+# libcrypto is loaded when it is needed (loader/common/libcrypto.c); only requests
+# contain regular expressions
 LOADER_LIBS = $(filter-out -lcrypto -lpcre2-8,$(CORE_LIBS)) $(UNPACK_LIBS) -lseccomp -lpthread
 
 CORE_SRC := $(sort $(shell find core -name '*.c'))
@@ -73,7 +73,7 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c $< -o $@
 
-# C++, in LLVM's headers; links nothing of a C++ library.
+# C++, in LLVM's headers; links no C++ library.
 $(BUILD)/core/demangle/llvm.o: core/demangle/llvm.cpp core/demangle/llvm.sh \
     core/demangle/languages.h Makefile
 	@mkdir -p $(@D)
@@ -106,7 +106,7 @@ $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 	    $(if $(filter %_faults,$*),$(FAULTS_LDFLAGS)) \
 	    $(CORE_LIBS) -lpthread
 
-# What the loader has in place of a linked libcrypto.
+# The loader's replacement for a linked libcrypto.
 $(BUILD)/unit/libcrypto.t: $(BUILD)/loader/common/libcrypto.o
 
 bench: $(BENCH_BIN)
@@ -123,7 +123,7 @@ $(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/%.o $(BUILD)/fuzz/steps.o \
 	    -Wl,--wrap=__sanitizer_cov_trace_pc \
 	    -Wl,--wrap=LLVMFuzzerTestOneInput $(BUILD)/libsymcore.a -o $@ $(CORE_LIBS) $(FUZZ_LIBS)
 
-# The one part of the loader that is fuzzed in process.
+# The only part of the loader that is fuzzed in process.
 $(BUILD)/fuzz/fuzz_input: $(UNPACK_OBJ)
 $(BUILD)/fuzz/fuzz_input: FUZZ_LIBS = $(UNPACK_LIBS)
 
@@ -139,7 +139,7 @@ $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/converter/convert.o \
     $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@ $(LOADER_LIBS)
 
-# The tools of tests, each under a time limit: a link to it for each.
+# The tools of tests, each with a time limit: a link for each.
 $(BUILD)/t/limit: $(BUILD)/t/tools/limit.o
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@
 
@@ -151,7 +151,7 @@ $(BUILD)/t/bin/made: t/lib/tools $(BUILD)/t/limit
 	done
 	@touch $@
 
-# What stands in for real files where there are none: t/lib/SymFixtures.pm.
+# Replacements of real files in a clone without them: t/lib/SymFixtures.pm.
 $(BUILD)/t/fixtures/made: t/lib/made_fixtures.py t/lib/made_crash.cc
 	@rm -rf $(@D)
 	python3 t/lib/made_fixtures.py $(@D)
@@ -161,28 +161,28 @@ $(BUILD)/t/fixtures/made: t/lib/made_fixtures.py t/lib/made_crash.cc
 $(BUILD)/t/sign: $(BUILD)/t/s3rver/sign.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# What core/formats/elf finds, for t/elf_*.t.
+# Prints what core/formats/elf finds, for t/elf_*.t.
 $(BUILD)/t/elfdump: $(BUILD)/t/elf/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# DWARF of an ELF file to answers, for t/dwarf_accuracy.t.
+# Answers from DWARF of an ELF file, for t/dwarf_accuracy.t.
 $(BUILD)/t/dwarf_lookup: $(BUILD)/t/dwarf/lookup.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# What core/formats/macho finds, for t/macho.t.
+# Prints what core/formats/macho finds, for t/macho.t.
 $(BUILD)/t/machodump: $(BUILD)/t/macho/dump.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# The records of paths in a store, for t/serve_paths.t.
+# Prints the records of paths in a store, for t/serve_paths.t.
 $(BUILD)/t/paths: $(BUILD)/t/store/paths.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# What core/demangle makes of names, for t/demangle.t.
+# Demangles names with core/demangle, for t/demangle.t.
 $(BUILD)/t/filt: $(BUILD)/t/demangle/filt.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS)
 
-# What libdwarf finds, for t/dwarf_libdwarf.t.  Debian 12's says nothing to
-# pkg-config; LIBDWARF_CFLAGS and LIBDWARF_LIBS choose another one.
+# Prints what libdwarf finds, for t/dwarf_libdwarf.t.  Debian 12's has no
+# pkg-config file; LIBDWARF_CFLAGS and LIBDWARF_LIBS choose another one.
 LIBDWARF_CFLAGS ?= $(shell pkg-config --cflags libdwarf 2>/dev/null) \
     -I/usr/include/libdwarf
 LIBDWARF_LIBS ?= -ldwarf
@@ -200,7 +200,7 @@ $(BUILD)/%.h.ok: %.h
 	$(CC) $(WARN) -Icore -fsyntax-only -x c $<
 	@touch $@
 
-# Where the nginx of this machine looks for modules, unless told.
+# Where the nginx of this machine searches for modules, by default.
 NGINX_MODULES ?= $(or $(shell nginx -V 2>&1 \
     | sed -n 's/.*--modules-path=\([^ ]*\).*/\1/p'),/usr/lib/nginx/modules)
 

@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-/* On a clock that nobody sets. */
+/* On a clock that cannot be set. */
 static inline double
 now_s(void)
 {
@@ -21,7 +21,7 @@ now_s(void)
 }
 
 
-/* The caller's to free(); ends the program if there is none. */
+/* The caller must free() it; ends the program if there is none. */
 static inline sym_str_t
 read_file(const char *name)
 {

@@ -1,6 +1,5 @@
 /*
- * bench_cfi - unwind rules of a file: how large they are, and what a lookup
- * costs.
+ * bench_cfi - size of the unwind rules of a file, and cost of a lookup.
  *
  *     build/bench/bench_cfi FILE
  *
@@ -24,7 +23,7 @@ typedef struct {
     uint64_t bytes;
 } made_t;
 
-static uint64_t sink; /* keeps the compiler from leaving the work out */
+static uint64_t sink; /* keeps the compiler from removing the work */
 
 
 static sym_status_t

@@ -1,11 +1,11 @@
 /*
- * bench_il - what one offset in a method of .NET costs, out of a store.
+ * bench_il - cost of one lookup of an offset in a .NET method, from a store.
  *
- *     build/bench/bench_il STORE NAME ID <QUESTIONS
+ *     build/bench/bench_il STORE NAME ID <LOOKUPS
  *
- * QUESTIONS: a method and an offset a line, hexadecimal.  Each round answers all
- * of them, in their order, down to file and line, in one snapshot with a newly
- * opened artifact.  Prints nanoseconds a question: median, least and most.
+ * LOOKUPS: a method and an offset per line, hexadecimal.  Each round answers
+ * all of them, in order, down to file and line, in one snapshot with a newly
+ * opened artifact.  Prints nanoseconds per lookup: median, minimum and maximum.
  */
 #include "bench.h"
 #include "store/write_object.h"
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t n_extents;
 } source_t;
 
-static uint64_t sink; /* keeps the compiler from leaving the work out */
+static uint64_t sink; /* keeps the compiler from removing the work */
 
 
 static sym_status_t

@@ -3,9 +3,8 @@
  *
  *     build/bench/bench_jansson SECONDS BODY.json...
  *
- * Parses the bodies in turn with json_loadb() and drops the result, as the
- * first thing that any answer made with jansson must do.  Prints bodies a
- * second.
+ * Parses the bodies in turn with json_loadb() and drops the result.  Any answer
+ * made with jansson has to do that first.  Prints bodies per second.
  */
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /*
- * bench_lookup - what one address costs, out of a store.
+ * bench_lookup - cost of one address lookup, from a store.
  *
  *     build/bench/bench_lookup STORE NAME ID [LOOKUPS]
  *
@@ -7,8 +7,9 @@
  * module has code.  Each round looks all of them up in one snapshot with a
  * newly opened symcache; the first rounds are not counted, so pages are
  * resident ("hot"), though for a large module not in the processor's cache.
- * Prints nanoseconds a lookup, decoded down to file and line of every inlined
- * call, and again with every name unpacked: median, least and most of rounds.
+ * Prints nanoseconds per lookup, decoded down to file and line of every inlined
+ * call, and again with every name unpacked: median, minimum and maximum of the
+ * rounds.
  */
 #include "bench.h"
 #include "store/write_object.h"
@@ -16,7 +17,7 @@
 
 #define ROUNDS 21
 #define WARMUP 2
-#define GROUP 16 /* as requests do it */
+#define GROUP 16 /* like requests */
 
 typedef struct {
     sym_snapshot_t *snapshot;
@@ -25,7 +26,7 @@ typedef struct {
 
 typedef enum { SINGLE, LOOKUP, NAMES } what_t;
 
-static uint64_t sink; /* keeps the compiler from leaving the work out */
+static uint64_t sink; /* keeps the compiler from removing the work */
 
 static sym_status_t
 get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
@@ -89,8 +90,8 @@ open_module(sym_symcache_t *sc, source_t *source, sym_extent_view_t **table)
 }
 
 
-/* Draws addresses that have a line: what lies beyond the last public symbol
- * belongs to it, too, but is no work to look up. */
+/* Draws addresses that have a line: addresses after the last public symbol
+ * belong to it, too, but are cheap to look up. */
 static void
 draw(source_t *source, uint32_t *addrs, size_t n)
 {

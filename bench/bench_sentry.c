@@ -1,12 +1,12 @@
 /*
- * bench_sentry - what a request of Sentry's API costs, without HTTP.
+ * bench_sentry - cost of a request of Sentry's API, without HTTP.
  *
  *     build/bench/bench_sentry STORE ROUNDS BODY.json...
  *
- * Goes through the bodies in turn, ROUNDS times after two more that warm the
- * cache of answers; prints the microseconds of processor time a request: of its
- * parsing, and of parsing and answer.  To compare two builds count instructions,
- * which other work on the machine does not change:
+ * Processes the bodies in turn, in two rounds that warm the answer cache and
+ * then ROUNDS more.  Prints the microseconds of processor time per request: of
+ * parsing alone, and of parsing and answer.  To compare two builds count
+ * instructions, which other processes on the machine do not affect:
  *
  *     perf stat -e instructions:u build/bench/bench_sentry ...
  */
@@ -37,7 +37,7 @@ die(const char *what, const sym_error_t *err)
 }
 
 
-/* Of this process: others on the machine do not count. */
+/* Processor time of this process; others on the machine do not count. */
 static double
 cpu_us(void)
 {
@@ -48,7 +48,7 @@ cpu_us(void)
 }
 
 
-/* The answer goes over one window again and again. */
+/* The answer overwrites one window again and again. */
 static bool
 more(sym_out_t *out, size_t need)
 {

@@ -1,14 +1,14 @@
 /*
- * bench_tecken - what a v5 request costs, step by step, beside jansson.
+ * bench_tecken - cost of a v5 request, step by step, compared with jansson.
  *
  *     build/bench/bench_tecken STORE BODY.json...
  *
- * For each body (bench/bodies makes some whose frames all hit): jansson alone
- * on its bytes, our general reader, the reader that requests normally take, and
- * the whole way from the body to the answer out of STORE: first as if no frame
- * had been asked for before, then with the answers of late.  They take turns
- * in each round, so that what disturbs one disturbs all; prints the median of
- * nanoseconds a frame, and how many times jansson's rate the answer has.
+ * For each body (bench/bodies makes some whose frames all hit) it measures
+ * jansson alone, our general reader, the reader for the usual form, and
+ * everything from the body to the answer from STORE, with an empty and with a
+ * warm answer cache.  They take turns in each round, so that a disturbance
+ * affects all of them.  Prints the median of nanoseconds per frame, and the
+ * answer's rate as a multiple of jansson's.
  */
 #include <jansson.h>
 
@@ -17,7 +17,7 @@
 
 #define ROUNDS 31
 #define WARMUP 3
-#define ROUND_NS 2e6 /* a way is repeated until it took so long */
+#define ROUND_NS 2e6 /* a measurement is repeated until it took this long */
 #define WINDOW 65536
 #define RECENT ((size_t) 16 << 20)
 
@@ -47,7 +47,7 @@ die(const char *what, const sym_error_t *err)
 }
 
 
-/* Of this process: others on the machine do not count. */
+/* Processor time of this process; others on the machine do not count. */
 static double
 cpu_ns(void)
 {
@@ -67,7 +67,7 @@ compare_double(const void *a, const void *b)
 }
 
 
-/* The answer goes over one window again and again. */
+/* The answer overwrites one window again and again. */
 static bool
 more(sym_out_t *out, size_t need)
 {

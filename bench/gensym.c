@@ -4,8 +4,9 @@
  *     gensym [--functions N | --size BYTES[k|m|g]] [--seed N] [--name NAME]
  *            [--id ID] [--style rust|cpp|mixed]  >  NAME.sym
  *
- * The same options give the same bytes.  What is drawn is drawn from what was
- * measured on three real files (quantiles 0 10 25 50 75 90 99 100 %):
+ * The same options give the same bytes.  Random values are drawn from
+ * distributions measured on three real files (quantiles 0 10 25 50 75 90 99 100
+ * %):
  *
  *   rust: crash-client.sym (Rust, macOS; 1,996 FUNC, 65,240 lines, 40,148
  *   INLINE, 9,898 INLINE_ORIGIN, 350 FILE; 4 % of the bytes STACK CFI)
@@ -28,10 +29,10 @@
  *     function name      4 11 40 58 97 160 336 398
  *     file name          20 36 43 61 76 84 90 90
  *     64 % of lines have the file of the line before
- *   mixed: every other function the one or the other.
+ *   mixed: functions of both styles in turn.
  *
- * 2,000 functions of style rust come out as 4.2 MB (real: 4.2) with 0.66
- * INLINE a line, depth 3.4 on average, 44 % of lines in the file before.
+ * 2,000 functions of style rust are 4.2 MB (real: 4.2) with 0.66 INLINE per
+ * line, depth 3.4 on average, 44 % of lines in the file of the line before.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -54,7 +55,7 @@ typedef struct {
 
 typedef struct {
     spread_t lines, line_bytes, gap, name, file;
-    unsigned keeps_file;  /* per mille of lines with the file before */
+    unsigned keeps_file;  /* per mille of lines with the same file */
     unsigned has_inlines; /* per mille of functions */
     unsigned stack;       /* STACK records per 100 functions */
     bool is_rust;
@@ -86,7 +87,7 @@ static const style_t cpp = {
 
 static const spread_t origin_name = { { 5, 31, 43, 65, 109, 259, 890, 2234 } };
 
-/* Records of the function under way. */
+/* Records of the current function. */
 typedef struct {
     uint32_t depth, line, file, origin;
     uint32_t first_range, last_range;
@@ -114,7 +115,7 @@ typedef struct {
     uint64_t random;
     uint64_t expected; /* functions, about */
     uint32_t n_files, n_origins;
-    uint32_t origin; /* the last that is in use */
+    uint32_t origin; /* the last one in use */
 
     char *buffer;
     size_t len;
@@ -154,7 +155,7 @@ below(uint64_t *random, uint32_t n)
 }
 
 
-/* Low numbers more often than high ones. */
+/* Low numbers are more frequent than high ones. */
 static uint32_t
 skewed(uint64_t *random, uint32_t n)
 {
@@ -164,7 +165,7 @@ skewed(uint64_t *random, uint32_t n)
 }
 
 
-/* A few thousand serve the whole module; the first of them most. */
+/* A few thousand serve the whole module; the first ones most. */
 static uint32_t
 popular(uint64_t *random, uint32_t n)
 {
@@ -188,7 +189,7 @@ draw(uint64_t *random, const spread_t *s)
     uint32_t part = p - edges[i];
 
     if (i == QUANTILES - 2) {
-        /* the last hundredth is thin at its far end */
+        /* the last hundredth is thin at its upper end */
         return low + skewed(random, (high - low) / 2 + 1);
     }
 
@@ -199,7 +200,7 @@ draw(uint64_t *random, const spread_t *s)
 /* --- output --- */
 
 #define BUFFER_BYTES ((size_t) 1 << 20)
-#define RECORD_MAX ((size_t) 1 << 17) /* no call of ours adds more */
+#define RECORD_MAX ((size_t) 1 << 17) /* none of our calls adds more */
 
 static void
 flush(gen_t *g)
@@ -332,7 +333,7 @@ name_word(name_t *n)
 {
     name_put(n, words[skewed(&n->random, N_WORDS)]);
 
-    /* few names are made of dictionary words only */
+    /* few names consist only of dictionary words */
     if (below(&n->random, 100) < 30) {
         name_put(n, n->is_rust ? "_" : "");
         name_put(n, words[below(&n->random, N_WORDS)]);
@@ -386,13 +387,13 @@ name_type(name_t *n, size_t want, unsigned depth)
 }
 
 
-/* The name that goes with `key`: always the same. */
+/* The name for `key`: always the same. */
 static size_t
 make_name(char *text, uint64_t key, size_t want, bool is_rust)
 {
     name_t n = { text, 0, key, is_rust };
 
-    want = want * 3 / 4; /* a type overshoots by a word or two */
+    want = want * 3 / 4; /* a type is longer than wanted by a word or two */
 
     if (is_rust) {
         if (want > 40 && below(&n.random, 3) == 0) {
@@ -461,7 +462,7 @@ put_file_name(gen_t *g, uint64_t key, const style_t *s)
 
 /* --- a function --- */
 
-/* Where code of an origin, or of a function, is written. */
+/* The file with the code of an origin or function. */
 static uint32_t
 home_file(const gen_t *g, uint64_t key)
 {
@@ -531,8 +532,8 @@ add_range(gen_t *g, call_t *c, uint32_t from, uint32_t to)
 }
 
 
-/* Dumpers number origins as they meet them: a quarter of the calls is to the
- * next one, others mostly to one met not long ago. */
+/* Dumpers number origins in order of appearance: a quarter of the calls is to
+ * the next one, others mostly to a recent one. */
 static uint32_t
 next_origin(gen_t *g)
 {
@@ -552,7 +553,7 @@ next_origin(gen_t *g)
 }
 
 
-/* Calls inlined into lines [from, to), of code that stands in this file. */
+/* Calls inlined into lines [from, to), with code in this file. */
 static void
 make_calls(gen_t *g, uint32_t from, uint32_t to, uint32_t depth, uint32_t file,
            uint32_t line)
@@ -577,7 +578,7 @@ make_calls(gen_t *g, uint32_t from, uint32_t to, uint32_t depth, uint32_t file,
         len = len > to - at ? to - at : len;
 
         if (earlier != UINT32_MAX && below(&g->random, 100) < 85) {
-            n = earlier; /* the same call goes on here */
+            n = earlier; /* the same call continues here */
         } else {
             n = g->n_calls++;
             g->calls[n] = (call_t){ depth,      line + skewed(&g->random, 60),
@@ -648,7 +649,7 @@ put_lines(gen_t *g)
 }
 
 
-/* Writes one function at addr; returns where it ends. */
+/* Writes one function at addr; returns its end. */
 static uint64_t
 make_function(gen_t *g, const style_t *s, uint64_t number, uint64_t addr)
 {
@@ -661,7 +662,7 @@ make_function(gen_t *g, const style_t *s, uint64_t number, uint64_t addr)
         make_calls(g, 0, g->n_lines, 0, g->lines[0].file, g->lines[0].line);
     }
 
-    /* 28 % of the names are those of another function */
+    /* 28 % of the names repeat another function's */
     key = below(&g->random, 100) < 28 ? popular(&g->random, 1000) : number;
     end = g->lines[g->n_lines - 1].addr + g->lines[g->n_lines - 1].size;
 
@@ -694,7 +695,8 @@ root(double v)
 }
 
 
-/* Files grow with the root of the module, origins almost as the module. */
+/* The number of files grows with the root of the module's size, that of origins
+ * almost proportionally. */
 static void
 put_head(gen_t *g)
 {
@@ -702,7 +704,7 @@ put_head(gen_t *g)
     const style_t *s = g->o.styles[0];
 
     g->n_files = (uint32_t) (8 * root(n)) + 1;
-    /* only the functions of a style that inlines bring any */
+    /* only functions of a style with inlined calls add any */
     g->n_origins = (uint32_t) (1000
                                + 2 * n
                                      * ((g->o.styles[0]->has_inlines != 0)
@@ -770,8 +772,7 @@ put_tail(gen_t *g, uint64_t functions, uint64_t end)
 }
 
 
-/* About the bytes that one function of the style costs, with all that comes
- * with it. */
+/* Approximate bytes of one function of the style, with all its records. */
 static uint64_t
 bytes_each(const style_t *s)
 {
@@ -791,7 +792,7 @@ generate(gen_t *g)
            * 46;
     put_head(g);
 
-    /* the last function must not reach past the last address */
+    /* the last function must not exceed the last address */
     while (addr < UINT32_MAX - 8u * 1024 * 1024) {
         const style_t *s = g->o.styles[n & 1];
 

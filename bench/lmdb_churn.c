@@ -1,17 +1,17 @@
 /*
- * lmdb_churn - does a store that is always full keep to its size?
+ * lmdb_churn - checks that a store that is always full keeps its size.
  *
  *     build/bench/lmdb_churn FOLDER [QUOTA_MIB [TIMES [SEED [HOLD]]]]
  *
  * Puts TIMES (10) times the quota (512 MiB) through a store made in FOLDER:
  * modules of log-normal size, 4 KiB to a fifth of the quota (100 MiB at most),
  * each of full extents and a shorter one; a tenth of them absent ones without
- * an extent; one in four replaces another; a reader marks every third as used
- * and every HOLD (64; 0: never) modules holds a snapshot over a whole one, which
- * keeps the pages that are freed meanwhile.  After each quota's
- * worth prints bytes of the file against live bytes and against what the quota
- * leaves to the file; at the end, how often the map was full, and whether the
- * store verifies.  The folder stays.
+ * an extent; one in four replaces another; a reader marks every third as used.
+ * Every HOLD (64; 0: never) modules it holds a snapshot while a complete module
+ * is written, which pins the pages freed meanwhile.  After each multiple of the
+ * quota it prints the file size relative to live bytes and to the file's limit;
+ * at the end, how often the map was full, and whether the store verifies.  The
+ * folder is kept.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ typedef struct {
     uint64_t put_bytes, modules, full;
     uint64_t largest;
     uint64_t hold;
-    double worst; /* file bytes / what the quota leaves to it */
+    double worst; /* file size / its limit under the quota */
 } churn_t;
 
 static uint8_t data[SYM_EXTENT_MAX];
@@ -167,7 +167,7 @@ mark(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
-/* A reader like a worker of nginx: short looks, now and then a longer one. */
+/* A reader like a worker of nginx: short snapshots, sometimes a longer one. */
 static void
 read_some(churn_t *c)
 {

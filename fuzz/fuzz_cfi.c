@@ -1,6 +1,6 @@
 /*
- * Unwind rules: each reader of them, the artifact, and the evaluator.  The first
- * byte of the input chooses the reader, the second the processor.
+ * Unwind rules: each reader of them, the artifact, and the evaluator.  The
+ * first byte of the input selects the reader, the second the processor.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Rows whose rules are followed. */
+/* Limit on rows whose rules are evaluated. */
 #define FOLLOWED_MAX 200
 
 static const sym_unwind_arch_t archs[] = {
@@ -31,7 +31,7 @@ static const sym_unwind_arch_t archs[] = {
 
 /* --- the artifact --- */
 
-/* Some memory is not known. */
+/* Some memory is unknown. */
 static bool
 read_memory(void *ctx, uint64_t address, unsigned size, uint64_t *value)
 {
@@ -178,7 +178,7 @@ read_stack(const uint8_t *data, size_t size, sym_unwind_arch_t arch)
 }
 
 
-/* A program that was compiled from the input. */
+/* A program compiled from the input. */
 static void
 read_program(const uint8_t *data, size_t size, sym_unwind_arch_t arch,
              bool is_expression)
@@ -294,7 +294,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
 
-    /* alone, so that a read past the end is seen */
+    /* a block of its own, so that a sanitizer sees reads past the end */
     arch = archs[data[1] % (sizeof(archs) / sizeof(archs[0]))];
     copy = malloc(size - 2);
     check(copy != NULL);

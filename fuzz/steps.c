@@ -2,9 +2,10 @@
  * steps.c - the work on an input is bounded by its bytes, in every target.
  *
  * The compiler calls __sanitizer_cov_trace_pc() at each edge of the program's
- * flow, and the linker puts these functions in place of it and of the target's
- * (--wrap).  An input that takes more edges than its length allows crashes
- * where it takes them.  Unlike time, edges do not depend on the machine.
+ * control flow, and the linker replaces it and the target's entry point by
+ * these functions (--wrap).  An input that takes more edges than its length
+ * allows crashes at that edge.  Unlike time, edges do not depend on the
+ * machine.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * crash.c - a program that asks what its own stack means: it prints a request
- * for /symbolicate/v5, with its build id as debug id.
+ * crash.c - a program that prints a request for /symbolicate/v5 about its own
+ * stack, with its build id as debug id.
  *
  *     gcc -g -o crash crash.c
  */
@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The debug id that Breakpad makes of a build id: the first 16 bytes as a GUID,
-   whose first three fields have the processor's byte order, and an age of 0. */
+/* The debug id that Breakpad derives from a build id: the first 16 bytes as a
+ * GUID, whose first three fields have the processor's byte order, and an age of
+ * 0. */
 static void
 print_debug_id(const uint8_t id[16])
 {
@@ -67,9 +68,9 @@ crash(int depth)
     printf("{\"memoryMap\": [[\"crash\", \"");
     dl_iterate_phdr(print_module, &base);
     printf("\"]], \"stacks\": [[");
-    /* the last three are what calls main */
+    /* the last three frames are the callers of main */
     for (i = 0; i < n - 3; i++) {
-        /* of a caller, the call: not what it returns to */
+        /* a caller's address is that of the call, not the return address */
         printf("%s[0, %lu]", i > 0 ? ", " : "",
                (unsigned long) ((uintptr_t) stack[i] - base - 1));
     }

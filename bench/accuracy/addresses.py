@@ -1,10 +1,10 @@
-"""Which addresses are asked for: the same ones in each run."""
+"""Which addresses are looked up: the same ones in each run."""
 
 import random
 
 
 def boundaries(symbols):
-    """First and last byte of each function, and the one behind it."""
+    """First and last byte of each function, and the byte after it."""
     for start, size in symbols:
         yield start
         if size != 0:
@@ -13,7 +13,7 @@ def boundaries(symbols):
 
 
 def random_ones(sections, number, seed):
-    """Spread evenly over the code."""
+    """Evenly spread over the code."""
     chance = random.Random(seed)
     spans = [s for s in sections if s[1] != 0]
     if not spans:
@@ -24,7 +24,7 @@ def random_ones(sections, number, seed):
 
 
 def of_file(symbols, sections, number, seed):
-    """Only what lies in code: symbols of data and of dropped code do not."""
+    """Only symbols in code: not those of data or of dropped code."""
     wanted = set(boundaries(symbols)) | set(random_ones(sections, number,
                                                         seed))
     return sorted(a for a in wanted

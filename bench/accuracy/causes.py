@@ -1,7 +1,7 @@
-"""Why an answer of ours differs from llvm-symbolizer's: one rule a cause.
+"""Why our answer differs from llvm-symbolizer's: one rule per cause.
 
-A rule looks at one pair of frames, or at both chains, and says yes only where
-it explains all of the difference there.  What no rule explains is a bug.
+A rule compares one pair of frames, or both chains, and applies only if it
+explains the whole difference.  A difference that no rule explains is a bug.
 """
 
 import collections
@@ -12,7 +12,7 @@ import names
 
 
 def normal(path):
-    """Without "." and "name/.." in it: tools write the same path in ways."""
+    """Without "." and "name/..": tools spell the same path differently."""
     parts = []
     for part in path.split("/"):
         if part == ".." and parts and parts[-1] not in ("", ".."):
@@ -32,7 +32,7 @@ def qualified(ours, theirs):
     return theirs != "" and ours.endswith("::" + theirs)
 
 
-# --- rules for places: (file, line) ---
+# --- rules for positions: (file, line) ---
 
 def symbols_file(ours, theirs):
     return ours == ("", 0) and theirs[0] != "" and theirs[1] == 0
@@ -54,7 +54,7 @@ PLACES = {"file of the symbol": symbols_file,
 CHAINS = {"padding": padding}
 
 
-# --- rules that ask the file (facts.py) ---
+# --- rules that need the file (facts.py) ---
 
 def past_section(ours, theirs, address, file):
     return (not ours and len(theirs) == 1 and theirs[0][1:] == ("", 0)
@@ -74,23 +74,23 @@ FILES = {"past its section": past_section, "data": data,
 
 TEXT = {
     "version": "llvm-symbolizer leaves the version at a symbol's name, "
-               "`dlclose@@GLIBC_2.34`; we cut it, for the source says "
+               "`dlclose@@GLIBC_2.34`; we cut it, because the source has "
                "`dlclose`",
-    "qualified": "of what has no linkage name, llvm-symbolizer gives the bare "
-                 "name, we give it behind its namespaces and types",
-    "padding": "behind the end of a function llvm-symbolizer goes on with the "
-               "last line, without a function; we give nothing, for nothing "
+    "qualified": "without a linkage name, llvm-symbolizer gives the bare "
+                 "name, we give it with its namespaces and types",
+    "padding": "after the end of a function llvm-symbolizer continues with the "
+               "last line, without a function; we give nothing, because nothing "
                "runs there",
     "file of the symbol": "for code without lines llvm-symbolizer gives the "
                           "name of the file symbol before, without a folder "
                           "and line; we give no file",
     "line without a file": "the number of the file is not in the line table: "
                            "we drop the line too",
-    "past its section": "llvm-symbolizer lets a symbol without a size go on "
-                        "behind the section it is in: `_init` over `.plt`",
-    "data": "llvm-symbolizer names data when it is asked for code; we do not",
-    "claimed twice": "two units say that the address is theirs (copies of one "
-                     "inline function, of which the linker kept one); we take "
+    "past its section": "llvm-symbolizer extends a symbol without a size "
+                        "beyond its section: `_init` over `.plt`",
+    "data": "llvm-symbolizer returns data symbols for code addresses; we do not",
+    "claimed twice": "two units contain the address (copies of one "
+                     "inline function; the linker kept one); we take "
                      "the first unit in the file",
 }
 
@@ -105,7 +105,7 @@ def place(frame):
 
 
 def same_functions(ours, theirs):
-    """The whole chain; a frame without a name is as good as none."""
+    """Compares the whole chain; a frame without a name counts as none."""
     names = [[f[0] for f in chain] for chain in (ours, theirs)]
     return names[0] == names[1] or not any(names[0] + names[1])
 
@@ -115,7 +115,7 @@ def same_lines(ours, theirs):
 
 
 def causes(ours, theirs, address, file):
-    """Names of all causes; an empty set: equal; None: not explained."""
+    """Names of all causes; an empty set: equal; None: unexplained."""
     if same_functions(ours, theirs) and same_lines(ours, theirs):
         return set()
 
@@ -138,21 +138,22 @@ def causes(ours, theirs, address, file):
     return {name} if name else None
 
 
-# --- rules against several readers (peers.py): answers by reader ---
+# --- rules for several readers (peers.py): answers by reader ---
 
 def places(chain):
     return [place(f) for f in chain or []]
 
 
-# What is known of the code at an address of a PDB: (name, file, line) of each
-# procedure, if the linker folded some; dump_syms' (depth, name) of inlined calls.
+# Known facts about the code at an address of a PDB: (name, file, line) of each
+# procedure, if the linker folded some; dump_syms' (depth, name) of inlined
+# calls.
 Here = collections.namedtuple("Here", "procedures calls")
 
 
 def without_lines(ours, others, here):
-    """The function has no line there, the calls inlined in it have.  dump_syms
-    leaves the outermost of them out, for it has no place, and the others
-    where nothing answers with them."""
+    """The function has no line there, but calls inlined in it have.  dump_syms
+    omits the outermost of these, which has no position, and the others if they
+    have no answer there."""
     return (len(ours) > 1 and place(ours[-1]) == ("", 0)
             and others.get("symbolic") == [ours[-1]]
             and bool(others.get("dump_syms"))
@@ -161,13 +162,14 @@ def without_lines(ours, others, here):
 
 
 def same_calls(ours, theirs):
-    """All but the name of the function around them."""
+    """Everything except the name of the function around them."""
     return (bool(theirs) and places(theirs) == places(ours)
             and [f[0] for f in theirs[:-1]] == [f[0] for f in ours[:-1]])
 
 
 def same_inside(ours, theirs):
-    """All calls that are inlined there; of a single frame the place at least."""
+    """All calls that are inlined there; at least the position of a single
+    frame."""
     if not theirs:
         return False
     return (places(theirs[:-1]) == places(ours[:-1])
@@ -176,8 +178,8 @@ def same_inside(ours, theirs):
 
 
 def folded(ours, others, here):
-    """Function and line are by the records of one of several procedures that
-    have this code, and what is inlined in it is as a reader has it."""
+    """Function and line are those of one of several procedures with this code,
+    and the inlined calls equal some reader's."""
     return (bool(ours)
             and any(names.same(names.bare(ours[-1][0]), names.bare(p[0]))
                     and place(ours[-1]) == place(p) for p in here.procedures)
@@ -185,7 +187,7 @@ def folded(ours, others, here):
 
 
 def other_symbol(ours, others, _):
-    """As llvm-symbolizer, whose name for the function no other reader gives."""
+    """Same as llvm-symbolizer, whose name for the function no other reader has."""
     symbolic = others.get("symbolic")
     return ("dump_syms" not in others
             and same_calls(ours, others.get("llvm-symbolizer"))
@@ -193,14 +195,14 @@ def other_symbol(ours, others, _):
 
 
 def between(ours, others, _):
-    """Padding: llvm-symbolizer goes on with the last line, symbolic does not."""
+    """Padding: llvm-symbolizer continues with the last line, symbolic does not."""
     llvm = others.get("llvm-symbolizer")
     return (not others.get("symbolic") and bool(llvm) and len(llvm) == 1
             and places(ours) in ([], [("", 0)], [place(llvm[0])]))
 
 
 def copied(ours, others, _):
-    """A line, and the same line in a file of another folder."""
+    """A line, and the same line of a file in another folder."""
     def lines(chain):
         return [(name, os.path.basename(file), line)
                 for name, file, line in chain or []]
@@ -214,9 +216,9 @@ PEERS = {"calls of generated code": without_lines, "folded": folded,
 PEERS_TEXT = {
     "calls of generated code":
         "a compiler's own function (a destructor) has no lines, but calls that "
-        "are inlined in it have: symbolic leaves these out, dump_syms says that "
-        "a line of theirs is the function's; we give calls and lines, as the "
-        "records have them",
+        "are inlined in it have: symbolic omits these, dump_syms reports "
+        "one of their lines as the function's; we give calls and lines, like the "
+        "records",
     "folded":
         "the linker has folded equal functions into one: each reader names "
         "another of them, or gives one the lines of another (symbolic takes any "
@@ -227,15 +229,15 @@ PEERS_TEXT = {
         "them by a symbol of another section (WebAssembly: `.rodata`) or of the "
         "same address; we and symbolic by its own",
     "between functions":
-        "behind the last byte of a function llvm-symbolizer goes on with its "
+        "after the last byte of a function llvm-symbolizer continues with its "
         "last line; we give the symbol at most, symbolic nothing",
     "copies":
-        "two units have the function, by headers of the same text in two "
+        "two units have the function, from headers with the same text in two "
         "folders; the linker kept one copy of its code",
 }
 
 
 def of_peers(ours, others, here):
-    """The cause, or None; others: the answer of each reader, None: it died."""
+    """The cause, or None; others: the answer of each reader, None: it crashed."""
     return next((name for name, rule in PEERS.items()
                  if rule(ours, others, here)), None)

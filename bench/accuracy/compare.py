@@ -1,4 +1,4 @@
-"""One file, all addresses, three answers: what is equal and what is not."""
+"""Compares three answers for all addresses of a file."""
 
 import collections
 import random
@@ -15,16 +15,16 @@ SAMPLES = 3
 
 
 def to_be_asked(wanted, differing, votes, seed):
-    """Addresses for eu-addr2line, which takes milliseconds for one: some of
-    those where we differ from llvm-symbolizer, and as many of all."""
+    """Addresses for eu-addr2line, which takes milliseconds for each: some of
+    those at which we differ from llvm-symbolizer, and as many random ones."""
     chance = random.Random(seed)
     return (set(chance.sample(differing, min(len(differing), votes // 2))),
             set(chance.sample(wanted, min(len(wanted), votes // 2))))
 
 
 def doubled(path):
-    """eu-addr2line puts a relative compilation directory before paths that
-    begin with it already: ./csu/./csu/a.c."""
+    """eu-addr2line prepends a relative compilation directory to paths that
+    already begin with it: ./csu/./csu/a.c."""
     parts = causes.normal(path).split("/")
     for n in range(1, len(parts) // 2 + 1):
         if parts[:n] == parts[n:2 * n]:
@@ -37,7 +37,7 @@ def single(chain):
 
 
 def same_places(ours, elfutils):
-    """As deep, and at each depth the same line; none is as good as nothing."""
+    """Same depth, and the same line at each depth; no line equals an empty one."""
     return causes.same_lines(single(ours), single(elfutils))
 
 
@@ -53,8 +53,8 @@ def sample(result, kind, address, ours, theirs):
 
 
 class Module:
-    """path is the file that we load; alone is it too, or the slice of it, which
-    is all that the others see."""
+    """path is the file that we load; alone is the file, or its slice, that the
+    other tools read."""
 
     def __init__(self, name, path, alone, debug_id, tables):
         self.name, self.path, self.alone = name, path, alone
@@ -72,7 +72,7 @@ def modules(name, path, folder):
 
 
 def count(result, wanted, ours, llvm, facts):
-    """Against llvm-symbolizer; gives the addresses that differ."""
+    """Compares with llvm-symbolizer; returns the addresses that differ."""
     differing = {}
     for address, a, b in zip(wanted, ours, llvm):
         why = causes.causes(a, b, address, facts)
@@ -89,7 +89,8 @@ def count(result, wanted, ours, llvm, facts):
 
 
 def count_shown(result, wanted, ours, atos, facts):
-    """What `symloader atos` shows must be by atos's rule, where that is known."""
+    """The output of `symloader atos` must follow atos's rule, where the rule is
+    known."""
     for address, a, shown in zip(wanted, ours, atos):
         rule = facts.statement(address)
         if rule is None:
@@ -102,7 +103,7 @@ def count_shown(result, wanted, ours, atos, facts):
 
 
 def vote(result, ours, llvm, elfutils, differing):
-    """Whom does eu-addr2line side with where we differ?"""
+    """Which reader does eu-addr2line agree with where we differ?"""
     for address in differing.keys() & elfutils.keys():
         a, b, c = ours[address], llvm[address], elfutils[address]
         side = "ours" if agree(a, c) else "llvm" if agree(b, c) else "neither"
@@ -110,7 +111,7 @@ def vote(result, ours, llvm, elfutils, differing):
 
 
 def count_elfutils(result, ours, llvm, elfutils, some):
-    """Against eu-addr2line, at addresses that were chosen by chance."""
+    """Compares with eu-addr2line, at random addresses."""
     for address in some:
         a, b, c = ours[address], llvm[address], elfutils[address]
         result["asked"] += 1
@@ -183,14 +184,14 @@ def compare_module(module, options, folder):
     if tables is macho:
         count_shown(result, wanted, answers["ours"], answers["atos"],
                     module.facts)
-    if tables is elf:  # all that eu-addr2line reads
+    if tables is elf:  # all that eu-addr2line can read
         judge_by_elfutils(result, module, wanted, answers, timed, options,
                           differing)
     return result
 
 
 def compare(name, path, options):
-    """A result for each module in the file."""
+    """One result for each module in the file."""
     with tempfile.TemporaryDirectory() as folder:
         for module in modules(name, path, folder):
             with tempfile.TemporaryDirectory() as own:

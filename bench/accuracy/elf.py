@@ -1,4 +1,4 @@
-"""What an ELF file's own tables say, read by binutils: an independent tool."""
+"""Contents of an ELF file's own tables, read by binutils."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ def readelf(*options):
 
 
 def image_base(path):
-    """Address of the first segment: addresses in a module count from there."""
+    """Address of the first segment; addresses in a module count from it."""
     for line in readelf("--segments", path).splitlines():
         field = line.split()
         if field[:1] == ["LOAD"]:
@@ -44,7 +44,7 @@ def symbols(path):
 
 
 def claimed_spans(path):
-    """What each unit says that it has the code of."""
+    """The addresses of code that each unit claims."""
     spans = []
     for line in readelf("--debug-dump=aranges", path).splitlines():
         field = line.split()
@@ -55,7 +55,7 @@ def claimed_spans(path):
 
 
 def unsized_symbols(path):
-    """Where the section ends, by name of the symbols without a size."""
+    """The end of the section, by name of the symbols without a size."""
     ends = {}
     for line in readelf("--sections", path).splitlines():
         match = re.match(r" *\[ *(\d+)\]", line)
@@ -74,7 +74,7 @@ def unsized_symbols(path):
 class Facts(facts.Facts):
     def __init__(self, path):
         self.path = path
-        self.spans = None  # the table is read when first it is asked for
+        self.spans = None  # the table is read at the first use
         self.unsized = unsized_symbols(path)
 
     def claims(self, address):

@@ -1,19 +1,20 @@
-"""What a file says of an address, as far as causes.py asks; here: nothing."""
+"""Facts about an address that causes.py needs; here: none."""
 
 
 class Facts:
     def claims(self, address):
-        """How many units say that it is theirs."""
+        """How many units contain it."""
         return 1
 
     def is_beyond(self, name, address):
-        """Is it behind the section of that symbol, which has no size?"""
+        """Is it after the end of that symbol's section, if the symbol has no
+        size?"""
         return False
 
     def is_code(self, address):
         return True
 
     def statement(self, address):
-        """(file, line) that atos shows; None: its rule is not for this file,
-        or no row is there."""
+        """(file, line) that atos shows; None: its rule does not apply to this
+        file, or there is no row."""
         return None

@@ -1,5 +1,6 @@
-"""Files of Windows, .NET and WebAssembly: fixtures, what other people's compilers
-made for PyPI and npm, and what clang makes here; and the readers of others."""
+"""Files of Windows, .NET and WebAssembly: fixtures, files that other people
+compiled for PyPI and npm, and files that clang makes here; and other readers of
+them."""
 
 import glob
 import os
@@ -71,14 +72,14 @@ def made(file, folder):
     done = packages.quiet(["make", "-s", "-C", ROOT, "-f", "bench/windows/Makefile",
                            "TO=" + os.path.dirname(path), path], ROOT)
     if done.returncode != 0:
-        print("accuracy: %s is not to be made: %s" % (
+        print("accuracy: cannot make %s: %s" % (
             file, done.stderr.decode().strip()[-500:]))
         return None
     return path
 
 
 def peer(folder):
-    """Sentry's readers, built as `./dev bench` does it."""
+    """Sentry's readers, built like `./dev bench` does."""
     subprocess.run(["cargo", "build", "--release", "--quiet",
                     "--manifest-path", crate(folder)], check=True,
                    env=dict(os.environ, CARGO_TARGET_DIR=folder + "/peers"))
@@ -86,7 +87,7 @@ def peer(folder):
 
 
 def crate(folder):
-    """A copy: cargo writes beside its manifest."""
+    """A copy, because cargo writes next to its manifest."""
     there = os.path.join(folder, "peers", "source")
     os.makedirs(there, exist_ok=True)
     subprocess.run(["cp", "-R", ROOT + "/bench/peers/symbolic/.", there],

@@ -1,4 +1,4 @@
-"""Sections with code: of a PE, of a PDB by its copy of them, of a WASM module."""
+"""Sections with code: of a PE, of a PDB from its copy, of a WASM module."""
 
 import os
 import re
@@ -75,7 +75,7 @@ def wasm_functions(data):
 
 
 def wasm_code(data):
-    """Where the contents of the code section begin and how long they are."""
+    """Offset and size of the contents of the code section."""
     at = 8
     while at < len(data):
         kind, (size, body) = data[at], leb(data, at + 1)
@@ -86,7 +86,7 @@ def wasm_code(data):
 
 
 def of_pdb(path):
-    """The PE beside a PDB, or None."""
+    """The PE next to a PDB, or None."""
     stem = path[:-len(".pdb")]
     return next((stem + end for end in (".exe", ".dll", ".node", ".sys")
                  if os.path.exists(stem + end)), None)

