@@ -25,7 +25,8 @@ expect(store_upload_t *in, const sym_object_ref_t *ref)
                                   .has_file_id = ref->has_file_id,
                                   .has_digest = ref->has_digest,
                                   .debug_id = ref->debug_id,
-                                  .code_id = ref->code_id };
+                                  .code_id = ref->code_id,
+                                  .role = ref->role };
     memcpy(in->ref.file_id, ref->file_id, sizeof(in->ref.file_id));
     memcpy(in->ref.digest, ref->digest, sizeof(in->ref.digest));
 
