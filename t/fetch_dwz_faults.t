@@ -35,25 +35,35 @@ my $locations = join '', map { <<"END" } @folders;
             symbolicate_source $_ uri=/files-$_/ layout=native;
         }
 END
-my $t = SymFetch->new(serve => ['--jobs', 1],
-    sources => <<"END")->start;
-        $locations
-        location /src/ {
+
+# A source that has the file; the supplementary file follows the script.
+sub source {
+    my ($name, $how) = @_;
+    return <<"END";
+        location /src-$name/ {
             internal;
             proxy_pass http://%%FAULT%%/ok/;
         }
-        location ~ ^/src/(?<rest>$common{id}.*) {
+        location ~ ^/src-$name/(?<rest>$common{id}.*) {
             internal;
             proxy_pass http://%%FAULT%%/as/common/\$rest;
-            proxy_read_timeout 3s;
+            $how
         }
-        location /held {
+        location /$name {
             symbolicate;
             symbolicate_admin on;
             symbolicate_budget 60s;
             symbolicate_loader unix:%%LOADER%%;
-            symbolicate_source held uri=/src/ layout=debuginfod;
+            symbolicate_source $name uri=/src-$name/ layout=debuginfod;
         }
+END
+}
+
+my $t = SymFetch->new(serve => ['--jobs', 1],
+    sources => <<"END")->start;
+        $locations
+        @{[source('held', '')]}
+        @{[source('stalls', 'proxy_read_timeout 3s;')]}
 END
 my $fault = $t->fault;
 
@@ -131,17 +141,17 @@ forget();
 
 is($t->loader->stats->{supplement_bytes}, 0, 'no file was kept');
 $fault->script('common', 'stall/100', 'ok');
-$r = ask('held', 'X-Symbolicate-Budget' => '2s');    # the stall ends after 3s
+$r = ask('stalls', 'X-Symbolicate-Budget' => '2s');    # the stall ends after 3s
 is($r->{status}, 200, 'it stalls: the budget ends the wait');
 is($t->found($r, 'one', $one{id}), undef, '... the module is pending');
 $t->wait_for(sub { !$t->loader->stats->{flights} }, 'the source is given up');
-$told = told('held');
+$told = told('stalls');
 is($told->{state}, 'failed', '... and the module has failed');
-like($told->{reason}, qr/supplementary file $common{id}: source "held": /,
+like($told->{reason}, qr/supplementary file $common{id}: source "stalls": /,
      '... for that');
 is($told->{attempts}[1]{outcome}, 'truncated', '... which the attempts show');
 forget();
-is_whole('the next time it arrives', ask('held'));
+is_whole('the next time it arrives', ask('stalls'));
 forget();
 
 # --- the worker dies, the daemon dies ---
