@@ -44,8 +44,6 @@ my %explained = (
     (map { ("c-O0-recurse.$_" => sub { delete $_[0]{modules} }) } qw(none sym elf)),
     # an address after a symbol's end
     'c-O2-nx.elf' => sub { shift @{ $_[0]{stacktraces}[0]{frames} } },
-    # rules of .debug_frame
-    'c-nocfi-fp-segv.elf' => sub { delete $_[0]{stacktraces}[0]{frames} },
 );
 
 # Names that differ in ELF files: Symbolicator's, ours.

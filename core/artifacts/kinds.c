@@ -54,6 +54,13 @@ sym_kind_files(unsigned kind, sym_object_type_t type)
 
 
 bool
+sym_kind_wants_code(unsigned kind)
+{
+    return kind == SYM_KIND_CFI;
+}
+
+
+bool
 sym_kind_reads(unsigned kind, uint32_t version)
 {
     const sym_kind_row_t *row = sym_kind_find(kind);

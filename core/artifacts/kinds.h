@@ -88,6 +88,9 @@ const char *sym_kind_name(unsigned kind);
 /* The files that artifacts of the kind are made from; 0: none. */
 unsigned sym_kind_files(unsigned kind, sym_object_type_t type);
 
+/* Whether code files are tried before debug files, which seldom have it. */
+bool sym_kind_wants_code(unsigned kind);
+
 /* Checks what checksums do not: the header, that everything it refers to exists,
  * and that there are no other extents.  SYM_DAMAGED, SYM_VERSION. */
 sym_status_t sym_kind_verify(const sym_kind_row_t *kind,

@@ -27,7 +27,8 @@ make_plan(sym_arena_t *arena, const inflight_t *inflight,
 {
     return sym_source_plan(arena, &inflight->ref, &inflight->rules,
                            sym_kind_files(inflight->kind, inflight->ref.type),
-                           inflight->flags & SYM_RPC_ALL_PLACES
+                           (inflight->flags & SYM_RPC_ALL_PLACES) != 0
+                                   || sym_kind_wants_code(inflight->kind)
                                ? SYM_CODE_FILES_FIRST
                                : SYM_DEBUG_FILES_FIRST,
                            plan)

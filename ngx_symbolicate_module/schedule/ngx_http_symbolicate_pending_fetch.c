@@ -54,8 +54,9 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.others = 0;
         object.ref = &pending->ref;
         object.ids = pending->is.ids;
-        object.order = pending->is.thorough ? SYM_CODE_FILES_FIRST
-                                            : SYM_DEBUG_FILES_FIRST;
+        object.order = pending->is.thorough
+                       || sym_kind_wants_code(pending->is.kind)
+                       ? SYM_CODE_FILES_FIRST : SYM_DEBUG_FILES_FIRST;
         object.files = sym_kind_files(pending->is.kind, pending->ref.type)
                        & ~pending->is.without;
 
