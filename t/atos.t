@@ -255,8 +255,8 @@ my %bad_links = (
     "$link&address=0x1&address=x" =>
         'address 1: not an address like "0x10035d580"',
     "$link&address=%3" =>
-        'a % in the query without two digits behind it',
-    "$link&address=%ff" => 'the query is no UTF-8',
+        'a % in the query without two digits after it',
+    "$link&address=%ff" => 'the query is not UTF-8',
     "$link&address=0x1&full_path=1" => 'full_path must be true or false',
     "$link&address=0x1&offset=true" =>
         'give one of load_address, slide and offset',

@@ -115,7 +115,7 @@ is(made($t), 1, '... fetched once');
 damage($t);
 is_as_before($t, $want, 'damaged, and fetched again');
 is(made($t), 2, '... once');
-like($t->error_log, qr/a lookup met damaged bytes/, '... the log says why');
+like($t->error_log, qr/a lookup found damaged bytes/, '... the log says why');
 like($t->loader_log, qr/removed: the stored symbols are damaged/,
     "... and the loader's, too");
 is_as_before($t, $want, 'requested once more');

@@ -95,9 +95,9 @@ is_deeply($t->request('POST', '/admin/events', chunks => [$one =~ /(.{1,50})/gs]
 
 # --- posts that are not events ---
 
-for (['{"Records":', qr/^malformed: the events are no JSON/],
-    ['', qr/^malformed: the events are no JSON/],
-    ['{"Records": 1}', qr/^malformed: Records is no array/],
+for (['{"Records":', qr/^malformed: the events are not JSON/],
+    ['', qr/^malformed: the events are not JSON/],
+    ['{"Records": 1}', qr/^malformed: Records is not an array/],
     ['{"Records": [{"eventName": 1}]}', qr/^malformed: .*eventName/],
     ['{"a": 1}', qr/^unsupported: neither Records nor/]) {
     my ($body, $sentence) = @$_;

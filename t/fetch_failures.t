@@ -113,7 +113,7 @@ failed('status/407', qr/it answered with an error: 407/);
 failed('status/408', qr/it answered with an error: 408/);
 odd("status/$_", "it answered $_") for 400, 402, 405, 418, 451, 201, 204, 206,
     300;
-odd('redirect/302/ok', 'it answered 302, to nowhere that can be asked');
+odd('redirect/302/ok', 'it answered 302, to an unusable address');
 odd('away/bucket.example.com/x',
     'it answered 302 to bucket.example.com; name it with redirect=');
 failed('hangup', qr/no connection/);

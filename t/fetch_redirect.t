@@ -73,9 +73,9 @@ refused('away/bucket.example.com:8080/ok',
     'it answered 302 to bucket.example.com:8080; name it with redirect=');
 refused('away/127.0.0.1/ok',
     'it answered 302 to 127.0.0.1; name it with redirect=');
-refused('redirect/302/_other', 'it answered 302, to nowhere that can be asked');
+refused('redirect/302/_other', 'it answered 302, to an unusable address');
 refused('away/user@bucket.example.com/ok',
-    'it answered 302, to nowhere that can be asked');
+    'it answered 302, to an unusable address');
 refused('away/bucket.example.com/' . join('', map {'away/bucket.example.com/'} 1 .. 3)
     . 'ok', 'it answered 302 to bucket.example.com; too many redirects');
 

@@ -167,10 +167,10 @@ for my $bad (
     ['kinds=elf,', qr/"kinds=elf," is not possible/],
     (map { ["kinds=$_", qr/"kinds=$_" is not possible: .* is read/] }
         'elf,sources', qw(ppdb pdbs)),
-    (map { [$_, qr/has no place for files/] } 'layout=debuginfod kinds=macho,breakpad',
+    (map { [$_, qr/has no paths for files/] } 'layout=debuginfod kinds=macho,breakpad',
         'layout=debuginfod kinds=pdb', 'kinds=pe', 'layout=ssqp kinds=wasm',
         'layout=symstore_index2 kinds=breakpad'),
-    ['casing=camel', qr/is nothing a source takes/])
+    ['casing=camel', qr/is unknown to a source/])
 {
     my ($words, $why) = @$bad;
     my $u = SymTest->new->conf(locations => <<"CONF");

@@ -114,7 +114,7 @@ for my $what (sort keys %foreign) {
             'text that does not begin with a MODULE record',
         $t->file('bom.sym', "\xef\xbb\xbf$HEAD") =>
             'text with a byte order mark before MODULE',
-        $t->file('zeros', "\0" x 1000) => 'no format that is known',
+        $t->file('zeros', "\0" x 1000) => 'unknown format',
         $object => 'the file is empty',
         $t->file('packed.gz', gzipped('MDMP' . "\0" x 60)) => 'a minidump',
     );

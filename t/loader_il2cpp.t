@@ -160,10 +160,10 @@ is((json_lines($t->run('show', '--json', $module)->{out}))[0]{incomplete}, '',
 # --- files that are not maps, or not needed ---
 
 write_file("$dir/il2cpp", '[]');
-is_deeply(dump_of($library, qr/its map of C# lines: malformed: the map is no object\n.*$missing/s,
+is_deeply(dump_of($library, qr/its map of C# lines: malformed: the map is not an object\n.*$missing/s,
                   'a file that is not a map'), $plain, '... is not used');
 write_map("$dir/LineNumberMappings.json", \%map);
-is_deeply(told(dump_of($library, qr/the map is no object\n\z/, '... and another one'), {}),
+is_deeply(told(dump_of($library, qr/the map is not an object\n\z/, '... and another one'), {}),
           told($plain, \%map), '... that is');
 
 build("$dir/native.so", '-Dil2cpp_init=init');

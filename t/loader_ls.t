@@ -40,7 +40,7 @@ for my $case (['xul' => ['XUL', 'libxul.so', 'xul.pdb']],
 
 my $r = $t->run('ls', 'nightly');
 is($r->{code}, 1, 'a pattern that no module matches');
-like($r->{err}, qr/^symloader: nightly: no module fits$/m, '... says so');
+like($r->{err}, qr/^symloader: nightly: no module matches$/m, '... says so');
 is($t->run('ls', '--source', 'other', 'xul')->{code}, 1,
     'none from that source');
 

@@ -118,11 +118,11 @@ sub served {
     return $got;
 }
 
-for my $bad ([ '', 3, qr/broke off/ ],
-             [ "HTTP/1.0 200 OK\r\n", 3, qr/broke off/ ],
-             [ "SSH-2.0-OpenSSH_9.2\r\n\r\n", 3, qr/speaks no HTTP/ ],
-             [ "HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n{}", 3, qr/broke off/ ],
-             [ "HTTP/1.0 200 OK\r\n\r\n{", 3, qr/no JSON/ ],
+for my $bad ([ '', 3, qr/closed the connection/ ],
+             [ "HTTP/1.0 200 OK\r\n", 3, qr/closed the connection/ ],
+             [ "SSH-2.0-OpenSSH_9.2\r\n\r\n", 3, qr/does not speak HTTP/ ],
+             [ "HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n{}", 3, qr/closed the connection/ ],
+             [ "HTTP/1.0 200 OK\r\n\r\n{", 3, qr/not JSON/ ],
              [ "HTTP/1.0 200 OK\r\n\r\n{\"status\":\"pending\"}", 1, qr/the server says: .*pending/ ],
              [ "HTTP/1.0 503 Busy\r\n\r\nfull\e[31m", 1, qr/status 503: full\?/ ]) {
     my ($answer, $code, $why) = @$bad;
@@ -207,7 +207,7 @@ like($r->{out}, qr/^No symbols:\n  crash 00000000-0000-0000-0000-000000000001: m
 
 for my $bad ([ 'MDMP' . "\0" x 40, qr/minidumps are not read/ ],
              [ "Incident Identifier: 1\n", qr/crash reports are not read/ ],
-             [ '{', qr/the event is no JSON/ ], [ '[]', qr/no JSON object/ ],
+             [ '{', qr/the event is not JSON/ ], [ '[]', qr/not a JSON object/ ],
              [ '{}', qr/no debug images/ ],
              [ $JSON->encode({ debug_meta => { images => [$image] } }), qr/no frames with an address/ ],
              [ '{"stacktraces": 1}', qr/./ ]) {

@@ -103,7 +103,7 @@ my @lies = (
     ['../../pool/none', qr/does not exist/],
     ['x' x 5000, qr/it is too long/],
     ['x' x 3000, qr/does not exist/],
-    ["../../pool/text\0", qr/it is no pointer/],
+    ["../../pool/text\0", qr/it is not a pointer/],
     ["/proc/self/mem", qr/points out of the tree/],
 );
 for my $i (0 .. $#lies) {

@@ -159,9 +159,9 @@ like(says('/page', "symbolicate_page $_;"), qr/must be a path/, "'$_'")
 like(says('/page', 'symbolicate_page apis=/x;'), qr/it knows "api=URI"/, 'an unknown parameter');
 like(says('/page', 'symbolicate_page; symbolicate_page;'), qr/duplicate/, 'twice');
 like(says('/page', 'symbolicate_page; symbolicate_metrics;'),
-    qr/cannot stand beside "symbolicate_page"/, 'beside another');
+    qr/cannot be next to "symbolicate_page"/, 'beside another');
 like(says('/page', 'symbolicate_metrics; symbolicate_page;'),
-    qr/cannot stand beside "symbolicate_metrics"/, 'and vice versa');
+    qr/cannot be next to "symbolicate_metrics"/, 'and vice versa');
 
 is($t->stop->log_trouble, '', 'the log is clean');
 

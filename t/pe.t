@@ -80,7 +80,7 @@ for my $file (sort glob("$windows/*.exe"), glob("$windows/*.dll"), "$windows/arm
     my $r = $t->run('load', $file);
 
     is($r->{code}, 1, "$name names nothing");
-    like($r->{err}, $llvm =~ /PDBFileName/ ? qr/: nothing in the file names code: its PDB does$/
+    like($r->{err}, $llvm =~ /PDBFileName/ ? qr/: the file names no functions: its PDB does$/
                                            : qr/: no symbols: the file was stripped$/,
          '... which is reported');
     ok(defined $stamp && defined $size, '... LLVM reads it');

@@ -142,7 +142,7 @@ like($in->run('dump', '--kind=ppdb', $EMBEDDED)->{out},
      qr/^0x6000001\+0x0 \Q$path\E:3$/m, '... and its lines');
 $r = $in->run('load', "$PPDB/Sentry.Samples.Console.Basic.dll");
 is($r->{code}, 1, 'one without has nothing to load');
-like($r->{err}, qr/nothing in the file names code: its PDB does$/,
+like($r->{err}, qr/the file names no functions: its PDB does$/,
     '... and the reason is reported');
 
 # For a file with several artifacts, the requested one is written.

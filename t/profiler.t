@@ -171,7 +171,7 @@ ok($answer->{json}{source} eq $large,
 
 for my $case (
     ['[]', 'the request must be an object'],
-    ['{', 'the request is no JSON'],
+    ['{', 'the request is not JSON'],
     ['{}', 'missing field `debugName`'],
     ['{"debugName": 1}', 'debugName must be a string'],
     ['{"debugName": "a", "debugId": "b", "moduleOffset": "1f", "file": "c"}',

@@ -52,15 +52,15 @@ is(ingest("First/$ids[0]", packed($bundle))->{type}, 'READY',
 my $none = '0' x 31 . '10';
 my $m = ingest("None/$none", $fat);
 is($m->{type}, 'NEGATIVE', 'no slice has the id');
-is($m->{text}, "malformed: another module: its ids are $ids[0], $ids[1]; "
-     . "asked for was $none", '... the reason lists the existing ones');
+is($m->{text}, "malformed: wrong module: its ids are $ids[0], $ids[1]; "
+     . "requested was $none", '... the reason lists the existing ones');
 is_deeply([ sort map {"$_->{name}/$_->{id}"}
             grep { $_->{state} eq 'ready' }
                 json_lines($t->run('ls', '--json')->{out}) ],
           [ sort "First/$ids[0]", "Second/$ids[1]" ],
           '... nothing of it is stored');
 $m = ingest("Thin/$none", $dsym);
-like($m->{text}, qr/another module: its id is 67E9247C\w+, asked for was $none/,
+like($m->{text}, qr/wrong module: its id is 67E9247C\w+, requested was $none/,
      'a thin file with another id');
 
 # --- brought ---

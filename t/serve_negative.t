@@ -117,9 +117,9 @@ $t->serve('--jobs', 1);
         [ 'garbage.so', 'not a symbol file', qr/^malformed: / ],
         [ 'empty.so', '', qr/./ ],
         [ 'other.so', sym_text('other.so', $OTHER_ID),
-          qr/another module: its id is $OTHER_ID, asked for was $ID/ ],
+          qr/wrong module: its id is $OTHER_ID, requested was $ID/ ],
         [ 'id.so', "MODULE Linux x86_64 XYZ id.so\nPUBLIC 0 0 f\n",
-          qr/no debug id/ ],
+          qr/invalid debug id/ ],
     );
 
     for (@bad) {

@@ -63,7 +63,7 @@ for my $bad ('path=[a', 'path=a**b', 'path=' . 'a' x 257) {
 CONF
     my ($code, $log) = $u->check;
     isnt($code, 0, 'refused: ' . substr $bad, 0, 20);
-    like($log, qr/is no pattern: want one like/, '... with the reason');
+    like($log, qr/is not a pattern: use one like/, '... with the reason');
 }
 
 done_testing();

@@ -71,7 +71,7 @@ like($said, qr/they differ in the server/, '... and why');
 for my $name ('local', '*') {
     ($code, $said) = check(second => "symbolicate_source $name uri=/s/;");
     isnt($code, 0, "a source called $name: refused");
-    like($said, qr/is no name for a source/, '... and why');
+    like($said, qr/is not a name for a source/, '... and why');
 }
 
 done_testing();

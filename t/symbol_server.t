@@ -293,7 +293,7 @@ like(explained('odd', @PDB), qr/"state": "malformed", .*the file ends early \(ca
 unlink "$files/odd/Crash.pdb/${GUID}1/Crash.pd_";
 is($t->request('DELETE', '/by-odd/cache/' . join '/', @PDB)->{status}, 200, '... forgotten');
 ask('odd', \@PDB, 'v5', 0x1000);
-like(explained('odd', @PDB), qr/another module: its id is F535C5FB2AE84BB8AA206C30BE566C5A1/,
+like(explained('odd', @PDB), qr/wrong module: its id is F535C5FB2AE84BB8AA206C30BE566C5A1/,
      '... only another PDB');
 
 ask('no-pe', \@PE, 'v5', $recorded[0]);

@@ -172,7 +172,7 @@ isnt(function('no_id.wasm', $id), undef, '... a request with the id is answered'
 my $wrong = 'F' x 32 . '0';
 $t->fault->file(SymFetch::path('fetched.wasm', $_), $no_id) for $wrong, $id;
 is(function('fetched.wasm', $wrong), undef, 'fetched under another id: refused');
-like($t->loader->run('ls', '--json')->{out}, qr/another module: its id is \Q$id\E/,
+like($t->loader->run('ls', '--json')->{out}, qr/wrong module: its id is \Q$id\E/,
      '... with the reason');
 
 is($t->stop->log_trouble, '', 'the log is clean');

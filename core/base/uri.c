@@ -82,7 +82,7 @@ recode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
 
         if (c == '+') {
             return sym_fail(err, SYM_UNSUPPORTED,
-                            "a + in a URI means two things; send %2B or %20");
+                            "a + in a URI is ambiguous; send %2B or %20");
         }
 
         if (c == '%') {
@@ -90,7 +90,7 @@ recode(sym_arena_t *arena, sym_str_t s, bool keep_slash, sym_str_t *out,
 
             if (byte < 0) {
                 return sym_fail(err, SYM_MALFORMED,
-                                "a % in a URI without two digits behind it");
+                                "a % in a URI without two digits after it");
             }
             c = (char) byte;
             i += 2;

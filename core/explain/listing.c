@@ -201,12 +201,11 @@ sym_listing(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     uint32_t i;
 
     if (!is_state(question->state)) {
-        return sym_fail(err, SYM_MALFORMED, "there is no such state");
+        return sym_fail(err, SYM_MALFORMED, "unknown state");
     }
 
     if (!read_after(question->after, scopes, &mark, &i)) {
-        return sym_fail(err, SYM_MALFORMED,
-                        "\"after\" is not what an answer said");
+        return sym_fail(err, SYM_MALFORMED, "invalid \"after\"");
     }
 
     sym_out_raw(out, SYM_STR("{\"modules\": ["));

@@ -70,7 +70,7 @@ sym_foreign_name(const char *data, size_t len, const char **name)
     }
 
     *name = memchr(data, '\0', len < TEXT_BYTES ? len : TEXT_BYTES) != NULL
-                ? "no format that is known"
+                ? "unknown format"
                 : "text that does not begin with a MODULE record";
     return SYM_MALFORMED;
 }

@@ -42,7 +42,7 @@ typedef struct {
 
 /*
  * The tree of all of text, in at most `memory` bytes; flags are jansson's
- * JSON_*.  SYM_OK; SYM_MALFORMED with what (static, "the answer is no JSON"),
+ * JSON_*.  SYM_OK; SYM_MALFORMED with what (static, "the answer is not JSON"),
  * line and byte; SYM_LIMIT; SYM_NOMEM.  The caller drops the tree in any case.
  */
 sym_status_t sym_json_load(sym_json_t *json, sym_str_t text, size_t memory,

@@ -113,7 +113,7 @@ fault_of(const sym_ledger_entry_t *e)
 
     if ((unsigned) e->state > SYM_MODULE_MALFORMED
         || e->state == SYM_MODULE_READY) {
-        return "no state of a missing module";
+        return "not a state of a missing module";
     }
 
     if ((unsigned) e->told > SYM_LEDGER_GIVEN_UP) {
@@ -140,7 +140,7 @@ sym_ledger_next(sym_ledger_reader_t *r, sym_ledger_entry_t *e, sym_error_t *err)
             return SYM_NOT_FOUND;
         }
 
-        sym_cursor_fail(c, SYM_DAMAGED, "bytes behind the last record");
+        sym_cursor_fail(c, SYM_DAMAGED, "bytes after the last record");
         return SYM_DAMAGED;
     }
 

@@ -261,7 +261,7 @@ write_workers(sym_out_t *out, const sym_metrics_page_t *page)
                 page->memory * page->workers);
 
     write_family(out, refusals, "counter",
-                 "Requests that were refused for want of memory.");
+                 "Requests that were refused for lack of memory.");
     for (unsigned i = SYM_REFUSED_WHOLE; i < SYM_REFUSED_STATES; i++) {
         labels_t labels = { { { "of", sym_refused_word(i) } }, 1 };
 
@@ -415,7 +415,7 @@ write_stores(sym_out_t *out, const sym_metrics_store_t *stores, size_t n)
     }
 
     write_family(out, "store_modules", "gauge",
-                 "Modules that the store knows of, by state.");
+                 "Modules in the store, by state.");
     for (size_t i = 0; i < n; i++) {
         if (stores[i].is_up) {
             write_store_modules(out, &stores[i]);
@@ -564,8 +564,8 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     write_sources(out, m);
     if (page->blocked_hosts != NULL) {
         write_count(out, "blocked_hosts", "gauge",
-                    "Hosts of requests' sources that kept failing, and are not "
-                    "asked now.",
+                    "Hosts of requests' sources that kept failing and are "
+                    "blocked.",
                     *page->blocked_hosts);
         write_count(out, "blocked_fetches_total", "counter",
                     "Fetches that failed because their host is blocked.",

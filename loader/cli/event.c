@@ -234,11 +234,11 @@ event_request(sym_str_t text, bool is_offline, size_t *len, sym_error_t *err)
     }
 
     if (sym_json_load(&json, text, SYM_JSON_CONVERTER_MAX, 0,
-                      "the event is no JSON", err)
+                      "the event is not JSON", err)
         == SYM_OK)
     {
         if (!json_is_object(json.root)) {
-            sym_fail(err, SYM_MALFORMED, "the event is no JSON object");
+            sym_fail(err, SYM_MALFORMED, "the event is not a JSON object");
         } else if (json_object_get(json.root, "stacktraces") != NULL) {
             request = from_request(json.root, is_offline);
         } else {

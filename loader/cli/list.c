@@ -233,7 +233,7 @@ ls(session_t *r)
     }
 
     if (l->pattern != NULL && !l->found) {
-        complain_about(l->pattern, "no module fits");
+        complain_about(l->pattern, "no module matches");
         return EXIT_PARTLY;
     }
 

@@ -60,7 +60,7 @@ pointer_follow(const char *path, const char *root, char target[PATH_MAX])
     case SYM_POINTER_PATH:
         break;
     default:
-        return "it is no pointer: no line \"PATH:...\"";
+        return "it is not a pointer: no line \"PATH:...\"";
     }
 
     if (!find(path, to, target)) {

@@ -255,7 +255,7 @@ post_json(const char *text, sym_str_t body, post_answer_t *answer)
     }
 
     if (answer->data != NULL && !read_answer(answer, len)) {
-        why = "the server broke off, or speaks no HTTP";
+        why = "the server closed the connection, or does not speak HTTP";
         free(answer->data);
         answer->data = NULL;
     }

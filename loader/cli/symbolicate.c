@@ -136,7 +136,7 @@ print_answer(const options_t *o, sym_str_t text)
     int code;
 
     if (sym_json_load(&json, text, SYM_JSON_CONVERTER_MAX, 0,
-                      "the answer is no JSON", &err)
+                      "the answer is not JSON", &err)
         != SYM_OK)
     {
         complain_about(o->operands[0], "%s",

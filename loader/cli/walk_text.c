@@ -275,7 +275,7 @@ walk_text_print(const options_t *o, const sym_crash_t *crash,
     size_t i;
 
     if (sym_json_load(&json, answer, SYM_JSON_CONVERTER_MAX, 0,
-                      "the answer is no JSON", &err)
+                      "the answer is not JSON", &err)
         != SYM_OK)
     {
         sym_json_drop(&json);

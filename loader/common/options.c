@@ -150,7 +150,7 @@ static const option_t option_table[OPT_COUNT] = {
                               " load serve symbolicate walk ",
                               "library that demangles names of Swift" },
     [OPT_EXPLAIN] = { "explain", NULL, " walk ",
-                      "say of each thread why its walk ended" },
+                      "print why the walk of each thread ended" },
 };
 
 

@@ -263,7 +263,7 @@ find_id(job_t *job, const sym_format_object_t *objects, size_t n, size_t *which,
     size_t shown = 0;
 
     job->reason[0] = '\0';
-    add_reason(job, "another module: its ids are", SYM_STR(""));
+    add_reason(job, "wrong module: its ids are", SYM_STR(""));
 
     for (size_t i = 0; i < n; i++) {
         sym_str_t found = { objects[i].id, objects[i].id_len };
@@ -283,7 +283,7 @@ find_id(job_t *job, const sym_format_object_t *objects, size_t n, size_t *which,
                : shown > IDS_SHOWN ? ", ..."
                                    : "",
                SYM_STR(""));
-    add_reason(job, "; asked for was ", id);
+    add_reason(job, "; requested was ", id);
     return sym_fail(err, SYM_MALFORMED, job->reason);
 }
 

@@ -218,7 +218,7 @@ check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
 
     shown(module->id, text);
     snprintf(c->reason, sizeof(c->reason),
-             "another module: its id is %s, asked for was %.*s", text,
+             "wrong module: its id is %s, requested was %.*s", text,
              (int) c->upload.key.id.len, c->upload.key.id.data);
     return sym_fail(err, SYM_MALFORMED, "another module");
 }

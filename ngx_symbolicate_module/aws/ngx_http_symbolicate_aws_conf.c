@@ -186,9 +186,9 @@ ngx_http_symbolicate_aws_arg(ngx_conf_t *cf,
     rest.len = p ? p - value->data + 1 : 0;
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"%V\" is nothing \"symbolicate_aws_sigv4\" takes: it "
-                       "takes region=, credentials=, access_key=, secret_key=, "
-                       "token=, file=, profile=, via=", &rest);
+                       "\"%V\" is unknown to \"symbolicate_aws_sigv4\": it "
+                       "takes region=, credentials=, access_key=, "
+                       "secret_key=, token=, file=, profile=, via=", &rest);
 
     return NGX_CONF_ERROR;
 }

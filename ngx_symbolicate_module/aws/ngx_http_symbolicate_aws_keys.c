@@ -406,14 +406,14 @@ ngx_http_symbolicate_keys_look(ngx_http_symbolicate_keys_t *keys)
 
     if (ngx_http_symbolicate_keys_read(keys, &err) == NGX_OK) {
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                      "AWS credentials were read again from \"%V\"",
+                      "reloaded AWS credentials from \"%V\"",
                       &keys->conf->file);
         return;
     }
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                  "\"%V\" has changed, but cannot be used: %s; the AWS "
-                  "credentials of before go on", &keys->conf->file,
+                  "\"%V\" has changed, but cannot be used: %s; the previous "
+                  "AWS credentials stay in use", &keys->conf->file,
                   sym_error_text(&err, text, sizeof(text)));
 }
 
@@ -517,7 +517,7 @@ ngx_http_symbolicate_keys_failed(ngx_http_symbolicate_keys_t *keys,
                  + ngx_random() % (keys->backoff / 4 + 1);
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                  "%s%s%s, via \"%V\", status %ui; asking again in %T s",
+                  "%s%s%s, via \"%V\", status %ui; retrying in %T s",
                   trouble, *detail ? ": " : "", detail, &keys->conf->via,
                   status, keys->next - ngx_time());
 }

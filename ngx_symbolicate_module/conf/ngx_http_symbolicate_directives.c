@@ -140,19 +140,19 @@ ngx_http_symbolicate_claim(ngx_conf_t *cf,
     }
 
     if (slcf->api) {
-        return "cannot stand beside \"symbolicate\" in one location";
+        return "cannot be next to \"symbolicate\" in one location";
     }
 
     if (slcf->health != NGX_CONF_UNSET) {
-        return "cannot stand beside \"symbolicate_health\" in one location";
+        return "cannot be next to \"symbolicate_health\" in one location";
     }
 
     if (slcf->metrics != NGX_CONF_UNSET) {
-        return "cannot stand beside \"symbolicate_metrics\" in one location";
+        return "cannot be next to \"symbolicate_metrics\" in one location";
     }
 
     if (slcf->page) {
-        return "cannot stand beside \"symbolicate_page\" in one location";
+        return "cannot be next to \"symbolicate_page\" in one location";
     }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
@@ -463,7 +463,7 @@ ngx_http_symbolicate_set_memory(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         || share < NGX_SYMBOLICATE_MEMORY_MIN / 2)
     {
         return "must be a size from 2m, or 0 (no limit), and may have "
-               "\"request=SIZE\" behind it, from 1m to that size";
+               "\"request=SIZE\" after it, from 1m to that size";
     }
 
     smcf->memory = (size_t) size;
@@ -506,7 +506,7 @@ ngx_http_symbolicate_set_max_requests(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (n < 0 || n > NGX_SYMBOLICATE_REQUESTS_MAX || per_address < 0) {
         return "must be a number of requests from 0 (no limit) to 1000000, "
-               "and may have \"per_address=NUMBER\" behind it";
+               "and may have \"per_address=NUMBER\" after it";
     }
 
     smcf->max_requests = n;
@@ -551,7 +551,7 @@ ngx_http_symbolicate_set_results(ngx_conf_t *cf, ngx_command_t *cmd,
     time = value[2];
 
     if (time.len <= prefix || ngx_strncmp(time.data, "valid=", prefix) != 0) {
-        return "takes nothing behind its size but \"valid=TIME\"";
+        return "takes nothing after its size but \"valid=TIME\"";
     }
 
     time.data += prefix;
@@ -559,7 +559,7 @@ ngx_http_symbolicate_set_results(ngx_conf_t *cf, ngx_command_t *cmd,
     ms = ngx_parse_time(&time, 0);
 
     if (ms == NGX_ERROR || ms == 0) {
-        return "has a \"valid\" that is no time; want one like 90s";
+        return "has a \"valid\" that is not a time; use one like 90s";
     }
 
     smcf->results_valid = ms;
@@ -607,7 +607,7 @@ ngx_http_symbolicate_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             n = ngx_atoi(rest.data, rest.len);
 
             if (n < 1 || n > NGX_SYMBOLICATE_PROXY_FILES_MAX) {
-                return "has a \"files\" that is no number from 1 to 1000";
+                return "has a \"files\" that is not a number from 1 to 1000";
             }
 
             proxy->files = n;
@@ -618,13 +618,13 @@ ngx_http_symbolicate_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             proxy->size = ngx_parse_offset(&rest);
 
             if (proxy->size < 1) {
-                return "has a \"size\" that is no size; want one like 2g";
+                return "has a \"size\" that is not a size; use one like 2g";
             }
 
             continue;
         }
 
-        return "takes nothing behind \"on\" but \"files=NUMBER\" and "
+        return "takes nothing after \"on\" but \"files=NUMBER\" and "
                "\"size=SIZE\"";
     }
 

@@ -160,7 +160,7 @@ ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
         } else {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" is no outcome: it takes absent=, "
+                               "\"%V\" is not an outcome: it takes absent=, "
                                "public=, malformed=, failed=", &value[i]);
             return NGX_CONF_ERROR;
         }
@@ -175,7 +175,7 @@ ngx_http_symbolicate_set_ttl(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             || seconds > NGX_SYMBOLICATE_TTL_MAX)
         {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" is not possible: want a time of one "
+                               "\"%V\" is not possible: use a time of one "
                                "second to ten years, like 10s, 1h, 30d",
                                &value[i]);
             return NGX_CONF_ERROR;
@@ -207,7 +207,7 @@ ngx_http_symbolicate_set_fetch_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (ms == NGX_ERROR || ms < 1) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is not possible: want a time like 90s, 5m",
+                           "\"%V\" is not possible: use a time like 90s, 5m",
                            &value[1]);
         return NGX_CONF_ERROR;
     }
@@ -222,7 +222,7 @@ ngx_http_symbolicate_set_fetch_timeout(ngx_conf_t *cf, ngx_command_t *cmd,
         || (rate = ngx_parse_size(&rest)) == NGX_ERROR)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is not possible: want \"min_rate=SIZE\", "
+                           "\"%V\" is not possible: use \"min_rate=SIZE\", "
                            "bytes a second, like min_rate=1k", &value[2]);
         return NGX_CONF_ERROR;
     }
@@ -386,7 +386,7 @@ ngx_http_symbolicate_webhook_merge(ngx_conf_t *cf,
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "the loader \"unix:%V\" has two webhooks, \"%V\" and "
-                      "\"%V\", or one in two servers: it tells only one",
+                      "\"%V\", or one in two servers: it notifies only one",
                       &loader->path, &loader->webhook, &conf->webhook);
         return NGX_CONF_ERROR;
     }

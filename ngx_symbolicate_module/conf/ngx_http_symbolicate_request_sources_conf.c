@@ -249,7 +249,7 @@ ngx_http_symbolicate_request_source_roots(ngx_conf_t *cf,
 
         if (last - p < 2 || *p != '/') {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"filesystem=%V\" is not possible: want "
+                               "\"filesystem=%V\" is not possible: use "
                                "absolute paths of folders, like "
                                "filesystem=/srv/symbols", value);
             return NGX_CONF_ERROR;
@@ -298,7 +298,7 @@ ngx_http_symbolicate_request_source_allow(ngx_conf_t *cf,
 
     if (ngx_ptocidr(value, cidr) != NGX_OK) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"allow=%V\" is not possible: want an address or "
+                           "\"allow=%V\" is not possible: use an address or "
                            "a network, like allow=10.1.0.0/16 or "
                            "allow=fd00::/8", value);
         return NGX_CONF_ERROR;
@@ -346,8 +346,9 @@ ngx_http_symbolicate_request_source_block(ngx_conf_t *cf,
     }
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"block=%V\" is not possible: want FAILURES/WINDOW/"
-                       "TIME, like block=60/1m/1h, or block=off", value);
+                       "\"block=%V\" is not possible: use "
+                       "FAILURES/WINDOW/TIME, like block=60/1m/1h, or "
+                       "block=off", value);
 
     return NGX_CONF_ERROR;
 }
@@ -371,7 +372,8 @@ ngx_http_symbolicate_request_source_url(ngx_conf_t *cf, ngx_str_t *value,
                      &err)
         != SYM_OK)
     {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\" is no URL: %s", value,
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not a URL: %s", value,
                            err.what ? err.what : "no memory");
         sym_arena_drop(&arena);
         return NGX_CONF_ERROR;

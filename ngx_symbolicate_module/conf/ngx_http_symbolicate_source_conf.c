@@ -72,8 +72,8 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 
     if (name->len == 0 || name->len > SYM_METRICS_NAME_MAX) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is not possible as a name: it must have 1 "
-                           "to %d bytes", name, SYM_METRICS_NAME_MAX);
+                           "\"%V\" is not a valid name: it must have 1 to %d "
+                           "bytes", name, SYM_METRICS_NAME_MAX);
         return NULL;
     }
 
@@ -154,7 +154,7 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         || ngx_strcmp(value[1].data, SYM_SCOPE_ALL) == 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is no name for a source: it means %s",
+                           "\"%V\" is not a name for a source: it means %s",
                            &value[1], value[1].data[0] == 'l'
                            ? "what was loaded by hand" : "all sources");
         return NGX_CONF_ERROR;
@@ -165,8 +165,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         == 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is no name for a source: those of requests "
-                           "have such names", &value[1]);
+                           "\"%V\" is not a name for a source: those of "
+                           "requests have such names", &value[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -174,8 +174,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         || p != value[1].data + value[1].len)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" is no name for a source: 1 to 64 visible "
-                           "characters without \"=\"", &value[1]);
+                           "\"%V\" is not a name for a source: 1 to 64 "
+                           "visible characters without \"=\"", &value[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -222,8 +222,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (source->rules.files == 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "the layout of source \"%V\" has no place for files "
-                           "of these kinds", &source->name);
+                           "the layout of source \"%V\" has no paths for "
+                           "files of these kinds", &source->name);
         return NGX_CONF_ERROR;
     }
 
@@ -321,7 +321,7 @@ ngx_http_symbolicate_source_option(ngx_conf_t *cf,
     }
 
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                       "\"%V\" is nothing a source takes: it takes uri=, "
+                       "\"%V\" is unknown to a source: it takes uri=, "
                        "layout=, kinds=, ids=as-is or ids=upper, "
                        "casing=default, lowercase or uppercase, absent=, "
                        "redirect=, path=, checksum, index, public",
@@ -340,9 +340,9 @@ ngx_http_symbolicate_source_pattern(ngx_conf_t *cf,
 
     if (!sym_glob_is_pattern(sym_str((char *) value->data, value->len))) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"path=%V\" is no pattern: want one like "
-                           "path=*electron* or path=c:/windows/**, of at most "
-                           "%d bytes", value, SYM_GLOB_MAX);
+                           "\"path=%V\" is not a pattern: use one like "
+                           "path=*electron* or path=c:/windows/**, of at "
+                           "most %d bytes", value, SYM_GLOB_MAX);
         return NGX_CONF_ERROR;
     }
 
@@ -387,7 +387,7 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
 
         if (files == 0) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"kinds=%V\" is not possible: want some of "
+                               "\"kinds=%V\" is not possible: use some of "
                                "elf, macho, pdb, pe, portablepdb, wasm, "
                                "breakpad, sourcebundle, uuidmap, "
                                "bcsymbolmap, il2cpp, proguard, script, "
@@ -422,7 +422,7 @@ ngx_http_symbolicate_source_redirect(ngx_conf_t *cf,
         || value->data[value->len - 1] != '/')
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"redirect=%V\" is not possible: want a host and "
+                           "\"redirect=%V\" is not possible: use a host and "
                            "the location that asks it, like "
                            "redirect=bucket.example.com/_bucket/", value);
         return NGX_CONF_ERROR;
@@ -476,7 +476,7 @@ ngx_http_symbolicate_source_absent(ngx_conf_t *cf,
             || source->nabsent == NGX_SYMBOLICATE_ABSENT_MAX)
         {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"absent=%V\" is not possible: want at most "
+                               "\"absent=%V\" is not possible: use at most "
                                "%d statuses from 400 to 499, like 404,403",
                                value, NGX_SYMBOLICATE_ABSENT_MAX);
             return NGX_CONF_ERROR;

@@ -273,8 +273,8 @@ ngx_http_symbolicate_use_add(ngx_conf_t *cf,
 
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "source \"%V\" of location \"%V\" (%V:%ui) is not that "
-                      "of location \"%V\" (%V:%ui): they differ in %s; on one "
-                      "store a name stands for one source",
+                      "of location \"%V\" (%V:%ui): they differ in %s; "
+                      "within one store a name means one source",
                       &source->name, &use->location, &source->conf_file,
                       source->conf_line, &uses[i].location, &other->conf_file,
                       other->conf_line, what);

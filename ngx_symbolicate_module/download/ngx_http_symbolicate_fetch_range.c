@@ -152,7 +152,7 @@ ngx_http_symbolicate_fetch_continue(ngx_http_symbolicate_fetch_t *fetch)
 
     ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
                   "symbol source \"%V\": the body was cut short after %O "
-                  "bytes, asking for the rest: %V",
+                  "bytes, requesting the rest: %V",
                   &fetch->source->name, fetch->received, &fetch->url);
 
     fetch->continues++;

@@ -267,7 +267,7 @@ ngx_http_symbolicate_fetch_explain_odd(ngx_http_symbolicate_fetch_t *fetch,
     host = fetch->leads;
 
     if (ngx_http_symbolicate_fetch_host(&fetch->leads, &host, NULL) != NGX_OK) {
-        return ngx_slprintf(p, last, ", to nowhere that can be asked") - text;
+        return ngx_slprintf(p, last, ", to an unusable address") - text;
     }
 
     return ngx_slprintf(p, last, " to %V; %s", &host,

@@ -81,7 +81,8 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
         }
 
         if (rc < NGX_HTTP_SPECIAL_RESPONSE) {
-            return rc == NGX_OK ? "no answer in HTTP" : "it could not be asked";
+            return rc == NGX_OK ? "no answer in HTTP"
+                                : "it could not be reached";
         }
 
         fetch->status = rc;

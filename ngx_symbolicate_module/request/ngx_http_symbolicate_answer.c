@@ -91,7 +91,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 
         if (lookup->paused && lookup->exchanges != lookup->store->exchanges) {
             return ngx_http_symbolicate_unavailable(lookup,
-                                          "the symbol store was exchanged");
+                                          "the symbol store was replaced");
         }
 
         lookup->exchanges = lookup->store->exchanges;

@@ -338,8 +338,8 @@ ngx_http_symbolicate_fail_memory(ngx_http_symbolicate_task_t *task)
 
     return ngx_http_symbolicate_fail(task, NGX_HTTP_SERVICE_UNAVAILABLE,
                                      SYM_STR("503 Service Unavailable"),
-                                     "other requests hold all memory that "
-                                     "there is for requests");
+                                     "other requests hold all memory for "
+                                     "requests");
 }
 
 

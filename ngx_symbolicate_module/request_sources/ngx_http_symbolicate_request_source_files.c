@@ -140,7 +140,7 @@ ngx_http_symbolicate_request_source_failure(ngx_http_symbolicate_fetch_t *fetch,
         return "files are read on Linux 5.6 or later only";
 
     default:
-        return "it could not be asked";
+        return "it could not be reached";
     }
 }
 

@@ -172,7 +172,7 @@ ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
 
     if (sym_store_is_stale(store->db->db)) {
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                      "symbol store \"%V\" was exchanged", &store->conf->path);
+                      "symbol store \"%V\" was replaced", &store->conf->path);
 
         store->trouble = SYM_OK;
         store->exchanges++;
@@ -388,7 +388,7 @@ ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
     ngx_memzero(&err, sizeof(sym_error_t));
 
     err.status = SYM_DAMAGED;
-    err.what = "a lookup met damaged bytes; symloader verify shows where";
+    err.what = "a lookup found damaged bytes; run symloader verify";
 
     ngx_http_symbolicate_store_trouble(store, &err, log);
     store->suppressed += n - 1;

@@ -242,16 +242,13 @@ test_broken(void)
 
     symtab.link = 0;
     is_broken(&symtab, &strtab,
-              "malformed: its strings are in no string table (.symtab, byte "
-              "0)");
+              "malformed: its string table is missing (.symtab, byte 0)");
     symtab.link = 99;
     is_broken(&symtab, &strtab,
-              "malformed: its strings are in no string table (.symtab, byte "
-              "0)");
+              "malformed: its string table is missing (.symtab, byte 0)");
     symtab.link = 1;
     is_broken(&symtab, &strtab,
-              "malformed: its strings are in no string table (.symtab, byte "
-              "0)");
+              "malformed: its string table is missing (.symtab, byte 0)");
     symtab.link = 3;
     symtab.flags = 0x800;
     is_broken(&symtab, &strtab,

@@ -360,8 +360,8 @@ test_refusals(void)
     is_refused(HTTP("1"),
                "sources[0].url: invalid type: integer, expected a URL string");
     is_refused(HTTP("\"gopher://x\""),
-               "sources[0].url: invalid value: a URL that cannot be asked: the "
-               "URL does not begin with http:// or https://");
+               "sources[0].url: invalid value: unusable URL: the URL does "
+               "not begin with http:// or https://");
     is_refused(
         HTTP("\"http://x\",\"is_public\":\"yes\""),
         "sources[0].is_public: invalid type: string, expected a boolean");

@@ -581,7 +581,7 @@ test_passed_lines(void)
     free(read_file(&file, &stats, &err));
     is_u64(stats.broken, 1, "lines that procedures skip cost work, too");
     is_str(sym_cstr(stats.first_broken.what),
-           "a module gives more than its bytes can say", "... so much");
+           "a module expands beyond its size limit", "... so much");
     sym_buffer_free(&file);
 }
 

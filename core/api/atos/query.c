@@ -68,7 +68,7 @@ decode(atos_t *a, sym_str_t raw, sym_str_t *text)
         if (byte < 0) {
             return sym_request_refuse(&a->base, SYM_MALFORMED,
                                       "a %% in the query without two digits "
-                                      "behind it");
+                                      "after it");
         }
 
         out[len++] = (char) byte;
@@ -77,7 +77,7 @@ decode(atos_t *a, sym_str_t raw, sym_str_t *text)
     *text = sym_str(out, len);
     return sym_utf8_valid(*text) ? SYM_OK
                                  : sym_request_refuse(&a->base, SYM_MALFORMED,
-                                                      "the query is no UTF-8");
+                                                      "the query is not UTF-8");
 }
 
 

@@ -383,7 +383,7 @@ read_body(atos_t *a)
     sym_json_t json;
     sym_status_t rc = sym_json_load_charged(
         &json, a->base.arena->account, a->base.body, JSON_REJECT_DUPLICATES,
-        "the request is no JSON", &err);
+        "the request is not JSON", &err);
 
     if (rc == SYM_OK) {
         rc = read_root(a, json.root);

@@ -118,7 +118,7 @@ parse(sym_request_t *r, sym_status_t (*read)(profiler_t *p, const json_t *root))
     sym_json_t json;
     sym_status_t rc =
         sym_json_load(&json, r->body, MEMORY_MAX, JSON_REJECT_DUPLICATES,
-                      "the request is no JSON", &err);
+                      "the request is not JSON", &err);
 
     if (rc == SYM_OK) {
         rc = json_is_object(json.root)

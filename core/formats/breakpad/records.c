@@ -55,14 +55,14 @@ sym_read_module(sym_fields_t *f)
     if (r.arch.len == 0) {
         sym_fields_fail(f, "architecture is missing", f->end);
     } else if (!is_architecture(r.arch)) {
-        sym_fields_fail(f, "architecture is not a known one", r.arch.data);
+        sym_fields_fail(f, "unknown architecture", r.arch.data);
     }
 
     r.id = sym_fields_word(f);
     if (r.id.len == 0) {
         sym_fields_fail(f, "debug id is missing", f->end);
     } else if (sym_debug_id_canonical(r.id, canonical) == 0) {
-        sym_fields_fail(f, "this is no debug id", r.id.data);
+        sym_fields_fail(f, "invalid debug id", r.id.data);
     }
 
     r.name = sym_fields_rest(f);

@@ -271,7 +271,7 @@ name_section(sym_elf_section_t *s, sym_str_t text, uint32_t at,
 
     if (at >= text.len) {
         return sym_elf_fail(err, SYM_MALFORMED, SECTION_NAMES, at,
-                            "name lies past the table of names");
+                            "name is outside the string table");
     }
 
     name = text.data + at;

@@ -63,7 +63,7 @@ names_of(sym_elf_t *e, const sym_elf_section_t *table, const char *name,
         || e->sections[table->link].type != SYM_SHT_STRTAB)
     {
         return sym_elf_fail(err, SYM_MALFORMED, name, 0,
-                            "its strings are in no string table");
+                            "its string table is missing");
     }
 
     if (sym_elf_plain(e, &e->sections[table->link], name, names, err) != SYM_OK)

@@ -66,7 +66,7 @@ read_lines(reader_t *r, json_t *lines, bool is_known, sym_move_t move)
             || json_integer_value(to) > UINT32_MAX)
         {
             return sym_fail(r->err, SYM_MALFORMED,
-                            "a line is no number of 32 bits");
+                            "a line is not a 32-bit number");
         }
 
         move.line = (uint32_t) from;
@@ -111,7 +111,7 @@ static sym_status_t
 read_map(reader_t *r, json_t *map)
 {
     if (!json_is_object(map)) {
-        return sym_fail(r->err, SYM_MALFORMED, "the map is no object");
+        return sym_fail(r->err, SYM_MALFORMED, "the map is not an object");
     }
 
     for (void *at = json_object_iter(map); at != NULL;
@@ -135,7 +135,7 @@ sym_il2cpp_read(sym_moves_t *moves, sym_writer_t *w, sym_str_t json,
     reader_t r = { .writer = w, .moves = moves, .err = err };
     sym_json_t tree;
     sym_status_t rc = sym_json_load(&tree, json, SYM_JSON_CONVERTER_MAX, 0,
-                                    "the map is no JSON", err);
+                                    "the map is not JSON", err);
 
     *moves = (sym_moves_t){ 0 };
     rc = rc != SYM_OK ? rc : read_map(&r, tree.root);

@@ -26,7 +26,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
             return (*err = stats.first_broken).status;
         }
 
-        return sym_fail(err, SYM_UNSUPPORTED, "nothing in the PDB names code");
+        return sym_fail(err, SYM_UNSUPPORTED, "the PDB names no functions");
     }
 
     if (stats.broken != 0) {

@@ -496,12 +496,12 @@ read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
         }
     }
 
-    return rc != SYM_OK ? sym_fail(err, rc,
-                                   rc == SYM_LIMIT
-                                       ? "a module gives more than its bytes "
-                                         "can say"
-                                       : "no memory for a module")
-                        : err->status;
+    return rc != SYM_OK
+               ? sym_fail(err, rc,
+                          rc == SYM_LIMIT
+                              ? "a module expands beyond its size limit"
+                              : "no memory for a module")
+               : err->status;
 }
 
 

@@ -225,14 +225,14 @@ sym_msf_open(sym_msf_t *msf, sym_str_t file, sym_error_t *err)
     if (!begins(data, file.len, MAGIC, MAGIC_BYTES - 1)
         || file.len < DIRECTORY_MAP_AT + 4)
     {
-        return refuse(err, SYM_TRUNCATED, 0, "no MSF 7 header");
+        return refuse(err, SYM_TRUNCATED, 0, "not an MSF 7 header");
     }
 
     msf->page_size = sym_le32(data + PAGE_SIZE_AT);
     return is_page_size(msf->page_size)
                ? open_directory(msf, err)
                : refuse(err, SYM_MALFORMED, PAGE_SIZE_AT,
-                        "size of a page is no power of two, or too small or "
+                        "page size is not a power of two, or too small or "
                         "large");
 }
 

@@ -269,7 +269,7 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
         && f->debug_file.len != 0)
     {
         return sym_fail(err, SYM_UNSUPPORTED,
-                        "nothing in the file names code: its PDB does");
+                        "the file names no functions: its PDB does");
     }
 
     return rc != SYM_OK ? rc : sym_native_write(f, &in, symbols, false, err);

@@ -291,7 +291,7 @@ add_records(mapping_t *m, sym_str_t text)
 
     if (rc == SYM_OK && !m->has_member) {
         rc = sym_fail(m->err, SYM_MALFORMED,
-                      "no class with a member is in the mapping");
+                      "the mapping has no class with members");
     }
 
     return rc;

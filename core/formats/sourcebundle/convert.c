@@ -346,7 +346,7 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 
     if (head[4] > VERSION_MAX || head[5] != 0 || head[6] != 0 || head[7] != 0) {
         return sym_fail(err, SYM_UNSUPPORTED,
-                        "a source bundle of a version that is not read");
+                        "a source bundle of an unsupported version");
     }
 
     if (sym_zip_open(&b->zip, b->file->data, err) != SYM_OK
@@ -354,7 +354,7 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
         || find_manifest(b, &manifest, err) != SYM_OK
         || unpack(b, &manifest, err) != SYM_OK
         || sym_json_load(json, sym_str(b->text, (size_t) manifest.size),
-                         SYM_JSON_CONVERTER_MAX, 0, "manifest.json is no JSON",
+                         SYM_JSON_CONVERTER_MAX, 0, "manifest.json is not JSON",
                          err)
                != SYM_OK)
     {
@@ -366,7 +366,7 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 
     if (b->is_of_artifacts && !has_texts(b->manifest)) {
         return sym_fail(err, SYM_MALFORMED,
-                        "an attribute in manifest.json is no string");
+                        "an attribute in manifest.json is not a string");
     }
 
     return json_is_object(b->files)

@@ -109,7 +109,7 @@ sym_zip_open(sym_zip_t *zip, sym_str_t bytes, sym_error_t *err)
 
     if (!find_end(zip, &at)) {
         return fail(err, bytes.len, SYM_TRUNCATED,
-                    "the zip's directory is not there");
+                    "the zip's directory is missing");
     }
 
     c = from(zip, at + 10, err);

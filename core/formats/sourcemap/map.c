@@ -265,7 +265,8 @@ read_map(reader_t *r)
     }
 
     if (!sym_map_take(&r->json, '{')) {
-        (void) sym_map_fail(&r->json, SYM_MALFORMED, "the map is no object");
+        (void) sym_map_fail(&r->json, SYM_MALFORMED,
+                            "the map is not an object");
         return;
     }
 

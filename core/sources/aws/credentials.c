@@ -112,7 +112,7 @@ read_answer(sym_arena_t *arena, const json_t *root, sym_aws_credentials_t *out,
     sym_str_t expiration;
 
     if (!json_is_object(root)) {
-        return sym_fail(err, SYM_MALFORMED, "the answer is no JSON object");
+        return sym_fail(err, SYM_MALFORMED, "the answer is not a JSON object");
     }
 
     if (json_object_get(root, "Code") != NULL
@@ -167,7 +167,7 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
 
     /* two keys of one name would be ambiguous */
     if (sym_json_load(&json, text, SYM_JSON_MEMORY_MAX, JSON_REJECT_DUPLICATES,
-                      "the answer is no JSON", err)
+                      "the answer is not JSON", err)
         == SYM_OK)
     {
         (void) read_answer(arena, json.root, out, err);
@@ -247,7 +247,7 @@ read_section(ini_t *ini, sym_str_t line, sym_error_t *err)
         return sym_fail(err, SYM_MALFORMED, "a [profile] without a name");
     }
     if (rest.len != 0 && rest.data[0] != '#' && rest.data[0] != ';') {
-        return sym_fail(err, SYM_MALFORMED, "text behind a [profile]");
+        return sym_fail(err, SYM_MALFORMED, "text after a [profile]");
     }
 
     ini->is_in_section = true;

@@ -56,7 +56,7 @@ check_region(sym_str_t s, sym_error_t *err)
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
               || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'))
         {
-            return sym_fail(err, SYM_MALFORMED, "the region is no name");
+            return sym_fail(err, SYM_MALFORMED, "the region is not a name");
         }
     }
 
@@ -252,7 +252,7 @@ collect_one(work_t *w, const sym_sigv4_header_t *header)
         return sym_fail(w->err, SYM_LIMIT, "a header is too long to sign");
     }
     if (!is_token(header->name)) {
-        return sym_fail(w->err, SYM_MALFORMED, "a header's name is no token");
+        return sym_fail(w->err, SYM_MALFORMED, "a header's name is invalid");
     }
     if (!is_field_value(header->value)) {
         return sym_fail(w->err, SYM_MALFORMED,
@@ -265,7 +265,7 @@ collect_one(work_t *w, const sym_sigv4_header_t *header)
     }
     if (is_added_by_us(name)) {
         return sym_fail(w->err, SYM_MALFORMED,
-                        "a header is there that signing adds");
+                        "a header that signing adds is already set");
     }
 
     insert(w, name, header->value);
@@ -383,7 +383,7 @@ check(const sym_sigv4_request_t *q, sym_error_t *err)
         return sym_fail(err, SYM_LIMIT, "the method is too long");
     }
     if (!is_token(q->method)) {
-        return sym_fail(err, SYM_MALFORMED, "the method is no token");
+        return sym_fail(err, SYM_MALFORMED, "the method is invalid");
     }
     if (q->path.len > SYM_SIGV4_PATH_MAX) {
         return sym_fail(err, SYM_LIMIT, "the path is too long to sign");
@@ -392,7 +392,8 @@ check(const sym_sigv4_request_t *q, sym_error_t *err)
         return sym_fail(err, SYM_LIMIT, "the query is too long to sign");
     }
     if (!is_payload_hash(q->payload_hash)) {
-        return sym_fail(err, SYM_MALFORMED, "the payload hash is no SHA-256");
+        return sym_fail(err, SYM_MALFORMED,
+                        "the payload hash is not a SHA-256");
     }
 
     return sym_aws_credentials_check(q->credentials, err);

@@ -221,7 +221,7 @@ read_record(reader_t *r, const json_t *record)
     sym_s3_event_t e = { 0 };
 
     if (!json_is_object(record)) {
-        return fail_record(r, "a record is no object", "Records");
+        return fail_record(r, "a record is not an object", "Records");
     }
     if (name.data == NULL) {
         return fail_record(r, "missing, or no text", "eventName");
@@ -244,7 +244,7 @@ static sym_status_t
 read_records(reader_t *r, const json_t *records)
 {
     if (!json_is_array(records)) {
-        return sym_fail(r->err, SYM_MALFORMED, "Records is no array");
+        return sym_fail(r->err, SYM_MALFORMED, "Records is not an array");
     }
 
     r->found.n_records = json_array_size(records);
@@ -313,7 +313,8 @@ read_form(reader_t *r, const json_t *root)
     const json_t *records = json_object_get(root, "Records");
 
     if (!json_is_object(root)) {
-        return sym_fail(r->err, SYM_MALFORMED, "the events are no JSON object");
+        return sym_fail(r->err, SYM_MALFORMED,
+                        "the events are not a JSON object");
     }
     if (records != NULL) {
         return read_records(r, records);
@@ -352,7 +353,7 @@ read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
     }
 
     if (sym_json_load(&json, message, SYM_JSON_TRUSTED_MAX, JSON_ALLOW_NUL,
-                      "the SNS notification's Message is no JSON", r->err)
+                      "the SNS notification's Message is not JSON", r->err)
         == SYM_OK)
     {
         (void) read_form(r, json.root);
@@ -374,7 +375,7 @@ sym_s3_events_read(sym_arena_t *arena, sym_str_t text, sym_s3_events_t *out,
     *out = (sym_s3_events_t){ 0 };
 
     if (sym_json_load(&json, text, SYM_JSON_TRUSTED_MAX, JSON_ALLOW_NUL,
-                      "the events are no JSON", err)
+                      "the events are not JSON", err)
         == SYM_OK)
     {
         type = member(json.root, "Type");

@@ -257,7 +257,7 @@ sym_google_token_read(sym_arena_t *arena, sym_str_t text, sym_str_t *token,
     const json_t *value, *life;
     json_int_t s = 0;
     sym_status_t rc = sym_json_load(&json, text, ANSWER_MEMORY, 0,
-                                    "the answer is no JSON", err);
+                                    "the answer is not JSON", err);
 
     if (rc == SYM_OK) {
         value = json_object_get(json.root, "access_token");

@@ -105,11 +105,11 @@ sym_sentry_files_read(sym_arena_t *arena, sym_str_t text,
     const json_t *value;
     size_t i;
     sym_status_t rc = sym_json_load(&json, text, LIST_MEMORY, 0,
-                                    "the list of files is no JSON", err);
+                                    "the list of files is not JSON", err);
 
     *n = 0;
     if (rc == SYM_OK && !json_is_array(json.root)) {
-        rc = sym_fail(err, SYM_MALFORMED, "the list of files is no list");
+        rc = sym_fail(err, SYM_MALFORMED, "the list of files is not a list");
     }
 
     for (i = 0; rc == SYM_OK && i < json_array_size(json.root)

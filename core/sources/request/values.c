@@ -180,8 +180,7 @@ source_read_url(source_reader_t *r, const char *key, const json_t *value,
     rc = sym_url_read(r->arena, text, url, &err);
     return rc == SYM_OK || (rc == SYM_NOMEM && source_no_memory(r))
            || source_refuse(r, rc == SYM_LIMIT ? rc : SYM_MALFORMED, key,
-                            "invalid value: a URL that cannot be asked: %s",
-                            err.what);
+                            "invalid value: unusable URL: %s", err.what);
 }
 
 
