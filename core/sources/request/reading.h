@@ -1,4 +1,4 @@
-/* What the files that read sources share. */
+/* Shared by the files that read the sources of a request. */
 
 #ifndef SYM_SOURCES_REQUEST_READING_H
 #define SYM_SOURCES_REQUEST_READING_H
