@@ -83,12 +83,14 @@ def part(tag, data):
 
 
 def reference(m):
-    """With a checksum the object is complete, else it has a name and an id."""
+    """With a checksum the object is complete, else it has a name and an id, in
+    which 40 digits are a build id, too."""
     name, sent = m['key'].rsplit('/', 1)
     debug_id = canonical(sent)
     checksum = m.get('checksum', '')
+    code_id = m.get('code_id', sent.lower() if len(sent) == 40 else '')
     return ((part(1, b'\1') if checksum else part(2, '1'))
-            + part(3, binary(debug_id)) + part(4, m.get('code_id', ''))
+            + part(3, binary(debug_id)) + part(4, code_id)
             + part(6, name) + part(8, '' if sent == debug_id else sent)
             + part(9, checksum)).decode('latin-1')
 
