@@ -427,7 +427,10 @@ write_site_path(sym_str_t url, sym_path_t *path)
             continue;
         }
 
-        c = low >= 0 ? (char) (high << 4 | low) : *p;
+        c = *p;
+        if (low >= 0) {
+            c = (char) (high << 4 | low);
+        }
         p += low >= 0 ? 2 : 0;
         sym_path_part(path, sym_str(&c, 1), SYM_CASE_AS_IS);
         if (path->is_full || c == '/') {
