@@ -9,7 +9,11 @@ import { readJava, symbolicateJava } from './java.mjs';
 import { collect, pack, unpack } from './link.mjs';
 import { readProfile } from './profile.mjs';
 import { Unreadable, applyKnown, framesOf, hex, modulesOf, read, whyNot } from './read.mjs';
+import { readScript, symbolicateScript } from './script.mjs';
 import { inTurns } from './turns.mjs';
+
+// Reports that have an address of Sentry's API.
+const OWN_APIS = { sentry: symbolicateSentry, java: symbolicateJava, script: symbolicateScript };
 
 const ROWS_PER_TURN = 200;
 const MAX_LOOKUPS = 40;
@@ -135,7 +139,7 @@ export function drawOthers(others) {
 // One line for the modules that lack symbols although their ids are known.
 function drawLacking(report) {
   const used = new Set(framesOf(report).map((f) => f.module));
-  const lacking = report.modules.filter((m, i) => (used.has(i) || report.kind === 'java') && (m.found === false || m.isPending));
+  const lacking = report.modules.filter((m, i) => (used.has(i) || OWN_APIS[report.kind]) && (m.found === false || m.isPending));
   return lacking.length === 0 ? null : notice(
     `${lacking.length === 1 ? 'One module has' : `${lacking.length} modules have`} no symbols${
       lacking.some((m) => m.isPending) ? ' yet' : ''}:`,
@@ -149,7 +153,7 @@ function drawModules(report) {
   framesOf(report).forEach((f) => used.set(f.module, (used.get(f.module) || 0) + 1));
 
   const rows = report.modules.map((module, i) => ({ module, n: used.get(i) || 0 }))
-    .filter((row) => row.n > 0 || report.kind === 'sentry' || report.kind === 'java').sort((a, b) => b.n - a.n);
+    .filter((row) => row.n > 0 || OWN_APIS[report.kind]).sort((a, b) => b.n - a.n);
   if (rows.length === 0) {
     return null;
   }
@@ -350,7 +354,8 @@ async function runText(text, signal) {
   let report;
 
   try {
-    report = readJava(state.text, known.modules) || read(state.text, known.modules);
+    report = readJava(state.text, known.modules) || readScript(state.text, known.modules)
+      || read(state.text, known.modules);
   } catch (error) {
     complain(error);
     return;
@@ -375,12 +380,12 @@ async function ask(report, signal, show) {
 
   let pending = [];
   try {
-    if (report.kind === 'sentry' || report.kind === 'java') {
+    if (OWN_APIS[report.kind]) {
       if (!settings.sentry) {
         throw new Error('Sentry\'s API answers this, and the page was not told where that is '
           + '(symbolicate_page sentry=PATH).');
       }
-      await (report.kind === 'java' ? symbolicateJava : symbolicateSentry)(report, settings.sentry, { signal, onProgress });
+      await OWN_APIS[report.kind](report, settings.sentry, { signal, onProgress });
     } else {
       const trouble = settings.admin ? await lookUpIds(report, signal) : '';
       if (trouble) {

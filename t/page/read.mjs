@@ -12,6 +12,7 @@ import { Unreadable, modulesOf, read, whyNot } from '../../page/read.mjs';
 import { takeSentry } from '../../page/ask.mjs';
 import { isDump, reportOf } from '../../page/dump.mjs';
 import { readJava, requestOf, takeJava } from '../../page/java.mjs';
+import { readScript, requestOf as requestOfScript, takeScript } from '../../page/script.mjs';
 
 // Debian 12's node has these streams, like browsers, but not this format.
 try {
@@ -338,6 +339,51 @@ for (const text of [` at ${'a/'.repeat(5000)}`, ` at ${'a.'.repeat(5000)}`, 'a: 
   const begun = performance.now();
   readJava(`${text}\n`.repeat(50));
   ok(performance.now() - begun < 2000, `hostile traces take little time: ${text.slice(0, 9)}`);
+}
+
+// --- JavaScript: V8's stack trace API, and Error.stack of Firefox and Safari ---
+
+const APP = 'https://example.com/static/app.min.js';
+const CHROME = `Uncaught TypeError: e is undefined
+    at t (${APP}?v=1:1:61)
+    at async Promise.all (index 0)
+    at async ${APP}?v=1:1:104
+    at new Promise (<anonymous>)
+    at Object.<anonymous> (/srv/my app/dist/main.cjs:3:7)
+Caused by: Error: inner
+    at a.b (app:///main.jsbundle:1:200)
+`;
+r = readScript(CHROME, known(`main.jsbundle ${MAPPING}`));
+is(r.stacks.map((s) => s.title), ['Uncaught TypeError: e is undefined', 'Caused by: Error: inner'], 'stacks of Chrome and Node');
+is(requestOfScript(r), {
+  modules: [{ type: 'sourcemap', code_file: 'app:///main.jsbundle', debug_id: MAPPING }],
+  stacktraces: [{ frames: [{ abs_path: `${APP}?v=1`, lineno: 1, colno: 61, function: 't' },
+    { abs_path: `${APP}?v=1`, lineno: 1, colno: 104 },
+    { abs_path: '/srv/my app/dist/main.cjs', lineno: 3, colno: 7, function: 'Object.<anonymous>' }] },
+  { frames: [{ abs_path: 'app:///main.jsbundle', lineno: 1, colno: 200, function: 'a.b' }] }],
+  options: { frame_order: 'callee_first', apply_source_context: false },
+}, '... asked by URL, and by the debug id that the user names');
+takeScript(r, {
+  stacktraces: [{ frames: [
+    { function: 'readCart', abs_path: 'https://example.com/static/src/cart.ts', filename: 'src/cart.ts', lineno: 12, colno: 9, data: { symbolicated: true } },
+    { function: '?', abs_path: `${APP}?v=1`, lineno: 1, colno: 104, data: { symbolicated: false } }] }],
+  errors: [{ abs_path: '/srv/my app/dist/main.cjs', type: 'missing_source' },
+    { abs_path: `${APP}?v=1`, type: 'invalid_location', line: 1, col: 104 }],
+});
+is(r.stacks[0].frames.map((f) => f.answer), [{ name: 'readCart', file: 'src/cart.ts', line: 12, inlines: [] }, null, null],
+  '... and answered frame by frame');
+is(r.modules.map((m) => m.found), [true, false, true], '... with the script that is missing');
+r = readScript(`t@${APP}:1:61\r\n@${APP}:1:104\r\n${APP}:1:9\r\nglobal code@${APP}:1:1\r\n[native code]`);
+is(requestOfScript(r).stacktraces[0].frames.map((f) => [f.function, f.colno]), [['t', 61], [undefined, 104], [undefined, 9],
+  ['global code', 1]],
+  'stacks of Firefox and Safari');
+is([JAVA, 'at src/main.rs:10:5', '#0 0x1 in main\na.out(+0x12)', 'main at /tmp/a.c:3:4'].map((text) => readScript(text)),
+  [null, null, null, null], 'other traces are not of JavaScript');
+is(readJava(CHROME), null, '... nor is one of JavaScript taken for Java');
+for (const text of [` at ${'a('.repeat(5000)}`, `${'a@'.repeat(5000)}`, ` at a (${'a:1'.repeat(5000)}`, 'https:'.repeat(3000)]) {
+  const begun = performance.now();
+  readScript(`${text}\n`.repeat(50));
+  ok(performance.now() - begun < 2000, `hostile stacks take little time: ${text.slice(0, 9)}`);
 }
 
 // --- minidumps: Symbolicator's answers ---
