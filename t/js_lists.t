@@ -58,6 +58,7 @@ sub ask {
         body => $JSON->encode({
             source => { id => 's', url => "$own/list", token => 'secret' },
             release => 'r',
+            options => { explain => Cpanel::JSON::XS::true },
             scraping => { enabled => Cpanel::JSON::XS::false, allowed_origins => [], headers => {} },
             stacktraces => [{ frames => [map {
                 { abs_path => "http://cdn.example/x/$_.js", lineno => 1, colno => 5 } } @scripts] }] }));
@@ -89,6 +90,11 @@ is_deeply([targets()], [], 'artifacts in the store are not requested again');
 $r = ask('a0', 'a1500');
 is_deeply(places($r)->[1], 's1500.ts:2:4 two 1500', 'another script of the bundle');
 is_deeply([targets()], [], 'which is not downloaded again');
+
+$r = ask('none');
+is_deeply([map { "$_->{file} $_->{by} $_->{uri} $_->{result}" } @{ $JSON->decode($r->{body})->{explanations} }],
+    ['list list ' . $own . '/list?release=r&url=%2Fx%2Fnone absent', 'minified_source scraping http://cdn.example/x/none.js disabled'],
+    'a script that no list names is explained');
 
 $t->forget;
 $t->route('/list', status => 500, body => 'no');

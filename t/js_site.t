@@ -141,6 +141,66 @@ is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]", 'a chang
 $t->symloader('rm', '~/static/beside.js.map');
 is(ask("$site/beside.js", 1, 14), "readCart $site/newer.ts:2:3 [  throw 1;]", '... until it is removed');
 
+# --- why is it still minified? ---
+
+sub explanations {
+    my ($abs_path, $line, $column, $id) = @_;
+    my $r = $t->request('POST', '/symbolicate-js',
+        headers => ['Content-Type' => 'application/json'],
+        body => $JSON->encode({
+            modules => $id ? [{ type => 'sourcemap', code_file => $abs_path, debug_id => $id }] : [],
+            options => { explain => Cpanel::JSON::XS::true, apply_source_context => Cpanel::JSON::XS::false },
+            stacktraces => [{ frames => [{ abs_path => $abs_path, lineno => $line, colno => $column }] }] }));
+    my $got = eval { $JSON->decode($r->{body}) } or return [$r->{status}, $r->{body}];
+    return [map { $_->{note} // join ' ', @$_{qw(file by uri result)} }
+            @{ $got->{explanations} }];
+}
+
+my $OLD = $ID =~ s/1$/9/r;
+place('site/old.js', script('debugId=' . $ID =~ s/1$/8/r, 'sourceMappingURL=old.js.map'));
+place('site/old.js.map', map_of('old.ts', debugId => $OLD));
+place('site/plain.js', script());
+is_deeply(explanations("$site/app.min.js", 1, 14),
+    ['minified_source url ~/static/app.min.js found', 'source_map url ~/static/maps/app%20.map found'],
+    'explained: files that were found');
+is_deeply(explanations('https://example.com/gone.js', 1, 1, $ID =~ s/1$/4/r),
+    ['minified_source debug-id urn:uuid:0c0ffee0-0000-4000-8000-000000000004 absent',
+     'minified_source url ~/gone.js absent',
+     'source_map debug-id urn:uuid:0c0ffee0-0000-4000-8000-000000000004 absent',
+     'source_map url ~/gone.js.map absent'], '... that were not');
+is_deeply(explanations('https://example.com/old.js', 1, 14)->[-1],
+    "the source map is of another build: its debug id is $OLD, wanted is " . $ID =~ s/1$/8/r,
+    '... a map of another build');
+is_deeply(explanations('https://example.com/plain.js', 1, 14)->[-1],
+    'the script names no source map (sourceMappingURL), and neither it nor the request names a debug id',
+    '... a script without a map');
+is_deeply(explanations("$site/app.min.js", 7, 1)->[-1],
+    'line 7: the source map has nothing for this line; its last line is 1', '... a line after the end');
+
+# --- a stack as text ---
+
+my $server = 'http://' . $t->address . '/symbolicate';
+write_file("$dir/trace.txt", <<"END");
+Error: 1
+    at a ($site/app.min.js:1:14)
+    at https://example.com/gone.js:1:1
+END
+my $p = $t->loader->run('symbolicate', '--server', $server, '--explain', "$dir/trace.txt");
+is($p->{out} =~ s/absent: .*/absent: WHY/gr, <<"END", 'symloader symbolicate asks a server');
+Error: 1
+    at readCart (../src/cart.ts:2:3)
+    at https://example.com/gone.js:1:1
+
+$site/app.min.js
+    minified_source by url, ~/static/app.min.js: found
+    source_map by url, ~/static/maps/app%20.map: found
+
+https://example.com/gone.js
+    minified_source by url, ~/gone.js: absent: WHY
+    source_map by url, ~/gone.js.map: absent: WHY
+END
+is($p->{code}, 1, '... and a frame was not found');
+
 $t->loader_stop;
 is(ask("$site/app.min.js", 1, 14), "readCart https://example.com/static/src/cart.ts:2:3 [  throw 1;]",
    'what was fetched is in the store');

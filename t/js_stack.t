@@ -56,6 +56,20 @@ is($r->{out}, "readCart\@cart.ts:2:3\r\ncheckout\@main.ts:1:10\r\n<unknown>\@mai
     'stacks of Firefox and Safari, with their line ends');
 is($r->{code}, 1, '... one frame was not found');
 
+$r = run_text("    at a (https://example.com/js/app.js:1:14)\n    at b (https://example.com/gone.js:1:1)\n", '--explain');
+is($r->{out}, <<"END", 'which files were used');
+    at readCart (cart.ts:2:3)
+    at b (https://example.com/gone.js:1:1)
+
+https://example.com/js/app.js
+    script: $dir/dist/js/app.js
+    source map: $dir/dist/js/app.js.map
+
+https://example.com/gone.js
+    script: none with this path or its end
+    source map: none
+END
+
 write_file("$dir/secret.js", "function s(){}\n");
 write_file("$dir/secret.js.map", '{"version":3,"sources":["s"],"names":[],"mappings":"AAAA"}');
 $r = run_text("    at s (https://example.com/../secret.js:1:3)\n    at s (https://a/js/../../secret.js:1:3)\n");

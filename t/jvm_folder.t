@@ -28,15 +28,19 @@ $t->conf(locations => <<"CONF");
         location /maps/ { internal; alias $dir/maps/; }
 CONF
 
+my @explained;
+
 sub ask {
     my ($uuid) = @_;
     my $r = $t->request('POST', '/symbolicate-jvm',
         headers => ['Content-Type' => 'application/json'],
         body => JSON::PP::encode_json({
             modules => [{ uuid => $uuid, type => 'proguard' }],
+            options => { explain => JSON::PP::true },
             stacktraces => [{ frames => [{ module => 'x', function => 'a',
                                            lineno => 2, index => 0 }] }] }));
     my $got = eval { JSON::PP::decode_json($r->{body}) } or return $r->{body};
+    @explained = @{ $got->{explanations} };
     my $frame = $got->{stacktraces}[0]{frames}[0];
     return join ' ', "$frame->{module}.$frame->{function}:$frame->{lineno}",
         map { $_->{type} } @{ $got->{errors} };
@@ -51,8 +55,11 @@ write_file("$dir/mapping.txt", "b.Main -> x:\n    1:2:void go():20:21 -> a\n");
 
 $t->start;
 is(ask($FOLDER), 'a.Main.run:11', 'a mapping in a folder, by its UUID');
+is_deeply(\@explained, [{ uuid => $FOLDER, file => 'proguard', result => 'found', classes => 1, members => 1 }],
+   '... which is explained');
 is(ask('0c0ffee0-0000-5000-8000-000000000002'), 'x.a:2 missing',
    '... another UUID is missing');
+is($explained[0]{result}, 'absent', '... which is explained, too');
 
 $t->load("$dir/mapping.txt");
 my ($loaded) = grep { $_ ne $hex } map { /([0-9A-Fa-f]{32})0/ ? lc $1 : () }

@@ -520,7 +520,7 @@ sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text)
 
 
 typedef struct {
-    uint8_t applies_context; /* sym_field_bool_t */
+    uint8_t applies_context, explains; /* sym_field_bool_t */
     sym_str_t order;
 } option_values_t;
 
@@ -531,12 +531,16 @@ sym_fields_options(sym_fields_t *f, sym_fields_options_t *options)
         { .name = { "apply_source_context", 20 },
           .type = SYM_FIELD_BOOL,
           .value = offsetof(option_values_t, applies_context) },
+        { .name = { "explain", 7 },
+          .type = SYM_FIELD_BOOL,
+          .value = offsetof(option_values_t, explains) },
         { .name = { "frame_order", 11 },
           .type = SYM_FIELD_TEXT,
           .text = offsetof(option_values_t, order),
           .json = SYM_FIELD_NONE },
     };
-    option_values_t values = { .applies_context = SYM_FIELD_ABSENT };
+    option_values_t values = { .applies_context = SYM_FIELD_ABSENT,
+                               .explains = SYM_FIELD_ABSENT };
     sym_status_t rc = sym_fields_object(
         f, fields, sizeof(fields) / sizeof(fields[0]), &values, "options");
 
@@ -545,6 +549,7 @@ sym_fields_options(sym_fields_t *f, sym_fields_options_t *options)
     }
 
     options->has_context = values.applies_context != SYM_FIELD_FALSE;
+    options->explains = values.explains == SYM_FIELD_TRUE;
     options->is_callee_first =
         sym_str_eq(values.order, SYM_STR("callee_first"));
 

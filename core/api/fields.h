@@ -119,6 +119,7 @@ sym_status_t sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text);
 typedef struct {
     bool has_context;     /* apply_source_context */
     bool is_callee_first; /* frame_order */
+    bool explains; /* our own: the answer says where files were looked for */
 } sym_fields_options_t;
 
 sym_status_t sym_fields_options(sym_fields_t *f, sym_fields_options_t *options);

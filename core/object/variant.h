@@ -38,7 +38,7 @@ bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
  * reference. */
 #define SYM_TEXT_AGE UINT32_C(0xfffffffe)
 
-/* What a file of a web site is, by the ending of its path. */
+/* The role of a file of a web site, by the ending of its path. */
 sym_text_role_t sym_text_role_of(sym_str_t path);
 
 /* Whether the key is that of a text at a URL; its role, and the digest of its

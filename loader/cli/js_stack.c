@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "base/text.h"
 #include "cli/compile.h"
+#include "cli/js_lines.h"
 #include "cli/output.h"
 #include "common/say.h"
 #include "symbolicate/js/js.h"
@@ -17,40 +18,21 @@
 
 #define FRAMES_MAX 100000
 
-/* A frame of Chrome and Node is "at NAME (URL:LINE:COLUMN)" or "at URL:..", one of
- * Firefox and Safari "NAME@URL:LINE:COLUMN". */
-typedef struct {
-    sym_str_t before; /* of the line, up to the name */
-    sym_str_t name;   /* data NULL: none */
-    sym_str_t url;
-    uint32_t line, column; /* from 1 */
-    sym_str_t after;       /* the rest after the position, without ")" */
-    bool is_at;
-} frame_t;
-
 /* Data of the script at a URL. */
 typedef struct {
     sym_str_t url;
+    char *path, *map_path; /* of what was found; NULL: nothing */
     temporary_symcache_t *script_copy, *map_copy; /* NULL: not there */
     sym_script_t script;
     sym_sourcemap_t map;
 } script_t;
 
 typedef struct {
-    sym_str_t line; /* with its newline, if it has one */
-    frame_t frame;
-    bool is_frame, is_mapped;
-    sym_js_place_t place;
-} line_t;
-
-typedef struct {
     const options_t *options;
     const char *folder;
     script_t scripts[SCRIPTS_MAX];
     size_t n_scripts;
-    line_t *lines;
-    size_t n_lines;
-    sym_arena_t arena; /* of names of functions */
+    js_lines_t lines;
 } stack_text_t;
 
 
@@ -97,7 +79,7 @@ take_number(sym_str_t *s, uint32_t *number)
 
 /* URL:LINE:COLUMN */
 static bool
-read_place(sym_str_t text, frame_t *f)
+read_place(sym_str_t text, js_line_frame_t *f)
 {
     if (!take_number(&text, &f->column) || !take_number(&text, &f->line)
         || f->line == 0 || text.len == 0)
@@ -120,7 +102,7 @@ rest_of(sym_str_t s, size_t from)
 
 
 static bool
-read_at(sym_str_t rest, frame_t *f)
+read_at(sym_str_t rest, js_line_frame_t *f)
 {
     const char *open = NULL;
 
@@ -147,13 +129,13 @@ read_at(sym_str_t rest, frame_t *f)
 
 
 static bool
-read_frame(sym_str_t line, frame_t *f)
+read_frame(sym_str_t line, js_line_frame_t *f)
 {
     sym_str_t text = without_space(line);
     size_t i = 0;
     const char *at;
 
-    *f = (frame_t){ .name = { NULL, 0 } };
+    *f = (js_line_frame_t){ .name = { NULL, 0 } };
     while (i < text.len && (text.data[i] == ' ' || text.data[i] == '\t')) {
         i++;
     }
@@ -199,7 +181,7 @@ bool
 js_stack_is(sym_str_t text)
 {
     sym_str_t line;
-    frame_t frame;
+    js_line_frame_t frame;
 
     if (text.len != 0 && (text.data[0] == '{' || text.data[0] == '[')) {
         return false; /* an event */
@@ -354,6 +336,7 @@ load_script(const stack_text_t *s, script_t *script)
     sym_error_t err = { 0 };
 
     if (find_file(s->folder, where, "", path)) {
+        script->path = strdup(path);
         script->script_copy = compile(s, path, SYM_KIND_SCRIPT, &extents);
         if (script->script_copy != NULL
             && sym_script_open(&script->script, extents.get, extents.ctx, &err)
@@ -370,6 +353,7 @@ load_script(const stack_text_t *s, script_t *script)
         return;
     }
 
+    script->map_path = strdup(map);
     script->map_copy = compile(s, map, SYM_KIND_SOURCEMAP, &extents);
     err = (sym_error_t){ 0 };
     if (script->map_copy != NULL
@@ -406,61 +390,102 @@ script_of(stack_text_t *s, sym_str_t url)
 
 /* --- answers --- */
 
-static void
-map_line(stack_text_t *s, line_t *l)
+static bool
+map_line(stack_text_t *s, js_line_t *l, sym_js_place_t *place)
 {
     const script_t *script = script_of(s, l->frame.url);
     char text[SYM_JS_FUNCTION_MAX];
 
-    if (script == NULL || script->map_copy == NULL) {
-        return;
+    if (script == NULL || script->map_copy == NULL
+        || sym_js_answer(&script->map,
+                         script->script_copy != NULL ? &script->script : NULL,
+                         l->frame.line - 1, l->frame.column - 1, text, place)
+               != SYM_OK)
+    {
+        return false;
     }
 
-    l->is_mapped =
-        sym_js_answer(&script->map,
-                      script->script_copy != NULL ? &script->script : NULL,
-                      l->frame.line - 1, l->frame.column - 1, text, &l->place)
-        == SYM_OK;
-
-    if (l->is_mapped) {
-        l->place.function_name =
-            sym_arena_copy(&s->arena, l->place.function_name);
-        l->is_mapped = l->place.function_name.data != NULL
-                       || l->place.function_name.len == 0;
-    }
+    place->function_name =
+        sym_arena_copy(&s->lines.arena, place->function_name);
+    return place->function_name.data != NULL;
 }
 
 
-/* The frame that called this one: the next line that is a frame. */
-static sym_str_t
-caller_name(const stack_text_t *s, size_t i)
+/* The frame that called this one is the next line that is a frame. */
+static bool
+answer_from_folder(stack_text_t *s)
 {
-    if (i + 1 < s->n_lines && s->lines[i + 1].is_mapped) {
-        return s->lines[i + 1].place.name;
-    }
-
-    return sym_str(NULL, 0);
-}
-
-
-static void
-print_place(output_t *out, const line_t *l)
-{
-    sym_str_t source = l->place.source.name;
-
-    output_text(out, source.len != 0 ? source : l->frame.url);
-    output_printf(out, ":%" PRIu64 ":%" PRIu64,
-                  (uint64_t) l->place.token.source_line + 1,
-                  (uint64_t) l->place.token.source_column + 1);
-}
-
-
-static void
-print_line(output_t *out, const stack_text_t *s, size_t i)
-{
-    const line_t *l = &s->lines[i];
-    const frame_t *f = &l->frame;
+    sym_js_place_t *places = calloc(s->lines.n + 1, sizeof(*places));
     char name[SYM_JS_SHOWN_MAX];
+
+    if (places == NULL) {
+        return false;
+    }
+
+    for (size_t i = 0; i < s->lines.n; i++) {
+        js_line_t *l = &s->lines.all[i];
+
+        l->is_mapped = l->is_frame && map_line(s, l, &places[i]);
+    }
+
+    for (size_t i = 0; i < s->lines.n; i++) {
+        js_line_t *l = &s->lines.all[i];
+        bool has_caller = i + 1 < s->lines.n && s->lines.all[i + 1].is_mapped;
+
+        if (!l->is_mapped) {
+            continue;
+        }
+
+        l->function = sym_arena_copy(
+            &s->lines.arena,
+            sym_js_show(&places[i], l->frame.name,
+                        has_caller ? places[i + 1].name : sym_str(NULL, 0),
+                        name));
+        l->source = places[i].source.name;
+        l->source_line = (uint64_t) places[i].token.source_line + 1;
+        l->source_column = (uint64_t) places[i].token.source_column + 1;
+        l->is_mapped = l->function.data != NULL;
+    }
+
+    free(places);
+    return true;
+}
+
+
+/* Which files each script has. */
+static void
+explain(stack_text_t *s)
+{
+    sym_text_t t = { .arena = &s->lines.arena };
+
+    for (size_t i = 0; i < s->n_scripts; i++) {
+        const script_t *script = &s->scripts[i];
+        const char *map = script->map_path != NULL ? script->map_path : "none";
+
+        sym_text_byte(&t, '\n');
+        sym_text_add(&t, script->url);
+        sym_text_add(&t, SYM_STR("\n    script: "));
+        sym_text_add(&t, sym_cstr(script->path != NULL
+                                      ? script->path
+                                      : "none with this path or its end"));
+        sym_text_add(&t, SYM_STR("\n    source map: "));
+        sym_text_add(&t, sym_cstr(map));
+        sym_text_add(&t, script->map_path != NULL && script->map_copy == NULL
+                             ? SYM_STR(", which has no map\n")
+                             : SYM_STR("\n"));
+    }
+
+    s->lines.explanation = sym_text_end(&t);
+    if (t.failed) {
+        s->lines.explanation = SYM_STR("");
+    }
+}
+
+
+static void
+print_line(output_t *out, const js_line_t *l)
+{
+    const js_line_frame_t *f = &l->frame;
 
     if (!l->is_mapped) {
         sym_out_raw(&out->json, l->line);
@@ -469,60 +494,68 @@ print_line(output_t *out, const stack_text_t *s, size_t i)
 
     sym_out_raw(&out->json, f->before);
     sym_out_raw(&out->json, f->is_at ? SYM_STR("at ") : SYM_STR(""));
-    output_text(out, sym_js_show(&l->place, f->name, caller_name(s, i), name));
+    output_text(out, l->function);
     sym_out_raw(&out->json, f->is_at ? SYM_STR(" (") : SYM_STR("@"));
-    print_place(out, l);
+    output_text(out, l->source.len != 0 ? l->source : f->url);
+    output_printf(out, ":%" PRIu64 ":%" PRIu64, l->source_line,
+                  l->source_column);
     sym_out_raw(&out->json, f->is_at ? SYM_STR(")") : SYM_STR(""));
     sym_out_raw(&out->json, f->after);
 }
 
 
 static int
-print_stack(stack_text_t *s, sym_str_t text)
+print_stack(const js_lines_t *lines)
 {
-    output_t *out;
+    output_t *out = output_create();
     int code = EXIT_FINE;
-    sym_str_t rest = text, line;
 
-    while (s->n_lines < FRAMES_MAX && next_line(&rest, &line)) {
-        line_t *l = &s->lines[s->n_lines++];
-
-        l->line = line;
-        l->is_frame = read_frame(line, &l->frame);
-        if (l->is_frame) {
-            map_line(s, l);
-        }
-
-        if (l->is_frame && !l->is_mapped) {
-            code = EXIT_PARTLY;
-        }
-    }
-
-    out = output_create();
     if (out == NULL) {
         return EXIT_OUTPUT;
     }
 
-    for (size_t i = 0; i < s->n_lines; i++) {
-        print_line(out, s, i);
+    for (size_t i = 0; i < lines->n; i++) {
+        const js_line_t *l = &lines->all[i];
+
+        print_line(out, l);
+        code = l->is_frame && !l->is_mapped ? EXIT_PARTLY : code;
     }
 
-    sym_out_raw(&out->json, rest);
+    sym_out_raw(&out->json, lines->rest);
+    if (lines->explanation.len != 0) {
+        sym_out_raw(&out->json, lines->explanation);
+    }
+
     return output_end(out, code);
 }
 
 
-static size_t
-count_lines(sym_str_t text)
+/* False: out of memory. */
+static bool
+read_lines(js_lines_t *lines, sym_str_t text)
 {
-    sym_str_t line;
+    sym_str_t rest = text, line;
     size_t n = 0;
 
-    while (next_line(&text, &line)) {
+    while (next_line(&rest, &line)) {
         n++;
     }
 
-    return n;
+    lines->all = calloc(n + 1, sizeof(*lines->all));
+    if (lines->all == NULL) {
+        return false;
+    }
+
+    rest = text;
+    while (lines->n < FRAMES_MAX && next_line(&rest, &line)) {
+        js_line_t *l = &lines->all[lines->n++];
+
+        l->line = line;
+        l->is_frame = read_frame(line, &l->frame);
+    }
+
+    lines->rest = rest;
+    return true;
 }
 
 
@@ -530,11 +563,12 @@ int
 js_stack_run(const options_t *options, sym_str_t text)
 {
     stack_text_t *s;
-    int code;
+    int code = EXIT_STORE;
 
-    if (options->symbols == NULL) {
-        complain_about("symbolicate", "a stack of JavaScript needs --symbols: "
-                                      "a folder with scripts and their maps");
+    if (options->symbols == NULL && options->server == NULL) {
+        complain_about("symbolicate",
+                       "a stack of JavaScript needs --symbols, a folder with "
+                       "scripts and their maps, or --server");
         return EXIT_USAGE;
     }
 
@@ -542,24 +576,35 @@ js_stack_run(const options_t *options, sym_str_t text)
     if (s != NULL) {
         s->options = options;
         s->folder = options->symbols;
-        s->lines = calloc(count_lines(text) + 1, sizeof(*s->lines));
     }
 
-    if (s == NULL || s->lines == NULL) {
+    if (s == NULL || !read_lines(&s->lines, text)) {
         complain_about("symbolicate", "out of memory");
         free(s);
         return EXIT_STORE;
     }
 
-    code = print_stack(s, text);
+    if (options->server != NULL) {
+        code = js_server_ask(options, &s->lines);
+    } else if (answer_from_folder(s)) {
+        code = EXIT_FINE;
+        if (options->explain) {
+            explain(s);
+        }
+    } else {
+        complain_about("symbolicate", "out of memory");
+    }
 
+    code = code == EXIT_FINE ? print_stack(&s->lines) : code;
     for (size_t i = 0; i < s->n_scripts; i++) {
         temporary_symcache_free(s->scripts[i].script_copy);
         temporary_symcache_free(s->scripts[i].map_copy);
+        free(s->scripts[i].path);
+        free(s->scripts[i].map_path);
     }
 
-    sym_arena_drop(&s->arena);
-    free(s->lines);
+    sym_arena_drop(&s->lines.arena);
+    free(s->lines.all);
     free(s);
     return code;
 }

@@ -149,8 +149,9 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_SWIFT_DEMANGLER] = { "swift-demangler", "PATH|off",
                               " load serve symbolicate walk ",
                               "library that demangles names of Swift" },
-    [OPT_EXPLAIN] = { "explain", NULL, " walk ",
-                      "print why the walk of each thread ended" },
+    [OPT_EXPLAIN] = { "explain", NULL, " walk symbolicate ",
+                      "print why a walk ended; which files of scripts were "
+                      "tried" },
 };
 
 

@@ -422,7 +422,16 @@ write_attempts(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         write_attempt(j, &attempts[j->next], out);
     }
 
-    sym_out_raw(out, j->attempts.n != 0 ? SYM_STR("]}") : SYM_STR("}"));
+    sym_out_raw(out, j->attempts.n != 0 ? SYM_STR("]") : SYM_STR(""));
+    j->next = 0;
+    if (j->request.options.explains) {
+        sym_out_raw(out, SYM_STR(", \"explanations\": ["));
+        j->is_first = true;
+        r->step = js_write_tries;
+        return SYM_OK;
+    }
+
+    sym_out_raw(out, SYM_STR("}"));
     r->step = NULL;
     return SYM_OK;
 }

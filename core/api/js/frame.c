@@ -187,6 +187,7 @@ js_look_up_frame(js_t *j, const js_frame_t *f)
         return SYM_OK;
     }
 
+    j->script = f->script;
     return found.place.source.has_text
                ? js_further(j, found.script->map.need, SYM_KIND_SOURCES,
                             &found.script->texts, &waits)
@@ -274,13 +275,10 @@ write_given_lines(const js_frame_t *f, sym_out_t *out)
 static void
 write_key(sym_out_t *out, const js_key_t *key)
 {
-    static const char *const types[] = { [JS_SCRIPT] = "minified_source",
-                                         [JS_SOURCEMAP] = "source_map",
-                                         [JS_SOURCE] = "source" };
     char id[SYM_ID_TEXT_MAX];
     size_t len = sym_debug_id_write_sentry(&key->debug_id, id);
 
-    sym_out_printf(out, "{\"%s\": {", types[key->type]);
+    sym_out_printf(out, "{\"%s\": {", js_file_words[key->type]);
     if (key->abs_path.data != NULL) {
         sym_out_raw(out, SYM_STR("\"abs_path\": "));
         sym_out_string(out, key->abs_path);

@@ -12,6 +12,7 @@
  *     scripts.c   scripts to their maps; both open for lookups
  *     answer.c    the answer as a whole, in slices
  *     frame.c     positions to original ones; writing frames
+ *     explain.c   where files were looked for, and why they did not fit
  *
  * Symbolicator looks the scripts of a request up one after the other; what a list
  * has brought counts for those that follow.  Here the same is done in *passes*:
@@ -199,6 +200,15 @@ typedef struct {
     uint32_t need;
 } js_attempt_t;
 
+/* A place where a file was looked for. */
+typedef struct {
+    uint32_t script;
+    const char *file;  /* what it is */
+    sym_str_t by, uri; /* "debug-id", ... */
+    uint32_t need;     /* UINT32_MAX: `result` says it */
+    const char *result;
+} js_try_t;
+
 typedef struct {
     sym_request_t base; /* first */
 
@@ -227,6 +237,8 @@ typedef struct {
     sym_list_t singles;  /* of const js_entry_t * */
     sym_list_t attempts; /* of js_attempt_t */
     sym_list_t errors;   /* of js_error_t */
+    sym_list_t tries;    /* of js_try_t; if they are explained */
+    uint32_t script;     /* whose files are looked for */
 
     /* the answer */
     sym_source_text_t text;
@@ -374,6 +386,17 @@ sym_status_t js_write_frame(js_t *j, const js_frame_t *f,
 
 /* Writes it as it was sent, with the lines of its script. */
 sym_status_t js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out);
+
+/* --- explain.c --- */
+
+extern const char *const js_file_words[]; /* by js_type_t */
+extern const char js_bundle_lacks[];      /* result of a bundle that is there */
+
+/* Notes a place, if the request wants to know.  SYM_NOMEM. */
+sym_status_t js_note_try(js_t *j, const js_try_t *t);
+
+/* A step: writes all of them. */
+sym_status_t js_write_tries(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 
 /* --- answer.c --- */
 

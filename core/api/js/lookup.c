@@ -262,8 +262,12 @@ ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
 
     *state = js_state_of(j, need);
     j->lists_wait = *state == JS_WAITS;
-    if (*state != JS_FOUND) {
-        return SYM_OK;
+    rc = js_note_try(j, &(js_try_t){ .file = "list",
+                                     .by = SYM_STR("list"),
+                                     .uri = ref.url,
+                                     .need = need });
+    if (rc != SYM_OK || *state != JS_FOUND) {
+        return rc;
     }
 
     rc = read_list(j, need, &list);
@@ -355,6 +359,20 @@ find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
 
     if (waits) {
         file->state = JS_WAITS;
+        return SYM_NOT_FOUND;
+    }
+
+    for (uint32_t i = 0; i < j->bundles.n; i++) {
+        b = ((js_bundle_t **) j->bundles.items)[i];
+        if (js_note_try(j, &(js_try_t){ .file = js_file_words[file->key.type],
+                                        .by = SYM_STR("bundle"),
+                                        .uri = b->entry->uri,
+                                        .need = b->need,
+                                        .result = js_bundle_lacks })
+            != SYM_OK)
+        {
+            return SYM_NOMEM;
+        }
     }
 
     return SYM_NOT_FOUND;
@@ -393,7 +411,7 @@ js_begin_pass(js_t *j)
 {
     j->waits = j->lists_wait = false;
     j->bundles.n = j->singles.n = 0;
-    j->attempts.n = j->errors.n = 0;
+    j->attempts.n = j->errors.n = j->tries.n = 0;
     j->next = j->stack = j->frame = 0;
 }
 

@@ -182,7 +182,10 @@ js_find_needed(js_t *j, sym_object_ref_t *ref, bool is_artifact,
     }
 
     file->state = js_state_of(j, file->need);
-    return SYM_OK;
+    return js_note_try(j, &(js_try_t){ .file = js_file_words[file->key.type],
+                                       .by = file->resolved_with,
+                                       .uri = file->uri,
+                                       .need = file->need });
 }
 
 

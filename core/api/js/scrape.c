@@ -50,6 +50,16 @@ refuse(js_t *j, js_file_t *file, const char *reason, const char *format,
                   : -1;
 
     file->state = JS_ABSENT;
+    if (js_note_try(j, &(js_try_t){ .file = js_file_words[file->key.type],
+                                    .by = SYM_STR("scraping"),
+                                    .uri = file->key.abs_path,
+                                    .need = UINT32_MAX,
+                                    .result = reason })
+        != SYM_OK)
+    {
+        return SYM_NOMEM;
+    }
+
     return len < 0
                ? SYM_NOMEM
                : js_note_attempt(j, file->key.abs_path,

@@ -327,6 +327,7 @@ js_find_script(js_t *j, js_script_t *s)
     sym_status_t rc;
     bool waits;
 
+    j->script = (uint32_t) (s - j->scripts);
     s->has_map = false;
     s->map = (js_file_t){ .state = JS_ABSENT };
     s->script = (js_file_t){ .state = JS_ABSENT };

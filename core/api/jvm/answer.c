@@ -21,6 +21,8 @@ static sym_status_t write_classes(sym_request_t *r, sym_out_t *out,
                                   uint32_t *budget);
 static sym_status_t write_errors(sym_request_t *r, sym_out_t *out,
                                  uint32_t *budget);
+static sym_status_t write_explanations(sym_request_t *r, sym_out_t *out,
+                                       uint32_t *budget);
 
 static bool
 is_spent(const sym_out_t *out, uint32_t budget)
@@ -415,6 +417,67 @@ write_errors(sym_request_t *r, sym_out_t *out, uint32_t *budget)
                         ? SYM_STR(", \"type\": \"invalid\"}")
                         : SYM_STR(", \"type\": \"missing\"}"));
         j->is_first = false;
+    }
+
+    if (j->request.options.explains) {
+        sym_out_raw(out, SYM_STR("], \"explanations\": ["));
+        j->next = 0;
+        r->step = write_explanations;
+        return SYM_OK;
+    }
+
+    sym_out_raw(out, SYM_STR("]}"));
+    r->step = NULL;
+    return SYM_OK;
+}
+
+
+/* What each mapping or bundle was good for. */
+static void
+explain(const jvm_t *j, const jvm_module_t *m, sym_out_t *out)
+{
+    const sym_need_t *n = &j->base.needs[m->need];
+
+    sym_out_raw(out, SYM_STR("{\"uuid\": "));
+    sym_out_string(out, sym_str(m->uuid, m->uuid_len));
+    sym_out_printf(out, ", \"file\": \"%s\", \"result\": \"%s\"",
+                   m->is_source ? "source" : "proguard",
+                   n->found == SYM_NEED_FOUND                 ? "found"
+                   : n->found == SYM_NEED_PENDING             ? "pending"
+                   : n->missing.state == SYM_MODULE_FAILED    ? "failed"
+                   : n->missing.state == SYM_MODULE_MALFORMED ? "malformed"
+                                                              : "absent");
+    if (n->found != SYM_NEED_FOUND && n->missing.reason.len != 0) {
+        sym_out_raw(out, SYM_STR(", \"reason\": "));
+        sym_out_string(out, n->missing.reason);
+    }
+
+    for (uint32_t i = 0; i < j->n_mappings; i++) {
+        if (j->mappings[i].need == m->need) {
+            sym_out_printf(out, ", \"classes\": %u, \"members\": %llu",
+                           j->mappings[i].jvm.n_classes,
+                           (unsigned long long) j->mappings[i].jvm.n_members);
+        }
+    }
+
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+static sym_status_t
+write_explanations(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    jvm_t *j = (jvm_t *) r;
+    const jvm_module_t *modules = j->request.modules.items;
+
+    for (; j->next < j->request.modules.n; j->next++) {
+        if (is_spent(out, *budget)) {
+            return SYM_AGAIN;
+        }
+
+        sym_budget_charge(budget, 1 + j->n_mappings / STEPS_OF_FRAME);
+        sym_out_raw(out, j->next == 0 ? SYM_STR("") : SYM_STR(", "));
+        explain(j, &modules[j->next], out);
     }
 
     sym_out_raw(out, SYM_STR("]}"));

@@ -53,6 +53,7 @@ typedef enum {
 /* Flags of the header. */
 #define SYM_SOURCEMAP_SCOPES                                                   \
     1 /* the map names functions, so the script is not needed */
+#define SYM_SOURCEMAP_HAS_ID 2 /* it names its debug id */
 
 /* Limits that reader and writer share. */
 #define SYM_SOURCEMAP_TEXT_MAX 16384 /* bytes of a name; longer ones are cut */

@@ -237,6 +237,10 @@ sym_sourcemap_file_finish(void *writer, const sym_module_info_t *info,
 {
     const sym_sourcemap_file_t *file = writer;
     sym_sourcemap_writer_t *w = sym_sourcemap_writer_create(put, ctx, err);
+    sym_debug_id_t id;
+    bool has_id = !file->is_id_derived
+                  && sym_debug_id_read_breakpad(
+                      sym_str(file->map.id, file->map.id_len), &id);
 
     (void) info; /* it is in the store's record */
 
@@ -245,7 +249,8 @@ sym_sourcemap_file_finish(void *writer, const sym_module_info_t *info,
                             : write_sorted(file, w, err))
                == SYM_OK)
     {
-        (void) sym_sourcemap_finish(w, file->has_functions, stats);
+        (void) sym_sourcemap_finish(w, file->has_functions, has_id ? &id : NULL,
+                                    stats);
     }
 
     sym_sourcemap_writer_free(w);
@@ -524,6 +529,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     if (sym_sourcemap_file_read(&file, f->data, err) == SYM_OK) {
         if (file.map.id_len == 0) {
             file.map.id_len = sym_sourcemap_content_id(f->data, file.map.id);
+            file.is_id_derived = true;
         }
 
         (void) put_artifacts(&file, f, err);

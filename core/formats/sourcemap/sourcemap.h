@@ -12,8 +12,9 @@ typedef struct {
     sym_map_t map;
     sym_functions_t functions;
     bool has_functions;
-    bool has_texts; /* of sources */
-    bool is_sorted; /* tokens are in the order of their positions */
+    bool is_id_derived; /* the id is a hash of the file */
+    bool has_texts;     /* of sources */
+    bool is_sorted;     /* tokens are in the order of their positions */
     uint32_t n_tokens;
     sym_str_t *sources; /* their names */
     uint8_t *flags;     /* of sources */

@@ -32,6 +32,10 @@ sym_sourcemap_open(sym_sourcemap_t *s, sym_extent_get_pt get, void *ctx,
     s->sources_ref = sym_get32(h + 28);
     s->names_ref = sym_get32(h + 32);
     s->has_scopes = (sym_get32(h + 36) & SYM_SOURCEMAP_SCOPES) != 0;
+    if ((sym_get32(h + 36) & SYM_SOURCEMAP_HAS_ID) != 0) {
+        s->debug_id.form = SYM_DEBUG_ID_UUID;
+        memcpy(s->debug_id.signature, h + 40, SYM_UUID_BYTES);
+    }
 
     if (s->in.n == 0 || s->in.n > SYM_EXTENTS_LIMIT
         || s->n_tokens > SYM_SOURCEMAP_TOKENS_MAX)

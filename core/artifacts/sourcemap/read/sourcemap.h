@@ -16,13 +16,15 @@
 #include "artifacts/extent_reader.h"
 #include "artifacts/sourcemap/format.h"
 #include "base/str.h"
+#include "object/object_id.h"
 
 /* Only the reader looks inside. */
 typedef struct {
     sym_extent_reader_t in;
     uint32_t n_blocks, n_tokens, n_sources, n_names;
     uint32_t blocks_ref, sources_ref, names_ref;
-    bool has_scopes; /* the map itself names the functions of tokens */
+    bool has_scopes;         /* the map itself names the functions of tokens */
+    sym_debug_id_t debug_id; /* that the map names; form NONE: none */
 } sym_sourcemap_t;
 
 typedef struct {

@@ -335,7 +335,7 @@ put_tables(sym_sourcemap_writer_t *w, uint32_t *blocks, uint32_t *sources,
 
 sym_status_t
 sym_sourcemap_finish(sym_sourcemap_writer_t *w, bool has_scopes,
-                     sym_writer_stats_t *stats)
+                     const sym_debug_id_t *id, sym_writer_stats_t *stats)
 {
     uint8_t h[SYM_SOURCEMAP_HEADER_BYTES] = { 0 };
     uint32_t blocks = 0, sources = 0, names = 0;
@@ -356,7 +356,11 @@ sym_sourcemap_finish(sym_sourcemap_writer_t *w, bool has_scopes,
     sym_put32(h + 24, blocks);
     sym_put32(h + 28, sources);
     sym_put32(h + 32, names);
-    sym_put32(h + 36, has_scopes ? SYM_SOURCEMAP_SCOPES : 0);
+    sym_put32(h + 36, (has_scopes ? SYM_SOURCEMAP_SCOPES : 0u)
+                          | (id != NULL ? SYM_SOURCEMAP_HAS_ID : 0u));
+    if (id != NULL) {
+        memcpy(h + 40, id->signature, SYM_UUID_BYTES);
+    }
 
     *stats = (sym_writer_stats_t){
         .bytes = sym_extents_bytes(&w->extents),

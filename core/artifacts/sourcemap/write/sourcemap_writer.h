@@ -13,6 +13,7 @@
 
 #include "artifacts/sourcemap/format.h"
 #include "artifacts/symcache/write/writer.h"
+#include "object/object_id.h"
 
 typedef struct sym_sourcemap_writer_s sym_sourcemap_writer_t;
 
@@ -32,8 +33,10 @@ sym_status_t sym_sourcemap_add_name(sym_sourcemap_writer_t *w, sym_str_t name);
 sym_status_t sym_sourcemap_add_token(sym_sourcemap_writer_t *w,
                                      const sym_sourcemap_token_t *token);
 
-/* Fills bytes, extents and quality of *stats. */
+/* id: that the map names; NULL: none.  Fills bytes, extents and quality of
+ * *stats. */
 sym_status_t sym_sourcemap_finish(sym_sourcemap_writer_t *w, bool has_scopes,
+                                  const sym_debug_id_t *id,
                                   sym_writer_stats_t *stats);
 
 #endif
