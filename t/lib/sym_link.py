@@ -32,7 +32,7 @@ FIELDS = {
     'MORE': (6, 'ticket length'),
     'INVALIDATE': (7, 'ticket key source'),
     'STAT': (8, 'ticket'),
-    'DEPOSIT': (9, 'ticket flags offset length source'),
+    'DEPOSIT': (9, 'ticket flags offset length text source'),
     'OFFER': (10, 'ticket ttl offset length source attempts outcomes'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
