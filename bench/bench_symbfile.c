@@ -1,11 +1,11 @@
 /*
- * bench_symbfile.c - how fast a symbfile is read.
+ * bench_symbfile.c - measures how fast a symbfile is read.
  *
  *     bench_symbfile FILE [PIECE_BYTES]
  *
- * Prints MB/s of processor time of the reader alone (each record checked and counted), of the reader
- * with functions (all that is done before the symcache is written), and the most
- * memory that was held.
+ * Prints MB/s of processor time of the reader alone (each record checked and
+ * counted), of the reader with functions (everything before the symcache is
+ * written), and the peak memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* All that a reader said, as one number. */
+/* All records of a reader, as one number. */
 typedef struct {
     uint64_t sum;
     uint32_t n_strings;

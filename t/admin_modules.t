@@ -114,7 +114,7 @@ is($r->{status}, 400, 'nor when continuing a list of theirs');
 is($t->request('GET', "/admin/modules?after=$after")->{status}, 200,
     '... which has a next part');
 
-# --- what is refused ---
+# --- refused requests ---
 
 for my $bad ('0', 'xx', '00' x 1000, '61', 'g0', "0" . unpack('H*', "nowhere\0")) {
     $r = $t->request('GET', "/admin/modules?after=$bad");

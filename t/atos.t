@@ -272,7 +272,7 @@ for my $query (sort keys %bad_links) {
 is($t->request('GET', "/one?$link" . '&address=0x1' x 3)->{json}{title},
    'please limit number of addresses to <= 2', 'limits are those of a POST');
 
-# --- what is refused ---
+# --- refused requests ---
 
 my %bad = (
     'no JSON' => '{',

@@ -110,7 +110,7 @@ cmp_ok(length zipped($noisy), '>', 40_000, 'a large compressed body');
 same($t->post('/symbolicate/v5', zipped($noisy), @gzip),
     'gzip from a file');
 
-# --- what is wrong ---
+# --- invalid bodies ---
 
 sub refused {
     my ($r, $status, $title, $name) = @_;

@@ -135,7 +135,7 @@ is_as_before($t, $want, 'damaged, and fetched instead');
 is(made($t), 2, '... once');
 is($t->end, '', 'nothing is wrong');
 
-# --- nobody has it ---
+# --- no source has it ---
 
 sub is_not_there {
     my ($r, $what) = @_;

@@ -242,7 +242,7 @@ is($r->{out}, "MODULE Linux x86_64 $id odd name\nFILE 0 /a?b?[31m.c\n"
     . "10 4 7 0\n14 4 7 0\n18 8 7 0\nPUBLIC 40 0 ?\n",
    'control characters and line separators become ?');
 
-# --- where it goes ---
+# --- destinations ---
 
 my $cut = read_file($inline) =~ /\n\z/ ? ''
     : "symloader: $inline: warning: truncated: its last line has no newline\n";
@@ -276,7 +276,7 @@ $r = $t->run({ no_store => 1 }, 'dump', $inline, '-o', '/dev/null');
 is("$r->{code}$r->{err}", "0$cut", 'a device is written to directly');
 ok(-c '/dev/null', '... and remains a device');
 
-# --- what is not there ---
+# --- missing files and modules ---
 
 is($t->run('dump', "none/$id")->{code}, 1, 'a module that is not stored');
 $r = $t->run({ no_store => 1 }, 'dump', "none/$id");

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 
-# Unwind rules are in executables, lines in debug files: for a minidump each of them is
-# fetched once, though a source has both.
+# Unwind rules are in executables, lines in debug files: for a minidump each of
+# them is fetched once, even if a source has both.
 
 use strict;
 use warnings;

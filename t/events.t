@@ -146,7 +146,7 @@ kill 'CONT', $pid;
 is_deeply($t->finish($socket)->{json}, counts($many, $many, 0, 0),
     'answered when the loader continues');
 
-# --- the loader goes away ---
+# --- the loader exits ---
 
 kill 'STOP', $pid;
 my @waiting = map { $t->connect } 1 .. 4;

@@ -119,7 +119,7 @@ $t->ask(\@broken);
 $e = negative('failed', [37, 63], @broken);
 like($e->{reason}, qr/source "none"/, 'which source failed');
 
-# --- not to be had ---
+# --- refused requests ---
 
 is($t->request('GET', '/admin/explain/a.so/xyz')->{status}, 400, 'no debug id');
 is($t->explain('A' x 256, $module[1])->{status}, 400, 'a name too long');

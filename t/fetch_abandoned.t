@@ -61,7 +61,7 @@ for my $how (['few slots', 1, 'symbolicate_fetch_concurrency 4;', '1g'],
     is($t->end, '', 'nothing is wrong');
 }
 
-# --- which one ---
+# --- selection ---
 
 my $t = SymFetch->new(workers => 1)
     ->conf(http => 'symbolicate_fetch_concurrency 2;')->start;

@@ -1,5 +1,5 @@
-# What the configuration decides: which statuses mean "absent", whether failures
-# may answer in part, and which source is tried when.
+# The configuration decides which statuses mean "absent", whether failures may
+# answer in part, and which source is tried when.
 
 use strict;
 use warnings;

@@ -102,7 +102,7 @@ for my $version (5, 4) {
     is("@$v{qw(fetched wait missing status)}", '0 0 0 ok', '... and in the log');
 }
 
-# --- less than asked for ---
+# --- partial answers ---
 
 sub new_module { return ["m$n.so", SymFolder::id(0x200 + $n++)] }
 

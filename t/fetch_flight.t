@@ -44,7 +44,7 @@ my $stats = $t->fault->stats->{total};
 is($stats->{count}, 50, 'a GET each');
 is($stats->{max}, 6, 'six of seven at once: others find a slot, too');
 
-# --- who goes away ---
+# --- clients that leave ---
 
 my @left = ('left.so', SymFetch::id(2));
 my $left = '/as/src/' . SymFetch::path(@left);

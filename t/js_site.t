@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
-# A request of JavaScript without Sentry's `source` is answered from the location's
-# own sources: a folder with the paths of the web site, or one by debug ids; and from
-# files that were loaded by hand.  The maps were made by hand, field by field
+# A JavaScript request without Sentry's `source` is answered from the location's
+# own sources: a folder with the paths of the web site, or one with debug ids;
+# and from files loaded by hand.  The maps were made by hand, field by field
 # (ECMA-426).
 
 use strict;
@@ -94,13 +94,13 @@ is(ask("$site/app.min.js?v=7", 1, 14), "readCart https://example.com/static/src/
 is(ask('http://cdn.example.net/static/app.min.js', 1, 14),
    "readCart http://cdn.example.net/static/src/cart.ts:2:3 [  throw 1;]", '... from any host');
 is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]",
-   'the map beside a script, and the source that is in the folder');
+   'the map next to a script, and the source in the folder');
 is(ask("$site/alone.js", 1, 14), "<unknown> $site/alone.ts:2:3 [  throw 1;]",
-   'a map without its script: places, but no functions');
+   'a map without its script: positions, but no functions');
 is(ask("$site/inside.js", 1, 14), "readCart $site/inside.ts:2:3 [  throw 1;]", 'a map inside of its script');
 is(ask("$site/broken.js", 1, 14), 'minified [function a(){throw 1}] malformed_sourcemap', 'a map that cannot be read');
-is(ask("$site/gone.js", 1, 14), 'minified missing_source', 'a script that is not there');
-is(ask("$site/app.min.js", 9, 9), 'minified invalid_location', 'a position that is not in it');
+is(ask("$site/gone.js", 1, 14), 'minified missing_source', 'a script that does not exist');
+is(ask("$site/app.min.js", 9, 9), 'minified invalid_location', 'a position outside of it');
 is(ask('https://example.com/static/../../secret.js', 1, 14), 'minified missing_source', 'paths stay in the folder');
 is(ask('https://example.com/%2e%2e/secret.js', 1, 14), 'minified missing_source', '... whatever their spelling');
 is(ask('https://example.com/..%2fsecret.js', 1, 14), 'minified missing_source', '... whatever their slashes');

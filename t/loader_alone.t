@@ -54,7 +54,7 @@ sub atos_knows {
     return;
 }
 
-# --- a debug file beside ---
+# --- a separate debug file ---
 
 run(\$dir, 'g++', '-g', '-O2', '-o whole', $a, $b);
 run(\$dir, 'objcopy --only-keep-debug whole lean.debug;',

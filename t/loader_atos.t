@@ -64,7 +64,7 @@ is_deeply(lines('-o', $sym, qw(0x30057b 0x30057c 0x300593 0x300594)),
 is_deeply(lines('-fullPath', '-o', $sym, '3147136'),
           ["$zip (/Users/a/SSZipArchive.m:965)"], '-fullPath, and decimal');
 
-# --- where the image lies ---
+# --- address of the image ---
 
 for ([ '-l', '10005d000' ], [ '-l', '0X10005D000' ], [ '-s', '10005d000' ]) {
     is_deeply(lines('-o', $sym, @$_, '0x10035d580'),
@@ -273,7 +273,7 @@ $r = $t->run('atos', '-o', 'gone/' . '0' x 33, '0x1');
 is($r->{code}, 1, 'a module that is not stored');
 like($r->{err}, qr/not in the store/, '... says so');
 
-# --- what cannot be read ---
+# --- unreadable files ---
 
 for ([ [ '-o', '/nonexistent' ], qr/No such file/ ],
      [ [ '-o', $t->dir ], qr/the folder is not a dSYM bundle/ ],

@@ -420,7 +420,7 @@ fails('cab by Quantum', pack_input($small, 'cab-quantum'),
        'a limit of 0 makes no sense');
 }
 
-# --- a dictionary of xz ---
+# --- an xz dictionary ---
 
 fails('xz with a dictionary of 256 MiB',
       pipe_through($small, 'xz', '-c', '--lzma2=dict=256MiB'),

@@ -32,7 +32,7 @@ sub function_at {
 
 sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]{quality} }
 
-# --- a whole tree ---
+# --- a complete tree ---
 
 {
     my $t = SymLoader->new;

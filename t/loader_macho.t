@@ -268,7 +268,7 @@ for my $end (sort keys %archiver) {
     }
 }
 
-# --- what is none ---
+# --- invalid files ---
 
 for my $case (
     [ 'truncated in its load commands', substr(read_file($dsym), 0, 100),

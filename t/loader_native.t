@@ -131,7 +131,7 @@ if (($ENV{SYM_BUILD} // '') !~ /asan/) {
     like($r->{out}, qr/crash\.debug: crash/, '... and the next is loaded');
 }
 
-# --- what is none ---
+# --- invalid files ---
 
 for my $case (
     [ 'cut in its header', substr($text, 0, 40), qr/truncated|malformed/ ],

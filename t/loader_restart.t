@@ -36,7 +36,7 @@ for my $signal ('TERM', 'KILL') {
     splice @module, 1, 3;
 }
 
-# --- it stays away ---
+# --- it does not come back ---
 
 $t->loader_stop;
 my $r = $t->ask_with([ 'X-Symbolicate-Budget' => '200ms' ], $module[1]);

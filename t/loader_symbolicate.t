@@ -203,7 +203,7 @@ is($r->{code}, 1, 'a module without symbols: exit code 1');
 like($r->{out}, qr/^No symbols:\n  crash 00000000-0000-0000-0000-000000000001: missing$/m,
      '... is listed');
 
-# --- what is refused ---
+# --- refused input ---
 
 for my $bad ([ 'MDMP' . "\0" x 40, qr/minidumps are not read/ ],
              [ "Incident Identifier: 1\n", qr/crash reports are not read/ ],

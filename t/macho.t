@@ -150,7 +150,7 @@ for my $path ($crash, $dsym) {
     is("@wrong", '', '... bound the symbols');
 }
 
-# --- what is none ---
+# --- invalid files ---
 
 {
     my $invalid = "$macho/crash.dSYM/$dwarf/invalid";

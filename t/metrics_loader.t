@@ -153,7 +153,7 @@ is($row->{temp_room_bytes}, $loader->stats->{temp_room_bytes},
     'the room that another client is told');
 $done{clients} = 2;
 
-# --- what is under way ---
+# --- modules in flight ---
 
 my $worker = $loader->client;
 my @lost = ('lost.so', SymFolder::id(1000));

@@ -134,7 +134,7 @@ SymTest::is_valgrind() or meet('the result is valid for a second', sub {
 });
 ok($t->wait_for(sub { scrape() == $n }, 'new figures'), '... but not for ever');
 
-# --- the client goes ---
+# --- the client leaves ---
 
 meet('a client that leaves is noticed', sub {
     my $socket = begin_scrape();
@@ -179,7 +179,7 @@ if (!SymTest::is_valgrind()) {
         '... and the store is up again');
 }
 
-# --- the worker is told to end ---
+# --- the worker is told to quit ---
 
 fresh();
 my @old = $t->workers;

@@ -120,7 +120,7 @@ my $rust = built('rust.so', 'rust.s',
 .size "$_", .-"$_"
 END
 
-# --- what they say ---
+# --- their output ---
 
 # [inlined calls, innermost first, function] of each address, from lines that
 # alternate between a name and its position.

@@ -103,7 +103,7 @@ for (['/page/', 200], ['/page/page.mjs', 200], ['/page/settings.json', 200], ['/
 }
 like(get('/page/')->{headers}{vary}, qr/Accept-Encoding/, 'Vary');
 
-# --- asked for again ---
+# --- conditional requests ---
 
 for my $name ('', 'page.mjs', 'settings.json') {
     for my $coding ('identity', 'gzip') {

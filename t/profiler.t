@@ -124,7 +124,7 @@ is($t->fault->count("/as/native/a/$ID/a.src.zip"), 1, 'one GET of the bundle');
 is(ask('a', moduleOffset => '0x100a')->{json}{source}, $text,
     'an offset after the inlined call');
 
-# --- what may not be seen ---
+# --- files that must not be served ---
 
 my $refused = 'The requested path is not present in the symbolication frames';
 is_error(ask('a', file => $other), $refused, 'another file of the same bundle');
@@ -140,7 +140,7 @@ is_error(ask('a', moduleOffset => '0x2004'), "Don't have any debug info for the 
 is_error(ask('a', moduleOffset => '0x9000000'), "Don't have any debug info for the requested library",
     'an offset outside');
 
-# --- what is not there ---
+# --- missing files ---
 
 is_error(ask('a', file => '/src/inlined.h'), 'An error occurred when reading the file: '
     . "the library's sources do not have it",
@@ -167,7 +167,7 @@ utf8::decode($large);
 ok($answer->{json}{source} eq $large,
     '... is complete, character by character');
 
-# --- what is no request ---
+# --- invalid requests ---
 
 for my $case (
     ['[]', 'the request must be an object'],

@@ -57,7 +57,7 @@ sub ask_for_all {
     return;
 }
 
-# --- what promtool says ---
+# --- checks of promtool ---
 
 sub promtool_takes {
     my ($what, @command) = @_;
@@ -84,7 +84,7 @@ promtool_takes('check config, with the rules', 'check', 'config',
 promtool_takes('test rules: each alert fires when it should', 'test', 'rules',
     "$ROOT/prometheus/alerts_test.yml");
 
-# --- what Prometheus finds ---
+# --- results in Prometheus ---
 
 my $dir = $t->dir . '/prometheus';
 mkdir $dir or die "$dir: $!";

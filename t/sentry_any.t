@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# POST /symbolicate-any: a crash report at a URL is answered as the same report in a
-# form; a file that cannot be fetched or read is an answer that says why.  The token goes
-# to the file's origin only, and addresses are checked as those of sources.
+# POST /symbolicate-any: a crash report at a URL gets the same answer as in a
+# form; if the file cannot be fetched or read, the answer says why.  The token
+# goes only to the file's origin, and addresses are checked like those of
+# sources.
 
 use strict;
 use warnings;
@@ -75,7 +76,7 @@ is_deeply(answer_of(any('/there', 'applecrashreport', token => 'x')), $form, 'a 
 is_deeply([asked_for('/there'), asked_for('/report?x=1')], ['Bearer x', 'nothing'],
           '... to another host gets no token');
 
-# A client that does not wait: the answer comes later, by form and by URL.
+# A client that does not wait gets the answer later, by form and by URL.
 for (['a form', sub { $t->form('/applecrashreport?timeout=0', sources => $JSON->encode(\@sources),
                                apple_crash_report => $text) }],
      ['a URL', sub { any('/report?x=1', 'applecrashreport', query => '?timeout=0') }])
@@ -108,7 +109,7 @@ for (['/none', qr/^not found$/, 1], ['/denied', qr/^permission denied: 403 Forbi
     is(scalar(grep { $_->{target} eq $path } $t->requests), $times, '... tries');
 }
 
-# --- what is no request ---
+# --- invalid requests ---
 
 my %minidump = (type => 'minidump', storage_url => "$server/x", rewrite_first_module => []);
 for (['{', 400, qr/JSON/], ['[]', 422, qr/expected struct/], ['{}', 422, qr/missing field `symbolicate`/],

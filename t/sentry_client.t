@@ -71,7 +71,7 @@ my $n = 0;
     is($got->{json}{stacktraces}[0]{frames}[0]{function}, 'f0', '... whole');
 }
 
-# --- ids that are none ---
+# --- invalid ids ---
 for my $id ('00000000-0000-4000-8000-000000000000', 'nonsense', '%2e%2e', 'a' x 5000) {
     my $r = poll($id);
     is($r->{status}, 404, 'an unknown id: ' . substr $id, 0, 40);

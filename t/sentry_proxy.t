@@ -118,7 +118,7 @@ ok(get("large.pdb/${GUID}1/large.pdb")->{body} eq $large,
     '... of a length that is known at its end');
 $t->fault->script('src', 'ok');
 
-# --- what no path means ---
+# --- unknown paths ---
 
 on_disk("deep/a.pdb/${GUID}1/a.pdb", 'x');
 write_file($t->dir . '/disk/secret', 'x');

@@ -32,7 +32,7 @@ sub status_of {
     return $r->{json}{modules}[0]{debug_status};
 }
 
-# --- a code id of no file ---
+# --- an unknown code id ---
 
 my $id = '0102030405060708090A0B0C0D0E0F100';
 my $uuid = '01020304-0506-0708-090a-0b0c0d0e0f10';

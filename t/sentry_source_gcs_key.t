@@ -78,7 +78,7 @@ SymLoader::write_file("$dir/text", "$header.$claims");
 like(`openssl dgst -sha256 -verify $dir/public -signature $dir/signature $dir/text`,
     qr/Verified OK/, 'OpenSSL verifies the signature');
 
-# --- the token is kept ---
+# --- the token is reused ---
 
 token('ya29.two');
 ($r, $details, @seen) = ask('b.pdb');
@@ -101,7 +101,7 @@ for my $name ('g.pdb', 'h.pdb') {
     is($t->function_of($r, 0), 'f0', '... but used');
 }
 
-# --- what fails ---
+# --- failures ---
 
 my $failing = 0;
 

@@ -66,7 +66,7 @@ sub targets {
     return [ map { $_->{target} =~ s{^\Q$base\E/}{}r } @requests ];
 }
 
-# --- what it lists ---
+# --- listed files ---
 
 serve('/one', 'lastid.txt' => "0000000002\r\n", '0000000001' => qq("a.dll\\1",\n), '0000000002' => $LINE);
 is(ask([ source('/one', headers => { 'X-Key' => 'k' }) ]), 'found', 'a file that the index lists');
@@ -94,7 +94,7 @@ is(ask([ source('/plain', layout => { type => 'native' }) ]), 'found', 'another 
 is(ask([ source('/plain', has_index => JSON::PP::false) ]), 'found',
     'nor does a source without the option');
 
-# --- what cannot be read ---
+# --- unreadable indexes ---
 
 my $n = 0;
 for my $bad ([ 'no index', {} ],

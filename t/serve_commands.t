@@ -52,7 +52,7 @@ like($r->{out}, qr/not stored: the store has better symbols/,
 is($t->run('load', '--force', $poor)->{code}, 0, '... except by force');
 like($t->run('lookup', "good.so/$ID", '1000')->{out}, qr/^poor0$/m, '... it is');
 
-# Of equal files the last on the command line wins, whichever is converted
+# The last of equal files on the command line wins, whichever is converted
 # first.
 my @equal = map { $t->file("equal$_.sym",
     sym_text('equal.so', $ID, prefix => "e$_",

@@ -62,7 +62,7 @@ sub is_also {
 my $quiet = $t->client;
 my $before = $t->descriptors;
 
-# --- once for all, and kept ---
+# --- fetched once, and reused ---
 
 {
     my ($a, $b) = ($t->client, $t->client);
@@ -187,7 +187,7 @@ restart('--quota', '4g');    # 128 MiB are available
     is($t->stats->{supplement_bytes}, 0, '... the lease is returned');
 }
 
-# --- who is lost ---
+# --- lost clients ---
 
 restart('--fetch-timeout', 3);
 {

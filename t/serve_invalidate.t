@@ -37,7 +37,7 @@ sub answers {
     like($t->run('lookup', "$name/$ID", '1000')->{out}, qr/^$function$/m, $what);
 }
 
-# --- what the store has ---
+# --- stored modules ---
 
 invalidate('none.so', 0, 'nothing was known: nothing was removed');
 

@@ -41,7 +41,7 @@ sub packed {
 
 is(scalar(@ids), 2, 'two slices');
 
-# --- asked for ---
+# --- requested modules ---
 
 is(ingest("Second/$ids[1]", $fat)->{type}, 'READY', 'the second slice');
 is_deeply([ $t->modules ], ["Second/$ids[1]"],

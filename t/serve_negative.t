@@ -109,7 +109,7 @@ $t->serve('--jobs', 1);
     is(shown('soon.so')->{state}, 'ready', '... and replaces the record');
 }
 
-# --- what cannot be read ---
+# --- unreadable files ---
 
 {
     my $c = $t->client;

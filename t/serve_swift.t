@@ -76,7 +76,7 @@ for my $path ('relative.so', '/nonexistent/lib.so', '') {
        "--swift-demangler '$path': refused");
 }
 
-# --- one that works ---
+# --- a working one ---
 
 $t->serve('--swift-demangler', $library, '--convert-cpu', 1, '--convert-memory',
           '128m');

@@ -112,7 +112,7 @@ is($t->run('lookup', '--kind=sourcemap', "in.js/$id", '1:3')->{out}, "text:1:1\n
 is($t->run('dump', '--kind=sources', '--path=#0', "in.js/$id")->{out}, "let f",
     '... a source named like the script itself is found by its number');
 
-# --- what is no script ---
+# --- invalid scripts ---
 
 write_file("$dir/bad.js", "var a=function({;\n");
 $r = $t->run('load', "$dir/bad.js");

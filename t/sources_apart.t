@@ -55,7 +55,7 @@ sub all_said {
     return join ' ', map { "$_:" . said($_, $module) } qw(a b ab ba bare);
 }
 
-# --- who sees what ---
+# --- visibility ---
 
 my @m = module();
 put(b => \@m);
@@ -160,7 +160,7 @@ is($t->loader->run('rm', "$m[0]/$m[1]")->{code}, 0, 'rm of all');
     SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
 is(scalar @left, 0, '... leaves none');
 
-# --- what people see ---
+# --- output for operators ---
 
 @m = module();
 put(b => \@m);

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # Profilers of a whole machine know executables by FileID, and their users push
-# symbols as symbfiles.  Such a file, loaded under its FileID, answers as its
-# ranges and return pads say, whatever wrote it and however it was named.
+# symbols as symbfiles.  Such a file, loaded under its FileID, answers from its
+# ranges and return pads, whatever tool wrote it and whatever its name.
 
 use strict;
 use warnings;
@@ -37,8 +37,8 @@ sub frames {
     return [ split /\n\n/, $r->{out} ];
 }
 
-# main is split where it includes a file; deep has no line at its start, and takes
-# the file of its call from its caller.
+# main is split where it includes a file; deep has no line at its start, and
+# takes the file of its call from its caller.
 my @records = (
     { strings => [ 'main', 'main.c', 'inner', 'inner.h', 'deep', '' ] },
     { range => { va => 0x1000, length => 64, func => 0, file => 1,
@@ -103,12 +103,12 @@ for ([ "$hex.symbfile", "$hex/$id", 'named by its FileID' ],
 {
     my $file = symbfile("$hex.symbfile", \@records);
     system('zstd', '-q', '--rm', $file) == 0 or die;
-    is($t->run('load', "$file.zst")->{code}, 0, 'packed by zstd');
+    is($t->run('load', "$file.zst")->{code}, 0, 'packed with zstd');
     answers_are("$hex/$id", '... its answers');
     is(frames($hex, 0x1000)->[0], "main\nmain.c:10", '... by FileID alone');
 }
 
-# a pad goes before the range that covers it
+# a pad takes precedence over the range that covers it
 {
     my $other = '0123456789abcdef0123456789abcdef';
     $t->run('load', symbfile("$other.symbfile", [
@@ -120,7 +120,7 @@ for ([ "$hex.symbfile", "$hex/$id", 'named by its FileID' ],
               [ "f\nf.c:5", "f\nf.c:7", "f\nf.c:5" ], 'ranges and pads in one file');
 }
 
-# a kernel: addresses of 64 bits, asked for without their base
+# a kernel: 64-bit addresses, looked up without their base
 {
     my $kernel = 'ffffffffffffffff0123456789abcdef';
     my $start = Math::BigInt->new('0xffffffff81000000');
@@ -138,7 +138,7 @@ my $file = symbfile('app.symbfile', \@records);
 my $r = $t->run('load', $file);
 is($r->{code}, 1, 'neither name nor folder has an id');
 like($r->{err}, qr/does not contain the id of its executable; name it FILEID\.symbfile/,
-     '... which is said');
+     '... which is reported');
 $r = $t->run('dump', $file);
 is($r->{code}, 1, '... and dumped neither');
 

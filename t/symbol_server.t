@@ -84,7 +84,7 @@ sub cab {
     return read_file("$dir/out");
 }
 
-# --- what is asked ---
+# --- addresses to look up ---
 
 # Lines of code according to dump_syms, and 0xf00f00, which marks hidden code;
 # without functions that the linker folded, for which each reader names another.

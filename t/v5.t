@@ -77,7 +77,7 @@ $r = $t->post_json('/symbolicate/v5', $jobs[0]);
 $want = SymAnswer::v5([\@modules], [$want[0]]);
 ok($r->{body} eq $want, 'a job at top level');
 
-# --- what has no symbols ---
+# --- modules without symbols ---
 
 my $module = $modules[6];
 $r = $t->post('/symbolicate/v5', $t->json({ jobs => [{

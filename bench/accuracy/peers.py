@@ -28,7 +28,7 @@ def newest(name):
                default=name)
 
 
-# --- those that are asked ---
+# --- the readers ---
 
 def symbolic(peer, path, asked):
     out = subprocess.run([peer, "answers", path], stdout=subprocess.PIPE,

@@ -252,7 +252,7 @@ sub stop_daemon {
 }
 
 
-# --- of a process ---
+# --- figures of a process ---
 
 # CPU time so far, in nanoseconds.
 sub cpu_ns {

@@ -30,7 +30,7 @@ use SymS3 ();
 my $MISSES = 50;
 
 
-# --- who serves ---
+# --- servers ---
 
 # All generated files, over HTTP; on core 1, like everything except the worker.
 sub file_server {
@@ -358,7 +358,7 @@ sub case_absent {
 }
 
 
-# --- what is there ---
+# --- stored modules ---
 
 sub case_ensure {
     my @files = modules('plain');

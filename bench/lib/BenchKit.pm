@@ -73,7 +73,7 @@ sub mb {
 }
 
 
-# --- what is measured on ---
+# --- input of the measurements ---
 
 # Makes $path with $make unless it exists and is newer than symloader and its
 # input.

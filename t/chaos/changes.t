@@ -1,4 +1,4 @@
-# Files at the source change, and nginx or the loader is told so in each
+# Files at the source change, and nginx or the loader is notified in each
 # possible way; symbols are also loaded by hand.  Later requests never get the
 # old ones.
 

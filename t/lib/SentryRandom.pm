@@ -353,7 +353,7 @@ sub broken {
     return $body;
 }
 
-# --- what a request means ---
+# --- meaning of a request ---
 
 # The index of the module to which a frame belongs; undef: none.  Modules are
 # sorted by address.  One without a size ends where the next begins; the last

@@ -99,7 +99,7 @@ sub certificate {
     return @files;
 }
 
-# --- what is told and asked ---
+# --- commands and queries ---
 
 sub control {
     my ($self, $method, $path, $data) = @_;

@@ -10,7 +10,7 @@ docs/formats/symbfile.md.  The JSON is a list of records:
     {"pad": {"va": 4100, "frames": [[func, file, line], ...]}}
     {"raw": [type, "hexadecimal bytes"]}
 
-A number in place of a text is the number of a string in the table.
+A number instead of a string is the string's number in the table.
 """
 
 import json
@@ -136,7 +136,7 @@ def numbers(values):
 
 
 def read(b):
-    """Yields ("range", {...}) and ("pad", {...}), texts in place of numbers."""
+    """Yields ("range", {...}) and ("pad", {...}), strings instead of numbers."""
     assert b.startswith(b"symbfile\0\1"), "magic and header"
     at, va, strings = 10, None, None
 

@@ -175,7 +175,7 @@ map(const char *path, size_t *len)
 }
 
 
-/* --- what libdwarf asks --- */
+/* --- callbacks of libdwarf --- */
 
 static Dwarf_Small
 length_size(void *obj)

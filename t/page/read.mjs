@@ -417,7 +417,7 @@ is(r.stacks[0].frames.map((f) => [f.raw, f.answer && f.answer.name, f.answer && 
   is(why, 'The server answers: Minidump version mismatch', 'a minidump that the server refuses');
 }
 
-// --- what is not understood ---
+// --- unreadable lines ---
 
 r = read('a+0x1\n#9 what is this\nplain prose\nx [0x12 y');
 is(r.problems.map((p) => p.where), ['line 2', 'line 4'], 'only lines that look like frames are reported');

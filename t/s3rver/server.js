@@ -169,7 +169,7 @@ async function checkSignature(ctx) {
   }
 }
 
-// --- who may do what ---
+// --- permissions ---
 
 function accessDenied() {
   return new S3Error('AccessDenied', 'Access Denied');

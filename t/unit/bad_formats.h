@@ -35,7 +35,7 @@ note(void *ctx, const char *format, ...)
 }
 
 
-/* Of a streamed format: all of it was the first piece. */
+/* For a streamed format: the whole file was the first piece. */
 static sym_status_t
 next(void *ctx, sym_str_t *data, sym_error_t *err)
 {

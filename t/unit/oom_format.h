@@ -54,7 +54,7 @@ oom_companion(void *ctx, const sym_companion_t *want,
 }
 
 
-/* Of a streamed format: all of it was the first piece. */
+/* For a streamed format: the whole file was the first piece. */
 static sym_status_t
 oom_next(void *ctx, sym_str_t *data, sym_error_t *err)
 {

@@ -1,6 +1,7 @@
 /*
- * Names that expressions rewrite: Rust's documentation of Regex::replace() and
- * Captures::expand() has these rules.  Hostile expressions end in bounded time and memory.
+ * Names that regular expressions rewrite: the rules are those in Rust's
+ * documentation of Regex::replace() and Captures::expand().  Hostile
+ * expressions end in bounded time and memory.
  */
 #include "base/rewrite.h"
 
@@ -41,7 +42,7 @@ check_bad(const char *from)
 }
 
 
-/* The longest of each that a request may have. */
+/* The longest expression and replacement in a request. */
 static void
 check_hostile(const char *part, const char *subject)
 {

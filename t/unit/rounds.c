@@ -405,7 +405,7 @@ check(const char *body, driver_t *d, const char *rounds, const char *text,
 }
 
 
-/* --- what is proved --- */
+/* --- tests --- */
 
 static void
 test_two_rounds(void)

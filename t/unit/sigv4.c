@@ -458,7 +458,7 @@ encoding(void)
 }
 
 
-/* --- what is refused --- */
+/* --- refused requests --- */
 
 static char long_text[SYM_AWS_TOKEN_MAX + 2]; /* of a's */
 

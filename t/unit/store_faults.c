@@ -8,7 +8,7 @@
 #include "store_kit.h"
 #include "faults_kit.h"
 
-/* --- what a store does --- */
+/* --- operations of a store --- */
 
 #define SLOTS 4
 #define NAMES 9
@@ -176,7 +176,7 @@ work(sym_store_t *w)
 }
 
 
-/* --- and what is left --- */
+/* --- checks afterwards --- */
 
 static unsigned n_wrong, n_faults, n_uncounted, n_refused, n_left;
 static const char *first_fault;

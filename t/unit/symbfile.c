@@ -1,5 +1,5 @@
 /*
- * The reader of symbfiles, over bytes made here after docs/formats/symbfile.md.
+ * The reader of symbfiles, with bytes made here by docs/formats/symbfile.md.
  */
 #include "formats/symbfile/reader.h"
 
@@ -10,7 +10,7 @@
 
 #define HEAD "symbfile\0\1"
 
-/* What a reader said, as text; strings have the numbers of their order. */
+/* Records of a reader, as text; strings are numbered in their order. */
 typedef struct {
     char text[4096];
     size_t len;
@@ -89,7 +89,8 @@ read_split(sym_str_t file, size_t split, said_t *said, sym_error_t *err)
         char *copy;
 
         len = split == 0 ? 1 : at == 0 ? split : file.len - at;
-        copy = malloc(len); /* a sanitizer sees every byte past it */
+        copy = malloc(len); /* a block of its own: a sanitizer sees every byte
+                             * past it */
         memcpy(copy, file.data + at, len);
         rc = sym_symbfile_feed(s, copy, len);
         free(copy);

@@ -1,5 +1,5 @@
 /*
- * Memory that runs out while a symbfile is converted.
+ * Memory runs out while a symbfile is converted.
  */
 #include "oom_format.h"
 

@@ -173,7 +173,7 @@ class Chaos:
             case["answer"] = response.body.decode("utf-8", "replace")[:3000]
         self.wrong.append(case)
 
-    # --- manners of clients ---
+    # --- kinds of clients ---
 
     async def do_ask(self, source):
         await self.ask(self.question(source))
