@@ -12,7 +12,7 @@
 #include <ngx_http.h>
 
 
-/* Postconfiguration: puts the filters in front of those that are there. */
+/* Postconfiguration: puts the filters in front of the existing ones. */
 ngx_int_t ngx_http_symbolicate_filter_init(ngx_conf_t *cf);
 
 

@@ -59,8 +59,8 @@ $c->send(INGEST => ticket => 9, path => $body, offset => length('before '),
          length => length($text));
 is($c->recv->{type}, 'READY', 'a part of a file');
 
-# In place of the key's debug id, a code id has room for 40 digits; its own
-# field has all of them.
+# A code id in the key has room for only 40 digits; its own field has all of
+# them.
 {
     my $elf = fixtures('elf/crash.debug');
     my ($code_id) = qx(eu-readelf -n $elf) =~ /Build ID: ([0-9a-f]{40})/;

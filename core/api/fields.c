@@ -51,8 +51,8 @@ sym_fields_refuse(sym_fields_t *f, const char *place, const char *what)
 }
 
 
-/* The reader cannot go on: either the body is no JSON, or of another shape, or past
- * what the reader takes. */
+/* The reader cannot go on: either the body is no JSON, has another structure,
+ * or exceeds the reader's limits. */
 sym_status_t
 sym_fields_refuse_json(sym_fields_t *f)
 {

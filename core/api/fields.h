@@ -101,7 +101,7 @@ sym_status_t sym_fields_key(sym_fields_t *f, sym_str_t *key);
 
 sym_status_t sym_fields_skip(sym_fields_t *f);
 
-/* Begins the object that the whole body is, and ends it. */
+/* Begins the object that is the whole body, and ends it. */
 sym_status_t sym_fields_begin(sym_fields_t *f, sym_request_t *request);
 sym_status_t sym_fields_finish(sym_fields_t *f);
 
@@ -119,7 +119,8 @@ sym_status_t sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text);
 typedef struct {
     bool has_context;     /* apply_source_context */
     bool is_callee_first; /* frame_order */
-    bool explains; /* our own: the answer says where files were looked for */
+    bool explains; /* our own code: the answer lists where files were looked
+                    * for */
 } sym_fields_options_t;
 
 sym_status_t sym_fields_options(sym_fields_t *f, sym_fields_options_t *options);
@@ -147,8 +148,8 @@ sym_status_t sym_fields_refuse_absent(sym_fields_t *f, const char *place,
 sym_status_t sym_fields_refuse_limit(sym_fields_t *f, const char *what,
                                      uint32_t limit);
 
-/* The reader cannot go on: either the body is no JSON, or of another shape, or past
- * what the reader takes. */
+/* The reader cannot go on: either the body is no JSON, has another structure,
+ * or exceeds the reader's limits. */
 sym_status_t sym_fields_refuse_json(sym_fields_t *f);
 
 #endif

@@ -68,8 +68,8 @@ struct sym_api_route_s {
     bool is_upload; /* the body may be large: it stays in a file, and the loader
                        makes a report of it, which is the request's body */
     const sym_request_ops_t *ops; /* of SYM_ROUTE_REQUEST */
-    /* Takes what the request needs of the call besides its body.  NULL: nothing.
-     * False: out of memory. */
+    /* Copies the parts of the call that the request needs besides its body.
+     * NULL: nothing. False: out of memory. */
     bool (*init)(sym_request_t *r, const sym_api_call_t *call);
     /* SYM_ROUTE_FILE: the object that a path means, with views of it, and a bit
      * for each sym_source_file_t that it may be; false: it means none. */
@@ -127,7 +127,7 @@ extern const sym_api_t *const sym_apis[];
 /* NULL: no API has that name. */
 const sym_api_t *sym_api_find(sym_str_t name);
 
-/* The location that a request came to. */
+/* The location of a request. */
 typedef struct {
     bool has_base;  /* false: it is a regular expression */
     bool is_root;   /* "= /" */
@@ -148,7 +148,7 @@ const sym_api_route_t *sym_api_route(const sym_api_t *api,
 sym_str_t sym_api_rest(const sym_api_route_t *route,
                        const sym_api_location_t *location, sym_str_t path);
 
-/* Whether the route takes a POST of this Content-Type (data NULL: absent). */
+/* Whether the route accepts a POST of this Content-Type (data NULL: absent). */
 bool sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type);
 
 /* The index of the content type for an Accept header. */

@@ -295,7 +295,7 @@ is_unsound(const sym_request_t *r, uint32_t i)
 }
 
 
-/* In another snapshot: modules that are gone are pending. */
+/* In another snapshot: removed modules are pending. */
 static void
 lose_modules(sym_request_t *r)
 {
@@ -326,7 +326,7 @@ sym_request_note_damage(sym_request_t *r)
 }
 
 
-/* Makes room for one more need. */
+/* Makes room for another need. */
 static sym_status_t
 make_room(sym_request_t *r)
 {

@@ -50,7 +50,7 @@ sym_ok(const sym_cursor_t *c)
 }
 
 
-/* Records where the cursor stands, then empties it. */
+/* Records the cursor's position, then empties it. */
 void sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what);
 
 /* Skips a number of len bytes and returns its start; NULL: it is truncated. */

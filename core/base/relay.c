@@ -9,13 +9,12 @@ typedef struct {
     atomic_size_t next_made;
     sym_slots_t used;
     atomic_bool has_ended; /* before the last piece */
-    sym_gauge_t taken;     /* pieces taken; a thread that needs a slot waits for
-                              it */
+    sym_gauge_t taken;     /* pieces consumed; threads wait for a slot */
 
     /* by number of the piece: its slot + 1 once it is made, else 0 */
     atomic_size_t made[SYM_RELAY_SLOTS];
 
-    /* the thread that sets it may take, and only it writes next_taken */
+    /* the thread that sets it may consume, and only it writes next_taken */
     atomic_flag is_taking;
     atomic_size_t next_taken;
 } run_t;
@@ -51,7 +50,7 @@ take_next(run_t *r)
 }
 
 
-/* If another thread is taking now, it also takes the piece of this one: it
+/* If another thread is consuming now, it also consumes this one's piece: it
  * checks again after it has released the flag. */
 static void
 take_made(run_t *r)

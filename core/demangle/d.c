@@ -14,7 +14,7 @@ static bool type(sym_d_reader_t *r);
 
 /* --- back references --- */
 
-/* Q NumberBackRef: where it points to, and where the name goes on. */
+/* Q NumberBackRef: its target, and where the name continues. */
 static const char *
 target_of(sym_d_reader_t *r, const char *q, const char **behind)
 {
@@ -37,7 +37,7 @@ target_of(sym_d_reader_t *r, const char *q, const char **behind)
 }
 
 
-/* TypeBackRef.  Those met on the way to what it means point further back. */
+/* TypeBackRef.  Nested ones in its target point further back. */
 static bool
 type_reference(sym_d_reader_t *r, sym_d_part_t *part)
 {

@@ -26,7 +26,7 @@ typedef struct {
     char *out;
     size_t len, size;  /* len: also text that does not fit; it may be undone */
     size_t start;      /* of the text that "initializer for " goes before */
-    unsigned skipping; /* not 0: read, and not written */
+    unsigned skipping; /* not 0: read, but not written */
     unsigned depth;
     size_t work; /* that is left; at 0 all parts fail */
 } sym_d_reader_t;
@@ -71,7 +71,7 @@ sym_d_take(sym_d_reader_t *r, const char *text)
 /* A number is followed by something, and has 32 bits. */
 bool sym_d_number(sym_d_reader_t *r, uint32_t *n);
 
-/* One level down; the caller takes it back from r->depth in any case. */
+/* One level deeper; the caller restores r->depth in any case. */
 bool sym_d_enter(sym_d_reader_t *r);
 
 /* --- writing --- */
@@ -79,7 +79,7 @@ bool sym_d_enter(sym_d_reader_t *r);
 bool sym_d_put(sym_d_reader_t *r, const char *text);
 bool sym_d_put_bytes(sym_d_reader_t *r, const char *bytes, size_t len);
 
-/* The next bytes of the name, as they stand. */
+/* The next bytes of the name, unchanged. */
 bool sym_d_copy(sym_d_reader_t *r, size_t len);
 
 /* "a.b." becomes "initializer for a.b". */
@@ -93,7 +93,7 @@ bool sym_d_skip(sym_d_reader_t *r, sym_d_part_t *part);
 /* Writes the text of a part that was skipped. */
 bool sym_d_put_skipped(sym_d_reader_t *r, const char *from, sym_d_part_t *part);
 
-/* Reads a part whose text stands for itself: see `start`. */
+/* Reads a part that is copied unchanged: see `start`. */
 bool sym_d_apart(sym_d_reader_t *r, sym_d_part_t *part);
 
 /* A number, and as many parts: "open, a, b, close". */

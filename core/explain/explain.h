@@ -22,7 +22,7 @@
 typedef struct {
     sym_module_key_t key;
     sym_object_record_t record; /* state 0: nothing */
-    sym_str_t source;           /* of the told one's file, if READY */
+    sym_str_t source;           /* of the valid record's file, if READY */
 
     unsigned n_variants; /* some records of requests in other ways */
     sym_object_record_t variants[SYM_VARIANTS_MAX];

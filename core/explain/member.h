@@ -1,5 +1,5 @@
 /*
- * member.h - further members of a JSON object.
+ * member.h - additional members of a JSON object.
  */
 #ifndef SYM_EXPLAIN_MEMBER_H
 #define SYM_EXPLAIN_MEMBER_H

@@ -397,7 +397,7 @@ running(const sym_jobs_t *jobs)
 bool
 sym_jobs_enter(sym_jobs_t *jobs, uint32_t process, uint32_t limit)
 {
-    /* sequentially consistent: of two that begin at once, one sees the other */
+    /* sequentially consistent: if two begin at once, one sees the other */
     (void) __atomic_fetch_add(&jobs->processes[process].running, 1,
                               __ATOMIC_SEQ_CST);
 

@@ -71,7 +71,7 @@ typedef struct {
     uint64_t lost;      /* jobs whose process ended before them */
 } sym_jobs_stat_t;
 
-/* A job of the table.  Calls with a job that is gone do nothing. */
+/* A job of the table.  Calls with a removed job do nothing. */
 typedef struct {
     sym_job_id_t id;
     uint32_t record;

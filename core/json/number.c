@@ -32,8 +32,8 @@ skip_string(const char *p, const char *end)
 }
 
 
-/* The end of the object whose key ends at p; p: the string there is not such a
-   key. */
+/* The end of the object whose key ends at p; p: that string is not such a
+ * key. */
 static const char *
 skip_object(const char *p, const char *end)
 {

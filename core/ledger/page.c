@@ -253,8 +253,8 @@ sym_ledger_write_totals(const sym_ledger_totals_t *totals, sym_out_t *out)
 /* --- CSV --- */
 
 /*
- * Always quoted.  A spreadsheet takes a text with one of these first, also
- * after spaces, for a formula (OWASP, "CSV Injection").
+ * Always quoted.  A spreadsheet treats a text that begins with one of these,
+ * also after spaces, as a formula (OWASP, "CSV Injection").
  */
 static void
 csv_text(sym_out_t *out, sym_str_t value, const char *end)

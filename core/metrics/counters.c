@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* In a link, next to the process id. */
+/* Bits of a link: a state, then the process id. */
 #define LINK_UP UINT64_C(1)
 #define LINK_WAS_UP UINT64_C(2)
 #define LINK_PID_SHIFT 2

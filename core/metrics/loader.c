@@ -166,7 +166,7 @@ sym_loader_write(const sym_loader_stats_t *stats, sym_out_t *out)
 
 /* --- reading --- */
 
-/* Which lines were read of those that are valid only together. */
+/* Which lines were read, of those that are valid only together. */
 typedef struct {
     sym_loader_stats_t *stats;
     bool ended[SYM_CONVERSION_FORMATS][SYM_CONVERSION_ENDS];

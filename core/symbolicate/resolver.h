@@ -230,7 +230,7 @@ bool sym_resolver_frame(const sym_resolver_t *r, const sym_answer_t *answer,
 sym_str_t sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang);
 
 /* Charges demangling since the last call to a budget of frames, because it
- * takes more time than all else. */
+ * takes more time than everything else. */
 void sym_resolver_charge(sym_resolver_t *r, uint32_t *budget);
 
 /* Calls so far that found damaged bytes. */

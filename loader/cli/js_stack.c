@@ -21,7 +21,7 @@
 /* Data of the script at a URL. */
 typedef struct {
     sym_str_t url;
-    char *path, *map_path; /* of what was found; NULL: nothing */
+    char *path, *map_path; /* of the found frame; NULL: none */
     temporary_symcache_t *script_copy, *map_copy; /* NULL: not there */
     sym_script_t script;
     sym_sourcemap_t map;
@@ -52,7 +52,7 @@ without_space(sym_str_t s)
 }
 
 
-/* Takes a decimal number and the colon before it off the end of s. */
+/* Removes a decimal number and the colon before it from the end of s. */
 static bool
 take_number(sym_str_t *s, uint32_t *number)
 {

@@ -92,7 +92,7 @@ module_failed(load_t *l, const job_t *job, bool has_nothing, const char *why)
 }
 
 
-/* Stored, or not needed: `what` says which. */
+/* Stored, or not needed; `what` is the reason. */
 static void
 module_went_well(load_t *l, const job_t *job, const sym_module_key_t *key,
                  bool is_stored, const char *what)

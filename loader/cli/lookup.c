@@ -41,7 +41,7 @@ typedef struct {
     int n_addresses;
     uint64_t line;  /* of standard input: number of answered ones */
     int code;       /* the worst so far */
-    bool is_closed; /* the reader of the output has gone */
+    bool is_closed; /* the reader of the output is gone */
     module_t module;
 
     asked_t *asked;
@@ -152,7 +152,7 @@ begin_answers(session_t *r, lookup_t *l)
     l->n_questions = 0;
     l->next_question = 0;
     l->printed = 0;
-    l->module.record.module_id = 0; /* to be asked */
+    l->module.record.module_id = 0; /* looked up again */
 
     for (uint32_t i = 0; i < l->n_asked; i++) {
         if (is_question(&l->asked[i])) {

@@ -124,7 +124,7 @@ rm(session_t *s)
 }
 
 
-/* Same through a daemon, which also drops what it remembers of them. */
+/* Same through a daemon, which also drops its own records of them. */
 static int
 invalidate(const options_t *options, daemon_t *d, const char *operand,
            output_t *out)

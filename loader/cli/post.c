@@ -11,7 +11,7 @@
 
 #include "common/say.h"
 
-/* Longer than any job of the server may take. */
+/* Longer than any job of the server. */
 #define WAIT_S 1000
 
 #define ANSWER_MAX ((size_t) 256 << 20)
@@ -20,7 +20,7 @@
 
 typedef struct {
     char host[HOST_MAX + 1], port[8];
-    const char *authority; /* as given */
+    const char *authority; /* as sent */
     int authority_len;
     const char *path; /* "" or a path that begins with '/' */
 } url_t;

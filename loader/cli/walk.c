@@ -99,7 +99,7 @@ print(void *ctx, const sym_request_t *r, sym_str_t answer)
 }
 
 
-/* Reads the report that the converter gives. */
+/* Reads the converter's report. */
 static int
 read_report(dump_t *d, temporary_symcache_t *report, sym_arena_t *arena)
 {

@@ -45,7 +45,7 @@
 
 #define CONVERT_ARGUMENT "--converter"
 
-/* Behind that. */
+/* Number of arguments after it. */
 #define CONVERT_ARGUMENTS 5
 
 /* The last argument instead of a path: names of Swift do not count. */
@@ -101,7 +101,7 @@ typedef struct {
 /* No file has more modules than this: a fat one has 42 slices at most. */
 #define CONVERTER_MODULES_MAX 64
 
-/* A file up to its end, whatever its length. */
+/* A file up to its end, of any length. */
 #define CONVERTER_TO_END UINT64_MAX
 
 /* The contents of a MODULE line; the converter cuts nothing, the loader checks

@@ -56,7 +56,7 @@ EVP_sha256(void)
 }
 
 
-/* Its `type` comes from above. */
+/* `type` is from the code above. */
 int
 EVP_Digest(const void *data, size_t count, unsigned char *md,
            unsigned int *size, const EVP_MD *type, ENGINE *impl)

@@ -35,7 +35,7 @@ module_source(const module_t *m)
     return sym_snapshot_source(m->snapshot, m->key.scope, &m->record);
 }
 
-/* Removes all modules that match a key, and what is known of their absence; with
+/* Removes all modules that match a key, and records of their absence; with
  * SYM_SCOPE_ALL: of all sources.  SYM_NOT_FOUND: nothing to remove. */
 sym_status_t module_remove(sym_store_t *store, const sym_module_key_t *key,
                            sym_error_t *err);

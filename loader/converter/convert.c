@@ -145,7 +145,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     sym_status_t rc;
 
     if (job->n_ended < job->order->n_had) {
-        job->n_ended++; /* the loader has it from another converter */
+        job->n_ended++; /* the loader has it from a previous converter */
         return SYM_OK;
     }
 
@@ -155,7 +155,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     }
 
     if (job->order->text != 0) {
-        info.debug_id = wanted_id(job); /* whatever the text names */
+        info.debug_id = wanted_id(job); /* regardless of names in the text */
     }
 
     if (sym_format_of(job->format)->is_nameless && info.debug_file.len == 0) {
@@ -375,7 +375,7 @@ format_of_text(const job_t *job)
 }
 
 
-/* Symbolicator says the same of texts that are not UTF-8. */
+/* Symbolicator's messages for text that is not UTF-8. */
 static sym_status_t
 check_text(job_t *job, sym_str_t text, sym_error_t *err)
 {

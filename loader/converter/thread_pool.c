@@ -10,14 +10,14 @@ struct thread_pool_s {
     sym_thread_pool_t lent;
     pthread_mutex_t lock;
     pthread_cond_t called; /* there is work */
-    pthread_cond_t left;   /* one more waits */
+    pthread_cond_t left;   /* another thread waits */
     void (*work)(void *task);
     void *task;
     unsigned calls;   /* number of calls so far */
     unsigned wanted;  /* of the others, in the current call */
     unsigned waiting; /* of the others */
     unsigned others;
-    unsigned most; /* of the others, that may take part */
+    unsigned most; /* of the others, at most this many take part */
 };
 
 

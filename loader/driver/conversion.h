@@ -86,7 +86,7 @@ struct conversion_s {
     sym_str_t arch;          /* only the module for this processor is wanted */
     bool is_arch_wish; /* ... or the first, if the file has no such module */
     bool is_held;      /* must not be started now */
-    bool is_void;      /* its result is no longer wanted */
+    bool is_void;      /* its result is no longer needed */
     unsigned kinds;    /* wanted artifacts: sym_format_file_t.kinds */
     sym_kind_t kind;   /* with a symcache: the wanted kind; 0: symcache */
     temporary_symcache_t *symcache; /* the output, instead of the store */
@@ -96,8 +96,7 @@ struct conversion_s {
     conversions_t *all;
     uint64_t sequence; /* from 1 */
     bool is_started;
-    bool is_skipped; /* the current artifact has another kind than the wanted
-                       one */
+    bool is_skipped; /* its kind is not the wanted one */
     unsigned n_ids;
     sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* of all objects in the file */
     store_upload_t upload;

@@ -119,7 +119,7 @@ typedef struct {
     uint64_t length;   /* from its position; CONVERTER_TO_END: all */
     sym_str_t id;      /* only the module with this debug id, */
     sym_str_t arch;    /* or for this processor (arch.h); both "": all */
-    bool is_arch_wish; /* if no module is for it, take the first */
+    bool is_arch_wish; /* if none is for it, use the first */
     unsigned kinds;    /* of artifacts: sym_format_file_t.kinds */
     unsigned text;     /* 1 + its sym_text_role_t: it becomes module `id` */
 } pool_input_t;

@@ -293,7 +293,7 @@ pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
 }
 
 
-/* Takes a job back whose converter has not written any output yet. */
+/* Takes a job back from a converter that has not written any output yet. */
 static void
 withdraw(pool_t *pool, worker_t *w)
 {

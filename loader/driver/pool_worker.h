@@ -26,7 +26,7 @@ typedef struct {
     bool is_one_wanted; /* only one of the file's modules */
     bool is_naming;     /* a foreign demangler works in it */
     unsigned n_modules; /* artifacts that have ended */
-    unsigned n_noted;   /* by the converter before; they come again */
+    unsigned n_noted;   /* of the previous converter; sent again */
     unsigned n_notes, n_wants, n_objects;
     sym_conversion_format_t format;
 

@@ -17,7 +17,7 @@ typedef struct {
     char scope[SYM_SCOPE_MAX];
     char name[SYM_NAME_MAX];
     char id[SYM_ID_MAX];
-    sym_object_ref_t ref; /* what a caller expects; without texts */
+    sym_object_ref_t ref; /* the expected module; without texts */
     bool is_named;        /* ... by its name */
 
     bool has_site; /* it is loaded by hand, with a path on its web site */
@@ -33,8 +33,8 @@ typedef struct {
     bool is_store_error; /* the store failed, not the file */
 } store_upload_t;
 
-/* Sets what is expected: a key that fits the store, of the reference (NULL: of the
- * key's own). */
+/* Sets the expected module: a key that fits the store, of the reference (NULL:
+ * of the key's own). */
 void store_upload_set_key(store_upload_t *in, const sym_module_key_t *key,
                           const sym_object_ref_t *ref);
 

@@ -53,7 +53,7 @@ struct ngx_http_symbolicate_main_conf_s {
 
     /* limits of requests that outlive their clients */
     ngx_flag_t                     has_jobs;    /* a location has such an API */
-    ngx_shm_zone_t                *jobs_zone;   /* NULL: none has */
+    ngx_shm_zone_t                *jobs_zone;   /* NULL: no location */
     ngx_uint_t                     max_requests;    /* requests in progress; 0:
                                                        no limit */
     ngx_uint_t                     max_per_address; /* or _SHARE */
@@ -106,7 +106,7 @@ typedef struct {
                                                  * modules that arrived */
     ngx_str_t                      missing_in;  /* the sources of scopes, a
                                                  * line each */
-    ngx_http_handler_pt            handler;     /* of what it has */
+    ngx_http_handler_pt            handler;     /* for its content */
 
     sym_api_location_t             place;
 

@@ -308,7 +308,8 @@ ngx_http_symbolicate_request_source_allow(ngx_conf_t *cf,
 }
 
 
-/* "60/1m/1h": so many failures within a time block a host for a time; "off" */
+/* "60/1m/1h": this many failures within a time block a host for a time;
+ * "off" */
 static char *
 ngx_http_symbolicate_request_source_block(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)

@@ -107,7 +107,7 @@ typedef struct {
 typedef struct {
     ngx_array_t                   *sources;     /* in the order of asking */
     ngx_http_symbolicate_request_sources_conf_t  *request_sources_conf;
-                                                /* NULL: none may */
+                                                /* NULL: not allowed */
     ngx_http_symbolicate_request_sources_t  *request_sources;
                                                 /* the request's sources; NULL:
                                                  * configured ones */
@@ -115,11 +115,9 @@ typedef struct {
                                ngx_http_symbolicate_request_sources_t *set);
     void                         (*release)(
                                ngx_http_symbolicate_request_sources_t *set);
-                                                /* the sources of the request,
-                                                 * for as long as they are
-                                                 * used */
-    ngx_resolver_t                *resolver;    /* of the same; NULL: none is
-                                                 * configured */
+                                                /* sources of the request, kept
+                                                 * while in use */
+    ngx_resolver_t                *resolver;    /* for them; NULL: none */
     ngx_msec_t                     resolver_timeout;
     ngx_http_symbolicate_source_t *links;       /* for source links; NULL: they
                                                  * are not followed */

@@ -35,7 +35,7 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 
     static ngx_str_t  name = ngx_string("symbolicate_metrics");
 
-    /* the counters, and what nginx keeps of the zone in the zone */
+    /* the counters, and nginx's own data in the zone */
     size = ngx_align(sizeof(sym_metrics_t), ngx_pagesize) + 8 * ngx_pagesize;
 
     smcf->zone = ngx_shared_memory_add(cf, &name, size,

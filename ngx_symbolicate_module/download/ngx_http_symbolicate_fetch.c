@@ -314,7 +314,7 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     fetch->lease = *lease;
     fetch->asked = lease->bytes;
 
-    /* asks for more before the body reaches the end of the lease */
+    /* requests more room before the body reaches the end of the lease */
 
     ngx_http_symbolicate_fetch_announce(fetch);
     ngx_http_symbolicate_fetch_resume(fetch);

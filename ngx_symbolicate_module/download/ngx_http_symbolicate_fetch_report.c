@@ -20,7 +20,7 @@
 #include "download/ngx_http_symbolicate_fetch_status.h"
 
 
-/* Bytes of the attempts, without the line that says that some are left out. */
+/* Bytes of the attempts, without the line about omitted ones. */
 #define NGX_SYMBOLICATE_ATTEMPTS  (SYM_RPC_ATTEMPTS_MAX                       \
                                    - (sizeof(SYM_ATTEMPTS_CUT) - 1))
 

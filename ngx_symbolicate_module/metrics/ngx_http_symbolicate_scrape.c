@@ -96,7 +96,7 @@ ngx_http_symbolicate_scrape(ngx_http_request_t *r)
 }
 
 
-/* Asks all loaders, and begins the walk. */
+/* Sends a request to all loaders, and begins the walk. */
 static ngx_int_t
 ngx_http_symbolicate_scrape_prepare_step(ngx_http_symbolicate_task_t *task)
 {

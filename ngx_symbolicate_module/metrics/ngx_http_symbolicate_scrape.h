@@ -13,7 +13,7 @@
 #include <ngx_http.h>
 
 
-/* A task that sends the page; returns what a content handler does. */
+/* A task that sends the page; returns a content handler's code. */
 ngx_int_t ngx_http_symbolicate_scrape(ngx_http_request_t *r);
 
 

@@ -17,7 +17,7 @@
 /* A step. */
 ngx_int_t ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task);
 
-/* Releases what the answer needed; may run at any time, and twice. */
+/* Releases resources of the answer; may run at any time, and twice. */
 void ngx_http_symbolicate_answer_end(ngx_http_symbolicate_lookup_t *lookup);
 
 

@@ -264,7 +264,7 @@ ngx_http_symbolicate_attachment_explain(
         return;
     }
 
-    /* without the digest that stands for the source */
+    /* without the digest that represents the source */
 
     ngx_http_symbolicate_attachment_cut(&reason, "\": ");
 
@@ -275,7 +275,7 @@ ngx_http_symbolicate_attachment_explain(
 }
 
 
-/* Removes what precedes the text, and the text itself. */
+/* Removes the part before the text, and the text itself. */
 static void
 ngx_http_symbolicate_attachment_cut(ngx_str_t *reason, const char *text)
 {
@@ -385,7 +385,7 @@ ngx_http_symbolicate_attachment_charge(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Goes on with the request that the file is for. */
+/* Continues with the request that the file is for. */
 static ngx_int_t
 ngx_http_symbolicate_attachment_use(ngx_http_symbolicate_lookup_t *lookup)
 {

@@ -19,7 +19,7 @@
 
 
 /* A step, while lookup->asked has a link.  NGX_OK: lookup->asked is the request
- * that goes on. */
+ * that continues. */
 ngx_int_t ngx_http_symbolicate_attachment_step(
     ngx_http_symbolicate_lookup_t *lookup);
 

@@ -83,7 +83,7 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_upload_work = {
 };
 
 
-/* By kind of route.  rest: what follows the suffix in the path. */
+/* By kind of route.  rest: the path after the suffix. */
 static ngx_int_t (*const ngx_http_symbolicate_lookup_routes[])(
     ngx_http_request_t *r, sym_str_t rest) = {
     [SYM_ROUTE_REQUEST] = ngx_http_symbolicate_lookup_start,

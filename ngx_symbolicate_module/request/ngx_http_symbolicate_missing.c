@@ -320,8 +320,8 @@ ngx_http_symbolicate_missing_any_respelled(
 }
 
 
-/* True if sources should be queried for the module; records what is already
- * known of it. */
+/* True if sources should be queried for the module; copies its existing
+ * records. */
 static ngx_uint_t
 ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
     sym_need_t *m)

@@ -76,7 +76,7 @@ struct ngx_http_symbolicate_task_s {
     unsigned                       header_sent:1;
     unsigned                       complete:1;  /* the answer is written */
 
-    sym_account_t                  memory;      /* what it holds */
+    sym_account_t                  memory;      /* memory charged to it */
     ngx_http_symbolicate_body_t   *reading;     /* NULL: not copied */
     sym_str_t                      body;
 

@@ -140,7 +140,7 @@ typedef struct {
 
 #define ARGUMENTS_MAX 32
 
-/* f(A) for each type: opens and closes the PDB. */
+/* Opens the PDB, names f(A) for each type A, and closes it. */
 static void
 are_arguments(pdb_t *p, const argument_t *all, size_t n)
 {

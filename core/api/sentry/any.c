@@ -6,7 +6,7 @@
 #include "api/sentry/dump.h"
 #include "api/sentry/readers.h"
 
-/* Types of reports, and what goes on with them. */
+/* Types of reports, and the requests that continue with them. */
 static const struct {
     const char *type;
     const sym_api_route_t route;
@@ -43,7 +43,7 @@ read_type(const sentry_reader_t *r, const sym_api_route_t **route)
 }
 
 
-/* Only minidumps have it, and must. */
+/* Minidumps must have it, others must not. */
 static sym_status_t
 read_rewrite(const sentry_reader_t *r, const sym_api_route_t *route)
 {

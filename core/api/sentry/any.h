@@ -13,7 +13,7 @@
 
 extern const sym_request_ops_t sentry_any_ops;
 
-/* Takes options and sources of the request that named the file. */
+/* Copies options and sources from the request that named the file. */
 void sentry_go_on(sentry_t *s, const sym_request_t *linked);
 
 #endif

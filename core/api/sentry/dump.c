@@ -44,7 +44,7 @@ typedef struct {
     slot_t *slots;
     uint8_t *ends;       /* sym_walk_end_t of each thread */
     uint32_t thread;     /* number of threads that were begun */
-    uint32_t n_reserved; /* frames of these, or most that they may have */
+    uint32_t n_reserved; /* their frames, or an upper bound */
     bool is_walked;
     bool is_out_of_memory; /* a callback's failure */
 } dump_t;
@@ -112,7 +112,7 @@ type_of(sym_os_t os)
 }
 
 
-/* An empty text is absent. */
+/* An empty string counts as absent. */
 static sym_str_t
 text_or_null(sym_str_t text)
 {
@@ -150,8 +150,7 @@ add_module(dump_t *d, const sym_crash_module_t *from)
 }
 
 
-/* Modules in the order of their addresses; those that were unloaded are left
- * out. */
+/* Modules in the order of their addresses; unloaded ones are omitted. */
 static sym_status_t
 add_modules(dump_t *d)
 {
@@ -185,7 +184,7 @@ add_modules(dump_t *d)
 }
 
 
-/* Modules whose places in memory do not overlap: of two, the first one. */
+/* Modules whose address ranges do not overlap: the first of two. */
 static sym_status_t
 add_images(dump_t *d)
 {
@@ -218,7 +217,7 @@ add_images(dump_t *d)
 }
 
 
-/* Without sources nobody can have it. */
+/* Without sources no module can be fetched. */
 static const sym_object_ref_t *
 ref_of(const dump_t *d, const sentry_module_t *m)
 {
@@ -229,7 +228,7 @@ ref_of(const dump_t *d, const sentry_module_t *m)
 }
 
 
-/* --- what walks ask for --- */
+/* --- requests of walks --- */
 
 static bool
 read_file(void *ctx, uint64_t at, void *to, size_t len)
@@ -329,7 +328,7 @@ has_symbol(dump_t *d, uint32_t module, uint32_t offset)
     }
 
     if (r->needs[need].found != SYM_NEED_FOUND) {
-        return SYM_OK; /* nobody knows */
+        return SYM_OK; /* no source has it */
     }
 
     question = (sym_question_t){ need, offset };

@@ -423,7 +423,7 @@ demangle(sentry_t *s, const sentry_frame_t *frame, sym_str_t *mangled)
 }
 
 
-/* Finds the source of a frame whose path and line are in the request. */
+/* Finds the source of a frame from the request's path and line. */
 static sym_status_t
 find_own_context(sentry_t *s, const sentry_frame_t *frame, uint32_t module,
                  sentry_context_t *context)

@@ -39,7 +39,7 @@ sentry_stack_t *sentry_add_stack(sentry_t *s);
 sentry_module_t *sentry_add_module(sentry_t *s);
 sentry_frame_t *sentry_add_frame(sentry_t *s);
 
-/* The same for any stack, whose frames are added one after another. */
+/* The same for any stack; its frames are added one by one. */
 sentry_frame_t *sentry_add_frame_to(sentry_t *s, uint32_t stack);
 
 /* The text is not copied.  False: no memory. */

@@ -160,8 +160,8 @@ typedef struct sentry_s sentry_t;
 struct sentry_s {
     sym_request_t base; /* first */
     sentry_request_t request;
-    /* Writes what the answer to a crash report says before its stacks, with a comma
-     * at the end.  NULL: the request is native. */
+    /* Writes the members of the answer to a crash report before its stacks,
+     * with a comma at the end.  NULL: the request is native. */
     void (*write_crash)(const sentry_t *s, sym_out_t *out);
     sym_str_t scope; /* scope in the query, or "" */
     uint32_t next;   /* frame whose module is found next, while it is parsed */
@@ -307,8 +307,8 @@ void sentry_write_path(sym_str_t path, uint32_t line, sym_out_t *out);
 /* Whether the answer has a function with a name; Symbolicator shows no others. */
 bool sentry_is_named(const sym_answer_t *answer);
 
-/* Whether a frame that was not found is left out: it came from a scan of the
- * stack, and proves to be garbage. */
+/* Whether a missing frame is omitted: it came from a scan of the stack, and
+ * proves to be garbage. */
 bool sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status);
 
 /* Writes a frame: its levels, or the request's values.  SYM_AGAIN: the budget is

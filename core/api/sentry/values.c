@@ -1,5 +1,5 @@
 /*
- * values.c - values of a request's JSON, for whoever reads it by jansson.
+ * values.c - values of a request's JSON, for readers that use jansson.
  */
 #include "api/sentry/values.h"
 

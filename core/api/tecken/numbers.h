@@ -39,7 +39,7 @@ typedef struct {
 } numbers_t;
 
 /* SYM_OK; SYM_MALFORMED: an integer is too long; SYM_LIMIT; SYM_NOMEM.  Call
- * numbers_free() whatever it returns. */
+ * numbers_free() in any case. */
 sym_status_t numbers_replace(numbers_t *out, sym_account_t *account,
                              sym_str_t body);
 void numbers_free(numbers_t *out);

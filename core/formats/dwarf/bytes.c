@@ -38,7 +38,8 @@ sym_dw_number(sym_dw_bytes_t *b, unsigned size)
     case 2:
         return sym_dw_u16(b);
     case 3:
-        /* no machine has three: the byte order says which half is first */
+        /* no machine has three bytes: the byte order determines which half is
+         * first */
         if (b->is_swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) {
             low = (uint32_t) sym_dw_u16(b) << 8;
             return low | sym_dw_u8(b);

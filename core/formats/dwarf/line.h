@@ -70,8 +70,8 @@ typedef struct {
 
 void sym_dw_lines_free(sym_dw_lines_t *l);
 
-/* Runs the program at offset of .debug_line.  On failure what was read before
- * is kept. */
+/* Runs the program at offset of .debug_line.  On failure earlier rows are
+ * kept. */
 sym_status_t sym_dw_lines_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                                uint64_t offset, sym_error_t *err);
 

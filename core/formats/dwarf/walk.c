@@ -172,7 +172,7 @@ read_function(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
 }
 
 
-/* Handles an inlined call inside *call, which becomes it. */
+/* Handles an inlined call inside *call, and sets *call to it. */
 static sym_status_t
 read_inlined(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
              uint32_t *call)

@@ -42,7 +42,7 @@ sym_elf_companion_close(sym_elf_companion_t *c)
 }
 
 
-/* Whether a file is the requested one; if not, says why. */
+/* Whether a file is the requested one; if not, reports why. */
 typedef bool (*is_it_pt)(const void *link, const sym_elf_companion_t *c,
                          const sym_format_services_t *services);
 

@@ -19,7 +19,7 @@ sym_native_convert(const sym_format_file_t *f,
     sym_status_t rc = n.writer == NULL ? err->status : read(&n, which, err);
     const bool has_symbols = rc == SYM_OK;
 
-    /* a stripped file has unwind rules all the same */
+    /* a stripped file may still have unwind rules */
     if (rc == SYM_UNSUPPORTED && n.cfi != NULL
         && sym_cfi_writer_ranges(n.cfi) != 0) {
         *err = (sym_error_t){ 0 };

@@ -18,7 +18,7 @@ typedef struct {
                   const sym_companion_file_t *file, sym_error_t *err);
     sym_status_t (*section)(void *object, const char *name, sym_str_t *bytes,
                             sym_error_t *err);
-    void (*close)(void *object); /* takes NULL */
+    void (*close)(void *object); /* with NULL */
 } sym_split_format_t;
 
 typedef struct {

@@ -47,7 +47,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
 }
 
 
-/* Only x86 has frame data.  *w: NULL if it is not wanted. */
+/* Only x86 has frame data.  *w: NULL if not needed. */
 static sym_status_t
 read_rules(const sym_format_file_t *f, const sym_pdb_t *pdb,
            sym_cfi_writer_t **w, sym_error_t *err)

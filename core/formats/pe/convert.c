@@ -295,7 +295,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 }
 
 
-/* Converts an assembly by its embedded portable PDB alone.  SYM_NOT_FOUND: it
+/* Converts only the embedded portable PDB of an assembly.  SYM_NOT_FOUND: it
  * has none. */
 static sym_status_t
 convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
@@ -330,7 +330,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 }
 
 
-/* Every PE file is wanted: the probe has already checked the head. */
+/* Every PE file is accepted: the probe has already checked the header. */
 static bool
 is_wanted(const uint8_t *head, size_t len)
 {

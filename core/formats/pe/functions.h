@@ -25,7 +25,7 @@ typedef struct {
 } sym_pe_functions_t;
 
 /* The first call reads the table, which lives until sym_pe_close().  n is 0 for
- * processors without exception tables; invalid entries are left out. */
+ * processors without exception tables; invalid entries are omitted. */
 sym_status_t sym_pe_functions(sym_pe_t *pe, sym_pe_functions_t *out,
                               sym_error_t *err);
 

@@ -324,7 +324,8 @@ sym_pe_unwind_x64(sym_pe_unwind_t *u, const sym_pe_function_t *f)
             continue;
         }
 
-        /* what the processor pushed is there from the first instruction on */
+        /* values pushed by the processor are there from the first instruction
+         * on */
         if (c->op != PUSH_MACHFRAME) {
             pass(u, &s, &infos[0], from, at < f->end ? at : f->end);
             from = at > from ? at : from;

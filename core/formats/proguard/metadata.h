@@ -31,7 +31,7 @@ typedef struct {
 
 void sym_r8_read(sym_str_t json, sym_r8_t *r8);
 
-/* Takes the next position off; false: no more positions.  Those of
+/* Removes and returns the next position; false: no more positions.  Those of
  * SYM_R8_OUTLINE_CALLSITE are all readable. */
 bool sym_r8_next_position(sym_str_t *positions, uint32_t *from, uint32_t *to);
 

@@ -35,7 +35,7 @@ typedef struct {
     sym_proguard_number_t first, last; /* last: only with first */
 } sym_proguard_record_t;
 
-/* Takes the next record off *rest; false: no more records. */
+/* Removes the next record from *rest; false: no more records. */
 bool sym_proguard_next(sym_str_t *rest, sym_proguard_record_t *record);
 
 #endif

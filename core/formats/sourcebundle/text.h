@@ -1,6 +1,6 @@
 /*
- * text.h - files at URLs, which are recognized by what they were fetched for, not
- * by their bytes.
+ * text.h - files at URLs, whose type is known from the request, not from their
+ * bytes.
  */
 #ifndef SYM_FORMATS_SOURCEBUNDLE_TEXT_H
 #define SYM_FORMATS_SOURCEBUNDLE_TEXT_H

@@ -4,8 +4,8 @@
 #define VLQ_MORE 0x20
 #define VLQ_SHIFT_MAX 63
 
-/* Digits (RFC 4648, 4) plus one.  With 0 less one, other bytes continue the number
- * with five bits set. */
+/* A base64 digit's value plus one (RFC 4648, 4); 0 for other bytes.  Digits
+ * from 32 on continue the number. */
 static const uint8_t digits[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,
     ['G'] = 7,  ['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12,

@@ -53,7 +53,7 @@ sym_etag_is_strong(sym_str_t etag)
         return false;
     }
 
-    /* etagc: %x21, %x23-7E and what is no ASCII */
+    /* etagc: %x21, %x23-7E and bytes that are not ASCII */
     for (size_t i = 1; i < etag.len - 1; i++) {
         unsigned char c = (unsigned char) etag.data[i];
 

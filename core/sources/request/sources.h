@@ -152,7 +152,7 @@ bool sym_request_sources_copy(sym_arena_t *arena,
 /* Overwrites the texts of a copy. */
 void sym_request_sources_wipe(const sym_request_sources_t *list);
 
-/* Where a file of a source lies. */
+/* The path of a file at a source. */
 typedef struct {
     sym_url_t url;   /* to request; empty for a filesystem source */
     sym_str_t file;  /* the path of a filesystem source */

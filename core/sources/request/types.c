@@ -369,7 +369,7 @@ read_gcs(source_reader_t *r, sym_request_source_t *s)
 }
 
 
-/* Each of its files is asked for by its id. */
+/* Each of its files is requested by its id. */
 static bool
 read_sentry(source_reader_t *r, sym_request_source_t *s)
 {

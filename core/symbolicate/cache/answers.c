@@ -16,7 +16,7 @@
 typedef struct {
     uint64_t place; /* position among all bytes ever written, + 1; 0: only
                        seen */
-    uint32_t tag;   /* further bits of the hash; 0: free */
+    uint32_t tag;   /* more bits of the hash; 0: free */
     uint32_t len;
 } entry_t;
 

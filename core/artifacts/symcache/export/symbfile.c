@@ -14,8 +14,8 @@ enum { RANGE = 2, STRINGS = 4 };
 #define SLOTS 262144 /* a power of two, more than twice STRINGS_MAX */
 #define STRINGS_MAX 120000
 
-/* A string of the batch: its number by its reference.  Names of functions have
- * slots of their own, because they are demangled by their language. */
+/* A string of the batch: maps its reference to its number.  Names of functions
+ * have slots of their own, because they are demangled by their language. */
 typedef struct {
     uint32_t ref;
     uint8_t lang;

@@ -44,9 +44,9 @@ typedef struct {
 
 /*
  * Packs nodes and segments of a function, whose strings have ids less than
- * n_ids; `files` takes its files.  squeezes: takes fewer bytes and more work.
- * The result is in the arena; `scratch` is reused from call to call.  NULL when
- * out of memory.
+ * n_ids; `files` collects its files.  squeezes: compresses more, and takes
+ * longer. The result is in the arena; `scratch` is reused from call to call.
+ * NULL when out of memory.
  */
 const uint64_t *sym_packed_function_pack(sym_arena_t *arena,
                                          sym_buffer_t *scratch,
