@@ -40,6 +40,15 @@ def exception(rng, platform, pc):
                            0xC0000374, 0x80000003, 0xC06D007E, rng.getrandbits(32)])
         values = [rng.choice([0, 1, 8, 5, 0xC0000005]) for _ in range(rng.randrange(5))]
         return code, rng.getrandbits(2), pc, values
+    if platform in (MACOS, IOS) and rng.randrange(2):
+        # EXC_RESOURCE, EXC_GUARD: type and flavor are among the bits
+        kind = rng.choice([11, 12])
+        flavor = rng.choice([0, 1, 2, 3, 4, 5, 8, 1 << rng.randrange(26)])
+        code = rng.getrandbits(64)
+        code = ((code & ~(7 << 58)) | (flavor & 7) << 58 if kind == 11
+                else (code & ~(0x1fffffff << 32)) | flavor << 32)
+        return (kind, rng.getrandbits(32), rng.getrandbits(40),
+                [0, code, rng.choice([0, rng.getrandbits(64)])])
     if platform in (MACOS, IOS):
         return (rng.choice([1, 2, 3, 5, 6, 0x43507378, 77]),
                 rng.choice([1, 2, 13, 10, 0x101, 0x105, 50, 0x10002, rng.getrandbits(6)]),

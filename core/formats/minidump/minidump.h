@@ -145,6 +145,10 @@ void minidump_read_reason(minidump_t *d);
 /* The reason of an exception of Windows. */
 sym_str_t minidump_windows_reason(minidump_t *d);
 
+/* The reasons of EXC_RESOURCE and EXC_GUARD; data NULL: of an unknown type. */
+sym_str_t minidump_resource_reason(minidump_t *d);
+sym_str_t minidump_guard_reason(minidump_t *d);
+
 sym_status_t minidump_read_notes(minidump_t *d, sym_error_t *err);
 
 /* Adds a note, unless there are too many.  False: no memory. */

@@ -158,20 +158,6 @@ static const minidump_name_t mac_x86_codes[] = {
     { MAC(6, 2), "EXC_I386_BPT" },
 };
 
-/* kern/exc_resource.h, kern/exc_guard.h: the type is in bits 29 to 31 */
-static const minidump_name_t resources[] = {
-    { 1, "RESOURCE_TYPE_CPU" },     { 2, "RESOURCE_TYPE_WAKEUPS" },
-    { 3, "RESOURCE_TYPE_MEMORY" },  { 4, "RESOURCE_TYPE_IO" },
-    { 5, "RESOURCE_TYPE_THREADS" },
-};
-
-static const minidump_name_t guards[] = {
-    { 0, "GUARD_TYPE_NONE" },        { 1, "GUARD_TYPE_MACH_PORT" },
-    { 2, "GUARD_TYPE_FD" },          { 3, "GUARD_TYPE_USER" },
-    { 4, "GUARD_TYPE_VN" },          { 5, "GUARD_TYPE_VIRT_MEMORY" },
-    { 6, "GUARD_TYPE_REJECTED_SC" },
-};
-
 
 static const char *
 mac_detail(const minidump_t *d)
@@ -210,14 +196,11 @@ mac_reason(minidump_t *d)
     }
 
     if (e->code == EXC_RESOURCE || e->code == EXC_GUARD) {
-        detail = e->code == EXC_RESOURCE
-                     ? MINIDUMP_NAME(resources, e->flags >> 29)
-                     : MINIDUMP_NAME(guards, e->flags >> 29);
-        if (detail != NULL) {
-            return minidump_format(d, "%s / %s / 0x%016llx / 0x%016llx", name,
-                                   detail,
-                                   (unsigned long long) e->parameters[1],
-                                   (unsigned long long) e->parameters[2]);
+        sym_str_t reason = e->code == EXC_RESOURCE ? minidump_resource_reason(d)
+                                                   : minidump_guard_reason(d);
+
+        if (reason.data != NULL) {
+            return reason;
         }
     }
 
