@@ -11,15 +11,10 @@ package SymFetch;
 #     $t->gets('a.so', $id);                     GETs of it at the source
 #     $t->loader_stop; $t->loader_start;         the daemon
 #
-# directives beside symbolicate, sources => locations); %%FAULT%% is the fault
-# server's address, %%LOADER%% the daemon's socket, %%FILES%% the folder of what
-# was uploaded. => Its default configuration has one source, "fault", which
-# behaves as the fault server's script "src" says.  For another: new(how =>
-# directives next to symbolicate, sources => locations); %%FAULT%% is the fault
-# server's address, %%LOADER%% the daemon's socket, %%FILES%% the folder of
-# uploaded files. => directives beside symbolicate, sources => locations);
-# %%FAULT%% is the fault server's address, %%LOADER%% the daemon's socket,
-# %%FILES%% the folder of what was uploaded.
+# Its default configuration has one source, "fault", which behaves as the fault
+# server's script "src" says.  For another: new(how => directives next to
+# symbolicate, sources => locations); %%FAULT%% is the fault server's address,
+# %%LOADER%% the daemon's socket, %%FILES%% the folder of uploaded files.
 
 use strict;
 use warnings;
