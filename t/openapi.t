@@ -25,6 +25,7 @@ my $NATIVE = '{"stacktraces": [{"frames": [{"instruction_addr": "0x1004", '
 my $t = SymRoutes->new(workers => 1);
 $t->fault->script('bad', 'status/500');
 $t->fault->file('a.pdb/' . uc($UUID) . '1/a.pdb', 'a file');
+$t->fault->file("$UUID/debuginfo", 'a file');
 $t->start;
 
 sub module_text {
@@ -55,6 +56,10 @@ my %proxy = (
     404 => { path => "/proxy/b.pdb/${UUID}1/b.pdb" },
     500 => { path => "/proxy/c.pdb/${UUID}1/c.pdb", source => 'status/500' },
     503 => { path => "/proxy/d.pdb/${UUID}1/d.pdb", stalled => 1 },
+);
+my %buildid = (
+    200 => { path => "/buildid/$UUID/debuginfo" },
+    404 => { path => "/buildid/${UUID}00/debuginfo" },
 );
 my %page = (
     200 => { path => '/page/' },
@@ -145,6 +150,8 @@ my %recipes = (
     'HEAD /healthcheck' => { 200 => {} },
     'GET /proxy/{name}/{signature}/{file}' => \%proxy,
     'HEAD /proxy/{name}/{signature}/{file}' => \%proxy,
+    'GET /buildid/{id}/{type}' => \%buildid,
+    'HEAD /buildid/{id}/{type}' => \%buildid,
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },
     'GET /__version__' => { 200 => {} },

@@ -13,7 +13,8 @@
     API(tecken)       \
     API(atos)         \
     API(sentry)       \
-    API(profiler)
+    API(profiler)     \
+    API(debuginfod)
 /* clang-format on */
 
 #endif

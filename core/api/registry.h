@@ -75,6 +75,9 @@ struct sym_api_route_s {
      * for each sym_source_file_t that it may be; false: it means none. */
     bool (*read_file)(sym_str_t path, sym_object_ref_t *object,
                       unsigned *files);
+    /* of SYM_ROUTE_FILE: a file that could not be fetched resets the
+     * connection, because clients take every error status for absence */
+    bool cuts_failures;
     unsigned status;  /* of SYM_ROUTE_TEXT */
     const char *text; /* and its body */
 };

@@ -49,6 +49,8 @@ static ngx_int_t ngx_http_symbolicate_proxy_next(
     ngx_http_symbolicate_proxy_t *proxy);
 static ngx_int_t ngx_http_symbolicate_proxy_ended(
     ngx_http_symbolicate_proxy_t *proxy);
+static ngx_int_t ngx_http_symbolicate_proxy_cut(ngx_http_request_t *r,
+    sym_str_t reason);
 static ngx_int_t ngx_http_symbolicate_proxy_nothing(
     ngx_http_symbolicate_proxy_t *proxy);
 static ngx_int_t ngx_http_symbolicate_proxy_send(
@@ -198,6 +200,12 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
     }
 
     if (ngx_http_symbolicate_downloads >= slcf->proxy.files) {
+
+        if (proxy->task.ctx->route->cuts_failures) {
+            return ngx_http_symbolicate_proxy_cut(proxy->task.request,
+                                      SYM_STR("maximum number of files"));
+        }
+
         return ngx_http_symbolicate_fail(&proxy->task,
                                   NGX_HTTP_SERVICE_UNAVAILABLE,
                                   SYM_STR("503 Service Unavailable"),
@@ -221,6 +229,29 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
+/* Resets the connection: libdebuginfod takes the end of an empty answer for the
+ * absence of the file.  A stream of HTTP/2 is reset by nginx. */
+static ngx_int_t
+ngx_http_symbolicate_proxy_cut(ngx_http_request_t *r, sym_str_t reason)
+{
+    struct linger  linger;
+
+    ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                  "symbolicate: a file could not be fetched: %*s",
+                  reason.len, reason.data);
+
+    if (r->http_version < NGX_HTTP_VERSION_20) {
+        linger.l_onoff = 1;
+        linger.l_linger = 0;
+
+        (void) setsockopt(r->connection->fd, SOL_SOCKET, SO_LINGER,
+                          (const void *) &linger, sizeof(struct linger));
+    }
+
+    return NGX_ERROR;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_proxy_nothing(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -230,6 +261,11 @@ ngx_http_symbolicate_proxy_nothing(ngx_http_symbolicate_proxy_t *proxy)
     if (proxy->nreason == 0) {
         return ngx_http_symbolicate_fail(&proxy->task, NGX_HTTP_NOT_FOUND,
                                          SYM_STR("404 Not Found"), NULL);
+    }
+
+    if (proxy->task.ctx->route->cuts_failures) {
+        return ngx_http_symbolicate_proxy_cut(proxy->task.request,
+                           sym_str((char *) proxy->reason, proxy->nreason));
     }
 
     /* a byte may become \u0000 */

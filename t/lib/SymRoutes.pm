@@ -45,6 +45,11 @@ SERVER
             symbolicate_proxy on files=4 size=2m;
             symbolicate_source symstore uri=/symstore/ layout=symstore;
         }
+        location /buildid/ {
+            symbolicate debuginfod;
+            symbolicate_proxy on files=4 size=2m;
+            symbolicate_source elves uri=/elves/ layout=debuginfod;
+        }
         location ~ ^/(?:$others)\$ { symbolicate sentry; }
         location /admin { symbolicate; symbolicate_admin on; }
         location /bare { symbolicate; symbolicate_admin on; symbolicate_missing off; }
@@ -52,6 +57,7 @@ SERVER
         location /__ { symbolicate_health; }
         location = /metrics { symbolicate_metrics; }
         location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
+        location /elves/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
         location /symstore/ { internal; proxy_pass http://%%FAULT%%/as/src/; }
 CONF
 }
