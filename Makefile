@@ -134,8 +134,8 @@ $(BUILD)/t/faults/%.o: loader/%.c Makefile
 	$(CC) $(ALL_CFLAGS) -DSYM_TEST_FAULTS -c $< -o $@
 
 $(BUILD)/t/symloader-faults: $(BUILD)/t/faults/converter/convert.o \
-    $(BUILD)/t/faults/daemon/fetch_result.o $(BUILD)/t/faults/faults.o \
-    $(filter-out %/convert.o %/fetch_result.o,$(LOADER_OBJ)) \
+    $(BUILD)/t/faults/daemon/places.o $(BUILD)/t/faults/faults.o \
+    $(filter-out %/convert.o %/places.o,$(LOADER_OBJ)) \
     $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $^ -o $@ $(LOADER_LIBS)
 

@@ -1,4 +1,4 @@
-// ask.mjs - requests to the server: about frames, modules, and itself.
+// ask.mjs - what the server says: of frames, of modules, of itself.
 
 import { framesOf, whyNot } from './read.mjs';
 
@@ -8,7 +8,7 @@ export class Refused extends Error {
   constructor(status, message, body = null) {
     super(message);
     this.status = status;
-    this.body = body;                   // JSON of the answer, if it is JSON
+    this.body = body;                   // of an answer in JSON
   }
 }
 
@@ -34,7 +34,7 @@ export async function get(url, signal) {
   return response;
 }
 
-// body: a form, or a value that is sent as JSON.
+// body: a form, or what becomes JSON.
 async function post(url, body, signal) {
   const response = await fetch(url, body instanceof FormData ? { method: 'POST', signal, body } : {
     method: 'POST', signal, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
@@ -53,7 +53,7 @@ const sleep = (ms, signal) => new Promise((resolve, reject) => {
   });
 });
 
-// --- frames by v5: each distinct address is looked up once ---
+// --- frames by v5: each distinct address is asked once ---
 
 // Sets frame.answer, {name, file, line, inlines: [{name, file, line}]} with the
 // innermost call first, or null; and of each module
@@ -62,7 +62,7 @@ const sleep = (ms, signal) => new Promise((resolve, reject) => {
 //   isPending  whether the server is still fetching it
 //   reason     why its fetch failed, if the server says so
 //
-// Returns the requests about pending modules, for symbolicateRest().
+// Returns the questions about pending modules, for symbolicateRest().
 export async function symbolicate(report, url, { signal, onProgress = () => {} } = {}) {
   const asked = new Map();
 
@@ -84,7 +84,7 @@ export async function symbolicate(report, url, { signal, onProgress = () => {} }
   return askAll(report, url, questions, { signal, onProgress });
 }
 
-// Repeats the requests about pending modules, when the server said to.
+// Asks again about the modules that were pending, when the server said to.
 export async function symbolicateRest(report, url, pending, signal) {
   await sleep(pending.retryAfter_s * 1000, signal);
   return askAll(report, url, pending, { signal, onProgress: () => {} });
@@ -104,9 +104,8 @@ async function askAll(report, url, questions, { signal, onProgress }) {
   return pending;
 }
 
-// A server with symbolicate_on_failure 503 refuses a request if the fetch of
-// one module failed, and names all such modules: the request is repeated
-// without them.
+// A server with symbolicate_on_failure 503 refuses a request if the fetch of one
+// module failed, and names all such modules: the others are asked without them.
 async function askPart(report, url, part, signal) {
   let rest = part.filter((q) => !report.modules[q.module].reason);
   while (rest.length > 0) {
@@ -196,8 +195,8 @@ export async function settled(url, request, { signal, onProgress = () => {} } = 
   return answer;
 }
 
-// The answer's frames replace the report's.  A frame may become several, all
-// but the last of which were inlined.
+// The answer's frames take the place of the report's: a frame that was asked may
+// be several, of which all but the last were inlined.
 export async function symbolicateSentry(report, url, options = {}) {
   takeSentry(report, await settled(url, report.request, options));
 }
@@ -240,7 +239,7 @@ export function takeSentry(report, answer) {
 
 // --- modules of the store, through symbolicate_admin ---
 
-// A path below the one in the settings.
+// An address below the one that the settings give.
 export const below = (base, path) => {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`;
@@ -257,7 +256,7 @@ export async function listModules(admin, { q = '', state = '', after = '' }, sig
   return (await get(url, signal)).json();
 }
 
-// The name that Windows' tools use for a module, and that of its debug file.
+// How Windows' tools call a module, and how its debug file is called.
 const isFileOf = (file, name) => file === name
   || (/\.pdb$/i.test(file) && file.slice(0, -4).toLowerCase() === name.replace(/\.(?:exe|dll|sys)$/i, '').toLowerCase());
 

@@ -1,4 +1,4 @@
-// figures.mjs - the server's counters over time, from its page for Prometheus.
+// figures.mjs - the server's counters over time, out of its page for Prometheus.
 
 // Map of a metric's name to [{labels, value}].
 export function readMetrics(text) {
@@ -25,8 +25,7 @@ export function sum(metrics, name, accepts = () => true) {
     .reduce((total, row) => (accepts(row.labels) ? total + row.value : total), 0);
 }
 
-// The charts.  The server keeps the last hour of a counter; a gauge has only
-// its current value.
+// What is shown.  The server keeps the last hour of a counter; a value is of now.
 export const FIGURES = [
   { id: 'requests', title: 'Requests per second', isCounter: true },
   { id: 'frames', title: 'Frames per second', isCounter: true },
@@ -41,8 +40,8 @@ export const FIGURES = [
 
 export const SAMPLES = 120;
 
-// Rates and values over time: take() at each scrape, with the server's answer
-// to ?history, if it has one.
+// Rates and values over time: take() at each scrape, with what the server answers
+// to ?history, if it does.
 export class History {
   constructor() {
     this.series = new Map(FIGURES.map((f) => [f.id, []]));

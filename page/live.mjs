@@ -86,7 +86,7 @@ export function start(all) {
   settings = all;
 }
 
-// Polls only while the tab is visible.
+// Asks only while somebody looks.
 export function showFigures(isShown) {
   clearTimeout(timer);
   timer = null;

@@ -1,8 +1,8 @@
-// turns.mjs - long work in turns, between which the page reacts.
+// turns.mjs - long work in turns, between which the page answers.
 
 const TURN_MS = 40;
 
-// Runs a generator to its end; returns its result.
+// Drives a generator to its end; what it returned.
 export async function inTurns(work, signal) {
   for (;;) {
     const end = performance.now() + TURN_MS;

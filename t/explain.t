@@ -110,7 +110,7 @@ is_deeply([map { "$_->{source} $_->{outcome}" } @{$e->{attempts}}],
 my @bad = ('bad.so', SymFolder::id(0xb3));
 my $length = $t->upload(@bad, text => "MODULE Linux x86_64 $bad[1] bad.so\nFUNC zz\n");
 $t->ask(\@bad);
-$e = negative('malformed', [10800, 10801], @bad);
+$e = negative('malformed', [7200, 7201], @bad);
 like($e->{reason}, qr/line 2/, 'where the file is broken');
 is($e->{attempts}[1]{bytes}, $length, 'the file that was read');
 
@@ -135,27 +135,6 @@ $t->wait_for(sub {
     'without a store: 503');
 like($t->explain(@gone)->{json}{description}, qr/store does not exist/, 'why');
 
-is($t->end, '', 'the logs are clean');
-
-# --- more attempts than there is room for ---
-
-$t = SymFolder->new(how => 'symbolicate_source round uri=/round/;');
-$t->{parts}{server} = <<'CONF';
-        location /round/ {
-            internal;
-            proxy_pass http://127.0.0.1:%%PORT%%/again/;
-        }
-        location /again/ { return 302 $uri; }
-CONF
-$t->start;
-for my $length (10, 250) {
-    my @round = ('r' x $length, SymFolder::id($length));
-    $t->ask(\@round);
-    $e = $t->explain(@round)->{json};
-    is($e->{state}, 'absent', "a name of $length bytes, four redirects");
-    is(scalar @{$e->{attempts}}, $length == 10 ? 4 : 3, '... attempts');
-    is($e->{truncated} ? 1 : 0, $length == 10 ? 0 : 1, '... are complete');
-}
 is($t->end, '', 'the logs are clean');
 
 done_testing();

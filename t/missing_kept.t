@@ -59,8 +59,8 @@ my $row = command()->{out};
 like($row, qr{^ +3 +3  \S+  \S+  absent +gone\.so/$gone[1]}m, 'a table');
 my ($object) = grep { $_->{name} eq 'gone.so' }
     SymLoader::json_lines(command('--json')->{out});
-is_deeply([map { "$_->{source} $_->{outcome}" } @{$object->{attempts}}],
-    ['folder 404'], 'an object per line, with the answer of each source');
+is_deeply([map { $_->{name} } @{$object->{sources}}], [qw(local folder)],
+    'an object per line, with its sources');
 is($object->{$_}, entries()->{'gone.so'}{$_}, "... $_ as on the server")
     for qw(id requests frames first_asked last_asked state);
 

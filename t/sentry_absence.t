@@ -115,15 +115,8 @@ for my $way ('DELETE', 'rm') {
     is($_->(), 'missing', 'kept') for @asked, reverse @asked;
     is($t->fault->count, $gets, '... the source is not tried again');
 
-    my @rows = grep { $_->{name} eq $m->{name} }
-        json_lines($t->loader->run('ls', '--json')->{out});
-    is_deeply([ map { $_->{id} } @rows ], [ ($m->{id}) x 5 ], 'ls shows the id of each');
-    is(scalar(grep { defined $_->{variant} } @rows), 4, '... and which are of Sentry\'s API');
     my $e = $t->request('GET', "/unified/explain/$m->{name}/$m->{id}")->{json};
     is($e->{state}, 'absent', 'explain shows that it is absent');
-    my ($of) = grep { $_->{name} eq 'unified' } @{ $e->{sources} };
-    is_deeply([ map { $_->{state} } @{ $of->{variants} } ], [ ('absent') x 4 ],
-        '... and in which ways');
 
     if ($way eq 'DELETE') {
         is($t->request('DELETE', "/unified/cache/$m->{name}/$m->{id}")->{status}, 200, 'DELETE');

@@ -15,28 +15,18 @@ uint64_t
 sym_download_http(sym_str_t outcome)
 {
     uint64_t status = 0;
-    sym_str_t digits = outcome;
 
-    for (size_t i = 0; i < outcome.len; i++) {
-        if (outcome.data[i] == SYM_ATTEMPT_RATED) {
-            digits.len = i;
-            break;
-        }
-    }
-
-    return sym_dec_read(digits, &status) ? status : 0;
+    return sym_dec_read(outcome, &status) ? status : 0;
 }
 
 
 sym_download_status_t
-sym_download_of(const sym_attempt_t *attempt)
+sym_download_of(sym_str_t outcome)
 {
-    uint64_t status = sym_download_http(attempt->outcome);
+    uint64_t status = sym_download_http(outcome);
 
     if (status == 200) {
-        return sym_attempt_features(attempt) & SYM_RPC_MALFORMED
-                   ? SYM_DOWNLOAD_MALFORMED
-                   : SYM_DOWNLOAD_OK;
+        return SYM_DOWNLOAD_OK;
     }
 
     if (status == 401 || status == 403 || status == 302) {
@@ -45,6 +35,23 @@ sym_download_of(const sym_attempt_t *attempt)
 
     return status >= 400 && status < 500 ? SYM_DOWNLOAD_NOT_FOUND
                                          : SYM_DOWNLOAD_ERROR;
+}
+
+
+sym_download_status_t
+sym_download_of_place(const sym_place_t *place)
+{
+    char text[SYM_PLACE_OUTCOME_MAX];
+
+    if (place->state == SYM_MODULE_MALFORMED
+        || place->record->outcome == SYM_PATH_MALFORMED)
+    {
+        return SYM_DOWNLOAD_MALFORMED;
+    }
+
+    return place->record->outcome == SYM_PATH_READ
+               ? SYM_DOWNLOAD_OK
+               : sym_download_of(sym_place_outcome(place->record, text));
 }
 
 

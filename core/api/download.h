@@ -4,6 +4,7 @@
 #ifndef SYM_API_DOWNLOAD_H
 #define SYM_API_DOWNLOAD_H
 
+#include "places/places.h"
 #include "protocol/attempts.h"
 
 typedef enum {
@@ -23,7 +24,10 @@ typedef struct {
 /* The status of HTTP in an outcome; 0: it is a word. */
 uint64_t sym_download_http(sym_str_t outcome);
 
-sym_download_status_t sym_download_of(const sym_attempt_t *attempt);
+sym_download_status_t sym_download_of(sym_str_t outcome);
+
+/* Same for a place with a record, whose file may be malformed. */
+sym_download_status_t sym_download_of_place(const sym_place_t *place);
 
 /* Writes the text of `details`; 0: there are none.  Symbolicator's texts of
  * errors begin with SYM_DOWNLOAD_FAILED where it shows them with their kind. */

@@ -199,13 +199,12 @@ look_for(sym_request_t *r, uint32_t i, const sym_ref_key_t *k,
          sym_missing_t *missing)
 {
     sym_need_t *m = &r->needs[i];
+    const sym_lookup_t of = { m->ref, m->kind, m->without };
 
-    if (m->kind == SYM_KIND_SYMCACHE) {
-        return sym_resolver_open(r->resolver, i, &k->key, &k->asked, missing);
-    }
-
-    return sym_artifact_find(r->resolver, k->key.scope, m->ref, m->kind,
-                             &m->artifact, missing);
+    return m->kind == SYM_KIND_SYMCACHE
+               ? sym_resolver_open(r->resolver, i, &k->key, &of, missing)
+               : sym_artifact_find(r->resolver, k->key.scope, &of, &m->artifact,
+                                   missing);
 }
 
 
@@ -264,8 +263,8 @@ open_need(sym_request_t *r, uint32_t i)
         r->stats.missing += i < r->stats.modules;
     } else if (m->is_fetched) {
         m->found = SYM_NEED_FOUND;
-        m->fetched_bytes =
-            sym_resolver_source_bytes(r->resolver, m->ref, m->kind);
+        m->fetched_bytes = sym_resolver_source_bytes(
+            r->resolver, &(sym_lookup_t){ m->ref, m->kind, 0 });
         r->stats.fetched_bytes += i < r->stats.modules ? m->fetched_bytes : 0;
     } else {
         m->found = SYM_NEED_FOUND;

@@ -35,6 +35,15 @@ void sym_arena_drop(sym_arena_t *arena);
 /* Forgets every allocation but keeps the newest chunk for the next use. */
 void sym_arena_reset(sym_arena_t *arena);
 
+/* Forgets what was allocated since the copy *mark, if it is in the same chunk. */
+static inline void
+sym_arena_rewind(sym_arena_t *arena, const sym_arena_t *mark)
+{
+    if (arena->chunks == mark->chunks) {
+        arena->pos = mark->pos;
+    }
+}
+
 /* size bytes aligned for any object, or NULL: out of memory, over the limit, or
  * refused by the account. */
 void *sym_arena_alloc(sym_arena_t *arena, size_t size);

@@ -1,7 +1,6 @@
 #include "explain/explain.h"
 
 #include "explain/member.h"
-#include "protocol/attempts.h"
 #include "artifacts/symcache/format.h"
 
 /* Records of one name and source that are read for other ids. */
@@ -53,19 +52,18 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
     sym_out_raw(out, SYM_STR("["));
 
     for (uint32_t i = 0; i < n; i++) {
-        sym_str_t text = sources[i].record.attempts;
-        sym_attempt_t attempt;
+        is_cut |= sources[i].is_cut;
 
-        is_cut |= sym_attempts_is_cut(text);
+        for (unsigned k = 0; k < sources[i].n_attempts; k++) {
+            const sym_explained_attempt_t *a = &sources[i].attempts[k];
 
-        while (sym_attempts_next(&text, &attempt)) {
             sym_out_raw(out, is_first ? SYM_STR("{\"source\": ")
                                       : SYM_STR(", {\"source\": "));
-            sym_out_string(out, attempt.source);
-            sym_member_text(out, "outcome", attempt.outcome);
-            sym_member_number(out, "bytes", attempt.bytes);
-            sym_member_number(out, "ms", attempt.ms);
-            sym_member_text(out, "url", attempt.url);
+            sym_out_string(out, sym_scope_word(sources[i].key.scope));
+            sym_member_text(out, "outcome", a->outcome);
+            sym_member_number(out, "bytes", a->bytes);
+            sym_member_number(out, "ms", a->ms);
+            sym_member_text(out, "url", a->url);
             sym_out_raw(out, SYM_STR("}"));
             is_first = false;
         }
@@ -77,32 +75,6 @@ write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
         sym_member_key(out, "truncated");
         sym_out_raw(out, SYM_STR("true"));
     }
-}
-
-
-/* Results of requests in other ways. */
-static void
-write_variants(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
-{
-    sym_member_key(out, "variants");
-
-    for (unsigned i = 0; i < source->n_variants; i++) {
-        const sym_object_record_t *record = &source->variants[i];
-
-        sym_out_raw(out, i == 0 ? SYM_STR("[{\"variant\": ")
-                                : SYM_STR(", {\"variant\": "));
-        sym_out_string(out, record->asked);
-        sym_member_text(
-            out, "code_id",
-            sym_str(record->object.code_id.text, record->object.code_id.len));
-        sym_member_text(out, "state",
-                        sym_cstr(sym_module_state_name(record->state)));
-        write_negative(out, record, now_s);
-        sym_member_time(out, "when", record->stored_at);
-        sym_out_raw(out, SYM_STR("}"));
-    }
-
-    sym_out_raw(out, SYM_STR("]"));
 }
 
 
@@ -123,10 +95,6 @@ write_source(sym_out_t *out, const sym_explained_t *source, uint32_t now_s)
                         sym_cstr(sym_quality_name(record->quality)));
     } else if (record->state != 0) {
         write_negative(out, record, now_s);
-    }
-
-    if (source->n_variants != 0) {
-        write_variants(out, source, now_s);
     }
 
     sym_out_raw(out, SYM_STR("}"));
@@ -214,94 +182,158 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
 
 /* --- records of the store --- */
 
-static sym_status_t
-add_variant(void *ctx, sym_str_t scope, const sym_object_record_t *record)
-{
-    sym_explained_t *source = ctx;
+typedef struct {
+    sym_arena_t *arena;
+    sym_explained_t *source;
+    sym_explained_attempt_t *attempts; /* room for all places */
+    size_t urls;                       /* bytes left */
+} collect_t;
 
-    (void) scope;
-    source->variants[source->n_variants++] = *record;
-    return source->n_variants == SYM_VARIANTS_MAX ? SYM_AGAIN : SYM_OK;
-}
-
-
-/* If nothing else is known, the newest variant is shown. */
 static void
-take_newest(sym_explained_t *source)
+add_attempt(collect_t *c, const sym_place_t *place)
 {
-    for (unsigned i = 0; i < source->n_variants; i++) {
-        const sym_object_record_t *record = &source->variants[i];
+    char text[SYM_PLACE_OUTCOME_MAX];
+    sym_str_t url = sym_place_location(place);
+    sym_explained_t *source = c->source;
 
-        if (source->record.state == 0
-            || record->stored_at > source->record.stored_at) {
-            source->record = *record;
-        }
+    if (url.len > c->urls) {
+        source->is_cut = true;
+        return;
+    }
+
+    /* a path is a view of the plan */
+    c->urls -= url.len;
+    c->attempts[source->n_attempts++] = (sym_explained_attempt_t){
+        .outcome =
+            sym_arena_copy(c->arena, sym_place_outcome(place->record, text)),
+        .url = sym_arena_copy(c->arena, url),
+        .bytes = place->record->bytes,
+        .ms = place->record->ms,
+    };
+}
+
+
+/* The result of the places that have a record, also of expired ones. */
+static void
+weigh_place(sym_object_record_t *r, const sym_place_t *place)
+{
+    const sym_path_record_t *p = place->record;
+
+    if (sym_module_state_weight(place->state)
+        > (r->state == 0 ? 0 : sym_module_state_weight(r->state)))
+    {
+        r->state = place->state;
+        r->reason = p->reason;
+        r->stored_at = p->stored_at;
+    }
+
+    if (r->expires_at == 0 || p->expires_at < r->expires_at) {
+        r->expires_at = p->expires_at;
     }
 }
 
 
-static sym_status_t
-look_at_variants(sym_snapshot_t *snapshot, const sym_module_key_t *key,
-                 sym_kind_t kind, sym_explained_t *source, sym_error_t *err)
+static void
+look_at_place(void *ctx, const sym_place_t *place)
 {
-    bool is_unknown = source->record.state == 0;
+    collect_t *c = ctx;
+    sym_object_record_t *r = &c->source->record;
 
-    source->n_variants = 0;
-    (void) sym_snapshot_variants(snapshot, key, kind, add_variant, source, err);
-    if (is_unknown) {
-        take_newest(source);
+    if (place->record == NULL) {
+        return;
     }
 
-    return err->status;
+    if (sym_place_is_tried(place)) {
+        add_attempt(c, place);
+    }
+
+    if (r->state != SYM_MODULE_READY && place->state != 0
+        && place->state != SYM_MODULE_READY)
+    {
+        weigh_place(r, place);
+    }
 }
 
 
-/* The artifact, or the negative record of the canonical id. */
-static sym_status_t
-look_at_source(sym_snapshot_t *snapshot, const sym_module_key_t *key,
-               sym_kind_t kind, sym_explained_t *source, sym_error_t *err)
+/* A source without a place for the module. */
+static void
+look_at_nothing(collect_t *c, const sym_object_ref_t *ref)
 {
-    sym_object_ref_t ref;
+    c->source->n_attempts = 1;
+    c->attempts[0] = (sym_explained_attempt_t){
+        .outcome = SYM_STR("skipped"),
+        .url = ref->code_id.len != 0 || !ref->is_either
+                   ? SYM_STR("has no path for such an id")
+                   : SYM_STR("needs a code id"),
+    };
+}
+
+
+/* The artifact and the places of a source. */
+static sym_status_t
+look_at_source(sym_snapshot_t *snapshot, const sym_scopes_t *scopes, uint32_t n,
+               const sym_lookup_t *of, sym_arena_t *arena,
+               sym_explained_t *source, sym_error_t *err)
+{
+    collect_t c = { arena, source,
+                    sym_arena_calloc(arena, SYM_PLAN_MAX,
+                                     sizeof(sym_explained_attempt_t)),
+                    SYM_EXPLAIN_URLS };
     sym_object_record_t *record = &source->record;
-    sym_status_t rc;
+    unsigned n_places = 0;
+    sym_status_t rc = sym_snapshot_object(snapshot, source->key.scope, of->ref,
+                                          of->kind, record, err);
 
-    *source = (sym_explained_t){ .key = *key };
-    sym_object_ref_of_key(key, &ref);
-    rc = sym_snapshot_object(snapshot, key->scope, &ref, kind, record, err);
+    if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
+        return rc;
+    }
+
+    if (c.attempts == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
 
     if (rc == SYM_NOT_FOUND) {
-        rc = sym_snapshot_negative(snapshot, key->scope, &ref, kind, record,
-                                   err);
-    } else if (rc == SYM_OK && record->state == SYM_MODULE_READY
+        *record = (sym_object_record_t){ .state = 0 };
+    } else if (record->state == SYM_MODULE_READY
                && sym_snapshot_is_unsound(snapshot, record->module_id))
     {
         record->state = SYM_MODULE_MALFORMED;
         record->reason = SYM_STR(SYM_UNSOUND_REASON);
     }
 
-    record->state = rc == SYM_OK ? record->state : 0;
-    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+    source->attempts = c.attempts;
+    if (sym_places_each(snapshot, scopes, n, of, SYM_DEBUG_FILES_FIRST, arena,
+                        look_at_place, &c, &n_places, err)
+        != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (n_places == 0 && scopes->rules != NULL && scopes->rules[n] != NULL) {
+        look_at_nothing(&c, of->ref);
+    }
+
+    return SYM_OK;
 }
 
 
 static sym_status_t
 look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                 const sym_module_key_t *key, sym_kind_t kind,
-                sym_explained_t *sources, sym_error_t *err)
+                sym_arena_t *arena, sym_explained_t *sources, sym_error_t *err)
 {
-    for (uint32_t i = 0; i < scopes->n; i++) {
-        sym_module_key_t one = *key;
+    sym_object_ref_t ref;
+    const sym_lookup_t of = { &ref, kind, 0 };
 
-        one.scope = scopes->names[i];
-        if (look_at_source(snapshot, &one, kind, &sources[i], err) != SYM_OK
-            || look_at_variants(snapshot, &one, kind, &sources[i], err)
-                   != SYM_OK)
-        {
-            return err->status;
-        }
+    sym_object_ref_of_key(key, &ref);
+    for (uint32_t i = 0; i < scopes->n && err->status == SYM_OK; i++) {
+        sources[i] = (sym_explained_t){ .key = *key };
+        sources[i].key.scope = scopes->names[i];
+        (void) look_at_source(snapshot, scopes, i, &of, arena, &sources[i],
+                              err);
     }
 
-    return SYM_OK;
+    return err->status;
 }
 
 
@@ -389,7 +421,7 @@ find_other_ids(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 
 sym_status_t
 sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
-            const sym_module_key_t *key, uint32_t now_s,
+            const sym_module_key_t *key, uint32_t now_s, sym_arena_t *arena,
             sym_explained_t *sources, sym_str_t blocked_hosts, sym_out_t *out,
             sym_error_t *err)
 {
@@ -400,20 +432,27 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     sym_object_ref_t ref;
     sym_choice_t choice;
     char id[SYM_CODE_ID_MAX];
-    sym_status_t rc =
-        look_at_sources(snapshot, scopes, key, SYM_KIND_SYMCACHE, sources, err);
+    sym_status_t rc = look_at_sources(snapshot, scopes, key, SYM_KIND_SYMCACHE,
+                                      arena, sources, err);
 
     sym_object_ref_of_key(key, &ref);
     rc = rc != SYM_OK
              ? rc
-             : sym_snapshot_choose(snapshot, scopes, &ref, SYM_KIND_SYMCACHE,
-                                   now_s, &choice, err);
+             : sym_places_choose(snapshot, scopes,
+                                 &(sym_lookup_t){ &ref, SYM_KIND_SYMCACHE, 0 },
+                                 now_s, arena, &choice, err);
     if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
         return rc;
     }
 
     if (rc == SYM_OK) {
         chosen.record = choice.record;
+        if (choice.state != SYM_MODULE_READY) {
+            chosen.record = sources[choice.source].record;
+            chosen.record.state = choice.state;
+            chosen.record.expires_at = choice.until;
+            chosen.record.reason = choice.reason;
+        }
         chosen.key.scope = scopes->names[choice.source];
         chosen.source =
             sym_snapshot_source(snapshot, chosen.key.scope, &chosen.record);
@@ -441,11 +480,11 @@ sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 sym_status_t
 sym_explain_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                     const sym_module_key_t *key, sym_kind_t kind,
-                    uint32_t now_s, sym_explained_t *sources, sym_out_t *out,
-                    sym_error_t *err)
+                    uint32_t now_s, sym_arena_t *arena,
+                    sym_explained_t *sources, sym_out_t *out, sym_error_t *err)
 {
     sym_status_t rc =
-        look_at_sources(snapshot, scopes, key, kind, sources, err);
+        look_at_sources(snapshot, scopes, key, kind, arena, sources, err);
 
     if (rc == SYM_OK) {
         write_attempts(out, sources, scopes->n);

@@ -10,13 +10,21 @@
 #include "object/module_key.h"
 #include "json/out.h"
 #include "object/variant.h"
-#include "store/object.h"
+#include "places/places.h"
 
 /* Longest text of one source, for any record: its texts have limits
- * (docs/formats/store.md, section 2), a byte may take six, and an attempt of
- * ten bytes has 80 of keys; a variant has a reason and less than 700 bytes.
- * One more is for the summary. */
+ * (docs/formats/store.md, section 2), a byte may take six, and an attempt has 300
+ * bytes of keys and numbers.  One more is for the summary. */
 #define SYM_EXPLAIN_MAX ((size_t) 112 * 1024)
+
+/* An attempt to fetch a file. */
+typedef struct {
+    sym_str_t outcome, url; /* `skipped`, and why */
+    uint64_t bytes, ms;
+} sym_explained_attempt_t;
+
+/* Bytes of the URLs of a source's attempts; further ones are left out. */
+#define SYM_EXPLAIN_URLS ((size_t) 8 * 1024)
 
 /* The records of one source. */
 typedef struct {
@@ -24,8 +32,9 @@ typedef struct {
     sym_object_record_t record; /* state 0: nothing */
     sym_str_t source;           /* of the valid record's file, if READY */
 
-    unsigned n_variants; /* some records of requests in other ways */
-    sym_object_record_t variants[SYM_VARIANTS_MAX];
+    const sym_explained_attempt_t *attempts;
+    unsigned n_attempts;
+    bool is_cut; /* there were more */
 } sym_explained_t;
 
 /* Ids under which the store has symbols of the same name: another build is the
@@ -38,7 +47,7 @@ typedef struct {
     char texts[SYM_OTHER_IDS_MAX][SYM_CODE_ID_MAX];
 } sym_other_ids_t;
 
-/* told: the valid record, or NULL.  The attempts of all sources are shown.
+/* told: the result, or NULL.  The attempts at all sources are shown.
  * others: NULL: none.  blocked_hosts: a JSON array, or empty. */
 void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
                        const sym_explained_t *sources, uint32_t n_sources,
@@ -49,8 +58,9 @@ void sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
  * of it; the text says so, too. */
 sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
                          const sym_module_key_t *key, uint32_t now_s,
-                         sym_explained_t *sources, sym_str_t blocked_hosts,
-                         sym_out_t *out, sym_error_t *err);
+                         sym_arena_t *arena, sym_explained_t *sources,
+                         sym_str_t blocked_hosts, sym_out_t *out,
+                         sym_error_t *err);
 
 /*
  * The members "attempts" and "sources" of one artifact of a module, each with a
@@ -59,7 +69,8 @@ sym_status_t sym_explain(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 sym_status_t sym_explain_sources(sym_snapshot_t *snapshot,
                                  const sym_scopes_t *scopes,
                                  const sym_module_key_t *key, sym_kind_t kind,
-                                 uint32_t now_s, sym_explained_t *sources,
-                                 sym_out_t *out, sym_error_t *err);
+                                 uint32_t now_s, sym_arena_t *arena,
+                                 sym_explained_t *sources, sym_out_t *out,
+                                 sym_error_t *err);
 
 #endif

@@ -11,7 +11,7 @@
 
 static const sym_str_t local_names[] = { { SYM_SCOPE_LOCAL, 0 } };
 
-const sym_scopes_t sym_scopes_local = { local_names, 1, 0 };
+const sym_scopes_t sym_scopes_local = { .names = local_names, .n = 1 };
 
 
 size_t

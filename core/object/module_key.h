@@ -39,6 +39,8 @@ typedef struct {
 /* The sources whose records a location or command sees, in their order. */
 typedef struct {
     const sym_str_t *names;
+    const struct sym_source_rules_s *const *rules; /* of each (sources/paths/);
+                              NULL: its files are not searched for */
     uint32_t n;
     uint32_t number; /* in a process: equal lists have equal numbers */
 } sym_scopes_t;

@@ -22,6 +22,7 @@
 #define CODE_ID 0x4000u /* of the key; follows a kind */
 
 #define OUTCOMES 0x8000u
+#define PLACES 0x20000u
 #define OBJECT 0x10000u /* kind, scope, rules and reference */
 
 /* docs/formats/loader-protocol.md, section 3 */
@@ -37,7 +38,7 @@ static const struct {
     { SYM_RPC_OFFER, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS
                          | OUTCOMES | FEATURES },
     { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS | OUTCOMES },
-    { SYM_RPC_MORE, TICKET | LENGTH },
+    { SYM_RPC_MORE, TICKET | LENGTH | PLACES },
     { SYM_RPC_INVALIDATE, TICKET | KEY | SOURCE | KIND | CODE_ID },
     { SYM_RPC_STAT, TICKET },
     { SYM_RPC_DEPOSIT, TICKET | FLAGS | OFFSET | LENGTH | TEXT | SOURCE },
@@ -49,7 +50,7 @@ static const struct {
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
-    { SYM_RPC_FETCH, TICKET | LENGTH | FEATURES },
+    { SYM_RPC_FETCH, TICKET | LENGTH | PLACES | FEATURES },
     { SYM_RPC_DONE, TICKET | FLAGS | KEY | TEXT | KIND },
     { SYM_RPC_STATS, TICKET | TEXT },
     { SYM_RPC_REFUSED, TEXT },
@@ -169,6 +170,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & LENGTH) {
         p = put(p, m->length, 8);
+    }
+
+    if (fields & PLACES) {
+        p = put(p, m->places, 8);
     }
 
     if (fields & KEY) {
@@ -395,6 +400,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & LENGTH) {
         m->length = sym_u64(c);
+    }
+
+    if (fields & PLACES) {
+        m->places = sym_u64(c);
     }
 
     if (fields & KEY) {

@@ -43,7 +43,7 @@ typedef enum {
                             outcomes; and a descriptor: what was fetched */
     SYM_RPC_NONE,       /* ticket, state, ttl, text, attempts, outcomes: nothing
                             was */
-    SYM_RPC_MORE,       /* ticket, length: the lease is too small */
+    SYM_RPC_MORE,       /* ticket, length, places: the lease is too small */
     SYM_RPC_INVALIDATE, /* ticket, key, source: remove its records; without a
                            name: those of all modules found by the id; with the
                            scope SYM_SCOPE_ALL: of every source; and those of
@@ -67,8 +67,8 @@ typedef enum {
     SYM_RPC_WELCOME = 64, /* version */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
-    SYM_RPC_FETCH,        /* ticket, length, features: you are elected; length
-                             of the lease */
+    SYM_RPC_FETCH,        /* ticket, length, places, features: you are elected;
+                             length of the lease */
     SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
                             DEPOSIT */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
@@ -85,8 +85,6 @@ typedef enum {
 
 /* flags of ENSURE */
 #define SYM_RPC_ALL_PLACES 1u /* every place is tried, code files first */
-#define SYM_RPC_CANONICAL 2u  /* only places that the canonical id leads to */
-#define SYM_RPC_SENT 4u       /* only those that the id as sent leads to */
 
 /* features of OFFER: contents of the next FETCH */
 /* it rates the file; a sound file without symbols is not malformed */
@@ -159,6 +157,8 @@ typedef struct {
     sym_module_state_t state; /* not READY */
     sym_rpc_ttl_t ttl;        /* in NEGATIVE: for `state`, the time left */
     uint64_t offset, length;  /* bytes */
+    uint64_t places; /* numbers in the plan, a bit each: to be tried; in MORE
+                        that of the large file */
     sym_module_key_t key;
     uint32_t kind;      /* sym_kind_t of the artifact; 0: SYM_KIND_SYMCACHE; in
                            DONE a bit, 1 << kind, for each that was removed */

@@ -35,6 +35,10 @@ sym_status_t sym_snapshot_object(sym_snapshot_t *snapshot, sym_str_t scope,
 sym_str_t sym_snapshot_source(sym_snapshot_t *snapshot, sym_str_t scope,
                               const sym_object_record_t *record);
 
+/* Whether an artifact was made from the file at the path. */
+bool sym_object_is_from(const sym_object_record_t *record,
+                        const sym_path_key_t *path);
+
 /* Calls fn for each object and kind that match the reference.  A reference
  * without a name matches all names. */
 sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,
@@ -56,22 +60,10 @@ typedef struct {
     uint32_t source;          /* number of the scope with the artifact, or with
                                  the place in this state */
     bool is_open;             /* a source has a place to be tried */
-    uint32_t until; /* end of the result's validity; 0: until a change */
+    uint32_t until;   /* end of the result's validity; 0: until a change */
+    sym_str_t reason; /* if it is not READY */
     sym_object_record_t record; /* of a READY artifact */
 } sym_choice_t;
-
-/*
- * Chooses the object from several sources.  The first READY one that is not
- * poor wins, else the best poor one.  If there is neither, the result is the
- * combined state of all sources (failure, then malformed file, then absence),
- * provided that all were searched and no state has expired; `record` is the
- * negative one.  The source of modules loaded by hand need not be searched.
- */
-sym_status_t sym_snapshot_choose(sym_snapshot_t *snapshot,
-                                 const sym_scopes_t *scopes,
-                                 const sym_object_ref_t *ref, sym_kind_t kind,
-                                 int64_t now_s, sym_choice_t *choice,
-                                 sym_error_t *err);
 
 /* The places of an object at the scope with number n; false: this source is not
  * searched for it. */

@@ -29,6 +29,9 @@ typedef enum {
 #define SYM_PATH_WORD_MAX 32
 #define SYM_PATH_URL_MAX 1024
 
+/* The word of a file that is too large for the quota in the record's bytes. */
+#define SYM_PATH_TOO_LARGE "large"
+
 typedef struct {
     sym_path_outcome_t outcome; /* 0: no record */
     uint16_t status;            /* HTTP status; 0: none */
@@ -102,7 +105,8 @@ typedef struct {
     uint64_t open;            /* a bit for each place to be tried */
     sym_module_state_t state; /* if none is open: ABSENT, FAILED or MALFORMED;
                                  READY if there is an artifact */
-    unsigned place;           /* number of the place in this state */
+    unsigned place;           /* number of the place in this state ... */
+    sym_str_t reason;         /* ... and why, from its record */
     uint32_t until;           /* time until which no place is open */
 } sym_settled_t;
 

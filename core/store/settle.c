@@ -35,8 +35,10 @@ state_of(const sym_path_record_t *r, const sym_asking_t *a)
         return 0;
     }
 
-    /* also for another reader: ids do not change */
-    if (!sym_store_ids_match(a->ref, r->ids, r->n_ids)) {
+    /* also for another reader: ids do not change.  A text at a URL is that of all
+     * releases that have the URL. */
+    if (a->ref->url.len == 0 && !sym_store_ids_match(a->ref, r->ids, r->n_ids))
+    {
         return SYM_MODULE_MALFORMED;
     }
 
@@ -106,6 +108,7 @@ sym_settling_add(sym_settling_t *s, const sym_path_record_t *r,
     {
         all->state = says.state;
         all->place = place;
+        all->reason = r->reason;
     }
 
     if (says.until != 0 && (all->until == 0 || says.until < all->until)) {

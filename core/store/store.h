@@ -222,7 +222,7 @@ sym_status_t sym_snapshot_extent_sound(sym_snapshot_t *snapshot,
                                        const uint8_t **data, size_t *len);
 
 /* Whether the table has a damaged extent of the module.  The module then counts
- * as missing (sym_snapshot_choose()). */
+ * as missing (sym_snapshot_choose_object()). */
 bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
                              uint64_t module_id);
 

@@ -3,11 +3,11 @@
 #include "symbolicate/state.h"
 
 static sym_status_t
-find_once(sym_resolver_t *r, const sym_object_ref_t *ref, sym_kind_t kind,
+find_once(sym_resolver_t *r, const sym_lookup_t *of,
           sym_artifact_found_t *artifact, sym_missing_t *missing)
 {
     sym_choice_t choice;
-    sym_status_t rc = sym_resolver_choose(r, ref, kind, &choice, missing);
+    sym_status_t rc = sym_resolver_choose(r, of, &choice, missing);
     const uint8_t *data;
     size_t len;
 
@@ -30,8 +30,7 @@ find_once(sym_resolver_t *r, const sym_object_ref_t *ref, sym_kind_t kind,
 
 /* Skips a damaged artifact; another source's may be sound. */
 sym_status_t
-sym_artifact_find(sym_resolver_t *r, sym_str_t scope,
-                  const sym_object_ref_t *ref, sym_kind_t kind,
+sym_artifact_find(sym_resolver_t *r, sym_str_t scope, const sym_lookup_t *of,
                   sym_artifact_found_t *artifact, sym_missing_t *missing)
 {
     const sym_scopes_t *all = r->scopes;
@@ -45,7 +44,7 @@ sym_artifact_find(sym_resolver_t *r, sym_str_t scope,
 
         *artifact = (sym_artifact_found_t){ .resolver = r };
         *missing = (sym_missing_t){ 0 };
-        found = find_once(r, ref, kind, artifact, missing);
+        found = find_once(r, of, artifact, missing);
 
         if (!artifact->is_unsound) {
             r->scopes = all;

@@ -26,7 +26,7 @@ typedef struct {
 /* Like sym_resolver_open(), in one source, or ("") in all visible ones.
  * *artifact must stay in place while it is read. */
 sym_status_t sym_artifact_find(sym_resolver_t *r, sym_str_t scope,
-                               const sym_object_ref_t *ref, sym_kind_t kind,
+                               const sym_lookup_t *of,
                                sym_artifact_found_t *artifact,
                                sym_missing_t *missing);
 

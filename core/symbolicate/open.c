@@ -78,21 +78,23 @@ sym_resolver_open_cache(sym_resolver_t *r, sym_opened_module_t *m,
 
 
 sym_status_t
-sym_resolver_choose(sym_resolver_t *r, const sym_object_ref_t *ref,
-                    sym_kind_t kind, sym_choice_t *choice,
-                    sym_missing_t *missing)
+sym_resolver_choose(sym_resolver_t *r, const sym_lookup_t *of,
+                    sym_choice_t *choice, sym_missing_t *missing)
 {
     sym_error_t err = { 0 };
-    sym_status_t rc = sym_snapshot_choose(r->snapshot, r->scopes, ref, kind,
-                                          r->now_s, choice, &err);
+    sym_status_t rc = sym_places_choose(r->snapshot, r->scopes, of, r->now_s,
+                                        r->arena, choice, &err);
 
     if (rc != SYM_OK) {
         r->damaged += rc != SYM_NOT_FOUND;
         return rc == SYM_NOT_FOUND ? SYM_NOT_FOUND : SYM_DAMAGED;
     }
 
-    sym_store_touch(r->store, choice->record.slot, r->now_s);
-    missing->is_open = choice->is_open;
+    if (choice->state == SYM_MODULE_READY) {
+        sym_store_touch(r->store, choice->record.slot, r->now_s);
+        missing->is_open = choice->is_open;
+    }
+
     return SYM_OK;
 }
 
@@ -105,7 +107,7 @@ sym_resolver_tell(sym_resolver_t *r, const sym_choice_t *choice,
     missing->expires_at = choice->until;
 
     if (choice->state == SYM_MODULE_FAILED) {
-        missing->reason = sym_arena_copy(r->arena, choice->record.reason);
+        missing->reason = sym_arena_copy(r->arena, choice->reason);
         return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
     }
 
@@ -123,29 +125,27 @@ is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 }
 
 
+/* What beside the key decides the places; 0: nothing. */
 static uint64_t
-tag_of(const sym_asked_t *asked)
+tag_of(const sym_object_ref_t *ref)
 {
-    return asked->object != NULL ? sym_object_ref_hash(asked->object) : 0;
+    return ref->is_either && ref->sent.len == 0 ? 0 : sym_object_ref_hash(ref);
 }
 
 
-/* Whether it is cached for this kind of request; a good module is for any. */
+/* Whether it is cached for this reference; a good module is for any. */
 static bool
-is_of(const sym_cached_module_t *cached, const sym_asked_t *asked)
+is_of(const sym_cached_module_t *cached, const sym_object_ref_t *ref)
 {
-    if (cached->state == SYM_MODULE_READY) {
-        return cached->expires_at == 0 || cached->tag == tag_of(asked);
-    }
-
-    return asked->spelling.len == 0 && cached->tag == tag_of(asked);
+    return (cached->state == SYM_MODULE_READY && cached->expires_at == 0)
+           || cached->tag == tag_of(ref);
 }
 
 
 /* True if it was found in this version of the store before. */
 static bool
 is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
-         const sym_asked_t *asked, sym_missing_t *missing, sym_status_t *rc)
+         const sym_lookup_t *of, sym_missing_t *missing, sym_status_t *rc)
 {
     sym_cached_module_t cached;
 
@@ -154,12 +154,10 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
                                   r->scopes->number, m->hash, &cached)
         || !is_current(r, &cached)
         || sym_snapshot_is_unsound(r->snapshot, cached.module_id)
-        || !is_of(&cached, asked))
+        || !is_of(&cached, of->ref))
     {
         return false;
     }
-
-    sym_store_touch(r->store, cached.slot, r->now_s);
 
     if (cached.state != SYM_MODULE_READY) {
         const sym_choice_t choice = { .state = cached.state,
@@ -169,6 +167,7 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
         return true;
     }
 
+    sym_store_touch(r->store, cached.slot, r->now_s);
     m->module_id = cached.module_id;
     m->name = sym_arena_copy(r->arena, cached.name);
     *rc = m->name.data != NULL ? SYM_OK : SYM_NOMEM;
@@ -179,7 +178,7 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
 /* Not for modules that sources may still have. */
 static void
 remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
-                const sym_module_key_t *key, const sym_asked_t *asked,
+                const sym_module_key_t *key, const sym_object_ref_t *ref,
                 const sym_choice_t *choice, sym_str_t name)
 {
     bool is_good = choice->state == SYM_MODULE_READY && choice->until == 0;
@@ -193,7 +192,7 @@ remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
                                     .since = r->now_s,
                                     .expires_at = choice->until,
                                     .module_id = choice->record.module_id,
-                                    .tag = is_good ? 0 : tag_of(asked),
+                                    .tag = is_good ? 0 : tag_of(ref),
                                     .slot = choice->record.slot,
                                     .name = name });
     }
@@ -253,7 +252,7 @@ sym_resolver_fetch(const sym_resolver_t *r, uint32_t module)
 
 static sym_status_t
 open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
-            const sym_asked_t *asked, sym_missing_t *missing)
+            const sym_lookup_t *of, sym_missing_t *missing)
 {
     sym_opened_module_t *m = &r->modules[module];
     sym_choice_t choice;
@@ -268,18 +267,17 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     m->resolver = r;
     m->get = get_extent;
     m->get_ctx = m;
-    if (is_known(r, m, key, asked, missing, &rc)) {
+    if (is_known(r, m, key, of, missing, &rc)) {
         return rc;
     }
 
-    rc =
-        sym_resolver_choose(r, asked->ref, SYM_KIND_SYMCACHE, &choice, missing);
+    rc = sym_resolver_choose(r, of, &choice, missing);
     if (rc != SYM_OK) {
         return rc;
     }
 
     if (choice.state != SYM_MODULE_READY) {
-        remember_module(r, m, key, asked, &choice, SYM_STR(""));
+        remember_module(r, m, key, of->ref, &choice, SYM_STR(""));
         return sym_resolver_tell(r, &choice, missing);
     }
 
@@ -290,7 +288,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
     }
 
     if (rc == SYM_OK && m->cache.damaged == 0) {
-        remember_module(r, m, key, asked, &choice, m->name);
+        remember_module(r, m, key, of->ref, &choice, m->name);
     }
 
     return rc;
@@ -300,14 +298,14 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
 /* Skips a damaged module; another source's may be sound. */
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
-                  const sym_module_key_t *key, const sym_asked_t *asked,
+                  const sym_module_key_t *key, const sym_lookup_t *of,
                   sym_missing_t *missing)
 {
     sym_opened_module_t *m = &r->modules[module];
     bool was_unsound = r->is_unsound;
 
     for (uint32_t i = 0; i <= r->scopes->n; i++) {
-        sym_status_t rc = open_module(r, module, key, asked, missing);
+        sym_status_t rc = open_module(r, module, key, of, missing);
 
         if (!m->is_unsound) {
             return rc;
@@ -406,15 +404,15 @@ sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module)
 
 
 uint64_t
-sym_resolver_source_bytes(sym_resolver_t *r, const sym_object_ref_t *ref,
-                          sym_kind_t kind)
+sym_resolver_source_bytes(sym_resolver_t *r, const sym_lookup_t *of)
 {
     sym_choice_t choice;
     sym_error_t err = { 0 };
 
-    return sym_snapshot_choose(r->snapshot, r->scopes, ref, kind, r->now_s,
-                               &choice, &err)
-                   == SYM_OK
+    return sym_places_choose(r->snapshot, r->scopes, of, r->now_s, r->arena,
+                             &choice, &err)
+                       == SYM_OK
+                   && choice.state == SYM_MODULE_READY
                ? choice.record.source_bytes
                : 0;
 }

@@ -17,7 +17,7 @@
 #include "symbolicate/cache/names.h"
 #include "json/out.h"
 #include "symbolicate/cache/worker.h"
-#include "store/object.h"
+#include "places/places.h"
 #include "artifacts/symcache/read/reader.h"
 
 typedef struct sym_resolver_s sym_resolver_t;
@@ -39,8 +39,7 @@ typedef struct {
                                  expired one */
     uint32_t expires_at;      /* from its record */
     sym_str_t reason;         /* in the arena */
-    bool is_open; /* a source may have it, or a better one, that was not asked
-                     in this way */
+    bool is_open;             /* a source may have a better one */
 } sym_missing_t;
 
 /* Most questions of a chunk. */
@@ -102,8 +101,7 @@ void sym_resolver_fetch(const sym_resolver_t *r, uint32_t module);
  */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
                                const sym_module_key_t *key,
-                               const sym_asked_t *asked,
-                               sym_missing_t *missing);
+                               const sym_lookup_t *of, sym_missing_t *missing);
 
 /*
  * Opens a module whose extents the caller has.  SYM_DAMAGED, SYM_VERSION: *err
@@ -131,9 +129,7 @@ bool sym_resolver_met_unsound(sym_resolver_t *r);
 bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
 
 /* Bytes of the file that an artifact was made from; 0: not found. */
-uint64_t sym_resolver_source_bytes(sym_resolver_t *r,
-                                   const sym_object_ref_t *ref,
-                                   sym_kind_t kind);
+uint64_t sym_resolver_source_bytes(sym_resolver_t *r, const sym_lookup_t *of);
 
 /* The name of a found module in its file, or "". */
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
@@ -236,20 +232,21 @@ void sym_resolver_charge(sym_resolver_t *r, uint32_t *budget);
 /* Calls so far that found damaged bytes. */
 uint64_t sym_resolver_damaged(const sym_resolver_t *r);
 
-/* The store's record of an object in each visible source, in order; record
+/* The store's artifact of an object in each visible source, in order; record
  * NULL: none.  Views live as long as the snapshot. */
-typedef void (*sym_records_pt)(void *ctx, sym_str_t scope,
+typedef void (*sym_records_pt)(void *ctx, uint32_t source, sym_str_t scope,
                                const sym_object_record_t *record);
 void sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
                           sym_kind_t kind, sym_records_pt each, void *ctx);
 
-/* Where the file of one of these came from: sym_snapshot_source(). */
-sym_str_t sym_resolver_file(sym_resolver_t *r, sym_str_t scope,
-                            const sym_object_record_t *record);
+/* The places of an object at a visible source. */
+void sym_resolver_places(sym_resolver_t *r, uint32_t source,
+                         const sym_lookup_t *of, sym_file_order_t order,
+                         sym_place_each_pt each, void *ctx);
 
-/* Same in one source, visible or not. */
-void sym_resolver_record(sym_resolver_t *r, sym_str_t scope,
-                         const sym_object_ref_t *ref, sym_kind_t kind,
-                         sym_records_pt each, void *ctx);
+/* The place of a text at a URL in any source. */
+void sym_resolver_url(sym_resolver_t *r, sym_str_t scope,
+                      const sym_lookup_t *of, sym_place_each_pt each,
+                      void *ctx);
 
 #endif

@@ -71,7 +71,6 @@ struct sym_resolver_s {
     uint64_t n_texts; /* for the string cache, which is made when needed */
     sym_answer_cache_t *answer_cache; /* NULL: none */
     sym_module_cache_t *module_cache; /* NULL: none */
-    sym_block_cache_t *block_cache;   /* NULL: none */
     sym_names_t *names;               /* NULL: nothing is demangled */
     uint64_t version;                 /* of the store */
     uint32_t form;
@@ -100,9 +99,8 @@ void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
  * marks it as used.  SYM_OK: *choice has a READY record, or the reason why the
  * object is missing; SYM_NOT_FOUND; SYM_DAMAGED.
  */
-sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_object_ref_t *ref,
-                                 sym_kind_t kind, sym_choice_t *choice,
-                                 sym_missing_t *missing);
+sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_lookup_t *of,
+                                 sym_choice_t *choice, sym_missing_t *missing);
 
 /* The negative state of an object in the store; the reason only if it failed.
  * SYM_NOT_FOUND, SYM_NOMEM. */

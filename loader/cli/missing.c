@@ -56,6 +56,7 @@ print_object(session_t *r, sym_snapshot_t *snapshot,
     static sym_explained_t explained[SOURCES_MAX];
     sym_str_t names[SOURCES_MAX], sources = e->sources;
     sym_scopes_t scopes = { .names = names, .n = 1 };
+    sym_arena_t arena;
     sym_status_t rc;
 
     names[0] = SYM_STR(SYM_SCOPE_LOCAL);
@@ -66,9 +67,11 @@ print_object(session_t *r, sym_snapshot_t *snapshot,
 
     output_printf(r->out, "{");
     sym_ledger_write_entry(e, &r->out->json);
+    sym_arena_init(&arena, 0);
     rc = sym_explain_sources(snapshot, &scopes, &e->key, e->kind,
-                             (uint32_t) time(NULL), explained, &r->out->json,
-                             err);
+                             (uint32_t) time(NULL), &arena, explained,
+                             &r->out->json, err);
+    sym_arena_drop(&arena);
     output_printf(r->out, "}\n");
     return rc;
 }

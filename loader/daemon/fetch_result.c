@@ -8,11 +8,7 @@
 #include "store/write_object.h"
 
 /* The version of the reader that could not read a file. */
-#ifdef SYM_TEST_FAULTS
-#define READER_VERSION (SYMLOADER_VERSION_NUMBER - 1)
-#else
 #define READER_VERSION SYMLOADER_VERSION_NUMBER
-#endif
 
 /* Keeps sums of times far from overflow; longer values are meaningless. */
 #define TTL_MAX_S ((uint32_t) 10 * 366 * 86400)

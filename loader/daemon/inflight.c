@@ -30,8 +30,8 @@ hash_module(const inflights_t *f, const sym_module_key_t *key)
 
 
 bool
-object_key(const sym_object_ref_t *ref, uint32_t flags, sym_str_t scope,
-           object_names_t *names, sym_module_key_t *key)
+object_key(const sym_object_ref_t *ref, sym_str_t scope, object_names_t *names,
+           sym_module_key_t *key)
 {
     if (!sym_ref_key(ref, &names->key)
         || !sym_module_name_ok(names->key.key.name)) {
@@ -45,10 +45,6 @@ object_key(const sym_object_ref_t *ref, uint32_t flags, sym_str_t scope,
         key->variant =
             sym_str(names->variant, sym_variant_of(ref, names->variant));
         return key->variant.len != 0;
-    }
-
-    if (flags & SYM_RPC_SENT) {
-        key->id = names->key.asked.spelling;
     }
 
     return key->id.len != 0;
@@ -179,7 +175,7 @@ begin(inflights_t *f, const sym_rpc_message_t *ensure, sym_str_t ref,
     inflight->rules = ensure->rules;
     inflight->n_bytes = ref.len;
     (void) sym_object_ref_read(sym_str_append(&at, ref), &inflight->ref);
-    (void) object_key(&inflight->ref, ensure->flags, sym_str_append(&at, scope),
+    (void) object_key(&inflight->ref, sym_str_append(&at, scope),
                       &inflight->names, &inflight->key);
     table_add(&f->by_question, &inflight->node, hash_question(f, ensure, ref));
     table_add(&f->by_module, &inflight->of_module,
@@ -280,7 +276,7 @@ unlink_waiter(waiter_t *w)
 
 bool
 inflight_join(inflights_t *f, client_t *client, const sym_rpc_message_t *ensure,
-              int64_t now)
+              uint64_t open, int64_t now)
 {
     char bytes[SYM_REF_BYTES_MAX];
     const sym_str_t ref =
@@ -292,6 +288,9 @@ inflight_join(inflights_t *f, client_t *client, const sym_rpc_message_t *ensure,
         f->joins++;
     } else if (w != NULL) {
         inflight = begin(f, ensure, ref, now);
+        if (inflight != NULL) {
+            inflight->open = open;
+        }
     }
 
     if (w == NULL || inflight == NULL) {
@@ -379,8 +378,8 @@ lose_election(inflights_t *f, inflight_t *inflight, int64_t now)
 {
     end_fetch(f, inflight);
     inflight->is_again = true;
+    inflight->open = inflight->is_void ? UINT64_MAX : inflight->open;
     inflight->is_void = false;
-    inflight->walked = 0;
     queue_again(f, inflight, now);
 }
 
@@ -429,7 +428,7 @@ inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now)
 
     if (inflight->is_void) {
         inflight->is_void = false;
-        inflight->walked = 0;
+        inflight->open = UINT64_MAX;
         queue_again(f, inflight, now);
         return false;
     }
@@ -507,6 +506,7 @@ send_fetch(inflight_t *inflight)
     const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
                                   .ticket = inflight->elected->ticket,
                                   .length = inflight->lease.bytes,
+                                  .places = inflight->open,
                                   .features = inflight->rated };
 
     inflight->rated = 0;

@@ -38,7 +38,7 @@ typedef struct {
 
 /* The key of an ENSURE's object, with its spelling or variant; views of *names and
  * of the reference.  False: the store cannot have such an object. */
-bool object_key(const sym_object_ref_t *ref, uint32_t flags, sym_str_t scope,
+bool object_key(const sym_object_ref_t *ref, sym_str_t scope,
                 object_names_t *names, sym_module_key_t *key);
 
 /* A ticket of a client: a request for an artifact. */
@@ -75,7 +75,7 @@ struct inflight_s {
     bool is_bad;         /* an unreadable file was offered: ... */
     fetch_result_t bad;  /* ... the result, unless another source has one */
     bool is_rated;       /* a client that continues its search offered a file */
-    uint64_t walked;     /* places with an outcome */
+    uint64_t open;       /* places to be tried */
     uint32_t rated;      /* for the next FETCH: features of the last file
                             offered */
     bool is_again;       /* the next election replaces a lost one */
@@ -108,9 +108,10 @@ bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);
 inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
 
-/* Makes the client wait for the artifact of its ENSURE; false: out of memory. */
+/* Makes the client wait for the artifact of its ENSURE, for which these places are
+ * open; false: out of memory. */
 bool inflight_join(inflights_t *f, client_t *client,
-                   const sym_rpc_message_t *ensure, int64_t now);
+                   const sym_rpc_message_t *ensure, uint64_t open, int64_t now);
 
 /* Finds an open ticket, or returns NULL. */
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,

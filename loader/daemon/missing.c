@@ -180,6 +180,17 @@ missing_close(missing_t *m, int64_t now)
 
 /* --- arrivals --- */
 
+/* Only artifacts count. */
+static bool
+no_places(void *ctx, uint32_t n, sym_places_t *places)
+{
+    (void) ctx;
+    (void) n;
+    (void) places;
+    return false;
+}
+
+
 /* Finds the source with the module; found_in->data NULL: none. */
 static sym_status_t
 look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
@@ -199,8 +210,8 @@ look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
 
     *found_in = sym_str(NULL, 0);
     sym_object_ref_of_key(&e->key, &ref);
-    rc = sym_snapshot_choose(snapshot, &scopes, &ref, e->kind,
-                             (int64_t) time(NULL), &choice, err);
+    rc = sym_snapshot_choose_object(snapshot, &scopes, &ref, e->kind, no_places,
+                                    NULL, (int64_t) time(NULL), &choice, err);
     if (rc == SYM_OK && choice.state == SYM_MODULE_READY
         && !sym_snapshot_is_unsound(snapshot, choice.record.module_id))
     {

@@ -63,6 +63,11 @@ negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
     negative_t *one = malloc(sizeof(*one));
     sym_ingest_t *ingest = NULL;
 
+    /* what was not tried has failed with the rest */
+    if (o->state == SYM_MODULE_FAILED) {
+        places_settle(&s->places, inflight, inflight->open, o);
+    }
+
     if (one != NULL) {
         ingest = put(s, inflight, attempts, o);
     }
@@ -112,6 +117,9 @@ negatives_commit(negatives_t *s)
             s->places.failed(s->places.owner, &err);
         }
 
+        /* all places together, also those with outcomes of other searches */
+        places_commit(&s->places);
+        (void) places_result(&s->places, one->inflight, &one->outcome);
         inflight_settle(s->inflights, one->inflight, &one->outcome);
         free(one);
     }

@@ -23,22 +23,6 @@
 /* A client with too many waits may retry soon. */
 #define BUSY_TTL_S 1
 
-/* Reads the outcome from the store; false: no record, or an expired one. */
-static bool
-look_up(serve_t *s, const sym_module_key_t *key, sym_kind_t kind,
-        fetch_result_t *o)
-{
-    sym_error_t err = { 0 };
-    sym_status_t rc = fetch_result_find(s->store, key, kind, o, &err);
-
-    if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
-        serve_store_failed(s, &err);
-    }
-
-    return rc == SYM_OK;
-}
-
-
 static void
 on_hello(client_t *client, const sym_rpc_message_t *m)
 {
@@ -88,13 +72,14 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     sym_module_key_t key;
     sym_error_t err = { 0 };
     fetch_result_t o;
+    uint64_t open;
 
     if (inflight_waiter(&s->inflights, client, m->ticket) != NULL) {
         client_end(client, "a ticket that is open already");
         return;
     }
 
-    if (!object_key(&m->ref, m->flags, m->key.scope, &names, &key)) {
+    if (!object_key(&m->ref, m->key.scope, &names, &key)) {
         client_end(client, "an object that no store can have");
         return;
     }
@@ -108,7 +93,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         serve_store_failed(s, &err);
     }
 
-    if (look_up(s, &key, (sym_kind_t) m->kind, &o)) {
+    if (places_look_up(&s->negatives.places, m, &o, &open) == SYM_OK) {
         fetch_result_message(&o, m->ticket, &answer);
         client_send(client, &answer);
         return;
@@ -119,7 +104,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (!inflight_join(&s->inflights, client, m, s->now)) {
+    if (!inflight_join(&s->inflights, client, m, open, s->now)) {
         client_end(client, "out of memory");
     }
 }
@@ -250,6 +235,7 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             SYM_STR("the file is larger than all room for temporary "
                     "files (see the store's quota)"));
         o.is_too_large = true;
+        places_settle(&s->negatives.places, inflight, m->places, &o);
         negatives_add(&s->negatives, inflight, SYM_STR(""), &o);
         return;
     }

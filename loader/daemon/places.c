@@ -4,6 +4,16 @@
 
 #include "sources/paths/plan.h"
 
+/* For a result without an end. */
+#define PLACES_TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
+
+/* The version of the readers, for records of files. */
+#ifdef SYM_TEST_FAULTS
+#define places_reader() (sym_path_reader() - 1)
+#else
+#define places_reader() sym_path_reader()
+#endif
+
 typedef struct {
     places_t *places;
     inflight_t *inflight;
@@ -20,21 +30,173 @@ expires_at(uint32_t ttl_s)
 }
 
 
+/* An artifact, and the source that is searched for it. */
+typedef struct {
+    const sym_object_ref_t *ref;
+    const sym_source_rules_t *rules;
+    sym_str_t scope;
+    sym_kind_t kind;
+    uint32_t flags;
+} search_of_t;
+
+static search_of_t
+search_of(const inflight_t *inflight)
+{
+    return (search_of_t){ &inflight->ref, &inflight->rules, inflight->key.scope,
+                          inflight->kind, inflight->flags };
+}
+
+
 /* False: out of memory. */
 static bool
-make_plan(sym_arena_t *arena, const inflight_t *inflight,
-          sym_source_plan_t *plan)
+make_plan(sym_arena_t *arena, const search_of_t *of, sym_source_plan_t *plan)
 {
-    return sym_source_plan(arena, &inflight->ref, &inflight->rules,
-                           sym_kind_files(inflight->kind, inflight->ref.type),
-                           (inflight->flags & SYM_RPC_ALL_PLACES) != 0
-                                   || sym_kind_wants_code(inflight->kind)
+    return sym_source_plan(arena, of->ref, of->rules,
+                           sym_kind_files(of->kind, of->ref->type),
+                           (of->flags & SYM_RPC_ALL_PLACES) != 0
+                                   || sym_kind_wants_code(of->kind)
                                ? SYM_CODE_FILES_FIRST
                                : SYM_DEBUG_FILES_FIRST,
                            plan)
            == SYM_OK;
 }
 
+
+/* --- looking up --- */
+
+static uint32_t
+left_s(uint32_t until)
+{
+    uint32_t now = (uint32_t) time(NULL);
+
+    return until == 0 ? PLACES_TTL_MAX_S : until > now ? until - now : 0;
+}
+
+
+/* The artifact; a poor one is the result only if no place is open. */
+static sym_status_t
+find_artifact(sym_snapshot_t *s, const search_of_t *of, sym_asking_t *asking,
+              fetch_result_t *o, sym_error_t *err)
+{
+    sym_object_record_t record;
+    sym_status_t rc =
+        sym_snapshot_object(s, of->scope, of->ref, of->kind, &record, err);
+
+    o->state = 0;
+    if (rc == SYM_OK && record.state == SYM_MODULE_READY) {
+        *o = (fetch_result_t){ .state = SYM_MODULE_READY,
+                               .is_poor = sym_object_is_poor(&record) };
+        asking->has_artifact = true;
+        asking->is_poor = o->is_poor;
+    }
+
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+static sym_status_t
+find_places(sym_snapshot_t *s, const search_of_t *of,
+            const sym_source_plan_t *plan, const sym_asking_t *asking,
+            fetch_result_t *o, uint64_t *open, sym_error_t *err)
+{
+    sym_str_t paths[SYM_PLAN_MAX];
+    sym_places_t places = { of->scope, of->ref->checksum, paths, plan->n };
+    sym_settled_t settled;
+
+    for (unsigned i = 0; i < plan->n; i++) {
+        paths[i] = plan->at[i].path;
+    }
+
+    if (sym_snapshot_settle(s, &places, asking, &settled, err) != SYM_OK) {
+        return err->status;
+    }
+
+    *open = settled.open;
+    if (settled.open != 0) {
+        return SYM_NOT_FOUND;
+    }
+
+    if (o->state == 0) {
+        fetch_result_set(o,
+                         settled.state == SYM_MODULE_READY ? SYM_MODULE_FAILED
+                                                           : settled.state,
+                         left_s(settled.until), settled.reason);
+    }
+
+    return SYM_OK;
+}
+
+
+static sym_status_t
+look_up(places_t *p, const search_of_t *of, fetch_result_t *o, uint64_t *open)
+{
+    sym_asking_t asking = { .ref = of->ref,
+                            .kind = of->kind,
+                            .reader = places_reader(),
+                            .now_s = (int64_t) time(NULL) };
+    sym_source_plan_t plan;
+    sym_snapshot_t *s;
+    sym_arena_t arena;
+    sym_error_t err = { 0 };
+    sym_status_t rc = sym_snapshot_begin(p->store, &s, &err);
+
+    *open = UINT64_MAX;
+    if (rc != SYM_OK) {
+        p->failed(p->owner, &err);
+        return SYM_NOT_FOUND;
+    }
+
+    sym_arena_init(&arena, 0);
+    rc = find_artifact(s, of, &asking, o, &err);
+    if (rc == SYM_OK && (!asking.has_artifact || asking.is_poor)) {
+        rc = make_plan(&arena, of, &plan)
+                 ? find_places(s, of, &plan, &asking, o, open, &err)
+                 : SYM_NOT_FOUND;
+    }
+
+    sym_arena_drop(&arena);
+    sym_snapshot_end(s);
+    if (err.status != SYM_OK) {
+        p->failed(p->owner, &err);
+    }
+
+    return rc == SYM_OK ? SYM_OK : SYM_NOT_FOUND;
+}
+
+
+sym_status_t
+places_look_up(places_t *p, const sym_rpc_message_t *m, fetch_result_t *o,
+               uint64_t *open)
+{
+    const search_of_t of = { &m->ref, &m->rules, m->key.scope,
+                             (sym_kind_t) m->kind, m->flags };
+
+    return look_up(p, &of, o, open);
+}
+
+
+sym_status_t
+places_result(places_t *p, const inflight_t *inflight, fetch_result_t *o)
+{
+    const search_of_t of = search_of(inflight);
+    fetch_result_t found;
+    uint64_t open;
+    sym_status_t rc = look_up(p, &of, &found, &open);
+
+    /* a stored poor artifact counts, whatever else may be there */
+    if (rc == SYM_OK || found.state == SYM_MODULE_READY) {
+        if (found.reason_len == 0 && found.state == o->state) {
+            memcpy(found.reason, o->reason, o->reason_len);
+            found.reason_len = o->reason_len;
+        }
+        *o = found;
+    }
+
+    return rc;
+}
+
+
+/* --- outcomes --- */
 
 static sym_path_key_t
 key_of(const inflight_t *inflight, sym_str_t path)
@@ -65,7 +227,7 @@ put_outcome(const search_t *s, const sym_place_outcome_t *o)
         .status = o->status,
         .expires_at = expires_at(
             o->outcome == SYM_PATH_ABSENT ? s->m->ttl.absent : s->failed_s),
-        .reader = sym_path_reader(),
+        .reader = places_reader(),
         .ms = o->ms,
         .bytes = o->bytes,
         .word = o->word,
@@ -98,7 +260,7 @@ take_file(const search_t *s, const sym_place_outcome_t *o, place_file_t *file)
     file->record = (sym_path_record_t){
         .status = o->status,
         .expires_at = expires_at(s->m->ttl.malformed),
-        .reader = sym_path_reader(),
+        .reader = places_reader(),
         .ms = o->ms,
         .bytes = o->bytes,
         .url = sym_str(file->url, o->url.len),
@@ -106,12 +268,14 @@ take_file(const search_t *s, const sym_place_outcome_t *o, place_file_t *file)
 }
 
 
-/* Whether the search asks for the place. */
+/* Notes that a place has an outcome; false: it had one. */
 static bool
-is_asked(const inflight_t *inflight, const sym_source_place_t *place)
+take(inflight_t *inflight, unsigned place)
 {
-    return (inflight->flags & (SYM_RPC_CANONICAL | SYM_RPC_SENT)) == 0
-           || place->is_sent == ((inflight->flags & SYM_RPC_SENT) != 0);
+    bool was_open = inflight->open >> place & 1;
+
+    inflight->open &= ~((uint64_t) 1 << place);
+    return was_open;
 }
 
 
@@ -130,10 +294,7 @@ put_others(const search_t *s, unsigned end)
             .reason = s->m->text,
         };
 
-        if ((s->inflight->walked & (uint64_t) 1 << i) == 0
-            && is_asked(s->inflight, &s->plan->at[i]))
-        {
-            s->inflight->walked |= (uint64_t) 1 << i;
+        if (take(s->inflight, i)) {
             put_outcome(s, &o);
         }
     }
@@ -151,7 +312,7 @@ note(const search_t *s, place_file_t *file)
             continue;
         }
 
-        s->inflight->walked |= (uint64_t) 1 << o.place;
+        (void) take(s->inflight, o.place);
         if (o.outcome == SYM_PATH_READ) {
             take_file(s, &o, file);
         } else {
@@ -171,14 +332,50 @@ void
 places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
             place_file_t *file)
 {
+    const search_of_t of = search_of(inflight);
     sym_source_plan_t plan;
     sym_arena_t arena;
     search_t s = { p, inflight, m, &plan, fetch_result_jitter(m->ttl.failed) };
 
     file->place.path = SYM_STR("");
     sym_arena_init(&arena, 0);
-    if (make_plan(&arena, inflight, &plan)) {
+    if (make_plan(&arena, &of, &plan)) {
         note(&s, file);
+    }
+
+    sym_arena_drop(&arena);
+}
+
+
+void
+places_settle(places_t *p, inflight_t *inflight, uint64_t places,
+              const fetch_result_t *o)
+{
+    const sym_path_record_t record = {
+        .outcome = o->state == SYM_MODULE_MALFORMED ? SYM_PATH_MALFORMED
+                                                    : SYM_PATH_FAILED,
+        .expires_at = expires_at(o->state == SYM_MODULE_FAILED
+                                     ? fetch_result_jitter(o->ttl_s)
+                                     : o->ttl_s),
+        .reader = places_reader(),
+        .bytes = o->is_too_large ? sym_store_temp_bytes(p->store) : 0,
+        .word =
+            o->is_too_large ? SYM_STR(SYM_PATH_TOO_LARGE) : SYM_STR("untried"),
+        .reason = sym_str(o->reason, o->reason_len),
+    };
+    const search_of_t of = search_of(inflight);
+    sym_source_plan_t plan;
+    sym_arena_t arena;
+
+    sym_arena_init(&arena, 0);
+    if (make_plan(&arena, &of, &plan)) {
+        for (unsigned i = 0; i < plan.n; i++) {
+            const sym_path_key_t key = key_of(inflight, plan.at[i].path);
+
+            if ((places >> i & 1) != 0 && take(inflight, i)) {
+                put(p, &key, &record);
+            }
+        }
     }
 
     sym_arena_drop(&arena);

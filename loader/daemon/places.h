@@ -32,6 +32,17 @@ typedef struct {
 } place_file_t;
 
 /*
+ * What the store knows of the artifact of an ENSURE.  *open: the places to be tried.
+ * SYM_NOT_FOUND: there are some; or the store failed.
+ */
+sym_status_t places_look_up(places_t *p, const sym_rpc_message_t *ensure,
+                            fetch_result_t *o, uint64_t *open);
+
+/* The same for an in-flight request, after places_commit(). */
+sym_status_t places_result(places_t *p, const inflight_t *inflight,
+                           fetch_result_t *o);
+
+/*
  * Puts the outcomes of an INGEST, OFFER or NONE.  A place before the file, or of a
  * NONE, that has no outcome was not asked: its index does not list the file
  * (absent), or the search ended before (failed).  Fills in *file, except what its
@@ -42,6 +53,10 @@ void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
 
 /* Puts the record of a file without artifacts; others are put with these. */
 void places_put_file(places_t *p, const place_file_t *file);
+
+/* Puts an outcome at places that were not tried: a bit each. */
+void places_settle(places_t *p, inflight_t *inflight, uint64_t places,
+                   const fetch_result_t *o);
 
 void places_commit(places_t *p);
 

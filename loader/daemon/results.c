@@ -59,10 +59,9 @@ is_poor(const conversion_end_t *how)
 static bool
 wants_better(const submission_t *c)
 {
-    return c->goes_on
-           || (c->is_offer
-               && (c->outcome.is_poor
-                   || c->outcome.state == SYM_MODULE_MALFORMED));
+    return c->goes_on || (c->is_offer && c->outcome.is_poor)
+           || (c->outcome.state == SYM_MODULE_MALFORMED
+               && (c->is_offer || c->inflight->open != 0));
 }
 
 
@@ -157,7 +156,8 @@ describe_file(submission_t *c, const conversion_end_t *how)
         r->n_ids = sym_store_ids_of_ref(ref, r->ids);
     }
 
-    if (r->given != 0) {
+    /* a sound file that has nothing was read, too */
+    if (r->given != 0 || how->has_nothing) {
         r->outcome = SYM_PATH_READ;
         r->tried = conversion_tries(&c->conversion) | r->given;
     } else if (how->state == SYM_MODULE_FAILED) {
@@ -169,6 +169,11 @@ describe_file(submission_t *c, const conversion_end_t *how)
             r->n_ids != 0 && !sym_store_ids_match(ref, r->ids, r->n_ids)
                 ? SYM_PATH_READ
                 : SYM_PATH_MALFORMED;
+    }
+
+    if (how->is_too_large) {
+        r->word = SYM_STR(SYM_PATH_TOO_LARGE);
+        r->bytes = sym_store_temp_bytes(c->conversion.all->store);
     }
 
     r->reason = r->given != 0 ? SYM_STR("") : sym_cstr(how->reason);
@@ -191,7 +196,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     inflight_return(&s->inflights, c->inflight, c->lease);
 
     if (c->conversion.is_void) {
-        c->inflight->walked = 0;
+        c->inflight->open = UINT64_MAX;
         inflight_again(&s->inflights, c->inflight, 0, s->now);
         return;
     }

@@ -224,6 +224,7 @@ ngx_http_symbolicate_admin_scopes(ngx_http_request_t *r, sym_scopes_t *scopes)
     for (i = 0; i < slcf->scopes.n; i++) {
         if (sym_str_eq(slcf->scopes.names[i], scope)) {
             scopes->names = &slcf->scopes.names[i];
+            scopes->rules = &slcf->scopes.rules[i];
             scopes->n = 1;
             return NGX_OK;
         }

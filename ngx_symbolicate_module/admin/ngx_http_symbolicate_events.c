@@ -58,6 +58,7 @@ ngx_http_symbolicate_events(ngx_http_request_t *r, sym_module_key_t *key,
 
     if (scopes->n > 1) {
         scopes->names++;
+        scopes->rules++;
         scopes->n--;
     }
 

@@ -33,6 +33,7 @@ typedef struct {
     sym_module_key_t             key;
     sym_scopes_t                 scopes;
     sym_explained_t             *sources;
+    sym_arena_t                  arena;    /* of paths */
     sym_str_t                    blocked_hosts;
     sym_out_t                    out;
 
@@ -136,9 +137,12 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
     }
 
     look->db = db->db;
+    sym_arena_init(&look->arena, 0);
 
     status = sym_store_guarded(db->db, ngx_http_symbolicate_look, look,
                                &look->err);
+
+    sym_arena_drop(&look->arena);
 
     if (status == SYM_OK) {
         status = look->status;
@@ -212,7 +216,8 @@ ngx_http_symbolicate_look(void *data)
     }
 
     look->status = sym_explain(snapshot, &look->scopes, &look->key,
-                               (uint32_t) ngx_time(), look->sources,
+                               (uint32_t) ngx_time(), &look->arena,
+                               look->sources,
                                look->blocked_hosts, &look->out, &look->err);
 
     sym_snapshot_end(snapshot);

@@ -55,6 +55,7 @@ typedef struct {
 
     sym_store_t                          *db;
     sym_explained_t                      *sources;
+    sym_arena_t                           arena;  /* of paths */
     sym_out_t                             out;
     sym_error_t                           err;
     sym_status_t                          status;
@@ -292,6 +293,7 @@ ngx_http_symbolicate_ledger_modules(void *data)
             ledger->status = sym_explain_sources(snapshot, ledger->scopes,
                                                  &e->key, e->kind,
                                                  (uint32_t) ngx_time(),
+                                                 &ledger->arena,
                                                  ledger->sources, &ledger->out,
                                                  &ledger->err);
         }
@@ -344,9 +346,11 @@ ngx_http_symbolicate_ledger_json_write(ngx_http_symbolicate_ledger_t *ledger)
 
     } else {
         ledger->db = db->db;
+        sym_arena_init(&ledger->arena, 0);
 
         status = sym_store_guarded(db->db, ngx_http_symbolicate_ledger_modules,
                                    ledger, &ledger->err);
+        sym_arena_drop(&ledger->arena);
 
         if (status != SYM_OK) {
             ledger->status = status;

@@ -78,6 +78,7 @@ ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
     ngx_uint_t                         i, n;
     sym_str_t                         *names;
     sym_scopes_t                      *known, *added;
+    const sym_source_rules_t         **rules;
     ngx_http_symbolicate_source_t     *sources;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
@@ -87,7 +88,9 @@ ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
     sources = conf->policy.sources ? conf->policy.sources->elts : NULL;
 
     names = ngx_palloc(cf->pool, (n + 1) * sizeof(sym_str_t));
-    if (names == NULL) {
+    rules = ngx_pcalloc(cf->pool, (n + 1) * sizeof(sym_source_rules_t *));
+
+    if (names == NULL || rules == NULL) {
         return NGX_ERROR;
     }
 
@@ -96,16 +99,18 @@ ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
     for (i = 0; i < n; i++) {
         names[i + 1] = sym_str((char *) sources[i].name.data,
                                sources[i].name.len);
+        rules[i + 1] = &sources[i].rules;
     }
 
     conf->scopes.names = names;
+    conf->scopes.rules = rules;
     conf->scopes.n = n + 1;
 
     known = smcf->scopes.elts;
 
     for (i = 0; i < smcf->scopes.nelts; i++) {
         if (ngx_http_symbolicate_scopes_same(&known[i], &conf->scopes)) {
-            conf->scopes = known[i];
+            conf->scopes.number = known[i].number;
             return NGX_OK;
         }
     }

@@ -143,7 +143,7 @@ ngx_http_symbolicate_fetch_start(
     }
 
     fetch->files = object->files;
-    fetch->ids = object->ids;
+    fetch->places = object->places;
     fetch->order = object->order;
     fetch->next = next;
     fetch->outcome.attempts.len = attempts->len;
@@ -407,6 +407,13 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
 }
 
 
+uint64_t
+ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch)
+{
+    return (uint64_t) 1 << (fetch->next - 1) % SYM_PLAN_MAX;
+}
+
+
 off_t
 ngx_http_symbolicate_fetch_received(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -467,6 +474,7 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
     if (fetch->need) {
         ngx_http_symbolicate_fetch_note(fetch, trouble);
         out->need = fetch->need;
+        out->place = ngx_http_symbolicate_fetch_place(fetch);
         out->unsized = fetch->announced == -1;
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_FAILED);
         return;

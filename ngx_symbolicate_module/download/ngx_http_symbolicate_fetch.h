@@ -46,6 +46,9 @@ void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
 ngx_int_t ngx_http_symbolicate_fetch_free(
     ngx_http_symbolicate_fetch_t *fetch);
 
+/* The place that is being tried, a bit; of the first source. */
+uint64_t ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch);
+
 /* Bytes received of the current file. */
 off_t ngx_http_symbolicate_fetch_received(
     ngx_http_symbolicate_fetch_t *fetch);

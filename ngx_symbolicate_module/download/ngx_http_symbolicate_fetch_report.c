@@ -47,9 +47,7 @@ ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
         }
 
         p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
-                         (fetch->ref.code_id.len
-                          && fetch->ids != NGX_SYMBOLICATE_IDS_CANONICAL)
-                         || !fetch->ref.is_either
+                         fetch->ref.code_id.len || !fetch->ref.is_either
                          ? "has no path for such an id" : "needs a code id");
 
         fetch->outcome.attempts.len = p - fetch->attempts;
@@ -180,11 +178,7 @@ ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
         place.word = sym_str((char *) word->data, word->len);
     }
 
-    if (outcome == SYM_PATH_READ || fetch->hops
-        || fetch->source->rules.layout == SYM_LAYOUT_SENTRY)
-    {
-        place.url = sym_str((char *) fetch->url.data, fetch->url.len);
-    }
+    place.url = sym_str((char *) fetch->url.data, fetch->url.len);
 
     sym_outcomes_add(&place, fetch->outcomes, &fetch->outcome.outcomes.len);
 }

@@ -73,20 +73,10 @@ ngx_http_symbolicate_fetch_plan(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-static ngx_uint_t
-ngx_http_symbolicate_fetch_is_spelled(ngx_http_symbolicate_fetch_t *fetch,
-    sym_source_place_t *place)
-{
-    return fetch->ids == NGX_SYMBOLICATE_IDS_ALL
-           || place->is_sent == (fetch->ids == NGX_SYMBOLICATE_IDS_SENT);
-}
-
-
 ngx_int_t
 ngx_http_symbolicate_fetch_has_places(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_source_t *source)
 {
-    unsigned            i;
     sym_source_plan_t  *plan;
 
     plan = ngx_http_symbolicate_fetch_plan(fetch, source);
@@ -94,24 +84,24 @@ ngx_http_symbolicate_fetch_has_places(ngx_http_symbolicate_fetch_t *fetch,
         return NGX_ERROR;
     }
 
-    for (i = 0; i < plan->n; i++) {
-        if (ngx_http_symbolicate_fetch_is_spelled(fetch, &plan->at[i])) {
-            return NGX_OK;
-        }
-    }
-
-    return NGX_DECLINED;
+    return plan->n ? NGX_OK : NGX_DECLINED;
 }
 
 
-/* Whether to try the place: an index, if any, must list it. */
+/* Whether to try a place of a source; an index, if any, must list it. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *source, sym_source_place_t *place)
+    ngx_uint_t source, unsigned number)
 {
-    return ngx_http_symbolicate_fetch_is_spelled(fetch, place)
-           && (!source->has_index
-               || ngx_http_symbolicate_index_has(source, place->path));
+    sym_source_place_t             *place;
+    ngx_http_symbolicate_source_t  *from;
+
+    place = &fetch->plan.at[number];
+    from = fetch->sources[source];
+
+    return (source != 0 || (fetch->places >> number & 1))
+           && (!from->has_index
+               || ngx_http_symbolicate_index_has(from, place->path));
 }
 
 
@@ -136,8 +126,8 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
         }
 
         if (number < plan->n
-            && ngx_http_symbolicate_fetch_is_open(fetch, *source,
-                                                  &plan->at[number]))
+            && ngx_http_symbolicate_fetch_is_open(fetch, i / SYM_PLAN_MAX,
+                                                  number))
         {
             *place = plan->at[number];
             return NGX_OK;

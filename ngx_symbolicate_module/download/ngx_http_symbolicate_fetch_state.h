@@ -35,7 +35,7 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_uint_t                          nsources;
     const ngx_http_symbolicate_transport_t  *transport;
     sym_object_ref_t                    ref;
-    ngx_http_symbolicate_ids_t          ids;
+    uint64_t                            places;      /* of the first source */
     sym_file_order_t                    order;
     ngx_uint_t                          files;
     sym_arena_t                         arena;       /* of paths */

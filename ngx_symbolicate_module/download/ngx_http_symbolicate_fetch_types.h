@@ -26,21 +26,14 @@
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
-/* The places to try, by the spelling of the id in their paths. */
-typedef enum {
-    NGX_SYMBOLICATE_IDS_ALL,
-    NGX_SYMBOLICATE_IDS_CANONICAL,
-    NGX_SYMBOLICATE_IDS_SENT                    /* those that the canonical id
-                                                 * does not lead to */
-} ngx_http_symbolicate_ids_t;
-
 /* The object to fetch. */
 typedef struct {
     ngx_http_symbolicate_source_t *first;       /* first source to query */
     ngx_uint_t                     others;      /* the rest of the location's
                                                  * sources may have it, too */
     const sym_object_ref_t        *ref;
-    ngx_http_symbolicate_ids_t     ids;
+    uint64_t                       places;      /* of the first source: a bit
+                                                 * for each to try */
     sym_file_order_t               order;
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */
@@ -55,6 +48,8 @@ typedef struct {
     off_t                          need;        /* least bytes needed, if the
                                                  * lease was too small; else
                                                  * 0 */
+    uint64_t                       place;       /* of the file that needs
+                                                 * them: a bit */
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reason;
     ngx_str_t                      attempts;

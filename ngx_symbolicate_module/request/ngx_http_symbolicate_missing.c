@@ -8,11 +8,8 @@
  * request's time is over, the answer is written from a new snapshot of the
  * store.
  *
- * Each source is queried for the path with the canonical id, then for the path
- * with the id as sent, if that differs.  Each path has its own outcome.  An
- * object that its API describes completely has one list of paths, with one
- * outcome (variant.h).  The search ends at a module that names functions; it
- * continues after a poorer module, an absent one or a failure.
+ * The search ends at a module that names functions; it continues with the next
+ * source after a poorer module, an absent one or a failure.
  */
 
 
@@ -60,11 +57,8 @@
 #define NGX_SYMBOLICATE_NO_SEARCH  0xffffffff
 
 
-/* A search.  Each source takes two steps: the canonical id, the id as sent. */
 typedef struct {
-    uint16_t                       step;        /* the next one */
-    unsigned                       skip:1;      /* skip the id as sent at the
-                                                 * current source */
+    uint16_t                       step;        /* the next source */
     unsigned                       ready:1;     /* found, if only a poor one */
     unsigned                       better:1;    /* found at the start */
     unsigned                       waited:1;    /* for a source, so far */
@@ -72,8 +66,6 @@ typedef struct {
     unsigned                       queued:1;    /* sources are to be queried */
     unsigned                       all:1;       /* all sources in parallel */
     unsigned                       upgrade:1;   /* ... for later requests */
-    unsigned                       taken:1;     /* by the current source, for
-                                                 * the canonical id */
     uint16_t                       open;        /* sources that are queried in
                                                  * parallel */
     ngx_msec_t                     began;
@@ -272,54 +264,6 @@ ngx_http_symbolicate_missing_put_off(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* True if the id as sent leads to paths at a source that the canonical id does
- * not lead to. */
-static ngx_uint_t
-ngx_http_symbolicate_missing_respelled(ngx_http_symbolicate_lookup_t *lookup,
-    ngx_http_symbolicate_source_t *source, sym_need_t *m)
-{
-    unsigned           i;
-    sym_source_plan_t  plan;
-
-    if (m->ref->sent.len == 0
-        || sym_source_plan(&lookup->arena, m->ref, &source->rules,
-                           sym_kind_files(m->kind, m->ref->type),
-                           SYM_DEBUG_FILES_FIRST, &plan)
-           != SYM_OK)
-    {
-        return 0;
-    }
-
-    for (i = 0; i < plan.n; i++) {
-        if (plan.at[i].is_sent) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
-/* Same for any source of the location. */
-static ngx_uint_t
-ngx_http_symbolicate_missing_any_respelled(
-    ngx_http_symbolicate_lookup_t *lookup, sym_need_t *m)
-{
-    ngx_uint_t                      i;
-    ngx_http_symbolicate_source_t  *sources;
-
-    sources = lookup->policy->sources->elts;
-
-    for (i = 0; i < lookup->policy->sources->nelts; i++) {
-        if (ngx_http_symbolicate_missing_respelled(lookup, &sources[i], m)) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
 /* True if sources should be queried for the module; copies its existing
  * records. */
 static ngx_uint_t
@@ -344,10 +288,7 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
             return 0;
         }
 
-        if (m->missing.state != 0
-            && (!m->missing.is_open
-                || !ngx_http_symbolicate_missing_any_respelled(lookup, m)))
-        {
+        if (m->missing.state != 0) {
             m->is_settled = 1;
             return 0;
         }
@@ -728,7 +669,6 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
     ngx_http_symbolicate_wait_t *wait, uint32_t i)
 {
     uint32_t                          n;
-    ngx_uint_t                        step, sent;
     sym_need_t                       *m;
     sym_ref_key_t                     k;
     ngx_http_symbolicate_wanted_t     wanted;
@@ -755,7 +695,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         return NGX_ERROR;
     }
 
-    while (search->step < 2 * lookup->policy->sources->nelts) {
+    while (search->step < lookup->policy->sources->nelts) {
 
         if (ngx_http_symbolicate_turn_steps == 0) {
             return NGX_AGAIN;
@@ -764,10 +704,8 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
                               NGX_SYMBOLICATE_LOOK);
 
-        step = search->step++;
-        sent = step % 2;
         source = (ngx_http_symbolicate_source_t *) lookup->policy->sources->elts
-                 + step / 2;
+                 + search->step++;
 
         /* it has no path for any file from which such an artifact is made */
 
@@ -786,12 +724,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
             continue;
         }
 
-        if (!sent) {
-            search->taken = ngx_http_symbolicate_missing_takes(lookup, i,
-                                                               source, m);
-        }
-
-        if (!search->taken) {
+        if (!ngx_http_symbolicate_missing_takes(lookup, i, source, m)) {
             continue;
         }
 
@@ -799,22 +732,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         wanted.kind = m->kind;
         wanted.ref = m->ref;
         wanted.without = m->without;
-        wanted.thorough = k.asked.object && m->is_thorough;
-
-        if (sent) {
-            wanted.ids = NGX_SYMBOLICATE_IDS_SENT;
-
-            if (search->skip || k.asked.spelling.len == 0
-                || !ngx_http_symbolicate_missing_respelled(lookup, source, m))
-            {
-                search->skip = 0;
-                continue;
-            }
-
-        } else {
-            wanted.ids = k.asked.spelling.len ? NGX_SYMBOLICATE_IDS_CANONICAL
-                                              : NGX_SYMBOLICATE_IDS_ALL;
-        }
+        wanted.thorough = m->is_thorough && !m->ref->is_either;
 
         (void) sym_steps_take(&ngx_http_symbolicate_turn_steps,
                               NGX_SYMBOLICATE_ASK);
@@ -963,7 +881,6 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
 
     if (m->type == SYM_RPC_READY) {
         search->ready = 1;
-        search->skip = 1;
 
         if (!(m->flags & SYM_RPC_POOR) && !search->all) {
             ngx_http_symbolicate_missing_found(lookup, module);
@@ -982,8 +899,6 @@ ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
             ngx_http_symbolicate_missing_found(lookup, module);
             return;
         }
-
-        search->skip = m->state != SYM_MODULE_ABSENT;
     }
 
     if (!search->all) {
@@ -1007,18 +922,17 @@ ngx_http_symbolicate_missing_resume(void *data)
 
 /*
  * The next request may need files of the remaining sources, even if the current
- * source never answers.  So they are queried, too, for the canonical id only.
+ * source never answers.  So they are queried, too.
  * No request waits for this, so it uses only free slots, and at most one turn.
  */
 static void
 ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
 {
-    do {
-        lookup->missing->searches[i].skip = 1;
-
-    } while (ngx_http_symbolicate_missing_ask(lookup, &lookup->missing->wait, i)
-             == NGX_OK);
+    while (ngx_http_symbolicate_missing_ask(lookup, &lookup->missing->wait, i)
+           == NGX_OK)
+    {
+    }
 }
 
 

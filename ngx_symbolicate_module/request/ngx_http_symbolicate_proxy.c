@@ -180,6 +180,7 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 
     ngx_memzero(&object, sizeof(ngx_http_symbolicate_object_t));
 
+    object.places = UINT64_MAX;
     object.ref = &proxy->object;
     object.files = proxy->files;
     steps = NGX_SYMBOLICATE_PROXY_PATTERNS;

@@ -58,6 +58,7 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     uint64_t              line;
     ngx_uint_t            i;
     sym_error_t           err;
+    sym_lookup_t          of;
     sym_missing_t         missing;
     sym_sources_t         sources;
     sym_str_t             scope;
@@ -83,8 +84,11 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     scope = sym_str((char *) m->fetch->source->name.data,
                     m->fetch->source->name.len);
 
-    m->status = sym_artifact_find(resolver, scope, &ref, SYM_KIND_SOURCES,
-                                  &artifact, &missing);
+    of.ref = &ref;
+    of.kind = SYM_KIND_SOURCES;
+    of.without = 0;
+
+    m->status = sym_artifact_find(resolver, scope, &of, &artifact, &missing);
 
     if (m->status == SYM_OK) {
         m->status = sym_sources_open(&sources, sym_artifact_extent, &artifact,

@@ -198,6 +198,7 @@ ngx_http_symbolicate_request_sources_init(
 {
     sym_str_t                          *names;
     ngx_uint_t                          i, n;
+    const sym_source_rules_t          **rules;
     ngx_http_symbolicate_source_t      *source;
     ngx_http_symbolicate_request_sources_conf_t  *conf;
 
@@ -218,8 +219,11 @@ ngx_http_symbolicate_request_sources_init(
     set->metrics = sym_arena_calloc(&set->arena, n + 2,
                                     sizeof(ngx_http_symbolicate_metric_t));
     names = sym_arena_calloc(&set->arena, n + 1, sizeof(sym_str_t));
+    rules = sym_arena_calloc(&set->arena, n + 1,
+                             sizeof(sym_source_rules_t *));
 
-    if (set->sources.elts == NULL || set->metrics == NULL || names == NULL)
+    if (set->sources.elts == NULL || set->metrics == NULL || names == NULL
+        || rules == NULL)
     {
         return NGX_ERROR;
     }
@@ -232,6 +236,7 @@ ngx_http_symbolicate_request_sources_init(
                                                  &set->list.sources[i],
                                                  &set->metrics[i], &source[i]);
         names[i + 1] = set->list.sources[i].scope;
+        rules[i + 1] = &source[i].rules;
     }
 
     if (set->list.links) {
@@ -255,6 +260,7 @@ ngx_http_symbolicate_request_sources_init(
     }
 
     set->scopes.names = names;
+    set->scopes.rules = rules;
     set->scopes.n = n + 1;
     set->scopes.number =
         ngx_http_symbolicate_request_sources_number(&set->list);

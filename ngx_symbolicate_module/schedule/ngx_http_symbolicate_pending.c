@@ -341,6 +341,7 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
     }
 
     pending->also = also;
+    pending->places = m->places;
 
     ngx_http_symbolicate_pending_elected(pending,
                        ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));

@@ -53,7 +53,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     if (also == NULL) {
         object.others = 0;
         object.ref = &pending->ref;
-        object.ids = pending->is.ids;
+        object.places = pending->places;
         object.order = pending->is.thorough
                        || sym_kind_wants_code(pending->is.kind)
                        ? SYM_CODE_FILES_FIRST : SYM_DEBUG_FILES_FIRST;
@@ -73,7 +73,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 
     object.others = pending->policy->request_sources == NULL;
     object.ref = &also->ref;
-    object.ids = NGX_SYMBOLICATE_IDS_ALL;
+    object.places = UINT64_MAX;
     object.order = SYM_DEBUG_FILES_FIRST;
     object.files = 1 << also->file;
 
@@ -234,6 +234,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
     if (out->need > pending->lease.bytes) {
         m.type = SYM_RPC_MORE;
         m.length = ngx_http_symbolicate_pending_need(pending, out);
+        m.places = out->place;
         pending->asked = m.length;
 
     } else if (out->state == SYM_MODULE_READY) {
@@ -364,6 +365,7 @@ ngx_http_symbolicate_pending_more(void *data, off_t need)
     m.type = SYM_RPC_MORE;
     m.ticket = (uint32_t) pending->by_ticket.key;
     m.length = need;
+    m.places = ngx_http_symbolicate_fetch_place(pending->fetch);
 
     /* until it has been answered */
 

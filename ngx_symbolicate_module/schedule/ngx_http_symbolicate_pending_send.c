@@ -31,13 +31,6 @@ ngx_http_symbolicate_pending_describe(ngx_http_symbolicate_pending_t *pending,
     if (pending->is.thorough) {
         m->flags |= SYM_RPC_ALL_PLACES;
     }
-
-    if (pending->is.ids == NGX_SYMBOLICATE_IDS_CANONICAL) {
-        m->flags |= SYM_RPC_CANONICAL;
-
-    } else if (pending->is.ids == NGX_SYMBOLICATE_IDS_SENT) {
-        m->flags |= SYM_RPC_SENT;
-    }
 }
 
 

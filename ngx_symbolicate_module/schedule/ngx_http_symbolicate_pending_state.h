@@ -57,6 +57,7 @@ struct ngx_http_symbolicate_pending_s {
                                                   * none */
     ngx_http_symbolicate_fetch_t   *fetch;
 
+    uint64_t                        places;      /* to try: 1 << number */
     ngx_uint_t                      next;        /* next path to try */
     ngx_str_t                       attempts;    /* before that; allocated */
 

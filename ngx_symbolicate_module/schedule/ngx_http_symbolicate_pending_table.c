@@ -52,7 +52,6 @@ ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_pending_key_t *key)
 {
     return pending->is.kind == key->wanted->kind
-           && pending->is.ids == key->wanted->ids
            && pending->is.source->name.len == key->wanted->source->name.len
            && ngx_memcmp(pending->is.source->name.data,
                          key->wanted->source->name.data,

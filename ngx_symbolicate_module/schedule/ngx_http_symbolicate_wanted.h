@@ -22,7 +22,6 @@ typedef struct {
     ngx_http_symbolicate_source_t *source;
     sym_kind_t                     kind;
     const sym_object_ref_t        *ref;
-    ngx_http_symbolicate_ids_t     ids;         /* in paths to request */
     unsigned                       without;     /* 1 << sym_source_file_t:
                                                  * files that do not have it */
     unsigned                       thorough:1;  /* all its paths are tried, even

@@ -29,7 +29,7 @@ FIELDS = {
     'CANCEL': (3, 'ticket'),
     'INGEST': (4, 'ticket ttl offset length source attempts outcomes'),
     'NONE': (5, 'ticket state ttl text attempts outcomes'),
-    'MORE': (6, 'ticket length'),
+    'MORE': (6, 'ticket length bits'),
     'INVALIDATE': (7, 'ticket key source'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length text source'),
@@ -39,7 +39,7 @@ FIELDS = {
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
-    'FETCH': (67, 'ticket length'),
+    'FETCH': (67, 'ticket length bits'),
     'DONE': (68, 'ticket flags key text kind?'),
     'STATS': (69, 'ticket text'),
     'REFUSED': (70, 'text'),
@@ -50,12 +50,11 @@ FIELDS = {
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
-          'offset': '<Q', 'length': '<Q', 'kind': '<I', 'attempt': '<I',
+          'offset': '<Q', 'length': '<Q', 'bits': '<Q', 'kind': '<I', 'attempt': '<I',
           'files': '<I', 'layout': 'B', 'ids': 'B', 'casing': 'B'}
-# For ENSURE: a symcache; files of all types in the layout `native`, except that
-# 'layout': 0 is breakpad.
-DEFAULTS = {'kind': 1, 'files': 0x7ffff, 'layout': 1}
-SPELLED = 4     # a flag
+# For ENSURE: a symcache; files of all types in the layout `breakpad`, which has one
+# place for a canonical id.  For other kinds: 1, `native`.
+DEFAULTS = {'kind': 1, 'files': 0x7ffff}
 
 
 def put_text(text):
@@ -104,10 +103,8 @@ def outcome(place, kind, status=0, word='', reason='', url=''):
 def pack(m):
     number, fields = FIELDS[m['type']]
     if m['type'] == 'ENSURE':
-        m = {**DEFAULTS, 'reference': reference(m), **m}
-        sent = m['key'].rsplit('/', 1)[1]
-        if 'checksum' not in m and sent != canonical(sent):
-            m['flags'] = m.get('flags', 0) | SPELLED
+        m = {**DEFAULTS, 'layout': int(m.get('kind', 1) != 1),
+             'reference': reference(m), **m}
     if 'places' in m:       # [path number, outcome, ...] each
         m = {**m, 'outcomes': ''.join(outcome(*one) for one in m['places'])}
     out = struct.pack('<HH', MAGIC, number)
@@ -117,7 +114,7 @@ def pack(m):
             if not m.get(field, 0):
                 continue
         if field in WIDTHS:
-            out += struct.pack(WIDTHS[field], m.get(field, 0))
+            out += struct.pack(WIDTHS[field], m.get(field, int(field == 'bits')))
         elif field == 'ttl':
             out += struct.pack('<3I', *m.get('ttl', [3600, 86400, 10]))
         elif field == 'key':
@@ -160,6 +157,8 @@ def unpack(data):
             m['key'] = name + '/' + debug_id if name or debug_id else ''
         else:
             m[field], data = take_text(data)
+    if m.get('bits') == 1:  # the only place
+        del m['bits']
     if data:
         raise ValueError('%d bytes too many' % len(data))
     return m
@@ -171,6 +170,7 @@ class Client:
     def __init__(self, path, version=6):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
+        self.next = {}      # place, by ticket
         if version:
             self.send({'type': 'HELLO', 'version': version})
 
@@ -187,6 +187,13 @@ class Client:
 
     def send(self, m):
         fds = []
+        ticket = m.get('ticket')
+        if m['type'] == 'ENSURE':
+            self.next[ticket] = 0
+        elif m['type'] in ('INGEST', 'OFFER') and 'places' not in m:
+            place = self.next.get(ticket, 0)
+            m = {**m, 'places': [[place, 1, 200, '', '', m.get('source', '')]]}
+            self.next[ticket] = place + 1
         if 'path' in m:
             fds.append(os.open(m['path'], os.O_RDONLY))
             if 'length' not in m:

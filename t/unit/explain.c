@@ -17,13 +17,20 @@ static const sym_module_key_t key = { .scope = { "", 0 },
                                       .name = { "a\"b.so", 6 },
                                       .id = { ID, 33 } };
 
+static sym_explained_attempt_t attempts[64];
+static unsigned n_attempts;
+static bool is_cut;
+
 static void
 write(const sym_module_key_t *of, const sym_object_record_t *record,
       uint32_t now_s, sym_out_t *out)
 {
     const sym_explained_t told = { .key = *of,
                                    .record = *record,
-                                   .source = record->path };
+                                   .source = record->path,
+                                   .attempts = attempts,
+                                   .n_attempts = n_attempts,
+                                   .is_cut = is_cut };
 
     sym_explain_write(of, &told, &told, 1, NULL, now_s, SYM_STR(""), out);
 }
@@ -52,11 +59,14 @@ test_states(void)
                               .stored_at = 1337267394,
                               .used_at = 1337267395,
                               .path = SYM_STR("http://s/a"),
-                              .reason = SYM_STR("a \"file\""),
-                              .attempts =
-                                  SYM_STR("s3 404 7 12 http://t/a\n"
-                                          "b 200 4000 5 http://s/a\n") };
+                              .reason = SYM_STR("a \"file\"") };
     char want[800];
+
+    attempts[0] = (sym_explained_attempt_t){ SYM_STR("404"),
+                                             SYM_STR("http://t/a"), 7, 12 };
+    attempts[1] = (sym_explained_attempt_t){ SYM_STR("200"),
+                                             SYM_STR("http://s/a"), 4000, 5 };
+    n_attempts = 2;
 
     snprintf(
         want, sizeof(want),
@@ -66,14 +76,21 @@ test_states(void)
         "\"stored_size\": 8192, \"format\": 3, \"source_size\": 4000, "
         "\"source\": \"http://s/a\", \"when\": \"2012-05-17T15:09:54Z\", "
         "\"last_use\": \"2012-05-17T15:09:55Z\", \"attempts\": ["
-        "{\"source\": \"s3\", \"outcome\": \"404\", \"bytes\": 7, \"ms\": "
-        "12, \"url\": \"http://t/a\"}, {\"source\": \"b\", \"outcome\": "
+        "{\"source\": \"local\", \"outcome\": \"404\", \"bytes\": 7, \"ms\": "
+        "12, \"url\": \"http://t/a\"}, {\"source\": \"local\", \"outcome\": "
         "\"200\", \"bytes\": 4000, \"ms\": 5, \"url\": \"http://s/a\"}], "
         "\"sources\": [{\"name\": \"local\", \"state\": \"ready\", "
         "\"quality\": \"%s\"}]}",
         sym_quality_name(SYM_QUALITY_LINES),
         sym_quality_name(SYM_QUALITY_LINES));
     is_str(explain(&r, 0), want, "ready");
+
+    is_cut = true;
+    ok(strstr(explain(&r, 0).data, "http://s/a\"}], \"truncated\": true")
+           != NULL,
+       "there was not room for all attempts");
+    is_cut = false;
+    n_attempts = 0;
 
     r = (sym_object_record_t){ .state = SYM_MODULE_FAILED,
                                .stored_at = 1337267394,
@@ -108,50 +125,12 @@ test_states(void)
 }
 
 
-static void
-test_attempts(void)
-{
-    sym_str_t in = SYM_STR("\n"
-                           "a 404 1 2\n"
-                           "a 404 x 2 u\n"
-                           "a 404 1 -2 u\n"
-                           "a timeout 18446744073709551615 0 u v\n"
-                           "a 404 18446744073709551616 0 u\n"
-                           "b 200 1 2 cut off");
-    sym_object_record_t r = { .state = SYM_MODULE_ABSENT };
-    sym_attempt_t a;
-
-    ok(sym_attempts_next(&in, &a), "one of them is an attempt");
-    is_str(a.source, "a", "source");
-    is_str(a.outcome, "timeout", "outcome");
-    is_u64(a.bytes, UINT64_MAX, "bytes");
-    is_u64(a.ms, 0, "ms");
-    is_str(a.url, "u v", "url: everything after it");
-    ok(!sym_attempts_next(&in, &a),
-       "other lines are not, nor one without an end");
-
-    in = SYM_STR("a 404 1 2 u\n...\n");
-    r.attempts = in;
-    ok(sym_attempts_is_cut(in), "there was not room for all");
-    ok(sym_attempts_line(&in, &a), "... an attempt");
-    ok(!sym_attempts_line(&in, &a), "... and no other");
-    ok(!sym_attempts_is_cut(SYM_STR("a 404 1 2 u...\n")), "that is a URL");
-    ok(!sym_attempts_is_cut(SYM_STR("..\n")), "that is nothing");
-    ok(strstr(explain(&r, 0).data, "\"u\"}], \"truncated\": true") != NULL,
-       "it is explained");
-    r.attempts = SYM_STR("a 404 1 2 u\n");
-    ok(strstr(explain(&r, 0).data, "truncated") == NULL, "... only then");
-}
-
-
 /* The longest texts that a record may contain, of the bytes that take most room
  * when escaped, and attempts with the most members. */
 static void
 test_longest(void)
 {
-    static const char least[8] = { ' ', 1, ' ', '1', ' ', '1', ' ', '\n' };
-    static const char start[8] = { 'a', ' ', 'b', ' ', '1', ' ', '1', ' ' };
-    char name[SYM_NAME_MAX], id[SYM_ID_MAX], odd[1024], attempts[2048];
+    char name[SYM_NAME_MAX], id[SYM_ID_MAX], odd[1024];
     const sym_module_key_t longest = { .name = { name, sizeof(name) },
                                        .id = { id, sizeof(id) } };
     const sym_object_record_t ready = { .state = SYM_MODULE_READY,
@@ -160,29 +139,27 @@ test_longest(void)
                                         .source_bytes = UINT64_MAX,
                                         .kind_version = UINT32_MAX,
                                         .stored_at = INT64_MAX,
-                                        .path = { odd, sizeof(odd) },
-                                        .attempts = { attempts,
-                                                      sizeof(attempts) } };
+                                        .path = { odd, sizeof(odd) } };
     sym_out_t out = sym_out_fixed(text, sizeof(text));
 
     memset(name, 1, sizeof(name));
     memset(id, 'F', sizeof(id));
     memset(odd, 1, sizeof(odd));
-
-    for (size_t i = 0; i < sizeof(attempts); i += 8) {
-        memcpy(attempts + i, least, sizeof(least));
+    n_attempts = sizeof(attempts) / sizeof(attempts[0]);
+    for (unsigned i = 0; i < n_attempts; i++) {
+        attempts[i] = (sym_explained_attempt_t){
+            { odd, SYM_PATH_WORD_MAX },
+            { odd, SYM_EXPLAIN_URLS / n_attempts },
+            UINT64_MAX,
+            UINT64_MAX,
+        };
     }
-    write(&longest, &ready, 0, &out);
-    ok(!out.failed, "the most attempts have room");
 
-    memset(attempts, 1, sizeof(attempts));
-    memcpy(attempts, start, sizeof(start));
-    attempts[sizeof(attempts) - 1] = '\n';
-    out = sym_out_fixed(text, sizeof(text));
     write(&longest, &ready, 0, &out);
     ok(!out.failed, "the longest texts have room");
-    ok(out.pos > text + 6 * (sizeof(name) + sizeof(odd) + sizeof(attempts) - 9),
+    ok(out.pos > text + 6 * (sizeof(name) + sizeof(odd) + SYM_EXPLAIN_URLS),
        "... and are there");
+    n_attempts = 0;
 }
 
 
@@ -210,7 +187,6 @@ int
 main(void)
 {
     test_states();
-    test_attempts();
     test_longest();
     test_no_room();
     return done_testing();

@@ -92,7 +92,8 @@ find(sym_resolver_t *r, const sym_module_key_t *key, sym_kind_t kind,
 {
     const sym_object_ref_t ref = kit_ref(key);
 
-    return sym_artifact_find(r, SYM_STR(""), &ref, kind, artifact, missing);
+    return sym_artifact_find(r, SYM_STR(""), &(sym_lookup_t){ &ref, kind, 0 },
+                             artifact, missing);
 }
 
 

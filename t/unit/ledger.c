@@ -280,7 +280,8 @@ test_pages(void)
     sym_out_t out = sym_out_fixed(text, sizeof(text));
     sym_ledger_entry_t entries[3];
     const sym_str_t mine[] = { SYM_STR("two") }, others[] = { SYM_STR("tw") };
-    const sym_scopes_t seen = { mine, 1, 0 }, unseen = { others, 1, 0 };
+    const sym_scopes_t seen = { .names = mine, .n = 1 };
+    const sym_scopes_t unseen = { .names = others, .n = 1 };
     sym_ledger_query_t query = { .show = SYM_LEDGER_ALL };
 
     begin(SYM_LEDGER_BYTES_MAX);

@@ -260,10 +260,10 @@ test_client(void)
               SYM_STR(HEAD("\x05") TICKET
                       "\x02\x00\x00\x00" TTL
                       "\x02\x00no\x00\x00\x20\x00" PLACE_63));
-    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_MORE,
-                                    .ticket = 7,
-                                    .length = 4096 },
-              SYM_STR(HEAD("\x06") TICKET U64_4096));
+    both_ways(
+        &(sym_rpc_message_t){
+            .type = SYM_RPC_MORE, .ticket = 7, .length = 4096, .places = 4096 },
+        SYM_STR(HEAD("\x06") TICKET U64_4096 U64_4096));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
                                     .key = key() },
@@ -328,8 +328,9 @@ test_loader(void)
         SYM_STR(HEAD("\x42") TICKET "\x04\x00\x00\x00" TTL "\x03\x00why"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_FETCH,
                                     .ticket = 7,
-                                    .length = 4096 },
-              SYM_STR(HEAD("\x43") TICKET U64_4096));
+                                    .length = 4096,
+                                    .places = 4096 },
+              SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DONE,
                                     .ticket = 7,
                                     .flags = SYM_RPC_DID,

@@ -323,7 +323,7 @@ static sym_status_t
 choose(const sym_object_ref_t *ref, int64_t now_s, sym_choice_t *c)
 {
     static const sym_str_t names[] = { { "", 0 }, { "one", 3 }, { "two", 3 } };
-    const sym_scopes_t scopes = { names, 3, 0 };
+    const sym_scopes_t scopes = { .names = names, .n = 3 };
     sym_error_t err = { 0 };
     sym_snapshot_t *s;
     sym_status_t rc;

@@ -179,11 +179,10 @@ find_utf8(sym_str_t reason, sym_str_t *text)
 static void
 tell(result_t *r, sym_str_t outcome, uint64_t ms)
 {
-    const sym_attempt_t attempt = { .outcome = outcome };
     sym_download_t end = { .location = r->attempt->url,
                            .outcome = outcome,
                            .ms = ms,
-                           .status = sym_download_of(&attempt) };
+                           .status = sym_download_of(outcome) };
     char details[DETAILS_MAX];
 
     r->details = SYM_STR("");
@@ -215,33 +214,27 @@ tell(result_t *r, sym_str_t outcome, uint64_t ms)
 
 
 static void
-read_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+read_place(void *ctx, const sym_place_t *place)
 {
+    char outcome[SYM_PLACE_OUTCOME_MAX];
     result_t *r = ctx;
-    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
-    sym_attempt_t attempt;
-    bool has_attempt = false;
+    sym_str_t text;
 
-    (void) scope;
-    while (sym_attempts_next(&text, &attempt)) {
-        has_attempt = true;
-    }
-
-    if (!has_attempt) {
+    if (place->record == NULL) {
         return;
     }
 
-    if (record->state == SYM_MODULE_MALFORMED) {
+    if (place->state == SYM_MODULE_MALFORMED) {
         r->reason = "success";
         r->details = SYM_STR("");
-        if (find_utf8(record->reason, &text)) {
+        if (find_utf8(place->record->reason, &text)) {
             r->reason = "other";
             r->details = sym_arena_copy(r->j->base.arena, text);
         }
         return;
     }
 
-    tell(r, attempt.outcome, attempt.ms);
+    tell(r, sym_place_outcome(place->record, outcome), place->record->ms);
 }
 
 
@@ -294,8 +287,9 @@ js_attempt_result(js_t *j, const js_attempt_t *attempt, sym_str_t *details)
 
     read_reason(&result);
     if (sym_request_key(&j->base, need, &key)) {
-        sym_resolver_record(j->base.resolver, key.key.scope, need->ref,
-                            need->kind, read_record, &result);
+        sym_resolver_url(j->base.resolver, key.key.scope,
+                         &(sym_lookup_t){ need->ref, need->kind, 0 },
+                         read_place, &result);
     }
 
     *details = result.details.data != NULL ? result.details : SYM_STR("");

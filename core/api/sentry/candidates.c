@@ -1,6 +1,6 @@
 /*
- * The candidates of a module at each source (options.dif_candidates), from the
- * attempts in the records of its artifacts.  Texts are Symbolicator's.
+ * The candidates of a module at each source (options.dif_candidates): the places
+ * where its files may be.  Texts are Symbolicator's.
  */
 #include "api/sentry/sentry.h"
 
@@ -10,7 +10,6 @@
 
 #include "api/download.h"
 #include "base/hex.h"
-#include "protocol/message.h"
 
 #define NOTHING_LISTED "No object files listed on this source"
 /* Room for `details`: a host's name, and two errors. */
@@ -23,7 +22,7 @@
 typedef struct {
     sym_str_t source;
     sym_download_t to; /* its location, and how that ended */
-    uint32_t features; /* SYM_RPC_* of a file that was found */
+    uint32_t features; /* SYM_FEATURE_* of a file that was found */
     bool is_used;      /* for symbols or sources */
     bool is_unwind;    /* it has the unwind rules that were used */
 } candidate_t;
@@ -33,53 +32,11 @@ typedef struct {
     uint32_t module;
     const sym_need_t *need;
     sym_object_record_t chosen; /* state 0: none */
-    sym_str_t chosen_scope, chosen_file;
+    sym_str_t chosen_scope;
+    sym_str_t scope; /* of the current source */
     candidate_t *list;
     uint32_t n, max;
 } candidates_t;
-
-
-/* --- outcomes --- */
-
-static bool
-is_redirect(uint64_t status)
-{
-    return status >= 301 && status <= 308 && status != 304;
-}
-
-
-static bool
-is_skipped(const sym_attempt_t *attempt)
-{
-    return sym_str_eq(attempt->outcome, SYM_STR("skipped"));
-}
-
-
-/* The next attempt at a path; a redirected one has the outcome of its last hop.
- * False: no more attempts. */
-static bool
-next_place(sym_str_t *text, sym_attempt_t *attempt)
-{
-    sym_attempt_t step;
-    bool is_led = false;
-
-    while (sym_attempts_next(text, &step)) {
-        sym_str_t url = is_led ? attempt->url : step.url;
-
-        if (is_skipped(&step)) {
-            continue;
-        }
-
-        *attempt = step;
-        attempt->url = url;
-        is_led = is_redirect(sym_download_http(step.outcome)) && text->len != 0;
-        if (!is_led) {
-            return true;
-        }
-    }
-
-    return is_led;
-}
 
 
 /* --- collecting --- */
@@ -161,7 +118,7 @@ add(candidates_t *c, sym_str_t scope, sym_str_t url)
 }
 
 
-/* Features of a file that was never rated: those of its artifact, if any. */
+/* Features of a file that was loaded by hand: those of its artifact. */
 static uint32_t
 features_of(const candidates_t *c, const candidate_t *one)
 {
@@ -183,12 +140,14 @@ features_of(const candidates_t *c, const candidate_t *one)
 }
 
 
-/* The record that is used, as chosen by sym_snapshot_choose(). */
+/* The record that is used, as chosen by sym_snapshot_choose_object(). */
 static void
-choose(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+choose(void *ctx, uint32_t source, sym_str_t scope,
+       const sym_object_record_t *record)
 {
     candidates_t *c = ctx;
 
+    (void) source;
     if (record != NULL && record->state == SYM_MODULE_READY
         && (c->chosen.state == 0
             || (sym_object_is_poor(&c->chosen)
@@ -196,8 +155,6 @@ choose(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     {
         c->chosen = *record;
         c->chosen_scope = scope;
-        c->chosen_file =
-            sym_resolver_file(c->s->answer->resolver, scope, record);
     }
 }
 
@@ -210,33 +167,38 @@ use(const candidates_t *c, candidate_t *one)
 }
 
 
+/* Says how the download of a place ended. */
 static void
-add_attempt(candidates_t *c, sym_str_t scope, sym_module_state_t state,
-            const sym_attempt_t *attempt)
+tell(const candidates_t *c, const sym_place_t *place, candidate_t *one)
 {
-    candidate_t *one = add(c, scope, attempt->url);
+    char outcome[SYM_PLACE_OUTCOME_MAX];
+
+    one->to.outcome = sym_arena_copy(c->s->base.arena,
+                                     sym_place_outcome(place->record, outcome));
+    one->to.ms = place->record->ms;
+    one->to.status = sym_download_of_place(place);
+}
+
+
+static void
+add_place(void *ctx, const sym_place_t *place)
+{
+    candidates_t *c = ctx;
+    candidate_t *one = sym_place_is_tried(place)
+                           ? add(c, c->scope, sym_place_location(place))
+                           : NULL;
 
     if (one == NULL) {
         return;
     }
 
-    one->to.outcome = attempt->outcome;
-    one->to.ms = attempt->ms;
-    one->to.status = sym_download_of(attempt);
+    tell(c, place, one);
+    one->features = place->record->features;
     if (one->to.status == SYM_DOWNLOAD_OK && c->need->found == SYM_NEED_FOUND
-        && sym_str_eq(scope, c->chosen_scope)
-        && sym_str_eq(attempt->url, c->chosen_file))
+        && sym_str_eq(c->scope, c->chosen_scope)
+        && sym_object_is_from(&c->chosen, &place->key))
     {
         use(c, one);
-    }
-    one->features = sym_attempt_features(attempt);
-    if (one->features == 0 && one->to.status == SYM_DOWNLOAD_OK
-        && state == SYM_MODULE_MALFORMED)
-    {
-        one->to.status = SYM_DOWNLOAD_MALFORMED;
-    }
-    if (one->features == 0 && one->to.status == SYM_DOWNLOAD_OK) {
-        one->features = features_of(c, one);
     }
 }
 
@@ -301,20 +263,35 @@ lists_more(const candidates_t *c, sym_str_t scope)
 }
 
 
+static sym_file_order_t
+order_of(const sym_need_t *need)
+{
+    return need->is_thorough || sym_kind_wants_code(need->kind)
+               ? SYM_CODE_FILES_FIRST
+               : SYM_DEBUG_FILES_FIRST;
+}
+
+
+static sym_lookup_t
+lookup_of(const sym_need_t *need)
+{
+    return (sym_lookup_t){ need->ref, need->kind, need->without };
+}
+
+
 static void
-add_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+add_record(void *ctx, uint32_t source, sym_str_t scope,
+           const sym_object_record_t *record)
 {
     candidates_t *c = ctx;
+    const sym_lookup_t of = lookup_of(c->need);
     bool is_chosen = c->chosen.state != 0 && sym_str_eq(scope, c->chosen_scope);
-    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
     uint32_t before = c->n;
-    sym_attempt_t attempt;
     candidate_t *one;
 
-    while (next_place(&text, &attempt)) {
-        add_attempt(c, scope, record->state, &attempt);
-    }
-
+    c->scope = scope;
+    sym_resolver_places(c->s->answer->resolver, source, &of, order_of(c->need),
+                        add_place, c);
     if (c->n != before) {
         return;
     }
@@ -338,20 +315,35 @@ add_record(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
-/* Adds a text at a URL, as Symbolicator does (its source_context.rs). */
 static void
-add_text(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+tell_text(void *ctx, const sym_place_t *place)
 {
     candidates_t *c = ctx;
-    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
-    sym_attempt_t attempt;
-    candidate_t *one;
+    candidate_t *one = &c->list[c->n - 1];
 
-    if (c->need->found == SYM_NEED_PENDING) {
-        return;
+    if (place->record != NULL) {
+        tell(c, place, one);
+        if (one->to.status == SYM_DOWNLOAD_OK) {
+            one->to.status = place->state == SYM_MODULE_ABSENT
+                                 ? SYM_DOWNLOAD_NOT_FOUND
+                                 : SYM_DOWNLOAD_MALFORMED;
+        }
+    } else if (c->need->missing.state != SYM_MODULE_ABSENT) {
+        one->to.outcome = SYM_STR("unreachable");
+        one->to.status = SYM_DOWNLOAD_ERROR;
     }
+}
 
-    one = add(c, scope, c->need->ref->url);
+
+/* Adds a text at a URL, as Symbolicator does (its source_context.rs). */
+static void
+add_text(candidates_t *c, sym_str_t scope)
+{
+    const sym_lookup_t of = lookup_of(c->need);
+    candidate_t *one = c->need->found != SYM_NEED_PENDING
+                           ? add(c, scope, c->need->ref->url)
+                           : NULL;
+
     if (one == NULL) {
         return;
     }
@@ -363,19 +355,7 @@ add_text(void *ctx, sym_str_t scope, const sym_object_record_t *record)
         return;
     }
 
-    if (next_place(&text, &attempt)) {
-        one->to.outcome = attempt.outcome;
-        one->to.ms = attempt.ms;
-        one->to.status = sym_download_of(&attempt);
-        if (one->to.status == SYM_DOWNLOAD_OK) {
-            one->to.status = record->state == SYM_MODULE_ABSENT
-                                 ? SYM_DOWNLOAD_NOT_FOUND
-                                 : SYM_DOWNLOAD_MALFORMED;
-        }
-    } else if (c->need->missing.state != SYM_MODULE_ABSENT) {
-        one->to.outcome = SYM_STR("unreachable");
-        one->to.status = SYM_DOWNLOAD_ERROR;
-    }
+    sym_resolver_url(c->s->answer->resolver, scope, &of, tell_text, c);
 }
 
 
@@ -388,8 +368,7 @@ add_texts(candidates_t *c, uint32_t module)
     for (uint32_t i = 0; sentry_link(c->s, i, &of, &c->need); i++) {
         if (of == module) {
             scope = c->s->base.request_sources->links->scope;
-            sym_resolver_record(c->s->answer->resolver, scope, c->need->ref,
-                                SYM_KIND_SOURCES, add_text, c);
+            add_text(c, scope);
         }
     }
 }
@@ -532,26 +511,25 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 /* --- the status of a module that was not found --- */
 
 static void
-take_first_error(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+take_first_error(void *ctx, const sym_place_t *place)
 {
     sym_module_state_t *state = ctx;
-    sym_str_t text = record != NULL ? record->attempts : SYM_STR("");
-    sym_attempt_t attempt;
 
-    (void) scope;
-    while (*state == 0 && next_place(&text, &attempt)) {
-        switch (sym_download_of(&attempt)) {
-        case SYM_DOWNLOAD_OK: /* valid, but useless */
-            break;
-        case SYM_DOWNLOAD_MALFORMED:
-            *state = SYM_MODULE_MALFORMED;
-            break;
-        case SYM_DOWNLOAD_NOT_FOUND:
-            *state = SYM_MODULE_ABSENT;
-            break;
-        default:
-            *state = SYM_MODULE_FAILED;
-        }
+    if (*state != 0 || !sym_place_is_tried(place)) {
+        return;
+    }
+
+    switch (sym_download_of_place(place)) {
+    case SYM_DOWNLOAD_OK: /* valid, but useless */
+        break;
+    case SYM_DOWNLOAD_MALFORMED:
+        *state = SYM_MODULE_MALFORMED;
+        break;
+    case SYM_DOWNLOAD_NOT_FOUND:
+        *state = SYM_MODULE_ABSENT;
+        break;
+    default:
+        *state = SYM_MODULE_FAILED;
     }
 }
 
@@ -559,9 +537,14 @@ take_first_error(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 sym_module_state_t
 sentry_first_error(sentry_t *s, const sym_need_t *need)
 {
+    const sym_lookup_t of = lookup_of(need);
     sym_module_state_t state = (sym_module_state_t) 0;
 
-    sym_resolver_records(s->answer->resolver, need->ref, need->kind,
-                         take_first_error, &state);
+    for (uint32_t i = 0; i < sym_request_n_scopes(&s->base) && state == 0; i++)
+    {
+        sym_resolver_places(s->answer->resolver, i, &of, order_of(need),
+                            take_first_error, &state);
+    }
+
     return state != 0 ? state : need->missing.state;
 }

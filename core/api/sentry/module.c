@@ -76,8 +76,9 @@ has_stored_sources(sentry_t *s, const sym_need_t *need)
     sym_artifact_found_t artifact;
     sym_missing_t missing;
 
-    return sym_artifact_find(s->answer->resolver, SYM_STR(""), need->ref,
-                             SYM_KIND_SOURCES, &artifact, &missing)
+    return sym_artifact_find(s->answer->resolver, SYM_STR(""),
+                             &(sym_lookup_t){ need->ref, SYM_KIND_SOURCES, 0 },
+                             &artifact, &missing)
            == SYM_OK;
 }
 

@@ -42,7 +42,7 @@ typedef enum {
     SYM_SOURCE_CASING_UPPER
 } sym_source_casing_t;
 
-typedef struct {
+typedef struct sym_source_rules_s {
     sym_layout_t layout;
     unsigned files; /* a bit for each sym_source_file_t to request */
     sym_source_ids_t ids;

@@ -365,6 +365,7 @@ weigh(sym_choice_t *c, uint32_t source, const sym_settled_t *settled)
     {
         c->state = settled->state;
         c->source = source;
+        c->reason = settled->reason;
     }
 }
 
@@ -423,7 +424,8 @@ choose_record(sym_snapshot_t *s, const sym_scopes_t *scopes,
         {
             weigh(c, i,
                   &(sym_settled_t){ .state = record.state,
-                                    .until = record.expires_at });
+                                    .until = record.expires_at,
+                                    .reason = record.reason });
         }
     }
 

@@ -50,6 +50,19 @@ sym_snapshot_source(sym_snapshot_t *s, sym_str_t scope,
 }
 
 
+bool
+sym_object_is_from(const sym_object_record_t *record,
+                   const sym_path_key_t *path)
+{
+    char buf[PATH_KEY_MAX];
+    size_t len = sym_path_record_key(path, buf);
+
+    return record->has_path && len != 0
+           && sym_str_eq(record->path, sym_str(buf + path->scope.len + 1,
+                                               len - path->scope.len - 1));
+}
+
+
 sym_status_t
 sym_snapshot_settle(sym_snapshot_t *s, const sym_places_t *places,
                     const sym_asking_t *asking, sym_settled_t *settled,

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 
-/* Minimal number of ranges allowed for a short input. */
+/* Ranges that a short input may have all the same. */
 #define RANGES_MIN 4096
 
 typedef struct {
@@ -330,7 +330,7 @@ sym_cfi_writer_ranges(const sym_cfi_writer_t *w)
 }
 
 
-/* Sorted by start; longer ones come first, then earlier ones. */
+/* By start; those that end later, then earlier ones, come first. */
 static sym_sort_item_t *
 sorted(sym_cfi_writer_t *w, bool are_fallbacks, size_t *n)
 {
@@ -439,7 +439,7 @@ make_rows(sym_cfi_writer_t *w, bool are_fallbacks, rows_t *to)
 }
 
 
-/* The rows of `over`, and those of `under` in its gaps. */
+/* The rows of `over`, and those of `under` where it has none. */
 static void
 join(const rows_t *over, const rows_t *under, rows_t *to)
 {
