@@ -23,6 +23,19 @@ no_header(void *ctx, const char *name)
 }
 
 
+/* A request that is about a file at a URL goes on with its own bytes as the file. */
+static sym_request_t *
+follow(const sym_api_t *api, const sym_request_options_t *options,
+       const sym_api_call_t *call, sym_request_t *linked)
+{
+    sym_api_call_t file = *call;
+
+    file.route = linked->link->route;
+    file.linked = linked;
+    return sym_api_create(api, linked->arena, options, &file);
+}
+
+
 static kit_result_t
 run(const sym_api_t *api, const sym_request_options_t *options,
     const sym_api_call_t *call, uint32_t budget, size_t window)
@@ -38,6 +51,11 @@ run(const sym_api_t *api, const sym_request_options_t *options,
 
     do {
         r.status = sym_request_parse(request, budget);
+        if (r.status == SYM_OK && request->link != NULL) {
+            request = follow(api, options, call, request);
+            check(request != NULL);
+            r.status = SYM_AGAIN;
+        }
     } while (r.status == SYM_AGAIN);
 
     if (r.status == SYM_OK) {

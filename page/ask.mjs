@@ -1,4 +1,4 @@
-// ask.mjs - what the server says: of frames, of modules, of itself.
+// ask.mjs - requests to the server: about frames, modules, and itself.
 
 import { framesOf, whyNot } from './read.mjs';
 
@@ -8,7 +8,7 @@ export class Refused extends Error {
   constructor(status, message, body = null) {
     super(message);
     this.status = status;
-    this.body = body;                   // of an answer in JSON
+    this.body = body;                   // JSON of the answer, if it is JSON
   }
 }
 
@@ -34,7 +34,7 @@ export async function get(url, signal) {
   return response;
 }
 
-// body: a form, or what becomes JSON.
+// body: a form, or a value that is sent as JSON.
 async function post(url, body, signal) {
   const response = await fetch(url, body instanceof FormData ? { method: 'POST', signal, body } : {
     method: 'POST', signal, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
@@ -53,7 +53,7 @@ const sleep = (ms, signal) => new Promise((resolve, reject) => {
   });
 });
 
-// --- frames by v5: each distinct address is asked once ---
+// --- frames by v5: each distinct address is looked up once ---
 
 // Sets frame.answer, {name, file, line, inlines: [{name, file, line}]} with the
 // innermost call first, or null; and of each module
@@ -62,7 +62,7 @@ const sleep = (ms, signal) => new Promise((resolve, reject) => {
 //   isPending  whether the server is still fetching it
 //   reason     why its fetch failed, if the server says so
 //
-// Returns the questions about pending modules, for symbolicateRest().
+// Returns the requests about pending modules, for symbolicateRest().
 export async function symbolicate(report, url, { signal, onProgress = () => {} } = {}) {
   const asked = new Map();
 
@@ -84,7 +84,7 @@ export async function symbolicate(report, url, { signal, onProgress = () => {} }
   return askAll(report, url, questions, { signal, onProgress });
 }
 
-// Asks again about the modules that were pending, when the server said to.
+// Repeats the requests about pending modules, when the server said to.
 export async function symbolicateRest(report, url, pending, signal) {
   await sleep(pending.retryAfter_s * 1000, signal);
   return askAll(report, url, pending, { signal, onProgress: () => {} });
@@ -104,8 +104,9 @@ async function askAll(report, url, questions, { signal, onProgress }) {
   return pending;
 }
 
-// A server with symbolicate_on_failure 503 refuses a request if the fetch of one
-// module failed, and names all such modules: the others are asked without them.
+// A server with symbolicate_on_failure 503 refuses a request if the fetch of
+// one module failed, and names all such modules: the request is repeated
+// without them.
 async function askPart(report, url, part, signal) {
   let rest = part.filter((q) => !report.modules[q.module].reason);
   while (rest.length > 0) {
@@ -195,8 +196,8 @@ export async function settled(url, request, { signal, onProgress = () => {} } = 
   return answer;
 }
 
-// The answer's frames take the place of the report's: a frame that was asked may
-// be several, of which all but the last were inlined.
+// The answer's frames replace the report's.  A frame may become several, all
+// but the last of which were inlined.
 export async function symbolicateSentry(report, url, options = {}) {
   takeSentry(report, await settled(url, report.request, options));
 }
@@ -239,7 +240,7 @@ export function takeSentry(report, answer) {
 
 // --- modules of the store, through symbolicate_admin ---
 
-// An address below the one that the settings give.
+// A path below the one in the settings.
 export const below = (base, path) => {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`;
@@ -256,7 +257,7 @@ export async function listModules(admin, { q = '', state = '', after = '' }, sig
   return (await get(url, signal)).json();
 }
 
-// How Windows' tools call a module, and how its debug file is called.
+// The name that Windows' tools use for a module, and that of its debug file.
 const isFileOf = (file, name) => file === name
   || (/\.pdb$/i.test(file) && file.slice(0, -4).toLowerCase() === name.replace(/\.(?:exe|dll|sys)$/i, '').toLowerCase());
 

@@ -1,5 +1,5 @@
 // chart.mjs - a flame graph: the tree of flame.mjs on a canvas, by mouse, keys
-// and touch.  The selection is also given in words.
+// and touch.  The selection is also described in words.
 
 import { bytes, el } from './draw.mjs';
 import { boxes, neighbour, search } from './flame.mjs';
@@ -29,12 +29,12 @@ function colourOf(name) {
 }
 
 export function flameGraph(tree, unit) {
-  let top = 0;                          // what fills the width
+  let top = 0;                          // the root, which fills the width
   let selected = 0;
   let found = search(tree, '');
-  let turn = -1;                        // of what was found
+  let turn = -1;                        // total of the matches
   let shown = [];
-  let rows = 0;                         // at most, so far
+  let rows = 0;                         // most rows so far
 
   const canvas = el('canvas', {});
   const room = el('div', { class: 'flame-room' });
@@ -73,7 +73,7 @@ export function flameGraph(tree, unit) {
     if (width === 0) {
       return;
     }
-    // what is outside of the zoom stands above it, as wide
+    // calls outside of the zoom are above it, at full width
     const outer = outerOf();
     shown = outer.map((node, row) => ({ node, row, x: 0, w: width }));
     boxes(tree, top, width).forEach((box) => shown.push({ ...box, row: box.row + outer.length }));
@@ -138,7 +138,7 @@ export function flameGraph(tree, unit) {
   const isWithin = (node, outer) => {
     let at = node;
     while (at > outer) {
-      at = tree.parent[at];             // which is before it
+      at = tree.parent[at];             // the one before it
     }
     return at === outer;
   };
@@ -168,7 +168,7 @@ export function flameGraph(tree, unit) {
     if (event.key.startsWith('Arrow')) {
       const node = neighbour(tree, selected, event.key);
       if (!isWithin(node, top)) {
-        top = node;                     // above the zoom, or beside it
+        top = node;                     // above the zoom, or next to it
       }
       select(node);
     } else if (event.key === 'Enter') {

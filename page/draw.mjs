@@ -1,5 +1,5 @@
-// draw.mjs - elements.  What comes from symbols, modules, servers or a paste is
-// shown as text (textContent) and never as markup; the page's policy would refuse
+// draw.mjs - elements.  Data from symbols, modules, servers or a paste is shown
+// as text (textContent) and never as markup; the page's policy would refuse
 // that, too.
 
 export function el(tag, props = {}, ...children) {
@@ -61,7 +61,7 @@ export function bytes(n) {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-// A time as "3 hours ago"; its title has it in full.
+// A time as "3 hours ago"; its title has the full time.
 export function ago(iso) {
   if (!iso) {
     return 'never';
@@ -78,7 +78,7 @@ export async function copy(text) {
     await navigator.clipboard.writeText(text);
     return;
   }
-  // a page without TLS has no clipboard but this one
+  // a page without TLS has only this clipboard
   const box = el('textarea', { class: 'visually-hidden', 'aria-hidden': 'true' });
   box.value = text;
   document.body.append(box);

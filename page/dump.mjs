@@ -1,4 +1,4 @@
-// dump.mjs - minidumps, which the server walks: asked of /minidump.
+// dump.mjs - minidumps, which the server walks at /minidump.
 
 import { Refused, settled, takeSentry } from './ask.mjs';
 import { Report } from './read.mjs';
@@ -9,7 +9,7 @@ export const isDump = (bytes) => ['MDMP', 'PMDM'].includes(String.fromCharCode(.
 const titleOf = (stack, i) => `Thread ${stack.thread_id ?? i}${stack.thread_name ? ` ${stack.thread_name}` : ''}${
   stack.is_requesting ? ' (crashed)' : ''}`;
 
-// The report that an answer tells: the thread that crashed comes first.
+// The report in an answer: the thread that crashed comes first.
 export function reportOf(answer) {
   if (answer.status !== 'completed' || !Array.isArray(answer.stacktraces)) {
     throw new Refused(200, `The server answers: ${String(answer.message || answer.status).slice(0, 200)}`);
@@ -31,7 +31,7 @@ export function reportOf(answer) {
   return report.done();
 }
 
-// url: of Sentry's API for native events; that for dumps lies beside it.
+// url: that of Sentry's API for native events; the one for dumps is next to it.
 export async function symbolicateDump(file, url, options = {}) {
   const form = new FormData();
   form.append('upload_file_minidump', file);

@@ -1,4 +1,4 @@
-// figures.mjs - the server's counters over time, out of its page for Prometheus.
+// figures.mjs - the server's counters over time, from its page for Prometheus.
 
 // Map of a metric's name to [{labels, value}].
 export function readMetrics(text) {
@@ -25,7 +25,8 @@ export function sum(metrics, name, accepts = () => true) {
     .reduce((total, row) => (accepts(row.labels) ? total + row.value : total), 0);
 }
 
-// What is shown.  The server keeps the last hour of a counter; a value is of now.
+// The charts.  The server keeps the last hour of a counter; a gauge has only
+// its current value.
 export const FIGURES = [
   { id: 'requests', title: 'Requests per second', isCounter: true },
   { id: 'frames', title: 'Frames per second', isCounter: true },
@@ -40,8 +41,8 @@ export const FIGURES = [
 
 export const SAMPLES = 120;
 
-// Rates and values over time: take() at each scrape, with what the server answers
-// to ?history, if it does.
+// Rates and values over time: take() at each scrape, with the server's answer
+// to ?history, if it has one.
 export class History {
   constructor() {
     this.series = new Map(FIGURES.map((f) => [f.id, []]));

@@ -1,7 +1,7 @@
 // flame.mjs - the stacks of a profile, merged by the names of their calls.
 //
-// flameTree(profile) is a generator, as readProfile().  The tree is in arrays, by
-// node; node 0 is the root, and a node follows its parent.
+// flameTree(profile) is a generator, like readProfile().  The tree is in
+// arrays, by node; node 0 is the root, and a node follows its parent.
 //
 //   parent, self, total, depth
 //   nameOf             index in names: [{name, place}]
@@ -13,7 +13,7 @@ import { hex } from './read.mjs';
 const ROWS_PER_TURN = 5000;
 const SHIFT = 2 ** 21;
 
-// Calls at a frame, the outermost first; its address if there is no name.
+// Calls at a frame, outermost first; its address if there is no name.
 function callsOf(report, frame) {
   const module = report.modules[frame.module];
   const calls = frame.answer ? [...frame.answer.inlines, frame.answer]
@@ -102,8 +102,8 @@ export function* flameTree(profile) {
   return { names, parent, nameOf, self, total, depth, first, children };
 }
 
-// The nodes whose names have the text, the largest first, and what they have in
-// total; a call within one that fits counts once.
+// The nodes whose names contain the text, the largest first, and their total; a
+// call within another match counts once.
 export function search(tree, text) {
   const wanted = text.toLowerCase();
   const fits = tree.names.map((call, i) => i > 0 && wanted !== '' && call.name.toLowerCase().includes(wanted));
@@ -122,8 +122,8 @@ export function search(tree, text) {
   return { fits, nodes: nodes.sort((a, b) => tree.total[b] - tree.total[a]), total };
 }
 
-// What is to be drawn of a node and all in it: [{node, row, x, w}], of those that
-// are a pixel wide and more.
+// Boxes to draw for a node and its descendants: [{node, row, x, w}], those at
+// least a pixel wide.
 export function boxes(tree, top, width) {
   const found = [{ node: top, row: 0, x: 0, w: width }];
   const perUnit = width / tree.total[top];
@@ -143,7 +143,7 @@ export function boxes(tree, top, width) {
   return found;
 }
 
-// Where an arrow leads from a node.
+// The node that an arrow key leads to.
 export function neighbour(tree, node, key) {
   const { parent, first, children } = tree;
   if (key === 'ArrowUp') {

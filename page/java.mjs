@@ -1,13 +1,14 @@
-// java.mjs - stack traces of Java and Android: read, and asked of
+// java.mjs - stack traces of Java and Android: parsed, and sent to
 // /symbolicate-jvm.
 //
-// A report of kind 'java' (read.mjs) has the frames of each exception.  Its modules
-// are the mappings of ProGuard or R8 that the user names by their UUIDs.
+// A report of kind 'java' (read.mjs) has the frames of each exception.  Its
+// modules are the mappings of ProGuard or R8 that the user names by their
+// UUIDs.
 
 import { Refused, settled } from './ask.mjs';
 import { Report } from './read.mjs';
 
-// As Throwable.printStackTrace() writes it, after whatever logcat puts before it.
+// The format of Throwable.printStackTrace(), after any prefix of logcat.
 const FRAME = /(?:^|\s)at (?:[^\s()/]*\/)*([^\s()/]+)\.([^\s().]+)\(([^()]*)\)/;
 const EXCEPTION = /(?:^|Caused by: |Suppressed: |Exception in thread "[^"]*" |: )((?:[\p{L}_$][\p{L}\p{N}_$]*\.)*[\p{L}_$][\p{L}\p{N}_$]*)(?:: .*)?$/u;
 const LINE = /^(.*):(\d{1,9})$/;
@@ -23,7 +24,7 @@ const typeOf = (name) => {
 
 const nameOf = ({ type, module }) => (module ? `${module}.${type}` : type);
 
-// null: the text has no frames of Java.
+// null: the text has no Java frames.
 export function readJava(text, known = []) {
   const report = new Report('java', 'Stack trace of Java');
   let stack = null;
@@ -73,8 +74,8 @@ export function requestOf(report) {
 
 const whyMissing = { missing: 'no source has it', invalid: 'it is no mapping of ProGuard or R8', no_line_info: 'it has no lines' };
 
-// Sets frame.answer as symbolicate() does.  A frame may become several, of which
-// all but the last were inlined.
+// Sets frame.answer like symbolicate().  A frame may become several, all but
+// the last of which were inlined.
 export function takeJava(report, answer) {
   if (!answer || !Array.isArray(answer.stacktraces)) {
     throw new Refused(200, `The server answers: ${String(answer && (answer.status || answer.message)).slice(0, 200)}`);
@@ -107,7 +108,7 @@ export function takeJava(report, answer) {
   });
 }
 
-// url: of Sentry's API for native events; that for Java lies beside it.
+// url: that of Sentry's API for native events; the one for Java is next to it.
 export async function symbolicateJava(report, url, options = {}) {
   takeJava(report, await settled(new URL('symbolicate-jvm', url), requestOf(report), options));
 }

@@ -1,9 +1,9 @@
-// link.mjs - what was pasted, packed into a link's fragment, which browsers do
-// not send to servers.
+// link.mjs - pasted text, packed into a link's fragment, which browsers do not
+// send to servers.
 
 const MAX_TEXT = 8 * 1024 * 1024;
 
-// All bytes of a stream; more than `max` are not taken.
+// All bytes of a stream; fails after `max`.
 export async function collect(stream, max) {
   const reader = stream.getReader();
   const chunks = [];

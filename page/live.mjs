@@ -86,7 +86,7 @@ export function start(all) {
   settings = all;
 }
 
-// Asks only while somebody looks.
+// Polls only while the tab is visible.
 export function showFigures(isShown) {
   clearTimeout(timer);
   timer = null;

@@ -1,5 +1,4 @@
-// modules.mjs - the tabs "Modules" and "Missing", by the paths of
-// symbolicate_admin.
+// modules.mjs - the tabs "Modules" and "Missing", through symbolicate_admin.
 
 import { Refused, below, explain, get, listModules, otherIds } from './ask.mjs';
 import { $, ago, bytes, el, list, notice, table } from './draw.mjs';
@@ -52,8 +51,8 @@ function trouble(error) {
     : `The server did not answer. ${error.message}`, { isError: true });
 }
 
-// A page of the server's list may have few rows, since it reads a bounded number
-// of records: more are asked for until there is a screenful.
+// A page of the server's list may have few rows, because it reads a bounded
+// number of records: more pages are requested until a screen is full.
 async function search(after = '', rows = []) {
   searching?.abort();
   const control = new AbortController();
@@ -81,7 +80,7 @@ async function search(after = '', rows = []) {
     return;
   }
   $('modules-status').replaceChildren(el('p', { class: 'hint' }, rows.length === 0
-    ? `No module fits${next ? ` among the first ${read} records` : ''}.`
+    ? `No module matches${next ? ` among the first ${read} records` : ''}.`
     : `${rows.length}${next ? ' and perhaps more' : ''} ${rows.length === 1 ? 'module' : 'modules'}.`));
   $('modules').replaceChildren(...(rows.length ? [table(COLUMNS, rows)] : []),
     next ? el('button', { type: 'button', on: { click: () => search(next, rows) } }, 'Search on') : '');

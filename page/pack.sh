@@ -1,8 +1,8 @@
 #!/bin/sh
 # pack.sh OUT.h - writes the files of the web page, as they are and gzip-packed,
 # into a C header.  The same files give the same bytes: gzip -n stores neither
-# name nor time.  OUT.h is left alone when it already says so, so that make has
-# nothing to do.
+# name nor time.  An OUT.h with the same content is not written, so that make
+# has nothing to do.
 
 set -e
 
@@ -23,8 +23,8 @@ type_of() {
     esac
 }
 
-# row PACKED - of the file $name: its hash is of what is packed, and the two
-# forms have ETags of their own (RFC 9110, 8.8.3.3).
+# row PACKED - the row of file $name: its hash covers the packed bytes, and the
+# two forms have separate ETags (RFC 9110, 8.8.3.3).
 row() {
     echo "    { ngx_string(\"$name\"), ngx_string(\"$type\"), ngx_string(\"\\\"$hash$1\\\"\"),"
     echo "      { sizeof(page_$n$1), (u_char *) page_$n$1 } },"

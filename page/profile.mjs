@@ -3,9 +3,9 @@
 // readProfile(bytes) is a generator, which a page drives in turns (turns.mjs).
 // It returns a Profile, or null: not a profile.
 //
-//   frames     what stacks consist of, each once, as frames of a report
-//              (read.mjs); `calls`, if the file tells them: [{name, file, line}],
-//              the innermost first
+//   frames     distinct frames of the stacks, as frames of a report
+//              (read.mjs); `calls`, if the file has them: [{name, file, line}],
+//              innermost first
 //   parents, frameOf, weights
 //              the stacks, in arrays: a stack is its outer stack (-1: none) and
 //              a frame.  The outer one precedes it.  A stack's weight is
@@ -15,7 +15,7 @@
 
 import { Report, Unreadable, baseName, big, isObject, isSafe } from './read.mjs';
 
-// Keys of maps are one number, made of two: a parent and a frame.
+// Keys of maps are one number, combined from a parent and a frame.
 const SHIFT = 2 ** 21;
 const MAX_FRAMES = 2 ** 20;
 const MAX_STACKS = 2 ** 22;
@@ -38,7 +38,7 @@ class Profile {
     this.isCut = false;
   }
 
-  // The frame of that key; make() gives it the first time.
+  // The frame with that key; make() creates it the first time.
   frame(key, make) {
     let index = this.frameByKey.get(key);
     if (index === undefined) {
@@ -52,7 +52,7 @@ class Profile {
     return index;
   }
 
-  // A thread, process or the like, around the stacks that are in it.
+  // A thread, process or the like, as the root of its stacks.
   outermost(name) {
     return this.stack(-1, this.frame(`\n${name}`, () => ({ name, raw: name })));
   }
@@ -98,7 +98,7 @@ const isAddress = (name) => /^0x[0-9a-f]+$/i.test(name);
 
 // --- perf script ---
 
-// bash 27872 [001]  2731.133714:     250000 cpu-clock:  and the only frame, if it
+// bash 27872 [001]  2731.133714:  250000 cpu-clock:  and the only frame, if it
 // was recorded without stacks
 const SAMPLE = /^(\S.*?)\s+(?:-?\d+)(?:\/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?(\S+?):\s*(\s[0-9a-f]+ .*)?$/;
 // 14f02 intel_check_word+0x122 (/usr/lib/ld.so)
@@ -120,7 +120,7 @@ function perfFrame(profile, line) {
   });
 }
 
-// Lines of the text, decoded a piece at a time.
+// Lines of the text, decoded piece by piece.
 function* linesOf(bytes) {
   const decoder = new TextDecoder();
   let rest = '';
@@ -210,7 +210,7 @@ function* readThread(profile, of, thread, libs, title) {
   yield* addStacks(profile, title, { prefix, frame, frameAt }, samples, weights);
 }
 
-// As Firefox records it: rows, and addresses as texts in memory's terms.
+// As Firefox records it: rows, and addresses as strings "0x...".
 function* readRawThread(profile, thread, title) {
   const { frameTable, stackTable, samples } = thread;
   const strings = column(thread, 'stringTable');
@@ -243,7 +243,7 @@ function* readRawThread(profile, thread, title) {
   yield* addStacks(profile, title, { prefix, frame, frameAt }, yield* cells(samples, 'stack'), []);
 }
 
-// Only the stacks that have samples: threads may share one table.
+// Only stacks with samples, because threads may share a table.
 function* addStacks(profile, title, { prefix, frame, frameAt }, samples, weights) {
   const outerOf = (i) => (Number.isInteger(prefix[i]) && prefix[i] >= 0 && prefix[i] < i ? prefix[i] : -1);
   const isUsed = new Uint8Array(frame.length);
@@ -309,7 +309,7 @@ function* readFirefox(bytes) {
   try {
     body = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    return null;                        // read.mjs says where
+    return null;                        // read.mjs reports the position
   }
   if (!isObject(body) || !Array.isArray(body.threads) || !('libs' in body || 'meta' in body)) {
     return null;
@@ -343,7 +343,7 @@ class Reader {
     throw new Unreadable(MALFORMED);
   }
 
-  // The bytes of what has a length.
+  // The bytes of a field with a length.
   part() {
     const length = Number(this.varint());
     if (length > this.bytes.length - this.at) {
@@ -373,7 +373,7 @@ function* fieldsOf(bytes) {
   }
 }
 
-// A message with each of its fields once, by number; the last counts.
+// A message with one value for each field number; the last counts.
 function message(bytes) {
   const all = {};
   for (const [number, value] of fieldsOf(bytes)) {
@@ -498,7 +498,7 @@ function* readPprof(bytes) {
 
 export function* readProfile(bytes) {
   const head = bytes.subarray(0, 64 * 1024);
-  // no text has such bytes, and the lengths of pprof's first fields are such
+  // no text contains such bytes, but the lengths of pprof's first fields are
   if (head.some((byte) => byte < 9)) {
     return yield* readPprof(bytes);
   }

@@ -1,26 +1,26 @@
-// read.mjs - what somebody pasted, as stacks of addresses in modules.
+// read.mjs - parses pasted text into stacks of addresses in modules.
 //
 // read(text, known) gives a report:
 //
 //   kind      'v5', 'sentry', 'apple', 'profile' or 'text'
-//   title     what it was taken for
-//   modules   [{name, id, base, end}]; id: '' if the text does not tell it;
-//             base, end: BigInt where the module lay in memory, or null
+//   title     the recognised format
+//   modules   [{name, id, base, end}]; id: '' if the text does not have it;
+//             base, end: BigInt, the module's addresses, or null
 //   stacks    [{title, frames}]
-//   problems  [{where, text, why}]: what was not understood
+//   problems  [{where, text, why}]: unreadable lines
 //   request   of 'sentry': the text as JSON, which is sent as it is
 //
 // A frame has `module` (index, or -1), `offset` (number, or null), `raw` (as
-// pasted), and, where the text says them itself, `name`, `file`, `line`, and
-// `count` (samples of a profile).
+// pasted), and, if the text has them, `name`, `file`, `line`, and `count`
+// (samples of a profile).
 //
-// known: what the user says of modules, in the form that modulesOf() returns; it
-// goes before the text.  Nothing here touches a page, so node can test it.
+// known: modules that the user named, in the form that modulesOf() returns;
+// they override the text.  Nothing here uses the DOM, so node can test it.
 
 const MAX_FRAMES = 200000;
 const MAX_PROBLEMS = 50;
 
-// As the server's API takes them.
+// Formats that the server's API accepts.
 const NAME = /^[A-Za-z0-9_.+{}@<> ~-]+$/;
 const ID = /^[0-9A-Fa-f]{8,64}$/;
 
@@ -98,8 +98,8 @@ export class Report {
     }
   }
 
-  // One mapping of a file, whose parts have a line each: the module reaches from
-  // the first to the last.
+  // One mapping of a file; each part has its own line, and the module reaches
+  // from the first to the last.
   map(name, start, end, offset) {
     const index = this.module(name);
     const module = this.modules[index];
@@ -110,7 +110,7 @@ export class Report {
     }
   }
 
-  // The module at an absolute address; of those without an end the nearest.
+  // The module at an absolute address; the nearest of those without an end.
   at(address) {
     let found = -1;
     this.modules.forEach((m, i) => {
@@ -141,7 +141,7 @@ export class Report {
     if (this.problems.length < MAX_PROBLEMS) {
       this.problems.push({ where, text: text.slice(0, 200), why });
     } else if (this.problems.length === MAX_PROBLEMS) {
-      this.problems.push({ where: '', text: '', why: 'There is more that was not understood.' });
+      this.problems.push({ where: '', text: '', why: 'More lines were not understood.' });
     }
   }
 
@@ -154,7 +154,7 @@ export class Report {
   }
 }
 
-// --- modules that the user names: NAME ID [BASE[-END]], a line each ---
+// --- modules that the user names: NAME ID [BASE[-END]], one per line ---
 
 export function modulesOf(text) {
   const modules = [];
@@ -183,7 +183,7 @@ export function modulesOf(text) {
   return { modules, problems };
 }
 
-// Lines by which tools tell a module and its id.
+// Lines in which tools print a module and its id.
 function moduleLine(line) {
   let m = line.match(/^MODULE \S+ \S+ ([0-9A-Fa-f]{9,40}) (.+)$/);           // .sym
   if (m) {
@@ -227,7 +227,7 @@ function syntaxPlace(text, error) {
 }
 
 function fail(where, why) {
-  throw new Unreadable('This JSON has another shape than expected.', [{ where, text: '', why }]);
+  throw new Unreadable('This JSON has an unexpected structure.', [{ where, text: '', why }]);
 }
 
 function readV5(body) {
@@ -385,7 +385,7 @@ function readProcessedThread(report, profile, thread, libs) {
   return [...found.values()];
 }
 
-// As Firefox records it: rows, and addresses as texts in memory's terms.
+// As Firefox records it: rows, and addresses as strings.
 function readRawThread(report, thread) {
   const { frameTable, stringTable, stackTable, samples } = thread;
   if (!frameTable || !frameTable.schema || !Array.isArray(frameTable.data) || !Array.isArray(stringTable)) {
@@ -462,7 +462,7 @@ function readJson(text) {
       header = JSON.parse(text.slice(0, end));
       body = JSON.parse(text.slice(end));
     } catch {
-      throw new Unreadable('This begins as JSON, and is not JSON.',
+      throw new Unreadable('This begins like JSON, but is not JSON.',
         [{ where: syntaxPlace(text, error), text: '', why: error.message }]);
     }
   }
@@ -496,8 +496,8 @@ const SAMPLE = /^\S.*?\s+\d+(?:\/\d+)?\s+(?:\[\d+\]\s+)?\d+\.\d+:\s+(?:\d+\s+)?[
 const INSTRUCTION = /^\s*(?:Crashing instruction|Memory accessed by instruction|\d+\. Address):/i;
 const SKIP = /^\s*Thread\s+\d+\s+crashed with/i;
 
-// Each gives a frame in the terms of its text: {name|module..., address, ...}, or
-// null.  The first that fits counts.
+// Each returns a frame in the terms of its text, {name|module..., address,
+// ...}, or null.  The first match counts.
 const FORMS = [
   // minidump-stackwalk, named:  0  app!main [a.c : 9 + 0x4];  1  app!main + 0x24
   (s) => {
@@ -592,7 +592,8 @@ const FORMS = [
     const words = m && m[1].split(/\s+/).filter((w) => /^(0x)?[0-9a-f]+$/i.test(w));
     return exe && words.length > 0 && words.map((offset) => ({ path: exe[1], offset }));
   },
-  // what stands last:  #3  libfoo.so+0x1234;  xul.dll + 0x1234;  at app!+0x12
+  // forms at the end of a line:  #3  libfoo.so+0x1234;  xul.dll + 0x1234;  at
+  // app!+0x12
   (s) => {
     const m = s.match(/^\s*(?:#?\d+[:.]?\s+)?(?:at\s+)?(?:0x[0-9a-f]+\s+)?[([]?([^\s()[\]!|+][^()[\]!|]*?)!?\s?\+\s?(0x[0-9a-f]+)[)\]]?\s*$/i);
     return m && { path: m[1], offset: m[2] };
@@ -615,7 +616,7 @@ const GDB_MAPPING = /^\s*(0x[0-9a-f]+)\s+(0x[0-9a-f]+)\s+0x[0-9a-f]+\s+(0x[0-9a-
 const WINDBG_MODULE = /^([0-9a-f]{8}(?:`[0-9a-f]{8})?)\s+([0-9a-f]{8}(?:`[0-9a-f]{8})?)\s+(\S+)\s+\((?:deferred|.*symbols)\)/i;
 const LOADED = /^\s*(0x[0-9a-f]+) - (0x[0-9a-f]+)\s{2}(\S.*?)\s{2}\S+(?:\s+\(main\))?(?:\s+\(WARNING: No symbols, (\S.*), ([0-9A-Fa-f]{9,40})\))?\s*$/;
 
-// goroutine N [..]: then pairs of lines, a function and a place.
+// goroutine N [..]: then pairs of lines, a function and a position.
 const GO_FUNCTION = /^(?:created by )?([\w.\-/*()·[\]{},$]+?)(?:\([^()]*\))?(?: in goroutine \d+)?$/;
 const GO_PLACE = /^\s+(\S.*):(\d+)(?:\s+\+0x[0-9a-f]+)?(?:\s.*\bpc=(0x[0-9a-f]+).*)?$/i;
 
@@ -644,7 +645,7 @@ function placeFrame(report, known, found, raw, name) {
   return frame;
 }
 
-// Absolute addresses, once all modules and where they lay are known.
+// Absolute addresses, once all modules and their addresses are known.
 function settle(report) {
   report.stacks.forEach((stack) => stack.frames.forEach((frame) => {
     if (frame.absolute === undefined || frame.offset !== null) {
@@ -654,8 +655,8 @@ function settle(report) {
     let module = frame.module >= 0 && report.modules[frame.module].base !== null ? frame.module : -1;
     const at = report.at(address);
 
-    // without an end the nearest is a guess, which a module that the text names
-    // outdoes
+    // without an end the nearest is a guess, and a module named in the text
+    // wins
     if (at >= 0 && (report.modules[at].end !== null || frame.module < 0 || frame.isBare)) {
       module = at;
     }
@@ -687,7 +688,7 @@ function readText(text, known) {
     }
   });
 
-  // addresses alone belong to the only module that the user names
+  // plain addresses belong to the only module that the user names
   const only = known.length === 1 ? 0 : -1;
 
   lines.forEach((line, i) => {
@@ -745,7 +746,7 @@ function readText(text, known) {
     if (HEADING.test(s)) {
       skips = false;
       isGo = /^goroutine /.test(s);
-      // "Thread 0 name:" and "Thread 0 Crashed:" stand one after the other
+      // "Thread 0 name:" and "Thread 0 Crashed:" follow each other
       if (stack && stack.frames.length === 0) {
         stack.title += `, ${s.trim().replace(/:$/, '')}`;
       } else {
@@ -804,8 +805,8 @@ function readText(text, known) {
   report.stacks.forEach((s) => s.frames.forEach((frame) => {
     if (frame.offset === null && frame.absolute !== undefined && !frame.name) {
       report.problem('', frame.raw, frame.isBare && known.length !== 1
-        ? 'Of which module is this address? Name one module, or several with the addresses where they lay, in the module list.'
-        : 'Where the module lay in memory is not known: add its base address to the module list (NAME ID 0xBASE).');
+        ? 'Which module contains this address? Name one module, or several with their addresses, in the module list.'
+        : 'The address of the module is unknown: add its base address to the module list (NAME ID 0xBASE).');
     }
   }));
 
@@ -819,7 +820,7 @@ function readText(text, known) {
   return report;
 }
 
-// What the user says of modules goes before the text.
+// Modules named by the user override the text.
 export function applyKnown(report, known) {
   known.forEach((k) => {
     report.modules.forEach((m) => {
@@ -841,16 +842,16 @@ export function read(text, known = []) {
   return report;
 }
 
-// All frames that the server is asked about.
+// All frames that are sent to the server.
 export const framesOf = (report) => report.stacks.flatMap((stack) => stack.frames);
 
-// Why the server cannot be asked for a module; null: it can.
+// Why a module cannot be sent to the server; null: it can.
 export function whyNot(module) {
   if (module.id === '') {
     return 'its id is not known';
   }
   if (!ID.test(plainId(module.id))) {
-    return 'its id has another form than ids have';
+    return 'its id has an invalid form';
   }
-  return NAME.test(module.name) ? null : 'the API does not take a name with such characters';
+  return NAME.test(module.name) ? null : 'the API does not accept a name with such characters';
 }

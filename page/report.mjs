@@ -1,4 +1,4 @@
-// report.mjs - the tab "Report": read, ask, show.
+// report.mjs - the tab "Report": read, send, show.
 
 import { explain, modulesNamed, otherIds, symbolicate, symbolicateRest, symbolicateSentry } from './ask.mjs';
 import { amount, flameGraph } from './chart.mjs';
@@ -31,13 +31,13 @@ libc.so.6(+0x29d90) [0x7f3a1c429d90]
 
 let settings;
 let running = null;
-let opened = null;                      // a file that is not in the text's box
+let opened = null;                      // a file outside of the text box
 
 // --- a frame ---
 
 const place = (call) => (call.file ? `${call.file}${call.line ? `:${call.line}` : ''}` : '');
 
-// Calls at the address, the innermost first; of what is not symbolicated none.
+// Calls at the address, innermost first; none if it is not symbolicated.
 export function callsOf(frame) {
   if (frame.answer) {
     return [...frame.answer.inlines, frame.answer];
@@ -120,13 +120,13 @@ function moduleState(module) {
     return el('span', { class: 'bad' }, module.status
       || `no symbols on this server${module.reason ? `: ${module.reason}` : ''}`);
   }
-  return module.status || whyNot(module) || 'not asked for';
+  return module.status || whyNot(module) || 'not requested';
 }
 
 export const linkOf = (name, id) => `#module=${encodeURIComponent(name)}/${encodeURIComponent(id)}`;
 
-// The usual cause of a module without symbols: the server has those of another
-// build.
+// The usual reason for a module without symbols: the server has those of
+// another build.
 export function drawOthers(others) {
   if (!others || others.length === 0) {
     return null;
@@ -199,7 +199,7 @@ function drawModules(report) {
 
 // --- the result ---
 
-// Long reports are drawn over several turns, so that the page stays usable.
+// Long reports are drawn over several turns, so that the page stays responsive.
 async function drawStacks(report, into, signal) {
   let n = 0;
   for (const stack of report.stacks) {
@@ -274,7 +274,7 @@ function drawButtons(report, state) {
   return el('div', { class: 'buttons' }, copyText, copyLink, open);
 }
 
-// Modules without an id: the server's list may have one of that name.
+// Modules without an id: the server's list may have one with that name.
 async function lookUpIds(report, signal) {
   const used = new Set(framesOf(report).map((f) => f.module));
   const names = report.modules.filter((m, i) => used.has(i) && m.id === '').slice(0, MAX_LOOKUPS);
@@ -296,8 +296,8 @@ async function lookUpIds(report, signal) {
   return '';
 }
 
-// Why modules have no symbols, as the store knows it: a server with
-// symbolicate_on_failure partial says only that there are none.
+// Why modules have no symbols, from the store's records: a server with
+// symbolicate_on_failure partial only says that there are none.
 async function lookUpReasons(report, signal) {
   const lacking = report.modules.filter((m) => m.found === false && !m.status && !m.others).slice(0, MAX_LOOKUPS);
   for (const module of lacking) {
@@ -364,7 +364,7 @@ async function runText(text, signal) {
   await ask(report, signal, (isFirst) => drawResult(report, state, signal, { isFirst }));
 }
 
-// Asks the server about the report's frames, and shows them at each answer.
+// Sends the report's frames to the server, and shows them after each answer.
 async function ask(report, signal, show) {
   const { problems } = report;
   drawProblems(problems);
@@ -407,7 +407,7 @@ async function ask(report, signal, show) {
       say('');
       $('problems').append(notice(`The server did not answer the question. ${error.message}`, { isError: true }));
       if (report.kind === 'profile') {
-        await show(true);               // what has names
+        await show(true);               // frames that have names
       }
     }
   }
@@ -476,7 +476,7 @@ async function askDump(dump, signal) {
   }
 }
 
-// A dump, a profile, or a report.  A large file does not go through the text's box.
+// A dump, a profile, or a report.  A large file is not put into the text box.
 async function runFile() {
   const file = opened;
   const signal = begin();
@@ -564,7 +564,7 @@ export function start(all) {
       $('file').value = '';
     }
   });
-  // anywhere: beside the box a browser would leave the page for the file
+  // anywhere: outside of the box a browser would leave the page for the file
   ['dragover', 'dragleave', 'drop'].forEach((type) => document.addEventListener(type, (event) => {
     if (!event.dataTransfer.types.includes('Files')) {
       return;

@@ -1,8 +1,8 @@
-// turns.mjs - long work in turns, between which the page answers.
+// turns.mjs - long work in turns, between which the page reacts.
 
 const TURN_MS = 40;
 
-// Drives a generator to its end; what it returned.
+// Runs a generator to its end; returns its result.
 export async function inTurns(work, signal) {
   for (;;) {
     const end = performance.now() + TURN_MS;

@@ -83,7 +83,7 @@ sub files {
 
 is_deeply(files($shown), files(plain($hidden, @names)), '... so are files');
 
-# --- in a store; expected is what Symbolicator's own test expects here ---
+# --- in a store; expected as in Symbolicator's own test ---
 
 sub frame {
     my $r = $t->run('lookup', '--json', $module, '0x5a75');

@@ -29,8 +29,8 @@ typedef enum {
     SYM_SOURCE_MACH_BUNDLE,
     SYM_SOURCE_NAMED_BUNDLE,
 
-    /* companions of a file of Apple's or Unity's; only an object that is known
-     * whole has paths for them */
+    /* companions of a file of Apple's or Unity's; only a complete object has
+     * paths for them */
     SYM_SOURCE_UUIDMAP,
     SYM_SOURCE_BCSYMBOLMAP,
     SYM_SOURCE_IL2CPP,

@@ -282,7 +282,7 @@ put_debug_id(parts_t *p, const sym_debug_id_t *id)
 }
 
 
-/* One that is only its URL needs none. */
+/* An object that is only its URL needs none. */
 static void
 put_role(parts_t *p, const sym_object_ref_t *ref)
 {

@@ -19,10 +19,10 @@
 #define SYM_REF_DIST_MAX 64
 #define SYM_FILE_ID_BYTES 16
 
-/* The kind of the bytes at a URL, which do not say it themselves. */
+/* The type of a file at a URL, which its bytes do not tell. */
 typedef enum {
     SYM_TEXT_SOURCE, /* source code */
-    SYM_TEXT_LIST,   /* JSON, kept as it is */
+    SYM_TEXT_LIST,   /* JSON, unchanged */
     SYM_TEXT_BUNDLE, /* of scripts, source maps and sources */
     SYM_TEXT_SCRIPT, /* generated JavaScript */
     SYM_TEXT_SOURCEMAP,
@@ -87,7 +87,7 @@ sym_str_t sym_object_ref_sent(const sym_object_ref_t *ref,
 /* The name of its debug file, else of its code file, without folders; or "". */
 sym_str_t sym_object_ref_name(const sym_object_ref_t *ref);
 
-/* Bytes of all texts; and a copy of the reference whose texts are copied to
+/* Bytes of all strings; and a copy of the reference with its strings in
  * `room`. */
 size_t sym_object_ref_bytes(const sym_object_ref_t *ref);
 void sym_object_ref_copy(sym_object_ref_t *to, const sym_object_ref_t *from,

@@ -4,7 +4,7 @@
 
 #define MARK '~'
 
-/* Texts at URLs have these names; their ids tell them apart. */
+/* Texts at URLs have these names; their ids distinguish them. */
 static const char *const role_names[SYM_TEXT_ROLES] = {
     [SYM_TEXT_SOURCE] = "source",       [SYM_TEXT_LIST] = "list",
     [SYM_TEXT_BUNDLE] = "bundle",       [SYM_TEXT_SCRIPT] = "script",

@@ -13,7 +13,7 @@
 
 #include "object/object_ref.h"
 
-/* How a module is looked up beside its key. */
+/* How a module is looked up, in addition to its key. */
 typedef struct {
     const sym_object_ref_t *ref;
     sym_str_t spelling; /* sym_spelling_of() of the id as sent, or "" */
@@ -21,7 +21,7 @@ typedef struct {
                                        NULL */
 } sym_asked_t;
 
-/* The key of a reference, which `key` and `asked` are views of. */
+/* The key of a reference; `key` and `asked` are views of it. */
 typedef struct {
     sym_module_key_t key;
     sym_asked_t asked;
@@ -34,7 +34,7 @@ typedef struct {
  * "". */
 bool sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key);
 
-/* The age in the id of a text, whose other digits are the digest of its
+/* The age in the id of a text; the other digits are the digest of its
  * reference. */
 #define SYM_TEXT_AGE UINT32_C(0xfffffffe)
 
@@ -52,8 +52,8 @@ bool sym_text_key(const sym_module_key_t *key, sym_text_role_t *role,
  */
 void sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref);
 
-/* '~', which no id begins with, and 32 hexadecimal digits.  Nobody can make two
- * objects that have the same. */
+/* '~', with which no id begins, and 32 hexadecimal digits.  No client can make
+ * two objects with the same one. */
 #define SYM_VARIANT_LEN 33
 
 /* Writes the variant to out and returns its length; 0: libcrypto cannot work. */

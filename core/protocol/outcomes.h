@@ -31,8 +31,8 @@ typedef struct {
 void sym_outcomes_add(const sym_place_outcome_t *outcome,
                       char text[SYM_OUTCOMES_MAX], size_t *len);
 
-/* Takes the next outcome off *text; false: none is left, or the text is invalid
- * (text->len != 0). */
+/* Removes the next outcome from *text; false: none is left, or the text is
+ * invalid (text->len != 0). */
 bool sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *outcome);
 
 #endif

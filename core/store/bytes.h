@@ -6,7 +6,8 @@
 
 #include "base/str.h"
 
-/* Writes the lowest `width` bytes of v to p; returns what follows them. */
+/* Writes the lowest `width` bytes of v to p; returns the position after
+ * them. */
 static inline uint8_t *
 sym_bytes_put(uint8_t *p, uint64_t v, unsigned width)
 {

@@ -111,8 +111,7 @@ struct sym_store_s {
 
 #define READERS_DEFAULT 1024
 
-/* The length that LMDB gives lock.mdb: its header, and 64 bytes for each
-   reader. */
+/* The length of lock.mdb in LMDB: its header, and 64 bytes for each reader. */
 #define SYM_LOCK_BYTES(readers) (128 + (uint64_t) (readers) *64)
 
 void sym_env_file(char out[PATH_MAX], const char *path, const char *file);

@@ -304,7 +304,7 @@ split(sym_str_t *rest, size_t n)
 }
 
 
-/* Takes the text before the next NUL, and skips that; false: no NUL. */
+/* Returns the text before the next NUL, and skips both; false: no NUL. */
 static bool
 split_text(sym_str_t *rest, size_t max, sym_str_t *text)
 {

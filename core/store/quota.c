@@ -21,7 +21,7 @@
 #define NEGATIVES_SHIFT 4
 #define NEGATIVES_MAX ((uint64_t) 64 << 20)
 
-/* The clock has 4 bytes for each module, which takes a page at least, and grows
+/* The clock has 4 bytes for each module, which takes at least a page, and grows
  * in steps of this size. */
 #define CLOCK_STEP ((uint64_t) 256 << 10)
 

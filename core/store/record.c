@@ -82,7 +82,7 @@ sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
     memcpy(out + n, key->id.data, key->id.len);
     n += key->id.len;
 
-    /* version 2 had symcaches only, and their keys have not changed */
+    /* version 2 had only symcaches, and their keys have not changed */
     if (kind > SYM_KIND_SYMCACHE) {
         out[n++] = '\0';
         out[n++] = (char) kind;

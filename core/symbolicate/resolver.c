@@ -103,6 +103,7 @@ sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *caches,
     if (caches != NULL && r->snapshot != NULL) {
         r->answer_cache = form != 0 ? caches->answers : NULL;
         r->module_cache = caches->modules;
+        r->block_cache = caches->blocks;
         r->version = sym_snapshot_version(r->snapshot);
     }
 

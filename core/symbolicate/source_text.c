@@ -1,5 +1,8 @@
 #include "symbolicate/source_text.h"
 
+#include "symbolicate/artifact.h"
+#include "symbolicate/state.h"
+
 static sym_status_t
 count(void *ctx, uint64_t number, uint64_t *newlines)
 {
@@ -29,13 +32,44 @@ choose(sym_source_text_t *t, uint32_t number)
 }
 
 
+/* From the cache of the worker, if the artifact is one of the store. */
+static sym_status_t
+unpack(sym_source_text_t *t, uint32_t number, uint32_t of_artifact,
+       sym_source_block_t *b)
+{
+    const sym_artifact_found_t *found =
+        t->sources->get == sym_artifact_extent ? t->sources->ctx : NULL;
+    sym_block_cache_t *cache =
+        found != NULL ? found->resolver->block_cache : NULL;
+    sym_str_t kept;
+    uint64_t newlines;
+    sym_status_t rc;
+
+    if (cache != NULL
+        && sym_block_cache_find(cache, found->id, of_artifact, &kept)) {
+        memcpy(b->bytes, kept.data, kept.len);
+        b->len = kept.len;
+        return SYM_OK;
+    }
+
+    t->unpacked++;
+    rc = sym_sources_block(t->sources, &t->file, number, b->bytes, &b->len,
+                           &newlines);
+    if (rc == SYM_OK && cache != NULL) {
+        sym_block_cache_put(cache, found->id, of_artifact,
+                            sym_str(b->bytes, b->len));
+    }
+
+    return rc;
+}
+
+
 static sym_status_t
 block(void *ctx, uint64_t number, sym_str_t *bytes)
 {
     sym_source_text_t *t = ctx;
     uint32_t wanted = t->file.first_block + (uint32_t) number;
     sym_source_block_t *b = choose(t, wanted);
-    uint64_t newlines;
 
     if (b->sources != t->sources || b->number != wanted) {
         sym_status_t rc;
@@ -48,9 +82,7 @@ block(void *ctx, uint64_t number, sym_str_t *bytes)
         }
 
         b->sources = NULL;
-        t->unpacked++;
-        rc = sym_sources_block(t->sources, &t->file, (uint32_t) number,
-                               b->bytes, &b->len, &newlines);
+        rc = unpack(t, (uint32_t) number, wanted, b);
         if (rc != SYM_OK) {
             return rc;
         }

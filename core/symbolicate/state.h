@@ -71,6 +71,7 @@ struct sym_resolver_s {
     uint64_t n_texts; /* for the string cache, which is made when needed */
     sym_answer_cache_t *answer_cache; /* NULL: none */
     sym_module_cache_t *module_cache; /* NULL: none */
+    sym_block_cache_t *block_cache;   /* NULL: none */
     sym_names_t *names;               /* NULL: nothing is demangled */
     uint64_t version;                 /* of the store */
     uint32_t form;

@@ -79,16 +79,15 @@ typedef struct {
     /* Reads the bytes [at, at + len) of the stack's memory, which exist. */
     bool (*read)(void *ctx, uint64_t at, void *to, size_t len);
 
-    /* Follows the rules at an offset (sym_cfi_unwind()).  SYM_OK; SYM_AGAIN: the
-     * table comes later; other statuses: there are no rules that can be
-     * followed. */
+    /* Follows the rules at an offset (sym_cfi_unwind()).  SYM_OK; SYM_AGAIN:
+     * the table arrives later; other statuses: there are no usable rules. */
     sym_status_t (*unwind)(void *ctx, uint32_t image, uint64_t offset,
                            const sym_unwind_registers_t *callee,
                            const sym_unwind_memory_t *memory,
                            sym_unwind_registers_t *caller);
 
-    /* Whether a scan may take an offset as an address of code.  SYM_NOT_FOUND:
-     * no; SYM_AGAIN: as above. */
+    /* Whether a scan may treat an offset as a code address.  SYM_NOT_FOUND: no;
+     * SYM_AGAIN: as above. */
     sym_status_t (*is_code)(void *ctx, uint32_t image, uint64_t offset);
     void *ctx;
 } sym_walk_owner_t;
@@ -139,8 +138,8 @@ void sym_walk_begin(sym_walk_t *w, const sym_process_t *process,
                     const sym_unwind_registers_t *registers,
                     const sym_stack_memory_t *stack, uint32_t max_frames);
 
-/* Goes on.  SYM_OK: the walk is over, and w->end says why; SYM_AGAIN: the budget
- * is spent (0), or a table is needed first. */
+/* Continues.  SYM_OK: the walk is over, and w->end is the reason; SYM_AGAIN:
+ * the budget is spent (0), or a table is needed first. */
 sym_status_t sym_walk_step(sym_walk_t *w, uint32_t *budget);
 
 /* "context", "cfi", "fp", "scan" */

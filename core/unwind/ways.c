@@ -6,13 +6,13 @@
 #define WINDOWS_FRAME_STEPS 16
 #define WINDOWS_FRAME_STEP 16
 
-/* Words that a scan looks at; after the first frame, which is often damaged, it
- * looks further. */
+/* Words that a scan reads; after the first frame, which is often damaged, it
+ * reads more. */
 #define SCAN_WORDS 40
 #define SCAN_WORDS_FIRST 160
 
-/* MIPS: bytes that a scan looks at, and the words that a 32-bit function reserves
- * for the arguments of those that it calls. */
+/* MIPS: bytes that a scan reads, and the words that a 32-bit function reserves
+ * for arguments of the functions that it calls. */
 #define MIPS_SCAN_BYTES 1024
 #define MIPS_ARGUMENTS 4
 
@@ -161,7 +161,7 @@ sym_walk_by_frame_pointer(sym_walk_t *w, sym_unwind_registers_t *caller)
     case SYM_UNWIND_ARM64:
         return arm_frame(w, fp, caller);
     case SYM_UNWIND_ARM:
-        /* Only iOS says which register it is (ARM Procedure Call Standard,
+        /* Only iOS defines which register it is (ARM Procedure Call Standard,
          * 6.1.2). */
         return w->process->os == SYM_OS_IOS ? arm_frame(w, fp, caller)
                                             : SYM_NOT_FOUND;

@@ -52,7 +52,7 @@ sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
                               fetch_result_t *o, sym_ingest_t **ingest,
                               sym_error_t *err);
 
-/* Adds further attempts to the record of a stored module. */
+/* Adds more attempts to the record of a stored module. */
 sym_status_t fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
                                sym_kind_t kind, sym_str_t attempts,
                                sym_error_t *err);

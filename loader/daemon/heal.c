@@ -8,7 +8,8 @@
 /* Time until a sound module is verified again. */
 #define SOUND_MS 10000
 
-/* Lifetime of a tombstone, which says why a module loaded by hand is missing. */
+/* Lifetime of a tombstone, the record of why a module loaded by hand is
+ * missing. */
 #define GONE_TTL_S ((uint32_t) 30 * 86400)
 
 /* A copy of a record, which outlives its snapshot. */

@@ -70,7 +70,7 @@ bool missing_is_due(const missing_t *m);
 void webhook_listen(missing_t *m, client_t *client,
                     const sym_rpc_message_t *listen, int64_t now_ms);
 
-/* Sends due modules; gives up those due for too long. */
+/* Sends due modules; gives up those that have been due for too long. */
 void webhook_turn(missing_t *m, int64_t now_ms);
 
 #endif

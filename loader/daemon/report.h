@@ -9,10 +9,10 @@
 
 #include "daemon/submission.h"
 
-/* Prepares the conversion.  False: *err says why. */
+/* Prepares the conversion.  False: *err is the reason. */
 bool report_begin(submission_t *c, sym_error_t *err);
 
-/* Appends the report to the file, and tells the client its length. */
+/* Appends the report to the file, and sends its length to the client. */
 void report_ended(submission_t *c, const conversion_end_t *how);
 
 #endif

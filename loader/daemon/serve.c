@@ -264,7 +264,7 @@ drop_unused(serve_t *s)
 }
 
 
-/* Room for the ledger's file is taken from that for temporary files. */
+/* The room for the ledger's file is part of that for temporary files. */
 static void
 keep_ledger(serve_t *s)
 {

@@ -22,7 +22,7 @@ typedef struct {
     const options_t *options;
     sym_store_t *store;
     listen_t listener;
-    bool is_deaf; /* opening it failed: broken says why */
+    bool is_deaf; /* opening it failed, with the reason in broken */
     inflights_t inflights;
     conversions_t conversions;
     supplements_t supplements;

@@ -21,11 +21,11 @@ typedef struct {
     uint64_t offset; /* start of the bytes in the file */
     place_file_t file;
     bool is_offer;  /* another source may have better symbols */
-    bool is_rated;  /* the client wants a rating of the file ... */
+    bool is_rated;  /* the client requested a rating of the file ... */
     bool goes_on;   /* ... and offers all files that it finds */
     uint32_t rated; /* the rating: SYM_RPC_RATED and others */
     bool can_ask;   /* the client opens companions of the file */
-    bool is_report; /* a crash upload, whose report goes to the file */
+    bool is_report; /* a crash upload; its report is written to the file */
     char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
                                                                   attempts */
 

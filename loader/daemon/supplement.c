@@ -333,7 +333,7 @@ supplement_give(supplements_t *all, submission_t *c,
 
 /* --- outcomes --- */
 
-/* The first from c on that waits for s; NULL: none. */
+/* The first client from c on that waits for s; NULL: none. */
 static submission_t *
 waiting(const supplement_t *s, submission_t *c)
 {
@@ -378,7 +378,7 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
 }
 
 
-/* Same, with a note that says why the file is missing. */
+/* Same, with a note why the file is missing. */
 static void
 settle_without(supplement_t *s, sym_str_t attempts, const char *why)
 {
@@ -403,7 +403,7 @@ title(const supplement_t *s)
 
 
 /* A module without the contents of maps is still useful; it is converted again
- * only after somebody removes it. */
+ * only after it was removed. */
 static void
 fail(supplement_t *s, sym_str_t attempts, const char *why)
 {

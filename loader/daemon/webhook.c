@@ -182,8 +182,8 @@ send_batch(missing_t *m, client_t *client, int64_t now)
 
 /* --- the turn --- */
 
-/* Gives up modules that were due for too long.  Without a listener nobody waits
- * for them.  False: nothing is left to report. */
+/* Gives up modules that were due for too long.  Without a listener they cannot
+ * be delivered.  False: nothing is left to report. */
 static bool
 give_up(missing_t *m)
 {
@@ -227,7 +227,7 @@ webhook_turn(missing_t *m, int64_t now)
         return;
     }
 
-    /* modules that come within the pause share a batch */
+    /* modules that arrive within the pause share a batch */
     m->tell_at = now + PAUSE_MS;
     m->is_due = give_up(m);
     client = m->is_due ? listener(m) : NULL;

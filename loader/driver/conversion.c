@@ -527,9 +527,9 @@ skip_artifact(conversion_t *c, const pool_end_t *at)
 }
 
 
-/* Pages freed by one commit can be used by the next, and a small store needs
- * them: a large module may wait until its converter has the next file, but not
- * for the output of other converters. */
+/* The next commit can use pages freed by this one, and a small store needs
+ * them.  So a large module waits at most until its converter has the next file,
+ * and not for the output of other converters. */
 static bool
 can_wait(const conversion_t *c, const converter_done_t *done)
 {

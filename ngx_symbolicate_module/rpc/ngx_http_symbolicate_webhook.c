@@ -26,7 +26,7 @@ struct ngx_http_symbolicate_webhook_s {
     ngx_http_symbolicate_loader_t      *loader;
     ngx_http_symbolicate_loader_conf_t *conf;
     ngx_http_symbolicate_background_t  *bg;     /* NULL: nothing is sent */
-    uint64_t                            number; /* of what is sent */
+    uint64_t                            number; /* of the request body */
     ngx_uint_t                          status;
     ngx_event_t                         timer;
 };

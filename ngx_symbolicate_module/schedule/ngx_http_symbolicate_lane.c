@@ -32,7 +32,7 @@ struct ngx_http_symbolicate_share_s {
                                                     * it has waiting slots */
     ngx_queue_t                       of_wait;
     ngx_http_symbolicate_lane_t      *lane;
-    ngx_http_symbolicate_wait_t      *wait;        /* NULL: nobody */
+    ngx_http_symbolicate_wait_t      *wait;        /* NULL: none */
     ngx_queue_t                       waiting;     /* slots */
     ngx_queue_t                       running;     /* slots */
     ngx_uint_t                        nrunning;
@@ -295,7 +295,8 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
 
 /* --- turns --- */
 
-/* The limit of one lane or share: three quarters of what the others leave. */
+/* The limit of one lane or share: three quarters of the room that the others
+ * leave. */
 static ngx_uint_t
 ngx_http_symbolicate_lane_most(ngx_uint_t all, ngx_uint_t others)
 {

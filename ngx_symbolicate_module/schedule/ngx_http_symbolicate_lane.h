@@ -84,10 +84,10 @@ void ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
 /* Removes it from its share: it has ended, or no longer waits. */
 void ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot);
 
-/* The slot that may begin now, with at most `most` running; NULL: none. */
+/* The slot that may start now, with at most `most` running; NULL: none. */
 ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_next(ngx_uint_t most);
 
-/* The running slot to abort when none may begin; NULL: none. */
+/* The running slot to abort if none may start; NULL: none. */
 ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_victim(
     ngx_uint_t most);
 

@@ -24,7 +24,7 @@ ngx_int_t ngx_http_symbolicate_pending_give_up(
 void ngx_http_symbolicate_pending_reclaim(
     ngx_http_symbolicate_pending_t *pending);
 
-/* Its last request has gone. */
+/* Its last request is gone. */
 void ngx_http_symbolicate_pending_set_abandoned(
     ngx_http_symbolicate_pending_t *pending);
 

@@ -552,8 +552,7 @@ long_text(size_t len, unsigned number)
 }
 
 
-/* The name that the module has for the function at addr is text, read at once
- * and in parts. */
+/* Checks that the function at addr has this name, read at once and in parts. */
 static void
 name_is(uint64_t addr, const char *text, size_t len)
 {

@@ -42,7 +42,7 @@ typedef struct {
     const sym_request_t *linked; /* named the report, which is the body; NULL:
                                     the body is a form */
     sym_str_t failure;           /* why there is no report, or "" */
-    sym_str_t report;            /* what is not read yet */
+    sym_str_t report;            /* the part not read yet */
     bool is_json;
     bool is_begun;  /* the form is read */
     bool is_read;   /* the report, too */

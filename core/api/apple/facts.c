@@ -101,7 +101,7 @@ apple_arch(sym_str_t word)
 
 /* --- the answer --- */
 
-/* "Mac OS X A.B.C[ (BUILD)]" is taken apart; any other text is the name. */
+/* "Mac OS X A.B.C[ (BUILD)]" is split; any other text is the name. */
 static void
 take_os(apple_facts_t *f)
 {

@@ -107,7 +107,7 @@ failed(apple_t *a)
 }
 
 
-/* Exception keys that say more, the best first. */
+/* Exception keys with more detail, the best first. */
 static const sym_str_t details[] = {
     { "Exception Message", 17 },
     { "Exception Subtype", 17 },
@@ -510,7 +510,7 @@ read_line(apple_t *a, sym_str_t line)
 }
 
 
-/* Gives the registers to the thread that crashed. */
+/* Assigns the registers to the thread that crashed. */
 static void
 place_registers(apple_t *a)
 {

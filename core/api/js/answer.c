@@ -157,7 +157,7 @@ write_frame(js_t *j, const js_stack_t *stack, sym_out_t *out)
 }
 
 
-/* The answer has two lists of stacks: as they are now, and as they were sent. */
+/* The answer has two lists of stacks: as symbolicated, and as sent. */
 static sym_status_t
 write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 
-/* Text of all lines that an answer shows; frames that come later show none. */
+/* Limit on the text of all lines in an answer; later frames show none. */
 #define CONTEXT_MAX (64u << 20)
 
 /* Cost of unpacking a block, in frames. */

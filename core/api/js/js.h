@@ -36,7 +36,7 @@
 /* For the API `sentry`, which sets `scope`. */
 extern const sym_request_ops_t js_ops;
 
-#define JS_URL_MAX 4096 /* of a URL that is made here; none is longer */
+#define JS_URL_MAX 4096 /* of a URL that is built here; none is longer */
 #define JS_SCRIPTS_MAX 4096
 
 /* --- the request --- */
@@ -47,7 +47,7 @@ typedef struct {
     uint8_t symbolicated; /* sym_field_bool_t */
 } js_data_t;
 
-/* Optional texts have data NULL if they are absent.  `json`: as it was sent. */
+/* Optional texts have data NULL if they are absent.  `json`: as sent. */
 typedef struct {
     sym_str_t abs_path, function, module;
     sym_str_t function_json, module_json, filename_json, platform_json;
@@ -188,7 +188,7 @@ typedef struct {
 /* A try to get a file from the web. */
 typedef enum {
     JS_NOT_ATTEMPTED,
-    JS_TRIED, /* the need says how it ended */
+    JS_TRIED, /* the need holds the outcome */
     JS_REFUSED
 } js_attempt_state_t;
 
@@ -203,9 +203,9 @@ typedef struct {
 /* A place where a file was looked for. */
 typedef struct {
     uint32_t script;
-    const char *file;  /* what it is */
+    const char *file;  /* its type */
     sym_str_t by, uri; /* "debug-id", ... */
-    uint32_t need;     /* UINT32_MAX: `result` says it */
+    uint32_t need;     /* UINT32_MAX: see `result` */
     const char *result;
 } js_try_t;
 
@@ -238,7 +238,7 @@ typedef struct {
     sym_list_t attempts; /* of js_attempt_t */
     sym_list_t errors;   /* of js_error_t */
     sym_list_t tries;    /* of js_try_t; if they are explained */
-    uint32_t script;     /* whose files are looked for */
+    uint32_t script;     /* its files are looked for */
 
     /* the answer */
     sym_source_text_t text;
@@ -293,8 +293,8 @@ sym_str_t js_module_name(sym_str_t path);
 
 /* --- list.c --- */
 
-/* Reads a list of Sentry's artifacts; entries that are not understood are left
- * out.  SYM_NOMEM. */
+/* Reads a list of Sentry's artifacts; unreadable entries are omitted.
+ * SYM_NOMEM. */
 sym_status_t js_list_read(js_t *j, sym_str_t text, js_list_t *list);
 
 /* --- needs.c --- */
@@ -327,7 +327,7 @@ sym_status_t js_open_sources(js_view_t *view, sym_error_t *err);
 sym_str_t js_read_text(js_t *j, const sym_sources_t *sources, sym_str_t name,
                        size_t max);
 
-/* The start of the hour in which the URL is asked: hours of URLs begin at
+/* The start of the hour in which the URL is fetched: hours of URLs begin at
  * different times. */
 uint32_t js_hour_of(sym_str_t url);
 
@@ -359,7 +359,7 @@ const char *js_attempt_result(js_t *j, const js_attempt_t *attempt,
 /* Finds a file by its key.  SYM_NOMEM. */
 sym_status_t js_find_own(js_t *j, js_file_t *file);
 
-/* The URL of the map beside a script.  SYM_NOMEM. */
+/* The URL of the map next to a script.  SYM_NOMEM. */
 sym_status_t js_find_beside(js_t *j, sym_str_t abs_path, js_key_t *key);
 
 /* --- scripts.c --- */
@@ -376,7 +376,8 @@ const sym_sourcemap_t *js_open_map(js_t *j, js_script_t *s);
 
 /* --- frame.c --- */
 
-/* Looks for what a frame needs besides its script and map.  SYM_NOMEM. */
+/* Looks up the other files that a frame needs besides its script and map.
+ * SYM_NOMEM. */
 sym_status_t js_look_up_frame(js_t *j, const js_frame_t *f);
 
 /* Writes the frame, and notes its error.  caller: the one that calls it, or NULL.
@@ -392,7 +393,7 @@ sym_status_t js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out);
 extern const char *const js_file_words[]; /* by js_type_t */
 extern const char js_bundle_lacks[];      /* result of a bundle that is there */
 
-/* Notes a place, if the request wants to know.  SYM_NOMEM. */
+/* Records a path, if the request wants candidates.  SYM_NOMEM. */
 sym_status_t js_note_try(js_t *j, const js_try_t *t);
 
 /* A step: writes all of them. */

@@ -75,7 +75,7 @@ is_word(const json_t *value, const char *word)
 }
 
 
-/* *is_read: it is of a known type, and whole. */
+/* *is_read: its type is known, and it is complete. */
 static bool
 read_entry(js_t *j, const json_t *value, js_entry_t *entry, bool *is_read)
 {

@@ -39,7 +39,7 @@ add_parameter(sym_text_t *t, const char *name, sym_str_t value)
 }
 
 
-/* Whether it was not asked for in this pass. */
+/* Whether it was not requested in this pass. */
 static bool
 is_new(js_t *j, uint64_t hash, bool *failed)
 {
@@ -57,7 +57,7 @@ is_new(js_t *j, uint64_t hash, bool *failed)
 }
 
 
-/* The address of the list for a file; "": there is nothing to ask for. */
+/* The address of the list for a file; "": no list to request. */
 static sym_status_t
 list_url(js_t *j, const js_key_t *key, sym_str_t *url)
 {
@@ -235,7 +235,7 @@ read_list(js_t *j, uint32_t need, const js_list_t **list)
 }
 
 
-/* Asks for the list that may have the file. */
+/* Requests the list that may have the file. */
 static sym_status_t
 ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
 {

@@ -252,7 +252,7 @@ js_read_text(js_t *j, const sym_sources_t *sources, sym_str_t name, size_t max)
 
 /* --- URLs --- */
 
-/* The start of the hour in which the URL is asked: hours of URLs begin at
+/* The start of the hour in which the URL is fetched: hours of URLs begin at
  * different times. */
 uint32_t
 js_hour_of(sym_str_t url)

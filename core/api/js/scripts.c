@@ -217,7 +217,7 @@ js_open_map(js_t *j, js_script_t *s)
 
 /* --- lookups --- */
 
-/* The map of a script: where its header or its last comment says, or inside. */
+/* The map of a script: at the URL in its header or last comment, or inside. */
 static sym_status_t
 find_reference(js_t *j, js_script_t *s, const sym_script_t *script,
                js_key_t *key)

@@ -1,5 +1,5 @@
-/* Rules of Symbolicator (symbolicator-js, utils.rs), which Sentry had before in
- * Python: events are grouped by what they give. */
+/* Rules of Symbolicator (symbolicator-js, utils.rs), and earlier of Sentry in
+ * Python: events are grouped by their results. */
 #include "api/js/js.h"
 
 #include <strings.h>
@@ -80,7 +80,7 @@ push_parent(path_t *p, bool is_http)
 }
 
 
-/* Adds the parts of a path; empty ones and "." are left out. */
+/* Adds the parts of a path; empty ones and "." are omitted. */
 static void
 push_all(path_t *p, sym_str_t path, bool is_http)
 {
@@ -381,7 +381,7 @@ js_filename(sym_str_t abs_path, sym_str_t filename, bool *is_bundled)
         return filename;
     }
 
-    /* what follows the last one is "relative to the root of resolvers" */
+    /* the part after the last one is "relative to the root of resolvers" */
     at = find(abs_path, "/~/");
     if (at != SIZE_MAX) {
         return rest_of(abs_path, at + 1);
@@ -445,7 +445,7 @@ is_version(sym_str_t s)
 }
 
 
-/* Folders that say nothing about a module. */
+/* Folders whose names do not identify a module. */
 static bool
 is_useless(sym_str_t part)
 {

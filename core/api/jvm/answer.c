@@ -329,7 +329,7 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
 /* --- classes and errors --- */
 
-/* So that equal names come one after the other. */
+/* Makes equal names adjacent. */
 static sym_status_t
 order_classes(jvm_t *j)
 {
@@ -432,7 +432,7 @@ write_errors(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* What each mapping or bundle was good for. */
+/* Which frames each mapping or bundle was used for. */
 static void
 explain(const jvm_t *j, const jvm_module_t *m, sym_out_t *out)
 {

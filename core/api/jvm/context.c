@@ -4,7 +4,7 @@
 #include "base/steps.h"
 #include "symbolicate/source_text.h"
 
-/* Text of all lines that an answer shows; frames that come later show none. */
+/* Limit on the text of all lines in an answer; later frames show none. */
 #define CONTEXT_MAX (32u << 20)
 
 /* Cost of unpacking a block, in frames. */
@@ -115,8 +115,8 @@ has_byte(sym_str_t s, char c)
 }
 
 
-/* "~/PACKAGE/FILE.jvm", whatever the file's extension; a path that is no plain file
- * name counts for nothing, and the class gives the file. */
+/* "~/PACKAGE/FILE.jvm", whatever the file's extension; a path that is not a
+ * plain file name is ignored, and the class gives the file. */
 static sym_str_t
 url_of(sym_str_t module, sym_str_t abs_path, char url[PATH_MAX_BYTES])
 {

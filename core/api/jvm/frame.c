@@ -8,7 +8,7 @@
 #define RESULT_STEPS 64
 #define CLASS_STEPS 16
 
-/* How many steps take as long as a frame of an answer. */
+/* Number of steps that take as long as a frame of an answer. */
 #define STEPS_OF_FRAME 64
 
 /* --- lookups --- */
@@ -81,7 +81,7 @@ add_frames(jvm_t *j, sym_jvm_answer_t *a, uint32_t number, uint64_t *steps)
 }
 
 
-/* Frames that the compiler made are left out, if the request has a line. */
+/* Omits frames that the compiler made, if the request has a line. */
 static void
 drop_synthesized(jvm_t *j, uint32_t from)
 {

@@ -24,7 +24,7 @@ extern const sym_request_ops_t jvm_ops;
 
 /* --- the request: private to this API --- */
 
-/* Optional texts have data NULL if they are absent.  `json`: as it was sent, with
+/* Optional texts have data NULL if they are absent.  `json`: as sent, with
  * quotes or brackets. */
 typedef struct {
     sym_str_t module, function;
@@ -127,11 +127,11 @@ bool jvm_resume(sym_request_t *r);
 
 /* --- frame.c --- */
 
-/* Adds what a frame of the request becomes to the results.  SYM_NOMEM. */
+/* Adds the answers of a frame of the request to the results.  SYM_NOMEM. */
 sym_status_t jvm_map_frame(jvm_t *j, uint32_t frame, uint32_t number,
                            uint32_t *budget);
 
-/* The class by the first mapping that has it; data NULL: none has. */
+/* The class in the first mapping that contains it; data NULL: none. */
 sym_str_t jvm_map_class(const jvm_t *j, sym_str_t name, uint32_t *budget);
 
 void jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,

@@ -75,9 +75,9 @@ typedef enum {
 typedef enum {
     SYM_CFI_OP_CONST, /* SLEB128 */
     SYM_CFI_OP_GET,   /* u8 register */
-    SYM_CFI_OP_SET,   /* u8 register: takes the top */
+    SYM_CFI_OP_SET,   /* u8 register: pops the top */
     SYM_CFI_OP_LOAD,  /* u8 slot */
-    SYM_CFI_OP_STORE, /* u8 slot: takes the top */
+    SYM_CFI_OP_STORE, /* u8 slot: pops the top */
     SYM_CFI_OP_GET_CFA,
     SYM_CFI_OP_CALLEE_PARAMETERS, /* callee_parameter_bytes */
     SYM_CFI_OP_READ,              /* u8 size: the memory at the top */
@@ -109,7 +109,7 @@ typedef enum {
     SYM_CFI_OP_SWAP,
     SYM_CFI_OP_ROT,
     SYM_CFI_OP_SKIP,   /* i16: jump from the next operation */
-    SYM_CFI_OP_BRANCH, /* i16: the same if the top, which it takes, is not 0 */
+    SYM_CFI_OP_BRANCH, /* i16: the same if the popped top is not 0 */
     SYM_CFI_OPS
 } sym_cfi_op_t;
 

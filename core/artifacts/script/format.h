@@ -40,7 +40,7 @@
 #define SYM_SCRIPT_REFERENCE_MAX 16384
 
 /* Qualities. */
-#define SYM_SCRIPT_TEXT 0 /* only its text is known */
+#define SYM_SCRIPT_TEXT 0 /* only its text is stored */
 #define SYM_SCRIPT_FUNCTIONS 1
 
 typedef struct {

@@ -2,7 +2,7 @@
 
 #include "artifacts/crash/read/crash.h"
 
-/* Flags of a context say its processor, in other bits than these. */
+/* Flags of a context identify its processor, in bits other than these. */
 #define FLAGS_OF_PARTS 0xffu
 
 /* All that name one: others are ignored. */
@@ -61,7 +61,7 @@ static const form_t x86_64 = { 0x100000,
 static const form_t arm64 = { 0x400000, 912, 0,
                               8,        2,   { { 0, 31, 8 }, { 31, 2, 256 } } };
 
-/* minidump_cpu_arm64.h: before Windows had one */
+/* minidump_cpu_arm64.h: from before Windows had one */
 static const form_t arm64_old = {
     0x80000000, 796, 0, 8, 2, { { 0, 31, 8 }, { 31, 2, 256 } }
 };

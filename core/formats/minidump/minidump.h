@@ -114,7 +114,7 @@ sym_str_t minidump_units(minidump_t *d, sym_str_t bytes);
 __attribute__((format(printf, 2, 3))) sym_str_t minidump_format(
     minidump_t *d, const char *format, ...);
 
-/* --- the parts; SYM_NOMEM, or as said --- */
+/* --- the parts; SYM_NOMEM, or as documented --- */
 
 /* SYM_MALFORMED: the dump has no such stream. */
 sym_status_t minidump_read_system(minidump_t *d, sym_error_t *err);
@@ -156,7 +156,8 @@ bool minidump_note(minidump_t *d, sym_str_t key, sym_str_t value);
 
 /* --- convert.c --- */
 
-/* The protocol of converters wants a name and an id; a report has neither. */
+/* The protocol of converters requires a name and an id; a report has
+ * neither. */
 #define MINIDUMP_INFO(bytes)                                                   \
     {                                                                          \
         .debug_file = SYM_STR("minidump"),                                     \

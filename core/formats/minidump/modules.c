@@ -236,7 +236,7 @@ read_module(minidump_t *d, sym_cursor_t *c, sym_crash_module_t *m)
     (void) sym_take(c, 24); /* another record, reserved */
 
     if (m->size == 0 || m->size > UINT64_MAX - m->addr) {
-        m->size = 0; /* it is left out */
+        m->size = 0; /* it is omitted */
         return true;
     }
 

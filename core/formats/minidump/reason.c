@@ -43,7 +43,7 @@ static const minidump_name_t signal_codes[] = {
     { CODE(31, 1), "SYS_SECCOMP" },  { CODE(31, 2), "SYS_USER_DISPATCH" },
 };
 
-/* Codes that say who sent a signal, of any signal. */
+/* Codes that identify the sender of a signal, for any signal. */
 static const minidump_name_t senders[] = {
     { 0x80, "SI_KERNEL" },
     { (uint32_t) -1, "SI_QUEUE" },

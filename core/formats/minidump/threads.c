@@ -91,9 +91,9 @@ has_word(const sym_stack_memory_t *stack, uint64_t addr)
 
 
 /*
- * The registers say where the stack is: those of an exception may be on another
- * one than the thread's.  Windows does not always say where a stack is in the
- * file, but has it among the other memory.
+ * The stack is found by the stack pointer: an exception's registers may point
+ * to another stack than the thread's.  Windows does not always say where a
+ * stack is in the file, but has it among the other memory.
  */
 static sym_status_t
 find_stacks(minidump_t *d, sym_error_t *err)
@@ -235,7 +235,7 @@ read_client_thread(minidump_t *d, sym_cursor_t frames, sym_str_t texts,
 }
 
 
-/* One with an error is ignored as a whole. */
+/* One with an error is ignored completely. */
 static bool
 read_client_stacks(minidump_t *d, const sym_sort_item_t *ids)
 {

@@ -1,6 +1,6 @@
 /*
  * windows.c - the reason of an exception of Windows: its code, for some codes
- * with what their parameters say (EXCEPTION_RECORD of winnt.h).
+ * with the meaning of their parameters (EXCEPTION_RECORD of winnt.h).
  */
 #include "formats/minidump/minidump.h"
 #include "formats/minidump/names.h"
@@ -157,7 +157,7 @@ fast_fail_text(minidump_t *d, uint32_t code)
 }
 
 
-/* The reason, if the exception's parameters say more than its code; "". */
+/* The reason, if the exception's parameters contain more than its code; "". */
 static sym_str_t
 parameters_text(minidump_t *d)
 {

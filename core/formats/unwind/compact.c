@@ -211,7 +211,8 @@ arm64_encoding(const compact_t *c, uint32_t encoding, sym_cfi_rules_t *r)
         set_rule(r, c->arch->pc, SYM_CFI_REGISTER, c->arch->lr, 0);
     }
 
-    /* pairs from X19 and X20 on; pairs of D registers are below all */
+    /* pairs of X registers, from X19 and X20 on; those of D registers come
+     * after them, at lower addresses */
     for (unsigned i = 0; i < 5; i++) {
         if ((encoding >> i & 1) != 0) {
             set_rule(r, 19 + 2 * i, SYM_CFI_AT_CFA, 0, at);

@@ -15,12 +15,12 @@ typedef struct {
     sym_unwind_arch_t arch;
     bool is_big_endian;
 
-    /* code, for functions whose frame's size is in an instruction */
+    /* code, for functions whose frame size is in an instruction */
     sym_str_t text;
     uint64_t text_address; /* relative to the image base */
 } sym_compact_input_t;
 
-/* A table that is broken ends early: *broken says why. */
+/* A broken table ends early; *broken is the reason. */
 sym_status_t sym_compact_read(const sym_compact_input_t *in,
                               sym_cfi_writer_t *w, sym_error_t *broken,
                               sym_error_t *err);

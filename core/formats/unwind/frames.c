@@ -18,7 +18,7 @@
 #define WORK_PER_BYTE 16
 #define WORK_MIN ((uint64_t) 1 << 20)
 
-/* Programs of expressions, beside the section's own size. */
+/* Bytes of expressions, in addition to the section's own size. */
 #define PROGRAMS_MIN ((size_t) 1 << 20)
 
 /* LSB 5.0 Core, 10.5.1 */
@@ -638,7 +638,7 @@ typedef struct {
     sym_cursor_t c; /* after the id */
 } entry_t;
 
-/* Takes the next entry; false: the end of the table. */
+/* Reads the next entry; false: the end of the table. */
 static bool
 next_entry(const frames_t *f, sym_cursor_t *c, entry_t *e)
 {

@@ -2,7 +2,7 @@
 
 #include "base/steps.h"
 
-/* Ordinary patterns take little more steps than both texts have characters. */
+/* Ordinary patterns take few more steps than both texts have characters. */
 #define STEPS(len) (4 * (uint64_t) (len) + 4096)
 
 #define UTF8_MAX 4

@@ -31,7 +31,7 @@ put_folder_and_file(sym_path_t *path, sym_str_t name, const char *prefix,
 }
 
 
-/* The folder of a PDB and of portable ones, whose age is always ffffffff. */
+/* The folder of a PDB, also of portable ones, whose age is always ffffffff. */
 static bool
 put_pdb_folder(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 {
@@ -110,7 +110,7 @@ put_pe(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 }
 
 
-/* NAME/ID/STEM and a suffix; only ".pdb" goes, as it is written here. */
+/* NAME/ID/STEM and a suffix; only ".pdb" is replaced, in lower case. */
 static bool
 put_breakpad(sym_path_t *path, sym_str_t name, sym_str_t id, sym_case_t id_case,
              const char *suffix)
@@ -266,7 +266,7 @@ debuginfod_write(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* Microsoft's symbol servers, with Sentry's keys for what is not theirs. */
+/* Microsoft's symbol servers, with Sentry's keys for other files. */
 static bool
 key_write(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 {
@@ -315,8 +315,8 @@ ssqp_write(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* A folder of the first two characters, or of one before a dot or slash; none if
- * that would cut a character of UTF-8. */
+/* A folder of the first two characters, or of one before a dot or slash; none
+ * if that would split a UTF-8 character. */
 static bool
 index2_write(sym_path_t *path, const sym_path_parts_t *m)
 {
@@ -324,7 +324,7 @@ index2_write(sym_path_t *path, const sym_path_parts_t *m)
     sym_path_t start = { .data = text, .size = sizeof(text) };
     size_t n;
 
-    /* an id alone is longer than what is kept here */
+    /* an id alone is longer than the limit here */
     if (!key_write(&start, m, false)) {
         return false;
     }
@@ -346,7 +346,7 @@ first_of(sym_str_t a, sym_str_t b)
 }
 
 
-/* A file that has no type of its own, by the type of its object. */
+/* A file without a type of its own, by the type of its object. */
 static sym_str_t
 unified_object_id(const sym_path_parts_t *m, sym_str_t either)
 {
@@ -484,8 +484,8 @@ slashsymbols_id(const sym_path_parts_t *m)
 }
 
 
-/* One path for all files; the one in upper case first.  In a guess debug files have
- * that, and code files the other. */
+/* One path for all files, the upper-case one first.  If the type is a guess,
+ * debug files have that one, and code files the other. */
 static bool
 slashsymbols_write(sym_path_t *path, const sym_path_parts_t *m)
 {

@@ -15,7 +15,7 @@ typedef struct {
     sym_str_t part[DEPTH];
 } folders_t;
 
-/* Takes the last part off a key; empty at its end. */
+/* Removes the last part of a key; empty at its end. */
 static sym_str_t
 take_last(sym_str_t *key)
 {
@@ -36,7 +36,7 @@ ends(sym_str_t s, sym_str_t suffix)
 }
 
 
-/* Mozilla's paths: ".pdb" goes as it is written here, ".PDB" stays. */
+/* Mozilla's paths: ".pdb" is removed in lower case only, ".PDB" stays. */
 static sym_str_t
 stem_of(sym_str_t name)
 {
@@ -217,7 +217,7 @@ read_windows_folder(const folders_t *f, sym_source_found_t *found)
 }
 
 
-/* NAME/elf-buildid-ID/NAME and the like */
+/* NAME/elf-buildid-ID/NAME and similar ones */
 static bool
 read_key_folder(const folders_t *f, sym_source_found_t *found)
 {

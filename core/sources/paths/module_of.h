@@ -9,10 +9,10 @@
 
 #include "object/object_id.h"
 
-/* The module that an object at a source is.  Both ids: its key does not say which
+/* The module of an object at a source.  Both ids: its key does not show which
  * of them it has. */
 typedef struct {
-    sym_str_t name; /* a view of the key; empty: the ids alone tell */
+    sym_str_t name; /* a view of the key; empty: only the ids are known */
     char id[SYM_ID_MAX];
     size_t id_len; /* of the canonical debug id; 0: none */
     sym_code_id_t code_id;

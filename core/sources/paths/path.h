@@ -17,7 +17,7 @@ typedef struct {
 /* Casing of the letters of a part, A to Z, before the casing of the path. */
 typedef enum { SYM_CASE_AS_IS, SYM_CASE_LOWER, SYM_CASE_UPPER } sym_case_t;
 
-/* Bytes as they are. */
+/* Bytes, unchanged. */
 void sym_path_bytes(sym_path_t *path, const char *bytes, size_t len);
 
 /* A part between slashes, or a piece of one. */

@@ -22,7 +22,7 @@ typedef struct {
 } room_t;
 
 
-/* --- an object that is known whole --- */
+/* --- a complete object --- */
 
 static sym_str_t
 name_of(sym_str_t path)
@@ -202,7 +202,7 @@ read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
     SYM_SOURCE_BREAKPAD, SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_PDB,                \
         SYM_SOURCE_PDB_PACKED, SYM_SOURCE_ELF_DEBUG
 
-/* Symbolicator's order.  The first of equally good files is taken. */
+/* Symbolicator's order.  The first of equally good files wins. */
 static const uint8_t code_first[][ORDER_MAX] = {
     [SYM_OBJECT_UNKNOWN] = { SYM_SOURCE_PDB, SYM_SOURCE_PDB_PACKED,
                              SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_ELF_DEBUG,
@@ -243,8 +243,8 @@ static const uint8_t debug_first[][ORDER_MAX] = {
                           FURTHER },
 };
 
-/* By type of file, best first; companions of an object that is not known whole have
- * no paths. */
+/* By type of file, best first; companions of an incomplete object have no
+ * paths. */
 static const uint8_t guessed[] = {
     SYM_SOURCE_ELF_DEBUG,    SYM_SOURCE_WASM_DEBUG,
     SYM_SOURCE_MACH_DEBUG,   SYM_SOURCE_BREAKPAD,
@@ -256,8 +256,8 @@ static const uint8_t guessed[] = {
     SYM_SOURCE_NAMED_BUNDLE, END
 };
 
-/* Layouts have one path for a file, but slashsymbols has two of an object that is
- * known whole. */
+/* Layouts have one path for a file, but slashsymbols has two for a complete
+ * object. */
 static unsigned
 n_spellings(const sym_source_rules_t *rules, const sym_object_ref_t *ref)
 {
@@ -335,8 +335,7 @@ add_files(sym_arena_t *arena, const sym_source_rules_t *rules,
 }
 
 
-/* The canonical id, which is how symbols are uploaded, goes before the id as
- * sent. */
+/* The canonical id, which uploads use, is tried before the id as sent. */
 static sym_status_t
 plan_guessed(sym_arena_t *arena, const sym_object_ref_t *ref,
              const sym_source_rules_t *rules, unsigned files,

@@ -94,7 +94,7 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
         return guarded;
     }
 
-    /* the handle is unusable now, whatever the reason */
+    /* the handle is unusable now, for whatever reason */
     return b.has_no_map
                ? sym_fail_sys(err, SYM_DAMAGED,
                               "cannot remap the store: its recorded size is "

@@ -23,7 +23,7 @@ seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,
         return mdb_cursor_get(cursor, k, v, MDB_NEXT);
     }
 
-    return rc; /* the marked one is gone */
+    return rc; /* the marked entry was removed */
 }
 
 

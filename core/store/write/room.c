@@ -32,7 +32,7 @@
 
 typedef struct {
     sym_store_t *store;
-    uint64_t run;    /* pages in a row that each value takes */
+    uint64_t run;    /* consecutive pages that each value takes */
     uint64_t enough; /* pages */
     uint64_t pages;  /* all that LMDB can use */
     uint64_t values; /* values that fit into these pages */
@@ -180,8 +180,8 @@ may_move_on(const room_t *r)
 }
 
 
-/* Counts, and returns true if there is too little room and readers may give
-   more. */
+/* Counts, and returns true if there is too little room and readers may release
+ * more. */
 static bool
 must_wait(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
           sym_error_t *err)
@@ -241,7 +241,7 @@ evict_for_rows(sym_store_t *store, sym_error_t *err)
 
 
 /* Pages for values.  LMDB also takes single pages, such as those of its trees,
- * out of rows. */
+ * from runs of free pages. */
 static uint64_t
 without_reserve(const room_t *r, uint64_t reserve)
 {
@@ -269,7 +269,7 @@ reserve_of(const sym_store_t *store)
 }
 
 
-/* Pages for a batch that begins with values of so many pages. */
+/* Pages for a batch that begins with values of that many pages. */
 static uint64_t
 enough_for(const sym_store_t *store, uint64_t pages)
 {

@@ -11,13 +11,13 @@
 
 /* --- paths (path.c) --- */
 
-/* Puts a record, which keeps its number of artifacts, or counts one more if ids
+/* Puts a record.  It keeps its number of artifacts, or counts one more if ids
  * of an object are passed. */
 int sym_path_record_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                         const sym_path_record_t *record,
                         const sym_store_id_t *ids, unsigned n_ids);
 
-/* Counts one more artifact made from the file. */
+/* Counts another artifact made from the file. */
 int sym_path_record_hold(sym_store_t *store, MDB_txn *txn, const MDB_val *key);
 
 /* Counts one artifact less of the file.  Without artifacts the record is

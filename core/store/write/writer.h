@@ -48,7 +48,8 @@ sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
-/* Returns the batch, or the next one if this has no room for so many pages. */
+/* Returns the batch, or the next one if this has no room for that many
+ * pages. */
 sym_status_t sym_batch_with_room(sym_store_t *store, uint64_t pages,
                                  MDB_txn **txn, sym_error_t *err);
 

@@ -38,7 +38,7 @@ struct sym_module_cache_s {
     sym_hash_key_t key;
     set_t sets[SETS];
     uint8_t next[SETS];          /* the way to evict if none is free */
-    entry_t entries[WAYS][SETS]; /* the last ways are rarely used */
+    entry_t entries[WAYS][SETS]; /* sets seldom fill their last ways */
 };
 
 _Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_CODE_ID_MAX <= UINT8_MAX,

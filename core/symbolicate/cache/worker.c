@@ -13,7 +13,9 @@ sym_worker_cache_create(size_t answer_bytes)
 
     cache->answers = sym_answer_cache_create(answer_bytes);
     cache->modules = sym_module_cache_create();
-    if (cache->answers == NULL || cache->modules == NULL) {
+    cache->blocks = sym_block_cache_create();
+    if (cache->answers == NULL || cache->modules == NULL
+        || cache->blocks == NULL) {
         sym_worker_cache_free(cache);
         return NULL;
     }
@@ -28,6 +30,7 @@ sym_worker_cache_free(sym_worker_cache_t *cache)
     if (cache != NULL) {
         sym_answer_cache_free(cache->answers);
         sym_module_cache_free(cache->modules);
+        sym_block_cache_free(cache->blocks);
         free(cache);
     }
 }

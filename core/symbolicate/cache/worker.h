@@ -10,10 +10,12 @@
 
 #include "symbolicate/cache/modules.h"
 #include "symbolicate/cache/answers.h"
+#include "symbolicate/cache/blocks.h"
 
 typedef struct {
     sym_answer_cache_t *answers;
     sym_module_cache_t *modules;
+    sym_block_cache_t *blocks;
 } sym_worker_cache_t;
 
 /* With room for this many bytes of answers.  NULL when out of memory. */

@@ -53,7 +53,7 @@ DEFAULTS = {
 }
 
 WRONG_MOST = 2  # failures of a kind that are printed completely
-KIND = re.compile("[0-9]+|'[^']*'")  # parts of a message that make no kind
+KIND = re.compile("[0-9]+|'[^']*'")  # ignored when failures are grouped
 
 
 class Told:

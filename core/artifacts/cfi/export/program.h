@@ -14,7 +14,7 @@ void sym_cfi_put_program(sym_unwind_arch_t arch, sym_str_t program,
 /* Whether a program has only operations of Breakpad's STACK WIN; "" does not. */
 bool sym_cfi_is_windows(sym_str_t program);
 
-/* Writes such a program as Breakpad has it: "$T0 $esp 4 + = $eip $T0 ^ =". */
+/* Writes such a program in Breakpad's form: "$T0 $esp 4 + = $eip $T0 ^ =". */
 void sym_cfi_put_windows(sym_str_t program, sym_out_t *out);
 
 /* "$rsp 8 +", "[.cfa -8 +]" */

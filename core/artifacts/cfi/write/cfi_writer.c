@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 
-/* Ranges that a short input may have all the same. */
+/* Minimal number of ranges allowed for a short input. */
 #define RANGES_MIN 4096
 
 typedef struct {
@@ -330,7 +330,7 @@ sym_cfi_writer_ranges(const sym_cfi_writer_t *w)
 }
 
 
-/* By start; those that end later, then earlier ones, come first. */
+/* Sorted by start; longer ones come first, then earlier ones. */
 static sym_sort_item_t *
 sorted(sym_cfi_writer_t *w, bool are_fallbacks, size_t *n)
 {
@@ -439,7 +439,7 @@ make_rows(sym_cfi_writer_t *w, bool are_fallbacks, rows_t *to)
 }
 
 
-/* The rows of `over`, and those of `under` where it has none. */
+/* The rows of `over`, and those of `under` in its gaps. */
 static void
 join(const rows_t *over, const rows_t *under, rows_t *to)
 {

@@ -1,5 +1,5 @@
 /*
- * crash_tools.c - kind `crash` in commands: what a crash report says, as text.
+ * crash_tools.c - kind `crash` in commands: prints a crash report as text.
  */
 #include "artifacts/crash/read/crash.h"
 #include "artifacts/export/tools.h"

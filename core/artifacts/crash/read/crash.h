@@ -19,7 +19,7 @@ sym_status_t sym_crash_read(const sym_extent_source_t *extents,
 sym_status_t sym_crash_read_bytes(sym_str_t bytes, sym_arena_t *arena,
                                   sym_crash_t *crash, sym_error_t *err);
 
-/* "Windows", "macOS", ... as Symbolicator says; "" */
+/* "Windows", "macOS", ... in Symbolicator's spelling; "" */
 const char *sym_crash_os_name(sym_os_t os);
 
 /* The name of a register as Symbolicator shows it, such as "rip" and "lr"; NULL:

@@ -36,7 +36,7 @@ typedef struct {
 typedef enum {
     SYM_JVM_UNKNOWN, /* the class is not in the mapping */
     SYM_JVM_OUTLINE, /* no frame; *carried is set */
-    SYM_JVM_FRAMES   /* possibly none: rules removed all */
+    SYM_JVM_FRAMES   /* possibly none: rules may remove all */
 } sym_jvm_found_t;
 
 /* Only frames.c looks inside. */
@@ -62,8 +62,8 @@ typedef struct {
 } sym_jvm_answer_t;
 
 /*
- * steps: work left (base/steps.h); SYM_LIMIT: none left.  SYM_DAMAGED.
- * carried: for this artifact and stack; zeroed at first.
+ * steps: work left (base/steps.h); SYM_LIMIT: used up.  SYM_DAMAGED. carried:
+ * for this artifact and stack; zeroed at first.
  */
 sym_status_t sym_jvm_ask(const sym_jvm_t *j, const sym_jvm_question_t *q,
                          sym_jvm_carried_t *carried, uint64_t *steps,

@@ -17,7 +17,7 @@
 /* Form, original, range, lines, notes: one byte and six uleb of 32 bits. */
 #define MEMBER_BYTES_MAX 31
 
-/* --- sets of keys, which are numbered as they come --- */
+/* --- sets of keys, numbered in order of appearance --- */
 
 #define KEY_WORDS 3
 

@@ -41,8 +41,8 @@ typedef struct {
 sym_status_t sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
                              sym_error_t *err);
 
-/* Gives the reader a table of n_extents zeroed entries in which it caches
- * extents.  The extents must stay where they are. */
+/* Sets a table of n_extents zeroed entries in which the reader caches extents.
+ * The extents must stay where they are. */
 void sym_script_remember(sym_script_t *s, sym_extent_view_t *table);
 
 /* The function at the position; SYM_NOT_FOUND: none. */

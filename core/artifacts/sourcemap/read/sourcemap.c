@@ -189,7 +189,7 @@ token_at(const block_t *block, uint32_t i)
 
 /* --- lookups --- */
 
-/* Where a block begins, as its record says. */
+/* The beginning of a block, from its record. */
 static bool
 block_begin(const sym_sourcemap_t *s, uint32_t number, uint64_t *begin)
 {
