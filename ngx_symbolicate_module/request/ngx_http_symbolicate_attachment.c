@@ -181,6 +181,7 @@ ngx_http_symbolicate_attachment_fetch(ngx_http_symbolicate_lookup_t *lookup)
     ref.url = lookup->asked->link->url;
 
     object.first = policy->artifacts;
+    object.places = UINT64_MAX;
     object.ref = &ref;
     object.files = NGX_MAX_UINT32_VALUE;
 
