@@ -21,6 +21,8 @@ HOW
         location /slow {
             $location
             symbolicate_max_missing 10000;
+            # clients that are told to retry keep their downloads
+            symbolicate_budget 10m;
         }
         location /slow_src/ { internal; proxy_pass http://%%FAULT%%/as/slow/; }
 SOURCES

@@ -209,13 +209,11 @@ http {
     uwsgi_temp_path       %%DIR%%/tmp/uwsgi;
     scgi_temp_path        %%DIR%%/tmp/scgi;
     client_max_body_size  64m;
-    # a busy machine may be at something else for a minute
+    # a client of a busy machine may be at something else for a minute
     client_header_timeout 10m;
     client_body_timeout   10m;
     send_timeout          10m;
     keepalive_timeout     10m;
-    proxy_read_timeout    10m;
-    proxy_send_timeout    10m;
     symbolicate_store     %%STORE%%;
 $part{http}
     server {
