@@ -126,12 +126,13 @@ is($t->loader->run('load', '--quiet', $file)->{code}, 0, 'with INFO CODE_ID');
 answers('with INFO CODE_ID');
 
 # fetched by the build id: the file's debug id confirms the build
-my $begin = substr($other, 0, 2) . '/' . substr $other, 2;
-(my $other_id = $id) =~ s/E60$/E70/;
+my $fetched = $other =~ s/d9e7/d9e8/r;
+my $begin = substr($fetched, 0, 2) . '/' . substr $fetched, 2;
+(my $other_id = $id) =~ s/E60$/E80/;
 $t->fault->file("$begin/breakpad", sym_text('b.so', $other_id));
-is(mozilla('b.so', $other), 'f0', 'fetched by its build id');
-is(mozilla('b.so', $other), 'f0', '... and found again');
-(my $third = $other) =~ s/^f1/f2/;
+is(mozilla('b.so', $fetched), 'f0', 'fetched by its build id');
+is(mozilla('b.so', $fetched), 'f0', '... and found again');
+(my $third = $fetched) =~ s/^f1/f2/;
 $t->fault->file('f2/' . substr($third, 2) . '/breakpad',
                 sym_text('c.so', $other_id));
 is(mozilla('c.so', $third), undef, 'a file of another build is refused');

@@ -37,7 +37,7 @@ sub body {
         filters => { filetypes => ['breakpad'], path_patterns => [ ($pattern) x 64 ] }) } 1 .. 64;
     my @modules = map { { type => 'pe', debug_id => SymGiven::guid($_), image_size => 0x1000,
         image_addr => sprintf('0x%x', 0x10000 * $_),
-        code_file => 'a' x 4096, debug_file => 'a' x 4096 } } 1 .. 8;
+        code_file => 'a' x 250, debug_file => 'a' x 250 } } 1 .. 8;
     return $t->json({ sources => \@sources, modules => \@modules,
         options => { dif_candidates => JSON::PP::true },
         stacktraces => [{ frames => [map { { instruction_addr => $_->{image_addr} } }

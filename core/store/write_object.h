@@ -70,6 +70,13 @@ sym_status_t sym_store_clear_path(sym_store_t *store, sym_str_t scope,
                                   sym_str_t path, uint64_t *cleared,
                                   sym_error_t *err);
 
+/* The same for all records that are stale. */
+typedef bool (*sym_path_is_stale_pt)(void *ctx,
+                                     const sym_path_record_t *record);
+sym_status_t sym_store_clear_stale(sym_store_t *store,
+                                   sym_path_is_stale_pt is_stale, void *ctx,
+                                   uint64_t *cleared, sym_error_t *err);
+
 /* Removes the objects that match a reference at one source (NULL: at all), of
  * one kind or of all.  A reference without a name matches all names.
  * SYM_NOT_FOUND: no object matched. */

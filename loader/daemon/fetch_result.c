@@ -239,8 +239,22 @@ wants_drop(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
+/* The file was too large for a smaller quota. */
+static bool
+is_path_stale(void *ctx, const sym_path_record_t *record)
+{
+    return sym_str_eq(record->word, SYM_STR(SYM_PATH_TOO_LARGE))
+           && record->bytes < sym_store_temp_bytes(ctx);
+}
+
+
 sym_status_t
 fetch_result_drop_stale(sym_store_t *store, uint64_t *dropped, sym_error_t *err)
 {
-    return sym_store_drop(store, wants_drop, store, dropped, err);
+    uint64_t paths;
+
+    return sym_store_clear_stale(store, is_path_stale, store, &paths, err)
+                   == SYM_OK
+               ? sym_store_drop(store, wants_drop, store, dropped, err)
+               : err->status;
 }

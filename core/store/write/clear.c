@@ -248,6 +248,64 @@ sym_store_clear_path(sym_store_t *store, sym_str_t scope, sym_str_t path,
 }
 
 
+/* --- stale records --- */
+
+static int
+add_stale(collect_t *c, sym_path_is_stale_pt is_stale, void *ctx)
+{
+    sym_store_mark_t mark = { .len = 0 };
+    MDB_cursor *cursor;
+    MDB_val k, v;
+    int rc = mdb_cursor_open(c->snapshot->txn, c->store->paths, &cursor);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    rc = mdb_cursor_get(cursor, &k, &v, MDB_FIRST);
+    while (rc == 0) {
+        sym_path_record_t record;
+
+        if (!sym_mark_move(&mark, &k)) {
+            rc = MDB_CORRUPTED;
+            break;
+        }
+
+        if (sym_path_record_check(&k, &v, &record) == SYM_OK
+            && is_stale(ctx, &record)) {
+            rc = add_file(c, &k, &v);
+        }
+
+        rc = rc != 0 ? rc : mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+    }
+
+    mdb_cursor_close(cursor);
+    return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+sym_status_t
+sym_store_clear_stale(sym_store_t *store, sym_path_is_stale_pt is_stale,
+                      void *ctx, uint64_t *cleared, sym_error_t *err)
+{
+    collect_t c = { .store = store };
+    int rc;
+
+    *cleared = 0;
+    if (begin(&c, err) != SYM_OK) {
+        return err->status;
+    }
+
+    rc = add_stale(&c, is_stale, ctx);
+    sym_snapshot_end(c.snapshot);
+    if (rc != 0 && !c.has_no_room) {
+        (void) sym_lmdb_fail(err, "cannot read the paths", rc);
+    }
+
+    return remove_all(&c, cleared, err);
+}
+
+
 /* --- a reference --- */
 
 typedef struct {
