@@ -161,12 +161,10 @@ add_replacement(const expression_t *e, sym_str_t subject, sym_str_t to,
     sym_str_t word;
 
     while (p < end) {
-        if (*p != '$') {
-            sym_text_byte(out, *p++);
-        } else if (end - p > 1 && p[1] == '$') {
+        if (*p == '$' && end - p > 1 && p[1] == '$') {
             sym_text_byte(out, '$');
             p += 2;
-        } else if (read_reference(p + 1, end, &word, &p)) {
+        } else if (*p == '$' && read_reference(p + 1, end, &word, &p)) {
             add_group(e, subject, word, out);
         } else {
             sym_text_byte(out, *p++);

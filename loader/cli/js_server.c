@@ -111,7 +111,12 @@ add(sym_text_t *t, const char *before, const json_t *object, const char *key)
     if (value != NULL) {
         sym_text_add(t, sym_cstr(before));
         for (; *value != '\0'; value++) {
-            sym_text_byte(t, (unsigned char) *value < ' ' ? '?' : *value);
+            char c = *value;
+
+            if ((unsigned char) c < ' ') {
+                c = '?';
+            }
+            sym_text_byte(t, c);
         }
     }
 }

@@ -52,6 +52,10 @@ sym_writer_create(sym_error_t *err)
 void
 sym_writer_free(sym_writer_t *w)
 {
+    if (w == NULL) {
+        return;
+    }
+
     for (size_t i = 0; i < w->n_strings; i++) {
         free(w->strings[i]);
     }

@@ -912,7 +912,8 @@ test_site(void)
                                         "~/../a",    "~/a/..",  "~/./a",
                                         "~/%2e%2e/", "~/a%2Fb", "~/%00",
                                         "~/a%0ab",   "~/a\\b" };
-    const sym_object_ref_t object = { .debug_id = { SYM_DEBUG_ID_UUID } };
+    const sym_object_ref_t object = { .debug_id = { .form =
+                                                        SYM_DEBUG_ID_UUID } };
     const sym_source_rules_t rules = { .layout = SYM_LAYOUT_SITE,
                                        .files = ~0U };
     sym_source_plan_t plan;
