@@ -233,7 +233,7 @@ sym_walk_begin(sym_walk_t *w, const sym_process_t *process,
     w->max_frames =
         max_frames < SYM_WALK_FRAMES_MAX ? max_frames : SYM_WALK_FRAMES_MAX;
     w->end = SYM_WALK_NOT_ENDED;
-    w->n_cached = 0;
+    w->cached = w->n_cached = 0;
 
     if (registers == NULL || process->arch == SYM_UNWIND_UNKNOWN
         || w->max_frames == 0)

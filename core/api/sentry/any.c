@@ -1,10 +1,13 @@
 #include "api/sentry/any.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/sentry/crash.h"
 #include "api/sentry/dump.h"
 #include "api/sentry/readers.h"
+
+#define MESSAGE_MAX 512
 
 /* Types of reports, and the requests that continue with them. */
 static const struct {
@@ -67,6 +70,7 @@ make_link(const sentry_reader_t *r, sym_str_t token, sym_request_link_t *link)
                                                s->base.options->source_policy };
     sym_request_sources_t *list =
         sym_arena_calloc(s->base.arena, 1, sizeof(*list));
+    char why[MESSAGE_MAX];
     sym_str_t message;
     sym_status_t rc;
 
@@ -77,8 +81,12 @@ make_link(const sentry_reader_t *r, sym_str_t token, sym_request_link_t *link)
     link->sources = list;
     rc = sym_request_sources_add_file(s->base.arena, link->url, token, &realm,
                                       list, &message);
-    return rc == SYM_MALFORMED ? sentry_refuse(r, "storage_url", message.data)
-                               : rc;
+    if (rc != SYM_MALFORMED && rc != SYM_LIMIT) {
+        return rc;
+    }
+
+    (void) snprintf(why, sizeof(why), "%.*s", (int) message.len, message.data);
+    return sentry_refuse(r, "storage_url", why);
 }
 
 
