@@ -89,7 +89,7 @@ is_word(char c)
 }
 
 
-/* Number of a group; -1: there is none.  name: with a NUL. */
+/* The number of a group, or -1.  name ends with a NUL. */
 static int
 group_of(const expression_t *e, const char *name)
 {

@@ -1,6 +1,6 @@
 #include "object/file_id.h"
 
-#include "base/hex.h"
+#include "base/digits.h"
 #include "base/sha256.h"
 
 static const char digits64[] =
@@ -35,24 +35,6 @@ sym_file_id_of(sym_str_t head, sym_str_t tail, uint64_t size,
     }
 
     memcpy(id, digest.bytes, SYM_FILE_ID_BYTES);
-    return true;
-}
-
-
-static bool
-read_hex(sym_str_t text, uint8_t id[SYM_FILE_ID_BYTES])
-{
-    for (size_t i = 0; i < SYM_FILE_ID_BYTES; i++) {
-        int high = sym_hex_digit(text.data[2 * i]);
-        int low = sym_hex_digit(text.data[2 * i + 1]);
-
-        if (high < 0 || low < 0) {
-            return false;
-        }
-
-        id[i] = (uint8_t) (high << 4 | low);
-    }
-
     return true;
 }
 
@@ -103,7 +85,7 @@ bool
 sym_file_id_read(sym_str_t text, uint8_t id[SYM_FILE_ID_BYTES])
 {
     if (text.len == SYM_FILE_ID_HEX) {
-        return read_hex(text, id);
+        return sym_digits_read(text.data, SYM_FILE_ID_BYTES, id);
     }
 
     if (text.len == SYM_FILE_ID_BASE64 + 2
@@ -119,12 +101,7 @@ sym_file_id_read(sym_str_t text, uint8_t id[SYM_FILE_ID_BYTES])
 void
 sym_file_id_hex(const uint8_t id[SYM_FILE_ID_BYTES], char out[SYM_FILE_ID_HEX])
 {
-    static const char hex[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < SYM_FILE_ID_BYTES; i++) {
-        out[2 * i] = hex[id[i] >> 4];
-        out[2 * i + 1] = hex[id[i] & 15];
-    }
+    (void) sym_digits_write_lower(id, SYM_FILE_ID_BYTES, out);
 }
 
 

@@ -125,7 +125,7 @@ is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 }
 
 
-/* What beside the key decides the places; 0: nothing. */
+/* A hash of what selects places in addition to the key; 0: only the key does. */
 static uint64_t
 tag_of(const sym_object_ref_t *ref)
 {

@@ -32,7 +32,7 @@ typedef struct {
 } place_file_t;
 
 /*
- * What the store knows of the artifact of an ENSURE.  *open: the places to be tried.
+ * Looks up the artifact of an ENSURE in the store.  *open: the places to be tried.
  * SYM_NOT_FOUND: there are some; or the store failed.
  */
 sym_status_t places_look_up(places_t *p, const sym_rpc_message_t *ensure,

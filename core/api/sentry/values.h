@@ -1,7 +1,7 @@
 /*
  * values.h - values of a request's JSON, for whoever reads it by jansson.
  *
- * What is not as it should be is refused with status 422 and Symbolicator's text,
+ * Invalid values are refused with status 422 and Symbolicator's text,
  * which names the key and its position, but without line and column.  Private to
  * this API.
  */

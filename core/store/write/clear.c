@@ -90,6 +90,19 @@ begin(collect_t *c, sym_error_t *err)
 }
 
 
+/* rc: of reading the paths. */
+static sym_status_t
+end(collect_t *c, int rc, uint64_t *removed, sym_error_t *err)
+{
+    sym_snapshot_end(c->snapshot);
+    if (rc != 0 && !c->has_no_room) {
+        (void) sym_lmdb_fail(err, "cannot read the paths", rc);
+    }
+
+    return remove_all(c, removed, err);
+}
+
+
 /* --- a changed file --- */
 
 /* The artifacts made from a file. */
@@ -239,12 +252,7 @@ sym_store_clear_path(sym_store_t *store, sym_str_t scope, sym_str_t path,
     }
 
     rc = add_suffixes(&c, scope, path);
-    sym_snapshot_end(c.snapshot);
-    if (rc != 0 && !c.has_no_room) {
-        (void) sym_lmdb_fail(err, "cannot read the paths", rc);
-    }
-
-    return remove_all(&c, cleared, err);
+    return end(&c, rc, cleared, err);
 }
 
 
@@ -297,12 +305,7 @@ sym_store_clear_stale(sym_store_t *store, sym_path_is_stale_pt is_stale,
     }
 
     rc = add_stale(&c, is_stale, ctx);
-    sym_snapshot_end(c.snapshot);
-    if (rc != 0 && !c.has_no_room) {
-        (void) sym_lmdb_fail(err, "cannot read the paths", rc);
-    }
-
-    return remove_all(&c, cleared, err);
+    return end(&c, rc, cleared, err);
 }
 
 
