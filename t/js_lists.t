@@ -51,6 +51,8 @@ $t->route('/list?page=2', headers => {
     body => " [" . $JSON->encode({ type => 'bundle', id => 'b', url => "$other/bundle" }) . "]\n");
 $t->route('/bundle', file => "$dir/bundle");
 
+my %more;
+
 sub ask {
     my (@scripts) = @_;
     return $t->request('POST', '/symbolicate-js',
@@ -58,6 +60,7 @@ sub ask {
         body => $JSON->encode({
             source => { id => 's', url => "$own/list", token => 'secret' },
             release => 'r',
+            %more,
             options => { explain => Cpanel::JSON::XS::true },
             scraping => { enabled => Cpanel::JSON::XS::false, allowed_origins => [], headers => {} },
             stacktraces => [{ frames => [map {
@@ -95,6 +98,20 @@ $r = ask('none');
 is_deeply([map { "$_->{file} $_->{by} $_->{uri} $_->{result}" } @{ $JSON->decode($r->{body})->{explanations} }],
     ['list list ' . $own . '/list?release=r&url=%2Fx%2Fnone absent', 'minified_source scraping http://cdn.example/x/none.js disabled'],
     'a script that no list names is explained');
+
+# An event names a dist; the files were uploaded without one.
+%more = (dist => '7');
+$t->route('/list?release=r&url=%2Fx%2Fd&dist=7', body => '[]');
+$t->route('/list?release=r&url=%2Fx%2Fd', body => $JSON->encode([{ type => 'bundle', id => 'd', url => "$other/bundle" }]));
+$t->route('/list?release=r&url=%2Fx%2Fe&dist=7', body => '[]');
+$t->route('/list?release=r&url=%2Fx%2Fe', body => '[]');
+$r = ask('d', 'e');
+is_deeply([map { $_->{file} eq 'list' ? "$_->{by}: $_->{result}" : () } @{ $JSON->decode($r->{body})->{explanations} }],
+    ['list: found', 'list without dist: lists files: uploaded without the dist of the request',
+     'list: found', 'list without dist: lists nothing'],
+    'files that have another dist are explained');
+is($JSON->decode($r->{body})->{stacktraces}[0]{frames}[0]{lineno}, 1, 'and not taken');
+%more = ();
 
 $t->forget;
 $t->route('/list', status => 500, body => 'no');

@@ -57,9 +57,10 @@ is_new(js_t *j, uint64_t hash, bool *failed)
 }
 
 
-/* The address of the list for a file; "": no list to request. */
+/* The address of the list for a file; "": no list to request.  Its first
+ * `without_dist` bytes are the same without the dist. */
 static sym_status_t
-list_url(js_t *j, const js_key_t *key, sym_str_t *url)
+list_url(js_t *j, const js_key_t *key, sym_str_t *url, size_t *without_dist)
 {
     const sym_url_t *base = &j->base.request_sources->artifacts->url;
     sym_hash_key_t hash = sym_hash_key();
@@ -95,11 +96,12 @@ list_url(js_t *j, const js_key_t *key, sym_str_t *url)
     if (has_stem) {
         add_parameter(&t, "url=", stem);
     }
-    if (j->request.dist.data != NULL) {
-        add_parameter(&t, "dist=", j->request.dist);
-    }
     if (id_len != 0) {
         add_parameter(&t, "debug_id=", sym_str(id, id_len));
+    }
+    *without_dist = t.len;
+    if (j->request.dist.data != NULL) {
+        add_parameter(&t, "dist=", j->request.dist);
     }
 
     *url = sym_text_end(&t);
@@ -235,6 +237,39 @@ read_list(js_t *j, uint32_t need, const js_list_t **list)
 }
 
 
+/* Explains an empty list: files are often uploaded without the dist that events
+ * name, or the other way round. */
+static sym_status_t
+explain_dist(js_t *j, sym_str_t url, js_state_t *state)
+{
+    sym_object_ref_t ref = { .role = SYM_TEXT_LIST,
+                             .url = url,
+                             .since = js_hour_of(url) };
+    const js_list_t *list = NULL;
+    uint32_t need;
+
+    if (js_need(j, &ref, SYM_KIND_SOURCES, true, &need) != SYM_OK) {
+        return SYM_NOMEM;
+    }
+
+    *state = js_state_of(j, need);
+    j->lists_wait = *state == JS_WAITS;
+    if (*state == JS_FOUND && read_list(j, need, &list) != SYM_OK) {
+        return SYM_NOMEM;
+    }
+
+    return js_note_try(
+        j, &(js_try_t){ .file = "list",
+                        .by = SYM_STR("list without dist"),
+                        .uri = url,
+                        .need = need,
+                        .result = list != NULL && list->n != 0
+                                      ? "lists files: uploaded without the "
+                                        "dist of the request"
+                                      : "lists nothing" });
+}
+
+
 /* Requests the list that may have the file. */
 static sym_status_t
 ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
@@ -242,7 +277,8 @@ ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
     sym_object_ref_t ref = { .role = SYM_TEXT_LIST };
     const js_list_t *list;
     uint32_t need;
-    sym_status_t rc = list_url(j, key, &ref.url);
+    size_t without_dist = 0;
+    sym_status_t rc = list_url(j, key, &ref.url, &without_dist);
 
     *state = JS_ABSENT;
     if (rc != SYM_OK || ref.url.len == 0) {
@@ -271,6 +307,12 @@ ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
     }
 
     rc = read_list(j, need, &list);
+    if (rc == SYM_OK && list->n == 0 && j->request.options.explains
+        && !j->is_writing && without_dist != ref.url.len)
+    {
+        return explain_dist(j, sym_str(ref.url.data, without_dist), state);
+    }
+
     return rc == SYM_OK ? add_entries(j, list, has_news) : rc;
 }
 
