@@ -54,7 +54,7 @@ sub set_version {
     my $pages = SymTest::slurp($data);
     my $n = pack 'Q<', $version;
     my $value = $n . pack 'L<', crc32("version$n");
-    $pages =~ s/version[\x06\x63]\0{7}.{4}/version$value/gs or die 'no version found';
+    $pages =~ s/version[\x07\x63]\0{7}.{4}/version$value/gs or die 'no version found';
     open my $out, '>:raw', "$data.new" or die "$data.new: $!";
     print $out $pages;
     close $out;
@@ -101,7 +101,7 @@ set_version(99);
 $t->wait_for(sub { ask()->{status} == 503 }, 'another version is refused');
 unavailable(ask(), qr/another version/, 'another version');
 like((lines())[-1], qr/version/, 'the log says so');
-set_version(6);
+set_version(7);
 $r = ask();
 is($r->{status}, 200, 'the right version again: at once');
 ok(found($r), 'with symbols');

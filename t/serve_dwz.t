@@ -37,7 +37,7 @@ sub ingest {
     my ($c, $ticket, $name) = @_;
     is($c->ensure($ticket, key($name), 1)->{type}, 'FETCH', "$name: FETCH");
     $c->send(INGEST => ticket => $ticket, path => $package->{$name}{debug},
-             source => "http://there/$name", attempts => "s 200 5 1 first\n");
+             source => "http://there/$name");
     return $c->recv;
 }
 
@@ -78,12 +78,9 @@ my $before = $t->descriptors;
                  path => $t->file('other', sym_text('other', $ID)));
     is($quiet->recv->{type}, 'READY', 'others are converted meanwhile');
 
-    $a->send(INGEST => ticket => 7, path => $common{debug},
-             attempts => "s 200 6 1 second\n");
+    $a->send(INGEST => ticket => 7, path => $common{debug});
     is($_->recv->{type}, 'READY', 'it arrives: READY') for $a, $b;
     is(shown($_)->{incomplete}, '', "$_ has all") for qw(one two);
-    is(shown('one')->{attempts}[1]{url}, 'second', 'both fetches are logged')
-        or diag(explain(shown('one')));
     forget('one');
     is(ingest($a, 8, 'one')->{type}, 'READY', 'again: it was kept');
     my $s = $t->stats;
@@ -118,8 +115,7 @@ restart();
 {
     my $c = $t->client;
     is_also(ingest($c, 1, 'one'), 1, 'asked for');
-    $c->send(NONE => ticket => 1, state => $ABSENT, text => 'no source has it',
-             attempts => "s 404 0 1 second\n");
+    $c->send(NONE => ticket => 1, state => $ABSENT, text => 'no source has it');
     is_incomplete('absent', $c->recv, $missing);
 
     is_also(ingest($c, 2, 'one'), 2,

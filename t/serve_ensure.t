@@ -20,14 +20,13 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $file = $t->file('body', sym_text('libfoo.so', $ID, lines => 1));
 
 my $c = $t->client;
-is_deeply($c->hello, { type => 'WELCOME', version => 6 },
+is_deeply($c->hello, { type => 'WELCOME', version => 7 },
     'HELLO, WELCOME');
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");
 is_deeply($c->recv, { type => 'FETCH', ticket => 7, length => 1 << 20 },
           'a missing module: FETCH, with a lease of 1 MiB');
-$c->send(INGEST => ticket => 7, path => $file, source => 'http://s/libfoo.so',
-         attempts => "s3 200 120 5 http://s/libfoo.so\n");
+$c->send(INGEST => ticket => 7, path => $file, source => 'http://s/libfoo.so');
 is_deeply($c->recv, { type => 'READY', ticket => 7, flags => 0 }, 'handed over: READY');
 
 my $r = $t->run('lookup', "libfoo.so/$ID", '1000');

@@ -1,117 +1,113 @@
 #!/usr/bin/perl
 
 # Why is a module absent?  An operator sees its state, the reason, until when it
-# is valid, and the attempts to get it; text sent by a worker never reaches a
-# terminal unescaped.
+# is valid, and the paths where it was looked for; text sent by a worker never
+# reaches a terminal unescaped.
 
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Digest::MD5 qw(md5_hex);
 use Test::More;
 use Time::Local qw(timegm);
 
 use SymLoader qw(sym_text json_lines);
 use SymServe;
 
-my $ID = '00112233445566778899AABBCCDDEEFF1';
 my $t = SymServe->new->serve('--jobs', 1);
 my $c = $t->client;
 my $n = 0;
 
+# A module of this name.
+sub key { return "$_[0]/" . uc(md5_hex($_[0])) . '1' }
+
+# At a source with two paths for the id: with the canonical one, and with that which
+# is sent.
 sub none {
     my ($name, %fields) = @_;
 
-    $c->ensure(++$n, "$name/$ID", 1);
+    $c->send(ENSURE => ticket => ++$n, key => "$name/" . lc((split m{/}, key($name))[1]), scope => 's3');
+    is($c->recv->{bits}, 3, "$name: FETCH of two places");
     $c->send(NONE => ticket => $n, ttl => [ 3600, 86400, 1 ], %fields);
     is($c->recv->{type}, 'NEGATIVE', "$name: NEGATIVE");
+    return;
 }
 
-sub shown { return (json_lines($t->run('show', '--json', "$_[0]/$ID")->{out}))[0] }
-sub listed {
-    my ($name) = @_;
-    return (grep { $_->{name} eq $name } json_lines($t->run('ls', '--json')->{out}))[0];
-}
-
+sub shown { return (json_lines($t->run('show', '--json', key($_[0]))->{out}))[0] }
 sub seconds {
     my ($y, $mon, $d, $h, $min, $s) =
         $_[0] =~ /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)Z$/ or return -1;
     return timegm($s, $min, $h, $d, $mon - 1, $y);
 }
 
-# --- absent, after two sources ---
+# --- absent and failed ---
 
 my $before = time;
-none('gone.so', state => 2, text => 'no source has it',
-     attempts => "s3 404 231 12 http://s3/sym/gone.so/x y.sym\n"
-               . "folder refused 0 0 /sym/gone.so\n");
+none('gone.so', state => 3, places => [
+    [ 0, 2, 404, '', 'not there', 'http://s3/sym/gone.so/x y.sym' ],
+    [ 1, 3, 0, 'refused', 'no connection' ] ]);
 my $after = time;
 
 my $m = shown('gone.so');
-is($m->{state}, 'absent', 'show: state');
-is($m->{reason}, 'no source has it', '... reason');
-ok($m->{expires_at} >= $before + 3600 && $m->{expires_at} <= $after + 3600,
-   '... when it expires');
-is_deeply($m->{attempts},
-          [ { source => 's3', status => '404', bytes => 231, ms => 12,
-              url => 'http://s3/sym/gone.so/x y.sym' },
-            { source => 'folder', status => 'refused', bytes => 0, ms => 0,
-              url => '/sym/gone.so' } ], '... what was tried');
+is($m->{state}, 'failed', 'show: the state, failed before absent');
+is($m->{reason}, 'no connection', '... reason');
+is($m->{from}, 's3', '... source');
+ok($m->{expires_at} >= $before && $m->{expires_at} <= $after + 2,
+   '... when a path is tried again first');
+my ($canonical, $sent) = @{ $m->{paths} };
+is_deeply([ @$canonical{qw(source path status reason url ms)} ],
+          [ 's3', key('gone.so') . '/gone.so.sym', '404', 'not there',
+            'http://s3/sym/gone.so/x y.sym', 1 ], '... the first path');
+ok($canonical->{expires_at} >= $before + 3600 && $canonical->{expires_at} <= $after + 3600,
+   '... when it is tried again');
+is_deeply([ @$sent{qw(path status reason url)} ],
+          [ lc(key('gone.so')) . '/gone.so.sym', 'refused', 'no connection', '' ],
+          '... the second');
 
-my $text = $t->run('show', "gone.so/$ID")->{out};
-like($text, qr/^state +absent$/m, 'show as text: state');
-like($text, qr/^reason +no source has it$/m, '... reason');
-my ($expires) = $text =~ /^expires +(\S+)$/m;
-is(seconds($expires), $m->{expires_at}, '... when it expires');
-like($text,
-     qr{^attempt +s3: 404, 231 bytes, 12 ms, http://s3/sym/gone\.so/x y\.sym$}m,
-     '... what was tried first');
-like($text, qr{^attempt +folder: refused, 0 bytes, 0 ms, /sym/gone\.so$}m,
-     '... and then');
+my $text = $t->run('show', key('gone.so'))->{out};
+like($text, qr/^state +failed$/m, 'show as text: state');
+like($text, qr/^reason +no connection$/m, '... reason');
+my ($expires) = $text =~ /^expires +(\S+)/m;
+is(seconds($expires), $m->{expires_at}, '... when it is tried again');
+my ($until) = $text =~
+    m{^path +s3: 404, 0 bytes, 1 ms, http://s3/sym/gone\.so/x y\.sym, until (\S+): not there$}m;
+is(seconds($until // ''), $canonical->{expires_at}, '... the first path');
+like($text, qr{^path +s3: refused, 0 bytes, 1 ms, \Q@{[ lc key('gone.so') ]}\E/gone\.so\.sym, until \S+: no connection$}m,
+    '... the second');
 
-my $l = listed('gone.so');
-is_deeply([ @$l{qw(state reason expires_at)} ],
-          [ @$m{qw(state reason expires_at)} ], 'ls has the same facts');
-like($t->run('ls')->{out},
-     qr{^absent .* gone\.so/$ID  \(until \Q$expires\E: no source has it\)$}m,
-     '... as text');
+# --- a result that has expired ---
 
-# --- a negative that has expired ---
-
-none('down.so', state => 3, text => 'refused', attempts => '');
+none('down.so', state => 3, text => 'refused');
 $m = shown('down.so');
 is($m->{state}, 'failed', 'failed');
-is_deeply($m->{attempts}, [], '... with nothing tried');
+is_deeply([ map {$_->{status}} @{ $m->{paths} } ], [ ('untried') x 2 ],
+    '... with nothing tried');
 
 # only the clock causes this
 my $end = time + 60;
 $text = '';
-$text = $t->run('show', "down.so/$ID")->{out}
+$text = $t->run('show', key('down.so'))->{out}
     while $text !~ /expired/ && time < $end;
 like($text, qr/^expires +\S+ \(has expired\)$/m,
     'show says that it has expired');
-like($t->run('ls')->{out}, qr{down\.so/$ID  \(expired \S+: refused\)$}m,
-     '... and so does ls');
 
-# --- invalid attempts, and a module that finally arrived ---
+# --- invalid text, and a module that finally arrived ---
 
-none('odd.so', state => 2, text => "a\e[31mb",
-     attempts => "\e[2Jx\n\n s y -1 99999999999999999999999 \nlast 200");
-$text = $t->run('show', "odd.so/$ID")->{out};
+none('odd.so', state => 2, text => "a\e[31mb", places => [
+    [ 0, 2, 404, "\e[2Jx", "b\n", "\e[31m/y" ] ]);
+$text = $t->run('show', key('odd.so'))->{out};
 unlike($text, qr/[\x00-\x09\x0b-\x1f]/, 'no control character is printed');
-is(scalar(() = $text =~ /^attempt /mg), 4, '... and each line is there');
-is_deeply(shown('odd.so')->{attempts}[3],
-          { source => 'last', status => '200', bytes => 0, ms => 0, url => '' },
-          'missing fields are empty');
+is(scalar(() = $text =~ /^path /mg), 2, '... and each path is there');
 
-$c->ensure(++$n, "here.so/$ID", 1);
+$c->ensure(++$n, key('here.so'), 1);
 $c->send(INGEST => ticket => $n, ttl => [ 1, 1, 1 ], source => 'http://s3/here',
-         path => $t->file('here', sym_text('here.so', $ID)),
-         attempts => "s3 200 300 4 http://s3/here\n");
+         path => $t->file('here', sym_text('here.so', (split m{/}, key('here.so'))[1])));
 is($c->recv->{type}, 'READY', 'a module that was fetched');
 $m = shown('here.so');
-is($m->{attempts}[0]{status}, '200', '... has its attempts, too');
+is_deeply([ map {"$_->{status} $_->{url}"} @{ $m->{paths} } ],
+    [ '200 http://s3/here' ], '... has its path, too');
 ok(!exists $m->{reason} && !exists $m->{expires_at}, '... and no reason');
 
 is($t->stop->{code}, 0, 'a clean end');

@@ -165,14 +165,14 @@ write_failure(const sym_download_t *c, const char *prefix, char *out,
                 : snprintf(out, size, "download timed out after %ums",
                            (unsigned) c->ms);
 
-    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_BAD_KEY))) {
+    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_PLACE_BAD_KEY))) {
         n = snprintf(out, size, "%sfailed encoding JWT", prefix);
 
-    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_NO_TOKEN))) {
+    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_PLACE_NO_TOKEN))) {
         n = snprintf(out, size, "%sfailed to send authentication request",
                      prefix);
 
-    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_ATTEMPT_RESTRICTED))) {
+    } else if (sym_str_eq(c->outcome, SYM_STR(SYM_PLACE_RESTRICTED))) {
         n = snprintf(out, size, "%sdestination is restricted", prefix);
 
     } else if (c->status == SYM_DOWNLOAD_ERROR) {
@@ -186,7 +186,7 @@ write_failure(const sym_download_t *c, const char *prefix, char *out,
 
 /* The host keeps failing, so this was not requested. */
 static size_t
-write_blocked(const sym_download_t *c, const sym_attempt_blocked_t *blocked,
+write_blocked(const sym_download_t *c, const sym_place_blocked_t *blocked,
               const char *prefix, char *out, size_t size)
 {
     char duration[64], cause[CAUSE_MAX];
@@ -212,9 +212,9 @@ size_t
 sym_download_details(const sym_download_t *c, const char *prefix, char *out,
                      size_t size)
 {
-    sym_attempt_blocked_t blocked;
+    sym_place_blocked_t blocked;
 
-    return sym_attempt_blocked(c->outcome, &blocked)
+    return sym_place_blocked(c->outcome, &blocked)
                ? write_blocked(c, &blocked, prefix, out, size)
                : write_failure(c, prefix, out, size);
 }

@@ -5,7 +5,7 @@
 #define SYM_API_DOWNLOAD_H
 
 #include "places/places.h"
-#include "protocol/attempts.h"
+#include "protocol/outcomes.h"
 
 typedef enum {
     SYM_DOWNLOAD_OK,

@@ -213,26 +213,6 @@ add_attempt(collect_t *c, const sym_place_t *place)
 }
 
 
-/* The result of the places that have a record, also of expired ones. */
-static void
-weigh_place(sym_object_record_t *r, const sym_place_t *place)
-{
-    const sym_path_record_t *p = place->record;
-
-    if (sym_module_state_weight(place->state)
-        > (r->state == 0 ? 0 : sym_module_state_weight(r->state)))
-    {
-        r->state = place->state;
-        r->reason = p->reason;
-        r->stored_at = p->stored_at;
-    }
-
-    if (r->expires_at == 0 || p->expires_at < r->expires_at) {
-        r->expires_at = p->expires_at;
-    }
-}
-
-
 static void
 look_at_place(void *ctx, const sym_place_t *place)
 {
@@ -247,11 +227,7 @@ look_at_place(void *ctx, const sym_place_t *place)
         add_attempt(c, place);
     }
 
-    if (r->state != SYM_MODULE_READY && place->state != 0
-        && place->state != SYM_MODULE_READY)
-    {
-        weigh_place(r, place);
-    }
+    (void) sym_place_weigh(place, r);
 }
 
 

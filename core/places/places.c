@@ -136,6 +136,36 @@ sym_place_outcome(const sym_path_record_t *record,
 
 
 bool
+sym_place_weigh(const sym_place_t *place, sym_object_record_t *r)
+{
+    const sym_path_record_t *p = place->record;
+    unsigned weight = sym_module_state_weight(place->state), last;
+    bool decides;
+
+    if (r->state == SYM_MODULE_READY || place->state == 0
+        || place->state == SYM_MODULE_READY)
+    {
+        return false;
+    }
+
+    if (r->expires_at == 0 || p->expires_at < r->expires_at) {
+        r->expires_at = p->expires_at;
+    }
+
+    last = r->state == 0 ? 0 : sym_module_state_weight(r->state);
+    decides = weight > last
+              || (weight == last && r->reason.len == 0 && p->reason.len != 0);
+    if (decides) {
+        r->state = place->state;
+        r->reason = p->reason;
+        r->stored_at = p->stored_at;
+    }
+
+    return decides;
+}
+
+
+bool
 sym_place_is_tried(const sym_place_t *place)
 {
     return place->record != NULL

@@ -57,6 +57,10 @@ sym_place_location(const sym_place_t *place)
                : place->key.path;
 }
 
+/* Combines places of an object in a record without an artifact, also those whose
+ * records have expired.  True: this one decides. */
+bool sym_place_weigh(const sym_place_t *place, sym_object_record_t *record);
+
 /* Whether it was tried: its source did not only lack it in an index, nor was
  * there no time. */
 bool sym_place_is_tried(const sym_place_t *place);

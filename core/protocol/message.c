@@ -13,7 +13,6 @@
 #define KEY 0x080u
 #define TEXT 0x100u
 #define SOURCE 0x200u
-#define ATTEMPTS 0x400u
 #define WANT 0x800u
 
 /* Omitted if 0. */
@@ -33,11 +32,10 @@ static const struct {
     { SYM_RPC_HELLO, VERSION },
     { SYM_RPC_ENSURE, TICKET | FLAGS | OBJECT },
     { SYM_RPC_CANCEL, TICKET },
-    { SYM_RPC_INGEST,
-      TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS | OUTCOMES },
-    { SYM_RPC_OFFER, TICKET | TTL | OFFSET | LENGTH | SOURCE | ATTEMPTS
-                         | OUTCOMES | FEATURES },
-    { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | ATTEMPTS | OUTCOMES },
+    { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES },
+    { SYM_RPC_OFFER,
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES | FEATURES },
+    { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | OUTCOMES },
     { SYM_RPC_MORE, TICKET | LENGTH | PLACES },
     { SYM_RPC_INVALIDATE, TICKET | KEY | SOURCE | KIND | CODE_ID },
     { SYM_RPC_STAT, TICKET },
@@ -50,7 +48,7 @@ static const struct {
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
-    { SYM_RPC_FETCH, TICKET | LENGTH | PLACES | FEATURES },
+    { SYM_RPC_FETCH, TICKET | LENGTH | PLACES },
     { SYM_RPC_DONE, TICKET | FLAGS | KEY | TEXT | KIND },
     { SYM_RPC_STATS, TICKET | TEXT },
     { SYM_RPC_REFUSED, TEXT },
@@ -124,11 +122,11 @@ put_object(uint8_t *p, const sym_rpc_message_t *m)
 }
 
 
-/* A message with attempts has a reason, not statistics. */
+/* A message with outcomes has a reason, not statistics. */
 static size_t
 text_max(unsigned fields)
 {
-    return fields & ATTEMPTS ? SYM_RPC_REASON_MAX : SYM_RPC_TEXT_MAX;
+    return fields & OUTCOMES ? SYM_RPC_REASON_MAX : SYM_RPC_TEXT_MAX;
 }
 
 
@@ -188,10 +186,6 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & SOURCE) {
         p = put_text(p, m->source, SYM_RPC_SOURCE_MAX);
-    }
-
-    if (fields & ATTEMPTS) {
-        p = put_text(p, m->attempts, SYM_RPC_ATTEMPTS_MAX);
     }
 
     if (fields & OUTCOMES) {
@@ -416,10 +410,6 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & SOURCE) {
         m->source = take_text(c, SYM_RPC_SOURCE_MAX);
-    }
-
-    if (fields & ATTEMPTS) {
-        m->attempts = take_text(c, SYM_RPC_ATTEMPTS_MAX);
     }
 
     if (fields & OUTCOMES) {

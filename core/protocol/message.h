@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 6
+#define SYM_RPC_VERSION 7
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -28,7 +28,6 @@
 #define SYM_RPC_TEXT_MAX 4096 /* STATS; the rest are sentences */
 #define SYM_RPC_REASON_MAX 512
 #define SYM_RPC_SOURCE_MAX 1024
-#define SYM_RPC_ATTEMPTS_MAX 2048
 
 /* In WANT; longer paths are not requested. */
 #define SYM_RPC_PATH_MAX 2048
@@ -39,10 +38,9 @@ typedef enum {
     SYM_RPC_ENSURE,     /* ticket, flags, kind, scope, rules, reference: I need
                             this artifact of this object at this source */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
-    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, attempts,
-                            outcomes; and a descriptor: what was fetched */
-    SYM_RPC_NONE,       /* ticket, state, ttl, text, attempts, outcomes: nothing
-                            was */
+    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, outcomes; and a
+                            descriptor: what was fetched */
+    SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: nothing was */
     SYM_RPC_MORE,       /* ticket, length, places: the lease is too small */
     SYM_RPC_INVALIDATE, /* ticket, key, source: remove its records; without a
                            name: those of all modules found by the id; with the
@@ -67,15 +65,15 @@ typedef enum {
     SYM_RPC_WELCOME = 64, /* version */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
-    SYM_RPC_FETCH,        /* ticket, length, places, features: you are elected;
-                             length of the lease */
-    SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
+    SYM_RPC_FETCH,   /* ticket, length, places: you are elected; length of the
+                             lease */
+    SYM_RPC_DONE,    /* ticket, flags, key, text, kind: to INVALIDATE,
                             DEPOSIT */
-    SYM_RPC_STATS,        /* ticket, text: lines "name value" */
-    SYM_RPC_REFUSED,      /* text: unknown protocol; ends the connection */
-    SYM_RPC_WANT,         /* ticket, want: a companion of a DEPOSIT's file */
-    SYM_RPC_NOTE,         /* ticket, text: a note for users about the file */
-    SYM_RPC_ALSO,         /* ticket, length, want: also fetch a companion of the
+    SYM_RPC_STATS,   /* ticket, text: lines "name value" */
+    SYM_RPC_REFUSED, /* text: unknown protocol; ends the connection */
+    SYM_RPC_WANT,    /* ticket, want: a companion of a DEPOSIT's file */
+    SYM_RPC_NOTE,    /* ticket, text: a note for users about the file */
+    SYM_RPC_ALSO,    /* ticket, length, want: also fetch a companion of the
                         fetched file; answered like FETCH */
     SYM_RPC_ARRIVED, /* offset: its number; text: modules that have arrived, as
                         JSON; answered by LISTEN */
@@ -86,15 +84,9 @@ typedef enum {
 /* flags of ENSURE */
 #define SYM_RPC_ALL_PLACES 1u /* every place is tried, code files first */
 
-/* features of OFFER: contents of the next FETCH */
-/* it rates the file; a sound file without symbols is not malformed */
-#define SYM_RPC_RATE 1u
-#define SYM_RPC_GO_ON 2u /* it is sent even if the file is good */
-
-/* features of FETCH: rating of the file that the client offered before; and
- * SYM_FEATURE_* (artifacts/kinds.h) */
-#define SYM_RPC_RATED 1u
-#define SYM_RPC_MALFORMED 2u
+/* features of OFFER */
+#define SYM_RPC_RATE 1u  /* a sound file without symbols is not malformed */
+#define SYM_RPC_GO_ON 2u /* FETCH is sent even if the file is good */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
@@ -164,7 +156,6 @@ typedef struct {
                            DONE a bit, 1 << kind, for each that was removed */
     sym_str_t text;     /* a reason; lines of statistics */
     sym_str_t source;   /* origin of the bytes: a URL or path */
-    sym_str_t attempts; /* docs/formats/store.md, section 2 */
     sym_str_t outcomes; /* outcomes.h: one for each place that was tried */
     sym_source_rules_t rules; /* those of the plan; files: types to ask for */
     sym_object_ref_t ref;

@@ -1,6 +1,7 @@
 #include "protocol/outcomes.h"
 
 #include "base/cursor.h"
+#include "base/hex.h"
 
 #define FIXED 21
 
@@ -109,4 +110,33 @@ sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *o)
 
     *text = sym_str(text->data + text->len - sym_left(&c), sym_left(&c));
     return true;
+}
+
+
+/* The part before the next slash; false: there is none. */
+static bool
+take_part(sym_str_t *rest, sym_str_t *part)
+{
+    const char *at = rest->len == 0 ? NULL : memchr(rest->data, '/', rest->len);
+
+    if (at == NULL) {
+        return false;
+    }
+
+    *part = sym_str(rest->data, (size_t) (at - rest->data));
+    *rest = sym_str(at + 1, rest->len - part->len - 1);
+    return true;
+}
+
+
+bool
+sym_place_blocked(sym_str_t word, sym_place_blocked_t *blocked)
+{
+    sym_str_t rest = word, part;
+
+    return sym_str_starts(word, SYM_STR(SYM_PLACE_BLOCKED))
+           && take_part(&rest, &part) && take_part(&rest, &part)
+           && sym_dec_read(part, &blocked->block_ms)
+           && take_part(&rest, &blocked->outcome)
+           && sym_dec_read(rest, &blocked->ms);
 }

@@ -23,6 +23,28 @@ typedef struct {
     sym_str_t reason, url;
 } sym_place_outcome_t;
 
+/* Words: the place has an address that requests must not reach; a gcs source has
+ * a bad private key, or no token. */
+#define SYM_PLACE_RESTRICTED "restricted"
+#define SYM_PLACE_BAD_KEY "bad-key"
+#define SYM_PLACE_NO_TOKEN "no-token"
+
+/*
+ * The word of a place that was skipped because its host keeps failing:
+ * "blocked/3600000/500/12", with the maximum duration of the block (ms), the
+ * outcome of the failure that caused it, and that failure's duration (ms).
+ */
+#define SYM_PLACE_BLOCKED "blocked/"
+
+typedef struct {
+    uint64_t block_ms;
+    sym_str_t outcome;
+    uint64_t ms;
+} sym_place_blocked_t;
+
+/* False: not such a word. */
+bool sym_place_blocked(sym_str_t word, sym_place_blocked_t *blocked);
+
 /* Bytes of all outcomes of a message. */
 #define SYM_OUTCOMES_MAX 3584
 

@@ -28,7 +28,6 @@
 #define STORE_PAGE 4096 /* of LMDB */
 
 #define SOURCE_MAX 1024
-#define ATTEMPTS_MAX 2048
 
 struct sym_snapshot_s {
     sym_store_t *store;
@@ -214,8 +213,7 @@ bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
 /* A NUL and the kind, after the id; not in keys of symcaches. */
 #define RECORD_KIND_BYTES 2
 
-#define RECORD_BYTES_MAX                                                       \
-    (80 + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX + SYM_CODE_ID_MAX)
+#define RECORD_BYTES_MAX (80 + SOURCE_MAX + SYM_REASON_MAX + SYM_CODE_ID_MAX)
 size_t sym_record_write(const MDB_val *key, const sym_object_record_t *record,
                         uint8_t out[RECORD_BYTES_MAX]);
 

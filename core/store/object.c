@@ -440,7 +440,6 @@ sym_object_write(const MDB_val *key, const sym_object_record_t *r,
     sym_str_t name = cut(listed_name(o), SYM_NAME_MAX);
     sym_str_t path = cut(r->path, SOURCE_MAX);
     sym_str_t reason = cut(r->reason, SYM_REASON_MAX);
-    sym_str_t attempts = cut(r->attempts, ATTEMPTS_MAX);
     uint8_t *p = out;
 
     p = sym_bytes_put(p, OBJECT_VERSION, 1);
@@ -465,7 +464,6 @@ sym_object_write(const MDB_val *key, const sym_object_record_t *r,
     p = sym_bytes_put(p, name.len, 1);
     p = sym_bytes_put(p, path.len, 2);
     p = sym_bytes_put(p, reason.len, 2);
-    p = sym_bytes_put(p, attempts.len, 2);
     p = sym_bytes_put(p, o->code_id.len, 1);
     p = sym_bytes_put(p, debug_id.form, 1);
     memcpy(p, debug_id.bytes, SYM_STORE_ID_BYTES);
@@ -473,7 +471,6 @@ sym_object_write(const MDB_val *key, const sym_object_record_t *r,
     p = sym_bytes_put_text(out + OBJECT_FIXED, name);
     p = sym_bytes_put_text(p, path);
     p = sym_bytes_put_text(p, reason);
-    p = sym_bytes_put_text(p, attempts);
     p = sym_bytes_put_text(p, sym_str(o->code_id.text, o->code_id.len));
     if (o->has_file_id) {
         memcpy(p, o->file_id, sizeof(o->file_id));
@@ -521,15 +518,13 @@ read_texts(const MDB_val *val, const uint8_t *p, unsigned flags,
     size_t name = (size_t) sym_bytes_take(&p, 1);
     size_t path = (size_t) sym_bytes_take(&p, 2);
     size_t reason = (size_t) sym_bytes_take(&p, 2);
-    size_t attempts = (size_t) sym_bytes_take(&p, 2);
     size_t code_id = (size_t) sym_bytes_take(&p, 1);
     size_t others = (o->has_file_id ? 16u : 0) + (o->has_digest ? 16u : 0);
 
     if (!read_debug_id(p, &o->debug_id) || path > SOURCE_MAX
         || reason > SYM_REASON_MAX || code_id > SYM_CODE_ID_MAX
         || val->mv_size
-               != OBJECT_FIXED + name + path + reason + attempts + code_id
-                      + others)
+               != OBJECT_FIXED + name + path + reason + code_id + others)
     {
         return SYM_DAMAGED;
     }
@@ -538,7 +533,6 @@ read_texts(const MDB_val *val, const uint8_t *p, unsigned flags,
     o->name = sym_bytes_take_text(&p, name);
     r->path = sym_bytes_take_text(&p, path);
     r->reason = sym_bytes_take_text(&p, reason);
-    r->attempts = sym_bytes_take_text(&p, attempts);
     r->has_path = (flags & FLAG_PATH) != 0;
     o->code_id.len = (uint8_t) code_id;
     memcpy(o->code_id.text, p, code_id);

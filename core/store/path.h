@@ -148,4 +148,11 @@ sym_status_t sym_snapshot_paths(sym_snapshot_t *snapshot, sym_str_t scope,
                                 sym_path_each_pt fn, void *ctx,
                                 sym_error_t *err);
 
+/* Same for all records of a source whose file has one of the reference's ids, or
+ * whose path contains one, in any spelling. */
+sym_status_t sym_snapshot_paths_of(sym_snapshot_t *snapshot, sym_str_t scope,
+                                   const sym_object_ref_t *ref,
+                                   sym_path_each_pt fn, void *ctx,
+                                   sym_error_t *err);
+
 #endif

@@ -186,7 +186,6 @@ sym_record_write(const MDB_val *key, const sym_object_record_t *r,
 {
     size_t source = kept(r->path, SOURCE_MAX);
     size_t reason = kept(r->reason, SYM_REASON_MAX);
-    size_t attempts = kept(r->attempts, ATTEMPTS_MAX);
     size_t code_id = r->object.code_id.len;
     uint8_t *p = out;
 
@@ -205,7 +204,7 @@ sym_record_write(const MDB_val *key, const sym_object_record_t *r,
     p = sym_bytes_put(p, source, 2);
     p = sym_bytes_put(p, reason, 2);
     p = sym_bytes_put(p, r->expires_at, 4);
-    p = sym_bytes_put(p, attempts, 2);
+    p = sym_bytes_put(p, 0, 2);
     (void) sym_bytes_put(p, code_id, 2);
     p = out + RECORD_FIXED;
 
@@ -217,11 +216,6 @@ sym_record_write(const MDB_val *key, const sym_object_record_t *r,
     if (reason != 0) {
         memcpy(p, r->reason.data, reason);
         p += reason;
-    }
-
-    if (attempts != 0) {
-        memcpy(p, r->attempts.data, attempts);
-        p += attempts;
     }
 
     if (code_id != 0) {
@@ -258,7 +252,7 @@ sym_status_t
 sym_record_read(const MDB_val *key, const MDB_val *val, sym_object_record_t *r)
 {
     const uint8_t *p = val->mv_data;
-    size_t source, reason, attempts, code_id;
+    size_t source, reason, code_id;
     sym_module_key_t parts;
     uint8_t version;
 
@@ -301,11 +295,11 @@ sym_record_read(const MDB_val *key, const MDB_val *val, sym_object_record_t *r)
     source = (size_t) sym_bytes_take(&p, 2);
     reason = (size_t) sym_bytes_take(&p, 2);
     r->expires_at = (uint32_t) sym_bytes_take(&p, 4);
-    attempts = (size_t) sym_bytes_take(&p, 2);
+    p += 2;
     code_id = (size_t) sym_bytes_take(&p, 2);
     p = (const uint8_t *) val->mv_data + RECORD_FIXED;
 
-    if (source + reason + attempts + code_id > val->mv_size - RECORD_FIXED
+    if (source + reason + code_id > val->mv_size - RECORD_FIXED
         || code_id > SYM_CODE_ID_MAX)
     {
         return SYM_DAMAGED;
@@ -313,8 +307,7 @@ sym_record_read(const MDB_val *key, const MDB_val *val, sym_object_record_t *r)
 
     r->path = sym_str((const char *) p, source);
     r->reason = sym_str((const char *) p + source, reason);
-    r->attempts = sym_str((const char *) p + source + reason, attempts);
-    memcpy(r->object.code_id.text, p + source + reason + attempts, code_id);
+    memcpy(r->object.code_id.text, p + source + reason, code_id);
     r->object.code_id.len = (uint8_t) code_id;
     set_object(&parts, r);
     return SYM_OK;
@@ -349,8 +342,7 @@ uint64_t
 sym_negative_bytes(const MDB_val *key, const sym_object_record_t *r)
 {
     uint64_t value = RECORD_FIXED + kept(r->path, SOURCE_MAX)
-                     + kept(r->reason, SYM_REASON_MAX)
-                     + kept(r->attempts, ATTEMPTS_MAX) + r->object.code_id.len;
+                     + kept(r->reason, SYM_REASON_MAX) + r->object.code_id.len;
     uint64_t node = NODE_HEADER + key->mv_size;
 
     if (r->state == SYM_MODULE_READY) {

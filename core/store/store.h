@@ -28,7 +28,7 @@
 #include "object/variant.h"
 #include "base/str.h"
 
-#define SYM_STORE_VERSION 6
+#define SYM_STORE_VERSION 7
 
 typedef struct sym_store_s sym_store_t;
 typedef struct sym_snapshot_s sym_snapshot_t;
@@ -84,8 +84,7 @@ typedef struct {
                             incomplete; or why it is not READY */
 
     /* until results belong to paths */
-    sym_str_t attempts; /* docs/formats/store.md, section 2 */
-    sym_str_t asked;    /* of a negative record: the spelling or variant in the
+    sym_str_t asked; /* of a negative record: the spelling or variant in the
                            place of its id, or "" */
 } sym_object_record_t;
 

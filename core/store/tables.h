@@ -44,6 +44,25 @@ sym_status_t sym_path_record_check(const MDB_val *key, const MDB_val *val,
 uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
                                const sym_path_record_t *record);
 
+/* --- records of paths that concern an object (path_match.c) --- */
+
+/* Texts of ids in paths: digits in lower case. */
+#define PATH_IDS_MAX 5
+
+typedef struct {
+    const sym_object_ref_t *ref;
+    char digits[PATH_IDS_MAX][SYM_CODE_ID_MAX];
+    sym_str_t texts[PATH_IDS_MAX];
+    unsigned n;
+} sym_path_match_t;
+
+void sym_path_match_init(sym_path_match_t *match, const sym_object_ref_t *ref);
+
+/* Whether the file has an id of the reference, or the path contains one, in any
+ * spelling. */
+bool sym_path_matches(const sym_path_match_t *match, sym_str_t path,
+                      const sym_path_record_t *record);
+
 /* --- objects (object.c) --- */
 
 #define OBJECT_ID_MAX (2 + SYM_CODE_ID_MAX)
@@ -53,9 +72,9 @@ uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
 #define OBJECT_KEY_MAX                                                         \
     (SYM_SCOPE_MAX + 1 + OBJECT_ID_MAX + SYM_NAME_MAX + 2 + SYM_STORE_ID_LEN)
 #define NAME_KEY_MAX (SYM_SCOPE_MAX + 1 + SYM_NAME_MAX + 1 + OBJECT_ID_MAX + 1)
-#define OBJECT_FIXED 96
+#define OBJECT_FIXED 94
 #define OBJECT_BYTES_MAX                                                       \
-    (OBJECT_FIXED + SYM_NAME_MAX + SOURCE_MAX + SYM_REASON_MAX + ATTEMPTS_MAX  \
+    (OBJECT_FIXED + SYM_NAME_MAX + SOURCE_MAX + SYM_REASON_MAX                 \
      + SYM_CODE_ID_MAX + 32)
 
 _Static_assert(OBJECT_KEY_MAX <= 511 && NAME_KEY_MAX <= 511, "keys of LMDB");

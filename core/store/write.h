@@ -67,7 +67,7 @@ sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
  * be aborted.
  */
 /* A negative record: reads state, kind_version, source_bytes, path, reason,
- * expires_at, attempts and the code id. */
+ * expires_at and the code id. */
 sym_status_t sym_ingest_put(sym_ingest_t *ingest,
                             const sym_object_record_t *record,
                             sym_error_t *err);
@@ -81,13 +81,6 @@ void sym_ingest_abort(sym_ingest_t *ingest);
  * milliseconds.  Commits or evicts if the batch has no room.
  */
 bool sym_store_can_write(sym_store_t *store);
-
-/* Replaces the attempts in the record of the artifact that a reference finds.
- * SYM_NOT_FOUND: it finds no artifact. */
-sym_status_t sym_store_note_attempts(sym_store_t *store, sym_str_t scope,
-                                     const sym_object_ref_t *ref,
-                                     sym_kind_t kind, sym_str_t attempts,
-                                     sym_error_t *err);
 
 /* Removes the negative records of a reference, in any spelling and of any kind,
  * of one source (NULL: of all). */

@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "common/module.h"
-#include "protocol/attempts.h"
+#include "places/places.h"
 
 typedef struct {
     module_operand_t operand;
@@ -17,6 +17,10 @@ typedef struct {
     bool first;         /* JSON: no key written yet */
     bool has_sizes;     /* they come before the counts of its kind */
     unsigned n_records; /* shown so far, of one object */
+
+    sym_object_ref_t ref;
+    sym_snapshot_t *snapshot;
+    unsigned n_places;
 } show_t;
 
 static void
@@ -42,24 +46,6 @@ print_record_text(output_t *out, show_t *s)
     print_row_text(out, "source", module_source(&s->module));
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
     print_row_text(out, "used", sym_cstr(output_time(m->used_at, used)));
-}
-
-
-static void
-print_attempts_text(output_t *out, sym_str_t lines)
-{
-    sym_attempt_t a;
-
-    while (sym_attempts_line(&lines, &a)) {
-        output_printf(out, "%-13s ", "attempt");
-        output_text(out, a.source);
-        output_printf(out, ": ");
-        output_text(out, a.outcome);
-        output_printf(out, ", %" PRIu64 " bytes, %" PRIu64 " ms, ", a.bytes,
-                      a.ms);
-        output_text(out, a.url);
-        output_printf(out, "\n");
-    }
 }
 
 
@@ -152,34 +138,140 @@ print_ready(show_t *s, const sym_kind_row_t *kind)
 }
 
 
-static void
-print_attempts_json(output_t *out, sym_str_t lines, bool *first)
+/* --- its places --- */
+
+typedef void (*place_pt)(show_t *s, const sym_place_t *place);
+
+typedef struct {
+    show_t *show;
+    place_pt fn;
+    sym_error_t *err;
+} places_t;
+
+static sym_status_t
+visit_path(void *ctx, const sym_path_shown_t *key,
+           const sym_path_record_t *record)
 {
-    bool first_attempt = true;
-    sym_attempt_t a;
+    const places_t *p = ctx;
+    const sym_asking_t asking = { .ref = &p->show->ref,
+                                  .kind = SYM_KIND_SYMCACHE,
+                                  .reader = sym_path_reader(),
+                                  .now_s = record->stored_at,
+                                  .has_artifact = record->artifacts != 0 };
+    const sym_place_t place = { { key->scope, key->path, key->checksum },
+                                record,
+                                sym_path_says(record, &asking).state };
 
-    output_key(out, "attempts", first);
-    output_printf(out, "[");
+    p->fn(p->show, &place);
+    return SYM_OK;
+}
 
-    while (sym_attempts_line(&lines, &a)) {
-        bool first_key = true;
 
-        output_printf(out, first_attempt ? "{" : ",{");
-        first_attempt = false;
-        output_key_string(out, "source", a.source, &first_key);
-        output_key_string(out, "status", a.outcome, &first_key);
-        output_key_dec(out, "bytes", a.bytes, &first_key);
-        output_key_dec(out, "ms", a.ms, &first_key);
-        output_key_string(out, "url", a.url, &first_key);
-        output_printf(out, "}");
-    }
+static sym_status_t
+visit_scope(void *ctx, sym_str_t scope)
+{
+    places_t *p = ctx;
 
-    output_printf(out, "]");
+    return sym_snapshot_paths_of(p->show->snapshot, scope, &p->show->ref,
+                                 visit_path, p, p->err);
+}
+
+
+/* Calls fn for the places where a file with one of its ids was looked for. */
+static void
+each_place(show_t *s, place_pt fn, sym_error_t *err)
+{
+    places_t p = { s, fn, err };
+    sym_str_t scope = s->operand.key.scope;
+
+    (void) (sym_str_eq(scope, SYM_STR(SYM_SCOPE_ALL))
+                ? sym_snapshot_scopes(s->snapshot, visit_scope, &p, err)
+                : visit_scope(&p, scope));
 }
 
 
 static void
-print_json(output_t *out, show_t *s, const sym_kind_row_t *kind)
+weigh_place(show_t *s, const sym_place_t *place)
+{
+    s->n_places++;
+    if (sym_place_weigh(place, &s->module.record)) {
+        s->module.key.scope = place->key.scope;
+    }
+}
+
+
+/* 0: it is tried again at the next request. */
+static sym_str_t
+state_word(sym_module_state_t state)
+{
+    return state != 0 ? sym_cstr(sym_module_state_name(state))
+                      : SYM_STR("open");
+}
+
+
+static void
+print_place_text(show_t *s, const sym_place_t *place)
+{
+    const sym_path_record_t *r = place->record;
+    output_t *out = s->out;
+    char text[SYM_PLACE_OUTCOME_MAX], expires[OUTPUT_TIME_TEXT];
+
+    output_printf(out, "%-13s ", "path");
+    output_text(out, sym_scope_word(place->key.scope));
+    output_printf(out, ": ");
+    output_text(out, sym_place_outcome(r, text));
+    output_printf(out, ", %" PRIu64 " bytes, %" PRIu32 " ms, ", r->bytes,
+                  r->ms);
+    output_text(out, sym_place_location(place));
+    if (r->artifacts == 0 && r->expires_at != 0) {
+        output_printf(out, ", until %s", output_time(r->expires_at, expires));
+    }
+    output_printf(out, r->reason.len != 0 ? ": " : "");
+    output_text(out, r->reason);
+    output_printf(out, "\n");
+}
+
+
+static void
+print_place_json(show_t *s, const sym_place_t *place)
+{
+    const sym_path_record_t *r = place->record;
+    output_t *out = s->out;
+    char text[SYM_PLACE_OUTCOME_MAX];
+    bool first = true;
+
+    output_printf(out, s->n_places++ != 0 ? ",{" : "{");
+    output_key_string(out, "source", sym_scope_word(place->key.scope), &first);
+    output_key_string(out, "path", place->key.path, &first);
+    output_key_string(out, "state", state_word(place->state), &first);
+    output_key_string(out, "status", sym_place_outcome(r, text), &first);
+    output_key_string(out, "reason", r->reason, &first);
+    output_key_dec(out, "bytes", r->bytes, &first);
+    output_key_dec(out, "ms", r->ms, &first);
+    output_key_string(out, "url", r->url, &first);
+    output_key_dec(out, "stored_at", (uint64_t) r->stored_at, &first);
+    output_key_dec(out, "expires_at", r->artifacts != 0 ? 0 : r->expires_at,
+                   &first);
+    output_printf(out, "}");
+}
+
+
+static void
+print_places_json(show_t *s, bool *first, sym_error_t *err)
+{
+    s->n_places = 0;
+    output_key(s->out, "paths", first);
+    output_printf(s->out, "[");
+    each_place(s, print_place_json, err);
+    output_printf(s->out, "]");
+}
+
+
+/* --- its records --- */
+
+static void
+print_json(output_t *out, show_t *s, const sym_kind_row_t *kind,
+           sym_error_t *err)
 {
     const sym_object_record_t *m = &s->module.record;
     bool first = true;
@@ -204,7 +296,7 @@ print_json(output_t *out, show_t *s, const sym_kind_row_t *kind)
         output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
-    print_attempts_json(out, m->attempts, &first);
+    print_places_json(s, &first, err);
     output_printf(out, "}\n");
 }
 
@@ -220,8 +312,6 @@ print_text(output_t *out, show_t *s, const sym_kind_row_t *kind)
     } else {
         print_negative_text(out, &s->module.record);
     }
-
-    print_attempts_text(out, s->module.record.attempts);
 }
 
 
@@ -238,14 +328,52 @@ show_kind(show_t *s, sym_snapshot_t *snapshot, const sym_kind_row_t *kind,
     }
 
     if (s->is_json) {
-        print_json(s->out, s, kind);
+        print_json(s->out, s, kind, err);
     } else {
         output_printf(s->out, s->n_records != 0 ? "\n" : "");
         print_text(s->out, s, kind);
     }
 
     s->n_records++;
-    return SYM_OK;
+    return err->status;
+}
+
+
+/* A module of which only places are known. */
+static void
+show_missing(show_t *s, sym_error_t *err)
+{
+    const sym_object_record_t *m = &s->module.record;
+    bool first = true;
+
+    s->module.key = s->operand.key;
+    s->module.record = (sym_object_record_t){ .state = 0 };
+    each_place(s, weigh_place, err);
+    if (s->n_places == 0) {
+        return;
+    }
+
+    s->n_records++;
+    if (!s->is_json) {
+        print_row_text(s->out, "name", s->module.key.name);
+        print_row_text(s->out, "id", s->module.key.id);
+        print_row_text(s->out, "from", sym_scope_word(s->module.key.scope));
+        print_row_text(s->out, "state", state_word(m->state));
+        print_negative_text(s->out, m);
+        return;
+    }
+
+    output_printf(s->out, "{");
+    output_key_string(s->out, "name", s->module.key.name, &first);
+    output_key_string(s->out, "id", s->module.key.id, &first);
+    output_key_string(s->out, "from", sym_scope_word(s->module.key.scope),
+                      &first);
+    output_key_string(s->out, "state", state_word(m->state), &first);
+    output_key_string(s->out, "reason", m->reason, &first);
+    output_key_dec(s->out, "expires_at", m->expires_at, &first);
+    output_key_dec(s->out, "stored_at", (uint64_t) m->stored_at, &first);
+    print_places_json(s, &first, err);
+    output_printf(s->out, "}\n");
 }
 
 
@@ -263,11 +391,22 @@ show(session_t *r)
 
     s->out = r->out;
     s->is_json = r->options->json;
+    s->snapshot = snapshot;
+    sym_object_ref_of_key(&s->operand.key, &s->ref);
 
     for (size_t i = 0; i < SYM_KINDS && rc == SYM_OK; i++) {
         rc = show_kind(s, snapshot, sym_kinds[i], &err);
     }
 
+    if (rc == SYM_OK && s->n_records == 0) {
+        show_missing(s, &err);
+    }
+
+    if (rc == SYM_OK && !s->is_json) {
+        each_place(s, print_place_text, &err);
+    }
+
+    rc = err.status;
     sym_snapshot_end(snapshot);
 
     if (rc == SYM_OK && s->n_records == 0) {

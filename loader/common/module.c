@@ -47,11 +47,6 @@ search_scope(void *ctx, sym_str_t scope)
     sym_status_t rc = sym_snapshot_object(s->m->snapshot, scope, s->ref,
                                           s->kind, &record, s->err);
 
-    if (rc == SYM_NOT_FOUND) {
-        rc = sym_snapshot_negative(s->m->snapshot, scope, s->ref, s->kind,
-                                   &record, s->err);
-    }
-
     if (rc == SYM_OK && is_better(&record, &s->m->record)) {
         s->m->record = record;
         s->m->key.scope = scope;

@@ -20,8 +20,8 @@ typedef struct {
 
 /*
  * The record of one kind, for module_extents(); with SYM_SCOPE_ALL the best of
- * all sources.  A key without a name matches all names.  A module that is not
- * there may have a negative record.
+ * all sources.  A key without a name matches all names.  A module that was loaded
+ * by hand may only have a record that says why it was removed.
  */
 sym_status_t module_open(module_t *m, sym_snapshot_t *snapshot,
                          const sym_module_key_t *key, sym_kind_t kind,

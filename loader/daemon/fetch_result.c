@@ -165,21 +165,9 @@ fetch_result_jitter(uint32_t ttl_s)
 
 
 sym_status_t
-fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
-                  sym_kind_t kind, sym_str_t attempts, sym_error_t *err)
-{
-    sym_object_ref_t ref;
-
-    sym_object_ref_of_key(key, &ref);
-    return sym_store_note_attempts(store, key->scope, &ref, kind, attempts,
-                                   err);
-}
-
-
-sym_status_t
 fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
-                 sym_kind_t kind, sym_str_t attempts, fetch_result_t *o,
-                 sym_ingest_t **ingest, sym_error_t *err)
+                 sym_kind_t kind, fetch_result_t *o, sym_ingest_t **ingest,
+                 sym_error_t *err)
 {
     sym_object_record_t record = { 0 };
     sym_module_key_t own = *key;
@@ -217,7 +205,6 @@ fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
     record.reason = sym_str(o->reason, o->reason_len);
     /* of a missing module: the limit that it exceeded */
     record.source_bytes = o->is_too_large ? sym_store_temp_bytes(store) : 0;
-    record.attempts = attempts;
     (void) sym_code_id_read(key->code_id, &record.object.code_id);
     record.expires_at = (uint32_t) time(NULL) + o->ttl_s;
     return sym_ingest_put(*ingest, &record, err);

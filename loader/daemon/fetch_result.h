@@ -48,14 +48,8 @@ sym_status_t fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
  * If o->state is READY then, the module has arrived meanwhile.
  */
 sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
-                              sym_kind_t kind, sym_str_t attempts,
-                              fetch_result_t *o, sym_ingest_t **ingest,
-                              sym_error_t *err);
-
-/* Adds more attempts to the record of a stored module. */
-sym_status_t fetch_result_note(sym_store_t *store, const sym_module_key_t *key,
-                               sym_kind_t kind, sym_str_t attempts,
-                               sym_error_t *err);
+                              sym_kind_t kind, fetch_result_t *o,
+                              sym_ingest_t **ingest, sym_error_t *err);
 
 /* Drops records of files that other versions of this program could not read,
  * because this one may, and of those that were too large for a quota that has

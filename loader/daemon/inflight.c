@@ -506,10 +506,8 @@ send_fetch(inflight_t *inflight)
     const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
                                   .ticket = inflight->elected->ticket,
                                   .length = inflight->lease.bytes,
-                                  .places = inflight->open,
-                                  .features = inflight->rated };
+                                  .places = inflight->open };
 
-    inflight->rated = 0;
     client_send(inflight->elected->client, &m);
 }
 

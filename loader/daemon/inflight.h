@@ -74,10 +74,7 @@ struct inflight_s {
     bool is_begun;       /* queued for a larger lease while the fetch goes on */
     bool is_bad;         /* an unreadable file was offered: ... */
     fetch_result_t bad;  /* ... the result, unless another source has one */
-    bool is_rated;       /* a client that continues its search offered a file */
     uint64_t open;       /* places to be tried */
-    uint32_t rated;      /* for the next FETCH: features of the last file
-                            offered */
     bool is_again;       /* the next election replaces a lost one */
     int64_t deadline_ms; /* of the fetch */
     size_t n_bytes;

@@ -28,28 +28,17 @@ append(negatives_t *s, negative_t *one)
 
 /* Puts the outcome into the store; NULL: nothing to commit. */
 static sym_ingest_t *
-put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
-    fetch_result_t *o)
+put(negatives_t *s, const inflight_t *inflight, fetch_result_t *o)
 {
     sym_ingest_t *ingest;
     sym_error_t err = { 0 };
 
-    if (fetch_result_put(s->places.store, &inflight->key, inflight->kind,
-                         attempts, o, &ingest, &err)
+    if (fetch_result_put(s->places.store, &inflight->key, inflight->kind, o,
+                         &ingest, &err)
         != SYM_OK)
     {
         s->places.failed(s->places.owner, &err);
         return NULL;
-    }
-
-    /* it is stored, and was compared with everything that could be fetched */
-    if (inflight->is_rated && o->state == SYM_MODULE_READY
-        && fetch_result_note(s->places.store, &inflight->key, inflight->kind,
-                             attempts, &err)
-               != SYM_OK
-        && err.status != SYM_OK)
-    {
-        s->places.failed(s->places.owner, &err);
     }
 
     return ingest;
@@ -57,8 +46,7 @@ put(negatives_t *s, const inflight_t *inflight, sym_str_t attempts,
 
 
 void
-negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
-              fetch_result_t *o)
+negatives_add(negatives_t *s, inflight_t *inflight, fetch_result_t *o)
 {
     negative_t *one = malloc(sizeof(*one));
     sym_ingest_t *ingest = NULL;
@@ -69,7 +57,7 @@ negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
     }
 
     if (one != NULL) {
-        ingest = put(s, inflight, attempts, o);
+        ingest = put(s, inflight, o);
     }
 
     /* waiting clients get the outcome even if it cannot be stored */

@@ -24,8 +24,7 @@ typedef struct {
 
 /* Stores the outcome if possible, and sends it to all waiting clients in any
  * case.  Takes ownership of the in-flight request. */
-void negatives_add(negatives_t *s, inflight_t *inflight, sym_str_t attempts,
-                   fetch_result_t *o);
+void negatives_add(negatives_t *s, inflight_t *inflight, fetch_result_t *o);
 
 /* Commits and settles all of them, in order of arrival. */
 void negatives_commit(negatives_t *s);

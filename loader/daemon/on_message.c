@@ -162,7 +162,7 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     if (c == NULL) {
         fetch_result_set(&o, SYM_MODULE_FAILED, m->ttl.failed,
                          sym_cstr(sym_error_text(&err, text, sizeof(text))));
-        negatives_add(&s->negatives, inflight, m->attempts, &o);
+        negatives_add(&s->negatives, inflight, &o);
         return;
     }
 
@@ -175,7 +175,6 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     if (inflight->kind == SYM_KIND_CFI) {
         c->conversion.kinds = ~0U; /* its symbols will be needed, too */
     }
-    inflight->is_rated |= c->goes_on;
     c->lease = inflight_convert(inflight);
     conversions_add(&s->conversions, &c->conversion);
 }
@@ -195,7 +194,7 @@ on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         if (inflight->is_bad && m->state == SYM_MODULE_ABSENT) {
             o = inflight->bad;
         }
-        negatives_add(&s->negatives, inflight, m->attempts, &o);
+        negatives_add(&s->negatives, inflight, &o);
     }
 }
 
@@ -236,7 +235,7 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
                     "files (see the store's quota)"));
         o.is_too_large = true;
         places_settle(&s->negatives.places, inflight, m->places, &o);
-        negatives_add(&s->negatives, inflight, SYM_STR(""), &o);
+        negatives_add(&s->negatives, inflight, &o);
         return;
     }
 

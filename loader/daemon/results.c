@@ -65,20 +65,6 @@ wants_better(const submission_t *c)
 }
 
 
-/* Rates the file, for a client that wants to know. */
-static void
-rate(submission_t *c, const conversion_end_t *how)
-{
-    c->rated |= SYM_RPC_RATED;
-    if (how->state != SYM_MODULE_READY) {
-        c->rated |= how->has_nothing ? 0 : SYM_RPC_MALFORMED;
-        return;
-    }
-
-    c->rated |= how->done != NULL ? how->done->features & SYM_FEATURES : 0;
-}
-
-
 /* Settles inflights for an artifact that has arrived in another way: `key` may
  * have SYM_SCOPE_ALL. */
 static void
@@ -187,7 +173,6 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     fetch_result_t *o = &c->outcome;
 
     note_outcome(s, c, how);
-    rate(c, how);
     describe_file(c, how);
     if (how->has_more) {
         return;
@@ -206,7 +191,6 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     }
 
     if (wants_better(c)) {
-        c->inflight->rated = c->is_rated ? c->rated : 0;
         if (o->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad
             && !(c->is_rated && how->has_nothing))
         {
@@ -230,7 +214,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
         return;
     }
 
-    negatives_add(&s->negatives, c->inflight, c->conversion.attempts, o);
+    negatives_add(&s->negatives, c->inflight, o);
 }
 
 

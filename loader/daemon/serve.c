@@ -248,7 +248,7 @@ tick(serve_t *s)
         fetch_result_set(&o, SYM_MODULE_FAILED, NOBODY_TTL_S,
                          SYM_STR("it could not be fetched in time "
                                  "(--fetch-timeout)"));
-        negatives_add(&s->negatives, inflight, SYM_STR(""), &o);
+        negatives_add(&s->negatives, inflight, &o);
     }
 }
 

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "protocol/attempts.h"
-
 submission_t *
 submission_first(const conversions_t *all)
 {
@@ -72,17 +70,6 @@ submission_check_descriptor(int fd, const sym_rpc_message_t *m,
 }
 
 
-static sym_str_t
-copy(char *to, sym_str_t from)
-{
-    if (from.len != 0) {
-        memcpy(to, from.data, from.len);
-    }
-
-    return sym_str(to, from.len);
-}
-
-
 submission_t *
 submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
 {
@@ -105,8 +92,11 @@ submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
     c->conversion.is_forced = (m->flags & SYM_RPC_FORCE) != 0;
     /* calloc() ends the source: it is also read as a path */
     c->conversion.path = c->text;
-    c->conversion.source = copy(c->text, m->source);
-    c->conversion.attempts = copy(c->text + m->source.len + 1, m->attempts);
+    c->conversion.source = sym_str(c->text, m->source.len);
+    if (m->source.len != 0) {
+        memcpy(c->text, m->source.data, m->source.len);
+    }
+
     c->offset = m->offset;
     c->ttl = m->ttl;
     c->ticket = m->ticket;
@@ -115,27 +105,6 @@ submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
     c->goes_on = c->is_offer && (m->features & SYM_RPC_GO_ON) != 0;
     c->can_ask = (m->flags & SYM_RPC_ASK_ME) != 0;
     return c;
-}
-
-
-void
-submission_add_attempts(submission_t *c, sym_str_t attempts)
-{
-    sym_str_t *has = &c->conversion.attempts;
-    const sym_str_t cut = SYM_STR(SYM_ATTEMPTS_CUT);
-    char *end = c->text + c->conversion.source.len + 1 + has->len;
-    size_t room = SYM_RPC_ATTEMPTS_MAX - has->len;
-
-    if (sym_attempts_is_cut(*has) || room < cut.len) {
-        return;
-    }
-
-    if (attempts.len > room - cut.len) {
-        attempts = cut;
-    }
-
-    (void) copy(end, attempts);
-    has->len += attempts.len;
 }
 
 

@@ -21,13 +21,11 @@ typedef struct {
     uint64_t offset; /* start of the bytes in the file */
     place_file_t file;
     bool is_offer;  /* another source may have better symbols */
-    bool is_rated;  /* the client requested a rating of the file ... */
-    bool goes_on;   /* ... and offers all files that it finds */
-    uint32_t rated; /* the rating: SYM_RPC_RATED and others */
+    bool is_rated;  /* a sound file without symbols is not malformed */
+    bool goes_on;   /* the client offers all files that it finds */
     bool can_ask;   /* the client opens companions of the file */
     bool is_report; /* a crash upload; its report is written to the file */
-    char text[SYM_RPC_SOURCE_MAX + 1 + SYM_RPC_ATTEMPTS_MAX]; /* source and
-                                                                  attempts */
+    char text[SYM_RPC_SOURCE_MAX + 1]; /* the source */
 
     /* waiting: the clients of an in-flight request, or one client */
     inflight_t *inflight;
@@ -65,10 +63,6 @@ submission_t *submission_create(const sym_rpc_message_t *m, int fd,
  * descriptor. */
 sym_status_t submission_check_descriptor(int fd, const sym_rpc_message_t *m,
                                          sym_error_t *err);
-
-/* Adds lines of attempts to the module's record; omits lines that do not
-   fit. */
-void submission_add_attempts(submission_t *c, sym_str_t attempts);
 
 /* Also passes a note of its converter on to the client. */
 void submission_note(submission_t *c, const char *text);

@@ -354,7 +354,7 @@ first_waiting(const supplement_t *s)
 
 /* Continues all waiting conversions; with why: fails them. */
 static void
-settle(supplement_t *s, sym_str_t attempts, const char *why)
+settle(supplement_t *s, const char *why)
 {
     submission_t *c, *next;
 
@@ -366,7 +366,6 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
         c->conversion.is_held = false;
         c->awaited = NULL;
         c->without |= s->fd < 0 ? 1u << s->kind : 0;
-        submission_add_attempts(c, attempts);
 
         if (c->conversion.is_void || why != NULL) {
             conversion_fail(&c->conversion,
@@ -380,7 +379,7 @@ settle(supplement_t *s, sym_str_t attempts, const char *why)
 
 /* Same, with a note why the file is missing. */
 static void
-settle_without(supplement_t *s, sym_str_t attempts, const char *why)
+settle_without(supplement_t *s, const char *why)
 {
     submission_t *c = first_waiting(s);
 
@@ -388,7 +387,7 @@ settle_without(supplement_t *s, sym_str_t attempts, const char *why)
         store_upload_note(&c->conversion.upload, why);
     }
 
-    settle(s, attempts, NULL);
+    settle(s, NULL);
 }
 
 
@@ -405,7 +404,7 @@ title(const supplement_t *s)
 /* A module without the contents of maps is still useful; it is converted again
  * only after it was removed. */
 static void
-fail(supplement_t *s, sym_str_t attempts, const char *why)
+fail(supplement_t *s, const char *why)
 {
     char text[SYM_RPC_REASON_MAX], id[2 * SYM_BUILD_ID_MAX];
     sym_str_t bytes = sym_str((const char *) s->id, s->id_len);
@@ -415,9 +414,9 @@ fail(supplement_t *s, sym_str_t attempts, const char *why)
     snprintf(text, sizeof(text), "its %s %.*s: %s", title(s), len, id, why);
 
     if (s->kind == SYM_COMPANION_ALT) {
-        settle(s, attempts, text);
+        settle(s, text);
     } else {
-        settle_without(s, attempts, text);
+        settle_without(s, text);
     }
 }
 
@@ -430,7 +429,7 @@ on_file(supplement_t *s, const sym_rpc_message_t *m, int fd)
     char text[TEXT_MAX];
 
     if (submission_check_descriptor(fd, m, &err) != SYM_OK) {
-        fail(s, m->attempts, sym_error_text(&err, text, sizeof(text)));
+        fail(s, sym_error_text(&err, text, sizeof(text)));
         return;
     }
 
@@ -439,7 +438,7 @@ on_file(supplement_t *s, const sym_rpc_message_t *m, int fd)
     s->length = m->length;
     all->taken += m->length;
     all->n_kept++;
-    settle(s, m->attempts, NULL);
+    settle(s, NULL);
     trim(all);
 }
 
@@ -450,12 +449,12 @@ on_none(supplement_t *s, const sym_rpc_message_t *m)
     char text[TEXT_MAX];
 
     if (m->state == SYM_MODULE_ABSENT) {
-        settle(s, m->attempts, NULL);
+        settle(s, NULL);
         return;
     }
 
     snprintf(text, sizeof(text), "%.*s", (int) m->text.len, m->text.data);
-    fail(s, m->attempts, text);
+    fail(s, text);
 }
 
 
@@ -466,9 +465,8 @@ on_more(supplement_t *s, const sym_rpc_message_t *m)
                               s->elected->client, &s->whole_to);
 
     if (want == 0) {
-        settle_without(s, m->attempts,
-                       "the supplementary file is larger than the room for "
-                       "such files (see the store's quota)");
+        settle_without(s, "the supplementary file is larger than the room for "
+                          "such files (see the store's quota)");
         return;
     }
 
@@ -598,13 +596,12 @@ send_for(supplement_t *s, int64_t now)
     end_errand(s); /* the previous client is gone */
 
     if (w == NULL && is_late) {
-        fail(s, SYM_STR(""),
-             "it could not be fetched in time (--fetch-timeout)");
+        fail(s, "it could not be fetched in time (--fetch-timeout)");
         return true;
     }
 
     if (w == NULL) {
-        settle(s, SYM_STR(""), NULL); /* all clients are older than ALSO */
+        settle(s, NULL); /* all clients are older than ALSO */
         return true;
     }
 

@@ -487,7 +487,6 @@ put(conversion_t *c, const converter_done_t *done, bool is_last,
         order_key(&c->upload.key, c->upload.object.is_nameless);
     store_upload_origin_t origin = {
         .source = c->source,
-        .attempts = c->attempts,
         .force = c->is_forced,
     };
     sym_path_record_t file;

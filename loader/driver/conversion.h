@@ -80,7 +80,6 @@ struct conversion_s {
     uint16_t number;      /* of the place in the plan of its search */
     sym_path_record_t *file; /* its record, except what the driver sets: ids,
                                 kinds, features, outcome; or NULL */
-    sym_str_t attempts;      /* for the record */
     bool has_key;            /* only the module upload.key is wanted */
     bool is_forced;          /* replace even better symbols */
     sym_str_t arch;          /* only the module for this processor is wanted */

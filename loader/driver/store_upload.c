@@ -375,7 +375,6 @@ store_upload_put(store_upload_t *in, const converter_done_t *done,
         .source_bytes = done->source_bytes,
         .path = origin->source,
         .reason = sym_str(in->notes, done->is_incomplete ? in->notes_len : 0),
-        .attempts = origin->attempts,
     };
     const sym_object_put_t put = { .scope = in->key.scope,
                                    .record = &record,

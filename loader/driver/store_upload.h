@@ -90,10 +90,10 @@ typedef enum {
 typedef struct {
     const sym_path_key_t *path; /* at a source; NULL: ... */
     const sym_path_record_t *file;
-    uint16_t place;             /* number of the path in the plan */
-    sym_str_t source, attempts; /* ... the name of the file */
-    bool is_late;               /* a later file has filled the module */
-    bool force;                 /* poorer symbols may replace better ones */
+    uint16_t place;   /* number of the path in the plan */
+    sym_str_t source; /* ... the name of the file */
+    bool is_late;     /* a later file has filled the module */
+    bool force;       /* poorer symbols may replace better ones */
 } store_upload_origin_t;
 
 /*

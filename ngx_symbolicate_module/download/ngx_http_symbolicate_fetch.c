@@ -111,7 +111,6 @@ ngx_http_symbolicate_fetch_create(
     sym_arena_init(&fetch->arena, 0);
 
     fetch->outcome.fd = -1;
-    fetch->outcome.attempts.data = fetch->attempts;
     fetch->outcome.reason.data = fetch->reason;
     fetch->outcome.outcomes.data = (u_char *) fetch->outcomes;
 
@@ -133,7 +132,7 @@ ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
-    ngx_uint_t next, ngx_str_t *attempts)
+    ngx_uint_t next)
 {
     ngx_http_symbolicate_fetch_t  *fetch;
 
@@ -146,20 +145,12 @@ ngx_http_symbolicate_fetch_start(
     fetch->places = object->places;
     fetch->order = object->order;
     fetch->next = next;
-    fetch->outcome.attempts.len = attempts->len;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
     {
         (void) ngx_http_symbolicate_fetch_free(fetch);
         return NULL;
-    }
-
-    if (attempts->len) {
-        ngx_memcpy(fetch->attempts, attempts->data, attempts->len);
-
-    } else if (!object->others) {
-        ngx_http_symbolicate_fetch_skipped(fetch);
     }
 
     ngx_add_timer(&fetch->timer, ngx_min(policy->timeout,
@@ -472,7 +463,6 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     if (fetch->need) {
-        ngx_http_symbolicate_fetch_note(fetch, trouble);
         out->need = fetch->need;
         out->place = ngx_http_symbolicate_fetch_place(fetch);
         out->unsized = fetch->announced == -1;

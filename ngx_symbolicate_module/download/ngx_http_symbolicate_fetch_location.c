@@ -119,8 +119,6 @@ ngx_http_symbolicate_location_follow(ngx_http_symbolicate_fetch_t *fetch)
         return NGX_DECLINED;
     }
 
-    ngx_http_symbolicate_fetch_note(fetch, NULL);
-
     fetch->hops++;
     fetch->uri = decoded;
     fetch->path.data = fetch->encoded.data + uri.len;

@@ -1,15 +1,13 @@
 
 /*
- * ngx_http_symbolicate_fetch_report.c - reports attempts, and why they failed,
- * to the loader.
+ * ngx_http_symbolicate_fetch_report.c - the outcome of each place, and why it
+ * failed, for the loader.
  */
 
 
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
-
-#include "protocol/attempts.h"
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
@@ -18,41 +16,6 @@
 #include "download/ngx_http_symbolicate_fetch_search.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
-
-
-/* Bytes of the attempts, without the line about omitted ones. */
-#define NGX_SYMBOLICATE_ATTEMPTS  (SYM_RPC_ATTEMPTS_MAX                       \
-                                   - (sizeof(SYM_ATTEMPTS_CUT) - 1))
-
-
-void
-ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch)
-{
-    u_char                         *p, *last;
-    ngx_uint_t                      i;
-    ngx_http_symbolicate_source_t  *source;
-
-    last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
-
-    for (i = 0; i < fetch->nsources; i++) {
-        source = fetch->sources[i];
-
-        p = fetch->attempts + fetch->outcome.attempts.len;
-
-        if ((size_t) (last - p) < source->name.len + 64
-            || ngx_http_symbolicate_fetch_has_places(fetch, source)
-               != NGX_DECLINED)
-        {
-            continue;
-        }
-
-        p = ngx_slprintf(p, last, "%V skipped 0 0 %s\n", &source->name,
-                         fetch->ref.code_id.len || !fetch->ref.is_either
-                         ? "has no path for such an id" : "needs a code id");
-
-        fetch->outcome.attempts.len = p - fetch->attempts;
-    }
-}
 
 
 /* The outcome of the attempt; number: buffer for a status. */
@@ -64,10 +27,7 @@ ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
 
     ngx_str_set(&word, "unreachable");
 
-    if (fetch->need) {
-        ngx_str_set(&word, "large");
-
-    } else if (fetch->transport->outcome(fetch, &word)) {
+    if (fetch->transport->outcome(fetch, &word)) {
         return word;
 
     } else if (fetch->late) {
@@ -89,43 +49,6 @@ ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     return word;
-}
-
-
-void
-ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
-    const char *trouble)
-{
-    u_char     *p, *last;
-    ngx_str_t   word;
-    u_char      number[NGX_INT_T_LEN];
-
-    word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
-
-    if (sym_attempts_is_cut(sym_str((char *) fetch->attempts,
-                                    fetch->outcome.attempts.len)))
-    {
-        return;
-    }
-
-    p = fetch->attempts + fetch->outcome.attempts.len;
-    last = fetch->attempts + NGX_SYMBOLICATE_ATTEMPTS;
-
-    /* whole lines only */
-
-    if ((size_t) (last - p) < fetch->source->name.len + word.len
-                              + 2 * NGX_OFF_T_LEN + fetch->url.len + 5)
-    {
-        ngx_memcpy(p, SYM_ATTEMPTS_CUT, sizeof(SYM_ATTEMPTS_CUT) - 1);
-        fetch->outcome.attempts.len += sizeof(SYM_ATTEMPTS_CUT) - 1;
-        return;
-    }
-
-    p = ngx_slprintf(p, last, "%V %V %O %M %V\n", &fetch->source->name, &word,
-                     fetch->received, ngx_current_msec - fetch->started,
-                     &fetch->url);
-
-    fetch->outcome.attempts.len = p - fetch->attempts;
 }
 
 
@@ -200,7 +123,6 @@ ngx_http_symbolicate_fetch_found(ngx_http_symbolicate_fetch_t *fetch)
     ngx_str_t  word;
     u_char     number[NGX_INT_T_LEN];
 
-    ngx_http_symbolicate_fetch_note(fetch, NULL);
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FOUND);
 
     word = ngx_http_symbolicate_fetch_word(fetch, NULL, number);
@@ -216,7 +138,6 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t  word;
     u_char     number[NGX_INT_T_LEN], text[SYM_RPC_REASON_MAX];
 
-    ngx_http_symbolicate_fetch_note(fetch, trouble);
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
 
     word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
@@ -279,7 +200,6 @@ ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
     ngx_uint_t odd;
     u_char     number[NGX_INT_T_LEN], text[SYM_RPC_REASON_MAX];
 
-    ngx_http_symbolicate_fetch_note(fetch, NULL);
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_ABSENT);
 
     odd = !ngx_http_symbolicate_fetch_is_absent(fetch);

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_report.h - reports attempts, and why they failed,
- * to the loader.
+ * ngx_http_symbolicate_fetch_report.h - the outcome of each place, and why it
+ * failed, for the loader.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REPORT_H_INCLUDED_
@@ -14,13 +14,6 @@
 
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
-
-/* Records which sources could not be queried, for "explain". */
-void ngx_http_symbolicate_fetch_skipped(ngx_http_symbolicate_fetch_t *fetch);
-
-/* Adds a line to the attempts: docs/formats/store.md, section 2. */
-void ngx_http_symbolicate_fetch_note(ngx_http_symbolicate_fetch_t *fetch,
-    const char *trouble);
 
 /* The reason for the answer and the log: that of the first failure. */
 void ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,

@@ -73,21 +73,6 @@ ngx_http_symbolicate_fetch_plan(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-ngx_int_t
-ngx_http_symbolicate_fetch_has_places(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *source)
-{
-    sym_source_plan_t  *plan;
-
-    plan = ngx_http_symbolicate_fetch_plan(fetch, source);
-    if (plan == NULL) {
-        return NGX_ERROR;
-    }
-
-    return plan->n ? NGX_OK : NGX_DECLINED;
-}
-
-
 /* Whether to try a place of a source; an index, if any, must list it. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,

@@ -26,12 +26,6 @@ ngx_int_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
     ngx_http_symbolicate_source_t **source, sym_source_place_t *place);
 
-/* Whether the source has a path for the object, listed or not.  NGX_OK;
- * NGX_DECLINED; NGX_ERROR: no memory. */
-ngx_int_t ngx_http_symbolicate_fetch_has_places(
-    ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *source);
-
 /* A .sym file was uploaded on purpose, so it counts, unless the type of the
  * object is known: then all its files are compared.  Any other file is an
  * offer: the remaining places may have better ones. */

@@ -102,11 +102,10 @@ struct ngx_http_symbolicate_fetch_s {
     unsigned                            continuing:1;  /* the rest is being
                                                         * requested */
 
-    /* all attempts */
+    /* all places */
     ngx_uint_t                          nfailed;
     ngx_uint_t                          nodd;
     ngx_http_symbolicate_fetch_result_t  outcome;
-    u_char                              attempts[SYM_RPC_ATTEMPTS_MAX];
     char                                outcomes[SYM_OUTCOMES_MAX];
     u_char                              reason[SYM_RPC_REASON_MAX];
 };

@@ -52,7 +52,6 @@ typedef struct {
                                                  * them: a bit */
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reason;
-    ngx_str_t                      attempts;
     ngx_str_t                      outcomes;    /* protocol/outcomes.h, of the
                                                  * first source */
     ngx_uint_t                     status;      /* of the last answer; 0: no

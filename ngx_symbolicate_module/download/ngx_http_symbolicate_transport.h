@@ -51,7 +51,7 @@ struct ngx_http_symbolicate_transport_s {
      * no such file. */
     const char *(*error)(ngx_http_symbolicate_fetch_t *fetch);
 
-    /* True: the attempt has a specific outcome (protocol/attempts.h). */
+    /* True: the place has a specific outcome (protocol/outcomes.h). */
     ngx_uint_t  (*outcome)(ngx_http_symbolicate_fetch_t *fetch,
         ngx_str_t *outcome);
 

@@ -35,8 +35,6 @@ ngx_http_symbolicate_download_start(ngx_uint_t *count,
 {
     ngx_http_symbolicate_download_t  *download;
 
-    static ngx_str_t  none = ngx_null_string;
-
     download = ngx_calloc(sizeof(ngx_http_symbolicate_download_t),
                           ngx_cycle->log);
     if (download == NULL) {
@@ -48,8 +46,8 @@ ngx_http_symbolicate_download_start(ngx_uint_t *count,
     download->policy = policy;
     download->fetch = ngx_http_symbolicate_fetch_start(
                                         &ngx_http_symbolicate_download_events,
-                                        download, policy, object, lease, 0,
-                                        &none);
+                                        download, policy, object, lease,
+                                        0);
 
     if (download->fetch == NULL) {
         ngx_free(download);

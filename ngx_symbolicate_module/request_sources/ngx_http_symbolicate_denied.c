@@ -8,7 +8,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "protocol/attempts.h"
+#include "protocol/outcomes.h"
 #include "sources/guard/deny_list.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
@@ -121,7 +121,7 @@ ngx_http_symbolicate_denied_is(
                                      &cause);
     if (is_blocked) {
         p = ngx_snprintf(outcome->data, NGX_SYMBOLICATE_BLOCKED_MAX,
-                         SYM_ATTEMPT_BLOCKED "%uL/%*s/%uL",
+                         SYM_PLACE_BLOCKED "%uL/%*s/%uL",
                          conf->deny.block_ms, cause.outcome.len,
                          cause.outcome.data, cause.ms);
         outcome->len = p - outcome->data;

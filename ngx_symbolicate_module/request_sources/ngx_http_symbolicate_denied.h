@@ -33,7 +33,7 @@ void ngx_http_symbolicate_denied_process(
     ngx_http_symbolicate_main_conf_t *smcf);
 
 /* True: the host is blocked; *outcome (NGX_SYMBOLICATE_BLOCKED_MAX bytes) is
- * the outcome of the attempt, in the form of protocol/attempts.h. */
+ * the outcome of the attempt, in the form of protocol/outcomes.h. */
 ngx_uint_t ngx_http_symbolicate_denied_is(
     ngx_http_symbolicate_request_sources_conf_t *conf,
     const sym_request_source_t *source,

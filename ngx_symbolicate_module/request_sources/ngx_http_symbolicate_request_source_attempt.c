@@ -9,7 +9,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "protocol/attempts.h"
+#include "protocol/outcomes.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
@@ -53,7 +53,7 @@ ngx_int_t
 ngx_http_symbolicate_request_source_restricted(
     ngx_http_symbolicate_request_attempt_t *g)
 {
-    ngx_str_set(&g->outcome, SYM_ATTEMPT_RESTRICTED);
+    ngx_str_set(&g->outcome, SYM_PLACE_RESTRICTED);
 
     return ngx_http_symbolicate_request_source_stop(g,
             "destination is restricted");

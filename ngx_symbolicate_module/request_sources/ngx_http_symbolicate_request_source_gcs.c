@@ -12,7 +12,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "protocol/attempts.h"
+#include "protocol/outcomes.h"
 #include "sources/google/google.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
@@ -65,7 +65,7 @@ static ngx_int_t
 ngx_http_symbolicate_request_source_no_token(
     ngx_http_symbolicate_request_attempt_t *g)
 {
-    ngx_str_set(&g->outcome, SYM_ATTEMPT_NO_TOKEN);
+    ngx_str_set(&g->outcome, SYM_PLACE_NO_TOKEN);
 
     return ngx_http_symbolicate_request_source_stop(g, "no token for its key");
 }
@@ -240,7 +240,7 @@ ngx_http_symbolicate_request_source_refused(
         return ngx_http_symbolicate_request_source_no_token(g);
     }
 
-    ngx_str_set(&g->outcome, SYM_ATTEMPT_BAD_KEY);
+    ngx_str_set(&g->outcome, SYM_PLACE_BAD_KEY);
 
     return ngx_http_symbolicate_request_source_stop(g, why);
 }
@@ -335,7 +335,7 @@ ngx_http_symbolicate_request_source_answered(
 
     if (fetch->trouble || fetch->status != NGX_HTTP_OK || !is_whole) {
         ngx_http_symbolicate_request_source_refuse(g, NULL);
-        ngx_str_set(&g->outcome, SYM_ATTEMPT_NO_TOKEN);
+        ngx_str_set(&g->outcome, SYM_PLACE_NO_TOKEN);
 
         if (fetch->trouble == NULL) {
             fetch->trouble = "no token for its key";

@@ -145,7 +145,7 @@ ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
 {
     pending->elected = 0;
 
-    ngx_http_symbolicate_pending_restart(pending);
+    pending->next = 0;
     ngx_http_symbolicate_pending_doubt(pending);
     ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
 
@@ -319,10 +319,6 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
     if (reason) {
         ngx_http_symbolicate_pending_refuse(pending, state, reason);
         return;
-    }
-
-    if ((m->features & SYM_RPC_RATED) && pending->attempts.len) {
-        ngx_http_symbolicate_pending_rate(pending, m->features);
     }
 
     if (!ngx_http_symbolicate_pending_is_same(pending->also, also)) {

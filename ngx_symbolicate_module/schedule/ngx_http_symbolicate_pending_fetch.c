@@ -9,8 +9,6 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "protocol/attempts.h"
-
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -44,8 +42,6 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     ngx_http_symbolicate_also_t    *also;
     ngx_http_symbolicate_object_t   object;
 
-    static ngx_str_t  none = ngx_null_string;
-
     also = pending->also;
 
     object.first = pending->is.source;
@@ -63,8 +59,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,
                                     pending, pending->policy, &object,
-                                    &pending->lease, pending->next,
-                                    &pending->attempts);
+                                    &pending->lease, pending->next);
     }
 
 
@@ -80,7 +75,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,
                                     pending, pending->policy, &object,
-                                    &pending->lease, 0, &none);
+                                    &pending->lease, 0);
 }
 
 
@@ -127,29 +122,6 @@ ngx_http_symbolicate_pending_next(void)
 }
 
 
-/* Sets where the search continues after a poor file. */
-static void
-ngx_http_symbolicate_pending_go_on(ngx_http_symbolicate_pending_t *pending,
-    ngx_http_symbolicate_fetch_result_t *out)
-{
-    u_char  *copy;
-
-    copy = ngx_alloc(out->attempts.len, ngx_cycle->log);
-
-    ngx_http_symbolicate_pending_restart(pending);
-
-            /* without memory the earlier attempts are not reported */
-
-    if (copy) {
-        ngx_memcpy(copy, out->attempts.data, out->attempts.len);
-        pending->attempts.data = copy;
-        pending->attempts.len = out->attempts.len;
-    }
-
-    pending->next = out->next;
-}
-
-
 /* The lease to request; for a body of unknown length, twice the current one, if
  * available. */
 static off_t
@@ -165,7 +137,7 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 
 
 /* Flags for the loader's work after the file: in a thorough search the last
- * file is an offer, too, so the loader's answer describes it. */
+ * file is an offer, too. */
 static uint32_t
 ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
 {
@@ -174,34 +146,6 @@ ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
     }
 
     return pending->is.thorough ? SYM_RPC_RATE | SYM_RPC_GO_ON : SYM_RPC_RATE;
-}
-
-
-/* Adds the loader's result for the file to the last attempt. */
-void
-ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
-    uint32_t features)
-{
-    u_char  *copy;
-    size_t   len;
-
-    copy = ngx_alloc(SYM_RPC_ATTEMPTS_MAX, ngx_cycle->log);
-    if (copy == NULL) {
-        return;
-    }
-
-    len = sym_attempts_rate(sym_str((char *) pending->attempts.data,
-                                    pending->attempts.len),
-                            features, (char *) copy, SYM_RPC_ATTEMPTS_MAX);
-
-    if (len == 0) {
-        ngx_free(copy);
-        return;
-    }
-
-    ngx_free(pending->attempts.data);
-    pending->attempts.data = copy;
-    pending->attempts.len = len;
 }
 
 
@@ -223,7 +167,6 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     m.ticket = (uint32_t) pending->by_ticket.key;
     m.ttl = ngx_http_symbolicate_pending_ttl(pending);
-    m.attempts = sym_str((char *) out->attempts.data, out->attempts.len);
 
     /* a companion's places are not in the plan of the module */
 
@@ -255,7 +198,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
     ngx_http_symbolicate_loader_send(pending->loader, &m, fd);
 
     if (offer) {
-        ngx_http_symbolicate_pending_go_on(pending, out);
+        pending->next = out->next;
     }
 
     (void) ngx_http_symbolicate_pending_drop(pending);

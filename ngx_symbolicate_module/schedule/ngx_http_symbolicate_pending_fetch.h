@@ -17,10 +17,6 @@
 /* Begins fetches that now have a slot. */
 void ngx_http_symbolicate_pending_next(void);
 
-/* Adds the loader's result for the file to the last attempt. */
-void ngx_http_symbolicate_pending_rate(ngx_http_symbolicate_pending_t *pending,
-    uint32_t features);
-
 /* The loader lets this worker fetch, with a lease of this many bytes. */
 void ngx_http_symbolicate_pending_elected(
     ngx_http_symbolicate_pending_t *pending, off_t bytes);

@@ -59,7 +59,6 @@ struct ngx_http_symbolicate_pending_s {
 
     uint64_t                        places;      /* to try: 1 << number */
     ngx_uint_t                      next;        /* next path to try */
-    ngx_str_t                       attempts;    /* before that; allocated */
 
     ngx_http_symbolicate_also_t    *also;        /* to be fetched instead of the
                                                   * module */

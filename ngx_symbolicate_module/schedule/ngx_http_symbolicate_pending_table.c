@@ -22,7 +22,7 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* Approximate bytes of messages and attempts of a pending fetch. */
+/* Approximate bytes of messages of a pending fetch. */
 #define NGX_SYMBOLICATE_PENDING_REST  2048
 
 
@@ -183,19 +183,6 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Drops the offer, and restarts the search. */
-void
-ngx_http_symbolicate_pending_restart(ngx_http_symbolicate_pending_t *pending)
-{
-    if (pending->attempts.data) {
-        ngx_free(pending->attempts.data);
-    }
-
-    ngx_str_null(&pending->attempts);
-    pending->next = 0;
-}
-
-
 /* The worker must not end while a request waits. */
 void
 ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
@@ -270,8 +257,6 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
     loader->npending--;
     pending->lane->npending--;
     sym_account_give(pending->memory, pending->bytes);
-
-    ngx_http_symbolicate_pending_restart(pending);
 
     if (pending->policy->request_sources) {
         pending->policy->release(pending->policy->request_sources);

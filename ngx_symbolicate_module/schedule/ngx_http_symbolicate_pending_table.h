@@ -41,10 +41,6 @@ ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_pending_key_t *key);
 
-/* Drops the offer, and restarts the search. */
-void ngx_http_symbolicate_pending_restart(
-    ngx_http_symbolicate_pending_t *pending);
-
 /* Counts it while requests wait: the worker must not end then. */
 void ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending);
 

@@ -27,13 +27,13 @@ FIELDS = {
     'HELLO': (1, 'version'),
     'ENSURE': (2, 'ticket flags kind files layout ids casing scope reference'),
     'CANCEL': (3, 'ticket'),
-    'INGEST': (4, 'ticket ttl offset length source attempts outcomes'),
-    'NONE': (5, 'ticket state ttl text attempts outcomes'),
+    'INGEST': (4, 'ticket ttl offset length source outcomes'),
+    'NONE': (5, 'ticket state ttl text outcomes'),
     'MORE': (6, 'ticket length bits'),
     'INVALIDATE': (7, 'ticket key source'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length text source'),
-    'OFFER': (10, 'ticket ttl offset length source attempts outcomes'),
+    'OFFER': (10, 'ticket ttl offset length source outcomes'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
     'WELCOME': (64, 'version'),
@@ -167,7 +167,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=6):
+    def __init__(self, path, version=7):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "protocol/attempts.h"
+#include "protocol/outcomes.h"
 #include "explain/explain.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"

@@ -106,8 +106,7 @@ is_same(const sym_rpc_message_t *a, const sym_rpc_message_t *b)
            && a->rules.files == b->rules.files && a->rules.ids == b->rules.ids
            && a->rules.casing == b->rules.casing
            && is_same_ref(&a->ref, &b->ref) && sym_str_eq(a->text, b->text)
-           && sym_str_eq(a->source, b->source)
-           && sym_str_eq(a->attempts, b->attempts);
+           && sym_str_eq(a->source, b->source);
 }
 
 
@@ -228,6 +227,26 @@ test_outcomes(void)
 
 
 static void
+test_blocked(void)
+{
+    static const char *const others[] = {
+        "timeout",       "blocked/",        "blocked/1",
+        "blocked/1/500", "blocked/x/500/1", "blocked/1/500/x",
+    };
+    sym_place_blocked_t b;
+
+    ok(sym_place_blocked(SYM_STR("blocked/3600000/timeout/12"), &b)
+           && b.block_ms == 3600000 && b.ms == 12,
+       "the word of a blocked host");
+    is_str(b.outcome, "timeout", "... and of the failure that blocked it");
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        ok(!sym_place_blocked(sym_cstr(others[i]), &b), "not such a word: %s",
+           others[i]);
+    }
+}
+
+
+static void
 test_client(void)
 {
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_HELLO, .version = 1 },
@@ -247,19 +266,17 @@ test_client(void)
                                     .offset = 1,
                                     .length = 4096,
                                     .source = SYM_STR("u:"),
-                                    .attempts = SYM_STR("s 200\n"),
                                     .outcomes = SYM_STR(PLACE_2) },
               SYM_STR(HEAD("\x04") TICKET TTL U64_1 U64_4096
-                      "\x02\x00u:\x06\x00s 200\n\x15\x00" PLACE_2));
+                      "\x02\x00u:\x15\x00" PLACE_2));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_NONE,
                                     .ticket = 7,
                                     .state = SYM_MODULE_ABSENT,
                                     .ttl = ttl,
                                     .text = SYM_STR("no"),
                                     .outcomes = SYM_STR(PLACE_63) },
-              SYM_STR(HEAD("\x05") TICKET
-                      "\x02\x00\x00\x00" TTL
-                      "\x02\x00no\x00\x00\x20\x00" PLACE_63));
+              SYM_STR(HEAD("\x05") TICKET "\x02\x00\x00\x00" TTL
+                                          "\x02\x00no\x20\x00" PLACE_63));
     both_ways(
         &(sym_rpc_message_t){
             .type = SYM_RPC_MORE, .ticket = 7, .length = 4096, .places = 4096 },
@@ -282,15 +299,22 @@ test_client(void)
                                           "\x00\x00"
                                           "\x00\x00\x00\x00\x04\x00"
                                           "abcd"));
+    both_ways(
+        &(sym_rpc_message_t){ .type = SYM_RPC_OFFER,
+                              .ticket = 7,
+                              .ttl = ttl,
+                              .offset = 1,
+                              .length = 4096,
+                              .source = SYM_STR("u:") },
+        SYM_STR(HEAD("\x0a") TICKET TTL U64_1 U64_4096 "\x02\x00u:\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_OFFER,
                                     .ticket = 7,
                                     .ttl = ttl,
                                     .offset = 1,
                                     .length = 4096,
-                                    .source = SYM_STR("u:"),
-                                    .attempts = SYM_STR("s 200\n") },
+                                    .features = SYM_RPC_GO_ON },
               SYM_STR(HEAD("\x0a") TICKET TTL U64_1 U64_4096
-                      "\x02\x00u:\x06\x00s 200\n\x00\x00"));
+                      "\x00\x00\x00\x00\x02\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_STAT, .ticket = 7 },
               SYM_STR(HEAD("\x08") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DEPOSIT,
@@ -394,7 +418,6 @@ test_largest(void)
     sym_rpc_message_t m = { .state = SYM_MODULE_FAILED,
                             .text = text,
                             .source = text,
-                            .attempts = text,
                             .outcomes = text,
                             .want = { 0, 0, text, text, text } };
     size_t most = 0;
@@ -453,6 +476,7 @@ main(void)
     test_other_version();
     test_client();
     test_outcomes();
+    test_blocked();
     test_loader();
     test_largest();
     bad_cases("t/bad/link", 53, test_case);

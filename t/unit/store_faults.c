@@ -122,12 +122,6 @@ disturb(sym_store_t *w, const module_t *m, unsigned step)
     {
         told[step % NAMES] = 0;
     }
-    if (step % 19 == 0) {
-        sym_object_ref_t ref = kit_ref(&k);
-
-        (void) sym_store_note_attempts(w, k.scope, &ref, SYM_KIND_SYMCACHE,
-                                       SYM_STR("local - - - -\n"), &err);
-    }
     if (step % 31 == 0) {
         (void) sym_store_evict(w, (uint64_t) LIVE_PAGES / 4 * STORE_PAGE, NULL,
                                &err);

@@ -175,7 +175,7 @@ find_utf8(sym_str_t reason, sym_str_t *text)
 }
 
 
-/* A failed attempt, by its outcome as in protocol/attempts.h. */
+/* A failed attempt, by its outcome as in protocol/outcomes.h. */
 static void
 tell(result_t *r, sym_str_t outcome, uint64_t ms)
 {

@@ -34,7 +34,7 @@ typedef struct {
     uint64_t window_ms, block_ms;
 } sym_deny_rules_t;
 
-/* The failure that blocked a host: its outcome, as in attempts.h. */
+/* The failure that blocked a host: its outcome, as in outcomes.h. */
 typedef struct {
     sym_str_t outcome;
     uint64_t ms;

@@ -107,6 +107,7 @@ sym_snapshot_settle(sym_snapshot_t *s, const sym_places_t *places,
 typedef struct {
     sym_path_each_pt fn;
     void *ctx;
+    const sym_path_match_t *match; /* NULL: all */
 } each_t;
 
 static sym_status_t
@@ -118,6 +119,8 @@ show(void *ctx, const MDB_val *k, const MDB_val *v)
 
     return sym_path_record_check(k, v, &record) == SYM_OK
                    && sym_path_record_key_read(k, &shown)
+                   && (e->match == NULL
+                       || sym_path_matches(e->match, shown.path, &record))
                ? e->fn(e->ctx, &shown, &record)
                : SYM_OK;
 }
@@ -128,8 +131,24 @@ sym_snapshot_paths(sym_snapshot_t *s, sym_str_t scope, sym_store_mark_t *mark,
                    uint64_t *records, sym_path_each_pt fn, void *ctx,
                    sym_error_t *err)
 {
-    each_t e = { fn, ctx };
+    each_t e = { fn, ctx, NULL };
 
     return sym_table_part(s->txn, s->store->paths, &scope, mark, records, show,
                           &e, err);
+}
+
+
+sym_status_t
+sym_snapshot_paths_of(sym_snapshot_t *s, sym_str_t scope,
+                      const sym_object_ref_t *ref, sym_path_each_pt fn,
+                      void *ctx, sym_error_t *err)
+{
+    sym_store_mark_t mark = { .len = 0 };
+    uint64_t records = UINT64_MAX;
+    sym_path_match_t match;
+    each_t e = { fn, ctx, &match };
+
+    sym_path_match_init(&match, ref);
+    return sym_table_part(s->txn, s->store->paths, &scope, &mark, &records,
+                          show, &e, err);
 }

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 
-#include "base/digits.h"
-
 /* --- collecting --- */
 
 typedef struct {
@@ -349,101 +347,10 @@ sym_store_remove_objects(sym_store_t *store, const sym_str_t *scope,
 }
 
 
-/* Texts of ids in paths: digits in lower case. */
-#define TEXTS_MAX 5
-
 typedef struct {
     collect_t collect;
-    const sym_object_ref_t *ref;
-    char digits[TEXTS_MAX][SYM_CODE_ID_MAX];
-    sym_str_t texts[TEXTS_MAX];
-    unsigned n;
+    sym_path_match_t match;
 } forget_t;
-
-static void
-add_text(forget_t *f, const uint8_t *bytes, size_t len)
-{
-    char *digits = f->digits[f->n];
-
-    f->texts[f->n] =
-        sym_str(digits, sym_digits_write_lower(bytes, len, digits));
-    f->n++;
-}
-
-
-/* A build id is written in byte order, a debug id like a GUID.  Adds the other
- * form, too. */
-static void
-add_swapped(forget_t *f, const uint8_t bytes[SYM_UUID_BYTES])
-{
-    sym_debug_id_t swapped;
-
-    sym_debug_id_of_build_id(bytes, SYM_UUID_BYTES, false, &swapped);
-    add_text(f, swapped.signature, SYM_UUID_BYTES);
-}
-
-
-static void
-list_texts(forget_t *f)
-{
-    const sym_object_ref_t *ref = f->ref;
-    const sym_debug_id_t *id = &ref->debug_id;
-
-    if (id->form == SYM_DEBUG_ID_UUID) {
-        add_text(f, id->signature, SYM_UUID_BYTES);
-        add_swapped(f, id->signature);
-    } else if (id->form == SYM_DEBUG_ID_PDB20) {
-        add_text(f, id->signature, 4);
-    }
-
-    if (ref->code_id.len >= 2 * SYM_UUID_BYTES) {
-        sym_store_id_t code = sym_store_id_code(&ref->code_id);
-
-        /* a path may contain only this part, in place of a debug id */
-        add_text(f, code.bytes, SYM_UUID_BYTES);
-        add_swapped(f, code.bytes);
-    } else if (ref->code_id.len != 0) {
-        f->texts[f->n++] = sym_str(ref->code_id.text, ref->code_id.len);
-    }
-
-    if (ref->has_file_id) {
-        add_text(f, ref->file_id, sizeof(ref->file_id));
-    }
-}
-
-
-/* The path in lower case, without separators within ids. */
-static sym_str_t
-squeeze(sym_str_t path, char out[PATH_TEXT_MAX])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < path.len && n < PATH_TEXT_MAX; i++) {
-        if (path.data[i] != '/' && path.data[i] != '-') {
-            out[n++] = sym_lower(path.data[i]);
-        }
-    }
-
-    return sym_str(out, n);
-}
-
-
-static bool
-has_text(const forget_t *f, sym_str_t path)
-{
-    char buf[PATH_TEXT_MAX];
-    sym_str_t text = squeeze(path, buf);
-
-    for (unsigned i = 0; i < f->n; i++) {
-        if (memmem(text.data, text.len, f->texts[i].data, f->texts[i].len)
-            != NULL) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
 
 static sym_status_t
 add_negative(void *ctx, const MDB_val *key, const MDB_val *val)
@@ -455,8 +362,7 @@ add_negative(void *ctx, const MDB_val *key, const MDB_val *val)
 
     if (sym_path_record_check(key, val, &record) != SYM_OK
         || record.artifacts != 0 || !sym_path_record_key_read(key, &shown)
-        || !(has_text(f, shown.path)
-             || sym_store_ids_share(f->ref, record.ids, record.n_ids)))
+        || !sym_path_matches(&f->match, shown.path, &record))
     {
         return SYM_OK;
     }
@@ -471,11 +377,11 @@ sym_store_forget_part(sym_store_t *store, const sym_str_t *scope,
                       const sym_object_ref_t *ref, sym_store_mark_t *mark,
                       uint64_t records, uint64_t *removed, sym_error_t *err)
 {
-    forget_t f = { .collect = { .store = store }, .ref = ref };
+    forget_t f = { .collect = { .store = store } };
     uint64_t n = 0;
     sym_status_t rc;
 
-    list_texts(&f);
+    sym_path_match_init(&f.match, ref);
     if (begin(&f.collect, err) != SYM_OK) {
         return err->status;
     }
