@@ -100,7 +100,8 @@ finish(sym_cfi_writer_t *w, sym_error_t *err)
     sym_writer_stats_t stats;
 
     if (err->status == SYM_OK
-        && sym_cfi_finish(w, take_extent, &made, &stats) == SYM_OK)
+        && sym_cfi_finish(w, SYM_STR("a.pdb"), take_extent, &made, &stats)
+               == SYM_OK)
     {
         check(made.n == stats.extents);
         read_artifact(&made, true);

@@ -70,28 +70,68 @@ sub after_x64 {
     $want{'.cfa'} = defined $frame ? plus('$' . lc $fp, $frame - hex $offset)
         : plus('$rsp', $size);
     $want{'.ra'} = at_cfa(-8);
-    return ($f->{end} - 1, %want);
+    # the offset of the last code is the end of the prolog
+    my ($prolog) = $f->{text} =~ /^\s+0x(\w+): /m;
+    return ($f->{begin} + hex($prolog // 0), %want);
 }
 
 sub functions_x64 {
     my ($file) = @_;
     my @functions;
     for my $text (split /RuntimeFunction \{/, output('llvm-readobj-19', '--unwind', $file)) {
+        my ($begin) = $text =~ /StartAddress: .*?\(?0x(\w+)/ or next;
         my ($end) = $text =~ /EndAddress: .*?\(?0x(\w+)/ or next;
-        push @functions, { end => hex($end) - 0x140000000, text => $text };
+        push @functions, { begin => hex($begin) - 0x140000000, end => hex($end) - 0x140000000,
+                           text => $text };
     }
     return \@functions;
 }
 
-# Two compilers, one of which sets frame registers.
-{
-    my $file = "$windows/CrashWithException.exe";
-    my $n = agree($file, rules_of($t, $file), functions_x64($file), \&after_x64);
-    cmp_ok($n, '>', 10, '... which are several');
+# The instructions of the file: address, and text.
+sub instructions {
+    my ($file) = @_;
+    return map { /^\s*(\w+):\s+(\S.*?)\s*$/ ? [hex($1) - 0x140000000, $2] : () }
+        split /\n/, output('llvm-objdump-19', '-d', '--no-show-raw-insn', $file);
+}
 
-    $file = "$windows/hello-dwarf.exe";
-    $n = agree($file, rules_of($t, $file), functions_x64($file), \&after_x64);
-    cmp_ok($n, '>', 50, '... which are many');
+# Where a function returns, the return address is at the stack pointer, and before that are
+# the registers that the next instructions pop.
+sub epilogs_agree {
+    my ($file, $rows, $functions) = @_;
+    my ($n, $different, @before) = (0, 0);
+    for my $i (instructions($file)) {
+        my ($at, $text) = @$i;
+        if ($text =~ /^popq\s+%(\w+)/) {
+            push @before, [$at, $1];
+            next;
+        }
+        my @epilog = (@before, [$at, '']);
+        @before = ();
+        next if $text !~ /^ret/ || !grep { $_->{begin} <= $at && $at < $_->{end} } @$functions;
+
+        my @left = map { $_->[1] } @epilog;
+        for my $e (@epilog) {
+            my $size = 8 * @left;
+            my %want = ('.cfa' => "\$rsp $size +", '.ra' => at_cfa(-8));
+            $want{"\$$left[$_]"} = at_cfa(8 * $_ - $size) for 0 .. $#left - 1;
+            shift @left;
+            my $rule = rule_at($rows, $e->[0]) // {};
+            $n++;
+            next if !grep { ($rule->{$_} // 'none') ne ($want{$_} // 'none') } keys %want, keys %$rule;
+            diag(sprintf('%x: ', $e->[0]), explain $rule, \%want) if $different++ < 3;
+        }
+    }
+    is($different, 0, "... and in epilogs those of all $n instructions");
+    return $n;
+}
+
+# Two compilers, one of which sets frame registers.
+for (['CrashWithException', 10, 20], ['hello-dwarf', 50, 200]) {
+    my ($name, $prologs, $epilogs) = @$_;
+    my $file = "$windows/$name.exe";
+    my ($rows, $functions) = (rules_of($t, $file), functions_x64($file));
+    cmp_ok(agree($file, $rows, $functions, \&after_x64), '>', $prologs, '... which are several');
+    cmp_ok(epilogs_agree($file, $rows, $functions), '>', $epilogs, '... which are many');
 }
 
 # --- arm64 ---

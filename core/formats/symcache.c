@@ -103,9 +103,8 @@ static sym_status_t
 finish_cfi(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
            void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
 {
-    sym_status_t rc = sym_cfi_finish(writer, put, ctx, stats);
+    sym_status_t rc = sym_cfi_finish(writer, info->debug_file, put, ctx, stats);
 
-    (void) info; /* the store's record has the name */
     return rc == SYM_OK ? rc : sym_fail(err, rc, NULL);
 }
 

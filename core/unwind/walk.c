@@ -208,9 +208,10 @@ add_frame(sym_walk_t *w, const sym_unwind_registers_t *registers,
 
     w->registers = *registers;
     frame->pc = sym_unwind_pc(registers);
+    frame->is_interrupted = registers->is_interrupted;
     frame->addr =
         frame->pc
-        - (trust == SYM_TRUST_CONTEXT ? 0 : bytes_of_call(w->process->arch));
+        - (frame->is_interrupted ? 0 : bytes_of_call(w->process->arch));
     frame->trust = trust;
     frame->image = sym_image_at(w->process, frame->addr);
     w->way = WAY_CFI;
@@ -227,6 +228,8 @@ sym_walk_begin(sym_walk_t *w, const sym_process_t *process,
                const sym_unwind_registers_t *registers,
                const sym_stack_memory_t *stack, uint32_t max_frames)
 {
+    sym_unwind_registers_t context;
+
     w->process = process;
     w->stack = *stack;
     w->n_frames = 0;
@@ -242,7 +245,9 @@ sym_walk_begin(sym_walk_t *w, const sym_process_t *process,
         return;
     }
 
-    add_frame(w, registers, SYM_TRUST_CONTEXT);
+    context = *registers;
+    context.is_interrupted = true;
+    add_frame(w, &context, SYM_TRUST_CONTEXT);
 
     if (stack->size == 0 || stack->addr + (stack->size - 1) < stack->addr) {
         w->end = SYM_WALK_NO_STACK;

@@ -62,8 +62,9 @@ typedef enum {
 #define SYM_NO_IMAGE UINT32_MAX
 
 typedef struct {
-    uint64_t pc;   /* of a caller: the return address */
-    uint64_t addr; /* in the instruction that is executed */
+    uint64_t pc; /* of a caller that was not interrupted: the return address */
+    uint64_t addr;       /* in the instruction that is executed */
+    bool is_interrupted; /* pc is that instruction */
     sym_trust_t trust;
     uint32_t image; /* at addr, or SYM_NO_IMAGE */
 } sym_walk_frame_t;

@@ -63,8 +63,8 @@ read_text(module_t *m, const char *text)
     if (sym_breakpad_feed(b, text, strlen(text)) == SYM_OK
         && sym_breakpad_end(b) == SYM_OK && sym_breakpad_cfi(b) != NULL)
     {
-        (void) sym_cfi_finish(sym_breakpad_cfi(b), memory_put, &m->extents,
-                              &stats);
+        (void) sym_cfi_finish(sym_breakpad_cfi(b), SYM_STR(""), memory_put,
+                              &m->extents, &stats);
         (void) sym_cfi_open(&m->cfi, memory_get, &m->extents, &err);
     }
 
@@ -179,6 +179,55 @@ test_cfi(void)
     ok(sym_cfi_unwind(&m.cfi, 0x100, &r, &memory, &caller, &err)
            == SYM_UNSUPPORTED,
        "an unknown register");
+    close_module(&m);
+}
+
+
+/* --- leaf functions --- */
+
+/* "x64 exception handling": a function that has no entry in the table leaves the
+ * stack alone, so its return address is at the stack pointer. */
+static void
+test_leaf(void)
+{
+    static const char windows[] =
+        "MODULE windows x86_64 000000000000000000000000000000000 a\n"
+        "STACK CFI INIT 100 20 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n";
+    sym_unwind_registers_t r = { .arch = SYM_UNWIND_X86_64,
+                                 .is_interrupted = true },
+                           caller;
+    sym_error_t err = { 0 };
+    module_t m;
+
+    fill(8);
+    set(&r, "rip", 0x50);
+    set(&r, "rsp", STACK + 8);
+    set(&r, "rbx", 7);
+    set(&r, "rax", 8);
+
+    read_text(&m, windows);
+    ok(sym_cfi_unwind(&m.cfi, 0x50, &r, &memory, &caller, &err) == SYM_OK,
+       "a leaf function on Windows");
+    ok(reg(&caller, "rip") == 0x1001 && reg(&caller, "rsp") == STACK + 16,
+       "... has its return address at the stack pointer");
+    ok(reg(&caller, "rbx") == 7
+           && !sym_unwind_has(&caller,
+                              sym_unwind_register(r.arch, SYM_STR("rax")))
+           && !caller.is_interrupted,
+       "... and saved registers as they are");
+
+    r.is_interrupted = false;
+    ok(sym_cfi_unwind(&m.cfi, 0x50, &r, &memory, &caller, &err)
+           == SYM_NOT_FOUND,
+       "a function that called another is no leaf");
+    close_module(&m);
+
+    r.is_interrupted = true;
+    err = (sym_error_t){ 0 };
+    read_text(&m, x86_64_text);
+    ok(sym_cfi_unwind(&m.cfi, 0x50, &r, &memory, &caller, &err)
+           == SYM_NOT_FOUND,
+       "elsewhere functions without rules are unknown");
     close_module(&m);
 }
 
@@ -317,7 +366,7 @@ test_random(void)
         }
     }
 
-    ok(sym_cfi_finish(w, memory_put, &extents, &stats) == SYM_OK
+    ok(sym_cfi_finish(w, SYM_STR(""), memory_put, &extents, &stats) == SYM_OK
            && sym_cfi_open(&c, memory_get, &extents, &err) == SYM_OK
            && sym_cfi_check(&c, &err) == SYM_OK && stats.extents == extents.n
            && stats.extents > 1,
@@ -344,6 +393,7 @@ int
 main(void)
 {
     test_cfi();
+    test_leaf();
     test_win();
     test_damage(x86_64_text);
     test_damage(x86_text);

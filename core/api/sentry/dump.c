@@ -468,10 +468,17 @@ add_frames(dump_t *d, const sym_walk_t *w, uint32_t thread)
 
     for (uint32_t i = 0; i < w->n_frames; i++) {
         const sym_walk_frame_t *from = &w->frames[i];
+        sentry_frame_t *frame =
+            add_frame(d, from->pc, trusts[from->trust], thread);
 
-        if (add_frame(d, from->pc, trusts[from->trust], thread) == NULL
-            || (from->image != SYM_NO_IMAGE
-                && need_rules(d, d->module_of[from->image]) == SYM_NOMEM))
+        if (frame == NULL) {
+            return false;
+        }
+
+        frame->adjust = i != 0 && from->is_interrupted ? SENTRY_ADJUST_NO
+                                                       : SENTRY_ADJUST_AUTO;
+        if ((from->image != SYM_NO_IMAGE
+             && need_rules(d, d->module_of[from->image]) == SYM_NOMEM))
         {
             return false;
         }

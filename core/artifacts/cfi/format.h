@@ -13,7 +13,7 @@
 #include "base/little.h"
 
 /* Increases with every change that an older reader would misread. */
-#define SYM_CFI_VERSION 1
+#define SYM_CFI_VERSION 2
 
 #define SYM_CFI_MAGIC 0x43494653u /* "SFIC" */
 
@@ -24,7 +24,8 @@
 /* The header, at the beginning of extent 0. */
 #define SYM_CFI_HEADER_BYTES 64
 
-/* Windows: functions of x86-64 restore RSI and RDI as well. */
+/* Windows: functions of x86-64 restore RSI and RDI as well, and those of x86-64
+ * and arm64 without rules leave stack and saved registers alone. */
 #define SYM_CFI_FLAG_WINDOWS 1u
 
 /* A page of rows: u8 n; u8 gap[n - 1], distances of rows to the row before; u8
@@ -42,12 +43,14 @@
 #define SYM_CFI_RULE_BYTES 4
 #define SYM_CFI_RULES_MAX (1u << 22)
 
-/* Rules: u8 number of registers with a rule, or SYM_CFI_PROGRAM; then the rule
+/* Rules: u8 number of registers with a rule and SYM_CFI_SIGNAL, or
+ * SYM_CFI_PROGRAM; then the rule
  * of the CFA, with register 0; then the rule of each register.  A rule is u8
  * SYM_CFI_RULE(how, register), then its numbers.  An offset is SLEB128: twice
  * the words, or twice the bytes and 1. */
 #define SYM_CFI_RULE(how, number) ((how) *SYM_CFI_RULE_REGISTERS + (number))
 #define SYM_CFI_RULE_REGISTERS 33
+#define SYM_CFI_SIGNAL 0x40u  /* the frame of a signal */
 #define SYM_CFI_PROGRAM 0xffu /* then ULEB128 bytes of parameters, program */
 
 typedef enum {

@@ -40,6 +40,10 @@ typedef struct {
      * calls; 0 for the innermost frame.  sym_cfi_unwind() sets it in the
      * caller's registers. */
     uint32_t callee_parameter_bytes;
+
+    /* The program counter is the next instruction, not a return address: of the
+     * innermost frame, and of one that a signal interrupted. */
+    bool is_interrupted;
 } sym_unwind_registers_t;
 
 /* The constants of an architecture. */

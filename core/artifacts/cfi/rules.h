@@ -29,6 +29,7 @@ typedef struct {
      * rules */
     sym_str_t program;
     uint32_t parameter_bytes; /* pushed for the function; x86 */
+    bool is_signal; /* the frame of a signal: it interrupted its caller */
 
     sym_cfi_rule_t cfa;
     uint64_t has; /* bit N: rule[N] */

@@ -1,3 +1,4 @@
+#include "formats/pe/epilog.h"
 #include "formats/pe/file.h"
 #include "formats/pe/unwind.h"
 
@@ -22,9 +23,8 @@ enum {
 #define CHAIN_MAX 32
 #define CODES_MAX 255
 
-/* DWARF numbers of the processor's. */
-static const uint8_t registers[16] = { 0, 2, 1,  3,  7,  6,  4,  5,
-                                       8, 9, 10, 11, 12, 13, 14, 15 };
+const uint8_t sym_pe_x64_registers[16] = { 0, 2, 1,  3,  7,  6,  4,  5,
+                                           8, 9, 10, 11, 12, 13, 14, 15 };
 
 #define RSP 7
 #define RIP 16
@@ -145,7 +145,7 @@ read_info(const sym_pe_t *pe, uint32_t unwind, info_t *info)
 static void
 save(stack_t *s, unsigned number, int64_t offset)
 {
-    const unsigned n = registers[number & 0xf];
+    const unsigned n = sym_pe_x64_registers[number & 0xf];
 
     s->rules.has |= UINT64_C(1) << n;
     s->rules.rule[n] =
@@ -163,6 +163,7 @@ begin(stack_t *s)
         (sym_cfi_rule_t){ .how = SYM_CFI_AT_CFA, .offset = -8 };
     s->size = 8;
     s->has_frame = false;
+    s->frame_size = 0;
 }
 
 
@@ -181,6 +182,7 @@ static void
 push_machine_frame(stack_t *s, bool has_error_code)
 {
     s->size = has_error_code ? 16 : 8;
+    s->rules.is_signal = true;
     s->rules.has |= UINT64_C(1) << RSP;
     s->rules.rule[RSP] =
         (sym_cfi_rule_t){ .how = SYM_CFI_AT_CFA, .offset = 16 };
@@ -248,7 +250,7 @@ pass(sym_pe_unwind_t *u, stack_t *s, const info_t *info, uint64_t from,
 
     s->rules.cfa = (sym_cfi_rule_t){
         .how = SYM_CFI_REGISTER,
-        .base = s->has_frame ? registers[info->frame_register] : RSP,
+        .base = s->has_frame ? sym_pe_x64_registers[info->frame_register] : RSP,
         .offset = s->has_frame ? s->frame_size : s->size,
     };
 
@@ -284,6 +286,37 @@ apply_parents(sym_pe_unwind_t *u, info_t *infos, unsigned n, stack_t *s)
 
 /* A chain of more steps than linkers make is hostile. */
 #define CHAIN_KEPT 8
+
+static void
+find_epilogs(sym_pe_unwind_t *u, const sym_pe_function_t *f,
+             const info_t *infos, unsigned n, const stack_t *s)
+{
+    sym_pe_frame_t frame = { .size = s->size,
+                             .has_frame = s->has_frame,
+                             .frame_register = infos[0].frame_register,
+                             .frame_size = s->frame_size };
+
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned k = 0; k < infos[i].n; k++) {
+            const code_t *c = &infos[i].codes[k];
+
+            /* no prolog pushes a register twice; a machine frame is left by
+             * other means */
+            if ((c->op == PUSH_NONVOL && frame.n == SYM_PE_PUSHES_MAX)
+                || c->op == PUSH_MACHFRAME)
+            {
+                return;
+            }
+
+            if (c->op == PUSH_NONVOL) {
+                frame.pushed[frame.n++] = c->info;
+            }
+        }
+    }
+
+    sym_pe_epilogs(u, f, &frame);
+}
+
 
 bool
 sym_pe_unwind_x64(sym_pe_unwind_t *u, const sym_pe_function_t *f)
@@ -335,5 +368,6 @@ sym_pe_unwind_x64(sym_pe_unwind_t *u, const sym_pe_function_t *f)
     }
 
     pass(u, &s, &infos[0], from, f->end);
+    find_epilogs(u, f, infos, n, &s);
     return true;
 }

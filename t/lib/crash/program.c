@@ -1,7 +1,8 @@
 /*
  * program.c - a program that crashes, and writes a minidump of itself as clients of
  * Breakpad do: registers and stack of the thread, modules with their build ids, the
- * signal.  The dump goes to the file that the first argument names.
+ * signal.  The dump goes to the file that the first argument names.  With a second
+ * argument it crashes in the handler of another signal.
  */
 #define _GNU_SOURCE
 
@@ -289,6 +290,22 @@ sort_them(int n)
 }
 
 
+/* A signal interrupts it before its first instruction. */
+__attribute__((naked, noipa, aligned(64))) static void
+interrupted(void)
+{
+    __asm__("ud2; ret"); /* here: interrupted */
+}
+
+
+static void
+handle(int number)
+{
+    (void) deepest(NULL); /* here: handle */
+    _exit(number);
+}
+
+
 int
 main(int argc, char **argv)
 {
@@ -296,6 +313,10 @@ main(int argc, char **argv)
 
     path = argv[1];
     sigaction(SIGSEGV, &action, NULL);
+    if (argc > 2) {
+        signal(SIGILL, handle);
+        interrupted(); /* here: main_interrupted */
+    }
     argc += sort_them(argc); /* here: main */
     return argc;
 }

@@ -41,6 +41,8 @@ put_rules(writer_t *w)
         return;
     }
 
+    sym_out_raw(w->out, r->is_signal && !w->is_breakpad ? SYM_STR(" signal")
+                                                        : SYM_STR(""));
     put_named(w, ".cfa", &r->cfa);
     if ((r->has >> arch->pc & 1) != 0) {
         put_named(w, ".ra", &r->rule[arch->pc]);

@@ -28,6 +28,7 @@ sym_cfi_open(sym_cfi_t *c, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     c->pages_ref = sym_get32(h + 24);
     c->n_rules = sym_get32(h + 28);
     c->rules_ref = sym_get32(h + 32);
+    c->name_ref = sym_get32(h + 36);
     c->n_rows = sym_get64(h + 40);
     c->arch =
         arch < SYM_UNWIND_ARCHS ? (sym_unwind_arch_t) arch : SYM_UNWIND_UNKNOWN;
@@ -40,6 +41,19 @@ sym_cfi_open(sym_cfi_t *c, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     }
 
     return SYM_OK;
+}
+
+
+sym_str_t
+sym_cfi_debug_file(const sym_cfi_t *c)
+{
+    size_t len = 0;
+    const uint8_t *data =
+        c->name_ref != 0 ? sym_extent_rest(&c->in, c->name_ref, &len) : NULL;
+
+    return data != NULL && data[0] < len
+               ? sym_str((const char *) data + 1, data[0])
+               : SYM_STR("");
 }
 
 
@@ -184,6 +198,7 @@ read_rules(const uint8_t *data, size_t len, unsigned word_bytes,
 
     rules->program = sym_str("", 0);
     rules->parameter_bytes = 0;
+    rules->is_signal = false;
     rules->has = 0;
     rules->cfa = (sym_cfi_rule_t){ .how = SYM_CFI_UNDEFINED };
 
@@ -193,6 +208,8 @@ read_rules(const uint8_t *data, size_t len, unsigned word_bytes,
         return b.failed || rules->program.len == 0 ? SYM_DAMAGED : SYM_OK;
     }
 
+    rules->is_signal = (n & SYM_CFI_SIGNAL) != 0;
+    n &= (uint8_t) ~SYM_CFI_SIGNAL;
     take_rule(&b, word_bytes, &rules->cfa, take(&b));
 
     while (n-- > 0 && !b.failed) {

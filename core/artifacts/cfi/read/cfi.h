@@ -23,6 +23,7 @@ typedef struct {
     uint32_t flags; /* SYM_CFI_FLAG_* */
     uint32_t n_pages, pages_ref;
     uint32_t n_rules, rules_ref;
+    uint32_t name_ref;
     uint64_t n_rows;
 } sym_cfi_t;
 
@@ -43,13 +44,16 @@ sym_status_t sym_cfi_open(sym_cfi_t *c, sym_extent_get_pt get, void *ctx,
  * are. */
 void sym_cfi_remember(sym_cfi_t *c, sym_extent_view_t *table);
 
+/* The debug file that the file names, or "". */
+sym_str_t sym_cfi_debug_file(const sym_cfi_t *c);
+
 /* The rules at an address.  SYM_NOT_FOUND: there are none. */
 sym_status_t sym_cfi_lookup(const sym_cfi_t *c, uint32_t address,
                             sym_cfi_rules_t *rules);
 
 /*
- * The registers of a frame's caller.  address: the frame's instruction, for
- * frames that are not the innermost the return address less 1.
+ * The registers of a frame's caller.  address: the frame's instruction; of frames
+ * that are not interrupted, the return address less 1.
  *
  * SYM_OK: caller->valid has a bit for each register that is known.  Without one
  * for the program counter the frame is the outermost.

@@ -559,6 +559,7 @@ follow_program(frame_t *f, const sym_cfi_rules_t *rules,
 
     work.valid &= f->arch->saved | pc | sp;
     work.callee_parameter_bytes = rules->parameter_bytes;
+    work.is_interrupted = false;
     *caller = work;
     return SYM_OK;
 }
@@ -574,7 +575,8 @@ follow_rules(frame_t *f, const sym_cfi_rules_t *rules, uint32_t flags,
 
     f->cfa = cut(f, f->cfa);
     f->has_cfa = true;
-    *caller = (sym_unwind_registers_t){ .arch = f->callee->arch };
+    *caller = (sym_unwind_registers_t){ .arch = f->callee->arch,
+                                        .is_interrupted = rules->is_signal };
     caller->valid = f->callee->valid & kept(f, flags) & ~rules->has;
     memcpy(caller->value, f->callee->value, sizeof(caller->value));
     sym_unwind_set(caller, f->arch->sp, f->cfa);
@@ -626,6 +628,34 @@ sym_cfi_follow(const sym_cfi_rules_t *rules, uint32_t flags,
 }
 
 
+/* The rules of a leaf function, which needs none: it has the return address
+ * where the call put it.  Only the function that is executing can be one. */
+static bool
+is_leaf(const sym_cfi_t *c, const sym_unwind_registers_t *registers,
+        sym_cfi_rules_t *rules)
+{
+    const sym_unwind_arch_row_t *arch = sym_unwind_arch(c->arch);
+    const bool is_pushed = arch->lr == SYM_UNWIND_NO_REGISTER;
+
+    if ((c->flags & SYM_CFI_FLAG_WINDOWS) == 0 || !registers->is_interrupted
+        || (c->arch != SYM_UNWIND_X86_64 && c->arch != SYM_UNWIND_ARM64))
+    {
+        return false;
+    }
+
+    *rules = (sym_cfi_rules_t){ .has = UINT64_C(1) << arch->pc };
+    rules->cfa = (sym_cfi_rule_t){ .how = SYM_CFI_REGISTER,
+                                   .base = arch->sp,
+                                   .offset = is_pushed ? arch->word_bytes : 0 };
+    rules->rule[arch->pc] =
+        is_pushed
+            ? (sym_cfi_rule_t){ .how = SYM_CFI_AT_CFA,
+                                .offset = -(int64_t) arch->word_bytes }
+            : (sym_cfi_rule_t){ .how = SYM_CFI_REGISTER, .base = arch->lr };
+    return true;
+}
+
+
 sym_status_t
 sym_cfi_unwind(const sym_cfi_t *c, uint32_t address,
                const sym_unwind_registers_t *registers,
@@ -641,6 +671,10 @@ sym_cfi_unwind(const sym_cfi_t *c, uint32_t address,
     }
 
     rc = sym_cfi_lookup(c, address, &rules);
+    if (rc == SYM_NOT_FOUND && is_leaf(c, registers, &rules)) {
+        rc = SYM_OK;
+    }
+
     if (rc != SYM_OK) {
         return sym_fail(err, rc,
                         rc == SYM_NOT_FOUND ? "no unwind rules at the address"

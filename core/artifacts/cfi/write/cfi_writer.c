@@ -183,7 +183,8 @@ encode(sym_buffer_t *b, const sym_cfi_rules_t *rules, int64_t word)
         return;
     }
 
-    put_byte(b, (unsigned) __builtin_popcountll(rules->has));
+    put_byte(b, (unsigned) __builtin_popcountll(rules->has)
+                    | (rules->is_signal ? SYM_CFI_SIGNAL : 0));
     put_rule(b, &rules->cfa, 0, word);
 
     for (unsigned i = 0; i < SYM_UNWIND_REGISTERS; i++) {
@@ -678,10 +679,26 @@ put_pages(sym_cfi_writer_t *w, const uint32_t *ranks, uint32_t *n_pages,
 }
 
 
+/* Names that do not fit are no names of files. */
 static sym_status_t
-put_artifact(sym_cfi_writer_t *w, uint32_t *ranks, sym_writer_stats_t *stats)
+put_name(sym_cfi_writer_t *w, sym_str_t name, uint32_t *ref)
 {
-    uint32_t n_rules = 0, n_pages = 0, rules = 0, pages = 0;
+    uint8_t record[1 + UINT8_MAX] = { (uint8_t) name.len };
+
+    if (name.len == 0 || name.len > UINT8_MAX) {
+        return SYM_OK;
+    }
+
+    memcpy(record + 1, name.data, name.len);
+    return put_bytes(w, record, 1 + name.len, ref);
+}
+
+
+static sym_status_t
+put_artifact(sym_cfi_writer_t *w, sym_str_t debug_file, uint32_t *ranks,
+             sym_writer_stats_t *stats)
+{
+    uint32_t n_rules = 0, n_pages = 0, rules = 0, pages = 0, name = 0;
     uint8_t h[SYM_CFI_HEADER_BYTES] = { 0 };
     sym_sort_item_t *items = rank(w, ranks, &n_rules);
     sym_status_t rc =
@@ -689,6 +706,7 @@ put_artifact(sym_cfi_writer_t *w, uint32_t *ranks, sym_writer_stats_t *stats)
 
     free(items);
     rc = rc != SYM_OK ? rc : put_pages(w, ranks, &n_pages, &pages);
+    rc = rc != SYM_OK ? rc : put_name(w, debug_file, &name);
     rc = rc != SYM_OK ? rc : sym_extents_flush(&w->extents);
     if (rc != SYM_OK) {
         return rc;
@@ -703,6 +721,7 @@ put_artifact(sym_cfi_writer_t *w, uint32_t *ranks, sym_writer_stats_t *stats)
     sym_put32(h + 24, pages);
     sym_put32(h + 28, n_rules);
     sym_put32(h + 32, rules);
+    sym_put32(h + 36, name);
     sym_put64(h + 40, w->rows.n);
     sym_put64(h + 48, sym_extents_bytes(&w->extents));
 
@@ -716,8 +735,8 @@ put_artifact(sym_cfi_writer_t *w, uint32_t *ranks, sym_writer_stats_t *stats)
 
 
 sym_status_t
-sym_cfi_finish(sym_cfi_writer_t *w, sym_extent_put_pt put, void *ctx,
-               sym_writer_stats_t *stats)
+sym_cfi_finish(sym_cfi_writer_t *w, sym_str_t debug_file, sym_extent_put_pt put,
+               void *ctx, sym_writer_stats_t *stats)
 {
     uint32_t *ranks = malloc((w->n_kept + 1) * sizeof(*ranks));
 
@@ -730,7 +749,7 @@ sym_cfi_finish(sym_cfi_writer_t *w, sym_extent_put_pt put, void *ctx,
                              w->err)
                == SYM_OK)
     {
-        (void) put_artifact(w, ranks, stats);
+        (void) put_artifact(w, debug_file, ranks, stats);
     }
 
     free(ranks);

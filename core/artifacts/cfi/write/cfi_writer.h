@@ -36,8 +36,10 @@ sym_status_t sym_cfi_writer_fallback(sym_cfi_writer_t *w, uint64_t start,
 /* Number of ranges. */
 size_t sym_cfi_writer_ranges(const sym_cfi_writer_t *w);
 
-/* Fills bytes, extents and quality of *stats. */
-sym_status_t sym_cfi_finish(sym_cfi_writer_t *w, sym_extent_put_pt put,
-                            void *ctx, sym_writer_stats_t *stats);
+/* debug_file: the one that the file names, or "".  Fills bytes, extents and
+ * quality of *stats. */
+sym_status_t sym_cfi_finish(sym_cfi_writer_t *w, sym_str_t debug_file,
+                            sym_extent_put_pt put, void *ctx,
+                            sym_writer_stats_t *stats);
 
 #endif
