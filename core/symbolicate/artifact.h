@@ -18,7 +18,8 @@ typedef struct {
     sym_resolver_t *resolver;
     uint64_t id; /* 0: not found */
     uint32_t n_extents;
-    bool has_digest; /* digest of the URL, shared by its artifacts */
+    sym_debug_id_t debug_id; /* of its object, if known */
+    bool has_digest;         /* digest of the URL, shared by its artifacts */
     uint8_t digest[SYM_REF_DIGEST_BYTES];
     bool is_unsound; /* one of its extents is damaged */
 } sym_artifact_found_t;

@@ -262,6 +262,31 @@ need_rules(dump_t *d, uint32_t module)
 }
 
 
+/* The debug id that a dump lacks is that of the file that its code id found.  A
+ * PDB is looked for by its name as well. */
+static sym_status_t
+complete_module(dump_t *d, uint32_t module, const sym_debug_id_t *id)
+{
+    sentry_module_t *m = &d->base.request.modules[module];
+    sym_str_t name = sym_cfi_debug_file(&d->rules[module].cfi);
+
+    /* a PE file without a debug id is stored under its code id */
+    if (m->ref.debug_id.form != SYM_DEBUG_ID_NONE
+        || id->form != SYM_DEBUG_ID_UUID) {
+        return SYM_OK;
+    }
+
+    m->ref.debug_id = *id;
+    if (m->debug_file.len == 0 && sym_str_ends_nocase(name, SYM_STR(".pdb"))) {
+        m->debug_file = sym_arena_copy(d->base.base.arena, name);
+        m->ref.debug_file = text_of_object(m->debug_file);
+        d->is_out_of_memory |= m->debug_file.data == NULL;
+    }
+
+    return d->is_out_of_memory ? SYM_NOMEM : SYM_OK;
+}
+
+
 /* SYM_NOT_FOUND: there are none. */
 static sym_status_t
 open_rules(dump_t *d, uint32_t module, const sym_cfi_t **cfi)
@@ -282,6 +307,11 @@ open_rules(dump_t *d, uint32_t module, const sym_cfi_t **cfi)
                          && sym_cfi_open(&rules->cfi, sym_artifact_extent,
                                          &need->artifact, &err)
                                 == SYM_OK;
+        if (rules->is_open
+            && complete_module(d, module, &need->artifact.debug_id) != SYM_OK)
+        {
+            return SYM_NOMEM;
+        }
     }
 
     *cfi = &rules->cfi;
@@ -599,6 +629,24 @@ need_symbols(dump_t *d)
 }
 
 
+/* Whether the rules of a module are awaited that may have its debug id. */
+static bool
+is_incomplete(dump_t *d)
+{
+    const sentry_request_t *q = &d->base.request;
+    bool is_waiting = false;
+    const sym_cfi_t *cfi;
+
+    for (uint32_t i = 0; i < q->n_modules; i++) {
+        is_waiting |= q->modules[i].unwind != 0
+                      && q->modules[i].ref.debug_id.form == SYM_DEBUG_ID_NONE
+                      && open_rules(d, i, &cfi) == SYM_AGAIN;
+    }
+
+    return is_waiting;
+}
+
+
 static sym_status_t
 walk_threads(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -612,8 +660,9 @@ walk_threads(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         is_waiting = is_waiting || d->slots[i].thread != SYM_CRASH_NO_THREAD;
     }
 
-    if (rc != SYM_OK || is_waiting) {
-        return rc; /* to be called again, with the rules */
+    if (rc != SYM_OK || is_waiting || is_incomplete(d)) {
+        return d->is_out_of_memory ? SYM_NOMEM : rc; /* called again, with the
+                                                        rules */
     }
 
     d->is_walked = true;

@@ -1,0 +1,54 @@
+package SymDump;
+
+# Minidumps for tests: one thread of x64 with its registers and stack, and modules.
+#
+#     my $bytes = minidump(os => 'windows',
+#         registers => { rip => 0x140001000, rsp => 0x1000 }, stack => $words,
+#         modules => [{ at => 0x140000000, size => 0x9000, name => 'C:\\a.exe',
+#                       time => 0x5c9e0959, codeview => $record }]);
+#
+# stack: bytes from rsp on.  Layout: Microsoft's minidumpapiset.h.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+our @EXPORT_OK = qw(minidump);
+
+my %OS = (windows => 2, linux => 0x8201, macos => 0x8101);
+
+# In the order of CONTEXT, from byte 120 on.
+my @REGISTERS = qw(rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15 rip);
+
+sub minidump {
+    my (%o) = @_;
+    my $n = 3;
+    my $out = "\0" x (32 + 12 * $n);
+    my $put = sub { my $at = length $out; $out .= $_[0]; return $at };
+
+    my $system = $put->(pack('v3CCV5v2', 9, 6, 0, 1, 1, 10, 0, 0, $OS{ $o{os} }, 0, 0, 0) . "\0" x 24);
+    my $records = '';
+    for my $m (@{ $o{modules} }) {
+        my $text = join '', map { "$_\0" } split //, $m->{name};
+        my $name = $put->(pack('V/a*', $text) . "\0\0");
+        my $codeview = $m->{codeview} // '';
+        my $id = $put->($codeview);
+        $records .= pack('Q<V4', $m->{at}, $m->{size}, 0, $m->{time} // 0, $name) . "\0" x 52
+            . pack('VV', length $codeview, length $codeview ? $id : 0) . "\0" x 24;
+    }
+    my $modules = $put->(pack('V', scalar @{ $o{modules} }) . $records);
+
+    my $context = "\0" x 1232;
+    substr($context, 48, 4) = pack 'V', 0x10000b;
+    substr($context, 120, 17 * 8) = pack 'Q<17', map { $o{registers}{$_} // 0 } @REGISTERS;
+    my ($context_at, $stack_at) = ($put->($context), $put->($o{stack}));
+    my $threads = $put->(pack('V', 1) . pack('V4Q<2V4', 1, 0, 0, 0, 0, $o{registers}{rsp},
+        length $o{stack}, $stack_at, 1232, $context_at));
+
+    substr($out, 0, 16) = 'MDMP' . pack 'V3', 0xa793, $n, 32;
+    substr($out, 32, 12 * $n) = pack 'V9', 7, 56, $system,
+        4, 4 + 108 * @{ $o{modules} }, $modules, 3, 52, $threads;
+    return $out;
+}
+
+1;
