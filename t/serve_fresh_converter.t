@@ -58,7 +58,7 @@ for my $jobs (1, 2) {
     $c = $t->client;
     my $before = $t->descriptors;
 
-    for my $type (qw(INGEST INGEST OFFER DEPOSIT DEPOSIT INGEST)) {
+    for my $type (qw(INGEST INGEST INGEST DEPOSIT DEPOSIT INGEST)) {
         is(bring($type), 'stored', "--jobs $jobs, $type: a converter without a past");
     }
 

@@ -16,7 +16,6 @@
 #define WANT 0x800u
 
 /* Omitted if 0. */
-#define FEATURES 0x1000u
 #define KIND 0x2000u
 #define CODE_ID 0x4000u /* of the key; follows a kind */
 
@@ -33,8 +32,6 @@ static const struct {
     { SYM_RPC_ENSURE, TICKET | FLAGS | OBJECT },
     { SYM_RPC_CANCEL, TICKET },
     { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES },
-    { SYM_RPC_OFFER,
-      TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES | FEATURES },
     { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | OUTCOMES },
     { SYM_RPC_MORE, TICKET | LENGTH | PLACES },
     { SYM_RPC_INVALIDATE, TICKET | KEY | SOURCE | KIND | CODE_ID },
@@ -202,10 +199,6 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
         p = put_text(p, m->want.name, SYM_RPC_PATH_MAX);
         p = put_text(p, m->want.dir, SYM_RPC_PATH_MAX);
         p = put_text(p, m->want.id, SYM_BUILD_ID_MAX);
-    }
-
-    if ((fields & FEATURES) && m->features != 0) {
-        p = put(p, m->features, 4);
     }
 
     if ((fields & KIND) && (m->kind != 0 || has_code_id)) {
@@ -426,10 +419,6 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
         m->want.name = take_text(c, SYM_RPC_PATH_MAX);
         m->want.dir = take_text(c, SYM_RPC_PATH_MAX);
         m->want.id = take_text(c, SYM_BUILD_ID_MAX);
-    }
-
-    if ((fields & FEATURES) && sym_left(c) != 0) {
-        m->features = sym_u32(c);
     }
 
     if ((fields & KIND) && sym_left(c) != 0) {

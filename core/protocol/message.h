@@ -39,8 +39,9 @@ typedef enum {
                             this artifact of this object at this source */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
     SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, outcomes; and a
-                            descriptor: what was fetched */
-    SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: nothing was */
+                            descriptor: a file was fetched */
+    SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: no file was
+                            fetched */
     SYM_RPC_MORE,       /* ticket, length, places: the lease is too small */
     SYM_RPC_INVALIDATE, /* ticket, key, source: remove its records; without a
                            name: those of all modules found by the id; with the
@@ -50,9 +51,7 @@ typedef enum {
     SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, text, source; and a
                            descriptor: a file for which no client waits; text:
                            its path on its web site, or "" */
-    SYM_RPC_OFFER,      /* as INGEST, with features: a better file may be
-                           elsewhere, so if this is poor, FETCH is sent again */
-    SYM_RPC_GIVEN,      /* ticket, flags, length; and a descriptor, if there is
+    SYM_RPC_GIVEN = 11, /* ticket, flags, length; and a descriptor, if there is
                             such a file: answers WANT */
     SYM_RPC_MISSED,     /* flags, requests (offset), frames (length), key, text,
                            source, kind, code id: a module missing in answers */
@@ -65,15 +64,15 @@ typedef enum {
     SYM_RPC_WELCOME = 64, /* version */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
-    SYM_RPC_FETCH,   /* ticket, length, places: you are elected; length of the
-                             lease */
-    SYM_RPC_DONE,    /* ticket, flags, key, text, kind: to INVALIDATE,
+    SYM_RPC_FETCH,        /* ticket, length, places: you are elected; length of
+                             the lease */
+    SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
                             DEPOSIT */
-    SYM_RPC_STATS,   /* ticket, text: lines "name value" */
-    SYM_RPC_REFUSED, /* text: unknown protocol; ends the connection */
-    SYM_RPC_WANT,    /* ticket, want: a companion of a DEPOSIT's file */
-    SYM_RPC_NOTE,    /* ticket, text: a note for users about the file */
-    SYM_RPC_ALSO,    /* ticket, length, want: also fetch a companion of the
+    SYM_RPC_STATS,        /* ticket, text: lines "name value" */
+    SYM_RPC_REFUSED,      /* text: unknown protocol; ends the connection */
+    SYM_RPC_WANT,         /* ticket, want: a companion of a DEPOSIT's file */
+    SYM_RPC_NOTE,         /* ticket, text: a note for users about the file */
+    SYM_RPC_ALSO,         /* ticket, length, want: also fetch a companion of the
                         fetched file; answered like FETCH */
     SYM_RPC_ARRIVED, /* offset: its number; text: modules that have arrived, as
                         JSON; answered by LISTEN */
@@ -83,10 +82,6 @@ typedef enum {
 
 /* flags of ENSURE */
 #define SYM_RPC_ALL_PLACES 1u /* every place is tried, code files first */
-
-/* features of OFFER */
-#define SYM_RPC_RATE 1u  /* a sound file without symbols is not malformed */
-#define SYM_RPC_GO_ON 2u /* FETCH is sent even if the file is good */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u
@@ -144,7 +139,6 @@ typedef struct {
     sym_rpc_type_t type;
     uint32_t ticket; /* chosen by the client; repeated in answers */
     uint32_t version;
-    uint32_t features;
     uint32_t flags;
     sym_module_state_t state; /* not READY */
     sym_rpc_ttl_t ttl;        /* in NEGATIVE: for `state`, the time left */

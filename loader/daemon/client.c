@@ -124,8 +124,7 @@ take_descriptors(struct msghdr *mh, unsigned *n)
 static bool
 wants_descriptor(const sym_rpc_message_t *m)
 {
-    return m->type == SYM_RPC_INGEST || m->type == SYM_RPC_OFFER
-           || m->type == SYM_RPC_DEPOSIT
+    return m->type == SYM_RPC_INGEST || m->type == SYM_RPC_DEPOSIT
            || (m->type == SYM_RPC_GIVEN && (m->flags & SYM_RPC_THERE) != 0);
 }
 

@@ -9,8 +9,10 @@ inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 {
     *f = (inflights_t){ .fetch_timeout_ms = fetch_timeout_ms };
     f->key = sym_hash_key();
+    f->unplanned_last = &f->unplanned;
     return leases_create(&f->leases, room) && table_create(&f->by_question)
-           && table_create(&f->by_module) && table_create(&f->by_ticket);
+           && table_create(&f->by_module) && table_create(&f->by_ticket)
+           && table_create(&f->by_place);
 }
 
 
@@ -156,19 +158,124 @@ enqueue(inflights_t *f, inflight_t *inflight, int64_t now)
 }
 
 
+/* Not idle, queued or fetching any more. */
+static void
+leave_phase(inflights_t *f, inflight_t *inflight)
+{
+    if (inflight->phase == INFLIGHT_QUEUED) {
+        lease_dequeue(&f->leases, &inflight->lease);
+    } else if (inflight->phase == INFLIGHT_FETCHING) {
+        lease_release(&f->leases, &inflight->lease);
+        f->n_fetching--;
+        inflight->elected = NULL;
+    } else if (inflight->unplanned_at != NULL) {
+        *inflight->unplanned_at = inflight->unplanned_next;
+        *(inflight->unplanned_next != NULL
+              ? &inflight->unplanned_next->unplanned_at
+              : &f->unplanned_last) = inflight->unplanned_at;
+        inflight->unplanned_at = NULL;
+    }
+
+    inflight->phase = INFLIGHT_CONVERTING;
+}
+
+
+/* --- places --- */
+
+/* Makes it idle until its places have been looked up. */
+static void
+unplan(inflights_t *f, inflight_t *inflight)
+{
+    leave_phase(f, inflight);
+    inflight->phase = INFLIGHT_IDLE;
+    inflight->unplanned_next = NULL;
+    inflight->unplanned_at = f->unplanned_last;
+    *f->unplanned_last = inflight;
+    f->unplanned_last = &inflight->unplanned_next;
+}
+
+
+static inflight_t *
+of_places(owner_t *places)
+{
+    return (inflight_t *) ((char *) places - offsetof(inflight_t, places));
+}
+
+
+/* A place of the search may have an outcome, or is free. */
+static void
+on_free_place(void *ctx, owner_t *places, unsigned number)
+{
+    inflight_t *inflight = of_places(places);
+
+    if ((inflight->open >> number & 1) != 0
+        && (inflight->phase == INFLIGHT_IDLE
+            || (inflight->phase == INFLIGHT_QUEUED && !inflight->is_begun)))
+    {
+        unplan(ctx, inflight);
+    }
+}
+
+
+static void
+own(inflights_t *f, inflight_t *inflight, uint64_t places)
+{
+    owner_own(&inflight->places, places, on_free_place, f);
+}
+
+
+inflight_t *
+inflights_unplanned(inflights_t *f)
+{
+    inflight_t *inflight = f->unplanned;
+
+    if (inflight != NULL) {
+        leave_phase(f, inflight);
+    }
+
+    return inflight;
+}
+
+
+bool
+inflight_plan(inflights_t *f, inflight_t *inflight, uint64_t open, int64_t now)
+{
+    uint64_t all = owner_all(&inflight->places);
+
+    /* without a place that could be tried again, it would not end */
+    inflight->open = open & all & ~inflight->tried;
+    if (inflight->open == 0 && all != 0) {
+        return false;
+    }
+
+    enqueue(f, inflight, now);
+    return true;
+}
+
+
+/* --- begin and end --- */
+
 static inflight_t *
 begin(inflights_t *f, const sym_rpc_message_t *ensure, sym_str_t ref,
-      int64_t now)
+      const owner_plan_t *plan, int64_t now)
 {
     sym_str_t scope = ensure->key.scope;
     inflight_t *inflight = calloc(1, sizeof(*inflight) + ref.len + scope.len);
     char *at;
 
-    if (inflight == NULL || !lease_init(&f->leases, &inflight->lease, scope)) {
+    if (inflight == NULL
+        || !owner_create(&f->by_place, &inflight->places, plan)) {
         free(inflight);
         return NULL;
     }
 
+    if (!lease_init(&f->leases, &inflight->lease, scope)) {
+        owner_drop(&f->by_place, &inflight->places, on_free_place, f);
+        free(inflight);
+        return NULL;
+    }
+
+    inflight->open = plan->open & owner_all(&inflight->places);
     at = inflight->bytes;
     inflight->kind = (sym_kind_t) ensure->kind;
     inflight->flags = ensure->flags;
@@ -189,13 +296,8 @@ begin(inflights_t *f, const sym_rpc_message_t *ensure, sym_str_t ref,
 static void
 forget(inflights_t *f, inflight_t *inflight)
 {
-    if (inflight->phase == INFLIGHT_QUEUED) {
-        lease_dequeue(&f->leases, &inflight->lease);
-    } else if (inflight->phase == INFLIGHT_FETCHING) {
-        lease_release(&f->leases, &inflight->lease);
-        f->n_fetching--;
-    }
-
+    leave_phase(f, inflight);
+    owner_drop(&f->by_place, &inflight->places, on_free_place, f);
     lease_free(&f->leases, &inflight->lease);
     table_remove(&f->by_question, &inflight->node);
     table_remove(&f->by_module, &inflight->of_module);
@@ -276,7 +378,7 @@ unlink_waiter(waiter_t *w)
 
 bool
 inflight_join(inflights_t *f, client_t *client, const sym_rpc_message_t *ensure,
-              uint64_t open, int64_t now)
+              const owner_plan_t *plan, int64_t now)
 {
     char bytes[SYM_REF_BYTES_MAX];
     const sym_str_t ref =
@@ -287,10 +389,7 @@ inflight_join(inflights_t *f, client_t *client, const sym_rpc_message_t *ensure,
     if (inflight != NULL) {
         f->joins++;
     } else if (w != NULL) {
-        inflight = begin(f, ensure, ref, now);
-        if (inflight != NULL) {
-            inflight->open = open;
-        }
+        inflight = begin(f, ensure, ref, plan, now);
     }
 
     if (w == NULL || inflight == NULL) {
@@ -339,48 +438,53 @@ free_waiter(inflights_t *f, waiter_t *w)
 
 /* --- elections --- */
 
-/* Ends the fetch; does not decide what is next for the module. */
 static void
-end_fetch(inflights_t *f, inflight_t *inflight)
-{
-    lease_release(&f->leases, &inflight->lease);
-    f->n_fetching--;
-    inflight->elected = NULL;
-    inflight->phase = INFLIGHT_CONVERTING;
-}
-
-
-static void
-queue_again(inflights_t *f, inflight_t *inflight, int64_t now)
+return_lease(inflights_t *f, inflight_t *inflight)
 {
     lease_return(&f->leases, &inflight->lease, inflight->lease.bytes);
     inflight->lease.bytes = 0;
-    enqueue(f, inflight, now);
 }
 
 
 void
-inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want, int64_t now)
+inflight_wait(inflights_t *f, inflight_t *inflight, uint64_t want, int64_t now)
 {
-    if (inflight->first == NULL) {
-        forget(f, inflight);
-        return;
-    }
-
-    inflight->lease.want = want != 0 ? want : inflight->lease.want;
-    inflight->is_begun = want != 0;
-    queue_again(f, inflight, now);
+    leave_phase(f, inflight);
+    return_lease(f, inflight);
+    inflight->lease.want = want;
+    inflight->is_begun = true;
+    enqueue(f, inflight, now);
 }
 
 
 static void
-lose_election(inflights_t *f, inflight_t *inflight, int64_t now)
+search_on(inflights_t *f, inflight_t *inflight)
 {
-    end_fetch(f, inflight);
-    inflight->is_again = true;
-    inflight->open = inflight->is_void ? UINT64_MAX : inflight->open;
+    return_lease(f, inflight);
+    inflight->tried = inflight->is_void ? 0 : inflight->tried;
     inflight->is_void = false;
-    queue_again(f, inflight, now);
+    inflight->is_begun = false;
+    own(f, inflight, 0);
+    unplan(f, inflight);
+}
+
+
+void
+inflight_again(inflights_t *f, inflight_t *inflight)
+{
+    if (inflight->first == NULL) {
+        forget(f, inflight);
+    } else {
+        search_on(f, inflight);
+    }
+}
+
+
+static void
+lose_election(inflights_t *f, inflight_t *inflight)
+{
+    inflight->is_again = true;
+    search_on(f, inflight);
 }
 
 
@@ -390,7 +494,7 @@ inflight_leave(inflights_t *f, waiter_t *w, int64_t now)
     inflight_t *inflight = w->inflight;
 
     if (inflight->elected == w) {
-        lose_election(f, inflight, now);
+        lose_election(f, inflight);
     }
 
     inflight_abandon(f, w, true, now);
@@ -422,14 +526,12 @@ inflight_elected(const inflights_t *f, const client_t *client, uint32_t ticket)
 
 
 bool
-inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now)
+inflight_answered(inflights_t *f, inflight_t *inflight)
 {
-    end_fetch(f, inflight);
+    leave_phase(f, inflight);
 
     if (inflight->is_void) {
-        inflight->is_void = false;
-        inflight->open = UINT64_MAX;
-        queue_again(f, inflight, now);
+        search_on(f, inflight);
         return false;
     }
 
@@ -438,20 +540,23 @@ inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now)
 
 
 void
-inflight_doubt(inflight_t *inflight)
+inflight_doubt(inflights_t *f, inflight_t *inflight)
 {
-    inflight->is_void |=
-        inflight->phase == INFLIGHT_FETCHING
-        || (inflight->phase == INFLIGHT_QUEUED && inflight->is_begun);
+    if (inflight->phase == INFLIGHT_FETCHING || inflight->is_begun) {
+        inflight->is_void = true;
+    } else if (inflight->phase != INFLIGHT_CONVERTING) {
+        unplan(f, inflight);
+    }
 }
 
 
 uint64_t
-inflight_convert(inflight_t *inflight)
+inflight_convert(inflights_t *f, inflight_t *inflight, uint64_t place)
 {
     uint64_t lease = inflight->lease.bytes;
 
     inflight->lease.bytes = 0;
+    own(f, inflight, place & inflight->places.owned);
     return lease;
 }
 
@@ -459,13 +564,7 @@ inflight_convert(inflight_t *inflight)
 void
 inflight_hold(inflights_t *f, inflight_t *inflight)
 {
-    if (inflight->phase == INFLIGHT_QUEUED) {
-        lease_dequeue(&f->leases, &inflight->lease);
-    } else if (inflight->phase == INFLIGHT_FETCHING) {
-        end_fetch(f, inflight);
-    }
-
-    inflight->phase = INFLIGHT_CONVERTING;
+    leave_phase(f, inflight);
 }
 
 
@@ -506,15 +605,17 @@ send_fetch(inflight_t *inflight)
     const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
                                   .ticket = inflight->elected->ticket,
                                   .length = inflight->lease.bytes,
-                                  .places = inflight->open };
+                                  .places = inflight->places.owned };
 
     client_send(inflight->elected->client, &m);
 }
 
 
 static void
-elect(inflights_t *f, inflight_t *inflight, waiter_t *w, int64_t now)
+elect(inflights_t *f, inflight_t *inflight, waiter_t *w, uint64_t places,
+      int64_t now)
 {
+    own(f, inflight, places);
     lease_dequeue(&f->leases, &inflight->lease);
     inflight->phase = INFLIGHT_FETCHING;
     inflight->elected = w;
@@ -591,21 +692,31 @@ longest_wait(const inflights_t *f, int64_t now)
 }
 
 
-/* True: a lease was granted. */
+/* True: a lease was granted, or the search waits for a place. */
 static bool
 grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 {
     inflight_t *inflight = first_queued(scope);
+    uint64_t places;
 
-    /* Strictly in order, or a large one would starve. */
-    if (inflight == NULL
-        || !lease_has_room(&f->leases, &inflight->lease, inflight->lease.want,
-                           most))
-    {
+    if (inflight == NULL) {
         return false;
     }
 
-    elect(f, inflight, candidate(inflight), now);
+    places = owner_free_places(&inflight->places, inflight->open);
+    if (places == 0 && inflight->open != 0) {
+        leave_phase(f, inflight);
+        inflight->phase = INFLIGHT_IDLE;
+        return true;
+    }
+
+    /* Strictly in order, or a large one would starve. */
+    if (!lease_has_room(&f->leases, &inflight->lease, inflight->lease.want,
+                        most)) {
+        return false;
+    }
+
+    elect(f, inflight, candidate(inflight), places, now);
     return true;
 }
 
@@ -685,10 +796,10 @@ inflights_expire(inflights_t *f, int64_t now)
             if (inflight->phase == INFLIGHT_FETCHING
                 && now >= inflight->deadline_ms) {
                 inflight->elected->is_late = true;
-                lose_election(f, inflight, now);
+                lose_election(f, inflight);
             }
 
-            if (inflight->phase == INFLIGHT_QUEUED
+            if (inflight->phase <= INFLIGHT_QUEUED
                 && candidate(inflight) == NULL) {
                 return inflight;
             }
@@ -705,7 +816,7 @@ inflights_free(inflights_t *f)
     table_node_t *node;
 
     if (f->by_question.heads != NULL && f->by_module.heads != NULL
-        && f->by_ticket.heads != NULL)
+        && f->by_ticket.heads != NULL && f->by_place.heads != NULL)
     {
         while ((node = table_any(&f->by_ticket)) != NULL) {
             free_waiter(f, (waiter_t *) node);
@@ -720,4 +831,5 @@ inflights_free(inflights_t *f)
     table_free(&f->by_question);
     table_free(&f->by_module);
     table_free(&f->by_ticket);
+    table_free(&f->by_place);
 }

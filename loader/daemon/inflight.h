@@ -8,8 +8,14 @@
  * owner handles the store and the bytes.
  *
  *     queued -> fetching -> converting -> settled
- *        ^---------'-----------'  (the elected client is lost, needs a larger
- *                                  lease, or its result is void)
+ *      ^  ^--------'            |
+ *      |  (needs a larger lease)|
+ *      |                        |  (its result is void, or places are open)
+ *     idle <--------------------'
+ *
+ * Searches own places (owners.h).  One whose next place is owned by another is
+ * idle until that one has an outcome.  Then the places of an idle search are
+ * looked up again.
  */
 #ifndef SYMLOADER_DAEMON_INFLIGHT_H
 #define SYMLOADER_DAEMON_INFLIGHT_H
@@ -18,6 +24,7 @@
 #include "daemon/client.h"
 #include "daemon/fetch_result.h"
 #include "daemon/leases.h"
+#include "daemon/owners.h"
 #include "object/variant.h"
 #include "common/table.h"
 
@@ -25,6 +32,7 @@ typedef struct inflight_s inflight_t;
 typedef struct waiter_s waiter_t;
 
 typedef enum {
+    INFLIGHT_IDLE,   /* waits for the owner of a place, or to be planned */
     INFLIGHT_QUEUED, /* for a lease */
     INFLIGHT_FETCHING,
     INFLIGHT_CONVERTING /* or its result is being stored */
@@ -66,15 +74,18 @@ struct inflight_s {
     sym_object_ref_t ref; /* views of `bytes` */
     inflight_phase_t phase;
     waiter_t *first, *last;
-    uint32_t n_wanting;  /* number of those with waiting requests */
-    waiter_t *elected;   /* while it fetches */
-    lease_t lease;       /* of the elected client */
-    uint64_t whole_to;   /* see lease_for() */
-    bool is_void;        /* the file being fetched was invalidated */
-    bool is_begun;       /* queued for a larger lease while the fetch goes on */
-    bool is_bad;         /* an unreadable file was offered: ... */
-    fetch_result_t bad;  /* ... the result, unless another source has one */
-    uint64_t open;       /* places to be tried */
+    uint32_t n_wanting; /* number of those with waiting requests */
+    waiter_t *elected;  /* while it fetches */
+    lease_t lease;      /* of the elected client */
+    uint64_t whole_to;  /* see lease_for() */
+    bool is_void;       /* the file being fetched was invalidated */
+    bool is_begun;      /* queued for a larger lease while the fetch goes on */
+    uint64_t open;      /* places to be tried */
+    uint64_t tried;     /* places with an outcome */
+    owner_t places;
+    fetch_result_t kept; /* of the first unreadable file; state 0: none */
+    inflight_t *unplanned_next, **unplanned_at; /* list: idle, and its places
+                                                   must be looked up */
     bool is_again;       /* the next election replaces a lost one */
     int64_t deadline_ms; /* of the fetch */
     size_t n_bytes;
@@ -82,7 +93,8 @@ struct inflight_s {
 };
 
 typedef struct {
-    table_t by_question, by_module, by_ticket;
+    table_t by_question, by_module, by_ticket, by_place;
+    inflight_t *unplanned, **unplanned_last;
     sym_hash_key_t key; /* secret, because module names are untrusted */
     leases_t leases;
     int64_t fetch_timeout_ms;
@@ -105,10 +117,20 @@ bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);
 inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
 
-/* Makes the client wait for the artifact of its ENSURE, for which these places are
- * open; false: out of memory. */
+/* Makes the client wait for the artifact of its ENSURE, which has these places;
+ * false: out of memory. */
 bool inflight_join(inflights_t *f, client_t *client,
-                   const sym_rpc_message_t *ensure, uint64_t open, int64_t now);
+                   const sym_rpc_message_t *ensure, const owner_plan_t *plan,
+                   int64_t now);
+
+/*
+ * Takes the next search whose places must be looked up; NULL: none.  The caller
+ * settles it, or continues it with the places that are open.  False: all of these
+ * were tried.
+ */
+inflight_t *inflights_unplanned(inflights_t *f);
+bool inflight_plan(inflights_t *f, inflight_t *inflight, uint64_t open,
+                   int64_t now);
 
 /* Finds an open ticket, or returns NULL. */
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,
@@ -131,23 +153,25 @@ inflight_t *inflight_elected(const inflights_t *f, const client_t *client,
 
 /*
  * Handles the elected client's answer.  False: its file was invalidated
- * meanwhile, and the inflight is queued again.  True: its lease stays with the
- * inflight until inflight_convert() takes it or the inflight is settled.
+ * meanwhile, and the search goes on.  True: its lease stays with the inflight until
+ * inflight_convert() takes it or the inflight is settled.
  */
-bool inflight_answered(inflights_t *f, inflight_t *inflight, int64_t now);
+bool inflight_answered(inflights_t *f, inflight_t *inflight);
 
 /* Extends the lease to `want` bytes (possibly its present size), and sends the
  * elected client another FETCH.  False: no room now. */
 bool inflight_extend(inflights_t *f, inflight_t *inflight, uint64_t want);
 
-/* Queues it again, for a lease of `want` bytes while the download goes on, or
- * (0) for one as before; frees it if no client is waiting. */
-void inflight_again(inflights_t *f, inflight_t *inflight, uint64_t want,
-                    int64_t now);
+/* Queues it for a lease of `want` bytes while the download goes on. */
+void inflight_wait(inflights_t *f, inflight_t *inflight, uint64_t want,
+                   int64_t now);
+
+/* The search goes on; frees it if no client is waiting. */
+void inflight_again(inflights_t *f, inflight_t *inflight);
 
 /* Passes the lease to the caller, which calls inflight_return() before the
- * inflight ends. */
-uint64_t inflight_convert(inflight_t *inflight);
+ * inflight ends.  place: the only one that the search keeps, a bit. */
+uint64_t inflight_convert(inflights_t *f, inflight_t *inflight, uint64_t place);
 static inline void
 inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
 {
@@ -155,7 +179,7 @@ inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
 }
 
 /* Invalidates the file that is being fetched. */
-void inflight_doubt(inflight_t *inflight);
+void inflight_doubt(inflights_t *f, inflight_t *inflight);
 
 /* Keeps the inflight without an elected client: its result is known. */
 void inflight_hold(inflights_t *f, inflight_t *inflight);

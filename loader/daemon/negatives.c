@@ -49,27 +49,21 @@ void
 negatives_add(negatives_t *s, inflight_t *inflight, fetch_result_t *o)
 {
     negative_t *one = malloc(sizeof(*one));
-    sym_ingest_t *ingest = NULL;
 
     /* what was not tried has failed with the rest */
     if (o->state == SYM_MODULE_FAILED) {
         places_settle(&s->places, inflight, inflight->open, o);
     }
 
-    if (one != NULL) {
-        ingest = put(s, inflight, o);
-    }
-
     /* waiting clients get the outcome even if it cannot be stored */
-    if (ingest == NULL) {
-        free(one);
+    if (one == NULL) {
         inflight_settle(s->inflights, inflight, o);
         return;
     }
 
     inflight_hold(s->inflights, inflight);
-    *one =
-        (negative_t){ .inflight = inflight, .ingest = ingest, .outcome = *o };
+    *one = (negative_t){ .inflight = inflight, .ingest = put(s, inflight, o) };
+    one->outcome = *o;
     append(s, one);
 
     if (s->n >= NEGATIVES_MAX) {
@@ -101,7 +95,8 @@ negatives_commit(negatives_t *s)
         negative_t *one = take_first(s);
         sym_error_t err = { 0 };
 
-        if (sym_ingest_finish(one->ingest, &err) != SYM_OK) {
+        if (one->ingest != NULL
+            && sym_ingest_finish(one->ingest, &err) != SYM_OK) {
             s->places.failed(s->places.owner, &err);
         }
 

@@ -72,7 +72,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     sym_module_key_t key;
     sym_error_t err = { 0 };
     fetch_result_t o;
-    uint64_t open;
+    owner_plan_t plan;
 
     if (inflight_waiter(&s->inflights, client, m->ticket) != NULL) {
         client_end(client, "a ticket that is open already");
@@ -93,7 +93,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         serve_store_failed(s, &err);
     }
 
-    if (places_look_up(&s->negatives.places, m, &o, &open) == SYM_OK) {
+    if (places_look_up(&s->negatives.places, m, &o, &plan) == SYM_OK) {
         fetch_result_message(&o, m->ticket, &answer);
         client_send(client, &answer);
         return;
@@ -104,7 +104,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (!inflight_join(&s->inflights, client, m, open, s->now)) {
+    if (!inflight_join(&s->inflights, client, m, &plan, s->now)) {
         client_end(client, "out of memory");
     }
 }
@@ -130,12 +130,9 @@ answered_flight(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     inflight_t *inflight = inflight_elected(&s->inflights, client, m->ticket);
 
-    if (inflight == NULL || !inflight_answered(&s->inflights, inflight, s->now))
-    {
-        return NULL;
-    }
-
-    return inflight;
+    return inflight != NULL && inflight_answered(&s->inflights, inflight)
+               ? inflight
+               : NULL;
 }
 
 
@@ -175,7 +172,9 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     if (inflight->kind == SYM_KIND_CFI) {
         c->conversion.kinds = ~0U; /* its symbols will be needed, too */
     }
-    c->lease = inflight_convert(inflight);
+    c->lease = inflight_convert(
+        &s->inflights, inflight,
+        c->file.place.path.len != 0 ? (uint64_t) 1 << c->file.number : 0);
     conversions_add(&s->conversions, &c->conversion);
 }
 
@@ -187,15 +186,22 @@ on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     place_file_t file;
     fetch_result_t o;
 
-    if (inflight != NULL) {
-        places_note(&s->negatives.places, inflight, m, &file);
-        fetch_result_set(&o, m->state, fetch_result_ttl(&m->ttl, m->state),
-                         m->text);
-        if (inflight->is_bad && m->state == SYM_MODULE_ABSENT) {
-            o = inflight->bad;
-        }
-        negatives_add(&s->negatives, inflight, &o);
+    if (inflight == NULL) {
+        return;
     }
+
+    places_note(&s->negatives.places, inflight, m, &file);
+    if (inflight->open != 0) {
+        inflight_again(&s->inflights, inflight);
+        return;
+    }
+
+    fetch_result_set(&o, m->state, fetch_result_ttl(&m->ttl, m->state),
+                     m->text);
+    if (inflight->kept.state != 0 && m->state == SYM_MODULE_ABSENT) {
+        o = inflight->kept;
+    }
+    negatives_add(&s->negatives, inflight, &o);
 }
 
 
@@ -219,27 +225,26 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
+    if (want != 0) {
+        inflight_wait(&s->inflights, inflight, want, s->now);
+        return;
+    }
+
     inflight_hold(&s->inflights, inflight);
 
-    if (want == 0 && inflight->is_void) {
+    if (inflight->is_void) {
         fetch_result_set(&o, SYM_MODULE_FAILED, BUSY_TTL_S,
                          SYM_STR("invalidated meanwhile"));
         inflight_settle(&s->inflights, inflight, &o);
         return;
     }
 
-    if (want == 0) {
-        fetch_result_set(
-            &o, SYM_MODULE_MALFORMED, TOO_LARGE_TTL_S,
-            SYM_STR("the file is larger than all room for temporary "
-                    "files (see the store's quota)"));
-        o.is_too_large = true;
-        places_settle(&s->negatives.places, inflight, m->places, &o);
-        negatives_add(&s->negatives, inflight, &o);
-        return;
-    }
-
-    inflight_again(&s->inflights, inflight, want, s->now);
+    fetch_result_set(&o, SYM_MODULE_MALFORMED, TOO_LARGE_TTL_S,
+                     SYM_STR("the file is larger than all room for temporary "
+                             "files (see the store's quota)"));
+    o.is_too_large = true;
+    places_settle(&s->negatives.places, inflight, m->places, &o);
+    negatives_add(&s->negatives, inflight, &o);
 }
 
 
@@ -284,7 +289,7 @@ doubt_flight(serve_t *s, inflight_t *inflight)
 {
     submission_t *c;
 
-    inflight_doubt(inflight);
+    inflight_doubt(&s->inflights, inflight);
 
     for (c = submission_first(&s->conversions); c != NULL;
          c = submission_next(c)) {
@@ -488,7 +493,6 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         on_cancel(s, client, m);
         break;
     case SYM_RPC_INGEST:
-    case SYM_RPC_OFFER:
     case SYM_RPC_NONE:
     case SYM_RPC_MORE:
         on_fetched(s, client, m, fd);

@@ -73,7 +73,8 @@ left_s(uint32_t until)
 }
 
 
-/* The artifact; a poor one is the result only if no place is open. */
+/* The artifact; a poor one is the result only if no place is open.  The same holds
+ * if the files of all places are wanted. */
 static sym_status_t
 find_artifact(sym_snapshot_t *s, const search_of_t *of, sym_asking_t *asking,
               fetch_result_t *o, sym_error_t *err)
@@ -91,6 +92,22 @@ find_artifact(sym_snapshot_t *s, const search_of_t *of, sym_asking_t *asking,
     }
 
     return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+static void
+hash_places(const places_t *p, const search_of_t *of,
+            const sym_source_plan_t *plan, owner_plan_t *found)
+{
+    found->n = plan->n;
+    for (unsigned i = 0; i < plan->n; i++) {
+        sym_hash_state_t hash = sym_hash_begin(&p->key);
+
+        sym_hash_add(&hash, of->scope);
+        sym_hash_add(&hash, plan->at[i].path);
+        sym_hash_add(&hash, of->ref->checksum);
+        found->hashes[i] = sym_hash_end(hash);
+    }
 }
 
 
@@ -128,34 +145,59 @@ find_places(sym_snapshot_t *s, const search_of_t *of,
 
 
 static sym_status_t
-look_up(places_t *p, const search_of_t *of, fetch_result_t *o, uint64_t *open)
+look_up_in(const places_t *p, sym_snapshot_t *s, const search_of_t *of,
+           fetch_result_t *o, owner_plan_t *found, sym_error_t *err)
 {
     sym_asking_t asking = { .ref = of->ref,
                             .kind = of->kind,
                             .reader = places_reader(),
                             .now_s = (int64_t) time(NULL) };
     sym_source_plan_t plan;
-    sym_snapshot_t *s;
     sym_arena_t arena;
-    sym_error_t err = { 0 };
-    sym_status_t rc = sym_snapshot_begin(p->store, &s, &err);
+    sym_status_t rc =
+        s != NULL ? find_artifact(s, of, &asking, o, err) : err->status;
 
-    *open = UINT64_MAX;
-    if (rc != SYM_OK) {
-        p->failed(p->owner, &err);
-        return SYM_NOT_FOUND;
+    if (rc == SYM_OK && asking.has_artifact && !asking.is_poor
+        && (of->flags & SYM_RPC_ALL_PLACES) == 0)
+    {
+        return SYM_OK;
     }
 
     sym_arena_init(&arena, 0);
-    rc = find_artifact(s, of, &asking, o, &err);
-    if (rc == SYM_OK && (!asking.has_artifact || asking.is_poor)) {
-        rc = make_plan(&arena, of, &plan)
-                 ? find_places(s, of, &plan, &asking, o, open, &err)
-                 : SYM_NOT_FOUND;
+    if (!make_plan(&arena, of, &plan)) {
+        fetch_result_set(o, SYM_MODULE_FAILED, 1, SYM_STR("out of memory"));
+        rc = SYM_OK;
+
+    } else {
+        hash_places(p, of, &plan, found);
+        if (rc == SYM_OK) {
+            rc = find_places(s, of, &plan, &asking, o, &found->open, err);
+        }
     }
 
     sym_arena_drop(&arena);
-    sym_snapshot_end(s);
+    return rc;
+}
+
+
+/* A store that fails has no results. */
+static sym_status_t
+look_up(places_t *p, const search_of_t *of, fetch_result_t *o,
+        owner_plan_t *found)
+{
+    sym_snapshot_t *s = NULL;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    found->open = UINT64_MAX;
+    found->n = 0;
+    o->state = 0;
+    (void) sym_snapshot_begin(p->store, &s, &err);
+    rc = look_up_in(p, s, of, o, found, &err);
+    if (s != NULL) {
+        sym_snapshot_end(s);
+    }
+
     if (err.status != SYM_OK) {
         p->failed(p->owner, &err);
     }
@@ -166,22 +208,34 @@ look_up(places_t *p, const search_of_t *of, fetch_result_t *o, uint64_t *open)
 
 sym_status_t
 places_look_up(places_t *p, const sym_rpc_message_t *m, fetch_result_t *o,
-               uint64_t *open)
+               owner_plan_t *plan)
 {
     const search_of_t of = { &m->ref, &m->rules, m->key.scope,
                              (sym_kind_t) m->kind, m->flags };
 
-    return look_up(p, &of, o, open);
+    return look_up(p, &of, o, plan);
+}
+
+
+sym_status_t
+places_look_again(places_t *p, const inflight_t *inflight, fetch_result_t *o,
+                  uint64_t *open)
+{
+    const search_of_t of = search_of(inflight);
+    owner_plan_t plan;
+    sym_status_t rc = look_up(p, &of, o, &plan);
+
+    *open = plan.open;
+    return rc;
 }
 
 
 sym_status_t
 places_result(places_t *p, const inflight_t *inflight, fetch_result_t *o)
 {
-    const search_of_t of = search_of(inflight);
     fetch_result_t found;
     uint64_t open;
-    sym_status_t rc = look_up(p, &of, &found, &open);
+    sym_status_t rc = places_look_again(p, inflight, &found, &open);
 
     /* a stored poor artifact counts, whatever else may be there */
     if (rc == SYM_OK || found.state == SYM_MODULE_READY) {
@@ -253,6 +307,7 @@ take_file(const search_t *s, const sym_place_outcome_t *o, place_file_t *file)
     memcpy(file->path, path.data, path.len);
     file->place = key_of(s->inflight, sym_str(file->path, path.len));
     file->number = o->place;
+    file->type = s->plan->at[o->place].file;
     if (o->url.len != 0) {
         memcpy(file->url, o->url.data, o->url.len);
     }
@@ -275,11 +330,12 @@ take(inflight_t *inflight, unsigned place)
     bool was_open = inflight->open >> place & 1;
 
     inflight->open &= ~((uint64_t) 1 << place);
+    inflight->tried |= (uint64_t) 1 << place;
     return was_open;
 }
 
 
-/* Places up to `end` that have no outcome. */
+/* Places of the FETCH up to `end` that have no outcome. */
 static void
 put_others(const search_t *s, unsigned end)
 {
@@ -294,7 +350,7 @@ put_others(const search_t *s, unsigned end)
             .reason = s->m->text,
         };
 
-        if (take(s->inflight, i)) {
+        if ((s->inflight->places.owned >> i & 1) != 0 && take(s->inflight, i)) {
             put_outcome(s, &o);
         }
     }

@@ -21,32 +21,39 @@ typedef struct {
                                                             store failed */
     bool is_waiting; /* a record is not committed */
     sym_path_ticket_t last;
+    sym_hash_key_t key; /* secret */
 } places_t;
 
 /* A file that a worker handed over, until its record is put. */
 typedef struct {
     sym_path_key_t place; /* no path: the worker did not say where it was */
     uint16_t number;      /* of the place */
+    sym_source_file_t type;
     sym_path_record_t record;
     char url[SYM_PATH_URL_MAX], path[SYM_PLACE_PATH_MAX];
 } place_file_t;
 
 /*
- * Looks up the artifact of an ENSURE in the store.  *open: the places to be tried.
- * SYM_NOT_FOUND: there are some; or the store failed.
+ * Looks up the artifact of an ENSURE in the store.  plan->open: the places to be
+ * tried.  SYM_NOT_FOUND: there are some; or the store failed.
  */
 sym_status_t places_look_up(places_t *p, const sym_rpc_message_t *ensure,
-                            fetch_result_t *o, uint64_t *open);
+                            fetch_result_t *o, owner_plan_t *plan);
 
 /* The same for an in-flight request, after places_commit(). */
+sym_status_t places_look_again(places_t *p, const inflight_t *inflight,
+                               fetch_result_t *o, uint64_t *open);
+
+/* The result of an in-flight request, after places_commit().  SYM_NOT_FOUND: the
+ * store does not know it; *o is unchanged. */
 sym_status_t places_result(places_t *p, const inflight_t *inflight,
                            fetch_result_t *o);
 
 /*
- * Puts the outcomes of an INGEST, OFFER or NONE.  A place before the file, or of a
- * NONE, that has no outcome was not asked: its index does not list the file
- * (absent), or the search ended before (failed).  Fills in *file, except what its
- * conversion will tell.
+ * Puts the outcomes of an INGEST or NONE.  A place of the FETCH that has no outcome
+ * was not asked, if it is before the file or there is none: its index does not list
+ * the file (absent), or the search ended before (failed).  Fills in *file, except
+ * what its conversion will tell.
  */
 void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
                  place_file_t *file);

@@ -53,31 +53,40 @@ is_poor(const conversion_end_t *how)
 
 /*
  * A stripped executable or an unreadable file does not end the search while
- * there are paths left to try, because a file with lines may be there.
- * Meanwhile, requests get the stored artifact.
+ * there are places left to try, because a file with lines may be there.  Mozilla's
+ * clients uploaded a .sym file on purpose, so it counts.  Meanwhile, requests get
+ * the stored artifact.
  */
 static bool
 wants_better(const submission_t *c)
 {
-    return c->goes_on || (c->is_offer && c->outcome.is_poor)
-           || (c->outcome.state == SYM_MODULE_MALFORMED
-               && (c->is_offer || c->inflight->open != 0));
+    const inflight_t *inflight = c->inflight;
+    bool is_final =
+        c->file.type == SYM_SOURCE_BREAKPAD && inflight->ref.is_either;
+
+    return inflight->open != 0
+           && ((inflight->flags & SYM_RPC_ALL_PLACES) != 0
+               || c->outcome.state == SYM_MODULE_MALFORMED
+               || (c->outcome.is_poor && !is_final));
 }
 
 
-/* Settles inflights for an artifact that has arrived in another way: `key` may
- * have SYM_SCOPE_ALL. */
+/* Settles inflights for an artifact that has arrived in another way.  `key` has
+ * SYM_SCOPE_ALL if it was loaded by hand; else a search for all files goes on. */
 static void
 settle_waiting(serve_t *s, const sym_module_key_t *key, sym_kind_t kind)
 {
     const fetch_result_t ready = { .state = SYM_MODULE_READY };
+    bool is_by_hand = sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL));
     inflight_t *inflight = inflight_next_of(&s->inflights, key, NULL), *next;
 
     for (; inflight != NULL; inflight = next) {
         next = inflight_next_of(&s->inflights, key, inflight);
 
         /* conversions settle their own */
-        if (inflight->kind == kind && inflight->phase != INFLIGHT_CONVERTING) {
+        if (inflight->kind == kind && inflight->phase != INFLIGHT_CONVERTING
+            && (is_by_hand || (inflight->flags & SYM_RPC_ALL_PLACES) == 0))
+        {
             inflight_settle(&s->inflights, inflight, &ready);
         }
     }
@@ -181,8 +190,8 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     inflight_return(&s->inflights, c->inflight, c->lease);
 
     if (c->conversion.is_void) {
-        c->inflight->open = UINT64_MAX;
-        inflight_again(&s->inflights, c->inflight, 0, s->now);
+        c->inflight->is_void = true;
+        inflight_again(&s->inflights, c->inflight);
         return;
     }
 
@@ -191,13 +200,12 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     }
 
     if (wants_better(c)) {
-        if (o->state == SYM_MODULE_MALFORMED && !c->inflight->is_bad
-            && !(c->is_rated && how->has_nothing))
+        if (o->state == SYM_MODULE_MALFORMED && c->inflight->kept.state == 0
+            && (!how->has_nothing || c->inflight->ref.is_either))
         {
-            c->inflight->is_bad = true;
-            c->inflight->bad = *o;
+            c->inflight->kept = *o;
         }
-        inflight_again(&s->inflights, c->inflight, 0, s->now);
+        inflight_again(&s->inflights, c->inflight);
         return;
     }
 

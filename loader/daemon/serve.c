@@ -297,6 +297,35 @@ prepare_converter(serve_t *s)
 }
 
 
+/* Settles or continues the searches whose places may have outcomes of others. */
+static void
+plan_searches(serve_t *s)
+{
+    inflight_t *inflight;
+    fetch_result_t o;
+    uint64_t open;
+
+    while ((inflight = inflights_unplanned(&s->inflights)) != NULL) {
+        sym_status_t rc =
+            places_look_again(&s->negatives.places, inflight, &o, &open);
+
+        if (rc == SYM_OK) {
+            inflight_settle(&s->inflights, inflight, &o);
+
+        } else if (!inflight_plan(&s->inflights, inflight, open, s->now)) {
+            if (o.state != SYM_MODULE_READY) {
+                o = inflight->kept;
+            }
+            if (o.state == 0) {
+                fetch_result_set(&o, SYM_MODULE_ABSENT, 0,
+                                 SYM_STR("no source has it"));
+            }
+            inflight_settle(&s->inflights, inflight, &o);
+        }
+    }
+}
+
+
 static void
 handle(serve_t *s)
 {
@@ -309,6 +338,7 @@ handle(serve_t *s)
     pool_handle(s->conversions.pool, s->polls + 1);
     tick(s);
     negatives_commit(&s->negatives);
+    plan_searches(s);
     drop_unused(s);
     sweep_clients(s);
     keep_ledger(s);
@@ -428,7 +458,8 @@ prepare(serve_t *s)
     s->heal.store = s->store;
     s->negatives = (negatives_t){ .places = { .store = s->store,
                                               .owner = s,
-                                              .failed = serve_store_failed },
+                                              .failed = serve_store_failed,
+                                              .key = sym_hash_key() },
                                   .inflights = &s->inflights };
 
     if (!conversions_create(&s->conversions, &limits, &serve_conversion_events,

@@ -100,9 +100,6 @@ submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
     c->offset = m->offset;
     c->ttl = m->ttl;
     c->ticket = m->ticket;
-    c->is_offer = m->type == SYM_RPC_OFFER;
-    c->is_rated = c->is_offer && (m->features & SYM_RPC_RATE) != 0;
-    c->goes_on = c->is_offer && (m->features & SYM_RPC_GO_ON) != 0;
     c->can_ask = (m->flags & SYM_RPC_ASK_ME) != 0;
     return c;
 }

@@ -20,9 +20,6 @@ typedef struct {
 
     uint64_t offset; /* start of the bytes in the file */
     place_file_t file;
-    bool is_offer;  /* another source may have better symbols */
-    bool is_rated;  /* a sound file without symbols is not malformed */
-    bool goes_on;   /* the client offers all files that it finds */
     bool can_ask;   /* the client opens companions of the file */
     bool is_report; /* a crash upload; its report is written to the file */
     char text[SYM_RPC_SOURCE_MAX + 1]; /* the source */

@@ -35,7 +35,7 @@ int supplement_give(supplements_t *all, submission_t *c,
 void supplement_leave(submission_t *c);
 
 /*
- * Handles INGEST, OFFER, NONE and MORE from a client that was sent; takes
+ * Handles INGEST, NONE and MORE from a client that was sent; takes
  * ownership of fd.  False: the client was not sent; the message is about its
  * own module.
  */

@@ -2,9 +2,8 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * The first 200 wins, unless the loader finds the file poor and paths are left:
- * then the search continues.  After "no such file" or a failure the next path
- * is tried.  Once a source has failed, the file does not count as absent.
+ * The first 200 ends it.  After "no such file" or a failure the next path is tried.
+ * Once a source has failed, the file does not count as absent.
  */
 
 
@@ -131,8 +130,7 @@ ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
     ngx_http_symbolicate_fetch_policy_t *policy,
-    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
-    ngx_uint_t next)
+    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease)
 {
     ngx_http_symbolicate_fetch_t  *fetch;
 
@@ -144,7 +142,6 @@ ngx_http_symbolicate_fetch_start(
     fetch->files = object->files;
     fetch->places = object->places;
     fetch->order = object->order;
-    fetch->next = next;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
@@ -476,8 +473,6 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
         out->offset = fetch->offset;
         out->length = fetch->received;
         out->source = fetch->url;
-        out->next = fetch->next;
-        out->offer = ngx_http_symbolicate_fetch_is_offer(fetch);
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_READY);
         return;
     }

@@ -18,14 +18,13 @@
 
 /*
  * Starts a download.  It ends in events->done(), after this function has
- * returned.  object is copied.  next: from the previous result, if its file was
- * too poor; 0 at first.  NULL: no memory.
+ * returned.  object is copied.  NULL: no memory.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
     ngx_http_symbolicate_fetch_policy_t *policy,
-    ngx_http_symbolicate_object_t *object, ngx_http_symbolicate_lease_t *lease,
-    ngx_uint_t next);
+    ngx_http_symbolicate_object_t *object,
+    ngx_http_symbolicate_lease_t *lease);
 
 /*
  * Same for one text of a request source, at a path below it that needs no

@@ -121,18 +121,3 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
 
     return NGX_DECLINED;
 }
-
-
-ngx_uint_t
-ngx_http_symbolicate_fetch_is_offer(ngx_http_symbolicate_fetch_t *fetch)
-{
-    ngx_uint_t                      next;
-    sym_source_place_t              place;
-    ngx_http_symbolicate_source_t  *source;
-
-    next = fetch->next;
-
-    return (fetch->file != SYM_SOURCE_BREAKPAD || !fetch->ref.is_either)
-           && ngx_http_symbolicate_fetch_find(fetch, &next, &source, &place)
-              == NGX_OK;
-}

@@ -26,11 +26,5 @@ ngx_int_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
     ngx_http_symbolicate_source_t **source, sym_source_place_t *place);
 
-/* A .sym file was uploaded on purpose, so it counts, unless the type of the
- * object is known: then all its files are compared.  Any other file is an
- * offer: the remaining places may have better ones. */
-ngx_uint_t ngx_http_symbolicate_fetch_is_offer(
-    ngx_http_symbolicate_fetch_t *fetch);
-
 
 #endif /* _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_ */

@@ -56,10 +56,6 @@ typedef struct {
                                                  * first source */
     ngx_uint_t                     status;      /* of the last answer; 0: no
                                                  * answer */
-    ngx_uint_t                     next;        /* place to try after the one
-                                                 * that has the file */
-    unsigned                       offer:1;     /* there are more places, which
-                                                 * may have better files */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */
 } ngx_http_symbolicate_fetch_result_t;

@@ -46,8 +46,7 @@ ngx_http_symbolicate_download_start(ngx_uint_t *count,
     download->policy = policy;
     download->fetch = ngx_http_symbolicate_fetch_start(
                                         &ngx_http_symbolicate_download_events,
-                                        download, policy, object, lease,
-                                        0);
+                                        download, policy, object, lease);
 
     if (download->fetch == NULL) {
         ngx_free(download);

@@ -145,7 +145,6 @@ ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
 {
     pending->elected = 0;
 
-    pending->next = 0;
     ngx_http_symbolicate_pending_doubt(pending);
     ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
 

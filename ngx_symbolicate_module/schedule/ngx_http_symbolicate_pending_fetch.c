@@ -56,26 +56,22 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
         object.files = sym_kind_files(pending->is.kind, pending->ref.type)
                        & ~pending->is.without;
 
-        return ngx_http_symbolicate_fetch_start(
-                                    &ngx_http_symbolicate_pending_fetch_events,
-                                    pending, pending->policy, &object,
-                                    &pending->lease, pending->next);
+    } else {
+
+        /* files of other sources must not become part of a record that clients
+         * without those sources see */
+
+        object.others = pending->policy->request_sources == NULL;
+        object.ref = &also->ref;
+        object.places = UINT64_MAX;
+        object.order = SYM_DEBUG_FILES_FIRST;
+        object.files = 1 << also->file;
     }
-
-
-    /* files of other sources must not become part of a record that clients
-     * without those sources see */
-
-    object.others = pending->policy->request_sources == NULL;
-    object.ref = &also->ref;
-    object.places = UINT64_MAX;
-    object.order = SYM_DEBUG_FILES_FIRST;
-    object.files = 1 << also->file;
 
     return ngx_http_symbolicate_fetch_start(
                                     &ngx_http_symbolicate_pending_fetch_events,
                                     pending, pending->policy, &object,
-                                    &pending->lease, 0);
+                                    &pending->lease);
 }
 
 
@@ -136,31 +132,15 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* Flags for the loader's work after the file: in a thorough search the last
- * file is an offer, too. */
-static uint32_t
-ngx_http_symbolicate_pending_features(ngx_http_symbolicate_pending_t *pending)
-{
-    if (pending->ref.is_either) {
-        return 0;
-    }
-
-    return pending->is.thorough ? SYM_RPC_RATE | SYM_RPC_GO_ON : SYM_RPC_RATE;
-}
-
-
 /* Reports the outcome of the fetch to the loader. */
 static void
 ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 {
-    ngx_fd_t                         fd;
-    ngx_uint_t                       offer;
-    sym_rpc_message_t               m;
+    ngx_fd_t                              fd;
+    sym_rpc_message_t                     m;
     ngx_http_symbolicate_fetch_result_t  *out;
 
     out = ngx_http_symbolicate_fetch_result(pending->fetch);
-    offer = pending->also == NULL
-            && (out->offer || ngx_http_symbolicate_pending_features(pending));
     fd = -1;
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
@@ -181,8 +161,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
         pending->asked = m.length;
 
     } else if (out->state == SYM_MODULE_READY) {
-        m.type = offer ? SYM_RPC_OFFER : SYM_RPC_INGEST;
-        m.features = ngx_http_symbolicate_pending_features(pending);
+        m.type = SYM_RPC_INGEST;
         m.offset = out->offset;
         m.length = out->length;
         m.source = sym_str((char *) out->source.data, out->source.len);
@@ -196,10 +175,6 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     pending->elected = 0;
     ngx_http_symbolicate_loader_send(pending->loader, &m, fd);
-
-    if (offer) {
-        pending->next = out->next;
-    }
 
     (void) ngx_http_symbolicate_pending_drop(pending);
 }

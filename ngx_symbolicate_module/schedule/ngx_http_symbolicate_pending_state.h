@@ -58,7 +58,6 @@ struct ngx_http_symbolicate_pending_s {
     ngx_http_symbolicate_fetch_t   *fetch;
 
     uint64_t                        places;      /* to try: 1 << number */
-    ngx_uint_t                      next;        /* next path to try */
 
     ngx_http_symbolicate_also_t    *also;        /* to be fetched instead of the
                                                   * module */

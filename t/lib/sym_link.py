@@ -33,7 +33,6 @@ FIELDS = {
     'INVALIDATE': (7, 'ticket key source'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length text source'),
-    'OFFER': (10, 'ticket ttl offset length source outcomes'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
     'WELCOME': (64, 'version'),
@@ -82,13 +81,14 @@ def part(tag, data):
 
 
 def reference(m):
-    """With a checksum the object is complete, else it has a name and an id, in
-    which 40 digits are a build id, too."""
+    """With a checksum, or the number of a type, the object is complete, else it has a
+    name and an id, in which 40 digits are a build id, too."""
     name, sent = m['key'].rsplit('/', 1)
     debug_id = canonical(sent)
     checksum = m.get('checksum', '')
     code_id = m.get('code_id', sent.lower() if len(sent) == 40 else '')
-    return ((part(1, b'\1') if checksum else part(2, '1'))
+    kind = m.get('object', int(checksum != ''))
+    return ((part(1, bytes([kind])) if kind else part(2, '1'))
             + part(3, binary(debug_id)) + part(4, code_id)
             + part(6, name) + part(8, '' if sent == debug_id else sent)
             + part(9, checksum)).decode('latin-1')
@@ -190,7 +190,7 @@ class Client:
         ticket = m.get('ticket')
         if m['type'] == 'ENSURE':
             self.next[ticket] = 0
-        elif m['type'] in ('INGEST', 'OFFER') and 'places' not in m:
+        elif m['type'] == 'INGEST' and 'places' not in m:
             place = self.next.get(ticket, 0)
             m = {**m, 'places': [[place, 1, 200, '', '', m.get('source', '')]]}
             self.next[ticket] = place + 1
