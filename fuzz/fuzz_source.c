@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "base/uri.h"
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "sources/paths/module_of.h"
 #include "sources/paths/plan.h"
 #include "sources/paths/symstore_pointer.h"

@@ -15,16 +15,16 @@ const CLASS = { ready: 'good', absent: 'bad', failed: 'bad', malformed: 'bad' };
 const stateOf = (state) => el('span', { class: CLASS[state] }, state);
 
 const COLUMNS = [
-  { title: 'Name', class: 'mono', show: (m) => m.name },
-  { title: 'Id', class: 'mono', show: (m) => m.id },
+  { title: 'Name or path', class: 'mono', show: (m) => m.name ?? m.path },
+  { title: 'Id', class: 'mono', show: (m) => m.id ?? '–' },
   { title: 'State', class: 'nowrap', show: (m) => stateOf(m.state) },
   { title: 'Has', class: 'nowrap', show: (m) => (m.state === 'ready' ? m.quality || m.kind : '–') },
   { title: 'Source', class: 'nowrap', show: (m) => m.from },
   { title: 'Size', class: 'right', show: (m) => (m.state === 'ready' ? bytes(m.stored_size) : '–') },
-  { title: 'Last use', class: 'nowrap', show: (m) => ago(m.last_use) },
-  { title: 'More', show: (m) => el('button', {
+  { title: 'Last use', class: 'nowrap', show: (m) => (m.path ? '–' : ago(m.last_use)) },
+  { title: 'More', show: (m) => (m.path ? m.outcome : el('button', {
     type: 'button', 'aria-label': `Explain ${m.name}`, on: { click: () => show(m.name, m.id) },
-  }, 'Explain') },
+  }, 'Explain')) },
 ];
 
 // Adds rows of the server's list: one for each id, whatever its case, with the
@@ -41,7 +41,7 @@ export function addRows(rows, more) {
   });
 }
 
-const keyOf = (m) => [m.name, m.id.toLowerCase(), m.variant || '', m.kind, m.from].join('\n');
+const keyOf = (m) => [m.path ?? m.name, (m.id ?? '').toLowerCase(), m.kind, m.from].join('\n');
 
 const without = (what) => notice(`The page was not told where ${what} (symbolicate_page admin=PATH).`);
 

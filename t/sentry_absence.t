@@ -124,7 +124,7 @@ for my $way ('DELETE', 'rm') {
         is($t->loader->run('rm', "$m->{name}/$m->{id}")->{code}, 0, 'rm');
     }
     is(sentry('unified', $m), 'found', '... then it is requested');
-    is(scalar(grep { $_->{name} eq $m->{name} }
+    is(scalar(grep { ($_->{name} // '') eq $m->{name} }
             json_lines($t->loader->run('ls', '--json')->{out})), 1,
         '... no record of any way is left');
     is($t->loader->run('verify')->{code}, 0, '... and the store is sound');

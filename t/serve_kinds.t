@@ -45,10 +45,14 @@ is_deeply([ @{ $c[0]->recv }{qw(type ticket)} ], [ 'READY', 2 ], 'there are sour
 is_deeply([ @{ $c[1]->recv }{qw(type ticket)} ], [ 'READY', 1 ],
     '... for both clients');
 
-my %state = map { $_->{kind} => $_ } json_lines($t->run('ls', '--json')->{out});
+my ($symcache, %state);
+for (json_lines($t->run('ls', '--json')->{out})) {
+    $state{ $_->{kind} } = $_ if $_->{kind};
+    $symcache = $_->{state} if ($_->{path} // '') =~ /\.sym$/;
+}
 is_deeply([ @{ $state{sources} }{qw(from name id state)} ], [ 's', 'example', $ID, 'ready' ],
     'the store has them, with their source');
-is($state{symcache}{state}, 'absent', '... and that there are no symbols');
+is($symcache, 'absent', '... and that there are no symbols');
 
 for my $case ([0, 'NEGATIVE'], [1, 'NEGATIVE'], [$SOURCES, 'READY']) {
     my ($kind, $answer) = @$case;

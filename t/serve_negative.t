@@ -44,7 +44,7 @@ sub shown {
     my ($name) = @_;
     my ($m) = json_lines($t->run('show', '--json', "$name/$ID")->{out});
     return $m if $m->{state} eq 'ready';
-    return (grep { $_->{path} =~ m{^\Q$name\E/} } @{ $m->{paths} })[0];
+    return (grep { $_->{path} =~ m{^\Q$name\E/} } @{ $m->{places} })[0];
 }
 
 # --- nothing was fetched ---

@@ -56,7 +56,7 @@ is($m->{reason}, 'no connection', '... reason');
 is($m->{from}, 's3', '... source');
 ok($m->{expires_at} >= $before && $m->{expires_at} <= $after + 2,
    '... when a path is tried again first');
-my ($canonical, $sent) = @{ $m->{paths} };
+my ($canonical, $sent) = @{ $m->{places} };
 is_deeply([ @$canonical{qw(source path status reason url ms)} ],
           [ 's3', key('gone.so') . '/gone.so.sym', '404', 'not there',
             'http://s3/sym/gone.so/x y.sym', 1 ], '... the first path');
@@ -72,9 +72,9 @@ like($text, qr/^reason +no connection$/m, '... reason');
 my ($expires) = $text =~ /^expires +(\S+)/m;
 is(seconds($expires), $m->{expires_at}, '... when it is tried again');
 my ($until) = $text =~
-    m{^path +s3: 404, 0 bytes, 1 ms, http://s3/sym/gone\.so/x y\.sym, until (\S+): not there$}m;
+    m{^place +s3: 404, 0 bytes, 1 ms, http://s3/sym/gone\.so/x y\.sym, until (\S+): not there$}m;
 is(seconds($until // ''), $canonical->{expires_at}, '... the first path');
-like($text, qr{^path +s3: refused, 0 bytes, 1 ms, \Q@{[ lc key('gone.so') ]}\E/gone\.so\.sym, until \S+: no connection$}m,
+like($text, qr{^place +s3: refused, 0 bytes, 1 ms, \Q@{[ lc key('gone.so') ]}\E/gone\.so\.sym, until \S+: no connection$}m,
     '... the second');
 
 # --- a result that has expired ---
@@ -82,7 +82,7 @@ like($text, qr{^path +s3: refused, 0 bytes, 1 ms, \Q@{[ lc key('gone.so') ]}\E/g
 none('down.so', state => 3, text => 'refused');
 $m = shown('down.so');
 is($m->{state}, 'failed', 'failed');
-is_deeply([ map {$_->{status}} @{ $m->{paths} } ], [ ('untried') x 2 ],
+is_deeply([ map {$_->{status}} @{ $m->{places} } ], [ ('untried') x 2 ],
     '... with nothing tried');
 
 # only the clock causes this
@@ -99,14 +99,14 @@ none('odd.so', state => 2, text => "a\e[31mb", places => [
     [ 0, 2, 404, "\e[2Jx", "b\n", "\e[31m/y" ] ]);
 $text = $t->run('show', key('odd.so'))->{out};
 unlike($text, qr/[\x00-\x09\x0b-\x1f]/, 'no control character is printed');
-is(scalar(() = $text =~ /^path /mg), 2, '... and each path is there');
+is(scalar(() = $text =~ /^place /mg), 2, '... and each path is there');
 
 $c->ensure(++$n, key('here.so'), 1);
 $c->send(INGEST => ticket => $n, ttl => [ 1, 1, 1 ], source => 'http://s3/here',
          path => $t->file('here', sym_text('here.so', (split m{/}, key('here.so'))[1])));
 is($c->recv->{type}, 'READY', 'a module that was fetched');
 $m = shown('here.so');
-is_deeply([ map {"$_->{status} $_->{url}"} @{ $m->{paths} } ],
+is_deeply([ map {"$_->{status} $_->{url}"} @{ $m->{places} } ],
     [ '200 http://s3/here' ], '... has its path, too');
 ok(!exists $m->{reason} && !exists $m->{expires_at}, '... and no reason');
 

@@ -109,7 +109,7 @@ $bytes += length for values %texts;
 is($show[1]{paths}, 4, '... with the number of paths');
 is($show[1]{text_bytes}, $bytes, '... and the bytes of all texts');
 is($t->verify, 'sound', 'the store is sound');
-like($t->run('stat')->{out}, qr/^modules +2 \(ready 2,/m, 'stat counts both');
+like($t->run('stat')->{out}, qr/^modules +2 \(ready 2\)$/m, 'stat counts both');
 like($t->run('stat')->{out}, qr/^kind +symcache: 1\nkind +sources: 1$/m,
      '... each by its kind');
 my $kinds = (json_lines($t->run('stat', '--json')->{out}))[0]{kinds};

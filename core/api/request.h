@@ -37,7 +37,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "json/out.h"
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "sources/request/sources.h"
 #include "symbolicate/artifact.h"
 #include "symbolicate/cache/worker.h"

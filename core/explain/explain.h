@@ -9,7 +9,7 @@
 
 #include "object/module_key.h"
 #include "json/out.h"
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "places/places.h"
 
 /* Longest text of one source, for any record: its texts have limits

@@ -3,6 +3,7 @@
 #include "artifacts/symcache/format.h"
 #include "base/hex.h"
 #include "explain/member.h"
+#include "places/places.h"
 
 typedef struct {
     const sym_listing_question_t *question;
@@ -62,9 +63,6 @@ write_row(listing_t *list, sym_str_t scope, sym_str_t id,
     sym_out_raw(out, SYM_STR("{\"name\": "));
     sym_out_string(out, record->object.name);
     sym_member_text(out, "id", id);
-    if (sym_variant_is_in(record->asked)) {
-        sym_member_text(out, "variant", record->asked);
-    }
     sym_member_text(out, "code_id", code_id_of(record));
     sym_member_text(out, "kind", sym_cstr(sym_kind_name(record->kind)));
     sym_member_text(out, "state",
@@ -104,6 +102,75 @@ show(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     }
 
     return list->rows == SYM_LISTING_ROWS ? SYM_AGAIN : SYM_OK;
+}
+
+
+static void
+write_path_row(listing_t *list, const sym_place_t *place)
+{
+    const sym_path_record_t *record = place->record;
+    sym_out_t *out = list->out;
+    char text[SYM_PLACE_OUTCOME_MAX];
+
+    sym_out_raw(out, list->rows == 0 ? SYM_STR("") : SYM_STR(", "));
+    sym_out_raw(out, SYM_STR("{\"path\": "));
+    sym_out_string(out, place->key.path);
+    sym_member_text(out, "state",
+                    sym_cstr(sym_path_outcome_name(record->outcome)));
+    sym_member_text(out, "from", sym_scope_word(place->key.scope));
+    sym_member_text(out, "outcome", sym_place_outcome(record, text));
+    sym_member_time(out, "expires", record->expires_at);
+    sym_member_bool(out, "is_expired",
+                    record->expires_at != 0
+                        && record->expires_at <= list->now_s);
+    sym_member_time(out, "when", record->stored_at);
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+/* A path where no file of use was. */
+static sym_status_t
+show_path(void *ctx, const sym_path_shown_t *key,
+          const sym_path_record_t *record)
+{
+    listing_t *list = ctx;
+    const sym_place_t place = { { key->scope, key->path, key->checksum },
+                                record,
+                                0 };
+    sym_str_t state = list->question->state;
+
+    if (record->artifacts == 0
+        && (state.len == 0
+            || sym_str_eq(state,
+                          sym_cstr(sym_path_outcome_name(record->outcome))))
+        && has(key->path, list->question->q))
+    {
+        write_path_row(list, &place);
+        list->rows++;
+    }
+
+    return list->rows == SYM_LISTING_ROWS ? SYM_AGAIN : SYM_OK;
+}
+
+
+/* The modules of a source, then its paths. */
+static sym_status_t
+show_source(listing_t *list, sym_snapshot_t *snapshot, sym_str_t scope,
+            sym_store_mark_t *mark, uint64_t *left, sym_error_t *err)
+{
+    sym_status_t status = SYM_OK;
+
+    if (mark->table == 0) {
+        status =
+            sym_snapshot_objects(snapshot, &scope, mark, left, show, list, err);
+        if (status == SYM_OK) {
+            *mark = (sym_store_mark_t){ .table = 1 };
+        }
+    }
+
+    return status == SYM_OK ? sym_snapshot_paths(snapshot, scope, mark, left,
+                                                 show_path, list, err)
+                            : status;
 }
 
 
@@ -177,15 +244,15 @@ write_after(sym_out_t *out, const sym_store_mark_t *mark)
 static bool
 is_state(sym_str_t word)
 {
-    for (int s = SYM_MODULE_READY; s <= SYM_MODULE_MALFORMED; s++) {
+    for (int o = SYM_PATH_READ; o <= SYM_PATH_MALFORMED; o++) {
         if (sym_str_eq(word,
-                       sym_cstr(sym_module_state_name((sym_module_state_t) s))))
+                       sym_cstr(sym_path_outcome_name((sym_path_outcome_t) o))))
         {
             return true;
         }
     }
 
-    return word.len == 0;
+    return word.len == 0 || sym_str_eq(word, SYM_STR("ready"));
 }
 
 
@@ -211,8 +278,8 @@ sym_listing(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
     sym_out_raw(out, SYM_STR("{\"modules\": ["));
 
     for (; i < scopes->n && status == SYM_OK; i++) {
-        status = sym_snapshot_part(snapshot, scopes->names[i], &mark, &left,
-                                   show, &list, err);
+        status =
+            show_source(&list, snapshot, scopes->names[i], &mark, &left, err);
         if (status == SYM_OK) {
             mark = (sym_store_mark_t){ .len = 0 };
         }

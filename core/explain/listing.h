@@ -1,5 +1,6 @@
 /*
- * listing.h - modules of a store that match a query, in parts, as JSON.
+ * listing.h - modules of a store that match a query, and paths without a file of
+ * use, in parts, as JSON.
  *
  * A part reads and shows a bounded number of records, for any store; its caller
  * continues from its end. docs/use/directives.md, symbolicate_admin, describes
@@ -14,15 +15,16 @@
 #define SYM_LISTING_READ 2000 /* records of a part */
 #define SYM_LISTING_ROWS 100
 
-/* Longest text of a part: for each row a name, a code id and a source's name,
- * of which each byte may take six, and 500 bytes of keys and numbers. */
+/* Longest text of a part: for each row a path, an outcome and a source's name, of
+ * which each byte may take six, and 500 bytes of keys and numbers. */
 #define SYM_LISTING_MAX                                                        \
     ((size_t) SYM_LISTING_ROWS                                                 \
-         * (6 * (SYM_NAME_MAX + SYM_CODE_ID_MAX + SYM_SCOPE_MAX) + 500)        \
+         * (6 * (SYM_PATH_SHOWN_MAX + SYM_PATH_WORD_MAX + SYM_SCOPE_MAX)       \
+            + 500)                                                             \
      + 2 * SYM_STORE_MARK_MAX + 100)
 
 typedef struct {
-    sym_str_t q;     /* a part of a name or id, in any case; "": all */
+    sym_str_t q;     /* a part of a name, id or path, in any case; "": all */
     sym_str_t state; /* its word; "": all */
     sym_str_t after; /* from the previous part; "": the first part */
 } sym_listing_question_t;

@@ -415,7 +415,7 @@ write_stores(sym_out_t *out, const sym_metrics_store_t *stores, size_t n)
     }
 
     write_family(out, "store_modules", "gauge",
-                 "Modules in the store, by state.");
+                 "Modules in the store (ready), and paths by outcome.");
     for (size_t i = 0; i < n; i++) {
         if (stores[i].is_up) {
             write_store_modules(out, &stores[i]);

@@ -74,15 +74,6 @@ sym_module_key_is_cut(const sym_module_key_t *key)
 }
 
 
-sym_str_t
-sym_spelling_of(sym_str_t id, sym_str_t canonical)
-{
-    sym_str_t s = sym_str(id.data, id.len < SYM_ID_MAX ? id.len : SYM_ID_MAX);
-
-    return sym_str_eq(s, canonical) ? SYM_STR("") : s;
-}
-
-
 size_t
 sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
 {

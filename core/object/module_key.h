@@ -22,9 +22,7 @@
     ""                           /* modules loaded by hand; visible in every
                               location */
 #define SYM_SCOPE_GIVEN "given:" /* scopes of sources of requests begin so */
-#define SYM_SCOPE_LINKS                                                        \
-    "given:links-" /* scopes that begin so have texts of source links, alone */
-#define SYM_SCOPE_ALL "*" /* in lookups only: any source */
+#define SYM_SCOPE_ALL "*"        /* in lookups only: any source */
 
 typedef struct {
     sym_str_t scope;   /* name of a source, or SYM_SCOPE_LOCAL */
@@ -32,8 +30,6 @@ typedef struct {
     sym_str_t id;      /* canonical debug id */
     sym_str_t code_id; /* in questions only: the code id as sym_code_id_t has
                           it, if the API that was asked has one; or "" */
-    sym_str_t variant; /* in questions to the loader: whose absence is meant
-                          (variant.h), or "" */
 } sym_module_key_t;
 
 /* The sources whose records a location or command sees, in their order. */
@@ -72,13 +68,6 @@ bool sym_debug_id_has_any_age(sym_str_t id);
 /* True if the key's debug id is only the beginning of its longer code id: it
  * equals no real debug id. */
 bool sym_module_key_is_cut(const sym_module_key_t *key);
-
-/*
- * Other spellings of an id lead to other paths at a source.  The store's record
- * of such a path has the spelling in place of the id: the first SYM_ID_MAX
- * bytes of the id as sent; empty if that is the canonical one.
- */
-sym_str_t sym_spelling_of(sym_str_t id, sym_str_t canonical);
 
 /* Canonical form of a UUID as written by Apple (dashes are ignored), or of a
  * debug id of at least 32 digits.  Returns the length; 0: invalid. */

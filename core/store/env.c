@@ -69,8 +69,7 @@ open_tables(sym_store_t *store, unsigned flags, MDB_txn *txn)
         const char *name;
         MDB_dbi *table;
         unsigned flags;
-    } tables[] = { { "directory", &store->directory, 0 },
-                   { "objects", &store->objects, 0 },
+    } tables[] = { { "objects", &store->objects, 0 },
                    { "names", &store->names, 0 },
                    { "paths", &store->paths, 0 },
                    { "extents", &store->extents, MDB_INTEGERKEY } };

@@ -61,8 +61,7 @@ typedef struct {
 
 struct sym_store_s {
     MDB_env *env;
-    MDB_dbi meta, directory, extents;
-    MDB_dbi paths, objects, names;
+    MDB_dbi meta, extents, paths, objects, names;
     char *path;
     dev_t dev;
     ino_t ino;
@@ -202,58 +201,11 @@ sym_lmdb_left(int rc)
 
 /* --- records (record.c) --- */
 
-/* Key of a record in the directory; 0: the key does not fit.  SYM_KIND_ALL: the
- * common prefix of the object's keys, which is its symcache's key. */
-#define RECORD_KEY_MAX SYM_STORE_KEY_MAX
-size_t sym_record_key(const sym_module_key_t *key, sym_kind_t kind,
-                      char out[RECORD_KEY_MAX]);
-bool sym_record_key_read(const MDB_val *val, sym_module_key_t *key,
-                         sym_kind_t *kind);
-
-/* A NUL and the kind, after the id; not in keys of symcaches. */
-#define RECORD_KIND_BYTES 2
-
-#define RECORD_BYTES_MAX (80 + SOURCE_MAX + SYM_REASON_MAX + SYM_CODE_ID_MAX)
-size_t sym_record_write(const MDB_val *key, const sym_object_record_t *record,
-                        uint8_t out[RECORD_BYTES_MAX]);
-
-/*
- * SYM_NOT_FOUND: unknown version, but module_id, slot, extents, bytes and pages
- * are set; SYM_DAMAGED.  Does not check the checksum.
- */
-sym_status_t sym_record_read(const MDB_val *key, const MDB_val *val,
-                             sym_object_record_t *record);
-
-/* Same, and verifies the checksum; for callers that act on a record. */
-sym_status_t sym_record_check(const MDB_val *key, const MDB_val *val,
-                              sym_object_record_t *record);
-
-/*
- * Calls fn for every record of the directory, with the status that
- * sym_record_check() returns for it, until fn returns anything but SYM_OK.
- */
-typedef sym_status_t (*sym_record_pt)(void *ctx, const MDB_val *key,
-                                      sym_status_t status,
-                                      sym_object_record_t *record);
-sym_status_t sym_directory_walk(sym_store_t *store, MDB_txn *txn,
-                                sym_record_pt fn, void *ctx, sym_error_t *err);
-
-/* Same for at most `records` records after *mark, which is moved on.
- * SYM_AGAIN: there are more. */
-sym_status_t sym_directory_part(sym_store_t *store, MDB_txn *txn,
-                                sym_store_mark_t *mark, uint64_t records,
-                                sym_record_pt fn, void *ctx, sym_error_t *err);
-
 /* Pages of an extent's value. */
 uint64_t sym_value_pages(size_t len);
 
 /* A module's pages in the trees: its record, and the keys of its extents. */
 uint64_t sym_tree_pages(uint32_t extents);
-
-/* Bytes of a negative record, which has no pages of its own; 0 for a READY
- * record. */
-uint64_t sym_negative_bytes(const MDB_val *key,
-                            const sym_object_record_t *record);
 
 /* CRC-32 over a key and the data after it; it is stored in 4 bytes. */
 uint32_t sym_crc(const void *key, size_t key_len, const void *data, size_t len);

@@ -1,6 +1,7 @@
 #include "store/object.h"
 
 #include "base/hex.h"
+#include "object/ref_key.h"
 #include "store/bytes.h"
 #include "store/tables.h"
 

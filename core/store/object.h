@@ -46,8 +46,12 @@ sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,
                                   sym_object_each_pt fn, void *ctx,
                                   sym_error_t *err);
 
-/* Same for all objects of a source (NULL: of all sources), ordered by name; see
- * sym_snapshot_part(). */
+/*
+ * Same for all objects of a source (NULL: of all sources), ordered by name, after
+ * *mark, which is moved on; len 0: from the first.  Reads at most *records
+ * records, and counts them down.  SYM_AGAIN: there may be more, or fn returned
+ * it.  Skips damaged records.
+ */
 sym_status_t sym_snapshot_objects(sym_snapshot_t *snapshot,
                                   const sym_str_t *scope,
                                   sym_store_mark_t *mark, uint64_t *records,

@@ -34,6 +34,20 @@ sym_path_reader(void)
 }
 
 
+const char *
+sym_path_outcome_name(sym_path_outcome_t outcome)
+{
+    static const char *const names[] = {
+        [SYM_PATH_READ] = "read",
+        [SYM_PATH_ABSENT] = "absent",
+        [SYM_PATH_FAILED] = "failed",
+        [SYM_PATH_MALFORMED] = "malformed",
+    };
+
+    return names[outcome];
+}
+
+
 /* Eight bytes at a time, because each lookup of a place computes it. */
 static bool
 has_control(sym_str_t path)

@@ -25,6 +25,9 @@ typedef enum {
     SYM_PATH_MALFORMED /* the file is unreadable */
 } sym_path_outcome_t;
 
+/* "read", "absent", ...: the word used in logs and JSON. */
+const char *sym_path_outcome_name(sym_path_outcome_t outcome);
+
 #define SYM_PATH_IDS_MAX 64
 #define SYM_PATH_WORD_MAX 32
 #define SYM_PATH_URL_MAX 1024
@@ -133,6 +136,8 @@ sym_status_t sym_snapshot_settle(sym_snapshot_t *snapshot,
                                  sym_settled_t *settled, sym_error_t *err);
 
 /* A path as in its key: a long one is cut. */
+#define SYM_PATH_SHOWN_MAX 400
+
 typedef struct {
     sym_str_t scope, path;
     sym_str_t checksum; /* 16 digits of the checksum's digest, or "" */
@@ -140,7 +145,7 @@ typedef struct {
 } sym_path_shown_t;
 
 /* Calls fn for the records of a source, ordered by path; see
- * sym_snapshot_part(). */
+ * sym_snapshot_objects(). */
 typedef sym_status_t (*sym_path_each_pt)(void *ctx, const sym_path_shown_t *key,
                                          const sym_path_record_t *record);
 sym_status_t sym_snapshot_paths(sym_snapshot_t *snapshot, sym_str_t scope,

@@ -25,7 +25,6 @@
 #include "artifacts/kinds.h"
 #include "base/error.h"
 #include "object/object_ref.h"
-#include "object/variant.h"
 #include "base/str.h"
 
 #define SYM_STORE_VERSION 7
@@ -57,18 +56,15 @@ typedef struct {
 /* An artifact, or the reason why it is missing. */
 typedef struct {
     sym_object_key_t object;
-    uint64_t module_id; /* key of its extents; never reused */
-    sym_module_state_t
-        state; /* in the table of objects READY, or MALFORMED until it expires: a
-                  damaged artifact that was loaded by hand was removed */
+    uint64_t module_id;       /* key of its extents; never reused */
+    sym_module_state_t state; /* READY; or MALFORMED until it expires: a damaged
+                                 artifact that was loaded by hand was removed */
     sym_kind_t kind;
-    uint32_t kind_version; /* of a negative record: the version of the program
-                              that could not read the file */
-    uint8_t quality;       /* a number of the kind's own */
-    uint16_t
-        place; /* its file's position in the plan that found it; 0: loaded by
-                       hand */
-    uint32_t slot; /* in the use clock */
+    uint32_t kind_version;
+    uint8_t quality; /* a number of the kind's own */
+    uint16_t place;  /* its file's position in the plan that found it; 0: loaded
+                        by hand */
+    uint32_t slot;   /* in the use clock */
     uint32_t extents;
     uint64_t bytes; /* of all extents */
     uint64_t pages; /* 4 KiB pages of its values in the file */
@@ -82,10 +78,6 @@ typedef struct {
                             was loaded by hand */
     sym_str_t reason;    /* files that were missing when it was made, if it is
                             incomplete; or why it is not READY */
-
-    /* until results belong to paths */
-    sym_str_t asked; /* of a negative record: the spelling or variant in the
-                           place of its id, or "" */
 } sym_object_record_t;
 
 /* The id to display: the debug id in its canonical form, else the code id. */
@@ -103,27 +95,13 @@ typedef struct {
 /* A clock set back by more than this many seconds is noticed. */
 #define SYM_CLOCK_SLACK_S 2
 
-/* Whether a negative record has expired.  One from the future has, too, because
- * it would otherwise live too long. */
+/* Whether a record that is not READY has expired.  One from the future has, too,
+ * because it would otherwise live too long. */
 bool sym_module_expired(const sym_object_record_t *record, int64_t now_s);
 
 /* Time of the last request for a module, or when it was stored if there was
  * none. */
 int64_t sym_module_last_s(const sym_object_record_t *record);
-
-/* False: a negative record for another code id, which is too long to be part of
- * the key. */
-bool sym_module_record_is_of(const sym_object_record_t *record,
-                             const sym_module_key_t *key);
-
-/*
- * Whether a negative record applies to the key.  False: the record's request
- * had another code id, or only that request had one, unless it reads as the
- * debug id.  Some paths at sources depend on the code id, and a client may send
- * any code id, so its absence proves nothing for other clients.
- */
-bool sym_module_record_counts(const sym_object_record_t *record,
-                              const sym_module_key_t *key);
 
 /* Precedence of states if no source has the module: failure (3), then malformed
  * file, then absence (1). */
@@ -134,8 +112,8 @@ typedef struct {
     uint64_t temp_limit, file_limit, live_limit; /* usage and shares of the
                                                     quota */
     uint64_t modules, extents;
-    uint64_t ready, absent, failed, malformed;
-    uint64_t paths;   /* records of paths */
+    uint64_t ready, absent, failed, malformed; /* modules, else paths */
+    uint64_t paths;                            /* records of paths */
     uint64_t evicted; /* modules evicted since the store was created */
     unsigned readers; /* used slots in the table of readers */
     unsigned reading; /* slots with an open snapshot */
@@ -165,32 +143,10 @@ void sym_snapshot_end(sym_snapshot_t *snapshot);
    change. */
 uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 
-/* Calls fn for records until it returns anything but SYM_OK.  Views are valid
+/* Calls fn for objects until it returns anything but SYM_OK.  Views are valid
  * during the call. */
 typedef sym_status_t (*sym_object_each_pt)(void *ctx, sym_str_t scope,
                                            const sym_object_record_t *record);
-
-/* --- absence, until results belong to paths --- */
-
-/* The negative record under a key, whose id may be a spelling or a variant. */
-sym_status_t sym_snapshot_find(sym_snapshot_t *snapshot,
-                               const sym_module_key_t *key, sym_kind_t kind,
-                               sym_object_record_t *record, sym_error_t *err);
-
-/* The same for the reference: of its variant if it is known whole, else under
- * its canonical id.  Modules loaded by hand have no variants. */
-sym_status_t sym_snapshot_negative(sym_snapshot_t *snapshot, sym_str_t scope,
-                                   const sym_object_ref_t *ref, sym_kind_t kind,
-                                   sym_object_record_t *record,
-                                   sym_error_t *err);
-
-/* Calls fn for the records of variants of a key's name and debug id, of one
- * scope and kind; for SYM_VARIANTS_MAX records at most. */
-#define SYM_VARIANTS_MAX 16
-sym_status_t sym_snapshot_variants(sym_snapshot_t *snapshot,
-                                   const sym_module_key_t *key, sym_kind_t kind,
-                                   sym_object_each_pt fn, void *ctx,
-                                   sym_error_t *err);
 
 /* Time after which a source is searched again for better symbols than those in
  * the store. */
@@ -255,13 +211,10 @@ sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
  * resources and the lock until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
-/* Calls fn for every record, ordered by source, name and id, absences last.
- * SYM_DAMAGED: fn was called for all undamaged records. */
+/* Calls fn for every object, ordered by source, name and id.  SYM_DAMAGED: fn was
+ * called for all undamaged records. */
 sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_object_each_pt fn,
                                void *ctx, sym_error_t *err);
-
-/* Bytes of a key in the directory. */
-#define SYM_STORE_KEY_MAX (SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX + 4)
 
 /* Position of a walk over records; all zero: the start. */
 #define SYM_STORE_MARK_MAX 511
@@ -270,16 +223,6 @@ typedef struct {
     size_t len;
     unsigned table; /* of a walk over several tables: which one */
 } sym_store_mark_t;
-
-/*
- * Same for the records of one source after *mark, which is moved on; len 0:
- * from the first.  Reads at most *records records, and counts them down.
- * SYM_AGAIN: there may be more, or fn returned it.  Skips damaged records.
- */
-sym_status_t sym_snapshot_part(sym_snapshot_t *snapshot, sym_str_t scope,
-                               sym_store_mark_t *mark, uint64_t *records,
-                               sym_object_each_pt fn, void *ctx,
-                               sym_error_t *err);
 
 sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
                             sym_error_t *err);

@@ -14,7 +14,7 @@
 
 /* --- paths (path.c) --- */
 
-#define PATH_TEXT_MAX 400 /* longer paths are cut, and a digest is added */
+#define PATH_TEXT_MAX SYM_PATH_SHOWN_MAX /* a digest is added to a cut path */
 #define PATH_KEY_MAX (SYM_SCOPE_MAX + 1 + PATH_TEXT_MAX + 1 + 16)
 #define PATH_FIXED 54
 #define PATH_BYTES_MAX                                                         \

@@ -42,11 +42,6 @@ sym_status_t sym_store_open_write(const char *path,
                                   const sym_store_options_t *options,
                                   sym_store_t **store, sym_error_t *err);
 
-/* Begins to store a negative record, until results belong to paths. */
-sym_status_t sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
-                              sym_kind_t kind, sym_ingest_t **ingest,
-                              sym_error_t *err);
-
 /*
  * Stores one artifact: begin (sym_ingest_begin_object()), extents in any order,
  * put, finish.  Extents are written in batches, so memory use is bounded.  When
@@ -66,11 +61,6 @@ sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
  * frees it.  Both fail if the transaction was lost.  After put an ingest cannot
  * be aborted.
  */
-/* A negative record: reads state, kind_version, source_bytes, path, reason,
- * expires_at and the code id. */
-sym_status_t sym_ingest_put(sym_ingest_t *ingest,
-                            const sym_object_record_t *record,
-                            sym_error_t *err);
 sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
 
@@ -82,18 +72,12 @@ void sym_ingest_abort(sym_ingest_t *ingest);
  */
 bool sym_store_can_write(sym_store_t *store);
 
-/* Removes the negative records of a reference, in any spelling and of any kind,
- * of one source (NULL: of all). */
-sym_status_t sym_store_forget(sym_store_t *store, const sym_str_t *scope,
-                              const sym_object_ref_t *ref, uint64_t *removed,
-                              sym_error_t *err);
-
 /* Drops least recently used artifacts until live bytes are at most `bytes`;
  * *evicted (may be NULL) counts them. */
 sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
                              uint64_t *evicted, sym_error_t *err);
 
-/* Removes all records for which wants() returns true, in several transactions.
+/* Removes all objects for which wants() returns true, in several transactions.
  * *dropped (may be NULL) is their number, even after a failure. */
 typedef bool (*sym_drop_pt)(void *ctx, sym_str_t scope,
                             const sym_object_record_t *record);

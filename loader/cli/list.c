@@ -3,27 +3,29 @@
  */
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/commands.h"
+#include "places/places.h"
 
-/* Its remaining time, and why the module is missing. */
+/* Its remaining time, and why there is no module. */
 static void
-print_negative(output_t *out, const sym_object_record_t *m)
+print_negative(output_t *out, uint32_t expires_at, bool is_expired,
+               sym_str_t outcome, sym_str_t reason)
 {
     char expires[OUTPUT_TIME_TEXT];
 
-    output_printf(out, "  (%s",
-                  sym_variant_is_in(m->asked) ? "as Sentry's API asks, " : "");
-
-    if (m->expires_at != 0) {
-        output_printf(out, "%s %s: ",
-                      sym_module_expired(m, time(NULL)) ? "expired" : "until",
-                      output_time(m->expires_at, expires));
+    output_printf(out, "  (");
+    if (expires_at != 0) {
+        output_printf(out, "%s %s: ", is_expired ? "expired" : "until",
+                      output_time(expires_at, expires));
     }
 
-    output_text(out, m->reason);
+    output_text(out, outcome);
+    output_printf(out, outcome.len != 0 && reason.len != 0 ? ": " : "");
+    output_text(out, reason);
     output_printf(out, ")");
 }
 
@@ -39,11 +41,25 @@ quality_name(const sym_object_record_t *m)
 
 /* State of `ls`. */
 typedef struct {
+    session_t *session;
     sym_snapshot_t *snapshot;
+    sym_error_t *err;
     const char *pattern; /* NULL: all */
     int from_width;      /* of the longest source's name */
+    bool is_measured;
     bool found;
 } listing_t;
+
+#define COLUMNS "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  "
+
+static void
+print_from(output_t *out, const listing_t *l, sym_str_t scope)
+{
+    sym_str_t from = sym_scope_word(scope);
+
+    output_text(out, from);
+    output_printf(out, "%*s", l->from_width + 2 - (int) from.len, "");
+}
 
 
 static void
@@ -51,27 +67,44 @@ print_row(output_t *out, const listing_t *l, sym_str_t scope,
           const sym_object_record_t *m)
 {
     bool is_ready = m->state == SYM_MODULE_READY;
-    sym_str_t from = sym_scope_word(scope);
     char id[SYM_CODE_ID_MAX];
     char size[OUTPUT_SIZE_TEXT], source[OUTPUT_SIZE_TEXT];
     char stored[OUTPUT_TIME_TEXT], used[OUTPUT_TIME_TEXT];
 
-    output_printf(out, "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  ",
-                  sym_module_state_name(m->state),
+    output_printf(out, COLUMNS, sym_module_state_name(m->state),
                   is_ready ? quality_name(m) : "-", output_size(m->bytes, size),
                   output_size(m->source_bytes, source),
                   output_time(m->stored_at, stored),
                   output_time(m->used_at, used), sym_kind_name(m->kind));
-    output_text(out, from);
-    output_printf(out, "%*s", l->from_width + 2 - (int) from.len, "");
+    print_from(out, l, scope);
     output_text(out, m->object.name);
     output_printf(out, "/");
     output_text(out, sym_object_shown_id(&m->object, id));
 
     if (!is_ready) {
-        print_negative(out, m);
+        print_negative(out, m->expires_at, sym_module_expired(m, time(NULL)),
+                       SYM_STR(""), m->reason);
     }
 
+    output_printf(out, "\n");
+}
+
+
+static void
+print_path_row(output_t *out, const listing_t *l, const sym_place_t *place)
+{
+    const sym_path_record_t *r = place->record;
+    char text[SYM_PLACE_OUTCOME_MAX];
+    char source[OUTPUT_SIZE_TEXT], stored[OUTPUT_TIME_TEXT];
+
+    output_printf(out, COLUMNS, sym_path_outcome_name(r->outcome), "-", "-",
+                  output_size(r->bytes, source),
+                  output_time(r->stored_at, stored), "-", "-");
+    print_from(out, l, place->key.scope);
+    output_text(out, place->key.path);
+    print_negative(out, r->expires_at,
+                   r->expires_at != 0 && r->expires_at <= time(NULL),
+                   sym_place_outcome(r, text), r->reason);
     output_printf(out, "\n");
 }
 
@@ -86,12 +119,6 @@ print_object(output_t *out, const listing_t *l, sym_str_t scope,
     output_printf(out, "{");
     output_key_string(out, "name", m->object.name, &first);
     output_key_string(out, "id", sym_object_shown_id(&m->object, id), &first);
-    if (sym_variant_is_in(m->asked)) {
-        output_key_string(out, "variant", m->asked, &first);
-        output_key_string(
-            out, "code_id",
-            sym_str(m->object.code_id.text, m->object.code_id.len), &first);
-    }
     output_key_string(out, "from", sym_scope_word(scope), &first);
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
@@ -115,17 +142,38 @@ print_object(output_t *out, const listing_t *l, sym_str_t scope,
 }
 
 
-/* Whether a pattern with wildcards fits the name, the id or both; one without
- * wildcards may be anywhere in them.  Ignores case. */
-static bool
-fits(const char *pattern, const sym_object_record_t *m)
+static void
+print_path(output_t *out, const sym_place_t *place)
 {
-    char both[SYM_NAME_MAX + 1 + SYM_CODE_ID_MAX + 1], text[SYM_CODE_ID_MAX];
-    sym_str_t id = sym_object_shown_id(&m->object, text);
-    char *shown_id;
+    const sym_path_record_t *r = place->record;
+    char text[SYM_PLACE_OUTCOME_MAX];
+    bool first = true;
 
-    snprintf(both, sizeof(both), "%.*s/%.*s", (int) m->object.name.len,
-             m->object.name.data, (int) id.len, id.data);
+    output_printf(out, "{");
+    output_key_string(out, "path", place->key.path, &first);
+    output_key_string(out, "from", sym_scope_word(place->key.scope), &first);
+    output_key_string(out, "state", sym_cstr(sym_path_outcome_name(r->outcome)),
+                      &first);
+    output_key_string(out, "status", sym_place_outcome(r, text), &first);
+    output_key_string(out, "reason", r->reason, &first);
+    output_key_string(out, "url", r->url, &first);
+    output_key_dec(out, "source_bytes", r->bytes, &first);
+    output_key_dec(out, "expires_at", r->expires_at, &first);
+    output_key_dec(out, "stored_at", (uint64_t) r->stored_at, &first);
+    output_printf(out, "}\n");
+}
+
+
+/* Whether a pattern with wildcards fits a text, or the part before or after its
+ * last slash; one without wildcards may be anywhere in it.  Ignores case. */
+static bool
+fits(const char *pattern, sym_str_t head, sym_str_t tail)
+{
+    char both[PATH_MAX];
+    char *last;
+
+    snprintf(both, sizeof(both), "%.*s%s%.*s", (int) head.len, head.data,
+             head.len != 0 ? "/" : "", (int) tail.len, tail.data);
 
     if (strpbrk(pattern, "*?[") == NULL) {
         return strcasestr(both, pattern) != NULL;
@@ -135,58 +183,86 @@ fits(const char *pattern, const sym_object_record_t *m)
         return true;
     }
 
-    shown_id = strrchr(both, '/');
-    *shown_id++ = '\0';
+    last = strrchr(both, '/');
+    if (last == NULL) {
+        return false;
+    }
+
+    *last++ = '\0';
     return fnmatch(pattern, both, FNM_CASEFOLD) == 0
-           || fnmatch(pattern, shown_id, FNM_CASEFOLD) == 0;
+           || fnmatch(pattern, last, FNM_CASEFOLD) == 0;
 }
 
 
 static bool
-is_listed(const session_t *r, sym_str_t scope,
-          const sym_object_record_t *record)
+is_selected(const listing_t *l, sym_str_t scope)
 {
-    const listing_t *l = r->ctx;
-    const char *source = r->options->source;
+    const char *source = l->session->options->source;
 
-    return (source == NULL
-            || sym_str_eq(scope, sym_scope_of_word(sym_cstr(source))))
-           && (l->pattern == NULL || fits(l->pattern, record));
+    return source == NULL
+           || sym_str_eq(scope, sym_scope_of_word(sym_cstr(source)));
 }
 
 
-static sym_status_t
-measure_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+static void
+measure(listing_t *l, sym_str_t scope)
 {
-    const session_t *r = ctx;
-    listing_t *l = r->ctx;
     int width = (int) sym_scope_word(scope).len;
 
-    if (width > l->from_width && is_listed(r, scope, record)) {
-        l->from_width = width;
-    }
-
-    return SYM_OK;
+    l->from_width = width > l->from_width ? width : l->from_width;
 }
 
 
 static sym_status_t
 list_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
-    const session_t *r = ctx;
-    listing_t *l = r->ctx;
+    listing_t *l = ctx;
+    char id[SYM_CODE_ID_MAX];
 
-    if (!is_listed(r, scope, record)) {
+    if (!is_selected(l, scope)
+        || (l->pattern != NULL
+            && !fits(l->pattern, record->object.name,
+                     sym_object_shown_id(&record->object, id))))
+    {
         return SYM_OK;
     }
 
     l->found = true;
-
-    if (r->options->json) {
-        print_object(r->out, l, scope, record);
-
+    if (!l->is_measured) {
+        measure(l, scope);
+    } else if (l->session->options->json) {
+        print_object(l->session->out, l, scope, record);
     } else {
-        print_row(r->out, l, scope, record);
+        print_row(l->session->out, l, scope, record);
+    }
+
+    return SYM_OK;
+}
+
+
+/* Paths where no file of use was. */
+static sym_status_t
+list_path(void *ctx, const sym_path_shown_t *key,
+          const sym_path_record_t *record)
+{
+    listing_t *l = ctx;
+    const sym_place_t place = { { key->scope, key->path, key->checksum },
+                                record,
+                                0 };
+
+    if (record->artifacts != 0
+        || (l->pattern != NULL && !fits(l->pattern, SYM_STR(""), key->path)))
+    {
+        return SYM_OK;
+    }
+
+    l->found = true;
+    if (!l->is_measured) {
+        measure(l, key->scope);
+    } else if (l->session->options->json) {
+        print_path(l->session->out, &place);
+    } else {
+        print_path_row(l->session->out, l, &place);
     }
 
     return SYM_OK;
@@ -194,41 +270,71 @@ list_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 
 
 static sym_status_t
-list_modules(session_t *r, sym_snapshot_t *snapshot, sym_error_t *err)
+list_paths(void *ctx, sym_str_t scope)
 {
-    listing_t *l = r->ctx;
-    sym_error_t again = { 0 }; /* the second walk reports it */
+    listing_t *l = ctx;
+    sym_store_mark_t mark = { .len = 0 };
+    uint64_t records = UINT64_MAX;
 
-    l->snapshot = snapshot;
-    if (!r->options->json) {
-        (void) sym_snapshot_each(snapshot, measure_module, r, &again);
-        output_printf(r->out,
-                      "%-9s  %-17s  %10s  %10s  %-20s  %-20s  %-8s  %-*s  %s\n",
-                      "STATE", "QUALITY", "SIZE", "SOURCE", "STORED", "USED",
-                      "KIND", l->from_width, "FROM", "MODULE");
+    return is_selected(l, scope) ? sym_snapshot_paths(
+               l->snapshot, scope, &mark, &records, list_path, l, l->err)
+                                 : SYM_OK;
+}
+
+
+/* Modules by source, name and id; then paths by source. */
+static void
+list_all(listing_t *l, sym_error_t *err)
+{
+    sym_error_t of_paths = { 0 };
+
+    l->err = &of_paths;
+    if (sym_snapshot_each(l->snapshot, list_module, l, err) == SYM_OK
+        || err->status == SYM_DAMAGED)
+    {
+        (void) sym_snapshot_scopes(l->snapshot, list_paths, l, &of_paths);
     }
 
-    /* The store gives its modules sorted by source, name, id. */
-    return sym_snapshot_each(snapshot, list_module, r, err);
+    if (err->status == SYM_OK) {
+        *err = of_paths;
+    }
+}
+
+
+static void
+list_modules(listing_t *l, sym_error_t *err)
+{
+    const session_t *r = l->session;
+    sym_error_t again = { 0 }; /* the second walk reports it */
+
+    if (!r->options->json) {
+        list_all(l, &again);
+        output_printf(r->out, COLUMNS "%-*s  %s\n", "STATE", "QUALITY", "SIZE",
+                      "SOURCE", "STORED", "USED", "KIND", l->from_width, "FROM",
+                      "MODULE OR PATH");
+    }
+
+    l->is_measured = true;
+    list_all(l, err);
 }
 
 
 static int
 ls(session_t *r)
 {
-    const listing_t *l = r->ctx;
-    sym_snapshot_t *snapshot;
+    listing_t *l = r->ctx;
     sym_error_t err = { 0 };
-    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, &err);
+    sym_status_t rc = sym_snapshot_begin(r->store, &l->snapshot, &err);
 
     if (rc != SYM_OK) {
         return store_failure(r->options, &err);
     }
 
-    rc = list_modules(r, snapshot, &err);
-    sym_snapshot_end(snapshot);
+    l->session = r;
+    list_modules(l, &err);
+    sym_snapshot_end(l->snapshot);
 
-    if (rc != SYM_OK) {
+    if (err.status != SYM_OK) {
         return store_failure(r->options, &err);
     }
 
@@ -279,10 +385,11 @@ print_stat_text(output_t *out, const sym_store_stat_t *s)
         s->file_bytes > s->file_limit ? " (from before; it never shrinks)" : "",
         output_size(s->free_bytes, unused), output_size(s->map_bytes, map));
     output_printf(out,
-                  "modules       %" PRIu64 " (ready %" PRIu64
-                  ", absent %" PRIu64 ", failed %" PRIu64 ", malformed %" PRIu64
-                  ")\n",
-                  s->modules, s->ready, s->absent, s->failed, s->malformed);
+                  "modules       %" PRIu64 " (ready %" PRIu64 ")\n"
+                  "paths         %" PRIu64 " (absent %" PRIu64
+                  ", failed %" PRIu64 ", malformed %" PRIu64 ")\n",
+                  s->modules, s->ready, s->paths, s->absent, s->failed,
+                  s->malformed);
     output_printf(out,
                   "extents       %" PRIu64 "\n"
                   "evicted       %" PRIu64 "\n"
@@ -301,15 +408,25 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
         const char *key;
         uint64_t value;
     } rows[] = {
-        { "quota", s->quota },           { "temp_limit", s->temp_limit },
-        { "live_bytes", s->live_bytes }, { "live_limit", s->live_limit },
-        { "file_bytes", s->file_bytes }, { "file_limit", s->file_limit },
-        { "free_bytes", s->free_bytes }, { "map_bytes", s->map_bytes },
-        { "modules", s->modules },       { "ready", s->ready },
-        { "absent", s->absent },         { "failed", s->failed },
-        { "malformed", s->malformed },   { "extents", s->extents },
-        { "evicted", s->evicted },       { "readers", s->readers },
-        { "reading", s->reading },       { "max_readers", s->max_readers },
+        { "quota", s->quota },
+        { "temp_limit", s->temp_limit },
+        { "live_bytes", s->live_bytes },
+        { "live_limit", s->live_limit },
+        { "file_bytes", s->file_bytes },
+        { "file_limit", s->file_limit },
+        { "free_bytes", s->free_bytes },
+        { "map_bytes", s->map_bytes },
+        { "modules", s->modules },
+        { "ready", s->ready },
+        { "absent", s->absent },
+        { "failed", s->failed },
+        { "malformed", s->malformed },
+        { "paths", s->paths },
+        { "extents", s->extents },
+        { "evicted", s->evicted },
+        { "readers", s->readers },
+        { "reading", s->reading },
+        { "max_readers", s->max_readers },
         { "last_txn", s->last_txn },
     };
     bool first = true;
@@ -323,48 +440,43 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
 }
 
 
-/* Records of one source.  They are adjacent in a walk, because a key begins
- * with its source. */
+/* Records of one source. */
 typedef struct {
     session_t *session;
-    char scope[SYM_SCOPE_MAX];
-    size_t scope_len;
-    uint64_t records, bytes;
-    uint64_t states[SYM_MODULE_MALFORMED + 1];
-    sym_kind_counts_t kinds; /* of all sources */
+    sym_snapshot_t *snapshot;
+    sym_error_t *err;
+    uint64_t modules, paths, bytes;
+    uint64_t states[SYM_MODULE_MALFORMED + 1]; /* modules, else paths */
+    sym_kind_counts_t kinds;                   /* of all sources */
     bool first;
 } source_stat_t;
 
 
 static void
-print_source(source_stat_t *s)
+print_source(source_stat_t *s, sym_str_t scope)
 {
-    sym_str_t name = sym_scope_word(sym_str(s->scope, s->scope_len));
     output_t *out = s->session->out;
     char bytes[OUTPUT_SIZE_TEXT];
     bool first = true;
 
-    if (s->records == 0) {
-        return;
-    }
-
     if (!s->session->options->json) {
         output_printf(out, "from          ");
-        output_text(out, name);
+        output_text(out, sym_scope_word(scope));
         output_printf(
             out,
-            ": %" PRIu64 " (ready %" PRIu64 ", absent %" PRIu64
+            ": %" PRIu64 " modules, %" PRIu64 " paths (absent %" PRIu64
             ", failed %" PRIu64 ", malformed %" PRIu64 "), %s\n",
-            s->records, s->states[SYM_MODULE_READY],
-            s->states[SYM_MODULE_ABSENT], s->states[SYM_MODULE_FAILED],
-            s->states[SYM_MODULE_MALFORMED], output_size(s->bytes, bytes));
+            s->modules, s->paths, s->states[SYM_MODULE_ABSENT],
+            s->states[SYM_MODULE_FAILED], s->states[SYM_MODULE_MALFORMED],
+            output_size(s->bytes, bytes));
         return;
     }
 
     output_printf(out, s->first ? "{" : ", {");
     s->first = false;
-    output_key_string(out, "from", name, &first);
-    output_key_dec(out, "modules", s->records, &first);
+    output_key_string(out, "from", sym_scope_word(scope), &first);
+    output_key_dec(out, "modules", s->modules, &first);
+    output_key_dec(out, "paths", s->paths, &first);
     output_key_dec(out, "bytes", s->bytes, &first);
 
     for (int i = SYM_MODULE_READY; i <= SYM_MODULE_MALFORMED; i++) {
@@ -377,24 +489,55 @@ print_source(source_stat_t *s)
 
 
 static sym_status_t
-count_of_source(void *ctx, sym_str_t scope, const sym_object_record_t *record)
+count_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
     source_stat_t *s = ctx;
 
-    if (!sym_str_eq(scope, sym_str(s->scope, s->scope_len))) {
-        print_source(s);
-        s->records = 0;
-        s->bytes = 0;
-        memset(s->states, 0, sizeof(s->states));
-        memcpy(s->scope, scope.data, scope.len);
-        s->scope_len = scope.len;
-    }
-
-    s->records++;
+    (void) scope;
+    s->modules++;
     s->bytes += record->bytes;
     s->states[record->state]++;
     s->kinds.n[record->kind & SYM_KIND_MAX]++;
     return SYM_OK;
+}
+
+
+static sym_status_t
+count_path(void *ctx, const sym_path_shown_t *key,
+           const sym_path_record_t *record)
+{
+    source_stat_t *s = ctx;
+
+    (void) key;
+    s->paths++;
+    s->states[SYM_MODULE_ABSENT] += record->outcome == SYM_PATH_ABSENT;
+    s->states[SYM_MODULE_FAILED] += record->outcome == SYM_PATH_FAILED;
+    s->states[SYM_MODULE_MALFORMED] += record->outcome == SYM_PATH_MALFORMED;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+count_source(void *ctx, sym_str_t scope)
+{
+    source_stat_t *s = ctx;
+    sym_store_mark_t mark = { .len = 0 }, of_paths = { .len = 0 };
+    uint64_t records = UINT64_MAX;
+
+    s->modules = s->paths = s->bytes = 0;
+    memset(s->states, 0, sizeof(s->states));
+
+    if (sym_snapshot_objects(s->snapshot, &scope, &mark, &records, count_module,
+                             s, s->err)
+            == SYM_OK
+        && sym_snapshot_paths(s->snapshot, scope, &of_paths, &records,
+                              count_path, s, s->err)
+               == SYM_OK)
+    {
+        print_source(s, scope);
+    }
+
+    return s->err->status;
 }
 
 
@@ -419,14 +562,12 @@ print_kinds(const session_t *r, const sym_kind_counts_t *kinds)
 static sym_status_t
 print_sources(session_t *r, sym_kind_counts_t *kinds, sym_error_t *err)
 {
-    source_stat_t s = { .session = r, .first = true };
-    sym_snapshot_t *snapshot;
-    sym_status_t rc = sym_snapshot_begin(r->store, &snapshot, err);
+    source_stat_t s = { .session = r, .err = err, .first = true };
+    sym_status_t rc = sym_snapshot_begin(r->store, &s.snapshot, err);
 
     if (rc == SYM_OK) {
-        rc = sym_snapshot_each(snapshot, count_of_source, &s, err);
-        sym_snapshot_end(snapshot);
-        print_source(&s);
+        rc = sym_snapshot_scopes(s.snapshot, count_source, &s, err);
+        sym_snapshot_end(s.snapshot);
     }
 
     *kinds = s.kinds;

@@ -59,7 +59,7 @@ init_run(const options_t *options)
 }
 
 
-/* kinds: a bit for each; 0: a daemon of an older version does not tell. */
+/* kinds: a bit for each; 0: there were only records of paths. */
 static void
 print_removed(output_t *out, const char *operand, uint32_t kinds)
 {

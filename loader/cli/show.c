@@ -216,7 +216,7 @@ print_place_text(show_t *s, const sym_place_t *place)
     output_t *out = s->out;
     char text[SYM_PLACE_OUTCOME_MAX], expires[OUTPUT_TIME_TEXT];
 
-    output_printf(out, "%-13s ", "path");
+    output_printf(out, "%-13s ", "place");
     output_text(out, sym_scope_word(place->key.scope));
     output_printf(out, ": ");
     output_text(out, sym_place_outcome(r, text));
@@ -260,7 +260,7 @@ static void
 print_places_json(show_t *s, bool *first, sym_error_t *err)
 {
     s->n_places = 0;
-    output_key(s->out, "paths", first);
+    output_key(s->out, "places", first);
     output_printf(s->out, "[");
     each_place(s, print_place_json, err);
     output_printf(s->out, "]");

@@ -98,22 +98,18 @@ module_remove(sym_store_t *store, const sym_module_key_t *key, sym_error_t *err)
     const sym_str_t *scope =
         sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL)) ? NULL : &key->scope;
     sym_store_mark_t mark = { .len = 0 };
-    uint64_t forgotten = 0, of_paths = 0;
+    uint64_t forgotten = 0;
     sym_object_ref_t ref;
     sym_status_t rc, more = SYM_AGAIN;
 
     sym_object_ref_of_key(key, &ref);
     rc = sym_store_remove_objects(store, scope, &ref, SYM_KIND_ALL, err);
-    if (err->status == SYM_OK) {
-        (void) sym_store_forget(store, scope, &ref, &forgotten, err);
-    }
-
     while (err->status == SYM_OK && more == SYM_AGAIN) {
         more = sym_store_forget_part(store, scope, &ref, &mark, FORGET_RECORDS,
-                                     &of_paths, err);
+                                     &forgotten, err);
     }
 
-    return err->status == SYM_OK && forgotten + of_paths != 0 ? SYM_OK : rc;
+    return err->status == SYM_OK && forgotten != 0 ? SYM_OK : rc;
 }
 
 

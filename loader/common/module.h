@@ -7,7 +7,7 @@
 #ifndef SYMLOADER_COMMON_MODULE_H
 #define SYMLOADER_COMMON_MODULE_H
 
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "store/write_object.h"
 
 typedef struct {

@@ -1,8 +1,8 @@
 /*
  * fetch_result.h - the outcome of a module's artifact that a worker asked for.
  *
- * It is in the store, or it is absent, failed or malformed.  The store also
- * keeps these outcomes, as records without extents, until they expire.
+ * It is in the store, or it is absent, failed or malformed: a combination of the
+ * records of the paths where its files may be.
  */
 #ifndef SYMLOADER_DAEMON_FETCH_RESULT_H
 #define SYMLOADER_DAEMON_FETCH_RESULT_H
@@ -35,25 +35,8 @@ uint32_t fetch_result_jitter(uint32_t ttl_s);
 void fetch_result_message(const fetch_result_t *o, uint32_t ticket,
                           sym_rpc_message_t *m);
 
-/* Reads the outcome from the store.  SYM_NOT_FOUND: no record, or an expired
- * one. */
-sym_status_t fetch_result_find(sym_store_t *store, const sym_module_key_t *key,
-                               sym_kind_t kind, fetch_result_t *o,
-                               sym_error_t *err);
-
-/*
- * Puts a negative outcome; it is stored when the ingest is finished.  The time
- * of failures is varied by up to a quarter, so that not all are retried at
- * once; o->ttl_s is the result.  SYM_OK without an ingest: nothing to store.
- * If o->state is READY then, the module has arrived meanwhile.
- */
-sym_status_t fetch_result_put(sym_store_t *store, const sym_module_key_t *key,
-                              sym_kind_t kind, fetch_result_t *o,
-                              sym_ingest_t **ingest, sym_error_t *err);
-
-/* Drops records of files that other versions of this program could not read,
- * because this one may, and of those that were too large for a quota that has
- * been raised. */
+/* Drops the records of files that were too large for a quota that has been
+ * raised. */
 sym_status_t fetch_result_drop_stale(sym_store_t *store, uint64_t *dropped,
                                      sym_error_t *err);
 

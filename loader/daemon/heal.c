@@ -141,15 +141,11 @@ heal_one(heal_t *h, sym_str_t scope, const sym_object_ref_t *ref,
 
 
 sym_status_t
-heal_module(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
-            sym_error_t *err)
+heal_module(heal_t *h, sym_str_t scope, const sym_object_ref_t *ref,
+            int64_t now_ms, sym_error_t *err)
 {
-    sym_object_ref_t ref;
-    sym_status_t rc;
+    sym_status_t rc = heal_one(h, SYM_STR(SYM_SCOPE_LOCAL), ref, now_ms, err);
 
-    sym_object_ref_of_key(key, &ref);
-    rc = heal_one(h, SYM_STR(SYM_SCOPE_LOCAL), &ref, now_ms, err);
-    return rc == SYM_OK && key->scope.len != 0
-               ? heal_one(h, key->scope, &ref, now_ms, err)
-               : rc;
+    return rc == SYM_OK && scope.len != 0 ? heal_one(h, scope, ref, now_ms, err)
+                                          : rc;
 }

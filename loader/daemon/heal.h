@@ -28,7 +28,8 @@ typedef struct {
  * of its source, and the one loaded by hand.  If the latter is removed, a
  * record says why.
  */
-sym_status_t heal_module(heal_t *h, const sym_module_key_t *key, int64_t now_ms,
+sym_status_t heal_module(heal_t *h, sym_str_t scope,
+                         const sym_object_ref_t *ref, int64_t now_ms,
                          sym_error_t *err);
 
 #endif

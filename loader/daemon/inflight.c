@@ -32,23 +32,15 @@ hash_module(const inflights_t *f, const sym_module_key_t *key)
 
 
 bool
-object_key(const sym_object_ref_t *ref, sym_str_t scope, object_names_t *names,
+object_key(const sym_object_ref_t *ref, sym_str_t scope, sym_ref_key_t *names,
            sym_module_key_t *key)
 {
-    if (!sym_ref_key(ref, &names->key)
-        || !sym_module_name_ok(names->key.key.name)) {
+    if (!sym_ref_key(ref, names) || !sym_module_name_ok(names->key.name)) {
         return false;
     }
 
-    *key = names->key.key;
+    *key = names->key;
     key->scope = scope;
-
-    if (names->key.asked.object != NULL) {
-        key->variant =
-            sym_str(names->variant, sym_variant_of(ref, names->variant));
-        return key->variant.len != 0;
-    }
-
     return key->id.len != 0;
 }
 

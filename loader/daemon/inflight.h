@@ -25,7 +25,7 @@
 #include "daemon/fetch_result.h"
 #include "daemon/leases.h"
 #include "daemon/owners.h"
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "common/table.h"
 
 typedef struct inflight_s inflight_t;
@@ -38,16 +38,10 @@ typedef enum {
     INFLIGHT_CONVERTING /* or its result is being stored */
 } inflight_phase_t;
 
-/* How records without paths name an object at a source. */
-typedef struct {
-    sym_ref_key_t key;
-    char variant[SYM_VARIANT_LEN];
-} object_names_t;
-
-/* The key of an ENSURE's object, with its spelling or variant; views of *names and
- * of the reference.  False: the store cannot have such an object. */
+/* The key of an ENSURE's object; views of *names and of the reference.  False: the
+ * store cannot have such an object. */
 bool object_key(const sym_object_ref_t *ref, sym_str_t scope,
-                object_names_t *names, sym_module_key_t *key);
+                sym_ref_key_t *names, sym_module_key_t *key);
 
 /* A ticket of a client: a request for an artifact. */
 struct waiter_s {
@@ -67,7 +61,7 @@ struct inflight_s {
     table_node_t node;      /* by request key; the first member */
     table_node_t of_module; /* by module, which may have many request keys */
     sym_module_key_t key;   /* views of `names` and `ref` */
-    object_names_t names;
+    sym_ref_key_t names;
     sym_kind_t kind;
     uint32_t flags; /* of ENSURE */
     sym_source_rules_t rules;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/now.h"
+#include "object/ref_key.h"
 #include "store/write_object.h"
 
 /* The ledger's file may take a 16th of the room for temporary files, and twice

@@ -2,9 +2,9 @@
  * negatives.h - negative outcomes of one turn of the loop, committed together.
  *
  * A durable commit takes milliseconds, regardless of its size, and sources
- * without the modules answer at once.  So outcomes are put into the store as
- * they arrive.  At the end of the turn, they are committed and sent to all
- * waiting clients.  Until then the in-flight request is held, and further
+ * without the modules answer at once.  So outcomes of places are put into the
+ * store as they arrive.  At the end of the turn, they are committed, and sent to
+ * all waiting clients.  Until then the in-flight request is held, and further
  * requests for its module join it.
  */
 #ifndef SYMLOADER_DAEMON_NEGATIVES_H
@@ -15,15 +15,15 @@
 typedef struct negative_s negative_t;
 
 typedef struct {
-    places_t places; /* also the store of the outcomes */
+    places_t places;
     inflights_t *inflights;
 
     negative_t *first, *last;
     unsigned n;
 } negatives_t;
 
-/* Stores the outcome if possible, and sends it to all waiting clients in any
- * case.  Takes ownership of the in-flight request. */
+/* Sends the outcome to all waiting clients after the commit.  The time of a
+ * failure is varied.  Takes ownership of the in-flight request. */
 void negatives_add(negatives_t *s, inflight_t *inflight, fetch_result_t *o);
 
 /* Commits and settles all of them, in order of arrival. */

@@ -68,7 +68,7 @@ static void
 on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     sym_rpc_message_t answer;
-    object_names_t names;
+    sym_ref_key_t names;
     sym_module_key_t key;
     sym_error_t err = { 0 };
     fetch_result_t o;
@@ -89,7 +89,7 @@ on_ensure(serve_t *s, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (heal_module(&s->heal, &key, s->now, &err) != SYM_OK) {
+    if (heal_module(&s->heal, key.scope, &m->ref, s->now, &err) != SYM_OK) {
         serve_store_failed(s, &err);
     }
 

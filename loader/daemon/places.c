@@ -410,9 +410,7 @@ places_settle(places_t *p, inflight_t *inflight, uint64_t places,
     const sym_path_record_t record = {
         .outcome = o->state == SYM_MODULE_MALFORMED ? SYM_PATH_MALFORMED
                                                     : SYM_PATH_FAILED,
-        .expires_at = expires_at(o->state == SYM_MODULE_FAILED
-                                     ? fetch_result_jitter(o->ttl_s)
-                                     : o->ttl_s),
+        .expires_at = expires_at(o->ttl_s),
         .reader = places_reader(),
         .bytes = o->is_too_large ? sym_store_temp_bytes(p->store) : 0,
         .word =

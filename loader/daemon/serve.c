@@ -430,8 +430,8 @@ open_store(void *arg)
     if (dropped > 0) {
         complain_about("serve",
                        "%" PRIu64
-                       " modules that failed with another version or a "
-                       "smaller quota may be tried again",
+                       " files that were too large for a smaller quota may be "
+                       "tried again",
                        dropped);
     }
 }

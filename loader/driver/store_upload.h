@@ -8,7 +8,7 @@
 #ifndef SYMLOADER_DRIVER_STORE_UPLOAD_H
 #define SYMLOADER_DRIVER_STORE_UPLOAD_H
 
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "store/write_object.h"
 #include "driver/pool.h"
 

@@ -9,7 +9,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include "object/variant.h"
+#include "object/ref_key.h"
 
 #include "schedule/ngx_http_symbolicate_pending_companion.h"
 #include "schedule/ngx_http_symbolicate_pending_state.h"

@@ -210,7 +210,7 @@ sub verify {
 # NAME/ID of all modules, in the order of ls.
 sub modules {
     my ($t) = @_;
-    return map { "$_->{name}/$_->{id}" }
+    return map { "$_->{name}/$_->{id}" } grep { exists $_->{name} }
         json_lines($t->run('ls', '--json')->{out});
 }
 

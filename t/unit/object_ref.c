@@ -3,7 +3,8 @@
  * the digests of searches.  Digests were calculated by Python's hashlib from
  * the layout in object_ref.c.
  */
-#include "object/variant.h"
+#include "base/digits.h"
+#include "object/ref_key.h"
 #include "tap.h"
 
 #define UUID "3249D99D0C4049318610F4E4FB0B6936"
@@ -154,11 +155,12 @@ test_named(void)
 static void
 is_digest(const sym_object_ref_t *ref, const char *want, const char *name)
 {
-    char text[SYM_VARIANT_LEN];
-    size_t len = sym_variant_of(ref, text);
+    uint8_t digest[SYM_REF_DIGEST_BYTES];
+    char text[2 * SYM_REF_DIGEST_BYTES];
 
-    ok(sym_variant_ok(sym_str(text, len)), "a variant");
-    is_str(sym_str(text + 1, len - 1), want, name);
+    ok(sym_object_ref_digest(ref, digest), "a digest");
+    is_str(sym_str(text, sym_digits_write_lower(digest, sizeof(digest), text)),
+           want, name);
 }
 
 

@@ -459,16 +459,16 @@ test_not_lmdb(void)
 }
 
 
-/* A clock that was set back must not make a negative record valid for ever. */
+/* A clock that was set back must not make a tombstone valid for ever. */
 static void
 test_clock_put_back(void)
 {
-    sym_object_record_t r = { .state = SYM_MODULE_ABSENT,
+    sym_object_record_t r = { .state = SYM_MODULE_MALFORMED,
                               .stored_at = 1000,
                               .expires_at = 1060 };
 
     ok(!sym_module_expired(&r, 1000) && !sym_module_expired(&r, 1059),
-       "a negative record is valid until it expires");
+       "a tombstone is valid until it expires");
     ok(sym_module_expired(&r, 1060), "... and not longer");
     ok(!sym_module_expired(&r, 999), "a clock may be a second behind");
     ok(sym_module_expired(&r, 900), "a record from the future has expired");

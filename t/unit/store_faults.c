@@ -122,14 +122,20 @@ disturb(sym_store_t *w, const module_t *m, unsigned step)
     {
         told[step % NAMES] = 0;
     }
+    if (step % 19 == 0) {
+        (void) kit_put_absent(w, k.id.data, 0);
+    }
     if (step % 31 == 0) {
         (void) sym_store_evict(w, (uint64_t) LIVE_PAGES / 4 * STORE_PAGE, NULL,
                                &err);
     }
     if (step % 37 == 0) {
         sym_object_ref_t ref = kit_ref(&k);
+        sym_store_mark_t mark = { .len = 0 };
+        uint64_t removed = 0;
 
-        (void) sym_store_forget(w, NULL, &ref, NULL, &err);
+        (void) sym_store_forget_part(w, NULL, &ref, &mark, UINT64_MAX, &removed,
+                                     &err);
     }
 }
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "object/variant.h"
+#include "object/ref_key.h"
 #include "store/write_object.h"
 #include "artifacts/symcache/format.h"
 #include "tap.h"
@@ -126,18 +126,14 @@ kit_commit(sym_ingest_t *ingest, const sym_module_key_t *key,
 }
 
 
-/* The record of a key: an artifact's, or a negative one. */
+/* The object of a key. */
 __attribute__((unused)) static sym_status_t
 kit_find(sym_snapshot_t *snapshot, const sym_module_key_t *key, sym_kind_t kind,
          sym_object_record_t *record, sym_error_t *err)
 {
     const sym_object_ref_t ref = kit_ref(key);
-    sym_status_t rc =
-        sym_snapshot_object(snapshot, key->scope, &ref, kind, record, err);
 
-    return rc == SYM_NOT_FOUND
-               ? sym_snapshot_find(snapshot, key, kind, record, err)
-               : rc;
+    return sym_snapshot_object(snapshot, key->scope, &ref, kind, record, err);
 }
 
 
@@ -199,22 +195,49 @@ kit_put(sym_store_t *store, const char *name, uint32_t extents, size_t tail)
 }
 
 
-/* Stores a negative record for the module, valid until expires_at. */
-__attribute__((unused)) static sym_status_t
-kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
+/* Puts a record into the batch: there is no file at the path of this name. */
+__attribute__((unused)) static bool
+kit_put_absence(sym_store_t *store, const char *name, uint32_t expires_at,
+                sym_path_ticket_t *ticket)
 {
-    sym_object_record_t record = { .state = SYM_MODULE_ABSENT,
-                                   .reason = SYM_STR("no such file"),
-                                   .expires_at = expires_at };
-    sym_module_key_t k = kit_key(name);
-    sym_ingest_t *ingest;
+    const sym_path_record_t record = { .outcome = SYM_PATH_ABSENT,
+                                       .status = 404,
+                                       .reason = SYM_STR("no such file"),
+                                       .expires_at = expires_at };
+    const sym_path_key_t key = { .path = sym_cstr(name) };
 
     kit_err = (sym_error_t){ 0 };
-    return sym_ingest_begin(store, &k, SYM_KIND_SYMCACHE, &ingest, &kit_err)
-                       == SYM_OK
-                   && sym_ingest_put(ingest, &record, &kit_err) == SYM_OK
-               ? sym_ingest_finish(ingest, &kit_err)
-               : kit_err.status;
+    return sym_store_put_path(store, &key, &record, ticket, &kit_err) == SYM_OK;
+}
+
+
+/* The same, and commits it. */
+__attribute__((unused)) static bool
+kit_put_absent(sym_store_t *store, const char *name, uint32_t expires_at)
+{
+    sym_path_ticket_t ticket;
+
+    return kit_put_absence(store, name, expires_at, &ticket)
+           && sym_store_flush_path(store, &ticket, &kit_err) == SYM_OK;
+}
+
+
+__attribute__((unused)) static bool
+kit_has_path(sym_store_t *store, const char *name)
+{
+    const sym_path_key_t key = { .path = sym_cstr(name) };
+    sym_path_record_t record;
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (sym_snapshot_begin(store, &snapshot, &err) != SYM_OK) {
+        return false;
+    }
+
+    rc = sym_snapshot_path(snapshot, &key, &record, &err);
+    sym_snapshot_end(snapshot);
+    return rc == SYM_OK;
 }
 
 

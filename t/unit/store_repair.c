@@ -91,7 +91,7 @@ test_extents(void)
 static void
 test_records(void)
 {
-    unsigned found = 0, repaired = 0, n = 101; /* 96, "b", "test" */
+    unsigned found = 0, repaired = 0, n = 99; /* 94, "b", "test" */
     char buf[128];
 
     for (unsigned at = 0; at < n; at++) {

@@ -16,9 +16,11 @@ put_modules(sym_store_t *w, bool are_some_absent)
 
     for (unsigned i = 0; i < MODULES; i++) {
         (void) snprintf(name, sizeof(name), "m%02u", i);
-        (void) (are_some_absent && i % 3 == 0
-                    ? kit_put_absent(w, name, 0)
-                    : kit_put(w, name, 1 + i % 2, 100));
+        if (are_some_absent && i % 3 == 0) {
+            (void) kit_put_absent(w, name, 0);
+        } else {
+            (void) kit_put(w, name, 1 + i % 2, 100);
+        }
     }
 }
 
@@ -45,14 +47,14 @@ stat_by(sym_store_t *store, uint64_t records, sym_store_stat_t *stat)
 static bool
 is_same(const sym_store_stat_t *a, const sym_store_stat_t *b)
 {
-    return a->modules == b->modules && a->ready == b->ready
-           && a->absent == b->absent && a->failed == b->failed
-           && a->malformed == b->malformed && a->extents == b->extents
-           && a->live_bytes == b->live_bytes && a->file_bytes == b->file_bytes
-           && a->free_bytes == b->free_bytes && a->quota == b->quota
-           && a->live_limit == b->live_limit && a->evicted == b->evicted
-           && a->readers == b->readers && a->reading == b->reading
-           && a->last_txn == b->last_txn;
+    return a->modules == b->modules && a->paths == b->paths
+           && a->ready == b->ready && a->absent == b->absent
+           && a->failed == b->failed && a->malformed == b->malformed
+           && a->extents == b->extents && a->live_bytes == b->live_bytes
+           && a->file_bytes == b->file_bytes && a->free_bytes == b->free_bytes
+           && a->quota == b->quota && a->live_limit == b->live_limit
+           && a->evicted == b->evicted && a->readers == b->readers
+           && a->reading == b->reading && a->last_txn == b->last_txn;
 }
 
 
@@ -69,7 +71,7 @@ test_parts(void)
 
     put_modules(w, true);
     (void) sym_store_stat(w, &whole, &kit_err);
-    is_u64(whole.modules, MODULES, "all of them");
+    is_u64(whole.modules + whole.paths, MODULES, "all of them");
     is_u64(whole.absent, ABSENT, "a third absent");
     is_u64(whole.ready, 14, "the others are ready");
     is_u64(whole.extents, 21, "one extent or two");

@@ -16,25 +16,6 @@ static sym_store_t *reader;
 /* --- modules of the store --- */
 
 static void
-store_absent(sym_store_t *store, const char *name, sym_module_state_t state)
-{
-    sym_module_key_t key = key_of(name, DEEP_ID);
-    sym_object_record_t record = { .state = state, .reason = SYM_STR("test") };
-    sym_error_t err = { 0 };
-    sym_ingest_t *ingest = NULL;
-
-    if (sym_ingest_begin(store, &key, SYM_KIND_SYMCACHE, &ingest, &err)
-        == SYM_OK) {
-        if (sym_ingest_put(ingest, &record, &err) == SYM_OK) {
-            (void) sym_ingest_finish(ingest, &err);
-        }
-    }
-
-    (void) is_status(err.status, SYM_OK, &err, name);
-}
-
-
-static void
 fill_main(sym_writer_t *w)
 {
     sym_line_t line = { 0x5380, 0x40, 1, intern(w, MAIN_FILE) };
@@ -634,8 +615,6 @@ make_store(void)
     store_module(store, "xul.pdb", PE_ID, "xul \"2\".dll", 0, fill_main);
     store_module(store, "deep.so", DEEP_ID, "", 0, fill_inlined);
     store_module(store, "many", DEEP_ID, "", 0, fill_many);
-    store_absent(store, "absent", SYM_MODULE_ABSENT);
-    store_absent(store, "failed", SYM_MODULE_FAILED);
     /* extents of arbitrary bytes: not a symcache */
     is_u64(kit_put(store, "garbage", 1, 5000), SYM_OK, "garbage");
     sym_store_close(store);

@@ -72,7 +72,8 @@ source_make_scope(source_reader_t *r, const sym_request_source_realm_t *realm,
                        | (uint64_t) s->requires_checksum << 2
                        | (uint64_t) s->takes_any_certificate << 3
                        | (uint64_t) s->wants_role << 4
-                       | (uint64_t) s->url.is_https << 5);
+                       | (uint64_t) s->url.is_https << 5
+                       | (uint64_t) s->is_links << 6);
     add_text(&t, s->is_public ? SYM_STR("") : realm->scope);
     add_number(&t, s->url.port);
     add_number(&t, s->rules.layout);

@@ -163,15 +163,6 @@ read_scraping(source_reader_t *r, const json_t *scraping,
 }
 
 
-/* No digit of another scope is one of its letters. */
-static void
-mark_scope(sym_request_source_t *s)
-{
-    memcpy((char *) (uintptr_t) s->scope.data, SYM_SCOPE_LINKS,
-           sizeof(SYM_SCOPE_LINKS) - 1);
-}
-
-
 sym_status_t
 sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
                               const sym_request_source_realm_t *realm,
@@ -200,7 +191,6 @@ sym_request_sources_add_links(sym_arena_t *arena, const json_t *scraping,
         return SYM_NOMEM;
     }
 
-    mark_scope(s);
     list->links = s;
     return SYM_OK;
 }
@@ -238,7 +228,6 @@ sym_request_sources_add_artifacts(sym_arena_t *arena, const json_t *source,
         return r.status;
     }
 
-    mark_scope(s);
     list->artifacts = s;
     return SYM_OK;
 }
@@ -284,7 +273,6 @@ sym_request_sources_add_file(sym_arena_t *arena, sym_str_t url, sym_str_t token,
         return r.status;
     }
 
-    mark_scope(s);
     list->artifacts = s;
     return SYM_OK;
 }

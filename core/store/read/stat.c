@@ -8,82 +8,6 @@ typedef struct {
     sym_snapshot_t *snapshot;
 } count_t;
 
-typedef struct {
-    sym_str_t id;
-    bool is_first;
-} first_t;
-
-static sym_status_t
-compare_first(void *ctx, sym_str_t scope, const sym_object_record_t *record)
-{
-    first_t *first = ctx;
-
-    (void) scope;
-    first->is_first = sym_str_eq(record->asked, first->id);
-    return SYM_AGAIN;
-}
-
-
-/* A module that was requested in several ways counts once. */
-static bool
-is_counted(const count_t *c, const MDB_val *k,
-           const sym_object_record_t *record)
-{
-    sym_object_record_t other;
-    sym_error_t err = { 0 };
-    sym_module_key_t key;
-    sym_kind_t kind;
-    first_t first;
-    char id[SYM_CODE_ID_MAX];
-
-    if (!sym_record_key_read(k, &key, &kind) || !sym_variant_is_in(key.id)) {
-        return true;
-    }
-
-    first = (first_t){ key.id, true };
-    key.id = sym_object_shown_id(&record->object, id);
-    if (sym_snapshot_find(c->snapshot, &key, kind, &other, &err) == SYM_OK) {
-        return false;
-    }
-
-    (void) sym_snapshot_variants(c->snapshot, &key, kind, compare_first, &first,
-                                 &err);
-    return first.is_first;
-}
-
-
-static sym_status_t
-count_state(void *ctx, const MDB_val *key, sym_status_t status,
-            sym_object_record_t *record)
-{
-    const count_t *c = ctx;
-    sym_store_stat_t *stat = c->stat;
-
-    if (status == SYM_DAMAGED) {
-        return SYM_OK; /* does not make the store useless; verify reports it */
-    }
-
-    if (status == SYM_NOT_FOUND) {
-        stat->live_bytes += record->pages * STORE_PAGE;
-        return SYM_OK;
-    }
-
-    stat->extents += record->extents;
-    stat->live_bytes +=
-        record->pages * STORE_PAGE + sym_negative_bytes(key, record);
-    if (!is_counted(c, key, record)) {
-        return SYM_OK;
-    }
-
-    stat->modules++;
-    stat->ready += record->state == SYM_MODULE_READY;
-    stat->absent += record->state == SYM_MODULE_ABSENT;
-    stat->failed += record->state == SYM_MODULE_FAILED;
-    stat->malformed += record->state == SYM_MODULE_MALFORMED;
-    return SYM_OK;
-}
-
-
 static sym_status_t
 count_object(void *ctx, const MDB_val *key, const MDB_val *val)
 {
@@ -112,6 +36,9 @@ count_path(void *ctx, const MDB_val *key, const MDB_val *val)
 
     if (sym_path_record_check(key, val, &record) == SYM_OK) {
         c->stat->paths++;
+        c->stat->absent += record.outcome == SYM_PATH_ABSENT;
+        c->stat->failed += record.outcome == SYM_PATH_FAILED;
+        c->stat->malformed += record.outcome == SYM_PATH_MALFORMED;
         c->stat->live_bytes += sym_path_record_bytes(key, val, &record);
     }
 
@@ -119,26 +46,22 @@ count_path(void *ctx, const MDB_val *key, const MDB_val *val)
 }
 
 
-/* The directory, the objects, the paths: as many records as are left. */
+/* The objects, then the paths: as many records as are left. */
 static sym_status_t
 count_tables(count_t *c, sym_store_mark_t *mark, uint64_t records,
              sym_error_t *err)
 {
-    enum { DIRECTORY, OBJECTS, PATHS, END };
-    sym_store_t *store = c->snapshot->store;
-    MDB_txn *txn = c->snapshot->txn;
+    enum { OBJECTS, PATHS, END };
+    const sym_store_t *store = c->snapshot->store;
     sym_status_t status = SYM_OK;
 
     while (status == SYM_OK && mark->table != END) {
-        status =
-            mark->table == DIRECTORY ? sym_directory_part(
-                store, txn, mark, records, count_state, c, err)
-            : mark->table == OBJECTS
-                ? sym_table_part(txn, store->objects, NULL, mark,
-                                 &(uint64_t){ records }, count_object, c, err)
-                : sym_table_part(txn, store->paths, NULL, mark,
-                                 &(uint64_t){ records }, count_path, c, err);
+        bool is_path = mark->table == PATHS;
 
+        status = sym_table_part(c->snapshot->txn,
+                                is_path ? store->paths : store->objects, NULL,
+                                mark, &(uint64_t){ records },
+                                is_path ? count_path : count_object, c, err);
         if (status == SYM_OK) {
             mark->table++;
             mark->len = 0;

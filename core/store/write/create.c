@@ -223,37 +223,10 @@ drop_pending(sym_store_t *store, sym_error_t *err)
 }
 
 
-typedef struct {
-    sym_store_t *store;
-    uint64_t extents;
-    bool is_damaged;
-} count_t;
-
-static sym_status_t
-count_module(void *ctx, const MDB_val *key, sym_status_t status,
-             sym_object_record_t *record)
-{
-    count_t *c = ctx;
-
-    if (status == SYM_DAMAGED) {
-        c->is_damaged = true;
-        return SYM_OK;
-    }
-
-    c->extents += record->extents;
-    c->store->live_pages += record->pages;
-    c->store->negatives +=
-        sym_victim_of(key, record, status == SYM_OK).negative;
-    sym_clock_claim(&c->store->clock, record->slot);
-    return SYM_OK;
-}
-
-
 /* Counts the entries of the tables; *is_whole: they are complete. */
 static sym_status_t
 count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
 {
-    count_t c = { .store = store };
     sym_snapshot_t *snapshot;
     MDB_stat stat = { 0 };
     uint64_t extents = 0;
@@ -264,15 +237,11 @@ count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
 
     store->live_pages = 0;
     store->negatives = 0;
-    if (sym_directory_walk(store, snapshot->txn, count_module, &c, err)
-        == SYM_OK) {
-        (void) sym_tables_count(store, snapshot->txn, &extents, is_whole, err);
-    }
+    (void) sym_tables_count(store, snapshot->txn, &extents, is_whole, err);
     (void) mdb_stat(snapshot->txn, store->extents, &stat);
     sym_snapshot_end(snapshot);
 
-    *is_whole = *is_whole && !c.is_damaged
-                && (uint64_t) stat.ms_entries == c.extents + extents;
+    *is_whole = *is_whole && (uint64_t) stat.ms_entries == extents;
     return err->status;
 }
 

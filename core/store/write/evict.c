@@ -12,7 +12,7 @@
 
 /*
  * The victims: a heap with the most recently used one on top, which is dropped
- * as soon as the others suffice.  So one pass over the directory finds them,
+ * as soon as the others suffice.  So one pass over the tables finds them,
  * and memory use depends on their number, not on the size of the store.
  */
 typedef struct {
@@ -130,26 +130,6 @@ choose(choice_t *c, const sym_victim_t *victim, const MDB_val *key)
 
 
 static sym_status_t
-consider(void *ctx, const MDB_val *key, sym_status_t status,
-         sym_object_record_t *record)
-{
-    choice_t *c = ctx;
-    sym_victim_t victim = sym_victim_of(key, record, status == SYM_OK);
-
-    /* a damaged record has no pages that were counted */
-    if (status == SYM_DAMAGED) {
-        return SYM_OK;
-    }
-
-    /* expired negatives are useless; the state of a record of a later version
-     * is unknown */
-    victim.is_expired =
-        status == SYM_OK && sym_module_expired(record, c->now_s);
-    return choose(c, &victim, key);
-}
-
-
-static sym_status_t
 consider_object(void *ctx, const MDB_val *key, const MDB_val *val)
 {
     choice_t *c = ctx;
@@ -197,10 +177,9 @@ find_victims(sym_store_t *store, choice_t *c, sym_error_t *err)
     }
 
     txn = snapshot->txn;
-    if (sym_directory_walk(store, txn, consider, c, err) == SYM_OK
-        && (c->negatives_only
-            || sym_table_walk(txn, store->objects, consider_object, c, err)
-                   == SYM_OK))
+    if (c->negatives_only
+        || sym_table_walk(txn, store->objects, consider_object, c, err)
+               == SYM_OK)
     {
         (void) sym_table_walk(txn, store->paths, consider_path, c, err);
     }

@@ -1,7 +1,6 @@
 #include "store/write/tables.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 static void
 unlink_ingest(sym_ingest_t *ingest)
@@ -16,7 +15,6 @@ unlink_ingest(sym_ingest_t *ingest)
     if (!ingest->is_put) {
         ingest->store->ingest_pages -= ingest->pages;
     }
-    free(ingest->key);
     free(ingest);
 }
 
@@ -78,33 +76,22 @@ take_back_stale(sym_store_t *store)
 }
 
 
-/* The key of a record in the directory; "": of another table. */
-static sym_status_t
-begin(sym_store_t *store, sym_str_t key, sym_kind_t kind, sym_ingest_t **out,
-      sym_error_t *err)
+sym_status_t
+sym_ingest_begin_object(sym_store_t *store, sym_kind_t kind, sym_ingest_t **out,
+                        sym_error_t *err)
 {
     sym_ingest_t *ingest = calloc(1, sizeof(*ingest));
 
-    if (ingest != NULL && key.len != 0) {
-        ingest->key = malloc(key.len);
-    }
-
-    if (ingest == NULL || (key.len != 0 && ingest->key == NULL)) {
-        free(ingest);
+    if (ingest == NULL) {
         return sym_fail(err, SYM_NOMEM, "no memory for an ingest");
     }
 
-    if (key.len != 0) {
-        memcpy(ingest->key, key.data, key.len);
-    }
-    ingest->key_len = key.len;
     ingest->kind = kind;
     ingest->store = store;
     ingest->old.slot = SYM_NO_SLOT;
 
     take_back_stale(store);
     if (register_ingest(ingest, err) != SYM_OK) {
-        free(ingest->key);
         free(ingest);
         return err->status;
     }
@@ -113,29 +100,6 @@ begin(sym_store_t *store, sym_str_t key, sym_kind_t kind, sym_ingest_t **out,
     store->ingests = ingest;
     *out = ingest;
     return SYM_OK;
-}
-
-
-sym_status_t
-sym_ingest_begin(sym_store_t *store, const sym_module_key_t *key,
-                 sym_kind_t kind, sym_ingest_t **out, sym_error_t *err)
-{
-    char buf[RECORD_KEY_MAX];
-    size_t len = sym_record_key(key, kind, buf);
-
-    return len == 0 || kind == SYM_KIND_ALL
-               ? sym_fail(err, SYM_MALFORMED,
-                          "the module's name or id is empty, too long or holds "
-                          "a slash")
-               : begin(store, sym_str(buf, len), kind, out, err);
-}
-
-
-sym_status_t
-sym_ingest_begin_object(sym_store_t *store, sym_kind_t kind, sym_ingest_t **out,
-                        sym_error_t *err)
-{
-    return begin(store, SYM_STR(""), kind, out, err);
 }
 
 
@@ -200,53 +164,6 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 }
 
 
-/* Deletes the extents of the record that the new one replaces, if
- * any. */
-static int
-replace_old(sym_ingest_t *ingest, MDB_txn *txn)
-{
-    sym_store_t *store = ingest->store;
-    MDB_val key = { ingest->key_len, ingest->key }, val;
-    sym_object_record_t old;
-    sym_status_t status;
-    int rc = mdb_get(txn, store->directory, &key, &val);
-
-    if (rc == MDB_NOTFOUND) {
-        return 0;
-    }
-
-    if (rc != 0) {
-        return rc;
-    }
-
-    /* the next open frees the extents of a damaged record */
-    status = sym_record_check(&key, &val, &old);
-    if (status == SYM_DAMAGED) {
-        return 0;
-    }
-
-    ingest->old =
-        (sym_place_t){ old.pages,
-                       status == SYM_OK ? sym_negative_bytes(&key, &old) : 0,
-                       old.slot };
-    return sym_extents_delete(store, txn, old.module_id);
-}
-
-
-static int
-put_record(sym_ingest_t *ingest, MDB_txn *txn,
-           const sym_object_record_t *record)
-{
-    uint8_t buf[RECORD_BYTES_MAX];
-    sym_store_t *store = ingest->store;
-    MDB_val key = { ingest->key_len, ingest->key };
-    MDB_val val = { sym_record_write(&key, record, buf), buf };
-    int rc = mdb_put(txn, store->directory, &key, &val, 0);
-
-    return rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
-}
-
-
 /*
  * Updates the counts for a module that replaces another as soon as it is in the
  * batch, because it may be evicted or removed as soon as the batch is
@@ -261,8 +178,6 @@ sym_ingest_count_put(sym_ingest_t *ingest)
     store->ingest_pages -= ingest->pages;
     store->live_pages += ingest->place.pages;
     store->live_pages -= ingest->old.pages;
-    store->negatives += ingest->place.negative;
-    store->negatives -= ingest->old.negative;
 }
 
 
@@ -281,73 +196,7 @@ sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why)
     store->ingest_pages += ingest->pages;
     store->live_pages += ingest->old.pages;
     store->live_pages -= ingest->place.pages;
-    store->negatives += ingest->old.negative;
-    store->negatives -= ingest->place.negative;
     sym_clock_give(&store->clock, ingest->place.slot);
-}
-
-
-static sym_status_t
-put_in_batch(sym_ingest_t *ingest, const sym_object_record_t *given,
-             sym_error_t *err)
-{
-    sym_store_t *store = ingest->store;
-    sym_object_record_t record = *given;
-    MDB_val key = { ingest->key_len, ingest->key };
-    MDB_txn *txn;
-    int rc;
-
-    if (ingest->lost.status != SYM_OK) {
-        *err = ingest->lost;
-        return err->status;
-    }
-
-    if (ingest->end != ingest->extents) {
-        return sym_fail(err, SYM_MALFORMED, "the module lacks an extent");
-    }
-
-    if (sym_make_negative_room(store, sym_negative_bytes(&key, &record), err)
-            != SYM_OK
-        || sym_batch(store, &txn, err) != SYM_OK)
-    {
-        return err->status;
-    }
-
-    ingest->batch = store->batch;
-    record.kind = ingest->kind;
-    record.module_id = ingest->module_id;
-    record.extents = ingest->extents;
-    record.bytes = ingest->bytes;
-    record.pages = record.state == SYM_MODULE_READY
-                       ? ingest->pages + sym_tree_pages(ingest->extents)
-                       : ingest->pages;
-    record.stored_at = (int64_t) time(NULL);
-    record.slot = sym_clock_take(&store->clock);
-    ingest->place =
-        (sym_place_t){ record.pages, sym_negative_bytes(&key, &record),
-                       record.slot };
-
-    rc = replace_old(ingest, txn);
-    rc = rc != 0 ? rc : put_record(ingest, txn, &record);
-    if (rc != 0) {
-        sym_clock_give(&store->clock, record.slot);
-        return sym_batch_failed(store, "cannot write to the store", rc, err);
-    }
-
-    sym_ingest_count_put(ingest);
-    return SYM_OK;
-}
-
-
-sym_status_t
-sym_ingest_put(sym_ingest_t *ingest, const sym_object_record_t *record,
-               sym_error_t *err)
-{
-    if (put_in_batch(ingest, record, err) != SYM_OK) {
-        sym_ingest_abort(ingest);
-    }
-
-    return err->status;
 }
 
 

@@ -113,7 +113,6 @@ sym_victim_t
 sym_victim_of_object(const sym_object_record_t *r)
 {
     return (sym_victim_t){
-        .table = SYM_VICTIM_OBJECT,
         .kind = r->kind,
         .slot = r->slot,
         .last_s = sym_module_last_s(r),
@@ -129,7 +128,7 @@ sym_victim_of_path(const MDB_val *key, const MDB_val *val,
                    const sym_path_record_t *r)
 {
     return (sym_victim_t){
-        .table = SYM_VICTIM_PATH,
+        .is_path = true,
         .is_negative = r->artifacts == 0,
         .slot = SYM_NO_SLOT,
         .last_s = r->stored_at,
@@ -216,7 +215,7 @@ replace_old(new_t *n, MDB_txn *txn, bool *is_kept)
         return 0;
     }
 
-    n->ingest->old = (sym_place_t){ old.pages, 0, old.slot };
+    n->ingest->old = (sym_place_t){ old.pages, old.slot };
     return sym_object_remove(store, txn, &n->key, &old,
                              n->record.state == SYM_MODULE_READY);
 }
@@ -233,33 +232,6 @@ put_record(new_t *n, MDB_txn *txn)
     return rc != 0
                ? rc
                : sym_object_put_entries(store, txn, n->put->scope, &n->record);
-}
-
-
-/* The object was absent under its name before. */
-static int
-drop_absence(new_t *n, MDB_txn *txn)
-{
-    const sym_object_key_t *object = &n->record.object;
-    char id[SYM_CODE_ID_MAX], buf[RECORD_KEY_MAX];
-    const sym_module_key_t key = { .scope = n->put->scope,
-                                   .name = object->name,
-                                   .id = sym_object_shown_id(object, id) };
-    MDB_val k = { sym_record_key(&key, n->record.kind, buf), buf };
-    MDB_val found = k, v;
-    sym_place_t *was = &n->ingest->old;
-    sym_object_record_t old;
-    int rc = k.mv_size != 0
-                 ? mdb_get(txn, n->ingest->store->directory, &found, &v)
-                 : MDB_NOTFOUND;
-
-    if (rc != 0 || sym_record_check(&k, &v, &old) != SYM_OK) {
-        return rc == MDB_NOTFOUND ? 0 : rc;
-    }
-
-    was->negative += sym_negative_bytes(&k, &old);
-    was->slot = was->slot == SYM_NO_SLOT ? old.slot : was->slot;
-    return mdb_del(txn, n->ingest->store->directory, &k, NULL);
 }
 
 
@@ -285,13 +257,12 @@ put_all(new_t *n, MDB_txn *txn, bool *is_kept)
 
     rc = rc != 0 ? rc : put_file(n, txn, *is_kept);
     if (rc == 0 && !*is_kept) {
-        ingest->place = (sym_place_t){ 0, 0, SYM_NO_SLOT };
+        ingest->place = (sym_place_t){ 0, SYM_NO_SLOT };
         rc = sym_extents_delete(store, txn, ingest->module_id);
     } else if (rc == 0) {
         n->record.slot = sym_clock_take(&store->clock);
-        ingest->place = (sym_place_t){ n->record.pages, 0, n->record.slot };
+        ingest->place = (sym_place_t){ n->record.pages, n->record.slot };
         rc = put_record(n, txn);
-        rc = rc != 0 ? rc : drop_absence(n, txn);
     }
 
     return rc != 0 ? rc : sym_pending_del(store, txn, ingest->module_id);
@@ -323,7 +294,7 @@ put_in_batch(new_t *n, bool *is_kept, sym_error_t *err)
     }
 
     ingest->batch = store->batch;
-    ingest->place = (sym_place_t){ 0, 0, SYM_NO_SLOT };
+    ingest->place = (sym_place_t){ 0, SYM_NO_SLOT };
     n->record.module_id = ingest->module_id;
     n->record.extents = ingest->extents;
     n->record.bytes = ingest->bytes;

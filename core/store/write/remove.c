@@ -10,25 +10,6 @@
 #define STEP_MODULES 512
 #define STEP_PAGES ((uint64_t) 1 << 16)
 
-sym_victim_t
-sym_victim_of(const MDB_val *key, const sym_object_record_t *record,
-              bool is_known)
-{
-    bool is_negative = is_known && record->state != SYM_MODULE_READY;
-
-    return (sym_victim_t){
-        .is_negative = is_negative,
-        .kind = record->kind,
-        .last_s = sym_module_last_s(record),
-        .slot = record->slot,
-        .stored_at = (uint64_t) record->stored_at,
-        .module_id = record->module_id,
-        .pages = record->pages,
-        .negative = is_negative ? sym_negative_bytes(key, record) : 0,
-    };
-}
-
-
 uint64_t
 sym_victim_bytes(const sym_victim_t *victim)
 {
@@ -96,28 +77,12 @@ remove_object(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 
 
 static int
-remove_module(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
-{
-    MDB_val key = { victim->key_len, victim->key };
-    int rc = mdb_del(txn, store->directory, &key, NULL);
-
-    return rc != 0 ? rc : sym_extents_delete(store, txn, victim->module_id);
-}
-
-
-static int
 remove_victim(sym_store_t *store, MDB_txn *txn, const sym_victim_t *victim)
 {
     MDB_val key = { victim->key_len, victim->key };
 
-    switch (victim->table) {
-    case SYM_VICTIM_OBJECT:
-        return remove_object(store, txn, victim);
-    case SYM_VICTIM_PATH:
-        return sym_path_record_drop(store, txn, &key);
-    default:
-        return remove_module(store, txn, victim);
-    }
+    return victim->is_path ? sym_path_record_drop(store, txn, &key)
+                           : remove_object(store, txn, victim);
 }
 
 
@@ -127,11 +92,10 @@ static void
 forget(sym_store_t *store, const sym_victim_t *victims, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (victims[i].table == SYM_VICTIM_PATH) {
+        if (victims[i].is_path) {
             continue;
         }
         store->live_pages -= victims[i].pages;
-        store->negatives -= victims[i].negative;
         store->removed.n[victims[i].kind & SYM_KIND_MAX]++;
         sym_clock_give(&store->clock, victims[i].slot);
     }
@@ -218,29 +182,6 @@ typedef struct {
 } drop_t;
 
 static sym_status_t
-add_victim(drop_t *d, const MDB_val *k, const sym_object_record_t *record,
-           const sym_victim_t *victim)
-{
-    if (!d->wants(d->ctx, sym_scope_in(k), record)) {
-        return SYM_OK;
-    }
-
-    d->failed = !sym_victims_add(&d->victims, victim, k);
-    return d->failed ? SYM_NOMEM : SYM_OK;
-}
-
-
-static sym_status_t
-ask_negative(void *ctx, const MDB_val *k, sym_status_t status,
-             sym_object_record_t *record)
-{
-    const sym_victim_t victim = sym_victim_of(k, record, status == SYM_OK);
-
-    return status == SYM_OK ? add_victim(ctx, k, record, &victim) : SYM_OK;
-}
-
-
-static sym_status_t
 ask_object(void *ctx, const MDB_val *k, const MDB_val *val)
 {
     drop_t *d = ctx;
@@ -252,46 +193,13 @@ ask_object(void *ctx, const MDB_val *k, const MDB_val *val)
     }
 
     record.used_at = sym_clock_read(&d->store->clock, record.slot);
+    if (!d->wants(d->ctx, sym_scope_in(k), &record)) {
+        return SYM_OK;
+    }
+
     victim = sym_victim_of_object(&record);
-    return add_victim(d, k, &record, &victim);
-}
-
-
-static sym_status_t
-drop(drop_t *d, bool has_objects, uint64_t *dropped, sym_error_t *err)
-{
-    sym_store_t *store = d->store;
-    sym_snapshot_t *snapshot;
-    uint64_t n = 0;
-
-    /* the open batch is shared with other modules, whose data must not be
-       lost */
-    if (sym_batch_commit(store, err) == SYM_OK
-        && sym_snapshot_begin(store, &snapshot, err) == SYM_OK)
-    {
-        MDB_txn *txn = snapshot->txn;
-
-        if (sym_directory_walk(store, txn, ask_negative, d, err) == SYM_OK
-            && has_objects)
-        {
-            (void) sym_table_walk(txn, store->objects, ask_object, d, err);
-        }
-        sym_snapshot_end(snapshot);
-        if (d->failed) {
-            (void) sym_fail(err, SYM_NOMEM, "no memory to choose what to drop");
-        }
-    }
-
-    if (err->status == SYM_OK) {
-        (void) sym_victims_remove(store, &d->victims, false, &n, err);
-    }
-
-    sym_victims_free(&d->victims);
-    if (dropped != NULL) {
-        *dropped = n;
-    }
-
-    return err->status;
+    d->failed = !sym_victims_add(&d->victims, &victim, k);
+    return d->failed ? SYM_NOMEM : SYM_OK;
 }
 
 
@@ -300,38 +208,30 @@ sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
                uint64_t *dropped, sym_error_t *err)
 {
     drop_t d = { .store = store, .wants = wants, .ctx = ctx };
+    sym_snapshot_t *snapshot;
+    uint64_t n = 0;
 
-    return drop(&d, true, dropped, err);
-}
+    /* the open batch is shared with other modules, whose data must not be
+       lost */
+    if (sym_batch_commit(store, err) == SYM_OK
+        && sym_snapshot_begin(store, &snapshot, err) == SYM_OK)
+    {
+        (void) sym_table_walk(snapshot->txn, store->objects, ask_object, &d,
+                              err);
+        sym_snapshot_end(snapshot);
+        if (d.failed) {
+            (void) sym_fail(err, SYM_NOMEM, "no memory to choose what to drop");
+        }
+    }
 
+    if (err->status == SYM_OK) {
+        (void) sym_victims_remove(store, &d.victims, false, &n, err);
+    }
 
-typedef struct {
-    const sym_str_t *scope;
-    const sym_object_ref_t *ref;
-} forget_t;
+    sym_victims_free(&d.victims);
+    if (dropped != NULL) {
+        *dropped = n;
+    }
 
-/* In any spelling, and of any variant. */
-static bool
-is_of_ref(void *ctx, sym_str_t scope, const sym_object_record_t *record)
-{
-    const forget_t *f = ctx;
-    sym_str_t name = sym_object_ref_name(f->ref);
-    sym_store_id_t ids[OBJECT_IDS_MAX];
-
-    return (f->scope == NULL || sym_str_eq(scope, *f->scope))
-           && (name.len == 0 || sym_str_eq(name, record->object.name))
-           && sym_store_ids_share(f->ref, ids,
-                                  sym_object_file_ids(&record->object, ids));
-}
-
-
-sym_status_t
-sym_store_forget(sym_store_t *store, const sym_str_t *scope,
-                 const sym_object_ref_t *ref, uint64_t *removed,
-                 sym_error_t *err)
-{
-    forget_t f = { scope, ref };
-    drop_t d = { .store = store, .wants = is_of_ref, .ctx = &f };
-
-    return drop(&d, false, removed, err);
+    return err->status;
 }

@@ -1,6 +1,5 @@
 #include "store/write/tables.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 bool
@@ -66,39 +65,6 @@ sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
 }
 
 
-/* Deletes the records that are damaged or lack an extent; notes the ids of the
- * others. */
-static int
-drop_records(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept)
-{
-    sym_object_record_t record;
-    MDB_cursor *cursor;
-    MDB_val k, v;
-    int rc = mdb_cursor_open(txn, store->directory, &cursor);
-
-    if (rc != 0) {
-        return rc;
-    }
-
-    while ((rc = mdb_cursor_get(cursor, &k, &v, MDB_NEXT)) == 0) {
-        if (sym_record_check(&k, &v, &record) != SYM_DAMAGED
-            && sym_extents_are_there(store, txn, record.module_id,
-                                     record.extents))
-        {
-            rc = sym_ids_add(kept, record.module_id) ? 0 : ENOMEM;
-        } else {
-            rc = mdb_cursor_del(cursor, 0);
-        }
-        if (rc != 0) {
-            break;
-        }
-    }
-
-    mdb_cursor_close(cursor);
-    return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-
 /* The first extent at or after *id, or MDB_NOTFOUND. */
 static int
 next_module(sym_store_t *store, MDB_txn *txn, uint64_t *id)
@@ -152,8 +118,7 @@ sym_store_repair(sym_store_t *store, sym_error_t *err)
         return err->status;
     }
 
-    rc = drop_records(store, txn, &kept);
-    rc = rc != 0 ? rc : sym_tables_repair(store, txn, &kept);
+    rc = sym_tables_repair(store, txn, &kept);
     if (rc == 0) {
         sym_ids_sort(&kept);
         rc = drop_orphans(store, txn, &kept);

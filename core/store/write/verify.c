@@ -9,7 +9,7 @@ typedef struct {
     sym_error_t *err;
     uint64_t next; /* the next module id */
     uint64_t faults;
-    sym_ids_t ids;           /* of modules in the directory */
+    sym_ids_t ids;           /* of artifacts */
     uint64_t objects, names; /* entries of objects in these tables */
     uint64_t of_objects;     /* objects whose file has a record, */
     uint64_t of_paths;       /* the same, as counted in these records */
@@ -25,20 +25,12 @@ fault(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* Checks the extents of an artifact, and its key. */
-typedef struct {
-    const sym_module_key_t *key;
-    sym_kind_t kind;
-    bool is_ready;
-    uint64_t module_id, bytes, pages;
-    uint32_t extents;
-} artifact_t;
-
 static void
-verify_extents(verify_t *v, const artifact_t *a)
+verify_extents(verify_t *v, const sym_module_key_t *key,
+               const sym_object_record_t *a)
 {
     sym_store_t *store = v->snapshot->store;
-    uint64_t bytes = 0, pages = a->is_ready ? sym_tree_pages(a->extents) : 0;
+    uint64_t bytes = 0, pages = sym_tree_pages(a->extents);
 
     for (uint32_t i = 0; i < a->extents; i++) {
         uint64_t id = EXTENT_KEY(a->module_id, (uint64_t) i);
@@ -46,10 +38,10 @@ verify_extents(verify_t *v, const artifact_t *a)
         int rc = mdb_get(v->snapshot->txn, store->extents, &k, &val);
 
         if (rc != 0) {
-            fault(v, a->key, a->kind, i, "extent is missing");
+            fault(v, key, a->kind, i, "extent is missing");
         } else if (val.mv_size < CRC_BYTES
                    || val.mv_size > SYM_EXTENT_MAX + CRC_BYTES) {
-            fault(v, a->key, a->kind, i, "extent has an impossible size");
+            fault(v, key, a->kind, i, "extent has an impossible size");
         } else {
             const uint8_t *p = val.mv_data;
             size_t len = val.mv_size - CRC_BYTES;
@@ -57,14 +49,13 @@ verify_extents(verify_t *v, const artifact_t *a)
             bytes += len;
             pages += sym_value_pages(val.mv_size);
             if (sym_crc(&id, sizeof(id), p, len) != sym_crc_get(p + len)) {
-                fault(v, a->key, a->kind, i, "extent's checksum is wrong");
+                fault(v, key, a->kind, i, "extent's checksum is wrong");
             }
         }
     }
 
     if (bytes != a->bytes || pages != a->pages) {
-        fault(v, a->key, a->kind, 0,
-              "extents do not add up to the module's size");
+        fault(v, key, a->kind, 0, "extents do not add up to the module's size");
     }
 }
 
@@ -81,32 +72,6 @@ verify_number(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
     return sym_ids_add(&v->ids, module_id)
                ? SYM_OK
                : sym_fail(v->err, SYM_NOMEM, "no memory to verify the store");
-}
-
-
-static sym_status_t
-verify_module(void *ctx, const MDB_val *k, sym_status_t status,
-              sym_object_record_t *record)
-{
-    verify_t *v = ctx;
-    sym_module_key_t key = { 0 };
-    sym_kind_t kind = SYM_KIND_ALL;
-
-    (void) sym_record_key_read(k, &key, &kind);
-
-    if (status == SYM_DAMAGED) {
-        fault(v, &key, kind, 0, "directory record is damaged");
-        return SYM_OK;
-    }
-
-    if (status == SYM_OK) { /* and not written by a newer program */
-        verify_extents(v, &(artifact_t){ &key, record->kind,
-                                         record->state == SYM_MODULE_READY,
-                                         record->module_id, record->bytes,
-                                         record->pages, record->extents });
-    }
-
-    return verify_number(v, &key, kind, record->module_id);
 }
 
 
@@ -155,9 +120,7 @@ verify_object(void *ctx, const MDB_val *k, const MDB_val *val)
     key.name = record.object.name;
     key.id =
         sym_str(id, sym_debug_id_write_breakpad(&record.object.debug_id, id));
-    verify_extents(v,
-                   &(artifact_t){ &key, record.kind, true, record.module_id,
-                                  record.bytes, record.pages, record.extents });
+    verify_extents(v, &key, &record);
 
     v->objects += sym_object_entries(v->snapshot->store, v->snapshot->txn,
                                      entry.scope, &record, &has_all);
@@ -229,8 +192,8 @@ verify_tables(verify_t *v)
 }
 
 
-/* Extents without a module in the directory; those of modules being written
- * belong to the writer. */
+/* Extents without an object; those of modules being written belong to the
+ * writer. */
 static int
 verify_orphans(verify_t *v)
 {
@@ -282,9 +245,7 @@ verify_all(verify_t *v)
     rc = rc != 0 ? rc : sym_meta_get(store, txn, "quota", &number);
     rc = rc != 0 ? rc : sym_meta_get(store, txn, "evicted", &number);
 
-    if (rc == 0
-        && sym_directory_walk(store, txn, verify_module, v, v->err) == SYM_OK)
-    {
+    if (rc == 0) {
         verify_tables(v);
         sym_ids_sort(&v->ids);
         rc = v->err->status == SYM_OK ? verify_orphans(v) : 0;

@@ -10,15 +10,12 @@
 /* The resources of a module besides its bytes. */
 typedef struct {
     uint64_t pages;
-    uint64_t negative; /* bytes of a negative record */
-    uint32_t slot;     /* in the use clock */
+    uint32_t slot; /* in the use clock */
 } sym_place_t;
 
 struct sym_ingest_s {
     sym_store_t *store;
     sym_ingest_t *next; /* in the store's list of running ingests */
-    char *key;
-    size_t key_len;
     uint64_t module_id;
     uint64_t bytes, pages;
     uint32_t extents, end; /* count, and highest number + 1 */
@@ -91,16 +88,9 @@ bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
 
 /* --- removing modules (remove.c) --- */
 
-/* A victim's table. */
-typedef enum {
-    SYM_VICTIM_MODULE,
-    SYM_VICTIM_OBJECT,
-    SYM_VICTIM_PATH
-} sym_victim_table_t;
-
+/* An object, or the record of a path: a negative if it has no artifact. */
 typedef struct {
-    sym_victim_table_t table;
-    bool is_expired, is_negative;
+    bool is_path, is_negative, is_expired;
     sym_kind_t kind;
     uint32_t slot;
     int64_t last_s; /* sym_module_last_s() */
@@ -116,9 +106,6 @@ typedef struct {
     uint64_t bytes; /* of all of them */
 } sym_victims_t;
 
-/* A victim without its key.  is_known: the record's version is known. */
-sym_victim_t sym_victim_of(const MDB_val *key,
-                           const sym_object_record_t *record, bool is_known);
 uint64_t sym_victim_bytes(const sym_victim_t *victim);
 
 /* Adds a victim with a copy of the key; false: out of memory. */

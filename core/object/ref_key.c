@@ -1,8 +1,4 @@
-#include "object/variant.h"
-
-#include "base/digits.h"
-
-#define MARK '~'
+#include "object/ref_key.h"
 
 /* Texts at URLs have these names; their ids distinguish them. */
 static const char *const role_names[SYM_TEXT_ROLES] = {
@@ -89,8 +85,6 @@ link_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 bool
 sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 {
-    key->asked = (sym_asked_t){ .ref = ref };
-
     if (ref->url.len != 0 || ref->has_digest) {
         return link_key(ref, key);
     }
@@ -100,17 +94,7 @@ sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
         return false;
     }
 
-    key->sent = key->key.id;
-    if (!ref->is_either) {
-        key->asked.object = ref;
-        return true;
-    }
-
-    if (ref->sent.len != 0) {
-        key->sent = ref->sent;
-        key->asked.spelling = sym_spelling_of(ref->sent, key->key.id);
-    }
-
+    key->sent = ref->is_either && ref->sent.len != 0 ? ref->sent : key->key.id;
     return true;
 }
 
@@ -119,7 +103,6 @@ void
 sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
 {
     uint8_t digest[SYM_REF_DIGEST_BYTES];
-    char text[SYM_ID_MAX];
     sym_text_role_t role;
 
     if (sym_text_key(key, &role, digest)) {
@@ -136,56 +119,10 @@ sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
         ref->debug_file = SYM_STR("");
     }
 
-    /* a code id may be in the place of the debug id */
-    ref->is_either =
-        key->variant.len == 0
-        || sym_str_eq(
-            key->id, sym_str(text, sym_debug_id_canonical(key->code_id, text)));
     if (key->code_id.len != 0) {
         (void) sym_code_id_read(key->code_id, &ref->code_id);
     }
     if (sym_module_key_is_cut(key)) {
         ref->debug_id = (sym_debug_id_t){ .form = SYM_DEBUG_ID_NONE };
     }
-}
-
-
-size_t
-sym_variant_of(const sym_object_ref_t *object, char out[SYM_VARIANT_LEN])
-{
-    uint8_t digest[SYM_REF_DIGEST_BYTES];
-
-    if (!sym_object_ref_digest(object, digest)) {
-        return 0;
-    }
-
-    out[0] = MARK;
-    (void) sym_digits_write_lower(digest, sizeof(digest), out + 1);
-    return SYM_VARIANT_LEN;
-}
-
-
-bool
-sym_variant_is_in(sym_str_t id)
-{
-    return id.len != 0 && id.data[0] == MARK;
-}
-
-
-bool
-sym_variant_ok(sym_str_t text)
-{
-    if (text.len != SYM_VARIANT_LEN || text.data[0] != MARK) {
-        return false;
-    }
-
-    for (size_t i = 1; i < text.len; i++) {
-        char c = text.data[i];
-
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) {
-            return false;
-        }
-    }
-
-    return true;
 }
