@@ -102,10 +102,11 @@ is_deeply([ glob $t->dir . '/tmp/*' ], [], 'no file is left behind');
 my $r = $t->run(\%here, 'walk', '--explain', '--symbols=native:' . $t->dir . '/sym',
     $t->dir . '/c-O2-segv.dmp');
 is($r->{code}, 0, 'text');
+like($r->{out}, qr{^ 2  c-O2!level2 .*\n    Found by: call frame info of \S+/sym/c-O2/\w+/c-O2.sym$}m, '... with the file of the rules');
 like($r->{out}, qr/^Crash reason:  SIGSEGV \/ SEGV_MAPERR\nCrash address: 0x0{16}$/m, '... the reason');
 like($r->{out}, qr/^Thread 0 c-O2 \(crashed\) - tid: 16985\n 0  c-O2!sum \[c\.c : 9\]\n    Found by: inlining\n/m,
     '... frames');
-like($r->{out}, qr/^    Found by: call frame info\n    Ended: no rules, frame/m, '... and why a walk ended');
+like($r->{out}, qr/^    Found by: call frame info of \S+\n    Ended: no rules, frame/m, '... and why a walk ended');
 
 $r = $t->run('load', $t->dir . '/c-O2-segv.dmp');
 is($r->{code}, 1, 'a dump is not loaded');

@@ -22,6 +22,14 @@ find_once(sym_resolver_t *r, const sym_lookup_t *of,
     artifact->id = choice.record.module_id;
     artifact->n_extents = choice.record.extents;
     artifact->debug_id = choice.record.object.debug_id;
+    artifact->source = sym_arena_copy(
+        r->arena,
+        sym_snapshot_source(r->snapshot, r->scopes->names[choice.source],
+                            &choice.record));
+    if (artifact->source.data == NULL) {
+        return SYM_NOMEM;
+    }
+
     artifact->has_digest = choice.record.object.has_digest;
     memcpy(artifact->digest, choice.record.object.digest,
            sizeof(artifact->digest));

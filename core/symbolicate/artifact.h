@@ -19,6 +19,7 @@ typedef struct {
     uint64_t id; /* 0: not found */
     uint32_t n_extents;
     sym_debug_id_t debug_id; /* of its object, if known */
+    sym_str_t source;        /* URL or path of the file it was made from */
     bool has_digest;         /* digest of the URL, shared by its artifacts */
     uint8_t digest[SYM_REF_DIGEST_BYTES];
     bool is_unsound; /* one of its extents is damaged */

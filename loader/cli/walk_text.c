@@ -204,10 +204,28 @@ way_of(const json_t *frame)
 }
 
 
+/* callee: address of the frame whose rules found this one. */
 static void
-print_frames(const sym_crash_t *crash, const sym_crash_thread_t *t,
+print_way(const sym_request_t *r, const json_t *frame, uint64_t callee,
+          bool explains, output_t *out)
+{
+    const char *trust = text_of(frame, "trust");
+
+    output_printf(out, "    Found by: %s", way_of(frame));
+    if (explains && trust != NULL && strcmp(trust, "cfi") == 0) {
+        output_printf(out, " of ");
+        output_text(out, sentry_dump_rules(r, callee));
+    }
+    output_printf(out, "\n");
+}
+
+
+static void
+print_frames(const options_t *o, const sym_crash_t *crash,
+             const sym_request_t *r, const sym_crash_thread_t *t,
              const json_t *frames, output_t *out)
 {
+    uint64_t callee = 0;
     const json_t *frame;
     bool has_registers = t->has_context;
     size_t i;
@@ -224,8 +242,13 @@ print_frames(const sym_crash_t *crash, const sym_crash_thread_t *t,
             print_registers(crash, t, out);
             has_registers = false;
         }
-        output_printf(out, "    Found by: %s\n",
-                      is_inlined ? "inlining" : way_of(frame));
+
+        if (is_inlined) {
+            output_printf(out, "    Found by: inlining\n");
+        } else {
+            print_way(r, frame, callee, o->explain, out);
+            callee = number_of(frame, "instruction_addr");
+        }
     }
 
     if (json_array_size(frames) == 0) {
@@ -252,7 +275,7 @@ print_stacks(const options_t *o, const sym_crash_t *crash,
                       : crash->is_crash      ? " (crashed)"
                                              : " (requested dump)",
                       t->id);
-        print_frames(crash, t, json_object_get(stack, "frames"), out);
+        print_frames(o, crash, r, t, json_object_get(stack, "frames"), out);
 
         if (o->explain) {
             output_printf(out, "    Ended: %s\n",

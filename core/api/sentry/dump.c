@@ -91,6 +91,22 @@ sentry_dump_end(const sym_request_t *r, uint32_t thread)
 }
 
 
+sym_str_t
+sentry_dump_rules(const sym_request_t *r, uint64_t addr)
+{
+    const dump_t *d = (const dump_t *) r;
+    const uint32_t image = sym_image_at(&d->process, addr);
+    const sentry_module_t *m =
+        image != SYM_NO_IMAGE ? &d->base.request.modules[d->module_of[image]]
+                              : NULL;
+
+    return m != NULL && m->unwind != 0
+                   && r->needs[m->unwind - 1].artifact.id != 0
+               ? r->needs[m->unwind - 1].artifact.source
+               : SYM_STR("");
+}
+
+
 /* --- modules --- */
 
 static sym_object_type_t
@@ -507,8 +523,8 @@ add_frames(dump_t *d, const sym_walk_t *w, uint32_t thread)
 
         frame->adjust = i != 0 && from->is_interrupted ? SENTRY_ADJUST_NO
                                                        : SENTRY_ADJUST_AUTO;
-        if ((from->image != SYM_NO_IMAGE
-             && need_rules(d, d->module_of[from->image]) == SYM_NOMEM))
+        if (from->image != SYM_NO_IMAGE
+            && need_rules(d, d->module_of[from->image]) == SYM_NOMEM)
         {
             return false;
         }

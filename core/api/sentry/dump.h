@@ -36,6 +36,9 @@ void sentry_dump_use(sym_request_t *r, const sym_crash_t *crash,
  * request named.  False: no memory. */
 bool sentry_init_dump(sym_request_t *r, const sym_api_call_t *call);
 
+/* The file of the rules at an address, or "". */
+sym_str_t sentry_dump_rules(const sym_request_t *r, uint64_t addr);
+
 /* Why the walk of a thread ended, once the answer is written. */
 sym_walk_end_t sentry_dump_end(const sym_request_t *r, uint32_t thread);
 
