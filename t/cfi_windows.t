@@ -134,6 +134,38 @@ for (['CrashWithException', 10, 20], ['hello-dwarf', 50, 200]) {
     cmp_ok(epilogs_agree($file, $rows, $functions), '>', $epilogs, '... which are many');
 }
 
+# --- call frame information of x86 ---
+
+# clang's functions, and the rows of rules that llvm-dwarfdump makes of .eh_frame.
+{
+    my $file = $t->dir . '/x86.exe';
+    my $source = $t->file('x86.c', <<'END');
+__attribute__((noinline)) int work(int *p, int n)
+{
+    int s = 0, t[20];
+    for (int i = 0; i < n; i++) { t[i % 20] = s + p[i]; s += t[(i * 7) % 20]; }
+    return s;
+}
+__attribute__((noinline)) int outer(int *p, int n, int m) { return work(p, n) * work(p, m); }
+int start(void) { int a[9] = { 1, 2 }; return outer(a, 3, 4); }
+END
+    for my $flag ('-fomit-frame-pointer', '-fno-omit-frame-pointer') {
+        system('clang', '--target=i686-w64-windows-gnu', '-O2', $flag, '-fdwarf-exceptions', '-ffreestanding',
+            '-fasynchronous-unwind-tables', '-c', '-o', "$file.o", $source) == 0 or die;
+        system('ld.lld-19', '-m', 'i386pe', '-e', '_start', '-o', $file, "$file.o") == 0 or die;
+
+        my ($rows, $n, $different) = (rules_of($t, $file), 0, 0);
+        for (split /\n/, output('llvm-dwarfdump', '--eh-frame', $file)) {
+            my ($at, $cfa, $plus, $saved) = /^\s+0x(\w+): CFA=(\w+)\+(\d+)(.*)/ or next;
+            my %want = ('.cfa' => '$' . lc($cfa) . " $plus +");
+            $want{$1 eq 'EIP' ? '.ra' : '$' . lc $1} = at_cfa($2) while $saved =~ /(\w+)=\[CFA(-\d+)\]/g;
+            $n++;
+            is_deeply(rule_at($rows, hex($at) - 0x400000), \%want, "$flag, at $at");
+        }
+        cmp_ok($n, '>', 10, '... and so at each row');
+    }
+}
+
 # --- arm64 ---
 
 sub number {

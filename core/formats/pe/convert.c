@@ -207,6 +207,35 @@ debug_open(sym_pe_t *pe, const sym_format_services_t *services, debug_t *to,
 
 /* --- conversion --- */
 
+/* gcc and clang describe functions of x86 by call frame information; some linkers
+ * cut the section's name at 8 bytes. */
+static sym_status_t
+read_frames(sym_native_t *f, sym_pe_t *pe, sym_error_t *err)
+{
+    static const char *const names[] = { ".eh_frame", ".eh_fram",
+                                         ".debug_frame" };
+    const uint64_t base = sym_pe_info(pe)->image_base;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        sym_frames_input_t in = {
+            .address = base + sym_pe_section_rva(pe, names[i]),
+            .text = base + sym_pe_section_rva(pe, ".text"),
+            .image_base = base,
+            .arch = SYM_UNWIND_X86,
+            .is_eh = names[i][1] == 'e',
+        };
+        sym_status_t rc = sym_pe_section(pe, names[i], &in.bytes, err);
+
+        rc = rc == SYM_OK ? sym_native_frames(f, &in, err) : rc;
+        if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
+            return rc;
+        }
+    }
+
+    return SYM_OK;
+}
+
+
 static sym_status_t
 read_rules(sym_native_t *f, sym_pe_t *pe, sym_error_t *err)
 {
@@ -220,6 +249,7 @@ read_rules(sym_native_t *f, sym_pe_t *pe, sym_error_t *err)
     }
 
     rc = rc != SYM_OK ? rc : sym_pe_unwind(pe, f->cfi, &broken, err);
+    rc = rc == SYM_OK && arch == SYM_UNWIND_X86 ? read_frames(f, pe, err) : rc;
 
     if (rc == SYM_OK && broken != 0) {
         f->services->note(f->services->ctx,

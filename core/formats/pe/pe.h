@@ -115,6 +115,9 @@ sym_status_t sym_pe_embedded(sym_pe_t *pe, sym_str_t *pdb, sym_error_t *err);
 sym_status_t sym_pe_section(sym_pe_t *pe, const char *name, sym_str_t *bytes,
                             sym_error_t *err);
 
+/* Its place in the image; 0: the file has no such section. */
+uint32_t sym_pe_section_rva(const sym_pe_t *pe, const char *name);
+
 typedef struct {
     uint32_t rva;
     uint32_t size;  /* not 0; not past the next one */

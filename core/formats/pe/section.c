@@ -27,6 +27,15 @@ find(const sym_pe_t *pe, sym_str_t prefix, const char *rest)
 }
 
 
+uint32_t
+sym_pe_section_rva(const sym_pe_t *pe, const char *name)
+{
+    const sym_pe_section_t *s = find(pe, SYM_STR(""), name);
+
+    return s != NULL ? s->rva : 0;
+}
+
+
 /* Excludes the padding up to the file alignment. */
 static sym_status_t
 raw_bytes(const sym_pe_t *pe, const sym_pe_section_t *s, const char *name,
