@@ -1,0 +1,530 @@
+#include "api/sentry/dump_walks.h"
+
+/* Threads that are walked at a time: one that waits for rules does not hold up
+ * the others. */
+#define WALKS 32
+
+/* Frames of all threads that are shown: 512 threads have room for all of theirs.
+ * More would cost hundreds of bytes each in an answer that hostile dumps fill.  The
+ * thread that crashed comes first. */
+#define FRAMES_MAX (512u * SYM_WALK_FRAMES_MAX)
+
+/* Modules whose address ranges do not overlap: the first of two. */
+static sym_status_t
+add_images(sentry_dump_t *d)
+{
+    const sentry_request_t *q = &d->base.request;
+    sym_arena_t *arena = d->base.base.arena;
+    uint32_t n = 0;
+
+    d->images = sym_arena_calloc(arena, q->n_modules, sizeof(*d->images));
+    d->module_of = sym_arena_calloc(arena, q->n_modules, sizeof(*d->module_of));
+    d->rules = sym_arena_calloc(arena, q->n_modules, sizeof(*d->rules));
+    if (d->images == NULL || d->module_of == NULL || d->rules == NULL) {
+        return SYM_NOMEM;
+    }
+
+    for (uint32_t i = 0; i < q->n_modules; i++) {
+        const sentry_module_t *m = &q->modules[i];
+
+        if (m->size != 0 && m->size <= UINT64_MAX - m->addr
+            && (n == 0
+                || m->addr - d->images[n - 1].addr >= d->images[n - 1].size))
+        {
+            d->images[n] = (sym_image_t){ m->addr, m->size };
+            d->module_of[n++] = i;
+        }
+    }
+
+    sym_process_init(&d->process, d->crash->arch, d->crash->os, d->images, n,
+                     &d->owner);
+    return SYM_OK;
+}
+
+
+/* Without sources no module can be fetched. */
+static const sym_object_ref_t *
+ref_of(const sentry_dump_t *d, const sentry_module_t *m)
+{
+    static const sym_object_ref_t nothing = { .is_either = false };
+    const sym_request_sources_t *sources = d->base.base.request_sources;
+
+    return sources != NULL && sources->n == 0 ? &nothing : &m->ref;
+}
+
+
+/* --- requests of walks --- */
+
+static bool
+read_file(void *ctx, uint64_t at, void *to, size_t len)
+{
+    sentry_dump_t *d = ctx;
+
+    return d->file.read(d->file.ctx, at, to, len);
+}
+
+
+/* The rules of a module are needed.  SYM_AGAIN: it is not known yet whether there
+ * are any. */
+static sym_status_t
+need_rules(sentry_dump_t *d, uint32_t module)
+{
+    sentry_module_t *m = &d->base.request.modules[module];
+    sym_request_t *r = &d->base.base;
+    uint32_t need;
+
+    if (m->unwind == 0) {
+        if (sym_request_need_object(r, ref_of(d, m), SYM_KIND_CFI, &need)
+            != SYM_OK) {
+            d->is_out_of_memory = true;
+            return SYM_NOMEM;
+        }
+        r->needs[need].is_thorough = d->base.request.has_candidates;
+        m->unwind = need + 1;
+    }
+
+    return m->unwind <= r->n_opened ? SYM_OK : SYM_AGAIN;
+}
+
+
+/* The debug id that a dump lacks is that of the file that its code id found.  A
+ * PDB is looked for by its name as well. */
+static sym_status_t
+complete_module(sentry_dump_t *d, uint32_t module, const sym_debug_id_t *id)
+{
+    sentry_module_t *m = &d->base.request.modules[module];
+    sym_str_t name = sym_cfi_debug_file(&d->rules[module].cfi);
+
+    /* a PE file without a debug id is stored under its code id */
+    if (m->ref.debug_id.form != SYM_DEBUG_ID_NONE
+        || id->form != SYM_DEBUG_ID_UUID) {
+        return SYM_OK;
+    }
+
+    m->ref.debug_id = *id;
+    if (m->debug_file.len == 0 && sym_str_ends_nocase(name, SYM_STR(".pdb"))) {
+        m->debug_file = sym_arena_copy(d->base.base.arena, name);
+        m->ref.debug_file = sentry_dump_text(m->debug_file);
+        d->is_out_of_memory |= m->debug_file.data == NULL;
+    }
+
+    return d->is_out_of_memory ? SYM_NOMEM : SYM_OK;
+}
+
+
+/* SYM_NOT_FOUND: there are none. */
+static sym_status_t
+open_rules(sentry_dump_t *d, uint32_t module, const sym_cfi_t **cfi)
+{
+    sentry_dump_rules_t *rules = &d->rules[module];
+    sym_status_t rc = need_rules(d, module);
+    sym_error_t err = { 0 };
+    sym_need_t *need;
+
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    need = &d->base.base.needs[d->base.request.modules[module].unwind - 1];
+    if (!rules->is_tried) {
+        rules->is_tried = true;
+        rules->is_open = need->found == SYM_NEED_FOUND
+                         && sym_cfi_open(&rules->cfi, sym_artifact_extent,
+                                         &need->artifact, &err)
+                                == SYM_OK;
+        if (rules->is_open
+            && complete_module(d, module, &need->artifact.debug_id) != SYM_OK)
+        {
+            return SYM_NOMEM;
+        }
+    }
+
+    *cfi = &rules->cfi;
+    return rules->is_open ? SYM_OK : SYM_NOT_FOUND;
+}
+
+
+static sym_status_t
+unwind(void *ctx, uint32_t image, uint64_t offset,
+       const sym_unwind_registers_t *callee, const sym_unwind_memory_t *memory,
+       sym_unwind_registers_t *caller)
+{
+    sentry_dump_t *d = ctx;
+    const sym_cfi_t *cfi;
+    sym_error_t err = { 0 };
+    sym_status_t rc = open_rules(d, d->module_of[image], &cfi);
+
+    if (rc != SYM_OK || offset > UINT32_MAX) {
+        return rc == SYM_OK ? SYM_NOT_FOUND : rc;
+    }
+
+    return sym_cfi_unwind(cfi, (uint32_t) offset, callee, memory, caller, &err);
+}
+
+
+/* Whether the module's symbols have a function there.  SYM_AGAIN as above. */
+static sym_status_t
+has_symbol(sentry_dump_t *d, uint32_t module, uint32_t offset)
+{
+    const sentry_module_t *m = &d->base.request.modules[module];
+    sym_request_t *r = &d->base.base;
+    sym_question_t question;
+    sym_answer_t answer = { 0 };
+    uint32_t need;
+
+    if (sym_request_need(r, m->unwind - 1, SYM_KIND_SYMCACHE, &need) != SYM_OK)
+    {
+        d->is_out_of_memory = true;
+        return SYM_NOMEM;
+    }
+
+    if (need >= r->n_opened) {
+        return SYM_AGAIN;
+    }
+
+    if (r->needs[need].found != SYM_NEED_FOUND) {
+        return SYM_OK; /* no source has it */
+    }
+
+    question = (sym_question_t){ need, offset };
+    sym_resolver_ask(r->resolver, &question, 1);
+    (void) sym_resolver_answer(r->resolver, 0, &answer);
+    return sentry_is_named(&answer) ? SYM_OK : SYM_NOT_FOUND;
+}
+
+
+/* Symbolicator refuses an address if the module has rules, and symbols, and
+ * neither know it. */
+static sym_status_t
+is_code(void *ctx, uint32_t image, uint64_t offset)
+{
+    sentry_dump_t *d = ctx;
+    const sym_cfi_t *cfi;
+    sym_cfi_rules_t rules;
+    sym_status_t rc = open_rules(d, d->module_of[image], &cfi);
+
+    if (rc != SYM_OK) {
+        return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+    }
+
+    if (offset > UINT32_MAX) {
+        return SYM_NOT_FOUND;
+    }
+
+    return sym_cfi_lookup(cfi, (uint32_t) offset, &rules) == SYM_OK
+               ? SYM_OK
+               : has_symbol(d, d->module_of[image], (uint32_t) offset);
+}
+
+
+/* --- frames --- */
+
+static sentry_frame_t *
+add_frame(sentry_dump_t *d, uint64_t addr, sentry_trust_t trust,
+          uint32_t thread)
+{
+    sentry_frame_t *frame = sentry_add_frame_to(&d->base, thread);
+
+    if (frame != NULL) {
+        frame->addr = addr;
+        frame->trust = (uint8_t) trust;
+        frame->module = sentry_module_of(&d->base.request, frame);
+    }
+
+    return frame;
+}
+
+
+static bool
+add_client_frames(sentry_dump_t *d, uint32_t thread)
+{
+    const sym_crash_thread_t *t = &d->crash->threads[thread];
+
+    for (uint32_t i = 0; i < t->n_frames; i++) {
+        const sym_crash_frame_t *from = &d->crash->frames[t->first_frame + i];
+        sentry_frame_t *frame =
+            add_frame(d, from->addr, SENTRY_TRUST_PREWALKED, thread);
+
+        if (frame == NULL
+            || (from->function.len != 0
+                && !sentry_add_field(&d->base, frame, SENTRY_FUNCTION,
+                                     from->function)))
+        {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* The frames of a walk that has ended.  The rules of every frame's module are
+ * needed, for its state in the answer. */
+static bool
+add_frames(sentry_dump_t *d, const sym_walk_t *w, uint32_t thread)
+{
+    static const sentry_trust_t trusts[] = {
+        [SYM_TRUST_CONTEXT] = SENTRY_TRUST_CONTEXT,
+        [SYM_TRUST_CFI] = SENTRY_TRUST_CFI,
+        [SYM_TRUST_FP] = SENTRY_TRUST_FP,
+        [SYM_TRUST_SCAN] = SENTRY_TRUST_SCAN,
+    };
+
+    d->ends[thread] = (uint8_t) w->end;
+    d->n_reserved -= w->max_frames - w->n_frames;
+    if (d->crash->threads[thread].n_frames != 0) {
+        return add_client_frames(d, thread);
+    }
+
+    for (uint32_t i = 0; i < w->n_frames; i++) {
+        const sym_walk_frame_t *from = &w->frames[i];
+        sentry_frame_t *frame =
+            add_frame(d, from->pc, trusts[from->trust], thread);
+
+        if (frame == NULL) {
+            return false;
+        }
+
+        frame->adjust = i != 0 && from->is_interrupted ? SENTRY_ADJUST_NO
+                                                       : SENTRY_ADJUST_AUTO;
+        if (from->image != SYM_NO_IMAGE
+            && need_rules(d, d->module_of[from->image]) == SYM_NOMEM)
+        {
+            return false;
+        }
+    }
+
+    return true;
+}
+
+
+/* The n-th thread to be walked. */
+static uint32_t
+nth_thread(const sym_crash_t *crash, uint32_t n)
+{
+    if (crash->requesting == SYM_CRASH_NO_THREAD || n > crash->requesting) {
+        return n;
+    }
+
+    return n == 0 ? crash->requesting : n - 1;
+}
+
+
+/* Most frames that the next thread may have. */
+static uint32_t
+frames_left(const sentry_dump_t *d)
+{
+    uint32_t most = d->base.base.options->limits.frames, left;
+
+    most = most == 0 || most > FRAMES_MAX ? FRAMES_MAX : most;
+    left = most - (most < d->n_reserved ? most : d->n_reserved);
+    return left < SYM_WALK_FRAMES_MAX ? left : SYM_WALK_FRAMES_MAX;
+}
+
+
+/* Begins with the next thread, or frees the slot. */
+static void
+begin_thread(sentry_dump_t *d, sentry_dump_slot_t *slot)
+{
+    const sym_crash_thread_t *t;
+    uint32_t most;
+
+    slot->thread = SYM_CRASH_NO_THREAD;
+    while (d->thread < d->crash->n_threads) {
+        uint32_t thread = nth_thread(d->crash, d->thread++);
+
+        most = frames_left(d);
+        if (most == 0) {
+            d->ends[thread] = SYM_WALK_LIMIT;
+            continue;
+        }
+
+        slot->thread = thread;
+        d->n_reserved += most;
+        t = &d->crash->threads[thread];
+        sym_walk_begin(&slot->walk, &d->process,
+                       t->has_context ? &t->registers : NULL, &t->stack, most);
+        return;
+    }
+}
+
+
+/* SYM_OK: its thread waits for rules, or no thread is left. */
+static sym_status_t
+walk_slot(sentry_dump_t *d, sentry_dump_slot_t *slot, uint32_t *budget)
+{
+    while (slot->thread != SYM_CRASH_NO_THREAD) {
+        sym_status_t rc = sym_walk_step(&slot->walk, budget);
+
+        if (d->is_out_of_memory) {
+            return SYM_NOMEM;
+        }
+
+        if (rc == SYM_AGAIN) {
+            return *budget == 0 ? SYM_AGAIN : SYM_OK;
+        }
+
+        if (!add_frames(d, &slot->walk, slot->thread)) {
+            return SYM_NOMEM;
+        }
+        begin_thread(d, slot);
+        *budget -= *budget != 0;
+    }
+
+    return SYM_OK;
+}
+
+
+/* The symbols of modules that frames are in. */
+static sym_status_t
+need_symbols(sentry_dump_t *d)
+{
+    sentry_request_t *q = &d->base.request;
+    sym_request_t *r = &d->base.base;
+
+    for (uint32_t i = 0; i < q->n_frames; i++) {
+        uint32_t module = sentry_frame(q, i)->module, need;
+        sentry_module_t *m;
+        sym_status_t rc;
+
+        if (module == SENTRY_NO_MODULE || q->modules[module].need != 0) {
+            continue;
+        }
+
+        m = &q->modules[module];
+        rc = m->unwind != 0
+                 ? sym_request_need(r, m->unwind - 1, SYM_KIND_SYMCACHE, &need)
+                 : sym_request_need_object(r, ref_of(d, m), SYM_KIND_SYMCACHE,
+                                           &need);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
+        r->needs[need].is_thorough = q->has_candidates;
+        m->need = need + 1;
+    }
+
+    r->stats.frames = q->n_frames;
+    return SYM_OK;
+}
+
+
+/* Whether the rules of a module are awaited that may have its debug id. */
+static bool
+is_incomplete(sentry_dump_t *d)
+{
+    const sentry_request_t *q = &d->base.request;
+    bool is_waiting = false;
+    const sym_cfi_t *cfi;
+
+    for (uint32_t i = 0; i < q->n_modules; i++) {
+        is_waiting |= q->modules[i].unwind != 0
+                      && q->modules[i].ref.debug_id.form == SYM_DEBUG_ID_NONE
+                      && open_rules(d, i, &cfi) == SYM_AGAIN;
+    }
+
+    return is_waiting;
+}
+
+
+sym_status_t
+sentry_walks_go_on(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    sentry_dump_t *d = (sentry_dump_t *) r;
+    bool is_waiting = false;
+    sym_status_t rc = SYM_OK;
+
+    (void) out;
+    for (unsigned i = 0; i < WALKS && rc == SYM_OK; i++) {
+        rc = walk_slot(d, &d->slots[i], budget);
+        is_waiting = is_waiting || d->slots[i].thread != SYM_CRASH_NO_THREAD;
+    }
+
+    if (rc != SYM_OK || is_waiting || is_incomplete(d)) {
+        return d->is_out_of_memory ? SYM_NOMEM : rc; /* called again, with the
+                                                        rules */
+    }
+
+    d->is_walked = true;
+    r->step = sentry_begin;
+    return need_symbols(d);
+}
+
+
+/* --- beginning and end --- */
+
+void
+sentry_walks_restart(sentry_dump_t *d)
+{
+    sentry_request_t *q = &d->base.request;
+
+    q->n_frames = 0;
+    for (uint32_t i = 0; i < q->n_stacks; i++) {
+        q->stacks[i].n = 0;
+    }
+
+    d->is_walked = false;
+    d->thread = 0;
+    d->n_reserved = 0;
+    for (unsigned i = 0; i < WALKS; i++) {
+        begin_thread(d, &d->slots[i]);
+    }
+}
+
+
+sym_status_t
+sentry_walks_prepare(sentry_dump_t *d)
+{
+    sym_arena_t *arena = d->base.base.arena;
+    sym_status_t rc;
+
+    d->owner = (sym_walk_owner_t){ read_file, unwind, is_code, d };
+    d->slots = sym_arena_alloc(arena, WALKS * sizeof(*d->slots));
+    d->ends = sym_arena_calloc(arena, d->crash->n_threads + 1, 1);
+    if (d->slots == NULL || d->ends == NULL) {
+        return SYM_NOMEM;
+    }
+
+    rc = add_images(d);
+    if (rc == SYM_OK) {
+        sentry_walks_restart(d);
+    }
+
+    return rc;
+}
+
+
+void
+sentry_walks_reopen(sentry_dump_t *d)
+{
+    for (uint32_t i = 0; i < d->base.request.n_modules; i++) {
+        d->rules[i].is_tried = false;
+    }
+}
+
+
+sym_walk_end_t
+sentry_dump_end(const sym_request_t *r, uint32_t thread)
+{
+    const sentry_dump_t *d = (const sentry_dump_t *) r;
+
+    return d->ends != NULL && thread < d->crash->n_threads
+               ? (sym_walk_end_t) d->ends[thread]
+               : SYM_WALK_NOT_ENDED;
+}
+
+
+sym_str_t
+sentry_dump_rules(const sym_request_t *r, uint64_t addr)
+{
+    const sentry_dump_t *d = (const sentry_dump_t *) r;
+    const uint32_t image = sym_image_at(&d->process, addr);
+    const sentry_module_t *m =
+        image != SYM_NO_IMAGE ? &d->base.request.modules[d->module_of[image]]
+                              : NULL;
+
+    return m != NULL && m->unwind != 0
+                   && r->needs[m->unwind - 1].artifact.id != 0
+               ? r->needs[m->unwind - 1].artifact.source
+               : SYM_STR("");
+}
