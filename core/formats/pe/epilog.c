@@ -11,7 +11,7 @@
 
 #define POP_MAX 2 /* bytes */
 
-/* What is known of the function's epilogs. */
+/* A search for the epilogs of a function. */
 typedef struct {
     const sym_pe_frame_t *frame;
     const uint8_t *code;
