@@ -97,7 +97,7 @@ sub kib {
 }
 
 my $before = kib('VmHWM');
-my $slow = begin('a host that drips', "$fault/drip/200", text_is("x\n" x 500));
+my $slow = begin('a host that drips', "$fault/drip/500", text_is("x\n" x 500));
 without_text(map { begin(@$_) }
     ['a redirect to itself', "$given/loop", sub {
         $t->route($_[0], status => 302, headers => { Location => "http://$given$_[0]" });
