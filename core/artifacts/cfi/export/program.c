@@ -233,7 +233,7 @@ sym_cfi_put_windows(sym_str_t program, sym_out_t *out)
 {
     sym_error_t err = { 0 };
     sym_cursor_t c = sym_cursor(program.data, program.len, "program", &err);
-    step_t step;
+    step_t step = { 0 };
 
     while (sym_left(&c) > 0) {
         sym_cursor_t ahead = c;
