@@ -124,7 +124,7 @@ sub case_ppdb {
     my ($module, $id) = command($loader, 'ls', '--store', $store)
         =~ m{(\S+)/([0-9A-F]{33,40})$}m or die "bench: no module in $store\n";
     my ($ours, $theirs) = pairs($rounds,
-        sub { told("$file.asked", 'build/bench/bench_il', $store, $module,
+        sub { told("$file.asked", 'build/bench/bench_positions', 'ppdb', $store, $module,
                    $id) },
         sub { told("$file.asked", $peer, 'time', $file) });
 

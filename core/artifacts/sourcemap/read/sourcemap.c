@@ -189,19 +189,51 @@ token_at(const block_t *block, uint32_t i)
 
 /* --- lookups --- */
 
-/* The beginning of a block, from its record. */
-static bool
-block_begin(const sym_sourcemap_t *s, uint32_t number, uint64_t *begin)
+static inline uint64_t
+begin_in(const uint8_t *record)
 {
-    const uint8_t *r = sym_extent_record(&s->in, s->blocks_ref, number,
-                                         SYM_SOURCEMAP_BLOCK_BYTES);
+    return (uint64_t) sym_get32(record) << 32 | sym_get32(record + 4);
+}
 
-    if (r == NULL) {
-        return false;
+
+/* The record of a block; *n: records from there to the end of its extent. */
+static const uint8_t *
+block_records(const sym_sourcemap_t *s, uint32_t number, size_t *n)
+{
+    const uint8_t *data;
+    uint32_t ref;
+    size_t len = 0;
+
+    if (!sym_table_ref(s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES,
+                       &ref)) {
+        return NULL;
     }
 
-    *begin = (uint64_t) sym_get32(r) << 32 | sym_get32(r + 4);
-    return true;
+    data = sym_extent_rest(&s->in, ref, &len);
+    *n = len / SYM_SOURCEMAP_BLOCK_BYTES;
+    return data != NULL && *n != 0 ? data : NULL;
+}
+
+
+/* The first of n > 0 records that begins at or after the position; n: none.
+ * Without branches on data, which could not be predicted. */
+static size_t
+first_record(const uint8_t *records, size_t n, uint64_t position)
+{
+    const uint8_t *low = records;
+
+    while (n > 1) {
+        size_t half = n / 2;
+        size_t step = half * SYM_SOURCEMAP_BLOCK_BYTES;
+
+        low += begin_in(low + step - SYM_SOURCEMAP_BLOCK_BYTES) < position
+                   ? step
+                   : 0;
+        n -= half;
+    }
+
+    return (size_t) (low - records) / SYM_SOURCEMAP_BLOCK_BYTES
+           + (begin_in(low) < position);
 }
 
 
@@ -210,16 +242,24 @@ static bool
 find_block(const sym_sourcemap_t *s, uint64_t position, uint32_t *number)
 {
     uint32_t low = 0, high = s->n_blocks;
+    const uint8_t *records;
+    size_t n;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        uint64_t begin;
 
-        if (!block_begin(s, middle, &begin)) {
+        records = block_records(s, low, &n);
+        if (records != NULL && high - low <= n) {
+            low += (uint32_t) first_record(records, high - low, position);
+            break;
+        }
+
+        records = block_records(s, middle, &n);
+        if (records == NULL) {
             return false;
         }
 
-        if (begin < position) {
+        if (begin_in(records) < position) {
             low = middle + 1;
         } else {
             high = middle;
@@ -231,11 +271,35 @@ find_block(const sym_sourcemap_t *s, uint64_t position, uint32_t *number)
 }
 
 
+/* Tokens of a line have ascending columns: the first at or after this one. */
+static uint32_t
+first_column(const block_t *block, uint32_t column)
+{
+    uint32_t low = 0, n = block->n;
+
+    while (n > 1) {
+        uint32_t half = n / 2;
+
+        low += number_at(block, SYM_SOURCEMAP_COLUMN, low + half - 1) < column
+                   ? half
+                   : 0;
+        n -= half;
+    }
+
+    return low + (number_at(block, SYM_SOURCEMAP_COLUMN, low) < column);
+}
+
+
 /* The first token of the block at or after the position; n: no such token. */
 static uint32_t
 first_not_below(const block_t *block, uint64_t position)
 {
+    const column_t *line = &block->columns[SYM_SOURCEMAP_LINE];
     uint32_t low = 0, high = block->n;
+
+    if (line->width == 0 && line->base == position >> 32) {
+        return first_column(block, (uint32_t) position);
+    }
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -255,9 +319,11 @@ sym_status_t
 sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
                    sym_sourcemap_token_t *token)
 {
-    uint64_t position = (uint64_t) line << 32 | column, begin;
+    uint64_t position = (uint64_t) line << 32 | column;
+    const uint8_t *next;
     uint32_t number, i;
     block_t block;
+    size_t n;
 
     if (!find_block(s, position, &number)) {
         return SYM_DAMAGED;
@@ -284,11 +350,12 @@ sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
     }
 
     if (number < s->n_blocks) {
-        if (!block_begin(s, number, &begin)) {
+        next = block_records(s, number, &n);
+        if (next == NULL) {
             return SYM_DAMAGED;
         }
 
-        if (begin == position) {
+        if (begin_in(next) == position) {
             return sym_sourcemap_token(s, number * SYM_SOURCEMAP_BLOCK_TOKENS,
                                        token);
         }

@@ -5,8 +5,10 @@
 //!     peer_objects answers FILE          reads addresses from standard input
 //!     peer_objects time FILE             the nanoseconds of a lookup, likewise
 //!
+//! A FILE.js is converted with its source map, FILE.js.map.
+//!
 //! Addresses are hexadecimal, one a line, relative to the load address; of a
-//! portable PDB "METHOD OFFSET".  An answer is one line: function, path and line
+//! portable PDB "METHOD OFFSET", of a script "LINE COLUMN", from 0.  An answer is one line: function, path and line
 //! of each call, the innermost first, all separated by tabs.
 
 use std::env;
@@ -20,6 +22,7 @@ use symbolic_common::ByteView;
 use symbolic_debuginfo::pe::PeObject;
 use symbolic_debuginfo::Object;
 use symbolic_ppdb::{PortablePdb, PortablePdbCache, PortablePdbCacheConverter};
+use symbolic_sourcemapcache::{SourceMapCache, SourceMapCacheWriter, SourcePosition};
 use symbolic_symcache::{SymCache, SymCacheConverter};
 
 const ROUNDS: usize = 21;
@@ -27,6 +30,7 @@ const ROUNDS: usize = 21;
 enum Cache<'a> {
     Native(SymCache<'a>),
     Managed(PortablePdbCache<'a>),
+    Script(SourceMapCache<'a>),
 }
 
 /// The portable PDB in a file: the file itself, or what a PE has embedded.
@@ -63,7 +67,23 @@ fn convert(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Pairs of numbers: an address and nothing, or a method and an offset.
+fn convert_file(path: &str) -> Vec<u8> {
+    let data = ByteView::open(path).expect("cannot open a file");
+
+    if !path.ends_with(".js") {
+        return convert(&data);
+    }
+
+    let text = |path: &str| fs::read_to_string(path).expect("not to be read");
+    let mut out = Vec::new();
+    SourceMapCacheWriter::new(&text(path), &text(&format!("{path}.map")))
+        .expect("not to be converted")
+        .serialize(&mut out)
+        .expect("not to be written");
+    out
+}
+
+/// Pairs of numbers: an address and nothing, or the two of a position.
 fn asked() -> Vec<(u64, u64)> {
     let hex = |text: &str| u64::from_str_radix(text, 16).expect("not a number");
 
@@ -99,6 +119,11 @@ fn answer(cache: &Cache, (a, b): (u64, u64)) -> String {
                 let _ = write!(text, "\t{}\t{}\t", found.file_name, found.line);
             }
         }
+        Cache::Script(cache) => {
+            if let Some(found) = cache.lookup(SourcePosition::new(a as u32, b as u32), 0) {
+                let _ = write!(text, "\t{}\t{}\t", found.file_name().unwrap_or(""), found.line());
+            }
+        }
     }
     text.pop();
     text
@@ -113,6 +138,9 @@ fn touch(cache: &Cache, (a, b): (u64, u64)) {
         }
         Cache::Managed(cache) => {
             black_box(cache.lookup(a as u32, b as u32));
+        }
+        Cache::Script(cache) => {
+            black_box(cache.lookup(SourcePosition::new(a as u32, b as u32), 0));
         }
     }
 }
@@ -134,8 +162,7 @@ fn time(cache: &Cache, wanted: &[(u64, u64)]) -> f64 {
 
 fn convert_all(dir: &str, files: &[String]) {
     for (i, file) in files.iter().enumerate() {
-        let data = ByteView::open(file).expect("cannot open a file");
-        fs::write(format!("{dir}/{i}"), convert(&data)).expect("not to be written");
+        fs::write(format!("{dir}/{i}"), convert_file(file)).expect("not to be written");
     }
 }
 
@@ -147,8 +174,7 @@ fn main() {
         return;
     }
 
-    let data = ByteView::open(&args[2]).expect("cannot open the file");
-    let converted = convert(&data);
+    let converted = convert_file(&args[2]);
 
     if args[1] == "convert" {
         fs::write(&args[3], converted).expect("not to be written");
@@ -157,6 +183,9 @@ fn main() {
 
     let cache = match SymCache::parse(&converted) {
         Ok(cache) => Cache::Native(cache),
+        Err(_) if args[2].ends_with(".js") => {
+            Cache::Script(SourceMapCache::parse(&converted).expect("not a cache"))
+        }
         Err(_) => Cache::Managed(PortablePdbCache::parse(&converted).expect("not a cache")),
     };
     if args[1] == "time" {
