@@ -16,7 +16,7 @@ NGINX_SRC ?= /usr/share/nginx/src
 PREFIX ?= /usr/local
 
 # A newer compiler that warns of more must not break anyone's build: .ci/run sets
-# WERROR=-Werror.  What a newer library deprecates is an error for lint alone.
+# WERROR=-Werror.  A deprecated function is an error for lint alone.
 WARN = -std=c11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -Wconversion -Wshadow \
        -Wstrict-prototypes -Wmissing-prototypes -Wvla \
        $(if $(WERROR),-Wno-error=deprecated-declarations)

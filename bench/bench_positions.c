@@ -101,8 +101,7 @@ ask_ppdb(const sym_extent_source_t *extents, const question_t *questions,
 
     for (size_t i = 0; i < n; i++) {
         if (sym_il_answer(&ppdb, questions[i].a, questions[i].b, &frame)
-            == SYM_OK)
-        {
+            == SYM_OK) {
             sink += frame.line + frame.file.len;
         }
     }
@@ -193,8 +192,8 @@ main(int argc, char **argv)
     sym_object_ref_named(&ref, key.name, key.id);
     if (sym_store_open_read(argv[2], &store, &err) != SYM_OK
         || sym_snapshot_begin(store, &source.snapshot, &err) != SYM_OK
-        || sym_snapshot_object(source.snapshot, key.scope, &ref, kinds[kind].kind,
-                               &record, &err)
+        || sym_snapshot_object(source.snapshot, key.scope, &ref,
+                               kinds[kind].kind, &record, &err)
                != SYM_OK)
     {
         die(argv[2], &err);

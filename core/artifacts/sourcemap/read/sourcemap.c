@@ -204,8 +204,8 @@ block_records(const sym_sourcemap_t *s, uint32_t number, size_t *n)
     uint32_t ref;
     size_t len = 0;
 
-    if (!sym_table_ref(s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES,
-                       &ref)) {
+    if (!sym_table_ref(s->blocks_ref, number, SYM_SOURCEMAP_BLOCK_BYTES, &ref))
+    {
         return NULL;
     }
 
