@@ -79,6 +79,10 @@ place('site/static/inside.js', script('sourceMappingURL=data:application/json;ba
     . MIME::Base64::encode_base64(map_of('inside.ts', %text), '')));
 place('site/static/broken.js', script());
 place('site/static/broken.js.map', '{');
+place('site/static/self.js', "function a(){throw 1}\nlineTwo();\n");
+place('site/static/self.js.map', map_of('self.js'));
+place('site/static/loop.js', script());
+place('site/static/loop.js.map', map_of('loop.js.map') =~ s/^\{/{\n"x": 1,\n/r);
 place('secret.js', script());
 place('secret.js.map', map_of('secret.ts'));
 my $hex = $ID =~ tr/-//dr;
@@ -95,6 +99,10 @@ is(ask('http://cdn.example.net/static/app.min.js', 1, 14),
    "readCart http://cdn.example.net/static/src/cart.ts:2:3 [  throw 1;]", '... from any host');
 is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]",
    'the map next to a script, and the source in the folder');
+is(ask("$site/self.js", 1, 14), "readCart $site/self.js:2:3 [lineTwo();]",
+   'a script that is its own source: one path in two roles');
+is(ask("$site/loop.js", 1, 14), "readCart $site/loop.js.map:2:3 [\"x\": 1,]",
+   '... and a map');
 is(ask("$site/alone.js", 1, 14), "<unknown> $site/alone.ts:2:3 [  throw 1;]",
    'a map without its script: positions, but no functions');
 is(ask("$site/inside.js", 1, 14), "readCart $site/inside.ts:2:3 [  throw 1;]", 'a map inside of its script');

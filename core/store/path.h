@@ -42,14 +42,15 @@ typedef struct {
                                    from the file does not expire */
     int64_t stored_at;          /* set when it is put */
     uint32_t reader;            /* sym_path_reader() at that time */
-    uint32_t tried, given;      /* kinds: 1 << kind */
-    uint32_t ms;                /* duration of the request */
-    uint64_t bytes;             /* of the file */
-    uint16_t features;          /* contents of the file, one bit each */
-    uint16_t artifacts; /* objects made from the file; set by the store */
-    sym_str_t word;     /* short name of a failure: "timeout"; or "" */
-    sym_str_t reason;   /* at most SYM_REASON_MAX bytes */
-    sym_str_t url;      /* if it was redirected */
+    uint32_t tried, given; /* kinds: 1 << kind; tried 0 of a malformed file:
+                                   all */
+    uint32_t ms;           /* duration of the request */
+    uint64_t bytes;        /* of the file */
+    uint16_t features;     /* contents of the file, one bit each */
+    uint16_t artifacts;    /* objects made from the file; set by the store */
+    sym_str_t word;        /* short name of a failure: "timeout"; or "" */
+    sym_str_t reason;      /* at most SYM_REASON_MAX bytes */
+    sym_str_t url;         /* if it was redirected */
     unsigned n_ids;
     sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* of the objects in the file */
 } sym_path_record_t;

@@ -28,7 +28,10 @@ state_of(const sym_path_record_t *r, const sym_asking_t *a)
     case SYM_PATH_FAILED:
         return SYM_MODULE_FAILED;
     case SYM_PATH_MALFORMED:
-        return r->reader == a->reader ? SYM_MODULE_MALFORMED : 0;
+        return r->reader == a->reader
+                       && (r->tried == 0 || (r->tried & kind) != 0)
+                   ? SYM_MODULE_MALFORMED
+                   : 0;
     case SYM_PATH_READ:
         break;
     default:

@@ -136,7 +136,7 @@ describe_file(submission_t *c, const conversion_end_t *how)
 {
     const sym_object_ref_t *ref = &c->inflight->ref;
     sym_path_record_t *r = &c->file.record;
-    uint32_t ttl_s = c->ttl.malformed;
+    uint32_t ttl_s = c->ttl.malformed, wanted = 1u << c->inflight->kind;
 
     if (how->state == SYM_MODULE_READY) {
         r->given |= 1u << how->kind;
@@ -154,7 +154,7 @@ describe_file(submission_t *c, const conversion_end_t *how)
     /* a sound file that has nothing was read, too */
     if (r->given != 0 || how->has_nothing) {
         r->outcome = SYM_PATH_READ;
-        r->tried = conversion_tries(&c->conversion) | r->given;
+        r->tried = conversion_tries(&c->conversion) | r->given | wanted;
     } else if (how->state == SYM_MODULE_FAILED) {
         r->outcome = SYM_PATH_FAILED;
         ttl_s = fetch_result_jitter(c->ttl.failed);
@@ -164,6 +164,7 @@ describe_file(submission_t *c, const conversion_end_t *how)
             r->n_ids != 0 && !sym_store_ids_match(ref, r->ids, r->n_ids)
                 ? SYM_PATH_READ
                 : SYM_PATH_MALFORMED;
+        r->tried = ref->url.len != 0 ? wanted : 0;
     }
 
     if (how->is_too_large) {

@@ -448,11 +448,23 @@ conversions_commit_due(conversions_t *all)
 }
 
 
+/* A text at a URL, which is read in one role. */
+static bool
+is_text(const conversion_t *c)
+{
+    return c->has_key && c->upload.ref.has_digest;
+}
+
+
 uint32_t
 conversion_tries(const conversion_t *c)
 {
     const sym_format_file_t wants = { .kinds = c->kinds };
     uint32_t kinds = 0;
+
+    if (is_text(c)) {
+        return 0;
+    }
 
     for (size_t i = 0; i < SYM_KINDS; i++) {
         if (sym_format_wants(&wants, sym_kinds[i]->kind)) {
@@ -776,9 +788,7 @@ conversions_start(conversions_t *all)
             .arch = c->arch,
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
-            .text = c->has_key && c->upload.ref.has_digest
-                        ? 1 + (unsigned) c->upload.ref.role
-                        : 0,
+            .text = is_text(c) ? 1 + (unsigned) c->upload.ref.role : 0,
         };
         sym_error_t err = { 0 };
 

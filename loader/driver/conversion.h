@@ -103,7 +103,8 @@ struct conversion_s {
     int64_t began_at_ns;
 };
 
-/* Kinds of artifacts that are made from the file, if it has them: 1 << kind. */
+/* Kinds of artifacts that are made from the file besides the wanted one, if it has
+ * them: 1 << kind. */
 uint32_t conversion_tries(const conversion_t *c);
 
 /* Reason for refusing a file that has only another kind of artifact. */

@@ -2,6 +2,8 @@
  * Records of paths in a store: their keys and values, how many are kept, and
  * which ones an event or a request to forget a module removes.
  */
+#include <time.h>
+
 #include "store/write/tables.h"
 #include "tables_kit.h"
 
@@ -282,6 +284,33 @@ test_file_is_gone(void)
 }
 
 
+/* A text that cannot be read in two roles. */
+static void
+test_roles(void)
+{
+    const uint32_t now = (uint32_t) time(NULL);
+    sym_path_record_t text = path_of(SYM_PATH_MALFORMED, 0), r;
+
+    start();
+    text.tried = 1u << SYM_KIND_SCRIPT;
+    text.expires_at = now + 1000;
+    (void) put_path(w, "one", "a.js", "", &text);
+    text.tried = 1u << SYM_KIND_SOURCES;
+    text.expires_at = now + 2000;
+    (void) put_path(w, "one", "a.js", "", &text);
+    r = path_in(w, "one", "a.js", "");
+    ok(r.tried == (1u << SYM_KIND_SCRIPT | 1u << SYM_KIND_SOURCES)
+           && r.expires_at == now + 1000,
+       "both roles are known, until the first expires");
+
+    text.outcome = SYM_PATH_READ;
+    (void) put_path(w, "one", "a.js", "", &text);
+    r = path_in(w, "one", "a.js", "");
+    ok(r.tried == 1u << SYM_KIND_SOURCES, "another outcome is another file");
+    finish("roles");
+}
+
+
 /* --- events --- */
 
 static void
@@ -478,6 +507,7 @@ main(void)
     test_expired_first();
     test_two_kinds();
     test_file_is_gone();
+    test_roles();
     test_event();
     test_forget();
     test_old_ages();

@@ -161,7 +161,12 @@ test_kinds(void)
     file.outcome = SYM_PATH_MALFORMED;
     ok(says(&file, &asking) == 0, "or read a file that was malformed");
     asking.reader--;
+    file.tried = 0;
     ok(says(&file, &asking) == SYM_MODULE_MALFORMED, "the same one does not");
+    file.tried = PPDB;
+    ok(says(&file, &asking) == 0, "unless the text was read in another role");
+    file.tried |= SOURCES;
+    ok(says(&file, &asking) == SYM_MODULE_MALFORMED, "and not in both");
     file.outcome = SYM_PATH_ABSENT;
     asking.reader++;
     ok(says(&file, &asking) == SYM_MODULE_ABSENT,

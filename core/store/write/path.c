@@ -85,6 +85,13 @@ merge(sym_path_record_t *r, const sym_path_record_t *old)
         if (r->reader == old->reader) {
             r->tried |= old->tried;
         }
+    } else if (r->tried != 0 && old->outcome == r->outcome
+               && old->reader == r->reader && old->expires_at > r->stored_at)
+    {
+        /* a text was read in another role */
+        r->tried |= old->tried;
+        r->expires_at =
+            old->expires_at < r->expires_at ? old->expires_at : r->expires_at;
     }
 }
 
