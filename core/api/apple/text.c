@@ -243,6 +243,27 @@ without_queue(sym_str_t name)
 }
 
 
+/* "ARCH Thread State:" or, as Apple writes it, "ARCH Thread State (64-bit):" */
+static bool
+is_thread_state(sym_str_t text)
+{
+    static const char *const ends[] = {
+        " Thread State:", " Thread State (64-bit):", " Thread State (32-bit):"
+    };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        const size_t len = strlen(ends[i]);
+
+        if (text.len >= len
+            && memcmp(text.data + text.len - len, ends[i], len) == 0) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 /* "Thread N name: NAME", "Thread N crashed with ARCH Thread State:", and
  * "Thread N[ Crashed]:[ NAME]".  SYM_NOT_FOUND: neither. */
 static sym_status_t
@@ -266,11 +287,7 @@ begin_thread(apple_t *a, sym_str_t line)
     }
 
     if (skip(&line, SYM_STR(" crashed with "))) {
-        sym_str_t end = SYM_STR(" Thread State:");
-        bool is_state =
-            line.len >= end.len
-            && sym_str_eq(sym_str(line.data + line.len - end.len, end.len),
-                          end);
+        bool is_state = is_thread_state(line);
 
         a->section = is_state ? APPLE_REGISTERS : a->section;
         return is_state ? SYM_OK : SYM_NOT_FOUND;
