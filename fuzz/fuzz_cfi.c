@@ -14,6 +14,7 @@
 #include "formats/breakpad/stack.h"
 #include "formats/formats.h"
 #include "formats/unwind/compact.h"
+#include "formats/unwind/exidx.h"
 #include "formats/unwind/expression.h"
 #include "formats/unwind/frames.h"
 #include "formats/unwind/postfix.h"
@@ -149,6 +150,25 @@ read_compact(const uint8_t *data, size_t size, sym_unwind_arch_t arch)
     sym_cfi_writer_t *w = sym_cfi_writer_create(arch, 0, size, &err);
 
     (void) sym_compact_read(&in, w, &broken, &err);
+    finish(w, &err);
+}
+
+
+/* The second half is the table that entries refer to. */
+static void
+read_exidx(const uint8_t *data, size_t size)
+{
+    const sym_exidx_input_t in = {
+        .index = { { (const char *) data, size / 2 }, 0x1000 },
+        .table = { { (const char *) data + size / 2, size - size / 2 },
+                   0x1000 + size / 2 },
+        .code_end = 0x9000,
+    };
+    sym_error_t err = { 0 };
+    sym_cfi_writer_t *w = sym_cfi_writer_create(SYM_UNWIND_ARM, 0, size, &err);
+    uint64_t broken = 0;
+
+    (void) sym_exidx_read(&in, w, &broken, &err);
     finish(w, &err);
 }
 
@@ -311,7 +331,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_frames(copy, size, arch, data[0] % 8 == 1);
         break;
     case 3:
-        read_compact(copy, size, arch);
+        if (arch == SYM_UNWIND_ARM) {
+            read_exidx(copy, size);
+        } else {
+            read_compact(copy, size, arch);
+        }
         break;
     case 4:
         read_program(copy, size, SYM_UNWIND_X86, false);

@@ -1,10 +1,13 @@
 /*
  * convert.c - ELF files as a row of the formats.
  */
+#include <inttypes.h>
+
 #include "formats/elf/elf.h"
 #include "formats/elf/debug_files.h"
 #include "formats/native/native.h"
 #include "formats/native/rules.h"
+#include "formats/unwind/exidx.h"
 
 static sym_status_t
 add_symbol(void *ctx, const sym_elf_symbol_t *symbol, sym_error_t *err)
@@ -186,6 +189,41 @@ read_frames(sym_native_t *f, sym_elf_t *elf, sym_unwind_arch_t arch,
 
 
 static sym_status_t
+read_exidx(sym_native_t *f, sym_elf_t *elf, sym_error_t *err)
+{
+    const sym_elf_info_t *info = sym_elf_info(elf);
+    sym_exidx_input_t in = {
+        .index.address = sym_elf_section_address(elf, ".ARM.exidx"),
+        .table.address = sym_elf_section_address(elf, ".ARM.extab"),
+        .code_end = sym_elf_section_address(elf, ".text"),
+        .image_base = info->image_base,
+        .is_big_endian = info->is_big_endian,
+    };
+    sym_str_t text = SYM_STR("");
+    uint64_t broken = 0;
+    sym_status_t rc = sym_elf_section(elf, ".ARM.exidx", &in.index.bytes, err);
+
+    if (rc != SYM_OK
+        || sym_elf_section(elf, ".ARM.extab", &in.table.bytes, err)
+               > SYM_NOT_FOUND
+        || sym_elf_section(elf, ".text", &text, err) > SYM_NOT_FOUND)
+    {
+        return err->status;
+    }
+
+    in.code_end += text.len;
+    rc = sym_exidx_read(&in, f->cfi, &broken, err);
+    if (rc == SYM_OK && broken != 0) {
+        f->services->note(f->services->ctx,
+                          "unwind rules of %" PRIu64 " functions are broken",
+                          broken);
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
 read_rules(sym_native_t *f, sym_elf_t *elf, sym_error_t *err)
 {
     sym_unwind_arch_t arch;
@@ -196,7 +234,9 @@ read_rules(sym_native_t *f, sym_elf_t *elf, sym_error_t *err)
     }
 
     rc = rc != SYM_OK ? rc : read_frames(f, elf, arch, ".eh_frame", err);
-    return rc != SYM_OK ? rc : read_frames(f, elf, arch, ".debug_frame", err);
+    rc = rc != SYM_OK ? rc : read_frames(f, elf, arch, ".debug_frame", err);
+    return rc == SYM_OK && arch == SYM_UNWIND_ARM ? read_exidx(f, elf, err)
+                                                  : rc;
 }
 
 
