@@ -165,12 +165,12 @@ for my $case (['a file', $READ], ['no file', $ABSENT]) {
     my (%asked, @open);
 
     ensure($a, "six.so/$ID", %sentry);
+    is(my $first = fetch($a), $ALL, 'a search from .sym to the code file');
     ensure($b, "six.so/$ID", %any);
     my %numbers = (    # of .sym, file, cabinet, debug file, code file
         $a->{name} => [0 .. 4],
         $b->{name} => [1, 2, 3, 4, 0],
     );
-    is(my $first = fetch($a), $ALL, 'a search from .sym to the code file');
 
     # no file can be read
     my %ends;
