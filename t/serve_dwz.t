@@ -51,10 +51,11 @@ sub shown {
     return (json_lines($t->run('show', '--json', key($name))->{out}))[0];
 }
 
-sub is_also {
+sub is_companion {
     my ($m, $ticket, $what) = @_;
-    is_deeply([ @{$m}{qw(type ticket kind attempt name dir)}, unpack 'H*', $m->{id} // '' ],
-              [ 'ALSO', $ticket, 1, 0, 'common.debug', '', $common{id} ], $what)
+    my %fields = unpack '(C v/a)*', $m->{reference} // '';
+    is_deeply([ @{$m}{qw(type ticket kind)}, @fields{4, 6} ],
+              [ 'FETCH', $ticket, 1, $common{id}, 'common.debug' ], $what)
         or diag(explain($m));
     return;
 }
@@ -66,7 +67,7 @@ my $before = $t->descriptors;
 
 {
     my ($a, $b) = ($t->client, $t->client);
-    is_also(ingest($a, 7, 'one'), 7, 'ALSO: the supplementary file');
+    is_companion(ingest($a, 7, 'one'), 7, 'FETCH: the supplementary file');
     is($b->ensure(9, key('two'), 1)->{type}, 'FETCH', 'the next of the package');
     $b->send(INGEST => ticket => 9, path => $package->{two}{debug});
     ok($b->sync, '... waits for the same');
@@ -114,11 +115,11 @@ my $missing = qr/names are missing.*common\.debug \($common{id}\)/;
 restart();
 {
     my $c = $t->client;
-    is_also(ingest($c, 1, 'one'), 1, 'asked for');
+    is_companion(ingest($c, 1, 'one'), 1, 'asked for');
     $c->send(NONE => ticket => 1, state => $ABSENT, text => 'no source has it');
     is_incomplete('absent', $c->recv, $missing);
 
-    is_also(ingest($c, 2, 'one'), 2,
+    is_companion(ingest($c, 2, 'one'), 2,
         'for the next module it is requested again');
     $c->send(NONE => ticket => 2, state => $FAILED, text => 'source "s": timeout');
     my $m = $c->recv;
@@ -127,20 +128,20 @@ restart();
        '... with the reason');
     forget('one');
 
-    is_also(ingest($c, 3, 'one'), 3, 'asked for');
+    is_companion(ingest($c, 3, 'one'), 3, 'asked for');
     $c->send(INGEST => ticket => 3, path => $package->{two}{debug});
     is_incomplete('of another build', $c->recv,
         qr/common\.debug is of another build: its id is $package->{two}{id}, not $common{id}/);
     is($t->stats->{supplement_bytes}, 0, '... and is not kept');
 
-    is_also(ingest($c, 4, 'one'), 4, 'asked for');
+    is_companion(ingest($c, 4, 'one'), 4, 'asked for');
     $c->send(INGEST => ticket => 4, path => $common{debug}, length => 1 << 40);
     $m = $c->recv;
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'shorter than announced');
     forget('one');
 
     my $other = $t->client;
-    is_also(ingest($c, 5, 'one'), 5, 'asked for');
+    is_companion(ingest($c, 5, 'one'), 5, 'asked for');
     $other->send(INVALIDATE => ticket => 2, key => key('one'));
     is($other->recv->{type}, 'DONE', 'invalidated meanwhile');
     $c->send(INGEST => ticket => 5, path => $common{debug});
@@ -171,12 +172,12 @@ restart('--quota', '4g');    # 128 MiB are available
     $liar->send(MORE => ticket => 1, length => $MIB);
     is($liar->recv->{type}, 'END', 'MORE that is not more: disconnected');
     $t->wait_log(qr/MORE that asks for no more than it has/);
-    is_also($c->recv, 1, '... the other is told to fetch');
+    is_companion($c->recv, 1, '... the other is told to fetch');
     $liar->close;
 
     $c->send(MORE => ticket => 1, length => 100 << 20);
     $m = $c->recv;
-    is_also($m, 1, 'MORE: again');
+    is_companion($m, 1, 'MORE: again');
     is($m->{length}, 100 << 20, '... with the same lease');
     $c->send(MORE => ticket => 1, length => (128 << 20) + 1);
     is_incomplete('more than there is', $c->recv, qr/larger than the room/);
@@ -188,16 +189,16 @@ restart('--quota', '4g');    # 128 MiB are available
 restart('--fetch-timeout', 3);
 {
     my ($a, $b) = ($t->client, $t->client);
-    is_also(ingest($a, 1, 'one'), 1, 'one of two is told to fetch');
+    is_companion(ingest($a, 1, 'one'), 1, 'one of two is told to fetch');
     $b->ensure(2, key('one'));
     $a->close;
-    is_also($b->recv, 2, 'it leaves: the other is');
+    is_companion($b->recv, 2, 'it leaves: the other is');
     $b->send(CANCEL => ticket => 2);
     ok($t->wait_stat(flights => 0), 'it cancels, too: forgotten');
     is(scalar(shown('one')), undef, '... nothing is stored');
     is($t->stats->{supplement_bytes}, 0, '... the lease is returned');
 
-    is_also(ingest($b, 3, 'one'), 3, 'sent');
+    is_companion(ingest($b, 3, 'one'), 3, 'sent');
     my $m = $b->recv;
     is("$m->{type} $m->{state}", "NEGATIVE $FAILED", 'it takes too long');
     like($m->{text}, qr/$common{id}: .*--fetch-timeout/,
@@ -213,7 +214,7 @@ restart('--fetch-timeout', 3);
 restart();
 {
     my $c = $t->client;
-    is_also(ingest($c, 1, 'one'), 1, 'while one client fetches');
+    is_companion(ingest($c, 1, 'one'), 1, 'while one client fetches');
     is($t->stop->{code}, 0, '... the daemon is stopped');
 }
 is($t->verify, 'sound', 'the store is sound');

@@ -20,6 +20,7 @@
 #define CODE_ID 0x4000u /* of the key; follows a kind */
 
 #define OUTCOMES 0x8000u
+#define ROLE 0x40000u /* kind and reference of a companion */
 #define PLACES 0x20000u
 #define OBJECT 0x10000u /* kind, scope, rules and reference */
 
@@ -45,13 +46,12 @@ static const struct {
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
-    { SYM_RPC_FETCH, TICKET | LENGTH | PLACES },
+    { SYM_RPC_FETCH, TICKET | LENGTH | PLACES | ROLE },
     { SYM_RPC_DONE, TICKET | FLAGS | KEY | TEXT | KIND },
     { SYM_RPC_STATS, TICKET | TEXT },
     { SYM_RPC_REFUSED, TEXT },
     { SYM_RPC_WANT, TICKET | WANT },
     { SYM_RPC_NOTE, TICKET | TEXT },
-    { SYM_RPC_ALSO, TICKET | LENGTH | WANT },
     { SYM_RPC_ARRIVED, OFFSET | TEXT },
     { SYM_RPC_RECLAIM, TICKET },
 };
@@ -104,18 +104,24 @@ put_text(uint8_t *p, sym_str_t s, size_t max)
 
 
 static uint8_t *
+put_ref(uint8_t *p, const sym_object_ref_t *ref)
+{
+    size_t len = sym_object_ref_write(ref, (char *) p + 2);
+
+    return put(p, len, 2) + len;
+}
+
+
+static uint8_t *
 put_object(uint8_t *p, const sym_rpc_message_t *m)
 {
-    size_t len;
-
     p = put(p, m->kind, 4);
     p = put(p, m->rules.files, 4);
     p = put(p, m->rules.layout, 1);
     p = put(p, m->rules.ids, 1);
     p = put(p, m->rules.casing, 1);
     p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
-    len = sym_object_ref_write(&m->ref, (char *) p + 2);
-    return put(p, len, 2) + len;
+    return put_ref(p, &m->ref);
 }
 
 
@@ -191,6 +197,11 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & OBJECT) {
         p = put_object(p, m);
+    }
+
+    if (fields & ROLE) {
+        p = put(p, m->kind, 4);
+        p = put_ref(p, &m->ref);
     }
 
     if (fields & WANT) {
@@ -321,6 +332,16 @@ take_outcomes(sym_cursor_t *c, sym_rpc_message_t *m)
 
 
 static void
+take_ref(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    if (!sym_object_ref_read(take_text(c, SYM_REF_BYTES_MAX), &m->ref)
+        && sym_ok(c)) {
+        sym_cursor_fail(c, SYM_MALFORMED, "not a reference");
+    }
+}
+
+
+static void
 take_object(sym_cursor_t *c, sym_rpc_message_t *m)
 {
     uint8_t layout, ids, casing;
@@ -343,9 +364,18 @@ take_object(sym_cursor_t *c, sym_rpc_message_t *m)
         sym_cursor_fail(c, SYM_MALFORMED, "not the rules of a source");
     }
 
-    if (!sym_object_ref_read(take_text(c, SYM_REF_BYTES_MAX), &m->ref)
-        && sym_ok(c)) {
-        sym_cursor_fail(c, SYM_MALFORMED, "not a reference");
+    take_ref(c, m);
+}
+
+
+static void
+take_role(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    m->kind = sym_u32(c);
+    if (m->kind != 0) {
+        take_ref(c, m);
+    } else if (sym_u16(c) != 0 && sym_ok(c)) {
+        sym_cursor_fail(c, SYM_MALFORMED, "a reference without a role");
     }
 }
 
@@ -411,6 +441,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & OBJECT) {
         take_object(c, m);
+    }
+
+    if (fields & ROLE) {
+        take_role(c, m);
     }
 
     if (fields & WANT) {

@@ -64,19 +64,19 @@ typedef enum {
     SYM_RPC_WELCOME = 64, /* version */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: it is not */
-    SYM_RPC_FETCH,        /* ticket, length, places: you are elected; length of
-                             the lease */
+    SYM_RPC_FETCH,        /* ticket, length, places, kind, reference: you are
+                             elected; length of the lease; kind and reference:
+                             of a companion, which is at any source */
     SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
                             DEPOSIT */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: unknown protocol; ends the connection */
     SYM_RPC_WANT,         /* ticket, want: a companion of a DEPOSIT's file */
     SYM_RPC_NOTE,         /* ticket, text: a note for users about the file */
-    SYM_RPC_ALSO,         /* ticket, length, want: also fetch a companion of the
-                        fetched file; answered like FETCH */
-    SYM_RPC_ARRIVED, /* offset: its number; text: modules that have arrived, as
+    SYM_RPC_ARRIVED =
+        74,         /* offset: its number; text: modules that have arrived, as
                         JSON; answered by LISTEN */
-    SYM_RPC_RECLAIM  /* ticket: a request needs the lease of this abandoned
+    SYM_RPC_RECLAIM /* ticket: a request needs the lease of this abandoned
                         download; answered by CANCEL */
 } sym_rpc_type_t;
 

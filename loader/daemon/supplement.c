@@ -26,8 +26,7 @@ struct supplement_s {
     char scope[SYM_SCOPE_MAX];
     uint32_t kind; /* sym_companion_kind_t */
     uint8_t id[SYM_BUILD_ID_MAX];
-    char name[SYM_NAME_MAX]; /* as in the debug file, without folders */
-    size_t scope_len, id_len, name_len;
+    size_t scope_len, id_len;
     unsigned n_users; /* conversions */
 
     waiter_t *elected; /* client fetching it; NULL: none */
@@ -40,6 +39,9 @@ struct supplement_s {
     int fd;
     uint64_t offset, length;
     uint64_t used; /* higher: later */
+
+    size_t n_ref;
+    char ref[]; /* the reference that leads to it at sources */
 };
 
 
@@ -181,31 +183,76 @@ wanted_name(const sym_companion_t *want)
 }
 
 
-static supplement_t *
-create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
+/* The module itself, as far as its clients describe it: the path of its line map
+ * has the module's own ids, code id first. */
+static void
+describe_module(const sym_object_ref_t *module, sym_object_ref_t *ref)
 {
-    supplement_t *s = calloc(1, sizeof(*s)), **at = &all->first;
+    *ref = *module;
+    if (ref->is_either) {
+        ref->is_either = false;
+        ref->type = sym_str_ends_nocase(ref->debug_file, SYM_STR(".pdb"))
+                        ? SYM_OBJECT_PE
+                        : SYM_OBJECT_MACHO;
+        ref->debug_file = SYM_STR("");
+    }
+}
+
+
+/* Bytes of a reference; 0: no path at a source can have such an id. */
+static size_t
+write_ref(const submission_t *c, const sym_companion_t *want,
+          char out[SYM_REF_BYTES_MAX])
+{
+    char hex[2 * SYM_BUILD_ID_MAX];
+    sym_str_t id = sym_str(hex, sym_elf_code_id(wanted_id(want), hex));
     sym_str_t name = wanted_name(want);
+    sym_object_ref_t ref = { .type = SYM_OBJECT_MACHO };
+
+    if (want->kind == SYM_COMPANION_LINE_MAP) {
+        describe_module(&c->inflight->ref, &ref);
+
+    } else if (want->kind != SYM_COMPANION_ALT) {
+        (void) sym_debug_id_read_uuid(id, &ref.debug_id);
+
+    } else if (sym_mozilla_is_code_id(id)) {
+        sym_object_ref_mozilla(
+            &ref, sym_source_name_ok(name) ? name : c->inflight->key.name, id);
+
+    } else {
+        return 0;
+    }
+
+    return sym_object_ref_write(&ref, out);
+}
+
+
+/* NULL: out of memory, or no source can have it. */
+static supplement_t *
+create(supplements_t *all, const submission_t *c, const sym_companion_t *want)
+{
+    char ref[SYM_REF_BYTES_MAX];
+    size_t n_ref = write_ref(c, want, ref);
+    sym_str_t scope = c->conversion.upload.key.scope;
+    supplement_t *s = n_ref != 0 ? calloc(1, sizeof(*s) + n_ref) : NULL;
+    supplement_t **at = &all->first;
 
     if (s == NULL) {
         return NULL;
     }
 
+    s->n_ref = n_ref;
+    memcpy(s->ref, ref, n_ref);
     s->all = all;
     s->kind = want->kind;
     s->fd = -1;
     s->want = all->room < LEASE_FIRST_BYTES ? all->room : LEASE_FIRST_BYTES;
     s->scope_len = scope.len;
     s->id_len = want->id_len;
-    s->name_len = name.len;
     memcpy(s->id, want->id, want->id_len);
 
     if (scope.len != 0) {
         memcpy(s->scope, scope.data, scope.len);
-    }
-
-    if (name.len != 0) {
-        memcpy(s->name, name.data, name.len);
     }
 
     /* add it at the end of the queue */
@@ -218,7 +265,7 @@ create(supplements_t *all, sym_str_t scope, const sym_companion_t *want)
 }
 
 
-/* Makes c a user; NULL: out of memory, or too many. */
+/* Makes c a user; NULL: out of memory, too many, or no source can have it. */
 static supplement_t *
 use(supplements_t *all, submission_t *c, const sym_companion_t *want)
 {
@@ -234,7 +281,7 @@ use(supplements_t *all, submission_t *c, const sym_companion_t *want)
     }
 
     if (s == NULL) {
-        s = create(all, scope, want);
+        s = create(all, c, want);
     }
 
     if (s != NULL) {
@@ -565,15 +612,13 @@ make_room(supplements_t *all, uint64_t bytes)
 static void
 elect(supplement_t *s, waiter_t *w, int64_t now)
 {
-    const sym_rpc_message_t m = {
-        .type = SYM_RPC_ALSO,
-        .ticket = w->ticket,
-        .length = s->want,
-        .want = { .kind = s->kind,
-                  .name = sym_str(s->name, s->name_len),
-                  .id = sym_str((const char *) s->id, s->id_len) },
-    };
+    sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
+                            .ticket = w->ticket,
+                            .length = s->want,
+                            .places = UINT64_MAX,
+                            .kind = s->kind };
 
+    (void) sym_object_ref_read(sym_str(s->ref, s->n_ref), &m.ref);
     s->elected = w;
     s->is_sent = true;
     s->lease = s->want;
@@ -601,7 +646,7 @@ send_for(supplement_t *s, int64_t now)
     }
 
     if (w == NULL) {
-        settle(s, NULL); /* all clients are older than ALSO */
+        settle(s, NULL);
         return true;
     }
 

@@ -4,7 +4,7 @@
  * The debug files of a package share one supplementary file, which sources have
  * under its own build id.  A converter that needs it drops its file, because it
  * would block other conversions.  One of the clients waiting for the module
- * must fetch the supplementary file (ALSO).  When it arrives, all modules that
+ * must fetch the supplementary file (a FETCH with its role).  When it arrives, all modules that
  * waited for it are converted again.  Recently used files are kept for other
  * modules.  They have their own part of the room for temporary files, so they
  * and modules never wait for each other.

@@ -21,7 +21,6 @@
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
 #include "schedule/ngx_http_symbolicate_pending.h"
-#include "schedule/ngx_http_symbolicate_pending_companion.h"
 #include "schedule/ngx_http_symbolicate_pending_fetch.h"
 #include "schedule/ngx_http_symbolicate_pending_abandoned.h"
 #include "schedule/ngx_http_symbolicate_pending_send.h"
@@ -287,40 +286,64 @@ ngx_http_symbolicate_pending_leave(ngx_http_symbolicate_wait_t *wait,
 }
 
 
+/* NULL: out of memory. */
+static ngx_http_symbolicate_companion_t *
+ngx_http_symbolicate_pending_companion(sym_rpc_message_t *m)
+{
+    size_t                             len;
+    char                               bytes[SYM_REF_BYTES_MAX];
+    ngx_http_symbolicate_companion_t  *companion;
+
+    len = sym_object_ref_write(&m->ref, bytes);
+
+    companion = ngx_calloc(sizeof(ngx_http_symbolicate_companion_t) + len,
+                           ngx_cycle->log);
+    if (companion == NULL) {
+        return NULL;
+    }
+
+    companion->kind = m->kind;
+    companion->nref = len;
+    ngx_memcpy(companion->ref_bytes, bytes, len);
+
+    (void) sym_object_ref_read(sym_str(companion->ref_bytes, len),
+                               &companion->ref);
+
+    return companion;
+}
+
+
+/* Whether they are the same file; NULL: the module. */
+static ngx_uint_t
+ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_companion_t *a,
+    ngx_http_symbolicate_companion_t *b)
+{
+    if (a == NULL || b == NULL) {
+        return a == b;
+    }
+
+    return a->kind == b->kind
+           && sym_str_eq(sym_str(a->ref_bytes, a->nref),
+                         sym_str(b->ref_bytes, b->nref));
+}
+
+
 /* The result of a fetch for another file is of no use here. */
 static void
 ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t *m)
 {
-    const char                   *reason;
-    sym_module_state_t            state;
-    ngx_http_symbolicate_also_t  *also;
+    ngx_http_symbolicate_companion_t  *companion;
 
-    also = NULL;
-    reason = NULL;
-    state = SYM_MODULE_FAILED;
+    companion = m->kind ? ngx_http_symbolicate_pending_companion(m) : NULL;
 
-    if (m->type == SYM_RPC_ALSO) {
-        also = ngx_calloc(sizeof(ngx_http_symbolicate_also_t), ngx_cycle->log);
-
-        if (also == NULL) {
-            reason = "out of memory";
-
-        } else if (!ngx_http_symbolicate_pending_read_also(also, pending,
-                                                           &m->want))
-        {
-            ngx_free(also);
-            state = SYM_MODULE_ABSENT;
-            reason = "no source is asked for such an id";
-        }
-    }
-
-    if (reason) {
-        ngx_http_symbolicate_pending_refuse(pending, state, reason);
+    if (m->kind && companion == NULL) {
+        ngx_http_symbolicate_pending_refuse(pending, SYM_MODULE_FAILED,
+                                            "out of memory");
         return;
     }
 
-    if (!ngx_http_symbolicate_pending_is_same(pending->also, also)) {
+    if (!ngx_http_symbolicate_pending_is_same(pending->companion, companion)) {
         pending->asked = 0;
         ngx_memzero(&pending->lease, sizeof(ngx_http_symbolicate_lease_t));
 
@@ -331,11 +354,11 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
         }
     }
 
-    if (pending->also) {
-        ngx_free(pending->also);
+    if (pending->companion) {
+        ngx_free(pending->companion);
     }
 
-    pending->also = also;
+    pending->companion = companion;
     pending->places = m->places;
 
     ngx_http_symbolicate_pending_elected(pending,
@@ -355,7 +378,7 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
 
         /* cancelled meanwhile; but an election must be answered */
 
-        if (m->type == SYM_RPC_FETCH || m->type == SYM_RPC_ALSO) {
+        if (m->type == SYM_RPC_FETCH) {
             m->type = SYM_RPC_CANCEL;
             ngx_http_symbolicate_loader_send(loader, m, -1);
         }
@@ -366,7 +389,6 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
     switch (m->type) {
 
     case SYM_RPC_FETCH:
-    case SYM_RPC_ALSO:
         ngx_http_symbolicate_pending_sent(pending, m);
         break;
 

@@ -36,20 +36,45 @@ static ngx_http_symbolicate_fetch_events_t
 };
 
 
+/* The files that a companion may be: a bit for each sym_source_file_t. */
+static ngx_uint_t
+ngx_http_symbolicate_pending_files(uint32_t kind)
+{
+    switch (kind) {
+
+    case SYM_RPC_SUPPLEMENT:
+        return 1 << SYM_SOURCE_ELF_DEBUG;
+
+    case SYM_RPC_UUID_MAP:
+        return 1 << SYM_SOURCE_UUIDMAP;
+
+    case SYM_RPC_SYMBOL_MAP:
+        return 1 << SYM_SOURCE_BCSYMBOLMAP;
+
+    case SYM_RPC_LINE_MAP:
+        return 1 << SYM_SOURCE_IL2CPP;
+
+    default:
+        return 0;
+    }
+}
+
+
 static ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 {
-    ngx_http_symbolicate_also_t    *also;
-    ngx_http_symbolicate_object_t   object;
+    ngx_http_symbolicate_object_t      object;
+    ngx_http_symbolicate_companion_t  *companion;
 
-    also = pending->also;
+    companion = pending->companion;
 
     object.first = pending->is.source;
 
-    if (also == NULL) {
+    object.places = pending->places;
+
+    if (companion == NULL) {
         object.others = 0;
         object.ref = &pending->ref;
-        object.places = pending->places;
         object.order = pending->is.thorough
                        || sym_kind_wants_code(pending->is.kind)
                        ? SYM_CODE_FILES_FIRST : SYM_DEBUG_FILES_FIRST;
@@ -62,10 +87,9 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
          * without those sources see */
 
         object.others = pending->policy->request_sources == NULL;
-        object.ref = &also->ref;
-        object.places = UINT64_MAX;
+        object.ref = &companion->ref;
         object.order = SYM_DEBUG_FILES_FIRST;
-        object.files = 1 << also->file;
+        object.files = ngx_http_symbolicate_pending_files(companion->kind);
     }
 
     return ngx_http_symbolicate_fetch_start(
@@ -150,7 +174,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     /* a companion's places are not in the plan of the module */
 
-    if (pending->also == NULL) {
+    if (pending->companion == NULL) {
         m.outcomes = sym_str((char *) out->outcomes.data, out->outcomes.len);
     }
 

@@ -24,15 +24,12 @@ typedef struct ngx_http_symbolicate_pending_s  ngx_http_symbolicate_pending_t;
 
 /* A companion file of the module. */
 typedef struct {
-    size_t                          nname;
-    size_t                          nid;
-    char                            name[SYM_NAME_MAX];
-    char                            id[2 * SYM_BUILD_ID_MAX];
-    sym_source_file_t               file;
-    sym_object_ref_t                ref;         /* for a map: the reference
-                                                  * that leads to it at
-                                                  * sources */
-} ngx_http_symbolicate_also_t;
+    uint32_t                        kind;        /* SYM_RPC_SUPPLEMENT ... */
+    sym_object_ref_t                ref;         /* that leads to it at sources,
+                                                  * views of ref_bytes */
+    size_t                          nref;
+    char                            ref_bytes[1];
+} ngx_http_symbolicate_companion_t;
 
 
 struct ngx_http_symbolicate_pending_s {
@@ -59,8 +56,8 @@ struct ngx_http_symbolicate_pending_s {
 
     uint64_t                        places;      /* to try: 1 << number */
 
-    ngx_http_symbolicate_also_t    *also;        /* to be fetched instead of the
-                                                  * module */
+    ngx_http_symbolicate_companion_t  *companion;  /* to be fetched instead of
+                                                    * the module */
 
     sym_account_t                  *memory;      /* the worker's, charged with
                                                   * this */

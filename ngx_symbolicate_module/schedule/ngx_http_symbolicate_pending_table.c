@@ -248,8 +248,8 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
     ngx_http_symbolicate_pending_adopted(pending);
     ngx_http_symbolicate_slot_leave(&pending->slot);
 
-    if (pending->also) {
-        ngx_free(pending->also);
+    if (pending->companion) {
+        ngx_free(pending->companion);
     }
 
     ngx_rbtree_delete(&loader->keys, &pending->by_key);

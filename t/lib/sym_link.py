@@ -38,13 +38,12 @@ FIELDS = {
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
-    'FETCH': (67, 'ticket length bits'),
+    'FETCH': (67, 'ticket length bits kind reference'),
     'DONE': (68, 'ticket flags key text kind?'),
     'STATS': (69, 'ticket text'),
     'REFUSED': (70, 'text'),
     'WANT': (71, 'ticket kind attempt name dir id'),
     'NOTE': (72, 'ticket text'),
-    'ALSO': (73, 'ticket length kind attempt name dir id'),
     'RECLAIM': (75, 'ticket'),
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
@@ -159,6 +158,8 @@ def unpack(data):
             m[field], data = take_text(data)
     if m.get('bits') == 1:  # the only place
         del m['bits']
+    if m['type'] == 'FETCH' and m['kind'] == 0:  # no companion
+        del m['kind'], m['reference']
     if data:
         raise ValueError('%d bytes too many' % len(data))
     return m

@@ -131,7 +131,7 @@ both_ways(const sym_rpc_message_t *m, sym_str_t bytes)
         sym_error_t cut = { 0 };
 
         if (m->kind != 0 && m->key.code_id.len == 0 && n == bytes.len - 4
-            && m->type != SYM_RPC_ENSURE)
+            && m->type != SYM_RPC_ENSURE && m->type != SYM_RPC_FETCH)
         {
             continue;
         }
@@ -319,6 +319,29 @@ test_client(void)
 
 
 static void
+test_companion(void)
+{
+    const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
+                                  .ticket = 7,
+                                  .length = 4096,
+                                  .places = 4096,
+                                  .kind = SYM_RPC_UUID_MAP,
+                                  .ref = { .type = SYM_OBJECT_MACHO } };
+    const sym_str_t no_role =
+        SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096
+                "\x00\x00\x00\x00\x04\x00\x01\x01\x00\x02");
+    sym_rpc_message_t got;
+    sym_error_t err = { 0 };
+
+    both_ways(&m, SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096
+                          "\x04\x00\x00\x00\x04\x00\x01\x01\x00\x02"));
+    ok(sym_rpc_read((const uint8_t *) no_role.data, no_role.len, &got, &err)
+           == SYM_MALFORMED,
+       "a reference without a role");
+}
+
+
+static void
 test_loader(void)
 {
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_WELCOME, .version = 1 },
@@ -338,7 +361,8 @@ test_loader(void)
                                     .ticket = 7,
                                     .length = 4096,
                                     .places = 4096 },
-              SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096));
+              SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096
+                      "\x00\x00\x00\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DONE,
                                     .ticket = 7,
                                     .flags = SYM_RPC_DID,
@@ -380,16 +404,7 @@ test_loader(void)
                                     .ticket = 7,
                                     .text = SYM_STR("why") },
               SYM_STR(HEAD("\x48") TICKET "\x03\x00why"));
-    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ALSO,
-                                    .ticket = 7,
-                                    .length = 4096,
-                                    .want = { .kind = 1,
-                                              .name = SYM_STR("c.debug"),
-                                              .id = SYM_STR("\x00\xff") } },
-              SYM_STR(HEAD("\x49") TICKET U64_4096
-                      "\x01\x00\x00\x00\x00\x00\x00\x00"
-                      "\x07\x00"
-                      "c.debug\x00\x00\x02\x00\x00\xff"));
+    test_companion();
 }
 
 
@@ -406,7 +421,7 @@ test_largest(void)
                             .want = { 0, 0, text, text, text } };
     size_t most = 0;
 
-    for (unsigned type = SYM_RPC_HELLO; type <= SYM_RPC_ALSO; type++) {
+    for (unsigned type = SYM_RPC_HELLO; type <= SYM_RPC_RECLAIM; type++) {
         uint8_t out[SYM_RPC_MAX];
         size_t len;
 
