@@ -456,8 +456,8 @@ search_on(inflights_t *f, inflight_t *inflight)
     inflight->tried = inflight->is_void ? 0 : inflight->tried;
     inflight->is_void = false;
     inflight->is_begun = false;
+    unplan(f, inflight); /* before others that wait for its places */
     own(f, inflight, 0);
-    unplan(f, inflight);
 }
 
 
