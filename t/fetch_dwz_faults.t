@@ -135,6 +135,26 @@ like(told('of-wrong')->{incomplete},
      '... explain names both ids');
 forget();
 
+# --- the source does not have it ---
+
+$fault->script('common', 'status/404', 'ok');
+is($t->found(ask('held'), 'one', $one{id}), 1, 'the source lacks it: found');
+like(told('held')->{incomplete}, qr/$common{id}/, '... without it');
+forget();
+is($t->found(ask('held'), 'one', $one{id}), 1, '... and again');
+like(told('held')->{incomplete}, qr/$common{id}/, '... without it');
+is($fault->count("/as/common/$common{id}/debuginfo"), 1, '... which is not asked for again');
+forget();
+is($t->loader->run('rm', $common{id})->{code}, 0, 'its own records are removed');
+is_whole('... so it is asked for', ask('held'));
+is($fault->count("/as/common/$common{id}/debuginfo"), 2, '... once');
+forget();
+$t->loader_stop;
+$t->loader_start;
+first('of-wrong');
+forget();
+$fault->forget;
+
 # --- a source that stalls ---
 
 is($t->loader->stats->{supplement_bytes}, 0, 'no file was kept');

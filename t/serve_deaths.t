@@ -7,6 +7,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Socket qw(AF_UNIX SOCK_SEQPACKET pack_sockaddr_un);
 use Test::More;
 
 use SymDwz;
@@ -106,6 +107,13 @@ sub is_whole {
 # A daemon keeps companions.
 sub start_again {
     $t->stop;
+    # a converter that has only just been forked has the socket for a moment
+    my $until = time + 60;
+    while (time < $until) {
+        socket my $s, AF_UNIX, SOCK_SEQPACKET, 0 or die "socket: $!\n";
+        connect $s, pack_sockaddr_un($t->socket_path) or last;
+        select undef, undef, undef, 0.01;
+    }
     $t->serve('--jobs', 1);
     return;
 }
@@ -119,7 +127,6 @@ for my $step (@steps) {
     my $c = $t->client;
     ensure($c, $name);
     reach($c, $name, @messages);
-    $t->wait_converters(1);    # one that has only just been forked has the socket
     kill 'KILL', $t->pid;
     start_again();
     my $next = $t->client;

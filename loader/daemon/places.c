@@ -274,13 +274,14 @@ put(places_t *p, const sym_path_key_t *key, const sym_path_record_t *record)
 
 
 static void
-put_outcome(const search_t *s, const sym_place_outcome_t *o)
+put_record(places_t *p, const sym_path_key_t *key, const sym_rpc_ttl_t *ttl,
+           uint32_t failed_s, const sym_place_outcome_t *o)
 {
     const sym_path_record_t record = {
         .outcome = o->outcome,
         .status = o->status,
-        .expires_at = expires_at(
-            o->outcome == SYM_PATH_ABSENT ? s->m->ttl.absent : s->failed_s),
+        .expires_at =
+            expires_at(o->outcome == SYM_PATH_ABSENT ? ttl->absent : failed_s),
         .reader = places_reader(),
         .ms = o->ms,
         .bytes = o->bytes,
@@ -289,9 +290,16 @@ put_outcome(const search_t *s, const sym_place_outcome_t *o)
         .url = o->url,
     };
 
+    put(p, key, &record);
+}
+
+
+static void
+put_outcome(const search_t *s, const sym_place_outcome_t *o)
+{
     const sym_path_key_t key = key_of(s->inflight, s->plan->at[o->place].path);
 
-    put(s->places, &key, &record);
+    put_record(s->places, &key, &s->m->ttl, s->failed_s, o);
 }
 
 
@@ -400,6 +408,34 @@ places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
     }
 
     sym_arena_drop(&arena);
+}
+
+
+void
+places_note_companion(places_t *p, const sym_rpc_message_t *m)
+{
+    const uint32_t failed_s = fetch_result_jitter(m->ttl.failed);
+    sym_str_t rest = m->outcomes;
+    sym_place_outcome_t o;
+
+    while (sym_outcomes_next(&rest, &o)) {
+        sym_str_t place = o.url;
+        const char *end =
+            place.len != 0 ? memchr(place.data, '\n', place.len) : NULL;
+
+        if (o.outcome != SYM_PATH_READ && end != NULL
+            && end - place.data <= SYM_SCOPE_MAX)
+        {
+            size_t scope = (size_t) (end - place.data);
+            const sym_path_key_t key = {
+                sym_str(place.data, scope),
+                sym_str(end + 1, place.len - scope - 1), SYM_STR("")
+            };
+
+            o.url = SYM_STR("");
+            put_record(p, &key, &m->ttl, failed_s, &o);
+        }
+    }
 }
 
 

@@ -451,6 +451,7 @@ prepare(serve_t *s)
     s->accept_log.subject = "clients";
     s->supplements = (supplements_t){
         .conversions = &s->conversions,
+        .places = &s->negatives.places,
         .fetch_timeout_ms = (int64_t) o->fetch_timeout_s * 1000,
     };
     s->expiry =

@@ -539,6 +539,10 @@ supplements_answer(supplements_t *all, const waiter_t *w,
         return false;
     }
 
+    if (m->type != SYM_RPC_MORE) {
+        places_note_companion(all->places, m);
+    }
+
     if (m->type == SYM_RPC_NONE) {
         on_none(s, m);
     } else if (m->type == SYM_RPC_MORE) {

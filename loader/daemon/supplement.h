@@ -19,6 +19,7 @@
 
 typedef struct {
     conversions_t *conversions;
+    places_t *places;
     supplement_t *first;
     uint64_t room;  /* bytes */
     uint64_t taken; /* used by leases and kept files */

@@ -185,6 +185,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_core_loc_conf_t  *clcf;
 
     ngx_conf_merge_ptr_value(conf->store, prev->store, NULL);
+    conf->policy.store = conf->store;
     ngx_conf_merge_value(conf->demangle, prev->demangle, 1);
 
     ngx_conf_merge_uint_value(conf->max_jobs, prev->max_jobs, 0);

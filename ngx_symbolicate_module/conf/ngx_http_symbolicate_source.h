@@ -125,7 +125,8 @@ typedef struct {
                                                  * JavaScript; NULL: no such
                                                  * request */
     const struct ngx_http_symbolicate_store_conf_s  *store;
-                                                /* that has bundles */
+                                                /* that has bundles, and records
+                                                 * of paths */
     ngx_http_conf_ctx_t           *server;      /* address of their locations */
     sym_rpc_ttl_t                 ttl;
     uint32_t                       ttl_public;  /* absent from a public

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
  *
- * The first 200 ends it.  After "no such file" or a failure the next path is tried.
- * Once a source has failed, the file does not count as absent.
+ * The first 200 ends it.  After "no such file" or a failure the next path is
+ * tried.  Once a source has failed, the file does not count as absent.
  */
 
 
@@ -142,6 +142,7 @@ ngx_http_symbolicate_fetch_start(
     fetch->files = object->files;
     fetch->places = object->places;
     fetch->order = object->order;
+    fetch->companion = object->companion;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)

@@ -84,7 +84,9 @@ static void
 ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
     sym_path_outcome_t outcome, ngx_str_t *word, sym_str_t reason)
 {
-    sym_place_outcome_t  place;
+    u_char               *p;
+    u_char                path[SYM_PATH_URL_MAX];
+    sym_place_outcome_t   place;
 
     ngx_memzero(&place, sizeof(sym_place_outcome_t));
 
@@ -102,6 +104,15 @@ ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     place.url = sym_str((char *) fetch->url.data, fetch->url.len);
+
+    /* numbers of places are those of one source */
+
+    if (fetch->companion) {
+        p = ngx_slprintf(path, path + SYM_PATH_URL_MAX, "%V\n%*s",
+                         &fetch->source->name, fetch->place_path.len,
+                         fetch->place_path.data);
+        place.url = sym_str((char *) path, p - path);
+    }
 
     sym_outcomes_add(&place, fetch->outcomes, &fetch->outcome.outcomes.len);
 }

@@ -159,6 +159,7 @@ ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
         }
 
         fetch->file = place.file;
+        fetch->place_path = place.path;
         fetch->hops = 0;
 
         ngx_http_symbolicate_fetch_reset(fetch);

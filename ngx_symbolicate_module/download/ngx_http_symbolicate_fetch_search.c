@@ -14,6 +14,7 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch_known.h"
 #include "download/ngx_http_symbolicate_fetch_search.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_index.h"
@@ -73,7 +74,8 @@ ngx_http_symbolicate_fetch_plan(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Whether to try a place of a source; an index, if any, must list it. */
+/* Whether to try a place of a source; an index, if any, must list it.  The
+ * loader knows the places of a module, the store those of a companion. */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t source, unsigned number)
@@ -86,7 +88,10 @@ ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
 
     return (source != 0 || (fetch->places >> number & 1))
            && (!from->has_index
-               || ngx_http_symbolicate_index_has(from, place->path));
+               || ngx_http_symbolicate_index_has(from, place->path))
+           && (!fetch->companion
+               || !ngx_http_symbolicate_fetch_is_absent_there(fetch, from,
+                                                              place->path));
 }
 
 

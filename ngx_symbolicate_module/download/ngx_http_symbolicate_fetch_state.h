@@ -36,6 +36,7 @@ struct ngx_http_symbolicate_fetch_s {
     const ngx_http_symbolicate_transport_t  *transport;
     sym_object_ref_t                    ref;
     uint64_t                            places;      /* of the first source */
+    ngx_uint_t                          companion;
     sym_file_order_t                    order;
     ngx_uint_t                          files;
     sym_arena_t                         arena;       /* of paths */
@@ -69,6 +70,7 @@ struct ngx_http_symbolicate_fetch_s {
     /* the current attempt */
     ngx_http_symbolicate_source_t      *source;
     sym_source_file_t                   file;
+    sym_str_t                           place_path;  /* plain */
     ngx_msec_t                          started;
     ngx_str_t                           uri;         /* decoded */
     ngx_str_t                           encoded;     /* as it is sent */

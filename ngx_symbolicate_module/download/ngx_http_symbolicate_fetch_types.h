@@ -31,6 +31,7 @@ typedef struct {
     ngx_http_symbolicate_source_t *first;       /* first source to query */
     ngx_uint_t                     others;      /* the rest of the location's
                                                  * sources may have it, too */
+    ngx_uint_t                     companion;   /* it belongs to a module */
     const sym_object_ref_t        *ref;
     uint64_t                       places;      /* of the first source: a bit
                                                  * for each to try */

@@ -71,6 +71,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.first = pending->is.source;
 
     object.places = pending->places;
+    object.companion = (companion != NULL);
 
     if (companion == NULL) {
         object.others = 0;
@@ -171,12 +172,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     m.ticket = (uint32_t) pending->by_ticket.key;
     m.ttl = ngx_http_symbolicate_pending_ttl(pending);
-
-    /* a companion's places are not in the plan of the module */
-
-    if (pending->companion == NULL) {
-        m.outcomes = sym_str((char *) out->outcomes.data, out->outcomes.len);
-    }
+    m.outcomes = sym_str((char *) out->outcomes.data, out->outcomes.len);
 
     if (out->need > pending->lease.bytes) {
         m.type = SYM_RPC_MORE;

@@ -1,0 +1,100 @@
+
+/*
+ * ngx_http_symbolicate_fetch_known.c - paths of companions that the store
+ * knows.
+ *
+ * The loader names the open places of a module.  A companion may be at all
+ * sources of a location, which only the worker knows, so the worker reads their
+ * records.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "store/path.h"
+#include "store/store.h"
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "download/ngx_http_symbolicate_fetch_known.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+#include "store/ngx_http_symbolicate_store.h"
+
+
+typedef struct {
+    sym_path_key_t                 key;
+    sym_snapshot_t                *snapshot;
+    ngx_uint_t                     absent;
+} ngx_http_symbolicate_fetch_known_t;
+
+
+static void
+ngx_http_symbolicate_fetch_known_read(void *data)
+{
+    ngx_http_symbolicate_fetch_known_t *known = data;
+
+    sym_error_t        err;
+    sym_asking_t       asking;
+    sym_path_record_t  record;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+    ngx_memzero(&asking, sizeof(sym_asking_t));
+
+    asking.now_s = ngx_time();
+
+    /* files, and failures of the module, are tried again */
+
+    known->absent = sym_snapshot_path(known->snapshot, &known->key, &record,
+                                      &err)
+                    == SYM_OK
+                    && record.outcome == SYM_PATH_ABSENT
+                    && sym_path_says(&record, &asking).state
+                       == SYM_MODULE_ABSENT;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_fetch_is_absent_there(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *source, sym_str_t path)
+{
+    const char                         *reason;
+    sym_error_t                         err;
+    ngx_http_symbolicate_db_t          *db;
+    ngx_http_symbolicate_store_t       *store;
+    ngx_http_symbolicate_fetch_known_t  known;
+
+    if (fetch->policy->store == NULL) {
+        return 0;
+    }
+
+    store = ngx_http_symbolicate_store_of(fetch->policy->store);
+    db = ngx_http_symbolicate_store_get(store, ngx_cycle->log, &reason);
+
+    if (db == NULL) {
+        return 0;
+    }
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+    ngx_memzero(&known, sizeof(ngx_http_symbolicate_fetch_known_t));
+
+    known.key.scope = sym_str((char *) source->name.data, source->name.len);
+    known.key.path = path;
+
+    if (sym_snapshot_begin(db->db, &known.snapshot, &err) == SYM_OK) {
+
+        if (sym_store_guarded(db->db, ngx_http_symbolicate_fetch_known_read,
+                              &known, &err)
+            == SYM_OK)
+        {
+            sym_snapshot_end(known.snapshot);
+
+        } else {
+            ngx_http_symbolicate_store_damaged(store, db, &err, ngx_cycle->log);
+        }
+    }
+
+    ngx_http_symbolicate_store_put(db);
+
+    return known.absent;
+}
