@@ -45,7 +45,8 @@ sub convert_rows {
         ">= $target{rate}", $rate >= $target{rate}) if $target{rate};
     row('  peak memory, all processes', mb($one->{rss}),
         'symbolic ' . mb($theirs->{rss}), sprintf('%.2f', $memory),
-        $target{memory} ? ('<= 0.33', $memory <= 1 / 3) : '');
+        $target{memory}
+            ? (sprintf('<= %.2f', $target{memory}), $memory <= $target{memory}) : '');
     row('  bytes', thousands($bytes), 'symbolic ' . thousands($converted),
         sprintf('%.2f', $size),
         $target{memory} ? ('<= 0.5', $size <= 0.5) : '');

@@ -161,7 +161,9 @@ fn time(cache: &Cache, wanted: &[(u64, u64)]) -> f64 {
 }
 
 fn convert_all(dir: &str, files: &[String]) {
-    for (i, file) in files.iter().enumerate() {
+    // a map is read with its script
+    let whole = files.iter().filter(|file| !file.ends_with(".js.map"));
+    for (i, file) in whole.enumerate() {
         fs::write(format!("{dir}/{i}"), convert_file(file)).expect("not to be written");
     }
 }
