@@ -115,13 +115,13 @@ for my $cc ('gcc', 'clang') {
     my $file = "$dir/riscv";
 
     run_ok('/bin/sh', '-c', "cd $dir && clang --target=riscv64-linux-gnu"
-           . ' -march=rv64gc -mabi=lp64d -fPIC -gdwarf-4 -O2 -c labels.c'
+           . ' -march=rv64gc -mabi=lp64d -fPIC -gdwarf-4 -O2 -Wa,-L -c labels.c'
            . ' -o riscv.o && ld.lld-19 -shared --build-id riscv.o -o riscv');
     my %at = symbols($file);
-    my ($own) = grep { /^\.LBB/ } keys %at or die 'no label of the compiler';
     my ($low, $size) = @{ $at{outer} };
+    my ($own) = grep { /^\.L/ && $at{$_}[0] == $low } sort keys %at;
 
-    is($at{$own}[0], $low, 'RISC-V: the function begins with such a label');
+    ok($own, 'RISC-V: the function begins with such a label');
     run_ok('llvm-objcopy', '--strip-symbol=outer',
            "--redefine-sym=$own=.L0 ", $file, "$file-gcc");
     my %renamed = symbols("$file-gcc");
