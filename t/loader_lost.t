@@ -40,7 +40,7 @@ sub take {
 
 sub say_fetch {
     my ($c, $ticket, $lease) = @_;
-    say($c, $FETCH, 'VQ<Q<', $ticket, $lease, ~0);
+    say($c, $FETCH, 'VQ<Q<Vv', $ticket, $lease, ~0, 0, 0);    # no companion
     return;
 }
 

@@ -294,6 +294,7 @@ list_all(listing_t *l, sym_error_t *err)
     {
         (void) sym_snapshot_scopes(l->snapshot, list_paths, l, &of_paths);
     }
+    l->err = NULL;
 
     if (err->status == SYM_OK) {
         *err = of_paths;

@@ -98,29 +98,29 @@ run_long(frame_t *f, uint8_t op, sym_cursor_t *c)
         f->vsp += 0x204 + (int64_t) ((sym_uleb(c) & UINT32_MAX) << 2);
         return true;
     case 0xb3: /* FSTMFDX */
-        f->vsp += 8 * ((sym_u8(c) & 0xf) + 1) + 4;
+        f->vsp += INT64_C(8) * ((sym_u8(c) & 0xf) + 1) + 4;
         return true;
     case 0xb4: /* the return address is signed */
         return true;
     case 0xc6:
     case 0xc8:
     case 0xc9:
-        f->vsp += 8 * ((sym_u8(c) & 0xf) + 1);
+        f->vsp += INT64_C(8) * ((sym_u8(c) & 0xf) + 1);
         return true;
     case 0xc7:
-        f->vsp += 4 * __builtin_popcount(sym_u8(c) & 0xf);
+        f->vsp += INT64_C(4) * __builtin_popcount(sym_u8(c) & 0xf);
         return true;
     default:
         break;
     }
 
     if ((op & 0xf8) == 0xb8) { /* FSTMFDX */
-        f->vsp += 8 * ((op & 7) + 1) + 4;
+        f->vsp += INT64_C(8) * ((op & 7) + 1) + 4;
         return true;
     }
 
     if ((op & 0xf8) == 0xc0 || (op & 0xf8) == 0xd0) {
-        f->vsp += 8 * ((op & 7) + 1);
+        f->vsp += INT64_C(8) * ((op & 7) + 1);
         return true;
     }
 
@@ -140,7 +140,7 @@ run(frame_t *f, sym_cursor_t *c)
         }
 
         if (op < 0x80) {
-            const int64_t size = 4 * ((op & 0x3f) + 1);
+            const int64_t size = INT64_C(4) * ((op & 0x3f) + 1);
 
             f->vsp += op < 0x40 ? size : -size;
         } else if (op < 0x90) {

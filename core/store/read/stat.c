@@ -57,11 +57,11 @@ count_tables(count_t *c, sym_store_mark_t *mark, uint64_t records,
 
     while (status == SYM_OK && mark->table != END) {
         bool is_path = mark->table == PATHS;
+        uint64_t left = records;
 
-        status = sym_table_part(c->snapshot->txn,
-                                is_path ? store->paths : store->objects, NULL,
-                                mark, &(uint64_t){ records },
-                                is_path ? count_path : count_object, c, err);
+        status = sym_table_part(
+            c->snapshot->txn, is_path ? store->paths : store->objects, NULL,
+            mark, &left, is_path ? count_path : count_object, c, err);
         if (status == SYM_OK) {
             mark->table++;
             mark->len = 0;
