@@ -99,9 +99,23 @@ sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 }
 
 
+/* The id as it was sent: a code id may also be read as a debug id, which then has
+ * fewer digits. */
+static sym_str_t
+sent_id(const sym_module_key_t *key)
+{
+    char reading[SYM_ID_MAX];
+    size_t len = sym_debug_id_canonical(key->code_id, reading);
+
+    return len != 0 && sym_str_eq(key->id, sym_str(reading, len)) ? key->code_id
+                                                                  : key->id;
+}
+
+
 void
 sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
 {
+    sym_str_t id = sent_id(key);
     uint8_t digest[SYM_REF_DIGEST_BYTES];
     sym_text_role_t role;
 
@@ -113,9 +127,9 @@ sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
 
     /* objects without a name are called by their id */
     if (key->name.len != 0 && !sym_str_eq(key->name, key->id)) {
-        sym_object_ref_mozilla(ref, key->name, key->id);
+        sym_object_ref_mozilla(ref, key->name, id);
     } else {
-        sym_object_ref_mozilla(ref, key->id, key->id);
+        sym_object_ref_mozilla(ref, id, id);
         ref->debug_file = SYM_STR("");
     }
 
