@@ -120,7 +120,7 @@ fn answer(cache: &Cache, (a, b): (u64, u64)) -> String {
             }
         }
         Cache::Script(cache) => {
-            if let Some(found) = cache.lookup(SourcePosition::new(a as u32, b as u32), 0) {
+            if let Some(found) = cache.lookup(SourcePosition::new(a as u32, b as u32)) {
                 let _ = write!(text, "\t{}\t{}\t", found.file_name().unwrap_or(""), found.line());
             }
         }
@@ -140,7 +140,7 @@ fn touch(cache: &Cache, (a, b): (u64, u64)) {
             black_box(cache.lookup(a as u32, b as u32));
         }
         Cache::Script(cache) => {
-            black_box(cache.lookup(SourcePosition::new(a as u32, b as u32), 0));
+            black_box(cache.lookup(SourcePosition::new(a as u32, b as u32)));
         }
     }
 }
