@@ -1,13 +1,15 @@
 /*
- * bench.h - what the programs here share: a clock, and the bytes of a file.
+ * bench.h - a clock, the bytes of a file, and the end of a program that fails.
  */
 #ifndef SYM_BENCH_BENCH_H
 #define SYM_BENCH_BENCH_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 /* On a clock that cannot be set. */
@@ -42,6 +44,29 @@ read_file(const char *name)
 
     (void) fclose(f);
     return sym_str(data, (size_t) len);
+}
+
+
+/* For qsort(). */
+static inline int
+compare_double(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+
+/* err: the reason, or NULL. */
+static inline void
+die(const char *what, const sym_error_t *err)
+{
+    char text[256];
+
+    fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, what,
+            err != NULL ? ": " : "",
+            err != NULL ? sym_error_text(err, text, sizeof(text)) : "");
+    exit(1);
 }
 
 #endif

@@ -102,15 +102,6 @@ no_more(void *ctx, sym_str_t *data, sym_error_t *err)
 }
 
 
-static int
-compare_double(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-
 /* CPU time of this thread; the machine may have other work. */
 static double
 cpu_s(void)

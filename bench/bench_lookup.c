@@ -56,26 +56,6 @@ compare_u32(const void *a, const void *b)
 }
 
 
-static int
-compare_double(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-
-static void
-die(const char *what, const sym_error_t *err)
-{
-    char text[256];
-
-    fprintf(stderr, "bench_lookup: %s: %s\n", what,
-            sym_error_text(err, text, sizeof(text)));
-    exit(1);
-}
-
-
 static void
 open_module(sym_symcache_t *sc, source_t *source, sym_extent_view_t **table)
 {

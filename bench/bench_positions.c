@@ -38,26 +38,6 @@ get(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-static int
-compare_double(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-
-static void
-die(const char *what, const sym_error_t *err)
-{
-    char text[256];
-
-    fprintf(stderr, "bench_positions: %s: %s\n", what,
-            sym_error_text(err, text, sizeof(text)));
-    exit(1);
-}
-
-
 static question_t *
 read_questions(size_t *n)
 {

@@ -26,17 +26,6 @@ typedef struct {
 } bench_t;
 
 
-static void
-die(const char *what, const sym_error_t *err)
-{
-    char text[256];
-
-    fprintf(stderr, "bench_sentry: %s%s%s\n", what, err != NULL ? ": " : "",
-            err != NULL ? sym_error_text(err, text, sizeof(text)) : "");
-    exit(1);
-}
-
-
 /* Processor time of this process; others on the machine do not count. */
 static double
 cpu_us(void)

@@ -36,17 +36,6 @@ typedef struct {
 } bench_t;
 
 
-static void
-die(const char *what, const sym_error_t *err)
-{
-    char text[256];
-
-    fprintf(stderr, "bench_tecken: %s%s%s\n", what, err != NULL ? ": " : "",
-            err != NULL ? sym_error_text(err, text, sizeof(text)) : "");
-    exit(1);
-}
-
-
 /* Processor time of this process; others on the machine do not count. */
 static double
 cpu_ns(void)
@@ -55,15 +44,6 @@ cpu_ns(void)
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
-}
-
-
-static int
-compare_double(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
 }
 
 

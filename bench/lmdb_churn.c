@@ -72,17 +72,6 @@ random_size(churn_t *c)
 }
 
 
-static void
-die(const char *what, const sym_error_t *err)
-{
-    char text[256];
-
-    fprintf(stderr, "lmdb_churn: %s: %s\n", what,
-            sym_error_text(err, text, sizeof(text)));
-    exit(1);
-}
-
-
 static sym_status_t
 put_extents(sym_ingest_t *ingest, uint64_t size, sym_error_t *err)
 {

@@ -138,7 +138,7 @@ forget();
 # --- the source does not have it ---
 
 $fault->script('common', 'status/404', 'ok');
-is($t->found(ask('held'), 'one', $one{id}), 1, 'the source lacks it: found');
+is($t->found(ask('held'), 'one', $one{id}), 1, 'found, though its source lacks the supplementary file');
 like(told('held')->{incomplete}, qr/$common{id}/, '... without it');
 forget();
 is($t->found(ask('held'), 'one', $one{id}), 1, '... and again');

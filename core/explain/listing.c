@@ -121,8 +121,7 @@ write_path_row(listing_t *list, const sym_place_t *place)
     sym_member_text(out, "outcome", sym_place_outcome(record, text));
     sym_member_time(out, "expires", record->expires_at);
     sym_member_bool(out, "is_expired",
-                    record->expires_at != 0
-                        && record->expires_at <= list->now_s);
+                    sym_is_past(record->expires_at, list->now_s));
     sym_member_time(out, "when", record->stored_at);
     sym_out_raw(out, SYM_STR("}"));
 }
@@ -134,9 +133,7 @@ show_path(void *ctx, const sym_path_shown_t *key,
           const sym_path_record_t *record)
 {
     listing_t *list = ctx;
-    const sym_place_t place = { { key->scope, key->path, key->checksum },
-                                record,
-                                0 };
+    const sym_place_t place = sym_place_of(key, record);
     sym_str_t state = list->question->state;
 
     if (record->artifacts == 0

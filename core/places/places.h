@@ -36,6 +36,13 @@ typedef struct {
                                  0: open */
 } sym_place_t;
 
+/* The place of a record; its state is left 0. */
+static inline sym_place_t
+sym_place_of(const sym_path_shown_t *key, const sym_path_record_t *record)
+{
+    return (sym_place_t){ { key->scope, key->path, key->checksum }, record, 0 };
+}
+
 /* Calls fn for each place of an object at the source with number n, in order; paths
  * stay in the arena. */
 typedef void (*sym_place_each_pt)(void *ctx, const sym_place_t *place);

@@ -113,7 +113,7 @@ sym_outcomes_next(sym_str_t *text, sym_place_outcome_t *o)
 }
 
 
-/* The part before the next slash; false: there is none. */
+/* Takes the part before the next slash; false: no slash is left. */
 static bool
 take_part(sym_str_t *rest, sym_str_t *part)
 {

@@ -82,8 +82,7 @@ bool
 sym_module_expired(const sym_object_record_t *record, int64_t now_s)
 {
     return record->state != SYM_MODULE_READY
-           && ((record->expires_at != 0 && record->expires_at <= now_s)
-               || record->stored_at - SYM_CLOCK_SLACK_S > now_s);
+           && sym_has_expired(record->expires_at, record->stored_at, now_s);
 }
 
 

@@ -7,15 +7,6 @@
  * time left. */
 #define LATE_PART 4
 
-static bool
-is_expired(uint32_t expires_at, int64_t stored_at, int64_t now_s)
-{
-    /* a record from the future would live too long: the clock was set back */
-    return (expires_at != 0 && expires_at <= now_s)
-           || stored_at - SYM_CLOCK_SLACK_S > now_s;
-}
-
-
 /* 0: the place is open. */
 static sym_module_state_t
 state_of(const sym_path_record_t *r, const sym_asking_t *a)
@@ -68,7 +59,8 @@ sym_path_says(const sym_path_record_t *r, const sym_asking_t *a)
         says.until = again < UINT32_MAX ? (uint32_t) again : UINT32_MAX;
     }
 
-    if (says.state == 0 || is_expired(says.until, r->stored_at, a->now_s)) {
+    if (says.state == 0 || sym_has_expired(says.until, r->stored_at, a->now_s))
+    {
         return (sym_place_says_t){ 0, 0 };
     }
 

@@ -95,8 +95,23 @@ typedef struct {
 /* A clock set back by more than this many seconds is noticed. */
 #define SYM_CLOCK_SLACK_S 2
 
-/* Whether a record that is not READY has expired.  One from the future has, too,
- * because it would otherwise live too long. */
+/* Whether a time of a record has passed; 0: it never does. */
+static inline bool
+sym_is_past(uint32_t expires_at, int64_t now_s)
+{
+    return expires_at != 0 && expires_at <= now_s;
+}
+
+/* Whether a record has expired.  One from the future has, too, because it would
+ * otherwise live too long: the clock was set back. */
+static inline bool
+sym_has_expired(uint32_t expires_at, int64_t stored_at, int64_t now_s)
+{
+    return sym_is_past(expires_at, now_s)
+           || stored_at - SYM_CLOCK_SLACK_S > now_s;
+}
+
+/* Whether a record that is not READY has expired. */
 bool sym_module_expired(const sym_object_record_t *record, int64_t now_s);
 
 /* Time of the last request for a module, or when it was stored if there was

@@ -102,8 +102,7 @@ print_path_row(output_t *out, const listing_t *l, const sym_place_t *place)
                   output_time(r->stored_at, stored), "-", "-");
     print_from(out, l, place->key.scope);
     output_text(out, place->key.path);
-    print_negative(out, r->expires_at,
-                   r->expires_at != 0 && r->expires_at <= time(NULL),
+    print_negative(out, r->expires_at, sym_is_past(r->expires_at, time(NULL)),
                    sym_place_outcome(r, text), r->reason);
     output_printf(out, "\n");
 }
@@ -246,9 +245,7 @@ list_path(void *ctx, const sym_path_shown_t *key,
           const sym_path_record_t *record)
 {
     listing_t *l = ctx;
-    const sym_place_t place = { { key->scope, key->path, key->checksum },
-                                record,
-                                0 };
+    const sym_place_t place = sym_place_of(key, record);
 
     if (record->artifacts != 0
         || (l->pattern != NULL && !fits(l->pattern, SYM_STR(""), key->path)))

@@ -158,10 +158,9 @@ visit_path(void *ctx, const sym_path_shown_t *key,
                                   .reader = sym_path_reader(),
                                   .now_s = record->stored_at,
                                   .has_artifact = record->artifacts != 0 };
-    const sym_place_t place = { { key->scope, key->path, key->checksum },
-                                record,
-                                sym_path_says(record, &asking).state };
+    sym_place_t place = sym_place_of(key, record);
 
+    place.state = sym_path_says(record, &asking).state;
     p->fn(p->show, &place);
     return SYM_OK;
 }

@@ -4,9 +4,6 @@
 
 #include "store/write_object.h"
 
-/* Keeps sums of times far from overflow; longer values are meaningless. */
-#define TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
-
 void
 fetch_result_set(fetch_result_t *o, sym_module_state_t state, uint32_t ttl_s,
                  sym_str_t reason)
@@ -63,7 +60,7 @@ fetch_result_jitter(uint32_t ttl_s)
 {
     uint32_t random = 0;
 
-    ttl_s = ttl_s < TTL_MAX_S ? ttl_s : TTL_MAX_S;
+    ttl_s = ttl_s < FETCH_TTL_MAX_S ? ttl_s : FETCH_TTL_MAX_S;
     if (ttl_s < 2 || getrandom(&random, sizeof(random), 0) < 0) {
         return ttl_s;
     }

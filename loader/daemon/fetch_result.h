@@ -10,6 +10,10 @@
 #include "protocol/message.h"
 #include "store/write.h"
 
+/* Longest time of an outcome: longer ones are meaningless, and sums of these stay
+ * far from overflow. */
+#define FETCH_TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
+
 typedef struct {
     sym_module_state_t state;
     bool is_poor;      /* if READY: another source may have better symbols */

@@ -4,9 +4,6 @@
 
 #include "sources/paths/plan.h"
 
-/* For a result without an end. */
-#define PLACES_TTL_MAX_S ((uint32_t) 10 * 366 * 86400)
-
 /* The version of the readers, for records of files. */
 #ifdef SYM_TEST_FAULTS
 #define places_reader() (sym_path_reader() - 1)
@@ -69,7 +66,7 @@ left_s(uint32_t until)
 {
     uint32_t now = (uint32_t) time(NULL);
 
-    return until == 0 ? PLACES_TTL_MAX_S : until > now ? until - now : 0;
+    return until == 0 ? FETCH_TTL_MAX_S : until > now ? until - now : 0;
 }
 
 

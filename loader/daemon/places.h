@@ -50,10 +50,10 @@ sym_status_t places_result(places_t *p, const inflight_t *inflight,
                            fetch_result_t *o);
 
 /*
- * Puts the outcomes of an INGEST or NONE.  A place of the FETCH that has no outcome
- * was not asked, if it is before the file or there is none: its index does not list
- * the file (absent), or the search ended before (failed).  Fills in *file, except
- * what its conversion will tell.
+ * Puts the outcomes of an INGEST or NONE.  Places of the FETCH before the file, or
+ * all of them if no file was found, may lack an outcome.  They were not asked:
+ * either an index does not list the file (absent), or the search ended before
+ * (failed).  Fills in *file, except what its conversion will tell.
  */
 void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
                  place_file_t *file);

@@ -43,15 +43,6 @@ ends_with(const search_t *s, size_t at, const uint8_t *bytes, size_t n)
 }
 
 
-static void
-put_number(uint8_t *to, int64_t value)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        to[i] = (uint8_t) ((uint64_t) value >> 8 * i);
-    }
-}
-
-
 /* add rsp, SIZE */
 static bool
 is_added(const search_t *s, size_t at, int64_t size)
@@ -59,7 +50,7 @@ is_added(const search_t *s, size_t at, int64_t size)
     uint8_t near[] = { 0x48, 0x83, 0xc4, (uint8_t) size };
     uint8_t far[] = { 0x48, 0x81, 0xc4, 0, 0, 0, 0 };
 
-    put_number(far + 3, size);
+    sym_put32(far + 3, (uint32_t) size);
     return (size <= INT8_MAX && ends_with(s, at, near, sizeof(near)))
            || ends_with(s, at, far, sizeof(far));
 }
@@ -101,7 +92,7 @@ is_loaded(const search_t *s, size_t at, int64_t offset)
     }
 
     bytes[2] = (uint8_t) (0xa0 | (base & 7));
-    put_number(bytes + head, offset);
+    sym_put32(bytes + head, (uint32_t) offset);
     return ends_with(s, at, bytes, head + 4);
 }
 

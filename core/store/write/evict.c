@@ -142,7 +142,7 @@ consider_object(void *ctx, const MDB_val *key, const MDB_val *val)
 
     record.used_at = sym_clock_read(&c->store->clock, record.slot);
     victim = sym_victim_of_object(&record);
-    victim.is_expired = record.expires_at != 0 && record.expires_at <= c->now_s;
+    victim.is_expired = sym_is_past(record.expires_at, c->now_s);
     return choose(c, &victim, key);
 }
 
@@ -161,7 +161,7 @@ consider_path(void *ctx, const MDB_val *key, const MDB_val *val)
     }
 
     victim = sym_victim_of_path(key, val, &record);
-    victim.is_expired = record.expires_at != 0 && record.expires_at <= c->now_s;
+    victim.is_expired = sym_is_past(record.expires_at, c->now_s);
     return choose(c, &victim, key);
 }
 

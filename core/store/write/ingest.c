@@ -176,7 +176,7 @@ sym_ingest_count_put(sym_ingest_t *ingest)
 
     ingest->is_put = true;
     store->ingest_pages -= ingest->pages;
-    store->live_pages += ingest->place.pages;
+    store->live_pages += ingest->space.pages;
     store->live_pages -= ingest->old.pages;
 }
 
@@ -195,8 +195,8 @@ sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why)
     ingest->is_put = false;
     store->ingest_pages += ingest->pages;
     store->live_pages += ingest->old.pages;
-    store->live_pages -= ingest->place.pages;
-    sym_clock_give(&store->clock, ingest->place.slot);
+    store->live_pages -= ingest->space.pages;
+    sym_clock_give(&store->clock, ingest->space.slot);
 }
 
 

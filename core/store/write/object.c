@@ -215,7 +215,7 @@ replace_old(new_t *n, MDB_txn *txn, bool *is_kept)
         return 0;
     }
 
-    n->ingest->old = (sym_place_t){ old.pages, old.slot };
+    n->ingest->old = (sym_space_t){ old.pages, old.slot };
     return sym_object_remove(store, txn, &n->key, &old,
                              n->record.state == SYM_MODULE_READY);
 }
@@ -257,11 +257,11 @@ put_all(new_t *n, MDB_txn *txn, bool *is_kept)
 
     rc = rc != 0 ? rc : put_file(n, txn, *is_kept);
     if (rc == 0 && !*is_kept) {
-        ingest->place = (sym_place_t){ 0, SYM_NO_SLOT };
+        ingest->space = (sym_space_t){ 0, SYM_NO_SLOT };
         rc = sym_extents_delete(store, txn, ingest->module_id);
     } else if (rc == 0) {
         n->record.slot = sym_clock_take(&store->clock);
-        ingest->place = (sym_place_t){ n->record.pages, n->record.slot };
+        ingest->space = (sym_space_t){ n->record.pages, n->record.slot };
         rc = put_record(n, txn);
     }
 
@@ -294,7 +294,7 @@ put_in_batch(new_t *n, bool *is_kept, sym_error_t *err)
     }
 
     ingest->batch = store->batch;
-    ingest->place = (sym_place_t){ 0, SYM_NO_SLOT };
+    ingest->space = (sym_space_t){ 0, SYM_NO_SLOT };
     n->record.module_id = ingest->module_id;
     n->record.extents = ingest->extents;
     n->record.bytes = ingest->bytes;
@@ -303,7 +303,7 @@ put_in_batch(new_t *n, bool *is_kept, sym_error_t *err)
 
     rc = put_all(n, txn, is_kept);
     if (rc != 0) {
-        sym_clock_give(&store->clock, ingest->place.slot);
+        sym_clock_give(&store->clock, ingest->space.slot);
         return sym_batch_failed(store, "cannot write to the store", rc, err);
     }
 

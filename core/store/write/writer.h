@@ -11,7 +11,7 @@
 typedef struct {
     uint64_t pages;
     uint32_t slot; /* in the use clock */
-} sym_place_t;
+} sym_space_t;
 
 struct sym_ingest_s {
     sym_store_t *store;
@@ -23,8 +23,8 @@ struct sym_ingest_s {
     bool is_committed;     /* some of it is on disk */
     bool is_put;           /* its record is in the batch */
     sym_kind_t kind;
-    sym_place_t place; /* of the module itself, when it is put */
-    sym_place_t old;   /* of the replaced module */
+    sym_space_t space; /* of the module itself, when it is put */
+    sym_space_t old;   /* of the replaced module */
     sym_error_t lost;  /* the failure of another ingest that ended it */
 };
 

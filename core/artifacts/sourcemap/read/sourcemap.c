@@ -478,8 +478,7 @@ check_block(const sym_sourcemap_t *s, uint32_t number, uint64_t *last)
     block_t block;
 
     if (r == NULL || !block_at(s, number, &block)
-        || position_at(&block, 0)
-               != ((uint64_t) sym_get32(r) << 32 | sym_get32(r + 4)))
+        || position_at(&block, 0) != begin_in(r))
     {
         return false;
     }
