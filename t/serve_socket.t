@@ -46,6 +46,21 @@ is(mode($path), 0600, '... with the requested permissions');
 is($t->stop->{code}, 0, 'a clean end');
 ok(!-e $path, '... removes it');
 
+# As a converter does that was forked just before its daemon was killed.
+socket(my $held, AF_UNIX, SOCK_SEQPACKET, 0) or die "socket: $!";
+bind($held, pack_sockaddr_un($path)) && listen($held, 8) or die "listen: $!";
+my $holder = fork() // die "fork: $!";
+if (!$holder) {
+    select(undef, undef, undef, 0.3);
+    POSIX::_exit(0);
+}
+close($held);
+$t->serve;
+is($t->client->hello->{type}, 'WELCOME',
+   'a socket that a child of a killed daemon holds for a moment is replaced');
+waitpid($holder, 0);
+is($t->stop->{code}, 0, '... a clean end');
+
 write_file($path, 'precious');
 $r = $t->run('serve');
 is($r->{code}, 3, 'another file is in its place: no start');

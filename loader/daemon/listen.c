@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hex.h"
@@ -17,6 +18,13 @@
 
 /* Backlog of the socket. */
 #define BACKLOG 512
+
+/*
+ * A converter that was forked when its daemon was killed holds the daemon's
+ * socket until it runs exec() or ends: a start asks again for a second.
+ */
+#define ANSWER_TRIES 20
+#define ANSWER_PAUSE_NS (50 * 1000 * 1000L)
 
 /* --- a socket of systemd --- */
 
@@ -75,14 +83,14 @@ take_passed(listen_t *l, sym_error_t *err)
 
 /* --- a socket of our own --- */
 
-/* Whether a process listens on the socket. */
+/* Whether a process holds the listening socket. */
 static bool
-answers(const struct sockaddr_un *address)
+is_held(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool is_answered;
+    bool is_connected;
 
-    is_answered =
+    is_connected =
         fd >= 0
         && (connect(fd, (const struct sockaddr *) address, sizeof(*address))
                 == 0
@@ -92,7 +100,25 @@ answers(const struct sockaddr_un *address)
         close(fd);
     }
 
-    return is_answered;
+    return is_connected;
+}
+
+
+/* Whether the socket is still held after the time that a fork needs. */
+static bool
+stays_held(const struct sockaddr_un *address)
+{
+    const struct timespec pause = { .tv_nsec = ANSWER_PAUSE_NS };
+
+    for (int i = 0; i < ANSWER_TRIES; i++) {
+        if (!is_held(address)) {
+            return false;
+        }
+
+        (void) nanosleep(&pause, NULL);
+    }
+
+    return true;
 }
 
 
@@ -110,7 +136,7 @@ remove_stale(const struct sockaddr_un *address, sym_error_t *err)
         return sym_fail(err, SYM_IO, "its path exists and is not a socket");
     }
 
-    if (answers(address)) {
+    if (stays_held(address)) {
         return sym_fail(err, SYM_BUSY, "another program listens to the socket");
     }
 
