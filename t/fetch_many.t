@@ -24,7 +24,11 @@ HOW
             # clients that are told to retry keep their downloads
             symbolicate_budget 10m;
         }
-        location /slow_src/ { internal; proxy_pass http://%%FAULT%%/as/slow/; }
+        location /slow_src/ {
+            internal;
+            proxy_pass http://%%FAULT%%/as/slow/;
+            proxy_read_timeout 10s;
+        }
 SOURCES
 
 # --- one request ---
