@@ -19,7 +19,7 @@ use SymTools;
 
 plan skip_all => 'the program knows the registers of x86_64' if output('uname', '-m') !~ /x86_64/;
 
-my $source = "$FindBin::Bin/lib/crash/program.c";
+my ($source, $client) = map { "$FindBin::Bin/lib/crash/$_.c" } 'program', 'own_dump';
 my $t = SymGiven->new(at => '/')->start;
 my $dir = $t->dir . '/crash';
 mkdir $dir or die "$dir: $!";
@@ -42,7 +42,7 @@ for my $text (split /\n/, SymTest::slurp($source)) {
 sub crash {
     my ($name, @flags) = @_;
     my $program = "$dir/$name";
-    run('gcc', '-g', '-Wl,--build-id=sha1', @flags, '-o', $program, $source);
+    run('gcc', '-g', '-Wl,--build-id=sha1', @flags, '-o', $program, $source, $client);
     run('objcopy', '--only-keep-debug', $program, "$program.debug");
     run('strip', '-o', "$program.stripped", $program);
     my $id = build_id($program);

@@ -18,7 +18,7 @@ use SymLoader qw(read_file);
 
 plan skip_all => 'the program knows the registers of x86_64' if output('uname', '-m') !~ /x86_64/;
 
-my $source = "$FindBin::Bin/lib/crash/program.c";
+my ($source, $client) = map { "$FindBin::Bin/lib/crash/$_.c" } 'program', 'own_dump';
 my $t = SymLoader->new;
 my ($symbols, $program) = map { $t->dir . "/$_" } 'symbols', 'program';
 
@@ -29,7 +29,8 @@ for my $text (split /\n/, read_file($source)) {
 }
 
 for my $flags ('-O2 -fomit-frame-pointer', '-O0') {
-    system('gcc', '-g', split(/ /, $flags), '-Wl,--build-id=sha1', '-o', $program, $source) == 0 or die;
+    system('gcc', '-g', split(/ /, $flags), '-Wl,--build-id=sha1', '-o', $program, $source,
+        $client) == 0 or die;
     my ($libc) = output('ldd', $program) =~ m{(/\S+/libc\.so\S*)} or die;
     for my $file ($program, $libc) {
         my ($at, $rest) = output('readelf', '-nW', $file) =~ /Build ID: (\w\w)(\w+)/ or die;

@@ -4,7 +4,8 @@
  *
  * A body that nginx holds in one buffer is used in place.  Several buffers and
  * temporary files are copied together, and gzip is inflated, in slices.  Both
- * input and output count towards a slice.
+ * input and output count towards a slice.  A body that the loader reads is
+ * inflated into a file.
  */
 
 
@@ -34,29 +35,38 @@
 
 
 struct ngx_http_symbolicate_body_s {
-    ngx_chain_t  *in;             /* part that is read next */
-    off_t         done;           /* bytes of it that were read */
-    u_char       *window;         /* for buffers in a file */
+    ngx_chain_t      *in;         /* part that is read next */
+    off_t             done;       /* bytes of it that were read */
+    u_char           *window;     /* for buffers in a file */
 
-    u_char       *start;          /* the body, as far as it was read; allocated,
-                                   * and charged to the task */
-    u_char       *pos;
-    u_char       *end;
+    u_char           *start;      /* the body, as far as it was read, less what
+                                   * is in the file; allocated, and charged to
+                                   * the task */
+    u_char           *pos;
+    u_char           *end;
+    ngx_temp_file_t  *file;       /* NULL: all of the body is in memory */
 
-    size_t        limit;          /* of an inflated body; 0: none */
-    z_stream      zs;
-    unsigned      gzip:1;
-    unsigned      inflating:1;    /* zs holds memory */
-    unsigned      complete:1;     /* zs is at the end of a member */
+    size_t            limit;      /* of an inflated body; 0: none */
+    sym_str_t         invalid;    /* the answer if it cannot be inflated */
+    z_stream          zs;
+    unsigned          gzip:1;
+    unsigned          inflating:1;   /* zs holds memory */
+    unsigned          complete:1;    /* zs is at the end of a member */
 };
 
 
 static ngx_int_t ngx_http_symbolicate_read_start(
     ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_check_encoding(
+    ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_read_all(
     ngx_http_symbolicate_task_t *task, size_t size);
+static ngx_int_t ngx_http_symbolicate_unpack_start(
+    ngx_http_symbolicate_task_t *task, sym_str_t invalid);
+static ngx_int_t ngx_http_symbolicate_unpack_write(
+    ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_inflate_init(
-    ngx_http_symbolicate_task_t *task, size_t size);
+    ngx_http_symbolicate_task_t *task, size_t size, sym_str_t invalid);
 static ngx_int_t ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task,
     size_t *work);
 static ngx_int_t ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task,
@@ -137,11 +147,11 @@ ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task)
 static ngx_int_t
 ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
 {
-    off_t                size;
-    ngx_str_t           *encoding;
-    ngx_chain_t         *cl, *bufs;
-    ngx_table_elt_t     *h;
-    ngx_http_request_t  *r;
+    off_t                      size;
+    ngx_int_t                  rc;
+    ngx_chain_t               *cl, *bufs;
+    ngx_http_request_t        *r;
+    ngx_http_core_loc_conf_t  *clcf;
 
     r = task->request;
 
@@ -157,39 +167,25 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
         size += ngx_buf_size(cl->buf);
     }
 
-    h = ngx_http_symbolicate_find_header(r, "Content-Encoding");
+    rc = ngx_http_symbolicate_check_encoding(task);
 
-    if (h) {
-        encoding = &h->value;
+    if (rc == NGX_AGAIN) {
+        clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
-        if ((encoding->len == 4
-             && ngx_strncasecmp(encoding->data, (u_char *) "gzip", 4) == 0)
-            || (encoding->len == 6
-                && ngx_strncasecmp(encoding->data, (u_char *) "x-gzip", 6)
-                   == 0))
-        {
-            return ngx_http_symbolicate_inflate_init(task, size);
+        /* a guess for the first try: JSON of this kind shrinks to a fifth */
+
+        size = ngx_max(size * 6, NGX_SYMBOLICATE_PIECE);
+
+        if (clcf->client_max_body_size) {
+            size = ngx_min(size, clcf->client_max_body_size + 1);
         }
 
-        if (encoding->len != 0
-            && (encoding->len != 8
-                || ngx_strncasecmp(encoding->data, (u_char *) "identity", 8)
-                   != 0))
-        {
-            /* RFC 7694, 3: the answer lists the supported encodings */
+        return ngx_http_symbolicate_inflate_init(task, (size_t) size,
+                                       SYM_STR("Payload is not valid JSON"));
+    }
 
-            if (ngx_http_symbolicate_add_header(r, "Accept-Encoding",
-                                                "gzip", 4)
-                != NGX_OK)
-            {
-                return NGX_ERROR;
-            }
-
-            return ngx_http_symbolicate_fail(task,
-                                     NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
-                                     SYM_STR("415 Unsupported Media Type"),
-                                     "Content-Encoding must be gzip or none");
-        }
+    if (rc != NGX_OK) {
+        return rc;
     }
 
     if (size == 0) {
@@ -203,6 +199,51 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
     }
 
     return ngx_http_symbolicate_read_all(task, (size_t) size);
+}
+
+
+/* NGX_OK: the body is not encoded; NGX_AGAIN: it is gzip; others: refused. */
+static ngx_int_t
+ngx_http_symbolicate_check_encoding(ngx_http_symbolicate_task_t *task)
+{
+    ngx_str_t        *encoding;
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(task->request, "Content-Encoding");
+
+    if (h == NULL) {
+        return NGX_OK;
+    }
+
+    encoding = &h->value;
+
+    if ((encoding->len == 4
+         && ngx_strncasecmp(encoding->data, (u_char *) "gzip", 4) == 0)
+        || (encoding->len == 6
+            && ngx_strncasecmp(encoding->data, (u_char *) "x-gzip", 6) == 0))
+    {
+        return NGX_AGAIN;
+    }
+
+    if (encoding->len == 0
+        || (encoding->len == 8
+            && ngx_strncasecmp(encoding->data, (u_char *) "identity", 8) == 0))
+    {
+        return NGX_OK;
+    }
+
+    /* RFC 7694, 3: the answer lists the supported encodings */
+
+    if (ngx_http_symbolicate_add_header(task->request, "Accept-Encoding",
+                                        "gzip", 4)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                                     SYM_STR("415 Unsupported Media Type"),
+                                     "Content-Encoding must be gzip or none");
 }
 
 
@@ -225,22 +266,116 @@ ngx_http_symbolicate_read_all(ngx_http_symbolicate_task_t *task, size_t size)
 }
 
 
+ngx_int_t
+ngx_http_symbolicate_unpack_step(ngx_http_symbolicate_task_t *task,
+    sym_str_t invalid, ngx_temp_file_t **file)
+{
+    size_t     work;
+    ngx_int_t  rc;
+
+    *file = NULL;
+
+    if (task->reading == NULL) {
+        rc = ngx_http_symbolicate_check_encoding(task);
+
+        if (rc == NGX_AGAIN) {
+            rc = ngx_http_symbolicate_unpack_start(task, invalid);
+        }
+
+        if (rc != NGX_AGAIN) {
+            return rc;
+        }
+    }
+
+    work = 0;
+
+    do {
+        rc = ngx_http_symbolicate_inflate(task, &work);
+
+    } while (rc == NGX_AGAIN && work < NGX_SYMBOLICATE_READ);
+
+    if (rc == NGX_OK) {
+        rc = ngx_http_symbolicate_unpack_write(task);
+        *file = task->reading->file;
+        ngx_http_symbolicate_read_end(task);
+    }
+
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_unpack_start(ngx_http_symbolicate_task_t *task,
+    sym_str_t invalid)
+{
+    ngx_int_t                  rc;
+    ngx_temp_file_t           *tf;
+    ngx_http_request_t        *r;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    r = task->request;
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    rc = ngx_http_symbolicate_inflate_init(task, NGX_SYMBOLICATE_READ, invalid);
+
+    if (rc != NGX_AGAIN) {
+        return rc;
+    }
+
+    tf = ngx_pcalloc(r->pool, sizeof(ngx_temp_file_t));
+    if (tf == NULL) {
+        return NGX_ERROR;
+    }
+
+    tf->file.fd = NGX_INVALID_FILE;
+    tf->file.log = r->connection->log;
+
+    if (ngx_create_temp_file(&tf->file, clcf->client_body_temp_path, r->pool, 1,
+                             1, 0)
+        != NGX_OK)
+    {
+        return ngx_http_symbolicate_read_failed(task);
+    }
+
+    task->reading->file = tf;
+
+    return NGX_AGAIN;
+}
+
+
+/* Moves the bytes in memory to the file. */
+static ngx_int_t
+ngx_http_symbolicate_unpack_write(ngx_http_symbolicate_task_t *task)
+{
+    size_t                        size;
+    ngx_http_symbolicate_body_t  *b;
+
+    b = task->reading;
+    size = b->pos - b->start;
+
+    if (size != 0
+        && ngx_write_file(&b->file->file, b->start, size, b->file->offset)
+           == NGX_ERROR)
+    {
+        return ngx_http_symbolicate_read_failed(task);
+    }
+
+    b->file->offset += size;
+    b->pos = b->start;
+
+    return NGX_OK;
+}
+
+
+/* size: of the buffer, at first. */
 static ngx_int_t
 ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
-    size_t size)
+    size_t size, sym_str_t invalid)
 {
     ngx_http_core_loc_conf_t     *clcf;
     ngx_http_symbolicate_body_t  *b;
 
     clcf = ngx_http_get_module_loc_conf(task->request, ngx_http_core_module);
-
-    /* a guess for the first try: JSON of this kind shrinks to a fifth */
-
-    size = ngx_max(size * 6, NGX_SYMBOLICATE_PIECE);
-
-    if (clcf->client_max_body_size) {
-        size = ngx_min(size, (size_t) clcf->client_max_body_size + 1);
-    }
 
     if (ngx_http_symbolicate_read_all(task, size) != NGX_AGAIN) {
         return NGX_ERROR;
@@ -249,6 +384,7 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
     b = task->reading;
 
     b->limit = (size_t) clcf->client_max_body_size;
+    b->invalid = invalid;
     b->gzip = 1;
 
     if (!sym_account_charge(&task->memory, NGX_SYMBOLICATE_ZLIB)) {
@@ -311,7 +447,14 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
         b->complete = 0;
     }
 
-    if (b->pos == b->end) {
+    if (b->pos == b->end && b->file) {
+        n = ngx_http_symbolicate_unpack_write(task);
+
+        if (n != NGX_OK) {
+            return n;
+        }
+
+    } else if (b->pos == b->end) {
         size = b->end - b->start;
         size += ngx_min(size, NGX_SYMBOLICATE_GROW);
 
@@ -337,7 +480,9 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
     *work += zs->next_out - b->pos;
     b->pos = zs->next_out;
 
-    if (b->limit && (size_t) (b->pos - b->start) > b->limit) {
+    size = b->pos - b->start + (b->file ? (size_t) b->file->offset : 0);
+
+    if (b->limit && size > b->limit) {
         ngx_log_error(NGX_LOG_ERR, task->request->connection->log, 0,
                       "client intended to send too large body: "
                       "inflated it is over %uz bytes", b->limit);
@@ -364,8 +509,7 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
 
 broken:
 
-    return ngx_http_symbolicate_fail(task, NGX_HTTP_BAD_REQUEST,
-                                     SYM_STR("Payload is not valid JSON"),
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_BAD_REQUEST, b->invalid,
                                      NULL);
 }
 

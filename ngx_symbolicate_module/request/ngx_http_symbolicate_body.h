@@ -17,6 +17,12 @@
 /* A step: sets task->body, which lives until the task's cleanup. */
 ngx_int_t ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task);
 
+/* For a body that nginx spooled: inflates it into a file, in turns, if it is
+ * gzip.  NGX_OK: the body is in *file, whose offset is its size; NULL: it is as
+ * it came.  invalid: the answer if it cannot be inflated. */
+ngx_int_t ngx_http_symbolicate_unpack_step(ngx_http_symbolicate_task_t *task,
+    sym_str_t invalid, ngx_temp_file_t **file);
+
 /* Sets task->body to a copy.  NGX_ERROR: out of memory; task->memory.refused:
  * it was a limit. */
 ngx_int_t ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,

@@ -19,6 +19,9 @@
 #include "rpc/ngx_http_symbolicate_rpc.h"
 
 
+#define NGX_SYMBOLICATE_NO_FORM                                               \
+    SYM_STR("the body is no form of the type multipart/form-data")
+
 /* The loader refuses more deposits of one worker; some are left for events. */
 #define NGX_SYMBOLICATE_UPLOADS      32
 
@@ -79,7 +82,9 @@ static ngx_int_t
 ngx_http_symbolicate_upload_start(ngx_http_symbolicate_lookup_t *lookup)
 {
     off_t                size;
+    ngx_int_t            rc;
     ngx_chain_t         *cl;
+    ngx_temp_file_t     *inflated;
     ngx_http_request_t  *r;
 
     r = lookup->task.request;
@@ -87,6 +92,18 @@ ngx_http_symbolicate_upload_start(ngx_http_symbolicate_lookup_t *lookup)
     if (r->request_body->temp_file == NULL) {
         return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
                                          SYM_STR("the body is empty"), NULL);
+    }
+
+    rc = ngx_http_symbolicate_unpack_step(&lookup->task,
+                                          NGX_SYMBOLICATE_NO_FORM, &inflated);
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (inflated) {
+        return ngx_http_symbolicate_upload_send(lookup, inflated->file.fd, 0,
+                                                inflated->offset);
     }
 
     size = 0;
@@ -263,9 +280,7 @@ ngx_http_symbolicate_upload_take(ngx_http_symbolicate_lookup_t *lookup)
 
     if (rc == NGX_DECLINED) {
         return ngx_http_symbolicate_fail(&lookup->task, NGX_HTTP_BAD_REQUEST,
-                                         SYM_STR("the body is no form of the "
-                                                 "type multipart/form-data"),
-                                         NULL);
+                                         NGX_SYMBOLICATE_NO_FORM, NULL);
     }
 
     if (rc != NGX_OK) {
