@@ -29,9 +29,13 @@ $t->conf(locations => <<"CONF");
             symbolicate_loader unix:$socket;
             symbolicate_source site uri=/_site/ layout=site;
             symbolicate_source ids  uri=/_ids/  layout=unified kinds=script,sourcemap;
+            symbolicate_source cdn  uri=/_cdn/  layout=site;
+            symbolicate_source last uri=/_last/ layout=site;
         }
         location /_site/ { internal; alias $dir/site/; }
         location /_ids/  { internal; alias $dir/ids/; }
+        location /_cdn/  { internal; proxy_pass http://unix:$dir/cdn:/; }
+        location /_last/ { internal; alias $dir/last/; }
 CONF
 
 sub ask {
@@ -68,6 +72,7 @@ sub map_of {
 
 my %text = (sourcesContent => ["function readCart() {\n  throw 1;\n}\n"]);
 my $site = 'https://example.com/static';
+my $inside = 'data:application/json;base64,' . MIME::Base64::encode_base64(map_of('inside.ts', %text), '');
 
 place('site/static/app.min.js', script('sourceMappingURL=maps/app%20.map?v=1'));
 place('site/static/maps/app .map', map_of('../src/cart.ts', %text));
@@ -75,8 +80,7 @@ place('site/static/beside.js', script());
 place('site/static/beside.js.map', map_of('beside.ts'));
 place('site/static/beside.ts', "one\ntwo\n");
 place('site/static/alone.js.map', map_of('alone.ts', %text));
-place('site/static/inside.js', script('sourceMappingURL=data:application/json;base64,'
-    . MIME::Base64::encode_base64(map_of('inside.ts', %text), '')));
+place('site/static/inside.js', script("sourceMappingURL=$inside"));
 place('site/static/broken.js', script());
 place('site/static/broken.js.map', '{');
 place('site/static/self.js', "function a(){throw 1}\nlineTwo();\n");
@@ -89,6 +93,36 @@ my $hex = $ID =~ tr/-//dr;
 my $folder = 'ids/' . substr($hex, 0, 2) . '/' . substr $hex, 2;
 place("$folder/script", script("debugId=$ID"));
 place("$folder/sourcemap", map_of('ids.ts', %text, debugId => $ID));
+
+# a web server that sends the headers
+$t->conf(http => <<"CONF");
+    server {
+        listen unix:$dir/cdn;
+        root $dir/cdn_root;
+        location = /h/named.js  { add_header SourceMap    maps/header.map; add_header X-SourceMap x.map; }
+        location = /h/old.js    { add_header x-sourcemap  /h/maps/header.map; }
+        location = /h/first.js  { add_header X-SourceMap  maps/other.map; add_header SourceMap maps/header.map; }
+        location = /h/data.js   { add_header SourceMap    "$inside"; }
+            location = /h/bytes.js  { add_header SourceMap    "\xff.map"; }
+        location = /h/long.js   { add_header SourceMap    "@{['x' x 2044]}.map?"; }
+    }
+CONF
+
+for my $script (qw(named old first data bytes long plain)) {
+    place("cdn_root/h/$script.js", script('sourceMappingURL=maps/comment.map'));
+}
+place('cdn_root/h/maps/header.map', map_of('header.ts', %text));
+place('cdn_root/h/maps/comment.map', map_of('comment.ts', %text));
+
+# all three sites have it, the last two, the last one
+for my $site (['site', 'cdn_root', 'last'], ['cdn_root', 'last'], ['last']) {
+    my $name = "sites$#$site.js";
+    place("$_/$name", script()) for @$site;
+    place("$_/$name.map", map_of("$_.ts", %text)) for @$site;
+}
+place('site/apart.js', script('sourceMappingURL=apart.map'));
+place('last/apart.map', map_of('../apart.ts'));
+place('cdn_root/apart.ts', "one\ntwo\n");
 
 $t->start;
 is(ask("$site/app.min.js", 1, 14), "readCart https://example.com/static/src/cart.ts:2:3 [  throw 1;]",
@@ -115,6 +149,29 @@ is(ask('https://example.com/..%2fsecret.js', 1, 14), 'minified missing_source', 
 is(ask('app:///main.js', 1, 14, id => $ID), 'readCart app:///ids.ts:2:3 [  throw 1;]', 'both files by their debug id');
 is(ask('app:///main.js', 1, 14, id => $ID =~ s/1$/2/r), 'minified missing_source', '... another debug id');
 is(ask('<anonymous>', 1, 14), 'minified missing_source', 'no URL');
+
+# --- headers of the script's answer ---
+
+my $web = 'https://example.com/h';
+my $mapped = sub { "readCart $web/maps/$_[0].ts:2:3 [  throw 1;]" };
+is(ask("$web/plain.js", 1, 14), $mapped->('comment'), 'a site without headers: the comment');
+is(ask("$web/named.js", 1, 14), $mapped->('header'), 'SourceMap goes before X-SourceMap and the comment');
+is(ask("$web/first.js", 1, 14), $mapped->('header'), '... wherever it stands');
+is(ask("$web/old.js", 1, 14), $mapped->('header'), 'X-SourceMap, in any case, and a path from the root');
+is(ask("$web/data.js", 1, 14), "readCart $web/inside.ts:2:3 [  throw 1;]", 'a map inside of the header');
+is(ask("$web/bytes.js", 1, 14), $mapped->('comment'), 'a header that is not UTF-8 is none');
+is(ask("$web/long.js", 1, 14), $mapped->('comment'), '... nor is one of more than 2,048 bytes');
+
+# --- several sites ---
+
+is(ask('https://example.com/sites2.js', 1, 14), 'readCart https://example.com/site.ts:2:3 [  throw 1;]',
+   'the first site that has a file answers');
+is(ask('https://example.com/sites1.js', 1, 14), 'readCart https://example.com/cdn_root.ts:2:3 [  throw 1;]',
+   '... or the second one');
+is(ask('https://example.com/sites0.js', 1, 14), 'readCart https://example.com/last.ts:2:3 [  throw 1;]',
+   '... or the third one');
+is(ask('https://example.com/apart.js', 1, 14), 'readCart https://example.com/apart.ts:2:3 [two]',
+   'a script, its map and a source, each at another site');
 
 # --- loaded by hand, through the daemon ---
 

@@ -72,6 +72,8 @@ typedef struct {
     sym_str_t
         asked_id; /* the canonical debug id by which the file was asked for,
                            or "".  A file that does not hold an id has this one */
+    sym_str_t reference; /* URL of its source map that came with a script, or
+                            "" */
     const sym_format_services_t *services;
     unsigned kinds; /* wanted artifacts: see sym_format_wants() */
 

@@ -20,6 +20,7 @@
 #define CODE_ID 0x4000u /* of the key; follows a kind */
 
 #define OUTCOMES 0x8000u
+#define REFERENCE 0x80000u
 #define ROLE 0x40000u /* kind and reference of a companion */
 #define PLACES 0x20000u
 #define OBJECT 0x10000u /* kind, scope, rules and reference */
@@ -32,7 +33,8 @@ static const struct {
     { SYM_RPC_HELLO, VERSION },
     { SYM_RPC_ENSURE, TICKET | FLAGS | OBJECT },
     { SYM_RPC_CANCEL, TICKET },
-    { SYM_RPC_INGEST, TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES },
+    { SYM_RPC_INGEST,
+      TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES | REFERENCE },
     { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | OUTCOMES },
     { SYM_RPC_MORE, TICKET | LENGTH | PLACES },
     { SYM_RPC_INVALIDATE, TICKET | KEY | SOURCE | KIND | CODE_ID },
@@ -193,6 +195,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & OUTCOMES) {
         p = put_text(p, m->outcomes, SYM_OUTCOMES_MAX);
+    }
+
+    if (fields & REFERENCE) {
+        p = put_text(p, m->reference, SYM_RPC_REFERENCE_MAX);
     }
 
     if (fields & OBJECT) {
@@ -437,6 +443,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & OUTCOMES) {
         take_outcomes(c, m);
+    }
+
+    if (fields & REFERENCE) {
+        m->reference = take_text(c, SYM_RPC_REFERENCE_MAX);
     }
 
     if (fields & OBJECT) {

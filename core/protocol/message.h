@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 7
+#define SYM_RPC_VERSION 8
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -32,14 +32,17 @@
 /* In WANT; longer paths are not requested. */
 #define SYM_RPC_PATH_MAX 2048
 
+/* In INGEST; longer ones are left out. */
+#define SYM_RPC_REFERENCE_MAX 2048
+
 typedef enum {
     /* messages of a client */
     SYM_RPC_HELLO = 1,  /* version; begins so in every version */
     SYM_RPC_ENSURE,     /* ticket, flags, kind, scope, rules, reference: I need
                             this artifact of this object at this source */
     SYM_RPC_CANCEL,     /* ticket: no more; gives an election back */
-    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, outcomes; and a
-                            descriptor: a file was fetched */
+    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, outcomes,
+                            reference; and a descriptor: a file was fetched */
     SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: no file was
                             fetched */
     SYM_RPC_MORE,       /* ticket, length, places: the lease is too small */
@@ -146,11 +149,12 @@ typedef struct {
     uint64_t places; /* numbers in the plan, a bit each: to be tried; in MORE
                         that of the large file */
     sym_module_key_t key;
-    uint32_t kind;      /* sym_kind_t of the artifact; 0: SYM_KIND_SYMCACHE; in
+    uint32_t kind;       /* sym_kind_t of the artifact; 0: SYM_KIND_SYMCACHE; in
                            DONE a bit, 1 << kind, for each that was removed */
-    sym_str_t text;     /* a reason; lines of statistics */
-    sym_str_t source;   /* origin of the bytes: a URL or path */
-    sym_str_t outcomes; /* outcomes.h: one for each place that was tried */
+    sym_str_t text;      /* a reason; lines of statistics */
+    sym_str_t source;    /* origin of the bytes: a URL or path */
+    sym_str_t outcomes;  /* outcomes.h: one for each place that was tried */
+    sym_str_t reference; /* URL of its source map, from a script's header */
     sym_source_rules_t rules; /* those of the plan; files: types to ask for */
     sym_object_ref_t ref;
     sym_rpc_companion_t want;

@@ -78,6 +78,9 @@ typedef struct {
 /* Maximum length of a processor's name. */
 #define CONVERTER_ARCH_MAX 64
 
+/* Maximum length of sym_format_file_t.reference. */
+#define CONVERTER_REFERENCE_MAX 2048
+
 typedef struct {
     uint64_t length;  /* bytes of the file, from its descriptor's position */
     uint64_t threads; /* threads that may work on it */
@@ -94,8 +97,10 @@ typedef struct {
     /* repeats a job whose converter the demangler of Swift ended: without the
      * demangler, and without the finished artifacts */
     uint32_t is_without_swift, n_had;
+    uint32_t reference_len;
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
+    char reference[CONVERTER_REFERENCE_MAX];
 } converter_job_t;
 
 /* No file has more modules than this: a fat one has 42 slices at most. */

@@ -502,6 +502,8 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 
     *f = (sym_format_file_t){ .data = first,
                               .asked_id = wanted_id(job),
+                              .reference = sym_str(job->order->reference,
+                                                   job->order->reference_len),
                               .services = &job->services,
                               .kinds = job->order->kinds,
                               .next = next_piece,

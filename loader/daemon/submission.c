@@ -97,6 +97,11 @@ submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
         memcpy(c->text, m->source.data, m->source.len);
     }
 
+    c->conversion.reference = sym_str(c->reference, m->reference.len);
+    if (m->reference.len != 0) {
+        memcpy(c->reference, m->reference.data, m->reference.len);
+    }
+
     c->offset = m->offset;
     c->ttl = m->ttl;
     c->ticket = m->ticket;

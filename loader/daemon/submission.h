@@ -23,6 +23,7 @@ typedef struct {
     bool can_ask;   /* the client opens companions of the file */
     bool is_report; /* a crash upload; its report is written to the file */
     char text[SYM_RPC_SOURCE_MAX + 1]; /* the source */
+    char reference[SYM_RPC_REFERENCE_MAX];
 
     /* waiting: the clients of an in-flight request, or one client */
     inflight_t *inflight;

@@ -789,6 +789,7 @@ conversions_start(conversions_t *all)
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
             .text = is_text(c) ? 1 + (unsigned) c->upload.ref.role : 0,
+            .reference = c->reference,
         };
         sym_error_t err = { 0 };
 

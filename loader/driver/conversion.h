@@ -76,6 +76,7 @@ struct conversion_s {
     uint64_t length;      /* CONVERTER_TO_END: up to the end of the file */
     const char *path;     /* the name of a module that does not name itself */
     sym_str_t source;     /* for the record of a file loaded by hand */
+    sym_str_t reference;  /* URL of a script's map that came with it; or "" */
     sym_path_key_t place; /* of a file of a source; no path: loaded by hand */
     uint16_t number;      /* of the place in the plan of its search */
     sym_path_record_t *file; /* its record, except what the driver sets: ids,

@@ -353,6 +353,8 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                                 .text = input->text };
     order->id_len = put_text(input->id, order->id, sizeof(order->id));
     order->arch_len = put_text(input->arch, order->arch, sizeof(order->arch));
+    order->reference_len =
+        put_text(input->reference, order->reference, sizeof(order->reference));
     w->input_fd = input->fd;
     w->input_start = lseek(input->fd, 0, SEEK_CUR);
 

@@ -115,13 +115,14 @@ bool pool_has_reserve(const pool_t *pool);
 
 /* The input of a job, and which of its modules are wanted. */
 typedef struct {
-    int fd;            /* the caller keeps it open until the job ends */
-    uint64_t length;   /* from its position; CONVERTER_TO_END: all */
-    sym_str_t id;      /* only the module with this debug id, */
-    sym_str_t arch;    /* or for this processor (arch.h); both "": all */
-    bool is_arch_wish; /* if none is for it, use the first */
-    unsigned kinds;    /* of artifacts: sym_format_file_t.kinds */
-    unsigned text;     /* 1 + its sym_text_role_t: it becomes module `id` */
+    int fd;              /* the caller keeps it open until the job ends */
+    uint64_t length;     /* from its position; CONVERTER_TO_END: all */
+    sym_str_t id;        /* only the module with this debug id, */
+    sym_str_t arch;      /* or for this processor (arch.h); both "": all */
+    bool is_arch_wish;   /* if none is for it, use the first */
+    unsigned kinds;      /* of artifacts: sym_format_file_t.kinds */
+    unsigned text;       /* 1 + its sym_text_role_t: it becomes module `id` */
+    sym_str_t reference; /* sym_format_file_t.reference */
 } pool_input_t;
 
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,

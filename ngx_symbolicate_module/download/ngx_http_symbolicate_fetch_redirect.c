@@ -42,11 +42,11 @@ ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-ngx_int_t
-ngx_http_symbolicate_fetch_keep_next_page(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_request_t *r)
+/* The next header of this name after `after`, or the first one. */
+static ngx_table_elt_t *
+ngx_http_symbolicate_fetch_header(ngx_http_request_t *r, ngx_str_t *name,
+    ngx_table_elt_t *after)
 {
-    sym_str_t         url;
     ngx_uint_t        i;
     ngx_list_part_t  *part;
     ngx_table_elt_t  *h;
@@ -58,7 +58,7 @@ ngx_http_symbolicate_fetch_keep_next_page(ngx_http_symbolicate_fetch_t *fetch,
 
         if (i >= part->nelts) {
             if (part->next == NULL) {
-                return NGX_OK;
+                return NULL;
             }
 
             part = part->next;
@@ -66,24 +66,89 @@ ngx_http_symbolicate_fetch_keep_next_page(ngx_http_symbolicate_fetch_t *fetch,
             i = 0;
         }
 
-        if (h[i].hash == 0 || h[i].key.len != sizeof("Link") - 1
-            || ngx_strncasecmp(h[i].key.data, (u_char *) "Link", 4) != 0
-            || !sym_sentry_next_page(sym_str((char *) h[i].value.data,
-                                             h[i].value.len), &url)
-            || url.len > NGX_SYMBOLICATE_LOCATION_MAX)
-        {
+        if (after) {
+            after = after == &h[i] ? NULL : after;
             continue;
         }
 
-        fetch->next_page.len = url.len;
-        fetch->next_page.data = ngx_pnalloc(fetch->pool, url.len + 1);
+        if (h[i].hash != 0 && h[i].key.len == name->len
+            && ngx_strncasecmp(h[i].key.data, name->data, name->len) == 0)
+        {
+            return &h[i];
+        }
+    }
+}
 
-        if (fetch->next_page.data == NULL) {
+
+static ngx_int_t
+ngx_http_symbolicate_fetch_keep(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_str_t *to, u_char *data, size_t len)
+{
+    to->data = ngx_pnalloc(fetch->pool, len + 1);
+
+    if (to->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(to->data, data, len);
+    to->len = len;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_keep_next_page(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    sym_str_t         url;
+    ngx_table_elt_t  *h;
+
+    static ngx_str_t  name = ngx_string("Link");
+
+    for (h = ngx_http_symbolicate_fetch_header(r, &name, NULL);
+         h;
+         h = ngx_http_symbolicate_fetch_header(r, &name, h))
+    {
+        if (sym_sentry_next_page(sym_str((char *) h->value.data, h->value.len),
+                                 &url)
+            && url.len <= NGX_SYMBOLICATE_LOCATION_MAX
+            && ngx_http_symbolicate_fetch_keep(fetch, &fetch->next_page,
+                                               (u_char *) url.data, url.len)
+               != NGX_OK)
+        {
             return NGX_ERROR;
         }
-
-        ngx_memcpy(fetch->next_page.data, url.data, url.len);
     }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_keep_map(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    ngx_uint_t        i;
+    ngx_table_elt_t  *h;
+
+    static ngx_str_t  names[] = {
+        ngx_string("SourceMap"),
+        ngx_string("X-SourceMap")
+    };
+
+    for (i = 0; i < 2; i++) {
+        h = ngx_http_symbolicate_fetch_header(r, &names[i], NULL);
+
+        if (h && h->value.len && h->value.len <= SYM_RPC_REFERENCE_MAX) {
+            return ngx_http_symbolicate_fetch_keep(fetch,
+                                                   &fetch->outcome.reference,
+                                                   h->value.data,
+                                                   h->value.len);
+        }
+    }
+
+    return NGX_OK;
 }
 
 

@@ -32,5 +32,9 @@ ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
 ngx_int_t ngx_http_symbolicate_fetch_keep_next_page(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
+/* Keeps the address of a script's source map. */
+ngx_int_t ngx_http_symbolicate_fetch_keep_map(
+    ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_FETCH_REDIRECT_H_INCLUDED_ */

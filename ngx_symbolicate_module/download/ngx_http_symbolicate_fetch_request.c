@@ -97,6 +97,7 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
     fetch->continuing = 0;
     ngx_str_null(&fetch->leads);
     ngx_str_null(&fetch->next_page);
+    ngx_str_null(&fetch->outcome.reference);
     ngx_str_null(&fetch->validator);
 }
 
@@ -402,6 +403,15 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 
     if (fetch->ref.role == SYM_TEXT_LIST
         && ngx_http_symbolicate_fetch_keep_next_page(fetch, r) != NGX_OK)
+    {
+        return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+    }
+
+    /* as in Symbolicator, those of scripts from the web do not count */
+
+    if (fetch->ref.role == SYM_TEXT_SCRIPT
+        && fetch->source->request_source == NULL
+        && ngx_http_symbolicate_fetch_keep_map(fetch, r) != NGX_OK)
     {
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }

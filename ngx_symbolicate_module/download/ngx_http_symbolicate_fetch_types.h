@@ -52,6 +52,8 @@ typedef struct {
     uint64_t                       place;       /* of the file that needs
                                                  * them: a bit */
     ngx_str_t                      source;      /* URL of the file */
+    ngx_str_t                      reference;   /* URL of its source map, from
+                                                 * its headers */
     ngx_str_t                      reason;
     ngx_str_t                      outcomes;    /* protocol/outcomes.h, of the
                                                  * first source */

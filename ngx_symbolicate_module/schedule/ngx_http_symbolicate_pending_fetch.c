@@ -185,6 +185,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
         m.offset = out->offset;
         m.length = out->length;
         m.source = sym_str((char *) out->source.data, out->source.len);
+        m.reference = sym_str((char *) out->reference.data, out->reference.len);
         fd = out->fd;
 
     } else {

@@ -27,7 +27,7 @@ FIELDS = {
     'HELLO': (1, 'version'),
     'ENSURE': (2, 'ticket flags kind files layout ids casing scope reference'),
     'CANCEL': (3, 'ticket'),
-    'INGEST': (4, 'ticket ttl offset length source outcomes'),
+    'INGEST': (4, 'ticket ttl offset length source outcomes map'),
     'NONE': (5, 'ticket state ttl text outcomes'),
     'MORE': (6, 'ticket length bits'),
     'INVALIDATE': (7, 'ticket key source'),
@@ -168,7 +168,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=7):
+    def __init__(self, path, version=8):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

@@ -266,9 +266,10 @@ test_client(void)
                                     .offset = 1,
                                     .length = 4096,
                                     .source = SYM_STR("u:"),
-                                    .outcomes = SYM_STR(PLACE_2) },
+                                    .outcomes = SYM_STR(PLACE_2),
+                                    .reference = SYM_STR("m") },
               SYM_STR(HEAD("\x04") TICKET TTL U64_1 U64_4096
-                      "\x02\x00u:\x15\x00" PLACE_2));
+                      "\x02\x00u:\x15\x00" PLACE_2 "\x01\x00m"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_NONE,
                                     .ticket = 7,
                                     .state = SYM_MODULE_ABSENT,

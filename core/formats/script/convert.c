@@ -387,7 +387,9 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
         return sym_fail(err, SYM_MALFORMED, "the script is not UTF-8");
     }
 
-    s.reference = sym_script_map_reference(f->data);
+    s.reference = f->reference.len != 0 && sym_utf8_valid(f->reference)
+                      ? f->reference
+                      : sym_script_map_reference(f->data);
     s.id_len = sym_script_debug_id(f->data, s.id);
     s.has_id = s.id_len != 0;
     if (!s.has_id) {
