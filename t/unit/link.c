@@ -479,6 +479,6 @@ main(void)
     test_blocked();
     test_loader();
     test_largest();
-    bad_cases("t/bad/link", 53, test_case);
+    bad_cases("t/bad/link", 57, test_case);
     return done_testing();
 }
