@@ -22,10 +22,13 @@
 /* Files that a module may have, of all its kinds. */
 #define FILES_MAX 64
 
+/* Frames of an answer between two prints. */
+#define PART_FRAMES 1024
+
 typedef struct {
     const options_t *options;
+    const local_request_t *how;
     const char *command; /* its name, in messages */
-    bool needs_all;      /* also unwind rules are made of files */
     sym_source_rules_t rules;
     const char *folder;    /* NULL: no folder, the store has everything */
     char *temporary;       /* the folder of the temporary store */
@@ -35,8 +38,9 @@ typedef struct {
     sym_arena_t arena; /* of the request */
     sym_request_t *request;
     sym_names_t *names;
-    output_t *answer; /* never written: its contents are printed later */
+    output_t *answer; /* never written: its contents are printed */
     sym_status_t status;
+    int printed; /* the exit code of printing */
 } local_t;
 
 
@@ -95,7 +99,7 @@ make_store(local_t *s)
     s->store.store = s->temporary;
     s->store.quiet = true;
     s->store.is_search = true;
-    s->store.kinds = s->needs_all ? ~0U : 0;
+    s->store.kinds = s->how->has_walks ? ~0U : 0;
     return init_run(&s->store);
 }
 
@@ -225,6 +229,42 @@ settle_needs(local_t *s)
 
 /* --- the answer --- */
 
+/* Prints what there is, and drops what was taken of it. */
+static void
+print(local_t *s, bool is_last)
+{
+    size_t length = output_length(s->answer), taken = length;
+
+    s->printed =
+        s->how->print(s->how->ctx, s->request,
+                      sym_str(s->answer->buffer, length), is_last, &taken);
+    memmove(s->answer->buffer, s->answer->buffer + taken, length - taken);
+    output_cut(s->answer, length - taken);
+}
+
+
+/* Goes on in another snapshot: the reader of the output may be slow. */
+static sym_status_t
+print_part(local_t *s, sym_view_t *view)
+{
+    sym_error_t err = { 0 };
+
+    sym_snapshot_end(view->snapshot);
+    view->snapshot = NULL;
+    print(s, false);
+    if (s->printed != EXIT_FINE) {
+        return SYM_IO;
+    }
+
+    if (sym_snapshot_begin(view->store, &view->snapshot, &err) != SYM_OK) {
+        view->snapshot = NULL;
+        return err.status;
+    }
+
+    return sym_request_resume(s->request, view) ? SYM_AGAIN : SYM_TRUNCATED;
+}
+
+
 static int
 answer_once(session_t *session)
 {
@@ -240,12 +280,21 @@ answer_once(session_t *session)
 
     do {
         s->status =
-            sym_request_answer(s->request, &view, &s->answer->json, UINT32_MAX);
+            sym_request_answer(s->request, &view, &s->answer->json,
+                               s->how->is_streamed ? PART_FRAMES : UINT32_MAX);
         s->answer->json.is_full = false;
+
+        if (s->status == SYM_AGAIN && s->how->is_streamed
+            && output_length(s->answer) != 0)
+        {
+            s->status = print_part(s, &view);
+        }
     } while (s->status == SYM_AGAIN);
 
-    sym_snapshot_end(view.snapshot);
-    return EXIT_FINE;
+    if (view.snapshot != NULL) {
+        sym_snapshot_end(view.snapshot);
+    }
+    return s->printed;
 }
 
 
@@ -352,10 +401,9 @@ local_answer(const options_t *o, const local_request_t *how)
 {
     const sym_request_options_t options = { .tells_missing = true,
                                             .now_s = now_s };
-    local_t s = { .options = o,
-                  .command = o->command->name,
-                  .needs_all = how->has_walks,
-                  .store = *o };
+    local_t s = {
+        .options = o, .how = how, .command = o->command->name, .store = *o
+    };
     sym_request_options_t own = options;
     int code = find_store(&s);
 
@@ -384,8 +432,8 @@ local_answer(const options_t *o, const local_request_t *how)
     }
 
     if (code == EXIT_FINE) {
-        code = how->print(how->ctx, s.request,
-                          sym_str(s.answer->buffer, output_length(s.answer)));
+        print(&s, true);
+        code = s.printed;
     }
 
     if (s.answer != NULL) {

@@ -16,9 +16,14 @@ typedef struct {
     sym_request_t *(*create)(void *ctx, sym_arena_t *arena,
                              const sym_request_options_t *options);
 
-    /* Prints the answer; returns the exit code. */
-    int (*print)(void *ctx, const sym_request_t *r, sym_str_t answer);
+    /* Prints the answer; returns the exit code.  With is_streamed it is called
+     * for each part, which begins with what the call before left: *taken bytes are
+     * dropped after it.  After another code than EXIT_FINE it is not called
+     * again.  The store may be waited for while it prints. */
+    int (*print)(void *ctx, const sym_request_t *r, sym_str_t answer,
+                 bool is_last, size_t *taken);
     void *ctx;
+    bool is_streamed;
 
     bool has_walks; /* it needs unwind rules */
 } local_request_t;

@@ -189,13 +189,13 @@ stack_text_lacks_symbols(const json_t *module)
 
 
 void
-stack_text_print_lacking(const json_t *answer, output_t *out)
+stack_text_print_lacking(const json_t *modules, output_t *out)
 {
     const json_t *item;
     bool is_first = true;
     size_t i;
 
-    json_array_foreach(json_object_get(answer, "modules"), i, item)
+    json_array_foreach(modules, i, item)
     {
         const char *id = text_of(item, "debug_id");
 
@@ -224,5 +224,5 @@ stack_text_print(const json_t *answer, output_t *out)
         print_stack(answer, item, i, out);
     }
 
-    stack_text_print_lacking(answer, out);
+    stack_text_print_lacking(json_object_get(answer, "modules"), out);
 }

@@ -16,7 +16,7 @@ bool stack_text_lacks_symbols(const json_t *module);
 void stack_text_print(const json_t *answer, output_t *out);
 
 /* Lists the modules without symbols. */
-void stack_text_print_lacking(const json_t *answer, output_t *out);
+void stack_text_print_lacking(const json_t *modules, output_t *out);
 
 /* A call is inlined into the next frame if both come from the same frame of the
  * request. */

@@ -224,11 +224,14 @@ create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
 
 
 static int
-print_local(void *ctx, const sym_request_t *r, sym_str_t answer)
+print_local(void *ctx, const sym_request_t *r, sym_str_t answer, bool is_last,
+            size_t *taken)
 {
     const asked_t *asked = ctx;
 
     (void) r;
+    (void) is_last; /* it is */
+    (void) taken;
     return print_answer(asked->options, answer);
 }
 
@@ -239,7 +242,9 @@ symbolicate_run(const options_t *o)
     size_t len = 0, request_len = 0;
     char *text, *request, why[256];
     asked_t asked;
-    const local_request_t here = { create, print_local, &asked, false };
+    const local_request_t here = { .create = create,
+                                   .print = print_local,
+                                   .ctx = &asked };
     sym_error_t err = { 0 };
     int code;
 

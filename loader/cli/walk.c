@@ -21,11 +21,14 @@
 /* The answer begins so; the result alone is printed. */
 #define STATUS "{\"status\": \"completed\", "
 
-/* The file that is read. */
+/* The file that is read, and what is printed of it. */
 typedef struct {
     const options_t *options;
     int fd;
     sym_crash_t crash;
+    output_t *out;
+    bool is_begun; /* of JSON: the head is printed */
+    walk_text_t text;
 } dump_t;
 
 
@@ -75,27 +78,27 @@ create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
 
 
 static int
-print(void *ctx, const sym_request_t *r, sym_str_t answer)
+print_json(dump_t *d, sym_str_t part, bool is_last)
 {
-    const dump_t *d = ctx;
-    output_t *out = output_create();
-    int code = EXIT_FINE;
+    size_t skip = d->is_begun ? 0 : sizeof(STATUS) - 1;
 
-    if (out == NULL) {
-        return EXIT_OUTPUT;
-    }
+    sym_out_raw(&d->out->json, d->is_begun ? SYM_STR("") : SYM_STR("{"));
+    sym_out_raw(&d->out->json, sym_str(part.data + skip, part.len - skip));
+    sym_out_raw(&d->out->json, is_last ? SYM_STR("\n") : SYM_STR(""));
+    d->is_begun = true;
+    return EXIT_FINE;
+}
 
-    if (is_json(d->options)) {
-        size_t skip = sizeof(STATUS) - 1;
 
-        sym_out_raw(&out->json, SYM_STR("{"));
-        sym_out_raw(&out->json, sym_str(answer.data + skip, answer.len - skip));
-        sym_out_raw(&out->json, SYM_STR("\n"));
-    } else {
-        code = walk_text_print(d->options, &d->crash, r, answer, out);
-    }
+static int
+print(void *ctx, const sym_request_t *r, sym_str_t part, bool is_last,
+      size_t *taken)
+{
+    dump_t *d = ctx;
 
-    return output_end(out, code);
+    return is_json(d->options)
+               ? print_json(d, part, is_last)
+               : walk_text_print(&d->text, r, part, is_last, taken);
 }
 
 
@@ -129,7 +132,11 @@ int
 walk_run(const options_t *o)
 {
     dump_t d = { .options = o, .fd = -1 };
-    const local_request_t request = { create, print, &d, true };
+    const local_request_t request = { .create = create,
+                                      .print = print,
+                                      .ctx = &d,
+                                      .is_streamed = true,
+                                      .has_walks = true };
     options_t reading = *o;
     temporary_symcache_t *report;
     sym_arena_t arena;
@@ -149,7 +156,11 @@ walk_run(const options_t *o)
     sym_arena_init(&arena, 0);
     code = read_report(&d, report, &arena);
     temporary_symcache_free(report);
+    d.out = output_create_stream(STDOUT_FILENO);
+    code = d.out == NULL && code == EXIT_FINE ? EXIT_OUTPUT : code;
+    d.text = (walk_text_t){ .options = o, .crash = &d.crash, .out = d.out };
     code = code != EXIT_FINE ? code : local_answer(o, &request);
+    code = d.out != NULL ? output_end(d.out, code) : code;
 
     if (d.fd >= 0) {
         close(d.fd);

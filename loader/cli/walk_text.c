@@ -258,67 +258,192 @@ print_frames(const options_t *o, const sym_crash_t *crash,
 
 
 static void
-print_stacks(const options_t *o, const sym_crash_t *crash,
-             const sym_request_t *r, const json_t *answer, output_t *out)
+print_stack(walk_text_t *t, const sym_request_t *r, const json_t *stack)
 {
-    const json_t *stack;
-    size_t i;
+    const sym_crash_t *crash = t->crash;
+    const uint32_t i = t->n_stacks++;
+    const sym_crash_thread_t *thread = &crash->threads[i];
 
-    json_array_foreach(json_object_get(answer, "stacktraces"), i, stack)
-    {
-        const sym_crash_thread_t *t = &crash->threads[i];
+    output_printf(t->out, "\nThread %u ", i);
+    output_text(t->out, thread->name);
+    output_printf(t->out, "%s - tid: %u\n",
+                  crash->requesting != i ? ""
+                  : crash->is_crash      ? " (crashed)"
+                                         : " (requested dump)",
+                  thread->id);
+    print_frames(t->options, crash, r, thread, json_object_get(stack, "frames"),
+                 t->out);
 
-        output_printf(out, "\nThread %zu ", i);
-        output_text(out, t->name);
-        output_printf(out, "%s - tid: %u\n",
-                      crash->requesting != i ? ""
-                      : crash->is_crash      ? " (crashed)"
-                                             : " (requested dump)",
-                      t->id);
-        print_frames(o, crash, r, t, json_object_get(stack, "frames"), out);
+    if (t->options->explain) {
+        output_printf(t->out, "    Ended: %s\n",
+                      thread->n_frames != 0
+                          ? "the client sent no more frames"
+                          : sym_walk_end_text(sentry_dump_end(r, i)));
+    }
+}
 
-        if (o->explain) {
-            output_printf(out, "    Ended: %s\n",
-                          t->n_frames != 0 ? "the client sent no more frames"
-                                           : sym_walk_end_text(sentry_dump_end(
-                                               r, (uint32_t) i)));
+
+/* --- parts of the answer --- */
+
+static const char *
+skip(const char *p, const char *end, const char *what)
+{
+    while (p < end && *p != '\0' && strchr(what, *p) != NULL) {
+        p++;
+    }
+
+    return p;
+}
+
+
+/* The end of the value at p; NULL: it is not complete. */
+static const char *
+value_end(const char *p, const char *end)
+{
+    bool is_string = false;
+    unsigned depth = 0;
+
+    for (; p < end; p++) {
+        bool is_end = false;
+
+        if (*p == '"') {
+            is_string = !is_string;
+            is_end = !is_string;
+        } else if (is_string) {
+            p += *p == '\\';
+        } else if (*p == '{' || *p == '[') {
+            depth++;
+        } else if (depth == 0 && (*p == ',' || *p == '}' || *p == ']')) {
+            return p;
+        } else if (*p == '}' || *p == ']') {
+            depth--;
+            is_end = true;
+        }
+
+        if (is_end && depth == 0) {
+            return p + 1;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* The value of a member among those at p; NULL: it has not come yet. */
+static const char *
+find_member(const char *p, const char *end, const char *key)
+{
+    const size_t len = strlen(key);
+
+    for (;;) {
+        const char *name = skip(p, end, "{], ");
+        const char *name_end = value_end(name, end);
+        const char *value = name_end != NULL ? skip(name_end, end, ": ") : end;
+
+        if (value == end) {
+            return NULL;
+        }
+
+        if ((size_t) (name_end - name) == len + 2
+            && memcmp(name + 1, key, len) == 0) {
+            return value;
+        }
+
+        p = value_end(value, end);
+        if (p == NULL) {
+            return NULL;
         }
     }
 }
 
 
-int
-walk_text_print(const options_t *o, const sym_crash_t *crash,
-                const sym_request_t *r, sym_str_t answer, output_t *out)
+static int
+print_end(walk_text_t *t, const json_t *modules)
 {
-    sym_json_t json = { 0 };
-    sym_error_t err = { 0 };
     const json_t *module;
     int code = EXIT_FINE;
     size_t i;
 
-    if (sym_json_load(&json, answer, SYM_JSON_CONVERTER_MAX, 0,
-                      "the answer is not JSON", &err)
-        != SYM_OK)
-    {
-        sym_json_drop(&json);
-        complain_about(o->operands[0], "%s", err.what);
-        return EXIT_STORE;
-    }
+    print_modules(t->crash, false, t->out);
+    print_modules(t->crash, true, t->out);
 
-    print_head(crash, out);
-    print_stacks(o, crash, r, json.root, out);
-    print_modules(crash, false, out);
-    print_modules(crash, true, out);
-
-    json_array_foreach(json_object_get(json.root, "modules"), i, module)
+    json_array_foreach(modules, i, module)
     {
         if (stack_text_lacks_symbols(module)) {
             code = EXIT_PARTLY;
         }
     }
 
-    stack_text_print_lacking(json.root, out);
+    stack_text_print_lacking(modules, t->out);
+    return code;
+}
+
+
+/* A stack, or at the end the list of modules. */
+static int
+print_value(walk_text_t *t, const sym_request_t *r, const char *p,
+            const char *end)
+{
+    sym_json_t json = { 0 };
+    sym_error_t err = { 0 };
+    int code = EXIT_FINE;
+
+    if (sym_json_load(&json, sym_str(p, (size_t) (end - p)),
+                      SYM_JSON_CONVERTER_MAX, 0, "the answer is not JSON", &err)
+        != SYM_OK)
+    {
+        complain_about(t->options->operands[0], "%s", err.what);
+        code = EXIT_STORE;
+    } else if (t->place == WALK_TEXT_STACKS) {
+        print_stack(t, r, json.root);
+    } else {
+        code = print_end(t, json.root);
+    }
+
     sym_json_drop(&json);
     return code;
+}
+
+
+int
+walk_text_print(walk_text_t *t, const sym_request_t *r, sym_str_t part,
+                bool is_last, size_t *taken)
+{
+    const char *p = part.data, *end = p + part.len, *next;
+    int code = EXIT_FINE;
+
+    *taken = 0;
+    if (t->place == WALK_TEXT_HEAD) {
+        next = find_member(p, end, "stacktraces");
+        if (next == NULL) {
+            return code;
+        }
+
+        print_head(t->crash, t->out);
+        t->place = WALK_TEXT_STACKS;
+        p = next + 1;
+    }
+
+    while (t->place == WALK_TEXT_STACKS && code == EXIT_FINE) {
+        p = skip(p, end, ", ");
+        next = value_end(p, end);
+
+        if (next == p) {
+            t->place = WALK_TEXT_MODULES;
+        } else if (next == NULL) {
+            break;
+        } else {
+            code = print_value(t, r, p, next);
+            p = next;
+        }
+    }
+
+    *taken = (size_t) (p - part.data);
+    if (!is_last || code != EXIT_FINE) {
+        return code;
+    }
+
+    p = find_member(p, end, "modules");
+    next = p != NULL ? value_end(p, end) : NULL;
+    return next != NULL ? print_value(t, r, p, next) : EXIT_STORE;
 }

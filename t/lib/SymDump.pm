@@ -1,13 +1,13 @@
 package SymDump;
 
-# Minidumps for tests: one thread of x64 with its registers and stack, and modules.
+# Minidumps for tests: threads of x64 that share registers and stack, and modules.
 #
 #     my $bytes = minidump(os => 'windows',
 #         registers => { rip => 0x140001000, rsp => 0x1000 }, stack => $words,
 #         modules => [{ at => 0x140000000, size => 0x9000, name => 'C:\\a.exe',
 #                       time => 0x5c9e0959, codeview => $record }]);
 #
-# stack: bytes from rsp on.  Layout: Microsoft's minidumpapiset.h.
+# stack: bytes from rsp on; threads: how many, numbered from 1 on.  Layout: Microsoft's minidumpapiset.h.
 
 use strict;
 use warnings;
@@ -42,12 +42,14 @@ sub minidump {
     substr($context, 48, 4) = pack 'V', 0x10000b;
     substr($context, 120, 17 * 8) = pack 'Q<17', map { $o{registers}{$_} // 0 } @REGISTERS;
     my ($context_at, $stack_at) = ($put->($context), $put->($o{stack}));
-    my $threads = $put->(pack('V', 1) . pack('V4Q<2V4', 1, 0, 0, 0, 0, $o{registers}{rsp},
-        length $o{stack}, $stack_at, 1232, $context_at));
+    my $n_threads = $o{threads} // 1;
+    my $threads = $put->(pack('V', $n_threads) . join '', map {
+        pack('V4Q<2V4', $_, 0, 0, 0, 0, $o{registers}{rsp}, length $o{stack}, $stack_at, 1232, $context_at)
+    } 1 .. $n_threads);
 
     substr($out, 0, 16) = 'MDMP' . pack 'V3', 0xa793, $n, 32;
     substr($out, 32, 12 * $n) = pack 'V9', 7, 56, $system,
-        4, 4 + 108 * @{ $o{modules} }, $modules, 3, 52, $threads;
+        4, 4 + 108 * @{ $o{modules} }, $modules, 3, 4 + 48 * $n_threads, $threads;
     return $out;
 }
 
