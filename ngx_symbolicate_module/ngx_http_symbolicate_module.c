@@ -17,6 +17,7 @@
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_request_sources_conf.h"
 #include "conf/ngx_http_symbolicate_page_conf.h"
+#include "conf/ngx_http_symbolicate_upload_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -279,6 +280,20 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
     { ngx_string("symbolicate_proxy"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE123,
       ngx_http_symbolicate_set_proxy,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_upload_target"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_upload_target,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_upload_tokens"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_symbolicate_set_upload_tokens,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },

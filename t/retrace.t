@@ -79,27 +79,6 @@ is($r->{code}, 1, 'no mapping: 1');
 like($r->{err}, qr/no symbol file|not/, '... and the reason');
 is($t->run({ no_store => 1 }, 'retrace', $map, '/none')->{code}, 1, 'no trace: 1');
 
-# --- symbolicate recognizes such traces ---
-
-sub symbolicate {
-    my ($text, @more) = @_;
-    return $t->run({ no_store => 1, stdin => $text }, 'symbolicate', @more, '-');
-}
-
-my $whole = join '', map { $_->[1] } @cases;
-is(symbolicate($whole, '--symbols', $map)->{out}, retrace($whole)->{out}, 'symbolicate writes what retrace writes');
-is(symbolicate($whole, '--symbols', $map)->{code}, 0, '... and its exit code is 0');
-is(symbolicate("y\r\n\tat x.b(SourceFile:2)", '--symbols', $map)->{out}, retrace("y\r\n\tat x.b(SourceFile:2)")->{out},
-   '... of any line ends');
-$r = symbolicate($whole);
-is($r->{code}, 2, 'without a mapping: 2');
-like($r->{err}, qr/needs --symbols, the mapping of ProGuard or R8/, '... and the reason');
-$r = symbolicate($whole, '--symbols', '/none');
-is($r->{code}, 1, 'the mapping does not exist: 1');
-$r = symbolicate("    at a.b (https://example.com/app.js:1:14)\n", '--symbols', $t->dir);
-is($r->{out}, "    at a.b (https://example.com/app.js:1:14)\n", 'a stack of JavaScript is none of Java');
-like(symbolicate("y: no frame\n", '--symbols', $map)->{err}, qr/not JSON/, 'a text without frames is none');
-
 # --- the store ---
 
 is($t->run('load', '--quiet', $map)->{code}, 0, 'a mapping is loaded');

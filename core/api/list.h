@@ -14,7 +14,8 @@
     API(atos)         \
     API(sentry)       \
     API(profiler)     \
-    API(debuginfod)
+    API(debuginfod)   \
+    API(upload)
 /* clang-format on */
 
 #endif

@@ -83,6 +83,10 @@ takes_path(const sym_api_route_t *route, const sym_api_location_t *location,
         return location->is_root;
     }
 
+    if (route->kind == SYM_ROUTE_UPLOAD) {
+        return location->has_base;
+    }
+
     if (route->kind == SYM_ROUTE_RESULT || route->kind == SYM_ROUTE_FILE) {
         return inner_suffix(route, location, path) != path.len;
     }

@@ -21,7 +21,8 @@
 typedef enum {
     SYM_METHOD_GET = 2,
     SYM_METHOD_HEAD = 4,
-    SYM_METHOD_POST = 8
+    SYM_METHOD_POST = 8,
+    SYM_METHOD_PUT = 16
 } sym_method_t;
 
 typedef struct sym_api_route_s sym_api_route_t;
@@ -52,6 +53,7 @@ typedef enum {
     SYM_ROUTE_TEXT,    /* always the same status and text */
     SYM_ROUTE_RESULT, /* the result of a request that outlived its client, whose
                           id follows the suffix */
+    SYM_ROUTE_UPLOAD, /* files for the loader: every path below the location */
     SYM_ROUTE_FILE    /* a symbol file, whose path follows the suffix */
 } sym_route_kind_t;
 

@@ -164,7 +164,7 @@ read_headers(sym_multipart_t *m, sym_multipart_part_t *part)
 {
     static const char disposition[] = "Content-Disposition:";
 
-    part->name = sym_str(NULL, 0);
+    part->name = part->filename = sym_str(NULL, 0);
     for (;;) {
         size_t end = position(part->body, CRLF);
         sym_str_t line = sym_str(part->body.data, end);
@@ -184,6 +184,7 @@ read_headers(sym_multipart_t *m, sym_multipart_part_t *part)
                    == 0)
         {
             part->name = parameter(line, "name");
+            part->filename = parameter(line, "filename");
         }
     }
 

@@ -21,7 +21,8 @@ typedef struct {
 } sym_multipart_t;
 
 typedef struct {
-    sym_str_t name; /* as in the header: quotes removed, escapes kept */
+    sym_str_t name;     /* as in the header: quotes removed, escapes kept */
+    sym_str_t filename; /* the same; data NULL: the part is a field */
     sym_str_t body;
 } sym_multipart_part_t;
 

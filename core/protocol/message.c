@@ -23,7 +23,8 @@
 #define REFERENCE 0x80000u
 #define ROLE 0x40000u /* kind and reference of a companion */
 #define PLACES 0x20000u
-#define OBJECT 0x10000u /* kind, scope, rules and reference */
+#define OBJECT 0x10000u /* kind, rules, scope and reference */
+#define RULES 0x100000u /* rules and scope */
 
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
@@ -45,6 +46,8 @@ static const struct {
       FLAGS | OFFSET | LENGTH | KEY | TEXT | SOURCE | KIND | CODE_ID },
     { SYM_RPC_LISTEN, FLAGS | OFFSET | TEXT },
     { SYM_RPC_ABANDON, TICKET | FLAGS },
+    { SYM_RPC_UPLOAD,
+      TICKET | FLAGS | OFFSET | LENGTH | TEXT | SOURCE | RULES },
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
@@ -115,14 +118,20 @@ put_ref(uint8_t *p, const sym_object_ref_t *ref)
 
 
 static uint8_t *
-put_object(uint8_t *p, const sym_rpc_message_t *m)
+put_rules(uint8_t *p, const sym_rpc_message_t *m)
 {
-    p = put(p, m->kind, 4);
     p = put(p, m->rules.files, 4);
     p = put(p, m->rules.layout, 1);
     p = put(p, m->rules.ids, 1);
     p = put(p, m->rules.casing, 1);
-    p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
+    return put_text(p, m->key.scope, SYM_SCOPE_MAX);
+}
+
+
+static uint8_t *
+put_object(uint8_t *p, const sym_rpc_message_t *m)
+{
+    p = put_rules(put(p, m->kind, 4), m);
     return put_ref(p, &m->ref);
 }
 
@@ -203,6 +212,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & OBJECT) {
         p = put_object(p, m);
+    }
+
+    if (fields & RULES) {
+        p = put_rules(p, m);
     }
 
     if (fields & ROLE) {
@@ -348,11 +361,10 @@ take_ref(sym_cursor_t *c, sym_rpc_message_t *m)
 
 
 static void
-take_object(sym_cursor_t *c, sym_rpc_message_t *m)
+take_rules(sym_cursor_t *c, sym_rpc_message_t *m)
 {
     uint8_t layout, ids, casing;
 
-    m->kind = sym_u32(c);
     m->rules.files = sym_u32(c);
     layout = sym_u8(c);
     ids = sym_u8(c);
@@ -369,7 +381,14 @@ take_object(sym_cursor_t *c, sym_rpc_message_t *m)
     {
         sym_cursor_fail(c, SYM_MALFORMED, "not the rules of a source");
     }
+}
 
+
+static void
+take_object(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    m->kind = sym_u32(c);
+    take_rules(c, m);
     take_ref(c, m);
 }
 
@@ -451,6 +470,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & OBJECT) {
         take_object(c, m);
+    }
+
+    if (fields & RULES) {
+        take_rules(c, m);
     }
 
     if (fields & ROLE) {

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 8
+#define SYM_RPC_VERSION 9
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -62,6 +62,9 @@ typedef enum {
                         of the ARRIVED with this number */
     SYM_RPC_ABANDON, /* ticket, flags: whether requests are still waiting for
                         it */
+    SYM_RPC_UPLOAD,  /* ticket, flags, offset, length, text, source, rules,
+                        scope; and a descriptor: files for the folder of a
+                        source; text: their path; source: whose they are */
 
     /* messages of the loader */
     SYM_RPC_WELCOME = 64, /* version */
@@ -93,6 +96,14 @@ typedef enum {
     4u /* a crash upload: its report is appended to the file,
                              which is open for writing; the text of DONE is its
                              length */
+
+/* flags of UPLOAD: what the body is.  A report is appended to it, as for a crash
+ * upload. */
+#define SYM_RPC_FORM 1u      /* multipart/form-data; each part is a file */
+#define SYM_RPC_ARCHIVE 2u   /* a zip has several files */
+#define SYM_RPC_MOZILLA 4u   /* names in the zip must be those of Tecken */
+#define SYM_RPC_TRY 8u       /* the client may upload try symbols, and */
+#define SYM_RPC_ONLY_TRY 16u /* nothing else */
 
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor is attached */

@@ -3,10 +3,8 @@
  * and lines of the sources, by a mapping of ProGuard or R8.
  *
  * The mapping is read as `load` reads it, by a sandboxed converter; no store is
- * needed.  `symloader symbolicate` recognizes such traces, too.
+ * needed.
  */
-#include "cli/retrace.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -38,20 +36,20 @@ fail(const char *operand, const sym_error_t *err, int code)
 
 
 static int
-open_mapping(retrace_t *r, const options_t *options, const char *path)
+open_mapping(retrace_t *r, const options_t *options)
 {
     options_t mapping = *options;
     sym_extent_source_t extents;
     sym_error_t err = { 0 };
 
     mapping.kind = SYM_KIND_JVM;
-    r->copy = compile_file(&mapping, path, NULL);
+    r->copy = compile_file(&mapping, options->operands[0], NULL);
     if (r->copy == NULL) {
         return EXIT_PARTLY;
     }
 
     if (temporary_symcache_extents(r->copy, &extents, &err) != SYM_OK) {
-        return fail(path, &err, EXIT_STORE);
+        return fail(options->operands[0], &err, EXIT_STORE);
     }
 
     r->views = calloc(extents.n, sizeof(*r->views));
@@ -67,21 +65,8 @@ open_mapping(retrace_t *r, const options_t *options, const char *path)
 
     sym_jvm_remember(&r->jvm, r->views);
     r->trace.jvm = &r->jvm;
-    return err.status == SYM_OK ? EXIT_FINE : fail(path, &err, EXIT_PARTLY);
-}
-
-
-static bool
-trace_line(retrace_t *r, sym_str_t line, const char *name)
-{
-    sym_status_t rc = sym_trace_line(&r->trace, line, &r->out->json);
-
-    if (rc != SYM_OK) {
-        complain_about(name, rc == SYM_NOMEM ? "out of memory"
-                                             : "the names are damaged");
-    }
-
-    return rc == SYM_OK;
+    return err.status == SYM_OK ? EXIT_FINE
+                                : fail(options->operands[0], &err, EXIT_PARTLY);
 }
 
 
@@ -101,7 +86,11 @@ trace_lines(retrace_t *r, int fd, const char *name)
         }
 
         while (lines_next(&r->lines, &line)) {
-            if (!trace_line(r, line, name)) {
+            sym_status_t rc = sym_trace_line(&r->trace, line, &r->out->json);
+
+            if (rc != SYM_OK) {
+                complain_about(name, rc == SYM_NOMEM ? "out of memory"
+                                                     : "the names are damaged");
                 return EXIT_STORE;
             }
         }
@@ -140,45 +129,8 @@ trace_file(retrace_t *r, const options_t *options)
 }
 
 
-/* The next line without its newline; false: the end. */
-static bool
-next_line(sym_str_t *rest, sym_str_t *line)
-{
-    const char *end =
-        rest->len != 0 ? memchr(rest->data, '\n', rest->len) : NULL;
-    size_t len = end != NULL ? (size_t) (end - rest->data) : rest->len;
-    size_t taken = end != NULL ? len + 1 : len;
-
-    *line = sym_str(rest->data, len);
-    rest->data += taken;
-    rest->len -= taken;
-    return taken != 0;
-}
-
-
-static int
-trace_text(retrace_t *r, const options_t *options, sym_str_t text)
-{
-    sym_str_t line;
-    int code = EXIT_FINE;
-
-    r->out = output_create();
-    if (r->out == NULL) {
-        return EXIT_OUTPUT;
-    }
-
-    while (code == EXIT_FINE && next_line(&text, &line)) {
-        code =
-            trace_line(r, line, options->operands[0]) ? EXIT_FINE : EXIT_STORE;
-    }
-
-    return output_end(r->out, code);
-}
-
-
-/* text: NULL: of the operand. */
-static int
-run(const options_t *options, const char *mapping, const sym_str_t *text)
+int
+retrace_run(const options_t *options)
 {
     retrace_t *r = calloc(1, sizeof(*r));
     int code;
@@ -188,54 +140,11 @@ run(const options_t *options, const char *mapping, const sym_str_t *text)
         return EXIT_STORE;
     }
 
-    code = open_mapping(r, options, mapping);
-    if (code == EXIT_FINE) {
-        code = text != NULL ? trace_text(r, options, *text)
-                            : trace_file(r, options);
-    }
+    code = open_mapping(r, options);
+    code = code == EXIT_FINE ? trace_file(r, options) : code;
 
     temporary_symcache_free(r->copy);
     free(r->views);
     free(r);
     return code;
-}
-
-
-int
-retrace_run(const options_t *options)
-{
-    return run(options, options->operands[0], NULL);
-}
-
-
-bool
-retrace_is(sym_str_t text)
-{
-    sym_str_t line;
-
-    if (text.len != 0 && (text.data[0] == '{' || text.data[0] == '[')) {
-        return false; /* an event */
-    }
-
-    while (next_line(&text, &line)) {
-        if (sym_trace_is_frame(line)) {
-            return true;
-        }
-    }
-
-    return false;
-}
-
-
-int
-retrace_text(const options_t *options, sym_str_t text)
-{
-    if (options->symbols == NULL) {
-        complain_about("symbolicate",
-                       "a stack trace of Java needs --symbols, the mapping of "
-                       "ProGuard or R8");
-        return EXIT_USAGE;
-    }
-
-    return run(options, options->symbols, &text);
 }

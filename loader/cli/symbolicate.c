@@ -15,7 +15,6 @@
 #include "cli/js_stack.h"
 #include "cli/local_answer.h"
 #include "cli/post.h"
-#include "cli/retrace.h"
 #include "cli/stack_text.h"
 #include "json/load.h"
 
@@ -261,12 +260,6 @@ symbolicate_run(const options_t *o)
 
     if (js_stack_is(sym_str(text, len))) {
         code = js_stack_run(o, sym_str(text, len));
-        free(text);
-        return code;
-    }
-
-    if (retrace_is(sym_str(text, len))) {
-        code = retrace_text(o, sym_str(text, len));
         free(text);
         return code;
     }

@@ -66,7 +66,12 @@ length_fits(uint32_t type, size_t len)
         return len == sizeof(converter_object_t);
     case CONVERTER_WANT:
         return len == sizeof(sym_companion_t);
+    case CONVERTER_MEMBER:
+        return len == sizeof(converter_member_t);
+    case CONVERTER_BYTES:
+        return len > 0 && len <= SYM_EXTENT_MAX;
     case CONVERTER_NAMES:
+    case CONVERTER_LISTED:
         return len == 0;
     default:
         return false;

@@ -25,6 +25,11 @@
  * same object or of another one: CONVERTER_DONE and CONVERTER_FAILED say
  * whether there is one.
  *
+ * If the job is an upload, the converter only takes it apart:
+ *
+ *     converter   CONVERTER_MEMBER, CONVERTER_BYTES..., again for each file
+ *     converter   CONVERTER_LISTED, or CONVERTER_FAILED
+ *
  * Both ends are the same program, so structures are sent as they are in memory.
  * The loader does not trust them: converter_receive() bounds every message, and
  * the pool checks order and numbers.
@@ -67,7 +72,10 @@ typedef enum {
     CONVERTER_WANT,
     CONVERTER_GIVEN,
     CONVERTER_NAMES,
-    CONVERTER_OBJECT
+    CONVERTER_OBJECT,
+    CONVERTER_MEMBER,
+    CONVERTER_BYTES,
+    CONVERTER_LISTED
 } converter_type_t;
 
 typedef struct {
@@ -91,6 +99,8 @@ typedef struct {
     uint32_t is_arch_wish; /* if none matches, the first one; a single module is
                          never refused */
     uint32_t kinds;        /* of artifacts: sym_format_file_t.kinds */
+    uint32_t upload;       /* CONVERTER_UPLOAD and bits of UPLOAD's flags: it is
+                              taken apart; 0: it is converted */
     uint32_t text;         /* 1 + a sym_text_role_t that the file has, whatever
                               it looks like; 0: it is a file of a module */
 
@@ -147,6 +157,21 @@ typedef struct {
     char section[64];
 } converter_failed_t;
 
+/* In `upload` of a job, beside SYM_RPC_FORM and others. */
+#define CONVERTER_UPLOAD 0x80000000u
+
+/* A file of an upload: a range of it, or the CONVERTER_BYTES that follow. */
+#define CONVERTER_PATH_MAX 1024
+typedef struct {
+    uint64_t offset, length;
+    uint32_t is_packed;  /* its bytes follow */
+    uint32_t is_field;   /* a form's field; its value follows */
+    uint32_t is_archive; /* an archive, whose files follow as members */
+    uint32_t name_len, field_len;
+    char name[CONVERTER_PATH_MAX];  /* of the file, perhaps with folders */
+    char field[CONVERTER_TEXT_MAX]; /* the form's field, or "" */
+} converter_member_t;
+
 /* Has no NUL if the text has the full length. */
 typedef struct {
     char text[CONVERTER_WHAT_MAX];
@@ -174,6 +199,7 @@ typedef struct {
         converter_note_t note;
         converter_object_t object;
         sym_companion_t want;
+        converter_member_t member;
         uint8_t bytes[SYM_EXTENT_MAX];
     } data;
 } converter_message_t;

@@ -64,6 +64,7 @@ enum {
     OPT_SWIFT_DEMANGLER,
     OPT_EXPLAIN,
     OPT_URL_PREFIX,
+    OPT_UPLOAD_FOLDER,
     OPT_COUNT
 };
 
@@ -136,6 +137,8 @@ static const option_t option_table[OPT_COUNT] = {
                    "architecture in a fat file (default: this machine's)" },
     [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
                          "drop modules not used for this time, such as 45d" },
+    [OPT_UPLOAD_FOLDER] = { "upload-folder", "NAME=PATH", " serve ",
+                            "folder of the source NAME, for uploads" },
     [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
                      "only modules of this source (local: loaded by hand)" },
     [OPT_KIND] = { "kind", &KIND_WORDS[1], " lookup dump ",
@@ -395,6 +398,24 @@ read_count(const char *text, uint64_t most, unsigned *value)
 }
 
 
+/* "NAME=PATH" */
+static bool
+add_folder(options_t *o, const char *argument)
+{
+    const char *equals = strchr(argument, '=');
+
+    if (equals == NULL || equals == argument || equals[1] == '\0'
+        || (size_t) (equals - argument) > SYM_SCOPE_MAX
+        || o->n_upload_folders == OPTIONS_FOLDERS_MAX)
+    {
+        return false;
+    }
+
+    o->upload_folders[o->n_upload_folders++] = argument;
+    return true;
+}
+
+
 /* One option into *o; false: its argument is invalid. */
 static bool
 set_option(options_t *o, int option, const char *argument)
@@ -414,6 +435,8 @@ set_option(options_t *o, int option, const char *argument)
     case OPT_URL_PREFIX:
         o->url_prefix = argument;
         return true;
+    case OPT_UPLOAD_FOLDER:
+        return add_folder(o, argument);
     case OPT_STRICT:
         return o->strict = true;
     case OPT_QUIET:

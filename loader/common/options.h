@@ -29,6 +29,9 @@ enum {
     EXIT_OUTPUT = 5 /* standard output could not be written */
 };
 
+/* --upload-folder may be given so often. */
+#define OPTIONS_FOLDERS_MAX 16
+
 typedef struct command_s command_t;
 
 typedef struct {
@@ -55,6 +58,8 @@ typedef struct {
     unsigned socket_mode;
     const char *socket_group; /* NULL: the store's */
     unsigned fetch_timeout_s, convert_time_s;
+    const char *upload_folders[OPTIONS_FOLDERS_MAX]; /* NAME=PATH */
+    unsigned n_upload_folders;
     unsigned max_unused_s; /* 0: modules stay as long as there is room */
 
     sym_kind_t kind;     /* of artifact */

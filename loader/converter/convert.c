@@ -15,6 +15,7 @@
 #include "formats/sourcebundle/text.h"
 #include "object/object_ref.h"
 #include "converter/heap.h"
+#include "converter/members.h"
 #include "converter/thread_pool.h"
 #include "unpack/input.h"
 #include "converter/requests.h"
@@ -536,6 +537,22 @@ convert_file(job_t *job)
 }
 
 
+/* The files of an upload.  False: the loader is gone. */
+static bool
+take_apart(job_t *job, int fd)
+{
+    sym_error_t err = { 0 };
+
+    job->format = SYM_CONVERSION_UNKNOWN;
+    job->has_more = false;
+    job->n_ended = 0;
+    return members_send(fd, job->order, job->services.unpacked_max, &err)
+                   == SYM_OK
+               ? converter_send(CONVERTER_FD, CONVERTER_LISTED, 0, NULL, 0)
+               : send_failure(job, &err);
+}
+
+
 /* False: the loader is gone. */
 static bool
 convert(job_t *job, int fd, const converter_job_t *order)
@@ -549,7 +566,7 @@ convert(job_t *job, int fd, const converter_job_t *order)
                                      ? (unsigned) order->threads
                                      : UINT_MAX);
     job->services.pool = thread_pool_lent(job->pool);
-    is_alive = convert_file(job);
+    is_alive = order->upload != 0 ? take_apart(job, fd) : convert_file(job);
     input_end(job->input);
     return is_alive;
 }

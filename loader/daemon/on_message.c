@@ -315,10 +315,8 @@ doubt_id(void *ctx, table_node_t *node)
 }
 
 
-/* Invalidates running fetches for a key; without a name, or by a code id, for
- * all keys with the ids. */
-static void
-doubt(serve_t *s, const sym_module_key_t *key)
+void
+serve_doubt(serve_t *s, const sym_module_key_t *key)
 {
     doubt_t d = { s, key };
     inflight_t *inflight = NULL;
@@ -367,7 +365,7 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     before = sym_store_removed(s->store);
     rc = forget(s, m, &err);
     s->invalidations++;
-    doubt(s, &m->key);
+    serve_doubt(s, &m->key);
 
     if (rc == SYM_OK) {
         done.flags = SYM_RPC_DID;
@@ -416,6 +414,29 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     c->client = client;
     client->n_deposits++;
     conversions_add(&s->conversions, &c->conversion);
+}
+
+
+static void
+on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
+    sym_error_t err = { 0 };
+    char text[256];
+
+    if (client->n_deposits >= DEPOSITS_MAX) {
+        close(fd);
+        client_end(client, "too many deposits at once");
+        return;
+    }
+
+    if (submission_check_descriptor(fd, m, &err) != SYM_OK) {
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+        client_send(client, &done);
+        return;
+    }
+
+    upload_begin(&s->uploads, client, m, fd);
 }
 
 
@@ -505,6 +526,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_DEPOSIT:
         on_deposit(s, client, m, fd);
+        break;
+    case SYM_RPC_UPLOAD:
+        on_upload(s, client, m, fd);
         break;
     case SYM_RPC_GIVEN:
         companion_requests_answer(&s->conversions, client, m, fd);

@@ -257,6 +257,39 @@ deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 }
 
 
+void
+serve_arrived(void *owner, const sym_module_key_t *key, sym_kind_t kind)
+{
+    serve_t *s = owner;
+
+    settle_waiting(s, key, kind);
+    missing_news(&s->missing);
+    serve_doubt(s, key);
+}
+
+
+static sym_status_t
+on_place(conversion_t *c, const converter_done_t *done,
+         sym_conversion_format_t format, sym_error_t *err)
+{
+    return upload_place((submission_t *) c, done, format, err);
+}
+
+
+static sym_status_t
+on_member(conversion_t *c, const converter_member_t *member, sym_error_t *err)
+{
+    return upload_member((submission_t *) c, member, err);
+}
+
+
+static sym_status_t
+on_bytes(conversion_t *c, const uint8_t *data, size_t len, sym_error_t *err)
+{
+    return upload_bytes((submission_t *) c, data, len, err);
+}
+
+
 static void
 on_ended(conversion_t *conversion, const conversion_end_t *how)
 {
@@ -265,8 +298,13 @@ on_ended(conversion_t *conversion, const conversion_end_t *how)
 
     if (how->store_error.status != SYM_OK) {
         serve_store_failed(s, &how->store_error);
-    } else {
+    } else if (c->upload == NULL) {
         log_conversion(c, how);
+    }
+
+    if (c->upload != NULL) {
+        upload_ended(c, how);
+        return;
     }
 
     if (how->state == SYM_MODULE_READY
@@ -316,6 +354,9 @@ on_release(conversion_t *c)
 const conversion_events_t serve_conversion_events = {
     .note = on_note,
     .companion = on_companion,
+    .place = on_place,
+    .member = on_member,
+    .bytes = on_bytes,
     .ended = on_ended,
     .release = on_release,
 };

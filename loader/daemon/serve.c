@@ -127,6 +127,7 @@ part_with(serve_t *s, client_t *client)
         }
     }
 
+    uploads_leave(&s->uploads, client);
     client_free(client);
     s->n_clients--;
 }
@@ -159,12 +160,15 @@ sweep_clients(serve_t *s)
 
 /* --- the loop --- */
 
-/* Collects the polls of listener, converters and clients; false: out of
+/* Polls before those of the converters: listener and placer. */
+#define FIRST_SLOT 2
+
+/* Collects the polls of listener, placer, converters and clients; false: out of
    memory. */
 static bool
 fill_polls(serve_t *s)
 {
-    size_t n = 1 + pool_slots(s->conversions.pool), i = n;
+    size_t n = FIRST_SLOT + pool_slots(s->conversions.pool), i = n;
     const client_t *client;
 
     if (n + s->n_clients > s->n_polls) {
@@ -183,7 +187,11 @@ fill_polls(serve_t *s)
         .fd = may_accept(s) ? s->listener.fd : -1,
         .events = POLLIN,
     };
-    pool_poll(s->conversions.pool, s->polls + 1);
+    s->polls[1] = (struct pollfd){
+        .fd = s->uploads.placer != NULL ? placer_fd(s->uploads.placer) : -1,
+        .events = POLLIN,
+    };
+    pool_poll(s->conversions.pool, s->polls + FIRST_SLOT);
 
     for (client = s->clients; client != NULL; client = client->next) {
         s->polls[i++] = (struct pollfd){
@@ -215,7 +223,8 @@ is_anything_due(const serve_t *s)
 static void
 handle_clients(serve_t *s)
 {
-    const struct pollfd *p = s->polls + 1 + pool_slots(s->conversions.pool);
+    const struct pollfd *p =
+        s->polls + FIRST_SLOT + pool_slots(s->conversions.pool);
     client_t *client;
 
     for (client = s->clients; client != NULL; client = client->next, p++) {
@@ -335,7 +344,8 @@ handle(serve_t *s)
     while ((s->polls[0].revents & POLLIN) && may_accept(s) && accept_one(s)) {
     }
 
-    pool_handle(s->conversions.pool, s->polls + 1);
+    pool_handle(s->conversions.pool, s->polls + FIRST_SLOT);
+    uploads_turn(&s->uploads);
     tick(s);
     negatives_commit(&s->negatives);
     plan_searches(s);
@@ -383,7 +393,8 @@ serve_loop(void *arg)
         }
 
         (void) ppoll(s->polls,
-                     1 + pool_slots(s->conversions.pool) + s->n_clients,
+                     FIRST_SLOT + pool_slots(s->conversions.pool)
+                         + s->n_clients,
                      waiting_time(s, &time), &s->waiting_mask);
         s->now = now_ms();
         handle(s);
@@ -473,7 +484,11 @@ prepare(serve_t *s)
     }
 
     s->conversions.store = s->store;
-    return true;
+    s->uploads = (uploads_t){ .conversions = &s->conversions,
+                              .owner = s,
+                              .arrived = serve_arrived };
+    return uploads_open(&s->uploads, o->upload_folders, o->n_upload_folders,
+                        &s->bad_folder, &s->broken);
 }
 
 
@@ -508,6 +523,7 @@ clean_up(serve_t *s)
     }
 
     supplements_free(&s->supplements);
+    uploads_close(&s->uploads);
 
     listen_close(&s->listener);
     free(s->polls);
@@ -565,6 +581,10 @@ serve_run(const options_t *options)
         sym_store_abandon(s.store);
     } else {
         sym_store_close(s.store);
+    }
+
+    if (s.bad_folder != NULL && s.broken.status != SYM_OK) {
+        return file_failure(s.bad_folder, &s.broken);
     }
 
     if (s.is_deaf) {

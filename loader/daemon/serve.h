@@ -17,6 +17,7 @@
 #include "daemon/missing.h"
 #include "daemon/negatives.h"
 #include "daemon/supplement.h"
+#include "daemon/upload.h"
 
 typedef struct {
     const options_t *options;
@@ -30,6 +31,7 @@ typedef struct {
     heal_t heal;
     expiry_t expiry;
     missing_t missing;
+    uploads_t uploads;
     sigset_t waiting_mask;
 
     client_t *clients;
@@ -42,13 +44,22 @@ typedef struct {
     int64_t accept_at; /* no client is accepted before this time */
     uint64_t invalidations;
     log_limiter_t store_log, converter_log, accept_log;
-    sym_error_t broken; /* set if the store is broken, and the daemon must
+    const char *bad_folder; /* an upload folder that cannot be used */
+    sym_error_t broken;     /* set if the store is broken, and the daemon must
                            end */
 } serve_t;
 
 /* Handles a message with its descriptor or -1, which the daemon now owns. */
 void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
                    int fd);
+
+/* An upload has brought an artifact: clients that wait for it get it, and other
+ * searches for the module begin again.  owner: serve_t. */
+void serve_arrived(void *owner, const sym_module_key_t *key, sym_kind_t kind);
+
+/* Running fetches for the key are void; without a name, or by a code id, those for
+ * all keys with the ids. */
+void serve_doubt(serve_t *s, const sym_module_key_t *key);
 
 /* For the conversions of a serve_t. */
 extern const conversion_events_t serve_conversion_events;

@@ -10,6 +10,7 @@
 #include "driver/conversion.h"
 
 typedef struct supplement_s supplement_t;
+struct upload_s;
 
 /* Most for one module: a map of UUIDs, the symbol map that it names, and a map
  * of C# lines. */
@@ -22,6 +23,7 @@ typedef struct {
     place_file_t file;
     bool can_ask;   /* the client opens companions of the file */
     bool is_report; /* a crash upload; its report is written to the file */
+    struct upload_s *upload; /* the upload, or one file of it; or NULL */
     char text[SYM_RPC_SOURCE_MAX + 1]; /* the source */
     char reference[SYM_RPC_REFERENCE_MAX];
 

@@ -322,6 +322,10 @@ on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
         return rc;
     }
 
+    if (c->scope.len != 0) {
+        c->upload.key.scope = c->scope;
+    }
+
     if (c->symcache != NULL) {
         temporary_symcache_set_key(c->symcache, &c->upload.key);
     } else {
@@ -333,6 +337,31 @@ on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
     }
 
     return rc;
+}
+
+
+static sym_status_t
+on_member(void *ctx, const converter_member_t *member, sym_error_t *err)
+{
+    conversion_t *c = ctx;
+
+    return c->all->events->member(c, member, err);
+}
+
+
+static sym_status_t
+on_bytes(void *ctx, const uint8_t *data, size_t len, sym_error_t *err)
+{
+    conversion_t *c = ctx;
+
+    return c->all->events->bytes(c, data, len, err);
+}
+
+
+static void
+on_listed(void *ctx)
+{
+    finish(ctx, &(conversion_end_t){ .state = SYM_MODULE_READY });
 }
 
 
@@ -624,6 +653,12 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
         return SYM_OK;
     }
 
+    if (c->is_upload && !c->is_void
+        && c->all->events->place(c, done, at->format, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
     if (c->symcache == NULL && !c->is_void) {
         result = put(c, done, !at->has_more, err);
 
@@ -703,6 +738,9 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
                                         .done = on_done,
                                         .failed = on_failed,
                                         .object = on_object,
+                                        .member = on_member,
+                                        .bytes = on_bytes,
+                                        .listed = on_listed,
                                         .note = on_note,
                                         .companion = on_companion };
 
@@ -714,10 +752,14 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
 
 
 /* The source of a file.  A request can define any number of sources, so all
- * sources of requests count as one. */
+ * sources of requests count as one.  So do uploads. */
 static sym_str_t
 owner_of(const conversion_t *c)
 {
+    if (c->is_upload) {
+        return SYM_STR("uploads");
+    }
+
     return sym_str_starts(c->upload.key.scope, SYM_STR(SYM_SCOPE_GIVEN))
                ? SYM_STR(SYM_SCOPE_GIVEN)
                : c->upload.key.scope;
@@ -736,6 +778,16 @@ running_of(const conversions_t *all, sym_str_t owner)
     }
 
     return n;
+}
+
+
+/* Half of the converters are kept for answers. */
+static unsigned
+uploads_at_once(const conversions_t *all)
+{
+    unsigned jobs = pool_jobs(all->pool);
+
+    return jobs > 1 ? jobs / 2 : 1;
 }
 
 
@@ -765,7 +817,7 @@ next_waiting(const conversions_t *all)
         last = c;
         n = running_of(all, owner_of(c));
 
-        if (n < most) {
+        if (n < most && !(c->is_upload && n >= uploads_at_once(all))) {
             most = n;
             best = c;
         }
@@ -786,6 +838,7 @@ conversions_start(conversions_t *all)
             .length = c->length,
             .id = c->has_key ? c->upload.key.id : SYM_STR(""),
             .arch = c->arch,
+            .upload = c->upload_flags,
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
             .text = is_text(c) ? 1 + (unsigned) c->upload.ref.role : 0,

@@ -43,12 +43,22 @@ typedef struct {
     bool is_too_large;       /* for the store's quota */
 } conversion_end_t;
 
-/* Callbacks of the owner; the first three may be NULL. */
+/* Callbacks of the owner; all but the last two may be NULL. */
 typedef struct {
     void (*named)(conversion_t *c); /* upload.key is set to the module's */
     void (*note)(conversion_t *c, const char *text);
     int (*companion)(conversion_t *c, const sym_companion_t *want,
                      converter_given_t *given); /* as in pool_events_t */
+    /* of an upload: before an artifact is stored, sets the place of its file;
+     * the artifact is dropped if that fails, or sets is_void */
+    sym_status_t (*place)(conversion_t *c, const converter_done_t *done,
+                          sym_conversion_format_t format, sym_error_t *err);
+    /* of an upload that is taken apart; ended() follows, with READY after the
+     * last one */
+    sym_status_t (*member)(conversion_t *c, const converter_member_t *member,
+                           sym_error_t *err);
+    sym_status_t (*bytes)(conversion_t *c, const uint8_t *data, size_t len,
+                          sym_error_t *err);
     void (*ended)(conversion_t *c, const conversion_end_t *end);
     void (*release)(conversion_t *c); /* frees it; its descriptor is closed */
 } conversion_events_t;
@@ -83,6 +93,10 @@ struct conversion_s {
                                 kinds, features, outcome; or NULL */
     bool has_key;            /* only the module upload.key is wanted */
     bool is_forced;          /* replace even better symbols */
+    bool is_upload;          /* place() is called; a share of the converters is
+                                kept for others */
+    unsigned upload_flags;   /* it is taken apart: pool_input_t */
+    sym_str_t scope;         /* of its modules, if it has no key */
     sym_str_t arch;          /* only the module for this processor is wanted */
     bool is_arch_wish; /* ... or the first, if the file has no such module */
     bool is_held;      /* must not be started now */

@@ -167,6 +167,8 @@ begin_job(worker_t *w, const pool_input_t *input, void *job)
     w->is_naming = false;
     w->n_noted = 0;
     w->n_notes = w->n_wants = w->input_wants = w->n_objects = 0;
+    w->n_members = 0;
+    w->has_member = false;
     w->format = SYM_CONVERSION_UNKNOWN;
     w->input_pos = 0;
     w->began_at_ms = now_ms();
@@ -253,6 +255,13 @@ pool_prepare(pool_t *pool, sym_error_t *err)
     }
 
     return true;
+}
+
+
+unsigned
+pool_jobs(const pool_t *pool)
+{
+    return pool->limits.jobs;
 }
 
 
@@ -350,6 +359,7 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                                 .threads = threads_for(pool),
                                 .is_arch_wish = input->is_arch_wish,
                                 .kinds = input->kinds,
+                                .upload = input->upload,
                                 .text = input->text };
     order->id_len = put_text(input->id, order->id, sizeof(order->id));
     order->arch_len = put_text(input->arch, order->arch, sizeof(order->arch));

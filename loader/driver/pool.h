@@ -80,6 +80,14 @@ typedef struct {
     /* The debug id of one of several objects in the file; NULL: dropped. */
     void (*object)(void *job, sym_str_t id);
 
+    /* If the job is an upload: a file of it, and the next of its bytes, if they
+     * are packed; then listed(), or failed(). */
+    sym_status_t (*member)(void *job, const converter_member_t *member,
+                           sym_error_t *err);
+    sym_status_t (*bytes)(void *job, const uint8_t *data, size_t len,
+                          sym_error_t *err);
+    void (*listed)(void *job);
+
     /* A note about the file for its user; NULL: notes are dropped. */
     void (*note)(void *job, const char *text);
 
@@ -110,6 +118,7 @@ void pool_unfork(pool_t *pool);
 /* The number of running jobs, and whether one more can start now: any, or with
  * is_fresh one beyond `jobs`, of an owner that has none running. */
 unsigned pool_busy(const pool_t *pool);
+unsigned pool_jobs(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
 bool pool_has_reserve(const pool_t *pool);
 
@@ -121,6 +130,7 @@ typedef struct {
     sym_str_t arch;      /* or for this processor (arch.h); both "": all */
     bool is_arch_wish;   /* if none is for it, use the first */
     unsigned kinds;      /* of artifacts: sym_format_file_t.kinds */
+    unsigned upload;     /* as in converter_job_t */
     unsigned text;       /* 1 + its sym_text_role_t: it becomes module `id` */
     sym_str_t reference; /* sym_format_file_t.reference */
 } pool_input_t;

@@ -6,6 +6,9 @@
 #define WANTS_MAX (1u << 20)
 #define NOTES_MAX 16u
 
+/* Files of an upload. */
+#define MEMBERS_MAX 20000u
+
 /* CPU time of the Swift demangler for one file: millions of real names take
  * less. */
 #define NAMES_CPU_S 30
@@ -258,6 +261,49 @@ on_object(pool_t *pool, worker_t *w, const converter_object_t *object,
 }
 
 
+static sym_status_t
+on_member(pool_t *pool, worker_t *w, const converter_member_t *m,
+          sym_error_t *err)
+{
+    if (w->order.upload == 0 || m->name_len > sizeof(m->name)
+        || m->field_len > sizeof(m->field) || ++w->n_members > MEMBERS_MAX)
+    {
+        return broken(err);
+    }
+
+    w->has_member = m->is_packed != 0;
+    return pool->events.member(w->job, m, err);
+}
+
+
+static sym_status_t
+on_bytes(pool_t *pool, worker_t *w, const converter_message_t *m,
+         sym_error_t *err)
+{
+    if (!w->has_member) {
+        return broken(err);
+    }
+
+    w->extents++; /* it makes progress */
+    return pool->events.bytes(w->job, m->data.bytes, m->len, err);
+}
+
+
+static sym_status_t
+on_listed(pool_t *pool, worker_t *w, sym_error_t *err)
+{
+    if (w->order.upload == 0) {
+        return broken(err);
+    }
+
+    worker_retire(w);
+    w->is_busy = false;
+    pool->n_busy--;
+    pool->events.listed(w->job);
+    return SYM_OK;
+}
+
+
 /* False: the converter is gone. */
 static bool
 give(worker_t *w, int fd, const converter_given_t *given)
@@ -367,6 +413,15 @@ worker_message(pool_t *pool, worker_t *w)
         break;
     case CONVERTER_WANT:
         rc = on_want(pool, w, &m->data.want, &err);
+        break;
+    case CONVERTER_MEMBER:
+        rc = on_member(pool, w, &m->data.member, &err);
+        break;
+    case CONVERTER_BYTES:
+        rc = on_bytes(pool, w, m, &err);
+        break;
+    case CONVERTER_LISTED:
+        rc = on_listed(pool, w, &err);
         break;
     case CONVERTER_NAMES:
         rc = on_names(w, m->head.number != 0, &err);

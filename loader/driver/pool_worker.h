@@ -27,7 +27,8 @@ typedef struct {
     bool is_naming;     /* a foreign demangler works in it */
     unsigned n_modules; /* artifacts that have ended */
     unsigned n_noted;   /* of the previous converter; sent again */
-    unsigned n_notes, n_wants, n_objects;
+    unsigned n_notes, n_wants, n_objects, n_members;
+    bool has_member; /* the current one's bytes may follow */
     sym_conversion_format_t format;
 
     /* Progress of the current module. */

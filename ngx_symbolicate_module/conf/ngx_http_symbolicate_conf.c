@@ -9,6 +9,7 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_upload_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
@@ -151,6 +152,7 @@ ngx_http_symbolicate_create_loc_conf(ngx_conf_t *cf)
      *     slcf->webhook = { 0, NULL };
      *     slcf->proxy.files = 0;
      *     slcf->proxy.size = 0;
+     *     slcf->upload = { 0 };
      */
 
     slcf->store = NGX_CONF_UNSET_PTR;
@@ -218,6 +220,10 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
     if (ngx_http_symbolicate_sources_merge(cf, prev, conf) != NGX_CONF_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_http_symbolicate_uploads_merge(cf, prev, conf) != NGX_CONF_OK) {
         return NGX_CONF_ERROR;
     }
 

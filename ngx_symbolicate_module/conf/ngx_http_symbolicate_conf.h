@@ -14,6 +14,7 @@
 #include <ngx_http.h>
 
 #include "api/registry.h"
+#include "uploads/tokens.h"
 
 #include "conf/ngx_http_symbolicate_page_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
@@ -73,6 +74,24 @@ typedef struct {
 } ngx_http_symbolicate_proxy_conf_t;
 
 
+/* The tokens of uploads. */
+typedef struct {
+    sym_upload_tokens_t            all;
+    sym_arena_t                    arena;
+    ngx_uint_t                    *active;      /* uploads of each in this
+                                                   worker */
+    unsigned                       off:1;       /* nginx checks who it is */
+} ngx_http_symbolicate_tokens_t;
+
+
+/* A location's settings of uploads. */
+typedef struct {
+    ngx_str_t                      target;      /* name of a source */
+    ngx_http_symbolicate_source_t *source;      /* with that name */
+    ngx_http_symbolicate_tokens_t *tokens;
+} ngx_http_symbolicate_upload_conf_t;
+
+
 /* A store: one for each distinct path. */
 typedef struct ngx_http_symbolicate_store_conf_s {
     ngx_http_symbolicate_main_conf_t  *main;
@@ -129,6 +148,7 @@ typedef struct {
     ngx_uint_t                     on_failure;
     ngx_msec_t                     request_timeout;
     ngx_http_symbolicate_proxy_conf_t  proxy;
+    ngx_http_symbolicate_upload_conf_t  upload;
 
     ngx_http_symbolicate_sigv4_t  *aws;         /* NULL: nothing is signed */
 } ngx_http_symbolicate_loc_conf_t;

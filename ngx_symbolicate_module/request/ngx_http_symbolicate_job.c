@@ -182,13 +182,15 @@ ngx_http_symbolicate_job_late(ngx_event_t *ev)
     {
         task->ctx->served = SYM_SERVED_FAILED;
 
-        ngx_http_symbolicate_task_reply(task,
+        ngx_http_symbolicate_task_reply(task, NGX_HTTP_OK,
+                                        NGX_SYMBOLICATE_JSON,
                   ngx_http_symbolicate_result_body(r, SYM_JOB_TIMEOUT, NULL));
 
     } else if (ngx_http_symbolicate_job_detach(lookup, &ref) == NGX_OK) {
         task->ctx->served = SYM_SERVED_PENDING;
 
-        ngx_http_symbolicate_task_reply(task,
+        ngx_http_symbolicate_task_reply(task, NGX_HTTP_OK,
+                                        NGX_SYMBOLICATE_JSON,
                ngx_http_symbolicate_result_body(r, SYM_JOB_RUNNING, &ref.id));
 
     } else {

@@ -25,6 +25,7 @@
 #include "request/ngx_http_symbolicate_lookup.h"
 #include "request/ngx_http_symbolicate_missing.h"
 #include "request/ngx_http_symbolicate_proxy.h"
+#include "request/ngx_http_symbolicate_receive.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_result.h"
 #include "request/ngx_http_symbolicate_send.h"
@@ -88,6 +89,7 @@ static ngx_int_t (*const ngx_http_symbolicate_lookup_routes[])(
     ngx_http_request_t *r, sym_str_t rest) = {
     [SYM_ROUTE_REQUEST] = ngx_http_symbolicate_lookup_start,
     [SYM_ROUTE_TEXT] = ngx_http_symbolicate_lookup_text,
+    [SYM_ROUTE_UPLOAD] = ngx_http_symbolicate_receive_handler,
     [SYM_ROUTE_RESULT] = ngx_http_symbolicate_result_handler,
     [SYM_ROUTE_FILE] = ngx_http_symbolicate_proxy_handler
 };
@@ -95,7 +97,8 @@ static ngx_int_t (*const ngx_http_symbolicate_lookup_routes[])(
 
 _Static_assert(SYM_METHOD_GET == NGX_HTTP_GET
                && SYM_METHOD_HEAD == NGX_HTTP_HEAD
-               && SYM_METHOD_POST == NGX_HTTP_POST, "methods of routes");
+               && SYM_METHOD_POST == NGX_HTTP_POST
+               && SYM_METHOD_PUT == NGX_HTTP_PUT, "methods of routes");
 
 
 ngx_int_t

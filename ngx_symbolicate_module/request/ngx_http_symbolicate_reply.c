@@ -85,6 +85,7 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
         { NGX_HTTP_GET, ngx_string("GET, ") },
         { NGX_HTTP_HEAD, ngx_string("HEAD, ") },
         { NGX_HTTP_POST, ngx_string("POST, ") },
+        { NGX_HTTP_PUT, ngx_string("PUT, ") },
         { NGX_HTTP_DELETE, ngx_string("DELETE, ") }
     };
 
@@ -94,7 +95,7 @@ ngx_http_symbolicate_method(ngx_http_request_t *r, ngx_uint_t methods,
 
     names.len = 0;
     names.data = ngx_pnalloc(r->pool,
-                             sizeof("GET, HEAD, POST, DELETE, OPTIONS"));
+                             sizeof("GET, HEAD, POST, PUT, DELETE, OPTIONS"));
     if (names.data == NULL) {
         return NGX_ERROR;
     }

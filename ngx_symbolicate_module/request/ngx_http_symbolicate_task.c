@@ -265,14 +265,14 @@ ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task)
 
 void
 ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
-    ngx_chain_t *body)
+    ngx_uint_t status, const char *type, ngx_chain_t *body)
 {
     ngx_int_t  rc;
 
     ngx_http_symbolicate_task_cleanup(task);
 
-    rc = body ? ngx_http_symbolicate_send_body(task->request, NGX_HTTP_OK,
-                                               NGX_SYMBOLICATE_JSON, body)
+    rc = body ? ngx_http_symbolicate_send_body(task->request, status, type,
+                                               body)
               : NGX_ERROR;
 
     ngx_http_finalize_request(task->request, rc);

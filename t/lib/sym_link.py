@@ -35,6 +35,7 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length text source'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
+    'UPLOAD': (15, 'ticket flags offset length text source files layout ids casing scope'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
@@ -168,7 +169,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=8):
+    def __init__(self, path, version=9):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

@@ -302,6 +302,20 @@ test_client(void)
                                           "abcd"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_STAT, .ticket = 7 },
               SYM_STR(HEAD("\x08") TICKET));
+    both_ways(
+        &(sym_rpc_message_t){
+            .type = SYM_RPC_UPLOAD,
+            .ticket = 7,
+            .flags = SYM_RPC_FORM,
+            .length = 4096,
+            .text = SYM_STR("a/b"),
+            .source = SYM_STR("me"),
+            .rules = { .layout = SYM_LAYOUT_NATIVE, .files = 3 },
+            .key = { .scope = SYM_STR("s") } },
+        SYM_STR(HEAD("\x0f") TICKET
+                "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" U64_4096
+                "\x03\x00"
+                "a/b\x02\x00me\x03\x00\x00\x00\x01\x00\x00\x01\x00s"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DEPOSIT,
                                     .ticket = 7,
                                     .flags = SYM_RPC_FORCE,

@@ -115,15 +115,6 @@ read_frame(sym_str_t line, frame_t *f)
 }
 
 
-bool
-sym_trace_is_frame(sym_str_t line)
-{
-    frame_t f;
-
-    return read_frame(line, &f);
-}
-
-
 /* "SourceFile:12"; 0: no line. */
 static uint32_t
 line_of(sym_str_t source)

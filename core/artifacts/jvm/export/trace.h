@@ -25,9 +25,6 @@ typedef struct {
     char thrown[SYM_TRACE_CLASS_MAX];
 } sym_trace_t;
 
-/* Whether the line is a frame. */
-bool sym_trace_is_frame(sym_str_t line);
-
 /* Writes the result for a line (without its newline), each line with a newline.
  * SYM_DAMAGED (the artifact), SYM_NOMEM: the line was written unchanged. */
 sym_status_t sym_trace_line(sym_trace_t *t, sym_str_t line, sym_out_t *out);

@@ -1,0 +1,240 @@
+/*
+ * mozilla.c - POST /upload/ of Tecken, Mozilla's symbol server: a zip of files
+ * A/HEX/B, with its statuses and texts.
+ */
+#include "api/upload/upload.h"
+#include "base/date.h"
+#include "json/load.h"
+#include "protocol/message.h"
+
+static bool
+takes(const sym_upload_call_t *call)
+{
+    static const sym_str_t paths[] = {
+        { "", 0 }, { "/", 1 }, { "/upload", 7 }, { "/upload/", 8 }
+    };
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (sym_str_eq(call->path, paths[i])) {
+            return call->header(call->ctx, "Auth-Token").data != NULL
+                   || (i >= 2
+                       && call->header(call->ctx, "Authorization").data
+                              == NULL);
+        }
+    }
+
+    return false;
+}
+
+
+/* Everything before the first dash; the rest is a label for people. */
+static sym_str_t
+secret(const sym_upload_call_t *call)
+{
+    sym_str_t value = call->header(call->ctx, "Auth-Token");
+    const char *dash =
+        value.len != 0 ? memchr(value.data, '-', value.len) : NULL;
+
+    if (dash != NULL) {
+        value.len = (size_t) (dash - value.data);
+    }
+
+    return value;
+}
+
+
+static unsigned
+flags(const sym_upload_call_t *call)
+{
+    (void) call;
+    return SYM_RPC_FORM | SYM_RPC_ARCHIVE | SYM_RPC_MOZILLA;
+}
+
+
+static sym_str_t
+hint(const sym_upload_call_t *call)
+{
+    (void) call;
+    return SYM_STR("");
+}
+
+
+static void
+refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
+       sym_str_t reason, sym_upload_answer_t *answer, sym_out_t *out)
+{
+    static const struct {
+        unsigned status;
+        const char *text;
+    } texts[] = {
+        [SYM_UPLOAD_NO_TOKEN] = { 403, "This requires an Auth-Token to "
+                                       "authenticate the request" },
+        [SYM_UPLOAD_BAD_TOKEN] = { 403, "API Token not matched" },
+        [SYM_UPLOAD_EXPIRED] = { 403, "API Token found but expired" },
+        [SYM_UPLOAD_NO_RIGHT] = { 403, "Forbidden" },
+        [SYM_UPLOAD_UNAVAILABLE] = { 503, NULL },
+        [SYM_UPLOAD_MALFORMED] = { 400, NULL },
+    };
+    bool is_ours =
+        why < sizeof(texts) / sizeof(texts[0]) && texts[why].text != NULL;
+
+    answer->status = is_ours ? texts[why].status : sym_upload_status(why);
+    answer->type = "application/json";
+    sym_out_raw(out, SYM_STR("{\"error\": "));
+    if (why == SYM_UPLOAD_NO_METHOD) {
+        sym_out_raw(out, SYM_STR("\"Method Not Allowed ("));
+        sym_out_raw(out, call->method == SYM_UPLOAD_GET ? SYM_STR("GET")
+                                                        : SYM_STR("PUT"));
+        sym_out_raw(out, SYM_STR("): /upload/\"}"));
+        return;
+    }
+    sym_out_string(out, reason.len != 0 ? reason
+                        : is_ours       ? sym_cstr(texts[why].text)
+                                        : sym_cstr(sym_upload_words(why)));
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+/* "2026-01-02T03:04:05.678Z" */
+static void
+put_time(sym_out_t *out, const char *key, double time_s)
+{
+    char text[SYM_ISO_DATE_LEN];
+    uint64_t s = (uint64_t) time_s;
+
+    if (sym_iso_date_write(s, text)) {
+        sym_out_printf(out, "\"%s\": \"%.*s.%03uZ\", ", key,
+                       SYM_ISO_DATE_LEN - 1, text,
+                       (unsigned) ((time_s - (double) s) * 1000));
+    }
+}
+
+
+static bool
+is_state(const json_t *file, const char *state)
+{
+    const char *is = json_string_value(json_object_get(file, "state"));
+
+    return is != NULL && strcmp(is, state) == 0;
+}
+
+
+/* Names of the files in these states, as they were sent. */
+static void
+put_files(sym_out_t *out, const json_t *files, const char *a, const char *b)
+{
+    bool is_first = true;
+
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *file = json_array_get(files, i);
+        const char *name = json_string_value(json_object_get(file, "file"));
+
+        if (name != NULL && (is_state(file, a) || is_state(file, b))) {
+            sym_out_raw(out, is_first ? SYM_STR("") : SYM_STR(", "));
+            sym_out_string(out, sym_cstr(name));
+            is_first = false;
+        }
+    }
+}
+
+
+/* Beyond what Tecken says: a client that looks sees why. */
+static void
+put_refused(sym_out_t *out, const json_t *files)
+{
+    bool is_first = true;
+
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const json_t *file = json_array_get(files, i);
+        const char *name = json_string_value(json_object_get(file, "file"));
+        const char *why = json_string_value(json_object_get(file, "reason"));
+
+        if (name != NULL && is_state(file, "refused")) {
+            sym_out_raw(out, is_first ? SYM_STR("{\"key\": ")
+                                      : SYM_STR(", {\"key\": "));
+            sym_out_string(out, sym_cstr(name));
+            sym_out_raw(out, SYM_STR(", \"reason\": "));
+            sym_out_string(out, sym_cstr(why != NULL ? why : ""));
+            sym_out_raw(out, SYM_STR("}"));
+            is_first = false;
+        }
+    }
+}
+
+
+static void
+put_upload(const sym_upload_done_t *done, const json_t *root, sym_out_t *out)
+{
+    const json_t *archive =
+        json_array_get(json_object_get(root, "archives"), 0);
+    const json_t *files = json_object_get(root, "files");
+    const char *name = json_string_value(json_object_get(archive, "field"));
+
+    sym_out_printf(
+        out, "{\"upload\": {\"id\": %llu, \"size\": %lld, ",
+        (unsigned long long) (done->now_s * 1000),
+        (long long) json_integer_value(json_object_get(archive, "bytes")));
+    sym_out_raw(out, SYM_STR("\"filename\": "));
+    sym_out_string(out, sym_cstr(name != NULL ? name : ""));
+    sym_out_raw(out, SYM_STR(", \"bucket\": \"\", \"download_url\": null, "
+                             "\"try_symbols\": "));
+    sym_out_raw(out, json_is_true(json_object_get(root, "try"))
+                         ? SYM_STR("true")
+                         : SYM_STR("false"));
+    sym_out_raw(out, SYM_STR(", \"redirect_urls\": [], "));
+    put_time(out, "completed_at", done->now_s);
+    put_time(out, "created_at", done->started_s);
+    sym_out_raw(out, SYM_STR("\"user\": "));
+    sym_out_string(out, done->token != NULL ? done->token->name : SYM_STR(""));
+    sym_out_raw(out, SYM_STR(", \"skipped_keys\": ["));
+    put_files(out, files, "same", "kept");
+    sym_out_raw(out, SYM_STR("], \"refused_keys\": ["));
+    put_refused(out, files);
+    sym_out_raw(out, SYM_STR("]}}"));
+}
+
+
+static void
+answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
+{
+    const sym_upload_counts_t *n = &done->counts;
+    sym_json_t json = { .root = NULL };
+    sym_error_t err = { 0 };
+
+    /* a client that tries again skips what is there */
+    if (n->failed != 0
+        || sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
+                         "the report is not JSON", &err)
+               != SYM_OK)
+    {
+        refuse(done->call, SYM_UPLOAD_UNAVAILABLE, SYM_STR(""), to, out);
+        sym_json_drop(&json);
+        return;
+    }
+
+    if (n->refused != 0 && n->stored + n->same + n->kept == 0) {
+        const char *why = json_string_value(json_object_get(
+            json_array_get(json_object_get(json.root, "files"), 0), "reason"));
+
+        refuse(done->call, SYM_UPLOAD_MALFORMED,
+               sym_cstr(why != NULL ? why : ""), to, out);
+    } else {
+        to->status = 201;
+        to->type = "application/json";
+        put_upload(done, json.root, out);
+    }
+
+    sym_json_drop(&json);
+}
+
+
+const sym_upload_protocol_t sym_upload_mozilla = {
+    .name = "mozilla",
+    .takes = takes,
+    .methods = SYM_UPLOAD_POST,
+    .secret = secret,
+    .flags = flags,
+    .hint = hint,
+    .answer = answer,
+    .refuse = refuse,
+};

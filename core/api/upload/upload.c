@@ -1,0 +1,127 @@
+/*
+ * upload.c - "symbolicate upload": the table of protocols.
+ */
+#include "api/upload/upload.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/registry.h"
+
+static const sym_upload_protocol_t *const protocols[] = {
+    &sym_upload_mozilla,
+    &sym_upload_breakpad2,
+    &sym_upload_breakpad1,
+    &sym_upload_plain,
+};
+
+
+const sym_upload_protocol_t *
+sym_upload_protocol(const sym_upload_call_t *call)
+{
+    size_t i = 0;
+
+    while (i + 1 < sizeof(protocols) / sizeof(protocols[0])
+           && !protocols[i]->takes(call))
+    {
+        i++;
+    }
+
+    return protocols[i];
+}
+
+
+sym_str_t
+sym_upload_parameter(sym_str_t query, const char *name)
+{
+    size_t len = strlen(name);
+
+    while (query.len != 0) {
+        const char *end = memchr(query.data, '&', query.len);
+        size_t part = end != NULL ? (size_t) (end - query.data) : query.len;
+
+        if (part > len && memcmp(query.data, name, len) == 0
+            && query.data[len] == '=') {
+            return sym_str(query.data + len + 1, part - len - 1);
+        }
+
+        part += end != NULL;
+        query = sym_str(query.data + part, query.len - part);
+    }
+
+    return sym_str(NULL, 0);
+}
+
+
+sym_str_t
+sym_upload_bearer(const sym_upload_call_t *call, const char *scheme)
+{
+    sym_str_t value = call->header(call->ctx, "Authorization");
+    size_t len = strlen(scheme);
+
+    if (value.len <= len || strncasecmp(value.data, scheme, len) != 0
+        || value.data[len] != ' ')
+    {
+        return sym_str(NULL, 0);
+    }
+
+    while (len < value.len && value.data[len] == ' ') {
+        len++;
+    }
+
+    return sym_str(value.data + len, value.len - len);
+}
+
+
+bool
+sym_upload_is_form(const sym_upload_call_t *call)
+{
+    static const char type[] = "multipart/form-data";
+    sym_str_t value = call->header(call->ctx, "Content-Type");
+
+    return value.len >= sizeof(type) - 1
+           && strncasecmp(value.data, type, sizeof(type) - 1) == 0;
+}
+
+
+static const struct {
+    unsigned status;
+    const char *words;
+} refusals[] = {
+    [SYM_UPLOAD_NO_PATH] = { 404, "there is no such path" },
+    [SYM_UPLOAD_NO_METHOD] = { 405, "the path does not have this method" },
+    [SYM_UPLOAD_NO_TOKEN] = { 401, "a token is needed" },
+    [SYM_UPLOAD_BAD_TOKEN] = { 401, "the token is unknown" },
+    [SYM_UPLOAD_EXPIRED] = { 401, "the token has expired" },
+    [SYM_UPLOAD_NO_RIGHT] = { 403, "the token may not upload this here" },
+    [SYM_UPLOAD_TOO_LARGE] = { 413, "the upload is too large" },
+    [SYM_UPLOAD_BUSY] = { 429, "too many uploads at once" },
+    [SYM_UPLOAD_UNAVAILABLE] = { 503, "uploads cannot be stored now" },
+    [SYM_UPLOAD_MALFORMED] = { 400, "the upload is malformed" },
+};
+
+
+unsigned
+sym_upload_status(sym_upload_refusal_t why)
+{
+    return refusals[why].status;
+}
+
+
+const char *
+sym_upload_words(sym_upload_refusal_t why)
+{
+    return refusals[why].words;
+}
+
+
+/* Every path below the location; the protocols look at it. */
+const sym_api_t sym_upload_api = {
+    .name = "upload",
+    .routes = { { .suffix = "",
+                  .version = "upload",
+                  .methods = SYM_METHOD_GET | SYM_METHOD_POST | SYM_METHOD_PUT,
+                  .kind = SYM_ROUTE_UPLOAD } },
+    .answers = { "application/json" },
+    .is_same_site = true,
+};

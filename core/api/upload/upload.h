@@ -1,0 +1,108 @@
+/*
+ * upload.h - protocols by which clients upload symbol files.
+ *
+ * A protocol is a row of functions.  The server reads no body: it asks the row what
+ * a request is before its body comes, passes the body to the loader, and lets the
+ * row write the answer from what the loader made of it.
+ */
+#ifndef SYM_API_UPLOAD_UPLOAD_H
+#define SYM_API_UPLOAD_UPLOAD_H
+
+#include "base/str.h"
+#include "json/out.h"
+#include "uploads/counts.h"
+#include "uploads/tokens.h"
+
+typedef enum {
+    SYM_UPLOAD_GET = 2,
+    SYM_UPLOAD_POST = 8,
+    SYM_UPLOAD_PUT = 16
+} sym_upload_method_t; /* nginx's bits */
+
+/* A request before its body is read. */
+typedef struct {
+    unsigned method;
+    sym_str_t path; /* below the location, from its slash on */
+    sym_str_t query;
+    sym_str_t base;  /* URL of the location: "https://host/upload" */
+    uint64_t number; /* of the request: no other one has it */
+    sym_str_t (*header)(void *ctx, const char *name); /* data NULL: absent */
+    /* Whether the target has symbols of a module. */
+    bool (*has)(void *ctx, sym_str_t name, sym_str_t id);
+    void *ctx;
+} sym_upload_call_t;
+
+/* Why a request is refused. */
+typedef enum {
+    SYM_UPLOAD_FINE,
+    SYM_UPLOAD_NO_PATH, /* no protocol has that path */
+    SYM_UPLOAD_NO_METHOD,
+    SYM_UPLOAD_NO_TOKEN,
+    SYM_UPLOAD_BAD_TOKEN,
+    SYM_UPLOAD_EXPIRED,
+    SYM_UPLOAD_NO_RIGHT,
+    SYM_UPLOAD_TOO_LARGE,
+    SYM_UPLOAD_BUSY,
+    SYM_UPLOAD_UNAVAILABLE, /* no loader, or it could not store the files */
+    SYM_UPLOAD_MALFORMED    /* the upload as a whole; with its reason */
+} sym_upload_refusal_t;
+
+typedef struct {
+    unsigned status;
+    const char *type;
+} sym_upload_answer_t;
+
+/* An upload that the loader has read. */
+typedef struct {
+    const sym_upload_call_t *call;
+    const sym_upload_token_t *token; /* NULL: nginx checked who it is */
+    sym_upload_counts_t counts;
+    sym_str_t report; /* JSON */
+    uint64_t bytes;   /* of the body */
+    double started_s, now_s;
+} sym_upload_done_t;
+
+typedef struct {
+    const char *name;
+    /* The request is of this protocol. */
+    bool (*takes)(const sym_upload_call_t *call);
+    unsigned methods;
+    /* The token's text; data NULL: none was sent. */
+    sym_str_t (*secret)(const sym_upload_call_t *call);
+    /* Answers a request without a body for the loader; false: it has one. */
+    bool (*reply)(const sym_upload_call_t *call, sym_upload_answer_t *answer,
+                  sym_out_t *out);
+    /* Flags for the message to the loader: SYM_RPC_FORM ... */
+    unsigned (*flags)(const sym_upload_call_t *call);
+    /* A path that names the file, or "". */
+    sym_str_t (*hint)(const sym_upload_call_t *call);
+    void (*answer)(const sym_upload_done_t *done, sym_upload_answer_t *answer,
+                   sym_out_t *out);
+    /* reason: of SYM_UPLOAD_MALFORMED. */
+    void (*refuse)(const sym_upload_call_t *call, sym_upload_refusal_t why,
+                   sym_str_t reason, sym_upload_answer_t *answer,
+                   sym_out_t *out);
+} sym_upload_protocol_t;
+
+/* The protocol of a request; the last one takes all. */
+const sym_upload_protocol_t *sym_upload_protocol(const sym_upload_call_t *call);
+
+extern const sym_upload_protocol_t sym_upload_plain, sym_upload_mozilla,
+    sym_upload_breakpad1, sym_upload_breakpad2;
+
+/* --- for the rows --- */
+
+/* The value of a parameter of the query, not decoded; data NULL: absent. */
+sym_str_t sym_upload_parameter(sym_str_t query, const char *name);
+
+/* The token of "Authorization: Bearer TOKEN", in any case of the scheme. */
+sym_str_t sym_upload_bearer(const sym_upload_call_t *call, const char *scheme);
+
+/* Whether the body is multipart/form-data. */
+bool sym_upload_is_form(const sym_upload_call_t *call);
+
+/* The usual status of a refusal, and what it says. */
+unsigned sym_upload_status(sym_upload_refusal_t why);
+const char *sym_upload_words(sym_upload_refusal_t why);
+
+#endif

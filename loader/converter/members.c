@@ -1,0 +1,440 @@
+#include "converter/members.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/multipart.h"
+#include "formats/sourcebundle/zip.h"
+#include "protocol/message.h"
+#include "uploads/names.h"
+
+/* Symbols compress to a tenth; beyond a first allowance, an archive that expands
+ * further is a bomb. */
+#define RATIO_MAX 100
+#define RATIO_FREE_BYTES ((uint64_t) 256 << 20)
+
+/* Each name is compared with all others. */
+#define ENTRIES_MAX 10000
+
+/* No protocol has a form with a longer field. */
+#define FIELD_MAX 4096
+
+#define PAGE_BYTES ((uint64_t) 65536)
+
+/* The last texts of an error. */
+static char reason[CONVERTER_WHAT_MAX];
+
+typedef struct {
+    sym_str_t whole; /* the upload */
+    unsigned flags;
+    uint64_t left; /* bytes that may still be unpacked */
+} upload_t;
+
+
+static sym_status_t
+gone(sym_error_t *err)
+{
+    return sym_fail(err, SYM_IO, "the loader is gone");
+}
+
+
+/* Cuts names that are too long: they are only shown. */
+static uint32_t
+put_text(sym_str_t text, char *to, size_t size)
+{
+    size_t len = text.len < size ? text.len : size;
+
+    if (len != 0) {
+        memcpy(to, text.data, len);
+    }
+
+    return (uint32_t) len;
+}
+
+
+static sym_status_t
+send_head(sym_str_t name, sym_str_t field, converter_member_t *m,
+          sym_error_t *err)
+{
+    m->name_len = put_text(name, m->name, sizeof(m->name));
+    m->field_len = put_text(field, m->field, sizeof(m->field));
+    return converter_send(CONVERTER_FD, CONVERTER_MEMBER, 0, m, sizeof(*m))
+               ? SYM_OK
+               : gone(err);
+}
+
+
+static sym_status_t
+send_bytes(const char *data, uint64_t len, sym_error_t *err)
+{
+    while (len != 0) {
+        size_t n = len < SYM_EXTENT_MAX ? (size_t) len : SYM_EXTENT_MAX;
+
+        if (!converter_send(CONVERTER_FD, CONVERTER_BYTES, 0, data, n)) {
+            return gone(err);
+        }
+        data += n;
+        len -= n;
+    }
+
+    return SYM_OK;
+}
+
+
+/* A file that is a range of the upload. */
+static sym_status_t
+send_range(const upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
+           sym_error_t *err)
+{
+    converter_member_t m = {
+        .offset = bytes.len != 0 ? (uint64_t) (bytes.data - u->whole.data) : 0,
+        .length = bytes.len
+    };
+
+    return send_head(name, field, &m, err);
+}
+
+
+static sym_status_t
+send_field(const sym_multipart_part_t *part, sym_error_t *err)
+{
+    converter_member_t m = { .length = part->body.len,
+                             .is_packed = true,
+                             .is_field = true };
+
+    if (part->body.len > FIELD_MAX) {
+        return sym_fail(err, SYM_LIMIT, "a field of the form is too long");
+    }
+
+    return send_head(SYM_STR(""), part->name, &m, err) == SYM_OK
+               ? send_bytes(part->body.data, part->body.len, err)
+               : err->status;
+}
+
+
+/* --- zip --- */
+
+__attribute__((format(printf, 3, 4))) static sym_status_t
+refuse(sym_error_t *err, sym_status_t status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void) vsnprintf(reason, sizeof(reason), format, args);
+    va_end(args);
+    return sym_fail(err, status, reason);
+}
+
+
+/* A folder's entry. */
+static bool
+is_folder(const sym_zip_entry_t *e)
+{
+    return e->name.len != 0 && e->name.data[e->name.len - 1] == '/'
+           && e->size == 0;
+}
+
+
+static sym_status_t
+check_name(const upload_t *u, const sym_zip_entry_t *e, bool *counts,
+           sym_error_t *err)
+{
+    *counts = !is_folder(e);
+
+    if ((u->flags & SYM_RPC_MOZILLA) != 0) {
+        sym_mozilla_name_t is = sym_mozilla_name(e->name);
+
+        *counts = *counts && is == SYM_MOZILLA_FILE;
+        if (is == SYM_MOZILLA_BANNED) {
+            return refuse(err, SYM_MALFORMED,
+                          "Content of archive file contains the snippet '%s' "
+                          "which is not allowed",
+                          SYM_MOZILLA_SNIPPET);
+        }
+        if (is == SYM_MOZILLA_UNKNOWN) {
+            return refuse(
+                err, SYM_MALFORMED,
+                "Unrecognized file pattern. Should only be "
+                "<module>/<hex>/<file> or <name>-symbols.txt and nothing else. "
+                "(First unrecognized pattern was '%.*s')",
+                (int) (e->name.len < 120 ? e->name.len : 120), e->name.data);
+        }
+    } else if (*counts && !sym_upload_name_ok(e->name)) {
+        return sym_fail(err, SYM_MALFORMED,
+                        "the archive has a file whose name leads out of it");
+    }
+
+    return SYM_OK;
+}
+
+
+/* All names and sizes, before the first file is unpacked. */
+static sym_status_t
+check_entries(upload_t *u, sym_zip_t *zip, sym_error_t *err)
+{
+    sym_zip_entry_t e;
+    uint64_t total = 0;
+    sym_status_t rc =
+        zip->n_entries > ENTRIES_MAX
+            ? sym_fail(err, SYM_LIMIT, "the archive has more than 10000 files")
+            : sym_zip_check(zip, err);
+
+    while (rc == SYM_OK && (rc = sym_zip_next(zip, &e, err)) == SYM_OK) {
+        bool counts;
+
+        rc = check_name(u, &e, &counts, err);
+        if (rc != SYM_OK || !counts) {
+            continue;
+        }
+        if (e.is_encrypted) {
+            return sym_fail(err, SYM_UNSUPPORTED,
+                            "a file in the archive is encrypted");
+        }
+        if (e.size > u->left - total) {
+            return sym_fail(err, SYM_LIMIT,
+                            "the archive expands to too many bytes");
+        }
+        total += e.size;
+    }
+
+    sym_zip_rewind(zip);
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+static sym_status_t
+send_entry(upload_t *u, const sym_zip_t *zip, const sym_zip_entry_t *e,
+           sym_str_t field, sym_error_t *err)
+{
+    converter_member_t m = { .length = e->size, .is_packed = true };
+    char *plain = malloc(e->size != 0 ? e->size : 1);
+    sym_status_t rc;
+
+    if (plain == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    rc = sym_zip_read(zip, e, plain, err);
+    u->left -= e->size;
+    if (rc == SYM_OK) {
+        rc = send_head(e->name, field, &m, err);
+    }
+    if (rc == SYM_OK) {
+        rc = send_bytes(plain, e->size, err);
+    }
+
+    free(plain);
+    return rc;
+}
+
+
+/* Whether a later entry of the name exists: the last one counts, as for Tecken,
+ * if the sizes are equal. */
+static sym_status_t
+look_for_later(const sym_zip_t *zip, const sym_zip_entry_t *e, bool *is_last,
+               sym_error_t *err)
+{
+    sym_zip_t rest = *zip;
+    sym_zip_entry_t other;
+    sym_status_t rc;
+
+    *is_last = true;
+    while ((rc = sym_zip_next(&rest, &other, err)) == SYM_OK) {
+        if (!sym_str_eq(other.name, e->name)) {
+            continue;
+        }
+        if (other.size != e->size) {
+            return refuse(err, SYM_MALFORMED,
+                          "The zipfile buffer contains two files both called "
+                          "%.*s and they have difference sizes (%llu != %llu)",
+                          (int) (e->name.len < 120 ? e->name.len : 120),
+                          e->name.data, (unsigned long long) other.size,
+                          (unsigned long long) e->size);
+        }
+        *is_last = false;
+    }
+
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+static sym_status_t
+each_entry(upload_t *u, sym_zip_t *zip, sym_str_t field, bool sends,
+           sym_error_t *err)
+{
+    sym_zip_entry_t e;
+    sym_status_t rc = SYM_OK;
+
+    while (rc == SYM_OK && (rc = sym_zip_next(zip, &e, err)) == SYM_OK) {
+        bool counts, is_last = true;
+
+        rc = check_name(u, &e, &counts, err);
+        if (rc == SYM_OK && counts) {
+            rc = look_for_later(zip, &e, &is_last, err);
+        }
+        if (rc == SYM_OK && counts && is_last && sends) {
+            rc = send_entry(u, zip, &e, field, err);
+        }
+    }
+
+    sym_zip_rewind(zip);
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+static sym_status_t
+send_zip(upload_t *u, sym_str_t bytes, sym_str_t field, sym_error_t *err)
+{
+    sym_zip_t zip;
+
+    converter_member_t m = { .length = bytes.len, .is_archive = true };
+
+    if (sym_zip_open(&zip, bytes, err) != SYM_OK
+        || send_head(SYM_STR(""), field, &m, err) != SYM_OK
+        || check_entries(u, &zip, err) != SYM_OK
+        || each_entry(u, &zip, field, false, err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    return each_entry(u, &zip, field, true, err);
+}
+
+
+/* APPNOTE 4.3: with files, and without any. */
+static bool
+is_zip(sym_str_t bytes)
+{
+    return sym_str_starts(bytes, SYM_STR("PK\3\4"))
+           || sym_str_starts(bytes, SYM_STR("PK\5\6"));
+}
+
+
+/* --- the upload --- */
+
+/* Tecken's texts for what is no zip. */
+static sym_status_t
+check_mozilla(sym_str_t name, sym_str_t bytes, sym_error_t *err)
+{
+    const char *dot = name.len != 0 ? memrchr(name.data, '.', name.len) : NULL;
+    sym_str_t ending = dot != NULL
+                           ? sym_str(dot, name.len - (size_t) (dot - name.data))
+                           : SYM_STR("");
+
+    if (!sym_str_ends_nocase(name, SYM_STR(".zip"))) {
+        return refuse(err, SYM_MALFORMED,
+                      "Unrecognized archive file extension \"%.*s\"",
+                      (int) (ending.len < 120 ? ending.len : 120), ending.data);
+    }
+
+    return is_zip(bytes)
+               ? SYM_OK
+               : sym_fail(err, SYM_MALFORMED, "File is not a zip file");
+}
+
+
+static sym_status_t
+send_file(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
+          sym_error_t *err)
+{
+    return (u->flags & SYM_RPC_ARCHIVE) != 0 && is_zip(bytes)
+               ? send_zip(u, bytes, field, err)
+               : send_range(u, name, field, bytes, err);
+}
+
+
+#define NO_FILE "Must be multipart form data with at least one file"
+
+static sym_status_t
+send_form(upload_t *u, sym_error_t *err)
+{
+    const char *end = memchr(u->whole.data, '\r', u->whole.len);
+    sym_str_t boundary =
+        end != NULL && end - u->whole.data > 2
+            ? sym_str(u->whole.data + 2, (size_t) (end - u->whole.data) - 2)
+            : sym_str(NULL, 0);
+    sym_multipart_part_t part;
+    sym_multipart_t parts;
+    bool has_file = false;
+    sym_status_t rc;
+
+    if (!sym_str_starts(u->whole, SYM_STR("--"))
+        || !sym_multipart_begin(&parts, boundary, u->whole))
+    {
+        return sym_fail(err, SYM_MALFORMED,
+                        (u->flags & SYM_RPC_MOZILLA) != 0
+                            ? NO_FILE
+                            : "the body is no form");
+    }
+
+    while ((rc = sym_multipart_next(&parts, &part)) == SYM_OK) {
+        if (part.filename.data == NULL) {
+            rc = send_field(&part, err);
+        } else if ((u->flags & SYM_RPC_MOZILLA) == 0 || !has_file) {
+            has_file = true;
+            rc = (u->flags & SYM_RPC_MOZILLA) != 0
+                     ? check_mozilla(part.name, part.body, err)
+                     : SYM_OK;
+            rc = rc != SYM_OK
+                     ? rc
+                     : send_file(u, part.filename, part.name, part.body, err);
+        }
+
+        if (rc != SYM_OK) {
+            return rc;
+        }
+    }
+
+    if (rc != SYM_NOT_FOUND) {
+        return sym_fail(err, SYM_MALFORMED, parts.what);
+    }
+
+    return has_file || (u->flags & SYM_RPC_MOZILLA) == 0
+               ? SYM_OK
+               : sym_fail(err, SYM_MALFORMED, NO_FILE);
+}
+
+
+static uint64_t
+most_unpacked(uint64_t packed, uint64_t most)
+{
+    uint64_t fair = packed > UINT64_MAX / RATIO_MAX / 2
+                        ? UINT64_MAX
+                        : packed * RATIO_MAX + RATIO_FREE_BYTES;
+
+    return fair < most ? fair : most;
+}
+
+
+sym_status_t
+members_send(int fd, const converter_job_t *order, uint64_t most,
+             sym_error_t *err)
+{
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    size_t skip = (size_t) ((uint64_t) at % PAGE_BYTES), len;
+    upload_t u = { .flags = order->upload,
+                   .left = most_unpacked(order->length, most) };
+    char *map;
+    sym_status_t rc;
+
+    if (at < 0 || order->length == 0 || order->length > SIZE_MAX / 2) {
+        return sym_fail(err, SYM_MALFORMED, "the upload is empty");
+    }
+
+    len = skip + (size_t) order->length;
+    map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, at - (off_t) skip);
+    if (map == MAP_FAILED) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    u.whole = sym_str(map + skip, (size_t) order->length);
+    rc = (u.flags & SYM_RPC_FORM) != 0
+             ? send_form(&u, err)
+             : send_file(&u, SYM_STR(""), SYM_STR(""), u.whole, err);
+    munmap(map, len);
+    return rc;
+}

@@ -1,0 +1,17 @@
+/*
+ * members.h - takes an upload apart: the files of a form, or of an archive.
+ *
+ * Runs in the sandbox.  A file that is a range of the upload is only named; that
+ * of a zip is unpacked, checked and sent.
+ */
+#ifndef SYMLOADER_CONVERTER_MEMBERS_H
+#define SYMLOADER_CONVERTER_MEMBERS_H
+
+#include "common/converter_protocol.h"
+
+/* Sends all files of the upload, from fd's position.  At most `most` bytes are
+ * unpacked.  SYM_UNSUPPORTED, SYM_MALFORMED, SYM_LIMIT: *err is for the client. */
+sym_status_t members_send(int fd, const converter_job_t *order, uint64_t most,
+                          sym_error_t *err);
+
+#endif

@@ -1,0 +1,389 @@
+#include "daemon/placer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES ((size_t) 128 * 1024)
+
+struct placer_s {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    placer_job_t *first, **last;
+    placer_job_t *done, **last_done;
+    bool is_ending;
+    int event_fd;
+    uint64_t number; /* of temporary names */
+    char *piece;     /* two of PIECE_BYTES */
+};
+
+
+int
+placer_temporary(int folder)
+{
+    int fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+
+    /* nginx's workers read it, whatever the umask is */
+    if (fd >= 0) {
+        (void) fchmod(fd, 0644);
+    }
+
+    return fd;
+}
+
+
+/* --- bytes --- */
+
+static bool
+write_all(int fd, const char *data, size_t len)
+{
+    while (len != 0) {
+        ssize_t n = write(fd, data, len);
+
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        if (n > 0) {
+            data += n;
+            len -= (size_t) n;
+        }
+    }
+
+    return true;
+}
+
+
+/* Reads exactly len bytes. */
+static bool
+read_all(int fd, char *to, size_t len, uint64_t at)
+{
+    while (len != 0) {
+        ssize_t n = pread(fd, to, len, (off_t) at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            errno = n == 0 ? EIO : errno;
+            return false;
+        }
+        to += n;
+        len -= (size_t) n;
+        at += (uint64_t) n;
+    }
+
+    return true;
+}
+
+
+/* By the kernel if the file system can, which then may share the blocks. */
+static bool
+copy(const placer_t *p, const placer_job_t *job, int to)
+{
+    uint64_t left = job->length, at = job->at;
+
+    while (left != 0) {
+        off_t from = (off_t) at;
+        ssize_t n = copy_file_range(job->fd, &from, to, NULL, left, 0);
+
+        if (n <= 0) {
+            size_t len = left < PIECE_BYTES ? (size_t) left : PIECE_BYTES;
+
+            if (!read_all(job->fd, p->piece, len, at)
+                || !write_all(to, p->piece, len)) {
+                return false;
+            }
+            n = (ssize_t) len;
+        }
+
+        at += (uint64_t) n;
+        left -= (uint64_t) n;
+    }
+
+    return true;
+}
+
+
+static bool
+has_same_bytes(const placer_t *p, const placer_job_t *job)
+{
+    int fd =
+        openat(job->folder, job->paths[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    bool is_same = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+                   && (uint64_t) st.st_size == job->length;
+
+    for (uint64_t at = 0; is_same && at < job->length; at += PIECE_BYTES) {
+        size_t len = job->length - at < PIECE_BYTES
+                         ? (size_t) (job->length - at)
+                         : PIECE_BYTES;
+
+        is_same = read_all(job->fd, p->piece, len, job->at + at)
+                  && read_all(fd, p->piece + PIECE_BYTES, len, at)
+                  && memcmp(p->piece, p->piece + PIECE_BYTES, len) == 0;
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+
+    return is_same;
+}
+
+
+/* --- names --- */
+
+/* Opens the folder of a path below `folder`, and makes it; -1: see errno.  What
+ * it makes is on disk. */
+static int
+open_parent(int folder, const char *path, const char **name)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *slash;
+
+    for (*name = path; fd >= 0 && (slash = strchr(*name, '/')) != NULL;
+         *name = slash + 1)
+    {
+        char part[SYM_SOURCE_PATH_MAX + 1];
+        int next;
+
+        memcpy(part, *name, (size_t) (slash - *name));
+        part[slash - *name] = '\0';
+        if (mkdirat(fd, part, 0755) == 0) {
+            (void) fchmodat(fd, part, 0755, 0);
+            if (fsync(fd) != 0) {
+                close(fd);
+                return -1;
+            }
+        }
+
+        next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close(fd);
+        fd = next;
+    }
+
+    return fd;
+}
+
+
+/* Names the file; true also if a file stays that must not be replaced. */
+static bool
+give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
+          const char *name)
+{
+    char self[64], temporary[64];
+
+    (void) snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    if (linkat(AT_FDCWD, self, parent, name, AT_SYMLINK_FOLLOW) == 0) {
+        return true;
+    }
+
+    if (errno != EEXIST || !job->replaces) {
+        return errno == EEXIST;
+    }
+
+    (void) snprintf(temporary, sizeof(temporary), ".symloader-%d-%llu",
+                    (int) getpid(), (unsigned long long) ++p->number);
+    (void) unlinkat(parent, temporary, 0); /* of an earlier, killed daemon */
+    if (linkat(AT_FDCWD, self, parent, temporary, AT_SYMLINK_FOLLOW) != 0) {
+        return false;
+    }
+
+    if (renameat(parent, temporary, parent, name) != 0) {
+        int error = errno;
+
+        (void) unlinkat(parent, temporary, 0);
+        errno = error;
+        return false;
+    }
+
+    return true;
+}
+
+
+static bool
+place(placer_t *p, const placer_job_t *job, int fd)
+{
+    bool is_ok = fsync(fd) == 0;
+
+    for (unsigned i = 0; is_ok && i < job->n_paths; i++) {
+        const char *name;
+        int parent = open_parent(job->folder, job->paths[i], &name), error;
+
+        is_ok = parent >= 0 && give_name(p, job, fd, parent, name)
+                && fsync(parent) == 0;
+        if (parent >= 0) {
+            error = errno;
+            close(parent);
+            errno = error;
+        }
+    }
+
+    return is_ok;
+}
+
+
+static void
+run(placer_t *p, placer_job_t *job)
+{
+    int fd = job->fd;
+    bool is_ok;
+
+    job->error = 0;
+    job->is_same = has_same_bytes(p, job);
+    if (job->is_same) {
+        return;
+    }
+
+    if (!job->is_nameless) {
+        fd = placer_temporary(job->folder);
+    }
+
+    is_ok =
+        fd >= 0 && (job->is_nameless || copy(p, job, fd)) && place(p, job, fd);
+    job->error = is_ok ? 0 : errno;
+    if (!job->is_nameless && fd >= 0) {
+        close(fd);
+    }
+}
+
+
+/* --- the thread --- */
+
+static void *
+work(void *arg)
+{
+    placer_t *p = arg;
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->is_ending) {
+        placer_job_t *job = p->first;
+
+        if (job == NULL) {
+            pthread_cond_wait(&p->work, &p->lock);
+            continue;
+        }
+
+        p->first = job->next;
+        p->last = p->first == NULL ? &p->first : p->last;
+        pthread_mutex_unlock(&p->lock);
+        run(p, job);
+        pthread_mutex_lock(&p->lock);
+
+        job->next = NULL;
+        *p->last_done = job;
+        p->last_done = &job->next;
+        (void) eventfd_write(p->event_fd, 1);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+
+/* Signals are the loop's. */
+static bool
+start(placer_t *p)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&p->thread, NULL, work, p);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = rc;
+    return rc == 0;
+}
+
+
+placer_t *
+placer_create(void)
+{
+    placer_t *p = calloc(1, sizeof(*p));
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    p->last = &p->first;
+    p->last_done = &p->done;
+    p->piece = malloc(2 * PIECE_BYTES);
+    p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    if (p->piece == NULL || p->event_fd < 0 || !start(p)) {
+        free(p->piece);
+        free(p);
+        return NULL;
+    }
+
+    return p;
+}
+
+
+void
+placer_free(placer_t *p)
+{
+    if (p == NULL) {
+        return;
+    }
+
+    pthread_mutex_lock(&p->lock);
+    p->is_ending = true;
+    pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+    pthread_cond_destroy(&p->work);
+    pthread_mutex_destroy(&p->lock);
+    close(p->event_fd);
+    free(p->piece);
+    free(p);
+}
+
+
+int
+placer_fd(const placer_t *p)
+{
+    return p->event_fd;
+}
+
+
+void
+placer_add(placer_t *p, placer_job_t *job)
+{
+    job->next = NULL;
+    pthread_mutex_lock(&p->lock);
+    *p->last = job;
+    p->last = &job->next;
+    pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->lock);
+}
+
+
+placer_job_t *
+placer_done(placer_t *p)
+{
+    placer_job_t *job;
+    eventfd_t n;
+
+    pthread_mutex_lock(&p->lock);
+    (void) eventfd_read(p->event_fd, &n);
+    job = p->done;
+    if (job != NULL) {
+        p->done = job->next;
+        p->last_done = p->done == NULL ? &p->done : p->last_done;
+    }
+    if (p->done != NULL) {
+        (void) eventfd_write(p->event_fd, 1);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return job;
+}

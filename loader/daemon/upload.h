@@ -1,0 +1,64 @@
+/*
+ * upload.h - files that clients upload into the folder of a source.
+ *
+ * A converter takes the upload apart, then reads one file after the other.  Each
+ * sound file is placed in the folder (placer.h) at the paths where the source's
+ * layout has it, and its artifacts are in the store.  Then the report is appended
+ * to the upload, and the client gets DONE: everything that the report calls
+ * stored is on disk.  docs/design/uploads.md.
+ */
+#ifndef SYMLOADER_DAEMON_UPLOAD_H
+#define SYMLOADER_DAEMON_UPLOAD_H
+
+#include "daemon/placer.h"
+#include "daemon/submission.h"
+
+typedef struct upload_s upload_t;
+
+/* A folder that the daemon writes to, for the source of this name. */
+typedef struct {
+    sym_str_t source;
+    int fd;
+} upload_folder_t;
+
+#define UPLOAD_FOLDERS_MAX 16
+
+typedef struct {
+    upload_folder_t folders[UPLOAD_FOLDERS_MAX];
+    unsigned n_folders;
+    placer_t *placer; /* NULL: there is no folder */
+    upload_t *first;
+    unsigned n;
+
+    conversions_t *conversions;
+    void *owner;
+    /* An artifact has arrived: clients that wait for it get it. */
+    void (*arrived)(void *owner, const sym_module_key_t *key, sym_kind_t kind);
+} uploads_t;
+
+/* Opens the folders of --upload-folder NAME=PATH.  False: *path is the one that
+ * cannot be used; *err says why. */
+bool uploads_open(uploads_t *all, const char *const *options, unsigned n,
+                  const char **path, sym_error_t *err);
+void uploads_close(uploads_t *all);
+
+/* Takes an UPLOAD and its descriptor. */
+void upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
+                  int fd);
+
+/* Handles what the placer has done. */
+void uploads_turn(uploads_t *all);
+
+/* No answer goes to this client any more; its uploads go on. */
+void uploads_leave(uploads_t *all, const client_t *client);
+
+/* The events of conversions whose submission has an upload. */
+sym_status_t upload_member(submission_t *c, const converter_member_t *member,
+                           sym_error_t *err);
+sym_status_t upload_bytes(submission_t *c, const uint8_t *data, size_t len,
+                          sym_error_t *err);
+sym_status_t upload_place(submission_t *c, const converter_done_t *done,
+                          sym_conversion_format_t format, sym_error_t *err);
+void upload_ended(submission_t *c, const conversion_end_t *how);
+
+#endif

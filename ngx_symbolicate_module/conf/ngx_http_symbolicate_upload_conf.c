@@ -1,0 +1,207 @@
+
+/*
+ * ngx_http_symbolicate_upload_conf.c - directives of uploads.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "conf/ngx_http_symbolicate_upload_conf.h"
+
+
+/* 4096 tokens with long names and lists of sources. */
+#define NGX_SYMBOLICATE_TOKENS_FILE   (4 * 1024 * 1024)
+
+
+static ngx_int_t ngx_http_symbolicate_tokens_text(ngx_conf_t *cf,
+    ngx_str_t *name, ngx_str_t *text);
+static void ngx_http_symbolicate_tokens_drop(void *data);
+
+
+char *
+ngx_http_symbolicate_set_upload_target(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    ngx_str_t  *value;
+
+    if (slcf->upload.target.data) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    slcf->upload.target = value[1];
+
+    return NGX_CONF_OK;
+}
+
+
+/* symbolicate_upload_tokens FILE | off */
+char *
+ngx_http_symbolicate_set_upload_tokens(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    char                              why[256];
+    ngx_str_t                         text, *value;
+    sym_error_t                       err;
+    ngx_pool_cleanup_t               *cln;
+    ngx_http_symbolicate_tokens_t    *tokens;
+
+    if (slcf->upload.tokens) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    tokens = ngx_pcalloc(cf->pool, sizeof(ngx_http_symbolicate_tokens_t));
+    cln = ngx_pool_cleanup_add(cf->pool, 0);
+
+    if (tokens == NULL || cln == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->upload.tokens = tokens;
+
+    if (ngx_strcmp(value[1].data, "off") == 0) {
+        tokens->off = 1;
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_http_symbolicate_tokens_text(cf, &value[1], &text) != NGX_OK) {
+        return NGX_CONF_ERROR;
+    }
+
+    sym_arena_init(&tokens->arena, 0);
+    cln->handler = ngx_http_symbolicate_tokens_drop;
+    cln->data = tokens;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+
+    if (sym_upload_tokens_read(&tokens->arena,
+                               sym_str((char *) text.data, text.len),
+                               &tokens->all, &err)
+        != SYM_OK)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "\"%V\": %s", &value[1],
+                           sym_error_text(&err, why, sizeof(why)));
+        return NGX_CONF_ERROR;
+    }
+
+    tokens->active = ngx_pcalloc(cf->pool,
+                                 (tokens->all.n + 1) * sizeof(ngx_uint_t));
+
+    return tokens->active ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_tokens_text(ngx_conf_t *cf, ngx_str_t *name,
+    ngx_str_t *text)
+{
+    ssize_t          n;
+    ngx_fd_t         fd;
+    ngx_int_t        rc;
+    ngx_file_info_t  fi;
+
+    if (ngx_conf_full_name(cf->cycle, name, 1) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    fd = ngx_open_file(name->data, NGX_FILE_RDONLY, NGX_FILE_OPEN, 0);
+
+    if (fd == NGX_INVALID_FILE || ngx_fd_info(fd, &fi) == NGX_FILE_ERROR) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
+                           "cannot read the tokens in \"%V\"", name);
+        rc = NGX_ERROR;
+
+    } else if (ngx_file_size(&fi) > NGX_SYMBOLICATE_TOKENS_FILE) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the file of tokens \"%V\" is too large", name);
+        rc = NGX_ERROR;
+
+    } else {
+        text->len = (size_t) ngx_file_size(&fi);
+        text->data = ngx_pnalloc(cf->temp_pool, text->len + 1);
+
+        n = text->data ? read(fd, text->data, text->len) : -1;
+        rc = (n >= 0) ? NGX_OK : NGX_ERROR;
+        text->len = ngx_max(n, 0);
+    }
+
+    if (fd != NGX_INVALID_FILE) {
+        (void) ngx_close_file(fd);
+    }
+
+    return rc;
+}
+
+
+static void
+ngx_http_symbolicate_tokens_drop(void *data)
+{
+    ngx_http_symbolicate_tokens_t *tokens = data;
+
+    sym_arena_drop(&tokens->arena);
+}
+
+
+char *
+ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *prev,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    ngx_uint_t                      i;
+    ngx_http_core_loc_conf_t       *clcf;
+    ngx_http_symbolicate_source_t  *sources;
+
+    if (conf->upload.target.data == NULL) {
+        conf->upload.target = prev->upload.target;
+    }
+
+    if (conf->upload.tokens == NULL) {
+        conf->upload.tokens = prev->upload.tokens;
+    }
+
+    if (conf->api != &sym_upload_api) {
+        return NGX_CONF_OK;
+    }
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (conf->upload.target.data == NULL || conf->upload.tokens == NULL
+        || !conf->place.has_base)
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"symbolicate upload\" in location \"%V\" needs "
+                      "\"symbolicate_upload_target NAME\" and "
+                      "\"symbolicate_upload_tokens FILE|off\", there or around "
+                      "it, and a location that is given by the beginning of a "
+                      "path", &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+    sources = conf->policy.sources ? conf->policy.sources->elts : NULL;
+
+    for (i = 0; sources && i < conf->policy.sources->nelts; i++) {
+
+        if (sources[i].name.len == conf->upload.target.len
+            && ngx_memcmp(sources[i].name.data, conf->upload.target.data,
+                          sources[i].name.len) == 0)
+        {
+            conf->upload.source = &sources[i];
+            return NGX_CONF_OK;
+        }
+    }
+
+    ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                  "\"symbolicate_upload_target %V\" in location \"%V\": no "
+                  "\"symbolicate_source\" there or around it has this name",
+                  &conf->upload.target, &clcf->name);
+    return NGX_CONF_ERROR;
+}

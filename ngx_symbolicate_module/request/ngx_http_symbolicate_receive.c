@@ -1,0 +1,634 @@
+
+/*
+ * ngx_http_symbolicate_receive.c - uploads of symbol files.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "api/upload/upload.h"
+#include "store/object.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "counters/ngx_http_symbolicate_counters.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_queue.h"
+#include "request/ngx_http_symbolicate_receive.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_task.h"
+#include "request/ngx_http_symbolicate_upload.h"
+#include "rpc/ngx_http_symbolicate_loader.h"
+#include "rpc/ngx_http_symbolicate_rpc.h"
+#include "store/ngx_http_symbolicate_store.h"
+
+
+/* The loader takes twice as many files of one worker. */
+#define NGX_SYMBOLICATE_RECEIVE_MAX    24
+
+#define NGX_SYMBOLICATE_RECEIVE_WINDOW 4096
+
+
+typedef struct {
+    ngx_http_symbolicate_task_t   task;         /* the first member */
+    ngx_http_symbolicate_rpc_t    rpc;
+    sym_upload_call_t             call;
+    const sym_upload_protocol_t  *protocol;
+    const sym_upload_token_t     *token;        /* NULL: none is needed */
+    ngx_uint_t                   *active;       /* uploads of the token */
+    off_t                         size;         /* of the body */
+    double                        started_s;
+
+    sym_upload_refusal_t          why;          /* FINE: the loader read it */
+    sym_str_t                     reason;
+    sym_upload_counts_t           counts;
+    unsigned                      counted:1;
+    unsigned                      sent:1;
+    unsigned                      replied:1;
+} ngx_http_symbolicate_receive_t;
+
+
+/* Looks a module up, for the client's question whether it is there. */
+typedef struct {
+    sym_store_t                  *db;
+    sym_str_t                     scope;
+    sym_object_ref_t              ref;
+    sym_status_t                  status;
+    sym_error_t                   err;
+} ngx_http_symbolicate_receive_look_t;
+
+
+static ngx_int_t ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
+    sym_upload_call_t *call);
+static sym_upload_refusal_t ngx_http_symbolicate_receive_check(
+    ngx_http_request_t *r, ngx_http_symbolicate_receive_t *receive);
+static sym_str_t ngx_http_symbolicate_receive_header(void *data,
+    const char *name);
+static bool ngx_http_symbolicate_receive_has(void *data, sym_str_t name,
+    sym_str_t id);
+static ngx_int_t ngx_http_symbolicate_receive_refuse(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive);
+static ngx_int_t ngx_http_symbolicate_receive_step(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_receive_send(
+    ngx_http_symbolicate_receive_t *receive);
+static void ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
+    sym_rpc_message_t *m);
+static ngx_int_t ngx_http_symbolicate_receive_answer(
+    ngx_http_symbolicate_receive_t *receive);
+static void ngx_http_symbolicate_receive_cleanup(
+    ngx_http_symbolicate_task_t *task);
+
+
+static ngx_uint_t  ngx_http_symbolicate_receiving;
+static uint64_t    ngx_http_symbolicate_receive_number;
+
+
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_receive_work = {
+    { ngx_http_symbolicate_receive_step, NULL, NULL, NULL },
+    NULL,
+    NULL,
+    ngx_http_symbolicate_receive_cleanup,
+    NULL
+};
+
+
+ngx_int_t
+ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
+{
+    sym_out_t                         out;
+    ngx_chain_t                      *body;
+    sym_upload_answer_t               answer;
+    ngx_http_symbolicate_growing_t    growing;
+    ngx_http_symbolicate_receive_t   *receive;
+
+    receive = ngx_http_symbolicate_task_create(r,
+                                        sizeof(ngx_http_symbolicate_receive_t),
+                                        &ngx_http_symbolicate_receive_work);
+    if (receive == NULL
+        || ngx_http_symbolicate_receive_call(r, &receive->call) != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    receive->started_s = (double) ngx_time();
+    receive->protocol = sym_upload_protocol(&receive->call);
+    receive->why = ngx_http_symbolicate_receive_check(r, receive);
+
+    if (receive->why != SYM_UPLOAD_FINE) {
+        return ngx_http_symbolicate_receive_refuse(r, receive);
+    }
+
+    ngx_http_symbolicate_growing_begin(&growing, r,
+                                       NGX_SYMBOLICATE_RECEIVE_WINDOW, &out);
+
+    if (receive->protocol->reply
+        && receive->protocol->reply(&receive->call, &answer, &out))
+    {
+        body = ngx_http_symbolicate_growing_end(&growing, &out);
+
+        receive->task.ctx->served = SYM_SERVED_OK;
+
+        return body ? ngx_http_symbolicate_send_body(r, answer.status,
+                                                     answer.type, body)
+                    : NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (ngx_http_symbolicate_receiving >= NGX_SYMBOLICATE_RECEIVE_MAX
+        || (receive->token && *receive->active >= receive->token->at_once))
+    {
+        receive->why = SYM_UPLOAD_BUSY;
+        return ngx_http_symbolicate_receive_refuse(r, receive);
+    }
+
+    receive->counted = 1;
+    ngx_http_symbolicate_receiving++;
+
+    if (receive->token) {
+        (*receive->active)++;
+    }
+
+    ngx_http_symbolicate_upload_spool(r);
+
+    return ngx_http_symbolicate_task_read(&receive->task);
+}
+
+
+/* Fills in what a protocol sees of the request. */
+static ngx_int_t
+ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
+    sym_upload_call_t *call)
+{
+    size_t                            len;
+    u_char                           *p;
+    ngx_str_t                         host, scheme;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    len = ngx_min(slcf->place.base.len, r->uri.len);
+
+    call->method = (unsigned) r->method;
+    call->path = sym_str((char *) r->uri.data + len, r->uri.len - len);
+    call->query = sym_str((char *) r->args.data, r->args.len);
+    call->header = ngx_http_symbolicate_receive_header;
+    call->has = ngx_http_symbolicate_receive_has;
+    call->ctx = r;
+
+    call->number = (uint64_t) ngx_time() << 32
+                   ^ (uint64_t) ngx_pid << 16
+                   ^ ++ngx_http_symbolicate_receive_number;
+
+    /* the client's own spelling of the server, with its port */
+
+    if (r->headers_in.host) {
+        host = r->headers_in.host->value;
+
+    } else {
+        host = r->headers_in.server;
+    }
+
+    ngx_str_set(&scheme, "http");
+
+#if (NGX_HTTP_SSL)
+    if (r->connection->ssl) {
+        ngx_str_set(&scheme, "https");
+    }
+#endif
+
+    len = scheme.len + sizeof("://") - 1 + host.len + slcf->place.base.len;
+
+    p = ngx_pnalloc(r->pool, len + 1);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->base.data = (char *) p;
+    p = ngx_sprintf(p, "%V://%V%*s", &scheme, &host, slcf->place.base.len,
+                    slcf->place.base.data);
+    call->base.len = p - (u_char *) call->base.data;
+
+    return NGX_OK;
+}
+
+
+/* Everything that can be checked before the body is read. */
+static sym_upload_refusal_t
+ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive)
+{
+    sym_str_t                         secret, source;
+    const sym_upload_token_t         *token;
+    ngx_http_symbolicate_tokens_t    *tokens;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+    tokens = slcf->upload.tokens;
+
+    if (!tokens->off) {
+        secret = receive->protocol->secret(&receive->call);
+
+        if (secret.data == NULL) {
+            return SYM_UPLOAD_NO_TOKEN;
+        }
+
+        token = sym_upload_token_find(&tokens->all, secret);
+
+        if (token == NULL) {
+            return SYM_UPLOAD_BAD_TOKEN;
+        }
+
+        if (token->expires_s && (uint64_t) ngx_time() >= token->expires_s) {
+            return SYM_UPLOAD_EXPIRED;
+        }
+
+        receive->token = token;
+        receive->active = &tokens->active[token - tokens->all.list];
+    }
+
+    if (!(receive->protocol->methods & receive->call.method)) {
+        return SYM_UPLOAD_NO_METHOD;
+    }
+
+    token = receive->token;
+
+    if (token == NULL) {
+        return SYM_UPLOAD_FINE;
+    }
+
+    source = sym_str((char *) slcf->upload.target.data,
+                     slcf->upload.target.len);
+
+    if (!sym_upload_token_has_source(token, source)
+        || !(token->rights & SYM_UPLOAD_MAY_UPLOAD
+             || (receive->protocol == &sym_upload_mozilla && token->rights)))
+    {
+        return SYM_UPLOAD_NO_RIGHT;
+    }
+
+    if (token->bytes && r->headers_in.content_length_n > 0
+        && (uint64_t) r->headers_in.content_length_n > token->bytes)
+    {
+        return SYM_UPLOAD_TOO_LARGE;
+    }
+
+    return SYM_UPLOAD_FINE;
+}
+
+
+static sym_str_t
+ngx_http_symbolicate_receive_header(void *data, const char *name)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(data, name);
+
+    return h ? sym_str((char *) h->value.data, h->value.len)
+             : sym_str(NULL, 0);
+}
+
+
+/* Runs under the guard. */
+static void
+ngx_http_symbolicate_receive_look(void *data)
+{
+    ngx_http_symbolicate_receive_look_t *look = data;
+
+    sym_snapshot_t       *snapshot;
+    sym_object_record_t   record;
+
+    look->status = sym_snapshot_begin(look->db, &snapshot, &look->err);
+
+    if (look->status != SYM_OK) {
+        return;
+    }
+
+    look->status = sym_snapshot_object(snapshot, look->scope, &look->ref,
+                                       SYM_KIND_SYMCACHE, &record, &look->err);
+    sym_snapshot_end(snapshot);
+}
+
+
+/* If the store cannot be read, the client uploads again. */
+static bool
+ngx_http_symbolicate_receive_has(void *data, sym_str_t name, sym_str_t id)
+{
+    ngx_http_request_t *r = data;
+
+    const char                           *reason;
+    ngx_http_symbolicate_db_t            *db;
+    ngx_http_symbolicate_loc_conf_t      *slcf;
+    ngx_http_symbolicate_receive_look_t   look;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    db = ngx_http_symbolicate_store_get(
+                                ngx_http_symbolicate_store_of(slcf->store),
+                                r->connection->log, &reason);
+    if (db == NULL) {
+        return false;
+    }
+
+    ngx_memzero(&look, sizeof(ngx_http_symbolicate_receive_look_t));
+
+    look.db = db->db;
+    look.scope = sym_str((char *) slcf->upload.target.data,
+                         slcf->upload.target.len);
+    sym_object_ref_mozilla(&look.ref, name, id);
+
+    if (sym_store_guarded(db->db, ngx_http_symbolicate_receive_look, &look,
+                          &look.err)
+        != SYM_OK)
+    {
+        look.status = SYM_DAMAGED;
+    }
+
+    ngx_http_symbolicate_store_put(db);
+
+    return look.status == SYM_OK;
+}
+
+
+/* The body of a refusal; *status is its status.  NULL: no memory. */
+static ngx_chain_t *
+ngx_http_symbolicate_receive_refusal(ngx_http_symbolicate_receive_t *receive,
+    sym_upload_answer_t *answer)
+{
+    sym_out_t                        out;
+    ngx_chain_t                     *body;
+    ngx_http_request_t              *r;
+    ngx_http_symbolicate_growing_t   growing;
+
+    r = receive->task.request;
+
+    ngx_http_symbolicate_growing_begin(&growing, r,
+                                       NGX_SYMBOLICATE_RECEIVE_WINDOW, &out);
+    receive->protocol->refuse(&receive->call, receive->why, receive->reason,
+                              answer, &out);
+    body = ngx_http_symbolicate_growing_end(&growing, &out);
+
+    receive->task.ctx->served = ngx_http_symbolicate_lookup_served(
+                                                              answer->status);
+
+    if (body == NULL
+        || ((answer->status == NGX_HTTP_SERVICE_UNAVAILABLE
+             || answer->status == NGX_HTTP_TOO_MANY_REQUESTS)
+            && ngx_http_symbolicate_add_header(r, "Retry-After", "5", 1)
+               != NGX_OK)
+        || (answer->status == NGX_HTTP_NOT_ALLOWED
+            && ngx_http_symbolicate_add_header(r, "Allow",
+                          receive->protocol->methods & SYM_UPLOAD_PUT
+                          ? "POST, PUT" : "POST",
+                          receive->protocol->methods & SYM_UPLOAD_PUT
+                          ? 9 : 4)
+               != NGX_OK))
+    {
+        return NULL;
+    }
+
+    return body;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_receive_refuse(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive)
+{
+    ngx_chain_t          *body;
+    sym_upload_answer_t   answer;
+
+    body = ngx_http_symbolicate_receive_refusal(receive, &answer);
+
+    return body ? ngx_http_symbolicate_send_body(r, answer.status,
+                                                 answer.type, body)
+                : NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_receive_step(ngx_http_symbolicate_task_t *task)
+{
+    ngx_int_t                        rc;
+    ngx_chain_t                     *body;
+    sym_upload_answer_t              answer;
+    ngx_http_symbolicate_receive_t  *receive;
+
+    receive = (ngx_http_symbolicate_receive_t *) task;
+
+    if (receive->replied && receive->why == SYM_UPLOAD_FINE) {
+        return ngx_http_symbolicate_receive_answer(receive);
+    }
+
+    if (!receive->replied) {
+        rc = ngx_http_symbolicate_receive_send(receive);
+
+        if (rc == NGX_OK || rc == NGX_ERROR) {
+            return rc == NGX_OK ? NGX_DONE : NGX_ERROR;
+        }
+    }
+
+    body = ngx_http_symbolicate_receive_refusal(receive, &answer);
+    ngx_http_symbolicate_task_reply(task, answer.status, answer.type, body);
+
+    return NGX_DONE;
+}
+
+
+/* NGX_OK: the loader is at work; NGX_DECLINED: receive->why is set. */
+static ngx_int_t
+ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
+{
+    ngx_chain_t                      *cl;
+    sym_rpc_message_t                 m;
+    ngx_http_request_t               *r;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    r = receive->task.request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    for (cl = r->request_body->bufs; cl; cl = cl->next) {
+        receive->size += ngx_buf_size(cl->buf);
+    }
+
+    if (r->request_body->temp_file == NULL || receive->size == 0) {
+        receive->why = SYM_UPLOAD_MALFORMED;
+        receive->reason = SYM_STR("the body is empty");
+        return NGX_DECLINED;
+    }
+
+    /* a chunked body has no length before it is read */
+
+    if (receive->token && receive->token->bytes
+        && (uint64_t) receive->size > receive->token->bytes)
+    {
+        receive->why = SYM_UPLOAD_TOO_LARGE;
+        return NGX_DECLINED;
+    }
+
+    receive->why = SYM_UPLOAD_UNAVAILABLE;
+
+    if (slcf->loader == NULL) {
+        receive->reason = SYM_STR("there is no symbolicate_loader");
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_UPLOAD;
+    m.flags = receive->protocol->flags(&receive->call);
+    m.length = receive->size;
+    m.text = receive->protocol->hint(&receive->call);
+    m.rules = slcf->upload.source->rules;
+    m.key.scope = sym_str((char *) slcf->upload.target.data,
+                          slcf->upload.target.len);
+
+    if (receive->token == NULL) {
+        m.flags |= SYM_RPC_TRY;
+
+    } else {
+        m.source = receive->token->name;
+        m.flags |= receive->token->rights & SYM_UPLOAD_MAY_TRY
+                   ? SYM_RPC_TRY : 0;
+        m.flags |= receive->token->rights & SYM_UPLOAD_MAY_UPLOAD
+                   ? 0 : SYM_RPC_ONLY_TRY;
+    }
+
+    receive->rpc.on_reply = ngx_http_symbolicate_receive_reply;
+
+    if (ngx_http_symbolicate_rpc_call_with(
+            ngx_http_symbolicate_loader_of(slcf->loader), &receive->rpc, &m,
+            r->request_body->temp_file->file.fd)
+        != NGX_OK)
+    {
+        receive->reason = SYM_STR("the symbol loader is not running");
+        return NGX_DECLINED;
+    }
+
+    receive->sent = 1;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
+    sym_rpc_message_t *m)
+{
+    char                            *text;
+    sym_str_t                        reason;
+    ngx_http_request_t              *r;
+    ngx_http_symbolicate_receive_t  *receive;
+
+    receive = (ngx_http_symbolicate_receive_t *)
+                  ((u_char *) rpc
+                   - offsetof(ngx_http_symbolicate_receive_t, rpc));
+    r = receive->task.request;
+
+    receive->sent = 0;
+    receive->replied = 1;
+
+    if (m && (m->flags & SYM_RPC_DID)
+        && sym_upload_counts_read(m->text, &receive->counts)
+        && receive->counts.report <= NGX_SYMBOLICATE_REPORT_MAX)
+    {
+        receive->why = SYM_UPLOAD_FINE;
+
+    } else {
+        reason = m ? m->text : SYM_STR("the symbol loader went away");
+
+        receive->why = (m && (m->flags & SYM_RPC_NOTHING))
+                       ? SYM_UPLOAD_MALFORMED : SYM_UPLOAD_UNAVAILABLE;
+
+        text = ngx_pnalloc(r->pool, reason.len + 1);
+
+        if (text) {
+            ngx_memcpy(text, reason.data, reason.len);
+            receive->reason = sym_str(text, reason.len);
+        }
+
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "symbolicate: an upload was not stored: %*s",
+                      reason.len, reason.data);
+    }
+
+    ngx_http_symbolicate_enqueue(&receive->task.turn);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
+{
+    ssize_t                          n;
+    sym_out_t                        out;
+    ngx_chain_t                     *body;
+    ngx_time_t                      *tp;
+    sym_upload_done_t                done;
+    ngx_http_request_t              *r;
+    sym_upload_answer_t              answer;
+    ngx_http_symbolicate_growing_t   growing;
+
+    r = receive->task.request;
+    tp = ngx_timeofday();
+
+    ngx_memzero(&done, sizeof(sym_upload_done_t));
+
+    done.call = &receive->call;
+    done.token = receive->token;
+    done.counts = receive->counts;
+    done.bytes = receive->size;
+    done.started_s = receive->started_s;
+    done.now_s = (double) tp->sec + (double) tp->msec / 1000;
+
+    done.report.len = receive->counts.report;
+    done.report.data = ngx_pnalloc(r->pool, done.report.len + 1);
+
+    if (done.report.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    n = pread(r->request_body->temp_file->file.fd, (char *) done.report.data,
+              done.report.len, receive->size);
+
+    if (n != (ssize_t) done.report.len) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_symbolicate_growing_begin(&growing, r,
+                                       NGX_SYMBOLICATE_RECEIVE_WINDOW, &out);
+    receive->protocol->answer(&done, &answer, &out);
+    body = ngx_http_symbolicate_growing_end(&growing, &out);
+
+    receive->task.ctx->served = answer.status < 400
+                                ? SYM_SERVED_OK
+                                : ngx_http_symbolicate_lookup_served(
+                                                              answer.status);
+
+    ngx_http_symbolicate_task_reply(&receive->task, answer.status, answer.type,
+                                    body);
+
+    return NGX_DONE;
+}
+
+
+static void
+ngx_http_symbolicate_receive_cleanup(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_receive_t  *receive;
+
+    receive = (ngx_http_symbolicate_receive_t *) task;
+
+    if (receive->sent) {
+        receive->sent = 0;
+        ngx_http_symbolicate_rpc_cancel(&receive->rpc);
+    }
+
+    if (receive->counted) {
+        receive->counted = 0;
+        ngx_http_symbolicate_receiving--;
+
+        if (receive->token) {
+            (*receive->active)--;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package SymUpload;
+
+# A SymFolder whose folder takes uploads: for tests of `symbolicate upload`.
+#
+#     my $t = SymUpload->new(tokens => { ci => { secret => 'S', rest => 'rights=try' } },
+#                            layout => 'breakpad')->start;
+#     my $r = $t->curl('-T', $file, $t->url('/upload/a/ID/a.sym'));
+#     $r->{status}, {body}, {json}, {head}
+#
+# Locations besides those of SymFolder: /upload/ takes uploads for the source
+# `folder`, of which `try` ones go to `folder.try`, which /try-symbolicate sees.
+
+use strict;
+use warnings;
+
+use parent 'SymFolder';
+
+use Digest::SHA qw(sha256_hex);
+use JSON::PP ();
+use SymLoader qw(write_file);
+
+sub new {
+    my ($class, %opt) = @_;
+    my $self = $class->SUPER::new(how => '', source => '', layout => 'breakpad',
+        limit => '64m', tokens => { ci => { secret => 'ci-secret' } }, %opt);
+    my ($dir, $layout, $limit) = @$self{qw(dir layout limit)};
+    my $socket = $self->{loader}->socket_path;
+
+    mkdir "$dir/try";
+    my $tokens = 'off';
+    if ($self->{tokens}) {
+        $tokens = "$dir/tokens";
+        $self->write_tokens;
+    }
+    return $self->conf(locations => <<"CONF");
+        symbolicate_loader unix:$socket;
+        symbolicate_source folder uri=/src/ layout=$layout;
+        client_max_body_size $limit;
+        location /symbolicate { symbolicate; $self->{how} }
+        location /try-symbolicate/ {
+            symbolicate;
+            symbolicate_source folder.try uri=/try-src/ layout=$layout;
+        }
+        location /admin { symbolicate; symbolicate_admin on; }
+        location /upload/ {
+            symbolicate upload;
+            symbolicate_upload_target folder;
+            symbolicate_upload_tokens $tokens;
+            $self->{how}
+        }
+        location /src/ { internal; alias $dir/symbols/; }
+        location /try-src/ { internal; alias $dir/try/; }
+CONF
+}
+
+sub write_tokens {
+    my ($self) = @_;
+    my $text = "# who may upload\n\n";
+    for my $name (sort keys %{ $self->{tokens} }) {
+        my $token = $self->{tokens}{$name};
+        $text .= sha256_hex($token->{secret}) . " $name"
+            . ($token->{rest} ? " $token->{rest}" : '') . "\n";
+    }
+    write_file("$self->{dir}/tokens", $text);
+    return;
+}
+
+sub loader_start {
+    my ($self) = @_;
+    $self->{loader}->serve('--jobs', 2,
+        '--upload-folder', "folder=$self->{dir}/symbols",
+        '--upload-folder', "folder.try=$self->{dir}/try");
+    $self->{is_serving} = 1;
+    return $self;
+}
+
+sub url { return "http://" . $_[0]->address . $_[1] }
+
+# All files below the target folder, sorted.
+sub files {
+    my ($self, $folder) = @_;
+    $folder //= "$self->{dir}/symbols";
+    return sort map { s{^\Q$folder\E/}{}r } split /\n/, `find '$folder' -type f`;
+}
+
+# Runs the real curl.
+sub curl {
+    my ($self, @args) = @_;
+    my $head = "$self->{dir}/curl.head";
+    my $body = "$self->{dir}/curl.body";
+    unlink $head, $body;
+    my $code = system 'curl', '-sS', '--max-time', 60, '-D', $head, '-o', $body, @args;
+    my $r = { code => $code >> 8, head => '', body => '' };
+    $r->{head} = SymTest::slurp($head) if -e $head;
+    $r->{body} = SymTest::slurp($body) if -e $body;
+    ($r->{status}) = $r->{head} =~ m{.*^HTTP/\S+ (\d+)}ms;
+    $r->{json} = eval { JSON::PP->new->decode($r->{body}) };
+    return $r;
+}
+
+sub bearer { return ('-H', "Authorization: Bearer $_[1]") }
+
+1;
