@@ -1,8 +1,7 @@
 /*
- * Any bytes as a module to request from a source, as the key of an object, and as
- * the path of a script's URL.
- * A path must never leave its folder, must be what S3 signs, and must lead back
- * to its module; refused modules have no path.  The first byte selects the
+ * Any bytes as a module to request from a source, and as the path of a script's
+ * URL.  A path must never leave its folder, and must be what S3 signs; refused
+ * modules have no path.  The first byte selects the
  * spelling of ids and the buffer size of a pointer; a line feed separates name
  * and id.
  */
@@ -10,8 +9,6 @@
 
 #include "check.h"
 #include "base/uri.h"
-#include "object/ref_key.h"
-#include "sources/paths/module_of.h"
 #include "sources/paths/plan.h"
 #include "sources/paths/symstore_pointer.h"
 
@@ -55,31 +52,8 @@ check_signed(sym_str_t path)
 }
 
 
-/* The path of a .sym file contains the name. */
 static void
-check_back(sym_str_t path, const sym_object_ref_t *ref, sym_str_t want_name)
-{
-    sym_source_found_t found;
-    sym_code_id_t code_id;
-    sym_ref_key_t want;
-    bool is_found = sym_source_module_of(path, &found);
-
-    check(is_found && sym_str_eq(found.name, want_name));
-    check(sym_ref_key(ref, &want));
-
-    if (found.id_len == 0) {
-        check(sym_code_id_read_pe(want.key.code_id, &code_id)
-              && sym_code_id_eq(&found.code_id, &code_id));
-        return;
-    }
-
-    check(sym_str_eq(sym_str(found.id, found.id_len), want.key.id));
-}
-
-
-static void
-check_place(const sym_source_place_t *place, const sym_object_ref_t *ref,
-            sym_layout_t layout)
+check_place(const sym_source_place_t *place, sym_layout_t layout)
 {
     char sent[SYM_SOURCE_ENCODED_MAX];
     sym_str_t encoded = sym_source_encode(place->path, sent);
@@ -88,12 +62,6 @@ check_place(const sym_source_place_t *place, const sym_object_ref_t *ref,
     check_signed(encoded);
     if (layout == SYM_LAYOUT_BREAKPAD) {
         check(count_parts(place->path) == 3 && count_parts(encoded) == 3);
-        check_back(place->path, ref, ref->debug_file);
-    } else if (place->file >= SYM_SOURCE_PDB
-               && place->file <= SYM_SOURCE_PE_PACKED
-               && layout != SYM_LAYOUT_SLASHSYMBOLS)
-    {
-        check_back(place->path, ref, SYM_STR(""));
     }
 }
 
@@ -112,42 +80,13 @@ ask_all(const sym_object_ref_t *ref, sym_source_ids_t ids)
                               &plan)
               == SYM_OK);
         for (unsigned n = 0; n < plan.n; n++) {
-            check_place(&plan.at[n], ref, rules.layout);
+            check_place(&plan.at[n], rules.layout);
         }
         sym_arena_drop(&arena);
     }
 }
 
 
-/* A module read from a key can be requested. */
-static void
-read_key(sym_str_t key)
-{
-    const sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD,
-                                       .files = 1u << SYM_SOURCE_BREAKPAD };
-    sym_source_found_t found;
-    bool is_found = sym_source_module_of(key, &found);
-    sym_source_plan_t plan;
-    sym_object_ref_t ref;
-    sym_arena_t arena;
-
-    check(is_found == (found.id_len != 0 || found.code_id.len != 0));
-    check(is_found || found.name.len == 0);
-    if (found.name.len == 0) {
-        return;
-    }
-
-    sym_arena_init(&arena, 0);
-    sym_object_ref_named(&ref, found.name, sym_str(found.id, found.id_len));
-    check(
-        sym_source_plan(&arena, &ref, &rules, ~0U, SYM_DEBUG_FILES_FIRST, &plan)
-            == SYM_OK
-        && plan.n == 1);
-    sym_arena_drop(&arena);
-}
-
-
-/* A pointer's path ends in its original path, and leads to no other machine. */
 /* The same bytes as the path of a script's URL. */
 static void
 ask_site(sym_str_t path)
@@ -184,6 +123,7 @@ ask_site(sym_str_t path)
 }
 
 
+/* A pointer's path ends in its original path, and leads to no other machine. */
 static void
 read_pointer(sym_str_t text, size_t size)
 {
@@ -238,7 +178,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     ask_all(&ref,
             (data[0] & 1) != 0 ? SYM_SOURCE_IDS_UPPER : SYM_SOURCE_IDS_AS_IS);
-    read_key(sym_str(text, size));
     ask_site(sym_str(text, size));
     read_pointer(sym_str(text, size), room);
     free(text);

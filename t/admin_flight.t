@@ -37,7 +37,7 @@ $first = $t->asked;
 my $r = $t->post_json('/admin/events', { Records => [{
     eventName => 'ObjectCreated:Put', s3 => { bucket => { name => 'symbols' },
         object => { key => SymFolder::path(@late) } } }] });
-is($r->{json}{modules}, 1, 'uploaded meanwhile');
+is($r->{json}{paths}, 1, 'uploaded meanwhile');
 $t->answer($first, 404, 'no');
 $t->answer($t->asked, 200, sym_text(@late));
 is($t->function($t->finish($asking)), 'f0', 'a waiting request gets it');

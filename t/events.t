@@ -1,5 +1,5 @@
 # S3 posts an event when a symbol file was uploaded or removed.  The store
-# forgets the module, and the next request fetches it.  However many records a
+# forgets its path, and the next request fetches the file.  However many records a
 # post has, no other request waits for it.  If the loader is away the sender
 # must get an error, or an upload would never be noticed.
 #
@@ -33,8 +33,8 @@ sub notify {
 }
 
 sub counts {
-    my ($records, $modules, $removed, $ignored) = @_;
-    return { records => $records, modules => $modules, removed => $removed,
+    my ($records, $paths, $removed, $ignored) = @_;
+    return { records => $records, paths => $paths, removed => $removed,
         ignored => $ignored };
 }
 
@@ -53,8 +53,11 @@ is($t->function($t->ask(\@module)), 'first0', 'the next request gets it');
 
 $t->upload(@module, prefix => 'second');
 is_deeply(notify(record('ObjectCreated:CompleteMultipartUpload',
-    symbols($module[0], lc $module[1])))->{json}, counts(1, 1, 1, 0),
-    'replaced, by the key of another spelling of its id');
+    symbols($module[0], lc $module[1])))->{json}, counts(1, 1, 0, 0),
+    'a file with another spelling of the id is another path');
+is($t->function($t->ask(\@module)), 'first0', '... so the old file stays');
+is_deeply(notify(record('ObjectCreated:CompleteMultipartUpload',
+    symbols(@module)))->{json}, counts(1, 1, 1, 0), 'replaced');
 is($t->function($t->ask(\@module)), 'second0',
     'the next request gets the new file');
 
@@ -73,8 +76,8 @@ is($t->function($t->ask(\@plus)), 'f0', '... is found');
 
 is_deeply(notify(record('ObjectCreated:Put', 'v1/index.txt'),
     record('ObjectTagging:Put', symbols(@module)),
-    record('ObjectCreated:Put', symbols(@module)))->{json}, counts(3, 1, 1, 2),
-    'records of other files and other events are counted');
+    record('ObjectCreated:Put', symbols(@module)))->{json}, counts(3, 2, 1, 1),
+    'other events are counted, and other files do no harm');
 is_deeply(notify()->{json}, counts(0, 0, 0, 0), 'no records');
 
 # --- other forms, other encodings ---

@@ -26,6 +26,7 @@ my $socket = $t->loader->socket_path;
 $t->conf(locations => <<"CONF");
         location /symbolicate {
             symbolicate sentry;
+            symbolicate_admin on;
             symbolicate_loader unix:$socket;
             symbolicate_source site uri=/_site/ layout=site;
             symbolicate_source ids  uri=/_ids/  layout=unified kinds=script,sourcemap;
@@ -142,6 +143,7 @@ is(ask("$site/alone.js", 1, 14), "<unknown> $site/alone.ts:2:3 [  throw 1;]",
 is(ask("$site/inside.js", 1, 14), "readCart $site/inside.ts:2:3 [  throw 1;]", 'a map inside of its script');
 is(ask("$site/broken.js", 1, 14), 'minified [function a(){throw 1}] malformed_sourcemap', 'a map that cannot be read');
 is(ask("$site/gone.js", 1, 14), 'minified missing_source', 'a script that does not exist');
+is(ask('https://example.com/gone.js', 1, 14), 'minified missing_source', '... at another path');
 is(ask("$site/app.min.js", 9, 9), 'minified invalid_location', 'a position outside of it');
 is(ask('https://example.com/static/../../secret.js', 1, 14), 'minified missing_source', 'paths stay in the folder');
 is(ask('https://example.com/%2e%2e/secret.js', 1, 14), 'minified missing_source', '... whatever their spelling');
@@ -205,6 +207,27 @@ place('site/static/beside.js.map', map_of('newer.ts', %text));
 is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]", 'a changed file is not fetched again');
 $t->symloader('rm', '~/static/beside.js.map');
 is(ask("$site/beside.js", 1, 14), "readCart $site/newer.ts:2:3 [  throw 1;]", '... until it is removed');
+
+# --- events of the bucket that has the site ---
+
+sub changed {
+    my ($key) = @_;
+    return $t->post('/symbolicate/events', $JSON->encode({ Records => [
+        { eventName => 'ObjectCreated:Put', s3 => { object => { key => $key } } }] }))->{json}{removed};
+}
+
+place('site/static/beside.js.map', map_of('newest.ts', %text));
+is(changed('build/7/static/beside.js.map'), 1, 'a map was replaced');
+is(ask("$site/beside.js", 1, 14), "readCart $site/newest.ts:2:3 [  throw 1;]", '... and is fetched again');
+place('site/gone.js', script());
+place('site/gone.js.map', map_of('there.ts', %text));
+is(changed('gone.js') + changed('gone.js.map'), 2, 'a script and its map were uploaded');
+is(ask('https://example.com/gone.js', 1, 14), 'readCart https://example.com/there.ts:2:3 [  throw 1;]',
+   '... which were absent before');
+unlink "$dir/site/gone.js", "$dir/site/gone.js.map";
+is(changed('gone.js') + changed('gone.js.map'), 2, 'both are removed');
+is(changed("$folder/script"), 1, 'an event for a file by debug id');
+is(changed('static/other.js'), 0, '... and for one that nobody asked for');
 
 # --- why is it still minified? ---
 

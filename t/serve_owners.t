@@ -236,8 +236,7 @@ for my $case (['poor last', 0], ['good last', 1]) {
     is(fetch($a), 1, 'the first search has the place');
     ensure($b, "eight.so/$ID", %sentry);
     waits($b, [1, '... the other waits']);
-    $c->send(INVALIDATE => ticket => 1000, scope => 's', key => "eight.so/$ID",
-        source => "eight.so/$ID/eight.so.sym");
+    $c->send(CHANGED => ticket => 1000, scope => 's', source => "eight.so/$ID/eight.so.sym");
     is($c->recv->{type}, 'DONE', 'the file has changed meanwhile');
     none($a, 2, [ 0, $ABSENT, 404 ]);
     is(fetch($a), 1, '... the outcome is void: the place is tried again');

@@ -110,9 +110,9 @@ is($c->recv->{type}, 'READY', 'a file');
 fetch("old.so/$OTHER");
 none(2, [ 0, $ABSENT, 404 ]);
 is($c->recv->{type}, 'NEGATIVE', 'another of its name is absent');
-$c->send(INVALIDATE => ticket => 1000, scope => 's', key => "none.so/$ID",
-    source => "below/v1/old.so/$ID/old.so.sym");
-is($c->recv->{flags}, 1, 'an event for its path, which names another module');
+$c->send(CHANGED => ticket => 1000, scope => 's', source => "below/v1/old.so/$ID/old.so.sym");
+is_deeply($c->recv, { type => 'DONE', ticket => 1000, flags => 1, scope => 's', key => '', text => '', kind => 1 << 1 },
+    'the file at its path has changed');
 is_deeply([ records('old') ], ["old.so/$OTHER/old.so.sym absent 404 0/0"], '... clears that path');
 unlike($t->run('ls')->{out}, qr{old\.so/$ID}, '... with the artifact');
 
@@ -148,6 +148,34 @@ is_deeply([ records('void') ], [], '... and nothing is recorded');
 none(2, [ 0, $ABSENT, 404 ]);
 is($c->recv->{type}, 'NEGATIVE', 'then it is absent');
 
+# --- a path that changes meanwhile ---
+
+sub changed {
+    my ($path, $scope) = @_;
+    $c->send(CHANGED => ticket => 1000, scope => $scope // 's', source => $path);
+    return $c->recv->{flags};
+}
+
+# Two of the places are tried, and a third has a record from before.
+my @two = map {"two.pdb/$ID/two$_"} '.sym', '.pdb', '.pd_';
+fetch("two.pdb/$ID", layout => $NATIVE);
+is(changed("x/$two[0]"), 0, 'a file is uploaded while its path is tried');
+none(2, [ 0, $ABSENT, 404 ]);
+is($c->recv->{type}, 'FETCH', '... so all paths are tried again');
+is_deeply([ records('two') ], [], '... and none has an outcome');
+is(changed($two[0], 'other'), 0, '... not by an event of another source');
+is(changed("two.pdb/$ID"), 0, '... of a folder');
+is(changed(substr $two[0], 1), 0, '... or of a path that ends alike');
+$c->send(INGEST => ticket => $ticket, path => $t->file('two', "garbage\n"), places => [ [ 1, $READ, 200 ] ]);
+my $m = $c->recv;
+is($m->{type}, 'FETCH', 'a file that cannot be read: the search goes on');
+is($m->{bits} & 3, 0, '... at the other places');
+is(changed($two[0]), 1, 'the first file is uploaded');
+none(2);
+is($c->recv->{bits} & 3, 1, '... so its path is tried again, and the unreadable one is not');
+$c->send(INGEST => ticket => $ticket, path => $t->file('two', sym_text('two.pdb', $ID)), places => [ [ 0, $READ, 200 ] ]);
+is($c->recv->{type}, 'READY', '... where the file is');
+
 # --- a checksum ---
 
 $c->send(ENSURE => ticket => ++$ticket, scope => 's', key => "sum.so/$ID", checksum => 'SHA256:ab',
@@ -156,6 +184,15 @@ is($c->recv->{type}, 'FETCH', 'with a checksum');
 none(2, [ 0, $ABSENT, 404 ]);
 is($c->recv->{type}, 'NEGATIVE', 'absent');
 like((records('sum'))[0], qr{^sum.so/$ID/sum.so.sym [0-9a-f]{16} absent 404 }, '... only for this one');
+$c->send(ENSURE => ticket => ++$ticket, scope => 's', key => "sum.so/$ID", checksum => 'SHA256:cd',
+    layout => $BREAKPAD, files => 1 << 3);
+is($c->recv->{type}, 'FETCH', '... so it is requested with another');
+is(changed("sum.so/$ID/sum.so.sym"), 1, 'an event for its path');
+none(2, [ 0, $ABSENT, 404 ]);
+is($c->recv->{type}, 'FETCH', '... makes this search void');
+none(2, [ 0, $ABSENT, 404 ]);
+is($c->recv->{type}, 'NEGATIVE', '... once');
+is(scalar(() = records('sum')), 1, '... and clears the path with any checksum');
 
 # --- several objects in a file ---
 

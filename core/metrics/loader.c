@@ -31,7 +31,7 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
                              "Connections to the loader." },
     [SYM_LOADER_INVALIDATIONS] = { "invalidations",
                                    "loader_invalidations_total", "counter",
-                                   "Invalidations of modules." },
+                                   "Invalidations of modules and paths." },
     [SYM_LOADER_AGED] = { "aged", "loader_aged_total", "counter",
                           "Modules dropped by --max-unused." },
     [SYM_LOADER_SUPPLEMENT_FETCHES] = { "supplement_fetches",

@@ -13,6 +13,7 @@
 #define KEY 0x080u
 #define TEXT 0x100u
 #define SOURCE 0x200u
+#define SCOPE 0x400u /* of a source */
 #define WANT 0x800u
 
 /* Omitted if 0. */
@@ -38,9 +39,10 @@ static const struct {
       TICKET | TTL | OFFSET | LENGTH | SOURCE | OUTCOMES | REFERENCE },
     { SYM_RPC_NONE, TICKET | STATE | TTL | TEXT | OUTCOMES },
     { SYM_RPC_MORE, TICKET | LENGTH | PLACES },
-    { SYM_RPC_INVALIDATE, TICKET | KEY | SOURCE | KIND | CODE_ID },
+    { SYM_RPC_INVALIDATE, TICKET | KEY | KIND | CODE_ID },
     { SYM_RPC_STAT, TICKET },
     { SYM_RPC_DEPOSIT, TICKET | FLAGS | OFFSET | LENGTH | TEXT | SOURCE },
+    { SYM_RPC_CHANGED, TICKET | SCOPE | SOURCE },
     { SYM_RPC_GIVEN, TICKET | FLAGS | LENGTH },
     { SYM_RPC_MISSED,
       FLAGS | OFFSET | LENGTH | KEY | TEXT | SOURCE | KIND | CODE_ID },
@@ -192,6 +194,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
         p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
         p = put_text(p, m->key.name, SYM_NAME_MAX);
         p = put_text(p, m->key.id, SYM_ID_MAX);
+    }
+
+    if (fields & SCOPE) {
+        p = put_text(p, m->key.scope, SYM_SCOPE_MAX);
     }
 
     if (fields & TEXT) {
@@ -361,6 +367,20 @@ take_ref(sym_cursor_t *c, sym_rpc_message_t *m)
 
 
 static void
+take_scope(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    m->key.scope = take_text(c, SYM_SCOPE_MAX);
+
+    if (sym_ok(c)
+        && (!is_scope_ok(m)
+            || sym_str_eq(m->key.scope, SYM_STR(SYM_SCOPE_ALL))))
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not the name of a source");
+    }
+}
+
+
+static void
 take_rules(sym_cursor_t *c, sym_rpc_message_t *m)
 {
     uint8_t layout, ids, casing;
@@ -372,15 +392,15 @@ take_rules(sym_cursor_t *c, sym_rpc_message_t *m)
     m->rules.layout = (sym_layout_t) layout;
     m->rules.ids = (sym_source_ids_t) ids;
     m->rules.casing = (sym_source_casing_t) casing;
-    m->key.scope = take_text(c, SYM_SCOPE_MAX);
 
     if (sym_ok(c)
         && (layout >= SYM_LAYOUTS || ids > SYM_SOURCE_IDS_UPPER
-            || casing > SYM_SOURCE_CASING_UPPER || !is_scope_ok(m)
-            || sym_str_eq(m->key.scope, SYM_STR(SYM_SCOPE_ALL))))
+            || casing > SYM_SOURCE_CASING_UPPER))
     {
         sym_cursor_fail(c, SYM_MALFORMED, "not the rules of a source");
     }
+
+    take_scope(c, m);
 }
 
 
@@ -450,6 +470,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & KEY) {
         take_key(c, m);
+    }
+
+    if (fields & SCOPE) {
+        take_scope(c, m);
     }
 
     if (fields & TEXT) {

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 9
+#define SYM_RPC_VERSION 10
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -46,18 +46,20 @@ typedef enum {
     SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: no file was
                             fetched */
     SYM_RPC_MORE,       /* ticket, length, places: the lease is too small */
-    SYM_RPC_INVALIDATE, /* ticket, key, source: remove its records; without a
-                           name: those of all modules found by the id; with the
-                           scope SYM_SCOPE_ALL: of every source; and those of
-                           the path `source` */
+    SYM_RPC_INVALIDATE, /* ticket, key: remove its records; without a name:
+                           those of all modules found by the id; with the scope
+                           SYM_SCOPE_ALL: of every source */
     SYM_RPC_STAT,       /* ticket */
     SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, text, source; and a
                            descriptor: a file for which no client waits; text:
                            its path on its web site, or "" */
-    SYM_RPC_GIVEN = 11, /* ticket, flags, length; and a descriptor, if there is
-                            such a file: answers WANT */
-    SYM_RPC_MISSED,     /* flags, requests (offset), frames (length), key, text,
-                           source, kind, code id: a module missing in answers */
+    SYM_RPC_CHANGED, /* ticket, scope, source: a file of the source was written
+                        or removed; its path is `source` or a part of that
+                        after a slash */
+    SYM_RPC_GIVEN,   /* ticket, flags, length; and a descriptor, if there is
+                        such a file: answers WANT */
+    SYM_RPC_MISSED,  /* flags, requests (offset), frames (length), key, text,
+                        source, kind, code id: a module missing in answers */
     SYM_RPC_LISTEN,  /* flags, offset, text: I have a webhook; and the outcome
                         of the ARRIVED with this number */
     SYM_RPC_ABANDON, /* ticket, flags: whether requests are still waiting for
@@ -74,7 +76,7 @@ typedef enum {
                              elected; length of the lease; kind and reference:
                              of a companion, which is at any source */
     SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
-                            DEPOSIT */
+                            CHANGED, DEPOSIT */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: unknown protocol; ends the connection */
     SYM_RPC_WANT,         /* ticket, want: a companion of a DEPOSIT's file */

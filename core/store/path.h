@@ -61,6 +61,23 @@ typedef struct {
     sym_str_t checksum; /* sent with the request, or "" */
 } sym_path_key_t;
 
+/* Removes the first part of a path; false: it has only one. */
+static inline bool
+sym_path_next_part(sym_str_t *path)
+{
+    const char *slash =
+        path->len != 0 ? memchr(path->data, '/', path->len) : NULL;
+
+    if (slash == NULL) {
+        return false;
+    }
+
+    path->len -= (size_t) (slash + 1 - path->data);
+    path->data = slash + 1;
+    return true;
+}
+
+
 /* The version of this program's readers; another version may read what this one
  * could not. */
 uint32_t sym_path_reader(void);

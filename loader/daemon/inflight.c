@@ -531,6 +531,33 @@ inflight_answered(inflights_t *f, inflight_t *inflight)
 }
 
 
+typedef struct {
+    inflight_each_t fn;
+    void *ctx;
+} each_t;
+
+static void
+on_path(void *ctx, owner_t *places, unsigned number)
+{
+    const each_t *each = ctx;
+    inflight_t *inflight = of_places(places);
+    uint64_t later = inflight->open & ~inflight->places.owned;
+
+    if ((later >> number & 1) == 0) {
+        each->fn(each->ctx, inflight);
+    }
+}
+
+
+void
+inflights_at(const inflights_t *f, uint64_t path, inflight_each_t fn, void *ctx)
+{
+    each_t each = { fn, ctx };
+
+    owner_each(&f->by_place, path, on_path, &each);
+}
+
+
 void
 inflight_doubt(inflights_t *f, inflight_t *inflight)
 {

@@ -175,6 +175,12 @@ inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
 /* Invalidates the file that is being fetched. */
 void inflight_doubt(inflights_t *f, inflight_t *inflight);
 
+/* Calls fn for each search that has the path (places_hash()) in its plan and that
+ * has tried it, or does not intend to. */
+typedef void (*inflight_each_t)(void *ctx, inflight_t *inflight);
+void inflights_at(const inflights_t *f, uint64_t path, inflight_each_t fn,
+                  void *ctx);
+
 /* Keeps the inflight without an elected client: its result is known. */
 void inflight_hold(inflights_t *f, inflight_t *inflight);
 

@@ -10,6 +10,7 @@
 #include "common/module.h"
 #include "common/say.h"
 #include "daemon/companion_requests.h"
+#include "daemon/forget.h"
 #include "daemon/report.h"
 #include "daemon/serve.h"
 
@@ -284,73 +285,9 @@ on_fetched(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 }
 
 
+/* Answers INVALIDATE or CHANGED. */
 static void
-doubt_flight(serve_t *s, inflight_t *inflight)
-{
-    submission_t *c;
-
-    inflight_doubt(&s->inflights, inflight);
-
-    for (c = submission_first(&s->conversions); c != NULL;
-         c = submission_next(c)) {
-        c->conversion.is_void |= c->inflight == inflight;
-    }
-}
-
-
-typedef struct {
-    serve_t *serve;
-    const sym_module_key_t *key;
-} doubt_t;
-
-static void
-doubt_id(void *ctx, table_node_t *node)
-{
-    const doubt_t *d = ctx;
-    inflight_t *inflight = (inflight_t *) node;
-
-    if (inflight_is_of(inflight, d->key)) {
-        doubt_flight(d->serve, inflight);
-    }
-}
-
-
-void
-serve_doubt(serve_t *s, const sym_module_key_t *key)
-{
-    doubt_t d = { s, key };
-    inflight_t *inflight = NULL;
-
-    if (key->name.len == 0 || key->code_id.len != 0) {
-        table_each(&s->inflights.by_question, doubt_id, &d);
-        return;
-    }
-
-    while ((inflight = inflight_next_of(&s->inflights, key, inflight)) != NULL)
-    {
-        doubt_flight(s, inflight);
-    }
-}
-
-
-/* Removes what is known of a module, and of a path that has changed. */
-static sym_status_t
-forget(serve_t *s, const sym_rpc_message_t *m, sym_error_t *err)
-{
-    uint64_t cleared = 0;
-    sym_status_t rc = module_remove(s->store, &m->key, err);
-
-    if (err->status == SYM_OK && m->source.len != 0) {
-        (void) sym_store_clear_path(s->store, m->key.scope, m->source, &cleared,
-                                    err);
-    }
-
-    return err->status == SYM_OK && cleared != 0 ? SYM_OK : rc;
-}
-
-
-static void
-on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+on_forget(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     sym_rpc_message_t done = { .type = SYM_RPC_DONE,
                                .ticket = m->ticket,
@@ -360,12 +297,13 @@ on_invalidate(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     sym_status_t rc;
     char text[256];
 
-    /* later requests must not get outcomes from before the invalidation */
+    /* later requests must not get outcomes from before */
     negatives_commit(&s->negatives);
     before = sym_store_removed(s->store);
-    rc = forget(s, m, &err);
+    rc = m->type == SYM_RPC_CHANGED
+             ? forget_path(s, m->key.scope, m->source, &err)
+             : forget_module(s, &m->key, &err);
     s->invalidations++;
-    serve_doubt(s, &m->key);
 
     if (rc == SYM_OK) {
         done.flags = SYM_RPC_DID;
@@ -519,7 +457,8 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         on_fetched(s, client, m, fd);
         break;
     case SYM_RPC_INVALIDATE:
-        on_invalidate(s, client, m);
+    case SYM_RPC_CHANGED:
+        on_forget(s, client, m);
         break;
     case SYM_RPC_STAT:
         on_stat(s, client, m);

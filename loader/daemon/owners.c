@@ -4,22 +4,31 @@
 
 /* Exists while a search has it. */
 struct owner_place_s {
-    table_node_t node;    /* by hash; the first member */
+    table_node_t node; /* by path; the first member */
+    uint64_t checksum;
     const owner_t *owner; /* NULL: none */
     owner_visit_t *first;
 };
 
 /* NULL: out of memory. */
 static owner_place_t *
-get_place(table_t *all, uint64_t hash)
+get_place(table_t *all, uint64_t path, uint64_t checksum)
 {
-    owner_place_t *place = (owner_place_t *) table_first(all, hash);
+    table_node_t *node = table_first(all, path);
+    owner_place_t *place;
 
-    if (place == NULL) {
-        place = calloc(1, sizeof(*place));
-        if (place != NULL) {
-            table_add(all, &place->node, hash);
-        }
+    while (node != NULL && ((owner_place_t *) node)->checksum != checksum) {
+        node = table_next(node);
+    }
+
+    if (node != NULL) {
+        return (owner_place_t *) node;
+    }
+
+    place = calloc(1, sizeof(*place));
+    if (place != NULL) {
+        place->checksum = checksum;
+        table_add(all, &place->node, path);
     }
 
     return place;
@@ -66,7 +75,8 @@ owner_create(table_t *all, owner_t *search, const owner_plan_t *plan)
 
     for (; search->n < plan->n; search->n++) {
         owner_visit_t *visit = &search->places[search->n];
-        owner_place_t *place = get_place(all, plan->hashes[search->n]);
+        owner_place_t *place =
+            get_place(all, plan->paths[search->n], plan->checksum);
 
         if (place == NULL) {
             owner_drop(all, search, NULL, NULL);
@@ -144,4 +154,19 @@ owner_free_places(const owner_t *search, uint64_t open)
     }
 
     return places;
+}
+
+
+void
+owner_each(const table_t *all, uint64_t path, owner_event_t fn, void *ctx)
+{
+    const table_node_t *node = table_first(all, path);
+
+    for (; node != NULL; node = table_next(node)) {
+        const owner_place_t *place = (const owner_place_t *) node;
+
+        for (owner_visit_t *v = place->first; v != NULL; v = v->next) {
+            fn(ctx, v->search, (unsigned) (v - v->search->places));
+        }
+    }
 }

@@ -1,8 +1,8 @@
 /*
  * owners.h - places of searches: each is tried by one search at a time.
  *
- * A place is a path at a source, with the checksum that is sent.  It is known by a
- * hash.  Two searches may have it at different numbers of their plans.
+ * A place is a path at a source, with the checksum that is sent.  It is known by
+ * their hashes.  Two searches may have it at different numbers of their plans.
  */
 #ifndef SYMLOADER_DAEMON_OWNERS_H
 #define SYMLOADER_DAEMON_OWNERS_H
@@ -31,7 +31,7 @@ struct owner_s {
 typedef struct {
     uint64_t open;
     unsigned n;
-    uint64_t hashes[SYM_PLAN_MAX];
+    uint64_t paths[SYM_PLAN_MAX], checksum;
 } owner_plan_t;
 
 /* False: out of memory. */
@@ -46,6 +46,9 @@ void owner_drop(table_t *all, owner_t *search, owner_event_t free_again,
 /* The search owns these places, and no others. */
 void owner_own(owner_t *search, uint64_t places, owner_event_t free_again,
                void *ctx);
+
+/* Calls fn for each search that has the path, with any checksum. */
+void owner_each(const table_t *all, uint64_t path, owner_event_t fn, void *ctx);
 
 /* Those of the open places that come before the first that another search owns. */
 uint64_t owner_free_places(const owner_t *search, uint64_t open);

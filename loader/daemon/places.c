@@ -92,18 +92,25 @@ find_artifact(sym_snapshot_t *s, const search_of_t *of, sym_asking_t *asking,
 }
 
 
+uint64_t
+places_hash(const places_t *p, sym_str_t scope, sym_str_t path)
+{
+    sym_hash_state_t hash = sym_hash_begin(&p->key);
+
+    sym_hash_add(&hash, scope);
+    sym_hash_add(&hash, path);
+    return sym_hash_end(hash);
+}
+
+
 static void
 hash_places(const places_t *p, const search_of_t *of,
             const sym_source_plan_t *plan, owner_plan_t *found)
 {
     found->n = plan->n;
+    found->checksum = sym_hash(&p->key, of->ref->checksum);
     for (unsigned i = 0; i < plan->n; i++) {
-        sym_hash_state_t hash = sym_hash_begin(&p->key);
-
-        sym_hash_add(&hash, of->scope);
-        sym_hash_add(&hash, plan->at[i].path);
-        sym_hash_add(&hash, of->ref->checksum);
-        found->hashes[i] = sym_hash_end(hash);
+        found->paths[i] = places_hash(p, of->scope, plan->at[i].path);
     }
 }
 

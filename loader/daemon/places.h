@@ -33,6 +33,9 @@ typedef struct {
     char url[SYM_PATH_URL_MAX], path[SYM_PLACE_PATH_MAX];
 } place_file_t;
 
+/* Number of a path at a source for owner_each(). */
+uint64_t places_hash(const places_t *p, sym_str_t scope, sym_str_t path);
+
 /*
  * Looks up the artifact of an ENSURE in the store.  plan->open: the places to be
  * tried.  SYM_NOT_FOUND: there are some; or the store failed.

@@ -9,6 +9,7 @@
 #include "artifacts/symcache/format.h"
 #include "common/say.h"
 #include "daemon/companion_requests.h"
+#include "daemon/forget.h"
 #include "daemon/report.h"
 #include "daemon/serve.h"
 
@@ -264,7 +265,7 @@ serve_arrived(void *owner, const sym_module_key_t *key, sym_kind_t kind)
 
     settle_waiting(s, key, kind);
     missing_news(&s->missing);
-    serve_doubt(s, key);
+    forget_running(s, key);
 }
 
 

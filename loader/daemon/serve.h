@@ -57,10 +57,6 @@ void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
  * searches for the module begin again.  owner: serve_t. */
 void serve_arrived(void *owner, const sym_module_key_t *key, sym_kind_t kind);
 
-/* Running fetches for the key are void; without a name, or by a code id, those for
- * all keys with the ids. */
-void serve_doubt(serve_t *s, const sym_module_key_t *key);
-
 /* For the conversions of a serve_t. */
 extern const conversion_events_t serve_conversion_events;
 

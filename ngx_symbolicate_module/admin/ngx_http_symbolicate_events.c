@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_events.c - POST .../events: invalidates modules on
- * events of S3 and similar servers.
+ * ngx_http_symbolicate_events.c - POST .../events: forgets paths on events
+ * of S3 and similar servers.
  */
 
 

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_purge.c - lets the loader invalidate modules.
+ * ngx_http_symbolicate_purge.c - lets the loader forget a module or paths.
  *
- * One for DELETE, many for a batch of events.  The loader is called for some at
- * a time, and the request waits without blocking others.  Failures give 503:
- * invalidating a module twice is harmless, so the client may send everything
- * again.
+ * A module for DELETE, many paths for a batch of events.  The loader is called
+ * for some at a time, and the request waits without blocking others.  Failures
+ * give 503: forgetting a path twice is harmless, so the client may send
+ * everything again.
  */
 
 
@@ -33,10 +33,10 @@
 #define NGX_SYMBOLICATE_PURGE_ANSWER  192
 
 
-/* Invalidates a module of one source. */
+/* Forgets a module or path of one source. */
 typedef struct {
     ngx_http_symbolicate_rpc_t    call;         /* the first member */
-    size_t                        event;
+    size_t                        item;
 } ngx_http_symbolicate_purging_t;
 
 
@@ -44,12 +44,12 @@ typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
     sym_arena_t                   arena;        /* of the events */
     sym_s3_events_t               events;
-    sym_scopes_t                  scopes;       /* events that name modules */
-    size_t                        next;         /* event to be called */
+    sym_scopes_t                  scopes;
+    size_t                        n;            /* items: paths, or a module */
+    size_t                        next;         /* item to be called for */
     uint32_t                      next_scope;   /* of it */
-    size_t                        modules;      /* that were called for */
-    size_t                        removed;      /* of these, existed */
-    u_char                       *was_there;    /* an event each */
+    size_t                        removed;      /* items that were known */
+    u_char                       *was_there;    /* an item each */
 
     ngx_http_symbolicate_purging_t  *calls;
     ngx_http_symbolicate_purging_t  **idle;     /* those not open */
@@ -59,7 +59,8 @@ typedef struct {
     ngx_event_t                   timer;
     const char                   *trouble;      /* NULL: none */
 
-    sym_s3_event_t                one;          /* of DELETE */
+    ngx_uint_t                    is_module;
+    sym_module_key_t              key;          /* of the module */
     char                          id[SYM_ID_MAX];
     char                          code_id[SYM_CODE_ID_MAX];
 } ngx_http_symbolicate_purge_t;
@@ -127,6 +128,7 @@ ngx_http_symbolicate_purge_events(ngx_http_symbolicate_task_t *task,
     purge = (ngx_http_symbolicate_purge_t *) task;
 
     purge->events = *events;
+    purge->n = events->n_keys;
 }
 
 
@@ -149,11 +151,11 @@ ngx_http_symbolicate_purge_one(ngx_http_request_t *r, sym_module_key_t *key,
     ngx_memcpy(purge->id, key->id.data, key->id.len);
     ngx_memcpy(purge->code_id, key->code_id.data, key->code_id.len);
 
-    purge->one.name = key->name;
-    purge->one.id = sym_str(purge->id, key->id.len);
-    purge->one.code_id = sym_str(purge->code_id, key->code_id.len);
-    purge->events.events = &purge->one;
-    purge->events.n_events = 1;
+    purge->key.name = key->name;
+    purge->key.id = sym_str(purge->id, key->id.len);
+    purge->key.code_id = sym_str(purge->code_id, key->code_id.len);
+    purge->is_module = 1;
+    purge->n = 1;
 
     return ngx_http_symbolicate_task_start(task);
 }
@@ -164,15 +166,14 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
 {
     ngx_uint_t  n;
 
-    n = ngx_min(purge->events.n_events * purge->scopes.n,
+    n = ngx_min(purge->n * purge->scopes.n,
                 NGX_SYMBOLICATE_PURGE_WINDOW);
 
     purge->calls = ngx_pcalloc(purge->task.request->pool,
                                n * sizeof(ngx_http_symbolicate_purging_t));
     purge->idle = ngx_palloc(purge->task.request->pool,
                              n * sizeof(ngx_http_symbolicate_purging_t *));
-    purge->was_there = ngx_pcalloc(purge->task.request->pool,
-                                   purge->events.n_events);
+    purge->was_there = ngx_pcalloc(purge->task.request->pool, purge->n);
 
     if (purge->calls == NULL || purge->idle == NULL || purge->was_there == NULL)
     {
@@ -190,10 +191,9 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
 }
 
 
-/* The next source of an event's module. */
+/* For the next source of an item. */
 static void
-ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge,
-    const sym_s3_event_t *event)
+ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge)
 {
     sym_rpc_message_t                 m;
     ngx_http_symbolicate_loader_t    *loader;
@@ -209,15 +209,19 @@ ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge,
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
-    m.type = SYM_RPC_INVALIDATE;
+    if (purge->is_module) {
+        m.type = SYM_RPC_INVALIDATE;
+        m.key = purge->key;
+
+    } else {
+        m.type = SYM_RPC_CHANGED;
+        m.source = purge->events.keys[purge->next];
+    }
+
     m.key.scope = purge->scopes.names[purge->next_scope];
-    m.key.name = event->name;
-    m.key.id = event->id;
-    m.key.code_id = event->code_id;
-    m.source = event->key;
 
     purging = purge->idle[purge->nidle - 1];
-    purging->event = event - purge->events.events;
+    purging->item = purge->next;
 
     loader = ngx_http_symbolicate_loader_of(slcf->loader);
 
@@ -229,7 +233,6 @@ ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge,
     }
 
     purge->nidle--;
-    purge->modules += purge->next_scope == 0;
 }
 
 
@@ -245,19 +248,19 @@ ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_purge_t *purge)
         return NGX_ERROR;
     }
 
-    if (purge->events.events == &purge->one) {
+    if (purge->is_module) {
         sym_out_raw(&out, purge->removed ? SYM_STR("{\"removed\": true}")
                                          : SYM_STR("{\"removed\": false}"));
 
     } else {
         sym_out_raw(&out, SYM_STR("{\"records\": "));
         sym_out_dec(&out, purge->events.n_records);
-        sym_out_raw(&out, SYM_STR(", \"modules\": "));
-        sym_out_dec(&out, purge->modules);
+        sym_out_raw(&out, SYM_STR(", \"paths\": "));
+        sym_out_dec(&out, purge->n);
         sym_out_raw(&out, SYM_STR(", \"removed\": "));
         sym_out_dec(&out, purge->removed);
         sym_out_raw(&out, SYM_STR(", \"ignored\": "));
-        sym_out_dec(&out, purge->events.n_ignored + purge->events.n_others);
+        sym_out_dec(&out, purge->events.n_ignored);
         sym_out_raw(&out, SYM_STR("}"));
     }
 
@@ -277,30 +280,21 @@ ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_purge_t *purge)
 ngx_int_t
 ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
 {
-    ngx_uint_t                     is_module;
-    const sym_s3_event_t          *event;
     ngx_http_symbolicate_purge_t  *purge;
 
     purge = (ngx_http_symbolicate_purge_t *) task;
 
-    if (purge->calls == NULL && purge->events.n_events
+    if (purge->calls == NULL && purge->n
         && ngx_http_symbolicate_purge_window(purge) != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    while (purge->trouble == NULL && purge->nidle
-           && purge->next < purge->events.n_events)
-    {
-        event = &purge->events.events[purge->next];
+    while (purge->trouble == NULL && purge->nidle && purge->next < purge->n) {
 
-        is_module = event->id.len || event->code_id.len;
+        ngx_http_symbolicate_purge_call(purge);
 
-        if (is_module) {
-            ngx_http_symbolicate_purge_call(purge, event);
-        }
-
-        if (!is_module || ++purge->next_scope == purge->scopes.n) {
+        if (++purge->next_scope == purge->scopes.n) {
             purge->next_scope = 0;
             purge->next++;
         }
@@ -365,8 +359,8 @@ ngx_http_symbolicate_purge_reply(ngx_http_symbolicate_rpc_t *call,
         purge->trouble = "the symbol loader went away";
 
     } else if (m->flags & SYM_RPC_DID) {
-        purge->removed += !purge->was_there[purging->event];
-        purge->was_there[purging->event] = 1;
+        purge->removed += !purge->was_there[purging->item];
+        purge->was_there[purging->item] = 1;
 
     } else if (m->text.len) {
         ngx_http_symbolicate_purge_refused(purge, m->text);
@@ -375,8 +369,7 @@ ngx_http_symbolicate_purge_reply(ngx_http_symbolicate_rpc_t *call,
     /* not for each one: half a window at a time keeps the loader busy */
 
     if (purge->trouble || purge->nidle == purge->ncalls
-        || (purge->next < purge->events.n_events
-            && purge->nidle >= purge->ncalls / 2))
+        || (purge->next < purge->n && purge->nidle >= purge->ncalls / 2))
     {
         ngx_http_symbolicate_purge_wake(purge);
     }

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_purge.h - lets the loader invalidate modules.
+ * ngx_http_symbolicate_purge.h - lets the loader forget a module or paths.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PURGE_H_INCLUDED_
@@ -21,8 +21,8 @@ ngx_int_t ngx_http_symbolicate_purge_one(ngx_http_request_t *r,
     sym_module_key_t *key, sym_scopes_t *scopes);
 
 /*
- * A task that invalidates modules of these sources: its prepare step passes
- * them to purge_events(), its other steps are those below.  NULL: no memory.
+ * A task that forgets paths of these sources: its prepare step passes them to
+ * purge_events(), its other steps are those below.  NULL: no memory.
  */
 ngx_http_symbolicate_task_t *ngx_http_symbolicate_purge_create(
     ngx_http_request_t *r, sym_scopes_t *scopes,

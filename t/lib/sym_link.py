@@ -30,7 +30,8 @@ FIELDS = {
     'INGEST': (4, 'ticket ttl offset length source outcomes map'),
     'NONE': (5, 'ticket state ttl text outcomes'),
     'MORE': (6, 'ticket length bits'),
-    'INVALIDATE': (7, 'ticket key source'),
+    'INVALIDATE': (7, 'ticket key'),
+    'CHANGED': (10, 'ticket scope source'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length text source'),
     'GIVEN': (11, 'ticket flags length'),
@@ -169,7 +170,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=9):
+    def __init__(self, path, version=10):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

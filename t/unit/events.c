@@ -1,8 +1,8 @@
 /*
- * Events posted by S3 and compatible servers name the modules that came or
- * went: each server's own form, key encoding, one record or very many.  Events
- * that name no module are counted, not refused.  The texts follow the examples
- * in the Amazon S3 User Guide and the documents of Ceph and MinIO.
+ * Events posted by S3 and compatible servers name the files that came or went:
+ * each server's own form, key encoding, one record or very many.  Other events
+ * are counted, not refused.  The texts follow the examples in the Amazon S3 User
+ * Guide and the documents of Ceph and MinIO.
  */
 #include <stdlib.h>
 
@@ -35,35 +35,26 @@ read_text(sym_str_t text)
 
 
 static void
-reads(const char *text, size_t n_events, const char *name)
+reads(const char *text, size_t n_keys, const char *name)
 {
     is_status(read_text(sym_cstr(text)), SYM_OK, &err, name);
-    is_u64(found.n_events, n_events, "... so many events");
+    is_u64(found.n_keys, n_keys, "... so many keys");
 }
 
 
 static void
-is_event(size_t i, sym_s3_event_kind_t kind, const char *bucket,
-         const char *key, const char *name, const char *id)
+is_key(size_t i, const char *key)
 {
-    const sym_s3_event_t none = { .kind = (sym_s3_event_kind_t) 77 };
-    const sym_s3_event_t *e = i < found.n_events ? &found.events[i] : &none;
-
-    ok(e->kind == kind, "... %zu: %s", i,
-       kind == SYM_S3_CREATED ? "created" : "removed");
-    is_str(e->bucket, bucket, "...... bucket");
-    is_str(e->key, key, "...... key");
-    is_str(e->name, name, "...... name");
-    is_str(e->id, id, "...... id");
+    is_str(i < found.n_keys ? found.keys[i] : SYM_STR("none"), key,
+           "...... key");
 }
 
 
 static void
-counts(size_t n_records, size_t n_ignored, size_t n_others)
+counts(size_t n_records, size_t n_ignored)
 {
     is_u64(found.n_records, n_records, "... records");
     is_u64(found.n_ignored, n_ignored, "... ignored");
-    is_u64(found.n_others, n_others, "... no symbol files");
 }
 
 
@@ -73,9 +64,8 @@ test_records(void)
     reads(RECORDS(RECORD("ObjectCreated:Put", "symbols",
                          "v1/xul.pdb/" ID_LOWER "/xul.sym")),
           1, "S3, one record");
-    is_event(0, SYM_S3_CREATED, "symbols", "v1/xul.pdb/" ID_LOWER "/xul.sym",
-             "xul.pdb", ID);
-    counts(1, 0, 0);
+    is_key(0, "v1/xul.pdb/" ID_LOWER "/xul.sym");
+    counts(1, 0);
 
     reads(
         RECORDS(
@@ -89,20 +79,16 @@ test_records(void)
                                        "d",
                                        "Google+Chrome.pdb/" ID
                                        "/Google+Chrome.sym")),
-        4, "a batch");
-    is_event(0, SYM_S3_REMOVED, "a", "libxul.so/" ID "/libxul.so.sym",
-             "libxul.so", ID);
-    is_event(1, SYM_S3_CREATED, "b", "red flower.jpg", "", "");
-    is_event(2, SYM_S3_CREATED, "d",
-             "Google Chrome.pdb/" ID "/Google Chrome.sym", "Google Chrome.pdb",
-             ID);
-    is_event(3, SYM_S3_CREATED, "d",
-             "Google+Chrome.pdb/" ID "/Google+Chrome.sym", "Google+Chrome.pdb",
-             ID);
-    counts(4, 1, 1);
+        5, "a batch");
+    is_key(0, "libxul.so/" ID "/libxul.so.sym");
+    is_key(1, "red flower.jpg");
+    is_key(2, "red+flower.jpg");
+    is_key(3, "Google Chrome.pdb/" ID "/Google Chrome.sym");
+    is_key(4, "Google+Chrome.pdb/" ID "/Google+Chrome.sym");
+    counts(4, 1);
 
     reads(RECORDS(""), 0, "no records");
-    counts(0, 0, 0);
+    counts(0, 0);
     reads("{\"Records\":1,\"Records\":[],\"Records\":[]}", 0,
           "repeated members: the last one counts");
 }
@@ -110,45 +96,64 @@ test_records(void)
 
 /* Bytes of module names, as each server encodes them. */
 static void
+test_key_of(size_t n, size_t n_keys)
+{
+    static char key[1100], text[1200];
+
+    memset(key, '+', n);
+    key[n] = '\0';
+    (void) snprintf(text, sizeof(text),
+                    "{\"detail-type\":\"Object Created\",\"detail\":"
+                    "{\"object\":{\"key\":\"%s\"}}}",
+                    key);
+    reads(text, n_keys, "a key");
+    counts(1, 1 - n_keys);
+}
+
+
+static void
+test_length(void)
+{
+    test_key_of(1024, 1);
+    test_key_of(1025, 0);
+    test_key_of(0, 0);
+}
+
+
+static void
 test_keys(void)
 {
     reads(RECORDS(RECORD("ObjectCreated:Put", "s",
                          "libstdc%2B%2B.so.6/" ID "/libstdc%2B%2B.so.6.sym")),
           1, "S3: %2B is a plus");
-    is_event(0, SYM_S3_CREATED, "s", "libstdc++.so.6/" ID "/libstdc++.so.6.sym",
-             "libstdc++.so.6", ID);
+    is_key(0, "libstdc++.so.6/" ID "/libstdc++.so.6.sym");
 
     reads(RECORDS(RECORD("ObjectCreated:Put", "s",
                          "a%7eb%40%7Bc%7d%3Cd%3E/" ID
                          "/a%7eb%40%7Bc%7d%3Cd%3E.sym")),
           1, "S3: hex digits in both cases");
-    is_event(0, SYM_S3_CREATED, "s", "a~b@{c}<d>/" ID "/a~b@{c}<d>.sym",
-             "a~b@{c}<d>", ID);
+    is_key(0, "a~b@{c}<d>/" ID "/a~b@{c}<d>.sym");
 
     reads("{\"EventName\":\"s3:ObjectCreated:Put\",\"Key\":\"symbols/x\","
           "\"Records\":[" RECORD("s3:ObjectCreated:Put", "symbols",
                                  "v1%2Fa+b%2B.so%2F" ID
                                  "%2Fa+b%2B.so.sym") "]}",
-          1, "MinIO: slashes are encoded, event names begin with s3:");
-    is_event(0, SYM_S3_CREATED, "symbols", "v1/a b+.so/" ID "/a b+.so.sym",
-             "a b+.so", ID);
+          2, "MinIO: slashes are encoded, event names begin with s3:");
+    is_key(0, "v1/a b+.so/" ID "/a b+.so.sym");
 
     reads(RECORDS(RECORD("ObjectCreated:Put", "s",
                          "libstdc++.so.6/" ID "/libstdc++.so.6.sym")),
           2, "Ceph, s3rver: a + may be literal");
-    is_event(0, SYM_S3_CREATED, "s", "libstdc  .so.6/" ID "/libstdc  .so.6.sym",
-             "libstdc  .so.6", ID);
-    is_event(1, SYM_S3_CREATED, "s", "libstdc++.so.6/" ID "/libstdc++.so.6.sym",
-             "libstdc++.so.6", ID);
-    counts(1, 0, 0);
+    is_key(0, "libstdc  .so.6/" ID "/libstdc  .so.6.sym");
+    is_key(1, "libstdc++.so.6/" ID "/libstdc++.so.6.sym");
+    counts(1, 0);
 
     reads(RECORDS(
               RECORD("ObjectCreated:Put", "s", "100% a+b/" ID "/100% a+b.sym")),
           1, "Ceph, s3rver: invalid encodings are literal");
-    is_event(0, SYM_S3_CREATED, "s", "100% a+b/" ID "/100% a+b.sym", "100% a+b",
-             ID);
+    is_key(0, "100% a+b/" ID "/100% a+b.sym");
     reads(RECORDS(RECORD("ObjectCreated:Put", "s", "a%4")), 1, "... cut short");
-    is_event(0, SYM_S3_CREATED, "s", "a%4", "", "");
+    is_key(0, "a%4");
     reads(RECORDS(RECORD("ObjectCreated:Put", "s", "%")), 1, "... shorter");
 
     reads(
@@ -158,27 +163,27 @@ test_keys(void)
                 RECORD("ObjectCreated:Put", "s",
                        "a\\u0000/" ID "/a\\u0000.sym") "," //
                 RECORD("ObjectCreated:Put", "", "")),
-        4, "keys of other files");
-    is_event(0, SYM_S3_CREATED, "s", "../" ID "/...sym", "", "");
-    is_u64(found.events[1].key.len, 2 + 1 + 33 + 1 + 6, "... with a NUL");
-    is_event(3, SYM_S3_CREATED, "", "", "", "");
-    counts(4, 0, 4);
+        3, "keys of other files");
+    is_key(0, "../" ID "/...sym");
+    is_u64(found.keys[1].len, 2 + 1 + 33 + 1 + 6, "... with a NUL");
+    counts(4, 1);
+    test_length();
 }
 
 
 static void
-test_kind(const char *event, size_t n, sym_s3_event_kind_t kind)
+test_kind(const char *event, size_t n)
 {
     char text[600];
 
     (void) snprintf(text, sizeof(text),
-                    "{\"Records\":[{\"eventName\":\"%s\",\"s3\":{\"bucket\":"
-                    "{\"name\":\"b\"},\"object\":{\"key\":\"k\"}}}]}",
+                    "{\"Records\":[{\"eventName\":\"%s\",\"s3\":{\"object\":"
+                    "{\"key\":\"k\"}}}]}",
                     event);
     reads(text, n, event);
-    counts(1, 1 - n, n);
+    counts(1, 1 - n);
     if (n == 1) {
-        is_event(0, kind, "b", "k", "", "");
+        is_key(0, "k");
     }
 }
 
@@ -186,25 +191,25 @@ test_kind(const char *event, size_t n, sym_s3_event_kind_t kind)
 static void
 test_kinds(void)
 {
-    test_kind("ObjectCreated:Put", 1, SYM_S3_CREATED);
-    test_kind("ObjectCreated:Post", 1, SYM_S3_CREATED);
-    test_kind("s3:ObjectCreated:Copy", 1, SYM_S3_CREATED);
-    test_kind("ObjectCreated", 1, SYM_S3_CREATED);
-    test_kind("ObjectRemoved:Delete", 1, SYM_S3_REMOVED);
-    test_kind("s3:ObjectRemoved:DeleteMarkerCreated", 1, SYM_S3_REMOVED);
-    test_kind("LifecycleExpiration:Delete", 1, SYM_S3_REMOVED);
-    test_kind("ObjectLifecycle:Expiration:Current", 1, SYM_S3_REMOVED);
+    test_kind("ObjectCreated:Put", 1);
+    test_kind("ObjectCreated:Post", 1);
+    test_kind("s3:ObjectCreated:Copy", 1);
+    test_kind("ObjectCreated", 1);
+    test_kind("ObjectRemoved:Delete", 1);
+    test_kind("s3:ObjectRemoved:DeleteMarkerCreated", 1);
+    test_kind("LifecycleExpiration:Delete", 1);
+    test_kind("ObjectLifecycle:Expiration:Current", 1);
 
-    test_kind("ObjectAccessed:Get", 0, SYM_S3_CREATED);
-    test_kind("ObjectLifecycle:Transition:Current", 0, SYM_S3_CREATED);
-    test_kind("ObjectCreate", 0, SYM_S3_CREATED);
-    test_kind("ObjectCreatedX:Put", 0, SYM_S3_CREATED);
-    test_kind("s3:", 0, SYM_S3_CREATED);
-    test_kind("", 0, SYM_S3_CREATED);
+    test_kind("ObjectAccessed:Get", 0);
+    test_kind("ObjectLifecycle:Transition:Current", 0);
+    test_kind("ObjectCreate", 0);
+    test_kind("ObjectCreatedX:Put", 0);
+    test_kind("s3:", 0);
+    test_kind("", 0);
 
     reads("{\"Records\":[{\"eventName\":\"ObjectAcl:Put\"}]}", 0,
           "ignored records may be incomplete");
-    counts(1, 1, 0);
+    counts(1, 1);
 }
 
 
@@ -215,7 +220,7 @@ test_test_event(void)
           "\"Time\":\"2014-10-13T15:57:02.089Z\",\"Bucket\":\"b\","
           "\"RequestId\":\"5582815E1AEA5ADF\",\"HostId\":\"8cLeGAmw098X\"}",
           0, "S3's test event");
-    counts(1, 1, 0);
+    counts(1, 1);
 }
 
 
@@ -234,19 +239,19 @@ test_sns(void)
             "\\\"s3\\\":{\\\"bucket\\\":{\\\"name\\\":\\\"b\\\"},\\\"object"
             "\\\":{\\\"key\\\":\\\"a%2Bb/" ID "/a%2Bb.sym\\\"}}}]}\""),
         1, "SNS: records");
-    is_event(0, SYM_S3_CREATED, "b", "a+b/" ID "/a+b.sym", "a+b", ID);
-    counts(1, 0, 0);
+    is_key(0, "a+b/" ID "/a+b.sym");
+    counts(1, 0);
 
     reads(SNS("Notification", "\"{\\\"Event\\\":\\\"s3:TestEvent\\\"}\""), 0,
           "SNS: a test event");
-    counts(1, 1, 0);
+    counts(1, 1);
 
     reads(SNS("Notification",
               "\"{\\\"detail-type\\\":\\\"Object Deleted\\\",\\\"detail\\\":{"
               "\\\"bucket\\\":{\\\"name\\\":\\\"b\\\"},\\\"object\\\":{"
               "\\\"key\\\":\\\"k\\\"}}}\""),
           1, "SNS: from EventBridge");
-    is_event(0, SYM_S3_REMOVED, "b", "k", "", "");
+    is_key(0, "k");
 }
 
 
@@ -264,16 +269,15 @@ test_eventbridge(void)
 {
     reads(EVENTBRIDGE("Object Created", "a+b%2B c/" ID "/a+b%2B c.sym"), 1,
           "EventBridge: keys are not encoded");
-    is_event(0, SYM_S3_CREATED, "b1", "a+b%2B c/" ID "/a+b%2B c.sym",
-             "a+b%2B c", ID);
-    counts(1, 0, 0);
+    is_key(0, "a+b%2B c/" ID "/a+b%2B c.sym");
+    counts(1, 0);
 
     reads(EVENTBRIDGE("Object Deleted", "k"), 1, "EventBridge: deleted");
-    is_event(0, SYM_S3_REMOVED, "b1", "k", "", "");
-    counts(1, 0, 1);
+    is_key(0, "k");
+    counts(1, 0);
 
     reads(EVENTBRIDGE("Object Tags Added", "k"), 0, "EventBridge: others");
-    counts(1, 1, 0);
+    counts(1, 1);
 }
 
 
@@ -309,12 +313,12 @@ test_limit(void)
     char *text = many(100000, &len);
 
     is_status(read_text(sym_str(text, len)), SYM_OK, &err, "100,000 records");
-    counts(100000, 100000, 0);
+    counts(100000, 100000);
     free(text);
 
     text = many(100001, &len);
     is_status(read_text(sym_str(text, len)), SYM_LIMIT, &err, "one more");
-    counts(0, 0, 0);
+    counts(0, 0);
     free(text);
 }
 
@@ -331,22 +335,19 @@ test_memory(void)
         len += (size_t) snprintf(
             text + len, sizeof(text) - len,
             "%s{\"eventName\":\"ObjectCreated:Put\",\"s3\":{\"bucket\":"
-            "{\"name\":\"b%u\"},\"object\":{\"key\":\"%u.so/" ID
+            "{\"name\":\"b\"},\"object\":{\"key\":\"%u.so/" ID
             "/%u.so.sym\"}}}",
-            i == 0 ? "" : ",", i, i, i);
+            i == 0 ? "" : ",", i, i);
     }
     len += (size_t) snprintf(text + len, sizeof(text) - len, "]}");
 
     is_status(read_text(sym_str(text, len)), SYM_OK, &err, "1,000 records");
-    is_u64(found.n_events, 1000, "... so many events");
-    for (unsigned i = 0; i < found.n_events; i++) {
-        char name[20], bucket[20];
+    is_u64(found.n_keys, 1000, "... so many keys");
+    for (unsigned i = 0; i < found.n_keys; i++) {
+        char key[80];
 
-        (void) snprintf(name, sizeof(name), "%u.so", i);
-        (void) snprintf(bucket, sizeof(bucket), "b%u", i);
-        right = right && sym_str_eq(found.events[i].name, sym_cstr(name))
-                && sym_str_eq(found.events[i].bucket, sym_cstr(bucket))
-                && sym_str_eq(found.events[i].id, SYM_STR(ID));
+        (void) snprintf(key, sizeof(key), "%u.so/" ID "/%u.so.sym", i, i);
+        right = right && sym_str_eq(found.keys[i], sym_cstr(key));
     }
     ok(right, "... each its own");
 
@@ -354,8 +355,8 @@ test_memory(void)
     sym_arena_init(&arena, 50000);
     is_status(read_text(sym_str(text, len)), SYM_NOMEM, &err,
               "... but not in 50,000 bytes");
-    counts(0, 0, 0);
-    is_u64(found.n_events, 0, "... nothing comes out");
+    counts(0, 0);
+    is_u64(found.n_keys, 0, "... nothing comes out");
     sym_arena_drop(&arena);
     sym_arena_init(&arena, 0);
 }
@@ -365,7 +366,7 @@ static void
 test_text(void)
 {
     is_status(read_text(sym_str(NULL, 0)), SYM_MALFORMED, &err, "no text");
-    ok(found.events == NULL && found.n_events == 0, "... nothing comes out");
+    ok(found.keys == NULL && found.n_keys == 0, "... nothing comes out");
 
     err = (sym_error_t){ .status = SYM_IO, .what = "before" };
     is_status(sym_s3_events_read(&arena, SYM_STR(RECORDS("")), &found, &err),

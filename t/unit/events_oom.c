@@ -36,7 +36,7 @@ make_text(char *text, size_t size, unsigned records)
 /* Repeats until memory suffices; the result must then be want, and the status
  * with it. */
 static void
-sweep(sym_str_t text, sym_status_t want, size_t n_events)
+sweep(sym_str_t text, sym_status_t want, size_t n_keys)
 {
     unsigned long n = 0, wrong = 0;
     sym_s3_events_t out = { 0 };
@@ -51,13 +51,13 @@ sweep(sym_str_t text, sym_status_t want, size_t n_events)
         rc = sym_s3_events_read(&arena, text, &out, &err);
         allocations_left = (unsigned long) -1;
         wrong += rc != want && rc != SYM_NOMEM;
-        wrong += rc != SYM_OK && (out.n_events != 0 || out.events != NULL);
+        wrong += rc != SYM_OK && (out.n_keys != 0 || out.keys != NULL);
         wrong += rc != err.status;
         sym_arena_drop(&arena);
     } while (rc != want && n < 100000);
 
     is_status(rc, want, NULL, "with enough memory it succeeds");
-    is_u64(out.n_events, n_events, "... so many events");
+    is_u64(out.n_keys, n_keys, "... so many keys");
     is_u64(wrong, 0, "... before: out of memory");
     ok(n > 1, "... %lu allocations were made to fail", n - 1);
 }

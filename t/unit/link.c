@@ -285,21 +285,23 @@ test_client(void)
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
                                     .key = key() },
-              SYM_STR(HEAD("\x07") TICKET KEY "\x00\x00"));
+              SYM_STR(HEAD("\x07") TICKET KEY));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
-                                    .key = { .id = SYM_STR(ID) },
-                                    .source = SYM_STR("a/b") },
-              SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID
-                                          "\x03\x00"
-                                          "a/b"));
+                                    .key = { .id = SYM_STR(ID) } },
+              SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x21\x00" ID));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INVALIDATE,
                                     .ticket = 7,
                                     .key = { .code_id = SYM_STR("abcd") } },
               SYM_STR(HEAD("\x07") TICKET "\x00\x00\x00\x00\x00\x00"
-                                          "\x00\x00"
                                           "\x00\x00\x00\x00\x04\x00"
                                           "abcd"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_CHANGED,
+                                    .ticket = 7,
+                                    .key = { .scope = SYM_STR("s") },
+                                    .source = SYM_STR("a/b") },
+              SYM_STR(HEAD("\x0a") TICKET "\x01\x00s\x03\x00"
+                                          "a/b"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_STAT, .ticket = 7 },
               SYM_STR(HEAD("\x08") TICKET));
     both_ways(
@@ -493,6 +495,6 @@ main(void)
     test_blocked();
     test_loader();
     test_largest();
-    bad_cases("t/bad/link", 57, test_case);
+    bad_cases("t/bad/link", 58, test_case);
     return done_testing();
 }

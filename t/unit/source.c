@@ -7,7 +7,6 @@
  */
 #include "artifacts/kinds.h"
 #include "base/uri.h"
-#include "sources/paths/module_of.h"
 #include "sources/paths/plan.h"
 #include "tap.h"
 
@@ -265,67 +264,6 @@ test_bounds(void)
         }
         ok(plan->n != 0 && longest < SYM_SOURCE_PATH_MAX, "layout %u", layout);
     }
-}
-
-
-static void
-test_both(const char *key, const char *want_name, const char *want_id,
-          const char *want_code_id)
-{
-    sym_source_found_t found = { .name = SYM_STR("before") };
-    bool is_found = sym_source_module_of(sym_cstr(key), &found);
-
-    is_str(found.name, want_name, key);
-    is_str(sym_str(found.id, found.id_len), want_id, "... its id");
-    is_str(sym_str(found.code_id.text, found.code_id.len), want_code_id,
-           "... its code id");
-    ok(is_found == (want_id[0] != '\0' || want_code_id[0] != '\0'),
-       "... a module or not");
-}
-
-
-static void
-test_module(const char *key, const char *want_name, const char *want_id)
-{
-    test_both(key, want_name, want_id, "");
-}
-
-
-static void
-test_modules(void)
-{
-    test_module("wntdll.pdb/" ID "/wntdll.sym", "wntdll.pdb", ID);
-    test_module("v1/wntdll.pdb/" ID_LOWER "/wntdll.sym", "wntdll.pdb", ID);
-    test_module("/try//v1/libstdc++.so.6/" ID "/libstdc++.so.6.sym",
-                "libstdc++.so.6", ID);
-    test_both("../a b/0123456789abcdef0123456789ABCDEF/a b.sym", "a b",
-              "0123456789ABCDEF0123456789ABCDEF0",
-              "0123456789abcdef0123456789abcdef");
-    test_both("a/3b7d841000a/a.sym", "a", "3B7D8410A", "3b7d841000a");
-    test_module("a.pdb/3b7d841000a/a.sym", "a.pdb", "3B7D8410A");
-    test_module(".pdb/" ID "/.sym", ".pdb", ID);
-    test_module("v/a.pdb/" ID "/a.src.zip", "a.pdb", ID);
-
-    /* files that are not symbol files */
-    test_module("", "", "");
-    test_module("/", "", "");
-    test_module("//", "", "");
-    test_module("a.sym", "", "");
-    test_module(ID "/a.sym", "", "");
-    test_module("/" ID "/.sym", "", "");
-    test_module("a/" ID "/a.sym/", "", "");
-    test_module("a/" ID "/a.SYM", "", "");
-    test_module("a/" ID "/a.sy_", "", "");
-    test_module("a/" ID "/a", "", "");
-    test_module("a/" ID "/b.sym", "", "");
-    test_module("a/" ID "/b.src.zip", "", "");
-    test_module("a.pdb/" ID "/a.pdb.sym", "", "");
-    test_module("a.PDB/" ID "/a.sym", "", "");
-    test_module("a/b/a.sym", "", "");
-    test_module("a//a.sym", "", "");
-    test_module("../" ID "/...sym", "", "");
-    test_module("a\\b/" ID "/a\\b.sym", "", "");
-    test_module("a\n/" ID "/a\n.sym", "", "");
 }
 
 
@@ -798,91 +736,6 @@ test_windows(void)
 
 
 /* An object is found by the id of any of its files. */
-static void
-test_objects(void)
-{
-    static const char *const elf[] = {
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c.debug",
-        "usr/lib/debug/.build-id/f1/c3bcc0279865fe3058404b2831d9e64135386c",
-        "buildid/" BUILD_ID "/debuginfo",
-        BUILD_ID "/executable",
-        "_.debug/elf-buildid-sym-" BUILD_ID "/_.debug",
-        "v/libc.so/elf-buildid-" BUILD_ID "/libc.so",
-        "libc.so/" BUILD_ID_UPPER "/symbols",
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c.src.zip",
-    };
-    /* in one folder: build ids, and debug ids of PDBs */
-    static const char *const either[] = {
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c/debuginfo",
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c/breakpad",
-        "f1/c3bcc0279865fe3058404b2831d9e64135386c/sourcebundle",
-    };
-    static const char *const mach[] = {
-        LLDB,
-        "a/" LLDB ".app",
-        "_.dwarf/mach-uuid-sym-" UUID_LOWER "/_.dwarf",
-        "libc/mach-uuid-" UUID_LOWER "/libc",
-        "67/e9247c814e392ba027dbde6748fcbf/executable",
-        LLDB ".src.zip",
-    };
-    static const char *const none[] = {
-        "f1/c3bcc0279865fe3058404b2831d9e64135386.debug",
-        "f/1c3bcc0279865fe3058404b2831d9e64135386c.debug",
-        "f1/x3bcc0279865fe3058404b2831d9e64135386c.debug",
-        "f1c3bcc0279865fe3058404b2831d9e64135386c/sources",
-        "a/elf-buildid-f1c3bcc0279865fe3058404b2831d9e64135386c/b",
-        "a/elf-buildid-/a",
-        "67E9/247C/814E/392B/A027/DBDE6748FCB",
-        "67E9/247C/814E/392B/A02/7DBDE6748FCBF",
-        "debuginfo",
-        "/debuginfo",
-        "ab//debuginfo",
-        "xul.pdb/" GUID "A/other.pdb",
-        "xul.dll/" GUID "A/xul.dll",
-        "xul.pdb/" GUID "A/xul.p_",
-        "xul.pdb/" GUID "A/_",
-        "xul.dll/590285E9/xul.dll",
-        "xul.dll/590285E9e0000123400/xul.dll",
-        "../590285E9e0000/..",
-        "32/" BID_TAIL "/debuginfox",
-    };
-    static const char *const pdb[] = {
-        "xul.pdb/" GUID "a/xul.pdb",     "v1/xul.pdb/" GUID "a/xul.pd_",
-        "xu/xul.pdb/" GUID "0a/xul.pdb", "xul.pdb/" GUID_LOWER "A/xul.pdb",
-        "32/" BID_TAIL "/debuginfo",     "32/" BID_TAIL "/debuginf_",
-        "32/" BID_TAIL "/breakpad",
-    };
-    static const char *const pe[] = {
-        "xul.dll/" PE_ID "/xul.dll",
-        "xul.dll/" PE_ID_LOWER "/xul.dl_",
-        "xu/xul.dll/" PE_ID "/xul.dl_",
-    };
-
-    for (size_t i = 0; i < sizeof(elf) / sizeof(elf[0]); i++) {
-        test_both(elf[i], "", "", BUILD_ID);
-    }
-    for (size_t i = 0; i < sizeof(either) / sizeof(either[0]); i++) {
-        test_both(either[i], "", BUILD_ID_UPPER, BUILD_ID);
-    }
-    test_both("f1/" LONG_TAIL ".debug", "", "", "f1" LONG_TAIL);
-    test_both("buildid/f1" LONG_TAIL "/debuginfo", "", "", "f1" LONG_TAIL);
-    test_both("f1/" LONG_TAIL "/debuginfo", "", "", "f1" LONG_TAIL);
-    for (size_t i = 0; i < sizeof(mach) / sizeof(mach[0]); i++) {
-        test_both(mach[i], "", UUID "0", UUID_LOWER);
-    }
-    for (size_t i = 0; i < sizeof(pdb) / sizeof(pdb[0]); i++) {
-        test_module(pdb[i], "", GUID "A");
-    }
-    test_module("a.pdb/" GUID "ffffffff/a.pdb", "", GUID "FFFFFFFF");
-    for (size_t i = 0; i < sizeof(pe) / sizeof(pe[0]); i++) {
-        test_both(pe[i], "", "", "590285e9e0000");
-    }
-    test_both("59/0285e9e0000/executable", "", "590285E9E0000",
-              "590285e9e0000");
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-        test_module(none[i], "", "");
-    }
-}
 
 
 /* --- the layout site --- */
@@ -949,12 +802,10 @@ main(void)
     test_names_refused();
     test_ids_refused();
     test_bounds();
-    test_modules();
     test_layouts();
     test_orders();
     test_files_of_kinds();
     test_windows();
-    test_objects();
     test_site();
     sym_arena_drop(&arena);
     return done_testing();

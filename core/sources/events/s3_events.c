@@ -3,22 +3,16 @@
 #include "base/form.h"
 #include "json/load.h"
 
-#define FIRST_EVENTS 16u
+#define FIRST_KEYS 16u
 
 typedef struct {
     sym_arena_t *arena;
-    sym_s3_event_t *events;
+    sym_str_t *keys;
     size_t cap;
-    sym_s3_events_t found; /* except events, which grow */
+    sym_s3_events_t found; /* except keys, which grow */
     uint64_t item;         /* current record, from 1 */
     sym_error_t *err;
 } reader_t;
-
-typedef struct {
-    sym_str_t name;
-    sym_s3_event_kind_t kind;
-} kind_t;
-
 
 static sym_status_t
 fail_no_memory(reader_t *r)
@@ -74,124 +68,91 @@ decode_form(sym_str_t key, char *out, size_t *len)
 }
 
 
-static sym_s3_event_t *
-new_event(reader_t *r)
+static bool
+is_key(sym_str_t key)
 {
-    size_t n = r->found.n_events, cap = r->cap == 0 ? FIRST_EVENTS : r->cap * 2;
-    sym_s3_event_t *grown;
+    return key.len != 0 && key.len <= SYM_S3_KEY_MAX;
+}
+
+
+/* The key is in the arena. */
+static sym_status_t
+add_key(reader_t *r, sym_str_t key)
+{
+    size_t n = r->found.n_keys, cap = r->cap == 0 ? FIRST_KEYS : r->cap * 2;
+    sym_str_t *grown;
 
     if (n == r->cap) {
         grown = sym_arena_calloc(r->arena, cap, sizeof(*grown));
         if (grown == NULL) {
-            return NULL;
+            return fail_no_memory(r);
         }
         if (n != 0) {
-            memcpy(grown, r->events, n * sizeof(*grown));
+            memcpy(grown, r->keys, n * sizeof(*grown));
         }
-        r->events = grown;
+        r->keys = grown;
         r->cap = cap;
     }
 
-    return &r->events[r->found.n_events++];
+    r->keys[r->found.n_keys++] = key;
+    return SYM_OK;
 }
 
 
-/* The event's bucket and key are in the arena. */
+/* Adds each reading of a key. */
 static sym_status_t
-add_event(reader_t *r, const sym_s3_event_t *event)
+add_readings(reader_t *r, sym_str_t key, bool is_encoded)
 {
-    sym_s3_event_t *e = new_event(r);
-    sym_source_found_t found;
+    char *decoded = sym_arena_alloc(r->arena, key.len + 1);
+    bool has_plus = key.len != 0 && memchr(key.data, '+', key.len) != NULL;
+    sym_str_t sent = sym_arena_copy(r->arena, key), plain = sent;
+    size_t len;
 
-    if (e == NULL) {
+    if (decoded == NULL || sent.data == NULL) {
         return fail_no_memory(r);
     }
 
-    *e = *event;
-    if (!sym_source_module_of(e->key, &found)) {
-        r->found.n_others++;
+    is_encoded = is_encoded && decode_form(key, decoded, &len);
+    if (is_encoded) {
+        plain = sym_str(decoded, len);
+    }
+
+    if (!is_key(plain)) {
+        r->found.n_ignored++;
         return SYM_OK;
     }
 
-    e->name = found.name;
-    e->id = sym_arena_copy(r->arena, sym_str(found.id, found.id_len));
-    e->code_id = sym_arena_copy(r->arena,
-                                sym_str(found.code_id.text, found.code_id.len));
-    return e->id.data != NULL && e->code_id.data != NULL ? SYM_OK
-                                                         : fail_no_memory(r);
-}
-
-
-/* Adds another reading of the last event's key, if it names a module. */
-static sym_status_t
-add_reading(reader_t *r, const sym_s3_event_t *event)
-{
-    sym_source_found_t found;
-
-    return sym_source_module_of(event->key, &found) ? add_event(r, event)
-                                                    : SYM_OK;
-}
-
-
-static sym_status_t
-add_encoded(reader_t *r, sym_s3_event_t event)
-{
-    sym_str_t key = event.key; /* in the arena, as sent */
-    char *decoded = sym_arena_alloc(r->arena, key.len + 1);
-    size_t len;
-
-    if (decoded == NULL) {
-        return fail_no_memory(r);
+    if (add_key(r, plain) == SYM_OK && is_encoded && has_plus && is_key(sent)) {
+        (void) add_key(r, sent);
     }
 
-    if (!decode_form(key, decoded, &len)) {
-        return add_event(r, &event);
-    }
-
-    event.key = sym_str(decoded, len);
-    if (add_event(r, &event) != SYM_OK || key.len == 0
-        || memchr(key.data, '+', key.len) == NULL)
-    {
-        return r->err->status;
-    }
-
-    event.key = key;
-    return add_reading(r, &event);
+    return r->err->status;
 }
 
 
 /* --- records --- */
 
-/* place: the object with the members "bucket" and "object". */
+/* place: the object with the member "object". */
 static sym_status_t
-read_place(reader_t *r, const json_t *place, sym_s3_event_t *e)
+read_place(reader_t *r, const json_t *place, bool is_encoded)
 {
-    sym_str_t bucket = member(json_object_get(place, "bucket"), "name");
     sym_str_t key = member(json_object_get(place, "object"), "key");
 
-    if (bucket.data == NULL) {
-        return fail_record(r, "missing, or no text", "bucket.name");
-    }
-    if (key.data == NULL) {
-        return fail_record(r, "missing, or no text", "object.key");
-    }
-
-    e->bucket = sym_arena_copy(r->arena, bucket);
-    e->key = sym_arena_copy(r->arena, key);
-    return e->bucket.data != NULL && e->key.data != NULL ? SYM_OK
-                                                         : fail_no_memory(r);
+    return key.data == NULL
+               ? fail_record(r, "missing, or no text", "object.key")
+               : add_readings(r, key, is_encoded);
 }
 
 
 /* S3 omits the "s3:", MinIO and old releases of Ceph do not. */
 static bool
-record_kind(sym_str_t name, sym_s3_event_kind_t *kind)
+is_change(sym_str_t name)
 {
-    static const kind_t kinds[] = {
-        { { "ObjectCreated", 13 }, SYM_S3_CREATED },
-        { { "ObjectRemoved", 13 }, SYM_S3_REMOVED },
-        { { "LifecycleExpiration", 19 }, SYM_S3_REMOVED },
-        { { "ObjectLifecycle:Expiration", 26 }, SYM_S3_REMOVED }, /* Ceph */
+    static const sym_str_t changes[] = {
+        { "ObjectCreated", 13 },
+        { "ObjectRemoved", 13 },
+        { "LifecycleExpiration", 19 },
+        { "ObjectLifecycle:Expiration", 26 }, /* Ceph */
     };
     const sym_str_t prefix = SYM_STR("s3:");
 
@@ -199,13 +160,12 @@ record_kind(sym_str_t name, sym_s3_event_kind_t *kind)
         name = sym_str(name.data + prefix.len, name.len - prefix.len);
     }
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        sym_str_t known = kinds[i].name;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        sym_str_t known = changes[i];
 
         if (sym_str_starts(name, known)
             && (name.len == known.len || name.data[known.len] == ':'))
         {
-            *kind = kinds[i].kind;
             return true;
         }
     }
@@ -218,7 +178,6 @@ static sym_status_t
 read_record(reader_t *r, const json_t *record)
 {
     sym_str_t name = member(record, "eventName");
-    sym_s3_event_t e = { 0 };
 
     if (!json_is_object(record)) {
         return fail_record(r, "a record is not an object", "Records");
@@ -227,16 +186,12 @@ read_record(reader_t *r, const json_t *record)
         return fail_record(r, "missing, or no text", "eventName");
     }
 
-    if (!record_kind(name, &e.kind)) {
+    if (!is_change(name)) {
         r->found.n_ignored++;
         return SYM_OK;
     }
 
-    if (read_place(r, json_object_get(record, "s3"), &e) != SYM_OK) {
-        return r->err->status;
-    }
-
-    return add_encoded(r, e);
+    return read_place(r, json_object_get(record, "s3"), true);
 }
 
 
@@ -268,7 +223,6 @@ static sym_status_t
 read_eventbridge(reader_t *r, const json_t *root)
 {
     sym_str_t type = member(root, "detail-type");
-    sym_s3_event_t e = { .kind = SYM_S3_CREATED };
 
     r->found.n_records = 1;
     r->item = 1;
@@ -277,18 +231,14 @@ read_eventbridge(reader_t *r, const json_t *root)
         return fail_record(r, "no text", "detail-type");
     }
 
-    if (sym_str_eq(type, SYM_STR("Object Deleted"))) {
-        e.kind = SYM_S3_REMOVED;
-    } else if (!sym_str_eq(type, SYM_STR("Object Created"))) {
+    if (!sym_str_eq(type, SYM_STR("Object Created"))
+        && !sym_str_eq(type, SYM_STR("Object Deleted")))
+    {
         r->found.n_ignored++;
         return SYM_OK;
     }
 
-    if (read_place(r, json_object_get(root, "detail"), &e) != SYM_OK) {
-        return r->err->status;
-    }
-
-    return add_event(r, &e);
+    return read_place(r, json_object_get(root, "detail"), false);
 }
 
 
@@ -390,7 +340,7 @@ sym_s3_events_read(sym_arena_t *arena, sym_str_t text, sym_s3_events_t *out,
 
     if (err->status == SYM_OK) {
         *out = r.found;
-        out->events = r.events;
+        out->keys = r.keys;
     }
     return err->status;
 }

@@ -2,9 +2,9 @@
  * s3_events.h - event notifications of S3 about written and removed files.
  *
  * S3 and compatible servers post a JSON text when an object is written or
- * removed; the caller invalidates these modules.  Three forms are read, with
- * the differences between servers (docs/use/sources.md, section 3): - S3's own:
- * {"Records": [...]}, one record an object, many in one text.
+ * removed; the caller forgets what it knows of its path.  Three forms are read,
+ * with the differences between servers (docs/use/sources.md, section 3):
+ *  - S3's own: {"Records": [...]}, one record an object, many in one text.
  *    Ceph, MinIO, s3rver and others write the same.
  *  - that, or the next, as the text "Message" of an SNS notification.
  *  - EventBridge's: {"detail-type": ..., "detail": {...}}.
@@ -23,37 +23,24 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "sources/paths/module_of.h"
 
 /* Records in one text. */
 #define SYM_S3_EVENTS_MAX 100000
 
-typedef enum {
-    SYM_S3_CREATED, /* created or replaced */
-    SYM_S3_REMOVED
-} sym_s3_event_kind_t;
+/* Bytes of a key, as in S3. */
+#define SYM_S3_KEY_MAX 1024
 
 typedef struct {
-    sym_s3_event_kind_t kind;
-    sym_str_t bucket;
-    sym_str_t key;     /* decoded */
-    sym_str_t name;    /* debug file name; empty: only the id is known */
-    sym_str_t id;      /* canonical debug id, or "" */
-    sym_str_t code_id; /* or ""; without both: not a symbol file */
-} sym_s3_event_t;
-
-typedef struct {
-    const sym_s3_event_t *events; /* in the order of the text */
-    size_t n_events;
+    const sym_str_t *keys; /* decoded, in the order of the text */
+    size_t n_keys;
     size_t n_records; /* in the text */
-    size_t n_ignored; /* of these: neither created nor removed, test events */
-    size_t n_others;  /* of the events: no symbol files */
+    size_t n_ignored; /* of these: other events, and keys of no file */
 } sym_s3_events_t;
 
 /*
- * A record whose key has a '+' may give two events: S3 means a space by it,
- * Ceph and s3rver, which do not encode keys, a plus.  Invalidating one module
- * too many is harmless; missing "libstdc++.so" is not.
+ * A record whose key has a '+' may give two keys: S3 means a space by it, Ceph
+ * and s3rver, which do not encode keys, a plus.  Forgetting one path too many is
+ * harmless; missing "libstdc++.so" is not.
  *
  * SYM_MALFORMED: not JSON, or invalid for the form that it claims; err->item is
  * the record.  SYM_UNSUPPORTED: another form, or an SNS subscription that must

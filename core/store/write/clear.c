@@ -211,7 +211,6 @@ add_suffixes(collect_t *c, sym_str_t scope, sym_str_t path)
 {
     MDB_cursor *cursor;
     int rc = mdb_cursor_open(c->snapshot->txn, c->store->paths, &cursor);
-    const char *slash = NULL;
 
     if (rc != 0) {
         return rc;
@@ -221,12 +220,7 @@ add_suffixes(collect_t *c, sym_str_t scope, sym_str_t path)
         sym_path_key_t key = { .scope = scope, .path = path };
 
         rc = add_path(c, cursor, &key);
-        slash = path.len != 0 ? memchr(path.data, '/', path.len) : NULL;
-        if (slash != NULL) {
-            path.len -= (size_t) (slash + 1 - path.data);
-            path.data = slash + 1;
-        }
-    } while (rc == 0 && slash != NULL);
+    } while (rc == 0 && sym_path_next_part(&path));
 
     mdb_cursor_close(cursor);
     return rc;

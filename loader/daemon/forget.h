@@ -1,0 +1,25 @@
+/*
+ * forget.h - removes what the daemon knows of a module or of a path.
+ *
+ * Searches that have used it begin again: what they were fetching is void.  The
+ * caller commits negative outcomes first (negatives_commit()).
+ */
+#ifndef SYMLOADER_DAEMON_FORGET_H
+#define SYMLOADER_DAEMON_FORGET_H
+
+#include "daemon/serve.h"
+
+/* What searches for the key have fetched is void; without a name, or with a code id,
+ * for all keys with the ids. */
+void forget_running(serve_t *s, const sym_module_key_t *key);
+
+/* The same, and see module_remove(). */
+sym_status_t forget_module(serve_t *s, const sym_module_key_t *key,
+                           sym_error_t *err);
+
+/* A file of a source was written or removed: see sym_store_clear_path().
+ * SYM_NOT_FOUND: nothing was known of it. */
+sym_status_t forget_path(serve_t *s, sym_str_t scope, sym_str_t path,
+                         sym_error_t *err);
+
+#endif
