@@ -829,7 +829,7 @@ static void
 listed(upload_t *u, const conversion_end_t *how)
 {
     if (how->state == SYM_MODULE_READY && !choose_folder(u)) {
-        answer(u, SYM_RPC_NOTHING, "Forbidden");
+        answer(u, SYM_RPC_KEPT, "Forbidden");
     } else if (how->state == SYM_MODULE_READY) {
         u->current = SIZE_MAX;
         next_file(u);

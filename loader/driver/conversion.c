@@ -162,6 +162,9 @@ fail_module(conversion_t *c, const sym_error_t *err, const pool_end_t *at,
 
     if (c->reason[0] != '\0') {
         memcpy(how.reason, c->reason, sizeof(how.reason));
+    } else if (c->upload_flags != 0 && err->what != NULL) {
+        /* the client's protocol may define the text */
+        (void) snprintf(how.reason, sizeof(how.reason), "%s", err->what);
     } else {
         sym_error_text(err, how.reason, sizeof(how.reason));
     }

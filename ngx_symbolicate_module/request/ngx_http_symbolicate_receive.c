@@ -170,6 +170,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     len = ngx_min(slcf->place.base.len, r->uri.len);
 
     call->method = (unsigned) r->method;
+    call->needs_token = !slcf->upload.tokens->off;
     call->path = sym_str((char *) r->uri.data + len, r->uri.len - len);
     call->query = sym_str((char *) r->args.data, r->args.len);
     call->header = ngx_http_symbolicate_receive_header;
@@ -537,8 +538,10 @@ ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
     } else {
         reason = m ? m->text : SYM_STR("the symbol loader went away");
 
-        receive->why = (m && (m->flags & SYM_RPC_NOTHING))
-                       ? SYM_UPLOAD_MALFORMED : SYM_UPLOAD_UNAVAILABLE;
+        receive->why = (m == NULL) ? SYM_UPLOAD_UNAVAILABLE
+                       : (m->flags & SYM_RPC_KEPT) ? SYM_UPLOAD_NO_RIGHT
+                       : (m->flags & SYM_RPC_NOTHING) ? SYM_UPLOAD_MALFORMED
+                       : SYM_UPLOAD_UNAVAILABLE;
 
         text = ngx_pnalloc(r->pool, reason.len + 1);
 

@@ -17,7 +17,7 @@ takes(const sym_upload_call_t *call)
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         if (sym_str_eq(call->path, paths[i])) {
             return call->header(call->ctx, "Auth-Token").data != NULL
-                   || (i >= 2
+                   || (call->needs_token && sym_upload_is_form(call)
                        && call->header(call->ctx, "Authorization").data
                               == NULL);
         }

@@ -22,6 +22,7 @@ typedef enum {
 /* A request before its body is read. */
 typedef struct {
     unsigned method;
+    bool needs_token;
     sym_str_t path; /* below the location, from its slash on */
     sym_str_t query;
     sym_str_t base;  /* URL of the location: "https://host/upload" */
