@@ -91,6 +91,7 @@ sub v2 {
     }
     is($r->{status}, 200, '... PUT') or diag $r->{body};
     like($t->function($t->ask([$name, $id])), qr/^two$n/, '... answers at once');
+    is(SymTest::slurp("$t->{dir}/symbols/$name/$id/$name.sym"), $text, '... and is placed unpacked');
 
     my %complete = (
         linux => "{ symbol_id: {debug_file: \"$name\", debug_id: \"$id\" }, symbol_upload_type: \"BREAKPAD\" }",

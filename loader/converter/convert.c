@@ -546,7 +546,8 @@ take_apart(job_t *job, int fd)
     job->format = SYM_CONVERSION_UNKNOWN;
     job->has_more = false;
     job->n_ended = 0;
-    return members_send(fd, job->order, job->services.unpacked_max, &err)
+    return members_send(job->input, fd, job->order, job->services.unpacked_max,
+                        &err)
                    == SYM_OK
                ? converter_send(CONVERTER_FD, CONVERTER_LISTED, 0, NULL, 0)
                : send_failure(job, &err);

@@ -29,6 +29,9 @@
 static char reason[CONVERTER_WHAT_MAX];
 
 typedef struct {
+    input_t *input;
+    int fd;
+    uint64_t at;     /* where it begins in fd's file, and */
     sym_str_t whole; /* the upload */
     unsigned flags;
     uint64_t left; /* bytes that may still be unpacked */
@@ -314,6 +317,66 @@ is_zip(sym_str_t bytes)
 }
 
 
+/* --- streams --- */
+
+/* gzip, zlib (RFC 1950, 2.2: the header is a multiple of 31), zstd, xz */
+static bool
+is_stream(sym_str_t bytes)
+{
+    const uint8_t *p = (const uint8_t *) bytes.data;
+
+    return sym_str_starts(bytes, SYM_STR("\x1f\x8b"))
+           || sym_str_starts(bytes, SYM_STR("\x28\xb5\x2f\xfd"))
+           || sym_str_starts(bytes, SYM_STR("\xfd"
+                                            "7zXZ"))
+           || (bytes.len > 2 && p[0] == 0x78
+               && ((unsigned) p[0] << 8 | p[1]) % 31 == 0);
+}
+
+
+static sym_status_t
+send_pieces(upload_t *u, sym_str_t name, sym_str_t field, sym_error_t *err)
+{
+    converter_member_t m = { .is_packed = true };
+    const char *data;
+    size_t len;
+    sym_status_t rc = input_next(u->input, &data, &len, err);
+
+    /* nothing is sent before it is known whether it can be unpacked */
+    rc = rc == SYM_OK ? send_head(name, field, &m, err) : rc;
+    while (rc == SYM_OK && len != 0) {
+        if (len > u->left) {
+            return sym_fail(err, SYM_LIMIT,
+                            "the file expands to too many bytes");
+        }
+        u->left -= len;
+        rc = send_bytes(data, len, err);
+        rc = rc == SYM_OK ? input_next(u->input, &data, &len, err) : rc;
+    }
+
+    return rc;
+}
+
+
+/* Files are placed unpacked: other programs read them, too. */
+static sym_status_t
+send_stream(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
+            sym_error_t *err)
+{
+    uint64_t at = u->at + (uint64_t) (bytes.data - u->whole.data);
+    sym_status_t rc;
+
+    if (lseek(u->fd, (off_t) at, SEEK_SET) < 0) {
+        return sym_fail(err, SYM_IO, "cannot seek");
+    }
+
+    input_start(u->input, u->fd, bytes.len);
+    rc = send_pieces(u, name, field, err);
+    input_end(u->input);
+    return rc;
+}
+
+
 /* --- the upload --- */
 
 /* Tecken's texts for what is no zip. */
@@ -343,7 +406,8 @@ send_file(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
 {
     return (u->flags & SYM_RPC_ARCHIVE) != 0 && is_zip(bytes)
                ? send_zip(u, bytes, field, err)
-               : send_range(u, name, field, bytes, err);
+           : is_stream(bytes) ? send_stream(u, name, field, bytes, err)
+                              : send_range(u, name, field, bytes, err);
 }
 
 
@@ -411,12 +475,15 @@ most_unpacked(uint64_t packed, uint64_t most)
 
 
 sym_status_t
-members_send(int fd, const converter_job_t *order, uint64_t most,
-             sym_error_t *err)
+members_send(input_t *input, int fd, const converter_job_t *order,
+             uint64_t most, sym_error_t *err)
 {
     off_t at = lseek(fd, 0, SEEK_CUR);
     size_t skip = (size_t) ((uint64_t) at % PAGE_BYTES), len;
-    upload_t u = { .flags = order->upload,
+    upload_t u = { .input = input,
+                   .fd = fd,
+                   .at = (uint64_t) at,
+                   .flags = order->upload,
                    .left = most_unpacked(order->length, most) };
     char *map;
     sym_status_t rc;

@@ -8,10 +8,11 @@
 #define SYMLOADER_CONVERTER_MEMBERS_H
 
 #include "common/converter_protocol.h"
+#include "unpack/input.h"
 
 /* Sends all files of the upload, from fd's position.  At most `most` bytes are
- * unpacked.  SYM_UNSUPPORTED, SYM_MALFORMED, SYM_LIMIT: *err is for the client. */
-sym_status_t members_send(int fd, const converter_job_t *order, uint64_t most,
-                          sym_error_t *err);
+ * unpacked.  SYM_AGAIN: see input_create().  SYM_UNSUPPORTED, SYM_MALFORMED, SYM_LIMIT: *err is for the client. */
+sym_status_t members_send(input_t *input, int fd, const converter_job_t *order,
+                          uint64_t most, sym_error_t *err);
 
 #endif
