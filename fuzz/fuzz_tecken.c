@@ -1,8 +1,8 @@
 /*
  * A request body of any bytes, through both readers, answered from an empty
  * store.  For any size of slices, both must give the same message or the same
- * answer.  The first byte selects version, limits, and the size of slices and
- * windows.
+ * answer; the answer to a bulk body must be that to each of its lines.  The
+ * first byte selects version, limits, and the size of slices and windows.
  */
 #include <stdlib.h>
 
@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
     unsigned version;
     bool debug;
+    bool bulk;
     sym_request_limits_t limits;
     uint32_t budget;
     size_t window;
@@ -113,6 +114,7 @@ run(const shape_t *shape, sym_str_t body, bool general)
 {
     const sym_tecken_options_t options = { .version = shape->version,
                                            .debug = shape->debug,
+                                           .bulk = shape->bulk,
                                            .common.limits = shape->limits,
                                            .common.now_s = no_time };
     fetch_result_t o = { SYM_NOMEM, { 0 }, { 0 } };
@@ -163,6 +165,52 @@ compare(const fetch_result_t *a, const fetch_result_t *b)
 }
 
 
+/* {"title": MESSAGE} */
+static void
+say(sink_t *to, const sink_t *message)
+{
+    sink_t title = { .size = WINDOW_MAX };
+    sym_out_t out = { .more = more, .ctx = &title };
+
+    sym_out_raw(&out, SYM_STR("{\"title\": "));
+    sym_out_string(&out, sym_str(message->text, message->len));
+    sym_out_raw(&out, SYM_STR("}"));
+    take_window(&out, &title);
+    keep(to, title.text, title.len);
+    free(title.text);
+}
+
+
+/* Answers the lines one by one. */
+static fetch_result_t
+run_lines(const shape_t *shape, sym_str_t body)
+{
+    fetch_result_t all = { .status = SYM_OK };
+
+    while (body.len != 0) {
+        const char *end = memchr(body.data, '\n', body.len);
+        size_t len = end != NULL ? (size_t) (end - body.data) : body.len;
+        fetch_result_t one;
+
+        if (len != 0 && strspn(body.data, " \t\r") < len) {
+            one = run(shape, sym_str(body.data, len), true);
+            if (one.status == SYM_OK) {
+                keep(&all.sink, one.sink.text, one.sink.len);
+            } else {
+                say(&all.sink, &one.sink);
+            }
+            keep(&all.sink, "\n", 1);
+            free(one.sink.text);
+        }
+
+        len += end != NULL;
+        body = sym_str(body.data + len, body.len - len);
+    }
+
+    return all;
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -178,6 +226,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     shape = (shape_t){ .version = (data[0] & 1) != 0 ? 4 : 5,
                        .debug = (data[0] & 2) != 0,
+                       .bulk = (data[0] & 64) != 0,
                        .limits = limits[data[0] >> 2 & 1],
                        .budget = budgets[data[0] >> 3 & 3],
                        .window = (data[0] & 32) != 0 ? 1 : WINDOW_MAX };
@@ -185,15 +234,25 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     whole.budget = UINT32_MAX;
     whole.window = WINDOW_MAX;
 
+    if (shape.bulk) {
+        shape.version = whole.version = 5;
+        shape.debug = whole.debug = whole.bulk = false;
+    }
+
     /* a block of its own: a sanitizer sees every byte past it */
-    body = malloc(size - 1 == 0 ? 1 : size - 1);
+    body = malloc(size);
     if (body == NULL) {
         return 0;
     }
     memcpy(body, data + 1, size - 1);
+    body[size - 1] = '\0'; /* for strspn() */
 
     ours = run(&shape, sym_str(body, size - 1), false);
-    judge = run(&whole, sym_str(body, size - 1), true);
+    judge = shape.bulk ? run_lines(&whole, sym_str(body, size - 1))
+                       : run(&whole, sym_str(body, size - 1), true);
+    if (shape.bulk) {
+        judge.stats = ours.stats;
+    }
     compare(&ours, &judge);
 
     free(body);

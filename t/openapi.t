@@ -72,6 +72,11 @@ my %page = (
 my %recipes = (
     'POST /symbolicate/v5' => \%tecken,
     'POST /symbolicate/v4' => \%tecken,
+    'POST /symbolicate/bulk' => {
+        %tecken,
+        400 => { body => 'x', headers => ['Content-Encoding' => 'gzip'] },
+        503 => { body => module(200), storeless => 1 },
+    },
     'POST /' => \%tecken,
     'POST /atos' => {
         %tecken,

@@ -69,6 +69,10 @@ struct sym_api_route_s {
     sym_route_kind_t kind;
     bool is_upload; /* the body may be large: it stays in a file, and the loader
                        makes a report of it, which is the request's body */
+    bool is_stream; /* the body has any length: each of its lines is a request
+                       of its own, and whole lines are parsed and answered
+                       together while others arrive */
+    const char *answer;           /* content type; NULL: one of the API's */
     const sym_request_ops_t *ops; /* of SYM_ROUTE_REQUEST */
     /* Copies the parts of the call that the request needs besides its body.
      * NULL: nothing. False: out of memory. */
@@ -116,7 +120,7 @@ typedef struct {
     bool (*read_wait)(sym_str_t query, sym_api_wait_t *wait,
                       const char **refusal);
     /* The answer itself reports modules that could not be fetched, so they are
-     * not an error. */
+     * not an error; as for every stream. */
     bool tells_failures;
     /* Not for scripts of other sites: never sends CORS headers. */
     bool is_same_site;

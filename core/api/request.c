@@ -163,6 +163,23 @@ sym_request_stats(const sym_request_t *r)
 }
 
 
+void
+sym_request_stats_add(sym_request_stats_t *sum, const sym_request_stats_t *part)
+{
+    sum->jobs += part->jobs;
+    sum->stacks += part->stacks;
+    sum->frames += part->frames;
+    sum->modules += part->modules;
+    sum->missing += part->missing;
+    sum->fetched += part->fetched;
+    sum->fetched_bytes += part->fetched_bytes;
+    sum->waited_s += part->waited_s;
+    sum->lost += part->lost;
+    sum->lookup_s += part->lookup_s;
+    sum->damaged += part->damaged;
+}
+
+
 /* --- needs --- */
 
 sym_status_t

@@ -273,6 +273,10 @@ void sym_request_waited_for(sym_request_t *r, uint32_t need, double seconds);
 
 const sym_request_stats_t *sym_request_stats(const sym_request_t *r);
 
+/* Adds those of another part of the same request. */
+void sym_request_stats_add(sym_request_stats_t *sum,
+                           const sym_request_stats_t *part);
+
 /* --- for APIs --- */
 
 /* Refuses the request: `status`, and the message for the client; SYM_NOMEM. */

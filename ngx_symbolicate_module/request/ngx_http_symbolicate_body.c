@@ -13,8 +13,6 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
-#include <zlib.h>
-
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_reply.h"
@@ -57,8 +55,6 @@ struct ngx_http_symbolicate_body_s {
 
 static ngx_int_t ngx_http_symbolicate_read_start(
     ngx_http_symbolicate_task_t *task);
-static ngx_int_t ngx_http_symbolicate_check_encoding(
-    ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_read_all(
     ngx_http_symbolicate_task_t *task, size_t size);
 static ngx_int_t ngx_http_symbolicate_unpack_start(
@@ -75,7 +71,8 @@ static ssize_t ngx_http_symbolicate_next_piece(
     ngx_http_symbolicate_task_t *task, u_char **data);
 static ngx_int_t ngx_http_symbolicate_read_failed(
     ngx_http_symbolicate_task_t *task);
-static void ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_read_input_end(
+    ngx_http_symbolicate_task_t *task);
 
 
 ngx_int_t
@@ -121,7 +118,7 @@ ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task)
         }
 
         if (n == 0) {
-            ngx_http_symbolicate_inflate_end(task);
+            ngx_http_symbolicate_read_input_end(task);
 
             if (b->gzip
                 && ngx_http_symbolicate_resize(task, b->pos - b->start + 1)
@@ -202,8 +199,7 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* NGX_OK: the body is not encoded; NGX_AGAIN: it is gzip; others: refused. */
-static ngx_int_t
+ngx_int_t
 ngx_http_symbolicate_check_encoding(ngx_http_symbolicate_task_t *task)
 {
     ngx_str_t        *encoding;
@@ -387,19 +383,41 @@ ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
     b->invalid = invalid;
     b->gzip = 1;
 
-    if (!sym_account_charge(&task->memory, NGX_SYMBOLICATE_ZLIB)) {
-        return ngx_http_symbolicate_fail_memory(task);
+    if (ngx_http_symbolicate_inflate_begin(task, &b->zs) != NGX_OK) {
+        return NGX_ERROR;
     }
 
     b->inflating = 1;
 
+    return NGX_AGAIN;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_inflate_begin(ngx_http_symbolicate_task_t *task,
+    z_stream *zs)
+{
+    if (!sym_account_charge(&task->memory, NGX_SYMBOLICATE_ZLIB)) {
+        return ngx_http_symbolicate_fail_memory(task);
+    }
+
     /* 15: the largest window; + 16: with the header and check of gzip */
 
-    if (inflateInit2(&b->zs, 15 + 16) != Z_OK) {
+    if (inflateInit2(zs, 15 + 16) != Z_OK) {
+        sym_account_give(&task->memory, NGX_SYMBOLICATE_ZLIB);
         return ngx_http_symbolicate_read_failed(task);
     }
 
-    return NGX_AGAIN;
+    return NGX_OK;
+}
+
+
+void
+ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task,
+    z_stream *zs)
+{
+    (void) inflateEnd(zs);
+    sym_account_give(&task->memory, NGX_SYMBOLICATE_ZLIB);
 }
 
 
@@ -643,16 +661,15 @@ ngx_http_symbolicate_read_failed(ngx_http_symbolicate_task_t *task)
 
 /* The input is consumed. */
 static void
-ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task)
+ngx_http_symbolicate_read_input_end(ngx_http_symbolicate_task_t *task)
 {
     ngx_http_symbolicate_body_t  *b;
 
     b = task->reading;
 
     if (b->inflating) {
-        (void) inflateEnd(&b->zs);
+        ngx_http_symbolicate_inflate_end(task, &b->zs);
         b->inflating = 0;
-        sym_account_give(&task->memory, NGX_SYMBOLICATE_ZLIB);
     }
 }
 
@@ -668,7 +685,7 @@ ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task)
         return;
     }
 
-    ngx_http_symbolicate_inflate_end(task);
+    ngx_http_symbolicate_read_input_end(task);
 
     sym_account_give(&task->memory, b->end - b->start);
     free(b->start);

@@ -11,6 +11,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include <zlib.h>
+
 #include "request/ngx_http_symbolicate_ctx.h"
 
 
@@ -30,6 +32,16 @@ ngx_int_t ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
 
 /* Frees the body; may run at any time, and twice. */
 void ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task);
+
+/* NGX_OK: the body is sent as it is; NGX_AGAIN: by gzip; NGX_ERROR: refused. */
+ngx_int_t ngx_http_symbolicate_check_encoding(ngx_http_symbolicate_task_t *task);
+
+/* Prepares to inflate gzip, charged to the task; NGX_ERROR: failed. */
+ngx_int_t ngx_http_symbolicate_inflate_begin(ngx_http_symbolicate_task_t *task,
+    z_stream *zs);
+
+void ngx_http_symbolicate_inflate_end(ngx_http_symbolicate_task_t *task,
+    z_stream *zs);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_BODY_H_INCLUDED_ */

@@ -356,6 +356,7 @@ ngx_http_symbolicate_job_create(ngx_http_symbolicate_lookup_t *lookup)
     r->args.data = (u_char *) copy->call.query.data;
     r->args.len = copy->call.query.len;
 
+    copy->pool = r->pool;
     copy->stats = &copy->task.ctx->stats;
     copy->store = lookup->store;
     copy->call.route = lookup->task.ctx->route;

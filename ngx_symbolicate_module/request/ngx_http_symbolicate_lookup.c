@@ -20,6 +20,7 @@
 #include "request/ngx_http_symbolicate_answer.h"
 #include "request/ngx_http_symbolicate_attachment.h"
 #include "request/ngx_http_symbolicate_body.h"
+#include "request/ngx_http_symbolicate_bulk.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_lookup.h"
@@ -76,6 +77,18 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_upload_work = {
     { ngx_http_symbolicate_upload_step,
       ngx_http_symbolicate_parse_step,
       ngx_http_symbolicate_answer_step,
+      ngx_http_symbolicate_send_step },
+    ngx_http_symbolicate_lookup_headers,
+    ngx_http_symbolicate_lookup_failed,
+    ngx_http_symbolicate_lookup_cleanup,
+    NULL
+};
+
+
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_bulk_work = {
+    { NULL,
+      NULL,
+      ngx_http_symbolicate_bulk_step,
       ngx_http_symbolicate_send_step },
     ngx_http_symbolicate_lookup_headers,
     ngx_http_symbolicate_lookup_failed,
@@ -166,11 +179,14 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
                                          sizeof(ngx_http_symbolicate_lookup_t),
                                          ctx->route->is_upload
                                          ? &ngx_http_symbolicate_upload_work
+                                         : ctx->route->is_stream
+                                         ? &ngx_http_symbolicate_bulk_work
                                          : &ngx_http_symbolicate_lookup_work);
     if (lookup == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    lookup->pool = r->pool;
     lookup->stats = &lookup->task.ctx->stats;
     lookup->store = ngx_http_symbolicate_store_of(slcf->store);
     lookup->task.is_query = (r->method == NGX_HTTP_GET);
@@ -202,6 +218,10 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
         lookup->task.ctx->served = SYM_SERVED_UNSUPPORTED;
 
         return ngx_http_symbolicate_lookup_unsupported(r, route);
+    }
+
+    if (route->is_stream) {
+        return ngx_http_symbolicate_bulk_start(lookup);
     }
 
     if (route->is_upload) {
@@ -456,8 +476,9 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     if (task->status == 0) {
-        ngx_http_symbolicate_name_type(r,
-                                    slcf->api->answers[lookup->call.answer]);
+        ngx_http_symbolicate_name_type(r, lookup->call.route->answer
+                                    ? lookup->call.route->answer
+                                    : slcf->api->answers[lookup->call.answer]);
 
         if (slcf->api->answers[1]
             && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6)
@@ -471,7 +492,7 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
 
     /* such an API reports failed modules in the answer itself */
 
-    return slcf->api->tells_failures
+    return (slcf->api->tells_failures || lookup->bulk)
            ? NGX_OK : ngx_http_symbolicate_missing_headers(lookup);
 }
 
@@ -534,6 +555,7 @@ ngx_http_symbolicate_lookup_cleanup(ngx_http_symbolicate_task_t *task)
     ngx_http_symbolicate_job_end(lookup);
     ngx_http_symbolicate_missing_end(lookup);
     ngx_http_symbolicate_answer_end(lookup);
+    ngx_http_symbolicate_bulk_end(lookup);
 
     if (lookup->request_sources) {
         ngx_http_symbolicate_request_sources_release(lookup->request_sources);

@@ -23,6 +23,7 @@
 typedef struct ngx_http_symbolicate_missing_s  ngx_http_symbolicate_missing_t;
 typedef struct ngx_http_symbolicate_job_s  ngx_http_symbolicate_job_t;
 typedef struct ngx_http_symbolicate_upload_s  ngx_http_symbolicate_upload_t;
+typedef struct ngx_http_symbolicate_bulk_s  ngx_http_symbolicate_bulk_t;
 typedef struct ngx_http_symbolicate_attachment_s
     ngx_http_symbolicate_attachment_t;
 
@@ -39,6 +40,8 @@ typedef struct {
     ngx_http_symbolicate_attachment_t  *attachment;
                                                 /* NULL: the request is about no
                                                  * other file */
+    ngx_http_symbolicate_bulk_t   *bulk;        /* NULL: one request */
+    ngx_pool_t                    *pool;        /* lives as long as `asked` */
     sym_arena_t                    arena;
     sym_request_t                 *asked;
 

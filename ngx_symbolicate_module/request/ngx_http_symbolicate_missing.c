@@ -146,7 +146,7 @@ ngx_http_symbolicate_missing_create(ngx_http_symbolicate_lookup_t *lookup)
 {
     ngx_http_symbolicate_missing_t  *missing;
 
-    missing = ngx_pcalloc(lookup->task.request->pool,
+    missing = ngx_pcalloc(lookup->pool,
                           sizeof(ngx_http_symbolicate_missing_t));
     if (missing == NULL) {
         return NULL;
@@ -186,7 +186,7 @@ ngx_http_symbolicate_missing_grow(ngx_http_symbolicate_lookup_t *lookup,
         return NGX_OK;
     }
 
-    searches = ngx_pcalloc(lookup->task.request->pool,
+    searches = ngx_pcalloc(lookup->pool,
                            n * sizeof(ngx_http_symbolicate_search_t));
     if (searches == NULL) {
         return NGX_ERROR;
@@ -511,7 +511,7 @@ ngx_http_symbolicate_missing_verdict(ngx_http_symbolicate_lookup_t *lookup)
                                         ngx_http_symbolicate_module);
 
     if (slcf->on_failure != ngx_http_symbolicate_on_failure_503
-        || slcf->api->tells_failures)
+        || slcf->api->tells_failures || lookup->bulk)
     {
         return NGX_OK;
     }

@@ -1,5 +1,7 @@
 #include "api/tecken/answer.h"
 
+static sym_status_t write_line(sym_request_t *r, sym_out_t *out,
+                               uint32_t *budget);
 static sym_status_t write_stack(sym_request_t *r, sym_out_t *out,
                                 uint32_t *budget);
 static sym_status_t write_entries(sym_request_t *r, sym_out_t *out,
@@ -128,6 +130,24 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
 /* --- around the frames --- */
 
+static const line_t *
+present_line(const sym_tecken_t *t)
+{
+    return (const line_t *) t->request.lines.items + t->answer->line;
+}
+
+
+static void
+end_line(sym_request_t *r, sym_out_t *out)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+
+    sym_out_raw(out, t->is_bulk ? SYM_STR("}\n") : SYM_STR("}"));
+    t->answer->line++;
+    r->step = write_line;
+}
+
+
 static sym_status_t
 write_job(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -136,18 +156,20 @@ write_job(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     bool is_v5 = t->version == 5;
 
     (void) budget;
-    if (a->job == t->request.jobs.n) {
+    if (a->job == request_line_end(&t->request, a->line)) {
         sym_out_raw(out, is_v5 ? SYM_STR("]") : SYM_STR(""));
-        if (!t->has_debug) {
-            sym_out_raw(out, SYM_STR("}"));
+        if (t->has_debug) {
+            r->step = tecken_debug;
+        } else {
+            end_line(r, out);
         }
-        r->step = t->has_debug ? tecken_debug : NULL;
         return SYM_OK;
     }
 
     if (is_v5) {
-        sym_out_raw(out, a->job == 0 ? SYM_STR("{\"stacks\": [")
-                                     : SYM_STR(", {\"stacks\": ["));
+        sym_out_raw(out, a->job == present_line(t)->jobs
+                             ? SYM_STR("{\"stacks\": [")
+                             : SYM_STR(", {\"stacks\": ["));
     }
 
     a->first_entry = present_job(t)->first_entry;
@@ -191,14 +213,22 @@ write_stack(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 static sym_str_t
 found_word(const sym_tecken_t *t, const pair_t *pair)
 {
-    sym_need_state_t found =
-        pair->used == 0 ? SYM_NEED_UNUSED : t->base.needs[pair->used - 1].found;
+    const sym_need_t *need;
 
-    switch (found) {
+    if (pair->used == 0 || pair->line != t->answer->line + 1) {
+        return SYM_STR("null");
+    }
+
+    need = &t->base.needs[pair->used - 1];
+
+    switch (need->found) {
     case SYM_NEED_FOUND:
         return SYM_STR("true");
     case SYM_NEED_MISSING:
-        return SYM_STR("false");
+        /* no header of a bulk answer says that it failed */
+        return t->is_bulk && need->missing.state == SYM_MODULE_FAILED
+                   ? SYM_STR("null")
+                   : SYM_STR("false");
     default:
         return SYM_STR("null");
     }
@@ -262,6 +292,35 @@ write_entries(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
+static sym_status_t
+write_line(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+
+    if (t->answer->line == t->request.lines.n) {
+        r->step = NULL;
+        return SYM_OK;
+    }
+
+    --*budget;
+    if (t->is_bulk) {
+        (void) request_mark(&t->request, t->answer->line);
+    }
+
+    if (present_line(t)->error.data != NULL) {
+        sym_out_raw(out, SYM_STR("{\"title\": "));
+        sym_out_string(out, present_line(t)->error);
+        end_line(r, out);
+        return SYM_OK;
+    }
+
+    sym_out_raw(out, t->version == 5 ? SYM_STR("{\"results\": [")
+                                     : SYM_STR("{\"symbolicatedStacks\": ["));
+    r->step = write_job;
+    return SYM_OK;
+}
+
+
 /* --- an answer in a snapshot --- */
 
 static answer_t *
@@ -290,6 +349,7 @@ tecken_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     answer_t *a = t->answer != NULL ? t->answer : answer_create(t);
     pair_t *pairs = t->request.pairs.items;
 
+    (void) out;
     (void) budget;
     if (a == NULL) {
         return SYM_NOMEM;
@@ -307,9 +367,7 @@ tecken_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     }
 
     share_modules(t);
-    sym_out_raw(out, t->version == 5 ? SYM_STR("{\"results\": [")
-                                     : SYM_STR("{\"symbolicatedStacks\": ["));
-    r->step = write_job;
+    r->step = write_line;
     return SYM_OK;
 }
 

@@ -20,8 +20,9 @@ typedef struct {
 
 typedef struct answer_s {
     sym_resolver_t *resolver;
-    uint32_t next;        /* next item of the step */
-    uint32_t job, stack;  /* stack: counted through all jobs */
+    uint32_t next; /* next item of the step */
+    uint32_t line;
+    uint32_t job, stack;  /* counted through all lines and jobs */
     uint32_t first_entry; /* of this job */
     uint32_t frame;       /* counted through all stacks */
     uint32_t number;      /* of the frame in its stack */

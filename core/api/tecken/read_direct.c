@@ -181,7 +181,8 @@ end_stack(sym_tecken_t *t)
     uint32_t *stacks = t->request.stacks.items;
 
     stacks[t->request.stacks.n - 1] = d->n_frames;
-    return limits->frames == 0 || t->request.n_frames <= limits->frames;
+    return limits->frames == 0
+           || request_line_frames(&t->request) <= limits->frames;
 }
 
 
@@ -319,7 +320,7 @@ begin_job(sym_tecken_t *t)
     d->max_index = 0;
 
     return t->version == 5 && limits->jobs != 0
-                   && t->request.jobs.n > limits->jobs
+                   && request_line_jobs(&t->request) > limits->jobs
                ? SYM_UNSUPPORTED
                : SYM_OK;
 }
@@ -497,14 +498,14 @@ static sym_status_t
 begin(sym_tecken_t *t)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
-    const char *p = t->base.body.data, *end = p + t->base.body.len;
+    const char *p = t->text.data, *end = p + t->text.len;
     direct_t *d = sym_arena_calloc(t->base.arena, 1, sizeof(*d));
 
     if (d == NULL) {
         return SYM_NOMEM;
     }
 
-    if (sym_str_starts(t->base.body, sym_cstr(byte_order_mark))) {
+    if (sym_str_starts(t->text, sym_cstr(byte_order_mark))) {
         p += sizeof(byte_order_mark) - 1;
     }
 
@@ -551,7 +552,7 @@ read_next(sym_tecken_t *t, uint32_t *budget)
 
 
 sym_status_t
-direct_read(sym_tecken_t *t, uint32_t budget)
+direct_read(sym_tecken_t *t, uint32_t *budget)
 {
     sym_status_t rc = SYM_OK;
 
@@ -560,10 +561,10 @@ direct_read(sym_tecken_t *t, uint32_t budget)
     }
 
     while (rc == SYM_OK && t->direct->place != AT_END) {
-        if (budget == 0) {
+        if (*budget == 0) {
             return SYM_AGAIN;
         }
-        rc = read_next(t, &budget);
+        rc = read_next(t, budget);
     }
 
     return rc;

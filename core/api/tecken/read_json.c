@@ -257,7 +257,7 @@ read_stack(general_t *g, size_t s, const json_t *stack)
             "job %zu has invalid stacks: stack %zu is not a list", g->job, s);
     }
 
-    if (limit != 0 && (n > limit || q->n_frames > limit - n)) {
+    if (limit != 0 && (n > limit || request_line_frames(q) > limit - n)) {
         return sym_request_refuse(
             &g->t->base, SYM_LIMIT,
             "please limit number of frames in a single request to "
@@ -464,11 +464,11 @@ sym_status_t
 general_read(sym_tecken_t *t)
 {
     general_t g = { .t = t };
-    sym_str_t body = t->base.body;
+    sym_str_t body = t->text;
     sym_json_t json;
     sym_status_t status;
 
-    request_clear(t);
+    request_rewind(t);
 
     if (sym_str_starts(body, SYM_STR("\xef\xbb\xbf"))) {
         body.data += 3;
@@ -482,5 +482,5 @@ general_read(sym_tecken_t *t)
 
     sym_json_drop(&json);
     numbers_free(&g.numbers);
-    return status == SYM_OK ? request_finish(t) : status;
+    return status;
 }

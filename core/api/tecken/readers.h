@@ -10,14 +10,16 @@
 
 #include "api/tecken/request.h"
 
-/* SYM_OK, SYM_MALFORMED or SYM_LIMIT with a message, SYM_NOMEM. */
+/* Both read the line t->text. */
+
+/* From its start.  SYM_OK, SYM_MALFORMED or SYM_LIMIT with a message, SYM_NOMEM. */
 sym_status_t general_read(sym_tecken_t *t);
 
 /*
  * SYM_OK; SYM_AGAIN: call again; SYM_UNSUPPORTED: not ordinary, discard what
  * was read; SYM_NOMEM.
  */
-sym_status_t direct_read(sym_tecken_t *t, uint32_t budget);
+sym_status_t direct_read(sym_tecken_t *t, uint32_t *budget);
 
 /* ^[A-Za-z0-9_.+{}@<> ~-]*$ and ^[A-Fa-f0-9]*$ (as Mozilla's Eliot) */
 bool name_is_valid(sym_str_t name);

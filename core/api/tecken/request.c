@@ -37,6 +37,44 @@ list_add(sym_arena_t *arena, list_t *list, size_t size)
 
 
 bool
+request_line(sym_tecken_t *t, sym_str_t text)
+{
+    request_t *q = &t->request;
+    line_t *line = list_add(t->base.arena, &q->lines, sizeof(*line));
+
+    if (line == NULL) {
+        return false;
+    }
+
+    *line = (line_t){ .jobs = q->jobs.n,
+                      .stacks = q->stacks.n,
+                      .entries = q->entries.n,
+                      .wide = q->wide.n,
+                      .texts = q->texts.n,
+                      .frames = q->n_frames };
+    t->text = text;
+    t->direct = NULL;
+    return true;
+}
+
+
+void
+request_rewind(sym_tecken_t *t)
+{
+    request_t *q = &t->request;
+    const line_t *line = request_last_line(q);
+
+    q->jobs.n = line->jobs;
+    q->stacks.n = line->stacks;
+    q->entries.n = line->entries;
+    q->wide.n = line->wide;
+    q->texts.n = line->texts;
+    q->n_frames = line->frames;
+    q->blocks.n = (line->frames + FRAME_BLOCK - 1) / FRAME_BLOCK;
+}
+
+
+bool
 request_job(sym_tecken_t *t)
 {
     request_t *q = &t->request;
@@ -290,23 +328,25 @@ request_entry(sym_tecken_t *t, sym_str_t name, sym_str_t id)
 }
 
 
-void
-request_clear(sym_tecken_t *t)
+/* --- after reading --- */
+
+uint32_t
+request_line_end(const request_t *q, uint32_t line)
 {
-    t->request = (request_t){ 0 };
-    t->base.needs = NULL;
-    t->base.stats = (sym_request_stats_t){ 0 };
+    const line_t *lines = q->lines.items;
+
+    return line + 1 == q->lines.n ? q->jobs.n : lines[line + 1].jobs;
 }
 
 
-/* --- after reading --- */
-
-/* Marks the pairs that the next n frames refer to, starting at *frame. */
-static void
-mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
+/* The same for the next n frames of a job, starting at *frame. */
+static uint32_t
+mark_frames(request_t *q, const job_t *job, uint32_t line, uint32_t *frame,
+            uint32_t n)
 {
     const uint32_t *entries = q->entries.items;
     pair_t *pairs = q->pairs.items;
+    uint32_t marked = 0;
 
     for (; n > 0; n--, (*frame)++) {
         uint32_t place = request_frame_at(q, *frame).place;
@@ -314,10 +354,32 @@ mark_used(request_t *q, const job_t *job, uint32_t *frame, uint32_t n)
 
         if (index != FRAME_NO_MODULE
             && place >> FRAME_KIND_SHIFT != FRAME_WHOLE) {
-            pairs[entries[job->first_entry + index]].used = 1;
-            q->n_real++;
+            pairs[entries[job->first_entry + index]].line = line + 1;
+            marked++;
         }
     }
+
+    return marked;
+}
+
+
+uint32_t
+request_mark(request_t *q, uint32_t line)
+{
+    const line_t *lines = q->lines.items;
+    const job_t *jobs = q->jobs.items;
+    const uint32_t *stacks = q->stacks.items;
+    uint32_t end = request_line_end(q, line);
+    uint32_t frame = lines[line].frames, marked = 0;
+
+    for (uint32_t j = lines[line].jobs; j < end; j++) {
+        for (uint32_t s = 0; s < jobs[j].n_stacks; s++) {
+            marked += mark_frames(q, &jobs[j], line, &frame,
+                                  stacks[jobs[j].first_stack + s]);
+        }
+    }
+
+    return marked;
 }
 
 
@@ -331,11 +393,9 @@ collect_modules(sym_tecken_t *t)
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
         /* no source can have one without a name or an id */
-        if (pairs[i].used != 0 && pairs[i].name.len != 0
+        if (pairs[i].line != 0 && pairs[i].name.len != 0
             && pairs[i].id.len != 0) {
             pairs[i].used = ++n;
-        } else {
-            pairs[i].used = 0;
         }
     }
 
@@ -364,14 +424,9 @@ sym_status_t
 request_finish(sym_tecken_t *t)
 {
     request_t *q = &t->request;
-    const job_t *jobs = q->jobs.items;
-    const uint32_t *stacks = q->stacks.items;
-    uint32_t frame = 0;
 
-    for (uint32_t j = 0; j < q->jobs.n; j++) {
-        for (uint32_t s = 0; s < jobs[j].n_stacks; s++) {
-            mark_used(q, &jobs[j], &frame, stacks[jobs[j].first_stack + s]);
-        }
+    for (uint32_t i = 0; i < q->lines.n; i++) {
+        q->n_real += request_mark(q, i);
     }
 
     t->base.stats.jobs = q->jobs.n;

@@ -51,16 +51,25 @@ typedef struct {
     uint32_t first_stack, n_stacks;
 } job_t;
 
+/* A body of v5, with its own answer: a line of a bulk request, or the whole of
+ * another request. */
+typedef struct {
+    uint32_t jobs, stacks, entries, wide, texts, frames; /* before it */
+    sym_str_t error; /* of a refused line, which has no jobs; data NULL: none */
+} line_t;
+
 /* A distinct pair of name and id, as sent. */
 typedef struct {
     sym_str_t name, id;
     uint32_t hash;
     uint32_t job;    /* 1 + the last job for which it was written */
+    uint32_t line;   /* 1 + the last line that marked it: request_mark() */
     uint32_t used;   /* 1 + index in `modules`; 0: no frame refers to it */
     uint32_t stacks; /* number of jobs with it, for the debug block */
 } pair_t;
 
 typedef struct {
+    list_t lines;   /* line_t */
     list_t jobs;    /* job_t */
     list_t stacks;  /* uint32_t: frames in a stack */
     list_t entries; /* uint32_t: of all memoryMaps, indexes in `pairs` */
@@ -80,6 +89,9 @@ typedef struct {
     sym_request_t base; /* its modules: the used ones with a name and an id */
     unsigned version;   /* 4 or 5 */
     bool has_debug;     /* the debug block is wanted */
+    bool is_bulk;       /* the body is lines, and so is the answer */
+    sym_str_t left;     /* of a bulk body: the lines that are not read yet */
+    sym_str_t text;     /* the line that is read; data NULL: none */
     request_t request;
     struct direct_s *direct;
     struct answer_s *answer;
@@ -89,6 +101,7 @@ typedef struct {
 void *list_add(sym_arena_t *arena, list_t *list, size_t size);
 
 /* These return false when out of memory. */
+bool request_line(sym_tecken_t *t, sym_str_t text);
 bool request_job(sym_tecken_t *t);
 bool request_entry(sym_tecken_t *t, sym_str_t name, sym_str_t id);
 bool request_stack(sym_tecken_t *t);
@@ -134,8 +147,38 @@ request_frame_at(const request_t *q, uint32_t n)
 }
 
 
-/* Discards everything read so far. */
-void request_clear(sym_tecken_t *t);
+/* The line that is read. */
+static inline line_t *
+request_last_line(const request_t *q)
+{
+    return (line_t *) q->lines.items + q->lines.n - 1;
+}
+
+
+/* Frames and jobs of the line that is read. */
+static inline uint32_t
+request_line_frames(const request_t *q)
+{
+    return q->n_frames - request_last_line(q)->frames;
+}
+
+
+static inline uint32_t
+request_line_jobs(const request_t *q)
+{
+    return q->jobs.n - request_last_line(q)->jobs;
+}
+
+
+/* Discards what was read of the line.  Its modules stay, unused. */
+void request_rewind(sym_tecken_t *t);
+
+/* The first job after the line. */
+uint32_t request_line_end(const request_t *q, uint32_t line);
+
+/* Marks the pairs that frames of the line refer to.  Returns their number of
+ * frames. */
+uint32_t request_mark(request_t *q, uint32_t line);
 
 /* After reading: numbers the modules that frames refer to. */
 sym_status_t request_finish(sym_tecken_t *t);

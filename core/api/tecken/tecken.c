@@ -12,10 +12,17 @@ static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
     sym_tecken_t *t = (sym_tecken_t *) r;
-    sym_status_t rc = direct_read(t, budget == 0 ? 1 : budget);
+    sym_status_t rc;
+
+    if (t->text.data == NULL && !request_line(t, r->body)) {
+        return SYM_NOMEM;
+    }
+
+    budget = budget == 0 ? 1 : budget;
+    rc = direct_read(t, &budget);
 
     if (rc == SYM_UNSUPPORTED) {
-        return general_read(t);
+        rc = general_read(t);
     }
 
     return rc == SYM_OK ? request_finish(t) : rc;
@@ -25,7 +32,104 @@ parse(sym_request_t *r, uint32_t budget)
 sym_status_t
 sym_tecken_parse_general(sym_request_t *r)
 {
-    return general_read((sym_tecken_t *) r);
+    sym_tecken_t *t = (sym_tecken_t *) r;
+    sym_status_t rc = request_line(t, r->body) ? general_read(t) : SYM_NOMEM;
+
+    return rc == SYM_OK ? request_finish(t) : rc;
+}
+
+
+static bool
+is_blank(sym_str_t s)
+{
+    size_t i = 0;
+
+    while (i < s.len
+           && (s.data[i] == ' ' || s.data[i] == '\t' || s.data[i] == '\r'))
+    {
+        i++;
+    }
+
+    return i == s.len;
+}
+
+
+/* Takes the next line that is not blank; false: there is none. */
+static bool
+take_line(sym_str_t *left, sym_str_t *line)
+{
+    while (left->len != 0) {
+        const char *end = memchr(left->data, '\n', left->len);
+        size_t len = end != NULL ? (size_t) (end - left->data) : left->len;
+
+        *line = sym_str(left->data, len);
+        len += end != NULL;
+        *left = sym_str(left->data + len, left->len - len);
+
+        if (!is_blank(*line)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+/* A refused line is answered by its error, in its place. */
+static sym_status_t
+end_line(sym_tecken_t *t, sym_status_t rc)
+{
+    t->text.data = NULL;
+
+    if (rc == SYM_MALFORMED || rc == SYM_LIMIT) {
+        request_rewind(t);
+        request_last_line(&t->request)->error = t->base.message;
+        return SYM_OK;
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+parse_bulk(sym_request_t *r, uint32_t budget)
+{
+    sym_tecken_t *t = (sym_tecken_t *) r;
+    sym_status_t rc = SYM_OK;
+    sym_str_t line;
+
+    if (!t->is_bulk) {
+        t->is_bulk = true;
+        t->left = r->body;
+    }
+
+    budget = budget == 0 ? 1 : budget;
+
+    while (rc == SYM_OK) {
+        if (budget == 0) {
+            return SYM_AGAIN;
+        }
+
+        if (t->text.data == NULL) {
+            if (!take_line(&t->left, &line)) {
+                return request_finish(t);
+            }
+            if (!request_line(t, line)) {
+                return SYM_NOMEM;
+            }
+        }
+
+        rc = direct_read(t, &budget);
+        if (rc == SYM_UNSUPPORTED) {
+            /* takes the rest of this turn */
+            rc = general_read(t);
+            budget = 0;
+        }
+
+        rc = rc == SYM_AGAIN ? rc : end_line(t, rc);
+    }
+
+    return rc;
 }
 
 
@@ -61,13 +165,12 @@ count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 }
 
 
-static const sym_request_ops_t ops = {
-    .size = sizeof(sym_tecken_t),
-    .parse = parse,
-    .begin = tecken_begin,
-    .resume = tecken_resume,
-    .count_frames = count_frames,
-};
+#define OPS(reader)                                                            \
+    .size = sizeof(sym_tecken_t), .parse = (reader), .begin = tecken_begin,    \
+    .resume = tecken_resume, .count_frames = count_frames
+
+static const sym_request_ops_t ops = { OPS(parse) };
+static const sym_request_ops_t bulk_ops = { OPS(parse_bulk) };
 
 
 static void
@@ -89,7 +192,8 @@ sym_request_t *
 sym_tecken_create(sym_arena_t *arena, const sym_tecken_options_t *options,
                   sym_str_t body)
 {
-    sym_request_t *r = sym_request_create(arena, &ops, &options->common, body);
+    sym_request_t *r = sym_request_create(
+        arena, options->bulk ? &bulk_ops : &ops, &options->common, body);
 
     if (r != NULL) {
         set(r, options->version, options->debug);
@@ -144,9 +248,22 @@ init_v5(sym_request_t *r, const sym_api_call_t *call)
 }
 
 
+static bool
+init_bulk(sym_request_t *r, const sym_api_call_t *call)
+{
+    (void) call;
+    set(r, 5, false);
+    return true;
+}
+
+
 #define ROUTE(path, n)                                                         \
     .suffix = (path), .version = #n, .methods = SYM_METHOD_POST, .ops = &ops,  \
     .init = init_v##n
+
+#define BULK                                                                   \
+    .version = "bulk", .methods = SYM_METHOD_POST, .ops = &bulk_ops,           \
+    .init = init_bulk, .is_stream = true, .answer = "application/x-ndjson"
 
 const sym_api_t sym_tecken_api = {
     .name = "tecken",
@@ -154,6 +271,8 @@ const sym_api_t sym_tecken_api = {
                 { ROUTE("/symbolicate/v4", 4) },
                 { ROUTE("/symbolicate/v5", 5) },
                 { ROUTE("/v4", 4), .needs_base = true },
-                { ROUTE("/v5", 5), .needs_base = true } },
+                { ROUTE("/v5", 5), .needs_base = true },
+                { .suffix = "/symbolicate/bulk", BULK },
+                { .suffix = "/bulk", .needs_base = true, BULK } },
     .answers = { "application/json" },
 };

@@ -13,6 +13,8 @@ typedef struct {
     sym_request_options_t common;
     unsigned version; /* 4 or 5 */
     bool debug;       /* the Debug header requests the debug block */
+    bool bulk;        /* v5: each line of the body is a request of its own, and
+                         each line of the answer is what v5 says to it */
 } sym_tecken_options_t;
 
 /* Whether a Debug header with this value requests the debug block. */
