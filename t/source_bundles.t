@@ -64,15 +64,17 @@ sub is_kept {
     return;
 }
 
+my $version = pack 'V', 2;
+
 # A bundle in the form of sentry-cli: zip path => [ attributes, text ]
 sub make_bundle {
     my ($file, $attributes, %files) = @_;
     my $script = <<'END';
-import json, struct, sys, zipfile
+import json, sys, zipfile
 out = sys.argv[1]
 attributes, files = json.load(open(sys.argv[2]))
 with open(out, 'wb') as f:
-    f.write(b'SYSB' + struct.pack('<I', 2))
+    f.write(b'SYSB' + bytes.fromhex(sys.argv[3]))
 with zipfile.ZipFile(out, 'a', zipfile.ZIP_DEFLATED) as z:
     for name, (file, text) in files.items():
         z.writestr(name, text)
@@ -80,7 +82,7 @@ with zipfile.ZipFile(out, 'a', zipfile.ZIP_DEFLATED) as z:
     z.writestr('manifest.json', json.dumps(attributes))
 END
     write_file("$file.json", JSON::PP::encode_json([ $attributes, \%files ]));
-    system('python3', '-c', $script, $file, "$file.json") == 0
+    system('python3', '-c', $script, $file, "$file.json", unpack 'H*', $version) == 0
         or die "python3 cannot make $file";
     return $file;
 }
@@ -161,6 +163,16 @@ is_kept($t, 'many things', $made, $made[0]{id});
 is($t->run('dump', '--kind=sources', '--path', 'C:/src\\a.c', $made[0]{id})->{out},
    "a\r\nb\r\n", 'a slash is as good as a backslash');
 is($t->verify, 'sound', 'the store is sound with it');
+
+# Some tools write no version, and Sentry's reader of bundles does not look at it.
+for ('', pack 'V', 99) {
+    $version = $_;
+    my $other = make_bundle("$t->{dir}/other", { debug_id => '44e4ec8c-2f41-492b-9369-d6b9a0595702' },
+        'files/a' => [ { url => '~/io/A.jvm' }, "text\n" ]);
+    is($t->run('dump', '--kind=sources', '--path', '~/io/A.jvm', $other)->{out}, "text\n",
+       'a bundle ' . ($version ne '' ? 'of another version' : 'without a version'));
+}
+$version = pack 'V', 2;
 
 # --- files that unpack to far more than their size ---
 

@@ -8,6 +8,6 @@ int
 main(void)
 {
     bad_format = SYM_CONVERSION_sourcebundle;
-    bad_cases("t/bad/sourcebundle", 15, bad_format_case);
+    bad_cases("t/bad/sourcebundle", 14, bad_format_case);
     return done_testing();
 }

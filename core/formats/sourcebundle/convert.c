@@ -1,8 +1,9 @@
 /*
  * convert.c - Sentry's source bundles as a row of the formats.
  *
- * "SYSB", a version, then a zip whose manifest.json has the object's id and the
- * type of each file (symbolic, "sourcebundle"; docs/formats/sources.md).  Files
+ * "SYSB", mostly a version, then a zip whose manifest.json has the object's id and
+ * the type of each file (symbolic, "sourcebundle"; docs/formats/sources.md).  The
+ * version is not read, as in symbolic: some tools write none.  Files
  * of type `source` go into an artifact of kind `sources`, by path and by URL.
  * Others are for JavaScript (minified sources, source maps, RAM bundles): they
  * are counted and left out, unless the file was fetched as a bundle of these
@@ -19,8 +20,6 @@
 
 #define MAGIC "SYSB"
 #define MAGIC_BYTES 4
-#define HEADER_BYTES 8 /* magic, version */
-#define VERSION_MAX 2
 
 #define MANIFEST "manifest.json"
 
@@ -44,7 +43,7 @@ typedef struct {
 static bool
 probe(const uint8_t *data, size_t len)
 {
-    return len >= HEADER_BYTES && memcmp(data, MAGIC, MAGIC_BYTES) == 0;
+    return len >= MAGIC_BYTES && memcmp(data, MAGIC, MAGIC_BYTES) == 0;
 }
 
 
@@ -341,13 +340,7 @@ has_texts(json_t *manifest)
 static sym_status_t
 read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 {
-    const uint8_t *head = (const uint8_t *) b->file->data.data;
     sym_zip_entry_t manifest;
-
-    if (head[4] > VERSION_MAX || head[5] != 0 || head[6] != 0 || head[7] != 0) {
-        return sym_fail(err, SYM_UNSUPPORTED,
-                        "a source bundle of an unsupported version");
-    }
 
     if (sym_zip_open(&b->zip, b->file->data, err) != SYM_OK
         || sym_zip_check(&b->zip, err) != SYM_OK
