@@ -49,7 +49,7 @@ check_joined(sym_arena_t *arena, sym_str_t base, sym_str_t right)
 
 
 static void
-check_names(sym_arena_t *arena, sym_str_t path, sym_str_t name)
+check_names(sym_arena_t *arena, sym_str_t path)
 {
     sym_str_t names[JS_CANDIDATES], filename, module;
     unsigned n = js_candidates(arena, path, names);
@@ -59,11 +59,10 @@ check_names(sym_arena_t *arena, sym_str_t path, sym_str_t name)
     check(is_part(js_stem(path), path) && is_part(js_scheme(path), path));
     check(!js_is_url(path) || js_scheme(path).len != 0);
 
-    filename = js_filename(path, name, &is_bundled);
-    check(is_part(filename, path) || is_part(filename, name));
+    filename = js_filename(path, &is_bundled);
+    check(is_part(filename, path));
     module = js_module_name(path);
-    check(is_part(module, path)
-          || sym_str_eq(module, SYM_STR("<unknown module>")));
+    check(is_part(module, path));
 }
 
 

@@ -113,6 +113,61 @@ is_deeply([map { $_->{file} eq 'list' ? "$_->{by}: $_->{result}" : () } @{ $JSON
 is($JSON->decode($r->{body})->{stacktraces}[0]{frames}[0]{lineno}, 1, 'and not taken');
 %more = ();
 
+# --- single files; answers are those in Symbolicator's tests (e2e_react_native,
+# invalid_location, sourcemap_nofiles_source_expansion) or its sources ---
+
+my $map = { version => 3, sources => ['s.ts'], names => [], mappings => 'AACG', sourcesContent => ["one\ntwo\n"] };
+
+sub single {
+    my ($name, $body, %entry) = @_;
+    $t->route("/$name", body => $body);
+    return { type => 'file', id => $name, url => "$own/$name", abs_path => "~/x/$name", %entry };
+}
+
+sub ask_frames {
+    my @frames = @_;
+    my $body = $t->request('POST', '/symbolicate-js',
+        headers => ['Content-Type' => 'application/json'],
+        body => $JSON->encode({
+            source => { id => 's', url => "$own/list", token => 'secret' },
+            release => 'r',
+            scraping => { enabled => Cpanel::JSON::XS::false, allowed_origins => [], headers => {} },
+            stacktraces => [{ frames => \@frames }] }))->{body};
+    return $JSON->decode($body);
+}
+
+$t->route('/list?release=r&url=%2Fx%2Fh', body => $JSON->encode([
+    single('h.js', '', headers => { SoUrCemAp => 'h.js.map' }), single('h.js.map', $JSON->encode($map), headers => {}) ]));
+my $answer = ask_frames({ abs_path => 'app:///x/h.js', lineno => 1, colno => 5 });
+my $frame = $answer->{stacktraces}[0]{frames}[0];
+is_deeply([@$frame{qw(abs_path lineno colno function context_line)}], ['app:///x/s.ts', 2, 4, '<unknown>', 'two'],
+    'bytecode of Hermes is an empty file, whose headers name its map');
+is($answer->{errors}, undef, '... without an error');
+
+$t->route('/list?release=r&url=%2Fx%2Fn', body => $JSON->encode([ single('n.js', '', headers => {}) ]));
+is_deeply([map { $_->{type} } @{ ask_frames({ abs_path => 'app:///x/n.js', lineno => 1, colno => 5 })->{errors} }],
+    ['missing_source'], 'an empty file without headers is missing');
+$t->route('/list?release=r&url=%2Fx%2Fm', body => $JSON->encode([
+    single('m.js', "m()\n//# sourceMappingURL=m.js.map"), single('m.js.map', '', headers => { a => 'b' }) ]));
+is_deeply([map { $_->{type} } @{ ask_frames({ abs_path => 'app:///x/m.js', lineno => 1, colno => 2 })->{errors} }],
+    ['malformed_sourcemap'], '... and an empty map with headers is malformed');
+
+$t->forget;
+$answer = ask_frames({ abs_path => 'app:///x/page.html', lineno => 0 }, { abs_path => 'app:///x/page.html', lineno => 0, colno => 0 });
+is_deeply($answer->{errors}, [ map { { abs_path => 'app:///x/page.html', type => 'invalid_location', line => 0, col => $_ } } undef, 0 ],
+    'frames without a line, and perhaps without a column');
+is_deeply([$answer->{scraping_attempts}, targets()], [undef], '... for which no script is looked for');
+
+my %null = (%$map, sources => [undef]);
+$t->route('/list?release=r&url=%2Fx%2Fnull', body => $JSON->encode([
+    single('null.js', "n()\n//# sourceMappingURL=null.js.map"), single('null.js.map', $JSON->encode(\%null)) ]));
+$frame = ask_frames({ abs_path => 'app:///x/null.js', filename => 'sent.js', module => 'sent', lineno => 1, colno => 2 })
+    ->{stacktraces}[0]{frames}[0];
+is_deeply([@$frame{qw(abs_path filename module lineno)}], ['app:///x/null.js', 'sent.js', 'sent', 2],
+    'a source without a name: file and module stay as they were sent');
+$frame = ask_frames({ abs_path => 'app:///x/null.js', lineno => 1, colno => 2 })->{stacktraces}[0]{frames}[0];
+is_deeply([exists $frame->{filename}, exists $frame->{module}], ['', ''], '... and neither is made up');
+
 $t->forget;
 $t->route('/list', status => 500, body => 'no');
 $r = ask('b');

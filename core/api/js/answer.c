@@ -264,9 +264,9 @@ order_errors(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     }
 
     for (uint32_t i = 0; i < n; i++) {
-        j->order[i] = (sym_sort_item_t){
-            (uint64_t) errors[i].line << 32 | errors[i].column, i
-        };
+        uint64_t place = (uint64_t) errors[i].line << 32 | errors[i].column;
+
+        j->order[i] = (sym_sort_item_t){ place + errors[i].has_column, i };
     }
 
     if (!sym_sort(j->order, n)) {
@@ -290,7 +290,7 @@ static bool
 is_same(const js_error_t *a, const js_error_t *b)
 {
     return a->type == b->type && a->script == b->script && a->line == b->line
-           && a->column == b->column;
+           && a->column == b->column && a->has_column == b->has_column;
 }
 
 
@@ -315,7 +315,12 @@ write_error(const js_t *j, const js_error_t *e, sym_out_t *out)
     sym_out_printf(out, ", \"type\": \"%s\"", types[e->type]);
 
     if (e->type == JS_INVALID_LOCATION) {
-        sym_out_printf(out, ", \"line\": %u, \"col\": %u", e->line, e->column);
+        sym_out_printf(out, ", \"line\": %u, \"col\": ", e->line);
+        if (e->has_column) {
+            sym_out_dec(out, e->column);
+        } else {
+            sym_out_raw(out, SYM_STR("null"));
+        }
     } else if (e->type == JS_MISSING_SOURCE_CONTENT) {
         sym_out_raw(out, SYM_STR(", \"source\": "));
         sym_out_string(out, e->source);

@@ -430,6 +430,7 @@ note_error(js_t *j, const js_frame_t *f, const found_t *found,
     if (type == JS_INVALID_LOCATION) {
         e->line = found->line;
         e->column = found->column;
+        e->has_column = f->lineno.value != 0 || f->colno.is_set;
     }
 
     return SYM_OK;
@@ -457,13 +458,16 @@ write_names(const js_frame_t *f, const found_t *found, sym_str_t abs_path,
             sym_out_t *out)
 {
     bool is_bundled;
-    sym_str_t filename =
-        js_filename(abs_path, found->place.source.name, &is_bundled);
+    sym_str_t filename = js_filename(found->place.source.name, &is_bundled);
 
-    if (filename.len != 0) {
-        sym_out_raw(out, SYM_STR(", \"filename\": "));
-        sym_out_string(out, filename);
+    if (found->place.source.name.len == 0) {
+        write_json(out, ", \"filename\": ", f->filename_json);
+        write_json(out, ", \"module\": ", f->module_json);
+        return;
     }
+
+    sym_out_raw(out, SYM_STR(", \"filename\": "));
+    sym_out_string(out, filename);
 
     if (is_bundled || (f->module_json.data == NULL && has_module(abs_path))) {
         sym_out_raw(out, SYM_STR(", \"module\": "));

@@ -109,6 +109,7 @@ typedef struct {
     sym_str_t resolved_with; /* as JSON */
     sym_str_t reference;     /* header of a script; data NULL: none */
     js_key_t key;
+    bool is_empty; /* found, but without an artifact */
     uint32_t need; /* of the artifact of its type; if found */
 } js_file_t;
 
@@ -148,6 +149,7 @@ typedef struct {
     sym_str_t abs_path;
     uint32_t rank;           /* among the scripts, by abs_path */
     sym_debug_id_t debug_id; /* of its module */
+    bool has_frames;         /* with lines; else it is not looked for */
 
     /* of a pass */
     js_file_t script, map;
@@ -175,6 +177,7 @@ typedef struct {
     js_error_type_t type;
     uint32_t script;
     uint32_t line, column;
+    bool has_column;
     sym_str_t source; /* of JS_MISSING_SOURCE_CONTENT */
 } js_error_t;
 
@@ -285,8 +288,9 @@ sym_str_t js_stem(sym_str_t url);
 unsigned js_candidates(sym_arena_t *arena, sym_str_t url,
                        sym_str_t names[JS_CANDIDATES]);
 
-/* The path that bundlers write after their own schemes. */
-sym_str_t js_filename(sym_str_t abs_path, sym_str_t filename, bool *is_bundled);
+/* The path that bundlers write after their own schemes, in the name of a
+ * source. */
+sym_str_t js_filename(sym_str_t name, bool *is_bundled);
 
 /* The name of the module in a file: a view of the path. */
 sym_str_t js_module_name(sym_str_t path);

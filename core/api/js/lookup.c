@@ -421,6 +421,17 @@ find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
 }
 
 
+/* Bytecode of Hermes is uploaded as an empty file; its headers name the map. */
+static void
+take_empty(const js_entry_t *entry, js_file_t *file)
+{
+    if (file->state == JS_ABSENT && entry->has_headers) {
+        file->is_empty = true;
+        file->state = file->key.type == JS_SOURCEMAP ? JS_MALFORMED : JS_FOUND;
+    }
+}
+
+
 static sym_status_t
 find_known(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
 {
@@ -439,6 +450,7 @@ find_known(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
             file->resolved_with = entry->resolved_with;
             file->reference = entry->reference;
             rc = js_find_needed(j, &ref, true, file);
+            take_empty(entry, file);
         }
     }
 

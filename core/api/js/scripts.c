@@ -119,12 +119,15 @@ js_list_scripts(js_t *j)
 
     j->n_scripts = 0;
     for (uint32_t i = 0; i < q->n_frames; i++) {
+        js_frame_t *f = js_frame(q, i);
+
         if (first[i] == i) {
-            j->scripts[j->n_scripts].abs_path = js_frame(q, i)->abs_path;
-            js_frame(q, i)->script = j->n_scripts++;
+            j->scripts[j->n_scripts].abs_path = f->abs_path;
+            f->script = j->n_scripts++;
         } else {
-            js_frame(q, i)->script = js_frame(q, first[i])->script;
+            f->script = js_frame(q, first[i])->script;
         }
+        j->scripts[f->script].has_frames |= f->lineno.value != 0;
     }
 
     j->base.stats.jobs = 1;
@@ -217,7 +220,8 @@ js_open_map(js_t *j, js_script_t *s)
 
 /* --- lookups --- */
 
-/* The map of a script: at the URL in its header or last comment, or inside. */
+/* The map of a script (NULL: it is empty): at the URL in its header or last
+ * comment, or inside. */
 static sym_status_t
 find_reference(js_t *j, js_script_t *s, const sym_script_t *script,
                js_key_t *key)
@@ -225,14 +229,15 @@ find_reference(js_t *j, js_script_t *s, const sym_script_t *script,
     sym_str_t reference = s->script.reference;
 
     s->label = s->abs_path;
-    if (reference.data == NULL && script->has_map) {
+    if (reference.data == NULL && script != NULL && script->has_map) {
         s->map = s->script;
         s->map.origin = JS_EMBEDDED;
         return SYM_OK;
     }
 
     if (reference.data == NULL
-        && sym_script_reference(script, &reference) != SYM_OK)
+        && (script == NULL
+            || sym_script_reference(script, &reference) != SYM_OK))
     {
         return SYM_NOT_FOUND;
     }
@@ -291,12 +296,12 @@ find_map(js_t *j, js_script_t *s)
     js_key_t key = { .type = JS_SOURCEMAP, .debug_id = s->debug_id };
     sym_status_t rc;
 
-    if (script == NULL) {
+    if (script == NULL && !s->script.is_empty) {
         s->script.state = JS_ABSENT;
         return SYM_OK;
     }
 
-    if (key.debug_id.form == SYM_DEBUG_ID_NONE) {
+    if (script != NULL && key.debug_id.form == SYM_DEBUG_ID_NONE) {
         key.debug_id = script->debug_id;
     }
 
@@ -333,6 +338,9 @@ js_find_script(js_t *j, js_script_t *s)
     s->script = (js_file_t){ .state = JS_ABSENT };
     s->text = s->texts = 0;
     s->label = s->base = s->abs_path;
+    if (!s->has_frames) {
+        return SYM_OK;
+    }
 
     rc = js_find_file(j, &key, &s->script);
     if (rc == SYM_OK && s->script.state == JS_ABSENT && j->request.is_own) {
@@ -346,7 +354,7 @@ js_find_script(js_t *j, js_script_t *s)
     rc = find_map(j, s);
 
     /* needed only once the script is there: a download brings both */
-    return rc == SYM_OK && s->script.state == JS_FOUND
+    return rc == SYM_OK && s->script.state == JS_FOUND && !s->script.is_empty
                    && j->request.options.has_context
                ? js_further(j, s->script.need, SYM_KIND_SOURCES, &s->text,
                             &waits)

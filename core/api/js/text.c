@@ -1,5 +1,5 @@
-/* Rules of Symbolicator (symbolicator-js, utils.rs), and earlier of Sentry in
- * Python: events are grouped by their results. */
+/* Rules of Symbolicator (symbolicator-js, utils.rs), oddities included: events are
+ * grouped by their results. */
 #include "api/js/js.h"
 
 #include <strings.h>
@@ -33,82 +33,105 @@ before_byte(sym_str_t s, char c)
 
 /* --- joining --- */
 
+/* The parts of a path after `fixed` bytes, each with a slash before it. */
 typedef struct {
     char *text;
-    size_t len, room;
-    size_t fixed;  /* bytes that ".." does not remove */
-    bool is_empty; /* no part follows those */
-    bool is_rooted;
+    size_t len, fixed;
 } path_t;
-
 
 static void
 push(path_t *p, sym_str_t part)
 {
-    if (p->room == 0 || part.len + 1 > p->room - p->len) {
-        p->room = 0;
-        return;
-    }
-
-    if (!p->is_empty) {
-        p->text[p->len++] = '/';
-    }
+    p->text[p->len++] = '/';
     memcpy(p->text + p->len, part.data, part.len);
     p->len += part.len;
-    p->is_empty = false;
 }
 
 
-/* A path below a host ends at the host; others keep one "..". */
-static void
-push_parent(path_t *p, bool is_http)
+/* Removes the last part; false: there is none. */
+static bool
+pop(path_t *p)
 {
-    size_t len = p->len;
-
-    if (p->len <= p->fixed) {
-        if (!is_http) {
-            push(p, SYM_STR(".."));
-        }
-        return;
+    if (p->len == p->fixed) {
+        return false;
     }
 
-    while (len > p->fixed && p->text[len - 1] != '/') {
-        len--;
+    while (p->text[--p->len] != '/') {
     }
 
-    p->len = len > p->fixed ? len - 1 : p->fixed;
+    return true;
 }
 
 
-/* Adds the parts of a path; empty ones and "." are omitted. */
-static void
-push_all(path_t *p, sym_str_t path, bool is_http)
+static sym_str_t
+take_part(sym_str_t *rest)
 {
-    while (path.len != 0) {
-        sym_str_t part = before_byte(path, '/');
+    sym_str_t part = before_byte(*rest, '/');
 
-        path = rest_of(path, part.len + (part.len < path.len));
-        if (part.len == 0 || sym_str_eq(part, SYM_STR("."))) {
+    *rest = rest_of(*rest, part.len + (part.len < rest->len));
+    return part;
+}
+
+
+/* Adds the parts of a relative path. */
+static void
+push_relative(path_t *p, sym_str_t right, bool is_http)
+{
+    bool is_first = true, is_last;
+
+    do {
+        sym_str_t part = before_byte(right, '/');
+
+        is_last = part.len == right.len;
+        (void) take_part(&right);
+
+        if (sym_str_eq(part, SYM_STR("..")) && (pop(p) || is_http)) {
             continue;
         }
 
-        if (sym_str_eq(part, SYM_STR(".."))) {
-            push_parent(p, is_http);
-        } else {
-            push(p, part);
+        if (sym_str_eq(part, SYM_STR(".")) && (is_http || is_first)) {
+            continue;
         }
+
+        is_first = false;
+        push(p, part);
+    } while (!is_last);
+}
+
+
+/* Omits empty parts. */
+static sym_str_t
+without_empty(path_t *p)
+{
+    size_t len = p->fixed;
+
+    for (size_t i = p->fixed; i < p->len; i++) {
+        if (p->text[i] != '/' || (i + 1 < p->len && p->text[i + 1] != '/')) {
+            p->text[len++] = p->text[i];
+        }
+    }
+
+    return sym_str(p->text, len);
+}
+
+
+/* The folder of a path that has neither scheme nor host. */
+static void
+push_folder(path_t *p, sym_str_t rest)
+{
+    const char *slash =
+        rest.len != 0 ? memrchr(rest.data, '/', rest.len) : NULL;
+
+    if (slash != NULL) {
+        push(p, sym_str(rest.data, (size_t) (slash - rest.data)));
     }
 }
 
 
-/* The folder of a path, with the slash before it. */
 static sym_str_t
-folder_of(sym_str_t path)
+within(sym_str_t url)
 {
-    const char *slash =
-        path.len != 0 ? memrchr(path.data, '/', path.len) : NULL;
-
-    return sym_str(path.data, slash != NULL ? (size_t) (slash - path.data) : 0);
+    return url.len <= JS_URL_MAX ? url : sym_str(NULL, 0);
 }
 
 
@@ -117,13 +140,14 @@ js_join(sym_arena_t *arena, sym_str_t base, sym_str_t right)
 {
     size_t colon = find(base, "://");
     sym_str_t scheme = SYM_STR("file"), rest = base, host = SYM_STR("");
-    path_t p = { .is_empty = true };
-    bool is_http;
+    bool is_file, is_rooted = false;
+    path_t p = { .len = 0 };
 
     if (find(right, "://") != SIZE_MAX
-        || sym_str_starts(right, SYM_STR("webpack:")))
+        || sym_str_starts(right, SYM_STR("webpack:"))
+        || sym_str_starts(right, SYM_STR("turbopack:")))
     {
-        return right.len <= JS_URL_MAX ? right : sym_str(NULL, 0);
+        return within(right);
     }
 
     if (colon != SIZE_MAX) {
@@ -131,42 +155,45 @@ js_join(sym_arena_t *arena, sym_str_t base, sym_str_t right)
         rest = rest_of(base, colon + 3);
     }
 
-    is_http = sym_str_eq(scheme, SYM_STR("http"))
-              || sym_str_eq(scheme, SYM_STR("https"));
-    p.room = base.len + right.len + 8;
-    p.text = p.room <= (size_t) 2 * JS_URL_MAX ? sym_arena_alloc(arena, p.room)
-                                               : NULL;
-    if (p.text == NULL) {
+    is_file = sym_str_eq(scheme, SYM_STR("file"));
+    if (base.len > JS_URL_MAX || right.len > JS_URL_MAX
+        || (p.text = sym_arena_alloc(arena, base.len + right.len + 8)) == NULL)
+    {
         return sym_str(NULL, 0);
     }
 
-    rest = before_byte(before_byte(rest, '?'), '#');
-    if (!sym_str_eq(scheme, SYM_STR("file"))) {
-        memcpy(p.text, base.data, colon + 3);
-        p.len = colon + 3;
-    }
-
-    /* the host, or the empty part before the first slash */
-    host = before_byte(rest, '/');
-    if (is_http || host.len == 0) {
-        memcpy(p.text + p.len, host.data, host.len);
-        p.len += host.len;
-        rest = rest_of(rest, host.len);
-        p.is_empty = false;
-    }
-    p.fixed = p.len;
-
-    if (sym_str_starts(right, SYM_STR("~/"))) {
+    if (right.len != 0 && right.data[0] == '~') {
         right = rest_of(right, 1);
     }
 
-    if (right.len == 0 || right.data[0] != '/') {
-        push_all(&p, folder_of(rest), is_http);
+    if (sym_str_starts(right, SYM_STR("/")) && is_file) {
+        return right;
     }
-    push_all(&p, right, is_http);
 
-    return p.room != 0 && p.len <= JS_URL_MAX ? sym_str(p.text, p.len)
-                                              : sym_str(NULL, 0);
+    if (!is_file) {
+        bool has_host = !sym_str_starts(right, SYM_STR("//"));
+
+        host = take_part(&rest);
+        memcpy(p.text, base.data, colon + 3);
+        memcpy(p.text + colon + 3, host.data, has_host ? host.len : 0);
+        p.fixed = p.len = colon + 3 + (has_host ? host.len : 0);
+        right = rest_of(right, has_host ? 0 : 2);
+        is_rooted = !has_host || sym_str_starts(right, SYM_STR("/"));
+    } else if (sym_str_starts(rest, SYM_STR("/"))) {
+        rest = rest_of(rest, 1);
+    }
+
+    if (is_rooted) {
+        memcpy(p.text + p.len, right.data, right.len);
+        p.len += right.len;
+        return within(sym_str(p.text, p.len));
+    }
+
+    push_folder(&p, rest);
+    push_relative(&p, right,
+                  sym_str_eq(scheme, SYM_STR("http"))
+                      || sym_str_eq(scheme, SYM_STR("https")));
+    return within(without_empty(&p));
 }
 
 
@@ -177,6 +204,13 @@ is_letter(char c)
 {
     c = sym_lower(c);
     return c >= 'a' && c <= 'z';
+}
+
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
 }
 
 
@@ -205,8 +239,8 @@ scheme_len(sym_str_t s)
     }
 
     while (n < s.len
-           && (is_letter(s.data[n]) || (s.data[n] >= '0' && s.data[n] <= '9')
-               || s.data[n] == '+' || s.data[n] == '-' || s.data[n] == '.'))
+           && (is_letter(s.data[n]) || is_digit(s.data[n]) || s.data[n] == '+'
+               || s.data[n] == '-' || s.data[n] == '.'))
     {
         n++;
     }
@@ -277,18 +311,23 @@ js_scheme(sym_str_t url)
 }
 
 
-/* The part after scheme and host, which begins with a slash, or is empty. */
+/* Without "~", or scheme and host. */
 static sym_str_t
 path_of(sym_str_t url)
 {
     size_t colon = find(url, "://"), slash;
 
-    if (colon != SIZE_MAX) {
-        url = rest_of(url, colon + 3);
+    if (sym_str_starts(url, SYM_STR("~"))) {
+        return rest_of(url, 1);
     }
 
+    if (colon == SIZE_MAX) {
+        return url;
+    }
+
+    url = rest_of(url, colon + 3);
     slash = find(url, "/");
-    return slash != SIZE_MAX ? rest_of(url, slash) : rest_of(url, url.len);
+    return slash != SIZE_MAX ? rest_of(url, slash) : url;
 }
 
 
@@ -298,17 +337,28 @@ js_stem(sym_str_t url)
     static const char *const endings[] = { ".min", ".js",  ".map",
                                            ".cjs", ".mjs", ".ts",
                                            ".d",   ".jsx", ".tsx" };
-    sym_str_t stem = before_byte(before_byte(path_of(url), '?'), '#');
+    sym_str_t path = path_of(url), name, stem;
+    const char *slash =
+        path.len != 0 ? memrchr(path.data, '/', path.len) : NULL;
     bool is_cut = true;
+
+    if (slash == NULL) {
+        return path;
+    }
+
+    name = rest_of(path, (size_t) (slash - path.data) + 1);
+    name = before_byte(before_byte(name, '?'), '#');
+    stem = sym_str(path.data, (size_t) (name.data - path.data) + name.len);
 
     while (is_cut) {
         is_cut = false;
         for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
             size_t len = strlen(endings[i]);
 
-            if (stem.len >= len
+            if (name.len >= len
                 && memcmp(stem.data + stem.len - len, endings[i], len) == 0) {
                 stem.len -= len;
+                name.len -= len;
                 is_cut = true;
             }
         }
@@ -337,7 +387,7 @@ unsigned
 js_candidates(sym_arena_t *arena, sym_str_t url, sym_str_t names[JS_CANDIDATES])
 {
     sym_str_t whole = before_byte(url, '#'), bare = before_byte(whole, '?');
-    sym_str_t tilde = with_tilde(arena, path_of(whole));
+    sym_str_t tilde = with_tilde(arena, path_of(whole)), bare_tilde;
     unsigned n = 0;
 
     if (tilde.data == NULL) {
@@ -350,8 +400,9 @@ js_candidates(sym_arena_t *arena, sym_str_t url, sym_str_t names[JS_CANDIDATES])
     }
 
     names[n++] = tilde;
-    if (bare.len != whole.len) {
-        names[n++] = before_byte(tilde, '?');
+    bare_tilde = before_byte(tilde, '?');
+    if (bare_tilde.len != tilde.len) {
+        names[n++] = bare_tilde;
     }
 
     return n;
@@ -360,45 +411,56 @@ js_candidates(sym_arena_t *arena, sym_str_t url, sym_str_t names[JS_CANDIDATES])
 
 /* --- modules --- */
 
-sym_str_t
-js_filename(sym_str_t abs_path, sym_str_t filename, bool *is_bundled)
+/* Length of "webpack://NAMESPACE/"; 0: it is another name. */
+static size_t
+namespace_len(sym_str_t name)
 {
-    sym_str_t rest;
-    size_t at, i = sizeof("webpack://") - 1;
+    size_t start = sizeof("webpack://") - 1, i = start;
 
-    *is_bundled = sym_str_starts(abs_path, SYM_STR("webpack:"))
-                  || sym_str_starts(abs_path, SYM_STR("turbopack:"));
-
-    if (sym_str_starts(abs_path, SYM_STR("turbopack:///"))) {
-        const sym_str_t project = SYM_STR("[project]/");
-
-        rest = rest_of(abs_path, sizeof("turbopack:///") - 1);
-        return sym_str_starts(rest, project) ? rest_of(rest, project.len)
-                                             : rest;
-    }
-
-    if (!sym_str_starts(abs_path, SYM_STR("webpack:"))) {
-        return filename;
-    }
-
-    /* the part after the last one is "relative to the root of resolvers" */
-    at = find(abs_path, "/~/");
-    if (at != SIZE_MAX) {
-        return rest_of(abs_path, at + 1);
-    }
-
-    /* webpack://NAMESPACE/./PATH */
-    while (i < abs_path.len && abs_path.data[i] != '/') {
+    while (i < name.len
+           && (is_letter(name.data[i]) || is_digit(name.data[i])
+               || strchr("_-@.", name.data[i]) != NULL)
+           && name.data[i] != '\0')
+    {
         i++;
     }
-    rest = rest_of(abs_path, i < abs_path.len ? i : abs_path.len);
-    if (i > sizeof("webpack://") - 1 && sym_str_starts(rest, SYM_STR("/./"))) {
-        return rest_of(rest, 1);
+
+    return i > start && i < name.len && name.data[i] == '/' ? i + 1 : 0;
+}
+
+
+sym_str_t
+js_filename(sym_str_t name, bool *is_bundled)
+{
+    const sym_str_t project = SYM_STR("[project]/");
+    bool is_webpack = sym_str_starts(name, SYM_STR("webpack:"));
+    size_t tilde = find(name, "/~/"), len;
+
+    *is_bundled = is_webpack || sym_str_starts(name, SYM_STR("turbopack:"));
+    if (!*is_bundled) {
+        return name;
     }
 
-    return sym_str_starts(abs_path, SYM_STR("webpack:///"))
-               ? rest_of(abs_path, sizeof("webpack:///") - 1)
-               : abs_path;
+    if (tilde != SIZE_MAX) {
+        return rest_of(name, tilde + 1);
+    }
+
+    if (is_webpack) {
+        len = sym_str_starts(name, SYM_STR("webpack://")) ? namespace_len(name)
+                                                          : 0;
+        return len != 0 && sym_str_starts(rest_of(name, len), SYM_STR("./"))
+                   ? rest_of(name, len)
+               : sym_str_starts(name, SYM_STR("webpack:///"))
+                   ? rest_of(name, sizeof("webpack:///") - 1)
+                   : name;
+    }
+
+    if (!sym_str_starts(name, SYM_STR("turbopack:///"))) {
+        return name;
+    }
+
+    name = rest_of(name, sizeof("turbopack:///") - 1);
+    return sym_str_starts(name, project) ? rest_of(name, project.len) : name;
 }
 
 
@@ -408,7 +470,7 @@ hex_len(sym_str_t s)
     size_t n = 0;
 
     while (n < s.len
-           && ((s.data[n] >= '0' && s.data[n] <= '9')
+           && (is_digit(s.data[n])
                || (sym_lower(s.data[n]) >= 'a' && sym_lower(s.data[n]) <= 'f')))
     {
         n++;
@@ -434,7 +496,7 @@ is_version(sym_str_t s)
                 return false;
             }
             has_digit = false;
-        } else if (s.data[i] >= '0' && s.data[i] <= '9') {
+        } else if (is_digit(s.data[i])) {
             has_digit = true;
         } else {
             return false;
@@ -472,25 +534,14 @@ is_useless(sym_str_t part)
 static sym_str_t
 without_extension(sym_str_t path)
 {
-    size_t slash = path.len, dot, start;
+    size_t i = path.len;
 
-    while (slash > 0 && path.data[slash - 1] != '/') {
-        slash--;
+    while (i > 0 && path.data[i - 1] != '.' && path.data[i - 1] != '/') {
+        i--;
     }
 
-    /* dots at its beginning belong to the name */
-    start = slash;
-    while (start < path.len && path.data[start] == '.') {
-        start++;
-    }
-
-    dot = path.len;
-    while (dot > start && path.data[dot - 1] != '.') {
-        dot--;
-    }
-
-    if (dot > start) {
-        path.len = dot - 1;
+    if (i > 0 && path.data[i - 1] == '.') {
+        path.len = i - 1;
     }
 
     if (path.len >= 4 && memcmp(path.data + path.len - 4, ".min", 4) == 0) {
@@ -524,31 +575,16 @@ without_commit(sym_str_t s)
 sym_str_t
 js_module_name(sym_str_t path)
 {
-    static const char unknown[] = "<unknown module>";
-    sym_str_t s = path, rest;
+    sym_str_t s, rest;
 
-    if (s.len == 0) {
-        return sym_cstr(unknown);
-    }
+    s = before_byte(before_byte(path_of(path), '?'), '#');
+    rest = s = without_extension(s);
 
-    if (find(s, "://") != SIZE_MAX) {
-        s = path_of(s);
-    } else if (sym_str_starts(s, SYM_STR("webpack:"))
-               || sym_str_starts(s, SYM_STR("app:")))
-    {
-        s = rest_of(s, find(s, ":") + 1);
-    }
-
-    s = without_extension(before_byte(before_byte(s, '?'), '#'));
-
-    /* all after a folder that is named by a hash */
-    rest = s;
+    /* all after a folder that is named by a hash, or has its length */
     while (rest.len != 0) {
-        sym_str_t part = before_byte(rest, '/');
-        size_t hex = hex_len(part);
+        sym_str_t part = take_part(&rest);
 
-        rest = rest_of(rest, part.len + (part.len < rest.len));
-        if (hex >= 32) {
+        if (part.len == 32 || (part.len == 40 && hex_len(part) == 40)) {
             return rest;
         }
     }
@@ -562,6 +598,5 @@ js_module_name(sym_str_t path)
         s = rest_of(s, part.len + 1);
     }
 
-    s = without_commit(s);
-    return s.len != 0 ? s : sym_cstr(unknown);
+    return without_commit(s);
 }
