@@ -7,7 +7,9 @@ package SymDump;
 #         modules => [{ at => 0x140000000, size => 0x9000, name => 'C:\\a.exe',
 #                       time => 0x5c9e0959, codeview => $record }]);
 #
-# stack: bytes from rsp on; threads: how many, numbered from 1 on.  Layout: Microsoft's minidumpapiset.h.
+# stack: bytes from rsp on; threads: how many, numbered from 1 on.  streams => { TYPE => sub },
+# further ones: sub gets a function that adds bytes and returns their place, and returns
+# the bytes of the stream.  Layout: Microsoft's minidumpapiset.h.
 
 use strict;
 use warnings;
@@ -22,7 +24,8 @@ my @REGISTERS = qw(rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15
 
 sub minidump {
     my (%o) = @_;
-    my $n = 3;
+    my %further = %{ $o{streams} // {} };
+    my $n = 3 + keys %further;
     my $out = "\0" x (32 + 12 * $n);
     my $put = sub { my $at = length $out; $out .= $_[0]; return $at };
 
@@ -48,8 +51,12 @@ sub minidump {
     } 1 .. $n_threads);
 
     substr($out, 0, 16) = 'MDMP' . pack 'V3', 0xa793, $n, 32;
-    substr($out, 32, 12 * $n) = pack 'V9', 7, 56, $system,
-        4, 4 + 108 * @{ $o{modules} }, $modules, 3, 4 + 48 * $n_threads, $threads;
+    my @further = map {
+        my $bytes = $further{$_}->($put);
+        ($_, length $bytes, $put->($bytes));
+    } sort { $a <=> $b } keys %further;
+    substr($out, 32, 12 * $n) = pack 'V*', 7, 56, $system,
+        4, 4 + 108 * @{ $o{modules} }, $modules, 3, 4 + 48 * $n_threads, $threads, @further;
     return $out;
 }
 

@@ -71,17 +71,32 @@ narrow_string(const minidump_t *d, uint32_t at)
 }
 
 
+/* module, name: "" if there is none. */
 static sym_str_t
 annotation_key(minidump_t *d, sym_str_t module, sym_str_t name)
 {
-    return module.len == 0
-               ? minidump_format(d, "crashpad.%.*s",
-                                 (int) (name.len < 256 ? name.len : 256),
-                                 name.data)
-               : minidump_format(
-                   d, "crashpad.%.*s.%.*s",
-                   (int) (module.len < 128 ? module.len : 128), module.data,
-                   (int) (name.len < 256 ? name.len : 256), name.data);
+    return minidump_format(d, "crashpad%s%.*s%s%.*s",
+                           module.len != 0 ? "." : "",
+                           (int) (module.len < 128 ? module.len : 128),
+                           module.data, name.len != 0 ? "." : "",
+                           (int) (name.len < 256 ? name.len : 256), name.data);
+}
+
+
+/* MinidumpRVAList: texts without names, such as those of the dynamic linker of
+ * macOS. */
+static void
+read_texts(minidump_t *d, minidump_place_t place, sym_str_t module)
+{
+    sym_error_t unused;
+    sym_cursor_t c = minidump_cursor(d, minidump_bytes(d, place), &unused);
+    uint32_t n = sym_u32(&c);
+
+    for (; n != 0 && sym_left(&c) >= 4 && has_room(d); n--) {
+        sym_str_t value = narrow_string(d, sym_u32(&c));
+
+        (void) minidump_note(d, annotation_key(d, module, SYM_STR("")), value);
+    }
 }
 
 
@@ -137,18 +152,19 @@ read_crashpad_modules(minidump_t *d, minidump_place_t place)
         uint32_t module = sym_u32(&c);
         sym_cursor_t info =
             minidump_cursor(d, minidump_bytes(d, minidump_place(&c)), &inner);
-        minidump_place_t dictionary, objects;
+        minidump_place_t texts, dictionary, objects;
         sym_str_t name = SYM_STR("?");
 
         if (module < d->crash.n_modules) {
             name = d->crash.modules[module].code_file;
         }
 
-        (void) sym_u32(&info);        /* version */
-        (void) minidump_place(&info); /* a list without names */
+        (void) sym_u32(&info); /* version */
+        texts = minidump_place(&info);
         dictionary = minidump_place(&info);
         objects = minidump_place(&info);
         if (sym_ok(&info)) {
+            read_texts(d, texts, name);
             read_dictionary(d, dictionary, name);
             read_annotations(d, objects, name);
         }
