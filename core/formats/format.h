@@ -28,6 +28,7 @@ typedef struct {
     uint64_t unpacked_max; /* most bytes that all parts of a file may expand
                               to */
     const sym_thread_pool_t *pool; /* or NULL */
+    bool takes_empty; /* a file without symbols has a symcache without any */
 
     /* Both may be called on any thread of the pool.  SYM_NOT_FOUND: no such
      * file, or it cannot be read. */

@@ -19,8 +19,7 @@ typedef struct {
     sym_str_t arch;
     bool is_arch_wish;
     bool has_module;
-    bool is_quiet;
-    sym_kind_t kind;
+    compile_how_t how;
     temporary_symcache_t *symcache;
 } compile_t;
 
@@ -43,7 +42,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
 
     compile->has_module |= how->state == SYM_MODULE_READY;
 
-    if (!compile->has_module && !how->has_more && !compile->is_quiet) {
+    if (!compile->has_module && !how->has_more && !compile->how.hides_failure) {
         complain_about(c->path, "%s", how->reason);
     }
 }
@@ -54,7 +53,7 @@ on_note(conversion_t *c, const char *text)
 {
     const compile_t *compile = c->all->owner;
 
-    if (!compile->is_quiet) {
+    if (!compile->how.hides_notes) {
         complain_about(c->path, "warning: %s", text);
     }
 }
@@ -68,9 +67,10 @@ convert(compile_t *c, job_t *job)
     job->conversion.arch = c->arch;
     job->conversion.is_arch_wish = c->is_arch_wish;
     job->conversion.symcache = c->symcache;
-    job->conversion.kind = c->kind;
-    if (c->kind == SYM_KIND_CFI || c->kind == SYM_KIND_CRASH) {
-        job->conversion.kinds = 1u << c->kind;
+    job->conversion.kind = c->how.kind;
+    job->conversion.takes_empty = c->how.takes_empty;
+    if (c->how.kind == SYM_KIND_CFI || c->how.kind == SYM_KIND_CRASH) {
+        job->conversion.kinds = 1u << c->how.kind;
     }
 
     conversions_add(&c->conversions, &job->conversion);
@@ -176,9 +176,9 @@ read_operand(compile_t *c, const char *operand)
 }
 
 
-static temporary_symcache_t *
-compile(const options_t *options, const char *path, const char *arch,
-        sym_kind_t kind, bool is_quiet)
+temporary_symcache_t *
+compile_as(const options_t *options, const char *path, const char *arch,
+           const compile_how_t *how)
 {
     static const conversion_events_t events = { .note = on_note,
                                                 .companion = job_companion,
@@ -186,9 +186,7 @@ compile(const options_t *options, const char *path, const char *arch,
                                                 .release = job_release };
     pool_limits_t limits = conversion_limits(options);
     struct utsname machine;
-    compile_t c = { .is_arch_wish = arch == NULL,
-                    .kind = kind,
-                    .is_quiet = is_quiet };
+    compile_t c = { .is_arch_wish = arch == NULL, .how = *how };
 
     if (arch == NULL) {
         arch = uname(&machine) == 0 ? machine.machine : "unknown";
@@ -213,12 +211,6 @@ compile(const options_t *options, const char *path, const char *arch,
 temporary_symcache_t *
 compile_file(const options_t *options, const char *path, const char *arch)
 {
-    return compile(options, path, arch, options->kind, false);
-}
-
-
-temporary_symcache_t *
-compile_rules(const options_t *options, const char *path, const char *arch)
-{
-    return compile(options, path, arch, SYM_KIND_CFI, true);
+    return compile_as(options, path, arch,
+                      &(compile_how_t){ .kind = options->kind });
 }

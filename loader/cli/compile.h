@@ -23,9 +23,15 @@ bool compile_is_file(const char *path);
 temporary_symcache_t *compile_file(const options_t *options, const char *path,
                                    const char *arch);
 
-/* The same for unwind rules, which a file may not have: NULL, and nothing on
- * stderr. */
-temporary_symcache_t *compile_rules(const options_t *options, const char *path,
-                                    const char *arch);
+typedef struct {
+    sym_kind_t kind;
+    bool hides_failure; /* the file may not have it */
+    bool hides_notes;   /* another call has printed them */
+    bool takes_empty;   /* a file without symbols has a symcache without any */
+} compile_how_t;
+
+/* The same, of any kind. */
+temporary_symcache_t *compile_as(const options_t *options, const char *path,
+                                 const char *arch, const compile_how_t *how);
 
 #endif

@@ -64,6 +64,149 @@ copy_module(session_t *r)
 }
 
 
+/* Records of unwind rules follow those of a file's symbols.  A pipe cannot be read
+ * twice. */
+static bool
+wants_rules(const options_t *options, const source_t *s)
+{
+    struct stat st;
+
+    return options->kind == SYM_KIND_SYMCACHE && s->path == NULL
+           && strcmp(s->tools->formats[s->format], BREAKPAD) == 0
+           && stat(options->operands[0], &st) == 0 && !S_ISFIFO(st.st_mode);
+}
+
+
+/* Another file of the same module. */
+static temporary_symcache_t *
+compile_other(const options_t *options, const char *path, sym_kind_t kind,
+              const temporary_symcache_t *known)
+{
+    const compile_how_t how = { .kind = kind,
+                                .hides_failure = true,
+                                .hides_notes = kind == SYM_KIND_CFI };
+    temporary_symcache_t *other =
+        compile_is_file(path) ? compile_as(options, path, options->arch, &how)
+                              : NULL;
+
+    if (other != NULL
+        && !sym_str_eq(temporary_symcache_key(other)->id,
+                       temporary_symcache_key(known)->id))
+    {
+        temporary_symcache_free(other);
+        other = NULL;
+    }
+
+    return other;
+}
+
+
+/* The symbols of a program of Windows are in the PDB that it names, and the rules
+ * of x86; dump_syms takes it from the same folder. */
+static temporary_symcache_t *
+compile_pdb(const options_t *options, source_t *s,
+            const temporary_symcache_t *program)
+{
+    const char *path = options->operands[0], *slash = strrchr(path, '/');
+    sym_str_t name = temporary_symcache_key(program)->name;
+    temporary_symcache_t *symbols = NULL;
+    char *pdb;
+
+    if (sym_str_ends_nocase(name, SYM_STR(".pdb"))
+        && asprintf(&pdb, "%.*s%.*s",
+                    slash != NULL ? (int) (slash + 1 - path) : 0, path,
+                    (int) name.len, name.data)
+               > 0)
+    {
+        symbols = compile_other(options, pdb, SYM_KIND_SYMCACHE, program);
+        s->rules = s->rules == NULL && symbols != NULL
+                       ? compile_other(options, pdb, SYM_KIND_CFI, symbols)
+                       : s->rules;
+        free(pdb);
+    }
+
+    return symbols;
+}
+
+
+/* The rules of x64 and arm64 are in the executable of a PDB. */
+static temporary_symcache_t *
+compile_executable(const options_t *options, const source_t *s)
+{
+    static const char *const endings[] = { "exe", "dll", "sys" };
+    const char *path = options->operands[0];
+    size_t len = strlen(path);
+    temporary_symcache_t *rules = NULL;
+
+    if (!sym_str_ends_nocase(sym_str(path, len), SYM_STR(".pdb"))) {
+        return NULL;
+    }
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char *executable;
+
+        if (rules == NULL
+            && asprintf(&executable, "%.*s%s", (int) (len - 3), path,
+                        endings[i])
+                   > 0)
+        {
+            rules = compile_other(options, executable, SYM_KIND_CFI, s->copy);
+            free(executable);
+        }
+    }
+
+    return rules;
+}
+
+
+/* A symcache without symbols, if the file has rules; or that of its PDB. */
+static temporary_symcache_t *
+compile_empty(const options_t *options, source_t *s)
+{
+    const compile_how_t how = { .kind = SYM_KIND_SYMCACHE,
+                                .hides_failure = true,
+                                .hides_notes = true,
+                                .takes_empty = true };
+    temporary_symcache_t *empty =
+        compile_as(options, options->operands[0], options->arch, &how);
+    temporary_symcache_t *symbols =
+        empty != NULL ? compile_pdb(options, s, empty) : NULL;
+
+    if (symbols == NULL && s->rules != NULL) {
+        return empty;
+    }
+
+    temporary_symcache_free(empty);
+    return symbols;
+}
+
+
+/* The symbols of a file and its rules, of which it may have one alone. */
+static void
+open_both(const options_t *options, source_t *s)
+{
+    const char *path = options->operands[0];
+    const compile_how_t rules = { .kind = SYM_KIND_CFI,
+                                  .hides_failure = true,
+                                  .hides_notes = true };
+    const compile_how_t symbols = { .kind = SYM_KIND_SYMCACHE,
+                                    .hides_failure = true };
+
+    s->rules = compile_as(options, path, options->arch, &rules);
+    s->copy = compile_as(options, path, options->arch, &symbols);
+
+    if (s->copy == NULL) {
+        s->copy = compile_empty(options, s);
+    } else if (s->rules == NULL) {
+        s->rules = compile_executable(options, s);
+    }
+
+    if (s->copy == NULL) {
+        s->copy = compile_file(options, path, options->arch); /* says why */
+    }
+}
+
+
 static int
 open_source(const options_t *options, source_t *s)
 {
@@ -72,7 +215,12 @@ open_source(const options_t *options, source_t *s)
 
     /* even where its path ends like NAME/ID */
     if (compile_is_file(options->operands[0])) {
-        s->copy = compile_file(options, options->operands[0], options->arch);
+        if (wants_rules(options, s)) {
+            open_both(options, s);
+        } else {
+            s->copy =
+                compile_file(options, options->operands[0], options->arch);
+        }
         code = s->copy != NULL ? EXIT_FINE : EXIT_PARTLY;
 
     } else if (!module_operand_is(options->operands[0], options->source,
@@ -103,19 +251,6 @@ open_source(const options_t *options, source_t *s)
 
 
 /* --- output --- */
-
-/* Records of unwind rules follow those of a file's symbols.  A pipe cannot be read
- * twice. */
-static bool
-wants_rules(const options_t *options, const source_t *s)
-{
-    struct stat st;
-
-    return options->kind == SYM_KIND_SYMCACHE && s->path == NULL
-           && strcmp(s->tools->formats[s->format], BREAKPAD) == 0
-           && stat(options->operands[0], &st) == 0 && !S_ISFIFO(st.st_mode);
-}
-
 
 static void
 say_nothing(void *ctx, const char *what, sym_str_t value)
@@ -277,10 +412,6 @@ run(const options_t *options, source_t *s)
     }
 
     code = open_source(options, s);
-    if (code == EXIT_FINE && wants_rules(options, s)) {
-        s->rules = compile_rules(options, options->operands[0], options->arch);
-    }
-
     return code != EXIT_FINE         ? code
            : options->output != NULL ? write_file(options, s)
                                      : write_to(options, s, STDOUT_FILENO);

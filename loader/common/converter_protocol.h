@@ -101,6 +101,7 @@ typedef struct {
     uint32_t kinds;        /* of artifacts: sym_format_file_t.kinds */
     uint32_t upload;       /* CONVERTER_UPLOAD and bits of UPLOAD's flags: it is
                               taken apart; 0: it is converted */
+    uint32_t takes_empty;  /* sym_format_services_t.takes_empty */
     uint32_t text;         /* 1 + a sym_text_role_t that the file has, whatever
                               it looks like; 0: it is a file of a module */
 

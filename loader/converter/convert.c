@@ -567,6 +567,7 @@ convert(job_t *job, int fd, const converter_job_t *order)
                                      ? (unsigned) order->threads
                                      : UINT_MAX);
     job->services.pool = thread_pool_lent(job->pool);
+    job->services.takes_empty = order->takes_empty != 0;
     is_alive = order->upload != 0 ? take_apart(job, fd) : convert_file(job);
     input_end(job->input);
     return is_alive;

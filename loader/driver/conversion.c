@@ -844,6 +844,7 @@ conversions_start(conversions_t *all)
             .upload = c->upload_flags,
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
+            .takes_empty = c->takes_empty,
             .text = is_text(c) ? 1 + (unsigned) c->upload.ref.role : 0,
             .reference = c->reference,
         };

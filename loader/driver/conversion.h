@@ -102,6 +102,7 @@ struct conversion_s {
     bool is_held;      /* must not be started now */
     bool is_void;      /* its result is no longer needed */
     unsigned kinds;    /* wanted artifacts: sym_format_file_t.kinds */
+    bool takes_empty;  /* sym_format_services_t.takes_empty */
     sym_kind_t kind;   /* with a symcache: the wanted kind; 0: symcache */
     temporary_symcache_t *symcache; /* the output, instead of the store */
 

@@ -360,6 +360,7 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                                 .is_arch_wish = input->is_arch_wish,
                                 .kinds = input->kinds,
                                 .upload = input->upload,
+                                .takes_empty = input->takes_empty,
                                 .text = input->text };
     order->id_len = put_text(input->id, order->id, sizeof(order->id));
     order->arch_len = put_text(input->arch, order->arch, sizeof(order->arch));

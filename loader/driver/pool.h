@@ -131,6 +131,7 @@ typedef struct {
     bool is_arch_wish;   /* if none is for it, use the first */
     unsigned kinds;      /* of artifacts: sym_format_file_t.kinds */
     unsigned upload;     /* as in converter_job_t */
+    bool takes_empty;    /* sym_format_services_t.takes_empty */
     unsigned text;       /* 1 + its sym_text_role_t: it becomes module `id` */
     sym_str_t reference; /* sym_format_file_t.reference */
 } pool_input_t;

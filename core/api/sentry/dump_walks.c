@@ -178,6 +178,7 @@ has_symbol(sentry_dump_t *d, uint32_t module, uint32_t offset)
         return SYM_NOMEM;
     }
 
+    r->needs[need].is_thorough = d->base.request.has_candidates;
     if (need >= r->n_opened) {
         return SYM_AGAIN;
     }
