@@ -162,6 +162,38 @@ restart('--quota', '16m');    # 512 KiB are for supplementary files
     is($c->recv->{type}, 'NEGATIVE', '... which is not used');
 }
 
+# --- modules that wait for their companions hold all leases ---
+
+restart('--quota', '16m');
+{
+    my $c = $t->client;
+    my ($n, $leased, $ready, $asked, $m) = (0, 0, 0);
+    do {
+        $c->send(ENSURE => ticket => ++$n, scope => "s$n", key => key('one'));
+        $t->stats for 1 .. 2;    # FETCH is sent at the end of a turn
+        while (($m = $c->recv(0))->{type} eq 'FETCH') {
+            $asked = $m and next if defined $m->{kind};
+            $leased++;
+            $c->send(INGEST => ticket => $m->{ticket}, path => $package->{one}{debug});
+        }
+    } while ($leased == $n && $n < 20);
+    ok($t->wait_stat(conversions_running => 0), "$leased modules have a lease");
+    is($t->stats->{lease_bytes}, $t->stats->{temp_room_bytes}, '... of all room together');
+    $asked //= $c->recv;
+    is_companion($asked, $asked->{ticket}, '... and a companion is asked for nevertheless');
+
+    # from here on in any order
+    $c->send(INGEST => ticket => $asked->{ticket}, path => $common{debug});
+    while ($ready < $n && ($m = $c->recv)->{type} ne 'NOTHING') {
+        $ready += $m->{type} eq 'READY';
+        $c->send(INGEST => ticket => $m->{ticket}, path => defined $m->{kind} ? $common{debug} : $package->{one}{debug})
+            if $m->{type} eq 'FETCH';
+    }
+    is($ready, $n, '... all become ready, and one that waited for a lease');
+    is($t->stats->{lease_bytes}, 0, 'no lease is left');
+    $c->close;
+}
+
 restart('--quota', '4g');    # 128 MiB are available
 {
     my ($c, $liar) = ($t->client, $t->client);
