@@ -89,6 +89,13 @@ sub told {
     return decode_json($t->request('GET', "/$where/explain/one/$one{id}")->{body});
 }
 
+# The outcomes at the places of the supplementary file.
+sub companion {
+    my ($where) = @_;
+    return [ map { $_->{outcome} } @{ decode_json($t->request('GET',
+        "/$where/explain/common.debug/$common{id}")->{body})->{attempts} } ];
+}
+
 # Starts the daemon again; returns when nginx has connected.
 sub first {
     my ($where) = @_;
@@ -144,6 +151,7 @@ forget();
 is($t->found(ask('held'), 'one', $one{id}), 1, '... and again');
 like(told('held')->{incomplete}, qr/$common{id}/, '... without it');
 is($fault->count("/as/common/$common{id}/debuginfo"), 1, '... which is not asked for again');
+is_deeply(companion('held'), [ '404' ], '... explain shows that for its id');
 forget();
 is($t->loader->run('rm', $common{id})->{code}, 0, 'its own records are removed');
 is_whole('... so it is asked for', ask('held'));
@@ -168,7 +176,16 @@ is($told->{state}, 'failed', '... and the module has failed');
 like($told->{reason}, qr/supplementary file $common{id}: source "stalls": /,
      '... for that');
 forget();
-is_whole('the next time it arrives', ask('stalls'));
+$fault->forget;
+ask('stalls');
+$told = told('stalls');
+is($told->{state}, 'failed', 'the next module that needs it has failed, too');
+like($told->{reason}, qr/supplementary file $common{id}: source "stalls": /, '... for the same reason');
+is($fault->count("/as/common/$common{id}/debuginfo"), 0, '... and the source is not asked again');
+forget();
+is($t->loader->run('rm', $common{id})->{code}, 0, 'its own records are removed');
+is_whole('... and it arrives', ask('stalls'));
+is_deeply(companion('stalls'), [ '200' ], '... which explain shows for its id');
 forget();
 
 # --- the worker dies, the daemon dies ---

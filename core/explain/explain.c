@@ -43,6 +43,19 @@ write_negative(sym_out_t *out, const sym_object_record_t *record,
 }
 
 
+static bool
+has_attempts(const sym_explained_t *sources, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && sources[i].n_attempts == 0) {
+        i++;
+    }
+
+    return i < n;
+}
+
+
 static void
 write_attempts(sym_out_t *out, const sym_explained_t *sources, uint32_t n)
 {
@@ -163,6 +176,9 @@ sym_explain_write(const sym_module_key_t *key, const sym_explained_t *told,
         write_told(out, told, sources, n_sources, now_s);
     } else {
         write_module(out, key, "unknown");
+        if (has_attempts(sources, n_sources)) {
+            write_attempts(out, sources, n_sources);
+        }
     }
 
     write_sources(out, sources, n_sources, now_s);

@@ -415,10 +415,53 @@ places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
 }
 
 
-void
-places_note_companion(places_t *p, const sym_rpc_message_t *m)
+/* Whether a module's search has read the file. */
+static bool
+is_read(places_t *p, const sym_path_key_t *key)
 {
-    const uint32_t failed_s = fetch_result_jitter(m->ttl.failed);
+    sym_snapshot_t *s = NULL;
+    sym_path_record_t record;
+    sym_error_t err = { 0 };
+    bool is = false;
+
+    if (sym_snapshot_begin(p->store, &s, &err) == SYM_OK) {
+        is = sym_snapshot_path(s, key, &record, &err) == SYM_OK
+             && record.outcome == SYM_PATH_READ;
+        sym_snapshot_end(s);
+    }
+
+    return is;
+}
+
+
+/* No artifact is made of it, so no kind was tried. */
+static void
+put_companion(places_t *p, const sym_path_key_t *key,
+              const sym_object_ref_t *ref, uint32_t ttl_s,
+              const sym_place_outcome_t *o)
+{
+    sym_path_record_t record = {
+        .outcome = SYM_PATH_READ,
+        .status = o->status,
+        .expires_at = expires_at(ttl_s),
+        .reader = places_reader(),
+        .ms = o->ms,
+        .bytes = o->bytes,
+    };
+
+    record.n_ids = sym_store_ids_of_ref(ref, record.ids);
+    if (!is_read(p, key)) {
+        put(p, key, &record);
+    }
+}
+
+
+void
+places_note_companion(places_t *p, const sym_object_ref_t *ref,
+                      const sym_rpc_message_t *m)
+{
+    /* it is tried again when its modules are, or before */
+    const uint32_t failed_s = m->ttl.failed - m->ttl.failed / 4;
     sym_str_t rest = m->outcomes;
     sym_place_outcome_t o;
 
@@ -427,9 +470,7 @@ places_note_companion(places_t *p, const sym_rpc_message_t *m)
         const char *end =
             place.len != 0 ? memchr(place.data, '\n', place.len) : NULL;
 
-        if (o.outcome != SYM_PATH_READ && end != NULL
-            && end - place.data <= SYM_SCOPE_MAX)
-        {
+        if (end != NULL && end - place.data <= SYM_SCOPE_MAX) {
             size_t scope = (size_t) (end - place.data);
             const sym_path_key_t key = {
                 sym_str(place.data, scope),
@@ -437,7 +478,11 @@ places_note_companion(places_t *p, const sym_rpc_message_t *m)
             };
 
             o.url = SYM_STR("");
-            put_record(p, &key, &m->ttl, failed_s, &o);
+            if (o.outcome == SYM_PATH_READ) {
+                put_companion(p, &key, ref, m->ttl.malformed, &o);
+            } else {
+                put_record(p, &key, &m->ttl, failed_s, &o);
+            }
         }
     }
 }

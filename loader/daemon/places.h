@@ -61,9 +61,10 @@ sym_status_t places_result(places_t *p, const inflight_t *inflight,
 void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
                  place_file_t *file);
 
-/* Puts the outcomes of an INGEST or NONE about a companion: those at places without
- * it, because what a file has is not known. */
-void places_note_companion(places_t *p, const sym_rpc_message_t *m);
+/* Puts the outcomes of an INGEST or NONE about a companion with this reference.
+ * A record of the file as a module stays. */
+void places_note_companion(places_t *p, const sym_object_ref_t *ref,
+                           const sym_rpc_message_t *m);
 
 /* Puts the record of a file without artifacts; others are put with these. */
 void places_put_file(places_t *p, const place_file_t *file);

@@ -530,6 +530,7 @@ supplements_answer(supplements_t *all, const waiter_t *w,
                    const sym_rpc_message_t *m, int fd)
 {
     supplement_t *s = all->first;
+    sym_object_ref_t ref;
 
     while (s != NULL && (w == NULL || s->elected != w)) {
         s = s->next;
@@ -540,7 +541,8 @@ supplements_answer(supplements_t *all, const waiter_t *w,
     }
 
     if (m->type != SYM_RPC_MORE) {
-        places_note_companion(all->places, m);
+        (void) sym_object_ref_read(sym_str(s->ref, s->n_ref), &ref);
+        places_note_companion(all->places, &ref, m);
     }
 
     if (m->type == SYM_RPC_NONE) {

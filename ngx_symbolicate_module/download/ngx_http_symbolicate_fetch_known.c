@@ -25,7 +25,9 @@
 typedef struct {
     sym_path_key_t                 key;
     sym_snapshot_t                *snapshot;
-    ngx_uint_t                     absent;
+    sym_module_state_t             state;       /* 0: to be tried */
+    size_t                         len;
+    u_char                         reason[SYM_REASON_MAX];
 } ngx_http_symbolicate_fetch_known_t;
 
 
@@ -43,19 +45,27 @@ ngx_http_symbolicate_fetch_known_read(void *data)
 
     asking.now_s = ngx_time();
 
-    /* files, and failures of the module, are tried again */
+    if (sym_snapshot_path(known->snapshot, &known->key, &record, &err)
+        != SYM_OK)
+    {
+        return;
+    }
 
-    known->absent = sym_snapshot_path(known->snapshot, &known->key, &record,
-                                      &err)
-                    == SYM_OK
-                    && record.outcome == SYM_PATH_ABSENT
-                    && sym_path_says(&record, &asking).state
-                       == SYM_MODULE_ABSENT;
+    /* a file that is of no use to a module may be the companion */
+
+    if (record.outcome != SYM_PATH_ABSENT && record.outcome != SYM_PATH_FAILED)
+    {
+        return;
+    }
+
+    known->state = sym_path_says(&record, &asking).state;
+    known->len = ngx_min(record.reason.len, SYM_REASON_MAX);
+    ngx_memcpy(known->reason, record.reason.data, known->len);
 }
 
 
 ngx_uint_t
-ngx_http_symbolicate_fetch_is_absent_there(ngx_http_symbolicate_fetch_t *fetch,
+ngx_http_symbolicate_fetch_is_known(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_source_t *source, sym_str_t path)
 {
     const char                         *reason;
@@ -96,5 +106,10 @@ ngx_http_symbolicate_fetch_is_absent_there(ngx_http_symbolicate_fetch_t *fetch,
 
     ngx_http_symbolicate_store_put(db);
 
-    return known.absent;
+    if (known.state == SYM_MODULE_FAILED && fetch->nfailed++ == 0) {
+        ngx_memcpy(fetch->reason, known.reason, known.len);
+        fetch->outcome.reason.len = known.len;
+    }
+
+    return known.state != 0;
 }

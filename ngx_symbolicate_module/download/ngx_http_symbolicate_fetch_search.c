@@ -90,8 +90,8 @@ ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
            && (!from->has_index
                || ngx_http_symbolicate_index_has(from, place->path))
            && (!fetch->companion
-               || !ngx_http_symbolicate_fetch_is_absent_there(fetch, from,
-                                                              place->path));
+               || !ngx_http_symbolicate_fetch_is_known(fetch, from,
+                                                       place->path));
 }
 
 
