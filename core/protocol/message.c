@@ -25,6 +25,7 @@
 #define ROLE 0x40000u /* kind and reference of a companion */
 #define PLACES 0x20000u
 #define OBJECT 0x10000u /* kind, rules, scope and reference */
+#define CHUNKS 0x200000u
 #define RULES 0x100000u /* rules and scope */
 
 /* docs/formats/loader-protocol.md, section 3 */
@@ -50,6 +51,7 @@ static const struct {
     { SYM_RPC_ABANDON, TICKET | FLAGS },
     { SYM_RPC_UPLOAD,
       TICKET | FLAGS | OFFSET | LENGTH | TEXT | SOURCE | RULES },
+    { SYM_RPC_ASSEMBLE, TICKET | SOURCE | RULES | CHUNKS },
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
@@ -64,6 +66,8 @@ static const struct {
 };
 
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+#define CHUNKS_BYTES ((size_t) SYM_RPC_CHUNK_BYTES * (1 + SYM_RPC_CHUNKS_MAX))
 
 /* A packet begins with these bytes, so that other protocols are recognized. */
 #define MAGIC 0x4c53u /* "SL" */
@@ -222,6 +226,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & RULES) {
         p = put_rules(p, m);
+    }
+
+    if (fields & CHUNKS) {
+        p = put_text(p, m->chunks, CHUNKS_BYTES);
     }
 
     if (fields & ROLE) {
@@ -405,6 +413,18 @@ take_rules(sym_cursor_t *c, sym_rpc_message_t *m)
 
 
 static void
+take_chunks(sym_cursor_t *c, sym_rpc_message_t *m)
+{
+    m->chunks = take_text(c, CHUNKS_BYTES);
+    if (sym_ok(c)
+        && (m->chunks.len == 0 || m->chunks.len % SYM_RPC_CHUNK_BYTES != 0))
+    {
+        sym_cursor_fail(c, SYM_MALFORMED, "not digests of chunks");
+    }
+}
+
+
+static void
 take_object(sym_cursor_t *c, sym_rpc_message_t *m)
 {
     m->kind = sym_u32(c);
@@ -498,6 +518,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & RULES) {
         take_rules(c, m);
+    }
+
+    if (fields & CHUNKS) {
+        take_chunks(c, m);
     }
 
     if (fields & ROLE) {

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 10
+#define SYM_RPC_VERSION 11
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -53,20 +53,22 @@ typedef enum {
     SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, text, source; and a
                            descriptor: a file for which no client waits; text:
                            its path on its web site, or "" */
-    SYM_RPC_CHANGED, /* ticket, scope, source: a file of the source was written
+    SYM_RPC_CHANGED,  /* ticket, scope, source: a file of the source was written
                         or removed; its path is `source` or a part of that
                         after a slash */
-    SYM_RPC_GIVEN,   /* ticket, flags, length; and a descriptor, if there is
+    SYM_RPC_GIVEN,    /* ticket, flags, length; and a descriptor, if there is
                         such a file: answers WANT */
-    SYM_RPC_MISSED,  /* flags, requests (offset), frames (length), key, text,
+    SYM_RPC_MISSED,   /* flags, requests (offset), frames (length), key, text,
                         source, kind, code id: a module missing in answers */
-    SYM_RPC_LISTEN,  /* flags, offset, text: I have a webhook; and the outcome
+    SYM_RPC_LISTEN,   /* flags, offset, text: I have a webhook; and the outcome
                         of the ARRIVED with this number */
-    SYM_RPC_ABANDON, /* ticket, flags: whether requests are still waiting for
+    SYM_RPC_ABANDON,  /* ticket, flags: whether requests are still waiting for
                         it */
-    SYM_RPC_UPLOAD,  /* ticket, flags, offset, length, text, source, rules,
+    SYM_RPC_UPLOAD,   /* ticket, flags, offset, length, text, source, rules,
                         scope; and a descriptor: files for the folder of a
                         source; text: their path; source: whose they are */
+    SYM_RPC_ASSEMBLE, /* ticket, source, rules, scope, chunks: a file whose
+                         chunks were uploaded; source: its path */
 
     /* messages of the loader */
     SYM_RPC_WELCOME = 64, /* version */
@@ -99,6 +101,10 @@ typedef enum {
                              which is open for writing; the text of DONE is its
                              length */
 
+/* Digests in ASSEMBLE: of the file, then of its chunks, 20 bytes each. */
+#define SYM_RPC_CHUNK_BYTES 20
+#define SYM_RPC_CHUNKS_MAX 300
+
 /* flags of UPLOAD: what the body is.  A report is appended to it, as for a crash
  * upload. */
 #define SYM_RPC_FORM 1u      /* multipart/form-data; each part is a file */
@@ -106,6 +112,7 @@ typedef enum {
 #define SYM_RPC_MOZILLA 4u   /* names in the zip must be those of Tecken */
 #define SYM_RPC_TRY 8u       /* the client may upload try symbols, and */
 #define SYM_RPC_ONLY_TRY 16u /* nothing else */
+#define SYM_RPC_CHUNKED 32u  /* parts of files, named by their SHA-1 */
 
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor is attached */
@@ -166,6 +173,7 @@ typedef struct {
                            DONE a bit, 1 << kind, for each that was removed */
     sym_str_t text;      /* a reason; lines of statistics */
     sym_str_t source;    /* origin of the bytes: a URL or path */
+    sym_str_t chunks;    /* see SYM_RPC_CHUNK_BYTES */
     sym_str_t outcomes;  /* outcomes.h: one for each place that was tried */
     sym_str_t reference; /* URL of its source map, from a script's header */
     sym_source_rules_t rules; /* those of the plan; files: types to ask for */

@@ -411,6 +411,16 @@ send_file(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
 }
 
 
+/* A part of a file, named by its digest; only the field says that it is packed. */
+static sym_status_t
+send_chunk(upload_t *u, const sym_multipart_part_t *part, sym_error_t *err)
+{
+    return sym_str_eq(part->name, SYM_STR("file_gzip")) && is_stream(part->body)
+               ? send_stream(u, part->filename, part->name, part->body, err)
+               : send_range(u, part->filename, part->name, part->body, err);
+}
+
+
 #define NO_FILE "Must be multipart form data with at least one file"
 
 static sym_status_t
@@ -436,7 +446,9 @@ send_form(upload_t *u, sym_error_t *err)
     }
 
     while ((rc = sym_multipart_next(&parts, &part)) == SYM_OK) {
-        if (part.filename.data == NULL) {
+        if ((u->flags & SYM_RPC_CHUNKED) != 0) {
+            rc = send_chunk(u, &part, err);
+        } else if (part.filename.data == NULL) {
             rc = send_field(&part, err);
         } else if ((u->flags & SYM_RPC_MOZILLA) == 0 || !has_file) {
             has_file = true;

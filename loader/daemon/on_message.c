@@ -379,6 +379,18 @@ on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 
 
 static void
+on_assemble(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    if (client->n_deposits >= DEPOSITS_MAX) {
+        client_end(client, "too many deposits at once");
+        return;
+    }
+
+    upload_assemble(&s->uploads, client, m);
+}
+
+
+static void
 on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     const inflights_t *f = &s->inflights;
@@ -465,6 +477,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_DEPOSIT:
         on_deposit(s, client, m, fd);
+        break;
+    case SYM_RPC_ASSEMBLE:
+        on_assemble(s, client, m);
         break;
     case SYM_RPC_UPLOAD:
         on_upload(s, client, m, fd);

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/sha1.h"
 
 #define PIECE_BYTES ((size_t) 128 * 1024)
 
@@ -231,6 +234,136 @@ place(placer_t *p, const placer_job_t *job, int fd)
 }
 
 
+/* --- chunks --- */
+
+void
+placer_hex(const uint8_t sha1[PLACER_SHA1], char out[PLACER_HEX])
+{
+    for (size_t i = 0; i < PLACER_SHA1; i++) {
+        (void) snprintf(out + 2 * i, 3, "%02x", sha1[i]);
+    }
+}
+
+
+static void
+chunk_path(const uint8_t *sha1, char path[sizeof(PLACER_CHUNKS) + PLACER_HEX])
+{
+    memcpy(path, PLACER_CHUNKS, sizeof(PLACER_CHUNKS) - 1);
+    placer_hex(sha1, path + sizeof(PLACER_CHUNKS) - 1);
+}
+
+
+void
+placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks)
+{
+    char path[sizeof(PLACER_CHUNKS) + PLACER_HEX];
+
+    for (size_t i = 0; i < n_chunks; i++) {
+        chunk_path(sha1 + PLACER_SHA1 * i, path);
+        (void) unlinkat(folder, path, 0);
+    }
+}
+
+
+/* Nobody else has the file, so it does not change while it is mapped. */
+static bool
+has_digest(int fd, uint64_t length, const uint8_t *sha1)
+{
+    uint8_t is[SYM_SHA1_BYTES];
+    void *map;
+
+    if (length == 0) {
+        errno = EBADMSG;
+        return false;
+    }
+
+    map = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED) {
+        return false;
+    }
+
+    sym_sha1(sym_str(map, length), SYM_STR(""), is);
+    munmap(map, length);
+    errno = EBADMSG;
+    return memcmp(is, sha1, sizeof(is)) == 0;
+}
+
+
+static void
+place_chunk(placer_t *p, placer_job_t *job)
+{
+    int fd = placer_temporary(job->folder);
+    bool is_ok = fd >= 0 && copy(p, job, fd)
+                 && has_digest(fd, job->length, job->sha1) && place(p, job, fd);
+
+    job->error = is_ok ? 0 : errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+
+static bool
+append_chunk(placer_t *p, placer_job_t *job, const uint8_t *sha1, int to)
+{
+    char path[sizeof(PLACER_CHUNKS) + PLACER_HEX];
+    placer_job_t chunk = { .at = 0 };
+    struct stat st;
+    bool is_ok;
+
+    chunk_path(sha1, path);
+    chunk.fd = openat(job->folder, path, O_RDONLY | O_CLOEXEC);
+    is_ok = chunk.fd >= 0 && fstat(chunk.fd, &st) == 0;
+    chunk.length = is_ok ? (uint64_t) st.st_size : 0;
+    is_ok = is_ok && copy(p, &chunk, to);
+    job->length += chunk.length;
+    if (chunk.fd >= 0) {
+        close(chunk.fd);
+    }
+
+    return is_ok;
+}
+
+
+static void
+assemble(placer_t *p, placer_job_t *job)
+{
+    int fd = placer_temporary(job->folder);
+    bool is_ok = fd >= 0;
+
+    job->length = 0;
+    for (size_t i = 0; is_ok && i < job->n_chunks; i++) {
+        is_ok = append_chunk(p, job, job->sha1 + PLACER_SHA1 * (i + 1), fd);
+    }
+
+    is_ok = is_ok && has_digest(fd, job->length, job->sha1);
+    job->error = is_ok ? 0 : errno;
+    job->fd = is_ok ? fd : -1;
+    if (!is_ok && fd >= 0) {
+        close(fd);
+    }
+}
+
+
+static void
+note(placer_t *p, placer_job_t *job)
+{
+    int fd = placer_temporary(job->folder);
+    bool is_ok = fd >= 0 && write_all(fd, job->text, strlen(job->text))
+                 && place(p, job, fd);
+
+    job->error = is_ok ? 0 : errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (is_ok) {
+        placer_drop_chunks(job->folder, job->sha1 + PLACER_SHA1, job->n_chunks);
+    }
+}
+
+
+/* --- jobs --- */
+
 static void
 run(placer_t *p, placer_job_t *job)
 {
@@ -238,8 +371,22 @@ run(placer_t *p, placer_job_t *job)
     bool is_ok;
 
     job->error = 0;
+    if (job->kind == PLACER_ASSEMBLE) {
+        assemble(p, job);
+        return;
+    }
+    if (job->kind == PLACER_NOTE) {
+        note(p, job);
+        return;
+    }
+
     job->is_same = has_same_bytes(p, job);
     if (job->is_same) {
+        return;
+    }
+
+    if (job->kind == PLACER_CHUNK) {
+        place_chunk(p, job);
         return;
     }
 

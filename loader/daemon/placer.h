@@ -16,12 +16,29 @@
 
 #define PLACER_PATHS_MAX 4
 
+typedef enum {
+    PLACER_FILE,     /* gives the file its paths */
+    PLACER_CHUNK,    /* the same, if the bytes have the digest `sha1` */
+    PLACER_ASSEMBLE, /* makes a nameless file of chunks: fd, length */
+    PLACER_NOTE      /* a file with `text`; the chunks go */
+} placer_kind_t;
+
+/* Folders below that of a source, which no layout has. */
+#define PLACER_CHUNKS ".chunks/"
+#define PLACER_NOTES ".assembled/"
+#define PLACER_SHA1 20
+#define PLACER_HEX (2 * PLACER_SHA1 + 1)
+
 typedef struct placer_s placer_t;
 
 /* The owner keeps it in place until placer_done() returns it. */
 typedef struct placer_job_s {
     struct placer_job_s *next;
+    placer_kind_t kind;
     int folder;
+    const uint8_t *sha1; /* of the file; those of its chunks follow */
+    size_t n_chunks;
+    const char *text;
     int fd;              /* source of the bytes, */
     uint64_t at, length; /* and their range */
     bool is_nameless;    /* fd is a file without a name in `folder`: it gets the
@@ -31,7 +48,7 @@ typedef struct placer_job_s {
     char paths[PLACER_PATHS_MAX][SYM_SOURCE_PATH_MAX + 1];
 
     /* the result */
-    int error;    /* errno; 0: done */
+    int error;    /* errno; 0: done; EBADMSG: another digest */
     bool is_same; /* the first path already had these bytes */
 } placer_job_t;
 
@@ -48,6 +65,12 @@ void placer_add(placer_t *p, placer_job_t *job);
 
 /* The next job that is done; NULL: none. */
 placer_job_t *placer_done(placer_t *p);
+
+/* The digits of a digest. */
+void placer_hex(const uint8_t sha1[PLACER_SHA1], char out[PLACER_HEX]);
+
+/* The chunks are not needed any more. */
+void placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks);
 
 /* A file without a name, for placer_job_t; -1: see errno. */
 int placer_temporary(int folder);

@@ -27,6 +27,12 @@
 /* Uploads that are not answered yet, of all clients. */
 #define UPLOADS_MAX 64
 
+/* The note about an assembled file: its path, a line end, and JSON. */
+#define NOTE_MAX 4000
+
+/* Bytes of its name in a note, each of which may be escaped. */
+#define NAME_SHOWN 255
+
 typedef struct {
     char *name, *field;
     int fd; /* its bytes, if it was packed; -1: a range of the upload */
@@ -75,6 +81,14 @@ struct upload_s {
     bool has_file; /* a file is in the report */
     bool is_try;
     sym_upload_counts_t counts;
+
+    /* of a file that is assembled from chunks */
+    uint8_t *digests; /* its own, and those of its chunks; NULL: it is not */
+    size_t n_chunks;
+    uint8_t sha1[PLACER_SHA1]; /* of the current chunk */
+    uint32_t features;
+    sym_conversion_format_t format;
+    char note[NOTE_MAX];
 };
 
 
@@ -282,7 +296,10 @@ upload_free(upload_t *u)
         }
     }
 
-    close(u->fd);
+    if (u->fd >= 0) {
+        close(u->fd);
+    }
+    free(u->digests);
     free(u->members);
     free(u->report);
     free(u);
@@ -328,6 +345,62 @@ finish(upload_t *u)
 /* --- one file after the other --- */
 
 static void begin_file(upload_t *u);
+static void next_file(upload_t *u);
+static void assembled(upload_t *u);
+
+static int
+hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+}
+
+
+/* 40 digits in lower case. */
+static bool
+read_digest(const char *text, uint8_t out[PLACER_SHA1])
+{
+    for (size_t i = 0; i < PLACER_SHA1; i++) {
+        int high = hex_value(text[2 * i]);
+        int low = high < 0 ? -1 : hex_value(text[2 * i + 1]);
+
+        if (low < 0) {
+            return false;
+        }
+        out[i] = (uint8_t) (high << 4 | low);
+    }
+
+    return text[2 * PLACER_SHA1] == '\0';
+}
+
+
+/* A part of a file that comes later. */
+static void
+begin_chunk(upload_t *u)
+{
+    const member_t *m = &u->members[u->current];
+
+    if (!read_digest(m->name, u->sha1)) {
+        (void) snprintf(u->reason, sizeof(u->reason),
+                        "the name of a chunk is no SHA-1");
+        report_file(u, REFUSED);
+        next_file(u);
+        return;
+    }
+
+    u->job = (placer_job_t){ .kind = PLACER_CHUNK,
+                             .folder = u->folder->fd,
+                             .sha1 = u->sha1,
+                             .fd = m->fd >= 0 ? m->fd : u->fd,
+                             .at = m->fd >= 0 ? 0 : u->at + m->at,
+                             .length = m->length,
+                             .n_paths = 1 };
+    (void) snprintf(u->job.paths[0], sizeof(u->job.paths[0]), "%s%s",
+                    PLACER_CHUNKS, m->name);
+    placer_add(u->all->placer, &u->job);
+}
+
 
 static void
 begin_current(upload_t *u)
@@ -337,7 +410,11 @@ begin_current(upload_t *u)
     u->is_doubtful = u->is_known = u->is_old = false;
     u->reason[0] = '\0';
     u->job = (placer_job_t){ .n_paths = 0 };
-    begin_file(u);
+    if ((u->flags & SYM_RPC_CHUNKED) != 0) {
+        begin_chunk(u);
+    } else {
+        begin_file(u);
+    }
 }
 
 
@@ -350,7 +427,9 @@ next_file(upload_t *u)
              && (u->members[u->current].is_field
                  || u->members[u->current].is_archive));
 
-    if (u->current < u->n_members) {
+    if (u->digests != NULL) {
+        assembled(u);
+    } else if (u->current < u->n_members) {
         begin_current(u);
     } else {
         finish(u);
@@ -573,6 +652,8 @@ upload_place(submission_t *c, const converter_done_t *done,
     unsigned n = u->job.n_paths;
     bool has_lines = (done->features & SYM_FEATURE_DEBUG_INFO) != 0;
 
+    u->features |= done->features;
+    u->format = format;
     if (u->is_doubtful) {
         c->conversion.is_void = true;
         return SYM_OK;
@@ -662,6 +743,170 @@ close_file(upload_t *u)
 }
 
 
+static void
+chunk_ended(upload_t *u)
+{
+    int error = u->job.error;
+
+    u->job.n_paths = 0;
+    if (error == EBADMSG) {
+        (void) snprintf(u->reason, sizeof(u->reason),
+                        "the chunk has another SHA-1");
+    } else if (error != 0) {
+        (void) snprintf(u->reason, sizeof(u->reason), "%s", strerror(error));
+    }
+    report_file(u, error == EBADMSG ? REFUSED
+                   : error != 0     ? FAILED
+                   : u->job.is_same ? SAME
+                                    : STORED);
+}
+
+
+/* --- files of chunks --- */
+
+static const char *
+type_word(const upload_t *u)
+{
+    switch (u->format) {
+    case SYM_CONVERSION_sourcebundle:
+        return "src";
+    case SYM_CONVERSION_proguard:
+        return "none";
+    default:
+        return (u->features & SYM_FEATURE_DEBUG_INFO) != 0 ? "dbg" : "exe";
+    }
+}
+
+
+/* "debug", ... as Sentry's clients know them. */
+static void
+put_features(const upload_t *u, sym_out_t *out)
+{
+    static const struct {
+        uint32_t bit;
+        const char *word;
+    } words[] = { { SYM_FEATURE_DEBUG_INFO, "debug" },
+                  { SYM_FEATURE_SYMBOLS, "symtab" },
+                  { SYM_FEATURE_UNWIND_INFO, "unwind" },
+                  { SYM_FEATURE_SOURCES, "sources" } };
+    bool is_first = true;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if ((u->features & words[i].bit) != 0) {
+            sym_out_printf(out, "%s\"%s\"", is_first ? "" : ", ",
+                           words[i].word);
+            is_first = false;
+        }
+    }
+}
+
+
+/* The path of the file, and what Sentry's clients want to know of it. */
+static void
+write_note(upload_t *u)
+{
+    sym_out_t out = sym_out_fixed(u->note, sizeof(u->note) - 1);
+    const file_module_t *m = &u->modules[0];
+    sym_debug_id_t id;
+    char text[SYM_ID_TEXT_MAX], sha1[PLACER_HEX];
+    size_t len = 0;
+
+    if (sym_debug_id_read_breakpad(sym_str(m->id, m->id_len), &id)) {
+        len = sym_debug_id_write_sentry(&id, text);
+    }
+
+    sym_out_raw(&out, sym_cstr(u->job.paths[0]));
+    sym_out_raw(&out, SYM_STR("\n{\"uuid\": "));
+    sym_out_string(&out, sym_str(text, len));
+    sym_out_raw(&out, SYM_STR(", \"debugId\": "));
+    sym_out_string(&out, sym_str(text, len));
+    sym_out_raw(&out, SYM_STR(", \"cpuName\": \"unknown\", \"objectName\": "));
+    sym_out_string(&out, sym_str(u->text, strnlen(u->text, NAME_SHOWN)));
+    placer_hex(u->digests, sha1);
+    sym_out_printf(&out, ", \"sha1\": \"%s\", \"data\": {", sha1);
+    sym_out_printf(&out, "\"type\": \"%s\", \"features\": [", type_word(u));
+    put_features(u, &out);
+    sym_out_raw(&out, SYM_STR("]}}"));
+    *out.pos = '\0';
+}
+
+
+/* After an error a client sends all chunks again. */
+static void
+refuse_assembly(upload_t *u, uint32_t flags, const char *why)
+{
+    if ((flags & SYM_RPC_NOTHING) != 0) {
+        placer_drop_chunks(u->folder->fd, u->digests + PLACER_SHA1,
+                           u->n_chunks);
+    }
+
+    answer(u, flags, why);
+}
+
+
+/* The file was read and placed, or not. */
+static void
+assembled(upload_t *u)
+{
+    const sym_upload_counts_t *n = &u->counts;
+
+    if (n->stored + n->same + n->kept == 0) {
+        char why[CONVERSION_REASON_MAX];
+
+        memcpy(why, u->reason, sizeof(why));
+        refuse_assembly(u, n->refused != 0 ? SYM_RPC_NOTHING : 0, why);
+        return;
+    }
+
+    write_note(u);
+    u->job = (placer_job_t){ .kind = PLACER_NOTE,
+                             .folder = u->folder->fd,
+                             .sha1 = u->digests,
+                             .n_chunks = u->n_chunks,
+                             .text = u->note,
+                             .replaces = true,
+                             .n_paths = 1 };
+    memcpy(u->job.paths[0], PLACER_NOTES, sizeof(PLACER_NOTES) - 1);
+    placer_hex(u->digests, u->job.paths[0] + sizeof(PLACER_NOTES) - 1);
+    placer_add(u->all->placer, &u->job);
+}
+
+
+static void
+begin_assembled(upload_t *u)
+{
+    if (u->job.error == EBADMSG) {
+        refuse_assembly(u, SYM_RPC_NOTHING, "Reported checksum mismatch");
+        return;
+    }
+
+    if (u->job.error != 0) {
+        answer(u, 0, strerror(u->job.error));
+        return;
+    }
+
+    u->members = calloc(1, sizeof(*u->members));
+    if (u->members == NULL) {
+        close(u->job.fd);
+        answer(u, 0, "out of memory");
+        return;
+    }
+
+    u->n_members = u->members_size = 1;
+    u->members[0] = (member_t){ .fd = u->job.fd,
+                                .length = u->job.length,
+                                .name = strdup(u->text),
+                                .field = strdup("") };
+    if (u->members[0].name == NULL || u->members[0].field == NULL) {
+        answer(u, 0, "out of memory");
+        return;
+    }
+
+    u->current = 0;
+    begin_current(u);
+}
+
+
 void
 uploads_turn(uploads_t *all)
 {
@@ -670,7 +915,19 @@ uploads_turn(uploads_t *all)
     while (all->placer != NULL && (job = placer_done(all->placer)) != NULL) {
         upload_t *u = of_job(job);
 
-        if (job->error != 0) {
+        if (job->kind == PLACER_ASSEMBLE) {
+            begin_assembled(u);
+            continue;
+        }
+
+        if (job->kind == PLACER_NOTE) {
+            answer(u, SYM_RPC_DID, strchr(u->note, '\n') + 1);
+            continue;
+        }
+
+        if (job->kind == PLACER_CHUNK) {
+            chunk_ended(u);
+        } else if (job->error != 0) {
             not_placed(u);
         } else {
             report_file(u, job->is_same ? SAME : u->is_stored ? STORED : KEPT);
@@ -956,14 +1213,21 @@ upload_bytes(submission_t *c, const uint8_t *data, size_t len, sym_error_t *err)
 
 /* --- begin --- */
 
+#define NO_FOLDER "the loader has no --upload-folder for this source"
+
+/* Answers at once. */
 static void
-refuse(client_t *client, const sym_rpc_message_t *m, int fd, const char *why)
+refuse(client_t *client, const sym_rpc_message_t *m, int fd, uint32_t flags,
+       const char *why)
 {
     const sym_rpc_message_t done = { .type = SYM_RPC_DONE,
                                      .ticket = m->ticket,
+                                     .flags = flags,
                                      .text = sym_cstr(why) };
 
-    close(fd);
+    if (fd >= 0) {
+        close(fd);
+    }
     client_send(client, &done);
 }
 
@@ -983,48 +1247,51 @@ copy_to(char to[SYM_RPC_SOURCE_MAX + 1], sym_str_t from)
 }
 
 
-void
-upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
-             int fd)
+static upload_t *
+create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
+       const upload_folder_t *folder)
 {
-    const upload_folder_t *folder = find_folder(all, m->key.scope);
-    submission_t *c;
-    upload_t *u;
+    upload_t *u = all->n < UPLOADS_MAX ? calloc(1, sizeof(*u)) : NULL;
 
-    if (folder == NULL) {
-        refuse(client, m, fd,
-               "the loader has no --upload-folder for this source");
-        return;
-    }
-
-    if (all->n >= UPLOADS_MAX) {
-        refuse(client, m, fd, "too many uploads at once");
-        return;
-    }
-
-    u = calloc(1, sizeof(*u));
     if (u == NULL) {
-        refuse(client, m, fd, "out of memory");
-        return;
+        return NULL;
     }
 
     u->next = all->first;
     all->first = u;
     all->n++;
     u->all = all;
+    u->fd = -1;
     u->client = client;
     client->n_deposits++;
     u->ticket = m->ticket;
     u->flags = m->flags;
+    u->folder = folder;
+    u->rules = m->rules;
+    copy_to(u->who, m->source);
+    report_begin_text(u);
+    return u;
+}
+
+
+void
+upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
+             int fd)
+{
+    const upload_folder_t *folder = find_folder(all, m->key.scope);
+    upload_t *u = folder != NULL ? create(all, client, m, folder) : NULL;
+    submission_t *c;
+
+    if (u == NULL) {
+        refuse(client, m, fd, 0,
+               folder == NULL ? NO_FOLDER : "too many uploads at once");
+        return;
+    }
+
     u->fd = fd;
     u->at = m->offset;
     u->length = m->length;
-    u->folder = folder;
-    u->rules = m->rules;
     copy_to(u->text, m->text);
-    copy_to(u->who, m->source);
-    report_begin_text(u);
-
     c = submit(u, fd, m->offset, m->length);
     if (c == NULL) {
         answer(u, 0, "no memory or no descriptor");
@@ -1033,6 +1300,128 @@ upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
 
     c->conversion.upload_flags = CONVERTER_UPLOAD | m->flags;
     conversions_add(all->conversions, &c->conversion);
+}
+
+
+/* The answer that an earlier ASSEMBLE of the file got, if its file is there. */
+static bool
+was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
+              char note[NOTE_MAX])
+{
+    char path[sizeof(PLACER_NOTES) + PLACER_HEX] = PLACER_NOTES;
+    struct stat st;
+    char *end;
+    ssize_t n;
+    int fd;
+
+    placer_hex(sha1, path + sizeof(PLACER_NOTES) - 1);
+    fd = openat(folder->fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+
+    n = read(fd, note, NOTE_MAX - 1);
+    close(fd);
+    note[n > 0 ? n : 0] = '\0';
+    end = strchr(note, '\n');
+    if (end == NULL) {
+        return false;
+    }
+
+    *end = '\0';
+    if (fstatat(folder->fd, note, &st, 0) != 0) {
+        return false;
+    }
+
+    memmove(note, end + 1, strlen(end + 1) + 1);
+    return true;
+}
+
+
+/* A digit for each chunk: 1 is missing.  False: none is. */
+static bool
+find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
+             char digits[SYM_RPC_CHUNKS_MAX + 1])
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        char path[sizeof(PLACER_CHUNKS) + PLACER_HEX] = PLACER_CHUNKS;
+        struct stat st;
+
+        placer_hex((const uint8_t *) chunks.data + PLACER_SHA1 * (i + 1),
+                   path + sizeof(PLACER_CHUNKS) - 1);
+        digits[i] = fstatat(folder->fd, path, &st, 0) == 0 ? '0' : '1';
+        is_any |= digits[i] == '1';
+    }
+
+    digits[n] = '\0';
+    return is_any;
+}
+
+
+static bool
+is_assembling(const uploads_t *all, const upload_folder_t *folder,
+              sym_str_t chunks)
+{
+    for (const upload_t *u = all->first; u != NULL; u = u->next) {
+        if (u->digests != NULL && u->folder == folder
+            && memcmp(u->digests, chunks.data, PLACER_SHA1) == 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+begin_assembly(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
+               const upload_folder_t *folder, size_t n_chunks)
+{
+    upload_t *u = create(all, client, m, folder);
+
+    if (u == NULL) {
+        refuse(client, m, -1, 0, "too many uploads at once");
+        return;
+    }
+
+    copy_to(u->text, m->source);
+    u->digests = malloc(m->chunks.len);
+    if (u->digests == NULL) {
+        answer(u, 0, "out of memory");
+        return;
+    }
+
+    memcpy(u->digests, m->chunks.data, m->chunks.len);
+    u->n_chunks = n_chunks;
+    u->job = (placer_job_t){ .kind = PLACER_ASSEMBLE,
+                             .folder = folder->fd,
+                             .sha1 = u->digests,
+                             .n_chunks = n_chunks };
+    placer_add(all->placer, &u->job);
+}
+
+
+void
+upload_assemble(uploads_t *all, client_t *client, const sym_rpc_message_t *m)
+{
+    const upload_folder_t *folder = find_folder(all, m->key.scope);
+    size_t n = m->chunks.len / PLACER_SHA1 - 1;
+    char note[NOTE_MAX], digits[SYM_RPC_CHUNKS_MAX + 1];
+
+    if (folder == NULL) {
+        refuse(client, m, -1, 0, NO_FOLDER);
+    } else if (was_assembled(folder, (const uint8_t *) m->chunks.data, note)) {
+        refuse(client, m, -1, SYM_RPC_DID, note);
+    } else if (is_assembling(all, folder, m->chunks)) {
+        refuse(client, m, -1, SYM_RPC_ANOTHER, "assembling");
+    } else if (n == 0 || find_missing(folder, m->chunks, n, digits)) {
+        refuse(client, m, -1, SYM_RPC_KEPT, n == 0 ? "" : digits);
+    } else {
+        begin_assembly(all, client, m, folder, n);
+    }
 }
 
 

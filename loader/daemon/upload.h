@@ -46,6 +46,10 @@ void uploads_close(uploads_t *all);
 void upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
                   int fd);
 
+/* Takes an ASSEMBLE. */
+void upload_assemble(uploads_t *all, client_t *client,
+                     const sym_rpc_message_t *m);
+
 /* Handles what the placer has done. */
 void uploads_turn(uploads_t *all);
 

@@ -13,6 +13,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "counters/ngx_http_symbolicate_counters.h"
+#include "request/ngx_http_symbolicate_assemble.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_queue.h"
 #include "request/ngx_http_symbolicate_receive.h"
@@ -118,6 +119,12 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
 
     if (receive->why != SYM_UPLOAD_FINE) {
         return ngx_http_symbolicate_receive_refuse(r, receive);
+    }
+
+    if (receive->protocol->assembles
+        && receive->protocol->assembles(&receive->call))
+    {
+        return ngx_http_symbolicate_assemble_handler(r);
     }
 
     ngx_http_symbolicate_growing_begin(&growing, r,

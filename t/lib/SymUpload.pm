@@ -41,12 +41,18 @@ sub new {
             symbolicate;
             symbolicate_source folder.try uri=/try-src/ layout=$layout;
         }
+        location /sentry/ { symbolicate sentry; }
         location /admin { symbolicate; symbolicate_admin on; }
         location /upload/ {
             symbolicate upload;
             symbolicate_upload_target folder;
             symbolicate_upload_tokens $tokens;
             $self->{how}
+        }
+        location /api/0/ {
+            symbolicate upload;
+            symbolicate_upload_target folder;
+            symbolicate_upload_tokens $tokens;
         }
         location /src/ { internal; alias $dir/symbols/; }
         location /try-src/ { internal; alias $dir/try/; }

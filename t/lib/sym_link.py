@@ -36,6 +36,7 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length text source'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
+    'ASSEMBLE': (16, 'ticket source files layout ids casing scope chunks'),
     'UPLOAD': (15, 'ticket flags offset length text source files layout ids casing scope'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
@@ -170,7 +171,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=10):
+    def __init__(self, path, version=11):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

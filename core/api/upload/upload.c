@@ -9,10 +9,8 @@
 #include "api/registry.h"
 
 static const sym_upload_protocol_t *const protocols[] = {
-    &sym_upload_mozilla,
-    &sym_upload_breakpad2,
-    &sym_upload_breakpad1,
-    &sym_upload_plain,
+    &sym_upload_mozilla,   &sym_upload_sentry, &sym_upload_breakpad2,
+    &sym_upload_breakpad1, &sym_upload_plain,
 };
 
 
@@ -115,6 +113,18 @@ sym_upload_words(sym_upload_refusal_t why)
 }
 
 
+/* For nginx's own errors: JSON with one key, as Sentry's clients show it. */
+static const char *
+write_error(const sym_api_error_t *error, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR("{\"error\": "));
+    sym_out_string(out, error->description.len != 0 ? error->description
+                                                    : error->title);
+    sym_out_raw(out, SYM_STR("}"));
+    return "application/json";
+}
+
+
 /* Every path below the location; the protocols look at it. */
 const sym_api_t sym_upload_api = {
     .name = "upload",
@@ -123,5 +133,6 @@ const sym_api_t sym_upload_api = {
                   .methods = SYM_METHOD_GET | SYM_METHOD_POST | SYM_METHOD_PUT,
                   .kind = SYM_ROUTE_UPLOAD } },
     .answers = { "application/json" },
+    .write_error = write_error,
     .is_same_site = true,
 };

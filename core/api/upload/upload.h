@@ -70,6 +70,8 @@ typedef struct {
     unsigned methods;
     /* The token's text; data NULL: none was sent. */
     sym_str_t (*secret)(const sym_upload_call_t *call);
+    /* It asks for files of chunks (assembly.h); NULL: none does. */
+    bool (*assembles)(const sym_upload_call_t *call);
     /* Answers a request without a body for the loader; false: it has one. */
     bool (*reply)(const sym_upload_call_t *call, sym_upload_answer_t *answer,
                   sym_out_t *out);
@@ -89,7 +91,7 @@ typedef struct {
 const sym_upload_protocol_t *sym_upload_protocol(const sym_upload_call_t *call);
 
 extern const sym_upload_protocol_t sym_upload_plain, sym_upload_mozilla,
-    sym_upload_breakpad1, sym_upload_breakpad2;
+    sym_upload_breakpad1, sym_upload_breakpad2, sym_upload_sentry;
 
 /* --- for the rows --- */
 

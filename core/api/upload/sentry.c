@@ -1,0 +1,247 @@
+/*
+ * sentry.c - chunk uploads of Sentry's clients (sentry-cli): options, chunks, and
+ * assembling.  The names of organizations and projects do not count: the token says
+ * what may be uploaded.
+ */
+#include "api/upload/upload.h"
+#include "json/load.h"
+#include "object/object_id.h"
+#include "protocol/message.h"
+
+/* 8 MiB, as Sentry has it: a file has at most 256 of them. */
+#define CHUNK_BYTES 8388608
+#define REQUEST_BYTES 33554432
+#define FILE_BYTES 2147483648
+
+#define API SYM_STR("/api/0")
+
+/* The path after "/api/0", which the location or the rest of the path has; data
+ * NULL: it is another one. */
+static sym_str_t
+below(const sym_upload_call_t *call)
+{
+    sym_str_t base = call->base, path = call->path;
+
+    if (base.len >= API.len
+        && memcmp(base.data + base.len - API.len, API.data, API.len) == 0)
+    {
+        return path;
+    }
+
+    return sym_str_starts(path, SYM_STR("/api/0/"))
+               ? sym_str(path.data + API.len, path.len - API.len)
+               : sym_str(NULL, 0);
+}
+
+
+static bool
+takes(const sym_upload_call_t *call)
+{
+    return below(call).data != NULL;
+}
+
+
+static sym_str_t
+secret(const sym_upload_call_t *call)
+{
+    return sym_upload_bearer(call, "Bearer");
+}
+
+
+static bool
+ends(const sym_upload_call_t *call, const char *end)
+{
+    size_t len = strlen(end);
+
+    return call->path.len >= len
+           && memcmp(call->path.data + call->path.len - len, end, len) == 0;
+}
+
+
+static bool
+is_chunks(const sym_upload_call_t *call)
+{
+    return sym_str_starts(below(call), SYM_STR("/organizations/"))
+           && ends(call, "/chunk-upload/");
+}
+
+
+/* A zip of files, as upload-proguard sends it. */
+static bool
+is_archive(const sym_upload_call_t *call)
+{
+    return sym_str_starts(below(call), SYM_STR("/projects/"))
+           && ends(call, "/files/dsyms/");
+}
+
+
+static void
+refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
+       sym_str_t reason, sym_upload_answer_t *answer, sym_out_t *out)
+{
+    (void) call;
+    answer->status = sym_upload_status(why);
+    answer->type = "application/json";
+    sym_out_raw(out, SYM_STR("{\"detail\": "));
+    sym_out_string(out,
+                   reason.len != 0 ? reason : sym_cstr(sym_upload_words(why)));
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+static void
+put_options(const sym_upload_call_t *call, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR("{\"url\": \""));
+    sym_out_escaped(out, call->base);
+    sym_out_escaped(out, call->path);
+    sym_out_printf(out,
+                   "\", \"chunkSize\": %d, \"chunksPerRequest\": 64, "
+                   "\"maxFileSize\": %lld, \"maxRequestSize\": %d, "
+                   "\"concurrency\": 4, \"hashAlgorithm\": \"sha1\", "
+                   "\"compression\": [\"gzip\"], \"maxWait\": 300, ",
+                   CHUNK_BYTES, (long long) FILE_BYTES, REQUEST_BYTES);
+    sym_out_raw(out, SYM_STR("\"accept\": [\"debug_files\", \"pdbs\", "
+                             "\"portablepdbs\", \"sources\", \"proguard\"]}"));
+}
+
+
+static bool
+reply(const sym_upload_call_t *call, sym_upload_answer_t *answer,
+      sym_out_t *out)
+{
+    if (call->method == SYM_UPLOAD_POST
+        && (is_chunks(call) || is_archive(call))) {
+        return false;
+    }
+
+    *answer = (sym_upload_answer_t){ 200, "application/json" };
+    if (is_chunks(call)) {
+        put_options(call, out);
+    } else if (sym_str_eq(below(call), SYM_STR("/"))) {
+        sym_out_raw(out, SYM_STR("{\"version\": \"0\", \"auth\": {\"scopes\": "
+                                 "[\"project:write\"]}, \"user\": null}"));
+    } else {
+        refuse(call, SYM_UPLOAD_NO_PATH, SYM_STR(""), answer, out);
+    }
+
+    return true;
+}
+
+
+static unsigned
+flags(const sym_upload_call_t *call)
+{
+    return is_archive(call) ? SYM_RPC_FORM | SYM_RPC_ARCHIVE
+                            : SYM_RPC_FORM | SYM_RPC_CHUNKED;
+}
+
+
+static sym_str_t
+hint(const sym_upload_call_t *call)
+{
+    (void) call;
+    return SYM_STR("");
+}
+
+
+/* An object as Sentry's clients read it; false: the file has no module. */
+static bool
+put_object(const json_t *file, bool is_first, sym_out_t *out)
+{
+    const json_t *module = json_array_get(json_object_get(file, "modules"), 0);
+    const char *id = json_string_value(json_object_get(module, "debug_id"));
+    const char *name = json_string_value(json_object_get(file, "file"));
+    char text[SYM_ID_TEXT_MAX];
+    sym_debug_id_t debug_id;
+    sym_str_t uuid;
+
+    if (id == NULL || name == NULL
+        || !sym_debug_id_read_breakpad(sym_cstr(id), &debug_id))
+    {
+        return false;
+    }
+
+    uuid = sym_str(text, sym_debug_id_write_sentry(&debug_id, text));
+    sym_out_raw(out,
+                is_first ? SYM_STR("{\"uuid\": ") : SYM_STR(", {\"uuid\": "));
+    sym_out_string(out, uuid);
+    sym_out_raw(out, SYM_STR(", \"debugId\": "));
+    sym_out_string(out, uuid);
+    sym_out_raw(out, SYM_STR(", \"cpuName\": \"any\", \"objectName\": "));
+    sym_out_string(out, sym_cstr(name));
+    sym_out_raw(out, SYM_STR(", \"sha1\": \"\", \"data\": {}}"));
+    return true;
+}
+
+
+static void
+answer_archive(const sym_upload_done_t *done, sym_upload_answer_t *to,
+               sym_out_t *out)
+{
+    sym_json_t json = { .root = NULL };
+    sym_error_t err = { 0 };
+    const json_t *files;
+    bool is_first = true;
+
+    if (sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
+                      "the report is not JSON", &err)
+        != SYM_OK)
+    {
+        refuse(done->call, SYM_UPLOAD_UNAVAILABLE, SYM_STR(""), to, out);
+        sym_json_drop(&json);
+        return;
+    }
+
+    files = json_object_get(json.root, "files");
+    sym_out_raw(out, SYM_STR("["));
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        is_first =
+            !put_object(json_array_get(files, i), is_first, out) && is_first;
+    }
+    sym_out_raw(out, SYM_STR("]"));
+    sym_json_drop(&json);
+}
+
+
+/* The answer to chunks: clients look at its status only. */
+static void
+answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
+{
+    const sym_upload_counts_t *n = &done->counts;
+
+    *to = (sym_upload_answer_t){ 200, "application/json" };
+    if (n->failed != 0) {
+        refuse(done->call, SYM_UPLOAD_UNAVAILABLE, SYM_STR(""), to, out);
+    } else if (is_archive(done->call)) {
+        answer_archive(done, to, out);
+    } else if (n->refused != 0) {
+        refuse(done->call, SYM_UPLOAD_MALFORMED,
+               SYM_STR("a chunk that is empty, or has another SHA-1"), to, out);
+    } else {
+        sym_out_raw(out, SYM_STR("{}"));
+    }
+}
+
+
+static bool
+assembles(const sym_upload_call_t *call)
+{
+    return call->method == SYM_UPLOAD_POST
+           && sym_str_starts(below(call), SYM_STR("/projects/"))
+           && ends(call, "/files/difs/assemble/");
+}
+
+
+const sym_upload_protocol_t sym_upload_sentry = {
+    .name = "sentry",
+    .takes = takes,
+    .methods = SYM_UPLOAD_GET | SYM_UPLOAD_POST,
+    .secret = secret,
+    .assembles = assembles,
+    .reply = reply,
+    .flags = flags,
+    .hint = hint,
+    .answer = answer,
+    .refuse = refuse,
+};

@@ -1,0 +1,292 @@
+
+/*
+ * ngx_http_symbolicate_assemble.c - files that were uploaded as chunks.
+ *
+ * The loader is asked for some files at a time; each answer comes when its file is
+ * placed, or cannot be.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "api/upload/assembly.h"
+
+#include "conf/ngx_http_symbolicate_conf.h"
+#include "request/ngx_http_symbolicate_assemble.h"
+#include "request/ngx_http_symbolicate_body.h"
+#include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_queue.h"
+#include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_task.h"
+#include "rpc/ngx_http_symbolicate_loader.h"
+#include "rpc/ngx_http_symbolicate_rpc.h"
+
+
+/* Files that the loader has at a time. */
+#define NGX_SYMBOLICATE_ASSEMBLE_WINDOW  8
+
+#define NGX_SYMBOLICATE_ASSEMBLE_ARENA   (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_ASSEMBLE_BUFFER  4096
+
+
+typedef struct {
+    ngx_http_symbolicate_rpc_t    rpc;          /* the first member */
+    size_t                        file;
+    unsigned                      open:1;
+} ngx_http_symbolicate_assembling_t;
+
+
+typedef struct {
+    ngx_http_symbolicate_task_t   task;         /* the first member */
+    sym_json_t                    json;
+    sym_arena_t                   arena;
+    sym_assembly_t                assembly;
+    size_t                        next;         /* file to be asked for */
+    ngx_uint_t                    nopen;
+    const char                   *trouble;      /* NULL: none */
+    ngx_http_symbolicate_assembling_t
+                                  calls[NGX_SYMBOLICATE_ASSEMBLE_WINDOW];
+} ngx_http_symbolicate_assemble_t;
+
+
+static ngx_int_t ngx_http_symbolicate_assemble_parse(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_assemble_step(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_assemble_call(
+    ngx_http_symbolicate_assemble_t *assemble,
+    ngx_http_symbolicate_assembling_t *call);
+static void ngx_http_symbolicate_assemble_reply(
+    ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m);
+static void ngx_http_symbolicate_assemble_cleanup(
+    ngx_http_symbolicate_task_t *task);
+
+
+static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_assemble_work = {
+    { ngx_http_symbolicate_read_step,
+      ngx_http_symbolicate_assemble_parse,
+      ngx_http_symbolicate_assemble_step,
+      NULL },
+    NULL,
+    NULL,
+    ngx_http_symbolicate_assemble_cleanup,
+    NULL
+};
+
+
+ngx_int_t
+ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r)
+{
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_assemble_t  *assemble;
+
+    assemble = ngx_http_symbolicate_task_create(r,
+                                       sizeof(ngx_http_symbolicate_assemble_t),
+                                       &ngx_http_symbolicate_assemble_work);
+    if (assemble == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    for (i = 0; i < NGX_SYMBOLICATE_ASSEMBLE_WINDOW; i++) {
+        assemble->calls[i].rpc.on_reply = ngx_http_symbolicate_assemble_reply;
+        assemble->calls[i].rpc.data = assemble;
+    }
+
+    return ngx_http_symbolicate_task_read(&assemble->task);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_assemble_parse(ngx_http_symbolicate_task_t *task)
+{
+    const char                       *why;
+    sym_error_t                       err;
+    sym_status_t                      status;
+    ngx_http_symbolicate_assemble_t  *assemble;
+
+    assemble = (ngx_http_symbolicate_assemble_t *) task;
+
+    sym_arena_init(&assemble->arena, NGX_SYMBOLICATE_ASSEMBLE_ARENA);
+    assemble->arena.account = &task->memory;
+
+    ngx_memzero(&err, sizeof(sym_error_t));
+    why = "Invalid json body";
+
+    status = sym_json_load_charged(&assemble->json, &task->memory, task->body,
+                                   0, why, &err);
+
+    if (status == SYM_OK) {
+        status = sym_assembly_read(&assemble->arena, assemble->json.root,
+                                   &assemble->assembly, &why);
+    }
+
+    if (status == SYM_OK) {
+        return NGX_OK;
+    }
+
+    if (status == SYM_NOMEM) {
+        return task->memory.refused ? ngx_http_symbolicate_fail_memory(task)
+                                    : NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_BAD_REQUEST, sym_cstr(why),
+                                     NULL);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
+{
+    sym_out_t                         out;
+    ngx_uint_t                        i;
+    ngx_chain_t                      *body;
+    ngx_http_symbolicate_growing_t    growing;
+    ngx_http_symbolicate_assemble_t  *assemble;
+
+    assemble = (ngx_http_symbolicate_assemble_t *) task;
+
+    for (i = 0; i < NGX_SYMBOLICATE_ASSEMBLE_WINDOW; i++) {
+
+        if (assemble->trouble == NULL
+            && !assemble->calls[i].open
+            && assemble->next < assemble->assembly.n
+            && ngx_http_symbolicate_assemble_call(assemble,
+                                                  &assemble->calls[i])
+               != NGX_OK)
+        {
+            assemble->trouble = "the symbol loader is not running";
+        }
+    }
+
+    if (assemble->trouble) {
+        return ngx_http_symbolicate_fail(task, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                         SYM_STR("503 Service Unavailable"),
+                                         assemble->trouble);
+    }
+
+    if (assemble->nopen) {
+        return NGX_DONE;
+    }
+
+    ngx_http_symbolicate_growing_begin(&growing, task->request,
+                                       NGX_SYMBOLICATE_ASSEMBLE_BUFFER, &out);
+    sym_assembly_write(&assemble->assembly, &out);
+    body = ngx_http_symbolicate_growing_end(&growing, &out);
+
+    task->ctx->served = SYM_SERVED_OK;
+    ngx_http_symbolicate_task_reply(task, NGX_HTTP_OK, NGX_SYMBOLICATE_JSON,
+                                    body);
+
+    return NGX_DONE;
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
+    ngx_http_symbolicate_assembling_t *call)
+{
+    sym_rpc_message_t                 m;
+    sym_assembly_file_t              *file;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(assemble->task.request,
+                                        ngx_http_symbolicate_module);
+    if (slcf->loader == NULL) {
+        return NGX_ERROR;
+    }
+
+    file = &assemble->assembly.files[assemble->next];
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_ASSEMBLE;
+    m.source = file->name;
+    m.chunks = file->digests;
+    m.rules = slcf->upload.source->rules;
+    m.key.scope = sym_str((char *) slcf->upload.target.data,
+                          slcf->upload.target.len);
+
+    if (ngx_http_symbolicate_rpc_call(
+            ngx_http_symbolicate_loader_of(slcf->loader), &call->rpc, &m)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    call->file = assemble->next++;
+    call->open = 1;
+    assemble->nopen++;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_assemble_reply(ngx_http_symbolicate_rpc_t *rpc,
+    sym_rpc_message_t *m)
+{
+    char                               *text;
+    sym_assembly_file_t                *file;
+    ngx_http_symbolicate_assemble_t    *assemble;
+    ngx_http_symbolicate_assembling_t  *call;
+
+    assemble = rpc->data;
+    call = (ngx_http_symbolicate_assembling_t *) rpc;
+    file = &assemble->assembly.files[call->file];
+
+    call->open = 0;
+    assemble->nopen--;
+
+    text = m ? ngx_pnalloc(assemble->task.request->pool, m->text.len + 1)
+             : NULL;
+
+    if (text == NULL) {
+        assemble->trouble = m ? "out of memory" : "the symbol loader went away";
+
+    } else {
+        ngx_memcpy(text, m->text.data, m->text.len);
+        file->text = sym_str(text, m->text.len);
+
+        if (m->flags & SYM_RPC_DID) {
+            file->state = SYM_ASSEMBLY_OK;
+
+        } else if (m->flags & SYM_RPC_KEPT) {
+            file->state = SYM_ASSEMBLY_NOT_FOUND;
+
+        } else if (m->flags & SYM_RPC_ANOTHER) {
+            file->state = SYM_ASSEMBLY_ASSEMBLING;
+
+        } else if (m->flags & SYM_RPC_NOTHING) {
+            file->state = SYM_ASSEMBLY_ERROR;
+
+        } else {
+            text[m->text.len] = '\0';
+            assemble->trouble = text;
+        }
+    }
+
+    ngx_http_symbolicate_enqueue(&assemble->task.turn);
+}
+
+
+static void
+ngx_http_symbolicate_assemble_cleanup(ngx_http_symbolicate_task_t *task)
+{
+    ngx_uint_t                        i;
+    ngx_http_symbolicate_assemble_t  *assemble;
+
+    assemble = (ngx_http_symbolicate_assemble_t *) task;
+
+    for (i = 0; i < NGX_SYMBOLICATE_ASSEMBLE_WINDOW; i++) {
+
+        if (assemble->calls[i].open) {
+            assemble->calls[i].open = 0;
+            ngx_http_symbolicate_rpc_cancel(&assemble->calls[i].rpc);
+        }
+    }
+
+    sym_json_drop(&assemble->json);
+    sym_arena_drop(&assemble->arena);
+}

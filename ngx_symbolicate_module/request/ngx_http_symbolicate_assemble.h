@@ -1,0 +1,19 @@
+
+/*
+ * ngx_http_symbolicate_assemble.h - files that were uploaded as chunks.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+
+/* Reads the request to assemble files, and lets the loader do it. */
+ngx_int_t ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_ */
