@@ -165,6 +165,23 @@ read_bytes(const sym_context_text_t *t, uint64_t from, uint64_t to, char *out)
 }
 
 
+/* Newlines in PIECE bytes.  Compilers make vector instructions of a loop of
+ * fixed length. */
+#define PIECE 128
+
+static unsigned
+count_newlines(const char *bytes)
+{
+    uint8_t n = 0;
+
+    for (unsigned i = 0; i < PIECE; i++) {
+        n = (uint8_t) (n + (bytes[i] == '\n'));
+    }
+
+    return n;
+}
+
+
 /* Moves *at after the next n newlines of its block.  SYM_NOT_FOUND: the block
  * has fewer. */
 static sym_status_t
@@ -174,6 +191,18 @@ skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
     size_t pos = (size_t) (*at % t->block_bytes);
     sym_str_t bytes;
     sym_status_t rc = t->block(t->ctx, number, &bytes);
+
+    /* whole pieces before the line */
+    while (rc == SYM_OK && n > 1 && pos < bytes.len && bytes.len - pos >= PIECE)
+    {
+        unsigned found = count_newlines(bytes.data + pos);
+
+        if (found >= n) {
+            break;
+        }
+        n -= found;
+        pos += PIECE;
+    }
 
     for (; rc == SYM_OK && n > 0; n--) {
         const char *found =

@@ -13,16 +13,27 @@ count(void *ctx, uint64_t number, uint64_t *newlines)
 }
 
 
+static bool
+is_of(const sym_source_block_t *b, const sym_source_text_t *t, uint32_t number)
+{
+    return b->sources == t->sources && b->number == number;
+}
+
+
 /* The block if it is cached; else the least recently used one. */
 static sym_source_block_t *
 choose(sym_source_text_t *t, uint32_t number)
 {
     sym_source_block_t *oldest = &t->blocks[0];
 
+    if (t->last != NULL && is_of(t->last, t, number)) {
+        return t->last;
+    }
+
     for (unsigned i = 0; i < SYM_SOURCE_BLOCKS; i++) {
         sym_source_block_t *b = &t->blocks[i];
 
-        if (b->sources == t->sources && b->number == number) {
+        if (is_of(b, t, number)) {
             return b;
         }
         oldest = b->used < oldest->used ? b : oldest;
@@ -71,7 +82,7 @@ block(void *ctx, uint64_t number, sym_str_t *bytes)
     uint32_t wanted = t->file.first_block + (uint32_t) number;
     sym_source_block_t *b = choose(t, wanted);
 
-    if (b->sources != t->sources || b->number != wanted) {
+    if (!is_of(b, t, wanted)) {
         sym_status_t rc;
 
         if (b->bytes == NULL) {
@@ -92,6 +103,7 @@ block(void *ctx, uint64_t number, sym_str_t *bytes)
     }
 
     b->used = ++t->uses;
+    t->last = b;
     *bytes = sym_str(b->bytes, b->len);
     return SYM_OK;
 }

@@ -26,6 +26,7 @@ typedef struct {
     const sym_sources_t *sources;
     sym_sources_file_t file;
     sym_source_block_t blocks[SYM_SOURCE_BLOCKS];
+    sym_source_block_t *last; /* the one used last, or NULL */
     uint64_t uses;
     uint64_t unpacked; /* blocks read so far, as a measure of work */
 } sym_source_text_t;

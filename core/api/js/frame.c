@@ -95,14 +95,15 @@ find_place(js_t *j, const js_frame_t *f, char text[SYM_JS_FUNCTION_MAX],
 }
 
 
-/* The name of the token at a call; data NULL: none. */
+/* The name of the token at a call, if it counts for the frame; data NULL: none. */
 static sym_str_t
-name_at_call(js_t *j, const js_frame_t *caller)
+name_at_call(js_t *j, const js_frame_t *f, const sym_js_place_t *place,
+             const js_frame_t *caller)
 {
     char text[SYM_JS_FUNCTION_MAX];
     found_t found;
 
-    if (caller == NULL) {
+    if (caller == NULL || !sym_js_needs_caller(place, f->function)) {
         return sym_str(NULL, 0);
     }
 
@@ -403,10 +404,9 @@ write_as_sent(js_t *j, const js_frame_t *f, const found_t *found,
 sym_status_t
 js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out)
 {
-    char text[SYM_JS_FUNCTION_MAX];
-    found_t found;
+    found_t found = { .script = &j->scripts[f->script] };
 
-    find_place(j, f, text, &found);
+    found.error = find_error(j, f, &found);
     return write_as_sent(j, f, &found, out);
 }
 
@@ -542,7 +542,8 @@ js_write_frame(js_t *j, const js_frame_t *f, const js_frame_t *caller,
     path = path_of(j, &found);
     sym_out_raw(out, SYM_STR("{\"function\": "));
     sym_out_string(out, sym_js_show(&found.place, f->function,
-                                    name_at_call(j, caller), shown));
+                                    name_at_call(j, f, &found.place, caller),
+                                    shown));
     sym_out_raw(out, SYM_STR(", \"abs_path\": "));
     sym_out_string(out, path);
     write_names(f, &found, path, out);

@@ -270,18 +270,35 @@ is_useless(sym_str_t name)
 
 
 static sym_str_t
+own_name(const sym_js_place_t *place, sym_str_t given)
+{
+    if (place->function == SYM_JS_ANONYMOUS) {
+        return SYM_STR("<anonymous>");
+    }
+
+    if (place->function == SYM_JS_UNKNOWN) {
+        return given.data != NULL ? given : SYM_STR("<unknown>");
+    }
+
+    /* dart2js */
+    return sym_str_starts(place->function_name, SYM_STR("$async$"))
+                   && place->name.data != NULL
+               ? place->name
+               : place->function_name;
+}
+
+
+bool
+sym_js_needs_caller(const sym_js_place_t *place, sym_str_t given)
+{
+    return is_useless(own_name(place, given));
+}
+
+
+static sym_str_t
 choose_name(const sym_js_place_t *place, sym_str_t given, sym_str_t caller)
 {
-    sym_str_t name = place->function_name;
-
-    if (place->function == SYM_JS_ANONYMOUS) {
-        name = SYM_STR("<anonymous>");
-    } else if (place->function == SYM_JS_UNKNOWN) {
-        name = given.data != NULL ? given : SYM_STR("<unknown>");
-    } else if (sym_str_starts(name, SYM_STR("$async$"))
-               && place->name.data != NULL) {
-        name = place->name; /* dart2js */
-    }
+    sym_str_t name = own_name(place, given);
 
     if (!is_useless(name)) {
         return name;

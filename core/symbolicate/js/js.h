@@ -45,6 +45,9 @@ sym_status_t sym_js_answer(const sym_sourcemap_t *map,
 bool sym_js_is_dropped(const sym_sourcemap_t *map, const sym_script_t *script,
                        const sym_sourcemap_token_t *token, uint32_t *n);
 
+/* Whether the name at the call counts for sym_js_show(). */
+bool sym_js_needs_caller(const sym_js_place_t *place, sym_str_t given);
+
 /*
  * The name that is shown for a function: `given` is what the client calls it, or
  * data NULL; `caller` the name of the token at the call, or data NULL.  It is
