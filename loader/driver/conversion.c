@@ -1,6 +1,5 @@
 #include "driver/conversion.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,8 @@
 
 #include "common/now.h"
 #include "common/say.h"
+#include "driver/conversion_check.h"
+#include "driver/conversion_next.h"
 #include "formats/format.h"
 
 void
@@ -189,113 +190,10 @@ on_failed(void *ctx, const sym_error_t *err, const pool_end_t *at)
 }
 
 
-/* Adds text from a symbol file to a reason. */
-static void
-shown(sym_str_t text, char out[64])
-{
-    size_t len = text.len < 63 ? text.len : 63, i;
-
-    for (i = 0; i < len; i++) {
-        char c = text.data[i];
-
-        if (c < ' ' || c > '~') {
-            c = '?';
-        }
-
-        out[i] = c;
-    }
-
-    out[len] = '\0';
-}
-
-
-/* The requested name is used: files are often found under several names. */
-static sym_status_t
-check_id(conversion_t *c, const pool_module_t *module, sym_error_t *err)
-{
-    char text[64];
-
-    if (store_upload_is_module(&c->upload, module)) {
-        return SYM_OK;
-    }
-
-    shown(module->id, text);
-    snprintf(c->reason, sizeof(c->reason),
-             "wrong module: its id is %s, requested was %.*s", text,
-             (int) c->upload.key.id.len, c->upload.key.id.data);
-    return sym_fail(err, SYM_MALFORMED, "another module");
-}
-
-
-void
-conversion_lacks_kind(sym_kind_t wanted, sym_kind_t other,
-                      char reason[CONVERSION_REASON_MAX])
-{
-    snprintf(reason, CONVERSION_REASON_MAX,
-             "unsupported: there is no artifact of kind %s in it, but one of "
-             "kind %s",
-             sym_kind_name(wanted), sym_kind_name(other));
-}
-
-
-/* All artifacts of a file are stored; a temporary one has the wanted kind. */
-static sym_status_t
-check_kind(conversion_t *c, const pool_module_t *module, sym_error_t *err)
-{
-    sym_kind_t kind = c->kind != SYM_KIND_ALL ? c->kind : SYM_KIND_SYMCACHE;
-
-    if (module->kind == SYM_KIND_CRASH && c->symcache == NULL) {
-        return sym_fail(err, SYM_UNSUPPORTED,
-                        "a crash report is not stored; `symloader walk` reads "
-                        "it");
-    }
-
-    if (module->kind == kind || c->symcache == NULL) {
-        return SYM_OK;
-    }
-
-    conversion_lacks_kind(kind, module->kind, c->reason);
-    return sym_fail(err, SYM_UNSUPPORTED, "another kind of artifact");
-}
-
-
-static void
-add_id(conversion_t *c, sym_store_id_t id)
-{
-    for (unsigned i = 0; i < c->n_ids; i++) {
-        if (sym_store_id_eq(&c->ids[i], &id)) {
-            return;
-        }
-    }
-
-    if (c->n_ids < SYM_PATH_IDS_MAX && id.form != 0) {
-        c->ids[c->n_ids++] = id;
-    }
-}
-
-
 static void
 on_object(void *ctx, sym_str_t id)
 {
-    char canonical[SYM_ID_MAX];
-    sym_str_t text = { canonical, sym_debug_id_canonical(id, canonical) };
-    sym_debug_id_t debug_id;
-
-    if (sym_debug_id_read_breakpad(text, &debug_id)) {
-        add_id(ctx, sym_store_id_debug(&debug_id));
-    }
-}
-
-
-static void
-note_ids(conversion_t *c, const pool_module_t *module)
-{
-    sym_code_id_t code_id;
-
-    on_object(c, module->id);
-    if (sym_code_id_read(module->code_id, &code_id)) {
-        add_id(c, sym_store_id_code(&code_id));
-    }
+    conversion_note_id(ctx, id);
 }
 
 
@@ -307,18 +205,18 @@ on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
     sym_error_t other = { 0 };
     sym_status_t rc;
 
-    note_ids(c, module);
-    c->is_skipped =
-        c->symcache != NULL && check_kind(c, module, &other) != SYM_OK;
+    conversion_note_ids(c, module);
+    c->is_skipped = c->symcache != NULL
+                    && conversion_check_kind(c, module, &other) != SYM_OK;
     if (c->is_skipped) {
         return SYM_OK;
     }
 
-    if (check_kind(c, module, err) != SYM_OK) {
+    if (conversion_check_kind(c, module, err) != SYM_OK) {
         return err->status;
     }
 
-    rc = c->has_key ? check_id(c, module, err)
+    rc = c->has_key ? conversion_check_id(c, module, err)
                     : store_upload_name(&c->upload, c->path, module, err);
 
     if (rc != SYM_OK) {
@@ -754,88 +652,12 @@ conversions_create(conversions_t *all, const pool_limits_t *limits,
 }
 
 
-/* The source of a file.  A request can define any number of sources, so all
- * sources of requests count as one.  So do uploads. */
-static sym_str_t
-owner_of(const conversion_t *c)
-{
-    if (c->is_upload) {
-        return SYM_STR("uploads");
-    }
-
-    return sym_str_starts(c->upload.key.scope, SYM_STR(SYM_SCOPE_GIVEN))
-               ? SYM_STR(SYM_SCOPE_GIVEN)
-               : c->upload.key.scope;
-}
-
-
-static unsigned
-running_of(const conversions_t *all, sym_str_t owner)
-{
-    const conversion_t *c;
-    unsigned left = pool_busy(all->pool), n = 0;
-
-    for (c = all->first; c != NULL && left > 0; c = c->next) {
-        left -= c->is_started;
-        n += c->is_started && sym_str_eq(owner_of(c), owner);
-    }
-
-    return n;
-}
-
-
-/* Half of the converters are kept for answers. */
-static unsigned
-uploads_at_once(const conversions_t *all)
-{
-    unsigned jobs = pool_jobs(all->pool);
-
-    return jobs > 1 ? jobs / 2 : 1;
-}
-
-
-/*
- * The next to begin: the first that arrived from the source with the fewest
- * running conversions.  NULL: none may begin.  The pool's reserve is for a
- * source that has none running, so that slow files of one source do not stop
- * the others.
- */
-static conversion_t *
-next_waiting(const conversions_t *all)
-{
-    unsigned most = pool_has_room(all->pool)      ? UINT_MAX
-                    : pool_has_reserve(all->pool) ? 1
-                                                  : 0;
-    conversion_t *c, *last = NULL, *best = NULL;
-
-    for (c = all->first; c != NULL && most != 0; c = c->next) {
-        unsigned n;
-
-        if (c->is_started || c->is_held
-            || (last != NULL && sym_str_eq(owner_of(c), owner_of(last))))
-        {
-            continue;
-        }
-
-        last = c;
-        n = running_of(all, owner_of(c));
-
-        if (n < most && !(c->is_upload && n >= uploads_at_once(all))) {
-            most = n;
-            best = c;
-        }
-    }
-
-    return best;
-}
-
-
 void
 conversions_start(conversions_t *all)
 {
     conversion_t *c;
 
-    while ((c = next_waiting(all)) != NULL) {
+    while ((c = conversion_next(all)) != NULL) {
         const pool_input_t input = {
             .fd = c->fd,
             .length = c->length,

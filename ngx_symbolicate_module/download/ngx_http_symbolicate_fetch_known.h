@@ -15,8 +15,8 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Whether the store says that a source has no file at this path, or that it failed:
- * then the fetch has failed, too. */
+/* Whether the store says that a source has no file at this path, or that it
+ * failed: then the fetch has failed, too. */
 ngx_uint_t ngx_http_symbolicate_fetch_is_known(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_symbolicate_source_t *source,
     sym_str_t path);

@@ -1,0 +1,17 @@
+/*
+ * conversion_next.h - which conversion begins next: sources take turns.
+ */
+#ifndef SYMLOADER_DRIVER_CONVERSION_NEXT_H
+#define SYMLOADER_DRIVER_CONVERSION_NEXT_H
+
+#include "driver/conversion.h"
+
+/*
+ * The next to begin: the first that arrived from the source with the fewest
+ * running conversions.  NULL: none may begin.  The pool's reserve is for a
+ * source that has none running, so that slow files of one source do not stop
+ * the others.
+ */
+conversion_t *conversion_next(const conversions_t *all);
+
+#endif
