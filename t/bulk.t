@@ -169,6 +169,13 @@ close $deaf;
 
 # --- a body that is wrong ---
 
+# 50 KB that inflate to 50 MB without an answer: in turns, in little memory
+gzip(\("\n" x (50 << 20)), \my $nothing) or die $GzipError;
+$before = rss();
+is($t->post($bulk, $nothing, 'Content-Encoding' => 'gzip')->{body}, '',
+   '50 MB of blank lines');
+cmp_ok(rss() - $before, '<', 4, '... take no memory');
+
 $r = $t->post($bulk, 'nonsense', 'Content-Encoding' => 'gzip');
 is($r->{status}, 400, 'not gzip');
 is($r->{json}{description}, 'the body is cut short or damaged', '... says so');

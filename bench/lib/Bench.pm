@@ -105,6 +105,10 @@ sub start_nginx {
     if (defined $o{store}) {
         $http .= "symbolicate_store $o{store};";
         $server .= 'location = /symbolicate/v5 { symbolicate; }
+                    location = /symbolicate/bulk {
+                        symbolicate;
+                        client_max_body_size 0;
+                    }
                     location = /__heartbeat__ { symbolicate_health; }';
     }
 
