@@ -113,6 +113,7 @@ typedef enum {
 #define SYM_RPC_TRY 8u       /* the client may upload try symbols, and */
 #define SYM_RPC_ONLY_TRY 16u /* nothing else */
 #define SYM_RPC_CHUNKED 32u  /* parts of files, named by their SHA-1 */
+#define SYM_RPC_SYMBFILE 64u /* text: FILEID/KIND/PART/PARTS */
 
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor is attached */

@@ -345,6 +345,65 @@ assemble(placer_t *p, placer_job_t *job)
 }
 
 
+void
+placer_part(const char *path, size_t part, size_t parts,
+            char out[PLACER_PART_MAX])
+{
+    (void) snprintf(out, PLACER_PART_MAX, "%s.%zu-%zu", path, part, parts);
+}
+
+
+/* The magic and an empty header begin each part; the rest of all parts is one
+ * symbfile. */
+static bool
+append_part(placer_t *p, placer_job_t *job, size_t number, int to)
+{
+    static const char header[10] = "symbfile\0\1";
+    char path[PLACER_PART_MAX], begin[sizeof(header)];
+    placer_job_t part = { .at = number == 0 ? 0 : sizeof(header) };
+    struct stat st;
+    bool is_ok;
+
+    placer_part(job->text, number, job->n_chunks, path);
+    part.fd = openat(job->folder, path, O_RDONLY | O_CLOEXEC);
+    is_ok = part.fd >= 0 && fstat(part.fd, &st) == 0
+            && read_all(part.fd, begin, sizeof(begin), 0);
+    if (is_ok && memcmp(begin, header, sizeof(header)) != 0) {
+        errno = EBADMSG;
+        is_ok = false;
+    }
+    if (is_ok) {
+        part.length = (uint64_t) st.st_size - part.at;
+        job->length += part.length;
+        is_ok = copy(p, &part, to);
+    }
+    if (part.fd >= 0) {
+        close(part.fd);
+    }
+
+    return is_ok;
+}
+
+
+static void
+join(placer_t *p, placer_job_t *job)
+{
+    int fd = placer_temporary(job->folder);
+    bool is_ok = fd >= 0;
+
+    job->length = 0;
+    for (size_t i = 0; is_ok && i < job->n_chunks; i++) {
+        is_ok = append_part(p, job, i, fd);
+    }
+
+    job->error = is_ok ? 0 : errno;
+    job->fd = is_ok ? fd : -1;
+    if (!is_ok && fd >= 0) {
+        close(fd);
+    }
+}
+
+
 static void
 note(placer_t *p, placer_job_t *job)
 {
@@ -373,6 +432,10 @@ run(placer_t *p, placer_job_t *job)
     job->error = 0;
     if (job->kind == PLACER_ASSEMBLE) {
         assemble(p, job);
+        return;
+    }
+    if (job->kind == PLACER_JOIN) {
+        join(p, job);
         return;
     }
     if (job->kind == PLACER_NOTE) {

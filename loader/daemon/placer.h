@@ -20,6 +20,8 @@ typedef enum {
     PLACER_FILE,     /* gives the file its paths */
     PLACER_CHUNK,    /* the same, if the bytes have the digest `sha1` */
     PLACER_ASSEMBLE, /* makes a nameless file of chunks: fd, length */
+    PLACER_JOIN,     /* the same of the parts of a symbfile: text is their path,
+                        n_chunks their number; EBADMSG: a part has no header */
     PLACER_NOTE      /* a file with `text`; the chunks go */
 } placer_kind_t;
 
@@ -68,6 +70,11 @@ placer_job_t *placer_done(placer_t *p);
 
 /* The digits of a digest. */
 void placer_hex(const uint8_t sha1[PLACER_SHA1], char out[PLACER_HEX]);
+
+/* The path of a part below the folder. */
+#define PLACER_PART_MAX 128
+void placer_part(const char *path, size_t part, size_t parts,
+                 char out[PLACER_PART_MAX]);
 
 /* The chunks are not needed any more. */
 void placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks);

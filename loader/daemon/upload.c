@@ -82,6 +82,11 @@ struct upload_s {
     bool is_try;
     sym_upload_counts_t counts;
 
+    /* of a symbfile */
+    char symbfile[96]; /* its path */
+    unsigned part, parts;
+    bool is_ranges, is_checked; /* checked: it is placed, and not stored */
+
     /* of a file that is assembled from chunks */
     uint8_t *digests; /* its own, and those of its chunks; NULL: it is not */
     size_t n_chunks;
@@ -347,6 +352,8 @@ finish(upload_t *u)
 static void begin_file(upload_t *u);
 static void next_file(upload_t *u);
 static void assembled(upload_t *u);
+static bool begin_join(upload_t *u);
+static void begin_joined(upload_t *u);
 
 static int
 hex_value(char c)
@@ -407,7 +414,7 @@ begin_current(upload_t *u)
 {
     u->n_modules = 0;
     u->is_stored = u->is_kept = u->is_failed = false;
-    u->is_doubtful = u->is_known = u->is_old = false;
+    u->is_doubtful = u->is_known = u->is_old = u->is_checked = false;
     u->reason[0] = '\0';
     u->job = (placer_job_t){ .n_paths = 0 };
     if ((u->flags & SYM_RPC_CHUNKED) != 0) {
@@ -467,6 +474,9 @@ set_path(const upload_t *u, submission_t *c)
 {
     const member_t *m = &u->members[u->current];
     const char *path = m->name[0] != '\0' ? m->name : u->text;
+
+    /* its folder is the FileID, which the file does not have */
+    path = u->parts != 0 ? u->symbfile : path;
 
     (void) snprintf(c->text, sizeof(c->text), "%s", path);
 }
@@ -641,6 +651,55 @@ check_taken(upload_t *u, sym_error_t *err)
 }
 
 
+/* The record of the file and its place, for the store. */
+static void
+set_place(upload_t *u, submission_t *c)
+{
+    c->file.record = (sym_path_record_t){
+        .status = 200,
+        .reader = sym_path_reader(),
+        .bytes = c->conversion.length,
+    };
+    (void) snprintf(c->file.path, sizeof(c->file.path), "%s", u->job.paths[0]);
+    c->conversion.place = (sym_path_key_t){ .scope = u->folder->source,
+                                            .path = sym_cstr(c->file.path) };
+    c->conversion.file = &c->file.record;
+}
+
+
+/* Ranges count whatever is there; pads are only needed without ranges.  One of
+ * several parts is only checked until all are there. */
+static sym_status_t
+place_symbfile(upload_t *u, submission_t *c, sym_error_t *err)
+{
+    char path[PLACER_PART_MAX];
+    struct stat st;
+
+    if (u->format != SYM_CONVERSION_symbfile) {
+        return sym_fail(err, SYM_UNSUPPORTED, "this is no symbfile");
+    }
+
+    (void) snprintf(path, sizeof(path), "%.*sranges",
+                    (int) (strrchr(u->symbfile, '/') + 1 - u->symbfile),
+                    u->symbfile);
+    u->is_checked =
+        u->parts > 1
+        || (!u->is_ranges && fstatat(u->folder->fd, path, &st, 0) == 0);
+    if (u->parts > 1) {
+        placer_part(u->symbfile, u->part, u->parts, path);
+    } else {
+        (void) snprintf(path, sizeof(path), "%s", u->symbfile);
+    }
+
+    u->job.n_paths = 0;
+    add_path(&u->job, sym_cstr(path));
+    c->conversion.is_void = u->is_checked;
+    c->conversion.is_forced = u->is_ranges;
+    set_place(u, c);
+    return SYM_OK;
+}
+
+
 /* The last of equally good files counts; what was there before comes first. */
 #define LAST_PLACE 63
 
@@ -654,6 +713,10 @@ upload_place(submission_t *c, const converter_done_t *done,
 
     u->features |= done->features;
     u->format = format;
+    if (u->parts != 0) {
+        return place_symbfile(u, c, err);
+    }
+
     if (u->is_doubtful) {
         c->conversion.is_void = true;
         return SYM_OK;
@@ -678,15 +741,7 @@ upload_place(submission_t *c, const converter_done_t *done,
 
     c->conversion.is_void = u->is_doubtful;
     c->conversion.number = u->is_old ? LAST_PLACE : 0;
-    c->file.record = (sym_path_record_t){
-        .status = 200,
-        .reader = sym_path_reader(),
-        .bytes = c->conversion.length,
-    };
-    (void) snprintf(c->file.path, sizeof(c->file.path), "%s", u->job.paths[0]);
-    c->conversion.place = (sym_path_key_t){ .scope = u->folder->source,
-                                            .path = sym_cstr(c->file.path) };
-    c->conversion.file = &c->file.record;
+    set_place(u, c);
     return SYM_OK;
 }
 
@@ -872,6 +927,64 @@ assembled(upload_t *u)
 }
 
 
+/* Whether the last part of a symbfile has come: then all are made one file. */
+static bool
+begin_join(upload_t *u)
+{
+    char path[PLACER_PART_MAX];
+    struct stat st;
+
+    if (u->parts < 2 || u->job.error != 0) {
+        return false;
+    }
+
+    for (unsigned i = 0; i < u->parts; i++) {
+        placer_part(u->symbfile, i, u->parts, path);
+        if (fstatat(u->folder->fd, path, &st, 0) != 0) {
+            return false;
+        }
+    }
+
+    u->job = (placer_job_t){ .kind = PLACER_JOIN,
+                             .folder = u->folder->fd,
+                             .text = u->symbfile,
+                             .n_chunks = u->parts };
+    placer_add(u->all->placer, &u->job);
+    return true;
+}
+
+
+/* A set of parts that is complete goes, so that the next one begins afresh. */
+static void
+begin_joined(upload_t *u)
+{
+    char path[PLACER_PART_MAX];
+    int error = u->job.error, fd = u->job.fd;
+    uint64_t length = u->job.length;
+
+    for (unsigned i = 0; i < u->parts && (error == 0 || error == EBADMSG); i++)
+    {
+        placer_part(u->symbfile, i, u->parts, path);
+        (void) unlinkat(u->folder->fd, path, 0);
+    }
+
+    u->job.n_paths = 0;
+    if (error != 0) {
+        (void) snprintf(
+            u->reason, sizeof(u->reason), "cannot join the parts: %s",
+            error == EBADMSG ? "one is no symbfile" : strerror(error));
+        report_file(u, error == EBADMSG ? REFUSED : FAILED);
+        next_file(u);
+        return;
+    }
+
+    u->members[u->current].fd = fd;
+    u->members[u->current].length = length;
+    u->parts = 1;
+    begin_current(u);
+}
+
+
 static void
 begin_assembled(upload_t *u)
 {
@@ -920,6 +1033,11 @@ uploads_turn(uploads_t *all)
             continue;
         }
 
+        if (job->kind == PLACER_JOIN) {
+            begin_joined(u);
+            continue;
+        }
+
         if (job->kind == PLACER_NOTE) {
             answer(u, SYM_RPC_DID, strchr(u->note, '\n') + 1);
             continue;
@@ -934,7 +1052,9 @@ uploads_turn(uploads_t *all)
         }
 
         close_file(u);
-        next_file(u);
+        if (!begin_join(u)) {
+            next_file(u);
+        }
     }
 }
 
@@ -1039,6 +1159,9 @@ file_ended(upload_t *u)
         u->is_stored = u->is_kept = u->is_failed = false;
         u->reason[0] = '\0';
         begin_old(u);
+    } else if (u->is_checked && u->job.n_paths != 0) {
+        u->is_stored = true;
+        begin_placing(u);
     } else if (u->is_stored || u->is_kept) {
         (void) snprintf(u->reason, sizeof(u->reason), "%s",
                         u->is_stored ? "" : "a better file is there");
@@ -1274,6 +1397,29 @@ create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
 }
 
 
+/* FILEID/KIND/PART/PARTS; the path of a worker is checked as any other. */
+static bool
+read_symbfile(upload_t *u)
+{
+    char id[33], kind[16];
+    int end = 0;
+
+    if (sscanf(u->text, "%32[0-9a-f]/%15[a-z]/%u/%u%n", id, kind, &u->part,
+               &u->parts, &end)
+            != 4
+        || u->text[end] != '\0' || strlen(id) != 32 || u->parts == 0
+        || u->part >= u->parts || u->parts > SYM_RPC_CHUNKS_MAX)
+    {
+        return false;
+    }
+
+    u->is_ranges = strcmp(kind, "ranges") == 0;
+    (void) snprintf(u->symbfile, sizeof(u->symbfile), "symbfile/%s/%s", id,
+                    kind);
+    return u->is_ranges || strcmp(kind, "returnpads") == 0;
+}
+
+
 void
 upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
              int fd)
@@ -1292,6 +1438,11 @@ upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
     u->at = m->offset;
     u->length = m->length;
     copy_to(u->text, m->text);
+    if ((m->flags & SYM_RPC_SYMBFILE) != 0 && !read_symbfile(u)) {
+        answer(u, SYM_RPC_NOTHING, "no FileID, kind and part");
+        return;
+    }
+
     c = submit(u, fd, m->offset, m->length);
     if (c == NULL) {
         answer(u, 0, "no memory or no descriptor");

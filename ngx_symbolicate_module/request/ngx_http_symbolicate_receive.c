@@ -35,6 +35,7 @@ typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
     ngx_http_symbolicate_rpc_t    rpc;
     sym_upload_call_t             call;
+    char                          room[SYM_UPLOAD_ROOM];
     const sym_upload_protocol_t  *protocol;
     const sym_upload_token_t     *token;        /* NULL: none is needed */
     ngx_uint_t                   *active;       /* uploads of the token */
@@ -68,6 +69,8 @@ static sym_str_t ngx_http_symbolicate_receive_header(void *data,
     const char *name);
 static bool ngx_http_symbolicate_receive_has(void *data, sym_str_t name,
     sym_str_t id);
+static void ngx_http_symbolicate_receive_log(
+    ngx_http_symbolicate_receive_t *receive, ngx_uint_t status);
 static ngx_int_t ngx_http_symbolicate_receive_refuse(ngx_http_request_t *r,
     ngx_http_symbolicate_receive_t *receive);
 static ngx_int_t ngx_http_symbolicate_receive_step(
@@ -113,6 +116,7 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    receive->call.room = receive->room;
     receive->started_s = (double) ngx_time();
     receive->protocol = sym_upload_protocol(&receive->call);
     receive->why = ngx_http_symbolicate_receive_check(r, receive);
@@ -135,7 +139,12 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
     {
         body = ngx_http_symbolicate_growing_end(&growing, &out);
 
-        receive->task.ctx->served = SYM_SERVED_OK;
+        ngx_http_symbolicate_receive_log(receive, answer.status);
+
+        receive->task.ctx->served = answer.status < NGX_HTTP_BAD_REQUEST
+                                    ? SYM_SERVED_OK
+                                    : ngx_http_symbolicate_lookup_served(
+                                                               answer.status);
 
         return body ? ngx_http_symbolicate_send_body(r, answer.status,
                                                      answer.type, body)
@@ -187,6 +196,16 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     call->number = (uint64_t) ngx_time() << 32
                    ^ (uint64_t) ngx_pid << 16
                    ^ ++ngx_http_symbolicate_receive_number;
+
+    /* RFC 9562, 5.4: a random one */
+
+    (void) ngx_sprintf((u_char *) call->uuid,
+                       "%08xD-%04xD-4%03xD-8%03xD-%08xD%04xD%Z",
+                       (uint32_t) ngx_random(), (uint32_t) ngx_random() & 0xffff,
+                       (uint32_t) ngx_random() & 0xfff,
+                       (uint32_t) ngx_random() & 0xfff,
+                       (uint32_t) ngx_random(),
+                       (uint32_t) ngx_random() & 0xffff);
 
     /* the client's own spelling of the server, with its port */
 
@@ -358,6 +377,27 @@ ngx_http_symbolicate_receive_has(void *data, sym_str_t name, sym_str_t id)
 }
 
 
+/* Some protocols show the UUID to the client. */
+static void
+ngx_http_symbolicate_receive_log(ngx_http_symbolicate_receive_t *receive,
+    ngx_uint_t status)
+{
+    if (status < NGX_HTTP_BAD_REQUEST) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, receive->task.request->connection->log, 0,
+                  "symbolicate: an upload was refused with %ui: %s%s%*s, "
+                  "uuid %s", status,
+                  receive->why ? sym_upload_words(receive->why)
+                               : "see the answer",
+                  receive->reason.len ? ": " : "",
+                  receive->reason.len,
+                  receive->reason.len ? receive->reason.data : "",
+                  receive->call.uuid);
+}
+
+
 /* The body of a refusal; *status is its status.  NULL: no memory. */
 static ngx_chain_t *
 ngx_http_symbolicate_receive_refusal(ngx_http_symbolicate_receive_t *receive,
@@ -378,6 +418,8 @@ ngx_http_symbolicate_receive_refusal(ngx_http_symbolicate_receive_t *receive,
 
     receive->task.ctx->served = ngx_http_symbolicate_lookup_served(
                                                               answer->status);
+
+    ngx_http_symbolicate_receive_log(receive, answer->status);
 
     if (body == NULL
         || ((answer->status == NGX_HTTP_SERVICE_UNAVAILABLE
@@ -609,7 +651,9 @@ ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
     receive->protocol->answer(&done, &answer, &out);
     body = ngx_http_symbolicate_growing_end(&growing, &out);
 
-    receive->task.ctx->served = answer.status < 400
+    ngx_http_symbolicate_receive_log(receive, answer.status);
+
+    receive->task.ctx->served = answer.status < NGX_HTTP_BAD_REQUEST
                                 ? SYM_SERVED_OK
                                 : ngx_http_symbolicate_lookup_served(
                                                               answer.status);

@@ -19,10 +19,14 @@ typedef enum {
     SYM_UPLOAD_PUT = 16
 } sym_upload_method_t; /* nginx's bits */
 
+#define SYM_UPLOAD_ROOM 128
+
 /* A request before its body is read. */
 typedef struct {
     unsigned method;
     bool needs_token;
+    char uuid[37];  /* of this request */
+    char *room;     /* SYM_UPLOAD_ROOM bytes for hint() */
     sym_str_t path; /* below the location, from its slash on */
     sym_str_t query;
     sym_str_t base;  /* URL of the location: "https://host/upload" */
@@ -91,7 +95,8 @@ typedef struct {
 const sym_upload_protocol_t *sym_upload_protocol(const sym_upload_call_t *call);
 
 extern const sym_upload_protocol_t sym_upload_plain, sym_upload_mozilla,
-    sym_upload_breakpad1, sym_upload_breakpad2, sym_upload_sentry;
+    sym_upload_breakpad1, sym_upload_breakpad2, sym_upload_sentry,
+    sym_upload_elastic;
 
 /* --- for the rows --- */
 

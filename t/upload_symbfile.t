@@ -1,0 +1,138 @@
+#!/usr/bin/perl
+
+# Elastic's tools push symbfiles: in one request or in parts, with a FileID in the
+# header.  Requests are answered from ranges as soon as all parts are there, and
+# errors are the JSON of that interface.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymUpload;
+
+my $KEY = 'aWQ6c2VjcmV0';    # base64 of id:secret
+my $t = SymUpload->new(layout => 'unified', tokens => { agent => { secret => $KEY } })->start;
+my $dir = $t->{dir};
+
+# --- symbfiles, after the format's description ---
+
+sub varint {
+    my ($n) = @_;
+    my $out = '';
+    while ($n >= 0x80) {
+        $out .= chr($n & 0x7f | 0x80);
+        $n >>= 7;
+    }
+    return $out . chr $n;
+}
+
+sub message { return varint(length $_[1]) . varint($_[0]) . $_[1] }
+sub field { return varint($_[0] << 3 | (ref $_[1] ? 2 : 0)) . (ref $_[1] ? varint(length ${ $_[1] }) . ${ $_[1] } : varint($_[1])) }
+
+my $HEADER = 'symbfile' . message(1, '');
+
+# A function at an address, of a file.
+sub range {
+    my ($addr, $length, $name) = @_;
+    return message(2, field(12, $addr) . field(2, $length) . field(3, \$name) . field(4, \"$name.c"));
+}
+
+# A return pad: one frame.
+sub pad {
+    my ($addr, $name) = @_;
+    return message(4, field(1, \$name) . field(1, \"$name.c"))
+        . message(3, field(5, $addr) . field(2, \chr 0) . field(3, \chr 1) . field(4, \chr 7));
+}
+
+my $n = 0;
+
+# FileIDs: 16 bytes, as base64url and as a debug id.
+sub file_id {
+    my $bytes = pack 'Nn6', 0x12345678, map { ++$n * 257 } 1 .. 6;
+    require MIME::Base64;
+    return (MIME::Base64::encode_base64url($bytes), uc(unpack 'H*', $bytes) . '0');
+}
+
+sub push_symbols {
+    my ($kind, $id, $body, @headers) = @_;
+    return $t->request('POST', "/upload/api/symbols-$kind", body => $body,
+        headers => [ Authorization => "APIKey $KEY", FileID => $id, @headers ]);
+}
+
+sub name_at {
+    my ($debug_id, $addr) = @_;
+    my $r = $t->post_json('/symbolicate/v5', { memoryMap => [[ 'any', $debug_id ]], stacks => [[[0, $addr]]] });
+    return $r->{json}{results}[0]{stacks}[0][0]{function};
+}
+
+my $OK = '{"success": true, "status": 200}';
+
+# --- one part ---
+
+my ($id, $debug_id) = file_id();
+my $r = push_symbols(ranges => $id, $HEADER . range(0x1000, 16, 'first') . range(0x1010, 16, 'second'));
+is_deeply([ $r->{status}, $r->{body} ], [ 200, $OK ], 'ranges') or diag $r->{body};
+is(name_at($debug_id, 0x1004), 'first',  '... answer at once');
+is(name_at($debug_id, 0x1010), 'second', '... both');
+$r = push_symbols(returnpads => $id, $HEADER . pad(0x1004, 'pad'));
+is($r->{status}, 200, 'return pads') or diag $r->{body};
+is(name_at($debug_id, 0x1010), 'second', '... hide no range');
+is(push_symbols(ranges => $id, $HEADER . range(0x1000, 16, 'third'))->{status}, 200, 'other ranges');
+is(name_at($debug_id, 0x1004), 'third', '... take the place of the first ones');
+
+($id, $debug_id) = file_id();
+$r = $t->request('PUT', '/upload/api/symbols-returnpads', body => $HEADER . pad(0x2004, 'pad'),
+    headers => [ Authorization => "apikey $KEY", FileID => $id, FilePart => 0, FileParts => 1 ]);
+is($r->{status}, 200, 'return pads alone') or diag $r->{body};
+is(name_at($debug_id, 0x2004), 'pad', '... answer');
+is(push_symbols(ranges => $id, $HEADER . range(0x2000, 16, 'ranges'))->{status}, 200, '... until ranges come');
+is(name_at($debug_id, 0x2008), 'ranges', '... which answer');
+
+# --- parts, in any order ---
+
+($id, $debug_id) = file_id();
+my @parts = map { $HEADER . range(0x1000 * $_, 16, "part$_") } 1 .. 3;
+for my $part (2, 0) {
+    $r = push_symbols(ranges => $id, $parts[$part], FilePart => $part, FileParts => 3);
+    is($r->{body}, $OK, "part $part of 3");
+    isnt(name_at($debug_id, 0x1000 * ($part + 1)), 'part' . ($part + 1), '... is not seen yet');
+}
+is(push_symbols(ranges => $id, $parts[0], FilePart => 0, FileParts => 3)->{body}, $OK, 'part 0 again');
+is(push_symbols(ranges => $id, 'symbfile', FilePart => 1, FileParts => 3)->{status}, 400, 'a bad part 1');
+$t->loader->stop;
+$t->loader_start;
+$t->wait_for(sub { ($r = push_symbols(ranges => $id, $parts[1], FilePart => 1, FileParts => 3))->{status} != 503 });
+is($r->{body}, $OK, 'part 1, after a restart of the loader');
+is(name_at($debug_id, 0x1000 * $_), "part$_", "... all are seen: $_") for 1 .. 3;
+
+# --- errors ---
+
+sub error {
+    my ($got, $status, $code, $name) = @_;
+    my $json = eval { JSON::PP::decode_json($got->{body}) } // {};
+    is_deeply([ $got->{status}, $json->{status}, $json->{success}, $json->{error}{Code} ],
+        [ $status, $status, JSON::PP::false(), $code ], "$name: $code") or diag $got->{body};
+    like($json->{uuid}, qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, '... with a UUID');
+    like($t->error_log, qr/\Q$json->{uuid}\E/, '... which is in the log');
+    return;
+}
+
+my $body = $HEADER . range(1, 1, 'a');
+error($t->request('POST', '/upload/api/symbols-ranges', body => $body), 401, '1101', 'no key');
+error($t->request('POST', '/upload/api/symbols-ranges', body => $body,
+    headers => [ Authorization => 'APIKey x', FileID => $id ]), 401, '1101', 'another key');
+error(push_symbols(ranges => 'abc', $body), 400, '1001', 'no FileID');
+error(push_symbols(ranges => $id, $body, FilePart => 3, FileParts => 3), 400, '1002', 'a part too many');
+error(push_symbols(ranges => $id, $body, FilePart => 0), 400, '1002', 'a part of no number');
+error(push_symbols(ranges => $id, 'ELF'), 400, '1005', 'something else');
+error(push_symbols(ranges => $id, $HEADER . "\5\2ab"), 400, '1005', 'a message that is cut');
+$r = $t->request('POST', '/upload/api/symbols-ranges', body => "MODULE Linux x86_64 ${debug_id} a\nPUBLIC 1 0 a\n",
+    headers => [ Authorization => "APIKey $KEY", FileID => $id ]);
+error($r, 400, '1005', 'symbols of another format');
+
+is($t->loader->verify, 'sound', 'the store is sound');
+is($t->end, '', 'nothing is wrong');
+done_testing();
