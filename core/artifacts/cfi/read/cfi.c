@@ -349,8 +349,37 @@ sym_cfi_page(const sym_cfi_t *c, uint32_t number,
 }
 
 
+/* The last of n consecutive records that begins at or before the address, or the
+ * first.  The steps do not branch on what they compare. */
+static const uint8_t *
+last_before(const uint8_t *record, uint32_t n, uint32_t address)
+{
+    while (n > 1) {
+        const uint32_t half = n / 2;
+        const uint8_t *middle = record + (size_t) half * SYM_CFI_PAGE_BYTES;
+
+        record = sym_get32(middle) <= address ? middle : record;
+        n -= half;
+    }
+
+    return record;
+}
+
+
+/* Whether records `first` to `last` are in one extent. */
+static bool
+is_in_one(const sym_cfi_t *c, uint32_t first, uint32_t last)
+{
+    uint32_t a, b;
+
+    return sym_table_ref(c->pages_ref, first, SYM_CFI_PAGE_BYTES, &a)
+           && sym_table_ref(c->pages_ref, last, SYM_CFI_PAGE_BYTES, &b)
+           && SYM_REF_EXTENT(a) == SYM_REF_EXTENT(b);
+}
+
+
 /* The last page that begins at or before the address; NULL: no page does, or its
- * record is damaged.  The steps do not branch on what they compare. */
+ * record is damaged. */
 static const uint8_t *
 find_page(const sym_cfi_t *c, uint32_t address, sym_status_t *rc)
 {
@@ -361,16 +390,26 @@ find_page(const sym_cfi_t *c, uint32_t address, sym_status_t *rc)
 
     while (found != NULL && n > 1) {
         const uint32_t half = n / 2;
-        const uint8_t *record = page_record(c, low + half);
-        bool is_after;
+        const uint8_t *record;
 
+        if (is_in_one(c, low, low + n - 1)) {
+            if (page_record(c, low + n - 1) == NULL) {
+                return NULL;
+            }
+
+            found = last_before(found, n, address);
+            break;
+        }
+
+        record = page_record(c, low + half);
         if (record == NULL) {
             return NULL;
         }
 
-        is_after = sym_get32(record) <= address;
-        low += is_after ? half : 0;
-        found = is_after ? record : found;
+        if (sym_get32(record) <= address) {
+            low += half;
+            found = record;
+        }
         n -= half;
     }
 
