@@ -162,6 +162,16 @@ for my $bad ('[]', '{', '{"x": {"name": "a", "chunks": []}}', '{"' . uc($other) 
     is_deeply([ $status, [ keys %$answer ] ], [ 400, ['error'] ], "400: $bad");
 }
 
+# --- chunks whose files never get complete ---
+
+send_chunks([ sha1_hex($_), $_ ]) for qw(old new);
+utime 1, 1, "$dir/symbols/.chunks/" . sha1_hex('old');
+$t->loader->stop;
+$t->loader_start;
+ok($t->wait_for(sub { $t->loader->stats; return !-e "$dir/symbols/.chunks/" . sha1_hex('old') },
+    'an old chunk goes'), 'an old chunk goes when the loader starts');
+ok(-e "$dir/symbols/.chunks/" . sha1_hex('new'), '... others stay');
+
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');
 done_testing();

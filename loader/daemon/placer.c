@@ -1,5 +1,6 @@
 #include "daemon/placer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -345,6 +347,34 @@ assemble(placer_t *p, placer_job_t *job)
 }
 
 
+/* Clients that go on later than this send their chunks again. */
+#define CHUNK_KEPT_S ((time_t) 2 * 86400)
+
+static void
+sweep(int folder)
+{
+    int fd = openat(folder, PLACER_CHUNKS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    time_t oldest = time(NULL) - CHUNK_KEPT_S;
+    const struct dirent *entry;
+    struct stat st;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0
+            && S_ISREG(st.st_mode) && st.st_mtime < oldest)
+        {
+            (void) unlinkat(fd, entry->d_name, 0);
+        }
+    }
+
+    if (dir != NULL) {
+        closedir(dir);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+
 void
 placer_part(const char *path, size_t part, size_t parts,
             char out[PLACER_PART_MAX])
@@ -432,6 +462,10 @@ run(placer_t *p, placer_job_t *job)
     job->error = 0;
     if (job->kind == PLACER_ASSEMBLE) {
         assemble(p, job);
+        return;
+    }
+    if (job->kind == PLACER_SWEEP) {
+        sweep(job->folder);
         return;
     }
     if (job->kind == PLACER_JOIN) {

@@ -22,6 +22,7 @@ typedef enum {
     PLACER_ASSEMBLE, /* makes a nameless file of chunks: fd, length */
     PLACER_JOIN,     /* the same of the parts of a symbfile: text is their path,
                         n_chunks their number; EBADMSG: a part has no header */
+    PLACER_SWEEP,    /* chunks go whose files were not completed in time */
     PLACER_NOTE      /* a file with `text`; the chunks go */
 } placer_kind_t;
 

@@ -345,7 +345,7 @@ handle(serve_t *s)
     }
 
     pool_handle(s->conversions.pool, s->polls + FIRST_SLOT);
-    uploads_turn(&s->uploads);
+    uploads_turn(&s->uploads, s->now);
     tick(s);
     negatives_commit(&s->negatives);
     plan_searches(s);

@@ -1020,13 +1020,52 @@ begin_assembled(upload_t *u)
 }
 
 
+#define SWEEP_MS ((int64_t) 3600 * 1000)
+
+static void
+sweep_folders(uploads_t *all, int64_t now_ms)
+{
+    if (all->placer == NULL || now_ms < all->sweep_at_ms) {
+        return;
+    }
+
+    all->sweep_at_ms = now_ms + SWEEP_MS;
+    for (unsigned i = 0; i < all->n_folders; i++) {
+        upload_folder_t *f = &all->folders[i];
+
+        if (!f->is_sweeping) {
+            f->is_sweeping = true;
+            f->sweep = (placer_job_t){ .kind = PLACER_SWEEP, .folder = f->fd };
+            placer_add(all->placer, &f->sweep);
+        }
+    }
+}
+
+
+static void
+swept(placer_job_t *job)
+{
+    upload_folder_t *f =
+        (upload_folder_t *) ((char *) job - offsetof(upload_folder_t, sweep));
+
+    f->is_sweeping = false;
+}
+
+
 void
-uploads_turn(uploads_t *all)
+uploads_turn(uploads_t *all, int64_t now_ms)
 {
     placer_job_t *job;
 
+    sweep_folders(all, now_ms);
+
     while (all->placer != NULL && (job = placer_done(all->placer)) != NULL) {
         upload_t *u = of_job(job);
+
+        if (job->kind == PLACER_SWEEP) {
+            swept(job);
+            continue;
+        }
 
         if (job->kind == PLACER_ASSEMBLE) {
             begin_assembled(u);

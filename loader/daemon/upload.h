@@ -19,6 +19,8 @@ typedef struct upload_s upload_t;
 typedef struct {
     sym_str_t source;
     int fd;
+    placer_job_t sweep;
+    bool is_sweeping;
 } upload_folder_t;
 
 #define UPLOAD_FOLDERS_MAX 16
@@ -27,6 +29,7 @@ typedef struct {
     upload_folder_t folders[UPLOAD_FOLDERS_MAX];
     unsigned n_folders;
     placer_t *placer; /* NULL: there is no folder */
+    int64_t sweep_at_ms;
     upload_t *first;
     unsigned n;
 
@@ -50,8 +53,8 @@ void upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
 void upload_assemble(uploads_t *all, client_t *client,
                      const sym_rpc_message_t *m);
 
-/* Handles what the placer has done. */
-void uploads_turn(uploads_t *all);
+/* Handles what the placer has done, and lets it remove old chunks at times. */
+void uploads_turn(uploads_t *all, int64_t now_ms);
 
 /* No answer goes to this client any more; its uploads go on. */
 void uploads_leave(uploads_t *all, const client_t *client);
