@@ -40,6 +40,27 @@ sym_list_add(sym_arena_t *arena, sym_list_t *list, size_t size)
 }
 
 
+void *
+sym_blocks_add(sym_arena_t *arena, sym_blocks_t *list, size_t size, size_t most)
+{
+    void *item;
+
+    if (list->n == list->blocks.n * SYM_BLOCK_ITEMS) {
+        char **block = sym_list_add(arena, &list->blocks, sizeof(*block));
+
+        most = most < SYM_BLOCK_ITEMS ? most : SYM_BLOCK_ITEMS;
+        if (block == NULL
+            || (*block = sym_arena_alloc(arena, most * size)) == NULL) {
+            return NULL;
+        }
+    }
+
+    item = sym_blocks_at(list, size, list->n++);
+    memset(item, 0, size);
+    return item;
+}
+
+
 /* --- refusals --- */
 
 sym_status_t
@@ -351,6 +372,32 @@ sym_fields_key(sym_fields_t *f, sym_str_t *key)
 
     f->p = sym_raw_space(f->p + 1, f->end);
     return f->p < f->end ? SYM_OK : sym_fields_refuse_json(f);
+}
+
+
+sym_status_t
+sym_fields_known_key(sym_fields_t *f, const char *const *keys, unsigned n,
+                     unsigned *seen, unsigned *key, bool *has)
+{
+    bool is_begun = *seen != 0;
+    sym_str_t name;
+    sym_status_t rc = sym_fields_next(f, '}', &is_begun, has);
+
+    if (rc != SYM_OK || !*has || (rc = sym_fields_key(f, &name)) != SYM_OK) {
+        return rc;
+    }
+
+    *key = 0;
+    while (*key < n && !sym_str_eq(name, sym_cstr(keys[*key]))) {
+        ++*key;
+    }
+
+    if (*key < n && (*seen & 1u << *key) != 0) {
+        return sym_fields_refuse_twice(f, "", name);
+    }
+
+    *seen |= 1u << *key | 1u << n; /* it has begun */
+    return SYM_OK;
 }
 
 

@@ -91,6 +91,26 @@ typedef struct {
 
 void *sym_list_add(sym_arena_t *arena, sym_list_t *list, size_t size);
 
+/* A list whose items stay in their places. */
+#define SYM_BLOCK_ITEMS 1024u
+
+typedef struct {
+    sym_list_t blocks;
+    uint32_t n; /* items */
+} sym_blocks_t;
+
+/* size: of an item; most: there will be no more of them. */
+void *sym_blocks_add(sym_arena_t *arena, sym_blocks_t *list, size_t size,
+                     size_t most);
+
+static inline void *
+sym_blocks_at(const sym_blocks_t *list, size_t size, uint32_t n)
+{
+    return ((char **) list->blocks.items)[n / SYM_BLOCK_ITEMS]
+           + n % SYM_BLOCK_ITEMS * size;
+}
+
+
 /* Moves to the next element of the list or object, or to its end: *has says
  * which. */
 sym_status_t sym_fields_next(sym_fields_t *f, char close, bool *is_begun,
@@ -98,6 +118,13 @@ sym_status_t sym_fields_next(sym_fields_t *f, char close, bool *is_begun,
 
 /* A key and its colon. */
 sym_status_t sym_fields_key(sym_fields_t *f, sym_str_t *key);
+
+/* The next key of an object: its number among the n keys that are known, or n.
+ * *seen has a bit for each, and is 0 at the beginning of the object.  A known key
+ * that comes twice is refused. */
+sym_status_t sym_fields_known_key(sym_fields_t *f, const char *const *keys,
+                                  unsigned n, unsigned *seen, unsigned *key,
+                                  bool *has);
 
 sym_status_t sym_fields_skip(sym_fields_t *f);
 

@@ -101,6 +101,16 @@ sym_request_needs(sym_request_t *r, uint32_t *n)
 }
 
 
+const char *
+sym_need_word(const sym_need_t *need)
+{
+    return need->found == SYM_NEED_FOUND ? "found"
+           : need->found == SYM_NEED_PENDING
+               ? "pending"
+               : sym_module_state_name(need->missing.state);
+}
+
+
 bool
 sym_need_is_askable(const sym_need_t *need)
 {

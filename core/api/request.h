@@ -238,6 +238,9 @@ sym_need_t *sym_request_needs(sym_request_t *r, uint32_t *n);
 /* Whether its name and ids are such that a store or source can have it. */
 bool sym_need_is_askable(const sym_need_t *need);
 
+/* "found", "pending", "absent", ...: the word that explanations show. */
+const char *sym_need_word(const sym_need_t *need);
+
 /* The key of its current records; a text at a URL has a scope.  False: it has
  * no key. */
 bool sym_request_key(const sym_request_t *r, const sym_need_t *need,

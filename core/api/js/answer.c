@@ -108,7 +108,7 @@ find_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     js_t *j = (js_t *) r;
 
-    for (; j->next < j->request.n_frames; j->next++) {
+    for (; j->next < j->request.frames.n; j->next++) {
         if (*budget == 0) {
             return SYM_AGAIN;
         }

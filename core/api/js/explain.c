@@ -89,14 +89,8 @@ result_of(const js_t *j, const js_try_t *t)
     }
 
     n = &j->base.needs[t->need];
-    if (n->found == SYM_NEED_FOUND) {
-        return t->result != NULL ? t->result : "found";
-    }
-
-    return n->found == SYM_NEED_PENDING               ? "pending"
-           : n->missing.state == SYM_MODULE_FAILED    ? "failed"
-           : n->missing.state == SYM_MODULE_MALFORMED ? "malformed"
-                                                      : "absent";
+    return n->found == SYM_NEED_FOUND && t->result != NULL ? t->result
+                                                           : sym_need_word(n);
 }
 
 

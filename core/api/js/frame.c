@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/frames.h"
 #include "base/hash.h"
 
 /* Limit on the text of all lines in an answer; later frames show none. */
@@ -222,52 +223,13 @@ read_lines(js_t *j, js_view_t *view, uint32_t need, sym_str_t name,
 }
 
 
-static void
-write_list(const js_t *j, unsigned first, unsigned end, const char *key,
-           sym_out_t *out)
-{
-    if (first >= end) {
-        return;
-    }
-
-    sym_out_raw(out, sym_cstr(key));
-    for (unsigned i = first; i < end; i++) {
-        sym_out_raw(out, i == first ? SYM_STR("[") : SYM_STR(", "));
-        sym_out_string(out, j->lines.lines[i]);
-    }
-    sym_out_raw(out, SYM_STR("]"));
-}
-
-
-static void
-write_lines(const js_t *j, sym_out_t *out)
-{
-    const sym_context_t *c = &j->lines;
-
-    write_list(j, 0, c->before, ", \"pre_context\": ", out);
-    sym_out_raw(out, SYM_STR(", \"context_line\": "));
-    sym_out_string(out, c->lines[c->before]);
-    write_list(j, c->before + 1, c->n, ", \"post_context\": ", out);
-}
-
-
-static void
-write_json(sym_out_t *out, const char *key, sym_str_t json)
-{
-    if (json.data != NULL && !sym_str_eq(json, SYM_STR("[]"))) {
-        sym_out_raw(out, sym_cstr(key));
-        sym_out_raw(out, json);
-    }
-}
-
-
 /* Lines of the request. */
 static void
 write_given_lines(const js_frame_t *f, sym_out_t *out)
 {
-    write_json(out, ", \"pre_context\": ", f->pre_context_json);
-    write_json(out, ", \"context_line\": ", f->context_line_json);
-    write_json(out, ", \"post_context\": ", f->post_context_json);
+    sym_frame_strings(out, ", \"pre_context\": ", f->pre_context_json);
+    sym_frame_json(out, ", \"context_line\": ", f->context_line_json);
+    sym_frame_strings(out, ", \"post_context\": ", f->post_context_json);
 }
 
 
@@ -371,10 +333,10 @@ write_as_sent(js_t *j, const js_frame_t *f, const found_t *found,
 
     sym_out_raw(out, SYM_STR("{\"abs_path\": "));
     sym_out_string(out, f->abs_path);
-    write_json(out, ", \"function\": ", f->function_json);
-    write_json(out, ", \"filename\": ", f->filename_json);
-    write_json(out, ", \"module\": ", f->module_json);
-    write_json(out, ", \"platform\": ", f->platform_json);
+    sym_frame_json(out, ", \"function\": ", f->function_json);
+    sym_frame_json(out, ", \"filename\": ", f->filename_json);
+    sym_frame_json(out, ", \"module\": ", f->module_json);
+    sym_frame_json(out, ", \"platform\": ", f->platform_json);
     sym_out_raw(out, SYM_STR(", \"lineno\": "));
     sym_out_dec(out, f->lineno.value);
     if (f->colno.is_set) {
@@ -389,7 +351,7 @@ write_as_sent(js_t *j, const js_frame_t *f, const found_t *found,
     }
 
     if (rc == SYM_OK) {
-        write_lines(j, out);
+        sym_frame_lines(out, &j->lines);
     } else {
         write_given_lines(f, out);
     }
@@ -461,8 +423,8 @@ write_names(const js_frame_t *f, const found_t *found, sym_str_t abs_path,
     sym_str_t filename = js_filename(found->place.source.name, &is_bundled);
 
     if (found->place.source.name.len == 0) {
-        write_json(out, ", \"filename\": ", f->filename_json);
-        write_json(out, ", \"module\": ", f->module_json);
+        sym_frame_json(out, ", \"filename\": ", f->filename_json);
+        sym_frame_json(out, ", \"module\": ", f->module_json);
         return;
     }
 
@@ -473,7 +435,7 @@ write_names(const js_frame_t *f, const found_t *found, sym_str_t abs_path,
         sym_out_raw(out, SYM_STR(", \"module\": "));
         sym_out_string(out, js_module_name(is_bundled ? filename : abs_path));
     } else {
-        write_json(out, ", \"module\": ", f->module_json);
+        sym_frame_json(out, ", \"module\": ", f->module_json);
     }
 }
 
@@ -514,7 +476,7 @@ write_source(js_t *j, const js_frame_t *f, const found_t *found, sym_str_t path,
     }
 
     if (rc == SYM_OK) {
-        write_lines(j, out);
+        sym_frame_lines(out, &j->lines);
     }
 
     return rc == SYM_NOMEM ? rc : SYM_OK;
@@ -547,7 +509,7 @@ js_write_frame(js_t *j, const js_frame_t *f, const js_frame_t *caller,
     sym_out_raw(out, SYM_STR(", \"abs_path\": "));
     sym_out_string(out, path);
     write_names(f, &found, path, out);
-    write_json(out, ", \"platform\": ", f->platform_json);
+    sym_frame_json(out, ", \"platform\": ", f->platform_json);
     sym_out_raw(out, SYM_STR(", \"lineno\": "));
     sym_out_dec(out, found.place.token.source_line == UINT32_MAX
                          ? UINT32_MAX

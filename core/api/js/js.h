@@ -67,11 +67,8 @@ typedef struct {
     sym_debug_id_t debug_id; /* form NONE: none */
 } js_module_t;
 
-#define JS_FRAMES 1024u /* of a block */
-
 typedef struct {
-    js_frame_t **blocks;
-    uint32_t n_blocks, max_blocks, n_frames;
+    sym_blocks_t frames;
     sym_list_t stacks, modules;
     sym_str_t release, dist; /* data NULL: absent */
     sym_str_t *origins;
@@ -259,7 +256,7 @@ typedef struct {
 static inline js_frame_t *
 js_frame(const js_request_t *q, uint32_t n)
 {
-    return &q->blocks[n / JS_FRAMES][n % JS_FRAMES];
+    return sym_blocks_at(&q->frames, sizeof(js_frame_t), n);
 }
 
 /* --- read.c --- */

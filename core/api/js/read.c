@@ -113,34 +113,6 @@ read_data(js_t *j, js_frame_t *frame, const char *place)
 }
 
 
-static js_frame_t *
-add_frame(js_t *j)
-{
-    js_request_t *q = &j->request;
-
-    if (q->n_frames == q->n_blocks * JS_FRAMES) {
-        sym_list_t list = { q->blocks, q->n_blocks, q->max_blocks };
-        js_frame_t **block =
-            sym_list_add(j->base.arena, &list, sizeof(*q->blocks));
-        size_t n = j->base.body.len / sizeof("{\"abs_path\":\"\"}") + 1;
-
-        n = n < JS_FRAMES ? n : JS_FRAMES;
-        if (block == NULL
-            || (*block = sym_arena_alloc(j->base.arena, n * sizeof(**block)))
-                   == NULL)
-        {
-            return NULL;
-        }
-
-        q->blocks = list.items;
-        q->n_blocks = list.n;
-        q->max_blocks = list.max;
-    }
-
-    return js_frame(q, q->n_frames++);
-}
-
-
 static sym_status_t
 read_frame(js_t *j)
 {
@@ -153,16 +125,17 @@ read_frame(js_t *j)
     js_frame_t *frame;
     sym_status_t rc;
 
-    if (limit != 0 && q->n_frames >= limit) {
+    if (limit != 0 && q->frames.n >= limit) {
         return sym_fields_refuse_limit(&j->reader->in, "frames", limit);
     }
 
-    frame = add_frame(j);
+    frame =
+        sym_blocks_add(j->base.arena, &q->frames, sizeof(*frame),
+                       j->base.body.len / sizeof("{\"abs_path\":\"\"}") + 1);
     if (frame == NULL) {
         return SYM_NOMEM;
     }
 
-    *frame = (js_frame_t){ .script = 0 };
     (void) snprintf(place, sizeof(place), "stacktraces[%u].frames[%u]",
                     q->stacks.n - 1, stack->n++);
     rc = sym_fields_object(&j->reader->in, frame_fields, COUNT(frame_fields),
@@ -437,31 +410,15 @@ read_request(js_t *j)
         "platform", "source",   "stacktraces",    "modules", "release",
         "dist",     "scraping", "allow_scraping", "options"
     };
-    reader_t *r = j->reader;
-    bool has, is_begun = r->is_begun;
-    unsigned key = 0;
-    sym_str_t name;
-    sym_status_t rc = sym_fields_next(&r->in, '}', &is_begun, &has);
+    unsigned key;
+    bool has;
+    sym_status_t rc = sym_fields_known_key(&j->reader->in, keys, KEYS,
+                                           &j->reader->seen, &key, &has);
 
-    r->is_begun = true;
     if (rc != SYM_OK || !has) {
         return rc == SYM_OK ? end_request(j) : rc;
     }
 
-    rc = sym_fields_key(&r->in, &name);
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    while (key < KEYS && !sym_str_eq(name, sym_cstr(keys[key]))) {
-        key++;
-    }
-
-    if (key < KEYS && (r->seen & 1u << key) != 0) {
-        return sym_fields_refuse_twice(&r->in, "", name);
-    }
-
-    r->seen |= key < KEYS ? 1u << key : 0;
     return read_part(j, key);
 }
 
@@ -508,7 +465,7 @@ read_stack(js_t *j)
     }
 
     r->has_frames = true;
-    stack->first = j->request.n_frames;
+    stack->first = j->request.frames.n;
     return enter(j, place, AT_FRAMES);
 }
 

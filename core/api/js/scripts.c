@@ -82,24 +82,24 @@ js_list_scripts(js_t *j)
     js_request_t *q = &j->request;
     sym_hash_key_t key = sym_hash_key();
     sym_sort_item_t *items = sym_arena_alloc(
-        j->base.arena, ((size_t) q->n_frames + 1) * sizeof(*items));
-    uint32_t *first = sym_arena_alloc(j->base.arena, ((size_t) q->n_frames + 1)
+        j->base.arena, ((size_t) q->frames.n + 1) * sizeof(*items));
+    uint32_t *first = sym_arena_alloc(j->base.arena, ((size_t) q->frames.n + 1)
                                                          * sizeof(*first));
 
     if (items == NULL || first == NULL) {
         return SYM_NOMEM;
     }
 
-    for (uint32_t i = 0; i < q->n_frames; i++) {
+    for (uint32_t i = 0; i < q->frames.n; i++) {
         items[i] =
             (sym_sort_item_t){ sym_hash(&key, js_frame(q, i)->abs_path), i };
     }
 
-    if (!sym_sort(items, q->n_frames)) {
+    if (!sym_sort(items, q->frames.n)) {
         return SYM_NOMEM;
     }
 
-    for (uint32_t i = 0; i < q->n_frames; i++) {
+    for (uint32_t i = 0; i < q->frames.n; i++) {
         first[items[i].at] = i != 0 && items[i].key == items[i - 1].key
                                  ? first[items[i - 1].at]
                                  : items[i].at;
@@ -118,7 +118,7 @@ js_list_scripts(js_t *j)
     }
 
     j->n_scripts = 0;
-    for (uint32_t i = 0; i < q->n_frames; i++) {
+    for (uint32_t i = 0; i < q->frames.n; i++) {
         js_frame_t *f = js_frame(q, i);
 
         if (first[i] == i) {
@@ -132,7 +132,7 @@ js_list_scripts(js_t *j)
 
     j->base.stats.jobs = 1;
     j->base.stats.stacks = q->stacks.n;
-    j->base.stats.frames = q->n_frames;
+    j->base.stats.frames = q->frames.n;
     return name_scripts(j) == SYM_OK ? rank(j) : SYM_NOMEM;
 }
 

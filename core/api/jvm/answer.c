@@ -441,12 +441,7 @@ explain(const jvm_t *j, const jvm_module_t *m, sym_out_t *out)
     sym_out_raw(out, SYM_STR("{\"uuid\": "));
     sym_out_string(out, sym_str(m->uuid, m->uuid_len));
     sym_out_printf(out, ", \"file\": \"%s\", \"result\": \"%s\"",
-                   m->is_source ? "source" : "proguard",
-                   n->found == SYM_NEED_FOUND                 ? "found"
-                   : n->found == SYM_NEED_PENDING             ? "pending"
-                   : n->missing.state == SYM_MODULE_FAILED    ? "failed"
-                   : n->missing.state == SYM_MODULE_MALFORMED ? "malformed"
-                                                              : "absent");
+                   m->is_source ? "source" : "proguard", sym_need_word(n));
     if (n->found != SYM_NEED_FOUND && n->missing.reason.len != 0) {
         sym_out_raw(out, SYM_STR(", \"reason\": "));
         sym_out_string(out, n->missing.reason);

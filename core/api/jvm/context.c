@@ -1,5 +1,7 @@
 #include "api/jvm/jvm.h"
 
+#include "api/frames.h"
+
 #include "artifacts/sources/read/sources.h"
 #include "base/steps.h"
 #include "symbolicate/source_text.h"
@@ -179,19 +181,6 @@ find_lines(jvm_t *j, sym_str_t url, uint64_t line, uint32_t *budget)
 }
 
 
-static void
-write_list(const sym_context_t *lines, unsigned first, unsigned end,
-           sym_out_t *out)
-{
-    for (unsigned i = first; i < end; i++) {
-        sym_out_raw(out, i == first ? SYM_STR("[") : SYM_STR(", "));
-        sym_out_string(out, lines->lines[i]);
-    }
-
-    sym_out_raw(out, SYM_STR("]"));
-}
-
-
 bool
 jvm_write_context(jvm_t *j, sym_str_t module, sym_str_t abs_path, uint64_t line,
                   sym_out_t *out, uint32_t *budget)
@@ -211,18 +200,6 @@ jvm_write_context(jvm_t *j, sym_str_t module, sym_str_t abs_path, uint64_t line,
 
     c->bytes += c->lines.bytes;
 
-    if (c->lines.before != 0) {
-        sym_out_raw(out, SYM_STR(", \"pre_context\": "));
-        write_list(&c->lines, 0, c->lines.before, out);
-    }
-
-    sym_out_raw(out, SYM_STR(", \"context_line\": "));
-    sym_out_string(out, c->lines.lines[c->lines.before]);
-
-    if (c->lines.before + 1 < c->lines.n) {
-        sym_out_raw(out, SYM_STR(", \"post_context\": "));
-        write_list(&c->lines, c->lines.before + 1, c->lines.n, out);
-    }
-
+    sym_frame_lines(out, &c->lines);
     return true;
 }

@@ -1,5 +1,7 @@
 #include "api/jvm/jvm.h"
 
+#include "api/frames.h"
+
 #include "base/steps.h"
 
 /* Work on one frame (base/steps.h), some 10 ms; on one that is found; on a search
@@ -180,26 +182,6 @@ write_text(sym_out_t *out, const char *key, sym_str_t text)
 
 
 static void
-write_json(sym_out_t *out, const char *key, sym_str_t json)
-{
-    if (json.data != NULL) {
-        sym_out_raw(out, sym_cstr(key));
-        sym_out_raw(out, json);
-    }
-}
-
-
-/* A list that is not empty. */
-static void
-write_list(sym_out_t *out, const char *key, sym_str_t json)
-{
-    if (json.data != NULL && memchr(json.data, '"', json.len) != NULL) {
-        write_json(out, key, json);
-    }
-}
-
-
-static void
 write_file(const sym_jvm_frame_t *m, const char *key, sym_out_t *out)
 {
     sym_out_raw(out, sym_cstr(key));
@@ -249,7 +231,7 @@ write_signature(jvm_t *j, const jvm_frame_t *f, sym_out_t *out)
     if (read_signature(j, f, &s)) {
         write_text(out, ", \"signature\": ", s.readable);
     } else {
-        write_json(out, ", \"signature\": ", f->signature_json);
+        sym_frame_json(out, ", \"signature\": ", f->signature_json);
     }
 }
 
@@ -303,8 +285,8 @@ jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,
         write_file(m, ", \"filename\": ", out);
         write_file(m, ", \"abs_path\": ", out);
     } else {
-        write_json(out, ", \"filename\": ", f->filename_json);
-        write_json(out, ", \"abs_path\": ", f->abs_path_json);
+        sym_frame_json(out, ", \"filename\": ", f->filename_json);
+        sym_frame_json(out, ", \"abs_path\": ", f->abs_path_json);
     }
 
     if (has_line) {
@@ -314,12 +296,12 @@ jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,
     if (!jvm_write_context(j, module, path_of(f, result, room, sizeof(room)),
                            has_line ? line : 0, out, budget))
     {
-        write_list(out, ", \"pre_context\": ", f->pre_context_json);
-        write_json(out, ", \"context_line\": ", f->context_line_json);
-        write_list(out, ", \"post_context\": ", f->post_context_json);
+        sym_frame_strings(out, ", \"pre_context\": ", f->pre_context_json);
+        sym_frame_json(out, ", \"context_line\": ", f->context_line_json);
+        sym_frame_strings(out, ", \"post_context\": ", f->post_context_json);
     }
 
-    write_json(out, ", \"platform\": ", f->platform_json);
+    sym_frame_json(out, ", \"platform\": ", f->platform_json);
     write_in_app(j, f, result, out);
     write_number(out, ", \"index\": ", f->index.value);
     write_signature(j, f, out);

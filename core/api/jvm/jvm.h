@@ -54,11 +54,8 @@ typedef struct {
     uint32_t need;
 } jvm_module_t;
 
-#define JVM_FRAMES 1024u /* of a block */
-
 typedef struct {
-    jvm_frame_t **blocks;
-    uint32_t n_blocks, max_blocks, n_frames;
+    sym_blocks_t frames;
     sym_list_t stacks, exceptions, modules, classes;
     sym_str_t release_package; /* data NULL: absent */
     sym_fields_options_t options;
@@ -104,7 +101,7 @@ typedef struct {
 static inline jvm_frame_t *
 jvm_frame(const jvm_request_t *q, uint32_t n)
 {
-    return &q->blocks[n / JVM_FRAMES][n % JVM_FRAMES];
+    return sym_blocks_at(&q->frames, sizeof(jvm_frame_t), n);
 }
 
 

@@ -76,7 +76,7 @@ jvm_find_needs(jvm_t *j)
 
     j->base.stats.jobs = 1;
     j->base.stats.stacks = j->request.stacks.n;
-    j->base.stats.frames = j->request.n_frames;
+    j->base.stats.frames = j->request.frames.n;
     j->base.stats.modules = n;
     return SYM_OK;
 }

@@ -121,31 +121,17 @@ read_frame(jvm_t *j)
     char place[PLACE_MAX];
     jvm_frame_t *frame;
 
-    if (limit != 0 && q->n_frames >= limit) {
+    if (limit != 0 && q->frames.n >= limit) {
         return sym_fields_refuse_limit(&j->reader->in, "frames", limit);
     }
 
-    if (q->n_frames == q->n_blocks * JVM_FRAMES) {
-        sym_list_t list = { q->blocks, q->n_blocks, q->max_blocks };
-        jvm_frame_t **block =
-            sym_list_add(j->base.arena, &list, sizeof(*q->blocks));
-        size_t n = j->base.body.len / sizeof("{\"function\":\"\"}") + 1;
-
-        n = n < JVM_FRAMES ? n : JVM_FRAMES;
-        if (block == NULL
-            || (*block = sym_arena_alloc(j->base.arena, n * sizeof(**block)))
-                   == NULL)
-        {
-            return SYM_NOMEM;
-        }
-
-        q->blocks = list.items;
-        q->n_blocks = list.n;
-        q->max_blocks = list.max;
+    frame =
+        sym_blocks_add(j->base.arena, &q->frames, sizeof(*frame),
+                       j->base.body.len / sizeof("{\"function\":\"\"}") + 1);
+    if (frame == NULL) {
+        return SYM_NOMEM;
     }
 
-    frame = jvm_frame(q, q->n_frames++);
-    *frame = (jvm_frame_t){ .in_app = SYM_FIELD_ABSENT };
     (void) snprintf(place, sizeof(place), "stacktraces[%u].frames[%u]",
                     q->stacks.n - 1, stack->n++);
     return sym_fields_object(&j->reader->in, frame_fields, COUNT(frame_fields),
@@ -335,30 +321,15 @@ read_request(jvm_t *j)
                                             "stacktraces",     "exceptions",
                                             "modules",         "classes",
                                             "release_package", "options" };
-    reader_t *r = j->reader;
-    bool has, is_begun = r->seen != 0;
-    unsigned key = 0;
-    sym_str_t name;
-    sym_status_t rc = sym_fields_next(&j->reader->in, '}', &is_begun, &has);
+    unsigned key;
+    bool has;
+    sym_status_t rc = sym_fields_known_key(&j->reader->in, keys, KEYS,
+                                           &j->reader->seen, &key, &has);
 
     if (rc != SYM_OK || !has) {
         return rc == SYM_OK ? end_request(j) : rc;
     }
 
-    rc = sym_fields_key(&j->reader->in, &name);
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    while (key < KEYS && !sym_str_eq(name, sym_cstr(keys[key]))) {
-        key++;
-    }
-
-    if (key < KEYS && (r->seen & 1u << key) != 0) {
-        return sym_fields_refuse_twice(&j->reader->in, "", name);
-    }
-
-    r->seen |= 1u << key;
     return read_part(j, key);
 }
 
@@ -407,7 +378,7 @@ read_stack(jvm_t *j)
     r->stack |= bit;
 
     if (bit == 1u << KEY_FRAMES) {
-        stack->first = j->request.n_frames;
+        stack->first = j->request.frames.n;
         return enter(j, place, AT_FRAMES);
     }
 
