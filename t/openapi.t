@@ -25,7 +25,9 @@ my $NATIVE = '{"stacktraces": [{"frames": [{"instruction_addr": "0x1004", '
 my $t = SymRoutes->new(workers => 1);
 $t->fault->script('bad', 'status/500');
 $t->fault->file('a.pdb/' . uc($UUID) . '1/a.pdb', 'a file');
+my $ELF_ID = "${UUID}ee";
 $t->fault->file("$UUID/debuginfo", 'a file');
+$t->fault->file("$ELF_ID/executable", SymTest::slurp('/bin/true'));
 $t->start;
 
 sub module_text {
@@ -59,7 +61,19 @@ my %proxy = (
 );
 my %buildid = (
     200 => { path => "/buildid/$UUID/debuginfo" },
+    406 => { path => "/buildid/$UUID/debuginfo", headers => ['X-DEBUGINFOD-MAXSIZE', 1] },
+    416 => { path => "/buildid/$UUID/debuginfo", headers => ['Range', 'bytes=100-'] },
     404 => { path => "/buildid/${UUID}00/debuginfo" },
+);
+my %section = (
+    200 => { path => "/buildid/$ELF_ID/section/.text" },
+    404 => { path => "/buildid/$ELF_ID/section/.none" },
+);
+my %symbols = (
+    200 => { path => "/symbols/a.pdb/" . uc($UUID) . '1/a.pdb' },
+    404 => { path => "/symbols/b.pdb/${UUID}1/b.pdb" },
+    500 => { path => "/symbols/c.pdb/${UUID}1/c.pdb", source => 'status/500' },
+    503 => { path => "/symbols/d.pdb/${UUID}1/d.pdb", stalled => 1 },
 );
 my %page = (
     200 => { path => '/page/' },
@@ -156,7 +170,13 @@ my %recipes = (
     'GET /proxy/{name}/{signature}/{file}' => \%proxy,
     'HEAD /proxy/{name}/{signature}/{file}' => \%proxy,
     'GET /buildid/{id}/{type}' => \%buildid,
-    'HEAD /buildid/{id}/{type}' => \%buildid,
+    'HEAD /buildid/{id}/{type}' => { map { $_ => $buildid{$_} } 200, 404 },
+    'GET /buildid/{id}/section/{name}' => \%section,
+    'HEAD /buildid/{id}/section/{name}' => \%section,
+    'HEAD /symbols/{name}/{id}/{file}' => \%symbols,
+    'HEAD /pingme.txt' => { 200 => {} },
+    'GET /pingme.txt' => { 200 => {} },
+    'GET /symbols/{name}/{id}/{file}' => \%symbols,
     'GET /__lbheartbeat__' => { 200 => {} },
     'GET /__heartbeat__' => { 200 => {}, 503 => { storeless => 1 } },
     'GET /__version__' => { 200 => {} },

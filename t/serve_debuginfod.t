@@ -49,14 +49,14 @@ my $missing = 'ab' x 20;
 my $failing = 'cd' x 20;
 $t->conf(locations => <<"CONF");
         location / {
-            symbolicate debuginfod;
+            symbolicate files;
             symbolicate_proxy on size=1m;
             symbolicate_loader unix:%%LOADER%%;
             symbolicate_source builds uri=/builds/ layout=native;
             symbolicate_source net uri=/src/ layout=debuginfod;
         }
         location /off/ {
-            symbolicate debuginfod;
+            symbolicate files;
             symbolicate_loader unix:%%LOADER%%;
             symbolicate_source builds uri=/builds/ layout=native;
         }
@@ -80,7 +80,8 @@ for my $type (sort keys %want) {
     is($r->{headers}{'content-length'}, length $want{$type}, '... length by HEAD');
 }
 
-for my $path ("$missing/debuginfo", "$id/source/app.c", "$id/section/.debug_info",
+for my $path ("$missing/debuginfo", "$missing/section/.text", "$id/section/.none",
+              "$id/section/", "$id/section/a/b", "$id/section/" . 'a' x 300,
               "$id/", $id, '', "$id/debuginfo/", 'x/debuginfo', '/debuginfo',
               "${id}1/debuginfo", 'a' x 200 . '/debuginfo', "..%2f$id/debuginfo",
               "%2e%2e/debuginfo", "$id%00/debuginfo" =~ s/%00//r . 'x')
@@ -92,6 +93,82 @@ is($t->request('GET', '/metadata?key=file&value=a')->{status}, 404, 'no /metadat
 is($t->request('GET', "/off/buildid/$id/debuginfo")->{status}, 404,
    'off without symbolicate_proxy');
 is($t->request('POST', "/buildid/$id/debuginfo")->{status}, 405, 'a POST');
+
+# --- sections ---
+
+# The file's bytes, from the file that has them.
+for my $name ('.debug_info', '.debug_line', '.text', '.note.gnu.build-id') {
+    my $from = $name =~ /debug/ ? "$place.debug" : $place;
+    run_ok('objcopy', '--dump-section', "$name=$dir/section", $from, '/dev/null');
+    my $r = $t->request('GET', "/buildid/$id/section/$name");
+    is($r->{status}, 200, "section $name");
+    ok($r->{body} eq read_file("$dir/section"), '... its bytes');
+    is($r->{headers}{'x-debuginfod-size'}, -s "$dir/section", '... their number');
+}
+
+# --- headers ---
+
+{
+    my $path = "/buildid/$id/debuginfo";
+    my $r = $t->request('GET', $path);
+    my $size = -s "$place.debug";
+    my $etag = $r->{headers}{etag};
+
+    is($r->{headers}{'x-debuginfod-size'}, $size, 'the size');
+    is($r->{headers}{'cache-control'}, 'public', 'any cache may keep it');
+    is($r->{headers}{'accept-ranges'}, 'bytes', 'ranges are possible');
+    ok($r->{headers}{'last-modified'}, 'the date');
+    $r = $t->request('GET', $path, headers => ['Authorization', 'Basic Zm9vOmJhcg==']);
+    is($r->{headers}{'cache-control'}, 'private', '... what only some may read');
+    $r = $t->request('GET', $path, headers => ['If-None-Match', $etag]);
+    is($r->{status}, 304, 'the client has it');
+    is($r->{body}, '', '... and gets nothing');
+    $r = $t->request('GET', $path, headers => ['If-None-Match', '"other"']);
+    is($r->{status}, 200, '... another one');
+    $r = $t->request('GET', $path, headers => ['Range', 'bytes=100-199']);
+    is($r->{status}, 206, 'a range');
+    is($r->{headers}{'content-range'}, "bytes 100-199/$size", '... which');
+    is($r->{body}, substr($want{debuginfo}, 100, 100), '... its bytes');
+    $r = $t->request('GET', $path, headers => ['Range', "bytes=$size-"]);
+    is($r->{status}, 416, 'a range after the end');
+    is($r->{headers}{'content-range'}, "bytes */$size", '... the size');
+    $r = $t->request('GET', $path, headers => ['Range', 'bytes=0-9', 'If-Range', '"other"']);
+    is($r->{status}, 200, 'a range of another file');
+    $r = $t->request('GET', $path, headers => ['X-DEBUGINFOD-MAXSIZE', $size]);
+    is($r->{status}, 200, 'a limit that it meets');
+    $r = $t->request('GET', $path, headers => ['X-DEBUGINFOD-MAXSIZE', $size - 1]);
+    is($r->{status}, 406, '... that it does not meet');
+    $r = $t->request('GET', "/buildid/$missing/debuginfo");
+    is($r->{headers}{'cache-control'}, 'no-cache', 'absence is not kept');
+}
+
+# a file from the network would be fetched again for the next range
+{
+    my $remote = 'ba' x 20;
+    $t->fault->file("$remote/debuginfo", 'x' x 1000);
+    my $r = $t->request('GET', "/buildid/$remote/debuginfo", headers => ['Range', 'bytes=0-9']);
+    is($r->{status}, 200, 'the beginning of a file from the network: all of it');
+    $r = $t->request('GET', "/buildid/$remote/debuginfo", headers => ['Range', 'bytes=10-29']);
+    is($r->{status}, 206, '... another part');
+    is(length $r->{body}, 20, '... its bytes');
+}
+
+# --- packed files ---
+
+for my $packer (['gzip', '-9c'], ['zstd', '-qc'], ['xz', '-c']) {
+    my $packed = sprintf '%02x' x 20, map { ord } split //, substr "$packer->[0]" x 20, 0, 20;
+    my $file = "$builds/" . substr($packed, 0, 2) . '/' . substr($packed, 2) . '.debug';
+    make_path($file =~ s{/[^/]*$}{}r);
+    run_ok('sh', '-c', "@$packer '$place.debug' > '$file'");
+    my $r = $t->request('GET', "/buildid/$packed/debuginfo");
+    is($r->{status}, 200, "a file that is packed by $packer->[0]");
+    ok($r->{body} eq $want{debuginfo}, '... comes unpacked') or diag(length $r->{body});
+    next if $packer->[0] ne 'gzip';
+    $r = $t->request('GET', "/buildid/$packed/debuginfo",
+                     headers => ['Accept-Encoding', 'deflate, gzip']);
+    is($r->{headers}{'content-encoding'}, 'gzip', '... or as it is, to those who can unpack');
+    ok($r->{body} eq read_file($file), '... its bytes');
+}
 
 # --- clients ---
 
@@ -138,8 +215,15 @@ $r = client('nothing', @gdb[0 .. 2], '-iex', 'set debuginfod enabled off',
             '-ex', 'info line sum', "$dir/app");
 unlike($r->{out}, qr/app\.c/, '... and none by itself');
 
+# elfutils and LLVM have clients of their own
+my ($address) = output('nm', "$dir/whole") =~ /^0*([0-9a-f]+) T sum$/m;
+$r = client('elfutils', 'eu-addr2line', '-f', '-e', "$dir/app", "0x$address");
+like($r->{out}, qr/^sum\n\S*app\.c:\d+/m, 'eu-addr2line knows the lines') or diag($r->{out});
+$r = client('llvm', 'llvm-symbolizer', "--obj=$dir/app", "0x$address");
+like($r->{out}, qr/^sum\n\S*app\.c:\d+/m, 'llvm-symbolizer knows the lines') or diag($r->{out});
+
 like($t->request('GET', '/metrics')->{body},
-     qr/^symbolicate_requests_total\{[^}]*dialect="debuginfod",version="buildid"/m,
+     qr/^symbolicate_requests_total\{[^}]*dialect="files",version="buildid"/m,
      'requests are counted');
 is($t->end, '', 'nothing is wrong');
 done_testing();

@@ -14,7 +14,7 @@
     API(atos)         \
     API(sentry)       \
     API(profiler)     \
-    API(debuginfod)   \
+    API(files)        \
     API(upload)
 /* clang-format on */
 

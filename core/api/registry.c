@@ -43,23 +43,26 @@ row_of(const sym_api_t *api)
 
 /* --- what was requested --- */
 
-/* Position in the path of a route's suffix that more text follows; path.len:
- * none. */
+/* Position in the path of a route's suffix that more text follows: the last one
+ * that begins in the location's base or directly after it.  path.len: none. */
 static size_t
 inner_suffix(const sym_api_route_t *route, const sym_api_location_t *location,
              sym_str_t path)
 {
-    size_t len = strlen(route->suffix), i = 0;
+    const sym_str_t suffix = sym_cstr(route->suffix);
+    size_t found = path.len;
 
-    while (i + len <= path.len
-           && memcmp(path.data + i, route->suffix, len) != 0) {
-        i++;
+    for (size_t i = 0; i + suffix.len <= path.len; i++) {
+        if (location->has_base ? i > location->base.len : found != path.len) {
+            break;
+        }
+
+        if (memcmp(path.data + i, suffix.data, suffix.len) == 0) {
+            found = i;
+        }
     }
 
-    return i + len <= path.len
-                   && (!location->has_base || i <= location->base.len)
-               ? i
-               : path.len;
+    return found;
 }
 
 

@@ -12,6 +12,7 @@
 #ifndef SYM_API_REGISTRY_H
 #define SYM_API_REGISTRY_H
 
+#include "api/file_request.h"
 #include "api/list.h"
 #include "api/request.h"
 #include "base/rewrite.h"
@@ -77,10 +78,10 @@ struct sym_api_route_s {
     /* Copies the parts of the call that the request needs besides its body.
      * NULL: nothing. False: out of memory. */
     bool (*init)(sym_request_t *r, const sym_api_call_t *call);
-    /* SYM_ROUTE_FILE: the object that a path means, with views of it, and a bit
-     * for each sym_source_file_t that it may be; false: it means none. */
-    bool (*read_file)(sym_str_t path, sym_object_ref_t *object,
-                      unsigned *files);
+    /* SYM_ROUTE_FILE: the file that a path means, with views of it and of the
+     * query; false: it means none. */
+    bool (*read_file)(sym_str_t path, sym_str_t query,
+                      sym_file_request_t *request);
     /* of SYM_ROUTE_FILE: a file that could not be fetched resets the
      * connection, because clients take every error status for absence */
     bool cuts_failures;

@@ -112,6 +112,20 @@ sym_lower(char c)
 }
 
 
+static inline bool
+sym_str_eq_nocase(sym_str_t a, sym_str_t b)
+{
+    size_t i = 0;
+
+    while (i < a.len && i < b.len
+           && sym_lower(a.data[i]) == sym_lower(b.data[i])) {
+        i++;
+    }
+
+    return i == a.len && i == b.len;
+}
+
+
 /* Ignores the case of ASCII letters; `end` is in lower case. */
 static inline bool
 sym_str_ends_nocase(sym_str_t s, sym_str_t end)

@@ -46,6 +46,17 @@ typedef enum {
 #define SYM_SOURCE_FILES 22
 #define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
+/* Forms of a file for clients that read symbols themselves. */
+typedef enum {
+    SYM_MAKE_PLAIN,   /* all of it, unpacked */
+    SYM_MAKE_SECTION, /* a section of an ELF file */
+    SYM_MAKE_SYM,     /* its symbols and unwind rules as Breakpad's text */
+    SYM_MAKE_RULES,   /* only the rules */
+    SYM_MAKE_NAME     /* "NAME/ID": what its debug file is called */
+} sym_make_t;
+
+#define SYM_SECTION_NAME_MAX 255
+
 /* Sets of them, a bit each. */
 #define SYM_FILE(type) (1u << SYM_SOURCE_##type)
 #define SYM_FILES_PDB (SYM_FILE(PDB) | SYM_FILE(PDB_PACKED))

@@ -27,6 +27,7 @@
 #define OBJECT 0x10000u /* kind, rules, scope and reference */
 #define CHUNKS 0x200000u
 #define RULES 0x100000u /* rules and scope */
+#define LIMIT 0x400000u
 
 /* docs/formats/loader-protocol.md, section 3 */
 static const struct {
@@ -52,6 +53,7 @@ static const struct {
     { SYM_RPC_UPLOAD,
       TICKET | FLAGS | OFFSET | LENGTH | TEXT | SOURCE | RULES },
     { SYM_RPC_ASSEMBLE, TICKET | SOURCE | RULES | CHUNKS },
+    { SYM_RPC_MAKE, TICKET | OFFSET | LENGTH | LIMIT | TEXT | SOURCE | KIND },
     { SYM_RPC_WELCOME, VERSION },
     { SYM_RPC_READY, TICKET | FLAGS },
     { SYM_RPC_NEGATIVE, TICKET | STATE | TTL | TEXT },
@@ -192,6 +194,10 @@ sym_rpc_write(const sym_rpc_message_t *m, uint8_t out[SYM_RPC_MAX])
 
     if (fields & PLACES) {
         p = put(p, m->places, 8);
+    }
+
+    if (fields & LIMIT) {
+        p = put(p, m->limit, 8);
     }
 
     if (fields & KEY) {
@@ -486,6 +492,10 @@ take_fields(sym_cursor_t *c, unsigned fields, sym_rpc_message_t *m)
 
     if (fields & PLACES) {
         m->places = sym_u64(c);
+    }
+
+    if (fields & LIMIT) {
+        m->limit = sym_u64(c);
     }
 
     if (fields & KEY) {

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 11
+#define SYM_RPC_VERSION 12
 
 /* No message is longer. */
 #define SYM_RPC_MAX 8192
@@ -69,6 +69,9 @@ typedef enum {
                         source; text: their path; source: whose they are */
     SYM_RPC_ASSEMBLE, /* ticket, source, rules, scope, chunks: a file whose
                          chunks were uploaded; source: its path */
+    SYM_RPC_MAKE,    /* ticket, kind, offset, length, limit, text, source; and a
+                        descriptor: make a file of this file for a client.  kind:
+                        a sym_make_t; text: the section, or the debug id */
 
     /* messages of the loader */
     SYM_RPC_WELCOME = 64, /* version */
@@ -78,7 +81,8 @@ typedef enum {
                              elected; length of the lease; kind and reference:
                              of a companion, which is at any source */
     SYM_RPC_DONE,         /* ticket, flags, key, text, kind: to INVALIDATE,
-                            CHANGED, DEPOSIT */
+                             CHANGED, DEPOSIT, MAKE; and a descriptor, with
+                             SYM_RPC_MADE */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: unknown protocol; ends the connection */
     SYM_RPC_WANT,         /* ticket, want: a companion of a DEPOSIT's file */
@@ -137,6 +141,12 @@ typedef enum {
 #define SYM_RPC_KEPT 2u    /* the stored one is better, or a later file's */
 #define SYM_RPC_ANOTHER 4u /* DONE follows for another module of the file */
 
+#define SYM_RPC_MADE                                                           \
+    16u /* a descriptor is attached: the file that was made; text:
+                            its length */
+
+#define SYM_RPC_HAS_RULES 32u /* with SYM_RPC_MADE: unwind rules are in it */
+
 #define SYM_RPC_NOTHING 8u /* the file is sound, but has no symbols for us */
 
 /* Lifetime of a negative outcome in seconds, by kind. */
@@ -167,6 +177,7 @@ typedef struct {
     sym_module_state_t state; /* not READY */
     sym_rpc_ttl_t ttl;        /* in NEGATIVE: for `state`, the time left */
     uint64_t offset, length;  /* bytes */
+    uint64_t limit;           /* of what is made, in bytes */
     uint64_t places; /* numbers in the plan, a bit each: to be tried; in MORE
                         that of the large file */
     sym_module_key_t key;

@@ -44,6 +44,7 @@
 #include "object/module_key.h"
 #include "artifacts/kinds.h"
 #include "formats/companion.h"
+#include "object/files.h"
 #include "artifacts/symcache/format.h"
 
 /* --- the command line of a converter --- */
@@ -101,6 +102,9 @@ typedef struct {
     uint32_t kinds;        /* of artifacts: sym_format_file_t.kinds */
     uint32_t upload;       /* CONVERTER_UPLOAD and bits of UPLOAD's flags: it is
                               taken apart; 0: it is converted */
+    uint32_t make;         /* 1 + a sym_make_t: the extents are a file, not an
+                              artifact; 0: artifacts */
+    uint32_t make_name_len;
     uint32_t takes_empty;  /* sym_format_services_t.takes_empty */
     uint32_t text;         /* 1 + a sym_text_role_t that the file has, whatever
                               it looks like; 0: it is a file of a module */
@@ -112,6 +116,7 @@ typedef struct {
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
     char reference[CONVERTER_REFERENCE_MAX];
+    char make_name[SYM_SECTION_NAME_MAX]; /* of the section, or module */
 } converter_job_t;
 
 /* No file has more modules than this: a fat one has 42 slices at most. */

@@ -15,6 +15,7 @@
 #include "formats/sourcebundle/text.h"
 #include "object/object_ref.h"
 #include "converter/heap.h"
+#include "converter/make.h"
 #include "converter/members.h"
 #include "converter/thread_pool.h"
 #include "unpack/input.h"
@@ -36,6 +37,7 @@ typedef struct {
     sym_format_services_t services;
     swift_t *swift;
 
+    making_t *making; /* NULL: artifacts are sent */
     sym_conversion_format_t format;
     whole_t whole;    /* empty if the format is streamed */
     bool has_more;    /* objects after the current one */
@@ -161,6 +163,10 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 
     if (sym_format_of(job->format)->is_nameless && info.debug_file.len == 0) {
         info.debug_file = input_name(job->input);
+    }
+
+    if (rc == SYM_OK && job->making != NULL) {
+        return making_put(job->making, output, &info, err);
     }
 
     rc = rc != SYM_OK ? rc : send_module(job, output->kind, &info, err);
@@ -520,6 +526,75 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 }
 
 
+/* Makes a file of the symbols of the one object that is wanted. */
+static sym_status_t
+make_symbols(job_t *job, sym_error_t *err)
+{
+    sym_format_file_t f;
+    size_t which, end;
+    sym_status_t rc = open_file(job, &f, err);
+
+    if (rc == SYM_OK) {
+        rc = choose_objects(job, &f, &which, &end, err);
+    }
+
+    if (rc == SYM_OK) {
+        rc = sym_format_of(job->format)->convert(&f, which, err);
+    }
+
+    return rc == SYM_OK ? making_end(job->making, err) : rc;
+}
+
+
+static sym_status_t
+make_section(job_t *job, sym_error_t *err)
+{
+    sym_str_t first;
+    sym_status_t rc = next_piece(job, &first, err);
+
+    if (rc == SYM_OK) {
+        rc = whole_get(&job->whole, job->input, first, err);
+    }
+
+    return rc == SYM_OK ? making_section(job->making, job->whole.bytes, err)
+                        : rc;
+}
+
+
+static sym_status_t
+make(job_t *job, sym_error_t *err)
+{
+    const sym_make_t make = (sym_make_t) (job->order->make - 1);
+
+    job->making = making_begin(
+        make, sym_str(job->order->make_name, job->order->make_name_len), err);
+    if (job->making == NULL) {
+        return err->status;
+    }
+
+    return make == SYM_MAKE_PLAIN ? making_copy(job->making, job->input, err)
+           : make == SYM_MAKE_SECTION ? make_section(job, err)
+                                      : make_symbols(job, err);
+}
+
+
+static bool
+make_file(job_t *job)
+{
+    sym_error_t err = { 0 };
+    bool is_alive;
+
+    job->format = SYM_CONVERSION_UNKNOWN;
+    job->has_more = false;
+    job->n_ended = 0;
+    is_alive = make(job, &err) == SYM_OK || send_failure(job, &err);
+    making_free(job->making);
+    job->making = NULL;
+    whole_free(&job->whole);
+    return is_alive;
+}
+
+
 static bool
 convert_file(job_t *job)
 {
@@ -568,7 +643,9 @@ convert(job_t *job, int fd, const converter_job_t *order)
                                      : UINT_MAX);
     job->services.pool = thread_pool_lent(job->pool);
     job->services.takes_empty = order->takes_empty != 0;
-    is_alive = order->upload != 0 ? take_apart(job, fd) : convert_file(job);
+    is_alive = order->upload != 0 ? take_apart(job, fd)
+               : order->make != 0 ? make_file(job)
+                                  : convert_file(job);
     input_end(job->input);
     return is_alive;
 }

@@ -1,12 +1,14 @@
 #include "daemon/client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 struct client_packet_s {
     client_packet_t *next;
+    int fd; /* -1: none */
     size_t len;
     uint8_t bytes[];
 };
@@ -45,6 +47,9 @@ drop_first(client_t *client)
 
     client->first = packet->next;
     client->out_bytes -= sizeof(*packet) + packet->len;
+    if (packet->fd >= 0) {
+        close(packet->fd);
+    }
     free(packet);
 }
 
@@ -125,7 +130,7 @@ static bool
 wants_descriptor(const sym_rpc_message_t *m)
 {
     return m->type == SYM_RPC_INGEST || m->type == SYM_RPC_DEPOSIT
-           || m->type == SYM_RPC_UPLOAD
+           || m->type == SYM_RPC_UPLOAD || m->type == SYM_RPC_MAKE
            || (m->type == SYM_RPC_GIVEN && (m->flags & SYM_RPC_THERE) != 0);
 }
 
@@ -234,12 +239,25 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
 
 /* False: not now, or never (then the client has ended). */
 static bool
-send_now(client_t *client, const uint8_t *bytes, size_t len)
+send_now(client_t *client, const uint8_t *bytes, size_t len, int fd)
 {
+    struct iovec iov = { (void *) (uintptr_t) bytes, len };
+    control_t control = { 0 };
+    struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+    struct cmsghdr *c = &control.align;
     ssize_t n;
 
+    if (fd >= 0) {
+        mh.msg_control = control.bytes;
+        mh.msg_controllen = CMSG_SPACE(sizeof(int));
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &fd, sizeof(int));
+    }
+
     do {
-        n = send(client->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        n = sendmsg(client->fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (n < 0 && errno == EINTR);
 
     if (n < 0 && errno != EAGAIN) {
@@ -251,16 +269,19 @@ send_now(client_t *client, const uint8_t *bytes, size_t len)
 
 
 static void
-keep(client_t *client, const uint8_t *bytes, size_t len)
+keep(client_t *client, const uint8_t *bytes, size_t len, int fd)
 {
     client_packet_t *packet = malloc(sizeof(*packet) + len);
+    int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
 
-    if (packet == NULL) {
+    if (packet == NULL || (fd >= 0 && copy < 0)) {
+        free(packet);
         client_end(client, "out of memory");
         return;
     }
 
     packet->next = NULL;
+    packet->fd = copy;
     packet->len = len;
     memcpy(packet->bytes, bytes, len);
 
@@ -282,6 +303,13 @@ keep(client_t *client, const uint8_t *bytes, size_t len)
 void
 client_send(client_t *client, const sym_rpc_message_t *m)
 {
+    client_send_with(client, m, -1);
+}
+
+
+void
+client_send_with(client_t *client, const sym_rpc_message_t *m, int fd)
+{
     uint8_t bytes[SYM_RPC_MAX];
     size_t len;
 
@@ -291,9 +319,9 @@ client_send(client_t *client, const sym_rpc_message_t *m)
 
     len = sym_rpc_write(m, bytes);
 
-    if (client->first != NULL || !send_now(client, bytes, len)) {
+    if (client->first != NULL || !send_now(client, bytes, len, fd)) {
         if (!client->is_ended) {
-            keep(client, bytes, len);
+            keep(client, bytes, len, fd);
         }
     }
 }
@@ -303,7 +331,9 @@ void
 client_flush(client_t *client)
 {
     while (client->first != NULL && !client->is_ended) {
-        if (!send_now(client, client->first->bytes, client->first->len)) {
+        const client_packet_t *first = client->first;
+
+        if (!send_now(client, first->bytes, first->len, first->fd)) {
             return;
         }
 

@@ -54,6 +54,9 @@ bool client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
 
 void client_send(client_t *client, const sym_rpc_message_t *m);
 
+/* The same with a descriptor, which the caller keeps. */
+void client_send_with(client_t *client, const sym_rpc_message_t *m, int fd);
+
 /* Sends queued messages, as far as the other side accepts them. */
 void client_flush(client_t *client);
 

@@ -11,6 +11,7 @@
 #include "common/say.h"
 #include "daemon/companion_requests.h"
 #include "daemon/forget.h"
+#include "daemon/made_file.h"
 #include "daemon/report.h"
 #include "daemon/serve.h"
 
@@ -391,6 +392,39 @@ on_assemble(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
 
 static void
+on_make(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
+    sym_error_t err = { 0 };
+    submission_t *c;
+    char text[256];
+
+    if (client->n_deposits >= DEPOSITS_MAX) {
+        close(fd);
+        client_end(client, "too many deposits at once");
+        return;
+    }
+
+    c = submission_create(m, fd, &err);
+    if (c != NULL && !made_file_begin(c, m, s->options->store, &err)) {
+        close(fd);
+        free(c);
+        c = NULL;
+    }
+
+    if (c == NULL) {
+        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
+        client_send(client, &done);
+        return;
+    }
+
+    c->client = client;
+    client->n_deposits++;
+    conversions_add(&s->conversions, &c->conversion);
+}
+
+
+static void
 on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     const inflights_t *f = &s->inflights;
@@ -483,6 +517,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_UPLOAD:
         on_upload(s, client, m, fd);
+        break;
+    case SYM_RPC_MAKE:
+        on_make(s, client, m, fd);
         break;
     case SYM_RPC_GIVEN:
         companion_requests_answer(&s->conversions, client, m, fd);

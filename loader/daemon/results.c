@@ -10,6 +10,7 @@
 #include "common/say.h"
 #include "daemon/companion_requests.h"
 #include "daemon/forget.h"
+#include "daemon/made_file.h"
 #include "daemon/report.h"
 #include "daemon/serve.h"
 
@@ -32,13 +33,19 @@ log_conversion(const submission_t *c, const conversion_end_t *how)
     snprintf(subject, sizeof(subject), "%.*s/%.*s", (int) key->name.len,
              key->name.data, (int) key->id.len, key->id.data);
 
+    if (c->is_made && how->state == SYM_MODULE_READY) {
+        return;
+    }
+
     if (how->state == SYM_MODULE_READY) {
         complain_about(subject, "%s", ready_text(c, how));
         return;
     }
 
-    complain_about(key->name.len != 0 ? subject : "a deposit", "%s: %s",
-                   sym_module_state_name(how->state), how->reason);
+    complain_about(key->name.len != 0 ? subject
+                   : c->is_made       ? "a file for a client"
+                                      : "a deposit",
+                   "%s: %s", sym_module_state_name(how->state), how->reason);
 }
 
 
@@ -308,8 +315,7 @@ on_ended(conversion_t *conversion, const conversion_end_t *how)
         return;
     }
 
-    if (how->state == SYM_MODULE_READY
-        && !((submission_t *) conversion)->is_report) {
+    if (how->state == SYM_MODULE_READY && conversion->symcache == NULL) {
         missing_news(&s->missing);
     }
 
@@ -317,6 +323,8 @@ on_ended(conversion_t *conversion, const conversion_end_t *how)
         inflight_ended(s, c, how);
     } else if (c->is_report) {
         report_ended(c, how);
+    } else if (c->is_made) {
+        made_file_ended(c, how);
     } else {
         deposit_ended(s, c, how);
     }

@@ -205,6 +205,10 @@ on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
     sym_error_t other = { 0 };
     sym_status_t rc;
 
+    if (c->make != 0) {
+        return c->has_key ? conversion_check_id(c, module, err) : SYM_OK;
+    }
+
     conversion_note_ids(c, module);
     c->is_skipped = c->symcache != NULL
                     && conversion_check_kind(c, module, &other) != SYM_OK;
@@ -667,6 +671,8 @@ conversions_start(conversions_t *all)
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
             .takes_empty = c->takes_empty,
+            .make = c->make,
+            .make_name = sym_cstr(c->make_name),
             .text = is_text(c) ? 1 + (unsigned) c->upload.ref.role : 0,
             .reference = c->reference,
         };

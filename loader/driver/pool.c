@@ -361,11 +361,14 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                                 .kinds = input->kinds,
                                 .upload = input->upload,
                                 .takes_empty = input->takes_empty,
+                                .make = input->make,
                                 .text = input->text };
     order->id_len = put_text(input->id, order->id, sizeof(order->id));
     order->arch_len = put_text(input->arch, order->arch, sizeof(order->arch));
     order->reference_len =
         put_text(input->reference, order->reference, sizeof(order->reference));
+    order->make_name_len =
+        put_text(input->make_name, order->make_name, sizeof(order->make_name));
     w->input_fd = input->fd;
     w->input_start = lseek(input->fd, 0, SEEK_CUR);
 

@@ -19,6 +19,8 @@ struct temporary_symcache_s {
     store_upload_t upload; /* its key */
 
     int fd;
+    bool is_file; /* extents follow each other */
+    uint64_t bytes, limit;
     uint32_t n; /* the highest number, plus one */
     uint32_t *lens;
     uint32_t lens_size;
@@ -28,9 +30,8 @@ struct temporary_symcache_s {
 
 /* A file without a name; -1: see errno. */
 static int
-unnamed_file(void)
+unnamed_file(const char *folder)
 {
-    const char *folder = getenv("TMPDIR");
     char name[4096];
     int fd, n;
 
@@ -55,8 +56,8 @@ unnamed_file(void)
 }
 
 
-temporary_symcache_t *
-temporary_symcache_create(sym_error_t *err)
+static temporary_symcache_t *
+create(const char *folder, sym_error_t *err)
 {
     temporary_symcache_t *s = calloc(1, sizeof(*s));
 
@@ -65,12 +66,33 @@ temporary_symcache_create(sym_error_t *err)
         return NULL;
     }
 
-    s->fd = unnamed_file();
+    s->fd = unnamed_file(folder);
 
     if (s->fd < 0) {
         sym_fail_sys(err, SYM_IO, "cannot make a temporary file", errno);
         temporary_symcache_free(s);
         return NULL;
+    }
+
+    return s;
+}
+
+
+temporary_symcache_t *
+temporary_symcache_create(sym_error_t *err)
+{
+    return create(getenv("TMPDIR"), err);
+}
+
+
+temporary_symcache_t *
+temporary_file_create(const char *folder, uint64_t limit, sym_error_t *err)
+{
+    temporary_symcache_t *s = create(folder, err);
+
+    if (s != NULL) {
+        s->is_file = true;
+        s->limit = limit;
     }
 
     return s;
@@ -140,11 +162,16 @@ sym_status_t
 temporary_symcache_put(temporary_symcache_t *s, uint32_t number,
                        const uint8_t *data, size_t len, sym_error_t *err)
 {
-    off_t at = (off_t) number * SLOT_BYTES;
+    off_t at = (off_t) number * (s->is_file ? SYM_EXTENT_MAX : SLOT_BYTES);
     size_t done = 0;
 
     if (number >= SYM_EXTENTS_LIMIT || len > SYM_EXTENT_MAX) {
         return sym_fail(err, SYM_LIMIT, "no symcache has such an extent");
+    }
+
+    s->bytes += len;
+    if (s->is_file && s->bytes > s->limit) {
+        return sym_fail(err, SYM_LIMIT, "the file is too large");
     }
 
     while (done < len) {
@@ -160,6 +187,18 @@ temporary_symcache_put(temporary_symcache_t *s, uint32_t number,
     }
 
     return note_length(s, number, len, err);
+}
+
+
+/* Only the last extent is shorter than the others. */
+int
+temporary_file_get(const temporary_symcache_t *s, uint64_t *length)
+{
+    *length = s->n == 0
+                  ? 0
+                  : (uint64_t) (s->n - 1) * SYM_EXTENT_MAX + s->lens[s->n - 1];
+    *length = *length == s->bytes ? *length : 0;
+    return s->fd;
 }
 
 

@@ -17,6 +17,16 @@ typedef struct temporary_symcache_s temporary_symcache_t;
 /* An empty one.  NULL: *err has the reason. */
 temporary_symcache_t *temporary_symcache_create(sym_error_t *err);
 
+/*
+ * The same for a file that is not an artifact: its extents follow each other in the
+ * temporary file, which is in the folder.  limit: of all bytes (SYM_LIMIT).
+ */
+temporary_symcache_t *temporary_file_create(const char *folder, uint64_t limit,
+                                            sym_error_t *err);
+
+/* Its descriptor, which belongs to it, and its length.  0: an extent is missing. */
+int temporary_file_get(const temporary_symcache_t *s, uint64_t *length);
+
 /* Copies a key that fits the store. */
 void temporary_symcache_set_key(temporary_symcache_t *s,
                                 const sym_module_key_t *key);

@@ -416,6 +416,18 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }
 
+    fetch->outcome.modified = r->headers_out.last_modified_time;
+    ngx_str_null(&fetch->outcome.etag);
+
+    if (r->headers_out.etag) {
+        fetch->outcome.etag.len = r->headers_out.etag->value.len;
+        fetch->outcome.etag.data = ngx_pstrdup(fetch->pool,
+                                               &r->headers_out.etag->value);
+        if (fetch->outcome.etag.data == NULL) {
+            return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
+        }
+    }
+
     if (ngx_http_symbolicate_fetch_identify(fetch, r) != NGX_OK) {
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }

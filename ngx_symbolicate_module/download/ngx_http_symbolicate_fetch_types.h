@@ -54,11 +54,14 @@ typedef struct {
     ngx_str_t                      source;      /* URL of the file */
     ngx_str_t                      reference;   /* URL of its source map, from
                                                  * its headers */
+    ngx_str_t                      etag;        /* of the source; or empty */
+    time_t                         modified;    /* -1: unknown */
     ngx_str_t                      reason;
     ngx_str_t                      outcomes;    /* protocol/outcomes.h, of the
                                                  * first source */
     ngx_uint_t                     status;      /* of the last answer; 0: no
                                                  * answer */
+    unsigned                       spooled:1;   /* it is a temporary file */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */
 } ngx_http_symbolicate_fetch_result_t;

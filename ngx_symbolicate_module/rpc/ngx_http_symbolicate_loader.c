@@ -658,6 +658,38 @@ ngx_http_symbolicate_loader_welcome(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+static void
+ngx_http_symbolicate_loader_close_fd(ngx_http_symbolicate_loader_t *loader)
+{
+    if (loader->fd != -1) {
+        (void) ngx_close_file(loader->fd);
+        loader->fd = -1;
+    }
+}
+
+
+/* The descriptor of a message, or -1.  The loader sends at most one. */
+static ngx_fd_t
+ngx_http_symbolicate_loader_fd(struct msghdr *msg)
+{
+    ngx_fd_t         fd;
+    struct cmsghdr  *cm;
+
+    cm = CMSG_FIRSTHDR(msg);
+
+    if (cm == NULL || cm->cmsg_level != SOL_SOCKET
+        || cm->cmsg_type != SCM_RIGHTS
+        || cm->cmsg_len != CMSG_LEN(sizeof(int)))
+    {
+        return -1;
+    }
+
+    ngx_memcpy(&fd, CMSG_DATA(cm), sizeof(int));
+
+    return fd;
+}
+
+
 /* NGX_OK: a message was handled; NGX_AGAIN: no message; NGX_ERROR: the
  * connection is gone. */
 static ngx_int_t
@@ -666,10 +698,26 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
     ssize_t            n;
     uint8_t            data[SYM_RPC_MAX];
     sym_error_t        err;
+    struct iovec       iov;
+    struct msghdr      msg;
     sym_rpc_message_t  m;
 
+    union {
+        struct cmsghdr  cm;
+        char            space[CMSG_SPACE(sizeof(int))];
+    } control;
+
+    iov.iov_base = data;
+    iov.iov_len = SYM_RPC_MAX;
+
+    ngx_memzero(&msg, sizeof(struct msghdr));
+    msg.msg_iov = &iov;
+    msg.msg_iovlen = 1;
+    msg.msg_control = control.space;
+    msg.msg_controllen = sizeof(control);
+
     do {
-        n = recv(loader->connection->fd, data, SYM_RPC_MAX, 0);
+        n = recvmsg(loader->connection->fd, &msg, MSG_CMSG_CLOEXEC);
     } while (n == -1 && ngx_socket_errno == NGX_EINTR);
 
     if (n == -1 && ngx_socket_errno == NGX_EAGAIN) {
@@ -682,9 +730,12 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
         return NGX_ERROR;
     }
 
+    loader->fd = ngx_http_symbolicate_loader_fd(&msg);
+
     ngx_memzero(&err, sizeof(sym_error_t));
 
     if (sym_rpc_read(data, n, &m, &err) != SYM_OK) {
+        ngx_http_symbolicate_loader_close_fd(loader);
         ngx_http_symbolicate_loader_lost(loader, "it sent what is no message",
                                          0);
         return NGX_ERROR;
@@ -715,6 +766,8 @@ ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
     default:
         loader->events->message(loader, &m);
     }
+
+    ngx_http_symbolicate_loader_close_fd(loader);
 
     return loader->connection ? NGX_OK : NGX_ERROR;
 }

@@ -77,6 +77,9 @@ struct ngx_http_symbolicate_loader_s {
     ngx_rbtree_t                   calls;       /* open calls by theirs */
     ngx_rbtree_node_t              calls_sentinel;
     uint32_t                       ticket;      /* the last one used */
+    ngx_fd_t                       fd;          /* of the message that is being
+                                                 * handled; -1: none, or its
+                                                 * owner has taken it */
     ngx_queue_t                    abandoned;   /* pending fetches without a
                                                  * waiting request, by time */
     ngx_event_t                    abandoned_timer;

@@ -91,6 +91,8 @@ ngx_http_symbolicate_rpc_reply(ngx_http_symbolicate_loader_t *loader,
     rpc = ngx_http_symbolicate_rpc_of(node);
 
     ngx_http_symbolicate_rpc_cancel(rpc);
+
+    rpc->fd = &loader->fd;
     rpc->on_reply(rpc, m);
 }
 

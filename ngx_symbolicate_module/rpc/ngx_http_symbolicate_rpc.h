@@ -25,6 +25,10 @@ struct ngx_http_symbolicate_rpc_s {
     void                         (*on_reply)(ngx_http_symbolicate_rpc_t *rpc,
                                        sym_rpc_message_t *m);
     void                          *data;
+    ngx_fd_t                      *fd;          /* of the answer, during
+                                                 * on_reply(); -1: none.  An
+                                                 * owner that takes it sets
+                                                 * -1 */
 };
 
 

@@ -46,10 +46,16 @@ SERVER
             symbolicate_source symstore uri=/symstore/ layout=symstore;
         }
         location /buildid/ {
-            symbolicate debuginfod;
+            symbolicate files;
             symbolicate_proxy on files=4 size=2m;
             symbolicate_source elves uri=/elves/ layout=debuginfod;
         }
+        location /symbols/ {
+            symbolicate files;
+            symbolicate_proxy on files=4 size=2m;
+            symbolicate_source symstore uri=/symstore/ layout=symstore;
+        }
+        location = /pingme.txt { symbolicate files; }
         location ~ ^/(?:$others)\$ { symbolicate sentry; }
         location /admin { symbolicate; symbolicate_admin on; }
         location /bare { symbolicate; symbolicate_admin on; symbolicate_missing off; }

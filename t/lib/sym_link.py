@@ -38,6 +38,7 @@ FIELDS = {
     'ABANDON': (14, 'ticket flags'),
     'ASSEMBLE': (16, 'ticket source files layout ids casing scope chunks'),
     'UPLOAD': (15, 'ticket flags offset length text source files layout ids casing scope'),
+    'MAKE': (17, 'ticket offset length limit text source kind?'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
@@ -51,7 +52,7 @@ FIELDS = {
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
-          'offset': '<Q', 'length': '<Q', 'bits': '<Q', 'kind': '<I', 'attempt': '<I',
+          'offset': '<Q', 'length': '<Q', 'bits': '<Q', 'limit': '<Q', 'kind': '<I', 'attempt': '<I',
           'files': '<I', 'layout': 'B', 'ids': 'B', 'casing': 'B'}
 # For ENSURE: a symcache; files of all types in the layout `breakpad`, which has one
 # place for a canonical id.  For other kinds: 1, `native`.
@@ -171,7 +172,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=11):
+    def __init__(self, path, version=12):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

@@ -327,6 +327,17 @@ test_client(void)
                       "\x01\x00"
                       "a\x00\x00\x00\x00\x00\x00\x00\x01\x00s\x14\x00"
                       "01234567890123456789"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_MAKE,
+                                    .ticket = 7,
+                                    .length = 4096,
+                                    .limit = 1,
+                                    .kind = SYM_MAKE_SECTION,
+                                    .text = SYM_STR("a/b"),
+                                    .source = SYM_STR("me") },
+              SYM_STR(HEAD("\x11") TICKET
+                      "\x00\x00\x00\x00\x00\x00\x00\x00" U64_4096
+                      "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00"
+                      "a/b\x02\x00me\x01\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DEPOSIT,
                                     .ticket = 7,
                                     .flags = SYM_RPC_FORCE,

@@ -7,7 +7,7 @@
 #include "api/sentry/crash.h"
 #include "api/sentry/dump.h"
 #include "api/sentry/http.h"
-#include "api/sentry/proxy.h"
+#include "api/files/paths.h"
 
 /* The general reader takes over what the direct reader did not support. */
 static sym_status_t
@@ -120,7 +120,7 @@ const sym_api_t sym_sentry_api = {
                 { GET_ROUTE("/healthcheck", "healthcheck"),
                   .kind = SYM_ROUTE_TEXT, .status = 200, .text = "ok" },
                 { GET_ROUTE("/proxy/", "proxy"), .kind = SYM_ROUTE_FILE,
-                  .read_file = sentry_read_file },
+                  .read_file = sym_files_read_symstore },
                 POST_ROUTE("/symbolicate-jvm", "jvm", jvm_ops, init_jvm),
                 POST_ROUTE("/symbolicate-js", "js", js_ops, init_js),
                 POST_ROUTE("/symbolicate-any", "any", sentry_any_ops, init),

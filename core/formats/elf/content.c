@@ -268,6 +268,17 @@ find_any(const sym_elf_t *e, const char *name)
 
 
 sym_status_t
+sym_elf_section_raw(const sym_elf_t *e, sym_str_t name, sym_str_t *bytes,
+                    sym_error_t *err)
+{
+    const sym_elf_section_t *s = sym_elf_find(e, name);
+
+    return s == NULL ? SYM_NOT_FOUND
+                     : sym_elf_raw(e, s, "the section", bytes, err);
+}
+
+
+sym_status_t
 sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                 sym_error_t *err)
 {

@@ -68,6 +68,11 @@ const sym_elf_info_t *sym_elf_info(const sym_elf_t *e);
 sym_status_t sym_elf_section(sym_elf_t *e, const char *name, sym_str_t *bytes,
                              sym_error_t *err);
 
+/* Same for the first section of that name with contents, as they are in the
+ * file. */
+sym_status_t sym_elf_section_raw(const sym_elf_t *e, sym_str_t name,
+                                 sym_str_t *bytes, sym_error_t *err);
+
 /* The address of a section as linked; 0: there is no such section. */
 uint64_t sym_elf_section_address(const sym_elf_t *e, const char *name);
 

@@ -1,0 +1,33 @@
+/*
+ * file_request.h - a request for a file of an object, and how it is answered.
+ *
+ * The path of a SYM_ROUTE_FILE becomes steps.  All sources of the location are
+ * asked for the files of the first step, then for those of the next one; the
+ * first file that can be used is the answer.  It has views of the request's path
+ * and of itself.
+ */
+#ifndef SYM_API_FILE_REQUEST_H
+#define SYM_API_FILE_REQUEST_H
+
+#include "object/files.h"
+#include "object/object_ref.h"
+
+#define SYM_FILE_STEPS 3
+
+typedef struct {
+    unsigned files;  /* a bit for each sym_source_file_t; 0: no more steps */
+    sym_make_t make; /* what the client gets of such a file */
+} sym_file_step_t;
+
+typedef struct {
+    sym_object_ref_t object;
+    sym_file_step_t steps[SYM_FILE_STEPS];
+    sym_str_t section; /* with SYM_MAKE_SECTION: its name */
+    sym_str_t file;    /* with SYM_MAKE_NAME: the last part of the path */
+    unsigned rules;    /* with SYM_MAKE_SYM: files for the unwind rules, which
+                          follow a text without any; 0: none */
+    bool is_cabinet;   /* only a cabinet is such a file */
+    char code_file[SYM_NAME_MAX]; /* of the query, decoded */
+} sym_file_request_t;
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * files.c - files of sources for debuggers and other clients that read symbols
+ * themselves: debuginfod's paths, and those of symbol servers.
+ *
+ * Clients of debuginfod remember for ten minutes that a file is absent, whatever
+ * the error status; only a connection that breaks is no answer to them.  Clients
+ * of symbol servers try again after 5xx, and remember only 404.
+ */
+#include "api/files/paths.h"
+#include "api/registry.h"
+
+#define GET_ROUTE(path, what)                                                  \
+    .suffix = (path), .version = (what),                                       \
+    .methods = SYM_METHOD_GET | SYM_METHOD_HEAD
+
+const sym_api_t sym_files_api = {
+    .name = "files",
+    .routes = { { GET_ROUTE("/buildid/", "buildid"), .kind = SYM_ROUTE_FILE,
+                  .read_file = sym_files_read_debuginfod,
+                  .cuts_failures = true },
+                { GET_ROUTE("/pingme.txt", "pingme"), .kind = SYM_ROUTE_TEXT,
+                  .status = 200, .text = "a symbol store\n" },
+                { GET_ROUTE("/", "symbols"), .kind = SYM_ROUTE_FILE,
+                  .read_file = sym_files_read_any } },
+    .answers = { "application/json" },
+    .tells_failures = true,
+    .is_same_site = true,
+};

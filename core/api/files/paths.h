@@ -1,0 +1,34 @@
+/*
+ * paths.h - paths of files, for sym_api_route_t.read_file (registry.h).
+ */
+#ifndef SYM_API_FILES_PATHS_H
+#define SYM_API_FILES_PATHS_H
+
+#include "api/file_request.h"
+#include "base/str.h"
+
+/* ID/debuginfo and others, below /buildid/ of debuginfod. */
+bool sym_files_read_debuginfod(sym_str_t path, sym_str_t query,
+                               sym_file_request_t *request);
+
+/* NAME/SIGNATURE/NAME of a Windows symbol server, as Symbolicator reads it. */
+bool sym_files_read_symstore(sym_str_t path, sym_str_t query,
+                             sym_file_request_t *request);
+
+/* NAME/ID/STEM.sym */
+bool sym_files_read_breakpad(sym_str_t path, sym_str_t query,
+                             sym_file_request_t *request);
+
+/* Any path of a symbol server: Breakpad's, a Windows symbol server's, those of
+ * the layout `native`. */
+bool sym_files_read_any(sym_str_t path, sym_str_t query,
+                        sym_file_request_t *request);
+
+/* The first two parts of NAME/SIGNATURE/FILE; *file is the rest, unchecked. */
+bool sym_files_read_signature(sym_str_t path, sym_str_t *name, sym_str_t *file,
+                              sym_file_request_t *request);
+
+/* Splits the part before the next slash off *path; false: it has no slash. */
+bool sym_files_next_part(sym_str_t *path, sym_str_t *part);
+
+#endif

@@ -1,0 +1,404 @@
+#include "converter/make.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "artifacts/export/tools.h"
+#include "common/converter_protocol.h"
+#include "formats/elf/elf.h"
+#include "symbolicate/cache/names.h"
+
+#define BREAKPAD "breakpad"
+
+/* An incomplete extent, and room for whatever a writer needs at once. */
+#define WINDOW_BYTES ((size_t) 3 * SYM_EXTENT_MAX)
+
+_Static_assert(SYM_OUT_NEED_MAX <= 2 * SYM_EXTENT_MAX, "it fits the window");
+
+#define NAMES_BYTES ((size_t) 4 << 20)
+
+/* The extents of an artifact. */
+typedef struct {
+    sym_extent_view_t *at;
+    uint32_t n, size;
+} extents_t;
+
+struct making_s {
+    sym_make_t make;
+    sym_str_t given; /* the name */
+    extents_t symbols, rules;
+    bool has_module;
+    sym_module_key_t key; /* views of the two texts */
+    char name[CONVERTER_TEXT_MAX], id[SYM_ID_MAX];
+    sym_names_t *names;
+
+    sym_error_t *err;
+    sym_out_t out; /* a window of `bytes` */
+    uint32_t n_sent;
+    uint64_t sent;
+    char bytes[WINDOW_BYTES];
+};
+
+
+/* --- sending --- */
+
+static bool
+send_extent(making_t *m, const char *data, size_t len)
+{
+    if (!converter_send(CONVERTER_FD, CONVERTER_EXTENT, m->n_sent++, data, len))
+    {
+        sym_fail(m->err, SYM_IO, "the loader is gone");
+        return false;
+    }
+
+    m->sent += len;
+    return true;
+}
+
+
+/* Sends complete extents; the rest moves to the start of the window. */
+static bool
+more(sym_out_t *out, size_t need)
+{
+    making_t *m = out->ctx;
+    size_t len = (size_t) (out->pos - m->bytes), at = 0;
+
+    (void) need;
+
+    for (; len - at >= SYM_EXTENT_MAX; at += SYM_EXTENT_MAX) {
+        if (!send_extent(m, m->bytes + at, SYM_EXTENT_MAX)) {
+            return false;
+        }
+    }
+
+    memmove(m->bytes, m->bytes + at, len - at);
+    out->pos = m->bytes + (len - at);
+    return true;
+}
+
+
+/* Precedes all bytes. */
+static sym_status_t
+send_module(const making_t *m, sym_error_t *err)
+{
+    converter_module_t module = { .kind = SYM_KIND_SYMCACHE, .is_nameless = 1 };
+
+    module.id_len = (uint32_t) m->key.id.len;
+    memcpy(module.id, m->id, m->key.id.len);
+    return converter_send(CONVERTER_FD, CONVERTER_MODULE, 0, &module,
+                          sizeof(module))
+               ? SYM_OK
+               : sym_fail(err, SYM_IO, "the loader is gone");
+}
+
+
+/* Sends the last bytes. */
+static sym_status_t
+send_end(making_t *m, sym_error_t *err)
+{
+    converter_done_t done = { 0 };
+    size_t len;
+
+    if (m->out.failed || !more(&m->out, 0)) {
+        return err->status != SYM_OK ? err->status
+                                     : sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    len = (size_t) (m->out.pos - m->bytes);
+    if (len != 0 && !send_extent(m, m->bytes, len)) {
+        return err->status;
+    }
+
+    if (m->n_sent == 0) {
+        return sym_fail(err, SYM_UNSUPPORTED, "there is nothing in it");
+    }
+
+    done.bytes = done.source_bytes = m->sent;
+    done.extents = m->n_sent;
+    done.features = m->rules.n != 0 ? SYM_FEATURE_UNWIND_INFO : 0;
+    return converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done))
+               ? SYM_OK
+               : sym_fail(err, SYM_IO, "the loader is gone");
+}
+
+
+/* --- begin and end --- */
+
+making_t *
+making_begin(sym_make_t make, sym_str_t name, sym_error_t *err)
+{
+    making_t *m = calloc(1, sizeof(*m));
+
+    if (m == NULL) {
+        sym_fail(err, SYM_NOMEM, NULL);
+        return NULL;
+    }
+
+    m->make = make;
+    m->given = name;
+    m->err = err;
+    m->out = (sym_out_t){ .pos = m->bytes,
+                          .end = m->bytes + sizeof(m->bytes),
+                          .more = more,
+                          .ctx = m };
+    return m;
+}
+
+
+static void
+free_extents(extents_t *e)
+{
+    for (uint32_t i = 0; i < e->n; i++) {
+        free((void *) (uintptr_t) e->at[i].data);
+    }
+
+    free(e->at);
+}
+
+
+void
+making_free(making_t *m)
+{
+    if (m == NULL) {
+        return;
+    }
+
+    free_extents(&m->symbols);
+    free_extents(&m->rules);
+    sym_names_free(m->names);
+    free(m);
+}
+
+
+/* --- bytes of the file --- */
+
+sym_status_t
+making_copy(making_t *m, input_t *in, sym_error_t *err)
+{
+    const char *data;
+    size_t len;
+    sym_status_t rc = input_next(in, &data, &len, err);
+
+    if (rc == SYM_OK) {
+        rc = send_module(m, err); /* an archive is found by the first piece */
+    }
+
+    while (rc == SYM_OK && len != 0 && !m->out.failed) {
+        sym_out_raw(&m->out, sym_str(data, len));
+        rc = input_next(in, &data, &len, err);
+    }
+
+    return rc == SYM_OK ? send_end(m, err) : rc;
+}
+
+
+sym_status_t
+making_section(making_t *m, sym_str_t bytes, sym_error_t *err)
+{
+    const sym_elf_options_t options = { .is_part = true };
+    sym_elf_t *elf =
+        sym_elf_open((const uint8_t *) bytes.data, bytes.len, &options, err);
+    sym_str_t raw;
+    sym_status_t rc;
+
+    if (elf == NULL) {
+        return err->status;
+    }
+
+    rc = sym_elf_section_raw(elf, m->given, &raw, err);
+    if (rc == SYM_NOT_FOUND) {
+        rc = sym_fail(err, SYM_UNSUPPORTED, "the file has no such section");
+    }
+
+    if (rc == SYM_OK && send_module(m, err) == SYM_OK) {
+        sym_out_raw(&m->out, raw);
+        rc = send_end(m, err);
+    }
+
+    sym_elf_close(elf);
+    return rc == SYM_OK ? err->status : rc;
+}
+
+
+/* --- symbols --- */
+
+static sym_status_t
+grow(extents_t *e, uint32_t number, sym_error_t *err)
+{
+    uint32_t size = e->size;
+    sym_extent_view_t *at;
+
+    while (size <= number) {
+        size = size == 0 ? 64 : 2 * size;
+    }
+
+    if (size != e->size) {
+        at = realloc(e->at, size * sizeof(*at));
+        if (at == NULL) {
+            return sym_fail(err, SYM_NOMEM, NULL);
+        }
+
+        memset(at + e->size, 0, (size - e->size) * sizeof(*at));
+        e->at = at;
+        e->size = size;
+    }
+
+    e->n = number < e->n ? e->n : number + 1;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put_extent(void *ctx, uint32_t number, const uint8_t *data, size_t len,
+           sym_error_t *err)
+{
+    extents_t *e = ctx;
+    uint8_t *copy;
+
+    if (number >= SYM_EXTENTS_LIMIT) {
+        return sym_fail(err, SYM_LIMIT, "no artifact has such an extent");
+    }
+
+    if (grow(e, number, err) != SYM_OK) {
+        return err->status;
+    }
+
+    copy = malloc(len != 0 ? len : 1);
+    if (copy == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    memcpy(copy, data, len);
+    e->at[number] = (sym_extent_view_t){ copy, len };
+    return SYM_OK;
+}
+
+
+static sym_status_t
+get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
+{
+    const extents_t *e = ctx;
+
+    if (number >= e->n || e->at[number].data == NULL) {
+        return SYM_NOT_FOUND;
+    }
+
+    *data = e->at[number].data;
+    *len = e->at[number].len;
+    return SYM_OK;
+}
+
+
+/* Symbols get the name by which they were requested. */
+static void
+set_key(making_t *m, const sym_module_info_t *info)
+{
+    sym_str_t name =
+        m->make == SYM_MAKE_NAME && info->debug_file.len - 1 < sizeof(m->name)
+            ? info->debug_file
+            : m->given;
+
+    if (name.len != 0) {
+        memcpy(m->name, name.data, name.len);
+    }
+
+    m->key.name = sym_str(m->name, name.len);
+    m->key.id = sym_str(m->id, sym_debug_id_canonical(info->debug_id, m->id));
+    m->has_module = true;
+}
+
+
+sym_status_t
+making_put(making_t *m, const sym_format_output_t *output,
+           const sym_module_info_t *info, sym_error_t *err)
+{
+    sym_module_info_t canonical = *info;
+    sym_writer_stats_t stats;
+    extents_t *e = output->kind == SYM_KIND_CFI ? &m->rules : &m->symbols;
+
+    if (!m->has_module || output->kind != SYM_KIND_CFI) {
+        set_key(m, info);
+    }
+
+    if (m->make == SYM_MAKE_NAME || e->n != 0) {
+        return SYM_OK;
+    }
+
+    canonical.debug_id = m->key.id;
+    return output->finish(output->writer, &canonical, put_extent, e, &stats,
+                          err);
+}
+
+
+static sym_str_t
+show_name(void *ctx, sym_str_t name, uint8_t lang)
+{
+    const making_t *m = ctx;
+
+    return sym_names_show(m->names, name, lang, SYM_DEMANGLE_FULL);
+}
+
+
+/* Rules that the text cannot express are left out, as by others. */
+static void
+say_nothing(void *ctx, const char *what, sym_str_t value)
+{
+    (void) ctx;
+    (void) what;
+    (void) value;
+}
+
+
+static sym_status_t
+dump(making_t *m, sym_kind_t kind, extents_t *e, sym_error_t *err)
+{
+    const sym_kind_tools_t *tools = sym_kind_tools(kind);
+    const sym_extent_source_t extents = { get_extent, e, e->n };
+    const sym_dump_t how = {
+        .key = &m->key, .show_name = show_name, .remark = say_nothing, .ctx = m
+    };
+    unsigned format = 0;
+
+    if (e->n == 0) {
+        return SYM_OK;
+    }
+
+    while (strcmp(tools->formats[format], BREAKPAD) != 0) {
+        format++;
+    }
+
+    return tools->dump(&extents, &how, format, &m->out, err);
+}
+
+
+sym_status_t
+making_end(making_t *m, sym_error_t *err)
+{
+    if (!m->has_module || (m->make == SYM_MAKE_SYM && m->symbols.n == 0)
+        || (m->make == SYM_MAKE_RULES && m->rules.n == 0))
+    {
+        return sym_fail(err, SYM_UNSUPPORTED, "there are no symbols in it");
+    }
+
+    if (send_module(m, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (m->make == SYM_MAKE_NAME) {
+        sym_out_raw(&m->out, m->key.name);
+        sym_out_raw(&m->out, SYM_STR("/"));
+        sym_out_raw(&m->out, m->key.id);
+        return send_end(m, err);
+    }
+
+    m->names = sym_names_create(NAMES_BYTES);
+    if (m->names == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    if (dump(m, SYM_KIND_SYMCACHE, &m->symbols, err) == SYM_OK) {
+        (void) dump(m, SYM_KIND_CFI, &m->rules, err);
+    }
+
+    return err->status == SYM_OK ? send_end(m, err) : err->status;
+}

@@ -1,0 +1,33 @@
+/*
+ * make.h - makes a file of a file, for clients that read symbols themselves.
+ *
+ * The file is unpacked, a section of it is cut out, or its symbols are written as
+ * Breakpad's text.  It goes to the loader as the extents of an artifact would, all
+ * but the last of the same length.
+ */
+#ifndef SYMLOADER_CONVERTER_MAKE_H
+#define SYMLOADER_CONVERTER_MAKE_H
+
+#include "formats/format.h"
+#include "object/files.h"
+#include "unpack/input.h"
+
+/* One file in progress.  Free it also after a failure. */
+typedef struct making_s making_t;
+
+/* name: of the section, or what the module is called; it stays in place. */
+making_t *making_begin(sym_make_t make, sym_str_t name, sym_error_t *err);
+void making_free(making_t *m);
+
+/* Takes an artifact of an object whose symbols are wanted, or only its name. */
+sym_status_t making_put(making_t *m, const sym_format_output_t *output,
+                        const sym_module_info_t *info, sym_error_t *err);
+
+/* Sends what was made of these.  SYM_UNSUPPORTED: there were no symbols. */
+sym_status_t making_end(making_t *m, sym_error_t *err);
+
+/* Sends all bytes of the input, or a section of it. */
+sym_status_t making_copy(making_t *m, input_t *in, sym_error_t *err);
+sym_status_t making_section(making_t *m, sym_str_t bytes, sym_error_t *err);
+
+#endif
