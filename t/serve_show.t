@@ -57,9 +57,12 @@ is($m->{from}, 's3', '... source');
 ok($m->{expires_at} >= $before && $m->{expires_at} <= $after + 2,
    '... when a path is tried again first');
 my ($canonical, $sent) = @{ $m->{places} };
-is_deeply([ @$canonical{qw(source path status reason url ms)} ],
+is_deeply([ @$canonical{qw(from path status reason url ms)} ],
           [ 's3', key('gone.so') . '/gone.so.sym', '404', 'not there',
             'http://s3/sym/gone.so/x y.sym', 1 ], '... the first path');
+my ($listed) = grep { ($_->{path} // '') eq $canonical->{path} } json_lines($t->run('ls', '--json')->{out});
+is_deeply([ @$listed{qw(from path status reason url source_bytes expires_at stored_at)} ],
+          [ @$canonical{qw(from path status reason url source_bytes expires_at stored_at)} ], '... as ls has it');
 ok($canonical->{expires_at} >= $before + 3600 && $canonical->{expires_at} <= $after + 3600,
    '... when it is tried again');
 is_deeply([ @$sent{qw(path status reason url)} ],

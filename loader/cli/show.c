@@ -240,14 +240,14 @@ print_place_json(show_t *s, const sym_place_t *place)
     bool first = true;
 
     output_printf(out, s->n_places++ != 0 ? ",{" : "{");
-    output_key_string(out, "source", sym_scope_word(place->key.scope), &first);
     output_key_string(out, "path", place->key.path, &first);
+    output_key_string(out, "from", sym_scope_word(place->key.scope), &first);
     output_key_string(out, "state", state_word(place->state), &first);
     output_key_string(out, "status", sym_place_outcome(r, text), &first);
     output_key_string(out, "reason", r->reason, &first);
-    output_key_dec(out, "bytes", r->bytes, &first);
-    output_key_dec(out, "ms", r->ms, &first);
     output_key_string(out, "url", r->url, &first);
+    output_key_dec(out, "source_bytes", r->bytes, &first);
+    output_key_dec(out, "ms", r->ms, &first);
     output_key_dec(out, "stored_at", (uint64_t) r->stored_at, &first);
     output_key_dec(out, "expires_at", r->artifacts != 0 ? 0 : r->expires_at,
                    &first);
