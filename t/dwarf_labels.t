@@ -46,7 +46,7 @@ sub symbols {
     my ($file) = @_;
     my %at;
 
-    for (split /\n/, output('llvm-nm', '-S', $file)) {
+    for (split /\n/, output('llvm-nm', '-S', '--special-syms', $file)) {
         $at{$3} = [ hex($1), hex($2 // 0) ]
             if /^(\w+)(?: (\w+))? [tTN] (.*)$/;
     }
