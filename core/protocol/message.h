@@ -69,7 +69,7 @@ typedef enum {
                         source; text: their path; source: whose they are */
     SYM_RPC_ASSEMBLE, /* ticket, source, rules, scope, chunks: a file whose
                          chunks were uploaded; source: its path */
-    SYM_RPC_MAKE,    /* ticket, kind, offset, length, limit, text, source; and a
+    SYM_RPC_MAKE, /* ticket, kind, offset, length, limit, text, source; and a
                         descriptor: make a file of this file for a client.  kind:
                         a sym_make_t; text: the section, or the debug id */
 

@@ -105,8 +105,8 @@ typedef struct {
     uint32_t make;         /* 1 + a sym_make_t: the extents are a file, not an
                               artifact; 0: artifacts */
     uint32_t make_name_len;
-    uint32_t takes_empty;  /* sym_format_services_t.takes_empty */
-    uint32_t text;         /* 1 + a sym_text_role_t that the file has, whatever
+    uint32_t takes_empty; /* sym_format_services_t.takes_empty */
+    uint32_t text;        /* 1 + a sym_text_role_t that the file has, whatever
                               it looks like; 0: it is a file of a module */
 
     /* repeats a job whose converter the demangler of Swift ended: without the

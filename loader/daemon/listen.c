@@ -24,7 +24,7 @@
  * socket until it runs exec() or ends: a start asks again for a second.
  */
 #define ANSWER_TRIES 20
-#define ANSWER_PAUSE_NS (50 * 1000 * 1000L)
+#define ANSWER_PAUSE_NS (50L * 1000 * 1000)
 
 /* --- a socket of systemd --- */
 

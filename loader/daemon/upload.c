@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/hex.h"
 #include "common/say.h"
 #include "json/out.h"
 #include "uploads/counts.h"
@@ -378,7 +379,7 @@ read_digest(const char *text, uint8_t out[PLACER_SHA1])
         out[i] = (uint8_t) (high << 4 | low);
     }
 
-    return text[2 * PLACER_SHA1] == '\0';
+    return text[(size_t) 2 * PLACER_SHA1] == '\0';
 }
 
 
@@ -1404,7 +1405,9 @@ copy_to(char to[SYM_RPC_SOURCE_MAX + 1], sym_str_t from)
     }
     to[len] = '\0';
     for (char *p = to; *p != '\0'; p++) {
-        *p = (unsigned char) *p < ' ' ? '?' : *p;
+        if ((unsigned char) *p < ' ') {
+            *p = '?';
+        }
     }
 }
 
@@ -1440,18 +1443,23 @@ create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
 static bool
 read_symbfile(upload_t *u)
 {
-    char id[33], kind[16];
+    char id[33], kind[16], part[8], parts[8];
+    uint64_t number, all;
     int end = 0;
 
-    if (sscanf(u->text, "%32[0-9a-f]/%15[a-z]/%u/%u%n", id, kind, &u->part,
-               &u->parts, &end)
+    if (sscanf(u->text, "%32[0-9a-f]/%15[a-z]/%7[0-9]/%7[0-9]%n", id, kind,
+               part, parts, &end)
             != 4
-        || u->text[end] != '\0' || strlen(id) != 32 || u->parts == 0
-        || u->part >= u->parts || u->parts > SYM_RPC_CHUNKS_MAX)
+        || u->text[end] != '\0' || strlen(id) != 32
+        || !sym_dec_read(sym_cstr(part), &number)
+        || !sym_dec_read(sym_cstr(parts), &all) || number >= all
+        || all > SYM_RPC_CHUNKS_MAX)
     {
         return false;
     }
 
+    u->part = (unsigned) number;
+    u->parts = (unsigned) all;
     u->is_ranges = strcmp(kind, "ranges") == 0;
     (void) snprintf(u->symbfile, sizeof(u->symbfile), "symbfile/%s/%s", id,
                     kind);

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_assemble.c - files that were uploaded as chunks.
  *
- * The loader is asked for some files at a time; each answer comes when its file is
- * placed, or cannot be.
+ * The loader is asked for some files at a time; each answer comes when its
+ * file is placed, or cannot be.
  */
 
 

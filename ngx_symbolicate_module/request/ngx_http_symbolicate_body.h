@@ -34,7 +34,8 @@ ngx_int_t ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
 void ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task);
 
 /* NGX_OK: the body is sent as it is; NGX_AGAIN: by gzip; NGX_ERROR: refused. */
-ngx_int_t ngx_http_symbolicate_check_encoding(ngx_http_symbolicate_task_t *task);
+ngx_int_t ngx_http_symbolicate_check_encoding(
+    ngx_http_symbolicate_task_t *task);
 
 /* Prepares to inflate gzip, charged to the task; NGX_ERROR: failed. */
 ngx_int_t ngx_http_symbolicate_inflate_begin(ngx_http_symbolicate_task_t *task,

@@ -1,9 +1,11 @@
 
 /*
- * ngx_http_symbolicate_made.c - files that the loader makes of a source's file.
+ * ngx_http_symbolicate_made.c - files that the loader makes of a source's
+ * file.
  *
- * The loader goes on when a client has left, so a file counts until the loader has
- * answered: clients that leave cannot have it make more at a time than the limit.
+ * The loader goes on when a client has left, so a file counts until the loader
+ * has answered: clients that leave cannot have it make more at a time than the
+ * limit.
  */
 
 

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_missing_answer.c - what an answer says of missing modules,
- * and their notes for the ledger.
+ * ngx_http_symbolicate_missing_answer.c - what an answer says of missing
+ * modules, and their notes for the ledger.
  */
 
 
@@ -21,8 +21,8 @@
 /* Retry-After, in seconds, of an answer without its pending modules */
 #define NGX_SYMBOLICATE_RETRY   1
 
-/* Most modules of a request in the ledger, and most frames that are counted for
- * them. */
+/* Most modules of a request in the ledger, and most frames that are counted
+ * for them. */
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 

@@ -2,12 +2,12 @@
 /*
  * ngx_http_symbolicate_proxy.c - symbol files of sources, for clients.
  *
- * Sources are queried one after the other, each by its own fetch.  A fetch that
- * got a file is kept until the client has received it, because it owns the
- * descriptor: of an unnamed temporary file, or of the source's own file.  So
- * the limits on fetches and file size bound the disk space; loader leases are
- * not involved.  A file that is packed, or that is not what the client wants, goes
- * to the loader first (made.c).
+ * Sources are queried one after the other, each by its own fetch.  A fetch
+ * that got a file is kept until the client has received it, because it owns
+ * the descriptor: of an unnamed temporary file, or of the source's own
+ * file.  So the limits on fetches and file size bound the disk space; loader
+ * leases are not involved.  A file that is packed, or that is not what the
+ * client wants, goes to the loader first (made.c).
  */
 
 
@@ -180,8 +180,8 @@ ngx_http_symbolicate_proxy_failed(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* A source has answered.  NGX_OK: it has the file; NGX_DONE: a file is being made
- * of it; NGX_DECLINED: try the next one. */
+/* A source has answered.  NGX_OK: it has the file; NGX_DONE: a file is
+ * being made of it; NGX_DECLINED: try the next one. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -219,8 +219,8 @@ ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* A source has a file.  Its first bytes say whether it is packed, as those of no
- * symbol file do. */
+/* A source has a file.  Its first bytes say whether it is packed, as those
+ * of no symbol file do. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_found(ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_fetch_result_t *result)
@@ -311,8 +311,9 @@ ngx_http_symbolicate_proxy_make(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* NGX_OK: the loader has made a file; NGX_DONE: it is working; NGX_DECLINED: there
- * is nothing of that kind in the source's file, or it failed. */
+/* NGX_OK: the loader has made a file; NGX_DONE: it is working;
+ * NGX_DECLINED: there is nothing of that kind in the source's file, or it
+ * failed. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_made(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -448,8 +449,8 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* Resets the connection: libdebuginfod takes the end of an empty answer for the
- * absence of the file.  A stream of HTTP/2 is reset by nginx. */
+/* Resets the connection: libdebuginfod takes the end of an empty answer for
+ * the absence of the file.  A stream of HTTP/2 is reset by nginx. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_cut(ngx_http_request_t *r, sym_str_t reason)
 {
@@ -534,8 +535,8 @@ ngx_http_symbolicate_proxy_cached(ngx_http_request_t *r, const char *value)
 }
 
 
-/* Keeps what identifies the bytes.  The ETag of a file that was made is another
- * one than the source's. */
+/* Keeps what identifies the bytes.  The ETag of a file that was made is
+ * another one than the source's. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_identify(ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_fetch_result_t *result)
@@ -653,7 +654,8 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
 
     r = proxy->task.request;
 
-    /* a shared cache may keep what only some may read if the answer is public */
+    /* a shared cache may keep what only some may read if the answer is
+     * public */
 
     if (ngx_http_symbolicate_proxy_cached(r, r->headers_in.authorization
                                              ? "private" : "public")
@@ -677,8 +679,8 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
         r->headers_out.content_encoding = h;
     }
 
-    /* who asks for the beginning wants the rest, too: it would have to be fetched
-     * or made again */
+    /* who asks for the beginning wants the rest, too: it would have to be
+     * fetched or made again */
 
     range = r->headers_in.range;
 

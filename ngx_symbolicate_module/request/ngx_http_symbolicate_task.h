@@ -111,8 +111,8 @@ ngx_int_t ngx_http_symbolicate_task_start(ngx_http_symbolicate_task_t *task);
 /* The task may have been freed when it returns. */
 void ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task);
 
-/* Ends the task: the client gets this body instead of an answer.  NULL: there was
- * no memory for it. */
+/* Ends the task: the client gets this body instead of an answer.  NULL:
+ * there was no memory for it. */
 void ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
     ngx_uint_t status, const char *type, ngx_chain_t *body);
 
