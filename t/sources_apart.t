@@ -137,14 +137,14 @@ put($_ => \@m, prefix => "late$_") for qw(a b);
 my $event = { Records => [{ eventName => 'ObjectCreated:Put', s3 => {
     bucket => { name => 'x' }, object => { key => SymFetch::path(@m) } } }] };
 is_deeply($t->post_json('/b/events', $event)->{json}, { records => 1,
-    modules => 1, removed => 1, ignored => 0 }, 'an event at B');
+    paths => 1, removed => 1, ignored => 0 }, 'an event at B');
 is(all_said(\@m), 'a:newa0 b:lateb0 ab:newa0 ba:lateb0 bare:false',
     '... is of B');
 is_deeply($t->post_json('/ab/events?source=a', $event)->{json}, { records => 1,
-    modules => 1, removed => 1, ignored => 0 }, 'an event of one source');
+    paths => 1, removed => 1, ignored => 0 }, 'an event of one source');
 is(said(a => \@m), 'latea0', '... is of it');
 is_deeply($t->post_json('/ab/events', $event)->{json}, { records => 1,
-    modules => 1, removed => 1, ignored => 0 }, 'of both it is one module');
+    paths => 1, removed => 1, ignored => 0 }, 'of both it is one path');
 
 my $rm = $t->loader->run('rm', '--source', 'a', "$m[0]/$m[1]");
 is($rm->{code}, 1, 'rm of one source: gone already');
