@@ -10,7 +10,7 @@
 #define BUNDLE SYM_STR(".src.zip")
 #define UUID_PARTS 6
 #define UUID_PART 4
-#define UUID_DIGITS (2 * SYM_UUID_BYTES)
+#define UUID_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
 
 
 /* "a.pd_" for "a.pdb". */
@@ -121,7 +121,9 @@ read_uuid(sym_str_t path, sym_file_request_t *request)
                                   ? SYM_FILE(MACH_CODE)
                               : take_end(&path, BUNDLE) ? SYM_FILE(MACH_BUNDLE)
                                                         : SYM_FILE(MACH_DEBUG);
-    if (len != (UUID_PARTS - 1) * UUID_PART || path.len != sizeof(uuid) - len) {
+    if (len != (size_t) (UUID_PARTS - 1) * UUID_PART
+        || path.len != sizeof(uuid) - len)
+    {
         return false;
     }
 

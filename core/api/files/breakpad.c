@@ -20,7 +20,7 @@
 /* A debug id has 32 digits and an age; code ids of PE files are shorter. */
 #define DEBUG_ID_MIN 33
 
-#define UUID_DIGITS (2 * SYM_UUID_BYTES)
+#define UUID_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
 #define BUILD_ID_MIN 16
 
 
