@@ -109,6 +109,10 @@ typedef enum {
 #define SYM_RPC_CHUNK_BYTES 20
 #define SYM_RPC_CHUNKS_MAX 300
 
+/* Bytes of a chunk, 8 MiB as Sentry has it, and of the file made of them. */
+#define SYM_RPC_CHUNK_LENGTH_MAX 8388608
+#define SYM_RPC_FILE_LENGTH_MAX 2147483648
+
 /* flags of UPLOAD: what the body is.  A report is appended to it, as for a crash
  * upload. */
 #define SYM_RPC_FORM 1u      /* multipart/form-data; each part is a file */

@@ -356,6 +356,19 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 }
 
 
+/* The worker answers 503: its client tries again. */
+static void
+refuse_upload(client_t *client, const sym_rpc_message_t *m)
+{
+    const sym_rpc_message_t done = { .type = SYM_RPC_DONE,
+                                     .ticket = m->ticket,
+                                     .text =
+                                         SYM_STR("too many uploads at once") };
+
+    client_send(client, &done);
+}
+
+
 static void
 on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
@@ -365,7 +378,7 @@ on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 
     if (client->n_deposits >= DEPOSITS_MAX) {
         close(fd);
-        client_end(client, "too many deposits at once");
+        refuse_upload(client, m);
         return;
     }
 
@@ -383,7 +396,7 @@ static void
 on_assemble(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     if (client->n_deposits >= DEPOSITS_MAX) {
-        client_end(client, "too many deposits at once");
+        refuse_upload(client, m);
         return;
     }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/sha1.h"
+#include "protocol/message.h"
 
 #define PIECE_BYTES ((size_t) 128 * 1024)
 
@@ -164,10 +165,12 @@ open_parent(int folder, const char *path, const char **name)
         part[slash - *name] = '\0';
         if (mkdirat(fd, part, 0755) == 0) {
             (void) fchmodat(fd, part, 0755, 0);
-            if (fsync(fd) != 0) {
-                close(fd);
-                return -1;
-            }
+        }
+
+        /* also one that was made by a daemon that was killed then */
+        if (fsync(fd) != 0) {
+            close(fd);
+            return -1;
         }
 
         next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -230,6 +233,28 @@ place(placer_t *p, const placer_job_t *job, int fd)
             close(parent);
             errno = error;
         }
+    }
+
+    return is_ok;
+}
+
+
+/* The file is there with the same bytes: makes sure that it stays, and that it
+ * has all of its names. */
+static bool
+keep(const placer_job_t *job, placer_t *p)
+{
+    placer_job_t again = *job;
+    int fd = openat(job->folder, job->paths[0], O_RDONLY | O_CLOEXEC), error;
+    bool is_ok;
+
+    again.replaces = false;
+    is_ok = fd >= 0 && (job->kind != PLACER_CHUNK || futimens(fd, NULL) == 0)
+            && place(p, &again, fd);
+    if (fd >= 0) {
+        error = errno;
+        close(fd);
+        errno = error;
     }
 
     return is_ok;
@@ -317,6 +342,10 @@ append_chunk(placer_t *p, placer_job_t *job, const uint8_t *sha1, int to)
     chunk.fd = openat(job->folder, path, O_RDONLY | O_CLOEXEC);
     is_ok = chunk.fd >= 0 && fstat(chunk.fd, &st) == 0;
     chunk.length = is_ok ? (uint64_t) st.st_size : 0;
+    if (is_ok && chunk.length > SYM_RPC_FILE_LENGTH_MAX - job->length) {
+        errno = EBADMSG;
+        is_ok = false;
+    }
     is_ok = is_ok && copy(p, &chunk, to);
     job->length += chunk.length;
     if (chunk.fd >= 0) {
@@ -479,6 +508,7 @@ run(placer_t *p, placer_job_t *job)
 
     job->is_same = has_same_bytes(p, job);
     if (job->is_same) {
+        job->error = keep(job, p) ? 0 : errno;
         return;
     }
 

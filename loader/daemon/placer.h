@@ -14,7 +14,7 @@
 
 #include "sources/paths/plan.h"
 
-#define PLACER_PATHS_MAX 4
+#define PLACER_PATHS_MAX 64
 
 typedef enum {
     PLACER_FILE,     /* gives the file its paths */

@@ -87,6 +87,8 @@ struct upload_s {
     char symbfile[96]; /* its path */
     unsigned part, parts;
     bool is_ranges, is_checked; /* checked: it is placed, and not stored */
+    unsigned joined; /* parts that the file was joined from, and that go when it
+                        is reported; 0: none */
 
     /* of a file that is assembled from chunks */
     uint8_t *digests; /* its own, and those of its chunks; NULL: it is not */
@@ -182,6 +184,18 @@ put_modules(upload_t *u)
 
 typedef enum { STORED, SAME, KEPT, REFUSED, FAILED } state_t;
 
+static void
+drop_parts(const upload_t *u, unsigned parts)
+{
+    char path[PLACER_PART_MAX];
+
+    for (unsigned i = 0; i < parts; i++) {
+        placer_part(u->symbfile, i, parts, path);
+        (void) unlinkat(u->folder->fd, path, 0);
+    }
+}
+
+
 /* How the current file ended. */
 static void
 report_file(upload_t *u, state_t how)
@@ -213,6 +227,10 @@ report_file(upload_t *u, state_t how)
     complain_about(u->who[0] != '\0' ? u->who : "upload", "%s: %s%s%s",
                    m->name[0] != '\0' ? m->name : "a file", state,
                    u->reason[0] != '\0' ? ": " : "", u->reason);
+
+    /* after a failure the client sends its last part again */
+    drop_parts(u, how != FAILED ? u->joined : 0);
+    u->joined = 0;
 }
 
 
@@ -392,6 +410,15 @@ begin_chunk(upload_t *u)
     if (!read_digest(m->name, u->sha1)) {
         (void) snprintf(u->reason, sizeof(u->reason),
                         "the name of a chunk is no SHA-1");
+        report_file(u, REFUSED);
+        next_file(u);
+        return;
+    }
+
+    if (m->length > SYM_RPC_CHUNK_LENGTH_MAX) {
+        (void) snprintf(u->reason, sizeof(u->reason),
+                        "a chunk is longer than %d bytes",
+                        SYM_RPC_CHUNK_LENGTH_MAX);
         report_file(u, REFUSED);
         next_file(u);
         return;
@@ -955,20 +982,15 @@ begin_join(upload_t *u)
 }
 
 
-/* A set of parts that is complete goes, so that the next one begins afresh. */
+/* A set of parts that is complete goes when its file is reported, so that the
+ * next one begins with no part. */
 static void
 begin_joined(upload_t *u)
 {
-    char path[PLACER_PART_MAX];
     int error = u->job.error, fd = u->job.fd;
     uint64_t length = u->job.length;
 
-    for (unsigned i = 0; i < u->parts && (error == 0 || error == EBADMSG); i++)
-    {
-        placer_part(u->symbfile, i, u->parts, path);
-        (void) unlinkat(u->folder->fd, path, 0);
-    }
-
+    u->joined = error == 0 || error == EBADMSG ? u->parts : 0;
     u->job.n_paths = 0;
     if (error != 0) {
         (void) snprintf(

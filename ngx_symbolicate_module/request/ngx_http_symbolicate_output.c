@@ -35,6 +35,8 @@
 
 
 static bool ngx_http_symbolicate_output_more(sym_out_t *out, size_t need);
+static ngx_chain_t *ngx_http_symbolicate_output_link(
+    ngx_http_symbolicate_task_t *task);
 static size_t ngx_http_symbolicate_output_share(
     ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_output_give_up(
@@ -121,24 +123,26 @@ ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 
     size = ngx_max(size, need);
 
-    b = ngx_create_temp_buf(pool, size);
-    if (b == NULL) {
-        return false;
-    }
-
-    task->held += size;
-    ngx_http_symbolicate_held += size;
-    sym_account_add(&task->memory, size);
-
-    cl = ngx_alloc_chain_link(pool);
+    cl = ngx_http_symbolicate_output_link(task);
     if (cl == NULL) {
         return false;
     }
 
-    cl->buf = b;
-    cl->next = NULL;
+    b = cl->buf;
 
-    b->tag = (ngx_buf_tag_t) &ngx_http_symbolicate_module;
+    b->start = ngx_palloc(pool, size);
+    if (b->start == NULL) {
+        return false;
+    }
+
+    b->pos = b->start;
+    b->last = b->start;
+    b->end = b->start + size;
+    b->temporary = 1;
+
+    task->held += size;
+    ngx_http_symbolicate_held += size;
+    sym_account_add(&task->memory, size);
 
     ngx_http_symbolicate_output_close(task);
 
@@ -155,6 +159,38 @@ ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
     out->end = (char *) b->end;
 
     return true;
+}
+
+
+/* A link with an empty buffer; a bulk request has any number of them, so those
+ * that were sent are used again. */
+static ngx_chain_t *
+ngx_http_symbolicate_output_link(ngx_http_symbolicate_task_t *task)
+{
+    ngx_chain_t  *cl;
+
+    cl = task->spare;
+
+    if (cl) {
+        task->spare = cl->next;
+        ngx_memzero(cl->buf, sizeof(ngx_buf_t));
+
+    } else {
+        cl = ngx_alloc_chain_link(task->request->pool);
+        if (cl == NULL) {
+            return NULL;
+        }
+
+        cl->buf = ngx_calloc_buf(task->request->pool);
+        if (cl->buf == NULL) {
+            return NULL;
+        }
+    }
+
+    cl->next = NULL;
+    cl->buf->tag = (ngx_buf_tag_t) &ngx_http_symbolicate_module;
+
+    return cl;
 }
 
 
@@ -202,7 +238,9 @@ ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
     sym_account_give(&task->memory, size);
 
     (void) ngx_pfree(task->request->pool, cl->buf->start);
-    ngx_free_chain(task->request->pool, cl);
+
+    cl->next = task->spare;
+    task->spare = cl;
 }
 
 
@@ -213,17 +251,11 @@ ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task)
     ngx_chain_t  *cl;
 
     if (task->last == NULL) {
-        cl = ngx_alloc_chain_link(task->request->pool);
+        cl = ngx_http_symbolicate_output_link(task);
         if (cl == NULL) {
             return NGX_ERROR;
         }
 
-        cl->buf = ngx_calloc_buf(task->request->pool);
-        if (cl->buf == NULL) {
-            return NGX_ERROR;
-        }
-
-        cl->next = NULL;
         task->first = cl;
         task->last = cl;
     }

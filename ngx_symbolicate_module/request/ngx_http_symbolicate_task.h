@@ -87,6 +87,7 @@ struct ngx_http_symbolicate_task_s {
     ngx_chain_t                   *last;
     ngx_chain_t                   *busy;        /* in filters, not sent */
     ngx_chain_t                   *free;
+    ngx_chain_t                   *spare;       /* with empty buffers */
     size_t                         held;        /* bytes of all their buffers */
 
     /* an error; status 0: no error so far */

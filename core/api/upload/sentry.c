@@ -8,10 +8,7 @@
 #include "object/object_id.h"
 #include "protocol/message.h"
 
-/* 8 MiB, as Sentry has it: a file has at most 256 of them. */
-#define CHUNK_BYTES 8388608
 #define REQUEST_BYTES 33554432
-#define FILE_BYTES 2147483648
 
 #define API SYM_STR("/api/0")
 
@@ -100,7 +97,8 @@ put_options(const sym_upload_call_t *call, sym_out_t *out)
                    "\"maxFileSize\": %lld, \"maxRequestSize\": %d, "
                    "\"concurrency\": 4, \"hashAlgorithm\": \"sha1\", "
                    "\"compression\": [\"gzip\"], \"maxWait\": 300, ",
-                   CHUNK_BYTES, (long long) FILE_BYTES, REQUEST_BYTES);
+                   SYM_RPC_CHUNK_LENGTH_MAX,
+                   (long long) SYM_RPC_FILE_LENGTH_MAX, REQUEST_BYTES);
     sym_out_raw(out, SYM_STR("\"accept\": [\"debug_files\", \"pdbs\", "
                              "\"portablepdbs\", \"sources\", \"proguard\"]}"));
 }
