@@ -87,8 +87,8 @@ sh "$root/page/pack.sh" "$page"
 served=$farm/objs/addon/page/ngx_http_symbolicate_page.o
 [ ! "$page" -nt "$served" ] || rm -f "$served"
 
-# Variables of our make's command line (after " -- ") are not nginx's: its CFLAGS
-# have what ./configure found.
+# Our make's command-line variables (after " -- ") must not reach nginx's make:
+# its CFLAGS are those that ./configure chose.
 MAKEFLAGS=${MAKEFLAGS-}
 export MAKEFLAGS="${MAKEFLAGS%% -- *}"
 make --no-print-directory -C "$farm" -f objs/Makefile modules

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # Compact unwind of arm64 and i386 that LLVM writes for Apple's systems: the rules of each
-# function are what its first instructions do.  No linker for i386 is at hand, so its file is put
-# together here, with the encodings of the compiler.
+# function are what its first instructions do.  No linker for i386 is available, so the test
+# builds its file, with the encodings of the compiler.
 
 use strict;
 use warnings;

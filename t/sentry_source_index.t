@@ -24,7 +24,7 @@ my $ID = '3249D99D0C4049318610F4E4FB0B69361';
 my $PDB = need_fixtures("sentry/symbols/crash.pdb/$ID/crash.pdb");
 my $LINE = qq("crash.pdb\\$ID","x"\r\n);
 
-# A module with two ids; only the first is that of a file.
+# A module with two ids; only the first one has a file.
 sub body_of {
     my ($sources, %o) = @_;
     my $id = $o{other} ? '11111111-0c40-4931-8610-f4e4fb0b6936-1' : '3249d99d-0c40-4931-8610-f4e4fb0b6936-1';

@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 
-# Uploads that are meant to do harm, and accidents: archive bombs, names that lead
-# out of the archive, files that share bytes, half uploads, slow ones, a full disk, a
-# loader that is killed.  Nothing that was acknowledged is lost, nothing else is
-# seen, and answers go on.
+# Hostile uploads and accidents: archive bombs, names that lead out of the archive,
+# files that share bytes, incomplete and slow uploads, a full disk, a killed loader.
+# No acknowledged file is lost, no other file is visible, and requests are answered.
 
 use strict;
 use warnings;

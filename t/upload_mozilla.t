@@ -79,7 +79,7 @@ $r = upload(archive('twice.zip', sym('e', $id[5], 'fifth'), sym('e', $id[5], 'si
 is($r->{status}, 201, 'a name twice, of one size');
 like($t->function($t->ask(['e', $id[5]])), qr/^sixth/, '... the last one counts');
 
-# --- what is refused, all of it ---
+# --- refused uploads ---
 
 my @before = $t->files;
 for my $case (

@@ -27,7 +27,7 @@ typedef struct {
     unsigned rules;    /* with SYM_MAKE_SYM: files for the unwind rules, which
                           follow a text without any; 0: none */
     bool is_cabinet;   /* only a cabinet is such a file */
-    char code_file[SYM_NAME_MAX]; /* of the query, decoded */
+    char code_file[SYM_NAME_MAX]; /* from the query, decoded */
 } sym_file_request_t;
 
 #endif

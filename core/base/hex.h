@@ -19,7 +19,7 @@ bool sym_dec_read(sym_str_t s, uint64_t *value);
 /* Reads leading digits, up to 64 bits; returns their number. */
 size_t sym_hex_prefix(sym_str_t s, uint64_t *value);
 
-/* 0..15, or -1 for a byte that is no hexadecimal digit. */
+/* 0..15, or -1 for a byte that is not a hexadecimal digit. */
 int sym_hex_digit(char c);
 
 /* The byte encoded by "%XX" at s.data[at]; -1: there is no such escape. */

@@ -52,7 +52,7 @@ typedef enum {
     SYM_MAKE_SECTION, /* a section of an ELF file */
     SYM_MAKE_SYM,     /* its symbols and unwind rules as Breakpad's text */
     SYM_MAKE_RULES,   /* only the rules */
-    SYM_MAKE_NAME     /* "NAME/ID": what its debug file is called */
+    SYM_MAKE_NAME     /* "NAME/ID" of its debug file */
 } sym_make_t;
 
 #define SYM_SECTION_NAME_MAX 255

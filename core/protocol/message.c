@@ -13,7 +13,7 @@
 #define KEY 0x080u
 #define TEXT 0x100u
 #define SOURCE 0x200u
-#define SCOPE 0x400u /* of a source */
+#define SCOPE 0x400u /* scope of the source */
 #define WANT 0x800u
 
 /* Omitted if 0. */

@@ -181,7 +181,7 @@ typedef struct {
     sym_module_state_t state; /* not READY */
     sym_rpc_ttl_t ttl;        /* in NEGATIVE: for `state`, the time left */
     uint64_t offset, length;  /* bytes */
-    uint64_t limit;           /* of what is made, in bytes */
+    uint64_t limit;           /* most bytes of a made file */
     uint64_t places; /* numbers in the plan, a bit each: to be tried; in MORE
                         that of the large file */
     sym_module_key_t key;

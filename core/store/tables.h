@@ -8,8 +8,8 @@
 #include "store/env.h"
 #include "store/object.h"
 
-/* Limit of times in records, in seconds since 1970: sums of times do not
-   overflow. */
+/* Limit of times in records, in seconds since 1970, so that their sums do
+   not overflow. */
 #define TIME_MAX ((int64_t) 1 << 40)
 
 /* --- paths (path.c) --- */

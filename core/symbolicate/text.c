@@ -10,7 +10,7 @@ _Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any part fits a window");
 /* Bytes of names whose demangling takes about the time of a frame. */
 #define BYTES_PER_FRAME 16
 
-/* Text that is not plain. */
+/* Writes text in a style that needs escapes. */
 static void
 write_escaped(const sym_resolver_t *r, sym_str_t text, sym_out_t *out)
 {

@@ -173,7 +173,7 @@ sym_walk_by_frame_pointer(sym_walk_t *w, sym_unwind_registers_t *caller)
 
 /* --- scans --- */
 
-/* SYM_OK; SYM_NOT_FOUND: it is no address after a call; SYM_AGAIN. */
+/* SYM_OK; SYM_NOT_FOUND: it is not an address after a call; SYM_AGAIN. */
 static sym_status_t
 is_return_address(const sym_walk_t *w, uint64_t pc)
 {

@@ -6,9 +6,9 @@
  *     SHA256 NAME [rights=upload,try] [sources=NAME,...] [expires=DATE]
  *                 [bytes=NUMBER] [at_once=NUMBER]
  *
- * with the SHA-256 of the token's text in hexadecimal digits, so that nobody can
- * upload who reads the file.  Empty lines and lines that begin with '#' do not
- * count.  DATE is 2027-01-31 and means its end, UTC.
+ * with the SHA-256 of the token's text in hexadecimal digits, so that
+ * reading the file is not enough to upload.  Empty lines and lines that begin
+ * with '#' do not count.  DATE is 2027-01-31 and means its end, UTC.
  */
 #ifndef SYM_UPLOADS_TOKENS_H
 #define SYM_UPLOADS_TOKENS_H

@@ -15,7 +15,7 @@
 
 #define URL_MAX 4096
 
-/* "symbolicate-js", beside the address of native events. */
+/* "symbolicate-js", next to the address of native events. */
 static bool
 address_of(const char *server, char url[URL_MAX])
 {

@@ -27,7 +27,7 @@ typedef struct {
     int fd;
     sym_crash_t crash;
     output_t *out;
-    bool is_begun; /* of JSON: the head is printed */
+    bool is_begun; /* the head of the JSON is printed */
     walk_text_t text;
 } dump_t;
 

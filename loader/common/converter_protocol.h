@@ -13,7 +13,7 @@
  *     converter   CONVERTER_MODULE, CONVERTER_EXTENT..., CONVERTER_DONE
  *            or   CONVERTER_FAILED, at any point
  *
- * before CONVERTER_MODULE any number of
+ * The converter may send any number of these before CONVERTER_MODULE:
  *
  *     converter   CONVERTER_NOTE: a note for users about the file
  *     converter   CONVERTER_OBJECT: the id of one of several objects in the file
@@ -163,7 +163,7 @@ typedef struct {
     char section[64];
 } converter_failed_t;
 
-/* In `upload` of a job, beside SYM_RPC_FORM and others. */
+/* A flag in `upload` of a job, besides SYM_RPC_FORM and others. */
 #define CONVERTER_UPLOAD 0x80000000u
 
 /* A file of an upload: a range of it, or the CONVERTER_BYTES that follow. */

@@ -23,7 +23,7 @@ void making_free(making_t *m);
 sym_status_t making_put(making_t *m, const sym_format_output_t *output,
                         const sym_module_info_t *info, sym_error_t *err);
 
-/* Sends what was made of these.  SYM_UNSUPPORTED: there were no symbols. */
+/* Sends the file made from these.  SYM_UNSUPPORTED: there were no symbols. */
 sym_status_t making_end(making_t *m, sym_error_t *err);
 
 /* Sends all bytes of the input, or a section of it. */

@@ -200,7 +200,7 @@ give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
 
     (void) snprintf(temporary, sizeof(temporary), ".symloader-%d-%llu",
                     (int) getpid(), (unsigned long long) ++p->number);
-    (void) unlinkat(parent, temporary, 0); /* of an earlier, killed daemon */
+    (void) unlinkat(parent, temporary, 0); /* left by a killed daemon */
     if (linkat(AT_FDCWD, self, parent, temporary, AT_SYMLINK_FOLLOW) != 0) {
         return false;
     }

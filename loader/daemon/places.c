@@ -434,7 +434,7 @@ is_read(places_t *p, const sym_path_key_t *key)
 }
 
 
-/* No artifact is made of it, so no kind was tried. */
+/* No artifact is made from it, so no kind was tried. */
 static void
 put_companion(places_t *p, const sym_path_key_t *key,
               const sym_object_ref_t *ref, uint32_t ttl_s,

@@ -11,7 +11,7 @@
 #include "daemon/inflight.h"
 #include "store/write_object.h"
 
-/* The longest path of a plan: a URL, and what tells texts there apart. */
+/* The longest path of a plan: a URL, and what distinguishes its texts. */
 #define SYM_PLACE_PATH_MAX (SYM_REF_URL_MAX + 64)
 
 typedef struct {

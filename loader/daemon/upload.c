@@ -36,7 +36,7 @@
 
 typedef struct {
     char *name, *field;
-    int fd; /* its bytes, if it was packed; -1: a range of the upload */
+    int fd; /* the unpacked bytes; -1: a range of the upload */
     uint64_t at, length;
     bool is_field, is_archive;
 } member_t;
@@ -695,8 +695,8 @@ set_place(upload_t *u, submission_t *c)
 }
 
 
-/* Ranges count whatever is there; pads are only needed without ranges.  One of
- * several parts is only checked until all are there. */
+/* Ranges replace even better symbols.  Pads are only placed if there are no
+ * ranges.  A single part is only checked until all parts have come. */
 static sym_status_t
 place_symbfile(upload_t *u, submission_t *c, sym_error_t *err)
 {
@@ -1558,7 +1558,7 @@ was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
 }
 
 
-/* A digit for each chunk: 1 is missing.  False: none is. */
+/* A digit for each chunk; 1: it is missing.  False: no chunk is missing. */
 static bool
 find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
              char digits[SYM_RPC_CHUNKS_MAX + 1])

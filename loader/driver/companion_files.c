@@ -16,7 +16,7 @@
 typedef struct {
     const sym_companion_t *want;
     sym_str_t name, dir; /* the want's */
-    struct stat self;    /* the file itself is no companion of its own */
+    struct stat self;    /* the file is not its own companion */
     char folder[PATH_MAX], root[PATH_MAX];
     const char *file_name; /* in its folder */
 

@@ -42,7 +42,7 @@ typedef struct {
 
 typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
-    sym_arena_t                   arena;        /* of the events */
+    sym_arena_t                   arena;        /* holds the events */
     sym_s3_events_t               events;
     sym_scopes_t                  scopes;
     size_t                        n;            /* items: paths, or a module */

@@ -248,9 +248,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "\"symbolicate_admin\" in location \"%V\" would serve "
-                      "nothing: it needs \"symbolicate\" beside it, in a "
-                      "location that is given by the beginning of a path",
-                      &clcf->name);
+                      "nothing: it needs \"symbolicate\" in the same prefix "
+                      "location", &clcf->name);
         return NGX_CONF_ERROR;
     }
 

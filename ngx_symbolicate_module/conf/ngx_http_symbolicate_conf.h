@@ -118,7 +118,7 @@ typedef struct {
     ngx_flag_t                     health;
     ngx_flag_t                     metrics;
     ngx_http_symbolicate_page_conf_t  *page;    /* NULL: no page */
-    ngx_flag_t                     admin;       /* beside an API */
+    ngx_flag_t                     admin;       /* besides an API */
     ngx_flag_t                     missing;     /* the loader is notified of
                                                  * missing modules */
     ngx_str_t                      webhook;     /* a location, notified of

@@ -181,8 +181,7 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
                       "\"symbolicate upload\" in location \"%V\" needs "
                       "\"symbolicate_upload_target NAME\" and "
                       "\"symbolicate_upload_tokens FILE|off\", there or around "
-                      "it, and a location that is given by the beginning of a "
-                      "path", &clcf->name);
+                      "it, and a prefix location", &clcf->name);
         return NGX_CONF_ERROR;
     }
 

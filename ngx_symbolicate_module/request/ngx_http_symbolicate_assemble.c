@@ -43,7 +43,7 @@ typedef struct {
     sym_json_t                    json;
     sym_arena_t                   arena;
     sym_assembly_t                assembly;
-    size_t                        next;         /* file to be asked for */
+    size_t                        next;         /* next file to request */
     ngx_uint_t                    nopen;
     const char                   *trouble;      /* NULL: none */
     ngx_http_symbolicate_assembling_t

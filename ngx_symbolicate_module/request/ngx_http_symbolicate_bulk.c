@@ -142,7 +142,7 @@ ngx_http_symbolicate_bulk_step(ngx_http_symbolicate_task_t *task)
     lookup = (ngx_http_symbolicate_lookup_t *) task;
     bulk = lookup->bulk;
 
-    /* what was sent before needs no further event */
+    /* earlier output needs no write event */
 
     task->request->write_event_handler = ngx_http_request_empty_handler;
 
@@ -248,7 +248,7 @@ ngx_http_symbolicate_bulk_read(ngx_http_symbolicate_lookup_t *lookup)
         return NGX_DONE;
     }
 
-    /* nobody waits for the client while its lines are answered */
+    /* no read timeout while the client's lines are answered */
 
     if (r->connection->read->timer_set) {
         ngx_del_timer(r->connection->read);
@@ -395,7 +395,7 @@ ngx_http_symbolicate_bulk_room(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Copies or inflates what is at hand, into the room that there is. */
+/* Copies or inflates the available input into the free part of the buffer. */
 static ngx_int_t
 ngx_http_symbolicate_bulk_take(ngx_http_symbolicate_lookup_t *lookup)
 {

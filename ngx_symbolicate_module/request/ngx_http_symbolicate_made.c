@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_made.c - files that the loader makes of a source's
- * file.
+ * ngx_http_symbolicate_made.c - files that the loader makes from another
+ * one.
  *
  * The loader goes on when a client has left, so a file counts until the loader
  * has answered: clients that leave cannot have it make more at a time than the
@@ -19,7 +19,8 @@
 #include "rpc/ngx_http_symbolicate_loader.h"
 
 
-/* The loader refuses more of one worker; some are left for uploads. */
+/* Most at a time.  The loader's limit per worker is higher, which leaves room
+ * for uploads. */
 #define NGX_SYMBOLICATE_MAKES  16
 
 

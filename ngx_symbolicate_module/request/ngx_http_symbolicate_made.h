@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_made.h - files that the loader makes of a source's file.
+ * ngx_http_symbolicate_made.h - files that the loader makes from another one.
  *
  * It unpacks one, cuts a section out of it, or writes its symbols as text
  * (SYM_RPC_MAKE), and sends a descriptor of the result.

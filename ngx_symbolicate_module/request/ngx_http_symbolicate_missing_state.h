@@ -18,7 +18,7 @@
 
 typedef struct {
     uint16_t                       step;        /* the next source */
-    unsigned                       ready:1;     /* found, if only a poor one */
+    unsigned                       ready:1;     /* found, maybe a poor one */
     unsigned                       better:1;    /* found at the start */
     unsigned                       waited:1;    /* for a source, so far */
     unsigned                       tries:2;     /* how often it was started */

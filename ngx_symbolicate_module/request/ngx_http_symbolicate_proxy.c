@@ -181,7 +181,7 @@ ngx_http_symbolicate_proxy_failed(ngx_http_symbolicate_proxy_t *proxy,
 
 
 /* A source has answered.  NGX_OK: it has the file; NGX_DONE: a file is
- * being made of it; NGX_DECLINED: try the next one. */
+ * being made from it; NGX_DECLINED: try the next one. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -219,8 +219,8 @@ ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* A source has a file.  Its first bytes say whether it is packed, as those
- * of no symbol file do. */
+/* A source has a file.  Its first bytes say whether it is packed: no symbol
+ * file begins with these bytes. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_found(ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_fetch_result_t *result)
@@ -904,7 +904,7 @@ ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Drops the file of a source, and what was made of it. */
+/* Drops the file of a source, and the file made from it. */
 static void
 ngx_http_symbolicate_proxy_drop(ngx_http_symbolicate_proxy_t *proxy)
 {

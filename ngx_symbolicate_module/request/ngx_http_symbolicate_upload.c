@@ -35,7 +35,7 @@ struct ngx_http_symbolicate_upload_s {
     uint64_t                        report;     /* bytes after it; 0: none */
     ngx_str_t                       reason;     /* if refused */
     unsigned                        active:1;   /* counted */
-    unsigned                        refused:1;  /* it is no form, or no dump */
+    unsigned                        refused:1;  /* not a form, or not a dump */
     unsigned                        replied:1;
 };
 

@@ -31,7 +31,7 @@ ngx_int_t ngx_http_symbolicate_upload_send(
     off_t size);
 
 /* NGX_DONE: the loader is at work.  NGX_OK: *text is allocated, and
- * lookup->call has the file.  NGX_DECLINED: the file is no report, for the
+ * lookup->call has the file.  NGX_DECLINED: the file is not a report, for the
  * reason in *text, of the request's pool.  NGX_ERROR. */
 ngx_int_t ngx_http_symbolicate_upload_report(
     ngx_http_symbolicate_lookup_t *lookup, ngx_str_t *text);

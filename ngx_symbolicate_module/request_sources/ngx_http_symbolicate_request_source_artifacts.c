@@ -57,7 +57,7 @@ ngx_http_symbolicate_request_source_try_artifact(
 }
 
 
-/* Adds the elements of a page; 0: it is no list. */
+/* Adds the elements of a page; 0: it is not a list. */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_add_page(
     ngx_http_symbolicate_request_attempt_t *g)

@@ -46,7 +46,7 @@ struct ngx_http_symbolicate_request_sources_s {
 };
 
 
-/* A list of scopes, and its number. */
+/* A numbered list of scopes. */
 typedef struct {
     u_char                          scopes[SYM_REQUEST_SOURCES_MAX]
                                           [SYM_REQUEST_SOURCE_SCOPE_LEN];

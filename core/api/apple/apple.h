@@ -5,7 +5,7 @@
  *     apple.c   the form, and the failed answer
  *     text.c    reports as text
  *     ips.c     reports as JSON, since iOS 15 and macOS 12
- *     facts.c   what the answer says beside stacks and modules
+ *     facts.c   parts of the answer besides stacks and modules
  *
  * Stacks and modules of the report become those of a native request, which
  * core/api/sentry answers.
@@ -46,7 +46,7 @@ typedef struct {
     bool is_json;
     bool is_begun;  /* the form is read */
     bool is_read;   /* the report, too */
-    bool is_failed; /* it is no report */
+    bool is_failed; /* it is not a report */
     apple_facts_t facts;
 
     /* of a text */
@@ -60,7 +60,7 @@ typedef struct {
 } apple_t;
 
 /* Read the report, `budget` lines of it (JSON: all of it).  SYM_AGAIN;
- * SYM_MALFORMED: it is no report; SYM_LIMIT: refused; SYM_NOMEM. */
+ * SYM_MALFORMED: it is not a report; SYM_LIMIT: refused; SYM_NOMEM. */
 sym_status_t apple_read_text(apple_t *a, uint32_t budget);
 sym_status_t apple_read_ips(apple_t *a);
 

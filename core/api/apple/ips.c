@@ -176,7 +176,7 @@ read_exception_stack(ips_t *ips, const json_t *frames)
 
 /* --- the rest --- */
 
-/* An image without a UUID, such as code that no file has, is no module. */
+/* An image without a UUID, such as code that no file has, is not a module. */
 static void
 read_images(ips_t *ips)
 {

@@ -43,7 +43,7 @@ read_type(sym_str_t type, sym_file_request_t *request)
 }
 
 
-/* Takes a build id in any case. */
+/* Accepts build ids in upper and lower case. */
 bool
 sym_files_read_debuginfod(sym_str_t path, sym_str_t query,
                           sym_file_request_t *request)

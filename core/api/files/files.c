@@ -2,9 +2,9 @@
  * files.c - files of sources for debuggers and other clients that read symbols
  * themselves: debuginfod's paths, and those of symbol servers.
  *
- * Clients of debuginfod remember for ten minutes that a file is absent, whatever
- * the error status; only a connection that breaks is no answer to them.  Clients
- * of symbol servers try again after 5xx, and remember only 404.
+ * Clients of debuginfod remember every error status for ten minutes, as if the
+ * file were absent.  They do not remember a broken connection.  Clients of
+ * symbol servers try again after 5xx, and remember only 404.
  */
 #include "api/files/paths.h"
 #include "api/registry.h"

@@ -4,8 +4,8 @@
 
 #include "base/steps.h"
 
-/* Work on one frame (base/steps.h), some 10 ms; on one that is found; on a search
- * for a class. */
+/* In steps (base/steps.h): most work on one frame, some 10 ms; the cost of a
+ * result; the cost of a search for a class. */
 #define FRAME_STEPS (UINT64_C(1) << 20)
 #define RESULT_STEPS 64
 #define CLASS_STEPS 16

@@ -1,5 +1,5 @@
 /*
- * values.h - values of a request's JSON, for whoever reads it by jansson.
+ * values.h - values of a request's JSON, for readers that use jansson.
  *
  * Invalid values are refused with status 422 and Symbolicator's text,
  * which names the key and its position, but without line and column.  Private to

@@ -55,7 +55,7 @@ typedef struct {
  * another request. */
 typedef struct {
     uint32_t jobs, stacks, entries, wide, texts, frames; /* before it */
-    sym_str_t error; /* of a refused line, which has no jobs; data NULL: none */
+    sym_str_t error; /* why a line without jobs is refused; NULL: it is not */
 } line_t;
 
 /* A distinct pair of name and id, as sent. */

@@ -23,7 +23,7 @@ secret(const sym_upload_call_t *call)
 }
 
 
-/* A PUT is one file, also one that is a zip. */
+/* A PUT is one file; a zip is not unpacked. */
 static unsigned
 flags(const sym_upload_call_t *call)
 {

@@ -3,7 +3,7 @@
  *
  * A protocol is a row of functions.  The server reads no body: it asks the row what
  * a request is before its body comes, passes the body to the loader, and lets the
- * row write the answer from what the loader made of it.
+ * row write the answer from the loader's report.
  */
 #ifndef SYM_API_UPLOAD_UPLOAD_H
 #define SYM_API_UPLOAD_UPLOAD_H
@@ -25,12 +25,12 @@ typedef enum {
 typedef struct {
     unsigned method;
     bool needs_token;
-    char uuid[37];  /* of this request */
+    char uuid[37];  /* names this request */
     char *room;     /* SYM_UPLOAD_ROOM bytes for hint() */
     sym_str_t path; /* below the location, from its slash on */
     sym_str_t query;
     sym_str_t base;  /* URL of the location: "https://host/upload" */
-    uint64_t number; /* of the request: no other one has it */
+    uint64_t number; /* unique to the request */
     sym_str_t (*header)(void *ctx, const char *name); /* data NULL: absent */
     /* Whether the target has symbols of a module. */
     bool (*has)(void *ctx, sym_str_t name, sym_str_t id);

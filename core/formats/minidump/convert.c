@@ -17,7 +17,7 @@ probe(const uint8_t *data, size_t len)
 }
 
 
-/* It is no symbol file: `load` skips it in folders. */
+/* A minidump is not a symbol file: `load` skips it in folders. */
 static bool
 is_wanted(const uint8_t *head, size_t len)
 {

@@ -1,9 +1,10 @@
 /*
  * convert.c - Sentry's source bundles as a row of the formats.
  *
- * "SYSB", mostly a version, then a zip whose manifest.json has the object's id and
- * the type of each file (symbolic, "sourcebundle"; docs/formats/sources.md).  The
- * version is not read, as in symbolic: some tools write none.  Files
+ * A bundle begins with "SYSB" and usually a version.  A zip follows, whose
+ * manifest.json has the object's id and the type of each file (symbolic,
+ * "sourcebundle"; docs/formats/sources.md).  The version is not read, as in
+ * symbolic: some tools write none.  Files
  * of type `source` go into an artifact of kind `sources`, by path and by URL.
  * Others are for JavaScript (minified sources, source maps, RAM bundles): they
  * are counted and left out, unless the file was fetched as a bundle of these

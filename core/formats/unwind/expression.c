@@ -23,7 +23,7 @@
 #define JUMPS_MAX 32
 #define NOWHERE UINT16_MAX
 
-/* 1 + our operation; 0: it is not one without operands. */
+/* 1 + our operation; 0: unknown, or an operation with operands. */
 static const uint8_t plain[0x30] = {
     [0x12] = 1 + SYM_CFI_OP_DUP,        [0x13] = 1 + SYM_CFI_OP_DROP,
     [0x16] = 1 + SYM_CFI_OP_SWAP,       [0x17] = 1 + SYM_CFI_OP_ROT,

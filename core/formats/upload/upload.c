@@ -2,8 +2,8 @@
  * upload.c - bodies of POST /minidump as a row of the formats: a minidump, and the
  * fields that came with it.
  *
- * A body that is no such upload, or a dump that cannot be read, gives a report that
- * says so: the request for it has an answer.
+ * A body that is not such an upload, or a dump that cannot be read, gives a
+ * report that says so: the request for it has an answer.
  */
 #include "artifacts/crash/write/crash_writer.h"
 #include "base/multipart.h"

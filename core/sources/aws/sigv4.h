@@ -67,8 +67,9 @@ typedef struct {
     sym_str_t path;
     sym_str_t query;
 
-    /* All of them are signed; Host must be one of them; those that signing adds
-     * (Authorization and the X-Amz- ones of sym_sigv4_t) must not. */
+    /* All of them are signed.  They must include Host, and must not include
+     * those that signing adds (Authorization and the X-Amz- ones of
+     * sym_sigv4_t). */
     const sym_sigv4_header_t *headers;
     size_t n_headers;
 

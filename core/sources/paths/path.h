@@ -25,7 +25,7 @@ void sym_path_part(sym_path_t *path, sym_str_t part, sym_case_t to);
 void sym_path_text(sym_path_t *path, const char *text);
 void sym_path_slash(sym_path_t *path);
 
-/* As LLDB finds a UUID (32 digits): AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
+/* LLDB's path of a UUID (32 digits): AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
 void sym_path_lldb(sym_path_t *path, sym_str_t uuid);
 
 /* ab/cdef01... of an id of at least two characters, in lower case. */

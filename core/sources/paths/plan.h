@@ -14,8 +14,8 @@
  *    there.  MinIO, s3rver and nginx take it for itself.
  *  - all of them decode %XX, so %2B, %40, %7B, %3C and %20 reach the same object
  *    as the bare bytes do.
- *  - signed and sent path are the same text, and nobody need guess which bytes
- *    the other side decoded before it checked the signature.
+ *  - signed and sent path are the same text, so the bytes that
+ *    the other side decodes before it checks the signature do not matter.
  * ~ stays: S3 signs it bare, and RFC 3986 (2.3) makes %7E and ~ the same.
  */
 #ifndef SYM_SOURCES_PATHS_PLAN_H
@@ -44,7 +44,7 @@ typedef struct {
     sym_source_place_t at[SYM_PLAN_MAX];
 } sym_source_plan_t;
 
-/* Which files of an object that is known whole are asked for first.  Symbolicator
+/* Which files of a complete object are tried first.  Symbolicator
  * asks for code files first, and for all of them; they are mostly stripped. */
 typedef enum { SYM_DEBUG_FILES_FIRST, SYM_CODE_FILES_FIRST } sym_file_order_t;
 

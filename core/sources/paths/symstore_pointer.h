@@ -1,5 +1,5 @@
 /*
- * symstore_pointer.h - files that lie beside the symbols in a tree of a Windows symbol
+ * symstore_pointer.h - files next to the symbols in a tree of a Windows symbol
  * server, as SymStore of Microsoft's Debugging Tools makes it.
  *
  * A folder NAME/ID may hold a pointer, "file.ptr", in the place of the file: one

@@ -219,7 +219,7 @@ sym_cfi_is_windows(sym_str_t program)
 
         depth += adds;
         if (depth < 0 || (is_assignment(step.op) && depth != 0)) {
-            return false; /* it is no row of assignments */
+            return false; /* it is not a row of assignments */
         }
     }
 

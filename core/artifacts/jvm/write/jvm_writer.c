@@ -749,8 +749,8 @@ put_member(const member_t *m, uint32_t notes, range_t *range, uint8_t *p)
 }
 
 
-/* A piece of a method being made; low and high: lines for which it has
- * members. */
+/* The piece of a method that is being written.  low, high: the range of its
+ * members' lines. */
 typedef struct {
     uint8_t data[SYM_JVM_PIECE_MEMBERS * MEMBER_BYTES_MAX];
     size_t len;

@@ -2,9 +2,9 @@
  * recent.h - finds text that a name shares with a recent one.
  *
  * Names of templates, of members of one class and of files of one folder have
- * long parts in common, and equal text is packed alike: the tokens of the
- * earlier name are copied, which is faster than finding each of them in the
- * dictionary.  The texts of recent names are kept in a ring; a table maps the
+ * long parts in common, and equal text has equal tokens.  The tokens of the
+ * earlier name are copied.  This is faster than a dictionary lookup for each
+ * token.  The texts of recent names are kept in a ring; a table maps the
  * 16 bytes after a token to their last position.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_RECENT_H
