@@ -37,6 +37,42 @@ sub v5 {
     return $said{$line} //= $t->post('/symbolicate/v5', $line)->{body};
 }
 
+sub rss {
+    my ($pid) = $t->workers;
+    my ($kib) = SymTest::slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+) kB/m;
+    return $kib / 1024;
+}
+
+# Sanitizers and valgrind keep freed memory.
+my $before;
+sub little {
+    my ($mb, $what) = @_;
+    cmp_ok(rss() - $before, '<', SymTest::is_slow() ? 1000 : $mb, $what);
+    return;
+}
+
+# --- very many batches ---
+
+my $socket = $t->connect;
+$t->send_all($socket, $t->request_text('POST', $bulk, chunks => []) =~ s/0\r\n\r\n\z//r);
+my $single = line(0, 2);
+my $one = sprintf "%x\r\n%s\r\n", 1 + length $single, "$single\n";
+my $wanted = v5($single);
+my $n = SymTest::is_slow() ? 500 : 20_000;
+my $answered = 0;
+for my $i (0 .. $n - 1) {
+    $before = rss() if $i == 200;
+    $t->send_all($socket, $one);
+    my $text = '';
+    while (index($text, $wanted) < 0) {
+        $t->fill($socket, \$text) or last;
+    }
+    $answered += index($text, $wanted) >= 0;
+}
+is($answered, $n, 'batches of one line each');
+little(1, '... leave nothing in memory');
+close $socket;
+
 # --- lines, in pieces ---
 
 my @lines = map { line($_ % 40, 1 + $_ % 20) } 0 .. 3_999;
@@ -96,7 +132,7 @@ for my $i (0 .. $#mixed) {
 
 # --- a client that waits for each answer ---
 
-my $socket = $t->connect;
+$socket = $t->connect;
 $t->send_all($socket, $t->request_text('POST', $bulk, chunks => []) =~ s/0\r\n\r\n\z//r);
 my $got = '';
 for my $i (0 .. 2) {
@@ -132,21 +168,8 @@ $t->allow(qr/fails\.so/);
 
 # --- a client that reads nothing ---
 
-sub rss {
-    my ($pid) = $t->workers;
-    my ($kib) = SymTest::slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+) kB/m;
-    return $kib / 1024;
-}
-
-# Sanitizers and valgrind keep freed memory.
-my $before = rss();
-sub little {
-    my ($mb, $what) = @_;
-    cmp_ok(rss() - $before, '<', SymTest::is_slow() ? 1000 : $mb, $what);
-    return;
-}
-
 # 24 MB of lines, answered by 100 MB: the worker must stop reading.
+$before = rss();
 my $deaf = $t->connect(receive_buffer => 4096);
 my $much = $body x 20;
 $t->send_all($deaf, "POST $bulk HTTP/1.1\r\nHost: x\r\nContent-Length: "
@@ -173,27 +196,6 @@ ok($r->{complete}, '... and it gets all answers when it reads');
 is(($r->{body} =~ tr/\n//), 20 * @lines, '... a line each');
 little(24, '... in little memory');
 close $deaf;
-
-# --- very many batches ---
-
-$socket = $t->connect;
-$t->send_all($socket, $t->request_text('POST', $bulk, chunks => []) =~ s/0\r\n\r\n\z//r);
-my $one = sprintf "%x\r\n%s\r\n", 1 + length $lines[0], "$lines[0]\n";
-my $wanted = v5($lines[0]);
-my $n = SymTest::is_slow() ? 500 : 20_000;
-my $answered = 0;
-for my $i (0 .. $n - 1) {
-    $before = rss() if $i == 200;
-    $t->send_all($socket, $one);
-    my $text = '';
-    while (index($text, $wanted) < 0) {
-        $t->fill($socket, \$text) or last;
-    }
-    $answered += index($text, $wanted) >= 0;
-}
-is($answered, $n, 'batches of one line each');
-little(1, '... leave nothing in memory');
-close $socket;
 
 # --- a body that is wrong ---
 

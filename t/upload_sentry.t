@@ -142,6 +142,8 @@ is(send_chunks([ sha1_hex($chunks[0]), $chunks[0] ], [ sha1_hex($chunks[2]), $ch
 is_deeply($answer->{$sum}{missingChunks}, [ sha1_hex($chunks[1]) ], '... one is missing');
 is(send_chunks([ sha1_hex($chunks[1]), 'other data' ])->{status}, 400, 'a chunk of another SHA-1');
 is(send_chunks([ '../../x', 'data' ])->{status}, 400, 'a name that leads out');
+my $long = 'x' x (9 << 20);
+is(send_chunks([ sha1_hex($long), $long ])->{status}, 400, 'a chunk that is too long');
 is(send_chunks([ sha1_hex($chunks[1]), $chunks[1] ])->{status}, 200, 'the third chunk');
 ($status, $answer) = assemble(\%ask);
 is_deeply([ $answer->{$sum}{state}, $answer->{$sum}{missingChunks} ], [ 'error', [] ],
