@@ -30,7 +30,7 @@ sub line {
         [map { [$_ % 3, 0x1000 + ($n * 37 + $_ * 11) % 900] } 1 .. $frames]] });
 }
 
-# What v5 says, each question once.
+# The answer of v5; each line is sent only once.
 my %said;
 sub v5 {
     my ($line) = @_;

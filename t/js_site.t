@@ -161,7 +161,7 @@ is(ask("$web/named.js", 1, 14), $mapped->('header'), 'SourceMap goes before X-So
 is(ask("$web/first.js", 1, 14), $mapped->('header'), '... wherever it stands');
 is(ask("$web/old.js", 1, 14), $mapped->('header'), 'X-SourceMap, in any case, and a path from the root');
 is(ask("$web/data.js", 1, 14), "readCart $web/inside.ts:2:3 [  throw 1;]", 'a map inside of the header');
-is(ask("$web/bytes.js", 1, 14), $mapped->('comment'), 'a header that is not UTF-8 is none');
+is(ask("$web/bytes.js", 1, 14), $mapped->('comment'), 'a header that is not UTF-8 is ignored');
 is(ask("$web/long.js", 1, 14), $mapped->('comment'), '... nor is one of more than 2,048 bytes');
 
 # --- several sites ---

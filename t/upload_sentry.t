@@ -147,10 +147,10 @@ is(send_chunks([ sha1_hex($long), $long ])->{status}, 400, 'a chunk that is too 
 is(send_chunks([ sha1_hex($chunks[1]), $chunks[1] ])->{status}, 200, 'the third chunk');
 ($status, $answer) = assemble(\%ask);
 is_deeply([ $answer->{$sum}{state}, $answer->{$sum}{missingChunks} ], [ 'error', [] ],
-    'all are there, and the file is none');
+    'all are there, and the file is no debug file');
 like($answer->{$sum}{detail}, qr/not a symbol file|unknown|format|read/, '... says why');
 ($status, $answer) = assemble(\%ask);
-is($answer->{$sum}{state}, 'not_found', '... and a client may begin anew');
+is($answer->{$sum}{state}, 'not_found', '... and a client may send it again');
 
 send_chunks(map { [ sha1_hex($_), $_ ] } @chunks);
 my $other = 'ab' x 20;

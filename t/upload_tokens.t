@@ -87,7 +87,7 @@ sub refused {
 }
 
 my $hash = sha256_hex('x');
-refused("\n\nabc ci\n", qr/tokens": .*64 digits.*line 3/s, 'a hash that is none');
+refused("\n\nabc ci\n", qr/tokens": .*64 digits.*line 3/s, 'a word that is not a hash');
 refused("$hash\n", qr/no name.*line 1/s, 'no name');
 refused("$hash ci rights=all\n", qr/rights=/, 'an unknown right');
 refused("$hash ci expires=2027-02-30\n", qr/expires=/, 'a day that there is not');

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/digits.h"
+
 #define BLOCK 64
 
 typedef struct {
@@ -119,4 +121,27 @@ sym_sha1(sym_str_t a, sym_str_t b, uint8_t out[SYM_SHA1_BYTES])
     for (unsigned i = 0; i < SYM_SHA1_BYTES; i++) {
         out[i] = (uint8_t) (s.state[i / 4] >> (24 - 8 * (i % 4)));
     }
+}
+
+
+void
+sym_sha1_write(const uint8_t sha1[SYM_SHA1_BYTES], char out[SYM_SHA1_TEXT])
+{
+    out[sym_digits_write_lower(sha1, SYM_SHA1_BYTES, out)] = '\0';
+}
+
+
+bool
+sym_sha1_read(const char *text, uint8_t out[SYM_SHA1_BYTES])
+{
+    char lower[SYM_SHA1_TEXT];
+
+    if (strlen(text) != SYM_SHA1_TEXT - 1
+        || !sym_digits_read(text, SYM_SHA1_BYTES, out))
+    {
+        return false;
+    }
+
+    sym_sha1_write(out, lower);
+    return memcmp(lower, text, SYM_SHA1_TEXT) == 0;
 }

@@ -60,6 +60,25 @@ sym_str_starts(sym_str_t s, sym_str_t prefix)
 }
 
 
+/* Takes the part before the next `at`, or the whole: *rest is what follows, data
+ * NULL after the last part. */
+static inline sym_str_t
+sym_str_cut(sym_str_t *rest, char at)
+{
+    const char *end = rest->len != 0 ? memchr(rest->data, at, rest->len) : NULL;
+    sym_str_t part = *rest;
+
+    if (end == NULL) {
+        *rest = sym_str(NULL, 0);
+        return part;
+    }
+
+    part.len = (size_t) (end - rest->data);
+    *rest = sym_str(end + 1, rest->len - part.len - 1);
+    return part;
+}
+
+
 /* Copies s to *to, advances *to, and returns the copy. */
 static inline sym_str_t
 sym_str_append(char **to, sym_str_t s)

@@ -5,25 +5,6 @@
 
 #include "base/hex.h"
 
-/* The next component of a path; *rest continues after its slash. */
-static sym_str_t
-component(sym_str_t *rest)
-{
-    const char *slash =
-        rest->len != 0 ? memchr(rest->data, '/', rest->len) : NULL;
-    sym_str_t one = *rest;
-
-    if (slash == NULL) {
-        *rest = sym_str(NULL, 0);
-        return one;
-    }
-
-    one.len = (size_t) (slash - rest->data);
-    *rest = sym_str(slash + 1, rest->len - one.len - 1);
-    return one;
-}
-
-
 static bool
 is_dots(sym_str_t part)
 {
@@ -45,7 +26,7 @@ sym_upload_name_ok(sym_str_t name)
     }
 
     do {
-        sym_str_t part = component(&rest);
+        sym_str_t part = sym_str_cut(&rest, '/');
 
         if (part.len == 0 || is_dots(part)) {
             return false;
@@ -125,9 +106,9 @@ sym_mozilla_name(sym_str_t name)
         return SYM_MOZILLA_IGNORED;
     }
 
-    a = component(&rest);
-    id = component(&rest);
-    b = component(&rest);
+    a = sym_str_cut(&rest, '/');
+    id = sym_str_cut(&rest, '/');
+    b = sym_str_cut(&rest, '/');
     return rest.data == NULL && is_mozilla_part(a) && is_hex(id)
                    && is_mozilla_part(b) && sym_utf8_valid(name)
                ? SYM_MOZILLA_FILE

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/date.h"
+#include "base/digits.h"
 #include "base/hex.h"
 
 static sym_status_t
@@ -42,40 +43,8 @@ next_word(sym_str_t *line)
 static bool
 read_hash(sym_str_t word, uint8_t hash[SYM_SHA256_LEN])
 {
-    if (word.len != SYM_SHA256_HEX_LEN) {
-        return false;
-    }
-
-    for (size_t i = 0; i < SYM_SHA256_LEN; i++) {
-        int high = sym_hex_digit(word.data[2 * i]);
-        int low = sym_hex_digit(word.data[2 * i + 1]);
-
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        hash[i] = (uint8_t) (high << 4 | low);
-    }
-
-    return true;
-}
-
-
-/* The next of the words that commas separate; data NULL: none. */
-static sym_str_t
-next_item(sym_str_t *list)
-{
-    const char *comma =
-        list->len != 0 ? memchr(list->data, ',', list->len) : NULL;
-    sym_str_t item = *list;
-
-    if (comma == NULL) {
-        *list = sym_str(NULL, 0);
-        return item;
-    }
-
-    item.len = (size_t) (comma - list->data);
-    *list = sym_str(comma + 1, list->len - item.len - 1);
-    return item;
+    return word.len == SYM_SHA256_HEX_LEN
+           && sym_digits_read(word.data, SYM_SHA256_LEN, hash);
 }
 
 
@@ -84,7 +53,7 @@ read_rights(sym_str_t list, unsigned *rights)
 {
     *rights = 0;
     while (list.data != NULL) {
-        sym_str_t word = next_item(&list);
+        sym_str_t word = sym_str_cut(&list, ',');
 
         if (sym_str_eq(word, SYM_STR("upload"))) {
             *rights |= SYM_UPLOAD_MAY_UPLOAD;
@@ -200,16 +169,7 @@ read_line(sym_arena_t *arena, sym_str_t line, uint64_t number,
 static sym_str_t
 next_line(sym_str_t *text)
 {
-    const char *end =
-        text->len != 0 ? memchr(text->data, '\n', text->len) : NULL;
-    sym_str_t line = *text;
-
-    if (end == NULL) {
-        *text = sym_str(NULL, 0);
-    } else {
-        line.len = (size_t) (end - text->data);
-        *text = sym_str(end + 1, text->len - line.len - 1);
-    }
+    sym_str_t line = sym_str_cut(text, '\n');
 
     if (line.len != 0 && line.data[line.len - 1] == '\r') {
         line.len--;
@@ -296,7 +256,7 @@ sym_upload_token_has_source(const sym_upload_token_t *token, sym_str_t source)
     }
 
     while (list.data != NULL) {
-        if (sym_str_eq(next_item(&list), source)) {
+        if (sym_str_eq(sym_str_cut(&list, ','), source)) {
             return true;
         }
     }

@@ -9,8 +9,8 @@
 
 #include "daemon/serve.h"
 
-/* What searches for the key have fetched is void; without a name, or with a code id,
- * for all keys with the ids. */
+/* Searches for the key must not store the files that they have fetched.  A key
+ * without a name, or with a code id, stands for all keys with its ids. */
 void forget_running(serve_t *s, const sym_module_key_t *key);
 
 /* The same, and see module_remove(). */

@@ -263,27 +263,19 @@ keep(const placer_job_t *job, placer_t *p)
 
 /* --- chunks --- */
 
-void
-placer_hex(const uint8_t sha1[PLACER_SHA1], char out[PLACER_HEX])
-{
-    for (size_t i = 0; i < PLACER_SHA1; i++) {
-        (void) snprintf(out + 2 * i, 3, "%02x", sha1[i]);
-    }
-}
-
-
 static void
-chunk_path(const uint8_t *sha1, char path[sizeof(PLACER_CHUNKS) + PLACER_HEX])
+chunk_path(const uint8_t *sha1,
+           char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT])
 {
     memcpy(path, PLACER_CHUNKS, sizeof(PLACER_CHUNKS) - 1);
-    placer_hex(sha1, path + sizeof(PLACER_CHUNKS) - 1);
+    sym_sha1_write(sha1, path + sizeof(PLACER_CHUNKS) - 1);
 }
 
 
 void
 placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks)
 {
-    char path[sizeof(PLACER_CHUNKS) + PLACER_HEX];
+    char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT];
 
     for (size_t i = 0; i < n_chunks; i++) {
         chunk_path(sha1 + PLACER_SHA1 * i, path);
@@ -333,7 +325,7 @@ place_chunk(placer_t *p, placer_job_t *job)
 static bool
 append_chunk(placer_t *p, placer_job_t *job, const uint8_t *sha1, int to)
 {
-    char path[sizeof(PLACER_CHUNKS) + PLACER_HEX];
+    char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT];
     placer_job_t chunk = { .at = 0 };
     struct stat st;
     bool is_ok;

@@ -30,7 +30,6 @@ typedef enum {
 #define PLACER_CHUNKS ".chunks/"
 #define PLACER_NOTES ".assembled/"
 #define PLACER_SHA1 20
-#define PLACER_HEX (2 * PLACER_SHA1 + 1)
 
 typedef struct placer_s placer_t;
 
@@ -68,9 +67,6 @@ void placer_add(placer_t *p, placer_job_t *job);
 
 /* The next job that is done; NULL: none. */
 placer_job_t *placer_done(placer_t *p);
-
-/* The digits of a digest. */
-void placer_hex(const uint8_t sha1[PLACER_SHA1], char out[PLACER_HEX]);
 
 /* The path of a part below the folder. */
 #define PLACER_PART_MAX 128

@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
+
+#include "common/write_all.h"
 
 bool
 report_begin(submission_t *c, sym_error_t *err)
@@ -12,26 +13,6 @@ report_begin(submission_t *c, sym_error_t *err)
     c->conversion.kinds = 1U << SYM_KIND_CRASH;
     c->conversion.symcache = temporary_symcache_create(err);
     return c->conversion.symcache != NULL;
-}
-
-
-static bool
-write_at(int fd, const uint8_t *data, size_t len, uint64_t at)
-{
-    while (len != 0) {
-        ssize_t n = pwrite(fd, data, len, (off_t) at);
-
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        if (n > 0) {
-            data += n;
-            len -= (size_t) n;
-            at += (uint64_t) n;
-        }
-    }
-
-    return true;
 }
 
 
@@ -52,7 +33,7 @@ append(submission_t *c, sym_error_t *err)
         size_t len;
 
         if (extents.get(extents.ctx, i, &data, &len) != SYM_OK
-            || !write_at(c->conversion.fd, data, len, at + done))
+            || !write_all_at(c->conversion.fd, data, len, at + done))
         {
             (void) sym_fail_sys(err, SYM_IO, "cannot write the report", errno);
             return 0;

@@ -11,7 +11,9 @@
 
 #include "base/buffer.h"
 #include "base/hex.h"
+#include "base/sha1.h"
 #include "common/say.h"
+#include "common/write_all.h"
 #include "json/out.h"
 #include "uploads/counts.h"
 
@@ -279,26 +281,6 @@ report_fields(upload_t *u)
 }
 
 
-static bool
-write_at(int fd, const char *data, size_t len, uint64_t at)
-{
-    while (len != 0) {
-        ssize_t n = pwrite(fd, data, len, (off_t) at);
-
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        if (n > 0) {
-            data += n;
-            len -= (size_t) n;
-            at += (uint64_t) n;
-        }
-    }
-
-    return true;
-}
-
-
 /* --- the end --- */
 
 static void
@@ -355,7 +337,8 @@ finish(upload_t *u)
 
     report_fields(u);
     len = (size_t) (u->out.pos - u->report);
-    if (u->out.failed || !write_at(u->fd, u->report, len, u->at + u->length)) {
+    if (u->out.failed
+        || !write_all_at(u->fd, u->report, len, u->at + u->length)) {
         answer(u, 0, "the report cannot be written");
         return;
     }
@@ -374,40 +357,13 @@ static void assembled(upload_t *u);
 static bool begin_join(upload_t *u);
 static void begin_joined(upload_t *u);
 
-static int
-hex_value(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
-
-/* 40 digits in lower case. */
-static bool
-read_digest(const char *text, uint8_t out[PLACER_SHA1])
-{
-    for (size_t i = 0; i < PLACER_SHA1; i++) {
-        int high = hex_value(text[2 * i]);
-        int low = high < 0 ? -1 : hex_value(text[2 * i + 1]);
-
-        if (low < 0) {
-            return false;
-        }
-        out[i] = (uint8_t) (high << 4 | low);
-    }
-
-    return text[(size_t) 2 * PLACER_SHA1] == '\0';
-}
-
-
 /* A part of a file that comes later. */
 static void
 begin_chunk(upload_t *u)
 {
     const member_t *m = &u->members[u->current];
 
-    if (!read_digest(m->name, u->sha1)) {
+    if (!sym_sha1_read(m->name, u->sha1)) {
         (void) snprintf(u->reason, sizeof(u->reason),
                         "the name of a chunk is no SHA-1");
         report_file(u, REFUSED);
@@ -891,7 +847,7 @@ write_note(upload_t *u)
     sym_out_t out = sym_out_fixed(u->note, sizeof(u->note) - 1);
     const file_module_t *m = &u->modules[0];
     sym_debug_id_t id;
-    char text[SYM_ID_TEXT_MAX], sha1[PLACER_HEX];
+    char text[SYM_ID_TEXT_MAX], sha1[SYM_SHA1_TEXT];
     size_t len = 0;
 
     if (sym_debug_id_read_breakpad(sym_str(m->id, m->id_len), &id)) {
@@ -905,7 +861,7 @@ write_note(upload_t *u)
     sym_out_string(&out, sym_str(text, len));
     sym_out_raw(&out, SYM_STR(", \"cpuName\": \"unknown\", \"objectName\": "));
     sym_out_string(&out, sym_str(u->text, strnlen(u->text, NAME_SHOWN)));
-    placer_hex(u->digests, sha1);
+    sym_sha1_write(u->digests, sha1);
     sym_out_printf(&out, ", \"sha1\": \"%s\", \"data\": {", sha1);
     sym_out_printf(&out, "\"type\": \"%s\", \"features\": [", type_word(u));
     put_features(u, &out);
@@ -950,7 +906,7 @@ assembled(upload_t *u)
                              .replaces = true,
                              .n_paths = 1 };
     memcpy(u->job.paths[0], PLACER_NOTES, sizeof(PLACER_NOTES) - 1);
-    placer_hex(u->digests, u->job.paths[0] + sizeof(PLACER_NOTES) - 1);
+    sym_sha1_write(u->digests, u->job.paths[0] + sizeof(PLACER_NOTES) - 1);
     placer_add(u->all->placer, &u->job);
 }
 
@@ -1387,7 +1343,7 @@ upload_bytes(submission_t *c, const uint8_t *data, size_t len, sym_error_t *err)
         return field_bytes(m, data, len, err);
     }
 
-    if (!write_at(m->fd, (const char *) data, len, m->length)) {
+    if (!write_all_at(m->fd, (const char *) data, len, m->length)) {
         return sym_fail_sys(err, SYM_IO, "cannot write to the folder", errno);
     }
 
@@ -1528,13 +1484,13 @@ static bool
 was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
               char note[NOTE_MAX])
 {
-    char path[sizeof(PLACER_NOTES) + PLACER_HEX] = PLACER_NOTES;
+    char path[sizeof(PLACER_NOTES) + SYM_SHA1_TEXT] = PLACER_NOTES;
     struct stat st;
     char *end;
     ssize_t n;
     int fd;
 
-    placer_hex(sha1, path + sizeof(PLACER_NOTES) - 1);
+    sym_sha1_write(sha1, path + sizeof(PLACER_NOTES) - 1);
     fd = openat(folder->fd, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return false;
@@ -1566,11 +1522,11 @@ find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
     bool is_any = false;
 
     for (size_t i = 0; i < n; i++) {
-        char path[sizeof(PLACER_CHUNKS) + PLACER_HEX] = PLACER_CHUNKS;
+        char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT] = PLACER_CHUNKS;
         struct stat st;
 
-        placer_hex((const uint8_t *) chunks.data + PLACER_SHA1 * (i + 1),
-                   path + sizeof(PLACER_CHUNKS) - 1);
+        sym_sha1_write((const uint8_t *) chunks.data + PLACER_SHA1 * (i + 1),
+                       path + sizeof(PLACER_CHUNKS) - 1);
         digits[i] = fstatat(folder->fd, path, &st, 0) == 0 ? '0' : '1';
         is_any |= digits[i] == '1';
     }

@@ -52,8 +52,6 @@ static ngx_int_t ngx_http_symbolicate_lookup_text(ngx_http_request_t *r,
     sym_str_t rest);
 static ngx_int_t ngx_http_symbolicate_lookup_unsupported(ngx_http_request_t *r,
     const sym_api_route_t *route);
-static sym_str_t ngx_http_symbolicate_lookup_header(void *data,
-    const char *name);
 static double ngx_http_symbolicate_now(void);
 static ngx_int_t ngx_http_symbolicate_lookup_headers(
     ngx_http_symbolicate_task_t *task);
@@ -197,12 +195,12 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
     lookup->call.route = route;
     lookup->call.is_query = lookup->task.is_query;
     lookup->call.query = sym_str((char *) r->args.data, r->args.len);
-    lookup->call.header = ngx_http_symbolicate_lookup_header;
+    lookup->call.header = ngx_http_symbolicate_header;
     lookup->call.ctx = r;
 
     if (slcf->api->answers[1]) {
         lookup->call.answer = sym_api_answer(slcf->api,
-                              ngx_http_symbolicate_lookup_header(r, "Accept"));
+                              ngx_http_symbolicate_header(r, "Accept"));
     }
 
     rc = ngx_http_symbolicate_job_query(lookup);
@@ -212,7 +210,7 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
     }
 
     if (route->accepts && !lookup->call.is_query
-        && !sym_api_accepts(route, ngx_http_symbolicate_lookup_header(r,
+        && !sym_api_accepts(route, ngx_http_symbolicate_header(r,
                                                             "Content-Type")))
     {
         lookup->task.ctx->served = SYM_SERVED_UNSUPPORTED;
@@ -250,18 +248,6 @@ ngx_http_symbolicate_lookup_unsupported(ngx_http_request_t *r,
     return ngx_http_symbolicate_send_error(r, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
                                        SYM_STR("415 Unsupported Media Type"),
                                        (char *) p);
-}
-
-
-static sym_str_t
-ngx_http_symbolicate_lookup_header(void *data, const char *name)
-{
-    ngx_table_elt_t  *h;
-
-    h = ngx_http_symbolicate_find_header(data, name);
-
-    return h ? sym_str((char *) h->value.data, h->value.len)
-             : sym_str(NULL, 0);
 }
 
 

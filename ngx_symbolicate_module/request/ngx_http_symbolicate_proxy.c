@@ -679,8 +679,8 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
         r->headers_out.content_encoding = h;
     }
 
-    /* who asks for the beginning wants the rest, too: it would have to be
-     * fetched or made again */
+    /* a client that asks for the first bytes asks for the others next, and the
+     * file would have to be fetched or made again */
 
     range = r->headers_in.range;
 

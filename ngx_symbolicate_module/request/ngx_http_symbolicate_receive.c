@@ -65,8 +65,6 @@ static ngx_int_t ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     sym_upload_call_t *call);
 static sym_upload_refusal_t ngx_http_symbolicate_receive_check(
     ngx_http_request_t *r, ngx_http_symbolicate_receive_t *receive);
-static sym_str_t ngx_http_symbolicate_receive_header(void *data,
-    const char *name);
 static bool ngx_http_symbolicate_receive_has(void *data, sym_str_t name,
     sym_str_t id);
 static void ngx_http_symbolicate_receive_log(
@@ -189,7 +187,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     call->needs_token = !slcf->upload.tokens->off;
     call->path = sym_str((char *) r->uri.data + len, r->uri.len - len);
     call->query = sym_str((char *) r->args.data, r->args.len);
-    call->header = ngx_http_symbolicate_receive_header;
+    call->header = ngx_http_symbolicate_header;
     call->has = ngx_http_symbolicate_receive_has;
     call->ctx = r;
 
@@ -302,18 +300,6 @@ ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
     }
 
     return SYM_UPLOAD_FINE;
-}
-
-
-static sym_str_t
-ngx_http_symbolicate_receive_header(void *data, const char *name)
-{
-    ngx_table_elt_t  *h;
-
-    h = ngx_http_symbolicate_find_header(data, name);
-
-    return h ? sym_str((char *) h->value.data, h->value.len)
-             : sym_str(NULL, 0);
 }
 
 

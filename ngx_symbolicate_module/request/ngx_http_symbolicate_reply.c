@@ -47,6 +47,18 @@ ngx_http_symbolicate_find_header(ngx_http_request_t *r, const char *name)
 }
 
 
+sym_str_t
+ngx_http_symbolicate_header(void *request, const char *name)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_symbolicate_find_header(request, name);
+
+    return h ? sym_str((char *) h->value.data, h->value.len)
+             : sym_str(NULL, 0);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_add_header(ngx_http_request_t *r, const char *name,
     const char *value, size_t len)

@@ -20,6 +20,9 @@
 ngx_table_elt_t *ngx_http_symbolicate_find_header(ngx_http_request_t *r,
     const char *name);
 
+/* Its value, as the APIs of core/ ask for it; data NULL: not found. */
+sym_str_t ngx_http_symbolicate_header(void *request, const char *name);
+
 /* Adds a header to the answer; the texts must live as long as the request. */
 ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
     const char *name, const char *value, size_t len);

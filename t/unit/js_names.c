@@ -57,7 +57,7 @@ test_long(void)
     ok(js_join(&arena, SYM_STR("https://h/b.js"), sym_str(path, JS_URL_MAX))
                .data
            == NULL,
-       "a URL that is too long is none");
+       "a URL that is too long is refused");
     ok(js_join(&arena, sym_str(path, sizeof(path)), SYM_STR("c")).data == NULL,
        "nor is one with such a base");
 }

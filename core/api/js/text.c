@@ -48,7 +48,7 @@ push(path_t *p, sym_str_t part)
 }
 
 
-/* Removes the last part; false: there is none. */
+/* Removes the last part; false: no part is left. */
 static bool
 pop(path_t *p)
 {

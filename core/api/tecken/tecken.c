@@ -54,18 +54,12 @@ is_blank(sym_str_t s)
 }
 
 
-/* Takes the next line that is not blank; false: there is none. */
+/* Takes the next line that is not blank; false: no such line is left. */
 static bool
 take_line(sym_str_t *left, sym_str_t *line)
 {
-    while (left->len != 0) {
-        const char *end = memchr(left->data, '\n', left->len);
-        size_t len = end != NULL ? (size_t) (end - left->data) : left->len;
-
-        *line = sym_str(left->data, len);
-        len += end != NULL;
-        *left = sym_str(left->data + len, left->len - len);
-
+    while (left->data != NULL) {
+        *line = sym_str_cut(left, '\n');
         if (!is_blank(*line)) {
             return true;
         }

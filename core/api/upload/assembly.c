@@ -1,33 +1,7 @@
 #include "api/upload/assembly.h"
 
-#include "base/hex.h"
+#include "base/sha1.h"
 #include "protocol/message.h"
-
-#define DIGITS ((size_t) 2 * SYM_RPC_CHUNK_BYTES)
-
-/* Forty digits in lower case. */
-static bool
-read_digest(const char *text, uint8_t *out)
-{
-    if (strlen(text) != DIGITS) {
-        return false;
-    }
-
-    for (size_t i = 0; i < SYM_RPC_CHUNK_BYTES; i++) {
-        int high = sym_hex_digit(text[2 * i]);
-        int low = sym_hex_digit(text[2 * i + 1]);
-
-        if (high < 0 || low < 0 || (text[2 * i] >= 'A' && text[2 * i] <= 'F')
-            || (text[2 * i + 1] >= 'A' && text[2 * i + 1] <= 'F'))
-        {
-            return false;
-        }
-        out[i] = (uint8_t) (high << 4 | low);
-    }
-
-    return true;
-}
-
 
 static sym_status_t
 read_file(sym_arena_t *arena, const char *checksum, const json_t *value,
@@ -54,7 +28,7 @@ read_file(sym_arena_t *arena, const char *checksum, const json_t *value,
     }
 
     *why = "a checksum that is no SHA-1 in lower case";
-    if (!read_digest(checksum, digests)) {
+    if (!sym_sha1_read(checksum, digests)) {
         return SYM_MALFORMED;
     }
 
@@ -62,13 +36,14 @@ read_file(sym_arena_t *arena, const char *checksum, const json_t *value,
         const char *text = json_string_value(json_array_get(chunks, i));
 
         if (text == NULL
-            || !read_digest(text, digests + SYM_RPC_CHUNK_BYTES * (i + 1))) {
+            || !sym_sha1_read(text, digests + SYM_RPC_CHUNK_BYTES * (i + 1)))
+        {
             return SYM_MALFORMED;
         }
     }
 
     *file = (sym_assembly_file_t){
-        .checksum = sym_str(checksum, DIGITS),
+        .checksum = sym_str(checksum, SYM_SHA1_TEXT - 1),
         .name = sym_cstr(name),
         .digests =
             sym_str((const char *) digests, SYM_RPC_CHUNK_BYTES * (1 + n)),
@@ -114,11 +89,10 @@ sym_assembly_read(sym_arena_t *arena, const json_t *root,
 static void
 put_digest(sym_out_t *out, const char *bytes)
 {
-    sym_out_raw(out, SYM_STR("\""));
-    for (size_t i = 0; i < SYM_RPC_CHUNK_BYTES; i++) {
-        sym_out_printf(out, "%02x", (uint8_t) bytes[i]);
-    }
-    sym_out_raw(out, SYM_STR("\""));
+    char text[SYM_SHA1_TEXT];
+
+    sym_sha1_write((const uint8_t *) bytes, text);
+    sym_out_string(out, sym_cstr(text));
 }
 
 

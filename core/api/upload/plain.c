@@ -46,12 +46,7 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
        sym_str_t reason, sym_upload_answer_t *answer, sym_out_t *out)
 {
     (void) call;
-    answer->status = sym_upload_status(why);
-    answer->type = "application/json";
-    sym_out_raw(out, SYM_STR("{\"error\": "));
-    sym_out_string(out,
-                   reason.len != 0 ? reason : sym_cstr(sym_upload_words(why)));
-    sym_out_raw(out, SYM_STR("}"));
+    sym_upload_refuse("error", why, reason, answer, out);
 }
 
 

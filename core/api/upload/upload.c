@@ -113,6 +113,19 @@ sym_upload_words(sym_upload_refusal_t why)
 }
 
 
+void
+sym_upload_refuse(const char *key, sym_upload_refusal_t why, sym_str_t reason,
+                  sym_upload_answer_t *answer, sym_out_t *out)
+{
+    answer->status = sym_upload_status(why);
+    answer->type = "application/json";
+    sym_out_printf(out, "{\"%s\": ", key);
+    sym_out_string(out,
+                   reason.len != 0 ? reason : sym_cstr(sym_upload_words(why)));
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
 /* For nginx's own errors: JSON with one key, as Sentry's clients show it. */
 static const char *
 write_error(const sym_api_error_t *error, sym_out_t *out)

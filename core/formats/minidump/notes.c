@@ -71,7 +71,7 @@ narrow_string(const minidump_t *d, uint32_t at)
 }
 
 
-/* module, name: "" if there is none. */
+/* module and name may be empty. */
 static sym_str_t
 annotation_key(minidump_t *d, sym_str_t module, sym_str_t name)
 {
