@@ -41,7 +41,8 @@ check_joined(sym_arena_t *arena, sym_str_t base, sym_str_t right)
     check(joined.data == NULL || joined.len <= JS_URL_MAX);
     if (joined.data != NULL && sym_str_starts(base, SYM_STR("https://"))
         && memmem(right.data, right.len, "://", 3) == NULL
-        && !sym_str_starts(right, SYM_STR("webpack:")))
+        && !sym_str_starts(right, SYM_STR("webpack:"))
+        && !sym_str_starts(right, SYM_STR("turbopack:")))
     {
         check(sym_str_starts(joined, SYM_STR("https://")));
     }

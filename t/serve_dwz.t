@@ -167,17 +167,16 @@ restart('--quota', '16m');    # 512 KiB are for supplementary files
 restart('--quota', '16m');
 {
     my $c = $t->client;
-    my ($n, $leased, $ready, $asked, $m) = (0, 0, 0);
+    my ($n, $ready, $asked, $m) = (0, 0);
     do {
         $c->send(ENSURE => ticket => ++$n, scope => "s$n", key => key('one'));
-        $t->stats for 1 .. 2;    # FETCH is sent at the end of a turn
-        while (($m = $c->recv(0))->{type} eq 'FETCH') {
-            $asked = $m and next if defined $m->{kind};
-            $leased++;
-            $c->send(INGEST => ticket => $m->{ticket}, path => $package->{one}{debug});
+        while (($m = $c->recv)->{type} eq 'FETCH' && defined $m->{kind}) {
+            $asked = $m;
         }
-    } while ($leased == $n && $n < 20);
-    ok($t->wait_stat(conversions_running => 0), "$leased modules have a lease");
+        $c->send(INGEST => ticket => $m->{ticket}, path => $package->{one}{debug});
+    } while ($t->stats->{lease_bytes} < $t->stats->{temp_room_bytes} && $n < 20);
+    ok($t->wait_stat(conversions_running => 0), "$n modules have a lease");
+    $c->send(ENSURE => ticket => ++$n, scope => "s$n", key => key('one'));
     is($t->stats->{lease_bytes}, $t->stats->{temp_room_bytes}, '... of all room together');
     $asked //= $c->recv;
     is_companion($asked, $asked->{ticket}, '... and a companion is asked for nevertheless');
