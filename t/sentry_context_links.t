@@ -109,6 +109,9 @@ for my $case (
     is(ask($one, options => { dif_candidates => JSON::PP::true })->{context_line}, undef,
         "$status: no line");
     is_candidate($one, $download, 'its candidate');
+    is(scalar(my @before = texts_asked($one)), 1, '... after one request');
+    ask($one);
+    is(scalar(my @after = texts_asked($one)), 1, '... and it is recorded under its URL');
 }
 
 # --- not wanted ---

@@ -77,15 +77,23 @@ is($r->{code}, 1, 'a pipe');
 like($r->{err}, qr/cannot read a pipe; write it to a file/,
     '... and the error says what to do');
 
-# --- a file that a request waits for ---
+# --- a file that requests wait for ---
 
-my $c = $t->client;
-is($c->ensure(1, "waited.so/$ID", 1)->{type}, 'FETCH', 'a module that is missing');
-is($t->run('load', $t->file('waited.sym', sym_text('waited.so', $ID)))->{code},
-   0, 'is loaded by hand');
-is_deeply($c->recv, { type => 'READY', ticket => 1, flags => 0 },
-    'READY to the waiting client');
-is($t->stats->{lease_bytes}, 0, 'the lease is returned');
+# At three sources: by debug id twice, and by build id.
+my $build_id = '33221100554477668899aabbccddeeff01020304';
+(my $debug_id = $ID) =~ s/1$/0/;
+my %waited = (one => $debug_id, two => $debug_id, three => $build_id);
+my %client = map { $_ => $t->client } keys %waited;
+for my $scope (sort keys %waited) {
+    $client{$scope}->send(ENSURE => ticket => 1, scope => $scope, key => "waited.so/$waited{$scope}");
+    is($client{$scope}->recv->{type}, 'FETCH', "a module that is missing at $scope");
+}
+my $text = sym_text('waited.so', $debug_id) =~ s/\n/\nINFO CODE_ID \U$build_id waited.so\n/r;
+is($t->run('load', $t->file('waited.sym', $text))->{code}, 0, 'is loaded by hand');
+is_deeply($client{$_}->recv, { type => 'READY', ticket => 1, flags => 0 },
+    "READY to the client that waits at $_") for sort keys %waited;
+is($t->stats->{lease_bytes}, 0, 'no lease is left');
+my $c = $client{one};
 
 # --- rm ---
 
@@ -103,8 +111,8 @@ is($t->run('show', "equal.so/$ID")->{code}, 1, '... the other is gone');
 $t->stop;
 $t->{socket} = "$t->{dir}/else where.sock";
 $t->serve('--socket', $t->{socket});
-is($t->run('rm', "waited.so/$ID")->{code}, 4, 'rm does not find the daemon');
-is($t->run('rm', '--socket', $t->{socket}, "waited.so/$ID")->{code}, 0,
+is($t->run('rm', "waited.so/$debug_id")->{code}, 4, 'rm does not find the daemon');
+is($t->run('rm', '--socket', $t->{socket}, "waited.so/$debug_id")->{code}, 0,
    '... unless given its socket');
 is($t->run('load', '--socket', $t->{socket}, $good)->{code}, 0, 'load, too');
 

@@ -11,8 +11,8 @@ inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
     f->key = sym_hash_key();
     f->unplanned_last = &f->unplanned;
     return leases_create(&f->leases, room) && table_create(&f->by_question)
-           && table_create(&f->by_module) && table_create(&f->by_ticket)
-           && table_create(&f->by_place);
+           && table_create(&f->by_module) && table_create(&f->by_code)
+           && table_create(&f->by_ticket) && table_create(&f->by_place);
 }
 
 
@@ -86,6 +86,20 @@ of_module(table_node_t *node)
 }
 
 
+static inflight_t *
+of_code(table_node_t *node)
+{
+    return (inflight_t *) ((char *) node - offsetof(inflight_t, of_code));
+}
+
+
+static sym_str_t
+code_text(const sym_code_id_t *id)
+{
+    return sym_str(id->text, id->len);
+}
+
+
 /* NULL: no client is waiting for it. */
 static inflight_t *
 find_inflight(const inflights_t *f, const sym_rpc_message_t *ensure,
@@ -139,6 +153,26 @@ inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
     }
 
     return node != NULL ? of_module(node) : NULL;
+}
+
+
+inflight_t *
+inflight_next_by_code(const inflights_t *f, const sym_code_id_t *id,
+                      const inflight_t *last)
+{
+    table_node_t *node =
+        last == NULL
+            ? table_first(&f->by_code, sym_hash(&f->key, code_text(id)))
+            : table_next(&last->of_code);
+
+    while (
+        node != NULL
+        && !sym_str_eq(code_text(&of_code(node)->ref.code_id), code_text(id)))
+    {
+        node = table_next(node);
+    }
+
+    return node != NULL ? of_code(node) : NULL;
 }
 
 
@@ -279,6 +313,8 @@ begin(inflights_t *f, const sym_rpc_message_t *ensure, sym_str_t ref,
     table_add(&f->by_question, &inflight->node, hash_question(f, ensure, ref));
     table_add(&f->by_module, &inflight->of_module,
               hash_module(f, &inflight->key));
+    table_add(&f->by_code, &inflight->of_code,
+              sym_hash(&f->key, code_text(&inflight->ref.code_id)));
     enqueue(f, inflight, now);
     return inflight;
 }
@@ -293,6 +329,7 @@ forget(inflights_t *f, inflight_t *inflight)
     lease_free(&f->leases, &inflight->lease);
     table_remove(&f->by_question, &inflight->node);
     table_remove(&f->by_module, &inflight->of_module);
+    table_remove(&f->by_code, &inflight->of_code);
     free(inflight);
 }
 
@@ -835,7 +872,8 @@ inflights_free(inflights_t *f)
     table_node_t *node;
 
     if (f->by_question.heads != NULL && f->by_module.heads != NULL
-        && f->by_ticket.heads != NULL && f->by_place.heads != NULL)
+        && f->by_code.heads != NULL && f->by_ticket.heads != NULL
+        && f->by_place.heads != NULL)
     {
         while ((node = table_any(&f->by_ticket)) != NULL) {
             free_waiter(f, (waiter_t *) node);
@@ -849,6 +887,7 @@ inflights_free(inflights_t *f)
     leases_free(&f->leases);
     table_free(&f->by_question);
     table_free(&f->by_module);
+    table_free(&f->by_code);
     table_free(&f->by_ticket);
     table_free(&f->by_place);
 }

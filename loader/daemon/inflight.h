@@ -60,6 +60,7 @@ struct waiter_s {
 struct inflight_s {
     table_node_t node;      /* by request key; the first member */
     table_node_t of_module; /* by module, which may have many request keys */
+    table_node_t of_code;   /* by code id */
     sym_module_key_t key;   /* views of `names` and `ref` */
     sym_ref_key_t names;
     sym_kind_t kind;
@@ -87,7 +88,7 @@ struct inflight_s {
 };
 
 typedef struct {
-    table_t by_question, by_module, by_ticket, by_place;
+    table_t by_question, by_module, by_code, by_ticket, by_place;
     inflight_t *unplanned, **unplanned_last;
     sym_hash_key_t key; /* secret, because module names are untrusted */
     leases_t leases;
@@ -105,11 +106,14 @@ void inflights_free(inflights_t *f);
  * any spelling of its debug id.  `key` has the canonical spelling; if it has no
  * name, it matches all names; its scope may be SYM_SCOPE_ALL.
  * inflight_next_of() returns the next match after `last` (NULL: the first), for
- * a key with a name.
+ * a key with a name.  inflight_next_by_code() returns those at any source whose
+ * reference has the code id.
  */
 bool inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key);
 inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
+inflight_t *inflight_next_by_code(const inflights_t *f, const sym_code_id_t *id,
+                                  const inflight_t *last);
 
 /* Makes the client wait for the artifact of its ENSURE, which has these places;
  * false: out of memory. */

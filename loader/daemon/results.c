@@ -79,23 +79,50 @@ wants_better(const submission_t *c)
 }
 
 
-/* Settles inflights for an artifact that has arrived in another way.  `key` has
- * SYM_SCOPE_ALL if it was loaded by hand; else a search for all files goes on. */
+/* Settles a search for an artifact that has arrived in another way.  Conversions
+ * settle their own; a search for all files goes on, unless it was loaded by
+ * hand. */
 static void
-settle_waiting(serve_t *s, const sym_module_key_t *key, sym_kind_t kind)
+settle_one(serve_t *s, inflight_t *inflight, sym_kind_t kind, bool is_by_hand)
 {
     const fetch_result_t ready = { .state = SYM_MODULE_READY };
-    bool is_by_hand = sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL));
-    inflight_t *inflight = inflight_next_of(&s->inflights, key, NULL), *next;
 
+    if (inflight->kind == kind && inflight->phase != INFLIGHT_CONVERTING
+        && (is_by_hand || (inflight->flags & SYM_RPC_ALL_PLACES) == 0))
+    {
+        inflight_settle(&s->inflights, inflight, &ready);
+    }
+}
+
+
+/* `key` has SYM_SCOPE_ALL if the artifact was loaded by hand. */
+static void
+settle_waiting(serve_t *s, const sym_module_key_t *key,
+               const sym_object_key_t *object, sym_kind_t kind)
+{
+    const sym_store_id_t ids[] = { sym_store_id_debug(&object->debug_id),
+                                   sym_store_id_code(&object->code_id) };
+    bool is_by_hand = sym_str_eq(key->scope, SYM_STR(SYM_SCOPE_ALL));
+    inflight_t *inflight, *next;
+
+    inflight = inflight_next_of(&s->inflights, key, NULL);
     for (; inflight != NULL; inflight = next) {
         next = inflight_next_of(&s->inflights, key, inflight);
+        settle_one(s, inflight, kind, is_by_hand);
+    }
 
-        /* conversions settle their own */
-        if (inflight->kind == kind && inflight->phase != INFLIGHT_CONVERTING
-            && (is_by_hand || (inflight->flags & SYM_RPC_ALL_PLACES) == 0))
+    if (object->code_id.len == 0) {
+        return;
+    }
+
+    inflight = inflight_next_by_code(&s->inflights, &object->code_id, NULL);
+    for (; inflight != NULL; inflight = next) {
+        next = inflight_next_by_code(&s->inflights, &object->code_id, inflight);
+
+        if ((is_by_hand || sym_str_eq(inflight->key.scope, key->scope))
+            && sym_store_ids_match(&inflight->ref, ids, 2))
         {
-            inflight_settle(&s->inflights, inflight, &ready);
+            settle_one(s, inflight, kind, is_by_hand);
         }
     }
 }
@@ -116,7 +143,8 @@ note_outcome(serve_t *s, submission_t *c, const conversion_end_t *how)
     }
 
     if (how->state == SYM_MODULE_READY && !c->conversion.is_void) {
-        settle_waiting(s, &c->conversion.upload.key, how->kind);
+        settle_waiting(s, &c->conversion.upload.key,
+                       &c->conversion.upload.object, how->kind);
     }
 
     if (o->state != 0) {
@@ -226,7 +254,8 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 
         /* the same module, requested in other ways */
         if (!is_poor) {
-            settle_waiting(s, &c->conversion.upload.key, kind);
+            settle_waiting(s, &c->conversion.upload.key,
+                           &c->conversion.upload.object, kind);
         }
         return;
     }
@@ -251,7 +280,7 @@ deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
                                                              : SYM_RPC_DID;
         all = c->conversion.upload.key;
         all.scope = SYM_STR(SYM_SCOPE_ALL);
-        settle_waiting(s, &all, how->kind);
+        settle_waiting(s, &all, &c->conversion.upload.object, how->kind);
 
     } else {
         m.flags |= how->has_nothing ? SYM_RPC_NOTHING : 0;
@@ -266,13 +295,13 @@ deposit_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 
 
 void
-serve_arrived(void *owner, const sym_module_key_t *key, sym_kind_t kind)
+serve_arrived(void *owner, const store_upload_t *artifact)
 {
     serve_t *s = owner;
 
-    settle_waiting(s, key, kind);
+    settle_waiting(s, &artifact->key, &artifact->object, artifact->kind);
     missing_news(&s->missing);
-    forget_running(s, key);
+    forget_running(s, &artifact->key);
 }
 
 

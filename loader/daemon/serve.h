@@ -55,7 +55,7 @@ void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
 
 /* An upload has brought an artifact: clients that wait for it get it, and other
  * searches for the module begin again.  owner: serve_t. */
-void serve_arrived(void *owner, const sym_module_key_t *key, sym_kind_t kind);
+void serve_arrived(void *owner, const store_upload_t *artifact);
 
 /* For the conversions of a serve_t. */
 extern const conversion_events_t serve_conversion_events;

@@ -1124,7 +1124,7 @@ note_artifact(submission_t *c, const conversion_end_t *how)
             m->kinds |= 1u << how->kind;
             m->code_id = c->conversion.upload.object.code_id;
         }
-        u->all->arrived(u->all->owner, &c->conversion.upload.key, how->kind);
+        u->all->arrived(u->all->owner, &c->conversion.upload);
         return;
     }
 

@@ -36,7 +36,7 @@ typedef struct {
     conversions_t *conversions;
     void *owner;
     /* An artifact has arrived: clients that wait for it get it. */
-    void (*arrived)(void *owner, const sym_module_key_t *key, sym_kind_t kind);
+    void (*arrived)(void *owner, const store_upload_t *artifact);
 } uploads_t;
 
 /* Opens the folders of --upload-folder NAME=PATH.  False: *path is the one that
