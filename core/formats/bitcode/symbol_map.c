@@ -83,7 +83,7 @@ sym_symbol_map_free(sym_symbol_map_t *map)
 }
 
 
-/* The N of "__hidden#N_"; false: another text. */
+/* The number N of "__hidden#N_".  False: the text has another form. */
 static bool
 read_number(sym_str_t text, uint64_t *number)
 {

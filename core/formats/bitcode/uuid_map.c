@@ -10,12 +10,12 @@
 
 #define KEY "DBGOriginalUUID"
 
-/* Functions that it deprecates have replacements since this version. */
+/* Functions that this version deprecates have replacements since then. */
 #define EXPAT_VERSION                                                          \
     (XML_MAJOR_VERSION * 10000 + XML_MINOR_VERSION * 100 + XML_MICRO_VERSION)
 
-/* A key, or a UUID with dashes and an age; larger than needed, so that too long
-   ones are noticed. */
+/* Room for a key, or for a UUID with dashes and an age.  It is larger than
+   needed, so that longer texts are noticed. */
 #define TEXT_MAX 64
 
 /* Limit on the nesting of elements. */
@@ -29,12 +29,12 @@
 typedef struct {
     XML_Parser parser;
     unsigned depth;
-    bool is_list, is_dict; /* at the current position */
-    bool had_dict;         /* only the first one counts */
-    bool is_key;           /* the current item is one */
+    bool is_list, is_dict; /* of the current position */
+    bool had_dict;         /* a dict was read; others are ignored */
+    bool is_key;           /* the current item is a key */
     bool is_next;          /* the next item is the value */
     bool is_found;
-    char text[TEXT_MAX]; /* of the current item */
+    char text[TEXT_MAX]; /* text of the current item */
     size_t len;
     const char *problem;
 } reader_t;
@@ -95,7 +95,7 @@ on_text(void *ctx, const XML_Char *text, int len)
     }
 
     if ((size_t) len > sizeof(r->text) - r->len) {
-        len = (int) (sizeof(r->text) - r->len); /* too long to match */
+        len = (int) (sizeof(r->text) - r->len); /* too long to match any key */
     }
 
     memcpy(r->text + r->len, text, (size_t) len);
@@ -141,7 +141,7 @@ on_entity(void *ctx, const XML_Char *name, int is_parameter,
 }
 
 
-/* Without a salt, or with 0, expat calls getrandom(), which the sandbox
+/* Without a salt, or with salt 0, expat calls getrandom(), which the sandbox
  * forbids. */
 static void
 set_salt(XML_Parser parser)

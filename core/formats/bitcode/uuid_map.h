@@ -1,9 +1,9 @@
 /*
  * uuid_map.h - the UUID of the symbol map that a recompiled module needs.
  *
- * Apple's servers compile bitcode to modules with UUIDs of their own.  The
- * property list UUID.plist in a dSYM has the UUID that the developer's build
- * had, as DBGOriginalUUID; its symbol map has that name.
+ * Apple's servers compile bitcode to modules with new UUIDs.  The property list
+ * UUID.plist in a dSYM contains the UUID of the developer's build, as
+ * DBGOriginalUUID.  The symbol map is named after that UUID.
  */
 #ifndef SYM_FORMATS_BITCODE_UUID_MAP_H
 #define SYM_FORMATS_BITCODE_UUID_MAP_H
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "object/object_id.h"
 
-/* Apple's have less than one KiB. */
+/* Apple's property lists have less than one KiB. */
 #define SYM_UUID_MAP_BYTES_MAX ((size_t) 1 << 16)
 
 /* Fails if the list is not XML, declares entities, or names no UUID. */

@@ -119,7 +119,7 @@ put_origin_file(sym_breakpad_t *b, const sym_origin_record_t *r)
     if (r->has_file) {
         id = sym_numbers_get(&b->files, r->file);
     } else if (b->origin_files.count == 0) {
-        return SYM_OK; /* not in the form of 2021 */
+        return SYM_OK; /* no record had the form of 2021 */
     }
 
     return sym_numbers_put(&b->origin_files, r->number,
@@ -227,7 +227,7 @@ sym_apply_func(sym_breakpad_t *b, sym_str_t line)
     sym_symbol_record_t r = sym_read_func(&f);
     uint32_t hash = sym_writer_expect(b->writer, r.name), name;
 
-    /* the name is prefetched while the previous function is finished */
+    /* the prefetch of the name overlaps with ending the previous function */
     if (sym_apply_function_end(b) != SYM_OK) {
         return b->err->status;
     }
@@ -256,7 +256,7 @@ sym_apply_func(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* An INLINE before its INLINE_ORIGIN: the name is reserved. */
+/* An INLINE may precede its INLINE_ORIGIN: then this reserves the name. */
 static sym_status_t
 reserve_origin(sym_breakpad_t *b, uint64_t number, uint32_t *name)
 {
@@ -273,7 +273,7 @@ reserve_origin(sym_breakpad_t *b, uint64_t number, uint32_t *name)
 }
 
 
-/* Sets the call of a record, for each of its ranges. */
+/* Sets the call of an INLINE record for each of the record's ranges. */
 static sym_status_t
 begin_call(sym_breakpad_t *b, const sym_inline_record_t *r, sym_inline_t *call)
 {

@@ -1,9 +1,9 @@
 /*
  * breakpad.h - reads Breakpad text symbols (.sym) into a symcache writer.
  *
- * Called by the loader's converter; it streams: the input comes in pieces of
- * any size and only the records of the current function are kept.  Grammar and
- * treatment of malformed lines: docs/use/compat.md and Breakpad's
+ * The loader's converter calls it.  The reader streams: the input arrives in
+ * pieces of any size, and only the records of the current function are kept.
+ * Grammar and treatment of malformed lines: docs/use/compat.md and Breakpad's
  * symbol_files.md.
  *
  * Errors name the record, the line (from 1) and the byte offset in the input.
@@ -24,7 +24,8 @@ typedef struct {
     sym_str_t debug_id;   /* as written */
     sym_str_t debug_file; /* name in the MODULE line, may be empty */
     sym_str_t code_id;    /* INFO CODE_ID, or "" */
-    sym_str_t code_file;  /* name shown to clients instead, or "" */
+    sym_str_t code_file;  /* name shown to clients instead of debug_file, or
+                             "" */
 } sym_breakpad_module_t;
 
 typedef struct {
@@ -32,7 +33,7 @@ typedef struct {
     uint64_t files, functions, publics, line_records, inlines, inline_origins;
     uint64_t stack_cfi, stack_win;
     uint64_t stack_dropped; /* unwind rules that cannot be read */
-    uint64_t ignored;       /* lines that are not records, or skipped */
+    uint64_t ignored;       /* lines that are not records, or were skipped */
     bool is_cut;            /* the last line has no newline */
 } sym_breakpad_stats_t;
 
@@ -40,12 +41,11 @@ typedef struct {
 sym_breakpad_t *sym_breakpad_create(sym_writer_t *writer, sym_error_t *err);
 void sym_breakpad_free(sym_breakpad_t *b);
 
-/* Before the first byte: which of the two to read, symbols or unwind rules;
- * without this call, symbols. */
+/* Selects symbols or unwind rules; call it before the first byte.  Without this
+ * call the reader reads symbols. */
 void sym_breakpad_want(sym_breakpad_t *b, bool symbols, bool unwind_rules);
 
-/* The unwind rules after _end(); they live until _free().  NULL: there are
-   none. */
+/* The unwind rules, valid from _end() to _free().  NULL: there are none. */
 sym_cfi_writer_t *sym_breakpad_cfi(const sym_breakpad_t *b);
 
 /* Reads the next bytes of the file. */
@@ -57,7 +57,7 @@ sym_status_t sym_breakpad_feed(sym_breakpad_t *b, const char *data, size_t len);
  */
 sym_status_t sym_breakpad_end(sym_breakpad_t *b);
 
-/* Valid after the MODULE line was read, complete after _end(). */
+/* Valid after the MODULE line was read; complete after _end(). */
 const sym_breakpad_module_t *sym_breakpad_module(const sym_breakpad_t *b);
 const sym_breakpad_stats_t *sym_breakpad_stats(const sym_breakpad_t *b);
 

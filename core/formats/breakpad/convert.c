@@ -95,7 +95,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     rc =
         b != NULL ? read_and_put(b, f, w, err) : sym_fail(err, SYM_NOMEM, NULL);
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     sym_breakpad_free(b);
     sym_writer_free(w);
     return rc;

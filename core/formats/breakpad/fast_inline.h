@@ -2,8 +2,8 @@
  * fast_inline.h - parses ordinary INLINE records, "INLINE depth line file
  * origin addr size addr size ...", in the way of fast_line.h.
  *
- * Its fields are compared with the digits 64 bytes at a time; a longer record,
- * or one that is not entirely ordinary (such as the form of 2021), is left to
+ * The bytes of its fields are compared with the digits 64 at a time.  Longer
+ * records, and records of another form (such as the form of 2021), are left to
  * records.h.
  */
 #ifndef SYM_FORMATS_BREAKPAD_FAST_INLINE_H
@@ -29,14 +29,15 @@ typedef struct {
 
 #ifdef SYM_HAS_FAST_LINE
 
-/* The rest of the bytes that were compared. */
+/* The remaining compared bytes. */
 typedef struct {
     const char *p;
     uint64_t ends; /* a bit for each byte that is not a digit */
     unsigned at;   /* start of the next field */
 } sym_fast_fields_t;
 
-/* Reads the next field, of *n digits (1 to 8); false: it is not ordinary. */
+/* Reads the next field, of *n digits (1 to 8).  False: the field is not
+ * ordinary. */
 static inline bool
 sym_fast_next(sym_fast_fields_t *f, const char **digits, unsigned *n)
 {
@@ -70,7 +71,7 @@ sym_fast_next_dec(sym_fast_fields_t *f, uint32_t *value)
 }
 
 
-/* Its fields, each with its separator. */
+/* Reads the next hexadecimal field, and the byte after it. */
 static inline bool
 sym_fast_next_hex(sym_fast_fields_t *f, uint32_t *value, char *end)
 {
@@ -87,8 +88,8 @@ sym_fast_next_hex(sym_fast_fields_t *f, uint32_t *value, char *end)
 }
 
 
-/* Reads the record after "INLINE "; returns the start of the next line, or
- * NULL: not ordinary. */
+/* Reads the record after "INLINE " and returns the start of the next line.
+ * NULL: the record is not ordinary. */
 static inline const char *
 sym_fast_inline(const char *p, sym_fast_inline_t *out)
 {

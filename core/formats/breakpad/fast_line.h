@@ -3,11 +3,10 @@
  * speed.
  *
  * Most bytes of a .sym file are such records.  A record is parsed without a
- * loop: sixteen bytes at a time are compared with the digits, the bits of other
- * bytes are the ends of the fields, and each field is converted by arithmetic
- * on its eight bytes.  Records that are not entirely ordinary (a field over
- * eight digits, other white space, a size of 0) are left to records.h, which
- * returns the record or the error.
+ * loop.  Sixteen bytes at a time are compared with the digits.  Bytes that are
+ * not digits end the fields.  Each field is converted by arithmetic on its
+ * eight bytes.  Other records (a field over eight digits, other white space, a
+ * size of 0) are left to records.h, which returns the record or the error.
  */
 #ifndef SYM_FORMATS_BREAKPAD_FAST_LINE_H
 #define SYM_FORMATS_BREAKPAD_FAST_LINE_H
@@ -31,7 +30,7 @@ typedef struct {
 
 #define SYM_HAS_FAST_LINE 1
 
-/* A bit for each of the 16 bytes at p that is not such a digit. */
+/* A bit for each of the 16 bytes at p that is not a digit of a number. */
 static inline void
 sym_fast_classify(const char *p, uint32_t *not_dec, uint32_t *not_hex)
 {
@@ -50,7 +49,8 @@ sym_fast_classify(const char *p, uint32_t *not_dec, uint32_t *not_hex)
 }
 
 
-/* The n digits (1 to 8) at p, shifted to the high end: first digit lowest. */
+/* The n digits (1 to 8) at p, shifted to the high end; the first digit is
+ * lowest. */
 static inline uint64_t
 sym_fast_digits(const char *p, unsigned n)
 {
@@ -84,14 +84,14 @@ sym_fast_dec(const char *p, unsigned n)
 }
 
 
-/* Reads one record; returns the start of the next line, or NULL: not
-   ordinary. */
+/* Reads one record and returns the start of the next line.  NULL: the record is
+   not ordinary. */
 static inline const char *
 sym_fast_line(const char *p, sym_fast_line_t *out)
 {
     uint32_t dec_low, dec_high, hex_low, hex_high;
-    uint64_t hex, dec, all = 0xffffffff00000000u; /* beyond the compared
-                                                     bytes */
+    uint64_t hex, dec, all = 0xffffffff00000000u; /* ignores bits of bytes
+                                                     that were not compared */
     unsigned e0, e1, e2, e3;
 
     sym_fast_classify(p, &dec_low, &hex_low);
@@ -102,7 +102,7 @@ sym_fast_line(const char *p, sym_fast_line_t *out)
     e0 = (unsigned) __builtin_ctzll(hex);
     hex &= hex - 1;
     e1 = (unsigned) __builtin_ctzll(hex);
-    dec &= ~(uint64_t) 1 << e1; /* only bits beyond the second end */
+    dec &= ~(uint64_t) 1 << e1; /* keeps only bits beyond the second end */
     e2 = (unsigned) __builtin_ctzll(dec);
     dec &= dec - 1;
     e3 = (unsigned) __builtin_ctzll(dec);

@@ -12,7 +12,7 @@ sym_fields_fail(sym_fields_t *f, const char *what, const char *where)
 }
 
 
-/* The usual case: not a space, and not part of a longer character. */
+/* The usual case: the byte is no space and not part of a longer character. */
 static bool
 is_plain(char c)
 {
@@ -28,7 +28,7 @@ trim_end(sym_fields_t *f)
         size_t at = 0;
 
         while (p > f->pos && ((uint8_t) *p & 0xc0) == 0x80) {
-            p--; /* to the first byte of the character */
+            p--; /* back to the first byte of the character */
         }
 
         if (!sym_utf8_is_space(
@@ -61,8 +61,7 @@ first_bad_byte(sym_str_t s)
     size_t pos = 0, next = 0;
 
     while (pos < s.len) {
-        /* U+FFFD is written as three bytes, but an invalid byte is skipped
-           alone */
+        /* U+FFFD has three bytes, but only the one invalid byte is skipped */
         if (sym_utf8_next(s, &next) == 0xfffd && next - pos != 3) {
             break;
         }
@@ -103,7 +102,7 @@ skip_spaces(sym_fields_t *f)
 }
 
 
-/* The value of a digit, or more than 15. */
+/* The value of a digit; more than 15 for other characters. */
 static inline unsigned
 hex_digit(char c)
 {
@@ -241,7 +240,7 @@ sym_fields_count(const sym_fields_t *f)
     size_t n = 0;
     bool was_space = true;
 
-    /* without a branch: every INLINE record passes here */
+    /* has no branch, because every INLINE record passes here */
     for (const char *p = f->pos; p < f->end; p++) {
         bool is_space = (uint8_t) *p <= ' ';
 

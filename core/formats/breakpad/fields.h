@@ -15,7 +15,7 @@
 
 typedef struct {
     const char *pos, *end;
-    const char *what;  /* the error; NULL: none */
+    const char *what;  /* error message; NULL: no error */
     const char *where; /* points into the line */
 } sym_fields_t;
 
@@ -50,8 +50,8 @@ void sym_fields_fail(sym_fields_t *f, const char *what, const char *where);
 
 /*
  * Begins a line whose first `skip` bytes are a keyword and the space after it.
- * White space around the line is ignored (Unicode's, as in Rust's trim()).
- * Invalid UTF-8 fails.
+ * Unicode white space around the line is ignored, as by Rust's trim().  Invalid
+ * UTF-8 fails.
  */
 sym_fields_t sym_fields(sym_str_t line, size_t skip);
 
@@ -74,7 +74,7 @@ bool sym_fields_minus(sym_fields_t *f);
 /* Number of fields left (a control character counts as white space). */
 size_t sym_fields_count(const sym_fields_t *f);
 
-/* Fails unless the line is used up. */
+/* Fails unless the complete line was consumed. */
 void sym_fields_end(sym_fields_t *f, const char *what);
 
 #endif

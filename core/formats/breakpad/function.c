@@ -5,8 +5,8 @@
 
 #define ADDRESSES ((uint64_t) 1 << 32)
 
-/* Placeholder for "the file of the function's first line" until that is
-   known. */
+/* Placeholder for the file of the function's first line, while that is
+   unknown. */
 #define OWN_FILE (SYM_NO_STRING - 1)
 
 void
@@ -27,7 +27,7 @@ sym_current_free(sym_current_t *c)
 }
 
 
-/* Cuts [addr, addr + size) at the last address; false: nothing is left. */
+/* Clips [addr, addr + size) at the last address.  False: nothing is left. */
 static bool
 fit(uint64_t addr, uint64_t *size)
 {
@@ -95,7 +95,7 @@ too_many(sym_current_t *c)
 }
 
 
-/* Doubles the room; NULL when out of memory. */
+/* Doubles the array; NULL when out of memory. */
 static void *
 grow(sym_current_t *c, void *items, size_t *size, size_t each)
 {
@@ -156,7 +156,7 @@ sym_current_line(sym_current_t *c, const sym_line_record_t *r, uint32_t file)
 }
 
 
-/* The enclosing call is the last one read at the depth above. */
+/* The caller is the last call that was read one depth above. */
 static uint32_t
 file_of_caller(const sym_current_t *c, uint64_t depth)
 {

@@ -6,7 +6,8 @@
 #define DENSE_MIN 256
 #define DENSE_PER_RECORD 4
 
-/* Real numbers need far fewer probes; crafted ones must not cost O(n) each. */
+/* Real numbers need far fewer probes.  The limit keeps hostile ones from
+ * costing O(n) each. */
 #define PROBES_MAX 1024
 
 void
@@ -75,7 +76,7 @@ put_dense(sym_numbers_t *m, uint64_t key, uint32_t value, sym_error_t *err)
     uint32_t *dense;
 
     while (n <= key) {
-        n *= 2; /* at most twice the key, which the caller has bounded */
+        n *= 2; /* at most twice the key, and the caller bounds the key */
     }
 
     if (n != m->n_dense) {
@@ -158,7 +159,7 @@ sym_numbers_put(sym_numbers_t *m, uint64_t key, uint32_t value,
 {
     uint64_t dense_limit = DENSE_MIN + (uint64_t) m->count * DENSE_PER_RECORD;
     const sym_number_slot_t *slot = m->n_sparse != 0 ? find_slot(m, key) : NULL;
-    /* entries from when numbers were few stay there */
+    /* a number added below a lower limit stays in its slot */
     bool in_slots = slot != NULL && slot->value != SYM_NO_NUMBER;
 
     if (!in_slots && (key < m->n_dense || key < dense_limit)) {

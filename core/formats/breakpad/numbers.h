@@ -2,10 +2,10 @@
  * numbers.h - a map from the numbers of FILE and INLINE_ORIGIN records to their
  * values.
  *
- * The numbers are untrusted, and may be sparse and huge, so nothing is sized by
- * their value: small ones are in an array that is never larger than a few times
- * the number of records read, others in a hash table.  A value is any u32 but
- * SYM_NO_NUMBER.
+ * The numbers are untrusted and may be sparse and huge, so nothing is sized by
+ * their value.  Small numbers are in an array, which is never larger than a few
+ * times the number of records read.  Other numbers are in a hash table.  A
+ * value is any u32 except SYM_NO_NUMBER.
  */
 #ifndef SYM_FORMATS_BREAKPAD_NUMBERS_H
 #define SYM_FORMATS_BREAKPAD_NUMBERS_H
@@ -24,7 +24,7 @@ typedef struct {
 } sym_number_slot_t;
 
 typedef struct {
-    uint32_t *dense; /* by number */
+    uint32_t *dense; /* indexed by number */
     size_t n_dense;
     sym_number_slot_t *slots; /* n_slots is 0 or a power of two */
     size_t n_slots, n_sparse;
@@ -33,7 +33,8 @@ typedef struct {
 
 void sym_numbers_free(sym_numbers_t *m);
 
-/* SYM_NO_NUMBER: absent, or not in the array. */
+/* The value of a number; SYM_NO_NUMBER: the number is absent, or not in the
+ * array. */
 static inline uint32_t
 sym_numbers_dense(const sym_numbers_t *m, uint64_t key)
 {
@@ -41,10 +42,10 @@ sym_numbers_dense(const sym_numbers_t *m, uint64_t key)
 }
 
 
-/* SYM_NO_NUMBER: absent. */
+/* The value of a number; SYM_NO_NUMBER: the number is absent. */
 uint32_t sym_numbers_get(const sym_numbers_t *m, uint64_t key);
 
-/* Adds, or replaces. */
+/* Adds a number, or replaces its value. */
 sym_status_t sym_numbers_put(sym_numbers_t *m, uint64_t key, uint32_t value,
                              sym_error_t *err);
 

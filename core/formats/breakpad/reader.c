@@ -4,7 +4,8 @@
 
 #include "formats/breakpad/fast_line.h"
 
-/* Longest line, without its newline.  No compiler makes names of a megabyte. */
+/* Longest line, without its newline.  Compilers write no names of a
+ * megabyte. */
 #define LINE_MAX_BYTES ((size_t) 2 << 20)
 
 #define MAGIC "MODULE "
@@ -79,7 +80,8 @@ sym_breakpad_cfi(const sym_breakpad_t *b)
 }
 
 
-/* The input's size is not known: its lines are, and a line has one range. */
+/* The size of the input is unknown.  The number of lines is known, and a line
+ * has one range. */
 static sym_status_t
 begin_rules(sym_breakpad_t *b)
 {
@@ -180,7 +182,7 @@ read_record(sym_breakpad_t *b, sym_str_t line)
 }
 
 
-/* Symbols are not wanted. */
+/* Used when only unwind rules are wanted. */
 static sym_status_t
 read_other(sym_breakpad_t *b, sym_str_t line)
 {
@@ -230,7 +232,7 @@ take_line(sym_breakpad_t *b, const char *data, size_t len)
 
 #ifdef SYM_HAS_FAST_LINE
 
-/* Reads ordinary line records; returns the position after them. */
+/* Reads ordinary line records; returns the position after the last one. */
 static const char *
 take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 {
@@ -250,8 +252,8 @@ take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 
         if (c->function.n_lines == c->lines_size
             && sym_current_room(c) != SYM_OK) {
-            break; /* the slow reader fails in the same way, and locates the
-                      error */
+            break; /* the slow reader fails in the same way, and reports the
+                      position */
         }
 
         file = sym_numbers_dense(&b->files, l.file);
@@ -272,7 +274,8 @@ take_fast_lines(sym_breakpad_t *b, const char *p, const char *end)
 }
 
 
-/* Same for INLINE records; after a failure it returns the invalid one. */
+/* Reads ordinary INLINE records and returns the position after them, or after a
+ * failure the invalid record. */
 static const char *
 take_fast_inlines(sym_breakpad_t *b, const char *p, const char *end)
 {
@@ -301,7 +304,8 @@ take_fast_inlines(sym_breakpad_t *b, const char *p, const char *end)
 }
 
 
-/* Reads the ordinary records of a function; returns the position after them. */
+/* Reads ordinary records of a function; returns the position after the last
+ * one. */
 static const char *
 take_fast_records(sym_breakpad_t *b, const char *p, const char *end)
 {
@@ -329,13 +333,13 @@ take_fast_records(sym_breakpad_t *b, const char *p, const char *end)
 #endif
 
 
-/* Records that are read before the name of the first is looked up. */
+/* Number of records that are read before the first name is looked up. */
 #define ORIGINS_AHEAD 16
 
 typedef struct {
     sym_origin_record_t record;
-    uint32_t hash; /* of its name */
-    size_t len;    /* of the line, with its newline */
+    uint32_t hash; /* hash of the name */
+    size_t len;    /* length of the line with its newline */
 } ahead_t;
 
 /* Reads ordinary INLINE_ORIGIN records at p; returns their number. */
@@ -373,9 +377,9 @@ read_origins(const sym_breakpad_t *b, const char *p, const char *end,
 
 
 /*
- * INLINE_ORIGIN records come in long runs, and each lookup of a name waits for
- * memory: records are read in groups, which wait once.  Returns the position
- * after them, or after a failure the invalid one.
+ * Reads INLINE_ORIGIN records in groups.  They come in long runs, and each
+ * lookup of a name waits for memory; a group waits once.  Returns the position
+ * after the records, or after a failure the invalid record.
  */
 static const char *
 take_origins(sym_breakpad_t *b, const char *p, const char *end)
@@ -445,7 +449,7 @@ no_module(sym_breakpad_t *b)
 }
 
 
-/* Other files are refused at their first byte, not after a megabyte. */
+/* Rejects other files at their first byte, not after a megabyte. */
 static sym_status_t
 check_magic(sym_breakpad_t *b, const char *data, size_t len)
 {
@@ -459,7 +463,8 @@ check_magic(sym_breakpad_t *b, const char *data, size_t len)
 }
 
 
-/* Finishes the line that earlier pieces began, if its end is in this piece. */
+/* Completes the line that earlier pieces began, if this piece contains its
+ * end. */
 static sym_status_t
 finish_carried(sym_breakpad_t *b, const char **p, const char *end)
 {

@@ -5,7 +5,7 @@
 
 /*
  * Names that today's server accepts (specs 3.5), and others that Breakpad's own
- * dumpers write: an unknown name means that this is not a symbol file.
+ * dumpers write.  Any other name means that the file is not a symbol file.
  */
 static bool
 is_architecture(sym_str_t arch)
@@ -175,7 +175,8 @@ sym_read_public(sym_fields_t *f)
 sym_inline_record_t
 sym_read_inline(sym_fields_t *f)
 {
-    /* Breakpad distinguishes the forms in the same way: ranges come in pairs */
+    /* Breakpad distinguishes the forms in the same way: an address and a size
+     * are a pair */
     bool has_call_file = sym_fields_count(f) % 2 == 0;
     sym_inline_record_t r = { .has_call_file = has_call_file };
 
@@ -216,7 +217,7 @@ sym_read_line(sym_fields_t *f)
     r.addr = sym_fields_hex(f, SYM_HEX_FIELD("address"));
     r.size = sym_fields_hex(f, SYM_HEX_FIELD("size"));
 
-    /* compilers have written -1 for "none" */
+    /* some compilers wrote -1 for "none" */
     negative = sym_fields_minus(f);
     r.line = sym_fields_dec(f, SYM_DEC_FIELD("line number"));
     r.line = negative ? 0 : r.line;

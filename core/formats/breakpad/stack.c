@@ -2,11 +2,12 @@
 
 #include "formats/unwind/postfix.h"
 
-/* A hostile function may change its programs at each address. */
+/* Limit on the programs of a function.  A hostile one may change its programs
+ * at each address. */
 #define PROGRAMS_MAX ((size_t) 1 << 20)
 
-/* Types of STACK WIN; others have no rules.  A function that has frame data and
- * an FPO record is described by the frame data. */
+/* Types of STACK WIN records; other types have no rules.  If a function has
+ * frame data and an FPO record, the frame data win. */
 #define WIN_FPO 0
 #define WIN_FRAME_DATA 4
 
@@ -43,7 +44,7 @@ pass_rules(sym_stack_t *s, uint64_t end)
 
     end = end < s->end ? end : s->end;
 
-    /* both must be known */
+    /* the rules of CFA and program counter must be known */
     if (end <= s->start || s->rules.cfa.how == SYM_CFI_UNDEFINED
         || (s->rules.has & pc) == 0)
     {
@@ -58,7 +59,7 @@ pass_rules(sym_stack_t *s, uint64_t end)
 }
 
 
-/* The next word if it is the name of a rule, "$rbp:". */
+/* The next word if it is the name of a register, such as "$rbp:". */
 static bool
 next_name(sym_fields_t *f, sym_str_t *name)
 {
@@ -75,7 +76,7 @@ next_name(sym_fields_t *f, sym_str_t *name)
 }
 
 
-/* The words up to the next name. */
+/* The words up to the next register name. */
 static sym_str_t
 next_expression(sym_fields_t *f)
 {
@@ -92,7 +93,8 @@ next_expression(sym_fields_t *f)
 }
 
 
-/* The rule of the register with this name; NULL: it is not kept. */
+/* The rule of the register with this name.  NULL: rules of this register are
+ * not kept. */
 static sym_cfi_rule_t *
 rule_of(sym_stack_t *s, sym_str_t name)
 {
@@ -114,7 +116,7 @@ rule_of(sym_stack_t *s, sym_str_t name)
 }
 
 
-/* False: the record is not usable. */
+/* False: the record is unusable. */
 static bool
 read_rules(sym_stack_t *s, sym_fields_t *f)
 {

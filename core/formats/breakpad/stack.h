@@ -17,11 +17,12 @@ typedef struct {
     sym_unwind_arch_t arch;
     uint64_t dropped; /* records */
 
-    /* the function of the last STACK CFI INIT, from `start` on */
+    /* the function of the last STACK CFI INIT; its rules are valid from `start`
+     * on */
     bool is_open;
     uint64_t start, end;
     sym_cfi_rules_t rules;
-    sym_arena_t arena; /* its programs */
+    sym_arena_t arena; /* programs of the current function */
 
     sym_buffer_t code;
     sym_error_t *err;
@@ -32,10 +33,10 @@ void sym_stack_init(sym_stack_t *s, sym_cfi_writer_t *writer,
                     sym_unwind_arch_t arch, sym_error_t *err);
 void sym_stack_free(sym_stack_t *s);
 
-/* A line that begins with "STACK ". */
+/* Handles a line that begins with "STACK ". */
 sym_status_t sym_stack_line(sym_stack_t *s, sym_str_t line);
 
-/* Ends the last function. */
+/* Passes on the last function. */
 sym_status_t sym_stack_end(sym_stack_t *s);
 
 #endif

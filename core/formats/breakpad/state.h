@@ -1,9 +1,9 @@
 /*
  * state.h - the state of a .sym reader, and the effect of each record on it.
  *
- * Private to this folder: reader.c finds the lines, apply.c acts on them.  The
- * functions take a complete line without its newline, of the kind in their
- * name, and fail with the position in the input.
+ * Private to this folder: reader.c finds the lines, apply.c acts on them.  Each
+ * function takes a complete line, without its newline, of the kind in the
+ * function's name.  Its errors give the position in the input.
  */
 #ifndef SYM_FORMATS_BREAKPAD_STATE_H
 #define SYM_FORMATS_BREAKPAD_STATE_H
@@ -26,38 +26,39 @@
 #define SYM_KEY_PUBLIC SYM_STR("PUBLIC ")
 #define SYM_KEY_STACK SYM_STR("STACK ")
 
-#define SYM_IS_PENDING 1u /* value in sym_breakpad_s.pending */
+#define SYM_IS_PENDING 1u /* value of sym_breakpad_s.pending */
 
 struct sym_breakpad_s {
     sym_writer_t *writer;
     sym_error_t *err;
     sym_breakpad_stats_t stats;
     sym_breakpad_module_t module;
-    sym_arena_t arena; /* memory of module's views */
+    sym_arena_t arena; /* memory of the views in `module` */
 
-    uint64_t line_offset; /* of the current line, in the input */
-    char *carry;          /* its part from earlier pieces */
+    uint64_t line_offset; /* input offset of the current line */
+    char *carry;          /* part of the line from earlier pieces */
     size_t carry_len, carry_size;
 
-    bool has_symbols; /* a FILE, FUNC or PUBLIC was read: INFO is over */
-    bool is_done;     /* a STACK record was read */
+    bool has_symbols; /* set by FILE, FUNC and PUBLIC: no INFO may follow */
+    bool is_done;     /* set by any STACK record */
 
     bool wants_symbols, wants_rules;
     sym_cfi_writer_t *cfi; /* NULL: no STACK record yet */
     sym_stack_t stack;
 
-    sym_numbers_t files;   /* to string ids */
-    sym_numbers_t origins; /* to string ids of names */
-    sym_numbers_t pending; /* origins with a reserved name, still unknown */
+    sym_numbers_t files;   /* number -> string id */
+    sym_numbers_t origins; /* number -> string id of the name */
+    sym_numbers_t pending; /* numbers of origins whose name is reserved, but
+                              not yet known */
     size_t n_pending;
-    sym_numbers_t origin_files; /* form of 2021 */
+    sym_numbers_t origin_files; /* used by the form of 2021 */
 
     sym_current_t current;
     uint64_t func_offset, func_line; /* its position, for errors */
 };
 
-/* Sets the position of err, unless it is known: this many bytes into the
-   line. */
+/* Sets the position of err to this many bytes into the line, unless err has a
+   position. */
 sym_status_t sym_breakpad_locate(sym_breakpad_t *b, const char *section,
                                  size_t where);
 
@@ -74,7 +75,7 @@ sym_status_t sym_apply_fast_inline(sym_breakpad_t *b,
 sym_status_t sym_apply_line(sym_breakpad_t *b, sym_str_t line);
 sym_status_t sym_apply_public(sym_breakpad_t *b, sym_str_t line);
 
-/* Applies an origin that was read already; its name was prefetched. */
+/* Applies an origin that was parsed already, and whose name was prefetched. */
 sym_status_t sym_apply_origin_record(sym_breakpad_t *b,
                                      const sym_origin_record_t *r,
                                      uint32_t name_hash);

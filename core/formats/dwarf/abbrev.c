@@ -5,11 +5,12 @@
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/grow.h"
 
-/* The table of a program after LTO has some thousands. */
+/* After LTO, the table of a program has some thousands of entries. */
 #define ABBREVS_MAX ((size_t) 1 << 20)
 #define STEPS_MAX ((size_t) 1 << 22)
 
-/* Most bytes skipped before a value; more take further steps. */
+/* Most bytes that one step skips before its value.  More bytes take additional
+ * steps. */
 #define SKIP_MAX ((uint32_t) 1 << 24)
 
 static sym_dw_kind_t
@@ -99,7 +100,7 @@ slot_of(uint64_t attribute)
 
 #define BIT(slot) (1u << (slot))
 
-/* Slots that an entry of the kind uses. */
+/* The slots that an entry of this kind needs. */
 static uint32_t
 wanted(sym_dw_kind_t kind)
 {
@@ -120,7 +121,7 @@ wanted(sym_dw_kind_t kind)
     case SYM_DW_UNIT:
         return BIT(SYM_DW_SLOTS) - 1;
     case SYM_DW_PLAIN:
-    case SYM_DW_CODELESS: /* known only after reading all */
+    case SYM_DW_CODELESS: /* known only after all attributes were read */
     default:
         return 0;
     }
@@ -162,13 +163,13 @@ add_constant(sym_dw_abbrevs_t *t, uint64_t value, sym_error_t *err)
 }
 
 
-/* One abbreviation while its attributes are read. */
+/* State while one abbreviation's attributes are read. */
 typedef struct {
     sym_dw_abbrevs_t *table;
     sym_dw_shape_t shape;
     uint32_t wants;
     uint32_t skip;
-    uint32_t bytes; /* SYM_DW_NOT_FIXED once one is not */
+    uint32_t bytes; /* SYM_DW_NOT_FIXED if any attribute has no fixed size */
     sym_error_t *err;
 } compile_t;
 
@@ -275,12 +276,12 @@ compare_codes(const void *a, const void *b)
         return x->code < y->code ? -1 : 1;
     }
 
-    /* the first of equal codes wins: bsearch() may find any */
+    /* the first of equal codes wins, which bsearch() does not guarantee */
     return x->first_step < y->first_step ? -1 : x->first_step > y->first_step;
 }
 
 
-/* Compilers number codes from 1; other codes are searched. */
+/* Compilers number codes from 1 without gaps; other codes need a search. */
 static void
 index_codes(sym_dw_abbrevs_t *t)
 {
@@ -297,7 +298,7 @@ index_codes(sym_dw_abbrevs_t *t)
 }
 
 
-/* Reads one abbreviation; false: that was the last, or it failed. */
+/* Reads one abbreviation.  False: there are no more, or reading failed. */
 static bool
 read_abbrev(compile_t *c, sym_dw_bytes_t *b)
 {
@@ -344,10 +345,10 @@ sym_dw_abbrevs_read(sym_dw_abbrevs_t *t, sym_str_t section, uint64_t offset,
     *t = (sym_dw_abbrevs_t){ 0 };
 
     while (read_abbrev(&c, &b)) {
-        /* up to the table's end */
+        /* reads to the end of the table */
     }
 
-    /* it was read in any case: a failed cursor is at its end */
+    /* a failed cursor is at its end, so all bytes count as read */
     t->bytes = section.len > offset ? sym_dw_offset(&b) - offset : 0;
     index_codes(t);
     return err->status;

@@ -1,9 +1,9 @@
 /*
  * abbrev.h - a table of abbreviations, compiled to small programs.
  *
- * Each abbreviation becomes the tag and a list of steps: skip a number of
- * bytes, then read or skip one value.  Adjacent unused values of fixed size are
- * added up, so most entries of .debug_info are skipped in one step.
+ * Each abbreviation is compiled to a tag and a list of steps: skip some bytes,
+ * then read or skip one value.  Adjacent unused values of fixed size become one
+ * skip, so most entries of .debug_info take one step.
  *
  * A table is for units of one shape; it owns its memory.
  */
@@ -30,9 +30,9 @@ typedef enum {
     SYM_DW_STR_OFFSETS_BASE,
     SYM_DW_ADDR_BASE,
     SYM_DW_RNGLISTS_BASE,
-    SYM_DW_RANGES_BASE, /* of GNU's split DWARF 4 */
+    SYM_DW_RANGES_BASE, /* GNU's split DWARF 4 */
     SYM_DW_DWO_NAME,
-    SYM_DW_DWO_ID, /* before DWARF 5; since then in the header */
+    SYM_DW_DWO_ID, /* in an attribute before DWARF 5; now in the header */
     SYM_DW_SLOTS,
     SYM_DW_NO_SLOT = SYM_DW_SLOTS
 } sym_dw_slot_t;
@@ -40,20 +40,20 @@ typedef enum {
 /* Handling of an entry by the walk. */
 typedef enum {
     SYM_DW_PLAIN,      /* skips it, visits its children */
-    SYM_DW_CHILDLESS,  /* no descendant has code: the sibling is next */
+    SYM_DW_CHILDLESS,  /* no descendant has code: goes on with the sibling */
     SYM_DW_SUBPROGRAM, /* reads it */
     SYM_DW_INLINED,
-    SYM_DW_CODELESS, /* a subprogram that can have no addresses */
-    SYM_DW_SCOPE,    /* its position is kept, to qualify names */
+    SYM_DW_CODELESS, /* a subprogram that cannot have addresses */
+    SYM_DW_SCOPE,    /* keeps its position, to qualify names */
     SYM_DW_UNIT
 } sym_dw_kind_t;
 
 typedef struct {
     uint32_t skip; /* bytes before the value */
-    uint8_t read;  /* SYM_DW_READ_END: no value, the entry ends here */
+    uint8_t read;  /* SYM_DW_READ_END: there is no value, the entry ends */
     uint8_t class;
     uint8_t slot;
-    uint32_t constant; /* of SYM_DW_READ_CONST: index in the table's
+    uint32_t constant; /* for SYM_DW_READ_CONST: index in the table's
                           constants */
 } sym_dw_step_t;
 
@@ -63,7 +63,7 @@ typedef struct {
     uint16_t tag;
     uint8_t kind;
     bool has_children;
-    uint32_t bytes; /* of all attributes; or SYM_DW_NOT_FIXED */
+    uint32_t bytes; /* size of all attributes, or SYM_DW_NOT_FIXED */
 } sym_dw_abbrev_t;
 
 #define SYM_DW_NOT_FIXED UINT32_MAX
@@ -71,15 +71,16 @@ typedef struct {
 typedef struct {
     sym_dw_abbrev_t *abbrevs;
     size_t n_abbrevs, abbrevs_size;
-    size_t n_dense; /* abbrevs[i].code is i + 1 for i below; the rest by code */
+    size_t n_dense; /* below it, abbrevs[i].code is i + 1; the rest is sorted
+                       by code */
     sym_dw_step_t *steps;
     size_t n_steps, steps_size;
     uint64_t *constants;
     size_t n_constants, constants_size;
-    uint64_t bytes; /* bytes read to make it */
+    uint64_t bytes; /* bytes that were read to make the table */
 } sym_dw_abbrevs_t;
 
-/* The values of one entry; valid if their bit in `has` is set. */
+/* The values of one entry.  A value is valid if its bit in `has` is set. */
 typedef struct {
     uint32_t has;
     sym_dw_value_t values[SYM_DW_SLOTS];
@@ -101,7 +102,7 @@ void sym_dw_abbrevs_free(sym_dw_abbrevs_t *t);
 const sym_dw_abbrev_t *sym_dw_abbrev_rare(const sym_dw_abbrevs_t *t,
                                           uint64_t code);
 
-/* NULL: no such code. */
+/* The abbreviation with this code, or NULL. */
 static inline const sym_dw_abbrev_t *
 sym_dw_abbrev(const sym_dw_abbrevs_t *t, uint64_t code)
 {
@@ -113,7 +114,7 @@ sym_dw_abbrev(const sym_dw_abbrevs_t *t, uint64_t code)
 void sym_dw_die_pass_steps(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
                            const sym_dw_abbrev_t *a, sym_dw_shape_t shape);
 
-/* Skips an entry whose code was read. */
+/* Skips the rest of an entry whose code was read. */
 static inline void
 sym_dw_die_pass(sym_dw_bytes_t *b, const sym_dw_abbrevs_t *t,
                 const sym_dw_abbrev_t *a, sym_dw_shape_t shape)

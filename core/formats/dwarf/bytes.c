@@ -38,8 +38,8 @@ sym_dw_number(sym_dw_bytes_t *b, unsigned size)
     case 2:
         return sym_dw_u16(b);
     case 3:
-        /* no machine has three bytes: the byte order determines which half is
-         * first */
+        /* no machine has three-byte numbers: the byte order decides which half
+         * is first */
         if (b->is_swapped == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)) {
             low = (uint32_t) sym_dw_u16(b) << 8;
             return low | sym_dw_u8(b);
@@ -61,7 +61,7 @@ void
 sym_dw_pass_uleb(sym_dw_bytes_t *b)
 {
     while (sym_dw_u8(b) & 0x80) {
-        /* the value does not matter */
+        /* skips the value */
     }
 }
 
@@ -72,7 +72,7 @@ sym_dw_string(sym_dw_bytes_t *b)
     const uint8_t *start = b->c.pos, *end = start;
     size_t left = sym_dw_left(b);
 
-    /* compilers inline only the shortest: a call costs more */
+    /* strings in place are short, and a call costs more than this loop */
     while (left != 0 && end - start < 8 && *end != '\0') {
         end++;
         left--;

@@ -2,8 +2,8 @@
  * bytes.h - DWARF's own bounded cursor: numbers in the file's byte order,
  * offsets of 4 or 8 bytes, and inline functions for the hot loops.
  *
- * Borrows the section.  Like in a sym_cursor_t the first failure fills *err and
- * empties the cursor; later reads give 0.
+ * It borrows the section.  As with a sym_cursor_t, the first failure fills *err
+ * and empties the cursor, and later reads return 0.
  */
 #ifndef SYM_FORMATS_DWARF_BYTES_H
 #define SYM_FORMATS_DWARF_BYTES_H
@@ -15,7 +15,8 @@ typedef struct {
     bool is_swapped; /* the file's byte order is not this machine's */
 } sym_dw_bytes_t;
 
-/* From offset on; an offset beyond the section's end fails. */
+/* A cursor from the offset on.  It fails if the offset is beyond the section's
+ * end. */
 sym_dw_bytes_t sym_dw_bytes_at(sym_str_t section, const char *name,
                                uint64_t offset, bool is_swapped,
                                sym_error_t *err);
@@ -34,7 +35,7 @@ sym_dw_offset(const sym_dw_bytes_t *b)
 }
 
 
-/* Empties the cursor, because the bytes to be read do not exist. */
+/* Empties the cursor, because the bytes to read do not exist. */
 void sym_dw_truncated(sym_dw_bytes_t *b);
 
 static inline void
@@ -136,15 +137,15 @@ sym_dw_sleb(sym_dw_bytes_t *b)
 }
 
 
-/* Skips a LEB128 of either kind. */
+/* Skips a signed or unsigned LEB128. */
 void sym_dw_pass_uleb(sym_dw_bytes_t *b);
 
-/* Reads up to the NUL, and skips that; without a NUL it fails. */
+/* Reads up to the NUL, and skips the NUL.  Fails if there is none. */
 sym_str_t sym_dw_string(sym_dw_bytes_t *b);
 
 /*
- * Reads the initial length of a unit (7.4): its bytes become *unit, `b` moves
- * to its end, *offset_size is 4 or 8.  False on failure.
+ * Reads the initial length of a unit (7.4).  *unit gets the unit's bytes, `b`
+ * moves to their end, *offset_size becomes 4 or 8.  False on failure.
  */
 bool sym_dw_unit_bytes(sym_dw_bytes_t *b, sym_dw_bytes_t *unit,
                        uint8_t *offset_size);

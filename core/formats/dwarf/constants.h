@@ -170,7 +170,7 @@ enum { /* 7.12: languages */
        DW_LANG_C_plus_plus_17 = 0x2a,
        DW_LANG_C_plus_plus_20 = 0x2b,
        DW_LANG_C17 = 0x2c,
-       DW_LANG_Rust_old = 0x9000 /* before DWARF 5 gave it a number */
+       DW_LANG_Rust_old = 0x9000 /* used before DWARF 5 assigned a number */
 };
 
 #endif

@@ -6,13 +6,13 @@
  * to the last entry in the unit, as in LLVM's tools.
  */
 
-/* Sorting by insertion is quicker below. */
+/* Fewer pieces are sorted by insertion, which is faster. */
 #define RADIX_MIN 64
 
 /* Limit on moves on the stack, for ranges that overlap badly. */
 #define MOVES_PER_PIECE 64
 
-/* Flag in a piece's call: it is outside its function. */
+/* Flag in a piece's call: the piece is outside its function. */
 #define OUTSIDE ((uint32_t) 1 << 31)
 
 typedef struct {
@@ -26,8 +26,8 @@ typedef struct {
 /* --- calls outside their function --- */
 
 /*
- * DWARF 2 has no lists of ranges.  gcc then writes the cold part of a function
- * as its own entry (__second_sect_of_f), last in the unit, and leaves the calls
+ * DWARF 2 has no range lists.  So gcc writes the cold part of a function as a
+ * separate entry (__second_sect_of_f), last in the unit, but leaves the calls
  * inlined into that part below the function.  Such a call takes precedence over
  * any function, so that its addresses do not lose it.
  */
@@ -41,8 +41,8 @@ mark_outside(sym_dw_walker_t *w)
         const sym_dw_piece_t *function;
 
         if (w->calls[p[i].call].parent == SYM_DW_NONE) {
-            root->node = (uint32_t) i; /* its last range, for the following
-                                          ones */
+            root->node = (uint32_t) i; /* the function's last range, for the
+                                          calls that follow */
             continue;
         }
 
@@ -57,7 +57,7 @@ mark_outside(sym_dw_walker_t *w)
 }
 
 
-/* --- sorting by low, keeping the order of equals --- */
+/* --- stable sort by low --- */
 
 static void
 sort_few(sym_dw_piece_t *p, size_t n)
@@ -87,7 +87,8 @@ is_sorted(const sym_dw_piece_t *p, size_t n)
 }
 
 
-/* A pass over eight bits; false: they are equal in all keys. */
+/* One pass of a radix sort, over eight bits.  False: the bits are equal in all
+ * keys. */
 static bool
 sort_digit(const sym_dw_piece_t *from, sym_dw_piece_t *to, size_t n,
            unsigned shift)
@@ -129,7 +130,7 @@ sort_pieces(sym_dw_walker_t *w)
         return true;
     }
 
-    /* both arrays are swapped: they must have the same size */
+    /* the arrays swap roles, so both need the same size */
     if (w->spare_size < w->pieces_size
         && !sym_dw_grow((void **) &w->spare, &w->spare_size, w->pieces_size - 1,
                         sizeof(*w->spare)))
@@ -155,7 +156,7 @@ sort_pieces(sym_dw_walker_t *w)
 
 /* --- the sweep --- */
 
-/* The function of the topmost piece's addresses. */
+/* The function that owns the topmost piece. */
 static uint32_t
 root_of_top(sweep_t *s)
 {
@@ -176,7 +177,7 @@ root_of_top(sweep_t *s)
 }
 
 
-/* Assigns the addresses up to limit to their entry. */
+/* Assigns the addresses up to limit to the topmost entry. */
 static sym_status_t
 go_on(sweep_t *s, uint64_t limit)
 {
@@ -210,7 +211,7 @@ push(sweep_t *s, const sym_dw_piece_t *p)
     sym_dw_piece_t *cover = s->w->cover;
     size_t at = s->depth;
 
-    /* pieces that have ended need no order */
+    /* pieces that have ended may stay in any order */
     while (at > 0 && cover[at - 1].last < p->low) {
         at--;
     }

@@ -106,7 +106,7 @@ size_of(uint64_t low, uint64_t high)
 }
 
 
-/* Adds a statement that atos shows. */
+/* Adds a statement: addresses for which atos shows another line. */
 static sym_status_t
 keep_statement(sym_dw_walker_t *w, sym_statement_t s)
 {
@@ -134,7 +134,7 @@ keep_statement(sym_dw_walker_t *w, sym_statement_t s)
 }
 
 
-/* The row of addr that atos shows; addr is in the sequence of w->place. */
+/* The row that atos shows for addr, which is in the sequence of w->place. */
 static const sym_dw_row_t *
 statement_at(sym_dw_walker_t *w, uint64_t addr)
 {
@@ -180,7 +180,7 @@ add_statement(sym_dw_walker_t *w, const sym_segment_t *segment, uint64_t high)
 }
 
 
-/* atos: a function without rows, such as an outlined one, gets the line at the
+/* A function without rows, such as an outlined one: atos shows the line at the
  * end of the unit's lines. */
 static sym_status_t
 place_at_end(sym_dw_walker_t *w)
@@ -225,9 +225,10 @@ symbol_at(const sym_dw_walker_t *w, uint64_t addr)
 
 
 /*
- * A symbol belongs to a function if one of the function's ranges begins at the
- * symbol.  A symbol without a size may cover functions whose symbols were
- * stripped, and one inside a range is an assembler label.
+ * The symbol that covers addr, without a name if it does not belong to the
+ * function: one of the function's ranges must begin at the symbol.  A symbol
+ * without a size may cover functions whose symbols were stripped, and a symbol
+ * inside a range is an assembler label.
  */
 static sym_dwarf_symbol_t
 symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
@@ -248,7 +249,7 @@ symbol_of(const sym_dw_walker_t *w, uint64_t addr, sym_dw_call_t *function)
 }
 
 
-/* Passes the current record to the part. */
+/* Passes the current record to the shard. */
 static sym_status_t
 flush(sym_dw_walker_t *w)
 {
@@ -285,8 +286,9 @@ flush(sym_dw_walker_t *w)
 }
 
 
-/* True if a range of the function and another symbol than the record's begin at
- * low: another part of the function begins there, as main after main.cold. */
+/* True if another part of the function begins at low, as main after
+ * main.cold: a range of the function begins there, and another symbol than
+ * the record's. */
 static bool
 is_renamed(const sym_dw_walker_t *w, uint64_t low)
 {
@@ -327,7 +329,7 @@ begin(sym_dw_walker_t *w, uint64_t low, uint32_t root)
 }
 
 
-/* Adds lines of [low, high) for the node. */
+/* Adds the lines of [low, high) to the node. */
 static sym_status_t
 add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 {
@@ -368,9 +370,9 @@ add_lines(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t node)
 
 
 /*
- * The symbol of the record comes first, as with LLVM's tools.  It says more
- * than an entry without a linkage name; it names the kind of a specialized copy
- * (.constprop.0, .part.1, .cold); and for C's aliases it is the public one.
+ * The record's symbol is preferred, as by LLVM's tools.  It contains more than
+ * an entry without a linkage name, it names the kind of a specialized copy
+ * (.constprop.0, .part.1, .cold), and for C's aliases it is the public name.
  */
 static sym_status_t
 name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
@@ -386,8 +388,8 @@ name_node(sym_dw_walker_t *w, const sym_dw_call_t *call, uint32_t *id)
 }
 
 
-/* Makes the node of a call whose parent has one already.  The function of the
- * record replaces another one that calls in it are inlined into. */
+/* Makes the node of a call whose parent already has a node.  A function other
+ * than the record's is replaced by the record's function. */
 static sym_status_t
 make_node(sym_dw_walker_t *w, sym_dw_call_t *call)
 {
@@ -477,7 +479,7 @@ sym_dw_emit(sym_dw_walker_t *w, uint64_t low, uint64_t high, uint32_t call,
 
 /* --- code without a function --- */
 
-/* Passes a record of [low, high), named by its symbol or unnamed. */
+/* Passes a record of [low, high), named by its symbol, or without a name. */
 static sym_status_t
 emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 {
@@ -505,7 +507,7 @@ emit_nameless(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-/* Cuts [low, high) where symbols begin and end. */
+/* Splits [low, high) where symbols begin and end. */
 static sym_status_t
 emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 {
@@ -528,7 +530,7 @@ emit_hole(sym_dw_walker_t *w, uint64_t low, uint64_t high)
 }
 
 
-/* The first of n ranges that ends after addr. */
+/* The first of n ranges that ends above addr. */
 static size_t
 stretch_at(const sym_dw_stretch_t *stretches, size_t n, uint64_t addr)
 {
@@ -557,7 +559,8 @@ compare_stretches(const void *a, const void *b)
 }
 
 
-/* The ranges that the unit declares; without any, it owns all addresses. */
+/* The ranges that the unit declares.  A unit without ranges owns all
+ * addresses. */
 static sym_status_t
 read_own(sym_dw_walker_t *w)
 {
@@ -591,7 +594,7 @@ read_own(sym_dw_walker_t *w)
 }
 
 
-/* End of the unit's own addresses from addr on; 0: addr is not one of them. */
+/* End of the unit's own range that contains addr; 0: none contains it. */
 static uint64_t
 own_end(const sym_dw_walker_t *w, uint64_t addr)
 {
@@ -607,8 +610,8 @@ own_end(const sym_dw_walker_t *w, uint64_t addr)
 
 /*
  * Handles rows of a sequence that begin outside all functions.  Rows that only
- * continue after a function are padding; so are, with atos, rows that are not
- * statements.
+ * continue after a function are padding.  For atos, rows that are not
+ * statements are padding, too.
  */
 static sym_status_t
 emit_sequence(sym_dw_walker_t *w, const sym_dw_sequence_t *s)
@@ -662,7 +665,7 @@ sym_dw_emit_end(sym_dw_walker_t *w)
     for (size_t i = 0; i < w->lines.n_sequences; i++) {
         const sym_dw_sequence_t *s = &w->lines.sequences[i];
 
-        /* sequences that overlap the previous one are independent */
+        /* a sequence that overlaps an earlier one is skipped */
         if (s->low >= done && emit_sequence(w, s) != SYM_OK) {
             return w->err->status;
         }

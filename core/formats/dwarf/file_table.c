@@ -48,7 +48,7 @@ add_file(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b,
 }
 
 
-/* DWARF 2 to 4: lists ended by an empty string. */
+/* DWARF 2 to 4: each list ends with an empty string. */
 static bool
 read_old_tables(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                 sym_dw_bytes_t *b)
@@ -85,7 +85,7 @@ read_old_tables(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
 }
 
 
-/* Reads the description of entries; returns the number of fields of each, or
+/* Reads the format of the entries; returns the number of fields of an entry, or
    -1. */
 static int
 read_formats(sym_dw_bytes_t *b, sym_dw_shape_t shape,
@@ -162,7 +162,7 @@ static bool
 read_new_table(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
                sym_dw_bytes_t *b, bool is_dirs)
 {
-    /* a file table does not use addresses: any size will do */
+    /* file tables contain no addresses, so any address size will do */
     sym_dw_shape_t shape = { l->version, l->offset_size, 8 };
     format_t formats[FORMATS_MAX];
     int n = read_formats(b, shape, formats);
@@ -248,7 +248,8 @@ append(sym_buffer_t *path, sym_str_t part)
 }
 
 
-/* Index of file number `file`: from 1 before DWARF 5, from 0 in it. */
+/* The index of file number `file`, which counts from 1 before DWARF 5, then
+ * from 0. */
 static const sym_dw_file_t *
 find_file(const sym_dw_lines_t *l, uint64_t file)
 {

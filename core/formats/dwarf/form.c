@@ -2,7 +2,7 @@
 
 #include "formats/dwarf/constants.h"
 
-/* Forms 0 to 0x2c.  Sizes that follow from the unit are filled in later. */
+/* Forms 0 to 0x2c.  Sizes that depend on the unit are filled in later. */
 enum { OFFSET = 0x40, ADDRESS };
 
 static const struct {
@@ -62,7 +62,7 @@ read_of_size(uint8_t size)
     case 4:
         return SYM_DW_READ_4;
     default:
-        return SYM_DW_READ_8; /* headers with other sizes were refused */
+        return SYM_DW_READ_8; /* headers with other sizes were refused before */
     }
 }
 
@@ -95,7 +95,7 @@ sym_dw_form(uint64_t form, sym_dw_shape_t shape, sym_dw_form_t *out)
     if (form < sizeof(forms) / sizeof(forms[0])) {
         *out = (sym_dw_form_t){ forms[form].read, forms[form].class };
         if (out->read == SYM_DW_READ_0 && form != DW_FORM_flag_present) {
-            return false; /* a number without a form */
+            return false; /* no form has this number */
         }
     } else if (!is_gnu_form(form, out)) {
         return false;

@@ -1,15 +1,16 @@
 /*
  * form.h - the encoding of an attribute's value, and its meaning.
  *
- * A form is split in two: the read (where the value ends) and the class (what
- * it means).  Both follow from the form and the shape of the unit.
+ * Each form has two properties: how it is read (which decides where the value
+ * ends) and its class (the meaning).  Both follow from the form and the shape
+ * of the unit.
  */
 #ifndef SYM_FORMATS_DWARF_FORM_H
 #define SYM_FORMATS_DWARF_FORM_H
 
 #include "formats/dwarf/bytes.h"
 
-/* The shape of a unit, on which sizes depend. */
+/* The properties of a unit that determine sizes. */
 typedef struct {
     uint8_t version;
     uint8_t offset_size; /* 4 or 8 */
@@ -33,7 +34,7 @@ typedef enum {
     SYM_DW_READ_BLOCK4,
     SYM_DW_READ_BLOCK,
     SYM_DW_READ_INDIRECT,
-    SYM_DW_READ_END /* of a program: see abbrev.h */
+    SYM_DW_READ_END /* the end of a program of steps (abbrev.h) */
 } sym_dw_read_t;
 
 typedef enum {
@@ -41,12 +42,13 @@ typedef enum {
     SYM_DW_CONSTANT,
     SYM_DW_ADDRESS,
     SYM_DW_ADDRESS_INDEX,
-    SYM_DW_TEXT, /* the value: its position in the section */
+    SYM_DW_TEXT, /* a string in place: the value is its position in the
+                    section */
     SYM_DW_STR,
     SYM_DW_LINE_STR,
     SYM_DW_STR_INDEX,
     SYM_DW_ALT_STR,
-    SYM_DW_REF, /* from the start of the unit */
+    SYM_DW_REF, /* an offset from the start of the unit */
     SYM_DW_REF_INFO,
     SYM_DW_REF_ALT,
     SYM_DW_SECTION_OFFSET,
@@ -63,10 +65,10 @@ typedef struct {
     uint8_t class;
 } sym_dw_value_t;
 
-/* False: an unknown form. */
+/* False: the form is unknown. */
 bool sym_dw_form(uint64_t form, sym_dw_shape_t shape, sym_dw_form_t *out);
 
-/* Bytes of a read of fixed size; -1: the size depends on the bytes. */
+/* Number of bytes of a read of fixed size; -1: the size varies. */
 int sym_dw_fixed(uint8_t read);
 
 /* Skips a value. */

@@ -9,22 +9,22 @@
 typedef struct {
     sym_dw_rows_t *rows;
     size_t first;
-    bool is_unsorted; /* some row is before its predecessor */
+    bool is_unsorted; /* some row has a lower address than the one before */
 } table_t;
 
-/* The registers of the state machine (6.2.2) that are kept, and the current
+/* The registers of the state machine (6.2.2) that are needed, and the current
  * sequence. */
 typedef struct {
     sym_dw_lines_t *l;
     const sym_dwarf_input_t *in;
 
     uint64_t addr;
-    uint64_t line; /* wraps, as 32 bits of it are kept */
+    uint64_t line; /* may wrap, because only 32 bits are kept */
     uint64_t file;
     uint32_t op_index;
     bool is_stmt;
 
-    bool is_dead;  /* dropped code */
+    bool is_dead;  /* the sequence is of dropped code */
     bool has_stmt; /* a row with is_stmt was kept */
     table_t all, statements;
 
@@ -107,7 +107,7 @@ index_of(uint64_t file)
 }
 
 
-/* False: an address whose rows are dropped. */
+/* False: rows at this address are dropped. */
 static inline bool
 relative(const machine_t *m, uint32_t *addr)
 {
@@ -119,9 +119,9 @@ relative(const machine_t *m, uint32_t *addr)
 
 
 /*
- * atos: only statements begin a line; rows between them, often line 0, belong
- * to the one before.  Rows before the first statement are kept.  The first of
- * rows at one address wins.
+ * For atos only statements begin a line.  Rows between them, often with line 0,
+ * belong to the statement before.  Rows before the first statement are kept.
+ * The first of several rows at one address wins.
  */
 static void
 put_statement(machine_t *m, sym_dw_bytes_t *b, sym_dw_row_t row)
@@ -167,7 +167,7 @@ put_row(machine_t *m, sym_dw_bytes_t *b)
 
 
 typedef struct {
-    uint64_t key; /* address, then place */
+    uint64_t key; /* key: address, then position */
     sym_dw_row_t row;
 } keyed_t;
 
@@ -181,7 +181,8 @@ compare_keys(const void *a, const void *b)
 }
 
 
-/* Sorts the sequence's rows, and keeps the first or the last of each address. */
+/* Sorts the sequence's rows, and keeps the first or the last row of each
+ * address. */
 static bool
 sort_rows(table_t *t, bool is_last)
 {
@@ -237,7 +238,8 @@ end_sequence(machine_t *m, sym_dw_bytes_t *b)
     l->end_file = index_of(m->file);
 
     if (!relative(m, &s.high)) {
-        s.high = UINT32_MAX; /* the sequence leaves the kept address range */
+        s.high = UINT32_MAX; /* the sequence runs out of the kept address
+                                range */
     }
 
     if (m->is_dead || !is_begun(&m->all)
@@ -275,14 +277,14 @@ advance(machine_t *m, uint64_t operations)
         return;
     }
 
-    /* 6.2.5.1: several operations share an instruction */
+    /* 6.2.5.1: an instruction may contain several operations */
     operations += m->op_index;
     m->addr += operations / l->max_ops * l->min_inst_length;
     m->op_index = (uint32_t) (operations % l->max_ops);
 }
 
 
-/* Linkers write these in place of addresses of dropped code. */
+/* Linkers replace addresses of dropped code by these. */
 static bool
 is_tombstone(uint64_t addr, unsigned size)
 {
@@ -333,7 +335,7 @@ run_extended(machine_t *m, sym_dw_bytes_t *b)
 
     operand.c = sym_take(&b->c, sym_dw_uleb(b));
     if (sym_dw_left(&operand) == 0) {
-        return; /* not an opcode: perhaps padding */
+        return; /* an unknown opcode, perhaps padding */
     }
 
     switch (sym_dw_u8(&operand)) {
@@ -348,7 +350,7 @@ run_extended(machine_t *m, sym_dw_bytes_t *b)
         define_file(m, &operand);
         break;
     default:
-        break; /* discriminators, and unknown ones */
+        break; /* discriminators, and unknown opcodes */
     }
 }
 
@@ -447,10 +449,10 @@ read_numbers(sym_dw_lines_t *l, sym_dw_bytes_t *b)
     }
 
     if (l->max_ops == 0) {
-        l->max_ops = 1; /* some assemblers mean this by it */
+        l->max_ops = 1; /* some assemblers write 0 for 1 */
     }
 
-    /* 6.2.5.1: line_range divides every special opcode */
+    /* 6.2.5.1: every special opcode is divided by line_range */
     if (l->line_range == 0 || l->opcode_base == 0) {
         sym_cursor_fail(&b->c, SYM_MALFORMED, "line_range or opcode_base is 0");
         return false;
@@ -464,7 +466,8 @@ read_numbers(sym_dw_lines_t *l, sym_dw_bytes_t *b)
 }
 
 
-/* `b` is the unit after its length; returns it at the first opcode. */
+/* Reads the header and returns a cursor at the first opcode.  `b` is the unit
+ * without its length. */
 static bool
 read_header(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b)
 {
@@ -482,7 +485,7 @@ read_header(sym_dw_lines_t *l, const sym_dwarf_input_t *in, sym_dw_bytes_t *b)
 
     l->version = (uint8_t) version;
     if (version >= 5) {
-        sym_dw_skip(b, 2); /* sizes of addresses and of segment selectors */
+        sym_dw_skip(b, 2); /* the sizes of addresses and segment selectors */
     }
 
     header.c = sym_take(&b->c, sym_dw_number(b, l->offset_size));
@@ -532,7 +535,7 @@ sym_dw_lines_read(sym_dw_lines_t *l, const sym_dwarf_input_t *in,
     split_specials(&m);
     reset(&m);
     run(&m, &unit);
-    drop_rows(&m); /* a sequence without an end is dropped */
+    drop_rows(&m); /* a sequence that has no end is dropped */
 
     if (l->n_sequences != 0) {
         qsort(l->sequences, l->n_sequences, sizeof(*l->sequences),

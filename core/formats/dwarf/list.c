@@ -8,26 +8,26 @@
 #include "formats/dwarf/grow.h"
 #include "formats/dwarf/units.h"
 
-/* Bytes of .debug_info.  With smaller chunks shared names are looked up too
- * often; with larger ones too many threads wait for the last one. */
+/* Bytes of .debug_info in a chunk.  With smaller chunks shared names are looked
+ * up too often.  With larger ones too many threads wait for the last chunk. */
 #define CHUNK_BYTES ((uint64_t) 4 << 20)
 
-/* A unit's header with its length, and more (DWARF 5, 7.5.1). */
+/* Upper bound for a unit's header, with its length (DWARF 5, 7.5.1). */
 #define HEADER_BYTES_MAX 64
 
 struct sym_dw_list_s {
-    pthread_mutex_t lock; /* bytes of all chunks that are listed */
+    pthread_mutex_t lock; /* protects the lists of all chunks */
     const sym_dwarf_supply_t *supply;
     size_t n_units;
     size_t n_chunks; /* atomic */
     size_t most;     /* most chunks */
-    bool is_whole;   /* up to the current end */
+    bool is_whole;   /* the list reaches the current end */
     bool is_out_of_memory;
     sym_dw_chunk_t chunks[];
 };
 
 
-/* Fills *u from the header; `b` is the unit after its length. */
+/* Fills *u from the header.  `b` is the unit without its length. */
 static void
 read_header(sym_dw_unit_t *u, const sym_dw_info_t *info, sym_dw_bytes_t *b)
 {
@@ -122,7 +122,7 @@ sym_dw_info_chunks_max(const sym_dw_info_t *info)
 }
 
 
-/* False: they never arrive. */
+/* False: the bytes will never arrive. */
 static bool
 wait_for(const sym_dw_info_t *info, uint64_t n)
 {
@@ -133,7 +133,7 @@ wait_for(const sym_dw_info_t *info, uint64_t n)
 }
 
 
-/* Reads the header of the next unit, which is at c->end.  False: no memory. */
+/* Reads the header of the next unit, at c->end.  False: out of memory. */
 static bool
 list_unit(const sym_dw_info_t *info, sym_dw_chunk_t *c)
 {
@@ -163,7 +163,7 @@ list_unit(const sym_dw_info_t *info, sym_dw_chunk_t *c)
 }
 
 
-/* Call it under the lock.  False: no more units. */
+/* Call it with the lock held.  False: there are no more units. */
 static bool
 list_chunk(const sym_dw_info_t *info)
 {
@@ -222,7 +222,7 @@ sym_dw_info_chunk(const sym_dw_info_t *info, size_t i, sym_error_t *err)
 }
 
 
-/* The chunk with this byte, or NULL. */
+/* The chunk that contains the byte, or NULL. */
 static const sym_dw_chunk_t *
 find_chunk(const sym_dw_info_t *info, uint64_t offset)
 {
@@ -241,7 +241,7 @@ find_chunk(const sym_dw_info_t *info, uint64_t offset)
         }
     }
 
-    /* after the listed ones: continue the list */
+    /* the chunk is not listed yet: continue the list */
     while (low >= n && offset < info->sections->info.len) {
         const sym_dw_chunk_t *c = sym_dw_info_chunk(info, low, &ignored);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 
-/* Keys of the supplementary file's entries are separate. */
+/* Flag for keys of entries in the supplementary file. */
 #define ALT_KEY ((uint64_t) 1 << 63)
 
 
@@ -71,7 +71,7 @@ put_char(sym_buffer_t *out, uint32_t c)
 }
 
 
-/* Symcaches hold UTF-8 only: other bytes become U+FFFD. */
+/* Symcaches contain only UTF-8: other bytes become U+FFFD. */
 static sym_status_t
 intern_mended(sym_dw_names_t *n, sym_str_t text, uint32_t *id)
 {
@@ -104,8 +104,9 @@ sym_dw_name_text(sym_dw_names_t *n, sym_str_t text, bool is_in_section,
         return SYM_OK;
     }
 
-    /* Nested names and long paths: a few bytes could cost many.  They leave a
-     * share of the budget for functions, which are worth more. */
+    /* Limit on nested names and long paths, of which a few bytes could cost
+     * much.  The rest of the budget is left for functions, which matter
+     * more. */
     if (text.len > n->x->budget / 2
         || sym_dw_spend(n->x, text.len, &spent) != SYM_OK)
     {
@@ -145,8 +146,8 @@ sym_dw_unit_of(sym_dw_context_t *x, sym_dw_open_t *current,
 }
 
 
-/* Reads the entry at f->info, f->offset and moves to the one that it refers to;
- * false: that was the last.  An invalid reference ends the path. */
+/* Reads the entry at f->info, f->offset and moves to the entry that it refers
+ * to.  False: it refers to none.  An invalid reference ends the path. */
 static bool
 follow(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
        sym_error_t *bad)
@@ -205,7 +206,7 @@ sym_dw_find(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,
 }
 
 
-/* The plain name after the scopes of the entry that was read last. */
+/* The plain name with the scopes of the entry that was read last. */
 static sym_status_t
 intern_plain(sym_dw_names_t *n, sym_dw_open_t *current, const sym_dw_found_t *f,
              uint32_t *id, sym_error_t *err)
@@ -213,7 +214,7 @@ intern_plain(sym_dw_names_t *n, sym_dw_open_t *current, const sym_dw_found_t *f,
     sym_error_t bad = { 0 };
     sym_dw_open_t *u = sym_dw_unit_of(n->x, current, f->info, f->offset, &bad);
 
-    /* dwz's partial units leave the language to those that import them */
+    /* dwz's partial units have the language of the units that import them */
     n->scratch.len = 0;
     if (u != NULL
         && sym_dw_has_scopes(u->language != 0 ? u->language : current->language)

@@ -2,18 +2,18 @@
  * package.c - .dwp files: many units, and an index of each unit's part of each
  * section (DWARF 5, 7.3.5; GNU's version 2 for DWARF 4).
  *
- * Types have their own index (.debug_tu_index), which is not read: a type unit
- * has no code, and the names of methods are with their code.
+ * The index of type units (.debug_tu_index) is not read: they have no code, and
+ * the names of methods are in the units with their code.
  */
 #include "formats/dwarf/bytes.h"
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/dwarf.h"
 
-/* The table is at least a third empty (7.3.5.3): a longer search means that it
- * is broken. */
+/* A third or more of the table is empty (7.3.5.3), so a longer search means
+ * that the table is broken. */
 #define PROBES_MAX 4096u
 
-/* The index's header, and the starts of its tables. */
+/* The index: its header, and the offsets of its tables. */
 typedef struct {
     sym_str_t bytes;
     bool is_swapped;
@@ -29,7 +29,7 @@ at(const index_t *x, uint64_t offset, sym_error_t *err)
 }
 
 
-/* Number `i`, of 4 bytes, of the table; 0 beyond its end. */
+/* Number `i` of the table, of 4 bytes; 0 beyond the end of the table. */
 static uint32_t
 entry(const index_t *x, uint64_t table, uint64_t i)
 {
@@ -47,7 +47,7 @@ read_index(index_t *x)
     sym_dw_bytes_t b = at(x, 0, &bad);
     uint64_t cells;
 
-    /* 2 in four bytes, or 5 in two and padding */
+    /* version 2 has four bytes; version 5 has two and padding */
     x->version = sym_dw_u16(&b);
     if (x->version == 0) {
         x->version = sym_dw_u16(&b); /* big endian */
@@ -71,7 +71,7 @@ read_index(index_t *x)
     x->columns = x->rows + (uint64_t) 4 * x->n_slots;
     x->offsets = x->columns + (uint64_t) 4 * x->n_columns;
 
-    /* compared first, so that the product below stays small */
+    /* compared first, to limit the product below */
     if (x->offsets > x->bytes.len || cells > (x->bytes.len - x->offsets) / 8) {
         return false;
     }
@@ -81,7 +81,7 @@ read_index(index_t *x)
 }
 
 
-/* Its row, from 1; 0: the package has no such unit (7.3.5.3). */
+/* The unit's row, from 1.  0: the package has no such unit (7.3.5.3). */
 static uint32_t
 find_row(const index_t *x, uint64_t id)
 {
@@ -108,7 +108,7 @@ find_row(const index_t *x, uint64_t id)
 }
 
 
-/* The row's part of a section; false: no part. */
+/* The row's part of a section.  False: it has none. */
 static bool
 cut(const index_t *x, uint32_t row, uint32_t column, sym_str_t whole,
     sym_str_t *part)
@@ -138,7 +138,7 @@ cut_column(const index_t *x, uint32_t row, uint32_t column,
     case DW_SECT_STR_OFFSETS:
         return cut(x, row, column, package->str_offsets, &unit->str_offsets);
     case DW_SECT_RNGLISTS:
-        return x->version == 2 /* there it is macros */
+        return x->version == 2 /* in version 2 this is a column of macros */
                || cut(x, row, column, package->rnglists, &unit->rnglists);
     default:
         return true;

@@ -9,7 +9,7 @@ typedef struct {
     sym_dw_ranges_t *ranges;
     const sym_dw_open_t *u;
     uint64_t base;
-    uint64_t ones; /* the highest address */
+    uint64_t ones; /* the highest possible address */
     sym_error_t *err;
 } list_t;
 
@@ -22,8 +22,8 @@ sym_dw_ranges_free(sym_dw_ranges_t *r)
 }
 
 
-/* Linkers write these in place of the address of dropped code: 0, and LLVM's -1
- * and -2. */
+/* Linkers replace the address of dropped code by these: 0, or LLVM's -1 and
+ * -2. */
 static bool
 is_tombstone(const list_t *l, uint64_t addr)
 {
@@ -105,7 +105,7 @@ indexed(const list_t *l, uint64_t index)
 }
 
 
-/* Reads an entry of a list; false: that was the last. */
+/* Reads an entry of a list.  False: it was the last one. */
 static bool
 read_new_entry(list_t *l, sym_dw_bytes_t *b)
 {
@@ -176,7 +176,7 @@ read_list(list_t *l, sym_dw_context_t *x, sym_dw_value_t v)
     bool is_new = u->unit->shape.version >= 5;
     sym_str_t section =
         is_new ? u->info->sections->rnglists : u->info->sections->ranges;
-    sym_error_t bad = { 0 }; /* a broken list does not break the unit */
+    sym_error_t bad = { 0 }; /* a broken list does not make the unit broken */
     uint64_t offset = v.u;
     sym_dw_bytes_t b;
 
@@ -200,7 +200,7 @@ read_list(list_t *l, sym_dw_context_t *x, sym_dw_value_t v)
 
     if (is_new) {
         while (sym_ok(&b.c) && read_new_entry(l, &b)) {
-            /* up to the end of the list */
+            /* reads to the end of the list */
         }
     } else {
         read_old_list(l, &b);
@@ -230,7 +230,7 @@ sym_dw_ranges_of(sym_dw_ranges_t *r, sym_dw_context_t *x,
         && sym_dw_address(u, die->values[SYM_DW_LOW_PC], &low_pc))
     {
         if (high->class == SYM_DW_CONSTANT) {
-            high_pc = low_pc + high->u; /* a length since DWARF 4 */
+            high_pc = low_pc + high->u; /* high_pc is a length since DWARF 4 */
         } else if (!sym_dw_address(u, *high, &high_pc)) {
             return SYM_OK;
         }

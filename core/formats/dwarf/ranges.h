@@ -14,11 +14,11 @@ typedef struct {
 typedef struct {
     sym_dw_range_t *items;
     size_t n, size;
-    uint64_t dropped; /* tombstones, over all calls */
+    uint64_t dropped; /* number of tombstones in all calls */
 } sym_dw_ranges_t;
 
-/* Fills *r with non-empty ranges.  Broken lists give the ranges before the
- * error; the status is SYM_OK, SYM_NOMEM or SYM_LIMIT. */
+/* Fills *r with ranges that are not empty.  A broken list gives the ranges
+ * before the error.  The status is SYM_OK, SYM_NOMEM or SYM_LIMIT. */
 sym_status_t sym_dw_ranges_of(sym_dw_ranges_t *r, sym_dw_context_t *x,
                               const sym_dw_open_t *u, const sym_dw_die_t *die,
                               sym_error_t *err);

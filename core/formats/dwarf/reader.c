@@ -4,15 +4,15 @@
 #include "formats/dwarf/walker.h"
 
 /*
- * Adjacent units form a chunk, which one walker reads into its own part.  The
- * chunks depend on the file only, and the writer takes their parts in order, so
- * the output does not depend on the number of threads.
+ * Adjacent units form a chunk, which one walker reads into its own shard.  The
+ * chunks depend only on the file, and the writer takes their shards in order,
+ * so the output does not depend on the number of threads.
  */
 
 typedef struct {
     sym_shard_t part;
     sym_dwarf_stats_t stats;
-    sym_error_t err; /* the error that ends all reading */
+    sym_error_t err; /* an error that ends all reading */
     atomic_bool is_read;
 } result_t;
 
@@ -21,12 +21,12 @@ typedef struct {
     sym_dw_info_t info, alt;
     sym_writer_t *writer;
 
-    result_t *results;  /* of chunks */
-    size_t most;        /* chunks */
-    atomic_size_t next; /* to be read */
+    result_t *results;  /* one for each chunk */
+    size_t most;        /* upper bound for the number of chunks */
+    atomic_size_t next; /* next chunk to read */
     atomic_bool has_failed;
 
-    /* the thread that sets it may join, and only it uses the rest */
+    /* the thread that sets the flag may join; only it uses the members below */
     atomic_flag is_joining;
     atomic_size_t next_joined;
     sym_dwarf_stats_t *stats;
@@ -125,8 +125,8 @@ can_join(job_t *job)
 
 
 /* Joins the next shards that are complete.  If another thread is joining now,
- * it also joins this thread's shard: it checks again after it has released the
- * flag. */
+ * that thread also joins this thread's shard, because it checks again after it
+ * has cleared the flag. */
 static void
 join_ready(job_t *job)
 {
@@ -142,7 +142,7 @@ join_ready(job_t *job)
 }
 
 
-/* --- in each thread --- */
+/* runs in each thread */
 
 static sym_status_t
 read_chunk(sym_dw_walker_t *w, const sym_dw_chunk_t *c, result_t *r)
@@ -161,7 +161,7 @@ read_chunk(sym_dw_walker_t *w, const sym_dw_chunk_t *c, result_t *r)
 }
 
 
-/* False: no such chunk. */
+/* False: there is no such chunk. */
 static bool
 read_next(sym_dw_walker_t *w, const job_t *job, size_t at)
 {

@@ -4,8 +4,8 @@
 #include "formats/dwarf/grow.h"
 #include "formats/dwarf/names.h"
 
-/* Names of more levels, or above SYM_NAME_BYTES_MAX, lose their outer scopes;
- * templates nest about ten levels. */
+/* Deeper names, and names above SYM_NAME_BYTES_MAX, lose their outer scopes.
+ * Templates nest about ten levels. */
 #define SCOPES_MAX 64
 
 bool
@@ -19,7 +19,7 @@ sym_dw_has_scopes(uint16_t language)
     case DW_LANG_C11:
     case DW_LANG_C17:
     case DW_LANG_ObjC: /* "-[Class method]" is complete */
-    case DW_LANG_Go:   /* so is "package.(*Type).Method" */
+    case DW_LANG_Go:   /* "package.(*Type).Method" is complete */
     case DW_LANG_Swift:
         return false;
     default:
@@ -35,7 +35,7 @@ sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, sym_dw_level_t *around)
         return false;
     }
 
-    /* open until its end is found */
+    /* end is set later */
     s->items[s->n] =
         (sym_dw_scope_t){ start, UINT64_MAX, around->function, around->scope };
     around->function = 0;
@@ -44,8 +44,8 @@ sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start, sym_dw_level_t *around)
 }
 
 
-/* Reads the scopes of a unit that is not being walked; of a broken one, those
- * before the error. */
+/* Reads the scopes of a unit that is not being walked.  A broken unit gives the
+ * scopes before the error. */
 static sym_status_t
 make(sym_dw_open_t *u, sym_error_t *err)
 {
@@ -119,7 +119,7 @@ scope_at(sym_dw_context_t *x, const sym_dw_scopes_t *s, uint64_t offset)
 }
 
 
-/* A function without a name is skipped. */
+/* A function that has no name is skipped. */
 static sym_str_t
 anonymous(uint16_t tag)
 {
@@ -141,9 +141,9 @@ anonymous(uint16_t tag)
 
 /*
  * Finds the scope around f, and its name.  A separate definition has the scope
- * of its declaration, and f becomes the position of that.  *function is the
+ * of its declaration; f then moves to the declaration.  *function is the
  * function around f inside any scope (0: unknown), before and after.  False: f
- * has no scope, or it cannot be read.
+ * has no scope, or the scope cannot be read.
  */
 static bool
 go_out(sym_dw_context_t *x, sym_dw_open_t *current, sym_dw_found_t *f,

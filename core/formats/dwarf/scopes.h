@@ -14,35 +14,35 @@
 
 #include "formats/dwarf/abbrev.h"
 
-/* Entries in (start, end) are in the scope. */
+/* Entries at offsets in (start, end) are in the scope. */
 typedef struct {
     uint64_t start, end;
-    uint64_t function; /* function around it, inside its parent; 0: none */
+    uint64_t function; /* the function around it, inside the parent; 0: none */
     uint32_t parent;   /* SYM_DW_NO_SCOPE: none */
 } sym_dw_scope_t;
 
-/* Scope and function around the entries of a level. */
+/* The scope and the function around the entries of a level. */
 typedef struct {
-    uint64_t function; /* the innermost one inside the scope; 0: none */
+    uint64_t function; /* the innermost function inside the scope; 0: none */
     uint32_t scope;    /* SYM_DW_NO_SCOPE: none */
-    uint32_t call;     /* the walk's call; SYM_DW_NONE: none with code */
+    uint32_t call;     /* call in the walk; SYM_DW_NONE: no call with code */
 } sym_dw_level_t;
 
 typedef struct {
-    sym_dw_scope_t *items; /* by start */
+    sym_dw_scope_t *items; /* sorted by start */
     size_t n, size;
     bool is_made;
 } sym_dw_scopes_t;
 
 #define SYM_DW_NO_SCOPE UINT32_MAX
 
-/* Begins a scope inside *around, and sets *around to it.  False: out of
-   memory. */
+/* Begins a scope inside *around, and sets *around to the new scope.  False: out
+   of memory. */
 bool sym_dw_scope_begin(sym_dw_scopes_t *s, uint64_t start,
                         sym_dw_level_t *around);
 
-/* Begins the children of an entry, and sets *around for them.  False: out of
- * memory. */
+/* Begins the list of an entry's children, and sets *around for them.  False:
+ * out of memory. */
 static inline bool
 sym_dw_scope_enter(sym_dw_scopes_t *s, uint8_t kind, uint64_t start,
                    sym_dw_level_t *around)

@@ -2,8 +2,9 @@
  * split.c - units whose entries are in a separate file (DWARF 5, 7.3.2; GNU's
  * form for DWARF 4).
  *
- * The skeleton keeps the line table, the addresses and the unit's ranges; the
- * split unit has the entries, relative to the skeleton's bases.
+ * The skeleton contains the line table, the addresses and the unit's ranges.
+ * The split unit contains the entries; their offsets are relative to the
+ * skeleton's bases.
  */
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/walker.h"
@@ -11,7 +12,7 @@
 /* Limit on the files that are tried for one unit. */
 #define ATTEMPTS_MAX 16
 
-/* The dwo_id of a unit; false: it has none, or is unusable. */
+/* The dwo_id of a unit.  False: the unit has none, or an unusable one. */
 static bool
 read_id(sym_dw_walker_t *w, const sym_dw_unit_t *unit, uint64_t *id)
 {
@@ -107,8 +108,8 @@ read_file(sym_dw_walker_t *w)
 }
 
 
-/* The split unit of the skeleton; NULL without a failure: the file does not
-   have it. */
+/* The split unit of the skeleton.  NULL without an error: the file does not
+   contain it. */
 static const sym_dw_unit_t *
 find_file(sym_dw_walker_t *w, sym_dwarf_skeleton_t *wanted)
 {

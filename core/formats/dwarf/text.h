@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "artifacts/symcache/format.h"
 
-/* The NUL-terminated text at offset; data is NULL if the offset is invalid.  A
+/* The NUL-terminated string at the offset; data NULL: the offset is invalid.  A
  * string too long for a symcache is cut, because many offsets may point into
  * it. */
 static inline sym_str_t

@@ -6,11 +6,11 @@
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/walker.h"
 
-/* Forgets the names of files: another unit has another directory. */
+/* Forgets the files, because another unit has another directory. */
 static sym_status_t
 reset_files(sym_dw_walker_t *w)
 {
-    size_t n = w->lines.n_files + 1; /* before DWARF 5 they count from 1 */
+    size_t n = w->lines.n_files + 1; /* before DWARF 5 files count from 1 */
 
     if (w->file_ids_size < n
         && !sym_dw_grow((void **) &w->file_ids, &w->file_ids_size, n - 1,
@@ -49,7 +49,7 @@ read_lines(sym_dw_walker_t *w)
         return SYM_OK;
     }
 
-    /* using it for one more unit costs about as much as reading it */
+    /* use by one more unit costs about as much as reading the table */
     if (whole->stmt_list == w->lines_at) {
         return sym_dw_spend(&w->x, w->lines.bytes, w->err);
     }
@@ -65,15 +65,16 @@ read_lines(sym_dw_walker_t *w)
         return sym_dw_out_of_memory(w);
     }
 
-    /* a broken line program does not break the unit: its first rows are kept */
+    /* a broken line program does not break the unit: the rows before the error
+     * are kept */
     w->lines_at = whole->stmt_list;
     w->stats->rows += w->lines.rows.n;
     return sym_dw_spend(&w->x, w->lines.bytes, w->err);
 }
 
 
-/* Type units and partial units (3.1.1.2, 3.1.4) refer to a line table only for
- * its files. */
+/* Type units and partial units (3.1.1.2, 3.1.4) use a line table only for its
+ * files. */
 bool
 sym_dw_unit_lines_own(const sym_dw_walker_t *w)
 {
@@ -136,7 +137,7 @@ sym_dw_unit_lines_file(sym_dw_walker_t *w, uint64_t file, uint32_t *id)
 }
 
 
-/* The first sequence that ends after addr. */
+/* The first sequence that ends above addr. */
 static size_t
 sequence_at(const sym_dw_lines_t *l, uint64_t addr)
 {

@@ -5,10 +5,10 @@
 #include "formats/dwarf/constants.h"
 #include "formats/dwarf/text.h"
 
-/* Small files may repeat reads without a limit. */
+/* Small files may repeat reads up to here. */
 #define BUDGET_MIN ((uint64_t) 1 << 20)
 
-/* An abbreviation table that several units use. */
+/* An abbreviation table, shared by units. */
 struct sym_dw_table_s {
     const sym_dw_info_t *info;
     uint64_t offset;
@@ -20,7 +20,7 @@ struct sym_dw_table_s {
 
 /* --- open units --- */
 
-/* Bytes of all sections for each byte of .debug_info. */
+/* Bytes of all sections per byte of .debug_info. */
 static double
 bytes_per_byte(const sym_dw_info_t *main, const sym_dw_info_t *alt)
 {
@@ -134,7 +134,7 @@ is_table_of(const sym_dw_table_t *t, const sym_dw_info_t *info,
 }
 
 
-/* The unit's table, with one more user; NULL on failure. */
+/* The unit's table, with one more user.  NULL on failure. */
 static sym_dw_table_t *
 get_table(sym_dw_context_t *x, const sym_dw_info_t *info,
           const sym_dw_unit_t *unit, sym_error_t *err)
@@ -183,7 +183,7 @@ sym_dw_unit_at(const sym_dw_open_t *u, uint64_t offset, sym_error_t *err)
 {
     sym_str_t bytes = u->info->sections->info;
 
-    bytes.len = u->unit->end; /* it is in the section */
+    bytes.len = u->unit->end; /* this end is inside the section */
     return sym_dw_bytes_at(bytes, ".debug_info", offset, u->info->is_swapped,
                            err);
 }
@@ -201,7 +201,7 @@ read_root(const sym_dw_context_t *x, sym_dw_open_t *u)
 {
     const sym_dw_die_t *die = &u->root;
 
-    /* without a base the table begins after its header (7.26, 7.27, 7.29) */
+    /* the default base is the end of the table's header (7.26, 7.27, 7.29) */
     uint8_t header = u->unit->shape.version < 5        ? 0
                      : u->unit->shape.offset_size == 8 ? 16
                                                        : 8;
@@ -250,7 +250,7 @@ sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u, const sym_dw_info_t *info,
         return err->status;
     }
 
-    /* before DWARF 5 the header has no type (7.5.1.1) */
+    /* before DWARF 5 the header does not contain the unit's type (7.5.1.1) */
     u->is_partial = a->tag == DW_TAG_partial_unit;
 
     sym_dw_die_read(&b, u->abbrevs, a, unit->shape, &u->root);
@@ -309,7 +309,7 @@ sym_dw_visit(sym_dw_context_t *x, const sym_dw_info_t *info,
 
 /* --- values --- */
 
-/* Number `index` of a table at base, of this many bytes each. */
+/* Number `index` of the table at base, of this many bytes. */
 static bool
 read_indexed(const sym_dw_open_t *u, sym_str_t section, uint64_t base,
              uint64_t index, uint8_t size, uint64_t *value)

@@ -1,10 +1,10 @@
 /*
  * units.h - the units of .debug_info: their list, and those that are open.
  *
- * The list of units is made once, as its bytes arrive, and then only read.  A
- * context belongs to one walker: it caches recently used units and abbreviation
- * tables, and has the budget for repeated reads.  Several walkers can share the
- * lists.
+ * The list of units is made once, as its bytes arrive, and then only read;
+ * several walkers share it.  A context belongs to one walker.  It caches
+ * recently used units and abbreviation tables, and contains the budget for
+ * repeated reads.
  */
 #ifndef SYM_FORMATS_DWARF_UNITS_H
 #define SYM_FORMATS_DWARF_UNITS_H
@@ -14,33 +14,33 @@
 #include "formats/dwarf/scopes.h"
 
 typedef struct {
-    uint64_t offset, end; /* in .debug_info */
-    uint64_t first;       /* its first entry */
+    uint64_t offset, end; /* offsets in .debug_info */
+    uint64_t first;       /* offset of its first entry */
     uint64_t abbrev_offset;
-    uint64_t dwo_id; /* 0: not in the header */
+    uint64_t dwo_id; /* 0: the header does not contain it */
     size_t number;   /* in its file */
     sym_dw_shape_t shape;
-    uint8_t kind; /* DW_UT_*; 0: an unusable header */
+    uint8_t kind; /* DW_UT_*; 0: the header is unusable */
 } sym_dw_unit_t;
 
 /* A run of adjacent units. */
 typedef struct {
-    uint64_t offset, end; /* in .debug_info */
+    uint64_t offset, end; /* offsets in .debug_info */
     sym_dw_unit_t *units; /* by offset */
     size_t n_units, units_size;
-    sym_error_t bad; /* error of the first unit with kind 0 */
+    sym_error_t bad; /* error of the first unit whose kind is 0 */
 } sym_dw_chunk_t;
 
 typedef struct sym_dw_list_s sym_dw_list_t;
 
-/* One file's .debug_info: ours, or the supplementary one. */
+/* The .debug_info of one file: the main or the supplementary file. */
 typedef struct {
     const sym_dwarf_sections_t *sections;
     bool is_swapped;
     sym_dw_list_t *list;
 } sym_dw_info_t;
 
-/* Makes room for a list of units; supply NULL: all bytes are present.
+/* Makes room for a list of units.  supply NULL: all bytes are present.
  * SYM_NOMEM or SYM_OK. */
 sym_status_t sym_dw_info_init(sym_dw_info_t *info,
                               const sym_dwarf_sections_t *sections,
@@ -48,17 +48,19 @@ sym_status_t sym_dw_info_init(sym_dw_info_t *info,
                               bool is_big_endian);
 void sym_dw_info_free(sym_dw_info_t *info);
 
-/* Most chunks that there can be.  Their cuts depend on the file only. */
+/* Upper bound for the number of chunks.  Their bounds depend only on the
+ * file. */
 size_t sym_dw_info_chunks_max(const sym_dw_info_t *info);
 
 /*
- * Chunk number i, which never changes: lists units up to there, and waits for
- * their bytes.  NULL: no more, or no memory (*err).  Any thread may call it.
+ * Chunk number i, which never changes.  Lists units up to that chunk, and waits
+ * for their bytes.  NULL: there is no such chunk, or no memory (*err).  Any
+ * thread may call this.
  */
 const sym_dw_chunk_t *sym_dw_info_chunk(const sym_dw_info_t *info, size_t i,
                                         sym_error_t *err);
 
-/* The unit with the entry at offset, or NULL.  Waits for its bytes. */
+/* The unit that contains the entry at offset, or NULL.  Waits for its bytes. */
 const sym_dw_unit_t *sym_dw_info_find(const sym_dw_info_t *info,
                                       uint64_t offset);
 
@@ -78,11 +80,10 @@ typedef struct {
     sym_str_t comp_dir;
     uint16_t language; /* DW_LANG_* */
     bool has_lines;
-    bool is_partial;  /* a partial unit, imported by others, as dwz makes
-                         them */
-    bool is_skeleton; /* its entries are in another file */
+    bool is_partial;  /* dwz makes such units, for import by others */
+    bool is_skeleton; /* the entries are in another file */
 
-    sym_dw_die_t root;      /* its first entry */
+    sym_dw_die_t root;      /* first entry */
     sym_dw_scopes_t scopes; /* made at its first use */
 } sym_dw_open_t;
 
@@ -94,22 +95,22 @@ typedef struct {
     const sym_dw_info_t *main, *alt; /* alt: NULL if absent */
     sym_dw_open_t *open[SYM_DW_OPEN_UNITS];
     sym_dw_table_t *tables[SYM_DW_TABLES];
-    double price;    /* budget for each byte of the units to be read */
-    uint64_t budget; /* bytes that may still be read; stays 0 once used up */
+    double price;    /* budget per byte of the units to be read */
+    uint64_t budget; /* bytes that may still be read; stays 0 once it is 0 */
 } sym_dw_context_t;
 
 void sym_dw_context_init(sym_dw_context_t *x, const sym_dwarf_input_t *in,
                          const sym_dw_info_t *main, const sym_dw_info_t *alt);
 
-/* Begins units of this many bytes in all, with the budget of a file. */
+/* Begins units of this many bytes in total, with the budget of a file. */
 void sym_dw_context_begin(sym_dw_context_t *x, uint64_t bytes);
 void sym_dw_context_free(sym_dw_context_t *x);
 
 /* Drops everything cached for a file's units, because its bytes are freed. */
 void sym_dw_context_forget(sym_dw_context_t *x, const sym_dw_info_t *info);
 
-/* Takes n bytes from the budget; SYM_LIMIT: it is used up, also for all later
- * calls.  Callers that learn a size only by reading ask for 0 bytes first. */
+/* Takes n bytes from the budget.  SYM_LIMIT: it is spent; all later calls fail,
+ * too.  Callers that learn a size only by reading first ask for 0 bytes. */
 sym_status_t sym_dw_spend(sym_dw_context_t *x, uint64_t n, sym_error_t *err);
 
 /* Opens a unit; close it with _close(). */
@@ -118,23 +119,24 @@ sym_status_t sym_dw_open(sym_dw_context_t *x, sym_dw_open_t *u,
                          sym_error_t *err);
 void sym_dw_close(sym_dw_open_t *u);
 
-/* The unit opened for some other unit's references: valid until the next call.
+/* A unit opened for a reference from another unit; valid until the next call.
  * NULL on failure. */
 sym_dw_open_t *sym_dw_visit(sym_dw_context_t *x, const sym_dw_info_t *info,
                             const sym_dw_unit_t *unit, sym_error_t *err);
 
-/* The unit's bytes from offset of .debug_info on. */
+/* The unit's bytes from this offset of .debug_info on. */
 sym_dw_bytes_t sym_dw_unit_at(const sym_dw_open_t *u, uint64_t offset,
                               sym_error_t *err);
 
-/* A string; data NULL: none. */
+/* A string; data NULL: the entry has none. */
 sym_str_t sym_dw_text(const sym_dw_context_t *x, const sym_dw_open_t *u,
                       sym_dw_value_t v);
 
-/* An address; false: none. */
+/* An address.  False: the entry has none. */
 bool sym_dw_address(const sym_dw_open_t *u, sym_dw_value_t v, uint64_t *addr);
 
-/* The target of a reference, as offset in *info; false: invalid. */
+/* The target of a reference, as an offset in *info.  False: the reference is
+ * invalid. */
 bool sym_dw_target(const sym_dw_context_t *x, const sym_dw_open_t *u,
                    sym_dw_value_t v, const sym_dw_info_t **info,
                    uint64_t *offset);

@@ -58,7 +58,7 @@ out_of_memory(sym_dw_walker_t *w)
 
 /* --- functions and calls --- */
 
-/* Keeps the ranges that fit the symcache, relative to the image's base. */
+/* Keeps the ranges that fit a symcache, relative to the image base. */
 static sym_status_t
 add_pieces(sym_dw_walker_t *w, uint32_t call)
 {
@@ -93,7 +93,7 @@ add_pieces(sym_dw_walker_t *w, uint32_t call)
 static sym_status_t
 add_call(sym_dw_walker_t *w, sym_dw_call_t call, uint32_t *index)
 {
-    /* each takes few bytes of the unit: an index must be enough */
+    /* each entry takes a few bytes of the unit, so an index suffices */
     if (w->n_calls >= SYM_DWARF_RANGES_MAX) {
         return sym_fail(w->err, SYM_LIMIT, "too many calls in a unit");
     }
@@ -112,9 +112,8 @@ add_call(sym_dw_walker_t *w, sym_dw_call_t call, uint32_t *index)
 
 
 /*
- * An optimiser at link time puts functions of all languages into units of its
- * own, whose language is one of these.  Such a function refers to its original
- * unit.
+ * Link-time optimisation puts functions of all languages into new units, whose
+ * language is one of these.  Such a function refers to its original unit.
  */
 static sym_status_t
 language_of(sym_dw_walker_t *w, const sym_dw_die_t *die, uint16_t *language)
@@ -192,10 +191,10 @@ read_inlined(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
     }
 
     if (inlined.depth > SYM_INLINE_DEPTH_MAX) {
-        return SYM_OK; /* its addresses stay with the call around it */
+        return SYM_OK; /* its addresses belong to the surrounding call */
     }
 
-    /* most have no own name: this saves reading the entry again */
+    /* most have no name of their own: this avoids reading the entry again */
     if (sym_dw_has(die, SYM_DW_ORIGIN) && !sym_dw_has(die, SYM_DW_LINKAGE_NAME)
         && !sym_dw_has(die, SYM_DW_NAME)
         && !sym_dw_target(&w->x, &w->u, die->values[SYM_DW_ORIGIN],
@@ -221,8 +220,8 @@ read_inlined(sym_dw_walker_t *w, uint64_t offset, const sym_dw_die_t *die,
 
 /* --- the walk --- */
 
-/* Moves to an entry's sibling if no descendant has code.  False: no usable
- * sibling. */
+/* Moves to an entry's sibling if no descendant has code.  False: the sibling is
+ * unusable. */
 static bool
 jump(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_die_t *die)
 {
@@ -243,8 +242,8 @@ jump(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_die_t *die)
 }
 
 
-/* Reads an entry of interest; *around is its context, and then that of its
- * children.  False: the children were skipped. */
+/* Reads an entry of interest.  *around is the context of the entry, and
+ * afterwards the context of its children.  False: the children were skipped. */
 static bool
 read_entry(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
            uint64_t offset, sym_dw_level_t *around)
@@ -267,7 +266,7 @@ read_entry(sym_dw_walker_t *w, sym_dw_bytes_t *b, const sym_dw_abbrev_t *a,
     }
 
     if (!sym_ok(&b->c)) {
-        b->c.pos = b->c.end; /* the walk ends here */
+        b->c.pos = b->c.end; /* ends the walk */
     }
     return true;
 }
@@ -361,7 +360,7 @@ walk_entries(sym_dw_walker_t *w, sym_dw_bytes_t *b)
 }
 
 
-/* Passes the collected records to the part. */
+/* Passes the collected records to the shard. */
 static sym_status_t
 give(sym_dw_walker_t *w)
 {
@@ -404,7 +403,7 @@ sym_dw_walk(sym_dw_walker_t *w, const sym_dw_unit_t *unit, sym_error_t *err)
     w->given = (sym_error_t){ 0 };
     w->err = &w->given;
     if (give(w) != SYM_OK) {
-        *err = w->given; /* the more severe failure */
+        *err = w->given; /* the more severe error */
     }
 
 done:
