@@ -1,0 +1,277 @@
+#include "daemon/upload_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha1.h"
+
+/* Bytes of its name in a note, each of which may be escaped. */
+#define NAME_SHOWN 255
+
+static const char *
+type_word(const upload_t *u)
+{
+    switch (u->format) {
+    case SYM_CONVERSION_sourcebundle:
+        return "src";
+    case SYM_CONVERSION_proguard:
+        return "none";
+    default:
+        return (u->features & SYM_FEATURE_DEBUG_INFO) != 0 ? "dbg" : "exe";
+    }
+}
+
+
+/* "debug", ... as Sentry's clients know them. */
+static void
+put_features(const upload_t *u, sym_out_t *out)
+{
+    static const struct {
+        uint32_t bit;
+        const char *word;
+    } words[] = { { SYM_FEATURE_DEBUG_INFO, "debug" },
+                  { SYM_FEATURE_SYMBOLS, "symtab" },
+                  { SYM_FEATURE_UNWIND_INFO, "unwind" },
+                  { SYM_FEATURE_SOURCES, "sources" } };
+    bool is_first = true;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if ((u->features & words[i].bit) != 0) {
+            sym_out_printf(out, "%s\"%s\"", is_first ? "" : ", ",
+                           words[i].word);
+            is_first = false;
+        }
+    }
+}
+
+
+/* The path of the file, and what Sentry's clients want to know of it. */
+static void
+write_note(upload_t *u)
+{
+    sym_out_t out = sym_out_fixed(u->note, sizeof(u->note) - 1);
+    const upload_module_t *m = &u->modules[0];
+    sym_debug_id_t id;
+    char text[SYM_ID_TEXT_MAX], sha1[SYM_SHA1_TEXT];
+    size_t len = 0;
+
+    if (sym_debug_id_read_breakpad(sym_str(m->id, m->id_len), &id)) {
+        len = sym_debug_id_write_sentry(&id, text);
+    }
+
+    sym_out_raw(&out, sym_cstr(u->job.paths[0]));
+    sym_out_raw(&out, SYM_STR("\n{\"uuid\": "));
+    sym_out_string(&out, sym_str(text, len));
+    sym_out_raw(&out, SYM_STR(", \"debugId\": "));
+    sym_out_string(&out, sym_str(text, len));
+    sym_out_raw(&out, SYM_STR(", \"cpuName\": \"unknown\", \"objectName\": "));
+    sym_out_string(&out, sym_str(u->text, strnlen(u->text, NAME_SHOWN)));
+    sym_sha1_write(u->digests, sha1);
+    sym_out_printf(&out, ", \"sha1\": \"%s\", \"data\": {", sha1);
+    sym_out_printf(&out, "\"type\": \"%s\", \"features\": [", type_word(u));
+    put_features(u, &out);
+    sym_out_raw(&out, SYM_STR("]}}"));
+    *out.pos = '\0';
+}
+
+
+/* After an error a client sends all chunks again. */
+static void
+refuse_assembly(upload_t *u, uint32_t flags, const char *why)
+{
+    if ((flags & SYM_RPC_NOTHING) != 0) {
+        placer_drop_chunks(u->folder->fd, u->digests + PLACER_SHA1,
+                           u->n_chunks);
+    }
+
+    upload_answer(u, flags, why);
+}
+
+
+/* The file was read and placed, or not. */
+void
+upload_assembled(upload_t *u)
+{
+    const sym_upload_counts_t *n = &u->counts;
+
+    if (n->stored + n->same + n->kept == 0) {
+        char why[CONVERSION_REASON_MAX];
+
+        memcpy(why, u->reason, sizeof(why));
+        refuse_assembly(u, n->refused != 0 ? SYM_RPC_NOTHING : 0, why);
+        return;
+    }
+
+    write_note(u);
+    u->job = (placer_job_t){ .kind = PLACER_NOTE,
+                             .folder = u->folder->fd,
+                             .sha1 = u->digests,
+                             .n_chunks = u->n_chunks,
+                             .text = u->note,
+                             .replaces = true,
+                             .n_paths = 1 };
+    memcpy(u->job.paths[0], PLACER_NOTES, sizeof(PLACER_NOTES) - 1);
+    sym_sha1_write(u->digests, u->job.paths[0] + sizeof(PLACER_NOTES) - 1);
+    placer_add(u->all->placer, &u->job);
+}
+
+
+void
+upload_assembly_begin(upload_t *u)
+{
+    if (u->job.error == EBADMSG) {
+        refuse_assembly(u, SYM_RPC_NOTHING, "Reported checksum mismatch");
+        return;
+    }
+
+    if (u->job.error != 0) {
+        upload_answer(u, 0, strerror(u->job.error));
+        return;
+    }
+
+    u->members = calloc(1, sizeof(*u->members));
+    if (u->members == NULL) {
+        close(u->job.fd);
+        upload_answer(u, 0, "out of memory");
+        return;
+    }
+
+    u->n_members = u->members_size = 1;
+    u->members[0] = (upload_file_t){ .fd = u->job.fd,
+                                     .length = u->job.length,
+                                     .name = strdup(u->text),
+                                     .field = strdup("") };
+    if (u->members[0].name == NULL || u->members[0].field == NULL) {
+        upload_answer(u, 0, "out of memory");
+        return;
+    }
+
+    u->current = 0;
+    upload_begin_current(u);
+}
+
+
+/* The upload_answer that an earlier ASSEMBLE of the file got, if its file is there. */
+static bool
+was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
+              char note[UPLOAD_NOTE_MAX])
+{
+    char path[sizeof(PLACER_NOTES) + SYM_SHA1_TEXT] = PLACER_NOTES;
+    struct stat st;
+    char *end;
+    ssize_t n;
+    int fd;
+
+    sym_sha1_write(sha1, path + sizeof(PLACER_NOTES) - 1);
+    fd = openat(folder->fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+
+    n = read(fd, note, UPLOAD_NOTE_MAX - 1);
+    close(fd);
+    note[n > 0 ? n : 0] = '\0';
+    end = strchr(note, '\n');
+    if (end == NULL) {
+        return false;
+    }
+
+    *end = '\0';
+    if (fstatat(folder->fd, note, &st, 0) != 0) {
+        return false;
+    }
+
+    memmove(note, end + 1, strlen(end + 1) + 1);
+    return true;
+}
+
+
+/* A digit for each chunk; 1: it is missing.  False: no chunk is missing. */
+static bool
+find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
+             char digits[SYM_RPC_CHUNKS_MAX + 1])
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT] = PLACER_CHUNKS;
+        struct stat st;
+
+        sym_sha1_write((const uint8_t *) chunks.data + PLACER_SHA1 * (i + 1),
+                       path + sizeof(PLACER_CHUNKS) - 1);
+        digits[i] = fstatat(folder->fd, path, &st, 0) == 0 ? '0' : '1';
+        is_any |= digits[i] == '1';
+    }
+
+    digits[n] = '\0';
+    return is_any;
+}
+
+
+static bool
+is_assembling(const uploads_t *all, const upload_folder_t *folder,
+              sym_str_t chunks)
+{
+    for (const upload_t *u = all->first; u != NULL; u = u->next) {
+        if (u->digests != NULL && u->folder == folder
+            && memcmp(u->digests, chunks.data, PLACER_SHA1) == 0)
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+static void
+begin_assembly(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
+               const upload_folder_t *folder, size_t n_chunks)
+{
+    upload_t *u = upload_create(all, client, m, folder);
+
+    if (u == NULL) {
+        upload_refuse(client, m, -1, 0, "too many uploads at once");
+        return;
+    }
+
+    upload_text(u->text, m->source);
+    u->digests = malloc(m->chunks.len);
+    if (u->digests == NULL) {
+        upload_answer(u, 0, "out of memory");
+        return;
+    }
+
+    memcpy(u->digests, m->chunks.data, m->chunks.len);
+    u->n_chunks = n_chunks;
+    u->job = (placer_job_t){ .kind = PLACER_ASSEMBLE,
+                             .folder = folder->fd,
+                             .sha1 = u->digests,
+                             .n_chunks = n_chunks };
+    placer_add(all->placer, &u->job);
+}
+
+
+void
+upload_assemble(uploads_t *all, client_t *client, const sym_rpc_message_t *m)
+{
+    const upload_folder_t *folder = upload_folder(all, m->key.scope);
+    size_t n = m->chunks.len / PLACER_SHA1 - 1;
+    char note[UPLOAD_NOTE_MAX], digits[SYM_RPC_CHUNKS_MAX + 1];
+
+    if (folder == NULL) {
+        upload_refuse(client, m, -1, 0, UPLOAD_NO_FOLDER);
+    } else if (was_assembled(folder, (const uint8_t *) m->chunks.data, note)) {
+        upload_refuse(client, m, -1, SYM_RPC_DID, note);
+    } else if (is_assembling(all, folder, m->chunks)) {
+        upload_refuse(client, m, -1, SYM_RPC_ANOTHER, "assembling");
+    } else if (n == 0 || find_missing(folder, m->chunks, n, digits)) {
+        upload_refuse(client, m, -1, SYM_RPC_KEPT, n == 0 ? "" : digits);
+    } else {
+        begin_assembly(all, client, m, folder, n);
+    }
+}

@@ -1,0 +1,103 @@
+#include "daemon/upload_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "common/write_all.h"
+
+/* Files of one upload; the converter's own limit is higher. */
+#define MEMBERS_MAX 20000
+
+/* Printable: names come from outside, and go into logs. */
+static char *
+copy_text(const char *text, size_t len)
+{
+    char *copy = strndup(text, len);
+
+    for (char *p = copy; p != NULL && *p != '\0'; p++) {
+        if ((unsigned char) *p < ' ' || *p == 0x7f) {
+            *p = '?';
+        }
+    }
+
+    return copy;
+}
+
+
+sym_status_t
+upload_member(submission_t *c, const converter_member_t *m, sym_error_t *err)
+{
+    upload_t *u = c->upload;
+    upload_file_t *to;
+
+    if (u->n_members >= MEMBERS_MAX
+        || (m->is_packed == 0
+            && (m->offset > u->length || m->length > u->length - m->offset)))
+    {
+        return sym_fail(err, SYM_MALFORMED, "the converter broke the protocol");
+    }
+
+    if (!SYM_ARRAY_ROOM(u->members, u->n_members + 1, u->members_size)) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    to = &u->members[u->n_members];
+    *to = (upload_file_t){ .fd = -1,
+                           .name = copy_text(m->name, m->name_len),
+                           .field = copy_text(m->field, m->field_len),
+                           .at = m->offset,
+                           .length = m->is_packed != 0 ? 0 : m->length,
+                           .is_field = m->is_field != 0,
+                           .is_archive = m->is_archive != 0 };
+    u->n_members++;
+    if (to->name == NULL || to->field == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    if (m->is_packed != 0 && !to->is_field) {
+        to->fd = placer_temporary(u->folder->fd);
+        if (to->fd < 0) {
+            return sym_fail_sys(err, SYM_IO, "cannot make a file in the folder",
+                                errno);
+        }
+    }
+
+    return SYM_OK;
+}
+
+
+/* A field's value is short. */
+static sym_status_t
+field_bytes(upload_file_t *m, const uint8_t *data, size_t len, sym_error_t *err)
+{
+    char *value = copy_text((const char *) data, len);
+
+    if (value == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    free(m->name);
+    m->name = value;
+    return SYM_OK;
+}
+
+
+sym_status_t
+upload_bytes(submission_t *c, const uint8_t *data, size_t len, sym_error_t *err)
+{
+    upload_t *u = c->upload;
+    upload_file_t *m = &u->members[u->n_members - 1];
+
+    if (m->is_field) {
+        return field_bytes(m, data, len, err);
+    }
+
+    if (!write_all_at(m->fd, (const char *) data, len, m->length)) {
+        return sym_fail_sys(err, SYM_IO, "cannot write to the folder", errno);
+    }
+
+    m->length += len;
+    return SYM_OK;
+}

@@ -1,0 +1,209 @@
+#include "daemon/upload_state.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static sym_object_type_t
+type_of(sym_conversion_format_t format)
+{
+    switch (format) {
+    case SYM_CONVERSION_elf:
+        return SYM_OBJECT_ELF;
+    case SYM_CONVERSION_macho:
+        return SYM_OBJECT_MACHO;
+    case SYM_CONVERSION_pe:
+    case SYM_CONVERSION_pdb:
+        return SYM_OBJECT_PE;
+    case SYM_CONVERSION_ppdb:
+        return SYM_OBJECT_PE_DOTNET;
+    case SYM_CONVERSION_wasm:
+        return SYM_OBJECT_WASM;
+    default:
+        return SYM_OBJECT_UNKNOWN;
+    }
+}
+
+
+static unsigned
+files_of(sym_conversion_format_t format, bool has_lines)
+{
+    switch (format) {
+    case SYM_CONVERSION_breakpad:
+        return SYM_FILE(BREAKPAD);
+    case SYM_CONVERSION_elf:
+        return has_lines ? SYM_FILE(ELF_DEBUG) : SYM_FILE(ELF_CODE);
+    case SYM_CONVERSION_macho:
+        return has_lines ? SYM_FILE(MACH_DEBUG) : SYM_FILE(MACH_CODE);
+    case SYM_CONVERSION_wasm:
+        return has_lines ? SYM_FILE(WASM_DEBUG) : SYM_FILE(WASM_CODE);
+    case SYM_CONVERSION_pe:
+        return SYM_FILE(PE);
+    case SYM_CONVERSION_pdb:
+        return SYM_FILE(PDB);
+    case SYM_CONVERSION_ppdb:
+        return SYM_FILE(PORTABLE_PDB);
+    case SYM_CONVERSION_proguard:
+        return SYM_FILE(PROGUARD);
+    case SYM_CONVERSION_sourcebundle:
+        return SYM_FILES_BUNDLES;
+    default:
+        return 0;
+    }
+}
+
+
+void
+upload_add_path(placer_job_t *job, sym_str_t path)
+{
+    for (unsigned i = 0; i < job->n_paths; i++) {
+        if (sym_str_eq(sym_cstr(job->paths[i]), path)) {
+            return;
+        }
+    }
+
+    if (job->n_paths < PLACER_PATHS_MAX && path.len <= SYM_SOURCE_PATH_MAX
+        && memchr(path.data, '\0', path.len) == NULL)
+    {
+        memcpy(job->paths[job->n_paths], path.data, path.len);
+        job->paths[job->n_paths++][path.len] = '\0';
+    }
+}
+
+
+static sym_status_t
+plan_of(upload_t *u, const sym_object_ref_t *ref, unsigned files,
+        sym_error_t *err)
+{
+    sym_arena_t arena;
+    sym_source_plan_t plan;
+    sym_status_t rc;
+
+    sym_arena_init(&arena, 0);
+    rc = sym_source_plan(&arena, ref, &u->rules, files & u->rules.files,
+                         SYM_DEBUG_FILES_FIRST, &plan);
+    if (rc == SYM_OK && plan.n != 0) {
+        upload_add_path(&u->job, plan.at[0].path);
+    }
+
+    sym_arena_drop(&arena);
+    return rc == SYM_OK ? SYM_OK : sym_fail(err, rc, NULL);
+}
+
+
+/* The paths of one module: where a client looks that knows the type of the
+ * object, and one that knows a name and an id. */
+static sym_status_t
+add_paths(upload_t *u, const submission_t *c, unsigned files,
+          sym_object_type_t type, sym_error_t *err)
+{
+    const store_upload_t *in = &c->conversion.upload;
+    sym_str_t own = sym_object_file_name(sym_cstr(c->text));
+    sym_object_ref_t whole = { .type = type,
+                               .debug_id = in->object.debug_id,
+                               .code_id = in->object.code_id,
+                               .debug_file = in->key.name,
+                               .code_file = in->key.name };
+    sym_object_ref_t guess;
+
+    if (type == SYM_OBJECT_PE && files == SYM_FILE(PE) && own.len != 0) {
+        whole.code_file = own;
+    }
+
+    sym_object_ref_mozilla(&guess, in->key.name, in->key.id);
+    return plan_of(u, &guess, files, err) == SYM_OK
+               ? plan_of(u, &whole, files, err)
+               : err->status;
+}
+
+
+/* Whether the store knows what is at the path, so that it keeps the better. */
+static sym_status_t
+check_taken(upload_t *u, sym_error_t *err)
+{
+    const sym_path_key_t key = { .scope = u->folder->source,
+                                 .path = sym_cstr(u->job.paths[0]) };
+    sym_path_record_t record = { .outcome = 0 };
+    sym_snapshot_t *snapshot;
+    struct stat st;
+    sym_status_t rc;
+
+    if (u->is_known || fstatat(u->folder->fd, u->job.paths[0], &st, 0) != 0) {
+        return SYM_OK;
+    }
+
+    rc = sym_snapshot_begin(u->all->conversions->store, &snapshot, err);
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    rc = sym_snapshot_path(snapshot, &key, &record, err);
+    u->is_doubtful =
+        rc == SYM_NOT_FOUND
+        || (rc == SYM_OK
+            && (record.outcome != SYM_PATH_READ || record.artifacts == 0));
+    sym_snapshot_end(snapshot);
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+/* The record of the file and its place, for the store. */
+void
+upload_set_place(upload_t *u, submission_t *c)
+{
+    c->file.record = (sym_path_record_t){
+        .status = 200,
+        .reader = sym_path_reader(),
+        .bytes = c->conversion.length,
+    };
+    (void) snprintf(c->file.path, sizeof(c->file.path), "%s", u->job.paths[0]);
+    c->conversion.place = (sym_path_key_t){ .scope = u->folder->source,
+                                            .path = sym_cstr(c->file.path) };
+    c->conversion.file = &c->file.record;
+}
+
+
+/* The last of equally good files counts; what was there before comes first. */
+#define LAST_PLACE 63
+
+sym_status_t
+upload_place(submission_t *c, const converter_done_t *done,
+             sym_conversion_format_t format, sym_error_t *err)
+{
+    upload_t *u = c->upload;
+    unsigned n = u->job.n_paths;
+    bool has_lines = (done->features & SYM_FEATURE_DEBUG_INFO) != 0;
+
+    u->features |= done->features;
+    u->format = format;
+    if (u->parts != 0) {
+        return upload_symbfile_place(u, c, err);
+    }
+
+    if (u->is_doubtful) {
+        c->conversion.is_void = true;
+        return SYM_OK;
+    }
+
+    if (!u->is_old
+        && add_paths(u, c, files_of(format, has_lines), type_of(format), err)
+               != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (u->job.n_paths == 0) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "the layout of the target has no place for this type "
+                        "of file");
+    }
+
+    if (n == 0 && check_taken(u, err) != SYM_OK) {
+        return err->status;
+    }
+
+    c->conversion.is_void = u->is_doubtful;
+    c->conversion.number = u->is_old ? LAST_PLACE : 0;
+    upload_set_place(u, c);
+    return SYM_OK;
+}

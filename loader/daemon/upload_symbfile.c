@@ -1,0 +1,136 @@
+#include "daemon/upload_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hex.h"
+
+/* FILEID/KIND/PART/PARTS; the path of a worker is checked as any other. */
+bool
+upload_symbfile_read(upload_t *u)
+{
+    char id[33], kind[16], part[8], parts[8];
+    uint64_t number, all;
+    int end = 0;
+
+    if (sscanf(u->text, "%32[0-9a-f]/%15[a-z]/%7[0-9]/%7[0-9]%n", id, kind,
+               part, parts, &end)
+            != 4
+        || u->text[end] != '\0' || strlen(id) != 32
+        || !sym_dec_read(sym_cstr(part), &number)
+        || !sym_dec_read(sym_cstr(parts), &all) || number >= all
+        || all > SYM_RPC_CHUNKS_MAX)
+    {
+        return false;
+    }
+
+    u->part = (unsigned) number;
+    u->parts = (unsigned) all;
+    u->is_ranges = strcmp(kind, "ranges") == 0;
+    (void) snprintf(u->symbfile, sizeof(u->symbfile), "symbfile/%s/%s", id,
+                    kind);
+    return u->is_ranges || strcmp(kind, "returnpads") == 0;
+}
+
+
+/* Ranges replace even better symbols.  Pads are only placed if there are no
+ * ranges.  A single part is only checked until all parts have come. */
+sym_status_t
+upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
+{
+    char path[PLACER_PART_MAX];
+    struct stat st;
+
+    if (u->format != SYM_CONVERSION_symbfile) {
+        return sym_fail(err, SYM_UNSUPPORTED, "this is no symbfile");
+    }
+
+    (void) snprintf(path, sizeof(path), "%.*sranges",
+                    (int) (strrchr(u->symbfile, '/') + 1 - u->symbfile),
+                    u->symbfile);
+    u->is_checked =
+        u->parts > 1
+        || (!u->is_ranges && fstatat(u->folder->fd, path, &st, 0) == 0);
+    if (u->parts > 1) {
+        placer_part(u->symbfile, u->part, u->parts, path);
+    } else {
+        (void) snprintf(path, sizeof(path), "%s", u->symbfile);
+    }
+
+    u->job.n_paths = 0;
+    upload_add_path(&u->job, sym_cstr(path));
+    c->conversion.is_void = u->is_checked;
+    c->conversion.is_forced = u->is_ranges;
+    upload_set_place(u, c);
+    return SYM_OK;
+}
+
+
+void
+upload_symbfile_drop(const upload_t *u, unsigned parts)
+{
+    char path[PLACER_PART_MAX];
+
+    for (unsigned i = 0; i < parts; i++) {
+        placer_part(u->symbfile, i, parts, path);
+        (void) unlinkat(u->folder->fd, path, 0);
+    }
+}
+
+
+/* Whether the last part of a symbfile has come: then all are made one file. */
+bool
+upload_symbfile_join(upload_t *u)
+{
+    char path[PLACER_PART_MAX];
+    struct stat st;
+
+    if (u->parts < 2 || u->job.error != 0) {
+        return false;
+    }
+
+    for (unsigned i = 0; i < u->parts; i++) {
+        placer_part(u->symbfile, i, u->parts, path);
+        if (fstatat(u->folder->fd, path, &st, 0) != 0) {
+            return false;
+        }
+    }
+
+    u->job = (placer_job_t){ .kind = PLACER_JOIN,
+                             .folder = u->folder->fd,
+                             .text = u->symbfile,
+                             .n_chunks = u->parts };
+    placer_add(u->all->placer, &u->job);
+    return true;
+}
+
+
+/* A set of parts that is complete goes when its file is reported, so that the
+ * next one begins with no part. */
+void
+upload_symbfile_joined(upload_t *u)
+{
+    int error = u->job.error, fd = u->job.fd;
+    uint64_t length = u->job.length;
+
+    u->joined = error == 0 || error == EBADMSG ? u->parts : 0;
+    u->job.n_paths = 0;
+    if (error != 0) {
+        (void) snprintf(
+            u->reason, sizeof(u->reason), "cannot join the parts: %s",
+            error == EBADMSG ? "one is no symbfile" : strerror(error));
+        upload_report_file(u,
+                           error == EBADMSG ? UPLOAD_REFUSED : UPLOAD_FAILED);
+        upload_next_file(u);
+        return;
+    }
+
+    u->members[u->current].fd = fd;
+    u->members[u->current].length = length;
+    u->parts = 1;
+    upload_begin_current(u);
+}
