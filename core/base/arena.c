@@ -9,8 +9,8 @@
 #define CHUNK_MIN ((size_t) 32 * 1024) /* enough for a small request */
 #define CHUNK_MAX ((size_t) 1 << 20)
 
-/* With large pages, tables of this size share a chunk: pages that are never
- * written cost nothing. */
+/* Tables of this size share a chunk if large pages are used: pages that are
+ * never written cost nothing. */
 #define LARGE_MIN ((size_t) 1 << 20)
 #define CHUNK_LARGE ((size_t) 32 << 20)
 

@@ -1,8 +1,8 @@
 /*
- * buffer.h - a growing run of bytes, for the writer's scratch.
+ * buffer.h - a growing byte buffer, for temporary data of a writer.
  *
- * `failed` is set once memory runs out; later puts are dropped, so a caller
- * checks once per record.
+ * `failed` is set once memory runs out; later puts are ignored, so a caller
+ * need check only once per record.
  */
 #ifndef SYM_BASE_BUFFER_H
 #define SYM_BASE_BUFFER_H
@@ -17,14 +17,14 @@ typedef struct {
     bool failed;
 } sym_buffer_t;
 
-/* Makes room for `more` bytes after len; false when out of memory. */
+/* Makes room for `more` bytes after len; returns false if out of memory. */
 bool sym_buffer_room(sym_buffer_t *b, size_t more);
 void sym_buffer_free(sym_buffer_t *b);
 
-/* Longest LEB128 of 64 bits. */
+/* Maximum length of a 64-bit number in LEB128. */
 #define SYM_LEB_MAX 10
 
-/* Both write at p and return the end; DWARF 5, 7.6. */
+/* Both write at p and return the end of the number (DWARF 5, section 7.6). */
 static inline uint8_t *
 sym_uleb_write(uint8_t *p, uint64_t v)
 {
@@ -54,8 +54,8 @@ sym_sleb_write(uint8_t *p, int64_t v)
 void sym_buffer_put(sym_buffer_t *b, const void *data, size_t len);
 
 /*
- * Grows an array of items to hold at least `need`; NULL when out of memory (the
- * old array is then still valid).  *capacity counts items.
+ * Grows an array of items to hold at least `need`; NULL: out of memory, and the
+ * old array is still valid.  *capacity counts items.
  */
 void *sym_array_grow(void *items, size_t *capacity, size_t need, size_t size);
 

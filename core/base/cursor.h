@@ -4,9 +4,10 @@
  * Readers of binary data in core/ use a sym_cursor_t; hot loops check their
  * bounds themselves.  The cursor borrows the caller's bytes (usually a mapping)
  * and owns nothing.  Offsets are bytes from the start of `section`.  The first
- * failure fills *err and empties the cursor: later reads give 0 and loops on
- * sym_left() stop, so a caller checks sym_ok() once per record, not per field.
- * Numbers are little endian unless is_big_endian is set; a sub-cursor keeps it.
+ * failure fills *err and empties the cursor.  Later reads return 0, and loops
+ * on sym_left() end, so a caller checks sym_ok() once per record, not per
+ * field.  Numbers are little endian unless is_big_endian is set; a sub-cursor
+ * inherits it.
  */
 #ifndef SYM_BASE_CURSOR_H
 #define SYM_BASE_CURSOR_H
@@ -50,10 +51,11 @@ sym_ok(const sym_cursor_t *c)
 }
 
 
-/* Records the cursor's position, then empties it. */
+/* Records the cursor's position in the error, then empties the cursor. */
 void sym_cursor_fail(sym_cursor_t *c, sym_status_t status, const char *what);
 
-/* Skips a number of len bytes and returns its start; NULL: it is truncated. */
+/* Skips len bytes of a number and returns their start.  NULL: the input is too
+ * short. */
 static inline const uint8_t *
 sym_cursor_number(sym_cursor_t *c, size_t len)
 {
@@ -69,7 +71,7 @@ sym_cursor_number(sym_cursor_t *c, size_t len)
 }
 
 
-/* Missing bytes read as 0. */
+/* Missing bytes count as 0. */
 static inline uint8_t
 sym_u8(sym_cursor_t *c)
 {
@@ -109,14 +111,15 @@ sym_u64(sym_cursor_t *c)
 }
 
 
-/* LEB128 as in DWARF 5, 7.6; over 64 bits is malformed. */
+/* Reads LEB128 (DWARF 5, section 7.6); more than 64 bits are malformed. */
 uint64_t sym_uleb(sym_cursor_t *c);
 int64_t sym_sleb(sym_cursor_t *c);
 
-/* The next len bytes, borrowed; data is NULL on failure. */
+/* Returns the next len bytes, borrowed; data is NULL on failure. */
 sym_str_t sym_bytes(sym_cursor_t *c, uint64_t len);
 
-/* Splits the next len bytes off c.  A sub-cursor can narrow, never widen. */
+/* Moves the next len bytes of c into a cursor of their own.  A sub-cursor can
+ * narrow, never widen. */
 static inline sym_cursor_t
 sym_take(sym_cursor_t *c, uint64_t len)
 {

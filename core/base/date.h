@@ -19,15 +19,16 @@
 /* The last second of the year 9999. */
 #define SYM_DATE_MAX_S 253402300799u
 
-/* False: after SYM_DATE_MAX_S. */
+/* Returns false for times after SYM_DATE_MAX_S. */
 bool sym_amz_date_write(uint64_t time_s, char out[SYM_AMZ_DATE_LEN]);
 
-/* 2012-05-17T15:09:54Z. False: after SYM_DATE_MAX_S. */
+/* Writes 2012-05-17T15:09:54Z.  Returns false for times after
+ * SYM_DATE_MAX_S. */
 bool sym_iso_date_write(uint64_t time_s, char out[SYM_ISO_DATE_LEN]);
 
 /*
- * Reads exactly the form 2012-05-17T15:09:54Z: no fraction, no other zone, a
- * valid day from 1970 on.  False leaves *time_s alone.
+ * Reads only the form 2012-05-17T15:09:54Z, without a fraction or another zone,
+ * and only valid days from 1970 on.  If it returns false, *time_s is unchanged.
  */
 bool sym_iso_date_read(sym_str_t s, uint64_t *time_s);
 

@@ -30,7 +30,7 @@ is_zero(row_t row)
 }
 
 
-/* All ones in each byte that is a letter, a digit's. */
+/* Returns all ones in each byte that is a letter from A to F or a to f. */
 static inline row_t
 letters_of(row_t c)
 {
@@ -96,7 +96,7 @@ sym_digits_read(const char *p, size_t n, uint8_t *out)
 }
 
 
-/* `letter` is 'a' or 'A'. */
+/* `letter`, 'a' or 'A', selects the case. */
 static inline size_t
 write_row(const uint8_t *p, size_t n, char letter, char *out)
 {

@@ -52,7 +52,7 @@ sym_status_name(sym_status_t status)
 }
 
 
-/* snprintf() that appends, and stays at the end once the buffer is full. */
+/* Appends like snprintf(), and stays at the end once the buffer is full. */
 #define APPEND(...)                                                            \
     do {                                                                       \
         int n_ = snprintf(buf + used, size - used, __VA_ARGS__);               \

@@ -7,9 +7,9 @@
 
 #include "base/str.h"
 
-/* The decoded byte that begins at s.data[*at], 0 to 255; *at, which must be
- * below s.len, moves to the byte after it.  A '+' is a space.  -1: a '%'
- * without two digits; only the '%' is skipped. */
+/* Decodes the byte at s.data[*at], a value from 0 to 255, and moves *at past
+ * it; *at must be below s.len.  A '+' is a space.  Returns -1 for a '%' without
+ * two digits; only the '%' is then skipped. */
 int sym_form_byte(sym_str_t s, size_t *at);
 
 #endif

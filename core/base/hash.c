@@ -2,9 +2,9 @@
 
 #include <sys/auxv.h>
 
-/* Random bytes that the kernel gives each program at its start
- * (getauxval(3)). The C library takes its own secrets from them, so they are
- * not used directly. */
+/* Random bytes that the kernel gives each program at its start (getauxval(3)).
+ * The C library derives its own secrets from them, so a hash of them is used
+ * instead. */
 #define RANDOM_BYTES 16
 
 

@@ -1,10 +1,10 @@
 /*
- * hash.h - keyed hashing of texts, against chosen collisions.
+ * hash.h - keyed hashing of strings, which prevents chosen collisions.
  *
  * SipHash-1-3 (Aumasson, Bernstein, "SipHash: a fast short-input PRF"): names
- * of symbols, modules and requests are untrusted, so collisions depend on a
- * secret key.  A table takes the key of the process when it is made and keeps
- * it; no output depends on the key.
+ * of symbols, modules and requests are untrusted, so a secret key decides which
+ * of them collide.  A table copies the key of the process when it is created.
+ * No output depends on the key.
  */
 #ifndef SYM_BASE_HASH_H
 #define SYM_BASE_HASH_H
@@ -15,7 +15,8 @@ typedef struct {
     uint64_t k0, k1;
 } sym_hash_key_t;
 
-/* The same in a process and its forks; a new one at each start of a program. */
+/* The key is the same in a process and its forks, and new at each start of a
+ * program. */
 sym_hash_key_t sym_hash_key(void);
 
 typedef struct {
@@ -64,8 +65,8 @@ sym_hash_begin(const sym_hash_key_t *key)
 }
 
 
-/* Each text ends in a word with its length, so that different divisions of the
- * same bytes hash differently. */
+/* Each string ends with a word that contains its length, so ("ab", "c") and
+ * ("a", "bc") have different hashes. */
 static inline void
 sym_hash_add(sym_hash_state_t *s, sym_str_t text)
 {
@@ -98,7 +99,7 @@ sym_hash_end(sym_hash_state_t s)
 }
 
 
-/* Hash of one text. */
+/* Hash of one string. */
 static inline uint64_t
 sym_hash(const sym_hash_key_t *key, sym_str_t text)
 {

@@ -17,7 +17,7 @@ sym_hex_digit(char c)
 
 typedef uint8_t eight_t __attribute__((vector_size(8)));
 
-/* The bytes of a word, the first one lowest. */
+/* Loads a word in little-endian order. */
 static uint64_t
 first_lowest(eight_t bytes)
 {
@@ -29,8 +29,8 @@ first_lowest(eight_t bytes)
 }
 
 
-/* Counts the digits at the start of the eight bytes at p, and sets their value;
- * 8: more digits may follow. */
+/* Counts the leading digits of the eight bytes at p, and sets their value; 8:
+ * more digits may follow. */
 static size_t
 read_eight(const char *p, uint64_t *value)
 {
@@ -53,7 +53,8 @@ read_eight(const char *p, uint64_t *value)
         return 0;
     }
 
-    /* the last one lowest; each pair to a byte, each of these to two, to four */
+    /* reverses the byte order, then joins digits: pairs to bytes, bytes to 16
+     * bits, and these to 32 bits */
     v = __builtin_bswap64(first_lowest(digits) << (64 - bits));
     v = (v | v >> 4) & 0x00ff00ff00ff00ffu;
     v = (v | v >> 8) & 0x0000ffff0000ffffu;
@@ -127,14 +128,15 @@ sym_dec_read(sym_str_t s, uint64_t *value)
 }
 
 
-/* The eight digits of a number, in memory order. */
+/* Returns the eight digits of a number, in memory order. */
 static uint64_t
 eight_digits(uint32_t value)
 {
     const uint64_t ones = 0x0101010101010101u;
     uint64_t v = __builtin_bswap32(value), letters;
 
-    /* each byte to 16 bits, then each half of it to a byte, the upper first */
+    /* spreads each byte to 16 bits, then its halves to a byte each, the upper
+     * half first */
     v = (v | v << 16) & 0x0000ffff0000ffffu;
     v = (v | v << 8) & 0x00ff00ff00ff00ffu;
     v = (v >> 4 & 0x000f000f000f000fu) | (v & 0x000f000f000f000fu) << 8;
@@ -229,8 +231,8 @@ static const char pairs[] =
     "75767778798081828384858687888990919293949596979899";
 
 
-/* Up to four digits, as most line numbers have: writes four and drops leading
-   zeros. */
+/* For numbers of up to four digits, such as most line numbers: writes four
+   digits and drops leading zeros. */
 static char *
 write_small(char *p, uint32_t value)
 {

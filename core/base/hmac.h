@@ -1,5 +1,5 @@
 /*
- * hmac.h - HMAC-SHA-256 by libcrypto; errors as in sha256.h.
+ * hmac.h - HMAC-SHA-256 by libcrypto; it fails like sha256.h.
  */
 #ifndef SYM_BASE_HMAC_H
 #define SYM_BASE_HMAC_H

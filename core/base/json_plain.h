@@ -1,8 +1,8 @@
 /*
- * json_plain.h - whether a JSON string can hold a text unescaped.
+ * json_plain.h - whether a text needs no escapes in a JSON string.
  *
- * It can if the text is printable ASCII without quotes and backslashes.  A
- * symcache has a flag for each name; the writer of an answer checks again.
+ * Printable ASCII without quotes and backslashes needs none.  A symcache stores
+ * a flag for each name; the writer of an answer checks again.
  */
 #ifndef SYM_BASE_JSON_PLAIN_H
 #define SYM_BASE_JSON_PLAIN_H
@@ -20,7 +20,7 @@ sym_odd_bytes(sym_bytes_t c)
 }
 
 
-/* Number of such bytes at p. */
+/* Number of bytes at p that need no escape. */
 static inline size_t
 sym_plain_length(const char *p, const char *end)
 {
@@ -62,7 +62,7 @@ sym_is_plain(sym_str_t s)
         odd |= sym_odd_bytes(c);
     }
 
-    /* the last ones; some are checked twice */
+    /* the last bytes; some of them are checked twice */
     if (s.len >= sizeof(c)) {
         memcpy(&c, s.data + s.len - sizeof(c), sizeof(c));
     } else {

@@ -20,7 +20,7 @@ enum {
     SYM_LANG_FSHARP
 };
 
-/* As Sentry calls it: "cpp", "csharp"; "": unknown. */
+/* Sentry's name of the language: "cpp", "csharp"; "": unknown. */
 const char *sym_language_name(unsigned lang);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * little.h - little-endian numbers on any host.
  *
- * For stored bytes, which need not be aligned.  Untrusted input goes through a
- * cursor (cursor.h), which knows where it ends.
+ * For stored bytes, which need not be aligned.  Untrusted input is read with a
+ * cursor (cursor.h), which checks bounds.
  */
 #ifndef SYM_BASE_LITTLE_H
 #define SYM_BASE_LITTLE_H

@@ -12,7 +12,7 @@ from(sym_str_t s, size_t at)
 }
 
 
-/* Position of `needle`; s.len: it is not there. */
+/* Position of `needle`; s.len: not found. */
 static size_t
 position(sym_str_t s, sym_str_t needle)
 {
@@ -75,7 +75,8 @@ next_parameter(sym_str_t *rest, sym_str_t *name, sym_str_t *value)
 }
 
 
-/* A parameter's value; data NULL: the header does not have it. */
+/* Returns the value of a parameter; data NULL: the header does not contain
+ * it. */
 static sym_str_t
 parameter(sym_str_t header, const char *wanted)
 {
@@ -92,8 +93,8 @@ parameter(sym_str_t header, const char *wanted)
 }
 
 
-/* Whether the line after the delimiter begins a part; *rest goes past it.  After
- * the last part it begins with two dashes. */
+/* Reads the rest of a delimiter's line, and moves *rest to the next line.
+ * SYM_NOT_FOUND: two dashes, which end the last part. */
 static sym_status_t
 end_delimiter(sym_multipart_t *m)
 {
@@ -141,7 +142,8 @@ sym_multipart_begin(sym_multipart_t *m, sym_str_t boundary, sym_str_t body)
     (void) sym_str_append(&to, boundary);
     m->delimiter_len = (size_t) (to - m->delimiter);
 
-    /* the first delimiter may be at the beginning, without a line end */
+    /* the first delimiter may be at the beginning of the body, without a line
+     * end before it */
     first = sym_str(m->delimiter + CRLF.len, m->delimiter_len - CRLF.len);
     at = sym_str_starts(body, first)
              ? first.len
@@ -158,7 +160,7 @@ sym_multipart_begin(sym_multipart_t *m, sym_str_t boundary, sym_str_t body)
 }
 
 
-/* Takes the headers from the part. */
+/* Reads the part's headers. */
 static bool
 read_headers(sym_multipart_t *m, sym_multipart_part_t *part)
 {

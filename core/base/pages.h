@@ -1,20 +1,20 @@
 /*
  * pages.h - large pages for memory of several MiB with random access.
  *
- * With pages of 4 KiB each page costs a fault at its first write, and nearly
- * every random access waits for the page tables.  Large pages are requested; it
- * is no failure if the kernel has none.  Nothing here touches a page.
+ * With pages of 4 KiB, the first write to each page costs a fault, and nearly
+ * every random access waits for the page tables.  The kernel is asked for large
+ * pages, and may ignore that.  These functions do not touch the pages.
  */
 #ifndef SYM_BASE_PAGES_H
 #define SYM_BASE_PAGES_H
 
 #include <stddef.h>
 
-/* Requests large pages within these bytes. */
+/* Requests large pages for these bytes. */
 void sym_pages_large(void *start, size_t bytes);
 
-/* Not cleared; aligned to a large page if it contains one, else to a cache
- * line.  NULL: out of memory.  Freed by free(). */
+/* Allocates memory, not zeroed, and aligned to a large page if it contains one,
+ * else to a cache line.  NULL: out of memory.  Freed by free(). */
 void *sym_pages_alloc(size_t bytes);
 
 #endif

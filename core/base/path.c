@@ -27,7 +27,7 @@ is_windows(sym_str_t path)
 }
 
 
-/* The part from pos to the next separator or the end. */
+/* The part from pos to the next separator or to the end. */
 static sym_str_t
 part_at(sym_str_t path, size_t pos)
 {
@@ -72,12 +72,12 @@ last_component(sym_str_t path)
 }
 
 
-/* A path being written: a root that ".." cannot remove, then parts. */
+/* A path under construction: a root that ".." cannot remove, then parts. */
 typedef struct {
     char *out;
     size_t root, len;
     char separator;
-    bool has_part; /* a separator must follow it */
+    bool has_part; /* a separator must be written before the next part */
 } joined_t;
 
 
@@ -116,7 +116,8 @@ add_part(joined_t *j, sym_str_t part)
 }
 
 
-/* Reads the root of a folder and its parts; the caller continues after them. */
+/* Reads the root of a folder and its parts; the caller appends the file
+ * name. */
 static void
 add_folder(joined_t *j, sym_str_t folder)
 {
@@ -159,8 +160,8 @@ sym_clean_path(sym_str_t path, char *out)
         return path.len;
     }
 
-    /* a compiler's own name, such as <built-in>, is complete in itself; so is a
-       drive */
+    /* a compiler's pseudo file, such as <built-in>, is not below the folder;
+       nor is a path with a drive */
     if ((last.len >= 2 && last.data[0] == '<' && last.data[last.len - 1] == '>')
         || has_drive(last) || last.len == whole.len)
     {

@@ -1,11 +1,11 @@
 /*
- * path.h - the path of a source file as it is shown.
+ * path.h - cleans the path of a source file for display.
  *
- * It follows symbolic, which Mozilla's and Sentry's servers use: the path is
- * split after its last separator, and folder and name are joined with one
- * separator. "." and ".." are resolved, and a folder that looks like Windows'
- * (it begins with a drive, "\\" or "//", or contains "\") gives "\" between all
- * parts.  Differences: docs/use/compat.md.
+ * It does the same as symbolic, which Mozilla's and Sentry's servers use.  The
+ * path is split after its last separator, and folder and name are joined with
+ * one separator.  "." and ".." are resolved.  A folder counts as a Windows
+ * folder if it begins with a drive, "\\" or "//", or contains "\"; then all
+ * separators become "\".  Differences: docs/use/compat.md.
  */
 #ifndef SYM_BASE_PATH_H
 #define SYM_BASE_PATH_H
@@ -15,14 +15,14 @@
 /* Writes the cleaned path to out (path.len + 1 bytes); returns its length. */
 size_t sym_clean_path(sym_str_t path, char *out);
 
-/* A longer path should be shown as it is. */
+/* Longer paths should be shown unchanged. */
 #define SYM_PATH_SPELT_MAX 4096
 
 /*
- * A spelling from which sym_clean_path() makes this path, with "." before the
- * name where necessary: "src\\main.c" would be read as "src/main.c".  Written to
- * out (SYM_PATH_SPELT_MAX + 2 bytes) if it differs from the path; the path itself
- * is also returned if it has no such spelling.
+ * The inverse of sym_clean_path(): returns a spelling that is cleaned to this
+ * path.  It has "." before the name if necessary, because "src\\main.c" would
+ * be read as "src/main.c".  It is in out (SYM_PATH_SPELT_MAX + 2 bytes) if it
+ * differs from the path.  If no spelling exists, the path itself is returned.
  */
 sym_str_t sym_spell_path(sym_str_t path, char *out);
 

@@ -1,9 +1,9 @@
 /*
  * protobuf.h - fields of protobuf messages, read and written one at a time.
  *
- * There are no generated types and no tree: a reader loops over the fields of a
- * message, takes those that it knows, and skips the others.  Bytes are views of
- * the input.  Untrusted input is bounded by its cursor.
+ * There are no generated types, and no tree is built: a reader loops over the
+ * fields of a message, uses those that it knows, and skips the others.  Bytes
+ * are views of the input.  Untrusted input is bounded by its cursor.
  *
  * Source: protobuf's "Encoding" page.
  */
@@ -21,20 +21,20 @@ typedef enum {
     SYM_PB_FIXED32 = 5
 } sym_pb_type_t;
 
-/* Longest varint. */
+/* Maximum length of a varint. */
 #define SYM_PB_VARINT_MAX 10
 
 typedef struct {
     uint32_t number;
     sym_pb_type_t type;
     uint64_t value;  /* of a number */
-    sym_str_t bytes; /* of SYM_PB_BYTES */
+    sym_str_t bytes; /* for SYM_PB_BYTES */
 } sym_pb_field_t;
 
-/* A varint of any length. */
+/* Reads a varint of any length. */
 uint64_t sym_pb_long_varint(sym_cursor_t *c);
 
-/* 0 after a failure. */
+/* Returns 0 after a failure. */
 static inline uint64_t
 sym_pb_varint(sym_cursor_t *c)
 {
@@ -56,7 +56,7 @@ sym_pb_varint(sym_cursor_t *c)
 }
 
 
-/* The next field of a message; false: its end, or a failure. */
+/* Reads the next field of a message; false: the end, or a failure. */
 bool sym_pb_next(sym_cursor_t *c, sym_pb_field_t *field);
 
 static inline int64_t
@@ -77,7 +77,7 @@ sym_pb_unzigzag(int64_t v)
 
 void sym_pb_put_varint(sym_buffer_t *b, uint64_t value);
 
-/* A field with a number, and one with bytes. */
+/* Write a field that is a number, and one that is bytes. */
 void sym_pb_put_number(sym_buffer_t *b, uint32_t number, uint64_t value);
 void sym_pb_put_bytes(sym_buffer_t *b, uint32_t number, sym_str_t bytes);
 

@@ -8,13 +8,13 @@ typedef struct {
     const sym_relay_t *relay;
     atomic_size_t next_made;
     sym_slots_t used;
-    atomic_bool has_ended; /* before the last piece */
+    atomic_bool has_ended; /* take() returned false */
     sym_gauge_t taken;     /* pieces consumed; threads wait for a slot */
 
-    /* by number of the piece: its slot + 1 once it is made, else 0 */
+    /* indexed by the piece's number: its slot + 1 once it is made, else 0 */
     atomic_size_t made[SYM_RELAY_SLOTS];
 
-    /* the thread that sets it may consume, and only it writes next_taken */
+    /* the thread that sets this flag consumes, and only it writes next_taken */
     atomic_flag is_taking;
     atomic_size_t next_taken;
 } run_t;
@@ -50,8 +50,8 @@ take_next(run_t *r)
 }
 
 
-/* If another thread is consuming now, it also consumes this one's piece: it
- * checks again after it has released the flag. */
+/* Consumes pieces in order, unless another thread does.  That thread checks
+ * again after it releases the flag, so it also consumes this thread's piece. */
 static void
 take_made(run_t *r)
 {
@@ -80,7 +80,7 @@ work(void *task)
             return;
         }
 
-        /* so there are fewer pieces made and not taken than slots */
+        /* so fewer pieces than slots are made and not yet consumed */
         slot = sym_slots_take(&r->used);
         relay->make(relay->ctx, at, slot);
         atomic_store(&r->made[at % SYM_RELAY_SLOTS], slot + 1);

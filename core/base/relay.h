@@ -1,10 +1,10 @@
 /*
- * relay.h - work on a row of pieces in two steps: many threads do the first;
- * the second is done in order, by one thread at a time.
+ * relay.h - work on numbered pieces in two steps: many threads do the first
+ * step; one thread at a time does the second, in order.
  *
  * The result of the first step stays in a slot until the second takes it.  A
  * thread that is too far ahead waits, so memory does not grow with the number
- * of pieces.  The first free slot is used next, which reuses its memory.
+ * of pieces.  The first free slot is used next, so that its memory is reused.
  */
 #ifndef SYM_BASE_RELAY_H
 #define SYM_BASE_RELAY_H

@@ -12,7 +12,8 @@
 
 #define HEAP_KIB_MAX 512
 
-/* As in Rust: "$" is the end of the text, and classes are Unicode's. */
+/* As in Rust: "$" matches only at the end of the text, and classes are those of
+ * Unicode. */
 #define OPTIONS                                                                \
     (PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY    \
      | PCRE2_NEVER_BACKSLASH_C)
@@ -33,7 +34,7 @@ take(size_t size, void *arena)
 }
 
 
-/* The arena is dropped as a whole. */
+/* The arena is freed as a whole. */
 static void
 give(void *data, void *arena)
 {
@@ -89,7 +90,7 @@ is_word(char c)
 }
 
 
-/* The number of a group, or -1.  name ends with a NUL. */
+/* The number of a group, or -1. name is NUL-terminated. */
 static int
 group_of(const expression_t *e, const char *name)
 {
@@ -106,7 +107,7 @@ group_of(const expression_t *e, const char *name)
 }
 
 
-/* An unknown group, and one that did not match, are empty. */
+/* Unknown groups and groups that did not match are empty. */
 static void
 add_group(const expression_t *e, sym_str_t subject, sym_str_t word,
           sym_text_t *out)
@@ -130,7 +131,8 @@ add_group(const expression_t *e, sym_str_t subject, sym_str_t word,
 }
 
 
-/* The reference after a '$', and its end; false: the '$' is only itself. */
+/* Reads the reference after a '$', and its end; false: the '$' stands for
+ * itself. */
 static bool
 read_reference(const char *p, const char *end, sym_str_t *word,
                const char **next)
@@ -152,7 +154,7 @@ read_reference(const char *p, const char *end, sym_str_t *word,
 }
 
 
-/* As Rust's Captures::expand(). */
+/* Same rules as Rust's Captures::expand(). */
 static void
 add_replacement(const expression_t *e, sym_str_t subject, sym_str_t to,
                 sym_text_t *out)

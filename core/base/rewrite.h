@@ -1,10 +1,10 @@
 /*
- * rewrite.h - names that a request's expressions rewrite (Symbolicator's
+ * rewrite.h - rewrites names by a request's regular expressions (Symbolicator's
  * `rewrite_first_module`).
  *
- * Expressions are Rust's in Symbolicator.  Here PCRE2 reads them, with limits on time
- * and memory: an expression that exceeds them matches nothing.  Only the server links
- * PCRE2, and passes this function on.
+ * Symbolicator uses Rust's regular expressions.  Here PCRE2 runs them, with
+ * limits on time and memory: an expression that exceeds a limit matches
+ * nothing.  Only the server links PCRE2, so it passes the function to core.
  */
 #ifndef SYM_BASE_REWRITE_H
 #define SYM_BASE_REWRITE_H
@@ -14,10 +14,10 @@
 #include "base/str.h"
 
 #define SYM_REWRITE_RULES_MAX 64
-#define SYM_REWRITE_TEXT_MAX 1024 /* bytes of each text, and of the name */
+#define SYM_REWRITE_TEXT_MAX 1024 /* bytes of each text and name */
 
 typedef struct {
-    sym_str_t from, to; /* an expression; the text with $name and ${name} */
+    sym_str_t from, to; /* expression, and replacement with $name and ${name} */
 } sym_rewrite_t;
 
 typedef sym_status_t (*sym_rewrite_pt)(sym_arena_t *arena,

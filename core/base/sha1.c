@@ -8,7 +8,7 @@
 
 typedef struct {
     uint32_t state[5];
-    uint8_t block[BLOCK]; /* bytes that do not fill a block yet */
+    uint8_t block[BLOCK]; /* bytes of an incomplete block */
     uint64_t len;
 } sha1_t;
 
@@ -108,7 +108,7 @@ sym_sha1(sym_str_t a, sym_str_t b, uint8_t out[SYM_SHA1_BYTES])
     add(&s, b);
     bits = 8 * s.len;
 
-    /* to 8 bytes before the end of a block */
+    /* pads to 8 bytes before the end of a block */
     add(&s, sym_str(padding,
                     1 + (2 * BLOCK - 9 - (size_t) (s.len % BLOCK)) % BLOCK));
 

@@ -1,6 +1,6 @@
 /*
  * sha1.h - SHA-1 (RFC 3174), for UUIDs that are derived from a file (RFC 9562,
- * version 5).  Not for anything that must withstand an attacker.
+ * version 5).  SHA-1 is not secure against an attacker.
  */
 #ifndef SYM_BASE_SHA1_H
 #define SYM_BASE_SHA1_H
@@ -21,7 +21,7 @@ void sym_sha1(sym_str_t a, sym_str_t b, uint8_t out[SYM_SHA1_BYTES]);
 void sym_sha1_write(const uint8_t sha1[SYM_SHA1_BYTES],
                     char out[SYM_SHA1_TEXT]);
 
-/* False: the text is not of that form. */
+/* Returns false if the text does not have that form. */
 bool sym_sha1_read(const char *text, uint8_t out[SYM_SHA1_BYTES]);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * sha256.h - SHA-256, by libcrypto.
  *
- * Nothing is kept between calls.  False means that libcrypto could not work:
- * out of memory, or a configuration that forbids SHA-256.  *out is then
+ * No state is kept between calls.  The functions return false if libcrypto
+ * fails: out of memory, or its configuration forbids SHA-256.  *out is then
  * undefined.
  */
 #ifndef SYM_BASE_SHA256_H
@@ -22,10 +22,10 @@ typedef struct {
 
 bool sym_sha256(sym_str_t data, sym_sha256_t *out);
 
-/* Lower-case digits, no NUL. */
+/* Writes lower-case digits without a NUL. */
 void sym_sha256_hex(const sym_sha256_t *digest, char out[SYM_SHA256_HEX_LEN]);
 
-/* Overwrites a secret; a compiler cannot remove the call. */
+/* Overwrites a secret with zeros; a compiler cannot remove the call. */
 void sym_wipe(void *p, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * slots.h - which of a few equal slots are in use.  The first free one is
- * taken, so that few slots ever get memory, and these are reused.
+ * slots.h - records which of a few equal slots are in use.  The first free one
+ * is taken, so only few slots ever get memory, and that memory is reused.
  *
- * Any thread takes and returns slots.  A caller knows that one is free, or
+ * Any thread may take and return slots.  If no slot is free, sym_slots_take()
  * spins until one is.
  */
 #ifndef SYM_BASE_SLOTS_H
@@ -22,8 +22,8 @@ sym_slots_take(sym_slots_t *slots)
 {
     size_t i = 0;
 
-    /* again from the start: another thread may have returned one that this loop
-       has passed */
+    /* starts again, because another thread may have returned a slot that this
+       loop has already passed */
     while (__atomic_test_and_set(&slots->is_taken[i], __ATOMIC_ACQUIRE)) {
         i = (i + 1) % SYM_SLOTS;
     }

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bits of the key that a pass sorts by, at most. */
+/* Maximum number of key bits for one pass. */
 #define DIGIT_MAX 8u
 
-/* At most this many items are sorted by insertion. */
+/* Up to this number, items are sorted by insertion. */
 #define FEW 24
 
 
-/* The bits in which some keys differ. */
+/* Mask of the bits in which keys differ. */
 static uint64_t
 differences(const sym_sort_item_t *items, size_t n)
 {
@@ -39,7 +39,7 @@ sort_few(sym_sort_item_t *items, size_t n)
 }
 
 
-/* Moves all items to `to`, ordered by the digit of their keys at a bit. */
+/* Moves all items to `to`, ordered by the digit at `bit` of their keys. */
 static void
 sort_by(unsigned bit, unsigned digit, const sym_sort_item_t *from, size_t n,
         sym_sort_item_t *to)

@@ -1,9 +1,9 @@
 /*
  * sort.h - sorts many items by a number.
  *
- * Large items stay where they are: only the number and the item's index are
- * moved.  It takes a few passes for any order, where qsort(3) compares each
- * item with some twenty others through a function.
+ * Large items are not moved: only the number and the item's index are.  This
+ * radix sort needs a few passes, where qsort(3) compares each item with about
+ * twenty others through a function.
  */
 #ifndef SYM_BASE_SORT_H
 #define SYM_BASE_SORT_H
@@ -17,14 +17,15 @@ typedef struct {
     uint32_t at; /* the caller's index of the item */
 } sym_sort_item_t;
 
-/* Stable sort by key.  False: out of memory, and nothing is sorted. */
+/* Stable sort by key.  False: out of memory, and the items are not sorted. */
 bool sym_sort(sym_sort_item_t *items, size_t n);
 
-/* Sorts with the caller's memory for n more items: for threads that sort often
+/* Same with the caller's memory for n more items, for threads that sort often
  * and would wait for each other in malloc(). */
 void sym_sort_with(sym_sort_item_t *items, size_t n, sym_sort_item_t *spare);
 
-/* Index of the first sorted item whose key is not less; n: all are less. */
+/* Index of the first sorted item with a key of at least this value; n: all keys
+ * are less. */
 static inline size_t
 sym_sort_find(const sym_sort_item_t *items, size_t n, uint64_t key)
 {

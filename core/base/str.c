@@ -15,7 +15,8 @@ sym_utf8_next(sym_str_t s, size_t *pos)
         return c;
     }
 
-    /* RFC 3629, section 4: first byte gives the length and the lowest value */
+    /* RFC 3629, section 4: the first byte determines the length and the lowest
+     * value */
     if (c >= 0xc2 && c <= 0xdf) {
         need = 1, low = 0x80, c &= 0x1f;
     } else if (c >= 0xe0 && c <= 0xef) {
@@ -56,7 +57,7 @@ word_at(const char *p)
 }
 
 
-/* For eight bytes or more; the last ones may be checked twice. */
+/* For at least eight bytes; the last bytes may be checked twice. */
 static bool
 is_ascii(sym_str_t s)
 {
@@ -75,7 +76,7 @@ sym_utf8_valid(sym_str_t s)
 {
     size_t pos = 0;
 
-    /* almost all text is */
+    /* most texts are ASCII only */
     if (s.len >= 8 && is_ascii(s)) {
         return true;
     }
@@ -92,8 +93,7 @@ sym_utf8_valid(sym_str_t s)
             return true;
         }
 
-        /* U+FFFD is written as three bytes, but an invalid byte is skipped
-           alone */
+        /* U+FFFD takes three bytes, but only the one invalid byte is skipped */
         size_t before = pos;
         if (sym_utf8_next(s, &pos) == REPLACEMENT && pos - before != 3) {
             return false;
@@ -104,7 +104,7 @@ sym_utf8_valid(sym_str_t s)
 }
 
 
-/* Whether a byte may follow the first one of a character (Unicode 15, table
+/* Whether a byte may be the second one of a character (Unicode 15, table
  * 3-7). */
 static bool
 may_be_second(uint8_t first, uint8_t second)

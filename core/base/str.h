@@ -42,7 +42,7 @@ sym_str_eq(sym_str_t a, sym_str_t b)
 }
 
 
-/* < 0, 0, > 0: by bytes; a prefix sorts first. */
+/* Compares bytes: < 0, 0 or > 0.  A prefix sorts first. */
 static inline int
 sym_str_cmp(sym_str_t a, sym_str_t b)
 {
@@ -60,8 +60,8 @@ sym_str_starts(sym_str_t s, sym_str_t prefix)
 }
 
 
-/* Takes the part before the next `at`, or the whole: *rest is what follows, data
- * NULL after the last part. */
+/* Returns the part before the next `at`, or all if there is none.  *rest
+ * becomes the text after it; data is NULL after the last part. */
 static inline sym_str_t
 sym_str_cut(sym_str_t *rest, char at)
 {
@@ -119,7 +119,8 @@ sym_common_length(const uint8_t *a, const uint8_t *b, size_t most)
 }
 
 
-/* An upper-case letter of ASCII as a lower-case one; other bytes as they are. */
+/* Converts an upper-case ASCII letter to lower case; returns other bytes
+ * unchanged. */
 static inline char
 sym_lower(char c)
 {
@@ -145,7 +146,8 @@ sym_str_eq_nocase(sym_str_t a, sym_str_t b)
 }
 
 
-/* Ignores the case of ASCII letters; `end` is in lower case. */
+/* Whether s ends with `end`, ignoring the case of ASCII letters; `end` is in
+ * lower case. */
 static inline bool
 sym_str_ends_nocase(sym_str_t s, sym_str_t end)
 {
@@ -166,7 +168,7 @@ sym_str_ends_nocase(sym_str_t s, sym_str_t end)
 }
 
 
-/* True if the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+/* Whether the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool sym_utf8_valid(sym_str_t s);
 
 /*
@@ -176,13 +178,13 @@ bool sym_utf8_valid(sym_str_t s);
 uint32_t sym_utf8_next(sym_str_t s, size_t *pos);
 
 /*
- * Bytes of the character at the start of s (left: not 0); if it is invalid, those
- * that one U+FFFD replaces: the longest prefix of a character (Unicode 15, 3.9,
- * "U+FFFD Substitution of Maximal Subparts").
+ * Length of the character at the start of s, in bytes (left: not 0).  If it is
+ * invalid, the length that one U+FFFD replaces: the longest prefix of a
+ * character (Unicode 15, 3.9, "U+FFFD Substitution of Maximal Subparts").
  */
 size_t sym_utf8_character(const uint8_t *s, size_t left, bool *is_valid);
 
-/* White_Space of Unicode. */
+/* Whether Unicode gives the character the property White_Space. */
 bool sym_utf8_is_space(uint32_t c);
 
 #endif

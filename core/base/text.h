@@ -20,7 +20,7 @@ typedef struct {
 void sym_text_add(sym_text_t *t, sym_str_t s);
 void sym_text_byte(sym_text_t *t, char c);
 
-/* The string written so far; it lives as long as the arena.  data is NULL only
+/* The text written so far; it lives as long as the arena. data is NULL only
  * after a failure. */
 sym_str_t sym_text_end(sym_text_t *t);
 

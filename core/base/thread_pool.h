@@ -1,8 +1,8 @@
 /*
  * thread_pool.h - the interface of threads that share one piece of work.
  *
- * core/ starts no threads: a caller that has some passes them to a reader that
- * can use them.  Without a pool the caller does all of the work.
+ * core/ starts no threads: a caller that has threads passes them to a reader
+ * that can use them.  Without a pool the caller does all of the work.
  */
 #ifndef SYM_BASE_THREAD_POOL_H
 #define SYM_BASE_THREAD_POOL_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 typedef struct {
-    /* Calls work(task) on several threads at once, including the caller's, and
-     * returns when all calls have returned. */
+    /* Runs work(task) on several threads at once, including the caller's, and
+     * returns when all of them are done. */
     void (*run)(void *ctx, void (*work)(void *task), void *task);
     void *ctx;
 } sym_thread_pool_t;

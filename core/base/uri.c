@@ -132,7 +132,7 @@ sym_uri_path_s3(sym_arena_t *arena, sym_str_t path, sym_str_t *out,
 
 /* --- queries --- */
 
-/* By bytes: %XX and letters sort as written. */
+/* Bytewise: %XX and letters sort by their encoded bytes. */
 static bool
 is_after(const parameter_t *a, const parameter_t *b)
 {

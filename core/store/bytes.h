@@ -45,7 +45,8 @@ sym_bytes_take(const uint8_t **p, unsigned width)
 }
 
 
-/* A view of the next len bytes, which the caller knows to be there. */
+/* Returns a view of the next len bytes; the caller has checked that they
+ * exist. */
 static inline sym_str_t
 sym_bytes_take_text(const uint8_t **p, size_t len)
 {

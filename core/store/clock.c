@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Slots by which the file grows. */
+/* The file grows by this number of slots. */
 #define STEP 65536u
 
-/* Maps the file in its current length; keeps the old mapping on failure. */
+/* Maps the file with its current length; keeps the old mapping on failure. */
 static sym_status_t
 map_file(sym_clock_t *c, sym_error_t *err)
 {
@@ -85,7 +85,7 @@ sym_clock_close(sym_clock_t *c)
 }
 
 
-/* The writer may have made the file longer since it was mapped. */
+/* the writer may have extended the file since it was mapped */
 static bool
 has_slot(sym_clock_t *c, uint32_t slot)
 {
@@ -175,7 +175,8 @@ sym_clock_take(sym_clock_t *c)
     }
 
     slot = word * 64 + (uint32_t) __builtin_ctzll(~c->used[word]);
-    /* with all its pages: marking a use must not hit a full disk */
+    /* allocates all pages now: marking a use must not fail because of a full
+     * disk */
     if (slot >= c->n
         && (posix_fallocate(c->fd, 0,
                             (off_t) (slot / STEP + 1) * STEP

@@ -22,7 +22,7 @@ sym_env_file(char out[PATH_MAX], const char *path, const char *file)
 
 /* --- opening, both sides --- */
 
-/* Names the file whose permission is missing. */
+/* Reports the file that this user may not access. */
 static sym_status_t
 refuse_access(const char *path, int rc, sym_error_t *err)
 {
@@ -145,9 +145,9 @@ sym_env_new(const char *path, sym_error_t *err)
 }
 
 
-/* Number of reader slots in lock.mdb.  Only a new file gets its length here:
- * asked for more, LMDB would make the file longer if no other process has the
- * store open. */
+/* Number of reader slots in lock.mdb.  Only a new file gets its length here.
+ * If more slots are requested, LMDB extends the file unless another process has
+ * the store open. */
 static unsigned
 count_places(const char *path)
 {
@@ -178,14 +178,15 @@ sym_env_open(sym_store_t *store, unsigned flags, size_t map, sym_error_t *err)
     (void) mdb_env_set_maxreaders(store->env, count_places(store->path));
     rc = mdb_env_set_mapsize(store->env, map);
     if (rc == 0) {
-        /* for a reader on a read-only file system LMDB uses no locks */
+        /* used by a reader on a read-only file system: there LMDB uses no
+         * locks */
         rc = mdb_env_open(store->env, store->path,
                           flags | MDB_NORDAHEAD | MDB_NOTLS, 0664);
     }
 
     if ((rc == ENOMEM || rc == EINVAL) && map != 0) {
-        /* there is less address space than that (ulimit -v; valgrind: EINVAL),
-         * so use a map as large as the writer's */
+        /* not enough address space (ulimit -v; valgrind: EINVAL), so map only
+         * as much as the writer */
         mdb_env_close(store->env);
         store->env = NULL;
         return sym_env_open(store, flags, 0, err);
@@ -271,7 +272,7 @@ open_for_reading(void *arg)
 
     (void) sym_env_databases(store, 0, txn, o->err);
 
-    /* commit, or LMDB would close the databases again */
+    /* without a commit, LMDB would close the databases again */
     rc = mdb_txn_commit(txn);
     if (rc != 0) {
         (void) sym_lmdb_fail(o->err, "cannot read the store", rc);
@@ -331,10 +332,10 @@ sym_store_close(sym_store_t *store)
 
     if (store->is_damaged && store->txn != NULL) {
         /*
-         * The fault happened while LMDB was writing.  Its list of cursors may
-         * still contain one in a stack frame that no longer exists, and ending
-         * the transaction would free that.  So the transaction stays open, and
-         * LMDB's lock and ours stay taken, until the process ends.  Another
+         * The fault happened while LMDB was writing.  LMDB's list of cursors
+         * may contain a cursor in a stack frame that no longer exists, and
+         * ending the transaction would free it.  So the transaction stays open,
+         * and LMDB's lock and ours stay taken, until the process ends.  Another
          * writer is refused until then.
          */
         store->lock_fd = -1;
@@ -364,9 +365,9 @@ sym_store_abandon(sym_store_t *store)
 {
     /*
      * A fault while reading leaves no inconsistent state: a read transaction
-     * changes only its own memory.  So everything is released, except a
-     * writer's unfinished work.  A worker that keeps hitting a bad page leaks
-     * nothing.
+     * changes only its own memory.  So everything is released except a writer's
+     * unfinished work, and a worker that repeatedly reads a bad page has no
+     * leak.
      */
     store->is_damaged = true;
     sym_store_close(store);

@@ -1,6 +1,6 @@
 /*
- * env.h - declarations shared inside core/store; no file outside includes it.
- * Declarations for writing: write/writer.h.
+ * env.h - declarations shared inside core/store; other folders must not include
+ * it.  Declarations for writing: write/writer.h.
  */
 #ifndef SYM_STORE_ENV_H
 #define SYM_STORE_ENV_H
@@ -35,8 +35,8 @@ struct sym_snapshot_s {
     sym_snapshot_t *next; /* list of idle snapshots */
     sym_snapshot_t *all;  /* list of all snapshots */
 
-    /* kept, as opening a cursor allocates; they stay at the last lookup's key,
-     * and the next key is often on the same page */
+    /* Cursors are kept because opening one allocates.  A cursor stays at the
+     * key of the last lookup; the next key is often on the same page. */
     MDB_cursor *objects, *paths;
     bool has_objects, has_paths; /* opened or renewed in this transaction */
 };
@@ -45,7 +45,7 @@ struct sym_snapshot_s {
 int sym_snapshot_objects_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
 int sym_snapshot_paths_cursor(sym_snapshot_t *s, MDB_cursor **cursor);
 
-/* 512 KiB, for extents of up to 4 GiB. */
+/* 512 KiB: enough for extents of up to 4 GiB. */
 #define SOUND_EXTENTS ((size_t) 1 << 16)
 #define SOUND_PERIOD_S 600
 #define UNSOUND_MAX 64
@@ -71,53 +71,55 @@ struct sym_store_s {
     unsigned n_active;
     bool is_damaged; /* a guarded call faulted */
 
-    uint64_t *sound; /* SOUND_EXTENTS keys of extents, by hash; NULL: not yet */
+    uint64_t *sound; /* SOUND_EXTENTS keys of verified extents, by hash; NULL:
+                        not allocated yet */
     uint64_t unsound[UNSOUND_MAX]; /* keys of the latest damaged extents, one
-                                      for each module; 0: none */
-    unsigned n_unsound;            /* so many were */
+                                      for each module; 0: free */
+    unsigned n_unsound;            /* number of damaged extents added so far */
     uint32_t sound_period;
 
-    /* the writer's */
+    /* fields of a writer */
     bool is_writer;
     int lock_fd;
-    MDB_txn *txn;          /* the batch under way, or NULL */
-    uint64_t batch;        /* its number, from 1 */
-    size_t batch_bytes;    /* written to it, in full pages */
-    uint64_t room;         /* pages that still fit into it */
-    uint64_t room_run;     /* of these, most pages in a row */
+    MDB_txn *txn;          /* the current batch, or NULL */
+    uint64_t batch;        /* number of the batch, from 1 */
+    size_t batch_bytes;    /* bytes written to the batch, in full pages */
+    uint64_t room;         /* free pages for the rest of the batch */
+    uint64_t room_run;     /* longest run of consecutive free pages */
     uint64_t stuck_reader; /* a snapshot whose reader did not end in time */
     unsigned reader_wait_ms;
-    bool never_blocks;      /* the wait is in sym_store_can_write() */
-    int64_t waits_until_ms; /* for a reader, by the monotonic clock; 0: it does
-                               not */
-    uint64_t next_id;       /* not yet used by this writer; 0: it stored nothing
-                         yet */
+    bool never_blocks;      /* only sym_store_can_write() waits */
+    int64_t waits_until_ms; /* end of the wait for a reader, in monotonic time;
+                               0: not waiting */
+    uint64_t next_id;       /* next module id; 0: this writer stored nothing
+                               yet */
     struct sym_ingest_s *ingests;
     uint64_t quota;
     unsigned max_readers; /* desired size of lock.mdb; 0: unchanged */
     sym_budget_t budget;
-    uint64_t live_pages;     /* of committed modules */
+    uint64_t live_pages;     /* pages of committed modules */
     uint64_t negatives;      /* bytes of negative records */
-    int64_t batch_negatives; /* those added by the batch, less those removed */
+    int64_t batch_negatives; /* bytes of negatives that the batch added, less
+                                those it removed */
     uint64_t lost_batches;
-    uint64_t ingest_pages;     /* of ingests under way */
-    uint64_t stale_pages;      /* of ingests that could not be undone */
-    sym_kind_counts_t removed; /* since it was opened */
+    uint64_t ingest_pages;     /* pages of current ingests */
+    uint64_t stale_pages;      /* pages of ingests that could not be undone */
+    sym_kind_counts_t removed; /* modules removed since the store was opened */
 };
 
 /* --- opening, both sides (env.c) --- */
 
 #define READERS_DEFAULT 1024
 
-/* The length of lock.mdb in LMDB: its header, and 64 bytes for each reader. */
+/* The length of lock.mdb in LMDB: a header, and 64 bytes for each reader. */
 #define SYM_LOCK_BYTES(readers) (128 + (uint64_t) (readers) *64)
 
 void sym_env_file(char out[PATH_MAX], const char *path, const char *file);
 sym_store_t *sym_env_new(const char *path, sym_error_t *err);
 sym_status_t sym_env_open(sym_store_t *store, unsigned flags, size_t map,
                           sym_error_t *err);
-/* Refuses a store of another version (SYM_VERSION); a new store has no
-   version. */
+/* Refuses a store of another version (SYM_VERSION); a new store has none
+   yet. */
 sym_status_t sym_env_databases(sym_store_t *store, unsigned flags, MDB_txn *txn,
                                sym_error_t *err);
 
@@ -131,22 +133,22 @@ sym_status_t sym_env_open_guarded(sym_store_t *store, void (*fn)(void *),
 
 /* --- failures --- */
 
-/* Translates an error of LMDB into *err; returns err->status. */
+/* Converts an LMDB error to *err; returns err->status. */
 sym_status_t sym_lmdb_fail(sym_error_t *err, const char *what, int rc);
 
 /* --- shares of a quota (quota.c) --- */
 
 sym_status_t sym_quota_too_small(sym_error_t *err);
 
-/* SYM_LIMIT: the quota is too small.  lock_bytes: desired size of lock.mdb, if
- * that is larger than it is. */
+/* SYM_LIMIT: the quota is too small. lock_bytes: desired size of lock.mdb, if
+ * larger than the current size. */
 sym_status_t sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
                         sym_budget_t *budget, sym_error_t *err);
 
 /*
  * Allocates disk space for a file before it is mapped for writing, if the file
- * system supports that.  Without it, a write to a mapped page on a full disk
- * would raise SIGBUS.
+ * system supports that.  Otherwise a write to a mapped page could raise SIGBUS
+ * on a full disk.
  */
 void sym_reserve_file(int fd, uint64_t bytes);
 
@@ -156,9 +158,9 @@ void sym_reserve_file(int fd, uint64_t bytes);
 void sym_guard_store(sym_store_t *store);
 
 /*
- * Whether this thread is in an LMDB call that reads pages.  A fault in such a
- * call is blamed on the pages, whatever its address.  The usual access to a
- * thread-local variable would be noticeably slow next to mdb_get().
+ * Whether this thread is in an LMDB call that reads pages.  Any fault in such a
+ * call counts as a fault of the pages, whatever its address.  The default
+ * access model of thread-local variables would be slow compared with mdb_get().
  */
 #define SYM_LMDB_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 extern SYM_LMDB_TLS volatile sig_atomic_t sym_lmdb_calls;
@@ -201,13 +203,14 @@ sym_lmdb_left(int rc)
 
 /* --- records (record.c) --- */
 
-/* Pages of an extent's value. */
+/* Number of pages that an extent's value takes. */
 uint64_t sym_value_pages(size_t len);
 
-/* A module's pages in the trees: its record, and the keys of its extents. */
+/* Pages that a module takes in the trees: its record, and the keys of its
+ * extents. */
 uint64_t sym_tree_pages(uint32_t extents);
 
-/* CRC-32 over a key and the data after it; it is stored in 4 bytes. */
+/* Computes the CRC-32 of a key and the data after it; it takes 4 bytes. */
 uint32_t sym_crc(const void *key, size_t key_len, const void *data, size_t len);
 void sym_crc_put(uint8_t *p, uint32_t crc);
 uint32_t sym_crc_get(const uint8_t *p);

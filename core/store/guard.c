@@ -1,14 +1,14 @@
 /*
  * Handles faults while the mapped store is read: the file is shorter than its
  * tree expects, a disk block is unreadable, or a page of the tree was
- * overwritten.  LMDB checks none of this, and a worker of a web server must not
- * die from it.  So reading runs with a handler for SIGBUS and SIGSEGV that
- * jumps out.
+ * overwritten.  LMDB does not check for these faults, and they must not end a
+ * worker of a web server.  So a handler for SIGBUS and SIGSEGV ends the read by
+ * siglongjmp().
  *
  * A fault counts if its address is in one of the store's mappings, or if it
- * happened in LMDB: a damaged node makes LMDB follow pointers that it never set
- * (seen: a null sub-cursor).  Any other fault is a bug of ours, and ends the
- * process as usual.
+ * happened in LMDB: a damaged node makes LMDB follow uninitialized pointers
+ * (for example, a null sub-cursor).  Any other fault is a bug of ours, and ends
+ * the process as usual.
  */
 #include "store/env.h"
 
@@ -17,11 +17,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Reads near the end of the map may reach beyond it, because the length of a
- * value may be damaged, too. */
+/* Reads near the end of the map may go beyond it, because the length of a value
+ * may be damaged, too. */
 #define BEHIND ((uintptr_t) 128 * 1024)
 
-/* Enough of a mapping's line to recognize its file, even a deleted one. */
+/* Enough of a mapping's line to recognize a file, even a deleted one. */
 #define TAIL 24
 
 typedef struct {
@@ -56,7 +56,7 @@ pass_on(int signo, siginfo_t *info, void *context)
         return;
     }
 
-    /* the faulting instruction runs again, and the default action ends the
+    /* the instruction runs again, and then the default action ends the
        process */
     (void) sigaction(signo, previous, NULL);
 }
@@ -104,7 +104,7 @@ is_of_store(const mapping_t *m)
 }
 
 
-/* If this is unknown, assumes that it is. */
+/* Returns true if that cannot be found out. */
 static bool
 lies_in_store(uintptr_t at)
 {
@@ -188,7 +188,7 @@ sym_store_guarded(sym_store_t *store, void (*fn)(void *), void *arg,
                   sym_error_t *err)
 {
     if (guard.is_on) {
-        fn(arg); /* an outer call already guards it */
+        fn(arg); /* an outer guarded call handles faults */
         return SYM_OK;
     }
 

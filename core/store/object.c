@@ -14,13 +14,13 @@
 #define FLAG_DIGEST 2
 #define FLAG_PATH 4
 
-/* In the table of names: the name is not part of the object's key. */
+/* In the table of names: the object's key does not contain the name. */
 #define KIND_NAMELESS 0x80
 
-/* Form of a code id; its length follows. */
+/* Form of a code id; the length follows it. */
 #define CODE_ID 'c'
 
-/* Limit for a module and its share of the tree; keeps sums far from
+/* Maximum for a module and its share of the tree; keeps sums far from
    overflow. */
 #define PAGES_MAX ((uint64_t) 34 * SYM_EXTENTS_LIMIT)
 
@@ -32,8 +32,8 @@ of_file_id(const sym_store_id_t *id)
     size_t len = id->form == SYM_STORE_ID_UUID    ? 20
                  : id->form == SYM_STORE_ID_PDB20 ? 8
                                                   : 16;
-    sym_key_id_t out; /* fields are set one by one, not zeroed first: lookups
-                         make entries */
+    sym_key_id_t out; /* fields are set one by one, not zeroed first, because
+                         lookups create many entries */
 
     out.len = 1 + len;
     out.bytes[0] = (char) id->form;
@@ -184,7 +184,7 @@ sym_object_file_prefix(sym_str_t scope, const sym_store_id_t *id,
 }
 
 
-/* An object without an id has this one, which contains nothing. */
+/* The id of an object without ids: it has no bytes. */
 static bool
 is_zero(const sym_debug_id_t *id)
 {
@@ -260,7 +260,7 @@ sym_name_key_write(sym_str_t scope, const sym_object_key_t *o, sym_kind_t kind,
 }
 
 
-/* Length of the id at the start of the text; 0: none. */
+/* Length of the id at the start of the text; 0: no id. */
 static size_t
 id_len(sym_str_t text)
 {
@@ -293,7 +293,7 @@ id_len(sym_str_t text)
 }
 
 
-/* Splits the next n bytes off. */
+/* Takes the next n bytes of *rest. */
 static sym_str_t
 split(sym_str_t *rest, size_t n)
 {
@@ -305,7 +305,7 @@ split(sym_str_t *rest, size_t n)
 }
 
 
-/* Returns the text before the next NUL, and skips both; false: no NUL. */
+/* Takes the text before the next NUL, and skips the NUL; false: no NUL. */
 static bool
 split_text(sym_str_t *rest, size_t max, sym_str_t *text)
 {
@@ -415,7 +415,7 @@ sym_object_path_key(sym_str_t scope, const sym_object_record_t *r,
 
 /* --- values --- */
 
-/* Over the record without the checksum itself. */
+/* Computed over the record without the checksum itself. */
 static uint32_t
 object_crc(const MDB_val *key, const uint8_t *p, size_t len)
 {
@@ -510,7 +510,7 @@ read_debug_id(const uint8_t *p, sym_debug_id_t *id)
 }
 
 
-/* The texts after the numbers; p: their lengths. */
+/* Reads the texts after the numbers; their lengths are at p. */
 static sym_status_t
 read_texts(const MDB_val *val, const uint8_t *p, unsigned flags,
            sym_object_record_t *r)

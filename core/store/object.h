@@ -3,7 +3,7 @@
  *
  * A record belongs to a source (its scope), an object (an id, and a name if
  * that is needed to identify it) and a kind.  It refers to the extents of one
- * artifact.  Each id of the object finds it.  Layout on disk:
+ * artifact, and can be looked up by each id of the object.  Layout on disk:
  * docs/formats/store.md.  Writing: store/write_object.h.
  */
 #ifndef SYM_STORE_OBJECT_H
@@ -11,27 +11,28 @@
 
 #include "store/path.h"
 
-/* Whether an artifact replaces another: it has a higher quality; or the same
- * quality, and only it is complete; or the same rank, and its place is not
- * later. */
+/* Whether a new artifact replaces an old one: the new one has a higher quality;
+ * or the same quality, and only the new one is complete; or the same rank, and
+ * its place is not later. */
 bool sym_object_replaces(const sym_object_record_t *a,
                          const sym_object_record_t *b);
 
-/* Whether the search for a better artifact goes on. */
+/* Whether the search for a better artifact continues. */
 bool sym_object_is_poor(const sym_object_record_t *record);
 
 /*
- * The artifact of a kind for a reference at one source.  An object whose name
- * is part of its key is found by its debug id only if the reference has that
- * name, or none.  The best of several wins, and the first of equals.
- * SYM_NOT_FOUND also for a version of the kind that this program cannot read.
+ * Finds the artifact of a kind for a reference at one source.  An object whose
+ * name is part of its key is found by its debug id only if the reference has
+ * the same name or no name.  The best of several artifacts wins, then the
+ * first.  SYM_NOT_FOUND also for a version of the kind that this program cannot
+ * read.
  */
 sym_status_t sym_snapshot_object(sym_snapshot_t *snapshot, sym_str_t scope,
                                  const sym_object_ref_t *ref, sym_kind_t kind,
                                  sym_object_record_t *record, sym_error_t *err);
 
-/* The URL of the file that an artifact was made from, if its record has one; else
- * its path, or the name of a file that was loaded by hand. */
+/* Returns the URL of the file that an artifact was made from.  Without a URL in
+ * its record: its path, or the name of a file that was loaded by hand. */
 sym_str_t sym_snapshot_source(sym_snapshot_t *snapshot, sym_str_t scope,
                               const sym_object_record_t *record);
 
@@ -47,10 +48,10 @@ sym_status_t sym_snapshot_matches(sym_snapshot_t *snapshot, sym_str_t scope,
                                   sym_error_t *err);
 
 /*
- * Same for all objects of a source (NULL: of all sources), ordered by name, after
- * *mark, which is moved on; len 0: from the first.  Reads at most *records
- * records, and counts them down.  SYM_AGAIN: there may be more, or fn returned
- * it.  Skips damaged records.
+ * Same for all objects of a source (NULL: of all sources), ordered by name.
+ * Starts after *mark (len 0: at the first) and advances it.  Reads at most
+ * *records records, and subtracts their number from *records.  SYM_AGAIN: there
+ * may be more, or fn returned it.  Skips damaged records.
  */
 sym_status_t sym_snapshot_objects(sym_snapshot_t *snapshot,
                                   const sym_str_t *scope,
@@ -61,16 +62,16 @@ sym_status_t sym_snapshot_objects(sym_snapshot_t *snapshot,
 /* The result for an object at several sources. */
 typedef struct {
     sym_module_state_t state; /* READY, or the combined state of all sources */
-    uint32_t source;          /* number of the scope with the artifact, or with
+    uint32_t source;          /* index of the scope with the artifact, or with
                                  the place in this state */
-    bool is_open;             /* a source has a place to be tried */
-    uint32_t until;   /* end of the result's validity; 0: until a change */
-    sym_str_t reason; /* if it is not READY */
+    bool is_open;             /* a source has an open place */
+    uint32_t until;   /* the result is valid until then; 0: until a change */
+    sym_str_t reason; /* why the state is not READY */
     sym_object_record_t record; /* of a READY artifact */
 } sym_choice_t;
 
-/* The places of an object at the scope with number n; false: this source is not
- * searched for it. */
+/* Gets the places of an object at scope number n; false: this source is not
+ * searched for the object. */
 typedef bool (*sym_places_pt)(void *ctx, uint32_t n, sym_places_t *places);
 
 /*

@@ -9,7 +9,7 @@
 #define PATH_VERSION 1
 #define PATH_CRC 50
 
-/* These bytes separate the parts of a key; no path contains them. */
+/* These bytes separate the parts of a key; paths do not contain them. */
 #define MARK_CUT 1
 #define MARK_CHECKSUM 2
 #define CONTROL_MAX 0x1f
@@ -25,7 +25,7 @@ sym_path_reader(void)
 {
     uint32_t sum = 0;
 
-    /* each new version and each new kind increases it */
+    /* each new version and each new kind increases the sum */
     for (size_t i = 0; i < SYM_KINDS; i++) {
         sum += sym_kinds[i]->version;
     }
@@ -48,7 +48,7 @@ sym_path_outcome_name(sym_path_outcome_t outcome)
 }
 
 
-/* Eight bytes at a time, because each lookup of a place computes it. */
+/* Reads eight bytes at a time, because each lookup of a place calls it. */
 static bool
 has_control(sym_str_t path)
 {
@@ -69,7 +69,7 @@ has_control(sym_str_t path)
 }
 
 
-/* The first digits of the text's SHA-256; false if libcrypto fails. */
+/* Returns the first digits of the text's SHA-256; false if libcrypto fails. */
 static bool
 put_digest(sym_str_t text, size_t digits, char *out)
 {
@@ -163,7 +163,7 @@ sym_path_record_key_read(const MDB_val *key, sym_path_shown_t *shown)
 }
 
 
-/* Over the record without the checksum itself. */
+/* Computed over the record without the checksum itself. */
 static uint32_t
 path_crc(const MDB_val *key, const uint8_t *p, size_t len)
 {
@@ -221,7 +221,7 @@ sym_path_record_write(const MDB_val *key, const sym_path_record_t *r,
 }
 
 
-/* The texts and ids after the numbers. */
+/* Reads the texts and ids after the numbers. */
 static sym_status_t
 read_rest(const MDB_val *val, const uint8_t *p, sym_path_record_t *r)
 {
@@ -258,7 +258,7 @@ sym_path_record_read(const MDB_val *val, sym_path_record_t *r)
 {
     const uint8_t *p = val->mv_data;
 
-    /* not the ids, only n_ids of which are set */
+    /* clears all fields except ids: only n_ids of them are used */
     memset(r, 0, offsetof(sym_path_record_t, ids));
     if (val->mv_size < PATH_FIXED) {
         return SYM_DAMAGED;
@@ -317,7 +317,7 @@ sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
     uint64_t node = NODE_HEADER + key->mv_size;
     uint64_t pages = sym_value_pages(val->mv_size);
 
-    /* leaves are assumed half full; a long value has pages of its own */
+    /* leaves are assumed half full; a long value has its own pages */
     return r->artifacts != 0 ? 0
            : pages > 1       ? pages * STORE_PAGE + 2 * node
                              : 2 * (node + val->mv_size);

@@ -1,12 +1,11 @@
 /*
- * path.h - records of what a source has under a path, and their meaning for an
- * object.
+ * path.h - records of paths at sources, and their meaning for an object.
  *
  * A record belongs to a source (its scope), a path, and the checksum that was
- * sent with the request.  It says whether there is a file, which objects it
- * contains, and which kinds of artifacts were made from it.  One record of
- * absence thus holds for all objects that could be under the path, whatever
- * clients call them.
+ * sent with the request.  It contains whether there is a file, which objects
+ * the file contains, and which kinds of artifacts were made from it.  One
+ * record of absence thus applies to all objects that could be under the path,
+ * even if clients spell their ids differently.
  *
  * A place is a path at a source where an object may be.  Layout on disk:
  * docs/formats/store.md.  Writing: store/write_path.h.  Views live as long as
@@ -32,7 +31,8 @@ const char *sym_path_outcome_name(sym_path_outcome_t outcome);
 #define SYM_PATH_WORD_MAX 32
 #define SYM_PATH_URL_MAX 1024
 
-/* The word of a file that is too large for the quota in the record's bytes. */
+/* The word for a file that is too large for the quota; the record's bytes are
+ * the file's size. */
 #define SYM_PATH_TOO_LARGE "large"
 
 typedef struct {
@@ -40,24 +40,24 @@ typedef struct {
     uint16_t status;            /* HTTP status; 0: none */
     uint32_t expires_at;        /* seconds since 1970; 0: never.  A kind made
                                    from the file does not expire */
-    int64_t stored_at;          /* set when it is put */
+    int64_t stored_at;          /* set when the record is stored */
     uint32_t reader;            /* sym_path_reader() at that time */
-    uint32_t tried, given; /* kinds: 1 << kind; tried 0 of a malformed file:
-                                   all */
+    uint32_t tried, given; /* tried and given kinds, as 1 << kind; tried is 0
+                              for a malformed file: all kinds */
     uint32_t ms;           /* duration of the request */
     uint64_t bytes;        /* of the file */
-    uint16_t features;     /* contents of the file, one bit each */
+    uint16_t features;     /* contents of the file, one bit for each feature */
     uint16_t artifacts;    /* objects made from the file; set by the store */
     sym_str_t word;        /* short name of a failure: "timeout"; or "" */
     sym_str_t reason;      /* at most SYM_REASON_MAX bytes */
-    sym_str_t url;         /* if it was redirected */
+    sym_str_t url;         /* if the request was redirected */
     unsigned n_ids;
-    sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* of the objects in the file */
+    sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* ids of the objects in the file */
 } sym_path_record_t;
 
 typedef struct {
     sym_str_t scope;
-    sym_str_t path;     /* not encoded, after casing */
+    sym_str_t path;     /* not percent-encoded, and after the change of case */
     sym_str_t checksum; /* sent with the request, or "" */
 } sym_path_key_t;
 
@@ -78,8 +78,8 @@ sym_path_next_part(sym_str_t *path)
 }
 
 
-/* The version of this program's readers; another version may read what this one
- * could not. */
+/* The version of this program's readers.  Another version may be able to read a
+ * file that this one could not. */
 uint32_t sym_path_reader(void);
 
 sym_status_t sym_snapshot_path(sym_snapshot_t *snapshot,
@@ -95,51 +95,51 @@ typedef struct {
     unsigned n;
 } sym_places_t;
 
-/* A request for an object. */
+/* A lookup of an object. */
 typedef struct {
     const sym_object_ref_t *ref;
     sym_kind_t kind;
-    uint32_t reader; /* sym_path_reader() */
+    uint32_t reader; /* result of sym_path_reader() */
     int64_t now_s;
-    bool has_artifact; /* the source's object record matches the reference */
-    bool is_poor;      /* and its artifact is poor */
+    bool has_artifact; /* an object record of the source matches the
+                          reference */
+    bool is_poor;      /* that object's artifact is poor */
 } sym_asking_t;
 
 /* One place, for an object. */
 typedef struct {
-    sym_module_state_t state; /* 0: the place is open; READY: the stored
-                                 artifact, or a poorer one, was made from its
-                                 file */
+    sym_module_state_t state; /* 0: the place is open; READY: its file gave the
+                                 stored artifact, or a poorer one */
     uint32_t until;           /* seconds since 1970; 0: until a change */
 } sym_place_says_t;
 
 /*
- * Returns the state of a place that a record implies for an object.  A record
- * with outcome 0 leaves the place open.  If the stored artifact is poor, a
- * record counts for at least SYM_BETTER_AGAIN_S.
+ * Derives the state of a place from its record, for an object.  A record with
+ * outcome 0 leaves the place open.  If the stored artifact is poor, a record
+ * counts for at least SYM_BETTER_AGAIN_S.
  */
 sym_place_says_t sym_path_says(const sym_path_record_t *record,
                                const sym_asking_t *asking);
 
-/* All places of a source together. */
+/* The combined state of all places of a source. */
 typedef struct {
-    uint64_t open;            /* a bit for each place to be tried */
-    sym_module_state_t state; /* if none is open: ABSENT, FAILED or MALFORMED;
-                                 READY if there is an artifact */
-    unsigned place;           /* number of the place in this state ... */
+    uint64_t open;            /* a bit for each open place */
+    sym_module_state_t state; /* if no place is open: ABSENT, FAILED or
+                                 MALFORMED; READY if there is an artifact */
+    unsigned place;           /* index of the place in this state ... */
     sym_str_t reason;         /* ... and why, from its record */
     uint32_t until;           /* time until which no place is open */
 } sym_settled_t;
 
 /*
- * Adds places one after the other, then settles.  A source is settled when
- * every place counts.  If a place is open, places with less than a quarter of
- * their time left are open, too, so that one search tries them all.  A source
- * without places is ABSENT.
+ * Combines places: add each of them, then settle.  A source is settled if no
+ * place is open.  If a place is open, places with less than a quarter of their
+ * time left are open, too, so one search tries them all.  A source without
+ * places is ABSENT.
  */
 typedef struct {
     sym_settled_t result;
-    uint64_t late; /* places that expire soon */
+    uint64_t late; /* a bit for each place that expires soon */
     unsigned n;
 } sym_settling_t;
 
@@ -153,12 +153,12 @@ sym_status_t sym_snapshot_settle(sym_snapshot_t *snapshot,
                                  const sym_asking_t *asking,
                                  sym_settled_t *settled, sym_error_t *err);
 
-/* A path as in its key: a long one is cut. */
+/* A path in the form of its key: long ones are cut. */
 #define SYM_PATH_SHOWN_MAX 400
 
 typedef struct {
     sym_str_t scope, path;
-    sym_str_t checksum; /* 16 digits of the checksum's digest, or "" */
+    sym_str_t checksum; /* 16 digits of the checksum's SHA-256, or "" */
     bool is_cut;
 } sym_path_shown_t;
 
@@ -171,8 +171,8 @@ sym_status_t sym_snapshot_paths(sym_snapshot_t *snapshot, sym_str_t scope,
                                 sym_path_each_pt fn, void *ctx,
                                 sym_error_t *err);
 
-/* Same for all records of a source whose file has one of the reference's ids, or
- * whose path contains one, in any spelling. */
+/* Same for all records of a source that concern the reference: their file has
+ * one of its ids, or their path contains one, in any spelling. */
 sym_status_t sym_snapshot_paths_of(sym_snapshot_t *snapshot, sym_str_t scope,
                                    const sym_object_ref_t *ref,
                                    sym_path_each_pt fn, void *ctx,

@@ -16,7 +16,7 @@ add_text(sym_path_match_t *m, const uint8_t *bytes, size_t len)
 
 
 /* A build id is written in byte order, a debug id like a GUID.  Adds the other
- * form, too. */
+ * one of these forms. */
 static void
 add_swapped(sym_path_match_t *m, const uint8_t bytes[SYM_UUID_BYTES])
 {
@@ -44,7 +44,8 @@ sym_path_match_init(sym_path_match_t *m, const sym_object_ref_t *ref)
     if (ref->code_id.len >= 2 * SYM_UUID_BYTES) {
         sym_store_id_t code = sym_store_id_code(&ref->code_id);
 
-        /* a path may contain only this part, in place of a debug id */
+        /* a path may contain only this part of the code id, in place of a debug
+         * id */
         add_text(m, code.bytes, SYM_UUID_BYTES);
         add_swapped(m, code.bytes);
     } else if (ref->code_id.len != 0) {
@@ -57,7 +58,7 @@ sym_path_match_init(sym_path_match_t *m, const sym_object_ref_t *ref)
 }
 
 
-/* The path in lower case, without separators within ids. */
+/* Returns the path in lower case, without separators inside ids. */
 static sym_str_t
 squeeze(sym_str_t path, char out[PATH_TEXT_MAX])
 {

@@ -5,24 +5,24 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define TEMP_SHIFT 3 /* part of the quota for temporary files */
+#define TEMP_SHIFT 3 /* temporary files get this part of the quota */
 
-/* Size of one commit.  It bounds the memory for LMDB's dirty pages, and the
- * free space that a small store needs in addition to its modules. */
+/* Size of a commit.  It limits the memory for LMDB's dirty pages, and the free
+ * space that a small store needs in addition to its modules. */
 #define BATCH_MAX ((uint64_t) 32 << 20)
 #define BATCH_SHIFT 5 /* of the file */
 
-/* Kept free in the file in addition to two batches: for fragmentation, and for
+/* Free space in the file in addition to two batches: for fragmentation, and for
  * freed pages that a reader still uses. */
 #define SPARE_SHIFT 4
 
-/* Negatives may take a 16th of the modules' share, and no more than some
- * 100,000 records, because walks read all of them. */
+/* Negatives may take a 16th of the modules' share, and at most about 100,000
+ * records, because walks read all of them. */
 #define NEGATIVES_SHIFT 4
 #define NEGATIVES_MAX ((uint64_t) 64 << 20)
 
-/* The clock has 4 bytes for each module, which takes at least a page, and grows
- * in steps of this size. */
+/* The clock takes 4 bytes for each module, and a module takes at least a page.
+ * The clock grows in steps of this size. */
 #define CLOCK_STEP ((uint64_t) 256 << 10)
 
 #define FILE_MIN ((uint64_t) 8 << 20)
@@ -58,8 +58,8 @@ sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
     if (stat(file, &st) == 0) {
         lock_bytes = (uint64_t) st.st_size > lock_bytes ? (uint64_t) st.st_size
                                                         : lock_bytes;
-    } else if (errno != ENOENT) { /* readers do not create it on a read-only
-                                     disk */
+    } else if (errno != ENOENT) { /* readers do not create the clock on a
+                                     read-only disk */
         return sym_fail_sys(err, SYM_IO, "cannot stat lock.mdb", errno);
     }
 
@@ -89,6 +89,7 @@ sym_budget(const char *path, uint64_t quota, uint64_t lock_bytes,
 void
 sym_reserve_file(int fd, uint64_t bytes)
 {
-    /* not every file system can, and a store must open on a full disk too */
+    /* not every file system supports it, and a store must open on a full disk,
+     * too */
     (void) posix_fallocate(fd, 0, (off_t) bytes);
 }

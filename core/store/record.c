@@ -5,7 +5,7 @@
 #include <libdeflate.h>
 
 #define PAGE_HEADER 16
-#define INLINE_MAX 2022 /* LMDB keeps smaller values in its tree's pages */
+#define INLINE_MAX 2022 /* LMDB stores smaller values in tree pages */
 
 sym_status_t
 sym_lmdb_fail(sym_error_t *err, const char *what, int rc)

@@ -1,13 +1,14 @@
 /*
- * Decides what records of paths mean for an object, one by one and combined.
+ * Decides what the records of paths mean for an object, each alone and
+ * combined.
  */
 #include "store/path.h"
 
-/* When a place is tried again, so are those with less than this part of their
- * time left. */
+/* If a place is tried again, other places with less than this part of their
+ * time left are tried again, too. */
 #define LATE_PART 4
 
-/* 0: the place is open. */
+/* Returns 0 if the place is open. */
 static sym_module_state_t
 state_of(const sym_path_record_t *r, const sym_asking_t *a)
 {
@@ -29,8 +30,8 @@ state_of(const sym_path_record_t *r, const sym_asking_t *a)
         return 0;
     }
 
-    /* also for another reader: ids do not change.  A text at a URL is that of all
-     * releases that have the URL. */
+    /* valid for another reader, too, because ids do not change.  A text at a
+     * URL belongs to all releases that contain the URL. */
     if (a->ref->url.len == 0 && !sym_store_ids_match(a->ref, r->ids, r->n_ids))
     {
         return SYM_MODULE_MALFORMED;

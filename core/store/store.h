@@ -1,16 +1,16 @@
 /*
  * store.h - artifacts of many objects in one LMDB environment: reading.
  *
- * A record belongs to a source (its scope), an object (name and debug id), a kind
- * of artifact and a version of that kind.  Only the kind knows the meaning of the
- * artifact's bytes (artifacts/kinds.h).  Writing: store/write.h.
+ * A record belongs to a source (its scope), an object (name and debug id), a
+ * kind of artifact and a version of that kind.  Only the kind knows the meaning
+ * of the artifact's bytes (artifacts/kinds.h).  Writing: store/write.h.
  *
  * This is the only folder that uses LMDB.  Layout on disk:
  * docs/formats/store.md.  One process writes (the loader, enforced by a lock),
  * and any number of processes read.  Readers never block and never wait for the
- * writer.  Every process opens the store after fork, and only once: with a
- * second handle, LMDB would assume that no other process uses the store, and
- * reset its table of readers.
+ * writer.  A process must open the store after fork, and only once: if it opens
+ * a second handle, LMDB assumes that no other process uses the store, and resets
+ * its table of readers.
  *
  * A store is a folder: data.mdb, lock.mdb (LMDB), clock (use times, mapped
  * writable by readers), writer.lock.
@@ -35,8 +35,8 @@ typedef struct sym_snapshot_s sym_snapshot_t;
 typedef enum {
     SYM_MODULE_READY = 1,
     SYM_MODULE_ABSENT,   /* no source has the file */
-    SYM_MODULE_FAILED,   /* it could not be fetched this time */
-    SYM_MODULE_MALFORMED /* it was fetched, but is unreadable */
+    SYM_MODULE_FAILED,   /* the file could not be fetched this time */
+    SYM_MODULE_MALFORMED /* the file was fetched, but is unreadable */
 } sym_module_state_t;
 
 /* "ready", "absent", ...: the word used in logs and JSON. */
@@ -49,8 +49,9 @@ typedef struct {
     sym_debug_id_t debug_id;
     sym_code_id_t code_id;
     uint8_t file_id[SYM_FILE_ID_BYTES];
-    uint8_t digest[SYM_REF_DIGEST_BYTES]; /* of a URL, release and dist */
-    sym_str_t name;                       /* of its debug file; or "" */
+    uint8_t digest[SYM_REF_DIGEST_BYTES]; /* digest of a URL, release and
+                                             dist */
+    sym_str_t name;                       /* name of the debug file; or "" */
 } sym_object_key_t;
 
 /* An artifact, or the reason why it is missing. */
@@ -61,49 +62,52 @@ typedef struct {
                                  artifact that was loaded by hand was removed */
     sym_kind_t kind;
     uint32_t kind_version;
-    uint8_t quality; /* a number of the kind's own */
-    uint16_t place;  /* its file's position in the plan that found it; 0: loaded
-                        by hand */
-    uint32_t slot;   /* in the use clock */
+    uint8_t quality; /* rank among artifacts of this kind; its meaning depends
+                        on the kind */
+    uint16_t place;  /* position of the artifact's file in the plan that found
+                        it; 0: loaded by hand */
+    uint32_t slot;   /* index in the use clock */
     uint32_t extents;
-    uint64_t bytes; /* of all extents */
-    uint64_t pages; /* 4 KiB pages of its values in the file */
+    uint64_t bytes; /* total of all extents */
+    uint64_t pages; /* 4 KiB pages that the values take in the file */
     uint64_t source_bytes;
     int64_t stored_at;   /* seconds since 1970 */
-    uint32_t used_at;    /* from the clock, in seconds since 1970; 0: not used
-                            since it was stored */
-    uint32_t expires_at; /* of a record that is not READY; 0: never */
-    bool has_path;       /* the table of paths has a record of its file */
-    sym_str_t path;      /* of its file, as in its key; the name of a file that
-                            was loaded by hand */
-    sym_str_t reason;    /* files that were missing when it was made, if it is
-                            incomplete; or why it is not READY */
+    uint32_t used_at;    /* seconds since 1970, from the use clock; 0: never
+                            used */
+    uint32_t expires_at; /* for records that are not READY; 0: never */
+    bool has_path;       /* the table of paths has a record of the artifact's
+                            file */
+    sym_str_t path;      /* path of the file, as in its key; or the name of a
+                            file that was loaded by hand */
+    sym_str_t reason;    /* why the record is not READY; or which files were
+                            missing, if the artifact is incomplete */
 } sym_object_record_t;
 
 /* The id to display: the debug id in its canonical form, else the code id. */
 sym_str_t sym_object_shown_id(const sym_object_key_t *object,
                               char text[SYM_CODE_ID_MAX]);
 
-/* Records, by kind. */
+/* Number of records of each kind. */
 typedef struct {
     uint64_t n[SYM_KIND_MAX + 1];
 } sym_kind_counts_t;
 
-/* Maximum length of a reason; longer ones are cut. */
+/* Maximum length of a reason; longer ones are truncated. */
 #define SYM_REASON_MAX 512
 
-/* A clock set back by more than this many seconds is noticed. */
+/* The clock counts as set back if a time is more than this many seconds in the
+ * future. */
 #define SYM_CLOCK_SLACK_S 2
 
-/* Whether a time of a record has passed; 0: it never does. */
+/* Whether a record's expiry time has passed; 0: it never does. */
 static inline bool
 sym_is_past(uint32_t expires_at, int64_t now_s)
 {
     return expires_at != 0 && expires_at <= now_s;
 }
 
-/* Whether a record has expired.  One from the future has, too, because it would
- * otherwise live too long: the clock was set back. */
+/* Whether a record has expired.  This includes records stored in the future:
+ * the clock was set back, and they would live too long. */
 static inline bool
 sym_has_expired(uint32_t expires_at, int64_t stored_at, int64_t now_s)
 {
@@ -118,8 +122,8 @@ bool sym_module_expired(const sym_object_record_t *record, int64_t now_s);
  * none. */
 int64_t sym_module_last_s(const sym_object_record_t *record);
 
-/* Precedence of states if no source has the module: failure (3), then malformed
- * file, then absence (1). */
+/* Weight of a state when no source has the module: failure (3) wins, then a
+ * malformed file, then absence (1). */
 unsigned sym_module_state_weight(sym_module_state_t state);
 
 typedef struct {
@@ -127,8 +131,9 @@ typedef struct {
     uint64_t temp_limit, file_limit, live_limit; /* usage and shares of the
                                                     quota */
     uint64_t modules, extents;
-    uint64_t ready, absent, failed, malformed; /* modules, else paths */
-    uint64_t paths;                            /* records of paths */
+    uint64_t ready, absent, failed, malformed; /* ready: modules; the others:
+                                                  paths */
+    uint64_t paths;                            /* number of path records */
     uint64_t evicted; /* modules evicted since the store was created */
     unsigned readers; /* used slots in the table of readers */
     unsigned reading; /* slots with an open snapshot */
@@ -163,7 +168,7 @@ uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);
 typedef sym_status_t (*sym_object_each_pt)(void *ctx, sym_str_t scope,
                                            const sym_object_record_t *record);
 
-/* Time after which a source is searched again for better symbols than those in
+/* After this time, a source is searched again for better symbols than those in
  * the store. */
 #define SYM_BETTER_AGAIN_S 3600
 
@@ -173,26 +178,27 @@ typedef sym_status_t (*sym_scope_each_pt)(void *ctx, sym_str_t scope);
 sym_status_t sym_snapshot_scopes(sym_snapshot_t *snapshot, sym_scope_each_pt fn,
                                  void *ctx, sym_error_t *err);
 
-/* The bytes of an extent, without its checksum, which is not verified. */
+/* Returns the bytes of an extent without its checksum, which is not
+ * verified. */
 sym_status_t sym_snapshot_extent(sym_snapshot_t *snapshot, uint64_t module_id,
                                  uint32_t number, const uint8_t **data,
                                  size_t *len);
 
-/* Also verifies the checksum (SYM_DAMAGED). */
+/* Same, but verifies the checksum (SYM_DAMAGED). */
 sym_status_t sym_snapshot_extent_checked(sym_snapshot_t *snapshot,
                                          uint64_t module_id, uint32_t number,
                                          const uint8_t **data, size_t *len);
 
 /*
- * Verifies the checksum once in ten minutes: a table remembers verified and
- * damaged extents.
+ * Same, but verifies the checksum only once in ten minutes: a table remembers
+ * verified and damaged extents.
  */
 sym_status_t sym_snapshot_extent_sound(sym_snapshot_t *snapshot,
                                        uint64_t module_id, uint32_t number,
                                        const uint8_t **data, size_t *len);
 
-/* Whether the table has a damaged extent of the module.  The module then counts
- * as missing (sym_snapshot_choose_object()). */
+/* Whether the table contains a damaged extent of the module.  Such a module
+ * counts as missing (sym_snapshot_choose_object()). */
 bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
                              uint64_t module_id);
 
@@ -200,13 +206,13 @@ bool sym_snapshot_is_unsound(const sym_snapshot_t *snapshot,
 bool sym_snapshot_is_sound(sym_snapshot_t *snapshot,
                            const sym_object_record_t *record);
 
-/* The reason reported for a damaged module. */
+/* The reason to report for a damaged module. */
 #define SYM_UNSOUND_REASON "the stored symbols are damaged"
 
 /* Sets the current time; extents are verified again after ten minutes. */
 void sym_store_tell_time(sym_store_t *store, uint32_t now_s);
 
-/* Whether a damaged extent is still stored and still damaged. */
+/* Whether a known damaged extent is still in the store and still damaged. */
 bool sym_snapshot_has_unsound(sym_snapshot_t *snapshot);
 
 /* Marks a module as used now: one relaxed 32-bit store. */
@@ -216,8 +222,8 @@ void sym_store_touch(sym_store_t *store, uint32_t slot, uint32_t now_s);
  * Runs fn(arg).  If a mapped page faults (SIGBUS in a short or unreadable file,
  * SIGSEGV or an LMDB assertion in a damaged tree), fn is aborted, SYM_DAMAGED
  * is returned, and the store can only be closed.  Any other fault ends the
- * process.  fn must not own resources, as it may not get to free them.  Guarded
- * calls may be nested.
+ * process. fn must not own resources, because it may be aborted before it frees
+ * them.  Guarded calls may be nested.
  */
 sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
                                void *arg, sym_error_t *err);
@@ -231,12 +237,12 @@ void sym_store_abandon(sym_store_t *store);
 sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_object_each_pt fn,
                                void *ctx, sym_error_t *err);
 
-/* Position of a walk over records; all zero: the start. */
+/* Position of a walk over records; all zeros: the start. */
 #define SYM_STORE_MARK_MAX 511
 typedef struct {
     char key[SYM_STORE_MARK_MAX]; /* key of the last record */
     size_t len;
-    unsigned table; /* of a walk over several tables: which one */
+    unsigned table; /* index of the table, in a walk over several */
 } sym_store_mark_t;
 
 sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
@@ -246,8 +252,8 @@ sym_status_t sym_store_stat(sym_store_t *store, sym_store_stat_t *stat,
  * Same in slices, for callers that must not block: reads at most `records`
  * records.  SYM_AGAIN: there are more, call again with the same *mark and
  * *stat.  Each slice has its own snapshot, because the writer cannot reuse
- * freed pages while an old snapshot is open.  So modules are counted in their
- * state when they are read, everything else in its state at the end.
+ * freed pages while an old snapshot is open.  So each module counts with its
+ * state when it is read; all other numbers are those of the last slice.
  */
 sym_status_t sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
                                  uint64_t records, sym_store_stat_t *stat,

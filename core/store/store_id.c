@@ -112,7 +112,7 @@ sym_store_ids_of_ref(const sym_object_ref_t *ref,
 static uint8_t
 type_of(const sym_store_id_t *id)
 {
-    /* both UUIDs are debug ids */
+    /* an id of a PDB 2.0 is compared with UUIDs: both are debug ids */
     return id->form == SYM_STORE_ID_PDB20 ? SYM_STORE_ID_UUID
            : sym_store_id_is_code(id)     ? SYM_STORE_ID_CODE
                                           : id->form;

@@ -1,5 +1,5 @@
 /*
- * store_id.h - ids of objects in 21 bytes, as the tables of the store keep them.
+ * store_id.h - ids of objects in 21 bytes, as in the tables of the store.
  *
  * A file's record lists the ids of its objects; an object's key begins with
  * one.  Ids are binary, so all spellings of an id are equal.  The age is last,
@@ -14,11 +14,11 @@
 #define SYM_STORE_ID_BYTES 20
 #define SYM_STORE_ID_LEN (1 + SYM_STORE_ID_BYTES)
 
-/* Forms that are not code ids. */
+/* Forms of ids that are not code ids. */
 #define SYM_STORE_ID_UUID 'd'   /* 16 bytes, age u32 big endian */
 #define SYM_STORE_ID_PDB20 'p'  /* 4 bytes, age u32 big endian */
 #define SYM_STORE_ID_FILE 'f'   /* Elastic's FileID, 16 bytes */
-#define SYM_STORE_ID_DIGEST 'u' /* of a URL, release and dist, 16 bytes */
+#define SYM_STORE_ID_DIGEST 'u' /* of URL, release and dist, 16 bytes */
 
 /* A code id of n digits has the form SYM_STORE_ID_CODE + n; the bytes contain
  * its first 40 digits. */
@@ -29,14 +29,14 @@ typedef struct {
     uint8_t bytes[SYM_STORE_ID_BYTES];
 } sym_store_id_t;
 
-/* Any age matches this one, which symbol servers use for all portable PDBs. */
+/* This age matches any other; symbol servers use it for all portable PDBs. */
 #define SYM_AGE_ANY UINT32_MAX
 
 sym_store_id_t sym_store_id_debug(const sym_debug_id_t *id);
 sym_store_id_t sym_store_id_code(const sym_code_id_t *id);
 sym_store_id_t sym_store_id_bytes(uint8_t form, const uint8_t bytes[16]);
 
-/* Gets the ids of a reference, at most SYM_REF_IDS. */
+/* Gets the ids of a reference (at most SYM_REF_IDS). */
 #define SYM_REF_IDS 4
 unsigned sym_store_ids_of_ref(const sym_object_ref_t *ref,
                               sym_store_id_t ids[SYM_REF_IDS]);
@@ -53,14 +53,14 @@ bool sym_store_ids_compare(const sym_store_id_t *a, const sym_store_id_t *b);
 bool sym_store_id_eq(const sym_store_id_t *a, const sym_store_id_t *b);
 
 /*
- * Whether a file or an object with these ids matches the reference: no id that
- * both have differs.  If the reference's id may be of either type, one equal id
- * suffices.
+ * Whether a file or an object with these ids matches the reference: ids of a
+ * type that both have must be equal.  If the reference's id may be of either
+ * type, one equal id suffices.
  */
 bool sym_store_ids_match(const sym_object_ref_t *ref, const sym_store_id_t *ids,
                          unsigned n);
 
-/* Whether an id is equal to one of the reference's. */
+/* Whether the id is one of the reference's. */
 bool sym_store_ids_share(const sym_object_ref_t *ref, const sym_store_id_t *ids,
                          unsigned n);
 

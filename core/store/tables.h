@@ -1,6 +1,6 @@
 /*
  * tables.h - keys and values of the tables `paths`, `objects` and `names`, for
- * the store's files only.
+ * files in core/store only.
  */
 #ifndef SYM_STORE_TABLES_H
 #define SYM_STORE_TABLES_H
@@ -8,13 +8,13 @@
 #include "store/env.h"
 #include "store/object.h"
 
-/* Limit of times in records, in seconds since 1970, so that their sums do
-   not overflow. */
+/* Maximum time in a record, in seconds since 1970; keeps sums from
+   overflowing. */
 #define TIME_MAX ((int64_t) 1 << 40)
 
 /* --- paths (path.c) --- */
 
-#define PATH_TEXT_MAX SYM_PATH_SHOWN_MAX /* a digest is added to a cut path */
+#define PATH_TEXT_MAX SYM_PATH_SHOWN_MAX /* a cut path ends with a digest */
 #define PATH_KEY_MAX (SYM_SCOPE_MAX + 1 + PATH_TEXT_MAX + 1 + 16)
 #define PATH_FIXED 54
 #define PATH_BYTES_MAX                                                         \
@@ -23,30 +23,30 @@
 
 _Static_assert(PATH_KEY_MAX <= 511, "a key of LMDB");
 
-/* 0: no such path can be stored. */
+/* Returns 0 if the path cannot be stored. */
 size_t sym_path_record_key(const sym_path_key_t *key, char out[PATH_KEY_MAX]);
 bool sym_path_record_key_read(const MDB_val *key, sym_path_shown_t *shown);
 
-/* Cuts texts that are too long. */
+/* Truncates texts that are too long. */
 size_t sym_path_record_write(const MDB_val *key,
                              const sym_path_record_t *record,
                              uint8_t out[PATH_BYTES_MAX]);
 
-/* SYM_NOT_FOUND: of another version; SYM_DAMAGED.  The checksum is not looked
- * at. */
+/* SYM_NOT_FOUND: another version; SYM_DAMAGED.  Does not verify the
+ * checksum. */
 sym_status_t sym_path_record_read(const MDB_val *val,
                                   sym_path_record_t *record);
 sym_status_t sym_path_record_check(const MDB_val *key, const MDB_val *val,
                                    sym_path_record_t *record);
 
-/* Bytes for which the record counts; 0 if there is an artifact made from its
- * file, which counts a page for it. */
+/* Bytes that the record counts for; 0 if an artifact was made from its file,
+ * because the artifact counts a page for the record. */
 uint64_t sym_path_record_bytes(const MDB_val *key, const MDB_val *val,
                                const sym_path_record_t *record);
 
 /* --- records of paths that concern an object (path_match.c) --- */
 
-/* Texts of ids in paths: digits in lower case. */
+/* Ids as they appear in paths: digits in lower case. */
 #define PATH_IDS_MAX 5
 
 typedef struct {
@@ -67,8 +67,8 @@ bool sym_path_matches(const sym_path_match_t *match, sym_str_t path,
 
 #define OBJECT_ID_MAX (2 + SYM_CODE_ID_MAX)
 
-/* scope 00 id name 00 kind; an entry for another id has the first id after
- * that, and no value */
+/* scope 00 id name 00 kind.  An entry for another id ends with the first id and
+ * has no value */
 #define OBJECT_KEY_MAX                                                         \
     (SYM_SCOPE_MAX + 1 + OBJECT_ID_MAX + SYM_NAME_MAX + 2 + SYM_STORE_ID_LEN)
 #define NAME_KEY_MAX (SYM_SCOPE_MAX + 1 + SYM_NAME_MAX + 1 + OBJECT_ID_MAX + 1)
@@ -79,32 +79,33 @@ bool sym_path_matches(const sym_path_match_t *match, sym_str_t path,
 
 _Static_assert(OBJECT_KEY_MAX <= 511 && NAME_KEY_MAX <= 511, "keys of LMDB");
 
-/* An id as in keys: its form, then its bytes. */
+/* An id in the form of keys: the id's form, then its bytes. */
 typedef struct {
     size_t len; /* 0: none */
     char bytes[OBJECT_ID_MAX];
 } sym_key_id_t;
 
-/* The ids of an object; the first is that in its record's key. */
+/* Gets the ids of an object; the first one is that in its record's key. */
 #define OBJECT_IDS_MAX 4
 unsigned sym_object_ids(const sym_object_key_t *object,
                         sym_key_id_t ids[OBJECT_IDS_MAX]);
 unsigned sym_object_file_ids(const sym_object_key_t *object,
                              sym_store_id_t ids[OBJECT_IDS_MAX]);
 
-/* The ids by which a reference is looked up. */
+/* Gets the ids by which a reference is looked up. */
 sym_key_id_t sym_key_id_debug(const sym_debug_id_t *id);
 sym_key_id_t sym_key_id_code(const sym_code_id_t *id);
 sym_key_id_t sym_key_id_bytes(char form, const uint8_t bytes[16]);
 
-/* 0: no object of this kind can be stored under the key; n: index of the id. */
+/* Writes a key with the id of index n. Returns 0 if no object of this kind can
+ * be stored under it. */
 size_t sym_object_key_write(sym_str_t scope, const sym_object_key_t *object,
                             sym_kind_t kind, unsigned n,
                             char out[OBJECT_KEY_MAX]);
 size_t sym_object_prefix(sym_str_t scope, const sym_key_id_t *id,
                          char out[OBJECT_KEY_MAX]);
-/* The prefix of keys of objects with an id from a file's record; a code id of
- * more than 40 digits is cut. */
+/* Writes the common prefix of the keys of objects with an id from a file's
+ * record; a code id of more than 40 digits is cut. */
 size_t sym_object_file_prefix(sym_str_t scope, const sym_store_id_t *id,
                               char out[OBJECT_KEY_MAX]);
 size_t sym_name_key_write(sym_str_t scope, const sym_object_key_t *object,
@@ -117,8 +118,8 @@ typedef struct {
 
 bool sym_object_key_parse(const MDB_val *key, sym_object_entry_t *entry);
 
-/* The key of the record for an entry with another id, and for an entry of the
- * table of names. */
+/* Makes the key of the record from an entry with another id, or from an entry
+ * of the table of names. */
 size_t sym_object_key_of_entry(const sym_object_entry_t *entry,
                                char out[OBJECT_KEY_MAX]);
 size_t sym_object_key_of_name(const MDB_val *name, char out[OBJECT_KEY_MAX]);
@@ -126,14 +127,15 @@ size_t sym_object_key_of_name(const MDB_val *name, char out[OBJECT_KEY_MAX]);
 size_t sym_object_write(const MDB_val *key, const sym_object_record_t *record,
                         uint8_t out[OBJECT_BYTES_MAX]);
 
-/* SYM_NOT_FOUND: of another version; SYM_DAMAGED.  The checksum is not looked
- * at. */
+/* SYM_NOT_FOUND: another version; SYM_DAMAGED.  Does not verify the
+ * checksum. */
 sym_status_t sym_object_read(const MDB_val *key, const MDB_val *val,
                              sym_object_record_t *record);
 sym_status_t sym_object_check(const MDB_val *key, const MDB_val *val,
                               sym_object_record_t *record);
 
-/* The key of its file's record; 0: none. */
+/* Makes the key of the record of the artifact's file; returns 0 if there is no
+ * such file. */
 size_t sym_object_path_key(sym_str_t scope, const sym_object_record_t *record,
                            char out[PATH_KEY_MAX]);
 
@@ -144,18 +146,18 @@ typedef sym_status_t (*sym_entry_pt)(void *ctx, const MDB_val *k,
 
 /*
  * Calls fn for at most *records entries of one scope (NULL: of all) after
- * *mark, until it returns anything but SYM_OK; counts *records down.
- * SYM_AGAIN: there are more.
+ * *mark, until fn returns anything but SYM_OK.  Subtracts the entries read from
+ * *records.  SYM_AGAIN: there are more.
  */
 sym_status_t sym_table_part(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope,
                             sym_store_mark_t *mark, uint64_t *records,
                             sym_entry_pt fn, void *ctx, sym_error_t *err);
 
-/* Moves a mark on to a key.  False: the key is not after the mark; without this
- * check a damaged tree could lead a walk in circles. */
+/* Advances a mark to a key.  Returns false if the key is not after the mark: a
+ * damaged tree could lead a walk in circles. */
 bool sym_mark_move(sym_store_mark_t *mark, const MDB_val *k);
 
-/* Walks over all entries. */
+/* Same for all entries. */
 sym_status_t sym_table_walk(MDB_txn *txn, MDB_dbi table, sym_entry_pt fn,
                             void *ctx, sym_error_t *err);
 

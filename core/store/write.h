@@ -1,9 +1,9 @@
 /*
  * write.h - artifacts of many objects in one LMDB environment: writing.
  *
- * For the one process that has the store's lock: the loader, and symloader's
- * commands while no loader runs.  Workers do not link these functions.
- * Reading: store/store.h.
+ * For the one process that holds the store's lock: the loader, or a symloader
+ * command while no loader runs.  Workers do not link these functions.  Reading:
+ * store/store.h.
  */
 #ifndef SYM_STORE_WRITE_H
 #define SYM_STORE_WRITE_H
@@ -15,28 +15,29 @@
 typedef struct sym_ingest_s sym_ingest_t;
 
 typedef struct {
-    uint64_t quota;       /* bytes on disk, with temporary files; 0: the quota
-                             in the store, or 10 GiB for a new one */
+    uint64_t quota;       /* maximum size on disk in bytes, with temporary
+                             files; 0: the quota in the store, or 10 GiB for a
+                             new one */
     unsigned max_readers; /* 0: the number in the store, or 1024 for a new one;
                              takes effect when no other process has the store
                              open */
     bool create;
-    bool is_hasty; /* return SYM_BUSY at once instead of waiting a second for
+    bool is_hasty; /* returns SYM_BUSY at once, instead of waiting a second for
                       the lock */
-    bool has_gid;  /* group of the files; files to which readers must write are
-                      group-writable */
+    bool has_gid;  /* group of the files; files to which readers must write
+                      become group-writable */
     uint32_t gid;
     unsigned reader_wait_ms; /* maximum wait for a reader whose pages are
                                 needed; 0: two seconds */
-    bool never_blocks;       /* no write waits for a reader; the caller asks
+    bool never_blocks;       /* writes never wait for a reader; the caller asks
                                 sym_store_can_write() before it writes */
 } sym_store_options_t;
 
 /*
  * SYM_BUSY: another process has the store open for writing; SYM_LIMIT: the
  * quota is below SYM_QUOTA_MIN, or too small for so many readers.  Drops
- * unfinished ingests of a killed writer, modules with damaged records, and the
- * modules that exceed a lowered quota; the file does not shrink.
+ * unfinished ingests of a killed writer, modules with damaged records, and
+ * modules that exceed a lowered quota.  The file does not shrink.
  */
 sym_status_t sym_store_open_write(const char *path,
                                   const sym_store_options_t *options,
@@ -44,12 +45,12 @@ sym_status_t sym_store_open_write(const char *path,
 
 /*
  * Stores one artifact: begin (sym_ingest_begin_object()), extents in any order,
- * put, finish.  Extents are written in batches, so memory use is bounded.  When
- * _finish() returns SYM_OK, the artifact is visible and durable, and has replaced
- * one of the same key and kind.  The quota is kept by evicting the least recently
- * used modules.  SYM_LIMIT: the artifact is larger than half of the space for
- * modules.  SYM_FULL: the disk is full, or readers hold all free pages; the store
- * stays as it was.
+ * put, finish.  Extents are written in batches to limit the use of memory.
+ * When _finish() returns SYM_OK, the artifact is visible and durable; a
+ * previous one with the same key and kind is gone.  The quota is kept by
+ * evicting the least recently used modules.  SYM_LIMIT: the artifact is larger
+ * than half of the space for modules.  SYM_FULL: the disk is full, or readers
+ * hold all free pages; the store stays as it was.
  */
 sym_status_t sym_ingest_extent(sym_ingest_t *ingest, uint32_t number,
                                const uint8_t *data, size_t len,
@@ -65,15 +66,15 @@ sym_status_t sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err);
 void sym_ingest_abort(sym_ingest_t *ingest);
 
 /*
- * For a store that never blocks: whether the beginning of a module, or an extent,
- * can be written now.  False: it needs pages that a reader holds, who will
- * probably give them back within reader_wait_ms; ask again in a few
+ * For a store that never blocks: whether the beginning of a module, or an
+ * extent, can be written now.  False: a reader holds the pages, and will
+ * probably release them within reader_wait_ms; ask again in a few
  * milliseconds.  Commits or evicts if the batch has no room.
  */
 bool sym_store_can_write(sym_store_t *store);
 
 /* Drops least recently used artifacts until live bytes are at most `bytes`;
- * *evicted (may be NULL) counts them. */
+ * *evicted (may be NULL) is their number. */
 sym_status_t sym_store_evict(sym_store_t *store, uint64_t bytes,
                              uint64_t *evicted, sym_error_t *err);
 
@@ -94,7 +95,7 @@ uint64_t sym_store_temp_bytes(const sym_store_t *store);
 /* Bytes by which the file exceeds a lowered quota, or 0. */
 uint64_t sym_store_surplus(const sym_store_t *store);
 
-/* Frees slots of dead readers; *dead (may be NULL) is their number. */
+/* Frees slots of dead readers; *dead (may be NULL) is the number of slots. */
 sym_status_t sym_store_reader_check(sym_store_t *store, unsigned *dead,
                                     sym_error_t *err);
 

@@ -19,13 +19,14 @@ sym_status_t sym_ingest_begin_object(sym_store_t *store, sym_kind_t kind,
 typedef struct {
     sym_str_t scope;
 
-    /* reads: object, state, kind_version, quality, place, source_bytes,
-     * expires_at, path (without `file`), reason */
+    /* uses these fields: object, state, kind_version, quality, place,
+     * source_bytes, expires_at, path (without `file`), reason */
     const sym_object_record_t *record;
 
     const sym_path_key_t *path; /* path of its file; NULL: loaded by hand */
     const sym_path_record_t *file;
-    bool is_forced; /* it replaces even an artifact of a higher rank */
+    bool is_forced; /* replaces the stored artifact even if that has a higher
+                       rank */
 } sym_object_put_t;
 
 /*
@@ -46,15 +47,16 @@ typedef struct {
 } sym_path_ticket_t;
 
 /*
- * Puts a record into the batch.  If an artifact made from an earlier file of the
- * path is there, its ids stay listed.  The oldest records without artifacts are
- * evicted to make room.
+ * Puts a record into the batch.  If there is an artifact made from an earlier
+ * file of the path, its ids stay in the record.  The oldest records without
+ * artifacts are evicted to make room.
  */
 sym_status_t sym_store_put_path(sym_store_t *store, const sym_path_key_t *key,
                                 const sym_path_record_t *record,
                                 sym_path_ticket_t *ticket, sym_error_t *err);
 
-/* Commits the batch.  SYM_FULL and others: the ticket's record may be lost. */
+/* Commits the batch.  SYM_FULL and other errors: the ticket's record may be
+ * lost. */
 sym_status_t sym_store_flush_path(sym_store_t *store,
                                   const sym_path_ticket_t *ticket,
                                   sym_error_t *err);
@@ -70,16 +72,16 @@ sym_status_t sym_store_clear_path(sym_store_t *store, sym_str_t scope,
                                   sym_str_t path, uint64_t *cleared,
                                   sym_error_t *err);
 
-/* The same for all records that are stale. */
+/* Same for all records that are stale. */
 typedef bool (*sym_path_is_stale_pt)(void *ctx,
                                      const sym_path_record_t *record);
 sym_status_t sym_store_clear_stale(sym_store_t *store,
                                    sym_path_is_stale_pt is_stale, void *ctx,
                                    uint64_t *cleared, sym_error_t *err);
 
-/* Removes the objects that match a reference at one source (NULL: at all), of
- * one kind or of all.  A reference without a name matches all names.
- * SYM_NOT_FOUND: no object matched. */
+/* Removes the objects that match a reference at one source (NULL: at all
+ * sources), of one kind or of all kinds.  A reference without a name matches
+ * all names.  SYM_NOT_FOUND: no object matched. */
 sym_status_t sym_store_remove_objects(sym_store_t *store,
                                       const sym_str_t *scope,
                                       const sym_object_ref_t *ref,

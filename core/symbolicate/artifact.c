@@ -37,7 +37,7 @@ find_once(sym_resolver_t *r, const sym_lookup_t *of,
 }
 
 
-/* Skips a damaged artifact; another source's may be sound. */
+/* Skips a damaged artifact, because another source may have a good one. */
 sym_status_t
 sym_artifact_find(sym_resolver_t *r, sym_str_t scope, const sym_lookup_t *of,
                   sym_artifact_found_t *artifact, sym_missing_t *missing)

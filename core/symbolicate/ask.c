@@ -1,10 +1,10 @@
 #include "symbolicate/order.h"
 #include "symbolicate/state.h"
 
-/* Questions that wait for memory together. */
+/* Number of questions that wait for memory at the same time. */
 #define GROUP 16
 
-/* Questions whose slots in the answer cache are prefetched. */
+/* The cache slots of this many questions ahead are prefetched. */
 #define AHEAD 24
 
 static void
@@ -27,7 +27,7 @@ keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
         return;
     }
 
-    /* damage is counted by the reader, and leaves an empty answer */
+    /* the reader counts damage, and leaves an empty answer */
     result->is_damaged =
         sym_symcache_answer(probe, r->levels + r->n_levels, &answer) != SYM_OK;
 
@@ -47,7 +47,7 @@ keep_answer(sym_resolver_t *r, uint32_t i, const sym_probe_t *probe)
 }
 
 
-/* The i-th question has the same answer as another one. */
+/* Gives the i-th question the answer of another one. */
 static void
 share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
 {
@@ -59,7 +59,8 @@ share_answer(sym_resolver_t *r, uint32_t i, uint32_t other)
 }
 
 
-/* Keys are in the cache; a batch's questions are scattered in memory. */
+/* Returns the module in a key.  Keys are close together in memory, while the
+ * questions of a batch are scattered. */
 static uint32_t
 module_of(const sym_resolver_t *r, uint64_t key)
 {
@@ -79,7 +80,7 @@ look_up_group(sym_resolver_t *r, const uint64_t *order, uint32_t n)
         sym_symcache_t *cache = sym_resolver_cache(r, module_of(r, order[k]));
 
         __builtin_prefetch(&r->results[SYM_ORDER_PLACE(order[k])], 1);
-        group[k].rc = SYM_DAMAGED; /* in a module that cannot be read */
+        group[k].rc = SYM_DAMAGED; /* if the module cannot be read */
         if (cache != NULL) {
             sym_symcache_seek(cache, SYM_ORDER_ADDR(order[k]), &group[k]);
         }
@@ -114,7 +115,7 @@ expect(const sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
 }
 
 
-/* True if another request has cached the answer. */
+/* Returns true if another request has cached the answer. */
 static bool
 is_cached(const sym_resolver_t *r, const sym_question_t *q,
           sym_result_t *result)
@@ -169,7 +170,7 @@ sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions, uint32_t n)
         }
     }
 
-    /* neighbours share a block, its page and its decoded header */
+    /* neighbours share a block: its page, and its decoded header */
     order = sym_order_sort(r->order, r->order_spare, n_new);
 
     for (uint32_t i = 0; i < n_new; i += GROUP) {

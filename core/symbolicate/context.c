@@ -1,8 +1,8 @@
 #include "symbolicate/context.h"
 
-/* As in source_context.rs: a line that fits is shown completely; a longer one
- * from some bytes before the column, up to a maximum.  An edge nearer than NEAR
- * is not cut. */
+/* Limits from source_context.rs: a line that fits is shown completely; a longer
+ * one from some bytes before the column, up to a maximum.  Nothing is cut off
+ * if the edge of the line is nearer than NEAR. */
 #define FITS 150
 #define BEFORE 60
 #define SHOWN 140
@@ -10,7 +10,7 @@
 
 #define MARK "{snip}"
 
-/* Bytes of a line that are read: the shown part, and the rest of its last
+/* Bytes to read of a line: the shown part, and the rest of its last
  * character. */
 #define READ_MAX (FITS + 3)
 
@@ -69,7 +69,7 @@ typedef struct {
     uint64_t start, end;
 } cut_t;
 
-/* The shown part of a line, before adjusting to characters. */
+/* The shown part of a line, not yet adjusted to character boundaries. */
 static cut_t
 cut(uint64_t len, uint64_t column)
 {
@@ -94,9 +94,9 @@ cut(uint64_t len, uint64_t column)
 
 
 /*
- * Writes the shown part of a line of `len` bytes.  `bytes` are the complete
- * line if it fits.  For a longer line they begin at `from`, up to 3 bytes
- * before the cut, and end 3 bytes after it.
+ * Writes the shown part of a line of `len` bytes.  If the line fits, `bytes` is
+ * the complete line.  Otherwise it begins at `from`, up to 3 bytes before the
+ * shown part, and ends 3 bytes after it.
  */
 static size_t
 write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
@@ -111,7 +111,7 @@ write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
         n = replace_invalid(sym_str(bytes.data + skip, bytes.len - skip), text);
         end = boundary(text, n, (size_t) (c.end - from) - skip);
     } else {
-        /* replacing invalid bytes may have made it too long */
+        /* the replacement of invalid bytes may have made it too long */
         n = replace_invalid(bytes, text);
         c = cut(n, column);
         start = boundary(text, n, (size_t) c.start);
@@ -137,7 +137,7 @@ write_line(sym_str_t bytes, uint64_t from, uint64_t len, uint64_t column,
 
 /* --- reading --- */
 
-/* Copies bytes of the text from one block or two. */
+/* Copies bytes of the text; they are in one block or two. */
 static sym_status_t
 read_bytes(const sym_context_text_t *t, uint64_t from, uint64_t to, char *out)
 {
@@ -165,8 +165,8 @@ read_bytes(const sym_context_text_t *t, uint64_t from, uint64_t to, char *out)
 }
 
 
-/* Newlines in PIECE bytes.  Compilers make vector instructions of a loop of
- * fixed length. */
+/* Counts the newlines in PIECE bytes.  The length is fixed, so compilers make
+ * vector instructions of the loop. */
 #define PIECE 128
 
 static unsigned
@@ -182,7 +182,7 @@ count_newlines(const char *bytes)
 }
 
 
-/* Moves *at after the next n newlines of its block.  SYM_NOT_FOUND: the block
+/* Moves *at after the next n newlines of the block.  SYM_NOT_FOUND: the block
  * has fewer. */
 static sym_status_t
 skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
@@ -192,7 +192,7 @@ skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
     sym_str_t bytes;
     sym_status_t rc = t->block(t->ctx, number, &bytes);
 
-    /* whole pieces before the line */
+    /* skips whole pieces before the line */
     while (rc == SYM_OK && n > 1 && pos < bytes.len && bytes.len - pos >= PIECE)
     {
         unsigned found = count_newlines(bytes.data + pos);
@@ -221,7 +221,7 @@ skip_lines(const sym_context_text_t *t, uint64_t n, uint64_t *at)
 }
 
 
-/* The position after the n-th newline; the text has at least n. */
+/* Position after the n-th newline; the text must have at least n. */
 static sym_status_t
 find_line(const sym_context_text_t *t, uint64_t n, uint64_t *at)
 {

@@ -1,7 +1,7 @@
 #include "symbolicate/state.h"
 
-/* Distances at which the data of later answers are prefetched, in the order in
- * which one leads to the next. */
+/* Prefetch distances.  Each kind of data leads to the next one, so the first
+ * has the largest distance. */
 #define AHEAD_LEVELS 16
 #define AHEAD_TEXTS 8
 
@@ -14,7 +14,7 @@ look_up(sym_resolver_t *r, uint32_t i, sym_level_t *levels,
 
     *answer = (sym_answer_t){ 0 };
 
-    /* damage is counted by the reader, and leaves an empty answer */
+    /* the reader counts damage, and leaves an empty answer */
     return cache != NULL ? sym_symcache_lookup(cache, r->questions[i].addr,
                                                levels, answer)
                          : SYM_DAMAGED;
@@ -79,7 +79,8 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
         return rc;
     }
 
-    /* other questions share these levels */
+    /* levels are copied before they change, because other questions share
+     * them */
     if (answer->levels != r->spare_levels) {
         memcpy(r->spare_levels, answer->levels,
                answer->n_levels * sizeof(*answer->levels));
@@ -92,7 +93,8 @@ sym_resolver_statement(sym_resolver_t *r, uint32_t i, sym_answer_t *answer)
 }
 
 
-/* Inline: it answers most frames of most requests.  NULL: not cached. */
+/* Returns the cached answer, or NULL.  Inline, because it answers most frames
+ * of most requests. */
 static inline const char *
 kept_text(const sym_resolver_t *r, uint32_t i)
 {
@@ -142,7 +144,8 @@ sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
     const sym_question_t *q = &r->questions[i];
     sym_answer_cache_key_t key;
 
-    /* nor texts in two windows, or of a damaged module */
+    /* does not cache texts that span two windows, or are from a damaged
+     * module */
     if (!r->results[i].is_met || before != out->before || out->failed
         || r->modules[q->module].cache.damaged != 0)
     {

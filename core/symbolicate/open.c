@@ -16,8 +16,8 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* Without a table each access to an extent goes to the store: correct, but
- * slow. */
+/* Without a table, each access to an extent is a lookup in the store: correct,
+ * but slow. */
 static void
 remember(sym_resolver_t *r, sym_opened_module_t *m)
 {
@@ -36,8 +36,8 @@ remember(sym_resolver_t *r, sym_opened_module_t *m)
 }
 
 
-/* Names of files are short, but a store may contain long ones: the stack has
- * room for the longest fact. */
+/* Copies the name of the module's file.  Names are short, but a store may
+ * contain long ones: the stack has room for the longest fact. */
 static sym_status_t
 copy_name(sym_resolver_t *r, sym_opened_module_t *m)
 {
@@ -115,7 +115,8 @@ sym_resolver_tell(sym_resolver_t *r, const sym_choice_t *choice,
 }
 
 
-/* After the clock was set back the age of a record is unknown. */
+/* Whether a cached result is still valid.  If the clock was set back, its age
+ * is unknown. */
 static bool
 is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 {
@@ -125,7 +126,8 @@ is_current(const sym_resolver_t *r, const sym_cached_module_t *cached)
 }
 
 
-/* A hash of what selects places in addition to the key; 0: only the key does. */
+/* Hash of the parts of a reference that select paths in addition to the key; 0:
+ * there are none. */
 static uint64_t
 tag_of(const sym_object_ref_t *ref)
 {
@@ -133,7 +135,8 @@ tag_of(const sym_object_ref_t *ref)
 }
 
 
-/* Whether it is cached for this reference; a good module is for any. */
+/* Whether the result applies to this reference.  A good module applies to
+ * all. */
 static bool
 is_of(const sym_cached_module_t *cached, const sym_object_ref_t *ref)
 {
@@ -142,7 +145,8 @@ is_of(const sym_cached_module_t *cached, const sym_object_ref_t *ref)
 }
 
 
-/* True if it was found in this version of the store before. */
+/* Returns true if the module was already looked up in this version of the
+ * store. */
 static bool
 is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
          const sym_lookup_t *of, sym_missing_t *missing, sym_status_t *rc)
@@ -175,7 +179,7 @@ is_known(sym_resolver_t *r, sym_opened_module_t *m, const sym_module_key_t *key,
 }
 
 
-/* Not for modules that sources may still have. */
+/* Modules that sources may still have are not cached. */
 static void
 remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
                 const sym_module_key_t *key, const sym_object_ref_t *ref,
@@ -199,7 +203,8 @@ remember_module(sym_resolver_t *r, const sym_opened_module_t *m,
 }
 
 
-/* A symcache refers to its module, so it is opened again where that is now. */
+/* A symcache points to its module, so it is reopened after modules have
+ * moved. */
 bool
 sym_resolver_reserve(sym_resolver_t *r, uint32_t n_modules)
 {
@@ -295,7 +300,7 @@ open_module(sym_resolver_t *r, uint32_t module, const sym_module_key_t *key,
 }
 
 
-/* Skips a damaged module; another source's may be sound. */
+/* Skips a damaged module, because another source may have a good one. */
 sym_status_t
 sym_resolver_open(sym_resolver_t *r, uint32_t module,
                   const sym_module_key_t *key, const sym_lookup_t *of,
@@ -331,7 +336,7 @@ sym_resolver_attach(sym_resolver_t *r, uint32_t module, uint64_t id,
     m->resolver = r;
     m->get = extents->get;
     m->get_ctx = extents->ctx;
-    r->remember_left = SIZE_MAX; /* a command has few modules */
+    r->remember_left = SIZE_MAX; /* a command uses few modules */
 
     if (m->module_id != id) {
         sym_texts_forget(&r->texts);
@@ -349,8 +354,7 @@ sym_resolver_attach(sym_resolver_t *r, uint32_t module, uint64_t id,
 
 
 /* The extents of a module are deleted together with its record, and ids are
- * never used again: so the first extent shows whether the module still
- * exists. */
+ * never reused.  So the module still exists if its first extent does. */
 static void
 resume_module(sym_resolver_t *r, sym_opened_module_t *m)
 {
@@ -453,7 +457,8 @@ sym_resolver_source_server(sym_resolver_t *r, uint32_t module, char *out)
 }
 
 
-/* For a symcache without features of its file: derived from its contents. */
+/* For a symcache that does not contain the features of its file: derives them
+ * from the contents. */
 static uint32_t
 guess_features(const sym_symcache_t *cache)
 {

@@ -1,7 +1,7 @@
 #include "symbolicate/order.h"
 
 
-/* Up to this number insertion beats distribution (measured). */
+/* Up to this number, insertion sort is faster than distribution (measured). */
 #define INSERT_MAX 40
 
 static void
@@ -19,7 +19,7 @@ insert(uint64_t *keys, uint32_t n)
 }
 
 
-/* One stable pass by the byte at `shift`. */
+/* One stable pass over the byte at `shift`. */
 static void
 distribute(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 {
@@ -57,8 +57,8 @@ sym_order_sort(uint64_t *keys, uint64_t *spare, uint32_t n)
         varies |= keys[i] ^ keys[0];
     }
 
-    /* the index is sorted already; a byte that all keys share does not
-       matter */
+    /* keys are already in the order of their index, and a byte that all keys
+       share does not matter */
     for (unsigned shift = SYM_ORDER_PLACE_BITS; shift < 64; shift += 8) {
         if ((varies >> shift & 0xff) != 0) {
             uint64_t *swap = spare;

@@ -1,9 +1,10 @@
 /*
  * order.h - sorts questions by module and address.
  *
- * Only for speed: lookups in this order visit each page of a symcache once.  A
- * key contains 15 bits of the module's number (modules with equal bits are
- * mixed, which is harmless), the address, and the question's index.
+ * The order only affects speed: lookups in this order visit each page of a
+ * symcache once.  A key contains 15 bits of the module's number, the address,
+ * and the question's index.  Modules with the same 15 bits are mixed, which is
+ * harmless.
  */
 #ifndef SYM_SYMBOLICATE_ORDER_H
 #define SYM_SYMBOLICATE_ORDER_H
@@ -28,8 +29,8 @@ sym_order_key(uint32_t module, uint32_t addr, uint32_t place)
 }
 
 
-/* Sorts n <= 2^SYM_ORDER_PLACE_BITS keys; returns keys or spare (as long),
- * whichever holds them. */
+/* Sorts n <= 2^SYM_ORDER_PLACE_BITS keys. spare has the same length; the sorted
+ * keys are in keys or spare, whichever is returned. */
 const uint64_t *sym_order_sort(uint64_t *keys, uint64_t *spare, uint32_t n);
 
 #endif

@@ -26,7 +26,8 @@ places(sym_resolver_t *r, const sym_scopes_t *scopes, uint32_t n,
        const sym_lookup_t *of, sym_file_order_t order, sym_place_each_pt each,
        void *ctx)
 {
-    sym_arena_t arena; /* fn may allocate in the resolver's */
+    sym_arena_t arena; /* a separate arena, because fn may allocate in the
+                          resolver's */
     sym_error_t err = { 0 };
     unsigned n_places;
 

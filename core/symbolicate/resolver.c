@@ -1,10 +1,10 @@
 #include "symbolicate/state.h"
 
-/* Levels kept for a chunk; a question without room for its levels is looked up
- * again when its answer is read. */
+/* Number of levels kept for a chunk.  A question whose levels do not fit is
+ * looked up again when its answer is read. */
 #define LEVELS_PER_QUESTION 4
 
-/* Limit on the tables of extents, so that a request for many large modules does
+/* Limits the tables of extents, so that a request for many large modules does
  * not spend its memory on them. */
 #define REMEMBER_BASE ((size_t) 64 * 1024)
 #define REMEMBER_PER_QUESTION ((size_t) 32)

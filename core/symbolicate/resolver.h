@@ -1,14 +1,15 @@
 /*
  * resolver.h - answers (module, address) questions from the store.
  *
- * The layer between an API and store + symcache: the API numbers its modules
- * from 0, opens each once and asks in chunks; it gets levels, whose texts are
- * written directly to the output.  Everything lives in the caller's arena, and
- * nothing needs to be closed: an abandoned request, also after a fault in the
- * store's pages, just drops the arena.
+ * The layer between an API and store + symcache.  The API numbers its modules
+ * from 0, opens each of them once, and asks in chunks.  It gets levels (a
+ * function and its inlined calls), and writes their texts directly to the
+ * output.  All memory is in the caller's arena, and nothing needs to be closed:
+ * to abandon a request, drop the arena, even after a fault in the store's
+ * pages.
  *
- * Damaged bytes are counted and answered as "no symbol".  A module with a
- * damaged extent is not found from then on.
+ * Damaged bytes are counted and answered as "no symbol".  From then on, lookups
+ * of a module with a damaged extent fail.
  */
 #ifndef SYM_SYMBOLICATE_RESOLVER_H
 #define SYM_SYMBOLICATE_RESOLVER_H
@@ -23,51 +24,52 @@
 typedef struct sym_resolver_s sym_resolver_t;
 
 typedef struct {
-    uint32_t module; /* a module that was found */
+    uint32_t module; /* index of an opened module */
     uint32_t addr;
 } sym_question_t;
 
-/* How names and files are written. */
+/* Escaping of names and files. */
 typedef enum {
     SYM_TEXT_JSON,    /* the inside of a JSON string */
     SYM_TEXT_TERMINAL /* control characters become '?' */
 } sym_text_style_t;
 
-/* Why a module was not found, or whether better symbols may exist. */
+/* Why a module was not found, or whether a source may have better symbols. */
 typedef struct {
     sym_module_state_t state; /* the negative state in the store; 0: none, or an
                                  expired one */
-    uint32_t expires_at;      /* from its record */
+    uint32_t expires_at;      /* from the negative record */
     sym_str_t reason;         /* in the arena */
-    bool is_open;             /* a source may have a better one */
+    bool is_open;             /* a source may have the module, or a better
+                                 one */
 } sym_missing_t;
 
-/* Most questions of a chunk. */
+/* Maximum number of questions in a chunk. */
 #define SYM_RESOLVE_CHUNK 1024
 
 /*
- * For n_modules modules and about n_questions questions in all; their number
- * only decides how much memory is used.  A NULL snapshot: an empty store.  NULL
- * when out of memory.
+ * Creates a resolver for n_modules modules and about n_questions questions; the
+ * latter only determines how much memory is used. snapshot NULL: an empty
+ * store.  Returns NULL if out of memory.
  */
 sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
                                     sym_snapshot_t *snapshot, uint32_t now_s,
                                     uint32_t n_modules, uint64_t n_questions);
 
-/* Most questions of a chunk of a command. */
+/* Maximum number of questions in a chunk of a command. */
 #define SYM_RESOLVE_BATCH 131072
 
 /*
- * Same for a command that asks chunks of up to `batch` questions of one module,
- * number 0, which it finds itself (sym_resolver_attach()).  Texts are made
- * while it asks (cache/texts.h), and are kept from one chunk to the next.  The
- * arena should have large pages.
+ * Same for a command, which attaches one module itself, as number 0
+ * (sym_resolver_attach()), and asks in chunks of up to `batch` questions.
+ * Texts are made during the lookup (cache/texts.h), and are kept from one chunk
+ * to the next.  The arena should have large pages.
  */
 sym_resolver_t *sym_resolver_create_batch(sym_arena_t *arena, uint32_t batch,
                                           sym_text_style_t style);
 
-/* Uses and fills a worker cache of the same store; NULL: none.  The form is an
- * API's number for the texts that it writes; 0: no texts are cached. */
+/* Uses and fills a worker cache of the same store; NULL: none. form: an API's
+ * number for the form of its texts; 0: texts are not cached. */
 void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *caches,
                             uint32_t form);
 
@@ -75,29 +77,31 @@ void sym_resolver_use_cache(sym_resolver_t *r, sym_worker_cache_t *caches,
  * this call only modules loaded by hand are visible. */
 void sym_resolver_use_scopes(sym_resolver_t *r, const sym_scopes_t *scopes);
 
-/* Sets the cache for demangling the linker's names; without it names are
- * written as stored. */
+/* Sets the cache for demangling linker names; without it, names are written as
+ * stored. */
 void sym_resolver_use_names(sym_resolver_t *r, sym_names_t *names);
 
-/* Sets the style of demangling (demangle.h), also for modules whose names are
- * normally shown as stored: Breakpad files may have mangled ones.  Without this
- * call: SYM_DEMANGLE_FULL, and names of such modules are not demangled. */
+/* Sets the style of demangling (demangle.h).  It also applies to modules whose
+ * names are normally shown as stored, because Breakpad files may contain
+ * mangled names.  Without this call: SYM_DEMANGLE_FULL, and names of such
+ * modules are not demangled. */
 void sym_resolver_use_style(sym_resolver_t *r, unsigned style);
 
-/* Makes room for more modules.  Answers of the present chunk do not count any more,
- * if there was no room.  False: out of memory. */
+/* Makes room for more modules.  If memory had to move, the answers of the
+ * current chunk are no longer valid.  False: out of memory. */
 bool sym_resolver_reserve(sym_resolver_t *r, uint32_t n_modules);
 
-/* Prefetches for modules that will be opened soon: first expect, then fetch,
- * for several modules at a time, because they wait for memory. */
+/* Prefetches for modules that will be opened soon.  Call expect for several
+ * modules, then fetch for these, because each call waits for memory that the
+ * earlier one requested. */
 void sym_resolver_expect(sym_resolver_t *r, uint32_t module,
                          const sym_module_key_t *key);
 void sym_resolver_fetch(const sym_resolver_t *r, uint32_t module);
 
 /*
  * SYM_OK: found, and marked as used; SYM_NOT_FOUND: *missing has the reason;
- * SYM_DAMAGED: it exists but cannot be read; SYM_NOMEM.  The scope of the key
- * is ignored.
+ * SYM_DAMAGED: the module cannot be read; SYM_NOMEM.  The scope of the key is
+ * ignored.
  */
 sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
                                const sym_module_key_t *key,
@@ -105,9 +109,9 @@ sym_status_t sym_resolver_open(sym_resolver_t *r, uint32_t module,
 
 /*
  * Opens a module whose extents the caller has.  SYM_DAMAGED, SYM_VERSION: *err
- * says why.  With the same id these must be the same bytes, possibly at other
- * addresses: the current chunk and the cached answers of the module stay valid.
- * With another id the chunk must be asked again.
+ * says why.  If the number already has a module with the same id, the bytes
+ * must be the same, possibly at other addresses: its current chunk and its
+ * cached answers stay valid.  With another id, the chunk must be asked again.
  */
 sym_status_t sym_resolver_attach(sym_resolver_t *r, uint32_t module,
                                  uint64_t id,
@@ -116,52 +120,53 @@ sym_status_t sym_resolver_attach(sym_resolver_t *r, uint32_t module,
 
 /*
  * Continues in another snapshot of the same store, which may have been
- * reopened: answers of the current chunk and cached ones become invalid.  A
- * module that is gone or was replaced is lost.
+ * reopened: answers of the current chunk and cached ones become invalid.
+ * Modules that were removed or replaced are lost.
  */
 void sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
                          sym_snapshot_t *snapshot);
 bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
 
-/* True if a module that was found has turned out to be damaged since the last
- * call: the next resolver does not find it. */
+/* Whether a found module has turned out to be damaged since the last call.  The
+ * next resolver will not find it. */
 bool sym_resolver_met_unsound(sym_resolver_t *r);
 bool sym_resolver_is_unsound(const sym_resolver_t *r, uint32_t module);
 
-/* Bytes of the file that an artifact was made from; 0: not found. */
+/* Size of the file that an artifact was made from; 0: not found. */
 uint64_t sym_resolver_source_bytes(sym_resolver_t *r, const sym_lookup_t *of);
 
-/* The name of a found module in its file, or "". */
+/* Name of a found module in its file, or "". */
 sym_str_t sym_resolver_name(const sym_resolver_t *r, uint32_t module);
 
 /*
  * Looks up n <= SYM_RESOLVE_CHUNK questions (in a batch: up to its size), in
- * the store's best order.  They must stay in place until the next chunk.
+ * the order that suits the store.  They must stay in place until the next
+ * chunk.
  */
 void sym_resolver_ask(sym_resolver_t *r, const sym_question_t *questions,
                       uint32_t n);
 
-/* Writes the answer to the i-th of them from the answer cache; false: not
+/* Writes the i-th question's answer from the answer cache; false: not
  * cached. */
 bool sym_resolver_repeat(sym_resolver_t *r, uint32_t i, sym_out_t *out);
 
-/* The cached text itself; it lives until the next one is cached. */
+/* Returns the cached text itself; it is valid until the next text is cached. */
 bool sym_resolver_recall(const sym_resolver_t *r, uint32_t i, sym_str_t *text);
 
-/* Caches the text written for the i-th, from `start` in the window that began
- * after `before` bytes, if it is worth it. */
+/* Caches the text written for the i-th question, if that is useful.  The text
+ * begins at `start`, in the output window that began after `before` bytes. */
 void sym_resolver_keep(sym_resolver_t *r, uint32_t i, const char *start,
                        uint64_t before, const sym_out_t *out);
 
-/* Same for data that an API derived from a module: `size` bytes, valid until
- * the process ends.  False: not cached. */
+/* Same for data that an API derived from a module: `size` bytes that are valid
+ * until the process ends.  False: not cached. */
 bool sym_resolver_recall_note(const sym_resolver_t *r, uint32_t module,
                               void *note, size_t size);
 void sym_resolver_keep_note(sym_resolver_t *r, uint32_t module,
                             const void *note, size_t size);
 
-/* The answer to the i-th of them; its levels live until the next call.
- * SYM_DAMAGED: it cannot be read, and the answer is empty. */
+/* Returns the i-th answer; its levels are valid until the next call.
+ * SYM_DAMAGED: the data cannot be read, and the answer is empty. */
 sym_status_t sym_resolver_answer(sym_resolver_t *r, uint32_t i,
                                  sym_answer_t *answer);
 
@@ -176,23 +181,24 @@ void sym_resolver_fetch_ahead(const sym_resolver_t *r, uint32_t i);
 /* The image base that was subtracted from the file's addresses. */
 uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 
-/* A fact of a found module: see sym_symcache_info(). */
+/* Returns a fact of a found module: see sym_symcache_info(). */
 size_t sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
                          char *out);
 
-/* Its version control system: see sym_symcache_source_server(). */
+/* Returns the module's version control system: see
+ * sym_symcache_source_server(). */
 size_t sym_resolver_source_server(sym_resolver_t *r, uint32_t module,
                                   char *out);
 
-/* Its SYM_FLAG_*; SYM_FLAG_FEATURES is always set. */
+/* Returns the module's SYM_FLAG_*; SYM_FLAG_FEATURES is always set. */
 uint32_t sym_resolver_flags(sym_resolver_t *r, uint32_t module);
 
-/* Text of a queried module, valid until the next call; "" on damage.  False:
- * out of memory. */
+/* Returns a string of a module that was asked; valid until the next call; "" on
+ * damage.  False: out of memory. */
 bool sym_resolver_text(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
                        sym_str_t *text);
 
-/* Writes a text of the module in the resolver's style. */
+/* Writes a string of the module in the resolver's style. */
 void sym_resolver_write(sym_resolver_t *r, uint32_t module,
                         sym_string_ref_t ref, sym_out_t *out);
 
@@ -201,50 +207,51 @@ void sym_resolver_write_name(sym_resolver_t *r, uint32_t module,
                              const sym_answer_t *answer, uint32_t level,
                              sym_out_t *out);
 
-/* Same for its file. */
+/* Same for the file of a level. */
 void sym_resolver_write_file(sym_resolver_t *r, uint32_t module,
                              const sym_answer_t *answer, uint32_t level,
                              sym_out_t *out);
 
-/* The line of a level; in a batch it is stored next to its texts. */
+/* Returns the line of a level; in a batch it is stored next to the level's
+ * texts. */
 uint32_t sym_resolver_line(const sym_resolver_t *r, const sym_answer_t *answer,
                            uint32_t level);
 
-/* A level of a batch with its rendered texts, each readable for SYM_TEXT_SLACK
- * bytes more; they live until the next chunk. */
+/* A level of a batch with its rendered texts; SYM_TEXT_SLACK bytes after each
+ * are readable.  Valid until the next chunk. */
 typedef struct {
     sym_str_t function, file;
     uint32_t line;
 } sym_frame_t;
 
-/* False: a text is "", or was not made: write both by the functions above. */
+/* False: a text is "", or had no room: write both with the functions above. */
 bool sym_resolver_frame(const sym_resolver_t *r, const sym_answer_t *answer,
                         uint32_t level, sym_frame_t *frame);
 
-/* The demangled name, valid until the next call, for callers that write texts
- * themselves.  Without a cache of names, the name unchanged. */
+/* Returns the demangled name, valid until the next call, for callers that write
+ * texts themselves.  Without a cache of names it returns the name unchanged. */
 sym_str_t sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang);
 
-/* Charges demangling since the last call to a budget of frames, because it
- * takes more time than everything else. */
+/* Charges the demangling since the last call to a budget counted in frames,
+ * because demangling takes more time than everything else. */
 void sym_resolver_charge(sym_resolver_t *r, uint32_t *budget);
 
-/* Calls so far that found damaged bytes. */
+/* Number of calls so far that found damaged bytes. */
 uint64_t sym_resolver_damaged(const sym_resolver_t *r);
 
-/* The store's artifact of an object in each visible source, in order; record
+/* Returns the artifact of an object in each visible source, in order; record
  * NULL: none.  Views live as long as the snapshot. */
 typedef void (*sym_records_pt)(void *ctx, uint32_t source, sym_str_t scope,
                                const sym_object_record_t *record);
 void sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
                           sym_kind_t kind, sym_records_pt each, void *ctx);
 
-/* The places of an object at a visible source. */
+/* Returns the places of an object at a visible source. */
 void sym_resolver_places(sym_resolver_t *r, uint32_t source,
                          const sym_lookup_t *of, sym_file_order_t order,
                          sym_place_each_pt each, void *ctx);
 
-/* The place of a text at a URL in any source. */
+/* Returns the place of a text at a URL, in any source. */
 void sym_resolver_url(sym_resolver_t *r, sym_str_t scope,
                       const sym_lookup_t *of, sym_place_each_pt each,
                       void *ctx);

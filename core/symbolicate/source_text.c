@@ -20,7 +20,7 @@ is_of(const sym_source_block_t *b, const sym_source_text_t *t, uint32_t number)
 }
 
 
-/* The block if it is cached; else the least recently used one. */
+/* Returns the block if it is cached, else the least recently used one. */
 static sym_source_block_t *
 choose(sym_source_text_t *t, uint32_t number)
 {
@@ -43,7 +43,7 @@ choose(sym_source_text_t *t, uint32_t number)
 }
 
 
-/* From the cache of the worker, if the artifact is one of the store. */
+/* Reads from the worker's cache if the artifact is in the store. */
 static sym_status_t
 unpack(sym_source_text_t *t, uint32_t number, uint32_t of_artifact,
        sym_source_block_t *b)

@@ -2,12 +2,12 @@
 
 #include "base/json_plain.h"
 
-/* Texts are unpacked word by word. */
+/* Texts are unpacked in whole words, so this much room is needed. */
 #define TEXT_ROOM SYM_PART_ROOM
 
 _Static_assert(TEXT_ROOM <= SYM_OUT_NEED_MAX, "any part fits a window");
 
-/* Bytes of names whose demangling takes about the time of a frame. */
+/* Demangling this many bytes of names takes about as long as a frame. */
 #define BYTES_PER_FRAME 16
 
 /* Writes text in a style that needs escapes. */
@@ -22,7 +22,7 @@ write_escaped(const sym_resolver_t *r, sym_str_t text, sym_out_t *out)
 }
 
 
-/* Same, for a text that was unpacked to its final position. */
+/* Same for a text that was unpacked to its final position. */
 static void
 escape_text(const sym_resolver_t *r, sym_out_t *out, size_t len)
 {
@@ -33,7 +33,7 @@ escape_text(const sym_resolver_t *r, sym_out_t *out, size_t len)
 }
 
 
-/* False: it has several parts. */
+/* Returns false if the text has several parts. */
 static bool
 write_part(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
            sym_out_t *out)
@@ -63,8 +63,8 @@ write_part(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
         return ref == SYM_NO_REF || cache->damaged != damaged;
     }
 
-    /* the symcache has a flag for it, too, but a damaged byte must not break
-     * the client's document */
+    /* the symcache has a flag for this, but a damaged byte must not break the
+     * client's document */
     if (sym_is_plain(sym_str(out->pos, len))) {
         out->pos += len;
     } else {
@@ -118,7 +118,7 @@ sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang)
 }
 
 
-/* The module's shown name of a Swift name, in the style of
+/* The name that the module itself shows for a Swift name, in the style of
  * SYM_DEMANGLE_PARAMS. */
 static sym_string_ref_t
 find_shown(const sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
@@ -164,7 +164,8 @@ write_shown(sym_resolver_t *r, sym_symcache_t *cache, sym_string_ref_t ref,
 }
 
 
-/* Forms of a text in the string cache: as it is stored, or as a name of a language. */
+/* Forms of a text in the string cache: as stored, or as a name of a
+ * language. */
 #define FORM_KEPT 0u
 #define FORM_NAME(lang) ((lang) + 1u)
 #define FORM_LANG(form) ((uint8_t) ((form) -1))
@@ -244,7 +245,7 @@ write_again(sym_resolver_t *r, uint32_t module, sym_string_ref_t ref,
     before = out->before;
     write_form(r, cache, ref, form, out);
 
-    /* unless it is in two windows, or in another one */
+    /* does not cache texts that span two windows */
     if (start != NULL && before == out->before && out->pos > start) {
         sym_string_cache_keep(&r->string_cache, slot, start,
                               (size_t) (out->pos - start));
@@ -272,8 +273,8 @@ name_form(const sym_resolver_t *r, uint32_t module, const sym_answer_t *answer,
 }
 
 
-/* The texts of a level of a batch; NULL: none, because its levels had no
- * room. */
+/* Returns the texts of a level of a batch.  NULL: there was no room for its
+ * levels. */
 static const sym_level_texts_t *
 level_texts(const sym_resolver_t *r, const sym_answer_t *answer, uint32_t level)
 {
@@ -390,7 +391,7 @@ sym_resolver_make_texts(sym_resolver_t *r, uint32_t first)
 {
     sym_symcache_t *cache = &r->modules[0].cache;
 
-    /* texts to be unpacked wait for memory together */
+    /* prefetching: several texts wait for memory at the same time */
     for (uint32_t i = first; i < r->n_levels; i++) {
         sym_string_ref_t name = r->levels[i].name;
 
@@ -421,7 +422,7 @@ sym_resolver_charge(sym_resolver_t *r, uint32_t *budget)
 }
 
 
-/* Bits of a form, below the bits of the API. */
+/* Number of bits of a form, below those of the API. */
 #define NOTE_FORM 0x8000u
 
 static sym_answer_cache_key_t

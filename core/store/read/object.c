@@ -1,9 +1,10 @@
 /*
- * Objects in a snapshot: by reference, at one source and at several.
+ * Finds objects in a snapshot by reference, at one source and at several.
  */
 #include "store/tables.h"
 
-/* Most entries of one id that are examined: one file may have several names. */
+/* Maximum number of entries that are examined for one id: a file may have
+ * several names. */
 #define ENTRIES_MAX (16 * SYM_KINDS)
 
 typedef struct {
@@ -14,18 +15,17 @@ typedef struct {
     sym_object_each_pt fn;
     void *ctx;
     const sym_object_record_t
-        *best; /* NULL, or an id that finds a good one ends
-                                        the search */
+        *best; /* if not NULL, an id with a good artifact ends the search */
     MDB_cursor *cursor;
-    char *prefix; /* of keys with the id */
+    char *prefix; /* prefix of keys with the id */
     size_t prefix_len;
     sym_str_t name;  /* the reference's name, or "" */
-    bool is_by_name; /* a name in a key must be equal to it */
+    bool is_by_name; /* names in keys must equal the reference's */
     sym_status_t status;
 } search_t;
 
 
-/* The record of an entry; MDB_NOTFOUND: no readable one. */
+/* Reads the record of an entry; MDB_NOTFOUND: missing, or unreadable. */
 static int
 read_entry(search_t *q, const sym_object_entry_t *e, const MDB_val *k,
            const MDB_val *v, sym_object_record_t *record)
@@ -91,7 +91,7 @@ has_prefix(const search_t *q, const MDB_val *k)
 }
 
 
-/* Scans all entries from the first `from_len` bytes of the prefix on. */
+/* Scans all entries, starting at the first `from_len` bytes of the prefix. */
 static int
 scan(search_t *q, size_t from_len, unsigned most)
 {
@@ -110,8 +110,8 @@ scan(search_t *q, size_t from_len, unsigned most)
 }
 
 
-/* Entries without a name are first.  Searches for one with the name only if
- * there are others before it. */
+/* Entries without a name sort first.  If there are others before the
+ * reference's name, searches for that name directly. */
 static int
 scan_name(search_t *q)
 {
@@ -173,8 +173,8 @@ search_debug_id(search_t *q, const sym_debug_id_t *debug_id, bool is_by_name)
 }
 
 
-/* Searches by the debug id derived from a build id, which may be the only id of
- * a .sym file. */
+/* Searches by the debug id derived from a build id: a .sym file may have no
+ * other id. */
 static int
 search_derived(search_t *q)
 {
@@ -191,7 +191,7 @@ search_derived(search_t *q)
 }
 
 
-/* Whether the next id is searched for. */
+/* Whether to search for the next id, too. */
 static bool
 goes_on(const search_t *q, int rc)
 {
@@ -208,7 +208,7 @@ search_code_id(search_t *q)
     sym_key_id_t id = sym_key_id_code(&ref->code_id);
     int rc = search_id(q, &id, id.len, false);
 
-    /* if the reference has a debug id, it must match */
+    /* the reference's debug id, if any, must match */
     return goes_on(q, rc)
                    && (ref->is_either
                        || ref->debug_id.form == SYM_DEBUG_ID_NONE)
@@ -296,7 +296,7 @@ sym_snapshot_matches(sym_snapshot_t *s, sym_str_t scope,
 }
 
 
-/* The best readable one; a tombstone if there is no artifact. */
+/* Returns the best readable artifact, or else a tombstone. */
 static sym_status_t
 keep_best(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {
@@ -370,7 +370,7 @@ weigh(sym_choice_t *c, uint32_t source, const sym_settled_t *settled)
 }
 
 
-/* True if it ends the search. */
+/* Returns true if the record ends the search. */
 static bool
 weigh_record(sym_choice_t *c, uint32_t source,
              const sym_object_record_t *record)
@@ -399,8 +399,8 @@ find_sound(sym_snapshot_t *s, sym_str_t scope, const sym_object_ref_t *ref,
 }
 
 
-/* Looks for all artifacts first: places count differently if the artifact is
-   poor. */
+/* Looks for artifacts at all sources first: the meaning of places depends on
+   whether the artifact is poor. */
 static sym_status_t
 choose_record(sym_snapshot_t *s, const sym_scopes_t *scopes,
               const sym_asking_t *asking, sym_choice_t *c, sym_error_t *err)
@@ -433,7 +433,7 @@ choose_record(sym_snapshot_t *s, const sym_scopes_t *scopes,
 }
 
 
-/* Adds the places of one source. */
+/* Adds the state of one source's places. */
 static sym_status_t
 choose_places(sym_snapshot_t *s, const sym_places_t *places, uint32_t n,
               sym_asking_t *asking, sym_choice_t *c, sym_error_t *err)
@@ -441,7 +441,7 @@ choose_places(sym_snapshot_t *s, const sym_places_t *places, uint32_t n,
     sym_object_record_t record;
     sym_settled_t settled;
 
-    /* with a good artifact, places do not matter */
+    /* if the artifact is good, places do not matter */
     asking->has_artifact =
         asking->is_poor
         && find_sound(s, places->scope, asking->ref, asking->kind, &record, err)
@@ -481,7 +481,7 @@ sym_snapshot_choose_object(sym_snapshot_t *s, const sym_scopes_t *scopes,
     for (uint32_t i = 0; i < scopes->n; i++) {
         sym_places_t places;
 
-        /* no source is asked for modules loaded by hand */
+        /* modules loaded by hand have no source to search */
         if (scopes->names[i].len != 0 && plan(ctx, i, &places)
             && choose_places(s, &places, i, &asking, c, err) != SYM_OK)
         {

@@ -3,7 +3,7 @@
  */
 #include "store/tables.h"
 
-/* An unreadable record leaves its place open. */
+/* An unreadable record leaves the place open. */
 static void
 read_value(const MDB_val *val, sym_path_record_t *record)
 {
@@ -77,7 +77,7 @@ sym_snapshot_settle(sym_snapshot_t *s, const sym_places_t *places,
         return sym_lmdb_fail(err, "cannot read the paths", rc);
     }
 
-    /* one cursor, because an object's places are mostly on one page */
+    /* uses one cursor, because an object's places are mostly on one page */
     for (unsigned i = 0; i < places->n && rc == 0; i++) {
         sym_path_key_t key = { places->scope, places->paths[i],
                                places->checksum };

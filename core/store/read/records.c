@@ -49,7 +49,8 @@ sym_snapshot_objects(sym_snapshot_t *s, const sym_str_t *scope,
 }
 
 
-/* The first scope of a table after *scope (NULL: of all); MDB_NOTFOUND. */
+/* Returns the first scope of a table after *scope (NULL: the first of all);
+ * MDB_NOTFOUND. */
 static int
 next_scope(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope, sym_str_t *next)
 {
@@ -65,7 +66,7 @@ next_scope(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope, sym_str_t *next)
 
     if (scope != NULL) {
         (void) sym_str_append(&p, *scope);
-        *p++ = '\1'; /* in the scope's own keys this byte is a NUL */
+        *p++ = '\1'; /* in keys of the scope itself this byte is a NUL */
         k.mv_size = (size_t) (p - buf);
     }
 

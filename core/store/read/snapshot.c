@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /*
- * The store has outgrown our map, or a damaged meta page claims that.  It can
- * be mapped again only while this process has no open snapshot.
+ * The store has grown beyond our map, or a damaged meta page claims that.  It
+ * can be mapped again only while this process has no open snapshot.
  */
 static int
 map_again(sym_store_t *store)
@@ -24,7 +24,7 @@ renew(sym_snapshot_t *s)
         if (rc != MDB_BAD_RSLOT) {
             return rc;
         }
-        /* Our slot was mistaken for a dead process's and cleared.  Another
+        /* Another process took us for dead and cleared our slot.  Another
          * reader may use it now, and ending the transaction would free it. */
     }
 
@@ -94,7 +94,7 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
         return guarded;
     }
 
-    /* the handle is unusable now, for whatever reason */
+    /* now the handle is unusable in any case */
     return b.has_no_map
                ? sym_fail_sys(err, SYM_DAMAGED,
                               "cannot remap the store: its recorded size is "
@@ -133,9 +133,9 @@ keep_cursor(MDB_txn *txn, MDB_dbi table, MDB_cursor **kept, bool *is_current)
     if (!*is_current && *kept != NULL) {
         rc = mdb_cursor_renew(txn, *kept);
     } else if (!*is_current) {
-        /* Reads the table's root first: mdb_cursor_open() would read it with the
-         * cursor in hand, and lose that if the page is not in the file
-         * (sym_store_guarded()). */
+        /* Reads the table's root first.  Otherwise mdb_cursor_open() would read
+         * it after allocating the cursor, and the cursor would leak if the page
+         * is not in the file (sym_store_guarded()). */
         rc = mdb_stat(txn, table, &stat);
         rc = rc != 0 ? rc : mdb_cursor_open(txn, table, kept);
     }

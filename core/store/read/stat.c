@@ -46,7 +46,8 @@ count_path(void *ctx, const MDB_val *key, const MDB_val *val)
 }
 
 
-/* The objects, then the paths: as many records as are left. */
+/* Counts the objects, then the paths, within the remaining number of
+ * records. */
 static sym_status_t
 count_tables(count_t *c, sym_store_mark_t *mark, uint64_t records,
              sym_error_t *err)
@@ -119,7 +120,7 @@ read_shares(const sym_store_t *store, sym_store_stat_t *stat, sym_error_t *err)
 }
 
 
-/* Numbers of the complete file. */
+/* Fills the numbers that come from the file and from LMDB. */
 static sym_status_t
 read_file(sym_store_t *store, sym_store_stat_t *out, sym_error_t *err)
 {
@@ -153,8 +154,8 @@ sym_store_stat_part(sym_store_t *store, sym_store_mark_t *mark,
     sym_status_t status;
     count_t c = { .stat = out };
 
-    /* stat does not count its own reader: a snapshot keeps its slot when it
-     * ends */
+    /* lists the readers before its own snapshot begins, because a snapshot
+     * keeps its slot when it ends */
     if (mark->len == 0 && mark->table == 0) {
         *out = (sym_store_stat_t){ 0 };
         (void) mdb_reader_list(store->env, count_reader, out);

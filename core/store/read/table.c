@@ -3,7 +3,7 @@
  */
 #include "store/tables.h"
 
-/* The first entry after the mark. */
+/* Moves to the first entry after the mark. */
 static int
 seek_behind(MDB_cursor *cursor, const sym_store_mark_t *mark, MDB_val *k,
             MDB_val *v)
@@ -54,7 +54,7 @@ is_in_scope(const MDB_val *k, sym_str_t scope)
 }
 
 
-/* Calls fn for entries from (k, v) on. */
+/* Calls fn for the entries from (k, v) on. */
 static int
 visit(MDB_cursor *cursor, MDB_val *k, MDB_val *v, const sym_str_t *scope,
       sym_store_mark_t *mark, uint64_t *records, sym_entry_pt fn, void *ctx,
@@ -100,7 +100,7 @@ sym_table_part(MDB_txn *txn, MDB_dbi table, const sym_str_t *scope,
     int rc = mdb_cursor_open(txn, table, &cursor);
 
     if (scope != NULL && mark->len == 0) {
-        /* no entry has this key; all entries of the scope follow it */
+        /* no entry has this key, and all entries of the scope follow it */
         char *p = mark->key;
 
         (void) sym_str_append(&p, *scope);

@@ -1,7 +1,7 @@
 /*
- * LMDB has one write transaction at a time, which all modules being written
- * share.  It is committed when it is large, and at the end of each module, or
- * of several that can wait for each other.
+ * LMDB has one write transaction at a time, and all current ingests share it.
+ * It is committed when it is large, and at the end of each ingest, or of
+ * several that can wait for each other.
  */
 #include "store/write/writer.h"
 
@@ -38,7 +38,7 @@ tell_ingests(sym_store_t *store, const sym_error_t *why)
 }
 
 
-/* Undoes the batch's changes to the counts. */
+/* Restores the counts from before the batch. */
 static void
 lose(sym_store_t *store, const sym_error_t *why)
 {
@@ -83,7 +83,7 @@ sym_batch_commit(sym_store_t *store, sym_error_t *err)
     store->room = 0;
 
     if (rc != 0) {
-        /* LMDB's error after a short write */
+        /* LMDB returns this error after a short write */
         if (rc == EIO) {
             (void) sym_fail(&why, SYM_FULL,
                             "the store's disk is full or failing");
@@ -147,7 +147,7 @@ sym_extents_delete(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
 
         rc = mdb_cursor_del(cursor, 0);
         if (rc == 0) {
-            /* the next one has moved to the cursor's position */
+            /* the deletion moved the cursor to the next entry */
             rc = mdb_cursor_get(cursor, &key, &val, MDB_NEXT);
         }
     }

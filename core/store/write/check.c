@@ -1,5 +1,5 @@
 /*
- * Counts and repairs the tables of objects and paths when a writer opens a
+ * Checks and repairs the tables of objects and paths when a writer opens a
  * store.
  */
 #include "store/write/tables.h"
@@ -10,9 +10,10 @@ typedef struct {
     sym_store_t *store;
     MDB_txn *txn;
     uint64_t extents;
-    uint64_t entries, names; /* expected for the objects */
+    uint64_t entries, names; /* entries that the objects should have */
     uint64_t of_objects;     /* objects whose file has a record */
-    uint64_t of_paths;       /* the same, according to the records of paths */
+    uint64_t of_paths;       /* the same number, according to the records of
+                                paths */
     bool is_whole;
 } count_t;
 
@@ -30,7 +31,7 @@ count_object(void *ctx, const MDB_val *key, const MDB_val *val)
     }
 
     if (entry.first.len != 0) {
-        return SYM_OK; /* counted with its record */
+        return SYM_OK; /* it is counted with its record */
     }
 
     if (sym_object_check(key, val, &record) != SYM_OK) {
@@ -92,7 +93,7 @@ sym_tables_count(sym_store_t *store, MDB_txn *txn, uint64_t *extents,
 
 /* --- repair --- */
 
-/* Whether its file's record exists, if it should. */
+/* Whether the record of its file exists, or is not needed. */
 static bool
 has_file(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
          const sym_object_record_t *record)
@@ -105,7 +106,7 @@ has_file(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 }
 
 
-/* Deletes the entries that keep() refuses. */
+/* Deletes the entries that keep() rejects. */
 static int
 sift(sym_store_t *store, MDB_txn *txn, MDB_dbi table, sym_ids_t *kept,
      int (*keep)(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
@@ -134,7 +135,7 @@ sift(sym_store_t *store, MDB_txn *txn, MDB_dbi table, sym_ids_t *kept,
 }
 
 
-/* Resets the number of artifacts: they are counted again. */
+/* Sets the record's number of artifacts to 0, to count them again. */
 static int
 keep_path(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
           const MDB_val *k, const MDB_val *v, sym_ids_t *kept)
@@ -162,7 +163,7 @@ keep_path(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
 }
 
 
-/* Drops entries for other ids: they are made again from the records. */
+/* Drops entries for other ids, because they are made again from the records. */
 static int
 keep_object(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
             const MDB_val *k, const MDB_val *v, sym_ids_t *kept)
@@ -181,7 +182,7 @@ keep_object(sym_store_t *store, MDB_txn *txn, MDB_cursor *cursor,
 }
 
 
-/* Makes its entries, and counts it as an artifact of its file. */
+/* Makes an object's entries, and counts it as an artifact of its file. */
 static int
 complete(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
          const sym_object_record_t *record)
@@ -199,7 +200,7 @@ complete(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 }
 
 
-/* Walks by keys, because the table gets new entries meanwhile. */
+/* Walks by keys, because the loop adds entries to the table. */
 static int
 complete_all(sym_store_t *store, MDB_txn *txn)
 {

@@ -12,7 +12,7 @@ typedef struct {
     sym_snapshot_t *snapshot;
     sym_victims_t victims;
     sym_kind_t kind;  /* SYM_KIND_ALL: all */
-    sym_str_t path;   /* as in keys: the artifacts' file */
+    sym_str_t path;   /* path of the artifacts' file, as in keys */
     bool has_no_room; /* out of memory */
 } collect_t;
 
@@ -53,7 +53,7 @@ add_object(void *ctx, sym_str_t scope, const sym_object_record_t *record)
     };
     sym_victim_t victim = sym_victim_of_object(record);
 
-    /* several ids may find it */
+    /* several ids may lead to the same object */
     return (c->kind == SYM_KIND_ALL || c->kind == record->kind)
                    && !has_victim(&c->victims, &key)
                ? add(c, &victim, &key)
@@ -78,7 +78,7 @@ remove_all(collect_t *c, uint64_t *removed, sym_error_t *err)
 }
 
 
-/* Commits first, so that other artifacts in the batch are not lost. */
+/* Commits first, so other artifacts in the batch are not lost. */
 static sym_status_t
 begin(collect_t *c, sym_error_t *err)
 {
@@ -88,7 +88,7 @@ begin(collect_t *c, sym_error_t *err)
 }
 
 
-/* rc: of reading the paths. */
+/* rc: result of reading the paths. */
 static sym_status_t
 end(collect_t *c, int rc, uint64_t *removed, sym_error_t *err)
 {
@@ -103,7 +103,7 @@ end(collect_t *c, int rc, uint64_t *removed, sym_error_t *err)
 
 /* --- a changed file --- */
 
-/* The artifacts made from a file. */
+/* Collects the artifacts made from a file. */
 static int
 add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 {
@@ -142,8 +142,8 @@ add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 }
 
 
-/* The record, after its artifacts: removing the last of these removes it,
-   too. */
+/* Collects the artifacts, then the record: removing the last artifact may
+   already remove the record. */
 static int
 add_file(collect_t *c, const MDB_val *key, const MDB_val *val)
 {
@@ -168,7 +168,8 @@ add_file(collect_t *c, const MDB_val *key, const MDB_val *val)
 }
 
 
-/* All records of a path: without a checksum, and with any. */
+/* Collects all records of a path: the one without a checksum, and those with
+ * one. */
 static int
 add_path(collect_t *c, MDB_cursor *cursor, const sym_path_key_t *path)
 {

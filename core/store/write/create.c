@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Default for the maximum wait for a reader whose pages are needed. */
+/* Default maximum wait for a reader whose pages are needed. */
 #define READER_WAIT_MS 2000
 
 /* Maximum wait for a lock: a second. */
@@ -18,9 +18,9 @@
 #define QUOTA_DEFAULT ((uint64_t) 10 << 30)
 
 /*
- * The map limits the size of the file.  A file that is larger (the quota was
- * lowered) gets extra room until the excess is deleted, because LMDB copies the
- * pages that it changes.
+ * The map limits the size of the file.  If the file is larger because the quota
+ * was lowered, the map gets extra room until the excess is deleted: LMDB copies
+ * the pages that it changes.
  */
 #define DELETE_ROOM ((uint64_t) 4 << 20)
 
@@ -42,8 +42,8 @@ map_size(const sym_store_t *store)
 
 
 /*
- * A killed writer's child may hold the lock for a moment, until it notices; so
- * wait instead of refusing.
+ * After a writer was killed, its child may hold the lock until it notices.  So
+ * waits a moment before refusing.
  */
 static int
 lock_file(int fd, int pauses)
@@ -106,9 +106,10 @@ make_folder(const char *path, sym_error_t *err)
 
 
 /*
- * Readers of another user must write to the lock and the clock.  A correct mode
- * is not set again: the service must not set the folder's set-group-ID bit
- * (systemd's RestrictSUIDSGID=), so tmpfiles.d has set it.
+ * Readers that run as another user must write to the lock and the clock.  A
+ * mode that is already correct is not set again: the service may not set the
+ * folder's set-group-ID bit (systemd's RestrictSUIDSGID=), so tmpfiles.d does
+ * that.
  */
 static sym_status_t
 set_group(sym_store_t *store, const sym_store_options_t *options,
@@ -153,8 +154,8 @@ make_meta(sym_store_t *store, MDB_txn *txn, uint64_t quota)
 }
 
 
-/* The desired number of slots in lock.mdb.  LMDB stores its own number only
- * as that file's length, which cannot change while a process has the store
+/* Stores the desired number of slots in lock.mdb.  LMDB derives its number only
+ * from that file's length, which cannot change while a process has the store
  * open. */
 static int
 note_readers(sym_store_t *store, MDB_txn *txn, unsigned readers)
@@ -173,7 +174,7 @@ note_readers(sym_store_t *store, MDB_txn *txn, unsigned readers)
 }
 
 
-/* Opens or makes the databases. */
+/* Opens the databases, and creates missing ones. */
 static sym_status_t
 prepare(sym_store_t *store, const sym_store_options_t *options, MDB_txn *txn,
         sym_error_t *err)
@@ -223,7 +224,7 @@ drop_pending(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* Counts the entries of the tables; *is_whole: they are complete. */
+/* Counts the entries of the tables; *is_whole: the tables are complete. */
 static sym_status_t
 count_all(sym_store_t *store, bool *is_whole, sym_error_t *err)
 {
@@ -261,7 +262,8 @@ count_modules(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* Reserves space for LMDB's table of readers, to which every reader writes. */
+/* Allocates disk space for LMDB's table of readers, because every reader writes
+ * to it. */
 static void
 reserve_lock(const sym_store_t *store)
 {
@@ -280,14 +282,14 @@ reserve_lock(const sym_store_t *store)
                                              : SYM_LOCK_BYTES(READERS_DEFAULT));
     }
 
-    /* closing would release LMDB's own locks, but it has none yet */
+    /* closing the file would release LMDB's own locks, but LMDB has none yet */
     (void) close(fd);
 }
 
 
 /*
  * Sets the length of lock.mdb for this number of readers, if no process has the
- * store open.  LMDB itself would make it longer, but never shorter.  A process
+ * store open.  LMDB itself can extend the file, but not shorten it.  A process
  * that has the store open holds a lock on the first byte of lock.mdb.
  */
 static void
@@ -317,8 +319,7 @@ resize_lock(const sym_store_t *store, unsigned readers)
 
 /*
  * Evicts down to the quota, then sets the map's final size.  If readers hold
- * the pages, or the disk is full, this is done before the next module is
- * stored.
+ * the pages or the disk is full, the next ingest does it.
  */
 static sym_status_t
 settle(sym_store_t *store, sym_error_t *err)
@@ -411,7 +412,7 @@ sym_store_open_write(const char *path, const sym_store_options_t *options,
         return err->status;
     }
 
-    /* before anything is created */
+    /* checked before any file is created */
     if (options->quota != 0 && options->quota < SYM_QUOTA_MIN) {
         (void) sym_quota_too_small(err);
     }

@@ -3,17 +3,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* An eviction takes a 64th of the quota more than it must, so that a full store
+/* An eviction frees a 64th of the quota more than necessary, so a full store
  * does not look for victims at every module. */
 #define SLACK_SHIFT 6
 
-/* For negatives an eighth, for the same reason; each costs next to nothing. */
+/* For negatives it frees an eighth more, for the same reason; each of them is
+ * cheap to lose. */
 #define NEGATIVES_SLACK_SHIFT 3
 
 /*
  * The victims: a heap with the most recently used one on top, which is dropped
- * as soon as the others suffice.  So one pass over the tables finds them,
- * and memory use depends on their number, not on the size of the store.
+ * as soon as the others suffice.  So one pass over the tables is enough, and
+ * memory use depends on the number of victims, not on the size of the store.
  */
 typedef struct {
     sym_store_t *store;
@@ -26,10 +27,10 @@ typedef struct {
 
 
 /*
- * True if a is evicted before b.  Negatives go first: expired ones before
- * others, and the oldest first, however often it was requested.  Then the least
- * recently used module goes, the oldest first among equals.  So requests with
- * invented names never evict a module.
+ * Whether a is evicted before b. Negatives go first: expired ones before
+ * others, then the oldest, no matter how often they were requested.  Then the
+ * least recently used module goes, and among equals the oldest.  So requests
+ * with invented names never evict a module.
  */
 static bool
 goes_before(const sym_victim_t *a, const sym_victim_t *b)
@@ -147,7 +148,8 @@ consider_object(void *ctx, const MDB_val *key, const MDB_val *val)
 }
 
 
-/* A record with an artifact is evicted together with it. */
+/* Records with artifacts are skipped: they are removed together with their
+ * artifacts. */
 static sym_status_t
 consider_path(void *ctx, const MDB_val *key, const MDB_val *val)
 {
@@ -216,7 +218,7 @@ evict_some(sym_store_t *store, uint64_t bytes, bool negatives_only,
 }
 
 
-/* Live bytes: modules and negatives. */
+/* Live bytes: those of modules and negatives. */
 static uint64_t
 live_bytes(const sym_store_t *store)
 {
@@ -288,7 +290,7 @@ sym_make_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
     keep = limit - busy;
     keep -= keep < limit >> SLACK_SHIFT ? keep : limit >> SLACK_SHIFT;
 
-    /* dead readers would keep the freed pages from being used again */
+    /* otherwise dead readers keep the freed pages from being reused */
     if (sym_store_reader_check(store, NULL, err) != SYM_OK) {
         return err->status;
     }

@@ -19,7 +19,7 @@ unlink_ingest(sym_ingest_t *ingest)
 }
 
 
-/* Registers it in the batch: takes an id, and marks that as pending. */
+/* Adds an ingest to the batch: takes an id, and marks it as pending. */
 static sym_status_t
 register_ingest(sym_ingest_t *ingest, sym_error_t *err)
 {
@@ -37,8 +37,8 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
         rc = MDB_CORRUPTED;
     }
 
-    /* an id from a lost batch is not reused either: its ingest may not know
-     * yet, and would delete the other's extents */
+    /* an id from a lost batch is not reused: its ingest may not know of the
+     * loss yet, and would delete the extents of the new owner */
     next = next < store->next_id ? store->next_id : next;
     rc = rc != 0 ? rc : sym_meta_put(store, txn, "next", next + 1);
     rc = rc != 0 ? rc : sym_pending_put(store, txn, next);
@@ -53,7 +53,7 @@ register_ingest(sym_ingest_t *ingest, sym_error_t *err)
 }
 
 
-/* Retries deletions that earlier failed because the disk was full. */
+/* Retries deletions that failed earlier because the disk was full. */
 static void
 take_back_stale(sym_store_t *store)
 {
@@ -123,8 +123,8 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
         return err->status;
     }
 
-    /* its size is only known at its end, and it must not empty the store
-       before */
+    /* the size is known only at the end, and until then the ingest must not
+       evict the complete store */
     if (ingest->pages + pages > store->budget.live_pages / 2) {
         return sym_fail(err, SYM_LIMIT,
                         "the module takes more than half of the store's quota "
@@ -165,9 +165,9 @@ sym_ingest_extent(sym_ingest_t *ingest, uint32_t number, const uint8_t *data,
 
 
 /*
- * Updates the counts for a module that replaces another as soon as it is in the
- * batch, because it may be evicted or removed as soon as the batch is
- * committed.
+ * Updates the counts when the module is put into the batch, for a replaced
+ * module, too.  After the commit would be too late, because the module may
+ * already be evicted or removed then.
  */
 void
 sym_ingest_count_put(sym_ingest_t *ingest)
@@ -181,7 +181,7 @@ sym_ingest_count_put(sym_ingest_t *ingest)
 }
 
 
-/* Its batch is lost; a module that it replaced there is back. */
+/* The batch is lost, so a module that this one replaced is back. */
 void
 sym_ingest_lose(sym_ingest_t *ingest, const sym_error_t *why)
 {
@@ -222,7 +222,7 @@ sym_ingest_finish(sym_ingest_t *ingest, sym_error_t *err)
 }
 
 
-/* Deletes its extents on disk and in the batch. */
+/* Deletes the ingest's extents on disk and in the batch. */
 static bool
 take_back(sym_ingest_t *ingest)
 {
@@ -251,9 +251,8 @@ sym_ingest_abort(sym_ingest_t *ingest)
 {
     bool is_in_batch = ingest->batch != 0 && ingest->lost.status == SYM_OK;
 
-    /* remaining extents stay marked as pending, and are deleted with the
-     * next module or when the store is opened; until then their pages are
-     * not free */
+    /* remaining extents stay marked as pending, and their pages in use, until
+     * they are deleted with the next module or when the store is opened */
     if ((ingest->is_committed || is_in_batch) && !take_back(ingest)) {
         ingest->store->stale_pages += ingest->pages;
     }

@@ -1,5 +1,5 @@
 /*
- * Writes objects; the one of higher rank stays.
+ * Writes objects; an artifact of higher rank is kept.
  */
 #include "store/write/tables.h"
 
@@ -143,7 +143,7 @@ sym_victim_of_path(const MDB_val *key, const MDB_val *val,
 typedef struct {
     sym_ingest_t *ingest;
     const sym_object_put_t *put;
-    sym_object_record_t record; /* its final content */
+    sym_object_record_t record; /* final content of the record */
     MDB_val key, path;
     char key_text[OBJECT_KEY_MAX], path_text[PATH_KEY_MAX];
 } new_t;
@@ -179,8 +179,8 @@ prepare(new_t *n, sym_ingest_t *ingest, const sym_object_put_t *put)
 }
 
 
-/* An artifact that this program cannot read, or a tombstone, is replaced by
-   any. */
+/* Anything replaces a tombstone, or an artifact that this program cannot
+   read. */
 static bool
 loses_to(const sym_object_record_t *old, const sym_object_record_t *record)
 {
@@ -190,8 +190,8 @@ loses_to(const sym_object_record_t *old, const sym_object_record_t *record)
 }
 
 
-/* Removes the record that the new one replaces, if any; *is_kept: false if that
- * stays. */
+/* Removes the record that the new one replaces, if any; *is_kept: false if the
+ * old record stays. */
 static int
 replace_old(new_t *n, MDB_txn *txn, bool *is_kept)
 {

@@ -27,7 +27,7 @@ get(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
 }
 
 
-/* Undone if the batch is lost. */
+/* Changes the bytes of negatives; reverted if the batch is lost. */
 static void
 count(sym_store_t *store, uint64_t before, uint64_t after)
 {
@@ -68,8 +68,8 @@ add_id(sym_path_record_t *r, const sym_store_id_t *id)
 
 
 /*
- * Facts about other kinds stay true.  Artifacts of an
- * earlier file are found by its ids.
+ * Keeps results for other kinds.  The old ids stay, because they find the
+ * artifacts of an earlier file.
  */
 static void
 merge(sym_path_record_t *r, const sym_path_record_t *old)
@@ -88,7 +88,7 @@ merge(sym_path_record_t *r, const sym_path_record_t *old)
     } else if (r->tried != 0 && old->outcome == r->outcome
                && old->reader == r->reader && old->expires_at > r->stored_at)
     {
-        /* a text was read in another role */
+        /* the same text was read for another kind */
         r->tried |= old->tried;
         r->expires_at =
             old->expires_at < r->expires_at ? old->expires_at : r->expires_at;
@@ -186,7 +186,7 @@ sym_path_record_drop(sym_store_t *store, MDB_txn *txn, const MDB_val *key)
 }
 
 
-/* The most bytes for which the record can count. */
+/* Maximum of bytes that the record can count for. */
 static uint64_t
 bytes_of(const MDB_val *key, const sym_path_record_t *record)
 {

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Other numbers have names of text; keys of pending modules are 'p' and the
-   id. */
+/* Keys of pending modules are 'p' and the id; keys of other numbers are
+   names. */
 #define PENDING 'p'
 
 
@@ -48,7 +48,7 @@ sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id)
 }
 
 
-/* The modules marked as pending. */
+/* Collects the modules that are marked as pending. */
 static int
 list_pending(sym_store_t *store, MDB_txn *txn, sym_ids_t *ids)
 {

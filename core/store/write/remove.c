@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 /*
- * Limits of one transaction: LMDB copies the tree's pages around deleted
- * values, and reuses the freed pages only in the transaction after the next.
+ * Limits of one transaction, because LMDB copies the pages of the tree around
+ * deleted values, and reuses the freed pages only in the transaction after the
+ * next.
  */
 #define STEP_MODULES 512
 #define STEP_PAGES ((uint64_t) 1 << 16)
@@ -119,8 +120,8 @@ count_evicted(sym_store_t *store, MDB_txn *txn, size_t n)
 }
 
 
-/* Removes the first victims, as many as fit one transaction; returns their
- * number, 0 after a failure. */
+/* Removes as many victims as fit one transaction, from the first on; returns
+ * their number, 0 after a failure. */
 static size_t
 remove_some(sym_store_t *store, const sym_victim_t *victims, size_t n,
             bool are_evicted, sym_error_t *err)
@@ -211,8 +212,7 @@ sym_store_drop(sym_store_t *store, sym_drop_pt wants, void *ctx,
     sym_snapshot_t *snapshot;
     uint64_t n = 0;
 
-    /* the open batch is shared with other modules, whose data must not be
-       lost */
+    /* other modules share the open batch, and their data must not be lost */
     if (sym_batch_commit(store, err) == SYM_OK
         && sym_snapshot_begin(store, &snapshot, err) == SYM_OK)
     {

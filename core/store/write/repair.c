@@ -65,7 +65,7 @@ sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
 }
 
 
-/* The first extent at or after *id, or MDB_NOTFOUND. */
+/* Moves to the first extent at or after *id, or returns MDB_NOTFOUND. */
 static int
 next_module(sym_store_t *store, MDB_txn *txn, uint64_t *id)
 {

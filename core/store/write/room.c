@@ -2,12 +2,12 @@
  * Room for a batch in LMDB's map.
  *
  * The quota leaves more pages free than a batch needs, but LMDB cannot reuse a
- * page that a reader may still read, and an extent needs pages in a row.  A
- * write that finds none loses the complete transaction, with the data of all
+ * page that a reader may still read, and an extent needs consecutive pages.  A
+ * write without such pages loses the complete transaction, with the data of all
  * modules in it.  So the pages that LMDB can use are counted before a batch
- * begins.  If they are too few, the writer waits a moment for readers, whose
- * snapshots are short.  A writer that must not block asks whether it has to wait
- * (sym_store_can_write()) before it writes.
+ * begins.  If there are too few, the writer waits a moment for readers, because
+ * their snapshots are short.  A writer that must not block asks whether it has
+ * to wait (sym_store_can_write()) before it writes.
  */
 #include "store/write/writer.h"
 
@@ -19,12 +19,12 @@
 /* Pause while waiting for readers, in milliseconds. */
 #define PAUSE_MS 2
 
-/* Kept free for other changes of a batch than its extents, and for evictions,
- * which must always be possible: a 64th of the file, at most 4 MiB. */
+/* Room for other changes of a batch than its extents, and for evictions, which
+ * must always be possible: a 64th of the file, at most 4 MiB. */
 #define RESERVE_SHIFT 6
 #define RESERVE_MAX ((uint64_t) 4 << 20)
 
-/* Evicts a 16th of the modules to get pages in a row. */
+/* Evicts a 16th of the modules to get consecutive pages. */
 #define EVICT_PART 16
 
 /* LMDB's own database of pages that transactions have freed. */
@@ -32,17 +32,17 @@
 
 typedef struct {
     sym_store_t *store;
-    uint64_t run;    /* consecutive pages that each value takes */
-    uint64_t enough; /* pages */
-    uint64_t pages;  /* all that LMDB can use */
+    uint64_t run;    /* consecutive pages for each value */
+    uint64_t enough; /* counting stops at this number of pages */
+    uint64_t pages;  /* all pages that LMDB can use */
     uint64_t values; /* values that fit into these pages */
 
-    uint64_t last;   /* transaction */
-    uint64_t oldest; /* snapshot of a reader, or the last transaction */
-    bool is_own;     /* a snapshot of this process */
+    uint64_t last;   /* last transaction */
+    uint64_t oldest; /* oldest snapshot of a reader, or the last transaction */
+    bool is_own;     /* the oldest snapshot is one of this process */
 } room_t;
 
-/* A line of LMDB's list of readers: process, thread and snapshot. */
+/* Parses a line of LMDB's list of readers: process, thread and snapshot. */
 static int
 note_reader(const char *line, void *ctx)
 {
@@ -54,7 +54,7 @@ note_reader(const char *line, void *ctx)
     (void) strtoull(thread, &number, 16);
     txnid = strtoull(number, &end, 10);
 
-    /* the headline and a reader without a snapshot have no number */
+    /* the headline and readers without a snapshot have no number */
     if (thread != line && end != number && txnid <= r->oldest) {
         r->is_own = pid == (long) getpid() || (txnid == r->oldest && r->is_own);
         r->oldest = txnid;
@@ -64,7 +64,7 @@ note_reader(const char *line, void *ctx)
 }
 
 
-/* Number of values that fit into these pages, which are in ascending or
+/* Number of values that fit into these pages; the pages are in ascending or
    descending order. */
 static uint64_t
 count_values(const uint64_t *pages, size_t n, uint64_t run)
@@ -87,9 +87,8 @@ count_values(const uint64_t *pages, size_t n, uint64_t run)
 }
 
 
-/* A record is a count and that many page numbers, the last one first.  One
- * record is mostly enough; otherwise rows continue from one record to the
- * next. */
+/* A record is a count and that many page numbers, the last page first.  One
+ * record is usually enough; otherwise a run may continue in the next record. */
 static int
 count_freed(room_t *r, MDB_txn *txn)
 {
@@ -134,7 +133,7 @@ count_freed(room_t *r, MDB_txn *txn)
 }
 
 
-/* Counts until the pages suffice. */
+/* Counts pages until they suffice. */
 static sym_status_t
 count_room(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
            sym_error_t *err)
@@ -145,7 +144,8 @@ count_room(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
     int rc;
 
     (void) mdb_env_info(store->env, &info);
-    used = info.me_last_pgno + 2; /* LMDB leaves the last one out */
+    used = info.me_last_pgno + 2; /* me_last_pgno does not include the last
+                                     page */
     *r = (room_t){ .store = store,
                    .run = run,
                    .enough = enough,
@@ -170,8 +170,8 @@ count_room(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
 }
 
 
-/* Whether there is a reader to wait for, other than one that did not end in
-   time. */
+/* Whether there is a reader to wait for.  A reader that did not end in time
+   before does not count. */
 static bool
 may_move_on(const room_t *r)
 {
@@ -180,7 +180,7 @@ may_move_on(const room_t *r)
 }
 
 
-/* Counts, and returns true if there is too little room and readers may release
+/* Counts the pages.  Returns true if there are too few and readers may release
  * more. */
 static bool
 must_wait(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
@@ -203,7 +203,7 @@ wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
             return err->status;
         }
 
-        /* dead readers never move on */
+        /* a dead reader never ends its snapshot */
         if (i == 0 && sym_store_reader_check(store, NULL, err) != SYM_OK) {
             return err->status;
         }
@@ -217,7 +217,7 @@ wait_for_readers(sym_store_t *store, uint64_t run, uint64_t enough, room_t *r,
 
 /*
  * No reader holds pages, but the free ones are fragmented.  Evicts modules;
- * LMDB reuses pages two commits after they were freed.
+ * LMDB reuses their pages after two commits.
  */
 static sym_status_t
 evict_for_rows(sym_store_t *store, sym_error_t *err)
@@ -240,8 +240,8 @@ evict_for_rows(sym_store_t *store, sym_error_t *err)
 }
 
 
-/* Pages for values.  LMDB also takes single pages, such as those of its trees,
- * from runs of free pages. */
+/* Pages needed for values.  LMDB takes single pages, such as those of its
+ * trees, from runs of free pages, too. */
 static uint64_t
 without_reserve(const room_t *r, uint64_t reserve)
 {
@@ -252,7 +252,7 @@ without_reserve(const room_t *r, uint64_t reserve)
 }
 
 
-/* Pages that a full extent needs in a row. */
+/* Number of consecutive pages for a full extent. */
 static uint64_t
 full_run(void)
 {
@@ -269,7 +269,7 @@ reserve_of(const sym_store_t *store)
 }
 
 
-/* Pages for a batch that begins with values of that many pages. */
+/* Pages needed for a batch that begins with values of this many pages. */
 static uint64_t
 enough_for(const sym_store_t *store, uint64_t pages)
 {
@@ -311,7 +311,7 @@ sym_await_room(sym_store_t *store, uint64_t pages, sym_error_t *err)
     room_t r;
 
     while (measure(store, pages, &r, err) == SYM_OK && store->room < pages) {
-        /* the reader that did not end in time may have died since */
+        /* a reader that did not end in time may have died since */
         if (sym_store_reader_check(store, &dead, err) != SYM_OK) {
             break;
         }
@@ -357,7 +357,7 @@ sym_store_can_write(sym_store_t *store)
         return true;
     }
 
-    /* a write returns the failure, if this fails */
+    /* if this fails, the next write reports it */
     if (sym_make_room(store, run, &err) != SYM_OK
         || sym_batch_commit(store, &err) != SYM_OK
         || !must_wait(store, run, enough_for(store, run), &r, &err))
@@ -371,7 +371,7 @@ sym_store_can_write(sym_store_t *store)
     }
 
     if (monotonic_ms() < store->waits_until_ms) {
-        /* dead readers never move on */
+        /* a dead reader never ends its snapshot */
         (void) sym_store_reader_check(store, NULL, &err);
         return false;
     }

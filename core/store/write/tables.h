@@ -1,6 +1,6 @@
 /*
  * tables.h - writing objects and paths in a batch; for core/store/write only.
- * Functions without a sym_error_t return a code of LMDB.
+ * Functions without a sym_error_t return LMDB's error codes.
  */
 #ifndef SYM_STORE_WRITE_TABLES_H
 #define SYM_STORE_WRITE_TABLES_H
@@ -11,16 +11,16 @@
 
 /* --- paths (path.c) --- */
 
-/* Puts a record.  It keeps its number of artifacts, or counts one more if ids
- * of an object are passed. */
+/* Stores a record.  It keeps its number of artifacts, plus one if ids of an
+ * object are passed. */
 int sym_path_record_put(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                         const sym_path_record_t *record,
                         const sym_store_id_t *ids, unsigned n_ids);
 
-/* Counts another artifact made from the file. */
+/* Adds one to the number of artifacts made from the file. */
 int sym_path_record_hold(sym_store_t *store, MDB_txn *txn, const MDB_val *key);
 
-/* Counts one artifact less of the file.  Without artifacts the record is
+/* Subtracts one from the number of artifacts of the file.  At 0 the record is
  * deleted, unless a better artifact has replaced the last one. */
 int sym_path_record_release(sym_store_t *store, MDB_txn *txn,
                             const MDB_val *key, bool is_replaced);
@@ -33,20 +33,20 @@ sym_status_t sym_paths_make_room(sym_store_t *store, const MDB_val *key,
 
 /* --- objects (object.c) --- */
 
-/* Removes the record, its entries and extents, and releases its file. */
+/* Removes the record, its entries and extents, and its count at the file. */
 int sym_object_remove(sym_store_t *store, MDB_txn *txn, const MDB_val *key,
                       const sym_object_record_t *record, bool is_replaced);
 
-/* Copies the name, because writing entries changes the pages that its view is
- * in. */
+/* Copies the name, because writing entries changes the pages that the view
+ * points to. */
 void sym_object_own_name(sym_object_record_t *record, char name[SYM_NAME_MAX]);
 
-/* Puts the entries of a record for its other ids, and for its name. */
+/* Stores the entries of a record for its other ids, and for its name. */
 int sym_object_put_entries(sym_store_t *store, MDB_txn *txn, sym_str_t scope,
                            const sym_object_record_t *record);
 
-/* Number of entries of a record in the table of objects, with its own;
- * *has_all: they exist, as does that in the table of names. */
+/* Number of entries of a record in the table of objects, including its own;
+ * *has_all: these exist, and so does that in the table of names. */
 unsigned sym_object_entries(sym_store_t *store, MDB_txn *txn, sym_str_t scope,
                             const sym_object_record_t *record, bool *has_all);
 
@@ -64,13 +64,13 @@ sym_victim_t sym_victim_of_path(const MDB_val *key, const MDB_val *val,
 
 /* --- both tables (check.c) --- */
 
-/* Adds their entries to the store's counts; *is_whole: nothing is damaged or
- * missing; *extents: of their records. */
+/* Adds the tables' entries to the store's counts; *is_whole: nothing is damaged
+ * or missing; *extents: number of extents in their records. */
 sym_status_t sym_tables_count(sym_store_t *store, MDB_txn *txn,
                               uint64_t *extents, bool *is_whole,
                               sym_error_t *err);
 
-/* Drops damaged records, and rebuilds entries and counts of artifacts; notes
+/* Drops damaged records, and rebuilds entries and counts of artifacts; collects
  * the ids of the remaining artifacts. */
 int sym_tables_repair(sym_store_t *store, MDB_txn *txn, sym_ids_t *kept);
 

@@ -7,12 +7,12 @@ typedef struct {
     sym_fault_pt report;
     void *ctx;
     sym_error_t *err;
-    uint64_t next; /* the next module id */
+    uint64_t next; /* next module id */
     uint64_t faults;
-    sym_ids_t ids;           /* of artifacts */
+    sym_ids_t ids;           /* ids of artifacts */
     uint64_t objects, names; /* entries of objects in these tables */
     uint64_t of_objects;     /* objects whose file has a record, */
-    uint64_t of_paths;       /* the same, as counted in these records */
+    uint64_t of_paths;       /* the same number, according to these records */
 } verify_t;
 
 
@@ -60,7 +60,7 @@ verify_extents(verify_t *v, const sym_module_key_t *key,
 }
 
 
-/* Notes the number of an artifact. */
+/* Adds the artifact's id. */
 static sym_status_t
 verify_number(verify_t *v, const sym_module_key_t *key, sym_kind_t kind,
               uint64_t module_id)
@@ -162,7 +162,7 @@ verify_path(void *ctx, const MDB_val *k, const MDB_val *val)
 }
 
 
-/* Objects have all of their entries, so surplus ones are stale. */
+/* Every object has all of its entries, so surplus entries are stale. */
 static void
 verify_tables(verify_t *v)
 {
@@ -192,7 +192,7 @@ verify_tables(verify_t *v)
 }
 
 
-/* Extents without an object; those of modules being written belong to the
+/* Looks for extents without an object; those of current ingests belong to the
  * writer. */
 static int
 verify_orphans(verify_t *v)

@@ -7,10 +7,10 @@
 #include "store/env.h"
 #include "store/write.h"
 
-/* The resources of a module besides its bytes. */
+/* The resources of a module other than its bytes. */
 typedef struct {
     uint64_t pages;
-    uint32_t slot; /* in the use clock */
+    uint32_t slot; /* index in the use clock */
 } sym_space_t;
 
 struct sym_ingest_s {
@@ -19,25 +19,25 @@ struct sym_ingest_s {
     uint64_t module_id;
     uint64_t bytes, pages;
     uint32_t extents, end; /* count, and highest number + 1 */
-    uint64_t batch;        /* the last one that it wrote to; 0: none */
-    bool is_committed;     /* some of it is on disk */
+    uint64_t batch;        /* the last batch that it wrote to; 0: none */
+    bool is_committed;     /* some of its data is on disk */
     bool is_put;           /* its record is in the batch */
     sym_kind_t kind;
-    sym_space_t space; /* of the module itself, when it is put */
-    sym_space_t old;   /* of the replaced module */
-    sym_error_t lost;  /* the failure of another ingest that ended it */
+    sym_space_t space; /* what the module itself takes, once it is put */
+    sym_space_t old;   /* what the replaced module took */
+    sym_error_t lost;  /* the failure of another ingest that aborted this one */
 };
 
-/* --- modules being written (pending.c); dropped if their writer dies --- */
+/* --- modules being written; dropped if their writer dies (pending.c) --- */
 int sym_pending_put(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 int sym_pending_del(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
 bool sym_pending_has(sym_store_t *store, MDB_txn *txn, uint64_t module_id);
-/* Drops those without an ingest of this writer. */
+/* Drops pending modules that do not belong to an ingest of this writer. */
 int sym_pending_drop(sym_store_t *store, MDB_txn *txn);
 
-/* --- the writer's batch (batch.c) --- */
+/* --- the batch of the writer (batch.c) --- */
 
-/* The open write transaction; begins one if necessary. */
+/* Returns the open write transaction; begins one if necessary. */
 sym_status_t sym_batch(sym_store_t *store, MDB_txn **txn, sym_error_t *err);
 sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 
@@ -45,14 +45,14 @@ sym_status_t sym_batch_commit(sym_store_t *store, sym_error_t *err);
 sym_status_t sym_batch_failed(sym_store_t *store, const char *what, int rc,
                               sym_error_t *err);
 
-/* Returns the batch, or the next one if this has no room for that many
+/* Returns the batch, or a new one if the current one has no room for that many
  * pages. */
 sym_status_t sym_batch_with_room(sym_store_t *store, uint64_t pages,
                                  MDB_txn **txn, sym_error_t *err);
 
-/* Makes room for the next batch: waits for readers, a limited time and once for
- * each snapshot.  SYM_FULL: not even `pages` fit.  No batch may be open.
- * (room.c) */
+/* Makes room for the next batch.  Waits for readers, a limited time, and once
+ * for each snapshot.  SYM_FULL: there is no room even for `pages`.  No batch
+ * may be open.  (room.c) */
 sym_status_t sym_await_room(sym_store_t *store, uint64_t pages,
                             sym_error_t *err);
 
@@ -84,18 +84,19 @@ typedef struct {
 
 bool sym_ids_add(sym_ids_t *set, uint64_t id); /* false: out of memory */
 void sym_ids_sort(sym_ids_t *set);
-bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* after the sort */
+bool sym_ids_has(const sym_ids_t *set, uint64_t id); /* call sym_ids_sort()
+                                                        first */
 
 /* --- removing modules (remove.c) --- */
 
-/* An object, or the record of a path: a negative if it has no artifact. */
+/* An object, or the record of a path without artifacts (a negative). */
 typedef struct {
     bool is_path, is_negative, is_expired;
     sym_kind_t kind;
     uint32_t slot;
-    int64_t last_s; /* sym_module_last_s() */
+    int64_t last_s; /* from sym_module_last_s() */
     uint64_t stored_at, module_id, pages;
-    uint64_t negative; /* bytes */
+    uint64_t negative; /* bytes of a negative */
     char *key;
     size_t key_len;
 } sym_victim_t;
@@ -103,7 +104,7 @@ typedef struct {
 typedef struct {
     sym_victim_t *list;
     size_t n, size;
-    uint64_t bytes; /* of all of them */
+    uint64_t bytes; /* total of all victims */
 } sym_victims_t;
 
 uint64_t sym_victim_bytes(const sym_victim_t *victim);
@@ -119,11 +120,11 @@ sym_status_t sym_victims_remove(sym_store_t *store, const sym_victims_t *v,
                                 bool are_evicted, uint64_t *removed,
                                 sym_error_t *err);
 
-/* Evicts so that `pages` more fit the quota; SYM_FULL: they never fit. */
+/* Evicts until `pages` more fit the quota; SYM_FULL: they never fit. */
 sym_status_t sym_make_room(sym_store_t *store, uint64_t pages,
                            sym_error_t *err);
 
-/* Evicts negatives, the oldest first, so that one of `bytes` more fits. */
+/* Evicts the oldest negatives until one of `bytes` more fits. */
 sym_status_t sym_make_negative_room(sym_store_t *store, uint64_t bytes,
                                     sym_error_t *err);
 

@@ -5,26 +5,27 @@
 
 #include "base/pages.h"
 
-/* Small texts, and those seen only once, also need entries. */
+/* Small texts need entries, and so do those seen only once. */
 #define BYTES_PER_ENTRY 64
 
-/* Entries of one hash: a cache line of them. */
+/* A hash has this many possible entries: a cache line. */
 #define WAYS 4
 
 #define LINE ((size_t) 64)
 
 typedef struct {
-    uint64_t place; /* position among all bytes ever written, + 1; 0: only
-                       seen */
+    uint64_t place; /* position among all bytes ever written, + 1; 0: seen, but
+                       not cached */
     uint32_t tag;   /* more bits of the hash; 0: free */
     uint32_t len;
 } entry_t;
 
 struct sym_answer_cache_s {
     size_t size;
-    uint64_t written; /* bytes written in all, including gaps at the ring's
+    uint64_t written; /* bytes written in total, including gaps at the ring's
                          end */
-    size_t at;        /* position of the next one: written modulo size */
+    size_t at;        /* position of the next text; its offset in the ring is
+                         this modulo the size */
     uint32_t mask;    /* of sets */
     entry_t *entries;
     char *ring; /* keys, each followed by its text */
@@ -83,7 +84,7 @@ sym_answer_cache_free(sym_answer_cache_t *r)
 static uint64_t
 hash_key(const sym_answer_cache_key_t *key)
 {
-    /* ids count up from 1: the form uses the bits above them */
+    /* ids count up from 1, so their upper bits are free for the form */
     uint64_t h =
         (key->module_id ^ (uint64_t) key->form << 40) * 0x9e3779b97f4a7c15u;
 
@@ -126,8 +127,8 @@ is_there(const sym_answer_cache_t *r, uint64_t place)
 }
 
 
-/* The text at a valid position.  Avoids a division, which would dominate the
-   cost. */
+/* Returns the text at a valid position.  Avoids a division, which would
+   dominate the cost. */
 static const char *
 text_at(const sym_answer_cache_t *r, uint64_t place)
 {
@@ -181,7 +182,7 @@ sym_answer_cache_keep(sym_answer_cache_t *r, const sym_answer_cache_key_t *key,
         return;
     }
 
-    /* a text is contiguous */
+    /* a text must not wrap around the end of the ring */
     if (r->size - r->at < need) {
         r->written += r->size - r->at;
         r->at = 0;

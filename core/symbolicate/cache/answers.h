@@ -24,10 +24,11 @@ typedef struct sym_answer_cache_s sym_answer_cache_t;
 typedef struct {
     uint64_t module_id;
     uint32_t addr;
-    uint32_t form; /* form of the text: the API's tag and its own number */
+    uint32_t form; /* form of the text: tag of the API, and a number that the
+                      API chooses */
 } sym_answer_cache_key_t;
 
-/* Position of a text, until enough others are cached. */
+/* Position of a text; valid until enough others are cached. */
 typedef struct {
     uint64_t place;
     uint32_t len;
@@ -38,22 +39,23 @@ typedef struct {
 
 #define SYM_ANSWER_CACHE_BYTES_MIN ((size_t) 64 * 1024)
 
-/* With room for `bytes` of text (at least SYM_ANSWER_CACHE_BYTES_MIN), plus a
- * table of a quarter of that.  NULL when out of memory. */
+/* Creates a cache with room for `bytes` of text (at least
+ * SYM_ANSWER_CACHE_BYTES_MIN), plus a table of a quarter of that.  NULL: out of
+ * memory. */
 sym_answer_cache_t *sym_answer_cache_create(size_t bytes);
 void sym_answer_cache_free(sym_answer_cache_t *cache);
 
 typedef enum {
     SYM_ANSWER_CACHE_MISS, /* not seen recently */
-    SYM_ANSWER_CACHE_SEEN, /* worth keeping */
-    SYM_ANSWER_CACHE_HIT   /* *ref is its position */
+    SYM_ANSWER_CACHE_SEEN, /* seen before: cache the text */
+    SYM_ANSWER_CACHE_HIT   /* *ref is the position of the text */
 } sym_answer_cache_state_t;
 
 /* Prefetches for a key that will be looked up soon. */
 void sym_answer_cache_expect(const sym_answer_cache_t *cache,
                              const sym_answer_cache_key_t *key);
 
-/* Records that the key was seen.  Compares hashes: only sym_answer_cache_text()
+/* Records that the key was seen.  Compares only hashes; sym_answer_cache_text()
    compares keys. */
 sym_answer_cache_state_t sym_answer_cache_meet(
     sym_answer_cache_t *cache, const sym_answer_cache_key_t *key,
@@ -65,7 +67,8 @@ void sym_answer_cache_keep(sym_answer_cache_t *cache,
                            const sym_answer_cache_key_t *key, const char *text,
                            size_t len);
 
-/* NULL: evicted, or of another key.  Lives until the next text is cached. */
+/* Returns the text, valid until the next one is cached.  NULL: evicted, or the
+ * text of another key. */
 const char *sym_answer_cache_text(const sym_answer_cache_t *cache,
                                   const sym_answer_cache_key_t *key,
                                   const sym_answer_cache_ref_t *ref);

@@ -1,11 +1,11 @@
 /*
  * blocks.h - the block cache: unpacked blocks of source texts.
  *
- * Events of one program show the same few places, and unpacking a block is half
- * of the work for such a frame.
+ * Events of one program show the same few source lines, and unpacking a block
+ * is half of the work for such a frame.
  *
- * A table of fixed size, for one open store and one thread.  A block takes its
- * memory when it is first used.
+ * It is a table of fixed size, for one open store and one thread.  The memory
+ * of a slot is allocated when the slot is first used.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_BLOCKS_H
 #define SYM_SYMBOLICATE_CACHE_BLOCKS_H
@@ -15,17 +15,17 @@
 
 #include "base/str.h"
 
-/* Bytes of a block, and of all. */
+/* Size of a block, and of all blocks. */
 #define SYM_BLOCK_CACHE_BLOCK 32768
 #define SYM_BLOCK_CACHE_BYTES ((size_t) 128 * SYM_BLOCK_CACHE_BLOCK)
 
 typedef struct sym_block_cache_s sym_block_cache_t;
 
-/* NULL when out of memory. */
+/* Creates a cache.  NULL: out of memory. */
 sym_block_cache_t *sym_block_cache_create(void);
 void sym_block_cache_free(sym_block_cache_t *cache);
 
-/* Block `number` of an artifact, valid until the next put. */
+/* Returns block `number` of an artifact, valid until the next put. */
 bool sym_block_cache_find(sym_block_cache_t *cache, uint64_t artifact,
                           uint32_t number, sym_str_t *bytes);
 

@@ -6,14 +6,16 @@
 #include "base/hash.h"
 #include "object/object_id.h"
 
-/* A module may be in any way of its key's set.  With half as many ways, a fifth
- * of 10,000 modules used in turn would evict each other. */
+/* The cache is set-associative: a key selects a set, and its module may be in
+ * any way of the set.  With half as many ways, a fifth of 10,000 modules used
+ * in turn would evict each other. */
 #define SETS 4096
 #define WAYS 8
 
-#define LINE 64 /* cache lines: comparisons use an entry's first two */
+#define LINE 64 /* cache line; a comparison reads the first two of an entry */
 
-/* name, id, code id, and the file's own name; nearly all modules fit. */
+/* Room for name, id, code id and the file's own name; enough for nearly all
+ * modules. */
 #define TEXT_MAX 195
 #define TEXTS 4
 
@@ -29,7 +31,7 @@ typedef struct {
     char text[TEXT_MAX];
 } entry_t;
 
-/* Tags rule out other ways without reading them. */
+/* Tags: a different tag rules out a way without reading its entry. */
 typedef struct {
     uint32_t tags[WAYS];
 } set_t;
@@ -38,7 +40,7 @@ struct sym_module_cache_s {
     sym_hash_key_t key;
     set_t sets[SETS];
     uint8_t next[SETS];          /* the way to evict if none is free */
-    entry_t entries[WAYS][SETS]; /* sets seldom fill their last ways */
+    entry_t entries[WAYS][SETS]; /* the last ways of a set are seldom used */
 };
 
 _Static_assert(SYM_NAME_MAX <= UINT8_MAX && SYM_CODE_ID_MAX <= UINT8_MAX,
@@ -91,7 +93,7 @@ takes(const char **p, size_t len, sym_str_t s)
 }
 
 
-/* The module's code file name follows the key. */
+/* Appends the name of the module's code file to the key. */
 static bool
 is_of(const entry_t *e, const sym_module_key_t *key, uint32_t scopes,
       const char **name)
@@ -158,7 +160,7 @@ sym_module_cache_find(const sym_module_cache_t *cache, uint64_t version,
 }
 
 
-/* The way for a new module: an outdated one, or the next in turn. */
+/* Returns the way for a new module: an outdated one, or the next in turn. */
 static unsigned
 way_for(sym_module_cache_t *cache, size_t place, uint64_t version)
 {

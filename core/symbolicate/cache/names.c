@@ -9,7 +9,7 @@
 struct sym_names_s {
     sym_hash_key_t key;
     sym_answer_cache_t
-        *cache; /* entry of a name's hash: the name, then the result */
+        *cache; /* entry for a name's hash: the name, then the result */
     sym_names_counts_t counts;
     char text[SYM_MANGLED_MAX + SYM_DEMANGLED_MAX];
 };
@@ -52,7 +52,7 @@ sym_names_counts(const sym_names_t *names)
 }
 
 
-/* False: not cached, or an entry of another name. */
+/* Returns false if the name is not cached, or if the entry has another name. */
 static bool
 find(const sym_names_t *names, const sym_answer_cache_key_t *key,
      const sym_answer_cache_ref_t *ref, sym_str_t name, sym_str_t *shown)
@@ -78,7 +78,7 @@ sym_names_show(sym_names_t *names, sym_str_t name, uint8_t lang, unsigned style)
     sym_answer_cache_state_t state = SYM_ANSWER_CACHE_MISS;
     sym_str_t shown;
 
-    /* prefixes of all mangled names; most C names do not have them */
+    /* prefixes of all mangled names; most names in C have none of them */
     if (name.len < 3 || name.len > SYM_MANGLED_MAX
         || (name.data[0] != '_' && name.data[0] != '?'))
     {

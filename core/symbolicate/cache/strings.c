@@ -2,16 +2,17 @@
 
 #define SLOTS_MIN 64
 
-/* Too few texts for one to be seen three times. */
+/* With fewer texts than this, it is unlikely that one is seen three times. */
 #define TEXTS_MIN 32
 
 #define SLOTS_MAX 4096
 #define BYTES_PER_TEXT 64
 
-/* Longer ones are rare, and unpacking them costs little more than copying. */
+/* Longer texts are not cached: they are rare, and unpacking them costs little
+ * more than copying. */
 #define TEXT_MAX 1024
 
-/* Marks a cache that keeps nothing. */
+/* A cache that keeps nothing has this value. */
 static const sym_string_cache_t nothing = { 0 };
 
 

@@ -2,10 +2,10 @@
  * strings.h - texts of symcaches that a request writes repeatedly.
  *
  * Frames of one request share files, and inlined calls share names.  The second
- * time a text is seen, its escaped form is cached, and later copied: cheaper
- * than unpacking it, above all for paths with backslashes to escape (measured:
- * 3 to 22 % of the time of an answer over real files).  A text seen once costs
- * a lookup in a table.
+ * time a text is seen, its escaped form is cached.  Copying it later is cheaper
+ * than unpacking it again, above all for paths with backslashes to escape
+ * (measured: 3 to 22 % of the time of an answer over real files).  A text seen
+ * only once costs one lookup in a table.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_STRINGS_H
 #define SYM_SYMBOLICATE_CACHE_STRINGS_H
@@ -19,19 +19,20 @@ typedef struct {
     sym_string_ref_t ref; /* SYM_NO_REF: free */
     const char *text;     /* NULL: seen once */
     uint32_t len;
-    uint32_t form; /* the caller's form of the text */
+    uint32_t form; /* form of the text, chosen by the caller */
 } sym_string_cache_slot_t;
 
 typedef struct {
     sym_string_cache_slot_t *slots;
     uint32_t mask;
-    char *pos, *end; /* free bytes for texts */
+    char *pos, *end; /* free room for texts */
 } sym_string_cache_t;
 
-/* Text is copied in blocks of this size, beyond its end. */
+/* Texts are copied in blocks of this size, beyond their end. */
 #define SYM_STRING_CACHE_BLOCK 32
 
-/* For about n texts; without memory it caches nothing. */
+/* Creates a cache for about n texts; if there is no memory, it caches
+ * nothing. */
 void sym_string_cache_init(sym_string_cache_t *cache, sym_arena_t *arena,
                            uint64_t n);
 
@@ -45,7 +46,7 @@ sym_string_cache_slot(const sym_string_cache_t *cache, uint32_t module,
 }
 
 
-/* Records that the text was seen; true if it is worth caching. */
+/* Records that the text was seen; returns true if it should be cached. */
 static inline bool
 sym_string_cache_meet(sym_string_cache_slot_t *slot, uint32_t module,
                       sym_string_ref_t ref, uint32_t form)
@@ -60,7 +61,7 @@ sym_string_cache_meet(sym_string_cache_slot_t *slot, uint32_t module,
 }
 
 
-/* Caches the text, if there is room for it. */
+/* Caches the text if there is room for it. */
 void sym_string_cache_keep(sym_string_cache_t *cache,
                            sym_string_cache_slot_t *slot, const char *text,
                            size_t len);

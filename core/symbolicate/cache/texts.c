@@ -1,12 +1,12 @@
 #include "symbolicate/cache/texts.h"
 
 /* Answers to random addresses of a large C++ program need one text of 150 bytes
- * for every two of them; few need five.  Memory that is never written costs
- * nothing. */
+ * for every two questions; few answers need five texts.  Unused memory costs
+ * nothing, because its pages are never touched. */
 #define SLOTS_PER_QUESTION 2
 #define BYTES_PER_QUESTION 512
 
-/* An empty cache has room for any text of one part. */
+/* An empty cache has room for any text that has one part. */
 #define BYTES_MIN ((size_t) 1 << 20)
 
 #define HEAD sizeof(uint32_t)
@@ -45,8 +45,10 @@ sym_texts_forget(sym_texts_t *texts)
     }
 
     memset(texts->slots, 0, ((size_t) texts->mask + 1) * sizeof(*texts->slots));
-    texts->n_free = texts->mask / 2 + 1;        /* keeps searches short */
-    texts->pos = texts->bytes + SYM_TEXT_ALIGN; /* offset 0 means none */
+    texts->n_free = texts->mask / 2 + 1;        /* limits the load of the table,
+                                                   so that searches are short */
+    texts->pos = texts->bytes + SYM_TEXT_ALIGN; /* offset 0 means that there is
+                                                   no text */
     texts->is_full = false;
 }
 
@@ -74,7 +76,7 @@ sym_texts_end(sym_texts_t *texts, const sym_out_t *out, sym_text_slot_t *slot,
     }
 
     if (out->pos <= texts->pos + HEAD) {
-        return; /* "", or damaged */
+        return; /* the text is empty or damaged */
     }
 
     len = (uint32_t) ((size_t) (out->pos - texts->pos) - HEAD);

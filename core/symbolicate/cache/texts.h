@@ -1,11 +1,12 @@
 /*
  * texts.h - rendered names and files of a batch of answers.
  *
- * A batch needs the same names repeatedly, and unpacking, demangling and
- * escaping them is most of its work.  So each text is made once, while
- * questions are looked up in the order of their addresses, which is the order
- * of a symcache's strings; answers are then written in the order of the
- * questions, from the positions of their texts, without a search.
+ * A batch uses the same names repeatedly, and unpacking, demangling and
+ * escaping them is most of its work.  So each text is made only once.  Texts
+ * are made while the questions are looked up in the order of their addresses,
+ * which is also the order of a symcache's strings.  The answers are then
+ * written in the order of the questions: each has the positions of its texts,
+ * so no search is needed.
  *
  * The size is fixed.  Texts without room are left out.
  */
@@ -16,12 +17,12 @@
 #include "json/out.h"
 #include "artifacts/symcache/read/reader.h"
 
-/* A text by its position; 0: it was left out. */
+/* Position of a text; 0: there was no room for it. */
 typedef uint32_t sym_text_t;
 
 typedef struct {
     sym_string_ref_t ref; /* SYM_NO_REF: free */
-    uint32_t form;        /* the caller's form of the text */
+    uint32_t form;        /* form of the text, chosen by the caller */
     sym_text_t text;
 } sym_text_slot_t;
 
@@ -32,13 +33,13 @@ typedef struct {
     bool is_full; /* a text did not fit */
 } sym_texts_t;
 
-/* For the answers to n questions.  False: out of memory. */
+/* Makes room for the answers to n questions.  False: out of memory. */
 bool sym_texts_init(sym_texts_t *texts, sym_arena_t *arena, uint32_t n);
 
-/* Drops all of them. */
+/* Drops all texts. */
 void sym_texts_forget(sym_texts_t *texts);
 
-/* First slot of the search for a text, for prefetching. */
+/* First slot in the search for a text, for prefetching. */
 static inline sym_text_slot_t *
 sym_texts_first(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 {
@@ -48,7 +49,7 @@ sym_texts_first(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 }
 
 
-/* Its slot, or a free one for it; ref is not SYM_NO_REF. */
+/* Returns the text's slot, or a free one for it; ref must not be SYM_NO_REF. */
 static inline sym_text_slot_t *
 sym_texts_find(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 {
@@ -63,13 +64,13 @@ sym_texts_find(const sym_texts_t *texts, sym_string_ref_t ref, uint32_t form)
 }
 
 
-/* A text is written to its final position, then its slot is filled. */
+/* To add a text, write it to its final position, then fill the slot. */
 sym_out_t sym_texts_begin(const sym_texts_t *texts);
 void sym_texts_end(sym_texts_t *texts, const sym_out_t *out,
                    sym_text_slot_t *slot, sym_string_ref_t ref, uint32_t form);
 
-/* Texts are at multiples of this, after their length, and this many bytes after
- * them can be read. */
+/* Texts begin at multiples of this, after a word with their length; this many
+ * bytes after their end are readable. */
 #define SYM_TEXT_ALIGN 8u
 #define SYM_TEXT_SLACK 64u
 
@@ -91,7 +92,7 @@ sym_texts_get(const sym_texts_t *texts, sym_text_t text)
 }
 
 
-/* Copies most texts in one go, independent of their length. */
+/* Copies most texts in one step that does not depend on their length. */
 static inline void
 sym_texts_write(const sym_texts_t *texts, sym_text_t text, sym_out_t *out)
 {

@@ -2,8 +2,8 @@
  * worker.h - the worker cache: caches that outlive a request, for one open
  * store.
  *
- * It belongs to that store and ends with it, because ids of modules are valid
- * in one store only.  It does not hold pages of the store.
+ * The caches end with the store, because module ids are valid in one store
+ * only.  They do not refer to pages of the store.
  */
 #ifndef SYM_SYMBOLICATE_CACHE_WORKER_H
 #define SYM_SYMBOLICATE_CACHE_WORKER_H
@@ -18,7 +18,8 @@ typedef struct {
     sym_block_cache_t *blocks;
 } sym_worker_cache_t;
 
-/* With room for this many bytes of answers.  NULL when out of memory. */
+/* Creates a cache with room for this many bytes of answers.  NULL: out of
+ * memory. */
 sym_worker_cache_t *sym_worker_cache_create(size_t answer_bytes);
 void sym_worker_cache_free(sym_worker_cache_t *cache);
 

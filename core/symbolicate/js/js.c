@@ -6,7 +6,7 @@
 typedef struct {
     char *text;
     size_t len;
-    bool is_renamed; /* differs from the script's */
+    bool is_renamed; /* it differs from the name in the script */
 } name_t;
 
 
@@ -41,9 +41,10 @@ is_same_place(const sym_sourcemap_token_t *a, const sym_sourcemap_token_t *b)
 
 
 /*
- * The map's name of an identifier; data NULL: none.  Some compilers name the
- * token one column before it, or that of the keyword `function`, if both have
- * the same place in the source.
+ * Finds the map's name of an identifier; data NULL: none.  Some compilers put
+ * the name at the token one column before the identifier, or at that of the
+ * keyword `function`.  This counts if both tokens have the same place in the
+ * source.
  */
 static sym_status_t
 rename_identifier(const sym_sourcemap_t *map, sym_script_position_t at,
@@ -102,7 +103,8 @@ join_parts(const sym_sourcemap_t *map, sym_script_scope_t *scope, name_t *name)
 }
 
 
-/* dart2js names the token at the end of a function; data NULL: none. */
+/* dart2js puts the name at the token at the end of a function; data NULL:
+ * none. */
 static sym_status_t
 name_at_end(const sym_sourcemap_t *map, const sym_script_scope_t *scope,
             sym_str_t *name)
@@ -205,7 +207,7 @@ sym_js_answer(const sym_sourcemap_t *map, const sym_script_t *script,
 
 /* --- tokens that Sentry leaves out --- */
 
-/* Tokens of a run that are looked at. */
+/* Maximum number of tokens of a run that are examined. */
 #define RUN_MAX 1024
 
 static bool
@@ -258,7 +260,7 @@ sym_js_is_dropped(const sym_sourcemap_t *map, const sym_script_t *script,
 }
 
 
-/* --- what is shown --- */
+/* --- the shown name --- */
 
 static bool
 is_useless(sym_str_t name)
@@ -308,7 +310,7 @@ choose_name(const sym_js_place_t *place, sym_str_t given, sym_str_t caller)
 }
 
 
-/* The part of the name up to a dot or the end; moves on past the dot. */
+/* Takes the part of the name before the next dot or the end. */
 static sym_str_t
 take_part(sym_str_t *rest, bool *is_last)
 {
@@ -337,7 +339,7 @@ put(char *out, size_t len, sym_str_t text)
 }
 
 
-/* A part that is repeated is written once, with how often. */
+/* Writes repeated parts once, with the number of repetitions. */
 static size_t
 put_group(char *out, size_t len, sym_str_t part, unsigned n)
 {
