@@ -16,7 +16,7 @@ typedef struct {
         sizeof(bytes) - 1, bytes, what                                         \
     }
 
-/* Longer ones first where one begins with the other. */
+/* A magic that begins with another one comes before it. */
 static const magic_t magics[] = {
     MAGIC("!<arch>\n", "an archive of object files (.a, .lib, .deb)"),
     MAGIC("!<thin>\n", "an archive of object files (.a)"),
@@ -43,7 +43,7 @@ static const magic_t magics[] = {
     MAGIC("{", "JSON"),
 };
 
-/* Text has no NUL among these. */
+/* A text contains no NUL in these bytes. */
 #define TEXT_BYTES ((size_t) 512)
 
 

@@ -56,7 +56,7 @@ sym_format_refuse(const char *data, size_t len, char *text, size_t size)
         return rc;
     }
 
-    /* reports are the last rows */
+    /* rows of reports are last */
     while (formats[end - 1] != NULL && formats[end - 1]->is_report) {
         end--;
     }

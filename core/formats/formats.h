@@ -7,16 +7,16 @@
 #include "formats/format.h"
 #include "formats/list.h"
 
-/* NULL for SYM_CONVERSION_UNKNOWN. */
+/* The format's row; NULL for SYM_CONVERSION_UNKNOWN. */
 const sym_format_t *sym_format_of(sym_conversion_format_t format);
 
 /* The format of a file with these first bytes, or SYM_CONVERSION_UNKNOWN. */
 sym_conversion_format_t sym_format_find(const uint8_t *data, size_t len);
 
 /*
- * Writes to text why a file with these first bytes is not read: its format, if
- * known, and the supported ones.  SYM_UNSUPPORTED: a known format;
- * SYM_MALFORMED: an unknown one.
+ * Writes to `text` why a file with these first bytes is not read: its format,
+ * if known, and the supported ones.  SYM_UNSUPPORTED: the format is known;
+ * SYM_MALFORMED: it is not.
  */
 sym_status_t sym_format_refuse(const char *data, size_t len, char *text,
                                size_t size);

@@ -3,8 +3,8 @@
  *
  * FORMAT(name): the format's folder is core/formats/<name>, and one of its
  * files defines `const sym_format_t sym_format_<name>` (format.h).  Tables,
- * statistics and messages are made from these rows, in this order.
- * Those of reports (format.h) are the last.
+ * statistics and messages are made from these rows, in this order.  Rows of
+ * reports (format.h) are last.
  */
 #ifndef SYM_FORMATS_LIST_H
 #define SYM_FORMATS_LIST_H
@@ -29,7 +29,7 @@
 
 /* Format of a converted file. */
 typedef enum {
-    SYM_CONVERSION_UNKNOWN, /* its converter died before it reported a format */
+    SYM_CONVERSION_UNKNOWN, /* the converter died before it reported a format */
     SYM_FORMATS(SYM_CONVERSION_FORMAT)
         SYM_CONVERSION_FORMATS /* number of formats */
 } sym_conversion_format_t;

@@ -1,5 +1,5 @@
 /*
- * content.c - contents of sections, unpacked if they are packed.
+ * content.c - contents of sections, which are unpacked if need be.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #define DEBUG ".debug_"
 #define OLD_DEBUG ".zdebug_"
 
-/* Before SHF_COMPRESSED: "ZLIB", then the size as 8 bytes, big endian. */
+/* Used before SHF_COMPRESSED: "ZLIB", then the size as 8 bytes, big endian. */
 #define OLD_MAGIC SYM_STR("ZLIB")
 #define OLD_HEADER_BYTES 12
 
@@ -26,7 +26,7 @@ typedef struct {
     uint64_t size;
     sym_str_t in;
     size_t header_bytes;
-    uint8_t *out; /* room for the unpacked bytes */
+    uint8_t *out; /* memory for the unpacked bytes */
     bool is_damaged;
     sym_error_t err;
 } packed_t;
@@ -112,7 +112,7 @@ read_old_header(sym_str_t raw, const char *name, packed_t *p, sym_error_t *err)
 {
     sym_cursor_t c = sym_cursor(raw.data, raw.len, name, err);
 
-    c.is_big_endian = true; /* in every file */
+    c.is_big_endian = true; /* in files of either byte order */
     (void) sym_bytes(&c, OLD_MAGIC.len);
     p->method = COMPRESSED_ZLIB;
     p->size = sym_u64(&c);
@@ -122,7 +122,7 @@ read_old_header(sym_str_t raw, const char *name, packed_t *p, sym_error_t *err)
 }
 
 
-/* Checks the size before memory is allocated. */
+/* Checks the size before any memory is allocated. */
 static sym_status_t
 check_packed(const sym_elf_t *e, const packed_t *p, const char *name,
              sym_error_t *err)
@@ -164,8 +164,8 @@ reserve(sym_elf_t *e, packed_t *p, sym_error_t *err)
 }
 
 
-/* Touches only the packed section, so the sections of a batch can be unpacked
-   by several threads. */
+/* Writes only to the packed section, so several threads can unpack a batch of
+   sections. */
 static void
 unpack(packed_t *p)
 {
@@ -196,8 +196,8 @@ finish(const packed_t *p, sym_error_t *err)
 }
 
 
-/* Some linkers wrote ".zdebug_x" although packing gained nothing: then there is
- * no magic, and the bytes are plain. */
+/* Some linkers wrote ".zdebug_x" although packing gained nothing.  The magic is
+ * then absent, and the bytes are plain. */
 static bool
 is_old_packed(const sym_elf_section_t *s, sym_str_t raw)
 {
@@ -206,7 +206,8 @@ is_old_packed(const sym_elf_section_t *s, sym_str_t raw)
 }
 
 
-/* Afterwards a packed section has p->out; the bytes of others are known. */
+/* Afterwards p->out is set for a packed section, and the bytes of others are
+ * known. */
 static sym_status_t
 begin(sym_elf_t *e, sym_elf_section_t *s, const char *name, packed_t *p,
       sym_error_t *err)
@@ -309,7 +310,7 @@ find_last(const sym_elf_t *e, sym_str_t name)
 
     s = e->sections + e->n_sections - 1;
     while (!sym_elf_has_bytes(s) || !sym_str_eq(s->name, name)) {
-        s--; /* to the first section at most */
+        s--; /* ends at the first section at the latest */
     }
 
     return s;
@@ -329,7 +330,7 @@ sym_elf_section_last(sym_elf_t *e, const char *name, sym_str_t *bytes,
 
 /* --- several at once --- */
 
-/* Smaller ones are unpacked before anyone could read them. */
+/* Smaller sections are unpacked before anyone could read them. */
 #define FLOW_MIN ((uint64_t) 8 << 20)
 
 struct sym_elf_unpacking_s {
@@ -340,7 +341,8 @@ struct sym_elf_unpacking_s {
     packed_t *first;  /* the section that is read while it is unpacked, or
                          NULL */
     bool has_trouble; /* atomic */
-    sym_gauge_t there, others; /* bytes of the first, number of the rest */
+    sym_gauge_t there, others; /* unpacked bytes of `first`; number of
+                                  finished others */
 };
 
 
@@ -351,8 +353,8 @@ note_trouble(sym_elf_unpacking_t *u)
 }
 
 
-/* Errors are diagnosed at the end, when no thread reads any more; or now, if no
- * thread could start. */
+/* Errors are diagnosed at the end, when no thread reads any more, or at once if
+ * no thread could start. */
 static void
 unpack_first(sym_elf_unpacking_t *u)
 {
@@ -420,7 +422,7 @@ can_flow(const packed_t *p)
 
 
 /* Allocates memory for all packed sections, so that their addresses are
-   known. */
+   fixed. */
 static sym_status_t
 add_sections(sym_elf_unpacking_t *u, sym_elf_t *e, const char *const *names,
              size_t n, bool is_read_meanwhile, sym_error_t *err)
@@ -489,7 +491,8 @@ sym_elf_unpack_begin(sym_elf_t *e, const char *const *names, size_t n,
 }
 
 
-/* Finds the reason of a failure, which sym_inflate_flow() does not return. */
+/* Finds the reason of an error, because sym_inflate_flow() does not return
+ * it. */
 static void
 find_reason(packed_t *p)
 {

@@ -68,11 +68,11 @@ typedef struct {
     sym_dwarf_sections_t alt_sections;
     sym_native_symbols_t symbols;
 
-    sym_elf_unpacking_t *unpacking; /* of the DWARF data, or NULL */
+    sym_elf_unpacking_t *unpacking; /* for the DWARF data; or NULL */
     sym_dwarf_supply_t supply;
 } elf_files_t;
 
-/* Features of the file, and of the one with its debug information. */
+/* Features of the file and of its debug file. */
 static uint32_t
 features_of(const sym_elf_t *elf, const sym_elf_t *debug)
 {
@@ -84,7 +84,8 @@ features_of(const sym_elf_t *elf, const sym_elf_t *debug)
 }
 
 
-/* Finds the debug information: in the file, or in one that it refers to. */
+/* Finds the debug information: in the file, or in a debug file that it
+ * names. */
 static sym_status_t
 open_debug(elf_files_t *e, const sym_format_services_t *services,
            sym_elf_t **debug, sym_error_t *err)
@@ -119,7 +120,7 @@ get_sections(sym_elf_t *elf, const sym_thread_pool_t *pool,
 }
 
 
-/* With a pool, sections are read while they are unpacked. */
+/* If there is a pool, sections are read while they are unpacked. */
 static sym_status_t
 begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
                sym_dwarf_input_t *in, sym_error_t *err)
@@ -141,7 +142,7 @@ begin_sections(elf_files_t *e, sym_elf_t *elf, const sym_thread_pool_t *pool,
 }
 
 
-/* Reads the DWARF of a file, with its parts in other files. */
+/* Reads the DWARF of a file, including parts in other files. */
 static sym_status_t
 open_dwarf(elf_files_t *e, sym_elf_t *debug,
            const sym_format_services_t *services, sym_dwarf_input_t *in,
@@ -274,7 +275,7 @@ read_elf(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 }
 
 
-/* A failure to unpack is the cause of other errors. */
+/* A failure to unpack causes other errors, so it is reported first. */
 static sym_status_t
 read_and_settle(sym_native_t *f, elf_files_t *e, sym_error_t *err)
 {
@@ -298,7 +299,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
     elf_files_t e = { .elf = sym_elf_open(f->data, f->len, &options, err) };
     sym_status_t rc = e.elf == NULL ? err->status : read_and_settle(f, &e, err);
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     sym_native_symbols_free(&e.symbols);
     sym_native_splits_close(&e.splits);
     sym_elf_companion_close(&e.alt);

@@ -42,7 +42,7 @@ sym_elf_companion_close(sym_elf_companion_t *c)
 }
 
 
-/* Whether a file is the requested one; if not, reports why. */
+/* Whether the file is the requested one.  If it is not, notes why. */
 typedef bool (*is_it_pt)(const void *link, const sym_elf_companion_t *c,
                          const sym_format_services_t *services);
 
@@ -76,7 +76,7 @@ take(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 }
 
 
-/* Finds the first matching file; SYM_OK even if no file matches. */
+/* Opens the first matching file.  SYM_OK even if no file matches. */
 static sym_status_t
 choose(sym_companion_t *want, const sym_format_services_t *services,
        const sym_elf_options_t *options, is_it_pt is_it, const void *link,
@@ -91,7 +91,7 @@ choose(sym_companion_t *want, const sym_format_services_t *services,
 /* --- .gnu_debuglink --- */
 
 typedef struct {
-    sym_debuglink_t link; /* name empty: none */
+    sym_debuglink_t link; /* name empty: the file has no link */
     sym_str_t id;
 } debug_link_t;
 
@@ -155,7 +155,7 @@ sym_elf_debug_open(sym_elf_t *elf, const sym_format_services_t *services,
 
 /* --- dwz --- */
 
-/* The id of a supplementary file: DWARF 5 has a section for it. */
+/* The id of a supplementary file.  DWARF 5 has a section for it. */
 static sym_str_t
 alt_id(sym_elf_t *elf)
 {
@@ -241,7 +241,7 @@ open_split(const sym_native_splits_t *splits, const sym_companion_file_t *file,
 }
 
 
-/* gcc puts each type into its own section, before the unit's. */
+/* gcc puts each type into a section of its own, before the unit's section. */
 static sym_status_t
 find_split_section(void *object, const char *name, sym_str_t *bytes,
                    sym_error_t *err)

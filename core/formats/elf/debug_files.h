@@ -2,8 +2,8 @@
  * debug_files.h - other ELF files with debug information for a file: the debug
  * file of a stripped one, dwz's supplementary file, split units.
  *
- * They are requested as the file names them (companion.h), and checked: a file
- * of another build is not used, and a note says so.
+ * They are requested by the names in the file (companion.h), and checked.  A
+ * file of another build is not used, and a note reports it.
  */
 #ifndef SYM_FORMATS_ELF_DEBUG_FILES_H
 #define SYM_FORMATS_ELF_DEBUG_FILES_H
@@ -15,11 +15,11 @@
 typedef struct {
     sym_companion_file_t file;
     sym_elf_t *elf;  /* NULL: not found */
-    bool is_missing; /* not found, although the file needs it */
+    bool is_missing; /* the file needs it, but it was not found */
 } sym_elf_companion_t;
 
 /* Opens the debug file of a stripped ELF file by its name or build id.  Returns
- * SYM_OK also if there is no such file: see to->elf. */
+ * SYM_OK even if there is no such file; then to->elf is NULL. */
 sym_status_t sym_elf_debug_open(sym_elf_t *elf,
                                 const sym_format_services_t *services,
                                 sym_elf_companion_t *to, sym_error_t *err);

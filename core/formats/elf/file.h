@@ -8,9 +8,9 @@
 #include "base/cursor.h"
 #include "formats/elf/elf.h"
 
-/* Names as in the specification (System V ABI, chapters 4 and 5); elf.h of the
- * C library is not used, because it does not exist everywhere and ignores byte
- * order. */
+/* Names are those of the specification (System V ABI, chapters 4 and 5).  The C
+ * library's elf.h is not used: it does not exist everywhere, and it ignores
+ * byte order. */
 #define SYM_ET_REL 1
 #define SYM_ET_EXEC 2
 #define SYM_ET_DYN 3
@@ -57,10 +57,10 @@ struct sym_elf_s {
     const uint8_t *data;
     size_t len;
     sym_elf_info_t info;
-    sym_arena_t arena; /* the tables below, and unpacked sections */
+    sym_arena_t arena; /* memory of the tables below and of unpacked sections */
     uint64_t unpacked_left;
 
-    sym_elf_section_t *sections; /* [0] is never a section */
+    sym_elf_section_t *sections; /* sections[0] is never a section */
     size_t n_sections;
     sym_elf_segment_t *segments;
     size_t n_segments;
@@ -69,7 +69,7 @@ struct sym_elf_s {
     sym_elf_t *mini;
 };
 
-/* A cursor over bytes of this file, in its byte order. */
+/* A cursor over bytes of this file, with its byte order. */
 static inline sym_cursor_t
 sym_elf_cursor(const sym_elf_t *e, sym_str_t bytes, const char *section,
                sym_error_t *err)
@@ -81,7 +81,7 @@ sym_elf_cursor(const sym_elf_t *e, sym_str_t bytes, const char *section,
 }
 
 
-/* An address, offset or size: as wide as the file's class. */
+/* Reads an address, offset or size, as wide as the file's class. */
 static inline uint64_t
 sym_elf_word(const sym_elf_t *e, sym_cursor_t *c)
 {
@@ -96,7 +96,7 @@ sym_elf_has_bytes(const sym_elf_section_t *s)
 }
 
 
-/* Fails at a byte of a section, or of the file's headers. */
+/* Fails with a position in a section, or in the file's headers. */
 sym_status_t sym_elf_fail(sym_error_t *err, sym_status_t status,
                           const char *section, uint64_t offset,
                           const char *what);
@@ -104,11 +104,11 @@ sym_status_t sym_elf_fail(sym_error_t *err, sym_status_t status,
 /* The first section of that name that has contents here, or NULL. */
 sym_elf_section_t *sym_elf_find(const sym_elf_t *e, sym_str_t name);
 
-/* The bytes of a section as in the file. */
+/* The bytes of a section as they are in the file. */
 sym_status_t sym_elf_raw(const sym_elf_t *e, const sym_elf_section_t *s,
                          const char *name, sym_str_t *bytes, sym_error_t *err);
 
-/* Like sym_elf_section(), for a section that was found in another way. */
+/* Like sym_elf_section(), for a section that the caller has found. */
 sym_status_t sym_elf_plain(sym_elf_t *e, sym_elf_section_t *s, const char *name,
                            sym_str_t *bytes, sym_error_t *err);
 

@@ -1,5 +1,5 @@
 /*
- * ids.c - ids of a file.
+ * ids.c - the build id and the debug id of a file.
  */
 #include "formats/elf/file.h"
 
@@ -8,7 +8,7 @@
 
 #define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
 #define GUID_BYTES 16
-#define TEXT_BYTES 4096 /* of .text that Breakpad hashes */
+#define TEXT_BYTES 4096 /* bytes of .text that Breakpad hashes */
 
 /* Notes are aligned by 4, or by 8 if the segment or section says so. */
 static uint64_t
@@ -19,9 +19,9 @@ padding(uint64_t size, uint64_t align)
 
 
 /*
- * One note at a time: sizes of name and description, type, name, description.
- * The owner matters: note 3 of "Xen" precedes the build id in vmlinux, and is
- * something else.
+ * Reads one note: sizes of name and description, type, name, description.  The
+ * owner matters, because note 3 of "Xen", which precedes the build id in
+ * vmlinux, is not a build id.
  */
 static sym_status_t
 find_in_notes(const sym_elf_t *e, sym_str_t notes, uint64_t align,
@@ -66,8 +66,8 @@ find_in_segments(const sym_elf_t *e, sym_str_t *id)
     for (size_t i = 0; i < e->n_segments; i++) {
         const sym_elf_segment_t *p = &e->segments[i];
 
-        /* those of a separate debug file may refer to bytes that it does not
-           have */
+        /* segments of a separate debug file may refer to bytes that are not in
+           it */
         if (p->type == SYM_PT_NOTE && p->offset <= e->len
             && p->file_size <= e->len - p->offset
             && find_in_notes(e,
@@ -104,8 +104,8 @@ find_in_sections(const sym_elf_t *e, sym_str_t *id)
 }
 
 
-/* Sections first: they have the alignment of notes even where segments were
- * joined, and in a separate debug file they are right when its segments are
+/* Searches sections first.  They have the alignment of notes even if segments
+ * were joined, and in a separate debug file they are right when segments are
  * not. */
 sym_status_t
 sym_elf_build_id(const sym_elf_t *e, sym_str_t *id)
@@ -118,8 +118,8 @@ sym_elf_build_id(const sym_elf_t *e, sym_str_t *id)
 }
 
 
-/* Sentry's symbolic swaps by the file's byte order, Breakpad by the host's;
- * they agree on little-endian files. */
+/* Sentry's symbolic swaps bytes by the file's byte order, Breakpad by the
+ * host's.  Both agree on little-endian files. */
 void
 sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
                     char out[SYM_ELF_DEBUG_ID_LEN])
@@ -133,8 +133,8 @@ sym_elf_debug_id_of(sym_str_t build_id, bool is_big_endian,
 }
 
 
-/* Exactly like symbolic; Breakpad's own code reads beyond a .text that is
- * shorter than a page and not a multiple of 16. */
+/* This is exactly what symbolic does.  Breakpad's own code reads beyond a .text
+ * that is shorter than a page and not a multiple of 16. */
 static void
 hash_text(sym_str_t text, uint8_t hash[GUID_BYTES])
 {

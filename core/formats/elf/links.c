@@ -1,5 +1,5 @@
 /*
- * links.c - names of the files with the parts that this one leaves out.
+ * links.c - names of the companion files of an ELF file.
  */
 #include "formats/elf/file.h"
 
@@ -45,8 +45,8 @@ read_altlink(const sym_elf_t *e, sym_str_t bytes, sym_elf_altlink_t *link,
 }
 
 
-/* DWARF 5, 7.3.6.  The supplementary file has such a section, too: a flag says
- * so, and its name is empty.  is_supplementary selects one of the two. */
+/* DWARF 5, 7.3.6.  The supplementary file has such a section, too, with a flag
+ * and an empty name. is_supplementary selects one of the two. */
 static sym_status_t
 read_sup(const sym_elf_t *e, sym_str_t bytes, bool of_supplementary,
          sym_elf_altlink_t *link, sym_error_t *err)

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* As in the MODULE line of Breakpad's dump_syms; "unknown" for others. */
+/* The name as in the MODULE line of Breakpad's dump_syms, or "unknown". */
 const char *sym_elf_machine_name(uint16_t machine);
 
 #endif

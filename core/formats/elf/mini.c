@@ -25,7 +25,7 @@ sym_elf_mini(sym_elf_t *e, sym_elf_t **mini, sym_error_t *err)
         return rc;
     }
 
-    sym_elf_close_mini(e); /* of a call that failed */
+    sym_elf_close_mini(e); /* closes the result of an earlier, failed call */
     if (sym_elf_unpack_xz(packed, e->unpacked_left, &e->mini_data, &size,
                           GNU_DEBUGDATA, err)
         != SYM_OK)
@@ -33,7 +33,7 @@ sym_elf_mini(sym_elf_t *e, sym_elf_t **mini, sym_error_t *err)
         return err->status;
     }
 
-    /* both use the same budget, the inner one only for its own sections */
+    /* the inner file gets the rest of the budget, for its own sections */
     e->unpacked_left -= size;
     options.unpacked_max = e->unpacked_left;
     e->mini = sym_elf_open(e->mini_data, size, &options, err);

@@ -11,24 +11,24 @@
 #define MAGIC "\177ELF"
 #define IDENT_BYTES 16
 
-/* Offsets of fields that messages refer to. */
+/* Offsets of fields that errors refer to. */
 #define AT_CLASS 4
 #define AT_DATA 5
 #define AT_VERSION 6
 #define AT_TYPE 16
 
-/* From here on the fields are 16 bits: e_phentsize, e_phnum, e_shentsize, e_shnum,
- * e_shstrndx. */
+/* From here on the fields have 16 bits: e_phentsize, e_phnum, e_shentsize,
+ * e_shnum, e_shstrndx. */
 #define AT_SIZES(is_64bit) ((is_64bit) ? 54 : 42)
 #define AT_PHENTSIZE(e) AT_SIZES((e)->info.is_64bit)
 #define AT_SHENTSIZE(e) (AT_SIZES((e)->info.is_64bit) + 4)
 #define AT_SHSTRNDX(e) (AT_SIZES((e)->info.is_64bit) + 8)
 
-/* "the number is in section 0 instead" */
+/* "section 0 has the number" */
 #define PN_XNUM 0xffff
 
-/* Linked files have some dozens of either; objects with a section for each
- * function have up to a million. */
+/* Linked files have some dozens of sections and of segments.  Objects with a
+ * section for each function have up to a million. */
 #define SECTIONS_MAX ((uint64_t) 1 << 20)
 #define SEGMENTS_MAX ((uint64_t) 1 << 16)
 
@@ -39,7 +39,8 @@
 
 typedef struct {
     uint64_t segments_at, sections_at;
-    uint64_t n_segments, n_sections, names; /* names: index of their section */
+    uint64_t n_segments, n_sections, names; /* names: index of the section of
+                                               names */
     uint16_t segment_bytes, section_bytes;
 } tables_t;
 
@@ -101,7 +102,7 @@ read_ident(sym_elf_t *e, sym_error_t *err)
 }
 
 
-/* Only linked files have addresses that a client can send. */
+/* Only linked files have addresses that clients can send. */
 static sym_status_t
 check_type(uint16_t type, bool is_part, sym_error_t *err)
 {
@@ -131,7 +132,7 @@ check_type(uint16_t type, bool is_part, sym_error_t *err)
 }
 
 
-/* A cursor over the file from offset on. */
+/* A cursor over the file from this offset on. */
 static sym_cursor_t
 cursor_at(const sym_elf_t *e, uint64_t offset, const char *section,
           sym_error_t *err)
@@ -183,8 +184,8 @@ program_header_bytes(const sym_elf_t *e)
 }
 
 
-/* Checks that n records of size bytes are in the file, so that nothing is sized
- * by a count alone. */
+/* Checks that the file contains n records of `size` bytes, so that no memory is
+ * sized by a count alone. */
 static sym_status_t
 check_table(const sym_elf_t *e, uint64_t at, uint64_t n, size_t size,
             uint64_t max, const char *section, sym_error_t *err)
@@ -258,8 +259,7 @@ read_large_numbers(const sym_elf_t *e, tables_t *t, sym_error_t *err)
 }
 
 
-/* The total cost of copies of one long name must stay within the file's
-   share. */
+/* Copies of one long name must cost no more in total than the file's share. */
 #define SECTION_NAME_MAX ((size_t) 32768)
 
 static sym_status_t
@@ -295,7 +295,7 @@ name_sections(sym_elf_t *e, const uint32_t *names, uint64_t index,
     sym_str_t text;
 
     if (index == 0) {
-        return SYM_OK; /* no names at all */
+        return SYM_OK; /* the file has no names */
     }
 
     if (index >= e->n_sections || e->sections[index].type == SYM_SHT_NOBITS) {
@@ -441,9 +441,10 @@ read_tables(sym_elf_t *e, tables_t *t, sym_error_t *err)
 /* --- the file as a whole --- */
 
 /*
- * The first PT_LOAD, as Breakpad, Sentry and debuggers do, not the lowest: they
- * are sorted (System V ABI, chapter 5), except in vmlinux, whose per-CPU data
- * follow the kernel at address 0.  It is mapped from its page on.
+ * The first PT_LOAD, as in Breakpad, Sentry and debuggers, not the lowest.
+ * PT_LOADs are sorted (System V ABI, chapter 5), except in vmlinux, where
+ * per-CPU data at address 0 follow the kernel.  A PT_LOAD is mapped from its
+ * page on.
  */
 static uint64_t
 image_base(const sym_elf_t *e)

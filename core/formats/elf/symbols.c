@@ -18,11 +18,11 @@
 typedef struct {
     sym_elf_candidates_t list;
     sym_elf_symbol_stats_t *stats;
-    uint64_t seen; /* tables, read or not */
+    uint64_t seen; /* number of tables, also of unreadable ones */
 } collect_t;
 
 
-/* Only a lack of memory fails completely. */
+/* Only a lack of memory makes everything fail. */
 static sym_status_t
 settle(collect_t *c, size_t n_before, const sym_error_t *why, sym_error_t *err)
 {
@@ -36,7 +36,7 @@ settle(collect_t *c, size_t n_before, const sym_error_t *why, sym_error_t *err)
         return SYM_OK;
     }
 
-    c->list.n = n_before; /* half a table could name the wrong neighbour */
+    c->list.n = n_before; /* half a table could give code the wrong name */
     if (c->stats->broken++ == 0) {
         c->stats->first_why = *why;
     }
@@ -57,8 +57,8 @@ collect_type(collect_t *c, sym_elf_t *e, uint32_t type, const char *name,
             c->seen++;
             (void) sym_elf_read_symtab(e, s, name, &c->list, &c->stats->bad,
                                        &why);
-            return settle(c, n, &why, err); /* a file may have one of each
-                                               type */
+            /* a file has at most one of each type */
+            return settle(c, n, &why, err);
         }
     }
 
@@ -87,10 +87,10 @@ collect_mini(collect_t *c, sym_elf_t *e, sym_error_t *err)
 
 
 /*
- * Like llvm-symbolizer, takes the largest of several symbols at one address,
- * and of equal ones the last.  Linkers write local symbols first, so global
- * ones win; of a function's many global names the choice must be the same as
- * there.
+ * Takes the largest of several symbols at one address, and the last of equal
+ * ones, like llvm-symbolizer.  Linkers write local symbols first, so global
+ * ones win.  A function may have many global names; the choice must be
+ * llvm-symbolizer's.
  */
 static bool
 is_better(const sym_elf_candidate_t *a, const sym_elf_candidate_t *b)
@@ -110,9 +110,10 @@ is_version_byte(char c)
 
 
 /*
- * "memcpy@@GLIBC_2.14", "f@libold.so.1": the linker adds the version.  It comes
- * last and begins like a name; an assembler's labels ("..@2.loop") and Zig's
- * names ("main.@\"a b\"", "f(@as(u8,1)).g") are not cut.
+ * Removes the version that a linker adds: "memcpy@@GLIBC_2.14",
+ * "f@libold.so.1".  A version comes last and begins like a name.  An
+ * assembler's labels ("..@2.loop") and Zig's names ("main.@\"a b\"",
+ * "f(@as(u8,1)).g") are not cut.
  */
 static sym_str_t
 plain_name(const char *name, uint64_t *long_bytes)
@@ -145,7 +146,7 @@ typedef struct {
     sym_elf_symbol_pt each;
     void *ctx;
     sym_elf_symbol_stats_t *stats;
-    uint64_t sized_end; /* the last end of all functions with a size so far */
+    uint64_t sized_end; /* highest end of the functions with a size so far */
 } hand_out_t;
 
 
@@ -174,7 +175,7 @@ best_of(hand_out_t *h, const sym_sort_item_t *of, size_t n)
 }
 
 
-/* Handles the n candidates at one address; next: address of the next ones. */
+/* Handles the n candidates at one address; the next ones are at `next`. */
 static sym_status_t
 hand_out(hand_out_t *h, const sym_sort_item_t *of, size_t n, uint64_t next,
          sym_error_t *err)
@@ -248,7 +249,7 @@ sym_elf_symbols(sym_elf_t *e, sym_elf_symbol_pt each, void *ctx,
 
     *stats = (sym_elf_symbol_stats_t){ 0 };
 
-    /* later tables win: those made by the linker */
+    /* later tables win, because linkers made them */
     if (collect_mini(&c, e, err) == SYM_OK
         && collect_type(&c, e, SYM_SHT_DYNSYM, ".dynsym", err) == SYM_OK)
     {

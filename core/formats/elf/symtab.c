@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-/* Chromium, the largest known file, has three million. */
+/* Limit on entries.  Chromium, the largest known file, has three million. */
 #define CANDIDATES_MAX ((size_t) 1 << 24)
 #define CANDIDATES_FIRST ((size_t) 1024)
 
-/* Files with .opd are linked, with some dozens of sections; each descriptor may
- * look through them. */
+/* Each descriptor may search all sections.  Files with .opd are linked, so they
+ * have some dozens. */
 #define OPD_SECTIONS_MAX 256
 
 #define STT_NOTYPE 0
@@ -17,15 +17,16 @@
 
 #define SHN_UNDEF 0
 
-/* A table, and one entry of it. */
+/* A symbol table. */
 typedef struct {
     const sym_elf_t *e;
     sym_str_t names;              /* ends in NUL, or is empty */
     sym_cursor_t indexes;         /* SHT_SYMTAB_SHNDX, or empty */
     const sym_elf_section_t *opd; /* NULL: functions have no descriptors */
     sym_str_t descriptors;
-    bool has_lost_descriptors;          /* they are in another file */
-    const sym_elf_section_t *last_code; /* the last one that was found */
+    bool has_lost_descriptors;          /* another file has the descriptors */
+    const sym_elf_section_t *last_code; /* the code section that was found
+                                           last */
 } table_t;
 
 typedef struct {
@@ -71,14 +72,14 @@ names_of(sym_elf_t *e, const sym_elf_section_t *table, const char *name,
         return err->status;
     }
 
-    /* so that each name ends without checking the end of the table */
+    /* so that searches for the end of a name need no bound */
     last = memrchr(names->data, '\0', names->len);
     names->len = last == NULL ? 0 : (size_t) (last - names->data) + 1;
     return SYM_OK;
 }
 
 
-/* Section numbers over 65,279 are in a table of their own. */
+/* Numbers of sections above 65,279 are in a separate table. */
 static sym_status_t
 indexes_of(sym_elf_t *e, const sym_elf_section_t *table, const char *name,
            sym_cursor_t *indexes, sym_error_t *err)
@@ -100,8 +101,9 @@ indexes_of(sym_elf_t *e, const sym_elf_section_t *table, const char *name,
 }
 
 
-/* 64-bit PowerPC's first ABI: a function's symbol is the address of a descriptor
- * in .opd, whose first word is the code's. */
+/* In 64-bit PowerPC's first ABI, a function's symbol is the address of a
+ * descriptor in .opd.  The first word of the descriptor is the address of the
+ * code. */
 static sym_status_t
 find_descriptors(sym_elf_t *e, table_t *t, const char *name, sym_error_t *err)
 {
@@ -203,7 +205,7 @@ code_section_at(table_t *t, uint64_t addr)
 }
 
 
-/* The code of a symbol in .opd; NULL: none. */
+/* The code section that a symbol in .opd refers to.  NULL: it is not code. */
 static const sym_elf_section_t *
 follow_descriptor(table_t *t, uint64_t *addr)
 {
@@ -216,7 +218,8 @@ follow_descriptor(table_t *t, uint64_t *addr)
 }
 
 
-/* The section with the code of s, and its address in *addr; NULL: not code. */
+/* The section with the code of s; *addr gets the code's address.  NULL: s is
+ * not code. */
 static const sym_elf_section_t *
 code_section_of(table_t *t, const entry_t *s, uint64_t *addr)
 {
@@ -233,9 +236,9 @@ code_section_of(table_t *t, const entry_t *s, uint64_t *addr)
 
 
 /*
- * A symbol without a size ends at the next one, which is unknown if functions
- * are known by descriptors that the file does not have: a linker's stub
- * ("0000001b.plt_call.strtol") would cover all of them.
+ * A symbol without a size ends at the next one.  The next one is unknown if
+ * functions have descriptors in another file: a linker's stub
+ * ("0000001b.plt_call.strtol") would cover all functions.
  */
 static bool
 is_boundless(const table_t *t, const entry_t *s)
@@ -244,9 +247,9 @@ is_boundless(const table_t *t, const entry_t *s)
 }
 
 
-/* ".LBB0_1", ".L0 ": a compiler's local labels.  Assemblers keep them where a
- * linker may shorten code (RISC-V, LoongArch).  PowerPC functions may have such
- * names. */
+/* ".LBB0_1", ".L0 ": local labels of compilers.  Assemblers keep them where a
+ * linker may shorten code (RISC-V, LoongArch).  Functions of PowerPC may have
+ * such names. */
 static bool
 is_compiler_label(const entry_t *s, const char *name)
 {
@@ -254,7 +257,7 @@ is_compiler_label(const entry_t *s, const char *name)
 }
 
 
-/* Data in code are used, too: they end the symbol before them. */
+/* Symbols of data in code are needed, too: they end the symbol before them. */
 static bool
 may_be_code(const entry_t *s)
 {
@@ -326,7 +329,7 @@ room_for_one(sym_elf_candidates_t *list, const char *name, sym_error_t *err)
 }
 
 
-/* Reserved numbers (absolute, common) are not sections. */
+/* Reserved numbers (absolute, common) do not name sections. */
 static void
 settle_section(table_t *t, entry_t *s)
 {

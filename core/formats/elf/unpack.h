@@ -2,7 +2,7 @@
  * unpack.h - compression of sections other than zlib (packed/inflate.h).
  *
  * zstd unpacks a complete stream; its size must be the one that the section
- * announces.  xz announces none.
+ * announces.  xz sections announce no size.
  */
 #ifndef SYM_FORMATS_ELF_UNPACK_H
 #define SYM_FORMATS_ELF_UNPACK_H
@@ -10,11 +10,12 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* section: static text for errors; their offset is one of the packed bytes. */
+/* section: static text for errors, whose offset is a position in the packed
+ * bytes. */
 sym_status_t sym_elf_unpack_zstd(sym_str_t in, uint8_t *out, size_t size,
                                  const char *section, sym_error_t *err);
 
-/* The caller frees *out, of at most max bytes. */
+/* Writes at most max bytes to *out, which the caller frees. */
 sym_status_t sym_elf_unpack_xz(sym_str_t in, uint64_t max, uint8_t **out,
                                size_t *size, const char *section,
                                sym_error_t *err);

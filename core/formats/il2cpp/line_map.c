@@ -6,14 +6,14 @@
 #include "base/hex.h"
 #include "json/load.h"
 
-/* sentry-cli adds this key with the debug id, so that maps of several
+/* sentry-cli adds this key, with the debug id, so that the maps of several
  * processors differ. */
 #define ID_KEY "__debug-id__"
 
 typedef struct {
     sym_writer_t *writer;
     sym_moves_t *moves;
-    size_t size; /* room for moves */
+    size_t size; /* allocated moves */
     sym_error_t *err;
 } reader_t;
 
@@ -51,7 +51,7 @@ add(reader_t *r, sym_move_t move)
 }
 
 
-/* is_known: the file is one of the module's, and *move has it. */
+/* is_known: the file belongs to the module, and *move contains it. */
 static sym_status_t
 read_lines(reader_t *r, json_t *lines, bool is_known, sym_move_t move)
 {

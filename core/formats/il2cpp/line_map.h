@@ -9,8 +9,8 @@
 
 #include "artifacts/symcache/write/writer.h"
 
-/* Whether the writer's module is IL2CPP's output: the runtime is linked to it,
- * and has this function for programs that embed it. */
+/* Whether the writer's module is IL2CPP's output.  Such a module contains the
+ * runtime, and with it this function for embedding programs. */
 bool sym_il2cpp_is(const sym_writer_t *w);
 
 /* Reads the moves of C++ files that the writer knows, and interns their C#

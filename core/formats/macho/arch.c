@@ -12,7 +12,8 @@ typedef struct {
     const char *name;
 } arch_t;
 
-/* <mach/machine.h>; the last row of a processor takes its other subtypes. */
+/* Names from <mach/machine.h>.  The last row of a processor is for all its
+ * other subtypes. */
 static const arch_t archs[] = {
     { 0x00000007, ANY, "x86" },      { 0x01000007, 8, "x86_64h" },
     { 0x01000007, ANY, "x86_64" },   { 0x0000000c, 5, "armv4t" },

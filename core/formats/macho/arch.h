@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Static text; "unknown" for processors that no client names. */
+/* Static text; "unknown" for processors without a name at clients. */
 const char *sym_macho_arch(uint32_t cpu, uint32_t cpu_subtype);
 
 #endif

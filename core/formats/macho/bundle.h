@@ -3,7 +3,7 @@
  *
  * A bundle X.dSYM is a folder.  Its debug files are in
  * Contents/Resources/DWARF, usually one, named like the binary.  These
- * functions handle text only: the caller opens the files, and accepts those
+ * functions handle only paths.  The caller opens the files, and accepts those
  * that sym_macho_is() accepts.
  */
 #ifndef SYM_FORMATS_MACHO_BUNDLE_H
@@ -15,13 +15,12 @@
 
 #define SYM_DSYM_FOLDER "Contents/Resources/DWARF"
 
-/* True if the path of a folder is a bundle's: it ends in ".dSYM" and any number
- * of slashes. */
+/* True if the path of a folder ends in ".dSYM" and any number of slashes. */
 bool sym_dsym_is_bundle(sym_str_t path);
 
 /*
  * Writes the path of the folder with the bundle's debug files, with a NUL, and
- * returns its length; 0: it does not fit, or path is not a bundle.
+ * returns its length.  0: the path does not fit, or is not a bundle's.
  */
 size_t sym_dsym_folder(sym_str_t path, char *out, size_t size);
 
@@ -32,9 +31,9 @@ bool sym_dsym_takes(sym_str_t name);
 /* Kind of a path in an archive. */
 typedef enum {
     SYM_DSYM_NONE,   /* not part of a bundle */
-    SYM_DSYM_FILE,   /* in the folder of a bundle's debug files */
-    SYM_DSYM_BESIDES /* property lists and the like, and files that macOS
-                        adds */
+    SYM_DSYM_FILE,   /* in the bundle's folder of debug files */
+    SYM_DSYM_BESIDES /* property lists and similar files, and files that
+                        macOS adds */
 } sym_dsym_member_t;
 
 sym_dsym_member_t sym_dsym_member(sym_str_t path);

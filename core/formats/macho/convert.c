@@ -56,8 +56,8 @@ read_symbols(sym_macho_t *m, const sym_macho_hidden_t *hidden,
 
 
 /*
- * A library without code (constants only) has a dSYM with DWARF, too: it has
- * nothing to name.
+ * Whether a file has symbols to offer.  A library without code (only constants)
+ * has a dSYM with DWARF, too, but nothing to name.
  */
 static bool
 may_be_empty(const sym_macho_info_t *info)
@@ -234,7 +234,7 @@ list_objects(const sym_format_file_t *f,
     sym_status_t rc = sym_macho_slices((const uint8_t *) f->data.data,
                                        f->data.len, slices, n, err);
 
-    /* for a thin file convert() finds both */
+    /* convert() finds arch and id of a thin file itself */
     for (size_t i = 0; rc == SYM_OK && *n > 1 && i < *n; i++) {
         objects[i].arch = slices[i].arch;
         objects[i].id_len = id_of(f, &slices[i], objects[i].id);

@@ -8,7 +8,7 @@
 
 typedef struct {
     const sym_format_services_t *services;
-    uint8_t uuid[SYM_UUID_BYTES]; /* of the developer's build */
+    uint8_t uuid[SYM_UUID_BYTES]; /* UUID of the developer's build */
     sym_symbol_map_t *map;
 } choice_t;
 
@@ -39,8 +39,8 @@ has_hidden_names(sym_macho_t *m)
 }
 
 
-/* SYM_NOT_FOUND: the map cannot be read; a note says so, and the module is made
-   without it. */
+/* Returns SYM_NOT_FOUND, with a note, if the map cannot be read.  The module is
+   then made without it. */
 static sym_status_t
 judge(const choice_t *choice, const char *what, const sym_error_t *bad,
       sym_error_t *err)
@@ -82,7 +82,7 @@ take_symbol_map(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 }
 
 
-/* Sets file->data if a file of that kind and UUID was accepted. */
+/* Requests a file of that kind and UUID; sets file->data if one is accepted. */
 static sym_status_t
 choose(choice_t *choice, sym_companion_kind_t kind,
        const uint8_t uuid[SYM_UUID_BYTES], sym_native_candidate_pt take,

@@ -6,7 +6,8 @@
 #include "formats/macho/arch.h"
 #include "formats/macho/file.h"
 
-/* Linkers write some dozens; dSYM files of some languages a few more. */
+/* Limit on load commands.  Linkers write some dozens, and some languages a few
+ * more into dSYM files. */
 #define SECTIONS_MAX 65536u
 
 #define FILE_HEADER "Mach-O header"
@@ -143,8 +144,8 @@ read_magic(sym_macho_t *m, sym_error_t *err)
 }
 
 
-/* Reads the header after the magic; *n and *size are those of the load
-   commands. */
+/* Reads the header after the magic.  *n and *size are the number and size of
+   the load commands. */
 static sym_status_t
 read_header(sym_macho_t *m, uint32_t *n, uint32_t *size, sym_error_t *err)
 {
@@ -168,7 +169,7 @@ read_header(sym_macho_t *m, uint32_t *n, uint32_t *size, sym_error_t *err)
 }
 
 
-/* Only linked files have addresses that a client can send. */
+/* Only linked files have addresses that clients can send. */
 static sym_status_t
 check_type(const sym_macho_t *m, sym_error_t *err)
 {
@@ -219,8 +220,8 @@ read_segment(sym_cursor_t *c, bool is_64bit)
 
 
 /*
- * The offset of a section has 32 bits, a dSYM may be larger: then its upper
- * half is lost, and is computed from its segment.
+ * The offset of a section has 32 bits, but a dSYM may be larger.  Then the
+ * upper half of the offset is lost, and is computed from the segment.
  */
 static uint64_t
 whole_offset(const segment_t *segment, uint64_t addr, uint32_t offset)
@@ -236,8 +237,8 @@ has_contents(uint32_t flags, uint32_t offset, uint64_t size)
 {
     uint32_t type = flags & SECTION_TYPE;
 
-    /* no section is at the header: a dSYM has 0 for sections that only its
-       binary has */
+    /* offset 0 means no contents: a dSYM has it in sections whose contents are
+       only in the binary */
     return offset != 0 && size != 0 && type != S_ZEROFILL
            && type != S_GB_ZEROFILL && type != S_THREAD_LOCAL_ZEROFILL;
 }
@@ -293,7 +294,7 @@ segment_command(sym_macho_t *m, sym_cursor_t *c, bool is_64bit)
 }
 
 
-/* --- the other commands --- */
+/* --- other load commands --- */
 
 static void
 symtab_command(sym_macho_t *m, sym_cursor_t *c)

@@ -5,7 +5,8 @@
 #include "formats/macho/file.h"
 
 
-/* True if prefix and rest are the name as Mach-O writes it: cut at 16 bytes. */
+/* True if the section's name, as Mach-O cuts it at 16 bytes, is prefix and
+ * rest. */
 static bool
 is_named(sym_str_t name, sym_str_t prefix, const char *rest)
 {

@@ -1,8 +1,8 @@
 /*
  * symbols.c - LC_SYMTAB: names of functions.
  *
- * LC_FUNCTION_STARTS has the starts of functions without names, so that the
- * symbols before them do not extend over them.
+ * LC_FUNCTION_STARTS contains the starts of functions without names, too; they
+ * end the symbols before them.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #define NLIST_BYTES 12
 #define NLIST_BYTES_64 16
 
-#define N_STAB 0xe0 /* any of these bits: a debugger's entry */
+#define N_STAB 0xe0 /* any of these bits: an entry for debuggers */
 #define N_TYPE 0x0e
 #define N_SECT 0x0e
 #define N_EXT 0x01
@@ -30,12 +30,12 @@ typedef struct {
     uint64_t value;
 } nlist_t;
 
-/* The function starts, as far as they were requested. */
+/* An iterator over the function starts. */
 typedef struct {
     sym_cursor_t c;
-    sym_error_t err; /* of the cursor: only the rest of the starts is lost */
+    sym_error_t err; /* error of the cursor; it only ends the starts early */
     uint64_t addr;
-    uint64_t mask; /* without the bit that marks Thumb code */
+    uint64_t mask; /* clears the bit that marks Thumb code */
 } starts_t;
 
 
@@ -52,7 +52,7 @@ read_nlist(sym_cursor_t *c, bool is_64bit)
 }
 
 
-/* The code section of a symbol, or NULL. */
+/* The code section of a symbol; NULL: the symbol is not in one. */
 static const sym_macho_section_t *
 code_of(const sym_macho_t *m, const nlist_t *n)
 {
@@ -62,7 +62,7 @@ code_of(const sym_macho_t *m, const nlist_t *n)
         return NULL;
     }
 
-    /* __mh_execute_header claims the first section, but is before it */
+    /* __mh_execute_header names the first section, but is before it */
     s = &m->sections[n->section - 1];
     return s->is_code && n->value >= s->addr && n->value - s->addr < s->size
                    && n->value >= m->info.image_base
@@ -71,8 +71,8 @@ code_of(const sym_macho_t *m, const nlist_t *n)
 }
 
 
-/* Removes the underscore that compilers add to each C name; hidden names have
- * none. */
+/* Removes the underscore that compilers add to each C name.  Hidden names do
+ * not have it. */
 static sym_str_t
 plain_name(sym_str_t s)
 {
@@ -83,7 +83,7 @@ plain_name(sym_str_t s)
 }
 
 
-/* True if the entry names code; invalid entries are counted. */
+/* True if the entry is a symbol of code; counts invalid entries. */
 static bool
 take_symbol(const sym_macho_t *m, const nlist_t *n, sym_str_t strings,
             sym_macho_symbol_t *symbol, uint64_t *long_bytes,
@@ -120,7 +120,7 @@ take_symbol(const sym_macho_t *m, const nlist_t *n, sym_str_t strings,
 }
 
 
-/* By address; of several at one, the best comes first. */
+/* Order: by address, then the best of each address first. */
 static int
 by_address(const void *p, const void *q)
 {
@@ -157,7 +157,7 @@ drop_aliases(sym_macho_symbol_t *symbols, size_t n)
 }
 
 
-/* The first function that begins after addr; UINT64_MAX: unknown. */
+/* The start of the first function after addr; UINT64_MAX: unknown. */
 static uint64_t
 next_start(starts_t *s, uint64_t addr)
 {
@@ -238,7 +238,8 @@ sym_macho_symbols(sym_macho_t *m, sym_macho_symbols_t *out, sym_error_t *err)
         return err->status;
     }
 
-    /* freed with the file; the file contains this many entries */
+    /* freed with the file; the size is bounded, because the file contains these
+     * entries */
     symbols =
         sym_arena_calloc(&m->arena, sym_left(&table) / entry, sizeof(*symbols));
     if (symbols == NULL) {

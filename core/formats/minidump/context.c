@@ -2,19 +2,19 @@
 
 #include "artifacts/crash/read/crash.h"
 
-/* Flags of a context identify its processor, in bits other than these. */
+/* Bits that do not name the processor in the flags of a context. */
 #define FLAGS_OF_PARTS 0xffu
 
-/* All that name one: others are ignored. */
+/* All bits that name a processor; other bits are ignored. */
 #define PROCESSORS                                                             \
     (0x10000u | 0x20000u | 0x40000u | 0x80000u | 0x100000u | 0x400000u         \
      | 0x1000000u | 0x10000000u | 0x20000000u | 0x40000000u | 0x80000000u)
 
 #define PROCESSOR_ARM64_OLD 0x8003
 
-/* Where registers are, by number; each after a context's `from` bytes. */
+/* The offsets of registers in a context, by DWARF number. */
 typedef struct {
-    uint32_t processor; /* in its flags */
+    uint32_t processor; /* bit in the context's flags */
     uint16_t bytes, flags_at;
     uint8_t width;
     uint8_t n;
@@ -41,7 +41,7 @@ static const form_t x86 = { 0x10000,
                               { 4, 1, 0xc4 } } }; /* esp */
 #define X86_EFLAGS_AT 0xc0
 
-/* for x64 */
+/* CONTEXT for x64 */
 static const form_t x86_64 = { 0x100000,
                                1232,
                                0x30,
@@ -57,11 +57,11 @@ static const form_t x86_64 = { 0x100000,
                                  { 8, 8, 0xb8 },      /* r8 to r15 */
                                  { 16, 1, 0xf8 } } }; /* rip */
 
-/* for ARM64 */
+/* CONTEXT for ARM64 */
 static const form_t arm64 = { 0x400000, 912, 0,
                               8,        2,   { { 0, 31, 8 }, { 31, 2, 256 } } };
 
-/* minidump_cpu_arm64.h: from before Windows had one */
+/* from before Windows defined one: minidump_cpu_arm64.h */
 static const form_t arm64_old = {
     0x80000000, 796, 0, 8, 2, { { 0, 31, 8 }, { 31, 2, 256 } }
 };
@@ -69,7 +69,7 @@ static const form_t arm64_old = {
 /* minidump_cpu_arm.h */
 static const form_t arm = { 0x40000000, 368, 0, 4, 1, { { 0, 16, 4 } } };
 
-/* minidump_cpu_mips.h; registers have 8 bytes in both */
+/* minidump_cpu_mips.h; registers have 8 bytes for both processors */
 static const form_t mips = { 0x40000, 600, 0,
                              8,       2,   { { 0, 32, 8 }, { 32, 1, 312 } } };
 static const form_t mips64 = { 0x80000, 600, 0,

@@ -1,12 +1,12 @@
 /*
- * convert.c - minidumps as a row of the formats: a dump becomes a crash report,
- * which symloader walks.
+ * convert.c - minidumps as a row of the formats.  A dump becomes a crash
+ * report, whose stacks symloader walks.
  */
 #include "artifacts/crash/write/crash_writer.h"
 #include "formats/format.h"
 #include "formats/minidump/minidump.h"
 
-/* Memory for everything that is kept of a dump. */
+/* Limit on the memory for everything that is kept of a dump. */
 #define ARENA_BYTES ((size_t) 40 << 20)
 
 static bool
@@ -69,7 +69,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
                                          .writer = &d.crash,
                                          .finish = finish };
 
-    (void) which; /* there is one */
+    (void) which; /* the file has one object */
     rc = rc != SYM_OK ? rc : f->put(f->ctx, &output, err);
     sym_arena_drop(&d.arena);
     return rc;

@@ -1,12 +1,12 @@
 /*
- * mac.c - reasons of EXC_RESOURCE and EXC_GUARD, whose two codes are fields of bits
- * (xnu's osfmk/kern/exc_resource.h and exc_guard.h; the reasons are written as Symbolicator
- * does).
+ * mac.c - reasons of EXC_RESOURCE and EXC_GUARD.  Their two codes consist of
+ * bit fields (xnu's osfmk/kern/exc_resource.h and exc_guard.h).  The reasons
+ * are written as in Symbolicator.
  */
 #include "formats/minidump/minidump.h"
 #include "formats/minidump/names.h"
 
-/* A flavor's name by type and flavor. */
+/* A flavor's name, by resource type and flavor. */
 #define FLAVOR(type, flavor) ((uint64_t) (type) << 32 | (flavor))
 
 enum { CPU = 1, WAKEUPS, MEMORY, IO, THREADS };
@@ -88,7 +88,7 @@ static const minidump_name_t guard_flavors[] = {
 /* The low bits of a code. */
 #define BITS(code, n) ((unsigned long long) (code) & ((1ull << (n)) - 1))
 
-/* Bits from 32 on, and from 58 on, are the flavor. */
+/* The flavor: the bits from 32 on or from 58 on. */
 #define GUARD_FLAVOR(code) ((code) >> 32 & 0x1fffffff)
 #define RESOURCE_FLAVOR(code) ((code) >> 58 & 7)
 

@@ -4,9 +4,9 @@
 
 /*
  * A dump may have millions of regions, which may overlap, and thousands of
- * threads.  So no table of regions is made: one pass over them finds the sorted
- * addresses that each has.  An address that was found is skipped from then on, so
- * regions that overlap cost nothing.
+ * threads.  So there is no table of regions.  One pass over the regions finds
+ * the addresses, which are sorted.  Addresses that were found are skipped from
+ * then on, so regions that overlap cost nothing.
  */
 
 #define REGION_BYTES 16
@@ -14,9 +14,9 @@
 typedef struct {
     const minidump_t *d;
     minidump_query_t *queries;
-    const sym_sort_item_t *order; /* of them, by address */
-    uint32_t *next; /* of each: the first one at or after it that is not found;
-                       n: none */
+    const sym_sort_item_t *order; /* the queries sorted by address */
+    uint32_t *next; /* union-find: leads to the first query at or after this
+                       one that is not found; n: none */
     uint32_t n;
 } search_t;
 
@@ -54,7 +54,7 @@ offer(search_t *s, uint64_t addr, uint64_t size, uint64_t at)
 }
 
 
-/* MINIDUMP_MEMORY64_LIST: the regions follow each other in the file. */
+/* MINIDUMP_MEMORY64_LIST: the regions are adjacent in the file. */
 static bool
 offer_large(search_t *s)
 {

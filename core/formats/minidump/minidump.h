@@ -12,9 +12,9 @@
  *     notes.c     other facts: annotations, texts of Linux and macOS
  *     convert.c   the format's row
  *
- * The layout is Microsoft's minidumpapiset.h with the streams of Breakpad
- * (minidump_format.h) and Crashpad (minidump_extensions.h).  Numbers have the
- * byte order of the process that crashed.
+ * The layout is that of Microsoft's minidumpapiset.h with the streams of
+ * Breakpad (minidump_format.h) and Crashpad (minidump_extensions.h).  Numbers
+ * have the byte order of the process that crashed.
  *
  * No count is trusted: lists are bounded by the bytes of their stream, what is
  * kept by the limits of artifacts/crash/format.h, and texts by the arena.  A
@@ -71,7 +71,7 @@ typedef struct {
 typedef struct {
     sym_str_t data;
     bool is_big_endian;
-    sym_arena_t arena;                   /* of everything below */
+    sym_arena_t arena;                   /* memory of everything below */
     sym_str_t streams[MINIDUMP_STREAMS]; /* data NULL: absent */
 
     uint16_t processor; /* PROCESSOR_ARCHITECTURE_* */
@@ -85,41 +85,42 @@ typedef struct {
 
 /* --- open.c --- */
 
-/* SYM_MALFORMED, SYM_TRUNCATED: refused, with Symbolicator's message. */
+/* SYM_MALFORMED and SYM_TRUNCATED: the dump is refused, with Symbolicator's
+ * message. */
 sym_status_t minidump_open(minidump_t *d, sym_str_t data, sym_error_t *err);
 
-/* A cursor over a part.  Errors in it go to *err, which is cleared: they make
- * the part absent. */
+/* A cursor over a part.  Its errors go to *err, which this call clears; they
+ * make the part absent. */
 sym_cursor_t minidump_cursor(const minidump_t *d, sym_str_t bytes,
                              sym_error_t *err);
 
 minidump_place_t minidump_place(sym_cursor_t *c);
 
-/* The bytes at a place; data NULL: they are not all in the file. */
+/* The bytes at a location; data NULL: the file does not contain all of them. */
 sym_str_t minidump_bytes(const minidump_t *d, minidump_place_t place);
 
-/* Begins a list: a number, perhaps four bytes of padding, and as many entries as
- * fill the stream exactly.  Returns the number; 0: there are none. */
+/* Begins a list: a number, perhaps four bytes of padding, and entries that fill
+ * the stream exactly.  Returns the number; 0: the list is empty or absent. */
 uint32_t minidump_list(const minidump_t *d, minidump_stream_t stream,
                        size_t entry_bytes, sym_cursor_t *c, sym_error_t *err);
 
-/* A MINIDUMP_STRING as UTF-8, cut at SYM_CRASH_TEXT_MAX.  data NULL: it is not
- * one, or there is no memory. */
+/* A MINIDUMP_STRING as UTF-8, cut at SYM_CRASH_TEXT_MAX. data NULL: it is
+ * invalid, or out of memory. */
 sym_str_t minidump_text(minidump_t *d, uint64_t at);
 
-/* The same for n units of UTF-16 up to a NUL. */
+/* Does the same for UTF-16 units up to a NUL. */
 sym_str_t minidump_units(minidump_t *d, sym_str_t bytes);
 
-/* A text in the arena, formatted; "" if there is no memory. */
+/* Formats a text in the arena; "" when out of memory. */
 __attribute__((format(printf, 2, 3))) sym_str_t minidump_format(
     minidump_t *d, const char *format, ...);
 
-/* --- the parts; SYM_NOMEM, or as documented --- */
+/* --- parts; they return SYM_NOMEM, or the documented status --- */
 
 /* SYM_MALFORMED: the dump has no such stream. */
 sym_status_t minidump_read_system(minidump_t *d, sym_error_t *err);
 
-/* The registers at a place.  False: not those of this processor. */
+/* The registers at a location.  False: they are not of this processor. */
 bool minidump_read_context(const minidump_t *d, minidump_place_t place,
                            sym_unwind_registers_t *registers);
 
@@ -127,31 +128,32 @@ sym_status_t minidump_read_modules(minidump_t *d, sym_error_t *err);
 
 void minidump_read_exception(minidump_t *d);
 
-/* SYM_MALFORMED: there are none. */
+/* SYM_MALFORMED: the dump has no threads. */
 sym_status_t minidump_read_threads(minidump_t *d, sym_error_t *err);
 
-/* Looks addresses up in the dump's lists of memory. */
+/* A lookup of an address in the dump's lists of memory. */
 typedef struct {
     uint64_t addr;
-    sym_stack_memory_t found; /* size 0: the dump does not have it */
+    sym_stack_memory_t found; /* size 0: the dump does not contain the
+                                 address */
 } minidump_query_t;
 
 sym_status_t minidump_find_memory(minidump_t *d, minidump_query_t *queries,
                                   uint32_t n, sym_error_t *err);
 
-/* Fills in reason, address and assertion. */
+/* Sets the reason, address and assertion. */
 void minidump_read_reason(minidump_t *d);
 
-/* The reason of an exception of Windows. */
+/* The reason of a Windows exception. */
 sym_str_t minidump_windows_reason(minidump_t *d);
 
-/* The reasons of EXC_RESOURCE and EXC_GUARD; data NULL: of an unknown type. */
+/* The reasons of EXC_RESOURCE and EXC_GUARD; data NULL: the type is unknown. */
 sym_str_t minidump_resource_reason(minidump_t *d);
 sym_str_t minidump_guard_reason(minidump_t *d);
 
 sym_status_t minidump_read_notes(minidump_t *d, sym_error_t *err);
 
-/* Adds a note, unless there are too many.  False: no memory. */
+/* Adds a note, unless there are too many.  False: out of memory. */
 bool minidump_note(minidump_t *d, sym_str_t key, sym_str_t value);
 
 /* --- convert.c --- */
@@ -165,7 +167,7 @@ bool minidump_note(minidump_t *d, sym_str_t key, sym_str_t value);
         .source_bytes = (bytes)                                                \
     }
 
-/* Everything.  The caller drops d->arena. */
+/* Reads the dump.  The caller drops d->arena. */
 sym_status_t minidump_read(minidump_t *d, sym_str_t data, sym_error_t *err);
 
 #endif

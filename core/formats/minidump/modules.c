@@ -38,7 +38,7 @@ debug_id_text(minidump_t *d, const sym_debug_id_t *id)
 }
 
 
-/* A text up to its NUL; data NULL: it is not UTF-8. */
+/* A text up to its NUL; data NULL: the text is not UTF-8. */
 static sym_str_t
 narrow_text(sym_cursor_t *c)
 {
@@ -64,8 +64,8 @@ is_zero(const uint8_t *bytes, size_t n)
 }
 
 
-/* A GUID in the order in which it is written: its first three numbers have the
- * byte order of the file. */
+/* A GUID in written order: its first three numbers are stored in the byte order
+ * of the file. */
 static void
 read_guid(sym_cursor_t *c, uint8_t signature[SYM_UUID_BYTES])
 {
@@ -190,7 +190,7 @@ read_codeview(minidump_t *d, minidump_place_t place, uint32_t time_stamp,
 }
 
 
-/* VS_FIXEDFILEINFO; Breakpad's and Crashpad's on ELF have a number in each
+/* VS_FIXEDFILEINFO.  For ELF, Breakpad and Crashpad store a number in each
  * word. */
 static sym_str_t
 read_version(minidump_t *d, sym_cursor_t *c)
@@ -219,7 +219,7 @@ read_version(minidump_t *d, sym_cursor_t *c)
 }
 
 
-/* False: the module's name cannot be read, and with it the list. */
+/* False: the module's name cannot be read, so the list cannot be read. */
 static bool
 read_module(minidump_t *d, sym_cursor_t *c, sym_crash_module_t *m)
 {
@@ -233,10 +233,10 @@ read_module(minidump_t *d, sym_cursor_t *c, sym_crash_module_t *m)
     m->code_file = minidump_text(d, sym_u32(c));
     m->version = read_version(d, c);
     codeview = minidump_place(c);
-    (void) sym_take(c, 24); /* another record, reserved */
+    (void) sym_take(c, 24); /* MiscRecord, reserved */
 
     if (m->size == 0 || m->size > UINT64_MAX - m->addr) {
-        m->size = 0; /* it is omitted */
+        m->size = 0; /* omits the module */
         return true;
     }
 

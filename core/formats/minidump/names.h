@@ -1,5 +1,5 @@
 /*
- * names.h - names of codes, as Symbolicator writes them.  Private to this
+ * names.h - names of codes, spelled as in Symbolicator.  Private to this
  * format.
  */
 #ifndef SYM_FORMATS_MINIDUMP_NAMES_H

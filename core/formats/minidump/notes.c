@@ -1,20 +1,20 @@
 /*
- * notes.c - facts that no walk needs, for people: annotations of Crashpad, texts
- * of Linux, crash information of macOS.
+ * notes.c - facts for people, which no walk needs: Crashpad's annotations,
+ * texts about Linux, crash information of macOS.
  */
 #include "formats/minidump/minidump.h"
 
 #include "base/hex.h"
 
-/* Bytes of a text of Linux that are read. */
+/* Limit on the bytes that are read of a Linux text. */
 #define LINUX_TEXT_MAX ((size_t) 1 << 20)
 
-/* MinidumpModuleCrashpadInfo: an annotation that is a string. */
+/* MinidumpModuleCrashpadInfo: the type of annotations that are strings. */
 #define ANNOTATION_STRING 1
 
 #define MISC_HAS_PID 1u
 
-/* Mozilla's crash information of macOS. */
+/* Mozilla's crash information for macOS. */
 #define MAC_RECORDS_MAX 20
 
 bool
@@ -220,7 +220,7 @@ trim(sym_str_t s)
 }
 
 
-/* Splits "KEY=VALUE" or "KEY: VALUE".  False: it is neither. */
+/* Splits "KEY=VALUE" or "KEY: VALUE".  False: the line has neither form. */
 static bool
 split(sym_str_t line, char mark, sym_str_t *key, sym_str_t *value)
 {
@@ -247,7 +247,8 @@ linux_text(const minidump_t *d, minidump_stream_t stream)
 }
 
 
-/* The keys that are noted, and their names; of a key the first line counts. */
+/* A key that is noted, and the name of its note.  The first line with a key
+ * wins. */
 typedef struct {
     sym_str_t key, note;
 } wanted_t;
@@ -380,7 +381,7 @@ read_mac_record(minidump_t *d, minidump_place_t place, uint32_t start,
         sym_str_t text = sym_str(rest.data, len);
 
         if (len == rest.len) {
-            return; /* it is cut off */
+            return; /* the list is truncated */
         }
         if (sym_utf8_valid(text)) {
             (void) minidump_note(

@@ -1,8 +1,8 @@
 /*
  * ntstatus.h - names of NTSTATUS codes, by code.
  *
- * Facts of Microsoft's ntstatus.h ([MS-ERREF], 2.3.1); names without their
- * STATUS_.  One table, so the file is long.
+ * The names and codes are those of Microsoft's ntstatus.h ([MS-ERREF], 2.3.1);
+ * names without their STATUS_.  One table, so the file is long.
  */
 #ifndef SYM_FORMATS_MINIDUMP_NTSTATUS_H
 #define SYM_FORMATS_MINIDUMP_NTSTATUS_H

@@ -20,7 +20,7 @@ static const uint32_t types[MINIDUMP_STREAMS] = {
     [MINIDUMP_UNLOADED] = 14,
     [MINIDUMP_MISC] = 15,
     [MINIDUMP_NAMES] = 24,
-    [MINIDUMP_BREAKPAD] = 0x47670001, /* "Gg": Breakpad's */
+    [MINIDUMP_BREAKPAD] = 0x47670001, /* "Gg": Breakpad's streams */
     [MINIDUMP_ASSERTION] = 0x47670002,
     [MINIDUMP_CPUINFO] = 0x47670003,
     [MINIDUMP_PROC_STATUS] = 0x47670004,
@@ -28,10 +28,10 @@ static const uint32_t types[MINIDUMP_STREAMS] = {
     [MINIDUMP_COMMAND_LINE] = 0x47670006,
     [MINIDUMP_AUXV] = 0x47670008,
     [MINIDUMP_MAPS] = 0x47670009,
-    [MINIDUMP_CRASHPAD] = 0x43500001,  /* "CP": Crashpad's */
-    [MINIDUMP_MAC_CRASH] = 0x4d7a0001, /* "Mz": Mozilla's */
+    [MINIDUMP_CRASHPAD] = 0x43500001,  /* "CP": Crashpad's stream */
+    [MINIDUMP_MAC_CRASH] = 0x4d7a0001, /* "Mz": Mozilla's streams */
     [MINIDUMP_MAC_BOOT] = 0x4d7a0002,
-    [MINIDUMP_CLIENT_STACKS] = 0x53790001, /* "Sy": Sentry's */
+    [MINIDUMP_CLIENT_STACKS] = 0x53790001, /* "Sy": Sentry's stream */
 };
 
 
@@ -83,7 +83,7 @@ minidump_list(const minidump_t *d, minidump_stream_t stream, size_t entry_bytes,
     n = sym_u32(c);
     left = sym_left(c);
 
-    /* some writers align the entries */
+    /* some writers insert padding before the entries */
     if (left % entry_bytes == 4 % entry_bytes && left / entry_bytes == n
         && left % entry_bytes != 0)
     {
@@ -127,7 +127,7 @@ put_utf8(char *p, uint32_t c)
 }
 
 
-/* Decodes n units.  data NULL: a surrogate is alone, or there is no memory. */
+/* Decodes n units.  data NULL: a surrogate has no pair, or out of memory. */
 static sym_str_t
 decode(minidump_t *d, const uint8_t *p, size_t n)
 {
@@ -227,7 +227,8 @@ read_directory(minidump_t *d, uint32_t n, uint32_t at, sym_error_t *err)
 
         for (unsigned k = 0; k < MINIDUMP_STREAMS; k++) {
             if (types[k] == type) {
-                d->streams[k] = minidump_bytes(d, place); /* the last counts */
+                /* the last stream of a type wins */
+                d->streams[k] = minidump_bytes(d, place);
             }
         }
     }

@@ -1,5 +1,5 @@
 /*
- * reason.c - why the process ended, in Symbolicator's words.
+ * reason.c - why the process ended, in the words of Symbolicator.
  */
 #include "formats/minidump/minidump.h"
 #include "formats/minidump/names.h"
@@ -20,7 +20,7 @@ static const char *const signals[] = {
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 #define DUMP_REQUESTED 0xffffffffu
 
-/* Codes that only one signal has: signal << 8 | code. */
+/* Codes that occur with one signal only: signal << 8 | code. */
 #define CODE(signal, code) ((signal) << 8 | (code))
 
 static const minidump_name_t signal_codes[] = {
@@ -43,7 +43,7 @@ static const minidump_name_t signal_codes[] = {
     { CODE(31, 1), "SYS_SECCOMP" },  { CODE(31, 2), "SYS_USER_DISPATCH" },
 };
 
-/* Codes that identify the sender of a signal, for any signal. */
+/* Codes that identify the sender of any signal. */
 static const minidump_name_t senders[] = {
     { 0x80, "SI_KERNEL" },
     { (uint32_t) -1, "SI_QUEUE" },
@@ -113,7 +113,7 @@ static const minidump_name_t mac_exceptions[] = {
 /* exception << 32 | code */
 #define MAC(exception, code) ((uint64_t) (exception) << 32 | (code))
 
-/* of any processor: mach/kern_return.h, sys/ux_exception.h */
+/* on any processor: mach/kern_return.h, sys/ux_exception.h */
 static const minidump_name_t mac_codes[] = {
     { MAC(1, 1), "KERN_INVALID_ADDRESS" },
     { MAC(1, 2), "KERN_PROTECTION_FAILURE" },
@@ -223,7 +223,7 @@ minidump_read_exception(minidump_t *d)
     (void) sym_u32(&c); /* alignment */
     e->code = sym_u32(&c);
     e->flags = sym_u32(&c);
-    (void) sym_u64(&c); /* another record */
+    (void) sym_u64(&c); /* address of a nested exception record */
     e->address = sym_u64(&c);
     e->n_parameters = sym_u32(&c);
     (void) sym_u32(&c); /* alignment */
@@ -280,7 +280,7 @@ minidump_read_reason(minidump_t *d)
     switch (d->crash.os) {
     case SYM_OS_WINDOWS:
         d->crash.reason = minidump_windows_reason(d);
-        /* an access violation or a page that cannot be read */
+        /* An access violation, or a page that cannot be read. */
         if ((e->code == 0xc0000005 || e->code == 0xc0000006)
             && e->n_parameters >= 2) {
             d->crash.address = e->parameters[1];
@@ -299,7 +299,7 @@ minidump_read_reason(minidump_t *d)
         break;
     }
 
-    /* some writers extend the sign of 32 bits */
+    /* some writers sign-extend 32-bit addresses */
     if (d->crash.arch != SYM_UNWIND_UNKNOWN
         && sym_unwind_arch(d->crash.arch)->word_bytes == 4)
     {

@@ -5,8 +5,8 @@
 #define SYSTEM_BYTES 56
 
 static const struct {
-    uint16_t
-        processor; /* PROCESSOR_ARCHITECTURE_*; from 0x8000 on Breakpad's */
+    uint16_t processor; /* PROCESSOR_ARCHITECTURE_*; values from 0x8000 on are
+                      Breakpad's */
     uint8_t arch;
     const char *name;
 } processors[] = {
@@ -19,7 +19,7 @@ static const struct {
     { 12, SYM_UNWIND_ARM64, "arm64" },
     { 0x8001, SYM_UNWIND_UNKNOWN, "sparc" },
     { 0x8002, SYM_UNWIND_UNKNOWN, "ppc64" },
-    { 0x8003, SYM_UNWIND_ARM64, "arm64" }, /* the old form of contexts */
+    { 0x8003, SYM_UNWIND_ARM64, "arm64" }, /* older form of contexts */
     { 0x8004, SYM_UNWIND_MIPS64, "mips64" },
 };
 
@@ -66,7 +66,7 @@ next_word(sym_str_t *rest)
 }
 
 
-/* Removes the last word. */
+/* Removes and returns the last word. */
 static sym_str_t
 cut_word(sym_str_t *text)
 {
@@ -80,8 +80,9 @@ cut_word(sym_str_t *text)
 }
 
 
-/* Breakpad writes no numbers on Linux, but `uname -srvmo`: the system's name, the
- * version, the build, the processor, and perhaps "GNU/Linux". */
+/* On Linux Breakpad writes no version numbers, but the output of `uname
+ * -srvmo`: the system's name, the version, the build, the processor, and
+ * perhaps "GNU/Linux". */
 static void
 read_uname(sym_crash_t *crash, sym_str_t text)
 {

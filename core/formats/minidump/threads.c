@@ -9,7 +9,7 @@
 #define BREAKPAD_WRITER 1u
 #define BREAKPAD_REQUESTING 2u
 
-/* Sentry's stacks of the client. */
+/* Sentry's stream of stacks that the client has walked. */
 #define CLIENT_STACKS_VERSION 1
 #define CLIENT_THREAD_BYTES 12
 #define CLIENT_FRAME_BYTES 16
@@ -32,7 +32,7 @@ read_roles(const minidump_t *d)
     roles.has_writer = sym_ok(&c) && (valid & BREAKPAD_WRITER) != 0;
     roles.has_requesting = sym_ok(&c) && (valid & BREAKPAD_REQUESTING) != 0;
 
-    /* the thread of the exception counts more */
+    /* the thread of the exception takes precedence */
     if (d->has_exception) {
         roles.has_requesting = true;
         roles.requesting = d->exception_thread;
@@ -91,9 +91,10 @@ has_word(const sym_stack_memory_t *stack, uint64_t addr)
 
 
 /*
- * The stack is found by the stack pointer: an exception's registers may point
- * to another stack than the thread's.  Windows does not always say where a
- * stack is in the file, but has it among the other memory.
+ * The stack is the memory at the stack pointer, because an exception's
+ * registers may point to another stack than the thread's.  Windows does not
+ * always record a stack's location in the file, but its bytes are in the other
+ * memory.
  */
 static sym_status_t
 find_stacks(minidump_t *d, sym_error_t *err)
@@ -138,7 +139,7 @@ find_stacks(minidump_t *d, sym_error_t *err)
 }
 
 
-/* --- names, and stacks of the client: found by a thread's id --- */
+/* --- names, and stacks from the client, found by thread id --- */
 
 static sym_sort_item_t *
 sort_ids(minidump_t *d)
@@ -154,7 +155,8 @@ sort_ids(minidump_t *d)
 }
 
 
-/* The first thread with this id, in `ids`; n_threads: no thread has it. */
+/* The first thread with this id, as an index in `ids`; n_threads: no thread has
+ * it. */
 static uint32_t
 find_id(const minidump_t *d, const sym_sort_item_t *ids, uint32_t id)
 {
@@ -165,7 +167,7 @@ find_id(const minidump_t *d, const sym_sort_item_t *ids, uint32_t id)
 }
 
 
-/* The last name of an id counts; only that one is decoded. */
+/* The last name for an id wins; only that name is decoded. */
 static sym_status_t
 read_names(minidump_t *d, const sym_sort_item_t *ids, sym_error_t *err)
 {
@@ -235,7 +237,7 @@ read_client_thread(minidump_t *d, sym_cursor_t frames, sym_str_t texts,
 }
 
 
-/* One with an error is ignored completely. */
+/* A stack with an error is ignored completely. */
 static bool
 read_client_stacks(minidump_t *d, const sym_sort_item_t *ids)
 {

@@ -1,6 +1,6 @@
 /*
- * windows.c - the reason of an exception of Windows: its code, for some codes
- * with the meaning of their parameters (EXCEPTION_RECORD of winnt.h).
+ * windows.c - the reason of a Windows exception: its code, and for some codes
+ * the meaning of their parameters (EXCEPTION_RECORD of winnt.h).
  */
 #include "formats/minidump/minidump.h"
 #include "formats/minidump/names.h"
@@ -10,7 +10,7 @@
 #define IN_PAGE_ERROR 0xc0000006u
 #define STACK_BUFFER_OVERRUN 0xc0000409u /* __fastfail() */
 
-/* Codes of exceptions, which have names of their own. */
+/* Codes of exceptions whose names are not NTSTATUS names. */
 static const minidump_name_t exceptions[] = {
     { 0x80000001, "EXCEPTION_GUARD_PAGE" },
     { 0x80000002, "EXCEPTION_DATATYPE_MISALIGNMENT" },
@@ -36,7 +36,7 @@ static const minidump_name_t exceptions[] = {
     { 0xc00000fd, "EXCEPTION_STACK_OVERFLOW" },
     { 0xc0000194, "EXCEPTION_POSSIBLE_DEADLOCK" },
     { 0xe0000008, "Out of Memory" },           /* Chromium's */
-    { 0xe06d7363, "Unhandled C++ Exception" }, /* Visual C++'s */
+    { 0xe06d7363, "Unhandled C++ Exception" }, /* code of Visual C++ */
     { 0xe0434352, "MANAGED_EXCEPTION_CODE_V4" },
     { 0x0517a7ed, "Simulated Exception" }, /* Crashpad's */
 };
@@ -122,7 +122,7 @@ static const char *const fast_fails[] = {
     "INVALID_FLS_DATA",
 };
 
-/* The delayed load of a library or function failed: facility 109, Visual C++. */
+/* Delayed loading of a library or function failed: facility 109, Visual C++. */
 static const minidump_name_t delayed_loads[] = {
     { 0xc06d007e, "FACILITY_VISUALCPP / ERROR_MOD_NOT_FOUND" },
     { 0xc06d007f, "FACILITY_VISUALCPP / ERROR_PROC_NOT_FOUND" },
@@ -157,7 +157,7 @@ fast_fail_text(minidump_t *d, uint32_t code)
 }
 
 
-/* The reason, if the exception's parameters contain more than its code; "". */
+/* The reason if the exception's parameters add to its code; else "". */
 static sym_str_t
 parameters_text(minidump_t *d)
 {
@@ -205,7 +205,7 @@ minidump_windows_reason(minidump_t *d)
         return sym_cstr(name);
     }
 
-    /* below are codes of Win32 */
+    /* smaller codes are Win32 error codes */
     return code >= 0x40000000 && MINIDUMP_NAME(statuses, code) != NULL
                ? status_text(d, code)
                : minidump_format(d, "unknown 0x%08x", code);

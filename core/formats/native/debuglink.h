@@ -1,7 +1,6 @@
 /*
- * debuglink.h - .gnu_debuglink: the name of the file that has the debug
- * information of a stripped one, and its checksum (GDB manual, "Separate Debug
- * Files").
+ * debuglink.h - .gnu_debuglink: the name and the checksum of the file with the
+ * debug information of a stripped file (GDB manual, "Separate Debug Files").
  */
 #ifndef SYM_FORMATS_NATIVE_DEBUGLINK_H
 #define SYM_FORMATS_NATIVE_DEBUGLINK_H
@@ -12,10 +11,10 @@
 
 typedef struct {
     sym_str_t name; /* without a folder; not empty */
-    uint32_t crc;   /* of that file: sym_debuglink_crc() */
+    uint32_t crc;   /* checksum of that file: sym_debuglink_crc() */
 } sym_debuglink_t;
 
-/* Reads the section; fails like the cursor. */
+/* Reads the section; on failure the cursor has the error. */
 sym_status_t sym_debuglink_read(sym_cursor_t *c, sym_debuglink_t *link);
 
 /* Reads a name and its NUL; "" after a failure. */

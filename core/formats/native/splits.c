@@ -14,7 +14,7 @@ close_file(const sym_split_format_t *format, sym_split_file_t *f)
 }
 
 
-/* The sections that are read; others, and broken ones, stay empty. */
+/* The sections that are read.  Other sections, and broken ones, stay empty. */
 static sym_status_t
 read_sections(const sym_split_format_t *format, void *object,
               sym_dwarf_sections_t *s)
@@ -50,7 +50,7 @@ read_sections(const sym_split_format_t *format, void *object,
 }
 
 
-/* SYM_NOT_FOUND: no such file, or an unusable one. */
+/* SYM_NOT_FOUND: there is no such file, or it is unusable. */
 static sym_status_t
 open_file(const sym_native_splits_t *s, const sym_companion_t *want,
           sym_split_file_t *f, sym_dwarf_sections_t *sections)
@@ -77,7 +77,7 @@ open_file(const sym_native_splits_t *s, const sym_companion_t *want,
 }
 
 
-/* --- for core/formats/dwarf --- */
+/* --- functions for core/formats/dwarf --- */
 
 /* Candidate number `attempt` of the .dwo files. */
 static sym_status_t

@@ -64,7 +64,7 @@ sym_native_symbols_find(void *ctx, uint64_t addr)
 }
 
 
-/* How far ahead the writer's slots of names are prefetched. */
+/* Distance at which the writer's name slots are prefetched. */
 #define NAMES_AHEAD 16
 
 sym_status_t

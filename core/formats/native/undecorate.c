@@ -1,7 +1,7 @@
 #include "formats/native/undecorate.h"
 
-/* Length of the part before a final `mark` and number; SIZE_MAX: there is no
- * such end. */
+/* The length of the part before a final `mark` and a number; SIZE_MAX: the name
+ * does not end so. */
 static size_t
 before_number(sym_str_t name, sym_str_t mark)
 {
@@ -19,8 +19,9 @@ before_number(sym_str_t name, sym_str_t mark)
 }
 
 
-/* "_ZN1a1bEv" of the Itanium ABI; "_RNvC1a1b" of Rust (RFC 2603), whose paths
- * begin with one of a few letters: C has names such as _RTC_CheckEsp. */
+/* Names of the Itanium ABI, "_ZN1a1bEv", and of Rust, "_RNvC1a1b" (RFC 2603).
+ * A path of Rust begins with one of a few letters, unlike C names such as
+ * _RTC_CheckEsp. */
 static bool
 is_mangled(sym_str_t name)
 {

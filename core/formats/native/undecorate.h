@@ -1,5 +1,5 @@
 /*
- * undecorate.h - removes the decoration of calling conventions from C names of
+ * undecorate.h - removes calling conventions' decoration from C names of
  * Windows.
  */
 #ifndef SYM_FORMATS_NATIVE_UNDECORATE_H
@@ -8,10 +8,10 @@
 #include "base/str.h"
 
 /*
- * "_f@8", "@f@8", "f@@8" and "_f" to "f" (Microsoft's "Decorated Names",
- * "Format of a C decorated name"); other names, such as those of C++, stay
- * unchanged.  Like Sentry's reader it ignores the processor; unlike it, it
- * keeps the underscore of MinGW's mangled names.
+ * Shortens "_f@8", "@f@8", "f@@8" and "_f" to "f" (Microsoft's "Decorated
+ * Names", "Format of a C decorated name").  Other names, such as those of C++,
+ * stay unchanged.  Like Sentry's reader this ignores the processor.  Unlike
+ * Sentry's reader it keeps the underscore of MinGW's mangled names.
  */
 sym_str_t sym_undecorate(sym_str_t name);
 

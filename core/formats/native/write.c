@@ -1,11 +1,11 @@
 /*
- * write.c - passes the common parts of all debug files to a writer.
+ * write.c - passes the parts that all debug files have to a writer.
  */
 #include <inttypes.h>
 
 #include "formats/native/native.h"
 
-/* The largest first: this balances two threads best. */
+/* The largest section is first, because this balances two threads best. */
 const char *const sym_native_section_names[SYM_NATIVE_SECTIONS] = {
     ".debug_info",   ".debug_line",     ".debug_str",
     ".debug_abbrev", ".debug_line_str", ".debug_str_offsets",

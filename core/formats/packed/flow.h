@@ -1,9 +1,8 @@
 /*
  * flow.h - zlib data that can be read while the rest is unpacked.
  *
- * igzip (ISA-L) does that at nine tenths of the speed of libdeflate, which
- * returns all or nothing, and zlib at half of it.  Without igzip everything
- * arrives at the end.
+ * igzip (ISA-L) supports this at nine tenths of libdeflate's speed, zlib at
+ * half of it; libdeflate does not.  Without igzip all bytes arrive at the end.
  */
 #ifndef SYM_FORMATS_PACKED_FLOW_H
 #define SYM_FORMATS_PACKED_FLOW_H
@@ -14,8 +13,8 @@
 #include "formats/packed/inflate.h"
 
 /*
- * Like sym_inflate(); `there` advances by the unpacked bytes, which never
- * change again.  False: an error; sym_inflate() returns its reason.
+ * Like sym_inflate(), but `there` counts the unpacked bytes, which do not
+ * change afterwards.  False: an error, whose reason sym_inflate() returns.
  */
 bool sym_inflate_flow(sym_str_t in, uint8_t *out, size_t len,
                       sym_gauge_t *there);

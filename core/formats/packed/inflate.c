@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <zlib.h>
 
-/* zlib counts in unsigned int, sections may be larger. */
+/* zlib counts in unsigned int, but sections may be larger. */
 static uInt
 part(size_t left)
 {
@@ -29,7 +29,7 @@ run(z_stream *z, const uint8_t *in_end, const uint8_t *out_end)
     case Z_MEM_ERROR:
         return SYM_NOMEM;
     case Z_BUF_ERROR:
-        /* neither side could continue: find which one is at its end */
+        /* neither side can continue: find out which one is at its end */
         return z->next_in == in_end ? SYM_TRUNCATED : SYM_LIMIT;
     default:
         return SYM_MALFORMED;
@@ -52,7 +52,7 @@ fail_at(sym_error_t *err, sym_status_t status, size_t offset, const char *what)
 #define WINDOW_ZLIB 15
 #define WINDOW_RAW (-15)
 
-/* Sets the reason if it cannot be unpacked. */
+/* Sets the reason if the data cannot be unpacked. */
 static sym_status_t
 inflate_slowly(sym_str_t in, int window, uint8_t *out, size_t len,
                sym_error_t *err)
@@ -89,8 +89,8 @@ typedef enum libdeflate_result (*fast_pt)(struct libdeflate_decompressor *d,
                                           const void *in, size_t in_len,
                                           void *out, size_t len, size_t *got);
 
-/* libdeflate is twice as fast, but reports neither position nor reason of an
-   error. */
+/* libdeflate is twice as fast, but reports neither the position nor the reason
+   of an error. */
 static bool
 inflate_fast(sym_str_t in, fast_pt inflate_with, uint8_t *out, size_t len)
 {

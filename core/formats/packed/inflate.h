@@ -11,7 +11,7 @@
 /* No deflate stream expands further (RFC 1951: 258 bytes out of 2 bits). */
 #define SYM_INFLATE_RATIO_MAX 1032
 
-/* Errors of packed sections, for any compression. */
+/* Error texts of packed sections, for any compression. */
 #define SYM_UNPACK_NO_MEMORY "no memory to unpack a section"
 #define SYM_UNPACK_DAMAGED "packed bytes are damaged"
 #define SYM_UNPACK_SHORT "packed bytes end early"
@@ -19,12 +19,12 @@
 
 /*
  * Unpacks `in` into exactly len bytes at out.  Fails with one of the texts
- * above; err->offset is then the byte of `in`; err->section is unchanged.
+ * above. err->offset is then a position in `in`; err->section is unchanged.
  */
 sym_status_t sym_inflate(sym_str_t in, uint8_t *out, size_t len,
                          sym_error_t *err);
 
-/* Same for deflate (RFC 1951) without zlib's header and checksum. */
+/* Does the same for deflate (RFC 1951) without zlib's header and checksum. */
 sym_status_t sym_inflate_raw(sym_str_t in, uint8_t *out, size_t len,
                              sym_error_t *err);
 

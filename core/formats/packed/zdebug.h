@@ -8,9 +8,9 @@
 #include "base/error.h"
 
 /*
- * Unpacks the bytes of a section, which begin with "ZLIB" and their length,
- * into the arena; subtracts their size from *left, the most bytes that may
- * still be unpacked.  An error names the section (static text) and the byte,
+ * Unpacks a section, which begins with "ZLIB" and the unpacked length, into the
+ * arena.  Subtracts the length from *left, the number of bytes that may still
+ * be unpacked.  An error contains the section (static text) and the offset,
  * counted from `at`.
  */
 sym_status_t sym_zdebug_unpack(sym_str_t packed, const char *section,
