@@ -19,9 +19,9 @@ const COLUMNS = [
   { title: 'Id', class: 'mono', show: (m) => m.id ?? '–' },
   { title: 'State', class: 'nowrap', show: (m) => stateOf(m.state) },
   { title: 'Has', class: 'nowrap', show: (m) => (m.state === 'ready' ? m.quality || m.kind : '–') },
-  { title: 'Source', class: 'nowrap', show: (m) => m.from },
-  { title: 'Size', class: 'right', show: (m) => (m.state === 'ready' ? bytes(m.stored_size) : '–') },
-  { title: 'Last use', class: 'nowrap', show: (m) => (m.path ? '–' : ago(m.last_use)) },
+  { title: 'Source', class: 'nowrap', show: (m) => m.source },
+  { title: 'Size', class: 'right', show: (m) => (m.state === 'ready' ? bytes(m.stored_bytes) : '–') },
+  { title: 'Last use', class: 'nowrap', show: (m) => (m.path ? '–' : ago(m.used_at)) },
   { title: 'More', show: (m) => (m.path ? m.outcome : el('button', {
     type: 'button', 'aria-label': `Explain ${m.name}`, on: { click: () => show(m.name, m.id) },
   }, 'Explain')) },
@@ -41,7 +41,7 @@ export function addRows(rows, more) {
   });
 }
 
-const keyOf = (m) => [m.path ?? m.name, (m.id ?? '').toLowerCase(), m.kind, m.from].join('\n');
+const keyOf = (m) => [m.path ?? m.name, (m.id ?? '').toLowerCase(), m.kind, m.source].join('\n');
 
 const without = (what) => notice(`The page was not told where ${what} (symbolicate_page admin=PATH).`);
 
@@ -106,11 +106,11 @@ export async function show(name, id) {
     el('section', { class: 'card' }, el('h3', {}, `${m.name || name} ${m.id || id}`), list([
       ['State', m.state === 'unknown' ? 'unknown: no request has asked for it, or its record has gone' : m.state && stateOf(m.state)],
       ['Why', m.reason],
-      ['Has', m.quality], ['Incomplete', m.incomplete], ['Source', m.from], ['File', m.source],
-      ['Size of the file', m.source_size === undefined ? null : bytes(m.source_size)],
-      ['Compiled', m.size === undefined ? null : `${bytes(m.size)}, in the store ${bytes(m.stored_size)}`],
-      ['Stored', m.when ? ago(m.when) : null], ['Last use', m.last_use === undefined ? null : ago(m.last_use)],
-      ['Asked again', m.expires ? el('span', {}, m.is_expired ? 'at the next request' : 'after ', m.is_expired ? '' : m.expires) : null],
+      ['Has', m.quality], ['Incomplete', m.incomplete], ['Source', m.source], ['File', m.file],
+      ['Size of the file', m.file_bytes === undefined ? null : bytes(m.file_bytes)],
+      ['Compiled', m.bytes === undefined ? null : `${bytes(m.bytes)}, in the store ${bytes(m.stored_bytes)}`],
+      ['Stored', m.stored_at ? ago(m.stored_at) : null], ['Last use', m.used_at === undefined ? null : ago(m.used_at)],
+      ['Asked again', m.expires_at ? el('span', {}, m.is_expired ? 'at the next request' : 'after ', m.is_expired ? '' : m.expires_at) : null],
     ]), drawOthers(others)),
     ...(m.sources && m.sources.length ? [el('h3', {}, 'Sources of this location'), table([
       plainRow('name', 'Source'), { title: 'State', class: 'nowrap', show: (s) => stateOf(s.state) },

@@ -75,28 +75,28 @@ for my $case (['lib007.so', 7, 'local'], ['Fetched.so', 0xABCDEF, 'folder']) {
     my ($name, $n, $from) = @$case;
     my ($row) = grep { ($_->{name} // '') eq $name } @$rows;
     my $told = $t->explain($name, SymFolder::id($n))->{json};
-    is($row->{from}, $from, "$name: its source");
+    is($row->{source}, $from, "$name: its source");
     is($row->{kind}, 'symcache', '... kind');
-    my @keys = qw(quality size stored_size);
-    is_deeply({ map { $_ => $row->{$_} } qw(id state from when last_use), @keys },
-        { map { $_ => $told->{$_} } qw(id state from when last_use), @keys }, '... the same as explain');
+    my @keys = qw(quality bytes stored_bytes);
+    is_deeply({ map { $_ => $row->{$_} } qw(id state source stored_at used_at), @keys },
+        { map { $_ => $told->{$_} } qw(id state source stored_at used_at), @keys }, '... the same as explain');
 }
 
 # --- a path without a file ---
 
 my $absent = 'Absent.so/' . SymFolder::id(7) . '/Absent.so.sym';
 my @paths = grep { $_->{path} } @$rows;
-is_deeply([map { "$_->{path} $_->{state} $_->{outcome} $_->{from}" } @paths],
+is_deeply([map { "$_->{path} $_->{state} $_->{outcome} $_->{source}" } @paths],
     ["$absent absent 404 folder"], 'the path of an absent module');
 my $told = $t->explain('Absent.so', SymFolder::id(7))->{json};
-is_deeply({ map { $_ => $paths[0]{$_} } qw(when expires is_expired) },
-    { map { $_ => $told->{$_} } qw(when expires is_expired) }, '... as explain shows it');
+is_deeply({ map { $_ => $paths[0]{$_} } qw(stored_at expires_at is_expired) },
+    { map { $_ => $told->{$_} } qw(stored_at expires_at is_expired) }, '... as explain shows it');
 
-my %use = map { $_->{name} => $_->{last_use} } grep { $_->{name} } @$rows;
+my %use = map { $_->{name} => $_->{used_at} } grep { $_->{name} } @$rows;
 is($use{'lib007.so'}, undef, 'loading a module does not count as a use');
 like($use{'Fetched.so'}, qr/^\d{4}-/, '... but a request for it does');
 $t->ask(['lib007.so', SymFolder::id(7)]);
-like($t->explain('lib007.so', SymFolder::id(7))->{json}{last_use}, qr/^\d{4}-/, '... also for one that was loaded');
+like($t->explain('lib007.so', SymFolder::id(7))->{json}{used_at}, qr/^\d{4}-/, '... also for one that was loaded');
 
 # --- questions ---
 

@@ -58,18 +58,18 @@ is($r->{headers}{'content-type'}, 'application/json', '... in JSON');
 my ($show) = SymLoader::json_lines(
     $t->loader->run('show', '--json', join '/', @module)->{out});
 my $e = $r->{json};
-is($e->{$_}, $show->{$_}, "$_, as symloader says") for qw(name id state from quality
-    incomplete source);
+is($e->{$_}, $show->{$_}, "$_, as symloader says") for qw(name id state source quality
+    incomplete file);
 is($e->{state}, 'ready', 'ready');
-is($e->{size}, $show->{bytes}, 'size');
-is($e->{stored_size}, $show->{stored_bytes}, 'size in the store');
-is($e->{source_size}, $size, 'size of the file');
-is($e->{source}, "/src/a%20b.so/$module[1]/a%20b.so.sym", 'its source');
+is($e->{bytes}, $show->{bytes}, 'size');
+is($e->{stored_bytes}, $show->{stored_bytes}, 'size in the store');
+is($e->{file_bytes}, $size, 'size of the file');
+is($e->{file}, "/src/a%20b.so/$module[1]/a%20b.so.sym", 'the file');
 is($e->{format}, $show->{format}, 'format');
-is(seconds($e->{when}), $show->{stored_at}, 'when');
-is_now($e->{when}, 'when');
-is(seconds($e->{last_use}), $show->{used_at}, 'last use');
-is_now($e->{last_use}, 'last use');
+is(seconds($e->{stored_at}), $show->{stored_at}, 'when');
+is_now($e->{stored_at}, 'when');
+is(seconds($e->{used_at}), $show->{used_at}, 'last use');
+is_now($e->{used_at}, 'last use');
 is(scalar @{$e->{attempts}}, 2, 'both sources were tried');
 my ($none, $folder) = @{$e->{attempts}};
 is("@$none{qw(source outcome url)}",
@@ -78,12 +78,12 @@ is("@$folder{qw(source outcome bytes url)}",
     "folder 200 $size /src/a%20b.so/$module[1]/a%20b.so.sym",
     'the second has it');
 like($_->{ms}, qr/^\d{1,5}\z/, "milliseconds of $_->{source}") for $none, $folder;
-is($e->{from}, 'folder', 'the source it is from');
+is($e->{source}, 'folder', 'the source it is from');
 is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
     ['local unknown', 'none absent', 'folder ready'],
         'the answer of each source');
-is_deeply([sort keys %$e], [sort qw(name id state from sources quality incomplete size stored_size format
-    source_size source when last_use attempts)], 'nothing else');
+is_deeply([sort keys %$e], [sort qw(name id state source sources quality incomplete bytes stored_bytes format
+    file_bytes file stored_at used_at attempts)], 'nothing else');
 
 # --- negative ---
 
@@ -92,13 +92,13 @@ sub negative {
     my $e = $t->explain(@module)->{json};
 
     is($e->{state}, $state, $state);
-    is_now($e->{when}, 'when');
-    my $left = seconds($e->{expires}) - seconds($e->{when});
+    is_now($e->{stored_at}, 'when');
+    my $left = seconds($e->{expires_at}) - seconds($e->{stored_at});
     # the two times are taken one after the other
     ok($left >= $ttl->[0] - 1 && $left <= $ttl->[1] + 1, "expires in $left s");
     ok(!$e->{is_expired}, 'not yet');
-    is_deeply([sort keys %$e], [sort qw(name id state from sources reason expires is_expired
-        when last_use attempts)], 'nothing else');
+    is_deeply([sort keys %$e], [sort qw(name id state source sources reason expires_at is_expired
+        stored_at used_at attempts)], 'nothing else');
     return $e;
 }
 

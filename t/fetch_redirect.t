@@ -61,7 +61,7 @@ sub refused {
 }
 
 my $m = followed('away/bucket.example.com/ok', 'a bucket');
-like($m->{source}, qr{^http://127\.0\.0\.1:\d+/ok/m%2B1\.so/},
+like($m->{file}, qr{^http://127\.0\.0\.1:\d+/ok/m%2B1\.so/},
     '... which is its origin');
 followed('away/BUCKET.example.com/away/bucket.example.com/ok', 'twice');
 followed('away/files.example.com:8080', 'to a folder');

@@ -201,7 +201,7 @@ place('dist/js/ui app.js.map', map_of('newer.ts', %text));
 $t->symloader('load', '--url-prefix', '~/v1/', "$dir/dist");
 is(ask("$UI/v1/js/ui%20app.js", 1, 14), "readCart $UI/v1/js/newer.ts:2:3 [  throw 1;]", 'a later build replaces them');
 
-like($t->symloader('show', '~/static/app.min.js'), qr{^source +/_site/static/app\.min\.js$}m,
+like($t->symloader('show', '~/static/app.min.js'), qr{^file +/_site/static/app\.min\.js$}m,
      'a path names a file of a site for commands, too');
 place('site/static/beside.js.map', map_of('newer.ts', %text));
 is(ask("$site/beside.js", 1, 14), "readCart $site/beside.ts:2:3 [two]", 'a changed file is not fetched again');

@@ -83,7 +83,7 @@ sub told {
     my $shown = $u->run('show', '--json', "$name/$ID")->{out};
     my ($o) = json_lines($shown) or return 'nothing';
 
-    delete @$o{qw(source stored_at used_at)};
+    delete @$o{qw(file stored_at used_at)};
     my @addrs = map { sprintf '%x', 0x1000 + 0x18 * $_ } 0 .. 99;
     return { show => $o,
              lookup => $u->run('lookup', "$name/$ID", @addrs)->{out} };

@@ -60,8 +60,8 @@ for my $file (sort glob(fixtures('symbols') . '/*/*/*.sym')) {
     my ($shown) = json_lines($t->run('show', '--json', $module)->{out});
     is($shown->{$_}, $facts->{$_} // '', "... show: $_")
         for qw(os arch code_id code_file);
-    is($shown->{source}, $file, '... show: source');
-    is($shown->{source_bytes}, -s $file, '... show: source_bytes');
+    is($shown->{file}, $file, '... show: file');
+    is($shown->{file_bytes}, -s $file, '... show: file_bytes');
 
     my %count = (functions => 'FUNC', publics => 'PUBLIC');
     for my $key (sort keys %count) {

@@ -121,7 +121,7 @@ sub quality { return (json_lines($_[0]->run('show', '--json', $_[1])->{out}))[0]
         my ($shown) = json_lines($t->run('show', '--json', "z/$ID")->{out});
 
         is($r->{code}, 0, "gzip: $name");
-        is($shown->{source_bytes}, length($text), '... all of it was read');
+        is($shown->{file_bytes}, length($text), '... all of it was read');
         is($shown->{functions}, 20000, '... with all functions');
     }
 

@@ -108,8 +108,8 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
     my $b = $rows[1];
     is($b->{state}, 'ready', 'ls: state');
     is($b->{quality}, 'lines', 'ls: quality');
-    is($b->{source}, $file, 'ls: source');
-    is($b->{source_bytes}, -s $file, 'ls: size of the source');
+    is($b->{file}, $file, 'ls: file');
+    is($b->{file_bytes}, -s $file, 'ls: size of the source');
     ok($b->{bytes} > 5000 && $b->{bytes} < -s $file, 'ls: size');
     ok($b->{stored_at} >= $before && $b->{stored_at} <= $after, 'ls: when');
 
@@ -124,7 +124,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     my ($show) = json_lines($t->run('show', '--json', "b/\L$ID")->{out});
     is($show->{$_}, $b->{$_}, "show and ls agree: $_")
-        for qw(name id state quality source source_bytes bytes stored_at);
+        for qw(name id state quality file file_bytes bytes stored_at);
     is($show->{functions}, 5000, 'show: functions');
     is($show->{lines}, 10000, 'show: lines');
     is($show->{inlines}, 0, 'show: inlined calls');

@@ -87,7 +87,7 @@ is($t->loader->run('load', '--quiet', $t->file(@gone))->{code}, 0,
     'loaded by hand');
 $e = entry(\@gone, sub { defined $_[0]{arrived} });
 is($e->{state}, 'arrived', 'it came');
-is($e->{from}, 'local', '... by hand');
+is($e->{source}, 'local', '... by hand');
 is_deeply([map { $_->{name} } modules()], ['other.so'],
     '... and is no longer missing');
 is_deeply([map { $_->{name} } modules('?show=arrived')], ['gone.so'],
@@ -98,7 +98,7 @@ is_deeply([map { $_->{name} } modules('?show=arrived')], ['gone.so'],
 $t->upload(@other);
 $t->forget(@other);
 is($t->function($t->ask(\@other)), 'f0', 'fetched');
-is(entry(\@other, sub { $_[0]{arrived} })->{from}, 'folder', 'it arrived, too');
+is(entry(\@other, sub { $_[0]{arrived} })->{source}, 'folder', 'it arrived, too');
 
 # --- Sentry's API counts as v5 does ---
 

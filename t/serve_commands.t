@@ -29,7 +29,7 @@ like($r->{out}, qr/^\d+ files?, \d+ modules? stored, .*, 0 failed$/m,
 # The result equals that of a loader without a daemon.
 my $alone = SymLoader->new;
 $alone->run('load', '--quiet', fixtures('symbols'));
-my @fields = qw(name id bytes quality source source_bytes);
+my @fields = qw(name id bytes quality file file_bytes);
 my @both = map {
     [ map { my $m = $_; { map { $_ => $m->{$_} } @fields } }
         SymLoader::json_lines($_->run('ls', '--json')->{out}) ]

@@ -34,7 +34,7 @@ like($r->{out}, qr/^f0\n\/src\/f\.c:1$/m, 'the module answers');
 
 my ($m) = SymLoader::json_lines($t->run('show', '--json',
                                         "libfoo.so/$ID")->{out});
-is($m->{source}, 'http://s/libfoo.so', 'the store knows where it came from');
+is($m->{file}, 'http://s/libfoo.so', 'the store knows where it came from');
 
 my $other = $t->client;
 $other->send(ENSURE => ticket => 1, key => "libfoo.so/$ID");

@@ -50,7 +50,7 @@ for (json_lines($t->run('ls', '--json')->{out})) {
     $state{ $_->{kind} } = $_ if $_->{kind};
     $symcache = $_->{state} if ($_->{path} // '') =~ /\.sym$/;
 }
-is_deeply([ @{ $state{sources} }{qw(from name id state)} ], [ 's', 'example', $ID, 'ready' ],
+is_deeply([ @{ $state{sources} }{qw(source name id state)} ], [ 's', 'example', $ID, 'ready' ],
     'the store has them, with their source');
 is($symcache, 'absent', '... and that there are no symbols');
 

@@ -99,7 +99,7 @@ fetch("moved.so/$ID");
 $c->send(INGEST => ticket => $ticket, path => $t->file('moved', sym_text('moved.so', $ID)),
     places => [ [ 0, $READ, 200, '', '', 'http://cdn/moved.sym' ] ]);
 is($c->recv->{type}, 'READY', 'a file elsewhere');
-like($t->run('show', "moved.so/$ID")->{out}, qr{^source +http://cdn/moved\.sym$}m, '... is shown with its URL');
+like($t->run('show', "moved.so/$ID")->{out}, qr{^file +http://cdn/moved\.sym$}m, '... is shown with its URL');
 
 # --- a path that has changed ---
 

@@ -53,19 +53,19 @@ my $after = time;
 my $m = shown('gone.so');
 is($m->{state}, 'failed', 'show: the state, failed before absent');
 is($m->{reason}, 'no connection', '... reason');
-is($m->{from}, 's3', '... source');
+is($m->{source}, 's3', '... source');
 ok($m->{expires_at} >= $before && $m->{expires_at} <= $after + 2,
    '... when a path is tried again first');
 my ($canonical, $sent) = @{ $m->{places} };
-is_deeply([ @$canonical{qw(from path status reason url ms)} ],
+is_deeply([ @$canonical{qw(source path outcome reason url ms)} ],
           [ 's3', key('gone.so') . '/gone.so.sym', '404', 'not there',
             'http://s3/sym/gone.so/x y.sym', 1 ], '... the first path');
 my ($listed) = grep { ($_->{path} // '') eq $canonical->{path} } json_lines($t->run('ls', '--json')->{out});
-is_deeply([ @$listed{qw(from path status reason url source_bytes expires_at stored_at)} ],
-          [ @$canonical{qw(from path status reason url source_bytes expires_at stored_at)} ], '... as ls has it');
+is_deeply([ @$listed{qw(source path outcome reason url file_bytes expires_at stored_at)} ],
+          [ @$canonical{qw(source path outcome reason url file_bytes expires_at stored_at)} ], '... as ls has it');
 ok($canonical->{expires_at} >= $before + 3600 && $canonical->{expires_at} <= $after + 3600,
    '... when it is tried again');
-is_deeply([ @$sent{qw(path status reason url)} ],
+is_deeply([ @$sent{qw(path outcome reason url)} ],
           [ lc(key('gone.so')) . '/gone.so.sym', 'refused', 'no connection', '' ],
           '... the second');
 
@@ -85,7 +85,7 @@ like($text, qr{^place +s3: refused, 0 bytes, 1 ms, \Q@{[ lc key('gone.so') ]}\E/
 none('down.so', state => 3, text => 'refused');
 $m = shown('down.so');
 is($m->{state}, 'failed', 'failed');
-is_deeply([ map {$_->{status}} @{ $m->{places} } ], [ ('untried') x 2 ],
+is_deeply([ map {$_->{outcome}} @{ $m->{places} } ], [ ('untried') x 2 ],
     '... with nothing tried');
 
 # only the clock causes this
@@ -109,7 +109,7 @@ $c->send(INGEST => ticket => $n, ttl => [ 1, 1, 1 ], source => 'http://s3/here',
          path => $t->file('here', sym_text('here.so', (split m{/}, key('here.so'))[1])));
 is($c->recv->{type}, 'READY', 'a module that was fetched');
 $m = shown('here.so');
-is_deeply([ map {"$_->{status} $_->{url}"} @{ $m->{places} } ],
+is_deeply([ map {"$_->{outcome} $_->{url}"} @{ $m->{places} } ],
     [ '200 http://s3/here' ], '... has its path, too');
 ok(!exists $m->{reason} && !exists $m->{expires_at}, '... and no reason');
 

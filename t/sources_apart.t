@@ -151,7 +151,7 @@ is($rm->{code}, 1, 'rm of one source: gone already');
 said($_ => \@m) for qw(a b);
 is($t->loader->run('rm', '--source', 'a', "$m[0]/$m[1]")->{code}, 0,
     'rm of one source');
-my @left = map { $_->{from} } grep { ($_->{name} // '') eq $m[0] }
+my @left = map { $_->{source} } grep { ($_->{name} // '') eq $m[0] }
     SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
 is("@left", 'b', '... leaves the other');
 said(a => \@m);
@@ -166,30 +166,30 @@ is(scalar @left, 0, '... leaves none');
 put(b => \@m);
 said(ab => \@m);
 my $e = $t->request('GET', "/ab/explain/$m[0]/$m[1]")->{json};
-is($e->{from}, 'b', 'explain: the source of the module');
+is($e->{source}, 'b', 'explain: the source of the module');
 is_deeply([map { "$_->{name} $_->{state}" } @{$e->{sources}}],
     ['local unknown', 'a absent', 'b ready'], '... and the outcome of each');
 is($t->request('GET', "/a/explain/$m[0]/$m[1]")->{json}{state}, 'absent',
     '... and at another location');
 like($t->loader->run('ls', '--source', 'b')->{out}, qr{  b +\Q$m[0]/$m[1]\E\n},
     'ls names the source');
-like($t->loader->run('show', "$m[0]/$m[1]")->{out}, qr/^from +b$/m,
+like($t->loader->run('show', "$m[0]/$m[1]")->{out}, qr/^source +b$/m,
     'show does');
 
 my ($stat) = SymLoader::json_lines($t->loader->run('stat', '--json')->{out});
 my @all = SymLoader::json_lines($t->loader->run('ls', '--json')->{out});
-is_deeply([map { $_->{from} } @{$stat->{sources}}], ['local', 'a', 'b'],
+is_deeply([map { $_->{source} } @{$stat->{sources}}], ['local', 'a', 'b'],
     'stat: sources in the order of ls');
 for my $source (@{$stat->{sources}}) {
-    my @own = grep { $_->{from} eq $source->{from} } @all;
+    my @own = grep { $_->{source} eq $source->{source} } @all;
     for my $state (qw(ready absent failed malformed)) {
         is($source->{$state}, scalar(grep { $_->{state} eq $state } @own),
-            "stat: $source->{from}, $state");
+            "stat: $source->{source}, $state");
     }
     is($source->{modules}, scalar(grep { $_->{name} } @own), '... modules');
 }
 like($t->loader->run('stat')->{out},
-    qr/^from +b: [1-9]\d* modules, [1-9]\d* paths \(absent \d+, failed 0, malformed 0\), \S+ \S+$/m,
+    qr/^source +b: [1-9]\d* modules, [1-9]\d* paths \(absent \d+, failed 0, malformed 0\), \S+ \S+$/m,
     'stat as text');
 
 # --- a failure of one source is not a failure of the other ---

@@ -25,11 +25,11 @@ write_ready(sym_out_t *out, const sym_explained_t *told)
     sym_member_text(out, "quality",
                     sym_cstr(sym_quality_name(record->quality)));
     sym_member_text(out, "incomplete", record->reason);
-    sym_member_number(out, "size", record->bytes);
-    sym_member_number(out, "stored_size", record->pages * 4096);
+    sym_member_number(out, "bytes", record->bytes);
+    sym_member_number(out, "stored_bytes", record->pages * 4096);
     sym_member_number(out, "format", record->kind_version);
-    sym_member_number(out, "source_size", record->source_bytes);
-    sym_member_text(out, "source", told->source);
+    sym_member_number(out, "file_bytes", record->source_bytes);
+    sym_member_text(out, "file", told->source);
 }
 
 
@@ -38,7 +38,7 @@ write_negative(sym_out_t *out, const sym_object_record_t *record,
                uint32_t now_s)
 {
     sym_member_text(out, "reason", record->reason);
-    sym_member_time(out, "expires", record->expires_at);
+    sym_member_time(out, "expires_at", record->expires_at);
     sym_member_bool(out, "is_expired", sym_module_expired(record, now_s));
 }
 
@@ -137,7 +137,7 @@ write_told(sym_out_t *out, const sym_explained_t *told,
     const sym_object_record_t *record = &told->record;
 
     write_module(out, &told->key, sym_module_state_name(record->state));
-    sym_member_text(out, "from", sym_scope_word(told->key.scope));
+    sym_member_text(out, "source", sym_scope_word(told->key.scope));
 
     if (record->state == SYM_MODULE_READY) {
         write_ready(out, told);
@@ -145,8 +145,8 @@ write_told(sym_out_t *out, const sym_explained_t *told,
         write_negative(out, record, now_s);
     }
 
-    sym_member_time(out, "when", record->stored_at);
-    sym_member_time(out, "last_use", record->used_at);
+    sym_member_time(out, "stored_at", record->stored_at);
+    sym_member_time(out, "used_at", record->used_at);
     write_attempts(out, sources, n);
 }
 

@@ -67,7 +67,7 @@ write_row(listing_t *list, sym_str_t scope, sym_str_t id,
     sym_member_text(out, "kind", sym_cstr(sym_kind_name(record->kind)));
     sym_member_text(out, "state",
                     sym_cstr(sym_module_state_name(record->state)));
-    sym_member_text(out, "from", sym_scope_word(scope));
+    sym_member_text(out, "source", sym_scope_word(scope));
 
     if (record->state == SYM_MODULE_READY) {
         if (record->kind == SYM_KIND_SYMCACHE) {
@@ -75,16 +75,16 @@ write_row(listing_t *list, sym_str_t scope, sym_str_t id,
                             sym_cstr(sym_quality_name(record->quality)));
         }
 
-        sym_member_number(out, "size", record->bytes);
-        sym_member_number(out, "stored_size", record->pages * 4096);
+        sym_member_number(out, "bytes", record->bytes);
+        sym_member_number(out, "stored_bytes", record->pages * 4096);
     } else {
-        sym_member_time(out, "expires", record->expires_at);
+        sym_member_time(out, "expires_at", record->expires_at);
         sym_member_bool(out, "is_expired",
                         sym_module_expired(record, list->now_s));
     }
 
-    sym_member_time(out, "when", record->stored_at);
-    sym_member_time(out, "last_use", record->used_at);
+    sym_member_time(out, "stored_at", record->stored_at);
+    sym_member_time(out, "used_at", record->used_at);
     sym_out_raw(out, SYM_STR("}"));
 }
 
@@ -117,12 +117,12 @@ write_path_row(listing_t *list, const sym_place_t *place)
     sym_out_string(out, place->key.path);
     sym_member_text(out, "state",
                     sym_cstr(sym_path_outcome_name(record->outcome)));
-    sym_member_text(out, "from", sym_scope_word(place->key.scope));
+    sym_member_text(out, "source", sym_scope_word(place->key.scope));
     sym_member_text(out, "outcome", sym_place_outcome(record, text));
-    sym_member_time(out, "expires", record->expires_at);
+    sym_member_time(out, "expires_at", record->expires_at);
     sym_member_bool(out, "is_expired",
                     sym_is_past(record->expires_at, list->now_s));
-    sym_member_time(out, "when", record->stored_at);
+    sym_member_time(out, "stored_at", record->stored_at);
     sym_out_raw(out, SYM_STR("}"));
 }
 

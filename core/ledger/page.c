@@ -189,7 +189,7 @@ sym_ledger_write_entry(const sym_ledger_entry_t *e, sym_out_t *out)
     sym_member_text(out, "state", state_word(e));
     sym_member_text(out, "reason", e->reason);
     sym_member_time(out, "arrived", e->came_s);
-    sym_member_text(out, "from",
+    sym_member_text(out, "source",
                     e->came_s != 0 ? sym_scope_word(e->from) : SYM_STR(""));
     sym_member_text(out, "webhook", told_word(e));
 }
@@ -313,7 +313,7 @@ void
 sym_ledger_csv_head(sym_out_t *out)
 {
     sym_out_raw(out, SYM_STR("name,id,code_id,type,kind,state,requests,frames,"
-                             "first_asked,last_asked,arrived,from,webhook,"
+                             "first_asked,last_asked,arrived,source,webhook,"
                              "reason\r\n"));
 }
 

@@ -118,7 +118,7 @@ print_object(output_t *out, const listing_t *l, sym_str_t scope,
     output_printf(out, "{");
     output_key_string(out, "name", m->object.name, &first);
     output_key_string(out, "id", sym_object_shown_id(&m->object, id), &first);
-    output_key_string(out, "from", sym_scope_word(scope), &first);
+    output_key_string(out, "source", sym_scope_word(scope), &first);
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
@@ -126,14 +126,14 @@ print_object(output_t *out, const listing_t *l, sym_str_t scope,
     if (m->state == SYM_MODULE_READY) {
         output_key_string(out, "quality", sym_cstr(quality_name(m)), &first);
         output_key_dec(out, "bytes", m->bytes, &first);
-        output_key_dec(out, "source_bytes", m->source_bytes, &first);
+        output_key_dec(out, "file_bytes", m->source_bytes, &first);
 
     } else {
         output_key_string(out, "reason", m->reason, &first);
         output_key_dec(out, "expires_at", m->expires_at, &first);
     }
 
-    output_key_string(out, "source", sym_snapshot_source(l->snapshot, scope, m),
+    output_key_string(out, "file", sym_snapshot_source(l->snapshot, scope, m),
                       &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
@@ -150,13 +150,13 @@ print_path(output_t *out, const sym_place_t *place)
 
     output_printf(out, "{");
     output_key_string(out, "path", place->key.path, &first);
-    output_key_string(out, "from", sym_scope_word(place->key.scope), &first);
+    output_key_string(out, "source", sym_scope_word(place->key.scope), &first);
     output_key_string(out, "state", sym_cstr(sym_path_outcome_name(r->outcome)),
                       &first);
-    output_key_string(out, "status", sym_place_outcome(r, text), &first);
+    output_key_string(out, "outcome", sym_place_outcome(r, text), &first);
     output_key_string(out, "reason", r->reason, &first);
     output_key_string(out, "url", r->url, &first);
-    output_key_dec(out, "source_bytes", r->bytes, &first);
+    output_key_dec(out, "file_bytes", r->bytes, &first);
     output_key_dec(out, "expires_at", r->expires_at, &first);
     output_key_dec(out, "stored_at", (uint64_t) r->stored_at, &first);
     output_printf(out, "}\n");
@@ -458,7 +458,7 @@ print_source(source_stat_t *s, sym_str_t scope)
     bool first = true;
 
     if (!s->session->options->json) {
-        output_printf(out, "from          ");
+        output_printf(out, "source        ");
         output_text(out, sym_scope_word(scope));
         output_printf(
             out,
@@ -472,7 +472,7 @@ print_source(source_stat_t *s, sym_str_t scope)
 
     output_printf(out, s->first ? "{" : ", {");
     s->first = false;
-    output_key_string(out, "from", sym_scope_word(scope), &first);
+    output_key_string(out, "source", sym_scope_word(scope), &first);
     output_key_dec(out, "modules", s->modules, &first);
     output_key_dec(out, "paths", s->paths, &first);
     output_key_dec(out, "bytes", s->bytes, &first);

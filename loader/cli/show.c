@@ -40,10 +40,10 @@ print_record_text(output_t *out, show_t *s)
 
     print_row_text(out, "name", s->module.key.name);
     print_row_text(out, "id", s->module.key.id);
-    print_row_text(out, "from", sym_scope_word(s->module.key.scope));
+    print_row_text(out, "source", sym_scope_word(s->module.key.scope));
     print_row_text(out, "kind", sym_cstr(sym_kind_name(m->kind)));
     print_row_text(out, "state", sym_cstr(sym_module_state_name(m->state)));
-    print_row_text(out, "source", module_source(&s->module));
+    print_row_text(out, "file", module_source(&s->module));
     print_row_text(out, "stored", sym_cstr(output_time(m->stored_at, stored)));
     print_row_text(out, "used", sym_cstr(output_time(m->used_at, used)));
 }
@@ -92,7 +92,7 @@ put_sizes(show_t *s)
     const sym_object_record_t *m = &s->module.record;
 
     put_number(s, "format", m->kind_version);
-    put_number(s, "source_bytes", m->source_bytes);
+    put_number(s, "file_bytes", m->source_bytes);
     put_number(s, "bytes", m->bytes);
     put_number(s, "stored_bytes", m->pages * 4096);
     put_number(s, "extents", m->extents);
@@ -241,12 +241,12 @@ print_place_json(show_t *s, const sym_place_t *place)
 
     output_printf(out, s->n_places++ != 0 ? ",{" : "{");
     output_key_string(out, "path", place->key.path, &first);
-    output_key_string(out, "from", sym_scope_word(place->key.scope), &first);
+    output_key_string(out, "source", sym_scope_word(place->key.scope), &first);
     output_key_string(out, "state", state_word(place->state), &first);
-    output_key_string(out, "status", sym_place_outcome(r, text), &first);
+    output_key_string(out, "outcome", sym_place_outcome(r, text), &first);
     output_key_string(out, "reason", r->reason, &first);
     output_key_string(out, "url", r->url, &first);
-    output_key_dec(out, "source_bytes", r->bytes, &first);
+    output_key_dec(out, "file_bytes", r->bytes, &first);
     output_key_dec(out, "ms", r->ms, &first);
     output_key_dec(out, "stored_at", (uint64_t) r->stored_at, &first);
     output_key_dec(out, "expires_at", r->artifacts != 0 ? 0 : r->expires_at,
@@ -278,11 +278,12 @@ print_json(output_t *out, show_t *s, const sym_kind_row_t *kind,
     output_printf(out, "{");
     output_key_string(out, "name", s->module.key.name, &first);
     output_key_string(out, "id", s->module.key.id, &first);
-    output_key_string(out, "from", sym_scope_word(s->module.key.scope), &first);
+    output_key_string(out, "source", sym_scope_word(s->module.key.scope),
+                      &first);
     output_key_string(out, "kind", sym_cstr(sym_kind_name(m->kind)), &first);
     output_key_string(out, "state", sym_cstr(sym_module_state_name(m->state)),
                       &first);
-    output_key_string(out, "source", module_source(&s->module), &first);
+    output_key_string(out, "file", module_source(&s->module), &first);
     output_key_dec(out, "stored_at", (uint64_t) m->stored_at, &first);
     output_key_dec(out, "used_at", m->used_at, &first);
 
@@ -356,7 +357,7 @@ show_missing(show_t *s, sym_error_t *err)
     if (!s->is_json) {
         print_row_text(s->out, "name", s->module.key.name);
         print_row_text(s->out, "id", s->module.key.id);
-        print_row_text(s->out, "from", sym_scope_word(s->module.key.scope));
+        print_row_text(s->out, "source", sym_scope_word(s->module.key.scope));
         print_row_text(s->out, "state", state_word(m->state));
         print_negative_text(s->out, m);
         return;
@@ -365,7 +366,7 @@ show_missing(show_t *s, sym_error_t *err)
     output_printf(s->out, "{");
     output_key_string(s->out, "name", s->module.key.name, &first);
     output_key_string(s->out, "id", s->module.key.id, &first);
-    output_key_string(s->out, "from", sym_scope_word(s->module.key.scope),
+    output_key_string(s->out, "source", sym_scope_word(s->module.key.scope),
                       &first);
     output_key_string(s->out, "state", state_word(m->state), &first);
     output_key_string(s->out, "reason", m->reason, &first);
