@@ -65,6 +65,11 @@ my %buildid = (
     416 => { path => "/buildid/$UUID/debuginfo", headers => ['Range', 'bytes=100-'] },
     404 => { path => "/buildid/${UUID}00/debuginfo" },
 );
+$t->fault->file("$ELF_ID/source/usr/src/a.c", 'a file');
+my %source = (
+    200 => { path => "/buildid/$ELF_ID/source/usr/src/a.c" },
+    404 => { path => "/buildid/$ELF_ID/source/usr/src/none.c" },
+);
 my %section = (
     200 => { path => "/buildid/$ELF_ID/section/.text" },
     404 => { path => "/buildid/$ELF_ID/section/.none" },
@@ -173,6 +178,8 @@ my %recipes = (
     'HEAD /buildid/{id}/{type}' => { map { $_ => $buildid{$_} } 200, 404 },
     'GET /buildid/{id}/section/{name}' => \%section,
     'HEAD /buildid/{id}/section/{name}' => \%section,
+    'GET /buildid/{id}/source/{path}' => \%source,
+    'HEAD /buildid/{id}/source/{path}' => \%source,
     'HEAD /symbols/{name}/{id}/{file}' => \%symbols,
     'HEAD /pingme.txt' => { 200 => {} },
     'GET /pingme.txt' => { 200 => {} },

@@ -55,6 +55,11 @@ $t->conf(locations => <<"CONF");
             symbolicate_source builds uri=/builds/ layout=native;
             symbolicate_source net uri=/src/ layout=debuginfod;
         }
+        location /alone/ {
+            symbolicate files;
+            symbolicate_proxy on size=1m;
+            symbolicate_source builds uri=/builds/ layout=native;
+        }
         location /off/ {
             symbolicate files;
             symbolicate_loader unix:%%LOADER%%;
@@ -104,6 +109,37 @@ for my $name ('.debug_info', '.debug_line', '.text', '.note.gnu.build-id') {
     is($r->{status}, 200, "section $name");
     ok($r->{body} eq read_file("$dir/section"), '... its bytes');
     is($r->{headers}{'x-debuginfod-size'}, -s "$dir/section", '... their number');
+}
+
+# --- an executable with debug information ---
+
+# It is the debug file, too, if there is no other; a stripped one is not.
+{
+    my %file = ('fa' x 20 => "$dir/whole", 'fb' x 20 => "$dir/app");
+    for my $whole (sort keys %file) {
+        make_path("$builds/" . substr $whole, 0, 2);
+        run_ok('cp', $file{$whole}, "$builds/" . substr($whole, 0, 2) . '/' . substr $whole, 2);
+    }
+    my $r = $t->request('GET', '/buildid/' . 'fa' x 20 . '/debuginfo');
+    is($r->{status}, 200, 'an executable with debug information is the debug file');
+    ok($r->{body} eq read_file("$dir/whole"), '... its bytes');
+    ok($r->{headers}{etag} eq $t->request('GET', '/buildid/' . 'fa' x 20 . '/executable')->{headers}{etag},
+       '... and its ETag');
+    is($t->request('GET', '/buildid/' . 'fb' x 20 . '/debuginfo')->{status}, 404, 'a stripped one is not');
+
+    my $packed = "$builds/fc/" . 'fc' x 19;
+    make_path("$builds/fc");
+    run_ok('sh', '-c', "zstd -qc '$dir/whole' > '$packed'");
+    $r = $t->request('GET', '/buildid/' . 'fc' x 20 . '/debuginfo');
+    ok($r->{body} eq read_file("$dir/whole"), 'one that is packed comes unpacked');
+    run_ok('sh', '-c', "zstd -qfc '$dir/app' > '$packed'");
+    is($t->request('GET', '/buildid/' . 'fc' x 20 . '/debuginfo')->{status}, 404, '... a stripped one');
+
+    # without a loader nobody can look
+    is($t->request('GET', '/alone/buildid/' . 'fa' x 20 . '/debuginfo')->{status}, 404,
+       'without a loader it is not found');
+    is($t->request('GET', '/alone/buildid/' . 'fa' x 20 . '/executable')->{status}, 200,
+       '... as a debug file');
 }
 
 # --- headers ---

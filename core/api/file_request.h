@@ -14,20 +14,33 @@
 
 #define SYM_FILE_STEPS 3
 
+/* How a file is named to sources: by the ids of its object, by these and a path,
+ * or by a path alone. */
+typedef enum {
+    SYM_FILE_BY_IDS,
+    SYM_FILE_BY_BOTH,
+    SYM_FILE_BY_PATH
+} sym_file_by_t;
+
 typedef struct {
     unsigned files;  /* a bit for each sym_source_file_t; 0: no more steps */
-    sym_make_t make; /* what the client gets of such a file */
+    sym_make_t make; /* what the client gets of such a file; SYM_MAKE_PROOF: all
+                        of it, if it has debug information */
+    sym_file_by_t by;
 } sym_file_step_t;
 
 typedef struct {
     sym_object_ref_t object;
     sym_file_step_t steps[SYM_FILE_STEPS];
-    sym_str_t section; /* with SYM_MAKE_SECTION: its name */
-    sym_str_t file;    /* with SYM_MAKE_NAME: the last part of the path */
-    unsigned rules;    /* with SYM_MAKE_SYM: files for the unwind rules, which
+    sym_str_t part;  /* with SYM_MAKE_SECTION: its name; with SYM_MAKE_SOURCE:
+                          the path of the source file */
+    sym_str_t file;  /* with SYM_MAKE_NAME: the last part of the path */
+    unsigned rules;  /* with SYM_MAKE_SYM: files for the unwind rules, which
                           follow a text without any; 0: none */
-    bool is_cabinet;   /* only a cabinet is such a file */
+    bool is_cabinet; /* only a cabinet is such a file */
     char code_file[SYM_NAME_MAX]; /* from the query, decoded */
+    sym_str_t url;                /* "~/PATH" of the source file, in `text` */
+    char text[SYM_MAKE_TEXT_MAX];
 } sym_file_request_t;
 
 #endif

@@ -52,10 +52,17 @@ typedef enum {
     SYM_MAKE_SECTION, /* a section of an ELF file */
     SYM_MAKE_SYM,     /* its symbols and unwind rules as Breakpad's text */
     SYM_MAKE_RULES,   /* only the rules */
-    SYM_MAKE_NAME     /* "NAME/ID" of its debug file */
+    SYM_MAKE_NAME,    /* "NAME/ID" of its debug file */
+    SYM_MAKE_SOURCE,  /* a source file in a source bundle */
+    SYM_MAKE_PROOF    /* one byte, if an ELF file has debug information */
 } sym_make_t;
 
+#define SYM_MAKE_LAST SYM_MAKE_PROOF
+
 #define SYM_SECTION_NAME_MAX 255
+
+/* Longest section name, module name or path of a source file. */
+#define SYM_MAKE_TEXT_MAX 1024
 
 /* Sets of them, a bit each. */
 #define SYM_FILE(type) (1u << SYM_SOURCE_##type)

@@ -48,7 +48,8 @@ typedef struct {
                            in its paths */
     sym_str_t checksum; /* of the debug file's bytes, or "" */
     sym_str_t url, release, dist; /* of a text at a URL; besides these, only the
-                                     next three are set */
+                                     next three are set; of a source file that a
+                                     client gets as it is also code_id */
     sym_text_role_t role;         /* of that text */
     uint32_t member;     /* 1 + the number of a file in the bundle at the URL;
                              0: the text is all that is there */

@@ -116,7 +116,8 @@ typedef struct {
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
     char reference[CONVERTER_REFERENCE_MAX];
-    char make_name[SYM_SECTION_NAME_MAX]; /* of the section, or module */
+    char make_name
+        [SYM_MAKE_TEXT_MAX]; /* of the section, module or source file */
 } converter_job_t;
 
 /* No file has more modules than this: a fat one has 42 slices at most. */

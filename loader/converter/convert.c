@@ -547,7 +547,18 @@ make_symbols(job_t *job, sym_error_t *err)
 
 
 static sym_status_t
-make_section(job_t *job, sym_error_t *err)
+make_source(job_t *job, sym_error_t *err)
+{
+    sym_format_file_t f;
+    sym_status_t rc = open_file(job, &f, err);
+
+    return rc == SYM_OK ? making_source(job->making, &f, err) : rc;
+}
+
+
+/* Makes a file of one that must be in memory. */
+static sym_status_t
+make_of_whole(job_t *job, sym_make_t make, sym_error_t *err)
 {
     sym_str_t first;
     sym_status_t rc = next_piece(job, &first, err);
@@ -556,8 +567,10 @@ make_section(job_t *job, sym_error_t *err)
         rc = whole_get(&job->whole, job->input, first, err);
     }
 
-    return rc == SYM_OK ? making_section(job->making, job->whole.bytes, err)
-                        : rc;
+    return rc != SYM_OK ? rc
+           : make == SYM_MAKE_PROOF
+               ? making_proof(job->making, job->whole.bytes, err)
+               : making_section(job->making, job->whole.bytes, err);
 }
 
 
@@ -572,9 +585,17 @@ make(job_t *job, sym_error_t *err)
         return err->status;
     }
 
-    return make == SYM_MAKE_PLAIN ? making_copy(job->making, job->input, err)
-           : make == SYM_MAKE_SECTION ? make_section(job, err)
-                                      : make_symbols(job, err);
+    switch (make) {
+    case SYM_MAKE_PLAIN:
+        return making_copy(job->making, job->input, err);
+    case SYM_MAKE_SECTION:
+    case SYM_MAKE_PROOF:
+        return make_of_whole(job, make, err);
+    case SYM_MAKE_SOURCE:
+        return make_source(job, err);
+    default:
+        return make_symbols(job, err);
+    }
 }
 
 

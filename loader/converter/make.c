@@ -6,6 +6,7 @@
 #include "artifacts/export/tools.h"
 #include "common/converter_protocol.h"
 #include "formats/elf/elf.h"
+#include "formats/sourcebundle/text.h"
 #include "symbolicate/cache/names.h"
 
 #define BREAKPAD "breakpad"
@@ -192,12 +193,32 @@ making_copy(making_t *m, input_t *in, sym_error_t *err)
 }
 
 
+/* Sends bytes that are all in memory. */
+static sym_status_t
+send_all(making_t *m, sym_str_t bytes, sym_error_t *err)
+{
+    if (send_module(m, err) != SYM_OK) {
+        return err->status;
+    }
+
+    sym_out_raw(&m->out, bytes);
+    return send_end(m, err);
+}
+
+
+static sym_elf_t *
+open_elf(sym_str_t bytes, sym_error_t *err)
+{
+    const sym_elf_options_t options = { .is_part = true };
+
+    return sym_elf_open((const uint8_t *) bytes.data, bytes.len, &options, err);
+}
+
+
 sym_status_t
 making_section(making_t *m, sym_str_t bytes, sym_error_t *err)
 {
-    const sym_elf_options_t options = { .is_part = true };
-    sym_elf_t *elf =
-        sym_elf_open((const uint8_t *) bytes.data, bytes.len, &options, err);
+    sym_elf_t *elf = open_elf(bytes, err);
     sym_str_t raw;
     sym_status_t rc;
 
@@ -206,17 +227,52 @@ making_section(making_t *m, sym_str_t bytes, sym_error_t *err)
     }
 
     rc = sym_elf_section_raw(elf, m->given, &raw, err);
-    if (rc == SYM_NOT_FOUND) {
-        rc = sym_fail(err, SYM_UNSUPPORTED, "the file has no such section");
-    }
-
-    if (rc == SYM_OK && send_module(m, err) == SYM_OK) {
-        sym_out_raw(&m->out, raw);
-        rc = send_end(m, err);
-    }
-
+    rc = rc == SYM_OK ? send_all(m, raw, err)
+         : rc == SYM_NOT_FOUND
+             ? sym_fail(err, SYM_UNSUPPORTED, "the file has no such section")
+             : rc;
     sym_elf_close(elf);
-    return rc == SYM_OK ? err->status : rc;
+    return rc;
+}
+
+
+/* debuginfod(8), too, takes a file with lines for a debug file. */
+sym_status_t
+making_proof(making_t *m, sym_str_t bytes, sym_error_t *err)
+{
+    sym_elf_t *elf = open_elf(bytes, err);
+    sym_str_t raw;
+    sym_status_t rc;
+
+    if (elf == NULL) {
+        return err->status;
+    }
+
+    rc = sym_elf_section_raw(elf, SYM_STR(".debug_line"), &raw, err);
+    if (rc == SYM_NOT_FOUND) {
+        rc = sym_elf_section_raw(elf, SYM_STR(".zdebug_line"), &raw, err);
+    }
+
+    rc = rc == SYM_OK ? send_all(m, SYM_STR("1"), err)
+         : rc == SYM_NOT_FOUND
+             ? sym_fail(err, SYM_UNSUPPORTED, "it has no debug information")
+             : rc;
+    sym_elf_close(elf);
+    return rc;
+}
+
+
+static sym_status_t
+send_text(void *ctx, sym_str_t text, sym_error_t *err)
+{
+    return send_all(ctx, text, err);
+}
+
+
+sym_status_t
+making_source(making_t *m, const sym_format_file_t *f, sym_error_t *err)
+{
+    return sym_source_bundle_find(f, m->given, send_text, m, err);
 }
 
 

@@ -26,8 +26,14 @@ sym_status_t making_put(making_t *m, const sym_format_output_t *output,
 /* Sends the file made from these.  SYM_UNSUPPORTED: there were no symbols. */
 sym_status_t making_end(making_t *m, sym_error_t *err);
 
-/* Sends all bytes of the input, or a section of it. */
+/* Sends all bytes of the input, a section of it, or a byte if it has debug
+ * information. */
 sym_status_t making_copy(making_t *m, input_t *in, sym_error_t *err);
 sym_status_t making_section(making_t *m, sym_str_t bytes, sym_error_t *err);
+sym_status_t making_proof(making_t *m, sym_str_t bytes, sym_error_t *err);
+
+/* Sends a file of a source bundle. */
+sym_status_t making_source(making_t *m, const sym_format_file_t *f,
+                           sym_error_t *err);
 
 #endif

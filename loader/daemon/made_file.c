@@ -36,15 +36,16 @@ made_file_begin(submission_t *c, const sym_rpc_message_t *m, const char *folder,
 {
     conversion_t *conversion = &c->conversion;
 
-    if (m->kind > SYM_MAKE_NAME) {
+    if (m->kind > SYM_MAKE_LAST) {
         return sym_fail(err, SYM_UNSUPPORTED, "nothing like that is made")
                == SYM_OK;
     }
 
     switch ((sym_make_t) m->kind) {
     case SYM_MAKE_SECTION:
-        if (m->text.len > SYM_SECTION_NAME_MAX) {
-            return sym_fail(err, SYM_LIMIT, "no section has such a name")
+    case SYM_MAKE_SOURCE:
+        if (m->text.len > SYM_MAKE_TEXT_MAX) {
+            return sym_fail(err, SYM_LIMIT, "nothing has such a name")
                    == SYM_OK;
         }
         if (m->text.len != 0) {

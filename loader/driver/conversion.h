@@ -106,7 +106,7 @@ struct conversion_s {
     sym_kind_t kind;   /* with a symcache: the wanted kind; 0: symcache */
     temporary_symcache_t *symcache; /* the output, instead of the store */
     unsigned make;                  /* 1 + a sym_make_t: the output is a file */
-    char make_name[SYM_SECTION_NAME_MAX + 1]; /* as in pool_input_t */
+    char make_name[SYM_MAKE_TEXT_MAX + 1]; /* as in pool_input_t */
 
     /* set by the driver */
     conversion_t *next;

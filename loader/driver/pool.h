@@ -133,7 +133,7 @@ typedef struct {
     unsigned upload;     /* as in converter_job_t */
     bool takes_empty;    /* sym_format_services_t.takes_empty */
     unsigned make;       /* 1 + a sym_make_t; 0: artifacts */
-    sym_str_t make_name; /* of the section, or of the module */
+    sym_str_t make_name; /* of the section, module or source file */
     unsigned text;       /* 1 + its sym_text_role_t: it becomes module `id` */
     sym_str_t reference; /* sym_format_file_t.reference */
 } pool_input_t;

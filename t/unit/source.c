@@ -793,6 +793,55 @@ test_site(void)
 }
 
 
+/* --- source files of debuginfod --- */
+
+/* url: as a client's path becomes one; want: after the build id. */
+static void
+test_source_path(const char *url, const char *want)
+{
+    const sym_source_rules_t rules = { .layout = SYM_LAYOUT_DEBUGINFOD,
+                                       .files = sym_layout_files(
+                                           SYM_LAYOUT_DEBUGINFOD) };
+    sym_object_ref_t ref = { .type = SYM_OBJECT_ELF, .url = sym_cstr(url) };
+    sym_source_plan_t plan;
+    char path[1024];
+
+    (void) snprintf(path, sizeof(path), BUILD_ID "%s", want);
+    ok(sym_code_id_read_build_id(SYM_STR(BUILD_ID), &ref.code_id)
+           && sym_source_plan(&arena, &ref, &rules, ~0U, SYM_DEBUG_FILES_FIRST,
+                              &plan)
+                  == SYM_OK
+           && plan.n == (want[0] != '\0')
+           && (plan.n == 0 || sym_str_eq(plan.at[0].path, sym_cstr(path))),
+       "%s: %s", url, want);
+}
+
+
+static void
+test_sources(void)
+{
+    static const char *const none[] = { "~/",     "~",       "~//a",
+                                        "~/../a", "~/a/..",  "~/a%2fb",
+                                        "~/a\\b", "~/a%0ab", "http://a/b" };
+    sym_object_ref_t ref = { .url = SYM_STR("~/a/b.c") };
+    char longest[2000] = "~/";
+
+    test_source_path("~/usr/src/a b+%25.c", "/source/usr/src/a b+%.c");
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        test_source_path(none[i], "");
+    }
+
+    memset(longest + 2, 'a', 900);
+    test_source_path(longest, "");
+
+    ok(!sym_layout_takes(SYM_LAYOUT_DEBUGINFOD, &ref),
+       "without a build id a server is not asked");
+    ok(sym_layout_takes(SYM_LAYOUT_SITE, &ref), "... but a site is");
+    (void) sym_code_id_read_build_id(SYM_STR(BUILD_ID), &ref.code_id);
+    ok(!sym_layout_takes(SYM_LAYOUT_SITE, &ref), "with one a site is not");
+}
+
+
 int
 main(void)
 {
@@ -807,6 +856,7 @@ main(void)
     test_files_of_kinds();
     test_windows();
     test_site();
+    test_sources();
     sym_arena_drop(&arena);
     return done_testing();
 }

@@ -127,7 +127,8 @@ sym_files_read_breakpad(sym_str_t path, sym_str_t query,
 
     if (request->object.code_id.len != 0) {
         request->file = path;
-        request->steps[1] = (sym_file_step_t){ CODE_FILES, SYM_MAKE_NAME };
+        request->steps[1] =
+            (sym_file_step_t){ .files = CODE_FILES, .make = SYM_MAKE_NAME };
         return true;
     }
 
@@ -137,8 +138,10 @@ sym_files_read_breakpad(sym_str_t path, sym_str_t query,
     }
 
     read_query(query, request);
-    request->steps[1] = (sym_file_step_t){ DEBUG_FILES, SYM_MAKE_SYM };
-    request->steps[2] = (sym_file_step_t){ CODE_FILES, SYM_MAKE_SYM };
+    request->steps[1] =
+        (sym_file_step_t){ .files = DEBUG_FILES, .make = SYM_MAKE_SYM };
+    request->steps[2] =
+        (sym_file_step_t){ .files = CODE_FILES, .make = SYM_MAKE_SYM };
     request->rules = CODE_FILES; /* of ELF, Mach-O and 64-bit Windows */
     return true;
 }

@@ -14,6 +14,7 @@
 
 #include "artifacts/sources/bundle_name.h"
 #include "artifacts/sources/write/writer.h"
+#include "base/path.h"
 #include "formats/sourcebundle/text.h"
 #include "formats/packed/inflate.h"
 #include "formats/sourcebundle/zip.h"
@@ -339,7 +340,7 @@ has_texts(json_t *manifest)
 
 
 static sym_status_t
-read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
+open_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
 {
     sym_zip_entry_t manifest;
 
@@ -364,7 +365,7 @@ read_bundle(bundle_t *b, sym_json_t *json, sym_error_t *err)
     }
 
     return json_is_object(b->files)
-               ? put_object(b, err)
+               ? SYM_OK
                : sym_fail(err, SYM_MALFORMED, "manifest.json has no files");
 }
 
@@ -373,8 +374,9 @@ static sym_status_t
 convert_bundle(bundle_t *b, sym_error_t *err)
 {
     sym_json_t json = { 0 };
-    sym_status_t rc = read_bundle(b, &json, err);
+    sym_status_t rc = open_bundle(b, &json, err);
 
+    rc = rc == SYM_OK ? put_object(b, err) : rc;
     sym_json_drop(&json);
     free(b->text);
     return rc;
@@ -399,6 +401,56 @@ sym_artifact_bundle_convert(const sym_format_file_t *f, sym_error_t *err)
     return probe((const uint8_t *) f->data.data, f->data.len)
                ? convert_bundle(&b, err)
                : sym_fail(err, SYM_MALFORMED, "not a bundle of artifacts");
+}
+
+
+/* --- one file --- */
+
+/* Whether the entry is a source file with this path, in any spelling. */
+static bool
+has_path(const bundle_t *b, const sym_zip_entry_t *entry, sym_str_t path)
+{
+    char clean[SYM_SOURCES_PATH_MAX + 1];
+    json_t *file = described(b, entry->name);
+    sym_str_t spelt = file != NULL ? text_of(file, "path") : SYM_STR("");
+
+    return spelt.len != 0 && spelt.len <= SYM_SOURCES_PATH_MAX
+           && is_source(file)
+           && (sym_str_eq(spelt, path)
+               || sym_str_eq(sym_str(clean, sym_clean_path(spelt, clean)),
+                             path));
+}
+
+
+sym_status_t
+sym_source_bundle_find(const sym_format_file_t *f, sym_str_t path,
+                       sym_status_t (*put)(void *ctx, sym_str_t text,
+                                           sym_error_t *err),
+                       void *ctx, sym_error_t *err)
+{
+    bundle_t b = { .file = f };
+    sym_json_t json = { 0 };
+    sym_zip_entry_t entry;
+    sym_status_t rc = probe((const uint8_t *) f->data.data, f->data.len)
+                          ? open_bundle(&b, &json, err)
+                          : sym_fail(err, SYM_MALFORMED, "not a source bundle");
+
+    while (rc == SYM_OK) {
+        rc = sym_zip_next(&b.zip, &entry, err);
+        if (rc == SYM_OK && has_path(&b, &entry, path)) {
+            rc = unpack(&b, &entry, err);
+            rc = rc == SYM_OK
+                     ? put(ctx, sym_str(b.text, (size_t) entry.size), err)
+                     : rc;
+            break;
+        }
+    }
+
+    sym_json_drop(&json);
+    free(b.text);
+    return rc == SYM_NOT_FOUND
+               ? sym_fail(err, SYM_UNSUPPORTED, "the bundle has no such file")
+               : rc;
 }
 
 

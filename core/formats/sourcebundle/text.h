@@ -1,6 +1,6 @@
 /*
  * text.h - files at URLs, whose type is known from the request, not from their
- * bytes.
+ * bytes; and single files of source bundles.
  */
 #ifndef SYM_FORMATS_SOURCEBUNDLE_TEXT_H
 #define SYM_FORMATS_SOURCEBUNDLE_TEXT_H
@@ -18,5 +18,15 @@ sym_status_t sym_source_text_convert(const sym_format_file_t *f,
  */
 sym_status_t sym_artifact_bundle_convert(const sym_format_file_t *f,
                                          sym_error_t *err);
+
+/*
+ * Finds the source file with this path, which has no dot segments, in a source
+ * bundle, and calls put with its text.  SYM_UNSUPPORTED: it has no such file.
+ */
+sym_status_t sym_source_bundle_find(const sym_format_file_t *f, sym_str_t path,
+                                    sym_status_t (*put)(void *ctx,
+                                                        sym_str_t text,
+                                                        sym_error_t *err),
+                                    void *ctx, sym_error_t *err);
 
 #endif

@@ -402,7 +402,7 @@ static bool
 write_site_path(sym_str_t url, sym_path_t *path)
 {
     const char *p = url.data, *end = p + url.len;
-    size_t part = 0;
+    size_t part = path->len;
 
     if (!sym_str_starts(url, SYM_STR("~/"))) {
         return false;
@@ -436,6 +436,17 @@ write_site_path(sym_str_t url, sym_path_t *path)
             return false;
         }
     }
+}
+
+
+/* BUILDID/source/PATH of debuginfod. */
+static bool
+write_debuginfod_path(const sym_object_ref_t *ref, sym_path_t *path)
+{
+    sym_path_part(path, sym_str(ref->code_id.text, ref->code_id.len),
+                  SYM_CASE_LOWER);
+    sym_path_text(path, "/source/");
+    return write_site_path(sym_object_ref_url(ref), path);
 }
 
 
@@ -479,6 +490,8 @@ plan_text(sym_arena_t *arena, const sym_object_ref_t *ref,
     bool has_path = (rules->files & 1u << file) != 0
                     && (rules->layout == SYM_LAYOUT_SITE
                             ? write_site_path(sym_object_ref_url(ref), &path)
+                        : rules->layout == SYM_LAYOUT_DEBUGINFOD
+                            ? write_debuginfod_path(ref, &path)
                             : write_urn_path(ref, rules, file, &path));
 
     if (!has_path || path.is_full) {

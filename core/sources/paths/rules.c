@@ -23,7 +23,8 @@ static const struct {
 } layouts[] = {
     [SYM_LAYOUT_BREAKPAD] = { { "breakpad", 8 }, BIT(SYM_SOURCE_BREAKPAD) },
     [SYM_LAYOUT_NATIVE] = { { "native", 6 }, ALL_FILES },
-    [SYM_LAYOUT_DEBUGINFOD] = { { "debuginfod", 10 }, ELF_FILES },
+    [SYM_LAYOUT_DEBUGINFOD] = { { "debuginfod", 10 },
+                                ELF_FILES | BIT(SYM_SOURCE_CODE) },
     [SYM_LAYOUT_SYMSTORE] = { { "symstore", 8 }, SYMSTORE_FILES },
     [SYM_LAYOUT_SYMSTORE_INDEX2] = { { "symstore_index2", 15 },
                                      SYMSTORE_FILES },
@@ -58,7 +59,12 @@ sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref)
     case SYM_LAYOUT_URL:
         return ref->url.len != 0;
     case SYM_LAYOUT_SITE:
-        return sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH));
+        return sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH))
+               && ref->code_id.len == 0;
+    case SYM_LAYOUT_DEBUGINFOD:
+        return ref->url.len == 0
+               || (sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH))
+                   && ref->code_id.len != 0);
     case SYM_LAYOUT_UNIFIED:
         return ref->url.len == 0
                || sym_str_starts(ref->url, SYM_STR(SYM_REF_URN));

@@ -58,7 +58,8 @@ typedef struct sym_source_rules_s {
 bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 
 /* Whether the layout has places for objects that are referred to in this way: by
- * ids, by a URL, by the path of one, or by a debug id as a URN. */
+ * ids, by a URL, by the path of one, with or without a code id, or by a debug id as
+ * a URN. */
 bool sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref);
 
 /* The files that a layout has paths for. */

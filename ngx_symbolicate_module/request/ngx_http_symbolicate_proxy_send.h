@@ -1,0 +1,60 @@
+
+/*
+ * ngx_http_symbolicate_proxy_send.h - the answer with a symbol file.
+ *
+ * Its headers, and its bytes out of a descriptor.
+ */
+
+#ifndef _NGX_HTTP_SYMBOLICATE_PROXY_SEND_H_INCLUDED_
+#define _NGX_HTTP_SYMBOLICATE_PROXY_SEND_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "api/file_request.h"
+#include "download/ngx_http_symbolicate_fetch.h"
+#include "request/ngx_http_symbolicate_download.h"
+#include "request/ngx_http_symbolicate_made.h"
+#include "request/ngx_http_symbolicate_task.h"
+
+
+typedef struct {
+    ngx_http_symbolicate_task_t     task;       /* the first member */
+    sym_str_t                       path;
+    sym_file_request_t              file;
+    ngx_uint_t                      step;       /* of the request */
+    ngx_uint_t                      next;       /* next source to query */
+    ngx_http_symbolicate_download_t  *download; /* NULL: none so far */
+    ngx_http_symbolicate_made_t    *made;       /* NULL: the file itself */
+    ngx_http_symbolicate_made_t    *symbols;    /* which `made` follows; NULL:
+                                                 * none */
+    ngx_str_t                       etag;       /* without its last quote */
+    time_t                          modified;
+    unsigned                        spooled:1;
+    unsigned                        gzipped:1;  /* sent as it is packed */
+    unsigned                        proved:1;   /* it has debug information */
+    ngx_uint_t                      nreason;    /* of the first failure */
+    u_char                          reason[SYM_RPC_REASON_MAX];
+} ngx_http_symbolicate_proxy_t;
+
+
+/* What the client gets of the source's file. */
+sym_make_t ngx_http_symbolicate_proxy_form(
+    ngx_http_symbolicate_proxy_t *proxy);
+
+/* Keeps what identifies the bytes. */
+ngx_int_t ngx_http_symbolicate_proxy_identify(
+    ngx_http_symbolicate_proxy_t *proxy,
+    ngx_http_symbolicate_fetch_result_t *result);
+
+/* Adds Cache-Control. */
+ngx_int_t ngx_http_symbolicate_proxy_cached(ngx_http_request_t *r,
+    const char *value);
+
+/* Sends the file that was found. */
+ngx_int_t ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task);
+
+
+#endif /* _NGX_HTTP_SYMBOLICATE_PROXY_SEND_H_INCLUDED_ */
