@@ -93,5 +93,35 @@ for (['Incident Identifier: x'], ['Date/Time:           yesterday'], ['Report Ve
 }
 is(answer($text =~ s/<$uuid>/<c0f62cd2>/r)->{status}, 'failed', 'no report: an id that is no UUID');
 
+# --- what the parser's regular expressions say of lines that are rare ---
+
+is(answer($text =~ s/\+0100/+01:00/r)->{timestamp}, 1547052262, 'a zone with a colon');
+is(answer($text =~ s/\(18A391\)/(1) x/r)->{system_info}{os_name}, 'Mac OS X 10.14.0 (1) x',
+   'a name with more after the build is not split');
+is(answer($text =~ s/10\.14\.0/10.14/r)->{system_info}{os_name}, 'Mac OS X 10.14 (18A391)', '... nor with two numbers');
+is(answer($text =~ s/^second line.*\n/$&\n/mr)->{crash_details}, "first line\nsecond line\n",
+   'of two empty lines after the information one belongs to it');
+is(answer($text =~ s/^VM Region Summary:/Application Specific Information:\nthird/mr)->{crash_details},
+   "first line\nsecond line\n\nthird", 'information in two places is one text');
+is(scalar @{ answer($text =~ s/^1   Demo/ 1   Demo/mr)->{stacktraces}[0]{frames} }, 1, 'an indented frame ends its thread');
+is(answer($text =~ s/^Thread 0:$/Thread 0: other/mr)->{stacktraces}[0]{thread_name}, 'first thread',
+   'the line with the name wins');
+is_deeply(answer($text =~ s/rbx: 0x0000000000000000/rbx:0x7 esr: 0x1 (Data Abort) rax: 0x2/r)->{stacktraces}[1]{registers},
+          { rax => '0x2', esr => '0x1', rip => '0x7fff61bc6c2a' },
+          'registers are found anywhere in a line; of two values the last counts');
+
+my $over = '0x1ffffffffffffffff';
+for (['number of a thread', 'Thread 1 Crashed:', 'Thread 99999999999999999999 Crashed:'],
+     ['address of a frame', '0x000000010d2b5b9e start', "$over start"],
+     ['register', '0x00007fff61bc6c2a$', $over], ['image', '0x10d2b9fff', $over])
+{
+    my ($what, $from, $to) = @$_;
+    is(answer($text =~ s/$from/$to/mr)->{status}, 'failed', "no report: a $what of more than 64 bits");
+}
+is(answer($text =~ s/0x10d2b9fff/0x10d2b3fff/r)->{status}, 'failed', 'no report: an image that ends before it begins');
+
+# iOS 10 to 14 write a line of JSON before the text; it is not a line of a report.
+is_deeply(answer(qq({"app_name":"Demo","bug_type":"109"}\n$text)), $got, 'a text after a line of JSON');
+
 is($t->end, '', 'a clean log');
 done_testing;

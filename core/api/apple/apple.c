@@ -103,7 +103,7 @@ take_report(apple_t *a)
         a->is_failed = a->failure.len != 0;
     }
 
-    a->is_json = a->report.len != 0 && a->report.data[0] == '{';
+    a->is_json = apple_is_ips(a->report);
     return rc;
 }
 
@@ -137,41 +137,44 @@ apple_add_stack(apple_t *a, uint64_t id, sym_str_t name, bool is_crashed,
 }
 
 
+sym_str_t
+apple_json(apple_t *a, sym_str_t text)
+{
+    size_t room = ESCAPE_MAX * text.len + 2;
+    char *json = sym_arena_alloc(a->sentry.base.arena, room);
+    sym_out_t out;
+
+    if (json == NULL) {
+        return sym_str(NULL, 0);
+    }
+
+    out = sym_out_fixed(json, room);
+    sym_out_string(&out, text);
+    return sym_str(json, (size_t) (out.pos - json));
+}
+
+
 sym_status_t
-apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package)
+apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package,
+                sentry_frame_t **frame)
 {
     sentry_t *s = &a->sentry;
-    size_t room = ESCAPE_MAX * package.len + 2;
     sym_status_t rc =
         sentry_check_limit(s, s->request.n_frames + UINT64_C(1),
                            s->base.options->limits.frames, "frames");
-    sentry_frame_t *frame;
-    sym_out_t out;
-    char *json;
 
     if (rc != SYM_OK) {
         return rc;
     }
 
-    frame = sentry_add_frame(s);
-    if (frame == NULL) {
+    *frame = sentry_add_frame(s);
+    if (*frame == NULL) {
         return SYM_NOMEM;
     }
 
-    frame->addr = addr;
-    if (package.len == 0) {
-        return SYM_OK;
-    }
-
-    json = sym_arena_alloc(s->base.arena, room);
-    if (json == NULL) {
-        return SYM_NOMEM;
-    }
-
-    out = sym_out_fixed(json, room);
-    sym_out_string(&out, package);
-    return sentry_add_field(s, frame, SENTRY_PACKAGE,
-                            sym_str(json, (size_t) (out.pos - json)))
+    (*frame)->addr = addr;
+    return package.data == NULL
+                   || sentry_add_field(s, *frame, SENTRY_PACKAGE, package)
                ? SYM_OK
                : SYM_NOMEM;
 }
@@ -217,7 +220,7 @@ read_report(apple_t *a, uint32_t budget)
 {
     sentry_t *s = &a->sentry;
     sym_status_t rc = a->is_failed ? SYM_OK
-                      : a->is_json ? apple_read_ips(a)
+                      : a->is_json ? apple_read_ips(a, budget)
                                    : apple_read_text(a, budget);
 
     if (a->is_failed) {

@@ -5,6 +5,7 @@
  *     apple.c   the form, and the failed answer
  *     text.c    reports as text
  *     ips.c     reports as JSON, since iOS 15 and macOS 12
+ *     ips_facts.c   their members besides stacks and images
  *     facts.c   parts of the answer besides stacks and modules
  *
  * Stacks and modules of the report become those of a native request, which
@@ -15,6 +16,7 @@
 
 #include "api/sentry/crash.h"
 #include "api/sentry/readers.h"
+#include "base/text.h"
 
 /* Facts of a report; texts with data NULL are absent. */
 typedef struct {
@@ -36,33 +38,44 @@ typedef enum {
     APPLE_SYSLOG
 } apple_section_t;
 
+/* A report as JSON; see ips.h. */
+typedef struct apple_ips_s apple_ips_t;
+
 typedef struct {
     sentry_t sentry; /* first */
     sym_str_t content_type;
     const sym_request_t *linked; /* named the report, which is the body; NULL:
                                     the body is a form */
     sym_str_t failure;           /* why there is no report, or "" */
-    sym_str_t report;            /* the part not read yet */
+    sym_str_t report;            /* of a text: the part not read yet */
     bool is_json;
     bool is_begun;  /* the form is read */
     bool is_read;   /* the report, too */
     bool is_failed; /* it is not a report */
     apple_facts_t facts;
+    unsigned
+        details_rank; /* of facts.details; 1 is the best, 0: there are none */
+    apple_ips_t *ips; /* NULL: not begun, or a text */
 
     /* of a text */
     apple_section_t section;
-    unsigned details_rank; /* 1 + the key that facts.details is from */
     sentry_register_t *registers;
-    bool has_name; /* the name of the next thread */
+    uint32_t n_registers; /* read */
+    sym_text_t details;   /* of the application */
+    bool has_name;        /* the name of the next thread */
     uint64_t named;
     sym_str_t name;
     sym_str_t first_arch; /* of the images */
 } apple_t;
 
-/* Read the report, `budget` lines of it (JSON: all of it).  SYM_AGAIN;
- * SYM_MALFORMED: it is not a report; SYM_LIMIT: refused; SYM_NOMEM. */
+/* Whether the text is a report as JSON: an object, perhaps after a line with
+ * another. */
+bool apple_is_ips(sym_str_t report);
+
+/* Read the report: as much of it as `budget` lines.  SYM_AGAIN; SYM_MALFORMED: it is not a
+ * report; SYM_LIMIT: refused; SYM_NOMEM. */
 sym_status_t apple_read_text(apple_t *a, uint32_t budget);
-sym_status_t apple_read_ips(apple_t *a);
+sym_status_t apple_read_ips(apple_t *a, uint32_t budget);
 
 /* Writes the members of the answer before its stacks. */
 void apple_write_facts(const sentry_t *s, sym_out_t *out);
@@ -79,8 +92,15 @@ sym_str_t apple_arch(sym_str_t word);
 sym_status_t apple_add_stack(apple_t *a, uint64_t id, sym_str_t name,
                              bool is_crashed, sentry_stack_t **stack);
 
-/* package: "" if the report has none. */
-sym_status_t apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package);
+/* A text as JSON, as fields of frames are kept; data NULL: no memory. */
+sym_str_t apple_json(apple_t *a, sym_str_t text);
+
+/* package: as JSON text, data NULL if the report has none. */
+sym_status_t apple_add_frame(apple_t *a, uint64_t addr, sym_str_t package,
+                             sentry_frame_t **frame);
+
+/* Adds the frames of a text, up to its first line that is not a frame. */
+sym_status_t apple_add_frame_lines(apple_t *a, sym_str_t text);
 
 typedef struct {
     uint64_t start, size;

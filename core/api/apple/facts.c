@@ -13,10 +13,12 @@ static bool
 read_zone(sym_str_t zone, int64_t *offset_s)
 {
     uint64_t hours, minutes;
+    size_t colon = zone.len == 6 && zone.data[3] == ':' ? 1 : 0;
 
-    if (zone.len != 5 || (zone.data[0] != '+' && zone.data[0] != '-')
+    if (zone.len != 5 + colon || (zone.data[0] != '+' && zone.data[0] != '-')
         || !sym_dec_read(sym_str(zone.data + 1, 2), &hours)
-        || !sym_dec_read(sym_str(zone.data + 3, 2), &minutes) || minutes > 59)
+        || !sym_dec_read(sym_str(zone.data + 3 + colon, 2), &minutes)
+        || minutes > 59)
     {
         return false;
     }
@@ -101,47 +103,68 @@ apple_arch(sym_str_t word)
 
 /* --- the answer --- */
 
+/* Removes digits; false: there are none. */
+static bool
+skip_digits(sym_str_t *text)
+{
+    size_t n = 0;
+
+    while (n < text->len && text->data[n] >= '0' && text->data[n] <= '9') {
+        n++;
+    }
+
+    *text = sym_str(text->data + n, text->len - n);
+    return n != 0;
+}
+
+
+static bool
+skip(sym_str_t *text, sym_str_t prefix)
+{
+    bool is_there = sym_str_starts(*text, prefix);
+
+    if (is_there) {
+        *text = sym_str(text->data + prefix.len, text->len - prefix.len);
+    }
+
+    return is_there;
+}
+
+
 /* "Mac OS X A.B.C[ (BUILD)]" is split; any other text is the name. */
 static void
 take_os(apple_facts_t *f)
 {
-    sym_str_t mac = SYM_STR("Mac OS X "), version = f->os;
-    const char *space;
-    unsigned dots = 0;
+    sym_str_t rest = f->os, version;
 
     if (f->os.data == NULL) {
         return;
     }
 
     f->os_name = f->os;
-    if (!sym_str_starts(version, mac)) {
+    if (!skip(&rest, SYM_STR("Mac OS X "))) {
         return;
     }
 
-    version = sym_str(version.data + mac.len, version.len - mac.len);
-    space = memchr(version.data, ' ', version.len);
-    version.len = space == NULL ? version.len : (size_t) (space - version.data);
+    version = rest;
+    if (!skip_digits(&rest) || !skip(&rest, SYM_STR(".")) || !skip_digits(&rest)
+        || !skip(&rest, SYM_STR(".")) || !skip_digits(&rest))
+    {
+        return;
+    }
 
-    for (size_t i = 0; i < version.len; i++) {
-        if (version.data[i] != '.'
-            && (version.data[i] < '0' || version.data[i] > '9')) {
+    version.len -= rest.len;
+    if (rest.len != 0) {
+        if (!skip(&rest, SYM_STR(" (")) || rest.len < 2
+            || memchr(rest.data, ')', rest.len) != rest.data + rest.len - 1)
+        {
             return;
         }
-        dots += version.data[i] == '.';
-    }
-
-    if (dots != 2) {
-        return;
+        f->build = sym_str(rest.data, rest.len - 1);
     }
 
     f->os_name = SYM_STR("macOS");
     f->version = version;
-    if (space != NULL && f->os.data + f->os.len - space > 3 && space[1] == '('
-        && f->os.data[f->os.len - 1] == ')')
-    {
-        f->build =
-            sym_str(space + 2, (size_t) (f->os.data + f->os.len - space - 3));
-    }
 }
 
 

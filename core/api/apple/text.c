@@ -9,6 +9,14 @@
 #include "base/hex.h"
 #include "base/text.h"
 
+/* Lines of registers have many; real reports have fewer. */
+#define REGISTERS_MAX 1024
+
+typedef struct {
+    uint64_t value;
+    bool is_too_large; /* for 64 bits: then it is not a report */
+} hex_t;
+
 static bool
 is_space(char c)
 {
@@ -50,9 +58,20 @@ skip(sym_str_t *s, sym_str_t prefix)
 }
 
 
-/* Removes digits of either base. */
-static bool
-take_dec(sym_str_t *s, uint64_t *value)
+/* Removes the first n bytes. */
+static sym_str_t
+take(sym_str_t *s, size_t n)
+{
+    sym_str_t part = sym_str(s->data, n);
+
+    *s = sym_str(s->data + n, s->len - n);
+    return part;
+}
+
+
+/* Removes the decimal digits at the beginning. */
+static sym_str_t
+take_digits(sym_str_t *s)
 {
     size_t n = 0;
 
@@ -60,28 +79,32 @@ take_dec(sym_str_t *s, uint64_t *value)
         n++;
     }
 
-    if (!sym_dec_read(sym_str(s->data, n), value)) {
-        return false;
-    }
-
-    *s = sym_str(s->data + n, s->len - n);
-    return true;
+    return take(s, n);
 }
 
 
+/* Removes "0x" and digits; false: they are not there. */
 static bool
-take_hex(sym_str_t *s, uint64_t *value)
+take_hex(sym_str_t *s, hex_t *hex)
 {
     sym_str_t rest = *s;
-    size_t n;
+    int digit;
 
-    if (!skip(&rest, SYM_STR("0x"))) {
+    *hex = (hex_t){ 0 };
+    if (!skip(&rest, SYM_STR("0x")) || rest.len == 0
+        || sym_hex_digit(rest.data[0]) < 0)
+    {
         return false;
     }
 
-    n = sym_hex_prefix(rest, value);
-    *s = sym_str(rest.data + n, rest.len - n);
-    return n != 0;
+    while (rest.len != 0 && (digit = sym_hex_digit(rest.data[0])) >= 0) {
+        hex->is_too_large |= hex->value >> 60 != 0;
+        hex->value = hex->value << 4 | (unsigned) digit;
+        (void) take(&rest, 1);
+    }
+
+    *s = rest;
+    return true;
 }
 
 
@@ -184,13 +207,11 @@ read_key(apple_t *a, sym_str_t line)
 /* <n> <module> <0xaddr> <symbol>[ + off | (file:line)].  Only module and address
  * are of use: the first address that more text follows. */
 static bool
-read_frame_line(sym_str_t line, uint64_t *addr, sym_str_t *module)
+read_frame_line(sym_str_t line, hex_t *addr, sym_str_t *module)
 {
-    uint64_t number;
     size_t word;
 
-    line = trim_start(line);
-    if (!take_dec(&line, &number) || !take_spaces(&line) || line.len == 0) {
+    if (take_digits(&line).len == 0 || !take_spaces(&line) || line.len == 0) {
         return false;
     }
 
@@ -205,10 +226,6 @@ read_frame_line(sym_str_t line, uint64_t *addr, sym_str_t *module)
     }
 
     *module = trim_end(sym_str(line.data, word < line.len ? word : 0));
-    if (sym_str_eq(*module, SYM_STR("???"))) {
-        *module = SYM_STR("");
-    }
-
     return word < line.len;
 }
 
@@ -216,15 +233,27 @@ read_frame_line(sym_str_t line, uint64_t *addr, sym_str_t *module)
 static sym_status_t
 read_frame(apple_t *a, sym_str_t line)
 {
-    uint64_t addr = 0;
-    sym_str_t module;
+    sym_str_t module, package = { NULL, 0 };
+    sentry_frame_t *frame;
+    hex_t addr;
 
     if (!read_frame_line(line, &addr, &module)) {
         a->section = APPLE_KEYS;
         return SYM_OK;
     }
 
-    return apple_add_frame(a, addr, module);
+    if (addr.is_too_large) {
+        return failed(a);
+    }
+
+    if (!sym_str_eq(module, SYM_STR("???"))) {
+        package = apple_json(a, module);
+        if (package.data == NULL) {
+            return SYM_NOMEM;
+        }
+    }
+
+    return apple_add_frame(a, addr.value, package, &frame);
 }
 
 
@@ -264,7 +293,7 @@ is_thread_state(sym_str_t text)
 }
 
 
-/* "Thread N name: NAME", "Thread N crashed with ARCH Thread State:", and
+/* "Thread N crashed with ARCH Thread State:", "Thread N name: NAME", and
  * "Thread N[ Crashed]:[ NAME]".  SYM_NOT_FOUND: neither. */
 static sym_status_t
 begin_thread(apple_t *a, sym_str_t line)
@@ -272,18 +301,11 @@ begin_thread(apple_t *a, sym_str_t line)
     sentry_stack_t *stack;
     bool is_crashed;
     uint64_t id;
-    sym_str_t name;
+    sym_str_t number, name;
 
-    if (!skip(&line, SYM_STR("Thread ")) || !take_dec(&line, &id)) {
+    if (!skip(&line, SYM_STR("Thread "))
+        || (number = take_digits(&line)).len == 0) {
         return SYM_NOT_FOUND;
-    }
-
-    if (skip(&line, SYM_STR(" name:"))) {
-        a->has_name = true;
-        a->named = id;
-        a->name = without_queue(trim_start(line));
-        a->section = APPLE_KEYS;
-        return SYM_OK;
     }
 
     if (skip(&line, SYM_STR(" crashed with "))) {
@@ -293,14 +315,31 @@ begin_thread(apple_t *a, sym_str_t line)
         return is_state ? SYM_OK : SYM_NOT_FOUND;
     }
 
+    if (skip(&line, SYM_STR(" name:"))) {
+        name = without_queue(trim_start(line));
+        if (name.len == 0) {
+            return SYM_NOT_FOUND;
+        }
+
+        a->section = APPLE_KEYS;
+        a->name = name;
+        a->has_name = sym_dec_read(number, &a->named);
+        return a->has_name ? SYM_OK : failed(a);
+    }
+
     is_crashed = skip(&line, SYM_STR(" Crashed"));
     if (!skip(&line, SYM_STR(":"))) {
         return SYM_NOT_FOUND;
     }
 
+    if (!sym_dec_read(number, &id)) {
+        return failed(a);
+    }
+
     name = trim_start(line);
-    if (name.len == 0 && a->has_name && a->named == id) {
+    if (a->has_name && a->named == id) {
         name = a->name;
+        a->has_name = false;
     }
 
     a->section = APPLE_THREAD;
@@ -308,42 +347,76 @@ begin_thread(apple_t *a, sym_str_t line)
 }
 
 
-/* Repeated "name: 0xhex"; they are kept in reverse order. */
+/* The last value of a register counts. */
 static sym_status_t
-read_registers(apple_t *a, sym_str_t line)
+add_register(apple_t *a, sym_str_t name, const hex_t *hex)
 {
-    if (line.len == 0) {
-        a->section = APPLE_KEYS;
-        return SYM_OK;
+    sentry_register_t *r = a->registers;
+
+    if (hex->is_too_large) {
+        return failed(a);
     }
 
-    for (;;) {
-        const char *colon;
-        sentry_register_t *r;
-        uint64_t value;
-        sym_str_t name;
+    while (r != NULL && !sym_str_eq(r->name, name)) {
+        r = r->next;
+    }
 
-        line = trim_start(line);
-        colon = memchr(line.data, ':', line.len);
-        if (line.len == 0 || colon == NULL) {
-            return SYM_OK;
-        }
-
-        name = sym_str(line.data, (size_t) (colon - line.data));
-        line = trim_start(
-            sym_str(colon + 1, (size_t) (line.data + line.len - colon - 1)));
-        if (!take_hex(&line, &value)) {
-            return SYM_OK;
-        }
-
+    if (r == NULL) {
         r = sym_arena_alloc(a->sentry.base.arena, sizeof(*r));
         if (r == NULL) {
             return SYM_NOMEM;
         }
-
-        *r = (sentry_register_t){ a->registers, name, value };
+        *r = (sentry_register_t){ a->registers, name, 0 };
         a->registers = r;
     }
+
+    r->value = hex->value;
+    return SYM_OK;
+}
+
+
+/* Lower-case letters and digits before `end`. */
+static sym_str_t
+name_before(const char *begin, const char *end)
+{
+    const char *p = end;
+
+    while (
+        p > begin
+        && ((p[-1] >= 'a' && p[-1] <= 'z') || (p[-1] >= '0' && p[-1] <= '9')))
+    {
+        p--;
+    }
+
+    return sym_str(p, (size_t) (end - p));
+}
+
+
+/* "name: 0xhex", anywhere in the line. */
+static sym_status_t
+read_registers(apple_t *a, sym_str_t line)
+{
+    const char *colon;
+    sym_status_t rc = SYM_OK;
+
+    if (line.len == 0) {
+        a->section = APPLE_KEYS;
+    }
+
+    while (rc == SYM_OK && a->n_registers < REGISTERS_MAX && line.len != 0
+           && (colon = memchr(line.data, ':', line.len)) != NULL)
+    {
+        sym_str_t name = name_before(line.data, colon);
+        hex_t hex;
+
+        (void) take(&line, (size_t) (colon + 1 - line.data));
+        if (name.len != 0 && take_spaces(&line) && take_hex(&line, &hex)) {
+            rc = add_register(a, name, &hex);
+            a->n_registers++;
+        }
+    }
+
+    return rc;
 }
 
 
@@ -374,13 +447,13 @@ arch_of(sym_str_t names)
 
 /* 0xstart - 0xend [+]name arch [(version)] <uuid> path */
 static bool
-read_image_line(sym_str_t line, apple_image_t *image, sym_str_t *arch)
+read_image_line(sym_str_t line, hex_t *start, hex_t *end, apple_image_t *image,
+                sym_str_t *arch)
 {
     const char *open, *close;
-    uint64_t end;
 
     line = trim_start(line);
-    if (!take_hex(&line, &image->start)) {
+    if (!take_hex(&line, start)) {
         return false;
     }
 
@@ -390,7 +463,7 @@ read_image_line(sym_str_t line, apple_image_t *image, sym_str_t *arch)
     }
 
     line = trim_start(line);
-    if (!take_hex(&line, &end) || !take_spaces(&line)) {
+    if (!take_hex(&line, end) || !take_spaces(&line)) {
         return false;
     }
 
@@ -401,7 +474,6 @@ read_image_line(sym_str_t line, apple_image_t *image, sym_str_t *arch)
     }
 
     *arch = arch_of(sym_str(line.data, (size_t) (open - line.data)));
-    image->size = end > image->start ? end - image->start : 0;
     image->uuid = sym_str(open + 1, (size_t) (close - open - 1));
     image->path = trim_start(
         sym_str(close + 1, (size_t) (line.data + line.len - close - 1)));
@@ -413,6 +485,7 @@ static sym_status_t
 read_image(apple_t *a, sym_str_t line)
 {
     apple_image_t image;
+    hex_t start, end;
     sym_str_t arch;
     sym_status_t rc;
 
@@ -420,10 +493,17 @@ read_image(apple_t *a, sym_str_t line)
         return SYM_OK;
     }
 
-    if (!read_image_line(line, &image, &arch)) {
+    if (!read_image_line(line, &start, &end, &image, &arch)) {
         a->section = APPLE_KEYS;
         return SYM_OK;
     }
+
+    if (start.is_too_large || end.is_too_large || end.value < start.value) {
+        return failed(a);
+    }
+
+    image.start = start.value;
+    image.size = end.value - start.value;
 
     if (a->first_arch.data == NULL) {
         a->first_arch = apple_arch(arch);
@@ -436,49 +516,36 @@ read_image(apple_t *a, sym_str_t line)
 
 /* --- details of the application --- */
 
-/* Lines of the application are one text, which ends with its last line that is
- * not empty. */
 static void
 read_details(apple_t *a, sym_str_t line)
 {
-    if (line.len == 0) {
-        return;
+    a->details.arena = a->sentry.base.arena;
+    if (a->details.len != 0) {
+        sym_text_byte(&a->details, '\n');
     }
 
-    if (a->details_rank != 0 || a->facts.details.data == NULL) {
-        a->details_rank = 0;
-        a->facts.details = line;
-    }
-
-    a->facts.details.len =
-        (size_t) (line.data + line.len - a->facts.details.data);
+    sym_text_add(&a->details, line);
 }
 
 
-/* Copies the lines without the spaces at their ends. */
+/* One empty line at the end belongs to the form. */
 static sym_status_t
-join_details(apple_t *a)
+end_details(apple_t *a)
 {
-    sym_text_t text = { .arena = a->sentry.base.arena };
-    sym_str_t rest = a->facts.details;
+    sym_str_t text;
 
-    while (rest.len != 0) {
-        const char *end = memchr(rest.data, '\n', rest.len);
-        size_t len = end == NULL ? rest.len : (size_t) (end - rest.data);
-
-        sym_text_add(&text, trim_end(sym_str(rest.data, len)));
-        rest = sym_str(rest.data + len, rest.len - len);
-        if (rest.len != 0) {
-            sym_text_byte(&text, '\n');
-            rest = sym_str(rest.data + 1, rest.len - 1);
-        }
+    if (a->details.len == 0) {
+        return SYM_OK;
     }
 
-    if (a->facts.details.data != NULL) {
-        a->facts.details = sym_text_end(&text);
+    text = sym_text_end(&a->details);
+    if (text.data == NULL) {
+        return SYM_NOMEM;
     }
 
-    return text.failed ? SYM_NOMEM : SYM_OK;
+    text.len -= text.data[text.len - 1] == '\n';
+    a->facts.details = text;
+    return SYM_OK;
 }
 
 
@@ -543,25 +610,33 @@ place_registers(apple_t *a)
 
 
 sym_status_t
+apple_add_frame_lines(apple_t *a, sym_str_t text)
+{
+    sym_status_t rc = SYM_OK;
+
+    a->section = APPLE_THREAD;
+    while (rc == SYM_OK && text.len != 0 && a->section == APPLE_THREAD) {
+        rc = read_frame(a, trim_end(sym_str_cut(&text, '\n')));
+    }
+
+    return rc;
+}
+
+
+sym_status_t
 apple_read_text(apple_t *a, uint32_t budget)
 {
     while (a->report.len != 0) {
-        const char *end = memchr(a->report.data, '\n', a->report.len);
-        size_t len =
-            end == NULL ? a->report.len : (size_t) (end - a->report.data);
-        size_t used = len + (end != NULL);
         sym_status_t rc;
 
         if (budget-- == 0) {
             return SYM_AGAIN;
         }
 
-        rc = read_line(a, trim_end(sym_str(a->report.data, len)));
+        rc = read_line(a, trim_end(sym_str_cut(&a->report, '\n')));
         if (rc != SYM_OK) {
             return rc;
         }
-
-        a->report = sym_str(a->report.data + used, a->report.len - used);
     }
 
     place_registers(a);
@@ -569,5 +644,5 @@ apple_read_text(apple_t *a, uint32_t budget)
         a->facts.arch = a->first_arch;
     }
 
-    return join_details(a);
+    return end_details(a);
 }
