@@ -9,6 +9,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use IO::Compress::Zip qw(zip $ZipError);
 use JSON::PP ();
 use SymGiven;
 use Test::More;
@@ -94,6 +95,20 @@ for my $case (
         headers => ['Content-Type' => 'application/json']);
     is($r->{status}, $status, "$name: $status") or diag $r->{body};
 }
+
+# --- a bundle of sources of another build ---
+
+my $manifest = '{"debug_id": "' . guid(12) . '", "files": {"a": {"type": "source", "url": "~/a/Main.jvm"}}}';
+zip(\$manifest => \my $bundle, Name => 'manifest.json') or die $ZipError;
+for my $n (11, 12) {
+    $t->route('/sentry?debug_id=' . guid($n), body => '[{"id": "' . $n . '", "symbolType": "sourcebundle"}]');
+    $t->route("/sentry?id=$n", body => "SYSB\2\0\0\0$bundle");
+}
+$got = ask([], sources => [{ id => 's', type => 'sentry', token => 't', url => 'http://' . $t->address_of_servers . '/sentry' }],
+    modules => [map { { uuid => guid($_), type => 'source' } } 11, 12], options => { explain => JSON::PP::true });
+is_deeply([map {"$_->{file} $_->{uuid} $_->{result}"} @{ $got->{explanations} }],
+    ['source ' . guid(11) . ' malformed', 'source ' . guid(12) . ' found'], 'a bundle that names another debug id is not used');
+like($got->{explanations}[0]{reason}, qr/wrong module: its id is 0{7}C0{4}50{3}80{16}, requested was 0{7}B/, '... and explained');
 
 $asked = SymGiven->new(more => 'symbolicate_slice 1;')->start;
 is(names(ask([1, 2], frames(['x', 'a', 2], ['y', 'a', 1]))),

@@ -106,7 +106,8 @@ sym_resolver_tell(sym_resolver_t *r, const sym_choice_t *choice,
     missing->state = choice->state;
     missing->expires_at = choice->until;
 
-    if (choice->state == SYM_MODULE_FAILED) {
+    if (choice->state == SYM_MODULE_FAILED
+        || choice->state == SYM_MODULE_MALFORMED) {
         missing->reason = sym_arena_copy(r->arena, choice->reason);
         return missing->reason.data != NULL ? SYM_NOT_FOUND : SYM_NOMEM;
     }

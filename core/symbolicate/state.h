@@ -106,8 +106,8 @@ void sym_resolver_make_texts(sym_resolver_t *r, uint32_t first);
 sym_status_t sym_resolver_choose(sym_resolver_t *r, const sym_lookup_t *of,
                                  sym_choice_t *choice, sym_missing_t *missing);
 
-/* Copies the negative state of an object in the store; the reason only if it
- * failed.  SYM_NOT_FOUND, SYM_NOMEM. */
+/* Copies the negative state of an object in the store; the reason if it failed
+ * or is malformed.  SYM_NOT_FOUND, SYM_NOMEM. */
 sym_status_t sym_resolver_tell(sym_resolver_t *r, const sym_choice_t *choice,
                                sym_missing_t *missing);
 
