@@ -110,6 +110,7 @@ test_few(void)
     sym_error_t err = { 0 };
     sym_sources_writer_t *w = sym_sources_writer_create(memory_put, &m, &err);
     sym_sources_file_t file;
+    uint32_t number;
     sym_sources_t s;
 
     add(w, "/src/b.c", "", one);
@@ -138,6 +139,14 @@ test_few(void)
     ok(sym_sources_file(&s, 5, &file) == SYM_NOT_FOUND, "no sixth file");
     ok(sym_sources_file(&s, 3, &file) == SYM_OK, "the fourth");
     is_str(file.path, "c:\\src\\a.c", "has the path as written");
+    ok(sym_sources_first(&s, SYM_STR("/src/"), &number) == SYM_OK
+           && number == 1,
+       "the first file of a folder");
+    ok(sym_sources_first(&s, SYM_STR("/src/large"), &number) == SYM_OK
+           && number == 2,
+       "a path is the first from itself on");
+    ok(sym_sources_first(&s, SYM_STR("i"), &number) == SYM_OK && number == 5,
+       "no file after the last one");
     memory_free(&m);
 }
 

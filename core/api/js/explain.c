@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "artifacts/sources/bundle_name.h"
 #include "base/steps.h"
 
 /* Places of a request that are kept. */
@@ -9,16 +10,25 @@
 
 #define NOTE_MAX 256
 
+/* Debug ids of a bundle that are compared; and in the time of a frame. */
+#define IDS_MAX 4096u
+#define IDS_OF_FRAME 16
+
 const char *const js_file_words[] = { [JS_SCRIPT] = "minified_source",
                                       [JS_SOURCEMAP] = "source_map",
                                       [JS_SOURCE] = "source" };
-
-const char js_bundle_lacks[] = "has no such file";
 
 static sym_status_t write_script_notes(sym_request_t *r, sym_out_t *out,
                                        uint32_t *budget);
 static sym_status_t write_places(sym_request_t *r, sym_out_t *out,
                                  uint32_t *budget);
+
+static bool
+explains(const js_t *j)
+{
+    return j->request.options.explains && !j->is_writing;
+}
+
 
 sym_status_t
 js_note_try(js_t *j, const js_try_t *t)
@@ -36,8 +46,7 @@ js_note_try(js_t *j, const js_try_t *t)
         }
     }
 
-    if (!j->request.options.explains || j->is_writing
-        || j->tries.n == TRIES_MAX) {
+    if (!explains(j) || j->tries.n == TRIES_MAX) {
         return SYM_OK;
     }
 
@@ -49,6 +58,76 @@ js_note_try(js_t *j, const js_try_t *t)
     *next = *t;
     next->script = j->script;
     return SYM_OK;
+}
+
+
+/* --- bundles --- */
+
+/* The debug id of a file in the manifest, or the first one of a file of the
+ * type. */
+static bool
+find_id(js_t *j, const sym_sources_t *s, js_type_t type,
+        const sym_sources_file_t *wanted, sym_str_t *id)
+{
+    char text[SYM_BUNDLE_TYPE_MAX];
+    sym_str_t prefix =
+        sym_str(text, (size_t) snprintf(text, sizeof(text), "%s/",
+                                        js_file_words[type]));
+    sym_sources_file_t file;
+    uint32_t at;
+
+    if (sym_sources_first(s, prefix, &at) != SYM_OK) {
+        return false;
+    }
+
+    for (uint32_t n = 0; n < IDS_MAX && at + n < s->n_files; n++) {
+        if (sym_sources_file(s, at + n, &file) != SYM_OK
+            || !sym_str_starts(file.path, prefix))
+        {
+            return false;
+        }
+
+        j->cost += n % IDS_OF_FRAME == 0;
+        if (wanted == NULL
+            || (file.first_block == wanted->first_block
+                && file.len == wanted->len))
+        {
+            *id = sym_str(file.path.data + prefix.len,
+                          file.path.len - prefix.len);
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+const char *
+js_bundle_result(js_t *j, const js_bundle_t *bundle, const js_key_t *key,
+                 const sym_sources_file_t *found)
+{
+    const char *same = found != NULL ? NULL : "has no such file";
+    char *text;
+    sym_str_t id;
+
+    if (!explains(j) || key->debug_id.form == SYM_DEBUG_ID_NONE
+        || !bundle->view.is_open
+        || !find_id(j, &bundle->view.as.sources, key->type, found, &id))
+    {
+        return same;
+    }
+
+    text = sym_arena_alloc(j->base.arena, NOTE_MAX);
+    if (text == NULL) {
+        return same;
+    }
+
+    (void) snprintf(text, NOTE_MAX,
+                    found != NULL
+                        ? "has the file with another debug id, %.*s"
+                        : "has no such file; its first debug id is %.*s",
+                    (int) id.len, id.data);
+    return text;
 }
 
 

@@ -392,7 +392,12 @@ sym_status_t js_write_raw(js_t *j, const js_frame_t *f, sym_out_t *out);
 /* --- explain.c --- */
 
 extern const char *const js_file_words[]; /* by js_type_t */
-extern const char js_bundle_lacks[];      /* result of a bundle that is there */
+
+/* The result of a bundle that was opened: `found`, or, if NULL, no file is what
+ * the key asks for.  NULL: the file has the debug id of the key, or none. */
+const char *js_bundle_result(js_t *j, const js_bundle_t *bundle,
+                             const js_key_t *key,
+                             const sym_sources_file_t *found);
 
 /* Records a path, if the request wants candidates.  SYM_NOMEM. */
 sym_status_t js_note_try(js_t *j, const js_try_t *t);

@@ -365,6 +365,24 @@ type_word(js_type_t type)
 }
 
 
+/* Explains that a file was found by its URL, but is of another build. */
+static sym_status_t
+note_other_id(js_t *j, const js_bundle_t *b, const js_file_t *file,
+              const sym_sources_file_t *found)
+{
+    const char *result = js_bundle_result(j, b, &file->key, found);
+
+    return result == NULL
+               ? SYM_OK
+               : js_note_try(j,
+                             &(js_try_t){ .file = js_file_words[file->key.type],
+                                          .by = SYM_STR("debug-id"),
+                                          .uri = b->entry->uri,
+                                          .need = b->need,
+                                          .result = result });
+}
+
+
 /* SYM_NOT_FOUND: no bundle has it; file->state is JS_WAITS if one may. */
 static sym_status_t
 find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
@@ -394,7 +412,10 @@ find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
                        == SYM_OK
                 && found.is_url)
             {
-                return found_in(j, b, &found, b->entry->resolved_with, file);
+                return note_other_id(j, b, file, &found) != SYM_OK
+                           ? SYM_NOMEM
+                           : found_in(j, b, &found, b->entry->resolved_with,
+                                      file);
             }
         }
     }
@@ -410,7 +431,8 @@ find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
                                         .by = SYM_STR("bundle"),
                                         .uri = b->entry->uri,
                                         .need = b->need,
-                                        .result = js_bundle_lacks })
+                                        .result = js_bundle_result(
+                                            j, b, &file->key, NULL) })
             != SYM_OK)
         {
             return SYM_NOMEM;

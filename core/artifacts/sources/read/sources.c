@@ -112,28 +112,46 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
 
 
 sym_status_t
-sym_sources_find(const sym_sources_t *s, sym_str_t path,
-                 sym_sources_file_t *file)
+sym_sources_first(const sym_sources_t *s, sym_str_t path, uint32_t *number)
 {
     uint32_t low = 0, high = s->n_files;
+    sym_sources_file_t file;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        sym_status_t rc = sym_sources_file(s, middle, file);
-        int order = rc == SYM_OK ? sym_sources_compare(path, file->path) : 0;
+        sym_status_t rc = sym_sources_file(s, middle, &file);
 
-        if (rc != SYM_OK || order == 0) {
+        if (rc != SYM_OK) {
             return rc;
         }
 
-        if (order < 0) {
+        if (sym_sources_compare(path, file.path) <= 0) {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
 
-    return SYM_NOT_FOUND;
+    *number = low;
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_sources_find(const sym_sources_t *s, sym_str_t path,
+                 sym_sources_file_t *file)
+{
+    uint32_t number;
+    sym_status_t rc = sym_sources_first(s, path, &number);
+
+    if (rc != SYM_OK || number == s->n_files) {
+        return rc != SYM_OK ? rc : SYM_NOT_FOUND;
+    }
+
+    rc = sym_sources_file(s, number, file);
+    return rc == SYM_OK && sym_sources_compare(path, file->path) != 0
+               ? SYM_NOT_FOUND
+               : rc;
 }
 
 

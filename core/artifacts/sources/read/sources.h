@@ -49,6 +49,11 @@ sym_status_t sym_sources_open(sym_sources_t *s, sym_extent_get_pt get,
 sym_status_t sym_sources_file(const sym_sources_t *s, uint32_t number,
                               sym_sources_file_t *file);
 
+/* The number of the first file whose path is `path` or sorts after it; n_files:
+ * there is none. */
+sym_status_t sym_sources_first(const sym_sources_t *s, sym_str_t path,
+                               uint32_t *number);
+
 /* The file with this path; '\' equals '/'.  SYM_NOT_FOUND. */
 sym_status_t sym_sources_find(const sym_sources_t *s, sym_str_t path,
                               sym_sources_file_t *file);
