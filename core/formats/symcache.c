@@ -5,7 +5,7 @@
 #include "formats/il2cpp/line_map.h"
 #include "object/object_id.h"
 
-/* Limit on the files that are tried as a map. */
+/* Limit on the files that are tried as a line map. */
 #define MAPS_MAX 8
 
 sym_writer_t *
@@ -31,7 +31,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
 }
 
 
-/* The map of the first file that is one; fails only without memory. */
+/* Reads the first file that is a line map.  Fails only when out of memory. */
 static sym_status_t
 find_moves(const sym_format_services_t *services, sym_companion_t *want,
            sym_writer_t *w, sym_moves_t *moves, bool *is_missing,
@@ -65,7 +65,7 @@ find_moves(const sym_format_services_t *services, sym_companion_t *want,
 }
 
 
-/* IL2CPP's output is shown as the C# that it was made of. */
+/* IL2CPP's output is shown as the C# from which it was generated. */
 static sym_status_t
 move_lines(const sym_format_services_t *services, sym_writer_t *w,
            const sym_module_info_t *info, bool *is_missing, sym_error_t *err)

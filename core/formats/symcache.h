@@ -7,12 +7,14 @@
 #include "artifacts/cfi/write/cfi_writer.h"
 #include "formats/format.h"
 
-/* A writer that uses the threads of the file's services; NULL: no memory. */
+/* A writer that uses the threads of the file's services.  NULL: out of
+ * memory. */
 sym_writer_t *sym_format_writer(const sym_format_file_t *f, sym_error_t *err);
 
-/* Stores the writer's symcache, with lines from a map of the module
- * (il2cpp/line_map.h), and the object's unwind rules (or NULL); those that are
- * wanted.  w: may be NULL if there are rules.  SYM_UNSUPPORTED: only unwind rules are wanted, and there are none. */
+/* Stores the writer's symcache, with lines mapped by a file for the module
+ * (il2cpp/line_map.h), and the object's unwind rules (or NULL), as far as each
+ * is requested. w may be NULL if there are rules.  SYM_UNSUPPORTED: only unwind
+ * rules are requested, and there are none. */
 sym_status_t sym_format_put_symcache(const sym_format_file_t *f,
                                      sym_writer_t *w, sym_cfi_writer_t *cfi,
                                      const sym_module_info_t *info,

@@ -142,7 +142,7 @@ join_ready(job_t *job)
 }
 
 
-/* runs in each thread */
+/* --- work of each thread --- */
 
 static sym_status_t
 read_chunk(sym_dw_walker_t *w, const sym_dw_chunk_t *c, result_t *r)

@@ -11,7 +11,7 @@
 
 #define OMAP_BYTES 8
 
-/* NULL: the section does not exist. */
+/* The section header with that number; NULL: there is none. */
 static const char *
 section_at(const sym_pdb_addresses_t *a, uint32_t section)
 {
@@ -50,7 +50,7 @@ omap_from(const sym_pdb_addresses_t *a, size_t i)
 }
 
 
-/* The number of OMAP rows at or before an address. */
+/* The number of OMAP rows up to an address. */
 static size_t
 omap_upper(const sym_pdb_addresses_t *a, uint32_t linked)
 {
@@ -96,7 +96,8 @@ sym_pdb_next_stretch(const sym_pdb_addresses_t *a, uint32_t *linked,
 
         next++;
         if (next < 2 || to == from) {
-            continue; /* before the first row, or an empty one */
+            continue; /* the address is before the first row, or the range is
+                         empty */
         }
 
         begin = sym_le32(a->omap.data + (next - 2) * OMAP_BYTES + 4);

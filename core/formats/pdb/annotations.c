@@ -6,32 +6,33 @@
 enum {
     OP_END,
     OP_CODE_OFFSET, /* sets the offset */
-    OP_CHUNK,       /* switches to another chunk of the code */
-    OP_MOVE,        /* moves the offset; emits */
+    OP_CHUNK,       /* switches to another chunk of code */
+    OP_MOVE,        /* moves the offset, and adds a range */
     OP_SIZE,        /* sets the size of the last range */
     OP_FILE,        /* sets the file */
     OP_LINE,        /* moves the line */
-    OP_LINES,       /* number of lines: ignored */
-    OP_RANGE_KIND,  /* statement or expression: ignored */
-    OP_COLUMN,      /* columns are ignored, too */
+    OP_LINES,       /* number of lines, ignored */
+    OP_RANGE_KIND,  /* statement or expression, ignored */
+    OP_COLUMN,      /* column, ignored */
     OP_COLUMN_END_MOVE,
-    OP_MOVE_AND_LINE, /* moves offset and line; emits */
-    OP_SIZE_AND_MOVE, /* moves the offset; emits with a size */
+    OP_MOVE_AND_LINE, /* moves offset and line, and adds a range */
+    OP_SIZE_AND_MOVE, /* moves the offset, and adds a range with a size */
     OP_COLUMN_END
 };
 
 
 /*
- * Effects of the frequent operations on an operand, as numbers: the next
- * operation is unpredictable, and a branch on it would cost more than the work.
+ * Effects of the frequent operations on an operand, as numbers.  The next
+ * operation is unpredictable, so a branch on it would cost more than the work
+ * itself.
  */
 #define PLAIN                                                                  \
     (1u << OP_MOVE | 1u << OP_SIZE | 1u << OP_LINE | 1u << OP_MOVE_AND_LINE)
 #define NO_LINE 31
 
 typedef struct {
-    uint16_t moves;    /* bits of the operand that move the offset */
-    uint8_t line_from; /* its bits from this one on move the line */
+    uint16_t moves;    /* mask: bits of the operand that move the offset */
+    uint8_t line_from; /* the operand's bits from this one on move the line */
     bool begins;       /* a range */
     uint32_t no_size;  /* 0: the operand is the size of the last range */
 } operation_t;
@@ -82,7 +83,7 @@ signed_of(uint32_t value)
 }
 
 
-/* Carries out plain operations whose operands take one or two bytes. */
+/* Executes plain operations whose operands have one or two bytes. */
 static void
 read_plain(walk_t *w)
 {
@@ -113,7 +114,7 @@ read_plain(walk_t *w)
         offset += v & op->moves;
         line += signed_of(v >> op->line_from);
 
-        /* the slot after the last range is scratch */
+        /* the slot after the last range may be overwritten */
         last[1] = (sym_pdb_range_t){ place, offset, line, SYM_PDB_UNSIZED };
         last += op->begins;
     }
@@ -132,7 +133,7 @@ begin_range(walk_t *w, uint32_t size)
 }
 
 
-/* Carries out any operation.  False: no bytes are left. */
+/* Executes any operation.  False: there are no more bytes. */
 static bool
 step(walk_t *w)
 {

@@ -13,28 +13,29 @@
 #include "base/str.h"
 
 typedef struct {
-    uint32_t chunk; /* of the procedure: 0 its main code, n cold part n */
-    uint32_t file;  /* a file, as in lines.h */
+    uint32_t chunk; /* part of the procedure: 0 the main code, n cold part n */
+    uint32_t file;  /* a file number of lines.h */
 } sym_pdb_place_t;
 
 typedef struct {
     sym_pdb_place_t place;
-    uint32_t offset; /* from the beginning of the chunk */
+    uint32_t offset; /* offset from the start of the chunk */
     uint32_t line;
-    uint32_t size; /* SYM_PDB_UNSIZED: sym_pdb_range_size() */
+    uint32_t size; /* SYM_PDB_UNSIZED: see sym_pdb_range_size() */
 } sym_pdb_range_t;
 
-/* The largest operand has 29 bits. */
+/* No real size: the largest operand has 29 bits. */
 #define SYM_PDB_UNSIZED UINT32_MAX
 #define SYM_PDB_NO_CHUNK UINT32_MAX
 
-/* Room for the ranges of this many bytes.  A range takes an operation and an
- * operand; the items before and after the ranges are scratch. */
+/* Number of array items for annotations of this many bytes.  A range takes
+ * an operation and an operand.  The items before and after the ranges are
+ * scratch. */
 #define SYM_PDB_RANGES_ROOM(bytes) ((bytes) / 2 + 2)
 
-/* Reads all ranges, up to the end or to an error, into ranges[1] and following,
- * and returns their number.  The one after them has no chunk.  file, line: the
- * declaration of the inlined function. */
+/* Reads all ranges, up to the end or to an error, into ranges[1] and the
+ * following items, and returns their number.  The range after the last one has
+ * no chunk. file, line: where the inlined function is declared. */
 size_t sym_pdb_annotations_read(sym_str_t bytes, uint32_t file, uint32_t line,
                                 sym_pdb_range_t *ranges);
 
@@ -45,7 +46,7 @@ sym_pdb_size_or(uint32_t size, uint32_t other)
 }
 
 
-/* A range without a size extends to the next one of its chunk. */
+/* A range without a size extends to the next range of its chunk. */
 static inline uint32_t
 sym_pdb_range_size(const sym_pdb_range_t *range)
 {

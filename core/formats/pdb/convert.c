@@ -15,7 +15,8 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
     sym_pdb_stats_t stats;
     char text[256];
 
-    /* Sentry's reader shows the last of functions that the linker folded */
+    /* like Sentry's reader, shows the last of the functions that the linker
+     * folded */
     sym_writer_keep_twins(w);
     if (sym_pdb_read(pdb, w, f->services, &stats, err) != SYM_OK) {
         return err->status;
@@ -47,7 +48,7 @@ read_all(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
 }
 
 
-/* Only x86 has frame data.  *w: NULL if not needed. */
+/* Only x86 has frame data.  *w is NULL if no rules are needed. */
 static sym_status_t
 read_rules(const sym_format_file_t *f, const sym_pdb_t *pdb,
            sym_cfi_writer_t **w, sym_error_t *err)
@@ -86,7 +87,7 @@ put(const sym_format_file_t *f, const sym_pdb_t *pdb, sym_writer_t *w,
         .arch = arch,
         .os = SYM_STR("windows"),
         .source_bytes = f->data.len,
-        /* names of public symbols; frame data is of x86 only */
+        /* public symbols have the linker's names; only x86 has frame data */
         .flags =
             SYM_FLAG_LINKER_NAMES
             | sym_feature_flags(true, true, sym_str_eq(arch, SYM_STR("x86"))),
@@ -106,7 +107,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_cfi_writer_t *cfi = NULL;
     sym_pdb_t pdb = { 0 };
 
-    (void) which; /* a file has one object */
+    (void) which; /* the file has one object */
     rc =
         rc != SYM_OK ? rc : sym_pdb_open(&pdb, f->data, f->services->pool, err);
     rc = rc != SYM_OK ? rc : read_rules(f, &pdb, &cfi, err);

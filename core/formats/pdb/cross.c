@@ -8,14 +8,14 @@
 #include "formats/pdb/le.h"
 #include "formats/pdb/lines.h"
 
-/* An index (LLVM: DebugCrossImpSubsection; cvinfo.h, CrossScopeReferences): the
- * highest bit is set, 11 bits select a module of the imports, 20 bits one of
- * its local ids. */
+/* An index (LLVM: DebugCrossImpSubsection; cvinfo.h, CrossScopeReferences).
+ * The highest bit is set. 11 bits select a module from the imports, 20 bits
+ * select one of its local ids. */
 #define MODULE_SHIFT 20
 #define MODULE_MASK 0x7ffu
 #define NUMBER_MASK 0xfffffu
 
-/* Imports from one module: its name, the number of local ids, the ids. */
+/* Imports from one module: name, number of local ids, the ids. */
 #define IMPORTS_BYTES 8
 
 /* LocalIdAndGlobalIdPair: local id, index. */
@@ -30,7 +30,7 @@ typedef struct {
 struct sym_pdb_exports_s {
     pthread_mutex_t lock;
     const sym_pdb_t *pdb;
-    exports_t *exports; /* of each module */
+    exports_t *exports; /* one for each module */
     sym_hash_key_t key;
     sym_sort_item_t *by_name; /* hash -> module, sorted; NULL: not built yet */
 };
@@ -76,9 +76,10 @@ sym_pdb_exports_free(sym_pdb_exports_t *e)
 }
 
 
-/* --- modules by their names --- */
+/* --- modules by name --- */
 
-/* Ignores case.  Names are long and share prefixes, as paths of one build. */
+/* Compares two names, ignoring case.  Names are long and share prefixes,
+ * because they are paths of one build. */
 static uint64_t
 hash_name(const sym_hash_key_t *key, sym_str_t name)
 {
@@ -141,7 +142,8 @@ sort_modules(sym_pdb_exports_t *e)
 }
 
 
-/* The first module with this name; hash is the name's.  NULL: none. */
+/* The first module with this name, whose hash is `hash`.  NULL: there is
+ * none. */
 static const sym_pdb_module_t *
 find_module(const sym_pdb_exports_t *e, sym_str_t name, uint64_t hash)
 {

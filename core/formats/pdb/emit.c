@@ -1,27 +1,27 @@
 /*
  * emit.c - converts lines and inlined calls of a procedure to segments.
  *
- * The deepest of several calls that cover an address wins; without a call, the
- * procedure's own line.
+ * If several calls cover an address, the deepest wins.  If none does, the
+ * procedure's own line is used.
  */
 #include "formats/native/undecorate.h"
 #include "formats/pdb/reader.h"
 
-/* Prices in bytes. */
+/* Prices of output, in bytes. */
 #define FUNCTION_PRICE 64
 #define NODE_PRICE 16
 #define SEGMENT_PRICE 16
 #define LINE_PRICE                                                             \
-    4 /* of a function that is passed on, even if it is dropped
-                        later */
+    4 /* price of each line of a function, even if the line is dropped later */
 
 /* Code ends before this address. */
 #define NEVER UINT32_MAX
 
 /* The walk over the code of a chunk. */
 typedef struct {
-    const sym_pdb_line_t *line, *lines_end;   /* the next one */
-    uint32_t file, line_number;               /* of the procedure itself */
+    const sym_pdb_line_t *line, *lines_end;   /* the next line */
+    uint32_t file, line_number;               /* current position in the
+                                                 procedure itself */
     const sym_sort_item_t *order, *order_end; /* the next inlined range */
 
     /* open inlined ranges, one for each depth */
@@ -55,7 +55,7 @@ pass_line(sym_pdb_reader_t *r, walk_t *w)
 }
 
 
-/* Opens a call: it is the only one at its depth. */
+/* Opens a call.  No other call is open at its depth. */
 static void
 open_inline(walk_t *w, const sym_pdb_inline_t *in)
 {
@@ -98,8 +98,8 @@ least(uint32_t a, uint32_t b)
 }
 
 
-/* Writes the segments of a chunk, with linked addresses, and returns the end of
- * them; NULL: out of memory. */
+/* Writes the segments of a chunk, with linked addresses, and returns their end.
+ * NULL: out of memory. */
 static sym_segment_t *
 walk(sym_pdb_reader_t *r, walk_t *w, const sym_pdb_chunk_t *c,
      sym_segment_t *to)
@@ -142,11 +142,11 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
     walk_t w;
     sym_segment_t *end;
     const sym_pdb_line_t *lines = NULL;
-    /* a segment begins at the start of the chunk, at a line, and where a call
+    /* segments begin at the start of the chunk, at a line, and where a call
      * begins or ends */
     size_t room = 1;
 
-    /* not by an initializer, which would clear 4 KB for each chunk */
+    /* not set by an initializer, which would clear 4 KB for each chunk */
     w.file = SYM_NO_STRING;
     w.line_number = 0;
     w.line = w.lines_end = lines;
@@ -182,7 +182,7 @@ read_chunk(sym_pdb_reader_t *r, const sym_pdb_chunk_t *c)
 }
 
 
-/* --- parts that were moved (OMAP) --- */
+/* --- parts that OMAP moved --- */
 
 /* Copies the segments of a stretch, with their addresses in the final image. */
 static bool
@@ -221,7 +221,7 @@ move_segments(sym_pdb_reader_t *r, const sym_pdb_stretch_t *s, size_t *n)
 }
 
 
-/* Copies only the nodes that the part's segments need.  A parent precedes its
+/* Copies only the nodes that the part's segments use.  A parent precedes its
  * children. */
 static bool
 choose_nodes(sym_pdb_reader_t *r, size_t n_segments, size_t *n_nodes)
@@ -263,8 +263,8 @@ choose_nodes(sym_pdb_reader_t *r, size_t n_segments, size_t *n_nodes)
 }
 
 
-/* Charges the budget for a function, and for a scan of all nodes if it is a
- * moved part. */
+/* Charges the budget for a function; for a moved part also for a scan of all
+ * nodes. */
 static sym_status_t
 pay(sym_pdb_reader_t *r, size_t n_segments)
 {
@@ -344,13 +344,13 @@ sym_pdb_emit(sym_pdb_reader_t *r)
     sym_status_t rc =
         r->has_types ? sym_pdb_reader_index(r, r->type, &type) : SYM_NOT_FOUND;
 
-    if (rc != SYM_NOMEM) { /* the name without arguments, if there is no type */
+    if (rc != SYM_NOMEM) { /* without a type the name has no arguments */
         rc = sym_pdb_types_function_name(r->scratch, r->name, type, r->has_id,
                                          &text);
     }
 
     if (rc == SYM_OK) {
-        text = sym_undecorate(text); /* of C, without a type */
+        text = sym_undecorate(text); /* a C name without a type */
         rc = sym_pdb_spend(r, text.len);
     }
 

@@ -6,7 +6,7 @@
 #define FRAME_BYTES 32
 #define FPO_BYTES 16
 
-/* A function's ranges may be many in an image that was reordered. */
+/* In an image that was reordered, a function may have many ranges. */
 #define STRETCHES_MAX 64
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
 } frames_t;
 
 
-/* Passes on a program.  Linked addresses may have moved. */
+/* Passes on a program for each range to which OMAP moved the code. */
 static void
 pass(frames_t *f, uint32_t rva, uint32_t size, const sym_frame_sizes_t *sizes,
      bool is_fpo)
@@ -66,7 +66,7 @@ read_frame(frames_t *f, const char *at)
 }
 
 
-/* FPO_DATA: counts are of words of four bytes. */
+/* FPO_DATA: counts are of words of 4 bytes. */
 static void
 read_fpo(frames_t *f, const char *at)
 {
@@ -92,7 +92,7 @@ read_stream(frames_t *f, uint32_t stream, uint32_t each,
     sym_status_t rc = sym_msf_read(&f->pdb->msf, stream, &copy, &bytes, f->err);
 
     if (rc == SYM_OK) {
-        /* an address that relocations refer to may precede the records */
+        /* an address, which relocations need, may precede the records */
         size_t at = bytes.len % each == 4 ? 4 : 0;
 
         for (; bytes.len - at >= each && f->err->status == SYM_OK; at += each) {

@@ -1,10 +1,11 @@
 /*
  * hashes.h - records by the hash of a class's name.
  *
- * The hash stream has a hash of each record, modulo a number of buckets; of the
- * definition of a class it is that of its name or, within a function, of its
- * unique name (LLVM: TpiHashing.cpp).  Hashes are not trusted: the caller
- * checks a record that is found, and searches elsewhere if none is.
+ * The hash stream contains a hash of each record, modulo a number of buckets.
+ * For the definition of a class it is the hash of its name or, within a
+ * function, of its unique name (LLVM: TpiHashing.cpp).  Hashes are not trusted:
+ * the caller checks each record that is found, and searches elsewhere if none
+ * matches.
  */
 #ifndef SYM_FORMATS_PDB_HASHES_H
 #define SYM_FORMATS_PDB_HASHES_H
@@ -29,7 +30,7 @@ sym_pdb_hash_at(const sym_pdb_records_t *records, uint32_t i)
 }
 
 
-/* Finds the next such record, from number *i on. */
+/* Finds the next record with that hash, from number *i on. */
 bool sym_pdb_next_hashed(const sym_pdb_records_t *records,
                          const uint32_t hashes[2], uint32_t *i);
 

@@ -9,18 +9,18 @@
 #include "formats/pdb/annotations.h"
 #include "formats/pdb/reader.h"
 
-/* Slots of the caches; powers of two. */
+/* Slots of the caches: powers of two. */
 #define NAMES ((uint32_t) 8192)
 #define CALLEES ((uint32_t) 1024)
 
-/* Limit on the enclosing calls whose files are checked, nearest first. */
+/* How many enclosing calls are searched for a file, nearest first. */
 #define CALLERS_ASKED 8
 
-/* In the cache of names: not the id of a function. */
+/* Name in the cache for an id that is not a function's. */
 #define NO_NAME UINT32_MAX
 
-/* Nodes of a call that are searched for an equal one; more are rare, because a
- * call has few call sites. */
+/* Number of a call's nodes that are compared with a new one.  More are rare,
+ * because a call has few call sites. */
 #define NODES_COMPARED 8
 
 
@@ -37,7 +37,7 @@ compare_inlines(const void *a, const void *b)
 }
 
 
-/* Keeps the order of ranges at one address: qsort() need not be stable. */
+/* Sorts stably: qsort() need not keep the order of ranges at one address. */
 static void
 order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 {
@@ -53,7 +53,7 @@ order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 }
 
 
-/* Ranges of one call are adjacent; this sorts all ranges stably by address.
+/* Sorts all ranges stably by address.  Before, ranges of one call are adjacent.
  * False: out of memory. */
 static bool
 order_inlines(sym_pdb_reader_t *r)
@@ -86,7 +86,7 @@ sym_pdb_forget_names(sym_pdb_reader_t *r)
 }
 
 
-/* SYM_NOT_FOUND: not the id of a function. */
+/* SYM_NOT_FOUND: the id is not a function's. */
 static sym_status_t
 name_of(sym_pdb_reader_t *r, uint32_t id, uint32_t *name)
 {
@@ -161,8 +161,8 @@ find_callee(sym_pdb_reader_t *r, uint32_t id, const sym_pdb_callee_t **found)
 
 /* --- call sites --- */
 
-/* The first range of the caller's code that ends after the address, otherwise
- * the last one.  Usually it is the one found before, or the next. */
+/* The first range of the caller's code that ends above the address, otherwise
+ * the last one.  Usually it is the range found before, or the next. */
 static const sym_pdb_inline_t *
 caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
 {
@@ -175,7 +175,7 @@ caller_at(const sym_pdb_reader_t *r, sym_pdb_site_t *caller, uint32_t linked)
         return &code[low];
     }
 
-    /* the last one that follows a range that ends before */
+    /* the last range that follows a range that ends below the address */
     for (low = 0; high > 1; high -= high / 2) {
         low += code[low + high / 2 - 1].end <= linked ? high / 2 : 0;
     }
@@ -198,8 +198,8 @@ chunk_of(const sym_pdb_reader_t *r, uint32_t linked)
 }
 
 
-/* Sets the source position of the procedure's code at the address, and returns
- * the end of the line. */
+/* Sets the source position of the procedure's code at the address; returns
+ * where its line ends. */
 static sym_status_t
 call_in_procedure(sym_pdb_reader_t *r, uint32_t linked, sym_flat_node_t *node,
                   uint32_t *end)
@@ -229,8 +229,8 @@ call_in_procedure(sym_pdb_reader_t *r, uint32_t linked, sym_flat_node_t *node,
 }
 
 
-/* Adds the node after the last one, unless the call has an equal one; `first`
- * is the first node of the call. */
+/* Adds the node, unless the call has an equal one.  `first` is the call's first
+ * node. */
 static uint32_t
 settle_node(sym_pdb_reader_t *r, size_t first)
 {
@@ -258,7 +258,7 @@ find_nodes(sym_pdb_reader_t *r, const sym_pdb_site_t *site, uint32_t name)
 {
     const size_t first = r->n_nodes;
     sym_pdb_inline_t *in = &r->inlines[site->first], *const last = in + site->n;
-    uint32_t node = 0, end = 0; /* code before `end` is of this node, too */
+    uint32_t node = 0, end = 0; /* code before `end` has this node, too */
 
     if (!SYM_ARRAY_ROOM(r->nodes, r->n_nodes + site->n, r->nodes_size)) {
         return SYM_NOMEM;
@@ -332,7 +332,7 @@ add_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
             return rc;
         }
 
-        /* one branch, which is rarely taken */
+        /* a single branch, which is rarely taken */
         if (((last->end ^ linked) | (last->file ^ file)
              | (last->line ^ range->line))
             == 0)
@@ -358,9 +358,9 @@ add_ranges(sym_pdb_reader_t *r, sym_pdb_site_t *site,
 
 
 /*
- * Several functions may have the id of a call.  A static function is visible in
- * its own file only, so the right one is in the file of the nearest caller that
- * has one of them.
+ * Several functions may have the id of a call.  A static function is visible
+ * only in its own file.  So the right one is in the file of the nearest caller
+ * whose file declares one of them.
  */
 static void
 choose_namesake(const sym_pdb_reader_t *r, const sym_pdb_site_t *site,

@@ -14,13 +14,13 @@
 #define LINE_BYTES 8
 #define LINE_MASK 0x00ffffffu
 
-/* Not lines: a debugger never, or always, steps into code with these (LLVM:
+/* Not lines: with these a debugger never, or always, steps into code (LLVM:
  * CodeView/Line.h, NeverStepInto, AlwaysStepInto). */
 #define LINE_NEVER 0xf00f00u
 #define LINE_ALWAYS 0xfeefeeu
 
-/* CV_InlineeSourceLine: id, file, line; the extended form adds a number of
- * further files and these files. */
+/* CV_InlineeSourceLine: id, file, line.  The extended form adds a number of
+ * files and these files. */
 #define INLINEE_BYTES 12
 #define INLINEES_MORE_FILES 1u
 
@@ -88,8 +88,9 @@ sort_inlinees(sym_pdb_lines_t *l)
 }
 
 
-/* The last inlinee whose key is not greater, otherwise the first one.  Searches
- * step without a branch, because their direction is unpredictable. */
+/* The last inlinee whose key is at most `key`; if there is none, the first.
+ * The search steps without a branch, because their direction is
+ * unpredictable. */
 static const sym_sort_item_t *
 inlinee_at(const sym_pdb_lines_t *l, uint64_t key)
 {
@@ -140,8 +141,8 @@ sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id, uint32_t file,
 
 /* --- lines --- */
 
-/* The last of several lines at one address wins; a line equal to the one before
- * is dropped. */
+/* The last of several lines at one address wins.  A line equal to the line
+ * before is dropped. */
 static void
 add_line(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_pdb_line_t line)
 {
@@ -192,7 +193,7 @@ add_block(sym_pdb_lines_t *l, const sym_pdb_table_t *t, sym_cursor_t *c)
 }
 
 
-/* The addresses of blocks of different files may interleave. */
+/* Blocks of different files may interleave their addresses. */
 static bool
 sort_lines(sym_pdb_lines_t *l, const sym_pdb_table_t *t)
 {
@@ -376,7 +377,7 @@ sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file, uint32_t *name)
 }
 
 
-/* False: no more. */
+/* False: there are no more subsections. */
 static bool
 next_subsection(sym_cursor_t *c, uint32_t *kind, sym_cursor_t *part)
 {
@@ -414,7 +415,7 @@ sym_pdb_subsection(sym_str_t c13, uint32_t kind)
 }
 
 
-/* Also after an error in the file. */
+/* Replaces an error in the file, if there was one. */
 static sym_status_t
 no_memory(sym_error_t *err)
 {
@@ -463,7 +464,7 @@ sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
     l->files = l->imports = SYM_STR("");
     l->c13 = c13;
 
-    /* lines before an error are valid */
+    /* lines before an error are used */
     if (read_subsections(l, addresses, err) != SYM_NOMEM
         && !(sort_tables(l) && sort_inlinees(l)))
     {

@@ -17,16 +17,16 @@ typedef struct {
     uint32_t file;
 } sym_pdb_line_t;
 
-/* The lines of one contribution to a section: of one function, or of all code
- * that an assembler generated from a file.  A line extends to the next one, the
- * last to `end`. */
+/* The lines of one contribution to a section: one function, or all code that an
+ * assembler generated from a file.  A line extends to the next one, and the
+ * last line to `end`. */
 typedef struct {
     uint32_t linked, end;
-    uint32_t first, n; /* lines, in ascending order of address */
+    uint32_t first, n; /* lines, sorted by address */
 
-    /* Functions that the linker folded (/OPT:ICF) have tables at one address.
-     * The counts are valid in the first of these tables. */
-    uint32_t twin;  /* the first table of this address */
+    /* Functions that the linker folded (/OPT:ICF) have tables at the same
+     * address.  `twins` and `taken` are valid in the first of these tables. */
+    uint32_t twin;  /* the first table at this address */
     uint32_t twins; /* number of tables at this address */
     uint32_t taken; /* tables that sym_pdb_lines_find() has returned */
 } sym_pdb_table_t;
@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     sym_pdb_line_t *lines;
     size_t n_lines, lines_size;
-    sym_pdb_table_t *tables; /* by address */
+    sym_pdb_table_t *tables; /* sorted by address */
     size_t n_tables, tables_size;
     sym_sort_item_t *inlinees; /* id, file -> offset in c13, sorted */
     size_t n_inlinees, inlinees_size;
@@ -49,10 +49,11 @@ typedef struct {
     size_t order_size, spare_lines_size, spare_tables_size;
 } sym_pdb_lines_t;
 
-/* Where an inlined function is declared; its annotations count from there. */
+/* Where an inlined function is declared.  Line numbers in its annotations are
+ * relative to that line. */
 typedef struct {
     uint32_t file, line;
-    bool has_namesakes; /* the module lists several functions with this id */
+    bool has_namesakes; /* the module declares several functions with this id */
 } sym_pdb_inlinee_t;
 
 /* DEBUG_S_SUBSECTION_TYPE (cvinfo.h) */
@@ -64,10 +65,10 @@ enum {
     SYM_PDB_EXPORTS = 0xf8
 };
 
-/* The first subsection of that kind; "" if the module has none. */
+/* The first subsection of that kind; "": the module has none. */
 sym_str_t sym_pdb_subsection(sym_str_t c13, uint32_t kind);
 
-/* Replaces what an earlier call has read.  Borrows c13. */
+/* Replaces the result of an earlier call.  Borrows c13. */
 sym_status_t sym_pdb_lines_read(sym_pdb_lines_t *l, sym_str_t c13,
                                 const sym_pdb_addresses_t *addresses,
                                 sym_error_t *err);
@@ -78,25 +79,25 @@ void sym_pdb_lines_free(sym_pdb_lines_t *l);
  * module. */
 const sym_pdb_table_t *sym_pdb_lines_find(sym_pdb_lines_t *l, uint32_t linked);
 
-/* The index of the line that covers an address in the table; the first line, if
+/* The index of the line that covers an address in the table; the first line if
  * the address is before it. */
 uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
                           const sym_pdb_table_t *table, uint32_t linked);
 
 /*
- * False: the module does not list the function.  An optimiser at link time joins
- * modules, and static functions of one name and type in several files get one
- * id: then this is one of them.
+ * False: the module does not declare the function.  Link-time optimisation
+ * joins modules and gives one id to static functions of one name and type in
+ * several files.  Then the result is one of these functions.
  */
 bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
                            sym_pdb_inlinee_t *inlinee);
 
-/* The inlinee of that id in that file; false: none. */
+/* The inlinee with that id in that file.  False: there is none. */
 bool sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id,
                               uint32_t file, sym_pdb_inlinee_t *inlinee);
 
-/* The offset of a file's name in the table of names.  False: the module has no
- * such file. */
+/* The offset of a file's name in the table of names.  False: the module does
+ * not have this file. */
 bool sym_pdb_lines_file(const sym_pdb_lines_t *l, uint32_t file,
                         uint32_t *name);
 

@@ -9,8 +9,8 @@
 #include "formats/pdb/le.h"
 #include "formats/pdb/reader.h"
 
-/* The symbols begin with this signature (LLVM: ModiStream.rst; C13 since Visual
- * C++ 7). */
+/* The symbols begin with this signature (LLVM: ModiStream.rst; C13, since
+ * Visual C++ 7). */
 #define SIGNATURE_C13 4
 
 /* SYM_ENUM_e (cvinfo.h).  The name in an _ST record begins with its length. */
@@ -65,20 +65,20 @@ enum {
 
 #define SITE_ID 8
 #define SITE_ANNOTATIONS 12
-#define SITE2_ANNOTATIONS 16 /* after the invocation count */
+#define SITE2_ANNOTATIONS 16 /* follows the invocation count */
 
 /* Limit on the main and cold parts of a procedure; compilers make one or
  * two. */
 #define CHUNKS_MAX 64
 
 /* Budget of a module's output, at the prices of emit.c and including names: a
- * multiple of the module's bytes, plus a minimum. */
+ * multiple of the module's bytes, and a minimum. */
 #define MADE_MAX 32
 #define MADE_MIN ((uint64_t) 1 << 20)
 
 typedef struct {
     uint16_t kind;
-    const uint8_t *data; /* after the kind */
+    const uint8_t *data; /* the record's fields, after its kind */
     size_t len;
 } record_t;
 
@@ -138,8 +138,8 @@ sym_pdb_reader_fill(sym_pdb_reader_t *r, sym_shard_t *shard,
 {
     r->shard = shard;
     r->thunks = thunks;
-    sym_pdb_forget_names(r); /* they are the last shard's strings */
-    /* the pieces of a reader depend on threads, names must not */
+    sym_pdb_forget_names(r); /* cached names are strings of the last shard */
+    /* names must not depend on threads, but a reader's pieces do */
     sym_pdb_scratch_forget(r->scratch);
 }
 
@@ -243,7 +243,8 @@ add_chunk(sym_pdb_reader_t *r, uint32_t section, uint32_t offset, uint32_t size)
         return false;
     }
 
-    /* an invalid one becomes empty, so that the others keep their numbers */
+    /* an invalid chunk becomes empty, so that later chunks keep their
+     * numbers */
     if (sym_pdb_linked(&r->pdb->addresses, section, offset, &c.linked)) {
         c.end = size < UINT32_MAX - c.linked ? c.linked + size : UINT32_MAX;
         c.table = sym_pdb_lines_find(&r->lines, c.linked);
@@ -406,7 +407,7 @@ read_record(sym_pdb_reader_t *r, const record_t *rec)
 {
     sym_status_t rc = SYM_OK;
 
-    /* inlined calls are most of the rest */
+    /* most of the other records are inlined calls */
     if (rec->kind == S_INLINESITE || rec->kind == S_INLINESITE2) {
         return open_site(r, rec,
                          rec->kind == S_INLINESITE ? SITE_ANNOTATIONS
@@ -490,7 +491,7 @@ read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
             break;
         }
 
-        /* most records are of variables */
+        /* most records describe variables */
         if (kind < S_LOCAL || kind > S_DEFRANGE_REGISTER_REL) {
             rc = read_record(r, &(record_t){ kind, p + 4, len - 4 });
         }
@@ -505,7 +506,8 @@ read_symbols(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 }
 
 
-/* A procedure that precedes an error is complete, and is read, too. */
+/* Reads all records.  A procedure before an error is complete, so it is
+ * kept. */
 static sym_status_t
 read_procedures(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 {
@@ -521,7 +523,7 @@ read_procedures(sym_pdb_reader_t *r, sym_str_t symbols, sym_error_t *err)
 
     rc = end_procedure(r);
     if (rc != SYM_OK) {
-        *err = (sym_error_t){ 0 }; /* also after an error in the file */
+        *err = (sym_error_t){ 0 }; /* replaces an error in the file */
         return sym_fail(err, rc, "no memory for a module");
     }
 

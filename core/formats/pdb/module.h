@@ -10,13 +10,14 @@
 #include "formats/pdb/cross.h"
 
 typedef struct {
-    uint64_t modules, broken; /* broken: malformed, read up to the error */
+    uint64_t modules, broken; /* broken: malformed modules, read up to the
+                                 error */
     uint64_t functions, publics;
     sym_error_t first_broken;
 } sym_pdb_stats_t;
 
 /* A thunk: code of the linker or compiler that jumps to other code (S_THUNK32).
- * Its name counts if no public symbol has the address. */
+ * Its name is used if no public symbol has the address. */
 typedef struct {
     uint32_t addr, size;
     sym_str_t name;
@@ -30,17 +31,17 @@ typedef struct {
 
 typedef struct sym_pdb_reader_s sym_pdb_reader_t;
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 sym_pdb_reader_t *sym_pdb_reader_create(const sym_pdb_t *pdb,
                                         sym_pdb_exports_t *exports);
 void sym_pdb_reader_free(sym_pdb_reader_t *r);
 
-/* Sets the shard for the following modules. */
+/* Sets the shard for the next modules. */
 void sym_pdb_reader_fill(sym_pdb_reader_t *r, sym_shard_t *shard,
                          sym_pdb_thunks_t *thunks);
 
-/* If the module is malformed, the call counts it and keeps the functions before
- * the error; it fails only when out of memory. */
+/* A malformed module is counted, and its functions before the error are kept.
+ * The call fails only when out of memory. */
 sym_status_t sym_pdb_reader_module(sym_pdb_reader_t *r,
                                    const sym_pdb_module_t *m,
                                    sym_pdb_stats_t *stats, sym_error_t *err);

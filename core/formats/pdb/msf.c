@@ -11,12 +11,14 @@
 /* Offsets in the superblock (LLVM: MsfFile.rst, "The Superblock"). */
 #define PAGE_SIZE_AT 32
 #define DIRECTORY_BYTES_AT 44
-#define DIRECTORY_MAP_AT 52 /* pages that list the directory's pages */
+
+/* List of the pages that contain the directory's list of pages. */
+#define DIRECTORY_MAP_AT 52
 
 #define PAGE_SIZE_MIN 512
 #define PAGE_SIZE_MAX 65536
 
-/* The size of a stream that was deleted. */
+/* The size of a deleted stream. */
 #define DELETED UINT32_MAX
 
 static const char section[] = "MSF directory";
@@ -57,11 +59,11 @@ pages_of(const sym_msf_t *msf, uint64_t bytes)
 
 
 typedef struct {
-    uint64_t at, len; /* in the file, or beyond its end */
+    uint64_t at, len; /* offset in the file, perhaps beyond its end; length */
 } run_t;
 
-/* Number of bytes in adjacent pages from the first listed one on; the last page
- * may be cut. */
+/* Length of the adjacent pages that begin with the first listed one; the last
+ * page may be cut. */
 static run_t
 run_of(const sym_msf_t *msf, const uint8_t *pages, uint64_t bytes)
 {
@@ -92,7 +94,7 @@ bytes_of_run(const sym_msf_t *msf, run_t run)
 }
 
 
-/* Gets the bytes of listed pages. */
+/* Gets the bytes of the listed pages. */
 static sym_status_t
 gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
        sym_buffer_t *copy, sym_str_t *out, sym_error_t *err)
@@ -129,7 +131,7 @@ gather(const sym_msf_t *msf, const uint8_t *pages, uint32_t bytes,
 }
 
 
-/* Position of each stream's list of pages. */
+/* Finds each stream's list of pages. */
 static sym_status_t
 read_directory(sym_msf_t *msf, sym_str_t directory, sym_error_t *err)
 {
@@ -180,8 +182,9 @@ is_page_size(uint32_t size)
 }
 
 
-/* Two levels (LLVM: MsfFile.rst, "The Stream Directory"): the superblock lists
- * the pages that hold the list of the directory's pages. */
+/* The directory has two levels (LLVM: MsfFile.rst, "The Stream Directory").
+ * The superblock lists pages, and these contain the list of the directory's
+ * pages. */
 static sym_status_t
 open_directory(sym_msf_t *msf, sym_error_t *err)
 {

@@ -3,10 +3,10 @@
  * (LLVM: docs/PDB/MsfFile.rst; Microsoft: microsoft-pdb/PDB/msf/msf.cpp).
  *
  * The file is cut into pages; a directory lists the pages of each stream.  A
- * stream of contiguous pages is returned as a view of the file, any other is
- * copied.  No page belongs to two streams, so all streams together are not
- * larger than the file; sym_msf_open() refuses a directory that violates this.
- * A caller that reads each stream once reads no more bytes than the file has.
+ * stream of contiguous pages is returned as a view of the file; other streams
+ * are copied.  No page belongs to two streams; sym_msf_open() refuses a
+ * directory that violates this.  So a caller that reads each stream once reads
+ * no more bytes than the file has.
  */
 #ifndef SYM_FORMATS_PDB_MSF_H
 #define SYM_FORMATS_PDB_MSF_H
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     sym_str_t file;
     uint32_t page_size;
-    sym_buffer_t copy; /* of the directory, if its pages are scattered */
+    sym_buffer_t copy; /* copy of a directory whose pages are scattered */
     sym_msf_entry_t *streams;
     uint32_t n_streams;
 } sym_msf_t;
@@ -41,13 +41,13 @@ void sym_msf_close(sym_msf_t *msf);
 /* Bytes of a stream; 0 if the file has no such stream. */
 uint32_t sym_msf_size(const sym_msf_t *msf, uint32_t stream);
 
-/* The bytes of a stream from the offset on that are contiguous in the file; empty
- * at the end of the stream. */
+/* The bytes of a stream from the offset on, as far as they are contiguous in
+ * the file.  Empty at the end of the stream. */
 sym_str_t sym_msf_run(const sym_msf_t *msf, uint32_t stream, uint32_t offset);
 
 /*
- * A stream's bytes, a view of the file or of *copy, which the call may
- * overwrite; empty if the file has no such stream.
+ * The bytes of a stream: a view of the file, or of *copy, which the call may
+ * overwrite.  Empty if the file has no such stream.
  */
 sym_status_t sym_msf_read(const sym_msf_t *msf, uint32_t stream,
                           sym_buffer_t *copy, sym_str_t *bytes,

@@ -2,13 +2,13 @@
 
 #include "formats/pdb/le.h"
 
-/* The length of a record includes its kind. */
+/* The length of a record includes the two bytes of its kind. */
 #define LENGTH_BYTES 2
 
-/* Index and offset after the header. */
+/* Bytes of an entry: index, and offset after the header. */
 #define PLACE_BYTES 8
 
-/* Parallel walks; processors prefetch for about sixteen. */
+/* Number of parallel walks.  Processors prefetch for about sixteen. */
 #define WALKS 8
 
 typedef struct {
@@ -51,7 +51,7 @@ fewest_left(const walk_t *walks, size_t n)
 }
 
 
-/* False: a walk did not end where the next one began. */
+/* False: a walk did not end at the start of the next one. */
 static bool
 walk_all(const uint8_t *stream, walk_t *walks, size_t n, uint32_t end,
          uint32_t *offsets)
@@ -69,7 +69,7 @@ walk_all(const uint8_t *stream, walk_t *walks, size_t n, uint32_t end,
             const walk_t *w = &walks[i];
 
             if (w->i == w->last) {
-                /* the stream may continue after the last record */
+                /* bytes may follow the last record */
                 if (w->at != w->end && w->end != end) {
                     return false;
                 }

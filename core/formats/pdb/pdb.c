@@ -39,7 +39,8 @@
 #define NAMES_SIGNATURE 0xeffeeffeu
 #define NAMES_BYTES 12
 
-/* The header, which even PDBs without a table of stream names have. */
+/* The part of the header that also PDBs without a table of stream names
+ * have. */
 typedef struct {
     uint32_t age;
     uint32_t symbols, names, srcsrv; /* streams */
@@ -82,7 +83,7 @@ pass_bits(sym_cursor_t *c)
 }
 
 
-/* LLVM: HashTable.rst.  The entries are contiguous, so the bits of their
+/* LLVM: HashTable.rst.  Entries are contiguous, so the bits that mark their
  * buckets are not needed. */
 static void
 read_stream_names(sym_cursor_t *c, opening_t *o)
@@ -91,8 +92,8 @@ read_stream_names(sym_cursor_t *c, opening_t *o)
     const uint32_t n = sym_u32(c);
 
     (void) sym_u32(c); /* capacity */
-    pass_bits(c);      /* entries that are present */
-    pass_bits(c);      /* deleted entries */
+    pass_bits(c);      /* bits of entries that are present */
+    pass_bits(c);      /* bits of deleted entries */
 
     for (uint32_t i = 0; i < n && sym_ok(c); i++) {
         const sym_str_t name = text_at(texts, sym_u32(c));
@@ -229,7 +230,7 @@ add_module(sym_pdb_t *pdb, const opening_t *o, const uint8_t *at,
         .symbol_bytes = sym_le32(at + MODULE_SYMBOLS_AT),
         .c11_bytes = sym_le32(at + MODULE_C11_AT),
         .c13_bytes = sym_le32(at + MODULE_C13_AT),
-        /* /PDBTYPE:SEPT (microsoft-pdb: dbi.h, iTSM); 0 is this PDB itself */
+        /* /PDBTYPE:SEPT (microsoft-pdb: dbi.h, iTSM); 0 means this PDB */
         .has_type_server = o->has_type_servers && at[MODULE_SERVER_AT] != 0,
     };
     const uint32_t size = sym_msf_size(&pdb->msf, m.stream);
@@ -239,7 +240,7 @@ add_module(sym_pdb_t *pdb, const opening_t *o, const uint8_t *at,
         return SYM_OK; /* the linker's own module, or a stripped one */
     }
 
-    /* a stream belongs to one module */
+    /* no two modules share a stream */
     if (size > *left) {
         return sym_fail(err, SYM_MALFORMED,
                         "the modules have more bytes than the file");
@@ -273,7 +274,7 @@ list_modules(sym_pdb_t *pdb, opening_t *o, sym_error_t *err)
 
         (void) sym_take(c, MODULE_BYTES);
         name = read_text(c);
-        (void) read_text(c); /* of the object file or library */
+        (void) read_text(c); /* path of the object file or library */
         align(c);
 
         if (sym_ok(c)
@@ -286,7 +287,7 @@ list_modules(sym_pdb_t *pdb, opening_t *o, sym_error_t *err)
 }
 
 
-/* --- the other streams --- */
+/* --- other streams --- */
 
 static uint32_t
 header_stream(const opening_t *o, size_t which)
@@ -348,8 +349,8 @@ read_names(sym_pdb_t *pdb, const opening_t *o, sym_error_t *err)
 }
 
 
-/* Without its hash stream a type stream is read more slowly, and the first of
- * several definitions of a class wins. */
+/* If the hash stream is missing, a type stream is read more slowly, and the
+ * first of several definitions of a class wins. */
 static sym_pdb_type_stream_t
 with_hashes(sym_pdb_t *pdb, unsigned which, unsigned hashes, sym_error_t *err)
 {

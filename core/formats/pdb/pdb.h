@@ -17,8 +17,9 @@
 typedef struct {
     sym_str_t name;
     uint32_t stream;
-    uint32_t symbol_bytes, c11_bytes, c13_bytes; /* contiguous, in this order */
-    bool has_type_server; /* its types are in another PDB */
+    uint32_t symbol_bytes, c11_bytes, c13_bytes; /* the two parts are
+                                                    adjacent, in this order */
+    bool has_type_server; /* another PDB contains its types */
 } sym_pdb_module_t;
 
 /* Streams that stay open while the modules are read. */
@@ -45,23 +46,23 @@ typedef struct {
 
     sym_debug_id_t id;
     uint16_t machine; /* PE/COFF, 3.3.1 */
-    sym_str_t names;  /* strings of /names, found by offset */
+    sym_str_t names;  /* strings of /names, addressed by offset */
     sym_pdb_module_t *modules;
-    size_t n_modules; /* modules that have a stream */
+    size_t n_modules; /* number of modules that have a stream */
     sym_pdb_addresses_t addresses;
     uint32_t frame_stream, fpo_stream; /* frames.h */
     sym_pdb_types_t types;
-    bool has_type_servers; /* largest of any module */
+    bool has_type_servers;
 } sym_pdb_t;
 
-/* Borrows the file.  The caller must close it even after a failure.  pool: may be
+/* Borrows the file.  The caller must close it even after a failure. pool may be
  * NULL. */
 sym_status_t sym_pdb_open(sym_pdb_t *pdb, sym_str_t file,
                           const sym_thread_pool_t *pool, sym_error_t *err);
 void sym_pdb_close(sym_pdb_t *pdb);
 
-/* The symbols and the C13 line information of a module: views of the file or of
- * *copy, which the call may overwrite. */
+/* The symbols and the C13 line information of a module.  They are views of the
+ * file or of *copy, which the call may overwrite. */
 sym_status_t sym_pdb_module_read(const sym_pdb_t *pdb,
                                  const sym_pdb_module_t *m, sym_buffer_t *copy,
                                  sym_str_t *symbols, sym_str_t *c13,

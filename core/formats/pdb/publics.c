@@ -34,9 +34,9 @@ name_of(const uint8_t *name, size_t len, bool is_pascal)
 }
 
 
-/* A public symbol has no size, so it extends to the next one, across
- * anything between.  It does not continue after a function that begins at
- * its address. */
+/* A public symbol has no size, so it extends to the next symbol, over all code
+ * between them.  It does not continue after a function that begins at its
+ * address. */
 static sym_status_t
 read_public(const sym_pdb_t *pdb, const uint8_t *data, size_t len,
             bool is_pascal, sym_pdb_publics_t *all)
@@ -56,7 +56,7 @@ read_public(const sym_pdb_t *pdb, const uint8_t *data, size_t len,
         return SYM_OK;
     }
 
-    /* with OMAP: its first address must not have been removed */
+    /* OMAP may have removed its first address */
     if (!sym_pdb_next_stretch(a, &linked, linked + 1, &s)) {
         return SYM_OK;
     }

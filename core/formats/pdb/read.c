@@ -6,10 +6,10 @@
 #include "formats/pdb/publics.h"
 
 /*
- * A piece is a run of consecutive modules, which one thread reads into a shard.
+ * A piece is a run of adjacent modules, which one thread reads into a shard.
  * Pieces depend only on the file, and the writer takes shards in order, so the
- * output does not depend on the number of threads.  Public symbols are one more
- * piece, the last.  They are written when all functions are known, because most of
+ * output does not depend on the number of threads.  The public symbols are the
+ * last piece.  They are written when all functions are known, because most of
  * them name functions.
  */
 #define PIECE_BYTES ((uint64_t) 1 << 20)
@@ -20,8 +20,8 @@ typedef struct {
     sym_error_t err; /* a fatal error */
 } slot_t;
 
-/* Parts of the file with at most this distance are released together: Linux
- * maps this much around a page that is read. */
+/* Parts of the file at most this far apart are released together, because Linux
+ * maps this much around each page that is read. */
 #define NEAR ((size_t) 64 << 10)
 
 typedef struct {
@@ -31,10 +31,10 @@ typedef struct {
     sym_pdb_exports_t *exports;
     size_t *pieces; /* first module of each piece, then the end */
     size_t n_pieces;
-    sym_pdb_thunks_t *thunks; /* of each piece */
+    sym_pdb_thunks_t *thunks; /* one for each piece */
     slot_t slots[SYM_RELAY_SLOTS];
 
-    /* a thread has one while it reads a piece; created when it is needed */
+    /* one for each thread that reads a piece; created at first use */
     sym_pdb_reader_t *readers[SYM_SLOTS];
     sym_slots_t readers_used;
 
@@ -55,7 +55,7 @@ note_broken(sym_pdb_stats_t *stats, const sym_error_t *bad)
 }
 
 
-/* --- releasing what was read --- */
+/* --- releasing memory --- */
 
 static void
 release(const job_t *job, sym_str_t *range)
@@ -68,7 +68,7 @@ release(const job_t *job, sym_str_t *range)
 }
 
 
-/* Extends the range by a run of pages, or begins another one. */
+/* Extends the range by a run of pages, or begins another range. */
 static void
 add_run(const job_t *job, sym_str_t *range, sym_str_t run)
 {
@@ -102,7 +102,7 @@ add_stream(const job_t *job, sym_str_t *range, uint32_t stream)
 }
 
 
-/* A module is read once, except for parts that others refer to (cross.h). */
+/* A module is read once, except for parts that other modules use (cross.h). */
 static void
 release_modules(const job_t *job, size_t first, size_t end)
 {

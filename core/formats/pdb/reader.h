@@ -1,6 +1,7 @@
 /*
  * reader.h - the state that the files of the module reader share: the current
- * procedure, and buffers that are reused for the next one.  Private to them.
+ * procedure, and buffers that are reused for the next one.  Private to these
+ * files.
  *
  * module.c walks the symbols and collects procedures; inlines.c computes the
  * code ranges of inlined calls; emit.c turns a procedure into segments.
@@ -17,7 +18,7 @@
 /* A run of a procedure's code: its main part, or a cold one (S_SEPCODE). */
 typedef struct {
     uint32_t linked, end;
-    const sym_pdb_table_t *table; /* its lines, or NULL */
+    const sym_pdb_table_t *table; /* lines of the chunk, or NULL */
 } sym_pdb_chunk_t;
 
 /* A call that was inlined. */
@@ -26,13 +27,13 @@ typedef struct {
     uint32_t depth;  /* 1: inlined directly into the procedure */
     uint32_t id;
     sym_str_t annotations;
-    uint32_t first, n; /* its code, by address; no more than half the bytes of
-                        * annotations */
-    uint32_t last;     /* range of its code in which the last call was found */
-    uint32_t file;     /* that declares the function */
+    uint32_t first, n; /* its ranges, by address; at most half as many as
+                          bytes of annotations */
+    uint32_t last;     /* the range in which the last call was found */
+    uint32_t file;     /* file that declares the function */
 } sym_pdb_site_t;
 
-/* An inlined function, from its module. */
+/* An inlined function, as declared in its module. */
 typedef struct {
     uint32_t id, module;
     uint32_t name; /* a string of the shard */
@@ -53,13 +54,13 @@ struct sym_pdb_reader_s {
     sym_pdb_exports_t *exports;
     sym_shard_t *shard;
     sym_pdb_thunks_t *thunks;
-    sym_pdb_scratch_t *scratch; /* of names */
-    sym_buffer_t stream;        /* of a module */
+    sym_pdb_scratch_t *scratch; /* scratch memory for names */
+    sym_buffer_t stream;        /* copy of a module's stream */
     sym_pdb_stats_t *stats;
     uint64_t budget; /* bytes of output that remain for the module */
     sym_pdb_lines_t lines;
     uint8_t lang;
-    bool has_types; /* in this PDB */
+    bool has_types; /* this PDB contains the types */
 
     /* the module's files: string number in the shard + 1; 0: not read yet */
     uint32_t *files;
@@ -70,29 +71,30 @@ struct sym_pdb_reader_s {
         uint32_t id, name;
     } * names;
 
-    sym_pdb_callee_t *callees; /* cache; entries of other modules are invalid */
-    uint32_t module;           /* number of the current one, from 1 */
+    sym_pdb_callee_t *callees; /* cache; entries of other modules are ignored */
+    uint32_t module;           /* number of the current module, from 1 */
 
     /* the current procedure */
     bool is_open;
     uint32_t section, offset, type;
-    bool has_id; /* type is an id */
+    bool has_id; /* `type` is an id */
     sym_str_t name;
     sym_pdb_chunk_t *chunks;
     size_t n_chunks, chunks_size;
     sym_pdb_site_t *sites;
     size_t n_sites, sites_size;
 
-    uint32_t *scopes; /* stack of open scopes: the enclosing site */
+    uint32_t *scopes; /* stack of open scopes; a value is the enclosing site */
     size_t n_scopes, scopes_size;
 
-    sym_pdb_range_t *ranges; /* of one call */
+    sym_pdb_range_t *ranges; /* ranges of one call */
     size_t ranges_size;
 
     /* its output */
     sym_pdb_inline_t *inlines;
     size_t n_inlines, inlines_size;
-    sym_sort_item_t *order; /* of these, by address; room for twice as many */
+    sym_sort_item_t *order; /* order of `inlines` by address; room for twice
+                               as many */
     size_t order_size;
     sym_flat_node_t *nodes;
     size_t n_nodes, nodes_size;
@@ -108,7 +110,7 @@ struct sym_pdb_reader_s {
     size_t renumbered_size;
 };
 
-/* Takes n bytes of output from the budget; SYM_LIMIT: it is used up. */
+/* Takes n bytes of output from the budget; SYM_LIMIT: it is spent. */
 static inline sym_status_t
 sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 {
@@ -122,15 +124,15 @@ sym_pdb_spend(sym_pdb_reader_t *r, uint64_t n)
 }
 
 
-/* A list of files starts with entries of four bytes at least. */
+/* Each entry of a list of files has at least four bytes. */
 #define SYM_PDB_FILE_ALIGN 4
 
-/* For a file not read yet. */
+/* Reads a file's name at its first use. */
 sym_status_t sym_pdb_reader_new_file(sym_pdb_reader_t *r, uint32_t file,
                                      uint32_t *id);
 
-/* SYM_OK; SYM_NOT_FOUND: the module has no such file, *id is SYM_NO_STRING; or
- * SYM_NOMEM. */
+/* Gets the name of a file.  SYM_OK; SYM_NOT_FOUND: the module has no such file,
+ * and *id is SYM_NO_STRING; SYM_NOMEM. */
 static inline sym_status_t
 sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
 {
@@ -139,13 +141,13 @@ sym_pdb_reader_file(sym_pdb_reader_t *r, uint32_t file, uint32_t *id)
             ? r->files[file / SYM_PDB_FILE_ALIGN]
             : 0;
 
-    *id = known - 1; /* 0: SYM_NO_STRING */
+    *id = known - 1; /* 0 becomes SYM_NO_STRING */
     return known != 0 ? SYM_OK : sym_pdb_reader_new_file(r, file, id);
 }
 
 
-/* Resolves the index of a type or id, which may be another module's (cross.h).
- * SYM_OK, SYM_NOMEM, or SYM_NOT_FOUND: no such record. */
+/* Resolves the index of a type or id, which may refer to another module
+ * (cross.h).  SYM_OK, SYM_NOMEM, or SYM_NOT_FOUND: there is no such record. */
 static inline sym_status_t
 sym_pdb_reader_index(sym_pdb_reader_t *r, uint32_t index, uint32_t *found)
 {

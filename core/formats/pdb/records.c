@@ -12,14 +12,14 @@
 #define HEADER_HASHES 20 /* u16 stream */
 #define HEADER_VALUE_BYTES 24
 #define HEADER_BUCKETS 28
-#define HEADER_VALUES 32 /* of hashes: offset in their stream, length */
+#define HEADER_VALUES 32 /* table of hashes: offset in their stream, length */
 #define HEADER_PLACES 40 /* the "index offset buffer" */
 
 /* CV_prop_t (cvinfo.h) */
 #define IS_FORWARD 0x80u
 #define HAS_UNIQUE_NAME 0x200u
 
-/* LF_NUMERIC (cvinfo.h): kinds of numbers; a value below is the number
+/* LF_NUMERIC (cvinfo.h): kinds of numbers; a smaller value is the number
  * itself. */
 #define NUMBER_CHAR 0x8000u
 #define NUMBER_USHORT 0x8002u
@@ -35,7 +35,7 @@ sym_pdb_hash_stream(sym_str_t stream)
 }
 
 
-/* A part of the hash stream: the header has its offset and length. */
+/* A part of the hash stream, whose offset and length are in the header. */
 static sym_str_t
 hash_part(sym_str_t stream, sym_str_t hashes, size_t field)
 {
@@ -175,8 +175,8 @@ is_later_class(uint16_t kind)
 
 /*
  * lfClass:  count u16, properties u16, fields, derived, shape (u32 each), size
- * lfUnion:  count u16, properties u16, fields u32, size The later forms have 32
- * bits of properties, and the count after the indexes.
+ * lfUnion:  count u16, properties u16, fields u32, size Later forms have 32
+ * bits of properties, and their count follows the indexes.
  */
 bool
 sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c)

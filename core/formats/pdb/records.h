@@ -13,7 +13,7 @@
 #define SYM_PDB_FIRST_RECORD 0x1000u
 
 /* Leaf kinds (cvinfo.h, LEAF_ENUM_e).  The name in an _ST record begins with
- * its length, any other ends in NUL. */
+ * its length.  Other names end with a NUL. */
 typedef enum {
     SYM_LF_MODIFIER = 0x1001,
     SYM_LF_POINTER = 0x1002,
@@ -42,16 +42,16 @@ typedef enum {
     SYM_LF_INTERFACE2 = 0x160b
 } sym_pdb_leaf_t;
 
-/* A record, read through `fields`.  It must not be copied: `fields` points to
+/* A record, read through `fields`.  Do not copy it, because `fields` points to
  * `err`. */
 typedef struct {
     uint32_t index;
-    uint16_t kind; /* 0: a type without a record */
+    uint16_t kind; /* 0: a type that has no record */
     sym_cursor_t fields;
     sym_error_t err;
 } sym_pdb_record_t;
 
-/* Checks the stream's header and finds where each record begins.  hashes: its
+/* Checks the stream's header and finds the start of each record.  hashes: its
  * hash stream, or "". */
 sym_status_t sym_pdb_records_open(sym_pdb_records_t *records, sym_str_t stream,
                                   sym_str_t hashes, const char *section,
@@ -65,12 +65,12 @@ sym_pdb_records_kind(const sym_pdb_records_t *records, uint32_t i)
 }
 
 
-/* False: no record has that index. */
+/* False: there is no record with that index. */
 static inline bool
 sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
                     sym_pdb_record_t *record)
 {
-    const uint32_t i = index - records->first; /* wraps if it is lower */
+    const uint32_t i = index - records->first; /* wraps if the index is lower */
     const char *at;
 
     record->index = index;
@@ -88,7 +88,7 @@ sym_pdb_records_get(const sym_pdb_records_t *records, uint32_t index,
 }
 
 
-/* Read a field: an unsigned number (cvinfo.h, LF_NUMERIC), a string. */
+/* Both read a field: an unsigned number (cvinfo.h, LF_NUMERIC), or a string. */
 uint64_t sym_pdb_read_number(sym_pdb_record_t *record);
 sym_str_t sym_pdb_read_text(sym_pdb_record_t *record);
 
@@ -96,7 +96,7 @@ sym_str_t sym_pdb_read_text(sym_pdb_record_t *record);
 typedef struct {
     sym_str_t name, unique_name; /* unique_name may be empty */
     uint64_t size;
-    bool is_forward; /* a declaration; another record may define it */
+    bool is_forward; /* a declaration, which another record may define */
 } sym_pdb_class_t;
 
 static inline bool
@@ -124,8 +124,7 @@ sym_pdb_is_class(uint16_t kind)
 /* False: the record is truncated. */
 bool sym_pdb_read_class(sym_pdb_record_t *record, sym_pdb_class_t *c);
 
-/* Whether a record of a class, of which no field was read yet, is a
- * definition. */
+/* Whether a class's record, of which no field was read yet, is a definition. */
 bool sym_pdb_is_definition(const sym_pdb_record_t *record);
 
 #endif

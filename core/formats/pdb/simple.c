@@ -1,7 +1,7 @@
 #include "formats/pdb/simple.h"
 
-/* The index has the kind in its lowest byte, and the mode above: 0 a value, 1 to 7
- * pointers. */
+/* The lowest byte of the index is the kind.  The mode is above it: 0 a value, 1
+ * to 7 pointers. */
 #define KIND(index) ((index) &0xff)
 #define MODE(index) ((index) >> 8)
 #define MODES 8
@@ -12,7 +12,7 @@ typedef struct {
 } simple_t;
 
 static const simple_t simple[256] = {
-    [0x00] = { "<NoType>", 0 }, /* also: more arguments, "..." */
+    [0x00] = { "<NoType>", 0 }, /* also used for "...", more arguments */
     [0x03] = { "void", 0 },
     [0x08] = { "HRESULT", 4 },
     [0x10] = { "signed char", 1 },

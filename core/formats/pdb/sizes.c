@@ -6,10 +6,10 @@
 #include "formats/pdb/hashes.h"
 #include "formats/pdb/simple.h"
 
-/* Limit on chains of types that modify another one, or take its values. */
+/* Limit on chains of types that modify another type or take its values. */
 #define MODIFIERS_MAX 64u
 
-/* Searches of all hashes that cost less than a list of all classes. */
+/* So many hash searches cost less than a list of all classes. */
 #define SEARCHES_MAX 16u
 
 
@@ -21,7 +21,7 @@ class_hash(const sym_pdb_sizes_t *s, const sym_pdb_class_t *c)
 }
 
 
-/* The definition with that stored hash. */
+/* The key of the definition with that name and stored hash. */
 static uint64_t
 hashed_key(uint64_t hash, uint32_t stored)
 {
@@ -37,7 +37,7 @@ is_same_class(const sym_pdb_class_t *a, const sym_pdb_class_t *b)
 }
 
 
-/* True if this record defines a class. */
+/* True if this record is the definition. */
 static bool
 read_definition(const sym_pdb_records_t *records, uint32_t at,
                 sym_pdb_class_t *c)
@@ -62,14 +62,15 @@ room_for_class(sym_pdb_sizes_t *s, size_t *room)
 }
 
 
-/* Each by its name, and by its name and stored hash. */
+/* Lists each class by its name, and by its name and stored hash. */
 static bool
 read_classes(sym_pdb_sizes_t *s)
 {
     sym_pdb_class_t c;
     size_t room = 0;
 
-    /* the list exists even without any class, so types are searched once */
+    /* the list exists even if there are no classes, so records are searched
+     * once */
     if (!room_for_class(s, &room)) {
         return false;
     }
@@ -112,7 +113,7 @@ list_classes(sym_pdb_sizes_t *s)
 }
 
 
-/* The first item with that key; UINT32_MAX: the list has no such item. */
+/* The first item with that key; UINT32_MAX: there is none. */
 static uint32_t
 listed(const sym_pdb_sizes_t *s, uint64_t key)
 {
@@ -123,7 +124,7 @@ listed(const sym_pdb_sizes_t *s, uint64_t key)
 }
 
 
-/* False: the hashes do not find it. */
+/* False: searches by hash do not find it. */
 static bool
 find_hashed(const sym_pdb_records_t *records, const sym_pdb_class_t *declared,
             const uint32_t hashes[2], sym_pdb_class_t *c)
@@ -138,7 +139,8 @@ find_hashed(const sym_pdb_records_t *records, const sym_pdb_class_t *declared,
 }
 
 
-/* The definition whose stored hash is one of these, or else the first. */
+/* The definition whose stored hash is one of these; if there is none, the first
+ * definition. */
 static bool
 find_listed(sym_pdb_sizes_t *s, const sym_pdb_class_t *declared,
             const uint32_t hashes[2], sym_pdb_class_t *c)
@@ -191,8 +193,8 @@ size_of_class(sym_pdb_sizes_t *s, sym_pdb_record_t *r)
 }
 
 
-/* LF_POINTER: bits 13 to 18 are the size, if present; the lowest five the kind,
- * of which 10 and 11 are of 32 bits, 12 of 64 (cvinfo.h, CV_ptrtype_e). */
+/* LF_POINTER: bits 13 to 18 are the size, if present.  The lowest five bits are
+ * the kind: 10 and 11 have 32 bits, 12 has 64 (cvinfo.h, CV_ptrtype_e). */
 static uint64_t
 size_of_pointer(sym_pdb_record_t *r)
 {

@@ -1,10 +1,11 @@
 /*
- * sizes.h - sizes of types, from which the number of an array's elements is
- * computed: LF_ARRAY has only the size of the whole array (cvinfo.h, lfArray).
+ * sizes.h - sizes of types.  The number of an array's elements is computed from
+ * them, because LF_ARRAY contains only the size of the complete array
+ * (cvinfo.h, lfArray).
  *
  * A class may be declared in one record and defined in another one of the same
- * name.  The first few searches use the hashes of names; failed ones, and all
- * later ones, use a list of all definitions.  Both find the same of several
+ * name.  The first few searches use hashes of names.  Failed searches, and all
+ * later ones, use a list of all definitions.  Both find the same one of several
  * definitions: the first with the right hash, or else the first.
  */
 #ifndef SYM_FORMATS_PDB_SIZES_H
@@ -19,11 +20,11 @@ typedef struct {
     sym_hash_key_t key;
     sym_sort_item_t *classes; /* sorted by hash of name; the caller frees it */
     size_t n_classes;
-    unsigned searches;     /* of hashes */
+    unsigned searches;     /* number of searches by hash */
     bool is_out_of_memory; /* the index could not be built */
 } sym_pdb_sizes_t;
 
-/* The size of a type other than an array; 0: unknown. */
+/* The size of a type that is not an array; 0: unknown. */
 uint64_t sym_pdb_size_of(sym_pdb_sizes_t *s, uint32_t index);
 
 #endif

@@ -6,7 +6,7 @@
 /* Longer names are ignored. */
 #define NAME_MAX_BYTES 64
 
-/* Ignores case. */
+/* Compares two texts, ignoring case. */
 static bool
 begins(sym_str_t line, const char *text)
 {
@@ -24,7 +24,8 @@ begins(sym_str_t line, const char *text)
 }
 
 
-/* Consumes the next line of the text, without its line end. */
+/* Consumes the next line of the text and its line end.  The result has no line
+ * end. */
 static sym_str_t
 next_line(sym_str_t *rest)
 {
@@ -70,7 +71,7 @@ sym_pdb_version_control(sym_str_t srcsrv)
         }
 
         if (sym_str_starts(line, SYM_STR(FILES))) {
-            break; /* variables come before */
+            break; /* variables precede the list of files */
         }
     }
 

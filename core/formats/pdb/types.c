@@ -2,8 +2,8 @@
  * types.c - writes the names of functions with their types.
  *
  * It has more than 800 lines because it is one recursion: a type has arguments,
- * which are types.  The text, the cache of rendered types and the fields of
- * records serve only that.
+ * and these are types.  The text, the cache of rendered types and the fields of
+ * records are used only there.
  */
 #include "formats/pdb/types.h"
 
@@ -17,19 +17,20 @@
 #include "formats/pdb/simple.h"
 #include "formats/pdb/sizes.h"
 
-/* Limits: nesting of types; pointers in a row; types in one name. */
+/* Limits: nesting of types; adjacent pointers; types in one name. */
 #define DEPTH_MAX 64u
 #define POINTERS_MAX 32u
 #define STEPS_MAX 8192u
 
-/* The cache of rendered types: the same arguments recur.  When it is full, it
- * is emptied. */
+/* The cache of rendered types, because arguments recur.  A full cache is
+ * emptied. */
 #define KEPT_BYTES ((size_t) 1024 * 1024)
 #define KEPT_BITS 13
 
 /* The upper half of a cache key: the kind of text.  A key is never 0. */
 #define KEPT_TYPE ((uint64_t) 1 << 32)
-#define KEPT_ARGUMENTS ((uint64_t) 2 << 32) /* "(int) const", of a function */
+/* "(int) const": the arguments of a function. */
+#define KEPT_ARGUMENTS ((uint64_t) 2 << 32)
 
 /* LF_MODIFIER, LF_POINTER and CV_funcattr_t (cvinfo.h) */
 #define MODIFIER_CONST 1u
@@ -39,13 +40,13 @@
 
 typedef enum {
     WRITTEN,
-    MISSING, /* no such type: the text marks it */
-    FAILED   /* the name is shown without arguments */
+    MISSING, /* the type does not exist; the text says so */
+    FAILED   /* the name will be shown without arguments */
 } result_t;
 
 typedef struct {
     uint64_t key;
-    uint32_t at, len; /* in kept */
+    uint32_t at, len; /* position in `kept` */
 } slot_t;
 
 struct sym_pdb_scratch_s {
@@ -54,7 +55,7 @@ struct sym_pdb_scratch_s {
     size_t len;
     bool is_full;
     unsigned depth, steps;
-    uint32_t missing; /* the type, of MISSING */
+    uint32_t missing; /* the type that is MISSING */
 
     slot_t slots[1 << KEPT_BITS];
     char *kept;
@@ -63,7 +64,7 @@ struct sym_pdb_scratch_s {
     sym_pdb_sizes_t sizes;
 };
 
-/* A pointer, written after the type that it points to. */
+/* A pointer.  It is written after the type that it points to. */
 typedef struct {
     uint8_t mode;
     bool is_const, is_to_const;
@@ -235,7 +236,7 @@ put_elements(sym_pdb_scratch_t *s, uint64_t n)
 static slot_t *
 slot_of(sym_pdb_scratch_t *s, uint64_t key)
 {
-    /* Knuth's multiplicative hash; a collision only replaces an entry */
+    /* Knuth's multiplicative hash; a collision only replaces a cached text */
     return &s->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KEPT_BITS)];
 }
 
@@ -276,7 +277,7 @@ keep(sym_pdb_scratch_t *s, uint64_t key, size_t start)
 
 /* --- records --- */
 
-/* Enters a nested type, within the limits; the caller decrements s->depth. */
+/* Enters a nested type, within the limits.  The caller decrements s->depth. */
 static bool
 enter(sym_pdb_scratch_t *s)
 {
@@ -285,7 +286,7 @@ enter(sym_pdb_scratch_t *s)
 }
 
 
-/* WRITTEN: it was found. */
+/* WRITTEN: the record was found. */
 static result_t
 find(sym_pdb_scratch_t *s, uint32_t index, sym_pdb_record_t *r)
 {
@@ -334,8 +335,8 @@ read_function(sym_pdb_record_t *r, function_t *f)
 }
 
 
-/* A member pointer has a field for the class, which is skipped: the type that
- * it points to names the class as well. */
+/* A pointer to a member contains the class, which is skipped, because the type
+ * that it points to contains the class as well. */
 static bool
 read_pointer(sym_pdb_record_t *r, pointer_t *p, uint32_t *to)
 {
@@ -399,7 +400,7 @@ write_returned(sym_pdb_scratch_t *s, const function_t *f)
 }
 
 
-/* Writes "A, B"; is_behind: an argument precedes them. */
+/* Writes "A, B"; is_behind: an argument precedes the list. */
 static result_t
 write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
 {
@@ -424,9 +425,9 @@ write_list(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_behind)
 
 
 /*
- * The type of `this` shows whether a method is const: it is a pointer to the
- * class or to const of it.  For functions without a receiver rustc writes the
- * first argument there instead, which is shown as an argument.
+ * A method is const if the type of `this` is a pointer to const.  For functions
+ * without a receiver rustc writes the first argument there; it is shown as an
+ * argument.
  */
 static result_t
 look_at_this(sym_pdb_scratch_t *s, const function_t *f, bool *is_const,
@@ -477,7 +478,7 @@ look_at_this(sym_pdb_scratch_t *s, const function_t *f, bool *is_const,
 }
 
 
-/* "(int, A*)" and, of a method that is const, " const". */
+/* "(int, A*)"; a const method also gets " const". */
 static result_t
 write_method_arguments(sym_pdb_scratch_t *s, const function_t *f,
                        bool with_const)
@@ -530,7 +531,7 @@ write_arguments(sym_pdb_scratch_t *s, const sym_pdb_record_t *r,
 }
 
 
-/* The innermost is the last of them. */
+/* The innermost pointer is the last one. */
 static void
 put_pointers(sym_pdb_scratch_t *s, const pointer_t *pointers, size_t n,
              bool is_behind)
@@ -580,7 +581,7 @@ write_function_pointer(sym_pdb_scratch_t *s, sym_pdb_record_t *r,
 }
 
 
-/* r: the type that the last pointer points to. */
+/* r: the type to which the last pointer points. */
 static result_t
 write_pointed(sym_pdb_scratch_t *s, sym_pdb_record_t *r,
               const pointer_t *pointers, size_t n)
@@ -634,8 +635,8 @@ write_pointer(sym_pdb_scratch_t *s, sym_pdb_record_t *r, bool is_const)
 }
 
 
-/* Nested arrays record their sizes in bytes; the size of one divided by that of
- * its element is the number of elements. */
+/* A nested array contains its size in bytes.  This size, divided by the size of
+ * an element, is the number of elements. */
 static result_t
 write_array(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
 {
@@ -777,7 +778,7 @@ mark_missing(sym_pdb_scratch_t *s)
 }
 
 
-/* A type within another one. */
+/* A type inside another one. */
 static result_t
 write_record(sym_pdb_scratch_t *s, sym_pdb_record_t *r)
 {
@@ -807,7 +808,7 @@ is_known(uint16_t kind)
 }
 
 
-/* A type referred to by an argument, a list or a function. */
+/* A type to which an argument, a list or a function refers. */
 static result_t
 write_type(sym_pdb_scratch_t *s, uint32_t index)
 {
@@ -849,7 +850,8 @@ begin(sym_pdb_scratch_t *s)
 }
 
 
-/* Appends the arguments of a function's type to its name, or nothing. */
+/* Appends the arguments of a function's type to the function's name, or
+ * nothing. */
 static void
 add_arguments(sym_pdb_scratch_t *s, uint32_t index)
 {
@@ -876,7 +878,7 @@ add_arguments(sym_pdb_scratch_t *s, uint32_t index)
         s->len = start;
         s->is_full = false;
         if (!has_room) {
-            return; /* after a shorter name they may fit */
+            return; /* the arguments may fit after a shorter name */
         }
     }
 
@@ -892,7 +894,7 @@ finish(sym_pdb_scratch_t *s, sym_str_t *out)
 }
 
 
-/* LF_FUNC_ID and LF_MFUNC_ID: the scope or class, the type, the name. */
+/* LF_FUNC_ID and LF_MFUNC_ID: scope or class, type, name. */
 static bool
 read_id(const sym_pdb_types_t *types, uint32_t index, sym_pdb_record_t *r,
         uint32_t *scope, uint32_t *type)
@@ -935,7 +937,7 @@ sym_pdb_types_function_name(sym_pdb_scratch_t *s, sym_str_t name,
 }
 
 
-/* "?A0x" and eight hexadecimal digits, at most: a namespace without a name. */
+/* "?A0x" and at most eight hexadecimal digits: a namespace without a name. */
 static bool
 is_anonymous(sym_str_t name)
 {
@@ -966,7 +968,7 @@ put_namespace(sym_pdb_scratch_t *s, uint32_t index)
     }
 
     if (r.kind == SYM_LF_STRING_ID) {
-        (void) sym_u32(&r.fields); /* parts of a longer string */
+        (void) sym_u32(&r.fields); /* each a part of a longer string */
         name = sym_pdb_read_text(&r);
         put(s, is_anonymous(name) ? SYM_STR("`anonymous namespace'") : name);
     }

@@ -1,10 +1,10 @@
 /*
  * types.h - builds names of functions from a PDB's type records.
  *
- * A procedure symbol has a name without arguments and the index of its type; an
- * inlined call has only the index of an id.  The TPI stream holds the types,
- * the IPI stream the ids, as records of a length, a kind and fields (LLVM:
- * docs/PDB/TpiStream.rst, docs/PDB/CodeViewTypes.rst; Microsoft:
+ * A procedure symbol contains a name without arguments and the index of its
+ * type.  An inlined call contains only the index of an id.  Types are in the
+ * TPI stream, ids are in the IPI stream.  A record has a length, a kind and
+ * fields (LLVM: docs/PDB/TpiStream.rst, docs/PDB/CodeViewTypes.rst; Microsoft:
  * microsoft-pdb/include/cvinfo.h).  Names are spelled as in Sentry's reader:
  * "ns::A<int>::f(char const*, int&) const", without the return type.
  *
@@ -21,17 +21,17 @@
 #include "base/str.h"
 #include "base/thread_pool.h"
 
-/* Most bytes of a name with arguments; a longer one is returned without
- * them. */
+/* Limit on the length of a name with arguments.  A longer name is returned
+ * without arguments. */
 #define SYM_PDB_NAME_MAX 65536
 
 /* One stream of records. */
 typedef struct {
     sym_str_t stream;
-    uint32_t *offsets; /* of each record */
+    uint32_t *offsets; /* offset of each record */
     uint32_t first, n; /* index of the first record; number of records */
-    sym_str_t hashes;  /* of each record, 4 bytes; or "" */
-    uint32_t buckets;  /* the hashes are modulo this; not 0 if there are any */
+    sym_str_t hashes;  /* hashes of the records, of 4 bytes each; or "" */
+    uint32_t buckets;  /* hashes are modulo this; not 0 if there are hashes */
 } sym_pdb_records_t;
 
 typedef struct {
@@ -41,13 +41,13 @@ typedef struct {
 /* A buffer for one name, and a cache of rendered types. */
 typedef struct sym_pdb_scratch_s sym_pdb_scratch_t;
 
-/* A stream of types or ids.  It may be empty; lookups in it find nothing. */
+/* A stream of types or ids.  It may be empty; then lookups find nothing. */
 typedef struct {
     sym_str_t records;
     sym_str_t hashes; /* its hash stream, or "" */
 } sym_pdb_type_stream_t;
 
-/* The number of a stream's hash stream. */
+/* The stream number of a stream's hash stream. */
 uint32_t sym_pdb_hash_stream(sym_str_t records);
 
 /* The caller must close *types even after a failure.  pool: may be NULL. */
@@ -58,17 +58,18 @@ sym_status_t sym_pdb_types_open(sym_pdb_types_t *types,
                                 sym_error_t *err);
 void sym_pdb_types_close(sym_pdb_types_t *types);
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 sym_pdb_scratch_t *sym_pdb_scratch_create(const sym_pdb_types_t *types);
 void sym_pdb_scratch_free(sym_pdb_scratch_t *scratch);
 
-/* Empties the cache.  Names depend on it where types nest too deep. */
+/* Empties the cache.  Where types nest too deep, a name depends on its
+ * contents. */
 void sym_pdb_scratch_forget(sym_pdb_scratch_t *scratch);
 
 /*
- * Appends the arguments of its type to the name of a procedure symbol; without
- * such a type the name is returned unchanged.  is_id: the index refers to the
- * IPI stream (S_GPROC32_ID, S_LPROC32_ID, ...).  SYM_OK or SYM_NOMEM; *out is
+ * Appends the arguments of its type to the name of a procedure symbol.  Without
+ * such a type the name is returned unchanged.  is_id: the index is one of the
+ * IPI stream (S_GPROC32_ID, S_LPROC32_ID, ...).  SYM_OK or SYM_NOMEM.  *out is
  * valid until the next call.
  */
 sym_status_t sym_pdb_types_function_name(sym_pdb_scratch_t *scratch,
@@ -77,8 +78,8 @@ sym_status_t sym_pdb_types_function_name(sym_pdb_scratch_t *scratch,
 
 /*
  * The qualified name of an inlined function with its arguments.  SYM_NOT_FOUND:
- * the id does not exist, or is not a function's, or its name is too long; *out
- * is then the part that was built.
+ * the id does not exist, or is not a function's, or the name is too long.  *out
+ * is then the part that was written.
  */
 sym_status_t sym_pdb_types_inlinee_name(sym_pdb_scratch_t *scratch,
                                         uint32_t index, sym_str_t *out);

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* The name for an IMAGE_FILE_MACHINE_* ("PE Format", Machine Types), static
- * text; "unknown" for machines that no client names. */
+/* The name for an IMAGE_FILE_MACHINE_* ("PE Format", Machine Types), as static
+ * text.  "unknown" for machines without a name at clients. */
 const char *sym_pe_arch(uint16_t machine);
 
 #endif

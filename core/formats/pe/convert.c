@@ -22,8 +22,8 @@ find_section(void *ctx, const char *name, sym_str_t *bytes, sym_error_t *err)
 
 /*
  * Removes the suffix by which gcc and clang distinguish copies and parts of a
- * function ("f.part.0", "f.cold"), because DWARF, Sentry and dump_syms call
- * them f.
+ * function ("f.part.0", "f.cold"), because DWARF, Sentry and dump_syms call all
+ * of them f.
  */
 static sym_str_t
 without_clone(sym_str_t name)
@@ -80,8 +80,8 @@ add_symbol(void *ctx, const sym_pe_symbol_t *symbol, sym_error_t *err)
 }
 
 
-/* The last part of a path with either separator: the build machine need not
- * have run Windows. */
+/* The last part of a path with either separator, because the build machine may
+ * not have run Windows. */
 static sym_str_t
 last_part(sym_str_t path)
 {
@@ -96,9 +96,9 @@ last_part(sym_str_t path)
 
 
 /*
- * A linker that writes no debug information writes no CodeView entry, either.
- * Sentry and Breakpad give all such files a debug id of zeros.  Here the code
- * id takes its place; it has the spelling of an id of PDB 2.0.
+ * A linker that writes no debug information writes no CodeView entry.  Sentry
+ * and Breakpad give all such files a debug id of zeros.  Here the code id is
+ * used, spelled as an id of PDB 2.0.
  */
 static void
 read_ids(const sym_pe_t *pe, sym_native_t *module)
@@ -130,11 +130,11 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
 }
 
 
-/* --- the debug file of a stripped one --- */
+/* --- the debug file of a stripped file --- */
 
 typedef struct {
     sym_companion_file_t file;
-    sym_pe_t *pe; /* NULL: not there */
+    sym_pe_t *pe; /* NULL: not found */
 
     const sym_format_services_t *services;
     sym_debuglink_t link;
@@ -186,7 +186,7 @@ take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 }
 
 
-/* SYM_OK also if no debug file was found: then to->pe is NULL. */
+/* Returns SYM_OK even if no debug file was found: then to->pe is NULL. */
 static sym_status_t
 debug_open(sym_pe_t *pe, const sym_format_services_t *services, debug_t *to,
            sym_error_t *err)
@@ -207,8 +207,8 @@ debug_open(sym_pe_t *pe, const sym_format_services_t *services, debug_t *to,
 
 /* --- conversion --- */
 
-/* gcc and clang describe functions of x86 by call frame information; some linkers
- * cut the section's name at 8 bytes. */
+/* gcc and clang describe functions of x86 by call frame information.  Some
+ * linkers cut the section's name at 8 bytes. */
 static sym_status_t
 read_frames(sym_native_t *f, sym_pe_t *pe, sym_error_t *err)
 {
@@ -317,7 +317,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
     sym_status_t rc =
         pe == NULL ? err->status : read_pe(f, pe, &debug, &symbols, err);
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     sym_native_symbols_free(&symbols);
     debug_close(&debug);
     sym_pe_close(pe);
@@ -325,8 +325,8 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 }
 
 
-/* Converts only the embedded portable PDB of an assembly.  SYM_NOT_FOUND: it
- * has none. */
+/* Converts only the embedded portable PDB of an assembly.  SYM_NOT_FOUND: there
+ * is none. */
 static sym_status_t
 convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
 {

@@ -40,8 +40,8 @@ sym_pe_debug(const sym_pe_t *pe, size_t i, sym_pe_debug_t *entry)
     rva = sym_u32(&c);
     offset = sym_u32(&c);
 
-    /* an entry has an RVA and a file offset; objcopy does not update the latter
-       in a debug file, whose sections have moved */
+    /* an entry has an RVA and a file offset.  In a debug file, whose sections
+       have moved, objcopy leaves the offset unchanged */
     entry->bytes = rva != 0 ? sym_pe_at(pe, rva) : sym_pe_raw(pe, offset, size);
     entry->bytes = entry->bytes.len >= size ? sym_str(entry->bytes.data, size)
                                             : SYM_STR("");
@@ -60,7 +60,8 @@ read_path(sym_cursor_t *c)
 }
 
 
-/* RSDS: GUID, whose first three fields are little endian, age, path. */
+/* RSDS: a GUID, whose first three fields are little endian, then age and
+ * path. */
 static void
 read_rsds(sym_cursor_t *c, sym_pe_codeview_t *cv)
 {
@@ -73,7 +74,7 @@ read_rsds(sym_cursor_t *c, sym_pe_codeview_t *cv)
 }
 
 
-/* NB10: an offset, which is 0, time stamp, age, path. */
+/* NB10: an offset, which is 0, then time stamp, age and path. */
 static void
 read_nb10(sym_cursor_t *c, sym_pe_codeview_t *cv)
 {
@@ -143,8 +144,7 @@ sym_pe_debug_id(const sym_pe_t *pe, sym_debug_id_t *id)
 size_t
 sym_pe_code_id(const sym_pe_t *pe, char out[SYM_ID_TEXT_MAX])
 {
-    /* debug ids of PDB 2.0 and code ids spell numbers alike, except for the
-       case */
+    /* a debug id of PDB 2.0 is spelled like a code id, except for the case */
     sym_debug_id_t as_id = { .form = SYM_DEBUG_ID_PDB20,
                              .age = pe->info.size_of_image };
     char text[SYM_ID_TEXT_MAX];

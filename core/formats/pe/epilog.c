@@ -7,11 +7,11 @@
 #define RSP 7
 #define RIP 16
 #define R12                                                                    \
-    12 /* and RSP: an address with one of them as base needs a SIB byte */
+    12 /* and RSP: an address relative to one of them needs a SIB byte */
 
 #define POP_MAX 2 /* bytes */
 
-/* A search for the epilogs of a function. */
+/* State of a search for a function's epilogs. */
 typedef struct {
     const sym_pe_frame_t *frame;
     const uint8_t *code;
@@ -35,7 +35,7 @@ make_pops(search_t *s)
 }
 
 
-/* Whether the bytes before `at` end with these. */
+/* Whether the bytes before `at` end with these bytes. */
 static bool
 ends_with(const search_t *s, size_t at, const uint8_t *bytes, size_t n)
 {
@@ -56,7 +56,7 @@ is_added(const search_t *s, size_t at, int64_t size)
 }
 
 
-/* mov rsp, FRAME: gcc's, in place of an offset of 0 */
+/* mov rsp, FRAME: gcc writes it if the offset is 0 */
 static bool
 is_moved(const search_t *s, size_t at)
 {
@@ -97,7 +97,7 @@ is_loaded(const search_t *s, size_t at, int64_t offset)
 }
 
 
-/* Whether the stack pointer is at the pushed registers at the address. */
+/* Whether, at the address, the stack pointer points to the pushed registers. */
 static bool
 is_released(const search_t *s, size_t at)
 {
@@ -113,7 +113,8 @@ is_released(const search_t *s, size_t at)
 }
 
 
-/* Whether a return, or a jump out of the function, is at the address. */
+/* Whether the instruction at the address returns, or jumps out of the
+ * function. */
 static bool
 is_left(const search_t *s, size_t at)
 {
@@ -143,7 +144,7 @@ is_left(const search_t *s, size_t at)
 }
 
 
-/* The rules where the first `n` registers are popped. */
+/* The rules after the first `n` registers were popped. */
 static void
 pass_popped(sym_pe_unwind_t *u, const sym_pe_frame_t *frame, unsigned n,
             uint64_t from, uint64_t to)
@@ -198,7 +199,8 @@ sym_pe_epilogs(sym_pe_unwind_t *u, const sym_pe_function_t *f,
                    .code = (const uint8_t *) bytes.data,
                    .len = bytes.len < most ? bytes.len : most };
 
-    /* a function that changes nothing has the rules of its body to the end */
+    /* a function without pushes and allocation has the rules of its body to the
+     * end */
     if (s.len > u->work_left
         || (frame->n == 0 && frame->size == 8 && !frame->has_frame))
     {

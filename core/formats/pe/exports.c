@@ -11,11 +11,11 @@
 typedef struct {
     sym_cursor_t addresses, names, ordinals;
     uint64_t n_addresses;
-    bool *has_name; /* of each address */
+    bool *has_name; /* whether each address has a name */
 } exports_t;
 
 
-/* An array of n entries at an RVA, or as many of them as the file has. */
+/* An array of n entries at an RVA, cut at the end of its section. */
 static sym_cursor_t
 table_at(const sym_pe_t *pe, uint32_t rva, uint64_t n, unsigned bytes,
          sym_error_t *err)
@@ -35,7 +35,7 @@ read_directory(const sym_pe_t *pe, exports_t *e, sym_error_t *err)
     sym_cursor_t c = sym_cursor(all.data, all.len, EXPORT_TABLE, err);
     uint32_t n_addresses, n_names, addresses, names;
 
-    (void) sym_bytes(&c, 20); /* flags to ordinal base */
+    (void) sym_bytes(&c, 20); /* fields from flags to ordinal base */
     n_addresses = sym_u32(&c);
     n_names = sym_u32(&c);
     addresses = sym_u32(&c);
@@ -85,7 +85,7 @@ add_named(const sym_pe_t *pe, exports_t *e, sym_pe_candidates_t *list,
 {
     while (sym_left(&e->names) != 0 && sym_left(&e->ordinals) != 0) {
         uint32_t name = sym_u32(&e->names);
-        uint16_t i = sym_u16(&e->ordinals); /* without the base */
+        uint16_t i = sym_u16(&e->ordinals); /* relative to the ordinal base */
         sym_pe_candidate_t c = { .rank = SYM_PE_EXPORT };
 
         if (i >= e->n_addresses) {
@@ -111,7 +111,7 @@ add_named(const sym_pe_t *pe, exports_t *e, sym_pe_candidates_t *list,
 }
 
 
-/* An export by ordinal only has no name, but is a function. */
+/* An export by ordinal only has no name, but it is a function. */
 static sym_status_t
 add_unnamed(const sym_pe_t *pe, exports_t *e, sym_pe_candidates_t *list,
             sym_error_t *err)

@@ -42,12 +42,13 @@ struct sym_pe_s {
     uint64_t unpacked_left;
 
     uint32_t size_of_headers;
-    uint32_t symbols_at, n_symbols; /* COFF symbol table */
-    sym_str_t strings;              /* its string table; offsets count from its
-                                       length, which is in it */
+    uint32_t symbols_at,
+        n_symbols;     /* position and length of the COFF symbol table */
+    sym_str_t strings; /* string table; offsets in it count from
+                                       its length field */
     sym_pe_section_t *sections;
     size_t n_sections;
-    sym_sort_item_t *by_rva; /* the sections */
+    sym_sort_item_t *by_rva; /* the sections sorted by RVA */
     sym_pe_directory_t directories[SYM_PE_DIRECTORIES];
 
     const sym_pe_function_t *functions; /* NULL: not read yet */
@@ -55,18 +56,18 @@ struct sym_pe_s {
     sym_str_t embedded; /* portable PDB; data NULL: not unpacked yet */
 };
 
-/* Reports an error at a byte of the file; returns status. */
+/* Fails with a file offset; returns status. */
 sym_status_t sym_pe_fail(sym_error_t *err, sym_status_t status,
                          const char *part, uint64_t offset, const char *what);
 
-/* Up to `size` bytes of the file: fewer if it ends earlier. */
+/* Up to `size` bytes of the file; fewer at its end. */
 sym_str_t sym_pe_raw(const sym_pe_t *pe, uint64_t offset, uint64_t size);
 
-/* The bytes from an RVA to the end of its section, as far as they are in the
- * file; may be "". */
+/* The bytes from an RVA to the end of its section, cut at the end of the file;
+ * may be "". */
 sym_str_t sym_pe_at(const sym_pe_t *pe, uint32_t rva);
 
-/* The contents of a data directory, as far as they are in the file. */
+/* The contents of a data directory, cut at the end of the file. */
 sym_str_t sym_pe_directory(const sym_pe_t *pe, unsigned which);
 
 /* The section that contains the RVA, or NULL. */

@@ -9,13 +9,13 @@
 
 /* x64: begin, end, unwind information ("x64 exception handling") */
 #define X64_BYTES 12
-#define X64_INDIRECT 1u /* the rest is the RVA of another entry */
+#define X64_INDIRECT 1u /* the other bits are the RVA of another entry */
 #define X64_CHAINED 4u  /* UNW_FLAG_CHAININFO */
 
-/* ARM and arm64: begin, unwind information or its place ("ARM64 exception
+/* ARM and arm64: begin; unwind information or its RVA ("ARM64 exception
  * handling") */
 #define ARM_BYTES 8
-#define ARM_PLACE 0 /* in the lowest two bits: .xdata */
+#define ARM_PLACE 0 /* lowest two bits 0: the RVA of .xdata */
 #define ARM_FRAGMENT 2
 
 /* Limit on the length of a chain, which may be a cycle.  Linkers chain each
@@ -38,7 +38,8 @@ read_x64(sym_cursor_t *c)
 }
 
 
-/* Gets the entry to which this one is chained; false: it is not chained. */
+/* Gets the entry to which this one is chained.  False: the entry is not
+ * chained. */
 static bool
 read_parent(const sym_pe_t *pe, const sym_pe_function_t *f,
             sym_pe_function_t *parent)
@@ -51,7 +52,7 @@ read_parent(const sym_pe_t *pe, const sym_pe_function_t *f,
     if ((f->unwind & X64_INDIRECT) == 0) {
         flags = sym_u8(&c) >> 3;
         (void) sym_u8(&c); /* size of the prolog */
-        n = sym_u8(&c);    /* unwind codes, of two bytes, an even number */
+        n = sym_u8(&c);    /* codes of two bytes, padded to an even number */
         (void) sym_u8(&c);
         (void) sym_bytes(&c, 2 * ((uint64_t) n + n % 2));
 
@@ -84,7 +85,8 @@ find_root(const sym_pe_t *pe, const sym_pe_function_t *f)
 
 /* --- ARM --- */
 
-/* Start of code: Thumb-2 instructions have 2 or 4 bytes, and an odd address. */
+/* Clears the lowest bit: Thumb-2 code has an odd address, but its instructions
+ * begin at even ones. */
 static uint32_t
 arm_unit(const sym_pe_t *pe)
 {

@@ -3,8 +3,9 @@
  * Format", The .pdata Section; "x64 exception handling"; "ARM64 exception
  * handling").
  *
- * It lists every function that changes the stack pointer, with its unwind data.
- * This reader needs only the bounds; `unwind` is there for an unwinder.
+ * The table contains every function that changes the stack pointer, with its
+ * unwind data.  This reader needs only the bounds; `unwind` is for the
+ * unwinder.
  */
 #ifndef SYM_FORMATS_PE_FUNCTIONS_H
 #define SYM_FORMATS_PE_FUNCTIONS_H
@@ -13,14 +14,15 @@
 
 typedef struct {
     uint32_t begin, end; /* RVAs, end > begin */
-    uint32_t root;   /* begin of the function to which this part belongs: the
-                            end of the chain, or its own begin */
-    uint32_t unwind; /* the second word of an ARM entry, the third of an
+    uint32_t root;       /* begin of the function to which this part belongs,
+                        found at the end of the chain; for a function its own
+                        begin */
+    uint32_t unwind;     /* the second word of an ARM entry, the third of an
                             x64 one */
 } sym_pe_function_t;
 
 typedef struct {
-    const sym_pe_function_t *items; /* by begin, each once */
+    const sym_pe_function_t *items; /* sorted by begin, each once */
     size_t n;
 } sym_pe_functions_t;
 

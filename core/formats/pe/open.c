@@ -11,8 +11,8 @@
 #define FILE_HEADER "PE header"
 #define SECTION_TABLE "section table"
 
-#define SIGNATURE_AT 0x3c    /* in the DOS header */
-#define FILE_HEADER_BYTES 24 /* with the signature */
+#define SIGNATURE_AT 0x3c    /* offset in the DOS header */
+#define FILE_HEADER_BYTES 24 /* size with the signature */
 #define SECTION_BYTES 40
 #define SYMBOL_BYTES 18
 
@@ -180,7 +180,7 @@ read_file_header(sym_pe_t *pe, layout_t *l, sym_error_t *err)
 }
 
 
-/* Reads the fields of the optional header that its size includes. */
+/* Reads those fields of the optional header that its size includes. */
 static sym_status_t
 read_optional_header(sym_pe_t *pe, const layout_t *l, sym_error_t *err)
 {
@@ -231,8 +231,9 @@ find_strings(sym_pe_t *pe)
 }
 
 
-/* "/4" is 4 bytes into the string table: names of more than 8 bytes, as
- * ".debug_info", which GNU's and LLVM's linkers write in images, too. */
+/* Names of more than 8 bytes, such as ".debug_info", are stored as "/4": at
+ * offset 4 of the string table.  GNU's and LLVM's linkers write them in images,
+ * too. */
 static sym_str_t
 section_name(const sym_pe_t *pe, sym_str_t field)
 {
@@ -269,7 +270,7 @@ read_section(sym_pe_t *pe, sym_cursor_t *c, sym_pe_section_t *s)
         s->name = section_name(pe, field);
         s->file_size = s->offset != 0 ? s->file_size : 0;
         if (s->size == 0) {
-            s->size = s->file_size; /* old linkers write no more */
+            s->size = s->file_size; /* old linkers leave the size in memory 0 */
         }
     }
 }
@@ -321,7 +322,7 @@ look_over(sym_pe_t *pe)
                 || sym_str_eq(s->name, SYM_STR(".zdebug_info")));
     }
 
-    /* a debug file keeps the directory, but not its target */
+    /* a debug file contains the directory, but not its target */
     pe->info.has_unwind_info =
         pe->info.has_code && pe->directories[SYM_PE_EXCEPTIONS].size != 0;
 }

@@ -1,5 +1,5 @@
 /*
- * section.c - the contents of sections, by ELF's names.
+ * section.c - the contents of sections, by ELF's names for them.
  */
 #include "formats/packed/zdebug.h"
 #include "formats/pe/file.h"

@@ -1,8 +1,9 @@
 /*
  * symbols.c - combines the symbols of a file and determines their ends.
  *
- * Neither symbol table has the sizes of functions; the exception table has
- * them, except for leaf functions, which do not change the stack pointer.
+ * Neither symbol table contains the sizes of functions.  The exception table
+ * contains them, except for leaf functions, which do not change the stack
+ * pointer.
  */
 #include <stdlib.h>
 
@@ -15,8 +16,9 @@ typedef struct {
     sym_pe_t *pe;
     sym_pe_candidates_t list;
     sym_pe_functions_t functions;
-    sym_sort_item_t *sorted; /* list's items by address, malloc */
-    size_t n;                /* the best ones, each address once */
+    sym_sort_item_t *sorted; /* items of the list sorted by address;
+                                allocated */
+    size_t n;                /* the best candidates, each address once */
 } work_t;
 
 
@@ -48,7 +50,7 @@ candidate(const work_t *w, size_t i)
 }
 
 
-/* Keeps the best candidate of each address; among equals the last, as in
+/* Keeps the best candidate of each address.  The last of equal ones wins, as in
  * llvm-symbolizer. */
 static void
 keep_best(work_t *w)
@@ -83,7 +85,7 @@ sort(work_t *w, sym_error_t *err)
 }
 
 
-/* The index of the first candidate at or after an address. */
+/* The index of the first candidate at or above an address. */
 static size_t
 first_from(const work_t *w, uint32_t rva)
 {
@@ -112,7 +114,7 @@ goes_on(const sym_pe_functions_t *f, size_t i)
 }
 
 
-/* Adds the parts that the compiler moved away from their functions, with the
+/* Adds the parts that the compiler moved away from their functions, under the
  * names of these functions. */
 static sym_status_t
 add_fragments(work_t *w, sym_error_t *err)
@@ -143,9 +145,8 @@ add_fragments(work_t *w, sym_error_t *err)
 }
 
 
-/* The end of the function that covers an address, including the parts that
- * follow it; 0: no function covers it.  *next: the beginning of the next
- * function. */
+/* The end of the function that covers an address, including parts that directly
+ * follow it; 0: no function covers it.  *next: start of the next function. */
 static uint32_t
 function_end(const sym_pe_functions_t *f, uint32_t rva, uint64_t *next)
 {

@@ -20,7 +20,7 @@
 typedef struct {
     sym_str_t name; /* 8 bytes */
     uint32_t value;
-    uint16_t section, type; /* section 0 and from 0xfffe on: none */
+    uint16_t section, type; /* section 0, and from 0xfffe on: no section */
     uint8_t storage_class, n_aux;
 } symbol_t;
 
@@ -38,8 +38,8 @@ read_symbol(sym_cursor_t *c)
 }
 
 
-/* A name has up to 8 bytes in place; a longer one is four zeros and an offset
- * into the string table. */
+/* A name of up to 8 bytes is stored in place.  A longer one is stored as four
+ * zeros and an offset into the string table. */
 static sym_str_t
 name_of(const sym_pe_t *pe, const symbol_t *s, uint64_t *long_bytes)
 {
@@ -62,7 +62,7 @@ is_function(const symbol_t *s)
 }
 
 
-/* Reads a symbol of code.  False: not a symbol of code. */
+/* Reads a symbol of code.  False: the symbol is not one of code. */
 static bool
 rank_of(const symbol_t *s, sym_pe_rank_t *rank)
 {
@@ -74,7 +74,8 @@ rank_of(const symbol_t *s, sym_pe_rank_t *rank)
         return true;
     case CLASS_STATIC:
         if (!is_function(s) && s->n_aux != 0) {
-            *rank = SYM_PE_UNNAMED; /* a section of an object file begins */
+            *rank = SYM_PE_UNNAMED; /* a section of an object file begins
+                                       here */
         }
         return true;
     default:

@@ -26,12 +26,12 @@ sym_pe_unwind(sym_pe_t *pe, sym_cfi_writer_t *w, uint64_t *broken,
         case SYM_PE_ARM64:
             is_read = sym_pe_unwind_arm64(&u, f);
             break;
-        default: /* ARM is not read */
+        default: /* ARM tables are not read */
             return rc;
         }
 
         u.broken += !is_read;
-        rc = err->status; /* the writer's, too */
+        rc = err->status; /* the writer may have failed */
     }
 
     *broken = u.broken;

@@ -15,24 +15,25 @@
 #define PC 32
 #define NO_REGISTER 0xff
 
-/* The effect of an instruction of a prolog: it lowers SP, saves one or two
+/* The effect of an instruction of a prolog.  It lowers SP, saves one or two
  * registers from SP on, or points X29 into the frame. */
 typedef struct {
     uint32_t alloc;
-    uint8_t first, second; /* saved; NO_REGISTER: none */
-    uint16_t at;           /* place of the first above the new SP */
+    uint8_t first, second; /* saved registers; NO_REGISTER: none */
+    uint16_t at;           /* offset of the first one from the new SP */
     bool sets_frame;
-    uint16_t frame_at; /* place to which X29 points */
-    bool is_next;      /* saves the pair after the last one */
+    uint16_t frame_at; /* offset to which X29 points */
+    bool is_next;      /* saves the next pair of registers */
     bool is_only_prolog;
 } step_t;
 
 static const step_t no_step = { .first = NO_REGISTER, .second = NO_REGISTER };
 
 typedef struct {
-    step_t steps[CODES_MAX]; /* as in the codes: last of a prolog first */
+    step_t steps[CODES_MAX]; /* in the order of the codes: the prolog's last
+                                step is first */
     unsigned n;
-    unsigned n_local; /* those before end_c: the others have always run */
+    unsigned n_local; /* steps before end_c; the others have always run */
 } steps_t;
 
 
@@ -70,7 +71,7 @@ frame_step(unsigned at)
 
 
 /* save_fregp, save_fregp_x, save_freg, save_freg_x: vector registers are not
- * kept, but two of these codes lower SP. */
+ * tracked, but two of these codes lower SP. */
 static uint32_t
 vector_alloc(unsigned code)
 {
@@ -85,7 +86,7 @@ vector_alloc(unsigned code)
 }
 
 
-/* Codes of two bytes, from 0xc0 on. */
+/* Codes of two bytes, which begin with 0xc0 or more. */
 static bool
 read_two_bytes(unsigned code, step_t *s)
 {
@@ -116,14 +117,14 @@ read_two_bytes(unsigned code, step_t *s)
 
 typedef enum { STEP, END, END_C, BAD } code_type_t;
 
-/* Codes from 0xe0 on. */
+/* Codes that begin with 0xe0 or more. */
 static code_type_t
 read_long(sym_cursor_t *c, uint8_t code, step_t *s)
 {
     *s = no_step;
 
     switch (code) {
-    case 0xe0: /* alloc_l: 24 bits, the highest byte first */
+    case 0xe0: /* alloc_l: 24 bits, big endian */
     {
         const uint32_t high = sym_u8(c), middle = sym_u8(c);
 
@@ -147,10 +148,10 @@ read_long(sym_cursor_t *c, uint8_t code, step_t *s)
     case 0xe6: /* save_next */
         s->is_next = true;
         return STEP;
-    case 0xe7: /* save_any_reg, of vector registers: not kept */
+    case 0xe7: /* save_any_reg, for vector registers: not tracked */
         (void) sym_u16(c);
         return STEP;
-    default: /* frames of traps and machine contexts */
+    default: /* frames of traps, and machine contexts */
         return BAD;
     }
 }
@@ -179,7 +180,7 @@ read_code(sym_cursor_t *c, step_t *s)
 }
 
 
-/* Reads codes up to their end. */
+/* Reads codes up to the end code. */
 static bool
 read_steps(sym_cursor_t c, steps_t *to)
 {
@@ -227,7 +228,7 @@ save(sym_cfi_rules_t *r, unsigned n, int64_t offset)
 }
 
 
-/* Rules after the instructions from steps[n - 1] down to steps[first]. */
+/* The rules after the instructions of steps[n - 1] down to steps[first]. */
 static bool
 rules_after(sym_pe_unwind_t *u, const steps_t *s, unsigned first, unsigned n,
             sym_cfi_rules_t *r)
@@ -296,7 +297,8 @@ pass(sym_pe_unwind_t *u, const sym_pe_function_t *f, const sym_cfi_rules_t *r,
 }
 
 
-/* The rules before each instruction of the prolog, and of the body. */
+/* Passes on the rules before each instruction of the prolog, and those of the
+ * body. */
 static bool
 pass_prolog(sym_pe_unwind_t *u, const sym_pe_function_t *f, const steps_t *s,
             bool has_prolog)
@@ -319,7 +321,8 @@ pass_prolog(sym_pe_unwind_t *u, const sym_pe_function_t *f, const steps_t *s,
 }
 
 
-/* The rules before each instruction of an epilog, whose last one returns. */
+/* Passes on the rules before each instruction of an epilog.  The last
+ * instruction returns. */
 static bool
 pass_epilog(sym_pe_unwind_t *u, const sym_pe_function_t *f, const steps_t *s,
             uint64_t at)
@@ -342,8 +345,8 @@ pass_epilog(sym_pe_unwind_t *u, const sym_pe_function_t *f, const steps_t *s,
 /* --- .xdata --- */
 
 typedef struct {
-    uint32_t n_epilogs; /* with is_single: the first code of the epilog */
-    bool is_single;     /* at the end of the function */
+    uint32_t n_epilogs; /* if is_single, the first code of the epilog */
+    bool is_single;     /* the one epilog is at the end of the function */
     sym_cursor_t epilogs, codes;
 } record_t;
 
@@ -427,7 +430,7 @@ typedef struct {
     uint32_t size;
 } packed_t;
 
-/* In the order of execution; the caller reverses it. */
+/* Steps in the order of execution; the caller reverses them. */
 static void
 add(steps_t *s, step_t step)
 {

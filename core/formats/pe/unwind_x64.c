@@ -10,7 +10,7 @@ enum {
     SET_FPREG,
     SAVE_NONVOL,
     SAVE_NONVOL_FAR,
-    EPILOG, /* of version 2; version 1 never had a use */
+    EPILOG, /* version 2 only; version 1 never used it */
     SPARE,
     SAVE_XMM128,
     SAVE_XMM128_FAR,
@@ -19,7 +19,10 @@ enum {
 };
 
 #define FLAG_CHAINED 4u
-#define INDIRECT 1u /* in place of unwind information: another entry's RVA */
+
+/* The other bits are the RVA of another entry, not of unwind information. */
+#define INDIRECT 1u
+
 #define CHAIN_MAX 32
 #define CODES_MAX 255
 
@@ -30,12 +33,13 @@ const uint8_t sym_pe_x64_registers[16] = { 0, 2, 1,  3,  7,  6,  4,  5,
 #define RIP 16
 
 typedef struct {
-    uint8_t offset; /* end of the instruction in the function */
+    uint8_t offset; /* offset of the end of the instruction in the function */
     uint8_t op, info;
-    uint32_t value; /* of the slots after it */
+    uint32_t value; /* value in the slots after the code */
 } code_t;
 
-/* UNWIND_INFO; codes in the order of its slots: last instruction first. */
+/* UNWIND_INFO.  Codes are in the order of its slots: the last instruction is
+ * first. */
 typedef struct {
     uint8_t frame_register, frame_offset;
     unsigned n;
@@ -44,12 +48,12 @@ typedef struct {
     sym_pe_function_t parent;
 } info_t;
 
-/* The stack after some instructions: CFA = RSP + size. */
+/* The stack after some instructions.  CFA = RSP + size. */
 typedef struct {
     sym_cfi_rules_t rules;
     int64_t size;
-    bool has_frame;     /* CFA = frame register + frame_size */
-    int64_t frame_size; /* of the CFA above it */
+    bool has_frame;     /* then CFA = frame register + frame_size */
+    int64_t frame_size; /* distance of the CFA from the frame register */
     int64_t saves_from; /* distance of the CFA from the base of SAVE_NONVOL */
 } stack_t;
 
@@ -176,8 +180,8 @@ allocation(const code_t *c)
 }
 
 
-/* The processor has pushed a frame: error code (perhaps), RIP, CS, flags, RSP,
- * SS. */
+/* The processor has pushed a frame: perhaps an error code, then RIP, CS, flags,
+ * RSP, SS. */
 static void
 push_machine_frame(stack_t *s, bool has_error_code)
 {
@@ -220,7 +224,7 @@ apply(stack_t *s, const info_t *info, const code_t *c)
 }
 
 
-/* Registers are saved relative to RSP after all allocations, or when the frame
+/* The base of saved registers: RSP after all allocations, or when the frame
  * register is set. */
 static int64_t
 saves_from(const stack_t *s, const info_t *info)
@@ -260,7 +264,7 @@ pass(sym_pe_unwind_t *u, stack_t *s, const info_t *info, uint64_t from,
 }
 
 
-/* Applies the parents' codes, from the root on, all of which have run. */
+/* Applies the codes of the parents, all of which have run, from the root on. */
 static bool
 apply_parents(sym_pe_unwind_t *u, info_t *infos, unsigned n, stack_t *s)
 {
@@ -284,7 +288,7 @@ apply_parents(sym_pe_unwind_t *u, info_t *infos, unsigned n, stack_t *s)
 }
 
 
-/* A chain of more steps than linkers make is hostile. */
+/* Refuses a chain of more steps than linkers make. */
 #define CHAIN_KEPT 8
 
 static void
@@ -301,7 +305,7 @@ find_epilogs(sym_pe_unwind_t *u, const sym_pe_function_t *f,
             const code_t *c = &infos[i].codes[k];
 
             /* no prolog pushes a register twice; a machine frame is left by
-             * other means */
+             * other instructions */
             if ((c->op == PUSH_NONVOL && frame.n == SYM_PE_PUSHES_MAX)
                 || c->op == PUSH_MACHFRAME)
             {
@@ -340,7 +344,7 @@ sym_pe_unwind_x64(sym_pe_unwind_t *u, const sym_pe_function_t *f)
         return false;
     }
 
-    /* the frame register of the root is the frame's */
+    /* a part without a frame register has its parent's */
     for (unsigned i = 0; i < n && infos[0].frame_register == 0; i++) {
         infos[0].frame_register = infos[i].frame_register;
         infos[0].frame_offset = infos[i].frame_offset;
@@ -357,8 +361,7 @@ sym_pe_unwind_x64(sym_pe_unwind_t *u, const sym_pe_function_t *f)
             continue;
         }
 
-        /* values pushed by the processor are there from the first instruction
-         * on */
+        /* the processor has pushed these values before the first instruction */
         if (c->op != PUSH_MACHFRAME) {
             pass(u, &s, &infos[0], from, at < f->end ? at : f->end);
             from = at > from ? at : from;

@@ -11,7 +11,7 @@
 #include "object/object_id.h"
 
 /* Limit on points per byte of the file.  Methods may share points, because
- * compilers store equal blobs once; only a hostile file has more. */
+ * compilers store equal blobs once.  Only a hostile file has more. */
 #define POINTS_PER_BYTE 8
 
 #define NO_NUMBER UINT32_MAX
@@ -20,7 +20,8 @@ typedef struct {
     sym_ppdb_metadata_t m;
     sym_ppdb_embedded_t embedded;
     uint64_t file_bytes;
-    uint32_t *numbers; /* document row -> number in the artifact, if written */
+    uint32_t *numbers; /* document row -> number in the artifact, if it was
+                          written */
 } ppdb_t;
 
 
@@ -36,7 +37,7 @@ is_wanted(const uint8_t *head, size_t len)
 {
     (void) head;
     (void) len;
-    return true; /* nearly all such files are portable PDBs */
+    return true; /* nearly all files with this magic are portable PDBs */
 }
 
 
@@ -49,7 +50,7 @@ prepare(void)
 
 /* --- lines --- */
 
-/* A document gets its number at its first use. */
+/* A document gets its number when it is first used. */
 static sym_status_t
 number_document(ppdb_t *p, sym_ppdb_writer_t *w, uint32_t row, uint32_t *number,
                 sym_error_t *err)
@@ -115,7 +116,7 @@ add_methods(ppdb_t *p, sym_ppdb_writer_t *w, sym_error_t *err)
 }
 
 
-/* The id of a sym_format_output_t. */
+/* A finish() of a sym_format_output_t. */
 static sym_status_t
 finish_lines(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
              void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
@@ -124,7 +125,7 @@ finish_lines(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     sym_ppdb_writer_t *w =
         sym_ppdb_writer_create(put, ctx, p->m.methods.n, err);
 
-    (void) info; /* the store's record has the name */
+    (void) info; /* the store's record contains the name */
 
     if (w != NULL && add_methods(p, w, err) == SYM_OK) {
         (void) sym_ppdb_finish(w, sym_ppdb_embedded_has_any(&p->embedded),
@@ -160,7 +161,7 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
 /* --- the file --- */
 
-/* The GUID, with the stamp in place of the age. */
+/* The GUID; the stamp takes the place of the age. */
 static size_t
 write_id(const uint8_t id[SYM_PPDB_MD_ID_BYTES], char out[SYM_ID_TEXT_MAX])
 {
@@ -230,7 +231,7 @@ sym_ppdb_convert(const sym_format_file_t *f, sym_str_t file,
 static sym_status_t
 convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     return sym_ppdb_convert(f, f->data, SYM_STR(""), err);
 }
 

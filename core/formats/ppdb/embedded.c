@@ -5,8 +5,9 @@
 #include "base/little.h"
 #include "formats/packed/inflate.h"
 
-/* Portable PDB, "Embedded Source": an i32 precedes the text; 0: the text is
- * raw, otherwise it is deflated and this is its size. */
+/* Portable PDB, "Embedded Source": an i32 precedes the text.  0: the text is
+ * not compressed.  Otherwise the text is deflated, and this is its unpacked
+ * size. */
 #define SIZE_BYTES 4
 #define SIZE_MAX_SOURCE INT32_MAX
 
@@ -30,8 +31,8 @@ is_text(const sym_ppdb_metadata_t *m, const sym_ppdb_custom_row_t *c)
 }
 
 
-/* Parses the Source Link JSON.  Invalid JSON only causes a note: frames have
- * their lines without it. */
+/* Parses the Source Link JSON.  Invalid JSON only causes a note, because frames
+ * have their lines without it. */
 static sym_status_t
 read_links(sym_ppdb_embedded_t *e, const sym_ppdb_custom_row_t *c,
            sym_error_t *err)
@@ -75,7 +76,7 @@ sym_ppdb_embedded_open(sym_ppdb_embedded_t *e, const sym_ppdb_metadata_t *m,
 
         e->has_texts = e->has_texts || is_text(m, &c);
 
-        /* there is one module, with one Source Link file */
+        /* the file has one module, with one Source Link file */
         if (c.tag == SYM_PPDB_MD_PARENT_MODULE && c.row == 1 && e->links == NULL
             && m->documents.n != 0
             && sym_ppdb_document_is_guid(m, c.kind, source_link)
@@ -108,7 +109,7 @@ sym_ppdb_embedded_has_any(const sym_ppdb_embedded_t *e)
 typedef struct {
     char *bytes;
     size_t cap;
-    uint64_t left; /* most bytes that may be unpacked */
+    uint64_t left; /* bytes that may still be unpacked */
 } room_t;
 
 
@@ -160,7 +161,8 @@ add_text(const sym_ppdb_embedded_t *e, const sym_ppdb_custom_row_t *c,
                                  : sym_get32((const uint8_t *) blob.data);
 
     if (path.len == 0 || size > SIZE_MAX_SOURCE) {
-        sym_sources_leave_out(w); /* no path, or an unknown encoding */
+        sym_sources_leave_out(w); /* the path is missing, or the encoding is
+                                     unknown */
         return SYM_OK;
     }
 

@@ -14,11 +14,12 @@ typedef struct {
     const sym_ppdb_metadata_t *m;
     const sym_format_services_t *services;
     bool has_texts;
-    json_t *links; /* pattern -> URL, borrowed from the tree; NULL: none */
+    json_t *links; /* pattern -> URL, part of the tree; NULL: none */
     sym_json_t json;
 } sym_ppdb_embedded_t;
 
-/* Finds them.  The caller must drop *e even after a failure. */
+/* Finds the sources and links.  The caller must drop *e even after a
+ * failure. */
 sym_status_t sym_ppdb_embedded_open(sym_ppdb_embedded_t *e,
                                     const sym_ppdb_metadata_t *m,
                                     const sym_format_services_t *services,

@@ -7,11 +7,11 @@
 /* A name has at most 32 characters, including its NUL (II.24.2.2). */
 #define STREAM_NAME_MAX 32
 
-/* Bits of HeapSizes: heaps whose indexes have 4 bytes (II.24.2.6). */
+/* Bits of HeapSizes: indexes of these heaps have 4 bytes (II.24.2.6). */
 #define WIDE_STRINGS 0x01
 #define WIDE_GUIDS 0x02
 #define WIDE_BLOBS 0x04
-#define EXTRA_DATA 0x40 /* 4 bytes after the counts of rows */
+#define EXTRA_DATA 0x40 /* 4 bytes that follow the row counts */
 
 /* A token has 24 bits for the row (II.22). */
 #define ROWS_MAX ((UINT32_C(1) << 24) - 1)
@@ -96,7 +96,7 @@ read_streams(sym_cursor_t *c, sym_str_t file, streams_t *s)
 
 /* --- rows --- */
 
-/* Reads the row counts: one for each bit of the mask. */
+/* Reads the row counts.  There is one for each bit of the mask. */
 static void
 read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_PPDB_MD_TABLES])
 {
@@ -113,7 +113,7 @@ read_counts(sym_cursor_t *c, uint64_t mask, uint32_t rows[SYM_PPDB_MD_TABLES])
 }
 
 
-/* Bytes of a row index, which may contain the bits of a tag (II.24.2.6). */
+/* Size of a row index, which may also contain the bits of a tag (II.24.2.6). */
 static uint8_t
 index_bytes(uint32_t rows, unsigned tag_bits)
 {
@@ -148,7 +148,7 @@ take_table(sym_cursor_t *c, uint32_t rows, uint32_t row_bytes)
 }
 
 
-/* All tables up to that of custom debug information, in their order. */
+/* Takes all tables up to that of custom debug information, in their order. */
 static sym_status_t
 take_tables(sym_ppdb_metadata_t *m, sym_cursor_t *c,
             const uint32_t rows[SYM_PPDB_MD_TABLES])
@@ -196,7 +196,7 @@ read_tables(sym_ppdb_metadata_t *m, const streams_t *s, sym_error_t *err)
     sizes = sym_u8(&c);
     (void) sym_u8(&c);
     valid = sym_u64(&c);
-    (void) sym_u64(&c); /* which are sorted */
+    (void) sym_u64(&c); /* bits of sorted tables */
 
     if (sym_ok(&c) && valid << (SYM_PPDB_MD_TABLES - SYM_PPDB_MD_DOCUMENT) != 0)
     {

@@ -9,8 +9,8 @@
 #define VALUE_END 0x20000000
 #define HIDDEN_LINE 0xfeefee
 
-/* At least one byte each: offset, lines, columns.  A hidden point has no start
- * line and column. */
+/* A point has at least one byte each for offset, lines and columns.  A hidden
+ * point has no start line and no column. */
 #define POINT_BYTES_MIN 3
 
 #define BAD_POINT "not a sequence point"
@@ -19,8 +19,8 @@ typedef struct {
     const uint8_t *pos, *end;
     uint32_t document, n_documents;
     uint32_t offset;
-    int64_t line;  /* of the last point that was not hidden */
-    bool has_line; /* there was one */
+    int64_t line;  /* start of the last point that was not hidden */
+    bool has_line; /* there was a point that was not hidden */
 } reader_t;
 
 
@@ -40,7 +40,7 @@ read_document(reader_t *r)
 }
 
 
-/* Reads a point without its columns.  False: malformed. */
+/* Reads a point up to its columns.  False: malformed. */
 static bool
 read_point(reader_t *r, bool *is_hidden)
 {
@@ -53,7 +53,7 @@ read_point(reader_t *r, bool *is_hidden)
         return false;
     }
 
-    r->offset += offset; /* both are below 2^29 */
+    r->offset += offset; /* both numbers are below 2^29 */
     if (r->offset >= VALUE_END) {
         return false;
     }
@@ -98,14 +98,14 @@ read_point(reader_t *r, bool *is_hidden)
 }
 
 
-/* Reads points and document records until the blob ends. */
+/* Reads points and document records up to the end of the blob. */
 static bool
 read_points(reader_t *r, sym_ppdb_points_t *points)
 {
     bool is_first = true, is_hidden;
 
     while (is_first || r->pos < r->end) {
-        /* only the first point's offset may be 0 */
+        /* only the first point may have the offset 0 */
         if (!is_first && r->pos[0] == 0) {
             r->pos++;
             if (!read_document(r)) {

@@ -1,7 +1,7 @@
 /*
  * convert.c - mappings of ProGuard and R8 as a row of the formats.
  *
- * Skips lines that are not of the format, as all of its readers do.
+ * Lines that are not of the format are skipped, as by all other readers.
  */
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@
 #include "formats/proguard/metadata.h"
 #include "formats/proguard/reader.h"
 
-/* Version 5 UUID of "guardsquare.com" in the DNS name space.  It is the name
- * space for UUIDs that Sentry assigns to mappings. */
+/* Version 5 UUID of "guardsquare.com" in the DNS name space: the name space of
+ * the UUIDs that Sentry assigns to mappings. */
 static const char name_space[] =
     "\x4f\x44\xf3\x0f\x24\xbe\x53\xd0\xba\xb6\xf4\x7c\x71\x20\xad\x6c";
 
@@ -22,15 +22,15 @@ typedef struct {
     sym_error_t *err;
     bool has_class, has_member;
     enum { OF_NONE, OF_CLASS, OF_METHOD } subject; /* of metadata */
-    bool is_open; /* a method whose next record is not known yet */
+    bool is_open; /* the last method, until the next record is known */
     sym_proguard_record_t method;
     sym_jvm_pair_t *pairs;
     size_t pairs_cap;
 } mapping_t;
 
-/* --- whether it is one --- */
+/* --- detection of mappings --- */
 
-/* Part of a class name: letters, digits and other bytes that the JVM
+/* Characters of a class name: letters, digits, and other bytes that the JVM
    accepts. */
 static bool
 is_name_byte(char c)
@@ -40,10 +40,10 @@ is_name_byte(char c)
 }
 
 
-/* Fewer bytes are a complete file (formats/format.h). */
+/* A shorter beginning is a complete file (formats/format.h). */
 #define HEAD_BYTES 64
 
-/* "a.B -> " or its beginning, if the text is cut there. */
+/* "a.B -> ", or the beginning of it if the text ends there. */
 static bool
 begins_class(sym_str_t s, bool is_cut)
 {
@@ -115,8 +115,9 @@ is_wanted(const uint8_t *head, size_t len)
 
 /* --- records --- */
 
-/* Decides whether the last method is found by its parameters.  It is not if the
- * next line has the same range, because then it was inlined there. */
+/* Decides whether the last method can be found by its parameters.  It cannot
+ * if the next line has the same range, because the method was then inlined
+ * there. */
 static sym_status_t
 end_method(mapping_t *m, const sym_proguard_record_t *next)
 {
@@ -300,7 +301,7 @@ add_records(mapping_t *m, sym_str_t text)
 
 /* --- the file --- */
 
-/* The finish() of a sym_format_output_t. */
+/* A finish() of a sym_format_output_t. */
 static sym_status_t
 finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
        void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
@@ -308,7 +309,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     const sym_format_file_t *f = writer;
     mapping_t m = { .err = err };
 
-    (void) info; /* it is in the store's record */
+    (void) info; /* the store's record contains it */
     m.writer = sym_jvm_writer_create(put, ctx, err);
 
     if (m.writer != NULL && add_records(&m, f->data) == SYM_OK) {
@@ -321,7 +322,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
 }
 
 
-/* The id that Sentry's tools assign to a mapping. */
+/* The id that Sentry's tools give a mapping. */
 static size_t
 derive_id(sym_str_t data, char text[SYM_ID_TEXT_MAX])
 {
@@ -347,13 +348,13 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
                         : sym_str(text, derive_id(f->data, text)),
         .source_bytes = f->data.len,
     };
-    /* finish() only reads it */
+    /* finish() does not change it */
     const sym_format_output_t output = { .kind = SYM_KIND_JVM,
                                          .info = &info,
                                          .writer = (void *) (uintptr_t) f,
                                          .finish = finish };
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     return f->put(f->ctx, &output, err);
 }
 

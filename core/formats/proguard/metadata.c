@@ -3,7 +3,7 @@
 #include "base/hex.h"
 #include "json/raw.h"
 
-/* Members of an object or items of a list, without its brackets. */
+/* Members of an object, or items of a list, without the brackets. */
 typedef struct {
     const char *p, *end; /* p NULL: invalid */
 } items_t;
@@ -24,7 +24,7 @@ has_item(const items_t *items)
 }
 
 
-/* Moves past the comma after an item. */
+/* Moves past the comma that follows an item. */
 static void
 end_item(items_t *items, const char *p)
 {
@@ -38,7 +38,7 @@ end_item(items_t *items, const char *p)
 }
 
 
-/* NULL: not a string, or with escapes. */
+/* data NULL: not a string, or a string with escapes. */
 static const char *
 read_string(const char *p, const char *end, sym_str_t *text)
 {
@@ -54,7 +54,8 @@ read_string(const char *p, const char *end, sym_str_t *text)
 }
 
 
-/* The next member of an object; false: no more members, or an invalid one. */
+/* The next member of an object.  False: there are no more, or the next one is
+ * invalid. */
 static bool
 next_member(items_t *items, sym_str_t *key, sym_str_t *value)
 {
@@ -91,7 +92,7 @@ next_string(items_t *items, sym_str_t *text)
 }
 
 
-/* The value without its brackets; data NULL: not of this type. */
+/* The value without its brackets; data NULL: it is of another type. */
 static sym_str_t
 inside(sym_str_t value, char open)
 {
@@ -156,7 +157,7 @@ type_of(sym_str_t id)
 }
 
 
-/* Whether everything that the type needs is present. */
+/* Whether all parts that the type requires are present. */
 static bool
 is_complete(const sym_r8_t *r8)
 {
@@ -251,7 +252,8 @@ trim(sym_str_t s)
 }
 
 
-/* The X of "NAME(X)", where `call` is "NAME("; data NULL: another call. */
+/* The X in "NAME(X)", where `call` is "NAME("; data NULL: it is another
+ * call. */
 static sym_str_t
 argument(sym_str_t s, sym_str_t call)
 {
@@ -275,7 +277,8 @@ sym_r8_rule(const sym_r8_t *r8, sym_str_t *thrown, uint32_t *removed)
     while (next_string(&conditions, &text)) {
         sym_str_t class = argument(trim(text), SYM_STR("throws("));
 
-        /* an unknown condition is never true, nor are two different classes */
+        /* an unknown condition is never true; nor are two with different
+         * classes */
         if (class.len == 0
             || (thrown->data != NULL && !sym_str_eq(class, *thrown))) {
             return false;

@@ -24,19 +24,20 @@ typedef enum {
 
 typedef struct {
     sym_r8_type_t type;
-    sym_str_t file;                /* of a source file */
-    sym_str_t positions;           /* of a callsite: the object's members */
-    sym_str_t conditions, actions; /* of frames: the lists' items */
+    sym_str_t file;                /* SOURCE_FILE: the name */
+    sym_str_t positions;           /* OUTLINE_CALLSITE: members of the object */
+    sym_str_t conditions, actions; /* REWRITE_FRAME: items of the lists */
 } sym_r8_t;
 
 void sym_r8_read(sym_str_t json, sym_r8_t *r8);
 
-/* Removes and returns the next position; false: no more positions.  Those of
- * SYM_R8_OUTLINE_CALLSITE are all readable. */
+/* Removes and returns the next position.  False: there are no more.  The
+ * positions of SYM_R8_OUTLINE_CALLSITE are all valid. */
 bool sym_r8_next_position(sym_str_t *positions, uint32_t *from, uint32_t *to);
 
-/* The rule of SYM_R8_REWRITE_FRAME: the number of innermost frames to remove if
- * an exception of this class was thrown.  False: never any. */
+/* Gets the rule of SYM_R8_REWRITE_FRAME: the number of innermost frames to
+ * remove if an exception of this class was thrown.  False: it never removes
+ * any. */
 bool sym_r8_rule(const sym_r8_t *r8, sym_str_t *thrown, uint32_t *removed);
 
 #endif

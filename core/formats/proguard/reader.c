@@ -56,7 +56,8 @@ take(line_t *l, sym_str_t text)
 }
 
 
-/* False, and takes nothing: not a 64-bit number. */
+/* Reads a number.  False: it is not a 64-bit number, and nothing is
+ * consumed. */
 static bool
 take_number(line_t *l, sym_proguard_number_t *number)
 {
@@ -81,7 +82,7 @@ take_number(line_t *l, sym_proguard_number_t *number)
 }
 
 
-/* The text before one of two characters. */
+/* The text before the first of two characters. */
 static bool
 take_until(line_t *l, char a, char b, sym_str_t *text)
 {
@@ -97,7 +98,7 @@ take_until(line_t *l, char a, char b, sym_str_t *text)
 }
 
 
-/* "3" or "3:4", after a colon. */
+/* Reads "3" or "3:4" after a colon. */
 static bool
 read_original_lines(line_t *l, sym_proguard_record_t *r)
 {

@@ -13,11 +13,11 @@
 
 typedef enum {
     SYM_PROGUARD_COMMENT,  /* "# compiler: R8" */
-    SYM_PROGUARD_METADATA, /* "# {...}": text is the JSON */
+    SYM_PROGUARD_METADATA, /* "# {...}"; `text` is the JSON */
     SYM_PROGUARD_CLASS,    /* "a.B -> c:" */
     SYM_PROGUARD_FIELD,    /* "    int a -> b" */
     SYM_PROGUARD_METHOD,   /* "    1:2:void a.B.c(int):3:4 -> d" */
-    SYM_PROGUARD_INVALID   /* any other line */
+    SYM_PROGUARD_INVALID   /* a line of another form */
 } sym_proguard_type_t;
 
 typedef struct {
@@ -29,13 +29,14 @@ typedef struct {
     sym_proguard_type_t type;
     sym_str_t text; /* of metadata */
     sym_str_t original, name;
-    sym_str_t owner; /* class of a method; data NULL: not in the line */
+    sym_str_t owner; /* class of a method; data NULL: the line does not name
+                        it */
     sym_str_t parameters;
-    sym_proguard_number_t start, end;  /* both or none */
-    sym_proguard_number_t first, last; /* last: only with first */
+    sym_proguard_number_t start, end;  /* both are set, or neither */
+    sym_proguard_number_t first, last; /* `last` is set only if `first` is */
 } sym_proguard_record_t;
 
-/* Removes the next record from *rest; false: no more records. */
+/* Removes the next record from *rest.  False: there are no more. */
 bool sym_proguard_next(sym_str_t *rest, sym_proguard_record_t *record);
 
 #endif

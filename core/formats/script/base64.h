@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* Writes at most text.len bytes to out; false: not base 64. */
+/* Writes at most text.len bytes to out.  False: the text is not base 64. */
 bool sym_base64_read(sym_str_t text, char *out, size_t *len);
 
 #endif

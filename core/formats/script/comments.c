@@ -12,7 +12,8 @@ is_space(char c)
 }
 
 
-/* The last `//# NAME=VALUE`: browsers accept only `//#` and one blank. */
+/* The last `//# NAME=VALUE`, because browsers accept only `//#` and one
+ * blank. */
 static sym_str_t
 last_comment(sym_str_t script, sym_str_t name, bool has_old_form)
 {

@@ -8,17 +8,17 @@
 
 #include "object/module_key.h"
 
-/* The last sourceMappingURL, without query and fragment; data NULL: none. */
+/* The last sourceMappingURL, without query and fragment.  data NULL: none. */
 sym_str_t sym_script_map_reference(sym_str_t script);
 
 /* The canonical form of the last debugId; 0: none. */
 size_t sym_script_debug_id(sym_str_t script, char id[SYM_ID_MAX]);
 
-/* Whether a map is inside the script (RFC 2397). */
+/* Whether the URL contains the map itself (RFC 2397). */
 bool sym_script_is_data_url(sym_str_t reference);
 
-/* Writes the contents of such a URL, at most reference.len bytes; false:
- * damaged. */
+/* Writes the map in such a URL, of at most reference.len bytes.  False: the URL
+ * is damaged. */
 bool sym_script_data_url(sym_str_t reference, char *out, size_t *len);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * convert.c - generated scripts as a row of the formats (docs/formats/sourcemap.md).
+ * convert.c - generated scripts as a row of the formats
+ * (docs/formats/sourcemap.md).
  *
- * A script is converted to its functions and its text; a map inside it (a
- * `data:` URL) to the same artifacts as a file.
+ * A script is converted to its functions and its text.  A map inside it (a
+ * `data:` URL) is converted to the same artifacts as a map in a file.
  */
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ typedef struct {
     sym_js_scopes_t scopes;
     sym_positions_t positions;
     bool is_unparsed;
-    sym_str_t reference; /* data NULL: none */
+    sym_str_t reference; /* data NULL: the script contains no map */
     char id[SYM_ID_MAX];
     size_t id_len;
     bool has_id;
@@ -29,7 +30,7 @@ typedef struct {
 } script_t;
 
 
-/* --- which files are scripts --- */
+/* --- detection of scripts --- */
 
 static const char *const beginnings[] = {
     "!function",
@@ -107,7 +108,7 @@ probe(const uint8_t *data, size_t len)
 
 /* --- the artifact `script` --- */
 
-/* A function that is open at the current position, while bounds are written. */
+/* A function that is open at the current position. */
 typedef struct {
     uint32_t end, number;
 } open_t;
@@ -133,7 +134,7 @@ position_of(const script_t *s, uint32_t offset)
 }
 
 
-/* Omits bounds at the end of the script, where there is no code. */
+/* Drops bounds at the end of the script, because no code follows them. */
 static sym_status_t
 add_bound(bounds_t *b, uint32_t offset, uint32_t function)
 {
@@ -250,7 +251,7 @@ finish_script(void *writer, const sym_module_info_t *info,
 }
 
 
-/* --- its text, and those of the map inside --- */
+/* --- text of the script and of the map inside --- */
 
 static sym_status_t
 finish_sources(void *writer, const sym_module_info_t *info,
@@ -279,7 +280,7 @@ finish_sources(void *writer, const sym_module_info_t *info,
 
 /* --- the file --- */
 
-/* An unreadable map is kept as a reference. */
+/* A map that cannot be read is kept as a reference. */
 static sym_status_t
 read_map(script_t *s, sym_error_t *err)
 {
@@ -315,7 +316,7 @@ read_map(script_t *s, sym_error_t *err)
 }
 
 
-/* If functions cannot be read, the text and the map are still stored. */
+/* The text and the map are stored even if the functions cannot be read. */
 static sym_status_t
 read_functions(script_t *s, const sym_format_services_t *services,
                sym_error_t *err)
@@ -381,7 +382,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     script_t s = { .text = f->data };
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
 
     if (!sym_utf8_valid(f->data)) {
         return sym_fail(err, SYM_MALFORMED, "the script is not UTF-8");

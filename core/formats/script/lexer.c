@@ -1,7 +1,7 @@
 #include "formats/script/lexer.h"
 
 /* Bytes of names: letters, digits, `$`, `_`, the `\` of an escape, and all
- * bytes that are not ASCII. */
+ * bytes above ASCII. */
 static inline bool
 is_name(char c)
 {
@@ -18,8 +18,8 @@ is_digit(char c)
 }
 
 
-/* Length in UTF-8 of a space that is not ASCII, or an end of a line (ECMA-262,
- * 12.2, 12.3), at pos; 0: none. */
+/* Length in UTF-8 of the space above ASCII, or of the line end, at pos
+ * (ECMA-262, 12.2, 12.3).  0: there is neither. */
 static size_t
 wide_space(const char *pos, const char *end, bool *is_line)
 {
@@ -60,7 +60,7 @@ skip_line(const char *pos, const char *end)
 }
 
 
-/* Moves past `*` and `/`; NULL: the comment has no end. */
+/* Moves past `*` and `/`.  NULL: the comment has no end. */
 static const char *
 skip_comment(const char *pos, const char *end, bool *is_line)
 {
@@ -153,7 +153,7 @@ skip_name(const char *pos, const char *end)
 }
 
 
-/* Digits, letters, and a sign after the `e` of a decimal number. */
+/* Moves past digits, letters, and a sign after the `e` of a decimal number. */
 static const char *
 skip_number(const char *pos, const char *end)
 {
@@ -177,7 +177,7 @@ skip_number(const char *pos, const char *end)
 }
 
 
-/* NULL: it has no end. */
+/* NULL: the string has no end. */
 static const char *
 skip_string(const char *pos, const char *end)
 {
@@ -192,7 +192,7 @@ skip_string(const char *pos, const char *end)
             return NULL;
         }
 
-        /* also a continued line */
+        /* an escape; also of a line end */
         if (*pos == '\\') {
             pos += end - pos > 2 && pos[1] == '\r' && pos[2] == '\n' ? 2 : 1;
         }

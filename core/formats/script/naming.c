@@ -47,7 +47,8 @@ sym_naming_add(sym_naming_name_t *name, sym_str_t text)
 }
 
 
-/* Adds a separator unless the name is empty; its last part is added first. */
+/* Adds a separator, unless the name is empty.  Parts are added from last to
+ * first. */
 static void
 add_separator(sym_naming_name_t *name)
 {
@@ -82,8 +83,8 @@ add_link(sym_naming_name_t *name, const sym_naming_link_t *link)
 
 
 /*
- * Adds a chain of members.  No separator is added after its last member, as in
- * js-source-scopes: `a.b = {c: function() {}}` makes "a.bc".
+ * Adds a chain of members.  As in js-source-scopes, no separator follows the
+ * last member: `a.b = {c: function() {}}` gives "a.bc".
  */
 static void
 add_chain(sym_naming_name_t *name, const sym_naming_link_t *links, size_t n)
@@ -94,7 +95,7 @@ add_chain(sym_naming_name_t *name, const sym_naming_link_t *links, size_t n)
         return;
     }
 
-    /* a chain of millions names many functions: the rest of it is not read */
+    /* a chain of millions may name many functions, so the rest is omitted */
     for (size_t i = n; i-- > 0 && name->n < SYM_NAMING_PARTS_MAX;) {
         add_link(name, &links[i]);
         if (i != 0 && links[i].type == SYM_LINK_NAME) {
@@ -178,8 +179,8 @@ sym_naming_identifier(const sym_naming_t *naming, const sym_js_token_t *token)
 }
 
 
-/* A literal between two texts.  Strings get double quotes; quotes inside are
- * escaped. */
+/* Writes a literal between two texts.  Strings get double quotes; quotes inside
+ * are escaped. */
 static sym_js_scope_part_t
 write_literal(const sym_naming_t *naming, const sym_js_token_t *token,
               char before, char after)

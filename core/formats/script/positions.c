@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* Units of UTF-16 that begin with the byte: none within a character, two for a
- * character of four bytes. */
+/* UTF-16 units that begin with the byte.  0: the byte is inside a character.
+ * 2: it begins a character of four bytes. */
 static inline uint32_t
 units(char c)
 {

@@ -18,14 +18,14 @@ typedef struct {
 typedef struct {
     sym_str_t text; /* borrowed */
     sym_position_mark_t
-        *marks; /* for every offset that is a multiple of the step */
+        *marks; /* one for each offset that is a multiple of the step */
 } sym_positions_t;
 
 /* False: out of memory. */
 bool sym_positions_read(sym_positions_t *p, sym_str_t text);
 void sym_positions_free(sym_positions_t *p);
 
-/* False: the text ends before the byte. */
+/* False: the byte is beyond the end of the text. */
 bool sym_positions_find(const sym_positions_t *p, uint32_t offset,
                         uint32_t *line, uint32_t *column);
 

@@ -3,7 +3,7 @@
  *
  * It has more than 800 lines because it is one recursive grammar: statements
  * contain expressions, these contain functions and classes, and these contain
- * statements.  Its parts would call each other in both directions.
+ * statements.  Smaller files would call each other in both directions.
  */
 #include "formats/script/scopes.h"
 
@@ -13,15 +13,15 @@
 #include "base/sort.h"
 #include "formats/script/naming.h"
 
-/* Most nested expressions and statements; each takes some 700 bytes of
+/* Limit on nested expressions and statements.  Each takes some 700 bytes of
    stack. */
 #define DEPTH_MAX 4000
 
-/* Most script bytes for a part of a name: a longer identifier or literal is
+/* Limit on the bytes of a part of a name.  A longer identifier or literal is
    cut. */
 #define PART_MAX 1024
 
-/* Most steps for names, for each byte of the script: real names take about
+/* Limit on the steps for names, per byte of the script.  Real names take about
    2. */
 #define COST_OF_PART 16
 #define COST_PER_BYTE 8
@@ -29,21 +29,21 @@
 
 typedef struct {
     const char *start, *end;
-    sym_js_token_t token; /* the next one */
-    const char *last;     /* the end of the previous one */
+    sym_js_token_t token; /* the next token */
+    const char *last;     /* end of the previous token */
     unsigned depth;
-    uint64_t cost; /* of names so far */
+    uint64_t cost; /* cost of the names so far */
     sym_naming_t naming;
     sym_js_scopes_t *scopes;
     sym_error_t *err;
 } parser_t;
 
-/* Type of an operand, which decides what may follow. */
+/* Type of an operand.  It decides which tokens may follow. */
 typedef struct {
-    bool is_chain;  /* a chain of members: its links are on top of the
-                       naming's */
-    bool is_params; /* parameters of an arrow function, if an arrow follows */
-    bool is_name;   /* a single name: a label, if a colon follows */
+    bool is_chain;  /* a chain of members, whose links are on top of the
+                       naming's stack */
+    bool is_params; /* parameters, if the arrow of a function follows */
+    bool is_name;   /* a single name: a label if a colon follows */
 } operand_t;
 
 static void parse_statement(parser_t *p);
@@ -263,7 +263,8 @@ cut(sym_js_scope_part_t part)
 }
 
 
-/* Adds a function, whose end is set later; the name's parts are reversed. */
+/* Adds a function.  Its end is set later, and the parts of its name are
+ * reversed. */
 static size_t
 add_scope(parser_t *p, const char *start, const sym_naming_name_t *name)
 {
@@ -307,7 +308,7 @@ end_scope(parser_t *p, size_t number)
 }
 
 
-/* identifier: the function's own name, or NULL. */
+/* identifier: the function's own name; or NULL. */
 static size_t
 begin_function(parser_t *p, const char *start, const sym_js_token_t *identifier)
 {
@@ -353,7 +354,7 @@ parse_parameters(parser_t *p)
 }
 
 
-/* "new" and the name of the class, which is the innermost entry. */
+/* "new" and the name of the class; the class is the innermost entry. */
 static size_t
 begin_class(parser_t *p, const char *start, const sym_js_token_t *identifier)
 {
@@ -387,7 +388,7 @@ parse_function_rest(parser_t *p, size_t scope)
 }
 
 
-/* Parses from `function` on, or `async` before it. */
+/* Parses from `function`, or from `async` before it. */
 static void
 parse_function(parser_t *p)
 {
@@ -408,8 +409,8 @@ parse_function(parser_t *p)
 }
 
 
-/* Parses from the arrow on; the parameters were read as an operand from `start`
-   on. */
+/* Parses from the arrow.  The parameters were parsed as an operand, from
+   `start` on. */
 static void
 parse_arrow(parser_t *p, const char *start, bool is_in)
 {
@@ -439,7 +440,7 @@ typedef struct {
 } member_t;
 
 
-/* Whether a word is a modifier, not a key, judging by the next token. */
+/* Whether a word is a modifier or a key; the next token decides. */
 static bool
 is_key_next(const parser_t *p, bool is_same_line)
 {
@@ -469,7 +470,7 @@ parse_key(parser_t *p, member_t *m)
 }
 
 
-/* Parses up to the key, and the key. */
+/* Parses up to the end of the key. */
 static void
 parse_member_head(parser_t *p, member_t *m, bool is_class)
 {
@@ -513,7 +514,8 @@ key_part(parser_t *p, const member_t *m)
 }
 
 
-/* Parses an accessor like "get a.b", whose entry applies only to its body. */
+/* Parses an accessor such as "get a.b".  Its entry is valid only for its
+ * body. */
 static void
 parse_object_accessor(parser_t *p, const member_t *m)
 {
@@ -574,7 +576,7 @@ parse_property(parser_t *p)
         (void) parse_assignment(p, true);
         pop(p);
     } else if (take_mark(p, '=')) {
-        (void) parse_assignment(p, true); /* of a pattern */
+        (void) parse_assignment(p, true); /* default value in a pattern */
     }
 }
 
@@ -608,7 +610,8 @@ parse_class_method(parser_t *p, const member_t *m)
             || (m->key.type == SYM_JS_STRING && m->key.end - m->key.start == 13
                 && memcmp(m->key.start + 1, "constructor", 11) == 0)))
     {
-        parse_function_rest(p, SIZE_MAX); /* the class is its scope */
+        parse_function_rest(p, SIZE_MAX); /* the class is the scope of its
+                                             members */
         return;
     }
 
@@ -765,7 +768,7 @@ parse_index(parser_t *p, bool is_chain)
 }
 
 
-/* Parses after the opening parenthesis of a call, or of possible parameters. */
+/* Parses after the opening parenthesis of a call or of possible parameters. */
 static void
 parse_list(parser_t *p, uint32_t close)
 {
@@ -785,7 +788,7 @@ parse_list(parser_t *p, uint32_t close)
 }
 
 
-/* Parses from the back quote on. */
+/* Parses from the back quote. */
 static void
 parse_template(parser_t *p)
 {
@@ -814,7 +817,7 @@ parse_template(parser_t *p)
 }
 
 
-/* `async` before a function or parameters. */
+/* Parses `async` before a function or before parameters. */
 static operand_t
 parse_async(parser_t *p)
 {
@@ -946,7 +949,7 @@ parse_primary(parser_t *p)
 
     case SYM_JS_NUMBER:
     case SYM_JS_STRING:
-    case SYM_JS_PRIVATE: /* in an object */
+    case SYM_JS_PRIVATE: /* key in an object */
         next(p);
         return (operand_t){ .is_chain = false };
 
@@ -957,8 +960,8 @@ parse_primary(parser_t *p)
 }
 
 
-/* Parses a primary expression, and members, calls and templates after it.
- * Leaves links of a chain on top of the naming's. */
+/* Parses a primary expression, and the members, calls and templates after it.
+ * Leaves the links of a chain on top of the naming's stack. */
 static operand_t
 parse_operand(parser_t *p)
 {
@@ -1055,7 +1058,7 @@ begins_operand(const sym_js_token_t *t)
 }
 
 
-/* `await` is a name where no operand can follow. */
+/* `await` is a name if no operand can follow. */
 static bool
 take_await(parser_t *p)
 {
@@ -1167,7 +1170,7 @@ is_assignment(const parser_t *p)
 }
 
 
-/* Ignores the precedence of operators, which does not affect names of
+/* Ignores the precedence of operators, because it does not affect names of
  * functions. */
 static operand_t
 parse_binary(parser_t *p, bool is_in)
@@ -1184,7 +1187,7 @@ parse_binary(parser_t *p, bool is_in)
 }
 
 
-/* Parses after the left side, which has the links from `first` on. */
+/* Parses after the left side, whose links are on the stack from `first` on. */
 static void
 parse_right_side(parser_t *p, const operand_t *o, size_t first, bool is_in)
 {
@@ -1221,7 +1224,7 @@ take_yield(parser_t *p)
     if (t.type == SYM_JS_MARK
         && (t.mark == '=' || t.mark == '.' || t.mark == SYM_JS_ARROW))
     {
-        return false; /* a name in a script that is not strict */
+        return false; /* a name if the script is not strict */
     }
 
     next(p);
@@ -1239,7 +1242,7 @@ parse_assignment(parser_t *p, bool is_in)
         return o;
     }
 
-    /* again for each ?: */
+    /* repeats for each ?: */
     while (!has_failed(p)) {
         const char *start = p->token.start;
 
@@ -1337,7 +1340,7 @@ parse_pattern_list(parser_t *p, uint32_t close)
 }
 
 
-/* Parses the pattern of a parameter or variable, and its default. */
+/* Parses a parameter's or variable's pattern and its default. */
 static void
 parse_pattern(parser_t *p)
 {
@@ -1396,7 +1399,7 @@ parse_variables(parser_t *p, bool is_in)
 }
 
 
-/* `let`, `using` and others are names unless a name or pattern follows. */
+/* `let`, `using` and others are names unless a name or a pattern follows. */
 static bool
 is_declaration(const parser_t *p)
 {
@@ -1545,8 +1548,7 @@ parse_jump(parser_t *p)
 }
 
 
-/* Parses names in braces, and the module that they are from, none of which name
- * functions. */
+/* Parses names in braces and their module.  None of them names a function. */
 static void
 parse_module_names(parser_t *p)
 {
@@ -1728,8 +1730,8 @@ parse_statement(parser_t *p)
 
 /* --- the script --- */
 
-/* Sorts the functions: an arrow function is recognized only after its
-   parameters, which may contain functions. */
+/* Sorts the functions.  They are out of order because an arrow function is
+   recognized only after its parameters, which may contain functions. */
 static sym_status_t
 order_scopes(sym_js_scopes_t *s, sym_error_t *err)
 {

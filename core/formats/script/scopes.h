@@ -1,10 +1,10 @@
 /*
  * scopes.h - the functions of a script: their start, end and name.
  *
- * A parser for all of ECMA-262's grammar that keeps only functions and the
- * names around them.  A function without its own name is named after the target
- * of its assignment, as in Sentry's crate js-source-scopes.  Time is linear in
- * the script, memory in its functions.
+ * It parses all of ECMA-262's grammar, but keeps only functions and the names
+ * around them.  A function without its own name is named after the target of
+ * its assignment, as in Sentry's crate js-source-scopes.  Time is linear in the
+ * script, memory in its functions.
  */
 #ifndef SYM_FORMATS_SCRIPT_SCOPES_H
 #define SYM_FORMATS_SCRIPT_SCOPES_H
@@ -12,11 +12,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* A part of a name: an identifier of the script, which its map may rename, or a
- * text between two. */
+/* A part of a name: an identifier of the script, which the source map may
+ * rename, or a text between identifiers. */
 typedef struct {
     sym_str_t text;
-    uint32_t offset; /* of the identifier */
+    uint32_t offset; /* offset of the identifier */
     bool is_identifier;
 } sym_js_scope_part_t;
 
@@ -30,13 +30,13 @@ typedef struct {
     size_t n, size;
     sym_js_scope_part_t *parts;
     size_t n_parts, parts_size;
-    sym_arena_t arena; /* for texts that are not in the script */
+    sym_arena_t arena; /* memory of texts that are not in the script */
 } sym_js_scopes_t;
 
 /*
- * SYM_MALFORMED: not a script; err->offset is the position of the error.
- * SYM_LIMIT: nested too deep, or larger than 4 GiB.  Call sym_js_scopes_free()
- * even after a failure.
+ * SYM_MALFORMED: the text is not a script; err->offset is the position of the
+ * error.  SYM_LIMIT: it is nested too deep, or larger than 4 GiB.  Call
+ * sym_js_scopes_free() even after a failure.
  */
 sym_status_t sym_js_scopes_read(sym_js_scopes_t *scopes, sym_str_t script,
                                 sym_error_t *err);

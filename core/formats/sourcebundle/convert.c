@@ -3,11 +3,11 @@
  *
  * A bundle begins with "SYSB" and usually a version.  A zip follows, whose
  * manifest.json has the object's id and the type of each file (symbolic,
- * "sourcebundle"; docs/formats/sources.md).  The version is not read, as in
- * symbolic: some tools write none.  Files
- * of type `source` go into an artifact of kind `sources`, by path and by URL.
- * Others are for JavaScript (minified sources, source maps, RAM bundles): they
- * are counted and left out, unless the file was fetched as a bundle of these
+ * "sourcebundle"; docs/formats/sources.md).  The version is ignored, as in
+ * symbolic, because some tools write none.  Files of type `source` go into an
+ * artifact of kind `sources`, by path and by URL.  The other types are for
+ * JavaScript (minified sources, source maps, RAM bundles).  Their files are
+ * counted and left out, unless the bundle was fetched as one of JavaScript
  * (text.h).
  */
 #include <stdlib.h>
@@ -34,11 +34,11 @@
 typedef struct {
     const sym_format_file_t *file;
     sym_zip_t zip;
-    json_t *manifest, *files; /* borrowed from the tree */
-    uint64_t unpacked;        /* bytes so far, of all files */
-    char *text;               /* of the current file */
+    json_t *manifest, *files; /* part of the tree */
+    uint64_t unpacked;        /* total size of the files so far */
+    char *text;               /* text of the current file */
     size_t text_cap;
-    bool is_of_artifacts; /* of JavaScript */
+    bool is_of_artifacts; /* the bundle is one of JavaScript */
 } bundle_t;
 
 
@@ -54,7 +54,7 @@ is_wanted(const uint8_t *head, size_t len)
 {
     (void) head;
     (void) len;
-    return true; /* there is only one type of them */
+    return true; /* bundles have only one type */
 }
 
 
@@ -135,7 +135,7 @@ text_of(json_t *object, const char *key)
 }
 
 
-/* Early bundles have no types: all their files are source code. */
+/* Early bundles have no types: all their files are source files. */
 static bool
 is_source(json_t *file)
 {
@@ -145,7 +145,7 @@ is_source(json_t *file)
 }
 
 
-/* The manifest's entry of a file, or NULL. */
+/* The file's entry in the manifest, or NULL. */
 static json_t *
 described(const bundle_t *b, sym_str_t name)
 {
@@ -155,7 +155,7 @@ described(const bundle_t *b, sym_str_t name)
 }
 
 
-/* The value of a header, whose name is in any case; "": none. */
+/* The value of a header, whose name is case-insensitive.  "": none. */
 static sym_str_t
 header_of(json_t *file, const char *name)
 {
@@ -175,7 +175,7 @@ header_of(json_t *file, const char *name)
 
 /* --- the artifact --- */
 
-/* Where the map of a script is, according to its headers. */
+/* The URL of a script's map, from its headers. */
 static sym_status_t
 add_reference(sym_sources_writer_t *w, sym_str_t name, sym_str_t reference,
               sym_error_t *err)
@@ -242,7 +242,7 @@ add_file(bundle_t *b, sym_sources_writer_t *w, const sym_zip_entry_t *entry,
     sym_str_t path, url;
 
     if (file == NULL) {
-        return SYM_OK; /* the manifest, or a file without an entry */
+        return SYM_OK; /* the manifest itself, or a file without an entry */
     }
 
     path = text_of(file, "path");
@@ -278,7 +278,7 @@ add_files(bundle_t *b, sym_sources_writer_t *w, sym_error_t *err)
 }
 
 
-/* The id of a sym_format_output_t. */
+/* A finish() of a sym_format_output_t. */
 static sym_status_t
 finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
        void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
@@ -286,7 +286,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
     sym_sources_writer_t *w = sym_sources_writer_create(put, ctx, err);
     sym_status_t rc = w == NULL ? err->status : add_files(writer, w, err);
 
-    (void) info; /* the store's record has the name */
+    (void) info; /* the store's record contains the name */
     rc = rc != SYM_OK ? rc : sym_sources_finish(w, stats, err);
     sym_sources_writer_free(w);
     return rc;
@@ -321,7 +321,7 @@ put_object(bundle_t *b, sym_error_t *err)
 
 /* --- the file --- */
 
-/* Symbolicator reads no bundle with another attribute. */
+/* Symbolicator does not read bundles with any other attribute. */
 static bool
 has_texts(json_t *manifest)
 {
@@ -388,7 +388,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     bundle_t b = { .file = f };
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     return convert_bundle(&b, err);
 }
 

@@ -13,7 +13,7 @@ finish(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
                           : sym_sources_add(w, SYM_STR(SYM_SOURCES_TEXT_NAME),
                                             SYM_STR(""), *text, err);
 
-    (void) info; /* already in the store's record */
+    (void) info; /* the store's record contains the name */
     rc = rc != SYM_OK ? rc : sym_sources_finish(w, stats, err);
     sym_sources_writer_free(w);
     return rc;

@@ -1,5 +1,5 @@
 /*
- * text.h - files at URLs, whose type is known from the request, not from their
+ * text.h - files at URLs, whose type follows from the request, not from their
  * bytes; and single files of source bundles.
  */
 #ifndef SYM_FORMATS_SOURCEBUNDLE_TEXT_H
@@ -7,14 +7,15 @@
 
 #include "formats/format.h"
 
-/* A single source file, as a bundle of one: an artifact of kind `sources` with
- * the file under SYM_SOURCES_TEXT_NAME. */
+/* Converts a single source file, like a bundle with one file, to an artifact of
+ * kind `sources`.  The file is under SYM_SOURCES_TEXT_NAME. */
 sym_status_t sym_source_text_convert(const sym_format_file_t *f,
                                      sym_error_t *err);
 
 /*
- * A bundle of generated scripts, source maps and sources: an artifact of kind
- * `sources` with each file under its URL and under "TYPE/DEBUG-ID" (bundle_name.h).
+ * Converts a bundle of generated scripts, source maps and sources to an
+ * artifact of kind `sources`.  Each file is under its URL and under
+ * "TYPE/DEBUG-ID" (bundle_name.h).
  */
 sym_status_t sym_artifact_bundle_convert(const sym_format_file_t *f,
                                          sym_error_t *err);

@@ -19,7 +19,7 @@
 #define LOCATOR_SIGNATURE UINT32_C(0x07064b50)
 #define LOCATOR_BYTES 20
 
-/* 4.5.3: extra field for numbers that do not fit 32 bits */
+/* 4.5.3: extra field with numbers that do not fit 32 bits */
 #define EXTRA_ZIP64 1
 
 #define METHOD_STORED 0
@@ -38,7 +38,7 @@ fail(sym_error_t *err, uint64_t offset, sym_status_t status, const char *what)
 }
 
 
-/* At most len bytes from pos on, which must be inside. */
+/* At most len bytes from pos, which must be inside the file. */
 static sym_cursor_t
 from(const sym_zip_t *zip, uint64_t pos, sym_error_t *err)
 {
@@ -59,7 +59,7 @@ signature_at(const sym_zip_t *zip, uint64_t pos)
 }
 
 
-/* The last end record whose comment ends at the end of the bytes. */
+/* The last end record whose comment ends at the end of the file. */
 static bool
 find_end(const sym_zip_t *zip, uint64_t *at)
 {
@@ -83,8 +83,8 @@ find_end(const sym_zip_t *zip, uint64_t *at)
 }
 
 
-/* Position of zip64's end record; its locator has it, too, but relative to the
- * start of the zip. */
+/* Position of zip64's end record.  Its locator also contains the position, but
+ * relative to the start of the zip. */
 static bool
 find_end64(const sym_zip_t *zip, uint64_t end, uint64_t *at)
 {
@@ -145,7 +145,7 @@ sym_zip_rewind(sym_zip_t *zip)
 }
 
 
-/* Values that are UINT32_MAX in the entry, in this order. */
+/* Replaces values that are UINT32_MAX in the entry, in this order. */
 static void
 read_zip64(sym_cursor_t *c, sym_zip_entry_t *e)
 {
@@ -247,14 +247,15 @@ find_data(const sym_zip_t *zip, const sym_zip_entry_t *entry, sym_str_t *data,
 }
 
 
-/* A file of the zip, from its local header to the end of its packed bytes. */
+/* The extent of a file in the zip, from its local header to the end of its
+ * packed bytes. */
 typedef struct {
     uint64_t begin, end;
 } extent_t;
 
 typedef struct {
     extent_t *extents;
-    sym_sort_item_t *order; /* compares extents by their starts */
+    sym_sort_item_t *order; /* orders extents by their start */
     size_t n;
 } extents_t;
 

@@ -2,8 +2,9 @@
  * zip.h - the files of a zip in memory, by its central directory.
  *
  * PKWARE's APPNOTE 6.3.10: stored and deflated entries, zip64.  Other bytes may
- * precede the zip, and its offsets may count from either start.  Bytes are
- * borrowed, and views point into them.  Errors give the offset in them.
+ * precede the zip.  Its offsets count from the start of the zip, or from the
+ * start of these bytes.  Bytes are borrowed, and views point into them.  Errors
+ * contain an offset in the bytes.
  */
 #ifndef SYM_FORMATS_SOURCEBUNDLE_ZIP_H
 #define SYM_FORMATS_SOURCEBUNDLE_ZIP_H
@@ -14,9 +15,9 @@
 typedef struct {
     sym_str_t bytes;
     uint64_t base;      /* base of the offsets */
-    uint64_t pos, end;  /* remaining entries of the central directory */
-    uint64_t n_entries; /* from its end record */
-    uint64_t first;     /* start of the directory */
+    uint64_t pos, end;  /* entries of the central directory that remain */
+    uint64_t n_entries; /* number in its end record */
+    uint64_t first;     /* start of the central directory */
 } sym_zip_t;
 
 typedef struct {
@@ -30,14 +31,13 @@ typedef struct {
 
 sym_status_t sym_zip_open(sym_zip_t *zip, sym_str_t bytes, sym_error_t *err);
 
-/* The next entry; SYM_NOT_FOUND after the last. */
+/* Gets the next entry; SYM_NOT_FOUND: there are no more. */
 sym_status_t sym_zip_next(sym_zip_t *zip, sym_zip_entry_t *entry,
                           sym_error_t *err);
 
 /*
- * Checks that no two files of the zip share bytes, as in a zip bomb: a few
- * packed bytes would be unpacked once for each entry.  Restarts at the first
- * entry.
+ * Checks that no two files of the zip share bytes.  In a zip bomb a few packed
+ * bytes would be unpacked once for each entry.  Restarts at the first entry.
  */
 sym_status_t sym_zip_check(sym_zip_t *zip, sym_error_t *err);
 

@@ -11,12 +11,12 @@
 #include "formats/sourcemap/mappings.h"
 #include "formats/sourcemap/sourcemap.h"
 
-/* `#` and the number of a source. */
+/* Name of a source's text: `#` and the number of the source. */
 #define NUMBERED_MAX 16
 
 #define UUID_DIGITS 32
 
-/* A map begins with one of its members, after a guard or without. */
+/* A map begins with one of these members, perhaps after a guard. */
 static const char *const members[] = {
     "version",        "file",     "sources",    "sourceRoot",
     "sourcesContent", "names",    "mappings",   "sections",
@@ -56,7 +56,8 @@ probe(const uint8_t *data, size_t len)
 
 /* --- tokens --- */
 
-/* Reads all tokens once before, so that no extent of a damaged map is put. */
+/* Reads all tokens before the first extent is put, so that no extent of a
+ * damaged map is. */
 static sym_status_t
 check_tokens(sym_sourcemap_file_t *file, sym_error_t *err)
 {
@@ -242,7 +243,7 @@ sym_sourcemap_file_finish(void *writer, const sym_module_info_t *info,
                   && sym_debug_id_read_breakpad(
                       sym_str(file->map.id, file->map.id_len), &id);
 
-    (void) info; /* it is in the store's record */
+    (void) info; /* the store's record contains it */
 
     if (w != NULL && add_all_names(file, w, err) == SYM_OK
         && (file->is_sorted ? each_token(file, write_token, w, err)
@@ -260,7 +261,7 @@ sym_sourcemap_file_finish(void *writer, const sym_module_info_t *info,
 
 /* --- sources --- */
 
-/* The content of a source; data NULL: none. */
+/* The text of a source; data NULL: there is none. */
 static const sym_raw_string_t *
 content_of(const sym_map_part_t *part, size_t i)
 {
@@ -328,8 +329,8 @@ name_sources(sym_sourcemap_file_t *file, sym_error_t *err)
 }
 
 
-/* Finds sources with the same name, whose texts are stored by number.  An equal
- * hash suffices. */
+/* Finds sources with equal names, whose texts are stored by number.  Hashes are
+ * compared in place of names. */
 static sym_status_t
 number_twins(sym_sourcemap_file_t *file, sym_error_t *err)
 {
@@ -445,7 +446,7 @@ sym_sourcemap_file_read(sym_sourcemap_file_t *file, sym_str_t text,
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
-    /* in sections, no reader uses them */
+    /* no reader uses the functions in sections */
     if (!file->map.is_indexed && file->map.parts[0].functions.len != 0) {
         file->has_functions = true;
         if (sym_functions_read(&file->functions, file->map.parts[0].functions,
@@ -525,7 +526,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
 {
     sym_sourcemap_file_t file;
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     if (sym_sourcemap_file_read(&file, f->data, err) == SYM_OK) {
         if (file.map.id_len == 0) {
             file.map.id_len = sym_sourcemap_content_id(f->data, file.map.id);

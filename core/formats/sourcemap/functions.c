@@ -5,8 +5,8 @@
 #include "base/buffer.h"
 #include "formats/sourcemap/mappings.h"
 
-/* Column, name, line: each is a difference (metro-source-map, encodes them in
- * this order); the column is reset after `;`. */
+/* Column, name, line: each is a difference to the one before (metro-source-map
+ * writes them in this order).  The column is reset after `;`. */
 #define COLUMN 0
 #define NAME 1
 #define LINE 2
@@ -24,7 +24,7 @@ add_start(sym_functions_t *f, const sym_function_start_t *start,
 }
 
 
-/* A damaged list of mappings counts as none. */
+/* A damaged list of mappings counts as an empty one. */
 static sym_status_t
 read_starts(sym_functions_t *f, sym_str_t mappings, sym_function_map_t *map,
             sym_error_t *err)
@@ -108,7 +108,7 @@ read_function_map(sym_map_json_t *j, sym_functions_t *f,
 }
 
 
-/* Null, or a list; only its first item counts. */
+/* Null, or a list of which only the first item is used. */
 static void
 read_source(sym_map_json_t *j, sym_functions_t *f)
 {

@@ -11,7 +11,7 @@ typedef struct {
     uint32_t line, column, name;
 } sym_function_start_t;
 
-/* The functions of one source: a range of starts, and a range of names. */
+/* The functions of one source: ranges in `starts` and `names`. */
 typedef struct {
     size_t first_start, n_starts;
     uint32_t first_name, n_names;
@@ -31,7 +31,7 @@ sym_status_t sym_functions_read(sym_functions_t *f, sym_str_t list,
                                 sym_error_t *err);
 void sym_functions_free(sym_functions_t *f);
 
-/* The number in f->names of the function at a position (from 0) of a source;
+/* The number in f->names of the function at a position (from 0) of a source.
  * SYM_SOURCEMAP_NONE: unknown. */
 uint32_t sym_functions_find(const sym_functions_t *f, uint32_t source,
                             uint32_t line, uint32_t column);

@@ -164,8 +164,8 @@ take_any(sym_map_json_t *j)
 }
 
 
-/* Room that the list does not need: a map may have 100,000 sections with three
- * short lists each. */
+/* Frees memory that a list does not need.  A map may have 100,000 sections with
+ * three short lists each. */
 static void
 give_back(sym_map_strings_t *list)
 {

@@ -32,7 +32,7 @@ read_version(reader_t *r)
 }
 
 
-/* An unreadable id is ignored. */
+/* An id that cannot be read is ignored. */
 static void
 read_id(reader_t *r)
 {
@@ -47,7 +47,7 @@ read_id(reader_t *r)
 }
 
 
-/* A list as written; null is "". */
+/* The JSON of a list; null counts as "". */
 static sym_str_t
 read_list(reader_t *r)
 {
@@ -90,7 +90,7 @@ read_mappings(reader_t *r)
 
 /* --- sections --- */
 
-/* Moves the parts of a section's map to the start of the section. */
+/* Adds the position of the section to the parts of its map. */
 static void
 move_parts(reader_t *r, size_t first, uint32_t line, uint32_t column)
 {
@@ -246,8 +246,8 @@ add_part(reader_t *r, sym_map_part_t *part)
 }
 
 
-/* Reads an object.  It adds one part; an indexed map adds those of its
-   sections. */
+/* Reads an object, and adds it as a part.  An indexed map adds its sections'
+   parts. */
 static void
 read_map(reader_t *r)
 {
@@ -300,7 +300,7 @@ compare_parts(const void *a, const void *b)
 }
 
 
-/* Numbers sources and names in the order of the parts. */
+/* Numbers the sources and names of all parts in order. */
 static sym_status_t
 order_parts(sym_map_t *map, sym_error_t *err)
 {
@@ -327,8 +327,8 @@ order_parts(sym_map_t *map, sym_error_t *err)
 }
 
 
-/* Skips a first line that is not JSON, which keeps browsers from running a map
-   as a script. */
+/* Skips a first line that is not JSON.  It keeps browsers from running a map as
+   a script. */
 static sym_str_t
 skip_guard(sym_str_t text)
 {
@@ -380,7 +380,7 @@ sym_map_free(sym_map_t *map)
 
 /* --- sources --- */
 
-/* No sourceRoot is put before it. */
+/* Names to which sourceRoot is not added. */
 static bool
 is_absolute(sym_str_t name)
 {

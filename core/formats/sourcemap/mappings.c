@@ -4,8 +4,8 @@
 #define VLQ_MORE 0x20
 #define VLQ_SHIFT_MAX 63
 
-/* A base64 digit's value plus one (RFC 4648, 4); 0 for other bytes.  Digits
- * from 32 on continue the number. */
+/* The value of a base64 digit (RFC 4648, 4), plus one; 0 for other bytes.
+ * After a value of 32 or more the number continues. */
 static const uint8_t digits[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,
     ['G'] = 7,  ['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12,
@@ -82,7 +82,7 @@ fail(const sym_mappings_t *m, sym_status_t status, const char *what,
 }
 
 
-/* Sums have 32 bits, and wrap. */
+/* Sums have 32 bits and may wrap. */
 static inline uint32_t
 add(uint32_t number, int64_t difference)
 {

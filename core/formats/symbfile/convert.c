@@ -1,8 +1,8 @@
 /*
  * convert.c - Elastic's symbfile as a row of the formats.
  *
- * The file says neither name nor id of its executable: the loader takes both
- * from the path of the file.
+ * The file contains neither name nor id of its executable.  The loader takes
+ * both from the path of the file.
  */
 #include "formats/symbfile/functions.h"
 #include "formats/symcache.h"
@@ -107,7 +107,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_status_t rc = SYM_NOMEM;
     sym_shard_t shard;
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     sym_shard_init(&shard);
 
     if (w != NULL) {

@@ -5,17 +5,18 @@
 #include "base/buffer.h"
 #include "base/sort.h"
 
-/* A group of ranges ends at the next function when it has as many. */
+/* A group with this many ranges ends at the next function. */
 #define GROUP_MAX 65536
 
-/* As many ranges are sorted by insertion. */
+/* So few ranges are sorted by insertion. */
 #define SMALL_GROUP 32
 
-/* New nodes for each range of a group, on average: sound files have less than
- * one, but calls that change their callers at each address could have hundreds. */
+/* Limit on new nodes for each range of a group, on average.  Sound files have
+ * less than one, but calls that change their callers at each address could have
+ * hundreds. */
 #define NODES_PER_RANGE 8
 
-/* Addresses of a kernel are the last 2 GiB of 64 bits. */
+/* Addresses of a kernel are in the last 2 GiB of 64 bits. */
 #define HIGH_BASE_MASK ((uint64_t) 0x7fffffff)
 
 #define NO_STRING SYM_NO_STRING
@@ -28,7 +29,7 @@ typedef struct {
     uint32_t first_line, n_lines; /* in the group's lines */
 } range_t;
 
-/* A range that covers the sweep's position, and its node. */
+/* A range that covers the current position, and its node. */
 typedef struct {
     const range_t *range;
     uint32_t node;
@@ -39,22 +40,22 @@ struct sym_symbfile_functions_s {
     sym_error_t *err;
     bool has_base;
     uint64_t base, dropped;
-    uint32_t empty; /* the string "" */
+    uint32_t empty; /* id of the string "" */
 
-    /* the group of ranges that is read */
+    /* the group of ranges that is being read */
     range_t *ranges;
     size_t n_ranges, ranges_size;
     sym_symbfile_line_t *lines;
     size_t n_lines, lines_size;
-    bool has_calls; /* since the last range of depth 0 */
+    bool has_calls; /* ranges since the last one of depth 0 */
     uint32_t name;
-    uint64_t end; /* of the last range of depth 0 */
+    uint64_t end; /* end of the last range of depth 0 */
 
-    /* the sweep over it */
+    /* the sweep over the group */
     sym_sort_item_t *order;
     size_t order_size;
     level_t levels[SYM_INLINE_DEPTH_MAX + 1];
-    unsigned n_levels; /* ranges of all depths below were seen */
+    unsigned n_levels; /* ranges of all lower depths were read */
     uint64_t nodes_left;
     bool is_open;  /* a function */
     uint32_t addr; /* its start */
@@ -120,7 +121,7 @@ out_of_memory(sym_symbfile_functions_t *fs)
 
 /* --- output --- */
 
-/* The node's index, in *node. */
+/* Gets the node's index. */
 static sym_status_t
 add_node(sym_symbfile_functions_t *fs, const sym_flat_node_t *from,
          uint32_t *node)
@@ -191,8 +192,8 @@ end_function(sym_symbfile_functions_t *fs, uint64_t end)
 
 /* --- the sweep over a group --- */
 
-/* By address, then in the order of the file.  Small functions, which most are, are
- * nearly sorted. */
+/* Sorts by address, then by the order in the file.  Most functions are small
+ * and nearly sorted. */
 static sym_status_t
 sort_ranges(sym_symbfile_functions_t *fs)
 {
@@ -218,7 +219,7 @@ sort_ranges(sym_symbfile_functions_t *fs)
 }
 
 
-/* An unknown file has an empty name in a string table. */
+/* A file that is unknown has an empty name in a string table. */
 static uint32_t
 file_of(const sym_symbfile_functions_t *fs, uint32_t id)
 {
@@ -235,7 +236,7 @@ set_call(sym_flat_node_t *node, uint32_t file, uint32_t line)
 }
 
 
-/* A writer may leave the call file out if it is the caller's own. */
+/* A writer may omit a call's file if it is the caller's own. */
 static sym_flat_node_t
 node_of(const sym_symbfile_functions_t *fs, unsigned depth)
 {
@@ -256,7 +257,7 @@ node_of(const sym_symbfile_functions_t *fs, unsigned depth)
 }
 
 
-/* Sets the level's node: the same as before if it is the same call. */
+/* Sets the node of the level.  An equal call gets the same node as before. */
 static sym_status_t
 find_node(sym_symbfile_functions_t *fs, unsigned depth)
 {
@@ -283,7 +284,7 @@ find_node(sym_symbfile_functions_t *fs, unsigned depth)
 }
 
 
-/* Adds the segments of the innermost call from `addr` to `end`. */
+/* Adds segments of the innermost call from `addr` to `end`. */
 static sym_status_t
 add_lines(sym_symbfile_functions_t *fs, const level_t *level, uint64_t addr,
           uint64_t end)
@@ -295,7 +296,7 @@ add_lines(sym_symbfile_functions_t *fs, const level_t *level, uint64_t addr,
                               .node = level->node,
                               .file = r->file };
 
-    /* the first entry after addr */
+    /* the first entry above addr */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -309,7 +310,7 @@ add_lines(sym_symbfile_functions_t *fs, const level_t *level, uint64_t addr,
     segment.line = low != 0 && r->file != NO_STRING ? lines[low - 1].line : 0;
 
     for (;; low++) {
-        /* of entries with the same address the last counts */
+        /* the last of several entries at one address wins */
         if ((low == r->n_lines || r->addr + lines[low].offset > segment.addr)
             && add_segment(fs, &segment) != SYM_OK)
         {
@@ -326,8 +327,8 @@ add_lines(sym_symbfile_functions_t *fs, const level_t *level, uint64_t addr,
 }
 
 
-/* Adds the segments from addr to the next change, which it returns in *next;
- * *next is at most `limit`. */
+/* Adds the segments from addr to the next change.  *next gets its address, at
+ * most `limit`. */
 static sym_status_t
 add_step(sym_symbfile_functions_t *fs, uint64_t addr, uint64_t limit,
          uint64_t *next)
@@ -361,7 +362,7 @@ add_step(sym_symbfile_functions_t *fs, uint64_t addr, uint64_t limit,
 }
 
 
-/* The later one of several ranges with the same depth counts. */
+/* The last of several ranges with the same depth wins. */
 static void
 open_range(sym_symbfile_functions_t *fs, const range_t *r)
 {
@@ -399,7 +400,7 @@ sweep(sym_symbfile_functions_t *fs)
             rc = add_step(fs, addr, limit, &addr);
 
             if (rc == SYM_OK && !fs->is_open) {
-                break; /* a gap, or the end */
+                break; /* a gap, or the end of the group */
             }
         }
     }
@@ -439,7 +440,7 @@ string(void *ctx, sym_str_t text, uint32_t *id, sym_error_t *err)
 }
 
 
-/* Subtracts the base; false: the symcache has no room for the address. */
+/* Subtracts the base.  False: the address does not fit a symcache. */
 static bool
 relate(sym_symbfile_functions_t *fs, uint64_t *addr)
 {
@@ -457,7 +458,7 @@ relate(sym_symbfile_functions_t *fs, uint64_t *addr)
 }
 
 
-/* Whether a function continues the group. */
+/* Whether a function is added to the group. */
 static bool
 continues(const sym_symbfile_functions_t *fs, const sym_symbfile_range_t *r,
           uint64_t addr)

@@ -8,10 +8,10 @@
 #define MAGIC SYM_SYMBFILE_MAGIC
 #define MAGIC_LEN (sizeof(MAGIC) - 1)
 
-/* Longest message: the limit of Elastic's reader. */
+/* Limit on the length of a message, as in Elastic's reader. */
 #define MESSAGE_MAX ((uint64_t) 16 << 20)
 
-/* Longest beginning of a message. */
+/* Limit on the length of a message's head. */
 #define HEAD_MAX ((size_t) (2 * SYM_PB_VARINT_MAX))
 
 enum { INVALID, HEADER, RANGE, PAD, STRINGS };
@@ -34,7 +34,7 @@ enum {
 enum { LINES_OFFSET = 1, LINES_NUMBER };
 enum { PAD_DELTA = 1, PAD_FUNC, PAD_FILE, PAD_LINE, PAD_ADDR };
 
-/* A repeated uint32. */
+/* A repeated uint32 field. */
 typedef struct {
     uint32_t *items;
     size_t n, size;
@@ -46,11 +46,11 @@ struct sym_symbfile_s {
     sym_symbfile_stats_t stats;
 
     bool has_magic, has_header, has_addr;
-    uint64_t addr; /* of the record before */
+    uint64_t addr; /* address in the previous record */
     sym_buffer_t carry;
-    uint64_t at; /* of the message, in the file */
+    uint64_t at; /* offset of the message in the file */
 
-    uint32_t *strings; /* the current table: the sink's numbers */
+    uint32_t *strings; /* the current string table, as numbers of the sink */
     size_t n_strings, strings_size;
 
     column_t columns[3];
@@ -124,7 +124,7 @@ add(sym_cursor_t *c, column_t *column, uint64_t value)
 }
 
 
-/* A repeated number, packed or not. */
+/* Reads a repeated number, packed or not. */
 static void
 add_field(sym_cursor_t *c, const sym_pb_field_t *f, column_t *column)
 {
@@ -171,7 +171,7 @@ referred(const sym_symbfile_t *s, sym_cursor_t *c, uint64_t number)
 }
 
 
-/* A member with a text, or with the number of one. */
+/* Reads a string, as a text or as its number in the table. */
 static uint32_t
 text_of(sym_symbfile_t *s, sym_cursor_t *c, const sym_pb_field_t *f)
 {
@@ -180,7 +180,7 @@ text_of(sym_symbfile_t *s, sym_cursor_t *c, const sym_pb_field_t *f)
 }
 
 
-/* The address of the current record. */
+/* Reads the address of the current record. */
 static uint64_t
 next_addr(sym_symbfile_t *s, sym_cursor_t *c, const sym_pb_field_t *f,
           bool is_delta)
@@ -456,7 +456,7 @@ read_message(sym_symbfile_t *s, uint64_t type, const uint8_t *data, size_t len)
         read_strings(s, &c);
         break;
     default:
-        break; /* of a later version */
+        break; /* written by a later version */
     }
 
     if (s->err->status != SYM_OK && s->err->section != NULL) {
@@ -467,8 +467,8 @@ read_message(sym_symbfile_t *s, uint64_t type, const uint8_t *data, size_t len)
 }
 
 
-/* The length of the message at data, with its head; 0: more bytes are needed to
- * know it, or a failure. */
+/* The length of the message at data, including its head.  0: more bytes are
+ * needed to know it, or the head is invalid. */
 static size_t
 message_size(sym_symbfile_t *s, const uint8_t *data, size_t len, uint64_t *type,
              size_t *head)
@@ -551,7 +551,7 @@ read_messages(sym_symbfile_t *s, const uint8_t **data, size_t *len,
 }
 
 
-/* Completes the message whose beginning is kept. */
+/* Completes the message whose first bytes are kept. */
 static sym_status_t
 feed_carry(sym_symbfile_t *s, const uint8_t **data, size_t *len)
 {
@@ -583,7 +583,7 @@ feed_carry(sym_symbfile_t *s, const uint8_t **data, size_t *len)
         }
 
         if (left != s->carry.len) {
-            s->carry.len = left; /* 0: only one was kept */
+            s->carry.len = left; /* 0: it contained one message only */
         }
 
         wanted = wanted > s->carry.len ? wanted : s->carry.len + 1;

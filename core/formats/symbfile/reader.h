@@ -1,9 +1,9 @@
 /*
  * reader.h - reads a symbfile (docs/formats/symbfile.md), piece by piece.
  *
- * The reader checks each record and gives it to the caller's functions in the
- * order of the file.  It keeps one string table and, of a message that is cut
- * by the end of a piece, its beginning: 16 MiB each at most.
+ * The reader checks each record and passes it to the caller's functions in the
+ * order of the file.  It keeps one string table, and the beginning of a message
+ * that is cut by the end of a piece: at most 16 MiB each.
  */
 #ifndef SYM_FORMATS_SYMBFILE_READER_H
 #define SYM_FORMATS_SYMBFILE_READER_H
@@ -16,13 +16,13 @@
 /* "no string" */
 #define SYM_SYMBFILE_NO_STRING UINT32_MAX
 
-/* A position of a line table: it is valid up to the next one. */
+/* A row of a line table.  It is valid up to the next one. */
 typedef struct {
-    uint32_t offset; /* from the start of the range */
+    uint32_t offset; /* offset from the start of the range */
     uint32_t line;
 } sym_symbfile_line_t;
 
-/* Strings are numbers that the caller's string() gave. */
+/* Strings are numbers that the caller's string() has returned. */
 typedef struct {
     uint64_t addr;
     uint32_t size;
@@ -38,14 +38,14 @@ typedef struct {
     uint32_t name, file, line;
 } sym_symbfile_frame_t;
 
-/* The frames of one address; frames[0] is the outermost. */
+/* The frames at one address; frames[0] is the outermost. */
 typedef struct {
     uint64_t addr;
     const sym_symbfile_frame_t *frames;
     size_t n_frames;
 } sym_symbfile_pad_t;
 
-/* Records live until the function returns. */
+/* The caller's functions.  A record is valid until the function returns. */
 typedef struct {
     sym_status_t (*string)(void *ctx, sym_str_t text, uint32_t *id,
                            sym_error_t *err);

@@ -16,7 +16,7 @@ sym_code_op(sym_buffer_t *code, sym_cfi_op_t op)
 }
 
 
-/* With an operand of a byte. */
+/* Writes an operation with an operand of one byte. */
 static inline void
 sym_code_op8(sym_buffer_t *code, sym_cfi_op_t op, unsigned operand)
 {

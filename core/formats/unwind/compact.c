@@ -9,7 +9,7 @@
 #define PAGE_REGULAR 2
 #define PAGE_COMPRESSED 3
 
-/* Pages may overlap in a hostile file. */
+/* Limit on the work, because pages may overlap in a hostile file. */
 #define ENTRIES_PER_BYTE 2
 
 #define MODE(encoding) ((encoding) >> 24 & 0xf)
@@ -28,7 +28,7 @@ typedef struct {
     uint32_t commons_at, n_commons;
     uint64_t entries_left;
 
-    /* the function whose end is not known yet */
+    /* a function whose end is not yet known */
     bool is_open;
     uint32_t start, encoding;
     sym_error_t *broken, *err;
@@ -78,7 +78,7 @@ set_cfa(sym_cfi_rules_t *r, unsigned base, int64_t offset)
 }
 
 
-/* UNWIND_X86_REG_*, UNWIND_X86_64_REG_*: 1 to 6, as DWARF numbers them. */
+/* UNWIND_X86_REG_*, UNWIND_X86_64_REG_*: 1 to 6, converted to DWARF numbers. */
 static unsigned
 x86_register(const compact_t *c, uint32_t number)
 {
@@ -113,8 +113,8 @@ x86_frame(const compact_t *c, uint32_t encoding, sym_cfi_rules_t *r)
 }
 
 
-/* The registers of a permutation, in the order of their places: each digit
- * counts among those that are left. */
+/* Decodes a permutation: the registers, in the order of their positions.  Each
+ * digit selects one of the registers that are left. */
 static bool
 read_permutation(uint32_t n, uint32_t permutation, uint8_t saved[SAVED_MAX])
 {
@@ -171,7 +171,7 @@ x86_frameless(const compact_t *c, uint32_t encoding, uint64_t size,
 }
 
 
-/* The size is an operand of an instruction of the function. */
+/* Reads the frame size, an operand of an instruction of the function. */
 static bool
 x86_indirect(const compact_t *c, uint32_t start, uint32_t encoding,
              sym_cfi_rules_t *r)
@@ -211,8 +211,8 @@ arm64_encoding(const compact_t *c, uint32_t encoding, sym_cfi_rules_t *r)
         set_rule(r, c->arch->pc, SYM_CFI_REGISTER, c->arch->lr, 0);
     }
 
-    /* pairs of X registers, from X19 and X20 on; those of D registers come
-     * after them, at lower addresses */
+    /* pairs of X registers, from X19 and X20 on; pairs of D registers follow at
+     * lower addresses */
     for (unsigned i = 0; i < 5; i++) {
         if ((encoding >> i & 1) != 0) {
             set_rule(r, 19 + 2 * i, SYM_CFI_AT_CFA, 0, at);
@@ -250,7 +250,7 @@ read_encoding(const compact_t *c, sym_cfi_rules_t *r)
 
 /* --- tables --- */
 
-/* A function ends where the next one begins. */
+/* A function ends at the start of the next one. */
 static void
 next_function(compact_t *c, uint32_t start, uint32_t encoding)
 {
@@ -378,7 +378,7 @@ sym_compact_read(const sym_compact_input_t *in, sym_cfi_writer_t *w,
 
     c.commons_at = sym_u32(&head);
     c.n_commons = sym_u32(&head);
-    (void) sym_u64(&head); /* personality functions */
+    (void) sym_u64(&head); /* array of personality functions */
     index_at = sym_u32(&head);
     n = sym_u32(&head);
     index = cursor_at(&c, index_at);

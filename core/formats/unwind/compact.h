@@ -15,12 +15,12 @@ typedef struct {
     sym_unwind_arch_t arch;
     bool is_big_endian;
 
-    /* code, for functions whose frame size is in an instruction */
+    /* code of functions, because some have the frame size in an instruction */
     sym_str_t text;
-    uint64_t text_address; /* relative to the image base */
+    uint64_t text_address; /* is relative to the image base */
 } sym_compact_input_t;
 
-/* A broken table ends early; *broken is the reason. */
+/* Reading ends at the first error in the tables; *broken is then the reason. */
 sym_status_t sym_compact_read(const sym_compact_input_t *in,
                               sym_cfi_writer_t *w, sym_error_t *broken,
                               sym_error_t *err);

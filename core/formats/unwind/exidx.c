@@ -12,20 +12,20 @@
 #define LR 14
 #define PC 15
 
-/* Functions may share instructions. */
+/* Limit on the work, because functions may share instructions. */
 #define WORK_PER_BYTE 16
 #define WORK_MIN ((uint64_t) 1 << 20)
 
-/* Instructions of a function: three in the first word and four in each of 255
- * others. */
+/* Limit on a function's instructions: three in the first word, four in each of
+ * 255 more. */
 #define BYTES_MAX (3 + 4 * 255)
 
-/* A frame that is unwound.  vsp is the ABI's virtual stack pointer. */
+/* State while a frame is unwound. vsp is the ABI's virtual stack pointer. */
 typedef struct {
-    uint8_t base; /* register that vsp began with */
-    int64_t vsp;  /* relative to it */
+    uint8_t base; /* register from which vsp was set */
+    int64_t vsp;  /* vsp relative to that register */
     uint32_t saved;
-    int64_t at[16]; /* relative to it: where registers are saved */
+    int64_t at[16]; /* where registers are saved, relative to that register */
 } frame_t;
 
 
@@ -46,7 +46,7 @@ word_at(const sym_exidx_input_t *in, const sym_exidx_section_t *s,
 }
 
 
-/* A place relative to the word itself, in 31 bits (prel31). */
+/* An address relative to the word itself, in 31 bits (prel31). */
 static uint64_t
 target_of(uint64_t address, uint32_t word)
 {
@@ -73,7 +73,7 @@ pop(frame_t *f, uint32_t registers)
 }
 
 
-/* vsp = register: it replaces what was added so far. */
+/* vsp = register: replaces the offset. */
 static bool
 set_base(frame_t *f, unsigned number)
 {
@@ -87,7 +87,7 @@ set_base(frame_t *f, unsigned number)
 }
 
 
-/* 1011xxxx and 11xxxxxx; registers of vectors only move vsp. */
+/* 1011xxxx and 11xxxxxx: restore vector registers, and so only move vsp. */
 static bool
 run_long(frame_t *f, uint8_t op, sym_cursor_t *c)
 {
@@ -100,7 +100,7 @@ run_long(frame_t *f, uint8_t op, sym_cursor_t *c)
     case 0xb3: /* FSTMFDX */
         f->vsp += INT64_C(8) * ((sym_u8(c) & 0xf) + 1) + 4;
         return true;
-    case 0xb4: /* the return address is signed */
+    case 0xb4: /* instructions of signed return addresses */
         return true;
     case 0xc6:
     case 0xc8:
@@ -201,8 +201,8 @@ make_rules(const frame_t *f, sym_cfi_rules_t *rules)
 }
 
 
-/* Instructions come first in the high byte of each word.  `first` has `n` of
- * them, and `more` words follow at the address. */
+/* The high byte of each word is its first instruction.  `first` contains `n`
+ * instructions; `more` words follow at the address. */
 static size_t
 take_bytes(const sym_exidx_input_t *in, uint32_t first, unsigned n,
            uint64_t address, unsigned more, uint8_t *to)
@@ -230,7 +230,7 @@ take_bytes(const sym_exidx_input_t *in, uint32_t first, unsigned n,
 }
 
 
-/* The instructions of a function; 0: they cannot be read. */
+/* The number of the function's instructions; 0: they cannot be read. */
 static size_t
 find_bytes(const sym_exidx_input_t *in, uint64_t address, uint32_t word,
            uint8_t *to)
@@ -246,7 +246,7 @@ find_bytes(const sym_exidx_input_t *in, uint64_t address, uint32_t word,
     address += 4;
 
     if (is_there && (word & IS_COMPACT) == 0) {
-        /* a routine of the language: the instructions are those of g++ */
+        /* a personality routine precedes the data, which are read as g++'s */
         word = word_at(in, &in->table, address, &is_there);
         address += 4;
         return is_there ? take_bytes(in, word, 3, address, word >> 24, to) : 0;

@@ -23,7 +23,7 @@
 #define JUMPS_MAX 32
 #define NOWHERE UINT16_MAX
 
-/* 1 + our operation; 0: unknown, or an operation with operands. */
+/* Our operation, plus one; 0: unknown, or it has operands. */
 static const uint8_t plain[0x30] = {
     [0x12] = 1 + SYM_CFI_OP_DUP,        [0x13] = 1 + SYM_CFI_OP_DROP,
     [0x16] = 1 + SYM_CFI_OP_SWAP,       [0x17] = 1 + SYM_CFI_OP_ROT,
@@ -40,8 +40,8 @@ static const uint8_t plain[0x30] = {
 };
 
 typedef struct {
-    size_t at;     /* of its operand in the code */
-    size_t target; /* in the expression */
+    size_t at;     /* position of its operand in the code */
+    size_t target; /* target in the expression */
 } jump_t;
 
 typedef struct {
@@ -49,10 +49,11 @@ typedef struct {
     unsigned word_bytes;
     sym_buffer_t *code;
     size_t code_start;
-    int64_t len; /* of the expression */
+    int64_t len; /* length of the expression */
     jump_t jumps[JUMPS_MAX];
     unsigned n_jumps;
-    uint16_t places[SYM_EXPRESSION_MAX + 1]; /* by byte of the expression */
+    uint16_t places[SYM_EXPRESSION_MAX + 1]; /* position in the code, by byte
+                                                of the expression */
 } compiler_t;
 
 
@@ -116,7 +117,7 @@ put_jump(compiler_t *m, uint8_t op)
 }
 
 
-/* Operations with operands. */
+/* Compiles operations with operands. */
 static bool
 put_other(compiler_t *m, uint8_t op)
 {
@@ -179,7 +180,7 @@ put_operation(compiler_t *m, uint8_t op)
 }
 
 
-/* Jumps of the code go where those of the expression go. */
+/* Sets the targets of the code's jumps to those of the expression's. */
 static bool
 settle_jumps(compiler_t *m)
 {

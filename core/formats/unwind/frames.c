@@ -9,7 +9,7 @@
 #define WORK_PER_BYTE 16
 #define WORK_MIN ((uint64_t) 1 << 20)
 
-/* Bytes of expressions, in addition to the section's own size. */
+/* Limit on the bytes of expressions, added to the section's own size. */
 #define PROGRAMS_MIN ((size_t) 1 << 20)
 
 /* LSB 5.0 Core, 10.5.1 */
@@ -102,14 +102,14 @@ section_cursor(const sym_frames_t *f, uint64_t offset, sym_error_t *err)
 
 
 typedef struct {
-    uint64_t offset; /* of the entry, from its length */
-    uint64_t id_at;  /* of the field after the length */
+    uint64_t offset; /* offset of the entry's length field */
+    uint64_t id_at;  /* offset of the field after the length */
     uint64_t id;
     bool is_cie;
-    sym_cursor_t c; /* after the id */
+    sym_cursor_t c; /* at the bytes after the id */
 } entry_t;
 
-/* Reads the next entry; false: the end of the table. */
+/* Reads the next entry.  False: there are no more. */
 static bool
 next_entry(const sym_frames_t *f, sym_cursor_t *c, entry_t *e)
 {
@@ -124,7 +124,7 @@ next_entry(const sym_frames_t *f, sym_cursor_t *c, entry_t *e)
         bytes = 8;
     }
 
-    /* .eh_frame ends with an entry of no length */
+    /* an entry of length 0 ends .eh_frame */
     if (!sym_ok(c) || len == 0) {
         return false;
     }
@@ -164,7 +164,8 @@ read_augmentation(const sym_frames_t *f, sym_cursor_t *c, sym_str_t letters,
             (void) sym_u8(&data);
             break;
         case 'P':
-            personality.encoding = sym_u8(&data) & 0x0f; /* not followed */
+            /* the pointer is not followed */
+            personality.encoding = sym_u8(&data) & 0x0f;
             (void) sym_frames_address(f, &personality, &data);
             break;
         case 'R':
@@ -177,7 +178,7 @@ read_augmentation(const sym_frames_t *f, sym_cursor_t *c, sym_str_t letters,
         case 'G':
             break;
         default:
-            return; /* the rest is skipped by its length */
+            return; /* other data are skipped by their length */
         }
     }
 }
@@ -213,7 +214,7 @@ read_cie(sym_frames_t *f, entry_t *e, sym_cie_t *cie)
 
     if (version == 4) {
         cie->address_bytes = sym_u8(c);
-        (void) sym_u8(c); /* size of a segment selector */
+        (void) sym_u8(c); /* size of segment selectors */
     }
 
     if (version == 0 || version == 2 || version > 4
@@ -330,7 +331,8 @@ read_entries(sym_frames_t *f, sym_frame_run_t *r, sym_frames_stats_t *stats)
         sym_error_t err = { 0 };
 
         if (!next_entry(f, &c, &e)) {
-            /* a terminator in the middle is left by linkers of objects */
+            /* a terminator in the middle comes from an object file that was
+             * linked */
             if (!sym_ok(&c)) {
                 break;
             }

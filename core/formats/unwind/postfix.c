@@ -6,17 +6,17 @@
 #define STACK_MAX 32
 
 /* An entry of the stack.  Names and numbers become operations when they are
- * used: only then is it known whether a name is read or assigned to. */
+ * used, because only then it is known whether a name is read or assigned. */
 typedef enum { VALUE, NUMBER, REGISTER, VARIABLE, CFA, CALLEE } entry_type_t;
 
 typedef struct {
-    entry_type_t type; /* VALUE: on the program's stack */
-    int64_t number;    /* or a register, or a slot */
+    entry_type_t type; /* VALUE: on the stack of the compiled program */
+    int64_t number;    /* also the number of a register or a slot */
 } entry_t;
 
 typedef struct {
     sym_unwind_arch_t arch;
-    const sym_frame_sizes_t *sizes; /* NULL: an expression */
+    const sym_frame_sizes_t *sizes; /* NULL: the text is an expression */
     sym_buffer_t *code;
     entry_t stack[STACK_MAX];
     unsigned n;
@@ -141,7 +141,7 @@ push_size(compiler_t *c, sym_str_t word)
         return push(c, CALLEE, 0);
     }
 
-    /* both are the same address */
+    /* names of the same address */
     return push_variable(c, sym_str_eq(word, SYM_STR(".raSearchStart"))
                                 ? SYM_STR(".raSearch")
                                 : word);
@@ -284,7 +284,7 @@ compile(compiler_t *c, sym_str_t text)
 
 /* --- expressions --- */
 
-/* "REGISTER", "REGISTER NUMBER +", and both with "^" after it: most rules. */
+/* Most rules: "REGISTER", "REGISTER NUMBER +", and both with "^" after them. */
 static bool
 read_simple(sym_unwind_arch_t arch, sym_str_t text, sym_cfi_rule_t *rule)
 {
@@ -360,8 +360,8 @@ x86_register(const char *name)
 }
 
 
-/* Locals, saved registers, and the parameters of the callee are below the
- * return address. */
+/* Computes the end of the frame: below it are locals, saved registers, and the
+ * callee's parameters; above it is the return address. */
 static void
 put_frame_end(const sym_frame_sizes_t *sizes, sym_buffer_t *code)
 {
@@ -373,8 +373,8 @@ put_frame_end(const sym_frame_sizes_t *sizes, sym_buffer_t *code)
 }
 
 
-/* The search for the return address begins at the end of the frame; if the
- * program aligns it, above the saved EBP. */
+/* The search for the return address begins at the end of the frame.  If the
+ * program aligns the frame, it begins above the saved EBP. */
 static void
 put_search_start(sym_str_t text, compiler_t *c)
 {

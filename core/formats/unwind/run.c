@@ -29,7 +29,7 @@ enum {
     CFA_VAL_OFFSET_SF = 0x15,
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
-    CFA_GNU_WINDOW_SAVE = 0x2d, /* arm64: the return address is signed */
+    CFA_GNU_WINDOW_SAVE = 0x2d, /* arm64: signs the return address */
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET = 0x2f,
     CFA_ADVANCE_LOC = 0x40,
@@ -40,11 +40,11 @@ enum {
 
 /* --- rules --- */
 
-/* Our number of a register; SYM_UNWIND_NO_REGISTER: not kept. */
+/* Our number of a register; SYM_UNWIND_NO_REGISTER: it is not tracked. */
 static unsigned
 register_of(const sym_frames_t *f, uint64_t number)
 {
-    /* numbers of the program counter that are ours alone */
+    /* on these the program counter's number is ours, not DWARF's */
     const bool is_own_pc = f->in->arch >= SYM_UNWIND_MIPS;
 
     if (number >= SYM_UNWIND_REGISTERS || (is_own_pc && number == f->arch->pc))
@@ -52,7 +52,7 @@ register_of(const sym_frames_t *f, uint64_t number)
         return SYM_UNWIND_NO_REGISTER;
     }
 
-    /* gcc on Apple's i386 numbers them in the order of an older debugger */
+    /* gcc on Apple's i386 numbers them as an older debugger did */
     if (f->in->is_apple && f->in->is_eh && f->in->arch == SYM_UNWIND_X86
         && (number == 4 || number == 5))
     {
@@ -103,7 +103,7 @@ restore_rule(sym_frame_run_t *r, uint64_t number)
 }
 
 
-/* DW_CFA_same_value: a register that functions restore needs no rule. */
+/* DW_CFA_same_value: callee-saved registers need no rule for it. */
 static void
 keep_register(sym_frame_run_t *r, uint64_t number)
 {
@@ -143,7 +143,8 @@ offset_rule(sym_cfi_how_t how, const sym_cie_t *cie, int64_t factor)
 }
 
 
-/* A block that is an expression; the CFA is on its stack if needs_cfa. */
+/* Reads a block that is an expression.  needs_cfa: the stack begins with the
+ * CFA. */
 static sym_cfi_rule_t
 expression_rule(sym_frame_run_t *r, sym_cursor_t *c, sym_cfi_how_t how,
                 bool needs_cfa)
@@ -206,8 +207,8 @@ change_cfa(sym_frame_run_t *r, sym_cursor_t *c, bool is_register,
 
 /* --- rows --- */
 
-/* The rule of the return address becomes that of the program counter.  False:
- * it has no rule. */
+/* Uses the rule of the return address for the program counter.  False: there is
+ * none. */
 static bool
 find_return(sym_frame_run_t *r, sym_cfi_rules_t *rules)
 {
@@ -358,7 +359,7 @@ run_cfa(sym_frame_run_t *r, sym_cursor_t *c, uint8_t op)
 }
 
 
-/* Operations whose first operand is a register. */
+/* Handles operations whose first operand is a register. */
 static void
 run_register(sym_frame_run_t *r, sym_cursor_t *c, uint8_t op)
 {

@@ -13,19 +13,19 @@
 /* DW_CFA_remember_state */
 #define SYM_FRAME_STATES_MAX 16
 
-/* The program of a CIE is run again only after others; a hostile file could make
- * each FDE use another. */
+/* Limit on the programs of CIEs.  One is run again only if others were run
+ * since, but a hostile file could make each FDE use another CIE. */
 #define SYM_CIES_KEPT 8
 
 typedef struct {
-    uint64_t offset; /* in the section; UINT64_MAX: free */
+    uint64_t offset; /* offset in the section; UINT64_MAX: unused */
     uint64_t code_align;
     int64_t data_align;
     uint64_t ra; /* register */
     uint8_t encoding;
     uint8_t address_bytes;
-    bool has_augmentation; /* its data has a length */
-    bool is_signal;        /* of frames that signals make */
+    bool has_augmentation; /* its augmentation data have a length */
+    bool is_signal;        /* its frames are signal frames */
     sym_cfi_rules_t initial;
 } sym_cie_t;
 
@@ -38,29 +38,30 @@ typedef struct {
     sym_buffer_t code;
     sym_cie_t cies[SYM_CIES_KEPT];
     unsigned next_cie;
-    sym_error_t *err; /* ends everything */
+    sym_error_t *err; /* an error that ends everything */
 } sym_frames_t;
 
-/* The run of one program. */
+/* State while one program runs. */
 typedef struct {
     sym_frames_t *f;
     const sym_cie_t *cie;
     sym_cfi_rules_t rules;
     sym_cfi_rules_t states[SYM_FRAME_STATES_MAX];
     unsigned n_states;
-    uint64_t location, end; /* as linked; end of the function */
-    bool is_initial;        /* of a CIE: it has no locations */
+    uint64_t location, end; /* linked addresses; end of the function */
+    bool is_initial;        /* the program of a CIE, which has no locations */
 } sym_frame_run_t;
 
 /* Reads a number in the format of an encoding (LSB 5.0 Core, 10.5.1). */
 uint64_t sym_frames_number(sym_cursor_t *c, uint8_t format,
                            unsigned address_bytes);
 
-/* Reads an address, as encoded by the CIE. */
+/* Reads an address in the CIE's encoding. */
 uint64_t sym_frames_address(const sym_frames_t *f, const sym_cie_t *cie,
                             sym_cursor_t *c);
 
-/* Runs the instructions that are left in c.  c->err says why they end early. */
+/* Runs the remaining instructions in c. c->err is the reason if they end
+ * early. */
 void sym_frame_run(sym_frame_run_t *r, sym_cursor_t *c);
 
 /* Passes on the rules from the location up to an address. */

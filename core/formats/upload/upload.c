@@ -1,9 +1,9 @@
 /*
- * upload.c - bodies of POST /minidump as a row of the formats: a minidump, and the
- * fields that came with it.
+ * upload.c - bodies of POST /minidump as a row of the formats: a minidump, and
+ * the fields that came with it.
  *
- * A body that is not such an upload, or a dump that cannot be read, gives a
- * report that says so: the request for it has an answer.
+ * If a body is not such an upload, or its dump cannot be read, the report
+ * contains the reason, because each request needs an answer.
  */
 #include "artifacts/crash/write/crash_writer.h"
 #include "base/multipart.h"
@@ -74,7 +74,7 @@ take_field(sym_crash_t *crash, const sym_multipart_part_t *part)
 }
 
 
-/* The file; data NULL: the body has no file, or is refused. */
+/* The uploaded file.  data NULL: the body contains none, or is refused. */
 static sym_str_t
 read_parts(sym_str_t body, sym_crash_t *crash)
 {
@@ -108,7 +108,7 @@ read_parts(sym_str_t body, sym_crash_t *crash)
 }
 
 
-/* Places of stacks count from the beginning of the body. */
+/* Makes positions of stacks relative to the start of the body. */
 static void
 move_stacks(sym_crash_t *crash, uint64_t by)
 {
@@ -142,7 +142,7 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
     sym_error_t bad = { 0 };
     sym_status_t rc;
 
-    (void) which; /* there is one */
+    (void) which; /* the file has one object */
     if (file.data != NULL && minidump_read(&d, file, &bad) == SYM_OK) {
         d.crash.fields = empty.fields;
         d.crash.n_fields = empty.n_fields;

@@ -62,11 +62,11 @@ read_ids(const sym_wasm_t *w, sym_native_t *module, sym_error_t *err)
 }
 
 
-/* --- the file with the DWARF --- */
+/* --- the file that contains the DWARF --- */
 
 typedef struct {
     sym_companion_file_t file;
-    sym_wasm_t *wasm; /* NULL: not there */
+    sym_wasm_t *wasm; /* NULL: not found */
 
     const sym_wasm_t *module;
     const sym_format_services_t *services;
@@ -82,8 +82,8 @@ debug_close(debug_t *d)
 }
 
 
-/* True if both files are of one build: by build_id if both have one, otherwise
- * by the code section. */
+/* True if both files are of one build.  Their build_ids decide, or, if one has
+ * none, their code sections. */
 static bool
 is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
 {
@@ -97,7 +97,7 @@ is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
 }
 
 
-/* The last part of a URL or path: its folders are those of the build
+/* The last part of a URL or path, because its folders are those of the build
  * machine. */
 static sym_str_t
 last_part(sym_str_t name)
@@ -135,7 +135,7 @@ take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 }
 
 
-/* SYM_OK also if no debug file was found: then to->wasm is NULL. */
+/* Returns SYM_OK even if no debug file was found: then to->wasm is NULL. */
 static sym_status_t
 debug_open(const sym_wasm_t *module, const sym_format_services_t *services,
            debug_t *to, sym_error_t *err)
@@ -180,7 +180,7 @@ static const sym_split_format_t split_format = { open_split, find_section,
 
 /* --- conversion --- */
 
-/* A module, and its parts in other files. */
+/* Reads a module, and its parts in other files. */
 typedef struct {
     sym_wasm_t *wasm;
     debug_t debug;
@@ -205,7 +205,7 @@ read_wasm(sym_native_t *f, wasm_files_t *files, sym_error_t *err)
         sym_wasm_info(from)->has_debug_info, true,
         sym_wasm_section(from, ".debug_frame", &frames) == SYM_OK);
 
-    /* the debug file may have no code section, or have it at another offset */
+    /* the debug file may have no code section, or one at another offset */
     in.image_base = 0 - sym_wasm_info(w)->code_at;
     files->symbols.image_base = in.image_base;
     files->symbols.is_base_negative = true;
@@ -232,7 +232,7 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
     sym_status_t rc =
         files.wasm == NULL ? err->status : read_wasm(f, &files, err);
 
-    (void) which; /* there is only one */
+    (void) which; /* the file has one object */
     sym_native_symbols_free(&files.symbols);
     sym_native_splits_close(&files.splits);
     debug_close(&files.debug);

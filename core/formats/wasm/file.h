@@ -26,7 +26,7 @@ struct sym_wasm_s {
     sym_wasm_info_t info;
     sym_arena_t arena;
 
-    sym_str_t sections[SYM_WASM_SECTIONS]; /* the first of each kind */
+    sym_str_t sections[SYM_WASM_SECTIONS]; /* the first section of each kind */
     sym_wasm_custom_t *customs;
     size_t n_customs;
 };
@@ -37,7 +37,7 @@ uint32_t sym_wasm_u32(sym_cursor_t *c);
 /* A name: its length, then its bytes (Core Specification, 5.2.4). */
 sym_str_t sym_wasm_name(sym_cursor_t *c);
 
-/* A cursor over a part of the file; it reports errors by file offset. */
+/* A cursor over a part of the file.  Its errors contain file offsets. */
 sym_cursor_t sym_wasm_cursor(const sym_wasm_t *w, sym_str_t bytes,
                              const char *part, sym_error_t *err);
 

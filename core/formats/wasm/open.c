@@ -11,9 +11,10 @@
 
 #define MAGIC "\0asm"
 #define VERSION 1
-#define LAYER_AT 6 /* of a component (Component Model, Binary.md) */
+/* Offset of the layer: 1 in a component (Component Model, Binary.md). */
+#define LAYER_AT 6
 
-/* A real module has a few dozen. */
+/* Limit on sections.  A real module has a few dozen. */
 #define CUSTOMS_MAX 65536
 
 
@@ -78,7 +79,7 @@ read_header(sym_cursor_t *c)
 }
 
 
-/* Records the contents of a section; a custom section begins with its name. */
+/* Stores the contents of a section.  A custom section begins with its name. */
 static uint8_t
 read_section(sym_cursor_t *c, sym_wasm_custom_t *s)
 {
@@ -236,7 +237,7 @@ sym_wasm_info(const sym_wasm_t *w)
 }
 
 
-/* Ids of modules in stores depend on this hash. */
+/* Do not change this hash: ids of modules in stores depend on it. */
 static void
 hash_code(sym_str_t code, uint8_t out[SYM_UUID_BYTES])
 {
@@ -250,7 +251,7 @@ hash_code(sym_str_t code, uint8_t out[SYM_UUID_BYTES])
 }
 
 
-/* Like Sentry's symbolic: the bytes in their order, without interpretation. */
+/* Like Sentry's symbolic, keeps the bytes in their order. */
 bool
 sym_wasm_debug_id(const sym_wasm_t *w, sym_debug_id_t *id)
 {

@@ -1,6 +1,6 @@
 /*
- * symbols.c - names of functions: the name section (Core Specification, 7.4.1),
- * else exports.
+ * symbols.c - names of functions, from the name section (Core Specification,
+ * 7.4.1), else from exports.
  */
 #include "formats/native/text.h"
 #include "formats/wasm/file.h"
@@ -14,18 +14,18 @@
 #define KIND_TAG 4
 
 #define LIMITS_HAVE_MAX 1
-#define TYPE_REF 0x64 /* (ref ht), and before it (ref null ht) */
+#define TYPE_REF 0x64 /* (ref ht); (ref null ht) is the number before it */
 #define TYPE_REF_NULL 0x63
 
-/* The functions defined in the module.  Imported functions have lower
- * indices. */
+/* The functions defined in the module.  Imported functions precede them in the
+ * index space. */
 typedef struct {
     sym_wasm_symbol_t *items;
     uint64_t n, n_imported;
 } functions_t;
 
 
-/* --- imports: the number of imported functions --- */
+/* --- imports: number of imported functions --- */
 
 static void
 skip_type(sym_cursor_t *c)
@@ -101,8 +101,8 @@ count_imports(const sym_wasm_t *w, functions_t *f, sym_error_t *err)
 
 /* --- bodies --- */
 
-/* The size field before a body counts as the end of the function before it, as
- * in symbolic; engines report no address there. */
+/* The size field before a body belongs to the function before it, as in
+ * symbolic.  Engines report no addresses there. */
 static sym_status_t
 read_bodies(sym_wasm_t *w, functions_t *f, sym_error_t *err)
 {
