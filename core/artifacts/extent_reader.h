@@ -1,9 +1,9 @@
 /*
- * extent_reader.h - bytes and records of an artifact that is read by its refs.
+ * extent_reader.h - resolves refs to bytes and records of an artifact.
  *
  * Readers of kinds embed a sym_extent_reader_t.  The extents belong to their
- * owner and must stay in place; nothing is trusted: each function returns NULL
- * for a ref that leads outside.
+ * owner and must not move.  They are not trusted: each function returns NULL
+ * for a ref to a byte outside of them.
  */
 #ifndef SYM_ARTIFACTS_EXTENT_READER_H
 #define SYM_ARTIFACTS_EXTENT_READER_H
@@ -13,7 +13,7 @@
 typedef struct {
     sym_extent_get_pt get;
     void *ctx;
-    sym_extent_view_t *cache; /* n of them, zeroed at first; or NULL */
+    sym_extent_view_t *cache; /* n entries, zeroed at first; or NULL */
     uint32_t n;
 } sym_extent_reader_t;
 
@@ -42,7 +42,7 @@ sym_extent_view(const sym_extent_reader_t *in, uint32_t number,
 }
 
 
-/* The bytes from ref to the end of its extent, at least one. */
+/* The bytes from ref to the end of its extent: at least one. */
 static inline const uint8_t *
 sym_extent_rest(const sym_extent_reader_t *in, uint32_t ref, size_t *len)
 {
@@ -58,7 +58,7 @@ sym_extent_rest(const sym_extent_reader_t *in, uint32_t ref, size_t *len)
 }
 
 
-/* size bytes at ref. */
+/* The `size` bytes at ref. */
 static inline const uint8_t *
 sym_extent_bytes(const sym_extent_reader_t *in, uint32_t ref, size_t size)
 {

@@ -81,7 +81,7 @@ typedef struct {
     uint8_t arch, number;
 } alias_t;
 
-/* The names of the MODULE record, and of our own readers. */
+/* Names of the MODULE record and of our own readers. */
 static const alias_t arch_names[] = {
     { "x86", SYM_UNWIND_X86, 0 },        { "i386", SYM_UNWIND_X86, 0 },
     { "i686", SYM_UNWIND_X86, 0 },       { "x86_64", SYM_UNWIND_X86_64, 0 },
@@ -113,7 +113,7 @@ sym_unwind_arch_named(sym_str_t name)
         }
     }
 
-    /* arm, armv7s, ...; arm64_32 has registers of 64 bits, but words of 32 */
+    /* arm, armv7s, ...; arm64_32 has 64-bit registers, but 32-bit words */
     return sym_str_starts(name, SYM_STR("arm"))
                    && !sym_str_starts(name, SYM_STR("arm64"))
                ? SYM_UNWIND_ARM

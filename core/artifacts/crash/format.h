@@ -1,10 +1,10 @@
 /*
- * format.h - the artifact `crash`: what a crash report says, without the memory
- * of its stacks.
+ * format.h - the artifact `crash`: a crash report without the memory of its
+ * stacks.
  *
- * It is made from a minidump by the converter and read by a walk of its stacks.
- * Stacks stay in the report's file: the artifact has their places in it.  It
- * never enters a store.  docs/formats/minidump.md describes it byte by byte.
+ * The converter makes it from a minidump, and a walk of the stacks reads it.
+ * The artifact contains the positions of the stacks in the report's file.  It
+ * is never stored.  docs/formats/minidump.md describes it byte by byte.
  */
 #ifndef SYM_ARTIFACTS_CRASH_FORMAT_H
 #define SYM_ARTIFACTS_CRASH_FORMAT_H
@@ -19,8 +19,9 @@
 #define SYM_CRASH_MODULES_MAX 65536
 #define SYM_CRASH_THREADS_MAX 32768
 #define SYM_CRASH_NOTES_MAX 4096
-#define SYM_CRASH_FRAMES_MAX 65536 /* of all threads: found by the client */
-#define SYM_CRASH_TEXT_MAX 16384   /* bytes of a text, but for fields */
+/* in all threads: frames that the client has found */
+#define SYM_CRASH_FRAMES_MAX 65536
+#define SYM_CRASH_TEXT_MAX 16384 /* bytes of a text, except in fields */
 #define SYM_CRASH_FIELDS_MAX 8
 #define SYM_CRASH_FIELD_MAX (1u << 20)
 #define SYM_CRASH_BYTES_MAX ((size_t) 24 << 20)
@@ -29,14 +30,14 @@
 
 typedef struct {
     uint64_t addr, size;
-    bool is_unloaded; /* it was unloaded before the crash */
+    bool is_unloaded; /* the module was unloaded before the crash */
     sym_str_t code_file, debug_file;
     sym_str_t debug_id; /* Breakpad's spelling, or "" */
     sym_str_t code_id;  /* lower case, or "" */
     sym_str_t version;
 } sym_crash_module_t;
 
-/* A frame that the client has found. */
+/* A frame that was found by the client. */
 typedef struct {
     uint64_t addr;
     sym_str_t function;
@@ -45,26 +46,28 @@ typedef struct {
 typedef struct {
     uint32_t id;
     bool has_name, has_context;
-    bool is_writer; /* it wrote the dump; nothing else is known of it */
+    bool is_writer; /* the thread wrote the dump; nothing else is known about
+                       it */
     sym_str_t name;
-    sym_unwind_registers_t registers; /* if has_context */
+    sym_unwind_registers_t registers; /* valid if has_context */
     sym_stack_memory_t stack;         /* `at` is an offset in the file */
-    uint32_t first_frame, n_frames;   /* of those that the client has found */
+    uint32_t first_frame, n_frames;   /* range in the frames that the client
+                                         has found */
 } sym_crash_thread_t;
 
-/* Another fact: "lsb_release.id", "crashpad.ptype". */
+/* Another fact about the crash: "lsb_release.id", "crashpad.ptype". */
 typedef struct {
     sym_str_t key, value;
 } sym_crash_note_t;
 
-/* A field of the upload, as sent. */
+/* A field of the upload, unchanged. */
 typedef struct {
     sym_str_t name, value;
 } sym_crash_field_t;
 
 typedef struct {
-    sym_str_t failure; /* why the report cannot be read, or "": then only fields
-                          are there */
+    sym_str_t failure; /* why the report cannot be read, or "".  If it
+                          cannot, only `fields` are set. */
     sym_str_t refusal; /* why the upload is refused, or "" */
     uint64_t time_s;
     sym_os_t os;
@@ -74,10 +77,10 @@ typedef struct {
     uint32_t n_cpus;
     bool has_pid, is_crash;
     uint32_t pid;
-    uint64_t address; /* that the exception is about, if is_crash */
+    uint64_t address; /* address of the exception, if is_crash */
     sym_str_t reason, assertion;
-    uint32_t requesting; /* index of the thread that crashed or asked for the
-                            dump, or SYM_CRASH_NO_THREAD */
+    uint32_t requesting; /* index of the thread that crashed or requested the
+                            dump; or SYM_CRASH_NO_THREAD */
     sym_crash_module_t *modules;
     sym_crash_thread_t *threads;
     sym_crash_frame_t *frames;

@@ -1,8 +1,9 @@
 /*
- * format.h - the artifact `jvm`: original names and lines of renamed JVM classes.
+ * format.h - the artifact `jvm`: original names and lines of renamed JVM
+ * classes.
  *
  * docs/formats/jvm.md describes it byte by byte; the names here are its names.
- * Numbers are little endian, whatever host wrote them.
+ * Numbers are little endian on every host.
  */
 #ifndef SYM_ARTIFACTS_JVM_FORMAT_H
 #define SYM_ARTIFACTS_JVM_FORMAT_H
@@ -27,8 +28,7 @@
 #define SYM_JVM_OWNER_BYTES 8
 #define SYM_JVM_ORIGINAL_BYTES 12
 
-/* A method's members: the size of a piece, and the list of a method's
-   pieces. */
+/* A method's members: the size of a piece, and the method's list of pieces. */
 #define SYM_JVM_PIECE_MEMBERS 256
 #define SYM_JVM_PIECE_BYTES 12
 
@@ -39,24 +39,25 @@
 #define SYM_JVM_ORIGINALS_MAX (UINT32_C(1) << 26)
 
 /* Flags of a method. */
-#define SYM_JVM_HAS_LINES 1  /* a member has a range of lines */
-#define SYM_JVM_IS_OUTLINE 2 /* its first member is an outline */
-#define SYM_JVM_HAS_RULES 4  /* a member has rules that remove frames */
+#define SYM_JVM_HAS_LINES 1  /* a member contains a range of lines */
+#define SYM_JVM_IS_OUTLINE 2 /* the first member is an outline */
+#define SYM_JVM_HAS_RULES 4  /* a member contains rules that remove frames */
 
 /* The form byte of a member. */
 #define SYM_JVM_FOREIGN                                                        \
-    1 /* the original's owner, not the class of the method */
+    1 /* owner of the original, if it is not the method's class */
 #define SYM_JVM_RANGE_SHIFT 1
-#define SYM_JVM_RANGE_SAME 0 /* as the previous member's; first: none */
+/* same as the previous member's; the first member has none */
+#define SYM_JVM_RANGE_SAME 0
 #define SYM_JVM_RANGE_NEW 1
 #define SYM_JVM_RANGE_NONE 2
 #define SYM_JVM_LINES_SHIFT 3
 #define SYM_JVM_LINES_NONE 0
 #define SYM_JVM_LINES_FIRST 1 /* one line */
 #define SYM_JVM_LINES_BOTH 2
-#define SYM_JVM_LINES_RANGE 3 /* as the range */
+#define SYM_JVM_LINES_RANGE 3 /* same as the range */
 #define SYM_JVM_BY_PARAMETERS 0x20
-#define SYM_JVM_HAS_NOTES 0x40 /* positions of outlines, rules */
+#define SYM_JVM_HAS_NOTES 0x40 /* positions of an outline, and rules */
 #define SYM_JVM_FORM_MAX 0x7f
 
 /* Flags of an original, in the two high bits of its owner. */
@@ -67,8 +68,8 @@
 #define SYM_JVM_NAMES 0 /* no lines */
 #define SYM_JVM_LINES 1
 
-/* FNV-1a, then mixed so that all bits count.  Classes are sorted by it, then by
- * name, so names chosen to collide cost no more than others. */
+/* FNV-1a, then mixed so that all bits have an effect.  Classes are sorted by
+ * hash, then by name, so names chosen to collide cost no more than others. */
 static inline uint32_t
 sym_jvm_hash(sym_str_t name)
 {

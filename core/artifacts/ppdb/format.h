@@ -2,7 +2,7 @@
  * format.h - the artifact `ppdb`: lines of .NET methods, by IL offset.
  *
  * docs/formats/ppdb.md describes it byte by byte; the names here are its names.
- * Numbers are little endian, whatever host wrote them.
+ * Numbers are little endian on every host.
  */
 #ifndef SYM_ARTIFACTS_PPDB_FORMAT_H
 #define SYM_ARTIFACTS_PPDB_FORMAT_H
@@ -24,15 +24,17 @@
 #define SYM_PPDB_METHOD_BYTES 4
 #define SYM_PPDB_DOCUMENT_BYTES 16
 
-/* Points of a piece of a method; a method with more has several. */
+/* Limit on the points of a piece.  A method with more points has several
+ * pieces. */
 #define SYM_PPDB_PIECE_POINTS 1024
-#define SYM_PPDB_PIECE_BYTES 8 /* in the list of pieces */
+#define SYM_PPDB_PIECE_BYTES 8 /* bytes of an entry in a list of pieces */
 
-/* The form byte of a piece: a two-bit width code for each column. */
+/* The form byte of a piece: two bits for each column, which encode its
+ * width. */
 #define SYM_PPDB_OFFSETS_SHIFT 0
 #define SYM_PPDB_LINES_SHIFT 2
 #define SYM_PPDB_DOCUMENTS_SHIFT 4
-#define SYM_PPDB_PIECES 0x40 /* not a piece, but a list of pieces */
+#define SYM_PPDB_PIECES 0x40 /* a list of pieces, not a piece */
 
 /* Limits that reader and writer share. */
 #define SYM_PPDB_METHODS_MAX ((UINT32_C(1) << 24) - 1) /* ECMA-335, II.22 */
@@ -40,13 +42,13 @@
 #define SYM_PPDB_PATH_MAX 4096
 
 /* Flags of the header. */
-#define SYM_PPDB_SOURCES 1 /* the file contains source code, or links to it */
+#define SYM_PPDB_SOURCES 1 /* the file contains source code or links */
 
 /* Qualities. */
 #define SYM_PPDB_NO_LINES 0
 #define SYM_PPDB_LINES 1
 
-/* The width in bytes for a code: 0, 1, 2 or 4. */
+/* The width in bytes that a code denotes: 0, 1, 2 or 4. */
 static inline uint32_t
 sym_ppdb_width(uint32_t code)
 {

@@ -2,7 +2,7 @@
  * format.h - the artifact `script`: the functions of a generated script.
  *
  * docs/formats/sourcemap.md describes it byte by byte; the names here are its
- * names.  Numbers are little endian, whatever host wrote them.
+ * names.  Numbers are little endian on every host.
  */
 #ifndef SYM_ARTIFACTS_SCRIPT_FORMAT_H
 #define SYM_ARTIFACTS_SCRIPT_FORMAT_H
@@ -26,13 +26,13 @@
 #define SYM_SCRIPT_BOUND_BYTES 12
 #define SYM_SCRIPT_SCOPE_BYTES 4
 
-/* No function: the script itself. */
+/* No function contains the position: it belongs to the script itself. */
 #define SYM_SCRIPT_NONE UINT32_MAX
 
 /* Flags of the header. */
-#define SYM_SCRIPT_UNPARSED 1 /* its functions could not be read */
-#define SYM_SCRIPT_HAS_ID 2   /* it names its debug id */
-#define SYM_SCRIPT_HAS_MAP 4  /* its source map is inside */
+#define SYM_SCRIPT_UNPARSED 1 /* the script's functions could not be read */
+#define SYM_SCRIPT_HAS_ID 2   /* the script contains its debug id */
+#define SYM_SCRIPT_HAS_MAP 4  /* the script contains its source map */
 
 /* Limits that reader and writer share. */
 #define SYM_SCRIPT_NAME_MAX 16384 /* bytes of a function's name */
@@ -40,7 +40,7 @@
 #define SYM_SCRIPT_REFERENCE_MAX 16384
 
 /* Qualities. */
-#define SYM_SCRIPT_TEXT 0 /* only its text is stored */
+#define SYM_SCRIPT_TEXT 0 /* only the script's text is stored */
 #define SYM_SCRIPT_FUNCTIONS 1
 
 typedef struct {
@@ -48,7 +48,7 @@ typedef struct {
 } sym_script_position_t;
 
 /* A part of a function's name: an identifier at a position of the script, which
- * the source map may rename, or a text between two. */
+ * the source map may rename, or a text between identifiers. */
 typedef struct {
     sym_str_t text;
     bool is_identifier;

@@ -1,9 +1,9 @@
 /*
- * format.h - the artifact `sourcemap`: positions in generated code to positions in
- * its sources.
+ * format.h - the artifact `sourcemap`: maps positions in generated code to
+ * positions in its sources.
  *
  * docs/formats/sourcemap.md describes it byte by byte; the names here are its
- * names.  Numbers are little endian, whatever host wrote them.
+ * names.  Numbers are little endian on every host.
  */
 #ifndef SYM_ARTIFACTS_SOURCEMAP_FORMAT_H
 #define SYM_ARTIFACTS_SOURCEMAP_FORMAT_H
@@ -26,11 +26,11 @@
 #define SYM_SOURCEMAP_SOURCE_BYTES 8
 #define SYM_SOURCEMAP_NAME_BYTES 4
 
-/* Tokens of a block; only the last block has fewer. */
+/* Number of tokens in a block; only the last block has fewer. */
 #define SYM_SOURCEMAP_BLOCK_TOKENS 128
 
-/* The columns of a block.  Numbers are stored plus one, so that "none" is 0,
- * except those of the position. */
+/* The columns of a block.  Numbers are stored plus one, so that "none" is 0.
+ * The position is stored unchanged. */
 typedef enum {
     SYM_SOURCEMAP_LINE,
     SYM_SOURCEMAP_COLUMN,
@@ -42,18 +42,20 @@ typedef enum {
     SYM_SOURCEMAP_COLUMNS /* number of columns */
 } sym_sourcemap_column_t;
 
-/* No source, name or scope; or a line or column missing in the map. */
+/* Means no source, name or scope, or a line or column that the map does not
+ * contain. */
 #define SYM_SOURCEMAP_NONE UINT32_MAX
 
 /* Flags of a source. */
-#define SYM_SOURCEMAP_IGNORED 1  /* of a library (ignoreList) */
-#define SYM_SOURCEMAP_TEXT 2     /* its text is in the artifact `sources` */
-#define SYM_SOURCEMAP_NUMBERED 4 /* the path there is `#` and its number */
+#define SYM_SOURCEMAP_IGNORED 1 /* the source is of a library (ignoreList) */
+#define SYM_SOURCEMAP_TEXT 2    /* the artifact `sources` contains its text */
+/* the text's path is `#` and the source's number */
+#define SYM_SOURCEMAP_NUMBERED 4
 
 /* Flags of the header. */
 #define SYM_SOURCEMAP_SCOPES                                                   \
-    1 /* the map names functions, so the script is not needed */
-#define SYM_SOURCEMAP_HAS_ID 2 /* it names its debug id */
+    1 /* the map contains names of functions, so the script is not needed */
+#define SYM_SOURCEMAP_HAS_ID 2 /* the map contains its debug id */
 
 /* Limits that reader and writer share. */
 #define SYM_SOURCEMAP_TEXT_MAX 16384 /* bytes of a name; longer ones are cut */
@@ -63,14 +65,14 @@ typedef enum {
 #define SYM_SOURCEMAP_EMPTY 0
 #define SYM_SOURCEMAP_MAPPED 1
 
-/* All members except the position may be SYM_SOURCEMAP_NONE. */
+/* A token.  All members except the position may be SYM_SOURCEMAP_NONE. */
 typedef struct {
     uint32_t line, column;
     uint32_t source, source_line, source_column;
-    uint32_t name, scope; /* numbers of names */
+    uint32_t name, scope; /* numbers of the names */
 } sym_sourcemap_token_t;
 
-/* The width in bytes for a code: 0, 1, 2 or 4. */
+/* The width in bytes that a code denotes: 0, 1, 2 or 4. */
 static inline uint32_t
 sym_sourcemap_width(uint32_t code)
 {

@@ -1,9 +1,10 @@
 /*
- * bundle_name.h - the names of files of a bundle of JavaScript, in an artifact of
- * kind `sources` (docs/formats/sources.md).
+ * bundle_name.h - the names of files of a bundle of JavaScript, in an artifact
+ * of kind `sources` (docs/formats/sources.md).
  *
  * Each file has its URL ("~/app.min.js") and, if it has a debug id, the name
- * "TYPE/DEBUG-ID".  The text of "=NAME" says where the map of the script NAME is.
+ * "TYPE/DEBUG-ID".  The text of "=NAME" is the URL of the map of the script
+ * NAME.
  */
 #ifndef SYM_ARTIFACTS_SOURCES_BUNDLE_NAME_H
 #define SYM_ARTIFACTS_SOURCES_BUNDLE_NAME_H

@@ -2,7 +2,7 @@
  * format.h - the artifact `sources`: paths and source code of an object.
  *
  * docs/formats/sources.md describes it byte by byte; the names here are its
- * names.  Numbers are little endian, whatever host wrote them.
+ * names.  Numbers are little endian on every host.
  */
 #ifndef SYM_ARTIFACTS_SOURCES_FORMAT_H
 #define SYM_ARTIFACTS_SOURCES_FORMAT_H
@@ -26,7 +26,7 @@
 #define SYM_SOURCES_BLOCK_BYTES 16
 #define SYM_SOURCES_LINK_BYTES 16
 
-/* Text of one block; the last block of a file has the rest. */
+/* Bytes of text in a block.  The last block of a file contains the rest. */
 #define SYM_SOURCES_BLOCK_TEXT 32768
 
 /* Limits that reader and writer share. */
@@ -34,19 +34,19 @@
 #define SYM_SOURCES_BLOCKS_MAX (UINT32_C(1) << 24)
 #define SYM_SOURCES_PATH_MAX 4096
 #define SYM_SOURCES_LINKS_MAX 1024
-#define SYM_SOURCES_URL_MAX 8192 /* made by a link */
+#define SYM_SOURCES_URL_MAX 8192 /* bytes of a URL made by a link */
 
-/* A path or URL by which a file is found. */
-/* Largest name and size of a source file loaded by itself. */
+/* A path or URL of a file. */
+/* Limits on name and size of a source file that is loaded by itself. */
 #define SYM_SOURCES_TEXT_NAME "text"
 #define SYM_SOURCES_ALONE_MAX ((size_t) 16 << 20)
 
-#define SYM_SOURCES_URL 1 /* flag of a record: a URL, not a path */
+#define SYM_SOURCES_URL 1 /* flag of a record: the name is a URL, not a path */
 
-/* Flag of a link: a prefix of paths, not one path. */
+/* Flag of a link: the pattern is a prefix of paths, not one path. */
 #define SYM_SOURCES_PREFIX 1
 
-/* Qualities.  Version 1 was written without links, and without a quality. */
+/* Qualities.  Version 1 has no links and no quality. */
 #define SYM_SOURCES_UNRATED 0
 #define SYM_SOURCES_LINKS 1 /* only links */
 #define SYM_SOURCES_TEXTS 2
@@ -58,8 +58,8 @@ sym_sources_fold(char c)
 }
 
 
-/* Paths are sorted by bytes, with '\' as '/', because the same file is written
- * either way. */
+/* Order of paths: by bytes, with '\' as '/', because a file's path may have
+ * either. */
 static inline int
 sym_sources_compare(sym_str_t a, sym_str_t b)
 {

@@ -13,7 +13,7 @@ typedef struct {
     const sym_cfi_t *cfi;
     sym_out_t *out;
     sym_cfi_rules_t rules;
-    sym_cfi_row_t open; /* its end is the next row's address */
+    sym_cfi_row_t open; /* the row's end is the next row's address */
     bool is_breakpad;
     uint64_t n_lost; /* rows that Breakpad's text cannot express */
 } writer_t;
@@ -56,7 +56,7 @@ put_rules(writer_t *w)
 }
 
 
-/* Programs have operations that STACK CFI does not have, and those of x86
+/* Programs contain operations that STACK CFI does not have, and programs of x86
  * assign to registers. */
 static bool
 has_program(const sym_cfi_rules_t *r)
@@ -71,7 +71,7 @@ has_program(const sym_cfi_rules_t *r)
 }
 
 
-/* A program of x86, as type 4 (frame data). */
+/* Writes a program of x86 as type 4 (frame data). */
 static void
 put_windows(writer_t *w, uint32_t end)
 {

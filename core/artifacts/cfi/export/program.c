@@ -47,7 +47,7 @@ put_register(sym_unwind_arch_t arch, unsigned number, sym_out_t *out)
 }
 
 
-/* An operation with an operand. */
+/* Writes an operation with an operand. */
 static void
 put_operand(sym_unwind_arch_t arch, uint8_t op, sym_cursor_t *c, sym_out_t *out)
 {
@@ -113,7 +113,7 @@ typedef struct {
 } step_t;
 
 
-/* False: the end. */
+/* False: there are no more operations. */
 static bool
 next_step(sym_cursor_t *c, step_t *step)
 {
@@ -141,7 +141,8 @@ next_step(sym_cursor_t *c, step_t *step)
 }
 
 
-/* Values that an operation adds to the stack; false: Breakpad does not have it. */
+/* Gets the number of values that an operation adds to the stack.  False:
+ * Breakpad does not have the operation. */
 static bool
 is_of_breakpad(uint8_t op, int *adds)
 {
@@ -219,7 +220,7 @@ sym_cfi_is_windows(sym_str_t program)
 
         depth += adds;
         if (depth < 0 || (is_assignment(step.op) && depth != 0)) {
-            return false; /* it is not a row of assignments */
+            return false; /* the program is not a row of assignments */
         }
     }
 
@@ -227,7 +228,7 @@ sym_cfi_is_windows(sym_str_t program)
 }
 
 
-/* Here the target of an assignment follows its value, there it precedes it. */
+/* in Breakpad's text the target precedes the value, here it follows */
 void
 sym_cfi_put_windows(sym_str_t program, sym_out_t *out)
 {

@@ -7,14 +7,16 @@
 #include "artifacts/cfi/rules.h"
 #include "json/out.h"
 
-/* Words of operations, in their order; those that Breakpad has are its. */
+/* Words for the operations, in the order of their numbers.  Operations that
+ * Breakpad has get Breakpad's word. */
 void sym_cfi_put_program(sym_unwind_arch_t arch, sym_str_t program,
                          sym_out_t *out);
 
-/* Whether a program has only operations of Breakpad's STACK WIN; "" does not. */
+/* Whether a program consists of operations of Breakpad's STACK WIN; false for
+ * "". */
 bool sym_cfi_is_windows(sym_str_t program);
 
-/* Writes such a program in Breakpad's form: "$T0 $esp 4 + = $eip $T0 ^ =". */
+/* Writes such a program in Breakpad's syntax: "$T0 $esp 4 + = $eip $T0 ^ =". */
 void sym_cfi_put_windows(sym_str_t program, sym_out_t *out);
 
 /* "$rsp 8 +", "[.cfa -8 +]" */

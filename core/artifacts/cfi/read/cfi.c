@@ -64,7 +64,7 @@ sym_cfi_remember(sym_cfi_t *c, sym_extent_view_t *table)
 }
 
 
-/* --- bytes of rules and rows --- */
+/* --- the bytes of rules and rows --- */
 
 typedef struct {
     const uint8_t *pos, *end;
@@ -258,7 +258,7 @@ page_record(const sym_cfi_t *c, uint32_t number)
 typedef struct {
     uint32_t n; /* rows */
     const uint8_t *gaps, *rules;
-    bytes_t far; /* numbers that do not fit */
+    bytes_t far; /* numbers that do not fit the columns */
 } page_t;
 
 
@@ -280,7 +280,7 @@ read_page(const sym_cfi_t *c, const uint8_t *record, page_t *p)
 }
 
 
-/* Distance of row i + 1 to row i; `far` advances. */
+/* Distance of row i + 1 from row i; `far` advances. */
 static inline uint64_t
 gap_of(const page_t *p, uint32_t i, bytes_t *far)
 {
@@ -288,7 +288,7 @@ gap_of(const page_t *p, uint32_t i, bytes_t *far)
 }
 
 
-/* Number of the rules of row i.  False: damaged. */
+/* Gets the number of row i's rules.  False: damaged. */
 static bool
 rule_of_row(const sym_cfi_t *c, const page_t *p, uint32_t i, uint32_t *rule)
 {
@@ -349,8 +349,8 @@ sym_cfi_page(const sym_cfi_t *c, uint32_t number,
 }
 
 
-/* The last of n consecutive records that begins at or before the address, or the
- * first.  The steps do not branch on what they compare. */
+/* The last of n adjacent records that begins at or before the address; if there
+ * is none, the first.  The steps have no branches that depend on data. */
 static const uint8_t *
 last_before(const uint8_t *record, uint32_t n, uint32_t address)
 {
@@ -378,8 +378,8 @@ is_in_one(const sym_cfi_t *c, uint32_t first, uint32_t last)
 }
 
 
-/* The last page that begins at or before the address; NULL: no page does, or its
- * record is damaged. */
+/* The last page that begins at or before the address.  NULL: there is none, or
+ * its record is damaged. */
 static const uint8_t *
 find_page(const sym_cfi_t *c, uint32_t address, sym_status_t *rc)
 {

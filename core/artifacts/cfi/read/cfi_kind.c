@@ -38,8 +38,8 @@ describe(const sym_extent_source_t *extents, const sym_kind_facts_t *facts,
 }
 
 
-/* Unwind tables are in the file that runs, so code precedes debug files where
- * both have paths. */
+/* Unwind tables are in executables, so paths of code files come before paths of
+ * debug files. */
 const sym_kind_row_t sym_cfi_kind = {
     .kind = SYM_KIND_CFI,
     .name = "cfi",

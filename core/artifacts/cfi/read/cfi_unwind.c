@@ -1,16 +1,17 @@
 /*
- * cfi_unwind.c - from a frame's registers and its rules to the caller's.
+ * cfi_unwind.c - computes the caller's registers from a frame's registers and
+ * rules.
  */
 #include <string.h>
 
 #include "artifacts/cfi/read/cfi.h"
 
-/* Evaluation of the rules of one frame. */
+/* State while the rules of one frame are evaluated. */
 typedef struct {
     const sym_unwind_registers_t *callee;
     const sym_unwind_memory_t *memory;
     const sym_unwind_arch_row_t *arch;
-    sym_unwind_registers_t *set; /* registers that a program changes */
+    sym_unwind_registers_t *set; /* registers that a program has set */
     uint64_t cfa;
     bool has_cfa;
     sym_error_t *err;
@@ -151,7 +152,7 @@ divide(machine_t *m, uint8_t op, uint64_t a, uint64_t b, uint64_t *result)
         *result = a / b;
         break;
     case SYM_CFI_OP_DIV_SIGNED:
-        /* the quotient of the lowest number by -1 has no positive form */
+        /* the lowest number divided by -1 does not fit */
         *result =
             sign(m, b) == -1 ? 0 - a : (uint64_t) (sign(m, a) / sign(m, b));
         break;
@@ -205,7 +206,7 @@ compare(const machine_t *m, uint8_t op, uint64_t a, uint64_t b)
 }
 
 
-/* Operations that replace the two upper values. */
+/* Operations that replace the two top values by one. */
 static bool
 run_binary(machine_t *m, uint8_t op)
 {
@@ -258,7 +259,7 @@ run_binary(machine_t *m, uint8_t op)
 }
 
 
-/* Operations that replace the top. */
+/* Operations that replace the top value. */
 static bool
 run_unary(machine_t *m, uint8_t op)
 {
@@ -278,7 +279,7 @@ run_unary(machine_t *m, uint8_t op)
 }
 
 
-/* Operations that only move values of the stack. */
+/* Operations that only rearrange values of the stack. */
 static bool
 run_stack(machine_t *m, uint8_t op)
 {
@@ -306,7 +307,7 @@ run_stack(machine_t *m, uint8_t op)
         top[-1] = top[-2];
         top[-2] = first;
         return true;
-    default: /* DWARF 5, 2.5.1.3, DW_OP_rot: the top becomes the third */
+    default: /* DWARF 5, 2.5.1.3, DW_OP_rot: the top becomes the third value */
         if (!need(m, 3)) {
             return false;
         }
@@ -519,7 +520,7 @@ apply(const frame_t *f, const sym_cfi_rule_t *rule, uint64_t *value)
 }
 
 
-/* Registers that every function restores. */
+/* Keeps the registers that every function restores. */
 static uint64_t
 kept(const frame_t *f, uint32_t flags)
 {
@@ -543,7 +544,8 @@ follow_program(frame_t *f, const sym_cfi_rules_t *rules,
     machine_t m;
     bool is_run;
 
-    /* a program that does not set both is not one that ends a stack */
+    /* a program that does not set the program counter is an error, not the end
+     * of the stack */
     work.valid &= ~pc;
     f->set = &work;
     is_run = run(&m, f, rules->program);
@@ -598,7 +600,7 @@ follow_rules(frame_t *f, const sym_cfi_rules_t *rules, uint32_t flags,
         {
             return f->err->status;
         } else {
-            /* only this register is lost */
+            /* an error loses only this register */
             *f->err = (sym_error_t){ 0 };
         }
     }
@@ -628,8 +630,8 @@ sym_cfi_follow(const sym_cfi_rules_t *rules, uint32_t flags,
 }
 
 
-/* The rules of a leaf function, which needs none: it has the return address
- * where the call put it.  Only the function that is executing can be one. */
+/* A leaf function needs no rules: its return address is where the call put it.
+ * Only the function that is executing can be a leaf. */
 static bool
 is_leaf(const sym_cfi_t *c, const sym_unwind_registers_t *registers,
         sym_cfi_rules_t *rules)

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 
-/* Minimal number of ranges allowed for a short input. */
+/* At least this many ranges are allowed, even for a short input. */
 #define RANGES_MIN 4096
 
 typedef struct {
@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     size_t at;
     uint32_t len;
-    uint32_t rows; /* that have them */
+    uint32_t rows; /* rows that have these rules */
 } kept_t;
 
 typedef struct {
@@ -204,7 +204,7 @@ text_of(const sym_cfi_writer_t *w, uint32_t number)
 }
 
 
-/* The slot of a text, or the free one where it belongs. */
+/* The slot of a text, or a free slot for it. */
 static uint32_t *
 find_slot(const sym_cfi_writer_t *w, sym_str_t text)
 {
@@ -331,7 +331,7 @@ sym_cfi_writer_ranges(const sym_cfi_writer_t *w)
 }
 
 
-/* Sorted by start; longer ones come first, then earlier ones. */
+/* Order: by start, then longer ranges first, then earlier ones first. */
 static sym_sort_item_t *
 sorted(sym_cfi_writer_t *w, bool are_fallbacks, size_t *n)
 {
@@ -361,7 +361,7 @@ sorted(sym_cfi_writer_t *w, bool are_fallbacks, size_t *n)
 }
 
 
-/* From address on these rules count. */
+/* From this address on these rules apply. */
 static void
 add_row(rows_t *to, uint32_t address, uint32_t rules)
 {
@@ -417,7 +417,7 @@ flatten(const sym_cfi_writer_t *w, const sym_sort_item_t *items, size_t n_items,
 }
 
 
-/* Each range begins one row, and ends one at most. */
+/* Each range begins one row, and ends at most one. */
 static sym_status_t
 make_rows(sym_cfi_writer_t *w, bool are_fallbacks, rows_t *to)
 {
@@ -440,7 +440,7 @@ make_rows(sym_cfi_writer_t *w, bool are_fallbacks, rows_t *to)
 }
 
 
-/* The rows of `over`, and those of `under` in its gaps. */
+/* Merges the rows of `over` with those of `under` in the gaps of `over`. */
 static void
 join(const rows_t *over, const rows_t *under, rows_t *to)
 {
@@ -511,8 +511,8 @@ put_bytes(sym_cfi_writer_t *w, const void *data, size_t len, uint32_t *ref)
 }
 
 
-/* The rules that are used, most frequent first: their numbers in rows are
- * short.  ranks: by number, the new one. */
+/* Orders the rules in use by frequency, because numbers of frequent rules are
+ * short in rows.  ranks: new number by old number. */
 static sym_sort_item_t *
 rank(sym_cfi_writer_t *w, uint32_t *ranks, uint32_t *n_used)
 {
@@ -551,7 +551,7 @@ rank(sym_cfi_writer_t *w, uint32_t *ranks, uint32_t *n_used)
 }
 
 
-/* Rules by rank, then the table of their refs. */
+/* Writes the rules by rank, then the table of their refs. */
 static sym_status_t
 put_rules(sym_cfi_writer_t *w, const sym_sort_item_t *items, uint32_t n,
           uint32_t *table)
@@ -679,7 +679,7 @@ put_pages(sym_cfi_writer_t *w, const uint32_t *ranks, uint32_t *n_pages,
 }
 
 
-/* Names that do not fit are no names of files. */
+/* A longer name is not the name of a file. */
 static sym_status_t
 put_name(sym_cfi_writer_t *w, sym_str_t name, uint32_t *ref)
 {

@@ -102,7 +102,7 @@ dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
     sym_status_t rc;
 
     (void) how;
-    (void) format; /* there is one */
+    (void) format; /* there is only one format */
     sym_arena_init(&arena, 0);
     rc = sym_crash_read(extents, &arena, &crash, err);
     if (rc == SYM_OK) {

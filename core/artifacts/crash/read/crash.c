@@ -2,7 +2,7 @@
 
 #include "base/cursor.h"
 
-/* The least bytes of an item, which bound its count. */
+/* Least size of an item.  It bounds the number of items. */
 #define MODULE_BYTES 37
 #define THREAD_BYTES 37
 #define FRAME_BYTES 12
@@ -17,7 +17,7 @@ damaged(sym_error_t *err, const char *what)
 }
 
 
-/* Joins the extents. */
+/* Joins the extents into one block. */
 static sym_status_t
 join(const sym_extent_source_t *extents, sym_arena_t *arena, sym_str_t *bytes,
      sym_error_t *err)
@@ -65,7 +65,7 @@ text(sym_cursor_t *c)
 }
 
 
-/* A number of items that the bytes left can hold. */
+/* Reads a number of items, which must fit the remaining bytes. */
 static uint32_t
 count(sym_cursor_t *c, uint32_t most, size_t item_bytes)
 {
@@ -175,7 +175,7 @@ check(const sym_crash_t *crash, sym_error_t *err)
 }
 
 
-/* The items of a list, after their number. */
+/* Reads the items of a list, after their number. */
 #define READ_LIST(c, arena, crash, list, n, most, bytes, read)                 \
     do {                                                                       \
         (crash)->n = count((c), (most), (bytes));                              \
@@ -246,7 +246,7 @@ sym_crash_os_name(sym_os_t os)
 }
 
 
-/* Names that differ from those of unwind rules. */
+/* Registers whose names differ from those in unwind rules. */
 static const char *
 shown_name(sym_unwind_arch_t arch, unsigned number, const char *name)
 {

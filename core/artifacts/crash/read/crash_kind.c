@@ -1,7 +1,7 @@
 #include "artifacts/crash/read/crash.h"
 #include "artifacts/kinds.h"
 
-/* No report is better than another one. */
+/* All reports have equal quality. */
 #define QUALITY 1
 
 static const char *
@@ -18,7 +18,7 @@ verify(const sym_extent_source_t *extents, uint32_t *n, sym_error_t *err)
     sym_crash_t crash;
     sym_status_t rc;
 
-    *n = extents->n; /* its reader joins them all */
+    *n = extents->n; /* all extents are needed, because the reader joins them */
     sym_arena_init(&arena, 0);
     rc = sym_crash_read(extents, &arena, &crash, err);
     sym_arena_drop(&arena);

@@ -32,7 +32,7 @@ put_u64(sym_buffer_t *b, uint64_t value)
 }
 
 
-/* Nothing after the limit, which sym_crash_write() then reports. */
+/* Writes nothing beyond the limit, which sym_crash_write() then reports. */
 static void
 put_text(sym_buffer_t *b, sym_str_t text)
 {

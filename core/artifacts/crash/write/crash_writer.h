@@ -7,8 +7,8 @@
 #include "artifacts/crash/format.h"
 #include "artifacts/symcache/write/writer.h"
 
-/* Fills bytes, extents and quality of *stats.  SYM_LIMIT: more than a report may
- * have; SYM_NOMEM; a status of put(). */
+/* Sets bytes, extents and quality of *stats.  SYM_LIMIT: the report exceeds a
+ * limit; SYM_NOMEM; or a status of put(). */
 sym_status_t sym_crash_write(const sym_crash_t *crash, sym_extent_put_pt put,
                              void *ctx, sym_writer_stats_t *stats,
                              sym_error_t *err);

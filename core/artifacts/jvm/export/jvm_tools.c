@@ -1,6 +1,6 @@
 /*
  * jvm_tools.c - kind `jvm` in commands: all lines of a mapping, and the
- * original frames of a renamed one.
+ * original frames for a renamed frame.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/jvm/read/frames.h"
@@ -175,7 +175,7 @@ dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
 
 /* --- lookup --- */
 
-/* CLASS.METHOD, then :LINE or (PARAMETERS) or nothing. */
+/* Parses CLASS.METHOD, then :LINE, (PARAMETERS) or nothing. */
 static bool
 read_question(sym_str_t text, sym_jvm_question_t *q, sym_str_t *parameters)
 {
@@ -257,7 +257,7 @@ put_frame(sym_out_t *out, const sym_jvm_frame_t *frame, bool is_json)
 }
 
 
-/* Innermost frame first.  SYM_NOT_FOUND: no frame. */
+/* Writes the innermost frame first.  SYM_NOT_FOUND: there is no frame. */
 static sym_status_t
 put_frames(sym_out_t *out, const sym_jvm_t *j, const sym_jvm_question_t *q,
            bool is_json)

@@ -5,10 +5,10 @@
 
 /* "BEFORE at PREFIX CLASS.METHOD(SOURCE)AFTER" */
 typedef struct {
-    sym_str_t before; /* everything up to the class */
+    sym_str_t before; /* text up to the class */
     sym_str_t class_name, method;
-    sym_str_t source;    /* in parentheses */
-    sym_str_t signature; /* "(I)V"; empty: there is a source */
+    sym_str_t source;    /* text in the parentheses */
+    sym_str_t signature; /* "(I)V"; empty: the frame has a source */
     sym_str_t after;
 } frame_t;
 
@@ -19,7 +19,7 @@ from(sym_str_t s, size_t at)
 }
 
 
-/* Position of the byte; s.len: not found. */
+/* Position of the byte; s.len: the text does not contain it. */
 static size_t
 find(sym_str_t s, char c)
 {
@@ -29,7 +29,7 @@ find(sym_str_t s, char c)
 }
 
 
-/* Position after the last such byte; 0: not found. */
+/* Position after the last such byte; 0: there is none. */
 static size_t
 find_last(sym_str_t s, char c)
 {
@@ -58,7 +58,7 @@ blanks(sym_str_t s)
 
 /* --- frames --- */
 
-/* Finds the position after "at ", which begins a word. */
+/* Position after "at ", which must begin a word. */
 static bool
 find_at(sym_str_t line, size_t *at)
 {
@@ -105,7 +105,7 @@ read_frame(sym_str_t line, frame_t *f)
     f->after = from(rest, f->source.len + 2);
     f->signature = sym_str(rest.data, 0);
 
-    /* a descriptor continues after its parameters */
+    /* in a descriptor more text follows the parameters */
     if (f->after.len != 0 && f->after.data[0] != ' ') {
         f->signature = sym_str(rest.data, find(rest, ' '));
         f->after = from(rest, f->signature.len);
@@ -115,7 +115,7 @@ read_frame(sym_str_t line, frame_t *f)
 }
 
 
-/* "SourceFile:12"; 0: no line. */
+/* The line in "SourceFile:12"; 0: none. */
 static uint32_t
 line_of(sym_str_t source)
 {
@@ -192,7 +192,7 @@ answer(sym_trace_t *t, const frame_t *f, const sym_jvm_signature_t *signature,
 }
 
 
-/* False: the line is not changed. */
+/* Writes the original of a frame.  False: the line is not changed. */
 static bool
 trace_frame(sym_trace_t *t, const frame_t *f, sym_out_t *out, sym_status_t *rc)
 {
@@ -216,8 +216,7 @@ trace_frame(sym_trace_t *t, const frame_t *f, sym_out_t *out, sym_status_t *rc)
 
 /* --- exceptions --- */
 
-/* The text after the prefix of a log: "E/Tag( 1): ", or a date of logcat up to
- * ": ". */
+/* Skips the prefix of a log: "E/Tag( 1): ", or a date of logcat up to ": ". */
 static size_t
 log_prefix(sym_str_t line)
 {
@@ -235,7 +234,7 @@ log_prefix(sym_str_t line)
 }
 
 
-/* Start of the class name, if the line is an exception. */
+/* Start of the class name, if the line is about an exception. */
 static size_t
 class_start(sym_str_t line)
 {
@@ -264,7 +263,7 @@ class_start(sym_str_t line)
 }
 
 
-/* "a.b" before ": text", a bracket or the end of the line. */
+/* The class name "a.b" before ": text", a bracket or the end of the line. */
 static sym_str_t
 class_at(sym_str_t line, size_t start)
 {
@@ -293,7 +292,8 @@ keep_thrown(sym_trace_t *t, sym_str_t class)
 }
 
 
-/* Writes the line with the class at `start` replaced; false: not replaced. */
+/* Writes the line with the original name of the class at `start`.  False: the
+ * class has none. */
 static bool
 replace_class(const sym_trace_t *t, sym_str_t line, size_t start,
               sym_str_t *class, sym_out_t *out, sym_status_t *rc)
@@ -318,7 +318,8 @@ replace_class(const sym_trace_t *t, sym_str_t line, size_t start,
 }
 
 
-/* "- locked <0x1> (a a.b)": start of the class; 0: not such a line. */
+/* Start of the class in "- locked <0x1> (a a.b)"; 0: the line has another
+ * form. */
 static size_t
 lock_start(sym_str_t line)
 {

@@ -13,20 +13,21 @@
 #include "artifacts/jvm/read/frames.h"
 #include "json/out.h"
 
-/* Longer class names are not remembered as thrown. */
+/* Longer names of thrown classes are forgotten. */
 #define SYM_TRACE_CLASS_MAX 4096
 
-/* State from line to line; zeroed at first, except `jvm`. */
+/* State between lines.  Zeroed at first, except `jvm`. */
 typedef struct {
     const sym_jvm_t *jvm;
     sym_jvm_carried_t carried;
-    bool has_thrown; /* by the previous line */
+    bool has_thrown; /* set by the previous line */
     size_t thrown_len;
     char thrown[SYM_TRACE_CLASS_MAX];
 } sym_trace_t;
 
-/* Writes the result for a line (without its newline), each line with a newline.
- * SYM_DAMAGED (the artifact), SYM_NOMEM: the line was written unchanged. */
+/* Writes the lines that result from one line (without its newline), each with a
+ * newline.  SYM_DAMAGED (the artifact), SYM_NOMEM: the line was written
+ * unchanged. */
 sym_status_t sym_trace_line(sym_trace_t *t, sym_str_t line, sym_out_t *out);
 
 #endif

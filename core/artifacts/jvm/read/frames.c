@@ -4,7 +4,8 @@
 
 #include "base/steps.h"
 
-/* Lines of one member that are answered one by one: R8's range of all lines. */
+/* Limit on the lines of one member that are returned one by one: R8's range of
+ * all lines. */
 #define SPAN_MAX 65535
 
 /* --- names of files --- */
@@ -31,7 +32,7 @@ before_first(sym_str_t text, char c)
 }
 
 
-/* The part from the last dot on; data NULL: no dot. */
+/* The part after the last dot; data NULL: there is no dot. */
 static sym_str_t
 extension_of(sym_str_t file)
 {
@@ -42,8 +43,8 @@ extension_of(sym_str_t file)
 }
 
 
-/* Derives a class's file from its name: a part that ends in "Kt" is a Kotlin
- * file; others have the extension of the requested class's file. */
+/* Derives the name of a class's file.  A name that ends in "Kt" is of a Kotlin
+ * file.  Other files have the extension of the requested class's file. */
 static void
 guess_file(sym_str_t class, sym_str_t reference, sym_jvm_frame_t *frame)
 {
@@ -81,7 +82,7 @@ next_member(sym_jvm_answer_t *a, sym_jvm_member_t *m)
 }
 
 
-/* Without a range of lines. */
+/* The frame of a member without a range of lines. */
 static bool
 is_base(const sym_jvm_member_t *m)
 {
@@ -96,7 +97,8 @@ is_at(const sym_jvm_member_t *m, uint32_t line)
 }
 
 
-/* A frame of the member, ignoring its range.  line 0 may be known. */
+/* The frame of a member, without its range. line 0: perhaps the member has a
+ * line. */
 static sym_status_t
 plain_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m, bool has_line,
             uint32_t line, sym_jvm_frame_t *frame)
@@ -119,7 +121,7 @@ plain_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m, bool has_line,
 }
 
 
-/* Same with the member's first original line, if it has one. */
+/* Does the same with the member's first original line, if there is one. */
 static sym_status_t
 first_line_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m,
                  sym_jvm_frame_t *frame)
@@ -141,7 +143,7 @@ class_frame(const sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 
 /* --- by line --- */
 
-/* A member whose range has the line. */
+/* The frame of a member whose range contains the line. */
 static sym_status_t
 ranged_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m,
              sym_jvm_frame_t *frame)
@@ -173,7 +175,7 @@ ranged_frame(const sym_jvm_answer_t *a, const sym_jvm_member_t *m,
 }
 
 
-/* A member without a range, of a method that has no ranges. */
+/* The frame of a member without a range, in a method without any range. */
 static sym_status_t
 base_frame(sym_jvm_answer_t *a, const sym_jvm_member_t *m,
            sym_jvm_frame_t *frame)
@@ -189,7 +191,7 @@ base_frame(sym_jvm_answer_t *a, const sym_jvm_member_t *m,
         return first_line_frame(a, m, frame);
     }
 
-    /* one frame for each of its lines */
+    /* there is one frame for each of its lines */
     rc = plain_frame(a, m, true, m->first, frame);
     a->span = *frame;
     a->n_span = m->last - m->first;
@@ -227,9 +229,9 @@ frame_by_line(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 }
 
 
-/* --- by parameters --- */
+/* --- lookups by parameters --- */
 
-/* The next member with these parameters. */
+/* Gets the next member with these parameters. */
 static sym_status_t
 next_of_parameters(sym_jvm_answer_t *a, sym_jvm_member_t *m)
 {
@@ -252,9 +254,9 @@ next_of_parameters(sym_jvm_answer_t *a, sym_jvm_member_t *m)
 }
 
 
-/* --- without a line --- */
+/* --- lookups without a line --- */
 
-/* Examines members without a range, which are not tied to a line, either. */
+/* Examines members without a range.  They are not tied to a line, either. */
 static sym_status_t
 survey_bases(sym_jvm_answer_t *a, bool *has_bases)
 {
@@ -297,8 +299,8 @@ survey_bases(sym_jvm_answer_t *a, bool *has_bases)
 }
 
 
-/* The method that the code is in: the last of the members that share the first
- * range, which are a stack of inlined calls. */
+/* The method that contains the code.  Members with the same first range are a
+ * stack of inlined calls; the method is the last of them. */
 static sym_status_t
 outermost_frame(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 {
@@ -334,8 +336,8 @@ frame_of_base(const sym_jvm_answer_t *a, const sym_jvm_member_t *m,
 }
 
 
-/* In the order of the mapping; of several members without a range and with one
- * name, the first. */
+/* Returns members in the order of the mapping; the first of several members
+ * that have no range and the same name. */
 static sym_status_t
 next_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 {
@@ -356,7 +358,8 @@ next_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 }
 
 
-/* In the order of names: returns the smallest one after the last. */
+/* Returns members in the order of names: the smallest name above the last
+ * one. */
 static sym_status_t
 next_sorted_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 {
@@ -404,7 +407,7 @@ next_sorted_base(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 
 /* --- an answer --- */
 
-/* A frame, before rules. */
+/* Gets a frame before rules are applied. */
 static sym_status_t
 any_frame(sym_jvm_answer_t *a, sym_jvm_frame_t *frame)
 {
@@ -487,7 +490,8 @@ add_rules(sym_jvm_answer_t *a)
 }
 
 
-/* Sets the line to where the outline of the previous frame was called. */
+/* Sets the line to the position at which the outline of the previous frame was
+ * called. */
 static sym_status_t
 apply_carried(sym_jvm_answer_t *a, uint32_t position)
 {
@@ -515,7 +519,7 @@ apply_carried(sym_jvm_answer_t *a, uint32_t position)
 }
 
 
-/* Selects how the lookup is answered.  SYM_NOT_FOUND: by the class alone. */
+/* Selects the type of lookup.  SYM_NOT_FOUND: only the class is known. */
 static sym_status_t
 begin(sym_jvm_answer_t *a)
 {
@@ -665,7 +669,7 @@ put_class(text_t *t, sym_str_t name)
 }
 
 
-/* False: not a type; nothing is written. */
+/* Writes a type.  False: it is not a type, and nothing is written. */
 static bool
 put_type(text_t *t, sym_str_t type)
 {
@@ -693,7 +697,7 @@ put_type(text_t *t, sym_str_t type)
 }
 
 
-/* The length of the first type of a list; 0: incomplete. */
+/* The length of the first type in a list; 0: the type is incomplete. */
 static size_t
 type_length(sym_str_t list)
 {
@@ -709,11 +713,11 @@ type_length(sym_str_t list)
         }
     }
 
-    return list.len; /* not a type: it is omitted */
+    return list.len; /* omitted, because it is not a type */
 }
 
 
-/* False: a type is incomplete. */
+/* Writes the types of a list.  False: one is incomplete. */
 static bool
 put_types(text_t *t, sym_str_t list, sym_str_t separator)
 {

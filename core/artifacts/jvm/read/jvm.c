@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Steps of interpolation before the search becomes binary. */
+/* Steps of interpolation before the search becomes a binary search. */
 #define GUESSES 4
 
 /* The bytes from ref to the end of its extent; data NULL: ref is invalid. */
@@ -16,7 +16,8 @@ rest_at(const sym_jvm_t *j, uint32_t ref)
 }
 
 
-/* ULEB128 of up to 32 bits; NULL: truncated or larger, or p is NULL. */
+/* Reads a ULEB128 of up to 32 bits.  NULL: it is truncated or larger, or p is
+ * NULL. */
 static inline const uint8_t *
 read_uleb(const uint8_t *p, const uint8_t *end, uint32_t *value)
 {
@@ -156,7 +157,8 @@ sym_jvm_class(const sym_jvm_t *j, uint32_t i, sym_jvm_class_t *class)
 }
 
 
-/* Position of the hash in [low, high), if hashes are spread evenly. */
+/* Estimated position of the hash in [low, high), if hashes are spread
+ * evenly. */
 static uint32_t
 guess(uint32_t low, uint32_t high, uint64_t from, uint64_t to, uint32_t hash)
 {
@@ -171,7 +173,8 @@ sym_status_t
 sym_jvm_find_class(const sym_jvm_t *j, sym_str_t name, sym_jvm_class_t *class)
 {
     uint32_t low = 0, high = j->n_classes, hash = sym_jvm_hash(name);
-    uint64_t from = 0, to = UINT64_C(1) << 32; /* hashes of [low, high) */
+    uint64_t from = 0, to = UINT64_C(1) << 32; /* smallest and largest hash
+                                                  in [low, high) */
 
     for (unsigned tries = 0; low < high; tries++) {
         uint32_t at = tries < GUESSES ? guess(low, high, from, to, hash)
@@ -308,7 +311,7 @@ sym_jvm_members(const sym_jvm_t *j, const sym_jvm_method_t *method,
 }
 
 
-/* SYM_NOT_FOUND: no more members. */
+/* SYM_NOT_FOUND: there are no more members. */
 static sym_status_t
 next_piece(sym_jvm_cursor_t *c)
 {
@@ -345,8 +348,8 @@ next_piece(sym_jvm_cursor_t *c)
 }
 
 
-/* The range's first line, as a difference (zigzag) to the last line before, and
- * the number of lines after it. */
+/* Reads a range: its first line, as a zigzag difference from the last line of
+ * the range before, and the number of further lines. */
 static const uint8_t *
 read_range(sym_jvm_cursor_t *c, const uint8_t *p)
 {
@@ -465,7 +468,7 @@ sym_jvm_original(const sym_jvm_t *j, uint32_t number,
 
 /* --- notes --- */
 
-/* A list's bytes: the number of entries, then the entries. */
+/* A list of pairs: their number, then the pairs. */
 typedef struct {
     const uint8_t *pos, *end; /* pos NULL: damaged */
     uint32_t n;
@@ -486,7 +489,7 @@ open_notes(const sym_jvm_t *j, uint32_t notes)
 }
 
 
-/* The next pair; false: damaged. */
+/* Reads the next pair.  False: damaged. */
 static bool
 next_pair(list_t *list, uint32_t *a, uint32_t *b)
 {
@@ -515,7 +518,7 @@ sym_jvm_position(const sym_jvm_t *j, uint32_t notes, uint32_t from,
 }
 
 
-/* Whether "La/b;" is the class a.b. */
+/* Whether "La/b;" is the type of class a.b. */
 static bool
 is_descriptor(sym_str_t descriptor, sym_str_t class)
 {
@@ -571,7 +574,8 @@ typedef struct {
     uint64_t methods, members, lines, notes;
 } counts_t;
 
-/* Notes are not shared, so they have fewer entries than there are bytes. */
+/* Checks notes.  They are not shared, so they have fewer entries than the
+ * artifact has bytes. */
 static bool
 check_notes(const sym_jvm_t *j, uint32_t notes, counts_t *counts)
 {
@@ -583,7 +587,7 @@ check_notes(const sym_jvm_t *j, uint32_t notes, counts_t *counts)
 }
 
 
-/* Adds up the members of a method. */
+/* Counts the members of a method. */
 static sym_status_t
 check_method(const sym_jvm_t *j, const sym_jvm_method_t *method,
              counts_t *counts)
@@ -597,7 +601,8 @@ check_method(const sym_jvm_t *j, const sym_jvm_method_t *method,
     while ((rc = sym_jvm_next(&cursor, &m)) == SYM_OK) {
         sym_jvm_original_t original;
 
-        /* hostile methods may share their members */
+        /* hostile methods may share their members, so they could count too
+         * often */
         if (++counts->members > j->n_members
             || sym_jvm_original(j, m.original, &original) != SYM_OK
             || (m.notes != 0 && !check_notes(j, m.notes, counts)))
@@ -619,7 +624,7 @@ check_class(const sym_jvm_t *j, uint32_t i, counts_t *counts)
     sym_jvm_method_t method, same;
     sym_str_t last = { NULL, 0 };
 
-    /* the order is correct if a search finds this one */
+    /* the order is correct if a search finds this item */
     if (sym_jvm_class(j, i, &class) != SYM_OK
         || sym_jvm_find_class(j, class.name, &found) != SYM_OK
         || found.first_method != class.first_method

@@ -1,8 +1,9 @@
 /*
- * jvm_writer.c - collects the classes and members of a mapping, and writes them.
+ * jvm_writer.c - collects the classes and members of a mapping, and writes
+ * them.
  *
- * It has more than 800 lines because its sets, its tables and what is written in
- * the end are the state of one writer, which no other file needs.
+ * It has more than 800 lines because its sets, its tables and its output are
+ * the state of one writer, which no other file needs.
  */
 #include "artifacts/jvm/write/jvm_writer.h"
 
@@ -14,10 +15,11 @@
 
 #define FIRST_SLOTS 1024 /* a power of two */
 
-/* Form, original, range, lines, notes: one byte and six uleb of 32 bits. */
+/* Longest member: form, original, range, lines, notes.  That is one byte and
+ * six uleb of 32 bits. */
 #define MEMBER_BYTES_MAX 31
 
-/* --- sets of keys, numbered in order of appearance --- */
+/* --- sets of keys, which are numbered in order of appearance --- */
 
 #define KEY_WORDS 3
 
@@ -38,7 +40,7 @@ typedef struct {
 } text_t;
 
 typedef struct {
-    uint32_t file; /* ref; 0: unknown */
+    uint32_t file; /* ref; 0: not yet written */
     bool is_synthesized;
 } owner_t;
 
@@ -53,7 +55,7 @@ typedef struct {
 
 typedef struct {
     uint32_t original, start, end, first, last;
-    uint32_t next;  /* of the same method */
+    uint32_t next;  /* next member of the same method */
     uint32_t notes; /* number + 1; 0: none */
     bool is_foreign, has_range, by_parameters;
     uint8_t n_lines;
@@ -83,11 +85,11 @@ struct sym_jvm_writer_s {
     set_t method_keys;              /* class, name */
     set_t unique_keys;              /* method, name, parameters */
 
-    uint32_t *classes; /* their owners */
+    uint32_t *classes; /* owners of the originals */
     owner_t *owners;
     original_t *originals;
     method_t *methods;
-    uint32_t *uniques; /* the section in which it was last */
+    uint32_t *uniques; /* section in which each key appeared last */
     size_t classes_cap, owners_cap, originals_cap, methods_cap, uniques_cap;
 
     member_t *members;
@@ -99,9 +101,9 @@ struct sym_jvm_writer_s {
     rule_t *rules;
     size_t n_rules, rules_cap;
 
-    uint32_t class; /* the current one */
+    uint32_t class; /* the current section */
     uint32_t method;
-    uint32_t section; /* counts calls of sym_jvm_begin_class() */
+    uint32_t section; /* number of calls of sym_jvm_begin_class() */
     uint64_t n_lines;
 };
 
@@ -160,7 +162,7 @@ grow_set(const sym_jvm_writer_t *w, set_t *set)
 }
 
 
-/* Finds the number of a key; adds a new one: *number is then set->n - 1. */
+/* Finds the number of a key, or adds the key: then *number is set->n - 1. */
 static sym_status_t
 add_key(sym_jvm_writer_t *w, set_t *set, const set_key_t *key, size_t most,
         uint32_t *number)
@@ -275,7 +277,7 @@ write_text(sym_jvm_writer_t *w, sym_str_t text, uint32_t *ref)
 }
 
 
-/* Finds the number of a text; writes a new one. */
+/* Finds the number of a text, or writes the text. */
 static sym_status_t
 add_text(sym_jvm_writer_t *w, sym_str_t text, uint32_t *number)
 {
@@ -370,7 +372,7 @@ sym_jvm_writer_free(sym_jvm_writer_t *w)
 }
 
 
-/* The number of an original class. */
+/* Gets the number of an original class. */
 static sym_status_t
 add_owner(sym_jvm_writer_t *w, sym_str_t name, uint32_t *number)
 {
@@ -472,7 +474,7 @@ add_original(sym_jvm_writer_t *w, const sym_jvm_given_t *given,
 }
 
 
-/* Adds the member to its method, after the existing ones. */
+/* Adds the member to its method, as the last one. */
 static sym_status_t
 link_member(sym_jvm_writer_t *w, sym_str_t name, uint32_t member)
 {
@@ -581,7 +583,7 @@ sym_jvm_find_by_parameters(sym_jvm_writer_t *w)
 }
 
 
-/* Notes of the last member; NULL: out of memory. */
+/* Gets the notes of the last member.  NULL: out of memory. */
 static notes_t *
 notes_of_last(sym_jvm_writer_t *w)
 {
@@ -697,7 +699,7 @@ put_notes(sym_jvm_writer_t *w, const notes_t *notes, uint32_t *ref)
 }
 
 
-/* The range of the previous members in a piece. */
+/* Range of the previous members of a piece. */
 typedef struct {
     bool has_range;
     uint32_t start, end;
@@ -749,7 +751,7 @@ put_member(const member_t *m, uint32_t notes, range_t *range, uint8_t *p)
 }
 
 
-/* The piece of a method that is being written.  low, high: the range of its
+/* The piece of a method that is being written. low, high: bounds of its
  * members' lines. */
 typedef struct {
     uint8_t data[SYM_JVM_PIECE_MEMBERS * MEMBER_BYTES_MAX];
@@ -793,8 +795,8 @@ make_piece(sym_jvm_writer_t *w, uint32_t *member, uint32_t n, uint8_t *flags,
 }
 
 
-/* Writes the pieces of a method with several, and returns their list; a single
-   piece is only made. */
+/* Writes the pieces of a method that has several, and returns their list.  A
+   single piece is returned without being written. */
 static sym_status_t
 put_pieces(sym_jvm_writer_t *w, const method_t *m, uint8_t *flags,
            piece_t *piece, sym_buffer_t *list)
@@ -873,12 +875,12 @@ put_method(sym_jvm_writer_t *w, const method_t *m, piece_t *piece,
 
 /* --- the end --- */
 
-/* A class or method to be sorted. */
+/* A class or method that is being sorted. */
 typedef struct {
     sym_str_t name;
-    uint32_t hash; /* of a class; 0 of a method */
+    uint32_t hash; /* hash of a class; 0 for a method */
     uint32_t number;
-    uint32_t ref; /* of a method that is written */
+    uint32_t ref; /* ref of a method that was written */
 } item_t;
 
 static int
@@ -891,10 +893,11 @@ compare(const void *a, const void *b)
 }
 
 
-/* Sorted classes, and methods class by class. */
+/* Classes and methods, sorted; methods class by class. */
 typedef struct {
     item_t *classes, *methods;
-    uint32_t *starts; /* by class in the order of the mapping, and one more */
+    uint32_t *starts; /* starts by class, in the order of the mapping, and
+                         the end */
     piece_t *piece;
 } order_t;
 
@@ -930,7 +933,7 @@ order_methods(const sym_jvm_writer_t *w, order_t *o)
 {
     size_t n = w->method_keys.n, n_classes = w->class_names.n;
 
-    /* counted two places later, so that the starts remain after filling in */
+    /* counts are stored two places later, so that they become starts */
     for (size_t i = 0; i < n; i++) {
         o->starts[w->method_keys.keys[i].words[0] + 2]++;
     }
@@ -971,7 +974,8 @@ put_methods(sym_jvm_writer_t *w, order_t *o)
 }
 
 
-/* Room for the next record of a table; NULL: failed.  *table: its first ref. */
+/* Room for the next record of a table.  NULL: failed.  *table: ref of the first
+ * record. */
 static uint8_t *
 next_record(sym_jvm_writer_t *w, size_t size, uint32_t *table)
 {

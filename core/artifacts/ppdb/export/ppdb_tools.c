@@ -1,6 +1,6 @@
 /*
- * ppdb_tools.c - kind `ppdb` in commands: the lines of all methods, and the line
- * at an offset of one.
+ * ppdb_tools.c - kind `ppdb` in commands: the lines of all methods, and the
+ * line at an offset of one method.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/ppdb/read/il.h"
@@ -113,7 +113,7 @@ dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
 
 /* --- lookup --- */
 
-/* Hexadecimal, with or without 0x. */
+/* Reads a hexadecimal number, with or without 0x. */
 static bool
 read_number(sym_str_t text, uint32_t *number)
 {

@@ -1,6 +1,7 @@
 #include "artifacts/ppdb/read/il.h"
 
-/* ECMA-335, II.22: a token is the table's number, and 24 bits of the row. */
+/* ECMA-335, II.22: a token consists of the table's number and 24 bits of the
+ * row. */
 #define TOKEN_ROW 0xffffffu
 #define TOKEN_METHOD 0x06000000u
 

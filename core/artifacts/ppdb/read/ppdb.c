@@ -29,7 +29,7 @@ sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx, sym_error_t *err)
     p->n_points = sym_get64(h + 32);
     p->n_bodies = sym_get64(h + 40);
 
-    /* each point takes at least a byte */
+    /* each point takes at least one byte */
     if (p->in.n == 0 || p->in.n > SYM_EXTENTS_LIMIT
         || p->n_methods > SYM_PPDB_METHODS_MAX
         || p->n_documents > SYM_PPDB_DOCUMENTS_MAX
@@ -51,7 +51,7 @@ sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table)
 
 /* --- points --- */
 
-/* ULEB128 of up to 32 bits; NULL: truncated or larger. */
+/* Reads a ULEB128 of up to 32 bits.  NULL: it is truncated or larger. */
 static const uint8_t *
 read_uleb(const uint8_t *pos, const uint8_t *end, uint32_t *value)
 {
@@ -135,7 +135,7 @@ piece_at(const sym_ppdb_t *p, uint32_t ref, sym_ppdb_piece_t *piece)
 typedef struct {
     const uint8_t *data;
     size_t len;
-    const uint8_t *list; /* NULL: a piece */
+    const uint8_t *list; /* NULL: the target is a piece */
     uint32_t n;
 } body_t;
 
@@ -179,8 +179,8 @@ find_body(const sym_ppdb_t *p, uint32_t method, body_t *body)
 }
 
 
-/* Index of the last of n sorted numbers, one every `step` bytes, that is not
- * above `value`; n: all are above. */
+/* Index of the last of n sorted numbers that is not above `value`.  Numbers are
+ * `step` bytes apart.  n: all are above. */
 static inline uint32_t
 last_not_above(const uint8_t *numbers, uint32_t width, uint32_t step,
                uint32_t n, uint32_t value)
@@ -317,7 +317,7 @@ sym_ppdb_document(const sym_ppdb_t *p, uint32_t number,
 
 /* --- verification --- */
 
-/* Checks the points of a method, whose offsets must ascend. */
+/* Checks the points of a method.  Their offsets must ascend. */
 static sym_status_t
 check_method(const sym_ppdb_t *p, uint32_t method, uint64_t *points,
              uint64_t *bodies)
@@ -334,7 +334,7 @@ check_method(const sym_ppdb_t *p, uint32_t method, uint64_t *points,
             break;
         }
 
-        /* a hostile list may refer to a piece more than once */
+        /* a hostile list may contain a piece more than once */
         *points += piece.n;
         *bodies += number == 0;
         if (*points > p->n_points) {
@@ -346,7 +346,7 @@ check_method(const sym_ppdb_t *p, uint32_t method, uint64_t *points,
 
             if ((int64_t) point.offset <= last
                 || point.document >= p->n_documents
-                || (i == 0 /* found through the list of pieces */
+                || (i == 0 /* reached through the list of pieces */
                     && (sym_ppdb_lookup(p, method, point.offset, &found)
                             != SYM_OK
                         || found.line != point.line)))

@@ -2,9 +2,9 @@
  * ppdb.h - looks up (method, IL offset) in an artifact of kind `ppdb`.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
- * trusts none of their bytes.  Whatever they contain, each call returns a
- * result or a status in bounded time, and reads only inside the extents.  It
- * allocates nothing.  Views live as long as the extents stay mapped.
+ * trusts none of their bytes.  For any contents, each call returns a result or
+ * a status in bounded time, and reads only inside the extents.  It allocates
+ * nothing.  Views live as long as the extents stay mapped.
  */
 #ifndef SYM_ARTIFACTS_PPDB_READ_PPDB_H
 #define SYM_ARTIFACTS_PPDB_READ_PPDB_H
@@ -15,16 +15,16 @@
 #include "artifacts/ppdb/format.h"
 #include "base/str.h"
 
-/* Only the reader looks inside. */
+/* Only the reader uses the members. */
 typedef struct {
     sym_extent_reader_t in;
     uint32_t n_methods, n_documents;
     uint32_t methods_ref, documents_ref;
     uint64_t n_points, n_bodies;
-    bool has_sources; /* as in the file: source code, or links to it */
+    bool has_sources; /* the file contains source code or links */
 } sym_ppdb_t;
 
-/* A path is folder and name, concatenated. */
+/* A path is the concatenation of folder and name. */
 typedef struct {
     sym_str_t folder; /* with its last separator, or "" */
     sym_str_t name;
@@ -32,31 +32,31 @@ typedef struct {
 } sym_ppdb_document_t;
 
 typedef struct {
-    uint32_t offset; /* its start in the method's IL */
+    uint32_t offset; /* start in the method's IL */
     uint32_t line;
     uint32_t document;
 } sym_ppdb_point_t;
 
-/* Columns of points.  Only the reader looks inside. */
+/* Columns of points.  Only the reader uses the members. */
 typedef struct {
     const uint8_t *offsets, *lines, *documents;
     uint32_t n, base_line, base_document;
     uint8_t offset_width, line_width, document_width;
 } sym_ppdb_piece_t;
 
-/* SYM_VERSION: an unknown version; SYM_DAMAGED: invalid bytes, which any other
- * call may report, too. */
+/* SYM_VERSION: the version is unknown.  SYM_DAMAGED: bytes are invalid; any
+ * other call may also return this. */
 sym_status_t sym_ppdb_open(sym_ppdb_t *p, sym_extent_get_pt get, void *ctx,
                            sym_error_t *err);
 
-/* Gives the reader a table of n_extents zeroed entries in which it caches
- * extents, so that it gets each only once.  The extents must stay where they
- * are. */
+/* Gives the reader a table of n_extents zeroed entries to cache extents in, so
+ * that it gets each only once.  The extents must not move. */
 void sym_ppdb_remember(sym_ppdb_t *p, sym_extent_view_t *table);
 
 /*
- * The last point of the method (its row in the table of methods, from 1) that
- * begins at or before the offset.  SYM_NOT_FOUND: there is no such point.
+ * The last point of a method that begins at or before the offset.  The method
+ * is a row in the table of methods, from 1.  SYM_NOT_FOUND: there is no such
+ * point.
  */
 sym_status_t sym_ppdb_lookup(const sym_ppdb_t *p, uint32_t method,
                              uint32_t offset, sym_ppdb_point_t *point);
@@ -72,7 +72,7 @@ sym_status_t sym_ppdb_piece(const sym_ppdb_t *p, uint32_t method,
                             uint32_t number, sym_ppdb_piece_t *piece);
 sym_ppdb_point_t sym_ppdb_point(const sym_ppdb_piece_t *piece, uint32_t i);
 
-/* Reads the whole artifact, and checks order, bounds and counts. */
+/* Reads the complete artifact, and checks order, bounds and counts. */
 sym_status_t sym_ppdb_check(const sym_ppdb_t *p, sym_error_t *err);
 
 #endif

@@ -7,14 +7,14 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 
-/* Form byte, and three uleb of 32 bits. */
+/* Longest head of a piece: form byte, and three uleb of 32 bits. */
 #define PIECE_HEAD_MAX 16
 
 #define TEXTS_FIRST 256 /* a power of two */
 
-/* A folder or name that has been written. */
+/* A folder or name that was written. */
 typedef struct {
-    sym_str_t text; /* in the arena; data NULL: free slot */
+    sym_str_t text; /* in the arena; data NULL: the slot is free */
     uint64_t hash;
     uint32_t ref;
 } text_t;
@@ -29,14 +29,14 @@ struct sym_ppdb_writer_s {
     sym_extents_t extents;
     sym_error_t *err;
 
-    uint32_t *methods; /* a ref each; 0: no points */
+    uint32_t *methods; /* one ref each; 0: no points */
     uint32_t n_methods;
     uint64_t n_points, n_bodies;
 
     document_t *documents;
     size_t n_documents, documents_cap;
 
-    sym_arena_t arena; /* of texts */
+    sym_arena_t arena; /* memory of texts */
     sym_hash_key_t key;
     text_t *texts; /* a hash table */
     size_t n_texts, texts_size;
@@ -99,7 +99,7 @@ sym_ppdb_writer_free(sym_ppdb_writer_t *w)
 
 /* --- documents --- */
 
-/* The slot of a text with this hash, or a free one for it. */
+/* The slot of a text with this hash, or a free slot for it. */
 static text_t *
 find_text(text_t *texts, size_t size, sym_str_t text, uint64_t hash)
 {
@@ -140,7 +140,7 @@ grow_texts(sym_ppdb_writer_t *w)
 }
 
 
-/* Writes a text unless an equal one was written. */
+/* Writes a text, unless an equal text was written. */
 static sym_status_t
 add_text(sym_ppdb_writer_t *w, sym_str_t text, uint32_t *ref)
 {
@@ -175,7 +175,7 @@ add_text(sym_ppdb_writer_t *w, sym_str_t text, uint32_t *ref)
 }
 
 
-/* Length of the folder: up to the last separator, `/` or `\`. */
+/* Length of the folder, including the last separator, `/` or `\`. */
 static size_t
 folder_len(sym_str_t path)
 {
@@ -231,7 +231,7 @@ sym_ppdb_add_document(sym_ppdb_writer_t *w, sym_str_t path, uint8_t lang,
 
 /* --- methods --- */
 
-/* Code of the smallest width for `most`. */
+/* Code of the smallest width that holds `most`. */
 static uint32_t
 code_of(uint32_t most)
 {
@@ -367,7 +367,7 @@ put_pieces(sym_ppdb_writer_t *w, const sym_ppdb_given_t *points, size_t n,
 }
 
 
-/* Drops points that do not change the answer. */
+/* Drops points that do not change any answer. */
 static size_t
 reduce(sym_ppdb_given_t *points, size_t n)
 {

@@ -25,19 +25,20 @@ sym_ppdb_writer_t *sym_ppdb_writer_create(sym_extent_put_pt put, void *ctx,
                                           uint32_t n_methods, sym_error_t *err);
 void sym_ppdb_writer_free(sym_ppdb_writer_t *w);
 
-/* *number counts from 0.  SYM_LIMIT: too many, or the path is too long. */
+/* Adds a document; *number counts from 0.  SYM_LIMIT: there are too many, or
+ * the path is too long. */
 sym_status_t sym_ppdb_add_document(sym_ppdb_writer_t *w, sym_str_t path,
                                    uint8_t lang, uint32_t *number);
 
 /*
- * Adds the n points of a method, sorted by offset; of equal offsets the last
- * counts.  Points that do not change the answer are dropped.  The call may
- * modify the array.
+ * Adds the n points of a method, sorted by offset.  The last of several points
+ * with one offset wins.  Points that do not change any answer are dropped.  The
+ * call may modify the array.
  */
 sym_status_t sym_ppdb_add_method(sym_ppdb_writer_t *w, uint32_t method,
                                  sym_ppdb_given_t *points, size_t n);
 
-/* Fills bytes, extents and quality of *stats. */
+/* Sets bytes, extents and quality of *stats. */
 sym_status_t sym_ppdb_finish(sym_ppdb_writer_t *w, bool has_sources,
                              sym_writer_stats_t *stats);
 

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* ULEB128 of up to 32 bits; NULL: truncated or larger, or pos is NULL. */
+/* Reads a ULEB128 of up to 32 bits.  NULL: it is truncated or larger, or pos is
+ * NULL. */
 static const uint8_t *
 read_uleb(const uint8_t *pos, const uint8_t *end, uint32_t *value)
 {

@@ -1,11 +1,11 @@
 /*
- * script.h - finds the function at a position of a generated script, in an artifact
- * of kind `script`.
+ * script.h - finds the function at a position of a generated script, in an
+ * artifact of kind `script`.
  *
  * The reader sees the artifact as numbered extents that its caller owns, and
- * trusts none of their bytes.  Whatever they contain, each call returns a
- * result or a status in bounded time, and reads only inside the extents.  It
- * allocates nothing.  Views live as long as the extents stay mapped.
+ * trusts none of their bytes.  For any contents, each call returns a result or
+ * a status in bounded time, and reads only inside the extents.  It allocates
+ * nothing.  Views live as long as the extents stay mapped.
  *
  * Lines and columns count from 0, columns in units of UTF-16.
  */
@@ -17,14 +17,14 @@
 #include "base/error.h"
 #include "object/object_id.h"
 
-/* Only the reader looks inside. */
+/* Only the reader uses the members. */
 typedef struct {
     sym_extent_reader_t in;
     uint32_t n_bounds, n_scopes;
     uint32_t bounds_ref, scopes_ref, reference_ref;
-    bool is_unparsed;        /* its functions are unknown */
-    bool has_map;            /* its source map is inside */
-    sym_debug_id_t debug_id; /* that it names, or none */
+    bool is_unparsed;        /* functions are unknown */
+    bool has_map;            /* the script contains its source map */
+    sym_debug_id_t debug_id; /* debug id in the script, or none */
 } sym_script_t;
 
 /* A function.  Its parts are read in sequence. */
@@ -33,39 +33,39 @@ typedef struct {
     sym_script_position_t last; /* position of its last character */
     sym_script_position_t end;  /* position of the character after it */
     bool has_end;               /* false: the script ends with it */
-    const uint8_t *pos, *limit; /* the reader's */
+    const uint8_t *pos, *limit; /* used by the reader */
 } sym_script_scope_t;
 
-/* SYM_VERSION: unknown version; SYM_DAMAGED: invalid bytes, which any other
- * call may also report. */
+/* SYM_VERSION: the version is unknown.  SYM_DAMAGED: bytes are invalid; any
+ * other call may also return this. */
 sym_status_t sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
                              sym_error_t *err);
 
-/* Sets a table of n_extents zeroed entries in which the reader caches extents.
- * The extents must stay where they are. */
+/* Gives the reader a table of n_extents zeroed entries to cache extents in.
+ * The extents must not move. */
 void sym_script_remember(sym_script_t *s, sym_extent_view_t *table);
 
-/* The function at the position; SYM_NOT_FOUND: none. */
+/* The function at the position.  SYM_NOT_FOUND: there is none. */
 sym_status_t sym_script_find(const sym_script_t *s, uint32_t line,
                              uint32_t column, uint32_t *scope);
 
 sym_status_t sym_script_scope(const sym_script_t *s, uint32_t number,
                               sym_script_scope_t *scope);
 
-/* Reads the next of its n_parts parts. */
+/* Reads the next part.  Call it n_parts times. */
 sym_status_t sym_script_part(sym_script_scope_t *scope,
                              sym_script_part_t *part);
 
-/* Bounds by number: positions where a function begins, or its surrounding one
-   continues. */
+/* Gets a bound by number.  At a bound a function begins, or the surrounding
+   function continues. */
 sym_status_t sym_script_bound(const sym_script_t *s, uint32_t number,
                               sym_script_position_t *at, uint32_t *scope);
 
-/* The URL of its map from its comment, without query and fragment.
- * SYM_NOT_FOUND: no such comment. */
+/* The URL of the source map from the script's comment, without query and
+ * fragment.  SYM_NOT_FOUND: there is no such comment. */
 sym_status_t sym_script_reference(const sym_script_t *s, sym_str_t *reference);
 
-/* Reads the whole artifact, and checks order, bounds and counts. */
+/* Reads the complete artifact, and checks order, bounds and counts. */
 sym_status_t sym_script_check(const sym_script_t *s, sym_error_t *err);
 
 #endif

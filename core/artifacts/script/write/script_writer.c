@@ -5,7 +5,8 @@
 #include "artifacts/symcache/write/extents.h"
 #include "base/buffer.h"
 
-/* Numbers of a function before its parts, and before the text of a part. */
+/* Number of integers before a function's parts, and before the text of a
+ * part. */
 #define NUMBERS_MAX (6 * SYM_LEB_MAX)
 
 typedef struct {
@@ -20,7 +21,7 @@ struct sym_script_writer_s {
     size_t n_functions, functions_cap;
     bound_t *bounds;
     size_t n_bounds, bounds_cap;
-    sym_buffer_t name; /* under construction */
+    sym_buffer_t name; /* text under construction */
 };
 
 
@@ -86,7 +87,7 @@ put_bytes(sym_script_writer_t *w, const void *data, size_t len, uint32_t *ref)
 }
 
 
-/* Number of parts that fit. */
+/* The number of parts that fit the limit. */
 static uint32_t
 count_parts(const sym_script_given_t *f)
 {

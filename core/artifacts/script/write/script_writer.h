@@ -13,7 +13,7 @@
 
 typedef struct sym_script_writer_s sym_script_writer_t;
 
-/* A function; without parts it has no name. */
+/* A function.  It has no name if it has no parts. */
 typedef struct {
     const sym_script_part_t *parts;
     uint32_t n_parts;
@@ -32,13 +32,14 @@ void sym_script_writer_free(sym_script_writer_t *w);
 sym_status_t sym_script_add_function(sym_script_writer_t *w,
                                      const sym_script_given_t *function);
 
-/* Adds a position at which a function, or SYM_SCRIPT_NONE, begins or continues.
- * Positions ascend. */
+/* Adds a bound: a position at which a function, or SYM_SCRIPT_NONE, begins or
+ * continues.  Positions must ascend. */
 sym_status_t sym_script_add_bound(sym_script_writer_t *w,
                                   sym_script_position_t at, uint32_t function);
 
-/* reference: data NULL for none.  id: its debug id, or NULL.  flags: others of
- * SYM_SCRIPT_*.  Fills bytes, extents and quality of *stats. */
+/* reference: URL of the source map; data NULL: none.  id: the script's debug
+ * id, or NULL. flags: other SYM_SCRIPT_* flags.  Sets bytes, extents and
+ * quality of *stats. */
 sym_status_t sym_script_finish(sym_script_writer_t *w, sym_str_t reference,
                                const sym_debug_id_t *id, uint32_t flags,
                                sym_writer_stats_t *stats);

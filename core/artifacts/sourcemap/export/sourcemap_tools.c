@@ -1,7 +1,8 @@
 /*
  * sourcemap_tools.c - kind `sourcemap` in commands: all tokens, and the
- * original position for one in the script.  Lines and columns count from 1, as
- * in stack traces.
+ * original position for a position in the script.
+ *
+ * Lines and columns count from 1, as in stack traces.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/sourcemap/read/sourcemap.h"
@@ -69,7 +70,7 @@ put_place(sym_out_t *out, const mapped_t *m)
 }
 
 
-/* From its opening brace to its last member. */
+/* Writes the members of the JSON object, from its opening brace on. */
 static void
 put_json(sym_out_t *out, const mapped_t *m)
 {
@@ -150,8 +151,8 @@ dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
 
 /* --- lookup --- */
 
-/* Reads a number from 1 to 2^32, up to the end or a colon; returns it counted
-   from 0. */
+/* Reads a number from 1 to 2^32, up to the end or a colon.  Returns the number
+   less 1. */
 static bool
 read_number(sym_str_t *text, uint32_t *number)
 {

@@ -69,7 +69,7 @@ typedef struct {
 } block_t;
 
 
-/* ULEB128 of up to 32 bits; NULL: truncated or larger. */
+/* Reads a ULEB128 of up to 32 bits.  NULL: it is truncated or larger. */
 static const uint8_t *
 read_uleb(const uint8_t *pos, const uint8_t *end, uint32_t *value)
 {
@@ -196,7 +196,7 @@ begin_in(const uint8_t *record)
 }
 
 
-/* The record of a block; *n: records from there to the end of its extent. */
+/* The record of a block.  *n: number of records up to the end of its extent. */
 static const uint8_t *
 block_records(const sym_sourcemap_t *s, uint32_t number, size_t *n)
 {
@@ -215,8 +215,9 @@ block_records(const sym_sourcemap_t *s, uint32_t number, size_t *n)
 }
 
 
-/* The first of n > 0 records that begins at or after the position; n: none.
- * Without branches on data, which could not be predicted. */
+/* The first of n > 0 records that begins at or after the position; n: none
+ * does.  The search has no branches that depend on data, because they would be
+ * unpredictable. */
 static size_t
 first_record(const uint8_t *records, size_t n, uint64_t position)
 {
@@ -271,7 +272,7 @@ find_block(const sym_sourcemap_t *s, uint64_t position, uint32_t *number)
 }
 
 
-/* Tokens of a line have ascending columns: the first at or after this one. */
+/* In a line columns ascend.  Finds the first token at or after this column. */
 static uint32_t
 first_column(const block_t *block, uint32_t column)
 {
@@ -290,7 +291,7 @@ first_column(const block_t *block, uint32_t column)
 }
 
 
-/* The first token of the block at or after the position; n: no such token. */
+/* The first token of the block at or after the position; n: there is none. */
 static uint32_t
 first_not_below(const block_t *block, uint64_t position)
 {
@@ -329,8 +330,8 @@ sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
         return SYM_DAMAGED;
     }
 
-    /* the answer is in the block before, unless only this one has tokens at the
-     * position */
+    /* the token is in the block before, unless only this block has tokens at
+     * the position */
     if (number > 0) {
         if (!block_at(s, number - 1, &block)) {
             return SYM_DAMAGED;
@@ -343,7 +344,8 @@ sym_sourcemap_find(const sym_sourcemap_t *s, uint32_t line, uint32_t column,
         }
 
         if (i == 0) {
-            return SYM_DAMAGED; /* according to the table it begins before */
+            /* according to the table the block begins before */
+            return SYM_DAMAGED;
         }
 
         *token = token_at(&block, i - 1);
@@ -400,7 +402,7 @@ sym_sourcemap_token(const sym_sourcemap_t *s, uint32_t number,
 
 /* --- texts --- */
 
-/* A length, and as many bytes. */
+/* Reads a length and as many bytes. */
 static bool
 text_at(const sym_sourcemap_t *s, uint32_t ref, sym_str_t *text)
 {

@@ -5,7 +5,8 @@
 #include "artifacts/symcache/write/extents.h"
 #include "base/buffer.h"
 
-/* Codes of the columns, and a uleb of 32 bits for each. */
+/* Longest head of a block: the codes of the columns, and a uleb of 32 bits for
+ * each. */
 #define BLOCK_HEAD_MAX (2 + 5 * SYM_SOURCEMAP_COLUMNS)
 
 typedef struct {
@@ -20,7 +21,7 @@ struct sym_sourcemap_writer_s {
     sym_extents_t extents;
     sym_error_t *err;
 
-    /* the current block, by columns */
+    /* columns of the current block */
     uint32_t values[SYM_SOURCEMAP_COLUMNS][SYM_SOURCEMAP_BLOCK_TOKENS];
     uint32_t n;
     uint64_t n_tokens;
@@ -83,7 +84,7 @@ sym_sourcemap_writer_free(sym_sourcemap_writer_t *w)
 
 /* --- texts --- */
 
-/* Cuts a text that is too long, but not within a UTF-8 character. */
+/* Cuts a text that is too long, between UTF-8 characters. */
 static sym_str_t
 cut(sym_str_t text)
 {

@@ -1,8 +1,8 @@
 /*
  * sourcemap_writer.h - builds an artifact of kind `sourcemap`, token by token.
  *
- * The writer keeps one block of tokens; names and finished blocks are put as they
- * arrive, and only their refs stay in memory until the end.  Every call returns
+ * The writer keeps one block of tokens.  It puts names and finished blocks at
+ * once, and keeps only their refs in memory until the end.  Every call returns
  * SYM_OK or the status that it also put in *err; after a failure only
  * sym_sourcemap_writer_free() may be called.
  */
@@ -33,7 +33,7 @@ sym_status_t sym_sourcemap_add_name(sym_sourcemap_writer_t *w, sym_str_t name);
 sym_status_t sym_sourcemap_add_token(sym_sourcemap_writer_t *w,
                                      const sym_sourcemap_token_t *token);
 
-/* id: that the map names; NULL: none.  Fills bytes, extents and quality of
+/* id: the map's debug id; NULL: none.  Sets bytes, extents and quality of
  * *stats. */
 sym_status_t sym_sourcemap_finish(sym_sourcemap_writer_t *w, bool has_scopes,
                                   const sym_debug_id_t *id,

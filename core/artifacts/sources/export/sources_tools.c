@@ -1,6 +1,6 @@
 /*
- * sources_tools.c - kind `sources` in commands: the paths of an object's sources,
- * or the text of one.
+ * sources_tools.c - kind `sources` in commands: the paths of an object's
+ * sources, and the text of one source.
  */
 #include "artifacts/export/tools.h"
 #include "artifacts/sources/read/sources.h"
@@ -43,7 +43,7 @@ put_paths(sym_out_t *out, const sym_sources_t *s, bool is_json)
 }
 
 
-/* A rule of Source Link: a path, or a folder, and the URL that has its text. */
+/* A rule of Source Link: a path or a folder, and the URL of its text. */
 static void
 put_link(sym_out_t *out, const sym_sources_link_t *link, bool is_json)
 {
@@ -103,7 +103,7 @@ put_text(sym_out_t *out, const sym_sources_t *s, const sym_sources_file_t *file)
 }
 
 
-/* The URL of the text, if that is known. */
+/* The URL of the text, if it is known. */
 static sym_status_t
 remark_url(const sym_sources_t *s, const sym_dump_t *how, sym_str_t path)
 {

@@ -2,7 +2,7 @@
 
 #include <libdeflate.h>
 
-/* size bytes at ref; NULL: not all of them exist. */
+/* The `size` bytes at ref; NULL: they do not all exist. */
 static const uint8_t *
 bytes_at(const sym_sources_t *s, uint32_t ref, size_t size)
 {
@@ -96,7 +96,7 @@ sym_sources_file(const sym_sources_t *s, uint32_t number,
         .lines = sym_get64(r + 24),
     };
 
-    /* the text fills all blocks but the last */
+    /* all blocks but the last are full */
     if (path == NULL || len == 0 || len > SYM_SOURCES_PATH_MAX
         || file->first_block > s->n_blocks
         || file->n_blocks > s->n_blocks - file->first_block
@@ -167,7 +167,7 @@ inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
         return SYM_NOMEM;
     }
 
-    /* RFC 1951: raw deflate, without zlib's header */
+    /* RFC 1951: raw deflate without zlib's header */
     rc =
         libdeflate_deflate_decompress_ex(d, in, packed, out, len, &taken, NULL);
     libdeflate_free_decompressor(d);
@@ -175,7 +175,8 @@ inflate_block(const uint8_t *in, uint32_t packed, char *out, uint32_t len)
 }
 
 
-/* The record of a block of the file, and the newlines before the block. */
+/* Gets the record of a block of the file, and the number of newlines before the
+ * block. */
 static sym_status_t
 block_record(const sym_sources_t *s, const sym_sources_file_t *file,
              uint32_t number, const uint8_t **r, uint64_t *newlines)
@@ -286,7 +287,7 @@ lower(char c)
 }
 
 
-/* Source Link: paths are compared case-insensitively. */
+/* Source Link compares paths case-insensitively. */
 static bool
 is_match(const sym_sources_link_t *link, sym_str_t path)
 {
@@ -306,7 +307,7 @@ is_match(const sym_sources_link_t *link, sym_str_t path)
 }
 
 
-/* The URL with each `*` replaced by the rest of the path, '\\' as '/'. */
+/* The URL, with each `*` replaced by the rest of the path and '\\' by '/'. */
 static sym_status_t
 expand(const sym_sources_link_t *link, sym_str_t rest,
        char out[SYM_SOURCES_URL_MAX], size_t *len)
@@ -399,7 +400,7 @@ sym_sources_check(const sym_sources_t *s, sym_error_t *err)
             return sym_fail(err, SYM_DAMAGED, "paths of sources out of order");
         }
 
-        /* a text has at most two names; a hostile artifact may claim more */
+        /* a text has at most two names, but a hostile artifact may have more */
         blocks += rc == SYM_OK ? file.n_blocks : 0;
         rc = rc != SYM_OK    ? rc
              : blocks > most ? SYM_DAMAGED

@@ -6,9 +6,9 @@
 #define PACK_LEVEL 6
 
 typedef struct {
-    sym_str_t path; /* the writer's copy, until it is written */
+    sym_str_t path; /* the writer's copy until it is written */
     uint32_t path_ref;
-    uint32_t order; /* as they came */
+    uint32_t order; /* number in the order of the calls */
     uint32_t first_block, n_blocks;
     uint64_t len, lines;
     bool is_url;
@@ -20,7 +20,7 @@ typedef struct {
 } block_t;
 
 typedef struct {
-    sym_str_t pattern, url; /* the writer's copies, as a file's path */
+    sym_str_t pattern, url; /* the writer's copies, until they are written */
     uint32_t pattern_ref, url_ref;
     uint32_t order;
     bool is_prefix;
@@ -36,9 +36,10 @@ struct sym_sources_writer_s {
     void *ctx;
     struct libdeflate_compressor *packer;
 
-    extent_t first;   /* extent 0, written last because it has the header */
-    extent_t filling; /* the newest other extent */
-    uint32_t number;  /* of the extent being filled */
+    extent_t first;   /* extent 0, which is written last because it contains
+                         the header */
+    extent_t filling; /* newest of the other extents */
+    uint32_t number;  /* number of that extent */
     uint32_t extents; /* handed over */
     uint64_t bytes, text_bytes, left_out;
 
@@ -141,7 +142,8 @@ next_extent(sym_sources_writer_t *w, sym_error_t *err)
 }
 
 
-/* Position of the next `size` bytes, which must not straddle extents. */
+/* Position of the next `size` bytes, which must not cross the end of an
+ * extent. */
 static sym_status_t
 make_room(sym_sources_writer_t *w, size_t size, uint32_t *ref, sym_error_t *err)
 {
@@ -167,7 +169,7 @@ append(sym_sources_writer_t *w, const void *data, size_t size)
 
 /* --- source code --- */
 
-/* Makes room for one more item of the array; NULL: no memory. */
+/* Makes room for another item of the array.  NULL: out of memory. */
 static void *
 grow(void *items, size_t n, size_t *cap, size_t size)
 {
@@ -187,7 +189,7 @@ grow(void *items, size_t n, size_t *cap, size_t size)
 }
 
 
-/* Deflates the block if that makes it shorter. */
+/* Deflates the block if this makes it shorter. */
 static sym_status_t
 add_block(sym_sources_writer_t *w, sym_str_t text, uint64_t line,
           sym_error_t *err)
@@ -358,7 +360,7 @@ compare_files(const void *left, const void *right)
 }
 
 
-/* Order of links: exact paths, then the longest prefix. */
+/* Order in which links are tried: exact paths, then the longest prefix. */
 static int
 compare_links(const void *left, const void *right)
 {

@@ -9,15 +9,16 @@
 #include "artifacts/symcache/read/calls.h"
 #include "base/language.h"
 
-/* Ranges in one INLINE record; a call with more gets another record. */
+/* Limit on the ranges in one INLINE record.  A call with more ranges gets more
+ * records. */
 #define RANGES_PER_RECORD 1024
 
 /* Longest record without its name. */
 #define RECORD_BYTES 128
 
-/* INLINE_ORIGIN numbers by the name's ref in the symcache. */
+/* INLINE_ORIGIN numbers, by the name's ref in the symcache. */
 typedef struct {
-    uint32_t ref; /* SYM_NO_REF: free */
+    uint32_t ref; /* SYM_NO_REF: the slot is free */
     uint32_t number;
 } origin_t;
 
@@ -32,9 +33,10 @@ typedef struct {
 
     origin_t *origins;       /* hash table */
     size_t n_origins, table; /* a power of two */
-    bool has_nameless;       /* their count is the next number */
+    bool has_nameless;       /* inlined calls without a name have an origin:
+                                the next number */
 
-    uint32_t *hidden; /* starts of functions inside another function, sorted */
+    uint32_t *hidden; /* starts of functions inside other functions, sorted */
     size_t n_hidden, hidden_size;
 
     char name[SYM_STRING_MAX + SYM_STRING_SLACK];
@@ -66,7 +68,7 @@ put_end(sym_out_t *out)
 }
 
 
-/* A FILE number; without a file, a number that no FILE record has. */
+/* A FILE number.  For no file it is a number without a FILE record. */
 static uint32_t
 file_number(const export_t *e, uint32_t file)
 {
@@ -94,8 +96,8 @@ symbol_name(export_t *e, sym_string_ref_t ref, uint8_t lang)
 
 
 /*
- * An origin that begins with a number and a space would be read as the form of
- * 2021, with a file before the name: the space becomes '_'.
+ * In an origin that begins with a number and a space, the space becomes '_'.
+ * Otherwise it would be read in the form of 2021, with a file before the name.
  */
 static sym_str_t
 take_leading_number(export_t *e, sym_str_t name)
@@ -125,7 +127,7 @@ info(export_t *e, sym_info_t which)
 }
 
 
-/* As dump_syms does for any input. */
+/* Converts to upper case, as dump_syms does for any input. */
 static void
 upper_case(char *p, size_t len)
 {
@@ -280,8 +282,8 @@ meet_origin(export_t *e, sym_string_ref_t ref)
 
 
 /*
- * A FUNC starts a record.  If a function is merged with the record before it, a
- * FUNC there would take the addresses after its start.
+ * A FUNC begins a record.  If a function is merged with the record before it, a
+ * FUNC inside that record would take the addresses after its start.
  */
 static sym_status_t
 note_hidden_start(export_t *e, const sym_walk_function_t *f)
@@ -313,7 +315,7 @@ compare_addresses(const void *a, const void *b)
 }
 
 
-/* The first hidden start after addr and before end, or end. */
+/* The first hidden start between addr and end; or end. */
 static uint64_t
 next_hidden(const export_t *e, uint64_t addr, uint64_t end)
 {
@@ -333,7 +335,8 @@ next_hidden(const export_t *e, uint64_t addr, uint64_t end)
 }
 
 
-/* Facts about all functions that are needed before the first is written. */
+/* Facts about all functions, which are needed before the first one is
+ * written. */
 static sym_status_t
 prepare_function(export_t *e, const sym_walk_function_t *f)
 {
@@ -389,7 +392,8 @@ put_inline(export_t *e, const sym_walk_node_t *n, uint32_t node)
 }
 
 
-/* Written in place: they are most of the file. */
+/* Written without the general functions, because line records are most of the
+ * file. */
 static void
 put_line(export_t *e, const sym_walk_segment_t *s, uint64_t addr, uint64_t end)
 {
@@ -411,7 +415,8 @@ put_line(export_t *e, const sym_walk_segment_t *s, uint64_t addr, uint64_t end)
 }
 
 
-/* Before its first record a function has only its name. */
+/* Whether a segment has only the function's name, as before the first line
+ * record. */
 static bool
 says_nothing(const sym_walk_function_t *f, size_t i)
 {
@@ -439,9 +444,9 @@ put_lines(export_t *e, const sym_walk_function_t *f)
 
 
 /*
- * A PUBLIC has no size: readers let it reach to the next record.  A symbol that
- * ends before that, or whose first bytes are another function's, is written as
- * a FUNC without lines.
+ * Readers extend a PUBLIC, which has no size, to the next record.  If a symbol
+ * ends before that, or its first bytes belong to another function, it is
+ * written as a FUNC without lines.
  */
 static bool
 is_public_record(const sym_walk_function_t *f, uint64_t end)
@@ -535,7 +540,7 @@ static sym_status_t export(export_t *e)
         return e->err->status;
     }
 
-    /* a name that could not be read is "" and counted */
+    /* a name that could not be read is "", and is counted */
     return e->sc->damaged == damaged
                ? SYM_OK
                : sym_fail(e->err, SYM_DAMAGED,

@@ -3,10 +3,10 @@
  *
  * The output has the records of dump_syms, whatever the input format was:
  * MODULE, INFO CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address,
- * each FUNC with its INLINE and line records.  When it is read again, the text
- * gives the symcache's answers; docs/use/dump.md describes its choice among
- * equivalent texts.  It walks the symcache twice (origins come before
- * functions), and keeps one function and a number for each inlined name.
+ * each FUNC with its INLINE and line records.  A symcache made from the text
+ * has the same answers; docs/use/dump.md describes the choice among equivalent
+ * texts.  The symcache is walked twice, because origins come before functions.
+ * Memory holds one function, and a number for each inlined name.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
@@ -16,21 +16,21 @@
 #include "artifacts/symcache/read/reader.h"
 
 /*
- * Ends early, with SYM_OK, once out->failed.  SYM_DAMAGED, SYM_LIMIT,
- * SYM_NOMEM: the output is incomplete.
+ * If out->failed is set, it ends early and returns SYM_OK.  SYM_DAMAGED,
+ * SYM_LIMIT, SYM_NOMEM: the output is incomplete.
  */
 sym_status_t sym_breakpad_export(sym_symcache_t *sc, const sym_dump_t *how,
                                  sym_out_t *out, sym_error_t *err);
 
 /*
- * Cleans a text for the end of a record: control characters, line and paragraph
- * separators and invalid UTF-8 become '?'; an empty or blank text becomes
- * "<name omitted>".
+ * Cleans a text for the end of a record.  Control characters, line and
+ * paragraph separators and invalid UTF-8 become '?'.  An empty or blank text
+ * becomes "<name omitted>".
  */
 void sym_breakpad_put_text(sym_out_t *out, sym_str_t text);
 
-/* Cleans a text for the middle of a record: white space becomes '_', and an
- * empty text "unknown". */
+/* Cleans a text for the middle of a record.  White space becomes '_'.  An empty
+ * text becomes "unknown". */
 void sym_breakpad_put_word(sym_out_t *out, sym_str_t text);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/json_plain.h"
 
-/* Characters that end the line for some reader. */
+/* Characters that some reader takes for the end of the line. */
 static bool
 breaks_line(uint32_t c)
 {
@@ -10,7 +10,7 @@ breaks_line(uint32_t c)
 }
 
 
-/* The next character, or a '?' in its place. */
+/* The next character, or '?' if it cannot be written. */
 static sym_str_t
 next_safe(sym_str_t text, size_t *at)
 {
@@ -23,7 +23,7 @@ next_safe(sym_str_t text, size_t *at)
 }
 
 
-/* Nothing that a reader does not trim. */
+/* Whether some reader would trim the text to nothing. */
 static bool
 is_blank(sym_str_t text)
 {

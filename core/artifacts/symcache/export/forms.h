@@ -13,17 +13,17 @@ typedef struct {
     sym_symcache_t *sc;
     const sym_dump_t *how;
     sym_out_t *out;
-    sym_calls_t calls; /* of the current function */
+    sym_calls_t calls; /* calls in the current function */
     char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } sym_form_t;
 
-/* A string of the symcache, until the next one; "": none. */
+/* Gets a string of the symcache.  Valid until the next call; "": none. */
 sym_str_t sym_form_info(sym_form_t *f, sym_info_t which);
 sym_str_t sym_form_name(sym_form_t *f, const sym_walk_function_t *function,
                         uint32_t node);
 sym_str_t sym_form_file(sym_form_t *f, uint32_t file);
 
-/* Facts about the module, and a function. */
+/* Write the facts about the module, and a function. */
 void sym_json_head(sym_form_t *f);
 sym_status_t sym_json_function(sym_form_t *form, const sym_walk_function_t *f,
                                sym_error_t *err);
@@ -31,7 +31,7 @@ void sym_text_head(sym_form_t *f);
 sym_status_t sym_text_function(sym_form_t *form, const sym_walk_function_t *f,
                                sym_error_t *err);
 
-/* A name as the dump shows it. */
+/* A name as it is shown in the dump. */
 static inline sym_str_t
 sym_dump_name(const sym_dump_t *how, const sym_symcache_t *sc, sym_str_t name,
               uint8_t lang)

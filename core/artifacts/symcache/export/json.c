@@ -38,7 +38,7 @@ put_hex(sym_form_t *form, const char *key, uint64_t value, bool *first)
 }
 
 
-/* A line is written only with its file, and only if it is not 0. */
+/* Writes a line only with its file, and only if it is not 0. */
 static void
 put_place(sym_form_t *form, const char *file_key, uint32_t file,
           const char *line_key, uint32_t line, bool *first)
@@ -73,7 +73,8 @@ put_ranges(sym_form_t *form, uint32_t node)
 }
 
 
-/* In the order of the nodes, so that their indexes are those of the list. */
+/* Writes nodes in their order, so that their indexes are positions in the
+ * list. */
 static void
 put_inlines(sym_form_t *form, const sym_walk_function_t *f)
 {

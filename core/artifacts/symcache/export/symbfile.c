@@ -7,15 +7,16 @@
 /* Types of messages. */
 enum { RANGE = 2, STRINGS = 4 };
 
-/* A batch is a string table and the records that refer to it. */
+/* Limits of a batch: a string table, and the records that refer to it. */
 #define TABLE_BYTES ((size_t) 8 << 20)
 #define RECORD_BYTES ((size_t) 16 << 20)
 
 #define SLOTS 262144 /* a power of two, more than twice STRINGS_MAX */
 #define STRINGS_MAX 120000
 
-/* A string of the batch: maps its reference to its number.  Names of functions
- * have slots of their own, because they are demangled by their language. */
+/* A slot that maps a string of the batch to its number.  Names of functions
+ * have separate slots, because their language decides how they are
+ * demangled. */
 typedef struct {
     uint32_t ref;
     uint8_t lang;
@@ -28,11 +29,11 @@ typedef struct {
     sym_form_t *form;
     sym_error_t *err;
     sym_walk_t *walk;
-    sym_walk_function_t function; /* the current one */
+    sym_walk_function_t function; /* the current function */
     const sym_walk_function_t *f; /* the same */
 
     bool has_addr;
-    uint64_t addr; /* of the record before */
+    uint64_t addr; /* address in the previous record */
     sym_buffer_t strings, records, record, table, column;
     uint32_t n_strings;
     slot_t slots[SLOTS];
@@ -132,7 +133,7 @@ file_number(export_t *e, uint32_t file)
 
 /* --- records --- */
 
-/* Members of a message with a range. */
+/* Writes the members of a message that describe a range. */
 enum {
     DELTA = 1,
     LENGTH,
@@ -171,8 +172,8 @@ put_column(export_t *e, uint32_t number)
 }
 
 
-/* The lines of a node's own segments, of n that are all inside one of its
- * ranges. */
+/* Writes the lines of the node's own segments among n segments, which are all
+ * in one range of the node. */
 static void
 put_lines(export_t *e, uint32_t node, const sym_walk_segment_t *s, size_t n)
 {
@@ -207,7 +208,8 @@ put_lines(export_t *e, uint32_t node, const sym_walk_segment_t *s, size_t n)
 }
 
 
-/* A range of a node that consists of n segments; own segments have one file. */
+/* Writes a range of a node, which consists of n segments.  All of the node's
+ * own segments have one file. */
 static void
 put_range(export_t *e, uint32_t node, uint32_t file,
           const sym_walk_segment_t *s, size_t n)
@@ -230,7 +232,7 @@ put_range(export_t *e, uint32_t node, uint32_t file,
         if (call->call_line != 0) {
             sym_pb_put_number(&e->record, CALL_LINE, call->call_line);
         }
-        /* without a file, readers would take the caller's own */
+        /* without a file readers would assume the caller's file */
         sym_pb_put_number(&e->record, CALL_FILE_REF,
                           file_number(e, call->call_file));
         sym_pb_put_number(&e->record, DEPTH, call->depth);
@@ -242,7 +244,7 @@ put_range(export_t *e, uint32_t node, uint32_t file,
 }
 
 
-/* The node that a node is inlined in, of a depth; UINT32_MAX: it is less deep. */
+/* The node's ancestor at this depth; UINT32_MAX: the node is less deep. */
 static uint32_t
 ancestor(const sym_walk_function_t *f, uint32_t node, uint32_t depth)
 {
@@ -258,7 +260,7 @@ ancestor(const sym_walk_function_t *f, uint32_t node, uint32_t depth)
 }
 
 
-/* Number of segments that continue the first without a gap, in the same call. */
+/* Number of adjacent segments, from the first on, in the same call. */
 static size_t
 run_of(const sym_walk_function_t *f, const sym_walk_segment_t *s, size_t n,
        uint32_t depth)
@@ -276,7 +278,7 @@ run_of(const sym_walk_function_t *f, const sym_walk_segment_t *s, size_t n,
 }
 
 
-/* One record for each file of the node's own segments. */
+/* Writes one record for each file of the node's own segments. */
 static void
 put_run(export_t *e, uint32_t node, const sym_walk_segment_t *s, size_t n)
 {
@@ -312,7 +314,7 @@ make_room(export_t *e)
 }
 
 
-/* The calls of a depth in n segments, each with the calls in it. */
+/* Writes the calls of a depth in n segments, and the calls inside each. */
 static sym_status_t
 put_calls(export_t *e, uint32_t depth, const sym_walk_segment_t *s, size_t n)
 {

@@ -13,7 +13,7 @@ typedef sym_status_t (*function_pt)(sym_form_t *f,
                                     const sym_walk_function_t *function,
                                     sym_error_t *err);
 
-/* BREAKPAD and SYMBFILE are written by files of their own. */
+/* BREAKPAD and SYMBFILE are written in separate files. */
 enum { BREAKPAD, JSON, TEXT, SYMBFILE };
 
 static const char *const formats[] = { "breakpad", "json", "text", "symbfile",

@@ -45,7 +45,7 @@ put_name(sym_form_t *form, const sym_walk_function_t *f, uint32_t node)
 }
 
 
-/* Two blanks a level. */
+/* Indents by two blanks for each level. */
 static void
 indent(sym_form_t *form, uint32_t levels)
 {
@@ -53,7 +53,7 @@ indent(sym_form_t *form, uint32_t levels)
 }
 
 
-/* The calls from `outer` (already written) inwards to `node`. */
+/* Writes the calls from below `outer`, which was written, down to `node`. */
 static void
 put_calls(sym_form_t *form, const sym_walk_function_t *f, uint32_t outer,
           uint32_t node)
@@ -75,12 +75,12 @@ put_calls(sym_form_t *form, const sym_walk_function_t *f, uint32_t outer,
 }
 
 
-/* The innermost that both are in, or are. */
+/* Innermost common ancestor of both nodes (possibly one of them). */
 static uint32_t
 common(const sym_walk_function_t *f, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        /* parents come before their children */
+        /* a parent precedes its children */
         if (a > b) {
             a = f->nodes[a].parent;
         } else {

@@ -20,7 +20,7 @@ out_of_memory(sym_error_t *err)
 }
 
 
-/* Parents come before their nodes, and nodes in order of address. */
+/* Parents precede their nodes, and nodes are in order of address. */
 static sym_status_t
 link_calls(sym_calls_t *c, const sym_walk_function_t *f, sym_error_t *err)
 {
@@ -86,7 +86,7 @@ add_range(sym_calls_t *c, sym_call_t *call, sym_call_range_t range,
 }
 
 
-/* The end is the function's next segment, or its end. */
+/* A call ends at the function's next segment, or at the function's end. */
 static uint64_t
 segment_reach(const sym_walk_function_t *f, size_t i)
 {

@@ -2,24 +2,24 @@
  * decode.h - decodes the records of a symcache; private to the files of this
  * folder.
  *
- * Every bound is checked: a record outside the given bytes is SYM_DAMAGED and
- * counted in sc->damaged.  The layouts are those of format.h.
+ * Every bound is checked.  If a record is outside of the bytes, the result is
+ * SYM_DAMAGED, counted in sc->damaged.  The layouts are those of format.h.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_READ_DECODE_H
 #define SYM_ARTIFACTS_SYMCACHE_READ_DECODE_H
 
 #include "artifacts/symcache/read/reader.h"
 
-/* Bytes that can be read. */
+/* Readable bytes. */
 typedef struct {
     const uint8_t *pos, *end;
 } sym_span_t;
 
-/* A function's node or a call's, unpacked. */
+/* The unpacked node of a function or a call. */
 typedef struct {
     unsigned kind;
     uint32_t parent_ref;
-    uint32_t call_line, call_file; /* files: number + 1 */
+    uint32_t call_line, call_file; /* file numbers, plus 1 */
     uint32_t name;
     uint32_t file, line;
     uint32_t addr, size;
@@ -38,19 +38,19 @@ typedef struct {
 typedef struct {
     sym_block_t head;
     const uint8_t *starts, *positions; /* n_pieces entries each */
-    const uint8_t *data;               /* of the block */
+    const uint8_t *data;               /* bytes of the block */
     uint32_t len;
 } sym_block_view_t;
 
 /* A piece, with pointers to its columns. */
 typedef struct {
-    const uint8_t *deltas, *nodes, *codes; /* n entries each, one less for
-                                              deltas */
-    const uint8_t *lines, *files;          /* of the exceptions */
+    const uint8_t *deltas, *nodes, *codes; /* n entries each; deltas has one
+                                              less */
+    const uint8_t *lines, *files;          /* lines and files of exceptions */
     unsigned n, delta_width, node_width, line_width, file_width;
-    uint32_t len; /* bytes of code less 1 */
+    uint32_t len; /* number of code bytes, less 1 */
     uint32_t root_ref, nearest;
-    uint64_t exceptions; /* sym_scan_exceptions() */
+    uint64_t exceptions; /* result of sym_scan_exceptions() */
 } sym_piece_view_t;
 
 sym_status_t sym_decode_page(sym_symcache_t *sc, size_t number,
@@ -86,7 +86,7 @@ sym_column(const uint8_t *p, size_t i, unsigned width)
 }
 
 
-/* The node for a number of the column. */
+/* The node that a number of the column denotes. */
 static inline uint32_t
 sym_piece_node(const sym_piece_view_t *p, uint32_t number)
 {
@@ -94,7 +94,7 @@ sym_piece_node(const sym_piece_view_t *p, uint32_t number)
 }
 
 
-/* Start of piece i of a block, less the block's address. */
+/* Start of piece i of a block, relative to the block's address. */
 static inline uint32_t
 sym_block_start(const sym_block_view_t *b, size_t i)
 {

@@ -1,9 +1,9 @@
 /*
  * reader.c - lookups in a symcache.
  *
- * It has more than 800 lines because the steps of a lookup are functions of one
- * file, which the compiler inlines into each other: a lookup takes less than a
- * microsecond.  Exports share decode.h and scan.h.
+ * It has more than 800 lines so that the compiler can inline the steps of a
+ * lookup into each other; a lookup takes less than a microsecond.  Exports
+ * share decode.h and scan.h.
  */
 #include "artifacts/symcache/read/decode.h"
 #include "artifacts/symcache/read/scan.h"
@@ -19,9 +19,10 @@ _Static_assert((int) SYM_INFO_COUNT == (int) SYM_INFO_REFS,
 #define BLOCKS_AHEAD 4
 
 /*
- * The hot path of the whole server.  It reads through plain pointers, not a
- * sym_cursor_t, so every function here that moves a pointer also takes the end;
- * only get_uleb() and get_packed() read numbers of variable width.
+ * The hot path of the complete server.  It reads through plain pointers, not
+ * through a sym_cursor_t.  So every function here that moves a pointer also
+ * takes the end.  Only get_uleb() and get_packed() read numbers of variable
+ * width.
  */
 static sym_status_t
 damaged(sym_symcache_t *sc)
@@ -50,7 +51,8 @@ get_uleb(sym_span_t *s, uint64_t *value)
 }
 
 
-/* `width` bytes at *p, little endian, of which four can be read. */
+/* Reads a number of `width` bytes at *p, little endian.  Four bytes must be
+ * readable. */
 static inline uint32_t
 get_packed(const uint8_t **p, unsigned width)
 {
@@ -62,8 +64,8 @@ get_packed(const uint8_t **p, unsigned width)
 }
 
 
-/* The i-th number of a column, like sym_column() but without a branch; four
- * bytes can be read there. */
+/* The i-th number of a column, like sym_column() but without a branch.  Four
+ * bytes must be readable there. */
 static inline uint32_t
 get_column(const uint8_t *column, unsigned i, unsigned width)
 {
@@ -88,8 +90,8 @@ get_thin(const uint8_t **p, unsigned code)
 
 
 /*
- * At least `need` readable bytes for a record: those at s, or near the end of
- * an extent a copy of the rest, padded with zeros.
+ * At least `need` readable bytes for a record: the bytes at s, or, near the end
+ * of an extent, a copy of the rest that is padded with zeros.
  */
 static inline const uint8_t *
 readable(const sym_span_t *s, uint8_t *copy, size_t need)
@@ -145,8 +147,8 @@ get_span(sym_symcache_t *sc, uint32_t ref, sym_span_t *s)
 }
 
 
-/* Fields beyond the end of a short extent are 0; no writer of ours makes such
-   an extent. */
+/* Fields beyond the end of a short extent are read as 0.  No writer of ours
+   makes such an extent. */
 static sym_header_t
 load_header(const sym_extent_view_t *first)
 {
@@ -189,7 +191,7 @@ check_header(const sym_header_t *h, size_t len, sym_error_t *err)
 }
 
 
-/* A table of `bytes` bytes at ref; NULL: it does not fit there. */
+/* The table of `bytes` bytes at ref.  NULL: it does not fit in the extent. */
 static const uint8_t *
 get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
 {
@@ -207,7 +209,8 @@ get_table(sym_symcache_t *sc, uint32_t ref, uint64_t bytes)
 }
 
 
-/* The root of the table of shown names; NULL: it is outside the symcache. */
+/* The root of the table of shown names.  NULL: it is outside of the
+ * symcache. */
 static const uint8_t *
 get_shown(sym_symcache_t *sc, uint32_t ref)
 {
@@ -298,7 +301,7 @@ fetch(const uint8_t *p, size_t n)
 }
 
 
-/* Without a table of extents, finding the address would cost too much. */
+/* without a table of extents, getting the address would cost too much */
 static void
 fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
 {
@@ -312,13 +315,13 @@ fetch_ref(sym_symcache_t *sc, uint32_t ref, size_t n)
 
 /* --- from an address to its piece --- */
 
-/* How many of the n sorted numbers at p are <= key. */
+/* Number of the n sorted numbers at p that are <= key. */
 static inline size_t
 count_upto(const uint8_t *p, size_t n, uint32_t key)
 {
     size_t base = 0;
 
-    /* no branch depends on the data: each step is a conditional move */
+    /* no branch depends on data: each step is a conditional move */
     while (n > 1) {
         size_t half = n / 2;
 
@@ -346,7 +349,7 @@ count_upto16(const uint8_t *p, size_t n, uint32_t key)
 }
 
 
-/* Index page `number` of the n_pages that a root counts. */
+/* Gets index page `number` of the n_pages under a root. */
 static sym_status_t
 open_page(sym_symcache_t *sc, const uint8_t *root, size_t n_pages,
           size_t number, sym_page_view_t *page)
@@ -393,7 +396,7 @@ get_block(sym_symcache_t *sc, uint32_t ref, const uint8_t **data, uint32_t *len)
 }
 
 
-/* Finds the block; SYM_NOT_FOUND: addr is before all blocks. */
+/* Finds the block.  SYM_NOT_FOUND: addr is before all blocks. */
 static sym_status_t
 find_block(sym_symcache_t *sc, uint32_t addr)
 {
@@ -412,7 +415,7 @@ find_block(sym_symcache_t *sc, uint32_t addr)
 
     slot = count_upto(view.addrs, view.n, addr);
     if (slot-- == 0) {
-        return damaged(sc); /* the root has the page's first address */
+        return damaged(sc); /* the root contains the page's first address */
     }
 
     sc->block_from = sym_load32(view.addrs + 4 * slot);
@@ -420,7 +423,7 @@ find_block(sym_symcache_t *sc, uint32_t addr)
                    : page + 1 < n_pages ? sym_load32(sc->root + 4 * (page + 1))
                                         : UINT64_MAX;
 
-    /* sequential access: prefetch the next block */
+    /* access is often sequential: prefetch the next block */
     if (sc->block_from == last_to && slot + BLOCKS_AHEAD < view.n) {
         fetch_ref(sc, sym_load32(view.refs + 4 * (slot + BLOCKS_AHEAD)),
                   BLOCK_HEAD);
@@ -469,7 +472,7 @@ sym_decode_block_at(sym_symcache_t *sc, const sym_page_view_t *page,
 }
 
 
-/* Bytes of a piece according to the tables. */
+/* Length of a piece according to the tables. */
 static inline size_t
 piece_size(const sym_block_view_t *b, size_t slot, uint32_t pos)
 {
@@ -519,7 +522,7 @@ find_piece(sym_symcache_t *sc, sym_probe_t *q)
 
 /* --- from a piece to its segment --- */
 
-/* Bytes that a search reads beyond the end of a column. */
+/* Number of bytes that a search reads beyond the end of a column. */
 #define PIECE_READ (SYM_PIECE_BYTES_MAX + SYM_SCAN_BYTES)
 
 /* Number of the segment that contains the address. */
@@ -548,8 +551,8 @@ find_segment(const sym_piece_view_t *p, uint32_t behind)
 }
 
 
-/* Like sym_decode_piece(), for every lookup.  PIECE_READ bytes can be read at
- * start, even if len is less. */
+/* Like sym_decode_piece(), but called for every lookup.  PIECE_READ bytes must
+ * be readable at start, even if len is less. */
 static inline sym_status_t
 open_piece(sym_symcache_t *sc, const uint8_t *start, size_t len,
            uint32_t node_base, sym_piece_view_t *piece)
@@ -607,7 +610,7 @@ sym_decode_piece(sym_symcache_t *sc, const uint8_t *data, const uint8_t *end,
 
 
 /* Position of segment i.  Its code is unpredictable, so the value of an
- * exception is read in any case. */
+ * exception is read in any case, without a branch. */
 static inline void
 read_line(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {
@@ -626,7 +629,7 @@ read_line(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 
 
 /* SYM_NOT_FOUND: the piece ends before the address.  PIECE_READ bytes at start
- * can be read. */
+ * must be readable. */
 static inline sym_status_t
 read_piece_at(sym_probe_t *q, const uint8_t *start, size_t len)
 {
@@ -650,7 +653,8 @@ read_piece_at(sym_probe_t *q, const uint8_t *start, size_t len)
 }
 
 
-/* Near the end of an extent, reads of words would cross it. */
+/* Copies a piece near the end of an extent, where reads of words would cross
+ * the end. */
 static __attribute__((cold)) sym_status_t
 read_last_piece(sym_probe_t *q, const sym_span_t *s)
 {
@@ -688,12 +692,12 @@ read_function(const uint8_t *p, sym_node_t *node)
     node->name = get_wide(&p, first >> 4);
     node->file = get_thin(&p, codes);
     node->line = get_thin(&p, codes >> 2);
-    node->has_file = true; /* it has its own file, or none: nothing to
-                              inherit */
+    node->has_file = true; /* the node has its own file, or none, and so does
+                              not inherit one */
 }
 
 
-/* All fields but the parent. */
+/* Reads all fields except the parent. */
 static void
 read_call(const uint8_t *p, sym_node_t *node)
 {
@@ -711,7 +715,7 @@ read_call(const uint8_t *p, sym_node_t *node)
 }
 
 
-/* The record at s; near the end of an extent, read from a copy. */
+/* Reads the record at s.  Near the end of an extent it is read from a copy. */
 static inline const uint8_t *
 node_record(const sym_span_t *s, uint8_t *copy)
 {
@@ -770,7 +774,7 @@ open_last_node(sym_symcache_t *sc, uint32_t ref, const sym_span_t *s,
 }
 
 
-/* Like sym_decode_node(), for every level of an answer. */
+/* Like sym_decode_node(), but called for every level of an answer. */
 static inline __attribute__((always_inline)) sym_status_t
 open_node(sym_symcache_t *sc, uint32_t ref, sym_node_t *node)
 {
@@ -801,11 +805,11 @@ no_file(sym_symcache_t *sc)
 }
 
 
-/* Like sym_symcache_file(), for every level of an answer. */
+/* Like sym_symcache_file(), but called for every level of an answer. */
 static inline sym_string_ref_t
 get_file(sym_symcache_t *sc, uint32_t number)
 {
-    uint32_t i = number - 1; /* wraps around for 0, "no file" */
+    uint32_t i = number - 1; /* 0, "no file", wraps around */
     size_t place = 4 * (size_t) (i % SYM_FILES_PER_PAGE);
     sym_span_t s;
 
@@ -840,7 +844,7 @@ sym_symcache_file(sym_symcache_t *sc, uint32_t number)
 /* --- from a node out to its function --- */
 
 /* Positions of the levels.  All files are looked up here, once for each level,
- * because a node without a file has its parent's. */
+ * because a node without a file has its parent's file. */
 static void
 name_files(sym_symcache_t *sc, const uint32_t *node_files, sym_level_t *levels,
            uint32_t n)
@@ -858,7 +862,7 @@ name_files(sym_symcache_t *sc, const uint32_t *node_files, sym_level_t *levels,
 }
 
 
-/* Walks from the segment's node out to the function's. */
+/* Walks from the segment's node outwards to the function's node. */
 static sym_status_t
 answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
                sym_answer_t *answer)
@@ -886,7 +890,7 @@ answer_segment(sym_symcache_t *sc, const sym_probe_t *q, sym_level_t *levels,
             return damaged(sc);
         }
 
-        /* the caller's position is the call */
+        /* the caller's position is that of the call */
         line = node.call_line;
         line_mask = 0;
         file = node.has_call_file ? node.call_file : SYM_FILE_NODES;
@@ -970,7 +974,7 @@ open_statements(sym_symcache_t *sc, uint32_t ref, statement_page_t *page)
 }
 
 
-/* The page for the address; SYM_NOT_FOUND: addr is before all pages. */
+/* Finds the page for the address.  SYM_NOT_FOUND: addr is before all pages. */
 static sym_status_t
 find_statements(sym_symcache_t *sc, uint32_t addr, uint32_t *behind,
                 statement_page_t *page)
@@ -1085,7 +1089,8 @@ enter(sym_probe_t *q)
     if (q->rc == SYM_OK) {
         fetch_ref(q->sc, q->node_ref, SYM_NODE_BYTES_MAX);
 
-        /* the walk outwards ends there, often some cache lines away */
+        /* the walk outwards ends at the function's node, often some cache lines
+         * away */
         if (q->node_ref - q->root_ref > CACHE_LINE) {
             fetch_ref(q->sc, q->root_ref, SYM_NODE_BYTES_MAX);
         }
@@ -1184,8 +1189,8 @@ sym_symcache_string_len(sym_symcache_t *sc, sym_string_ref_t ref, size_t *len,
 
 
 /*
- * Copies words of 16 bytes: up to 15 bytes beyond n are read and written; both
- * sides have SLACK for that.
+ * Copies words of 16 bytes.  Up to 15 bytes beyond n are read and written, so
+ * both sides have SLACK.
  */
 static inline void
 copy_words(char *out, const uint8_t *from, size_t n)
@@ -1199,7 +1204,7 @@ _Static_assert(SYM_STRING_SLACK >= 16 && SYM_DICT_SLACK >= 16,
                "copy_words() runs over by up to 15 bytes");
 
 
-/* One token: n bytes to out; false on damage. */
+/* Executes one token: n bytes to out.  False: damaged. */
 static inline bool
 unpack_token(const sym_symcache_t *sc, sym_span_t *s, char *out, size_t left,
              size_t *n)
@@ -1247,7 +1252,7 @@ unpack_token(const sym_symcache_t *sc, sym_span_t *s, char *out, size_t left,
 }
 
 
-/* Unpacks the tokens at s to len bytes; 0 on damage. */
+/* Unpacks the tokens at s to len bytes.  Returns 0 on damage. */
 static inline size_t
 unpack_tokens(sym_symcache_t *sc, sym_span_t *s, size_t len, char *out)
 {
@@ -1266,7 +1271,7 @@ unpack_tokens(sym_symcache_t *sc, sym_span_t *s, size_t len, char *out)
 }
 
 
-/* Unpacks the parts that s refers to, len bytes in all. */
+/* Unpacks the parts to which s refers, len bytes in total. */
 static bool
 next_part(sym_symcache_t *sc, sym_span_t *s, sym_string_ref_t *ref)
 {

@@ -1,11 +1,11 @@
 /*
  * scan.h - searches in the columns of a piece, many numbers at a time.
  *
- * A lookup reads a place in each column that no processor can foresee, so a
- * loop over single numbers pays for a wrong guess at its end, and one over
- * LEB128 for a guess at each byte.  Here numbers are added up and compared side
- * by side: all of a column by SSE2, which every x86-64 has; elsewhere the
- * numbers of a word of eight bytes, by plain arithmetic.
+ * A lookup reads an unpredictable position of each column.  So a loop over
+ * single numbers would cost a branch misprediction at its end, and a loop over
+ * LEB128 one at each byte.  Here many numbers are added and compared at once: a
+ * complete column with SSE2, which every x86-64 has; otherwise the numbers in a
+ * word of eight bytes.
  *
  * Columns are little endian.  SYM_SCAN_BYTES from their start must be readable,
  * with any contents after their end.
@@ -25,12 +25,12 @@
 _Static_assert(SYM_SCAN_BYTES == 2 * SYM_PIECE_SEGMENTS,
                "docs/formats/symcache.md, 5");
 
-/* The largest number that a sum of deltas is compared with. */
+/* Limit of comparisons with a sum of deltas. */
 #define SYM_SCAN_MOST 0xfffeu
 
 #define SYM_EACH_BYTE 0x0101010101010101u
 
-/* The next eight bytes, the first one lowest. */
+/* The next eight bytes; the first one is lowest. */
 static inline uint64_t
 sym_scan_word(const uint8_t *p)
 {
@@ -46,7 +46,7 @@ sym_scan_word(const uint8_t *p)
 #include <emmintrin.h>
 
 /* Prefix sums of eight numbers, plus `carry` (which is in each lane).  A sum
- * that overflows is 0xffff: more than any comparison needs. */
+ * that overflows becomes 0xffff, which is above any compared number. */
 static inline __m128i
 sym_scan_sums(__m128i v, __m128i carry)
 {
@@ -58,8 +58,8 @@ sym_scan_sums(__m128i v, __m128i carry)
 
 
 /*
- * How many of the n numbers at p, of 8 or 16 `bits`, have a prefix sum of at
- * most `most` <= SYM_SCAN_MOST; n < 32.
+ * Number of the n numbers at p, of 8 or 16 `bits`, whose prefix sum is at most
+ * `most` <= SYM_SCAN_MOST; n < 32.
  */
 static inline unsigned
 sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
@@ -88,8 +88,9 @@ sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
 
 
 /*
- * The first 32 line codes: in the lower half a bit for each that has an
- * exception, in the upper half one for each whose exception has a file.
+ * Bits for the first 32 line codes.  In the lower half, a bit for each code
+ * that has an exception.  In the upper half, a bit for each code whose
+ * exception has a file.
  */
 static inline uint64_t
 sym_scan_exceptions(const uint8_t *codes)
@@ -148,13 +149,14 @@ sym_scan_deltas(const uint8_t *p, unsigned n, unsigned bits, uint32_t most)
 static inline uint64_t
 sym_scan_exceptions(const uint8_t *codes)
 {
-    const uint64_t gather = 0x0102040810204080u; /* lowest bits to the top */
+    const uint64_t gather = 0x0102040810204080u; /* moves the lowest bits to
+                                                    the top */
     uint64_t found = 0;
 
     for (unsigned i = 0; i < 32; i += 8) {
         uint64_t v = sym_scan_word(codes + i);
 
-        /* 1 for bytes of 254 and 255, whose lowest bits tell them apart */
+        /* 1 for bytes of 254 and 255; their lowest bits distinguish them */
         uint64_t far = ((v >> 1 & 0x7f * SYM_EACH_BYTE) + SYM_EACH_BYTE) >> 7;
 
         far &= SYM_EACH_BYTE;

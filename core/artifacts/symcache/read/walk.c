@@ -6,24 +6,25 @@
 #include "artifacts/symcache/read/decode.h"
 
 /*
- * A function that others interrupt is followed to its end at once, across their
- * pieces.  A function that spans a complete module visits its pieces twice;
- * pieces visited more often than this, on average, are adversarial input.
+ * If other functions interrupt a function, the walk reads the rest of it at
+ * once, past their pieces.  So pieces of a function that spans a complete
+ * module are visited twice.  Pieces that are visited more often than this, on
+ * average, are adversarial input.
  */
 #define AHEAD_PER_PIECE 64
 #define AHEAD_FREE ((uint64_t) 1 << 20)
 
-/* Interrupted functions at one address. */
+/* Limit on the interrupted functions at one address. */
 #define INTERRUPTED_MAX 4096
 
 #define SPACE_END ((uint64_t) 1 << 32)
 
 /* A position between two pieces. */
 typedef struct {
-    uint64_t from;     /* the next piece begins here or after */
-    uint32_t n_pages;  /* begun */
-    uint32_t n_blocks; /* begun, of the page */
-    uint32_t n_pieces; /* begun, of the block */
+    uint64_t from;     /* the next piece begins at or after this address */
+    uint32_t n_pages;  /* number of pages begun */
+    uint32_t n_blocks; /* number of the page's blocks begun */
+    uint32_t n_pieces; /* number of the block's pieces begun */
     sym_page_view_t page;
     sym_block_view_t block;
 } place_t;
@@ -34,7 +35,7 @@ typedef struct {
     uint64_t end;
 } piece_t;
 
-/* Base of a node's segments. */
+/* The values relative to which a node's segments are stored. */
 typedef struct {
     uint32_t ref;
     uint32_t file, line;
@@ -47,23 +48,24 @@ typedef struct {
 
 struct sym_walk_s {
     sym_symcache_t *sc;
-    sym_error_t *err; /* of the call */
+    sym_error_t *err; /* error of the current call */
 
     place_t at;
-    piece_t piece; /* found, and not yet returned */
+    piece_t piece; /* found, but not yet returned */
     bool has_piece;
-    uint64_t passed, ahead; /* pieces, to bound the work */
+    uint64_t passed, ahead; /* numbers of visited pieces, to bound the work */
 
     interrupted_t *interrupted;
     size_t n_interrupted, interrupted_size;
 
-    /* the function */
+    /* the current function */
     sym_walk_node_t *nodes;
-    base_t *bases; /* of the same nodes */
+    base_t *bases; /* bases of these nodes */
     size_t n_nodes, nodes_size, bases_size;
     sym_walk_segment_t *segments;
     size_t n_segments, segments_size;
-    uint32_t *table; /* hash of nodes: index + 1; n_table is a power of two */
+    uint32_t *table; /* hash table of node indexes + 1; n_table is a power of
+                        two */
     size_t n_table, table_size;
 
     sym_node_t chain[SYM_LEVELS_MAX];
@@ -120,7 +122,7 @@ damaged(sym_walk_t *w)
 }
 
 
-/* Makes room for one item more at *items. */
+/* Makes room for another item at *items. */
 #define ROOM(w, items, n, size)                                                \
     ((n) < (size)                                                              \
      || grow((w), (void **) &(items), &(size), (n) + 1, sizeof(*(items))))
@@ -142,7 +144,7 @@ grow(sym_walk_t *w, void **items, size_t *size, size_t need, size_t each)
 
 /* --- from piece to piece --- */
 
-/* SYM_NOT_FOUND: that was the last block. */
+/* SYM_NOT_FOUND: there are no more blocks. */
 static sym_status_t
 next_block(sym_walk_t *w, place_t *at)
 {
@@ -226,7 +228,7 @@ enter(sym_walk_t *w, uint32_t index)
 }
 
 
-/* Empties the table, of n entries from now on. */
+/* Empties the table and sets its size to n entries. */
 static sym_status_t
 size_table(sym_walk_t *w, size_t n)
 {
@@ -247,7 +249,7 @@ size_table(sym_walk_t *w, size_t n)
 }
 
 
-/* False: not among the function's nodes yet. */
+/* False: the node is not yet among the function's nodes. */
 static bool
 find_node(const sym_walk_t *w, uint32_t ref, uint32_t *index)
 {
@@ -307,7 +309,7 @@ keep_node(sym_walk_t *w, uint32_t ref, const sym_node_t *n, uint32_t parent)
 }
 
 
-/* Index of the node; reads it and its callers if they are new. */
+/* Index of the node.  Adds the node and its callers if they are new. */
 static sym_status_t
 use_node(sym_walk_t *w, uint32_t ref, uint32_t *index)
 {
@@ -414,7 +416,7 @@ keep_piece(sym_walk_t *w, const piece_t *piece)
 
 /* --- functions --- */
 
-/* Whether an earlier piece returned it already. */
+/* Whether an earlier piece has already returned it. */
 static bool
 is_resumed(sym_walk_t *w, const piece_t *piece)
 {
@@ -433,7 +435,7 @@ is_resumed(sym_walk_t *w, const piece_t *piece)
 }
 
 
-/* Looks for pieces of a function after those of others. */
+/* Searches for pieces of a function after those of other functions. */
 static sym_status_t
 follow(sym_walk_t *w, uint32_t root_ref, uint64_t end)
 {
@@ -520,7 +522,7 @@ collect(sym_walk_t *w, const sym_node_t *root, uint64_t end)
 }
 
 
-/* SYM_NOT_FOUND: no further piece begins a function. */
+/* SYM_NOT_FOUND: there is no other piece that begins a function. */
 static sym_status_t
 find_function(sym_walk_t *w)
 {

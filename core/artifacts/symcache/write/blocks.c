@@ -45,9 +45,8 @@ sym_blocks_file(sym_blocks_t *b, uint32_t id, uint32_t *number)
 }
 
 
-/* Makes room for a page that begins at addr, and adds it to its index; NULL on
-   failure.
- */
+/* Makes room for a page that begins at addr, and adds the page to its index.
+ * NULL on failure. */
 static uint8_t *
 indexed_room(sym_blocks_t *b, sym_index_t *index, uint32_t addr, size_t size)
 {
@@ -146,8 +145,8 @@ take_statements(sym_blocks_t *b, const sym_statement_t *statements, size_t n)
 
 /* --- stretches --- */
 
-/* Blocks refer to nodes from the stretch's first extent; nodes_ref is its
-   position. */
+/* Adds nodes_ref, the position of the stretch's first extent, to the node
+   references of blocks. */
 static sym_status_t
 take_blocks(sym_blocks_t *b, const sym_stretch_t *s, uint32_t nodes_ref)
 {
@@ -200,7 +199,7 @@ sym_blocks_take(sym_blocks_t *b, const sym_stretch_t *s)
 
 /* --- tables at the end --- */
 
-/* Two arrays side by side: addresses, then references. */
+/* Writes two adjacent arrays: addresses, then references. */
 static void
 put_index(uint8_t *p, const sym_index_entry_t *entries, size_t n)
 {
@@ -232,7 +231,7 @@ write_index(sym_blocks_t *b, sym_index_t *index, uint32_t *n_index_pages,
         memcpy(p, &n, sizeof(n));
         put_index(p + 4, index->entries + i, n);
 
-        /* the page replaces its first entry in the root */
+        /* in the root the page takes the place of its first entry */
         index->entries[n_pages++] =
             (sym_index_entry_t){ index->entries[i].addr, ref };
     }

@@ -1,8 +1,8 @@
 /*
- * blocks.h - the writer's second half: writes stretches in order, and the index
- * of their blocks.
+ * blocks.h - the writer's second half: writes stretches, and the index of their
+ * blocks.
  *
- * Stretches come in order of address.  Layout: docs/formats/symcache.md.
+ * Stretches arrive in order of address.  Layout: docs/formats/symcache.md.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_BLOCKS_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_BLOCKS_H
@@ -20,7 +20,7 @@ typedef struct {
     uint32_t addr, ref;
 } sym_index_entry_t;
 
-/* Pages, by their first address. */
+/* Pages, sorted by their first address. */
 typedef struct {
     sym_index_entry_t *entries;
     size_t n, size;
@@ -29,15 +29,15 @@ typedef struct {
 typedef struct {
     sym_error_t *err;
     sym_extents_t *x;
-    const uint32_t *string_refs; /* by string id */
+    const uint32_t *string_refs; /* indexed by string id */
     size_t n_strings;
 
-    sym_index_t index; /* of blocks */
+    sym_index_t index; /* index of blocks */
 
-    sym_statement_t *statements; /* of the page being filled */
+    sym_statement_t *statements; /* statements of the page being filled */
     size_t n_statements;
     sym_index_t statement_index;
-    sym_index_t shown_index; /* by the names' refs */
+    sym_index_t shown_index; /* sorted by the names' refs */
 
     sym_file_table_t files;
 
@@ -48,7 +48,7 @@ sym_status_t sym_blocks_begin(sym_blocks_t *b, sym_extents_t *x,
                               const uint32_t *string_refs, size_t n_strings,
                               sym_error_t *err);
 
-/* The ref of a string; 0 for none and for an empty one. */
+/* The ref of a string; 0 for no string and for an empty one. */
 static inline uint32_t
 sym_blocks_string(const sym_blocks_t *b, uint32_t id)
 {
@@ -56,12 +56,12 @@ sym_blocks_string(const sym_blocks_t *b, uint32_t id)
 }
 
 
-/* The number of a file in the symcache's table, from 1, adding it if it is new;
- * 0 for none and for an empty name. */
+/* The number of a file in the symcache's table, from 1; a new file is added. 0
+ * for no file and for an empty name. */
 sym_status_t sym_blocks_file(sym_blocks_t *b, uint32_t id, uint32_t *number);
 
-/* Writes a stretch; its nodes begin at position sym_extents_start() in the
- * first stretch, at 0 in others. */
+/* Writes a stretch.  Its nodes begin at position sym_extents_start() if it is
+ * the first stretch, otherwise at 0. */
 sym_status_t sym_blocks_take(sym_blocks_t *b, const sym_stretch_t *s);
 
 /* Writes the table of shown names. */

@@ -2,8 +2,8 @@
 
 #include "base/json_plain.h"
 
-/* Candidates for a match that share eight bytes are tried first, because common
- * prefixes ("core", "std:") would crowd out long matches; this share is for
+/* The search prefers candidates that share eight bytes, because common prefixes
+ * ("core", "std:") would crowd out long matches.  This part of it is for
  * candidates that share four. */
 #define TRIES4_SHARE 3
 
@@ -32,8 +32,8 @@ chain(sym_dict_chains_t *c, uint32_t hash, uint32_t place)
 }
 
 
-/* Clears only the part that this many bits can reach: for small modules,
- * clearing all of it would be most of the work. */
+/* Clears only the part that this many bits can address.  For small modules,
+ * clearing all would be most of the work. */
 static void
 empty_chains(sym_dict_t *dict)
 {
@@ -64,7 +64,7 @@ sym_dict_index(sym_dict_t *dict)
 }
 
 
-/* Improves a match of *best bytes at *place along one chain. */
+/* Searches one chain for a match longer than *best bytes. */
 static inline void
 follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
              unsigned tries, sym_str_t text, size_t *best, uint32_t *place)
@@ -75,7 +75,8 @@ follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
         const uint8_t *d = dict->bytes + at - 1;
         size_t most = dict->len - (at - 1), n;
 
-        /* longer than *best (at least 3), so these four are equal, too */
+        /* the match must be longer than *best (at least 3), so these four bytes
+         * are equal */
         most = most < text.len ? most : text.len;
         if (most > *best
             && sym_load32(d + *best - 3) == sym_load32(p + *best - 3)) {
@@ -89,7 +90,7 @@ follow_chain(const sym_dict_t *dict, const uint16_t *next, uint32_t at,
 }
 
 
-/* Longest dictionary string that is a prefix of p; 0: shorter than
+/* The longest dictionary string that is a prefix of p.  0: it is shorter than
    SYM_COPY_MIN. */
 static size_t
 longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
@@ -99,7 +100,7 @@ longest_match(const sym_dict_t *dict, const uint8_t *p, size_t left,
     size_t best = SYM_COPY_MIN - 1;
     uint32_t at = left < 4 ? 0 : dict->by4.head[hash4(dict, p)];
 
-    /* for most literal bytes the search ends here */
+    /* for most literal bytes the search ends with this test */
     if (at == 0) {
         return 0;
     }
@@ -169,7 +170,7 @@ read_uleb(const uint8_t **p)
 }
 
 
-/* Advances p over a token; *n is the number of bytes that it encodes. */
+/* Moves p past a token; *n is the number of bytes that it encodes. */
 static inline const uint8_t *
 read_token(const sym_dict_t *dict, const uint8_t **p, size_t *n)
 {
@@ -190,10 +191,10 @@ read_token(const sym_dict_t *dict, const uint8_t **p, size_t *n)
 }
 
 
-/* Number of tokens at `from` for text that both names share; *len is their
- * size.  Unless both names end there, the last one is a copy: the token where
- * the names differ is searched again, because this name may have a longer
- * match, and two runs of literal bytes are never adjacent. */
+/* Number of tokens at `from` that encode text of both names; *len is the length
+ * of that text.  Unless both names end there, the last token is a copy.  The
+ * token where the names differ is searched again, because this name may have a
+ * longer match, and because two runs of literal bytes are never adjacent. */
 static size_t
 common_tokens(const sym_dict_t *dict, const uint8_t *from,
               sym_recent_match_t match, size_t *len)
@@ -231,7 +232,7 @@ sym_dict_pack(const sym_dict_t *dict, sym_recent_t *recent, sym_str_t name,
     uint8_t *o;
 
     /* In the worst case all bytes are literal, with a token for every 64.  A
-     * copy with the literal token after it is never longer than its bytes. */
+     * copy and the literal token after it are never longer than their bytes. */
     if (!sym_buffer_room(out, SYM_LEB_MAX + name.len + name.len / 32 + 16)) {
         return;
     }

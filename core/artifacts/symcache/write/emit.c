@@ -5,13 +5,13 @@
 #include "base/relay.h"
 #include "artifacts/symcache/write/overlap.h"
 
-/* A function whose draft is unpacked, and its nodes' positions. */
+/* A function whose draft is unpacked, and the positions of its nodes. */
 typedef struct {
     sym_packed_functions_t draft;
     sym_node_place_t *places;
 } unpacked_t;
 
-/* Start of a stretch: the first function, or the hole before it. */
+/* Start of a stretch: the first function, or the gap before it. */
 typedef struct {
     size_t function;
     uint64_t from;
@@ -21,25 +21,25 @@ typedef struct {
 /* Scratch memory of a thread, reused for each stretch. */
 typedef struct {
     sym_stretch_desk_t desk;
-    sym_arena_t arena; /* of one cluster */
+    sym_arena_t arena; /* memory for one cluster */
 } worker_t;
 
-/* The last step: stretches are made ahead, several at once, and written in
- * order. */
+/* State of the last step.  Several stretches are made ahead at once, and
+ * written in order. */
 typedef struct {
     sym_writer_t *w;
     sym_blocks_t blocks;
-    uint32_t **files; /* by part, then number in it: number here, or string id
-                       * if moves apply */
-    uint32_t start;   /* of the first stretch's nodes */
+    uint32_t **files; /* number in the symcache by part and number in the
+                         part; or a string id, if moves apply */
+    uint32_t start;   /* position of the first stretch's nodes */
 
-    cut_t *cuts; /* plus one for the end */
+    cut_t *cuts; /* one for each stretch, one for the end */
     size_t n_cuts, cuts_size;
-    worker_t workers[SYM_SLOTS]; /* owned by a thread while it makes a
+    worker_t workers[SYM_SLOTS]; /* each owned by a thread while it makes a
                                     stretch */
     sym_slots_t workers_used;
-    sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* from its making to its
-                                                 writing */
+    sym_stretch_t stretches[SYM_RELAY_SLOTS]; /* stretches that are not yet
+                                                 written */
 } emit_t;
 
 /* A stretch that is being made. */
@@ -49,7 +49,7 @@ typedef struct {
     sym_arena_t *arena;
     size_t next_public;
     uint64_t covered;    /* end of the addresses owned by functions */
-    uint32_t covered_by; /* name of the last of them */
+    uint32_t covered_by; /* name of the last of these functions */
 } make_t;
 
 static uint64_t
@@ -59,7 +59,7 @@ end_of(const sym_packed_function_t *f)
 }
 
 
-/* The part of [from, to) that a public symbol names. */
+/* Writes the part of [from, to) that a public symbol names. */
 static sym_status_t
 emit_public(make_t *m, const sym_public_t *p, uint64_t from, uint64_t to)
 {
@@ -84,7 +84,7 @@ emit_public(make_t *m, const sym_public_t *p, uint64_t from, uint64_t to)
 }
 
 
-/* End of a symbol if no function begins before it. */
+/* The end of a symbol if no function began before that. */
 static uint64_t
 end_of_public(const sym_writer_t *w, const sym_public_t *p)
 {
@@ -101,8 +101,8 @@ end_of_public(const sym_writer_t *w, const sym_public_t *p)
 /*
  * Whether the symbol also names the bytes after the functions that it covers.
  * The return address of a call that never returns can be there.  If the
- * symbol's end is only the start of the next symbol, there may be other code
- * between, so it continues only if it is the functions' own name.
+ * symbol's end is only the start of the next symbol, other code may be between.
+ * So the symbol then continues only if it has the functions' name.
  */
 static bool
 goes_on(const make_t *m, const sym_public_t *p)
@@ -111,8 +111,8 @@ goes_on(const make_t *m, const sym_public_t *p)
 }
 
 
-/* Public symbols of the hole [from, to): each ends at its end or at the next
- * one. */
+/* Writes the public symbols of the gap [from, to).  Each ends at its end or at
+ * the next symbol. */
 static sym_status_t
 emit_publics(make_t *m, uint64_t from, uint64_t to)
 {
@@ -137,7 +137,7 @@ emit_publics(make_t *m, uint64_t from, uint64_t to)
         }
 
         if (end > to) {
-            break; /* its rest may be in the next hole */
+            break; /* the rest of the symbol may be in the next gap */
         }
     }
 
@@ -145,7 +145,7 @@ emit_publics(make_t *m, uint64_t from, uint64_t to)
 }
 
 
-/* The first public symbol that ends after an address. */
+/* The first public symbol that ends above an address. */
 static size_t
 public_behind(const sym_writer_t *w, uint64_t addr)
 {
@@ -199,14 +199,14 @@ write_nodes(make_t *m, const sym_packed_function_t *f, const unpacked_t *u)
 }
 
 
-/* Drops segments that repeat the one before. */
+/* Drops segments that repeat the previous one. */
 static size_t
 drop_repeats(sym_segment_t *s, size_t n)
 {
     size_t kept = 0;
 
-    /* without branches, because they would be unpredictable.  An overwritten
-     * slot gets an equal value, or is not read again. */
+    /* has no branches, because they would be unpredictable.  An overwritten
+     * slot gets an equal value, or is not read again */
     for (size_t i = 0; i < n; i++) {
         const sym_segment_t *last = &s[i - (i != 0)];
         bool is_new = (last->node ^ s[i].node) | (last->file ^ s[i].file)
@@ -220,7 +220,7 @@ drop_repeats(sym_segment_t *s, size_t n)
 }
 
 
-/* The first statement of the function that ends after addr. */
+/* The first statement of the function that ends above addr. */
 static uint32_t
 statement_at(const sym_packed_function_t *f, uint64_t addr)
 {
@@ -241,7 +241,7 @@ statement_at(const sym_packed_function_t *f, uint64_t addr)
 }
 
 
-/* Number of a file that is in the table. */
+/* The number of a file, which is in the table. */
 static uint32_t
 file_number(const emit_t *e, uint32_t id)
 {
@@ -251,7 +251,7 @@ file_number(const emit_t *e, uint32_t id)
 }
 
 
-/* The statements that atos shows in [from, to) of the function. */
+/* Writes the statements that atos shows in [from, to) of the function. */
 static sym_status_t
 emit_statements(make_t *m, const sym_packed_function_t *f, uint64_t from,
                 uint64_t to)
@@ -375,8 +375,8 @@ emit_overlap(make_t *m, const sym_packed_function_t *f, const unpacked_t *u,
 }
 
 
-/* Finds the functions from i on that overlap: the end of their run, and their
- * end address. */
+/* Finds the functions from i on that overlap: where their run ends, and their
+ * last address. */
 static size_t
 end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 {
@@ -392,7 +392,7 @@ end_of_cluster(const sym_writer_t *w, size_t i, uint64_t *end)
 }
 
 
-/* Changes names of functions and calls to refs. */
+/* Replaces names of functions and calls by refs. */
 static void
 find_names(const emit_t *e, sym_packed_functions_t *f)
 {
@@ -410,7 +410,7 @@ find_names(const emit_t *e, sym_packed_functions_t *f)
 }
 
 
-/* Applies moves to positions, and changes files to numbers. */
+/* Applies moves to source positions, and replaces files by numbers. */
 static void
 move_places(const emit_t *e, sym_packed_functions_t *f)
 {
@@ -497,7 +497,7 @@ last_of_cluster(const sym_packed_function_t *f, size_t n)
 }
 
 
-/* Makes everything from one cut to the next. */
+/* Makes the stretch from one cut to the next. */
 static sym_status_t
 emit_stretch(make_t *m, const cut_t *cut)
 {
@@ -573,8 +573,8 @@ take_stretch(void *ctx, size_t at, size_t slot)
 
 /* --- cuts --- */
 
-/* Approximate bytes of nodes in a stretch: a few extents.  Small stretches have
- * fewer twins, because each begins with none. */
+/* Approximate size of a stretch's nodes: a few extents.  Each stretch begins
+ * without twins, so smaller stretches have fewer. */
 #define STRETCH_BYTES 400000
 #define FUNCTION_BYTES 14
 #define CALL_BYTES 6
@@ -609,7 +609,7 @@ weight_of_cluster(const sym_packed_function_t *f, size_t n)
 }
 
 
-/* Cuts are between clusters and at starts of public symbols. */
+/* Cuts between clusters, and at starts of public symbols. */
 static sym_status_t
 cut_stretches(emit_t *e)
 {
@@ -666,7 +666,7 @@ cut_stretches(emit_t *e)
 
 /* --- files --- */
 
-/* Numbers a part's files in their order. */
+/* Numbers the files of a part, in their order. */
 static uint32_t *
 number_files(emit_t *e, const sym_joined_t *part)
 {
@@ -694,7 +694,7 @@ number_files(emit_t *e, const sym_joined_t *part)
 }
 
 
-/* Numbers the files in use, before stretches refer to them. */
+/* Numbers the files in use before stretches refer to them. */
 static sym_status_t
 number_all_files(emit_t *e)
 {

@@ -2,10 +2,10 @@
  * emit.h - the last step of a writer: makes blocks from functions and symbols.
  *
  * Functions and public symbols are sorted by address; the first of equal ones
- * wins.  Where functions overlap, overlap.h decides which one owns an address;
- * public symbols get the addresses without a function.  The result is cut into
- * stretches of addresses (stretch.h), which the threads of a pool make if the
- * caller has one (base/relay.h).  The cuts do not depend on that.
+ * wins.  Where functions overlap, overlap.h decides which function owns an
+ * address.  Public symbols get the addresses without a function.  The result is
+ * cut into stretches of addresses (stretch.h), which threads make if the caller
+ * has a pool (base/relay.h).  The cuts do not depend on threads.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_EMIT_H
@@ -17,12 +17,12 @@
 #include "artifacts/symcache/write/strings.h"
 #include "artifacts/symcache/write/writer.h"
 
-/* A joined part: the drafts of its functions, and a map of its string ids to
- * the writer's.  The first part is the writer's own, which needs no map. */
+/* A joined part: the drafts of its functions, and a map from its string ids to
+ * the writer's.  The first part is the writer's own and needs no map. */
 typedef struct {
     sym_arena_t drafts;
     uint32_t *ids;          /* NULL: no map */
-    sym_file_table_t files; /* of its drafts */
+    sym_file_table_t files; /* files of its drafts */
 } sym_joined_t;
 
 typedef struct {
@@ -30,7 +30,8 @@ typedef struct {
     uint32_t size; /* 0: up to the next symbol */
     uint32_t name;
     bool is_open;
-    bool is_told; /* atomic: several threads make stretches that it overlaps */
+    bool is_told; /* atomic, because several threads make stretches that it
+                     overlaps */
 } sym_public_t;
 
 typedef struct {
@@ -52,15 +53,16 @@ struct sym_writer_s {
     sym_public_t *publics;
     size_t n_publics, publics_size;
 
-    /* addresses of functions: start and end of each run, and its number of
-     * functions */
+    /* addresses with functions: start and end of each run, and the number of
+     * functions from which the runs were made */
     sym_covered_t *covered;
     size_t n_covered, covered_of;
 
     sym_moves_t moves;
     uint64_t counts[SYM_COUNTS];
     bool has_lines, has_inlines;
-    bool keeps_twins; /* functions of shards with the same addresses */
+    bool keeps_twins; /* keeps functions of shards that have the same
+                         addresses */
     const sym_thread_pool_t *pool;
 };
 
@@ -73,13 +75,14 @@ sym_status_t sym_writer_no_memory(sym_writer_t *w);
 sym_status_t sym_writer_sort_functions(sym_writer_t *w);
 sym_status_t sym_writer_sort_publics(sym_writer_t *w);
 
-/* The first of equal ones wins. */
+/* Of equal symbols keeps the first. */
 void sym_writer_drop_equal_publics(sym_writer_t *w);
 
 /*
- * Code described by more than one unit, because the linker folded or merged
- * functions: the first one wins; if twins are kept, all with their own lines.
- * Sorted by address and order.
+ * Drops twins: functions at the same addresses, which several units describe
+ * because the linker folded or merged code.  The first one is kept; if twins
+ * are kept, all that have lines of their own.  Functions must be sorted by
+ * address and order.
  */
 void sym_writer_drop_twins(sym_writer_t *w);
 

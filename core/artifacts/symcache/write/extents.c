@@ -49,7 +49,7 @@ next_number(sym_extents_t *x, uint32_t *number)
 }
 
 
-/* The lane's extent is full: begins the next one. */
+/* Begins the next extent of the lane, because the current one is full. */
 static sym_status_t
 next_extent(sym_extents_t *x, sym_extent_t *e)
 {

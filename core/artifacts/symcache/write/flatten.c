@@ -5,22 +5,22 @@
 
 #include "base/buffer.h"
 
-/* Limit on cutting and requeueing ranges that overlap badly; real files rarely
-   have any. */
+/* Limit on cutting and requeueing of ranges that overlap badly.  In real files
+   such ranges are rare. */
 #define REQUEUE_PER_INLINE 16
 #define REQUEUE_MIN 1024
 
-/* The sweep over one function. */
+/* State of the sweep over one function. */
 typedef struct {
     sym_flatten_t *fl;
     const sym_function_t *f;
-    uint64_t end; /* of the function */
+    uint64_t end; /* end of the function */
 
-    const sym_line_t *lines; /* sorted, none inside another */
+    const sym_line_t *lines; /* sorted, and no line is inside another one */
     size_t n_lines, next_line;
     size_t n_queue, next_queued;
     uint32_t seq;
-    bool is_tied; /* some ranges begin at one address, at one depth */
+    bool is_tied; /* some ranges begin at one address and depth */
     uint64_t requeues_left;
 
     /* the line record at the sweep's position */
@@ -57,7 +57,7 @@ out_of_memory(sym_flatten_t *fl)
 }
 
 
-/* Makes room for one item more at *items. */
+/* Makes room for another item at *items. */
 #define ROOM(fl, items, n, size)                                               \
     ((n) < (size)                                                              \
      || grow((fl), (void **) &(items), &(size), (n) + 1, sizeof(*(items))))
@@ -81,8 +81,8 @@ grow(sym_flatten_t *fl, void **items, size_t *size, size_t need, size_t each)
 
 /*
  * The heap decides the order of ranges with equal starts, as in Mozilla's
- * server: it depends on how items move, so this is done like in the BinaryHeap
- * of Rust's library.
+ * server.  That order depends on how items move, so they move as in the
+ * BinaryHeap of Rust's library.
  */
 static void
 lift(sym_flatten_t *fl, size_t at, sym_pending_t item)
@@ -115,7 +115,7 @@ pop_heap(sym_flatten_t *fl)
     sym_pending_t top = fl->heap[0], last = fl->heap[--fl->n_heap];
     size_t at = 0, child;
 
-    /* down to the bottom, to the right of two equals, and up again */
+    /* moves down to the bottom, to the right of two equals, and up again */
     for (; (child = 2 * at + 1) < fl->n_heap; at = child) {
         child += child + 1 < fl->n_heap
                  && !sym_pending_before(&fl->heap[child], &fl->heap[child + 1]);
@@ -216,7 +216,7 @@ node_slot(const sym_flatten_t *fl, const sym_flat_node_t *n)
 }
 
 
-/* Clears the hash table and makes room for n nodes at half load. */
+/* Clears the hash table and makes it large enough for n nodes at half load. */
 static sym_status_t
 size_table(sym_flatten_t *fl, size_t n)
 {
@@ -285,7 +285,7 @@ find_node(sym_flatten_t *fl, const sym_flat_node_t *want, uint32_t *node)
 }
 
 
-/* Opens an inline range at its address, if it may open. */
+/* Opens an inline range at its address, if that is possible. */
 static sym_status_t
 open_inline(sweep_t *w, sym_pending_t p)
 {
@@ -295,7 +295,7 @@ open_inline(sweep_t *w, sym_pending_t p)
     uint32_t parent, node = 0;
 
     if (fl->n_open > p.depth) {
-        /* its neighbour at the same depth has not ended: it begins after
+        /* its neighbour at the same depth has not ended, so it begins after
            that */
         if (p.end > fl->open[p.depth].end) {
             return put_back(w, p, fl->open[p.depth].end);
@@ -305,13 +305,13 @@ open_inline(sweep_t *w, sym_pending_t p)
     }
 
     if (fl->n_open < p.depth) {
-        fl->dropped++; /* there is no caller that it could be inlined into */
+        fl->dropped++; /* the calls that it is inlined into do not exist */
         return SYM_OK;
     }
 
     parent_end = p.depth == 0 ? w->end : fl->open[p.depth - 1].end;
     if (p.end > parent_end) {
-        /* nothing begins after the end of the function */
+        /* it would begin after the end of the function */
         if (parent_end < w->end && put_back(w, p, parent_end) != SYM_OK) {
             return fl->err->status;
         }
@@ -330,14 +330,15 @@ open_inline(sweep_t *w, sym_pending_t p)
 
     fl->open[fl->n_open++] = (sym_open_t){ p.end, node };
 
-    /* until the next line record, the caller's position is the call */
+    /* up to the next line record, the caller's position is that of the call */
     return put_segment(fl, p.addr, parent, in->call_file, in->call_line);
 }
 
 
 /* --- the sweep --- */
 
-/* Usual compiler output: sorted and inside the function. */
+/* Whether lines are sorted and inside the function, as compilers usually write
+ * them. */
 static bool
 are_lines_settled(const sweep_t *w)
 {
@@ -425,7 +426,7 @@ has_ties(const sym_pending_t *sorted, size_t n)
 }
 
 
-/* Moves the queue to the heap, in the order of the file. */
+/* Moves the queue to the heap, in the file's order. */
 static sym_status_t
 queue_in_heap(sweep_t *w)
 {
@@ -463,7 +464,8 @@ prepare_inlines(sweep_t *w)
     for (size_t i = 0; i < f->n_inlines; i++) {
         const sym_inline_t *in = &f->inlines[i];
 
-        /* those after the end are never reached, but move others in a heap */
+        /* ranges after the end are never reached, but affect the order in a
+         * heap */
         if (in->size == 0 || in->addr < f->addr
             || in->depth >= SYM_INLINE_DEPTH_MAX) {
             fl->dropped++;
@@ -500,7 +502,7 @@ prepare_inlines(sweep_t *w)
 }
 
 
-/* The next address where calls change, or `t` if that is earlier. */
+/* The next address at which calls change; or `t` if that is earlier. */
 static uint64_t
 next_change(const sweep_t *w, uint64_t t)
 {
@@ -540,8 +542,8 @@ resume_line(sweep_t *w, uint64_t t)
 }
 
 
-/* Ends calls.  Without a line record, their caller continues at the call's
- * position. */
+/* Ends calls.  Where there is no line record, the caller continues at the
+ * position of the call. */
 static sym_status_t
 close_inlines(sweep_t *w, uint64_t t)
 {
@@ -612,8 +614,7 @@ step(sweep_t *w, uint64_t t)
 }
 
 
-/* Most line records are between two changes of the calls, and only have to be
- * copied. */
+/* Most line records are between two changes of calls, and are only copied. */
 static sym_status_t
 take_lines(sweep_t *w)
 {
@@ -646,13 +647,14 @@ take_lines(sweep_t *w)
 }
 
 
-/* Drops nodes that no segment needs. */
+/* Drops nodes without segments. */
 static void
 tidy(sym_flatten_t *fl)
 {
     size_t n = fl->n_segments, n_nodes = 1;
     sym_segment_t *s = fl->segments;
-    uint32_t *kept = fl->table; /* at half load: whether the entry has a node */
+    uint32_t *kept =
+        fl->table; /* marks the nodes in use; the table is at half load */
 
     if (fl->n_nodes == 1) {
         return;
@@ -663,7 +665,7 @@ tidy(sym_flatten_t *fl)
         kept[s[i].node] = 1;
     }
 
-    /* callers precede their calls, and the function is first */
+    /* callers precede their calls, and the function is node 0 */
     for (size_t i = fl->n_nodes - 1; i > 0; i--) {
         kept[fl->nodes[i].parent] |= kept[i];
     }
@@ -679,7 +681,7 @@ tidy(sym_flatten_t *fl)
     }
 
     if (n_nodes == fl->n_nodes) {
-        return; /* all of them stay in place */
+        return; /* no node was dropped */
     }
     fl->n_nodes = n_nodes;
 

@@ -1,22 +1,23 @@
 /*
- * flatten.h - line records and inline ranges of one function -> segments.
+ * flatten.h - converts line records and inline ranges of one function to
+ * segments.
  *
- * A segment gives the owner of all addresses from its start to the next
- * segment's: a node (the function, or a call inlined in it) with a file and a
+ * A segment assigns the addresses from its start to the start of the next
+ * segment to a node (the function, or a call inlined in it), with a file and a
  * line.  The rules are those of specs 3.3 (docs/use/compat.md), which are
- * Sentry's, so clients see what they see today.
+ * Sentry's, so results are the same as today's.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_FLATTEN_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_FLATTEN_H
 
 #include "artifacts/symcache/write/writer.h"
 
-/* A queued inline range, and an open one. */
+/* A queued inline range; below, an open one. */
 typedef struct {
     uint32_t addr;
     uint32_t depth;
     uint32_t which; /* index of the sym_inline_t */
-    uint32_t seq;   /* keeps the order of equal ones */
+    uint32_t seq;   /* keeps the order of equal ranges */
     uint64_t end;
 } sym_pending_t;
 
@@ -36,26 +37,27 @@ typedef struct {
 
     sym_line_t *lines;
     size_t lines_size;
-    sym_pending_t *queue; /* sorted; requeued ranges go to a heap */
+    sym_pending_t *queue; /* sorted; requeued ranges are in the heap */
     size_t queue_size;
-    sym_pending_t *spare; /* for sorting the queue; always of the same size */
+    sym_pending_t *spare; /* for sorting the queue; has the same size */
     size_t spare_size;
     sym_pending_t *heap;
     size_t n_heap, heap_size;
-    uint32_t *table; /* hash of nodes, n_table a power of two */
+    uint32_t *table; /* hash table of nodes; n_table is a power of two */
     size_t n_table, table_size;
     sym_open_t open[SYM_INLINE_DEPTH_MAX + 1];
-    uint32_t n_open; /* levels open, without the function */
+    uint32_t n_open; /* number of open levels, without the function */
 
-    uint64_t dropped; /* records that cover no address, over all functions */
+    uint64_t dropped; /* number of records that cover no address, in all
+                         functions */
 } sym_flatten_t;
 
 void sym_flatten_init(sym_flatten_t *fl, sym_error_t *err);
 void sym_flatten_free(sym_flatten_t *fl);
 
-/* Fills segments (the first at f->addr, sorted; some repeat the one before,
- * which matters where functions overlap) and nodes (only those that a segment
- * needs). */
+/* Fills segments and nodes.  Segments are sorted, and the first is at f->addr;
+ * some repeat the previous one, which matters where functions overlap.  Nodes
+ * are only those that a segment needs. */
 sym_status_t sym_flatten(sym_flatten_t *fl, const sym_function_t *f);
 
 #endif

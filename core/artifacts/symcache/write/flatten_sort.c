@@ -11,7 +11,7 @@ compare_lines(const void *a, const void *b)
 }
 
 
-/* Stable: the index is the low half of the key. */
+/* The sort is stable, because the low half of the key is the index. */
 sym_status_t
 sym_flatten_sort_lines(sym_flatten_t *fl, size_t n)
 {
@@ -20,7 +20,7 @@ sym_flatten_sort_lines(sym_flatten_t *fl, size_t n)
     size_t i;
 
     for (i = 1; i < n && fl->lines[i - 1].addr <= fl->lines[i].addr; i++) {
-        /* almost always in order */
+        /* almost always sorted */
     }
 
     if (i >= n) {

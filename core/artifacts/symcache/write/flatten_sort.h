@@ -19,8 +19,8 @@ sym_pending_before(const sym_pending_t *a, const sym_pending_t *b)
 /* Sorts the first n of fl->lines by address; stable. */
 sym_status_t sym_flatten_sort_lines(sym_flatten_t *fl, size_t n);
 
-/* Sorts the first n of fl->queue by merging with fl->spare, which has the same
- * size. */
+/* Sorts the first n of fl->queue by merging with fl->spare, which must have the
+ * same size. */
 void sym_flatten_sort_queue(sym_flatten_t *fl, size_t n);
 
 #endif

@@ -5,8 +5,8 @@
 #include "artifacts/symcache/write/put_number.h"
 #include "base/buffer.h"
 
-/* Slots of the table of twins.  An extent rarely has more distinct calls; a
- * call without a slot is written in full. */
+/* Slots of the table of twins.  An extent rarely has more distinct calls.  A
+ * call that finds no slot is written in full. */
 #define TWINS 16384
 
 sym_status_t
@@ -41,7 +41,8 @@ sym_nodes_free(sym_nodes_t *n)
 
 /* --- positions --- */
 
-/* Bytes for this many nodes, including unused ends of pages. */
+/* Bytes for this many nodes, including bytes at the ends of pages that stay
+ * unused. */
 static sym_status_t
 make_room(sym_nodes_t *n, size_t n_nodes)
 {
@@ -83,8 +84,8 @@ next_page(sym_nodes_t *n)
 }
 
 
-/* Position of the next node: no node crosses the end of a page, or of an
- * extent, which is a few bytes before that of its last page. */
+/* Position of the next node.  No node crosses the end of a page, or of an
+ * extent, which ends a few bytes before its last page. */
 static inline uint32_t
 next_place(sym_nodes_t *n)
 {
@@ -99,7 +100,7 @@ next_place(sym_nodes_t *n)
 
 
 /* A node's file and first line are those of its first segment, or else of the
- * first call inside it: most of what follows shares them. */
+ * first call inside it, because most following segments share them. */
 static void
 find_bases(const sym_block_function_t *f, sym_node_place_t *places)
 {
@@ -137,8 +138,8 @@ is_same(const sym_shared_node_t *a, const sym_shared_node_t *b)
 
 
 /*
- * The slot of a call equal to `want`, or a free one for it.  Probes few slots:
- * NULL after them, and the call is written again.
+ * The slot of a call equal to `want`, or a free slot for it.  Probes few slots.
+ * NULL: neither was found, and the call is written again.
  */
 static sym_shared_node_t *
 find_twin(const sym_twins_t *twins, const sym_shared_node_t *want)

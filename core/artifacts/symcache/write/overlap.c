@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A function's claim on an address, weakest first. */
+/* Strength of a function's claim on an address, weakest first. */
 enum { SAYS_END, SAYS_BARE_START, SAYS_START };
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     const sym_overlap_function_t *functions;
     event_t *events;
     size_t n_events;
-    event_t *history; /* records begun, the latest on top */
+    event_t *history; /* stack of records begun, the latest on top */
     size_t n_history;
 } sweep_t;
 
@@ -27,7 +27,7 @@ end_of(const sym_overlap_function_t *f)
 }
 
 
-/* By address; the event that wins its address comes last. */
+/* Order: by address; the event that wins its address comes last. */
 static int
 compare_events(const void *a, const void *b)
 {
@@ -45,7 +45,7 @@ compare_events(const void *a, const void *b)
         return 0;
     }
 
-    /* the first of bare starts wins, the last of others */
+    /* the first of bare starts wins; otherwise the last */
     return (x->order < y->order) == (x->says == SAYS_START) ? -1 : 1;
 }
 
@@ -76,8 +76,8 @@ collect(sweep_t *w, const sym_overlap_function_t *f, uint32_t index)
 
 
 /*
- * The latest record of a function that still covers addr, or none.  Records of
- * functions that have ended are dropped.
+ * The latest record of a function that still covers addr, or none.  Drops
+ * records of functions that have ended.
  */
 static sym_overlap_start_t
 in_force(sweep_t *w, uint64_t addr)

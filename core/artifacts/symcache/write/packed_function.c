@@ -3,20 +3,19 @@
 #include "artifacts/symcache/write/squeeze.h"
 
 /*
- * Rows of four numbers: a call's parent, name + 1, number of file and line; a
- * segment's distance from the function's start, node, number of file and line.
- * If all calls of a function fit, a row is one word of four 16-bit numbers,
- * otherwise two words; the same holds for its segments.  The first word is the
- * number of segments and which rows are wide.
- *
- * LEB128 would take five bytes a row and twice the work; squeezed rows take as
- * few, and half as much more work.
+ * A row has four numbers.  For a call: parent, name + 1, number of the file,
+ * line.  For a segment: distance from the function's start, node, number of the
+ * file, line.  If all calls of a function fit, each row is one word of four
+ * 16-bit numbers, otherwise two words; the same is true for segments.  The
+ * first word contains the number of segments, and which rows are wide.  LEB128
+ * would take five bytes a row and twice the work.  Squeezed rows take five
+ * bytes, too, but only half as much work again.
  */
 #define WIDE_NODES ((uint64_t) 1 << 32)
 #define WIDE_SEGMENTS ((uint64_t) 1 << 33)
 
-/* All rows were wide and are squeezed (squeeze.h); this many bytes after them
- * can be read. */
+/* All rows were wide and are squeezed (squeeze.h).  This many bytes after them
+ * must be readable. */
 #define SQUEEZED ((uint64_t) 1 << 34)
 #define SQUEEZED_SLACK sizeof(uint64_t)
 
@@ -68,11 +67,11 @@ get_wide(const uint64_t *p)
 
 /* --- packing --- */
 
-/* Source of the names of a function's files. */
+/* Names of a function's files come from here. */
 typedef struct {
     sym_file_table_t *files;
     size_t n_ids;
-    bool squeezes; /* rows are all wide */
+    bool squeezes; /* all rows are wide */
 } pack_t;
 
 static inline row_t
@@ -225,8 +224,8 @@ segment_of(const uint32_t *files, row_t r, uint32_t start)
 }
 
 
-/* A row that repeats the previous one is overwritten by the next, without a
- * branch, because that would be unpredictable. */
+/* The next row overwrites a row that repeats the previous one.  This has no
+ * branch, because it would be unpredictable. */
 static size_t
 get_segments(const uint64_t *p, const uint32_t *files, bool is_wide,
              bool drops_repeats, uint32_t start, sym_segment_t *s, size_t n)
@@ -237,7 +236,7 @@ get_segments(const uint64_t *p, const uint32_t *files, bool is_wide,
     if (n != 0 && is_wide) {
         row_t last = get_wide(p);
 
-        last.b = ~last.b; /* the first is new */
+        last.b = ~last.b; /* the first row never repeats another one */
         for (size_t i = 0; i < n; i++) {
             row_t r = get_wide(p + 2 * i);
 
@@ -261,7 +260,7 @@ get_segments(const uint64_t *p, const uint32_t *files, bool is_wide,
 }
 
 
-/* Wide rows of calls and of segments; NULL when out of memory. */
+/* Numbers of wide rows of calls and of segments.  NULL when out of memory. */
 static const uint64_t *
 unsqueeze(sym_arena_t *arena, const uint64_t *from, size_t n_calls,
           size_t n_segments)

@@ -2,9 +2,10 @@
  * packed_function.h - a flattened function, kept small until the file is read
  * to its end.
  *
- * Functions may come in any order and overlap, so nothing can be written before
- * the last one is known.  A packed function takes 8 bytes for each segment and
- * call, or 16 if its numbers are large; squeezed, about five.
+ * Functions may arrive in any order and overlap, so nothing can be written
+ * before the last one is known.  A packed function takes 8 bytes for each
+ * segment and call, or 16 if its numbers are large.  Squeezed, it takes about
+ * five.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_PACKED_FUNCTION_H
@@ -21,25 +22,26 @@ typedef struct {
     size_t n_nodes;
 } sym_packed_functions_t;
 
-/* The unpacked part of a function. */
+/* A packed function, and its unpacked parts. */
 typedef struct {
     const uint64_t *draft;
-    const sym_statement_t *statements; /* few, so they are not packed */
+    const sym_statement_t *statements; /* not packed, because they are few */
     uint32_t n_statements;
     uint32_t addr, size;
     uint32_t name;
     uint32_t order; /* in the file */
-    uint32_t part;  /* owner of the draft's ids */
+    uint32_t part;  /* the part to which the draft's ids belong */
     uint32_t n_nodes;
     uint8_t lang;
-    bool is_settled; /* its reader has flattened it */
+    bool is_settled; /* its reader has already flattened it */
     bool is_generated;
 } sym_packed_function_t;
 
-/* Maps a packed function's numbers to current ones. */
+/* Maps numbers in a packed function to current ones. */
 typedef struct {
-    const uint32_t *ids;   /* by string id; NULL: the same */
-    const uint32_t *files; /* by number in the table of files; [0]: no file */
+    const uint32_t *ids;   /* indexed by string id; NULL: ids are unchanged */
+    const uint32_t *files; /* indexed by number in the table of files; [0]:
+                              no file */
 } sym_packed_names_t;
 
 /*
@@ -54,7 +56,7 @@ const uint64_t *sym_packed_function_pack(sym_arena_t *arena,
                                          bool squeezes,
                                          const sym_flat_function_t *f);
 
-/* Current id of a draft's string; ids NULL: unchanged. */
+/* Current id of a string in a draft; ids NULL: unchanged. */
 static inline uint32_t
 sym_packed_function_id(const uint32_t *ids, uint32_t id)
 {
@@ -63,8 +65,8 @@ sym_packed_function_id(const uint32_t *ids, uint32_t id)
 
 
 /* Unpacks into the arena: names with current ids, files by `names`.
- * drops_repeats: omits segments that repeat the previous one.  f->name is a
- * current id already.  False when out of memory. */
+ * drops_repeats: omits segments that repeat the previous one.  f->name is
+ * already a current id.  False when out of memory. */
 bool sym_packed_function_unpack(sym_arena_t *arena,
                                 const sym_packed_function_t *f,
                                 const sym_packed_names_t *names,

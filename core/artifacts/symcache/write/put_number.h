@@ -9,8 +9,9 @@
 
 #include "artifacts/symcache/format.h"
 
-/* Writes the low bytes of v, little endian, and zeros up to four: the next
- * number overwrites them, and the buffer has room for the widest form. */
+/* Writes the low bytes of v, little endian, and zeros up to four bytes.  The
+ * next number overwrites the zeros, so the buffer has room for the widest
+ * form. */
 static inline uint8_t *
 sym_put_number(uint8_t *p, uint32_t v, unsigned width)
 {

@@ -47,12 +47,12 @@ sym_recent_find(sym_recent_t *r, size_t left, size_t packed)
 
     r->credit -= r->credit != 0;
 
-    /* its text may have been overwritten by later ones */
+    /* later names may have overwritten its text */
     if (r->end - met.text > SYM_RECENT_BYTES) {
         return match;
     }
 
-    /* this name has tokens up to here */
+    /* tokens up to here are of this name */
     most = most < text - met.text ? most : (size_t) (text - met.text);
     match.common =
         sym_common_length(p, r->texts + met.text % SYM_RECENT_BYTES, most);

@@ -29,7 +29,7 @@ sym_shard_free(sym_shard_t *part)
 
 /* --- names --- */
 
-/* The slot of text in the table, or the free slot for it. */
+/* The slot of text in the table, or a free slot for it. */
 static size_t
 probe(const sym_shard_t *part, sym_str_t text, uint32_t hash)
 {
@@ -127,7 +127,8 @@ has_lines(const sym_flat_function_t *f)
 }
 
 
-/* Adds their files to the table.  NULL when out of memory. */
+/* Adds the files of n nodes and segments to the table.  NULL when out of
+ * memory. */
 static const sym_statement_t *
 copy_statements(sym_shard_t *part, const sym_flat_function_t *f)
 {

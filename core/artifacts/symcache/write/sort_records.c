@@ -1,6 +1,5 @@
 /*
- * sort_records.c - sorts the records of a writer, and drops those that say the
- * same.
+ * sort_records.c - sorts the records of a writer, and drops duplicates.
  */
 #include <stddef.h>
 #include <stdlib.h>

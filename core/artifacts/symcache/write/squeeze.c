@@ -3,9 +3,9 @@
 #include <string.h>
 
 /*
- * Four widths in bits, a byte each, and the last three numbers of the first
- * row.  Then each row, xor those numbers, in as many bytes as the widths take
- * together; unchanged if these are more than 8.
+ * Layout: four widths in bits, a byte each, and the last three numbers of the
+ * first row.  Then each row, xor those numbers, in as many bytes as the widths
+ * need together.  If that is more than 8 bytes, rows are unchanged.
  */
 typedef struct {
     uint8_t width[SYM_ROW_NUMBERS];
@@ -25,8 +25,8 @@ typedef struct {
     unsigned bytes;
 } layout_t;
 
-/* False: they do not fit a word.  Shifts stay below 64, because a number of no
- * bits can be at any position. */
+/* False: they do not fit a word.  Shifts stay below 64, because a number of
+ * width 0 can be at any position. */
 static int
 lay_out(const head_t *head, layout_t *l)
 {
@@ -79,7 +79,8 @@ sym_squeeze(uint8_t *p, const sym_row_t *rows, size_t n)
         for (size_t k = 0; k < SYM_ROW_NUMBERS; k++) {
             bits |= (uint64_t) (rows[i].v[k] ^ first.v[k]) << l.at[k];
         }
-        memcpy(p, &bits, sizeof(bits)); /* the next one overwrites the excess */
+        memcpy(p, &bits, sizeof(bits)); /* the next row overwrites the excess
+                                           bytes */
     }
 
     return p;

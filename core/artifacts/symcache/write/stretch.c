@@ -4,7 +4,7 @@
 
 #include "artifacts/symcache/write/put_number.h"
 
-/* Least size of a piece; it bounds the arrays of a block. */
+/* Least size of a piece, which bounds the arrays of a block. */
 #define PIECES_MAX (SYM_BLOCK_MAX / 8)
 
 static sym_status_t
@@ -141,17 +141,18 @@ end_block(sym_stretch_t *s)
 
 /* --- pieces --- */
 
-/* The columns of a piece.  Exceptions of lines and files are in the order of
+/* The columns of a piece.  Exceptions' lines and files are in the order of
  * their segments. */
 typedef struct {
     uint32_t deltas[SYM_PIECE_SEGMENTS], nodes[SYM_PIECE_SEGMENTS];
     uint32_t lines[SYM_PIECE_SEGMENTS], files[SYM_PIECE_SEGMENTS];
     size_t n_lines, n_files;
-    uint32_t deltas_all, nodes_most, nodes_least; /* except the function's */
+    uint32_t deltas_all, nodes_most, nodes_least; /* of all but the
+                                                     function's segments */
     uint8_t codes[SYM_PIECE_SEGMENTS];
 } columns_t;
 
-/* The code of a segment's line; its exception if it needs one. */
+/* The code of a segment's line.  Adds an exception if it needs one. */
 static inline uint8_t
 line_code(columns_t *c, const sym_segment_t *s, const sym_node_place_t *node)
 {
@@ -202,15 +203,15 @@ fill_columns(columns_t *c, const sym_segment_t *s, size_t n,
 }
 
 
-/* Encodes segments [0, n), which end at `end`, at out; returns the end of
-   out. */
+/* Encodes segments [0, n), which end at `end`, at out.  Returns the end of the
+   output. */
 static uint8_t *
 encode_piece(const sym_segment_t *s, size_t n, uint64_t end,
              const sym_node_place_t *places, uint32_t node_base, uint8_t *out)
 {
     columns_t c;
     uint32_t code_len = (uint32_t) (end - s[0].addr - 1);
-    /* wraps around if the function is before the base, which is rare */
+    /* wraps around if the function is before the base, which happens rarely */
     uint32_t function = places[0].ref - node_base;
     uint32_t nearest;
     unsigned delta_code, node_code, line_code, file_code;

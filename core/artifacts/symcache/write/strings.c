@@ -6,15 +6,16 @@
 #include "base/json_plain.h"
 #include "artifacts/symcache/write/writer.h"
 
-/* Bytes of samples, enough to find the common parts of a module's names. */
+/* Limit on the samples: enough bytes to find the common parts of a module's
+ * names. */
 #define SAMPLE_BYTES ((size_t) 2 << 20)
 
-/* Bytes of packed names that are packed thoroughly; beyond them time matters
- * more than size. */
+/* Limit on the packed names that are packed thoroughly.  Beyond it, time
+ * matters more than size. */
 #define CAREFUL_BYTES ((size_t) 512 << 10)
 
-/* places[]: an id without text, an alias of another id, or the index of a long
- * string. */
+/* Values of places[]: an id without text, an alias of another id, or the index
+ * of a long string. */
 #define UNDEFINED UINT64_MAX
 #define ALIAS ((uint64_t) 1 << 63)
 #define LONG ((uint64_t) 1 << 62)
@@ -63,7 +64,7 @@ is_text(const sym_strings_t *s, uint32_t id, sym_str_t text)
             s->dict, s->packed.data + s->places[id] + PACKED_HEAD, text);
     }
 
-    /* raw: a length of 4 bytes, then the text */
+    /* raw: a length of 4 bytes precedes the text */
     const uint8_t *p = s->raw.data + s->places[id];
 
     return sym_str_eq(sym_str((const char *) p + 4, sym_load32(p)), text);
@@ -123,7 +124,8 @@ new_id(sym_strings_t *s, uint64_t place, uint32_t *id)
 }
 
 
-/* Packs one name at the end of s->packed; the longest packs to some 33 KiB. */
+/* Packs one name at the end of s->packed.  The longest name packs to some 33
+ * KiB. */
 static uint64_t
 pack(sym_strings_t *s, const sym_dict_t *dict, sym_str_t text)
 {
@@ -144,7 +146,7 @@ pack(sym_strings_t *s, const sym_dict_t *dict, sym_str_t text)
 }
 
 
-/* Makes the dictionary from the samples, and packs them. */
+/* Makes the dictionary from the samples, then packs the samples. */
 static sym_status_t
 train(sym_strings_t *s)
 {
@@ -163,7 +165,7 @@ train(sym_strings_t *s)
     for (size_t id = 0; id < s->n; id++) {
         const uint8_t *p;
 
-        if (s->places[id] & (ALIAS | LONG)) { /* also UNDEFINED */
+        if (s->places[id] & (ALIAS | LONG)) { /* also true for UNDEFINED */
             continue;
         }
 
@@ -217,7 +219,7 @@ whole_characters(const char *text, size_t most)
 }
 
 
-/* Many offsets of a file may point into one long text: their total cost must
+/* Many offsets of a file may point into one long text.  Their total cost must
  * not exceed the file's share. */
 static sym_str_t
 cut(sym_strings_t *s, sym_str_t text, size_t most)
@@ -240,7 +242,7 @@ cut(sym_strings_t *s, sym_str_t text, size_t most)
 }
 
 
-/* Long texts are equal if their parts are. */
+/* Compares long texts by their parts. */
 static bool
 is_long(const sym_strings_t *s, uint32_t id, const sym_long_string_t *string)
 {
@@ -276,7 +278,7 @@ keep_long(sym_strings_t *s, const sym_long_string_t *string, uint64_t *place)
 }
 
 
-/* The slot of text, or a free one for it.  `string`: its parts if it is long,
+/* The slot of text, or a free slot for it.  `string`: parts of a long text,
  * else NULL. */
 static size_t
 find_slot(const sym_strings_t *s, sym_str_t text,
@@ -314,7 +316,7 @@ sym_strings_find(const sym_strings_t *s, sym_str_t text, uint32_t *id)
 }
 
 
-/* Finds the id of text, or adds it with a new id or the one in *id.  `string`:
+/* Finds the id of text, or adds the text with a new id or with *id.  `string`:
  * as above. */
 static sym_status_t
 intern(sym_strings_t *s, sym_str_t text, const sym_long_string_t *string,
@@ -390,7 +392,7 @@ intern_parts(sym_strings_t *s, sym_str_t text, sym_long_string_t *string)
 }
 
 
-/* A text of at most `most` bytes; a longer one is cut. */
+/* Adds a text, cut to at most `most` bytes. */
 static sym_status_t
 intern_up_to(sym_strings_t *s, size_t most, sym_str_t text, bool has_id,
              uint32_t *id)
@@ -474,7 +476,7 @@ write_dictionary(sym_strings_t *s, sym_extents_t *x, sym_header_t *header)
 }
 
 
-/* Writes strings of several parts. */
+/* Writes strings that have several parts. */
 static sym_status_t
 write_longs(const sym_strings_t *s, sym_extents_t *x, uint32_t *refs)
 {
@@ -536,7 +538,7 @@ sym_strings_write(sym_strings_t *s, sym_extents_t *x, sym_header_t *header,
         from = s->packed.data + s->places[id];
         len = sym_load16(from);
         if (len == 1) {
-            continue; /* a reader takes no reference for "" */
+            continue; /* the ref of "" is 0 */
         }
 
         p = sym_extents_alloc(x, SYM_LANE_MAIN, len, SYM_PLACE_ANY,

@@ -17,7 +17,7 @@ begins_with(sym_str_t name, const char *letters)
 }
 
 
-/* "_T": Swift 3. */
+/* "_T": prefix of Swift 3 names. */
 static bool
 is_old(sym_str_t name)
 {

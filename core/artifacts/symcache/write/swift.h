@@ -1,10 +1,10 @@
 /*
  * swift.h - Swift names in a symcache that is being written.
  *
- * No Swift demangler may run in a worker, where names are shown: the only one
- * is a foreign library, and hostile names can crash it.  So the converter
+ * The only Swift demangler is a foreign library that hostile names can crash.
+ * So it must not run in a worker, where names are shown.  The converter
  * demangles all Swift names when the file has been read
- * (sym_writer_show_swift()), and the symcache has both names.
+ * (sym_writer_show_swift()), and the symcache contains both names.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_WRITE_SWIFT_H
 #define SYM_ARTIFACTS_SYMCACHE_WRITE_SWIFT_H
@@ -13,11 +13,11 @@
 #include "base/str.h"
 
 typedef struct {
-    sym_buffer_t noted; /* u32 id, the name, a NUL, of each */
-    uint64_t n;         /* Swift 4 and later */
+    sym_buffer_t noted; /* for each: u32 id, the name, a NUL */
+    uint64_t n;         /* names of Swift 4 and later */
 } sym_swift_names_t;
 
-/* Judged by its prefix, like the demangler does. */
+/* Whether a name is Swift's, by its prefix, as in the demangler. */
 bool sym_is_swift_name_inside(sym_str_t name);
 
 static inline bool
@@ -30,7 +30,8 @@ sym_is_swift_name(sym_str_t name)
 }
 
 
-/* False: out of memory.  A name that is too long stays as it is. */
+/* Adds a name if it is Swift's.  A name that is too long stays mangled.  False:
+ * out of memory. */
 bool sym_swift_names_note(sym_swift_names_t *names, sym_str_t name,
                           uint32_t id);
 

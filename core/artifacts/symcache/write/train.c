@@ -2,29 +2,29 @@
 
 #include <stdlib.h>
 
-/* Measured on names of C++ and Rust modules: windows of 64 bytes pack 7 %
- * worse than 128, grams of 4 or 8 some percent worse than 6. */
+/* Measured on names of C++ and Rust modules.  Windows of 64 bytes pack 7 %
+ * worse than 128.  Grams of 4 or 8 pack some percent worse than 6. */
 #define WINDOW 128
 #define GRAM 6
 
-/* Bytes of names for each byte of the dictionary: fewer would not pay for
-   it. */
+/* Bytes of names for each byte of the dictionary.  With fewer, the dictionary
+   would cost more than it saves. */
 #define SAMPLE_PER_DICT_BYTE 16
 
-/* The counts stay in a core's own cache. */
+/* The counts stay in the cache of a core. */
 #define COUNT_BITS_MAX 16
 
-/* With more samples than this, only every second to fifth gram counts: frequent
- * ones are still found. */
+/* With more samples than this, only every second to fifth gram is counted,
+ * because frequent grams are still found. */
 #define GRAMS_ALL ((size_t) 64 << 10)
 #define STEP_MAX 5
 
-/* A window is worth its bytes if the sum of worths is at least this part of its
- * grams. */
+/* A window is used if the sum of its grams' worths is at least this part of
+ * their number. */
 #define WORTH_SHARE 4
 
-/* Reads GRAM_READ bytes, of which GRAM count: a copy of exactly six bytes would
- * stall on its way through the stack. */
+/* Reads GRAM_READ bytes and uses GRAM of them.  A copy of exactly six bytes
+ * would stall on its way through the stack. */
 #define GRAM_READ 8
 
 static inline uint32_t
@@ -46,12 +46,12 @@ worth(uint32_t count)
 }
 
 
-/* Statistics of the samples' grams, one in every `step` places. */
+/* Statistics of the samples' grams, one of every `step`. */
 typedef struct {
     uint16_t *counts; /* 1 << bits */
     unsigned bits;
     size_t step;
-    uint32_t *worths; /* of one part of the samples */
+    uint32_t *worths; /* worths of one part of the samples */
 } grams_t;
 
 
@@ -65,8 +65,8 @@ count_of(const grams_t *g, const uint8_t *p)
 _Static_assert((WINDOW - GRAM_READ) % 60 == 0 && STEP_MAX < 7,
                "each step divides it, or a window would end behind its grams");
 
-/* The window of [p, p + len) that covers most, or len if no window is worth its
-   bytes. */
+/* The window in [p, p + len) that covers most.  len: no window is good
+   enough. */
 static size_t
 best_window(const grams_t *g, const uint8_t *p, size_t len)
 {
@@ -102,8 +102,8 @@ count_grams(const grams_t *g, const uint8_t *p, size_t len)
 }
 
 
-/* Takes the best window of each part of the samples, whose grams were all
-   counted. */
+/* Takes the best window of each part of the samples.  All grams were counted
+   before. */
 static void
 choose_windows(sym_dict_t *dict, const grams_t *g, const uint8_t *samples,
                size_t parts, size_t part)

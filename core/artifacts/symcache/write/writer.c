@@ -217,7 +217,7 @@ sym_writer_function(sym_writer_t *w, const sym_function_t *f)
 
 /* --- parts --- */
 
-/* How far ahead the slots of a part's texts are prefetched. */
+/* Distance at which the slots of a part's texts are prefetched. */
 #define TEXTS_AHEAD 8
 
 static sym_status_t
@@ -264,7 +264,7 @@ sym_writer_join(sym_writer_t *w, sym_shard_t *part)
         return w->err->status;
     }
 
-    joined->drafts = part->drafts; /* they stay in place */
+    joined->drafts = part->drafts; /* drafts do not move */
     sym_arena_init(&part->drafts, 0);
     joined->files = part->files;
     part->files = (sym_file_table_t){ 0 };
@@ -378,8 +378,8 @@ find_covered(sym_writer_t *w)
 static bool
 is_covered(const sym_writer_t *w, uint32_t addr)
 {
-    const sym_covered_t *found = w->covered; /* the last one that begins
-                                                there */
+    const sym_covered_t *found = w->covered; /* the last function that begins
+                                                at or before the address */
 
     /* without a branch, because the direction of a step is unpredictable */
     for (size_t n = w->n_covered; n > 1; n -= n / 2) {
@@ -415,11 +415,12 @@ sym_writer_late_public(sym_writer_t *w, uint32_t addr, sym_str_t name)
 
 /* --- Swift names --- */
 
-/* Most bytes of shown names in a module: a short name may have a long shown
- * name. */
+/* Limit on the bytes of shown names in a module, because a short name may have
+ * a long shown name. */
 #define SHOWN_BYTES_MAX ((uint64_t) 256 << 20)
 
-/* Most names with a shown name: the table's root must fit an extent. */
+/* Limit on names with a shown name, because the table's root must fit an
+ * extent. */
 #define SHOWN_NAMES_MAX ((size_t) 4000000)
 
 
@@ -487,7 +488,7 @@ show_noted(sym_writer_t *w, const sym_buffer_t *noted, sym_swift_show_pt show,
 sym_status_t
 sym_writer_show_swift(sym_writer_t *w, sym_swift_show_pt show, void *ctx)
 {
-    /* a shown name may look like a mangled one itself */
+    /* a shown name may itself look like a mangled name */
     sym_buffer_t noted = w->strings.swift.noted;
 
     w->strings.swift.noted = (sym_buffer_t){ 0 };
