@@ -325,8 +325,8 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 }
 
 
-/* Converts only the embedded portable PDB of an assembly.  SYM_NOT_FOUND: there
- * is none. */
+/* Converts only the embedded portable PDB of an assembly.  SYM_NOT_FOUND: the
+ * assembly has none. */
 static sym_status_t
 convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
 {

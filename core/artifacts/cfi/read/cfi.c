@@ -349,8 +349,8 @@ sym_cfi_page(const sym_cfi_t *c, uint32_t number,
 }
 
 
-/* The last of n adjacent records that begins at or before the address; if there
- * is none, the first.  The steps have no branches that depend on data. */
+/* The last of n adjacent records that begins at or before the address;
+ * otherwise the first.  The steps have no branches that depend on data. */
 static const uint8_t *
 last_before(const uint8_t *record, uint32_t n, uint32_t address)
 {

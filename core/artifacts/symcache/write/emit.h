@@ -75,7 +75,7 @@ sym_status_t sym_writer_no_memory(sym_writer_t *w);
 sym_status_t sym_writer_sort_functions(sym_writer_t *w);
 sym_status_t sym_writer_sort_publics(sym_writer_t *w);
 
-/* Of equal symbols keeps the first. */
+/* Keeps the first of equal symbols. */
 void sym_writer_drop_equal_publics(sym_writer_t *w);
 
 /*
