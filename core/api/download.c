@@ -8,7 +8,7 @@
 #define FAILED SYM_DOWNLOAD_FAILED
 #define LOGIN_PAGE "Potential login page detected"
 
-/* Room for the error that blocked a host. */
+/* Maximum length of the error that blocked a host. */
 #define CAUSE_MAX 512
 
 uint64_t
@@ -87,7 +87,8 @@ reason_of(uint64_t status)
 }
 
 
-/* As Rust's humantime, which writes Symbolicator's messages: "1h 30m". */
+/* Writes durations like Rust's humantime, which Symbolicator's messages use:
+ * "1h 30m". */
 static void
 write_duration(uint64_t ms, char *out, size_t size)
 {
@@ -114,7 +115,7 @@ write_duration(uint64_t ms, char *out, size_t size)
 }
 
 
-/* The host of a URL, which has no userinfo. */
+/* Returns the host of a URL, which must have no userinfo. */
 static sym_str_t
 host_of(sym_str_t url)
 {
@@ -141,7 +142,7 @@ host_of(sym_str_t url)
 }
 
 
-/* The text of an error; 0: there is no error. */
+/* Writes the text of an error; returns 0 if there is no error. */
 static size_t
 write_failure(const sym_download_t *c, const char *prefix, char *out,
               size_t size)
@@ -184,7 +185,7 @@ write_failure(const sym_download_t *c, const char *prefix, char *out,
 }
 
 
-/* The host keeps failing, so this was not requested. */
+/* For a file that was not requested because its host keeps failing. */
 static size_t
 write_blocked(const sym_download_t *c, const sym_place_blocked_t *blocked,
               const char *prefix, char *out, size_t size)

@@ -72,8 +72,8 @@ sym_fields_refuse(sym_fields_t *f, const char *place, const char *what)
 }
 
 
-/* The reader cannot go on: either the body is no JSON, has another structure,
- * or exceeds the reader's limits. */
+/* The reader cannot continue: the body is not JSON, has another structure, or
+ * exceeds the reader's limits. */
 sym_status_t
 sym_fields_refuse_json(sym_fields_t *f)
 {
@@ -118,7 +118,7 @@ sym_fields_refuse_limit(sym_fields_t *f, const char *what, uint32_t limit)
 
 /* --- values --- */
 
-/* Type of a value by its first byte, in serde's words. */
+/* Returns the type of a value by its first byte, in serde's words. */
 static const char *
 type_at(const char *p, const char *end)
 {
@@ -318,8 +318,8 @@ sym_fields_value(sym_fields_t *f, const sym_field_t *field, void *object,
 }
 
 
-/* Moves to the next element of the list or object, or to its end: *has says
- * which. */
+/* Moves to the next element of the list or object, or to the end; *has: there
+ * is one. */
 sym_status_t
 sym_fields_next(sym_fields_t *f, char close, bool *is_begun, bool *has)
 {
@@ -345,7 +345,7 @@ sym_fields_next(sym_fields_t *f, char close, bool *is_begun, bool *has)
 }
 
 
-/* A key and its colon. */
+/* Reads a key and its colon. */
 sym_status_t
 sym_fields_key(sym_fields_t *f, sym_str_t *key)
 {
@@ -396,7 +396,7 @@ sym_fields_known_key(sym_fields_t *f, const char *const *keys, unsigned n,
         return sym_fields_refuse_twice(f, "", name);
     }
 
-    *seen |= 1u << *key | 1u << n; /* it has begun */
+    *seen |= 1u << *key | 1u << n; /* the list has begun */
     return SYM_OK;
 }
 
@@ -432,7 +432,7 @@ sym_fields_refuse_absent(sym_fields_t *f, const char *place, const char *key)
 }
 
 
-/* An object with these keys; others are skipped. */
+/* Reads an object with these keys; others are skipped. */
 sym_status_t
 sym_fields_object(sym_fields_t *f, const sym_field_t *fields, size_t n,
                   void *object, const char *place)
@@ -567,7 +567,7 @@ sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text)
 
 
 typedef struct {
-    uint8_t applies_context, explains; /* sym_field_bool_t */
+    uint8_t applies_context, explains; /* of the type sym_field_bool_t */
     sym_str_t order;
 } option_values_t;
 

@@ -1,9 +1,9 @@
 /*
- * fields.h - reads the JSON body of a request in one pass, without a tree, an
- * element of a list at a time, and an object by a table of its fields.
+ * fields.h - reads the JSON body of a request in one pass, without a tree.
+ * Lists are read one element at a time, and objects by a table of their fields.
  *
- * Refusals and their status follow Symbolicator: invalid JSON is 400, JSON of
- * another shape 422.
+ * Refusals and their status follow Symbolicator: 400 for invalid JSON, 422 for
+ * JSON with an unexpected structure.
  */
 #ifndef SYM_API_FIELDS_H
 #define SYM_API_FIELDS_H
@@ -11,7 +11,8 @@
 #include "api/request.h"
 #include "json/load.h"
 
-/* Room for a position: "stacktraces[4294967295].frames[4294967295]". */
+/* Room for a position in the request:
+ * "stacktraces[4294967295].frames[4294967295]". */
 #define SYM_FIELDS_PLACE_MAX 64
 
 typedef struct {
@@ -20,11 +21,11 @@ typedef struct {
 } sym_fields_t;
 
 typedef enum {
-    SYM_FIELD_TEXT, /* decoded, and as JSON, if there is room for that */
+    SYM_FIELD_TEXT, /* decoded, and also as JSON if there is a field for that */
     SYM_FIELD_LIST, /* of strings, as JSON */
     SYM_FIELD_BOOL,
-    SYM_FIELD_NUMBER, /* of 64 bits, or 32 */
-    SYM_FIELD_VALUE   /* any, as JSON */
+    SYM_FIELD_NUMBER, /* of 64 bits, or of 32 */
+    SYM_FIELD_VALUE   /* any value, as JSON */
 } sym_field_type_t;
 
 typedef enum {
@@ -43,9 +44,11 @@ typedef struct {
     sym_str_t name;
     sym_field_type_t type;
     bool is_required;
-    bool takes_null;   /* as if it were absent */
-    size_t text, json; /* offsets of sym_str_t; SYM_FIELD_NONE: not kept */
-    size_t value;      /* of a sym_field_number_t, or of an uint8_t */
+    bool takes_null;   /* null counts as absent */
+    size_t text, json; /* offsets of fields of type sym_str_t; SYM_FIELD_NONE:
+                          not kept */
+    size_t value;      /* offset of a field of type sym_field_number_t or
+                          uint8_t */
     uint64_t most;
 } sym_field_t;
 
@@ -65,7 +68,7 @@ typedef struct {
         .json = offsetof(type_, member)                                        \
     }
 
-/* In `member`, and as JSON in `member_json`. */
+/* Reads the field into `member`, and as JSON into `member_json`. */
 #define SYM_FIELD_OPTIONAL_TEXT(key, type_, member)                            \
     {                                                                          \
         .name = { key, sizeof(key) - 1 }, .type = SYM_FIELD_TEXT,              \
@@ -79,11 +82,11 @@ typedef struct {
         .json = offsetof(type_, member)                                        \
     }
 
-/* Each returns SYM_OK; SYM_MALFORMED or SYM_LIMIT: the request is refused;
+/* Return values: SYM_OK; SYM_MALFORMED or SYM_LIMIT: the request is refused;
  * SYM_NOMEM. */
 
-/* A growing list in the arena.  Room for another item, zeroed; NULL: out of
- * memory. */
+/* Makes room for another item in a growing list in the arena.  Returns the
+ * zeroed item; NULL: out of memory. */
 typedef struct {
     void *items;
     uint32_t n, max;
@@ -91,7 +94,7 @@ typedef struct {
 
 void *sym_list_add(sym_arena_t *arena, sym_list_t *list, size_t size);
 
-/* A list whose items stay in their places. */
+/* A list whose items are never moved. */
 #define SYM_BLOCK_ITEMS 1024u
 
 typedef struct {
@@ -99,7 +102,7 @@ typedef struct {
     uint32_t n; /* items */
 } sym_blocks_t;
 
-/* size: of an item; most: there will be no more of them. */
+/* size: of an item; most: maximum number of items. */
 void *sym_blocks_add(sym_arena_t *arena, sym_blocks_t *list, size_t size,
                      size_t most);
 
@@ -111,24 +114,24 @@ sym_blocks_at(const sym_blocks_t *list, size_t size, uint32_t n)
 }
 
 
-/* Moves to the next element of the list or object, or to its end: *has says
- * which. */
+/* Moves to the next element of the list or object, or to the end; *has: there
+ * is one. */
 sym_status_t sym_fields_next(sym_fields_t *f, char close, bool *is_begun,
                              bool *has);
 
-/* A key and its colon. */
+/* Reads a key and its colon. */
 sym_status_t sym_fields_key(sym_fields_t *f, sym_str_t *key);
 
-/* The next key of an object: its number among the n keys that are known, or n.
- * *seen has a bit for each, and is 0 at the beginning of the object.  A known key
- * that comes twice is refused. */
+/* Reads the next key of an object, and gets its number among the n known keys;
+ * n: unknown.  *seen has a bit for each key, and must be 0 at the beginning of
+ * the object.  Repeated known keys are refused. */
 sym_status_t sym_fields_known_key(sym_fields_t *f, const char *const *keys,
                                   unsigned n, unsigned *seen, unsigned *key,
                                   bool *has);
 
 sym_status_t sym_fields_skip(sym_fields_t *f);
 
-/* Begins the object that is the whole body, and ends it. */
+/* Begin and end the object that is the complete body. */
 sym_status_t sym_fields_begin(sym_fields_t *f, sym_request_t *request);
 sym_status_t sym_fields_finish(sym_fields_t *f);
 
@@ -139,28 +142,28 @@ sym_status_t sym_fields_enter(sym_fields_t *f, const char *place);
 sym_status_t sym_fields_value(sym_fields_t *f, const sym_field_t *field,
                               void *object, const char *place);
 
-/* A text, or null; data NULL: null. */
+/* Reads a text, or null; data NULL: null. */
 sym_status_t sym_fields_text(sym_fields_t *f, const char *key, sym_str_t *text);
 
-/* The options of Symbolicator's requests for JavaScript and Java. */
+/* Options of Symbolicator's requests for JavaScript and Java. */
 typedef struct {
-    bool has_context;     /* apply_source_context */
+    bool has_context;     /* from apply_source_context */
     bool is_callee_first; /* frame_order */
-    bool explains; /* our own code: the answer lists where files were looked
-                    * for */
+    bool explains; /* an extension of Symbolicator's API: the answer lists where
+                    * files were looked for */
 } sym_fields_options_t;
 
 sym_status_t sym_fields_options(sym_fields_t *f, sym_fields_options_t *options);
 
-/* An object with these keys; others are skipped. */
+/* Reads an object with these keys; others are skipped. */
 sym_status_t sym_fields_object(sym_fields_t *f, const sym_field_t *fields,
                                size_t n, void *object, const char *place);
 
-/* A value as a tree, which the caller drops. */
+/* Reads a value as a tree, which the caller frees. */
 sym_status_t sym_fields_tree(sym_fields_t *f, const char *place,
                              sym_json_t *json);
 
-/* The message of another reader. */
+/* Takes over the message of another reader. */
 sym_status_t sym_fields_refuse_as(sym_fields_t *f, sym_str_t message);
 
 sym_status_t sym_fields_refuse(sym_fields_t *f, const char *place,
@@ -175,8 +178,8 @@ sym_status_t sym_fields_refuse_absent(sym_fields_t *f, const char *place,
 sym_status_t sym_fields_refuse_limit(sym_fields_t *f, const char *what,
                                      uint32_t limit);
 
-/* The reader cannot go on: either the body is no JSON, has another structure,
- * or exceeds the reader's limits. */
+/* The reader cannot continue: the body is not JSON, has another structure, or
+ * exceeds the reader's limits. */
 sym_status_t sym_fields_refuse_json(sym_fields_t *f);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * file_request.h - a request for a file of an object, and how it is answered.
+ * file_request.h - a request for a file of an object, and the steps to answer
+ * it.
  *
- * The path of a SYM_ROUTE_FILE becomes steps.  All sources of the location are
- * asked for the files of the first step, then for those of the next one; the
- * first file that can be used is the answer.  It has views of the request's path
- * and of itself.
+ * The path of a SYM_ROUTE_FILE becomes a list of steps.  All sources of the
+ * location are searched for the files of the first step, then for those of the
+ * next one.  The first usable file is the answer.  The structure contains views
+ * of the request's path and of itself.
  */
 #ifndef SYM_API_FILE_REQUEST_H
 #define SYM_API_FILE_REQUEST_H

@@ -3,7 +3,7 @@
  *
  * API(name): the API's folder is core/api/<name>, and one of its files defines
  * `const sym_api_t sym_<name>_api` (registry.h).  Names, counters and messages
- * follow this order; the first one is the default of the directive.
+ * have this order; the first API is the default of the directive.
  */
 #ifndef SYM_API_LIST_H
 #define SYM_API_LIST_H

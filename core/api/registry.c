@@ -2,7 +2,8 @@
 
 #include <strings.h>
 
-/* Counters of an API: one for unmatched paths, and one for each route. */
+/* Number of counters for an API: one for unmatched paths, and one for each
+ * route. */
 #define ENDPOINTS (SYM_API_ROUTES_MAX + 1)
 
 #define POINTER(name) &sym_##name##_api,
@@ -43,8 +44,9 @@ row_of(const sym_api_t *api)
 
 /* --- what was requested --- */
 
-/* Position in the path of a route's suffix that more text follows: the last one
- * that begins in the location's base or directly after it.  path.len: none. */
+/* Finds the route's suffix in a path that continues after it: the last
+ * occurrence that begins in the location's base or directly after it. path.len:
+ * none. */
 static size_t
 inner_suffix(const sym_api_route_t *route, const sym_api_location_t *location,
              sym_str_t path)
@@ -115,7 +117,7 @@ sym_api_route(const sym_api_t *api, const sym_api_location_t *location,
 }
 
 
-/* "text/plain" of "text/plain; charset=utf-8" */
+/* Reduces "text/plain; charset=utf-8" to "text/plain". */
 static sym_str_t
 media_type(sym_str_t content_type)
 {
@@ -131,8 +133,8 @@ media_type(sym_str_t content_type)
 }
 
 
-/* Whether it is the type, or a type of its syntax (RFC 6839): "application/x+json"
- * is JSON, too. */
+/* Whether the type is equal, or has the syntax of the type as suffix (RFC
+ * 6839): "application/x+json" is JSON, too. */
 static bool
 is_type(sym_str_t type, sym_str_t wanted)
 {
@@ -159,7 +161,7 @@ sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type)
 }
 
 
-/* Whether the header contains the content type, in any case. */
+/* Whether the header contains the content type, ignoring case. */
 static bool
 names(sym_str_t accept, const char *content_type)
 {
@@ -209,7 +211,7 @@ sym_api_create(const sym_api_t *api, sym_arena_t *arena,
 
 /* --- counters --- */
 
-/* Routes of one version share the counters of the first one. */
+/* Routes with the same version share the counters of the first one. */
 static unsigned
 place_of(const sym_api_t *api, const sym_api_route_t *route)
 {

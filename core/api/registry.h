@@ -2,12 +2,12 @@
  * registry.h - the table of APIs.
  *
  * An API is a folder core/api/NAME/ that defines sym_NAME_api, and a row of
- * list.h.  The server loops over the table: "symbolicate NAME;" looks a name up
- * here, a path is matched against the routes, counters are labelled by API and
- * version, and texts in the cache of rendered answers are tagged with the row.
- * docs/design/adding.md adds one step by step.
+ * list.h. The server only uses this table.  "symbolicate NAME;" looks up a name
+ * in it, and paths are matched against the routes.  Counters are labelled by
+ * API and version, and texts in the cache of rendered answers are tagged with
+ * the row.  docs/design/adding.md shows how to add an API.
  *
- * Everything here is constant; nothing is allocated but what an API creates.
+ * The table is constant; only APIs allocate memory.
  */
 #ifndef SYM_API_REGISTRY_H
 #define SYM_API_REGISTRY_H
@@ -18,7 +18,7 @@
 #include "base/rewrite.h"
 #include "metrics/counters.h"
 
-/* The same bits as nginx's. */
+/* Same bits as in nginx. */
 typedef enum {
     SYM_METHOD_GET = 2,
     SYM_METHOD_HEAD = 4,
@@ -28,71 +28,76 @@ typedef enum {
 
 typedef struct sym_api_route_s sym_api_route_t;
 
-/* A client's request; sym_request_options_t has the server's settings. */
+/* A client's request; sym_request_options_t contains the server's settings. */
 typedef struct {
     const sym_api_route_t *route;
     unsigned answer; /* index in answers[] */
-    bool is_query;   /* a GET: the body is its query */
+    bool is_query;   /* it is a GET, and the body is its query */
     sym_str_t body;  /* stays in place until the request ends */
-    sym_str_t query; /* after '?', of any method */
-    /* with is_upload: reads the uploaded body, of which `body` is the report */
+    sym_str_t query; /* text after '?', for any method */
+    /* used with is_upload: reads the uploaded body; `body` is its report */
     bool (*read)(void *file, uint64_t at, void *to, size_t len);
     void *file;
-    /* The request whose `link` led to the body; NULL: a client sent it. */
+    /* The request whose `link` led to this body; NULL: a client sent the
+     * body. */
     const sym_request_t *linked;
-    /* sym_rewrite(), where expressions are linked; NULL: no name is rewritten. */
+    /* sym_rewrite(), if PCRE2 is linked; NULL: names are not rewritten. */
     sym_rewrite_pt rewrite;
-    sym_str_t failure; /* why there is no such body, or "" */
-    /* A header's value as sent, data NULL if absent.  Only during init(). */
+    sym_str_t failure; /* why there is no body from the link, or "" */
+    /* Returns a header's value as sent; data NULL: absent.  Call it only during
+     * init(). */
     sym_str_t (*header)(void *ctx, const char *name);
     void *ctx;
 } sym_api_call_t;
 
-/* The kinds of routes.  The server has a handler for each. */
+/* Kinds of routes.  The server has a handler for each kind. */
 typedef enum {
-    SYM_ROUTE_REQUEST, /* init(), parse, answer */
+    SYM_ROUTE_REQUEST, /* calls init(), then parses and answers */
     SYM_ROUTE_TEXT,    /* always the same status and text */
-    SYM_ROUTE_RESULT, /* the result of a request that outlived its client, whose
-                          id follows the suffix */
-    SYM_ROUTE_UPLOAD, /* files for the loader: every path below the location */
-    SYM_ROUTE_FILE    /* a symbol file, whose path follows the suffix */
+    SYM_ROUTE_RESULT,  /* the result of a request that outlived its client; its
+                         id follows the suffix */
+    SYM_ROUTE_UPLOAD,  /* uploads of files to the loader: every path below the
+                         location */
+    SYM_ROUTE_FILE     /* a symbol file; its path follows the suffix */
 } sym_route_kind_t;
 
-/* One path below a location. */
+/* A path below a location. */
 struct sym_api_route_s {
-    const char *suffix;  /* of the path; NULL ends the list */
-    const char *version; /* label of its counters, shared by synonyms */
+    const char *suffix;  /* end of the path; NULL ends the list */
+    const char *version; /* label of the counters; synonyms share it */
     unsigned methods;    /* bits of sym_method_t */
-    const char *accepts; /* media type that a POST must have; NULL: any */
+    const char *accepts; /* media type required for a POST; NULL: any */
     bool is_root;        /* matches only in "location = /" */
-    bool needs_base;     /* does not match where the location is a regular
+    bool needs_base;     /* does not match if the location is a regular
                             expression */
     sym_route_kind_t kind;
-    bool is_upload; /* the body may be large: it stays in a file, and the loader
-                       makes a report of it, which is the request's body */
-    bool is_stream; /* the body has any length: each of its lines is a request
-                       of its own, and whole lines are parsed and answered
-                       together while others arrive */
-    const char *answer;           /* content type; NULL: one of the API's */
-    const sym_request_ops_t *ops; /* of SYM_ROUTE_REQUEST */
-    /* Copies the parts of the call that the request needs besides its body.
-     * NULL: nothing. False: out of memory. */
+    bool is_upload; /* the body may be large: it stays in a file, the loader
+                       makes a report from it, and the report becomes the
+                       request's body */
+    bool is_stream; /* the body has any length.  Each line is a request of its
+                       own; complete lines are parsed and answered while others
+                       arrive */
+    const char *answer;           /* content type; NULL: a content type of the
+                                     API */
+    const sym_request_ops_t *ops; /* for SYM_ROUTE_REQUEST */
+    /* Copies the parts of the call that the request needs in addition to its
+     * body.  NULL: none.  False: out of memory. */
     bool (*init)(sym_request_t *r, const sym_api_call_t *call);
-    /* SYM_ROUTE_FILE: the file that a path means, with views of it and of the
-     * query; false: it means none. */
+    /* For SYM_ROUTE_FILE: parses a path into a file request, which contains
+     * views of path and query; false: not a path of a file. */
     bool (*read_file)(sym_str_t path, sym_str_t query,
                       sym_file_request_t *request);
-    /* of SYM_ROUTE_FILE: a file that could not be fetched resets the
-     * connection, because clients take every error status for absence */
+    /* for SYM_ROUTE_FILE: if a file could not be fetched, the connection is
+     * reset, because clients take every error status for absence */
     bool cuts_failures;
-    unsigned status;  /* of SYM_ROUTE_TEXT */
-    const char *text; /* and its body */
+    unsigned status;  /* for SYM_ROUTE_TEXT */
+    const char *text; /* body for SYM_ROUTE_TEXT */
 };
 
 #define SYM_API_ROUTES_MAX 15
 #define SYM_API_ANSWERS_MAX 3
 
-/* An error that the server answers with. */
+/* An error response of the server. */
 typedef struct {
     unsigned status;       /* HTTP's */
     sym_str_t title;       /* such as "400 Bad Request", or the reason */
@@ -101,29 +106,29 @@ typedef struct {
 
 /* How long a client waits for its answer. */
 typedef struct {
-    bool has_timeout; /* false: until the answer is ready */
+    bool has_timeout; /* false: it waits until the answer is ready */
     uint64_t timeout_s;
-    sym_str_t scope; /* of the query, encoded: on whose behalf the client
-                        asks */
+    sym_str_t scope; /* from the query, encoded: on whose behalf the client
+                        sends the request */
 } sym_api_wait_t;
 
 typedef struct {
-    const char *name; /* in "symbolicate NAME;", and a label of counters */
+    const char *name; /* name in "symbolicate NAME;", and label of counters */
     sym_api_route_t routes[SYM_API_ROUTES_MAX + 1];
     /* Content types of answers.  The first is the default. */
     const char *answers[SYM_API_ANSWERS_MAX + 1];
-    /* Writes the body of an error, and returns its content type.  At most six
-     * bytes for each of its texts, and 64 more.  NULL: {"title", "description"}.
-     */
+    /* Writes the body of an error, and returns its content type.  Writes at
+     * most six bytes for each byte of its texts, and 64 more.  NULL: {"title",
+     * "description"}. */
     const char *(*write_error)(const sym_api_error_t *error, sym_out_t *out);
     /* Reads the query of a request that may outlive its client; false: *refusal
-     * is the error message.  NULL: requests end with their clients. */
+     * is the error message.  NULL: requests always end with their clients. */
     bool (*read_wait)(sym_str_t query, sym_api_wait_t *wait,
                       const char **refusal);
-    /* The answer itself reports modules that could not be fetched, so they are
-     * not an error; as for every stream. */
+    /* The answer itself reports modules that could not be fetched, so they do
+     * not cause an error.  This is also true for every stream. */
     bool tells_failures;
-    /* Not for scripts of other sites: never sends CORS headers. */
+    /* Not available to scripts of other sites: CORS headers are never sent. */
     bool is_same_site;
 } sym_api_t;
 
@@ -137,43 +142,44 @@ extern const sym_api_t *const sym_apis[];
 /* NULL: no API has that name. */
 const sym_api_t *sym_api_find(sym_str_t name);
 
-/* The location of a request. */
+/* Location of a request in the configuration. */
 typedef struct {
-    bool has_base;  /* false: it is a regular expression */
+    bool has_base;  /* false: the location is a regular expression */
     bool is_root;   /* "= /" */
-    sym_str_t base; /* its path, without a last '/' */
+    sym_str_t base; /* path of the location, without a slash at the end */
 } sym_api_location_t;
 
 /*
  * Finds the route of a path, which consists of the location's base and the
- * route's suffix.  The base itself may end in the suffix, or in its beginning.
- * If the location is a regular expression, anything may precede the suffix.
- * NULL: the API does not have that path.
+ * route's suffix.  The base itself may end in the suffix, or in the beginning
+ * of the suffix.  If the location is a regular expression, anything may precede
+ * the suffix.  NULL: the API does not have that path.
  */
 const sym_api_route_t *sym_api_route(const sym_api_t *api,
                                      const sym_api_location_t *location,
                                      sym_str_t path);
 
-/* The rest of a path after the route's suffix. */
+/* Returns the rest of a path after the route's suffix. */
 sym_str_t sym_api_rest(const sym_api_route_t *route,
                        const sym_api_location_t *location, sym_str_t path);
 
 /* Whether the route accepts a POST of this Content-Type (data NULL: absent). */
 bool sym_api_accepts(const sym_api_route_t *route, sym_str_t content_type);
 
-/* The index of the content type for an Accept header. */
+/* Returns the index of the content type for an Accept header. */
 unsigned sym_api_answer(const sym_api_t *api, sym_str_t accept);
 
-/* Makes the request of a call to a SYM_ROUTE_REQUEST of the API, with the API's tag
- * for the cache of answers.  NULL: out of memory. */
+/* Creates the request for a call to a SYM_ROUTE_REQUEST of the API, with the
+ * API's tag for the cache of answers.  NULL: out of memory. */
 sym_request_t *sym_api_create(const sym_api_t *api, sym_arena_t *arena,
                               const sym_request_options_t *options,
                               const sym_api_call_t *call);
 
-/* The index of a route's counters; route NULL: of unmatched requests. */
+/* Returns the index of a route's counters; route NULL: those of unmatched
+ * requests. */
 unsigned sym_api_endpoint(const sym_api_t *api, const sym_api_route_t *route);
 
-/* Fills in the labels of all SYM_METRICS_ENDPOINTS. */
+/* Sets the labels of all SYM_METRICS_ENDPOINTS. */
 void sym_api_endpoints(sym_metrics_endpoint_t *endpoints);
 
 #endif

@@ -5,16 +5,18 @@
 
 #include "base/steps.h"
 
-/* A longer message is cut. */
+/* Maximum length of a message; longer ones are cut. */
 #define MESSAGE_MAX 512
 
-/* A module is looked up in each scope; this many take as long as a frame. */
+/* A module is looked up in each scope; this many scopes take as long as a
+ * frame. */
 #define SCOPES_PER_FRAME 4
 
-/* Modules that are opened together, so that their cache misses overlap. */
+/* Number of modules that are opened together, so that their cache misses
+ * overlap. */
 #define AHEAD 16
 
-/* Room for needs of later rounds, at first. */
+/* Initial room for needs of later rounds. */
 #define NEEDS_MIN 16
 
 sym_request_t *
@@ -141,7 +143,7 @@ sym_request_key(const sym_request_t *r, const sym_need_t *need,
 void
 sym_request_fetched(sym_request_t *r, uint32_t need)
 {
-    /* statistics count only modules */
+    /* only modules count in statistics */
     if (need < r->stats.modules) {
         r->stats.fetched += !r->needs[need].is_fetched;
         r->stats.missing--;
@@ -208,7 +210,7 @@ sym_request_refuse(sym_request_t *r, sym_status_t status, const char *format,
 }
 
 
-/* It is pending, may be improved, or failed. */
+/* Whether a need is pending, has failed, or may be improved. */
 static bool
 is_unsettled(sym_status_t rc, const sym_missing_t *missing)
 {
@@ -249,7 +251,8 @@ reserve_modules(sym_request_t *r)
 }
 
 
-/* Those of modules were derived ahead.  NULL: it is not askable. */
+/* Returns the key of a need.  Those of modules were made in advance.  NULL: no
+ * source can have the object. */
 static const sym_ref_key_t *
 key_of(const sym_request_t *r, uint32_t i, sym_ref_key_t *own)
 {
@@ -276,7 +279,7 @@ open_need(sym_request_t *r, uint32_t i)
 
         rc = look_for(r, i, k, &told);
 
-        /* the store may lack the reason of a failure */
+        /* the store may have no reason for a failure */
         if (rc == SYM_OK || told.state != 0 || !m->is_settled) {
             m->missing = told;
         }
@@ -285,7 +288,7 @@ open_need(sym_request_t *r, uint32_t i)
     }
 
     if (rc != SYM_OK) {
-        /* found earlier and removed since: it must be fetched again */
+        /* it was found earlier, but is now removed: it must be fetched again */
         m->found = m->found == SYM_NEED_FOUND ? SYM_NEED_MISSING : m->found;
         r->stats.missing += i < r->stats.modules;
     } else if (m->is_fetched) {
@@ -302,7 +305,7 @@ open_need(sym_request_t *r, uint32_t i)
 }
 
 
-/* True if the artifact of a need still exists in another snapshot. */
+/* Whether the artifact of a need still exists in another snapshot. */
 static bool
 is_lost(const sym_request_t *r, uint32_t i)
 {
@@ -321,7 +324,7 @@ is_unsound(const sym_request_t *r, uint32_t i)
 }
 
 
-/* In another snapshot: removed modules are pending. */
+/* For another snapshot: removed modules become pending. */
 static void
 lose_modules(sym_request_t *r)
 {
@@ -459,7 +462,7 @@ sym_request_need_text(sym_request_t *r, sym_str_t url, bool is_new,
 }
 
 
-/* Prefetches the next AHEAD modules, which will be opened next. */
+/* Prefetches the next AHEAD modules, because they will be opened next. */
 static void
 expect_modules(const sym_request_t *r)
 {
@@ -488,7 +491,7 @@ sym_request_n_scopes(const sym_request_t *r)
 }
 
 
-/* SYM_NOT_FOUND: the server must settle some of them. */
+/* SYM_NOT_FOUND: the server must settle some needs. */
 static sym_status_t
 open_needs(sym_request_t *r, uint32_t *budget)
 {
@@ -522,7 +525,8 @@ open_needs(sym_request_t *r, uint32_t *budget)
         return SYM_AGAIN;
     }
 
-    /* only once: the server may settle them all without reopening */
+    /* only once: after that, the server may settle all of them without
+     * reopening */
     is_told = r->options->tells_missing && r->unsettled != 0;
     r->unsettled = 0;
     return is_told ? SYM_NOT_FOUND : SYM_OK;
@@ -539,7 +543,7 @@ use_cache(sym_request_t *r, const sym_view_t *view)
 }
 
 
-/* Everything is opened in this snapshot before the first step. */
+/* Opens everything in this snapshot before the first step. */
 static sym_status_t
 begin(sym_request_t *r, const sym_view_t *view)
 {

@@ -25,8 +25,8 @@ int sym_hex_digit(char c);
 /* The byte encoded by "%XX" at s.data[at]; -1: there is no escape. */
 int sym_hex_percent(sym_str_t s, size_t at);
 
-/* Lower-case digits without padding at p; returns the end.  All 16 bytes at p may
- * be written to. */
+/* Lower-case digits without padding at p; returns the end.  All 16 bytes at p
+ * may be written to. */
 char *sym_hex_write(char *p, uint64_t value);
 
 /* Decimal digits without padding at p; returns the end.  All 20 bytes at p may

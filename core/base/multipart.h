@@ -1,6 +1,6 @@
 /*
- * multipart.h - the parts of a body of the type multipart/form-data (RFC 7578, in
- * the syntax of RFC 2046, section 5.1.1).
+ * multipart.h - the parts of a body of the type multipart/form-data (RFC 7578,
+ * in the syntax of RFC 2046, section 5.1.1).
  *
  * Texts are views of the body.
  */

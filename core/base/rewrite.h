@@ -26,8 +26,8 @@ typedef sym_status_t (*sym_rewrite_pt)(sym_arena_t *arena,
 
 /*
  * Applies a rule to a name; at most some 20 ms.  SYM_OK: *out, in the arena;
- * SYM_NOT_FOUND: it does not match; SYM_MALFORMED: the expression is invalid, *out says
- * why; SYM_NOMEM.
+ * SYM_NOT_FOUND: it does not match; SYM_MALFORMED: the expression is invalid,
+ * *out says why; SYM_NOMEM.
  */
 sym_status_t sym_rewrite(sym_arena_t *arena, const sym_rewrite_t *rule,
                          sym_str_t name, sym_str_t *out);

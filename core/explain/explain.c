@@ -3,7 +3,7 @@
 #include "explain/member.h"
 #include "artifacts/symcache/format.h"
 
-/* Records of one name and source that are read for other ids. */
+/* Maximum number of records of one name and source to read for other ids. */
 #define OTHER_IDS_READ 256
 
 
@@ -217,7 +217,7 @@ add_attempt(collect_t *c, const sym_place_t *place)
         return;
     }
 
-    /* a path is a view of the plan */
+    /* the path points into the plan */
     c->urls -= url.len;
     c->attempts[source->n_attempts++] = (sym_explained_attempt_t){
         .outcome =
@@ -261,7 +261,7 @@ look_at_nothing(collect_t *c, const sym_object_ref_t *ref)
 }
 
 
-/* The artifact and the places of a source. */
+/* Finds the artifact and the places of a source. */
 static sym_status_t
 look_at_source(sym_snapshot_t *snapshot, const sym_scopes_t *scopes, uint32_t n,
                const sym_lookup_t *of, sym_arena_t *arena,
@@ -329,7 +329,7 @@ look_at_sources(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
 }
 
 
-/* No record is valid: an expired or partial one, or NULL. */
+/* If no record is valid: returns an expired or partial one, or NULL. */
 static const sym_explained_t *
 past(const sym_explained_t *sources, uint32_t n)
 {
@@ -362,7 +362,7 @@ add_other_id(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 
     (void) scope;
     if (!sym_str_eq(record->object.name, same->key->name)) {
-        return SYM_AGAIN; /* they are sorted by name */
+        return SYM_AGAIN; /* records are sorted by name */
     }
 
     if (record->state != SYM_MODULE_READY || sym_str_eq(id, same->key->id)) {
@@ -394,7 +394,8 @@ find_other_ids(sym_snapshot_t *snapshot, const sym_scopes_t *scopes,
         uint64_t left = OTHER_IDS_READ;
         sym_status_t rc;
 
-        /* docs/formats/store.md, section 2: position of the ids of a name */
+        /* see docs/formats/store.md, section 2: the walk begins at the ids of
+         * the name */
         if (scope.len != 0) {
             memcpy(mark.key, scope.data, scope.len);
         }

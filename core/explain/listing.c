@@ -127,7 +127,7 @@ write_path_row(listing_t *list, const sym_place_t *place)
 }
 
 
-/* A path where no file of use was. */
+/* A path without a useful file. */
 static sym_status_t
 show_path(void *ctx, const sym_path_shown_t *key,
           const sym_path_record_t *record)
@@ -150,7 +150,7 @@ show_path(void *ctx, const sym_path_shown_t *key,
 }
 
 
-/* The modules of a source, then its paths. */
+/* Lists the modules of a source, then its paths. */
 static sym_status_t
 show_source(listing_t *list, sym_snapshot_t *snapshot, sym_str_t scope,
             sym_store_mark_t *mark, uint64_t *left, sym_error_t *err)
@@ -171,8 +171,8 @@ show_source(listing_t *list, sym_snapshot_t *snapshot, sym_str_t scope,
 }
 
 
-/* Reads the mark, and the number of its source, from the digits of `after`; the
- * first is the table's number. */
+/* Reads the mark and the index of its source from the digits of `after`; the
+ * first digit is the number of the table. */
 static bool
 read_after(sym_str_t after, const sym_scopes_t *scopes, sym_store_mark_t *mark,
            uint32_t *number)

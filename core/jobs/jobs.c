@@ -2,37 +2,40 @@
 
 #include "base/hex.h"
 
-/* Bytes of a block; a small result takes one block. */
+/* Size of a block; a small result takes one block. */
 #define BLOCK 4096
 
-/* No job begins unless this share of the room is free. */
+/* A job begins only if this share of the room is free. */
 #define RESERVE 16
 
-/* Share of the room that one result may take. */
+/* One result may take this share of the room. */
 #define SHARE 4
 
-/* Records that one call visits, so that the lock is not held for long. */
+/* Records that one call visits; limited, so that the lock is not held for
+ * long. */
 #define EXPIRE 16384
 
-/* In `next` of a block, during repair(): a record owns it. */
+/* Used in `next` of a block during repair(): a record owns the block. */
 #define USED UINT32_C(0x80000000)
 
-/* Numbers of records and blocks are stored plus 1; 0 stands for no record. */
+/* Numbers of records and blocks are stored plus 1; 0: none. */
 typedef struct {
     sym_job_id_t id;
     uint64_t client;
     uint64_t tenant;
-    uint64_t need;     /* bytes of memory, while it runs */
-    uint64_t expected; /* bytes of the result, while it runs */
-    uint64_t bytes;    /* of the result */
+    uint64_t need;     /* bytes of memory that the running job needs */
+    uint64_t expected; /* expected bytes of the result, while the job runs */
+    uint64_t bytes;    /* bytes of the result */
     uint64_t expires_at;
     uint32_t state; /* written last: repair() relies on it */
     uint32_t process;
-    uint32_t next;        /* in its bucket, or in the list of free records */
+    uint32_t next;        /* next record in the bucket, or in the list of free
+                             records */
     uint32_t first, last; /* blocks */
 } record_t;
 
-/* On a cache line of its own: a process counts without disturbing others. */
+/* On a cache line of its own, so that processes that count do not slow each
+ * other down. */
 typedef struct {
     _Alignas(64) uint64_t pid;
     uint32_t running;
@@ -42,14 +45,15 @@ struct sym_jobs_s {
     process_t processes[SYM_JOBS_PROCESSES];
     uint32_t n_processes;
     uint32_t is_locked;
-    uint32_t n; /* records, and blocks, and buckets */
+    uint32_t n; /* number of records, of blocks, and of buckets */
     uint32_t free_record, free_block;
     uint32_t n_free;         /* blocks */
     uint32_t n_looked_at;    /* records visited by sym_jobs_expire() in this
                                 round */
-    uint64_t need, expected; /* of all running jobs */
+    uint64_t need, expected; /* totals of all running jobs */
     sym_jobs_stat_t stat;
-    size_t records_at, buckets_at, next_at, blocks_at; /* from the beginning */
+    size_t records_at, buckets_at, next_at, blocks_at; /* offsets from the
+                                                          beginning */
 };
 
 
@@ -88,7 +92,8 @@ block(const sym_jobs_t *jobs, uint32_t b)
 }
 
 
-/* Stores whose order matters if the process dies between them. */
+/* Keeps stores in order that repair() relies on if the process dies between
+ * them. */
 static void
 set(uint32_t *field, uint32_t value)
 {
@@ -113,7 +118,7 @@ sym_job_id_make(sym_job_id_t *id)
 }
 
 
-/* Whether a hyphen precedes this one of the 16 bytes. */
+/* Whether a hyphen precedes byte i of the 16. */
 static bool
 has_hyphen(unsigned byte)
 {
@@ -228,7 +233,7 @@ free_one_block(sym_jobs_t *jobs, uint32_t b)
 }
 
 
-/* If the process dies in the middle, the blocks are lost until repair(). */
+/* If the process dies here, the blocks are lost until repair(). */
 static void
 free_blocks(sym_jobs_t *jobs, record_t *r)
 {
@@ -247,7 +252,8 @@ free_blocks(sym_jobs_t *jobs, record_t *r)
 }
 
 
-/* The record's chain has as many blocks as its size says, each its own. */
+/* Whether the record's chain has the number of blocks that its size requires,
+ * none of them in another chain. */
 static bool
 owns_blocks(const sym_jobs_t *jobs, const record_t *r)
 {
@@ -282,8 +288,8 @@ mark_blocks(const sym_jobs_t *jobs, const record_t *r)
 }
 
 
-/* A process died inside the lock: the states of the records are kept, everything
- * else is rebuilt from them. */
+/* A process died while it held the lock.  Keeps the states of the records, and
+ * rebuilds everything else from them. */
 static void
 repair(sym_jobs_t *jobs)
 {
@@ -397,7 +403,8 @@ running(const sym_jobs_t *jobs)
 bool
 sym_jobs_enter(sym_jobs_t *jobs, uint32_t process, uint32_t limit)
 {
-    /* sequentially consistent: if two begin at once, one sees the other */
+    /* sequentially consistent: if two processes begin at once, one sees the
+     * other's request */
     (void) __atomic_fetch_add(&jobs->processes[process].running, 1,
                               __ATOMIC_SEQ_CST);
 
@@ -487,7 +494,7 @@ sym_jobs_lose(sym_jobs_t *jobs, uint32_t process, uint64_t expires_at)
 }
 
 
-/* Three quarters of what the others leave. */
+/* Three quarters of what the others leave free. */
 static uint32_t
 share(uint32_t all, uint32_t others)
 {
@@ -497,7 +504,7 @@ share(uint32_t all, uint32_t others)
 }
 
 
-/* Whether the client may have another job for its tenant. */
+/* Whether the client may have another job for this tenant. */
 static bool
 may_add(const sym_jobs_t *jobs, const sym_job_t *job,
         const sym_jobs_limits_t *limits)
@@ -532,7 +539,7 @@ may_add(const sym_jobs_t *jobs, const sym_job_t *job,
 }
 
 
-/* Capped result size. */
+/* Size of the result, capped. */
 static uint64_t
 expected(const sym_jobs_t *jobs, const sym_job_t *job)
 {
@@ -542,7 +549,7 @@ expected(const sym_jobs_t *jobs, const sym_job_t *job)
 }
 
 
-/* Room for the result in addition to what running jobs will write. */
+/* Whether the result has room in addition to what running jobs will write. */
 static bool
 has_room(const sym_jobs_t *jobs, const sym_job_t *job)
 {

@@ -1,15 +1,15 @@
 /*
  * jobs.h - requests that outlive their clients, and their results.
  *
- * The table is in memory that several processes share, so it has no pointers,
- * only indexes.  A record is a job that runs in one of the processes, or its
- * result until that expires.  Results are chains of blocks of one size, so that
- * no pattern of sizes leaves room that cannot be used.
+ * The table is in memory that several processes share, so it contains indexes,
+ * not pointers.  A record is a job that runs in one of the processes, or later
+ * the job's result, until it expires.  Results are chains of blocks of one
+ * size, so fragmentation never makes room unusable.
  *
  * The caller holds one lock around each call, between sym_jobs_lock() and
- * sym_jobs_unlock(), unless a call says otherwise.  A process that dies inside
- * leaves a mark, and the next one that takes the lock makes the table sound again
- * out of the states of its records.
+ * sym_jobs_unlock(), unless a call says otherwise.  If a process dies while it
+ * holds the lock, the next one that takes it repairs the table from the states
+ * of its records.
  *
  * Times are milliseconds of a clock that all processes share.
  */
@@ -33,51 +33,54 @@ typedef struct {
 } sym_job_id_t;
 
 typedef enum {
-    SYM_JOB_UNKNOWN, /* never begun, or expired */
+    SYM_JOB_UNKNOWN, /* it never existed, or it has expired */
     SYM_JOB_RUNNING,
-    SYM_JOB_COMPLETED, /* has a result */
+    SYM_JOB_COMPLETED, /* the result is available */
     SYM_JOB_TIMEOUT,
     SYM_JOB_INTERNAL_ERROR
 } sym_job_state_t;
 
 typedef struct {
     sym_job_id_t id;
-    uint32_t process;    /* where it runs */
-    uint64_t client;     /* jobs of one client have the same number */
-    uint64_t tenant;     /* of the client, which it names; 0: none */
-    uint64_t bytes;      /* bytes of memory that its request needs while it
-                          runs */
-    uint64_t expected;   /* approximate bytes of its result */
-    uint64_t expires_at; /* also if its end is never reported */
+    uint32_t process;    /* the process that runs it */
+    uint64_t client;     /* hash that all jobs of a client share */
+    uint64_t tenant;     /* hash of the tenant that the client names; 0: none */
+    uint64_t bytes;      /* bytes of memory that the request needs while it
+                            runs */
+    uint64_t expected;   /* approximate size of the result in bytes */
+    uint64_t expires_at; /* the record expires then, even if no end of the job
+                            is reported */
 } sym_job_t;
 
-/* Jobs of one client: it may have three quarters of the requests that the jobs of
- * the others leave, and a tenant of it three quarters of those that the client's
- * other jobs leave. */
+/* Value of per_client: a client may have three quarters of the requests that
+ * the jobs of other clients leave.  Each of its tenants may have three quarters
+ * of those that the client's other jobs leave. */
 #define SYM_JOBS_SHARE UINT32_MAX
 
 typedef struct {
-    uint32_t requests;   /* at work, in all processes; 0: no limit */
-    uint32_t per_client; /* jobs; 0: no limit; SYM_JOBS_SHARE */
+    uint32_t requests;   /* maximum number in progress, in all processes; 0: no
+                            limit */
+    uint32_t per_client; /* maximum number of jobs; 0: no limit;
+                            SYM_JOBS_SHARE */
 } sym_jobs_limits_t;
 
 typedef struct {
     uint64_t running; /* requests in progress, including those without a job */
-    uint64_t jobs;    /* that run */
+    uint64_t jobs;    /* running jobs */
     uint64_t results;
-    uint64_t bytes;     /* of the results */
-    uint64_t max_bytes; /* of all results together */
-    uint64_t expired;   /* results, since the table was made */
-    uint64_t lost;      /* jobs whose process ended before them */
+    uint64_t bytes;     /* bytes of all results */
+    uint64_t max_bytes; /* maximum of `bytes` */
+    uint64_t expired;   /* results that expired since the table was created */
+    uint64_t lost;      /* jobs whose process died */
 } sym_jobs_stat_t;
 
-/* A job of the table.  Calls with a removed job do nothing. */
+/* A reference to a job in the table.  Calls with a removed job do nothing. */
 typedef struct {
     sym_job_id_t id;
     uint32_t record;
 } sym_job_ref_t;
 
-/* Position of a reader of a result; zeroes: at its beginning. */
+/* Position of a reader in a result; all zeros: the beginning. */
 typedef struct {
     uint32_t block; /* + 1 */
     uint64_t done;
@@ -85,77 +88,79 @@ typedef struct {
 
 typedef struct sym_jobs_s sym_jobs_t;
 
-/* Sets version and variant of 16 random bytes. */
+/* Sets version and variant bits of 16 random bytes. */
 void sym_job_id_make(sym_job_id_t *id);
 
-/* With or without hyphens, in any case.  False: not a UUID. */
+/* Parses a UUID with or without hyphens, in any case.  False: not a UUID. */
 bool sym_job_id_read(sym_str_t text, sym_job_id_t *id);
 
 void sym_job_id_write(const sym_job_id_t *id, char text[SYM_JOB_ID_TEXT]);
 
-/* The memory must be aligned to 64 bytes; NULL: it is too small. */
+/* Creates a table in memory that is aligned to 64 bytes.  NULL: it is too
+ * small. */
 sym_jobs_t *sym_jobs_create(void *memory, size_t size);
 
 void sym_jobs_lock(sym_jobs_t *jobs);
 void sym_jobs_unlock(sym_jobs_t *jobs);
 
-/* --- requests at work; without the lock, of the process itself --- */
+/* --- requests in progress; a process calls these for itself, without the lock
+ * --- */
 
-/* False: `limit` requests are in progress in all processes together (0: no
-   limit).
- */
+/* False: `limit` requests are already in progress in all processes together (0:
+   no limit). */
 bool sym_jobs_enter(sym_jobs_t *jobs, uint32_t process, uint32_t limit);
 void sym_jobs_leave(sym_jobs_t *jobs, uint32_t process);
 
-/* The process id of the process with this number; 0: none. */
+/* Returns the process id of the process with this number; 0: none. */
 uint64_t sym_jobs_process(const sym_jobs_t *jobs, uint32_t process);
 
-/* How many numbers of processes were used until now. */
+/* Number of process numbers used so far. */
 uint32_t sym_jobs_processes(const sym_jobs_t *jobs);
 
-/* --- with the lock --- */
+/* --- calls that need the lock --- */
 
-/* A process begins; one that had its number before has ended. */
+/* A process begins.  A previous process with its number counts as ended. */
 void sym_jobs_join(sym_jobs_t *jobs, uint32_t process, uint64_t pid,
                    uint64_t expires_at);
 
-/* A process has ended: its requests do not count any more, and jobs that it ran
- * end as internal errors. */
+/* A process has ended: its requests no longer count, and jobs that it ran end
+ * as internal errors. */
 void sym_jobs_lose(sym_jobs_t *jobs, uint32_t process, uint64_t expires_at);
 
 /*
- * Adds a running job.  SYM_OK: *ref is set; SYM_LIMIT: the client, or its tenant,
- * has too many; SYM_FULL: no room for it, or for results.
+ * Adds a running job.  SYM_OK: *ref is set; SYM_LIMIT: the client, or its
+ * tenant, has too many; SYM_FULL: no room for the job, or for results.
  */
 sym_status_t sym_jobs_add(sym_jobs_t *jobs, const sym_job_t *job,
                           const sym_jobs_limits_t *limits, sym_job_ref_t *ref);
 
-/* Appends to the result of a running job.  SYM_OK; SYM_NOT_FOUND: it does not
- * run; SYM_LIMIT: the result would take more than a quarter of all room;
+/* Appends to the result of a running job.  SYM_OK; SYM_NOT_FOUND: the job does
+ * not run; SYM_LIMIT: the result would take more than a quarter of all room;
  * SYM_FULL: there is no room now. */
 sym_status_t sym_jobs_append(sym_jobs_t *jobs, const sym_job_ref_t *ref,
                              sym_str_t text);
 
-/* A running job has ended.  Without SYM_JOB_COMPLETED its result is dropped. */
+/* Ends a running job.  The result is kept only with SYM_JOB_COMPLETED. */
 void sym_jobs_finish(sym_jobs_t *jobs, const sym_job_ref_t *ref,
                      sym_job_state_t state, uint64_t expires_at);
 
-/* *ref is set if the job is known. */
+/* Looks up a job; *ref is set if it exists. */
 sym_job_state_t sym_jobs_find(sym_jobs_t *jobs, const sym_job_id_t *id,
                               uint64_t now, sym_job_ref_t *ref);
 
-/* The next piece of a completed job's result, valid until the lock is released.
- * SYM_OK, with an empty piece at the end; SYM_NOT_FOUND: the job is gone. */
+/* Returns the next piece of a completed job's result, valid until the lock is
+ * released.  SYM_OK, with an empty piece at the end; SYM_NOT_FOUND: the job is
+ * gone. */
 sym_status_t sym_jobs_read(const sym_jobs_t *jobs, const sym_job_ref_t *ref,
                            sym_job_cursor_t *cursor, sym_str_t *piece);
 
-/* Drops results that expired `grace` ago; until then readers that have begun
- * may continue.  Each call visits a part of a large table. */
+/* Drops results that expired more than `grace` ago; until then, readers that
+ * have begun may continue.  Each call visits only a part of a large table. */
 void sym_jobs_expire(sym_jobs_t *jobs, uint64_t now, uint64_t grace);
 
 sym_jobs_stat_t sym_jobs_stat(const sym_jobs_t *jobs);
 
-/* --- without the lock --- */
+/* --- calls that need no lock --- */
 
 bool sym_jobs_is_running(const sym_jobs_t *jobs, const sym_job_ref_t *ref);
 

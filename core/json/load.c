@@ -5,12 +5,13 @@
 #include <string.h>
 
 /*
- * jansson allocates through two functions of the process, without a context:
- * this variable has the text that this thread is reading.
+ * jansson allocates through two global functions without a context, so this
+ * variable points to the load that this thread is running.
  *
  * While it reads a token, jansson does not check whether an allocation failed:
- * it would abort at an assertion, or read and write out of bounds.  So it never
- * sees a failure: a longjmp() leaves it.  All its memory belongs to the arena.
+ * it would abort at an assertion, or read and write out of bounds.  So a failed
+ * allocation does not return, but leaves jansson by longjmp().  Nothing leaks,
+ * because all memory belongs to the arena.
  */
 typedef struct {
     sym_arena_t *arena; /* NULL: none */
@@ -27,7 +28,7 @@ take(size_t size)
     void *p;
 
     if (load.arena == NULL) {
-        return malloc(size); /* another thread is doing it */
+        return malloc(size); /* another thread uses jansson */
     }
 
     p = sym_arena_alloc(load.arena, size);
@@ -80,9 +81,9 @@ load_into(sym_arena_t *arena, sym_str_t text, size_t flags, json_error_t *error)
 }
 
 
-/* A key takes jansson five times as long as a number, and longer in a large
- * object, because it goes into a table.  A colon inside a string counts,
- * too. */
+/* Estimates the cost of keys: jansson needs five times as long for a key as for
+ * a number, and more in a large object, because keys go into a hash table.
+ * Colons inside strings count, too. */
 static bool
 has_many_keys(sym_str_t text)
 {

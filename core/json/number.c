@@ -8,7 +8,7 @@
 #include "base/hex.h"
 #include "json/raw.h"
 
-/* Digits of 2^63; an integer with fewer is left as it is. */
+/* Number of digits of 2^63; integers with fewer digits stay unchanged. */
 #define LARGE_DIGITS 19u
 
 #define DIGITS_MAX 17 /* enough for any double */
@@ -20,7 +20,7 @@ is_digit(char c)
 }
 
 
-/* The end of the string that begins at p. */
+/* Returns the end of the string that begins at p. */
 static const char *
 skip_string(const char *p, const char *end)
 {
@@ -32,8 +32,8 @@ skip_string(const char *p, const char *end)
 }
 
 
-/* The end of the object whose key ends at p; p: that string is not such a
- * key. */
+/* Returns the end of the object whose key ends at p; p itself if that string is
+ * not such a key. */
 static const char *
 skip_object(const char *p, const char *end)
 {
@@ -64,11 +64,12 @@ skip_object(const char *p, const char *end)
 }
 
 
-/* Position in the text. */
+/* current position in the text */
 typedef struct {
     const char *p, *end;
-    sym_str_t exact;       /* key of objects whose integers keep their value */
-    const char *exact_end; /* of the previous one */
+    sym_str_t exact;       /* in objects that are values of this key, integers
+                              keep their value */
+    const char *exact_end; /* end of the previous such object */
 } scan_t;
 
 
@@ -80,7 +81,7 @@ read_string(scan_t *s)
     s->p = skip_string(s->p, s->end);
     string.len = (size_t) (s->p - string.data);
 
-    /* a string with escapes may be that key */
+    /* a string with escapes may be equal to that key */
     if (s->p > s->exact_end
         && (sym_str_eq(string, s->exact)
             || memchr(string.data, '\\', string.len) != NULL))
@@ -90,8 +91,8 @@ read_string(scan_t *s)
 }
 
 
-/* The next integer outside strings that may need another spelling; data NULL:
- * none. */
+/* Finds the next integer outside strings that may need another spelling; data
+ * NULL: none. */
 static sym_str_t
 next_integer(scan_t *s)
 {
@@ -116,7 +117,7 @@ next_integer(scan_t *s)
             continue;
         }
 
-        /* of a real, after its exponent; or not a number */
+        /* part of a real, after its exponent; or not a number */
         if (p < end && (*p == '.' || *p == 'e' || *p == 'E')) {
             while (p < end
                    && (is_digit(*p) || *p == '.' || *p == 'e' || *p == 'E'
@@ -141,7 +142,7 @@ next_integer(scan_t *s)
 }
 
 
-/* Writes the integer at p, in another spelling if it needs one. */
+/* Writes the integer at p, in another spelling if necessary. */
 static char *
 write_integer(char *p, sym_str_t integer, bool is_exact)
 {
@@ -182,8 +183,8 @@ sym_json_integers(sym_arena_t *arena, sym_str_t text, sym_str_t exact)
         return text;
     }
 
-    /* an integer grows by two bytes at most ("-0,"); plus room for what
-     * sym_dec_write() may write */
+    /* an integer grows by at most two bytes ("-0,"); adds room for
+     * sym_dec_write() */
     copy = p = sym_arena_alloc(arena, 2 * text.len + 32);
     if (copy == NULL) {
         return sym_str(NULL, 0);
@@ -202,8 +203,8 @@ sym_json_integers(sym_arena_t *arena, sym_str_t text, sym_str_t exact)
 }
 
 
-/* The significant digits of a number without its sign; *exponent is that of the
-   first digit. */
+/* Returns the significant digits of a number without its sign; *exponent is
+   that of the first digit. */
 static int
 split(const char *text, char digits[DIGITS_MAX], int *exponent)
 {
@@ -239,7 +240,7 @@ sym_json_real(double value, char out[SYM_JSON_REAL_MAX])
         *p++ = '-';
     }
 
-    /* from 1, or the first digit, to the last digit, or a tenth */
+    /* from 1, or the first digit, down to the last digit, or a tenth */
     for (int i = exponent < 0 ? exponent : 0; i < n || i <= exponent + 1; i++) {
         if (i == exponent + 1) {
             *p++ = '.';

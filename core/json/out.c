@@ -26,8 +26,8 @@ sym_out_fixed(char *buf, size_t size)
 }
 
 
-/* How a string escapes a byte.  'u': as \u00xx, or it is part of UTF-8; another
- * letter: as \ and that letter. */
+/* How a string escapes a byte. 'u': as \u00xx, unless it is part of UTF-8;
+ * another letter: as \ and that letter. */
 static char
 escape_of(uint8_t c)
 {
@@ -72,7 +72,7 @@ write_code_point(char *p, uint32_t c)
         return write_unit(p, c);
     }
 
-    /* RFC 8259, section 7: a surrogate pair */
+    /* surrogate pair (RFC 8259, section 7) */
     c -= 0x10000;
     p = write_unit(p, 0xd800 + (c >> 10));
     return write_unit(p, 0xdc00 + (c & 0x3ff));
@@ -258,7 +258,7 @@ sym_out_seconds(sym_out_t *out, double seconds)
 {
     uint64_t millionths;
 
-    /* also NaN, and impossible times: 10^12 s are 30,000 years */
+    /* excludes NaN and impossible times: 10^12 s are 30,000 years */
     if (!(seconds > 0)) {
         seconds = 0;
     } else if (seconds > 1e12) {

@@ -2,11 +2,11 @@
  * out.h - the project's only JSON writer.
  *
  * A sym_out_t is a window of free bytes.  When it is full, `more` sets the next
- * one (nginx: another buffer of the chain; loader: flush to stdout), so an
- * answer is written straight to its final place.  If `more` fails, `failed` is
+ * one (nginx: another buffer of the chain; loader: flush to stdout).  So an
+ * answer is written directly to its final place.  If `more` fails, `failed` is
  * set and all further output is dropped.
  *
- * The text is what Python's json.dumps writes, which clients know: ASCII only,
+ * The format is that of Python's json.dumps, which clients know: ASCII only,
  * lower-case \u escapes, '/' unescaped.  Callers write ", " and ": ".
  */
 #ifndef SYM_JSON_OUT_H
@@ -33,7 +33,7 @@ struct sym_out_s {
 
 #define SYM_OUT_NEED_MAX 65536
 
-/* Writes to the `size` bytes at buf, and fails beyond them. */
+/* Writes to the `size` bytes at buf; more output fails. */
 sym_out_t sym_out_fixed(char *buf, size_t size);
 
 /* Makes room for `need` bytes at out->pos; false: out of room. */
@@ -68,25 +68,26 @@ sym_out_raw(sym_out_t *out, sym_str_t text)
 }
 
 
-/* Quotes and escapes UTF-8 text; invalid bytes become \ufffd. */
+/* Writes text in quotes, with escapes; invalid bytes of UTF-8 become \ufffd. */
 void sym_out_string(sym_out_t *out, sym_str_t text);
 
-/* Writes a part of a string: escaped, without quotes. */
+/* Same for a part of a string, without quotes. */
 void sym_out_escaped(sym_out_t *out, sym_str_t text);
 
-/* Writes text for a terminal: control characters become '?', also U+0080 to
- * U+009F, which some terminals obey. */
+/* Writes text for a terminal.  Control characters become '?', including U+0080
+ * to U+009F, which some terminals execute. */
 void sym_out_visible(sym_out_t *out, sym_str_t text);
 
-/* The length of the control character at s[i]; 0 for any other character. */
+/* Returns the length of the control character at s[i]; 0 for any other
+ * character. */
 size_t sym_out_control_len(sym_str_t s, size_t i);
 
-/* Writes text that is no part of an input: at most 511 bytes. */
+/* Formats text that does not come from input: at most 511 bytes. */
 __attribute__((format(printf, 2, 3))) void sym_out_printf(sym_out_t *out,
                                                           const char *fmt, ...);
 
-/* Begins a member of an object, after a comma if it is not the first; *first is
- * cleared. */
+/* Writes the key of an object's member, after a comma if it is not the first;
+ * *first is cleared. */
 void sym_out_key(sym_out_t *out, const char *key, bool *first);
 void sym_out_key_dec(sym_out_t *out, const char *key, uint64_t value,
                      bool *first);
@@ -95,10 +96,10 @@ void sym_out_key_string(sym_out_t *out, const char *key, sym_str_t value,
 
 void sym_out_dec(sym_out_t *out, uint64_t value);
 
-/* "0x1f" with its quotes. */
+/* Writes "0x1f" with quotes. */
 void sym_out_hex_string(sym_out_t *out, uint64_t value);
 
-/* Seconds as a JSON number with six decimals: 0.000123 */
+/* Writes seconds as a JSON number with six decimals: 0.000123 */
 void sym_out_seconds(sym_out_t *out, double seconds);
 
 #endif

@@ -3,24 +3,25 @@
 #include "base/hex.h"
 #include "base/json_plain.h"
 
-/* Most digits of an integer, and of an exponent, that keep any number within
+/* Integers and exponents with at most this number of digits are always within
  * the range of a double. */
 #define INTEGER_DIGITS_MAX 20
 #define EXPONENT_DIGITS_MAX 2
 
-/* bytes of "\u00e9" */
+/* length of "\u00e9" */
 #define UNIT_LEN 6
 
 /* --- strings --- */
 
-/* The character that a letter means after a backslash; 0: no such escape. */
+/* Returns the character for a letter after a backslash; 0: invalid escape. */
 static const char simple[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
 
-/* The digits of the "\u00e9" at p; -1: not such an escape. */
+/* Parses the digits of an escape such as "\u00e9" at p; -1: not such an
+ * escape. */
 static int
 read_unit(const char *p, const char *end)
 {
@@ -43,8 +44,8 @@ read_unit(const char *p, const char *end)
 }
 
 
-/* The code point of the \u at p, with the other half of a pair, and the bytes that
- * it takes; -1: it is not UTF-16 (RFC 8259, 7). */
+/* Returns the code point of the \u at p, with the other half of a pair, and the
+ * bytes that it takes; -1: it is not UTF-16 (RFC 8259, section 7). */
 static int
 read_code_point(const char *p, const char *end, int *len)
 {
@@ -65,7 +66,7 @@ read_code_point(const char *p, const char *end, int *len)
 }
 
 
-/* The end of the escape at p; NULL: it is not an escape. */
+/* Returns the end of the escape at p; NULL: it is not an escape. */
 static const char *
 skip_escape(const char *p, const char *end)
 {
@@ -136,7 +137,7 @@ sym_raw_decode(sym_arena_t *arena, const sym_raw_string_t *string)
         return string->text;
     }
 
-    /* no escape is shorter than its character */
+    /* an escape is never shorter than its character */
     text = to = sym_arena_alloc(arena, string->text.len);
     if (text == NULL) {
         return sym_str(NULL, 0);
@@ -220,12 +221,12 @@ skip_word(const char *p, const char *end, sym_str_t word)
 
 /* --- values --- */
 
-/* The functions below advance p, and return false at text that they refuse. */
+/* The functions below advance p, and return false if they refuse the text. */
 typedef struct {
     const char *p, *end;
     unsigned depth;
     bool is_unique;
-    unsigned n_keys; /* keys of the objects around p */
+    unsigned n_keys; /* number of keys in the objects around p */
     sym_str_t keys[SYM_RAW_KEYS_MAX];
 } walk_t;
 
@@ -258,7 +259,7 @@ walk_key(walk_t *w, unsigned first)
 {
     sym_raw_string_t key;
 
-    /* an escape can hide a NUL, or that two keys are equal */
+    /* escapes can hide a NUL, or the fact that two keys are equal */
     w->p = sym_raw_space(w->p, w->end);
     if (!move(w, sym_raw_string(w->p, w->end, &key)) || key.has_escapes
         || !take(w, ':'))
@@ -285,7 +286,7 @@ walk_key(walk_t *w, unsigned first)
 }
 
 
-/* The items of a list or object, after its bracket. */
+/* Reads the items of a list or object, after its bracket. */
 static bool
 walk_items(walk_t *w, bool is_object)
 {
@@ -314,7 +315,7 @@ walk_items(walk_t *w, bool is_object)
 }
 
 
-/* Recurses SYM_RAW_DEPTH_MAX deep at most. */
+/* Recursion is limited to SYM_RAW_DEPTH_MAX levels. */
 static bool
 walk_value(walk_t *w)
 {
@@ -348,7 +349,7 @@ walk(const char *p, const char *end, bool is_unique)
 {
     walk_t w;
 
-    /* not its keys, which are 1 KB */
+    /* does not clear the array of keys, which takes 1 KB */
     w.p = p;
     w.end =
         (size_t) (end - p) > SYM_RAW_BYTES_MAX ? p + SYM_RAW_BYTES_MAX : end;

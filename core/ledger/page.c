@@ -5,7 +5,8 @@
 #include "base/date.h"
 #include "explain/member.h"
 
-/* Longest label of Prometheus; longer ones are cut between characters. */
+/* Maximum length of a Prometheus label; longer ones are cut between
+ * characters. */
 #define LABEL_MAX 120
 
 const sym_str_t sym_ledger_orders[SYM_LEDGER_ORDERS] = {
@@ -163,7 +164,7 @@ date(int64_t time_s, char buf[SYM_ISO_DATE_LEN])
 }
 
 
-/* Members of a module in both documents. */
+/* Writes members of a module that both documents have. */
 static void
 write_module(const sym_ledger_entry_t *e, sym_out_t *out)
 {
@@ -253,8 +254,9 @@ sym_ledger_write_totals(const sym_ledger_totals_t *totals, sym_out_t *out)
 /* --- CSV --- */
 
 /*
- * Always quoted.  A spreadsheet treats a text that begins with one of these,
- * also after spaces, as a formula (OWASP, "CSV Injection").
+ * Fields are always quoted.  A spreadsheet treats a field that begins with one
+ * of these characters, or with spaces before one, as a formula (OWASP, "CSV
+ * Injection").
  */
 static void
 csv_text(sym_out_t *out, sym_str_t value, const char *end)
@@ -395,7 +397,7 @@ sample(sym_out_t *out, const char *name, const char *end, uint64_t value)
 }
 
 
-/* Cut labels must not merge two series: the rank is a label, too. */
+/* Cut labels must not merge two series, so the rank is a label, too. */
 static void
 top(const sym_ledger_entry_t *entries, uint32_t n, bool is_frames,
     sym_out_t *out)

@@ -1,7 +1,7 @@
 /*
  * page.h - a ledger as JSON, CSV and text for Prometheus.
  *
- * docs/use/directives.md, symbolicate_missing, describes all three.
+ * docs/use/directives.md, symbolicate_missing, describes the three formats.
  */
 #ifndef SYM_LEDGER_PAGE_H
 #define SYM_LEDGER_PAGE_H
@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 
 typedef enum {
-    SYM_LEDGER_BY_REQUESTS, /* descending, except names */
+    SYM_LEDGER_BY_REQUESTS, /* descending; only names are ascending */
     SYM_LEDGER_BY_FRAMES,
     SYM_LEDGER_BY_FIRST,
     SYM_LEDGER_BY_LAST,
@@ -36,30 +36,30 @@ extern const sym_str_t sym_ledger_shows[SYM_LEDGER_SHOWS];
 typedef struct {
     sym_ledger_show_t show;
     sym_ledger_order_t order;
-    const sym_scopes_t *scopes; /* only modules that one of these sources could
-                                   have had; NULL: all */
+    const sym_scopes_t *scopes; /* only modules that one of these sources may
+                                   contain; NULL: all */
 } sym_ledger_query_t;
 
 /* Moves the requested entries to the front, in order; returns their number. */
 uint32_t sym_ledger_select(sym_ledger_entry_t *entries, uint32_t n,
                            const sym_ledger_query_t *query);
 
-/* Writes members of an object, without its braces. */
+/* Writes members of an object, without braces. */
 void sym_ledger_write_entry(const sym_ledger_entry_t *entry, sym_out_t *out);
 void sym_ledger_write_totals(const sym_ledger_totals_t *totals, sym_out_t *out);
 
-/* Writes the webhook's object of a module, with its braces. */
+/* Writes the webhook's object for a module, with braces. */
 void sym_ledger_write_arrival(const sym_ledger_entry_t *entry, sym_out_t *out);
 
 /*
- * RFC 4180.  A text that a spreadsheet would take for a formula begins with an
- * apostrophe; control characters become spaces.
+ * Writes CSV (RFC 4180).  A field that a spreadsheet would treat as a formula
+ * gets an apostrophe before it; control characters become spaces.
  */
 void sym_ledger_csv_head(sym_out_t *out);
 void sym_ledger_csv_row(const sym_ledger_entry_t *entry, sym_out_t *out);
 
 /* Writes the first `n` entries with their names, and totals of the store.
- * missing, arrived: their numbers. */
+ * missing, arrived: numbers of such modules. */
 void sym_ledger_metrics(const sym_ledger_entry_t *entries, uint32_t n,
                         uint32_t missing, uint32_t arrived,
                         const sym_ledger_totals_t *totals, sym_out_t *out);

@@ -10,7 +10,7 @@
 
 #include <libdeflate.h>
 
-/* Magic, version, checksum. */
+/* Length of magic, version and checksum. */
 #define UNCHECKED (8 + 4 + 4)
 
 uint32_t
@@ -86,7 +86,7 @@ take_text(sym_cursor_t *c, size_t max)
 }
 
 
-/* Checks a record with the writer's rules.  NULL: it is valid. */
+/* Checks a record by the writer's rules.  NULL: it is valid. */
 static const char *
 fault_of(const sym_ledger_entry_t *e)
 {
@@ -221,7 +221,7 @@ read_all(int fd, uint8_t **data, size_t *len, sym_error_t *err)
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
-    /* it is replaced atomically, never modified */
+    /* the file is only ever replaced atomically, never modified */
     while (*len < (size_t) st.st_size
            && (n = read(fd, *data + *len, (size_t) st.st_size - *len)) > 0)
     {
@@ -247,7 +247,7 @@ sym_ledger_load(const char *store, uint8_t **data, size_t *len,
         return sym_fail(err, SYM_LIMIT, "the path of the store is too long");
     }
 
-    /* do not block on something other than a file */
+    /* prevents blocking if it is not a regular file */
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return errno == ENOENT

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-/* Bits of a link: a state, then the process id. */
+/* Bits of a link: a state, and above it the process id. */
 #define LINK_UP UINT64_C(1)
 #define LINK_WAS_UP UINT64_C(2)
 #define LINK_PID_SHIFT 2
@@ -78,8 +78,8 @@ sym_metrics_source(sym_metrics_t *m, sym_str_t name)
         i++;
     }
 
-    /* a source with this name shares the slot of unnamed ones: two series of
-     * one name make a page invalid */
+    /* a source with this name shares the slot of unnamed ones, because a page
+     * with two series of one name is invalid */
     if (i == SYM_METRICS_OTHER || sym_str_eq(name, other)) {
         i = SYM_METRICS_OTHER;
         name = other;
@@ -89,7 +89,8 @@ sym_metrics_source(sym_metrics_t *m, sym_str_t name)
 
     if (source->len == 0) {
         memcpy(source->name, name.data, name.len);
-        /* others may be writing a page: set the length after the name */
+        /* other processes may be reading the names: sets the length after the
+         * name */
         __atomic_store_n(&source->len, (uint32_t) name.len, __ATOMIC_RELEASE);
     }
 
@@ -162,7 +163,7 @@ sym_metrics_link(sym_metrics_t *m, unsigned worker, uint64_t pid, bool is_up)
     after = before & ~LINK_UP;
     after |= is_up ? LINK_UP | LINK_WAS_UP : 0;
 
-    /* fails only if another process has just taken the slot */
+    /* this fails only if another process has just taken the slot */
     if (__atomic_compare_exchange_n(&m->links[worker], &before, after, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED)
         && (before & (LINK_UP | LINK_WAS_UP)) == LINK_WAS_UP && is_up)

@@ -1,12 +1,12 @@
 /*
- * counters.h - what the service counts.
+ * counters.h - the counters of the service.
  *
- * A sym_metrics_t is in memory that all workers share; zeroes are a valid
+ * A sym_metrics_t is in memory that all workers share; all zeros are a valid
  * initial state.  Counting is one relaxed atomic addition: no lock, and exact
- * for any number of workers.  Only sym_metrics_source() must not run twice at a
- * time: the caller has the lock.
+ * for any number of workers.  Only sym_metrics_source() must not run
+ * concurrently: the caller holds a lock.
  *
- * Nothing here belongs to one process: a killed worker loses no counts.
+ * No counter belongs to one process, so a killed worker loses no counts.
  */
 #ifndef SYM_METRICS_COUNTERS_H
 #define SYM_METRICS_COUNTERS_H
@@ -28,9 +28,11 @@ typedef enum {
     SYM_SERVED_UNSUPPORTED,
     SYM_SERVED_FAILED,
     SYM_SERVED_UNAVAILABLE,
-    SYM_SERVED_PARTIAL,      /* modules failed, or were not fetched in time */
-    SYM_SERVED_FETCH_FAILED, /* no answer, because of such modules */
-    SYM_SERVED_PENDING,      /* the client got an id, and the work continues */
+    SYM_SERVED_PARTIAL,      /* some modules failed, or were not fetched in
+                                time */
+    SYM_SERVED_FETCH_FAILED, /* no answer was sent because of such modules */
+    SYM_SERVED_PENDING,      /* the client got a request id, and the work
+                                continues */
     SYM_SERVED_BUSY          /* too many requests were in progress */
 } sym_served_t;
 
@@ -41,15 +43,15 @@ typedef enum {
 #define SYM_METRICS_ENDPOINTS 160
 
 typedef struct {
-    const char *api; /* NULL: no endpoint has this number */
-    const char
-        *version; /* NULL: another path, another method, not read so far */
+    const char *api;     /* NULL: no endpoint has this number */
+    const char *version; /* NULL: another path or method, or not known yet */
 } sym_metrics_endpoint_t;
 
-/* Outcome of a module, or of one fetch of it, which is never pending. */
+/* Outcome of a module, or of one fetch of a module; a fetch is never
+ * pending. */
 typedef enum {
     SYM_OUTCOME_FOUND,
-    SYM_OUTCOME_ABSENT,    /* there is no such file */
+    SYM_OUTCOME_ABSENT,    /* no source has the file */
     SYM_OUTCOME_MALFORMED, /* fetched, but unreadable */
     SYM_OUTCOME_FAILED,    /* could not be fetched this time */
     SYM_OUTCOME_PENDING    /* not settled when the answer was sent */
@@ -57,13 +59,13 @@ typedef enum {
 
 #define SYM_OUTCOMES (SYM_OUTCOME_PENDING + 1)
 
-/* "none", 1xx, .., 5xx */
+/* classes of HTTP status: "none", 1xx, .., 5xx */
 #define SYM_STATUS_CLASSES 6
 
 #define SYM_METRICS_WORKERS 1024
 #define SYM_METRICS_NAME_MAX 64
 
-/* Sources by name; those without a slot are counted as "other". */
+/* Sources by name; sources without a slot are counted as "other". */
 #define SYM_METRICS_SOURCES 256
 #define SYM_METRICS_OTHER SYM_METRICS_SOURCES
 
@@ -71,7 +73,7 @@ typedef struct {
     uint64_t fetches[SYM_OUTCOMES];
     uint64_t bytes;
     sym_histogram_t seconds;
-    uint32_t len; /* length of the name; 0: no such source, or not yet */
+    uint32_t len; /* length of the name; 0: the slot is free, or being filled */
     char name[SYM_METRICS_NAME_MAX];
 } sym_metrics_source_t;
 
@@ -84,15 +86,16 @@ typedef struct {
     sym_histogram_t request;
 
     uint64_t joins;
-    uint64_t blocked; /* fetches from blocked hosts */
+    uint64_t blocked; /* number of fetches skipped because the host was
+                         blocked */
     uint64_t reconnects;
-    /* For each worker: its process id and the state of its connection. */
+    /* Link of each worker to the loader: process id and state. */
     uint64_t links[SYM_METRICS_WORKERS];
 
     sym_histogram_t turn;                 /* CPU time of turns of the event
                                              loop */
-    uint64_t memory[SYM_METRICS_WORKERS]; /* bytes held by a worker's
-                                             requests */
+    uint64_t memory[SYM_METRICS_WORKERS]; /* bytes that the requests of each
+                                             worker hold */
     uint64_t refused[SYM_REFUSED_STATES]; /* requests refused because memory was
                                              used up */
 
@@ -115,45 +118,46 @@ sym_counted(const uint64_t *counter)
 }
 
 
-/* "ok", "invalid", ..; "none" for SYM_SERVED_NONE. */
+/* Names: "ok", "invalid", ..; "none" for SYM_SERVED_NONE. */
 sym_str_t sym_served_word(sym_served_t served);
 
-/* "found", "absent", .. */
+/* Names: "found", "absent", .. */
 sym_str_t sym_outcome_word(sym_outcome_t outcome);
 
-/* http_status 0: the connection ended before there was one. */
+/* Counts a fetch.  http_status 0: the connection ended before a status
+ * arrived. */
 void sym_metrics_request(sym_metrics_t *m, unsigned endpoint,
                          sym_served_t served, unsigned http_status);
 
-/* The index of the source of that name (1 to SYM_METRICS_NAME_MAX bytes), which
- * is added if it is new. */
+/* Returns the index of the source with that name (1 to SYM_METRICS_NAME_MAX
+ * bytes); adds the source if it is new. */
 unsigned sym_metrics_source(sym_metrics_t *m, sym_str_t name);
 
 void sym_metrics_fetch(sym_metrics_t *m, unsigned source, sym_outcome_t outcome,
                        uint64_t bytes, uint64_t ns);
 
 /*
- * The connections of workers to the loader.  A worker's slot passes to the
- * process that began last.  From then on its predecessor is ignored, also if it
- * was killed and could not report.
+ * Connections of workers to the loader.  The process that began last owns a
+ * worker's slot.  Its predecessor is ignored from then on, so one that was
+ * killed need not report.
  */
 void sym_metrics_worker(sym_metrics_t *m, unsigned worker, uint64_t pid);
 void sym_metrics_link(sym_metrics_t *m, unsigned worker, uint64_t pid,
                       bool is_up);
 
-/* Totals, as the history keeps them. */
+/* Totals that the history keeps. */
 void sym_metrics_totals(const sym_metrics_t *m, sym_totals_t *totals);
 
-/* Call it before counting: keeps the totals of each half minute. */
+/* Call this before counting: it keeps the totals of each half minute. */
 void sym_metrics_remember(sym_metrics_t *m, uint64_t now_s);
 
-/* Sets the bytes that requests of a worker hold now. */
+/* Sets the number of bytes that requests of a worker hold now. */
 void sym_metrics_memory(sym_metrics_t *m, unsigned worker, uint64_t bytes);
 
-/* Sum of these bytes over the first n workers. */
+/* Total of these bytes for the first n workers. */
 uint64_t sym_metrics_memory_all(const sym_metrics_t *m, unsigned n);
 
-/* "worker", "request": whose memory was used up. */
+/* Names: "worker", "request": whose limit was reached. */
 sym_str_t sym_refused_word(sym_refused_t refused);
 
 /* Number of connected workers among the first n. */

@@ -4,7 +4,7 @@
 
 static const struct {
     sym_str_t name;
-    size_t offset; /* in sym_totals_t */
+    size_t offset; /* offset in sym_totals_t */
 } series[] = {
     { { "requests", 8 }, offsetof(sym_totals_t, requests) },
     { { "errors", 6 }, offsetof(sym_totals_t, errors) },
@@ -37,7 +37,7 @@ sym_history_keep(sym_history_t *h, uint64_t now_s, const sym_totals_t *totals)
 }
 
 
-/* False: the interval has no sample, or it is being written. */
+/* Returns false if the interval has no sample, or if it is being written. */
 static bool
 read_sample(const sym_history_t *h, uint64_t interval, sym_totals_t *before)
 {
@@ -90,7 +90,7 @@ void
 sym_history_write(const sym_history_t *h, uint64_t now_s,
                   const sym_totals_t *now, sym_out_t *out)
 {
-    /* at the start of each interval, and now */
+    /* totals at the start of each interval, and now */
     sym_totals_t totals[SYM_HISTORY_INTERVALS + 1];
     uint64_t last = sym_history_interval(now_s);
     uint64_t oldest = __atomic_load_n(&h->oldest, __ATOMIC_RELAXED);

@@ -48,8 +48,8 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
                                    "Names of Swift without a demangler." },
 };
 
-/* Then conversions_FORMAT_END, conversion_seconds_le_BOUND (cumulative, the
- * last one "inf"), and the sum of the times. */
+/* The names continue: conversions_FORMAT_END, conversion_seconds_le_BOUND
+ * (cumulative, the last one "inf"), and the sum of the times. */
 #define CONVERSIONS SYM_STR("conversions_")
 #define BUCKETS SYM_STR("conversion_seconds_le_")
 #define SUM SYM_STR("conversion_ns")
@@ -166,7 +166,7 @@ sym_loader_write(const sym_loader_stats_t *stats, sym_out_t *out)
 
 /* --- reading --- */
 
-/* Which lines were read, of those that are valid only together. */
+/* Which lines were read; some are valid only together. */
 typedef struct {
     sym_loader_stats_t *stats;
     bool ended[SYM_CONVERSION_FORMATS][SYM_CONVERSION_ENDS];
@@ -174,14 +174,14 @@ typedef struct {
     bool sum;
 } reader_t;
 
-/* Destination of a number; value NULL: none. */
+/* Where to store a number; value NULL: the name is unknown. */
 typedef struct {
     uint64_t *value;
     bool *has;
 } place_t;
 
 
-/* Consumes the word if s begins with it. */
+/* Skips the word if s begins with it. */
 static bool
 skip(sym_str_t *s, sym_str_t word)
 {
@@ -288,7 +288,7 @@ has_all_buckets(const reader_t *r)
 }
 
 
-/* Each bucket includes all buckets below it. */
+/* Makes buckets cumulative again: each includes all buckets below it. */
 static bool
 part_buckets(uint64_t *buckets)
 {
@@ -309,7 +309,7 @@ part_buckets(uint64_t *buckets)
 }
 
 
-/* If a loader does not report a format, it does not know it. */
+/* If a loader does not report a format, it does not support it. */
 static bool
 has_any_ended(const reader_t *r)
 {
@@ -335,7 +335,7 @@ sym_loader_read(sym_str_t text, sym_loader_stats_t *stats)
         const char *end = memchr(text.data, '\n', text.len);
         sym_str_t line;
 
-        /* truncated: its number would be wrong */
+        /* the line is truncated, so its number would be wrong */
         if (end == NULL) {
             return false;
         }

@@ -1,9 +1,10 @@
 /*
  * loader.h - a loader's statistics, and their text form.
  *
- * The text of STATS is lines "name value" (docs/formats/loader-protocol.md).
- * The loader writes and nginx reads it by the same table of names, so that no
- * name from the socket gets onto the metrics page.
+ * The text of STATS consists of lines "name value"
+ * (docs/formats/loader-protocol.md).  The loader writes it and nginx reads it
+ * with the same table of names, so names from the socket never appear on the
+ * metrics page.
  */
 #ifndef SYM_METRICS_LOADER_H
 #define SYM_METRICS_LOADER_H
@@ -35,7 +36,7 @@ typedef enum {
 
 typedef struct {
     const char *name;        /* in STATS */
-    const char *family;      /* on the page, after "symbolicate_" */
+    const char *family;      /* name on the page, after "symbolicate_" */
     const char *type, *help; /* there */
 } sym_loader_row_t;
 
@@ -43,7 +44,7 @@ const sym_loader_row_t *sym_loader_row(sym_loader_value_t value);
 
 sym_str_t sym_conversion_format_word(sym_conversion_format_t format);
 
-/* How conversions end: ready, malformed, failed. */
+/* Results of conversions: ready, malformed, failed. */
 #define SYM_CONVERSION_ENDS 3
 
 sym_module_state_t sym_conversion_end(unsigned i);
@@ -53,7 +54,7 @@ typedef struct {
     sym_histogram_t seconds;
 } sym_conversions_t;
 
-/* state: one of sym_conversion_end(). */
+/* Counts a conversion; state: from sym_conversion_end(). */
 void sym_conversions_count(sym_conversions_t *c, sym_conversion_format_t format,
                            sym_module_state_t state, uint64_t ns);
 
@@ -61,7 +62,7 @@ typedef struct {
     uint64_t values[SYM_LOADER_VALUES];
     sym_conversions_t conversions;
 
-    /* fields that were read: another version of the loader may send fewer */
+    /* fields that were present: other versions of the loader may send fewer */
     bool has_value[SYM_LOADER_VALUES];
     bool has_ended;
     bool has_seconds;
@@ -70,8 +71,9 @@ typedef struct {
 void sym_loader_write(const sym_loader_stats_t *stats, sym_out_t *out);
 
 /*
- * Skips unknown names.  False: not valid statistics (a bad number, a name given
- * twice, a truncated last line, shrinking buckets), and *stats is undefined.
+ * Parses statistics; unknown names are skipped.  False: invalid (a bad number,
+ * a repeated name, a truncated last line, shrinking buckets); *stats is then
+ * undefined.
  */
 bool sym_loader_read(sym_str_t text, sym_loader_stats_t *stats);
 

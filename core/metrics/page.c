@@ -9,7 +9,7 @@ typedef struct {
     sym_str_t value;
 } label_t;
 
-/* Labels of one sample; a histogram adds `le`. */
+/* Labels of one sample; histograms add `le`. */
 #define LABELS_MAX 4
 
 typedef struct {
@@ -43,8 +43,8 @@ write_family(sym_out_t *out, const char *name, const char *type,
 }
 
 
-/* Backslash, quote and newline are escaped; invalid UTF-8, which a page must
- * not contain, becomes U+FFFD. */
+/* Writes a label: backslash, quote and newline are escaped, and invalid UTF-8
+ * becomes U+FFFD, because a page must not contain it. */
 static void
 write_value(sym_out_t *out, sym_str_t value)
 {
@@ -112,7 +112,7 @@ write_seconds(sym_out_t *out, uint64_t ns)
 }
 
 
-/* _count comes from the buckets: the two never disagree, also under load. */
+/* _count is the sum of the buckets, so they always agree, also under load. */
 static void
 write_histogram(sym_out_t *out, const char *name, const labels_t *labels,
                 const sym_histogram_t *h)
@@ -160,7 +160,8 @@ request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
                                                              "2xx",  "3xx",
                                                              "4xx",  "5xx" };
 
-    return (labels_t){ { { "dialect", sym_cstr(e->api) }, /* its first name */
+    return (labels_t){ { { "dialect", sym_cstr(e->api) }, /* the first name of
+                                                             the metric */
                          { "version",
                            sym_cstr(e->version != NULL ? e->version : "none") },
                          { "status", sym_served_word(served) },
@@ -169,7 +170,7 @@ request_labels(const sym_metrics_endpoint_t *e, sym_served_t served,
 }
 
 
-/* The usual class of HTTP status of an outcome. */
+/* Returns the usual HTTP status class of an outcome. */
 static unsigned
 usual_class(sym_served_t served)
 {
@@ -186,9 +187,8 @@ usual_class(sym_served_t served)
 }
 
 
-/* A rate needs a zero to start from; otherwise it misses the first request.
- * So each status has a row from the start; other classes get one when they
- * occur. */
+/* A rate needs an initial 0, or it misses the first request.  So each usual
+ * status has a row from the start; other classes get one when they occur. */
 static void
 write_endpoint(sym_out_t *out, const char *name,
                const sym_metrics_endpoint_t *endpoint,

@@ -5,7 +5,7 @@
 static const sym_source_rules_t url_rules = { .layout = SYM_LAYOUT_URL,
                                               .files = ~0U };
 
-/* A lookup, and the places at one source. */
+/* A lookup, and its places at one source. */
 typedef struct {
     const sym_scopes_t *scopes;
     const sym_lookup_t *of;
@@ -23,7 +23,7 @@ rules_of(const sym_scopes_t *scopes, uint32_t n, const sym_lookup_t *of)
 }
 
 
-/* False: the source is not searched for it. */
+/* Returns false if the source is not searched for the object. */
 static bool
 make_plan(const sym_scopes_t *scopes, uint32_t n, const sym_lookup_t *of,
           sym_file_order_t order, sym_arena_t *arena, sym_source_plan_t *plan)
@@ -45,7 +45,7 @@ plan(void *ctx, uint32_t n, sym_places_t *places)
     planning_t *p = ctx;
     const sym_object_ref_t *ref = p->of->ref;
 
-    /* the order of files only decides which of them are used */
+    /* the order of files affects only the choice among them */
     sym_arena_rewind(p->arena, &p->before);
     if (!make_plan(p->scopes, n, p->of, SYM_DEBUG_FILES_FIRST, p->arena,
                    &p->plan)) {
@@ -83,7 +83,7 @@ sym_places_choose(sym_snapshot_t *s, const sym_scopes_t *scopes,
 }
 
 
-/* --- each of them --- */
+/* --- for each place --- */
 
 sym_status_t
 sym_places_each(sym_snapshot_t *s, const sym_scopes_t *scopes, uint32_t n,

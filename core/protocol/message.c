@@ -2,7 +2,7 @@
 
 #include "base/cursor.h"
 
-/* Fields of a message, in their order. */
+/* Fields of a message, in the order in which they are written. */
 #define TICKET 0x001u
 #define VERSION 0x002u
 #define FLAGS 0x004u
@@ -13,12 +13,12 @@
 #define KEY 0x080u
 #define TEXT 0x100u
 #define SOURCE 0x200u
-#define SCOPE 0x400u /* scope of the source */
+#define SCOPE 0x400u /* the source's scope */
 #define WANT 0x800u
 
 /* Omitted if 0. */
 #define KIND 0x2000u
-#define CODE_ID 0x4000u /* of the key; follows a kind */
+#define CODE_ID 0x4000u /* object type of the key; follows a kind */
 
 #define OUTCOMES 0x8000u
 #define REFERENCE 0x80000u
@@ -71,7 +71,7 @@ static const struct {
 
 #define CHUNKS_BYTES ((size_t) SYM_RPC_CHUNK_BYTES * (1 + SYM_RPC_CHUNKS_MAX))
 
-/* A packet begins with these bytes, so that other protocols are recognized. */
+/* Every packet begins with these bytes, so other protocols are recognized. */
 #define MAGIC 0x4c53u /* "SL" */
 
 
@@ -279,7 +279,7 @@ take_text(sym_cursor_t *c, size_t max)
 }
 
 
-/* A request to forget all modules of an id has no name. */
+/* A request to remove all modules with an id has no name. */
 static bool
 is_name_ok(const sym_rpc_message_t *m)
 {
@@ -308,7 +308,7 @@ is_id_ok(const sym_rpc_message_t *m)
 }
 
 
-/* A request to forget all modules of a code id has no other id. */
+/* A request to remove all modules with a code id has no other id. */
 static bool
 may_lack_id(const sym_rpc_message_t *m)
 {
@@ -317,7 +317,8 @@ may_lack_id(const sym_rpc_message_t *m)
 }
 
 
-/* DONE to a DEPOSIT that failed early has no key: all three are empty. */
+/* DONE for a DEPOSIT that failed early has no key: its three parts are
+ * empty. */
 static void
 take_key(sym_cursor_t *c, sym_rpc_message_t *m)
 {
@@ -338,7 +339,7 @@ take_key(sym_cursor_t *c, sym_rpc_message_t *m)
 }
 
 
-/* Canonical, so that equal ids are equal strings. */
+/* The id is canonical, so equal ids are equal strings. */
 static void
 take_code_id(sym_cursor_t *c, sym_rpc_message_t *m)
 {
@@ -584,7 +585,7 @@ sym_rpc_read(const uint8_t *packet, size_t len, sym_rpc_message_t *m,
 
     take_fields(&c, fields, m);
 
-    /* ignore the rest of a HELLO of another version */
+    /* the rest of a HELLO of another version is ignored */
     if (sym_ok(&c) && sym_left(&c) != 0 && m->type != SYM_RPC_HELLO) {
         sym_cursor_fail(&c, SYM_MALFORMED, "more bytes than the message has");
     }

@@ -86,7 +86,8 @@ sym_status_t sym_snapshot_path(sym_snapshot_t *snapshot,
                                const sym_path_key_t *key,
                                sym_path_record_t *record, sym_error_t *err);
 
-/* The places of an object at one source, in the order in which they are tried. */
+/* The places of an object at one source, in the order in which they are
+ * tried. */
 #define SYM_PLACES_MAX 64
 
 typedef struct {

@@ -9,8 +9,8 @@
  * docs/formats/store.md.  One process writes (the loader, enforced by a lock),
  * and any number of processes read.  Readers never block and never wait for the
  * writer.  A process must open the store after fork, and only once: if it opens
- * a second handle, LMDB assumes that no other process uses the store, and resets
- * its table of readers.
+ * a second handle, LMDB assumes that no other process uses the store, and
+ * resets its table of readers.
  *
  * A store is a folder: data.mdb, lock.mdb (LMDB), clock (use times, mapped
  * writable by readers), writer.lock.
@@ -232,8 +232,8 @@ sym_status_t sym_store_guarded(sym_store_t *store, void (*fn)(void *),
  * resources and the lock until the process ends. */
 void sym_store_abandon(sym_store_t *store);
 
-/* Calls fn for every object, ordered by source, name and id.  SYM_DAMAGED: fn was
- * called for all undamaged records. */
+/* Calls fn for every object, ordered by source, name and id.  SYM_DAMAGED: fn
+ * was called for all undamaged records. */
 sym_status_t sym_snapshot_each(sym_snapshot_t *snapshot, sym_object_each_pt fn,
                                void *ctx, sym_error_t *err);
 

@@ -1,8 +1,8 @@
 /*
  * write_object.h - objects and paths: writing.
  *
- * For the process that has the store open for writing (store/write.h).  Reading:
- * store/object.h, store/path.h.
+ * For the process that has the store open for writing (store/write.h).
+ * Reading: store/object.h, store/path.h.
  */
 #ifndef SYM_STORE_WRITE_OBJECT_H
 #define SYM_STORE_WRITE_OBJECT_H

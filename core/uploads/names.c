@@ -37,7 +37,7 @@ sym_upload_name_ok(sym_str_t name)
 }
 
 
-/* Tecken's pattern: any character but U+0000-1F, U+0080-FF and these. */
+/* Tecken's pattern allows any character but U+0000-1F, U+0080-FF and these. */
 static bool
 is_mozilla_part(sym_str_t part)
 {
@@ -46,7 +46,7 @@ is_mozilla_part(sym_str_t part)
     for (size_t i = 0; i < part.len; i++) {
         uint8_t c = (uint8_t) part.data[i];
 
-        /* U+0080-FF in UTF-8 begin with c2 or c3 */
+        /* in UTF-8, U+0080-FF begin with c2 or c3 */
         if (c < ' ' || c == 0xc2 || c == 0xc3 || strchr(excluded, c) != NULL) {
             return false;
         }

@@ -1,17 +1,17 @@
 /*
  * names.h - names of the files in an uploaded archive.
  *
- * Nothing is ever opened by such a name: a file's ids decide where it is placed.
- * Names that could lead out of a folder are refused even so, because they are
- * shown to others.
+ * No file is ever opened by such a name: the ids of a file determine its path.
+ * Names that could lead out of a folder are still refused, because other
+ * programs see them.
  */
 #ifndef SYM_UPLOADS_NAMES_H
 #define SYM_UPLOADS_NAMES_H
 
 #include "base/str.h"
 
-/* UTF-8 without control characters, backslashes, empty, "." and ".." components;
- * not absolute. */
+/* Whether the name is UTF-8 without control characters and backslashes, is not
+ * absolute, and has no empty, "." and ".." components. */
 bool sym_upload_name_ok(sym_str_t name);
 
 typedef enum {
@@ -23,7 +23,7 @@ typedef enum {
 
 #define SYM_MOZILLA_SNIPPET "qcom/proprietary"
 
-/* What Tecken does with a file of that name. */
+/* How Tecken treats a file with this name. */
 sym_mozilla_name_t sym_mozilla_name(sym_str_t name);
 
 #endif

@@ -18,7 +18,7 @@ fail(sym_error_t *err, uint64_t line, const char *what)
 }
 
 
-/* The next word of a line; "": none. */
+/* Takes the next word of a line; "": none. */
 static sym_str_t
 next_word(sym_str_t *line)
 {
@@ -68,7 +68,7 @@ read_rights(sym_str_t list, unsigned *rights)
 }
 
 
-/* The end of the day. */
+/* Returns the end of the day. */
 static bool
 read_date(sym_str_t date, uint64_t *expires_s)
 {
@@ -88,7 +88,7 @@ read_date(sym_str_t date, uint64_t *expires_s)
 }
 
 
-/* The value of "KEY=VALUE". */
+/* Returns the value of "KEY=VALUE". */
 static bool
 is_key(sym_str_t word, sym_str_t key, sym_str_t *value)
 {
@@ -165,7 +165,7 @@ read_line(sym_arena_t *arena, sym_str_t line, uint64_t number,
 }
 
 
-/* The next line; data NULL: none. */
+/* Takes the next line; data NULL: none. */
 static sym_str_t
 next_line(sym_str_t *text)
 {
@@ -212,7 +212,7 @@ sym_upload_tokens_read(sym_arena_t *arena, sym_str_t text,
 }
 
 
-/* Which byte differs does not show in the time. */
+/* Compares in constant time, so the time does not reveal which byte differs. */
 static bool
 is_equal(const uint8_t *a, const uint8_t *b)
 {

@@ -1,14 +1,16 @@
 /*
- * tokens.h - who may upload what: the file of symbolicate_upload_tokens.
+ * tokens.h - tokens and their rights to upload: the file of
+ * symbolicate_upload_tokens.
  *
  * A line is
  *
  *     SHA256 NAME [rights=upload,try] [sources=NAME,...] [expires=DATE]
  *                 [bytes=NUMBER] [at_once=NUMBER]
  *
- * with the SHA-256 of the token's text in hexadecimal digits, so that
- * reading the file is not enough to upload.  Empty lines and lines that begin
- * with '#' do not count.  DATE is 2027-01-31 and means its end, UTC.
+ * SHA256 is that of the token's text, in hexadecimal digits, so reading the
+ * file does not enable anyone to upload.  Empty lines and lines that begin with
+ * '#' are ignored.  DATE has the form 2027-01-31, and means the end of that day
+ * in UTC.
  */
 #ifndef SYM_UPLOADS_TOKENS_H
 #define SYM_UPLOADS_TOKENS_H
@@ -21,15 +23,15 @@
 #define SYM_UPLOAD_MAY_TRY 2u
 
 #define SYM_UPLOAD_TOKENS_MAX 4096
-#define SYM_UPLOAD_AT_ONCE 4 /* unless a line says otherwise */
+#define SYM_UPLOAD_AT_ONCE 4 /* default unless a line has another value */
 
 typedef struct {
     uint8_t hash[SYM_SHA256_LEN];
-    sym_str_t name; /* for logs and answers */
+    sym_str_t name; /* name for logs and answers */
     unsigned rights;
     sym_str_t sources;  /* separated by commas; "": all */
     uint64_t expires_s; /* seconds since 1970; 0: never */
-    uint64_t bytes;     /* of one upload; 0: no limit of its own */
+    uint64_t bytes;     /* limit for an upload; 0: no limit of its own */
     unsigned at_once;
 } sym_upload_token_t;
 
@@ -38,12 +40,13 @@ typedef struct {
     size_t n;
 } sym_upload_tokens_t;
 
-/* Copies everything.  SYM_MALFORMED with the line; SYM_LIMIT; SYM_NOMEM. */
+/* Reads the file's text; copies everything.  SYM_MALFORMED with the line;
+ * SYM_LIMIT; SYM_NOMEM. */
 sym_status_t sym_upload_tokens_read(sym_arena_t *arena, sym_str_t text,
                                     sym_upload_tokens_t *tokens,
                                     sym_error_t *err);
 
-/* NULL: there is no such token. */
+/* Finds a token.  NULL: it does not exist. */
 const sym_upload_token_t *sym_upload_token_find(
     const sym_upload_tokens_t *tokens, sym_str_t secret);
 

@@ -10,10 +10,10 @@
 
 #define HTTP_TOO_LARGE 413
 
-/* Symbolicator's limit of a part that is JSON. */
+/* Symbolicator's limit for a JSON part. */
 #define PART_MAX ((size_t) 1 << 20)
 
-/* Bytes of the longest escape in JSON, "\u0000". */
+/* Length of the longest JSON escape, "\u0000". */
 #define ESCAPE_MAX 6
 
 /* --- the form --- */
@@ -26,7 +26,7 @@ refuse(apple_t *a, const char *what)
 }
 
 
-/* Parts that have another name are ignored. */
+/* Parts with other names are ignored. */
 static sym_status_t
 take_part(apple_t *a, const sym_multipart_part_t *part,
           sym_str_t json[SENTRY_PARTS])

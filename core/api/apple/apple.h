@@ -1,6 +1,6 @@
 /*
- * apple.h - a request of Sentry's API for a crash report of Apple
- * (POST /applecrashreport), as its parts share it.
+ * apple.h - a request of Sentry's API for a crash report of Apple (POST
+ * /applecrashreport): the declarations that its files share.
  *
  *     apple.c   the form, and the failed answer
  *     text.c    reports as text
@@ -24,11 +24,11 @@ typedef struct {
     int64_t time_s;
     sym_str_t device, arch;
     sym_str_t os;                      /* name, version and build in one text */
-    sym_str_t os_name, version, build; /* each alone; if `os` is absent */
+    sym_str_t os_name, version, build; /* separate parts, if `os` is absent */
     sym_str_t reason, details;
 } apple_facts_t;
 
-/* The section of a text that a line is in. */
+/* The section of a text that contains a line. */
 typedef enum {
     APPLE_KEYS,
     APPLE_THREAD,
@@ -44,14 +44,14 @@ typedef struct apple_ips_s apple_ips_t;
 typedef struct {
     sentry_t sentry; /* first */
     sym_str_t content_type;
-    const sym_request_t *linked; /* named the report, which is the body; NULL:
-                                    the body is a form */
+    const sym_request_t *linked; /* the request that led to the report, which is
+                                    the body; NULL: the body is a form */
     sym_str_t failure;           /* why there is no report, or "" */
     sym_str_t report;            /* of a text: the part not read yet */
     bool is_json;
-    bool is_begun;  /* the form is read */
-    bool is_read;   /* the report, too */
-    bool is_failed; /* it is not a report */
+    bool is_begun;  /* the form has been read */
+    bool is_read;   /* the report has been read, too */
+    bool is_failed; /* the body is not a report */
     apple_facts_t facts;
     unsigned
         details_rank; /* of facts.details; 1 is the best, 0: there are none */
@@ -65,7 +65,7 @@ typedef struct {
     bool has_name;        /* the name of the next thread */
     uint64_t named;
     sym_str_t name;
-    sym_str_t first_arch; /* of the images */
+    sym_str_t first_arch; /* architecture of the first image */
 } apple_t;
 
 /* Whether the text is a report as JSON: an object, perhaps after a line with
@@ -77,14 +77,14 @@ bool apple_is_ips(sym_str_t report);
 sym_status_t apple_read_text(apple_t *a, uint32_t budget);
 sym_status_t apple_read_ips(apple_t *a, uint32_t budget);
 
-/* Writes the members of the answer before its stacks. */
+/* Writes the answer's members before the stacks. */
 void apple_write_facts(const sentry_t *s, sym_out_t *out);
 
-/* "2019-01-09 17:42:22 +0000", or with a fraction of a second.  False: not a
- * time. */
+/* Parses "2019-01-09 17:42:22 +0000", also with a fraction of a second.  False:
+ * not a time. */
 bool apple_read_time(sym_str_t text, int64_t *time_s);
 
-/* "X86-64" and "x86_64" to "x86_64"; data NULL: unknown. */
+/* Converts "X86-64" and "x86_64" to "x86_64"; data NULL: unknown. */
 sym_str_t apple_arch(sym_str_t word);
 
 /* --- parts of the request; SYM_LIMIT: refused; SYM_NOMEM --- */
@@ -107,7 +107,7 @@ typedef struct {
     sym_str_t uuid, path;
 } apple_image_t;
 
-/* SYM_MALFORMED: it has no valid UUID. */
+/* SYM_MALFORMED: the image has no valid UUID. */
 sym_status_t apple_add_image(apple_t *a, const apple_image_t *image);
 
 #endif

@@ -132,7 +132,7 @@ ips_text(apple_ips_t *ips, const json_t *object, const char *key)
 }
 
 
-/* Integers of 64 bits are kept as signed ones. */
+/* 64-bit integers are kept as signed ones. */
 static uint64_t
 number_of(const json_t *object, const char *key)
 {

@@ -1,8 +1,8 @@
 /*
  * text.c - crash reports of Apple as text, line by line.
  *
- * A line that begins a section ends the one before.  Spaces at the end of a line
- * do not matter.
+ * A line that begins a section ends the previous one.  Spaces at the end of a
+ * line are ignored.
  */
 #include "api/apple/apple.h"
 
@@ -108,7 +108,7 @@ take_hex(sym_str_t *s, hex_t *hex)
 }
 
 
-/* Removes spaces; false: there are none. */
+/* Skips spaces; false: there are none. */
 static bool
 take_spaces(sym_str_t *s)
 {
@@ -130,7 +130,7 @@ failed(apple_t *a)
 }
 
 
-/* Exception keys with more detail, the best first. */
+/* Exception keys with details, the best one first. */
 static const sym_str_t details[] = {
     { "Exception Message", 17 },
     { "Exception Subtype", 17 },
@@ -204,8 +204,8 @@ read_key(apple_t *a, sym_str_t line)
 
 /* --- threads --- */
 
-/* <n> <module> <0xaddr> <symbol>[ + off | (file:line)].  Only module and address
- * are of use: the first address that more text follows. */
+/* <n> <module> <0xaddr> <symbol>[ + off | (file:line)].  Only module and
+ * address are used: the first address that is followed by more text. */
 static bool
 read_frame_line(sym_str_t line, hex_t *addr, sym_str_t *module)
 {
@@ -422,7 +422,7 @@ read_registers(apple_t *a, sym_str_t line)
 
 /* --- images --- */
 
-/* From "[+]name arch [(version)] <" the architecture. */
+/* Gets the architecture from "[+]name arch [(version)] <". */
 static sym_str_t
 arch_of(sym_str_t names)
 {

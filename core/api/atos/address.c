@@ -2,7 +2,7 @@
 
 #include "base/hex.h"
 
-/* Removes "0x". */
+/* Skips "0x". */
 static bool
 skip_0x(sym_str_t *text)
 {

@@ -1,6 +1,6 @@
 #include "api/atos/request.h"
 
-/* Bytes that most addresses need: only a text in one output buffer can be
+/* Enough bytes for most addresses: only a text within one output buffer can be
  * cached. */
 #define FOUND_ROOM 2048
 
@@ -9,15 +9,15 @@ typedef struct answer_s {
     sym_atos_style_t style;
     uint32_t module; /* module whose texts the style reads */
     uint32_t next;   /* address */
-    bool is_begun;   /* it is written up to next_piece */
+    bool is_begun;   /* the frame is written up to next_piece */
     uint32_t next_piece;
-    uint32_t *budget; /* of the current call */
+    uint32_t *budget; /* budget of the current call */
     const sym_out_t *out;
-    bool has_failed; /* no memory for a text */
+    bool has_failed; /* there was no memory for a text */
 
-    sym_question_t *questions; /* of the current chunk */
+    sym_question_t *questions; /* questions of the current chunk */
     uint32_t n_questions, next_question;
-    uint32_t chunk_end; /* first address after it */
+    uint32_t chunk_end; /* first address after the chunk */
 } answer_t;
 
 
@@ -61,7 +61,8 @@ is_return_address(const atos_t *a, uint32_t i)
 }
 
 
-/* The offset of the i-th; true if the store can be queried for it. */
+/* Computes the offset of the i-th address; returns whether it can be looked up
+ * in the store. */
 static bool
 aim(const atos_t *a, uint32_t i, sym_atos_frame_t *frame,
     sym_question_t *question)
@@ -79,7 +80,7 @@ aim(const atos_t *a, uint32_t i, sym_atos_frame_t *frame,
         base = sym_resolver_image_base(a->answer->resolver, image->module);
     }
 
-    /* without symbols the image's linked address is unknown */
+    /* without symbols, the linked address of the image is unknown */
     if (frame->is_missing && image->base.from == SYM_ATOS_SLIDE) {
         return false;
     }
@@ -115,7 +116,7 @@ ask_chunk(atos_t *a, uint32_t budget)
 }
 
 
-/* False: a part of the frame is still to be written. */
+/* Returns false if a part of the frame is still to be written. */
 static bool
 write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
 {
@@ -127,7 +128,8 @@ write_frame(answer_t *answer, const sym_atos_frame_t *frame, sym_out_t *out)
 }
 
 
-/* Writes the store's answer to the next question; false: as write_frame(). */
+/* Writes the store's answer to the next question.  Returns like
+ * write_frame(). */
 static bool
 write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
             bool may_keep, sym_out_t *out)
@@ -154,8 +156,8 @@ write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
         return false;
     }
 
-    /* in one go; without a symbol the line has the address of this crash
- */
+    /* must fit in one piece: without a symbol, the line contains the address of
+     * this crash */
     if (start != NULL && may_keep && frame->answer.n_levels != 0) {
         sym_resolver_keep(answer->resolver, i, start, before, out);
     }
@@ -165,7 +167,7 @@ write_found(answer_t *answer, sym_atos_frame_t *frame, uint32_t module,
 }
 
 
-/* False: the budget is spent in the middle of it. */
+/* Returns false if the budget is spent in the middle of the address. */
 static bool
 write_result(atos_t *a, uint32_t i, sym_out_t *out)
 {
@@ -190,7 +192,7 @@ write_result(atos_t *a, uint32_t i, sym_out_t *out)
             answer, &frame, question.module,
             is_return_address(a, i) == a->has_return_addresses, out);
     } else {
-        (void) write_frame(answer, &frame, out); /* has no names */
+        (void) write_frame(answer, &frame, out); /* symbols without names */
     }
 
     if (answer->is_begun) {
@@ -296,7 +298,8 @@ atos_resume(sym_request_t *r)
     answer_t *answer = a->answer;
     uint32_t module;
 
-    answer->chunk_end = answer->next; /* to be looked up again */
+    answer->chunk_end = answer->next; /* chunks are looked up again in the new
+                                         snapshot */
 
     if (!answer->is_begun) {
         return true;

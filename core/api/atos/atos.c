@@ -3,14 +3,14 @@
 #include "api/atos/request.h"
 #include "api/registry.h"
 
-/* Forms of its texts in the cache: a mode, and these. */
+/* Forms of the API's texts in the cache: a mode, and these flags. */
 #define FORM 0x100u /* never none */
 #define FORM_PATHS 0x10u
 #define FORM_TEXT 0x20u
 #define FORM_RETURN 0x40u
 #define FORM_SHOWN 0x80u
 
-/* Two kinds of text of one address: a return address is shown with its own
+/* An address has two kinds of text.  A return address is shown with its own
  * distance, but looked up by the call before it. */
 static unsigned
 form_of(const atos_t *a)

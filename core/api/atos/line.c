@@ -39,7 +39,7 @@ n_places(const sym_atos_style_t *style, const sym_answer_t *answer)
 }
 
 
-/* The level with the i-th shown file and line. */
+/* Returns the level with the i-th shown file and line. */
 static const sym_level_t *
 place(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 {
@@ -56,7 +56,7 @@ place(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 }
 
 
-/* The level with the i-th shown name. */
+/* Returns the level with the i-th shown name. */
 static uint32_t
 named(const sym_atos_style_t *style, const sym_answer_t *answer, uint32_t i)
 {
@@ -97,7 +97,7 @@ read_text(const sym_atos_style_t *style, sym_string_ref_t ref)
 }
 
 
-/* As in the source code; "" is never a name. */
+/* The name as in the source code; "" is never a name. */
 static sym_str_t
 function_name(const sym_atos_style_t *style, const sym_answer_t *answer,
               uint32_t i)
@@ -129,7 +129,7 @@ file_name(const sym_atos_style_t *style, sym_string_ref_t ref)
 }
 
 
-/* A name with a newline would be two lines. */
+/* A name with a newline would become two lines. */
 static void
 write_plain(sym_out_t *out, sym_str_t text)
 {
@@ -177,8 +177,8 @@ write_hex(uint64_t value, sym_out_t *out)
 
 /* --- lines --- */
 
-/* Distance from the start of its function; for a return address, of the address
-   itself. */
+/* Distance of the looked-up address from the start of its function; for a
+   return address, of the address itself. */
 static uint64_t
 function_offset(const sym_atos_frame_t *frame)
 {

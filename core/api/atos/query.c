@@ -5,8 +5,8 @@
 typedef enum { KIND_TEXT, KIND_FLAG, KIND_LIST } kind_t;
 
 typedef struct {
-    const char *name; /* in the query */
-    const char *key;  /* in the object */
+    const char *name; /* name in the query */
+    const char *key;  /* key in the object */
     kind_t kind;
 } parameter_t;
 
@@ -23,7 +23,7 @@ static const parameter_t parameters[] = {
 };
 
 
-/* NULL: others are ignored, as in a body. */
+/* NULL: other names are ignored, as in a body. */
 static const parameter_t *
 find_parameter(sym_str_t name)
 {
@@ -51,7 +51,7 @@ take_until(sym_str_t *rest, char end)
 }
 
 
-/* As in forms: "%2B" is a plus, "+" a space. */
+/* Decodes as in forms: "%2B" is a plus, "+" a space. */
 static sym_status_t
 decode(atos_t *a, sym_str_t raw, sym_str_t *text)
 {
@@ -81,8 +81,7 @@ decode(atos_t *a, sym_str_t raw, sym_str_t *text)
 }
 
 
-/* A value other than true and false stays a string, which the reader
-   refuses. */
+/* Values other than true and false stay strings, which the reader refuses. */
 static json_t *
 value_of(kind_t kind, sym_str_t text)
 {

@@ -1,9 +1,9 @@
 /*
- * query.h - the query of a GET, as the object that would be sent in a POST.
+ * query.h - converts the query of a GET to the object that a POST would send.
  * Private to this API.
  *
- * It takes one image, and any number of times address=.  The values are only
- * decoded here, and judged as those of a body are.
+ * The query has one image, and address= any number of times.  Values are only
+ * decoded here; they are checked like those of a body.
  */
 #ifndef SYM_API_ATOS_QUERY_H
 #define SYM_API_ATOS_QUERY_H
@@ -12,8 +12,9 @@
 
 #include "api/atos/request.h"
 
-/* Parses a->base.body.  SYM_OK: *root is for json_decref(); else it is NULL,
- * and the request is refused (SYM_MALFORMED), or there is no memory. */
+/* Parses a->base.body.  SYM_OK: *root must be passed to json_decref(); else
+ * *root is NULL, and the request is refused (SYM_MALFORMED), or there is no
+ * memory. */
 sym_status_t atos_query_read(atos_t *a, json_t **root);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define IMAGE_NONE UINT32_MAX
 
-/* The item that a message is about: "image 3", "address 17". */
+/* The item that a message names: "image 3", "address 17". */
 typedef struct {
     const char *what;
     size_t number;
@@ -34,7 +34,7 @@ string_of(const json_t *value)
 
 /* --- numbers --- */
 
-/* JSON numbers are accepted as well, if they can be addresses. */
+/* Accepts JSON numbers, too, if they can be addresses. */
 static bool
 integer_of(const json_t *value, uint64_t *number)
 {
@@ -102,7 +102,8 @@ read_base(atos_t *a, about_t at, const json_t *object, sym_atos_base_t *base)
 }
 
 
-/* The last part of a path: crash reports may have paths as image names. */
+/* Returns the last part of a path: crash reports may have paths as image
+ * names. */
 static sym_str_t
 last_part(sym_str_t path)
 {
@@ -208,7 +209,8 @@ read_frame(atos_t *a, about_t at, const json_t *frame, address_t *address)
 }
 
 
-/* Reads `key`: addresses in the only image, or [image, address] pairs. */
+/* Reads `key`: a list of addresses in the only image, or of [image, address]
+ * pairs. */
 static sym_status_t
 read_list(atos_t *a, const json_t *root, const char *key, bool are_frames)
 {
@@ -331,7 +333,7 @@ compare_images(const void *x, const void *y)
 }
 
 
-/* Images that differ only in their load address are one module. */
+/* Images that differ only in their load address share one module. */
 static sym_status_t
 collect_modules(atos_t *a)
 {

@@ -1,5 +1,5 @@
 /*
- * request.h - a request that was read.  Private to this API.
+ * request.h - a parsed request.  Private to this API.
  */
 #ifndef SYM_API_ATOS_REQUEST_H
 #define SYM_API_ATOS_REQUEST_H
@@ -14,7 +14,7 @@ typedef struct {
     size_t id_len;
     sym_atos_base_t base;
     bool is_used;
-    uint32_t module; /* in base.needs, if it is used */
+    uint32_t module; /* index in base.needs, if the image is used */
 } image_t;
 
 typedef struct {
@@ -25,12 +25,13 @@ typedef struct {
 
 typedef struct {
     sym_request_t base;
-    bool is_text, is_query; /* sym_atos_options_t */
+    bool is_text, is_query; /* from sym_atos_options_t */
     image_t *images;
     uint32_t n_images;
     address_t *addresses;
     bool full_path;
-    bool has_return_addresses; /* all but the first of them */
+    bool has_return_addresses; /* all addresses but the first are return
+                                  addresses */
     sym_atos_inline_t mode;
     struct answer_s *answer;
 } atos_t;

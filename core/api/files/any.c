@@ -1,9 +1,10 @@
 /*
  * any.c - any path of a symbol server.
  *
- * Breakpad's paths, those of a Windows symbol server, of which one in folders by
- * the first two letters of names ("fo/foo.pdb/ID/foo.pdb"), and the trees of build
- * ids and UUIDs of the layout `native`.  A path says by its form which it is.
+ * Breakpad's paths; those of a Windows symbol server, also with folders named
+ * by the first two letters ("fo/foo.pdb/ID/foo.pdb"); and the trees of build
+ * ids and UUIDs of the layout `native`.  The form of a path shows which of
+ * these it is.
  */
 #include "api/files/paths.h"
 
@@ -13,7 +14,7 @@
 #define UUID_DIGITS ((size_t) 2 * SYM_UUID_BYTES)
 
 
-/* "a.pd_" for "a.pdb". */
+/* Recognizes "a.pd_" for "a.pdb". */
 static bool
 is_packed_name(sym_str_t file, sym_str_t name)
 {
@@ -43,7 +44,7 @@ read_folder(sym_str_t path, sym_file_request_t *request)
 }
 
 
-/* Removes the folder of the first two letters, if there is one. */
+/* Skips the folder named by the first two letters, if there is one. */
 static sym_str_t
 without_index(sym_str_t path)
 {
@@ -72,7 +73,7 @@ take_end(sym_str_t *s, sym_str_t end)
 }
 
 
-/* ab/cdef01 of an executable, ab/cdef01.debug, ab/cdef01.src.zip */
+/* ab/cdef01 for an executable, ab/cdef01.debug, ab/cdef01.src.zip */
 static bool
 read_build_id(sym_str_t path, sym_file_request_t *request)
 {
@@ -99,7 +100,7 @@ read_build_id(sym_str_t path, sym_file_request_t *request)
 }
 
 
-/* AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF of a debug file, and .app, .src.zip */
+/* AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF for a debug file, and .app, .src.zip */
 static bool
 read_uuid(sym_str_t path, sym_file_request_t *request)
 {

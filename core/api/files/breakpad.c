@@ -1,10 +1,10 @@
 /*
- * breakpad.c - NAME/ID/STEM.sym, as Mozilla's symbol server has it.
+ * breakpad.c - NAME/ID/STEM.sym, as on Mozilla's symbol server.
  *
- * If no source has the text, it is made from a debug file or an executable.  ID
- * may be a code id and NAME a code file: then the client is sent on to the path
+ * If no source has the text, it is made from a debug file or an executable.  If
+ * ID is a code id and NAME a code file, the client is redirected to the path
  * with the debug id.  minidump-stackwalk adds code file and code id as
- * parameters; with them files of a build id can be found.
+ * parameters, so that files with a build id can be found.
  */
 #include "api/files/paths.h"
 #include "base/form.h"
@@ -26,7 +26,8 @@
 
 /* --- the query --- */
 
-/* Its decoded value; length 0: absent, or longer than the room. */
+/* Decodes the value of a parameter; length 0: absent, or longer than the
+ * room. */
 static size_t
 find_parameter(sym_str_t query, sym_str_t name, char *out, size_t size)
 {
@@ -61,8 +62,8 @@ find_parameter(sym_str_t query, sym_str_t name, char *out, size_t size)
 }
 
 
-/* The code id of a Mach-O file is its UUID, that of an ELF file is the debug id
- * in another order. */
+/* The code id of a Mach-O file is its UUID; that of an ELF file is the debug id
+ * in another byte order. */
 static sym_object_type_t
 type_of(const sym_object_ref_t *object)
 {
@@ -84,7 +85,7 @@ type_of(const sym_object_ref_t *object)
 }
 
 
-/* Completes the reference by what the client knows of the code file. */
+/* Adds to the reference the code file and code id that the client sent. */
 static void
 read_query(sym_str_t query, sym_file_request_t *request)
 {

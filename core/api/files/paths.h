@@ -1,5 +1,5 @@
 /*
- * paths.h - paths of files, for sym_api_route_t.read_file (registry.h).
+ * paths.h - readers of paths, for sym_api_route_t.read_file (registry.h).
  */
 #ifndef SYM_API_FILES_PATHS_H
 #define SYM_API_FILES_PATHS_H
@@ -7,11 +7,11 @@
 #include "api/file_request.h"
 #include "base/str.h"
 
-/* ID/debuginfo and others, below /buildid/ of debuginfod. */
+/* ID/debuginfo and others below debuginfod's /buildid/. */
 bool sym_files_read_debuginfod(sym_str_t path, sym_str_t query,
                                sym_file_request_t *request);
 
-/* NAME/SIGNATURE/NAME of a Windows symbol server, as Symbolicator reads it. */
+/* NAME/SIGNATURE/NAME of a Windows symbol server, by Symbolicator's rules. */
 bool sym_files_read_symstore(sym_str_t path, sym_str_t query,
                              sym_file_request_t *request);
 
@@ -19,7 +19,7 @@ bool sym_files_read_symstore(sym_str_t path, sym_str_t query,
 bool sym_files_read_breakpad(sym_str_t path, sym_str_t query,
                              sym_file_request_t *request);
 
-/* Any path of a symbol server: Breakpad's, a Windows symbol server's, those of
+/* Any path of a symbol server: of Breakpad, of a Windows symbol server, or of
  * the layout `native`. */
 bool sym_files_read_any(sym_str_t path, sym_str_t query,
                         sym_file_request_t *request);

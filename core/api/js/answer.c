@@ -91,7 +91,7 @@ find_scripts(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         charge(j, budget);
     }
 
-    /* the needs of this pass are opened first */
+    /* opens the needs of this pass first */
     if (j->waits) {
         begin_pass(j);
         return SYM_OK;
@@ -157,7 +157,7 @@ write_frame(js_t *j, const js_stack_t *stack, sym_out_t *out)
 }
 
 
-/* The answer has two lists of stacks: as symbolicated, and as sent. */
+/* The answer has two lists of stacks: symbolicated, and as sent. */
 static sym_status_t
 write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -218,7 +218,7 @@ compare_sources(const void *left, const void *right)
 }
 
 
-/* Numbers the missing sources in their order, as lines. */
+/* Numbers the missing sources in order, for their lines. */
 static sym_status_t
 number_sources(js_t *j)
 {
@@ -247,7 +247,7 @@ number_sources(js_t *j)
 }
 
 
-/* By script, type and location. */
+/* Orders errors by script, type and location. */
 static sym_status_t
 order_errors(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {

@@ -5,7 +5,7 @@
 #include "artifacts/sources/bundle_name.h"
 #include "base/steps.h"
 
-/* Places of a request that are kept. */
+/* Maximum number of places that are kept for a request. */
 #define TRIES_MAX 10000u
 
 #define NOTE_MAX 256
@@ -35,7 +35,7 @@ js_note_try(js_t *j, const js_try_t *t)
 {
     js_try_t *next = j->tries.items;
 
-    /* loaded by hand, then at sources */
+    /* the same try: first for files loaded by hand, then at the sources */
     if (j->tries.n != 0) {
         next += j->tries.n - 1;
         if (next->script == j->script && next->file == t->file
@@ -223,7 +223,7 @@ write_note(js_t *j, uint32_t script, const char *note, sym_out_t *out)
 }
 
 
-/* Two ids that should be the same. */
+/* Reports two ids that differ although they should be equal. */
 static void
 compare(js_t *j, uint32_t script, const char *what, const sym_debug_id_t *is,
         const sym_debug_id_t *wanted, sym_out_t *out)

@@ -5,26 +5,27 @@
 #include "api/frames.h"
 #include "base/hash.h"
 
-/* Limit on the text of all lines in an answer; later frames show none. */
+/* Maximum length of all lines in an answer; later frames show no lines. */
 #define CONTEXT_MAX (64u << 20)
 
-/* Cost of unpacking a block, in frames. */
+/* Cost of unpacking a block, counted in frames. */
 #define BLOCK_COST 64
 
-/* Sources without text that are looked for; later ones count as missing. */
+/* Maximum number of sources without text that are looked up; more of them count
+ * as missing. */
 #define SOURCES_MAX 10000
 
-/* Bytes of a function's name, and tokens that are compared, in the time of a
- * frame. */
+/* Length of a function's name, and number of compared tokens, that cost as much
+ * as a frame. */
 #define NAME_OF_FRAME 32
 #define TOKENS_OF_FRAME 8
 
-/* Where a frame leads to. */
+/* The result for a frame. */
 typedef struct {
     js_script_t *script;
     js_error_type_t error; /* JS_NO_ERROR */
     bool is_mapped;
-    uint32_t line, column; /* of an invalid location */
+    uint32_t line, column; /* position, if the location is invalid */
     sym_js_place_t place;
     const sym_sourcemap_t *map;
     const sym_script_t *functions;
@@ -96,7 +97,8 @@ find_place(js_t *j, const js_frame_t *f, char text[SYM_JS_FUNCTION_MAX],
 }
 
 
-/* The name of the token at a call, if it counts for the frame; data NULL: none. */
+/* Returns the name of the token at a call, if the frame uses it; data NULL:
+ * none. */
 static sym_str_t
 name_at_call(js_t *j, const js_frame_t *f, const sym_js_place_t *place,
              const js_frame_t *caller)
@@ -129,7 +131,7 @@ path_of(js_t *j, const found_t *found)
 
 /* --- sources --- */
 
-/* The file of a source that its map does not contain. */
+/* Finds the file of a source that the map does not contain. */
 static sym_status_t
 find_source(js_t *j, sym_str_t path, js_source_t **source)
 {
@@ -288,7 +290,7 @@ write_origin(sym_out_t *out, const js_file_t *file)
 }
 
 
-/* With the origin of a map that was found, if it is not NULL. */
+/* Adds an error; also with the origin of the map, if a map was found. */
 static void
 write_given_data(const js_frame_t *f, const js_file_t *map, sym_out_t *out)
 {
@@ -440,7 +442,7 @@ write_names(const js_frame_t *f, const found_t *found, sym_str_t abs_path,
 }
 
 
-/* The lines of the source, or an error. */
+/* Writes the lines of the source, or notes an error. */
 static sym_status_t
 write_source(js_t *j, const js_frame_t *f, const found_t *found, sym_str_t path,
              sym_out_t *out)

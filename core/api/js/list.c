@@ -21,7 +21,7 @@ copy(js_t *j, const json_t *object, const char *key, sym_str_t *text)
 }
 
 
-/* The name of the entry in Sentry's store. */
+/* Makes the name of an entry in Sentry's store. */
 static bool
 make_uri(js_t *j, sym_str_t id, sym_str_t *uri)
 {
@@ -75,7 +75,7 @@ is_word(const json_t *value, const char *word)
 }
 
 
-/* *is_read: its type is known, and it is complete. */
+/* *is_read: the entry is complete, and its type is known. */
 static bool
 read_entry(js_t *j, const json_t *value, js_entry_t *entry, bool *is_read)
 {

@@ -5,14 +5,14 @@
 #include "base/text.h"
 #include "base/uri.h"
 
-/* Bytes of a list; a longer one counts as empty. */
+/* Maximum length of a list; longer ones count as empty. */
 #define LIST_MAX ((size_t) 1 << 20)
 
-/* Bundles and single files of a request. */
+/* Maximum number of bundles and of single files for a request. */
 #define ENTRIES_MAX 4096u
 
-/* Work in frames of an answer: of a file, of a bundle that is searched, of 1,024
- * bytes of a list. */
+/* Costs, counted in frames of an answer: of a file, of a search in a bundle,
+ * and of 1,024 bytes of a list. */
 #define FILE_COST 16
 #define BUNDLES_OF_FRAME 8
 #define LIST_COST 32
@@ -39,7 +39,7 @@ add_parameter(sym_text_t *t, const char *name, sym_str_t value)
 }
 
 
-/* Whether it was not requested in this pass. */
+/* Returns true if the item was not yet requested in this pass. */
 static bool
 is_new(js_t *j, uint64_t hash, bool *failed)
 {
@@ -57,8 +57,8 @@ is_new(js_t *j, uint64_t hash, bool *failed)
 }
 
 
-/* The address of the list for a file; "": no list to request.  Its first
- * `without_dist` bytes are the same without the dist. */
+/* Makes the URL of the list for a file; "": there is no list to request.  Its
+ * first `without_dist` bytes are the URL without the dist. */
 static sym_status_t
 list_url(js_t *j, const js_key_t *key, sym_str_t *url, size_t *without_dist)
 {
@@ -109,7 +109,7 @@ list_url(js_t *j, const js_key_t *key, sym_str_t *url, size_t *without_dist)
 }
 
 
-/* Keeps the order of the list: the highest URI is the first. */
+/* Keeps the order of the list: the highest URI is first. */
 static sym_status_t
 add_bundle(js_t *j, const js_entry_t *entry)
 {
@@ -139,7 +139,8 @@ add_bundle(js_t *j, const js_entry_t *entry)
 }
 
 
-/* The single file of this path; NULL: none was listed in this pass. */
+/* Finds the single file with this path; NULL: no list in this pass contained
+ * it. */
 static const js_entry_t *
 find_single(const js_t *j, sym_str_t abs_path)
 {
@@ -170,7 +171,7 @@ add_single(js_t *j, const js_entry_t *entry)
 }
 
 
-/* Each bundle and each path counts once in a pass. */
+/* Each bundle and each path counts only once in a pass. */
 static sym_status_t
 add_entries(js_t *j, const js_list_t *list, bool *has_news)
 {
@@ -197,7 +198,7 @@ add_entries(js_t *j, const js_list_t *list, bool *has_news)
 }
 
 
-/* A list that was read stays for later passes. */
+/* A list stays in memory for later passes. */
 typedef struct {
     uint32_t need;
     js_list_t list;
@@ -238,7 +239,7 @@ read_list(js_t *j, uint32_t need, const js_list_t **list)
 
 
 /* Explains an empty list: files are often uploaded without the dist that events
- * name, or the other way round. */
+ * contain, or with a dist that events lack. */
 static sym_status_t
 explain_dist(js_t *j, sym_str_t url, js_state_t *state)
 {
@@ -270,7 +271,7 @@ explain_dist(js_t *j, sym_str_t url, js_state_t *state)
 }
 
 
-/* Requests the list that may have the file. */
+/* Requests the list that may contain the file. */
 static sym_status_t
 ask_list(js_t *j, const js_key_t *key, js_state_t *state, bool *has_news)
 {
@@ -443,7 +444,8 @@ find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
 }
 
 
-/* Bytecode of Hermes is uploaded as an empty file; its headers name the map. */
+/* Hermes bytecode is uploaded as an empty file; its headers refer to the
+ * map. */
 static void
 take_empty(const js_entry_t *entry, js_file_t *file)
 {

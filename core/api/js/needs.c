@@ -96,7 +96,7 @@ js_table_at(js_t *j, struct js_table_s **table, uint64_t hash, bool *is_new)
 }
 
 
-/* Finds or adds the need. */
+/* Finds or adds a need. */
 sym_status_t
 js_need(js_t *j, const sym_object_ref_t *ref, sym_kind_t kind, bool is_artifact,
         uint32_t *need)
@@ -124,7 +124,7 @@ js_need(js_t *j, const sym_object_ref_t *ref, sym_kind_t kind, bool is_artifact,
 }
 
 
-/* A need that this pass added is not open yet. */
+/* a need that was added in this pass is not open yet */
 js_state_t
 js_state_of(js_t *j, uint32_t need)
 {
@@ -216,7 +216,8 @@ js_open_sources(js_view_t *view, sym_error_t *err)
 }
 
 
-/* A text of up to `max` bytes; data NULL: longer, damaged, or no memory. */
+/* Returns a text of up to `max` bytes; data NULL: longer, damaged, or no
+ * memory. */
 sym_str_t
 js_read_text(js_t *j, const sym_sources_t *sources, sym_str_t name, size_t max)
 {
@@ -252,8 +253,8 @@ js_read_text(js_t *j, const sym_sources_t *sources, sym_str_t name, size_t max)
 
 /* --- URLs --- */
 
-/* The start of the hour in which the URL is fetched: hours of URLs begin at
- * different times. */
+/* Returns the start of the hour in which the URL is fetched.  Hours begin at
+ * different times for different URLs, to spread the fetches. */
 uint32_t
 js_hour_of(sym_str_t url)
 {

@@ -1,9 +1,9 @@
 /*
- * own.c - files for requests without the key `source`: those that were loaded by
- * hand, and those of the location's sources.
+ * own.c - files for requests without the key `source`: files that were loaded
+ * by hand, and files of the location's sources.
  *
- * They are known by debug id, or by the path of their URL: "~/static/app.min.js"
- * is that file of any host, with any query.
+ * They are found by debug id, or by the path of their URL:
+ * "~/static/app.min.js" is this file on any host, with any query.
  */
 #include "api/js/js.h"
 
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/uri.h"
 
-/* Loaded by hand. */
+/* Files that were loaded by hand. */
 static sym_status_t
 find_loaded(js_t *j, js_file_t *file)
 {
@@ -22,7 +22,8 @@ find_loaded(js_t *j, js_file_t *file)
 }
 
 
-/* By the debug id of its script or source map; source code has none. */
+/* Finds a file by the debug id of its script or source map; source code has no
+ * id. */
 static sym_status_t
 find_by_id(js_t *j, js_file_t *file)
 {
@@ -50,7 +51,7 @@ find_by_id(js_t *j, js_file_t *file)
 }
 
 
-/* One spelling of each path. */
+/* Normalizes a path, so that each has one spelling. */
 static sym_str_t
 normalize(js_t *j, sym_str_t url)
 {
@@ -133,7 +134,7 @@ js_find_beside(js_t *j, sym_str_t abs_path, js_key_t *key)
         return SYM_NOMEM;
     }
 
-    /* without query and fragment */
+    /* removes query and fragment */
     sym_text_add(&t, n > 2 ? names[1] : names[0]);
     sym_text_add(&t, SYM_STR(".map"));
     key->abs_path = sym_text_end(&t);

@@ -18,9 +18,9 @@ typedef enum {
 struct js_reader_s {
     sym_fields_t in;
     at_t at;
-    bool is_begun;  /* the list or object under way has an element */
-    unsigned seen;  /* keys of the request */
-    unsigned stack; /* keys of the stack */
+    bool is_begun;  /* the current list or object has an element */
+    unsigned seen;  /* keys of the request seen so far */
+    unsigned stack; /* keys of the stack seen so far */
     bool has_frames;
     sym_request_sources_t *sources;
     bool allows_scraping;
@@ -28,7 +28,7 @@ struct js_reader_s {
 
 typedef struct js_reader_s reader_t;
 
-/* Keys of the request, each a bit. */
+/* Keys of the request, a bit for each. */
 enum {
     KEY_PLATFORM,
     KEY_SOURCE,
@@ -141,7 +141,7 @@ read_frame(js_t *j)
     rc = sym_fields_object(&j->reader->in, frame_fields, COUNT(frame_fields),
                            frame, place);
 
-    /* early SDKs left it there */
+    /* early SDKs sent the debug id there */
     if (sym_str_starts(frame->abs_path, async)) {
         frame->abs_path = sym_str(frame->abs_path.data + async.len,
                                   frame->abs_path.len - async.len);
@@ -279,7 +279,7 @@ check_scraping(js_t *j, const json_t *root)
 }
 
 
-/* Without the key: from all origins. */
+/* Without the key, all origins are allowed. */
 static sym_status_t
 read_scraping(js_t *j, bool is_given)
 {
@@ -312,7 +312,7 @@ read_scraping(js_t *j, bool is_given)
 }
 
 
-/* Enters the list of a key. */
+/* Enters the list that is the value of a key. */
 static sym_status_t
 enter(js_t *j, const char *key, at_t at)
 {
@@ -338,7 +338,7 @@ read_allow(js_t *j)
 }
 
 
-/* The value of a key of the request, or the beginning of its list. */
+/* Reads the value of a key of the request, or the beginning of its list. */
 static sym_status_t
 read_part(js_t *j, unsigned key)
 {
@@ -423,7 +423,7 @@ read_request(js_t *j)
 }
 
 
-/* A key of a stack. */
+/* Reads a key of a stack. */
 static sym_status_t
 read_stack(js_t *j)
 {
@@ -498,7 +498,7 @@ begin_stack(js_t *j)
 }
 
 
-/* An element of the list under way. */
+/* Reads an element of the current list. */
 static sym_status_t
 read_element(js_t *j)
 {

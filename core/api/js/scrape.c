@@ -9,7 +9,7 @@
 
 #define DETAILS_MAX 1024
 
-/* The first attempt at a URL in a pass counts. */
+/* Only the first attempt at a URL in a pass counts. */
 sym_status_t
 js_note_attempt(js_t *j, sym_str_t url, const js_attempt_t *attempt)
 {
@@ -155,7 +155,7 @@ typedef struct {
     sym_str_t details;
 } result_t;
 
-/* The reason of a text that is not UTF-8 is Symbolicator's. */
+/* Symbolicator's reason for a text that is not UTF-8. */
 static bool
 find_utf8(sym_str_t reason, sym_str_t *text)
 {
@@ -175,7 +175,7 @@ find_utf8(sym_str_t reason, sym_str_t *text)
 }
 
 
-/* A failed attempt, by its outcome as in protocol/outcomes.h. */
+/* Describes a failed attempt by its outcome (protocol/outcomes.h). */
 static void
 tell(result_t *r, sym_str_t outcome, uint64_t ms)
 {
@@ -190,7 +190,7 @@ tell(result_t *r, sym_str_t outcome, uint64_t ms)
     case SYM_DOWNLOAD_NOT_FOUND:
         r->reason = "not_found";
         return;
-    case SYM_DOWNLOAD_OK: /* it was empty */
+    case SYM_DOWNLOAD_OK: /* the file was empty */
         r->reason = "success";
         return;
     case SYM_DOWNLOAD_NOPERM:
@@ -201,7 +201,7 @@ tell(result_t *r, sym_str_t outcome, uint64_t ms)
                                                             : "download_error";
     }
 
-    /* Symbolicator shows both statuses as one */
+    /* Symbolicator shows both statuses in the same way */
     if (sym_str_eq(outcome, SYM_STR("401"))) {
         end.outcome = SYM_STR("403");
     }
@@ -238,7 +238,8 @@ read_place(void *ctx, const sym_place_t *place)
 }
 
 
-/* The store has no record of it any more: "source "NAME": WHY: STATUS". */
+/* Used when the store no longer has a record of the attempt: "source "NAME":
+ * WHY: STATUS". */
 static void
 read_reason(result_t *r)
 {

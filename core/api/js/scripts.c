@@ -13,7 +13,7 @@ compare(const void *left, const void *right)
 }
 
 
-/* Ranks the scripts by their paths, for the order of errors. */
+/* Ranks the scripts by path, to order errors. */
 static sym_status_t
 rank(js_t *j)
 {
@@ -37,7 +37,7 @@ rank(js_t *j)
 }
 
 
-/* The debug id of each script, by the modules of the request. */
+/* Finds the debug id of each script in the modules of the request. */
 static sym_status_t
 name_scripts(js_t *j)
 {
@@ -220,8 +220,8 @@ js_open_map(js_t *j, js_script_t *s)
 
 /* --- lookups --- */
 
-/* The map of a script (NULL: it is empty): at the URL in its header or last
- * comment, or inside. */
+/* Finds the map of a script (NULL: the script is empty): at the URL in its
+ * header or last comment, or embedded. */
 static sym_status_t
 find_reference(js_t *j, js_script_t *s, const sym_script_t *script,
                js_key_t *key)
@@ -242,7 +242,7 @@ find_reference(js_t *j, js_script_t *s, const sym_script_t *script,
         return SYM_NOT_FOUND;
     }
 
-    /* a map inside that cannot be read */
+    /* the script has an embedded map, but it is unreadable */
     if (sym_str_starts(reference, SYM_STR("data:"))) {
         s->map = s->script;
         s->map.origin = JS_EMBEDDED;
@@ -256,7 +256,7 @@ find_reference(js_t *j, js_script_t *s, const sym_script_t *script,
 }
 
 
-/* The artifact of an embedded map is one of the script's. */
+/* The artifact of an embedded map comes from the script's file. */
 static sym_status_t
 find_embedded(js_t *j, js_script_t *s)
 {
@@ -274,7 +274,7 @@ find_embedded(js_t *j, js_script_t *s)
 }
 
 
-/* The map of a script that does not name one, or that is not there. */
+/* Finds the map of a script that refers to none, or to one that is absent. */
 static sym_status_t
 find_beside(js_t *j, js_script_t *s, sym_debug_id_t debug_id)
 {
@@ -353,7 +353,8 @@ js_find_script(js_t *j, js_script_t *s)
 
     rc = find_map(j, s);
 
-    /* needed only once the script is there: a download brings both */
+    /* the sources are needed only if the script was found; both come from the
+     * same download */
     return rc == SYM_OK && s->script.state == JS_FOUND && !s->script.is_empty
                    && j->request.options.has_context
                ? js_further(j, s->script.need, SYM_KIND_SOURCES, &s->text,

@@ -1,5 +1,5 @@
-/* Rules of Symbolicator (symbolicator-js, utils.rs), oddities included: events are
- * grouped by their results. */
+/* Symbolicator's rules (symbolicator-js, utils.rs), including their oddities,
+ * because events are grouped by the results. */
 #include "api/js/js.h"
 
 #include <strings.h>
@@ -11,7 +11,7 @@ rest_of(sym_str_t s, size_t from)
 }
 
 
-/* SIZE_MAX: the text is not in it. */
+/* SIZE_MAX: not found. */
 static size_t
 find(sym_str_t s, const char *text)
 {
@@ -33,7 +33,8 @@ before_byte(sym_str_t s, char c)
 
 /* --- joining --- */
 
-/* The parts of a path after `fixed` bytes, each with a slash before it. */
+/* Returns the parts of a path after `fixed` bytes, each with a slash before
+ * it. */
 typedef struct {
     char *text;
     size_t len, fixed;
@@ -99,7 +100,7 @@ push_relative(path_t *p, sym_str_t right, bool is_http)
 }
 
 
-/* Omits empty parts. */
+/* Removes empty parts. */
 static sym_str_t
 without_empty(path_t *p)
 {
@@ -115,7 +116,7 @@ without_empty(path_t *p)
 }
 
 
-/* The folder of a path that has neither scheme nor host. */
+/* Returns the folder of a path without scheme and host. */
 static void
 push_folder(path_t *p, sym_str_t rest)
 {
@@ -214,7 +215,7 @@ is_digit(char c)
 }
 
 
-/* Without the blanks and control characters that URLs are stripped of. */
+/* Removes the blanks and control characters that URL parsers strip. */
 static sym_str_t
 trim(sym_str_t s)
 {
@@ -256,7 +257,7 @@ is_scheme(sym_str_t s, const char *name)
 }
 
 
-/* Only schemes that need a host can lack one (WHATWG, URL, 4.4). */
+/* Only schemes that require a host can lack one (WHATWG, URL, 4.4). */
 bool
 js_is_url(sym_str_t text)
 {
@@ -311,7 +312,7 @@ js_scheme(sym_str_t url)
 }
 
 
-/* Without "~", or scheme and host. */
+/* Removes "~", or scheme and host. */
 static sym_str_t
 path_of(sym_str_t url)
 {
@@ -411,7 +412,7 @@ js_candidates(sym_arena_t *arena, sym_str_t url, sym_str_t names[JS_CANDIDATES])
 
 /* --- modules --- */
 
-/* Length of "webpack://NAMESPACE/"; 0: it is another name. */
+/* Length of "webpack://NAMESPACE/"; 0: another name. */
 static size_t
 namespace_len(sym_str_t name)
 {
@@ -480,7 +481,7 @@ hex_len(sym_str_t s)
 }
 
 
-/* v?(?:\d+\.)*\d+ */
+/* Matches v?(?:\d+\.)*\d+ */
 static bool
 is_version(sym_str_t s)
 {
@@ -507,7 +508,7 @@ is_version(sym_str_t s)
 }
 
 
-/* Folders whose names do not identify a module. */
+/* Folder names that do not identify a module. */
 static bool
 is_useless(sym_str_t part)
 {
@@ -530,7 +531,7 @@ is_useless(sym_str_t part)
 }
 
 
-/* Without the extension of its last part, and without ".min" before it. */
+/* Removes the extension of the last part, and ".min" before it. */
 static sym_str_t
 without_extension(sym_str_t path)
 {
@@ -552,7 +553,7 @@ without_extension(sym_str_t path)
 }
 
 
-/* "-" or ".", and at least seven hexadecimal digits, at the end. */
+/* Matches "-" or ".", and at least seven hexadecimal digits, at the end. */
 static sym_str_t
 without_commit(sym_str_t s)
 {
@@ -580,7 +581,8 @@ js_module_name(sym_str_t path)
     s = before_byte(before_byte(path_of(path), '?'), '#');
     rest = s = without_extension(s);
 
-    /* all after a folder that is named by a hash, or has its length */
+    /* Returns the part after a folder whose name is a hash, or has the length
+     * of one. */
     while (rest.len != 0) {
         sym_str_t part = take_part(&rest);
 

@@ -3,10 +3,10 @@
 #include "base/hash.h"
 #include "base/steps.h"
 
-/* Work on all lookups of a request (base/steps.h). */
+/* Maximum work on all lookups of a request (base/steps.h). */
 #define REQUEST_STEPS (UINT64_C(1) << 26)
 
-/* How many mappings are set back in the time of a frame. */
+/* Resetting this many mappings costs as much as a frame. */
 #define STEPS_OF_FRAME 64
 
 static sym_status_t write_exceptions(sym_request_t *r, sym_out_t *out,
@@ -33,7 +33,8 @@ is_spent(const sym_out_t *out, uint32_t budget)
 
 /* --- mappings --- */
 
-/* Opens those that were found, each once, in the order of the request. */
+/* Opens the artifacts that were found, each once, in the order of the
+ * request. */
 static sym_status_t
 open_mappings(jvm_t *j)
 {
@@ -76,7 +77,7 @@ open_mappings(jvm_t *j)
 }
 
 
-/* Whether a module of the request has its artifact open. */
+/* Whether the artifact of a module is open. */
 static bool
 is_open(const jvm_t *j, const jvm_module_t *m)
 {
@@ -108,7 +109,7 @@ jvm_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* Before the first frame of a stack. */
+/* Call this before the first frame of a stack. */
 static void
 begin_frames(jvm_t *j)
 {
@@ -128,7 +129,7 @@ jvm_resume(sym_request_t *r)
     jvm_t *j = (jvm_t *) r;
     uint32_t n = j->n_mappings;
 
-    /* frames of the stack under way are views of the snapshot before */
+    /* frames of the current stack are views of the previous snapshot */
     if (r->step == write_frames) {
         r->step = map_frames;
     }
@@ -167,7 +168,7 @@ write_exception(const jvm_t *j, const jvm_exception_t *e, sym_str_t *full,
 }
 
 
-/* MODULE.TYPE; data NULL: out of memory. */
+/* Makes MODULE.TYPE; data NULL: out of memory. */
 static sym_str_t
 full_name(const jvm_t *j, const jvm_exception_t *e)
 {
@@ -256,7 +257,7 @@ write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         }
         write_exception(j, &stack->exception, &j->thrown, out, budget);
 
-        /* the stack may go on in another snapshot */
+        /* the stack may continue in another snapshot */
         j->thrown = sym_arena_copy(j->base.arena, j->thrown);
         if (j->thrown.data == NULL) {
             return SYM_NOMEM;
@@ -272,7 +273,7 @@ write_stacks(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* The innermost first. */
+/* Writes the innermost frame first. */
 static sym_status_t
 map_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -432,7 +433,7 @@ write_errors(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* Which frames each mapping or bundle was used for. */
+/* Writes which frames used each mapping or bundle. */
 static void
 explain(const jvm_t *j, const jvm_module_t *m, sym_out_t *out)
 {

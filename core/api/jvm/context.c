@@ -6,10 +6,10 @@
 #include "base/steps.h"
 #include "symbolicate/source_text.h"
 
-/* Limit on the text of all lines in an answer; later frames show none. */
+/* Maximum length of all lines in an answer; later frames show no lines. */
 #define CONTEXT_MAX (32u << 20)
 
-/* Cost of unpacking a block, in frames. */
+/* Cost of unpacking a block, counted in frames. */
 #define BLOCK_COST 64
 
 #define PATH_MAX_BYTES 4096
@@ -18,12 +18,12 @@ struct jvm_context_s {
     sym_sources_t *bundles;
     uint32_t n;
     sym_source_text_t text;
-    size_t bytes; /* shown so far */
+    size_t bytes; /* length of the lines shown so far */
     sym_context_t lines;
 };
 
 
-/* Those that were found, each once. */
+/* The bundles that were found, each once. */
 static bool
 is_bundle(const jvm_t *j, uint32_t need)
 {
@@ -74,10 +74,10 @@ jvm_open_context(jvm_t *j)
 /* --- URLs --- */
 
 typedef struct {
-    char *p, *end; /* p NULL: it was too long */
+    char *p, *end; /* p NULL: the path is too long */
 } path_t;
 
-/* The text, with '/' in the place of points if it is the name of a package. */
+/* Appends the text; dots become '/' if it is the name of a package. */
 static void
 add(path_t *path, sym_str_t s, bool is_package)
 {
@@ -96,7 +96,7 @@ add(path_t *path, sym_str_t s, bool is_package)
 }
 
 
-/* The part before the last such byte; data NULL: no such byte. */
+/* Returns the part before the last such byte; data NULL: there is none. */
 static sym_str_t
 before_last(sym_str_t s, char c)
 {
@@ -117,8 +117,8 @@ has_byte(sym_str_t s, char c)
 }
 
 
-/* "~/PACKAGE/FILE.jvm", whatever the file's extension; a path that is not a
- * plain file name is ignored, and the class gives the file. */
+/* Makes "~/PACKAGE/FILE.jvm", for any extension of the file.  A path that is
+ * not a plain file name is ignored; FILE is then the name of the class. */
 static sym_str_t
 url_of(sym_str_t module, sym_str_t abs_path, char url[PATH_MAX_BYTES])
 {

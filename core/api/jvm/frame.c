@@ -4,8 +4,8 @@
 
 #include "base/steps.h"
 
-/* In steps (base/steps.h): most work on one frame, some 10 ms; the cost of a
- * result; the cost of a search for a class. */
+/* In steps (base/steps.h): maximum work on one frame (about 10 ms), cost of a
+ * result, and cost of a search for a class. */
 #define FRAME_STEPS (UINT64_C(1) << 20)
 #define RESULT_STEPS 64
 #define CLASS_STEPS 16
@@ -32,7 +32,7 @@ jvm_map_class(const jvm_t *j, sym_str_t name, uint32_t *budget)
 }
 
 
-/* By the first mapping: each can read a signature. */
+/* Reads the signature by the first mapping; any of them would do. */
 static bool
 read_signature(jvm_t *j, const jvm_frame_t *frame, sym_jvm_signature_t *s)
 {
@@ -83,7 +83,7 @@ add_frames(jvm_t *j, sym_jvm_answer_t *a, uint32_t number, uint64_t *steps)
 }
 
 
-/* Omits frames that the compiler made, if the request has a line. */
+/* Leaves out frames that the compiler generated, if the request has a line. */
 static void
 drop_synthesized(jvm_t *j, uint32_t from)
 {
@@ -236,7 +236,7 @@ write_signature(jvm_t *j, const jvm_frame_t *f, sym_out_t *out)
 }
 
 
-/* The file of a mapped frame, as a path: views of it, or in `room`. */
+/* Returns the file of a mapped frame as a path: a view, or in `room`. */
 static sym_str_t
 path_of(const jvm_frame_t *f, const jvm_result_t *result, char *room,
         size_t size)

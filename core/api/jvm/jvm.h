@@ -1,12 +1,12 @@
 /*
- * jvm.h - a request of Sentry's API for events of Java (POST /symbolicate-jvm), as
- * its parts share it.
+ * jvm.h - a request of Sentry's API for events of Java (POST /symbolicate-jvm):
+ * the declarations that its files share.
  *
- *     read.c     requests to the structures below; what is refused, and why
- *     needs.c    modules of the request to needs
- *     answer.c   the answer as a whole, in slices
- *     frame.c    renamed frames to original ones; writing them
- *     context.c  lines of source around a frame
+ *     read.c     reads requests; refuses invalid ones
+ *     needs.c    adds needs for the modules of the request
+ *     answer.c   writes the complete answer, in slices
+ *     frame.c    maps frames to original ones, and writes them
+ *     context.c  finds the source lines around a frame
  *
  * It is a route of the API `sentry`, which has the errors and the query of all
  * routes.
@@ -19,13 +19,13 @@
 #include "base/sort.h"
 #include "object/object_ref.h"
 
-/* For the API `sentry`, which sets `scope`. */
+/* Creates a request for the API `sentry`, which sets `scope`. */
 extern const sym_request_ops_t jvm_ops;
 
 /* --- the request: private to this API --- */
 
-/* Optional texts have data NULL if they are absent.  `json`: as sent, with
- * quotes or brackets. */
+/* Optional texts have data NULL if absent.  `json`: as sent, with quotes or
+ * brackets. */
 typedef struct {
     sym_str_t module, function;
     sym_str_t abs_path, signature;
@@ -33,7 +33,7 @@ typedef struct {
     sym_str_t platform_json, context_line_json;
     sym_str_t pre_context_json, post_context_json;
     sym_field_number_t index, lineno;
-    uint8_t in_app; /* sym_field_bool_t */
+    uint8_t in_app; /* of the type sym_field_bool_t */
     uint8_t is_synthesized;
 } jvm_frame_t;
 
@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
     sym_object_ref_t ref;
-    char uuid[SYM_ID_TEXT_MAX]; /* as answers show it */
+    char uuid[SYM_ID_TEXT_MAX]; /* as shown in answers */
     size_t uuid_len;
     bool is_source; /* a bundle of sources, not a mapping */
     uint32_t need;
@@ -64,15 +64,16 @@ typedef struct {
 /* A frame of the answer. */
 typedef struct {
     sym_jvm_frame_t mapped;
-    uint32_t frame; /* of the request, from the stack's first */
+    uint32_t frame; /* index of the request's frame, from the first one of the
+                       stack */
     bool is_mapped;
-    bool is_class_only; /* as the mapping does not know the method */
+    bool is_class_only; /* the mapping has the class, but not the method */
 } jvm_result_t;
 
 typedef struct {
     sym_jvm_t jvm;
     uint32_t need;
-    sym_jvm_carried_t carried; /* of the stack */
+    sym_jvm_carried_t carried; /* state that is carried through the stack */
 } jvm_mapping_t;
 
 typedef struct {
@@ -87,15 +88,15 @@ typedef struct {
     jvm_mapping_t *mappings;
     uint32_t n_mappings;
     struct jvm_context_s *context;
-    uint64_t steps; /* of lookups that are left */
-    uint32_t next;  /* exception, stack, class or module to be written */
-    bool is_first;  /* nothing is written of the list */
+    uint64_t steps; /* steps left for lookups */
+    uint32_t next;  /* next exception, stack, class or module to write */
+    bool is_first;  /* nothing of the current list is written yet */
     bool can_rewrite;
     sym_str_t thrown;
-    uint32_t frame; /* next of the stack */
+    uint32_t frame; /* next frame of the stack */
     sym_list_t results;
-    uint32_t result;        /* next to be written */
-    sym_sort_item_t *order; /* of classes, by hash */
+    uint32_t result;        /* next result to write */
+    sym_sort_item_t *order; /* classes ordered by hash */
 } jvm_t;
 
 static inline jvm_frame_t *
@@ -119,16 +120,17 @@ sym_status_t jvm_find_needs(jvm_t *j);
 
 sym_status_t jvm_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 
-/* After another snapshot: false, if the answer cannot go on. */
+/* Call this in a new snapshot.  False: the answer cannot continue. */
 bool jvm_resume(sym_request_t *r);
 
 /* --- frame.c --- */
 
-/* Adds the answers of a frame of the request to the results.  SYM_NOMEM. */
+/* Adds the answers for a frame of the request to the results.  SYM_NOMEM. */
 sym_status_t jvm_map_frame(jvm_t *j, uint32_t frame, uint32_t number,
                            uint32_t *budget);
 
-/* The class in the first mapping that contains it; data NULL: none. */
+/* Returns the class from the first mapping that contains it; data NULL:
+ * none. */
 sym_str_t jvm_map_class(const jvm_t *j, sym_str_t name, uint32_t *budget);
 
 void jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,
@@ -139,8 +141,8 @@ void jvm_write_frame(jvm_t *j, const jvm_result_t *result, sym_out_t *out,
 /* Opens the bundles.  SYM_NOMEM. */
 sym_status_t jvm_open_context(jvm_t *j);
 
-/* Writes `, "pre_context": ...` of a frame; false: no source has the line, and
- * nothing is written. */
+/* Writes `, "pre_context": ...` of a frame.  False: no source has the line, and
+ * nothing was written. */
 bool jvm_write_context(jvm_t *j, sym_str_t module, sym_str_t abs_path,
                        uint64_t line, sym_out_t *out, uint32_t *budget);
 

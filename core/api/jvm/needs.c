@@ -8,8 +8,8 @@ is_same(const jvm_module_t *a, const jvm_module_t *b)
 }
 
 
-/* Sets `need` of each module to the number of the first one of the same file.
- * SYM_NOMEM. */
+/* Sets `need` of each module; modules with the same file share the number of
+ * the first one.  SYM_NOMEM. */
 static sym_status_t
 find_first(jvm_t *j)
 {

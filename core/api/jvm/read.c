@@ -19,14 +19,14 @@ typedef enum {
 struct jvm_reader_s {
     sym_fields_t in;
     at_t at;
-    bool is_begun;  /* the list or object under way has an element */
-    unsigned seen;  /* keys of the request */
-    unsigned stack; /* keys of the stack */
+    bool is_begun;  /* the current list or object has an element */
+    unsigned seen;  /* keys of the request seen so far */
+    unsigned stack; /* keys of the stack seen so far */
 };
 
 typedef struct jvm_reader_s reader_t;
 
-/* Keys of the request and of a stack, each a bit. */
+/* Keys of the request and of a stack, a bit for each. */
 enum {
     KEY_PLATFORM,
     KEY_SOURCES,
@@ -262,7 +262,7 @@ read_sources(jvm_t *j)
 }
 
 
-/* Enters the list of a key. */
+/* Enters the list that is the value of a key. */
 static sym_status_t
 enter(jvm_t *j, const char *key, at_t at)
 {
@@ -274,7 +274,7 @@ enter(jvm_t *j, const char *key, at_t at)
 }
 
 
-/* The value of a key of the request, or the beginning of its list. */
+/* Reads the value of a key of the request, or the beginning of its list. */
 static sym_status_t
 read_part(jvm_t *j, unsigned key)
 {
@@ -334,7 +334,7 @@ read_request(jvm_t *j)
 }
 
 
-/* A key of a stack. */
+/* Reads a key of a stack. */
 static sym_status_t
 read_stack(jvm_t *j)
 {
@@ -423,7 +423,7 @@ begin_stack(jvm_t *j)
 }
 
 
-/* An element of the list under way. */
+/* Reads an element of the current list. */
 static sym_status_t
 read_element(jvm_t *j)
 {

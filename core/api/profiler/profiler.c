@@ -4,7 +4,7 @@
 #include "base/hex.h"
 #include "json/load.h"
 
-/* A request names one module and one file. */
+/* A request contains one module and one file. */
 #define MEMORY_MAX ((size_t) 1 << 20)
 
 #define NO_OBJECTS                                                             \
@@ -40,7 +40,7 @@ read_text(profiler_t *p, const json_t *root, const char *key, sym_str_t *text)
 }
 
 
-/* "0x1f4", of 32 bits. */
+/* Parses "0x1f4", up to 32 bits. */
 static sym_status_t
 read_number(profiler_t *p, const json_t *root, const char *key,
             uint32_t *number)
@@ -93,7 +93,7 @@ read_source(profiler_t *p, const json_t *root)
 }
 
 
-/* All ways to name its module are optional. */
+/* All keys that identify the module are optional. */
 static sym_status_t
 read_asm(profiler_t *p, const json_t *root)
 {

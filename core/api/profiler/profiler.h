@@ -14,26 +14,26 @@
 typedef struct {
     sym_request_t base; /* first */
     sym_object_ref_t ref;
-    sym_need_t need; /* the symbols of the module */
-    uint32_t offset; /* in the module */
-    sym_str_t file;  /* as v5 called it */
+    sym_need_t need; /* need for the module's symbols */
+    uint32_t offset; /* offset in the module */
+    sym_str_t file;  /* path as in the answer of v5 */
 
     /* of an answer */
     uint32_t sources; /* index of the need for sources in base.needs */
     sym_sources_t reader;
     sym_sources_file_t text_file;
     uint32_t next_block;
-    char *text; /* the beginning of a character that spans two blocks, and room
-                   for a block */
+    char *text; /* start of a character that spans two blocks, and room for a
+                   block */
     size_t carried;
 } profiler_t;
 
-/* The first step of a request for a text. */
+/* First step of a request for a text. */
 sym_status_t profiler_source(sym_request_t *r, sym_out_t *out,
                              uint32_t *budget);
 bool profiler_source_resume(sym_request_t *r);
 
-/* Writes {"error": "..."}, which the profiler shows to its user. */
+/* Writes {"error": "..."}, which the profiler shows to the user. */
 void profiler_write_error(const char *error, sym_out_t *out);
 
 #endif

@@ -1,27 +1,28 @@
 /*
- * The text of a source file, for clients that know where it is used.
+ * Sends the text of a source file to clients that know where it is used.
  *
- * A client names a module, an offset and a file.  As with samply, the file is
- * served only if a frame at that offset has it, under that very path: anyone
- * with a profile of the module can see its files, but nobody can browse a
- * bundle.
+ * A client names a module, an offset and a file.  As in samply, the file is
+ * served only if a frame at that offset refers to it by exactly this path.  So
+ * anyone with a profile of the module can see its files, but nobody can browse
+ * a bundle.
  */
 #include "api/profiler/profiler.h"
 
 #include "base/steps.h"
 
-/* Cost of unpacking a block, in frames. */
+/* Cost of unpacking a block, counted in frames. */
 #define BLOCK_COST 64
 
-/* Most bytes of a split character in the first of its two blocks. */
+/* Maximum number of bytes of a split character in the first of its two
+ * blocks. */
 #define CARRY_MAX 3
 
-/* Errors begin as samply's do; the text after a colon is ours. */
+/* Errors begin like samply's; the text after the colon is ours. */
 #define NO_SYMBOLS "Could not obtain symbols for the requested library: "
 #define NO_TEXT "An error occurred when reading the file: "
 
 
-/* --- whether the file may be seen --- */
+/* --- whether the client may see the file --- */
 
 static const char *
 symbols_error(const sym_need_t *need)
@@ -145,7 +146,7 @@ write_head(const profiler_t *p, sym_out_t *out)
 }
 
 
-/* Bytes of an incomplete character at the end of the text. */
+/* Number of bytes of an incomplete character at the end of the text. */
 static size_t
 unfinished(const char *text, size_t len)
 {
@@ -188,7 +189,7 @@ write_block(profiler_t *p, sym_out_t *out)
 
 /* --- steps --- */
 
-/* A block cannot be read: the answer is cut short. */
+/* A block cannot be read, so the answer is cut short. */
 static sym_status_t
 give_up(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {

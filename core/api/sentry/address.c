@@ -9,8 +9,8 @@
 #define MIPS 4, 8, "pc"
 #define WASM 4, 4, NULL
 
-/* Names as in symcaches: core/formats/elf/machine.c, macho/arch.c, pe/arch.c,
- * and those of Breakpad files. */
+/* Names as in symcaches: see core/formats/elf/machine.c, macho/arch.c,
+ * pe/arch.c, and the names in Breakpad files. */
 static const sentry_arch_t archs[] = {
     { "x86_64", "x86_64", X86_64 },
     { "x86", "x86", X86 },

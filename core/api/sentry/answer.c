@@ -9,7 +9,7 @@ static sym_status_t write_frames(sym_request_t *r, sym_out_t *out,
 static sym_status_t write_modules(sym_request_t *r, sym_out_t *out,
                                   uint32_t *budget);
 
-/* --- frames, before they are looked up --- */
+/* --- frames before the lookup --- */
 
 static const sentry_stack_t *
 present_stack(const sentry_t *s)
@@ -18,7 +18,7 @@ present_stack(const sentry_t *s)
 }
 
 
-/* Frames are numbered from the innermost call. */
+/* Returns the number of a frame, counted from the innermost call. */
 static uint32_t
 index_of(const sentry_t *s, const sentry_stack_t *stack, uint32_t at)
 {
@@ -40,7 +40,7 @@ find_register(const sentry_stack_t *stack, const char *name)
 }
 
 
-/* The address to look up in the module.  False: none. */
+/* Returns the address to look up in the module.  False: there is none. */
 static bool
 find_address(sentry_t *s, const sentry_stack_t *stack,
              const sentry_frame_t *frame, uint32_t index, sentry_place_t *place)
@@ -59,7 +59,7 @@ find_address(sentry_t *s, const sentry_stack_t *stack,
     if (frame->is_relative) {
         addr += m->addr;
         if (addr < m->addr) {
-            /* as in Symbolicator, this address is not adjusted */
+            /* Symbolicator does not adjust this address either */
             place->relative = frame->addr;
             return true;
         }
@@ -160,12 +160,12 @@ ask_chunk(sentry_t *s, uint32_t budget)
 
 /*
  * Unwind information does not mark _start as the outermost function, so
- * unwinders find one more frame after it.  Symbolicator leaves the outermost
- * frame out if no module covers it and the frame before it is _start; frames
- * that are left out themselves do not count.
+ * unwinders find one more frame after it.  Symbolicator drops the outermost
+ * frame if no module covers it and the frame before it is _start; frames that
+ * are dropped themselves do not count.
  */
 
-/* Whether the function that the answer shows for the frame is _start. */
+/* Whether the answer shows _start as the frame's function. */
 static bool
 is_start(sentry_t *s, const sentry_frame_t *frame, const sentry_place_t *place,
          const sym_answer_t *answer)
@@ -184,7 +184,7 @@ is_start(sentry_t *s, const sentry_frame_t *frame, const sentry_place_t *place,
 }
 
 
-/* Looks one frame up.  False: the answer leaves it out. */
+/* Looks one frame up.  False: the answer omits it. */
 static bool
 is_shown(sentry_t *s, const sentry_frame_t *frame, uint32_t index,
          sentry_place_t *place, sym_answer_t *answer)
@@ -283,7 +283,8 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         }
 
         if (rc != SYM_OK) {
-            return rc == SYM_AGAIN ? SYM_OK : rc; /* enough for now */
+            return rc == SYM_AGAIN ? SYM_OK : rc; /* the chunk is large
+                                                     enough */
         }
 
         a->frame++;
@@ -300,7 +301,7 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* --- around the frames --- */
+/* --- members around the frames --- */
 
 static void
 write_registers(const sentry_stack_t *stack, sym_out_t *out)
@@ -494,7 +495,7 @@ sentry_resume(sym_request_t *r)
 {
     sentry_answer_t *a = ((sentry_t *) r)->answer;
 
-    a->n_chunk = 0; /* to be looked up again */
+    a->n_chunk = 0; /* chunks are looked up again in the new snapshot */
     a->chunk = a->frame;
     return !a->is_begun;
 }

@@ -46,7 +46,7 @@ read_type(const sentry_reader_t *r, const sym_api_route_t **route)
 }
 
 
-/* Minidumps must have it, others must not. */
+/* Minidumps must have the option, others must not. */
 static sym_status_t
 read_rewrite(const sentry_reader_t *r, const sym_api_route_t *route)
 {
@@ -131,7 +131,7 @@ read_link(const sentry_reader_t *request, const json_t *value)
 }
 
 
-/* Those of the location are not used, even if the key is absent. */
+/* If the key is absent, the location's sources are not used, either. */
 static sym_status_t
 read_sources(const sentry_reader_t *r)
 {
@@ -177,7 +177,7 @@ read_body(sentry_t *s, const json_t *root)
     rc =
         rc != SYM_OK ? rc : read_link(&r, json_object_get(root, "symbolicate"));
 
-    /* as for a form with a report */
+    /* same as for a form with a report */
     s->request.has_context = true;
     s->request.is_caller_first = false;
     return rc != SYM_OK ? rc : sentry_allow_links(s);
@@ -187,7 +187,7 @@ read_body(sentry_t *s, const json_t *root)
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
-    (void) budget; /* the body is short */
+    (void) budget; /* the body is short, so one call reads it */
     return sentry_load((sentry_t *) r, r->body, read_body);
 }
 

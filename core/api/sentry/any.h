@@ -1,9 +1,9 @@
 /*
- * any.h - POST /symbolicate-any: a crash report that is at a URL.
+ * any.h - POST /symbolicate-any: for a crash report at a URL.
  *
- * The body names the file.  The server fetches it, and another request, for the
- * kind of report that the body says, goes on with it and with the options and
- * sources of the body.
+ * The body contains the URL, the kind of report, options and sources.  The
+ * server fetches the file.  Then another request for this kind of report
+ * continues with the file, and with the options and sources.
  */
 #ifndef SYM_API_SENTRY_ANY_H
 #define SYM_API_SENTRY_ANY_H

@@ -1,6 +1,6 @@
 /*
- * The candidates of a module at each source (options.dif_candidates): the places
- * where its files may be.  Texts are Symbolicator's.
+ * The candidates of a module at each source (options.dif_candidates): the
+ * places where its files may be.  Texts are the same as Symbolicator's.
  */
 #include "api/sentry/sentry.h"
 
@@ -15,25 +15,26 @@
 /* Room for `details`: a host's name, and two errors. */
 #define DETAILS_MAX 1024
 
-/* Initial and largest size of a list: 64 sources with all paths of a module. */
+/* Initial and maximum size of a list: 64 sources with all paths of a module. */
 #define CANDIDATES_MIN 8u
 #define CANDIDATES_MAX 4096u
 
 typedef struct {
     sym_str_t source;
-    sym_download_t to; /* its location, and how that ended */
-    uint32_t features; /* SYM_FEATURE_* of a file that was found */
-    bool is_used;      /* for symbols or sources */
-    bool is_unwind;    /* it has the unwind rules that were used */
+    sym_download_t to; /* location of the file, and the result of its
+                          download */
+    uint32_t features; /* SYM_FEATURE_* of a file, if found */
+    bool is_used;      /* the file is for symbols or sources */
+    bool is_unwind;    /* the file has the unwind rules that were used */
 } candidate_t;
 
 typedef struct {
     sentry_t *s;
     uint32_t module;
     const sym_need_t *need;
-    sym_object_record_t chosen; /* state 0: none */
+    sym_object_record_t chosen; /* state 0: no result */
     sym_str_t chosen_scope;
-    sym_str_t scope; /* of the current source */
+    sym_str_t scope; /* index of the current source */
     candidate_t *list;
     uint32_t n, max;
 } candidates_t;
@@ -41,7 +42,7 @@ typedef struct {
 
 /* --- collecting --- */
 
-/* The source's name in the request. */
+/* Returns the source's name in the request. */
 static sym_str_t
 source_name(const sentry_t *s, sym_str_t scope)
 {
@@ -57,8 +58,9 @@ source_name(const sentry_t *s, sym_str_t scope)
 }
 
 
-/* Requests encode more than a path must have encoded (RFC 3986, 3.3, "pchar");
- * Symbolicator's locations do not.  A null text: out of memory. */
+/* Decodes a location: requests encode more characters than a path requires (RFC
+ * 3986, 3.3, "pchar"), Symbolicator's locations do not.  data NULL: out of
+ * memory. */
 static sym_str_t
 location_of(const candidates_t *c, sym_str_t url)
 {
@@ -118,7 +120,8 @@ add(candidates_t *c, sym_str_t scope, sym_str_t url)
 }
 
 
-/* Features of a file that was loaded by hand: those of its artifact. */
+/* Features of a file that was loaded by hand; they are known from its
+ * artifact. */
 static uint32_t
 features_of(const candidates_t *c, const candidate_t *one)
 {
@@ -140,7 +143,7 @@ features_of(const candidates_t *c, const candidate_t *one)
 }
 
 
-/* The record that is used, as chosen by sym_snapshot_choose_object(). */
+/* Finds the record that is used, as chosen by sym_snapshot_choose_object(). */
 static void
 choose(void *ctx, uint32_t source, sym_str_t scope,
        const sym_object_record_t *record)
@@ -167,7 +170,7 @@ use(const candidates_t *c, candidate_t *one)
 }
 
 
-/* Says how the download of a place ended. */
+/* Sets the result of the download at a place. */
 static void
 tell(const candidates_t *c, const sym_place_t *place, candidate_t *one)
 {
@@ -203,7 +206,7 @@ add_place(void *ctx, const sym_place_t *place)
 }
 
 
-/* The part after the last slash or backslash. */
+/* Returns the part after the last slash or backslash. */
 static sym_str_t
 last_part(sym_str_t path)
 {
@@ -218,7 +221,8 @@ last_part(sym_str_t path)
 }
 
 
-/* Whether the URL has the named file or its cabinet: "a.pd_" for "a.pdb". */
+/* Whether the URL ends in the named file or its cabinet: "a.pd_" for
+ * "a.pdb". */
 static bool
 has_name(sym_str_t url, sym_str_t name)
 {
@@ -232,9 +236,9 @@ has_name(sym_str_t url, sym_str_t name)
 
 
 /*
- * Symbolicator also looks for sources in ELF debug files and PDBs (its
- * FileType::sources()), which never have any.  A source that lists one of these
- * for symbols does list files.
+ * Symbolicator also searches for sources in ELF debug files and PDBs (its
+ * FileType::sources()), which never contain any.  The answer lists such files
+ * if the source lists them for symbols.
  */
 static bool
 lists_more(const candidates_t *c, sym_str_t scope)
@@ -296,7 +300,7 @@ add_record(void *ctx, uint32_t source, sym_str_t scope,
         return;
     }
 
-    /* loaded by hand, or not from a source */
+    /* the file was loaded by hand, or is not from a source */
     if (record != NULL && record->state == SYM_MODULE_READY) {
         one = is_chosen ? add(c, scope, record->path) : NULL;
         if (one != NULL) {
@@ -384,7 +388,7 @@ compare(const void *a, const void *b)
 }
 
 
-/* One path may have been requested for several kinds of artifact. */
+/* One path may have been requested for several kinds of artifacts. */
 static void
 unite(candidates_t *c)
 {
@@ -479,7 +483,7 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
     const sentry_module_t *m = &s->request.modules[module];
     uint32_t need = m->unwind != 0 ? m->unwind : m->need, cost = 0;
 
-    /* each kind of artifact that was requested; 0 also ends the list */
+    /* every kind of artifact that was requested; 0 also ends the list */
     while (need != 0) {
         c.need = &s->base.needs[need - 1];
         c.chosen = (sym_object_record_t){ 0 };
@@ -508,7 +512,7 @@ sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out)
 }
 
 
-/* --- the status of a module that was not found --- */
+/* --- status of a module that was not found --- */
 
 static void
 take_first_error(void *ctx, const sym_place_t *place)
@@ -520,7 +524,7 @@ take_first_error(void *ctx, const sym_place_t *place)
     }
 
     switch (sym_download_of_place(place)) {
-    case SYM_DOWNLOAD_OK: /* valid, but useless */
+    case SYM_DOWNLOAD_OK: /* the file is valid, but useless */
         break;
     case SYM_DOWNLOAD_MALFORMED:
         *state = SYM_MODULE_MALFORMED;

@@ -3,10 +3,10 @@
  * module that a frame refers to are looked up, even if the frame has no path:
  * the features of the module also show them.
  *
- * A text comes from a source bundle or a portable PDB.  A PDB may instead give
- * the URL of the text (its source links).  Such a text is requested if the
- * request has sources, in a separate round: the paths of the frames are unknown
- * before.
+ * A text comes from a source bundle or a portable PDB.  A PDB may instead
+ * contain the URL of the text (source links).  If the request has sources, such
+ * a text is requested in a separate round, because the paths of the frames are
+ * unknown before.
  */
 #include "api/sentry/sentry.h"
 
@@ -15,17 +15,18 @@
 #include "sources/guard/url.h"
 #include "symbolicate/source_text.h"
 
-/* Bytes of all lines that an answer shows; later frames show none. */
+/* Maximum length of all lines in an answer; later frames show no lines. */
 #define CONTEXT_MAX (32u << 20)
 
-/* Cost of unpacking a block, in frames. */
+/* Cost of unpacking a block, counted in frames. */
 #define BLOCK_COST 64
 
 typedef struct {
     sym_sources_t sources;
-    uint32_t need; /* 1 + that of its sources; 0: none are requested */
+    uint32_t need; /* 1 + need for the module's sources; 0: sources are not
+                      requested */
     bool is_tried, is_open;
-    bool owns_frame; /* of the answer */
+    bool owns_frame; /* the answer has lines of the module */
 } module_t;
 
 /* A text at a URL. */
@@ -35,18 +36,18 @@ typedef struct {
     sym_sources_t sources;
 } text_t;
 
-/* A text that is needed. */
+/* A text that a frame needs. */
 typedef struct {
     uint32_t module, need;
 } link_t;
 
 struct sentry_sources_s {
-    sym_request_step_t then; /* once all is open */
+    sym_request_step_t then; /* set once all needs are open */
     module_t *modules;
-    uint32_t next; /* next module whose need is added */
+    uint32_t next; /* next module to add needs for */
 
-    /* of source links */
-    uint32_t module, stack, frame; /* to be looked at next */
+    /* texts of source links */
+    uint32_t module, stack, frame; /* next frame to visit */
     bool has_links;
     link_t *links;
     uint32_t n_links;
@@ -54,7 +55,7 @@ struct sentry_sources_s {
     uint32_t n_texts;
 
     sym_source_text_t text;
-    size_t bytes; /* shown so far */
+    size_t bytes; /* length of the lines shown so far */
 };
 
 
@@ -91,7 +92,7 @@ need_sources(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             return rc;
         }
 
-        /* not to be downloaded again */
+        /* known already, so not to be downloaded again */
         need = &r->needs[c->modules[c->next].need++];
         if (!need->is_thorough && sentry_has_no_own_sources(s, m->need - 1)) {
             need->without = 1u << SYM_SOURCE_PORTABLE_PDB;
@@ -189,7 +190,7 @@ sentry_is_unused(const sentry_t *s, uint32_t module)
 }
 
 
-/* NULL: the module has no readable sources. */
+/* Opens the sources of a module.  NULL: it has no readable sources. */
 static const sym_sources_t *
 open_sources(sentry_t *s, uint32_t module)
 {
@@ -215,7 +216,7 @@ open_sources(sentry_t *s, uint32_t module)
 
 /* --- source links --- */
 
-/* The URL in its normal form.  SYM_MALFORMED: not a URL that may be shown. */
+/* Normalizes a URL.  SYM_MALFORMED: not a URL that may be shown. */
 static sym_status_t
 normalise(sym_str_t text, char out[SENTRY_LINK_MAX], size_t *len)
 {
@@ -255,7 +256,7 @@ normalise(sym_str_t text, char out[SENTRY_LINK_MAX], size_t *len)
 
 
 /* Finds the URL of a text that the artifact does not contain.  Only http and
- * https are shown: other URLs might lead into a file system. */
+ * https are shown, because other URLs might lead into a file system. */
 static sym_status_t
 find_link(const sym_sources_t *sources, sym_str_t path,
           sentry_context_t *context)
@@ -281,7 +282,7 @@ find_link(const sym_sources_t *sources, sym_str_t path,
 }
 
 
-/* The path of a frame of .NET; "" if it has none. */
+/* Returns the path of a .NET frame; "" if unknown. */
 static sym_status_t
 path_of(sentry_t *s, const sentry_stack_t *stack, const sentry_frame_t *frame,
         sym_str_t *path)
@@ -401,7 +402,7 @@ add_link_need(sentry_t *s, const sentry_stack_t *stack,
 }
 
 
-/* Visits each frame once, in steps. */
+/* Visits each frame once, in several steps. */
 static sym_status_t
 need_links(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -437,7 +438,7 @@ need_links(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* The text at the URL, if it was fetched; or NULL. */
+/* Returns the text at the URL if it was fetched; otherwise NULL. */
 static sym_status_t
 open_text(sentry_t *s, sym_str_t url, const sym_sources_t **sources)
 {

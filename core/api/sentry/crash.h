@@ -1,6 +1,6 @@
 /*
- * crash.h - requests for crash reports, which this API's routes name and other
- * folders define.
+ * crash.h - requests for crash reports: this API has the routes, other folders
+ * define the functions.
  */
 #ifndef SYM_API_SENTRY_CRASH_H
 #define SYM_API_SENTRY_CRASH_H

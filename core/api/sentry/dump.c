@@ -86,7 +86,8 @@ add_module(sentry_dump_t *d, const sym_crash_module_t *from)
 }
 
 
-/* Modules in the order of their addresses; unloaded ones are omitted. */
+/* Adds the modules in the order of their addresses; unloaded ones are
+ * omitted. */
 static sym_status_t
 add_modules(sentry_dump_t *d)
 {
@@ -141,7 +142,7 @@ add_registers(sentry_dump_t *d, const sym_crash_thread_t *t,
 }
 
 
-/* All stacks are there from the beginning; frames are added when a walk ends. */
+/* Adds all stacks; their frames are added when a walk ends. */
 static sym_status_t
 add_stacks(sentry_dump_t *d)
 {
@@ -288,7 +289,7 @@ read_report(sentry_dump_t *d)
 }
 
 
-/* The module that is looked for by another name. */
+/* Returns the module that will be searched for under another name. */
 static sentry_module_t *
 first_module(sentry_dump_t *d)
 {
@@ -298,7 +299,7 @@ first_module(sentry_dump_t *d)
 }
 
 
-/* Applies the next rule; of all that match the first counts. */
+/* Applies the next rule; if several match a module, the first one counts. */
 static sym_status_t
 rewrite(sentry_dump_t *d)
 {
@@ -343,8 +344,8 @@ begin_walks(sentry_dump_t *d)
 
     r->stats.jobs = 1;
     r->stats.stacks = d->crash->n_threads;
-    r->stats.frames = SYM_RESOLVE_CHUNK; /* unknown yet: room for as many
-                                            questions */
+    r->stats.frames = SYM_RESOLVE_CHUNK; /* not known yet: makes room for as
+                                            many questions */
     return sentry_walks_prepare(d);
 }
 
@@ -355,7 +356,7 @@ parse(sym_request_t *r, uint32_t budget)
     sentry_dump_t *d = (sentry_dump_t *) r;
     sym_status_t rc = d->crash == NULL ? read_report(d) : SYM_OK;
 
-    (void) budget; /* a report is limited as a whole */
+    (void) budget; /* the size of a report is limited elsewhere */
     if (rc != SYM_OK || d->crash->failure.len != 0) {
         return rc;
     }

@@ -1,15 +1,16 @@
 #include "api/sentry/dump_walks.h"
 
-/* Threads that are walked at a time: one that waits for rules does not hold up
- * the others. */
+/* Number of threads that are walked at a time, so that one that waits for rules
+ * does not block the others. */
 #define WALKS 32
 
-/* Frames of all threads that are shown: 512 threads have room for all of theirs.
- * More would cost hundreds of bytes each in an answer that hostile dumps fill.  The
- * thread that crashed comes first. */
+/* Maximum number of frames of all threads together: 512 threads have room for
+ * all of their frames.  More would cost hundreds of bytes each, in an answer
+ * that hostile dumps could fill.  The crashed thread is first. */
 #define FRAMES_MAX (512u * SYM_WALK_FRAMES_MAX)
 
-/* Modules whose address ranges do not overlap: the first of two. */
+/* Finds modules whose address ranges do not overlap; of two that do, the first
+ * one counts. */
 static sym_status_t
 add_images(sentry_dump_t *d)
 {
@@ -42,7 +43,7 @@ add_images(sentry_dump_t *d)
 }
 
 
-/* Without sources no module can be fetched. */
+/* Without sources, no module can be fetched. */
 static const sym_object_ref_t *
 ref_of(const sentry_dump_t *d, const sentry_module_t *m)
 {
@@ -64,8 +65,8 @@ read_file(void *ctx, uint64_t at, void *to, size_t len)
 }
 
 
-/* The rules of a module are needed.  SYM_AGAIN: it is not known yet whether there
- * are any. */
+/* Requests the rules of a module.  SYM_AGAIN: it is not known yet whether it
+ * has rules. */
 static sym_status_t
 need_rules(sentry_dump_t *d, uint32_t module)
 {
@@ -87,8 +88,8 @@ need_rules(sentry_dump_t *d, uint32_t module)
 }
 
 
-/* The debug id that a dump lacks is that of the file that its code id found.  A
- * PDB is looked for by its name as well. */
+/* If a dump lacks a debug id, it comes from the file that was found by the code
+ * id.  A PDB is also searched for by its name. */
 static sym_status_t
 complete_module(sentry_dump_t *d, uint32_t module, const sym_debug_id_t *id)
 {
@@ -112,7 +113,7 @@ complete_module(sentry_dump_t *d, uint32_t module, const sym_debug_id_t *id)
 }
 
 
-/* SYM_NOT_FOUND: there are none. */
+/* SYM_NOT_FOUND: the module has no rules. */
 static sym_status_t
 open_rules(sentry_dump_t *d, uint32_t module, const sym_cfi_t **cfi)
 {
@@ -162,7 +163,8 @@ unwind(void *ctx, uint32_t image, uint64_t offset,
 }
 
 
-/* Whether the module's symbols have a function there.  SYM_AGAIN as above. */
+/* Whether the module's symbols contain a function at the offset.  SYM_AGAIN as
+ * above. */
 static sym_status_t
 has_symbol(sentry_dump_t *d, uint32_t module, uint32_t offset)
 {
@@ -184,7 +186,7 @@ has_symbol(sentry_dump_t *d, uint32_t module, uint32_t offset)
     }
 
     if (r->needs[need].found != SYM_NEED_FOUND) {
-        return SYM_OK; /* no source has it */
+        return SYM_OK; /* no source has the symbols */
     }
 
     question = (sym_question_t){ need, offset };
@@ -194,8 +196,8 @@ has_symbol(sentry_dump_t *d, uint32_t module, uint32_t offset)
 }
 
 
-/* Symbolicator refuses an address if the module has rules, and symbols, and
- * neither know it. */
+/* Symbolicator rejects an address if the module has rules and symbols, and
+ * neither cover it. */
 static sym_status_t
 is_code(void *ctx, uint32_t image, uint64_t offset)
 {
@@ -259,8 +261,8 @@ add_client_frames(sentry_dump_t *d, uint32_t thread)
 }
 
 
-/* The frames of a walk that has ended.  The rules of every frame's module are
- * needed, for its state in the answer. */
+/* Adds the frames of a walk that has ended.  Requests the rules of every
+ * frame's module, because the answer shows their state. */
 static bool
 add_frames(sentry_dump_t *d, const sym_walk_t *w, uint32_t thread)
 {
@@ -299,7 +301,7 @@ add_frames(sentry_dump_t *d, const sym_walk_t *w, uint32_t thread)
 }
 
 
-/* The n-th thread to be walked. */
+/* Returns the n-th thread to walk. */
 static uint32_t
 nth_thread(const sym_crash_t *crash, uint32_t n)
 {
@@ -311,7 +313,7 @@ nth_thread(const sym_crash_t *crash, uint32_t n)
 }
 
 
-/* Most frames that the next thread may have. */
+/* Maximum number of frames for the next thread. */
 static uint32_t
 frames_left(const sentry_dump_t *d)
 {
@@ -376,7 +378,7 @@ walk_slot(sentry_dump_t *d, sentry_dump_slot_t *slot, uint32_t *budget)
 }
 
 
-/* The symbols of modules that frames are in. */
+/* Requests the symbols of modules that contain frames. */
 static sym_status_t
 need_symbols(sentry_dump_t *d)
 {
@@ -410,7 +412,8 @@ need_symbols(sentry_dump_t *d)
 }
 
 
-/* Whether the rules of a module are awaited that may have its debug id. */
+/* Whether a module without a debug id still waits for its rules, which may have
+ * the debug id. */
 static bool
 is_incomplete(sentry_dump_t *d)
 {
@@ -442,8 +445,8 @@ sentry_walks_go_on(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     }
 
     if (rc != SYM_OK || is_waiting || is_incomplete(d)) {
-        return d->is_out_of_memory ? SYM_NOMEM : rc; /* called again, with the
-                                                        rules */
+        return d->is_out_of_memory ? SYM_NOMEM : rc; /* called again when the
+                                                        rules have arrived */
     }
 
     d->is_walked = true;

@@ -1,8 +1,8 @@
 /*
  * dump_walks.h - the walks of a crash report's threads.  Private to dump*.c.
  *
- * Threads are walked some at a time; frames are added to the request when a walk
- * ends.
+ * A few threads are walked at a time; frames are added to the request when a
+ * walk ends.
  */
 #ifndef SYM_API_SENTRY_DUMP_WALKS_H
 #define SYM_API_SENTRY_DUMP_WALKS_H
@@ -10,9 +10,9 @@
 #include "api/sentry/dump.h"
 #include "api/sentry/readers.h"
 
-/* A module, as the walks use it. */
+/* Unwind rules of a module, for the walks. */
 typedef struct {
-    bool is_tried; /* in this snapshot */
+    bool is_tried; /* opening was tried in this snapshot */
     bool is_open;
     sym_cfi_t cfi;
 } sentry_dump_rules_t;
@@ -27,26 +27,27 @@ typedef struct {
     const sym_crash_t *crash;
     sentry_dump_file_t file;
     const sym_request_t
-        *linked;            /* has the options; NULL: the report has them */
+        *linked;            /* the request with the options; NULL: the report
+                               has them */
     sym_str_t failure;      /* why there is no report, or "" */
-    sym_rewrite_pt rewrite; /* NULL: no name is rewritten */
-    uint32_t n_rules;       /* that were applied */
+    sym_rewrite_pt rewrite; /* NULL: names are not rewritten */
+    uint32_t n_rules;       /* number of rules that were applied */
     bool is_read, is_rewritten;
 
     sym_walk_owner_t owner;
     sym_process_t process;
     sym_image_t *images;
-    uint32_t *module_of;        /* of each image */
-    sentry_dump_rules_t *rules; /* of each module */
+    uint32_t *module_of;        /* index of the module of each image */
+    sentry_dump_rules_t *rules; /* rules of each module */
     sentry_dump_slot_t *slots;
-    uint8_t *ends;       /* sym_walk_end_t of each thread */
-    uint32_t thread;     /* number of threads that were begun */
-    uint32_t n_reserved; /* their frames, or an upper bound */
+    uint8_t *ends;       /* sym_walk_end_t for each thread */
+    uint32_t thread;     /* number of threads that have begun */
+    uint32_t n_reserved; /* number of their frames, or an upper bound */
     bool is_walked;
-    bool is_out_of_memory; /* a callback's failure */
+    bool is_out_of_memory; /* a callback had no memory */
 } sentry_dump_t;
 
-/* "" in the place of a text that is too long for a reference. */
+/* Returns the text, or "" if it is too long for a reference. */
 static inline sym_str_t
 sentry_dump_text(sym_str_t text)
 {
@@ -54,16 +55,18 @@ sentry_dump_text(sym_str_t text)
 }
 
 
-/* Prepares the walks of all threads; the request has modules and stacks. */
+/* Prepares the walks of all threads; call it when the request has modules and
+ * stacks. */
 sym_status_t sentry_walks_prepare(sentry_dump_t *d);
 
 /* Begins all walks again, without frames. */
 void sentry_walks_restart(sentry_dump_t *d);
 
-/* Another snapshot: rules are opened again. */
+/* For another snapshot: rules are opened again. */
 void sentry_walks_reopen(sentry_dump_t *d);
 
-/* A step that walks all threads.  The next one answers as for frames. */
+/* A step that walks all threads.  The next step is the first one of an answer
+ * with frames. */
 sym_status_t sentry_walks_go_on(sym_request_t *r, sym_out_t *out,
                                 uint32_t *budget);
 

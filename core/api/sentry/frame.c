@@ -124,7 +124,7 @@ write_kept(sym_out_t *out, const sentry_frame_t *frame)
 }
 
 
-/* Many frames show it, so the written text is cached. */
+/* The written text is cached, because many frames show it. */
 static void
 write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 {
@@ -144,7 +144,7 @@ write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 
     write_text(out, SENTRY_PACKAGE, package);
 
-    /* unless it spans two windows */
+    /* not if it spans two windows */
     if (out->before == before && !out->failed && package.len <= PACKAGE_MAX) {
         *kept = sym_arena_copy(s->base.arena,
                                sym_str(start, (size_t) (out->pos - start)));
@@ -152,10 +152,10 @@ write_package(const sentry_t *s, uint32_t module, sym_out_t *out)
 }
 
 
-/* --- frames that were found --- */
+/* --- frames with symbols --- */
 
-/* The module that contains an address of the answer: an address relative to a
- * module may be beyond its end. */
+/* Finds the module that contains an address of the answer: an address relative
+ * to a module may be beyond the module's end. */
 static uint32_t
 module_shown(const sentry_t *s, const sentry_frame_t *frame,
              const sentry_place_t *place)
@@ -347,9 +347,9 @@ write_levels(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 }
 
 
-/* --- frames of .NET --- */
+/* --- .NET frames --- */
 
-/* SYM_NOT_FOUND: the frame is not found. */
+/* SYM_NOT_FOUND: the frame has no symbols. */
 static sym_status_t
 write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
          const sentry_place_t *place, sym_out_t *out)
@@ -403,9 +403,9 @@ write_il(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
 }
 
 
-/* --- frames that were not --- */
+/* --- frames without symbols --- */
 
-/* If the request has only one of the names, it is taken as mangled. */
+/* If the request has only one of the two names, it is treated as mangled. */
 static sym_str_t
 demangle(sentry_t *s, const sentry_frame_t *frame, sym_str_t *mangled)
 {
@@ -502,7 +502,7 @@ sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status)
 }
 
 
-/* The request's path is shown if the module has none. */
+/* If the module has no path, the request's path is shown. */
 static bool
 has_own_path(const sentry_frame_t *frame)
 {
@@ -512,7 +512,8 @@ has_own_path(const sentry_frame_t *frame)
 }
 
 
-/* Writes the levels from the cache, or for it.  False: nothing is written. */
+/* Writes the levels from the cache, or adds them to it.  False: nothing was
+ * written. */
 static bool
 write_cached(sentry_t *s, uint32_t index, const sentry_frame_t *frame,
              const sentry_place_t *place, sym_out_t *out, uint32_t *budget)

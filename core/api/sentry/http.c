@@ -1,5 +1,5 @@
 /*
- * http.c - errors and queries as clients of Symbolicator know them.
+ * http.c - errors and queries in the form that Symbolicator's clients know.
  *
  * Its framework (axum 0.8) refuses requests in plain text, with the texts
  * below; Symbolicator's own errors are JSON: {"detail", "causes"}.
@@ -17,12 +17,12 @@
 
 #define REFUSED "Failed to deserialize query string: "
 
-/* Decoded bytes of a name or number; longer texts are neither. */
+/* Maximum decoded length of a name or number; longer texts are invalid. */
 #define WORD_MAX 40
 
 typedef struct {
     char text[WORD_MAX];
-    size_t len; /* WORD_MAX: too long */
+    size_t len; /* WORD_MAX: the text is too long */
 } word_t;
 
 
@@ -35,7 +35,7 @@ refusal_text(const sym_api_error_t *error)
         return error->description; /* empty if no route matches */
 
     case TOO_LARGE:
-        /* for client_max_body_size; other limits have their own texts */
+        /* applies to client_max_body_size; other limits have their own texts */
         if (sym_str_starts(error->title, SYM_STR("413 "))) {
             return SYM_STR(
                 "Failed to buffer the request body: length limit exceeded");
@@ -90,7 +90,7 @@ decoded(sym_str_t text, size_t *at)
 }
 
 
-/* Removes the first `len` bytes of the text, and decodes them. */
+/* Takes the first `len` bytes of the text, and decodes them. */
 static word_t
 next_word(sym_str_t *text, size_t len)
 {
@@ -121,7 +121,7 @@ is_word(const word_t *word, const char *text)
 }
 
 
-/* Reads a u64 as Rust does.  Returns why it is refused, or NULL. */
+/* Reads a u64 like Rust.  Returns NULL, or why the text is refused. */
 static const char *
 read_seconds(const word_t *word, uint64_t *seconds)
 {
@@ -147,7 +147,7 @@ read_seconds(const word_t *word, uint64_t *seconds)
 }
 
 
-/* Removes the next NAME=VALUE from the query. */
+/* Takes the next NAME=VALUE from the query. */
 static word_t
 next_pair(sym_str_t *query, sym_str_t *value)
 {

@@ -9,7 +9,7 @@ struct sentry_il_s {
 };
 
 
-/* The artifact of a need that was found; NULL: it cannot be read. */
+/* Returns the artifact of a need that was found; NULL: it cannot be read. */
 static const sym_ppdb_t *
 open_artifact(sentry_t *s, uint32_t need)
 {

@@ -58,7 +58,8 @@ contains(sym_str_t text, sym_str_t word)
 }
 
 
-/* Sentry's name for a version control system; NULL: the PDB names none. */
+/* Returns Sentry's name for a version control system; NULL: the PDB has
+ * none. */
 static const char *
 vcs_of(sym_str_t name)
 {
@@ -69,7 +70,7 @@ vcs_of(sym_str_t name)
 }
 
 
-/* A portable PDB that embeds sources or links to them counts, too. */
+/* Portable PDBs that embed sources, or link to them, count, too. */
 static bool
 has_stored_sources(sentry_t *s, const sym_need_t *need)
 {
@@ -148,7 +149,7 @@ write_bool(sym_out_t *out, sym_str_t key, bool is_true)
 }
 
 
-/* Unless it is absent. */
+/* Writes the member unless it is absent. */
 static void
 write_text(sym_out_t *out, sym_str_t key, sym_str_t text)
 {
@@ -205,7 +206,7 @@ sentry_is_listed(sentry_t *s, uint32_t module)
 }
 
 
-/* Only crash reports have it. */
+/* Only crash reports have this member. */
 static void
 write_unwind_status(sentry_t *s, const sentry_module_t *m, sym_out_t *out)
 {
@@ -224,7 +225,8 @@ write_unwind_status(sentry_t *s, const sentry_module_t *m, sym_out_t *out)
 uint32_t
 sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out)
 {
-    uint32_t cost = 1 + sym_request_n_scopes(&s->base); /* for its status */
+    uint32_t cost = 1 + sym_request_n_scopes(&s->base); /* opened for its
+                                                           status */
     const sentry_module_t *m = &s->request.modules[module];
     sentry_facts_t facts = *sentry_facts(s, module);
 

@@ -38,7 +38,8 @@ sentry_module_at(const sentry_request_t *q, uint64_t addr)
     const sym_sort_item_t *item = q->order;
     const sentry_module_t *m;
 
-    /* the last one at or below the address, without an unpredictable branch */
+    /* the last module at or below the address, found without unpredictable
+     * branches */
     for (uint32_t n = q->n_modules; n > 1; n -= n / 2) {
         item += item[n / 2].key <= addr ? n / 2 : 0;
     }

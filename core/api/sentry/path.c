@@ -68,7 +68,7 @@ sentry_path_is_clean(sym_str_t path)
 }
 
 
-/* Removes the last part.  False: the path has no parts left. */
+/* Removes the last part.  False: no part is left. */
 static bool
 pop(char *out, size_t *len)
 {

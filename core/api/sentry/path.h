@@ -1,5 +1,5 @@
 /*
- * path.h - paths of source files as Symbolicator shows them.
+ * path.h - paths of source files, in Symbolicator's form.
  *
  * Windows paths have '\\' or '/' between their parts; the form of a path shows
  * its system (symbolic's path.rs).
@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-/* The last part; separators at the end do not count. */
+/* Returns the last part; separators at the end are ignored. */
 sym_str_t sentry_path_name(sym_str_t path);
 
 /* Whether sentry_path_clean() would change nothing. */

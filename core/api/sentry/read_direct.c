@@ -1,10 +1,10 @@
 /*
- * The direct reader: takes the ordinary shape of a request straight out of the
- * body, in slices, and does not copy strings, except those with escapes that
- * lookups need.  Values that only pass through keep their JSON text.  All other
- * requests go to the general reader, which also decides what is valid: those
- * with escapes in keys, duplicate keys, or errors.  A fuzz target compares the
- * two (fuzz/fuzz_sentry.c).  The file has more than 800 lines because all fields
+ * The direct reader.  It reads requests with the usual structure from the body,
+ * in slices.  It copies only strings with escapes that lookups need; values
+ * that are only passed through keep their JSON text.  All other requests go to
+ * the general reader, which also decides what is valid: requests with escapes
+ * in keys, with duplicate keys, or with errors.  A fuzz target compares the two
+ * (fuzz/fuzz_sentry.c).  The file has more than 800 lines because all fields
  * are read by the same few functions at its top, which the compiler inlines.
  */
 #include "api/sentry/readers.h"
@@ -12,18 +12,19 @@
 #include "base/hex.h"
 #include "json/raw.h"
 
-/* Integers of this many digits fit every field's own check. */
+/* Integers with at most this many digits fit; each field checks its own
+ * range. */
 #define DIGITS_MAX 18
 
-/* Bytes of a frame's text that cost no more than a lookup. */
+/* Length of a frame's text that costs no more than a lookup. */
 #define ITEM_BYTES 1024
 
 typedef enum {
     AT_BEGIN,
-    AT_KEY,    /* of the request */
+    AT_KEY,    /* key of the request */
     AT_STACK,  /* of the list */
     AT_FIELD,  /* of a stack */
-    AT_FRAME,  /* of a stack's list */
+    AT_FRAME,  /* element of a list of stacks */
     AT_MODULE, /* of the list */
     AT_END
 } where_t;
@@ -31,8 +32,8 @@ typedef enum {
 struct sentry_direct_s {
     const char *p, *end;
     where_t where;
-    uint32_t seen;       /* keys of the request, by their bits */
-    uint32_t seen_field; /* of the stack */
+    uint32_t seen;       /* keys of the request seen so far, by their bits */
+    uint32_t seen_field; /* keys of the stack seen so far */
     sym_status_t failed; /* SYM_NOMEM, or SYM_UNSUPPORTED */
     sym_str_t sources, scraping;
 };
@@ -66,7 +67,7 @@ skip_space(direct_t *d)
 }
 
 
-/* The next character that is not a space; '\0' at the end. */
+/* Returns the next character that is not a space; '\0' at the end. */
 static char
 peek(direct_t *d)
 {
@@ -91,8 +92,8 @@ take(direct_t *d, char c)
 }
 
 
-/* After a value: true if another follows, false at the end of its list or
- * object.  Sets failed if neither follows. */
+/* Reads the character after a value.  True: another value follows; false: the
+ * list or object ends.  Sets failed if it is neither. */
 static bool
 has_more(direct_t *d, char close)
 {
@@ -107,7 +108,7 @@ has_more(direct_t *d, char close)
 }
 
 
-/* Moves past what was read; NULL: the general reader must take over. */
+/* Moves past text that was read; NULL: the general reader must take over. */
 static bool
 move(direct_t *d, const char *p)
 {
@@ -142,7 +143,7 @@ take_string(direct_t *d, sentry_t *s, sym_str_t *text)
 }
 
 
-/* A string without escapes. */
+/* Reads a string without escapes. */
 static bool
 take_plain(direct_t *d, sym_str_t *text)
 {
@@ -177,7 +178,7 @@ take_word(direct_t *d, sym_str_t word)
 }
 
 
-/* Skips a null; true if there was one. */
+/* Skips a null; returns true if there was one. */
 static bool
 take_null(direct_t *d)
 {
@@ -193,7 +194,7 @@ take_bool(direct_t *d, bool *is_true)
 }
 
 
-/* Digits of a JSON integer, not of a real. */
+/* Reads the digits of a JSON integer, but not of a real. */
 static bool
 take_digits(direct_t *d, sym_str_t *text)
 {
@@ -211,7 +212,7 @@ take_digits(direct_t *d, sym_str_t *text)
 }
 
 
-/* A whole number, not negative. */
+/* Reads a non-negative integer. */
 static bool
 take_number(direct_t *d, sym_str_t *text, uint64_t *number)
 {
@@ -222,7 +223,7 @@ take_number(direct_t *d, sym_str_t *text, uint64_t *number)
 }
 
 
-/* An integer of 64 bits.  2^64 is added to a negative one, except -0. */
+/* Reads a 64-bit integer. 2^64 is added to negative ones, except -0. */
 static bool
 take_integer(direct_t *d, uint64_t *number)
 {
@@ -258,7 +259,7 @@ take_hex(direct_t *d, uint64_t *number)
 }
 
 
-/* Any value, unread. */
+/* Skips any value. */
 static bool
 take_value(direct_t *d, sym_str_t *text)
 {
@@ -275,7 +276,7 @@ take_value(direct_t *d, sym_str_t *text)
 }
 
 
-/* A value of an unknown key. */
+/* Skips the value of an unknown key. */
 static bool
 skip_value(direct_t *d)
 {
@@ -295,10 +296,10 @@ typedef struct {
         { (text), sizeof(text) - 1 }, (number)                                 \
     }
 
-/* Results in place of a key's number.  ODD: a duplicate. */
+/* Results instead of a key's number.  ODD: a duplicate. */
 enum { UNKNOWN = -1, ODD = -2 };
 
-/* The index in the table. */
+/* Index in the table. */
 static int
 find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
 {
@@ -320,7 +321,8 @@ find_key(const name_t *keys, size_t n, sym_str_t name, uint32_t *seen)
 /* --- frames --- */
 
 enum {
-    FRAME_ADDR = SENTRY_KEYS, /* after those that only pass through */
+    FRAME_ADDR = SENTRY_KEYS, /* bits after those of keys that only pass
+                                 through */
     FRAME_MODE,
     FRAME_ADJUST,
     FRAME_TRUST
@@ -382,7 +384,7 @@ take_adjust(direct_t *d, sentry_frame_t *frame)
 }
 
 
-/* Reads a list of strings; none if it is empty. */
+/* Reads a list of strings; "no value" if it is empty. */
 static bool
 take_lines(direct_t *d, sym_str_t *text)
 {
@@ -431,7 +433,7 @@ take_vars(direct_t *d, sym_str_t *text)
 }
 
 
-/* A string with its quotes. */
+/* Reads a string with its quotes. */
 static bool
 take_quoted(direct_t *d, sym_str_t *text)
 {
@@ -446,7 +448,7 @@ take_quoted(direct_t *d, sym_str_t *text)
 }
 
 
-/* The text of a value that the answer only repeats; "": no value. */
+/* Returns the text of a value that the answer only repeats; "": no value. */
 static bool
 take_text(direct_t *d, sentry_t *s, sentry_key_t key, sym_str_t *text)
 {
@@ -527,8 +529,8 @@ take_frame_key(direct_t *d, sentry_t *s, sentry_frame_t *frame, unsigned key)
 }
 
 
-/* Reads the key and the value that most frames begin with, in one go.  False:
- * the frame differs, and nothing is read. */
+/* Reads in one step the key and the value with which most frames begin.  False:
+ * the frame differs, and nothing was read. */
 static bool
 take_usual(direct_t *d, uint64_t *addr)
 {
@@ -663,7 +665,7 @@ take_registers(direct_t *d, sentry_t *s, sentry_stack_t *stack)
 }
 
 
-/* The end of a stack's key: another follows, or the stack ends. */
+/* After a key's value: another key of the stack follows, or the stack ends. */
 static bool
 end_field(direct_t *d)
 {
@@ -872,7 +874,7 @@ enum {
     REQUEST_SCRAPING
 };
 
-/* The bit of unknown keys among those that were seen. */
+/* Bit for unknown keys, among those that were seen. */
 #define SEEN_ANY (1u << 31)
 
 static const name_t request_keys[] = {
@@ -946,7 +948,7 @@ take_options(direct_t *d, sentry_t *s)
 }
 
 
-/* A list that is read in slices. */
+/* Reads a list in slices. */
 static bool
 begin_list(direct_t *d, where_t where)
 {
@@ -990,7 +992,7 @@ take_request_key(direct_t *d, sentry_t *s)
     sym_str_t name, text;
     int at;
 
-    /* after the end of a list: its comma, or the end of the request */
+    /* after the end of a list: a comma, or the end of the request */
     if (d->seen != 0 && !has_more(d, '}')) {
         d->where = AT_END;
         return d->failed == SYM_OK;

@@ -1,7 +1,7 @@
 /*
- * The general reader: jansson parses the JSON, this file checks the request.
- * Errors are Symbolicator's, whose texts name the key and its position, but
- * without line and column.
+ * The general reader: jansson parses the JSON, and this file checks the
+ * request.  Errors are the same as Symbolicator's: their texts contain the key
+ * and its position, but not line and column.
  */
 #include "api/sentry/readers.h"
 
@@ -13,7 +13,7 @@
 
 /* --- values --- */
 
-/* An optional boolean. */
+/* Reads an optional boolean. */
 static sym_status_t
 read_option(const sentry_reader_t *r, const char *key, bool *has, bool *is_true)
 {
@@ -119,7 +119,7 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Read as a string, or as JSON text if it only passes through. */
+/* Read as a string, or as JSON text if it is only passed through. */
 static sym_status_t
 add_string(const sentry_reader_t *r, sentry_frame_t *frame, sentry_key_t key,
            const json_t *value)

@@ -1,6 +1,6 @@
 /*
- * read_parts.c - parts of a request that are not about its stacks: options, sources,
- * scraping.  They are keys of a JSON body, or parts of a form.
+ * read_parts.c - the parts of a request other than its stacks: options,
+ * sources, scraping.  These are keys of a JSON body, or parts of a form.
  */
 #include "api/sentry/readers.h"
 
@@ -195,7 +195,7 @@ sentry_read_sources(const sentry_reader_t *r, const json_t *value)
 }
 
 
-/* A text of a rule. */
+/* Reads a text of a rule. */
 static sym_status_t
 read_rule_text(const sentry_reader_t *r, const char *key, sym_str_t *text)
 {

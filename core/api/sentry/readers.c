@@ -77,7 +77,7 @@ sentry_add_module(sentry_t *s)
 }
 
 
-/* The first block of a small request is no larger than its body can fill. */
+/* The first block of a small request is not larger than its body can fill. */
 static bool
 add_block(sentry_t *s)
 {

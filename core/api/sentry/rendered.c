@@ -2,19 +2,19 @@
 
 #include "symbolicate/cache/answers.h"
 
-/* Frames with more levels, or with longer heads, are written without the
- * cache. */
+/* Frames with more levels or longer heads are written without the cache. */
 #define LEVELS_MAX 32
 #define HEAD_MAX 1024
 
 #define RENDERED_MAX SYM_ANSWER_CACHE_TEXT_MAX
 
-/* Room for the rest of a level: "sym_addr", the comma before it. */
+/* Room for the rest of a level: "sym_addr", and the comma before the level. */
 #define REST_MAX 64
 
 /*
- * The texts of a frame: the address of its function, then the levels, the
- * innermost first, each preceded by its length.  Numbers are in machine order.
+ * Format of a frame's texts: the address of its function, then the levels, the
+ * innermost first, each preceded by its length.  Numbers are in the machine's
+ * byte order.
  */
 typedef uint32_t addr_t;
 typedef uint16_t level_len_t;

@@ -9,7 +9,8 @@
 #include "api/sentry/http.h"
 #include "api/files/paths.h"
 
-/* The general reader takes over what the direct reader did not support. */
+/* The general reader handles requests that the direct reader does not
+ * support. */
 static sym_status_t
 read_slice(sentry_t *s, uint32_t budget)
 {

@@ -1,29 +1,29 @@
 /*
- * sentry.h - a request of Sentry's native API (POST /symbolicate), as its parts
- * share it.  Private to this API.
+ * sentry.h - a request of Sentry's native API (POST /symbolicate): the
+ * declarations that its files share.  Private to this API.
  *
- *     read_direct.c requests of the ordinary shape to the structures below
- *     read_json.c   other requests; what is refused, and why
- *     readers.c     what both readers share
- *     read_parts.c  options, sources and the like, also of forms
- *     values.c      values of JSON
+ *     read_direct.c reads requests with the usual structure
+ *     read_json.c   reads other requests; refuses invalid ones
+ *     readers.c     functions for both readers
+ *     read_parts.c  reads options, sources and scraping, also from forms
+ *     values.c      JSON values
  *     any.c         requests about a file at a URL
  *     http.c        texts of errors, and the query
  *     path.c        paths of source files
- *     modules.c     sorts modules, finds those of frames, says what they need
- *     address.c     return addresses to addresses of calls
- *     answer.c      the answer as a whole, in slices
- *     frame.c       one frame of it
- *     rendered.c    what of a frame depends on its address alone, and is cached
- *     il.c          places of .NET frames
- *     module.c      one module of it
- *     candidates.c  what each source had for a module
- *     context.c     lines of source around a frame
- *     dump.c        crash reports: walks, then all of the above
+ *     modules.c     sorts modules, finds those of frames, adds their needs
+ *     address.c     computes call addresses from return addresses
+ *     answer.c      writes the complete answer, in slices
+ *     frame.c       writes a frame
+ *     rendered.c    caches the part of a frame that depends only on its address
+ *     il.c          finds source locations of .NET frames
+ *     module.c      writes a module
+ *     candidates.c  writes the files that each source had for a module
+ *     context.c     finds the source lines around a frame
+ *     dump.c        walks the stacks of crash reports, then uses the above
  *
- * Frames are kept in the order of the request.  Their index, in answers and in
- * rules, counts from the innermost call: from the other end of a stack if the
- * request has its callers first.
+ * Frames are kept in the order of the request.  In answers and rules, their
+ * index counts from the innermost call, so from the other end of a stack if the
+ * request lists callers first.
  */
 #ifndef SYM_API_SENTRY_SENTRY_H
 #define SYM_API_SENTRY_SENTRY_H
@@ -38,7 +38,7 @@
 
 /* --- the request --- */
 
-/* Keys of a frame that are copied from the request to the answer. */
+/* Keys of a frame that the answer copies from the request. */
 typedef enum {
     /* strings */
     SENTRY_LANG,
@@ -47,12 +47,12 @@ typedef enum {
     SENTRY_ABS_PATH,
     SENTRY_STRINGS,
 
-    /* hexadecimal numbers */
+    /* values are hexadecimal numbers */
     SENTRY_FUNCTION_ID = SENTRY_STRINGS,
     SENTRY_SYM_ADDR,
     SENTRY_HEXES,
 
-    /* JSON texts: first those of strings */
+    /* values are JSON texts; strings are first */
     SENTRY_PLATFORM = SENTRY_HEXES,
     SENTRY_PACKAGE,
     SENTRY_FILENAME,
@@ -73,7 +73,7 @@ struct sentry_field_s {
     sentry_field_t *next;
     sentry_key_t key;
     union {
-        sym_str_t text; /* a string, decoded; or JSON */
+        sym_str_t text; /* decoded string, or JSON */
         uint64_t number;
     } value;
 };
@@ -93,11 +93,12 @@ extern const sym_str_t sentry_trusts[SENTRY_TRUSTS];
 
 typedef struct {
     uint64_t addr;
-    uint64_t relative_to;   /* if is_relative: a module, or no module at all */
-    sentry_field_t *fields; /* by key, each once */
-    uint32_t module;        /* sentry_module_of(), once needs are found */
+    uint64_t relative_to;   /* if is_relative: index of a module, or of no
+                               module */
+    sentry_field_t *fields; /* sorted by key, each once */
+    uint32_t module;        /* from sentry_module_of(), once needs are found */
     bool is_relative;
-    uint8_t adjust; /* sentry_adjust_t, AUTO: the frame does not say */
+    uint8_t adjust; /* sentry_adjust_t; AUTO: not in the frame */
     uint8_t trust;  /* sentry_trust_t */
 } sentry_frame_t;
 
@@ -113,46 +114,49 @@ typedef struct {
     uint32_t first, n; /* frames */
     bool has_thread_id, has_thread_name;
     bool has_requesting, is_requesting;
-    bool has_adjust; /* a frame says whether its address is adjusted */
+    bool has_adjust; /* a frame contains whether its address is adjusted */
     uint64_t thread_id;
     sym_str_t thread_name;
     sentry_register_t *registers;
     uint32_t n_registers;
 } sentry_stack_t;
 
-/* Strings whose data is NULL are absent. */
+/* Strings with data NULL are absent. */
 typedef struct {
     sym_object_ref_t ref;
     sym_str_t code_file, debug_file, debug_checksum; /* as sent */
     uint64_t addr, size;
-    bool has_size;   /* shown: sent, or taken from the next module's address */
-    uint32_t need;   /* 1 + that of its symbols; 0: no frame refers to it */
-    uint32_t unwind; /* 1 + that of its unwind rules; 0: no walk needs them */
+    bool has_size;   /* the size is shown: it was sent, or derived from the next
+                        module's address */
+    uint32_t need;   /* 1 + need for its symbols; 0: no frame refers to it */
+    uint32_t unwind; /* 1 + need for its unwind rules; 0: no walk needs them */
 } sentry_module_t;
 
 #define SENTRY_BLOCK 4096u
 
 typedef struct {
-    bool has_candidates;  /* options.dif_candidates */
-    bool has_context;     /* options.apply_source_context */
-    bool is_caller_first; /* options.frame_order */
-    bool has_variables;   /* options.extract_variables */
+    bool has_candidates;  /* from options.dif_candidates */
+    bool has_context;     /* from options.apply_source_context */
+    bool is_caller_first; /* from options.frame_order */
+    bool has_variables;   /* from options.extract_variables */
     bool has_signal;
     uint32_t signal;
-    sym_str_t scraping;            /* options.scraping, data NULL if absent */
-    const sym_rewrite_t *rewrites; /* rewrite_first_module */
+    sym_str_t scraping;            /* from options.scraping; data NULL if
+                                      absent */
+    const sym_rewrite_t *rewrites; /* from rewrite_first_module */
     uint32_t n_rewrites;
 
-    bool is_report; /* a crash report, whose stacks were walked (dump.c) */
+    bool is_report; /* the request is a crash report, and its stacks were walked
+                       (dump.c) */
 
-    sentry_frame_t **blocks; /* of SENTRY_BLOCK frames */
+    sentry_frame_t **blocks; /* blocks of SENTRY_BLOCK frames */
     uint32_t n_blocks, max_blocks;
     uint32_t n_frames;
     sentry_stack_t *stacks;
     uint32_t n_stacks, max_stacks;
     sentry_module_t *modules; /* in the order of the request */
     uint32_t n_modules, max_modules;
-    sym_sort_item_t *order; /* of them, by address */
+    sym_sort_item_t *order; /* order of the modules by address */
 } sentry_request_t;
 
 typedef struct sentry_s sentry_t;
@@ -163,10 +167,10 @@ struct sentry_s {
     /* Writes the members of the answer to a crash report before its stacks,
      * with a comma at the end.  NULL: the request is native. */
     void (*write_crash)(const sentry_t *s, sym_out_t *out);
-    sym_str_t scope; /* scope in the query, or "" */
-    uint32_t next;   /* frame whose module is found next, while it is parsed */
+    sym_str_t scope; /* `scope` in the query, or "" */
+    uint32_t next;   /* next frame to find the module for, while parsing */
     struct sentry_direct_s *direct;
-    bool is_general; /* for the general reader only */
+    bool is_general; /* never use the direct reader */
     struct sentry_answer_s *answer;
 };
 
@@ -177,7 +181,7 @@ sentry_frame(const sentry_request_t *q, uint32_t n)
 }
 
 
-/* The form of a frame's texts in the cache: demangled, or as they are stored. */
+/* Returns the form of a frame's texts in the cache: demangled, or as stored. */
 static inline unsigned
 sentry_form(const sym_request_t *r)
 {
@@ -185,7 +189,7 @@ sentry_form(const sym_request_t *r)
 }
 
 
-/* NULL: the frame has no such key. */
+/* Returns a field of a frame.  NULL: the frame does not have the key. */
 const sentry_field_t *sentry_field(const sentry_frame_t *frame,
                                    sentry_key_t key);
 
@@ -193,13 +197,13 @@ const sentry_field_t *sentry_field(const sentry_frame_t *frame,
 
 #define SENTRY_NO_MODULE UINT32_MAX
 
-/* Sorts the modules; one without a size extends to the next module. */
+/* Sorts the modules; a module without a size extends to the next one. */
 sym_status_t sentry_sort_modules(sentry_t *s);
 
-/* Index of the module at an address; SENTRY_NO_MODULE: none. */
+/* Returns the index of the module at an address; SENTRY_NO_MODULE: none. */
 uint32_t sentry_module_at(const sentry_request_t *q, uint64_t addr);
 
-/* Same for a frame. */
+/* Same for the address of a frame. */
 uint32_t sentry_module_of(const sentry_request_t *q,
                           const sentry_frame_t *frame);
 
@@ -217,52 +221,56 @@ typedef enum {
     SENTRY_MALFORMED
 } sentry_status_t;
 
-/* The location of a frame, before it is looked up. */
+/* Where a frame is, before its lookup. */
 typedef struct {
-    uint32_t module; /* index, or SENTRY_NO_MODULE */
+    uint32_t module; /* index of the module, or SENTRY_NO_MODULE */
     uint32_t need;
-    sentry_status_t status; /* SENTRY_SYMBOLICATED: it is looked up */
+    sentry_status_t status; /* SENTRY_SYMBOLICATED: to be looked up */
     bool is_il;
-    uint64_t relative; /* the adjusted address, from the module's beginning */
-    uint32_t question; /* of the chunk; unless is_il */
+    uint64_t relative; /* adjusted address, relative to the module */
+    uint32_t question; /* index of its question in the chunk; unless is_il */
 } sentry_place_t;
 
 /* Facts about a module, from its artifacts. */
 typedef struct {
     bool is_read;
     bool has_debug_info, has_symbols, has_unwind_info, has_sources;
-    const char *vcs; /* of a PDB's SRCSRV stream; NULL: none */
+    const char *vcs; /* from a PDB's SRCSRV stream; NULL: none */
     const sentry_arch_t *arch;
-    sym_module_state_t error; /* why it is missing; 0: unknown, or not
+    sym_module_state_t error; /* why the module is missing; 0: unknown, or not
                                  missing */
 } sentry_facts_t;
 
 typedef struct sentry_answer_s {
     sym_resolver_t *resolver;
-    uint32_t stack;  /* under way */
-    uint32_t frame;  /* next of it, in the order of the request */
-    uint32_t level;  /* next of that frame, if is_begun */
-    uint32_t module; /* next */
-    bool has_module; /* one is written */
-    bool is_begun;   /* some levels of the frame are written */
-    bool is_first;   /* nothing of the list is written yet */
+    uint32_t stack;  /* current stack */
+    uint32_t frame;  /* next frame of the stack, in the order of the request */
+    uint32_t level;  /* next level of that frame, if is_begun */
+    uint32_t module; /* next module */
+    bool has_module; /* a module was written */
+    bool is_begun;   /* some levels of the frame were written */
+    bool is_first;   /* nothing of the current list is written yet */
     bool drops_last; /* the outermost frame is garbage after _start */
-    uint32_t tail;   /* frames of the stack that are known to be dropped */
-    uint32_t chunk, n_chunk; /* frames of the stack that were looked up */
-    sentry_place_t *places;  /* of the chunk */
+    uint32_t tail;   /* number of the stack's frames that are known to be
+                        dropped */
+    uint32_t chunk, n_chunk; /* first frame of the chunk that was looked up, and
+                                number of frames in it */
+    sentry_place_t *places;  /* places of the chunk's frames */
     sym_question_t *questions;
-    char *rendered; /* the texts of a frame's levels */
-    char *path;     /* room for one */
+    char *rendered; /* texts of a frame's levels */
+    char *path;     /* room for a path */
     size_t path_room;
-    sentry_facts_t *facts; /* of each module */
-    sym_str_t *packages; /* with their key, as frames show them; data NULL: not
-                               written yet */
-    struct sentry_il_s *il; /* of each module: open artifacts of .NET */
-    struct sentry_sources_s *sources; /* NULL: the request wants no context */
-    uint32_t cost; /* of the source context since it was charged, in frames */
+    sentry_facts_t *facts;  /* facts of each module */
+    sym_str_t *packages;    /* packages with their key, as shown in frames; data
+                            NULL: not written yet */
+    struct sentry_il_s *il; /* open artifacts of each .NET module */
+    struct sentry_sources_s *sources; /* NULL: the request has no source
+                                         context */
+    uint32_t cost; /* cost of the source context since it was last charged, in
+                      frames */
 } sentry_answer_t;
 
-/* Decides whether a frame of the stack is looked up, and where. */
+/* Decides whether a frame of the stack is looked up, and at which address. */
 void sentry_locate(sentry_t *s, const sentry_stack_t *stack,
                    const sentry_frame_t *frame, uint32_t index,
                    sentry_place_t *place);
@@ -275,18 +283,18 @@ void sentry_count_frames(const sym_request_t *r, uint32_t max,
 
 /* --- rendered.c --- */
 
-/* The texts of a frame's levels as sentry_write_rendered() takes them.  False:
- * they depend on more than the address, or are long.  Valid until the next
- * call. */
+/* Gets the texts of a frame's levels for sentry_write_rendered().  False: they
+ * depend on more than the address, or are long.  Valid until the next call. */
 bool sentry_render(sentry_t *s, const sentry_place_t *place, sym_str_t *text,
                    uint32_t *budget);
 
-/* Writes what precedes these texts in every level. */
+/* Writes the part of a level before these texts; it is the same in every
+ * level. */
 void sentry_write_head(const sentry_t *s, uint32_t index,
                        const sentry_frame_t *frame, const sentry_place_t *place,
                        sym_out_t *out);
 
-/* Writes the levels.  False: the head is too long, nothing is written. */
+/* Writes the levels.  False: the head is too long, and nothing was written. */
 bool sentry_write_rendered(sentry_t *s, uint32_t index,
                            const sentry_frame_t *frame,
                            const sentry_place_t *place, sym_str_t text,
@@ -295,8 +303,8 @@ bool sentry_write_rendered(sentry_t *s, uint32_t index,
 /* Writes the comma between two frames. */
 void sentry_write_comma(sentry_answer_t *a, sym_out_t *out);
 
-/* Writes language, names, place and line of a level; the path is "" if it is not
- * known.  False: no memory. */
+/* Writes language, names, place and line of a level; the path is "" if
+ * unknown.  False: no memory. */
 bool sentry_path_of(sentry_t *s, const sentry_place_t *place,
                     const sym_level_t *level, sym_str_t *path);
 void sentry_write_names(sentry_answer_t *a, uint32_t need,
@@ -304,15 +312,16 @@ void sentry_write_names(sentry_answer_t *a, uint32_t need,
                         sym_out_t *out);
 void sentry_write_path(sym_str_t path, uint32_t line, sym_out_t *out);
 
-/* Whether the answer has a function with a name; Symbolicator shows no others. */
+/* Whether the answer contains a function with a name; Symbolicator does not
+ * show others. */
 bool sentry_is_named(const sym_answer_t *answer);
 
 /* Whether a missing frame is omitted: it came from a scan of the stack, and
- * proves to be garbage. */
+ * turned out to be garbage. */
 bool sentry_is_dropped(const sentry_frame_t *frame, sentry_status_t status);
 
-/* Writes a frame: its levels, or the request's values.  SYM_AGAIN: the budget is
- * spent, and levels are left. */
+/* Writes a frame: its levels, or the request's values.  SYM_AGAIN: the budget
+ * is spent, and levels are left. */
 sym_status_t sentry_write_frame(sentry_t *s, uint32_t index,
                                 const sentry_frame_t *frame,
                                 const sentry_place_t *place, sym_out_t *out,
@@ -320,34 +329,34 @@ sym_status_t sentry_write_frame(sentry_t *s, uint32_t index,
 
 /* --- il.c --- */
 
-/* Finds the place of a .NET frame.  False: not found.  The texts are views into
- * the store. */
+/* Finds the source location of a .NET frame.  False: not found.  The texts are
+ * views into the store. */
 bool sentry_look_up_il(sentry_t *s, const sentry_frame_t *frame,
                        const sentry_place_t *place, sym_il_frame_t *found);
 
-/* Whether the module of a need has a portable PDB, which has neither texts of
- * sources nor links to them. */
+/* Whether the module of a need has a portable PDB without texts of sources and
+ * links to them. */
 bool sentry_has_no_own_sources(sentry_t *s, uint32_t need);
 
 /* --- module.c --- */
 
-/* Facts of a module, once its needs are open. */
+/* Collects the facts of a module, once its needs are open. */
 const sentry_facts_t *sentry_facts(sentry_t *s, uint32_t module);
 
 /* Whether the answer lists the module. */
 bool sentry_is_listed(sentry_t *s, uint32_t module);
 
-/* Returns its cost, in frames. */
+/* Writes a module.  Returns the cost, in frames. */
 uint32_t sentry_write_module(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- candidates.c --- */
 
-/* Why a need was not found: the first error, in the order in which sources were
- * tried; 0: unknown. */
+/* Returns why a need was not found: the first error in the order in which
+ * sources were tried; 0: unknown. */
 sym_module_state_t sentry_first_error(sentry_t *s, const sym_need_t *need);
 
 /* Writes `, "candidates": [...]`; nothing for a module without candidates.
- * Returns its cost, in frames. */
+ * Returns the cost, in frames. */
 uint32_t sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
 
 /* --- context.c --- */
@@ -356,8 +365,8 @@ uint32_t sentry_write_candidates(sentry_t *s, uint32_t module, sym_out_t *out);
  * texts at their links), then with the step `then`. */
 sym_status_t sentry_begin_context(sentry_t *s, sym_request_step_t then);
 
-/* The n-th text of source links: the module of the first frame that needs it,
- * and the need for the text.  False: there are fewer. */
+/* Gets the n-th text of source links: the module of the first frame that needs
+ * it, and the need for the text.  False: there are fewer. */
 bool sentry_link(const sentry_t *s, uint32_t n, uint32_t *module,
                  const sym_need_t **need);
 
@@ -374,22 +383,23 @@ bool sentry_is_unused(const sentry_t *s, uint32_t module);
 #define SENTRY_LINK_MAX 8192
 
 typedef struct {
-    bool is_found;  /* its sources know the file */
-    bool has_lines; /* and have this line */
+    bool is_found;  /* the module's sources contain the file */
+    bool has_lines; /* the file has this line */
     size_t link_len;
     sym_context_t lines;
-    char link[SENTRY_LINK_MAX]; /* the URL of the text, if it is elsewhere */
+    char link[SENTRY_LINK_MAX]; /* URL of the text, if it is not in the module's
+                                   sources */
 } sentry_context_t;
 
-/* Finds the source of a frame; nothing if the module is SENTRY_NO_MODULE or the
- * path is empty.  SYM_OK; SYM_NOMEM. */
+/* Finds the source of a frame.  Finds nothing if the module is SENTRY_NO_MODULE
+ * or the path is empty.  SYM_OK; SYM_NOMEM. */
 sym_status_t sentry_find_context(sentry_t *s, uint32_t module, sym_str_t path,
                                  uint64_t line, sentry_context_t *context);
 
-/* Whether the source hides the request's own value of the key. */
+/* Whether the source replaces the request's own value of the key. */
 bool sentry_context_replaces(const sentry_context_t *context, sentry_key_t key);
 
-/* Writes `, "pre_context": ...` and the like. */
+/* Writes `, "pre_context": ...` and the keys after it. */
 void sentry_write_context(const sentry_context_t *context, sym_out_t *out);
 
 #endif

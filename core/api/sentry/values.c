@@ -10,7 +10,7 @@
 
 #define HTTP_UNPROCESSABLE 422
 
-/* "floating point `...`" */
+/* length of "floating point `...`" */
 #define DESCRIPTION_MAX (SYM_JSON_REAL_MAX + 32)
 
 
@@ -28,7 +28,8 @@ sentry_refuse(const sentry_reader_t *r, const char *key, const char *what)
 }
 
 
-/* As serde shows it, but without strings, which may be long or secret. */
+/* Describes a value like serde, but without strings, which may be long or
+ * secret. */
 static void
 describe(const json_t *value, char out[DESCRIPTION_MAX])
 {

@@ -8,7 +8,7 @@ static sym_status_t write_entries(sym_request_t *r, sym_out_t *out,
                                   uint32_t *budget);
 
 
-/* Updates pairs with the outcome of their modules. */
+/* Updates pairs with the results of their modules. */
 static void
 share_modules(sym_tecken_t *t)
 {
@@ -41,7 +41,7 @@ stack_end(const job_t *job)
 }
 
 
-/* Number of frames left in this job, capped at what matters. */
+/* Number of frames left in this job, capped at a chunk. */
 static uint32_t
 frames_ahead(const sym_tecken_t *t, uint32_t most)
 {
@@ -50,7 +50,7 @@ frames_ahead(const sym_tecken_t *t, uint32_t most)
     uint32_t n = stacks[a->stack] - a->number;
     uint32_t stop = stack_end(present_job(t));
 
-    /* also at most a chunk of stacks, because they may be empty */
+    /* also at most a chunk of stacks, because stacks may be empty */
     stop = stop - a->stack < SYM_RESOLVE_CHUNK ? stop
                                                : a->stack + SYM_RESOLVE_CHUNK;
 
@@ -62,7 +62,7 @@ frames_ahead(const sym_tecken_t *t, uint32_t most)
 }
 
 
-/* Looks up as many of the next frames as the budget covers. */
+/* Looks up as many of the next frames as the budget allows. */
 static void
 ask_chunk(sym_tecken_t *t, uint32_t budget)
 {
@@ -110,7 +110,8 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         rc = answer_frame(t, request_frame_at(&t->request, a->frame), out,
                           budget);
         if (rc != SYM_OK) {
-            return rc == SYM_AGAIN ? SYM_OK : rc; /* enough for now */
+            return rc == SYM_AGAIN ? SYM_OK : rc; /* the chunk is large
+                                                     enough */
         }
 
         a->frame++;
@@ -128,7 +129,7 @@ write_frames(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 }
 
 
-/* --- around the frames --- */
+/* --- members around the frames --- */
 
 static const line_t *
 present_line(const sym_tecken_t *t)
@@ -225,7 +226,7 @@ found_word(const sym_tecken_t *t, const pair_t *pair)
     case SYM_NEED_FOUND:
         return SYM_STR("true");
     case SYM_NEED_MISSING:
-        /* no header of a bulk answer says that it failed */
+        /* in a bulk answer, no header can report a failure */
         return t->is_bulk && need->missing.state == SYM_MODULE_FAILED
                    ? SYM_STR("null")
                    : SYM_STR("false");
@@ -250,7 +251,7 @@ write_entry(sym_tecken_t *t, pair_t *pair, sym_out_t *out)
     }
 
     if (t->version == 5) {
-        /* an object has each key once: the first one counts */
+        /* an object has each key once, so the first one counts */
         if (!is_new) {
             return;
         }
@@ -378,6 +379,7 @@ tecken_resume(sym_request_t *r)
     sym_tecken_t *t = (sym_tecken_t *) r;
 
     share_modules(t);
-    t->answer->chunk_end = t->answer->frame; /* to be looked up again */
+    t->answer->chunk_end = t->answer->frame; /* chunks are looked up again in
+                                                the new snapshot */
     return true;
 }

@@ -1,9 +1,9 @@
 #include "api/tecken/answer.h"
 
 /*
- * The block that a Debug header asks for (Eliot's keys in Eliot's order, then
- * `stacks` of the older server).  Keys for work that is not done here are
- * absent: another process parses and stores symbols.
+ * The block that a Debug header requests: Eliot's keys in Eliot's order, then
+ * `stacks` of the older server.  Keys for parsing and storing symbols are
+ * absent, because another process does that.
  */
 
 static void
@@ -22,7 +22,8 @@ write_time(sym_out_t *out, sym_str_t key, double seconds)
 }
 
 
-/* A key of a map: both parts as sent; their characters need no escape. */
+/* Writes a key of a map: both parts as sent, because their characters need no
+ * escape. */
 static void
 write_module(sym_out_t *out, sym_str_t name, sym_str_t id)
 {
@@ -32,7 +33,7 @@ write_module(sym_out_t *out, sym_str_t name, sym_str_t id)
 }
 
 
-/* The maps of `downloads`, by their values. */
+/* The maps in `downloads`, by their values. */
 typedef enum { SIZES, TIMES, FAIL_TIMES, N_MAPS } debug_map_t;
 
 /* Makes `step` walk a list from its beginning. */
@@ -101,8 +102,8 @@ write_totals(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
 /* --- downloads --- */
 
-/* True if the map includes the module: one that was fetched, or one that was
- * waited for in vain. */
+/* Whether the map includes the module: it was fetched, or the wait for it was
+ * in vain. */
 static bool
 is_in_map(const sym_need_t *m, unsigned map)
 {

@@ -2,7 +2,7 @@
 
 #include "base/hex.h"
 
-/* Room for the parts of a frame whose size is known: keys and numbers. */
+/* Room for the parts of a frame that have a known size: keys and numbers. */
 #define PARTS_MAX 160
 
 /* Enough bytes for most frames: only a text within one output buffer can be
@@ -30,12 +30,13 @@ no_more(sym_out_t *out, size_t need)
 }
 
 
-/* before + name, escaped for JSON, + after: in the arena. */
+/* Makes before + name + after in the arena, with name escaped for JSON. */
 static bool
 make_text(sym_arena_t *arena, sym_str_t before, sym_str_t name, sym_str_t after,
           sym_str_t *text)
 {
-    /* a byte becomes at most \u0000; escapes ask for room for two of them */
+    /* a byte becomes at most \u0000, and the writer of escapes requires room
+     * for two of them */
     size_t size = before.len + 6 * name.len + 12 + after.len;
     char *start = sym_arena_alloc(arena, size);
     sym_out_t out = { .more = no_more };
@@ -54,7 +55,7 @@ make_text(sym_arena_t *arena, sym_str_t before, sym_str_t name, sym_str_t after,
 }
 
 
-/* Makes the text of a module, with its name in the store, or as sent. */
+/* Makes the text of a module, with its name from the store, or as sent. */
 static bool
 show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
 {
@@ -77,7 +78,7 @@ show(sym_tecken_t *t, shown_t *shown, sym_str_t name)
 }
 
 
-/* The text of a frame's module; data NULL: no memory. */
+/* Returns the text of a frame's module; data NULL: no memory. */
 static inline sym_str_t
 module_text(sym_tecken_t *t, shown_t *shown)
 {
@@ -98,7 +99,7 @@ module_text(sym_tecken_t *t, shown_t *shown)
 
 /* --- offsets --- */
 
-/* 0x1f and the like, of any size. */
+/* Writes numbers of any size, like 0x1f. */
 static void
 write_offset(const request_t *q, frame_t frame, sym_out_t *out)
 {
@@ -130,7 +131,7 @@ write_offset(const request_t *q, frame_t frame, sym_out_t *out)
 
 /* --- v5 --- */
 
-/* , "file": "..", "line": 1 - a line without its file is left out. */
+/* Writes , "file": "..", "line": 1; omits the line if the file is unknown. */
 static void
 write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
             sym_out_t *out)
@@ -154,7 +155,8 @@ write_place(sym_resolver_t *resolver, uint32_t module, const sym_level_t *level,
 }
 
 
-/* False: demangling used up the budget, or out is full; more are left. */
+/* Returns false if demangling used up the budget, or out is full; more levels
+ * are left. */
 static bool
 write_inlines(answer_t *a, uint32_t module, const sym_answer_t *answer,
               sym_out_t *out, uint32_t *budget)
@@ -206,8 +208,8 @@ write_function(sym_resolver_t *resolver, uint32_t module, uint32_t addr,
 }
 
 
-/* Writes the store's result for the next lookup, perhaps nothing.  False: the
- * budget is spent before the end. */
+/* Writes the store's result for the next lookup, which may be empty.  False:
+ * the budget was spent before the end. */
 static bool
 write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
             uint32_t *budget)
@@ -232,8 +234,8 @@ write_found(answer_t *a, uint32_t module, uint32_t addr, sym_out_t *out,
 }
 
 
-/* From the offset to the brace, which depends only on the module and the
- * offset, so it is cached.  False: as write_found(). */
+/* Writes from the offset to the brace.  This text depends only on module and
+ * offset, so it is cached.  Returns like write_found(). */
 static bool
 write_asked(sym_tecken_t *t, frame_t frame, uint32_t module, sym_out_t *out,
             uint32_t *budget)
@@ -305,7 +307,7 @@ frame_v5(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     }
 
     if (a->is_begun && !asks) {
-        a->is_begun = false; /* its module was removed before the frame was
+        a->is_begun = false; /* the module was removed before the frame was
                                 complete */
         sym_out_raw(out, a->level != 0 ? SYM_STR("]}") : SYM_STR("}"));
         return SYM_OK;
@@ -334,7 +336,7 @@ frame_v4(sym_tecken_t *t, frame_t frame, sym_out_t *out, uint32_t *budget)
     bool asks = answer_asks(a, &t->request, frame, &shown);
     sym_str_t module = module_text(t, shown);
 
-    /* the older server echoed offsets that it could not read */
+    /* the older server repeated offsets that it could not read */
     if (frame_kind(frame) == FRAME_WHOLE) {
         sym_out_string(out, texts[frame.value]);
         return SYM_OK;

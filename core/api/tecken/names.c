@@ -3,7 +3,7 @@
 #define NAME 1
 #define ID 2
 
-/* In which texts a byte is allowed. */
+/* Classes of texts in which a byte is allowed. */
 static const uint8_t classes[256] = {
     [' '] = NAME, ['+'] = NAME, ['-'] = NAME, ['.'] = NAME, ['<'] = NAME,
     ['>'] = NAME, ['@'] = NAME, ['_'] = NAME, ['{'] = NAME, ['}'] = NAME,

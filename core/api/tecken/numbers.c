@@ -5,10 +5,10 @@
 
 #include "base/hex.h"
 
-/* a space, up to 10 digits, ".5", a space, the closing NUL of snprintf() */
+/* a space, up to 10 digits, ".5", a space, and the final NUL of snprintf() */
 #define MARKER_MAX 15
 
-/* bytes of "\u00e9" */
+/* length of "\u00e9" */
 #define UNIT_LEN ((size_t) 6)
 
 typedef struct {
@@ -42,7 +42,7 @@ starts(const char *p, const char *end, sym_str_t word)
 
 
 /*
- * Returns the end of the number at p, as Python's json reads it, or p:
+ * Returns the end of the number at p, by the rules of Python's json, or p:
  * -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, NaN, Infinity, -Infinity.
  */
 static const char *
@@ -95,7 +95,7 @@ grow(numbers_t *out, void *block, size_t from, size_t to)
 
     if (sym_account_charge(out->account, to - from)) {
         out->held += to - from;
-        grown = realloc(block, to); /* if that fails, the caller calls
+        grown = realloc(block, to); /* on failure, the caller calls
                                        numbers_free() */
     }
 
@@ -125,8 +125,8 @@ put(numbers_t *out, const char *data, size_t len)
 
 
 /*
- * The spaces separate the marker from its neighbours: adjacent "1" and "NaN"
- * are invalid JSON, and must not become one number.
+ * Writes a marker between spaces: adjacent "1" and "NaN" are invalid JSON, and
+ * must not become one number.
  */
 static bool
 put_marker(numbers_t *out, const char *start, const char *end)
@@ -156,7 +156,8 @@ put_marker(numbers_t *out, const char *start, const char *end)
 
 /* --- strings --- */
 
-/* The value of four digits as in "\u00e9"; -1 if p has no such escape. */
+/* Returns the value of the four digits of an escape such as "\u00e9"; -1 if p
+ * has no such escape. */
 static int
 escaped_unit(const char *p, const char *end)
 {
@@ -179,7 +180,7 @@ escaped_unit(const char *p, const char *end)
 
 /*
  * Copies the escape at p.  Half a surrogate pair and (in keys) a NUL become
- * U+FFFD: Python takes them, jansson does not.
+ * U+FFFD: Python accepts them, jansson does not.
  */
 static bool
 put_escape(numbers_t *out, scan_t *s)
@@ -231,7 +232,7 @@ put_string(numbers_t *out, scan_t *s)
 }
 
 
-/* Bytes that may begin something that is not copied unchanged. */
+/* Bytes that may begin a text that is not copied unchanged. */
 static bool
 is_plain(char c)
 {
@@ -329,7 +330,7 @@ multiply_add(uint32_t *words, size_t *n, uint32_t factor, uint32_t add)
 }
 
 
-/* Writes the words; neither *n nor the highest word is 0. */
+/* Writes the words; *n and the highest word must not be 0. */
 static char *
 write_words(char *p, const uint32_t *words, size_t n)
 {
@@ -367,7 +368,7 @@ number_hex(sym_arena_t *arena, sym_str_t decimal)
         return SYM_STR("0x0");
     }
 
-    /* a hexadecimal digit is more than a decimal one */
+    /* a hexadecimal digit holds more than a decimal one */
     p = text = sym_arena_alloc(arena, decimal.len + 8);
     if (text == NULL) {
         return sym_str(NULL, 0);

@@ -2,9 +2,9 @@
 
 #include "json/raw.h"
 
-/* The next item in the body. */
+/* The next item to read in the body. */
 typedef enum {
-    AT_KEY,    /* of an object, or its end */
+    AT_KEY,    /* key of an object, or its end */
     AT_JOB,    /* item of "jobs" */
     AT_STACK,  /* item of "stacks" */
     AT_FRAME,  /* item of a stack */
@@ -15,24 +15,24 @@ typedef enum {
 
 typedef struct direct_s {
     const char *pos;
-    const char *end; /* the last byte that is not white space, a brace: loops
-                        that end at a brace need not check for the end of the
+    const char *end; /* the last byte other than white space, a brace; loops
+                        that stop at a brace need not check for the end of the
                         body */
     place_t place;
-    bool is_first; /* of the keys of this object */
+    bool is_first; /* keys of this object seen so far */
     bool in_jobs;  /* this object is an item of "jobs" */
     bool has_jobs, has_job, has_stacks, has_map;
-    uint64_t max_index; /* 1 + the largest of this job */
-    uint32_t n_frames;  /* of this stack */
+    uint64_t max_index; /* 1 + the largest module index of this job */
+    uint32_t n_frames;  /* number of frames of this stack */
 } direct_t;
 
-/* An integer of more digits is left to the general reader. */
+/* Integers with more digits are left to the general reader. */
 #define DIGITS_MAX 18
 
 /* --- letters --- */
 
-#define IN_TEXT 1u /* of a JSON string, unescaped */
-#define IN_NAME 2u /* of a debug file name (as Mozilla's Eliot) */
+#define IN_TEXT 1u /* allowed in an unescaped JSON string */
+#define IN_NAME 2u /* allowed in a debug file's name (as in Eliot) */
 #define IN_ID 4u
 
 #define TEXT IN_TEXT
@@ -66,7 +66,8 @@ skip_space(const char *p)
 }
 
 
-/* Reads the string at p, of one class of characters; NULL: it is another. */
+/* Reads the string at p, which may contain only one class of characters; NULL:
+ * it contains others. */
 static const char *
 read_string(const direct_t *d, const char *p, unsigned class, sym_str_t *text)
 {
@@ -77,7 +78,7 @@ read_string(const direct_t *d, const char *p, unsigned class, sym_str_t *text)
     }
 
     for (p = start; p < end && (letters[(uint8_t) *p] & class) != 0; p++) {
-        /* on to the quote */
+        /* continues to the quote */
     }
 
     *text = sym_str(start, (size_t) (p - start));
@@ -92,7 +93,7 @@ digit(char c)
 }
 
 
-/* RFC 8259, section 6: no zeros in front. */
+/* RFC 8259, section 6: no leading zeros. */
 static inline const char *
 read_number(const char *p, uint64_t *number)
 {
@@ -117,7 +118,7 @@ read_number(const char *p, uint64_t *number)
 
 /* --- frames --- */
 
-/* The comma or bracket after an item. */
+/* Reads the comma or bracket after an item. */
 static inline const char *
 read_separator(const char *p, bool *is_last)
 {
@@ -127,7 +128,7 @@ read_separator(const char *p, bool *is_last)
 }
 
 
-/* Like request_offset(), but most offsets need no call. */
+/* Same as request_offset(), but inline for most offsets. */
 static inline bool
 add_offset(sym_tecken_t *t, int64_t index, uint64_t offset)
 {
@@ -137,7 +138,8 @@ add_offset(sym_tecken_t *t, int64_t index, uint64_t offset)
 }
 
 
-/* "[0,4096]": -1 is the only number below 0 that is allowed. */
+/* Reads a frame such as "[0,4096]"; -1 is the only negative number that is
+ * allowed. */
 static inline const char *
 read_pair(const char *p, int64_t *index, uint64_t *offset, bool *is_minus)
 {
@@ -344,7 +346,7 @@ read_job(sym_tecken_t *t)
 }
 
 
-/* Begins a list: it is empty, or its first item comes next. */
+/* Begins a list: it is empty, or its first item is next. */
 static sym_status_t
 enter_list(direct_t *d, const char *p, place_t item, bool may_be_empty)
 {
@@ -365,7 +367,7 @@ enter_list(direct_t *d, const char *p, place_t item, bool may_be_empty)
 }
 
 
-/* A key of a job, which may be the top level. */
+/* Reads a key of a job, which may be the top level. */
 static sym_status_t
 read_job_value(sym_tecken_t *t, const char *p, place_t item, bool *has)
 {
@@ -427,7 +429,7 @@ is_whole_job(const sym_tecken_t *t)
 }
 
 
-/* The closing brace of an object was read. */
+/* Handles the closing brace of an object. */
 static sym_status_t
 end_object(sym_tecken_t *t)
 {

@@ -1,6 +1,7 @@
 /*
- * The general reader: jansson checks the JSON, this file the request.  Messages
- * and the order of checks are those of Mozilla's Eliot (docs/use/compat.md).
+ * The general reader: jansson checks the JSON, and this file checks the
+ * request.  Messages and the order of checks are the same as in Mozilla's Eliot
+ * (docs/use/compat.md).
  */
 #include "api/tecken/readers.h"
 
@@ -13,9 +14,10 @@
 #define NO_JSON "Payload is not valid JSON"
 
 /*
- * Work spent on integers beyond 64 bits, in digits squared: that of 200 of the
- * longest, some 20 ms.  A request is read in one go here.  Such a number is
- * never an address, so no client needs more of them.
+ * Maximum work on integers of more than 64 bits, in digits squared: enough for
+ * 200 of the longest, about 20 ms.  The limit is needed because this reader
+ * reads a request in one call.  Such a number is never an address, so no client
+ * needs more of them.
  */
 #define LONG_WORK_MAX ((uint64_t) 200 * NUMBER_DIGITS_MAX * NUMBER_DIGITS_MAX)
 
@@ -123,7 +125,7 @@ refuse_frame(general_t *g, where_t at, const char *what)
 }
 
 
-/* Python's isinstance(value, int): true and false are 1 and 0. */
+/* Same as Python's isinstance(value, int): true and false are 1 and 0. */
 static bool
 small_integer(const json_t *value, json_int_t *n)
 {
@@ -137,7 +139,7 @@ small_integer(const json_t *value, json_int_t *n)
 }
 
 
-/* v4 echoes an offset that Mozilla's server could not parse as a number. */
+/* v4 repeats an offset that Mozilla's server could not parse as a number. */
 static sym_status_t
 read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
 {
@@ -148,7 +150,7 @@ read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
     }
 
     if (json_is_real(offset)) {
-        text = value_number(&g->numbers, offset); /* in the body: stays */
+        text = value_number(&g->numbers, offset); /* a view of the body */
     } else if (json_is_string(offset)) {
         text = sym_arena_copy(g->t->base.arena, string_of(offset));
     } else {
@@ -161,7 +163,7 @@ read_odd_offset(general_t *g, where_t at, int64_t index, const json_t *offset)
 }
 
 
-/* An integer too long for jansson, which got a marker. */
+/* An integer too long for jansson was replaced by a marker. */
 static sym_status_t
 read_long_offset(general_t *g, where_t at, int64_t index, sym_str_t digits)
 {
@@ -233,7 +235,7 @@ read_frame(general_t *g, where_t at, const json_t *frame)
         {
             return refuse_frame(g, at, "has an invalid module_index");
         }
-        n = -2; /* an integer too long to be a module index */
+        n = -2; /* the integer is too long for a module index */
     }
 
     if (n < -1 || (n >= 0 && (uint64_t) n >= g->n_modules)) {
@@ -356,7 +358,7 @@ read_job(general_t *g, const json_t *job)
 }
 
 
-/* len() of what Python would iterate over; jobs need not be a list. */
+/* Python's len() of a value that can be iterated; jobs need not be a list. */
 static size_t
 count_jobs(const json_t *jobs)
 {
@@ -399,7 +401,7 @@ read_jobs(general_t *g, const json_t *jobs)
     }
 
     for (g->job = 0; g->job < n; g->job++) {
-        /* NULL, which is not an object, if jobs is not a list */
+        /* NULL if jobs is not a list; it is then not an object, either */
         sym_status_t status = read_job(g, json_array_get(jobs, g->job));
 
         if (status != SYM_OK) {

@@ -1,9 +1,9 @@
 /*
  * readers.h - the two readers of a request.  Private to this API.
  *
- * The general reader uses jansson, takes any JSON and writes the error
- * messages.  The direct reader handles only what ordinary clients send, but is
- * twenty times as fast.
+ * The general reader uses jansson, accepts any JSON, and writes the error
+ * messages.  The direct reader handles only the usual requests of clients, but
+ * is twenty times as fast.
  */
 #ifndef SYM_API_TECKEN_READERS_H
 #define SYM_API_TECKEN_READERS_H
@@ -12,16 +12,18 @@
 
 /* Both read the line t->text. */
 
-/* From its start.  SYM_OK, SYM_MALFORMED or SYM_LIMIT with a message, SYM_NOMEM. */
+/* Reads the line from the start.  SYM_OK, SYM_MALFORMED or SYM_LIMIT with a
+ * message, SYM_NOMEM. */
 sym_status_t general_read(sym_tecken_t *t);
 
 /*
- * SYM_OK; SYM_AGAIN: call again; SYM_UNSUPPORTED: not ordinary, discard what
- * was read; SYM_NOMEM.
+ * SYM_OK; SYM_AGAIN: call again; SYM_UNSUPPORTED: not a usual request, drop the
+ * parts that were read; SYM_NOMEM.
  */
 sym_status_t direct_read(sym_tecken_t *t, uint32_t *budget);
 
-/* ^[A-Za-z0-9_.+{}@<> ~-]*$ and ^[A-Fa-f0-9]*$ (as Mozilla's Eliot) */
+/* Match ^[A-Za-z0-9_.+{}@<> ~-]*$ and ^[A-Fa-f0-9]*$ (as in Mozilla's
+ * Eliot). */
 bool name_is_valid(sym_str_t name);
 bool id_is_valid(sym_str_t id);
 

@@ -4,7 +4,7 @@
 #define LIST_FIRST 8u
 #define TABLE_FIRST 64u
 
-/* Up to this many pairs, comparing is faster than hashing. */
+/* With up to this many pairs, comparing is faster than hashing. */
 #define FEW_PAIRS 8u
 
 void *
@@ -121,7 +121,7 @@ request_stack_end(sym_tecken_t *t, uint32_t n_frames)
 }
 
 
-/* The first block of a small request is no larger than its body can fill. */
+/* The first block of a small request is not larger than its body can fill. */
 bool
 request_block(sym_tecken_t *t)
 {
@@ -133,7 +133,7 @@ request_block(sym_tecken_t *t)
         return false;
     }
 
-    /* "[0,0]" and a comma or bracket */
+    /* length of "[0,0]" and a comma or bracket */
     if (t->base.body.len / 6 + 1 < n) {
         n = t->base.body.len / 6 + 1;
     }
@@ -288,7 +288,7 @@ find_hashed(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
 }
 
 
-/* The number of a pair, assigned at its first appearance. */
+/* Returns the number of a pair, assigned at its first appearance. */
 static bool
 find_pair(sym_tecken_t *t, sym_str_t name, sym_str_t id, uint32_t *number)
 {
@@ -339,7 +339,7 @@ request_line_end(const request_t *q, uint32_t line)
 }
 
 
-/* The same for the next n frames of a job, starting at *frame. */
+/* Same for the next n frames of a job, starting at *frame. */
 static uint32_t
 mark_frames(request_t *q, const job_t *job, uint32_t line, uint32_t *frame,
             uint32_t n)
@@ -392,7 +392,7 @@ collect_modules(sym_tecken_t *t)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < q->pairs.n; i++) {
-        /* no source can have one without a name or an id */
+        /* without a name or an id, no source can have the module */
         if (pairs[i].line != 0 && pairs[i].name.len != 0
             && pairs[i].id.len != 0) {
             pairs[i].used = ++n;

@@ -69,7 +69,7 @@ take_line(sym_str_t *left, sym_str_t *line)
 }
 
 
-/* A refused line is answered by its error, in its place. */
+/* If a line is refused, its answer is the error. */
 static sym_status_t
 end_line(sym_tecken_t *t, sym_status_t rc)
 {
@@ -115,7 +115,7 @@ parse_bulk(sym_request_t *r, uint32_t budget)
 
         rc = direct_read(t, &budget);
         if (rc == SYM_UNSUPPORTED) {
-            /* takes the rest of this turn */
+            /* uses up the rest of this turn */
             rc = general_read(t);
             budget = 0;
         }
@@ -127,7 +127,7 @@ parse_bulk(sym_request_t *r, uint32_t budget)
 }
 
 
-/* Frames of a job refer to indexes in its memoryMap. */
+/* Frames of a job refer to indexes in the job's memoryMap. */
 static void
 count_frames(const sym_request_t *r, uint32_t max, uint32_t *counts)
 {
@@ -175,7 +175,7 @@ set(sym_request_t *r, unsigned version, bool has_debug)
     t->version = version;
     t->has_debug = has_debug;
     r->is_timed = has_debug;
-    /* v4 writes only a name: not worth caching */
+    /* v4 writes only a name, which is not worth caching */
     r->form = version != 5                ? FORM_NONE
               : r->options->names != NULL ? FORM_DEMANGLED
                                           : FORM_AS_KEPT;
@@ -207,7 +207,7 @@ is_word(sym_str_t s, const char *word)
 bool
 sym_tecken_debug_wanted(unsigned version, sym_str_t header)
 {
-    /* the newer server takes any value, even "0" and "false" */
+    /* the newer server accepts any value, even "0" and "false" */
     if (version != 4) {
         return header.len > 0;
     }

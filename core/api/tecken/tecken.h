@@ -12,22 +12,22 @@
 typedef struct {
     sym_request_options_t common;
     unsigned version; /* 4 or 5 */
-    bool debug;       /* the Debug header requests the debug block */
-    bool bulk;        /* v5: each line of the body is a request of its own, and
-                         each line of the answer is what v5 says to it */
+    bool debug;       /* a Debug header requests the debug block */
+    bool bulk;        /* v5: each line of the body is a separate request, and
+                         each line of the answer is v5's answer to it */
 } sym_tecken_options_t;
 
 /* Whether a Debug header with this value requests the debug block. */
 bool sym_tecken_debug_wanted(unsigned version, sym_str_t header);
 
-/* NULL when out of memory. */
+/* Creates a request.  NULL: out of memory. */
 sym_request_t *sym_tecken_create(sym_arena_t *arena,
                                  const sym_tecken_options_t *options,
                                  sym_str_t body);
 
 /*
- * Same through jansson only.  The direct reader must agree with it: a fuzz
- * target and tests compare both.
+ * Same, but always uses jansson.  The direct reader must have the same results:
+ * a fuzz target and tests compare both.
  */
 sym_status_t sym_tecken_parse_general(sym_request_t *r);
 

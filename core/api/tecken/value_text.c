@@ -9,7 +9,7 @@
 typedef struct {
     const numbers_t *numbers;
     sym_out_t out;
-    char *text; /* one window that grows */
+    char *text; /* a single window that grows */
 } dump_t;
 
 
@@ -61,7 +61,8 @@ dump_array(dump_t *d, const json_t *array)
 static void
 dump_object(dump_t *d, const json_t *value)
 {
-    json_t *object = (json_t *) (uintptr_t) value; /* it is only read */
+    json_t *object = (json_t *) (uintptr_t) value; /* only read, never
+                                                      changed */
     const char *key;
     bool is_first = true;
     json_t *item;
@@ -83,7 +84,8 @@ dump_object(dump_t *d, const json_t *value)
 }
 
 
-/* Recurses as deep as jansson did when it read the value: 2,048 levels. */
+/* The depth of recursion is limited, because jansson reads at most 2,048
+ * levels. */
 static void
 dump(dump_t *d, const json_t *value)
 {

@@ -10,12 +10,12 @@
 
 _Static_assert((BUCKETS & (BUCKETS - 1)) == 0, "a mask");
 
-/* A slot is followed by its texts. */
+/* A slot; its texts follow it. */
 typedef struct {
     sym_ledger_entry_t e; /* first */
-    uint32_t next;        /* of its bucket, or NONE */
+    uint32_t next;        /* next slot of the bucket, or NONE */
     uint32_t bucket, number;
-    size_t bytes; /* of its record */
+    size_t bytes; /* length of the record */
 } slot_t;
 
 struct sym_ledger_s {
@@ -25,8 +25,8 @@ struct sym_ledger_s {
     sym_hash_key_t key;
     size_t bytes, bytes_max;
     sym_ledger_totals_t totals;
-    int64_t rate_s; /* the current second */
-    unsigned rate;  /* new modules in it */
+    int64_t rate_s; /* current second */
+    unsigned rate;  /* number of modules added in this second */
     bool is_changed;
 };
 
@@ -95,7 +95,7 @@ find(const sym_ledger_t *l, const sym_ledger_entry_t *e, uint32_t bucket)
 }
 
 
-/* Position of a slot's number. */
+/* Address of a slot's number. */
 static uint32_t *
 link_of(sym_ledger_t *l, const slot_t *slot)
 {
@@ -109,7 +109,7 @@ link_of(sym_ledger_t *l, const slot_t *slot)
 }
 
 
-/* Uses the slot's own text, or stores it there. */
+/* Reuses the text in the slot, or stores a new one there. */
 static sym_str_t
 keep(char **p, sym_str_t text)
 {
@@ -162,7 +162,7 @@ is_new(const slot_t *slot)
 }
 
 
-/* Whether its delivery is still due. */
+/* Whether its message to the webhook is still due. */
 static bool
 is_due(const slot_t *slot)
 {
@@ -230,7 +230,7 @@ replace(sym_ledger_t *l, slot_t **slot, const sym_ledger_entry_t *e)
 
 /* --- eviction --- */
 
-/* Modules that have arrived and were delivered are evicted first. */
+/* Modules that have arrived and were reported are evicted first. */
 static bool
 is_done(const slot_t *slot)
 {
@@ -251,7 +251,8 @@ weight(const slot_t *slot, int64_t now_s)
 }
 
 
-/* NULL: no new entry except `but`. */
+/* Finds a module to evict other than `but`.  NULL: the table takes no new
+ * entry. */
 static slot_t *
 oldest_new(const sym_ledger_t *l, const slot_t *but)
 {
@@ -308,7 +309,7 @@ evict(sym_ledger_t *l, slot_t *slot)
 }
 
 
-/* New modules are evicted first.  `but` stays. */
+/* Frees room; new modules are evicted first.  `but` stays. */
 static void
 make_room(sym_ledger_t *l, int64_t now_s, const slot_t *but)
 {
@@ -327,7 +328,8 @@ make_room(sym_ledger_t *l, int64_t now_s, const slot_t *but)
 }
 
 
-/* Its second request: it stays if it is requested more than another one. */
+/* Handles the second request for a module: it stays if it has more requests
+ * than another one. */
 static void
 promote(sym_ledger_t *l, slot_t *slot, int64_t now_s)
 {
@@ -350,7 +352,8 @@ promote(sym_ledger_t *l, slot_t *slot, int64_t now_s)
 
 /* --- notes --- */
 
-/* False: a slot must be taken from another one, and too many compete for it. */
+/* Whether a new module is admitted.  If it takes the slot or the room of
+ * another one, the rate is limited. */
 static bool
 is_admitted(sym_ledger_t *l, int64_t now_s, size_t bytes)
 {
@@ -369,7 +372,7 @@ is_admitted(sym_ledger_t *l, int64_t now_s, size_t bytes)
 }
 
 
-/* Sums saturate. */
+/* Adds with saturation. */
 static void
 add(uint64_t *sum, uint64_t n)
 {
@@ -387,7 +390,7 @@ add_slot(sym_ledger_t *l, const sym_ledger_entry_t *e, int64_t now_s,
         return SYM_LIMIT;
     }
 
-    /* a slot before it is taken */
+    /* must be allocated before a slot is taken */
     if (l->n == SYM_LEDGER_ENTRIES_MAX) {
         slot_t *old = oldest_new(l, NULL);
 
@@ -412,7 +415,7 @@ cut(sym_str_t text, size_t max)
 }
 
 
-/* Only complete lines. */
+/* Keeps only complete lines. */
 static sym_str_t
 cut_lines(sym_str_t text, size_t max)
 {

@@ -1,21 +1,22 @@
 /*
- * table.h - the ledger of missing modules in its writer's memory.
+ * table.h - the ledger of missing modules in the memory of its writer, the
+ * loader.
  *
- * Clients choose the modules that they request, so one that invents modules
- * must neither fill the ledger nor cost much:
+ * Clients choose the modules that they request, so a client that invents
+ * modules must neither fill the ledger nor cost much:
  *
- * - Slots and bytes are bounded.
- * - A module that was asked for once is new.  New ones have a quarter of the
- *   places; the one that was asked for the longest ago makes room.
- * - Modules that find no free place are admitted at a bounded rate, so that each
- *   stays for some time.
- * - A module that is asked for again SYM_LEDGER_AGAIN_S after its first request
- *   is known.  Known ones have the other places.  There the one with the fewest
- *   requests makes room, and only for one that has more; requests count half for
- *   each week since the last.
+ * - The number of slots and their bytes are limited.
+ * - A module that was requested once is new.  New modules have a quarter of the
+ *   slots; the one with the oldest request makes room.
+ * - If no slot is free, modules are admitted at a limited rate, so each stays
+ *   for some time.
+ * - A module that is requested again SYM_LEDGER_AGAIN_S after its first request
+ *   is known.  Known modules have the other slots.  The one with the fewest
+ *   requests makes room, but only for one that has more; the number of requests
+ *   is halved for each week since the last request.
  *
- * So invented modules evict each other, and a real one stays as soon as two of
- * its requests find it here.
+ * So invented modules evict each other, and a real module stays once it was
+ * requested twice while it had a slot.
  *
  * Texts of entries live until the next non-const call.
  */
@@ -31,52 +32,53 @@ typedef struct sym_ledger_s sym_ledger_t;
 #define SYM_LEDGER_KNOWN_MAX (SYM_LEDGER_ENTRIES_MAX - SYM_LEDGER_NEW_MAX)
 #define SYM_LEDGER_AGAIN_S 10
 
-/* New modules per second, once the slots for them are taken. */
+/* Maximum number of new modules per second, once their slots are all taken. */
 #define SYM_LEDGER_RATE 32
 
-/* How long an arrived module is shown. */
+/* An arrived module is shown for this time. */
 #define SYM_LEDGER_CAME_S 86400
 
-/* bytes: of the file, at most SYM_LEDGER_BYTES_MAX.  NULL: no memory. */
+/* bytes: maximum size of the file, up to SYM_LEDGER_BYTES_MAX.  NULL: no
+ * memory. */
 sym_ledger_t *sym_ledger_create(size_t bytes);
 void sym_ledger_free(sym_ledger_t *ledger);
 
-/* Takes the records that were read; excess records are dropped. */
+/* Adds the records of a file; excess records are dropped. */
 sym_status_t sym_ledger_restore(sym_ledger_t *ledger, const void *data,
                                 size_t len, sym_error_t *err);
 
 /*
- * Adds the requests, frames, state and reason of a note to the module's entry,
- * which is created if necessary, as missing.  SYM_LIMIT: no slot for it;
+ * Adds the requests, frames, state and reason of a note to the module's entry.
+ * Creates the entry if necessary, as missing.  SYM_LIMIT: no free slot;
  * SYM_NOMEM; SYM_MALFORMED: an invalid name.
  */
 sym_status_t sym_ledger_note(sym_ledger_t *ledger,
                              const sym_ledger_entry_t *note, int64_t now_s,
                              const sym_ledger_entry_t **entry);
 
-/* By number, 0 to sym_ledger_count() - 1; numbers change when a module is
-   removed. */
+/* Returns an entry by number, 0 to sym_ledger_count() - 1.  Numbers change when
+   a module is removed. */
 uint32_t sym_ledger_count(const sym_ledger_t *ledger);
 const sym_ledger_entry_t *sym_ledger_entry(const sym_ledger_t *ledger,
                                            uint32_t n);
 uint32_t sym_ledger_number(const sym_ledger_t *ledger,
                            const sym_ledger_entry_t *entry);
 
-/* Records that a source has it now.  SYM_NOMEM: nothing has changed. */
+/* Records that a source has the module now.  SYM_NOMEM: nothing has changed. */
 sym_status_t sym_ledger_come(sym_ledger_t *ledger, uint32_t n, sym_str_t from,
                              int64_t now_s, sym_ledger_told_t told);
 void sym_ledger_tell(sym_ledger_t *ledger, uint32_t n, sym_ledger_told_t told);
 void sym_ledger_tell_failed(sym_ledger_t *ledger);
 
-/* Drops those that arrived long ago; returns their number. */
+/* Drops modules that arrived long ago; returns their number. */
 uint32_t sym_ledger_sweep(sym_ledger_t *ledger, int64_t now_s);
 
 const sym_ledger_totals_t *sym_ledger_totals(const sym_ledger_t *ledger);
 
-/* True since the last sym_ledger_write() if anything changed. */
+/* Whether anything has changed since the last sym_ledger_write(). */
 bool sym_ledger_is_changed(const sym_ledger_t *ledger);
 
-/* The file; false: no memory. */
+/* Writes the file's content to memory; false: no memory. */
 bool sym_ledger_write(sym_ledger_t *ledger, int64_t now_s, sym_buffer_t *out);
 
 #endif

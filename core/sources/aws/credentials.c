@@ -134,7 +134,8 @@ read_answer(sym_arena_t *arena, const json_t *root, sym_aws_credentials_t *out,
         return sym_fail(err, SYM_MALFORMED,
                         "the answer has no SecretAccessKey");
     }
-    /* both kinds of endpoint give temporary keys, useless without theirs */
+    /* both endpoints return temporary keys, which are useless without the token
+     * and the expiry time */
     if (c.token.len == 0) {
         return sym_fail(err, SYM_MALFORMED, "the answer has no Token");
     }
@@ -165,7 +166,7 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
         return sym_fail(err, SYM_LIMIT, "the answer is too long");
     }
 
-    /* two keys of one name would be ambiguous */
+    /* two keys with the same name would be ambiguous */
     if (sym_json_load(&json, text, SYM_JSON_MEMORY_MAX, JSON_REJECT_DUPLICATES,
                       "the answer is not JSON", err)
         == SYM_OK)
@@ -181,12 +182,13 @@ sym_aws_credentials_json(sym_arena_t *arena, sym_str_t text,
 /* --- the shared credentials file --- */
 
 typedef struct {
-    sym_str_t profile;            /* the wanted profile */
-    sym_aws_credentials_t *found; /* views of the text; data NULL: not yet */
-    bool is_in_section;           /* of any profile */
-    bool is_ours;                 /* of the wanted one */
+    sym_str_t profile;            /* requested profile */
+    sym_aws_credentials_t *found; /* views into the text; data NULL: not yet
+                                     read */
+    bool is_in_section;           /* the current line is in a profile */
+    bool is_ours;                 /* the current line is in the requested one */
     bool is_profile_seen;
-    bool is_nesting; /* the last value was empty: what is indented belongs to
+    bool is_nesting; /* the last value was empty, so indented lines belong to
                         it */
 } ini_t;
 

@@ -65,8 +65,8 @@ check_region(sym_str_t s, sym_error_t *err)
 }
 
 
-/* Hash of the inputs of the key, for comparing without a copy of the secret
- * key. */
+/* Hash of the inputs of the key; the key can be compared without a copy of the
+ * secret. */
 static bool
 hash_inputs(sym_str_t secret_key, sym_str_t day, sym_str_t region,
             sym_sha256_t *out)
@@ -216,7 +216,7 @@ lower_copy(sym_arena_t *arena, sym_str_t s)
 }
 
 
-/* After those of the same name. */
+/* Places the header after those with the same name. */
 static void
 insert(work_t *w, sym_str_t name, sym_str_t value)
 {
@@ -305,8 +305,9 @@ collect(work_t *w)
 }
 
 
-/* Without white space at its ends; a run of it inside is one space.  AWS's text
- * says spaces, its own clients treat a tab like a space. */
+/* Writes a value without white space at its ends; runs of white space inside
+ * become one space.  AWS documents only spaces, but its own clients treat tabs
+ * in the same way. */
 static void
 add_folded(sym_text_t *t, sym_str_t value)
 {
@@ -497,7 +498,8 @@ make_authorization(work_t *w, const sym_sigv4_key_t *key, sym_sigv4_t *out)
 }
 
 
-/* Values of the headers to send; copies, so that they outlive the request. */
+/* Values of the headers to send are copies, so that they outlive the
+ * request. */
 static sym_status_t
 copy_values(work_t *w, sym_sigv4_t *out)
 {
@@ -533,7 +535,7 @@ sym_sigv4_sign(sym_arena_t *arena, sym_sigv4_key_t *key,
         return err->status;
     }
 
-    /* a key cannot be made for a time that cannot be written */
+    /* without a valid date there is no key */
     (void) sym_amz_date_write(request->time_s, date);
     w.date = sym_str(date, sizeof(date));
 

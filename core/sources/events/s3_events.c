@@ -9,7 +9,7 @@ typedef struct {
     sym_arena_t *arena;
     sym_str_t *keys;
     size_t cap;
-    sym_s3_events_t found; /* except keys, which grow */
+    sym_s3_events_t found; /* all but the keys, which grow */
     uint64_t item;         /* current record, from 1 */
     sym_error_t *err;
 } reader_t;
@@ -21,7 +21,7 @@ fail_no_memory(reader_t *r)
 }
 
 
-/* part: the wrong member of the record */
+/* part: name of the record's invalid member. */
 static sym_status_t
 fail_record(reader_t *r, const char *what, const char *part)
 {
@@ -34,7 +34,7 @@ fail_record(reader_t *r, const char *what, const char *part)
 }
 
 
-/* data NULL: no such member, or not a string. */
+/* Returns a string member; data NULL: missing, or not a string. */
 static sym_str_t
 member(const json_t *object, const char *name)
 {
@@ -48,8 +48,8 @@ member(const json_t *object, const char *name)
 
 /* --- keys --- */
 
-/* A key as S3 writes it, application/x-www-form-urlencoded, decoded to out;
- * false: a wrong encoding. */
+/* Decodes a key to out; S3 writes it as application/x-www-form-urlencoded.
+ * False: a wrong encoding. */
 static bool
 decode_form(sym_str_t key, char *out, size_t *len)
 {
@@ -75,7 +75,7 @@ is_key(sym_str_t key)
 }
 
 
-/* The key is in the arena. */
+/* Adds a key; it must be in the arena. */
 static sym_status_t
 add_key(reader_t *r, sym_str_t key)
 {
@@ -99,7 +99,7 @@ add_key(reader_t *r, sym_str_t key)
 }
 
 
-/* Adds each reading of a key. */
+/* Adds each possible reading of a key. */
 static sym_status_t
 add_readings(reader_t *r, sym_str_t key, bool is_encoded)
 {
@@ -132,7 +132,7 @@ add_readings(reader_t *r, sym_str_t key, bool is_encoded)
 
 /* --- records --- */
 
-/* place: the object with the member "object". */
+/* place: the object in the record that contains the member "object". */
 static sym_status_t
 read_place(reader_t *r, const json_t *place, bool is_encoded)
 {
@@ -144,7 +144,7 @@ read_place(reader_t *r, const json_t *place, bool is_encoded)
 }
 
 
-/* S3 omits the "s3:", MinIO and old releases of Ceph do not. */
+/* S3 omits the prefix "s3:"; MinIO and old releases of Ceph do not. */
 static bool
 is_change(sym_str_t name)
 {
@@ -218,7 +218,7 @@ read_records(reader_t *r, const json_t *records)
 }
 
 
-/* Keys are not encoded here. */
+/* Keys in this form are not encoded. */
 static sym_status_t
 read_eventbridge(reader_t *r, const json_t *root)
 {
@@ -242,7 +242,7 @@ read_eventbridge(reader_t *r, const json_t *root)
 }
 
 
-/* The test event that S3 sends when notifications are set up. */
+/* The test event that S3 sends when notifications are configured. */
 static sym_status_t
 read_test_event(reader_t *r, const json_t *root)
 {
@@ -279,8 +279,8 @@ read_form(reader_t *r, const json_t *root)
 
 /* --- the text --- */
 
-/* The message of an envelope is JSON in a string, which must not contain another
- * envelope. */
+/* The message of an envelope is a string that contains JSON; that must not be
+ * another envelope. */
 static sym_status_t
 read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
 {
@@ -288,7 +288,8 @@ read_sns(reader_t *r, const json_t *envelope, sym_str_t type)
     sym_json_t json;
 
     if (sym_str_eq(type, SYM_STR("SubscriptionConfirmation"))) {
-        /* opening an address from a stranger would let him use this server */
+        /* the URL is not opened: a stranger could otherwise make this server
+         * send requests */
         return sym_fail(r->err, SYM_UNSUPPORTED,
                         "an SNS subscription waits to be confirmed: open its "
                         "SubscribeURL yourself");

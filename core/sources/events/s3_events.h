@@ -24,23 +24,25 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Records in one text. */
+/* Maximum number of records in a text. */
 #define SYM_S3_EVENTS_MAX 100000
 
-/* Bytes of a key, as in S3. */
+/* Maximum length of a key in bytes, as in S3. */
 #define SYM_S3_KEY_MAX 1024
 
 typedef struct {
-    const sym_str_t *keys; /* decoded, in the order of the text */
+    const sym_str_t *keys; /* decoded, in the order of the records */
     size_t n_keys;
     size_t n_records; /* in the text */
-    size_t n_ignored; /* of these: other events, and keys of no file */
+    size_t n_ignored; /* number of these that are other events, or have keys of
+                         no file */
 } sym_s3_events_t;
 
 /*
- * A record whose key has a '+' may give two keys: S3 means a space by it, Ceph
- * and s3rver, which do not encode keys, a plus.  Forgetting one path too many is
- * harmless; missing "libstdc++.so" is not.
+ * A record whose key contains a '+' may result in two keys: S3 means a space,
+ * but Ceph and s3rver, which do not encode keys, mean a plus.  To drop the
+ * records of a path unnecessarily is harmless; to miss a change of
+ * "libstdc++.so" is not.
  *
  * SYM_MALFORMED: not JSON, or invalid for the form that it claims; err->item is
  * the record.  SYM_UNSUPPORTED: another form, or an SNS subscription that must

@@ -2,7 +2,7 @@
  * sns.h - requests of Amazon SNS to confirm a subscription.
  *
  * Source: "Confirm the subscription" (Amazon SNS Developer Guide).  An operator
- * confirms it: no code here opens an address that came with a post.
+ * confirms it: the server never opens a URL from a notification.
  */
 #ifndef SYM_SOURCES_EVENTS_SNS_H
 #define SYM_SOURCES_EVENTS_SNS_H
@@ -13,8 +13,9 @@
 #define SYM_SNS_URL_MAX 1024
 
 /*
- * The URL that confirms the subscription in the text, copied to the arena: https,
- * printable ASCII, fit for a log.  False: the text has no such URL.
+ * Gets the URL that confirms the subscription from the text.  It is https and
+ * printable ASCII, safe for a log, and copied to the arena.  False: the text
+ * contains no such URL.
  */
 bool sym_sns_subscribe_url(sym_arena_t *arena, sym_str_t text, sym_str_t *url);
 

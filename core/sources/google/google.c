@@ -16,16 +16,16 @@
 #define FORM_BEGIN                                                             \
     "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"         \
     "&assertion="
-#define CLAIMS_MORE 1024    /* bytes of the claims, besides their texts */
-#define ASSERTION_MORE_S 30 /* its lifetime, beyond that of the token */
+#define CLAIMS_MORE 1024    /* bytes of the claims without their texts */
+#define ASSERTION_MORE_S 30 /* its lifetime after that of the token */
 #define EXPIRY_MARGIN_S 60u
 #define ANSWER_MEMORY ((size_t) 1 << 20)
 
 
 /* --- the key --- */
 
-/* JSON's escaped line ends, if the text was copied from Google's file with
-   them. */
+/* Replaces JSON's escapes for line ends, in case the text was copied from
+   Google's file with them. */
 static sym_str_t
 with_lines(sym_arena_t *arena, sym_str_t pem)
 {
@@ -49,8 +49,8 @@ with_lines(sym_arena_t *arena, sym_str_t pem)
 }
 
 
-/* The password of an encrypted key is unknown, and must not be read from a
-   terminal. */
+/* Returns no password: that of an encrypted key is unknown, and OpenSSL must
+   not ask for it on a terminal. */
 static int
 no_password(char *buf, int size, int is_writing, void *data)
 {
@@ -62,8 +62,8 @@ no_password(char *buf, int size, int is_writing, void *data)
 }
 
 
-/* No number of the key may exceed the limit of its modulus, because the time of
- * a signature grows with the exponents. */
+/* No number in the key may be larger than the limit for its modulus, because
+ * the time of a signature grows with the exponents. */
 static bool
 is_bounded(const EVP_PKEY *key)
 {
@@ -83,7 +83,7 @@ is_bounded(const EVP_PKEY *key)
         n = NULL;
     }
 
-    /* RFC 8017 allows more than two primes; no service has such keys */
+    /* RFC 8017 allows more than two primes, but no service has such keys */
     if (is && EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_FACTOR3, &n) == 1)
     {
         BN_clear_free(n);
@@ -142,7 +142,7 @@ sign(EVP_PKEY *key, sym_str_t text,
 
 /* --- the assertion --- */
 
-/* RFC 4648, 5: base64url, without padding. */
+/* base64url without padding (RFC 4648, section 5). */
 static void
 add_base64(sym_text_t *t, sym_str_t bytes)
 {
@@ -216,7 +216,7 @@ sym_google_grant(sym_arena_t *arena, const sym_request_source_t *s,
     EVP_PKEY_free(key);
     sym_wipe((void *) (uintptr_t) pem.data, pem.len);
 
-    /* otherwise nginx would take it for an error of its next connection */
+    /* otherwise nginx would report it as an error of its next connection */
     ERR_clear_error();
 
     if (!is_signed) {
@@ -274,7 +274,8 @@ sym_google_token_read(sym_arena_t *arena, sym_str_t text, sym_str_t *token,
         }
     }
 
-    /* one that is about to expire is used for this request only */
+    /* a token that is about to expire is used for this request, but not
+     * cached */
     if (s > (json_int_t) (SYM_GOOGLE_LIFE_S + EXPIRY_MARGIN_S)) {
         s = SYM_GOOGLE_LIFE_S + EXPIRY_MARGIN_S;
     }
@@ -297,7 +298,8 @@ sym_google_key(sym_arena_t *arena, const sym_request_source_t *s,
     sym_str_t all;
     bool is_made;
 
-    /* no address and no account has a zero byte; the key is the rest */
+    /* addresses and accounts contain no zero byte; the private key is the last
+     * part */
     sym_text_add(&t, audience);
     sym_text_byte(&t, '\0');
     sym_text_add(&t, s->client_email);

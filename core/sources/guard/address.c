@@ -33,7 +33,7 @@ static const block_t reserved_v4[] = {
     { { 240 }, 4 },           /* reserved, broadcast */
 };
 
-/* Exceptions in 2000::/3, the range of Internet hosts. */
+/* Exceptions inside 2000::/3, the range of public hosts. */
 static const block_t global_v6 = { { 0x20 }, 3 };
 static const block_t reserved_v6[] = {
     { { 0x20, 0x01 }, 23 },                /* protocols; Teredo */
@@ -108,7 +108,8 @@ is_digit(char c)
 }
 
 
-/* Decimal, octal with a leading 0, hexadecimal with 0x; "0x" alone is 0. */
+/* Parses a decimal number, octal with a leading 0, or hexadecimal with 0x; "0x"
+ * alone is 0. */
 static bool
 read_number(sym_str_t text, uint64_t *value)
 {

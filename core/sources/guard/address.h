@@ -1,6 +1,6 @@
 /*
- * address.h - recognizes IP addresses in host names, and those in networks that
- * a client must not reach through this server.
+ * address.h - recognizes IP addresses in host names, and addresses in networks
+ * that a client must not reach through this server.
  *
  * Source: RFC 6890 and its registries (IANA, "Special-Purpose Address Registry"
  * of IPv4 and of IPv6); "host parser" of the WHATWG's URL standard for the
@@ -17,7 +17,8 @@
 
 typedef struct {
     bool is_v6;
-    uint8_t bytes[16]; /* IPv4: the first four; in network order */
+    uint8_t bytes[16]; /* in network order; an IPv4 address takes the first
+                          four */
 } sym_address_t;
 
 /*
@@ -31,12 +32,12 @@ sym_status_t sym_address_read(sym_str_t host, sym_address_t *address);
 /*
  * Whether an address is not a host of the public Internet: loopback, private,
  * link-local (metadata of clouds), shared, multicast, for documentation and
- * benchmarks.  An IPv6 address for an IPv4 address (mapped, NAT64) is treated
- * as that; 6to4 and Teredo are always reserved.
+ * benchmarks.  An IPv6 address that contains an IPv4 address (mapped, NAT64) is
+ * judged by that; 6to4 and Teredo always count as not public.
  */
 bool sym_address_is_reserved(const sym_address_t *address);
 
-/* Writes the usual spelling, IPv6 in brackets; returns its length, without
+/* Writes the usual spelling, with brackets for IPv6; returns its length without
    NUL. */
 size_t sym_address_write(const sym_address_t *address,
                          char out[SYM_ADDRESS_TEXT_MAX]);

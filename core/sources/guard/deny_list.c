@@ -60,8 +60,8 @@ sym_deny_is_blocked(const sym_deny_list_t *list, const sym_sha256_t *key,
 }
 
 
-/* The entry of the key, or one for it: the unblocked entry whose last failure
- * is oldest.  NULL: all are blocked. */
+/* Returns the entry of the key, or one that it may take: the unblocked entry
+ * with the oldest last failure.  NULL: all are blocked. */
 static sym_deny_entry_t *
 take_entry(sym_deny_list_t *list, const sym_sha256_t *key, sym_str_t host,
            uint64_t now)
@@ -133,7 +133,7 @@ sym_deny_fail(sym_deny_list_t *list, const sym_deny_rules_t *rules,
     }
 
     if (e->blocked_until != 0) {
-        /* the host was blocked: earlier failures do not count */
+        /* the host was blocked since, so earlier failures do not count */
         e->blocked_until = 0;
         memset(e->failures, 0, sizeof(e->failures));
     }

@@ -6,11 +6,11 @@
 #define ANY SYM_STR("*")
 
 typedef struct {
-    sym_str_t scheme, host, port, path; /* port: data NULL without one */
+    sym_str_t scheme, host, port, path; /* port: data NULL if missing */
 } pattern_t;
 
 
-/* Splits s at its first `at`.  False: it has none, and *head is all of it. */
+/* Splits s at the first `at`.  False: there is none, and *head is all of s. */
 static bool
 split(sym_str_t s, char at, sym_str_t *head, sym_str_t *tail)
 {

@@ -3,10 +3,10 @@
  * sent.
  *
  * The list `scraping.allowed_origins` of Sentry's requests, by Symbolicator's
- * rules.  A pattern is `*`, a whole URL, or [SCHEME://]HOST[:PORT], where HOST
- * may be `*`, or `*.HOST` for a host and all below it.  A slash at the end is
- * ignored; as in Symbolicator a pattern with a longer path matches only as the
- * complete URL.  Hosts are compared as written, case-insensitively: an
+ * rules.  A pattern is `*`, a complete URL, or [SCHEME://]HOST[:PORT], where
+ * HOST may be `*`, or `*.HOST` for a host and its subdomains.  A slash at the
+ * end is ignored; as in Symbolicator a pattern with a longer path matches only
+ * as the complete URL.  Hosts are compared as written, case-insensitively: an
  * international name matches only in its ASCII form.
  */
 #ifndef SYM_SOURCES_GUARD_ORIGINS_H

@@ -2,7 +2,7 @@
 
 #include "base/hex.h"
 
-/* Reads the number up to the character, and consumes both; with '\0', all of
+/* Reads the number before the character, and consumes both; '\0': reads all of
    the text. */
 static bool
 take_number(sym_str_t *text, char end, uint64_t *number)

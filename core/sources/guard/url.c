@@ -29,7 +29,7 @@ from(sym_str_t s, size_t start)
 }
 
 
-/* The part before the first of `ends`. */
+/* Takes the part before the first of `ends`. */
 static sym_str_t
 before(sym_str_t s, const char *ends)
 {
@@ -87,7 +87,8 @@ add_sendable(sym_text_t *t, sym_str_t s, const char *encoded)
 }
 
 
-/* "." and ".." also as %2e, which servers decode. */
+/* Recognizes "." and ".." also if they contain %2e, because servers decode
+ * it. */
 static size_t
 dots(sym_str_t segment)
 {
@@ -107,7 +108,7 @@ dots(sym_str_t segment)
 }
 
 
-/* RFC 3986, 5.2.4; empty segments stay. */
+/* RFC 3986, section 5.2.4, but empty segments are kept. */
 static sym_str_t
 clean_path(sym_arena_t *arena, sym_str_t path)
 {
@@ -196,7 +197,7 @@ read_authority(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
     size_t at = text.len, end;
     uint64_t port;
 
-    /* browsers take it for a slash, which would end the host */
+    /* browsers treat it as a slash, which would end the host */
 
     if (memchr(text.data, '\\', text.len) != NULL) {
         return sym_fail(err, SYM_MALFORMED, "invalid host");
@@ -229,7 +230,7 @@ read_authority(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
 }
 
 
-/* Reads the rest of a URL after its authority. */
+/* Reads the part of a URL after its authority. */
 static sym_status_t
 read_target(sym_arena_t *arena, sym_str_t text, sym_url_t *url,
             sym_error_t *err)

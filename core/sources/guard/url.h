@@ -1,11 +1,11 @@
 /*
  * url.h - URLs of http and https from clients.
  *
- * Source: RFC 3986; where it leaves a choice, the WHATWG's URL standard, which
- * the library of Symbolicator's clients follows.  A URL that another parser
- * could read as another host (userinfo tricks, backslashes, control characters
- * and percent signs in the host) is refused.  International names must be
- * written in their ASCII form.
+ * Source: RFC 3986.  Where it leaves a choice: the WHATWG's URL standard, which
+ * Symbolicator's URL library follows.  A URL in which another parser could see
+ * another host (userinfo tricks, backslashes, control characters and percent
+ * signs in the host) is refused.  International names must be written in their
+ * ASCII form.
  */
 #ifndef SYM_SOURCES_GUARD_URL_H
 #define SYM_SOURCES_GUARD_URL_H
@@ -14,7 +14,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
-/* Bytes of a URL as sent; the encoded form may be three times as long. */
+/* Maximum length of a URL as sent; the encoded form may be three times as
+ * long. */
 #define SYM_URL_MAX 4096
 #define SYM_URL_HOST_MAX 253
 
@@ -24,11 +25,11 @@ typedef struct {
     sym_str_t userinfo; /* "user:password", decoded; secret; may be empty */
     sym_str_t host;     /* in lower case; IPv6 in brackets */
     sym_str_t path;     /* begins with '/'; encoded, without "." and ".." */
-    sym_str_t query;    /* without '?'; encoded; may hold secrets */
+    sym_str_t query;    /* without '?'; encoded; may contain secrets */
 } sym_url_t;
 
 /*
- * Reads an absolute URL; a fragment is dropped.  All parts are copied.
+ * Reads an absolute URL; its fragment is dropped.  All parts are copied.
  * SYM_MALFORMED, SYM_UNSUPPORTED (another scheme), SYM_LIMIT: err->what has the
  * reason; SYM_NOMEM.
  */
@@ -41,14 +42,15 @@ sym_status_t sym_url_resolve(sym_arena_t *arena, const sym_url_t *base,
                              sym_str_t reference, sym_url_t *url,
                              sym_error_t *err);
 
-/* Whether scheme, host and port are equal: secrets for one may be sent to the
-   other. */
+/* Whether scheme, host and port are equal.  Secrets for one URL may then be
+   sent to the other. */
 bool sym_url_is_same_origin(const sym_url_t *a, const sym_url_t *b);
 
-/* "host" or "host:port", as in a Host header; data NULL: no memory. */
+/* Returns "host" or "host:port", as in a Host header; data NULL: no memory. */
 sym_str_t sym_url_authority(sym_arena_t *arena, const sym_url_t *url);
 
-/* The URL without userinfo and query, which may be secrets: for people. */
+/* Returns the URL for display, without userinfo and query, because these may be
+ * secrets. */
 sym_str_t sym_url_shown(sym_arena_t *arena, const sym_url_t *url);
 
 #endif

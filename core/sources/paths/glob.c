@@ -2,7 +2,8 @@
 
 #include "base/steps.h"
 
-/* Ordinary patterns take few more steps than both texts have characters. */
+/* Limit of steps: ordinary patterns take little more steps than both texts have
+ * characters. */
 #define STEPS(len) (4 * (uint64_t) (len) + 4096)
 
 #define UTF8_MAX 4
@@ -18,7 +19,7 @@ folded(char c)
 }
 
 
-/* Bytes of the set at p, which begins with '['; 0: it has no end. */
+/* Length of the set at p, which begins with '['; 0: it is not closed. */
 static size_t
 set_len(sym_str_t p)
 {
@@ -98,7 +99,7 @@ is_in_set(sym_str_t set, char c)
 }
 
 
-/* Bytes of the character at the beginning of a name. */
+/* Length of the character at the beginning of a name. */
 static size_t
 char_len(sym_str_t name)
 {
@@ -113,7 +114,7 @@ char_len(sym_str_t name)
 }
 
 
-/* Matches one piece of the pattern other than '*' against the name. */
+/* Matches one element of the pattern other than '*' against the name. */
 static bool
 take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
 {
@@ -138,8 +139,8 @@ take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
 
 
 /*
- * Backtracks to the last star only: the pattern before it is matched as early as
- * possible, so a later match could not be better.
+ * Backtracks only to the last star: the pattern before it is matched as early
+ * as possible, so a later match could not be better.
  */
 static bool
 run(sym_str_t pattern, sym_str_t name, uint64_t *left)
@@ -171,7 +172,7 @@ run(sym_str_t pattern, sym_str_t name, uint64_t *left)
                                      sym_str(name.data + n, name.len - n),
                                      &of_pattern, &of_name);
 
-            cost = of_pattern; /* the set is read to its end */
+            cost = of_pattern; /* reads the set to its end */
             if (is_taken) {
                 p += of_pattern;
                 n += of_name;

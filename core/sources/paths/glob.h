@@ -10,15 +10,16 @@
 
 #include "base/str.h"
 
-/* Longer ones match nothing. */
+/* Longer patterns match nothing. */
 #define SYM_GLOB_MAX 256
 #define SYM_GLOB_NAME_MAX 4096
 
-/* Whether it is a valid pattern: each '[' has its ']', and '**' is a folder. */
+/* Whether the pattern is valid: each '[' is closed, and '**' is a complete
+ * folder. */
 bool sym_glob_is_pattern(sym_str_t pattern);
 
-/* Takes steps (steps.h), a bounded number for each pattern: a pattern that
- * needs more, or more than are left, matches nothing. */
+/* Takes steps (steps.h), a bounded number for each pattern.  A pattern that
+ * needs more, or more than are left, does not match. */
 bool sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps);
 
 #endif

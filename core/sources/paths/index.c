@@ -39,7 +39,7 @@ slots_of(size_t table)
 }
 
 
-/* The slot of the hash in a table, or a free one for it. */
+/* Returns the slot of the hash in a table, or a free one. */
 static uint64_t *
 slot_of(uint64_t *slots, size_t n_slots, uint64_t hash)
 {
@@ -66,7 +66,7 @@ has_hash(const sym_source_index_t *index, uint64_t hash)
 }
 
 
-/* Whether the room has `bytes` more for an index. */
+/* Whether there is room for `bytes` more in an index. */
 static bool
 has_room(const sym_source_index_t *index, size_t bytes)
 {
@@ -82,7 +82,7 @@ has_room(const sym_source_index_t *index, size_t bytes)
 }
 
 
-/* At most half of the slots are taken. */
+/* At most half of the slots are used. */
 static sym_status_t
 grow(sym_source_index_t *index)
 {
@@ -133,7 +133,7 @@ hash_of(const sym_source_index_t *index, sym_str_t name, sym_str_t id)
 }
 
 
-/* "NAME\ID",... */
+/* Parses "NAME\ID",... */
 static sym_status_t
 add_line(sym_source_index_t *index)
 {
@@ -174,7 +174,7 @@ add_line(sym_source_index_t *index)
 }
 
 
-/* A line without room is kept, and added by the next call. */
+/* A line that does not fit is kept, and added by the next call. */
 sym_status_t
 sym_source_index_end(sym_source_index_t *index)
 {

@@ -1,6 +1,6 @@
 /*
- * One writer for each layout.  Sources: docs/use/sources.md, section 1;
- * Symbolicator's page on symbol server compatibility.
+ * Functions that write the paths of each layout.  Sources: docs/use/sources.md,
+ * section 1; Symbolicator's page on symbol server compatibility.
  */
 #include "sources/paths/parts.h"
 
@@ -31,7 +31,8 @@ put_folder_and_file(sym_path_t *path, sym_str_t name, const char *prefix,
 }
 
 
-/* The folder of a PDB, also of portable ones, whose age is always ffffffff. */
+/* Folder of a PDB.  Also used for portable PDBs, whose age is always
+ * ffffffff. */
 static bool
 put_pdb_folder(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 {
@@ -64,7 +65,7 @@ put_pdb(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 }
 
 
-/* Its source bundle: the name up to its last dot, then .src.zip. */
+/* The source bundle of the file: the name up to its last dot, then .src.zip. */
 static bool
 put_pdb_bundle(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 {
@@ -110,7 +111,8 @@ put_pe(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 }
 
 
-/* NAME/ID/STEM and a suffix; only ".pdb" is replaced, in lower case. */
+/* NAME/ID/STEM and a suffix; only the ending ".pdb" is replaced, in lower
+ * case. */
 static bool
 put_breakpad(sym_path_t *path, sym_str_t name, sym_str_t id, sym_case_t id_case,
              const char *suffix)
@@ -175,8 +177,8 @@ put_lldb(sym_path_t *path, const sym_path_parts_t *m, const char *suffix)
 
 /* --- layouts --- */
 
-/* Mozilla's, which Symbolicator does not have: the age, too, is in upper case.
- * A program of other systems than Windows has one name. */
+/* Mozilla's layout, which Symbolicator does not have: the age, too, is in upper
+ * case.  A program for other systems than Windows has only one name. */
 static bool
 breakpad_write(sym_path_t *path, const sym_path_parts_t *m)
 {
@@ -205,8 +207,7 @@ native_write_bundle(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* If the type is known, only an object with the path of its own type has this
- * one. */
+/* If the type of the object is known, only paths of its own type apply. */
 static bool
 native_write_named_bundle(sym_path_t *path, const sym_path_parts_t *m)
 {
@@ -266,7 +267,7 @@ debuginfod_write(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* Microsoft's symbol servers, with Sentry's keys for other files. */
+/* Layout of Microsoft's symbol servers, with Sentry's keys for other files. */
 static bool
 key_write(sym_path_t *path, const sym_path_parts_t *m, bool is_ssqp)
 {
@@ -315,8 +316,8 @@ ssqp_write(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* A folder of the first two characters, or of one before a dot or slash; none
- * if that would split a UTF-8 character. */
+/* A folder named by the first two characters, or by the one before a dot or
+ * slash; none if that would split a UTF-8 character. */
 static bool
 index2_write(sym_path_t *path, const sym_path_parts_t *m)
 {
@@ -324,7 +325,7 @@ index2_write(sym_path_t *path, const sym_path_parts_t *m)
     sym_path_t start = { .data = text, .size = sizeof(text) };
     size_t n;
 
-    /* an id alone is longer than the limit here */
+    /* an id alone exceeds the limit here */
     if (!key_write(&start, m, false)) {
         return false;
     }
@@ -346,7 +347,8 @@ first_of(sym_str_t a, sym_str_t b)
 }
 
 
-/* A file without a type of its own, by the type of its object. */
+/* Returns the id for a file that has no type of its own, by the type of its
+ * object. */
 static sym_str_t
 unified_object_id(const sym_path_parts_t *m, sym_str_t either)
 {
@@ -364,7 +366,7 @@ unified_object_id(const sym_path_parts_t *m, sym_str_t either)
 }
 
 
-/* The id that the object's own executable, or its PDB, has. */
+/* Returns the id of the object's own executable, or of its PDB. */
 static sym_str_t
 unified_id(const sym_path_parts_t *m)
 {
@@ -455,7 +457,7 @@ unified_write(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* The id of a guess: of the type that the file has. */
+/* Returns the id of a guess: that of the file's type. */
 static sym_str_t
 slashsymbols_id(const sym_path_parts_t *m)
 {
@@ -484,8 +486,8 @@ slashsymbols_id(const sym_path_parts_t *m)
 }
 
 
-/* One path for all files, the upper-case one first.  If the type is a guess,
- * debug files have that one, and code files the other. */
+/* Writes one path for all files, the upper-case one first.  If the type is a
+ * guess, debug files get that path, and code files the other one. */
 static bool
 slashsymbols_write(sym_path_t *path, const sym_path_parts_t *m)
 {

@@ -1,9 +1,9 @@
 /*
- * parts.h - what the paths of an object are made of.
+ * parts.h - the parts of an object's paths.
  *
- * sym_source_plan() takes a reference apart, and the writers of layouts put the
- * parts together.  A part that is "" is not known: the object has no path that
- * contains it.
+ * sym_source_plan() splits a reference into parts, and the writers of layouts
+ * combine the parts.  A part that is "" is unknown: the object has no path with
+ * that part.
  */
 #ifndef SYM_SOURCES_PATHS_PARTS_H
 #define SYM_SOURCES_PATHS_PARTS_H
@@ -13,19 +13,21 @@
 typedef struct {
     const sym_object_ref_t *ref;
     sym_source_file_t file;
-    unsigned spelling;  /* layout slashsymbols: 0 upper case, 1 lower case */
-    sym_case_t id_case; /* of `id` in the layout breakpad */
-    sym_str_t debug_file, code_file; /* last components */
+    unsigned spelling;  /* for the layout slashsymbols: 0: upper case, 1: lower
+                           case */
+    sym_case_t id_case; /* case of `id` in the layout breakpad */
+    sym_str_t debug_file, code_file; /* last components of the paths */
     sym_str_t id;                    /* in the layout breakpad */
-    sym_str_t named_id; /* Breakpad's: GUID in upper case, age in lower case */
-    sym_str_t pdb_id;   /* the same of symbol servers: of a PDB */
-    size_t pdb_head;    /* its digits before the age */
-    sym_str_t build_id, wasm_id, pe_id; /* the code id, of each type */
-    sym_str_t uuid;                     /* of a Mach-O file */
-    sym_str_t debug_id; /* in the layout unified: of files without a code id */
+    sym_str_t named_id; /* Breakpad's form: GUID in upper case, age in lower
+                           case */
+    sym_str_t pdb_id;   /* the same for symbol servers, for a PDB */
+    size_t pdb_head;    /* number of digits of pdb_id before the age */
+    sym_str_t build_id, wasm_id, pe_id; /* the code id, for each type */
+    sym_str_t uuid;                     /* UUID of a Mach-O file */
+    sym_str_t debug_id; /* in the layout unified, for files without a code id */
 } sym_path_parts_t;
 
-/* False: the layout or the object has no such path. */
+/* Returns false if the layout or the object has no such path. */
 bool sym_layout_write(sym_layout_t layout, sym_path_t *path,
                       const sym_path_parts_t *m);
 

@@ -83,7 +83,7 @@ sym_path_mark_packed(sym_path_t *path)
 {
     bool goes_on = true;
 
-    /* a byte of 0x80 to 0xbf continues a character of UTF-8 */
+    /* bytes from 0x80 to 0xbf continue a character of UTF-8 */
     while (goes_on && !path->is_full && path->len > 0
            && path->data[path->len - 1] != '/')
     {

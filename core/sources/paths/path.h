@@ -1,12 +1,12 @@
 /*
- * path.h - a path at a source, while it is written (plan.h).
+ * path.h - a path at a source, under construction (plan.h).
  */
 #ifndef SYM_SOURCES_PATHS_PATH_H
 #define SYM_SOURCES_PATHS_PATH_H
 
 #include "sources/paths/rules.h"
 
-/* A part that does not fit is not written, and the failure is kept. */
+/* A part that does not fit is not written, and the path counts as failed. */
 typedef struct {
     char *data;
     size_t len, size;
@@ -14,24 +14,26 @@ typedef struct {
     bool is_full;
 } sym_path_t;
 
-/* Casing of the letters of a part, A to Z, before the casing of the path. */
+/* Casing of a part's letters A to Z, applied before the casing of the path. */
 typedef enum { SYM_CASE_AS_IS, SYM_CASE_LOWER, SYM_CASE_UPPER } sym_case_t;
 
-/* Bytes, unchanged. */
+/* Appends bytes unchanged. */
 void sym_path_bytes(sym_path_t *path, const char *bytes, size_t len);
 
-/* A part between slashes, or a piece of one. */
+/* Appends a part between slashes, or a piece of one. */
 void sym_path_part(sym_path_t *path, sym_str_t part, sym_case_t to);
 void sym_path_text(sym_path_t *path, const char *text);
 void sym_path_slash(sym_path_t *path);
 
-/* LLDB's path of a UUID (32 digits): AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
+/* Appends LLDB's path of a UUID (32 digits):
+ * AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
 void sym_path_lldb(sym_path_t *path, sym_str_t uuid);
 
-/* ab/cdef01... of an id of at least two characters, in lower case. */
+/* Appends ab/cdef01... for an id of at least two characters, in lower case. */
 void sym_path_cut_id(sym_path_t *path, sym_str_t id);
 
-/* "xul.pdb" becomes "xul.pd_": the last character, of however many bytes. */
+/* "xul.pdb" becomes "xul.pd_": replaces the last character, which may have
+ * several bytes. */
 void sym_path_mark_packed(sym_path_t *path);
 
 #endif

@@ -11,10 +11,10 @@
 #define PDB20_DIGITS 8
 #define PDB_SUFFIX SYM_STR(".pdb")
 
-/* A code id that is shorter is of a PE file. */
+/* A shorter code id belongs to a PE file. */
 #define BUILD_ID_MIN 16
 
-/* Texts of parts. */
+/* Room for the texts of parts. */
 typedef struct {
     char named_id[SYM_SOURCE_ID_MAX + 1];
     char debug_id[SYM_ID_TEXT_MAX];
@@ -22,7 +22,7 @@ typedef struct {
 } room_t;
 
 
-/* --- a complete object --- */
+/* --- complete objects --- */
 
 static sym_str_t
 name_of(sym_str_t path)
@@ -44,7 +44,7 @@ to_upper(char c)
 }
 
 
-/* Signature in upper case, age in lower case.  Without an age it is 0. */
+/* Signature in upper case, age in lower case; a missing age becomes 0. */
 static sym_str_t
 named_id(sym_str_t id, size_t head, char out[SYM_SOURCE_ID_MAX + 1])
 {
@@ -93,8 +93,8 @@ read_pdb_id(sym_path_parts_t *m, const sym_debug_id_t *id, room_t *room)
 }
 
 
-/* A UUID of a Mach-O file is its code id, or without one that of the debug id; one
- * of PDB 2.0 has a time stamp in its place. */
+/* The UUID of a Mach-O file is its code id, or else its debug id.  A PDB 2.0
+ * has a time stamp instead. */
 static void
 read_whole(sym_path_parts_t *m, room_t *room)
 {
@@ -123,9 +123,10 @@ read_whole(sym_path_parts_t *m, room_t *room)
 }
 
 
-/* --- a name and an id --- */
+/* --- objects with a name and an id --- */
 
-/* The digits of an id without an age but 0: the debug id of a Mach-O file. */
+/* The digits of an id with age 0 or without an age: the debug id of a Mach-O
+ * file. */
 static sym_str_t
 uuid_of(sym_str_t id)
 {
@@ -147,8 +148,8 @@ is_same_nocase(sym_str_t a, sym_str_t b)
 
 
 /*
- * One spelling of the id.  It is the code id, too, if that reads so.  Only "NAME.pdb"
- * has a PDB.
+ * One spelling of the id.  It is also used as code id if it has that form.
+ * Only "NAME.pdb" has a PDB.
  */
 static void
 read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
@@ -168,7 +169,7 @@ read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
         m->build_id = code_id.len < BUILD_ID_MIN ? SYM_STR("") : code_id;
     }
 
-    /* the build id of WebAssembly is mostly its debug id, too */
+    /* the build id of a WebAssembly file is usually its debug id */
     m->wasm_id = m->build_id.len == 0
                          && sym_str_ends_nocase(m->debug_file, SYM_STR(".wasm"))
                      ? m->uuid
@@ -189,7 +190,7 @@ read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
 }
 
 
-/* --- the order of asking --- */
+/* --- the order of requests --- */
 
 #define END 0xff
 #define ORDER_MAX (SYM_SOURCE_FILES + 1)
@@ -202,7 +203,7 @@ read_guessed(sym_path_parts_t *m, sym_str_t id, room_t *room)
     SYM_SOURCE_BREAKPAD, SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_PDB,                \
         SYM_SOURCE_PDB_PACKED, SYM_SOURCE_ELF_DEBUG
 
-/* Symbolicator's order.  The first of equally good files wins. */
+/* Symbolicator's order.  Among equally good files the first one wins. */
 static const uint8_t code_first[][ORDER_MAX] = {
     [SYM_OBJECT_UNKNOWN] = { SYM_SOURCE_PDB, SYM_SOURCE_PDB_PACKED,
                              SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_ELF_DEBUG,
@@ -222,8 +223,7 @@ static const uint8_t code_first[][ORDER_MAX] = {
                           FURTHER },
 };
 
-/* The same, but an executable, which is mostly stripped, only if there is
- * nothing better. */
+/* Same, but executables are tried last, because most are stripped. */
 static const uint8_t debug_first[][ORDER_MAX] = {
     [SYM_OBJECT_UNKNOWN] = { SYM_SOURCE_PDB, SYM_SOURCE_PDB_PACKED,
                              SYM_SOURCE_MACH_DEBUG, SYM_SOURCE_ELF_DEBUG,
@@ -243,8 +243,8 @@ static const uint8_t debug_first[][ORDER_MAX] = {
                           FURTHER },
 };
 
-/* By type of file, best first; companions of an incomplete object have no
- * paths. */
+/* The files of each object type, best first; incomplete objects have no paths
+ * for companions. */
 static const uint8_t guessed[] = {
     SYM_SOURCE_ELF_DEBUG,    SYM_SOURCE_WASM_DEBUG,
     SYM_SOURCE_MACH_DEBUG,   SYM_SOURCE_BREAKPAD,
@@ -256,7 +256,7 @@ static const uint8_t guessed[] = {
     SYM_SOURCE_NAMED_BUNDLE, END
 };
 
-/* Layouts have one path for a file, but slashsymbols has two for a complete
+/* Layouts have one path for a file; only slashsymbols has two for a complete
  * object. */
 static unsigned
 n_spellings(const sym_source_rules_t *rules, const sym_object_ref_t *ref)
@@ -335,7 +335,7 @@ add_files(sym_arena_t *arena, const sym_source_rules_t *rules,
 }
 
 
-/* The canonical id, which uploads use, is tried before the id as sent. */
+/* The canonical id is tried before the id as sent, because uploads use it. */
 static sym_status_t
 plan_guessed(sym_arena_t *arena, const sym_object_ref_t *ref,
              const sym_source_rules_t *rules, unsigned files,
@@ -371,8 +371,8 @@ plan_guessed(sym_arena_t *arena, const sym_object_ref_t *ref,
 
 /* --- sources without folders --- */
 
-/* The URL.  Texts of several roles at one URL, or members of it, have paths of their
- * own. */
+/* The URL is the path.  Texts with different roles at one URL, or members of
+ * its file, get different paths. */
 static sym_status_t
 plan_url(sym_arena_t *arena, const sym_object_ref_t *ref,
          sym_source_plan_t *plan)
@@ -396,8 +396,7 @@ plan_url(sym_arena_t *arena, const sym_object_ref_t *ref,
 }
 
 
-/* The text at the URL "~/PATH", decoded: each part is the name of a folder or
- * file. */
+/* The text at the URL "~/PATH", decoded: each part names a folder or a file. */
 static bool
 write_site_path(sym_str_t url, sym_path_t *path)
 {
@@ -472,7 +471,7 @@ write_urn_path(const sym_object_ref_t *ref, const sym_source_rules_t *rules,
 }
 
 
-/* A text of the location's own sources. */
+/* A text from one of the location's own sources. */
 static sym_status_t
 plan_text(sym_arena_t *arena, const sym_object_ref_t *ref,
           const sym_source_rules_t *rules, sym_source_plan_t *plan)
@@ -502,7 +501,7 @@ plan_text(sym_arena_t *arena, const sym_object_ref_t *ref,
 }
 
 
-/* A query by all ids, for a file of one type.  The query is the same for all types,
+/* A query with all ids for files of one type.  It is the same for all types,
  * and is sent once. */
 static sym_status_t
 plan_sentry(sym_arena_t *arena, const sym_object_ref_t *ref, unsigned files,

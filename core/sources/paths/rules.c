@@ -18,7 +18,7 @@
     (BIT(SYM_SOURCE_SCRIPT) | BIT(SYM_SOURCE_SOURCEMAP) | BIT(SYM_SOURCE_CODE))
 
 static const struct {
-    sym_str_t name; /* in the configuration */
+    sym_str_t name; /* name in the configuration */
     unsigned files;
 } layouts[] = {
     [SYM_LAYOUT_BREAKPAD] = { { "breakpad", 8 }, BIT(SYM_SOURCE_BREAKPAD) },

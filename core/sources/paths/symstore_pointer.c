@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-/* True: the text continues after the word; case is ignored. */
+/* Skips the word, ignoring case; false: the text does not continue with it. */
 static bool
 take_word(sym_str_t *text, sym_str_t word)
 {
@@ -23,7 +23,7 @@ is_blank(char c)
 }
 
 
-/* The first line, without white space around it. */
+/* Returns the first line without white space around it. */
 static sym_str_t
 first_line(sym_str_t text)
 {

@@ -3,7 +3,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 
-/* Symbolicator never blocks the hosts of sources that Sentry itself brings. */
+/* Symbolicator never blocks the hosts of Sentry's own sources. */
 #define BUILT_IN "sentry:"
 #define DIGEST_VERSION "ngx_symbolicate given source 2"
 
@@ -20,7 +20,8 @@ add_number(sym_text_t *t, uint64_t number)
 }
 
 
-/* With its length: no two lists of texts read the same. */
+/* Adds the text with its length, so that different lists of texts never have
+ * the same bytes. */
 static void
 add_text(sym_text_t *t, sym_str_t s)
 {
@@ -29,8 +30,8 @@ add_text(sym_text_t *t, sym_str_t s)
 }
 
 
-/* Failures of a host count for those alone that share its public files, or have
- * the same scope. */
+/* Failures of a host count only for sources that share its public files, or
+ * that have the same scope. */
 bool
 source_make_realm(source_reader_t *r, const sym_request_source_realm_t *realm,
                   sym_request_source_t *s)
@@ -52,8 +53,8 @@ source_make_realm(source_reader_t *r, const sym_request_source_realm_t *realm,
 
 
 /*
- * Requests share records only if they could have fetched the same: if place and
- * credentials are equal.  The id is only a label.
+ * Requests share records only if they could have fetched the same files: if
+ * places and credentials are equal.  The id is only a label.
  */
 bool
 source_make_scope(source_reader_t *r, const sym_request_source_realm_t *realm,

@@ -18,8 +18,9 @@ is_token(sym_str_t name)
 }
 
 
-/* Headers that frame a message or concern one connection (RFC 9110, 7.6.1), or
- * that the fetch itself sets; and those that proxies trust. */
+/* Headers that frame a message or apply to one connection (RFC 9110, section
+ * 7.6.1), headers that the fetch sets itself, and headers that proxies
+ * trust. */
 static bool
 is_ours(sym_str_t name)
 {
@@ -89,7 +90,7 @@ source_read_headers(source_reader_t *r, sym_request_source_t *s)
 
     s->headers = headers;
 
-    /* jansson takes no key with a NUL */
+    /* jansson accepts no key with a NUL */
 
     json_object_foreach((json_t *) (uintptr_t) object, name, value)
     {

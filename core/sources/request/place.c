@@ -15,7 +15,7 @@ add_key(sym_text_t *t, const sym_request_source_t *s, sym_str_t key)
 }
 
 
-/* "s3://BUCKET/KEY" */
+/* length of "s3://BUCKET/KEY" */
 static sym_str_t
 show_object(sym_arena_t *arena, sym_str_t scheme, const sym_request_source_t *s,
             sym_str_t key)

@@ -137,7 +137,7 @@ has_word(sym_str_t s, const char *word)
 }
 
 
-/* <URL>; rel="next"; results="true"; cursor="...", <URL>; ... */
+/* format: <URL>; rel="next"; results="true"; cursor="...", <URL>; ... */
 bool
 sym_sentry_next_page(sym_str_t link, sym_str_t *url)
 {

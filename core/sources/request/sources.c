@@ -113,7 +113,7 @@ sym_request_sources_read(sym_arena_t *arena, const json_t *list,
 
 /* --- links and artifacts --- */
 
-/* Without headers it does not matter where they may go. */
+/* Without headers, their patterns do not matter. */
 static bool
 read_scraping(source_reader_t *r, const json_t *scraping,
               sym_request_source_t *s)

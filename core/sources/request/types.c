@@ -232,7 +232,7 @@ read_bucket(source_reader_t *r, sym_request_source_t *s)
 
     s->prefix = source_without_slashes(s->prefix);
 
-    /* it becomes a part of a path, and of a host's name */
+    /* the bucket becomes part of a path, and of a host name */
 
     if (!is_made_of(s->bucket, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-._", 222)
         || sym_str_eq(s->bucket, SYM_STR("."))
@@ -246,8 +246,9 @@ read_bucket(source_reader_t *r, sym_request_source_t *s)
 }
 
 
-/* Buckets whose name is one label of a host's are asked at a host of their own, as
- * certificates cover it; others, and all of other endpoints, by path. */
+/* Buckets with DNS-compatible names use virtual-hosted URLs, because the
+ * certificates cover these.  Other buckets, and all buckets of other endpoints,
+ * are part of the path. */
 static bool
 make_s3_url(source_reader_t *r, const json_t *endpoint, sym_request_source_t *s)
 {
@@ -369,7 +370,7 @@ read_gcs(source_reader_t *r, sym_request_source_t *s)
 }
 
 
-/* Each of its files is requested by its id. */
+/* Each file of it is requested by its id. */
 static bool
 read_sentry(source_reader_t *r, sym_request_source_t *s)
 {

@@ -9,7 +9,7 @@
 #define MESSAGE_MAX 512
 
 
-/* The first one counts.  key: of the source, or NULL. */
+/* Keeps the first error.  key: a key of the source, or NULL. */
 bool
 source_refuse(source_reader_t *r, sym_status_t status, const char *key,
               const char *format, ...)
@@ -91,7 +91,7 @@ source_copy_text(source_reader_t *r, const char *key, const json_t *value,
 }
 
 
-/* A text that may be missing or null. */
+/* Reads a text that may be missing or null. */
 bool
 source_read_text(source_reader_t *r, const char *key, size_t max,
                  sym_str_t *out)
@@ -151,7 +151,7 @@ source_read_bool(source_reader_t *r, const json_t *object, const char *key,
 }
 
 
-/* An object that may be missing. */
+/* Reads an object that may be missing. */
 bool
 source_read_object(source_reader_t *r, const char *key, const json_t **out)
 {
@@ -195,7 +195,7 @@ source_need_url(source_reader_t *r, sym_url_t *url)
 }
 
 
-/* A base is a folder: its path ends in '/'. */
+/* Makes a base a folder: its path ends in '/'. */
 bool
 source_make_folder(source_reader_t *r, sym_str_t *path, sym_str_t further)
 {

@@ -70,8 +70,9 @@ bool sym_extents_are_there(sym_store_t *store, MDB_txn *txn, uint64_t module_id,
                            uint32_t extents);
 
 /*
- * Drops records whose checksum is wrong or that lack an extent, and extents that
- * belong to no module.  A store is a cache: a lost module is fetched again.
+ * Drops records whose checksum is wrong or that lack an extent, and extents
+ * that belong to no module.  A store is a cache: a lost module is fetched
+ * again.
  */
 sym_status_t sym_store_repair(sym_store_t *store, sym_error_t *err);
 
