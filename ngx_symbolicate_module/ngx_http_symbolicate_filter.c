@@ -2,9 +2,10 @@
 /*
  * ngx_http_symbolicate_filter.c - CORS headers, and nginx's own errors.
  *
- * A browser's script can read a response of our locations, also nginx's own
- * (413 of client_max_body_size, 503 of limit_req, ..), only with CORS headers.
- * Error responses during body reading are JSON as well.
+ * Scripts in browsers can read a response only if it has CORS headers.  This
+ * includes nginx's own responses in our locations (413 of client_max_body_size,
+ * 503 of limit_req, ..).  nginx's errors while it reads a body are converted to
+ * JSON.
  *
  * Replies to requests without a client end here too (download/background.c).
  */
@@ -136,7 +137,7 @@ ngx_http_symbolicate_cors(ngx_http_request_t *r)
 }
 
 
-/* True for a page made by nginx: ours are JSON. */
+/* Whether nginx made the page: our pages are JSON. */
 static ngx_uint_t
 ngx_http_symbolicate_is_page(ngx_http_request_t *r)
 {
@@ -148,7 +149,7 @@ ngx_http_symbolicate_is_page(ngx_http_request_t *r)
 }
 
 
-/* Replaces the body that nginx is about to send by ours. */
+/* Replaces the body that nginx is about to send with ours. */
 static ngx_int_t
 ngx_http_symbolicate_swap(ngx_http_request_t *r, sym_str_t title)
 {
@@ -202,7 +203,7 @@ ngx_http_symbolicate_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
         return ngx_http_next_body_filter(r, in);
     }
 
-    /* nginx's page arrives at once, its last buffer marked */
+    /* nginx's page is passed in one call, with its last buffer marked */
 
     for ( ; in; in = in->next) {
 

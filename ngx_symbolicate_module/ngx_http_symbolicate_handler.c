@@ -27,7 +27,7 @@ ngx_http_symbolicate_handler(ngx_http_request_t *r)
 }
 
 
-/* Called when a request ends, in any way. */
+/* Called when a request ends, for any reason. */
 ngx_int_t
 ngx_http_symbolicate_log_handler(ngx_http_request_t *r)
 {

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_handler.h - where a request of ours begins and ends.
+ * ngx_http_symbolicate_handler.h - begins and ends a request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_HANDLER_H_INCLUDED_
@@ -12,7 +12,7 @@
 #include <ngx_http.h>
 
 
-/* A content handler: of locations with "symbolicate". */
+/* Content handler of locations with "symbolicate". */
 ngx_int_t ngx_http_symbolicate_handler(ngx_http_request_t *r);
 
 /* A phase handler: counts the request. */

@@ -48,7 +48,7 @@
 #endif
 
 
-/* Bytes of free memory that a worker keeps between requests. */
+/* Number of bytes of free memory that a worker keeps between requests. */
 #define NGX_SYMBOLICATE_TRIM       (16 * 1024 * 1024)
 
 
@@ -469,9 +469,10 @@ ngx_http_symbolicate_worker_init(ngx_conf_t *cf,
 
 
 /*
- * The buffers of an answer are so large that glibc would map and unmap each,
- * and trim smaller ones from the heap, so that each request faults in all its
- * pages again (measured: a fifth of an answer of 1,000 frames).
+ * The buffers of an answer are so large that glibc would map and unmap each of
+ * them, and return smaller ones from the heap to the system.  So each request
+ * would fault in all its pages again (measured: a fifth of an answer of 1,000
+ * frames).
  */
 static void
 ngx_http_symbolicate_tune_malloc(void)

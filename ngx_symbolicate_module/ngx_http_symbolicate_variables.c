@@ -28,7 +28,7 @@ static ngx_int_t ngx_http_symbolicate_request_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 
 
-/* of ngx_http_symbolicate_request_variable() */
+/* Values for ngx_http_symbolicate_request_variable(). */
 enum {
     ngx_http_symbolicate_var_frames = 0,
     ngx_http_symbolicate_var_modules,
@@ -40,7 +40,7 @@ enum {
 };
 
 
-/* of ngx_http_symbolicate_request_source_variable() */
+/* Values for ngx_http_symbolicate_request_source_variable(). */
 enum {
     ngx_http_symbolicate_var_given_url = 0,
     ngx_http_symbolicate_var_given_host,
@@ -133,7 +133,7 @@ ngx_http_symbolicate_add_variables(ngx_conf_t *cf)
 }
 
 
-/* data lives as long as the request. */
+/* data must live as long as the request. */
 static ngx_int_t
 ngx_http_symbolicate_text(ngx_http_variable_value_t *v, u_char *data,
     size_t len)

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_admin.c - paths of symbolicate_admin.
  *
- * Who may use them is nginx's business (allow, auth_basic, ssl_verify_client).
- * A browser's script may not: they have no CORS headers, and a request by which
- * a page of another site would change something is refused.
+ * nginx controls access to them (allow, auth_basic, ssl_verify_client).
+ * Scripts of other sites have no access: there are no CORS headers, and
+ * requests from pages of other sites that would change something are refused.
  */
 
 
@@ -25,7 +25,7 @@
 typedef struct {
     ngx_str_t    name;
     ngx_uint_t   method;
-    ngx_uint_t   has_key;         /* NAME/ID follows */
+    ngx_uint_t   has_key;         /* the path continues with NAME/ID */
     ngx_int_t  (*handler)(ngx_http_request_t *r, sym_module_key_t *key,
                           sym_scopes_t *scopes);
 } ngx_http_symbolicate_admin_page_t;
@@ -52,7 +52,7 @@ static ngx_http_symbolicate_admin_page_t  ngx_http_symbolicate_admin_pages[] = {
 };
 
 
-/* "/NAME/ID" and nothing else. */
+/* Accepts only "/NAME/ID". */
 static ngx_uint_t
 ngx_http_symbolicate_admin_split(ngx_str_t *rest, sym_module_key_t *key)
 {
@@ -83,7 +83,7 @@ ngx_http_symbolicate_admin_split(ngx_str_t *rest, sym_module_key_t *key)
 }
 
 
-/* The page of a request, and the rest of its path. */
+/* Finds the page of a request, and the rest of the path. */
 static ngx_http_symbolicate_admin_page_t *
 ngx_http_symbolicate_admin_page(ngx_http_request_t *r, ngx_str_t *rest)
 {
@@ -118,7 +118,7 @@ ngx_http_symbolicate_admin_page(ngx_http_request_t *r, ngx_str_t *rest)
 }
 
 
-/* The page of a request, with its key as sent; NULL: none. */
+/* Finds the page of a request, with its key as sent; NULL: none. */
 static ngx_http_symbolicate_admin_page_t *
 ngx_http_symbolicate_admin_find(ngx_http_request_t *r, sym_module_key_t *key)
 {
@@ -149,9 +149,10 @@ ngx_http_symbolicate_is_admin(ngx_http_request_t *r)
 
 /*
  * A page of another site may send a POST of a simple content type without a
- * preflight (Fetch, 2.2.2), with the address and the password of the operator
- * whose browser shows it.  A browser says where such a request comes from: by
- * Sec-Fetch-Site, an older one by Origin.  Other clients send neither.
+ * preflight (Fetch, 2.2.2), from the address and with the password of the
+ * operator whose browser shows the page.  Browsers report where such a request
+ * comes from: in Sec-Fetch-Site, older ones in Origin.  Other clients send
+ * neither header.
  */
 static ngx_uint_t
 ngx_http_symbolicate_admin_is_cross_site(ngx_http_request_t *r)
@@ -192,7 +193,10 @@ ngx_http_symbolicate_admin_is_cross_site(ngx_http_request_t *r)
 }
 
 
-/* "?source=NAME": one of the location's visible sources; without it: all. */
+/*
+ * "?source=NAME" selects one of the location's visible sources; without it, all
+ * are used.
+ */
 static ngx_int_t
 ngx_http_symbolicate_admin_scopes(ngx_http_request_t *r, sym_scopes_t *scopes)
 {

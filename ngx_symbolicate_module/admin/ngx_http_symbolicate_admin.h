@@ -12,10 +12,10 @@
 #include <ngx_http.h>
 
 
-/* Handles a request for such a path; NGX_DECLINED: any other path. */
+/* Handles a request for one of these paths; NGX_DECLINED: another path. */
 ngx_int_t ngx_http_symbolicate_admin(ngx_http_request_t *r);
 
-/* Whether the path is one of them, with any method. */
+/* Whether the path is one of these; the method does not matter. */
 ngx_uint_t ngx_http_symbolicate_is_admin(ngx_http_request_t *r);
 
 

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_events.c - POST .../events: forgets paths on events
- * of S3 and similar servers.
+ * ngx_http_symbolicate_events.c - POST .../events: removes records of paths on
+ * events of S3 and similar servers.
  */
 
 
@@ -19,8 +19,10 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Bytes of the arena, and multiple of the body: keys are copied, and records of
- * a hundred bytes become events of the same size. */
+/*
+ * Size of the arena, and multiple of the body's size: keys are copied, and
+ * records of a hundred bytes become events of the same size.
+ */
 #define NGX_SYMBOLICATE_EVENTS_ARENA  (1024 * 1024)
 #define NGX_SYMBOLICATE_EVENTS_RATIO  16
 
@@ -53,8 +55,10 @@ ngx_http_symbolicate_events(ngx_http_request_t *r, sym_module_key_t *key,
 {
     ngx_http_symbolicate_task_t  *task;
 
-    /* events concern buckets, not modules loaded by hand, unless a source is
-     * named */
+    /*
+     * without a named source, events do not concern modules loaded by hand,
+     * because these have no bucket
+     */
 
     if (scopes->n > 1) {
         scopes->names++;
@@ -133,8 +137,9 @@ ngx_http_symbolicate_events_refuse(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* The address is untrusted, so an operator has to check it: it is only
- * logged. */
+/*
+ * The URL is untrusted, so it is only logged, and an operator has to check it.
+ */
 static void
 ngx_http_symbolicate_events_subscription(ngx_http_symbolicate_task_t *task,
     sym_arena_t *arena)

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_events.h - forgets paths on events of S3.
+ * ngx_http_symbolicate_events.h - removes records of paths on events of S3.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_EVENTS_H_INCLUDED_

@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_explain.c - GET .../explain/NAME/ID: the store's records
  * of a module.
  *
- * Everything is written under sym_store_guarded(), where the record can be
- * read, into a buffer allocated before.
+ * The text is written under sym_store_guarded(), because only there records can
+ * be read.  Its buffer is allocated before.
  */
 
 
@@ -179,7 +179,7 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Those of an error are added when it is sent. */
+/* headers of an error are added when it is sent */
 static ngx_int_t
 ngx_http_symbolicate_explain_headers(ngx_http_symbolicate_task_t *task)
 {

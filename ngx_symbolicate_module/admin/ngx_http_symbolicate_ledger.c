@@ -1,10 +1,11 @@
 
 /*
- * ngx_http_symbolicate_ledger.c - GET .../missing: modules that requests
- * did not get.
+ * ngx_http_symbolicate_ledger.c - GET .../missing: modules that requests are
+ * missing.
  *
- * The loader's file is read completely: it is small, bounded, and in memory.
- * The results of each source for the modules of a page are in the store.
+ * The loader's file is read completely, because it is small, bounded and in the
+ * page cache.  For each module of a page, the store has the results of each
+ * source.
  */
 
 
@@ -47,11 +48,13 @@ typedef struct {
 
     sym_ledger_reader_t                   reader;
     sym_ledger_entry_t                   *entries;
-    ngx_uint_t                            total;      /* that were selected */
+    ngx_uint_t                            total;      /* number of selected
+                                                       * entries */
     ngx_uint_t                            missing;
     ngx_uint_t                            arrived;
     ngx_uint_t                            first;      /* of the page */
-    ngx_uint_t                            last;       /* followed by a text */
+    ngx_uint_t                            last;       /* index after the page's
+                                                       * last entry */
 
     sym_store_t                          *db;
     sym_explained_t                      *sources;
@@ -73,7 +76,7 @@ static const sym_str_t  ngx_http_symbolicate_ledger_formats[] = {
 };
 
 
-/* NGX_DECLINED: the request has no such argument. */
+/* NGX_DECLINED: the request does not have the argument. */
 static ngx_int_t
 ngx_http_symbolicate_ledger_word(ngx_http_request_t *r, const char *name,
     const sym_str_t *words, ngx_uint_t n, ngx_uint_t *word)
@@ -117,7 +120,7 @@ ngx_http_symbolicate_ledger_number(ngx_http_request_t *r, const char *name,
 }
 
 
-/* NULL: the arguments are valid. */
+/* Reads the arguments.  NULL: they are valid. */
 static const char *
 ngx_http_symbolicate_ledger_arguments(ngx_http_symbolicate_ledger_t *ledger)
 {
@@ -201,7 +204,7 @@ ngx_http_symbolicate_ledger_arguments(ngx_http_symbolicate_ledger_t *ledger)
 }
 
 
-/* Reads the requested entries; their texts are in *data. */
+/* Reads the requested entries; their texts point into *data. */
 static sym_status_t
 ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
     const char *store, uint8_t **data)
@@ -236,7 +239,7 @@ ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
         return ledger->err.status;
     }
 
-    /* those of the location that were requested */
+    /* only entries of the location that were requested */
 
     all = ledger->query;
     all.show = SYM_LEDGER_ALL;
@@ -264,7 +267,7 @@ ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
 }
 
 
-/* Runs under the guard: reads the store's records of the page's modules. */
+/* Reads the store's records of the page's modules.  Runs under the guard. */
 static void
 ngx_http_symbolicate_ledger_modules(void *data)
 {

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_ledger.h - GET .../missing: modules that requests
- * did not get.
+ * ngx_http_symbolicate_ledger.h - GET .../missing: modules that requests are
+ * missing.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_LEDGER_H_INCLUDED_
@@ -15,7 +15,7 @@
 #include "object/module_key.h"
 
 
-/* For symbolicate_admin; without a key. */
+/* A page of admin.c without a key. */
 ngx_int_t ngx_http_symbolicate_ledger(ngx_http_request_t *r,
     sym_module_key_t *key, sym_scopes_t *scopes);
 

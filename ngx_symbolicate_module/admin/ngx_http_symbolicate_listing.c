@@ -3,7 +3,7 @@
  * ngx_http_symbolicate_listing.c - GET .../modules: contents of the store, in
  * parts.
  *
- * A part is bounded (explain/listing.h), so it is read in one go.
+ * A part is bounded (explain/listing.h), so it is read in one turn.
  */
 
 
@@ -86,7 +86,7 @@ ngx_http_symbolicate_listing(ngx_http_request_t *r, sym_module_key_t *key,
 }
 
 
-/* An argument of the query string, decoded; "": none. */
+/* Decodes an argument of the query string; "": none. */
 static ngx_int_t
 ngx_http_symbolicate_listing_arg(ngx_http_request_t *r, const char *name,
     sym_str_t *value)

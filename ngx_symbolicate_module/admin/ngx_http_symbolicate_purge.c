@@ -1,11 +1,12 @@
 
 /*
- * ngx_http_symbolicate_purge.c - lets the loader forget a module or paths.
+ * ngx_http_symbolicate_purge.c - lets the loader remove the records of a module
+ * or of paths.
  *
- * A module for DELETE, many paths for a batch of events.  The loader is called
- * for some at a time, and the request waits without blocking others.  Failures
- * give 503: forgetting a path twice is harmless, so the client may send
- * everything again.
+ * DELETE concerns one module, a batch of events many paths.  The loader is
+ * called for several items at a time, and the request waits without blocking
+ * others.  The answer to a failure is 503: removing records twice is harmless,
+ * so the client may send everything again.
  */
 
 
@@ -26,14 +27,14 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Calls of the loader that are open at a time. */
+/* Number of calls to the loader that may be open at a time. */
 #define NGX_SYMBOLICATE_PURGE_WINDOW  256
 
-/* Four numbers of 20 digits and their keys. */
+/* Size of the answer: four numbers of 20 digits and their keys. */
 #define NGX_SYMBOLICATE_PURGE_ANSWER  192
 
 
-/* Forgets a module or path of one source. */
+/* A call that removes a module or path of one source. */
 typedef struct {
     ngx_http_symbolicate_rpc_t    call;         /* the first member */
     size_t                        item;
@@ -42,17 +43,20 @@ typedef struct {
 
 typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
-    sym_arena_t                   arena;        /* holds the events */
+    sym_arena_t                   arena;        /* memory for the events */
     sym_s3_events_t               events;
     sym_scopes_t                  scopes;
-    size_t                        n;            /* items: paths, or a module */
-    size_t                        next;         /* item to be called for */
+    size_t                        n;            /* number of items: paths, or
+                                                 * one module */
+    size_t                        next;         /* next item to call the loader
+                                                 * for */
     uint32_t                      next_scope;   /* of it */
-    size_t                        removed;      /* items that were known */
-    u_char                       *was_there;    /* an item each */
+    size_t                        removed;      /* number of items that had
+                                                 * records */
+    u_char                       *was_there;    /* a flag for each item */
 
     ngx_http_symbolicate_purging_t  *calls;
-    ngx_http_symbolicate_purging_t  **idle;     /* those not open */
+    ngx_http_symbolicate_purging_t  **idle;     /* calls that are not open */
     ngx_uint_t                    ncalls;
     ngx_uint_t                    nidle;
 
@@ -60,7 +64,7 @@ typedef struct {
     const char                   *trouble;      /* NULL: none */
 
     ngx_uint_t                    is_module;
-    sym_module_key_t              key;          /* of the module */
+    sym_module_key_t              key;          /* key of the module */
     char                          id[SYM_ID_MAX];
     char                          code_id[SYM_CODE_ID_MAX];
 } ngx_http_symbolicate_purge_t;
@@ -191,7 +195,7 @@ ngx_http_symbolicate_purge_window(ngx_http_symbolicate_purge_t *purge)
 }
 
 
-/* For the next source of an item. */
+/* Calls the loader for the next source of an item. */
 static void
 ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge)
 {
@@ -366,7 +370,10 @@ ngx_http_symbolicate_purge_reply(ngx_http_symbolicate_rpc_t *call,
         ngx_http_symbolicate_purge_refused(purge, m->text);
     }
 
-    /* not for each one: half a window at a time keeps the loader busy */
+    /*
+     * resumes only when half of the calls have ended, which keeps the loader
+     * busy
+     */
 
     if (purge->trouble || purge->nidle == purge->ncalls
         || (purge->next < purge->n && purge->nidle >= purge->ncalls / 2))

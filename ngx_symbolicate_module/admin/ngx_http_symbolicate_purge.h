@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_purge.h - lets the loader forget a module or paths.
+ * ngx_http_symbolicate_purge.h - lets the loader remove the records of a module
+ * or of paths.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PURGE_H_INCLUDED_
@@ -21,20 +22,23 @@ ngx_int_t ngx_http_symbolicate_purge_one(ngx_http_request_t *r,
     sym_module_key_t *key, sym_scopes_t *scopes);
 
 /*
- * A task that forgets paths of these sources: its prepare step passes them to
- * purge_events(), its other steps are those below.  NULL: no memory.
+ * Creates a task that removes records of paths at these sources.  Its prepare
+ * step must pass them to purge_events(); the other steps are those below.
+ * NULL: no memory.
  */
 ngx_http_symbolicate_task_t *ngx_http_symbolicate_purge_create(
     ngx_http_request_t *r, sym_scopes_t *scopes,
     const ngx_http_symbolicate_work_t *work);
 
-/* Memory for the events; freed with the task. */
+/* Memory for the events; it is freed with the task. */
 sym_arena_t *ngx_http_symbolicate_purge_arena(
     ngx_http_symbolicate_task_t *task, size_t limit);
 void ngx_http_symbolicate_purge_events(ngx_http_symbolicate_task_t *task,
     sym_s3_events_t *events);
 
-/* A step: calls the loader, some at a time, and counts its replies. */
+/*
+ * A step: calls the loader for several items at a time, and counts the replies.
+ */
 ngx_int_t ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task);
 
 /* Cancels waiting calls; may run at any time, and twice. */

@@ -4,9 +4,9 @@
  *
  * The signature must match the request as sent: method, path, Host.  nginx
  * builds these from the location, proxy_pass, proxy_set_header, upstream names
- * and the client's request, by rules that we could not repeat without an error.
- * So the first of our variables that proxy_pass evaluates builds the request
- * once without a signature, and signs the result.
+ * and the client's request, by rules that would be hard to repeat exactly.  So
+ * the first of our variables that proxy_pass evaluates builds the request once
+ * without a signature, and signs the result.
  */
 
 
@@ -23,12 +23,14 @@
 
 #define NGX_SYMBOLICATE_AWS_ARENA  (256 * 1024)
 
-/* Sent when there is no signature: S3 takes a request without this header for
- * an anonymous one, whose 403 may mean that the key does not exist. */
+/*
+ * Sent when there is no signature.  Without this header, S3 treats a request as
+ * anonymous and may answer 403 for a missing key.
+ */
 #define NGX_SYMBOLICATE_AWS_NONE   "unsigned"
 
 
-/* A request in a signing location. */
+/* State of a request in a signing location. */
 typedef struct {
     ngx_http_request_t            *request;
     ngx_queue_t                    queue;
@@ -40,7 +42,7 @@ typedef struct {
 } ngx_http_symbolicate_aws_t;
 
 
-/* Input of a signature, parsed from a request's text. */
+/* Input of a signature, parsed from the text of a request. */
 typedef struct {
     sym_sigv4_header_t             headers[SYM_SIGV4_HEADERS_MAX];
     sym_sigv4_request_t            request;
@@ -132,7 +134,7 @@ ngx_http_symbolicate_aws_resume(ngx_queue_t *waiting)
     ngx_http_request_t          *r;
     ngx_http_symbolicate_aws_t  *aws;
 
-    /* requests that begin to wait for the next keys are not included */
+    /* excludes requests that begin to wait for the next keys */
 
     ngx_queue_init(&now);
 
@@ -166,8 +168,10 @@ ngx_http_symbolicate_aws_resume(ngx_queue_t *waiting)
 }
 
 
-/* Found by the cleanups of its main request, because the context belongs to
- * requests for symbols. */
+/*
+ * Cleanups find it through the main request, because the context belongs to
+ * requests for symbols.
+ */
 static ngx_http_symbolicate_aws_t *
 ngx_http_symbolicate_aws_of(ngx_http_request_t *r)
 {
@@ -263,7 +267,7 @@ ngx_http_symbolicate_aws_variable(ngx_http_request_t *r,
 }
 
 
-/* NULL, or the error. */
+/* Signs the request.  Returns NULL, or the error. */
 static const char *
 ngx_http_symbolicate_aws_sign(ngx_http_symbolicate_aws_t *aws,
     ngx_http_symbolicate_sigv4_t *conf)
@@ -324,8 +328,8 @@ ngx_http_symbolicate_aws_sign(ngx_http_symbolicate_aws_t *aws,
 
 
 /*
- * Builds the request, then restores everything that this has changed: the body,
- * and the values of variables, which were evaluated without a signature.
+ * Builds the request, then restores everything that this changes: the body, and
+ * the values of variables, which were evaluated without a signature.
  */
 static const char *
 ngx_http_symbolicate_aws_rehearse(ngx_http_symbolicate_aws_t *aws,
@@ -383,7 +387,7 @@ ngx_http_symbolicate_aws_rehearse(ngx_http_symbolicate_aws_t *aws,
 }
 
 
-/* Splits s at the first c, which is in neither part. */
+/* Splits s at the first c; neither part contains it. */
 static ngx_uint_t
 ngx_http_symbolicate_aws_cut(sym_str_t *s, char c, sym_str_t *head)
 {
@@ -417,8 +421,10 @@ ngx_http_symbolicate_aws_line(sym_str_t *s, sym_str_t *line)
 }
 
 
-/* S3 wants Host and all of its own headers signed; proxies may change
- * others. */
+/*
+ * S3 requires that Host and all of its own headers are signed; proxies may
+ * change others.
+ */
 static const char *
 ngx_http_symbolicate_aws_read(ngx_http_symbolicate_aws_text_t *t, ngx_buf_t *b)
 {

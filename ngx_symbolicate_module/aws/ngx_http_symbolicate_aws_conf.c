@@ -1,8 +1,8 @@
 
 /*
- * ngx_http_symbolicate_aws_conf.c - symbolicate_aws_sigv4.
+ * ngx_http_symbolicate_aws_conf.c - the directive symbolicate_aws_sigv4.
  *
- * Messages do not repeat values, because one may be a secret in the wrong
+ * Messages do not repeat values, because a value may be a secret in the wrong
  * place.
  */
 
@@ -18,7 +18,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Which parameters each kind of credentials takes. */
+/* The parameters that each kind of credentials allows. */
 #define NGX_SYMBOLICATE_AWS_STATIC    0x01
 #define NGX_SYMBOLICATE_AWS_FILE      0x02
 #define NGX_SYMBOLICATE_AWS_ENDPOINT  0x04
@@ -37,7 +37,7 @@ typedef struct {
 
 
 typedef struct {
-    const char                    *name;        /* with its "=" */
+    const char                    *name;        /* name with its "=" */
     ngx_uint_t                     kinds;       /* 0: all */
     size_t                         offset;
 } ngx_http_symbolicate_aws_param_t;
@@ -364,9 +364,9 @@ ngx_http_symbolicate_aws_is_same(ngx_str_t *one, ngx_str_t *two)
 
 
 /*
- * Locations with the same source of keys share them, so that they are requested
- * once.  An endpoint is one location of one server.  Static keys need no
- * request, and each directive's are wiped separately.
+ * Locations with the same source of keys share the keys, so that they are
+ * requested once.  An endpoint is one location of one server.  Static keys need
+ * no request; each directive has its own copy, which is wiped separately.
  */
 static ngx_http_symbolicate_keys_t *
 ngx_http_symbolicate_aws_shared(ngx_http_symbolicate_main_conf_t *smcf,

@@ -16,11 +16,12 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 
 
-/* A location's settings of "symbolicate_aws_sigv4". */
+/* Settings of a location with "symbolicate_aws_sigv4". */
 struct ngx_http_symbolicate_sigv4_s {
     ngx_str_t                      region;
     ngx_http_symbolicate_keys_t   *keys;
-    sym_sigv4_key_t               *key;         /* of the day; the worker's */
+    sym_sigv4_key_t               *key;         /* this worker's key for the
+                                                 * day */
 };
 
 

@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_aws_endpoint.c - requests to the endpoints of AWS keys.
+ * ngx_http_symbolicate_aws_endpoint.c - requests to the endpoints that provide
+ * AWS keys.
  *
  * An instance's metadata, version 2 ("Use the Instance Metadata Service to
  * access instance metadata", EC2 User Guide): a token by PUT, then the name of
@@ -33,17 +34,18 @@
 
 
 typedef struct {
-    const char                    *trouble;     /* timeout of a request */
+    const char                    *trouble;     /* on timeout of a request */
     ngx_int_t                    (*next)(ngx_http_symbolicate_iam_t *call);
 } ngx_http_symbolicate_iam_step_t;
 
 
 struct ngx_http_symbolicate_iam_s {
     ngx_http_symbolicate_keys_t        *keys;
-    ngx_pool_t                         *pool;   /* of the exchange */
+    ngx_pool_t                         *pool;   /* lives as long as the
+                                                 * exchange */
     ngx_http_symbolicate_iam_step_t    *step;
 
-    ngx_http_symbolicate_background_t  *bg;     /* of this request */
+    ngx_http_symbolicate_background_t  *bg;     /* the current request */
     ngx_uint_t                          status;
     off_t                               announced;
     ngx_str_t                           body;
@@ -69,7 +71,7 @@ static void ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc,
     ngx_uint_t is_whole);
 
 
-/* next: begins this step; the next step reads its response. */
+/* next: begins this step; the following step reads its response. */
 
 static ngx_http_symbolicate_iam_step_t  ngx_http_symbolicate_iam_instance[] = {
     { "no AWS credentials: instance metadata gave no token",
@@ -97,7 +99,7 @@ static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_iam_events = {
 
 /* --- requests --- */
 
-/* Wipes what may be keys. */
+/* Wipes memory that may contain keys. */
 static void
 ngx_http_symbolicate_iam_free(ngx_http_symbolicate_iam_t *call)
 {
@@ -151,8 +153,10 @@ ngx_http_symbolicate_iam_start(ngx_http_symbolicate_keys_t *keys,
 }
 
 
-/* Begins a request: `path` and `tail` are below the location; name may be
- * NULL. */
+/*
+ * Begins a request; `path` and `tail` are relative to the location; name may be
+ * NULL.
+ */
 static ngx_int_t
 ngx_http_symbolicate_iam_send(ngx_http_symbolicate_iam_t *call,
     ngx_uint_t method, const char *path, ngx_str_t *tail, const char *name,
@@ -221,8 +225,10 @@ ngx_http_symbolicate_iam_token(ngx_http_symbolicate_iam_t *call)
 }
 
 
-/* The first line of the response, if it has only visible and allowed
- * characters. */
+/*
+ * Returns the first line of the response if all its characters are visible and
+ * allowed.
+ */
 static ngx_int_t
 ngx_http_symbolicate_iam_word(ngx_http_symbolicate_iam_t *call, size_t max,
     const char *forbidden, ngx_str_t *word)
@@ -299,7 +305,7 @@ ngx_http_symbolicate_iam_keys(ngx_http_symbolicate_iam_t *call)
 }
 
 
-/* The token's file is renewed by the system: read it each time. */
+/* The system renews the file with the token, so it is read each time. */
 static ngx_int_t
 ngx_http_symbolicate_iam_bearer(ngx_http_symbolicate_iam_t *call,
     ngx_str_t *value)
@@ -438,8 +444,10 @@ ngx_http_symbolicate_iam_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 }
 
 
-/* A location open to clients would give them the keys; a signing one would wait
- * for itself. */
+/*
+ * If the location were open to clients, it would give them the keys; if it
+ * signed requests, it would wait for itself.
+ */
 ngx_int_t
 ngx_http_symbolicate_iam_check(ngx_http_request_t *r)
 {

@@ -15,8 +15,11 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 
 
-/* Ends in ngx_http_symbolicate_keys_told(), never at once.  NULL: it could not
- * be begun, and *trouble says why. */
+/*
+ * Starts an exchange.  It ends with a call of ngx_http_symbolicate_keys_told(),
+ * but not before this function has returned.  NULL: it could not be started,
+ * and *trouble is the reason.
+ */
 ngx_http_symbolicate_iam_t *ngx_http_symbolicate_iam_start(
     ngx_http_symbolicate_keys_t *keys, const char **trouble);
 

@@ -22,12 +22,14 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 
 
-/* Seconds before keys expire when new ones are requested; each worker does so
- * some seconds earlier, so that not all call at once. */
+/*
+ * New keys are requested this many seconds before the old ones expire; each
+ * worker does so some seconds earlier, so that not all request at once.
+ */
 #define NGX_SYMBOLICATE_KEYS_EARLY    300
 #define NGX_SYMBOLICATE_KEYS_JITTER   60
 
-/* at most; with the added quarter, a minute */
+/* maximum; with up to a quarter added, it is about a minute */
 #define NGX_SYMBOLICATE_KEYS_BACKOFF  48
 
 #define NGX_SYMBOLICATE_KEYS_EXPIRED                                          \
@@ -165,7 +167,7 @@ ngx_http_symbolicate_keys_file_init(ngx_conf_t *cf,
 static ngx_int_t
 ngx_http_symbolicate_keys_copy(ngx_conf_t *cf, ngx_str_t *to, sym_str_t from)
 {
-    /* with a NUL: to is a path, or might be one */
+    /* with a NUL, because it may be a path */
 
     to->data = ngx_pcalloc(cf->pool, from.len + 1);
     if (to->data == NULL) {
@@ -179,7 +181,7 @@ ngx_http_symbolicate_keys_copy(ngx_conf_t *cf, ngx_str_t *to, sym_str_t from)
 }
 
 
-/* The environment of AWS's container agents. */
+/* Uses the environment variables of AWS's container agents. */
 static const char *
 ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
     ngx_http_symbolicate_keys_conf_t *conf)
@@ -195,7 +197,7 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
         uri = ngx_http_symbolicate_keys_getenv(
                                         "AWS_CONTAINER_CREDENTIALS_FULL_URI");
 
-        /* its host is the one in the location's proxy_pass */
+        /* the location's proxy_pass contains the host */
 
         for (i = 0; i < 3 && uri.len; i++) {
             p = ngx_strlchr((u_char *) uri.data,
@@ -253,7 +255,7 @@ ngx_http_symbolicate_keys_container_init(ngx_conf_t *cf,
 
 /* --- parsing --- */
 
-/* Takes the keys of a text; on failure the current ones stay. */
+/* Reads keys from a text; on failure the current keys stay. */
 static ngx_int_t
 ngx_http_symbolicate_keys_text(ngx_http_symbolicate_keys_t *keys,
     sym_str_t text, ngx_uint_t is_json, sym_error_t *err)
@@ -354,8 +356,10 @@ ngx_http_symbolicate_keys_read_fd(ngx_http_symbolicate_keys_t *keys,
 }
 
 
-/* Reads the file if it has changed; on failure *err has the reason, and the
- * keys stay unchanged. */
+/*
+ * Reads the file if it has changed; on failure *err has the reason, and the
+ * keys are unchanged.
+ */
 static ngx_int_t
 ngx_http_symbolicate_keys_read(ngx_http_symbolicate_keys_t *keys,
     sym_error_t *err)
@@ -511,7 +515,7 @@ ngx_http_symbolicate_keys_failed(ngx_http_symbolicate_keys_t *keys,
                     ? ngx_min(keys->backoff * 2, NGX_SYMBOLICATE_KEYS_BACKOFF)
                     : 1;
 
-    /* up to a quarter more, so that not all workers call at once */
+    /* adds up to a quarter, so that not all workers request at once */
 
     keys->next = ngx_time() + keys->backoff
                  + ngx_random() % (keys->backoff / 4 + 1);

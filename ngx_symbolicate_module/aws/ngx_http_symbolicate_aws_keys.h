@@ -29,21 +29,22 @@ typedef enum {
 typedef struct ngx_http_symbolicate_iam_s  ngx_http_symbolicate_iam_t;
 
 
-/* Source of keys. */
+/* Where keys come from. */
 typedef struct {
     ngx_http_symbolicate_keys_e    from;
 
     ngx_str_t                      file;        /* ends in NUL */
     ngx_str_t                      profile;
 
-    /* container and instance: the location of the endpoint */
+    /* for container and instance: location of the endpoint */
     ngx_str_t                      via;         /* ends in a slash */
-    ngx_http_conf_ctx_t           *server;      /* where it is */
+    ngx_http_conf_ctx_t           *server;      /* server of the location */
 
-    /* of container */
-    ngx_str_t                      path;        /* without its slash */
+    /* for container */
+    ngx_str_t                      path;        /* path without its first
+                                                 * slash */
     ngx_str_t                      args;
-    ngx_str_t                      token;       /* for Authorization */
+    ngx_str_t                      token;       /* value of Authorization */
     ngx_str_t                      token_file;  /* ends in NUL */
 } ngx_http_symbolicate_keys_conf_t;
 
@@ -53,34 +54,43 @@ typedef struct {
     ngx_http_symbolicate_keys_conf_t  *conf;
 
     sym_arena_t                    arena;       /* holds `now` */
-    sym_aws_credentials_t          now;         /* no access_key: none */
+    sym_aws_credentials_t          now;         /* without access_key: no
+                                                 * keys */
 
-    /* container and instance */
+    /* for container and instance */
     ngx_http_symbolicate_iam_t    *call;         /* NULL: no request in
                                                     progress */
     ngx_queue_t                    waiting;     /* requests that wait for the
                                                    end of call */
-    time_t                         next;        /* no request before this
-                                                   time */
-    time_t                         backoff;     /* 0: it did not fail */
-    const char                    *trouble;     /* why there are none */
+    time_t                         next;        /* time of the next allowed
+                                                   request */
+    time_t                         backoff;     /* 0: the last request
+                                                 * succeeded */
+    const char                    *trouble;     /* why there are no keys */
 
     /* file */
     time_t                         looked;
-    struct stat                    seen;        /* of the file that was read */
+    struct stat                    seen;        /* state of the file when it was
+                                                 * read */
 } ngx_http_symbolicate_keys_t;
 
 
-/* First read, at configuration time.  NULL, or the error. */
+/*
+ * Reads keys for the first time, at configuration time.  Returns NULL, or the
+ * error.
+ */
 const char *ngx_http_symbolicate_keys_init(ngx_conf_t *cf,
     ngx_http_symbolicate_keys_conf_t *conf, ngx_http_symbolicate_keys_t *keys);
 
-/* Keys valid now, until the next event; NULL: none, and keys->trouble has the
- * reason.  Requests new ones in time: keys->call is then set. */
+/*
+ * Returns keys that are valid now; use them before the next event.  NULL: none,
+ * and keys->trouble has the reason.  Requests new keys in time; keys->call is
+ * set while it does.
+ */
 sym_aws_credentials_t *ngx_http_symbolicate_keys_get(
     ngx_http_symbolicate_keys_t *keys);
 
-/* Ends keys->call: a response to check or, with a trouble, none. */
+/* Ends keys->call with a response, which is checked, or with a trouble. */
 void ngx_http_symbolicate_keys_told(ngx_http_symbolicate_keys_t *keys,
     ngx_str_t *answer, const char *trouble, ngx_uint_t status);
 

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_conf.c - configuration created, merged and checked.
+ * ngx_http_symbolicate_conf.c - creates, merges and checks the configuration.
  */
 
 
@@ -24,7 +24,10 @@
 #define NGX_SYMBOLICATE_RESULTS    (64 * 1024 * 1024)
 
 
-/* The names of the location's sources, as in notes of missing modules. */
+/*
+ * Makes the text with the names of the location's sources, for notes of missing
+ * modules.
+ */
 static char *
 ngx_http_symbolicate_missing_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf)
@@ -253,8 +256,10 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    /* "if" and "limit_except" blocks serve with the handler of their location,
-     * unless they have another */
+    /*
+     * "if" and "limit_except" blocks use the handler of their location, unless
+     * they have their own
+     */
 
     if (clcf->noname && clcf->handler == NULL) {
         conf->api = prev->api;
@@ -269,8 +274,10 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         clcf->handler = prev->handler;
     }
 
-    /* scripts of other pages in an operator's browser must not read a server's
-     * counters */
+    /*
+     * scripts of other sites in an operator's browser must not read a server's
+     * counters
+     */
 
     if (conf->metrics != NGX_CONF_UNSET
         || (conf->api && conf->api->is_same_site))

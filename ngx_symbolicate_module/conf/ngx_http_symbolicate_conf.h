@@ -20,7 +20,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Limit on requests without a client: the share of an address. */
+/* Limit for requests without a client: an address may have a share. */
 #define NGX_SYMBOLICATE_SHARE  NGX_MAX_UINT32_VALUE
 
 
@@ -32,29 +32,35 @@ typedef struct ngx_http_symbolicate_sigv4_s  ngx_http_symbolicate_sigv4_t;
 
 
 struct ngx_http_symbolicate_main_conf_s {
-    ngx_array_t                    stores;      /* of pointers: store_conf_t */
-    ngx_array_t                    loaders;     /* of pointers: loader_conf_t */
-    ngx_array_t                    metrics;     /* of pointers: sources */
-    ngx_uint_t                     nlanes;      /* names of sources */
+    ngx_array_t                    stores;      /* pointers to store_conf_t */
+    ngx_array_t                    loaders;     /* pointers to loader_conf_t */
+    ngx_array_t                    metrics;     /* pointers to sources */
+    ngx_uint_t                     nlanes;      /* number of names of sources */
     ngx_uint_t                     request_source_lanes;
-                                                /* number of the first request
+                                                /* index of the first request
                                                  * source; 0: none */
-    ngx_shm_zone_t                *denied_zone; /* NULL: no other */
+    ngx_shm_zone_t                *denied_zone; /* NULL: request sources are
+                                                 * off */
     ngx_array_t                    scopes;      /* distinct sym_scopes_t */
-    ngx_array_t                    uses;        /* of sources, by locations */
-    ngx_array_t                    keys;        /* of pointers: of AWS */
-    ngx_shm_zone_t                *zone;        /* of the counters */
-    size_t                         answers_size;  /* bytes of cached rendered
-                                                   * answers; 0: off */
-    size_t                         names_size;  /* same for demangled names */
-    ngx_uint_t                     fetch_concurrency;   /* of a worker */
-    size_t                         buffers;     /* of answers, in a worker */
-    size_t                         memory;      /* of requests, in a worker */
-    size_t                         memory_share;    /* of one request */
+    ngx_array_t                    uses;        /* uses of sources by
+                                                 * locations */
+    ngx_array_t                    keys;        /* pointers to AWS keys */
+    ngx_shm_zone_t                *zone;        /* zone of the counters */
+    size_t                         answers_size;  /* bytes of cached answers; 0:
+                                                   * off */
+    size_t                         names_size;  /* bytes of cached demangled
+                                                 * names */
+    ngx_uint_t                     fetch_concurrency;   /* per worker */
+    size_t                         buffers;     /* bytes for answers, per
+                                                 * worker */
+    size_t                         memory;      /* bytes for requests, per
+                                                 * worker */
+    size_t                         memory_share;    /* bytes for one request */
 
     /* limits of requests that outlive their clients */
-    ngx_flag_t                     has_jobs;    /* a location has such an API */
-    ngx_shm_zone_t                *jobs_zone;   /* NULL: no location */
+    ngx_flag_t                     has_jobs;    /* an API of a location has
+                                                 * jobs */
+    ngx_shm_zone_t                *jobs_zone;   /* NULL: no location has jobs */
     ngx_uint_t                     max_requests;    /* requests in progress; 0:
                                                        no limit */
     ngx_uint_t                     max_per_address; /* or _SHARE */
@@ -68,26 +74,26 @@ struct ngx_http_symbolicate_main_conf_s {
 /* A location's settings of files served to clients. */
 typedef struct {
     ngx_flag_t                     enable;
-    ngx_uint_t                     files;       /* files at a time, in a
+    ngx_uint_t                     files;       /* files at a time, per
                                                    worker */
-    off_t                          size;        /* bytes of the largest file */
+    off_t                          size;        /* maximum size of a file */
 } ngx_http_symbolicate_proxy_conf_t;
 
 
-/* The tokens of uploads. */
+/* Tokens for uploads. */
 typedef struct {
     sym_upload_tokens_t            all;
     sym_arena_t                    arena;
-    ngx_uint_t                    *active;      /* uploads of each in this
-                                                   worker */
-    unsigned                       off:1;       /* nginx checks who it is */
+    ngx_uint_t                    *active;      /* current uploads for each
+                                                   token in this worker */
+    unsigned                       off:1;       /* nginx checks the client */
 } ngx_http_symbolicate_tokens_t;
 
 
 /* A location's settings of uploads. */
 typedef struct {
     ngx_str_t                      target;      /* name of a source */
-    ngx_http_symbolicate_source_t *source;      /* with that name */
+    ngx_http_symbolicate_source_t *source;      /* source named by target */
     ngx_http_symbolicate_tokens_t *tokens;
 } ngx_http_symbolicate_upload_conf_t;
 
@@ -96,7 +102,7 @@ typedef struct {
 typedef struct ngx_http_symbolicate_store_conf_s {
     ngx_http_symbolicate_main_conf_t  *main;
     ngx_str_t                      path;        /* ends in NUL */
-    ngx_uint_t                     number;      /* in main->stores */
+    ngx_uint_t                     number;      /* index in main->stores */
 } ngx_http_symbolicate_store_conf_t;
 
 
@@ -104,8 +110,9 @@ typedef struct ngx_http_symbolicate_store_conf_s {
 typedef struct {
     ngx_http_symbolicate_main_conf_t  *main;
     ngx_str_t                      path;        /* ends in NUL */
-    ngx_uint_t                     number;      /* in main->loaders */
-    ngx_str_t                      webhook;     /* a location; or empty */
+    ngx_uint_t                     number;      /* index in main->loaders */
+    ngx_str_t                      webhook;     /* location of the webhook; or
+                                                 * empty */
     ngx_http_conf_ctx_t           *webhook_server;
 } ngx_http_symbolicate_loader_conf_t;
 
@@ -113,19 +120,19 @@ typedef struct {
 typedef struct {
     ngx_http_symbolicate_store_conf_t  *store;
 
-    /* a location has an API, or health, or metrics, or the page, or nothing */
+    /* purpose of the location: an API, health, metrics, the page, or none */
     const sym_api_t               *api;
     ngx_flag_t                     health;
     ngx_flag_t                     metrics;
     ngx_http_symbolicate_page_conf_t  *page;    /* NULL: no page */
-    ngx_flag_t                     admin;       /* besides an API */
+    ngx_flag_t                     admin;       /* in addition to an API */
     ngx_flag_t                     missing;     /* the loader is notified of
                                                  * missing modules */
-    ngx_str_t                      webhook;     /* a location, notified of
-                                                 * modules that arrived */
-    ngx_str_t                      missing_in;  /* the sources of scopes, a
-                                                 * line each */
-    ngx_http_handler_pt            handler;     /* for its content */
+    ngx_str_t                      webhook;     /* location that is notified of
+                                                 * arrived modules */
+    ngx_str_t                      missing_in;  /* sources in `scopes`, one per
+                                                 * line */
+    ngx_http_handler_pt            handler;     /* content handler */
 
     sym_api_location_t             place;
 

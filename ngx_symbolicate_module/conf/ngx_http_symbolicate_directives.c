@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_directives.c - directives of serving.
  *
- * A wrong value of a directive is refused with a sentence that names the
- * expected one.  docs/use/directives.md describes each.
+ * A wrong value of a directive is refused with a message that contains the
+ * expected form.  docs/use/directives.md describes the directives.
  */
 
 
@@ -24,7 +24,10 @@
 
 #define NGX_SYMBOLICATE_MEMORY_MIN    ((off_t) 2 * 1024 * 1024)
 
-/* symbolicate_proxy; each file is on disk, or holds a descriptor */
+/*
+ * Defaults of symbolicate_proxy; each file is on disk, or has an open
+ * descriptor.
+ */
 #define NGX_SYMBOLICATE_PROXY_FILES      4
 #define NGX_SYMBOLICATE_PROXY_FILES_MAX  1000
 #define NGX_SYMBOLICATE_PROXY_SIZE       ((off_t) 2048 * 1024 * 1024)
@@ -33,8 +36,8 @@
 
 
 /*
- * A process may open an LMDB store only once, so two names of one folder must
- * be one store.  Names of missing folders can only be compared as text.
+ * A process may open an LMDB store only once, so two names for one folder must
+ * become one store.  Names of missing folders can only be compared as text.
  */
 static ngx_uint_t
 ngx_http_symbolicate_store_is_same(ngx_str_t *one, ngx_str_t *two)
@@ -188,7 +191,7 @@ ngx_http_symbolicate_set_base(ngx_http_symbolicate_loc_conf_t *slcf,
 }
 
 
-/* The names of all APIs: "tecken" or "atos". */
+/* Lists the names of all APIs: "tecken" or "atos". */
 static void
 ngx_http_symbolicate_api_names(u_char *text, size_t size)
 {
@@ -206,7 +209,9 @@ ngx_http_symbolicate_api_names(u_char *text, size_t size)
 }
 
 
-/* True if another route of the API takes all paths with this ending. */
+/*
+ * Whether another route of the API already includes all paths with this ending.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_is_covered(const sym_api_t *api,
     const sym_api_route_t *route)
@@ -230,7 +235,7 @@ ngx_http_symbolicate_is_covered(const sym_api_t *api,
 }
 
 
-/* The paths of an API: be "/" or end in "/v4" or "/v5". */
+/* Describes the paths of an API: be "/" or end in "/v4" or "/v5". */
 static void
 ngx_http_symbolicate_api_paths(const sym_api_t *api, u_char *text, size_t size)
 {

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_directives.h - directives of serving.
  *
- * Handlers of nginx's command table; those of fetching and signing have their
- * own headers.
+ * Handlers for nginx's command table; directives of fetching and signing have
+ * their own headers.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_DIRECTIVES_H_INCLUDED_
@@ -17,8 +17,10 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 
 
-/* The range of a number: cmd->post of set_number().  Counts are 32 bits wide
- * in core/. */
+/*
+ * Range of a number, for cmd->post of set_number().  Counts have 32 bits in
+ * core/.
+ */
 typedef struct {
     ngx_uint_t   min;
     ngx_uint_t   max;
@@ -26,7 +28,7 @@ typedef struct {
 } ngx_http_symbolicate_bounds_t;
 
 
-/* A location has one purpose, and one handler. */
+/* A location has only one purpose and one handler. */
 char *ngx_http_symbolicate_claim(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *slcf, ngx_uint_t is_claimed,
     void *handler);
@@ -37,10 +39,10 @@ ngx_uint_t ngx_http_symbolicate_set_base(ngx_http_symbolicate_loc_conf_t *slcf,
 
 char *ngx_http_symbolicate_set_store(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
-/* cmd->post: the content handler of the location. */
+/* cmd->post is the content handler of the location. */
 char *ngx_http_symbolicate_set_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
-/* "symbolicate_health" and "symbolicate_metrics". */
+/* For "symbolicate_health" and "symbolicate_metrics". */
 char *ngx_http_symbolicate_set_page(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -48,7 +50,7 @@ char *ngx_http_symbolicate_set_number(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_http_symbolicate_set_memory(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 
-/* A size, or "off": 0. */
+/* Reads a size, or "off", which is 0. */
 char *ngx_http_symbolicate_set_max_requests(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_symbolicate_set_proxy(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -25,11 +25,13 @@
 #define NGX_SYMBOLICATE_TTL_MALFORMED  86400
 #define NGX_SYMBOLICATE_TTL_FAILED     10
 
-/* ten years: effectively for ever, and sums with the time fit 32 bits */
+/*
+ * ten years: practically for ever, and sums with the current time fit 32 bits
+ */
 #define NGX_SYMBOLICATE_TTL_MAX        315360000
 
 
-/* The value of "key=value" for this key. */
+/* Returns the value of "key=value" for this key. */
 ngx_uint_t
 ngx_http_symbolicate_option(ngx_str_t *value, const char *key, ngx_str_t *rest)
 {

@@ -14,7 +14,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 
 
-/* The value of "key=value" for this key. */
+/* Returns the value of "key=value" for this key. */
 ngx_uint_t ngx_http_symbolicate_option(ngx_str_t *value, const char *key,
     ngx_str_t *rest);
 

@@ -127,8 +127,10 @@ ngx_http_symbolicate_set_web_page(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* An absolute path, or one with "./" or "../" first; two slashes would begin a
-   host. */
+/*
+   Accepts an absolute path, or one that begins with "./" or "../"; two slashes
+   at the start would begin a host.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_page_uri_ok(ngx_str_t *uri)
 {
@@ -147,7 +149,7 @@ ngx_http_symbolicate_page_uri_ok(ngx_str_t *uri)
         }
     }
 
-    /* its strings end in NUL */
+    /* must be terminated by NUL */
 
     if (uri->data[0] == '/') {
         return uri->data[1] != '/';
@@ -170,7 +172,7 @@ ngx_http_symbolicate_page_settings(ngx_conf_t *cf,
     ngx_uint_t   i;
     const char  *option;
 
-    /* escaped, a byte may take six */
+    /* an escaped byte may take six */
 
     size = 64 + NGX_SYMBOLICATE_PAGE_PLACES * 32;
 

@@ -12,15 +12,15 @@
 #include <ngx_http.h>
 
 
-/* Settings of a location for its page. */
+/* Settings of a location with the page. */
 typedef struct {
-    ngx_str_t    name;            /* of the settings file */
+    ngx_str_t    name;            /* name of the settings file */
     ngx_str_t    settings;        /* JSON */
-    ngx_str_t    etag;            /* its digest, in quotes */
+    ngx_str_t    etag;            /* digest of the file, in quotes */
 } ngx_http_symbolicate_page_conf_t;
 
 
-/* cmd->post: the content handler of the location. */
+/* cmd->post is the content handler of the location. */
 char *ngx_http_symbolicate_set_web_page(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 

@@ -33,7 +33,9 @@ static ngx_int_t ngx_http_symbolicate_request_source_metrics(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed);
 
 
-/* A location's settings of request sources; `off` is an empty list of types. */
+/*
+ * Settings of request sources for a location; `off` is an empty list of types.
+ */
 char *
 ngx_http_symbolicate_set_request_sources(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf)
@@ -76,7 +78,7 @@ ngx_http_symbolicate_set_request_sources(ngx_conf_t *cf, ngx_command_t *cmd,
         return NGX_CONF_ERROR;
     }
 
-    /* as Symbolicator's */
+    /* same as in Symbolicator */
     allowed->deny.failures = 60;
     allowed->deny.window_ms = 60 * 1000;
     allowed->deny.block_ms = 3600 * 1000;
@@ -113,7 +115,10 @@ ngx_http_symbolicate_set_request_sources(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* All arguments, for scopes: a location sees what it may fetch itself. */
+/*
+ * Joins all arguments; they become part of scopes, so a location sees only
+ * files that it could have fetched itself.
+ */
 static ngx_int_t
 ngx_http_symbolicate_request_source_text(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed)
@@ -216,7 +221,7 @@ ngx_http_symbolicate_request_source_option(ngx_conf_t *cf,
 }
 
 
-/* "/srv/symbols,/mnt/symbols" */
+/* Reads a list: "/srv/symbols,/mnt/symbols". */
 static char *
 ngx_http_symbolicate_request_source_roots(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)
@@ -308,8 +313,10 @@ ngx_http_symbolicate_request_source_allow(ngx_conf_t *cf,
 }
 
 
-/* "60/1m/1h": this many failures within a time block a host for a time;
- * "off" */
+/*
+ * Reads "60/1m/1h" (this many failures within a time block a host for a time),
+ * or "off".
+ */
 static char *
 ngx_http_symbolicate_request_source_block(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed, ngx_str_t *value)
@@ -401,7 +408,10 @@ ngx_http_symbolicate_request_source_url(ngx_conf_t *cf, ngx_str_t *value,
 }
 
 
-/* Counters by type, however many sources requests have; and a few lanes. */
+/*
+ * Adds counters for each type, however many sources requests have; and a few
+ * lanes.
+ */
 static ngx_int_t
 ngx_http_symbolicate_request_source_metrics(ngx_conf_t *cf,
     ngx_http_symbolicate_request_sources_conf_t *allowed)

@@ -19,7 +19,7 @@ char *ngx_http_symbolicate_set_request_sources(ngx_conf_t *cf,
     ngx_command_t *cmd,
     void *conf);
 
-/* Once all of a location is known. */
+/* Call this when the complete location is known. */
 char *ngx_http_symbolicate_request_source_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_source.h - sources of symbol files, as configured.
+ * ngx_http_symbolicate_source.h - configured sources of symbol files.
  *
  * A location tries its sources in order; see docs/use/fetching.md.
  */
@@ -19,10 +19,10 @@
 #include "sources/request/sources.h"
 
 
-/* Longest statuses list of "absent=". */
+/* Maximum number of statuses in "absent=". */
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
-/* Lanes of all request sources. */
+/* Number of lanes that all request sources share. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_LANES  16
 
 
@@ -30,19 +30,19 @@ typedef struct ngx_http_symbolicate_main_conf_s
     ngx_http_symbolicate_main_conf_t;
 
 
-/* A source of symbol files, for the counters. */
+/* A source of symbol files, as the counters see it. */
 typedef struct {
     ngx_str_t                      name;
-    ngx_uint_t                     slot;        /* set when nginx has read its
+    ngx_uint_t                     slot;        /* set after nginx has read its
                                                  * configuration */
-    ngx_uint_t                     lane;        /* one for each name */
+    ngx_uint_t                     lane;        /* each name has one */
     ngx_http_symbolicate_main_conf_t  *main;
 } ngx_http_symbolicate_metric_t;
 
 
-/* A host to which a source may redirect, and the location for it. */
+/* A host to which a source may redirect, and the location for that host. */
 typedef struct {
-    ngx_str_t                      host;        /* perhaps with a port */
+    ngx_str_t                      host;        /* may include a port */
     ngx_str_t                      uri;         /* ends in a slash */
 } ngx_http_symbolicate_redirect_t;
 
@@ -53,7 +53,7 @@ typedef struct ngx_http_symbolicate_request_sources_s
 
 typedef struct ngx_http_symbolicate_index_s  ngx_http_symbolicate_index_t;
 
-/* How files are asked for: download/transport.h. */
+/* How files are requested: download/transport.h. */
 typedef struct ngx_http_symbolicate_transport_s
     ngx_http_symbolicate_transport_t;
 
@@ -64,20 +64,24 @@ typedef struct {
     const sym_request_source_t      *request_source;
                                                 /* NULL: a configured one */
     const ngx_http_symbolicate_transport_t  *transport;
-                                                /* NULL: that of locations */
-    ngx_array_t                   *redirects;   /* NULL: none is followed */
+                                                /*
+                                                 * NULL: requests to locations
+                                                 */
+    ngx_array_t                   *redirects;   /* NULL: redirects are not
+                                                 * followed */
     sym_source_rules_t             rules;
     ngx_uint_t                     absent[NGX_SYMBOLICATE_ABSENT_MAX];
     ngx_uint_t                     nabsent;
     unsigned                       is_public:1;
-    unsigned                       is_denied:1; /* its type is not allowed */
+    unsigned                       is_denied:1; /* the policy does not allow its
+                                                 * type */
     unsigned                       has_index:1; /* only listed files are
                                                  * requested */
     ngx_http_symbolicate_index_t  *index;       /* this worker's index; NULL:
                                                  * not read yet */
     ngx_http_symbolicate_metric_t *metric;
-    ngx_str_t                      conf_file;   /* position in the
-                                                   configuration */
+    ngx_str_t                      conf_file;   /* where the configuration
+                                                   defines it */
     ngx_uint_t                     conf_line;
 } ngx_http_symbolicate_source_t;
 
@@ -89,54 +93,59 @@ typedef struct {
     ngx_str_t                      uri;         /* ends in a slash */
     ngx_str_t                      unverified;  /* same, without verification of
                                                  * certificates; or empty */
-    ngx_array_t                   *roots;       /* ngx_str_t, end in NUL; NULL:
-                                                 * none */
-    ngx_array_t                   *allow;       /* ngx_cidr_t: reserved ones;
+    ngx_array_t                   *roots;       /* ngx_str_t, NUL-terminated;
                                                  * NULL: none */
+    ngx_array_t                   *allow;       /* ngx_cidr_t: reserved networks
+                                                 * that are allowed; NULL:
+                                                 * none */
     sym_url_t                      storage;     /* Google's */
-    sym_url_t                      token;       /* to exchange keys for tokens
-                                                 * of gcs sources */
+    sym_url_t                      token;       /* exchanges keys for tokens of
+                                                 * gcs sources */
     ngx_str_t                      audience;    /* same, as text */
-    sym_deny_rules_t               deny;        /* rule for blocking a host */
-    ngx_str_t                      text;        /* of the directive */
+    sym_deny_rules_t               deny;        /* when to block a host */
+    ngx_str_t                      text;        /* text of the directive */
     ngx_http_symbolicate_metric_t *metrics[SYM_REQUEST_SOURCE_TYPES];
 } ngx_http_symbolicate_request_sources_conf_t;
 
 
-/* A location's settings of fetching. */
+/* Settings of fetching for a location. */
 typedef struct {
-    ngx_array_t                   *sources;     /* in the order of asking */
+    ngx_array_t                   *sources;     /* in the order in which they
+                                                 * are tried */
     ngx_http_symbolicate_request_sources_conf_t  *request_sources_conf;
-                                                /* NULL: not allowed */
+                                                /* NULL: request sources are not
+                                                 * allowed */
     ngx_http_symbolicate_request_sources_t  *request_sources;
-                                                /* the request's sources; NULL:
-                                                 * configured ones */
+                                                /* sources of the request; NULL:
+                                                 * configured sources */
     void                         (*hold)(
                                ngx_http_symbolicate_request_sources_t *set);
     void                         (*release)(
                                ngx_http_symbolicate_request_sources_t *set);
-                                                /* sources of the request, kept
-                                                 * while in use */
-    ngx_resolver_t                *resolver;    /* for them; NULL: none */
+                                                /* keeps or drops the request's
+                                                 * sources */
+    ngx_resolver_t                *resolver;    /* for these sources; NULL:
+                                                 * none */
     ngx_msec_t                     resolver_timeout;
-    ngx_http_symbolicate_source_t *links;       /* for source links; NULL: they
+    ngx_http_symbolicate_source_t *links;       /* for source links; NULL: links
                                                  * are not followed */
-    ngx_http_symbolicate_source_t *artifacts;   /* for Sentry's artifacts of
-                                                 * JavaScript; NULL: no such
-                                                 * request */
+    ngx_http_symbolicate_source_t *artifacts;   /* for Sentry's JavaScript
+                                                 * artifacts; NULL: not
+                                                 * requested */
     const struct ngx_http_symbolicate_store_conf_s  *store;
-                                                /* that has bundles, and records
-                                                 * of paths */
-    ngx_http_conf_ctx_t           *server;      /* address of their locations */
+                                                /* store with bundles and path
+                                                 * records */
+    ngx_http_conf_ctx_t           *server;      /* address of the sources'
+                                                 * locations */
     sym_rpc_ttl_t                 ttl;
-    uint32_t                       ttl_public;  /* absent from a public
-                                                   source */
-    ngx_msec_t                     timeout;     /* of one download */
-    size_t                         min_rate;    /* of its body, bytes/s */
+    uint32_t                       ttl_public;  /* negative lifetime for public
+                                                   sources */
+    ngx_msec_t                     timeout;     /* limit for one download */
+    size_t                         min_rate;    /* of the body, in bytes/s */
 } ngx_http_symbolicate_fetch_policy_t;
 
 
-/* A location's settings of requests with missing modules. */
+/* Settings of a location for requests with missing modules. */
 typedef enum {
     ngx_http_symbolicate_on_failure_503 = 0,
     ngx_http_symbolicate_on_failure_partial

@@ -408,7 +408,9 @@ ngx_http_symbolicate_source_kinds(ngx_conf_t *cf,
 }
 
 
-/* "bucket.example.com/_bucket/": asked in location /_bucket/ */
+/*
+ * "bucket.example.com/_bucket/": its files are requested in location /_bucket/
+ */
 static char *
 ngx_http_symbolicate_source_redirect(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *value)

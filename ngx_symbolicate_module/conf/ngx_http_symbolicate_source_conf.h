@@ -14,7 +14,10 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* The counters of a source that a directive names; NULL: the log says why. */
+/*
+ * Returns the counters of a source named in a directive; NULL: the log has the
+ * reason.
+ */
 ngx_http_symbolicate_metric_t *ngx_http_symbolicate_metrics_source(
     ngx_conf_t *cf, ngx_str_t *name);
 

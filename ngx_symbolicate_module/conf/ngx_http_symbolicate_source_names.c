@@ -14,12 +14,13 @@
 #include "conf/ngx_http_symbolicate_source_names.h"
 
 
-/* A location that uses a source: on one store a name is one source. */
+/* A location that uses a source.  On one store, a name must mean one source. */
 typedef struct {
     ngx_http_symbolicate_store_conf_t  *store;
     ngx_http_symbolicate_source_t  *source;
-    sym_rpc_ttl_t                  ttl;        /* absent: of this source */
-    void                           *server;     /* position of its location */
+    sym_rpc_ttl_t                  ttl;        /* lifetime of absence at this
+                                                * source */
+    void                           *server;     /* where its location is */
     ngx_str_t                       location;
 } ngx_http_symbolicate_use_t;
 
@@ -69,8 +70,10 @@ ngx_http_symbolicate_scopes_same(sym_scopes_t *a, sym_scopes_t *b)
 }
 
 
-/* Modules loaded by hand first, then the sources in order; each distinct list
- * has a number. */
+/*
+ * Lists modules loaded by hand first, then the sources in order; each distinct
+ * list has a number.
+ */
 ngx_int_t
 ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf)
@@ -174,7 +177,7 @@ ngx_http_symbolicate_redirects_same(ngx_array_t *a, ngx_array_t *b)
 }
 
 
-/* The difference of two sources with one name; NULL: they are equal. */
+/* Describes how two sources with one name differ; NULL: they are equal. */
 static const char *
 ngx_http_symbolicate_use_differs(ngx_http_symbolicate_use_t *a,
     ngx_http_symbolicate_use_t *b)

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_source_names.h - the sources visible to a location.
  *
- * All of these run while nginx reads its configuration.
+ * These functions run while nginx reads its configuration.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_SOURCE_NAMES_H_INCLUDED_
@@ -19,13 +19,17 @@
 ngx_int_t ngx_http_symbolicate_sources_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* The list of a location: modules loaded by hand, then its sources.  Equal
- * lists have one number. */
+/*
+ * Makes the list of a location: modules loaded by hand, then its sources.
+ * Equal lists have the same number.
+ */
 ngx_int_t ngx_http_symbolicate_scopes_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf);
 
-/* NGX_ERROR: an earlier location uses the name for another source on the same
- * store; the log says so. */
+/*
+ * NGX_ERROR: an earlier location uses the name for another source on the same
+ * store; the log shows it.
+ */
 ngx_int_t ngx_http_symbolicate_uses_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *conf);
 

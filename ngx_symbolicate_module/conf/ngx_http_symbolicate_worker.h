@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_worker.h - the state of a process for a configuration.
  *
- * It is made when nginx has read its configuration, so that no request has to
- * allocate it; each worker writes to its own copy.  The file that defines a
- * type makes its objects, and frees them with the configuration's pool.
+ * It is created when nginx has read its configuration, so requests need not
+ * allocate it.  Each worker writes to its own copy.  The file that defines a
+ * type creates its objects, and frees them with the configuration's pool.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_WORKER_H_INCLUDED_
@@ -27,12 +27,14 @@ typedef struct ngx_http_symbolicate_statistics_s
 
 
 struct ngx_http_symbolicate_worker_s {
-    ngx_http_symbolicate_store_t  *stores;      /* in their order */
-    ngx_http_symbolicate_loader_t *loaders;     /* in their order */
-    ngx_http_symbolicate_lane_t   *lanes;       /* by their number */
+    ngx_http_symbolicate_store_t  *stores;      /* in the order of the
+                                                 * configuration */
+    ngx_http_symbolicate_loader_t *loaders;     /* in the order of the
+                                                 * configuration */
+    ngx_http_symbolicate_lane_t   *lanes;       /* by lane number */
     ngx_http_symbolicate_statistics_t  *statistics;
-    sym_names_t                   *names;       /* demangled names; created at
-                                                 * the start of the worker */
+    sym_names_t                   *names;       /* demangled names; created when
+                                                 * the worker starts */
     sym_account_t                  memory;      /* memory held by requests */
 };
 

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_counters.c - counters over all workers.
  *
- * They are in shared memory of a fixed size that always exists, so that they
- * outlive workers and reloads with any change of directives.
+ * They are in shared memory of a fixed size, which always exists.  So they
+ * outlive workers and reloads, whatever directives change.
  */
 
 
@@ -23,7 +23,7 @@ static void ngx_http_symbolicate_count_modules(sym_outcome_t outcome,
     ngx_uint_t n);
 
 
-/* In a worker: the counters of this process. */
+/* The counters that this worker process adds to. */
 static sym_metrics_t  *ngx_http_symbolicate_shared;
 
 
@@ -35,7 +35,7 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 
     static ngx_str_t  name = ngx_string("symbolicate_metrics");
 
-    /* the counters, and nginx's own data in the zone */
+    /* room for the counters, and for nginx's own data in the zone */
     size = ngx_align(sizeof(sym_metrics_t), ngx_pagesize) + 8 * ngx_pagesize;
 
     smcf->zone = ngx_shared_memory_add(cf, &name, size,
@@ -51,8 +51,10 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 }
 
 
-/* `data`: the configuration before a reload.  nginx passes a zone only to the
- * same build of the module, so the counters have the same layout. */
+/*
+ * `data`: the configuration before a reload.  nginx passes a zone only to the
+ * same build of the module, so the layout of the counters is the same.
+ */
 static ngx_int_t
 ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
 {
@@ -98,7 +100,7 @@ ngx_http_symbolicate_counters_process(ngx_http_symbolicate_main_conf_t *smcf)
     pool = (ngx_slab_pool_t *) smcf->zone->shm.addr;
     ngx_http_symbolicate_shared = pool->data;
 
-    /* nginx's cache processes have no number of their own */
+    /* nginx's cache processes have no worker number */
 
     if (ngx_process != NGX_PROCESS_HELPER) {
         sym_metrics_worker(ngx_http_symbolicate_shared, ngx_worker, ngx_pid);
@@ -246,8 +248,10 @@ ngx_http_symbolicate_count_join(void)
 }
 
 
-/* This worker's connection to the loader was opened or has ended, in any
- * previous state. */
+/*
+ * The state of this worker's connection to the loader has changed; may be
+ * called twice with the same state.
+ */
 void
 ngx_http_symbolicate_count_loader(ngx_uint_t connected)
 {

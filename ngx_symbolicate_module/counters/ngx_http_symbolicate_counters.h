@@ -17,11 +17,11 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Declares their zone, while nginx reads its configuration. */
+/* Declares the zone of the counters, while nginx reads its configuration. */
 ngx_int_t ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* Lets this process count into that zone. */
+/* Makes this process use that zone. */
 void ngx_http_symbolicate_counters_process(
     ngx_http_symbolicate_main_conf_t *smcf);
 
@@ -29,34 +29,44 @@ sym_metrics_t *ngx_http_symbolicate_counters(void);
 
 uint64_t ngx_http_symbolicate_clock_ns(void);
 
-/* The clock of the history of the counters. */
+/* The clock of the counters' history. */
 uint64_t ngx_http_symbolicate_history_clock_s(void);
 
-/* A request has ended.  endpoint: of sym_api_endpoint(); started_ns: by the
- * clock above; 0: it was not for symbols. */
+/*
+ * Counts a request that has ended.  endpoint: from sym_api_endpoint();
+ * started_ns: from the clock above; 0: the request was not for symbols.
+ */
 void ngx_http_symbolicate_count_request(unsigned endpoint, sym_served_t served,
     ngx_uint_t status, uint64_t started_ns);
 
-/* An answer is complete, or an error that names modules; m, n: its modules. */
+/*
+ * Counts a complete answer, or an error that names modules; m, n: its modules.
+ */
 void ngx_http_symbolicate_count_answer(const sym_request_stats_t *stats,
     const sym_need_t *m, uint32_t n);
 
-/* A download of a source has ended. */
+/* Counts a download from a source that has ended. */
 void ngx_http_symbolicate_count_fetch(ngx_uint_t slot, sym_outcome_t outcome,
     off_t bytes, ngx_msec_t msec);
 
-/* A turn of this worker's event loop has ended; bytes: all that its requests
- * hold. */
+/*
+ * Counts a turn of this worker's event loop; bytes: total that its requests
+ * hold.
+ */
 void ngx_http_symbolicate_count_turn(uint64_t ns, size_t bytes);
 
-/* A request was refused because memory was used up. */
+/* Counts a request that was refused because memory was used up. */
 void ngx_http_symbolicate_count_refused(sym_refused_t refused);
 
-/* A module of a request waits for a fetch begun by another request. */
+/*
+ * Counts a module of a request that waits for a fetch begun by another request.
+ */
 void ngx_http_symbolicate_count_join(void);
 
-/* This worker's connection to the loader was opened or has ended, in any
- * previous state. */
+/*
+ * The state of this worker's connection to the loader has changed; may be
+ * called twice with the same state.
+ */
 void ngx_http_symbolicate_count_loader(ngx_uint_t connected);
 
 

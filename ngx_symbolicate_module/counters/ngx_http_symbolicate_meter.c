@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_meter.c - measures the turns of a worker's event loop.
  *
- * A turn of the event loop begins and ends where nginx waits for events.  It is
- * measured in CPU time, so a busy machine does not matter.  All other
- * connections of the worker wait that long, whatever the cause.
+ * A turn of the event loop begins and ends where nginx waits for events.  All
+ * other connections of the worker wait for the end of a turn.  It is measured
+ * in CPU time, so the load of the machine does not matter.
  */
 
 
@@ -17,7 +17,7 @@
 #include "counters/ngx_http_symbolicate_meter.h"
 
 
-/* Limit of one turn; longer ones are logged as errors. */
+/* Limit of a turn; longer ones are logged as errors. */
 #define NGX_SYMBOLICATE_TURN_NS  (100 * 1000000)
 
 
@@ -39,7 +39,7 @@ ngx_http_symbolicate_meter_process(const sym_account_t *memory)
 {
     ngx_http_symbolicate_meter_memory = memory;
 
-    /* without a master a reload calls this again */
+    /* without a master process, a reload calls this again */
 
     if (ngx_event_actions.process_events != ngx_http_symbolicate_meter_events)
     {
@@ -47,7 +47,7 @@ ngx_http_symbolicate_meter_process(const sym_account_t *memory)
         ngx_event_actions.process_events = ngx_http_symbolicate_meter_events;
     }
 
-    /* the start of a worker is not a turn */
+    /* the start of a worker does not count as a turn */
 
     ngx_http_symbolicate_meter_began = 0;
 }

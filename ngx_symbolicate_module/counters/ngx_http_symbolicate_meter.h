@@ -15,18 +15,24 @@
 #include "base/steps.h"
 
 
-/* Steps (base/steps.h) of a turn of the event loop, which all requests of a
- * worker share, and those of the request whose turn it is in the queue. */
+/*
+ * Steps (base/steps.h) of a turn of the event loop, which all requests of a
+ * worker share, and steps of the request whose turn it is in the queue.
+ */
 #define NGX_SYMBOLICATE_STEPS       2000000
 #define NGX_SYMBOLICATE_STEPS_TURN  1000000
 
 
-/* Measures each turn of this worker's event loop from now on, and publishes the
- * bytes of the account. */
+/*
+ * Starts to measure each turn of this worker's event loop, and to publish the
+ * bytes of the account.
+ */
 void ngx_http_symbolicate_meter_process(const sym_account_t *memory);
 
-/* The rest of this turn.  A request that begins when nothing is left waits in
- * the queue, so that many requests at a time do not add up to a long turn. */
+/*
+ * The steps left in this turn.  If none are left, a request that begins waits
+ * in the queue, so many requests at a time do not make a long turn.
+ */
 extern uint64_t  ngx_http_symbolicate_turn_steps;
 
 

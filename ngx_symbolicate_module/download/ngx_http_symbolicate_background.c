@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_background.c - requests that no client waits for.
+ * ngx_http_symbolicate_background.c - requests for which no client waits.
  */
 
 
@@ -13,7 +13,7 @@
 #include "download/ngx_http_symbolicate_clientless.h"
 
 
-/* In r->buffered: a body waits for its owner. */
+/* Flag in r->buffered: a body waits for its owner. */
 #define NGX_SYMBOLICATE_BUFFERED  0x08
 
 
@@ -21,16 +21,17 @@ struct ngx_http_symbolicate_background_s {
     ngx_http_symbolicate_clientless_t    own;
     ngx_http_request_t                  *sub;         /* under way */
 
-    ngx_str_t                            body;        /* of the next one */
+    ngx_str_t                            body;        /* body of the next
+                                                       * request */
 
     ngx_event_t                          start;
     ngx_event_t                          done;
     ngx_int_t                            rc;
-    ngx_chain_t                         *held;        /* part of the body for
-                                                       * which the owner is not
-                                                       * ready */
+    ngx_chain_t                         *held;        /* rest of a part that the
+                                                       * owner did not take */
     unsigned                             is_whole:1;
-    unsigned                             is_refused:1; /* by the owner */
+    unsigned                             is_refused:1; /* the owner refused the
+                                                        * body */
 
     ngx_http_symbolicate_background_pt  *events;
     void                                *data;
@@ -175,7 +176,7 @@ ngx_http_symbolicate_background_set_body(ngx_http_symbolicate_background_t *bg,
 }
 
 
-/* Makes a body as if a client had sent it; NULL: no memory. */
+/* Sets a body as if a client had sent it; NULL: no memory. */
 static ngx_http_request_body_t *
 ngx_http_symbolicate_background_body_of(ngx_http_symbolicate_background_t *bg)
 {
@@ -243,8 +244,10 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     bg->is_refused = 0;
     bg->own.write.ready = 1;
 
-    /* phases for clients do not run for subrequests; flags of the main request
-     * keep limits from being applied */
+    /*
+     * phases for clients do not run for subrequests, and flags of the main
+     * request prevent limits
+     */
 
     r->limit_req_status = 1;
     r->limit_conn_status = 1;
@@ -305,8 +308,8 @@ ngx_http_symbolicate_background_resumed(ngx_http_request_t *r)
 
 /*
  * Called with the result of the subrequest.  Returning NGX_OK keeps nginx from
- * making an error page, or ending the main request.  That also holds if the
- * owner refused the body, which nginx treats as a client that has gone.
+ * making an error page, or ending the main request.  This also applies if the
+ * owner refused the body; nginx then assumes that a client disconnected.
  */
 static ngx_int_t
 ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
@@ -317,8 +320,10 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
     bg->rc = rc;
     bg->own.connection.error = 0;
 
-    /* filters may hold a part of a body that the owner refused; the subrequest
-     * ends well if the upstream has sent the rest meanwhile */
+    /*
+     * filters may still hold a part of a body that the owner refused; the
+     * subrequest nevertheless succeeds if the upstream has sent the rest
+     */
 
     if (rc == NGX_ERROR || bg->is_refused) {
         r->buffered = 0;
@@ -328,8 +333,10 @@ ngx_http_symbolicate_background_ended(ngx_http_request_t *r, void *data,
         bg->events->ended(bg->data, r);
     }
 
-    /* set when the owner refused the rest of a body; nginx would close the
-     * connection, which is our task */
+    /*
+     * set when the owner refused the rest of a body; otherwise nginx would
+     * close the connection, which is our task
+     */
 
     r->connection->error = 0;
 
@@ -412,8 +419,10 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
         ngx_free_chain(r->pool, cl);
     }
 
-    /* acts like a client that accepts no more for now; nginx stops reading, as
-     * it may not spool the data to a file */
+    /*
+     * acts like a client that accepts no more data for now; nginx then stops
+     * reading, because it may not spool the data to a file
+     */
 
     if (bg->held) {
         r->buffered |= NGX_SYMBOLICATE_BUFFERED;
@@ -428,7 +437,7 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
 
     r->buffered &= ~NGX_SYMBOLICATE_BUFFERED;
 
-    /* nginx's timer for a client that accepts nothing */
+    /* nginx's timer for a client that does not read */
 
     if (bg->own.write.timer_set) {
         ngx_del_timer(&bg->own.write);

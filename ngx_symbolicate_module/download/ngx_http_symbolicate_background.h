@@ -1,12 +1,12 @@
 
 /*
- * ngx_http_symbolicate_background.h - requests that no client waits for.
+ * ngx_http_symbolicate_background.h - requests for which no client waits.
  *
- * A download must outlive the request that asked for it: its client may go
- * away, its budget may be spent, others may wait for the same module.  So it
- * runs under an internal request, whose connection has no socket.  The network
- * is used by its subrequest, with all of nginx's features: TLS, keepalive,
- * retries, resolver, balancing.
+ * A download must outlive the request that started it: the client may
+ * disconnect, the request's time may end, and others may wait for the same
+ * module.  So it runs under an internal request, whose connection has no
+ * socket.  A subrequest of it uses the network, with all of nginx's features:
+ * TLS, keepalive, retries, resolver, balancing.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_BACKGROUND_H_INCLUDED_
@@ -25,12 +25,12 @@ typedef struct ngx_http_symbolicate_background_s
 /*
  * Callbacks of the owner.  header: status and length are in r->headers_out.
  * body: a part of the body.  Both return NGX_OK, or NGX_ERROR, which ends the
- * subrequest.  body may also return NGX_AGAIN: then it has consumed a part
- * (b->pos), and nginx reads no more than its buffers hold until
- * ngx_http_symbolicate_background_resume().  ended: the subrequest has ended
- * and can still be read; may be NULL.  done: called once, from an event of its
- * own, after which the subrequest is freed; rc is its result; is_whole: the
- * whole body was received.
+ * subrequest.  body may also return NGX_AGAIN if it has consumed only a part
+ * (b->pos); nginx then only fills its buffers until
+ * ngx_http_symbolicate_background_resume() is called.  ended: the subrequest
+ * has ended and can still be read; may be NULL.  done: called once, from a
+ * separate event; the subrequest is freed after it.  rc is the subrequest's
+ * result; is_whole: the complete body was received.
  */
 typedef struct {
     ngx_int_t                    (*header)(void *data, ngx_http_request_t *r);
@@ -42,36 +42,40 @@ typedef struct {
 } ngx_http_symbolicate_background_pt;
 
 
-/* Creates it in the server with configuration `ctx`; NULL: no memory. */
+/*
+ * Creates an internal request in the server with configuration `ctx`; NULL: no
+ * memory.
+ */
 ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_create(
     ngx_http_conf_ctx_t *ctx, ngx_http_symbolicate_background_pt *events,
     void *data);
 
 /*
- * Not from inside header() or body().  Frees it; a running subrequest is
- * aborted, and its connections are closed.  NGX_AGAIN: a thread reads a file
- * for it, nothing was done.
+ * Frees it; a running subrequest is aborted, and its connections are closed.
+ * Must not be called inside header() or body().  NGX_AGAIN: a thread is reading
+ * a file for it, and nothing was done.
  */
 ngx_int_t ngx_http_symbolicate_background_free(
     ngx_http_symbolicate_background_t *bg);
 
-/* False: it cannot be freed now. */
+/* Whether it can be freed now. */
 ngx_uint_t ngx_http_symbolicate_background_is_idle(
     ngx_http_symbolicate_background_t *bg);
 
-/* The owner's data, if its callbacks are these. */
+/* Returns the owner's data, if these are its callbacks. */
 void *ngx_http_symbolicate_background_data(
     ngx_http_symbolicate_background_t *bg,
     ngx_http_symbolicate_background_pt *events);
 
-/* Lives as long as bg. */
+/* A pool that lives as long as bg. */
 ngx_pool_t *ngx_http_symbolicate_background_pool(
     ngx_http_symbolicate_background_t *bg);
 
 /*
- * Begins a GET, or another method, of an internal location; one at a time.
- * Headers for it may be added with ngx_http_symbolicate_background_add_header()
- * before.  The texts must live as long as bg.
+ * Begins a request (GET, or another method) to an internal location; only one
+ * at a time.  Headers must be added before, with
+ * ngx_http_symbolicate_background_add_header().  The texts must live as long as
+ * bg.
  */
 ngx_int_t ngx_http_symbolicate_background_start(
     ngx_http_symbolicate_background_t *bg, ngx_uint_t method,
@@ -85,16 +89,16 @@ ngx_int_t ngx_http_symbolicate_background_add_header(
 void ngx_http_symbolicate_background_set_body(
     ngx_http_symbolicate_background_t *bg, ngx_str_t *body);
 
-/* Drops the headers that were added, for another request. */
+/* Drops the added headers, before another request. */
 ngx_int_t ngx_http_symbolicate_background_reset(
     ngx_http_symbolicate_background_t *bg);
 
-/* Resumes after body() returned NGX_AGAIN: body() is called again, later. */
+/* Resumes after body() returned NGX_AGAIN: body() will be called again. */
 void ngx_http_symbolicate_background_resume(
     ngx_http_symbolicate_background_t *bg);
 
 
-/* For the filters: the owner of a subrequest; NULL: r has none. */
+/* For the filters: returns the owner of a subrequest; NULL: none. */
 ngx_http_symbolicate_background_t *ngx_http_symbolicate_background_of(
     ngx_http_request_t *r);
 

@@ -50,8 +50,10 @@ ngx_http_symbolicate_clientless_open(ngx_http_symbolicate_clientless_t *own,
 }
 
 
-/* Marks its events as ready and as registered, so that nginx does not pass them
- * to the system. */
+/*
+ * Marks the connection's events as ready and registered, so that nginx does not
+ * pass them to the system.
+ */
 static void
 ngx_http_symbolicate_clientless_connect(ngx_http_symbolicate_clientless_t *own,
     const char *action)
@@ -103,7 +105,10 @@ ngx_http_symbolicate_clientless_connect(ngx_http_symbolicate_clientless_t *own,
 }
 
 
-/* Does the work of ngx_http_create_request() and of reading a request line. */
+/*
+ * Does the work of ngx_http_create_request(), and sets the fields that come
+ * from a request line.
+ */
 static ngx_http_request_t *
 ngx_http_symbolicate_clientless_request(ngx_http_symbolicate_clientless_t *own,
     ngx_http_conf_ctx_t *conf)
@@ -188,7 +193,7 @@ ngx_http_symbolicate_clientless_close(ngx_http_symbolicate_clientless_t *own)
 {
     ngx_http_cleanup_t  *cln;
 
-    /* cleanups of upstreams, in case one is in progress */
+    /* runs cleanups of upstreams, in case one is in progress */
 
     for (cln = own->request->cleanup; cln; cln = cln->next) {
         if (cln->handler) {
@@ -212,7 +217,7 @@ ngx_http_symbolicate_clientless_close(ngx_http_symbolicate_clientless_t *own)
         ngx_delete_posted_event(&own->write);
     }
 
-    /* as nginx does: pool cleanups can see that the request ends */
+    /* like nginx: shows pool cleanups that the request ends */
 
     own->request->pool = NULL;
 
@@ -220,7 +225,7 @@ ngx_http_symbolicate_clientless_close(ngx_http_symbolicate_clientless_t *own)
 }
 
 
-/* As nginx at a connection's event, such as the end of a read-ahead. */
+/* Like nginx at an event of the connection, such as the end of a read-ahead. */
 static void
 ngx_http_symbolicate_clientless_event(ngx_event_t *ev)
 {

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_clientless.h - a request without a client.
  *
- * It has a connection without a socket, outside of nginx's table.  It provides
- * what nginx and this module need: a pool, the configuration of a location, a
- * log, subrequests.
+ * Its connection has no socket, and is not in nginx's table.  It provides a
+ * pool, the configuration of a location, a log and subrequests to nginx and
+ * this module.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_CLIENTLESS_H_INCLUDED_
@@ -27,13 +27,15 @@ typedef struct {
 } ngx_http_symbolicate_clientless_t;
 
 
-/* `own` is zeroed, and stays in place until it is closed.  NULL: out of memory,
- * and nothing needs to be closed. */
+/*
+ * `own` must be zeroed, and stay in place until it is closed.  NULL: out of
+ * memory, and nothing needs to be closed.
+ */
 ngx_http_request_t *ngx_http_symbolicate_clientless_open(
     ngx_http_symbolicate_clientless_t *own, ngx_http_conf_ctx_t *conf,
     const char *action);
 
-/* Not to be called from inside the request's own handlers. */
+/* Must not be called from the request's own handlers. */
 void ngx_http_symbolicate_clientless_close(
     ngx_http_symbolicate_clientless_t *own);
 

@@ -1,9 +1,9 @@
 
 /*
- * ngx_http_symbolicate_fetch.c - one download: the sources in turn.
+ * ngx_http_symbolicate_fetch.c - downloads a file: tries the sources in order.
  *
- * The first 200 ends it.  After "no such file" or a failure the next path is
- * tried.  Once a source has failed, the file does not count as absent.
+ * The first status 200 ends the search.  After "no such file" or a failure, the
+ * next path is tried.  If a source failed, the file does not count as absent.
  */
 
 
@@ -26,11 +26,14 @@
 #include "download/ngx_http_symbolicate_index.h"
 
 
-/* How often the time limits are checked; how long a download may be slow. */
+/*
+ * Interval of checks of the time limits, and time for which a download may be
+ * slow.
+ */
 #define NGX_SYMBOLICATE_TICK   1000
 #define NGX_SYMBOLICATE_SLOW   10000
 
-/* How long a download may wait for a larger lease before it frees its slot. */
+/* A download may wait this long for a larger lease before it frees its slot. */
 #define NGX_SYMBOLICATE_PAUSE  1000
 
 
@@ -45,7 +48,7 @@ static void ngx_http_symbolicate_fetch_end(ngx_http_symbolicate_fetch_t *fetch,
     sym_module_state_t state);
 
 
-/* For indexes of request sources. */
+/* Functions for indexes of request sources. */
 static const ngx_http_symbolicate_index_reader_t
     ngx_http_symbolicate_fetch_texts =
 {
@@ -261,7 +264,7 @@ ngx_http_symbolicate_fetch_nothing(ngx_event_t *ev)
 }
 
 
-/* Also closes the file. */
+/* Ends the download, and closes the file. */
 ngx_int_t
 ngx_http_symbolicate_fetch_free(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -311,8 +314,8 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
 
 
 /*
- * A download ends when its time is over, or when its body comes too slowly to
- * be worth a slot.  The location limits the time to the first byte
+ * Ends a download when its time is over, or when its body is too slow to be
+ * worth a slot.  The location limits the time to the first byte
  * (proxy_read_timeout).
  */
 static const char *

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch.h - one download: the sources in turn, the body in
- * a file.
+ * ngx_http_symbolicate_fetch.h - downloads a file: tries the sources in order,
+ * and stores the body in a file.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_H_INCLUDED_
@@ -17,8 +17,8 @@
 
 
 /*
- * Starts a download.  It ends in events->done(), after this function has
- * returned.  object is copied.  NULL: no memory.
+ * Starts a download.  events->done() is called at its end, after this function
+ * has returned.  object is copied.  NULL: no memory.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
@@ -27,8 +27,8 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_start(
     ngx_http_symbolicate_lease_t *lease);
 
 /*
- * Same for one text of a request source, at a path below it that needs no
- * encoding; not for a source of type `sentry`.
+ * Same for one text of a request source; its path below the source must need no
+ * encoding.  Not for a source of type `sentry`.
  */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
     ngx_http_symbolicate_fetch_events_t *events, void *data,
@@ -36,19 +36,21 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
     ngx_http_symbolicate_source_t *source, sym_str_t path,
     ngx_http_symbolicate_lease_t *lease);
 
-/* A new lease: the answer to events->more(). */
+/* Passes a new lease, in reply to events->more(). */
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_lease_t *lease);
 
-/* A running download is aborted.  NGX_AGAIN: that is not possible now, and
- * nothing was done. */
+/*
+ * Drops a fetch; a running download is aborted.  NGX_AGAIN: that is not
+ * possible now, and nothing was done.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_free(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* The place that is being tried, a bit; of the first source. */
+/* Bit of the place of the first source that is being tried. */
 uint64_t ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch);
 
-/* Bytes received of the current file. */
+/* Number of bytes of the current file received so far. */
 off_t ngx_http_symbolicate_fetch_received(
     ngx_http_symbolicate_fetch_t *fetch);
 

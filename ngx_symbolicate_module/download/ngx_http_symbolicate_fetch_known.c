@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_fetch_known.c - paths of companions that the store
- * knows.
+ * ngx_http_symbolicate_fetch_known.c - paths of companions that have records in
+ * the store.
  *
- * The loader names the open places of a module.  A companion may be at all
- * sources of a location, which only the worker knows, so the worker reads their
+ * The loader sends the open places of a module.  A companion may be at any
+ * source of a location; only the worker knows these sources, so it reads their
  * records.
  */
 
@@ -51,7 +51,7 @@ ngx_http_symbolicate_fetch_known_read(void *data)
         return;
     }
 
-    /* a file that is of no use to a module may be the companion */
+    /* a file that does not help a module may be its companion */
 
     if (record.outcome != SYM_PATH_ABSENT && record.outcome != SYM_PATH_FAILED)
     {

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_known.h - paths of companions that the store
- * knows.
+ * ngx_http_symbolicate_fetch_known.h - paths of companions that have records in
+ * the store.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_KNOWN_H_INCLUDED_
@@ -15,8 +15,10 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Whether the store says that a source has no file at this path, or that it
- * failed: then the fetch has failed, too. */
+/*
+ * Whether the store has a record that a source has no file at this path, or
+ * that the source failed: then the fetch has failed, too.
+ */
 ngx_uint_t ngx_http_symbolicate_fetch_is_known(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_symbolicate_source_t *source,
     sym_str_t path);

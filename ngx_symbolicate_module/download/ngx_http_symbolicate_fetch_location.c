@@ -60,7 +60,10 @@ ngx_http_symbolicate_location_try(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Follows a redirect; NGX_DECLINED: no redirect, or one that is not allowed. */
+/*
+ * Follows a redirect; NGX_DECLINED: it is not a redirect, or not an allowed
+ * one.
+ */
 static ngx_int_t
 ngx_http_symbolicate_location_follow(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -163,7 +166,7 @@ ngx_http_symbolicate_location_body(ngx_http_symbolicate_fetch_t *fetch,
 
 /*
  * S3 answers 403 for a missing key if the client may not list the bucket, and
- * also for an invalid request.  The code in its answer distinguishes them.
+ * also for an invalid request.  The error code in the body distinguishes them.
  */
 static ngx_uint_t
 ngx_http_symbolicate_location_is_denied(ngx_http_symbolicate_fetch_t *fetch)
@@ -187,9 +190,9 @@ ngx_http_symbolicate_location_is_denied(ngx_http_symbolicate_fetch_t *fetch)
 
 
 /*
- * True if the status means that the source does not work, or not for us: it
- * says nothing about the module.  All other statuses are answers to the
- * request, even if odd, and would not change on a retry.
+ * Whether the status shows that the source does not work, at least for us, so
+ * that it has no meaning for the module.  Any other status is an answer about
+ * the module, even an unusual one, and would not change on a retry.
  */
 static ngx_uint_t
 ngx_http_symbolicate_location_is_error(ngx_http_symbolicate_fetch_t *fetch)
@@ -198,7 +201,7 @@ ngx_http_symbolicate_location_is_error(ngx_http_symbolicate_fetch_t *fetch)
 
     case NGX_HTTP_FORBIDDEN:
 
-        /* a file that is not readable does exist */
+        /* the file exists, but is not readable */
 
         return !fetch->remote || ngx_http_symbolicate_location_is_denied(fetch)
                || !ngx_http_symbolicate_fetch_is_absent(fetch);

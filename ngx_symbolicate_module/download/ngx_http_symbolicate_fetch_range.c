@@ -5,7 +5,8 @@
  *
  * The received bytes are kept, and the rest is requested (RFC 9110, 13.1.5 and
  * 14).  Two versions of a file must not be mixed, and not all servers respect
- * If-Range.  So the answer must also be of the same file, with the same size.
+ * If-Range.  So the answer must also belong to the same file, and have the same
+ * size.
  */
 
 
@@ -21,15 +22,20 @@
 #include "download/ngx_http_symbolicate_fetch_state.h"
 
 
-/* How often an attempt continues after its connection was cut. */
+/*
+ * Maximum number of times that an attempt continues after its connection was
+ * cut.
+ */
 #define NGX_SYMBOLICATE_CONTINUES      4
 
-/* Longest ETag or date. */
+/* Maximum length of an ETag or date. */
 #define NGX_SYMBOLICATE_VALIDATOR_MAX  256
 
-/* A file that changed shortly before it was sent may have changed twice within
- * the second of its date; both times are from the server's clock (RFC 9110,
- * 8.8.2.2, and 60 seconds as RFC 7232 had it). */
+/*
+ * A file that changed shortly before it was sent may have changed twice within
+ * the second of its date.  Both times are from the server's clock (RFC 9110,
+ * 8.8.2.2; 60 seconds as in RFC 7232).
+ */
 #define NGX_SYMBOLICATE_DATE_AGE       60
 
 
@@ -59,7 +65,7 @@ ngx_http_symbolicate_fetch_is_encoded(ngx_http_request_t *r)
 }
 
 
-/* The validator that identifies exactly these bytes; NULL: none. */
+/* Returns the validator that identifies exactly these bytes; NULL: none. */
 static ngx_str_t *
 ngx_http_symbolicate_fetch_validator(ngx_http_request_t *r)
 {
@@ -75,7 +81,7 @@ ngx_http_symbolicate_fetch_validator(ngx_http_request_t *r)
                ? etag : NULL;
     }
 
-    /* a date identifies the file, whatever its encoding in transit */
+    /* a date identifies the file, but not its encoding in transit */
 
     return !ngx_http_symbolicate_fetch_is_encoded(r)
            && ngx_http_symbolicate_fetch_is_dated(in)
@@ -114,8 +120,10 @@ ngx_http_symbolicate_fetch_identify(ngx_http_symbolicate_fetch_t *fetch,
 
     fetch->encoded_body = ngx_http_symbolicate_fetch_is_encoded(r);
 
-    /* a body that is compressed in transit has no known length, and its parts
-     * need not fit together */
+    /*
+     * the length of a body that is compressed in transit is unknown, and its
+     * parts need not fit together
+     */
 
     if (fetch->encoded_body && fetch->announced == -1) {
         return NGX_OK;

@@ -20,17 +20,21 @@
 ngx_int_t ngx_http_symbolicate_fetch_identify(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
-/* Requests the rest of the file, whose body was cut short.  NGX_DECLINED: that
- * is not possible. */
+/*
+ * Requests the rest of the file if its body was cut short.  NGX_DECLINED: that
+ * is not possible.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_continue(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Adds the headers that request the rest, if the rest is wanted. */
+/* Adds the headers that request the rest, if necessary. */
 ngx_int_t ngx_http_symbolicate_fetch_add_range(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Checks the header of an answer to fetch_continue().  NGX_OK: the rest
- * follows; NGX_DECLINED: the whole file follows; NGX_ERROR: neither does. */
+/*
+ * Checks the header of an answer to fetch_continue().  NGX_OK: the body is the
+ * rest; NGX_DECLINED: the body is the complete file; NGX_ERROR: neither.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_continued(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 

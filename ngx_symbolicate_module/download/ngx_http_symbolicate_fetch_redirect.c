@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_fetch_redirect.c - redirects that a source answers with.
+ * ngx_http_symbolicate_fetch_redirect.c - redirects from a source.
  */
 
 
@@ -21,7 +21,7 @@ ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
 {
     ngx_table_elt_t  *location;
 
-    /* nginx may leave it out here if proxy_redirect did not change it */
+    /* nginx may not set this if proxy_redirect did not change the header */
 
     location = r->headers_out.location;
 
@@ -42,7 +42,7 @@ ngx_http_symbolicate_fetch_keep_location(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* The next header of this name after `after`, or the first one. */
+/* Returns the next header of this name after `after`, or the first one. */
 static ngx_table_elt_t *
 ngx_http_symbolicate_fetch_header(ngx_http_request_t *r, ngx_str_t *name,
     ngx_table_elt_t *after)
@@ -199,8 +199,8 @@ ngx_http_symbolicate_fetch_host(ngx_str_t *location, ngx_str_t *host,
 
 
 /*
- * A redirect within the source's own location is followed, too: nginx maps
- * redirects of the queried host to it (proxy_redirect).
+ * Redirects within the source's own location are followed, too: nginx maps
+ * redirects of the requested host to it (proxy_redirect).
  */
 ngx_int_t
 ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,

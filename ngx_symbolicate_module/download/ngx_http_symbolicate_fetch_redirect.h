@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_fetch_redirect.h - redirects that a source answers with.
+ * ngx_http_symbolicate_fetch_redirect.h - redirects from a source.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_FETCH_REDIRECT_H_INCLUDED_
@@ -18,13 +18,17 @@
 ngx_int_t ngx_http_symbolicate_fetch_keep_location(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
-/* Splits "https://HOST/PATH"; HOST may have a port.  NGX_DECLINED: it is not a
- * URL that can be requested. */
+/*
+ * Splits "https://HOST/PATH"; HOST may include a port.  NGX_DECLINED: not a URL
+ * that can be requested.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_host(ngx_str_t *location,
     ngx_str_t *host, ngx_str_t *path);
 
-/* Maps a redirect to the location for its host, and a path in it.
- * NGX_DECLINED: there is no such location. */
+/*
+ * Maps a redirect to the location for its host, and to a path in it.
+ * NGX_DECLINED: there is no such location.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *uri, ngx_str_t *path);
 

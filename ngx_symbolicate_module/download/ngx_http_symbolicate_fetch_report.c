@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_fetch_report.c - the outcome of each place, and why it
- * failed, for the loader.
+ * ngx_http_symbolicate_fetch_report.c - reports to the loader the outcome of
+ * each place, and why it failed.
  */
 
 
@@ -18,7 +18,7 @@
 #include "download/ngx_http_symbolicate_fetch_status.h"
 
 
-/* The outcome of the attempt; number: buffer for a status. */
+/* Returns the outcome of the attempt; number: buffer for a status. */
 static ngx_str_t
 ngx_http_symbolicate_fetch_word(ngx_http_symbolicate_fetch_t *fetch,
     const char *trouble, u_char number[NGX_INT_T_LEN])
@@ -79,7 +79,7 @@ ngx_http_symbolicate_fetch_reason(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* The outcome of the current place. */
+/* Adds the outcome of the current place. */
 static void
 ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
     sym_path_outcome_t outcome, ngx_str_t *word, sym_str_t reason)
@@ -97,7 +97,7 @@ ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
     place.bytes = fetch->received;
     place.reason = reason;
 
-    /* else it is the status */
+    /* otherwise the outcome is the status */
 
     if (word->data[0] < '0' || word->data[0] > '9') {
         place.word = sym_str((char *) word->data, word->len);
@@ -105,7 +105,7 @@ ngx_http_symbolicate_fetch_place(ngx_http_symbolicate_fetch_t *fetch,
 
     place.url = sym_str((char *) fetch->url.data, fetch->url.len);
 
-    /* numbers of places are those of one source */
+    /* place numbers belong to one source */
 
     if (fetch->companion) {
         p = ngx_slprintf(path, path + SYM_PATH_URL_MAX, "%V\n%*s",
@@ -169,7 +169,7 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* An odd answer. */
+/* Describes an unusual answer. */
 static size_t
 ngx_http_symbolicate_fetch_explain_odd(ngx_http_symbolicate_fetch_t *fetch,
     u_char text[SYM_RPC_REASON_MAX])
@@ -220,7 +220,7 @@ ngx_http_symbolicate_fetch_absent(ngx_http_symbolicate_fetch_t *fetch)
     ngx_http_symbolicate_fetch_place(fetch, SYM_PATH_ABSENT, &word,
                                      sym_str((char *) text, len));
 
-    /* the reason of the first one is kept, unless something failed */
+    /* keeps the first reason, unless a later attempt failed */
 
     if (!odd || fetch->nodd++ || fetch->nfailed) {
         return;

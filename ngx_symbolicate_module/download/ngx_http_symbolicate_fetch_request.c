@@ -25,7 +25,9 @@
 
 #define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
 
-/* Longest "SymbolChecksum" header; a digest with its algorithm is shorter. */
+/*
+ * Maximum length of "SymbolChecksum"; a digest with its algorithm is shorter.
+ */
 #define NGX_SYMBOLICATE_CHECKSUM_MAX  256
 
 
@@ -115,7 +117,7 @@ ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
         return NGX_OK;
     }
 
-    /* a client's text must not become another header */
+    /* a client's text must not add another header */
 
     for (i = 0; i < value.len; i++) {
         if (value.data[i] <= ' ' || value.data[i] >= 0x7f) {
@@ -190,11 +192,11 @@ ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
 
 
 /*
- * True if a source's answer redirected the request to another location with
- * X-Accel-Redirect, which nginx follows to any location.  A source must not be
- * able to have the files there read and compiled.  r->upstream belongs to that
- * answer until another upstream request starts.  Handlers that start one run
- * after fetch_encode(); handlers that answer by themselves reach the header
+ * Whether a source's answer redirected the request to another location with
+ * X-Accel-Redirect, which nginx follows to any location.  Otherwise a source
+ * could make the server read and compile files there.  r->upstream belongs to
+ * that answer until another upstream request starts.  Handlers that start an
+ * upstream request run after fetch_encode(); other handlers reach the header
  * filter, or end without a header.
  */
 static ngx_uint_t
@@ -209,7 +211,7 @@ ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
 }
 
 
-/* Ends an attempt; done() follows when r has ended. */
+/* Ends an attempt; done() is called when r has ended. */
 static void
 ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
 {
@@ -223,8 +225,8 @@ ngx_http_symbolicate_fetch_ended(void *data, ngx_http_request_t *r)
 
 /*
  * A phase handler.  For an upstream, nginx escapes the path of a subrequest by
- * its own rules.  They leave a plus unchanged, which S3 reads as a space.  So
- * the path is sent as we encoded it, unless the location changed it, or serves
+ * its own rules.  These leave a plus unchanged, but S3 reads it as a space.  So
+ * the path is sent in our encoding, unless the location changed it, or serves
  * files, which have plain names.
  */
 ngx_int_t
@@ -245,8 +247,10 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
         return NGX_HTTP_BAD_GATEWAY;
     }
 
-    /* a mistyped name would lead to the site's pages, and their 404 would count
-     * as the source's */
+    /*
+     * a mistyped name would match the site's pages, and their 404 would count
+     * as the source's
+     */
 
     if (!clcf->internal) {
         (void) ngx_http_symbolicate_fetch_fail(fetch,
@@ -268,7 +272,9 @@ ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r)
 }
 
 
-/* The encoded path of the module that r fetches, for $symbolicate_path. */
+/*
+ * Returns the encoded path of the module that r fetches, for $symbolicate_path.
+ */
 ngx_str_t *
 ngx_http_symbolicate_fetch_path(ngx_http_request_t *r)
 {
@@ -293,7 +299,7 @@ ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r, const char *trouble)
 }
 
 
-/* The URL without its arguments, which may hold a signature. */
+/* Returns the URL without its arguments, which may contain a signature. */
 static void
 ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r)
@@ -320,7 +326,7 @@ ngx_http_symbolicate_fetch_url(ngx_http_symbolicate_fetch_t *fetch,
         return;
     }
 
-    /* an upstream block has no port; 0 and the scheme's default are left out */
+    /* an upstream block has no port; 0 and the scheme's default are omitted */
 
     port = 0;
 
@@ -407,7 +413,7 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
         return ngx_http_symbolicate_fetch_fail(fetch, "out of memory");
     }
 
-    /* as in Symbolicator, those of scripts from the web do not count */
+    /* as in Symbolicator, headers of scripts from the web do not count */
 
     if (fetch->ref.role == SYM_TEXT_SCRIPT
         && fetch->source->request_source == NULL
@@ -437,7 +443,7 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
 
     ngx_http_symbolicate_fetch_announce(fetch);
 
-    /* the file itself is passed on, so nginx need not read it */
+    /* nginx need not read the file, because the file itself is passed on */
 
     if (!fetch->remote && fetch->status == NGX_HTTP_OK) {
         r->connection->sendfile = 1;

@@ -15,41 +15,52 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Makes the parent of the subrequests; done() is called at the end of each.
- * NGX_ERROR: out of memory. */
+/*
+ * Creates the parent of the subrequests; done() is called at the end of each.
+ * NGX_ERROR: out of memory.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_open(ngx_http_symbolicate_fetch_t *fetch,
     void (*done)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
     ngx_uint_t is_whole));
 
-/* NuGet's symbol server gives some files only to requests with their checksum.
- * Adds the client's checksum to the headers of the next request, if it is valid
- * in a header.  NGX_ERROR: out of memory. */
+/*
+ * NuGet's symbol server returns some files only to requests with their
+ * checksum.  Adds the client's checksum to the headers of the next request, if
+ * it is valid in a header.  NGX_ERROR: out of memory.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_add_checksum(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Requests fetch->uri of a configured source, or its rest. */
+/* Requests fetch->uri from a configured source, or the rest of a file. */
 ngx_int_t ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch);
 
 /* Requests the next path; NGX_DECLINED: no path is left. */
 ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
 
-/* Resets the results of the previous attempt or hop. */
+/*
+ * Resets the results of the previous attempt, or of the request before a
+ * redirect.
+ */
 void ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch);
 
 /* A phase handler: sends the path as it was encoded for the source. */
 ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
 
-/* If r is a subrequest of a fetch, marks its source as failed, whatever the
- * status of r.  trouble: static text. */
+/*
+ * If r is a subrequest of a fetch, marks its source as failed, whatever the
+ * status of r.  trouble: static text.
+ */
 void ngx_http_symbolicate_fetch_refuse(ngx_http_request_t *r,
     const char *trouble);
 
-/* The fetch that r is a subrequest of; NULL: none. */
+/* Returns the fetch that r is a subrequest of; NULL: none. */
 ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_of(
     ngx_http_request_t *r);
 
-/* The encoded path, below its source, of the module that r fetches; NULL: r is
- * not a subrequest of a fetch. */
+/*
+ * Returns the encoded path, relative to its source, of the module that r
+ * fetches; NULL: r is not a subrequest of a fetch.
+ */
 ngx_str_t *ngx_http_symbolicate_fetch_path(ngx_http_request_t *r);
 
 

@@ -4,8 +4,7 @@
  * source.
  *
  * A source may have several files of a module, and a companion file may be at
- * several sources.  Sources are tried one after the other, each with all its
- * paths.
+ * several sources.  Sources are tried in order, each with all its paths.
  */
 
 
@@ -52,7 +51,7 @@ ngx_http_symbolicate_fetch_sources(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* NULL: no memory. */
+/* Makes the plan of a source.  NULL: no memory. */
 static sym_source_plan_t *
 ngx_http_symbolicate_fetch_plan(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_source_t *source)
@@ -74,8 +73,11 @@ ngx_http_symbolicate_fetch_plan(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Whether to try a place of a source; an index, if any, must list it.  The
- * loader knows the places of a module, the store those of a companion. */
+/*
+ * Whether to try a place of a source; its index, if any, must list the path.
+ * The loader has sent the open places of a module; records in the store show
+ * those of a companion.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_fetch_is_open(ngx_http_symbolicate_fetch_t *fetch,
     ngx_uint_t source, unsigned number)

@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_fetch_spool.c - the body of an answer, in a file.
  *
- * The file itself is passed on if it is in a folder (alias, root).  A body from
- * the network is written to a temporary file, whose name is removed before its
- * first byte is written: if the worker dies, the file is gone.  The lease
- * limits how much may be written.
+ * If the file is in a folder (alias, root), the file itself is passed on.  A
+ * body from the network is written to a temporary file.  The file's name is
+ * removed before its first byte is written, so no file remains if the worker
+ * dies.  The lease limits how much may be written.
  */
 
 
@@ -21,8 +21,10 @@
 #include "download/ngx_http_symbolicate_fetch_status.h"
 
 
-/* Keeps the beginning of a body that is not a file: enough for S3's error
- * code. */
+/*
+ * Keeps the beginning of a body that is not the file: enough to contain S3's
+ * error code.
+ */
 #define NGX_SYMBOLICATE_HINT_MAX  (64 * 1024)
 
 #define NGX_SYMBOLICATE_COPY      (64 * 1024)
@@ -104,8 +106,10 @@ ngx_http_symbolicate_fetch_temp(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Appends bytes to the temporary file, as far as the lease allows it.
- * NGX_AGAIN: a larger lease was requested. */
+/*
+ * Appends bytes to the temporary file, as far as the lease allows.  NGX_AGAIN:
+ * a larger lease was requested.
+ */
 static ngx_int_t
 ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, u_char *data, size_t len)
@@ -160,8 +164,10 @@ ngx_http_symbolicate_fetch_put(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Copies part of a file, such as a cache file: only that part is wanted, or the
- * rest comes from elsewhere. */
+/*
+ * Copies part of a file, such as a cache file, if only that part is needed, or
+ * if the rest comes from elsewhere.
+ */
 static ngx_int_t
 ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_request_t *r, ngx_buf_t *b)
@@ -203,9 +209,9 @@ ngx_http_symbolicate_fetch_copy(ngx_http_symbolicate_fetch_t *fetch,
 
 
 /*
- * Sets the descriptor for the loader, which moves the position in the file.  A
- * descriptor of open_file_cache may be in use by others, so then the file is
- * opened again.  NGX_DECLINED: that is not possible here.
+ * Sets the descriptor for the loader.  The loader changes the file position,
+ * and others may use a descriptor of open_file_cache, so such a file is opened
+ * again.  NGX_DECLINED: that is not possible here.
  */
 static ngx_int_t
 ngx_http_symbolicate_fetch_own(ngx_http_symbolicate_fetch_t *fetch,

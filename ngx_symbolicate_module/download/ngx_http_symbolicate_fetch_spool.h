@@ -14,14 +14,17 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* For ngx_http_symbolicate_background_pt: takes a part of the body. */
+/*
+ * Takes a part of the body; has the type of a callback in
+ * ngx_http_symbolicate_background_pt.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_body(void *data, ngx_http_request_t *r,
     ngx_chain_t *in);
 
 /* Requests a lease of the announced length at once. */
 void ngx_http_symbolicate_fetch_announce(ngx_http_symbolicate_fetch_t *fetch);
 
-/* Resumes a body that waited for a larger lease. */
+/* Resumes a body that has waited for a larger lease. */
 void ngx_http_symbolicate_fetch_resume(ngx_http_symbolicate_fetch_t *fetch);
 
 

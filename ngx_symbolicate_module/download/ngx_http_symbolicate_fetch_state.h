@@ -18,30 +18,35 @@
 #include "download/ngx_http_symbolicate_transport.h"
 
 
-/* The beginning of a body that is not a file: enough to see S3's error code. */
+/*
+ * Room for the beginning of a body that is not the file: enough to contain S3's
+ * error code.
+ */
 #define NGX_SYMBOLICATE_HINT  1024
 
 
-/* State of the transport of request sources: request_sources/. */
+/* State of the transport of request sources; see request_sources/. */
 typedef struct ngx_http_symbolicate_request_attempt_s
     ngx_http_symbolicate_request_attempt_t;
 
 
 struct ngx_http_symbolicate_fetch_s {
-    ngx_http_symbolicate_fetch_events_t  *events;   /* of its owner */
+    ngx_http_symbolicate_fetch_events_t  *events;   /* callbacks of the owner */
     void                               *data;
     ngx_http_symbolicate_fetch_policy_t  *policy;
-    ngx_http_symbolicate_source_t     **sources;     /* in their order */
+    ngx_http_symbolicate_source_t     **sources;     /* in the order of
+                                                      * requests */
     ngx_uint_t                          nsources;
     const ngx_http_symbolicate_transport_t  *transport;
     sym_object_ref_t                    ref;
-    uint64_t                            places;      /* of the first source */
+    uint64_t                            places;      /* bits of the first
+                                                      * source's places */
     ngx_uint_t                          companion;
     sym_file_order_t                    order;
     ngx_uint_t                          files;
     sym_arena_t                         arena;       /* of paths */
-    sym_source_plan_t                   plan;        /* of `planned` */
-    ngx_http_symbolicate_source_t      *planned;     /* NULL: no source */
+    sym_source_plan_t                   plan;        /* plan for `planned` */
+    ngx_http_symbolicate_source_t      *planned;     /* NULL: no plan yet */
     ngx_http_symbolicate_lease_t        lease;
 
     ngx_http_symbolicate_background_t  *bg;         /* NULL: aborted */
@@ -52,20 +57,23 @@ struct ngx_http_symbolicate_fetch_s {
 
     ngx_event_t                         timer;
     ngx_msec_t                          began;
-    ngx_msec_t                          window;      /* start, for the rate */
-    off_t                               window_from; /* bytes before */
-    off_t                               asked;       /* larger lease */
+    ngx_msec_t                          window;      /* start of the window for
+                                                      * the rate */
+    off_t                               window_from; /* bytes received before
+                                                      * the window */
+    off_t                               asked;       /* size of the requested
+                                                      * lease */
 
     ngx_uint_t                          next;        /* next path to request */
     ngx_event_t                         ready;       /* posted when an index is
                                                       * ready */
     ngx_http_symbolicate_index_waiter_t  indexed;
-    ngx_event_t                         nothing;     /* posted if there is
-                                                      * no path at all */
+    ngx_event_t                         nothing;     /* posted if there is no
+                                                      * path to try */
 
     ngx_http_symbolicate_request_attempt_t  *attempt;
                                                 /* NULL: no request source was
-                                                 * queried */
+                                                 * tried */
 
     /* the current attempt */
     ngx_http_symbolicate_source_t      *source;
@@ -73,10 +81,10 @@ struct ngx_http_symbolicate_fetch_s {
     sym_str_t                           place_path;  /* plain */
     ngx_msec_t                          started;
     ngx_str_t                           uri;         /* decoded */
-    ngx_str_t                           encoded;     /* as it is sent */
+    ngx_str_t                           encoded;     /* path as sent */
     ngx_str_t                           args;
-    ngx_str_t                           path;        /* part of it after the
-                                                      * source's path */
+    ngx_str_t                           path;        /* path relative to the
+                                                      * source's */
     ngx_uint_t                          status;      /* 0: no answer */
     off_t                               announced;   /* -1: unknown */
     off_t                               received;
@@ -90,14 +98,17 @@ struct ngx_http_symbolicate_fetch_s {
     size_t                              nhint;
     ngx_str_t                           leads;       /* Location of a
                                                       * redirect */
-    ngx_str_t                           next_page;   /* of a list; or empty */
+    ngx_str_t                           next_page;   /* URL of a list's next
+                                                      * page; or empty */
     ngx_uint_t                          hops;
-    ngx_str_t                           validator;   /* of a file whose rest can
-                                                      * be requested */
-    ngx_uint_t                          continues;   /* after cuts */
+    ngx_str_t                           validator;   /* validator for requesting
+                                                      * the rest of a file */
+    ngx_uint_t                          continues;   /* number of continuations
+                                                      * after cuts */
     ngx_msec_t                          paused_at;
     unsigned                            paused:1;    /* waits for a lease */
-    unsigned                            impatient:1; /* waits no longer */
+    unsigned                            impatient:1; /* no longer waits for a
+                                                      * lease */
     unsigned                            remote:1;
     unsigned                            late:1;
     unsigned                            encoded_body:1;

@@ -90,7 +90,7 @@ ngx_http_symbolicate_fetch_trouble(ngx_http_symbolicate_fetch_t *fetch,
 
     if (fetch->status == NGX_HTTP_OK) {
 
-        /* nginx sends no last buffer of an empty file */
+        /* for an empty file, nginx sends no last buffer */
 
         if ((!is_whole && fetch->announced != 0)
             || (fetch->announced != -1 && fetch->announced != fetch->received))

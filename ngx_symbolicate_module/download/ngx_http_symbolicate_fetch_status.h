@@ -15,18 +15,23 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* Keeps why the attempt fails, and returns NGX_ERROR.  trouble: static. */
+/*
+ * Records why the attempt failed, and returns NGX_ERROR.  trouble: static text.
+ */
 ngx_int_t ngx_http_symbolicate_fetch_fail(
     ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
 
 ngx_uint_t ngx_http_symbolicate_fetch_is_redirect(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* The status means "no such file", as configured for the source. */
+/* Whether the status means "no such file", as configured for the source. */
 ngx_uint_t ngx_http_symbolicate_fetch_is_absent(
     ngx_http_symbolicate_fetch_t *fetch);
 
-/* Why the attempt failed; NULL: the source gave a file, or has none. */
+/*
+ * Returns why the attempt failed; NULL: the source returned a file, or has
+ * none.
+ */
 const char *ngx_http_symbolicate_fetch_trouble(
     ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc, ngx_uint_t is_whole);
 

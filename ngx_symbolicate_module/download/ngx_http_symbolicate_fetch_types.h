@@ -16,10 +16,10 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Most redirects that are followed for one file. */
+/* Maximum number of redirects followed for one file. */
 #define NGX_SYMBOLICATE_HOPS  3
 
-/* Longest URL of a redirect. */
+/* Maximum length of a redirect's URL. */
 #define NGX_SYMBOLICATE_LOCATION_MAX  2048
 
 
@@ -28,59 +28,64 @@ typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 /* The object to fetch. */
 typedef struct {
-    ngx_http_symbolicate_source_t *first;       /* first source to query */
-    ngx_uint_t                     others;      /* the rest of the location's
-                                                 * sources may have it, too */
-    ngx_uint_t                     companion;   /* it belongs to a module */
+    ngx_http_symbolicate_source_t *first;       /* first source to try */
+    ngx_uint_t                     others;      /* also try the location's other
+                                                 * sources */
+    ngx_uint_t                     companion;   /* it is a companion of a
+                                                 * module */
     const sym_object_ref_t        *ref;
-    uint64_t                       places;      /* of the first source: a bit
-                                                 * for each to try */
+    uint64_t                       places;      /* places of the first source to
+                                                 * try, as bits */
     sym_file_order_t               order;
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */
 } ngx_http_symbolicate_object_t;
 
-/* The result of a fetch; READY: there is a file. */
+/* The result of a fetch.  READY: there is a file. */
 typedef struct {
     sym_module_state_t             state;
     ngx_fd_t                       fd;
     off_t                          offset;
     off_t                          length;
-    off_t                          need;        /* least bytes needed, if the
+    off_t                          need;        /* bytes needed at least, if the
                                                  * lease was too small; else
                                                  * 0 */
-    uint64_t                       place;       /* of the file that needs
-                                                 * them: a bit */
+    uint64_t                       place;       /* place of the file that needs
+                                                 * it, as a bit */
     ngx_str_t                      source;      /* URL of the file */
-    ngx_str_t                      reference;   /* URL of its source map, from
-                                                 * its headers */
-    ngx_str_t                      etag;        /* of the source; or empty */
+    ngx_str_t                      reference;   /* URL of its source map, from a
+                                                 * header */
+    ngx_str_t                      etag;        /* ETag from the source; or
+                                                 * empty */
     time_t                         modified;    /* -1: unknown */
     ngx_str_t                      reason;
-    ngx_str_t                      outcomes;    /* protocol/outcomes.h, of the
-                                                 * first source */
+    ngx_str_t                      outcomes;    /* outcomes of the first source
+                                                 * (protocol/outcomes.h) */
     ngx_uint_t                     status;      /* of the last answer; 0: no
                                                  * answer */
-    unsigned                       spooled:1;   /* it is a temporary file */
+    unsigned                       spooled:1;   /* the file is temporary */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */
 } ngx_http_symbolicate_fetch_result_t;
 
-/* How much a download may write to a temporary file. */
+/* How much a download may write to a temporary file (its lease). */
 typedef struct {
     off_t                          bytes;
-    unsigned                       whole:1;     /* the loader has no more */
+    unsigned                       whole:1;     /* the loader cannot give
+                                                 * more */
 } ngx_http_symbolicate_lease_t;
 
 /* Callbacks of a fetch, with the owner's data. */
 typedef struct {
     void                         (*more)(void *data, off_t bytes);
-                                                /* it needs a larger lease */
+                                                /* requests a larger lease */
     void                         (*tick)(void *data);
-                                                /* once a second, while it
+                                                /* called once a second while it
                                                  * runs */
     void                         (*done)(void *data);
-                                                /* once: there is a result */
+                                                /*
+                                                 * called once, with the result
+                                                 */
 } ngx_http_symbolicate_fetch_events_t;
 
 

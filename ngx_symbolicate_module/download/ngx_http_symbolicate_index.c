@@ -1,11 +1,12 @@
 
 /*
- * ngx_http_symbolicate_index.c - the files that the index of a symstore lists.
+ * ngx_http_symbolicate_index.c - reads the index of a symstore, the list of its
+ * files.
  *
  * lastid.txt contains the number of the last text; the texts from 0000000001 to
  * that one list the files.  An existing text never changes, so only new ones
- * are read later.  An index with an unreadable part lists nothing, but an
- * earlier complete one stays in use.
+ * are read later.  If a part is unreadable, the index lists nothing, but an
+ * earlier complete version stays in use.
  */
 
 
@@ -26,13 +27,13 @@
 #define NGX_SYMBOLICATE_INDEX_GOOD    86400     /* seconds */
 #define NGX_SYMBOLICATE_INDEX_BAD     600
 
-#define NGX_SYMBOLICATE_INDEX_TABLE   (64 * 1024 * 1024)    /* of a source */
-#define NGX_SYMBOLICATE_INDEX_BYTES   (256 * 1024 * 1024)   /* of one text */
+#define NGX_SYMBOLICATE_INDEX_TABLE   (64 * 1024 * 1024)    /* for one source */
+#define NGX_SYMBOLICATE_INDEX_BYTES   (256 * 1024 * 1024)   /* for one text */
 
 /*
- * Limits for request sources: indexes that a worker keeps although no download
- * uses them (the others cannot exceed the number of downloads), memory of all,
- * memory of one, bytes of a text, and time to read an index.
+ * Limits for request sources: number of indexes that a worker keeps although no
+ * download uses them (those in use cannot exceed the number of downloads),
+ * memory of all, memory of one, size of a text, and time to read an index.
  */
 #define NGX_SYMBOLICATE_INDEX_REQUESTS   64
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_ROOM    (64 * 1024 * 1024)
@@ -42,7 +43,7 @@
 
 #define NGX_SYMBOLICATE_INDEX_FULL    10        /* seconds */
 
-/* Bytes of a text that are read in one turn of the event loop. */
+/* Number of bytes of a text that are read in one turn of the event loop. */
 #define NGX_SYMBOLICATE_INDEX_PIECE   65536
 
 
@@ -53,30 +54,33 @@ struct ngx_http_symbolicate_index_s {
     ngx_queue_t                         waiters;
     time_t                              expires;
 
-    ngx_uint_t                          n;      /* texts that were read */
+    ngx_uint_t                          n;      /* number of texts read */
     unsigned                            last;
 
     /* the text that is being requested */
     ngx_http_symbolicate_background_t  *bg;     /* NULL: none */
-    ngx_uint_t                          text;   /* 0: lastid.txt */
+    ngx_uint_t                          text;   /* number of the text; 0:
+                                                 * lastid.txt */
     ngx_uint_t                          status;
     off_t                               received;
     u_char                              start[NGX_INT64_LEN];
     const char                         *trouble;
 
-    /* of a request source, which is kept while it is read */
+    /* for a request source, which is kept while its index is read */
     ngx_queue_t                         queue;  /* of all */
     ngx_queue_t                         turn;   /* next is NULL: not queued */
     const ngx_http_symbolicate_index_reader_t  *reader;
     ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */
     time_t                              began;
     u_char                              scope[SYM_REQUEST_SOURCE_SCOPE_LEN];
-    ngx_uint_t                          nrefs;  /* of fetches */
+    ngx_uint_t                          nrefs;  /* number of fetches that use
+                                                 * it */
 
-    unsigned                            whole:1;  /* all texts were read once */
+    unsigned                            whole:1;  /* all texts have been read
+                                                   * once */
     unsigned                            tried:1;
     unsigned                            full:1;   /* there was no room for it
-                                                   * the last time */
+                                                   * last time */
 };
 
 
@@ -185,7 +189,7 @@ ngx_http_symbolicate_index_of(ngx_http_symbolicate_source_t *source)
 }
 
 
-/* Drops the least recently used one.  NGX_DECLINED: all are in use. */
+/* Drops the least recently used index.  NGX_DECLINED: all are in use. */
 static ngx_int_t
 ngx_http_symbolicate_index_evict(void)
 {
@@ -251,7 +255,7 @@ ngx_http_symbolicate_index_create(ngx_http_symbolicate_source_t *source,
 }
 
 
-/* Begins to read it, starting with its last number. */
+/* Begins to read an index; lastid.txt is first. */
 static void
 ngx_http_symbolicate_index_start(ngx_http_symbolicate_index_t *index,
     ngx_http_symbolicate_source_t *source,
@@ -318,9 +322,11 @@ ngx_http_symbolicate_index_wait(ngx_http_symbolicate_source_t *source,
 }
 
 
-/* Stops reading the index of a request source when no download waits for it, so
- * that no more are read than there are downloads.  Texts that were read are not
- * read again. */
+/*
+ * Stops reading the index of a request source when no download waits for it, so
+ * at most as many indexes are read as there are downloads.  Texts that were
+ * read are not read again.
+ */
 static void
 ngx_http_symbolicate_index_stop(ngx_http_symbolicate_index_t *index)
 {
@@ -470,7 +476,7 @@ ngx_http_symbolicate_index_ask_request_sources(
 }
 
 
-/* Ends reading; trouble is NULL: all texts have been read. */
+/* Ends the reading of an index; trouble is NULL: all texts have been read. */
 static void
 ngx_http_symbolicate_index_end(ngx_http_symbolicate_index_t *index,
     const char *trouble)
@@ -530,7 +536,7 @@ ngx_http_symbolicate_index_header(void *data, ngx_http_request_t *r)
 }
 
 
-/* Empty: the text has ended. */
+/* Reads a piece of a text; empty: the text has ended. */
 static ngx_int_t
 ngx_http_symbolicate_index_feed(ngx_http_symbolicate_index_t *index,
     sym_str_t part)
@@ -640,7 +646,7 @@ ngx_http_symbolicate_index_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 }
 
 
-/* It never gets more than its first lease. */
+/* Refuses a larger lease: a text never gets more than its first one. */
 static void
 ngx_http_symbolicate_index_more(void *data, off_t bytes)
 {
@@ -674,7 +680,7 @@ ngx_http_symbolicate_index_fetched(void *data)
 
     } else if (out->state != SYM_MODULE_READY
                && (out->state != SYM_MODULE_ABSENT
-                   || index->status != NGX_HTTP_OK))    /* an empty one */
+                   || index->status != NGX_HTTP_OK))    /* an empty text */
     {
         index->trouble = "it could not be read";
     }
@@ -694,7 +700,7 @@ ngx_http_symbolicate_index_enqueue(ngx_http_symbolicate_index_t *index)
 }
 
 
-/* Reads the next piece of a text; true: more is left. */
+/* Reads the next piece of a text; returns whether more is left. */
 static ngx_uint_t
 ngx_http_symbolicate_index_read_piece(ngx_http_symbolicate_index_t *index)
 {
@@ -724,7 +730,7 @@ ngx_http_symbolicate_index_read_piece(ngx_http_symbolicate_index_t *index)
 }
 
 
-/* Reads one piece a turn, from one index after the other. */
+/* Reads one piece per turn, from the indexes in rotation. */
 static void
 ngx_http_symbolicate_index_turn(ngx_event_t *ev)
 {
@@ -753,7 +759,7 @@ ngx_http_symbolicate_index_turn(ngx_event_t *ev)
 }
 
 
-/* A text has been read, or could not be. */
+/* Handles a text that has been read, or could not be. */
 static void
 ngx_http_symbolicate_index_read(ngx_http_symbolicate_index_t *index)
 {

@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_index.h - the files that the index of a symstore lists.
  *
- * A source with the option "index" is queried only for files that its 000Admin
- * folder lists.  Each worker reads that folder by background requests, one text
- * after the other, when a module is first looked up, and again once a day.  A
- * worker keeps the most recently used indexes of request sources.
+ * Only files listed in its 000Admin folder are requested from a source with the
+ * option "index".  Each worker reads that folder by background requests, one
+ * text after the other, when a module is first looked up, and again once a
+ * day.  A worker keeps the most recently used indexes of request sources.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_INDEX_H_INCLUDED_
@@ -38,26 +38,28 @@ typedef struct {
     ngx_queue_t                    queue;
     ngx_event_t                   *ready;       /* posted when it is ready, or
                                                  * has failed */
-    ngx_http_symbolicate_index_t  *index;       /* of a request source: it is
-                                                 * kept until the fetch
-                                                 * leaves */
+    ngx_http_symbolicate_index_t  *index;       /* index of a request source;
+                                                 * kept until the fetch leaves
+                                                 * it */
 } ngx_http_symbolicate_index_waiter_t;
 
 
-/* The source is one of the policy's.  NGX_OK: it can be queried; NGX_AGAIN: its
- * index is being read, and waiter->ready will be posted; NGX_BUSY: there is no
- * room for its index now. */
+/*
+ * The source must belong to the policy.  NGX_OK: it can be queried; NGX_AGAIN:
+ * its index is being read, and waiter->ready will be posted; NGX_BUSY: there is
+ * no room for its index now.
+ */
 ngx_int_t ngx_http_symbolicate_index_wait(
     ngx_http_symbolicate_source_t *source,
     ngx_http_symbolicate_fetch_policy_t *policy,
     const ngx_http_symbolicate_index_reader_t *reader,
     ngx_http_symbolicate_index_waiter_t *waiter);
 
-/* The fetch no longer waits for the index, or uses it. */
+/* Ends the fetch's wait for the index, or its use. */
 void ngx_http_symbolicate_index_leave(
     ngx_http_symbolicate_index_waiter_t *waiter);
 
-/* Whether the source may have the file; path is not encoded. */
+/* Whether the source may have the file; path must not be encoded. */
 ngx_uint_t ngx_http_symbolicate_index_has(
     ngx_http_symbolicate_source_t *source, sym_str_t path);
 

@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_transport.h - how files of a source are requested.
+ * ngx_http_symbolicate_transport.h - ways to request files from a source.
  *
- * Configured sources take one subrequest of their location for each file
- * (fetch_location.c).  Request sources first need checks of addresses, tokens
- * and lists (request_sources/).
+ * For configured sources, a file takes one subrequest to their location
+ * (fetch_location.c).  Request sources need checks of addresses, tokens and
+ * lists before that (request_sources/).
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_TRANSPORT_H_INCLUDED_
@@ -20,38 +20,46 @@
 
 
 /*
- * All sources of a fetch have the same transport.  Each function concerns the
- * current attempt, unless noted.
+ * All sources of a fetch have the same transport.  Unless noted, each function
+ * applies to the current attempt.
  */
 struct ngx_http_symbolicate_transport_s {
 
-    /* Begins to request the file of the attempt; the fetch was reset before.
-     * encoded, plain: its path below the source, empty if the source has none.
-     * NGX_DECLINED: the source has no such file, and need not be queried. */
+    /*
+     * Begins to request the file of the attempt; the fetch must have been
+     * reset.  encoded, plain: path relative to the source, empty if the source
+     * has no paths.  NGX_DECLINED: the source does not have the file, and need
+     * not be asked.
+     */
     ngx_int_t   (*try)(ngx_http_symbolicate_fetch_t *fetch, sym_str_t encoded,
         sym_str_t plain);
 
     /* Begins to repeat the last request. */
     ngx_int_t   (*again)(ngx_http_symbolicate_fetch_t *fetch);
 
-    /* The end of a subrequest.  NGX_OK: the attempt continues with another one;
-     * NGX_DECLINED: it has ended. */
+    /*
+     * Handles the end of a subrequest.  NGX_OK: the attempt continues with
+     * another one; NGX_DECLINED: it has ended.
+     */
     ngx_int_t   (*tried)(ngx_http_symbolicate_fetch_t *fetch, ngx_int_t rc,
         ngx_uint_t is_whole);
 
-    /* The current subrequest is not for the file, but prepares the request for
-     * it. */
+    /* Whether the current subrequest only prepares the request for the file. */
     ngx_uint_t  (*is_prelude)(ngx_http_symbolicate_fetch_t *fetch);
 
-    /* Takes a part of an answer that is not the file.  NGX_DECLINED: it is part
-     * of the file. */
+    /*
+     * Takes a part of a body that is not the file.  NGX_DECLINED: the body is
+     * the file.
+     */
     ngx_int_t   (*body)(ngx_http_symbolicate_fetch_t *fetch, ngx_chain_t *in);
 
-    /* Why an answer with this status is an error; NULL: it means that there is
-     * no such file. */
+    /*
+     * Returns why this status is an error; NULL: it means that there is no such
+     * file.
+     */
     const char *(*error)(ngx_http_symbolicate_fetch_t *fetch);
 
-    /* True: the place has a specific outcome (protocol/outcomes.h). */
+    /* Whether the place has a specific outcome (protocol/outcomes.h). */
     ngx_uint_t  (*outcome)(ngx_http_symbolicate_fetch_t *fetch,
         ngx_str_t *outcome);
 
@@ -59,7 +67,9 @@ struct ngx_http_symbolicate_transport_s {
     void        (*failed)(ngx_http_symbolicate_fetch_t *fetch,
         ngx_str_t *outcome);
 
-    /* Cancels all but subrequests, of all attempts; may run twice. */
+    /*
+     * Cancels everything except subrequests, for all attempts; may run twice.
+     */
     void        (*cancel)(ngx_http_symbolicate_fetch_t *fetch);
 };
 

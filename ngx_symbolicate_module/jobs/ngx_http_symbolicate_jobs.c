@@ -1,13 +1,13 @@
 
 /*
- * ngx_http_symbolicate_jobs.c - the table of jobs of all workers.
+ * ngx_http_symbolicate_jobs.c - the table with the jobs of all workers.
  *
- * nginx's lock of the zone protects the table; the master releases it when a
- * worker dies that holds it.  The worker that replaces a dead one notices its
- * death at once, the others within a few seconds.
+ * nginx's lock of the zone protects the table; if a worker dies while it holds
+ * the lock, the master releases it.  The replacement of a dead worker notices
+ * the death at once, the other workers within a few seconds.
  *
- * One timer of a worker polls the states of all jobs, of any worker, that its
- * requests wait for.
+ * In each worker, one timer polls the states of the jobs that its requests wait
+ * for; the jobs may belong to any worker.
  */
 
 
@@ -22,17 +22,20 @@
 #include "jobs/ngx_http_symbolicate_jobs.h"
 
 
-/* Milliseconds between two polls of jobs: the first, and at most. */
+/* Milliseconds between two polls of jobs: at first, and at most. */
 #define NGX_SYMBOLICATE_LOOK_MIN  20
 #define NGX_SYMBOLICATE_LOOK_MAX  250
 
-/* Same, between two checks for expired results and dead workers. */
+/* Same between two checks for expired results and dead workers. */
 #define NGX_SYMBOLICATE_TICK      2000
 
-/* A client that has begun to read a result may continue after it expired. */
+/*
+ * A client that has begun to read a result may continue for this time after it
+ * expired.
+ */
 #define NGX_SYMBOLICATE_GRACE     60000
 
-/* Bytes of a result that are copied at a time. */
+/* Number of bytes of a result that are copied at a time. */
 #define NGX_SYMBOLICATE_COPY      (256 * 1024)
 
 
@@ -88,7 +91,7 @@ ngx_http_symbolicate_jobs_zone(ngx_conf_t *cf,
 }
 
 
-/* `data`: the configuration before a reload, whose jobs continue. */
+/* `data`: the configuration before a reload; its jobs continue. */
 static ngx_int_t
 ngx_http_symbolicate_jobs_zone_init(ngx_shm_zone_t *zone, void *data)
 {
@@ -229,8 +232,8 @@ ngx_http_symbolicate_jobs_tick(ngx_event_t *ev)
 
 /*
  * worker_shutdown_timeout closes connections, also those of downloads, but does
- * not know about jobs.  They end shortly before it: otherwise they would
- * complete without the modules in flight.
+ * not know about jobs.  So jobs are ended shortly before it, because otherwise
+ * they would complete without the modules that are still being fetched.
  */
 static ngx_msec_t
 ngx_http_symbolicate_jobs_next_tick(ngx_core_conf_t *ccf)
@@ -358,7 +361,10 @@ ngx_http_symbolicate_jobs_add(ngx_http_request_t *r, sym_str_t scope,
 }
 
 
-/* An IPv4 address, or the first half of an IPv6 address: one network's. */
+/*
+ * Key of a client: an IPv4 address, or the first half of an IPv6 address, which
+ * identifies one network.
+ */
 static uint64_t
 ngx_http_symbolicate_jobs_client(ngx_http_request_t *r)
 {

@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_jobs.h - the table of jobs of all workers.
+ * ngx_http_symbolicate_jobs.h - the table with the jobs of all workers.
  *
  * A job is a request that outlives its client (core/jobs/jobs.h).  The table is
- * in shared memory that outlives workers and reloads: any worker sees the jobs
- * and results of all others, and notices a worker that ended before its jobs.
+ * in shared memory that outlives workers and reloads.  Any worker sees the jobs
+ * and results of all others, and notices if a worker ends before its jobs.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_JOBS_H_INCLUDED_
@@ -34,16 +34,18 @@ typedef struct {
 ngx_int_t ngx_http_symbolicate_jobs_zone(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* Starts jobs in this process.  overdue(): ends them all, because
- * worker_shutdown_timeout is over. */
+/*
+ * Starts the use of jobs in this process.  overdue(): must end all jobs,
+ * because worker_shutdown_timeout is over.
+ */
 ngx_int_t ngx_http_symbolicate_jobs_process(ngx_cycle_t *cycle,
     ngx_http_symbolicate_main_conf_t *smcf, void (*overdue)(void));
 
-/* Ends the process: its running jobs fail. */
+/* Call this when the process ends: its running jobs fail. */
 void ngx_http_symbolicate_jobs_exit(void);
 
 
-/* Begins a request.  NGX_BUSY: too many are in progress. */
+/* Counts the begin of a request.  NGX_BUSY: too many are in progress. */
 ngx_int_t ngx_http_symbolicate_jobs_enter(void);
 void ngx_http_symbolicate_jobs_leave(void);
 
@@ -63,20 +65,22 @@ void ngx_http_symbolicate_jobs_finish(sym_job_ref_t *job,
 sym_job_state_t ngx_http_symbolicate_jobs_find(sym_job_id_t *id,
     sym_job_ref_t *job);
 
-/* Copies the next part of a result.  NGX_OK: the end; NGX_AGAIN: there is more;
- * NGX_DECLINED: the job is gone. */
+/*
+ * Copies the next part of a result.  NGX_OK: it is the last; NGX_AGAIN: there
+ * is more; NGX_DECLINED: the job is gone.
+ */
 ngx_int_t ngx_http_symbolicate_jobs_read(sym_job_ref_t *job,
     sym_job_cursor_t *cursor, sym_out_t *out);
 
 
-/* wait->ended() is called once, when the job has ended. */
+/* Waits for a job; wait->ended() is called once, when the job has ended. */
 void ngx_http_symbolicate_jobs_wait(ngx_http_symbolicate_jobs_wait_t *wait);
 
-/* May run twice. */
+/* Ends the wait; may run twice. */
 void ngx_http_symbolicate_jobs_unwait(ngx_http_symbolicate_jobs_wait_t *wait);
 
 
-/* False: there is no table. */
+/* Gets statistics.  False: there is no table. */
 ngx_uint_t ngx_http_symbolicate_jobs_stat(sym_jobs_stat_t *stat);
 
 

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_health.c - whether this server can answer.
  *
- * /__lbheartbeat__ shows that nginx runs, /__heartbeat__ that its store can be
- * read, too, /__version__ the version of the build.  Names and forms are those
- * of Mozilla's Dockerflow, which its load balancers know.
+ * /__lbheartbeat__ shows that nginx runs, /__heartbeat__ that its store is
+ * readable, too, and /__version__ the version of the build.  Names and formats
+ * are those of Mozilla's Dockerflow, because Mozilla's load balancers use it.
  */
 
 
@@ -126,7 +126,7 @@ ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
 
     if (status == SYM_OK && check.unsound) {
 
-        /* the store still serves, without some modules */
+        /* the store is usable, but some modules are missing */
 
         status = SYM_DAMAGED;
     }

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_metrics.c - the page of symbolicate_metrics.
  *
- * Its text is written by core/metrics/.
+ * core/metrics/ writes its text.
  */
 
 
@@ -20,10 +20,13 @@
 #include "request/ngx_http_symbolicate_reply.h"
 
 
-/* A window of the page: all of it, unless there are many sources. */
+/*
+ * Size of a window: enough for the complete page, unless there are many
+ * sources.
+ */
 #define NGX_SYMBOLICATE_PAGE  (32 * 1024)
 
-/* Same for the history: 600 numbers. */
+/* Same for the history, which has 600 numbers. */
 #define NGX_SYMBOLICATE_HISTORY  (8 * 1024)
 
 
@@ -53,7 +56,7 @@ ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r)
 }
 
 
-/* "history", "history=". */
+/* Accepts "history" and "history=". */
 static ngx_uint_t
 ngx_http_symbolicate_metrics_of_history(ngx_str_t *args)
 {
@@ -67,7 +70,7 @@ ngx_http_symbolicate_metrics_of_history(ngx_str_t *args)
 }
 
 
-/* The counters of the last hour, which needs no waiting. */
+/* Answers with the counters of the last hour; this needs no waiting. */
 static ngx_int_t
 ngx_http_symbolicate_metrics_history(ngx_http_request_t *r)
 {

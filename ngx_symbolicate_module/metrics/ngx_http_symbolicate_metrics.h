@@ -17,8 +17,10 @@
 /* A content handler. */
 ngx_int_t ngx_http_symbolicate_metrics_handler(ngx_http_request_t *r);
 
-/* The page, its last buffer marked; NULL: no memory.  Stores and loaders: as
- * many as are configured, in their order. */
+/*
+ * Makes the page, with its last buffer marked; NULL: no memory.  Stores and
+ * loaders: all configured ones, in their order.
+ */
 ngx_chain_t *ngx_http_symbolicate_metrics_page(ngx_http_request_t *r,
     const sym_metrics_store_t *stores, const sym_metrics_loader_t *loaders);
 

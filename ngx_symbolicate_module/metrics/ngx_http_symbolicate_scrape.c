@@ -3,8 +3,9 @@
  * ngx_http_symbolicate_scrape.c - the metrics page waits for its statistics.
  *
  * The worker asks all loaders for their statistics at the same time, while it
- * counts the stores.  A late page would show nothing at all, so the page omits
- * loaders that have not replied in time; counting a store always ends.
+ * counts the stores.  The page omits loaders that have not replied in time,
+ * because Prometheus drops a page that is late.  The wait for stores needs no
+ * limit, because counting always ends.
  */
 
 
@@ -36,10 +37,12 @@ typedef struct {
     ngx_http_symbolicate_rpc_t    *calls;
     sym_metrics_loader_t          *shown;
     ngx_uint_t                     n;           /* of either */
-    ngx_uint_t                     pending;     /* calls without a reply */
+    ngx_uint_t                     pending;     /* number of calls without a
+                                                 * reply */
     ngx_http_symbolicate_statistics_wait_t  statistics;
-    unsigned                       counting:1;  /* waits for these */
-    ngx_event_t                    timer;       /* of the calls */
+    unsigned                       counting:1;  /* waits for the statistics of
+                                                 * stores */
+    ngx_event_t                    timer;       /* time limit of the calls */
 } ngx_http_symbolicate_scrape_t;
 
 

@@ -13,7 +13,7 @@
 #include <ngx_http.h>
 
 
-/* A task that sends the page; returns a content handler's code. */
+/* A task that sends the page; returns the result of a content handler. */
 ngx_int_t ngx_http_symbolicate_scrape(ngx_http_request_t *r);
 
 

@@ -4,9 +4,9 @@
  * metrics page.
  *
  * It walks over all records, 27 ms for 50,000 modules, so it works in slices.
- * All scrapes of a worker that arrive meanwhile share the walk, and those
- * within a second after a long one use its result: many scrapes cost a worker
- * little.  A walk ends when no scrape waits for it.
+ * Scrapes that arrive in the worker during a walk share it, and those within a
+ * second after a long walk use its result.  So many scrapes cost a worker
+ * little.  A walk is stopped when no scrape waits for it.
  */
 
 
@@ -22,26 +22,27 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* How long the result of a walk with several slices is used. */
+/* The result of a walk with several slices is used for this time. */
 #define NGX_SYMBOLICATE_STATISTICS_MS  1000
 
 
 struct ngx_http_symbolicate_statistics_s {
     ngx_http_symbolicate_main_conf_t  *main;
-    sym_metrics_store_t           *shown;       /* by the last walk */
-    sym_metrics_store_t           *next;        /* by the current one */
+    sym_metrics_store_t           *shown;       /* result of the last walk */
+    sym_metrics_store_t           *next;        /* result of the current walk */
     ngx_queue_t                    waiting;     /* for it */
     ngx_http_symbolicate_turn_t    turn;
 
-    ngx_uint_t                     i;           /* the current store */
-    ngx_http_symbolicate_db_t     *db;          /* NULL: it has not begun */
+    ngx_uint_t                     i;           /* index of the current store */
+    ngx_http_symbolicate_db_t     *db;          /* NULL: the store's walk has
+                                                 * not begun */
     sym_store_mark_t               mark;
-    uint64_t                       budget;      /* rest of the slice */
+    uint64_t                       budget;      /* records left for the slice */
     sym_status_t                   status;
     sym_error_t                    err;
 
     ngx_uint_t                     slice;       /* records */
-    ngx_msec_t                     done;        /* when the last one ended */
+    ngx_msec_t                     done;        /* end of the last walk */
     unsigned                       walking:1;
     unsigned                       lasting:1;   /* see above */
 };
@@ -200,7 +201,7 @@ ngx_http_symbolicate_statistics_turn(void *data)
 }
 
 
-/* NGX_OK: that was the last one. */
+/* NGX_OK: that was the last store. */
 static ngx_int_t
 ngx_http_symbolicate_statistics_slice(
     ngx_http_symbolicate_statistics_t *statistics)
@@ -234,7 +235,7 @@ ngx_http_symbolicate_statistics_slice(
 }
 
 
-/* NGX_OK: this store is finished. */
+/* NGX_OK: the walk over this store is complete. */
 static ngx_int_t
 ngx_http_symbolicate_statistics_store(
     ngx_http_symbolicate_statistics_t *statistics)
@@ -250,7 +251,7 @@ ngx_http_symbolicate_statistics_store(
                                                         &reason);
     }
 
-    /* damaged: found by a request since our last slice */
+    /* damaged: a request noticed it after our last slice */
 
     if (statistics->db == NULL || statistics->db->damaged) {
         return NGX_OK;

@@ -17,10 +17,10 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* Waits for a walk over the stores. */
+/* A wait for a walk over the stores. */
 typedef struct {
     ngx_queue_t                    queue;
-    ngx_http_symbolicate_statistics_t  *statistics;   /* NULL: does not wait */
+    ngx_http_symbolicate_statistics_t  *statistics;   /* NULL: not waiting */
     void                         (*on_reply)(void *data);
     void                          *data;
 } ngx_http_symbolicate_statistics_wait_t;
@@ -34,7 +34,7 @@ ngx_int_t ngx_http_symbolicate_statistics_get(
     ngx_http_symbolicate_statistics_wait_t *wait, ngx_uint_t slice);
 void ngx_http_symbolicate_statistics_leave(
     ngx_http_symbolicate_statistics_wait_t *wait);
-/* The last statistics; a view, valid until the next ones. */
+/* Returns the last statistics, as a view that is valid until the next ones. */
 const sym_metrics_store_t *ngx_http_symbolicate_statistics_shown(
     ngx_http_symbolicate_statistics_t *statistics);
 

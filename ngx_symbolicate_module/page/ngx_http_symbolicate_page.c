@@ -2,10 +2,10 @@
 /*
  * ngx_http_symbolicate_page.c - the web page that is built into the module.
  *
- * Its files are in page/; page/pack.sh makes arrays of them, plain and packed
- * by gzip.  All links between them are relative, so the page works below any
- * prefix.  settings.json, made when nginx reads its configuration, has the
- * paths of the APIs.
+ * Its files are in page/; page/pack.sh converts them to arrays, plain and
+ * compressed by gzip.  All links between them are relative, so the page works
+ * below any prefix.  settings.json contains the paths of the APIs; it is made
+ * when nginx reads its configuration.
  */
 
 
@@ -35,8 +35,8 @@ typedef struct {
 } ngx_http_symbolicate_page_header_t;
 
 /*
- * A script injected by a symbol's name cannot run: the page may load only its
- * own files, and reach only its own server.
+ * Even if a symbol's name injects a script, it cannot run: the page may load
+ * only its own files, and connect only to its own server.
  */
 static ngx_http_symbolicate_page_header_t  ngx_http_symbolicate_page_headers[] =
 {
@@ -202,7 +202,7 @@ ngx_http_symbolicate_page_find(ngx_http_symbolicate_page_file_t *files,
 }
 
 
-/* True if the client accepts gzip, and the gzip_* directives allow it. */
+/* Whether the client accepts gzip, and the gzip_* directives allow it. */
 static ngx_uint_t
 ngx_http_symbolicate_page_packs(ngx_http_request_t *r)
 {
@@ -214,7 +214,7 @@ ngx_http_symbolicate_page_packs(ngx_http_request_t *r)
 }
 
 
-/* nginx's own filter makes it a 304 if the client has this ETag. */
+/* nginx's own filter changes it to 304 if the client has this ETag. */
 static ngx_int_t
 ngx_http_symbolicate_page_send(ngx_http_request_t *r, ngx_str_t *type,
     ngx_str_t *etag, ngx_str_t *body, ngx_uint_t packed)

@@ -2,14 +2,15 @@
 /*
  * ngx_http_symbolicate_answer.c - looks frames up and writes the answer.
  *
- * All of it runs under sym_store_guarded(): a page that cannot be read ends the
- * slice, not the worker.  The answer goes straight into the buffers that are
- * sent.  One snapshot serves all slices of a request, and ends with them.
+ * Everything runs under sym_store_guarded(), so an unreadable page ends the
+ * slice, not the worker.  The answer is written directly to the buffers that
+ * are sent.  All slices of a request use the same snapshot, which ends after
+ * the last one.
  *
  * A request at its memory limit pauses until its client has received the data.
  * Meanwhile it gives up its slot among the long requests and its snapshot,
  * which would keep the loader from reusing freed pages.  Modules that are
- * evicted meanwhile are reported as pending.
+ * evicted during the pause are reported as pending.
  */
 
 
@@ -29,10 +30,10 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* How often an answer that found damaged modules is restarted. */
+/* Maximum number of restarts of an answer that found damaged modules. */
 #define NGX_SYMBOLICATE_RESTARTS  3
 
-/* Steps (base/steps.h) of a frame. */
+/* Number of steps (base/steps.h) for a frame. */
 #define NGX_SYMBOLICATE_ANSWER_FRAME  200
 
 
@@ -100,7 +101,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 
     if (lookup->db->damaged) {
 
-        /* found by another request since our last slice */
+        /* another request noticed it after our last slice */
 
         return ngx_http_symbolicate_unavailable(lookup,
                                ngx_http_symbolicate_store_reason(SYM_DAMAGED));
@@ -201,7 +202,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Pauses the answer until the written part is sent. */
+/* Pauses the answer until the part that is written has been sent. */
 static ngx_int_t
 ngx_http_symbolicate_pause(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -217,8 +218,8 @@ ngx_http_symbolicate_pause(ngx_http_symbolicate_lookup_t *lookup)
 
 
 /*
- * Modules are missing.  While it waits, the request holds neither a view of the
- * store nor a slot among the long requests.
+ * Waits for missing modules.  During the wait, the request has neither a view
+ * of the store nor a slot among the long requests.
  */
 static ngx_int_t
 ngx_http_symbolicate_miss(ngx_http_symbolicate_lookup_t *lookup)
@@ -240,8 +241,8 @@ ngx_http_symbolicate_miss(ngx_http_symbolicate_lookup_t *lookup)
 
 
 /*
- * A module was found, but is damaged.  Nothing is sent yet, so the written text
- * is discarded, and the module is treated as missing.
+ * Handles a damaged module that was found.  Nothing is sent yet, so the written
+ * text is discarded, and the module is treated as missing.
  */
 static void
 ngx_http_symbolicate_restart(ngx_http_symbolicate_lookup_t *lookup)
@@ -254,7 +255,7 @@ ngx_http_symbolicate_restart(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* The next slice begins the answer in another view of the store. */
+/* Makes the next slice begin the answer in another view of the store. */
 static void
 ngx_http_symbolicate_reopen(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -280,7 +281,10 @@ ngx_http_symbolicate_unavailable(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Runs under the guard: may end at any access to the store. */
+/*
+ * A slice of the answer.  Runs under the guard: may end at any access to the
+ * store.
+ */
 static void
 ngx_http_symbolicate_slice(void *data)
 {
@@ -364,7 +368,7 @@ ngx_http_symbolicate_too_long(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Releases the view of the store, and the store. */
+/* Releases the view of the store, and the reference to the store. */
 static void
 ngx_http_symbolicate_store_leave(ngx_http_symbolicate_lookup_t *lookup)
 {

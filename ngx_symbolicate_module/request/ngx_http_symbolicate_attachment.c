@@ -1,8 +1,8 @@
 
 /*
- * ngx_http_symbolicate_attachment.c - a file at a URL that a request is about.
+ * ngx_http_symbolicate_attachment.c - a file at a URL that a request names.
  *
- * A file that cannot be fetched is an answer, not an error.
+ * If the file cannot be fetched, that is an answer, not an error.
  */
 
 
@@ -21,24 +21,26 @@
 #include "request_sources/ngx_http_symbolicate_request_sources.h"
 
 
-/* Downloads of a worker. */
+/* Maximum number of such downloads in a worker. */
 #define NGX_SYMBOLICATE_ATTACHMENTS       32
 
-/* As in Symbolicator. */
+/* Same as in Symbolicator. */
 #define NGX_SYMBOLICATE_ATTACHMENT_TRIES  3
 
-/* Bytes of the arena for each byte of a report. */
+/* Arena bytes for each byte of a report. */
 #define NGX_SYMBOLICATE_ATTACHMENT_RATIO  256
 
 #define NGX_SYMBOLICATE_ATTACHMENT_REASON  (SYM_RPC_REASON_MAX + 64)
 
 
 struct ngx_http_symbolicate_attachment_s {
-    ngx_http_symbolicate_request_sources_t  *sources;   /* has the file */
+    ngx_http_symbolicate_request_sources_t  *sources;   /* its source has the
+                                                         * file */
     ngx_http_symbolicate_download_t  *download;
     ngx_uint_t                        tries;
-    ngx_str_t                         text;     /* charged to the task */
-    ngx_str_t                         failure;  /* or why there is none */
+    ngx_str_t                         text;     /* the file; charged to the
+                                                 * task */
+    ngx_str_t                         failure;  /* or why there is no file */
     u_char                            reason[NGX_SYMBOLICATE_ATTACHMENT_REASON];
     unsigned                          done:1;
 };
@@ -144,7 +146,9 @@ ngx_http_symbolicate_attachment_begin(ngx_http_symbolicate_lookup_t *lookup)
         return rc;
     }
 
-    /* the client's time counts from here; the request may end at once */
+    /*
+     * the client's waiting time begins here; the request may end in this call
+     */
 
     rc = ngx_http_symbolicate_job_begin(lookup);
 
@@ -199,7 +203,7 @@ ngx_http_symbolicate_attachment_fetch(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* NGX_OK: the file is read, or there is none. */
+/* NGX_OK: the file has been read, or there is none. */
 static ngx_int_t
 ngx_http_symbolicate_attachment_fetched(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -265,7 +269,7 @@ ngx_http_symbolicate_attachment_explain(
         return;
     }
 
-    /* without the digest that represents the source */
+    /* the scope without the digest of the source */
 
     ngx_http_symbolicate_attachment_cut(&reason, "\": ");
 
@@ -276,7 +280,7 @@ ngx_http_symbolicate_attachment_explain(
 }
 
 
-/* Removes the part before the text, and the text itself. */
+/* Removes the text and the part before it. */
 static void
 ngx_http_symbolicate_attachment_cut(ngx_str_t *reason, const char *text)
 {
@@ -292,7 +296,7 @@ ngx_http_symbolicate_attachment_cut(ngx_str_t *reason, const char *text)
 }
 
 
-/* A minidump goes to the loader; others are read. */
+/* Passes a minidump to the loader; reads other files. */
 static ngx_int_t
 ngx_http_symbolicate_attachment_read(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -345,7 +349,7 @@ ngx_http_symbolicate_attachment_read(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* The loader has replied, or not yet. */
+/* Checks whether the loader has replied. */
 static ngx_int_t
 ngx_http_symbolicate_attachment_report(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -357,7 +361,8 @@ ngx_http_symbolicate_attachment_report(ngx_http_symbolicate_lookup_t *lookup)
     rc = ngx_http_symbolicate_upload_report(lookup, &text);
 
     if (rc == NGX_DECLINED) {
-        ngx_http_symbolicate_attachment_cut(&text, ": "); /* "malformed: " */
+        ngx_http_symbolicate_attachment_cut(&text, ": "); /* removes "malformed:
+                                                           * " */
         attachment->failure = text;
         return NGX_OK;
     }
@@ -386,7 +391,7 @@ ngx_http_symbolicate_attachment_charge(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Continues with the request that the file is for. */
+/* Continues with the request for which the file was fetched. */
 static ngx_int_t
 ngx_http_symbolicate_attachment_use(ngx_http_symbolicate_lookup_t *lookup)
 {

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_body.c - the body of a request in one piece.
+ * ngx_http_symbolicate_body.c - makes the body of a request contiguous.
  *
  * A body that nginx holds in one buffer is used in place.  Several buffers and
- * temporary files are copied together, and gzip is inflated, in slices.  Both
- * input and output count towards a slice.  A body that the loader reads is
- * inflated into a file.
+ * temporary files are copied into one, and gzip is inflated, both in slices.
+ * Input and output both count towards a slice.  If the loader reads the body,
+ * it is inflated into a file.
  */
 
 
@@ -19,7 +19,7 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Bytes of input that are processed in one go. */
+/* Input bytes that are processed in one step. */
 #define NGX_SYMBOLICATE_PIECE  (32 * 1024)
 
 /* Bytes of a body that are copied or inflated in one turn. */
@@ -33,22 +33,24 @@
 
 
 struct ngx_http_symbolicate_body_s {
-    ngx_chain_t      *in;         /* part that is read next */
-    off_t             done;       /* bytes of it that were read */
-    u_char           *window;     /* for buffers in a file */
+    ngx_chain_t      *in;         /* next buffer to read */
+    off_t             done;       /* bytes read of this buffer */
+    u_char           *window;     /* memory for reading buffers that are in a
+                                   * file */
 
-    u_char           *start;      /* the body, as far as it was read, less what
-                                   * is in the file; allocated, and charged to
-                                   * the task */
+    u_char           *start;      /* the part of the body that has been read and
+                                   * is not in the file; allocated, and charged
+                                   * to the task */
     u_char           *pos;
     u_char           *end;
-    ngx_temp_file_t  *file;       /* NULL: all of the body is in memory */
+    ngx_temp_file_t  *file;       /* NULL: the complete body is in memory */
 
-    size_t            limit;      /* of an inflated body; 0: none */
-    sym_str_t         invalid;    /* the answer if it cannot be inflated */
+    size_t            limit;      /* maximum size of an inflated body; 0:
+                                   * none */
+    sym_str_t         invalid;    /* error for a body that cannot be inflated */
     z_stream          zs;
     unsigned          gzip:1;
-    unsigned          inflating:1;   /* zs holds memory */
+    unsigned          inflating:1;   /* zs has allocated memory */
     unsigned          complete:1;    /* zs is at the end of a member */
 };
 
@@ -169,7 +171,9 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
     if (rc == NGX_AGAIN) {
         clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
-        /* a guess for the first try: JSON of this kind shrinks to a fifth */
+        /*
+         * a guess for the first attempt: JSON of this kind shrinks to a fifth
+         */
 
         size = ngx_max(size * 6, NGX_SYMBOLICATE_PIECE);
 
@@ -228,7 +232,7 @@ ngx_http_symbolicate_check_encoding(ngx_http_symbolicate_task_t *task)
         return NGX_OK;
     }
 
-    /* RFC 7694, 3: the answer lists the supported encodings */
+    /* RFC 7694, section 3: the answer lists the supported encodings */
 
     if (ngx_http_symbolicate_add_header(task->request, "Accept-Encoding",
                                         "gzip", 4)
@@ -363,7 +367,7 @@ ngx_http_symbolicate_unpack_write(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* size: of the buffer, at first. */
+/* size: initial size of the buffer. */
 static ngx_int_t
 ngx_http_symbolicate_inflate_init(ngx_http_symbolicate_task_t *task,
     size_t size, sym_str_t invalid)
@@ -401,7 +405,7 @@ ngx_http_symbolicate_inflate_begin(ngx_http_symbolicate_task_t *task,
         return ngx_http_symbolicate_fail_memory(task);
     }
 
-    /* 15: the largest window; + 16: with the header and check of gzip */
+    /* 15: largest window; + 16: with header and check of gzip */
 
     if (inflateInit2(zs, 15 + 16) != Z_OK) {
         sym_account_give(&task->memory, NGX_SYMBOLICATE_ZLIB);
@@ -459,7 +463,7 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
 
     if (b->complete) {
 
-        /* RFC 1952, 2.2: one member may follow another */
+        /* RFC 1952, section 2.2: another member may follow */
 
         (void) inflateReset(zs);
         b->complete = 0;
@@ -478,7 +482,7 @@ ngx_http_symbolicate_inflate(ngx_http_symbolicate_task_t *task, size_t *work)
 
         if (b->limit) {
 
-            /* the extra byte shows that the limit was exceeded */
+            /* the extra byte reveals that the limit was exceeded */
 
             size = ngx_min(size, b->limit + 1);
         }
@@ -563,7 +567,7 @@ ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* The kernel moves a large block without copying it. */
+/* Grows the buffer; the kernel moves a large block without copying it. */
 static ngx_int_t
 ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task, size_t size)
 {
@@ -595,7 +599,7 @@ ngx_http_symbolicate_resize(ngx_http_symbolicate_task_t *task, size_t size)
 }
 
 
-/* Reads bytes of the body as sent; 0: no more. */
+/* Reads bytes of the body as sent; 0: there are no more. */
 static ssize_t
 ngx_http_symbolicate_next_piece(ngx_http_symbolicate_task_t *task,
     u_char **data)
@@ -659,7 +663,7 @@ ngx_http_symbolicate_read_failed(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* The input is consumed. */
+/* Handles the end of the input. */
 static void
 ngx_http_symbolicate_read_input_end(ngx_http_symbolicate_task_t *task)
 {

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_body.h - the body of a request in one piece.
+ * ngx_http_symbolicate_body.h - makes the body of a request contiguous.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_BODY_H_INCLUDED_
@@ -16,12 +16,14 @@
 #include "request/ngx_http_symbolicate_ctx.h"
 
 
-/* A step: sets task->body, which lives until the task's cleanup. */
+/* A step: sets task->body, which is valid until the task's cleanup. */
 ngx_int_t ngx_http_symbolicate_read_step(ngx_http_symbolicate_task_t *task);
 
-/* For a body that nginx spooled: inflates it into a file, in turns, if it is
- * gzip.  NGX_OK: the body is in *file, whose offset is its size; NULL: it is as
- * it came.  invalid: the answer if it cannot be inflated. */
+/*
+ * For a body that nginx spooled: inflates it into a file, in turns, if it is
+ * gzip.  NGX_OK: the body is in *file, and its offset is the size; NULL: the
+ * body is unchanged.  invalid: the answer if it cannot be inflated.
+ */
 ngx_int_t ngx_http_symbolicate_unpack_step(ngx_http_symbolicate_task_t *task,
     sym_str_t invalid, ngx_temp_file_t **file);
 
@@ -33,7 +35,10 @@ ngx_int_t ngx_http_symbolicate_read_copy(ngx_http_symbolicate_task_t *task,
 /* Frees the body; may run at any time, and twice. */
 void ngx_http_symbolicate_read_end(ngx_http_symbolicate_task_t *task);
 
-/* NGX_OK: the body is sent as it is; NGX_AGAIN: by gzip; NGX_ERROR: refused. */
+/*
+ * NGX_OK: the body is not compressed; NGX_AGAIN: it is gzip; NGX_ERROR:
+ * refused.
+ */
 ngx_int_t ngx_http_symbolicate_check_encoding(
     ngx_http_symbolicate_task_t *task);
 

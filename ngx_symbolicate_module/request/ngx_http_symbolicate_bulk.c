@@ -20,36 +20,41 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Lines of this size are answered together, if the client has sent them. */
+/*
+ * Lines are answered together up to this total size, if the client has sent
+ * them.
+ */
 #define NGX_SYMBOLICATE_BATCH  (256 * 1024)
 
-/* The longest line. */
+/* Maximum length of a line. */
 #define NGX_SYMBOLICATE_LINE   (4 * 1024 * 1024)
 
-/* The first size of the buffer. */
+/* Initial size of the buffer. */
 #define NGX_SYMBOLICATE_LINES  (16 * 1024)
 
-/* Bytes that are copied or inflated in one go. */
+/* Bytes that are copied or inflated in one step. */
 #define NGX_SYMBOLICATE_GULP   (32 * 1024)
 
 
 struct ngx_http_symbolicate_bulk_s {
-    ngx_chain_t           *in;          /* of the body, not read yet */
+    ngx_chain_t           *in;          /* the part of the body that is not read
+                                         * yet */
 
-    u_char                *start;       /* charged to the task */
-    u_char                *next;        /* of the lines that are not answered */
-    u_char                *whole;       /* the end of the last whole line */
+    u_char                *start;       /* buffer; charged to the task */
+    u_char                *next;        /* start of the lines without an
+                                         * answer */
+    u_char                *whole;       /* end of the last complete line */
     u_char                *last;
     u_char                *end;
 
-    ngx_pool_t            *pool;        /* of the batch; NULL: none */
-    sym_request_stats_t    stats;       /* of earlier batches */
+    ngx_pool_t            *pool;        /* pool of the batch; NULL: none */
+    sym_request_stats_t    stats;       /* statistics of earlier batches */
 
     z_stream               zs;
     unsigned               begun:1;
     unsigned               gzip:1;
     unsigned               complete:1;  /* zs is at the end of a member */
-    unsigned               eof:1;       /* the body is read */
+    unsigned               eof:1;       /* the complete body was read */
     unsigned               parsed:1;    /* the batch */
 };
 
@@ -104,7 +109,7 @@ ngx_http_symbolicate_bulk_body(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    /* an included part of another page has no body */
+    /* a subrequest for an included page has no body */
 
     if (r->request_body == NULL) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
@@ -142,7 +147,7 @@ ngx_http_symbolicate_bulk_step(ngx_http_symbolicate_task_t *task)
     lookup = (ngx_http_symbolicate_lookup_t *) task;
     bulk = lookup->bulk;
 
-    /* earlier output needs no write event */
+    /* output of earlier batches needs no write event */
 
     task->request->write_event_handler = ngx_http_request_empty_handler;
 
@@ -210,7 +215,7 @@ ngx_http_symbolicate_bulk_begin(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Sets the batch: whole lines, or the rest of the body. */
+/* Sets the batch: complete lines, or the rest of the body. */
 static ngx_int_t
 ngx_http_symbolicate_bulk_read(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -267,8 +272,10 @@ ngx_http_symbolicate_bulk_read(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Reads more of the body.  NGX_OK; NGX_AGAIN: the client has sent no more yet;
- * NGX_DONE: the body has ended; NGX_ERROR: failed. */
+/*
+ * Reads more of the body.  NGX_OK; NGX_AGAIN: the client has not sent more yet;
+ * NGX_DONE: the body has ended; NGX_ERROR: failed.
+ */
 static ngx_int_t
 ngx_http_symbolicate_bulk_more(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -341,7 +348,7 @@ ngx_http_symbolicate_bulk_more(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Makes room for more of the body. */
+/* Makes room in the buffer. */
 static ngx_int_t
 ngx_http_symbolicate_bulk_room(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -418,7 +425,7 @@ ngx_http_symbolicate_bulk_take(ngx_http_symbolicate_lookup_t *lookup)
 
     if (bulk->complete) {
 
-        /* RFC 1952, 2.2: one member may follow another */
+        /* RFC 1952, section 2.2: another member may follow */
 
         (void) inflateReset(&bulk->zs);
         bulk->complete = 0;
@@ -453,7 +460,7 @@ ngx_http_symbolicate_bulk_fail(ngx_http_symbolicate_lookup_t *lookup,
                                      NULL);
 
     case NGX_HTTP_REQUEST_TIME_OUT:
-        return NGX_ERROR;           /* nginx ends the connection */
+        return NGX_ERROR;           /* nginx closes the connection */
 
     case NGX_HTTP_BAD_REQUEST:
         return ngx_http_symbolicate_fail(&lookup->task, status,
@@ -469,7 +476,7 @@ ngx_http_symbolicate_bulk_fail(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The batch is answered. */
+/* Handles the end of a batch's answer. */
 static void
 ngx_http_symbolicate_bulk_drop(ngx_http_symbolicate_lookup_t *lookup)
 {

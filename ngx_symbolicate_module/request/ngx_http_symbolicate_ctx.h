@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_ctx.h - nginx's context of a request of ours.
+ * ngx_http_symbolicate_ctx.h - the module's context of a request.
  *
  * It lives as long as the request: the log line and the counters are written
  * after the task and its memory are freed.
@@ -21,13 +21,15 @@ typedef struct ngx_http_symbolicate_task_s  ngx_http_symbolicate_task_t;
 
 
 typedef struct {
-    ngx_http_symbolicate_task_t   *task;        /* NULL: nginx answers itself */
-    ngx_chain_t                   *swapped;     /* in place of nginx's page */
+    ngx_http_symbolicate_task_t   *task;        /* NULL: nginx itself answers */
+    ngx_chain_t                   *swapped;     /* body that replaces nginx's
+                                                 * page */
 
     const sym_api_route_t         *route;       /* NULL: no route matched */
     sym_served_t                   served;
     sym_request_stats_t            stats;
-    uint64_t                       started_ns;  /* 0: not for symbols */
+    uint64_t                       started_ns;  /* 0: the request was not for
+                                                 * symbols */
 } ngx_http_symbolicate_ctx_t;
 
 

@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_download.h - a download for one request, outside of the
  * loader's schedule.
  *
- * It owns the file that it got.  One that cannot be freed when its request ends
- * is freed by its next event.
+ * It owns the fetched file.  If it cannot be freed when its request ends, its
+ * next event frees it.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_DOWNLOAD_H_INCLUDED_
@@ -23,22 +23,25 @@
 typedef struct {
     ngx_http_symbolicate_fetch_t   *fetch;
     ngx_http_symbolicate_fetch_policy_t  *policy;
-    ngx_http_symbolicate_turn_t    *turn;       /* NULL: dropped */
+    ngx_http_symbolicate_turn_t    *turn;       /* NULL: the request dropped
+                                                 * it */
     ngx_uint_t                     *count;
     unsigned                        ended:1;
     unsigned                        too_large:1;
 } ngx_http_symbolicate_download_t;
 
 
-/* Puts the turn in the queue when it ended or is too large.  *count: of such
- * downloads.  NULL: no memory. */
+/*
+ * Starts a download.  It puts the turn in the queue when it has ended, or when
+ * the file is too large.  *count: number of such downloads.  NULL: no memory.
+ */
 ngx_http_symbolicate_download_t *ngx_http_symbolicate_download_start(
     ngx_uint_t *count, ngx_http_symbolicate_turn_t *turn,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object,
     ngx_http_symbolicate_lease_t *lease);
 
-/* NULL is allowed. */
+/* Frees a download; NULL is allowed. */
 void ngx_http_symbolicate_download_drop(
     ngx_http_symbolicate_download_t *download);
 

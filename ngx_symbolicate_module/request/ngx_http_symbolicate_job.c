@@ -2,15 +2,15 @@
 /*
  * ngx_http_symbolicate_job.c - requests that outlive their clients.
  *
- * A request that is answered while its client waits is an ordinary one: it is
- * counted, and has a timer.  When that fires, the work is restarted as a job,
- * under an internal request that has a copy of the body.  Modules that were
- * fetched until then are in the store, and the job joins downloads in progress,
- * so little more than parsing is repeated.
+ * While its client waits, such a request is an ordinary one that is counted and
+ * has a timer.  When the timer fires, the work is restarted as a job, under an
+ * internal request with a copy of the body.  Modules that were fetched before
+ * are in the store, and the job joins downloads in progress, so little more
+ * than parsing is repeated.
  *
- * Steps of a job are those of a request, but its answer goes to the table of
- * jobs.  The timer of its time limit also keeps a worker that shuts down alive
- * until its jobs have ended.
+ * A job has the same steps as a request, but its answer is written to the table
+ * of jobs.  The timer of a job's time limit also keeps a worker alive that is
+ * shutting down, until its jobs have ended.
  */
 
 
@@ -32,18 +32,18 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Approximate memory of a job without its body. */
+/* Approximate memory of a job, not counting its body. */
 #define NGX_SYMBOLICATE_JOB  (64 * 1024)
 
 
 struct ngx_http_symbolicate_job_s {
     ngx_http_symbolicate_clientless_t  own;
-    ngx_queue_t                    queue;       /* of this worker */
+    ngx_queue_t                    queue;       /* in the list of this worker */
     ngx_http_symbolicate_lookup_t *lookup;
     sym_job_ref_t                  ref;
     ngx_event_t                    limit;
     ngx_event_t                    done;
-    unsigned                       ended:1;     /* the table has its outcome */
+    unsigned                       ended:1;     /* the result is in the table */
 };
 
 
@@ -106,7 +106,7 @@ ngx_http_symbolicate_job_query(ngx_http_symbolicate_lookup_t *lookup)
                                                sym_cstr(refusal), NULL);
     }
 
-    /* downloads may take as long as the request */
+    /* downloads may take as long as the request may */
 
     lookup->task.budget = slcf->request_timeout;
 
@@ -160,7 +160,7 @@ ngx_http_symbolicate_job_begin(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* The client's timeout has passed, or the time limit of its request. */
+/* The client's timeout has passed, or the time limit of the request. */
 static void
 ngx_http_symbolicate_job_late(ngx_event_t *ev)
 {
@@ -208,7 +208,7 @@ ngx_http_symbolicate_job_answered(ngx_http_symbolicate_lookup_t *lookup)
         ngx_del_timer(&lookup->late);
     }
 
-    /* nginx times out a client that does not read */
+    /* nginx itself times out a client that does not read */
 
     if (lookup->counted && lookup->task.complete) {
         lookup->counted = 0;
@@ -283,7 +283,7 @@ ngx_http_symbolicate_job_detach(ngx_http_symbolicate_lookup_t *lookup,
 
     job->ref = *ref;
 
-    /* the job takes its slot among the requests in progress */
+    /* the job takes over the request's slot among the requests in progress */
 
     lookup->counted = 0;
     job->lookup->counted = 1;
@@ -397,7 +397,7 @@ ngx_http_symbolicate_job_copy(sym_str_t *dst, sym_str_t src, ngx_pool_t *pool)
 }
 
 
-/* The boundary of a form is in its Content-Type. */
+/* Copies Content-Type, because it contains the boundary of a form. */
 static ngx_int_t
 ngx_http_symbolicate_job_copy_type(ngx_http_request_t *r,
     ngx_http_request_t *from)
@@ -432,7 +432,7 @@ ngx_http_symbolicate_job_copy_type(ngx_http_request_t *r,
 }
 
 
-/* Used instead of sending: copies one buffer a turn to the table. */
+/* Replaces sending: copies one buffer per turn to the table. */
 static ngx_int_t
 ngx_http_symbolicate_job_keep_step(ngx_http_symbolicate_task_t *task)
 {
@@ -503,7 +503,7 @@ ngx_http_symbolicate_job_limit(ngx_event_t *ev)
 }
 
 
-/* Ends the job.  Its memory is still in use here, so an event frees it. */
+/* Ends the job.  This code still uses its memory, so an event frees it. */
 static void
 ngx_http_symbolicate_job_finish(ngx_http_symbolicate_job_t *job,
     sym_job_state_t state)
@@ -514,7 +514,7 @@ ngx_http_symbolicate_job_finish(ngx_http_symbolicate_job_t *job,
 
     job->ended = 1;
 
-    /* a poll that follows the result finds a free slot */
+    /* a poll that sees the result will find a free slot */
 
     ngx_http_symbolicate_job_end(job->lookup);
     ngx_http_symbolicate_jobs_finish(&job->ref, state);

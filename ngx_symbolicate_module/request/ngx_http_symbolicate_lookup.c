@@ -35,13 +35,17 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* An arena that exceeds this size, and also this multiple of the body, is an
- * attack. */
+/*
+ * An arena that exceeds this size, and also this multiple of the body,
+ * indicates an attack.
+ */
 #define NGX_SYMBOLICATE_ARENA        (16 * 1024 * 1024)
 #define NGX_SYMBOLICATE_ARENA_RATIO  256
 
-/* Steps (base/steps.h): for a frame that is read in slices; for a byte of a
- * body that jansson reads in one go. */
+/*
+ * Numbers of steps (base/steps.h): for a frame that is read in slices; for a
+ * byte of a body that jansson reads in one call.
+ */
 #define NGX_SYMBOLICATE_READ_FRAME   50
 #define NGX_SYMBOLICATE_READ_BYTE    3
 
@@ -95,7 +99,7 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_bulk_work = {
 };
 
 
-/* By kind of route.  rest: the path after the suffix. */
+/* Handlers by kind of route.  rest: the path after the suffix. */
 static ngx_int_t (*const ngx_http_symbolicate_lookup_routes[])(
     ngx_http_request_t *r, sym_str_t rest) = {
     [SYM_ROUTE_REQUEST] = ngx_http_symbolicate_lookup_start,
@@ -297,7 +301,7 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* Uses the sources of the request instead of the location's. */
+/* Uses the sources defined by the request instead of the location's. */
 static ngx_int_t
 ngx_http_symbolicate_parse_request_sources(
     ngx_http_symbolicate_lookup_t *lookup)
@@ -407,7 +411,9 @@ ngx_http_symbolicate_parse_step(ngx_http_symbolicate_task_t *task)
     case SYM_LIMIT:
         message = sym_request_message(lookup->asked);
 
-        /* the arena is freed before the reply is made */
+        /*
+         * the arena is freed before the reply is made, so the message is copied
+         */
 
         lookup->task.title.data = ngx_pnalloc(lookup->task.request->pool,
                                               message.len);
@@ -476,7 +482,7 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
 
     ngx_http_symbolicate_job_answered(lookup);
 
-    /* such an API reports failed modules in the answer itself */
+    /* such an API reports failed modules in its answer */
 
     return (slcf->api->tells_failures || lookup->bulk)
            ? NGX_OK : ngx_http_symbolicate_missing_headers(lookup);

@@ -3,9 +3,8 @@
  * ngx_http_symbolicate_made.c - files that the loader makes from another
  * one.
  *
- * The loader goes on when a client has left, so a file counts until the loader
- * has answered: clients that leave cannot have it make more at a time than the
- * limit.
+ * The loader continues when a client disconnects, so a file counts until the
+ * loader has answered.  Thus the limit also holds for clients that disconnect.
  */
 
 
@@ -19,8 +18,10 @@
 #include "rpc/ngx_http_symbolicate_loader.h"
 
 
-/* Most at a time.  The loader's limit per worker is higher, which leaves room
- * for uploads. */
+/*
+ * Maximum number of such files at a time.  The loader's limit per worker is
+ * higher, which leaves room for uploads.
+ */
 #define NGX_SYMBOLICATE_MAKES  16
 
 
@@ -30,7 +31,7 @@ static void ngx_http_symbolicate_made_take(ngx_http_symbolicate_made_t *made,
     sym_rpc_message_t *m, ngx_fd_t *fd);
 
 
-/* Files of this worker that the loader is making. */
+/* Number of files that the loader is making for this worker. */
 static ngx_uint_t  ngx_http_symbolicate_makes;
 
 

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_made.h - files that the loader makes from another one.
  *
- * It unpacks one, cuts a section out of it, or writes its symbols as text
+ * The loader unpacks a file, cuts out a section, or writes its symbols as text
  * (SYM_RPC_MAKE), and sends a descriptor of the result.
  */
 
@@ -21,19 +21,20 @@
 
 typedef struct {
     ngx_http_symbolicate_rpc_t      rpc;
-    ngx_http_symbolicate_turn_t    *turn;       /* NULL: dropped */
-    ngx_fd_t                        fd;         /* -1: none was made */
+    ngx_http_symbolicate_turn_t    *turn;       /* NULL: the request dropped
+                                                 * it */
+    ngx_fd_t                        fd;         /* -1: no file was made */
     off_t                           length;
     ngx_uint_t                      nreason;
     u_char                          reason[SYM_RPC_REASON_MAX];
     unsigned                        replied:1;
     unsigned                        has_rules:1;
-    unsigned                        nothing:1;  /* the source's file has nothing
-                                                 * of that kind */
+    unsigned                        nothing:1;  /* the source's file does not
+                                                 * contain the requested part */
 } ngx_http_symbolicate_made_t;
 
 
-/* How a file is packed. */
+/* How a file is compressed. */
 typedef enum {
     ngx_http_symbolicate_packed_none = 0,
     ngx_http_symbolicate_packed_gzip,
@@ -45,8 +46,10 @@ typedef enum {
 ngx_http_symbolicate_packed_e ngx_http_symbolicate_made_packed(ngx_fd_t fd,
     off_t offset);
 
-/* Sends m with the descriptor; the turn is put in the queue when there is an
- * answer.  NULL: *why says why not. */
+/*
+ * Sends m with the descriptor; puts the turn in the queue when the answer has
+ * arrived.  NULL: *why is the reason.
+ */
 ngx_http_symbolicate_made_t *ngx_http_symbolicate_made_start(
     const ngx_http_symbolicate_loader_conf_t *loader,
     ngx_http_symbolicate_turn_t *turn, sym_rpc_message_t *m, ngx_fd_t fd,

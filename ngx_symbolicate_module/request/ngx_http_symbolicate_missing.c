@@ -3,10 +3,9 @@
  * ngx_http_symbolicate_missing.c - a request waits for missing modules.
  *
  * This runs between the check of a request's modules and its answer.  Modules
- * without a record become pending fetches (pending.c).  They run in parallel,
- * and each tries one source after another.  When all are settled or the
- * request's time is over, the answer is written from a new snapshot of the
- * store.
+ * without a record become pending fetches (pending.c).  They run in parallel;
+ * each tries sources in order.  When all fetches are settled, or the request's
+ * time is over, the answer is written from a new snapshot of the store.
  */
 
 
@@ -27,13 +26,19 @@
 #include "counters/ngx_http_symbolicate_meter.h"
 
 
-/* How often a search is repeated because its module was evicted before use. */
+/*
+ * A search is repeated at most this many times if its module is evicted before
+ * use.
+ */
 #define NGX_SYMBOLICATE_TRIES   3
 
-/* Steps (base/steps.h) for a module. */
+/* Number of steps (base/steps.h) for a module. */
 #define NGX_SYMBOLICATE_MODULE  20
 
-/* Total steps for patterns of a request; each byte of its body adds some. */
+/*
+ * Total number of steps for the patterns of a request; each byte of its body
+ * adds some.
+ */
 #define NGX_SYMBOLICATE_PATTERNS        2000000
 #define NGX_SYMBOLICATE_PATTERNS_RATIO  64
 
@@ -140,8 +145,10 @@ ngx_http_symbolicate_missing_grow(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* True if sources should be queried for the module; copies its existing
- * records. */
+/*
+ * Returns whether sources should be searched for the module; copies its
+ * existing records.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
     sym_need_t *m)
@@ -182,7 +189,7 @@ ngx_http_symbolicate_missing_is(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Queues the search, which queries sources in a later step of the request. */
+/* Queues the search; a later step of the request searches the sources. */
 static void
 ngx_http_symbolicate_missing_queue(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)
@@ -238,7 +245,9 @@ ngx_http_symbolicate_missing_begin(ngx_http_symbolicate_lookup_t *lookup,
     search->better = m->found == SYM_NEED_FOUND;
     search->all = m->is_thorough && !m->ref->is_either;
 
-    /* the answer uses a poor module; better ones are fetched meanwhile */
+    /*
+     * the answer uses the poor module; better ones are fetched at the same time
+     */
 
     if (!m->ref->is_either && m->found == SYM_NEED_FOUND) {
         search->upgrade = 1;
@@ -252,8 +261,10 @@ ngx_http_symbolicate_missing_begin(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Checks the needs, and queries sources for the missing ones, within the limit
- * of a turn. */
+/*
+ * Checks the needs, and searches sources for the missing ones, within the limit
+ * of a turn.
+ */
 static ngx_int_t
 ngx_http_symbolicate_missing_work(ngx_http_symbolicate_lookup_t *lookup)
 {
@@ -411,8 +422,10 @@ ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* A source's outcome for a module of the request: READY, or NEGATIVE with its
- * reason. */
+/*
+ * Handles a source's outcome for a module of the request: READY, or NEGATIVE
+ * with a reason.
+ */
 static void
 ngx_http_symbolicate_missing_settled(void *data, ngx_uint_t module,
     sym_rpc_message_t *m)
@@ -466,9 +479,9 @@ ngx_http_symbolicate_missing_resume(void *data)
 
 
 /*
- * The next request may need files of the remaining sources, even if the current
- * source never answers.  So they are queried, too.
- * No request waits for this, so it uses only free slots, and at most one turn.
+ * Searches the remaining sources, too, because the next request may need their
+ * files even if the current source never answers.  No request waits for this,
+ * so it uses only free slots, and at most one turn.
  */
 static void
 ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
@@ -481,7 +494,10 @@ ngx_http_symbolicate_missing_ask_rest(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* The request's time is over: it is answered, and the fetches continue. */
+/*
+ * Called when the request's time is over: it is answered, and the fetches
+ * continue.
+ */
 static void
 ngx_http_symbolicate_missing_late(ngx_event_t *ev)
 {

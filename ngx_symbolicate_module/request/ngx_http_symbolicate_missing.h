@@ -14,28 +14,34 @@
 #include "request/ngx_http_symbolicate_lookup.h"
 
 
-/* How long a request may wait: the location's time, or less if the client says
- * so ("800ms", "5s").  NGX_ERROR: the client's time is invalid. */
+/*
+ * Returns how long a request may wait: the location's time, or less if the
+ * client limits it ("800ms", "5s").  NGX_ERROR: the client's time is invalid.
+ */
 ngx_int_t ngx_http_symbolicate_missing_budget(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* Called when the store lacks modules, and again while it is active.  NGX_OK:
- * the answer may continue, missing modules are settled; NGX_AGAIN: more sources
- * to query, in another turn; NGX_DONE: the request waits and will be run again;
- * NGX_ERROR: failed. */
+/*
+ * Called when the store lacks modules, and again while it is active.  NGX_OK:
+ * all missing modules are settled, and the answer may continue; NGX_AGAIN: call
+ * it again in another turn, to search more sources; NGX_DONE: the request
+ * waits, and will be run again; NGX_ERROR: failed.
+ */
 ngx_int_t ngx_http_symbolicate_missing_step(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* True: there are more sources to query or to wait for. */
+/* Whether there are more sources to search or to wait for. */
 ngx_uint_t ngx_http_symbolicate_missing_is_active(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* NGX_ERROR: the answer is an error, because modules failed.  Call it before
- * the next lookup in the store, which may lack the reasons. */
+/*
+ * NGX_ERROR: the answer is an error, because modules failed.  Call it before
+ * the next lookup in the store, which may not have the reasons.
+ */
 ngx_int_t ngx_http_symbolicate_missing_verdict(
     ngx_http_symbolicate_lookup_t *lookup);
 
-/* True: modules failed, came too late, or were damaged. */
+/* Whether modules failed, came too late, or were damaged. */
 ngx_uint_t ngx_http_symbolicate_missing_some(
     ngx_http_symbolicate_lookup_t *lookup);
 
@@ -47,8 +53,10 @@ ngx_int_t ngx_http_symbolicate_missing_headers(
 void ngx_http_symbolicate_missing_end(ngx_http_symbolicate_lookup_t *lookup);
 
 
-/* The answer is complete: records its missing modules in the ledger, if that is
- * on. */
+/*
+ * Call this when the answer is complete: records its missing modules in the
+ * ledger, if that is on.
+ */
 void ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup);
 
 

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_missing_answer.c - what an answer says of missing
- * modules, and their notes for the ledger.
+ * ngx_http_symbolicate_missing_answer.c - reports missing modules in answers
+ * and to the ledger.
  */
 
 
@@ -21,8 +21,10 @@
 /* Retry-After, in seconds, of an answer without its pending modules */
 #define NGX_SYMBOLICATE_RETRY   1
 
-/* Most modules of a request in the ledger, and most frames that are counted
- * for them. */
+/*
+ * Maximum number of a request's modules in the ledger, and maximum number of
+ * frames that are counted for them.
+ */
 #define NGX_SYMBOLICATE_NOTED   64
 #define NGX_SYMBOLICATE_FRAMES  65536
 
@@ -65,7 +67,7 @@ ngx_http_symbolicate_missing_headers(ngx_http_symbolicate_lookup_t *lookup)
 
 /*
  * Answers 503 with each module and its reason.  The body is made here, while
- * the request is still in memory, and sent by task.c.
+ * the request is still in memory; task.c sends it.
  */
 ngx_int_t
 ngx_http_symbolicate_missing_fail(ngx_http_symbolicate_lookup_t *lookup)
@@ -186,9 +188,9 @@ ngx_http_symbolicate_missing_note_one(ngx_http_symbolicate_lookup_t *lookup,
 
 
 /*
- * Records the missing modules.  Sources of requests belong to the clients, so
- * their modules are not recorded.  A request with very many modules records
- * some of them, starting at a random one.
+ * Records the missing modules.  If the request defines sources, its modules are
+ * not recorded, because the sources belong to the client.  A request with very
+ * many modules records some of them, starting at a random one.
  */
 void
 ngx_http_symbolicate_missing_note(ngx_http_symbolicate_lookup_t *lookup)

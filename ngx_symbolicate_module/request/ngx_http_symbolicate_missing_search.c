@@ -1,10 +1,10 @@
 
 /*
- * ngx_http_symbolicate_missing_search.c - queries the sources of a request for
+ * ngx_http_symbolicate_missing_search.c - searches the sources of a request for
  * its missing modules.
  *
- * The search ends at a module that names functions; it continues with the next
- * source after a poorer module, an absent one or a failure.
+ * The search ends when it finds a module with names of functions.  After a
+ * poorer module, an absent one or a failure, it continues with the next source.
  */
 
 
@@ -21,9 +21,11 @@
 #include "schedule/ngx_http_symbolicate_pending.h"
 
 
-/* Steps (base/steps.h) besides those of patterns: for a source that is
- * considered, and for one that is queried.  The last source of a turn may
- * exceed the turn's steps by 2 million. */
+/*
+ * Numbers of steps (base/steps.h) in addition to those of patterns: for a
+ * source that is considered, and for one that is searched.  The last source of
+ * a turn may exceed the turn's steps by 2 million.
+ */
 #define NGX_SYMBOLICATE_LOOK  20
 #define NGX_SYMBOLICATE_ASK   1500
 
@@ -41,7 +43,10 @@ ngx_http_symbolicate_missing_failed(ngx_http_symbolicate_lookup_t *lookup,
 
     if (m >= modules + n) {
 
-        /* without the needs of a later round the answer is poorer, but valid */
+        /*
+         * without the needs of a later round, the answer has fewer details but
+         * is valid
+         */
 
         missing->late++;
         return;
@@ -181,8 +186,10 @@ ngx_http_symbolicate_missing_ask_link(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Whether the source may have the module.  Only the first of its two steps
- * checks this. */
+/*
+ * Whether the source may have the module.  Patterns are only checked in the
+ * first of its two steps.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_missing_takes(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i, ngx_http_symbolicate_source_t *source, sym_need_t *m)
@@ -253,7 +260,10 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
         source = (ngx_http_symbolicate_source_t *) lookup->policy->sources->elts
                  + search->step++;
 
-        /* it has no path for any file from which such an artifact is made */
+        /*
+         * the source has no path for any file that could contain such an
+         * artifact
+         */
 
         if (!sym_layout_takes(source->rules.layout, m->ref)
             || (m->ref->url.len == 0
@@ -291,7 +301,7 @@ ngx_http_symbolicate_missing_ask(ngx_http_symbolicate_lookup_t *lookup,
 }
 
 
-/* Queries all sources in parallel: the files of each are needed. */
+/* Searches all sources in parallel, because the files of each are needed. */
 static ngx_int_t
 ngx_http_symbolicate_missing_search_all(ngx_http_symbolicate_lookup_t *lookup,
     uint32_t i)

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_output.c - the windows that an answer is written to.
  *
- * The buffers of a request are bounded, and those of all requests of a worker,
- * too.  A request at its bound continues when its client has received the
- * written text.
+ * There are limits for the buffers of a request, and for those of all requests
+ * of a worker.  A request at its limit continues when its client has received
+ * the written text.
  */
 
 
@@ -22,15 +22,19 @@
 /* Size of the first buffer: enough for a small request. */
 #define NGX_SYMBOLICATE_FIRST   4096
 
-/* An answer up to this size is sent by one call, as most are; a larger one is
- * sent in parts of NGX_SYMBOLICATE_BUFFER. */
+/*
+ * An answer of up to this size is sent in one call, as most are; a larger one
+ * is sent in parts of NGX_SYMBOLICATE_BUFFER.
+ */
 #define NGX_SYMBOLICATE_WHOLE   (384 * 1024)
 
 /* Extra room for an unfinished frame when the request is at its limit. */
 #define NGX_SYMBOLICATE_REST    (16 * 1024)
 
-/* Largest part of an answer that a request holds; then it waits until that is
- * sent.  A smaller answer has a Content-Length. */
+/*
+ * Maximum size of the part of an answer that a request holds.  At this size it
+ * waits until the part is sent.  A smaller answer has a Content-Length.
+ */
 #define NGX_SYMBOLICATE_HELD    (4 * 1024 * 1024)
 
 
@@ -43,7 +47,7 @@ static void ngx_http_symbolicate_output_give_up(
     ngx_http_symbolicate_task_t *task);
 
 
-/* bytes of buffers of all answers in this worker */
+/* total size of the buffers of all answers in this worker */
 static size_t  ngx_http_symbolicate_held;
 
 
@@ -86,7 +90,7 @@ ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* Opens the next window, in another buffer of the answer. */
+/* Opens the next window, in another buffer. */
 static bool
 ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 {
@@ -162,8 +166,10 @@ ngx_http_symbolicate_output_more(sym_out_t *out, size_t need)
 }
 
 
-/* A link with an empty buffer; a bulk request has any number of them, so those
- * that were sent are used again. */
+/*
+ * Returns a link with an empty buffer.  Links that were sent are used again,
+ * because a bulk request may need any number of them.
+ */
 static ngx_chain_t *
 ngx_http_symbolicate_output_link(ngx_http_symbolicate_task_t *task)
 {
@@ -195,9 +201,10 @@ ngx_http_symbolicate_output_link(ngx_http_symbolicate_task_t *task)
 
 
 /*
- * Bytes of its answer that a request may hold: half of what the other requests
- * leave of the worker's limit.  So any number of clients that do not read share
- * that limit, and never delay a client that reads.
+ * Maximum size of the part of its answer that a request may hold: half of what
+ * the other requests leave of the worker's limit.  So any number of clients
+ * that do not read can share that limit, and they never delay a client that
+ * reads.
  */
 static size_t
 ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
@@ -212,7 +219,7 @@ ngx_http_symbolicate_output_share(ngx_http_symbolicate_task_t *task)
     others = ngx_http_symbolicate_held - task->held;
     share = others < smcf->buffers ? (smcf->buffers - others) / 2 : 0;
 
-    /* answers must not take all memory that other requests may need */
+    /* leaves memory that other requests may need */
 
     whole = task->memory.whole;
 
@@ -306,13 +313,13 @@ ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Frees text that is written but not yet sent. */
+/* Frees text that is written but not sent yet. */
 static void
 ngx_http_symbolicate_output_give_up(ngx_http_symbolicate_task_t *task)
 {
     ngx_chain_t  *cl;
 
-    /* nginx clears the pool of a request that it frees */
+    /* nginx clears the pool of a request when it frees the request */
 
     while (task->first && task->request->pool) {
         cl = task->first;

@@ -17,32 +17,37 @@
 #include "request/ngx_http_symbolicate_ctx.h"
 
 
-/* A window of a large answer; one is sent in a turn of the event loop. */
+/*
+ * Size of a window for a large answer; one window is sent in each turn of the
+ * event loop.
+ */
 #define NGX_SYMBOLICATE_BUFFER  (128 * 1024)
 
 
-/* task->out may be written to.  It sets is_full at the worker's bound; it fails
- * at the location's. */
+/*
+ * Makes task->out writable.  It sets is_full at the worker's limit, and fails
+ * at the location's limit.
+ */
 void ngx_http_symbolicate_output_begin(ngx_http_symbolicate_task_t *task);
 
 /* Releases the text written so far for sending. */
 void ngx_http_symbolicate_output_close(ngx_http_symbolicate_task_t *task);
 
-/* The answer is complete and closed: marks the last buffer. */
+/* Ends a complete answer: marks the last buffer. */
 ngx_int_t ngx_http_symbolicate_output_end(ngx_http_symbolicate_task_t *task);
 
-/* Drops the text written so far; none was sent. */
+/* Drops the text written so far; nothing may have been sent. */
 void ngx_http_symbolicate_output_restart(ngx_http_symbolicate_task_t *task);
 
-/* Uses a finished body as the answer; its last buffer is marked. */
+/* Uses a finished body as the answer, and marks its last buffer. */
 void ngx_http_symbolicate_output_take(ngx_http_symbolicate_task_t *task,
     ngx_chain_t *body);
 
-/* True: the answer is longer than symbolicate_max_answer. */
+/* Whether the answer is longer than symbolicate_max_answer. */
 ngx_uint_t ngx_http_symbolicate_output_is_too_long(
     ngx_http_symbolicate_task_t *task);
 
-/* Frees a buffer that is sent. */
+/* Frees a buffer that has been sent. */
 void ngx_http_symbolicate_output_free(ngx_http_symbolicate_task_t *task,
     ngx_chain_t *cl);
 

@@ -40,7 +40,7 @@ typedef struct {
 } ngx_http_symbolicate_proxy_t;
 
 
-/* What the client gets of the source's file. */
+/* The part of the source's file that the client gets. */
 sym_make_t ngx_http_symbolicate_proxy_form(
     ngx_http_symbolicate_proxy_t *proxy);
 

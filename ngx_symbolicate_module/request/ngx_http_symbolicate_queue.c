@@ -2,11 +2,11 @@
 /*
  * ngx_http_symbolicate_queue.c - turns of long requests.
  *
- * A worker runs one slice of one long request in a turn of its event loop,
- * round robin, so a short request waits for one slice, not for all long
- * requests.  Walks over a store take turns as well.
+ * In each turn of its event loop, a worker runs one slice of one long request,
+ * round robin.  So a short request waits for one slice, not for all long
+ * requests.  Walks over a store take turns in the same way.
  *
- * A limited number of long requests is admitted to the store at a time, since
+ * Only a limited number of long requests may use the store at a time, because
  * each holds a reader slot; the others wait in a queue.  A request that waits
  * for its client leaves the queue.
  */
@@ -71,8 +71,10 @@ ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn)
     ngx_http_symbolicate_turn_event.log = ngx_cycle->log;
     ngx_post_event(&ngx_http_symbolicate_turn_event, &ngx_posted_next_events);
 
-    /* a worker that shuts down exits when no timer is left, and a queued
-     * request has no timer */
+    /*
+     * a worker that is shutting down exits when no timer is left, but a queued
+     * request has no timer
+     */
 
     if (!ngx_http_symbolicate_keep_event.timer_set) {
         ngx_http_symbolicate_keep_event.log = ngx_cycle->log;
@@ -87,7 +89,7 @@ ngx_http_symbolicate_turn(ngx_event_t *ev)
     ngx_queue_t                  *q;
     ngx_http_symbolicate_turn_t  *turn;
 
-    /* empty: its tasks were removed */
+    /* the queue is empty, because its tasks were removed */
 
     if (!ngx_queue_empty(&ngx_http_symbolicate_ready)) {
         q = ngx_queue_head(&ngx_http_symbolicate_ready);

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_queue.h - turns of long requests and walks.
  *
- * The owner owns the memory of its turn, and must leave the queue before
- * freeing it.
+ * The memory of a turn belongs to its owner, which must remove the turn from
+ * the queue before it frees the memory.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_QUEUE_H_INCLUDED_
@@ -24,19 +24,25 @@ typedef struct {
 } ngx_http_symbolicate_turn_t;
 
 
-/* Queues it: run() is called once, when its turn has come.  If it is queued
- * already, it keeps its position. */
+/*
+ * Queues a turn: run() is called once, when it is first in the queue.  A turn
+ * that is already queued keeps its position.
+ */
 void ngx_http_symbolicate_enqueue(ngx_http_symbolicate_turn_t *turn);
 
-/* Removes it from its queue, if any; may run twice. */
+/* Removes a turn from its queue, if any; may run twice. */
 void ngx_http_symbolicate_dequeue(ngx_http_symbolicate_turn_t *turn);
 
-/* True: it may hold a view of a store for many turns, as only a few may; false:
- * it is queued, and run() will be called. */
+/*
+ * True: the turn may hold a view of a store for many turns; only a few may do
+ * so.  False: it is queued, and run() will be called.
+ */
 ngx_uint_t ngx_http_symbolicate_admit(ngx_http_symbolicate_turn_t *turn);
 
-/* Removes it from its queue, if any, and admits the first in line; may run
- * twice. */
+/*
+ * Removes a turn from its queue, if any, and admits the next in line; may run
+ * twice.
+ */
 void ngx_http_symbolicate_leave(ngx_http_symbolicate_turn_t *turn);
 
 

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_reply.c - methods, preflight, errors.
  *
- * Answers that need no symbols, worded exactly as in Mozilla's service.
+ * Answers that need no symbols; the texts equal those of Mozilla's service.
  */
 
 
@@ -176,7 +176,7 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, ngx_str_t *names,
         return ngx_http_symbolicate_empty(r);
     }
 
-    /* a preflight; filter.c adds the headers of every answer */
+    /* a preflight request; filter.c adds the headers of every answer */
 
     ngx_str_set(&any, "*");
     h = ngx_http_symbolicate_find_header(r, "Access-Control-Request-Headers");
@@ -200,7 +200,7 @@ ngx_http_symbolicate_options(ngx_http_request_t *r, ngx_str_t *names,
 }
 
 
-/* 200 and no body. */
+/* Status 200 without a body. */
 static ngx_int_t
 ngx_http_symbolicate_empty(ngx_http_request_t *r)
 {

@@ -20,15 +20,19 @@
 ngx_table_elt_t *ngx_http_symbolicate_find_header(ngx_http_request_t *r,
     const char *name);
 
-/* Its value, as the APIs of core/ ask for it; data NULL: not found. */
+/*
+ * Returns the value of a header, for the APIs of core/; data NULL: not found.
+ */
 sym_str_t ngx_http_symbolicate_header(void *request, const char *name);
 
 /* Adds a header to the answer; the texts must live as long as the request. */
 ngx_int_t ngx_http_symbolicate_add_header(ngx_http_request_t *r,
     const char *name, const char *value, size_t len);
 
-/* NGX_DECLINED: the request has one of the methods that are served; else it has
- * been answered.  cors: a preflight may succeed. */
+/*
+ * NGX_DECLINED: the method of the request is supported; otherwise it has been
+ * answered.  cors: a preflight request may succeed.
+ */
 ngx_int_t ngx_http_symbolicate_method(ngx_http_request_t *r,
     ngx_uint_t methods, ngx_uint_t cors);
 
@@ -40,7 +44,7 @@ ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
     ngx_chain_t *body, sym_out_t *out);
 
-/* A body of any length, in windows of `size` bytes. */
+/* Begins a body of any length, in windows of `size` bytes. */
 typedef struct {
     ngx_http_request_t   *request;
     size_t                size;
@@ -48,16 +52,18 @@ typedef struct {
     ngx_chain_t          *last;
 } ngx_http_symbolicate_growing_t;
 
-/* `growing` stays in place until the end. */
+/* `growing` must stay in place until the end. */
 void ngx_http_symbolicate_growing_begin(ngx_http_symbolicate_growing_t *growing,
     ngx_http_request_t *r, size_t size, sym_out_t *out);
 
-/* NULL: no memory, or nothing was written. */
+/* Ends the body.  NULL: no memory, or nothing was written. */
 ngx_chain_t *ngx_http_symbolicate_growing_end(
     ngx_http_symbolicate_growing_t *growing, sym_out_t *out);
 
-/* The body of an error as the location's API writes it, or {"title": "...",
- * "description": "..."}; *type: its content type.  NULL: no memory. */
+/*
+ * Makes the body of an error in the form of the location's API, or {"title":
+ * "...", "description": "..."}; *type: its content type.  NULL: no memory.
+ */
 ngx_chain_t *ngx_http_symbolicate_error_body(ngx_http_request_t *r,
     ngx_uint_t status, sym_str_t title, const char *description,
     const char **type);
@@ -68,7 +74,7 @@ ngx_int_t ngx_http_symbolicate_send_error(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_send_body(ngx_http_request_t *r,
     ngx_uint_t status, const char *type, ngx_chain_t *body);
 
-/* A static text. */
+/* Sends a static text. */
 ngx_int_t ngx_http_symbolicate_send_plain(ngx_http_request_t *r,
     ngx_uint_t status, const char *text);
 
@@ -82,7 +88,7 @@ ngx_int_t ngx_http_symbolicate_send_bytes(ngx_http_request_t *r,
 /* Sets the content type, and keeps its parameters (RFC 9110, 8.3). */
 void ngx_http_symbolicate_name_type(ngx_http_request_t *r, const char *type);
 
-/* length: -1: unknown. */
+/* length: -1 if unknown. */
 void ngx_http_symbolicate_set_type(ngx_http_request_t *r, const char *type,
     off_t length);
 

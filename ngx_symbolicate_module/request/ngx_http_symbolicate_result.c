@@ -4,7 +4,7 @@
  * clients.
  *
  * The result is copied from the table of jobs in parts, so a client that does
- * not read blocks no entry of the table.
+ * not read does not block an entry of the table.
  */
 
 
@@ -34,7 +34,7 @@ typedef struct {
     sym_job_cursor_t                  cursor;
     ngx_event_t                       late;
     unsigned                          reading:1;
-    unsigned                          over:1;   /* the client timed out */
+    unsigned                          over:1;   /* the client's time is over */
 } ngx_http_symbolicate_result_t;
 
 
@@ -203,7 +203,7 @@ ngx_http_symbolicate_result_wait(ngx_http_symbolicate_result_t *result)
     ev->data = result;
     ev->log = result->task.request->connection->log;
 
-    /* no job lasts longer than the longest timer */
+    /* a job cannot last longer than the maximum timer */
 
     ngx_add_timer(ev, (ngx_msec_t) ngx_min(result->patience.timeout_s, 86400)
                       * 1000);

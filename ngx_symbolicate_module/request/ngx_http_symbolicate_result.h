@@ -15,12 +15,14 @@
 #include "jobs/jobs.h"
 
 
-/* A content handler.  id: as in the path. */
+/* A content handler.  id: from the path. */
 ngx_int_t ngx_http_symbolicate_result_handler(ngx_http_request_t *r,
     sym_str_t id);
 
-/* The answer for a job without a result, such as {"status": "timeout"}.
- * id: of a running job.  NULL: out of memory. */
+/*
+ * Makes the answer for a job without a result, such as {"status": "timeout"}.
+ * id: of a running job.  NULL: out of memory.
+ */
 ngx_chain_t *ngx_http_symbolicate_result_body(ngx_http_request_t *r,
     sym_job_state_t state, sym_job_id_t *id);
 

@@ -2,10 +2,11 @@
 /*
  * ngx_http_symbolicate_send.c - passes the answer to the output filters.
  *
- * A large one is sent one buffer a turn: compressing, encrypting or copying
- * megabytes to a fast client at once would delay all other clients.  An answer
- * that exceeds the limit of a request is sent in parts, each written after the
- * previous one is sent.  Its length is unknown at its beginning.
+ * A large answer is sent one buffer per turn, because compressing, encrypting
+ * or copying megabytes for a fast client at once would delay all other
+ * clients.  An answer that exceeds the limit of a request is sent in parts:
+ * each part is written after the previous one has been sent.  Its length is
+ * unknown at the beginning.
  */
 
 
@@ -59,8 +60,10 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_task_t *task)
             task->last = NULL;
         }
 
-        /* if it were held back for more (postpone_output), no event would
-         * follow: the socket is already writable */
+        /*
+         * held back for more data (postpone_output), it would never be sent: no
+         * event would follow, because the socket is already writable
+         */
         cl->buf->flush = (task->first != NULL || !task->complete);
 
         rc = ngx_http_output_filter(r, cl);
@@ -81,7 +84,7 @@ ngx_http_symbolicate_send_step(ngx_http_symbolicate_task_t *task)
         return ngx_http_symbolicate_wait_write(task);
     }
 
-    /* frees sent buffers before a slow client has the whole answer */
+    /* frees sent buffers early, before a slow client has the complete answer */
 
     while (task->free) {
         cl = task->free;
@@ -123,7 +126,7 @@ ngx_http_symbolicate_send_start(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* As ngx_http_writer() does, but between two buffers of an answer. */
+/* Like ngx_http_writer(), but between two buffers of an answer. */
 static ngx_int_t
 ngx_http_symbolicate_wait_write(ngx_http_symbolicate_task_t *task)
 {
@@ -188,7 +191,7 @@ ngx_http_symbolicate_write_handler(ngx_http_request_t *r)
                                 (ngx_buf_tag_t) &ngx_http_symbolicate_module);
     }
 
-    /* limit_rate's timer stays: nothing else ends the delay */
+    /* limit_rate's timer is kept, because nothing else ends the delay */
 
     if (task->busy == NULL && wev->timer_set && !wev->delayed) {
         ngx_del_timer(wev);

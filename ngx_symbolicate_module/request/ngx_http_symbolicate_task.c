@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_task.c - the life of a request.
  *
  * One driver moves a task from step to step.  A short request goes through all
- * of them in the event that brought the end of its body; a long one yields
- * after each slice and is called again from the queue.
+ * steps in the event in which the end of its body arrives.  A long one yields
+ * after each slice, and the queue calls it again.
  */
 
 
@@ -97,7 +97,7 @@ ngx_http_symbolicate_task_read(ngx_http_symbolicate_task_t *task)
 
     r = task->request;
 
-    /* so a body that fits a buffer is parsed in place */
+    /* so that a body that fits one buffer is parsed in place */
     r->request_body_in_single_buf = 1;
 
     rc = ngx_http_read_client_request_body(r, ngx_http_symbolicate_task_body);
@@ -117,7 +117,7 @@ ngx_http_symbolicate_task_body(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
-    /* an included part of another page has no body */
+    /* a subrequest for an included page has no body */
 
     if (r->request_body == NULL && !ctx->task->is_query) {
         ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
@@ -180,7 +180,7 @@ ngx_http_symbolicate_task_turn(void *data)
 }
 
 
-/* Only this function moves task->step. */
+/* The only function that changes task->step. */
 void
 ngx_http_symbolicate_task_run(ngx_http_symbolicate_task_t *task)
 {
@@ -279,8 +279,10 @@ ngx_http_symbolicate_task_reply(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* The client has part of an answer that cannot be completed: the missing last
- * chunk shows that. */
+/*
+ * The client has part of an answer that cannot be completed: it notices this by
+ * the missing last chunk.
+ */
 static void
 ngx_http_symbolicate_task_cut(ngx_http_symbolicate_task_t *task)
 {
@@ -343,7 +345,7 @@ ngx_http_symbolicate_fail_memory(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* Frees what the request's pool does not; may run twice. */
+/* Frees memory that is not from the request's pool; may run twice. */
 static void
 ngx_http_symbolicate_task_cleanup(void *data)
 {

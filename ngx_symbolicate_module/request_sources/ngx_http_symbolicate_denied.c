@@ -21,7 +21,7 @@ static ngx_int_t ngx_http_symbolicate_denied_zone_init(ngx_shm_zone_t *zone,
     void *data);
 
 
-/* in a worker; NULL: no location allows request sources */
+/* per worker; NULL: no location allows request sources */
 static ngx_slab_pool_t  *ngx_http_symbolicate_denied_pool;
 
 
@@ -37,7 +37,7 @@ ngx_http_symbolicate_denied_zone(ngx_conf_t *cf,
         return NGX_OK;
     }
 
-    /* the list, and nginx's own data in the zone */
+    /* room for the list, and for nginx's own data in the zone */
     size = ngx_align(sizeof(sym_deny_list_t), ngx_pagesize)
            + 8 * ngx_pagesize;
 
@@ -54,7 +54,7 @@ ngx_http_symbolicate_denied_zone(ngx_conf_t *cf,
 }
 
 
-/* `data`: the configuration before a reload, whose list stays in use. */
+/* `data`: the configuration before a reload; its list stays in use. */
 static ngx_int_t
 ngx_http_symbolicate_denied_zone_init(ngx_shm_zone_t *zone, void *data)
 {
@@ -80,8 +80,10 @@ ngx_http_symbolicate_denied_process(ngx_http_symbolicate_main_conf_t *smcf)
 }
 
 
-/* Returns the table, and the host's key in it; NULL: failures of the host do
- * not count. */
+/*
+ * Returns the table, and makes the host's key in it; NULL: failures of the host
+ * do not count.
+ */
 static ngx_slab_pool_t *
 ngx_http_symbolicate_denied_of(
     ngx_http_symbolicate_request_sources_conf_t *conf,

@@ -3,7 +3,7 @@
  * ngx_http_symbolicate_denied.h - hosts of request sources that kept failing.
  *
  * All workers share one list of them (sources/deny_list.h), which outlives
- * reloads.  Files at such a host are not requested.
+ * reloads.  No files are requested from such a host.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_DENIED_H_INCLUDED_
@@ -22,7 +22,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 
 
-/* Longest outcome of a skipped attempt: see below. */
+/* Maximum length of a skipped attempt's outcome: see below. */
 #define NGX_SYMBOLICATE_BLOCKED_MAX  64
 
 
@@ -32,8 +32,10 @@ ngx_int_t ngx_http_symbolicate_denied_zone(ngx_conf_t *cf,
 void ngx_http_symbolicate_denied_process(
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* True: the host is blocked; *outcome (NGX_SYMBOLICATE_BLOCKED_MAX bytes) is
- * the outcome of the attempt, in the form of protocol/outcomes.h. */
+/*
+ * Whether the host is blocked; *outcome (NGX_SYMBOLICATE_BLOCKED_MAX bytes) is
+ * then the outcome of the attempt, in the form of protocol/outcomes.h.
+ */
 ngx_uint_t ngx_http_symbolicate_denied_is(
     ngx_http_symbolicate_request_sources_conf_t *conf,
     const sym_request_source_t *source,
@@ -46,10 +48,10 @@ void ngx_http_symbolicate_denied_count(
     ngx_str_t *outcome,
     ngx_msec_t msec);
 
-/* The number of blocked hosts; NGX_DECLINED: there is no list. */
+/* Gets the number of blocked hosts; NGX_DECLINED: there is no list. */
 ngx_int_t ngx_http_symbolicate_denied_hosts(uint32_t *n);
 
-/* A JSON array of the blocked hosts; nothing if there are none. */
+/* Writes a JSON array of the blocked hosts; nothing if there are none. */
 #define NGX_SYMBOLICATE_BLOCKED_TEXT  SYM_DENY_TEXT_MAX
 
 void ngx_http_symbolicate_denied_write(sym_out_t *out);

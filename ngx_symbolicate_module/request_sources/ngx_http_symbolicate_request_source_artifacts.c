@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_request_source_artifacts.c - lists and files of Sentry's
  * artifacts of JavaScript, at any URLs.
  *
- * A list may have several pages: each names the next one in its header Link.
- * They are joined, and passed on as one list.
+ * A list may have several pages; the header Link of each page contains the URL
+ * of the next one.  Pages are joined, and passed on as one list.
  */
 
 
@@ -57,7 +57,7 @@ ngx_http_symbolicate_request_source_try_artifact(
 }
 
 
-/* Adds the elements of a page; 0: it is not a list. */
+/* Adds the elements of a page; returns 0 if it is not a list. */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_add_page(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -90,7 +90,7 @@ ngx_http_symbolicate_request_source_add_page(
 }
 
 
-/* Asks for the next page.  NGX_DECLINED: this was the last. */
+/* Requests the next page.  NGX_DECLINED: this was the last. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_next_page(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -194,7 +194,7 @@ ngx_http_symbolicate_request_source_page(
 }
 
 
-/* Credentials go to addresses that begin with the source's. */
+/* Credentials are sent to URLs that begin with the source's URL. */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_is_own(
     ngx_http_symbolicate_request_attempt_t *g,

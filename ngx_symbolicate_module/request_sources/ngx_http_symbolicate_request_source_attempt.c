@@ -32,8 +32,10 @@ ngx_http_symbolicate_request_source_str(sym_str_t s)
 }
 
 
-/* Ends the attempt, never at once.  trouble: static; NULL: fetch->status is
- * set. */
+/*
+ * Ends the attempt, but never before this function has returned.  trouble:
+ * static text; NULL: fetch->status is set.
+ */
 ngx_int_t
 ngx_http_symbolicate_request_source_stop(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -61,8 +63,8 @@ ngx_http_symbolicate_request_source_restricted(
 
 
 /*
- * Checks the host of the source, wherever its redirects lead, as in
- * Symbolicator.  NGX_DECLINED: it is not blocked.
+ * Checks whether the source's host is blocked.  As in Symbolicator, hosts after
+ * redirects do not matter.  NGX_DECLINED: it is not blocked.
  */
 ngx_int_t
 ngx_http_symbolicate_request_source_check_host(
@@ -93,7 +95,7 @@ ngx_http_symbolicate_request_source_check_host(
 }
 
 
-/* The URL is one word in lines of logs, answers and the store. */
+/* The URL must be one word in lines of logs, answers and the store. */
 ngx_int_t
 ngx_http_symbolicate_request_source_show(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t shown)
@@ -126,7 +128,7 @@ ngx_http_symbolicate_request_source_show(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Answers that are not files are kept in memory. */
+/* Responses that are not files are kept in memory. */
 ngx_int_t
 ngx_http_symbolicate_request_source_read(
     ngx_http_symbolicate_request_attempt_t *g,

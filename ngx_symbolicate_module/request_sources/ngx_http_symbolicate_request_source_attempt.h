@@ -17,26 +17,33 @@
 
 ngx_str_t ngx_http_symbolicate_request_source_str(sym_str_t s);
 
-/* Ends the attempt, never at once.  trouble: static; NULL: fetch->status is
- * set. */
+/*
+ * Ends the attempt, but never before this function has returned.  trouble:
+ * static text; NULL: fetch->status is set.
+ */
 ngx_int_t ngx_http_symbolicate_request_source_stop(
     ngx_http_symbolicate_request_attempt_t *g, const char *trouble);
 
-/* Same, because the address is not allowed. */
+/* Same for an address that is not allowed. */
 ngx_int_t ngx_http_symbolicate_request_source_restricted(
     ngx_http_symbolicate_request_attempt_t *g);
 
-/* Ends the attempt if the host of the source is blocked, wherever its redirects
- * lead, as in Symbolicator.  NGX_DECLINED: it is not blocked. */
+/*
+ * Ends the attempt if the source's host is blocked.  As in Symbolicator, hosts
+ * after redirects do not matter.  NGX_DECLINED: it is not blocked.
+ */
 ngx_int_t ngx_http_symbolicate_request_source_check_host(
     ngx_http_symbolicate_request_attempt_t *g);
 
-/* Sets fetch->url, as shown in logs, answers and the store: as one word. */
+/* Sets fetch->url in the form for logs, answers and the store: as one word. */
 ngx_int_t ngx_http_symbolicate_request_source_show(
     ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t shown);
 
-/* The answer to the next request is not a file, and is kept in memory. */
+/*
+ * Call this if the response to the next request is not a file: it is then kept
+ * in memory.
+ */
 ngx_int_t ngx_http_symbolicate_request_source_read(
     ngx_http_symbolicate_request_attempt_t *g,
     ngx_http_symbolicate_request_source_step_e step);

@@ -3,11 +3,11 @@
  * ngx_http_symbolicate_request_source_connect.c - checks the address of a
  * request source.
  *
- * A client may name any host, so each address of a host is checked after it was
- * resolved.  The connection is made to the address that was checked: the
+ * A client may name any host, so each address of a host is checked after the
+ * lookup.  The connection is made to exactly the checked address, because the
  * internal location passes the request to a literal address.  The host's name
- * stays in the Host header, in the TLS handshake and in the check of the
- * certificate.
+ * is still used in the Host header, in the TLS handshake and in the check of
+ * the certificate.
  */
 
 
@@ -254,7 +254,7 @@ ngx_http_symbolicate_request_source_ask(
     ctx->data = g;
     ctx->timeout = g->fetch->policy->resolver_timeout;
 
-    /* the handler may run before this returns */
+    /* the handler may run before this call returns */
 
     g->resolving = ctx;
 

@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_request_source_fetch.c - the transport of request
  * sources.
  *
- * A redirect is another request.  Its address is checked like the first one's
- * (request_source_connect.c), and it carries credentials only if it stays at
- * its origin.  The types of sources are rows: request_source_http.c and so on.
+ * A redirect causes another request.  Its address is checked like the first one
+ * (request_source_connect.c), and it has credentials only if the origin is the
+ * same.  Each type of source has its own file: request_source_http.c and so on.
  */
 
 
@@ -120,7 +120,7 @@ ngx_http_symbolicate_request_source_outcome(ngx_http_symbolicate_fetch_t *fetch,
 
 /*
  * Counts a failure of the host.  A refusal is an answer, so it does not count;
- * nor do limits and checks of this server.
+ * neither do limits and checks of this server.
  */
 static void
 ngx_http_symbolicate_request_source_failed(ngx_http_symbolicate_fetch_t *fetch,
@@ -315,8 +315,10 @@ ngx_http_symbolicate_request_source_trouble(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Azure redirects a request without credentials to its login page, which would
- * be mistaken for a file. */
+/*
+ * Azure redirects requests without credentials to its login page, which would
+ * look like a file.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_is_login(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -326,7 +328,7 @@ ngx_http_symbolicate_request_source_is_login(
 }
 
 
-/* Follows a redirect.  NGX_DECLINED: the answer leads nowhere. */
+/* Follows a redirect.  NGX_DECLINED: the response does not redirect. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_follow(
     ngx_http_symbolicate_request_attempt_t *g)

@@ -18,8 +18,10 @@
 extern const ngx_http_symbolicate_transport_t
     ngx_http_symbolicate_request_source_transport;
 
-/* For variables: the address to pass a request to, its Host header and the name
- * in its certificate; empty: r is not such a request. */
+/*
+ * Variables: the address to pass a request to, its Host header, and the name in
+ * its certificate; empty: r is not such a request.
+ */
 void ngx_http_symbolicate_request_source_target(
     ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t *url, ngx_str_t *host, ngx_str_t *name);

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_gcs.c - buckets of Google's storage that
- * a request names.
+ * ngx_http_symbolicate_request_source_gcs.c - buckets of Google's storage,
+ * defined by a request.
  *
  * The key of a service account is exchanged for a token.  Each turn of the
  * event loop makes one signature.
@@ -27,11 +27,13 @@
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* of this worker; NULL: not used yet */
+/* caches of this worker; NULL: not used yet */
 static sym_google_tokens_t  *ngx_http_symbolicate_request_source_tokens;
 
 
-/* Attempts that wait to sign, and attempts that wait for tokens. */
+/*
+ * Attempts that wait for their turn to sign, and attempts that wait for tokens.
+ */
 static ngx_queue_t  ngx_http_symbolicate_request_source_unsigned;
 static ngx_queue_t  ngx_http_symbolicate_request_source_asking;
 static ngx_event_t  ngx_http_symbolicate_request_source_signing;
@@ -42,7 +44,7 @@ static ngx_int_t ngx_http_symbolicate_request_source_exchange(
     ngx_http_symbolicate_request_attempt_t *g);
 
 
-/* Wipes the token and its grant, but not the copies in nginx's buffers. */
+/* Wipes the token and its grant; copies in nginx's buffers remain. */
 static void
 ngx_http_symbolicate_request_source_wipe(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -195,7 +197,7 @@ ngx_http_symbolicate_request_source_is_asking(sym_sha256_t *key)
 }
 
 
-/* Signs for one attempt.  Few wait, because they are downloads. */
+/* Signs for one attempt.  Only few can wait, because each is a download. */
 static void
 ngx_http_symbolicate_request_source_turn(ngx_event_t *ev)
 {
@@ -228,7 +230,7 @@ ngx_http_symbolicate_request_source_turn(ngx_event_t *ev)
 }
 
 
-/* Ends the attempt: its key cannot be used now (why is NULL), or at all. */
+/* Ends the attempt: its key cannot be used now (why is NULL), or never. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_refused(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -246,7 +248,7 @@ ngx_http_symbolicate_request_source_refused(
 }
 
 
-/* Refuses the key for as long as a failed module is not retried. */
+/* Refuses the key for the time in which a failed module is not retried. */
 static void
 ngx_http_symbolicate_request_source_refuse(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -257,7 +259,7 @@ ngx_http_symbolicate_request_source_refuse(
 }
 
 
-/* Requests a token, unless another attempt has got one, or has failed. */
+/* Requests a token, unless another attempt has one, or has failed. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_exchange(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -316,7 +318,7 @@ ngx_http_symbolicate_request_source_exchange(
 }
 
 
-/* Handles the token's answer; NGX_DECLINED: the attempt ends. */
+/* Handles the response with the token; NGX_DECLINED: the attempt ends. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_answered(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -388,7 +390,7 @@ ngx_http_symbolicate_request_source_add_token(
 }
 
 
-/* Its token was revoked. */
+/* Called when the token was revoked. */
 static void
 ngx_http_symbolicate_request_source_revoked(
     ngx_http_symbolicate_request_attempt_t *g,

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_gcs.h - buckets of Google's storage that
- * a request names.
+ * ngx_http_symbolicate_request_source_gcs.h - buckets of Google's storage,
+ * defined by a request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_GCS_H_INCLUDED_
@@ -18,7 +18,7 @@
 extern const ngx_http_symbolicate_request_source_kind_t
     ngx_http_symbolicate_request_source_gcs;
 
-/* The attempt no longer waits for a token, or needs one; may run twice. */
+/* Ends the attempt's wait or need for a token; may run twice. */
 void ngx_http_symbolicate_request_source_gcs_cancel(
     ngx_http_symbolicate_request_attempt_t *g);
 

@@ -36,7 +36,7 @@ ngx_http_symbolicate_request_source_add(
 }
 
 
-/* "Basic ..." of the userinfo of the URL. */
+/* Makes "Basic ..." from the userinfo of the URL. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_add_basic(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -61,7 +61,7 @@ ngx_http_symbolicate_request_source_add_basic(
 }
 
 
-/* "Bearer ..." */
+/* Makes "Bearer ..." */
 ngx_int_t
 ngx_http_symbolicate_request_source_add_bearer(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -115,7 +115,7 @@ ngx_http_symbolicate_request_source_copy_values(
 }
 
 
-/* Adds headers that only the source's own origin may see. */
+/* Adds headers that only the source's own origin may get. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_add_own(
     ngx_http_symbolicate_request_attempt_t *g,
@@ -190,7 +190,9 @@ ngx_http_symbolicate_request_source_headers(
         return NGX_ERROR;
     }
 
-    /* the loader unpacks only one layer of compression: the file's own */
+    /*
+     * the loader unpacks only one layer of compression: that of the file itself
+     */
 
     if (ngx_http_symbolicate_request_source_add(g, "Accept-Encoding",
                                                 SYM_STR("identity"))

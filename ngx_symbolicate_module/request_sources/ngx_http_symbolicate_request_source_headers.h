@@ -20,7 +20,7 @@ ngx_int_t ngx_http_symbolicate_request_source_add(
     ngx_http_symbolicate_request_attempt_t *g,
     const char *name, sym_str_t value);
 
-/* "Bearer ..." */
+/* Makes "Bearer ..." */
 ngx_int_t ngx_http_symbolicate_request_source_add_bearer(
     ngx_http_symbolicate_request_attempt_t *g, sym_str_t token);
 

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_http.c - symbol servers that a request
- * names.
+ * ngx_http_symbolicate_request_source_http.c - symbol servers defined by a
+ * request.
  */
 
 

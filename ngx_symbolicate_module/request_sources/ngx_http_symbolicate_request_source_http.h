@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_http.h - symbol servers that a request
- * names.
+ * ngx_http_symbolicate_request_source_http.h - symbol servers defined by a
+ * request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_HTTP_H_INCLUDED_

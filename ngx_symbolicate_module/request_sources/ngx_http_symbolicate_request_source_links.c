@@ -62,7 +62,7 @@ ngx_http_symbolicate_request_source_try_link(
 }
 
 
-/* The request limits headers to some URL patterns. */
+/* The request limits its headers to some URL patterns. */
 static ngx_uint_t
 ngx_http_symbolicate_request_source_is_trusted(
     ngx_http_symbolicate_request_attempt_t *g,

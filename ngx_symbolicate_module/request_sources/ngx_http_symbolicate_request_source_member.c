@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_request_source_member.c - a file of a bundle, from the
  * bundle's artifact in the store.
  *
- * The bundle was downloaded once.  The text of the file is copied from its
- * artifact to a temporary file, a part in each turn of the event loop, and then
- * passed on like a download.
+ * The bundle itself has already been downloaded.  The text of the file is
+ * copied from the bundle's artifact to a temporary file, a part in each turn of
+ * the event loop.  Then it is passed on like a download.
  */
 
 
@@ -25,12 +25,12 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* Blocks of a turn: some 3 ms. */
+/* Number of blocks per turn: about 3 ms. */
 #define NGX_SYMBOLICATE_MEMBER_BLOCKS  32
 
 
 struct ngx_http_symbolicate_request_source_member_s {
-    ngx_event_t                     event;      /* the next turn */
+    ngx_event_t                     event;      /* begins the next turn */
     ngx_fd_t                        fd;
     uint32_t                        next;       /* block */
     off_t                           written;
@@ -42,13 +42,13 @@ struct ngx_http_symbolicate_request_source_member_s {
     ngx_http_symbolicate_fetch_t   *fetch;
     sym_arena_t                     arena;
     sym_status_t                    status;
-    off_t                           size;       /* of the file */
+    off_t                           size;       /* size of the file */
     size_t                          len;        /* of data */
     ngx_uint_t                      is_last;
 };
 
 
-/* Runs under the guard: may end at any access to the store. */
+/* Reads a block.  Runs under the guard: may end at any access to the store. */
 static void
 ngx_http_symbolicate_request_source_member_read(void *data)
 {

@@ -1,7 +1,6 @@
 
 /*
- * ngx_http_symbolicate_request_source_s3.c - buckets of S3 that a request
- * names.
+ * ngx_http_symbolicate_request_source_s3.c - S3 buckets defined by a request.
  */
 
 
@@ -19,7 +18,7 @@
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* AWS's signature, version 4; a source without a key is public. */
+/* Signs with AWS's signature, version 4.  A source without a key is public. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_sign(
     ngx_http_symbolicate_request_attempt_t *g,

@@ -1,7 +1,6 @@
 
 /*
- * ngx_http_symbolicate_request_source_s3.h - buckets of S3 that a request
- * names.
+ * ngx_http_symbolicate_request_source_s3.h - S3 buckets defined by a request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_S3_H_INCLUDED_

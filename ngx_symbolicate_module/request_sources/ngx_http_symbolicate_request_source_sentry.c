@@ -23,8 +23,10 @@
 #include "request_sources/ngx_http_symbolicate_request_source_state.h"
 
 
-/* Requests the file in the list that has the attempt's type.  NGX_DECLINED: the
- * list has no such file. */
+/*
+ * Requests the file in the list that is of the attempt's type.  NGX_DECLINED:
+ * the list has no such file.
+ */
 static ngx_int_t
 ngx_http_symbolicate_request_source_pick(
     ngx_http_symbolicate_request_attempt_t *g)
@@ -61,7 +63,7 @@ ngx_http_symbolicate_request_source_pick(
 }
 
 
-/* The list is requested once in a fetch, before the first file. */
+/* Requests the list, once in a fetch, before the first file. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_try_sentry(
     ngx_http_symbolicate_request_attempt_t *g,

@@ -18,7 +18,7 @@
 extern const ngx_http_symbolicate_request_source_kind_t
     ngx_http_symbolicate_request_source_sentry;
 
-/* The token or the cookies of a source. */
+/* Adds the token or the cookies of a source. */
 ngx_int_t ngx_http_symbolicate_request_source_add_sentry_keys(
     ngx_http_symbolicate_request_attempt_t *g,
     const sym_request_source_t *source);

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_request_sources.c - sources defined by a request.
  *
- * Fetches treat them like configured sources, under a separate policy.  Clients
- * choose their number, so memory, lanes and numbers of scopes are bounded for
- * all of them together.
+ * Fetches treat them like configured sources, but with their own policy.
+ * Clients determine how many there are, so there are common limits for the
+ * memory, the lanes and the scope numbers of all of them.
  */
 
 
@@ -22,25 +22,25 @@
 #include "request_sources/ngx_http_symbolicate_request_source_fetch.h"
 
 
-/* Most bytes for the sources of all requests in a worker. */
+/* Maximum size of the sources of all requests in a worker. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_MEMORY  (64 * 1024 * 1024)
 
-/* Lists of scopes whose numbers are remembered. */
+/* Number of lists of scopes whose numbers are remembered. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_LISTS   64
 
-/* Configured lists have lower numbers. */
+/* Configured lists have smaller numbers. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_NUMBER  0x80000000u
 
 
 struct ngx_http_symbolicate_request_sources_s {
     ngx_http_symbolicate_fetch_policy_t  policy;
-    ngx_array_t                     sources;    /* of the policy */
+    ngx_array_t                     sources;    /* sources for the policy */
     ngx_http_symbolicate_source_t   links;      /* the same */
     ngx_http_symbolicate_source_t   artifacts;  /* the same */
-    ngx_http_symbolicate_metric_t  *metrics;    /* one a source */
+    ngx_http_symbolicate_metric_t  *metrics;    /* one for each source */
     sym_scopes_t                    scopes;
     sym_request_sources_t                     list;
-    sym_arena_t                     arena;      /* contains all of it */
+    sym_arena_t                     arena;      /* contains all of this */
     ngx_uint_t                      nrefs;
     size_t                          bytes;
 };
@@ -89,9 +89,9 @@ ngx_http_symbolicate_request_source_is(
 
 
 /*
- * The number of a list, a key for caches of a worker.  A number is never reused
- * for another list; a list that was forgotten gets a new one.  0: out of
- * memory.
+ * Returns the number of a list, which is a key in the worker's caches.  A
+ * number is never reused for another list; a forgotten list gets a new one.  0:
+ * out of memory.
  */
 static uint32_t
 ngx_http_symbolicate_request_sources_number(const sym_request_sources_t *list)
@@ -143,7 +143,10 @@ ngx_http_symbolicate_request_sources_number(const sym_request_sources_t *list)
 }
 
 
-/* All share a few lanes; downloads of one source are in the same lane. */
+/*
+ * All request sources share a few lanes; downloads of one source are in the
+ * same lane.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_request_sources_lane(
     ngx_http_symbolicate_main_conf_t *smcf,

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_request_sources.h - sources defined by a request.
  *
- * They live as long as the downloads that the request began, even after its
- * end.
+ * They live as long as the downloads that the request started, even after the
+ * request has ended.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCES_H_INCLUDED_
@@ -19,8 +19,8 @@
 
 
 /*
- * Copies the list, for which the caller holds one reference.  policy: the
- * location's.  NGX_BUSY: the sources of all requests take too much memory;
+ * Copies the list; the caller holds a reference to it.  policy: that of the
+ * location.  NGX_BUSY: the sources of all requests take too much memory;
  * NGX_ERROR: out of memory.
  */
 ngx_int_t ngx_http_symbolicate_request_sources_create(ngx_http_request_t *r,
@@ -34,7 +34,7 @@ void ngx_http_symbolicate_request_sources_hold(
 void ngx_http_symbolicate_request_sources_release(
     ngx_http_symbolicate_request_sources_t *set);
 
-/* These replace the location's. */
+/* Uses these sources instead of the location's. */
 ngx_http_symbolicate_fetch_policy_t *
 ngx_http_symbolicate_request_sources_policy(
     ngx_http_symbolicate_request_sources_t *set);

@@ -4,8 +4,8 @@
  *
  * A worker has one connection for each socket, opened at its first use and
  * kept.  Messages are packets (docs/formats/loader-protocol.md), so no message
- * is ever half sent.  Without a loader, requests fail at once, and the worker
- * reconnects after growing pauses.
+ * is ever half sent.  If there is no loader, requests fail at once, and the
+ * worker tries to reconnect after growing pauses.
  */
 
 
@@ -23,10 +23,10 @@
 #define NGX_SYMBOLICATE_BACKOFF_MIN  100
 #define NGX_SYMBOLICATE_BACKOFF_MAX  5000
 
-/* a restarted loader is up by then */
+/* a restarted loader is ready by then */
 #define NGX_SYMBOLICATE_PATIENCE     5000
 
-/* messages handled in one go, before other events get their turn */
+/* number of messages handled in a row, before other events get their turn */
 #define NGX_SYMBOLICATE_IN_BURST     64
 
 #define NGX_SYMBOLICATE_LOADER_LOG_S  60
@@ -96,8 +96,10 @@ ngx_http_symbolicate_loader_of(const ngx_http_symbolicate_loader_conf_t *conf)
 }
 
 
-/* If a loader came back while the worker was shutting down, its connection is
- * still open.  nginx would report it as a leak. */
+/*
+ * Closes a connection to a loader that came back while the worker was shutting
+ * down; otherwise nginx reports it as a leak.
+ */
 void
 ngx_http_symbolicate_loaders_close(ngx_http_symbolicate_main_conf_t *smcf)
 {
@@ -138,7 +140,7 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* A connected socket; -1: no loader is listening. */
+/* Returns a connected socket; -1: no loader is listening. */
 static ngx_socket_t
 ngx_http_symbolicate_loader_socket(ngx_http_symbolicate_loader_t *loader)
 {
@@ -157,12 +159,14 @@ ngx_http_symbolicate_loader_socket(ngx_http_symbolicate_loader_t *loader)
         return s;
     }
 
-    /* room for many requests at once; whatever the system grants is enough */
+    /*
+     * room for many requests at once; any size that the system grants is enough
+     */
 
     on = 1024 * 1024;
     (void) setsockopt(s, SOL_SOCKET, SO_SNDBUF, &on, sizeof(int));
 
-    /* local, so connected or refused at once */
+    /* the socket is local, so it is connected or refused at once */
 
     if (connect(s, (struct sockaddr *) &addr, sizeof(struct sockaddr_un))
         == -1)
@@ -208,7 +212,7 @@ ngx_http_symbolicate_loader_connect(ngx_http_symbolicate_loader_t *loader)
 /*
  * Connects and sends HELLO.  All other messages wait for WELCOME, which shows
  * what the loader supports.  A loader of the previous version closes the
- * connection, and gets another HELLO in its own version.
+ * connection; it then gets another HELLO in its own version.
  */
 static ngx_int_t
 ngx_http_symbolicate_loader_open(ngx_http_symbolicate_loader_t *loader)
@@ -273,7 +277,7 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
         return;
     }
 
-    /* nginx closes idle ones only when it begins to shut down */
+    /* nginx closes idle connections only when it begins to shut down */
 
     c->idle = loader->nbusy == 0;
 
@@ -284,7 +288,7 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* Tickets of one tree are all different. */
+/* All tickets in a tree are different. */
 ngx_rbtree_node_t *
 ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree, uint32_t ticket)
 {
@@ -305,7 +309,7 @@ ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree, uint32_t ticket)
 }
 
 
-/* Numbers wrap around, so numbers in use are skipped. */
+/* Tickets wrap around, so those in use are skipped. */
 uint32_t
 ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
 {
@@ -351,9 +355,9 @@ ngx_http_symbolicate_loader_close(ngx_http_symbolicate_loader_t *loader)
 
 
 /*
- * The connection failed or was lost.  If the loader was up, the worker retries
- * for some seconds before it fails waiting and new requests.  A loader that was
- * never up is not retried.
+ * Handles a connection that failed or was lost.  If the loader was up, the
+ * worker retries for some seconds before it fails waiting and new requests.  If
+ * the loader was never up, there are no retries.
  */
 static void
 ngx_http_symbolicate_loader_lost(ngx_http_symbolicate_loader_t *loader,
@@ -419,7 +423,7 @@ ngx_http_symbolicate_loader_expect(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* The worker ends: nothing waits any more. */
+/* The worker ends: no request waits any more. */
 static void
 ngx_http_symbolicate_loader_leave(ngx_http_symbolicate_loader_t *loader)
 {
@@ -448,7 +452,7 @@ ngx_http_symbolicate_loader_again(ngx_event_t *ev)
 }
 
 
-/* NGX_AGAIN: the socket accepts nothing more now. */
+/* Sends a message.  NGX_AGAIN: the socket accepts nothing more now. */
 static ngx_int_t
 ngx_http_symbolicate_loader_packet(ngx_http_symbolicate_loader_t *loader,
     uint8_t *data, size_t len, ngx_fd_t fd)
@@ -560,7 +564,7 @@ ngx_http_symbolicate_loader_send(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Sends a message at once, not in turn. */
+/* Sends a message at once, before queued ones. */
 static void
 ngx_http_symbolicate_loader_put(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m, ngx_fd_t fd)
@@ -587,7 +591,9 @@ ngx_http_symbolicate_loader_sent(ngx_http_symbolicate_loader_t *loader,
 {
     if (rc != NGX_OK) {
 
-            /* the sender expects no end here: an event reports it */
+            /*
+             * the caller does not expect the end here, so an event reports it
+             */
 
         loader->connection->read->eof = 1;
         ngx_post_event(loader->connection->read, &ngx_posted_events);
@@ -668,7 +674,7 @@ ngx_http_symbolicate_loader_close_fd(ngx_http_symbolicate_loader_t *loader)
 }
 
 
-/* The descriptor of a message, or -1.  The loader sends at most one. */
+/* Returns the descriptor of a message, or -1.  The loader sends at most one. */
 static ngx_fd_t
 ngx_http_symbolicate_loader_fd(struct msghdr *msg)
 {
@@ -690,8 +696,10 @@ ngx_http_symbolicate_loader_fd(struct msghdr *msg)
 }
 
 
-/* NGX_OK: a message was handled; NGX_AGAIN: no message; NGX_ERROR: the
- * connection is gone. */
+/*
+ * Handles a message.  NGX_OK: one was handled; NGX_AGAIN: no message;
+ * NGX_ERROR: the connection has ended.
+ */
 static ngx_int_t
 ngx_http_symbolicate_loader_receive(ngx_http_symbolicate_loader_t *loader)
 {
@@ -784,8 +792,10 @@ ngx_http_symbolicate_loader_read(ngx_event_t *ev)
     c = ev->data;
     loader = c->data;
 
-    /* an idle one is closed when the worker ends, unless a request came
-     * meanwhile; worker_shutdown_timeout also closes others */
+    /*
+     * an idle connection is closed when the worker ends, unless a request came
+     * in the meantime; worker_shutdown_timeout also closes others
+     */
 
     if (c->close && loader->nbusy && !c->error) {
         c->close = 0;

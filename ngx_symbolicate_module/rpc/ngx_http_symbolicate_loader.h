@@ -24,11 +24,11 @@
 
 
 /*
- * Callbacks of the connection.  connected: it is new, and the loader knows no
- * earlier request; called again after WELCOME.  disconnected: it has ended.
- * unavailable: no loader is expected soon, so requests must stop waiting.
- * reply: the only answer to a call (DONE, STATS).  message: any other with a
- * ticket.
+ * Callbacks of the connection.  connected: it is new, and the loader does not
+ * know earlier requests; called again after WELCOME.  disconnected: it has
+ * ended.  unavailable: no loader is expected soon, so requests must stop
+ * waiting.  reply: the single answer to a call (DONE, STATS).  message: any
+ * other message with a ticket.
  */
 typedef struct {
     void                         (*connected)(
@@ -51,7 +51,7 @@ typedef struct ngx_http_symbolicate_notes_s  ngx_http_symbolicate_notes_t;
 typedef struct ngx_http_symbolicate_webhook_s  ngx_http_symbolicate_webhook_t;
 
 
-/* The loader of a socket, as this worker sees it. */
+/* The loader at a socket, as seen by this worker. */
 struct ngx_http_symbolicate_loader_s {
     ngx_str_t                      path;        /* ends in NUL */
     ngx_http_symbolicate_loader_events_t  *events;
@@ -59,44 +59,49 @@ struct ngx_http_symbolicate_loader_s {
     ngx_connection_t              *connection;  /* NULL: none */
     ngx_queue_t                    out;         /* messages to send */
     ngx_uint_t                     nout;
-    ngx_msec_t                     tried;       /* last connect() that failed */
-    ngx_msec_t                     backoff;     /* 0: it did not fail */
-    ngx_msec_t                     until;       /* how long it is expected to
-                                                 * come back */
-    unsigned                       welcome:1;   /* it was accepted */
-    unsigned                       expected:1;  /* it was up a moment ago */
+    ngx_msec_t                     tried;       /* time of the last connect()
+                                                 * that failed */
+    ngx_msec_t                     backoff;     /* 0: connect() did not fail */
+    ngx_msec_t                     until;       /* time until which it is
+                                                 * expected to come back */
+    unsigned                       welcome:1;   /* the loader accepted the
+                                                 * connection */
+    unsigned                       expected:1;  /* the loader was up a moment
+                                                 * ago */
     unsigned                       refused:1;   /* the refusal was logged */
     ngx_event_t                    again;
     time_t                         logged;
 
     sym_hash_key_t                 hash_key;
-    ngx_rbtree_t                   keys;        /* fetches by their key */
+    ngx_rbtree_t                   keys;        /* fetches by key */
     ngx_rbtree_node_t              keys_sentinel;
-    ngx_rbtree_t                   tickets;     /* and by their ticket */
+    ngx_rbtree_t                   tickets;     /* fetches by ticket */
     ngx_rbtree_node_t              tickets_sentinel;
-    ngx_rbtree_t                   calls;       /* open calls by theirs */
+    ngx_rbtree_t                   calls;       /* open calls by ticket */
     ngx_rbtree_node_t              calls_sentinel;
-    uint32_t                       ticket;      /* the last one used */
-    ngx_fd_t                       fd;          /* of the message that is being
-                                                 * handled; -1: none, or its
-                                                 * owner has taken it */
+    uint32_t                       ticket;      /* last ticket used */
+    ngx_fd_t                       fd;          /* descriptor of the message
+                                                 * that is being handled; -1:
+                                                 * none, or its owner has taken
+                                                 * it */
     ngx_queue_t                    abandoned;   /* pending fetches without a
                                                  * waiting request, by time */
     ngx_event_t                    abandoned_timer;
     ngx_uint_t                     npending;
-    ngx_uint_t                     nbusy;       /* of these, those that a
-                                                 * request waits for */
+    ngx_uint_t                     nbusy;       /* number of pending fetches
+                                                 * that a request waits for */
     ngx_http_symbolicate_notes_t  *notes;       /* NULL: none so far */
     ngx_http_symbolicate_webhook_t  *webhook;   /* NULL: none is configured */
-    unsigned                       ready:1;     /* set up in this process */
+    unsigned                       ready:1;     /* initialized in this
+                                                 * process */
 };
 
 
-/* Most messages in the queue for the loader. */
+/* Maximum number of messages in the queue for the loader. */
 #define NGX_SYMBOLICATE_OUT_MAX    65536
 
 
-/* Makes the loaders of the configuration, once it is read. */
+/* Creates the loaders of the configuration, after it has been read. */
 ngx_int_t ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf,
     ngx_http_symbolicate_loader_events_t *events);
@@ -104,23 +109,25 @@ ngx_int_t ngx_http_symbolicate_loaders_init(ngx_conf_t *cf,
 ngx_http_symbolicate_loader_t *ngx_http_symbolicate_loader_of(
     const ngx_http_symbolicate_loader_conf_t *conf);
 
-/* The worker ends. */
+/* Call this when the worker ends. */
 void ngx_http_symbolicate_loaders_close(
     ngx_http_symbolicate_main_conf_t *smcf);
 
-/* Connects unless connected; NGX_ERROR: no connection now. */
+/* Connects, unless already connected; NGX_ERROR: not connected. */
 ngx_int_t ngx_http_symbolicate_loader_connect(
     ngx_http_symbolicate_loader_t *loader);
 
-/* Without a connection: retries soon, if the loader was up a moment ago;
- * NGX_DECLINED: it is not expected. */
+/*
+ * For the case without a connection: retries soon if the loader was up a moment
+ * ago; NGX_DECLINED: it is not expected to come back.
+ */
 ngx_int_t ngx_http_symbolicate_loader_expect(
     ngx_http_symbolicate_loader_t *loader);
 
-/* To be called when nbusy has changed: an idle connection may be closed. */
+/* Call this when nbusy has changed: an idle connection may be closed. */
 void ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader);
 
-/* A ticket that no other open request has. */
+/* Returns a ticket that no other open request has. */
 uint32_t ngx_http_symbolicate_loader_ticket(
     ngx_http_symbolicate_loader_t *loader);
 ngx_rbtree_node_t *ngx_http_symbolicate_loader_find(ngx_rbtree_t *tree,

@@ -3,14 +3,14 @@
  * ngx_http_symbolicate_notes.c - reports missing modules to the loader's
  * ledger.
  *
- * Notes of a second are in a fixed number of slots, so that clients that invent
+ * The notes of a second are in a fixed number of slots, so clients that invent
  * modules cost neither memory nor messages.  Once all slots are taken, a new
- * module replaces a random one (reservoir sampling, so that each module of the
- * second is equally likely to be reported).  It never replaces a module that
- * was requested more than once.
+ * module replaces a random one.  (This is reservoir sampling: each module of
+ * the second is equally likely to be reported.) Modules that were requested
+ * more than once are never replaced.
  *
- * While the loader is down, notes wait for it; in a worker that is shutting
- * down, only for some seconds.
+ * While the loader is down, notes wait for it, but a worker that is shutting
+ * down waits only some seconds.
  */
 
 
@@ -25,13 +25,14 @@
 #define NGX_SYMBOLICATE_NOTES      128
 #define NGX_SYMBOLICATE_NOTES_MS   1000
 
-/* attempts to reach the loader in a worker that is shutting down */
+/* number of attempts to reach the loader in a worker that is shutting down */
 #define NGX_SYMBOLICATE_NOTES_LAST 5
 
 
 typedef struct {
-    uint64_t                       hash;        /* of its key texts */
-    sym_rpc_message_t              m;           /* views of `texts` */
+    uint64_t                       hash;        /* hash of the key's texts */
+    sym_rpc_message_t              m;           /* its views point into
+                                                 * `texts` */
     u_char                        *texts;
 } ngx_http_symbolicate_note_t;
 
@@ -39,8 +40,10 @@ typedef struct {
 struct ngx_http_symbolicate_notes_s {
     ngx_http_symbolicate_note_t    notes[NGX_SYMBOLICATE_NOTES];
     ngx_uint_t                     n;
-    ngx_uint_t                     seen;        /* modules of this second */
-    ngx_uint_t                     last;        /* tries while shutting down */
+    ngx_uint_t                     seen;        /* number of modules seen in
+                                                 * this second */
+    ngx_uint_t                     last;        /* number of attempts while
+                                                 * shutting down */
     ngx_event_t                    timer;
 };
 
@@ -185,7 +188,7 @@ ngx_http_symbolicate_note(ngx_http_symbolicate_loader_t *loader,
 
     if (!notes->timer.timer_set) {
 
-        /* the connection stays open until they are sent */
+        /* the connection stays open until the notes are sent */
 
         loader->nbusy++;
         ngx_http_symbolicate_loader_idle(loader);

@@ -20,12 +20,12 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* Longer texts of a MISSED are cut. */
+/* Maximum length of texts in a MISSED; longer ones are cut. */
 #define NGX_SYMBOLICATE_NOTE_REASON   160
 #define NGX_SYMBOLICATE_NOTE_SOURCES  512
 
 
-/* Queues a MISSED, which is copied. */
+/* Queues a copy of a MISSED. */
 void ngx_http_symbolicate_note(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m);
 

@@ -85,7 +85,7 @@ ngx_http_symbolicate_rpc_reply(ngx_http_symbolicate_loader_t *loader,
     node = ngx_http_symbolicate_loader_find(&loader->calls, m->ticket);
 
     if (node == NULL) {
-        return;                 /* its owner is gone */
+        return;                 /* the owner has ended the call */
     }
 
     rpc = ngx_http_symbolicate_rpc_of(node);

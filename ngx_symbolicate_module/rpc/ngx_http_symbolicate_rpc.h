@@ -16,7 +16,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* A call to the loader, answered by one message. */
+/* A call to the loader, which one message answers. */
 typedef struct ngx_http_symbolicate_rpc_s  ngx_http_symbolicate_rpc_t;
 
 struct ngx_http_symbolicate_rpc_s {
@@ -25,23 +25,23 @@ struct ngx_http_symbolicate_rpc_s {
     void                         (*on_reply)(ngx_http_symbolicate_rpc_t *rpc,
                                        sym_rpc_message_t *m);
     void                          *data;
-    ngx_fd_t                      *fd;          /* of the answer, during
-                                                 * on_reply(); -1: none.  An
-                                                 * owner that takes it sets
-                                                 * -1 */
+    ngx_fd_t                      *fd;          /* descriptor of the answer,
+                                                 * during on_reply(); -1: none.
+                                                 * An owner that takes it must
+                                                 * set -1 */
 };
 
 
 /*
  * Sends m with a new ticket.  rpc->on_reply() is called once, later: with the
- * answer, or with NULL if the connection has ended; in that case the loader may
- * or may not have done the work.  The caller limits the wait.  NGX_ERROR: there
- * is no loader, and on_reply() will not be called.
+ * answer, or with NULL if the connection has ended; in that case, it is unknown
+ * whether the loader has done the work.  The caller must limit the wait.
+ * NGX_ERROR: there is no loader, and on_reply() will not be called.
  */
 ngx_int_t ngx_http_symbolicate_rpc_call(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_rpc_t *rpc, sym_rpc_message_t *m);
 
-/* The same with a descriptor, which may be closed afterwards. */
+/* Same with a descriptor, which may be closed afterwards. */
 ngx_int_t ngx_http_symbolicate_rpc_call_with(
     ngx_http_symbolicate_loader_t *loader, ngx_http_symbolicate_rpc_t *rpc,
     sym_rpc_message_t *m, ngx_fd_t fd);

@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_webhook.c - delivers batches of modules that have
  * arrived.
  *
- * The loader decides on retries: it outlives workers, and all of them are
- * connected to it.
+ * The loader decides about retries, because it outlives workers, and all of
+ * them are connected to it.
  */
 
 
@@ -25,8 +25,10 @@
 struct ngx_http_symbolicate_webhook_s {
     ngx_http_symbolicate_loader_t      *loader;
     ngx_http_symbolicate_loader_conf_t *conf;
-    ngx_http_symbolicate_background_t  *bg;     /* NULL: nothing is sent */
-    uint64_t                            number; /* of the request body */
+    ngx_http_symbolicate_background_t  *bg;     /* NULL: no batch is being
+                                                 * sent */
+    uint64_t                            number; /* number of the batch in the
+                                                 * request body */
     ngx_uint_t                          status;
     ngx_event_t                         timer;
 };

@@ -3,8 +3,9 @@
  * ngx_http_symbolicate_webhook.h - delivers batches of modules that have
  * arrived.
  *
- * The loader chooses a worker and gives it the body (ARRIVED); the worker sends
- * it to the location of symbolicate_webhook, and reports the outcome.
+ * The loader chooses a worker and sends it the body (ARRIVED).  The worker
+ * sends the body to the location of symbolicate_webhook, and reports the
+ * outcome.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_WEBHOOK_H_INCLUDED_
@@ -21,7 +22,10 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* Called when a worker starts: connects to the loaders that have a webhook. */
+/*
+ * Call this when a worker starts: it connects to the loaders that have a
+ * webhook.
+ */
 ngx_int_t ngx_http_symbolicate_webhooks_process(ngx_cycle_t *cycle,
     ngx_http_symbolicate_main_conf_t *smcf);
 

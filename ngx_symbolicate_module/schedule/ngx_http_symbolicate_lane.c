@@ -2,17 +2,17 @@
 /*
  * ngx_http_symbolicate_lane.c - chooses the next pending fetch.
  *
- * A stalled source must not take all downloads of a worker, nor a large request
- * all downloads of a source.  So each source has a lane, and each request has a
- * share of a lane.  Each lane or share may take three quarters of what the
- * others leave.  Shares of a lane take turns.  The next lane is the one with
- * the fewest downloads.
+ * A stalled source must not use all downloads of a worker, and a large request
+ * must not use all downloads of a source.  So each source has a lane, and each
+ * request has a share of a lane.  Each lane or share may take three quarters of
+ * what the others leave free.  Shares of a lane take turns.  The next lane is
+ * the one with the fewest downloads.
  *
- * Abandoned downloads, without a waiting request, have their own share.  They
- * begin only if nothing else can.  When a request waits for a slot, the
- * abandoned download that has received the least gives up its slot, even if its
- * client was asked to retry.  A client that returns then starts over; otherwise
- * a client of a stalled source would block others from that source.
+ * Abandoned downloads, for which no request waits, have their own share.  They
+ * begin only if no other download can.  If a request waits for a slot, the
+ * abandoned download that has received the fewest bytes gives up its slot, even
+ * if its client was asked to retry.  A client that returns then starts over;
+ * otherwise one client of a stalled source would block that source for others.
  */
 
 
@@ -26,7 +26,9 @@
 #include "schedule/ngx_http_symbolicate_lane.h"
 
 
-/* The fetches from one source for one request; wait NULL: abandoned ones. */
+/*
+ * The fetches from one source for one request; wait NULL: the abandoned ones.
+ */
 struct ngx_http_symbolicate_share_s {
     ngx_queue_t                       of_lane;     /* in the lane's list while
                                                     * it has waiting slots */
@@ -48,7 +50,7 @@ static void ngx_http_symbolicate_share_free(
 static ngx_queue_t  ngx_http_symbolicate_lanes;
 static ngx_uint_t   ngx_http_symbolicate_lanes_running;
 static ngx_uint_t   ngx_http_symbolicate_lanes_request_sources;
-                                                /* of these, from request
+                                                /* number of these for request
                                                  * sources */
 
 
@@ -89,8 +91,10 @@ ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source)
 
 /* --- shares --- */
 
-/* Lanes without shares are in no list: they belong to a configuration, which
- * may be replaced. */
+/*
+ * Lanes without shares are in no list, because they belong to a configuration,
+ * which may be replaced.
+ */
 static void
 ngx_http_symbolicate_lane_open(ngx_http_symbolicate_lane_t *lane)
 {
@@ -131,7 +135,7 @@ ngx_http_symbolicate_share_create(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-/* NULL: no memory. */
+/* Finds or creates a share.  NULL: no memory. */
 static ngx_http_symbolicate_share_t *
 ngx_http_symbolicate_share(ngx_http_symbolicate_lane_t *lane,
     ngx_http_symbolicate_wait_t *wait)
@@ -258,8 +262,10 @@ ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
 
     share = ngx_http_symbolicate_share(slot->share->lane, wait);
 
-    /* out of memory: an abandoned slot stays, any other must leave its
-     * request's share */
+    /*
+     * out of memory: an abandoned slot stays in its share, any other must leave
+     * its request's share
+     */
 
     if (share == NULL && slot->share->wait == NULL) {
         return;
@@ -295,8 +301,10 @@ ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
 
 /* --- turns --- */
 
-/* The limit of one lane or share: three quarters of the room that the others
- * leave. */
+/*
+ * Limit of a lane or share: three quarters of the room that the others leave
+ * free.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_lane_most(ngx_uint_t all, ngx_uint_t others)
 {
@@ -323,8 +331,10 @@ ngx_http_symbolicate_lane_limit(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-/* Request sources share lanes.  Together these leave a quarter to the
- * configured sources, however many requests there are. */
+/*
+ * Request sources share lanes.  Together these lanes leave a quarter to the
+ * configured sources, however many requests there are.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
     ngx_uint_t most)
@@ -335,7 +345,7 @@ ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-/* The next share in a lane; NULL: none may begin a download. */
+/* Returns the next share in a lane; NULL: none may begin a download. */
 static ngx_http_symbolicate_share_t *
 ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
     ngx_uint_t most)
@@ -436,7 +446,7 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
 }
 
 
-/* True: a request waits for a slot in the lane. */
+/* Whether a request waits for a slot in the lane. */
 static ngx_uint_t
 ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 {
@@ -455,9 +465,11 @@ ngx_http_symbolicate_lane_is_wanted(ngx_http_symbolicate_lane_t *lane)
 }
 
 
-/* Returns the download that has received the least, among the abandoned ones of
- * the lane and `least`; ties go to the one that was abandoned first in its
- * lane. */
+/*
+ * Returns the download that has received the fewest bytes, among the abandoned
+ * ones of the lane and `least`.  Ties go to the one that was abandoned first in
+ * its lane.
+ */
 static ngx_http_symbolicate_slot_t *
 ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
     ngx_http_symbolicate_slot_t *least)

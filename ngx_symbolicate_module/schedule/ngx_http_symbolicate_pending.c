@@ -3,10 +3,10 @@
  * ngx_http_symbolicate_pending.c - modules that requests of this worker wait
  * for.
  *
- * A pending fetch is one module of one source, however many requests wait for
- * it.  It lives from the first request that misses the module until the loader
- * reports the outcome.  Without a waiting request it ends earlier: at once if
- * no fetch has begun, or when its fetch has to give up its slot.
+ * A pending fetch is for one module from one source, however many requests wait
+ * for it.  It lives from the first request that misses the module until the
+ * loader reports the outcome.  If no request waits, it ends earlier: at once if
+ * no download has begun, otherwise when the download must give up its slot.
  */
 
 
@@ -28,13 +28,17 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* Fewer than the loader allows.  Their messages fit into the queue for the
- * loader. */
+/*
+ * Fewer than the loader allows.  The messages for all of them fit into the
+ * queue for the loader.
+ */
 #define NGX_SYMBOLICATE_PENDING_MAX  (NGX_SYMBOLICATE_OUT_MAX / 2)
 
 
-/* A source may have as many as it leaves free, so a stalled source leaves some
- * for the others. */
+/*
+ * A source may have as many pending fetches as it leaves free, so a stalled
+ * source leaves some for the others.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_lane_t *lane)
@@ -121,8 +125,10 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Fetches of an earlier connection may have been invalidated since, and the
- * loader does not know of them. */
+/*
+ * Resets fetches of an earlier connection: they may have been invalidated
+ * since, and the loader does not know of them.
+ */
 static void
 ngx_http_symbolicate_pending_doubt(ngx_http_symbolicate_pending_t *pending)
 {
@@ -232,7 +238,7 @@ ngx_http_symbolicate_pending_unavailable(
 }
 
 
-/* A request stops waiting for it. */
+/* Ends a request's wait for a fetch. */
 static void
 ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t keep)
@@ -286,7 +292,7 @@ ngx_http_symbolicate_pending_leave(ngx_http_symbolicate_wait_t *wait,
 }
 
 
-/* NULL: out of memory. */
+/* Finds or creates a fetch.  NULL: out of memory. */
 static ngx_http_symbolicate_companion_t *
 ngx_http_symbolicate_pending_companion(sym_rpc_message_t *m)
 {
@@ -313,7 +319,7 @@ ngx_http_symbolicate_pending_companion(sym_rpc_message_t *m)
 }
 
 
-/* Whether they are the same file; NULL: the module. */
+/* Whether both are the same companion; NULL: the module itself. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_companion_t *a,
     ngx_http_symbolicate_companion_t *b)
@@ -328,7 +334,7 @@ ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_companion_t *a,
 }
 
 
-/* The result of a fetch for another file is of no use here. */
+/* Drops a fetch for another file than the one that is needed now. */
 static void
 ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_message_t *m)
@@ -376,7 +382,10 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
 
     if (pending == NULL || pending->settled) {
 
-        /* cancelled meanwhile; but an election must be answered */
+        /*
+         * the request was cancelled in the meantime, but an election must be
+         * answered
+         */
 
         if (m->type == SYM_RPC_FETCH) {
             m->type = SYM_RPC_CANCEL;

@@ -3,10 +3,10 @@
  * ngx_http_symbolicate_pending.h - modules that requests of this worker wait
  * for.
  *
- * Requests call this, and the loader is asked once for each module.  The loader
- * elects one worker to fetch it; that worker's fetch starts here, and its
- * outcome is reported to the loader.  The loader's verdict goes to all waiting
- * requests.
+ * Requests call these functions; for each module, one request is sent to the
+ * loader.  The loader elects one worker to fetch the module.  That worker's
+ * fetch starts here, and its outcome is reported to the loader.  The loader's
+ * decision is passed to all waiting requests.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_H_INCLUDED_
@@ -24,19 +24,21 @@
 
 /*
  * Makes `wait` wait for a module.  settled() is called once for it, with READY
- * or NEGATIVE; resume() is called when no module is pending any more or the
+ * or NEGATIVE; resume() is called when no module is pending any more, or the
  * time is over.  Neither is called before this function returns.  settled() may
- * ask for another module for the same wait.  NGX_DECLINED: there is no loader.
- * NGX_BUSY: too many modules are pending, retry later.  In both cases neither
- * function will be called.
+ * call this function for another module and the same wait.  NGX_DECLINED: there
+ * is no loader.  NGX_BUSY: too many modules are pending, retry later.  In both
+ * cases, neither function will be called.
  */
 ngx_int_t ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_wait_t *wait, ngx_uint_t module);
 
-/* The request stops waiting.  keep: its client was asked to retry, so its
- * fetches continue. */
+/*
+ * Ends the request's wait.  keep: its client was asked to retry, so its fetches
+ * continue.
+ */
 void ngx_http_symbolicate_pending_leave(ngx_http_symbolicate_wait_t *wait,
     ngx_uint_t keep);
 

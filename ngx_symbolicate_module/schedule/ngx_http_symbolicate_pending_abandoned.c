@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_pending_abandoned.c - pending fetches that no request
- * waits for.
+ * ngx_http_symbolicate_pending_abandoned.c - pending fetches for which no
+ * request waits.
  */
 
 
@@ -16,7 +16,10 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* No request waits: ends it.  NGX_AGAIN: its fetch cannot be aborted now. */
+/*
+ * Ends a fetch for which no request waits.  NGX_AGAIN: the download cannot be
+ * aborted now.
+ */
 ngx_int_t
 ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 {
@@ -37,8 +40,10 @@ ngx_http_symbolicate_pending_give_up(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* A request of another worker, or of an unelected fetch, waits for its
- * lease. */
+/*
+ * A request of another worker, or a fetch that was not elected, waits for this
+ * fetch's lease.
+ */
 void
 ngx_http_symbolicate_pending_reclaim(ngx_http_symbolicate_pending_t *pending)
 {
@@ -48,8 +53,10 @@ ngx_http_symbolicate_pending_reclaim(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Its client has not retried.  The download continues until another fetch needs
- * its slot. */
+/*
+ * The client has not retried.  The download continues until another fetch needs
+ * its slot.
+ */
 static void
 ngx_http_symbolicate_pending_forget(ngx_event_t *ev)
 {

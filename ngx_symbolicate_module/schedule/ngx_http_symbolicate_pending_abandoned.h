@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_pending_abandoned.h - pending fetches that no request
- * waits for.
+ * ngx_http_symbolicate_pending_abandoned.h - pending fetches for which no
+ * request waits.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_ABANDONED_H_INCLUDED_
@@ -15,16 +15,21 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* No request waits: ends it.  NGX_AGAIN: its fetch cannot be aborted now. */
+/*
+ * Ends a fetch for which no request waits.  NGX_AGAIN: the download cannot be
+ * aborted now.
+ */
 ngx_int_t ngx_http_symbolicate_pending_give_up(
     ngx_http_symbolicate_pending_t *pending);
 
-/* A request of another worker, or of an unelected fetch, waits for its
- * lease. */
+/*
+ * A request of another worker, or a fetch that was not elected, waits for this
+ * fetch's lease.
+ */
 void ngx_http_symbolicate_pending_reclaim(
     ngx_http_symbolicate_pending_t *pending);
 
-/* Its last request is gone. */
+/* Call this when the last request of a fetch has ended its wait. */
 void ngx_http_symbolicate_pending_set_abandoned(
     ngx_http_symbolicate_pending_t *pending);
 

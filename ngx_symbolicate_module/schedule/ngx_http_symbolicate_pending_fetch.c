@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_pending_fetch.c - the fetch of a module: its slot, its
- * lease, its outcome.
+ * ngx_http_symbolicate_pending_fetch.c - downloads a module: manages its slot,
+ * its lease and its outcome.
  */
 
 
@@ -36,7 +36,9 @@ static ngx_http_symbolicate_fetch_events_t
 };
 
 
-/* The files that a companion may be: a bit for each sym_source_file_t. */
+/*
+ * Types of files that a companion may have: a bit for each sym_source_file_t.
+ */
 static ngx_uint_t
 ngx_http_symbolicate_pending_files(uint32_t kind)
 {
@@ -100,7 +102,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Begins fetches that now have a slot. */
+/* Begins the fetches that have a slot now. */
 void
 ngx_http_symbolicate_pending_next(void)
 {
@@ -143,8 +145,10 @@ ngx_http_symbolicate_pending_next(void)
 }
 
 
-/* The lease to request; for a body of unknown length, twice the current one, if
- * available. */
+/*
+ * Size of the lease to request; for a body of unknown length, twice the current
+ * one, if available.
+ */
 static off_t
 ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
@@ -157,7 +161,7 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* Reports the outcome of the fetch to the loader. */
+/* Reports the outcome of a fetch to the loader. */
 static void
 ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 {
@@ -263,7 +267,7 @@ ngx_http_symbolicate_pending_granted(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* A lease smaller than requested is all that is available. */
+/* A lease that is smaller than requested is all that is available. */
 void
 ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *pending,
     off_t bytes)
@@ -279,7 +283,7 @@ ngx_http_symbolicate_pending_elected(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* Other fetches may wait for this slot. */
+/* Frees the slot, for which other fetches may wait. */
 static void
 ngx_http_symbolicate_pending_tick(void *data)
 {
@@ -306,7 +310,7 @@ ngx_http_symbolicate_pending_more(void *data, off_t need)
     m.length = need;
     m.places = ngx_http_symbolicate_fetch_place(pending->fetch);
 
-    /* until it has been answered */
+    /* set until the request has been answered */
 
     pending->elected = 0;
     pending->asked = need;
@@ -336,7 +340,10 @@ ngx_http_symbolicate_pending_fetched(void *data)
         ngx_http_symbolicate_pending_granted(pending);
     }
 
-    /* else it waits for a larger lease: the loader elects the next client */
+    /*
+     * otherwise it waits for a larger lease, and the loader elects the next
+     * client
+     */
 
     ngx_http_symbolicate_pending_next();
 }

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_pending_fetch.h - the fetch of a module.
+ * ngx_http_symbolicate_pending_fetch.h - downloads a module.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_FETCH_H_INCLUDED_
@@ -14,10 +14,12 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* Begins fetches that now have a slot. */
+/* Begins the fetches that have a slot now. */
 void ngx_http_symbolicate_pending_next(void);
 
-/* The loader lets this worker fetch, with a lease of this many bytes. */
+/*
+ * The loader has elected this worker to fetch, with a lease of this many bytes.
+ */
 void ngx_http_symbolicate_pending_elected(
     ngx_http_symbolicate_pending_t *pending, off_t bytes);
 

@@ -57,7 +57,10 @@ ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* The loader has its own queue, in which waiting requests go first. */
+/*
+ * Whether a request waits.  The loader has its own queue, in which such fetches
+ * are first.
+ */
 void
 ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
     ngx_uint_t abandoned)
@@ -82,7 +85,7 @@ ngx_http_symbolicate_pending_abandon(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* How long a negative outcome is valid. */
+/* Returns how long a negative outcome is valid. */
 sym_rpc_ttl_t
 ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
 {
@@ -98,7 +101,7 @@ ngx_http_symbolicate_pending_ttl(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Reports to the loader why nothing was fetched. */
+/* Reports to the loader why no file was fetched. */
 void
 ngx_http_symbolicate_pending_refuse(ngx_http_symbolicate_pending_t *pending,
     sym_module_state_t state, const char *reason)

@@ -15,20 +15,22 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* A message that is only about the module: ENSURE, CANCEL. */
+/* Sends a message with only the module: ENSURE, CANCEL. */
 void ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type);
 
-/* Whether a request waits: the loader has its own queue, in which waiting
- * requests go first. */
+/*
+ * Reports whether a request waits.  The loader has its own queue, in which such
+ * fetches are first.
+ */
 void ngx_http_symbolicate_pending_abandon(
     ngx_http_symbolicate_pending_t *pending, ngx_uint_t abandoned);
 
-/* How long a negative outcome is valid. */
+/* Returns how long a negative outcome is valid. */
 sym_rpc_ttl_t ngx_http_symbolicate_pending_ttl(
     ngx_http_symbolicate_pending_t *pending);
 
-/* Reports to the loader why nothing was fetched. */
+/* Reports to the loader why no file was fetched. */
 void ngx_http_symbolicate_pending_refuse(
     ngx_http_symbolicate_pending_t *pending, sym_module_state_t state,
     const char *reason);

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_pending_state.h - the structure of a pending fetch, for
- * its own files.
+ * ngx_http_symbolicate_pending_state.h - the structure of a pending fetch;
+ * shared by pending*.c.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PENDING_STATE_H_INCLUDED_
@@ -25,8 +25,9 @@ typedef struct ngx_http_symbolicate_pending_s  ngx_http_symbolicate_pending_t;
 /* A companion file of the module. */
 typedef struct {
     uint32_t                        kind;        /* SYM_RPC_SUPPLEMENT ... */
-    sym_object_ref_t                ref;         /* that leads to it at sources,
-                                                  * views of ref_bytes */
+    sym_object_ref_t                ref;         /* reference for the search at
+                                                  * sources, with views of
+                                                  * ref_bytes */
     size_t                          nref;
     char                            ref_bytes[1];
 } ngx_http_symbolicate_companion_t;
@@ -40,37 +41,43 @@ struct ngx_http_symbolicate_pending_s {
     ngx_http_symbolicate_fetch_policy_t     *policy;
 
     ngx_http_symbolicate_wanted_t   is;
-    sym_object_ref_t                ref;         /* of it, views of ref_bytes */
+    sym_object_ref_t                ref;         /* reference of the artifact,
+                                                  * with views of ref_bytes */
 
     ngx_queue_t                     waiters;
-    ngx_queue_t                     of_abandoned;  /* the loader's, while no
-                                                    * request waits */
+    ngx_queue_t                     of_abandoned;  /* in the loader's list,
+                                                    * while no request waits */
     ngx_msec_t                      since;       /* then */
 
     ngx_http_symbolicate_lane_t    *lane;
     ngx_http_symbolicate_slot_t     slot;
     ngx_http_symbolicate_lease_t    lease;
-    off_t                           asked;       /* requested larger size; 0:
-                                                  * none */
+    off_t                           asked;       /* size of the requested lease;
+                                                  * 0: none */
     ngx_http_symbolicate_fetch_t   *fetch;
 
-    uint64_t                        places;      /* to try: 1 << number */
+    uint64_t                        places;      /* places to try: 1 <<
+                                                  * number */
 
-    ngx_http_symbolicate_companion_t  *companion;  /* to be fetched instead of
-                                                    * the module */
+    ngx_http_symbolicate_companion_t  *companion;  /* to fetch instead of the
+                                                    * module */
 
-    sym_account_t                  *memory;      /* the worker's, charged with
-                                                  * this */
+    sym_account_t                  *memory;      /* the worker's account, to
+                                                  * which this is charged */
     size_t                          bytes;
 
-    unsigned                        elected:1;   /* by the present connection */
-    unsigned                        fetched:1;   /* its fetch has ended */
-    unsigned                        stale:1;     /* the result of its fetch is
-                                                  * useless */
+    unsigned                        elected:1;   /* elected over the current
+                                                  * connection */
+    unsigned                        fetched:1;   /* the download has ended */
+    unsigned                        stale:1;     /* the result of the download
+                                                  * is useless */
     unsigned                        abandoned:1;
-    unsigned                        abandon_sent:1; /* to the loader */
-    unsigned                        settled:1;   /* freed when its fetch ends */
-    unsigned                        busy:1;      /* counted in the loader */
+    unsigned                        abandon_sent:1; /* ABANDON was sent to the
+                                                     * loader */
+    unsigned                        settled:1;   /* settled: it is freed when
+                                                  * the download ends */
+    unsigned                        busy:1;      /* counted in the loader's
+                                                  * nbusy */
 
     size_t                          nref;
     char                            ref_bytes[1];

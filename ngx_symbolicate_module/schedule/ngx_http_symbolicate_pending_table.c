@@ -3,8 +3,8 @@
  * ngx_http_symbolicate_pending_table.c - the pending fetches of a worker, by
  * module and by ticket.
  *
- * A pending fetch is one module of one source, however many requests wait for
- * it.
+ * A pending fetch is for one module from one source, however many requests wait
+ * for it.
  */
 
 
@@ -22,7 +22,7 @@
 #include "schedule/ngx_http_symbolicate_pending_table.h"
 
 
-/* Approximate bytes of messages of a pending fetch. */
+/* Approximate size of the messages of a pending fetch. */
 #define NGX_SYMBOLICATE_PENDING_REST  2048
 
 
@@ -46,7 +46,7 @@ ngx_http_symbolicate_pending_key(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* Sources of different requests may be equal. */
+/* Whether the sources are equal, even if they belong to different requests. */
 static ngx_uint_t
 ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_pending_key_t *key)
@@ -72,7 +72,7 @@ ngx_http_symbolicate_pending_find(ngx_http_symbolicate_loader_t *loader,
     node = loader->keys.root;
     sentinel = loader->keys.sentinel;
 
-    /* nodes of one hash are to the right of each other */
+    /* nodes with the same hash are to the right of each other */
 
     while (node != sentinel) {
 
@@ -183,7 +183,7 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 }
 
 
-/* The worker must not end while a request waits. */
+/* Keeps the worker from ending while a request waits. */
 void
 ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending)
 {
@@ -209,7 +209,7 @@ ngx_http_symbolicate_pending_adopted(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* NGX_AGAIN: its fetch cannot be aborted now. */
+/* NGX_AGAIN: the download cannot be aborted now. */
 ngx_int_t
 ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
 {
@@ -227,7 +227,10 @@ ngx_http_symbolicate_pending_drop(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* Frees it, or lets its fetch do so if that cannot be aborted now. */
+/*
+ * Frees a fetch.  If its download cannot be aborted now, it is freed at the
+ * download's end.
+ */
 void
 ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 {
@@ -266,7 +269,10 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
 }
 
 
-/* The pending fetch with the next ticket, from `ticket`; NULL: no more. */
+/*
+ * Returns the pending fetch with the next ticket, from `ticket` on; NULL: no
+ * more.
+ */
 static ngx_http_symbolicate_pending_t *
 ngx_http_symbolicate_pending_from(ngx_http_symbolicate_loader_t *loader,
     ngx_rbtree_key_t ticket)

@@ -26,33 +26,36 @@ void ngx_http_symbolicate_pending_key(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_wanted_t *wanted,
     ngx_http_symbolicate_pending_key_t *key);
 
-/* NULL: none is pending. */
+/* Finds a fetch.  NULL: none is pending. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_find(
     ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_pending_key_t *key);
 
-/* Finds one by the ticket of a message; NULL: not found. */
+/* Finds a fetch by the ticket of a message; NULL: not found. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_of(
     ngx_http_symbolicate_loader_t *loader, uint32_t ticket);
 
-/* NULL: no memory. */
+/* Creates a fetch.  NULL: no memory. */
 ngx_http_symbolicate_pending_t *ngx_http_symbolicate_pending_create(
     ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_pending_key_t *key);
 
-/* Counts it while requests wait: the worker must not end then. */
+/* Counts a fetch while requests wait, because the worker must not end then. */
 void ngx_http_symbolicate_pending_busy(ngx_http_symbolicate_pending_t *pending);
 
-/* Called when a request waits for it, or it ends. */
+/* Call this when a request begins to wait for it, or when the wait ends. */
 void ngx_http_symbolicate_pending_adopted(
     ngx_http_symbolicate_pending_t *pending);
 
-/* NGX_AGAIN: its fetch cannot be aborted now. */
+/* NGX_AGAIN: the download cannot be aborted now. */
 ngx_int_t ngx_http_symbolicate_pending_drop(
     ngx_http_symbolicate_pending_t *pending);
 
-/* Frees it, or lets its fetch do so if that cannot be aborted now. */
+/*
+ * Frees a fetch.  If its download cannot be aborted now, it is freed at the
+ * download's end.
+ */
 void ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending);
 
 /* Visits all unsettled fetches.  visit() may free any of them.  It may add

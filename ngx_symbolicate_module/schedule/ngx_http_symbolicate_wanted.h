@@ -17,19 +17,20 @@
 #include "download/ngx_http_symbolicate_fetch_types.h"
 
 
-/* An artifact of an object at one source. */
+/* An artifact for an object from one source. */
 typedef struct {
     ngx_http_symbolicate_source_t *source;
     sym_kind_t                     kind;
     const sym_object_ref_t        *ref;
-    unsigned                       without;     /* 1 << sym_source_file_t:
-                                                 * files that do not have it */
-    unsigned                       thorough:1;  /* all its paths are tried, even
-                                                 * if one has a good file */
+    unsigned                       without;     /* bits 1 << sym_source_file_t:
+                                                 * files without such an
+                                                 * artifact */
+    unsigned                       thorough:1;  /* try all paths, even if one
+                                                 * has a good file */
 } ngx_http_symbolicate_wanted_t;
 
 
-/* A flag of the worker's own NEGATIVE: no loader is running. */
+/* A flag in a NEGATIVE from the worker itself: no loader is running. */
 #define NGX_SYMBOLICATE_NO_LOADER  1
 
 

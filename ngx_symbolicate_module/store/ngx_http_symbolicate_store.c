@@ -3,10 +3,10 @@
  * ngx_http_symbolicate_store.c - the stores of this worker.
  *
  * LMDB environments must be opened after fork, so each worker opens a store at
- * the first request for it.  If a store is missing or unreadable the next
- * request tries again, so no restart is needed.  If its folder holds another
- * store, or if it faulted, it is exchanged; running requests keep a reference
- * to the old one.
+ * the first request for it.  If a store is missing or unreadable, the next
+ * request tries again, so no restart is needed.  If the folder contains another
+ * store, or if a fault occurred in the store, it is exchanged; running requests
+ * keep a reference to the old one.
  */
 
 
@@ -20,10 +20,10 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* stat() of the folder, at most so often */
+/* minimum interval between calls of stat() for the folder */
 #define NGX_SYMBOLICATE_STALE_MS   100
 
-/* an unusable store is logged at most once in this many seconds */
+/* minimum interval between log lines about an unusable store, in seconds */
 #define NGX_SYMBOLICATE_LOG_S      60
 
 
@@ -62,8 +62,10 @@ ngx_http_symbolicate_stores_init(ngx_conf_t *cf,
         stores[i].conf = conf[i];
     }
 
-    /* runs when a worker exits, or when a single process drops its old cycle;
-     * in the master there is never anything to close */
+    /*
+     * runs when a worker exits, or when a single process drops its old cycle;
+     * the master never has a store to close
+     */
 
     cln->handler = ngx_http_symbolicate_stores_cleanup;
     cln->data = smcf;
@@ -81,7 +83,9 @@ ngx_http_symbolicate_store_of(const ngx_http_symbolicate_store_conf_t *conf)
 }
 
 
-/* A sentence for the client that helps an operator, and reveals no path. */
+/*
+ * Returns a message for the client that helps an operator, but reveals no path.
+ */
 const char *
 ngx_http_symbolicate_store_reason(sym_status_t status)
 {
@@ -111,8 +115,8 @@ ngx_http_symbolicate_store_reason(sym_status_t status)
 
 
 /*
- * A reference to the store, opened if necessary; NULL: see *reason.  Release it
- * by ngx_http_symbolicate_store_put().
+ * Returns a reference to the store, which is opened if necessary.  NULL: see
+ * *reason.  Release it with ngx_http_symbolicate_store_put().
  */
 ngx_http_symbolicate_db_t *
 ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
@@ -146,10 +150,11 @@ ngx_http_symbolicate_store_get(ngx_http_symbolicate_store_t *store,
 
 
 /*
- * Drops a store that faulted, or whose folder holds another store now.  One
- * that faulted must be closed before its files are opened again (LMDB: a
- * process has one handle of an environment): requests that still hold it see
- * the fault at their next slice.
+ * Drops a store if a fault occurred in it, or if its folder now contains
+ * another store.  After a fault, the store must be closed before its files are
+ * opened again, because LMDB allows a process only one handle of an
+ * environment.  Requests that still have a reference see the fault at their
+ * next slice.
  */
 static void
 ngx_http_symbolicate_store_look(ngx_http_symbolicate_store_t *store,
@@ -209,7 +214,7 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
         return NULL;
     }
 
-    /* without memory for the cache, everything is looked up */
+    /* if there is no memory for the cache, everything is looked up */
 
     size = store->conf->main->answers_size;
 
@@ -221,7 +226,7 @@ ngx_http_symbolicate_store_open(ngx_http_symbolicate_store_t *store,
     store->db = db;
     store->checked = ngx_current_msec;
 
-    /* reopening does not make a store healthy that faulted */
+    /* reopening does not repair a store with a fault */
 
     if (store->trouble != SYM_OK && store->trouble != SYM_DAMAGED) {
         ngx_log_error(NGX_LOG_NOTICE, log, 0,
@@ -276,8 +281,8 @@ ngx_http_symbolicate_store_is_member(gid_t gid)
 
 
 /*
- * Describes the store's owner and the user that may not open it.  Clients see
- * the text as well, so it has names but no path.
+ * Describes the store's owner, and the user that cannot open it.  Clients see
+ * the text, too, so it contains names, but no path.
  */
 static void
 ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
@@ -291,7 +296,7 @@ ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
     text = (u_char *) store->owners;
     last = text + sizeof(store->owners);
 
-    /* the next call may overwrite the result */
+    /* the next call may overwrite this result */
 
     pw = getpwuid(geteuid());
     ngx_cpystrn((u_char *) user, (u_char *) (pw ? pw->pw_name : "?"),
@@ -330,7 +335,7 @@ ngx_http_symbolicate_store_owners(ngx_http_symbolicate_store_t *store)
 }
 
 
-/* Logs a new reason at once, then once a minute. */
+/* Logs a new reason at once, and then once a minute. */
 void
 ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
     sym_error_t *err, ngx_log_t *log)
@@ -377,8 +382,10 @@ ngx_http_symbolicate_store_trouble(ngx_http_symbolicate_store_t *store,
 }
 
 
-/* Logs lookups that found invalid bytes: their frames have no name; all others
- * were answered. */
+/*
+ * Logs lookups that found invalid bytes: their frames have no name, and all
+ * other frames were answered.
+ */
 void
 ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
     uint64_t n, ngx_log_t *log)
@@ -395,7 +402,9 @@ ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
 }
 
 
-/* After a fault under sym_store_guarded(): db must not be read again. */
+/*
+ * Call this after a fault under sym_store_guarded(): db must not be read again.
+ */
 void
 ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
     ngx_http_symbolicate_db_t *db, sym_error_t *err, ngx_log_t *log)

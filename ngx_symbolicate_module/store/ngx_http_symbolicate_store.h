@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_store.h - the stores of this worker.
  *
- * A store is opened by the first request that needs it.  Code that uses it
- * holds a reference; a store that was exchanged or that faulted is closed when
- * the last reference is released.
+ * A store is opened by the first request that needs it.  Code that uses a store
+ * holds a reference.  A store that was exchanged, or in which a fault occurred,
+ * is closed when the last reference is released.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_STORE_H_INCLUDED_
@@ -19,8 +19,10 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 
 
-/* A store that is open in this worker.  Requests in flight hold references: a
- * stale or damaged store is closed when the last of them ends. */
+/*
+ * A store that is open in this worker.  Requests hold references to it; a stale
+ * or damaged store is closed when the last of these requests ends.
+ */
 typedef struct {
     sym_store_t                   *db;
     sym_worker_cache_t            *kept;        /* NULL: off */
@@ -29,7 +31,7 @@ typedef struct {
 } ngx_http_symbolicate_db_t;
 
 
-/* A store of the configuration, as this worker sees it. */
+/* A configured store, as seen by this worker. */
 struct ngx_http_symbolicate_store_s {
     const ngx_http_symbolicate_store_conf_t  *conf;
     ngx_http_symbolicate_db_t     *db;          /* NULL: not open */
@@ -41,12 +43,14 @@ struct ngx_http_symbolicate_store_s {
     time_t                         logged;      /* time of the last log line
                                                    about a failure */
     sym_status_t                   trouble;     /* SYM_OK: none was logged */
-    ngx_uint_t                     suppressed;  /* failures since that one */
-    char                           owners[416]; /* owner, and our user */
+    ngx_uint_t                     suppressed;  /* number of failures since that
+                                                 * one */
+    char                           owners[416]; /* names of the owner and of our
+                                                 * user */
 };
 
 
-/* Creates the configured stores, after the configuration is read. */
+/* Creates the configured stores, after the configuration has been read. */
 ngx_int_t ngx_http_symbolicate_stores_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
