@@ -8,8 +8,8 @@
 #include "demangle/parts.h"
 #include "demangle/sink.h"
 
-/* Bytes parsed in all, at most: each retry doubles how often the bytes of a
- * name are parsed (measured: 5 ns each). */
+/* Limit on the parsed bytes: with each retry, the bytes of a name may be parsed
+ * twice as often (measured: 5 ns per byte). */
 #define RETRIED_BYTES_MAX ((size_t) 64 * 1024)
 
 
@@ -20,7 +20,8 @@ is_digit(char c)
 }
 
 
-/* "T_I", "T0_I", "TL0__I": arguments of a template that is itself a parameter. */
+/* "T_I", "T0_I", "TL0__I": arguments of a template that is itself a template
+ * parameter. */
 static bool
 ends_template_param(const char *name, const char *end)
 {
@@ -36,8 +37,9 @@ ends_template_param(const char *name, const char *end)
 
 
 /*
- * After the name of a conversion operator such arguments are parsed, discarded
- * and parsed again; the number of parses doubles with each level of nesting.
+ * Such arguments after the name of a conversion operator are parsed, discarded
+ * and parsed again.  So the number of parses doubles with each level of
+ * nesting.
  */
 static bool
 has_many_retries(const char *name)
@@ -59,7 +61,8 @@ has_many_retries(const char *name)
 }
 
 
-/* The end of an identifier whose length begins at p, or p + 1. */
+/* The end of an identifier whose length begins at p.  If the length is too
+ * large, the end of its digits. */
 static const char *
 behind_identifier(const char *p, const char *end)
 {
@@ -74,8 +77,8 @@ behind_identifier(const char *p, const char *end)
 }
 
 
-/* Digits at p that are the value of a literal, "Lm64E", "Lin1E".  Bytes before
- * `from` belong to an identifier. */
+/* Whether the digits at p are the value of a literal, "Lm64E", "Lin1E".  Bytes
+ * before `from` belong to an identifier. */
 static bool
 is_value(const char *from, const char *p)
 {
@@ -88,22 +91,23 @@ is_value(const char *from, const char *p)
 
 
 /*
- * An unresolved name, "sr1A...": libiberty reads a variable there that
- * cplus_demangle_v3_components() does not set, and chooses one of two grammars
- * by its value.  This searches by identifiers, as far as they can be recognized
- * without a parser: missing one does no harm.
+ * Whether the name contains an unresolved name, "sr1A...".  For these,
+ * libiberty reads a variable that cplus_demangle_v3_components() does not set,
+ * and chooses one of two grammars by its value.  This searches between
+ * identifiers, as far as they can be recognized without a parser.  Missing an
+ * unresolved name does no harm.
  */
 static bool
 has_unresolved_name(const char *name, size_t len)
 {
     const char *p = name, *from = name, *end = name + len;
 
-    /* most have none of these letters */
+    /* most names have none of these letters */
     if (strstr(name, "sr") == NULL) {
         return false;
     }
 
-    /* a clone's suffix, ".isra.0", comes last */
+    /* the suffix of a clone, ".isra.0", comes last */
     while (*p != '\0' && *p != '.') {
         if (is_digit(*p) && is_value(from, p)) {
             p += strspn(p, "0123456789");
@@ -127,8 +131,8 @@ static int
 options_of(unsigned style)
 {
     if ((style & SYM_DEMANGLE_PARAMS) == 0) {
-        return DMGL_ANSI; /* a return type to drop would belong to another
-                             function */
+        /* DMGL_RET_DROP would drop the return type of another function */
+        return DMGL_ANSI;
     }
 
     return DMGL_ANSI | DMGL_PARAMS
@@ -154,8 +158,8 @@ print(sym_shard_t *root, sym_shards_t *parts, unsigned style, char *out,
 
 
 /*
- * With parameters the parser must reach the end of the name.  Without, it drops
- * them and ignores the rest: then it is called twice.
+ * With parameters, the parser must reach the end of the name.  Without them it
+ * drops parameters and ignores the rest, so it is called twice.
  */
 static sym_shard_t *
 parse(const char *name, unsigned style, void **memory)
@@ -179,7 +183,7 @@ is_operator(const char *text, size_t at)
 }
 
 
-/* "A<B<int>>" becomes "A<B<int> >"; 0: there is no room for it. */
+/* "A<B<int>>" becomes "A<B<int> >". 0: there is no room for it. */
 static size_t
 loosen(char *text, size_t len, size_t size)
 {
@@ -211,8 +215,8 @@ loosen(char *text, size_t len, size_t size)
 }
 
 
-/* LLVM's demangler reads unresolved names in one way only.  Its spelling
- * differs from libiberty's only here. */
+/* LLVM's demangler reads unresolved names in one way only.  Only here does its
+ * spelling differ from libiberty's. */
 static size_t
 show_unresolved(const char *name, size_t name_len, unsigned style, char *out,
                 size_t size)

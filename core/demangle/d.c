@@ -14,14 +14,14 @@ static bool type(sym_d_reader_t *r);
 
 /* --- back references --- */
 
-/* Q NumberBackRef: its target, and where the name continues. */
+/* Q NumberBackRef: gets its target, and where the name continues. */
 static const char *
 target_of(sym_d_reader_t *r, const char *q, const char **behind)
 {
     size_t distance = 0, most = (size_t) (q - r->name);
     const char *p = q + 1;
 
-    /* base 26; the last digit is a small letter */
+    /* base 26; the last digit is a lower-case letter */
     while (*p >= 'A' && *p <= 'Z' && distance <= most) {
         distance = distance * 26 + (size_t) (*p++ - 'A');
     }
@@ -37,7 +37,7 @@ target_of(sym_d_reader_t *r, const char *q, const char **behind)
 }
 
 
-/* TypeBackRef.  Nested ones in its target point further back. */
+/* TypeBackRef.  Those inside its target must point further back. */
 static bool
 type_reference(sym_d_reader_t *r, sym_d_part_t *part)
 {
@@ -93,15 +93,15 @@ is_mangled_name(sym_d_reader_t *r)
 }
 
 
-/* Names that compilers generate.  A few precede the name that they belong
-   to. */
+/* Names that compilers generate.  A few of them precede the name to which they
+   belong. */
 static bool
 special_name(sym_d_reader_t *r, size_t len)
 {
     static const struct {
         const char *name, *text;
         uint8_t len;        /* length of the name; the rest follows */
-        uint8_t n_consumed; /* bytes that the text stands for */
+        uint8_t n_consumed; /* number of bytes that the text replaces */
         bool is_before;
     } specials[] = {
         { "__ctor", "this", 6, 6, false },
@@ -142,7 +142,7 @@ plain_name(sym_d_reader_t *r, size_t len)
 }
 
 
-/* IdentifierBackRef: to the number of an LName. */
+/* IdentifierBackRef: it points to the number of an LName. */
 static bool
 name_reference(sym_d_reader_t *r)
 {
@@ -161,7 +161,7 @@ name_reference(sym_d_reader_t *r)
 }
 
 
-/* "__S12": tells declarations of one name in one function apart. */
+/* "__S12" distinguishes declarations of one name in one function. */
 static bool
 is_fake_parent(const char *p, size_t len)
 {
@@ -180,9 +180,9 @@ try_symbol_argument(sym_d_reader_t *r)
 
 
 /*
- * Up to D 2.076 the length of a symbol precedes it, whose first character may
- * be a digit of its own: each way to divide the digits is tried, and last that
- * there is no length.
+ * Up to D 2.076 the symbol is preceded by its length.  The first character of
+ * the symbol may be a digit.  So each way to divide the digits is tried; the
+ * last try has no length.
  */
 static bool
 symbol_argument(sym_d_reader_t *r)
@@ -212,7 +212,7 @@ symbol_argument(sym_d_reader_t *r)
 }
 
 
-/* TemplateArg: V Type Value.  Only that of a struct shows its type. */
+/* TemplateArg: V Type Value.  The type is shown only if it is a struct. */
 static bool
 value_argument(sym_d_reader_t *r)
 {
@@ -231,7 +231,7 @@ value_argument(sym_d_reader_t *r)
 }
 
 
-/* TemplateArg: X, as another language mangles it. */
+/* TemplateArg: X, a name mangled as in another language. */
 static bool
 foreign_argument(sym_d_reader_t *r)
 {
@@ -255,8 +255,8 @@ template_argument(sym_d_reader_t *r)
 }
 
 
-/* TemplateArgs.  The end of the name ends them, too: the caller then misses the
- * type that must follow. */
+/* TemplateArgs.  They may also end at the end of the name; then the caller
+ * misses the type that must follow. */
 static bool
 template_arguments(sym_d_reader_t *r)
 {
@@ -371,7 +371,7 @@ convention(sym_d_reader_t *r)
 }
 
 
-/* FuncAttrs.  Ng, Nh, Nk and Nn belong to the first parameter. */
+/* FuncAttrs.  Ng, Nh, Nk and Nn are part of the first parameter. */
 static bool
 attributes(sym_d_reader_t *r)
 {
@@ -398,7 +398,7 @@ attributes(sym_d_reader_t *r)
 }
 
 
-/* TypeModifiers, after the type that they modify. */
+/* TypeModifiers.  They are shown after the type that they modify. */
 static bool
 modifiers(sym_d_reader_t *r)
 {
@@ -422,7 +422,7 @@ modifiers(sym_d_reader_t *r)
 }
 
 
-/* Writes a text where the name has its letters. */
+/* Writes a text for the letters of the name. */
 static bool
 take_as(sym_d_reader_t *r, const char *letters, const char *text)
 {
@@ -430,7 +430,7 @@ take_as(sym_d_reader_t *r, const char *letters, const char *text)
 }
 
 
-/* Parameter.  Compilers write both orders of "return" and "scope". */
+/* Parameter.  Compilers write "return" and "scope" in either order. */
 static bool
 parameter(sym_d_reader_t *r)
 {
@@ -451,7 +451,8 @@ parameter(sym_d_reader_t *r)
 }
 
 
-/* Parameters and ParamClose; the end of the name ends them as TemplateArgs. */
+/* Parameters and ParamClose.  Like TemplateArgs, they may also end at the end
+ * of the name. */
 static bool
 parameters(sym_d_reader_t *r)
 {
@@ -479,8 +480,8 @@ parameters(sym_d_reader_t *r)
 }
 
 
-/* TypeFunction: its parts in the order of the name, and shown type, parameters,
- * attributes. */
+/* TypeFunction.  Gets its parts in the order of the name; shows type,
+ * parameters, attributes. */
 static bool
 function_type(sym_d_reader_t *r)
 {
@@ -503,7 +504,7 @@ function_type(sym_d_reader_t *r)
 }
 
 
-/* TypeDelegate: D TypeModifiers, and the function or a reference to it. */
+/* TypeDelegate: D TypeModifiers, then the function or a reference to it. */
 static bool
 delegate_type(sym_d_reader_t *r)
 {
@@ -518,8 +519,8 @@ delegate_type(sym_d_reader_t *r)
 
 /*
  * Reads the optional part after a SymbolName: [M [TypeModifiers]]
- * TypeFunctionNoReturn.  The same letters may begin what follows the whole name;
- * if they do not form a signature, nothing is read.
+ * TypeFunctionNoReturn.  Other parts may begin with the same letters.  If the
+ * letters do not form a signature, nothing is read.
  */
 static void
 try_signature(sym_d_reader_t *r, bool with_modifiers)
@@ -578,7 +579,8 @@ qualified_name_inside(sym_d_reader_t *r, bool with_modifiers)
 }
 
 
-/* QualifiedName; with_modifiers: of `this`, after the parameters. */
+/* QualifiedName.  with_modifiers: shows those of `this` after the
+ * parameters. */
 static bool
 qualified_name(sym_d_reader_t *r, bool with_modifiers)
 {
@@ -589,7 +591,7 @@ qualified_name(sym_d_reader_t *r, bool with_modifiers)
 }
 
 
-/* MangledName: _D QualifiedName, and Z or a type, which is not shown. */
+/* MangledName: _D QualifiedName, then Z or a type, which is not shown. */
 bool
 sym_d_mangled_name(sym_d_reader_t *r)
 {
@@ -612,7 +614,7 @@ wrapped_type(sym_d_reader_t *r, const char *before)
 }
 
 
-/* TypeStaticArray: the number may have any size, or none. */
+/* TypeStaticArray.  The number may have any size, or be missing. */
 static bool
 static_array(sym_d_reader_t *r)
 {
@@ -625,7 +627,7 @@ static_array(sym_d_reader_t *r)
 }
 
 
-/* TypeAssocArray: first the key's type. */
+/* TypeAssocArray: the key's type comes first. */
 static bool
 associative_array(sym_d_reader_t *r)
 {

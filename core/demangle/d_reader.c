@@ -1,11 +1,11 @@
 #include "demangle/d_reader.h"
 
-/* Tokens that are read and texts that are written, each 8 bytes of one counted
- * once more (measured: 10 to 15 ns each). */
+/* Limit on the work: tokens that are read, and texts that are written; each 8
+ * bytes of a text count as one more (measured: 10 to 15 ns each). */
 #define WORK_MAX ((size_t) 16 * 1024)
 #define WORK_BYTES 8
 
-/* Types, names, templates and values in one another. */
+/* Limit on the nesting of types, names, templates and values. */
 #define DEPTH_MAX 256u
 
 

@@ -1,14 +1,14 @@
 /*
- * d_reader.h - reads a mangled name of D, and writes its text as it goes.
+ * d_reader.h - reads a mangled name of D, and writes its text at the same time.
  *
- * Where text and name differ in order, the part that is shown later is skipped
- * first and read again in its place.  A skipped part is never read twice while
- * it is skipped, so the depth of a name adds a factor, not an exponent.  Back
- * references and the ambiguities of the grammar do grow exponentially: the work
- * is bounded.  Nothing is allocated.
+ * Text and name may differ in order.  A part that is shown later is skipped
+ * first, and then read again in its place.  A part that is being skipped is
+ * never read twice, so the depth of a name adds a factor, not an exponent.
+ * Back references and the ambiguities of the grammar do grow exponentially, so
+ * the work is limited.  Nothing is allocated.
  *
- * Functions return false if the name is not as expected, or has used up its
- * work.  Those that only write return true, so that calls can be chained.
+ * Functions return false if the name is not as expected, or its work is used
+ * up.  Functions that only write return true, so that calls can be chained.
  */
 #ifndef SYM_DEMANGLE_D_READER_H
 #define SYM_DEMANGLE_D_READER_H
@@ -22,18 +22,19 @@
 
 typedef struct {
     const char *name, *pos, *end; /* *end is NUL */
-    const char *reference; /* the back reference that is followed, or end */
+    const char *reference;        /* the innermost back reference, or `end` */
     char *out;
-    size_t len, size;  /* len: also text that does not fit; it may be undone */
-    size_t start;      /* of the text that "initializer for " goes before */
-    unsigned skipping; /* not 0: read, but not written */
+    size_t len, size;  /* len also counts text that does not fit, because
+                          text may be removed */
+    size_t start;      /* position for "initializer for " */
+    unsigned skipping; /* not 0: parts are read, but not written */
     unsigned depth;
-    size_t work; /* that is left; at 0 all parts fail */
+    size_t work; /* work that is left; at 0 all parts fail */
 } sym_d_reader_t;
 
 typedef bool sym_d_part_t(sym_d_reader_t *r);
 
-/* name ends in a NUL. */
+/* name must end in a NUL. */
 sym_d_reader_t sym_d_reader(const char *name, size_t len, char *out,
                             size_t size);
 
@@ -68,10 +69,10 @@ sym_d_take(sym_d_reader_t *r, const char *text)
 }
 
 
-/* A number is followed by something, and has 32 bits. */
+/* Reads a number of 32 bits, which must be followed by something. */
 bool sym_d_number(sym_d_reader_t *r, uint32_t *n);
 
-/* One level deeper; the caller restores r->depth in any case. */
+/* Goes one level deeper.  The caller restores r->depth in any case. */
 bool sym_d_enter(sym_d_reader_t *r);
 
 /* --- writing --- */
@@ -79,24 +80,24 @@ bool sym_d_enter(sym_d_reader_t *r);
 bool sym_d_put(sym_d_reader_t *r, const char *text);
 bool sym_d_put_bytes(sym_d_reader_t *r, const char *bytes, size_t len);
 
-/* The next bytes of the name, unchanged. */
+/* Copies the next bytes of the name unchanged. */
 bool sym_d_copy(sym_d_reader_t *r, size_t len);
 
-/* "a.b." becomes "initializer for a.b". */
+/* Turns "a.b." into "initializer for a.b". */
 void sym_d_put_before(sym_d_reader_t *r, const char *text);
 
 /* --- parts --- */
 
-/* Reads a part without its text. */
+/* Reads a part, and writes no text. */
 bool sym_d_skip(sym_d_reader_t *r, sym_d_part_t *part);
 
-/* Writes the text of a part that was skipped. */
+/* Reads a part that was skipped, and writes its text. */
 bool sym_d_put_skipped(sym_d_reader_t *r, const char *from, sym_d_part_t *part);
 
-/* Reads a part that is copied unchanged: see `start`. */
+/* Reads a part with its own `start`. */
 bool sym_d_apart(sym_d_reader_t *r, sym_d_part_t *part);
 
-/* A number, and as many parts: "open, a, b, close". */
+/* Reads a number and as many parts: "open, a, b, close". */
 bool sym_d_list(sym_d_reader_t *r, const char *open, sym_d_part_t *part,
                 const char *close);
 

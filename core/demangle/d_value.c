@@ -1,6 +1,5 @@
 /*
- * Values that parameters of templates of D have: D's ABI, "Name Mangling",
- * Value.
+ * Values of template parameters in D: D's ABI, "Name Mangling", Value.
  */
 #include <stdio.h>
 
@@ -110,7 +109,8 @@ hex_of(char digit)
 }
 
 
-/* A byte of a string, two digits, which are shown where it cannot be. */
+/* Writes a byte of a string.  The name contains its two digits, which are
+ * written after \x if the byte cannot be shown. */
 static void
 put_string_byte(sym_d_reader_t *r)
 {
@@ -174,7 +174,7 @@ value_inside(sym_d_reader_t *r, char kind)
 {
     char letter = *r->pos;
 
-    /* early compilers of D 2 wrote no i before an integer */
+    /* early compilers of D 2 wrote no "i" before an integer */
     if (sym_d_is_digit(letter)) {
         return integer(r, kind);
     }

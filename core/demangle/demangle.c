@@ -6,7 +6,7 @@
 #include "base/language.h"
 
 /* "$" and 32 hexadecimal digits: Apple's linker adds them to a local name that
- * exists more than once. */
+ * occurs more than once. */
 #define SUFFIX_LEN 33
 
 #define UNDERSCORES_MAX 4
@@ -38,7 +38,7 @@ without_suffix(sym_str_t name)
 }
 
 
-/* "__Z", "___Z", ...: removes all underscores but the ABI's. */
+/* Removes underscores from "__Z", "___Z", ... except the ABI's. */
 static sym_str_t
 with_one_underscore(sym_str_t name, size_t *n_underscores)
 {
@@ -80,8 +80,9 @@ load_bytes(const char *p)
 }
 
 
-/* Position of the next "> >" from `at` on, or len.  Checks 16 bytes at a time
- * because every shown name is searched (memmem() took three times as long). */
+/* Position of the next "> >" from `at` on, or len.  It checks 16 bytes at a
+ * time, because every shown name is searched (memmem() took three times as
+ * long). */
 static size_t
 find_gap(const char *text, size_t at, size_t len)
 {
@@ -107,7 +108,7 @@ find_gap(const char *text, size_t at, size_t len)
 }
 
 
-/* "A<B<int> >" becomes "A<B<int>>". */
+/* Turns "A<B<int> >" into "A<B<int>>". */
 static size_t
 tighten(char *text, size_t len)
 {
@@ -129,8 +130,8 @@ tighten(char *text, size_t len)
 }
 
 
-/* Clang's name for the function of a block in a function: "___Z..." on Linux,
- * with one more underscore on Apple's systems. */
+/* Clang's name of the function for a block: "___Z..." on Linux, with one more
+ * underscore on Apple's systems. */
 static bool
 is_block(const char *name, size_t n_underscores)
 {
@@ -138,7 +139,7 @@ is_block(const char *name, size_t n_underscores)
 }
 
 
-/* LLVM's spelling of a C++ name; libiberty's if LLVM has none. */
+/* A C++ name as LLVM spells it; if LLVM fails, as libiberty spells it. */
 static size_t
 demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
              size_t size)
@@ -165,7 +166,7 @@ demangle_cpp(char *name, size_t n_underscores, unsigned style, char *out,
 
 
 /* "??@", 32 hexadecimal digits, "@": a hash in place of a name that was too
- * long; there is nothing to show. */
+ * long, so there is nothing to show. */
 static bool
 is_msvc_hash(sym_str_t name)
 {
@@ -232,8 +233,8 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
             len = sym_demangle_d(mangled, s.len, out, size);
         }
     } else if (lang == SYM_LANG_UNKNOWN || lang == SYM_LANG_RUST) {
-        /* a C++ name may end like Rust's legacy names; the debug file tells
-           them apart */
+        /* a C++ name may end like Rust's legacy names, so the language
+           decides */
         len = sym_demangle_rust(mangled, out, size);
     }
 
@@ -241,6 +242,6 @@ sym_demangle(sym_str_t name, uint8_t lang, unsigned style, char *out,
         len = demangle_cpp(mangled, n_underscores, style, out, size);
     }
 
-    /* an identifier may hide any bytes */
+    /* an identifier may contain any bytes */
     return sym_utf8_valid(sym_str(out, len)) ? len : 0;
 }

@@ -3,8 +3,8 @@
  * Symbolicator shows it: without return type, access, calling convention and
  * "class", as in "A<B<int> >", "char const*", "f(int, void*) const".
  *
- * C declares from the inside out: one part of a type precedes the declared name,
- * and another part follows it.
+ * C declares from the inside out: one part of a type precedes the declared
+ * name, and another part follows it.
  */
 #include "demangle/msvc.h"
 
@@ -16,7 +16,7 @@
 
 #include "demangle/languages.h"
 
-/* Limit on the parts of a name that are written; a shared part counts each
+/* Limit on the parts that are written for a name.  A shared part counts each
  * time. */
 #define WORK_MAX 16384u
 
@@ -24,7 +24,7 @@ typedef struct {
     char *out;
     size_t len, size;
     unsigned work;
-    bool is_over; /* the buffer is full, or the work is spent */
+    bool is_over; /* the buffer is full, or too many parts were written */
     bool has_arguments;
 } writer_t;
 
@@ -75,7 +75,7 @@ last(const writer_t *w)
 }
 
 
-/* Separates a type, or its "*" or "&", from what follows. */
+/* Separates a type, or its "*" or "&", from the next text. */
 static void
 put_space(writer_t *w)
 {
@@ -152,7 +152,7 @@ put_arguments(writer_t *w, const sym_msvc_type_t *f)
 }
 
 
-/* Pointers to these are in parentheses: "int (*)[3]". */
+/* Pointers to arrays and functions need parentheses: "int (*)[3]". */
 static bool
 is_behind(const sym_msvc_type_t *t)
 {
@@ -202,7 +202,7 @@ static void
 put_before(writer_t *w, const sym_msvc_type_t *t)
 {
     if (t == NULL || !may_work(w)) {
-        return; /* constructors return nothing */
+        return; /* constructors have no return type */
     }
 
     switch (t->kind) {
@@ -222,7 +222,7 @@ put_before(writer_t *w, const sym_msvc_type_t *t)
     case SYM_MSVC_FUNCTION:
         put_before(w, t->of);
         put_space(w);
-        return; /* its qualifiers follow the arguments */
+        return; /* the function's qualifiers follow the arguments */
     case SYM_MSVC_METHOD:
         put_before(w, t->of);
         put_space(w);
@@ -288,7 +288,7 @@ put_behind(writer_t *w, const sym_msvc_type_t *t)
 
 /* --- names --- */
 
-/* Writes a name as a part of a scope. */
+/* Writes a name that is a part of a scope. */
 static void
 put_name(writer_t *w, const sym_msvc_name_t *name)
 {
@@ -366,7 +366,8 @@ put_scope(writer_t *w, const sym_msvc_names_t *scope)
 }
 
 
-/* Writes the name itself, which may repeat a part of its scope. */
+/* Writes the last part of the name.  For constructors and destructors it
+ * repeats the innermost scope. */
 static void
 put_last_name(writer_t *w, const sym_msvc_symbol_t *s,
               const sym_msvc_name_t *name)

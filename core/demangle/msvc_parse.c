@@ -20,7 +20,8 @@ typedef struct {
 typedef struct {
     const char *pos, *end;
     char *memory, *memory_end;
-    references_t references; /* each template has its own */
+    references_t references; /* the first ten names and types; each template
+                                has its own */
     unsigned depth;
     bool failed;
 } reader_t;
@@ -35,7 +36,7 @@ static const sym_str_t NO_TEXT = { NULL, 0 };
 
 /* --- bytes and memory --- */
 
-/* Ends the parse: later reads find the end of the name. */
+/* Ends the parse with a failure: later reads find the end of the name. */
 static void
 fail(reader_t *r)
 {
@@ -44,7 +45,7 @@ fail(reader_t *r)
 }
 
 
-/* NUL: the end of the name, which contains none. */
+/* NUL at the end of the name, which contains no NUL. */
 static char
 peek(const reader_t *r)
 {
@@ -138,7 +139,7 @@ new_type(reader_t *r, sym_msvc_type_kind_t kind, uint8_t qualifiers,
 }
 
 
-/* Enters a level of nesting, which the caller leaves. */
+/* Enters a level of nesting.  The caller leaves it. */
 static bool
 enter(reader_t *r)
 {
@@ -152,7 +153,7 @@ enter(reader_t *r)
 
 /* --- numbers and texts --- */
 
-/* "3" is 4, "BA@" is 16, "?" makes it negative. */
+/* Reads a number: "3" is 4, "BA@" is 16, "?" makes it negative. */
 static uint64_t
 read_number(reader_t *r, bool *is_negative)
 {
@@ -274,7 +275,7 @@ read_type_reference(reader_t *r)
 
 /* --- names --- */
 
-/* Reads scopes up to the closing "@"; the first one is the innermost. */
+/* Reads scopes up to the closing "@".  The first one is the innermost. */
 static sym_msvc_names_t *
 read_scope(reader_t *r, sym_msvc_name_t **inner)
 {
@@ -312,7 +313,8 @@ read_name(reader_t *r, bool is_function)
 }
 
 
-/* Reads arguments up to the closing "@", or "Z" if a function takes more. */
+/* Reads arguments up to the closing "@", or to "Z" if more arguments may
+ * follow. */
 static sym_msvc_types_t *
 read_types(reader_t *r)
 {
@@ -337,20 +339,20 @@ read_types(reader_t *r)
         part->type =
             is_digit(peek(r)) ? read_type_reference(r) : read_type(r, 0);
         if (r->pos - start > 1) {
-            remember_type(r, part->type); /* a single letter is never longer
-                                             than its replacement */
+            remember_type(r, part->type); /* types of one letter are not
+                                             numbered */
         }
     }
 
     if (r->pos < r->end) {
-        expect(r, "@"); /* a template outside a scope may omit the end */
+        expect(r, "@"); /* a template outside of a scope may lack the end */
     }
 
     return first;
 }
 
 
-/* <template-name>: "?$" was read */
+/* <template-name>, after "?$" */
 static sym_msvc_name_t *
 read_template(reader_t *r)
 {
@@ -369,7 +371,7 @@ read_template(reader_t *r)
 }
 
 
-/* "?A0x12345678@" */
+/* Reads "?A0x12345678@". */
 static sym_msvc_name_t *
 read_anonymous(reader_t *r)
 {
@@ -424,8 +426,8 @@ read_rtti(reader_t *r)
 }
 
 
-/* The text of an operator or special name, by the letters after "?"; NULL: there
- * is no such name. */
+/* The text of the operator or special name with these letters after "?".  NULL:
+ * there is none. */
 static const char *
 operator_text(const char *letters)
 {
@@ -490,7 +492,7 @@ operator_text(const char *letters)
 }
 
 
-/* <operator-name>: "?" was read */
+/* <operator-name>, after "?" */
 static sym_msvc_name_t *
 read_operator(reader_t *r)
 {
@@ -540,7 +542,7 @@ read_operator(reader_t *r)
 }
 
 
-/* Reads a part of a scope after its "?". */
+/* Reads a part of a scope, after its "?". */
 static sym_msvc_name_t *
 read_scope_part(reader_t *r)
 {
@@ -569,7 +571,7 @@ read_scope_part(reader_t *r)
 }
 
 
-/* One name without its scope, or a part of a scope. */
+/* Reads one name without its scope, or a part of a scope. */
 static sym_msvc_name_t *
 read_name_part(reader_t *r, bool is_scope, bool is_function)
 {
@@ -599,7 +601,7 @@ read_name_part(reader_t *r, bool is_scope, bool is_function)
 
 /* --- types --- */
 
-/* "A" to "D"; for members "Q" to "T". */
+/* Reads "A" to "D"; for members "Q" to "T". */
 static uint8_t
 read_qualifiers(reader_t *r, bool *is_member)
 {
@@ -644,7 +646,7 @@ read_function(reader_t *r, uint8_t qualifiers)
         return NULL;
     }
 
-    if (!take(r, "@")) { /* of constructors */
+    if (!take(r, "@")) { /* constructors have no return type */
         if (take(r, "?")) {
             returned = read_qualifiers(r, &is_member);
         }
@@ -669,7 +671,7 @@ read_function(reader_t *r, uint8_t qualifiers)
 }
 
 
-/* "int (A::*)(char)": "P8" was read; or the address of a function. */
+/* Reads "int (A::*)(char)", after "P8"; or the address of a function. */
 static sym_msvc_type_t *
 read_method(reader_t *r)
 {
@@ -686,7 +688,7 @@ read_method(reader_t *r)
 }
 
 
-/* <pointer-type>, <reference-type>: the sign was read. */
+/* <pointer-type>, <reference-type>, after the sign. */
 static sym_msvc_type_t *
 read_pointer(reader_t *r, sym_str_t sign, uint8_t qualifiers)
 {
@@ -710,10 +712,10 @@ read_pointer(reader_t *r, sym_str_t sign, uint8_t qualifiers)
     }
 
     while (take(r, "E") || take(r, "I") || take(r, "F")) {
-        /* of 64 bits, restrict, unaligned */
+        /* modifiers: 64-bit, restrict, unaligned */
     }
 
-    if (take(r, "$A")) { /* C++/CX: handles, and references to them */
+    if (take(r, "$A")) { /* C++/CX: handles, and references to handles */
         p->text = SYM_STR("^");
     } else if (take(r, "$C")) {
         p->text = SYM_STR("%");
@@ -730,7 +732,7 @@ read_pointer(reader_t *r, sym_str_t sign, uint8_t qualifiers)
 }
 
 
-/* <array-type>: "Y" was read */
+/* <array-type>, after "Y" */
 static sym_msvc_type_t *
 read_array(reader_t *r)
 {
@@ -795,8 +797,8 @@ read_integer(reader_t *r, sym_msvc_type_kind_t kind)
 }
 
 
-/* <template-arg>: the address of a function or variable, or of a member
- * followed by this number of offsets. */
+/* <template-arg>: the address of a function or a variable, or of a member; for
+ * a member this number of offsets follows. */
 static sym_msvc_type_t *
 read_address(reader_t *r, unsigned n_offsets)
 {
@@ -814,7 +816,7 @@ read_address(reader_t *r, unsigned n_offsets)
 }
 
 
-/* Reads an argument after its "$". */
+/* Reads an argument, after its "$". */
 static sym_msvc_type_t *
 read_special_type(reader_t *r, uint8_t qualifiers)
 {
@@ -826,7 +828,7 @@ read_special_type(reader_t *r, uint8_t qualifiers)
     if (take(r, "D")) {
         return read_integer(r, SYM_MSVC_PARAMETER);
     }
-    if (take(r, "M")) { /* auto: its type, then the argument */
+    if (take(r, "M")) { /* auto: its type precedes the argument */
         (void) read_type(r, 0);
         return read_type(r, 0);
     }
@@ -875,7 +877,7 @@ read_special_type(reader_t *r, uint8_t qualifiers)
 }
 
 
-/* Reads a <builtin-type>.  NULL: not a type. */
+/* Reads a <builtin-type>.  NULL: there is none. */
 static const char *
 simple_text(reader_t *r)
 {
@@ -925,7 +927,7 @@ read_type_inside(reader_t *r, uint8_t qualifiers)
     if (take(r, "$")) {
         return read_special_type(r, qualifiers);
     }
-    if (take(r, "W")) { /* an enumeration: the digit is its integer type */
+    if (take(r, "W")) { /* an enumeration; the digit is its integer type */
         if (!is_digit(next(r))) {
             fail(r);
         }
@@ -985,7 +987,7 @@ read_type(reader_t *r, uint8_t qualifiers)
 
 /* --- symbols --- */
 
-/* <type-encoding> of a member function: c is its class. */
+/* <type-encoding> of a member function.  c: its class. */
 static sym_msvc_type_t *
 read_member_function(reader_t *r, char c)
 {
@@ -999,7 +1001,7 @@ read_member_function(reader_t *r, char c)
     }
 
     if (is_thunk) {
-        (void) read_signed(r); /* adjusts `this` */
+        (void) read_signed(r); /* offset by which `this` is adjusted */
     }
 
     qualifiers = is_static ? 0 : read_method_qualifiers(r);
@@ -1007,7 +1009,7 @@ read_member_function(reader_t *r, char c)
 }
 
 
-/* "$4...", "$R4...": thunks of virtual bases, with their offsets. */
+/* "$4...", "$R4...": thunks of virtual bases, with offsets. */
 static sym_msvc_type_t *
 read_displaced_function(reader_t *r)
 {
@@ -1083,7 +1085,7 @@ read_encoding(reader_t *r, sym_msvc_symbol_t *symbol)
 }
 
 
-/* A guard has a variable's type, then its number. */
+/* The guard of a variable has the variable's type, then a number. */
 static void
 read_guard(reader_t *r, sym_msvc_name_t *name)
 {
@@ -1100,7 +1102,7 @@ read_guard(reader_t *r, sym_msvc_name_t *name)
 }
 
 
-/* "$TSS0@": the guard of a variable in a function. */
+/* "$TSS0@": guard of a variable in a function. */
 static sym_msvc_symbol_t *
 read_thread_guard(reader_t *r)
 {
@@ -1127,7 +1129,7 @@ read_symbol_inside(reader_t *r)
         return read_thread_guard(r);
     }
 
-    if (take(r, "$")) { /* a template alone */
+    if (take(r, "$")) { /* only a template */
         symbol = allocate(r, sizeof(*symbol));
         if (symbol != NULL) {
             symbol->name = read_template(r);

@@ -4,22 +4,24 @@
 
 /*
  * Limit on the steps of one search for the pack of an expansion ("Args...",
- * "sizeof...(args)"), in which libiberty walks shared branches repeatedly.
+ * "sizeof...(args)").  In such a search libiberty walks shared branches
+ * repeatedly.
  */
 #define PACK_STEPS_MAX 4096u
 
-/* libiberty copies, on its stack, the active templates for each reference to a
- * parameter: 16 bytes each, and both are counted twice. */
+/* Limit on copies.  For each reference to a parameter, libiberty copies the
+ * active templates to its stack: 16 bytes each.  Both are counted twice. */
 #define COPIES_MAX 8192u
 
-/* Limit on parts that wait: each adds two, then itself. */
+/* Limit on the parts on the stack.  Each pushes two others, and stays
+ * itself. */
 #define OPEN_MAX(most) (2 * (most) + 2)
 
 /* Children of a part. */
 typedef enum {
     UNKNOWN,
     NOTHING,
-    BRANCHES, /* two, either of which may be NULL */
+    BRANCHES, /* two children; either may be NULL */
     CTOR,
     DTOR,
     EXTENDED_OPERATOR,
@@ -114,15 +116,16 @@ typedef struct {
 
 typedef struct {
     sym_shards_t *out;
-    sym_shard_t **open; /* to be closed, or to be visited */
+    sym_shard_t **open; /* stack of parts to close or to visit */
     uint32_t n_open, most;
     uint64_t n_templates, n_references;
     bool is_costly;
 } walk_t;
 
-/* Values that a walk writes into libiberty's counter, which starts from 0: not
- * visited, on the path from the root to the current part, or the number of
- * steps through its branches, shared ones counted each time. */
+/* Values that a walk writes into libiberty's counter, which is 0 at first.  0:
+ * the part was not visited.  -1: it is on the path from the root to the current
+ * part.  Others: number of steps through its branches; shared ones count each
+ * time. */
 #define IS_NEW 0
 #define IS_OPEN (-1)
 
@@ -163,7 +166,7 @@ steps_of(const sym_shard_t *part)
 }
 
 
-/* Cost of its kind. */
+/* Adds the cost of the part's type. */
 static void
 weigh(walk_t *w, const sym_shard_t *part, children_t c)
 {
@@ -178,7 +181,7 @@ weigh(walk_t *w, const sym_shard_t *part, children_t c)
             c.left != NULL && c.left->type == DEMANGLE_COMPONENT_TEMPLATE_PARAM;
         break;
 
-    /* a search for a pack below it */
+    /* a search for a pack in its operand */
     case DEMANGLE_COMPONENT_PACK_EXPANSION:
         w->is_costly = w->is_costly || steps_of(c.left) > PACK_STEPS_MAX;
         break;
@@ -194,7 +197,8 @@ weigh(walk_t *w, const sym_shard_t *part, children_t c)
 }
 
 
-/* All its descendants are known.  False: more parts than possible. */
+/* Adds a part whose descendants are known.  False: there are more parts than
+ * possible. */
 static inline bool
 close_part(walk_t *w, sym_shard_t *part, children_t c)
 {
@@ -211,8 +215,8 @@ close_part(walk_t *w, sym_shard_t *part, children_t c)
 }
 
 
-/* Visits a part that may be new; false: it is its own ancestor, or one too
-   many. */
+/* Visits a part unless it is known.  False: it is its own ancestor, or there
+   are too many. */
 static inline bool
 push(walk_t *w, sym_shard_t *part)
 {
@@ -222,7 +226,7 @@ push(walk_t *w, sym_shard_t *part)
         return true;
     }
 
-    /* a third of them */
+    /* a third of all parts have no children */
     if (below_of(part) == NOTHING) {
         return close_part(w, part, none);
     }
@@ -232,8 +236,8 @@ push(walk_t *w, sym_shard_t *part)
 }
 
 
-/* Closes the part on top; false: it is unknown, or one of its descendants is
-   bad. */
+/* Visits or closes the part on top.  False: it is unknown, or one of its
+   descendants is bad. */
 static inline bool
 step(walk_t *w)
 {
@@ -249,7 +253,7 @@ step(walk_t *w)
 
     w->n_open--;
 
-    /* else it was reached by another path meanwhile */
+    /* if it is not open, it was closed through another path */
     if (part->d_counting == IS_OPEN) {
         weigh(w, part, c);
         return close_part(w, part, c);
@@ -272,7 +276,8 @@ walk(walk_t *w, sym_shard_t *root)
 }
 
 
-/* One block: three allocations would take a fifth of a short name's time. */
+/* One block, because three allocations would take a fifth of a short name's
+ * time. */
 static bool
 take_memory(walk_t *w, sym_shards_t *p)
 {
@@ -321,7 +326,8 @@ sym_shards_spoil(void *ctx)
 {
     const sym_shards_t *p = ctx;
 
-    /* libiberty prints no part that is nested in itself more than twice */
+    /* libiberty refuses to print a part that is nested in itself more than
+     * twice */
     for (uint32_t i = 0; i < p->n; i++) {
         p->parts[i]->d_printing = 2;
     }

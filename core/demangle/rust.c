@@ -5,7 +5,7 @@
 #include "demangle/languages.h"
 #include "demangle/sink.h"
 
-/* Digits of a number of lifetimes; two make 3,844 of them. */
+/* Limit on the digits of the number of lifetimes.  Two digits allow 3,844. */
 #define LIFETIME_DIGITS_MAX 2
 
 
@@ -18,8 +18,9 @@ is_base62(char c)
 
 
 /*
- * "for<'a, 'b, ...>": a binder (F or D, then G, a number in base 62, "_") is
- * printed by a loop that cannot be ended early, and the number may be 2^64.
+ * A binder, "for<'a, 'b, ...>", is F or D, then G, a number in base 62, "_".
+ * libiberty prints it in a loop that cannot be ended early, and the number may
+ * be 2^64.
  */
 static bool
 has_endless_binder(const char *name)
@@ -43,7 +44,7 @@ has_endless_binder(const char *name)
 }
 
 
-/* A byte that no Rust symbol contains ends all parsing. */
+/* A byte that ends any parsing, because no Rust symbol contains it. */
 static void
 spoil(void *ctx)
 {
@@ -62,7 +63,7 @@ sym_demangle_rust(char *name, char *out, size_t size)
         return 0;
     }
 
-    /* libiberty would scan every byte of a C++ name */
+    /* otherwise libiberty would scan every byte of a C++ name */
     if (name[1] == 'Z' && strstr(name, "17h") == NULL) {
         return 0;
     }

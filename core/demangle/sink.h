@@ -1,8 +1,8 @@
 /*
  * sink.h - receives what libiberty prints, up to a size.
  *
- * libiberty's callback cannot stop it.  But its input is ours: beyond the size
- * the sink calls spoil(), which makes the input invalid, and the demangler
+ * The callback cannot stop libiberty.  But the input belongs to us: beyond the
+ * size the sink calls spoil(), which makes the input invalid, so that libiberty
  * gives up.
  */
 #ifndef SYM_DEMANGLE_SINK_H
@@ -19,7 +19,7 @@ typedef struct {
     void *ctx;
 } sym_sink_t;
 
-/* A demangle_callbackref. */
+/* A demangle_callbackref for libiberty. */
 void sym_sink_put(const char *text, size_t len, void *sink);
 
 #endif

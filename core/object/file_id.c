@@ -53,7 +53,7 @@ digit64(char c)
 }
 
 
-/* The last digit has two bits of the id. */
+/* Only two bits of the last digit belong to the id. */
 static bool
 read_base64(sym_str_t text, uint8_t id[SYM_FILE_ID_BYTES])
 {

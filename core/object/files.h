@@ -7,7 +7,7 @@
 #ifndef SYM_OBJECT_FILES_H
 #define SYM_OBJECT_FILES_H
 
-/* Best first: files made for debugging come before files made to run, which are
+/* Best types first: files made for debugging precede executables, which are
  * mostly stripped.  Packed files are cabinets; the last letter of their path is
  * '_' ("xul.pd_"). */
 typedef enum {
@@ -24,20 +24,20 @@ typedef enum {
     SYM_SOURCE_WASM_CODE,
     SYM_SOURCE_MACH_CODE,
 
-    /* source bundles: by build id, by UUID, by name and debug id */
+    /* source bundles, found by build id, by UUID, by name and debug id */
     SYM_SOURCE_ELF_BUNDLE,
     SYM_SOURCE_MACH_BUNDLE,
     SYM_SOURCE_NAMED_BUNDLE,
 
-    /* companions of a file of Apple's or Unity's; only a complete object has
-     * paths for them */
+    /* companions of Apple's and Unity's files; only complete objects have paths
+     * for them */
     SYM_SOURCE_UUIDMAP,
     SYM_SOURCE_BCSYMBOLMAP,
     SYM_SOURCE_IL2CPP,
 
-    SYM_SOURCE_PROGUARD, /* a mapping of Java's names */
+    SYM_SOURCE_PROGUARD, /* a mapping of Java names */
 
-    /* JavaScript: generated scripts, their source maps, and source code */
+    /* JavaScript: generated scripts, their source maps, source code */
     SYM_SOURCE_SCRIPT,
     SYM_SOURCE_SOURCEMAP,
     SYM_SOURCE_CODE
@@ -46,13 +46,13 @@ typedef enum {
 #define SYM_SOURCE_FILES 22
 #define SYM_SOURCE_FIRST_CODE SYM_SOURCE_PE
 
-/* Forms of a file for clients that read symbols themselves. */
+/* Forms in which clients that read symbols themselves get a file. */
 typedef enum {
-    SYM_MAKE_PLAIN,   /* all of it, unpacked */
+    SYM_MAKE_PLAIN,   /* complete and unpacked */
     SYM_MAKE_SECTION, /* a section of an ELF file */
-    SYM_MAKE_SYM,     /* its symbols and unwind rules as Breakpad's text */
-    SYM_MAKE_RULES,   /* only the rules */
-    SYM_MAKE_NAME,    /* "NAME/ID" of its debug file */
+    SYM_MAKE_SYM,     /* symbols and unwind rules as Breakpad's text */
+    SYM_MAKE_RULES,   /* only the unwind rules */
+    SYM_MAKE_NAME,    /* "NAME/ID" of the debug file */
     SYM_MAKE_SOURCE,  /* a source file in a source bundle */
     SYM_MAKE_PROOF    /* one byte, if an ELF file has debug information */
 } sym_make_t;
@@ -64,7 +64,7 @@ typedef enum {
 /* Longest section name, module name or path of a source file. */
 #define SYM_MAKE_TEXT_MAX 1024
 
-/* Sets of them, a bit each. */
+/* Sets of forms, a bit each. */
 #define SYM_FILE(type) (1u << SYM_SOURCE_##type)
 #define SYM_FILES_PDB (SYM_FILE(PDB) | SYM_FILE(PDB_PACKED))
 #define SYM_FILES_SYMBOLS (SYM_FILE(ELF_BUNDLE) - 1)

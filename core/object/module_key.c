@@ -90,7 +90,7 @@ sym_uuid_canonical(sym_str_t uuid, char out[SYM_ID_MAX])
         digits[n++] = uuid.data[i];
     }
 
-    /* shorter ones belong to other systems */
+    /* shorter ids are from other systems */
     return n < 32 ? 0 : sym_debug_id_canonical(sym_str(digits, n), out);
 }
 

@@ -74,7 +74,8 @@ behind(sym_str_t s, size_t n)
 }
 
 
-/* Reads a UUID at the start of s; returns its length in s, 0: none. */
+/* Reads a UUID at the start of s; returns its length in s.  0: there is
+ * none. */
 static size_t
 read_uuid(sym_str_t s, sym_debug_id_t *id)
 {
@@ -111,7 +112,7 @@ none(sym_debug_id_t *id)
 }
 
 
-/* A time stamp, then perhaps a dash, then an age. */
+/* Reads a time stamp, perhaps a dash, and an age. */
 static bool
 read_pdb20(sym_str_t s, bool has_dash, sym_debug_id_t *id)
 {
@@ -181,7 +182,7 @@ void
 sym_debug_id_of_build_id(const uint8_t *build_id, size_t len,
                          bool is_big_endian, sym_debug_id_t *id)
 {
-    /* a GUID's first three fields are numbers, of 4, 2 and 2 bytes */
+    /* the first three fields of a GUID are numbers of 4, 2 and 2 bytes */
     static const uint8_t little[] = { 3, 2, 1, 0, 5, 4, 7, 6 };
 
     *id = (sym_debug_id_t){ .form = SYM_DEBUG_ID_UUID };
@@ -252,7 +253,7 @@ sym_code_id_read_debug_id(sym_str_t s, sym_code_id_t *id)
         return false;
     }
 
-    /* restores the order of the reversed bytes */
+    /* restores the byte order */
     sym_debug_id_of_build_id(debug_id.signature, SYM_UUID_BYTES, false,
                              &swapped);
     id->len = (uint8_t) sym_digits_write_lower(swapped.signature,
@@ -413,7 +414,7 @@ sym_object_file_name(sym_str_t path)
     }
 
     if (path.len == 0) {
-        return SYM_STR(""); /* its data may be NULL */
+        return SYM_STR(""); /* path.data may be NULL */
     }
 
     for (begin = path.len; begin != 0; begin--) {

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/sha256.h"
 
-/* Another way to write the parts is another version. */
+/* Increase it when the parts are written in another way. */
 #define VERSION "ref1"
 
 /* Each part has a tag and two bytes of length. */
@@ -197,7 +197,7 @@ sym_object_key(const sym_object_ref_t *ref, char id[SYM_ID_MAX],
 
     len = sym_debug_id_write_breakpad(&ref->debug_id, text);
     if (len != 0) {
-        memcpy(id, text, len); /* which is canonical */
+        memcpy(id, text, len); /* it is in canonical form */
     } else {
         len = sym_debug_id_canonical(key->code_id, id);
     }
@@ -282,7 +282,7 @@ put_debug_id(parts_t *p, const sym_debug_id_t *id)
 }
 
 
-/* An object that is only its URL needs none. */
+/* An object that consists only of its URL needs none. */
 static void
 put_role(parts_t *p, const sym_object_ref_t *ref)
 {
@@ -382,7 +382,8 @@ read_role(sym_str_t bytes, sym_object_ref_t *ref)
 }
 
 
-/* A part that is not as it would be written is noticed by the caller. */
+/* Reads a part.  The caller notices a part that would be written
+ * differently. */
 static bool
 read_part(tag_t tag, sym_str_t bytes, sym_object_ref_t *ref)
 {
@@ -452,13 +453,14 @@ sym_object_ref_read(sym_str_t bytes, sym_object_ref_t *ref)
         rest = sym_str(rest.data + TAG_BYTES + len, rest.len - TAG_BYTES - len);
     }
 
-    /* one way to write a reference, so equal ones have equal bytes */
+    /* a reference can be written in one way only, so equal ones have equal
+     * bytes */
     return bytes.len != 0 && sym_object_ref_write(ref, again) == bytes.len
            && memcmp(again, bytes.data, bytes.len) == 0;
 }
 
 
-/* --- naming searches --- */
+/* --- names for searches --- */
 
 bool
 sym_object_ref_digest(const sym_object_ref_t *ref,

@@ -1,6 +1,6 @@
 #include "object/ref_key.h"
 
-/* Texts at URLs have these names; their ids distinguish them. */
+/* Names of texts at URLs.  Only their ids distinguish them. */
 static const char *const role_names[SYM_TEXT_ROLES] = {
     [SYM_TEXT_SOURCE] = "source",       [SYM_TEXT_LIST] = "list",
     [SYM_TEXT_BUNDLE] = "bundle",       [SYM_TEXT_SCRIPT] = "script",
@@ -99,8 +99,8 @@ sym_ref_key(const sym_object_ref_t *ref, sym_ref_key_t *key)
 }
 
 
-/* The id as it was sent: a code id may also be read as a debug id, which then has
- * fewer digits. */
+/* The id as it was sent.  A code id may also be readable as a debug id, which
+ * then has fewer digits. */
 static sym_str_t
 sent_id(const sym_module_key_t *key)
 {
@@ -125,7 +125,7 @@ sym_object_ref_of_key(const sym_module_key_t *key, sym_object_ref_t *ref)
         return;
     }
 
-    /* objects without a name are called by their id */
+    /* the name of an object without a name is its id */
     if (key->name.len != 0 && !sym_str_eq(key->name, key->id)) {
         sym_object_ref_mozilla(ref, key->name, id);
     } else {

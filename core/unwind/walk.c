@@ -5,12 +5,12 @@
 /* macOS signs addresses above bit 46. */
 #define ADDRESS_BITS_MIN 47
 
-/* The ways, in the order in which they are tried. */
+/* The ways to find a caller, in the order in which they are tried. */
 enum { WAY_CFI, WAY_FRAME_POINTER, WAY_SCAN, WAYS };
 
 /* --- the process --- */
 
-/* The bits that addresses need: up to the end of the last image. */
+/* The bits that addresses need, up to the end of the last image. */
 static uint64_t
 mask_of(const sym_image_t *images, uint32_t n)
 {
@@ -22,7 +22,7 @@ mask_of(const sym_image_t *images, uint32_t n)
         return n == 0 ? mask : UINT64_MAX;
     }
 
-    /* the end itself need not fit */
+    /* the end itself need not be addressable */
     while (mask != UINT64_MAX && end - 1 > mask) {
         mask = mask << 1 | 1;
     }
@@ -151,13 +151,14 @@ by_cfi(sym_walk_t *w, sym_unwind_registers_t *caller)
 }
 
 
-/* Bytes from the end of a call instruction back into it. */
+/* Distance from the address after a call instruction back into the
+ * instruction. */
 static unsigned
 bytes_of_call(sym_unwind_arch_t arch)
 {
     switch (arch) {
     case SYM_UNWIND_ARM:
-        return 2; /* Thumb's are the smallest */
+        return 2; /* the size of Thumb's smallest calls */
     case SYM_UNWIND_ARM64:
         return 4;
     case SYM_UNWIND_MIPS:
@@ -187,8 +188,8 @@ end_before(const sym_walk_t *w, const sym_unwind_registers_t *caller,
         return SYM_WALK_NULL;
     }
 
-    /* The innermost function may be a leaf that leaves the stack alone, where the
-     * return address is in a register. */
+    /* The innermost function may be a leaf that does not change the stack
+     * pointer.  Its return address is in a register. */
     if (sp > last_sp
         || (sp == last_sp && sym_walk_last(w)->trust == SYM_TRUST_CONTEXT
             && sym_unwind_arch(w->process->arch)->lr != SYM_UNWIND_NO_REGISTER))

@@ -6,17 +6,17 @@
 #define WINDOWS_FRAME_STEPS 16
 #define WINDOWS_FRAME_STEP 16
 
-/* Words that a scan reads; after the first frame, which is often damaged, it
- * reads more. */
+/* Number of words that a scan reads.  After the first frame, which is often
+ * damaged, it reads more. */
 #define SCAN_WORDS 40
 #define SCAN_WORDS_FIRST 160
 
-/* MIPS: bytes that a scan reads, and the words that a 32-bit function reserves
- * for arguments of the functions that it calls. */
+/* MIPS: number of bytes that a scan reads; words that a 32-bit function
+ * reserves for arguments of its callees. */
 #define MIPS_SCAN_BYTES 1024
 #define MIPS_ARGUMENTS 4
 
-/* Frames of x86 are hardly ever larger. */
+/* Limit on frames of x86, which are hardly ever larger. */
 #define FRAME_BYTES_MAX 131072
 
 
@@ -35,7 +35,7 @@ sym_walk_is_canonical(sym_unwind_arch_t arch, uint64_t addr)
 }
 
 
-/* Registers of which only these three are known. */
+/* Sets the caller's registers, of which only these are known. */
 static void
 set_caller(const sym_walk_t *w, uint64_t pc, uint64_t sp,
            sym_unwind_registers_t *caller)
@@ -48,8 +48,9 @@ set_caller(const sym_walk_t *w, uint64_t pc, uint64_t sp,
 }
 
 
-/* The frame pointer and the word after it: the caller's frame pointer, and the
- * return address.  The same on all processors that have them. */
+/* Reads the frame pointer's word and the next one: the caller's frame
+ * pointer, and the return address.  All processors with frame pointers use
+ * this layout. */
 static bool
 read_frame_record(sym_walk_t *w, uint64_t fp, uint64_t *caller_fp, uint64_t *pc)
 {
@@ -113,7 +114,7 @@ x86_64_frame(sym_walk_t *w, uint64_t fp, sym_unwind_registers_t *caller)
 }
 
 
-/* A frame pointer of 0 ends the stack: the caller is the null address. */
+/* A frame pointer of 0 ends the stack: the caller is at address 0. */
 static sym_status_t
 arm_frame(sym_walk_t *w, uint64_t fp, sym_unwind_registers_t *caller)
 {
@@ -161,8 +162,8 @@ sym_walk_by_frame_pointer(sym_walk_t *w, sym_unwind_registers_t *caller)
     case SYM_UNWIND_ARM64:
         return arm_frame(w, fp, caller);
     case SYM_UNWIND_ARM:
-        /* Only iOS defines which register it is (ARM Procedure Call Standard,
-         * 6.1.2). */
+        /* Only iOS defines which register is the frame pointer (ARM Procedure
+         * Call Standard, 6.1.2). */
         return w->process->os == SYM_OS_IOS ? arm_frame(w, fp, caller)
                                             : SYM_NOT_FOUND;
     default:
@@ -173,7 +174,7 @@ sym_walk_by_frame_pointer(sym_walk_t *w, sym_unwind_registers_t *caller)
 
 /* --- scans --- */
 
-/* SYM_OK; SYM_NOT_FOUND: it is not an address after a call; SYM_AGAIN. */
+/* SYM_OK; SYM_NOT_FOUND: the address does not follow a call; SYM_AGAIN. */
 static sym_status_t
 is_return_address(const sym_walk_t *w, uint64_t pc)
 {
@@ -182,7 +183,8 @@ is_return_address(const sym_walk_t *w, uint64_t pc)
     bool is_mips = arch == SYM_UNWIND_MIPS || arch == SYM_UNWIND_MIPS64;
     uint32_t image;
 
-    /* A call of a function that does not return may be the last instruction. */
+    /* A call of a function that never returns may be the last instruction of
+     * its function. */
     if (pc < 2 || (is_mips && pc < 0x1000) || !sym_walk_is_canonical(arch, pc)
         || (image = sym_image_at(w->process, pc - 1)) == SYM_NO_IMAGE)
     {
@@ -194,8 +196,8 @@ is_return_address(const sym_walk_t *w, uint64_t pc)
 }
 
 
-/* The frame pointer of a caller on x86, or 0.  It was saved before the return
- * address that was found at `at`, or the callee left it alone. */
+/* The frame pointer of a caller on x86, or 0.  Either it was saved below the
+ * return address, which was found at `at`, or the callee did not change it. */
 static uint64_t
 find_frame_pointer(sym_walk_t *w, uint64_t at)
 {
@@ -224,7 +226,7 @@ find_frame_pointer(sym_walk_t *w, uint64_t at)
 }
 
 
-/* The words to scan, and the first one's address. */
+/* The number of words to scan, and the address of the first one. */
 static uint32_t
 scan_range(const sym_walk_t *w, uint64_t *from)
 {

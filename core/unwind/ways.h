@@ -9,7 +9,7 @@
 
 #include "unwind/walk.h"
 
-/* A word of the stack.  False: it is not in the dump. */
+/* Reads a word of the stack.  False: the dump does not contain it. */
 bool sym_walk_word(sym_walk_t *w, uint64_t addr, uint64_t *value);
 
 /* An address without the bits of its signature. */
@@ -27,8 +27,8 @@ sym_walk_last(const sym_walk_t *w)
 }
 
 
-/* Whether a 64-bit address can exist: bits 47 to 63 of one of x86-64 are equal;
- * those of arm64's user space are below 2^52, and not in the first page. */
+/* Whether a 64-bit address can exist.  On x86-64 bits 47 to 63 are equal.  On
+ * arm64 addresses of user space are below 2^52 and above the first page. */
 bool sym_walk_is_canonical(sym_unwind_arch_t arch, uint64_t addr);
 
 sym_status_t sym_walk_by_frame_pointer(sym_walk_t *w,
