@@ -16,7 +16,7 @@ typedef struct {
         sizeof(bytes) - 1, bytes, what                                         \
     }
 
-/* A magic that begins with another one comes before it. */
+/* If a magic begins with another magic, the longer one comes first. */
 static const magic_t magics[] = {
     MAGIC("!<arch>\n", "an archive of object files (.a, .lib, .deb)"),
     MAGIC("!<thin>\n", "an archive of object files (.a)"),

@@ -19,7 +19,7 @@
 #define SYM_CRASH_MODULES_MAX 65536
 #define SYM_CRASH_THREADS_MAX 32768
 #define SYM_CRASH_NOTES_MAX 4096
-/* in all threads: frames that the client has found */
+/* frames that the client has found, in all threads */
 #define SYM_CRASH_FRAMES_MAX 65536
 #define SYM_CRASH_TEXT_MAX 16384 /* bytes of a text, except in fields */
 #define SYM_CRASH_FIELDS_MAX 8

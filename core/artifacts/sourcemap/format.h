@@ -42,8 +42,8 @@ typedef enum {
     SYM_SOURCEMAP_COLUMNS /* number of columns */
 } sym_sourcemap_column_t;
 
-/* Means no source, name or scope, or a line or column that the map does not
- * contain. */
+/* Denotes that a token has no source, name or scope, or that the map contains
+ * no line or column. */
 #define SYM_SOURCEMAP_NONE UINT32_MAX
 
 /* Flags of a source. */

@@ -173,8 +173,8 @@ typedef struct {
 #define SYM_WIDE(code) ((code) + 1u)                /* 1, 2, 3, 4 bytes */
 #define SYM_THIN(code) ((code) + ((code) + 1u) / 4) /* 0, 1, 2, 4 bytes */
 
-/* The number of a value's bytes without leading zeros.  It has no branch, which
- * would be unpredictable. */
+/* The number of a value's bytes without leading zeros.  It has no branch,
+ * because that would be unpredictable. */
 static inline unsigned
 sym_number_bytes(uint32_t v)
 {

@@ -18,7 +18,7 @@
 #define SYM_SYMBOL_MAP_BYTES_MAX ((size_t) 1 << 30)
 
 typedef struct {
-    sym_str_t text;   /* borrowed: the whole file */
+    sym_str_t text;   /* borrowed: the complete file */
     uint32_t *starts; /* offsets of lines and of the end; owned */
     uint32_t n;
 } sym_symbol_map_t;

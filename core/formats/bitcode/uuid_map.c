@@ -29,7 +29,7 @@
 typedef struct {
     XML_Parser parser;
     unsigned depth;
-    bool is_list, is_dict; /* of the current position */
+    bool is_list, is_dict; /* the current position is in a list, in a dict */
     bool had_dict;         /* a dict was read; others are ignored */
     bool is_key;           /* the current item is a key */
     bool is_next;          /* the next item is the value */

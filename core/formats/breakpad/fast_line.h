@@ -30,7 +30,8 @@ typedef struct {
 
 #define SYM_HAS_FAST_LINE 1
 
-/* A bit for each of the 16 bytes at p that is not a digit of a number. */
+/* Bits for the 16 bytes at p: set for a byte that is not a decimal digit, or
+ * not a hexadecimal one. */
 static inline void
 sym_fast_classify(const char *p, uint32_t *not_dec, uint32_t *not_hex)
 {

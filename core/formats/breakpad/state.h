@@ -54,7 +54,8 @@ struct sym_breakpad_s {
     sym_numbers_t origin_files; /* used by the form of 2021 */
 
     sym_current_t current;
-    uint64_t func_offset, func_line; /* its position, for errors */
+    uint64_t func_offset, func_line; /* position of the current FUNC, for
+                                        errors */
 };
 
 /* Sets the position of err to this many bytes into the line, unless err has a

@@ -151,7 +151,7 @@ typedef struct {
     uint64_t ranges_dropped;  /* tombstones, and ranges below the base or
                                  above 4 GiB */
     uint64_t rows;
-    uint64_t split_units;     /* units whose entries are in a .dwo file */
+    uint64_t split_units;     /* units with entries in a .dwo file */
     uint64_t split_missing;   /* split units whose file was not found */
     uint64_t split_foreign;   /* .dwo files that contained another unit */
     sym_error_t first_broken; /* why the first broken unit was given up */

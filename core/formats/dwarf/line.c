@@ -24,7 +24,7 @@ typedef struct {
     uint32_t op_index;
     bool is_stmt;
 
-    bool is_dead;  /* the sequence is of dropped code */
+    bool is_dead;  /* the sequence belongs to dropped code */
     bool has_stmt; /* a row with is_stmt was kept */
     table_t all, statements;
 

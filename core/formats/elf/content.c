@@ -112,7 +112,7 @@ read_old_header(sym_str_t raw, const char *name, packed_t *p, sym_error_t *err)
 {
     sym_cursor_t c = sym_cursor(raw.data, raw.len, name, err);
 
-    c.is_big_endian = true; /* in files of either byte order */
+    c.is_big_endian = true; /* big endian in files of either byte order */
     (void) sym_bytes(&c, OLD_MAGIC.len);
     p->method = COMPRESSED_ZLIB;
     p->size = sym_u64(&c);

@@ -61,7 +61,7 @@ static const form_t x86_64 = { 0x100000,
 static const form_t arm64 = { 0x400000, 912, 0,
                               8,        2,   { { 0, 31, 8 }, { 31, 2, 256 } } };
 
-/* from before Windows defined one: minidump_cpu_arm64.h */
+/* older than the form of Windows: minidump_cpu_arm64.h */
 static const form_t arm64_old = {
     0x80000000, 796, 0, 8, 2, { { 0, 31, 8 }, { 31, 2, 256 } }
 };

@@ -1,6 +1,6 @@
 /*
- * minidump.h - a minidump as the parts of its reader share it.  Private to this
- * format.
+ * minidump.h - the data of a minidump that the parts of its reader share.
+ * Private to this format.
  *
  *     open.c      the header, the directory, lists and texts
  *     system.c    the processor and the system

@@ -115,8 +115,8 @@ convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
         rc = read_all(f, &pdb, w, err);
     }
 
-    sym_format_release(f->services, f->data); /* the writer has copied what it
-                                                 needs */
+    sym_format_release(f->services, f->data); /* the writer has copied the
+                                                 data */
     rc = rc != SYM_OK ? rc : put(f, &pdb, w, cfi, err);
 
     sym_pdb_close(&pdb);

@@ -89,8 +89,7 @@ sort_inlinees(sym_pdb_lines_t *l)
 
 
 /* The last inlinee whose key is at most `key`; if there is none, the first.
- * The search steps without a branch, because their direction is
- * unpredictable. */
+ * The search has no branches, because they would be unpredictable. */
 static const sym_sort_item_t *
 inlinee_at(const sym_pdb_lines_t *l, uint64_t key)
 {

@@ -31,7 +31,8 @@ enum {
     S_LMANPROC = 0x112b,
     S_SEPCODE = 0x1132,
     S_COMPILE3 = 0x113c,
-    S_LOCAL = 0x113e, /* up to S_DEFRANGE_REGISTER_REL: variables */
+    S_LOCAL = 0x113e, /* first record kind of variables;
+                         S_DEFRANGE_REGISTER_REL is the last */
     S_DEFRANGE_REGISTER_REL = 0x1145,
     S_LPROC32_ID = 0x1146,
     S_GPROC32_ID = 0x1147,

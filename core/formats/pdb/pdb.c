@@ -29,7 +29,7 @@
 #define MODULE_C13_AT 44
 
 /* LLVM: DbiStream.rst, "Optional Debug Header Stream": u16 stream numbers */
-#define HEADER_OMAP 4 /* from linked addresses */
+#define HEADER_OMAP 4 /* OMAP from linked addresses */
 #define HEADER_FPO 0
 #define HEADER_FRAMES 9
 #define HEADER_SECTIONS 5

@@ -1,6 +1,6 @@
 /*
- * read.h - writes a whole PDB to a symcache writer: the threads of a pool read
- * the functions of modules; public symbols name all other code.
+ * read.h - writes a complete PDB to a symcache writer: the threads of a pool
+ * read the functions of modules; public symbols name all other code.
  */
 #ifndef SYM_FORMATS_PDB_READ_H
 #define SYM_FORMATS_PDB_READ_H

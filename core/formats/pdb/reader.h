@@ -27,8 +27,8 @@ typedef struct {
     uint32_t depth;  /* 1: inlined directly into the procedure */
     uint32_t id;
     sym_str_t annotations;
-    uint32_t first, n; /* its ranges, by address; at most half as many as
-                          bytes of annotations */
+    uint32_t first, n; /* ranges, by address; at most one for two bytes of
+                          annotations */
     uint32_t last;     /* the range in which the last call was found */
     uint32_t file;     /* file that declares the function */
 } sym_pdb_site_t;

@@ -40,7 +40,7 @@ typedef struct {
     uint16_t machine;       /* from the file header; an ARM64EC image says
                                AMD64 */
     uint64_t image_base;    /* address for which the file was linked */
-    uint32_t size_of_image; /* with time_stamp it makes the code id */
+    uint32_t size_of_image; /* the code id consists of time_stamp and this */
     uint32_t time_stamp;
     bool is_64bit;
     bool is_dotnet;      /* SYM_OBJECT_PE_DOTNET: it has a CLR header */

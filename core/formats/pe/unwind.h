@@ -26,7 +26,7 @@ typedef struct {
 bool sym_pe_unwind_x64(sym_pe_unwind_t *u, const sym_pe_function_t *f);
 bool sym_pe_unwind_arm64(sym_pe_unwind_t *u, const sym_pe_function_t *f);
 
-/* Reads the whole table. */
+/* Reads the complete table. */
 sym_status_t sym_pe_unwind(sym_pe_t *pe, sym_cfi_writer_t *w, uint64_t *broken,
                            sym_error_t *err);
 

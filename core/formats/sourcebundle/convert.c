@@ -28,7 +28,7 @@
 /* Limit on the total unpacked size, as a multiple of the bundle's. */
 #define EXPANSION_MAX 1000
 
-/* Limit of one source file, as in Symbolicator. */
+/* Limit on the size of one source file, as in Symbolicator. */
 #define SOURCE_BYTES_MAX ((uint64_t) 1 << 30)
 
 typedef struct {

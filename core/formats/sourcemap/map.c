@@ -327,8 +327,8 @@ order_parts(sym_map_t *map, sym_error_t *err)
 }
 
 
-/* Skips a first line that is not JSON.  It keeps browsers from running a map as
-   a script. */
+/* Skips a first line that is not JSON.  Such a line keeps browsers from running
+   a map as a script. */
 static sym_str_t
 skip_guard(sym_str_t text)
 {

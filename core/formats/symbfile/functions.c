@@ -26,7 +26,7 @@ _Static_assert(SYM_NO_STRING == SYM_SYMBFILE_NO_STRING, "no string");
 typedef struct {
     uint64_t addr, end;
     uint32_t depth, name, file, call_file, call_line;
-    uint32_t first_line, n_lines; /* in the group's lines */
+    uint32_t first_line, n_lines; /* range in the group's lines */
 } range_t;
 
 /* A range that covers the current position, and its node. */

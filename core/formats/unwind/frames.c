@@ -106,7 +106,7 @@ typedef struct {
     uint64_t id_at;  /* offset of the field after the length */
     uint64_t id;
     bool is_cie;
-    sym_cursor_t c; /* at the bytes after the id */
+    sym_cursor_t c; /* cursor at the bytes after the id */
 } entry_t;
 
 /* Reads the next entry.  False: there are no more. */

@@ -44,7 +44,8 @@ enum {
 static unsigned
 register_of(const sym_frames_t *f, uint64_t number)
 {
-    /* on these the program counter's number is ours, not DWARF's */
+    /* on these architectures the number of the program counter is ours, not
+     * DWARF's */
     const bool is_own_pc = f->in->arch >= SYM_UNWIND_MIPS;
 
     if (number >= SYM_UNWIND_REGISTERS || (is_own_pc && number == f->arch->pc))

@@ -1,6 +1,7 @@
 /*
- * run.h - runs the instructions of call frame information: they change rules,
- * and advance the address that has them.  Private to unwind/.
+ * run.h - runs the instructions of call frame information.  These change the
+ * current rules, or advance the address to which the rules apply.  Private to
+ * unwind/.
  */
 #ifndef SYM_FORMATS_UNWIND_RUN_H
 #define SYM_FORMATS_UNWIND_RUN_H

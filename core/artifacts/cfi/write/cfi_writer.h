@@ -4,8 +4,10 @@
  * Ranges of addresses are added in any order.  If several cover an address, the
  * one that begins last wins, then the shortest, then the first.  Records of x86
  * nest in this way, and the first of several tables takes precedence.  Equal
- * rules are kept once. || Every call returns SYM_OK or the status that it also
- * put in *err; after a failure only sym_cfi_writer_free() may be called.
+ * rules are kept once.
+ *
+ * Every call returns SYM_OK or the status that it also put in *err; after a
+ * failure only sym_cfi_writer_free() may be called.
  */
 #ifndef SYM_ARTIFACTS_CFI_WRITE_CFI_WRITER_H
 #define SYM_ARTIFACTS_CFI_WRITE_CFI_WRITER_H

@@ -105,7 +105,7 @@ read_frame(sym_str_t line, frame_t *f)
     f->after = from(rest, f->source.len + 2);
     f->signature = sym_str(rest.data, 0);
 
-    /* in a descriptor more text follows the parameters */
+    /* a descriptor contains more text after the parameters */
     if (f->after.len != 0 && f->after.data[0] != ' ') {
         f->signature = sym_str(rest.data, find(rest, ' '));
         f->after = from(rest, f->signature.len);

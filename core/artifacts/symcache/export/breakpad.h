@@ -1,12 +1,12 @@
 /*
  * breakpad.h - writes a symcache as Breakpad text symbols (.sym).
  *
- * The output has the records of dump_syms, whatever the input format was:
- * MODULE, INFO CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address,
- * each FUNC with its INLINE and line records.  A symcache made from the text
- * has the same answers; docs/use/dump.md describes the choice among equivalent
- * texts.  The symcache is walked twice, because origins come before functions.
- * Memory holds one function, and a number for each inlined name.
+ * The output has the records of dump_syms, for every input format: MODULE, INFO
+ * CODE_ID, FILE, INLINE_ORIGIN, then FUNC and PUBLIC by address, each FUNC with
+ * its INLINE and line records.  A symcache made from the text has the same
+ * answers; docs/use/dump.md describes the choice among equivalent texts.  The
+ * symcache is walked twice, because origins come before functions.  Memory
+ * holds one function, and a number for each inlined name.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_BREAKPAD_H

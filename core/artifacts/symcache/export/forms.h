@@ -1,7 +1,7 @@
 /*
  * forms.h - the formats in which a symcache is dumped, besides Breakpad's.
  *
- * docs/use/dump.md describes what they print.
+ * docs/use/dump.md describes them.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_FORMS_H
 #define SYM_ARTIFACTS_SYMCACHE_EXPORT_FORMS_H

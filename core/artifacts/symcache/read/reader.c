@@ -609,8 +609,8 @@ sym_decode_piece(sym_symcache_t *sc, const uint8_t *data, const uint8_t *end,
 }
 
 
-/* Position of segment i.  Its code is unpredictable, so the value of an
- * exception is read in any case, without a branch. */
+/* Position of segment i.  The exception's value is read even if it is not used,
+ * because a branch on the code would be unpredictable. */
 static inline void
 read_line(const sym_piece_view_t *p, unsigned i, sym_probe_t *q)
 {

@@ -7,7 +7,7 @@
 
 /*
  * If other functions interrupt a function, the walk reads the rest of it at
- * once, past their pieces.  So pieces of a function that spans a complete
+ * once, across their pieces.  So pieces of a function that spans a complete
  * module are visited twice.  Pieces that are visited more often than this, on
  * average, are adversarial input.
  */

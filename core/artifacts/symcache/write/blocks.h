@@ -60,8 +60,8 @@ sym_blocks_string(const sym_blocks_t *b, uint32_t id)
  * for no file and for an empty name. */
 sym_status_t sym_blocks_file(sym_blocks_t *b, uint32_t id, uint32_t *number);
 
-/* Writes a stretch.  Its nodes begin at position sym_extents_start() if it is
- * the first stretch, otherwise at 0. */
+/* Writes a stretch.  Its nodes begin at sym_extents_start() in the first
+ * stretch, and at 0 in all others. */
 sym_status_t sym_blocks_take(sym_blocks_t *b, const sym_stretch_t *s);
 
 /* Writes the table of shown names. */

@@ -2,9 +2,9 @@
 
 #include "base/json_plain.h"
 
-/* The search prefers candidates that share eight bytes, because common prefixes
- * ("core", "std:") would crowd out long matches.  This part of it is for
- * candidates that share four. */
+/* Share of the search that is left for candidates with four common bytes.
+ * Candidates with eight are tried first, because common prefixes ("core",
+ * "std:") would otherwise crowd out long matches. */
 #define TRIES4_SHARE 3
 
 static inline uint32_t

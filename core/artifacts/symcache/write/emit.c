@@ -205,8 +205,8 @@ drop_repeats(sym_segment_t *s, size_t n)
 {
     size_t kept = 0;
 
-    /* has no branches, because they would be unpredictable.  An overwritten
-     * slot gets an equal value, or is not read again */
+    /* has no branches, because they would be unpredictable.  A slot that is
+     * overwritten gets an equal value, or is not read again. */
     for (size_t i = 0; i < n; i++) {
         const sym_segment_t *last = &s[i - (i != 0)];
         bool is_new = (last->node ^ s[i].node) | (last->file ^ s[i].file)

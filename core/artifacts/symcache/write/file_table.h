@@ -16,7 +16,7 @@ typedef struct {
     size_t numbers_size;
     uint32_t *ids; /* string ids, indexed by number - 1 */
     size_t n, ids_size;
-    bool failed; /* a file could not be added without memory, and counts as
+    bool failed; /* there was no memory to add a file, which counts as
                     unknown */
 } sym_file_table_t;
 

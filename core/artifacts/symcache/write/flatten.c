@@ -295,8 +295,8 @@ open_inline(sweep_t *w, sym_pending_t p)
     uint32_t parent, node = 0;
 
     if (fl->n_open > p.depth) {
-        /* its neighbour at the same depth has not ended, so it begins after
-           that */
+        /* another range at this depth has not ended: this one begins after
+           it */
         if (p.end > fl->open[p.depth].end) {
             return put_back(w, p, fl->open[p.depth].end);
         }
@@ -311,7 +311,7 @@ open_inline(sweep_t *w, sym_pending_t p)
 
     parent_end = p.depth == 0 ? w->end : fl->open[p.depth - 1].end;
     if (p.end > parent_end) {
-        /* it would begin after the end of the function */
+        /* the rest would begin after the end of the function */
         if (parent_end < w->end && put_back(w, p, parent_end) != SYM_OK) {
             return fl->err->status;
         }

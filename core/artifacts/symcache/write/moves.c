@@ -20,7 +20,7 @@ compare_moves(const void *a, const void *b)
     const sym_move_t *x = a, *y = b;
     int c = compare(x, y->file, y->line);
 
-    /* of two moves for one position the same one always wins */
+    /* the same one of two moves for one position always wins */
     return c != 0 ? c
                   : compare(&(sym_move_t){ x->to_file, x->to_line, 0, 0 },
                             y->to_file, y->to_line);

@@ -8,8 +8,8 @@
  * file, line.  If all calls of a function fit, each row is one word of four
  * 16-bit numbers, otherwise two words; the same is true for segments.  The
  * first word contains the number of segments, and which rows are wide.  LEB128
- * would take five bytes a row and twice the work.  Squeezed rows take five
- * bytes, too, but only half as much work again.
+ * would take five bytes a row and twice the work.  Squeezed rows also take five
+ * bytes, at one and a half times the work.
  */
 #define WIDE_NODES ((uint64_t) 1 << 32)
 #define WIDE_SEGMENTS ((uint64_t) 1 << 33)
@@ -224,8 +224,8 @@ segment_of(const uint32_t *files, row_t r, uint32_t start)
 }
 
 
-/* The next row overwrites a row that repeats the previous one.  This has no
- * branch, because it would be unpredictable. */
+/* Unpacks segments.  drops_repeats: the next row overwrites a row that repeats
+ * the one before it.  This needs no branch, which would be unpredictable. */
 static size_t
 get_segments(const uint64_t *p, const uint32_t *files, bool is_wide,
              bool drops_repeats, uint32_t start, sym_segment_t *s, size_t n)

@@ -33,7 +33,7 @@ typedef struct {
     uint32_t part;  /* the part to which the draft's ids belong */
     uint32_t n_nodes;
     uint8_t lang;
-    bool is_settled; /* its reader has already flattened it */
+    bool is_settled; /* the reader has already flattened the function */
     bool is_generated;
 } sym_packed_function_t;
 

@@ -7,7 +7,7 @@ sym_recent_add(sym_recent_t *r, sym_str_t name)
 {
     size_t at = r->end % SYM_RECENT_BYTES;
 
-    /* in one piece */
+    /* keeps each name in one piece */
     if (name.len > SYM_RECENT_BYTES - at) {
         r->end += SYM_RECENT_BYTES - at;
         at = 0;

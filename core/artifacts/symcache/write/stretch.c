@@ -141,14 +141,14 @@ end_block(sym_stretch_t *s)
 
 /* --- pieces --- */
 
-/* The columns of a piece.  Exceptions' lines and files are in the order of
- * their segments. */
+/* The columns of a piece.  Lines and files of exceptions are in the order of
+ * the segments. */
 typedef struct {
     uint32_t deltas[SYM_PIECE_SEGMENTS], nodes[SYM_PIECE_SEGMENTS];
     uint32_t lines[SYM_PIECE_SEGMENTS], files[SYM_PIECE_SEGMENTS];
     size_t n_lines, n_files;
-    uint32_t deltas_all, nodes_most, nodes_least; /* of all but the
-                                                     function's segments */
+    uint32_t deltas_all, nodes_most, nodes_least; /* of all segments but the
+                                                     function's own */
     uint8_t codes[SYM_PIECE_SEGMENTS];
 } columns_t;
 

@@ -38,7 +38,7 @@ gram_hash(const uint8_t *p, unsigned bits)
 }
 
 
-/* Frequent strings count, unique ones are worth nothing. */
+/* Frequent strings have a high worth, unique ones have none. */
 static inline uint32_t
 worth(uint32_t count)
 {

@@ -90,8 +90,8 @@ typedef struct {
     uint32_t addr;
     uint32_t size; /* not 0; addr + size <= 2^32 */
     uint8_t lang;
-    bool is_generated; /* it has no lines of its own, but calls inlined in it
-                          may have (sym_writer_keep_twins()) */
+    bool is_generated; /* the function has no lines of its own, but calls
+                          inlined in it may have (sym_writer_keep_twins()) */
     const sym_flat_node_t *nodes; /* nodes[0] is the function */
     size_t n_nodes;
     const sym_segment_t *segments;
