@@ -177,7 +177,8 @@ sub client {
     $list .= "\0" x (length($list) % 8);
     my $n = $o{frames} // @$frames;
     my $bytes = pack('V4', $o{version} // 1, scalar @$threads, $n, length $texts)
-        . $list . join('', map { pack 'Q<VV', @$_ } @$frames) . $texts;
+        . $list . join('', map { pack 'Q<VV', @$_ } @$frames) . $texts
+        . ($o{end} // '');
     return { $CLIENT => plain($bytes) };
 }
 
@@ -208,12 +209,15 @@ for (['another version', client([[1, 0, 1]], \@frames, $texts, version => 2)],
      ['a text beyond the texts', client([[1, 0, 1]], [[0x401234, 10, 8]], $texts)],
      ['frames beyond the frames', client([[1, 2, 2]], \@frames, $texts)],
      ['more frames than bytes', client([[1, 0, 1]], \@frames, $texts, frames => 0x10000000)],
-     ['text that is not UTF-8', client([[1, 0, 1]], [[0x401234, 0, 2]], "\xff\xfe")],
+     ['bytes after the texts', client([[1, 0, 1]], \@frames, $texts, end => 'x')],
      ['an error in the second thread', client([[1, 0, 1], [2, 9, 1]], \@frames, $texts)])
 {
     my ($what, $streams) = @$_;
     is(frames(decoded(threads => 2, streams => $streams)->{stacktraces}[0]), $ours, "$what: all are walked");
 }
+
+is(frames(decoded(streams => client([[1, 0, 1]], [[0x401234, 0, 2]], "\xff\xfe"))->{stacktraces}[0]),
+   '0x401234:::prewalked', 'a name that is not UTF-8 is left out, its frame is not');
 
 # --- threads ---
 

@@ -227,7 +227,7 @@ read_client_thread(minidump_t *d, sym_cursor_t frames, sym_str_t texts,
         len = len < SYM_CRASH_TEXT_MAX ? len : SYM_CRASH_TEXT_MAX;
         frame->function = sym_str(texts.data + at, len);
         if (!sym_utf8_valid(frame->function)) {
-            return false;
+            frame->function = SYM_STR("");
         }
         d->crash.n_frames++;
         t->n_frames++;
@@ -259,7 +259,7 @@ read_client_stacks(minidump_t *d, const sym_sort_item_t *ids)
     }
     frames = sym_take(&c, (uint64_t) n_frames * CLIENT_FRAME_BYTES);
     texts = sym_bytes(&c, n_bytes);
-    if (!sym_ok(&c)) {
+    if (!sym_ok(&c) || sym_left(&c) != 0) {
         return false;
     }
 
