@@ -103,7 +103,11 @@ static sym_status_t
 finish_cfi(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
            void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
 {
-    sym_status_t rc = sym_cfi_finish(writer, info->debug_file, put, ctx, stats);
+    const sym_str_t path = info->debug_path;
+    sym_status_t rc = sym_cfi_finish(
+        writer,
+        path.len != 0 && path.len <= UINT8_MAX ? path : info->debug_file, put,
+        ctx, stats);
 
     return rc == SYM_OK ? rc : sym_fail(err, rc, NULL);
 }

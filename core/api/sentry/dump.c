@@ -86,38 +86,57 @@ add_module(sentry_dump_t *d, const sym_crash_module_t *from)
 }
 
 
-/* Adds the modules in the order of their addresses; unloaded ones are
- * omitted. */
+/* Orders the loaded modules by address, then by size.  Returns their number. */
+static uint32_t
+order_modules(const sym_crash_t *crash, sym_sort_item_t *order, bool *is_fine)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < crash->n_modules; i++) {
+        if (!crash->modules[i].is_unloaded) {
+            order[n++] = (sym_sort_item_t){ crash->modules[i].size, i };
+        }
+    }
+
+    *is_fine = sym_sort(order, n);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i].key = crash->modules[order[i].at].addr;
+    }
+
+    *is_fine = *is_fine && sym_sort(order, n);
+    return n;
+}
+
+
+/* A module that overlaps one before it is omitted, as in Symbolicator
+ * (IntoRangeMapSafe in minidump-common). */
 static sym_status_t
 add_modules(sentry_dump_t *d)
 {
     const sym_crash_t *crash = d->crash;
-    sym_arena_t *arena = d->base.base.arena;
+    const sym_crash_module_t *last = NULL;
     sym_sort_item_t *order =
-        sym_arena_calloc(arena, crash->n_modules, sizeof(*order));
-    uint32_t n = 0;
+        sym_arena_calloc(d->base.base.arena, crash->n_modules, sizeof(*order));
+    bool is_fine;
+    uint32_t n;
 
     if (order == NULL) {
         return SYM_NOMEM;
     }
 
-    for (uint32_t i = 0; i < crash->n_modules; i++) {
-        if (!crash->modules[i].is_unloaded) {
-            order[n++] = (sym_sort_item_t){ crash->modules[i].addr, i };
+    n = order_modules(crash, order, &is_fine);
+    for (uint32_t i = 0; i < n && is_fine; i++) {
+        const sym_crash_module_t *m = &crash->modules[order[i].at];
+
+        if (m->size != 0 && m->size <= UINT64_MAX - m->addr
+            && (last == NULL || m->addr - last->addr >= last->size))
+        {
+            is_fine = add_module(d, m);
+            last = m;
         }
     }
 
-    if (!sym_sort(order, n)) {
-        return SYM_NOMEM;
-    }
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (!add_module(d, &crash->modules[order[i].at])) {
-            return SYM_NOMEM;
-        }
-    }
-
-    return sentry_sort_modules(&d->base);
+    return is_fine ? sentry_sort_modules(&d->base) : SYM_NOMEM;
 }
 
 

@@ -9,36 +9,25 @@
  * that hostile dumps could fill.  The crashed thread is first. */
 #define FRAMES_MAX (512u * SYM_WALK_FRAMES_MAX)
 
-/* Finds modules whose address ranges do not overlap; of two that do, the first
- * one counts. */
+/* Image n is module n. */
 static sym_status_t
 add_images(sentry_dump_t *d)
 {
     const sentry_request_t *q = &d->base.request;
     sym_arena_t *arena = d->base.base.arena;
-    uint32_t n = 0;
 
     d->images = sym_arena_calloc(arena, q->n_modules, sizeof(*d->images));
-    d->module_of = sym_arena_calloc(arena, q->n_modules, sizeof(*d->module_of));
     d->rules = sym_arena_calloc(arena, q->n_modules, sizeof(*d->rules));
-    if (d->images == NULL || d->module_of == NULL || d->rules == NULL) {
+    if (d->images == NULL || d->rules == NULL) {
         return SYM_NOMEM;
     }
 
     for (uint32_t i = 0; i < q->n_modules; i++) {
-        const sentry_module_t *m = &q->modules[i];
-
-        if (m->size != 0 && m->size <= UINT64_MAX - m->addr
-            && (n == 0
-                || m->addr - d->images[n - 1].addr >= d->images[n - 1].size))
-        {
-            d->images[n] = (sym_image_t){ m->addr, m->size };
-            d->module_of[n++] = i;
-        }
+        d->images[i] = (sym_image_t){ q->modules[i].addr, q->modules[i].size };
     }
 
-    sym_process_init(&d->process, d->crash->arch, d->crash->os, d->images, n,
-                     &d->owner);
+    sym_process_init(&d->process, d->crash->arch, d->crash->os, d->images,
+                     q->n_modules, &d->owner);
     return SYM_OK;
 }
 
@@ -88,8 +77,8 @@ need_rules(sentry_dump_t *d, uint32_t module)
 }
 
 
-/* If a dump lacks a debug id, it comes from the file that was found by the code
- * id.  A PDB is also searched for by its name. */
+/* If a dump lacks a debug id or file, it comes from the executable that was found
+ * by the code id. */
 static sym_status_t
 complete_module(sentry_dump_t *d, uint32_t module, const sym_debug_id_t *id)
 {
@@ -97,13 +86,12 @@ complete_module(sentry_dump_t *d, uint32_t module, const sym_debug_id_t *id)
     sym_str_t name = sym_cfi_debug_file(&d->rules[module].cfi);
 
     /* a PE file without a debug id is stored under its code id */
-    if (m->ref.debug_id.form != SYM_DEBUG_ID_NONE
-        || id->form != SYM_DEBUG_ID_UUID) {
-        return SYM_OK;
+    if (m->ref.debug_id.form == SYM_DEBUG_ID_NONE
+        && id->form == SYM_DEBUG_ID_UUID) {
+        m->ref.debug_id = *id;
     }
 
-    m->ref.debug_id = *id;
-    if (m->debug_file.len == 0 && sym_str_ends_nocase(name, SYM_STR(".pdb"))) {
+    if (m->debug_file.len == 0 && name.len != 0) {
         m->debug_file = sym_arena_copy(d->base.base.arena, name);
         m->ref.debug_file = sentry_dump_text(m->debug_file);
         d->is_out_of_memory |= m->debug_file.data == NULL;
@@ -153,7 +141,7 @@ unwind(void *ctx, uint32_t image, uint64_t offset,
     sentry_dump_t *d = ctx;
     const sym_cfi_t *cfi;
     sym_error_t err = { 0 };
-    sym_status_t rc = open_rules(d, d->module_of[image], &cfi);
+    sym_status_t rc = open_rules(d, image, &cfi);
 
     if (rc != SYM_OK || offset > UINT32_MAX) {
         return rc == SYM_OK ? SYM_NOT_FOUND : rc;
@@ -204,7 +192,7 @@ is_code(void *ctx, uint32_t image, uint64_t offset)
     sentry_dump_t *d = ctx;
     const sym_cfi_t *cfi;
     sym_cfi_rules_t rules;
-    sym_status_t rc = open_rules(d, d->module_of[image], &cfi);
+    sym_status_t rc = open_rules(d, image, &cfi);
 
     if (rc != SYM_OK) {
         return rc == SYM_NOT_FOUND ? SYM_OK : rc;
@@ -214,9 +202,16 @@ is_code(void *ctx, uint32_t image, uint64_t offset)
         return SYM_NOT_FOUND;
     }
 
+    /* Symbolicator looks at STACK CFI, of which a PDB has none: it accepts any
+     * address */
+    if (cfi->arch == SYM_UNWIND_X86 && (cfi->flags & SYM_CFI_FLAG_WINDOWS) != 0)
+    {
+        return SYM_OK;
+    }
+
     return sym_cfi_lookup(cfi, (uint32_t) offset, &rules) == SYM_OK
                ? SYM_OK
-               : has_symbol(d, d->module_of[image], (uint32_t) offset);
+               : has_symbol(d, image, (uint32_t) offset);
 }
 
 
@@ -291,8 +286,7 @@ add_frames(sentry_dump_t *d, const sym_walk_t *w, uint32_t thread)
         frame->adjust = i != 0 && from->is_interrupted ? SENTRY_ADJUST_NO
                                                        : SENTRY_ADJUST_AUTO;
         if (from->image != SYM_NO_IMAGE
-            && need_rules(d, d->module_of[from->image]) == SYM_NOMEM)
-        {
+            && need_rules(d, from->image) == SYM_NOMEM) {
             return false;
         }
     }
@@ -412,8 +406,8 @@ need_symbols(sentry_dump_t *d)
 }
 
 
-/* Whether a module without a debug id still waits for its rules, which may have
- * the debug id. */
+/* Whether a module without a debug id or file still waits for its rules, which may
+ * have them. */
 static bool
 is_incomplete(sentry_dump_t *d)
 {
@@ -422,8 +416,11 @@ is_incomplete(sentry_dump_t *d)
     const sym_cfi_t *cfi;
 
     for (uint32_t i = 0; i < q->n_modules; i++) {
-        is_waiting |= q->modules[i].unwind != 0
-                      && q->modules[i].ref.debug_id.form == SYM_DEBUG_ID_NONE
+        const sentry_module_t *m = &q->modules[i];
+
+        is_waiting |= m->unwind != 0
+                      && (m->ref.debug_id.form == SYM_DEBUG_ID_NONE
+                          || m->debug_file.len == 0)
                       && open_rules(d, i, &cfi) == SYM_AGAIN;
     }
 
@@ -524,8 +521,7 @@ sentry_dump_rules(const sym_request_t *r, uint64_t addr)
     const sentry_dump_t *d = (const sentry_dump_t *) r;
     const uint32_t image = sym_image_at(&d->process, addr);
     const sentry_module_t *m =
-        image != SYM_NO_IMAGE ? &d->base.request.modules[d->module_of[image]]
-                              : NULL;
+        image != SYM_NO_IMAGE ? &d->base.request.modules[image] : NULL;
 
     return m != NULL && m->unwind != 0
                    && r->needs[m->unwind - 1].artifact.id != 0

@@ -36,8 +36,7 @@ typedef struct {
 
     sym_walk_owner_t owner;
     sym_process_t process;
-    sym_image_t *images;
-    uint32_t *module_of;        /* index of the module of each image */
+    sym_image_t *images;        /* image of each module */
     sentry_dump_rules_t *rules; /* rules of each module */
     sentry_dump_slot_t *slots;
     uint8_t *ends;       /* sym_walk_end_t for each thread */

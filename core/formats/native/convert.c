@@ -30,6 +30,7 @@ sym_native_convert(const sym_format_file_t *f,
         const sym_module_info_t info = {
             .debug_id = { n.debug_id, n.debug_id_len },
             .debug_file = n.debug_file,
+            .debug_path = n.debug_path,
             .code_id = { n.code_id, n.code_id_len },
             .arch = sym_cstr(n.arch),
             .os = sym_cstr(n.os),

@@ -28,6 +28,7 @@ typedef struct {
     char code_id[2 * SYM_BUILD_ID_MAX];
     size_t code_id_len;
     sym_str_t debug_file;  /* debug file named in the file, or "" */
+    sym_str_t debug_path;  /* the same with its folders, or "" */
     const char *arch, *os; /* static */
     uint64_t image_base;
     uint32_t features;  /* sym_feature_flags() */

@@ -109,6 +109,7 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
     size_t len;
 
     if (sym_pe_codeview(pe, &cv)) {
+        module->debug_path = cv.pdb_file;
         module->debug_file = last_part(cv.pdb_file);
     }
 

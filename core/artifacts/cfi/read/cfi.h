@@ -43,7 +43,8 @@ sym_status_t sym_cfi_open(sym_cfi_t *c, sym_extent_get_pt get, void *ctx,
  * that it gets each only once.  The extents must not move. */
 void sym_cfi_remember(sym_cfi_t *c, sym_extent_view_t *table);
 
-/* The name of the debug file, as recorded in the file; or "". */
+/* The name of the debug file, as recorded in the file; perhaps with its folders;
+ * or "". */
 sym_str_t sym_cfi_debug_file(const sym_cfi_t *c);
 
 /* The rules at an address.  SYM_NOT_FOUND: there are none. */

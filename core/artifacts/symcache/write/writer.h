@@ -104,6 +104,7 @@ typedef struct {
 typedef struct {
     sym_str_t debug_id;   /* canonical */
     sym_str_t debug_file; /* name in the file itself */
+    sym_str_t debug_path; /* the same with its folders, or "" */
     sym_str_t code_id;
     sym_str_t code_file; /* name shown instead of the debug file's, or "" */
     sym_str_t arch;
