@@ -75,8 +75,10 @@ ask_ids(sym_elf_t *e)
 {
     char code_id[2 * SYM_BUILD_ID_MAX];
     char debug_id[SYM_ELF_DEBUG_ID_LEN];
+    sym_load_t loads[SYM_LOADS_MAX];
     sym_str_t id;
 
+    check(sym_elf_loads(e, loads) <= SYM_LOADS_MAX);
     if (sym_elf_build_id(e, &id) == SYM_OK) {
         check(sym_elf_code_id(id, code_id) == 2 * id.len && id.len != 0);
         check(sym_elf_debug_id(e, debug_id) == SYM_OK);

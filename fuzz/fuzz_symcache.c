@@ -78,6 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input_t in = cut(data, size);
     sym_error_t err = { 0 };
     sym_symcache_t sc;
+    uint64_t addr;
 
     if (sym_symcache_open(&sc, get, &in, &err) != SYM_OK) {
         return 0;
@@ -90,6 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < 256; i++) {
         ask(&sc, i * 16);
         ask(&sc, i << 24 | i);
+        (void) sym_symcache_offset(&sc, (uint64_t) i << 8, &addr);
     }
 
     write_all(&sc);

@@ -439,6 +439,16 @@ sym_resolver_image_base(sym_resolver_t *r, uint32_t module)
 }
 
 
+bool
+sym_resolver_offset(sym_resolver_t *r, uint32_t module, uint64_t offset,
+                    uint64_t *addr)
+{
+    sym_symcache_t *cache = sym_resolver_cache(r, module);
+
+    return cache != NULL && sym_symcache_offset(cache, offset, addr);
+}
+
+
 size_t
 sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
                   char *out)

@@ -181,6 +181,10 @@ void sym_resolver_fetch_ahead(const sym_resolver_t *r, uint32_t i);
 /* The image base that was subtracted from the file's addresses. */
 uint64_t sym_resolver_image_base(sym_resolver_t *r, uint32_t module);
 
+/* The address of a byte of its file: see sym_symcache_offset(). */
+bool sym_resolver_offset(sym_resolver_t *r, uint32_t module, uint64_t offset,
+                         uint64_t *addr);
+
 /* Returns a fact of a found module: see sym_symcache_info(). */
 size_t sym_resolver_info(sym_resolver_t *r, uint32_t module, sym_info_t which,
                          char *out);
@@ -231,6 +235,11 @@ bool sym_resolver_frame(const sym_resolver_t *r, const sym_answer_t *answer,
 /* Returns the demangled name, valid until the next call, for callers that write
  * texts themselves.  Without a cache of names it returns the name unchanged. */
 sym_str_t sym_resolver_show(sym_resolver_t *r, sym_str_t name, uint8_t lang);
+
+/* The name of a level as it is shown, as a text like sym_resolver_text()'s. */
+bool sym_resolver_name_text(sym_resolver_t *r, uint32_t module,
+                            const sym_answer_t *answer, uint32_t level,
+                            sym_str_t *shown);
 
 /* Charges the demangling since the last call to a budget counted in frames,
  * because demangling takes more time than everything else. */

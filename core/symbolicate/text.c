@@ -273,6 +273,34 @@ name_form(const sym_resolver_t *r, uint32_t module, const sym_answer_t *answer,
 }
 
 
+bool
+sym_resolver_name_text(sym_resolver_t *r, uint32_t module,
+                       const sym_answer_t *answer, uint32_t level,
+                       sym_str_t *shown)
+{
+    sym_symcache_t *cache = &r->modules[module].cache;
+    const sym_string_ref_t ref = answer->levels[level].name;
+    const uint32_t form = name_form(r, module, answer, level);
+    sym_string_ref_t found;
+
+    if (form == FORM_KEPT) {
+        return sym_resolver_text(r, module, ref, shown);
+    }
+
+    found = find_shown(r, cache, ref, FORM_LANG(form));
+    if (!sym_resolver_text(r, module, found != SYM_NO_REF ? found : ref, shown))
+    {
+        return false;
+    }
+
+    if (found == SYM_NO_REF && shown->len <= SYM_MANGLED_MAX) {
+        *shown = sym_resolver_show(r, *shown, FORM_LANG(form));
+    }
+
+    return true;
+}
+
+
 /* Returns the texts of a level of a batch.  NULL: there was no room for its
  * levels. */
 static const sym_level_texts_t *

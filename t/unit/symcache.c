@@ -1453,9 +1453,69 @@ test_flags(void)
 }
 
 
+static void
+put_number(uint8_t *to, uint32_t number)
+{
+    memcpy(to, &number, sizeof(number));
+}
+
+
+static void
+offset_is(uint64_t offset, uint64_t want, const char *name)
+{
+    uint64_t addr = 0;
+
+    ok(sym_symcache_offset(&sc, offset, &addr), "%s", name);
+    is_u64(addr, want, "... its address");
+}
+
+
+/* docs/formats/symcache.md, 2 and 10: the number of loads is at 208. */
+static void
+test_loads(void)
+{
+    static const sym_load_t loads[] = { { 0x9a0, 0x7a0, 0x19a0 },
+                                        { 0x1000, 0x2000, 0x8000 },
+                                        { UINT64_MAX - 1, 2, 0 } };
+    sym_module_info_t info = { .loads = loads, .n_loads = 3 };
+    sym_writer_t *w = begin();
+    uint64_t addr;
+    uint8_t *head;
+
+    is_status(sym_writer_finish(w, &info, memory_put, &memory, NULL), SYM_OK,
+              &err, "finish");
+    sym_writer_free(w);
+    is_status(sym_symcache_open(&sc, memory_get, &memory, &err), SYM_OK, &err,
+              "open");
+    head = memory.extents[0].data;
+    is_u64(sym_load32(head + 16), 216, "bytes of the header");
+    is_u64(sym_load32(head + 208), 3, "number of loads");
+
+    offset_is(0x9a0, 0x19a0, "the first byte");
+    offset_is(0x113f, 0x213f, "the last one, also in the next load");
+    offset_is(0x1140, 0x8140, "the next one");
+    offset_is(UINT64_MAX, 1, "the last byte of all");
+    ok(!sym_symcache_offset(&sc, 0x99f, &addr), "a byte before them");
+    ok(!sym_symcache_offset(&sc, 0x3000, &addr), "a byte after them");
+
+    put_number(head + 212, 0xffff0000);
+    ok(!sym_symcache_offset(&sc, 0x9a0, &addr), "a table elsewhere");
+    put_number(head + 208, SYM_LOADS_MAX + 1);
+    ok(!sym_symcache_offset(&sc, 0x9a0, &addr), "too many loads");
+    is_u64(sc.damaged, 2, "... are damage");
+
+    put_number(head + 16, 208);
+    offset_is(0x9a0, 0x9a0, "an older header has none");
+    put_number(head + 16, 216);
+    put_number(head + 208, 0);
+    offset_is(0x9a0, 0x9a0, "nor has a file that is no ELF file");
+}
+
+
 int
 main(void)
 {
+    test_loads();
     test_flags();
     test_flat_functions();
     test_folded_functions();

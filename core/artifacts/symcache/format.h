@@ -126,10 +126,15 @@ typedef struct {
     /* headers of SYM_HEADER_BYTES_MIN end before these */
     uint32_t source_server; /* string ref; 0: none */
     uint32_t shown_ref;     /* table of shown names; 0: none */
+
+    /* not in headers of SYM_HEADER_BYTES_SHOWN */
+    uint32_t n_loads;
+    uint32_t loads_ref; /* table of loads */
 } sym_header_t;
 
 /* Size of older headers.  The fields that follow then count as 0. */
 #define SYM_HEADER_BYTES_MIN offsetof(sym_header_t, source_server)
+#define SYM_HEADER_BYTES_SHOWN offsetof(sym_header_t, n_loads)
 
 #define SYM_FILES_PER_PAGE 1020
 
@@ -147,6 +152,19 @@ typedef struct {
    shown name with its NUL. */
 #define SYM_SWIFT_NAME_MAX SYM_PART_BYTES_MAX
 #define SYM_SWIFT_SHOWN_MAX 4096
+
+/* --- loads: where bytes of the file are in memory --- */
+
+/* u64 offset in the file, u64 number of bytes, u64 address.  Only segments with
+ * code are listed, so a file has few of them. */
+#define SYM_LOAD_BYTES 24
+#define SYM_LOADS_MAX 64
+
+/* Bytes of the file that are mapped as code. */
+typedef struct {
+    uint64_t offset, bytes;
+    uint64_t addr; /* less the image base */
+} sym_load_t;
 
 /* --- block: the pieces of a run of addresses --- */
 

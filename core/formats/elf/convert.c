@@ -55,6 +55,7 @@ read_ids(sym_elf_t *elf, sym_native_t *module, sym_error_t *err)
     module->debug_id_len = SYM_ELF_DEBUG_ID_LEN;
     module->arch = sym_elf_info(elf)->arch;
     module->image_base = sym_elf_info(elf)->image_base;
+    module->n_loads = sym_elf_loads(elf, module->loads);
     module->os = "Linux";
     return SYM_OK;
 }

@@ -22,6 +22,7 @@
 #include "base/thread_pool.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "artifacts/symcache/format.h"
 #include "formats/native/debuglink.h"
 #include "object/object_id.h"
 
@@ -110,6 +111,13 @@ bool sym_elf_unpack_wait(void *unpacking, uint64_t n);
 /* Frees it (NULL: does nothing) when no other thread uses it.  Fails like
  * sym_elf_unpack(). */
 sym_status_t sym_elf_unpack_end(sym_elf_unpacking_t *u, sym_error_t *err);
+
+/*
+ * Where the file's code is in memory: at most SYM_LOADS_MAX segments, whose number
+ * is returned.  objcopy's debug files lack the offsets of their program, which are
+ * then derived from its layout.
+ */
+size_t sym_elf_loads(const sym_elf_t *e, sym_load_t loads[SYM_LOADS_MAX]);
 
 /* --- ids --- */
 

@@ -40,6 +40,7 @@
 
 #define SYM_PT_LOAD 1
 #define SYM_PT_NOTE 4
+#define SYM_PF_X 1
 
 typedef struct {
     sym_str_t name;
@@ -50,7 +51,8 @@ typedef struct {
 
 typedef struct {
     uint32_t type;
-    uint64_t offset, addr, file_size, align;
+    uint64_t offset, addr, file_size, memory_size, align;
+    bool is_code;
 } sym_elf_segment_t;
 
 struct sym_elf_s {

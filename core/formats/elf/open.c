@@ -350,18 +350,21 @@ read_sections(sym_elf_t *e, const tables_t *t, sym_error_t *err)
 static void
 read_segment(const sym_elf_t *e, sym_cursor_t *c, sym_elf_segment_t *p)
 {
+    uint32_t flags = 0;
+
     p->type = sym_u32(c);
     if (e->info.is_64bit) {
-        (void) sym_u32(c); /* p_flags */
+        flags = sym_u32(c);
     }
     p->offset = sym_elf_word(e, c);
     p->addr = sym_elf_word(e, c);
     (void) sym_elf_word(e, c); /* p_paddr */
     p->file_size = sym_elf_word(e, c);
-    (void) sym_elf_word(e, c); /* p_memsz */
+    p->memory_size = sym_elf_word(e, c);
     if (!e->info.is_64bit) {
-        (void) sym_u32(c); /* p_flags */
+        flags = sym_u32(c);
     }
+    p->is_code = (flags & SYM_PF_X) != 0;
     p->align = sym_elf_word(e, c);
 }
 

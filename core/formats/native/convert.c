@@ -37,6 +37,8 @@ sym_native_convert(const sym_format_file_t *f,
             .source_bytes = n.len,
             .flags = SYM_FLAG_LINKER_NAMES | n.features,
             .image_base = n.image_base,
+            .loads = n.loads,
+            .n_loads = n.n_loads,
         };
 
         rc = sym_format_put_symcache(f, has_symbols ? n.writer : NULL, n.cfi,

@@ -31,6 +31,8 @@ typedef struct {
     sym_str_t debug_path;  /* the same with its folders, or "" */
     const char *arch, *os; /* static */
     uint64_t image_base;
+    sym_load_t loads[SYM_LOADS_MAX]; /* its code in the file */
+    size_t n_loads;
     uint32_t features;  /* sym_feature_flags() */
     bool is_incomplete; /* companion files were missing, and a note names
                            them */

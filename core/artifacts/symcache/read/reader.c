@@ -155,9 +155,12 @@ load_header(const sym_extent_view_t *first)
     sym_header_t h = { 0 };
 
     memcpy(&h, first->data, first->len < sizeof(h) ? first->len : sizeof(h));
-    if (h.header_bytes < sizeof(h)) {
+    if (h.header_bytes < SYM_HEADER_BYTES_SHOWN) {
         h.source_server = 0;
         h.shown_ref = 0;
+    }
+    if (h.header_bytes < sizeof(h)) {
+        h.n_loads = 0;
     }
 
     return h;
@@ -1407,6 +1410,39 @@ sym_symcache_source_server(sym_symcache_t *sc, char *out)
     return h.source_server != 0 ? sym_symcache_string_within(
                sc, h.source_server, out, SYM_PART_ROOM, &is_plain)
                                 : 0;
+}
+
+
+bool
+sym_symcache_offset(sym_symcache_t *sc, uint64_t offset, uint64_t *addr)
+{
+    const sym_header_t h = load_header(&sc->first);
+    const uint8_t *p;
+
+    if (h.n_loads == 0) {
+        *addr = offset;
+        return true;
+    }
+
+    p = h.n_loads <= SYM_LOADS_MAX
+            ? get_table(sc, h.loads_ref, (uint64_t) h.n_loads * SYM_LOAD_BYTES)
+            : NULL;
+    if (p == NULL) {
+        (void) damaged(sc);
+        return false;
+    }
+
+    for (uint32_t i = 0; i < h.n_loads; i++, p += SYM_LOAD_BYTES) {
+        uint64_t load[3];
+
+        memcpy(load, p, sizeof(load));
+        if (offset >= load[0] && offset - load[0] < load[1]) {
+            *addr = load[2] + (offset - load[0]);
+            return true;
+        }
+    }
+
+    return false;
 }
 
 

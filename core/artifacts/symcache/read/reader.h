@@ -217,6 +217,13 @@ size_t sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out);
  * returns its length, like sym_symcache_info(). */
 size_t sym_symcache_source_server(sym_symcache_t *sc, char *out);
 
+/*
+ * The address of a byte of the module's file, by its table of loads.  A module
+ * without one (no ELF file, or an older symcache) is taken as mapped at once:
+ * the address is the offset.  False: the byte is not code.
+ */
+bool sym_symcache_offset(sym_symcache_t *sc, uint64_t offset, uint64_t *addr);
+
 /* Counts in the header, as written by sym_writer_finish(). */
 typedef struct {
     uint64_t functions, publics, inlines, lines;

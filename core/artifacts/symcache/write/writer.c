@@ -6,8 +6,8 @@
 #include "artifacts/symcache/write/shard.h"
 #include "base/sort.h"
 
-_Static_assert(sizeof(sym_header_t) == 208,
-               "docs/formats/symcache.md says 208");
+_Static_assert(sizeof(sym_header_t) == 216,
+               "docs/formats/symcache.md says 216");
 
 sym_status_t
 sym_writer_no_memory(sym_writer_t *w)
@@ -535,6 +535,41 @@ add_info(sym_writer_t *w, const sym_module_info_t *info,
 
 
 static void
+put64(uint8_t *p, uint64_t v)
+{
+    memcpy(p, &v, sizeof(v));
+}
+
+
+static sym_status_t
+write_loads(const sym_writer_t *w, const sym_module_info_t *info,
+            sym_extents_t *extents, sym_header_t *header)
+{
+    uint8_t *p;
+
+    if (info->n_loads == 0) {
+        return SYM_OK;
+    }
+
+    p = sym_extents_alloc(extents, SYM_LANE_MAIN,
+                          info->n_loads * SYM_LOAD_BYTES, SYM_PLACE_ANY,
+                          &header->loads_ref);
+    if (p == NULL) {
+        return w->err->status;
+    }
+
+    for (size_t i = 0; i < info->n_loads; i++, p += SYM_LOAD_BYTES) {
+        put64(p, info->loads[i].offset);
+        put64(p + 8, info->loads[i].bytes);
+        put64(p + 16, info->loads[i].addr);
+    }
+
+    header->n_loads = (uint32_t) info->n_loads;
+    return SYM_OK;
+}
+
+
+static void
 fill_stats(const sym_header_t *h, sym_writer_stats_t *stats)
 {
     *stats = (sym_writer_stats_t){
@@ -599,7 +634,9 @@ sym_writer_finish(sym_writer_t *w, const sym_module_info_t *info,
     header.counts[SYM_COUNT_SOURCE_BYTES] = info->source_bytes;
     header.image_base = info->image_base;
 
-    if (sym_extents_flush(&extents) != SYM_OK) {
+    if (write_loads(w, info, &extents, &header) != SYM_OK
+        || sym_extents_flush(&extents) != SYM_OK)
+    {
         goto done;
     }
 

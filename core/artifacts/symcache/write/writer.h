@@ -114,6 +114,8 @@ typedef struct {
     uint64_t image_base;     /* subtracted from the file's addresses */
     sym_str_t source_server; /* version control system of its source code:
                                 "Perforce", ... */
+    const sym_load_t *loads; /* at most SYM_LOADS_MAX */
+    size_t n_loads;
 } sym_module_info_t;
 
 /* Counts that `symloader show` prints (docs/formats/symcache.md). */
