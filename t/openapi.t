@@ -40,6 +40,12 @@ sub module {
     return module_text("m$status.so", SymFetch::id(3));
 }
 
+# A mapping of a file with that build id, and its two strings.
+sub profile {
+    my ($name, $id) = @_;
+    return join '', "\x1a\x06\x08\x01\x28\x01\x30\x02", map { "\x32" . chr(length) . $_ } '', $name, $id;
+}
+
 my $atos_image = qq("uuid": "$UUID", "image": "a");
 my %tecken = (
     200 => { body => module(200) },
@@ -122,6 +128,11 @@ my %recipes = (
         200 => { body => '{"startAddress": "0x1", "size": "0x1"}' },
         503 => { body => '{"startAddress": "0x1", "size": "0x1"}',
                  storeless => 1 },
+    },
+    'POST /symbolicate/profile' => {
+        %tecken,
+        200 => { body => profile('m200.so', 'ab' x 20) },
+        503 => { body => profile('m503.so', 'ab' x 20), source => 'status/500' },
     },
     'POST /symbolicate' => {
         200 => { body => $NATIVE, headers => \@JSON },

@@ -15,7 +15,8 @@
     API(sentry)       \
     API(profiler)     \
     API(files)        \
-    API(upload)
+    API(upload)       \
+    API(profile)
 /* clang-format on */
 
 #endif

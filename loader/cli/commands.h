@@ -22,6 +22,7 @@ int atos_run(const options_t *options);
 int retrace_run(const options_t *options);
 int symbolicate_run(const options_t *options);
 int walk_run(const options_t *options);
+int profile_run(const options_t *options);
 int fileid_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);

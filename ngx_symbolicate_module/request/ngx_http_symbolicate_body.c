@@ -57,6 +57,8 @@ struct ngx_http_symbolicate_body_s {
 
 static ngx_int_t ngx_http_symbolicate_read_start(
     ngx_http_symbolicate_task_t *task);
+static ngx_uint_t ngx_http_symbolicate_is_gzip(
+    ngx_http_symbolicate_task_t *task, ngx_chain_t *bufs);
 static ngx_int_t ngx_http_symbolicate_read_all(
     ngx_http_symbolicate_task_t *task, size_t size);
 static ngx_int_t ngx_http_symbolicate_unpack_start(
@@ -168,6 +170,10 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
 
     rc = ngx_http_symbolicate_check_encoding(task);
 
+    if (rc == NGX_OK && ngx_http_symbolicate_is_gzip(task, bufs)) {
+        rc = NGX_AGAIN;
+    }
+
     if (rc == NGX_AGAIN) {
         clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
@@ -182,7 +188,9 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
         }
 
         return ngx_http_symbolicate_inflate_init(task, (size_t) size,
-                                       SYM_STR("Payload is not valid JSON"));
+                              task->ctx->route && task->ctx->route->takes_gzip
+                                  ? SYM_STR("The profile is not valid gzip")
+                                  : SYM_STR("Payload is not valid JSON"));
     }
 
     if (rc != NGX_OK) {
@@ -200,6 +208,42 @@ ngx_http_symbolicate_read_start(ngx_http_symbolicate_task_t *task)
     }
 
     return ngx_http_symbolicate_read_all(task, (size_t) size);
+}
+
+
+/* Whether the client packed the body itself (RFC 1952, 2.3.1). */
+static ngx_uint_t
+ngx_http_symbolicate_is_gzip(ngx_http_symbolicate_task_t *task,
+    ngx_chain_t *bufs)
+{
+    u_char        magic[2];
+    size_t        n, part;
+    ngx_buf_t    *b;
+    ngx_chain_t  *cl;
+
+    if (task->ctx->route == NULL || !task->ctx->route->takes_gzip) {
+        return 0;
+    }
+
+    n = 0;
+
+    for (cl = bufs; cl && n < sizeof(magic); cl = cl->next) {
+        b = cl->buf;
+        part = (size_t) ngx_min(ngx_buf_size(b), (off_t) (sizeof(magic) - n));
+
+        if (!b->in_file) {
+            ngx_memcpy(magic + n, b->pos, part);
+
+        } else if (ngx_read_file(b->file, magic + n, part, b->file_pos)
+                   != (ssize_t) part)
+        {
+            return 0;
+        }
+
+        n += part;
+    }
+
+    return n == sizeof(magic) && magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
 

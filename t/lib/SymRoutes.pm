@@ -37,6 +37,7 @@ SERVER
         location = / { symbolicate; }
         location /atos { symbolicate atos; }
         location ~ ^/(?:source|asm)/v1\$ { symbolicate profiler; }
+        location = /symbolicate/profile { symbolicate profile; }
         location = /symbolicate { symbolicate sentry; }
         location /requests/ { symbolicate sentry; }
         location = /healthcheck { symbolicate sentry; }
