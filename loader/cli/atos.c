@@ -1,8 +1,9 @@
 /*
  * atos.c - `symloader atos`: addresses of a file to lines, as atos(1) does.
  *
- * One line for each address, in order, even for invalid ones: programs drive
- * atos through a pipe and count lines.  Input is answered before more is read.
+ * It prints one line for each address, in order, even for invalid ones, because
+ * programs drive atos through a pipe and count lines.  Input is answered before
+ * more is read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,15 +32,15 @@ typedef struct {
     module_t module;
 
     lines_t lines;
-    sym_atos_frame_t frames[SYM_RESOLVE_CHUNK]; /* addresses in progress */
+    sym_atos_frame_t frames[SYM_RESOLVE_CHUNK]; /* the current addresses */
     uint32_t n_frames;
     sym_question_t questions[SYM_RESOLVE_CHUNK];
     uint32_t n_questions;
 
-    sym_arena_t arena; /* of the resolver */
+    sym_arena_t arena; /* memory of the resolver */
     sym_resolver_t *resolver;
     sym_names_t *names;
-    bool has_failed; /* no memory for a text */
+    bool has_failed; /* there was no memory for a text */
 } atos_t;
 
 
@@ -83,14 +84,14 @@ print_frame(atos_t *a, const sym_atos_frame_t *frame)
     (void) sym_atos_lines(&a->style, frame, &next, json);
     output_printf(a->out, "\n");
 
-    /* otherwise the end of an address's calls would be unknown */
+    /* otherwise the end of an address's calls is unknown */
     if (a->o.mode == SYM_ATOS_ALL && strcmp(a->o.delimiter, "\n") == 0) {
         output_printf(a->out, "\n");
     }
 }
 
 
-/* A symcache has no address above 32 bits. */
+/* Addresses in a symcache have at most 32 bits. */
 static bool
 is_question(const sym_atos_frame_t *frame)
 {
@@ -152,7 +153,7 @@ ask_word(atos_t *a, sym_str_t word)
 
 /* --- all addresses --- */
 
-/* Answers the lines that have arrived. */
+/* Answers the lines that have been read. */
 static void
 answer_lines(atos_t *a)
 {
@@ -168,8 +169,8 @@ answer_lines(atos_t *a)
 }
 
 
-/* A store is read only between begin and end: readers must not wait for
-   input. */
+/* The store is read only between begin and end, because a snapshot must not
+   stay open while the command waits for input. */
 static bool
 begin_answers(atos_t *a)
 {
@@ -178,7 +179,7 @@ begin_answers(atos_t *a)
                                     &a->module, a->resolver)
                    : EXIT_FINE;
 
-    /* earlier damage stays reported */
+    /* reports earlier damage, too */
     a->code = code != EXIT_FINE ? code : a->code;
     return code == EXIT_FINE;
 }

@@ -29,7 +29,7 @@ enum {
 
 typedef struct {
     const char *name;
-    const char *argument; /* NULL: takes none */
+    const char *argument; /* NULL: no argument */
     const char *help;     /* NULL: not shown */
 } option_t;
 
@@ -96,7 +96,7 @@ complain(const char *what, const char *subject)
 }
 
 
-/* Only one option can give an image's address. */
+/* Only one option can set an image's address. */
 static bool
 set_base(atos_options_t *o, bool *has_base, sym_atos_from_t from,
          const char *value)
@@ -144,7 +144,7 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
     case OPT_FILE:
         o->file = value;
         return true;
-    case OPT_PRINT_HEADER: /* ignored: it concerns processes */
+    case OPT_PRINT_HEADER: /* ignored, because it applies to processes */
         return true;
     case OPT_PROCESS:
         return complain(
@@ -166,7 +166,7 @@ set_option(atos_options_t *o, int option, const char *value, bool *has_base)
 }
 
 
-/* OPT_COUNT: no such option. */
+/* OPT_COUNT: unknown option. */
 static int
 find_option(const char *name)
 {

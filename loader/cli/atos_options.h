@@ -1,5 +1,5 @@
 /*
- * atos_options.h - the command line of `symloader atos`, which is atos's.
+ * atos_options.h - the command line of `symloader atos`, the same as atos's.
  *
  * Its options are words with a single dash, so it is parsed separately.
  */
@@ -11,9 +11,9 @@
 
 typedef struct {
     const char *object; /* -o */
-    const char *store;  /* --store: the object is a module there */
-    const char *arch;   /* NULL: this machine's, or the only one */
-    const char *file;   /* -f: with addresses */
+    const char *store;  /* --store: the object is a module in it */
+    const char *arch;   /* NULL: this machine's architecture, or the only one */
+    const char *file;   /* -f: file with addresses */
     const char *delimiter;
     sym_atos_base_t base;
     sym_atos_inline_t mode;
@@ -23,7 +23,7 @@ typedef struct {
     char **addresses;
 } atos_options_t;
 
-/* False: the error is on stderr.  May reorder argv. */
+/* False: an error was printed to stderr.  May reorder argv. */
 bool atos_options_parse(int argc, char **argv, atos_options_t *o);
 
 void atos_options_help(void);

@@ -11,7 +11,7 @@
 #include "formats/macho/bundle.h"
 #include "cli/operands.h"
 
-/* How often stalled converters are checked. */
+/* Interval of checks for stalled converters. */
 #define WAIT_MS 1000
 
 typedef struct {
@@ -33,8 +33,8 @@ complain(const char *path, const sym_error_t *err)
 }
 
 
-/* Only one artifact of one module is needed; failures of others are reported
- * only if it does not follow. */
+/* Only one artifact of one module is needed.  A failure of another one is
+ * reported only if the wanted one is missing. */
 static void
 on_ended(conversion_t *c, const conversion_end_t *how)
 {
@@ -82,7 +82,7 @@ convert(compile_t *c, job_t *job)
 }
 
 
-/* Afterwards c->symcache has a module of the file, or is NULL. */
+/* Then c->symcache has a module of the file, or is NULL. */
 static void
 read_file(compile_t *c, const walk_file_t *file)
 {
@@ -125,7 +125,7 @@ compile_is_file(const char *path)
 }
 
 
-/* The first suitable file, of one or of those in a bundle. */
+/* Finds the first suitable file, which may be one of a bundle. */
 static void
 read_files(compile_t *c, const char *operand, char *path)
 {
@@ -195,7 +195,8 @@ compile_as(const options_t *options, const char *path, const char *arch,
     c.arch = sym_cstr(arch);
 
     limits.jobs = 1;
-    limits.swift = CONVERT_SWIFT_OFF; /* neither dump nor atos shows them */
+    limits.swift = CONVERT_SWIFT_OFF; /* because dump and atos do not show Swift
+                                         names */
 
     if (!conversions_create(&c.conversions, &limits, &events, &c)) {
         complain_about(path, "out of memory");

@@ -8,7 +8,8 @@
 #include "common/fdpass.h"
 #include "common/say.h"
 
-/* A running daemon answers HELLO in its next turn. */
+/* Time limit for the reply to HELLO: a running daemon sends it in its next
+ * turn. */
 #define HELLO_MS 10000
 
 static bool

@@ -3,7 +3,7 @@
  *
  * Each kind defines its formats (artifacts/export/tools.h).  A module of a
  * store is copied first (temporary_symcache.h), because the output's reader may
- * be slow, and the store must not be held meanwhile.
+ * be slow, and no snapshot of the store may be open that long.
  */
 
 #include <stdlib.h>
@@ -19,21 +19,21 @@
 
 #define BREAKPAD "breakpad"
 
-/* The state of one run of the command. */
+/* State of a run of the command. */
 typedef struct {
     const sym_kind_tools_t *tools;
     unsigned format;
     module_operand_t operand;
     module_t module;
     temporary_symcache_t *copy;
-    temporary_symcache_t *rules; /* to be added; NULL: none */
+    temporary_symcache_t *rules; /* unwind rules to append; NULL: none */
     sym_extent_source_t extents;
-    const char *path;   /* path of the text to write; NULL: write everything */
-    sym_names_t *names; /* NULL: names are written as they are stored */
+    const char *path;   /* text to write, by its path; NULL: write everything */
+    sym_names_t *names; /* NULL: names are written as stored */
 } source_t;
 
 
-/* --- origin of the symbols --- */
+/* --- reading the symbols --- */
 
 static int
 failure(const options_t *options, const sym_error_t *err, int code)
@@ -64,8 +64,8 @@ copy_module(session_t *r)
 }
 
 
-/* Records of unwind rules follow those of a file's symbols.  A pipe cannot be read
- * twice. */
+/* Whether to append unwind rules to the symbols of a file.  A pipe has none,
+ * because it cannot be read twice. */
 static bool
 wants_rules(const options_t *options, const source_t *s)
 {
@@ -77,7 +77,7 @@ wants_rules(const options_t *options, const source_t *s)
 }
 
 
-/* Another file of the same module. */
+/* Reads another file of the same module. */
 static temporary_symcache_t *
 compile_other(const options_t *options, const char *path, sym_kind_t kind,
               const temporary_symcache_t *known)
@@ -101,8 +101,8 @@ compile_other(const options_t *options, const char *path, sym_kind_t kind,
 }
 
 
-/* The symbols of a program of Windows are in the PDB that it names, and the rules
- * of x86; dump_syms takes it from the same folder. */
+/* A Windows program refers to a PDB, which contains its symbols, and the rules
+ * for x86.  Like dump_syms, looks for the PDB in the same folder. */
 static temporary_symcache_t *
 compile_pdb(const options_t *options, source_t *s,
             const temporary_symcache_t *program)
@@ -129,7 +129,8 @@ compile_pdb(const options_t *options, source_t *s,
 }
 
 
-/* The rules of x64 and arm64 are in the executable of a PDB. */
+/* Unwind rules for x64 and arm64 are in the executable that belongs to a
+ * PDB. */
 static temporary_symcache_t *
 compile_executable(const options_t *options, const source_t *s)
 {
@@ -159,7 +160,8 @@ compile_executable(const options_t *options, const source_t *s)
 }
 
 
-/* A symcache without symbols, if the file has rules; or that of its PDB. */
+/* Returns the symcache of the file's PDB, or one without symbols if the file
+ * has only rules. */
 static temporary_symcache_t *
 compile_empty(const options_t *options, source_t *s)
 {
@@ -181,7 +183,7 @@ compile_empty(const options_t *options, source_t *s)
 }
 
 
-/* The symbols of a file and its rules, of which it may have one alone. */
+/* Reads symbols and rules of a file; it may have only one of them. */
 static void
 open_both(const options_t *options, source_t *s)
 {
@@ -213,7 +215,7 @@ open_source(const options_t *options, source_t *s)
     sym_error_t err = { 0 };
     int code;
 
-    /* even where its path ends like NAME/ID */
+    /* a file, even if its path ends like NAME/ID */
     if (compile_is_file(options->operands[0])) {
         if (wants_rules(options, s)) {
             open_both(options, s);
@@ -270,7 +272,7 @@ add_rules(const source_t *s, const sym_dump_t *how, sym_out_t *out,
     sym_extent_source_t extents;
     unsigned format = 0;
 
-    /* rules that the text cannot express are left out, as by others */
+    /* rules that the text cannot express are omitted, as in other tools */
     quiet.remark = say_nothing;
 
     while (strcmp(tools->formats[format], BREAKPAD) != 0) {
@@ -365,7 +367,7 @@ write_file(const options_t *options, source_t *s)
 }
 
 
-/* False: the kind does not support the options. */
+/* Returns false if the kind does not support the options. */
 static bool
 take_options(const options_t *options, source_t *s)
 {
@@ -425,7 +427,7 @@ dump_run(const options_t *options)
     options_t rules;
     int code;
 
-    /* the only format whose name is that of its kind */
+    /* the only format with the same name as its kind */
     if (options->format != NULL && strcmp(options->format, "cfi") == 0) {
         rules = *options;
         rules.kind = SYM_KIND_CFI;

@@ -15,7 +15,8 @@ starts(sym_str_t text, const char *magic)
 
 /* --- stacks --- */
 
-/* The frames with an address, the innermost first: in events it is last. */
+/* Copies frames with an address, the innermost one first; in events it is
+ * last. */
 static json_t *
 native_frames(const json_t *stack)
 {
@@ -36,7 +37,7 @@ native_frames(const json_t *stack)
         copy = json_object();
         json_object_foreach(frame, key, value)
         {
-            /* null means absent, which not every key of a request allows */
+            /* null means absent, but not every key of a request allows null */
             if (!json_is_null(value)
                 && strcmp(key, "adjust_instruction_addr") != 0) {
                 (void) json_object_set(copy, key, value);
@@ -73,7 +74,7 @@ add_stack(json_t *stacks, const json_t *of)
 }
 
 
-/* From {"values": [...]}, or from the list alone, as old clients send it. */
+/* Reads {"values": [...]}, or the list alone, which old clients send. */
 static void
 add_stacks(json_t *stacks, const json_t *event, const char *key)
 {

@@ -1,7 +1,7 @@
 /*
  * fileid.c - `symloader fileid`: the ids by which profilers know executables.
  *
- * The bytes are only digested, so no sandbox is needed.
+ * The bytes are only hashed, so no sandbox is needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "object/file_id.h"
 
-/* False: see errno; 0 if the file became shorter. */
+/* False: errno has the reason; 0: the file became shorter. */
 static bool
 read_part(int fd, char *to, size_t len, uint64_t at)
 {
@@ -31,7 +31,7 @@ read_part(int fd, char *to, size_t len, uint64_t at)
 }
 
 
-/* NULL, or why there is no id. */
+/* Returns NULL, or why there is no id. */
 static const char *
 read_id(int fd, uint8_t id[SYM_FILE_ID_BYTES])
 {

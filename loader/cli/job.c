@@ -9,10 +9,10 @@
 #include "base/uri.h"
 #include "driver/companion_files.h"
 
-/* Digits of a time stamp and a size. */
+/* Number of digits of a time stamp and a size. */
 #define PE_ID_MAX 16
 
-/* The absolute path, or else the given one. */
+/* Returns the absolute path, or the path itself if that fails. */
 static char *
 absolute_path(const char *path, bool is_pipe)
 {
@@ -22,7 +22,8 @@ absolute_path(const char *path, bool is_pipe)
 }
 
 
-/* The path of the prefix, which may be a URL: without slashes at its ends. */
+/* Returns the path of the prefix, which may be a URL, without slashes at its
+ * ends. */
 static sym_str_t
 prefix_of(const char *url_prefix)
 {
@@ -116,7 +117,7 @@ job_open(const walk_file_t *file, const char *url_prefix, sym_error_t *err)
         return NULL;
     }
 
-    /* Only a hint; pipes refuse it. */
+    /* Only a hint to the kernel; it fails for pipes. */
     (void) posix_fadvise(c->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 
     job->path = strdup(file->path);
@@ -186,7 +187,8 @@ job_is_misplaced(const job_t *job)
         return false;
     }
 
-    /* it may be the code id of a PE file, which a daemon does not report */
+    /* it may be the code id of a PE file, because a daemon does not report
+     * these */
     if (job->conversion.is_held && id.len <= PE_ID_MAX) {
         return false;
     }

@@ -11,28 +11,32 @@ typedef struct {
     conversion_t conversion;
 
     char *path;
-    char *source; /* the same, absolute */
-    char *opened; /* the file itself, absolute; for a pointer its target */
-    char *root;   /* of the folder it was found in, absolute; or NULL */
-    char *site; /* of a script or source map: its path on its web site; or "" */
+    char *source; /* absolute path of the file */
+    char *opened; /* absolute path of the file that was opened; for a pointer,
+                     its target */
+    char *root;   /* absolute path of the folder in which it was found; or
+                     NULL */
+    char *site;   /* for a script or source map: its path on its web site; or
+                   "" */
     uint64_t size;
     bool is_in_tree;
 } job_t;
 
-/* url_prefix: of the folder on the site, or NULL.  NULL: it cannot be opened; *err
- * has the reason. */
+/* Opens a file.  url_prefix: path of the folder on the site, or NULL.  NULL: it
+ * cannot be opened; *err has the reason. */
 job_t *job_open(const walk_file_t *file, const char *url_prefix,
                 sym_error_t *err);
 
-/* The release event; the companion event: companions_open() of this file. */
+/* Callbacks of conversions: release, and companion; the latter calls
+ * companions_open() for this file. */
 void job_release(conversion_t *c);
 int job_companion(conversion_t *c, const sym_companion_t *want,
                   converter_given_t *given);
 
-/* Bytes of the file that its converter has read. */
+/* Number of the file's bytes that its converter has read. */
 uint64_t job_position(const job_t *job);
 
-/* The file's path contradicts its MODULE line. */
+/* Whether the file's path contradicts its MODULE line. */
 bool job_is_misplaced(const job_t *job);
 
 #endif

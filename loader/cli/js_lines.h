@@ -1,5 +1,6 @@
 /*
- * js_lines.h - the lines of a JavaScript stack, for those who answer its frames.
+ * js_lines.h - the lines of a JavaScript stack, for code that answers its
+ * frames.
  */
 #ifndef SYMLOADER_CLI_JS_LINES_H
 #define SYMLOADER_CLI_JS_LINES_H
@@ -7,14 +8,14 @@
 #include "base/arena.h"
 #include "common/options.h"
 
-/* A frame of Chrome and Node is "at NAME (URL:LINE:COLUMN)" or "at URL:..", one of
- * Firefox and Safari "NAME@URL:LINE:COLUMN". */
+/* A frame of Chrome and Node is "at NAME (URL:LINE:COLUMN)" or "at URL:..", one
+ * of Firefox and Safari "NAME@URL:LINE:COLUMN". */
 typedef struct {
-    sym_str_t before; /* of the line, up to the name */
+    sym_str_t before; /* start of the line, up to the name */
     sym_str_t name;   /* data NULL: none */
     sym_str_t url;
     uint32_t line, column; /* from 1 */
-    sym_str_t after;       /* the rest after the position, without ")" */
+    sym_str_t after;       /* text after the position, without ")" */
     bool is_at;
 } js_line_frame_t;
 
@@ -32,13 +33,13 @@ typedef struct {
 typedef struct {
     js_line_t *all;
     size_t n;
-    sym_str_t rest; /* text after the lines that are read */
+    sym_str_t rest; /* text after the lines that were read */
     sym_str_t explanation;
-    sym_arena_t arena; /* of the answers */
+    sym_arena_t arena; /* memory for the answers */
 } js_lines_t;
 
-/* Answers the frames by a server; its reason is on stderr.  Returns the exit
- * code. */
+/* Sends the frames to a server.  Prints an error to stderr, and returns the
+ * exit code. */
 int js_server_ask(const options_t *options, js_lines_t *lines);
 
 #endif

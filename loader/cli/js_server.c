@@ -1,5 +1,5 @@
 /*
- * js_server.c - the frames of a JavaScript stack, answered by a server with
+ * js_server.c - sends the frames of a JavaScript stack to a server with
  * Sentry's API.
  */
 #include <jansson.h>
@@ -15,7 +15,7 @@
 
 #define URL_MAX 4096
 
-/* "symbolicate-js", next to the address of native events. */
+/* Makes the URL of "symbolicate-js", next to that for native events. */
 static bool
 address_of(const char *server, char url[URL_MAX])
 {
@@ -122,7 +122,7 @@ add(sym_text_t *t, const char *before, const json_t *object, const char *key)
 }
 
 
-/* A paragraph for each script. */
+/* Prints a paragraph for each script. */
 static void
 explain(js_lines_t *lines, const json_t *answer)
 {

@@ -13,16 +13,17 @@
 #include "common/say.h"
 #include "symbolicate/js/js.h"
 
-/* Scripts of one stack. */
+/* Maximum number of scripts in a stack. */
 #define SCRIPTS_MAX 256
 
 #define FRAMES_MAX 100000
 
-/* Data of the script at a URL. */
+/* The script at a URL. */
 typedef struct {
     sym_str_t url;
-    char *path, *map_path; /* of the found frame; NULL: none */
-    temporary_symcache_t *script_copy, *map_copy; /* NULL: not there */
+    char *path, *map_path; /* paths of the frame found; NULL: none */
+    temporary_symcache_t *script_copy, *map_copy; /* NULL: the file was not
+                                                     found */
     sym_script_t script;
     sym_sourcemap_t map;
 } script_t;
@@ -163,7 +164,7 @@ read_frame(sym_str_t line, js_line_frame_t *f)
 }
 
 
-/* The next line; false: the end. */
+/* Takes the next line; false: the end. */
 static bool
 next_line(sym_str_t *rest, sym_str_t *line)
 {
@@ -199,7 +200,7 @@ js_stack_is(sym_str_t text)
 
 /* --- files --- */
 
-/* The path of a URL, without its host, query and fragment. */
+/* Returns the path of a URL, without query and fragment. */
 static sym_str_t
 path_of(sym_str_t url)
 {
@@ -220,7 +221,7 @@ path_of(sym_str_t url)
 }
 
 
-/* Whether a path has no part "..", and so stays in the folder. */
+/* Whether a path has no part "..", so that it stays in the folder. */
 static bool
 is_inside(sym_str_t path)
 {
@@ -250,8 +251,8 @@ has_file(const char *folder, sym_str_t path, const char *ending,
 }
 
 
-/* The file at the path below the folder; otherwise tries the path without its
- * first parts. */
+/* Finds the file at the path below the folder; if it does not exist, tries the
+ * path without its first parts. */
 static bool
 find_file(const char *folder, sym_str_t path, const char *ending,
           char out[PATH_MAX])
@@ -296,8 +297,8 @@ compile(const stack_text_t *s, const char *path, sym_kind_t kind,
 }
 
 
-/* The last part of the script's reference to its map, in the script's
-   folder. */
+/* Joins the script's folder and the last part of the script's reference to its
+   map. */
 static bool
 find_map(const script_t *script, const char *path, char out[PATH_MAX])
 {
@@ -347,7 +348,7 @@ load_script(const stack_text_t *s, script_t *script)
         }
 
         if (!find_map(script, path, map)) {
-            (void) memcpy(map, path, sizeof(map)); /* it may be inside */
+            (void) memcpy(map, path, sizeof(map)); /* the map may be embedded */
         }
     } else if (!find_file(s->folder, where, ".map", map)) {
         return;
@@ -411,7 +412,7 @@ map_line(stack_text_t *s, js_line_t *l, sym_js_place_t *place)
 }
 
 
-/* The frame that called this one is the next line that is a frame. */
+/* The frame that called this one is the next line with a frame. */
 static bool
 answer_from_folder(stack_text_t *s)
 {
@@ -452,7 +453,7 @@ answer_from_folder(stack_text_t *s)
 }
 
 
-/* Which files each script has. */
+/* Prints which files each script has. */
 static void
 explain(stack_text_t *s)
 {

@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "places/places.h"
 
-/* Its remaining time, and why there is no module. */
+/* Prints the remaining time, and why there is no module. */
 static void
 print_negative(output_t *out, uint32_t expires_at, bool is_expired,
                sym_str_t outcome, sym_str_t reason)
@@ -45,7 +45,7 @@ typedef struct {
     sym_snapshot_t *snapshot;
     sym_error_t *err;
     const char *pattern; /* NULL: all */
-    int from_width;      /* of the longest source's name */
+    int from_width;      /* width of the longest source's name */
     bool is_measured;
     bool found;
 } listing_t;
@@ -163,8 +163,9 @@ print_path(output_t *out, const sym_place_t *place)
 }
 
 
-/* Whether a pattern with wildcards fits a text, or the part before or after its
- * last slash; one without wildcards may be anywhere in it.  Ignores case. */
+/* Whether a pattern with wildcards matches a text, or the part before or after
+ * its last slash; without wildcards, whether the text contains it.  Ignores
+ * case. */
 static bool
 fits(const char *pattern, sym_str_t head, sym_str_t tail)
 {
@@ -239,7 +240,7 @@ list_module(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 }
 
 
-/* Paths where no file of use was. */
+/* Lists paths without a useful file. */
 static sym_status_t
 list_path(void *ctx, const sym_path_shown_t *key,
           const sym_path_record_t *record)
@@ -279,7 +280,7 @@ list_paths(void *ctx, sym_str_t scope)
 }
 
 
-/* Modules by source, name and id; then paths by source. */
+/* Lists modules by source, name and id; then paths by source. */
 static void
 list_all(listing_t *l, sym_error_t *err)
 {
@@ -303,7 +304,7 @@ static void
 list_modules(listing_t *l, sym_error_t *err)
 {
     const session_t *r = l->session;
-    sym_error_t again = { 0 }; /* the second walk reports it */
+    sym_error_t again = { 0 }; /* errors are reported by the second walk */
 
     if (!r->options->json) {
         list_all(l, &again);
@@ -398,7 +399,7 @@ print_stat_text(output_t *out, const sym_store_stat_t *s)
 }
 
 
-/* Without the end of the line. */
+/* Returns the line without its end. */
 static void
 print_stat_json(output_t *out, const sym_store_stat_t *s)
 {
@@ -438,14 +439,15 @@ print_stat_json(output_t *out, const sym_store_stat_t *s)
 }
 
 
-/* Records of one source. */
+/* Counts of one source. */
 typedef struct {
     session_t *session;
     sym_snapshot_t *snapshot;
     sym_error_t *err;
     uint64_t modules, paths, bytes;
-    uint64_t states[SYM_MODULE_MALFORMED + 1]; /* modules, else paths */
-    sym_kind_counts_t kinds;                   /* of all sources */
+    uint64_t states[SYM_MODULE_MALFORMED + 1]; /* READY: modules; other states:
+                                                  paths */
+    sym_kind_counts_t kinds;                   /* total of all sources */
     bool first;
 } source_stat_t;
 

@@ -1,8 +1,8 @@
 /*
  * load.c - `symloader load`: files in, modules out.
  *
- * One thread: passes files to the driver, or to the daemon that has the store,
- * while there is room, and waits.
+ * It has one thread.  It passes files to the driver, or to the daemon that uses
+ * the store, while there is room, and waits.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,34 +18,34 @@
 #include "driver/pool.h"
 #include "cli/progress.h"
 
-/* Most files sent to a daemon at once. */
+/* Maximum number of files that are with a daemon at a time. */
 #define HANDED_MAX 32
 
-/* How often the bar moves, and stalled converters are checked. */
+/* Interval of updates of the bar, and of checks for stalled converters. */
 #define BAR_WAIT_MS 200
 #define WAIT_MS 1000
 
-/* How long a module may wait for others that are committed with it. */
+/* Maximum time that a module waits for others to share a commit. */
 #define COMMIT_MS 25
 
 typedef struct {
     const options_t *options;
-    sym_store_t *store; /* NULL: a daemon has it */
+    sym_store_t *store; /* NULL: a daemon uses the store */
     daemon_t *daemon;   /* NULL: none is needed */
-    unsigned n_handed;  /* files that it has */
+    unsigned n_handed;  /* number of files that it has */
     walk_t *walk;
     conversions_t conversions;
     progress_t progress;
     sigset_t waiting_mask;
 
-    uint64_t files; /* begun, or failed before they began */
+    uint64_t files; /* files that were begun, or that failed before that */
     uint64_t ended; /* of these */
     uint64_t ended_bytes;
-    uint64_t source_bytes; /* of files that were read to their end */
+    uint64_t source_bytes; /* bytes of files that were read completely */
     uint64_t stored, kept, failed;
     uint64_t warnings;
-    uint64_t nothing; /* debug files in folders without anything for us */
-    bool is_broken;   /* the store refuses: stop */
+    uint64_t nothing; /* debug files in folders that contain nothing useful */
+    bool is_broken;   /* the store has failed: stop */
 } load_t;
 
 
@@ -67,7 +67,8 @@ count_file(load_t *l, uint64_t size)
 }
 
 
-/* Found in a folder, not named by the user: counted, but not a failure. */
+/* Found in a folder, not named by the user: it is counted, but not as a
+ * failure. */
 static void
 pass_over(load_t *l, const char *path, const char *why)
 {
@@ -92,7 +93,7 @@ module_failed(load_t *l, const job_t *job, bool has_nothing, const char *why)
 }
 
 
-/* Stored, or not needed; `what` is the reason. */
+/* Prints a module that was stored or not needed; `what` is the reason. */
 static void
 module_went_well(load_t *l, const job_t *job, const sym_module_key_t *key,
                  bool is_stored, const char *what)
@@ -137,7 +138,7 @@ on_note(conversion_t *c, const char *text)
 }
 
 
-/* A module larger than the quota fails only its own file. */
+/* If a module exceeds the quota, only its file fails. */
 static bool
 is_store_broken(const conversion_end_t *how)
 {
@@ -154,7 +155,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
     char text[128];
 
     if (how->state == SYM_MODULE_READY) {
-        /* each of several modules has read the complete file */
+        /* each of several modules reports the bytes of the complete file */
         l->source_bytes += how->has_more ? 0 : how->done->source_bytes;
         module_went_well(l, job, how->key,
                          !how->is_better_kept && !how->is_later_kept,
@@ -170,7 +171,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
 }
 
 
-/* --- answers of a daemon --- */
+/* --- replies of a daemon --- */
 
 static void
 daemon_lost(load_t *l)
@@ -269,7 +270,7 @@ on_answer(load_t *l, const sym_rpc_message_t *m)
     conversion_t *c = handed_file(l, m->ticket);
 
     if (c == NULL) {
-        return; /* not an answer to our messages */
+        return; /* not a reply to our messages */
     }
 
     switch (m->type) {
@@ -421,7 +422,7 @@ load_files(load_t *l)
             has_more = walk_next(l->walk, &file);
 
             if (has_more) {
-                if (file.is_pipe) { /* its writer may take long to open it */
+                if (file.is_pipe) { /* the writer may take long to open it */
                     conversions_commit(&l->conversions);
                     if (l->is_broken) {
                         break;
@@ -441,7 +442,7 @@ load_files(load_t *l)
                 return;
             }
 
-            continue; /* all of the files so far could not even be opened */
+            continue; /* none of the files so far could be opened */
         }
 
         draw(l);
@@ -463,7 +464,7 @@ load_loop(void *arg)
     load_t *l = arg;
 
     load_files(l);
-    conversions_commit(&l->conversions); /* a signal or a failure ended it */
+    conversions_commit(&l->conversions); /* after a signal or a failure */
 }
 
 
@@ -538,7 +539,7 @@ exit_code(load_t *l)
 }
 
 
-/* A file stays open until its commit. */
+/* A file stays open until the commit. */
 static bool
 has_descriptors(unsigned jobs)
 {
@@ -600,7 +601,7 @@ finish(load_t *l)
 }
 
 
-/* Runs the loop with an open store, or one that a daemon has. */
+/* Runs the loop with an open store, or with a daemon's. */
 static int
 load_into(load_t *l)
 {
@@ -639,7 +640,8 @@ load_run(const options_t *options)
     }
 
     interrupt_catch(&l.waiting_mask);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a log shows each file as it ends */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that a log shows each file when it
+                                         ends */
     progress_start(&l.progress, options->quiet);
     l.store = store_open_write(options, true, &daemon, &code);
 

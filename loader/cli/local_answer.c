@@ -16,31 +16,31 @@
 #include "common/interrupt.h"
 #include "sources/paths/plan.h"
 
-/* Limit on the rounds in which an answer requests further artifacts. */
+/* Maximum number of rounds in which an answer requests further artifacts. */
 #define ROUNDS_MAX 64
 
-/* Files that a module may have, of all its kinds. */
+/* Maximum number of files of a module, for all kinds together. */
 #define FILES_MAX 64
 
-/* Frames of an answer between two prints. */
+/* Number of frames of an answer that are printed together. */
 #define PART_FRAMES 1024
 
 typedef struct {
     const options_t *options;
     const local_request_t *how;
-    const char *command; /* its name, in messages */
+    const char *command; /* name of the command, for messages */
     sym_source_rules_t rules;
-    const char *folder;    /* NULL: no folder, the store has everything */
-    char *temporary;       /* the folder of the temporary store */
-    sigset_t waiting_mask; /* signal mask before signals were caught */
-    options_t store;       /* options with its path */
+    const char *folder;    /* NULL: no folder; all files are in the store */
+    char *temporary;       /* path of the temporary store */
+    sigset_t waiting_mask; /* signal mask from before signals were caught */
+    options_t store;       /* options with the path of the store */
 
-    sym_arena_t arena; /* of the request */
+    sym_arena_t arena; /* memory of the request */
     sym_request_t *request;
     sym_names_t *names;
-    output_t *answer; /* never written: its contents are printed */
+    output_t *answer; /* only collected, then printed from memory */
     sym_status_t status;
-    int printed; /* the exit code of printing */
+    int printed; /* exit code of printing */
 } local_t;
 
 
@@ -104,8 +104,8 @@ make_store(local_t *s)
 }
 
 
-/* Compiles the files into the store, in a child.  A signal that ends it also
- * arrives here, so that the store can be removed. */
+/* Compiles the files into the store, in a child process.  A signal that ends
+ * the child also reaches this process, so that it can remove the store. */
 static void
 load(local_t *s, char **files, int n)
 {
@@ -134,7 +134,7 @@ load(local_t *s, char **files, int n)
 }
 
 
-/* --- needed files, from a folder --- */
+/* --- files that are needed, from a folder --- */
 
 static bool
 has_file(const char *path)
@@ -145,8 +145,8 @@ has_file(const char *path)
 }
 
 
-/* Rules and symbols of a module come from the same files, and of some kinds of
- * symbols the first that is loaded counts: so all are loaded together. */
+/* All files are loaded together: rules and symbols of a module come from the
+ * same files, and for some kinds of symbols the first one loaded wins. */
 static unsigned
 files_of(const sym_need_t *need)
 {
@@ -160,7 +160,7 @@ files_of(const sym_need_t *need)
 }
 
 
-/* Adds the existing files of a need. */
+/* Adds the files of a need that exist. */
 static void
 find_files(const local_t *s, const sym_need_t *need, char **files, int *n_files)
 {
@@ -229,7 +229,7 @@ settle_needs(local_t *s)
 
 /* --- the answer --- */
 
-/* Prints what there is, and drops what was taken of it. */
+/* Prints the collected output, and drops the part that was consumed. */
 static void
 print(local_t *s, bool is_last)
 {
@@ -243,7 +243,8 @@ print(local_t *s, bool is_last)
 }
 
 
-/* Goes on in another snapshot: the reader of the output may be slow. */
+/* Continues in another snapshot, because the reader of the output may be
+ * slow. */
 static sym_status_t
 print_part(local_t *s, sym_view_t *view)
 {
@@ -350,7 +351,7 @@ parse_and_answer(local_t *s)
 
 /* --- the folder --- */
 
-/* [LAYOUT:]PATH; a path that has a colon begins with "./". */
+/* Parses [LAYOUT:]PATH; a path that contains a colon must begin with "./". */
 static bool
 read_symbols(local_t *s, const char *text)
 {

@@ -1,9 +1,9 @@
 /*
  * lookup.c - `symloader lookup`: addresses of one module to source lines.
  *
- * Text comes out as llvm-symbolizer prints it, JSON with the keys of the HTTP
- * interface (v5).  Addresses on standard input are answered as they arrive, so
- * that the command can serve a pipe; available ones are answered together.  No
+ * Text has the format of llvm-symbolizer, JSON the keys of the HTTP interface
+ * (v5).  Addresses on standard input are answered as they arrive, so that the
+ * command can serve a pipe; all available ones are answered together.  No
  * snapshot is open while the command reads or writes.
  */
 #include <errno.h>
@@ -19,17 +19,18 @@
 #include "cli/lookup_print.h"
 #include "common/module.h"
 
-/* The room for addresses grows in steps; the last one is a whole batch. */
+/* The room for addresses grows in steps, up to a complete batch. */
 #define ASKED_FIRST 512u
 #define GROWTH 16u
 
 _Static_assert(ASKED_FIRST *GROWTH *GROWTH == SYM_RESOLVE_BATCH,
                "as they grow");
 
-/* Output collected before a snapshot ends and it is written. */
+/* When this much output is collected, the snapshot is ended and the output
+ * written. */
 #define OUTPUT_MANY ((size_t) 512 << 10)
 
-/* One address; even an invalid one has an answer, in order. */
+/* An address.  Even an invalid one has an answer, in order. */
 typedef struct {
     uint64_t addr;
     bool is_address;
@@ -37,29 +38,29 @@ typedef struct {
 
 typedef struct {
     module_operand_t operand;
-    char **addresses; /* of the command line; NULL: standard input */
+    char **addresses; /* from the command line; NULL: read standard input */
     int n_addresses;
-    uint64_t line;  /* of standard input: number of answered ones */
-    int code;       /* the worst so far */
-    bool is_closed; /* the reader of the output is gone */
+    uint64_t line;  /* number of lines of standard input that were answered */
+    int code;       /* worst exit code so far */
+    bool is_closed; /* the reader of the output has closed it */
     module_t module;
 
     asked_t *asked;
     uint32_t n_asked, printed, room;
 
-    sym_arena_t arena; /* of the next lines */
+    sym_arena_t arena; /* memory for the next lines */
     sym_resolver_t *resolver;
     uint32_t batch;            /* capacity */
-    sym_question_t *questions; /* of those below 2^32 */
+    sym_question_t *questions; /* questions for addresses below 2^32 */
     uint32_t n_questions, next_question;
-    uint32_t first_question; /* of the current chunk */
+    uint32_t first_question; /* first question of the current chunk */
 
     sym_names_t *names;
     lines_t lines;
 } lookup_t;
 
 
-/* Hexadecimal, with or without 0x. */
+/* Parses hexadecimal digits, with or without 0x. */
 static bool
 read_address(sym_str_t text, uint64_t *addr)
 {
@@ -81,7 +82,7 @@ out_of_memory(const session_t *r)
 }
 
 
-/* A resolver for any number of addresses. */
+/* Creates a resolver for any number of addresses. */
 static bool
 make_resolver(lookup_t *l, const options_t *options)
 {
@@ -108,7 +109,7 @@ make_resolver(lookup_t *l, const options_t *options)
 }
 
 
-/* The addresses that a symcache may have: at most 32 bits. */
+/* Selects the addresses that a symcache may contain: at most 32 bits. */
 static bool
 is_question(const asked_t *asked)
 {
@@ -152,7 +153,7 @@ begin_answers(session_t *r, lookup_t *l)
     l->n_questions = 0;
     l->next_question = 0;
     l->printed = 0;
-    l->module.record.module_id = 0; /* looked up again */
+    l->module.record.module_id = 0; /* makes the next call look it up again */
 
     for (uint32_t i = 0; i < l->n_asked; i++) {
         if (is_question(&l->asked[i])) {
@@ -223,8 +224,8 @@ print_next(session_t *r, lookup_t *l)
 }
 
 
-/* Answers all questions.  Without questions it still looks the module up, to
- * report a missing one. */
+/* Answers all questions.  If there are none, it still looks up the module, to
+ * report that it is missing. */
 static int
 answer_batch(session_t *r, lookup_t *l)
 {
@@ -278,8 +279,8 @@ ask(session_t *r, lookup_t *l, uint64_t addr, bool is_address)
 }
 
 
-/* One line of standard input.  A line that is not an address is answered, too,
- * so that lines and answers stay in step. */
+/* Handles a line of standard input.  Even a line without an address is
+ * answered, so that lines and answers correspond. */
 static int
 ask_line(session_t *r, lookup_t *l, sym_str_t line)
 {
@@ -302,7 +303,7 @@ ask_line(session_t *r, lookup_t *l, sym_str_t line)
 }
 
 
-/* The lines that were read. */
+/* Handles the lines that were read. */
 static int
 ask_lines(session_t *r, lookup_t *l)
 {
@@ -362,7 +363,7 @@ answer_operands(session_t *r, lookup_t *l)
     for (int i = 0; i < l->n_addresses && code == EXIT_FINE; i++) {
         uint64_t addr = 0;
 
-        /* they are valid: take_addresses() has read them */
+        /* they are valid, because take_addresses() has read them */
         (void) read_address(sym_cstr(l->addresses[i]), &addr);
         code = ask(r, l, addr, true);
     }

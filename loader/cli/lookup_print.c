@@ -5,10 +5,11 @@
 
 /* --- text --- */
 
-/* Most bytes besides texts: a number, two newlines and a colon. */
+/* Maximum number of bytes in addition to texts: a number, two newlines and a
+ * colon. */
 #define BESIDE_MAX 32
 
-/* Most are short: copied in one go, including bytes after them. */
+/* Most texts are short: copied in one step, including bytes after them. */
 static inline char *
 put(char *p, sym_str_t text)
 {
@@ -23,7 +24,7 @@ put(char *p, sym_str_t text)
 }
 
 
-/* A level that may exceed the buffer, or has little information. */
+/* Prints a level that may exceed the buffer, or that lacks information. */
 static void
 print_by_parts(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
                uint32_t i)
@@ -97,7 +98,7 @@ put_function(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
 }
 
 
-/* False: it has none. */
+/* Writes the file of a level; false: it has none. */
 static bool
 put_file(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
          uint32_t i, bool *first)
@@ -120,7 +121,7 @@ put_file(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
 }
 
 
-/* A line number means nothing without its file. */
+/* A line number has no meaning without a file. */
 static void
 put_location(output_t *out, sym_resolver_t *r, const sym_answer_t *answer,
              uint32_t i, bool *first)

@@ -1,7 +1,8 @@
 /*
  * lookup_print.h - one answer of `symloader lookup`.
  *
- * As llvm-symbolizer prints it, or with the keys of the HTTP interface (v5).
+ * The format is that of llvm-symbolizer, or JSON with the keys of the HTTP
+ * interface (v5).
  */
 #ifndef SYMLOADER_CLI_LOOKUP_PRINT_H
 #define SYMLOADER_CLI_LOOKUP_PRINT_H
@@ -9,7 +10,8 @@
 #include "cli/output.h"
 #include "symbolicate/resolver.h"
 
-/* Prints an answer of the resolver's module 0; the output collects it. */
+/* Prints an answer for the resolver's module 0 to the output, which collects
+ * it. */
 void lookup_print_text(output_t *out, sym_resolver_t *r,
                        const sym_answer_t *answer);
 

@@ -2,8 +2,8 @@
  * lookup_text.c - `symloader lookup` for kinds with lookups by text.
  *
  * Each kind defines its queries (artifacts/export/tools.h).  The artifact is
- * copied first (temporary_symcache.h), so the store is not held while waiting
- * for input.
+ * copied first (temporary_symcache.h), so no snapshot is open while the command
+ * waits for input.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "cli/lines.h"
 #include "driver/temporary_symcache.h"
 
-/* Bytes of a query shown in a message. */
+/* Maximum length of a query in a message. */
 #define SHOWN_MAX 40
 
 typedef struct {
@@ -58,7 +58,7 @@ answer(lookup_t *l, sym_str_t question)
 }
 
 
-/* Invalid lines are answered, too, so that lines and answers stay in step. */
+/* Even invalid lines are answered, so that lines and answers correspond. */
 static void
 answer_line(lookup_t *l, sym_str_t line)
 {

@@ -1,7 +1,8 @@
 /*
  * main.c - the `symloader` command.
  *
- * Its manual is docs/use/symloader.1.  This file only finds the command.
+ * Manual: docs/use/symloader.1.  This file only finds the command and calls its
+ * function.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,8 +60,9 @@ static const command_t commands[] = {
 };
 
 
-/* If a standard descriptor is closed, a file of the store would get its number,
- * and messages for the terminal would be written into that file. */
+/* If a standard descriptor is closed, opens something in its place.  Otherwise
+ * a file of the store would get its number, and messages for the terminal would
+ * be written into that file. */
 static void
 open_standard_descriptors(void)
 {
@@ -100,7 +102,7 @@ main(int argc, char **argv)
     }
 
     open_standard_descriptors();
-    /* both are usage errors, too, and handled there */
+    /* write errors are handled where they occur */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
 

@@ -59,7 +59,7 @@ init_run(const options_t *options)
 }
 
 
-/* kinds: a bit for each; 0: there were only records of paths. */
+/* kinds: a bit for each; 0: only records of paths were removed. */
 static void
 print_removed(output_t *out, const char *operand, uint32_t kinds)
 {
@@ -79,7 +79,7 @@ print_removed(output_t *out, const char *operand, uint32_t kinds)
 }
 
 
-/* Removes one operand's module; false: the rest would fail, too. */
+/* Removes the module of an operand; false: the others would fail, too. */
 static bool
 remove_module(session_t *s, const char *operand)
 {
@@ -88,7 +88,7 @@ remove_module(session_t *s, const char *operand)
     sym_error_t err = { 0 };
     sym_status_t rc;
 
-    /* rm_run() has checked that all of them are modules */
+    /* rm_run() has checked that all operands are modules */
     (void) module_operand_parse(operand, s->options->source, &m);
     before = sym_store_removed(s->store);
     rc = module_remove(s->store, &m.key, &err);
@@ -124,7 +124,7 @@ rm(session_t *s)
 }
 
 
-/* Same through a daemon, which also drops its own records of them. */
+/* Same through a daemon, which also drops its own data about the modules. */
 static int
 invalidate(const options_t *options, daemon_t *d, const char *operand,
            output_t *out)
@@ -263,11 +263,12 @@ report_fault(void *ctx, const sym_module_key_t *key, sym_kind_t kind,
 }
 
 
-/* Checks beyond checksums: each kind verifies its artifacts. */
+/* Checks contents in addition to checksums: each kind verifies its
+ * artifacts. */
 typedef struct {
     session_t *session;
     sym_snapshot_t *snapshot;
-    uint64_t module_id; /* of the current artifact */
+    uint64_t module_id; /* id of the current artifact */
     uint64_t faults;
 } kinds_t;
 
@@ -280,7 +281,7 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* A version that this program does not read is not a fault. */
+/* It is not a fault if this program cannot read the version. */
 static sym_status_t
 verify_kind(void *ctx, sym_str_t scope, const sym_object_record_t *record)
 {

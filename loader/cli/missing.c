@@ -1,8 +1,8 @@
 /*
- * missing.c - `symloader missing`: modules that requests did not get.
+ * missing.c - `symloader missing`: modules that requests are missing.
  *
- * The daemon's ledger is a file of the store's folder, so neither the daemon nor
- * nginx is needed.
+ * The daemon's ledger is a file in the store's folder, so neither the daemon
+ * nor nginx need run.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ print_row(output_t *out, const sym_ledger_entry_t *e)
 }
 
 
-/* Includes the store's records of its sources. */
+/* Also prints the records of the module's sources. */
 static sym_status_t
 print_object(session_t *r, sym_snapshot_t *snapshot,
              const sym_ledger_entry_t *e, sym_error_t *err)

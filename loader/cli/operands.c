@@ -12,12 +12,12 @@
 #include "sources/paths/symstore_pointer.h"
 
 struct walk_s {
-    char *const *operands; /* still to come */
+    char *const *operands; /* the remaining operands */
     int n_operands;
-    FTS *fts;   /* of the one before, or NULL */
-    char *root; /* its path without links */
+    FTS *fts;   /* walk of the current operand, or NULL */
+    char *root; /* path of the operand, with links resolved */
     uint64_t passed;
-    char target[PATH_MAX]; /* of the last pointer */
+    char target[PATH_MAX]; /* target of the last pointer */
 };
 
 
@@ -101,7 +101,7 @@ is_symbol_file(const FTSENT *e)
 }
 
 
-/* The last components of a path, one for each level. */
+/* Returns the last parts of a path, as many as its level. */
 static const char *
 below_root(const FTSENT *e)
 {
@@ -148,7 +148,7 @@ take_error(walk_file_t *file, const FTSENT *e, int code)
 }
 
 
-/* The folder NAME of a file in the layout NAME/ID/FILE. */
+/* Returns the folder NAME of a file in the layout NAME/ID/FILE. */
 static bool
 server_folder(const char *path, sym_str_t *name)
 {
@@ -158,7 +158,7 @@ server_folder(const char *path, sym_str_t *name)
 }
 
 
-/* A cabinet in its place in the tree of a symbol server. */
+/* Whether it is a cabinet in the right folder of a symbol server's tree. */
 static bool
 is_packed_module(const char *path)
 {
@@ -192,7 +192,7 @@ is_pointer(const FTSENT *e)
 }
 
 
-/* The walk finds the target itself, and gives it the same name. */
+/* The walk itself finds the target, and gives it the same name. */
 static bool
 comes_by_itself(const char *pointer, const char *target)
 {
@@ -252,7 +252,7 @@ consider_file(walk_t *walk, const FTSENT *e, walk_file_t *file)
 }
 
 
-/* Its target is part of the walk anyway. */
+/* The walk finds the target anyway. */
 static bool
 leads_into_tree(const walk_t *walk, const FTSENT *e)
 {
@@ -286,7 +286,7 @@ consider_link(const walk_t *walk, const FTSENT *e, walk_file_t *file)
 }
 
 
-/* True: *file is to be loaded, or has an error. */
+/* True: load *file, or report its error. */
 static bool
 consider(walk_t *walk, const FTSENT *e, walk_file_t *file)
 {
@@ -299,12 +299,12 @@ consider(walk_t *walk, const FTSENT *e, walk_file_t *file)
     case FTS_SLNONE:
         return consider_link(walk, e, file);
 
-    case FTS_DNR: /* a folder that cannot be read */
+    case FTS_DNR: /* an unreadable folder */
     case FTS_ERR:
     case FTS_NS:
         return take_error(file, e, e->fts_errno);
 
-    default: /* folders, before and after their contents */
+    default: /* a folder, before or after its contents */
         return false;
     }
 }
@@ -319,7 +319,7 @@ begin_operand(walk_t *walk, walk_file_t *file)
     walk->operands++;
     walk->n_operands--;
 
-    /* COMFOLLOW: a link given as an operand is followed. */
+    /* COMFOLLOW: follows a link that is an operand. */
     walk->fts =
         fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
 

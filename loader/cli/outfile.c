@@ -9,11 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The temporary name; "": none.  Static because the signal handler needs it. */
+/* The temporary name; "": none.  It is static because the signal handler needs
+ * it. */
 static char growing[PATH_MAX];
 
 
-/* The default action ends the process as soon as the handler returns. */
+/* The default action ends the process when the handler returns. */
 static void
 remove_growing(int signal_number)
 {
@@ -39,7 +40,7 @@ catch_signals(void)
 }
 
 
-/* The mode that open() would give it. */
+/* Sets the mode that open() would use. */
 static void
 set_permissions(int fd)
 {
@@ -99,7 +100,7 @@ outfile_keep(int fd, const char *path, sym_error_t *err)
 {
     bool is_growing = growing[0] != '\0';
 
-    /* a full disk may be reported only here */
+    /* close() may be the first call to report a full disk */
     if ((is_growing && fsync(fd) != 0)
         || (is_growing && rename(growing, path) != 0))
     {

@@ -1,10 +1,10 @@
 /*
  * outfile.h - a file that is written completely or not at all.
  *
- * The file is written under a temporary name in the same folder and renamed at
- * the end, so a reader sees the old file or the new one.  A signal that ends
- * the process removes the temporary file.  A process has one such file at a
- * time.
+ * The file is written under a temporary name in the same folder, and renamed at
+ * the end, so readers see either the old or the new file.  If a signal ends the
+ * process, the temporary file is removed.  A process has only one such file at
+ * a time.
  */
 #ifndef SYMLOADER_CLI_OUTFILE_H
 #define SYMLOADER_CLI_OUTFILE_H
@@ -12,8 +12,8 @@
 #include "base/error.h"
 
 /*
- * A descriptor to write to; -1: *err has the reason.  Anything but a regular
- * file (a pipe, /dev/null) is written directly.
+ * Returns a descriptor to write to; -1: *err has the reason.  Everything but a
+ * regular file (a pipe, /dev/null) is written directly.
  */
 int outfile_open(const char *path, sym_error_t *err);
 

@@ -28,7 +28,7 @@ write_all(output_t *out, const char *p, size_t len)
 
 
 /* Doubles the buffer, because nothing may be written while a snapshot is open.
- * Or writes it out; it then has enough room. */
+ * A stream is written out instead; then there is enough room. */
 static bool
 more(sym_out_t *json, size_t need)
 {

@@ -1,14 +1,15 @@
 /*
  * output.h - standard output of commands.
  *
- * It is collected in memory, by the project's JSON writer and the text helpers
- * here, and written when the command says so: never while a snapshot of the
- * store is open, because `symloader ls | less` may wait for days, and the store
- * cannot reuse the snapshot's pages meanwhile.  Control characters from symbol
- * files never reach a terminal.
+ * The project's JSON writer and the text helpers here collect it in memory.
+ * The command decides when it is written: never while a snapshot of the store
+ * is open, because `symloader ls | less` may wait for days, and the store
+ * cannot reuse the snapshot's pages in that time.  Control characters from
+ * symbol files never reach a terminal.
  *
- * Output too large for memory is written as it comes: such an output_t is for
- * commands that do not hold the store while they print.
+ * Output that is too large for memory is written whenever the buffer is full.
+ * Such an output_t is only for commands that have no open snapshot while they
+ * print.
  */
 #ifndef SYMLOADER_CLI_OUTPUT_H
 #define SYMLOADER_CLI_OUTPUT_H
@@ -20,22 +21,22 @@
 
 typedef struct {
     sym_out_t json; /* for sym_out_*() */
-    char *buffer;   /* from here to json.pos: not written yet */
+    char *buffer;   /* the bytes from here to json.pos are not written yet */
     int fd;
-    bool is_stream; /* written whenever the buffer is full */
-    int sys_errno;  /* of the write that failed */
+    bool is_stream; /* it is written whenever the buffer is full */
+    int sys_errno;  /* errno of the write that failed */
 } output_t;
 
-/* NULL: out of memory, reported on stderr. */
+/* Creates an output.  NULL: out of memory; the error was printed to stderr. */
 output_t *output_create(void);
 
-/* Same, but written to fd whenever the buffer is full. */
+/* Same for an output that is written to fd whenever the buffer is full. */
 output_t *output_create_stream(int fd);
 
-/* Turns it into one of those: the store must not be held while it is filled. */
+/* Makes it such an output: no snapshot may be open from now on. */
 void output_stream(output_t *out);
 
-/* Number of collected bytes; drops those from a length on. */
+/* Number of collected bytes; _cut() drops those after a length. */
 static inline size_t
 output_length(const output_t *out)
 {
@@ -50,16 +51,17 @@ output_cut(output_t *out, size_t length)
 }
 
 
-/* Writes the buffered text; false: the reader is gone, or writing failed. */
+/* Writes the buffered text; false: the reader has closed the pipe, or writing
+ * failed. */
 bool output_flush(output_t *out);
 
 /* The last flush: returns code, or EXIT_OUTPUT (with a message) if output was
- * lost.  A reader that closed its pipe early (`| head`) has what it wanted. */
+ * lost.  It is not an error if the reader closed its pipe early (`| head`). */
 int output_end(output_t *out, int code);
 
 #define output_printf(out, ...) sym_out_printf(&(out)->json, __VA_ARGS__)
 
-/* Text of a symbol file: control characters become '?'. */
+/* Writes text from a symbol file; control characters become '?'. */
 static inline void
 output_text(output_t *out, sym_str_t text)
 {

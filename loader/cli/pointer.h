@@ -2,8 +2,8 @@
  * pointer.h - finds the target of a "file.ptr" in the tree of a Windows symbol
  * server (sources/symstore_pointer.h).
  *
- * The text is untrusted, and may name any file of this machine: only a file of
- * the same tree, after resolving links, is accepted.
+ * The text is untrusted, and may contain the path of any file on this machine.
+ * So only files in the same tree are accepted, after links have been resolved.
  */
 #ifndef SYMLOADER_CLI_POINTER_H
 #define SYMLOADER_CLI_POINTER_H
@@ -11,8 +11,9 @@
 #include <limits.h>
 
 /*
- * NULL: target is the file's path without links.  Otherwise a static text says
- * why there is no target.  root is the tree's folder, without links.
+ * NULL: target is the file's path with links resolved.  Otherwise the static
+ * text is the reason why there is no target.  root: the tree's folder, with
+ * links resolved.
  */
 const char *pointer_follow(const char *path, const char *root,
                            char target[PATH_MAX]);

@@ -11,7 +11,7 @@
 
 #include "common/say.h"
 
-/* Longer than any job of the server. */
+/* Time limit, longer than any job of the server. */
 #define WAIT_S 1000
 
 #define ANSWER_MAX ((size_t) 256 << 20)
@@ -26,7 +26,7 @@ typedef struct {
 } url_t;
 
 
-/* HOST, HOST:PORT or [ADDRESS]:PORT. */
+/* Parses HOST, HOST:PORT or [ADDRESS]:PORT. */
 static bool
 read_authority(const char *text, size_t len, url_t *url)
 {
@@ -71,7 +71,7 @@ read_url(const char *text, url_t *url)
 
     for (const char *c = text; *c != '\0'; c++) {
         if ((unsigned char) *c <= ' ' || *c == 0x7f) {
-            return false; /* it would end the request line */
+            return false; /* such a byte would end the request line */
         }
     }
 
@@ -137,7 +137,7 @@ send_all(int fd, sym_str_t text)
 }
 
 
-/* Reads up to the end of the connection; NULL: *why has the reason. */
+/* Reads to the end of the connection; NULL: *why has the reason. */
 static char *
 receive_all(int fd, size_t *len, const char **why)
 {
@@ -185,8 +185,8 @@ receive_all(int fd, size_t *len, const char **why)
 }
 
 
-/* "HTTP/1.1 200 OK", headers, an empty line, the body.  A shorter body than
- * Content-Length means that the server broke off. */
+/* The response is "HTTP/1.1 200 OK", headers, an empty line, the body.  If the
+ * body is shorter than Content-Length, the connection was cut. */
 static bool
 read_answer(post_answer_t *answer, size_t len)
 {
@@ -201,7 +201,7 @@ read_answer(post_answer_t *answer, size_t len)
 
     head = (size_t) (end + 4 - at);
     answer->body = sym_str(end + 4, len - head);
-    at[head - 1] = '\0'; /* a part of the empty line */
+    at[head - 1] = '\0'; /* overwrites a part of the empty line */
     answer->status = (unsigned) strtoul(at + 9, NULL, 10);
 
     for (at = strstr(at, "\r\n"); at != NULL; at = strstr(at + 2, "\r\n")) {
@@ -246,7 +246,8 @@ post_json(const char *text, sym_str_t body, post_answer_t *answer)
 
     fd = connect_to(&url, &why);
     if (fd >= 0) {
-        /* a server that refuses may answer before it has read everything */
+        /* a server that refuses the request may answer before it has read
+         * everything */
         if (send_all(fd, sym_str(head, (size_t) n))) {
             (void) send_all(fd, body);
         }

@@ -2,7 +2,7 @@
  * post.h - one POST over plain HTTP, to a server on this machine or nearby.
  *
  * HTTP/1.0: the answer comes in one piece and ends with the connection.  TLS is
- * left to the proxy in front of such a server.
+ * not supported: it is the task of a proxy.
  */
 #ifndef SYMLOADER_CLI_POST_H
 #define SYMLOADER_CLI_POST_H
@@ -13,11 +13,12 @@
 
 typedef struct {
     unsigned status;
-    char *data; /* the complete answer; the caller frees it */
+    char *data; /* the complete response; the caller frees it */
     sym_str_t body;
 } post_answer_t;
 
-/* url: http://HOST[:PORT][/PATH].  False: the reason is on stderr. */
+/* Sends the request.  url: http://HOST[:PORT][/PATH].  False: the reason was
+ * printed to stderr. */
 bool post_json(const char *url, sym_str_t body, post_answer_t *answer);
 
 #endif

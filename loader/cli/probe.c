@@ -8,14 +8,14 @@
 
 #include "formats/formats.h"
 
-/* Enough for the headers up to the field with a file's type. */
+/* Enough for the headers up to the field with the file's type. */
 #define PEEK_BYTES 64
 
 
 size_t
 probe_read(const char *path, void *head, size_t size)
 {
-    /* it may have become a pipe meanwhile */
+    /* it may have become a pipe since it was found */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     ssize_t n;
 

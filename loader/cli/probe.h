@@ -1,9 +1,9 @@
 /*
  * probe.h - the type of a file in a folder, by its first bytes.
  *
- * This is the only place where the loader itself reads a file: a magic number
- * and a type, so that no converter is started for other files; and pointers
- * (pointer.h).
+ * This is the only place where the loader itself reads files: a magic number
+ * and a type, so that it need not start a converter for other files; and
+ * pointers (pointer.h).
  */
 #ifndef SYMLOADER_CLI_PROBE_H
 #define SYMLOADER_CLI_PROBE_H
@@ -11,16 +11,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads the first bytes of a file; 0: it is empty, or cannot be read. */
+/* Reads the first bytes of a file; returns 0 if it is empty, or cannot be
+ * read. */
 size_t probe_read(const char *path, void *head, size_t size);
 
 /*
- * True if a format (formats/format.h) wants the file loaded; false also if it
- * cannot be read.
+ * Whether a format (formats/format.h) can read the file; false also if the file
+ * is unreadable.
  */
 bool probe_is_module(const char *path);
 
-/* [MS-CAB] 2.1: "MSCF" */
+/* "MSCF" ([MS-CAB], section 2.1). */
 bool probe_is_cabinet(const char *path);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * retrace.c - `symloader retrace`: stack traces of Java and Android with the names
- * and lines of the sources, by a mapping of ProGuard or R8.
+ * retrace.c - `symloader retrace`: restores the names and lines of stack traces
+ * of Java and Android with a mapping of ProGuard or R8.
  *
- * The mapping is read as `load` reads it, by a sandboxed converter; no store is
- * needed.
+ * As in `load`, a sandboxed converter reads the mapping.  No store is needed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -50,7 +50,7 @@ module_operand_is(const char *operand, const char *source, module_operand_t *m)
         return false;
     }
 
-    /* as requests read it */
+    /* same form as in requests */
     (void) sym_mozilla_code_id(name, id, &m->code_id);
     m->key =
         (sym_module_key_t){ .scope = scope,
@@ -95,7 +95,8 @@ store_open_write(const options_t *options, bool create, daemon_t *d, int *code)
             return NULL;
         }
 
-        /* no daemon, or one that does not listen yet, or has just died */
+        /* there is no daemon, or it is not listening yet, or it has just
+         * ended */
         how.is_hasty = false;
         err = (sym_error_t){ 0 };
     }
@@ -113,7 +114,7 @@ call_run(void *arg)
 }
 
 
-/* Runs with an open store, and closes it. */
+/* Runs the command with an open store, and closes the store. */
 static int
 run_session(session_t *s)
 {

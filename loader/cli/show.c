@@ -14,9 +14,9 @@ typedef struct {
     module_t module;
     output_t *out;
     bool is_json;
-    bool first;         /* JSON: no key written yet */
-    bool has_sizes;     /* they come before the counts of its kind */
-    unsigned n_records; /* shown so far, of one object */
+    bool first;         /* JSON: no key was written yet */
+    bool has_sizes;     /* sizes are printed before the counts of the kind */
+    unsigned n_records; /* number of records of the object shown so far */
 
     sym_object_ref_t ref;
     sym_snapshot_t *snapshot;
@@ -113,7 +113,7 @@ put_count(void *ctx, const char *key, uint64_t value)
 }
 
 
-/* Facts from the artifact's kind: texts, then counts. */
+/* Prints facts from the artifact's kind: texts, then counts. */
 static void
 print_ready(show_t *s, const sym_kind_row_t *kind)
 {
@@ -176,7 +176,8 @@ visit_scope(void *ctx, sym_str_t scope)
 }
 
 
-/* Calls fn for the places where a file with one of its ids was looked for. */
+/* Calls fn for the places where a file with one of the object's ids was
+ * searched. */
 static void
 each_place(show_t *s, place_pt fn, sym_error_t *err)
 {
@@ -199,7 +200,7 @@ weigh_place(show_t *s, const sym_place_t *place)
 }
 
 
-/* 0: it is tried again at the next request. */
+/* State 0: it is tried again at the next request. */
 static sym_str_t
 state_word(sym_module_state_t state)
 {
@@ -315,7 +316,7 @@ print_text(output_t *out, show_t *s, const sym_kind_row_t *kind)
 }
 
 
-/* The record of one kind, if there is one. */
+/* Returns the record of one kind, if there is one. */
 static sym_status_t
 show_kind(show_t *s, sym_snapshot_t *snapshot, const sym_kind_row_t *kind,
           sym_error_t *err)
@@ -339,7 +340,7 @@ show_kind(show_t *s, sym_snapshot_t *snapshot, const sym_kind_row_t *kind,
 }
 
 
-/* A module of which only places are known. */
+/* Prints a module that has only records of places. */
 static void
 show_missing(show_t *s, sym_error_t *err)
 {

@@ -11,7 +11,7 @@ text_of(const json_t *object, const char *key)
 }
 
 
-/* A number that is written "0x12"; false: the value is something else. */
+/* Reads a number in the form "0x12"; false: the value is something else. */
 static bool
 number_of(const json_t *object, const char *key, uint64_t *value)
 {
@@ -31,7 +31,8 @@ base_name(const char *path)
 }
 
 
-/* The module of the frame, and the frame's offset in it; NULL: unknown. */
+/* Finds the module of the frame, and the frame's offset in it; NULL:
+ * unknown. */
 static const json_t *
 module_of(const json_t *answer, const json_t *frame, uint64_t *offset)
 {

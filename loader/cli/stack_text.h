@@ -1,5 +1,5 @@
 /*
- * stack_text.h - an answer of Sentry's native API as text for people.
+ * stack_text.h - prints an answer of Sentry's native API as readable text.
  */
 #ifndef SYMLOADER_CLI_STACK_TEXT_H
 #define SYMLOADER_CLI_STACK_TEXT_H
@@ -8,11 +8,11 @@
 
 #include "cli/output.h"
 
-/* Whether frames refer to the module and its symbols are missing. */
+/* Whether frames refer to the module although its symbols are missing. */
 bool stack_text_lacks_symbols(const json_t *module);
 
 /* Writes the stacks in order, then the modules without symbols.  Unexpected
- * values are left out. */
+ * values are omitted. */
 void stack_text_print(const json_t *answer, output_t *out);
 
 /* Lists the modules without symbols. */

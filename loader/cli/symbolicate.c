@@ -1,6 +1,6 @@
 /*
- * symbolicate.c - `symloader symbolicate`: one event, or one request of Sentry's
- * native API, answered without a server, or by one.
+ * symbolicate.c - `symloader symbolicate`: answers one event, or one request of
+ * Sentry's native API, locally or by a server.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 /* --- the event --- */
 
-/* Reads the file, or standard input; NULL: the reason is on stderr. */
+/* Reads the file, or standard input; NULL: the reason was printed to stderr. */
 static char *
 read_file(const char *path, size_t *len)
 {
@@ -103,7 +103,7 @@ write_json(const char *bytes, size_t len, void *ctx)
 }
 
 
-/* The result itself, without the server's data about the job. */
+/* Returns the result itself, without the server's data about the job. */
 static void
 print_json(json_t *answer, output_t *out)
 {
@@ -194,7 +194,7 @@ ask_server(const options_t *o, sym_str_t request)
 }
 
 
-/* A request that this process answers. */
+/* Answers a request in this process. */
 typedef struct {
     const options_t *options;
     sym_str_t body;

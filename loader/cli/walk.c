@@ -1,10 +1,10 @@
 /*
- * walk.c - `symloader walk`: the stacks of a minidump, walked and symbolicated
+ * walk.c - `symloader walk`: walks and symbolicates the stacks of a minidump,
  * without a server.
  *
- * The dump is read by a sandboxed converter, which gives a crash report; the
- * memory of stacks is then read from the file.  Unwind rules and symbols come
- * from a store, or from files in a folder.
+ * A sandboxed converter reads the dump and returns a crash report.  The memory
+ * of stacks is then read from the file.  Unwind rules and symbols come from a
+ * store, or from files in a folder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,16 +18,16 @@
 #include "cli/local_answer.h"
 #include "cli/walk_text.h"
 
-/* The answer begins so; the result alone is printed. */
+/* The answer begins like this; only the result is printed. */
 #define STATUS "{\"status\": \"completed\", "
 
-/* The file that is read, and what is printed of it. */
+/* The file, and the state of its output. */
 typedef struct {
     const options_t *options;
     int fd;
     sym_crash_t crash;
     output_t *out;
-    bool is_begun; /* the head of the JSON is printed */
+    bool is_begun; /* the beginning of the JSON was printed */
     walk_text_t text;
 } dump_t;
 
@@ -64,7 +64,7 @@ create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
 {
     dump_t *d = ctx;
     const sentry_dump_file_t file = { read_at, d };
-    /* the text shows no lines of source */
+    /* the text does not show source lines */
     const sentry_dump_options_t how = { .has_context = is_json(d->options) };
     sym_request_t *r =
         sym_request_create(arena, &sentry_dump_ops, options, SYM_STR(""));

@@ -9,7 +9,7 @@
 #include "json/load.h"
 #include "object/object_id.h"
 
-/* Columns of a line with registers. */
+/* Width of a line with registers. */
 #define LINE_COLUMNS 80
 
 static const struct {
@@ -204,7 +204,7 @@ way_of(const json_t *frame)
 }
 
 
-/* callee: address of the frame whose rules found this one. */
+/* callee: address of the frame whose unwind rules found this one. */
 static void
 print_way(const sym_request_t *r, const json_t *frame, uint64_t callee,
           bool explains, output_t *out)
@@ -296,7 +296,7 @@ skip(const char *p, const char *end, const char *what)
 }
 
 
-/* The end of the value at p; NULL: it is not complete. */
+/* Returns the end of the value at p; NULL: the value is not complete. */
 static const char *
 value_end(const char *p, const char *end)
 {
@@ -329,7 +329,8 @@ value_end(const char *p, const char *end)
 }
 
 
-/* The value of a member among those at p; NULL: it has not come yet. */
+/* Returns the value of a member among those at p; NULL: it has not arrived
+ * yet. */
 static const char *
 find_member(const char *p, const char *end, const char *key)
 {
@@ -379,7 +380,7 @@ print_end(walk_text_t *t, const json_t *modules)
 }
 
 
-/* A stack, or at the end the list of modules. */
+/* Prints a stack, or at the end the list of modules. */
 static int
 print_value(walk_text_t *t, const sym_request_t *r, const char *p,
             const char *end)

@@ -1,6 +1,6 @@
 /*
- * walk_text.h - stacks of a crash report as text, as minidump-stackwalk prints
- * them.
+ * walk_text.h - prints stacks of a crash report in the format of
+ * minidump-stackwalk.
  */
 #ifndef SYMLOADER_CLI_WALK_TEXT_H
 #define SYMLOADER_CLI_WALK_TEXT_H
@@ -10,25 +10,25 @@
 #include "cli/output.h"
 #include "common/options.h"
 
-/* A text under way. */
+/* State of a text. */
 typedef struct {
     const options_t *options;
     const sym_crash_t *crash;
     output_t *out;
 
-    /* the rest is zero at first */
+    /* other fields must be zero at first */
     enum {
         WALK_TEXT_HEAD,
         WALK_TEXT_STACKS,
         WALK_TEXT_MODULES,
     } place;
-    uint32_t n_stacks; /* that are printed */
+    uint32_t n_stacks; /* number of stacks printed */
 } walk_text_t;
 
 /*
- * Prints what `part` has of the request's answer in JSON: the process, stacks
- * that are complete, at the end the modules.  *taken: the bytes that were
- * printed; the next part begins after them.  EXIT_PARTLY: a module of a frame
+ * Prints the complete parts in `part` of the request's JSON answer: the
+ * process, stacks, and at the end the modules.  *taken: number of bytes
+ * consumed; the next part begins after them.  EXIT_PARTLY: a module of a frame
  * has no symbols.
  */
 int walk_text_print(walk_text_t *t, const sym_request_t *r, sym_str_t part,

@@ -11,11 +11,11 @@
 
 #include "base/str.h"
 
-/* Reason why a file is unsuitable: the requested architecture, and those of the
-   file. */
+/* Makes the reason why a file is unsuitable: the requested architecture, and
+   those in the file. */
 #define ARCH_MISSING "there is no architecture %.*s in it, but %.*s"
 
-/* True if a module for `arch` is suitable for `wanted`. */
+/* Whether a module for `arch` is suitable for `wanted`. */
 bool arch_is(sym_str_t wanted, sym_str_t arch);
 
 #endif

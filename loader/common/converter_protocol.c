@@ -12,7 +12,7 @@ typedef union {
     char bytes[CMSG_SPACE(sizeof(int))];
 } fd_control_t;
 
-/* Sends a message, with a descriptor unless that is -1. */
+/* Sends a message with a descriptor, unless that is -1. */
 static bool
 send_with_fd(int fd, converter_type_t type, uint32_t number, const void *data,
              size_t len, int input_fd)
@@ -108,7 +108,7 @@ converter_receive(int fd, int flags, converter_message_t *m)
 }
 
 
-/* Receives a message of exactly that type and length; returns its descriptor,
+/* Receives a message with exactly this type and length; returns its descriptor,
    or -1. */
 static int
 receive_with_fd(int fd, converter_type_t type, void *data, size_t len)

@@ -2,10 +2,11 @@
  * converter_protocol.h - messages between the loader and its converters.
  *
  * Each converter has a SOCK_SEQPACKET socket pair: every message is one packet,
- * so its bounds need no parsing, and it can carry a descriptor.  Chosen over a
- * ring in shared memory: with a file of 860 MB, each of its 2,400 extents costs
- * both ends together 16 us of CPU time, 1 % of the total.  In return, the
- * converter cannot change the bytes that the loader gets.
+ * so its length need not be parsed, and it can carry a descriptor.  Packets
+ * cost little more than a ring in shared memory: for a file of 860 MB, each of
+ * its 2,400 extents costs both ends together 16 us of CPU time, 1 % of the
+ * total.  In return, the converter cannot change bytes that the loader has
+ * received.
  *
  * A job:
  *
@@ -21,11 +22,11 @@
  *     converter   CONVERTER_WANT: a companion of the file
  *     loader      CONVERTER_GIVEN + its descriptor, or none
  *
- * and the converter's part again for each further artifact of the file, of the
- * same object or of another one: CONVERTER_DONE and CONVERTER_FAILED say
+ * The converter repeats its part for each further artifact of the file, of the
+ * same object or of another one.  CONVERTER_DONE and CONVERTER_FAILED contain
  * whether there is one.
  *
- * If the job is an upload, the converter only takes it apart:
+ * If the job is an upload, the converter only sends its files:
  *
  *     converter   CONVERTER_MEMBER, CONVERTER_BYTES..., again for each file
  *     converter   CONVERTER_LISTED, or CONVERTER_FAILED
@@ -51,16 +52,16 @@
 
 #define CONVERT_ARGUMENT "--converter"
 
-/* Number of arguments after it. */
+/* Number of arguments after that word. */
 #define CONVERT_ARGUMENTS 5
 
-/* The last argument instead of a path: names of Swift do not count. */
+/* Last argument instead of a path: Swift names are not needed. */
 #define CONVERT_SWIFT_OFF "off"
 
-/* Limit of threads; more would wait for each other. */
+/* Maximum number of threads; more would wait for each other. */
 #define CONVERT_THREADS_MAX 64
 
-/* The converter finds its socket here. */
+/* Descriptor number of the converter's socket. */
 #define CONVERTER_FD 3
 
 typedef enum {
@@ -81,7 +82,8 @@ typedef enum {
 
 typedef struct {
     uint32_t type;   /* converter_type_t */
-    uint32_t number; /* of a CONVERTER_EXTENT; CONVERTER_NAMES: 1 begins */
+    uint32_t number; /* in CONVERTER_EXTENT: of the extent; in CONVERTER_NAMES:
+                        1 begins */
 } converter_head_t;
 
 /* Maximum length of a processor's name. */
@@ -91,95 +93,97 @@ typedef struct {
 #define CONVERTER_REFERENCE_MAX 2048
 
 typedef struct {
-    uint64_t length;  /* bytes of the file, from its descriptor's position */
-    uint64_t threads; /* threads that may work on it */
+    uint64_t length;  /* number of bytes, from the descriptor's position on */
+    uint64_t threads; /* number of threads that may work on it */
 
-    /* of several modules, only the one with this debug id or for this
+    /* if there are several modules: only the one with this debug id or for this
      * processor; both 0: all */
     uint32_t id_len, arch_len;
-    uint32_t is_arch_wish; /* if none matches, the first one; a single module is
-                         never refused */
-    uint32_t kinds;        /* of artifacts: sym_format_file_t.kinds */
-    uint32_t upload;       /* CONVERTER_UPLOAD and bits of UPLOAD's flags: it is
-                              taken apart; 0: it is converted */
-    uint32_t make;         /* 1 + a sym_make_t: the extents are a file, not an
-                              artifact; 0: artifacts */
+    uint32_t is_arch_wish; /* if none matches, use the first one; a single
+                              module is always used */
+    uint32_t kinds;        /* kinds of artifacts: sym_format_file_t.kinds */
+    uint32_t upload;       /* CONVERTER_UPLOAD and flags of UPLOAD: sends the
+                              files of an upload; 0: converts a file */
+    uint32_t make;         /* 1 + a sym_make_t: the extents form a file; 0: they
+                              form artifacts */
     uint32_t make_name_len;
-    uint32_t takes_empty; /* sym_format_services_t.takes_empty */
-    uint32_t text;        /* 1 + a sym_text_role_t that the file has, whatever
-                              it looks like; 0: it is a file of a module */
+    uint32_t takes_empty; /* see sym_format_services_t.takes_empty */
+    uint32_t text;        /* 1 + the file's sym_text_role_t, whatever it looks
+                             like; 0: it is a file of a module */
 
-    /* repeats a job whose converter the demangler of Swift ended: without the
-     * demangler, and without the finished artifacts */
+    /* for a repeated job, if Swift's demangler ended the previous converter: do
+     * not use the demangler, and skip the finished artifacts */
     uint32_t is_without_swift, n_had;
     uint32_t reference_len;
     char id[SYM_ID_MAX];
     char arch[CONVERTER_ARCH_MAX];
     char reference[CONVERTER_REFERENCE_MAX];
     char make_name
-        [SYM_MAKE_TEXT_MAX]; /* of the section, module or source file */
+        [SYM_MAKE_TEXT_MAX]; /* name of the section, module or source file */
 } converter_job_t;
 
-/* No file has more modules than this: a fat one has 42 slices at most. */
+/* Maximum number of modules in a file: a fat one has at most 42 slices. */
 #define CONVERTER_MODULES_MAX 64
 
-/* A file up to its end, of any length. */
+/* Length of a file up to its end. */
 #define CONVERTER_TO_END UINT64_MAX
 
-/* The contents of a MODULE line; the converter cuts nothing, the loader checks
- * it.  is_nameless: the format has no module name, so the file's name counts,
- * and the debug id alone finds the module; name is the file's name in an
- * archive, or empty.  Any module is also found by its code id. */
+/* The contents of a MODULE line.  The converter does not cut them, and the
+ * loader checks them.  is_nameless: the format contains no module name, so the
+ * file's name is used, and the debug id alone identifies the module.  name is
+ * then the file's name in an archive, or empty.  Any module can also be found
+ * by its code id. */
 #define CONVERTER_TEXT_MAX 512
 typedef struct {
     uint32_t name_len, id_len, code_id_len, is_nameless;
     uint32_t format; /* sym_conversion_format_t */
-    uint32_t kind;   /* sym_kind_t: of the artifact that follows */
+    uint32_t kind;   /* sym_kind_t of the artifact that follows */
     char name[CONVERTER_TEXT_MAX];
     char id[CONVERTER_TEXT_MAX];
     char code_id[CONVERTER_TEXT_MAX];
 } converter_module_t;
 
 typedef struct {
-    uint64_t bytes;        /* of all extents */
-    uint64_t source_bytes; /* of the input, uncompressed */
+    uint64_t bytes;        /* total size of the extents */
+    uint64_t source_bytes; /* size of the input, uncompressed */
     uint32_t extents;
     uint32_t quality;       /* of the kind */
-    uint32_t features;      /* of the file: SYM_FEATURE_* */
-    uint32_t has_more;      /* artifacts of the file, after this one */
-    uint32_t is_incomplete; /* companion files were missing: see notes */
-    uint64_t n_mangled;     /* names of Swift without a demangled form */
+    uint32_t features;      /* features of the file: SYM_FEATURE_* */
+    uint32_t has_more;      /* the file has more artifacts after this one */
+    uint32_t is_incomplete; /* companion files were missing; see notes */
+    uint64_t n_mangled;     /* number of Swift names without a demangled form */
 } converter_done_t;
 
 /* A sym_error_t with its texts. */
 #define CONVERTER_WHAT_MAX 320
 typedef struct {
-    uint32_t status; /* sym_status_t; SYM_AGAIN: the file is an archive, for a
-                        converter that was started for archives */
+    uint32_t status; /* sym_status_t; SYM_AGAIN: the file is an archive, which
+                        needs a converter started for archives */
     int32_t sys_errno;
     uint64_t offset, line;
     uint32_t format;   /* sym_conversion_format_t */
-    uint32_t has_more; /* artifacts of the file, after this one */
+    uint32_t has_more; /* the file has more artifacts after this one */
     char what[CONVERTER_WHAT_MAX];
     char section[64];
 } converter_failed_t;
 
-/* A flag in `upload` of a job, besides SYM_RPC_FORM and others. */
+/* A flag in `upload` of a job, in addition to SYM_RPC_FORM and others. */
 #define CONVERTER_UPLOAD 0x80000000u
 
-/* A file of an upload: a range of it, or the CONVERTER_BYTES that follow. */
+/* A file in an upload: a range of the upload, or the CONVERTER_BYTES that
+ * follow. */
 #define CONVERTER_PATH_MAX 1024
 typedef struct {
     uint64_t offset, length;
-    uint32_t is_packed;  /* its bytes follow */
-    uint32_t is_field;   /* a form's field; its value follows */
-    uint32_t is_archive; /* an archive, whose files follow as members */
+    uint32_t is_packed;  /* the file's bytes follow */
+    uint32_t is_field;   /* a field of a form; its value follows */
+    uint32_t is_archive; /* an archive; its files follow as members */
     uint32_t name_len, field_len;
-    char name[CONVERTER_PATH_MAX];  /* of the file, perhaps with folders */
-    char field[CONVERTER_TEXT_MAX]; /* the form's field, or "" */
+    char name[CONVERTER_PATH_MAX];  /* name of the file, perhaps with folders */
+    char field[CONVERTER_TEXT_MAX]; /* name of the form's field, or "" */
 } converter_member_t;
 
-/* Has no NUL if the text has the full length. */
+/* Not NUL-terminated if the text has the full length. */
 typedef struct {
     char text[CONVERTER_WHAT_MAX];
 } converter_note_t;
@@ -190,12 +194,13 @@ typedef struct {
 } converter_object_t;
 
 typedef struct {
-    uint64_t offset, length; /* start of its bytes; others may read the file,
-                                too */
-    uint64_t is_by_id;       /* it was found by the build id in its name */
+    uint64_t offset, length; /* range of the file's bytes; other processes may
+                                read the file, too */
+    uint64_t is_by_id;       /* the file was found by the build id in its
+                                name */
 } converter_given_t;
 
-/* One message as received; `data` is the part after the head. */
+/* A received message; `data` is the part after the head. */
 typedef struct {
     converter_head_t head;
     size_t len; /* of data */
@@ -211,7 +216,7 @@ typedef struct {
     } data;
 } converter_message_t;
 
-/* False: the message cannot be sent; errno says why. */
+/* Sends a message.  False: it cannot be sent; errno has the reason. */
 bool converter_send(int fd, converter_type_t type, uint32_t number,
                     const void *data, size_t len);
 /* input_fd: the descriptor to send, or -1. */
@@ -219,16 +224,17 @@ bool converter_send_given(int fd, int input_fd, const converter_given_t *given);
 bool converter_send_job(int fd, int input_fd, const converter_job_t *job);
 
 /*
- * Receives one message, whose length then fits its type.  SYM_AGAIN: no message
- * yet (only with MSG_DONTWAIT in flags); SYM_NOT_FOUND: the other side is gone;
- * SYM_MALFORMED: not a message of this protocol.
+ * Receives a message, and checks that its length fits its type.  SYM_AGAIN: no
+ * message yet (only with MSG_DONTWAIT in flags); SYM_NOT_FOUND: the other side
+ * has ended; SYM_MALFORMED: not a message of this protocol.
  */
 sym_status_t converter_receive(int fd, int flags, converter_message_t *m);
 
-/* In the converter: the answer to CONVERTER_WANT, a descriptor or -1. */
+/* For the converter: receives the answer to CONVERTER_WANT, a descriptor or
+ * -1. */
 int converter_receive_given(int fd, converter_given_t *given);
 
-/* In the converter: waits for a job and returns its descriptor, or -1. */
+/* For the converter: waits for a job, and returns its descriptor, or -1. */
 int converter_receive_job(int fd, converter_job_t *job);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* fd -1: no descriptor.  False: errno says why, but it is never EINTR. */
+/* fd -1: no descriptor.  False: errno has the reason, but it is never EINTR. */
 bool fdpass_send(int socket, struct iovec *iov, size_t n_iov, int fd);
 
 #endif

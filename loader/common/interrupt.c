@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* A signal handler can reach nothing but a global. */
+/* A signal handler can only access global variables. */
 static volatile sig_atomic_t caught;
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -27,8 +27,8 @@ interrupt_catch(sigset_t *waiting_mask)
     sigemptyset(&block);
 
     for (i = 0; i < N_SIGNALS; i++) {
-        /* nohup(1) and shells' background jobs ignore some signals: keep
-           that. */
+        /* nohup(1) and background jobs of shells ignore some signals; these
+           stay ignored. */
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         {
             sigaction(signals[i], &action, NULL);
@@ -50,7 +50,7 @@ interrupt_signal(void)
         return caught;
     }
 
-    /* Also for a loader that never waits long. */
+    /* In a loader that never waits long, signals are still pending. */
     sigpending(&pending);
 
     for (i = 0; i < N_SIGNALS; i++) {

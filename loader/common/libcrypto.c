@@ -2,9 +2,9 @@
  * libcrypto.c - libcrypto, loaded at run time by the first digest.
  *
  * A program linked with it takes 1 ms longer to start, half the time of a short
- * command, and few commands need a digest.  So symloader does not link it: the
- * functions that core/base/sha256.c calls are defined here, as its headers
- * declare them.
+ * command, and few commands need a digest.  So symloader does not link it: this
+ * file defines the functions that core/base/sha256.c calls, as libcrypto's
+ * headers declare them.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,11 +15,11 @@
 #define TEXT(number) #number
 #define TEXT_OF(number) TEXT(number)
 
-/* The interface of the headers. */
+/* The interface that libcrypto's headers declare. */
 #define SONAME "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
 
-/* ISO C cannot convert an object's address to a function's; POSIX says that
- * both have the same representation. */
+/* ISO C cannot convert a pointer to an object to one to a function; POSIX
+ * guarantees that both have the same representation. */
 _Static_assert(sizeof(void *) == sizeof(void (*)(void)), "POSIX, dlsym()");
 
 /* NULL: loading failed. */
@@ -56,7 +56,7 @@ EVP_sha256(void)
 }
 
 
-/* `type` is from the code above. */
+/* `type` comes from the function above. */
 int
 EVP_Digest(const void *data, size_t count, unsigned char *md,
            unsigned int *size, const EVP_MD *type, ENGINE *impl)

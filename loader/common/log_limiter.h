@@ -1,8 +1,8 @@
 /*
  * log_limiter.h - log lines for errors that may occur a thousand times.
  *
- * The first is logged at once, the next a minute later at the earliest, with
- * the number of those in between.
+ * The first error is logged at once.  The next line follows a minute later at
+ * the earliest, with the number of errors since the first.
  */
 #ifndef SYMLOADER_COMMON_LOG_LIMITER_H
 #define SYMLOADER_COMMON_LOG_LIMITER_H

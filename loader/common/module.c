@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of paths that are read in one snapshot. */
+/* Number of path records that are read in one snapshot. */
 #define FORGET_RECORDS 10000
 
 static sym_status_t
@@ -17,14 +17,14 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 
 
 typedef struct {
-    module_t *m; /* record.state 0: none yet */
+    module_t *m; /* record.state 0: no record yet */
     const sym_object_ref_t *ref;
     sym_kind_t kind;
     sym_error_t *err;
 } search_t;
 
-/* READY modules win over others, better ones over poor ones, and the first of
- * equals: the one loaded by hand. */
+/* READY modules win over others, and better ones over poor ones.  Among equals
+ * the first wins, so the one loaded by hand. */
 static bool
 is_better(const sym_object_record_t *a, const sym_object_record_t *b)
 {

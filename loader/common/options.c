@@ -19,10 +19,10 @@
 #define DEFAULT_FETCH_TIMEOUT_S 900
 #define DEFAULT_SOCKET_MODE 0660
 
-/* Converters cost a socket and some memory each. */
+/* Maximum number of jobs: each converter costs a socket and some memory. */
 #define JOBS_MAX 256
 
-/* With less than this, a converter cannot even start. */
+/* A converter cannot start with less memory. */
 #define CONVERT_MEMORY_MIN ((uint64_t) 64 << 20)
 
 /* LMDB keeps 64 bytes for each reader slot. */
@@ -70,7 +70,7 @@ enum {
 
 typedef struct {
     const char *name;
-    const char *argument; /* NULL: takes none */
+    const char *argument; /* NULL: no argument */
     const char *commands; /* " load " ...; NULL: all */
     const char *help;
 } option_t;
@@ -160,7 +160,7 @@ static const option_t option_table[OPT_COUNT] = {
 };
 
 
-/* "-o" for "--output"; 0: none. */
+/* Letters of short options: "-o" for "--output"; 0: none. */
 static const char option_letters[OPT_COUNT] = {
     [OPT_HELP] = 'h', [OPT_OUTPUT] = 'o', [OPT_ARCH] = 'a'
 };
@@ -180,7 +180,7 @@ option_fits(const option_t *option, const command_t *command)
 }
 
 
-/* "-o, ", or nothing. */
+/* Prints "-o, ", or nothing. */
 static const char *
 letter_text(char letter, char text[8])
 {
@@ -244,7 +244,7 @@ options_help(const command_t *commands, const command_t *command)
 }
 
 
-/* Every error message ends with the command's help option, if the command is
+/* Every error message ends with the command's help option if the command is
    known. */
 static bool
 complain(const options_t *o, const char *what, const char *subject)
@@ -294,7 +294,7 @@ unknown_option(const options_t *o, const char *typed)
 }
 
 
-/* Bytes, with a suffix in powers of 1024: "500m", "2g". */
+/* Reads a number of bytes, with a suffix for powers of 1024: "500m", "2g". */
 static bool
 read_size(const char *text, uint64_t *value)
 {
@@ -321,8 +321,8 @@ read_size(const char *text, uint64_t *value)
 }
 
 
-/* Seconds, or minutes, hours or days with a suffix: "90", "15m", "1h",
-   "45d". */
+/* Reads a time in seconds, or minutes, hours or days with a suffix: "90",
+   "15m", "1h", "45d". */
 static bool
 read_age(const char *text, unsigned *value)
 {
@@ -352,7 +352,7 @@ read_age(const char *text, unsigned *value)
 }
 
 
-/* Same without days: no timeout is that long. */
+/* Same without days, because no timeout is that long. */
 static bool
 read_time(const char *text, unsigned *value)
 {
@@ -360,7 +360,7 @@ read_time(const char *text, unsigned *value)
 }
 
 
-/* Permissions as chmod(1) takes them: "660". */
+/* Reads permissions in the form of chmod(1): "660". */
 static bool
 read_mode(const char *text, unsigned *value)
 {
@@ -418,7 +418,7 @@ add_folder(options_t *o, const char *argument)
 }
 
 
-/* One option into *o; false: its argument is invalid. */
+/* Stores one option in *o; false: its argument is invalid. */
 static bool
 set_option(options_t *o, int option, const char *argument)
 {
@@ -514,7 +514,7 @@ set_option(options_t *o, int option, const char *argument)
 }
 
 
-/* The first of the folders that has it, or NULL. */
+/* Returns the first of the folders that contains the file, or NULL. */
 static const char *
 find_swift_demangler(void)
 {
@@ -569,7 +569,7 @@ find_command(const command_t *commands, const char *name)
 }
 
 
-/* Appends the option's letter to the list for getopt(). */
+/* Appends the option's letter to the string for getopt(). */
 static void
 add_letter(char *letters, int option)
 {
@@ -583,7 +583,7 @@ add_letter(char *letters, int option)
 }
 
 
-/* The option with the letter c, or c itself. */
+/* Returns the name of the option with the letter c, or c itself. */
 static int
 option_of_letter(int c)
 {
@@ -606,7 +606,7 @@ has_own_options(const command_t *commands, const char *name)
 }
 
 
-/* Options may be anywhere; given[] marks those present. */
+/* Options may be anywhere in argv; given[] marks those that occur. */
 static bool
 read_options(int argc, char **argv, options_t *o, bool given[OPT_COUNT])
 {
@@ -703,7 +703,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
         return true;
     }
 
-    /* messages about options name the command; options may precede it */
+    /* messages about options contain the command, but options may precede it */
     o->command = argc > 1 ? find_command(commands, argv[1]) : NULL;
 
     if (!read_options(argc, argv, o, given)) {
@@ -731,7 +731,7 @@ options_parse(int argc, char **argv, const command_t *commands, options_t *o)
     if (o->wants_help && o->command != NULL
         && o->command->max_operands == OPERANDS_OWN)
     {
-        /* it has its own options, so it prints its own help */
+        /* the command has its own options, and prints its own help */
         o->wants_help = false;
         o->operands = own_help;
         o->n_operands = 1;

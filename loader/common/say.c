@@ -68,7 +68,7 @@ print_clean_line(FILE *f, char *line, size_t len)
 }
 
 
-/* Number of bytes that vsnprintf() wrote. */
+/* Returns the number of bytes that vsnprintf() wrote. */
 static size_t
 printed_len(int n, size_t room)
 {

@@ -11,18 +11,19 @@
 
 #include "base/str.h"
 
-/* "4.2 MiB", "17 B"; returns buf. */
+/* Formats "4.2 MiB", "17 B"; returns buf. */
 #define OUTPUT_SIZE_TEXT 16
 const char *output_size(uint64_t bytes, char buf[OUTPUT_SIZE_TEXT]);
 
-/* "2026-11-21T07:00:00Z", "-" for 0; returns buf. */
+/* Formats "2026-11-21T07:00:00Z", or "-" for 0; returns buf. */
 #define OUTPUT_TIME_TEXT 24
 const char *output_time(int64_t seconds, char buf[OUTPUT_TIME_TEXT]);
 
-/* One line on standard output, at once; for commands that have no output_t. */
+/* Prints a line to standard output at once; for commands without an
+ * output_t. */
 __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
 
-/* "symloader: SUBJECT: ..." on stderr, in one write. */
+/* Prints "symloader: SUBJECT: ..." to stderr, in one write. */
 __attribute__((format(printf, 2, 3))) void complain_about(const char *subject,
                                                           const char *fmt, ...);
 

@@ -11,10 +11,10 @@
 void store_warn_large(const options_t *options, const sym_store_t *store);
 
 
-/* Prints what is wrong with a file; returns the exit code. */
+/* Prints the error of a file; returns the exit code. */
 int file_failure(const char *file, const sym_error_t *err);
 
-/* Same for the store. */
+/* Same for an error of the store. */
 int store_failure(const options_t *options, const sym_error_t *err);
 
 #endif

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Longer words are not compared: no command or option is that long. */
+/* Longer words are not compared, because no command or option is that long. */
 #define WORD_MAX 32
 
-/* At most two typing errors, and fewer than the word's letters. */
+/* At most two typing errors, and fewer than the word has letters. */
 #define DISTANCE_MAX 2
 
 
@@ -17,8 +17,8 @@ least(unsigned a, unsigned b)
 }
 
 
-/* The optimal string alignment distance: inserted, deleted and changed letters
- * and swapped neighbours count 1 each. */
+/* Returns the optimal string alignment distance: each inserted, deleted or
+ * changed letter, and each pair of swapped neighbours, counts 1. */
 static unsigned
 distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {

@@ -17,7 +17,8 @@ typedef struct {
 suggest_t suggest_begin(const char *typed);
 void suggest_offer(suggest_t *s, const char *word);
 
-/* `shown`, with "; did you mean PREFIXWORD?" in buf if a word is close. */
+/* Returns `shown`; if a word is close, in buf and with "; did you mean
+ * PREFIXWORD?". */
 const char *suggest_text(const suggest_t *s, const char *shown,
                          const char *prefix, char buf[SUGGEST_TEXT]);
 

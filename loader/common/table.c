@@ -41,7 +41,7 @@ link_node(table_node_t **at, table_node_t *node)
 }
 
 
-/* Without memory for more heads, the chains just get longer. */
+/* If there is no memory for more heads, the chains become longer. */
 static void
 grow(table_t *t)
 {

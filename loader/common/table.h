@@ -1,9 +1,9 @@
 /*
  * table.h - an intrusive, chained hash table.
  *
- * A node is a member of its item, so adding an item cannot fail once the table
- * is made.  The table knows only hashes; the caller of a lookup compares the
- * names.
+ * A node is a member of its item, so once the table exists, adding an item
+ * cannot fail.  The table compares only hashes; the caller of a lookup must
+ * compare the names.
  */
 #ifndef SYMLOADER_COMMON_TABLE_H
 #define SYMLOADER_COMMON_TABLE_H
@@ -16,7 +16,8 @@ typedef struct table_node_s table_node_t;
 
 struct table_node_s {
     table_node_t *next;
-    table_node_t **at; /* the pointer to it: a chain may be long */
+    table_node_t **at; /* the pointer to this node, so that removal need not
+                          search a chain */
     uint64_t hash;
 };
 
@@ -37,11 +38,11 @@ void table_remove(table_t *t, table_node_t *node);
 table_node_t *table_first(const table_t *t, uint64_t hash);
 table_node_t *table_next(const table_node_t *node);
 
-/* Calls fn for every node; it must not change the table. */
+/* Calls fn for every node; fn must not change the table. */
 void table_each(const table_t *t, void (*fn)(void *ctx, table_node_t *node),
                 void *ctx);
 
-/* Any node; NULL: the table is empty. */
+/* Returns any node; NULL: the table is empty. */
 table_node_t *table_any(const table_t *t);
 
 #endif

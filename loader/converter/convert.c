@@ -29,19 +29,19 @@
 #include "../../t/faults/faults.h"
 #endif
 
-/* The conversion of one file. */
+/* State of the conversion of one file. */
 typedef struct {
     const converter_job_t *order;
-    input_t *input; /* kept from job to job, as the pool is */
+    input_t *input; /* kept for the next job, like the pool */
     thread_pool_t *pool;
     sym_format_services_t services;
     swift_t *swift;
 
-    making_t *making; /* NULL: artifacts are sent */
+    making_t *making; /* NULL: artifacts are sent unchanged */
     sym_conversion_format_t format;
-    whole_t whole;    /* empty if the format is streamed */
-    bool has_more;    /* objects after the current one */
-    uint32_t n_ended; /* artifacts, failed ones included */
+    whole_t whole;    /* empty if the format is read as a stream */
+    bool has_more;    /* the file has more objects after the current one */
+    uint32_t n_ended; /* number of artifacts that have ended, also by failure */
     char reason[CONVERTER_WHAT_MAX];
 } job_t;
 
@@ -76,7 +76,7 @@ put_text(sym_str_t text, char to[CONVERTER_TEXT_MAX], uint32_t *len)
 }
 
 
-/* The loader needs the module's name before it can take extents. */
+/* Sends the module's name, because the loader needs it before extents. */
 static sym_status_t
 send_module(const job_t *job, sym_kind_t kind, const sym_module_info_t *info,
             sym_error_t *err)
@@ -119,7 +119,7 @@ wanted_arch(const job_t *job)
 }
 
 
-/* The processor of a single module is known when it is read. */
+/* The processor of a single module is known only when it is read. */
 static sym_status_t
 check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 {
@@ -135,7 +135,7 @@ check_arch(job_t *job, sym_str_t arch, sym_error_t *err)
 }
 
 
-/* put() of a sym_format_file_t. */
+/* Function put() of a sym_format_file_t. */
 static sym_status_t
 put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 {
@@ -148,7 +148,8 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     sym_status_t rc;
 
     if (job->n_ended < job->order->n_had) {
-        job->n_ended++; /* the loader has it from a previous converter */
+        job->n_ended++; /* the loader has the artifact from a previous
+                           converter */
         return SYM_OK;
     }
 
@@ -158,7 +159,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     }
 
     if (job->order->text != 0) {
-        info.debug_id = wanted_id(job); /* regardless of names in the text */
+        info.debug_id = wanted_id(job); /* a text's own id does not matter */
     }
 
     if (sym_format_of(job->format)->is_nameless && info.debug_file.len == 0) {
@@ -192,7 +193,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
                                .n_mangled = n_mangled };
     job->n_ended++;
 
-    /* the loader works while this process frees its memory */
+    /* while this process frees its memory, the loader works */
     return converter_send(CONVERTER_FD, CONVERTER_DONE, 0, &done, sizeof(done))
                ? SYM_OK
                : sym_fail(err, SYM_IO, "the loader is gone");
@@ -229,7 +230,7 @@ send_failure(job_t *job, const sym_error_t *err)
 
 /* --- choosing objects of a file --- */
 
-/* Most ids in a reason, which must fit a message. */
+/* Maximum number of ids in a reason, so that it fits a message. */
 #define IDS_SHOWN 5
 
 static void
@@ -242,7 +243,8 @@ add_reason(job_t *job, const char *text, sym_str_t more)
 }
 
 
-/* Which other objects the file has: it need not be fetched for those that it has not. */
+/* Sends which other objects the file has, so that the file need not be fetched
+ * for objects that it lacks. */
 static sym_status_t
 send_objects(const sym_format_object_t *objects, size_t n, sym_error_t *err)
 {
@@ -324,7 +326,7 @@ find_arch(job_t *job, const sym_format_object_t *objects, size_t n,
 }
 
 
-/* From *which on, before *end. */
+/* Searches from *which to *end (exclusive). */
 static sym_status_t
 choose_objects(job_t *job, const sym_format_file_t *f, size_t *which,
                size_t *end, sym_error_t *err)
@@ -338,7 +340,7 @@ choose_objects(job_t *job, const sym_format_file_t *f, size_t *which,
     rc = format->objects != NULL ? format->objects(f, objects, end, err)
                                  : SYM_OK;
 
-    /* for a single object, the loader has the better message */
+    /* for a single object, the loader's message is better */
     if (rc != SYM_OK || *end == 1
         || (job->order->id_len == 0 && job->order->arch_len == 0))
     {
@@ -367,7 +369,7 @@ next_piece(void *ctx, sym_str_t *data, sym_error_t *err)
 }
 
 
-/* The format of a text at a URL. */
+/* Finds the format of a text at a URL. */
 static sym_conversion_format_t
 format_of_text(const job_t *job)
 {
@@ -382,7 +384,7 @@ format_of_text(const job_t *job)
 }
 
 
-/* Symbolicator's messages for text that is not UTF-8. */
+/* Uses Symbolicator's messages for text that is not UTF-8. */
 static sym_status_t
 check_text(job_t *job, sym_str_t text, sym_error_t *err)
 {
@@ -430,7 +432,7 @@ convert_text(job_t *job, const sym_format_file_t *f, sym_error_t *err)
 }
 
 
-/* One object; false: the loader is gone. */
+/* Converts one object; false: the loader has ended. */
 static bool
 convert_object(job_t *job, const sym_format_file_t *f, size_t which)
 {
@@ -465,7 +467,7 @@ convert_objects(job_t *job, const sym_format_file_t *f)
 }
 
 
-/* release() of a sym_format_services_t. */
+/* Function release() of a sym_format_services_t. */
 static void
 release(void *ctx, sym_str_t bytes)
 {
@@ -473,7 +475,8 @@ release(void *ctx, sym_str_t bytes)
 }
 
 
-/* Finds the file's format, and reads as much of the file as that needs. */
+/* Finds the file's format, and reads the part of the file that this
+ * requires. */
 static sym_status_t
 open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 {
@@ -526,7 +529,7 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 }
 
 
-/* Makes a file of the symbols of the one object that is wanted. */
+/* Makes a file from the symbols of the only object that is wanted. */
 static sym_status_t
 make_symbols(job_t *job, sym_error_t *err)
 {
@@ -556,7 +559,7 @@ make_source(job_t *job, sym_error_t *err)
 }
 
 
-/* Makes a file of one that must be in memory. */
+/* Makes a file from input that must be completely in memory. */
 static sym_status_t
 make_of_whole(job_t *job, sym_make_t make, sym_error_t *err)
 {
@@ -633,7 +636,7 @@ convert_file(job_t *job)
 }
 
 
-/* The files of an upload.  False: the loader is gone. */
+/* Sends the files of an upload.  False: the loader has ended. */
 static bool
 take_apart(job_t *job, int fd)
 {
@@ -650,7 +653,7 @@ take_apart(job_t *job, int fd)
 }
 
 
-/* False: the loader is gone. */
+/* Runs a job.  False: the loader has ended. */
 static bool
 convert(job_t *job, int fd, const converter_job_t *order)
 {
@@ -698,22 +701,23 @@ convert_refuse(int fd, const char *why)
 int
 convert_main(char *const arguments[CONVERT_ARGUMENTS])
 {
-    /* a forked converter also has the descriptors that the loader inherited */
+    /* a forked converter also inherits the loader's descriptors */
     const bool is_alone = close_range(CONVERTER_FD + 1, ~0U, 0) == 0;
     uint64_t memory, expanded, threads;
     converter_job_t order;
     job_t job = { 0 };
     int fd;
 
-    /* if the loader is killed, no process enforces our limits */
+    /* if the loader is killed, no process enforces the limits, so the converter
+     * must end */
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* for ps and top */
+    prctl(PR_SET_NAME, "symconverter", 0, 0, 0); /* name for ps and top */
     if (sym_dec_read(sym_cstr(arguments[0]), &memory)
         && sym_dec_read(sym_cstr(arguments[1]), &expanded)
         && sym_dec_read(sym_cstr(arguments[2]), &threads) && threads > 0
         && threads <= CONVERT_THREADS_MAX)
     {
-        /* most of it is never used: it is mapped, not cleared */
+        /* mapped, not cleared, because most of it is never used */
         job.input = input_create(expanded, arguments[3][0] == '1');
         heap_reserve(memory);
         job.pool = thread_pool_create((unsigned) threads);
@@ -738,8 +742,8 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         fd = converter_receive_job(CONVERTER_FD, &order);
 
         if (fd < 0 || !convert(&job, fd, &order)) {
-            /* There is nothing to flush, and exit handlers might need more than
-             * the sandbox allows. */
+            /* Ends without exit handlers: there is nothing to flush, and they
+             * might need calls that the sandbox forbids. */
             _exit(0);
         }
 

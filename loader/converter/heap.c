@@ -9,11 +9,11 @@
 #define RESERVE_MAX ((uint64_t) 32 << 20)
 #define SHARE 8
 
-/* After the reserve is used up, the heap grows by this much, and larger blocks
- * are mapped: growing them moves pages instead of copying. */
+/* After the reserve is used up, the heap grows in steps of this size.  Larger
+ * blocks are mapped, because growing them moves pages instead of copying. */
 #define STEP (1 << 20)
 
-/* More than the rest of the first step of a heap. */
+/* Larger than the rest of the first step of a heap. */
 #define FIRST_BLOCK ((size_t) 256 << 10)
 
 void
@@ -21,16 +21,18 @@ heap_reserve(uint64_t memory_bytes)
 {
     const uint64_t share = memory_bytes / SHARE;
     const int reserve = (int) (share < RESERVE_MAX ? share : RESERVE_MAX);
-    void *volatile block; /* otherwise the compiler removes both calls */
+    void *volatile block; /* volatile: otherwise the compiler removes both
+                             calls */
 
-    /* A heap for each thread would take 64 MiB of the address space, which is
-     * capped. */
+    /* One heap for all threads: one for each would take 64 MiB of the address
+     * space, which is limited. */
     (void) mallopt(M_ARENA_MAX, 1);
     (void) mallopt(M_MMAP_THRESHOLD, STEP);
-    (void) mallopt(M_TRIM_THRESHOLD, 2 * reserve); /* free memory is kept */
+    (void) mallopt(M_TRIM_THRESHOLD, 2 * reserve); /* keeps freed memory */
 
-    /* A thread that grows the heap makes the others wait, and Linux uses large
-     * pages, if enabled, only for mappings that contain complete ones. */
+    /* Grows the heap before threads start.  A thread that grows it later makes
+     * the others wait, and Linux uses large pages, if enabled, only for
+     * mappings that contain complete ones. */
     (void) mallopt(M_TOP_PAD, reserve);
     block = malloc(FIRST_BLOCK);
     free(block);

@@ -11,14 +11,15 @@
 
 #define BREAKPAD "breakpad"
 
-/* An incomplete extent, and room for whatever a writer needs at once. */
+/* Room for an incomplete extent, and for the maximum that a writer needs at
+ * once. */
 #define WINDOW_BYTES ((size_t) 3 * SYM_EXTENT_MAX)
 
 _Static_assert(SYM_OUT_NEED_MAX <= 2 * SYM_EXTENT_MAX, "it fits the window");
 
 #define NAMES_BYTES ((size_t) 4 << 20)
 
-/* The extents of an artifact. */
+/* State of the output, which is sent as extents of an artifact. */
 typedef struct {
     sym_extent_view_t *at;
     uint32_t n, size;
@@ -29,12 +30,12 @@ struct making_s {
     sym_str_t given; /* the name */
     extents_t symbols, rules;
     bool has_module;
-    sym_module_key_t key; /* views of the two texts */
+    sym_module_key_t key; /* its views point into the two texts */
     char name[CONVERTER_TEXT_MAX], id[SYM_ID_MAX];
     sym_names_t *names;
 
     sym_error_t *err;
-    sym_out_t out; /* a window of `bytes` */
+    sym_out_t out; /* its window is `bytes` */
     uint32_t n_sent;
     uint64_t sent;
     char bytes[WINDOW_BYTES];
@@ -57,7 +58,7 @@ send_extent(making_t *m, const char *data, size_t len)
 }
 
 
-/* Sends complete extents; the rest moves to the start of the window. */
+/* Sends complete extents, and moves the rest to the start of the window. */
 static bool
 more(sym_out_t *out, size_t need)
 {
@@ -78,7 +79,7 @@ more(sym_out_t *out, size_t need)
 }
 
 
-/* Precedes all bytes. */
+/* Sends the module message, which precedes all bytes. */
 static sym_status_t
 send_module(const making_t *m, sym_error_t *err)
 {
@@ -181,7 +182,8 @@ making_copy(making_t *m, input_t *in, sym_error_t *err)
     sym_status_t rc = input_next(in, &data, &len, err);
 
     if (rc == SYM_OK) {
-        rc = send_module(m, err); /* an archive is found by the first piece */
+        rc = send_module(m, err); /* whether the file is an archive is known
+                                     after the first piece */
     }
 
     while (rc == SYM_OK && len != 0 && !m->out.failed) {
@@ -236,7 +238,7 @@ making_section(making_t *m, sym_str_t bytes, sym_error_t *err)
 }
 
 
-/* debuginfod(8), too, takes a file with lines for a debug file. */
+/* like debuginfod(8), treats a file with lines as a debug file */
 sym_status_t
 making_proof(making_t *m, sym_str_t bytes, sym_error_t *err)
 {
@@ -345,7 +347,7 @@ get_extent(void *ctx, uint32_t number, const uint8_t **data, size_t *len)
 }
 
 
-/* Symbols get the name by which they were requested. */
+/* The text of symbols contains the name by which they were requested. */
 static void
 set_key(making_t *m, const sym_module_info_t *info)
 {
@@ -395,7 +397,7 @@ show_name(void *ctx, sym_str_t name, uint8_t lang)
 }
 
 
-/* Rules that the text cannot express are left out, as by others. */
+/* Rules that the text cannot express are omitted, as in other tools. */
 static void
 say_nothing(void *ctx, const char *what, sym_str_t value)
 {

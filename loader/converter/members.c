@@ -12,29 +12,29 @@
 #include "protocol/message.h"
 #include "uploads/names.h"
 
-/* Symbols compress to a tenth; beyond a first allowance, an archive that expands
- * further is a bomb. */
+/* Symbols compress to about a tenth.  An archive that expands further, beyond
+ * an initial allowance, is a bomb. */
 #define RATIO_MAX 100
 #define RATIO_FREE_BYTES ((uint64_t) 256 << 20)
 
-/* Each name is compared with all others. */
+/* Maximum number of names: each is compared with all others. */
 #define ENTRIES_MAX 10000
 
-/* No protocol has a form with a longer field. */
+/* No protocol uses longer form fields. */
 #define FIELD_MAX 4096
 
 #define PAGE_BYTES ((uint64_t) 65536)
 
-/* The last texts of an error. */
+/* The final texts of an error. */
 static char reason[CONVERTER_WHAT_MAX];
 
 typedef struct {
     input_t *input;
     int fd;
-    uint64_t at;     /* where it begins in fd's file, and */
+    uint64_t at;     /* offset in fd's file, and ... */
     sym_str_t whole; /* the upload */
     unsigned flags;
-    uint64_t left; /* bytes that may still be unpacked */
+    uint64_t left; /* number of bytes that may still be unpacked */
 } upload_t;
 
 
@@ -45,7 +45,7 @@ gone(sym_error_t *err)
 }
 
 
-/* Cuts names that are too long: they are only shown. */
+/* Cuts names that are too long, because they are only shown. */
 static uint32_t
 put_text(sym_str_t text, char *to, size_t size)
 {
@@ -88,7 +88,7 @@ send_bytes(const char *data, uint64_t len, sym_error_t *err)
 }
 
 
-/* A file that is a range of the upload. */
+/* Sends a file that is a range of the upload. */
 static sym_status_t
 send_range(const upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
            sym_error_t *err)
@@ -133,7 +133,7 @@ refuse(sym_error_t *err, sym_status_t status, const char *format, ...)
 }
 
 
-/* A folder's entry. */
+/* Whether it is the entry of a folder. */
 static bool
 is_folder(const sym_zip_entry_t *e)
 {
@@ -175,7 +175,7 @@ check_name(const upload_t *u, const sym_zip_entry_t *e, bool *counts,
 }
 
 
-/* All names and sizes, before the first file is unpacked. */
+/* Reads all names and sizes, before the first file is unpacked. */
 static sym_status_t
 check_entries(upload_t *u, sym_zip_t *zip, sym_error_t *err)
 {
@@ -235,8 +235,8 @@ send_entry(upload_t *u, const sym_zip_t *zip, const sym_zip_entry_t *e,
 }
 
 
-/* Whether a later entry of the name exists: the last one counts, as for Tecken,
- * if the sizes are equal. */
+/* Whether there is a later entry with the same name.  As in Tecken, the last
+ * one counts if the sizes are equal. */
 static sym_status_t
 look_for_later(const sym_zip_t *zip, const sym_zip_entry_t *e, bool *is_last,
                sym_error_t *err)
@@ -308,7 +308,7 @@ send_zip(upload_t *u, sym_str_t bytes, sym_str_t field, sym_error_t *err)
 }
 
 
-/* APPNOTE 4.3: with files, and without any. */
+/* A zip with files, or without any (APPNOTE 4.3). */
 static bool
 is_zip(sym_str_t bytes)
 {
@@ -342,7 +342,7 @@ send_pieces(upload_t *u, sym_str_t name, sym_str_t field, sym_error_t *err)
     size_t len;
     sym_status_t rc = input_next(u->input, &data, &len, err);
 
-    /* nothing is sent before it is known whether it can be unpacked */
+    /* sends nothing until it is known whether the file can be unpacked */
     rc = rc == SYM_OK ? send_head(name, field, &m, err) : rc;
     while (rc == SYM_OK && len != 0) {
         if (len > u->left) {
@@ -358,7 +358,7 @@ send_pieces(upload_t *u, sym_str_t name, sym_str_t field, sym_error_t *err)
 }
 
 
-/* Files are placed unpacked: other programs read them, too. */
+/* Files are stored unpacked, because other programs read them, too. */
 static sym_status_t
 send_stream(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
             sym_error_t *err)
@@ -379,7 +379,7 @@ send_stream(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
 
 /* --- the upload --- */
 
-/* Tecken's texts for what is no zip. */
+/* Uses Tecken's texts for files that are not a zip. */
 static sym_status_t
 check_mozilla(sym_str_t name, sym_str_t bytes, sym_error_t *err)
 {
@@ -411,7 +411,8 @@ send_file(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
 }
 
 
-/* A part of a file, named by its digest; only the field says that it is packed. */
+/* Sends a part of a file, named by its digest; only the form's field shows
+ * whether it is compressed. */
 static sym_status_t
 send_chunk(upload_t *u, const sym_multipart_part_t *part, sym_error_t *err)
 {

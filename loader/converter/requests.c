@@ -95,6 +95,6 @@ request_note(void *ctx, const char *format, ...)
     (void) vsnprintf(note.text, sizeof(note.text), format, args);
     va_end(args);
 
-    /* if the loader is gone, the next call fails, too */
+    /* if the loader has ended, the next call fails, too */
     (void) converter_send(CONVERTER_FD, CONVERTER_NOTE, 0, &note, sizeof(note));
 }

@@ -1,6 +1,6 @@
 /*
- * requests.h - the converter's requests and notes to its loader, besides its
- * output.
+ * requests.h - the converter's requests and notes to its loader, in addition to
+ * its output.
  *
  * May be called on all threads that read a file.
  */
@@ -9,7 +9,7 @@
 
 #include "formats/format.h"
 
-/* Both for a sym_format_services_t, whose ctx they do not use. */
+/* Functions for a sym_format_services_t; they do not use its ctx. */
 sym_status_t request_companion(void *ctx, const sym_companion_t *want,
                                sym_companion_file_t *file);
 __attribute__((format(printf, 2, 3))) void request_note(void *ctx,

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-/* The socket, one input, and the three standard ones. */
+/* Number of descriptors: the socket, one input, and the three standard ones. */
 #define MAX_FDS 8
 
 static bool
@@ -33,7 +33,7 @@ set_limits(uint64_t memory_bytes)
 }
 
 
-/* Calls that are harmless whatever their arguments. */
+/* Calls that are harmless with any arguments. */
 static bool
 allow_plain(scmp_filter_ctx filter)
 {
@@ -50,7 +50,7 @@ allow_plain(scmp_filter_ctx filter)
         SCMP_SYS(madvise),
         SCMP_SYS(restart_syscall), /* after SIGSTOP and SIGCONT */
         SCMP_SYS(clock_gettime),
-        SCMP_SYS(sysinfo), /* qsort() asks how much memory there is */
+        SCMP_SYS(sysinfo), /* qsort() reads the amount of memory */
         SCMP_SYS(futex),
         SCMP_SYS(rt_sigreturn),
     };
@@ -66,12 +66,12 @@ allow_plain(scmp_filter_ctx filter)
 }
 
 
-/* Messages on the one socket; memory that is private, and never code; files to
- * be read. */
+/* Allows messages on the single socket, private memory that is never
+ * executable, and reading files. */
 static bool
 allow_narrowed(scmp_filter_ctx filter, int socket_fd)
 {
-    /* Masked: the upper half of an int argument is not defined. */
+    /* Masked, because the upper half of an int argument is undefined. */
     const struct scmp_arg_cmp on_socket = { 0, SCMP_CMP_MASKED_EQ, UINT32_MAX,
                                             (uint32_t) socket_fd };
     const struct scmp_arg_cmp no_code = { 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0 };
@@ -105,7 +105,7 @@ allow_narrowed(scmp_filter_ctx filter, int socket_fd)
 
 #if SANDBOX_RELAXED
 
-/* System calls of a sanitizer's report, which goes to standard error. */
+/* System calls for a sanitizer's report, which is written to standard error. */
 static bool
 allow_sanitizer(scmp_filter_ctx filter)
 {
@@ -150,11 +150,11 @@ load_filter(int socket_fd)
         return false;
     }
 
-    /* Calls of another ABI (x32, i386) are never ours. */
+    /* Calls of another ABI (x32, i386) are never from our code. */
     ok =
         seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
             == 0
-        /* the threads that wait already, too */
+        /* also for the threads that are already waiting */
         && seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0
         && allow_plain(filter) && allow_narrowed(filter, socket_fd)
         && allow_sanitizer(filter) && seccomp_load(filter) == 0;

@@ -7,7 +7,7 @@
  * processes, other programs, executable memory, signals, other limits) kills
  * it.  A process cannot leave the sandbox.
  *
- * CPU time is counted for one job at a time, so the loader sets that limit,
+ * CPU time is limited for each job separately, so the loader sets that limit
  * from outside (pool.c).
  */
 #ifndef SYMLOADER_CONVERTER_SANDBOX_H
@@ -19,8 +19,8 @@
 /*
  * AddressSanitizer maps terabytes of shadow memory, and makes further system
  * calls when it writes its report.  So in such builds memory has no limit,
- * stderr can be written, and a forbidden call fails with EPERM instead of
- * killing.  Installed programs are never built this way.
+ * stderr is writable, and a forbidden call fails with EPERM instead of killing
+ * the process.  Installed programs are never built this way.
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANDBOX_RELAXED 1
@@ -34,7 +34,7 @@
 #define SANDBOX_RELAXED 0
 #endif
 
-/* memory_bytes: most address space that the process may have. */
+/* memory_bytes: limit of the process's address space. */
 bool sandbox_enter(int socket_fd, uint64_t memory_bytes);
 
 #endif

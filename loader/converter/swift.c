@@ -12,8 +12,9 @@
 #include "converter/requests.h"
 
 /*
- * The library's function, as in the crate symbolic-demangle: 0, or `text` with
- * a NUL.  Features: 1 return types, 2 types of parameters.
+ * The library's function, as in the crate symbolic-demangle.  Returns 0, or
+ * writes a NUL-terminated name to `text`.  Features: 1 return types, 2
+ * parameter types.
  */
 #define FUNCTION "symbolic_demangle_swift"
 #define PARAMETERS 2
@@ -24,13 +25,13 @@ typedef int (*demangle_pt)(const char *name, char *text, size_t size,
 struct swift_s {
     demangle_pt demangle; /* NULL: none */
     bool is_off;
-    bool is_without; /* for this file */
-    bool is_noted;   /* a note was sent */
+    bool is_without; /* the demangler is off for this file */
+    bool is_noted;   /* a note has been sent */
     char reason[200];
 };
 
 
-/* Why the library cannot be used; cut if too long. */
+/* Why the library cannot be used; truncated if too long. */
 static void
 explain(swift_t *swift, const char *path)
 {
@@ -86,7 +87,8 @@ swift_begin(swift_t *swift, bool is_without)
 }
 
 
-/* A sym_swift_show_pt.  A name that is shown unchanged needs no text. */
+/* Has the type sym_swift_show_pt.  A name that is shown unchanged needs no
+ * text. */
 static size_t
 show(void *ctx, const char *name, char *out)
 {

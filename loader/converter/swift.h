@@ -1,10 +1,11 @@
 /*
  * swift.h - the Swift demangler: a separate library, loaded at run time.
  *
- * It is C++ of the Swift project, and hostile names can crash it, keep it busy
- * or use up memory.  So it runs in the converter only.  The loader knows when
- * it begins and ends, and converts a file again without it if the converter
- * dies between.  docs/use/sentry.md has its origin.
+ * It is C++ code of the Swift project, and hostile names can crash it, keep it
+ * busy or use up memory.  So only the converter runs it.  The converter reports
+ * when the demangler begins and ends; if it dies between, the loader converts
+ * the file again without the demangler.  Origin of the library:
+ * docs/use/sentry.md.
  */
 #ifndef SYMLOADER_CONVERTER_SWIFT_H
 #define SYMLOADER_CONVERTER_SWIFT_H
@@ -13,8 +14,9 @@
 
 typedef struct swift_s swift_t;
 
-/* Call it before the sandbox, because it maps code.  path: of the library, ""
- * for none, or CONVERT_SWIFT_OFF.  NULL: out of memory. */
+/* Loads the library.  Call it before the sandbox is entered, because it maps
+ * code.  path: of the library, "" for none, or CONVERT_SWIFT_OFF.  NULL: out of
+ * memory. */
 swift_t *swift_load(const char *path);
 
 /* A new file. */

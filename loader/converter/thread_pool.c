@@ -3,25 +3,26 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* The largest frames, a walk's stack of scopes, take some tens of KiB. */
+/* The largest frames, for a walk's stack of scopes, take tens of KiB. */
 #define STACK_BYTES ((size_t) 1 << 20)
 
 struct thread_pool_s {
     sym_thread_pool_t lent;
     pthread_mutex_t lock;
-    pthread_cond_t called; /* there is work */
-    pthread_cond_t left;   /* another thread waits */
+    pthread_cond_t called; /* signals that there is work */
+    pthread_cond_t left;   /* signals that another thread waits */
     void (*work)(void *task);
     void *task;
     unsigned calls;   /* number of calls so far */
-    unsigned wanted;  /* of the others, in the current call */
-    unsigned waiting; /* of the others */
+    unsigned wanted;  /* number of other threads still to start in the current
+                         call */
+    unsigned waiting; /* number of other threads that wait */
     unsigned others;
-    unsigned most; /* of the others, at most this many take part */
+    unsigned most; /* maximum number of other threads that take part */
 };
 
 
-/* One of the others; never ends. */
+/* Main function of the other threads; never returns. */
 static void *
 serve(void *arg)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A first buffer; it doubles. */
+/* Initial size of the buffer; it doubles. */
 #define FIRST_BYTES ((size_t) 4 << 20)
 
 static sym_status_t

@@ -13,8 +13,8 @@ struct client_packet_s {
     uint8_t bytes[];
 };
 
-/* A message has at most one descriptor; extra ones from a stranger must not
-   stay open. */
+/* A message has at most one descriptor; extra ones from an unknown client are
+   closed. */
 #define FDS_ROOM 4
 
 typedef union {
@@ -135,8 +135,8 @@ wants_descriptor(const sym_rpc_message_t *m)
 }
 
 
-/* Whether the packet is one message of the protocol, with the descriptor that
-   belongs to it. */
+/* Whether the packet is a message of the protocol, with the descriptor that the
+   message requires. */
 static bool
 understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
            bool is_fd_lost, sym_rpc_message_t *m)
@@ -159,7 +159,7 @@ understand(client_t *client, const uint8_t *packet, size_t len, unsigned n_fds,
 }
 
 
-/* The length of a packet; 0: nothing to handle. */
+/* Returns the length of a packet; 0: there is nothing to handle. */
 static size_t
 receive(client_t *client, uint8_t packet[SYM_RPC_MAX], control_t *control,
         struct msghdr *mh)
@@ -214,7 +214,8 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
     *fd = take_descriptors(&mh, &n_fds);
 
     if (len > 0 && !client->is_refused) {
-        /* truncated despite free space: this process has no free descriptor */
+        /* truncated although there was room: this process has no free
+         * descriptor */
         bool is_fd_lost = (mh.msg_flags & MSG_CTRUNC) && n_fds < FDS_ROOM;
 
         if ((mh.msg_flags & MSG_TRUNC)
@@ -237,7 +238,7 @@ client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
 
 /* --- sending --- */
 
-/* False: not now, or never (then the client has ended). */
+/* Sends a packet.  False: not now, or never (then the client has ended). */
 static bool
 send_now(client_t *client, const uint8_t *bytes, size_t len, int fd)
 {
@@ -347,7 +348,7 @@ client_refuse(client_t *client, sym_str_t text)
 {
     const sym_rpc_message_t m = { .type = SYM_RPC_REFUSED, .text = text };
 
-    /* The other side closes: if we closed with unread bytes here, the system
+    /* Lets the other side close: if we closed with unread bytes, the system
      * would drop our last message. */
     client_send(client, &m);
     client->is_refused = true;

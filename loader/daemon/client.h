@@ -1,10 +1,10 @@
 /*
  * client.h - a client's connection to the daemon.
  *
- * Receives messages one at a time, each with its descriptor.  Sends messages,
- * and queues those that the other side does not accept at once.  Never blocks.
- * A client that breaks the protocol is marked as ended, with the reason, and
- * freed later by the loop, so code that is using it need not check.
+ * It receives messages one at a time, each with its descriptor.  It sends
+ * messages, and queues those that the other side does not accept at once.  It
+ * never blocks.  A client that breaks the protocol is marked as ended, with the
+ * reason, and freed later by the loop, so code that is using it need not check.
  */
 #ifndef SYMLOADER_DAEMON_CLIENT_H
 #define SYMLOADER_DAEMON_CLIENT_H
@@ -23,14 +23,15 @@ struct client_s {
     int fd;
     uint64_t serial; /* never reused */
     int64_t since_ms;
-    bool is_welcome;   /* HELLO is done */
+    bool is_welcome;   /* HELLO was received */
     bool is_refused;   /* its messages are ignored */
     bool is_listening; /* it has a webhook (LISTEN) */
-    bool is_mute;      /* it did not answer in time, and gets no further
+    bool is_mute;      /* it did not answer in time, and gets no more
                           requests */
 
     bool is_ended;
-    const char *why; /* NULL: it closed the connection */
+    const char *why; /* reason of the end; NULL: the client closed the
+                        connection */
 
     client_packet_t *first, *last; /* queue of messages to send */
     size_t out_bytes;
@@ -40,24 +41,24 @@ struct client_s {
     unsigned n_waiters, n_deposits;
 };
 
-/* Takes fd over; NULL: out of memory, fd is closed. */
+/* Creates a client that owns fd; NULL: out of memory, and fd is closed. */
 client_t *client_create(int fd, uint64_t serial, int64_t now_ms);
 void client_free(client_t *client);
 
 /*
- * Receives one message into *m, with views in packet.  *fd is its descriptor,
- * which the caller now owns, or -1.  False: no message, or the client has
- * ended.
+ * Receives one message into *m; its views point into packet.  *fd is its
+ * descriptor, which the caller now owns, or -1.  False: no message, or the
+ * client has ended.
  */
 bool client_receive(client_t *client, uint8_t packet[SYM_RPC_MAX],
                     sym_rpc_message_t *m, int *fd);
 
 void client_send(client_t *client, const sym_rpc_message_t *m);
 
-/* The same with a descriptor, which the caller keeps. */
+/* Same with a descriptor, which the caller keeps. */
 void client_send_with(client_t *client, const sym_rpc_message_t *m, int fd);
 
-/* Sends queued messages, as far as the other side accepts them. */
+/* Sends as many queued messages as the other side accepts. */
 void client_flush(client_t *client);
 
 /* For a client with another protocol: sends REFUSED, and ends both
@@ -70,7 +71,7 @@ void client_refuse(client_t *client, sym_str_t text);
 bool client_wants_more(client_t *client, const sym_rpc_message_t *m,
                        uint64_t lease);
 
-/* why: static text, or NULL.  The first reason counts. */
+/* why: static text, or NULL.  Only the first reason is kept. */
 void client_end(client_t *client, const char *why);
 
 #endif

@@ -4,11 +4,12 @@
 
 #include "common/now.h"
 
-/* Time for one answer.  The client only opens a file, but its disk may be
+/* Time limit for an answer.  The client only opens a file, but its disk may be
    slow. */
 #define ANSWER_MS 10000
 
-/* Time for all answers to one conversion, which occupies a converter. */
+/* Time limit for all answers to a conversion, because it occupies a
+ * converter. */
 #define ANSWERS_MS 60000
 
 static bool
@@ -93,7 +94,7 @@ companion_requests_answer(conversions_t *all, const client_t *client,
 void
 companion_requests_leave(submission_t *c)
 {
-    c->client = NULL; /* the file is stored anyway */
+    c->client = NULL; /* the file is stored even without the client */
 
     if (c->is_asking) {
         answer(c, -1, &(converter_given_t){ 0 });
@@ -118,7 +119,7 @@ note(submission_t *c, const char *text)
 }
 
 
-/* No other client can answer the client's open requests. */
+/* Only this client could answer its open requests. */
 static void
 give_up(conversions_t *all, client_t *client)
 {

@@ -1,20 +1,20 @@
 /*
- * companion_requests.h - asks the client that handed a file over for its
- * companions.
+ * companion_requests.h - requests companions from the client that submitted a
+ * file.
  *
  * The daemon may not be able to read companions, and must not open paths that a
- * file contains.  The client knows which folders are meant (companion_files.h).
- * So the converter's request is passed on to the client, and the client's
- * descriptor to the converter.  A client that does not answer in time gets no
- * further requests for any of its files.  They are read without companions, and
- * a note says so.
+ * file contains.  The client knows in which folders they can be
+ * (companion_files.h).  So the converter's request is passed on to the client,
+ * and the client's descriptor to the converter.  A client that does not answer
+ * in time gets no more requests for any of its files.  Its files are then read
+ * without companions, which a note reports.
  */
 #ifndef SYMLOADER_DAEMON_COMPANION_REQUESTS_H
 #define SYMLOADER_DAEMON_COMPANION_REQUESTS_H
 
 #include "daemon/submission.h"
 
-/* The companion event for a deposited file. */
+/* Callback `companion` for a deposited file. */
 int companion_request(submission_t *c, const sym_companion_t *want,
                       converter_given_t *given);
 

@@ -5,8 +5,8 @@
 
 #include "common/say.h"
 
-/* A sweep reads the complete directory, so it is rare; modules may stay longer
-   by this time. */
+/* Interval of sweeps, which is long because a sweep reads the complete
+   directory.  Modules may stay longer by this time. */
 #define PERIOD_MAX_S 3600
 
 

@@ -8,7 +8,7 @@
 /* Time until a sound module is verified again. */
 #define SOUND_MS 10000
 
-/* Lifetime of a tombstone, the record of why a module loaded by hand is
+/* Lifetime of a tombstone: the record of why a module loaded by hand is
  * missing. */
 #define GONE_TTL_S ((uint32_t) 30 * 86400)
 
@@ -38,7 +38,7 @@ is_sound(heal_t *h, sym_snapshot_t *snapshot, const sym_object_record_t *record,
 }
 
 
-/* SYM_NOT_FOUND: not stored, or sound. */
+/* SYM_NOT_FOUND: it is not stored, or it is sound. */
 static sym_status_t
 find_damaged(heal_t *h, sym_str_t scope, const sym_object_ref_t *ref,
              sym_kind_t kind, int64_t now_ms, damaged_t *damaged,
@@ -72,7 +72,7 @@ find_damaged(heal_t *h, sym_str_t scope, const sym_object_ref_t *ref,
 }
 
 
-/* The tombstone of a module loaded by hand replaces it. */
+/* Replaces a module loaded by hand with a tombstone. */
 static sym_status_t
 bury(sym_store_t *store, const damaged_t *damaged, sym_error_t *err)
 {

@@ -20,13 +20,13 @@ typedef struct {
 
 typedef struct {
     sym_store_t *store;
-    heal_sound_t sound[HEAL_REMEMBERED]; /* by module id */
+    heal_sound_t sound[HEAL_REMEMBERED]; /* sorted by module id */
 } heal_t;
 
 /*
- * Call it before a module is fetched or reported as ready.  Checks the module
- * of its source, and the one loaded by hand.  If the latter is removed, a
- * record says why.
+ * Call this before a module is fetched or reported as ready.  It checks the
+ * module of the key's source, and the one loaded by hand.  If the latter is
+ * removed, a record says why.
  */
 sym_status_t heal_module(heal_t *h, sym_str_t scope,
                          const sym_object_ref_t *ref, int64_t now_ms,

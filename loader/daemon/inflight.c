@@ -18,7 +18,7 @@ inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms)
 
 /* --- inflights --- */
 
-/* Equal for the module at all sources, under all spellings of its id. */
+/* Hash of a module; equal at all sources, and for all spellings of its id. */
 static uint64_t
 hash_module(const inflights_t *f, const sym_module_key_t *key)
 {
@@ -57,7 +57,7 @@ hash_question(const inflights_t *f, const sym_rpc_message_t *m, sym_str_t ref)
 }
 
 
-/* ref: the reference as bytes.  One search has one plan. */
+/* ref: the reference as bytes.  All requests of a search have the same plan. */
 static bool
 is_question(const inflight_t *inflight, const sym_rpc_message_t *m,
             sym_str_t ref)
@@ -124,7 +124,7 @@ inflight_is_of(const inflight_t *inflight, const sym_module_key_t *key)
     sym_str_t canonical = sym_str(id, sym_debug_id_canonical(own->id, id));
     bool is_id = sym_str_eq(canonical, key->id) && !sym_module_key_is_cut(key);
 
-    /* a client without code ids sends it in place of the debug id */
+    /* a client without code ids sends the code id in place of the debug id */
     if (!is_id && key->code_id.len != 0) {
         is_id = own->code_id.len != 0
                     ? sym_str_eq(own->code_id, key->code_id)
@@ -184,7 +184,7 @@ enqueue(inflights_t *f, inflight_t *inflight, int64_t now)
 }
 
 
-/* Not idle, queued or fetching any more. */
+/* Ends the state of being idle, queued or fetching. */
 static void
 leave_phase(inflights_t *f, inflight_t *inflight)
 {
@@ -228,7 +228,7 @@ of_places(owner_t *places)
 }
 
 
-/* A place of the search may have an outcome, or is free. */
+/* Called when a place of the search may have an outcome, or is free. */
 static void
 on_free_place(void *ctx, owner_t *places, unsigned number)
 {
@@ -268,7 +268,7 @@ inflight_plan(inflights_t *f, inflight_t *inflight, uint64_t open, int64_t now)
 {
     uint64_t all = owner_all(&inflight->places);
 
-    /* without a place that could be tried again, it would not end */
+    /* otherwise, without a place that can be tried again, it would not end */
     inflight->open = open & all & ~inflight->tried;
     if (inflight->open == 0 && all != 0) {
         return false;
@@ -320,7 +320,7 @@ begin(inflights_t *f, const sym_rpc_message_t *ensure, sym_str_t ref,
 }
 
 
-/* No client is waiting any more, or all have been answered. */
+/* Called when no client is waiting any more, or all have been answered. */
 static void
 forget(inflights_t *f, inflight_t *inflight)
 {
@@ -493,7 +493,7 @@ search_on(inflights_t *f, inflight_t *inflight)
     inflight->tried = inflight->is_void ? 0 : inflight->tried;
     inflight->is_void = false;
     inflight->is_begun = false;
-    unplan(f, inflight); /* before others that wait for its places */
+    unplan(f, inflight); /* before searches that wait for its places */
     own(f, inflight, 0);
 }
 
@@ -640,7 +640,7 @@ inflight_settle(inflights_t *f, inflight_t *inflight, const fetch_result_t *o)
 }
 
 
-/* The first waiting client that has not failed to fetch it, or NULL. */
+/* Returns the first waiting client that has not failed to fetch it, or NULL. */
 static waiter_t *
 candidate(const inflight_t *inflight)
 {
@@ -711,8 +711,8 @@ inflight_of(lease_t *lease)
 }
 
 
-/* The first that a client can fetch.  inflights_expire() returns the others, to
- * be settled. */
+/* Returns the first search that a client can fetch.  inflights_expire() returns
+ * the others, to be settled. */
 static inflight_t *
 first_queued(const lease_scope_t *scope)
 {
@@ -726,7 +726,7 @@ first_queued(const lease_scope_t *scope)
 }
 
 
-/* The longest wait of a download for more than a first lease. */
+/* Returns the longest wait of a download for more than a first lease. */
 static int64_t
 longest_wait(const inflights_t *f, int64_t now)
 {
@@ -748,7 +748,7 @@ longest_wait(const inflights_t *f, int64_t now)
 }
 
 
-/* True: a lease was granted, or the search waits for a place. */
+/* True: a lease was granted, or the search now waits for a place. */
 static bool
 grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 {
@@ -766,7 +766,8 @@ grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
         return true;
     }
 
-    /* Strictly in order, or a large one would starve. */
+    /* Grants leases strictly in order; otherwise a large request would
+     * starve. */
     if (!lease_has_room(&f->leases, &inflight->lease, inflight->lease.want,
                         most)) {
         return false;
@@ -777,7 +778,7 @@ grant_first(inflights_t *f, lease_scope_t *scope, uint64_t most, int64_t now)
 }
 
 
-/* Requests room for the first one waiting in a scope. */
+/* Requests room for the first search that waits in a scope. */
 static void
 reclaim(inflights_t *f, const lease_scope_t *scope, int64_t now)
 {
@@ -823,7 +824,8 @@ inflights_grant(inflights_t *f, int64_t now)
         is_any = false;
 
         while (waits != NULL) {
-            lease_scope_t *next = waits->next; /* its queue may become empty */
+            lease_scope_t *next = waits->next; /* saved, because the scope's
+                                                  queue may become empty */
 
             is_any |= grant_first(f, waits, most, now);
             waits = next;

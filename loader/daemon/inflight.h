@@ -2,10 +2,10 @@
  * inflight.h - artifacts that clients wait for, each fetched once (single
  * flight).
  *
- * An in-flight request is one artifact of one module: however many clients ask
- * for it, one of them is elected to fetch it, with a lease of disk space
- * (leases.h).  This file tracks the waiting clients and the elected one.  The
- * owner handles the store and the bytes.
+ * An in-flight request is for one artifact of one module.  However many clients
+ * request it, one of them is elected to fetch it, with a lease of disk space
+ * (leases.h).  This file keeps track of the waiting clients and the elected
+ * one.  The owner handles the store and the bytes.
  *
  *     queued -> fetching -> converting -> settled
  *      ^  ^--------'            |
@@ -13,9 +13,9 @@
  *      |                        |  (its result is void, or places are open)
  *     idle <--------------------'
  *
- * Searches own places (owners.h).  One whose next place is owned by another is
- * idle until that one has an outcome.  Then the places of an idle search are
- * looked up again.
+ * Searches own places (owners.h).  If another search owns the next place, a
+ * search is idle until that one has an outcome.  Then the places of the idle
+ * search are looked up again.
  */
 #ifndef SYMLOADER_DAEMON_INFLIGHT_H
 #define SYMLOADER_DAEMON_INFLIGHT_H
@@ -32,14 +32,15 @@ typedef struct inflight_s inflight_t;
 typedef struct waiter_s waiter_t;
 
 typedef enum {
-    INFLIGHT_IDLE,   /* waits for the owner of a place, or to be planned */
+    INFLIGHT_IDLE,   /* waits for the owner of a place, or for a lookup of its
+                        places */
     INFLIGHT_QUEUED, /* for a lease */
     INFLIGHT_FETCHING,
-    INFLIGHT_CONVERTING /* or its result is being stored */
+    INFLIGHT_CONVERTING /* its result is being converted or stored */
 } inflight_phase_t;
 
-/* The key of an ENSURE's object; views of *names and of the reference.  False: the
- * store cannot have such an object. */
+/* Makes the key of an ENSURE's object, with views of *names and of the
+ * reference.  False: the store cannot contain such an object. */
 bool object_key(const sym_object_ref_t *ref, sym_str_t scope,
                 sym_ref_key_t *names, sym_module_key_t *key);
 
@@ -51,15 +52,17 @@ struct waiter_s {
     inflight_t *inflight;
     bool is_late;      /* it was elected, but did not answer in time */
     bool is_abandoned; /* no request of the client is waiting */
-    waiter_t **errand; /* a supplement's reference to it, cleared when it stops
-                          waiting; or NULL */
-    waiter_t *before, *after;      /* list of the inflight, oldest first */
-    waiter_t *own_prev, *own_next; /* list of the client */
+    waiter_t **errand; /* a supplement's pointer to this waiter, cleared when it
+                          stops waiting; or NULL */
+    waiter_t *before, *after;      /* list of the inflight's waiters, oldest
+                                      first */
+    waiter_t *own_prev, *own_next; /* list of the client's waiters */
 };
 
 struct inflight_s {
-    table_node_t node;      /* by request key; the first member */
-    table_node_t of_module; /* by module, which may have many request keys */
+    table_node_t node;      /* in the table by request key; the first member */
+    table_node_t of_module; /* in the table by module, which may have many
+                               request keys */
     table_node_t of_code;   /* by code id */
     sym_module_key_t key;   /* views of `names` and `ref` */
     sym_ref_key_t names;
@@ -69,20 +72,22 @@ struct inflight_s {
     sym_object_ref_t ref; /* views of `bytes` */
     inflight_phase_t phase;
     waiter_t *first, *last;
-    uint32_t n_wanting; /* number of those with waiting requests */
-    waiter_t *elected;  /* while it fetches */
+    uint32_t n_wanting; /* number of waiters with waiting requests */
+    waiter_t *elected;  /* the elected client, while it fetches */
     lease_t lease;      /* of the elected client */
     uint64_t whole_to;  /* see lease_for() */
-    bool is_void;       /* the file being fetched was invalidated */
-    bool is_begun;      /* queued for a larger lease while the fetch goes on */
-    uint64_t open;      /* places to be tried */
-    uint64_t tried;     /* places with an outcome */
+    bool is_void;       /* the file that is being fetched was invalidated */
+    bool is_begun;      /* it waits for a larger lease while the fetch goes
+                           on */
+    uint64_t open;      /* open places, as bits */
+    uint64_t tried;     /* places with an outcome, as bits */
     owner_t places;
-    fetch_result_t kept; /* of the first unreadable file; state 0: none */
-    inflight_t *unplanned_next, **unplanned_at; /* list: idle, and its places
-                                                   must be looked up */
-    bool is_again;       /* the next election replaces a lost one */
-    int64_t deadline_ms; /* of the fetch */
+    fetch_result_t kept; /* outcome of the first unreadable file; state 0:
+                            none */
+    inflight_t *unplanned_next, **unplanned_at; /* list of idle searches whose
+                                                   places must be looked up */
+    bool is_again;       /* the next election replaces a lost client */
+    int64_t deadline_ms; /* time limit of the fetch */
     size_t n_bytes;
     char bytes[]; /* the reference, then the scope */
 };
@@ -102,9 +107,9 @@ bool inflights_create(inflights_t *f, uint64_t room, int64_t fetch_timeout_ms);
 void inflights_free(inflights_t *f);
 
 /*
- * Whether an inflight, of any kind, is for the module: by its code id, or by
- * any spelling of its debug id.  `key` has the canonical spelling; if it has no
- * name, it matches all names; its scope may be SYM_SCOPE_ALL.
+ * Whether an inflight of any kind is for the module, by code id, or by any
+ * spelling of the debug id.  `key` must have the canonical spelling; without a
+ * name it matches all names; its scope may be SYM_SCOPE_ALL.
  * inflight_next_of() returns the next match after `last` (NULL: the first), for
  * a key with a name.  inflight_next_by_code() returns those at any source whose
  * reference has the code id.
@@ -115,16 +120,16 @@ inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
 inflight_t *inflight_next_by_code(const inflights_t *f, const sym_code_id_t *id,
                                   const inflight_t *last);
 
-/* Makes the client wait for the artifact of its ENSURE, which has these places;
- * false: out of memory. */
+/* Makes the client wait for the artifact of its ENSURE, with the places of its
+ * plan; false: out of memory. */
 bool inflight_join(inflights_t *f, client_t *client,
                    const sym_rpc_message_t *ensure, const owner_plan_t *plan,
                    int64_t now);
 
 /*
  * Takes the next search whose places must be looked up; NULL: none.  The caller
- * settles it, or continues it with the places that are open.  False: all of these
- * were tried.
+ * settles it, or continues it with the open places.  False: all of these were
+ * tried.
  */
 inflight_t *inflights_unplanned(inflights_t *f);
 bool inflight_plan(inflights_t *f, inflight_t *inflight, uint64_t open,
@@ -134,41 +139,40 @@ bool inflight_plan(inflights_t *f, inflight_t *inflight, uint64_t open,
 waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,
                           uint32_t ticket);
 
-/* Notes that no request of the client is waiting any more, or that one is
-   again. */
+/* Records whether a request of the client is waiting for it. */
 void inflight_abandon(inflights_t *f, waiter_t *w, bool is_abandoned,
                       int64_t now);
 
-/* Ends its wait; if it was elected, elects another client. */
+/* Ends a client's wait; if the client was elected, elects another one. */
 void inflight_leave(inflights_t *f, waiter_t *w, int64_t now);
 
 /* Same for all waits of a client. */
 void inflight_leave_all(inflights_t *f, client_t *client, int64_t now);
 
-/* The inflight that this ticket was elected for, or NULL. */
+/* Returns the inflight for which this ticket was elected, or NULL. */
 inflight_t *inflight_elected(const inflights_t *f, const client_t *client,
                              uint32_t ticket);
 
 /*
- * Handles the elected client's answer.  False: its file was invalidated
- * meanwhile, and the search goes on.  True: its lease stays with the inflight until
- * inflight_convert() takes it or the inflight is settled.
+ * Handles the elected client's answer.  False: its file was invalidated in the
+ * meantime, and the search continues.  True: its lease stays with the inflight
+ * until inflight_convert() takes it or the inflight is settled.
  */
 bool inflight_answered(inflights_t *f, inflight_t *inflight);
 
-/* Extends the lease to `want` bytes (possibly its present size), and sends the
+/* Extends the lease to `want` bytes (possibly its current size), and sends the
  * elected client another FETCH.  False: no room now. */
 bool inflight_extend(inflights_t *f, inflight_t *inflight, uint64_t want);
 
-/* Queues it for a lease of `want` bytes while the download goes on. */
+/* Queues it for a lease of `want` bytes while the download continues. */
 void inflight_wait(inflights_t *f, inflight_t *inflight, uint64_t want,
                    int64_t now);
 
-/* The search goes on; frees it if no client is waiting. */
+/* Continues the search; frees it if no client is waiting. */
 void inflight_again(inflights_t *f, inflight_t *inflight);
 
-/* Passes the lease to the caller, which calls inflight_return() before the
- * inflight ends.  place: the only one that the search keeps, a bit. */
+/* Passes the lease to the caller, which must call inflight_return() before the
+ * inflight ends.  place: bit of the only place that the search keeps. */
 uint64_t inflight_convert(inflights_t *f, inflight_t *inflight, uint64_t place);
 static inline void
 inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
@@ -179,22 +183,22 @@ inflight_return(inflights_t *f, inflight_t *inflight, uint64_t lease)
 /* Invalidates the file that is being fetched. */
 void inflight_doubt(inflights_t *f, inflight_t *inflight);
 
-/* Calls fn for each search that has the path (places_hash()) in its plan and that
- * has tried it, or does not intend to. */
+/* Calls fn for each search whose plan has the path (places_hash()), if it has
+ * tried the path, or will not try it. */
 typedef void (*inflight_each_t)(void *ctx, inflight_t *inflight);
 void inflights_at(const inflights_t *f, uint64_t path, inflight_each_t fn,
                   void *ctx);
 
-/* Keeps the inflight without an elected client: its result is known. */
+/* Keeps the inflight without an elected client, because its result is known. */
 void inflight_hold(inflights_t *f, inflight_t *inflight);
 
 /* Answers all waiting clients, and frees the in-flight request. */
 void inflight_settle(inflights_t *f, inflight_t *inflight,
                      const fetch_result_t *o);
 
-/* Sends FETCH for all that fit: scopes take turns, and each scope's queue is
- * strictly in order.  If a request is waiting for room, an abandoned download
- * must give up its lease. */
+/* Sends FETCH for all searches that fit.  Scopes take turns, and each scope's
+ * queue is strictly in order.  If a request is waiting for room, an abandoned
+ * download must give up its lease. */
 void inflights_grant(inflights_t *f, int64_t now);
 
 /* Ends elections that have timed out.  Returns an in-flight request without a

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 
 /* Time for which a lease that exceeds its scope's share waits for others to
- * end; after that, scopes that hold much get nothing more before it. */
+ * end.  After that, scopes with large leases get nothing more before it
+ * does. */
 #define PATIENCE_MS 5000
 #define MUCH_PART 8
 
-/* Time after which another lease is reclaimed if none was returned. */
+/* If no lease was returned for this time, another one is reclaimed. */
 #define RECLAIM_AGAIN_MS 1000
 
 
@@ -95,7 +96,7 @@ lease_free(leases_t *all, lease_t *lease)
 }
 
 
-/* Adds a scope to those with a queue; its turn is after the others. */
+/* Adds a scope to the scopes with a queue, as the last one. */
 static void
 link_scope(leases_t *all, lease_scope_t *scope)
 {
@@ -271,7 +272,7 @@ lease_has_room(const leases_t *all, const lease_t *lease, uint64_t bytes,
         return false;
     }
 
-    /* a scope's only lease may be large */
+    /* the only lease of a scope may be large */
     return scope->leased == lease->bytes
            || (bytes <= most && scope->leased <= most - bytes
                && scope->leased + bytes <= free_bytes - bytes);

@@ -3,8 +3,9 @@
  *
  * A download gets a lease before it starts, which bounds its temporary file.
  * Each scope (a source) has a queue for leases.  Scopes take turns, and each
- * may hold as much as it leaves free.  So one stalled source takes half of the
- * space at most, two take a third each, and some is always left for others.
+ * may hold as much as it leaves free.  So one stalled source takes at most half
+ * of the space, two take a third each, and some space is always left for
+ * others.
  */
 #ifndef SYMLOADER_DAEMON_LEASES_H
 #define SYMLOADER_DAEMON_LEASES_H
@@ -13,8 +14,8 @@
 #include "common/table.h"
 #include "daemon/client.h"
 
-/* A first lease is small, so that stalled downloads hold little; it grows
- * during the download (MORE). */
+/* Size of a first lease.  It is small, so that stalled downloads take little;
+ * it grows during the download (MORE). */
 #define LEASE_FIRST_BYTES ((uint64_t) 1 << 20)
 
 typedef struct lease_s lease_t;
@@ -32,23 +33,24 @@ struct lease_s {
                              reclaimable leases */
 };
 
-/* Exists while one of its modules is in flight. */
+/* A scope exists while one of its modules is in flight. */
 struct lease_scope_s {
-    table_node_t node;          /* by name; the first member */
+    table_node_t node;          /* in the table by name; the first member */
     lease_scope_t *prev, *next; /* list of the scopes with a queue */
     char name[SYM_SCOPE_MAX];
     size_t name_len;
     size_t n_members;
-    lease_t *first, *last; /* the queue, abandoned downloads at its end */
+    lease_t *first, *last; /* the queue; abandoned downloads are at the end */
     lease_t *first_abandoned;
-    uint64_t leased; /* includes leases of conversions */
+    uint64_t leased; /* bytes leased, including leases of conversions */
 };
 
 typedef struct {
-    table_t by_name; /* requests may name thousands of sources */
+    table_t by_name; /* by scope name; requests may define thousands of
+                        sources */
     sym_hash_key_t key;
     lease_scope_t *first, *last; /* scopes with a queue */
-    uint64_t room;               /* limit for all leases together */
+    uint64_t room;               /* limit of the total of all leases */
     uint64_t leased;
     lease_t *reclaimable;  /* held and abandoned, the latest first */
     int64_t reclaim_at_ms; /* earliest time of the next reclaim */
@@ -56,31 +58,31 @@ typedef struct {
 
 /* False: out of memory. */
 bool leases_create(leases_t *all, uint64_t room);
-void leases_free(leases_t *all); /* which has no member left */
+void leases_free(leases_t *all); /* no member may be left */
 
 uint64_t lease_first_bytes(const leases_t *all);
 
-/* A member of the scope, without a lease; false: out of memory. */
+/* Adds a member to the scope, without a lease; false: out of memory. */
 bool lease_init(leases_t *all, lease_t *lease, sym_str_t scope);
 
-/* Returns the lease, and leaves the scope. */
+/* Returns the lease, and removes the member from the scope. */
 void lease_free(leases_t *all, lease_t *lease);
 
 void lease_enqueue(leases_t *all, lease_t *lease, int64_t now);
 void lease_dequeue(leases_t *all, lease_t *lease);
 
-/* Notes that a client begins or ends a download with it. */
+/* Records that a client begins or ends a download with it. */
 void lease_hold(leases_t *all, lease_t *lease);
 void lease_release(leases_t *all, lease_t *lease);
 
-/* Sets whether requests are waiting for its download.  If none is, it is queued
- * after the others, and can be reclaimed while it is held. */
+/* Sets whether requests are waiting for its download.  Without a request, it is
+ * queued after the others, and can be reclaimed while a client holds it. */
 void lease_abandon(leases_t *all, lease_t *lease, bool is_abandoned,
                    int64_t now);
 
 /*
  * Chooses the abandoned download that must give up its lease to a scope without
- * room: the one with the smallest lease, the latest of equal ones.  Another
+ * room: the one with the smallest lease, and among equals the latest.  Another
  * scope's download is chosen only if all room is leased.  NULL: none now.
  */
 lease_t *lease_reclaim(leases_t *all, const lease_scope_t *scope, int64_t now);
@@ -88,7 +90,7 @@ lease_t *lease_reclaim(leases_t *all, const lease_scope_t *scope, int64_t now);
 /* Whether there is not even room for a first lease. */
 bool lease_is_full(const leases_t *all);
 
-/* Whether `bytes` more may be leased, and at most `most` to its scope. */
+/* Whether `bytes` more may be leased, if its scope may hold at most `most`. */
 bool lease_has_room(const leases_t *all, const lease_t *lease, uint64_t bytes,
                     uint64_t most);
 
@@ -97,15 +99,15 @@ void lease_grow(leases_t *all, lease_t *lease, uint64_t bytes);
 /* `bytes` may be from a lease that a conversion has taken over. */
 void lease_return(leases_t *all, lease_t *lease, uint64_t bytes);
 
-/* The most bytes that one scope may hold, when `oldest` is the longest wait of
- * a download for more than a first lease. */
+/* Maximum number of bytes that a scope may hold, if `oldest` is the longest
+ * wait of a download for more than a first lease. */
 uint64_t lease_scope_most(const leases_t *all, int64_t oldest_ms);
 
 /*
- * The lease for a MORE message with `asked` bytes, in a space of `room` bytes;
- * 0: it never fits.  A client that does not know the length asks for twice its
- * lease.  If that does not fit, it gets all the space, once.  whole_to: serial
- * of the client that got it, 0 at first.
+ * Returns the size of the lease for a MORE with `asked` bytes, in a space of
+ * `room` bytes; 0: it never fits.  A client that does not know the length
+ * requests twice its lease.  If that does not fit, it gets all the space, but
+ * only once.  whole_to: serial of the client that got it, 0 at first.
  */
 uint64_t lease_for(uint64_t asked, uint64_t lease, uint64_t room,
                    const client_t *client, uint64_t *whole_to);

@@ -20,13 +20,13 @@
 #define BACKLOG 512
 
 /*
- * A converter that was forked when its daemon was killed holds the daemon's
- * socket until it runs exec() or ends: a start asks again for a second.
+ * After a daemon was killed, a converter that was just forked holds its socket
+ * until it calls exec() or ends.  So the start checks again for a second.
  */
 #define ANSWER_TRIES 20
 #define ANSWER_PAUSE_NS (50L * 1000 * 1000)
 
-/* --- a socket of systemd --- */
+/* --- a socket from systemd --- */
 
 static bool
 env_number(const char *name, uint64_t *n)
@@ -47,7 +47,7 @@ socket_option_is(int fd, int option, int value)
 }
 
 
-/* SYM_NOT_FOUND: systemd has passed none. */
+/* SYM_NOT_FOUND: systemd has passed no socket. */
 static sym_status_t
 take_passed(listen_t *l, sym_error_t *err)
 {
@@ -56,7 +56,7 @@ take_passed(listen_t *l, sym_error_t *err)
                      && pid == (uint64_t) getpid()
                      && env_number("LISTEN_FDS", &n) && n > 0;
 
-    /* not for our converters */
+    /* must not be inherited by our converters */
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
@@ -104,7 +104,7 @@ is_held(const struct sockaddr_un *address)
 }
 
 
-/* Whether the socket is still held after the time that a fork needs. */
+/* Same after the time that a fork needs. */
 static bool
 stays_held(const struct sockaddr_un *address)
 {
@@ -122,7 +122,7 @@ stays_held(const struct sockaddr_un *address)
 }
 
 
-/* Removes only a socket without a listener. */
+/* Removes the file of a socket only if nobody listens on it. */
 static sym_status_t
 remove_stale(const struct sockaddr_un *address, sym_error_t *err)
 {

@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-/* Text of a MAKE for symbols: the module's name, a slash, and its debug id. */
+/* Length of the text in a MAKE for symbols: the module's name, a slash, and its
+ * debug id. */
 static bool
 read_module(submission_t *c, sym_str_t text, sym_error_t *err)
 {
@@ -58,7 +59,7 @@ made_file_begin(submission_t *c, const sym_rpc_message_t *m, const char *folder,
         if (!read_module(c, m->text, err)) {
             return false;
         }
-        /* a stripped file has only rules */
+        /* a stripped file has only unwind rules */
         conversion->kinds =
             1U << SYM_KIND_CFI
             | (m->kind != SYM_MAKE_RULES ? 1U << SYM_KIND_SYMCACHE : 0);

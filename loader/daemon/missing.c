@@ -14,7 +14,7 @@
 #include "store/write_object.h"
 
 /* The ledger's file may take a 16th of the room for temporary files, and twice
- * that while it is being replaced. */
+ * that during its replacement. */
 #define ROOM_PART 16
 
 /* Delay from a change to the write; also a multiple of the last write's
@@ -22,12 +22,12 @@
 #define WRITE_MS 2000
 #define WRITE_REST 30
 
-/* Interval between two scans, and entries for each turn of a scan. */
+/* Interval between two scans, and number of entries for each turn of a scan. */
 #define LOOK_MS 1000
 #define LOOK_TURN 64
 
-/* Most sources of an entry: as many as fit SYM_LEDGER_SOURCES_MAX bytes, and
-   the one of modules loaded by hand. */
+/* Maximum number of sources of an entry: as many as fit SYM_LEDGER_SOURCES_MAX
+   bytes, and the one of modules loaded by hand. */
 #define SOURCES_MAX (SYM_LEDGER_SOURCES_MAX / 2 + 1)
 
 /* --- the file --- */
@@ -101,7 +101,7 @@ put_all(int fd, const sym_buffer_t *b)
 }
 
 
-/* Readers of the store may read it. */
+/* Sets the mode so that readers of the store may read it. */
 static bool
 give_to_readers(const missing_t *m, int fd)
 {
@@ -254,8 +254,8 @@ look_at(missing_t *m, sym_snapshot_t *snapshot, uint32_t n, sym_error_t *err)
 }
 
 
-/* From the end, because an entry's number changes only when one before it is
-   removed. */
+/* Scans from the end, because the number of an entry changes only if one before
+   it is removed. */
 static sym_status_t
 look_on(missing_t *m, sym_error_t *err)
 {

@@ -1,8 +1,8 @@
 /*
  * missing.h - the daemon's ledger of missing modules.
  *
- * Workers report modules that requests did not get (MISSED), and the ledger
- * records them (core/ledger).  This file scans the store for those that have
+ * Workers report modules that requests are missing (MISSED), and the ledger
+ * records them (core/ledger).  This code scans the store for those that have
  * arrived since, whether fetched, loaded by hand, or stored before the daemon
  * started.  The file in the store's folder is replaced a few seconds after a
  * change.
@@ -22,8 +22,8 @@ typedef struct {
     sym_store_t *store;
     const char *path; /* path of the store's folder */
     sym_ledger_t *ledger;
-    size_t bytes;      /* maximum size of the file */
-    bool is_used;      /* there is a file, or a note was received */
+    size_t bytes;      /* maximum size of the ledger's file */
+    bool is_used;      /* the file exists, or a note was received */
     bool has_room;     /* the leases have made room for the file */
     sym_buffer_t file; /* contents to write */
     int64_t write_at;  /* not before */
@@ -32,21 +32,22 @@ typedef struct {
 
     /* scan for arrivals */
     bool has_news; /* the store has changed since the last scan began */
-    uint32_t left; /* entries not scanned yet, from the end */
+    uint32_t left; /* number of entries not scanned yet, from the end */
     int64_t look_at;
 
     /* the webhook */
-    client_t **clients; /* list of the owner */
+    client_t **clients; /* list of clients, which belongs to the owner */
     uint64_t batch;     /* number of the last batch */
-    uint64_t teller;    /* serial of the client with the batch; 0: none */
+    uint64_t teller;    /* serial of the client that delivers the batch; 0:
+                           none */
     int64_t sent_at, tell_at;
     unsigned failures; /* consecutive */
-    bool is_due;       /* there are, or may be, modules to report */
+    bool is_due;       /* there may be modules to report */
     bool is_listened;  /* a client has or had a webhook */
     log_limiter_t webhook_log;
 } missing_t;
 
-/* Reads the file.  Errors are logged, and the ledger is empty then. */
+/* Reads the file.  Errors are logged; the ledger is then empty. */
 void missing_open(missing_t *m, const char *path, sym_store_t *store,
                   client_t **clients, int64_t now_ms);
 void missing_close(missing_t *m, int64_t now_ms);
@@ -55,10 +56,10 @@ void missing_close(missing_t *m, int64_t now_ms);
 bool missing_note(missing_t *m, const sym_rpc_message_t *note,
                   sym_error_t *err);
 
-/* Call it when a module has been stored. */
+/* Call this when a module has been stored. */
 void missing_news(missing_t *m);
 
-/* Call it once in each turn of the loop. */
+/* Call this once in each turn of the loop. */
 sym_status_t missing_turn(missing_t *m, int64_t now_ms, sym_error_t *err);
 
 /* Whether there is work to do even without a message. */
@@ -70,7 +71,7 @@ bool missing_is_due(const missing_t *m);
 void webhook_listen(missing_t *m, client_t *client,
                     const sym_rpc_message_t *listen, int64_t now_ms);
 
-/* Sends due modules; gives up those that have been due for too long. */
+/* Sends due modules; drops those that have been due for too long. */
 void webhook_turn(missing_t *m, int64_t now_ms);
 
 #endif

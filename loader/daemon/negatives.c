@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Bounds the memory for a turn. */
+/* Limits the memory for a turn. */
 #define NEGATIVES_MAX 1024
 
 struct negative_s {
@@ -30,7 +30,7 @@ negatives_add(negatives_t *s, inflight_t *inflight, fetch_result_t *o)
 {
     negative_t *one = malloc(sizeof(*one));
 
-    /* what was not tried has failed with the rest */
+    /* places that were not tried have failed with the others */
     if (o->state == SYM_MODULE_FAILED) {
         o->ttl_s = fetch_result_jitter(o->ttl_s);
         places_settle(&s->places, inflight, inflight->open, o);
@@ -70,7 +70,7 @@ take_first(negatives_t *s)
 void
 negatives_commit(negatives_t *s)
 {
-    /* all places together, also those with outcomes of other searches */
+    /* combines all places, including those with outcomes of other searches */
     places_commit(&s->places);
 
     while (s->first != NULL) {

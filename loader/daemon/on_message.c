@@ -15,7 +15,7 @@
 #include "daemon/report.h"
 #include "daemon/serve.h"
 
-/* Most files from a client that are not answered yet. */
+/* Maximum number of a client's files without an answer. */
 #define DEPOSITS_MAX 64
 
 /* A larger quota means more room for temporary files, and also drops the
@@ -124,8 +124,8 @@ on_cancel(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
 
 /*
- * The inflight whose FETCH this message answers; NULL: none any more (it may
- * have been settled otherwise, or revoked), or the answer is void.
+ * Returns the inflight whose FETCH this message answers.  NULL: there is none
+ * any more (it was settled in another way, or revoked), or the answer is void.
  */
 static inflight_t *
 answered_flight(serve_t *s, client_t *client, const sym_rpc_message_t *m)
@@ -172,7 +172,7 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     c->conversion.has_key = true;
     c->inflight = inflight;
     if (inflight->kind == SYM_KIND_CFI) {
-        c->conversion.kinds = ~0U; /* its symbols will be needed, too */
+        c->conversion.kinds = ~0U; /* because its symbols will be needed, too */
     }
     c->lease = inflight_convert(
         &s->inflights, inflight,
@@ -207,7 +207,7 @@ on_none(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
-/* The download goes on meanwhile, so the election stays valid. */
+/* The download continues, so the election stays valid. */
 static void
 on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
@@ -262,7 +262,7 @@ on_abandon(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
-/* Handles an answer about a module, or about a file that goes with one. */
+/* Handles an answer about a module, or about a companion file. */
 static void
 on_fetched(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
@@ -356,7 +356,7 @@ on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 }
 
 
-/* The worker answers 503: its client tries again. */
+/* The worker answers with status 503, so its client retries. */
 static void
 refuse_upload(client_t *client, const sym_rpc_message_t *m)
 {

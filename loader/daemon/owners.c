@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* Exists while a search has it. */
+/* A place; exists while a search has it. */
 struct owner_place_s {
-    table_node_t node; /* by path; the first member */
+    table_node_t node; /* in the table by path; the first member */
     uint64_t checksum;
     const owner_t *owner; /* NULL: none */
     owner_visit_t *first;

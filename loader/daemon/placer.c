@@ -27,8 +27,8 @@ struct placer_s {
     placer_job_t *done, **last_done;
     bool is_ending;
     int event_fd;
-    uint64_t number; /* of temporary names */
-    char *piece;     /* two of PIECE_BYTES */
+    uint64_t number; /* number for the next temporary name */
+    char *piece;     /* buffer of two PIECE_BYTES */
 };
 
 
@@ -37,7 +37,7 @@ placer_temporary(int folder)
 {
     int fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
 
-    /* nginx's workers read it, whatever the umask is */
+    /* readable for nginx's workers, whatever the umask is */
     if (fd >= 0) {
         (void) fchmod(fd, 0644);
     }
@@ -90,7 +90,7 @@ read_all(int fd, char *to, size_t len, uint64_t at)
 }
 
 
-/* By the kernel if the file system can, which then may share the blocks. */
+/* Lets the kernel copy if the file system can; it then may share the blocks. */
 static bool
 copy(const placer_t *p, const placer_job_t *job, int to)
 {
@@ -147,8 +147,8 @@ has_same_bytes(const placer_t *p, const placer_job_t *job)
 
 /* --- names --- */
 
-/* Opens the folder of a path below `folder`, and makes it; -1: see errno.  What
- * it makes is on disk. */
+/* Opens the folder of a path below `folder`, and creates it if necessary; -1:
+ * errno has the reason.  New folders are on disk when it returns. */
 static int
 open_parent(int folder, const char *path, const char **name)
 {
@@ -167,7 +167,7 @@ open_parent(int folder, const char *path, const char **name)
             (void) fchmodat(fd, part, 0755, 0);
         }
 
-        /* also one that was made by a daemon that was killed then */
+        /* also a folder created by a daemon that was killed at that moment */
         if (fsync(fd) != 0) {
             close(fd);
             return -1;
@@ -182,7 +182,8 @@ open_parent(int folder, const char *path, const char **name)
 }
 
 
-/* Names the file; true also if a file stays that must not be replaced. */
+/* Gives the file a name.  Also true if an existing file must not be
+ * replaced. */
 static bool
 give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
           const char *name)
@@ -200,7 +201,8 @@ give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
 
     (void) snprintf(temporary, sizeof(temporary), ".symloader-%d-%llu",
                     (int) getpid(), (unsigned long long) ++p->number);
-    (void) unlinkat(parent, temporary, 0); /* left by a killed daemon */
+    (void) unlinkat(parent, temporary, 0); /* a killed daemon may have left
+                                              it */
     if (linkat(AT_FDCWD, self, parent, temporary, AT_SYMLINK_FOLLOW) != 0) {
         return false;
     }
@@ -239,8 +241,8 @@ place(placer_t *p, const placer_job_t *job, int fd)
 }
 
 
-/* The file is there with the same bytes: makes sure that it stays, and that it
- * has all of its names. */
+/* The file already exists with the same bytes: makes sure that it is on disk,
+ * and that it has all of its names. */
 static bool
 keep(const placer_job_t *job, placer_t *p)
 {
@@ -284,7 +286,8 @@ placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks)
 }
 
 
-/* Nobody else has the file, so it does not change while it is mapped. */
+/* No other process has the file open, so it does not change while it is
+ * mapped. */
 static bool
 has_digest(int fd, uint64_t length, const uint8_t *sha1)
 {
@@ -368,7 +371,7 @@ assemble(placer_t *p, placer_job_t *job)
 }
 
 
-/* Clients that go on later than this send their chunks again. */
+/* If clients continue later than this, they must send their chunks again. */
 #define CHUNK_KEPT_S ((time_t) 2 * 86400)
 
 static void
@@ -404,8 +407,8 @@ placer_part(const char *path, size_t part, size_t parts,
 }
 
 
-/* The magic and an empty header begin each part; the rest of all parts is one
- * symbfile. */
+/* Each part begins with the magic and an empty header; the rests of all parts
+ * form one symbfile. */
 static bool
 append_part(placer_t *p, placer_job_t *job, size_t number, int to)
 {
@@ -554,7 +557,7 @@ work(void *arg)
 }
 
 
-/* Signals are the loop's. */
+/* The thread blocks signals, because the loop handles them. */
 static bool
 start(placer_t *p)
 {

@@ -4,7 +4,7 @@
 
 #include "sources/paths/plan.h"
 
-/* The version of the readers, for records of files. */
+/* The version of the readers, stored in records of files. */
 #ifdef SYM_TEST_FAULTS
 #define places_reader() (sym_path_reader() - 1)
 #else
@@ -70,8 +70,8 @@ left_s(uint32_t until)
 }
 
 
-/* The artifact; a poor one is the result only if no place is open.  The same holds
- * if the files of all places are wanted. */
+/* Finds the artifact.  A poor one is the result only if no place is open.  The
+ * same is true if the files of all places are wanted. */
 static sym_status_t
 find_artifact(sym_snapshot_t *s, const search_of_t *of, sym_asking_t *asking,
               fetch_result_t *o, sym_error_t *err)
@@ -184,7 +184,7 @@ look_up_in(const places_t *p, sym_snapshot_t *s, const search_of_t *of,
 }
 
 
-/* A store that fails has no results. */
+/* If the store fails, there are no results. */
 static sym_status_t
 look_up(places_t *p, const search_of_t *of, fetch_result_t *o,
         owner_plan_t *found)
@@ -241,7 +241,7 @@ places_result(places_t *p, const inflight_t *inflight, fetch_result_t *o)
     uint64_t open;
     sym_status_t rc = places_look_again(p, inflight, &found, &open);
 
-    /* a stored poor artifact counts, whatever else may be there */
+    /* a stored poor artifact is the result, regardless of other places */
     if (rc == SYM_OK || found.state == SYM_MODULE_READY) {
         if (found.reason_len == 0 && found.state == o->state) {
             memcpy(found.reason, o->reason, o->reason_len);
@@ -335,7 +335,7 @@ take_file(const search_t *s, const sym_place_outcome_t *o, place_file_t *file)
 }
 
 
-/* Notes that a place has an outcome; false: it had one. */
+/* Records that a place has an outcome; false: it already had one. */
 static bool
 take(inflight_t *inflight, unsigned place)
 {
@@ -347,7 +347,7 @@ take(inflight_t *inflight, unsigned place)
 }
 
 
-/* Places of the FETCH up to `end` that have no outcome. */
+/* Returns the places of the FETCH up to `end` that have no outcome. */
 static void
 put_others(const search_t *s, unsigned end)
 {
@@ -434,7 +434,7 @@ is_read(places_t *p, const sym_path_key_t *key)
 }
 
 
-/* No artifact is made from it, so no kind was tried. */
+/* No artifact was made from the file, so no kind counts as tried. */
 static void
 put_companion(places_t *p, const sym_path_key_t *key,
               const sym_object_ref_t *ref, uint32_t ttl_s,
@@ -460,7 +460,7 @@ void
 places_note_companion(places_t *p, const sym_object_ref_t *ref,
                       const sym_rpc_message_t *m)
 {
-    /* it is tried again when its modules are, or before */
+    /* the file is tried again when its modules are, or earlier */
     const uint32_t failed_s = m->ttl.failed - m->ttl.failed / 4;
     sym_str_t rest = m->outcomes;
     sym_place_outcome_t o;

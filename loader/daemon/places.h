@@ -1,9 +1,9 @@
 /*
- * places.h - keeps what searches found at the places of a source.
+ * places.h - stores the results of searches at the places of a source.
  *
- * Workers report places by their numbers in the plan of a search (plan.h); the daemon
- * calculates the same plan, and puts a record for each path (store/path.h).  Records
- * are committed with the negative outcomes of a turn.
+ * Workers report places by their numbers in the plan of a search (plan.h); the
+ * daemon calculates the same plan, and puts a record for each path
+ * (store/path.h).  Records are committed with the negative outcomes of a turn.
  */
 #ifndef SYMLOADER_DAEMON_PLACES_H
 #define SYMLOADER_DAEMON_PLACES_H
@@ -11,7 +11,8 @@
 #include "daemon/inflight.h"
 #include "store/write_object.h"
 
-/* The longest path of a plan: a URL, and what distinguishes its texts. */
+/* Maximum length of a path in a plan: a URL, and a part that distinguishes its
+ * texts. */
 #define SYM_PLACE_PATH_MAX (SYM_REF_URL_MAX + 64)
 
 typedef struct {
@@ -24,10 +25,11 @@ typedef struct {
     sym_hash_key_t key; /* secret */
 } places_t;
 
-/* A file that a worker handed over, until its record is put. */
+/* A file from a worker, until its record is stored. */
 typedef struct {
-    sym_path_key_t place; /* no path: the worker did not say where it was */
-    uint16_t number;      /* of the place */
+    sym_path_key_t place; /* without a path: the worker did not send where the
+                             file was */
+    uint16_t number;      /* number of the place in the plan */
     sym_source_file_t type;
     sym_path_record_t record;
     char url[SYM_PATH_URL_MAX], path[SYM_PLACE_PATH_MAX];
@@ -37,39 +39,41 @@ typedef struct {
 uint64_t places_hash(const places_t *p, sym_str_t scope, sym_str_t path);
 
 /*
- * Looks up the artifact of an ENSURE in the store.  plan->open: the places to be
- * tried.  SYM_NOT_FOUND: there are some; or the store failed.
+ * Looks up the artifact of an ENSURE in the store.  plan->open: the places to
+ * be tried.  SYM_NOT_FOUND: there are open places; or the store failed.
  */
 sym_status_t places_look_up(places_t *p, const sym_rpc_message_t *ensure,
                             fetch_result_t *o, owner_plan_t *plan);
 
-/* The same for an in-flight request, after places_commit(). */
+/* Same for an in-flight request, after places_commit(). */
 sym_status_t places_look_again(places_t *p, const inflight_t *inflight,
                                fetch_result_t *o, uint64_t *open);
 
-/* The result of an in-flight request, after places_commit().  SYM_NOT_FOUND: the
- * store does not know it; *o is unchanged. */
+/* Gets the result of an in-flight request, after places_commit().
+ * SYM_NOT_FOUND: the store has none; *o is unchanged. */
 sym_status_t places_result(places_t *p, const inflight_t *inflight,
                            fetch_result_t *o);
 
 /*
- * Puts the outcomes of an INGEST or NONE.  Places of the FETCH before the file, or
- * all of them if no file was found, may lack an outcome.  They were not asked:
- * either an index does not list the file (absent), or the search ended before
- * (failed).  Fills in *file, except what its conversion will tell.
+ * Puts the outcomes of an INGEST or NONE.  Places of the FETCH before the file
+ * (or all of them, if no file was found) may lack an outcome, because they were
+ * not tried: either an index does not list the file (absent), or the search
+ * ended earlier (failed).  Fills in *file, except the fields that depend on the
+ * conversion.
  */
 void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
                  place_file_t *file);
 
-/* Puts the outcomes of an INGEST or NONE about a companion with this reference.
- * A record of the file as a module stays. */
+/* Puts the outcomes of an INGEST or NONE about a companion with this
+ * reference.  If the file has a record as a module, that is kept. */
 void places_note_companion(places_t *p, const sym_object_ref_t *ref,
                            const sym_rpc_message_t *m);
 
-/* Puts the record of a file without artifacts; others are put with these. */
+/* Stores the record of a file without artifacts; other records are stored
+ * together with the artifacts. */
 void places_put_file(places_t *p, const place_file_t *file);
 
-/* Puts an outcome at places that were not tried: a bit each. */
+/* Stores an outcome for places that were not tried, given as bits. */
 void places_settle(places_t *p, inflight_t *inflight, uint64_t places,
                    const fetch_result_t *o);
 

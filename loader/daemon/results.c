@@ -1,5 +1,5 @@
 /*
- * results.c - outcomes of submitted files, and their messages.
+ * results.c - results of submitted files, and the messages about them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,9 +61,9 @@ is_poor(const conversion_end_t *how)
 
 /*
  * A stripped executable or an unreadable file does not end the search while
- * there are places left to try, because a file with lines may be there.  Mozilla's
- * clients uploaded a .sym file on purpose, so it counts.  Meanwhile, requests get
- * the stored artifact.
+ * places are left to try, because one of them may have a file with lines.  A
+ * .sym file ends it, because Mozilla's clients upload such files on purpose.
+ * Until the end of the search, requests get the stored artifact.
  */
 static bool
 wants_better(const submission_t *c)
@@ -79,9 +79,9 @@ wants_better(const submission_t *c)
 }
 
 
-/* Settles a search for an artifact that has arrived in another way.  Conversions
- * settle their own; a search for all files goes on, unless it was loaded by
- * hand. */
+/* Settles a search for an artifact that has arrived in another way.
+ * Conversions settle their own searches.  A search for all files continues,
+ * unless the artifact was loaded by hand. */
 static void
 settle_one(serve_t *s, inflight_t *inflight, sym_kind_t kind, bool is_by_hand)
 {
@@ -128,8 +128,8 @@ settle_waiting(serve_t *s, const sym_module_key_t *key,
 }
 
 
-/* Notes what an artifact of the file means for waiting clients; a file may have
- * several kinds. */
+/* Records what an artifact of the file means for waiting clients; a file may
+ * have several kinds. */
 static void
 note_outcome(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
@@ -166,7 +166,8 @@ note_outcome(serve_t *s, submission_t *c, const conversion_end_t *how)
 }
 
 
-/* Adds an artifact of the file, or the lack of one, to the record of its place. */
+/* Adds an artifact of the file, or the lack of one, to the record of its
+ * place. */
 static void
 describe_file(submission_t *c, const conversion_end_t *how)
 {
@@ -187,7 +188,7 @@ describe_file(submission_t *c, const conversion_end_t *how)
         r->n_ids = sym_store_ids_of_ref(ref, r->ids);
     }
 
-    /* a sound file that has nothing was read, too */
+    /* a valid file without artifacts was read, too */
     if (r->given != 0 || how->has_nothing) {
         r->outcome = SYM_PATH_READ;
         r->tried = conversion_tries(&c->conversion) | r->given | wanted;
@@ -195,7 +196,7 @@ describe_file(submission_t *c, const conversion_end_t *how)
         r->outcome = SYM_PATH_FAILED;
         ttl_s = fetch_result_jitter(c->ttl.failed);
     } else {
-        /* of another object nothing was made */
+        /* if another object was in the file, nothing was made from it */
         r->outcome =
             r->n_ids != 0 && !sym_store_ids_match(ref, r->ids, r->n_ids)
                 ? SYM_PATH_READ
@@ -252,7 +253,7 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 
         inflight_settle(&s->inflights, c->inflight, o);
 
-        /* the same module, requested in other ways */
+        /* the same module, in requests with other keys */
         if (!is_poor) {
             settle_waiting(s, &c->conversion.upload.key,
                            &c->conversion.upload.object, kind);

@@ -19,13 +19,14 @@
 #include "daemon/daemon.h"
 #include "daemon/serve.h"
 
-/* This delays conversions, once for each stuck snapshot. */
+/* Maximum wait for a reader.  It delays conversions, once for each stuck
+ * snapshot. */
 #define READER_WAIT_MS 500
 
 /* Interval of the timer while a client waits. */
 #define TICK_MS 1000
 
-/* Most messages of one client before the others get their turn. */
+/* Maximum number of messages of one client before others get their turn. */
 #define BURST 32
 
 /* Time limit for HELLO, and for disconnecting after REFUSED. */
@@ -37,8 +38,8 @@
 /* A quarter of the room for temporary files is for supplementary ones. */
 #define SUPPLEMENTS_PART 4
 
-/* Lifetime of a failure without any answer from a client, and so without a
-   lifetime from one. */
+/* Lifetime of a failure if no client has answered, so that there is no lifetime
+   from a client. */
 #define NOBODY_TTL_S 10
 
 void
@@ -204,7 +205,7 @@ fill_polls(serve_t *s)
 }
 
 
-/* Whether timeouts have to be checked. */
+/* Whether time limits must be checked. */
 static bool
 is_anything_due(const serve_t *s)
 {
@@ -273,7 +274,7 @@ drop_unused(serve_t *s)
 }
 
 
-/* The room for the ledger's file is part of that for temporary files. */
+/* The room for the ledger's file is part of the room for temporary files. */
 static void
 keep_ledger(serve_t *s)
 {
@@ -306,7 +307,8 @@ prepare_converter(serve_t *s)
 }
 
 
-/* Settles or continues the searches whose places may have outcomes of others. */
+/* Settles or continues the searches whose places may have outcomes from
+ * others. */
 static void
 plan_searches(serve_t *s)
 {
@@ -359,7 +361,7 @@ handle(serve_t *s)
 }
 
 
-/* Time until something must be checked; NULL: wait for an event. */
+/* Returns the time until something must be checked; NULL: wait for an event. */
 static const struct timespec *
 waiting_time(const serve_t *s, struct timespec *time)
 {
@@ -404,8 +406,8 @@ serve_loop(void *arg)
 
 /* --- start and end --- */
 
-/* Raises the limit of descriptors: one for each client, and for each file that
-   waits for a converter. */
+/* Raises the limit of descriptors, because each client needs one, and so does
+   each file that waits for a converter. */
 static void
 raise_descriptors(void)
 {
@@ -530,7 +532,7 @@ clean_up(serve_t *s)
 }
 
 
-/* Runs with an open store, until a signal arrives or the store breaks. */
+/* Runs with an open store, until a signal arrives or the store fails. */
 static void
 run(serve_t *s)
 {

@@ -23,7 +23,7 @@ typedef struct {
     const options_t *options;
     sym_store_t *store;
     listen_t listener;
-    bool is_deaf; /* opening it failed, with the reason in broken */
+    bool is_deaf; /* it could not be opened; `broken` has the reason */
     inflights_t inflights;
     conversions_t conversions;
     supplements_t supplements;
@@ -45,19 +45,19 @@ typedef struct {
     uint64_t invalidations;
     log_limiter_t store_log, converter_log, accept_log;
     const char *bad_folder; /* an upload folder that cannot be used */
-    sym_error_t broken;     /* set if the store is broken, and the daemon must
-                           end */
+    sym_error_t broken;     /* set if the store has failed, and the daemon must
+                               end */
 } serve_t;
 
 /* Handles a message with its descriptor or -1, which the daemon now owns. */
 void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
                    int fd);
 
-/* An upload has brought an artifact: clients that wait for it get it, and other
- * searches for the module begin again.  owner: serve_t. */
+/* Called when an upload contained an artifact: clients that wait for it get it,
+ * and other searches for the module begin again.  owner: serve_t. */
 void serve_arrived(void *owner, const store_upload_t *artifact);
 
-/* For the conversions of a serve_t. */
+/* Callbacks for the conversions of a serve_t. */
 extern const conversion_events_t serve_conversion_events;
 
 /* Logs a failure of the store; the daemon ends if it is damaged.  owner:

@@ -35,7 +35,7 @@ check_descriptor(int fd, const sym_rpc_message_t *m, sym_error_t *err)
         return sym_fail_sys(err, SYM_IO, "cannot stat the descriptor", errno);
     }
 
-    /* anything else could keep a converter waiting */
+    /* other kinds of files could keep a converter waiting */
     if (!S_ISREG(st.st_mode)) {
         return sym_fail(err, SYM_UNSUPPORTED,
                         "the descriptor is not a regular file");
@@ -90,7 +90,7 @@ submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
     c->conversion.fd = fd;
     c->conversion.length = m->length;
     c->conversion.is_forced = (m->flags & SYM_RPC_FORCE) != 0;
-    /* calloc() ends the source: it is also read as a path */
+    /* calloc() terminates the source, because it is also used as a path */
     c->conversion.path = c->text;
     c->conversion.source = sym_str(c->text, m->source.len);
     if (m->source.len != 0) {

@@ -12,8 +12,8 @@
 typedef struct supplement_s supplement_t;
 struct upload_s;
 
-/* Most for one module: a map of UUIDs, the symbol map that it names, and a map
- * of C# lines. */
+/* Maximum for one module: a map of UUIDs, the symbol map that it refers to, and
+ * a map of C# lines. */
 #define SUPPLEMENTS_MAX 3
 
 typedef struct {
@@ -21,16 +21,17 @@ typedef struct {
 
     uint64_t offset; /* start of the bytes in the file */
     place_file_t file;
-    bool can_ask;   /* the client opens companions of the file */
+    bool can_ask;   /* the client can open companions of the file */
     bool is_made;   /* its output goes to the client as a file: made_file.h */
     bool is_report; /* a crash upload; its report is written to the file */
     struct upload_s *upload; /* the upload, or one file of it; or NULL */
     char text[SYM_RPC_SOURCE_MAX + 1]; /* the source */
     char reference[SYM_RPC_REFERENCE_MAX];
 
-    /* waiting: the clients of an in-flight request, or one client */
+    /* waiting clients: those of an in-flight request, or one client */
     inflight_t *inflight;
-    fetch_result_t outcome; /* for them; state 0: not known yet */
+    fetch_result_t outcome; /* outcome for the waiting clients; state 0: not
+                               known yet */
     uint64_t lease;
     sym_rpc_ttl_t ttl;
     client_t *client;
@@ -39,8 +40,8 @@ typedef struct {
     /* used by supplement.c; conversion.is_held while it waits for one */
     supplement_t *supplements[SUPPLEMENTS_MAX]; /* requested so far */
     unsigned n_supplements;
-    supplement_t *awaited; /* the one waited for, while it is held */
-    uint32_t without;      /* 1 << kind: of these, no source has one */
+    supplement_t *awaited; /* the one that it waits for, while it is held */
+    uint32_t without;      /* kinds that no source has: 1 << kind */
 
     /* used by companion_requests.c */
     bool is_asking;
@@ -52,9 +53,9 @@ submission_t *submission_first(const conversions_t *all);
 submission_t *submission_next(const submission_t *c);
 
 /*
- * Makes a submission of m (an INGEST or DEPOSIT) and its descriptor, which it
- * owns even on failure.  NULL: *err says why; any status but SYM_NOMEM means a
- * bad descriptor.
+ * Makes a submission from m (an INGEST or DEPOSIT) and its descriptor, which it
+ * owns even on failure.  NULL: *err has the reason; any status but SYM_NOMEM
+ * means a bad descriptor.
  */
 submission_t *submission_create(const sym_rpc_message_t *m, int fd,
                                 sym_error_t *err);

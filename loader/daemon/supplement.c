@@ -7,10 +7,10 @@
 
 #include "formats/elf/elf.h"
 
-/* Most kept files; each has a descriptor. */
+/* Maximum number of kept files, because each has an open descriptor. */
 #define KEPT_MAX 64
 
-/* Limit for a worker's or a file's words in a reason. */
+/* Maximum length of the part of a reason that comes from a worker or a file. */
 #define TEXT_MAX 256
 
 _Static_assert(SYM_COMPANION_ALT == SYM_RPC_SUPPLEMENT
@@ -33,15 +33,16 @@ struct supplement_s {
     uint64_t lease;    /* size of its lease */
     uint64_t want;     /* size of the next lease */
     uint64_t whole_to; /* see inflight_t */
-    bool is_sent;      /* a client was sent, and the lease is in use */
+    bool is_sent;      /* a client was told to fetch it, and the lease is in
+                          use */
     int64_t deadline_ms;
 
     int fd;
     uint64_t offset, length;
-    uint64_t used; /* higher: later */
+    uint64_t used; /* time of the last use: larger is later */
 
     size_t n_ref;
-    char ref[]; /* the reference that leads to it at sources */
+    char ref[]; /* its reference for the search at sources */
 };
 
 
@@ -183,8 +184,8 @@ wanted_name(const sym_companion_t *want)
 }
 
 
-/* The module itself, as far as its clients describe it: the path of its line map
- * has the module's own ids, code id first. */
+/* Sets the module itself, as its clients describe it: the path of its line map
+ * contains the module's own ids, the code id first. */
 static void
 describe_module(const sym_object_ref_t *module, sym_object_ref_t *ref)
 {
@@ -199,7 +200,8 @@ describe_module(const sym_object_ref_t *module, sym_object_ref_t *ref)
 }
 
 
-/* Bytes of a reference; 0: no path at a source can have such an id. */
+/* Returns the length of a reference; 0: no path at a source can have such an
+ * id. */
 static size_t
 write_ref(const submission_t *c, const sym_companion_t *want,
           char out[SYM_REF_BYTES_MAX])
@@ -227,7 +229,7 @@ write_ref(const submission_t *c, const sym_companion_t *want,
 }
 
 
-/* NULL: out of memory, or no source can have it. */
+/* Finds or creates a file.  NULL: out of memory, or no source can have it. */
 static supplement_t *
 create(supplements_t *all, const submission_t *c, const sym_companion_t *want)
 {
@@ -265,7 +267,8 @@ create(supplements_t *all, const submission_t *c, const sym_companion_t *want)
 }
 
 
-/* Makes c a user; NULL: out of memory, too many, or no source can have it. */
+/* Makes c a user of the file; NULL: out of memory, too many, or no source can
+ * have it. */
 static supplement_t *
 use(supplements_t *all, submission_t *c, const sym_companion_t *want)
 {
@@ -293,7 +296,7 @@ use(supplements_t *all, submission_t *c, const sym_companion_t *want)
 }
 
 
-/* The one of that kind that c uses, or NULL. */
+/* Returns the file of that kind that c uses, or NULL. */
 static supplement_t *
 used(const submission_t *c, uint32_t kind)
 {
@@ -308,7 +311,7 @@ used(const submission_t *c, uint32_t kind)
 
 
 /* Whether sources have paths for it.  The debug file of a stripped executable
- * was requested before. */
+ * has already been requested. */
 static bool
 is_available(const submission_t *c, const sym_companion_t *want)
 {
@@ -380,7 +383,7 @@ supplement_give(supplements_t *all, submission_t *c,
 
 /* --- outcomes --- */
 
-/* The first client from c on that waits for s; NULL: none. */
+/* Returns the first client from c on that waits for s; NULL: none. */
 static submission_t *
 waiting(const supplement_t *s, submission_t *c)
 {
@@ -399,13 +402,13 @@ first_waiting(const supplement_t *s)
 }
 
 
-/* Continues all waiting conversions; with why: fails them. */
+/* Continues all waiting conversions; if why is not NULL: fails them. */
 static void
 settle(supplement_t *s, const char *why)
 {
     submission_t *c, *next;
 
-    s->n_users++; /* it must outlive the conversions */
+    s->n_users++; /* keeps it while the conversions end */
     end_errand(s);
 
     for (c = first_waiting(s); c != NULL; c = next) {
@@ -457,7 +460,7 @@ fail(supplement_t *s, const char *why)
     sym_str_t bytes = sym_str((const char *) s->id, s->id_len);
     int len = (int) sym_elf_code_id(bytes, id);
 
-    /* not its name, which may be any bytes from a debug file */
+    /* without the file's name, which may contain any bytes */
     snprintf(text, sizeof(text), "its %s %.*s: %s", title(s), len, id, why);
 
     if (s->kind == SYM_COMPANION_ALT) {
@@ -581,8 +584,8 @@ drop_forsaken(supplement_t *s)
 }
 
 
-/* The first suitable client among those whose module waits for s; *is_late: one
-   timed out before. */
+/* Returns the first suitable client among those whose module waits for s;
+   *is_late: one timed out before. */
 static waiter_t *
 candidate(const supplement_t *s, bool *is_late)
 {
@@ -644,7 +647,7 @@ send_for(supplement_t *s, int64_t now)
     bool is_late = false;
     waiter_t *w = candidate(s, &is_late);
 
-    end_errand(s); /* the previous client is gone */
+    end_errand(s); /* the previous client has disconnected */
 
     if (w == NULL && is_late) {
         fail(s, "it could not be fetched in time (--fetch-timeout)");
@@ -665,7 +668,7 @@ send_for(supplement_t *s, int64_t now)
 }
 
 
-/* The first file for which a client must be sent. */
+/* Returns the first file for which a client must be elected. */
 static supplement_t *
 unsent(const supplements_t *all)
 {
@@ -686,7 +689,7 @@ supplements_send(supplements_t *all, int64_t now)
 {
     supplement_t *s;
 
-    /* strictly in order, or a large one would starve */
+    /* strictly in order; otherwise a large file would starve */
     while ((s = unsent(all)) != NULL && (drop_forsaken(s) || send_for(s, now)))
     {
     }

@@ -4,10 +4,10 @@
  * The debug files of a package share one supplementary file, which sources have
  * under its own build id.  A converter that needs it drops its file, because it
  * would block other conversions.  One of the clients waiting for the module
- * must fetch the supplementary file (a FETCH with its role).  When it arrives, all modules that
- * waited for it are converted again.  Recently used files are kept for other
- * modules.  They have their own part of the room for temporary files, so they
- * and modules never wait for each other.
+ * must fetch the supplementary file (a FETCH with its role).  When it arrives,
+ * all modules that waited for it are converted again.  Recently used files are
+ * kept for other modules.  They have their own part of the room for temporary
+ * files, so they and modules never wait for each other.
  *
  * If no source has the file, the module is converted without it.  If it could
  * not be fetched, the module has failed, and is retried soon.
@@ -22,31 +22,31 @@ typedef struct {
     places_t *places;
     supplement_t *first;
     uint64_t room;  /* bytes */
-    uint64_t taken; /* used by leases and kept files */
+    uint64_t taken; /* bytes of leases and kept files */
     unsigned n_kept, n_fetching;
     uint64_t uses, elections;
     int64_t fetch_timeout_ms;
 } supplements_t;
 
-/* The companion event for a fetched file. */
+/* Callback `companion` for a fetched file. */
 int supplement_give(supplements_t *all, submission_t *c,
                     const sym_companion_t *want, converter_given_t *given);
 
-/* Call it when the conversion ends. */
+/* Call this when the conversion ends. */
 void supplement_leave(submission_t *c);
 
 /*
- * Handles INGEST, NONE and MORE from a client that was sent; takes
- * ownership of fd.  False: the client was not sent; the message is about its
- * own module.
+ * Handles INGEST, NONE and MORE from a client that was elected for a
+ * supplementary file; takes ownership of fd.  False: it was not elected, so the
+ * message is about its own module.
  */
 bool supplements_answer(supplements_t *all, const waiter_t *w,
                         const sym_rpc_message_t *m, int fd);
 
-/* Sends clients for requested files that have room. */
+/* Elects clients for requested files for which there is room. */
 void supplements_send(supplements_t *all, int64_t now);
 
-/* Revokes errands that have timed out. */
+/* Revokes elections that have timed out. */
 void supplements_expire(supplements_t *all, int64_t now);
 
 /* Drops all files; no conversion may be left. */

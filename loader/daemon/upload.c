@@ -11,10 +11,11 @@
 
 #include "common/write_all.h"
 
-/* A source for try uploads has the name of the other one, and this ending. */
+/* A source for try uploads has the name of the other source plus this
+ * ending. */
 #define TRY_ENDING ".try"
 
-/* Uploads that are not answered yet, of all clients. */
+/* Maximum number of unanswered uploads, of all clients together. */
 #define UPLOADS_MAX 64
 
 static void
@@ -107,14 +108,15 @@ submit(upload_t *u, int fd, uint64_t at, uint64_t length)
 }
 
 
-/* A file in an archive has its own path, else the request has one. */
+/* A file in an archive has its own path; otherwise the path is from the
+ * request. */
 static void
 set_path(const upload_t *u, submission_t *c)
 {
     const upload_file_t *m = &u->members[u->current];
     const char *path = m->name[0] != '\0' ? m->name : u->text;
 
-    /* its folder is the FileID, which the file does not have */
+    /* the folder's name is the FileID, which the file does not contain */
     path = u->parts != 0 ? u->symbfile : path;
 
     (void) snprintf(c->text, sizeof(c->text), "%s", path);
@@ -189,7 +191,8 @@ begin_placing(upload_t *u)
     u->job.fd = m->fd >= 0 ? m->fd : u->fd;
     u->job.at = m->fd >= 0 ? 0 : u->at + m->at;
     u->job.length = m->length;
-    u->job.is_nameless = m->fd >= 0 && !u->is_try; /* the same folder */
+    u->job.is_nameless = m->fd >= 0 && !u->is_try; /* it is in the same
+                                                      folder */
     u->job.replaces = u->is_stored;
     placer_add(u->all->placer, &u->job);
 }
@@ -202,7 +205,7 @@ of_job(placer_job_t *job)
 }
 
 
-/* The artifact must not be there without its file: the path is cleared. */
+/* The artifact must not exist without its file, so the path is cleared. */
 static void
 not_placed(upload_t *u)
 {
@@ -304,7 +307,7 @@ module_of(upload_t *u, const sym_module_key_t *key)
 }
 
 
-/* An artifact of the current file. */
+/* Handles an artifact of the current file. */
 static void
 note_artifact(submission_t *c, const conversion_end_t *how)
 {
@@ -336,7 +339,7 @@ note_artifact(submission_t *c, const conversion_end_t *how)
 }
 
 
-/* The file at the path, which is compared with the new one. */
+/* Reads the existing file at the path, to compare it with the new one. */
 static void
 begin_old(upload_t *u)
 {
@@ -393,8 +396,9 @@ file_ended(upload_t *u)
 }
 
 
-/* Try uploads of Mozilla's builds go to a source of their own: the field `try`, or
- * all of a client that may not upload others.  False: the client may not. */
+/* Selects the source.  Try uploads of Mozilla's builds go to a separate source:
+ * those with the field `try`, or all of a client that may upload only try
+ * symbols.  False: the client may not upload. */
 static bool
 choose_folder(upload_t *u)
 {

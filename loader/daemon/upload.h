@@ -1,11 +1,11 @@
 /*
  * upload.h - files that clients upload into the folder of a source.
  *
- * A converter takes the upload apart, then reads one file after the other.  Each
- * sound file is placed in the folder (placer.h) at the paths where the source's
- * layout has it, and its artifacts are in the store.  Then the report is appended
- * to the upload, and the client gets DONE: everything that the report calls
- * stored is on disk.  docs/design/uploads.md.
+ * A converter sends the files of the upload, then reads one after the other.
+ * Each valid file is written to the folder (placer.h) at its paths in the
+ * source's layout, and its artifacts are stored.  Then the report is appended
+ * to the upload, and the client gets DONE.  All files that the report calls
+ * stored are on disk.  See docs/design/uploads.md.
  */
 #ifndef SYMLOADER_DAEMON_UPLOAD_H
 #define SYMLOADER_DAEMON_UPLOAD_H
@@ -15,7 +15,7 @@
 
 typedef struct upload_s upload_t;
 
-/* A folder that the daemon writes to, for the source of this name. */
+/* A folder that the daemon writes to, for the source with this name. */
 typedef struct {
     sym_str_t source;
     int fd;
@@ -28,38 +28,39 @@ typedef struct {
 typedef struct {
     upload_folder_t folders[UPLOAD_FOLDERS_MAX];
     unsigned n_folders;
-    placer_t *placer; /* NULL: there is no folder */
+    placer_t *placer; /* NULL: there is no upload folder */
     int64_t sweep_at_ms;
     upload_t *first;
     unsigned n;
 
     conversions_t *conversions;
     void *owner;
-    /* An artifact has arrived: clients that wait for it get it. */
+    /* Called when an artifact has arrived: clients that wait for it get it. */
     void (*arrived)(void *owner, const store_upload_t *artifact);
 } uploads_t;
 
-/* Opens the folders of --upload-folder NAME=PATH.  False: *path is the one that
- * cannot be used; *err says why. */
+/* Opens the folders of --upload-folder NAME=PATH.  False: *path is the folder
+ * that cannot be used; *err has the reason. */
 bool uploads_open(uploads_t *all, const char *const *options, unsigned n,
                   const char **path, sym_error_t *err);
 void uploads_close(uploads_t *all);
 
-/* Takes an UPLOAD and its descriptor. */
+/* Handles an UPLOAD and its descriptor. */
 void upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
                   int fd);
 
-/* Takes an ASSEMBLE. */
+/* Handles an ASSEMBLE. */
 void upload_assemble(uploads_t *all, client_t *client,
                      const sym_rpc_message_t *m);
 
-/* Handles what the placer has done, and lets it remove old chunks at times. */
+/* Handles finished jobs of the placer, and from time to time lets it remove old
+ * chunks. */
 void uploads_turn(uploads_t *all, int64_t now_ms);
 
-/* No answer goes to this client any more; its uploads go on. */
+/* This client gets no more answers; its uploads continue. */
 void uploads_leave(uploads_t *all, const client_t *client);
 
-/* The events of conversions whose submission has an upload. */
+/* Callbacks of conversions that belong to an upload. */
 sym_status_t upload_member(submission_t *c, const converter_member_t *member,
                            sym_error_t *err);
 sym_status_t upload_bytes(submission_t *c, const uint8_t *data, size_t len,

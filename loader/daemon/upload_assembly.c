@@ -9,7 +9,7 @@
 
 #include "base/sha1.h"
 
-/* Bytes of its name in a note, each of which may be escaped. */
+/* Maximum length of the name in a note; each byte may be escaped. */
 #define NAME_SHOWN 255
 
 static const char *
@@ -26,7 +26,7 @@ type_word(const upload_t *u)
 }
 
 
-/* "debug", ... as Sentry's clients know them. */
+/* Returns "debug", ...: words for Sentry's clients. */
 static void
 put_features(const upload_t *u, sym_out_t *out)
 {
@@ -49,7 +49,8 @@ put_features(const upload_t *u, sym_out_t *out)
 }
 
 
-/* The path of the file, and what Sentry's clients want to know of it. */
+/* Writes the path of the file, and the properties that Sentry's clients
+ * need. */
 static void
 write_note(upload_t *u)
 {
@@ -79,7 +80,7 @@ write_note(upload_t *u)
 }
 
 
-/* After an error a client sends all chunks again. */
+/* After an error, a client sends all chunks again. */
 static void
 refuse_assembly(upload_t *u, uint32_t flags, const char *why)
 {
@@ -92,7 +93,7 @@ refuse_assembly(upload_t *u, uint32_t flags, const char *why)
 }
 
 
-/* The file was read and placed, or not. */
+/* Called when the file was read and placed, or has failed. */
 void
 upload_assembled(upload_t *u)
 {
@@ -155,7 +156,8 @@ upload_assembly_begin(upload_t *u)
 }
 
 
-/* The upload_answer that an earlier ASSEMBLE of the file got, if its file is there. */
+/* Returns the upload_answer of an earlier ASSEMBLE of the file, if the file
+ * still exists. */
 static bool
 was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
               char note[UPLOAD_NOTE_MAX])
@@ -190,7 +192,8 @@ was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
 }
 
 
-/* A digit for each chunk; 1: it is missing.  False: no chunk is missing. */
+/* Writes a digit for each chunk; 1: it is missing.  False: no chunk is
+ * missing. */
 static bool
 find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
              char digits[SYM_RPC_CHUNKS_MAX + 1])

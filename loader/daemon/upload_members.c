@@ -7,10 +7,10 @@
 #include "base/buffer.h"
 #include "common/write_all.h"
 
-/* Files of one upload; the converter's own limit is higher. */
+/* Maximum number of files in an upload; the converter's own limit is higher. */
 #define MEMBERS_MAX 20000
 
-/* Printable: names come from outside, and go into logs. */
+/* Makes a name printable: names come from clients, and are written to logs. */
 static char *
 copy_text(const char *text, size_t len)
 {
@@ -68,7 +68,7 @@ upload_member(submission_t *c, const converter_member_t *m, sym_error_t *err)
 }
 
 
-/* A field's value is short. */
+/* Values of fields are short. */
 static sym_status_t
 field_bytes(upload_file_t *m, const uint8_t *data, size_t len, sym_error_t *err)
 {

@@ -91,8 +91,8 @@ plan_of(upload_t *u, const sym_object_ref_t *ref, unsigned files,
 }
 
 
-/* The paths of one module: where a client looks that knows the type of the
- * object, and one that knows a name and an id. */
+/* Makes the paths of one module: for clients that know the type of the object,
+ * and for those that know a name and an id. */
 static sym_status_t
 add_paths(upload_t *u, const submission_t *c, unsigned files,
           sym_object_type_t type, sym_error_t *err)
@@ -117,7 +117,8 @@ add_paths(upload_t *u, const submission_t *c, unsigned files,
 }
 
 
-/* Whether the store knows what is at the path, so that it keeps the better. */
+/* Whether the store has a record of the file at the path, so that it keeps the
+ * better one. */
 static sym_status_t
 check_taken(upload_t *u, sym_error_t *err)
 {
@@ -147,7 +148,7 @@ check_taken(upload_t *u, sym_error_t *err)
 }
 
 
-/* The record of the file and its place, for the store. */
+/* Makes the record of the file and its place, for the store. */
 void
 upload_set_place(upload_t *u, submission_t *c)
 {
@@ -163,7 +164,8 @@ upload_set_place(upload_t *u, submission_t *c)
 }
 
 
-/* The last of equally good files counts; what was there before comes first. */
+/* The last of equally good files wins; a file that already existed counts as
+ * first. */
 #define LAST_PLACE 63
 
 sym_status_t

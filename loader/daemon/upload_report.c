@@ -72,7 +72,7 @@ put_modules(upload_t *u)
 }
 
 
-/* How the current file ended. */
+/* Adds the result of the current file. */
 void
 upload_report_file(upload_t *u, upload_state_t how)
 {
@@ -104,7 +104,7 @@ upload_report_file(upload_t *u, upload_state_t how)
                    m->name[0] != '\0' ? m->name : "a file", state,
                    u->reason[0] != '\0' ? ": " : "", u->reason);
 
-    /* after a failure the client sends its last part again */
+    /* after a failure, the client sends its last part again */
     upload_symbfile_drop(u, how != UPLOAD_FAILED ? u->joined : 0);
     u->joined = 0;
 }
@@ -131,7 +131,8 @@ report_archives(upload_t *u)
 }
 
 
-/* The values of a form's fields, so that the worker need not read the form. */
+/* Adds the values of a form's fields, so that the worker need not read the
+ * form. */
 void
 upload_report_end(upload_t *u)
 {

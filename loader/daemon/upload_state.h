@@ -1,9 +1,9 @@
 /*
- * upload_state.h - an upload in progress, for the files of upload_*.c only.
+ * upload_state.h - an upload in progress; only for upload_*.c.
  *
- * upload.c moves it from one file to the next.  The other files know one thing
- * each: taking it apart, chunks, assembled files, symbfiles, paths in the folder,
- * the report, and the folders.
+ * upload.c moves it from one file to the next.  Each of the other files has one
+ * task: files in the upload, chunks, assembled files, symbfiles, paths in the
+ * folder, the report, and the folders.
  */
 #ifndef SYMLOADER_DAEMON_UPLOAD_STATE_H
 #define SYMLOADER_DAEMON_UPLOAD_STATE_H
@@ -12,17 +12,18 @@
 #include "json/out.h"
 #include "uploads/counts.h"
 
-/* Modules of one file: architectures of a fat one. */
+/* Maximum number of modules in a file: the architectures of a fat one. */
 #define UPLOAD_MODULES_MAX 64
 
-/* The note about an assembled file: its path, a line end, and JSON. */
+/* Length of the note about an assembled file: its path, a line end, and
+ * JSON. */
 #define UPLOAD_NOTE_MAX 4000
 
 #define UPLOAD_NO_FOLDER "the loader has no --upload-folder for this source"
 
 typedef struct {
     char *name, *field;
-    int fd; /* the unpacked bytes; -1: a range of the upload */
+    int fd; /* has the unpacked bytes; -1: they are a range of the upload */
     uint64_t at, length;
     bool is_field, is_archive;
 } upload_file_t;
@@ -44,48 +45,49 @@ struct upload_s {
     uint64_t at, length;
     const upload_folder_t *folder;
     sym_source_rules_t rules;
-    char text[SYM_RPC_SOURCE_MAX + 1]; /* the path in the request, or "" */
+    char text[SYM_RPC_SOURCE_MAX + 1]; /* path in the request, or "" */
     char who[SYM_RPC_SOURCE_MAX + 1];
 
     upload_file_t *members;
     size_t n_members, members_size;
-    size_t current; /* the file that is read or placed */
+    size_t current; /* index of the file that is read or placed */
     uint64_t written;
 
-    /* of the current file */
+    /* about the current file */
     unsigned n_modules;
     upload_module_t modules[UPLOAD_MODULES_MAX];
     bool is_stored, is_kept, is_failed;
-    bool is_doubtful; /* the path is taken, and what is there is not known */
-    bool is_known;    /* it has been read since */
-    bool is_old;      /* what is there is read now */
+    bool is_doubtful; /* the path is taken by a file that was not read yet */
+    bool is_known;    /* that file has been read since */
+    bool is_old;      /* that file is being read now */
     char reason[CONVERSION_REASON_MAX];
     placer_job_t job;
 
     sym_out_t out;
     char *report;
     size_t report_size;
-    bool has_file; /* a file is in the report */
+    bool has_file; /* the report contains a file */
     bool is_try;
     sym_upload_counts_t counts;
 
-    /* of a symbfile */
+    /* for a symbfile */
     char symbfile[96]; /* its path */
     unsigned part, parts;
-    bool is_ranges, is_checked; /* checked: it is placed, and not stored */
-    unsigned joined; /* parts that the file was joined from, and that go when it
-                        is reported; 0: none */
+    bool is_ranges, is_checked; /* is_checked: it is placed, but not stored */
+    unsigned joined; /* number of parts that were joined to the file, and that
+                        are removed when it is reported; 0: none */
 
-    /* of a file that is assembled from chunks */
-    uint8_t *digests; /* its own, and those of its chunks; NULL: it is not */
+    /* for a file that is assembled from chunks */
+    uint8_t *digests; /* digests of the file and of its chunks; NULL: not
+                         assembled */
     size_t n_chunks;
-    uint8_t sha1[PLACER_SHA1]; /* of the current chunk */
+    uint8_t sha1[PLACER_SHA1]; /* digest of the current chunk */
     uint32_t features;
     sym_conversion_format_t format;
     char note[UPLOAD_NOTE_MAX];
 };
 
-/* How one file ended, in the report. */
+/* Result of a file in the report. */
 typedef enum {
     UPLOAD_STORED,
     UPLOAD_SAME,
@@ -96,65 +98,67 @@ typedef enum {
 
 /* --- upload.c --- */
 
-/* NULL: there are too many, or no memory. */
+/* Creates an upload.  NULL: there are too many, or no memory. */
 upload_t *upload_create(uploads_t *all, client_t *client,
                         const sym_rpc_message_t *m,
                         const upload_folder_t *folder);
 
-/* Answers a message that begins no upload, and closes its descriptor, if any. */
+/* Answers a message that begins no upload, and closes its descriptor, if
+ * any. */
 void upload_refuse(client_t *client, const sym_rpc_message_t *m, int fd,
                    uint32_t flags, const char *why);
 
-/* Answers, and frees the upload. */
+/* Answers the client, and frees the upload. */
 void upload_answer(upload_t *u, uint32_t flags, const char *text);
 
 void upload_begin_current(upload_t *u);
 void upload_next_file(upload_t *u);
 
-/* Copies what can be printed. */
+/* Copies text, and replaces bytes that are not printable. */
 void upload_text(char to[SYM_RPC_SOURCE_MAX + 1], sym_str_t from);
 
 /* --- upload_chunks.c --- */
 
-/* A part of a file that comes later. */
+/* Handles a part of a file that will be assembled later. */
 void upload_chunk_begin(upload_t *u);
 void upload_chunk_ended(upload_t *u);
 
 /* --- upload_assembly.c --- */
 
-/* The file has been made of its chunks, or not. */
+/* Called when the file has been assembled from its chunks, or has failed. */
 void upload_assembly_begin(upload_t *u);
 
-/* The file was read and placed, or not. */
+/* Called when the file was read and placed, or has failed. */
 void upload_assembled(upload_t *u);
 
 /* --- upload_symbfile.c --- */
 
-/* From the text of the request.  False: it is wrong. */
+/* Reads the text of the request.  False: it is invalid. */
 bool upload_symbfile_read(upload_t *u);
 
 sym_status_t upload_symbfile_place(upload_t *u, submission_t *c,
                                    sym_error_t *err);
 
-/* A part was placed.  True: it was the last one, and all are being joined. */
+/* Called when a part was placed.  True: it was the last one, and all are being
+ * joined. */
 bool upload_symbfile_join(upload_t *u);
 void upload_symbfile_joined(upload_t *u);
 
-/* Removes parts that are not needed any more. */
+/* Removes parts that are no longer needed. */
 void upload_symbfile_drop(const upload_t *u, unsigned parts);
 
 /* --- upload_paths.c --- */
 
 void upload_add_path(placer_job_t *job, sym_str_t path);
 
-/* Tells the store the path of the file: the first one of the job. */
+/* Stores the path of the file: the first path of the job. */
 void upload_set_place(upload_t *u, submission_t *c);
 
 /* --- upload_report.c --- */
 
 void upload_report_begin(upload_t *u);
 
-/* The current file ended this way. */
+/* Adds the result of the current file. */
 void upload_report_file(upload_t *u, upload_state_t how);
 
 /* Adds the form's fields, and ends the text. */
@@ -162,10 +166,10 @@ void upload_report_end(upload_t *u);
 
 /* --- upload_folders.c --- */
 
-/* NULL: the daemon writes to no folder of this source. */
+/* Finds the folder of a source.  NULL: the daemon writes to none. */
 const upload_folder_t *upload_folder(const uploads_t *all, sym_str_t source);
 
-/* Has the placer remove what is too old, at times. */
+/* From time to time, lets the placer remove old chunks and parts. */
 void upload_folders_sweep(uploads_t *all, int64_t now_ms);
 void upload_folders_swept(placer_job_t *job);
 

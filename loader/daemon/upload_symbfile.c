@@ -9,7 +9,7 @@
 
 #include "base/hex.h"
 
-/* FILEID/KIND/PART/PARTS; the path of a worker is checked as any other. */
+/* FILEID/KIND/PART/PARTS; checked although it comes from a worker. */
 bool
 upload_symbfile_read(upload_t *u)
 {
@@ -37,8 +37,8 @@ upload_symbfile_read(upload_t *u)
 }
 
 
-/* Ranges replace even better symbols.  Pads are only placed if there are no
- * ranges.  A single part is only checked until all parts have come. */
+/* Ranges replace even better symbols.  Return pads are placed only if there are
+ * no ranges.  A single part is only checked until all parts have arrived. */
 sym_status_t
 upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
 {
@@ -82,7 +82,8 @@ upload_symbfile_drop(const upload_t *u, unsigned parts)
 }
 
 
-/* Whether the last part of a symbfile has come: then all are made one file. */
+/* Whether the last part of a symbfile has arrived: then all are joined to one
+ * file. */
 bool
 upload_symbfile_join(upload_t *u)
 {
@@ -109,8 +110,8 @@ upload_symbfile_join(upload_t *u)
 }
 
 
-/* A set of parts that is complete goes when its file is reported, so that the
- * next one begins with no part. */
+/* Removes a complete set of parts when its file is reported, so that the next
+ * set begins without parts. */
 void
 upload_symbfile_joined(upload_t *u)
 {

@@ -15,13 +15,13 @@
 
 #define GIVE_UP_S 3600
 
-/* Time limit for a client's answer; nginx's own limits are shorter. */
+/* Time limit for a client's report; nginx's own limits are shorter. */
 #define ANSWER_MS 300000
 
 #define PAUSE_MS 1000
 #define PAUSE_MAX_MS 300000
 
-/* Text of the body around its modules. */
+/* Length of the text around the modules in the body. */
 #define HEAD SYM_STR("{\"event\": \"arrived\", \"modules\": [")
 #define TAIL SYM_STR("]}\n")
 
@@ -98,7 +98,7 @@ webhook_listen(missing_t *m, client_t *client, const sym_rpc_message_t *listen,
 
 /* --- the next batch --- */
 
-/* The client that connected last: one of nginx's newest workers. */
+/* Returns the client that connected last: a worker of the newest nginx. */
 static client_t *
 listener(const missing_t *m)
 {
@@ -126,7 +126,7 @@ teller(const missing_t *m)
 }
 
 
-/* Adds as many as fit; returns their number. */
+/* Adds as many modules as fit; returns their number. */
 static uint32_t
 write_batch(missing_t *m, sym_out_t *out)
 {

@@ -14,10 +14,10 @@
 #include "common/converter_protocol.h"
 #include "store/write.h"
 
-/* Each keeps its file open. */
+/* Maximum number of entries, because each keeps its file open. */
 #define COMMIT_GROUP_MAX 64
 
-/* Larger modules have a commit of their own. */
+/* Larger modules get a commit of their own. */
 #define COMMIT_GROUP_BYTES ((uint64_t) 256 << 10)
 
 typedef struct commit_entry_s commit_entry_t;
@@ -25,38 +25,38 @@ typedef struct commit_entry_s commit_entry_t;
 struct commit_entry_s {
     commit_entry_t *next;
     void *conversion;
-    sym_ingest_t *ingest; /* put, and to be finished */
+    sym_ingest_t *ingest; /* put, but not finished */
     sym_kind_t kind;
     bool is_nameless;
     bool has_more; /* more artifacts of the file follow */
     converter_done_t done;
-    sym_module_key_t key; /* strings are in text, except those of requests
-                             only */
+    sym_module_key_t key; /* its strings point into text, except those only of
+                             requests */
     char text[SYM_SCOPE_MAX + SYM_NAME_MAX + SYM_ID_MAX];
 };
 
 typedef struct {
-    commit_entry_t *first, *last; /* in the order of their ends */
+    commit_entry_t *first, *last; /* in the order in which they ended */
     unsigned n;
-    int64_t since_ms; /* the first one waits */
+    int64_t since_ms; /* start of the wait of the first one */
 } commit_group_t;
 
-/* A copy of *entry.  False: out of memory. */
+/* Adds a copy of *entry.  False: out of memory. */
 bool commit_group_add(commit_group_t *group, const commit_entry_t *entry);
 
 /* Removes the first entry and returns it; NULL: the group is empty. */
 commit_entry_t *commit_group_take(commit_group_t *group);
 
-/* Whether the group may have an artifact of that kind of the module: names are
- * not compared. */
+/* Whether the group may contain an artifact of that kind for the module; names
+ * are not compared. */
 bool commit_group_has(const commit_group_t *group, const sym_module_key_t *key,
                       sym_kind_t kind);
 
-/* Whether it has a large module: then nothing more may be added. */
+/* Whether it contains a large module: then nothing more may be added. */
 bool commit_group_has_large(const commit_group_t *group);
 
-/* Time until the first entry has waited for wait_ms; 0: it has, or the group is
- * full or has a large module. */
+/* Returns the time until the first entry has waited for wait_ms.  0: it has, or
+ * the group is full, or contains a large module. */
 int commit_group_left_ms(const commit_group_t *group, int wait_ms);
 
 #endif

@@ -16,12 +16,13 @@
 typedef struct {
     const sym_companion_t *want;
     sym_str_t name, dir; /* the want's */
-    struct stat self;    /* the file is not its own companion */
+    struct stat self;    /* identifies the file, which is not its own
+                            companion */
     char folder[PATH_MAX], root[PATH_MAX];
-    const char *file_name; /* in its folder */
+    const char *file_name; /* name of the file in its folder */
 
-    uint32_t left; /* files to pass over */
-    int fd;        /* the one that was chosen; -1: none yet */
+    uint32_t left; /* number of candidates to skip */
+    int fd;        /* the chosen file; -1: none yet */
     converter_given_t *given;
 } search_t;
 
@@ -49,7 +50,7 @@ open_beneath(const char *folder, const char *path)
 }
 
 
-/* Whether it may be passed to a converter; sets its length. */
+/* Whether the file may be passed to a converter; sets its length. */
 static bool
 is_usable(const search_t *s, int fd)
 {
@@ -66,7 +67,7 @@ is_usable(const search_t *s, int fd)
 }
 
 
-/* Tries one file, unless one was chosen; a truncated path is ignored. */
+/* Tries one file, unless one has been chosen; truncated paths are ignored. */
 __attribute__((format(printf, 3, 4))) static void
 try(search_t *s, const char *folder, const char *format, ...)
 {
@@ -114,7 +115,8 @@ base_name(sym_str_t path)
 }
 
 
-/* The part of a path after a folder that is its prefix; empty: none. */
+/* Returns the part of a path after a folder that is its prefix; empty: it is
+ * not. */
 static sym_str_t
 behind(sym_str_t path, const char *folder)
 {
@@ -238,7 +240,7 @@ try_build_id(search_t *s)
 }
 
 
-/* GDB manual, "Separate Debug Files". */
+/* Paths as in GDB's manual, "Separate Debug Files". */
 static void
 try_debug(search_t *s)
 {
@@ -251,7 +253,8 @@ try_debug(search_t *s)
 }
 
 
-/* The part of a path from its last folder .dwz on; empty: it has none. */
+/* Returns the part of a path from its last folder .dwz on; empty: it has
+ * none. */
 static sym_str_t
 dwz_part(sym_str_t path)
 {
@@ -268,8 +271,8 @@ dwz_part(sym_str_t path)
 }
 
 
-/* dwz writes the path on its own machine; here the tree may be in another
- * folder. */
+/* dwz writes the path that the file has on the build machine; here the tree may
+ * be in another folder. */
 static void
 try_alt(search_t *s)
 {
@@ -339,8 +342,8 @@ try_map(search_t *s, const char *above, const char *uuid, const char *suffix)
 }
 
 
-/* Folders above the debug file that are searched: those of a bundle and of an
- * archive. */
+/* Number of folders above the debug file that are searched: those of a bundle
+ * and of an archive. */
 #define MAP_FOLDERS_MAX 8
 
 static void
@@ -366,8 +369,8 @@ try_maps(search_t *s, const char *suffix)
 }
 
 
-/* The second name is for a tree of the layout "unified", the third is the name
- * in Unity's build. */
+/* The second name is for a tree with the layout "unified", the third is the
+ * name in Unity's build. */
 static void
 try_line_map(search_t *s)
 {
@@ -420,7 +423,7 @@ companions_open(const char *file, const char *tree, const sym_companion_t *want,
             try_line_map(s);
             break;
         default:
-            break; /* a newer converter's */
+            break; /* a kind of a newer converter */
         }
         fd = s->fd;
     }

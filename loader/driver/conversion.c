@@ -40,7 +40,7 @@ unlink_conversion(conversion_t *c)
 }
 
 
-/* The sequence before the oldest that is still in progress. */
+/* Returns the sequence before the oldest one that is still in progress. */
 static uint64_t
 settled_sequence(const conversions_t *all)
 {
@@ -130,7 +130,8 @@ count(conversion_t *c, const conversion_end_t *how, const pool_end_t *at)
 }
 
 
-/* Refused because of the store's quota: a retry would have the same result. */
+/* Whether it was refused because of the store's quota: a retry would have the
+ * same result. */
 static bool
 is_too_large(const conversion_t *c, const sym_error_t *err)
 {
@@ -138,7 +139,7 @@ is_too_large(const conversion_t *c, const sym_error_t *err)
 }
 
 
-/* Whether the file caused the failure, or the store, or the system. */
+/* Whether the failure was caused by the file, the store or the system. */
 static sym_module_state_t
 blame(const conversion_t *c, const sym_error_t *err)
 {
@@ -197,7 +198,8 @@ on_object(void *ctx, sym_str_t id)
 }
 
 
-/* Other artifacts of the same file are skipped: the next may be the wanted one. */
+/* Other artifacts of the same file are skipped, because the next one may be the
+ * wanted one. */
 static sym_status_t
 on_module(void *ctx, const pool_module_t *module, sym_error_t *err)
 {
@@ -295,7 +297,7 @@ can_write(void *ctx)
 }
 
 
-/* The key in the order of files: the ids alone identify some modules. */
+/* Makes the key for the order of files: the ids alone identify some modules. */
 static sym_module_key_t
 order_key(const sym_module_key_t *key, bool is_nameless)
 {
@@ -306,7 +308,7 @@ order_key(const sym_module_key_t *key, bool is_nameless)
 }
 
 
-/* No memory to note it: at worst an earlier file wins. */
+/* Ignores a lack of memory: at worst an earlier file wins. */
 static void
 note_order(conversion_t *c, const sym_module_key_t *key, bool is_nameless,
            sym_kind_t kind)
@@ -317,7 +319,7 @@ note_order(conversion_t *c, const sym_module_key_t *key, bool is_nameless,
 }
 
 
-/* The module of `entry` is on disk, or could not be written. */
+/* Called when the module of `entry` is on disk, or could not be written. */
 static void
 end_stored(commit_entry_t *entry, const sym_error_t *err)
 {
@@ -382,7 +384,7 @@ conversions_commit_due(conversions_t *all)
 }
 
 
-/* A text at a URL, which is read in one role. */
+/* A text at a URL is read in only one role. */
 static bool
 is_text(const conversion_t *c)
 {
@@ -458,7 +460,8 @@ put(conversion_t *c, const converter_done_t *done, bool is_last,
 }
 
 
-/* c->reason has the result; after the last module the conversion is freed. */
+/* Called when c->reason has the result; after the last module the conversion is
+ * freed. */
 static void
 skip_artifact(conversion_t *c, const pool_end_t *at)
 {
@@ -529,7 +532,7 @@ commit(conversion_t *c, sym_error_t *err)
 }
 
 
-/* The store keeps another artifact. */
+/* The store has kept another artifact. */
 static sym_status_t
 drop(conversion_t *c, sym_error_t *err)
 {
@@ -726,7 +729,7 @@ conversions_free(conversions_t *all)
 
     conversions_stop(all);
 
-    /* its owner has not committed: the store is abandoned */
+    /* its owner has not committed, so the store is abandoned */
     while ((entry = commit_group_take(&all->group)) != NULL) {
         free(entry);
     }

@@ -2,8 +2,8 @@
 
 #include <limits.h>
 
-/* The source of a file.  A request can define any number of sources, so all
- * sources of requests count as one.  So do uploads. */
+/* Returns the source of a file.  A request can define any number of sources, so
+ * all sources of requests count as one.  The same is true for uploads. */
 static sym_str_t
 owner_of(const conversion_t *c)
 {
@@ -32,7 +32,7 @@ running_of(const conversions_t *all, sym_str_t owner)
 }
 
 
-/* Half of the converters are kept for answers. */
+/* Half of the converters are reserved for files that clients wait for. */
 static unsigned
 uploads_at_once(const conversions_t *all)
 {

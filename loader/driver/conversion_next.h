@@ -1,5 +1,5 @@
 /*
- * conversion_next.h - which conversion begins next: sources take turns.
+ * conversion_next.h - chooses which conversion begins next: sources take turns.
  */
 #ifndef SYMLOADER_DRIVER_CONVERSION_NEXT_H
 #define SYMLOADER_DRIVER_CONVERSION_NEXT_H
@@ -7,10 +7,10 @@
 #include "driver/conversion.h"
 
 /*
- * The next to begin: the first that arrived from the source with the fewest
- * running conversions.  NULL: none may begin.  The pool's reserve is for a
- * source that has none running, so that slow files of one source do not stop
- * the others.
+ * Returns the next conversion to begin: the first that arrived from the source
+ * with the fewest running conversions.  NULL: none may begin.  The pool's
+ * reserve is only for a source without a running conversion, so that slow files
+ * of one source do not stop the others.
  */
 conversion_t *conversion_next(const conversions_t *all);
 

@@ -15,18 +15,20 @@
 typedef struct order_entry_s order_entry_t;
 
 typedef struct {
-    order_entry_t *newest; /* sorted by sequence, newest first */
+    order_entry_t *newest; /* list by sequence, newest first */
 } order_t;
 
-/* Whether a file after number `sequence` has filled the module's artifact. */
+/* Whether a file after number `sequence` has already ended with this module's
+ * artifact. */
 bool order_has_later(const order_t *order, const sym_module_key_t *key,
                      sym_kind_t kind, uint64_t sequence);
 
-/* File number `sequence` filled the module.  False: out of memory. */
+/* Records that file number `sequence` ended with the module.  False: out of
+ * memory. */
 bool order_note(order_t *order, const sym_module_key_t *key, sym_kind_t kind,
                 uint64_t sequence);
 
-/* Every file up to number `sequence` has ended. */
+/* Records that every file up to number `sequence` has ended. */
 void order_forget(order_t *order, uint64_t sequence);
 
 #endif

@@ -10,11 +10,12 @@
 #include "formats/formats.h"
 #include "common/now.h"
 
-/* Messages taken from one converter before the others get their turn. */
+/* Maximum number of messages from one converter before the others get their
+ * turn. */
 #define BURST 16
 
-/* The number of converters started with libarchive after a file that needs it:
- * the next files may be archives, too. */
+/* Number of converters that are started with libarchive after a file that needs
+ * it, because the next files may be archives, too. */
 #define ARCHIVES_AHEAD 32
 
 /* Time between attempts to start an idle converter. */
@@ -31,7 +32,8 @@ pool_create(const pool_limits_t *limits, const pool_events_t *events)
 
     pool->limits = *limits;
     pool->events = *events;
-    /* in addition: the reserve, an idle one, and those that are ending */
+    /* slots in addition to `jobs`: the reserve, an idle one, and those that are
+     * ending */
     pool->n_workers = limits->is_fresh ? 2 * (limits->jobs + 1) : limits->jobs;
     pool->polls = calloc(pool->n_workers, sizeof(*pool->polls));
     pool->workers = calloc(pool->n_workers, sizeof(*pool->workers));
@@ -86,7 +88,8 @@ pool_busy(const pool_t *pool)
 }
 
 
-/* An idle converter, or else a free slot; NULL: all are busy or ending. */
+/* Returns an idle converter, or else a free slot; NULL: all are busy or
+ * ending. */
 static worker_t *
 find_idle(const pool_t *pool)
 {
@@ -281,8 +284,8 @@ pool_needs_time(pool_t *pool)
 }
 
 
-/* The threads of a new job.  Running jobs keep theirs, which are more if they
- * started alone. */
+/* Returns the number of threads for a new job.  Running jobs keep theirs; a job
+ * that started alone has more. */
 static unsigned
 threads_for(const pool_t *pool)
 {
@@ -292,7 +295,7 @@ threads_for(const pool_t *pool)
 }
 
 
-/* Cuts text that is too long; it matches no id and no processor anyway. */
+/* Cuts text that is too long; it would match no id and no processor anyway. */
 static uint32_t
 put_text(sym_str_t text, char *to, size_t size)
 {
@@ -306,7 +309,8 @@ put_text(sym_str_t text, char *to, size_t size)
 }
 
 
-/* Sends the job to w's converter, and starts that first if necessary. */
+/* Sends the job to w's converter, and starts the converter first if
+ * necessary. */
 static sym_status_t
 send_job(pool_t *pool, worker_t *w, sym_error_t *err)
 {
@@ -373,7 +377,7 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
     w->input_start = lseek(input->fd, 0, SEEK_CUR);
 
     if (w->input_start < 0) {
-        need_archives(pool, w); /* it cannot be read twice */
+        need_archives(pool, w); /* the file cannot be read twice */
     }
 
     rc = send_job(pool, w, err);
@@ -388,9 +392,9 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
 
 
 /*
- * Starts the file again without the Swift demangler, which ended the converter:
- * hostile names lose their own texts, not the module.  False: another cause, or
- * the file cannot be read twice.
+ * If the Swift demangler ended the converter, starts the file again without it:
+ * hostile names then lose only their own texts, not the module.  False: another
+ * cause, or the file cannot be read twice.
  */
 static bool
 begin_without_swift(pool_t *pool, worker_t *w)
@@ -487,7 +491,7 @@ on_death(pool_t *pool, worker_t *w)
 }
 
 
-/* Leaves the messages of a job in its socket, until its owner can write. */
+/* Leaves the messages of a job in its socket until the owner can write. */
 static bool
 hold(pool_t *pool, const worker_t *w)
 {

@@ -1,13 +1,13 @@
 /*
  * pool.h - the loader's pool of converter processes.
  *
- * Keeps up to `jobs` converters, passes each one file at a time, and calls the
- * owner back for each reply; all on one thread, around one poll(). Converters
- * are not trusted: order, numbers and sizes are checked before a callback sees
- * them.  A converter that breaks the protocol, dies or makes no progress is
- * killed, and its job fails with the reason.  A converter that failed is not
- * used again.  If files come from several owners (is_fresh), each file gets a
- * new one, so a compromised converter never sees another file.
+ * The pool keeps up to `jobs` converters, passes each of them one file at a
+ * time, and calls the owner back for each reply.  It uses one thread and one
+ * poll().  Converters are not trusted: order, numbers and sizes are checked
+ * before a callback gets them.  A converter that breaks the protocol, dies or
+ * makes no progress is killed, and its job fails with the reason.  A converter
+ * that failed is not used again.  If files come from several owners (is_fresh),
+ * each file gets a new converter, so a compromised one never sees another file.
  */
 #ifndef SYMLOADER_DRIVER_POOL_H
 #define SYMLOADER_DRIVER_POOL_H
@@ -22,30 +22,30 @@
 typedef struct pool_s pool_t;
 
 typedef struct {
-    unsigned jobs;         /* conversions at once */
-    unsigned threads;      /* of all jobs together */
+    unsigned jobs;         /* number of conversions at a time */
+    unsigned threads;      /* total number of threads of all jobs */
     uint64_t memory_bytes; /* address space of a converter */
-    uint64_t max_expanded; /* bytes of one unpacked input */
-    unsigned cpu_s;        /* CPU time of one conversion */
-    unsigned stall_s;      /* time without progress */
-    unsigned wall_s;       /* total time of one conversion; 0: no limit */
-    bool is_fresh;         /* a new converter for each job */
-    const char *swift;     /* as in converter_limits_t */
+    uint64_t max_expanded; /* maximum size of one unpacked input */
+    unsigned cpu_s;        /* limit of CPU time for one conversion */
+    unsigned stall_s;      /* limit of time without progress */
+    unsigned wall_s;       /* limit of total time for one conversion; 0: none */
+    bool is_fresh;         /* uses a new converter for each job */
+    const char *swift;     /* see converter_limits_t */
 } pool_limits_t;
 
-/* Returned by a companion callback: pool_give() follows. */
+/* Result of a companion callback: pool_give() will be called. */
 #define POOL_LATER (-2)
 
-/* Or: it takes long, and the owner will submit the job again. */
+/* Same, but it will take long, and the owner will submit the job again. */
 #define POOL_WITHDRAW (-3)
 
 /* A module of a file; views are valid during the call. */
 typedef struct {
     sym_str_t name, id;
-    sym_str_t code_id; /* "": it has none */
-    sym_kind_t kind;   /* of the artifact that follows */
-    bool is_nameless;  /* its format contains no name: name is the file's in an
-                          archive, or "" */
+    sym_str_t code_id; /* "": none */
+    sym_kind_t kind;   /* kind of the artifact that follows */
+    bool is_nameless;  /* its format contains no name; name is then the file's
+                          name in an archive, or "" */
 } pool_module_t;
 
 /* The state of the file when one of its modules has ended. */
@@ -54,7 +54,7 @@ typedef struct {
     bool has_more; /* the job continues with another module */
 } pool_end_t;
 
-/* Whether a file is sound but has no symbols (stripped, dwz's supplementary
+/* Whether a file is valid but has no symbols (stripped, dwz's supplementary
  * file, ...), which is not an error for a file found in a folder. */
 bool pool_has_nothing(const sym_error_t *err, const pool_end_t *end);
 
@@ -73,33 +73,34 @@ typedef struct {
                          const pool_end_t *end, sym_error_t *err);
     void (*failed)(void *job, const sym_error_t *err, const pool_end_t *end);
 
-    /* Whether its next message can be handled now; false: the pool asks again
-     * after POOL_HELD_MS.  NULL: always. */
+    /* Whether the job's next message can be handled now; false: the pool asks
+     * again after POOL_HELD_MS.  NULL: always. */
     bool (*can_write)(void *job);
 
-    /* The debug id of one of several objects in the file; NULL: dropped. */
+    /* Gets the debug id of one of several objects in the file; NULL: ids are
+     * dropped. */
     void (*object)(void *job, sym_str_t id);
 
-    /* If the job is an upload: a file of it, and the next of its bytes, if they
-     * are packed; then listed(), or failed(). */
+    /* If the job is an upload: called for a file, and for its next bytes if
+     * they are packed.  At the end, listed() or failed() is called. */
     sym_status_t (*member)(void *job, const converter_member_t *member,
                            sym_error_t *err);
     sym_status_t (*bytes)(void *job, const uint8_t *data, size_t len,
                           sym_error_t *err);
     void (*listed)(void *job);
 
-    /* A note about the file for its user; NULL: notes are dropped. */
+    /* Gets a note about the file for its user; NULL: notes are dropped. */
     void (*note)(void *job, const char *text);
 
     /* Opens a companion of the file.  Returns a descriptor, which the pool
-     * closes, or -1.  Or POOL_LATER: until pool_give() only the limit of the
-     * total time counts.  Or POOL_WITHDRAW: the pool forgets the job.  NULL:
-     * the owner's files have no companions. */
+     * closes, or -1.  It may also return POOL_LATER: until pool_give() is
+     * called, only the limit of the total time applies.  Or POOL_WITHDRAW: the
+     * pool drops the job.  NULL: the owner's files have no companions. */
     int (*companion)(void *job, const sym_companion_t *want,
                      converter_given_t *given);
 } pool_events_t;
 
-/* NULL when out of memory. */
+/* Creates a pool.  NULL: out of memory. */
 pool_t *pool_create(const pool_limits_t *limits, const pool_events_t *events);
 
 /* Kills running converters, without callbacks. */
@@ -112,11 +113,11 @@ void pool_free(pool_t *pool);
  */
 void pool_fork(pool_t *pool, char **argv);
 
-/* Ends it again, because there is nothing to convert. */
+/* Ends that converter, because there is nothing to convert. */
 void pool_unfork(pool_t *pool);
 
-/* The number of running jobs, and whether one more can start now: any, or with
- * is_fresh one beyond `jobs`, of an owner that has none running. */
+/* Return the number of running jobs, and whether one more can start now.  With
+ * is_fresh, one job beyond `jobs` can start if its owner has none running. */
 unsigned pool_busy(const pool_t *pool);
 unsigned pool_jobs(const pool_t *pool);
 bool pool_has_room(const pool_t *pool);
@@ -125,36 +126,38 @@ bool pool_has_reserve(const pool_t *pool);
 /* The input of a job, and which of its modules are wanted. */
 typedef struct {
     int fd;              /* the caller keeps it open until the job ends */
-    uint64_t length;     /* from its position; CONVERTER_TO_END: all */
-    sym_str_t id;        /* only the module with this debug id, */
-    sym_str_t arch;      /* or for this processor (arch.h); both "": all */
-    bool is_arch_wish;   /* if none is for it, use the first */
-    unsigned kinds;      /* of artifacts: sym_format_file_t.kinds */
-    unsigned upload;     /* as in converter_job_t */
-    bool takes_empty;    /* sym_format_services_t.takes_empty */
+    uint64_t length;     /* number of bytes from its position on;
+                            CONVERTER_TO_END: all */
+    sym_str_t id;        /* only the module with this debug id ... */
+    sym_str_t arch;      /* ... or for this processor (arch.h); both "": all */
+    bool is_arch_wish;   /* if none matches, use the first */
+    unsigned kinds;      /* kinds of artifacts: sym_format_file_t.kinds */
+    unsigned upload;     /* see converter_job_t */
+    bool takes_empty;    /* see sym_format_services_t.takes_empty */
     unsigned make;       /* 1 + a sym_make_t; 0: artifacts */
-    sym_str_t make_name; /* of the section, module or source file */
-    unsigned text;       /* 1 + its sym_text_role_t: it becomes module `id` */
-    sym_str_t reference; /* sym_format_file_t.reference */
+    sym_str_t make_name; /* name of the section, module or source file */
+    unsigned text;       /* 1 + the text's sym_text_role_t: it becomes module
+                            `id` */
+    sym_str_t reference; /* see sym_format_file_t.reference */
 } pool_input_t;
 
 sym_status_t pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                          sym_error_t *err);
 
-/* No more jobs come.  A converter is then killed when its last module is
- * complete: freeing its memory, which takes as long as storing a large module,
- * goes on in the background. */
+/* Announces that there will be no more jobs.  A converter is then killed when
+ * its last module is complete.  Freeing its memory takes as long as storing a
+ * large module, but then happens in the background. */
 void pool_last(pool_t *pool);
 
-/* Answers a companion callback that returned POOL_LATER.  The pool owns fd now;
+/* Answers a companion callback that returned POOL_LATER.  The pool now owns fd;
  * -1: no such file. */
 void pool_give(pool_t *pool, const void *job, int fd,
                const converter_given_t *given);
 
 /*
- * Keeps an idle converter ready while there is room for another job, with
- * is_fresh always.  False: it cannot be started, *err says why; the pool tries
- * again at most once a second.
+ * Keeps an idle converter ready while there is room for another job; with
+ * is_fresh always.  False: it cannot be started, *err has the reason; the pool
+ * tries again at most once a second.
  */
 bool pool_prepare(pool_t *pool, sym_error_t *err);
 

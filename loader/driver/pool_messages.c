@@ -2,15 +2,16 @@
 
 #include <unistd.h>
 
-/* Far more than the split units of any known program; each asks twice. */
+/* Maximum number of requests.  It is far more than the split units of any known
+ * program, each of which causes two. */
 #define WANTS_MAX (1u << 20)
 #define NOTES_MAX 16u
 
-/* Files of an upload. */
+/* Maximum number of files in an upload. */
 #define MEMBERS_MAX 20000u
 
-/* CPU time of the Swift demangler for one file: millions of real names take
- * less. */
+/* Limit of the Swift demangler's CPU time for one file: millions of real names
+ * take less. */
 #define NAMES_CPU_S 30
 
 static sym_status_t
@@ -284,7 +285,7 @@ on_bytes(pool_t *pool, worker_t *w, const converter_message_t *m,
         return broken(err);
     }
 
-    w->extents++; /* it makes progress */
+    w->extents++; /* this counts as progress */
     return pool->events.bytes(w->job, m->data.bytes, m->len, err);
 }
 
@@ -304,7 +305,7 @@ on_listed(pool_t *pool, worker_t *w, sym_error_t *err)
 }
 
 
-/* False: the converter is gone. */
+/* Sends a companion.  False: the converter has ended. */
 static bool
 give(worker_t *w, int fd, const converter_given_t *given)
 {
@@ -328,7 +329,8 @@ pool_give(pool_t *pool, const void *job, int fd, const converter_given_t *given)
         worker_t *w = &pool->workers[i];
 
         if (w->is_busy && w->job == job && w->is_asking) {
-            (void) give(w, fd, given); /* its socket will report a failure */
+            (void) give(w, fd, given); /* if it fails, the socket reports it,
+                                          too */
             return;
         }
     }
@@ -388,7 +390,8 @@ worker_message(pool_t *pool, worker_t *w)
     sym_error_t err = { 0 };
     sym_status_t rc = SYM_OK;
 
-    /* a converter that asked waits; its other threads may still send notes */
+    /* a converter waits for its answer, but its other threads may still send
+     * notes */
     if (w->is_asking && m->head.type != CONVERTER_NOTE) {
         (void) broken(&err);
         worker_failed(pool, w, &err);
@@ -426,7 +429,8 @@ worker_message(pool_t *pool, worker_t *w)
     case CONVERTER_NAMES:
         rc = on_names(w, m->head.number != 0, &err);
         break;
-    default: /* CONVERTER_FAILED: converter_receive() refuses any other */
+    default: /* CONVERTER_FAILED, because converter_receive() refuses other
+                types */
         rc = on_failed(pool, w, &m->data.failed, &err);
         break;
     }

@@ -9,35 +9,37 @@
 #include "driver/pool.h"
 #include "driver/spawn.h"
 
-/* Positions in a symcache are 32 bits: no module has more extents. */
+/* Maximum number of extents: positions in a symcache have 32 bits. */
 #define POOL_EXTENTS_MAX 65536u
 
 typedef struct {
-    converter_t converter; /* pid 0: none started */
+    converter_t converter; /* pid 0: not started */
     bool is_busy;
-    bool is_spent;     /* is ending; gets no other job */
+    bool is_spent;     /* it is ending, and gets no other job */
     bool has_archives; /* it reads zip, cab and tar */
     void *job;
     converter_job_t order;
     int input_fd;
     off_t input_start; /* -1: a pipe */
 
-    bool is_asking;     /* waits for a companion from the owner */
-    bool is_one_wanted; /* only one of the file's modules */
-    bool is_naming;     /* a foreign demangler works in it */
-    unsigned n_modules; /* artifacts that have ended */
-    unsigned n_noted;   /* of the previous converter; sent again */
+    bool is_asking;     /* it waits for a companion from the owner */
+    bool is_one_wanted; /* only one of the file's modules is wanted */
+    bool is_naming;     /* a foreign demangler is running in it */
+    unsigned n_modules; /* number of artifacts that have ended */
+    unsigned n_noted;   /* number of notes from the previous converter, which
+                           are sent again */
     unsigned n_notes, n_wants, n_objects, n_members;
-    bool has_member; /* the current one's bytes may follow */
+    bool has_member; /* bytes of the current file may follow */
     sym_conversion_format_t format;
 
     /* Progress of the current module. */
     bool has_module;
     uint32_t extents;
     uint64_t bytes;
-    uint8_t seen[POOL_EXTENTS_MAX / 8]; /* extent numbers, one bit each */
+    uint8_t seen[POOL_EXTENTS_MAX / 8]; /* bits of the extent numbers
+                                           received */
 
-    /* Progress when it last made some. */
+    /* State at its last progress. */
     off_t input_pos;
     uint32_t input_extents;
     unsigned input_wants;
@@ -50,14 +52,15 @@ struct pool_s {
     pool_events_t events;
     unsigned n_busy;
     unsigned n_workers;
-    struct pollfd *polls; /* n_workers; pool_wait()'s */
+    struct pollfd *polls; /* n_workers items, for pool_wait() */
     worker_t *workers;    /* n_workers */
     converter_message_t message;
-    bool is_last; /* no more jobs will come */
+    bool is_last; /* there will be no more jobs */
     unsigned archives_ahead;
     bool is_held; /* an owner cannot write now */
 
-    /* No converter is started ahead before this time: the last one failed. */
+    /* No converter is started ahead of a job before this time, because the last
+     * start failed. */
     int64_t prepare_at_ms;
 };
 
@@ -76,7 +79,7 @@ sym_status_t worker_begin_again(pool_t *pool, worker_t *w, sym_error_t *err);
 /* Ends w's job, and its converter if it still runs. */
 void worker_failed(pool_t *pool, worker_t *w, const sym_error_t *err);
 
-/* Handles pool->message, which w's converter has sent. */
+/* Handles pool->message, which comes from w's converter. */
 void worker_message(pool_t *pool, worker_t *w);
 
 #endif

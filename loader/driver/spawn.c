@@ -21,7 +21,7 @@
 #include "converter/sandbox.h"
 #include "common/converter_protocol.h"
 
-/* The same program, even if an upgrade has replaced the file. */
+/* Starts the same program, even if an upgrade has replaced the file. */
 #define SELF "/proc/self/exe"
 
 extern char **environ;
@@ -53,7 +53,8 @@ make_command_line(const converter_limits_t *limits, command_line_t *c)
 }
 
 
-/* A new session: Ctrl-C goes to the loader, which ends its converters. */
+/* Starts a new session: Ctrl-C reaches only the loader, which ends its
+ * converters. */
 static int
 spawn(char *const argv[], int fd, pid_t *pid)
 {
@@ -105,7 +106,7 @@ make_sockets(int fds[2], sym_error_t *err)
 }
 
 
-/* Keeps our end of the sockets if the converter runs. */
+/* Keeps the loader's end of the sockets if the converter runs. */
 static void
 take_socket(converter_t *c, const int fds[2], bool is_started)
 {
@@ -144,8 +145,8 @@ converter_start(const converter_limits_t *limits, converter_t *c,
 
 /* --- by a fork --- */
 
-/* The loader ignores some signals, and handles none before it forks.  A sanitizer
- * keeps its own. */
+/* Restores signal actions: the loader ignores some signals.  It handles none
+ * before it forks; a sanitizer keeps its own. */
 static bool
 reset_signals(void)
 {
@@ -188,7 +189,7 @@ wipe_words(char **words)
 }
 
 
-/* Wipes arguments and environment of the loader; its name stays, for ps. */
+/* Wipes the loader's arguments and environment, except its name for ps. */
 static void
 forget_words(char **argv)
 {
@@ -198,8 +199,8 @@ forget_words(char **argv)
 }
 
 
-/* Replaces the bytes from which the key of hash tables is made: a converter
- * must not know the loader's. */
+/* Replaces the random bytes from which the key of hash tables is made, because
+ * a converter must not know the loader's. */
 static bool
 renew_random(void)
 {
@@ -219,13 +220,13 @@ become_converter(command_line_t *line, char **argv, int fd)
     }
 
     forget_words(argv);
-    _exit(convert_main(line->argv + 2)); /* which closes other descriptors */
+    _exit(convert_main(line->argv + 2)); /* closes other descriptors */
 }
 
 
-/* Variables that the dynamic linker and the allocator obeyed at the start of
- * this program, and that a program started without environment does not
- * have. */
+/* Environment variables that the dynamic linker and the allocator used at the
+ * start of this program.  A program started without an environment does not
+ * have them. */
 static bool
 has_tuned_start(void)
 {
@@ -286,7 +287,7 @@ converter_end(const converter_t *c)
 }
 
 
-/* Sockets are closed before a process counts as dead. */
+/* Sockets are closed before a process counts as ended. */
 #define DYING_MS 50
 
 bool
@@ -317,8 +318,8 @@ converter_reap(converter_t *c)
 {
     int status = 0;
 
-    /* One that closed its socket but still runs must end, too.  One that is
-     * already ending keeps its status. */
+    /* A converter that closed its socket but still runs must end, too.  If it
+     * is already ending, its status is kept. */
     kill(c->pid, SIGKILL);
 
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
@@ -329,7 +330,7 @@ converter_reap(converter_t *c)
 }
 
 
-/* CPU time so far, rounded up; false: the process is gone. */
+/* Returns the CPU time so far, rounded up; false: the process has ended. */
 static bool
 cpu_seconds(pid_t pid, uint64_t *seconds)
 {
@@ -346,8 +347,8 @@ cpu_seconds(pid_t pid, uint64_t *seconds)
 }
 
 
-/* Only the soft limit: the loader can raise it for the next job without
- * privileges, and the sandbox keeps the converter from raising it. */
+/* Sets only the soft limit: the loader can raise it without privileges for the
+ * next job, and the sandbox keeps the converter from raising it. */
 static bool
 limit_cpu(pid_t pid, uint64_t end_s)
 {
@@ -417,8 +418,8 @@ death_text(int wait_status)
 }
 
 
-/* Whether the converter died by its limits, its sandbox or a fault: then the
- * file is malformed.  If the loader kills it, the loader has the reason. */
+/* Whether the converter was ended by its limits, its sandbox or a fault: then
+ * the file is malformed.  If the loader kills it, the loader has the reason. */
 static bool
 is_own_death(int wait_status)
 {
@@ -436,8 +437,8 @@ is_own_death(int wait_status)
     case SIGTRAP:
         return true;
     default:
-        /* SIGBUS, too: files are mapped, and a page that cannot be read ends
-         * the reader */
+        /* includes SIGBUS: files are mapped, and an unreadable page ends the
+         * reader */
         return false;
     }
 }

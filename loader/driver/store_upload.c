@@ -16,7 +16,7 @@ copy(char *to, sym_str_t from)
 }
 
 
-/* Only its ids. */
+/* Copies only the ids. */
 static void
 expect(store_upload_t *in, const sym_object_ref_t *ref)
 {
@@ -99,7 +99,8 @@ store_upload_layout(const char *path, sym_str_t *name, sym_str_t *id)
 }
 
 
-/* By the debug id, or by the code id, as for PE files. */
+/* Whether the module matches by its debug id, or by its code id as for PE
+ * files. */
 static bool
 is_id_of(const store_upload_t *in, sym_str_t id)
 {
@@ -148,7 +149,7 @@ without_ending(sym_str_t name, const char *const *endings)
 }
 
 
-/* Name of the file in the folder, or in the archive. */
+/* Returns the name of the file in the folder, or in the archive. */
 static sym_str_t
 file_name(sym_str_t path)
 {
@@ -162,8 +163,8 @@ file_name(sym_str_t path)
 }
 
 
-/* Name of a file on disk, without the ending of its compression.  A pointer has
- * its folder's name. */
+/* Returns the name of a file on disk without the ending of its compression.
+ * For a pointer it is the name of the folder. */
 static sym_str_t
 plain_name(const char *path)
 {
@@ -180,8 +181,8 @@ plain_name(const char *path)
 }
 
 
-/* The id of a file that contains none: its name is FILEID.ENDING, or its folder
- * is NAME/FILEID.  Returns its length; 0: none. */
+/* Returns the length of the id of a file that contains none (0: none): its name
+ * is FILEID.ENDING, or its folder is NAME/FILEID. */
 static size_t
 id_of_path(const char *path, char id[SYM_ID_TEXT_MAX])
 {

@@ -10,7 +10,7 @@
 
 #include "driver/store_upload.h"
 
-/* Extent k is at k times this size: unused parts take no space. */
+/* Extent k is at offset k times this size; unused parts take no space. */
 #define SLOT_BYTES 65536
 
 _Static_assert(SYM_EXTENT_MAX <= SLOT_BYTES, "an extent fits its slot");
@@ -19,16 +19,16 @@ struct temporary_symcache_s {
     store_upload_t upload; /* its key */
 
     int fd;
-    bool is_file; /* extents follow each other */
+    bool is_file; /* extents follow each other without gaps */
     uint64_t bytes, limit;
-    uint32_t n; /* the highest number, plus one */
+    uint32_t n; /* highest extent number + 1 */
     uint32_t *lens;
     uint32_t lens_size;
     const uint8_t *map; /* NULL: not mapped */
 };
 
 
-/* A file without a name; -1: see errno. */
+/* Creates a file without a name; -1: errno has the reason. */
 static int
 unnamed_file(const char *folder)
 {

@@ -29,7 +29,7 @@
 #define CAB_HEADER_BYTES 36
 #define CAB_FLAGS_SEVERAL 3 /* one before it, or after it */
 
-/* unpack_archive_prepare() fills it, once in a process. */
+/* unpack_archive_prepare() fills this once in a process. */
 static libarchive_t lib;
 static bool is_prepared, has_lib;
 
@@ -38,9 +38,9 @@ typedef struct {
     struct archive *a;
     const unpack_t *kind;
     bool at_end;
-    sym_error_t *err;   /* of the current call, for give_piece() */
-    uint64_t cab_bytes; /* from its header */
-    size_t head_len;    /* bytes of the file that were read ahead */
+    sym_error_t *err;   /* error of the current call, for give_piece() */
+    uint64_t cab_bytes; /* size from its header */
+    size_t head_len;    /* number of bytes read ahead */
     char head[HEAD_BYTES];
     char name[SYM_NAME_MAX + 1];
     size_t tail_len;
@@ -84,8 +84,8 @@ keep_tail(archive_t *p, const char *data, size_t len)
 }
 
 
-/* Returns the rest of the piece, or the next one.  source->offset is unchanged:
- * libarchive reports its own position. */
+/* Returns the rest of the piece, or the next one.  source->offset does not
+ * change, because libarchive reports its own position. */
 static la_ssize_t
 give_piece(struct archive *a, void *ctx, const void **data)
 {
@@ -146,8 +146,8 @@ note_offset(archive_t *p)
 }
 
 
-/* libarchive would unpack bzip2, LZMA, PPMd and more from a zip; symbols are
- * not packed like that, and each is another parser of hostile bytes. */
+/* libarchive would unpack bzip2, LZMA, PPMd and more from a zip.  Symbols do
+ * not use these, and each is another parser of hostile bytes. */
 static bool
 is_known_method(const archive_t *p)
 {
@@ -179,7 +179,7 @@ check_entry(archive_t *p, struct archive_entry *entry, sym_error_t *err)
 }
 
 
-/* Whether the file is used; in a bundle its first bytes decide. */
+/* Whether the file is used; for a bundle, its first bytes decide. */
 static sym_status_t
 look_at(archive_t *p, struct archive_entry *entry, bool *counts,
         sym_error_t *err)
@@ -243,7 +243,7 @@ find_file(archive_t *p, struct archive_entry **entry, bool *folders,
 }
 
 
-/* A bundle's file has the program's name, the zip any name. */
+/* In a bundle, the file has the program's name; in a zip, any name. */
 static void
 keep_name(archive_t *p, struct archive_entry *entry)
 {
@@ -522,9 +522,9 @@ next(void *state, char *out, size_t size, size_t *len, sym_error_t *err)
 
 /*
  * libarchive converts names to the locale's character set, and times to local
- * time; the C library reads files for both, at their first use.  With C.UTF-8
- * libarchive needs no iconv(), which would read more files; and a time zone
- * given as a rule is never read again.
+ * time; the C library reads files for both, at their first use.  With C.UTF-8,
+ * libarchive needs no iconv(), which would read more files.  A time zone that
+ * is set as a rule is never read again.
  */
 void
 unpack_archive_prepare(void)

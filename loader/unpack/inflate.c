@@ -11,8 +11,9 @@ typedef struct {
     z_stream z;
     const char *section;
     bool is_gzip;
-    bool in_member, at_end; /* in_member: a member has begun, and not ended */
-    bool has_ended;         /* one at least */
+    bool in_member, at_end; /* in_member: a member has begun, and has not
+                               ended */
+    bool has_ended;         /* at least one member has ended */
 } inflate_t;
 
 
@@ -23,7 +24,7 @@ fail(inflate_t *p, sym_status_t status, const char *what, sym_error_t *err)
 }
 
 
-/* bits: the window, and which header is expected (zlib.h). */
+/* bits: window size, and which header is expected (zlib.h). */
 static inflate_t *
 create(source_t *s, int bits, sym_error_t *err)
 {

@@ -12,10 +12,11 @@
 
 #define PLAIN_BYTES ((size_t) 256 * 1024)
 
-/* Bytes needed to recognize a file: a pipe may return them one at a time. */
+/* Number of bytes needed to recognize a file: a pipe may return them one at a
+ * time. */
 #define SNIFF_BYTES 512
 
-/* Part of these bytes, enough to recognize text. */
+/* Number of these bytes that suffice to recognize text. */
 #define TEXT_BYTES 64
 
 /* Alignment of a mapping; larger pages are multiples of it. */
@@ -26,33 +27,35 @@
 #define RATIO_MAX 1000
 #define RATIO_FREE_BYTES ((uint64_t) 64 << 20)
 
-/* In the first block of a tar. */
+/* Offset in the first block of a tar. */
 #define TAR_MAGIC_AT 257
 
 /* First bytes of an xz file. */
 static const char xz_magic[] = { '\xfd', '7', 'z', 'X', 'Z', 0 };
 
-/* One method of compression: its source, and its decoder. */
+/* A layer of compression: its source, and its decoder. */
 typedef struct {
     source_t source;
     const unpack_t *kind; /* NULL: plain text */
     void *state;
-    uint64_t max_expanded, expanded; /* expanded: bytes returned so far */
+    uint64_t max_expanded, expanded; /* expanded: number of bytes returned so
+                                        far */
     bool at_end;
 } layer_t;
 
 struct input_s {
-    layer_t file, tar; /* tar: in a compressed file */
-    layer_t *top;      /* of these, the one that returns the file */
+    layer_t file, tar; /* tar: inside a compressed file */
+    layer_t *top;      /* the layer that returns the file */
     uint64_t max_expanded;
 
     bool is_started;
     char name[SYM_NAME_MAX + 1];
 
-    void *map; /* of the file, or NULL */
+    void *map; /* mapping of the file, or NULL */
     size_t map_len;
 
-    size_t ahead; /* bytes of plain that were unpacked, but not returned yet */
+    size_t ahead; /* number of bytes of plain that were unpacked, but not
+                     returned yet */
     char plain[PLAIN_BYTES];
 };
 
@@ -74,7 +77,7 @@ input_create(uint64_t max_expanded, bool has_archives)
 }
 
 
-/* An unpacker's memory is freed as soon as it is done. */
+/* Frees an unpacker's memory as soon as it has ended. */
 static void
 close_unpacker(layer_t *layer)
 {
@@ -138,14 +141,14 @@ begins_with(const char *p, size_t len, const char *magic, size_t n)
 static bool
 is_zstd(const char *p, size_t len)
 {
-    /* any of 16 skippable frames (RFC 8878, 3.1.2) may come first */
+    /* one of 16 kinds of skippable frames (RFC 8878, 3.1.2) may be first */
     return begins_with(p, len, "\x28\xb5\x2f\xfd", 4)
            || (len >= 4 && ((uint8_t) p[0] & 0xf0) == 0x50
                && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0);
 }
 
 
-/* Whether the first bytes are only text. */
+/* Whether the first bytes contain only text. */
 static bool
 looks_like_text(const char *p, size_t len)
 {
@@ -173,8 +176,8 @@ is_zlib(const char *p, size_t len)
 }
 
 
-/* A zip begins with a file, the end record (it is empty), or the mark of one
- * that was split. */
+/* A zip begins with a file, with the end record (if empty), or with the mark of
+ * a split archive. */
 static bool
 is_zip(const char *p, size_t len)
 {
@@ -183,7 +186,7 @@ is_zip(const char *p, size_t len)
 }
 
 
-/* POSIX's (pax, ustar), and GNU's own. */
+/* Magic of POSIX tar (pax, ustar), and of GNU tar. */
 static bool
 is_tar(const char *p, size_t len)
 {
@@ -193,7 +196,7 @@ is_tar(const char *p, size_t len)
 }
 
 
-/* NULL: not packed. */
+/* NULL: not compressed. */
 static const unpack_t *
 sniff(const char *p, size_t len)
 {
@@ -225,7 +228,8 @@ sniff(const char *p, size_t len)
 }
 
 
-/* Nothing is unpacked twice, except the contents of a compressed tar. */
+/* Unpacked bytes are not unpacked again, except the contents of a compressed
+ * tar. */
 static bool
 is_packed_again(const layer_t *layer, const char *data, size_t len)
 {
@@ -394,13 +398,13 @@ input_next(input_t *in, const char **data, size_t *len, sym_error_t *err)
 }
 
 
-/* Start and end of the input in its file; false: it is a pipe. */
+/* Gets start and end of the input in its file; false: it is a pipe. */
 static bool
 bounds_of(const source_t *s, uint64_t *start, uint64_t *end)
 {
     off_t pos = lseek(s->fd, 0, SEEK_CUR), size = lseek(s->fd, 0, SEEK_END);
 
-    /* its position becomes its end, as if it had been read */
+    /* moves the position to the end, as if it had been read */
     if (pos < 0 || size < 0 || (uint64_t) pos < s->read_bytes || size < pos) {
         return false;
     }

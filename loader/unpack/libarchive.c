@@ -13,7 +13,7 @@ _Static_assert(sizeof(void *) == sizeof(void (*)(void)), "POSIX, dlsym()");
 
 typedef struct {
     const char *name;
-    size_t at; /* in a libarchive_t */
+    size_t at; /* offset in libarchive_t */
 } call_t;
 
 #define CALL(name)                                                             \

@@ -12,7 +12,7 @@
 #include <archive_entry.h>
 #include <stdbool.h>
 
-/* Its functions, as declared in its headers. */
+/* libarchive's functions, as declared in its headers. */
 typedef struct {
     __typeof__(archive_entry_filetype) *archive_entry_filetype;
     __typeof__(archive_entry_is_encrypted) *archive_entry_is_encrypted;
@@ -35,7 +35,7 @@ typedef struct {
     __typeof__(archive_set_error) *archive_set_error;
 } libarchive_t;
 
-/* False: not installed, or without one of the functions. */
+/* False: not installed, or a function is missing. */
 bool libarchive_load(libarchive_t *lib);
 
 #endif

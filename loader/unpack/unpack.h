@@ -1,9 +1,10 @@
 /*
  * unpack.h - the interface of unpackers for input.c.
  *
- * A kind of compression is a row of functions over its own state.  It reads
- * from a source_t, returns plain bytes, and never holds more than a window of
- * them.  None of them opens or writes files: they run inside the sandbox.
+ * A kind of compression is a structure of functions with its own state.  It
+ * reads from a source_t, returns plain bytes, and never keeps more than a
+ * window of them.  Unpackers do not open or write files, because they run
+ * inside the sandbox.
  */
 #ifndef SYMLOADER_UNPACK_UNPACK_H
 #define SYMLOADER_UNPACK_UNPACK_H
@@ -11,10 +12,10 @@
 #include "unpack/source.h"
 
 typedef struct {
-    const char *section; /* in errors: "gzip stream" */
+    const char *section; /* name in errors: "gzip stream" */
 
-    /* Consumes nothing of *s yet; s->pos has the first bytes.  NULL: see
-       *err. */
+    /* Must not consume bytes of *s; s->pos has the first ones.  NULL: err has
+     * the reason. */
     void *(*open)(source_t *s, sym_error_t *err);
 
     /*
@@ -26,8 +27,8 @@ typedef struct {
 
     void (*close)(void *state);
 
-    /* Base name of the file inside; "" if not recorded.  NULL: a stream,
-     * without files. */
+    /* Base name of the file inside; "" if not recorded.  NULL: for a stream,
+     * which contains no files. */
     const char *(*name)(const void *state);
 } unpack_t;
 
@@ -37,8 +38,8 @@ extern const unpack_t unpack_xz;                          /* xz.c */
 extern const unpack_t unpack_zip, unpack_cab, unpack_tar; /* archive.c */
 
 /*
- * Call it before the sandbox: loads libarchive, and lets the C library read the
- * files that it needs for it (character set, time zone).
+ * Call this before the sandbox is entered: it loads libarchive, and lets the C
+ * library read the files that libarchive needs (character set, time zone).
  */
 void unpack_archive_prepare(void);
 

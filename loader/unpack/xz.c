@@ -6,18 +6,19 @@
 
 #include "unpack/unpack.h"
 
-/* A stream declares the size of its dictionary.  64 MiB, as for xz -9, take 65
- * MiB with other memory. */
+/* Memory limit.  A stream declares the size of its dictionary; 64 MiB, as for
+ * xz -9, take 65 MiB with other memory. */
 #define MEMORY_MAX ((uint64_t) 128 << 20)
 
-/* of a stream; none of the padding between two */
+/* decoder of a stream; none in the padding between two */
 #define FIRST_BYTE '\xfd'
 
 typedef struct {
     source_t *source;
     lzma_stream x;
-    bool in_stream, at_end; /* in_stream: a stream has begun, and not ended */
-    bool has_ended;         /* one at least */
+    bool in_stream, at_end; /* in_stream: a stream has begun, and has not
+                               ended */
+    bool has_ended;         /* at least one stream has ended */
 } xz_t;
 
 
@@ -111,7 +112,7 @@ unpack_some(xz_t *p, sym_error_t *err)
     p->x.avail_in = s->left;
     rc = lzma_code(&p->x, LZMA_RUN);
 
-    /* Without input it may still have output. */
+    /* Even without input, it may have output. */
     if (rc == LZMA_OK && s->left == 0 && p->x.avail_out == had) {
         rc = LZMA_BUF_ERROR;
     }

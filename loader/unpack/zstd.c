@@ -7,8 +7,8 @@
 
 #include "unpack/unpack.h"
 
-/* A frame declares the size of its window, which is allocated; 128 MiB is also
- * the default limit of zstd(1). */
+/* Maximum size of a frame's window, which the frame declares and which is
+ * allocated; 128 MiB is also the default limit of zstd(1). */
 #define WINDOW_LOG_MAX 27
 
 /* Enough bytes to recognize a frame (RFC 8878, 3.1.1). */
@@ -17,7 +17,8 @@
 typedef struct {
     source_t *source;
     ZSTD_DCtx *dctx;
-    size_t hint;    /* bytes that zstd wants next; 0: between two frames */
+    size_t hint;    /* number of bytes that zstd wants next; 0: between two
+                       frames */
     bool has_ended; /* at least one frame was read */
 } zstd_t;
 
@@ -90,8 +91,8 @@ fail_code(const zstd_t *p, size_t code, sym_error_t *err)
 }
 
 
-/* Passes zstd no more than it requests, at most a block: after an error it does
- * not report its position. */
+/* Passes zstd at most as many bytes as it requests (a block), because after an
+ * error it does not report its position. */
 static sym_status_t
 unpack_some(zstd_t *p, ZSTD_outBuffer *out, sym_error_t *err)
 {
@@ -107,7 +108,7 @@ unpack_some(zstd_t *p, ZSTD_outBuffer *out, sym_error_t *err)
 
     source_take(s, in.pos);
 
-    /* Without input it may still have output. */
+    /* Even without input, it may have output. */
     if (rc > 0 && in.size == 0 && out->pos == had) {
         return fail(p, SYM_TRUNCATED, "the file ends early", err);
     }

@@ -12,7 +12,9 @@
 #include "conf/ngx_http_symbolicate_upload_conf.h"
 
 
-/* 4096 tokens with long names and lists of sources. */
+/*
+ * Maximum size of the file: 4096 tokens with long names and lists of sources.
+ */
 #define NGX_SYMBOLICATE_TOKENS_FILE   (4 * 1024 * 1024)
 
 

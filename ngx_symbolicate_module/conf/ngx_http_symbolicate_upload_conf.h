@@ -19,7 +19,7 @@ char *ngx_http_symbolicate_set_upload_target(ngx_conf_t *cf,
 char *ngx_http_symbolicate_set_upload_tokens(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 
-/* Finds the source of the target.  Logs what is wrong. */
+/* Finds the source of the target.  Logs errors. */
 char *ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);

@@ -45,7 +45,7 @@ ngx_int_t ngx_http_symbolicate_jobs_process(ngx_cycle_t *cycle,
 void ngx_http_symbolicate_jobs_exit(void);
 
 
-/* Counts the begin of a request.  NGX_BUSY: too many are in progress. */
+/* Counts a request that begins.  NGX_BUSY: too many are in progress. */
 ngx_int_t ngx_http_symbolicate_jobs_enter(void);
 void ngx_http_symbolicate_jobs_leave(void);
 

@@ -1,9 +1,9 @@
 
 /*
- * ngx_http_symbolicate_assemble.c - files that were uploaded as chunks.
+ * ngx_http_symbolicate_assemble.c - assembles files from uploaded chunks.
  *
- * The loader is asked for some files at a time; each answer comes when its
- * file is placed, or cannot be.
+ * Several files are requested from the loader at a time; the reply for each
+ * arrives when the file is placed, or has failed.
  */
 
 
@@ -24,7 +24,7 @@
 #include "rpc/ngx_http_symbolicate_rpc.h"
 
 
-/* Files that the loader has at a time. */
+/* Number of files that are requested at a time. */
 #define NGX_SYMBOLICATE_ASSEMBLE_WINDOW  8
 
 #define NGX_SYMBOLICATE_ASSEMBLE_ARENA   (16 * 1024 * 1024)

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_assemble.h - files that were uploaded as chunks.
+ * ngx_http_symbolicate_assemble.h - assembles files from uploaded chunks.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_
@@ -12,7 +12,7 @@
 #include <ngx_http.h>
 
 
-/* Reads the request to assemble files, and lets the loader do it. */
+/* Reads a request to assemble files, and lets the loader do it. */
 ngx_int_t ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r);
 
 

@@ -1,7 +1,6 @@
 
 /*
- * ngx_http_symbolicate_made.c - files that the loader makes from another
- * one.
+ * ngx_http_symbolicate_made.c - files that the loader makes from other files.
  *
  * The loader continues when a client disconnects, so a file counts until the
  * loader has answered.  Thus the limit also holds for clients that disconnect.

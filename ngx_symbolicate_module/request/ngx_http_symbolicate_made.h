@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_made.h - files that the loader makes from another one.
+ * ngx_http_symbolicate_made.h - files that the loader makes from other files.
  *
  * The loader unpacks a file, cuts out a section, or writes its symbols as text
  * (SYM_RPC_MAKE), and sends a descriptor of the result.

@@ -1,13 +1,13 @@
 
 /*
- * ngx_http_symbolicate_proxy.c - symbol files of sources, for clients.
+ * ngx_http_symbolicate_proxy.c - sends symbol files from sources to clients.
  *
- * Sources are queried one after the other, each by its own fetch.  A fetch
- * that got a file is kept until the client has received it, because it owns
- * the descriptor: of an unnamed temporary file, or of the source's own
- * file.  So the limits on fetches and file size bound the disk space; loader
- * leases are not involved.  A file that is packed, or that is not what the
- * client wants, goes to the loader first (made.c).
+ * Sources are searched in order, each by its own fetch.  A fetch with a file is
+ * kept until the client has received the file, because it owns the descriptor:
+ * of an unnamed temporary file, or of the source's own file.  So the limits on
+ * fetches and file size also limit the disk space, and no lease from the loader
+ * is needed.  If a file is packed, or if the client wants something made from
+ * it, it is sent to the loader first (made.c).
  */
 
 
@@ -26,7 +26,10 @@
 #include "request/ngx_http_symbolicate_task.h"
 
 
-/* Steps (base/steps.h) that patterns of the location's sources may take. */
+/*
+ * Maximum number of steps (base/steps.h) for the patterns of the location's
+ * sources.
+ */
 #define NGX_SYMBOLICATE_PROXY_PATTERNS  2000000
 
 
@@ -65,7 +68,9 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_proxy_work = {
     NULL
 };
 
-/* Downloads of this worker, including those that clients still read. */
+/*
+ * Number of downloads of this worker, including those that clients still read.
+ */
 static ngx_uint_t  ngx_http_symbolicate_downloads;
 
 
@@ -150,8 +155,10 @@ ngx_http_symbolicate_proxy_failed(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* A source has answered.  NGX_OK: it has the file; NGX_DONE: a file is
- * being made from it; NGX_DECLINED: try the next one. */
+/*
+ * Handles a source's answer.  NGX_OK: it has the file; NGX_DONE: a file is
+ * being made from it; NGX_DECLINED: try the next one.
+ */
 static ngx_int_t
 ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -189,8 +196,10 @@ ngx_http_symbolicate_proxy_ended(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* A source has a file.  Its first bytes say whether it is packed: no symbol
- * file begins with these bytes, but a source file may. */
+/*
+ * Handles a file from a source.  Its first bytes show whether it is packed: no
+ * symbol file begins with these bytes, but a source file may.
+ */
 static ngx_int_t
 ngx_http_symbolicate_proxy_found(ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_fetch_result_t *result)
@@ -240,7 +249,7 @@ ngx_http_symbolicate_proxy_make(ngx_http_symbolicate_proxy_t *proxy,
     sym_rpc_message_t                 m;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
-    /* the name and the id of a module, and a slash */
+    /* name and id of a module, and a slash */
 
     u_char                            text[SYM_NAME_MAX + SYM_ID_TEXT_MAX + 1];
 
@@ -288,9 +297,11 @@ ngx_http_symbolicate_proxy_make(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* NGX_OK: the loader has made a file; NGX_DONE: it is working;
- * NGX_DECLINED: there is nothing of that kind in the source's file, or it
- * failed. */
+/*
+ * Handles the loader's reply.  NGX_OK: it has made a file; NGX_DONE: it is
+ * working; NGX_DECLINED: the source's file does not contain the requested part,
+ * or it failed.
+ */
 static ngx_int_t
 ngx_http_symbolicate_proxy_made(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -318,7 +329,9 @@ ngx_http_symbolicate_proxy_made(ngx_http_symbolicate_proxy_t *proxy)
     if (made->fd != -1 && proxy->symbols == NULL && !made->has_rules
         && make == SYM_MAKE_SYM && proxy->file.rules)
     {
-        /* a debug file has no unwind rules: they are in the code file */
+        /*
+         * a debug file has no unwind rules, because they are in the code file
+         */
 
         proxy->symbols = made;
         proxy->made = NULL;
@@ -368,7 +381,9 @@ ngx_http_symbolicate_proxy_may_have(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* The next source that may have a file of this step, or of a later one. */
+/*
+ * Returns the next source that may have a file of this step, or of a later one.
+ */
 static ngx_http_symbolicate_source_t *
 ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_loc_conf_t *slcf)
@@ -383,7 +398,7 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
     while (proxy->step < SYM_FILE_STEPS
            && proxy->file.steps[proxy->step].files)
     {
-        /* without a loader nothing is known of an executable */
+        /* without a loader, the contents of an executable are unknown */
 
         if (proxy->file.steps[proxy->step].make == SYM_MAKE_PROOF
             && slcf->loader == NULL)
@@ -408,7 +423,7 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* Queries the next source that may have the file. */
+/* Requests the file from the next source that may have it. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -475,8 +490,10 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* Resets the connection: libdebuginfod takes the end of an empty answer for
- * the absence of the file.  A stream of HTTP/2 is reset by nginx. */
+/*
+ * Resets the connection, because libdebuginfod interprets the end of an empty
+ * answer as absence of the file.  For HTTP/2, nginx resets the stream.
+ */
 static ngx_int_t
 ngx_http_symbolicate_proxy_cut(ngx_http_request_t *r, sym_str_t reason)
 {
@@ -553,7 +570,7 @@ ngx_http_symbolicate_proxy_nothing(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* Drops the file of a source, and the file made from it. */
+/* Frees the file of a source, and the file made from it. */
 static void
 ngx_http_symbolicate_proxy_drop(ngx_http_symbolicate_proxy_t *proxy)
 {

@@ -1,9 +1,9 @@
 
 /*
- * ngx_http_symbolicate_proxy.h - symbol files of sources, for clients.
+ * ngx_http_symbolicate_proxy.h - sends symbol files from sources to clients.
  *
- * Files are fetched as for the loader, but go neither to the loader nor to the
- * store: the client gets them unchanged.
+ * Files are fetched in the same way as for the loader, but are not stored: the
+ * client gets them unchanged.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PROXY_H_INCLUDED_
@@ -17,7 +17,7 @@
 #include "api/registry.h"
 
 
-/* A content handler.  path: of the file, as the API reads it. */
+/* A content handler.  path: of the file, in the form that the API parses. */
 ngx_int_t ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r,
     sym_str_t path);
 

@@ -2,8 +2,8 @@
 /*
  * ngx_http_symbolicate_proxy_send.c - the answer with a symbol file.
  *
- * nginx sends the bytes out of the descriptor of the source or the loader, with
- * sendfile if it is on, and cuts out ranges.
+ * nginx sends the bytes from the descriptor of the source or the loader (with
+ * sendfile, if that is on), and handles ranges.
  */
 
 
@@ -34,7 +34,7 @@ ngx_http_symbolicate_proxy_cached(ngx_http_request_t *r, const char *value)
 }
 
 
-/* The ETag of a file that was made is another one than the source's. */
+/* A file that was made has another ETag than the source's file. */
 ngx_int_t
 ngx_http_symbolicate_proxy_identify(ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_fetch_result_t *result)
@@ -105,8 +105,10 @@ ngx_http_symbolicate_proxy_etag(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* debuginfod's headers.  NGX_DECLINED: the client does not want a file of this
- * size. */
+/*
+ * Adds debuginfod's headers.  NGX_DECLINED: the client does not want a file of
+ * this size.
+ */
 static ngx_int_t
 ngx_http_symbolicate_proxy_size(ngx_http_symbolicate_proxy_t *proxy,
     off_t size)
@@ -143,7 +145,7 @@ ngx_http_symbolicate_proxy_size(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
-/* The headers of a file that does not change. */
+/* Adds the headers of a file that never changes. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -152,8 +154,10 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
 
     r = proxy->task.request;
 
-    /* a shared cache may keep what only some may read if the answer is
-     * public */
+    /*
+     * if the answer is public, shared caches may keep a file that only some
+     * clients may read
+     */
 
     if (ngx_http_symbolicate_proxy_cached(r, r->headers_in.authorization
                                              ? "private" : "public")
@@ -177,8 +181,10 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
         r->headers_out.content_encoding = h;
     }
 
-    /* a client that asks for the first bytes asks for the others next, and the
-     * file would have to be fetched or made again */
+    /*
+     * a client that requests the first bytes requests the others next, and the
+     * file would have to be fetched or made again
+     */
 
     range = r->headers_in.range;
 
@@ -195,7 +201,9 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* Sends the client of a code id to the path with the debug id. */
+/*
+ * Redirects the client from a path with a code id to the one with the debug id.
+ */
 static ngx_int_t
 ngx_http_symbolicate_proxy_lead(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -260,7 +268,7 @@ ngx_http_symbolicate_proxy_lead(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* A part of the answer: a file. */
+/* Adds a part of the answer: a file. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_part(ngx_http_request_t *r, ngx_chain_t *cl,
     ngx_fd_t fd, off_t offset, off_t length)

@@ -2,7 +2,7 @@
 /*
  * ngx_http_symbolicate_proxy_send.h - the answer with a symbol file.
  *
- * Its headers, and its bytes out of a descriptor.
+ * Sends the headers, and the bytes from a descriptor.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_PROXY_SEND_H_INCLUDED_
@@ -24,27 +24,31 @@ typedef struct {
     ngx_http_symbolicate_task_t     task;       /* the first member */
     sym_str_t                       path;
     sym_file_request_t              file;
-    ngx_uint_t                      step;       /* of the request */
+    ngx_uint_t                      step;       /* current step of the
+                                                 * request */
     ngx_uint_t                      next;       /* next source to query */
-    ngx_http_symbolicate_download_t  *download; /* NULL: none so far */
-    ngx_http_symbolicate_made_t    *made;       /* NULL: the file itself */
-    ngx_http_symbolicate_made_t    *symbols;    /* which `made` follows; NULL:
-                                                 * none */
+    ngx_http_symbolicate_download_t  *download; /* NULL: no download yet */
+    ngx_http_symbolicate_made_t    *made;       /* NULL: the source's file
+                                                 * itself is sent */
+    ngx_http_symbolicate_made_t    *symbols;    /* text to which `made` is
+                                                 * appended; NULL: none */
     ngx_str_t                       etag;       /* without its last quote */
     time_t                          modified;
     unsigned                        spooled:1;
-    unsigned                        gzipped:1;  /* sent as it is packed */
-    unsigned                        proved:1;   /* it has debug information */
-    ngx_uint_t                      nreason;    /* of the first failure */
+    unsigned                        gzipped:1;  /* sent in compressed form */
+    unsigned                        proved:1;   /* the file has debug
+                                                 * information */
+    ngx_uint_t                      nreason;    /* length of the first failure's
+                                                 * reason */
     u_char                          reason[SYM_RPC_REASON_MAX];
 } ngx_http_symbolicate_proxy_t;
 
 
-/* The part of the source's file that the client gets. */
+/* Returns the form of the source's file that the client gets. */
 sym_make_t ngx_http_symbolicate_proxy_form(
     ngx_http_symbolicate_proxy_t *proxy);
 
-/* Keeps what identifies the bytes. */
+/* Stores the properties that identify the bytes. */
 ngx_int_t ngx_http_symbolicate_proxy_identify(
     ngx_http_symbolicate_proxy_t *proxy,
     ngx_http_symbolicate_fetch_result_t *result);

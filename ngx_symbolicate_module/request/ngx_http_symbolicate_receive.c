@@ -25,7 +25,7 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-/* The loader takes twice as many files of one worker. */
+/* Files at a time.  The loader accepts twice as many from one worker. */
 #define NGX_SYMBOLICATE_RECEIVE_MAX    24
 
 #define NGX_SYMBOLICATE_RECEIVE_WINDOW 4096
@@ -37,12 +37,14 @@ typedef struct {
     sym_upload_call_t             call;
     char                          room[SYM_UPLOAD_ROOM];
     const sym_upload_protocol_t  *protocol;
-    const sym_upload_token_t     *token;        /* NULL: none is needed */
-    ngx_uint_t                   *active;       /* uploads of the token */
+    const sym_upload_token_t     *token;        /* NULL: no token is required */
+    ngx_uint_t                   *active;       /* number of current uploads
+                                                 * with the token */
     off_t                         size;         /* of the body */
     double                        started_s;
 
-    sym_upload_refusal_t          why;          /* FINE: the loader read it */
+    sym_upload_refusal_t          why;          /* FINE: the loader has
+                                                 * processed it */
     sym_str_t                     reason;
     sym_upload_counts_t           counts;
     unsigned                      counted:1;
@@ -51,7 +53,7 @@ typedef struct {
 } ngx_http_symbolicate_receive_t;
 
 
-/* Looks a module up, for the client's question whether it is there. */
+/* Looks a module up, because a client may ask whether it exists. */
 typedef struct {
     sym_store_t                  *db;
     sym_str_t                     scope;
@@ -169,7 +171,7 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
 }
 
 
-/* Fills in what a protocol sees of the request. */
+/* Fills in the parts of the request for protocols. */
 static ngx_int_t
 ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     sym_upload_call_t *call)
@@ -195,7 +197,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
                    ^ (uint64_t) ngx_pid << 16
                    ^ ++ngx_http_symbolicate_receive_number;
 
-    /* RFC 9562, 5.4: a random one */
+    /* a random UUID (RFC 9562, section 5.4) */
 
     (void) ngx_sprintf((u_char *) call->uuid,
                        "%08xD-%04xD-4%03xD-8%03xD-%08xD%04xD%Z",
@@ -206,7 +208,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
                        (uint32_t) ngx_random(),
                        (uint32_t) ngx_random() & 0xffff);
 
-    /* the client's own spelling of the server, with its port */
+    /* the server as the client spells it, with its port */
 
     if (r->headers_in.host) {
         host = r->headers_in.host->value;
@@ -239,7 +241,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
 }
 
 
-/* Everything that can be checked before the body is read. */
+/* Checks everything that does not need the body. */
 static sym_upload_refusal_t
 ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
     ngx_http_symbolicate_receive_t *receive)
@@ -324,7 +326,7 @@ ngx_http_symbolicate_receive_look(void *data)
 }
 
 
-/* If the store cannot be read, the client uploads again. */
+/* If the store cannot be read, the client uploads the file again. */
 static bool
 ngx_http_symbolicate_receive_has(void *data, sym_str_t name, sym_str_t id)
 {
@@ -385,7 +387,7 @@ ngx_http_symbolicate_receive_log(ngx_http_symbolicate_receive_t *receive,
 }
 
 
-/* The body of a refusal; *status is its status.  NULL: no memory. */
+/* Makes the body of a refusal; *status is its status.  NULL: no memory. */
 static ngx_chain_t *
 ngx_http_symbolicate_receive_refusal(ngx_http_symbolicate_receive_t *receive,
     sym_upload_answer_t *answer)
@@ -472,7 +474,10 @@ ngx_http_symbolicate_receive_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/* NGX_OK: the loader is at work; NGX_DECLINED: receive->why is set. */
+/*
+ * Starts the upload.  NGX_OK: the loader is at work; NGX_DECLINED: receive->why
+ * is set.
+ */
 static ngx_int_t
 ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
 {
@@ -494,7 +499,7 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
         return NGX_DECLINED;
     }
 
-    /* a chunked body has no length before it is read */
+    /* the length of a chunked body is unknown before it is read */
 
     if (receive->token && receive->token->bytes
         && (uint64_t) receive->size > receive->token->bytes)

@@ -2,9 +2,9 @@
 /*
  * ngx_http_symbolicate_receive.h - uploads of symbol files.
  *
- * The protocols are rows of core/api/upload/.  A worker checks token and
- * limits before the body comes, lets nginx spool the body, and passes its
- * descriptor to the loader.
+ * The protocols are in core/api/upload/.  A worker checks token and limits
+ * before the body arrives, lets nginx spool the body, and passes its descriptor
+ * to the loader.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_RECEIVE_H_INCLUDED_

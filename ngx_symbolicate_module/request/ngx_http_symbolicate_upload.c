@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_upload.c - bodies that the loader reads.
+ * ngx_http_symbolicate_upload.c - request bodies that the loader reads.
  */
 
 
@@ -22,7 +22,10 @@
 #define NGX_SYMBOLICATE_NO_FORM                                               \
     SYM_STR("the body is no form of the type multipart/form-data")
 
-/* The loader refuses more deposits of one worker; some are left for events. */
+/*
+ * The loader refuses more deposits from one worker; some are reserved for
+ * events.
+ */
 #define NGX_SYMBOLICATE_UPLOADS      32
 
 
@@ -32,10 +35,12 @@ struct ngx_http_symbolicate_upload_s {
     ngx_fd_t                        fd;
     off_t                           offset;
     off_t                           size;       /* of the file */
-    uint64_t                        report;     /* bytes after it; 0: none */
+    uint64_t                        report;     /* length of the report after
+                                                 * the body; 0: none */
     ngx_str_t                       reason;     /* if refused */
     unsigned                        active:1;   /* counted */
-    unsigned                        refused:1;  /* not a form, or not a dump */
+    unsigned                        refused:1;  /* not a form, or not a crash
+                                                 * dump */
     unsigned                        replied:1;
 };
 
@@ -204,7 +209,7 @@ ngx_http_symbolicate_upload_reply(ngx_http_symbolicate_rpc_t *rpc,
 }
 
 
-/* The reason of a refusal; an empty one, if there is no memory. */
+/* Returns the reason of a refusal; empty if there is no memory. */
 static void
 ngx_http_symbolicate_upload_note(ngx_http_symbolicate_upload_t *upload,
     sym_str_t reason)

@@ -1,11 +1,11 @@
 
 /*
- * ngx_http_symbolicate_request_source_files.c - files in a folder that a
- * request names.
+ * ngx_http_symbolicate_request_source_files.c - files in a folder, for sources
+ * defined by a request.
  *
- * The kernel resolves the path below its root and lets no "..", symbolic link
- * or magic link lead out of it (openat2(2), Linux 5.6).  Only regular files are
- * opened, so no pipe or device is touched.
+ * The kernel resolves the path below its root, and ensures that no "..",
+ * symbolic link or magic link leads out of it (openat2(2), Linux 5.6).  Only
+ * regular files are opened, so no pipe or device is touched.
  */
 
 
@@ -23,7 +23,7 @@
 
 #define NGX_SYMBOLICATE_RESTRICTED  "destination is restricted"
 
-/* from <linux/openat2.h>, which older systems lack */
+/* from <linux/openat2.h>, which is missing on older systems */
 #define NGX_SYMBOLICATE_NO_MAGICLINKS  0x02
 #define NGX_SYMBOLICATE_BENEATH        0x08
 
@@ -40,7 +40,7 @@ typedef struct {
 } ngx_http_symbolicate_open_how_t;
 
 
-/* The part of the path below the root; NULL: it is outside the root. */
+/* Returns the part of the path below the root; NULL: it is outside the root. */
 static char *
 ngx_http_symbolicate_request_source_below(ngx_str_t *root, char *path)
 {
@@ -56,7 +56,10 @@ ngx_http_symbolicate_request_source_below(ngx_str_t *root, char *path)
 }
 
 
-/* A descriptor of the object at the path (O_PATH), which is not opened. */
+/*
+ * Returns a descriptor for the object at the path (O_PATH), without opening the
+ * object.
+ */
 static ngx_fd_t
 ngx_http_symbolicate_request_source_find(ngx_str_t *root, char *below,
     ngx_err_t *err)
@@ -85,7 +88,7 @@ ngx_http_symbolicate_request_source_find(ngx_str_t *root, char *below,
 }
 
 
-/* Opens the object of a descriptor for reading, if it is a regular file. */
+/* Opens the object of a descriptor for reading if it is a regular file. */
 static ngx_fd_t
 ngx_http_symbolicate_request_source_reopen(ngx_fd_t found, off_t *size,
     ngx_err_t *err)

@@ -1,7 +1,7 @@
 
 /*
- * ngx_http_symbolicate_request_source_files.h - files in a folder that a
- * request names.
+ * ngx_http_symbolicate_request_source_files.h - files in a folder, for sources
+ * defined by a request.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_REQUEST_SOURCE_FILES_H_INCLUDED_

@@ -1,6 +1,6 @@
 /*
- * assembly.h - files that Sentry's clients have uploaded as chunks: the request to
- * assemble them, and its answer.
+ * assembly.h - the request of Sentry's clients to assemble files from uploaded
+ * chunks, and its answer.
  */
 #ifndef SYM_API_UPLOAD_ASSEMBLY_H
 #define SYM_API_UPLOAD_ASSEMBLY_H
@@ -10,7 +10,7 @@
 #include "json/out.h"
 
 typedef enum {
-    SYM_ASSEMBLY_CREATED, /* the loader was not asked */
+    SYM_ASSEMBLY_CREATED, /* not sent to the loader */
     SYM_ASSEMBLY_NOT_FOUND,
     SYM_ASSEMBLY_ASSEMBLING,
     SYM_ASSEMBLY_OK,
@@ -22,7 +22,8 @@ typedef struct {
     sym_str_t name;
     sym_str_t digests; /* 20 bytes each: of the file, then of its chunks */
     sym_assembly_state_t state;
-    /* OK: JSON; ERROR: why; NOT_FOUND: a digit for each chunk, 1: missing */
+    /* OK: JSON; ERROR: the reason; NOT_FOUND: a digit for each chunk, 1:
+     * missing */
     sym_str_t text;
 } sym_assembly_file_t;
 
@@ -31,8 +32,9 @@ typedef struct {
     size_t n;
 } sym_assembly_t;
 
-/* Views of the tree's texts; the rest is in the arena.  SYM_MALFORMED, SYM_LIMIT:
- * *why (static) is for the client; SYM_NOMEM. */
+/* Reads the request.  Views point into the tree's texts; everything else is in
+ * the arena.  SYM_MALFORMED, SYM_LIMIT: *why (static) is for the client;
+ * SYM_NOMEM. */
 sym_status_t sym_assembly_read(sym_arena_t *arena, const json_t *root,
                                sym_assembly_t *assembly, const char **why);
 

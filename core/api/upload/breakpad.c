@@ -1,17 +1,17 @@
 /*
- * breakpad.c - sym_upload of Breakpad: protocol sym-upload-v1, a form, and
- * sym-upload-v2, three or four requests.
+ * breakpad.c - Breakpad's sym_upload: its protocol sym-upload-v1 is a form,
+ * sym-upload-v2 has three or four requests.
  *
- * Clients of v2 look for "uploadUrl": "..." with a regular expression, so JSON is
- * written with one space after a colon, and URLs unescaped.  An upload is complete
- * when its PUT is answered; `complete` only says so again.  So no request needs
- * what another one left, and workers share nothing.
+ * Clients of v2 search for "uploadUrl": "..." with a regular expression, so
+ * JSON is written with one space after a colon, and with unescaped URLs.  An
+ * upload is complete when its PUT is answered; `complete` only confirms it.  So
+ * no request depends on state of another one, and workers need not share any.
  */
 #include "api/upload/upload.h"
 #include "base/hex.h"
 #include "protocol/message.h"
 
-/* sym_upload's own v1 is posted to the URL that its user gives. */
+/* In v1, sym_upload posts to the URL that its user specifies. */
 static bool
 takes1(const sym_upload_call_t *call)
 {
@@ -66,7 +66,7 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
 }
 
 
-/* Exactly 200 is a success for the clients. */
+/* The clients accept only status 200 as success. */
 static void
 answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 {
@@ -82,7 +82,8 @@ answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 
 /* --- v2 --- */
 
-/* The path after the version, which clients write and their documents do not. */
+/* The path after the version; clients send it, although their documentation
+ * does not. */
 static sym_str_t
 below(const sym_upload_call_t *call)
 {
@@ -129,7 +130,7 @@ put_json(sym_upload_answer_t *answer, sym_str_t text, sym_out_t *out)
 }
 
 
-/* The key of the next request is not kept anywhere: it only has to differ. */
+/* The key of the next request is not stored; it only has to differ. */
 static void
 create(const sym_upload_call_t *call, sym_upload_answer_t *answer,
        sym_out_t *out)

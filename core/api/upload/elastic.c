@@ -1,5 +1,5 @@
 /*
- * elastic.c - symbfiles as Elastic's tools push them: POST /api/symbols-ranges and
+ * elastic.c - symbfiles from Elastic's tools: POST /api/symbols-ranges and
  * /api/symbols-returnpads, in one part or in several.
  */
 #include "api/upload/upload.h"
@@ -9,9 +9,10 @@
 
 #define PARTS_MAX 300
 
-/* A request's headers; the text for the loader is HEX/ranges/PART/PARTS. */
+/* Reads a request's headers; the text for the loader is
+ * HEX/ranges/PART/PARTS. */
 typedef struct {
-    const char *code; /* of an error; NULL: none */
+    const char *code; /* code of an error; NULL: none */
     const char *what;
     uint8_t file_id[SYM_FILE_ID_BYTES];
     uint64_t part, parts;
@@ -33,7 +34,7 @@ takes(const sym_upload_call_t *call)
 }
 
 
-/* The key as it is sent, in base64. */
+/* The key as sent, in base64. */
 static sym_str_t
 secret(const sym_upload_call_t *call)
 {

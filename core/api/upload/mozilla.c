@@ -27,7 +27,7 @@ takes(const sym_upload_call_t *call)
 }
 
 
-/* Everything before the first dash; the rest is a label for people. */
+/* Returns the part before the first dash; the rest is a label for people. */
 static sym_str_t
 secret(const sym_upload_call_t *call)
 {
@@ -95,7 +95,7 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
 }
 
 
-/* "2026-01-02T03:04:05.678Z" */
+/* Writes "2026-01-02T03:04:05.678Z". */
 static void
 put_time(sym_out_t *out, const char *key, double time_s)
 {
@@ -119,7 +119,7 @@ is_state(const json_t *file, const char *state)
 }
 
 
-/* Names of the files in these states, as they were sent. */
+/* Writes the names of the files in these states, as sent. */
 static void
 put_files(sym_out_t *out, const json_t *files, const char *a, const char *b)
 {
@@ -138,7 +138,7 @@ put_files(sym_out_t *out, const json_t *files, const char *a, const char *b)
 }
 
 
-/* Beyond what Tecken says: a client that looks sees why. */
+/* An extension of Tecken's answer: shows clients the reasons. */
 static void
 put_refused(sym_out_t *out, const json_t *files)
 {
@@ -201,7 +201,7 @@ answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
     sym_json_t json = { .root = NULL };
     sym_error_t err = { 0 };
 
-    /* a client that tries again skips what is there */
+    /* a client that retries skips files that exist */
     if (n->failed != 0
         || sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
                          "the report is not JSON", &err)

@@ -23,7 +23,7 @@ secret(const sym_upload_call_t *call)
 }
 
 
-/* A PUT is one file; a zip is not unpacked. */
+/* A PUT uploads one file, so a zip is not unpacked. */
 static unsigned
 flags(const sym_upload_call_t *call)
 {
@@ -50,7 +50,8 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
 }
 
 
-/* One status for all files: the gravest that a client can do something about. */
+/* Returns one status for all files: the most severe one that a client can react
+ * to. */
 static void
 answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 {

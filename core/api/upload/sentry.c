@@ -1,7 +1,7 @@
 /*
- * sentry.c - chunk uploads of Sentry's clients (sentry-cli): options, chunks, and
- * assembling.  The names of organizations and projects do not count: the token says
- * what may be uploaded.
+ * sentry.c - chunk uploads of Sentry's clients (sentry-cli): options, chunks,
+ * and assembling.  The names of organizations and projects are ignored: the
+ * token determines the rights.
  */
 #include "api/upload/upload.h"
 #include "json/load.h"
@@ -12,8 +12,8 @@
 
 #define API SYM_STR("/api/0")
 
-/* The path after "/api/0", which the location or the rest of the path has; data
- * NULL: it is another one. */
+/* Returns the path after "/api/0", which is in the location or in the rest of
+ * the path; data NULL: it is missing. */
 static sym_str_t
 below(const sym_upload_call_t *call)
 {
@@ -63,7 +63,7 @@ is_chunks(const sym_upload_call_t *call)
 }
 
 
-/* A zip of files, as upload-proguard sends it. */
+/* A zip of files, in the form of upload-proguard. */
 static bool
 is_archive(const sym_upload_call_t *call)
 {
@@ -138,7 +138,8 @@ hint(const sym_upload_call_t *call)
 }
 
 
-/* An object as Sentry's clients read it; false: the file has no module. */
+/* Writes an object in the form for Sentry's clients; false: the file has no
+ * module. */
 static bool
 put_object(const json_t *file, bool is_first, sym_out_t *out)
 {
@@ -197,7 +198,7 @@ answer_archive(const sym_upload_done_t *done, sym_upload_answer_t *to,
 }
 
 
-/* The answer to chunks: clients look at its status only. */
+/* The answer to chunks: clients only read its status. */
 static void
 answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 {

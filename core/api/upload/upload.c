@@ -126,7 +126,7 @@ sym_upload_refuse(const char *key, sym_upload_refusal_t why, sym_str_t reason,
 }
 
 
-/* For nginx's own errors: JSON with one key, as Sentry's clients show it. */
+/* Writes nginx's own errors: JSON with one key, which Sentry's clients show. */
 static const char *
 write_error(const sym_api_error_t *error, sym_out_t *out)
 {
@@ -138,7 +138,7 @@ write_error(const sym_api_error_t *error, sym_out_t *out)
 }
 
 
-/* Every path below the location; the protocols look at it. */
+/* Matches every path below the location; the protocols check it. */
 const sym_api_t sym_upload_api = {
     .name = "upload",
     .routes = { { .suffix = "",

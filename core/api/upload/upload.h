@@ -1,9 +1,10 @@
 /*
  * upload.h - protocols by which clients upload symbol files.
  *
- * A protocol is a row of functions.  The server reads no body: it asks the row what
- * a request is before its body comes, passes the body to the loader, and lets the
- * row write the answer from the loader's report.
+ * A protocol is a structure of functions.  The server itself does not read the
+ * body.  Before the body arrives, the protocol classifies the request.  The
+ * body is passed to the loader, and the protocol writes the answer from the
+ * loader's report.
  */
 #ifndef SYM_API_UPLOAD_UPLOAD_H
 #define SYM_API_UPLOAD_UPLOAD_H
@@ -17,7 +18,7 @@ typedef enum {
     SYM_UPLOAD_GET = 2,
     SYM_UPLOAD_POST = 8,
     SYM_UPLOAD_PUT = 16
-} sym_upload_method_t; /* nginx's bits */
+} sym_upload_method_t; /* same bits as in nginx */
 
 #define SYM_UPLOAD_ROOM 128
 
@@ -25,9 +26,9 @@ typedef enum {
 typedef struct {
     unsigned method;
     bool needs_token;
-    char uuid[37];  /* names this request */
+    char uuid[37];  /* UUID of this request */
     char *room;     /* SYM_UPLOAD_ROOM bytes for hint() */
-    sym_str_t path; /* below the location, from its slash on */
+    sym_str_t path; /* path below the location, with its first slash */
     sym_str_t query;
     sym_str_t base;  /* URL of the location: "https://host/upload" */
     uint64_t number; /* unique to the request */
@@ -40,7 +41,7 @@ typedef struct {
 /* Why a request is refused. */
 typedef enum {
     SYM_UPLOAD_FINE,
-    SYM_UPLOAD_NO_PATH, /* no protocol has that path */
+    SYM_UPLOAD_NO_PATH, /* no protocol has the path */
     SYM_UPLOAD_NO_METHOD,
     SYM_UPLOAD_NO_TOKEN,
     SYM_UPLOAD_BAD_TOKEN,
@@ -48,8 +49,9 @@ typedef enum {
     SYM_UPLOAD_NO_RIGHT,
     SYM_UPLOAD_TOO_LARGE,
     SYM_UPLOAD_BUSY,
-    SYM_UPLOAD_UNAVAILABLE, /* no loader, or it could not store the files */
-    SYM_UPLOAD_MALFORMED    /* the upload as a whole; with its reason */
+    SYM_UPLOAD_UNAVAILABLE, /* there is no loader, or it could not store the
+                               files */
+    SYM_UPLOAD_MALFORMED    /* the upload as a whole is invalid; has a reason */
 } sym_upload_refusal_t;
 
 typedef struct {
@@ -57,10 +59,10 @@ typedef struct {
     const char *type;
 } sym_upload_answer_t;
 
-/* An upload that the loader has read. */
+/* An upload that the loader has processed. */
 typedef struct {
     const sym_upload_call_t *call;
-    const sym_upload_token_t *token; /* NULL: nginx checked who it is */
+    const sym_upload_token_t *token; /* NULL: nginx has checked the client */
     sym_upload_counts_t counts;
     sym_str_t report; /* JSON */
     uint64_t bytes;   /* of the body */
@@ -69,51 +71,54 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    /* The request is of this protocol. */
+    /* Whether the request belongs to this protocol. */
     bool (*takes)(const sym_upload_call_t *call);
     unsigned methods;
-    /* The token's text; data NULL: none was sent. */
+    /* Returns the token's text; data NULL: none was sent. */
     sym_str_t (*secret)(const sym_upload_call_t *call);
-    /* It asks for files of chunks (assembly.h); NULL: none does. */
+    /* Whether it requests to assemble files from chunks (assembly.h); NULL:
+     * never. */
     bool (*assembles)(const sym_upload_call_t *call);
-    /* Answers a request without a body for the loader; false: it has one. */
+    /* Answers a request that has no body for the loader; false: it has one. */
     bool (*reply)(const sym_upload_call_t *call, sym_upload_answer_t *answer,
                   sym_out_t *out);
-    /* Flags for the message to the loader: SYM_RPC_FORM ... */
+    /* Returns flags for the message to the loader: SYM_RPC_FORM ... */
     unsigned (*flags)(const sym_upload_call_t *call);
-    /* A path that names the file, or "". */
+    /* Returns a path that names the file, or "". */
     sym_str_t (*hint)(const sym_upload_call_t *call);
     void (*answer)(const sym_upload_done_t *done, sym_upload_answer_t *answer,
                    sym_out_t *out);
-    /* reason: of SYM_UPLOAD_MALFORMED. */
+    /* reason: for SYM_UPLOAD_MALFORMED. */
     void (*refuse)(const sym_upload_call_t *call, sym_upload_refusal_t why,
                    sym_str_t reason, sym_upload_answer_t *answer,
                    sym_out_t *out);
 } sym_upload_protocol_t;
 
-/* The protocol of a request; the last one takes all. */
+/* Returns the protocol of a request; the last protocol accepts all. */
 const sym_upload_protocol_t *sym_upload_protocol(const sym_upload_call_t *call);
 
 extern const sym_upload_protocol_t sym_upload_plain, sym_upload_mozilla,
     sym_upload_breakpad1, sym_upload_breakpad2, sym_upload_sentry,
     sym_upload_elastic;
 
-/* --- for the rows --- */
+/* --- for the protocols --- */
 
-/* The value of a parameter of the query, not decoded; data NULL: absent. */
+/* Returns the value of a parameter of the query, not decoded; data NULL:
+ * absent. */
 sym_str_t sym_upload_parameter(sym_str_t query, const char *name);
 
-/* The token of "Authorization: Bearer TOKEN", in any case of the scheme. */
+/* Returns the token in "Authorization: Bearer TOKEN"; the case of the scheme
+ * does not matter. */
 sym_str_t sym_upload_bearer(const sym_upload_call_t *call, const char *scheme);
 
 /* Whether the body is multipart/form-data. */
 bool sym_upload_is_form(const sym_upload_call_t *call);
 
-/* The usual status of a refusal, and what it says. */
+/* Returns the usual status of a refusal, and its message. */
 unsigned sym_upload_status(sym_upload_refusal_t why);
 const char *sym_upload_words(sym_upload_refusal_t why);
 
-/* {KEY: reason}, or the usual words if it is empty. */
+/* Writes {KEY: reason}, or the usual message if the reason is empty. */
 void sym_upload_refuse(const char *key, sym_upload_refusal_t why,
                        sym_str_t reason, sym_upload_answer_t *answer,
                        sym_out_t *out);
