@@ -35,9 +35,9 @@ typedef struct {
     sym_file_step_t steps[SYM_FILE_STEPS];
     sym_str_t part;  /* with SYM_MAKE_SECTION: its name; with SYM_MAKE_SOURCE:
                           the path of the source file */
-    sym_str_t file;  /* with SYM_MAKE_NAME: the last part of the path */
-    unsigned rules;  /* with SYM_MAKE_SYM: files for the unwind rules, which
-                          follow a text without any; 0: none */
+    sym_str_t file;  /* for SYM_MAKE_NAME: last part of the path */
+    unsigned rules;  /* for SYM_MAKE_SYM: types of files for unwind rules, which
+                        are appended to a text without any; 0: none */
     bool is_cabinet; /* only a cabinet is such a file */
     char code_file[SYM_NAME_MAX]; /* from the query, decoded */
     sym_str_t url;                /* "~/PATH" of the source file, in `text` */

@@ -8,8 +8,8 @@
 
 #define DATABASES 7
 
-/* Address space is free.  A reader maps far more than the store's size, so it
- * need not map again when the store grows. */
+/* Address space costs nothing.  A reader maps far more than the store's size,
+ * so it need not map again when the store grows. */
 #define READER_MAP                                                             \
     ((size_t) (sizeof(size_t) > 4 ? (uint64_t) 64 << 30 : (uint64_t) 1 << 30))
 

@@ -1,8 +1,8 @@
 #include "symbolicate/context.h"
 
 /* Limits from source_context.rs: a line that fits is shown completely; a longer
- * one from some bytes before the column, up to a maximum.  Nothing is cut off
- * if the edge of the line is nearer than NEAR. */
+ * one from some bytes before the column, up to a maximum.  Fewer than NEAR bytes
+ * at an edge are not cut off. */
 #define FITS 150
 #define BEFORE 60
 #define SHOWN 140

@@ -384,7 +384,8 @@ note_other_id(js_t *j, const js_bundle_t *b, const js_file_t *file,
 }
 
 
-/* SYM_NOT_FOUND: no bundle has it; file->state is JS_WAITS if one may. */
+/* SYM_NOT_FOUND: no bundle contains the file; file->state is JS_WAITS if a
+ * missing bundle may contain it. */
 static sym_status_t
 find_in_bundles(js_t *j, const sym_str_t *names, unsigned n, js_file_t *file)
 {

@@ -106,7 +106,7 @@ write_head(sym_out_t *out, sentry_status_t status, uint32_t index,
 }
 
 
-/* Writes the keys that every frame keeps in the answer. */
+/* Writes the keys that the answer repeats for every frame. */
 static void
 write_kept(sym_out_t *out, const sentry_frame_t *frame)
 {
