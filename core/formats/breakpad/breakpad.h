@@ -52,8 +52,8 @@ sym_cfi_writer_t *sym_breakpad_cfi(const sym_breakpad_t *b);
 sym_status_t sym_breakpad_feed(sym_breakpad_t *b, const char *data, size_t len);
 
 /*
- * Ends the file: reads a last line without newline, and passes on the last
- * function.  Does not call sym_writer_finish().
+ * Ends the file: reads the last line, which may have no newline, and passes on
+ * the last function.  Does not call sym_writer_finish().
  */
 sym_status_t sym_breakpad_end(sym_breakpad_t *b);
 

@@ -30,8 +30,8 @@ feed(sym_breakpad_t *b, const sym_format_file_t *f, sym_error_t *err)
 }
 
 
-/* Dumpers end every line and write symbols for every module: a file without
- * them is probably truncated. */
+/* Dumpers end every line, and write symbols for every module.  A file without
+ * symbols, or without an end of its last line, is probably truncated. */
 static void
 warn(const sym_breakpad_stats_t *stats, bool is_symcache,
      const sym_format_services_t *services)

@@ -1,5 +1,6 @@
 /*
- * line.h - runs a line program (DWARF 5, 6.2) and keeps its rows by address.
+ * line.h - runs a line program (DWARF 5, 6.2) and keeps its rows, sorted by
+ * address.
  *
  * Rows are relative to the image base.  Sequences of code that the linker
  * dropped are left out.  A table is reused for the next program and keeps its

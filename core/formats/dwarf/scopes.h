@@ -2,8 +2,9 @@
  * scopes.h - the namespaces and types of a unit, to qualify names with.
  *
  * Only positions are kept: names are read when they are needed.  The walk
- * records scopes in languages that have them.  A type in a function, such as a
- * lambda's, keeps the function; other functions cost nothing here.
+ * records scopes in languages that have them.  For a type in a function, such
+ * as a lambda's, the function is recorded, too.  Other functions cost nothing
+ * here.
  */
 #ifndef SYM_FORMATS_DWARF_SCOPES_H
 #define SYM_FORMATS_DWARF_SCOPES_H

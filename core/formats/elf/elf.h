@@ -51,8 +51,8 @@ typedef struct {
 bool sym_elf_is(const uint8_t *data, size_t len);
 
 /*
- * Reads the headers.  NULL: *err has the reason; SYM_UNSUPPORTED for a sound
- * ELF file without final addresses (kernel modules, core dumps).
+ * Reads the headers.  NULL: *err contains the reason.  SYM_UNSUPPORTED: the
+ * file is valid, but has no final addresses (kernel modules, core dumps).
  */
 sym_elf_t *sym_elf_open(const uint8_t *data, size_t len,
                         const sym_elf_options_t *options, sym_error_t *err);

@@ -1,8 +1,8 @@
 /*
  * inlines.c - code ranges and call sites of the calls inlined in a procedure.
  *
- * The annotations of a call also cover the code of the calls nested in it,
- * where their lines are the call sites of the nested calls.
+ * The annotations of a call also cover the code of the calls nested in it.
+ * There, the lines are the call sites of the nested calls.
  */
 #include <stdlib.h>
 

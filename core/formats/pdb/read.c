@@ -192,7 +192,7 @@ write_thunks(const job_t *job, const sym_pdb_thunks_t *thunks)
 
 
 /* The writer keeps the first name of an address.  A malformed table of public
- * symbols does not affect the others. */
+ * symbols does not affect other symbols. */
 static void
 write_publics(const job_t *job)
 {

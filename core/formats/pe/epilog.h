@@ -1,6 +1,6 @@
 /*
  * epilog.h - the unwind rules of epilogs on x64 ("x64 exception handling",
- * Unwind procedure): Exception tables do not describe epilogs, but their
+ * Unwind procedure).  Exception tables do not describe epilogs, but their
  * instructions have a fixed form.
  *
  * An epilog is `add rsp, SIZE` or `lea rsp, [FRAME + OFFSET]`, then a pop of

@@ -19,8 +19,8 @@ typedef struct {
     uint32_t offset, line, document;
 } sym_ppdb_given_t;
 
-/* For methods 1 to n_methods <= SYM_PPDB_METHODS_MAX.  NULL when out of
- * memory. */
+/* Creates a writer for the methods 1 to n_methods, at most
+ * SYM_PPDB_METHODS_MAX.  NULL when out of memory. */
 sym_ppdb_writer_t *sym_ppdb_writer_create(sym_extent_put_pt put, void *ctx,
                                           uint32_t n_methods, sym_error_t *err);
 void sym_ppdb_writer_free(sym_ppdb_writer_t *w);

@@ -67,7 +67,7 @@ get_wide(const uint64_t *p)
 
 /* --- packing --- */
 
-/* Names of a function's files come from here. */
+/* Source of the names of a function's files. */
 typedef struct {
     sym_file_table_t *files;
     size_t n_ids;
