@@ -13,21 +13,6 @@
 #include "common/say.h"
 #include "json/load.h"
 
-#define URL_MAX 4096
-
-/* Makes the URL of "symbolicate-js", next to that for native events. */
-static bool
-address_of(const char *server, char url[URL_MAX])
-{
-    const char *host = strstr(server, "://");
-    const char *slash = host != NULL ? strrchr(host + 3, '/') : NULL;
-    size_t len = slash != NULL ? (size_t) (slash - server) : strlen(server);
-    int n = snprintf(url, URL_MAX, "%.*s/symbolicate-js", (int) len, server);
-
-    return n > 0 && n < URL_MAX;
-}
-
-
 static json_t *
 text_of(sym_str_t s)
 {
@@ -192,11 +177,12 @@ take_answer(const options_t *options, js_lines_t *lines, sym_str_t text)
 int
 js_server_ask(const options_t *options, js_lines_t *lines)
 {
-    char url[URL_MAX], *request = make_request(options, lines);
+    char url[POST_URL_MAX], *request = make_request(options, lines);
     post_answer_t answer = { 0 };
     int code = EXIT_STORE;
 
-    if (request == NULL || !address_of(options->server, url)) {
+    if (request == NULL
+        || !post_url_beside(options->server, "symbolicate-js", url)) {
         complain_about(options->server, request == NULL ? "out of memory"
                                                         : "the URL is too "
                                                           "long");
@@ -204,9 +190,7 @@ js_server_ask(const options_t *options, js_lines_t *lines)
         if (answer.status == 200) {
             code = take_answer(options, lines, answer.body);
         } else {
-            complain_about(url, "status %u: %.*s", answer.status,
-                           answer.body.len < 512 ? (int) answer.body.len : 512,
-                           answer.body.data);
+            post_complain(url, &answer);
             code = EXIT_PARTLY;
         }
     }

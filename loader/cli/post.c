@@ -267,3 +267,24 @@ post_json(const char *text, sym_str_t body, post_answer_t *answer)
 
     return answer->data != NULL;
 }
+
+
+void
+post_complain(const char *url, const post_answer_t *answer)
+{
+    complain_about(url, "status %u: %.*s", answer->status,
+                   answer->body.len < 512 ? (int) answer->body.len : 512,
+                   answer->body.data);
+}
+
+
+bool
+post_url_beside(const char *server, const char *name, char url[POST_URL_MAX])
+{
+    const char *host = strstr(server, "://");
+    const char *slash = host != NULL ? strrchr(host + 3, '/') : NULL;
+    size_t len = slash != NULL ? (size_t) (slash - server) : strlen(server);
+    int n = snprintf(url, POST_URL_MAX, "%.*s/%s", (int) len, server, name);
+
+    return n > 0 && n < POST_URL_MAX;
+}

@@ -21,4 +21,13 @@ typedef struct {
  * printed to stderr. */
 bool post_json(const char *url, sym_str_t body, post_answer_t *answer);
 
+/* An answer other than 200, on stderr. */
+void post_complain(const char *url, const post_answer_t *answer);
+
+#define POST_URL_MAX 4096
+
+/* The URL of `name` next to the address of native events.  False: too long. */
+bool post_url_beside(const char *server, const char *name,
+                     char url[POST_URL_MAX]);
+
 #endif

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/event.h"
 #include "cli/js_stack.h"
+#include "cli/jvm_stack.h"
 #include "cli/local_answer.h"
 #include "cli/post.h"
 #include "cli/stack_text.h"
@@ -184,9 +185,7 @@ ask_server(const options_t *o, sym_str_t request)
     if (answer.status == 200) {
         code = print_answer(o, answer.body);
     } else {
-        complain_about(o->server, "status %u: %.*s", answer.status,
-                       answer.body.len < 512 ? (int) answer.body.len : 512,
-                       answer.body.data);
+        post_complain(o->server, &answer);
     }
 
     free(answer.data);
@@ -260,6 +259,12 @@ symbolicate_run(const options_t *o)
 
     if (js_stack_is(sym_str(text, len))) {
         code = js_stack_run(o, sym_str(text, len));
+        free(text);
+        return code;
+    }
+
+    if (jvm_stack_is(sym_str(text, len))) {
+        code = jvm_stack_run(o, sym_str(text, len));
         free(text);
         return code;
     }
