@@ -343,7 +343,7 @@ sym_jobs_t *
 sym_jobs_create(void *memory, size_t size)
 {
     const size_t each =
-        sizeof(record_t) + 2 * sizeof(uint32_t) + BLOCK; /* of n */
+        sizeof(record_t) + 2 * sizeof(uint32_t) + BLOCK; /* per record */
     const size_t head = round_up(sizeof(sym_jobs_t)) + (size_t) 3 * 64;
     sym_jobs_t *jobs = memory;
     size_t n = size > head ? (size - head) / each : 0;

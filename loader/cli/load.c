@@ -39,7 +39,7 @@ typedef struct {
     sigset_t waiting_mask;
 
     uint64_t files; /* files that were begun, or that failed before that */
-    uint64_t ended; /* of these */
+    uint64_t ended; /* number of these that have ended */
     uint64_t ended_bytes;
     uint64_t source_bytes; /* bytes of files that were read completely */
     uint64_t stored, kept, failed;

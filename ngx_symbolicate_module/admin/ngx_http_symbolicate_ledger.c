@@ -27,7 +27,7 @@
 
 #define NGX_SYMBOLICATE_LEDGER_PAGE    100
 #define NGX_SYMBOLICATE_LEDGER_TOP     20
-#define NGX_SYMBOLICATE_LEDGER_MOST    1000     /* of a page */
+#define NGX_SYMBOLICATE_LEDGER_MOST    1000     /* entries of a page */
 #define NGX_SYMBOLICATE_LEDGER_LABELS  100      /* series of a family */
 
 

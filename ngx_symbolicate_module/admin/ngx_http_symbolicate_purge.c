@@ -50,7 +50,7 @@ typedef struct {
                                                  * one module */
     size_t                        next;         /* next item to call the loader
                                                  * for */
-    uint32_t                      next_scope;   /* of it */
+    uint32_t                      next_scope;   /* next source for it */
     size_t                        removed;      /* number of items that had
                                                  * records */
     u_char                       *was_there;    /* a flag for each item */

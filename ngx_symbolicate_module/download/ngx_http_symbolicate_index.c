@@ -67,7 +67,7 @@ struct ngx_http_symbolicate_index_s {
     const char                         *trouble;
 
     /* for a request source, which is kept while its index is read */
-    ngx_queue_t                         queue;  /* of all */
+    ngx_queue_t                         queue;  /* of all indexes */
     ngx_queue_t                         turn;   /* next is NULL: not queued */
     const ngx_http_symbolicate_index_reader_t  *reader;
     ngx_http_symbolicate_fetch_t       *fetch;  /* NULL: none */

@@ -36,7 +36,7 @@ typedef struct {
     ngx_http_symbolicate_task_t    task;        /* the first member */
     ngx_http_symbolicate_rpc_t    *calls;
     sym_metrics_loader_t          *shown;
-    ngx_uint_t                     n;           /* of either */
+    ngx_uint_t                     n;           /* number of each */
     ngx_uint_t                     pending;     /* number of calls without a
                                                  * reply */
     ngx_http_symbolicate_statistics_wait_t  statistics;

@@ -143,6 +143,6 @@ sym_files_read_breakpad(sym_str_t path, sym_str_t query,
         (sym_file_step_t){ .files = DEBUG_FILES, .make = SYM_MAKE_SYM };
     request->steps[2] =
         (sym_file_step_t){ .files = CODE_FILES, .make = SYM_MAKE_SYM };
-    request->rules = CODE_FILES; /* of ELF, Mach-O and 64-bit Windows */
+    request->rules = CODE_FILES; /* for ELF, Mach-O and 64-bit Windows */
     return true;
 }

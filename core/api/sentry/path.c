@@ -53,7 +53,7 @@ bool
 sentry_path_is_clean(sym_str_t path)
 {
     char separator = is_windows(path) ? '\\' : '/';
-    bool is_first = true; /* of its part */
+    bool is_first = true; /* first character of its part */
 
     for (size_t i = 0; i < path.len; i++) {
         char c = path.data[i];

@@ -22,10 +22,10 @@
 typedef enum {
     AT_BEGIN,
     AT_KEY,    /* key of the request */
-    AT_STACK,  /* of the list */
-    AT_FIELD,  /* of a stack */
-    AT_FRAME,  /* element of a list of stacks */
-    AT_MODULE, /* of the list */
+    AT_STACK,  /* a stack of the list */
+    AT_FIELD,  /* a key of a stack */
+    AT_FRAME,  /* a frame of a stack */
+    AT_MODULE, /* a module of the list */
     AT_END
 } where_t;
 

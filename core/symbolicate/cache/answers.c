@@ -26,7 +26,7 @@ struct sym_answer_cache_s {
                          end */
     size_t at;        /* position of the next text; its offset in the ring is
                          this modulo the size */
-    uint32_t mask;    /* of sets */
+    uint32_t mask;    /* number of sets - 1 */
     entry_t *entries;
     char *ring; /* keys, each followed by its text */
 };

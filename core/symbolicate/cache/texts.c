@@ -41,7 +41,7 @@ void
 sym_texts_forget(sym_texts_t *texts)
 {
     if (texts->slots == NULL) {
-        return; /* of no batch */
+        return; /* there is no batch */
     }
 
     memset(texts->slots, 0, ((size_t) texts->mask + 1) * sizeof(*texts->slots));
