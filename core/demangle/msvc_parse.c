@@ -1129,7 +1129,7 @@ read_symbol_inside(reader_t *r)
         return read_thread_guard(r);
     }
 
-    if (take(r, "$")) { /* only a template */
+    if (take(r, "$")) { /* the symbol consists of a template only */
         symbol = allocate(r, sizeof(*symbol));
         if (symbol != NULL) {
             symbol->name = read_template(r);

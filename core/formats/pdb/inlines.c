@@ -53,8 +53,8 @@ order_ranges(sym_pdb_inline_t *ranges, uint32_t n)
 }
 
 
-/* Sorts all ranges stably by address.  Before, ranges of one call are adjacent.
- * False: out of memory. */
+/* Sorts all ranges stably by address.  At first they are in the order of their
+ * calls.  False: out of memory. */
 static bool
 order_inlines(sym_pdb_reader_t *r)
 {

@@ -7,7 +7,8 @@
 #define RSP 7
 #define RIP 16
 #define R12                                                                    \
-    12 /* and RSP: an address relative to one of them needs a SIB byte */
+    12 /* R12 and RSP: an address relative to one of these registers needs a
+          SIB byte */
 
 #define POP_MAX 2 /* bytes */
 

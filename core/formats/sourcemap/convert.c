@@ -56,8 +56,8 @@ probe(const uint8_t *data, size_t len)
 
 /* --- tokens --- */
 
-/* Reads all tokens before the first extent is put, so that no extent of a
- * damaged map is. */
+/* Reads all tokens before the first extent is put, so that a damaged map puts
+ * none. */
 static sym_status_t
 check_tokens(sym_sourcemap_file_t *file, sym_error_t *err)
 {
