@@ -124,10 +124,13 @@ $got = answer(ips(threads => \@many));
 is(scalar(grep { frames($_) eq join ' ', ('f0') x 20 } @{ $got->{stacktraces} }), 500, 'a report of 500 threads');
 
 my $deep = '[' x 100_000;
-for (['nested deeply', qq({"threads":[$deep]}), 'failed'], ['nested deeply elsewhere', qq({"a":$deep}), 'failed'],
-     ['cut', substr($body, 0, -4), 'failed'], ['without a comma', '{"threads":[1 2]}', 'failed'], ['no key', '{"a":1,}', 'failed'])
+my $large = '{},' x (3 << 19);
+for (['a thread of 4.5 MiB', qq({"threads":[{"frames":[$large\{}]}]})],
+     ['nested deeply', qq({"threads":[$deep]})], ['nested deeply elsewhere', qq({"a":$deep})],
+     ['cut', substr($body, 0, -4)], ['without a comma', '{"threads":[1 2]}'], ['no key', '{"a":1,}'])
 {
-    is_deeply(answer("$head\n$_->[1]"), { status => 'failed', message => 'failed to parse apple crash report' }, "$_->[0]: failed");
+    is_deeply(answer("$head\n$_->[1]"), { status => 'failed', message => 'failed to parse apple crash report: '
+        . 'it is not JSON, or has a value of more than 4 MiB or 64 levels' }, "$_->[0]: failed");
 }
 
 for (['70,000 images', { usedImages => [({}) x 70_000] }, qr/more than 65536 images/],

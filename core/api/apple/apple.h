@@ -46,7 +46,7 @@ typedef struct {
     sym_str_t content_type;
     const sym_request_t *linked; /* the request that led to the report, which is
                                     the body; NULL: the body is a form */
-    sym_str_t failure;           /* why there is no report, or "" */
+    sym_str_t failure;           /* why there is no report, or "": not known */
     sym_str_t report;            /* of a text: the part not read yet */
     bool is_json;
     bool is_begun;  /* the form has been read */

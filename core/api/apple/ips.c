@@ -73,6 +73,9 @@ static sym_status_t
 malformed(apple_ips_t *ips)
 {
     ips->a->is_failed = true;
+    ips->a->failure =
+        SYM_STR("failed to parse apple crash report: it is not JSON, or has a "
+                "value of more than 4 MiB or 64 levels");
     ips->rc = SYM_MALFORMED;
     return ips->rc;
 }
