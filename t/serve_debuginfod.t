@@ -151,6 +151,8 @@ for my $name ('.debug_info', '.debug_line', '.text', '.note.gnu.build-id') {
     my $etag = $r->{headers}{etag};
 
     is($r->{headers}{'x-debuginfod-size'}, $size, 'the size');
+    is($r->{headers}{'x-debuginfod-file'}, substr($id, 0, 2) . '/' . substr($id, 2) . '.debug',
+       'the path at its source');
     is($r->{headers}{'cache-control'}, 'public', 'any cache may keep it');
     is($r->{headers}{'accept-ranges'}, 'bytes', 'ranges are possible');
     ok($r->{headers}{'last-modified'}, 'the date');

@@ -477,6 +477,7 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
         out->offset = fetch->offset;
         out->length = fetch->received;
         out->source = fetch->url;
+        out->path = fetch->place_path;
         out->spooled = (fetch->temp != NULL);
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_READY);
         return;

@@ -53,6 +53,8 @@ typedef struct {
     uint64_t                       place;       /* place of the file that needs
                                                  * it, as a bit */
     ngx_str_t                      source;      /* URL of the file */
+    sym_str_t                      path;        /* path below the source, not
+                                                 * encoded */
     ngx_str_t                      reference;   /* URL of its source map, from a
                                                  * header */
     ngx_str_t                      etag;        /* ETag from the source; or

@@ -105,12 +105,34 @@ ngx_http_symbolicate_proxy_etag(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
+/* Names the file that the client gets, or that it was made from. */
+static ngx_int_t
+ngx_http_symbolicate_proxy_file(ngx_http_symbolicate_proxy_t *proxy)
+{
+    u_char     *p;
+    sym_str_t   path;
+
+    path = ngx_http_symbolicate_fetch_result(proxy->download->fetch)->path;
+
+    p = ngx_pnalloc(proxy->task.request->pool, path.len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(p, path.data, path.len);
+
+    return ngx_http_symbolicate_add_header(proxy->task.request,
+                                           "X-DEBUGINFOD-FILE", (char *) p,
+                                           path.len);
+}
+
+
 /*
  * Adds debuginfod's headers.  NGX_DECLINED: the client does not want a file of
  * this size.
  */
 static ngx_int_t
-ngx_http_symbolicate_proxy_size(ngx_http_symbolicate_proxy_t *proxy,
+ngx_http_symbolicate_proxy_debuginfod(ngx_http_symbolicate_proxy_t *proxy,
     off_t size)
 {
     u_char              *p;
@@ -120,7 +142,15 @@ ngx_http_symbolicate_proxy_size(ngx_http_symbolicate_proxy_t *proxy,
 
     r = proxy->task.request;
 
-    if (!proxy->task.ctx->route->cuts_failures || proxy->gzipped) {
+    if (!proxy->task.ctx->route->cuts_failures) {
+        return NGX_OK;
+    }
+
+    if (ngx_http_symbolicate_proxy_file(proxy) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (proxy->gzipped) {
         return NGX_OK;
     }
 
@@ -371,7 +401,7 @@ ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task)
         length += ngx_buf_size(cl->buf);
     }
 
-    rc = ngx_http_symbolicate_proxy_size(proxy, length);
+    rc = ngx_http_symbolicate_proxy_debuginfod(proxy, length);
 
     if (rc == NGX_DECLINED) {
         return ngx_http_symbolicate_fail(task, 406,
