@@ -329,6 +329,18 @@ client_send_with(client_t *client, const sym_rpc_message_t *m, int fd)
 
 
 void
+client_done(client_t *client, const sym_rpc_message_t *m, uint32_t flags,
+            sym_str_t text)
+{
+    const sym_rpc_message_t done = {
+        .type = SYM_RPC_DONE, .ticket = m->ticket, .flags = flags, .text = text
+    };
+
+    client_send(client, &done);
+}
+
+
+void
 client_flush(client_t *client)
 {
     while (client->first != NULL && !client->is_ended) {

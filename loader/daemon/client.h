@@ -58,6 +58,10 @@ void client_send(client_t *client, const sym_rpc_message_t *m);
 /* Same with a descriptor, which the caller keeps. */
 void client_send_with(client_t *client, const sym_rpc_message_t *m, int fd);
 
+/* Answers m with DONE. */
+void client_done(client_t *client, const sym_rpc_message_t *m, uint32_t flags,
+                 sym_str_t text);
+
 /* Sends as many queued messages as the other side accepts. */
 void client_flush(client_t *client);
 

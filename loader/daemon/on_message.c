@@ -319,72 +319,76 @@ on_forget(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 }
 
 
-static void
-on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+/* --- files that clients send --- */
+
+/* Whether the client may send one more; if not it is told so, and tries again
+ * later. */
+static bool
+may_send(client_t *client, const sym_rpc_message_t *m, int fd)
 {
-    sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
-    sym_error_t err = { 0 };
-    submission_t *c;
+    if (client->n_deposits < DEPOSITS_MAX) {
+        return true;
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+
+    client_done(client, m, 0, SYM_STR("too many files at once"));
+    return false;
+}
+
+
+static void
+not_taken(client_t *client, const sym_rpc_message_t *m, const sym_error_t *err)
+{
     char text[256];
 
-    if (client->n_deposits >= DEPOSITS_MAX) {
-        close(fd);
-        client_end(client, "too many deposits at once");
-        return;
-    }
+    client_done(client, m, 0,
+                sym_cstr(sym_error_text(err, text, sizeof(text))));
+}
 
-    c = submission_create(m, fd, &err);
 
-    if (c == NULL) {
-        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
-        client_send(client, &done);
-        return;
-    }
-
-    if ((m->flags & SYM_RPC_REPORT) != 0 && !report_begin(c, &err)) {
-        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
-        client_send(client, &done);
-        close(fd);
-        free(c);
-        return;
-    }
-
-    store_upload_set_site(&c->conversion.upload, m->text);
+/* The client gets the outcome. */
+static void
+convert_for(serve_t *s, client_t *client, submission_t *c)
+{
     c->client = client;
     client->n_deposits++;
     conversions_add(&s->conversions, &c->conversion);
 }
 
 
-/* The worker answers with status 503, so its client retries. */
 static void
-refuse_upload(client_t *client, const sym_rpc_message_t *m)
+on_deposit(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
-    const sym_rpc_message_t done = { .type = SYM_RPC_DONE,
-                                     .ticket = m->ticket,
-                                     .text =
-                                         SYM_STR("too many uploads at once") };
+    sym_error_t err = { 0 };
+    submission_t *c = submission_create(m, fd, &err);
 
-    client_send(client, &done);
+    if (c != NULL && (m->flags & SYM_RPC_REPORT) != 0 && !report_begin(c, &err))
+    {
+        close(fd);
+        free(c);
+        c = NULL;
+    }
+
+    if (c == NULL) {
+        not_taken(client, m, &err);
+        return;
+    }
+
+    store_upload_set_site(&c->conversion.upload, m->text);
+    convert_for(s, client, c);
 }
 
 
 static void
 on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
-    sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
     sym_error_t err = { 0 };
-    char text[256];
-
-    if (client->n_deposits >= DEPOSITS_MAX) {
-        close(fd);
-        refuse_upload(client, m);
-        return;
-    }
 
     if (submission_check_descriptor(fd, m, &err) != SYM_OK) {
-        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
-        client_send(client, &done);
+        not_taken(client, m, &err);
         return;
     }
 
@@ -393,32 +397,11 @@ on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 
 
 static void
-on_assemble(serve_t *s, client_t *client, const sym_rpc_message_t *m)
-{
-    if (client->n_deposits >= DEPOSITS_MAX) {
-        refuse_upload(client, m);
-        return;
-    }
-
-    upload_assemble(&s->uploads, client, m);
-}
-
-
-static void
 on_make(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
-    sym_rpc_message_t done = { .type = SYM_RPC_DONE, .ticket = m->ticket };
     sym_error_t err = { 0 };
-    submission_t *c;
-    char text[256];
+    submission_t *c = submission_create(m, fd, &err);
 
-    if (client->n_deposits >= DEPOSITS_MAX) {
-        close(fd);
-        client_end(client, "too many deposits at once");
-        return;
-    }
-
-    c = submission_create(m, fd, &err);
     if (c != NULL && !made_file_begin(c, m, s->options->store, &err)) {
         close(fd);
         free(c);
@@ -426,14 +409,35 @@ on_make(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     }
 
     if (c == NULL) {
-        done.text = sym_cstr(sym_error_text(&err, text, sizeof(text)));
-        client_send(client, &done);
+        not_taken(client, m, &err);
         return;
     }
 
-    c->client = client;
-    client->n_deposits++;
-    conversions_add(&s->conversions, &c->conversion);
+    convert_for(s, client, c);
+}
+
+
+static void
+on_sent(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
+{
+    if (!may_send(client, m, fd)) {
+        return;
+    }
+
+    switch (m->type) {
+    case SYM_RPC_ASSEMBLE:
+        upload_assemble(&s->uploads, client, m);
+        break;
+    case SYM_RPC_UPLOAD:
+        on_upload(s, client, m, fd);
+        break;
+    case SYM_RPC_MAKE:
+        on_make(s, client, m, fd);
+        break;
+    default:
+        on_deposit(s, client, m, fd);
+        break;
+    }
 }
 
 
@@ -523,16 +527,10 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         on_stat(s, client, m);
         break;
     case SYM_RPC_DEPOSIT:
-        on_deposit(s, client, m, fd);
-        break;
     case SYM_RPC_ASSEMBLE:
-        on_assemble(s, client, m);
-        break;
     case SYM_RPC_UPLOAD:
-        on_upload(s, client, m, fd);
-        break;
     case SYM_RPC_MAKE:
-        on_make(s, client, m, fd);
+        on_sent(s, client, m, fd);
         break;
     case SYM_RPC_GIVEN:
         companion_requests_answer(&s->conversions, client, m, fd);

@@ -467,15 +467,10 @@ void
 upload_refuse(client_t *client, const sym_rpc_message_t *m, int fd,
               uint32_t flags, const char *why)
 {
-    const sym_rpc_message_t done = { .type = SYM_RPC_DONE,
-                                     .ticket = m->ticket,
-                                     .flags = flags,
-                                     .text = sym_cstr(why) };
-
     if (fd >= 0) {
         close(fd);
     }
-    client_send(client, &done);
+    client_done(client, m, flags, sym_cstr(why));
 }
 
 
