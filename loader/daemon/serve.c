@@ -375,6 +375,10 @@ waiting_time(const serve_t *s, struct timespec *time)
         ms = POOL_HELD_MS;
     }
 
+    if (uploads_are_due(&s->uploads)) {
+        ms = 0;
+    }
+
     *time = (struct timespec){ ms / 1000, (long) (ms % 1000) * 1000000 };
     return ms < 0 ? NULL : time;
 }

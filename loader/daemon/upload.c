@@ -40,6 +40,9 @@ upload_free(upload_t *u)
     if (u->fd >= 0) {
         close(u->fd);
     }
+    if (u->spool >= 0) {
+        close(u->spool);
+    }
     free(u->digests);
     free(u->members);
     free(u->report);
@@ -123,15 +126,21 @@ set_path(const upload_t *u, submission_t *c)
 }
 
 
+int
+upload_file_fd(const upload_t *u, const upload_file_t *m, uint64_t *at)
+{
+    *at = m->fd >= 0 ? 0 : m->is_spooled ? m->at : u->at + m->at;
+    return m->fd >= 0 ? m->fd : m->is_spooled ? u->spool : u->fd;
+}
+
+
 static void
 begin_file(upload_t *u)
 {
     const upload_file_t *m = &u->members[u->current];
-    submission_t *c;
-
-    c = m->length == 0 ? NULL
-        : m->fd >= 0   ? submit(u, m->fd, 0, m->length)
-                       : submit(u, u->fd, u->at + m->at, m->length);
+    uint64_t at;
+    int fd = upload_file_fd(u, m, &at);
+    submission_t *c = m->length != 0 ? submit(u, fd, at, m->length) : NULL;
 
     if (c == NULL) {
         (void) snprintf(u->reason, sizeof(u->reason), "%s",
@@ -166,6 +175,15 @@ upload_begin_current(upload_t *u)
 void
 upload_next_file(upload_t *u)
 {
+    u->is_due = true;
+}
+
+
+/* False: there is none, and the upload may be gone. */
+static bool
+begin_next(upload_t *u)
+{
+    u->is_due = false;
     do {
         u->current++;
     } while (u->current < u->n_members
@@ -174,11 +192,16 @@ upload_next_file(upload_t *u)
 
     if (u->digests != NULL) {
         upload_assembled(u);
-    } else if (u->current < u->n_members) {
-        upload_begin_current(u);
-    } else {
-        finish(u);
+        return false;
     }
+
+    if (u->current >= u->n_members) {
+        finish(u);
+        return false;
+    }
+
+    upload_begin_current(u);
+    return true;
 }
 
 
@@ -188,8 +211,7 @@ begin_placing(upload_t *u)
     const upload_file_t *m = &u->members[u->current];
 
     u->job.folder = u->folder->fd;
-    u->job.fd = m->fd >= 0 ? m->fd : u->fd;
-    u->job.at = m->fd >= 0 ? 0 : u->at + m->at;
+    u->job.fd = upload_file_fd(u, m, &u->job.at);
     u->job.length = m->length;
     u->job.is_nameless = m->fd >= 0 && !u->is_try; /* it is in the same
                                                       folder */
@@ -235,51 +257,90 @@ close_file(upload_t *u)
 }
 
 
+static void
+placed(upload_t *u)
+{
+    const placer_job_t *job = &u->job;
+
+    if (job->kind == PLACER_CHUNK) {
+        upload_chunk_ended(u);
+    } else if (job->error != 0) {
+        not_placed(u);
+    } else {
+        upload_report_file(u, job->is_same   ? UPLOAD_SAME
+                              : u->is_stored ? UPLOAD_STORED
+                                             : UPLOAD_KEPT);
+    }
+
+    close_file(u);
+    if (!upload_symbfile_join(u)) {
+        upload_next_file(u);
+    }
+}
+
+
+static void
+job_done(placer_job_t *job)
+{
+    switch (job->kind) {
+    case PLACER_SWEEP:
+        upload_folders_swept(job);
+        break;
+    case PLACER_ASSEMBLE:
+        upload_assembly_begin(of_job(job));
+        break;
+    case PLACER_JOIN:
+        upload_symbfile_joined(of_job(job));
+        break;
+    case PLACER_NOTE:
+        upload_answer(of_job(job), SYM_RPC_DID,
+                      strchr(of_job(job)->note, '\n') + 1);
+        break;
+    default:
+        placed(of_job(job));
+        break;
+    }
+}
+
+
+/* Clients wait for the daemon's loop: what is left has its turn later. */
+#define JOBS_A_TURN 64
+#define FILES_A_TURN 16 /* of each upload */
+
 void
 uploads_turn(uploads_t *all, int64_t now_ms)
 {
     placer_job_t *job;
+    upload_t *next;
 
     upload_folders_sweep(all, now_ms);
 
-    while (all->placer != NULL && (job = placer_done(all->placer)) != NULL) {
-        upload_t *u = of_job(job);
+    for (unsigned n = 0; all->placer != NULL && n < JOBS_A_TURN
+                         && (job = placer_done(all->placer)) != NULL;
+         n++)
+    {
+        job_done(job);
+    }
 
-        if (job->kind == PLACER_SWEEP) {
-            upload_folders_swept(job);
-            continue;
-        }
-
-        if (job->kind == PLACER_ASSEMBLE) {
-            upload_assembly_begin(u);
-            continue;
-        }
-
-        if (job->kind == PLACER_JOIN) {
-            upload_symbfile_joined(u);
-            continue;
-        }
-
-        if (job->kind == PLACER_NOTE) {
-            upload_answer(u, SYM_RPC_DID, strchr(u->note, '\n') + 1);
-            continue;
-        }
-
-        if (job->kind == PLACER_CHUNK) {
-            upload_chunk_ended(u);
-        } else if (job->error != 0) {
-            not_placed(u);
-        } else {
-            upload_report_file(u, job->is_same   ? UPLOAD_SAME
-                                  : u->is_stored ? UPLOAD_STORED
-                                                 : UPLOAD_KEPT);
-        }
-
-        close_file(u);
-        if (!upload_symbfile_join(u)) {
-            upload_next_file(u);
+    for (upload_t *u = all->first; u != NULL; u = next) {
+        next = u->next;
+        for (unsigned n = 0; n < FILES_A_TURN && u->is_due && begin_next(u);
+             n++) {
         }
     }
+}
+
+
+bool
+uploads_are_due(const uploads_t *all)
+{
+    const upload_t *u = all->first;
+
+    while (u != NULL && !u->is_due) {
+        u = u->next;
+    }
+
+    return u != NULL;
 }
 
 
@@ -505,7 +566,7 @@ upload_create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
     all->first = u;
     all->n++;
     u->all = all;
-    u->fd = -1;
+    u->fd = u->spool = -1;
     u->client = client;
     client->n_deposits++;
     u->ticket = m->ticket;

@@ -53,9 +53,12 @@ void upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
 void upload_assemble(uploads_t *all, client_t *client,
                      const sym_rpc_message_t *m);
 
-/* Handles finished jobs of the placer, and from time to time lets it remove old
- * chunks. */
+/* Handles some finished jobs of the placer, begins the next files, and from time to
+ * time lets the placer remove old chunks. */
 void uploads_turn(uploads_t *all, int64_t now_ms);
+
+/* Whether another turn is needed at once. */
+bool uploads_are_due(const uploads_t *all);
 
 /* This client gets no more answers; its uploads continue. */
 void uploads_leave(uploads_t *all, const client_t *client);

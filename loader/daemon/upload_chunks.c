@@ -11,6 +11,8 @@ void
 upload_chunk_begin(upload_t *u)
 {
     const upload_file_t *m = &u->members[u->current];
+    uint64_t at;
+    int fd = upload_file_fd(u, m, &at);
 
     if (!sym_sha1_read(m->name, u->sha1)) {
         (void) snprintf(u->reason, sizeof(u->reason),
@@ -32,8 +34,8 @@ upload_chunk_begin(upload_t *u)
     u->job = (placer_job_t){ .kind = PLACER_CHUNK,
                              .folder = u->folder->fd,
                              .sha1 = u->sha1,
-                             .fd = m->fd >= 0 ? m->fd : u->fd,
-                             .at = m->fd >= 0 ? 0 : u->at + m->at,
+                             .fd = fd,
+                             .at = at,
                              .length = m->length,
                              .n_paths = 1 };
     (void) snprintf(u->job.paths[0], sizeof(u->job.paths[0]), "%s%s",

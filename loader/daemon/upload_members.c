@@ -10,6 +10,10 @@
 /* Maximum number of files in an upload; the converter's own limit is higher. */
 #define MEMBERS_MAX 20000
 
+/* So many unpacked files have a descriptor: they are placed without a copy.
+ * Others are ranges of one file, because the daemon has few descriptors. */
+#define OWN_MAX 16
+
 /* Makes a name printable: names come from clients, and are written to logs. */
 static char *
 copy_text(const char *text, size_t len)
@@ -23,6 +27,30 @@ copy_text(const char *text, size_t len)
     }
 
     return copy;
+}
+
+
+/* Makes room for the unpacked bytes of a file. */
+static sym_status_t
+begin_bytes(upload_t *u, upload_file_t *m, sym_error_t *err)
+{
+    int *fd = &m->fd;
+
+    if (u->n_own == OWN_MAX) {
+        m->is_spooled = true;
+        m->at = u->spooled;
+        fd = &u->spool;
+    } else {
+        u->n_own++;
+    }
+
+    if (*fd < 0) {
+        *fd = placer_temporary(u->folder->fd);
+    }
+
+    return *fd >= 0 ? SYM_OK
+                    : sym_fail_sys(err, SYM_IO,
+                                   "cannot make a file in the folder", errno);
 }
 
 
@@ -56,15 +84,8 @@ upload_member(submission_t *c, const converter_member_t *m, sym_error_t *err)
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
-    if (m->is_packed != 0 && !to->is_field) {
-        to->fd = placer_temporary(u->folder->fd);
-        if (to->fd < 0) {
-            return sym_fail_sys(err, SYM_IO, "cannot make a file in the folder",
-                                errno);
-        }
-    }
-
-    return SYM_OK;
+    return m->is_packed != 0 && !to->is_field ? begin_bytes(u, to, err)
+                                              : SYM_OK;
 }
 
 
@@ -89,15 +110,19 @@ upload_bytes(submission_t *c, const uint8_t *data, size_t len, sym_error_t *err)
 {
     upload_t *u = c->upload;
     upload_file_t *m = &u->members[u->n_members - 1];
+    uint64_t at;
+    int fd;
 
     if (m->is_field) {
         return field_bytes(m, data, len, err);
     }
 
-    if (!write_all_at(m->fd, (const char *) data, len, m->length)) {
+    fd = upload_file_fd(u, m, &at);
+    if (!write_all_at(fd, (const char *) data, len, at + m->length)) {
         return sym_fail_sys(err, SYM_IO, "cannot write to the folder", errno);
     }
 
     m->length += len;
+    u->spooled += m->is_spooled ? len : 0;
     return SYM_OK;
 }

@@ -5,6 +5,9 @@
 #include "common/say.h"
 #include "json/out.h"
 
+/* Files of one upload that are logged one by one; the report has all. */
+#define LOGGED_MAX 100
+
 static bool
 more(sym_out_t *out, size_t need)
 {
@@ -72,6 +75,20 @@ put_modules(upload_t *u)
 }
 
 
+/* An upload of many files must not fill the log. */
+static void
+log_file(upload_t *u, const char *name, const char *state)
+{
+    if (++u->n_logged > LOGGED_MAX) {
+        return;
+    }
+
+    complain_about(u->who[0] != '\0' ? u->who : "upload", "%s: %s%s%s",
+                   name[0] != '\0' ? name : "a file", state,
+                   u->reason[0] != '\0' ? ": " : "", u->reason);
+}
+
+
 /* Adds the result of the current file. */
 void
 upload_report_file(upload_t *u, upload_state_t how)
@@ -100,9 +117,7 @@ upload_report_file(upload_t *u, upload_state_t how)
     put_modules(u);
     sym_out_raw(out, SYM_STR("}"));
 
-    complain_about(u->who[0] != '\0' ? u->who : "upload", "%s: %s%s%s",
-                   m->name[0] != '\0' ? m->name : "a file", state,
-                   u->reason[0] != '\0' ? ": " : "", u->reason);
+    log_file(u, m->name, state);
 
     /* after a failure, the client sends its last part again */
     upload_symbfile_drop(u, how != UPLOAD_FAILED ? u->joined : 0);
@@ -137,6 +152,11 @@ void
 upload_report_end(upload_t *u)
 {
     bool is_first = true;
+
+    if (u->n_logged > LOGGED_MAX) {
+        complain_about(u->who[0] != '\0' ? u->who : "upload", "%u other files",
+                       u->n_logged - LOGGED_MAX);
+    }
 
     report_archives(u);
     sym_out_printf(&u->out, "], \"try\": %s, \"fields\": {",

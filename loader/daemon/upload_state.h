@@ -23,9 +23,10 @@
 
 typedef struct {
     char *name, *field;
-    int fd; /* has the unpacked bytes; -1: they are a range of the upload */
+    int fd; /* a file of its own with the unpacked bytes; -1: it has none */
     uint64_t at, length;
     bool is_field, is_archive;
+    bool is_spooled; /* a range of the spool; else of the upload */
 } upload_file_t;
 
 typedef struct {
@@ -50,7 +51,11 @@ struct upload_s {
 
     upload_file_t *members;
     size_t n_members, members_size;
-    size_t current; /* index of the file that is read or placed */
+    unsigned n_own;   /* files with a descriptor of their own */
+    int spool;        /* unpacked bytes of the others; -1: none */
+    uint64_t spooled; /* bytes in it */
+    bool is_due;      /* the next file begins in the next turn */
+    size_t current;   /* index of the file that is read or placed */
     uint64_t written;
 
     /* about the current file */
@@ -67,6 +72,7 @@ struct upload_s {
     char *report;
     size_t report_size;
     bool has_file; /* the report contains a file */
+    unsigned n_logged;
     bool is_try;
     sym_upload_counts_t counts;
 
@@ -111,8 +117,15 @@ void upload_refuse(client_t *client, const sym_rpc_message_t *m, int fd,
 /* Answers the client, and frees the upload. */
 void upload_answer(upload_t *u, uint32_t flags, const char *text);
 
+/* Begins with the file `current`. */
 void upload_begin_current(upload_t *u);
+
+/* The file has ended: uploads_turn() begins the next one.  So an upload of many
+ * bad files takes neither stack nor a long turn. */
 void upload_next_file(upload_t *u);
+
+/* The descriptor that has the bytes of a file, from *at. */
+int upload_file_fd(const upload_t *u, const upload_file_t *m, uint64_t *at);
 
 /* Copies text, and replaces bytes that are not printable. */
 void upload_text(char to[SYM_RPC_SOURCE_MAX + 1], sym_str_t from);
