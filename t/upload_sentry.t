@@ -13,6 +13,7 @@ use Test::More;
 
 use Digest::SHA qw(sha1_hex);
 use JSON::PP ();
+use POSIX qw(mkfifo);
 use SymElf qw(output run_ok);
 use SymLoader qw(sym_text write_file);
 use SymSentryCli;
@@ -150,7 +151,7 @@ is_deeply([ $answer->{$sum}{state}, $answer->{$sum}{missingChunks} ], [ 'error',
     'all are there, and the file is no debug file');
 like($answer->{$sum}{detail}, qr/not a symbol file|unknown|format|read/, '... says why');
 ($status, $answer) = assemble(\%ask);
-is($answer->{$sum}{state}, 'not_found', '... and a client may send it again');
+is($answer->{$sum}{state}, 'error', '... and again, without another upload');
 
 send_chunks(map { [ sha1_hex($_), $_ ] } @chunks);
 my $other = 'ab' x 20;
@@ -163,6 +164,46 @@ for my $bad ('[]', '{', '{"x": {"name": "a", "chunks": []}}', '{"' . uc($other) 
     ($status, $answer) = assemble($bad);
     is_deeply([ $status, [ keys %$answer ] ], [ 400, ['error'] ], "400: $bad");
 }
+
+# --- chunks that two files share ---
+
+my ($id1, $id2, $id3) = map { SymFolder::id($_) } 901 .. 903;
+my $shared = join '', map { sprintf "PUBLIC %x 0 shared_%d\n", 0x1000 + $_, $_ } 1 .. 50;
+my %file = map { my ($name, $id) = @$_; my $head = sym_text($name, $id, prefix => $name);
+    my $all = $head . $shared; (sha1_hex($all) => { name => $name, chunks => [ sha1_hex($head), sha1_hex($shared) ], head => $head }) }
+    [ two1 => $id1 ], [ two2 => $id2 ], [ two3 => $id3 ];
+my %named = map { $file{$_}{name} => $_ } keys %file;
+send_chunks([ sha1_hex($shared), $shared ], map { [ sha1_hex($_->{head}), $_->{head} ] } values %file);
+delete $_->{head} for values %file;
+for my $name ('two1', 'two2') {
+    ($status, $answer) = assemble({ $named{$name} => $file{ $named{$name} } });
+    is($answer->{ $named{$name} }{state}, 'ok', "$name is complete");
+}
+like($t->function($t->ask([ $_->[0], $_->[1] ])), qr/^$_->[0]/, "... $_->[0] answers") for [ two1 => $id1 ], [ two2 => $id2 ];
+
+# A chunk that goes between the loader's look and the assembly.  Another assembly
+# keeps the placer waiting: its chunk is a pipe.
+my $pipe = "$dir/symbols/.chunks/" . 'ab' x 20;
+mkfifo($pipe, 0600) or die "mkfifo: $!";
+my @waiting = map {
+    my $json = JSON::PP::encode_json($_);
+    my $s = $t->connect;
+    $t->send_all($s, "POST /api/0/projects/o/p/files/difs/assemble/ HTTP/1.1\r\nHost: a\r\n"
+        . "Authorization: Bearer ci-secret\r\nContent-Type: application/json\r\nContent-Length: " . length($json)
+        . "\r\n\r\n$json");
+    # the loader has it
+    $t->wait_for(sub { my ($sum_of) = keys %$_; (assemble($_))[1]{$sum_of}{state} eq 'assembling' });
+    $s;
+} { 'cd' x 20 => { name => 'x', chunks => [ 'ab' x 20 ] } }, { $named{two3} => $file{ $named{two3} } };
+unlink "$dir/symbols/.chunks/$file{ $named{two3} }{chunks}[1]" or die;
+open my $to, '>', $pipe or die;
+close $to;
+unlink $pipe;
+$r = $t->response($waiting[0]);
+$r = $t->response($waiting[1]);
+$answer = eval { JSON::PP::decode_json($r->{body}) }->{ $named{two3} };
+is_deeply([ $r->{status}, $answer->{state}, $answer->{missingChunks} ], [ 200, 'not_found', [ $file{ $named{two3} }{chunks}[1] ] ],
+    'a chunk that went: it is sent again') or diag $r->{body};
 
 # --- chunks whose files never get complete ---
 

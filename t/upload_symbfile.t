@@ -14,7 +14,7 @@ use Test::More;
 use SymUpload;
 
 my $KEY = 'aWQ6c2VjcmV0';    # base64 of id:secret
-my $t = SymUpload->new(layout => 'unified', tokens => { agent => { secret => $KEY } })->start;
+my $t = SymUpload->new(layout => 'unified', tokens => { agent => { secret => $KEY, rest => 'at_once=20' } })->start;
 my $dir = $t->{dir};
 
 # --- symbfiles, after the format's description ---
@@ -107,6 +107,51 @@ $t->loader_start;
 $t->wait_for(sub { ($r = push_symbols(ranges => $id, $parts[1], FilePart => 1, FileParts => 3))->{status} != 503 });
 is($r->{body}, $OK, 'part 1, after a restart of the loader');
 is(name_at($debug_id, 0x1000 * $_), "part$_", "... all are seen: $_") for 1 .. 3;
+
+is_deeply([ glob "$dir/symbols/.parts/*" ], [], '... and no part is left');
+
+# --- parts at once: one of them is the last, the others may find all parts, too ---
+
+for my $round (1 .. 5) {
+    my ($some, $debug) = file_id();
+    my @sent = map {
+        my $part = $_ % 6;
+        my $s = $t->connect;
+        my $bytes = $HEADER . range(0x1000 * $part, 16, "at_once$part");
+        $t->send_all($s, "POST /upload/api/symbols-ranges HTTP/1.1\r\nHost: a\r\nAuthorization: APIKey $KEY\r\n"
+            . "FileID: $some\r\nFilePart: $part\r\nFileParts: 6\r\nContent-Length: " . length($bytes) . "\r\n\r\n$bytes");
+        $s;
+    } 0 .. 17;
+    my @answers = map { $t->response($_) } @sent;
+    is_deeply([ map { $_->{status} } @answers ], [ (200) x 18 ], "round $round: parts at once, each three times");
+    is(name_at($debug, 0x1000 * $_), "at_once$_", "... part $_ is seen") for 0, 5;
+}
+
+# --- parts of a push that was never completed ---
+
+($id, $debug_id) = file_id();
+my $six = 6 * 3600;
+@parts = map { $HEADER . range(0x1000 * $_, 16, "old$_") } 0 .. 2;
+is(push_symbols(ranges => $id, $parts[$_], FilePart => $_, FileParts => 3)->{status}, 200, "part $_") for 0, 1;
+my ($old) = glob "$dir/symbols/.parts/*.ranges.1-3";
+utime time - $six - 60, time - $six - 60, $old or die $old;
+@parts = map { $HEADER . range(0x1000 * $_, 16, "new$_") } 0 .. 2;
+is(push_symbols(ranges => $id, $parts[$_], FilePart => $_, FileParts => 3)->{status}, 200, "part $_ of a later push")
+    for 0, 2;
+is(name_at($debug_id, 0x1000), undef, '... is not joined with an old one');
+is(push_symbols(ranges => $id, $parts[1], FilePart => 1, FileParts => 3)->{status}, 200, 'part 1 of it');
+is(name_at($debug_id, 0x1000 * $_), "new$_", "... all are seen: $_") for 0 .. 2;
+
+($id) = file_id();
+push_symbols(ranges => $id, $parts[$_], FilePart => $_, FileParts => 3) for 0, 1;
+($old) = glob "$dir/symbols/.parts/*.ranges.1-3";
+utime time - $six - 60, time - $six - 60, $old or die $old;
+$t->loader->stop;
+$t->loader_start;
+$t->wait_for(sub { $t->loader->stats; return !-e $old }, 'an old part goes');
+ok(!-e $old, 'an old part goes when the loader starts');
+ok(-e $old =~ s/1-3$/0-3/r, '... the other one stays');
+$t->wait_for(sub { push_symbols(ranges => $id, 'x')->{status} != 503 });
 
 # --- errors ---
 

@@ -251,7 +251,7 @@ keep(const placer_job_t *job, placer_t *p)
     bool is_ok;
 
     again.replaces = false;
-    is_ok = fd >= 0 && (job->kind != PLACER_CHUNK || futimens(fd, NULL) == 0)
+    is_ok = fd >= 0 && (!job->is_renewed || futimens(fd, NULL) == 0)
             && place(p, &again, fd);
     if (fd >= 0) {
         error = errno;
@@ -274,14 +274,24 @@ chunk_path(const uint8_t *sha1,
 }
 
 
-void
-placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks)
+/* If clients continue later than this, they must send their chunks again. */
+#define CHUNK_KEPT_S ((time_t) 2 * 86400)
+
+/* Chunks of a complete file stay so long: another file, whose client was told that
+ * they are there, may share them. */
+#define CHUNK_SHARED_S ((time_t) 3600)
+
+static void
+age_chunks(const placer_job_t *job)
 {
+    const struct timespec at = { .tv_sec = time(NULL) - CHUNK_KEPT_S
+                                           + CHUNK_SHARED_S };
+    const struct timespec times[2] = { at, at };
     char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT];
 
-    for (size_t i = 0; i < n_chunks; i++) {
-        chunk_path(sha1 + PLACER_SHA1 * i, path);
-        (void) unlinkat(folder, path, 0);
+    for (size_t i = 0; i < job->n_chunks; i++) {
+        chunk_path(job->sha1 + PLACER_SHA1 * (i + 1), path);
+        (void) utimensat(job->folder, path, times, 0);
     }
 }
 
@@ -371,15 +381,12 @@ assemble(placer_t *p, placer_job_t *job)
 }
 
 
-/* If clients continue later than this, they must send their chunks again. */
-#define CHUNK_KEPT_S ((time_t) 2 * 86400)
-
 static void
-sweep(int folder)
+sweep(int folder, const char *below, time_t kept_s)
 {
-    int fd = openat(folder, PLACER_CHUNKS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(folder, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    time_t oldest = time(NULL) - CHUNK_KEPT_S;
+    time_t oldest = time(NULL) - kept_s;
     const struct dirent *entry;
     struct stat st;
 
@@ -400,10 +407,11 @@ sweep(int folder)
 
 
 void
-placer_part(const char *path, size_t part, size_t parts,
+placer_part(const char *name, size_t part, size_t parts,
             char out[PLACER_PART_MAX])
 {
-    (void) snprintf(out, PLACER_PART_MAX, "%s.%zu-%zu", path, part, parts);
+    (void) snprintf(out, PLACER_PART_MAX, PLACER_PARTS "%s.%zu-%zu", name, part,
+                    parts);
 }
 
 
@@ -470,7 +478,7 @@ note(placer_t *p, placer_job_t *job)
         close(fd);
     }
     if (is_ok) {
-        placer_drop_chunks(job->folder, job->sha1 + PLACER_SHA1, job->n_chunks);
+        age_chunks(job);
     }
 }
 
@@ -489,7 +497,8 @@ run(placer_t *p, placer_job_t *job)
         return;
     }
     if (job->kind == PLACER_SWEEP) {
-        sweep(job->folder);
+        sweep(job->folder, PLACER_CHUNKS, CHUNK_KEPT_S);
+        sweep(job->folder, PLACER_PARTS, PLACER_PART_KEPT_S);
         return;
     }
     if (job->kind == PLACER_JOIN) {

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "sources/paths/plan.h"
 
@@ -21,16 +22,18 @@ typedef enum {
     PLACER_FILE,     /* gives the file its names */
     PLACER_CHUNK,    /* same, if the bytes have the digest `sha1` */
     PLACER_ASSEMBLE, /* makes a nameless file from chunks: fd, length */
-    PLACER_JOIN,     /* same for the parts of a symbfile: text is their path,
+    PLACER_JOIN,     /* same for the parts of a symbfile: text is their name,
                         n_chunks their number; EBADMSG: a part has no header */
-    PLACER_SWEEP,    /* removes the chunks of files that were not completed in
+    PLACER_SWEEP,    /* removes the chunks and parts of files that were not
+                        completed in time */
+    PLACER_NOTE      /* writes a file with `text`; the chunks stay for a short
                         time */
-    PLACER_NOTE      /* writes a file with `text`, and removes the chunks */
 } placer_kind_t;
 
 /* Names of folders below a source's folder that no layout uses. */
 #define PLACER_CHUNKS ".chunks/"
 #define PLACER_NOTES ".assembled/"
+#define PLACER_PARTS ".parts/"
 #define PLACER_SHA1 20
 
 typedef struct placer_s placer_t;
@@ -48,6 +51,7 @@ typedef struct placer_job_s {
     bool is_nameless;    /* fd is a file without a name in `folder`: it is not
                             copied, but gets the names itself */
     bool replaces;       /* replaces existing files; otherwise these stay */
+    bool is_renewed;     /* a file with the same bytes becomes as good as new */
     unsigned n_paths;    /* number of paths, relative to the folder */
     char paths[PLACER_PATHS_MAX][SYM_SOURCE_PATH_MAX + 1];
 
@@ -72,11 +76,11 @@ placer_job_t *placer_done(placer_t *p);
 
 /* Makes the path of a part, relative to the folder. */
 #define PLACER_PART_MAX 128
-void placer_part(const char *path, size_t part, size_t parts,
+void placer_part(const char *name, size_t part, size_t parts,
                  char out[PLACER_PART_MAX]);
 
-/* The chunks are no longer needed. */
-void placer_drop_chunks(int folder, const uint8_t *sha1, size_t n_chunks);
+/* Parts of a file come within this time; older ones are of another push. */
+#define PLACER_PART_KEPT_S ((time_t) 6 * 3600)
 
 /* Creates a file without a name, for placer_job_t; -1: errno has the reason. */
 int placer_temporary(int folder);

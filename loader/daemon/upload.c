@@ -216,6 +216,7 @@ begin_placing(upload_t *u)
     u->job.is_nameless = m->fd >= 0 && !u->is_try; /* it is in the same
                                                       folder */
     u->job.replaces = u->is_stored;
+    u->job.is_renewed = u->parts > 1;
     placer_add(u->all->placer, &u->job);
 }
 
@@ -324,6 +325,10 @@ uploads_turn(uploads_t *all, int64_t now_ms)
 
     for (upload_t *u = all->first; u != NULL; u = next) {
         next = u->next;
+        if (u->is_waiting && upload_symbfile_may_go_on(u)) {
+            u->is_waiting = false;
+            u->is_due = !upload_symbfile_join(u);
+        }
         for (unsigned n = 0; n < FILES_A_TURN && u->is_due && begin_next(u);
              n++) {
         }
@@ -336,7 +341,9 @@ uploads_are_due(const uploads_t *all)
 {
     const upload_t *u = all->first;
 
-    while (u != NULL && !u->is_due) {
+    while (u != NULL && !u->is_due
+           && !(u->is_waiting && upload_symbfile_may_go_on(u)))
+    {
         u = u->next;
     }
 

@@ -80,20 +80,6 @@ write_note(upload_t *u)
 }
 
 
-/* After an error, a client sends all chunks again. */
-static void
-refuse_assembly(upload_t *u, uint32_t flags, const char *why)
-{
-    if ((flags & SYM_RPC_NOTHING) != 0) {
-        placer_drop_chunks(u->folder->fd, u->digests + PLACER_SHA1,
-                           u->n_chunks);
-    }
-
-    upload_answer(u, flags, why);
-}
-
-
-/* Called when the file was read and placed, or has failed. */
 void
 upload_assembled(upload_t *u)
 {
@@ -103,7 +89,7 @@ upload_assembled(upload_t *u)
         char why[CONVERSION_REASON_MAX];
 
         memcpy(why, u->reason, sizeof(why));
-        refuse_assembly(u, n->refused != 0 ? SYM_RPC_NOTHING : 0, why);
+        upload_answer(u, n->refused != 0 ? SYM_RPC_NOTHING : 0, why);
         return;
     }
 
@@ -121,11 +107,54 @@ upload_assembled(upload_t *u)
 }
 
 
+/* A digit for each chunk; 1: it is missing.  False: no chunk is missing. */
+static bool
+find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
+             char digits[SYM_RPC_CHUNKS_MAX + 1])
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT] = PLACER_CHUNKS;
+        struct stat st;
+
+        sym_sha1_write((const uint8_t *) chunks.data + PLACER_SHA1 * (i + 1),
+                       path + sizeof(PLACER_CHUNKS) - 1);
+        digits[i] = fstatat(folder->fd, path, &st, 0) == 0 ? '0' : '1';
+        is_any |= digits[i] == '1';
+    }
+
+    digits[n] = '\0';
+    return is_any;
+}
+
+
+/* A chunk went after the client had been told that it is there. */
+static void
+ask_again(upload_t *u)
+{
+    char digits[SYM_RPC_CHUNKS_MAX + 1];
+    sym_str_t chunks =
+        sym_str((const char *) u->digests, PLACER_SHA1 * (u->n_chunks + 1));
+
+    if (find_missing(u->folder, chunks, u->n_chunks, digits)) {
+        upload_answer(u, SYM_RPC_KEPT, digits);
+    } else {
+        placer_add(u->all->placer, &u->job); /* it has come back */
+    }
+}
+
+
 void
 upload_assembly_begin(upload_t *u)
 {
     if (u->job.error == EBADMSG) {
-        refuse_assembly(u, SYM_RPC_NOTHING, "Reported checksum mismatch");
+        upload_answer(u, SYM_RPC_NOTHING, "Reported checksum mismatch");
+        return;
+    }
+
+    if (u->job.error == ENOENT) {
+        ask_again(u);
         return;
     }
 
@@ -189,29 +218,6 @@ was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
 
     memmove(note, end + 1, strlen(end + 1) + 1);
     return true;
-}
-
-
-/* Writes a digit for each chunk; 1: it is missing.  False: no chunk is
- * missing. */
-static bool
-find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
-             char digits[SYM_RPC_CHUNKS_MAX + 1])
-{
-    bool is_any = false;
-
-    for (size_t i = 0; i < n; i++) {
-        char path[sizeof(PLACER_CHUNKS) + SYM_SHA1_TEXT] = PLACER_CHUNKS;
-        struct stat st;
-
-        sym_sha1_write((const uint8_t *) chunks.data + PLACER_SHA1 * (i + 1),
-                       path + sizeof(PLACER_CHUNKS) - 1);
-        digits[i] = fstatat(folder->fd, path, &st, 0) == 0 ? '0' : '1';
-        is_any |= digits[i] == '1';
-    }
-
-    digits[n] = '\0';
-    return is_any;
 }
 
 

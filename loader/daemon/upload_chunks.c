@@ -37,6 +37,7 @@ upload_chunk_begin(upload_t *u)
                              .fd = fd,
                              .at = at,
                              .length = m->length,
+                             .is_renewed = true,
                              .n_paths = 1 };
     (void) snprintf(u->job.paths[0], sizeof(u->job.paths[0]), "%s%s",
                     PLACER_CHUNKS, m->name);

@@ -78,10 +78,13 @@ struct upload_s {
 
     /* for a symbfile */
     char symbfile[96]; /* its path */
+    char set[64];      /* name of its parts */
     unsigned part, parts;
-    bool is_ranges, is_checked; /* is_checked: it is placed, but not stored */
-    unsigned joined; /* number of parts that were joined to the file, and that
-                        are removed when it is reported; 0: none */
+    bool is_ranges, is_checked; /* checked: it is placed, and not stored */
+    bool is_joining;            /* its parts are being made one file */
+    bool is_waiting;            /* another upload does that */
+    unsigned joined; /* parts that the file was joined from, and that go when it
+                        is reported; 0: none */
 
     /* for a file that is assembled from chunks */
     uint8_t *digests; /* digests of the file and of its chunks; NULL: not
@@ -155,6 +158,9 @@ sym_status_t upload_symbfile_place(upload_t *u, submission_t *c,
 /* Called when a part was placed.  True: it was the last one, and all are being
  * joined. */
 bool upload_symbfile_join(upload_t *u);
+
+/* The upload waits for another one that joins the same parts.  True: no more. */
+bool upload_symbfile_may_go_on(const upload_t *u);
 void upload_symbfile_joined(upload_t *u);
 
 /* Removes parts that are no longer needed. */

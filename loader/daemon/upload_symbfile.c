@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ upload_symbfile_read(upload_t *u)
     u->is_ranges = strcmp(kind, "ranges") == 0;
     (void) snprintf(u->symbfile, sizeof(u->symbfile), "symbfile/%s/%s", id,
                     kind);
+    (void) snprintf(u->set, sizeof(u->set), "%s.%s", id, kind);
     return u->is_ranges || strcmp(kind, "returnpads") == 0;
 }
 
@@ -56,7 +58,7 @@ upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
         u->parts > 1
         || (!u->is_ranges && fstatat(u->folder->fd, path, &st, 0) == 0);
     if (u->parts > 1) {
-        placer_part(u->symbfile, u->part, u->parts, path);
+        placer_part(u->set, u->part, u->parts, path);
     } else {
         (void) snprintf(path, sizeof(path), "%s", u->symbfile);
     }
@@ -76,34 +78,66 @@ upload_symbfile_drop(const upload_t *u, unsigned parts)
     char path[PLACER_PART_MAX];
 
     for (unsigned i = 0; i < parts; i++) {
-        placer_part(u->symbfile, i, parts, path);
+        placer_part(u->set, i, parts, path);
         (void) unlinkat(u->folder->fd, path, 0);
     }
 }
 
 
-/* Whether the last part of a symbfile has arrived: then all are joined to one
- * file. */
-bool
-upload_symbfile_join(upload_t *u)
+/* An old part is of a push that was never completed: parts of two pushes do not
+ * fit together. */
+static bool
+has_all_parts(const upload_t *u)
 {
+    time_t oldest = time(NULL) - PLACER_PART_KEPT_S;
     char path[PLACER_PART_MAX];
     struct stat st;
 
-    if (u->parts < 2 || u->job.error != 0) {
-        return false;
-    }
-
     for (unsigned i = 0; i < u->parts; i++) {
-        placer_part(u->symbfile, i, u->parts, path);
-        if (fstatat(u->folder->fd, path, &st, 0) != 0) {
+        placer_part(u->set, i, u->parts, path);
+        if (fstatat(u->folder->fd, path, &st, 0) != 0 || st.st_mtime < oldest) {
             return false;
         }
     }
 
+    return true;
+}
+
+
+bool
+upload_symbfile_may_go_on(const upload_t *u)
+{
+    const upload_t *other = u->all->first;
+
+    while (other != NULL
+           && !(other->is_joining && other->folder == u->folder
+                && strcmp(other->set, u->set) == 0))
+    {
+        other = other->next;
+    }
+
+    return other == NULL;
+}
+
+
+/* Whether the last part of a symbfile has come: then all are made one file.  Two
+ * clients may send a last part at once. */
+bool
+upload_symbfile_join(upload_t *u)
+{
+    if (u->parts < 2 || u->job.error != 0 || !has_all_parts(u)) {
+        return false;
+    }
+
+    if (!upload_symbfile_may_go_on(u)) {
+        u->is_waiting = true;
+        return true;
+    }
+
+    u->is_joining = true;
     u->job = (placer_job_t){ .kind = PLACER_JOIN,
                              .folder = u->folder->fd,
-                             .text = u->symbfile,
+                             .text = u->set,
                              .n_chunks = u->parts };
     placer_add(u->all->placer, &u->job);
     return true;
