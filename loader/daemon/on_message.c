@@ -321,7 +321,7 @@ on_forget(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
 /* --- files that clients send --- */
 
-/* Whether the client may send one more; if not it is told so, and tries again
+/* Whether the client may send one more; if not it gets DONE, and tries again
  * later. */
 static bool
 may_send(client_t *client, const sym_rpc_message_t *m, int fd)

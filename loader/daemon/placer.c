@@ -277,7 +277,7 @@ chunk_path(const uint8_t *sha1,
 /* If clients continue later than this, they must send their chunks again. */
 #define CHUNK_KEPT_S ((time_t) 2 * 86400)
 
-/* Chunks of a complete file stay so long: another file, whose client was told that
+/* Chunks of a complete file stay so long: another file, whose client knows that
  * they are there, may share them. */
 #define CHUNK_SHARED_S ((time_t) 3600)
 

@@ -129,7 +129,7 @@ find_missing(const upload_folder_t *folder, sym_str_t chunks, size_t n,
 }
 
 
-/* A chunk went after the client had been told that it is there. */
+/* A chunk went after the client knew that it is there. */
 static void
 ask_again(upload_t *u)
 {
