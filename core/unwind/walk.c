@@ -299,15 +299,6 @@ sym_walk_step(sym_walk_t *w, uint32_t *budget)
 /* --- texts --- */
 
 const char *
-sym_trust_name(sym_trust_t trust)
-{
-    static const char *const names[] = { "context", "cfi", "fp", "scan" };
-
-    return names[trust];
-}
-
-
-const char *
 sym_walk_end_text(sym_walk_end_t end)
 {
     static const char *const texts[SYM_WALK_ENDS] = {

@@ -144,9 +144,6 @@ void sym_walk_begin(sym_walk_t *w, const sym_process_t *process,
  * SYM_AGAIN: the budget is spent (0), or a table is needed first. */
 sym_status_t sym_walk_step(sym_walk_t *w, uint32_t *budget);
 
-/* "context", "cfi", "fp", "scan" */
-const char *sym_trust_name(sym_trust_t trust);
-
 /* The second half of a sentence: "the return address is in the first page". */
 const char *sym_walk_end_text(sym_walk_end_t end);
 
