@@ -11,6 +11,9 @@
 /* Maximum number of bundles and of single files for a request. */
 #define ENTRIES_MAX 4096u
 
+/* No file has a longer path: it is looked up by its debug id only. */
+#define ABS_PATH_MAX ((size_t) 64 << 10)
+
 /* Costs, counted in frames of an answer: of a file, of a search in a bundle,
  * and of 1,024 bytes of a list. */
 #define FILE_COST 16
@@ -505,6 +508,11 @@ js_find_file(js_t *j, const js_key_t *key, js_file_t *file)
     sym_status_t rc;
 
     *file = (js_file_t){ .state = JS_ABSENT, .key = *key };
+    if (key->abs_path.len > ABS_PATH_MAX) {
+        file->key.abs_path = sym_str(NULL, 0);
+        key = &file->key;
+    }
+
     j->cost += FILE_COST + (j->bundles.n + j->singles.n) / BUNDLES_OF_FRAME;
     if (j->request.is_own) {
         return js_find_own(j, file);

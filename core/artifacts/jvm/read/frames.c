@@ -8,6 +8,9 @@
  * all lines. */
 #define SPAN_MAX 65535
 
+/* Bytes of a signature that is read. */
+#define SIGNATURE_MAX ((size_t) 64 << 10)
+
 /* --- names of files --- */
 
 static sym_str_t
@@ -750,9 +753,14 @@ sym_jvm_signature(const sym_jvm_t *j, sym_arena_t *arena, sym_str_t signature,
 {
     char room[8192];
     text_t t = { j, arena, room, room, room + sizeof(room), SYM_OK };
-    sym_str_t types, returned = after_last(signature, ')');
+    sym_str_t types, returned;
     size_t split;
 
+    if (signature.len > SIGNATURE_MAX) {
+        return SYM_LIMIT;
+    }
+
+    returned = after_last(signature, ')');
     if (signature.len == 0 || signature.data[0] != '(' || returned.len == 0
         || returned.len == signature.len)
     {
