@@ -97,7 +97,7 @@ for my $what (sort keys %foreign) {
         is($r->{code}, 1, "$command of $what fails");
         like($r->{err}, qr/^symloader: \Q$file\E: unsupported: \Q$what\E.*; /,
              '... called by its kind');
-        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB, WebAssembly, ProGuard mapping, source map, JavaScript and Elastic's symbfile files are read$/,
+        like($r->{err}, qr/; Breakpad's \.sym, ELF, Mach-O, PE, PDB, source bundle, portable PDB, WebAssembly, ProGuard mapping, source map, JavaScript, Elastic's symbfile and artifact files are read$/,
              '... with a hint what to load instead');
     }
 }

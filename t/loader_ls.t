@@ -56,8 +56,8 @@ for my $source ('s', 'a-rather-long-name-of-a-source') {
 }
 my ($head, @rows) = split /\n/, $d->run('ls')->{out};
 is(scalar @rows, 2, 'modules of two sources');
-my ($from, $module) = map { index $head, $_ } qw(FROM MODULE);
-is(substr($_, $from - 2, 2), '  ', 'FROM begins in its column') for @rows;
+my ($from, $module) = map { index $head, $_ } qw(SOURCE MODULE);
+is(substr($_, $from - 2, 2), '  ', 'SOURCE begins in its column') for @rows;
 like(substr($_, $module), qr{^libxul\.so/}, 'MODULE begins in its column')
     for @rows;
 $d->stop;

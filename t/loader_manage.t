@@ -117,7 +117,7 @@ sub stats { return (json_lines($_[0]->run('stat', '--json')->{out}))[0] }
 
     my $text = $t->run('ls')->{out};
     my @lines = split /\n/, $text;
-    like($lines[0], qr/^STATE +QUALITY +SIZE +SOURCE +STORED +USED +KIND +FROM +MODULE OR PATH$/,
+    like($lines[0], qr/^STATE +QUALITY +SIZE +FILE +STORED +USED +KIND +SOURCE +MODULE OR PATH$/,
          'ls has a head line');
     is(scalar(@lines), 5, '... and a line for each module');
     like($lines[2], qr{^ready +lines .* symcache  local  b/$ID$}, '... with the same facts');

@@ -22,6 +22,7 @@
     FORMAT(sourcemap)                                                          \
     FORMAT(script)                                                             \
     FORMAT(symbfile)                                                           \
+    FORMAT(artifact)                                                           \
     FORMAT(minidump)                                                           \
     FORMAT(upload)
 

@@ -148,6 +148,7 @@ sym_format_put_symcache(const sym_format_file_t *f, sym_writer_t *w,
             .writer = w,
             .finish = finish,
             .is_incomplete = is_incomplete || is_missing,
+            .names = w,
         };
 
         rc = rc != SYM_OK ? rc : f->put(f->ctx, &artifact, err);

@@ -18,6 +18,7 @@ int load_run(const options_t *options);
 int lookup_run(const options_t *options);
 int lookup_text_run(const options_t *options); /* for kinds without frames */
 int dump_run(const options_t *options);
+int export_run(const options_t *options);
 int atos_run(const options_t *options);
 int retrace_run(const options_t *options);
 int symbolicate_run(const options_t *options);

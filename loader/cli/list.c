@@ -309,7 +309,7 @@ list_modules(listing_t *l, sym_error_t *err)
     if (!r->options->json) {
         list_all(l, &again);
         output_printf(r->out, COLUMNS "%-*s  %s\n", "STATE", "QUALITY", "SIZE",
-                      "SOURCE", "STORED", "USED", "KIND", l->from_width, "FROM",
+                      "FILE", "STORED", "USED", "KIND", l->from_width, "SOURCE",
                       "MODULE OR PATH");
     }
 

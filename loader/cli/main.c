@@ -24,6 +24,8 @@ static const command_t commands[] = {
     { "dump", "NAME/ID|FILE",
       "Writes all symbols of a module, or of a symbol file", 1, 1, dump_run,
       true },
+    { "export", "DIR", "Writes compiled modules as files, for another store", 1,
+      1, export_run, false },
     { "atos", "-o PATH [ADDRESS...]",
       "Looks up addresses of a file, as Apple's atos does", 0, OPERANDS_OWN,
       atos_run, true },

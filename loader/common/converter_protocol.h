@@ -46,6 +46,7 @@
 #include "artifacts/kinds.h"
 #include "formats/companion.h"
 #include "object/files.h"
+#include "object/object_ref.h"
 #include "artifacts/symcache/format.h"
 
 /* --- the command line of a converter --- */
@@ -141,6 +142,8 @@ typedef struct {
     char name[CONVERTER_TEXT_MAX];
     char id[CONVERTER_TEXT_MAX];
     char code_id[CONVERTER_TEXT_MAX];
+    uint32_t has_digest; /* of the object's URL */
+    uint8_t digest[SYM_REF_DIGEST_BYTES];
 } converter_module_t;
 
 typedef struct {

@@ -141,7 +141,7 @@ static const option_t option_table[OPT_COUNT] = {
                          "drop modules not used for this time, such as 45d" },
     [OPT_UPLOAD_FOLDER] = { "upload-folder", "NAME=PATH", " serve ",
                             "folder of the source NAME, for uploads" },
-    [OPT_SOURCE] = { "source", "NAME", " lookup dump ls show rm ",
+    [OPT_SOURCE] = { "source", "NAME", " lookup dump export ls show rm ",
                      "only modules of this source (local: loaded by hand)" },
     [OPT_KIND] = { "kind", &KIND_WORDS[1], " lookup dump ",
                    "which artifact (default symcache)" },

@@ -78,13 +78,14 @@ put_text(sym_str_t text, char to[CONVERTER_TEXT_MAX], uint32_t *len)
 
 /* Sends the module's name, because the loader needs it before extents. */
 static sym_status_t
-send_module(const job_t *job, sym_kind_t kind, const sym_module_info_t *info,
-            sym_error_t *err)
+send_module(const job_t *job, const sym_format_output_t *output,
+            const sym_module_info_t *info, sym_error_t *err)
 {
     converter_module_t m = {
-        .is_nameless = sym_format_of(job->format)->is_nameless,
+        .is_nameless =
+            output->is_nameless || sym_format_of(job->format)->is_nameless,
         .format = (uint32_t) job->format,
-        .kind = (uint32_t) kind,
+        .kind = (uint32_t) output->kind,
     };
 
     if (!put_text(info->debug_file, m.name, &m.name_len)
@@ -95,6 +96,11 @@ send_module(const job_t *job, sym_kind_t kind, const sym_module_info_t *info,
 
     if (!put_text(info->code_id, m.code_id, &m.code_id_len)) {
         return sym_fail(err, SYM_LIMIT, "the code id is too long");
+    }
+
+    if (output->digest.len == sizeof(m.digest)) {
+        m.has_digest = 1;
+        memcpy(m.digest, output->digest.data, sizeof(m.digest));
     }
 
     if (!converter_send(CONVERTER_FD, CONVERTER_MODULE, 0, &m, sizeof(m))) {
@@ -154,8 +160,8 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     }
 
     rc = check_arch(job, info.arch, err);
-    if (rc == SYM_OK && output->kind == SYM_KIND_SYMCACHE) {
-        swift_show(job->swift, output->writer, &n_mangled);
+    if (rc == SYM_OK && output->names != NULL) {
+        swift_show(job->swift, output->names, &n_mangled);
     }
 
     if (job->order->text != 0) {
@@ -170,7 +176,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
         return making_put(job->making, output, &info, err);
     }
 
-    rc = rc != SYM_OK ? rc : send_module(job, output->kind, &info, err);
+    rc = rc != SYM_OK ? rc : send_module(job, output, &info, err);
 
     if (rc == SYM_OK) {
         info.debug_id = sym_str(id, sym_debug_id_canonical(info.debug_id, id));

@@ -128,11 +128,14 @@ on_module(pool_t *pool, worker_t *w, const converter_module_t *m,
     w->has_module = true;
     return pool->events.module(
         w->job,
-        &(pool_module_t){ .name = sym_str(m->name, m->name_len),
-                          .id = sym_str(m->id, m->id_len),
-                          .code_id = sym_str(m->code_id, m->code_id_len),
-                          .kind = (sym_kind_t) m->kind,
-                          .is_nameless = m->is_nameless != 0 },
+        &(pool_module_t){
+            .name = sym_str(m->name, m->name_len),
+            .id = sym_str(m->id, m->id_len),
+            .code_id = sym_str(m->code_id, m->code_id_len),
+            .digest = sym_str((const char *) m->digest,
+                              m->has_digest != 0 ? sizeof(m->digest) : 0),
+            .kind = (sym_kind_t) m->kind,
+            .is_nameless = m->is_nameless != 0 },
         err);
 }
 

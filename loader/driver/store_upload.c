@@ -289,6 +289,10 @@ store_upload_name(store_upload_t *in, const char *path,
     }
 
     note_ids(in, module);
+    if (module->digest.len != 0 && !in->object.has_digest) {
+        in->object.has_digest = true;
+        memcpy(in->object.digest, module->digest.data, module->digest.len);
+    }
     in->key.scope = SYM_STR("");
 
     if (in->key.id.len == 0 && module->is_nameless) {

@@ -1,0 +1,223 @@
+#include "formats/artifact/artifact_file.h"
+
+#include <libdeflate.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/little.h"
+#include "object/object_ref.h"
+
+#define MAGIC_BYTES 6
+
+static const char magic[MAGIC_BYTES] = { 'S', 'Y', 'M', 'A', 'R', 'T' };
+
+/* Bits of `flags`. */
+#define FLAG_NAMELESS 1u
+#define FLAGS FLAG_NAMELESS
+
+/* Of one text; the longest is a reason. */
+#define TEXT_MAX 512
+#define TEXTS 6
+
+/* Bytes before the texts, and after them. */
+#define FIXED_BYTES 32
+#define CHECKSUM_BYTES 4
+
+
+bool
+sym_artifact_file_is(const uint8_t *data, size_t len)
+{
+    return len >= MAGIC_BYTES && memcmp(data, magic, MAGIC_BYTES) == 0;
+}
+
+
+static void
+put(char **at, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        *(*at)++ = (char) (value >> 8 * i & 0xff);
+    }
+}
+
+
+static uint32_t
+checksum(const void *data, size_t len)
+{
+    return libdeflate_crc32(0, data, len);
+}
+
+
+size_t
+sym_artifact_file_write(const sym_artifact_file_t *file,
+                        char out[SYM_ARTIFACT_HEAD_MAX])
+{
+    const sym_str_t texts[TEXTS] = { sym_cstr(file->kind->name),
+                                     file->name,
+                                     file->debug_id,
+                                     file->code_id,
+                                     file->digest,
+                                     file->reason };
+    size_t need = FIXED_BYTES + CHECKSUM_BYTES;
+    char *at = out;
+
+    for (size_t i = 0; i < TEXTS; i++) {
+        need += 2 + texts[i].len;
+        if (texts[i].len > TEXT_MAX || need > SYM_ARTIFACT_HEAD_MAX) {
+            return 0;
+        }
+    }
+
+    memcpy(at, magic, MAGIC_BYTES);
+    at += MAGIC_BYTES;
+    put(&at, SYM_ARTIFACT_FILE_VERSION, 2);
+    put(&at, file->kind_version, 4);
+    put(&at, file->quality, 4);
+    put(&at, file->is_nameless ? FLAG_NAMELESS : 0, 4);
+    put(&at, file->extents, 4);
+    put(&at, file->source_bytes, 8);
+
+    for (size_t i = 0; i < TEXTS; i++) {
+        put(&at, texts[i].len, 2);
+        if (texts[i].len != 0) {
+            memcpy(at, texts[i].data, texts[i].len);
+            at += texts[i].len;
+        }
+    }
+
+    put(&at, checksum(out, (size_t) (at - out)), CHECKSUM_BYTES);
+    return (size_t) (at - out);
+}
+
+
+void
+sym_artifact_file_extent(const uint8_t *data, size_t len,
+                         char out[SYM_ARTIFACT_EXTENT_HEAD])
+{
+    put(&out, len, 4);
+    put(&out, checksum(data, len), CHECKSUM_BYTES);
+}
+
+
+static sym_str_t
+take_text(sym_cursor_t *c)
+{
+    size_t len = sym_u16(c);
+
+    if (len > TEXT_MAX) {
+        sym_cursor_fail(c, SYM_MALFORMED, "a text is too long");
+        return SYM_STR("");
+    }
+
+    return sym_bytes(c, len);
+}
+
+
+static sym_status_t
+check(sym_cursor_t *c, const sym_artifact_file_t *file, sym_str_t kind)
+{
+    if (!sym_ok(c)) {
+        return c->err->status;
+    }
+
+    if (file->kind == NULL || !sym_utf8_valid(kind)) {
+        sym_cursor_fail(c, SYM_UNSUPPORTED, "an unknown kind of artifact");
+    } else if (!sym_kind_reads(file->kind->kind, file->kind_version)) {
+        sym_cursor_fail(c, SYM_VERSION,
+                        "an artifact of another version of symloader");
+    } else if (file->extents == 0 || file->extents > SYM_EXTENTS_LIMIT) {
+        sym_cursor_fail(c, SYM_MALFORMED, "no artifact has so many extents");
+    } else if (file->digest.len != 0
+               && file->digest.len != SYM_REF_DIGEST_BYTES) {
+        sym_cursor_fail(c, SYM_MALFORMED, "no digest has this length");
+    } else if (!sym_utf8_valid(file->reason)) {
+        sym_cursor_fail(c, SYM_MALFORMED, "a text is not UTF-8");
+    }
+
+    return c->err->status;
+}
+
+
+sym_status_t
+sym_artifact_file_read(sym_str_t data, sym_artifact_file_t *file,
+                       sym_str_t *rest, sym_error_t *err)
+{
+    sym_cursor_t c = sym_cursor(data.data, data.len, "artifact", err);
+    sym_str_t kind;
+    uint32_t quality, flags, sum;
+
+    *file = (sym_artifact_file_t){ .kind = NULL };
+    (void) sym_bytes(&c, MAGIC_BYTES);
+    if (sym_u16(&c) != SYM_ARTIFACT_FILE_VERSION && sym_ok(&c)) {
+        sym_cursor_fail(&c, SYM_VERSION,
+                        "an artifact of another version of symloader");
+    }
+
+    file->kind_version = sym_u32(&c);
+    quality = sym_u32(&c);
+    flags = sym_u32(&c);
+    file->extents = sym_u32(&c);
+    file->source_bytes = sym_u64(&c);
+    if (quality > UINT8_MAX || (flags & ~FLAGS) != 0) {
+        sym_cursor_fail(&c, SYM_MALFORMED,
+                        "a quality or flags that no artifact has");
+    }
+
+    file->quality = (uint8_t) quality;
+    file->is_nameless = (flags & FLAG_NAMELESS) != 0;
+    kind = take_text(&c);
+    file->kind = sym_kind_named(kind);
+    file->name = take_text(&c);
+    file->debug_id = take_text(&c);
+    file->code_id = take_text(&c);
+    file->digest = take_text(&c);
+    file->reason = take_text(&c);
+    sum = checksum(c.start, (size_t) (c.pos - c.start));
+
+    if (sym_u32(&c) != sum && sym_ok(&c)) {
+        sym_cursor_fail(&c, SYM_DAMAGED, "the checksum of its head is wrong");
+    }
+
+    if (check(&c, file, kind) != SYM_OK) {
+        return err->status;
+    }
+
+    *rest = sym_str((const char *) c.pos, sym_left(&c));
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_artifact_file_extents(sym_str_t rest, uint64_t offset,
+                          sym_extent_view_t *extents, uint32_t n,
+                          sym_error_t *err)
+{
+    sym_cursor_t c = sym_cursor(rest.data, rest.len, "artifact", err);
+
+    for (uint32_t i = 0; i < n && sym_ok(&c); i++) {
+        uint32_t len = sym_u32(&c), sum = sym_u32(&c);
+        sym_str_t bytes;
+
+        if (len > SYM_EXTENT_MAX) {
+            sym_cursor_fail(&c, SYM_MALFORMED, "an extent is too long");
+        }
+
+        bytes = sym_bytes(&c, len);
+        if (sym_ok(&c) && checksum(bytes.data, bytes.len) != sum) {
+            sym_cursor_fail(&c, SYM_DAMAGED,
+                            "the checksum of an extent is wrong");
+        }
+
+        extents[i] =
+            (sym_extent_view_t){ (const uint8_t *) bytes.data, bytes.len };
+    }
+
+    if (sym_ok(&c) && sym_left(&c) != 0) {
+        sym_cursor_fail(&c, SYM_MALFORMED, "more bytes after the last extent");
+    }
+
+    if (!sym_ok(&c)) {
+        err->offset += offset;
+    }
+
+    return err->status;
+}

@@ -1,0 +1,59 @@
+/*
+ * artifact_file.h - an artifact as a file, which another store can load.
+ *
+ * The file has the same bytes on every host.  docs/formats/artifact.md describes
+ * it byte by byte.  The kind's reader verifies the extents; this file only
+ * checks the frame around them.
+ */
+#ifndef SYM_ARTIFACTS_ARTIFACT_FILE_H
+#define SYM_ARTIFACTS_ARTIFACT_FILE_H
+
+#include "artifacts/extents.h"
+#include "artifacts/kinds.h"
+
+#define SYM_ARTIFACT_FILE_VERSION 1
+
+/* Room for everything before the first extent. */
+#define SYM_ARTIFACT_HEAD_MAX 2048
+
+/* Bytes before each extent: its length and checksum. */
+#define SYM_ARTIFACT_EXTENT_HEAD 8
+
+typedef struct {
+    const sym_kind_row_t *kind;
+    uint32_t kind_version;
+    uint8_t quality;
+    bool is_nameless; /* the ids alone identify the object */
+    uint32_t extents;
+    uint64_t source_bytes; /* size of the file that it was made from */
+    sym_str_t name;        /* of the object's debug file */
+    sym_str_t debug_id;    /* canonical, or "" */
+    sym_str_t code_id;     /* or "" */
+    sym_str_t digest;      /* of its URL (sym_object_ref_digest()), or "" */
+    sym_str_t reason;      /* which companions were missing; "": none */
+} sym_artifact_file_t;
+
+bool sym_artifact_file_is(const uint8_t *data, size_t len);
+
+/* Writes the head; returns its length.  0: a text is too long. */
+size_t sym_artifact_file_write(const sym_artifact_file_t *file,
+                               char out[SYM_ARTIFACT_HEAD_MAX]);
+
+/*
+ * Reads the head; the texts are views of `data`.  *rest: the extents.
+ * SYM_VERSION: another version of the file or of its kind, SYM_UNSUPPORTED: an
+ * unknown kind, SYM_MALFORMED, SYM_TRUNCATED.
+ */
+sym_status_t sym_artifact_file_read(sym_str_t data, sym_artifact_file_t *file,
+                                    sym_str_t *rest, sym_error_t *err);
+
+void sym_artifact_file_extent(const uint8_t *data, size_t len,
+                              char out[SYM_ARTIFACT_EXTENT_HEAD]);
+
+/* Splits the rest, which begins at `offset` of the file, into `n` extents.
+ * Checks their checksums, and that nothing follows them. */
+sym_status_t sym_artifact_file_extents(sym_str_t rest, uint64_t offset,
+                                       sym_extent_view_t *extents, uint32_t n,
+                                       sym_error_t *err);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * An artifact file of any bytes.  Checksums are set right first, because an
+ * attacker would; so the kinds' own checks are reached.  What is put must verify
+ * as an artifact of its kind.
+ */
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/artifact/artifact_file.h"
+#include "base/little.h"
+#include "check.h"
+#include "extents.h"
+#include "formats/formats.h"
+
+/* docs/formats/artifact.md */
+#define FIXED_BYTES 32
+#define EXTENTS_AT 20
+#define TEXTS 6
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+set_checksum(uint8_t *at, const uint8_t *data, size_t len)
+{
+    uint32_t sum = libdeflate_crc32(0, data, len);
+
+    for (size_t i = 0; i < sizeof(sum); i++) {
+        at[i] = (uint8_t) (sum >> 8 * i);
+    }
+}
+
+
+static void
+set_checksums(uint8_t *data, size_t size)
+{
+    size_t at = FIXED_BYTES;
+
+    for (int i = 0; i < TEXTS && at + 2 <= size; i++) {
+        at += 2 + sym_load16(data + at);
+    }
+
+    if (at + 4 > size) {
+        return;
+    }
+
+    set_checksum(data + at, data, at);
+    at += 4;
+
+    while (at + 8 <= size) {
+        size_t len = sym_load32(data + at);
+
+        if (len > size - at - 8) {
+            return;
+        }
+
+        set_checksum(data + at + 4, data + at + 8, len);
+        at += 8 + len;
+    }
+}
+
+
+static sym_status_t
+put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
+{
+    input_t made = { .n = 0 };
+    const sym_extent_source_t extents = { get, &made, 0 };
+    sym_extent_source_t all = extents;
+    sym_writer_stats_t stats;
+    sym_error_t bad = { 0 };
+    sym_status_t rc;
+
+    if (*(const uint32_t *) ctx > EXTENTS_MAX) {
+        return SYM_OK;
+    }
+
+    rc = output->finish(output->writer, output->info, take_extent, &made,
+                        &stats, err);
+
+    all.n = stats.extents;
+    check(rc == SYM_OK && stats.extents != 0);
+    check(sym_kind_verify(sym_kind_find(output->kind), &all, &bad) == SYM_OK);
+    drop_extents(&made);
+    return rc;
+}
+
+
+__attribute__((format(printf, 2, 3))) static void
+note(void *ctx, const char *format, ...)
+{
+    (void) ctx;
+    (void) format;
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const sym_format_services_t services = { .note = note };
+    uint8_t *copy = malloc(size + 1);
+    uint32_t extents;
+    const sym_format_file_t f = { .data = { (const char *) copy, size },
+                                  .services = &services,
+                                  .put = put,
+                                  .ctx = &extents };
+    sym_error_t err = { 0 };
+
+    if (copy == NULL) {
+        return 0;
+    }
+
+    extents = size >= FIXED_BYTES ? sym_load32(data + EXTENTS_AT) : 0;
+
+    memcpy(copy, data, size);
+    set_checksums(copy, size);
+    if (sym_artifact_file_is(copy, size)) {
+        (void) sym_format_of(SYM_CONVERSION_artifact)->convert(&f, 0, &err);
+    }
+
+    free(copy);
+    return 0;
+}
