@@ -1,7 +1,7 @@
 /*
- * An artifact file of any bytes.  Checksums are set right first, because an
- * attacker would; so the kinds' own checks are reached.  What is put must verify
- * as an artifact of its kind.
+ * An artifact file of any bytes.  Checksums are set right first, as an attacker
+ * would, so that the kinds' own checks are reached.  Every artifact that is put
+ * must verify as one of its kind.
  */
 #include <libdeflate.h>
 #include <stdlib.h>

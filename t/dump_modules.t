@@ -51,7 +51,7 @@ STACK WIN 4 1000 100 0 0 0 0 4 0 0 \$eip .raSearch = \$esp .raSearch 4 + =
 END
 my $record = 'RSDS' . pack('VvvH16V', 0xabcd1234, 0xabcd, 0x1234, 'abcdabcd12345678', 1) . "f.pdb\0";
 
-# Of the words on the stack after the innermost frame 160 are looked at, of later frames 40.
+# A scan examines 160 words of the stack after the innermost frame, and 40 after later ones.
 sub frames {
     my (%words) = @_;
     my @stack = (0) x 128;

@@ -15,7 +15,7 @@ static const char magic[MAGIC_BYTES] = { 'S', 'Y', 'M', 'A', 'R', 'T' };
 #define FLAG_NAMELESS 1u
 #define FLAGS FLAG_NAMELESS
 
-/* Of one text; the longest is a reason. */
+/* Limit on the bytes of a text; the longest is a reason. */
 #define TEXT_MAX 512
 #define TEXTS 6
 
