@@ -178,6 +178,40 @@ function* readPerf(bytes) {
   return profile.done();
 }
 
+// --- collapsed stacks: github.com/brendangregg/FlameGraph, stackcollapse-perf.pl ---
+
+// bash;main;read_file 17
+const COLLAPSED = /^(\S.*?)\s+(\d+(?:\.\d+)?)\s*$/;
+
+// A list of stacks has no other lines; the last line of the text may be cut.
+function isCollapsed(text) {
+  const lines = text.split('\n').slice(0, -1).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  return lines.some((line) => line.includes(';')) && lines.every((line) => COLLAPSED.test(line));
+}
+
+function* readCollapsed(bytes) {
+  const profile = new Profile('Collapsed stacks', 'samples');
+  let n = 0;
+
+  for (const line of linesOf(bytes)) {
+    n += 1;
+    if (n % LINES_PER_TURN === 0) {
+      yield;
+    }
+    const m = line.match(COLLAPSED);
+    if (m && !line.startsWith('#')) {
+      let stack = -1;
+      for (const name of m[1].split(';')) {
+        stack = profile.stack(stack, profile.frame(name, () => ({ raw: name, name: name || '(no name)' })));
+      }
+      profile.sample(stack, Number(m[2]));
+    } else if (line.trim() !== '' && !line.startsWith('#')) {
+      profile.report.problem(`line ${n}`, line.slice(0, 200), 'This is no stack with a number of samples.');
+    }
+  }
+  return profile.done();
+}
+
 // --- Firefox, processed: tables of columns ---
 
 function* readThread(profile, of, thread, libs, title) {
@@ -506,5 +540,8 @@ export function* readProfile(bytes) {
   if (/^\ufeff?\s*\{/.test(text)) {
     return yield* readFirefox(bytes);
   }
-  return text.split('\n').some((line) => SAMPLE.test(line.slice(0, 4000))) ? yield* readPerf(bytes) : null;
+  if (text.split('\n').some((line) => SAMPLE.test(line.slice(0, 4000)))) {
+    return yield* readPerf(bytes);
+  }
+  return isCollapsed(text) ? yield* readCollapsed(bytes) : null;
 }

@@ -147,6 +147,18 @@ p = await profileOf(bytesOf(JSON.stringify({
 })));
 is(calls(await treeOf(p)), ['T 0 3', 'T;(root) 0 3', 'T;(root);a + 0x10 2 3', 'T;(root);a + 0x10;0x99999 1 1'], '... as recorded');
 
+// --- collapsed stacks, after the README of FlameGraph ---
+
+p = await profileOf(bytesOf('# made by hand\nw;main;work(int, char);leaf 6\nw;main;work(int, char) 2\nw 1\n\nw;main;other 0.5'));
+is([p.report.title, p.unit, p.samples], ['Collapsed stacks', 'samples', 4], 'collapsed stacks');
+is(calls(await treeOf(p)), ['w 1 9.5', 'w;main 0 8.5', 'w;main;other 0.5 0.5', 'w;main;work(int, char) 2 8',
+  'w;main;work(int, char);leaf 6 6'], '... calls');
+p = await profileOf(bytesOf(`${'w;main;leaf 3\n'.repeat(8000)}no number\nw;main 1\n`));
+is([calls(await treeOf(p)), p.report.problems.map((problem) => problem.where)],
+  [['w 0 24001', 'w;main 1 24001', 'w;main;leaf 24000 24000'], ['line 8001']], '... of many lines, one of them broken');
+is(await profileOf(bytesOf('at main 5\nat leaf 7\n')), null, 'lines without a semicolon are none');
+is(await profileOf(bytesOf('a;b 5\n#0 0x1 in main\nin leaf\n')), null, 'nor is a text with other lines');
+
 // --- pprof, from Go's runtime/pprof; expected is the output of "go tool pprof
 // -top" ---
 
