@@ -40,7 +40,7 @@ typedef enum {
 
 /* The endpoint of a request: an API and its version.  core/api/registry.h
  * numbers them. */
-#define SYM_METRICS_ENDPOINTS 160
+#define SYM_METRICS_ENDPOINTS 192
 
 typedef struct {
     const char *api;     /* NULL: no endpoint has this number */
