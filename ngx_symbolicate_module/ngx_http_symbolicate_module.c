@@ -25,9 +25,11 @@
 #include "counters/ngx_http_symbolicate_meter.h"
 #include "request_sources/ngx_http_symbolicate_denied.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_s3.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "schedule/ngx_http_symbolicate_pending.h"
+#include "rpc/ngx_http_symbolicate_bucket.h"
 #include "rpc/ngx_http_symbolicate_rpc.h"
 #include "rpc/ngx_http_symbolicate_webhook.h"
 #include "jobs/ngx_http_symbolicate_jobs.h"
@@ -285,7 +287,7 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NULL },
 
     { ngx_string("symbolicate_upload_target"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE123,
       ngx_http_symbolicate_set_upload_target,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
@@ -383,6 +385,7 @@ ngx_http_symbolicate_init(ngx_conf_t *cf)
         ngx_http_handler_pt  handler;
     } handlers[] = {
         { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_fetch_encode },
+        { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_s3_encode },
         { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_aws_wait },
         { NGX_HTTP_PREACCESS_PHASE, ngx_http_symbolicate_iam_check },
         { NGX_HTTP_LOG_PHASE, ngx_http_symbolicate_log_handler }
@@ -428,12 +431,36 @@ static void
 ngx_http_symbolicate_message(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
 {
-    if (m->type == SYM_RPC_ARRIVED) {
-        ngx_http_symbolicate_webhook_arrived(loader, m);
-        return;
-    }
+    switch (m->type) {
 
-    ngx_http_symbolicate_pending_message(loader, m);
+    case SYM_RPC_ARRIVED:
+        ngx_http_symbolicate_webhook_arrived(loader, m);
+        break;
+
+    case SYM_RPC_OBJECT:
+        ngx_http_symbolicate_bucket_message(loader, m);
+        break;
+
+    default:
+        ngx_http_symbolicate_pending_message(loader, m);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_reply(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m)
+{
+    ngx_http_symbolicate_bucket_close(loader, m->ticket);
+    ngx_http_symbolicate_rpc_reply(loader, m);
+}
+
+
+static void
+ngx_http_symbolicate_disconnected(ngx_http_symbolicate_loader_t *loader)
+{
+    ngx_http_symbolicate_buckets_close(loader);
+    ngx_http_symbolicate_rpc_disconnected(loader);
 }
 
 
@@ -441,9 +468,9 @@ static ngx_http_symbolicate_loader_events_t
     ngx_http_symbolicate_loader_events =
 {
     ngx_http_symbolicate_connected,
-    ngx_http_symbolicate_rpc_disconnected,
+    ngx_http_symbolicate_disconnected,
     ngx_http_symbolicate_pending_unavailable,
-    ngx_http_symbolicate_rpc_reply,
+    ngx_http_symbolicate_reply,
     ngx_http_symbolicate_message
 };
 

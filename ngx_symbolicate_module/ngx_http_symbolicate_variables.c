@@ -14,6 +14,7 @@
 #include "aws/ngx_http_symbolicate_aws.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_s3.h"
 #include "request_sources/ngx_http_symbolicate_request_source_fetch.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_ctx.h"
@@ -212,6 +213,10 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
     ngx_str_t  *path;
 
     path = ngx_http_symbolicate_fetch_path(r);
+
+    if (path == NULL) {
+        path = ngx_http_symbolicate_s3_path(r);
+    }
 
     if (path == NULL) {
         v->not_found = 1;

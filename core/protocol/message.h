@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 12
+#define SYM_RPC_VERSION 13
 
 /* Maximum length of a message. */
 #define SYM_RPC_MAX 8192
@@ -66,14 +66,20 @@ typedef enum {
                          the outcome of the ARRIVED with this number */
     SYM_RPC_ABANDON,  /* ticket, flags: whether requests are still waiting for
                         it */
-    SYM_RPC_UPLOAD,   /* ticket, flags, offset, length, text, source, rules,
-                         scope; descriptor: files for the folder of a source;
-                         text: their path; source: who sent them */
-    SYM_RPC_ASSEMBLE, /* ticket, source, rules, scope, chunks: make a file from
-                         uploaded chunks; source: its path */
+    SYM_RPC_UPLOAD,   /* ticket, flags, offset, length, limit, text, source,
+                         rules, scope; descriptor: files for the folder of a
+                         source; text: their path; source: who sent them; limit:
+                         the source is a bucket, and its parts have this size;
+                         0: it is a folder */
+    SYM_RPC_ASSEMBLE, /* ticket, limit, source, rules, scope, chunks: make a
+                         file from uploaded chunks; source: its path; limit: as
+                         in UPLOAD */
     SYM_RPC_MAKE,     /* ticket, kind, offset, length, limit, text, source;
-                     descriptor: make another file from this one for a client.
-                     kind: a sym_make_t; text: the section, or the debug id */
+                         descriptor: make another file from this one for a
+                         client.  kind: a sym_make_t; text: the section, or the
+                         debug id */
+    SYM_RPC_REPLY,    /* ticket, flags, length, text, source: the answer to
+                         OBJECT */
 
     /* messages from the loader */
     SYM_RPC_WELCOME = 64, /* version */
@@ -93,11 +99,37 @@ typedef enum {
                              file */
     SYM_RPC_NOTE,         /* ticket, text: a note for users about the file */
     SYM_RPC_ARRIVED =
-        74,         /* offset: number of this message; text: modules that have
-                       arrived, as JSON; LISTEN is the answer */
-    SYM_RPC_RECLAIM /* ticket: a request needs the lease of this abandoned
-                       download; CANCEL is the answer */
+        74,          /* offset: number of this message; text: modules that have
+                        arrived, as JSON; LISTEN is the answer */
+    SYM_RPC_RECLAIM, /* ticket: a request needs the lease of this abandoned
+                        download; CANCEL is the answer */
+    SYM_RPC_OBJECT   /* ticket, offset, length, limit, scope, text, source,
+                        reference, kind; descriptor for some kinds: a request to
+                        the bucket of an UPLOAD.  kind: a sym_rpc_object_t;
+                        text: the path; source: the id of a multipart upload;
+                        reference: MD5 of the body, 16 bytes */
 } sym_rpc_type_t;
+
+/* Requests to a bucket.  The REPLY has the flag SYM_RPC_DID, or SYM_RPC_NOTHING if
+ * there is no such object, or a text: why it failed. */
+typedef enum {
+    SYM_RPC_OBJECT_LOOK,     /* HEAD: length, and its ETag as source */
+    SYM_RPC_OBJECT_READ,     /* GET: its bytes are written to the descriptor's
+                                file; at most `limit` */
+    SYM_RPC_OBJECT_WRITE,    /* PUT of a range of the descriptor's file: the
+                                ETag as source */
+    SYM_RPC_OBJECT_REMOVE,   /* DELETE */
+    SYM_RPC_OBJECT_BEGIN,    /* of a multipart upload: its id as source */
+    SYM_RPC_OBJECT_PART,     /* number `limit`: as WRITE */
+    SYM_RPC_OBJECT_COMPLETE, /* the descriptor's file lists the parts */
+    SYM_RPC_OBJECT_ABORT
+} sym_rpc_object_t;
+
+#define SYM_RPC_OBJECTS (SYM_RPC_OBJECT_ABORT + 1)
+
+/* Limits of S3: parts of an upload, and bytes of all but the last. */
+#define SYM_RPC_PARTS_MAX 10000
+#define SYM_RPC_PART_LENGTH_MIN 5242880
 
 /* flags of ENSURE */
 #define SYM_RPC_ALL_PLACES 1u /* try every place, code files first */
@@ -185,7 +217,8 @@ typedef struct {
     sym_module_state_t state; /* not READY */
     sym_rpc_ttl_t ttl;        /* in NEGATIVE: the time left for `state` */
     uint64_t offset, length;  /* bytes */
-    uint64_t limit;           /* maximum size of the file to make */
+    uint64_t limit;           /* maximum size of the file to make; other
+                                 uses: see above */
     uint64_t places; /* places as bits, by their number in the plan: those to
                         try; in MORE: that of the large file */
     sym_module_key_t key;

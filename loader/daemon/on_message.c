@@ -532,6 +532,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     case SYM_RPC_MAKE:
         on_sent(s, client, m, fd);
         break;
+    case SYM_RPC_REPLY:
+        upload_reply(&s->uploads, client, m);
+        break;
     case SYM_RPC_GIVEN:
         companion_requests_answer(&s->conversions, client, m, fd);
         break;

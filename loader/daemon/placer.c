@@ -483,6 +483,47 @@ note(placer_t *p, placer_job_t *job)
 }
 
 
+static bool
+digest_part(const placer_t *p, const placer_job_t *job, uint64_t at,
+            uint64_t length, uint8_t out[SYM_MD5_BYTES])
+{
+    sym_md5_t md5;
+
+    sym_md5_begin(&md5);
+    for (uint64_t done = 0; done < length; done += PIECE_BYTES) {
+        size_t len = length - done < PIECE_BYTES ? (size_t) (length - done)
+                                                 : PIECE_BYTES;
+
+        if (!read_all(job->fd, p->piece, len, job->at + at + done)) {
+            return false;
+        }
+        sym_md5_add(&md5, p->piece, len);
+    }
+
+    sym_md5_end(&md5, out);
+    return true;
+}
+
+
+static void
+digest(const placer_t *p, placer_job_t *job)
+{
+    bool is_ok = true;
+
+    for (uint64_t at = 0, i = 0; is_ok && at < job->length;
+         at += job->part_bytes, i++)
+    {
+        uint64_t left = job->length - at;
+
+        is_ok = digest_part(p, job, at,
+                            left < job->part_bytes ? left : job->part_bytes,
+                            job->md5[i]);
+    }
+
+    job->error = is_ok ? 0 : errno;
+}
+
+
 /* --- jobs --- */
 
 static void
@@ -503,6 +544,10 @@ run(placer_t *p, placer_job_t *job)
     }
     if (job->kind == PLACER_JOIN) {
         join(p, job);
+        return;
+    }
+    if (job->kind == PLACER_DIGEST) {
+        digest(p, job);
         return;
     }
     if (job->kind == PLACER_NOTE) {

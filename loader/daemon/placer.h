@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/md5.h"
 #include "sources/paths/plan.h"
 
 #define PLACER_PATHS_MAX 64
@@ -26,6 +27,7 @@ typedef enum {
                         n_chunks their number; EBADMSG: a part has no header */
     PLACER_SWEEP,    /* removes the chunks and parts of files that were not
                         completed in time */
+    PLACER_DIGEST,   /* calculates the MD5 of each part */
     PLACER_NOTE      /* writes a file with `text`; the chunks stay for a short
                         time */
 } placer_kind_t;
@@ -46,13 +48,15 @@ typedef struct placer_job_s {
     const uint8_t *sha1; /* digest of the file; those of its chunks follow */
     size_t n_chunks;
     const char *text;
-    int fd;              /* file with the bytes ... */
-    uint64_t at, length; /* ... and their range */
-    bool is_nameless;    /* fd is a file without a name in `folder`: it is not
+    int fd;                        /* file with the bytes ... */
+    uint64_t at, length;           /* ... and their range */
+    uint8_t (*md5)[SYM_MD5_BYTES]; /* of each part */
+    uint64_t part_bytes;           /* size of a part */
+    bool is_nameless; /* fd is a file without a name in `folder`: it is not
                             copied, but gets the names itself */
-    bool replaces;       /* replaces existing files; otherwise these stay */
-    bool is_renewed;     /* a file with the same bytes becomes as good as new */
-    unsigned n_paths;    /* number of paths, relative to the folder */
+    bool replaces;    /* replaces existing files; otherwise these stay */
+    bool is_renewed;  /* a file with the same bytes becomes as good as new */
+    unsigned n_paths; /* number of paths, relative to the folder */
     char paths[PLACER_PATHS_MAX][SYM_SOURCE_PATH_MAX + 1];
 
     /* the result */

@@ -43,6 +43,10 @@ upload_free(upload_t *u)
     if (u->spool >= 0) {
         close(u->spool);
     }
+    if (u->old_fd >= 0) {
+        close(u->old_fd);
+    }
+    bucket_free(&u->bucket);
     free(u->digests);
     free(u->members);
     free(u->report);
@@ -217,7 +221,12 @@ begin_placing(upload_t *u)
                                                       folder */
     u->job.replaces = u->is_stored;
     u->job.is_renewed = u->parts > 1;
-    placer_add(u->all->placer, &u->job);
+    u->why[0] = '\0';
+    if (u->part_bytes != 0 && u->parts <= 1) {
+        upload_bucket_put(u);
+    } else {
+        placer_add(u->all->placer, &u->job);
+    }
 }
 
 
@@ -235,8 +244,12 @@ not_placed(upload_t *u)
     sym_error_t err = { 0 };
     uint64_t cleared;
 
-    (void) snprintf(u->reason, sizeof(u->reason), "cannot place the file: %s",
-                    strerror(u->job.error));
+    if (u->why[0] != '\0') {
+        memcpy(u->reason, u->why, sizeof(u->reason));
+    } else {
+        (void) snprintf(u->reason, sizeof(u->reason),
+                        "cannot place the file: %s", strerror(u->job.error));
+    }
     if (u->is_stored) {
         (void) sym_store_clear_path(u->all->conversions->store,
                                     u->folder->source,
@@ -259,24 +272,27 @@ close_file(upload_t *u)
 
 
 static void
-placed(upload_t *u)
+go_on(upload_t *u)
 {
-    const placer_job_t *job = &u->job;
-
-    if (job->kind == PLACER_CHUNK) {
-        upload_chunk_ended(u);
-    } else if (job->error != 0) {
-        not_placed(u);
-    } else {
-        upload_report_file(u, job->is_same   ? UPLOAD_SAME
-                              : u->is_stored ? UPLOAD_STORED
-                                             : UPLOAD_KEPT);
-    }
-
     close_file(u);
     if (!upload_symbfile_join(u)) {
         upload_next_file(u);
     }
+}
+
+
+void
+upload_placed(upload_t *u)
+{
+    if (u->job.error != 0 || u->why[0] != '\0') {
+        not_placed(u);
+    } else {
+        upload_report_file(u, u->job.is_same ? UPLOAD_SAME
+                              : u->is_stored ? UPLOAD_STORED
+                                             : UPLOAD_KEPT);
+    }
+
+    go_on(u);
 }
 
 
@@ -297,8 +313,15 @@ job_done(placer_job_t *job)
         upload_answer(of_job(job), SYM_RPC_DID,
                       strchr(of_job(job)->note, '\n') + 1);
         break;
+    case PLACER_DIGEST:
+        upload_bucket_digested(of_job(job));
+        break;
+    case PLACER_CHUNK:
+        upload_chunk_ended(of_job(job));
+        go_on(of_job(job));
+        break;
     default:
-        placed(of_job(job));
+        upload_placed(of_job(job));
         break;
     }
 }
@@ -333,6 +356,8 @@ uploads_turn(uploads_t *all, int64_t now_ms)
              n++) {
         }
     }
+
+    uploads_buckets_turn(all);
 }
 
 
@@ -342,7 +367,8 @@ uploads_are_due(const uploads_t *all)
     const upload_t *u = all->first;
 
     while (u != NULL && !u->is_due
-           && !(u->is_waiting && upload_symbfile_may_go_on(u)))
+           && !(u->is_waiting && upload_symbfile_may_go_on(u))
+           && !upload_bucket_is_lost(u))
     {
         u = u->next;
     }
@@ -407,25 +433,10 @@ note_artifact(submission_t *c, const conversion_end_t *how)
 }
 
 
-/* Reads the existing file at the path, to compare it with the new one. */
-static void
-begin_old(upload_t *u)
+void
+upload_begin_old(upload_t *u, int fd, uint64_t length)
 {
-    int fd = openat(u->folder->fd, u->job.paths[0],
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat st;
-    submission_t *c = NULL;
-
-    u->is_doubtful = false;
-    u->is_known = true;
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-        && st.st_size != 0) {
-        c = submit(u, fd, 0, (uint64_t) st.st_size);
-    }
-
-    if (fd >= 0) {
-        close(fd);
-    }
+    submission_t *c = fd >= 0 && length != 0 ? submit(u, fd, 0, length) : NULL;
 
     u->is_old = c != NULL;
     if (c == NULL) {
@@ -435,6 +446,39 @@ begin_old(upload_t *u)
 
     set_path(u, c);
     conversions_add(u->all->conversions, &c->conversion);
+}
+
+
+void
+upload_old_failed(upload_t *u, const char *why)
+{
+    (void) snprintf(u->reason, sizeof(u->reason), "%s", why);
+    upload_report_file(u, UPLOAD_FAILED);
+    go_on(u);
+}
+
+
+static void
+find_old(upload_t *u)
+{
+    struct stat st;
+    bool is_file;
+    int fd;
+
+    u->is_doubtful = false;
+    u->is_known = true;
+    if (u->part_bytes != 0) {
+        upload_bucket_read(u);
+        return;
+    }
+
+    fd = openat(u->folder->fd, u->job.paths[0],
+                O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    is_file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    upload_begin_old(u, is_file ? fd : -1, is_file ? (uint64_t) st.st_size : 0);
+    if (fd >= 0) {
+        close(fd);
+    }
 }
 
 
@@ -448,7 +492,7 @@ file_ended(upload_t *u)
         u->n_modules = 0;
         u->is_stored = u->is_kept = u->is_failed = false;
         u->reason[0] = '\0';
-        begin_old(u);
+        find_old(u);
     } else if (u->is_checked && u->job.n_paths != 0) {
         u->is_stored = true;
         begin_placing(u);
@@ -573,7 +617,8 @@ upload_create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
     all->first = u;
     all->n++;
     u->all = all;
-    u->fd = u->spool = -1;
+    u->fd = u->spool = u->old_fd = -1;
+    u->part_bytes = m->limit;
     u->client = client;
     client->n_deposits++;
     u->ticket = m->ticket;

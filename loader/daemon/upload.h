@@ -32,6 +32,7 @@ typedef struct {
     int64_t sweep_at_ms;
     upload_t *first;
     unsigned n;
+    uint64_t turns; /* files that were put into buckets */
 
     conversions_t *conversions;
     void *owner;
@@ -56,6 +57,9 @@ void upload_assemble(uploads_t *all, client_t *client,
 /* Handles some finished jobs of the placer, begins the next files, and from time to
  * time lets the placer remove old chunks. */
 void uploads_turn(uploads_t *all, int64_t now_ms);
+
+/* Takes a REPLY. */
+void upload_reply(uploads_t *all, client_t *client, const sym_rpc_message_t *m);
 
 /* Whether another turn is needed at once. */
 bool uploads_are_due(const uploads_t *all);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,14 +186,13 @@ upload_assembly_begin(upload_t *u)
 }
 
 
-/* Returns the upload_answer of an earlier ASSEMBLE of the file, if the file
- * still exists. */
-static bool
-was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
-              char note[UPLOAD_NOTE_MAX])
+/* Reads the path of the file into note, and returns the answer of an earlier
+ * ASSEMBLE of it; NULL: there was none. */
+static char *
+read_note(const upload_folder_t *folder, const uint8_t *sha1,
+          char note[UPLOAD_NOTE_MAX])
 {
     char path[sizeof(PLACER_NOTES) + SYM_SHA1_TEXT] = PLACER_NOTES;
-    struct stat st;
     char *end;
     ssize_t n;
     int fd;
@@ -200,24 +200,17 @@ was_assembled(const upload_folder_t *folder, const uint8_t *sha1,
     sym_sha1_write(sha1, path + sizeof(PLACER_NOTES) - 1);
     fd = openat(folder->fd, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return false;
+        return NULL;
     }
 
     n = read(fd, note, UPLOAD_NOTE_MAX - 1);
     close(fd);
     note[n > 0 ? n : 0] = '\0';
     end = strchr(note, '\n');
-    if (end == NULL) {
-        return false;
+    if (end != NULL) {
+        *end++ = '\0';
     }
-
-    *end = '\0';
-    if (fstatat(folder->fd, note, &st, 0) != 0) {
-        return false;
-    }
-
-    memmove(note, end + 1, strlen(end + 1) + 1);
-    return true;
+    return end;
 }
 
 
@@ -237,31 +230,60 @@ is_assembling(const uploads_t *all, const upload_folder_t *folder,
 }
 
 
+/* Makes the file, or answers which chunks are missing. */
 static void
-begin_assembly(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
-               const upload_folder_t *folder, size_t n_chunks)
+begin_assembly(upload_t *u)
 {
-    upload_t *u = upload_create(all, client, m, folder);
+    const sym_str_t chunks =
+        sym_str((const char *) u->digests, PLACER_SHA1 * (1 + u->n_chunks));
+    char digits[SYM_RPC_CHUNKS_MAX + 1];
 
-    if (u == NULL) {
-        upload_refuse(client, m, -1, 0, "too many uploads at once");
+    if (u->n_chunks == 0
+        || find_missing(u->folder, chunks, u->n_chunks, digits)) {
+        upload_answer(u, SYM_RPC_KEPT, u->n_chunks == 0 ? "" : digits);
         return;
     }
 
-    upload_text(u->text, m->source);
-    u->digests = malloc(m->chunks.len);
-    if (u->digests == NULL) {
-        upload_answer(u, 0, "out of memory");
-        return;
-    }
-
-    memcpy(u->digests, m->chunks.data, m->chunks.len);
-    u->n_chunks = n_chunks;
     u->job = (placer_job_t){ .kind = PLACER_ASSEMBLE,
-                             .folder = folder->fd,
+                             .folder = u->folder->fd,
                              .sha1 = u->digests,
-                             .n_chunks = n_chunks };
-    placer_add(all->placer, &u->job);
+                             .n_chunks = u->n_chunks };
+    placer_add(u->all->placer, &u->job);
+}
+
+
+/* The answer of the note counts as long as its file is there. */
+static void
+find_assembled(upload_t *u)
+{
+    const char *end = read_note(u->folder, u->digests, u->note);
+    struct stat st;
+
+    if (end != NULL && u->part_bytes != 0) {
+        upload_bucket_look(u, u->note);
+    } else if (end != NULL && fstatat(u->folder->fd, u->note, &st, 0) == 0) {
+        upload_answer(u, SYM_RPC_DID, end);
+    } else {
+        begin_assembly(u);
+    }
+}
+
+
+void
+upload_note_looked(upload_t *u, const sym_rpc_message_t *reply)
+{
+    char why[CONVERSION_REASON_MAX];
+
+    if (reply != NULL && (reply->flags & SYM_RPC_DID) != 0) {
+        upload_answer(u, SYM_RPC_DID, u->note + strlen(u->note) + 1);
+    } else if (reply != NULL && (reply->flags & SYM_RPC_NOTHING) != 0) {
+        begin_assembly(u);
+    } else {
+        (void) snprintf(why, sizeof(why), "cannot look into the bucket: %.*s",
+                        reply != NULL ? (int) reply->text.len : 0,
+                        reply != NULL ? reply->text.data : "");
+        upload_answer(u, 0, why);
+    }
 }
 
 
@@ -269,18 +291,32 @@ void
 upload_assemble(uploads_t *all, client_t *client, const sym_rpc_message_t *m)
 {
     const upload_folder_t *folder = upload_folder(all, m->key.scope);
-    size_t n = m->chunks.len / PLACER_SHA1 - 1;
-    char note[UPLOAD_NOTE_MAX], digits[SYM_RPC_CHUNKS_MAX + 1];
+    upload_t *u;
 
     if (folder == NULL) {
         upload_refuse(client, m, -1, 0, UPLOAD_NO_FOLDER);
-    } else if (was_assembled(folder, (const uint8_t *) m->chunks.data, note)) {
-        upload_refuse(client, m, -1, SYM_RPC_DID, note);
-    } else if (is_assembling(all, folder, m->chunks)) {
-        upload_refuse(client, m, -1, SYM_RPC_ANOTHER, "assembling");
-    } else if (n == 0 || find_missing(folder, m->chunks, n, digits)) {
-        upload_refuse(client, m, -1, SYM_RPC_KEPT, n == 0 ? "" : digits);
-    } else {
-        begin_assembly(all, client, m, folder, n);
+        return;
     }
+
+    if (is_assembling(all, folder, m->chunks)) {
+        upload_refuse(client, m, -1, SYM_RPC_ANOTHER, "assembling");
+        return;
+    }
+
+    u = upload_create(all, client, m, folder);
+    if (u == NULL) {
+        upload_refuse(client, m, -1, 0, "too many uploads at once");
+        return;
+    }
+
+    upload_text(u->text, m->source);
+    u->n_chunks = m->chunks.len / PLACER_SHA1 - 1;
+    u->digests = malloc(m->chunks.len);
+    if (u->digests == NULL) {
+        upload_answer(u, 0, "out of memory");
+        return;
+    }
+
+    memcpy(u->digests, m->chunks.data, m->chunks.len);
+    find_assembled(u);
 }

@@ -117,21 +117,15 @@ add_paths(upload_t *u, const submission_t *c, unsigned files,
 }
 
 
-/* Whether the store has a record of the file at the path, so that it keeps the
- * better one. */
-static sym_status_t
-check_taken(upload_t *u, sym_error_t *err)
+sym_status_t
+upload_is_known(const upload_t *u, const char *path, bool *is_known,
+                sym_error_t *err)
 {
     const sym_path_key_t key = { .scope = u->folder->source,
-                                 .path = sym_cstr(u->job.paths[0]) };
+                                 .path = sym_cstr(path) };
     sym_path_record_t record = { .outcome = 0 };
     sym_snapshot_t *snapshot;
-    struct stat st;
     sym_status_t rc;
-
-    if (u->is_known || fstatat(u->folder->fd, u->job.paths[0], &st, 0) != 0) {
-        return SYM_OK;
-    }
 
     rc = sym_snapshot_begin(u->all->conversions->store, &snapshot, err);
     if (rc != SYM_OK) {
@@ -139,12 +133,32 @@ check_taken(upload_t *u, sym_error_t *err)
     }
 
     rc = sym_snapshot_path(snapshot, &key, &record, err);
-    u->is_doubtful =
-        rc == SYM_NOT_FOUND
-        || (rc == SYM_OK
-            && (record.outcome != SYM_PATH_READ || record.artifacts == 0));
+    *is_known = rc == SYM_OK && record.outcome == SYM_PATH_READ
+                && record.artifacts != 0;
     sym_snapshot_end(snapshot);
     return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+/* The store keeps the better of two files that it knows.  A bucket is asked
+ * later. */
+static sym_status_t
+check_taken(upload_t *u, sym_error_t *err)
+{
+    struct stat st;
+    bool is_known = false;
+    sym_status_t rc;
+
+    if (u->is_known
+        || (u->part_bytes == 0
+            && fstatat(u->folder->fd, u->job.paths[0], &st, 0) != 0))
+    {
+        return SYM_OK;
+    }
+
+    rc = upload_is_known(u, u->job.paths[0], &is_known, err);
+    u->is_doubtful = rc == SYM_OK && !is_known;
+    return rc;
 }
 
 

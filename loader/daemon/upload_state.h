@@ -3,11 +3,12 @@
  *
  * upload.c moves it from one file to the next.  Each of the other files has one
  * task: files in the upload, chunks, assembled files, symbfiles, paths in the
- * folder, the report, and the folders.
+ * folder, the report, the folders, and requests to a bucket.
  */
 #ifndef SYMLOADER_DAEMON_UPLOAD_STATE_H
 #define SYMLOADER_DAEMON_UPLOAD_STATE_H
 
+#include "daemon/bucket.h"
 #include "daemon/upload.h"
 #include "json/out.h"
 #include "uploads/counts.h"
@@ -35,6 +36,15 @@ typedef struct {
     sym_code_id_t code_id;
     uint32_t kinds; /* 1 << kind */
 } upload_module_t;
+
+/* What an upload to a bucket waits for. */
+typedef enum {
+    UPLOAD_ASKS_NOTHING,
+    UPLOAD_ASKS_TURN,    /* its file's digests, and files before it */
+    UPLOAD_ASKS_TO_PUT,  /* the file */
+    UPLOAD_ASKS_TO_READ, /* the file that is at its path */
+    UPLOAD_ASKS_TO_LOOK  /* whether an assembled file is still there */
+} upload_asks_t;
 
 struct upload_s {
     upload_t *next;
@@ -75,6 +85,15 @@ struct upload_s {
     unsigned n_logged;
     bool is_try;
     sym_upload_counts_t counts;
+
+    /* for a bucket */
+    uint64_t part_bytes; /* 0: the target is a folder */
+    upload_asks_t asks;
+    uint64_t turn; /* ascending, in the order in which files are put */
+    bool is_digested;
+    int old_fd; /* for the file at the path; -1: none */
+    bucket_t bucket;
+    char why[CONVERSION_REASON_MAX]; /* it was not put; "": it was */
 
     /* for a symbfile */
     char symbfile[96]; /* its path */
@@ -130,6 +149,14 @@ void upload_next_file(upload_t *u);
 /* The descriptor that has the bytes of a file, from *at. */
 int upload_file_fd(const upload_t *u, const upload_file_t *m, uint64_t *at);
 
+/* The file was put or placed, or not. */
+void upload_placed(upload_t *u);
+
+/* The file at the path, which is compared with the new one; the caller keeps fd.
+ * -1: there is none. */
+void upload_begin_old(upload_t *u, int fd, uint64_t length);
+void upload_old_failed(upload_t *u, const char *why);
+
 /* Copies text, and replaces bytes that are not printable. */
 void upload_text(char to[SYM_RPC_SOURCE_MAX + 1], sym_str_t from);
 
@@ -146,6 +173,27 @@ void upload_assembly_begin(upload_t *u);
 
 /* Called when the file was read and placed, or has failed. */
 void upload_assembled(upload_t *u);
+
+/* The bucket was asked for an assembled file. */
+void upload_note_looked(upload_t *u, const sym_rpc_message_t *reply);
+
+/* --- upload_bucket.c --- */
+
+/* Puts the file of the job; upload_placed() follows. */
+void upload_bucket_put(upload_t *u);
+void upload_bucket_digested(upload_t *u);
+
+/* Reads the object at the first path; upload_begin_old() follows, or
+ * upload_old_failed(). */
+void upload_bucket_read(upload_t *u);
+
+/* upload_note_looked() follows. */
+void upload_bucket_look(upload_t *u, const char *path);
+
+/* It waits for a worker that has gone. */
+bool upload_bucket_is_lost(const upload_t *u);
+
+void uploads_buckets_turn(uploads_t *all);
 
 /* --- upload_symbfile.c --- */
 
@@ -169,6 +217,10 @@ void upload_symbfile_drop(const upload_t *u, unsigned parts);
 /* --- upload_paths.c --- */
 
 void upload_add_path(placer_job_t *job, sym_str_t path);
+
+/* Whether the store knows what is at the path of the target. */
+sym_status_t upload_is_known(const upload_t *u, const char *path,
+                             bool *is_known, sym_error_t *err);
 
 /* Stores the path of the file: the first path of the job. */
 void upload_set_place(upload_t *u, submission_t *c);

@@ -39,13 +39,28 @@ upload_symbfile_read(upload_t *u)
 }
 
 
+/* A bucket need not be asked: pads give the same frames as ranges. */
+static sym_status_t
+find_ranges(const upload_t *u, const char *path, bool *has, sym_error_t *err)
+{
+    struct stat st;
+
+    if (u->part_bytes != 0) {
+        return upload_is_known(u, path, has, err);
+    }
+
+    *has = fstatat(u->folder->fd, path, &st, 0) == 0;
+    return SYM_OK;
+}
+
+
 /* Ranges replace even better symbols.  Return pads are placed only if there are
  * no ranges.  A single part is only checked until all parts have arrived. */
 sym_status_t
 upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
 {
     char path[PLACER_PART_MAX];
-    struct stat st;
+    bool has_ranges = false;
 
     if (u->format != SYM_CONVERSION_symbfile) {
         return sym_fail(err, SYM_UNSUPPORTED, "this is no symbfile");
@@ -54,9 +69,11 @@ upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
     (void) snprintf(path, sizeof(path), "%.*sranges",
                     (int) (strrchr(u->symbfile, '/') + 1 - u->symbfile),
                     u->symbfile);
-    u->is_checked =
-        u->parts > 1
-        || (!u->is_ranges && fstatat(u->folder->fd, path, &st, 0) == 0);
+    if (find_ranges(u, path, &has_ranges, err) != SYM_OK) {
+        return err->status;
+    }
+
+    u->is_checked = u->parts > 1 || (!u->is_ranges && has_ranges);
     if (u->parts > 1) {
         placer_part(u->set, u->part, u->parts, path);
     } else {

@@ -19,6 +19,7 @@
 #include "aws/ngx_http_symbolicate_aws_keys.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_s3.h"
 
 
 #define NGX_SYMBOLICATE_AWS_ARENA  (256 * 1024)
@@ -214,6 +215,7 @@ ngx_http_symbolicate_aws_refuse(ngx_http_request_t *r, const char *trouble)
                   "a request was not signed: %s", trouble);
 
     ngx_http_symbolicate_fetch_refuse(r, trouble);
+    ngx_http_symbolicate_s3_refuse(r, trouble);
 
     return NGX_HTTP_BAD_GATEWAY;
 }

@@ -94,6 +94,9 @@ typedef struct {
 typedef struct {
     ngx_str_t                      target;      /* name of a source */
     ngx_http_symbolicate_source_t *source;      /* source named by target */
+    ngx_http_symbolicate_source_t *try_source;  /* for try uploads, or NULL */
+    off_t                          part;        /* size of parts in a bucket; 0:
+                                                 * the target is a folder */
     ngx_http_symbolicate_tokens_t *tokens;
 } ngx_http_symbolicate_upload_conf_t;
 

@@ -12,6 +12,12 @@
 #include "conf/ngx_http_symbolicate_upload_conf.h"
 
 
+/* Larger files are put into a bucket in parts of this size. */
+#define NGX_SYMBOLICATE_PART          (64 * 1024 * 1024)
+
+/* S3's limit of a part. */
+#define NGX_SYMBOLICATE_PART_MAX      ((off_t) 5 * 1024 * 1024 * 1024)
+
 /*
  * Maximum size of the file: 4096 tokens with long names and lists of sources.
  */
@@ -29,7 +35,7 @@ ngx_http_symbolicate_set_upload_target(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_symbolicate_loc_conf_t  *slcf = conf;
 
-    ngx_str_t  *value;
+    ngx_str_t   *value, part;
 
     if (slcf->upload.target.data) {
         return "is duplicate";
@@ -38,7 +44,64 @@ ngx_http_symbolicate_set_upload_target(ngx_conf_t *cf, ngx_command_t *cmd,
     value = cf->args->elts;
     slcf->upload.target = value[1];
 
+    if (cf->args->nelts == 2) {
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strcmp(value[2].data, "bucket") != 0) {
+        return "takes \"NAME\" or \"NAME bucket [part=SIZE]\"";
+    }
+
+    slcf->upload.part = NGX_SYMBOLICATE_PART;
+
+    if (cf->args->nelts == 3) {
+        return NGX_CONF_OK;
+    }
+
+    if (ngx_strncmp(value[3].data, "part=", 5) != 0) {
+        return "takes \"NAME\" or \"NAME bucket [part=SIZE]\"";
+    }
+
+    part.data = value[3].data + 5;
+    part.len = value[3].len - 5;
+    slcf->upload.part = ngx_parse_offset(&part);
+
+    if (slcf->upload.part < SYM_RPC_PART_LENGTH_MIN
+        || slcf->upload.part > NGX_SYMBOLICATE_PART_MAX)
+    {
+        return "has a size of parts that S3 does not take: it must be from 5m "
+               "to 5g";
+    }
+
     return NGX_CONF_OK;
+}
+
+
+/* The source of a location with this name and ending; NULL: none. */
+static ngx_http_symbolicate_source_t *
+ngx_http_symbolicate_upload_source(ngx_http_symbolicate_loc_conf_t *conf,
+    const char *ending)
+{
+    size_t                          len;
+    ngx_str_t                      *name;
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *sources;
+
+    sources = conf->policy.sources ? conf->policy.sources->elts : NULL;
+    len = conf->upload.target.len;
+
+    for (i = 0; sources && i < conf->policy.sources->nelts; i++) {
+        name = &sources[i].name;
+
+        if (name->len == len + ngx_strlen(ending)
+            && ngx_memcmp(name->data, conf->upload.target.data, len) == 0
+            && ngx_memcmp(name->data + len, ending, name->len - len) == 0)
+        {
+            return &sources[i];
+        }
+    }
+
+    return NULL;
 }
 
 
@@ -158,12 +221,11 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf)
 {
-    ngx_uint_t                      i;
-    ngx_http_core_loc_conf_t       *clcf;
-    ngx_http_symbolicate_source_t  *sources;
+    ngx_http_core_loc_conf_t  *clcf;
 
     if (conf->upload.target.data == NULL) {
         conf->upload.target = prev->upload.target;
+        conf->upload.part = prev->upload.part;
     }
 
     if (conf->upload.tokens == NULL) {
@@ -187,17 +249,11 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    sources = conf->policy.sources ? conf->policy.sources->elts : NULL;
+    conf->upload.source = ngx_http_symbolicate_upload_source(conf, "");
+    conf->upload.try_source = ngx_http_symbolicate_upload_source(conf, ".try");
 
-    for (i = 0; sources && i < conf->policy.sources->nelts; i++) {
-
-        if (sources[i].name.len == conf->upload.target.len
-            && ngx_memcmp(sources[i].name.data, conf->upload.target.data,
-                          sources[i].name.len) == 0)
-        {
-            conf->upload.source = &sources[i];
-            return NGX_CONF_OK;
-        }
+    if (conf->upload.source) {
+        return NGX_CONF_OK;
     }
 
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,

@@ -21,7 +21,7 @@ struct ngx_http_symbolicate_background_s {
     ngx_http_symbolicate_clientless_t    own;
     ngx_http_request_t                  *sub;         /* under way */
 
-    ngx_str_t                            body;        /* body of the next
+    ngx_buf_t                           *body;        /* body of the next
                                                        * request */
 
     ngx_event_t                          start;
@@ -168,11 +168,62 @@ ngx_http_symbolicate_background_reset(ngx_http_symbolicate_background_t *bg)
 }
 
 
-void
+ngx_int_t
 ngx_http_symbolicate_background_set_body(ngx_http_symbolicate_background_t *bg,
     ngx_str_t *body)
 {
-    bg->body = *body;
+    ngx_buf_t  *b;
+
+    b = ngx_calloc_buf(bg->own.request->pool);
+
+    if (b == NULL) {
+        return NGX_ERROR;
+    }
+
+    b->pos = body->data;
+    b->last = body->data + body->len;
+    b->start = b->pos;
+    b->end = b->last;
+    b->memory = 1;
+    b->last_buf = 1;
+
+    bg->body = b;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_background_set_file(ngx_http_symbolicate_background_t *bg,
+    ngx_fd_t fd, off_t offset, off_t length)
+{
+    ngx_buf_t   *b;
+    ngx_pool_t  *pool;
+
+    pool = bg->own.request->pool;
+
+    b = ngx_calloc_buf(pool);
+    if (b == NULL) {
+        return NGX_ERROR;
+    }
+
+    b->file = ngx_pcalloc(pool, sizeof(ngx_file_t));
+    if (b->file == NULL) {
+        return NGX_ERROR;
+    }
+
+    b->file->fd = fd;
+    b->file->log = &bg->own.log;
+    ngx_str_set(&b->file->name, "an upload");
+
+    b->file_pos = offset;
+    b->file_last = offset + length;
+    b->in_file = 1;
+    b->last_buf = 1;
+
+    bg->body = b;
+
+    return NGX_OK;
 }
 
 
@@ -180,16 +231,13 @@ ngx_http_symbolicate_background_set_body(ngx_http_symbolicate_background_t *bg,
 static ngx_http_request_body_t *
 ngx_http_symbolicate_background_body_of(ngx_http_symbolicate_background_t *bg)
 {
-    ngx_buf_t                *b;
     ngx_pool_t               *pool;
     ngx_http_request_body_t  *rb;
 
     pool = bg->own.request->pool;
 
     rb = ngx_pcalloc(pool, sizeof(ngx_http_request_body_t));
-    b = ngx_calloc_buf(pool);
-
-    if (rb == NULL || b == NULL) {
+    if (rb == NULL) {
         return NULL;
     }
 
@@ -198,14 +246,7 @@ ngx_http_symbolicate_background_body_of(ngx_http_symbolicate_background_t *bg)
         return NULL;
     }
 
-    b->pos = bg->body.data;
-    b->last = bg->body.data + bg->body.len;
-    b->start = b->pos;
-    b->end = b->last;
-    b->memory = 1;
-    b->last_buf = 1;
-
-    rb->bufs->buf = b;
+    rb->bufs->buf = bg->body;
     rb->bufs->next = NULL;
 
     return rb;
@@ -223,7 +264,7 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
     r = bg->own.request;
     rb = NULL;
 
-    if (bg->body.len) {
+    if (bg->body) {
         rb = ngx_http_symbolicate_background_body_of(bg);
         if (rb == NULL) {
             return NGX_ERROR;
@@ -260,8 +301,11 @@ ngx_http_symbolicate_background_start(ngx_http_symbolicate_background_t *bg,
 
     if (rb) {
         sr->request_body = rb;
-        sr->headers_in.content_length_n = bg->body.len;
-        ngx_str_null(&bg->body);
+        sr->headers_in.content_length_n = ngx_buf_size(bg->body);
+        bg->body = NULL;
+
+    } else if (method == NGX_HTTP_POST) {
+        sr->headers_in.content_length_n = 0;
     }
 
     sr->method = method;

@@ -86,8 +86,15 @@ ngx_int_t ngx_http_symbolicate_background_add_header(
 
 
 /* Sets the body of the next request; the text must live as long as bg. */
-void ngx_http_symbolicate_background_set_body(
+ngx_int_t ngx_http_symbolicate_background_set_body(
     ngx_http_symbolicate_background_t *bg, ngx_str_t *body);
+
+/* The same for a range of a file, which the owner closes.  The method must be
+ * one that nginx does not repeat by itself: it would send the file from its
+ * beginning. */
+ngx_int_t ngx_http_symbolicate_background_set_file(
+    ngx_http_symbolicate_background_t *bg, ngx_fd_t fd, off_t offset,
+    off_t length);
 
 /* Drops the added headers, before another request. */
 ngx_int_t ngx_http_symbolicate_background_reset(

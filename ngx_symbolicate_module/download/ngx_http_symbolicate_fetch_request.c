@@ -23,8 +23,6 @@
 
 #define NGX_SYMBOLICATE_URL_MAX  (SYM_RPC_SOURCE_MAX)
 
-#define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
-
 /*
  * Maximum length of "SymbolChecksum"; a digest with its algorithm is shorter.
  */
@@ -199,7 +197,7 @@ ngx_http_symbolicate_fetch_of(ngx_http_request_t *r)
  * upstream request run after fetch_encode(); other handlers reach the header
  * filter, or end without a header.
  */
-static ngx_uint_t
+ngx_uint_t
 ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r)
 {
     ngx_http_upstream_t  *u;

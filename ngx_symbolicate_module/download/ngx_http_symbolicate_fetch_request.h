@@ -46,6 +46,12 @@ void ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch);
 /* A phase handler: sends the path as it was encoded for the source. */
 ngx_int_t ngx_http_symbolicate_fetch_encode(ngx_http_request_t *r);
 
+/* The answer to a subrequest redirected it by X-Accel-Redirect, which is
+ * refused for this reason. */
+#define NGX_SYMBOLICATE_X_ACCEL  "it answered with X-Accel-Redirect"
+
+ngx_uint_t ngx_http_symbolicate_fetch_is_led(ngx_http_request_t *r);
+
 /*
  * If r is a subrequest of a fetch, marks its source as failed, whatever the
  * status of r.  trouble: static text.

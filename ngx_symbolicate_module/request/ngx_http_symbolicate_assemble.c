@@ -20,6 +20,7 @@
 #include "request/ngx_http_symbolicate_queue.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_task.h"
+#include "rpc/ngx_http_symbolicate_bucket.h"
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "rpc/ngx_http_symbolicate_rpc.h"
 
@@ -205,6 +206,7 @@ ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
     m.source = file->name;
     m.chunks = file->digests;
     m.rules = slcf->upload.source->rules;
+    m.limit = slcf->upload.part;
     m.key.scope = sym_str((char *) slcf->upload.target.data,
                           slcf->upload.target.len);
 
@@ -213,6 +215,11 @@ ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
         != NGX_OK)
     {
         return NGX_ERROR;
+    }
+
+    if (slcf->upload.part) {
+        (void) ngx_http_symbolicate_bucket_open(call->rpc.loader, m.ticket,
+                                                slcf);
     }
 
     call->file = assemble->next++;

@@ -20,6 +20,7 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_task.h"
 #include "request/ngx_http_symbolicate_upload.h"
+#include "rpc/ngx_http_symbolicate_bucket.h"
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "rpc/ngx_http_symbolicate_rpc.h"
 #include "store/ngx_http_symbolicate_store.h"
@@ -522,6 +523,7 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
     m.length = receive->size;
     m.text = receive->protocol->hint(&receive->call);
     m.rules = slcf->upload.source->rules;
+    m.limit = slcf->upload.part;
     m.key.scope = sym_str((char *) slcf->upload.target.data,
                           slcf->upload.target.len);
 
@@ -548,6 +550,11 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
     }
 
     receive->sent = 1;
+
+    if (slcf->upload.part) {
+        (void) ngx_http_symbolicate_bucket_open(receive->rpc.loader, m.ticket,
+                                                slcf);
+    }
 
     return NGX_OK;
 }

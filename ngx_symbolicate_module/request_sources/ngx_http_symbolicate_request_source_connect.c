@@ -126,7 +126,9 @@ ngx_http_symbolicate_request_source_connect(
 
     form = ngx_http_symbolicate_request_source_str(g->form);
 
-    ngx_http_symbolicate_background_set_body(fetch->bg, &form);
+    if (ngx_http_symbolicate_background_set_body(fetch->bg, &form) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_POST,
                                                  &post, &fetch->uri, &none);

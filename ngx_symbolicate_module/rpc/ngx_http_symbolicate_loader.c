@@ -129,6 +129,8 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
                     ngx_rbtree_insert_value);
     ngx_rbtree_init(&loader->calls, &loader->calls_sentinel,
                     ngx_rbtree_insert_value);
+    ngx_rbtree_init(&loader->buckets, &loader->buckets_sentinel,
+                    ngx_rbtree_insert_value);
 
     ngx_queue_init(&loader->abandoned);
 
@@ -319,6 +321,8 @@ ngx_http_symbolicate_loader_ticket(ngx_http_symbolicate_loader_t *loader)
     } while (ngx_http_symbolicate_loader_find(&loader->tickets,
                                               loader->ticket)
              || ngx_http_symbolicate_loader_find(&loader->calls,
+                                                 loader->ticket)
+             || ngx_http_symbolicate_loader_find(&loader->buckets,
                                                  loader->ticket));
 
     return loader->ticket;

@@ -79,6 +79,9 @@ struct ngx_http_symbolicate_loader_s {
     ngx_rbtree_node_t              tickets_sentinel;
     ngx_rbtree_t                   calls;       /* open calls by ticket */
     ngx_rbtree_node_t              calls_sentinel;
+    ngx_rbtree_t                   buckets;     /* uploads to buckets by ticket,
+                                                 * until DONE */
+    ngx_rbtree_node_t              buckets_sentinel;
     uint32_t                       ticket;      /* last ticket used */
     ngx_fd_t                       fd;          /* descriptor of the message
                                                  * that is being handled; -1:

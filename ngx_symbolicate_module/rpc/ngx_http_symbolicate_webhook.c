@@ -212,11 +212,11 @@ ngx_http_symbolicate_webhook_send(ngx_http_symbolicate_webhook_t *webhook,
 
     ngx_memcpy(copy.data, body.data, body.len);
 
-    ngx_http_symbolicate_background_set_body(webhook->bg, &copy);
-
-    if (ngx_http_symbolicate_background_add_header(webhook->bg, "Content-Type",
+    if (ngx_http_symbolicate_background_set_body(webhook->bg, &copy) != NGX_OK
+        || ngx_http_symbolicate_background_add_header(webhook->bg,
+                                           "Content-Type",
                                            &ngx_http_symbolicate_webhook_json)
-        != NGX_OK)
+           != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -11,6 +11,8 @@ package SymS3;
 #     $s3->key($access, $secret, token => $token);   another key
 #     $s3->revoke($access);
 #     $s3->gets                                      GETs since the last forget
+#     $s3->fault(method => 'PUT', code => 'SlowDown');   the next such request
+#     $s3->uploads('symbols')                        ids of unfinished ones in parts
 #     $s3->stop;  $s3->start;                        the same port and objects
 #
 # put and delete sign with curl --aws-sigv4, which shares no code with ours.
@@ -30,10 +32,13 @@ package SymS3;
 # - unsigned requests may read objects of public buckets and do nothing else
 #   (403 AccessDenied).
 # - '+' in a path is a space.
+# - uploads in parts: s3rver checks neither sizes, ETags and ids of parts nor
+#   Content-MD5, and has no AbortMultipartUpload.
 # - an object is replaced atomically; s3rver itself answers before it is
 #   written.
 #
-# Not checked: the hash of an uploaded body; signatures in a query (501).
+# Not checked: x-amz-content-sha256 of an uploaded body; signatures in a query
+# (501).
 #
 # ./dev test installs s3rver in the version of t/s3rver/package-lock.json into
 # var/s3rver; without it, tests that use this are skipped.
@@ -168,6 +173,26 @@ sub log {
 sub gets {
     my ($self) = @_;
     return grep { $_->{method} eq 'GET' } $self->log;
+}
+
+# What happens to the next request of a method (and to those whose URL matches):
+# code => an error of S3, stall => 1, headers => { NAME => VALUE } or body => TEXT
+# of its answer; times => how often (1; -1: always).
+sub fault {
+    my ($self, %fault) = @_;
+    $self->tell('fault', %fault);
+    return $self;
+}
+
+sub no_faults {
+    my ($self) = @_;
+    $self->tell('faults');
+    return $self;
+}
+
+sub uploads {
+    my ($self, $bucket) = @_;
+    return @{ $self->tell('uploads', name => $bucket) };
 }
 
 sub forget {

@@ -7,6 +7,9 @@ package SymUpload;
 #     my $r = $t->curl('-T', $file, $t->url('/upload/a/ID/a.sym'));
 #     $r->{status}, {body}, {json}, {head}
 #
+#     SymUpload->new(s3 => SymS3->new->start, part => '5m')   the target is a bucket,
+#                                     `symbols`; try uploads go to `try`
+#
 # Locations besides those of SymFolder: /upload/ takes uploads for the source
 # `folder`, of which `try` ones go to `folder.try`, which /try-symbolicate sees.
 
@@ -22,11 +25,20 @@ use SymLoader qw(write_file);
 sub new {
     my ($class, %opt) = @_;
     my $self = $class->SUPER::new(how => '', source => '', layout => 'breakpad',
-        limit => '64m', tokens => { ci => { secret => 'ci-secret' } }, %opt);
+        limit => '64m', part => '64m', timeout => '60s', tokens => { ci => { secret => 'ci-secret' } }, %opt);
     my ($dir, $layout, $limit) = @$self{qw(dir layout limit)};
     my $socket = $self->{loader}->socket_path;
 
     mkdir "$dir/try";
+    my $target = 'folder';
+    my ($src, $try) = map {"alias $dir/$_/;"} qw(symbols try);
+    my $sources = '';
+    if ($self->{s3}) {
+        $target = "folder bucket part=$self->{part}";
+        ($src, $try) = map { $self->bucket($_) } qw(symbols try);
+        $sources = join ' ', map {"symbolicate_source $_ layout=$layout;"}
+            'folder uri=/src/', 'folder.try uri=/try-src/';
+    }
     my $tokens = 'off';
     if ($self->{tokens}) {
         $tokens = "$dir/tokens";
@@ -45,17 +57,36 @@ sub new {
         location /admin { symbolicate; symbolicate_admin on; }
         location /upload/ {
             symbolicate upload;
-            symbolicate_upload_target folder;
+            symbolicate_upload_target $target;
             symbolicate_upload_tokens $tokens;
+            $sources
             $self->{how}
         }
         location /api/0/ {
             symbolicate upload;
-            symbolicate_upload_target folder;
+            symbolicate_upload_target $target;
             symbolicate_upload_tokens $tokens;
         }
-        location /src/ { internal; alias $dir/symbols/; }
-        location /try-src/ { internal; alias $dir/try/; }
+        location /src/ { internal; $src }
+        location /try-src/ { internal; $try }
+CONF
+}
+
+# A location's directives for a bucket.
+sub bucket {
+    my ($self, $name) = @_;
+    my $s3 = $self->{s3};
+    my ($address, $region, $access, $secret)
+        = ($s3->address, $s3->region, $s3->access, $s3->secret);
+    return <<"CONF";
+            symbolicate_aws_sigv4 region=$region credentials=static access_key=$access
+                secret_key=$secret;
+            proxy_set_header Authorization        \$symbolicate_aws_authorization;
+            proxy_set_header X-Amz-Date           \$symbolicate_aws_date;
+            proxy_set_header X-Amz-Content-Sha256 \$symbolicate_aws_content_sha256;
+            proxy_set_header X-Amz-Security-Token \$symbolicate_aws_security_token;
+            proxy_read_timeout $self->{timeout};
+            proxy_pass http://$address/$name/;
 CONF
 }
 

@@ -36,9 +36,10 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length text source'),
     'GIVEN': (11, 'ticket flags length'),
     'ABANDON': (14, 'ticket flags'),
-    'ASSEMBLE': (16, 'ticket source files layout ids casing scope chunks'),
-    'UPLOAD': (15, 'ticket flags offset length text source files layout ids casing scope'),
+    'ASSEMBLE': (16, 'ticket limit source files layout ids casing scope chunks'),
+    'UPLOAD': (15, 'ticket flags offset length limit text source files layout ids casing scope'),
     'MAKE': (17, 'ticket offset length limit text source kind?'),
+    'REPLY': (18, 'ticket flags length text source'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
@@ -49,6 +50,7 @@ FIELDS = {
     'WANT': (71, 'ticket kind attempt name dir id'),
     'NOTE': (72, 'ticket text'),
     'RECLAIM': (75, 'ticket'),
+    'OBJECT': (76, 'ticket offset length limit scope text source map kind?'),
 }
 NAMES = {number: name for name, (number, _) in FIELDS.items()}
 WIDTHS = {'ticket': '<I', 'version': '<I', 'flags': '<I', 'state': '<I',
@@ -172,7 +174,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=12):
+    def __init__(self, path, version=13):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

@@ -8,6 +8,7 @@
 // explains what is s3rver's part and what is ours.
 'use strict';
 
+const { AsyncLocalStorage } = require('async_hooks');
 const crypto = require('crypto');
 const fs = require('fs');
 const path = require('path');
@@ -20,6 +21,7 @@ const config = JSON.parse(process.argv[2]);
 const load = createRequire(path.join(config.modules, 'node_modules/'));
 const S3rver = load('s3rver');
 const S3Error = load('s3rver/lib/models/error');
+const S3Object = load('s3rver/lib/models/object');
 const { DUMMY_ACCOUNT } = load('s3rver/lib/models/account');
 const { SignatureV4 } = load('@smithy/signature-v4');
 
@@ -27,6 +29,10 @@ const region = config.region || 'us-east-1';
 const keys = new Map();    // access key => { secret, token, expired }
 const buckets = new Map(); // name => { public, list }
 const requests = [];
+const faults = [];         // see SymS3.pm
+const context = new AsyncLocalStorage(); // of the request
+
+const PART_MIN = 5 << 20;  // bytes of all parts of an upload but the last
 
 // --- signatures ---
 
@@ -191,11 +197,50 @@ async function authorize(ctx, next) {
   }
 
   try {
-    await next();
+    await context.run(ctx, () => answerOrFail(ctx, next));
   } catch (err) {
     // a client that may not list a bucket is not told what is absent from it
     throw err.code === 'NoSuchKey' && bucket && !bucket.list
       ? accessDenied() : err;
+  }
+}
+
+// --- faults ---
+
+function takeFault(ctx) {
+  const fault = faults.find(f => f.left !== 0 && f.method === ctx.method
+    && (!f.url || new RegExp(f.url).test(ctx.originalUrl)));
+
+  if (fault) {
+    fault.left--;
+  }
+  return fault;
+}
+
+// Answers a request, or does what a fault says.
+async function answerOrFail(ctx, next) {
+  const fault = takeFault(ctx);
+
+  if (fault && fault.stall) {
+    await new Promise(resolve => ctx.req.on('close', resolve));
+    throw new S3Error('RequestTimeout', 'it was stalled');
+  }
+  if (fault && fault.code) {
+    throw new S3Error(fault.code, 'as a test wants it');
+  }
+
+  // s3rver does not have this method
+  if (ctx.method === 'DELETE' && ctx.query.uploadId) {
+    await abortUpload(ctx);
+  } else {
+    await next();
+  }
+
+  if (fault && fault.body) {
+    ctx.body = fault.body;
+  }
+  for (const [name, value] of Object.entries((fault && fault.headers) || {})) {
+    ctx.set(name, value);
   }
 }
 
@@ -208,33 +253,112 @@ const server = new S3rver({
   silent: true,
 });
 
-// s3rver itself writes into the file that others read, and answers before it is
-// complete; an object of S3 changes atomically.
-server.store.putObject = async function putObject(object) {
-  const file = this.getResourcePath(object.bucket, object.key, 'object');
+// Writes a body to a new file, if it is the one that Content-MD5 names; returns
+// its size and digest.
+async function writeChecked(content, file) {
   const part = `${file}.${crypto.randomUUID()}`;
   const md5 = crypto.createHash('md5');
+  const claimed = context.getStore().get('content-md5');
   let size = 0;
 
-  await fs.promises.mkdir(path.dirname(file), { recursive: true });
   try {
-    await pipeline(object.content, new Transform({
+    await pipeline(content, new Transform({
       transform(chunk, encoding, callback) {
         md5.update(chunk);
         size += chunk.length;
         callback(null, chunk);
       },
     }), fs.createWriteStream(part));
+
+    const digest = md5.digest();
+    if (claimed && claimed !== digest.toString('base64')) {
+      throw new S3Error('BadDigest', 'The Content-MD5 you specified did not ' +
+        'match what we received.');
+    }
+    await fs.promises.rename(part, file);
+    return { size, md5: digest.toString('hex') };
   } catch (err) {
     await fs.promises.rm(part, { force: true });
     throw err;
   }
-  await fs.promises.rename(part, file);
+}
 
-  const digest = md5.digest('hex');
-  await this.putMetadata(object.bucket, object.key, object.metadata, digest);
-  return { size, md5: digest };
+// s3rver itself writes into the file that others read, and answers before it is
+// complete; an object of S3 changes atomically.
+server.store.putObject = async function putObject(object) {
+  const file = this.getResourcePath(object.bucket, object.key, 'object');
+
+  await fs.promises.mkdir(path.dirname(file), { recursive: true });
+  const { size, md5 } = await writeChecked(object.content, file);
+
+  await this.putMetadata(object.bucket, object.key, object.metadata, md5);
+  return { size, md5 };
 };
+
+// --- uploads in parts, whose ids, sizes and ETags s3rver does not check ---
+
+async function uploadFolder(bucket, uploadId) {
+  const folder = path.join(
+    server.store.getResourcePath(bucket, undefined, 'uploads'), uploadId);
+
+  if (!/^[0-9a-f]+$/.test(uploadId) || !fs.existsSync(folder)) {
+    throw new S3Error('NoSuchUpload', 'The specified upload does not exist.');
+  }
+  return folder;
+}
+
+server.store.putPart = async function putPart(bucket, uploadId, number, content) {
+  const folder = await uploadFolder(bucket, uploadId);
+  const written = await writeChecked(content, path.join(folder, number));
+
+  await fs.promises.writeFile(path.join(folder, `${number}.md5`), written.md5);
+  return written;
+};
+
+server.store.putObjectMultipart = async function complete(bucket, uploadId, parts) {
+  const folder = await uploadFolder(bucket, uploadId);
+  const text = name => fs.promises.readFile(path.join(folder, name), 'utf8');
+  const all = crypto.createHash('md5');
+  const key = await text('key');
+  const file = this.getResourcePath(bucket, key, 'object');
+  const whole = `${file}.${uploadId}`;
+  let size = 0;
+
+  await fs.promises.mkdir(path.dirname(file), { recursive: true });
+  await fs.promises.writeFile(whole, '');
+  for (const [i, part] of parts.entries()) {
+    const md5 = await text(`${part.number}.md5`).catch(() => '');
+    if (md5 === '' || md5 !== part.etag) {
+      throw new S3Error('InvalidPart', 'One or more of the specified parts ' +
+        'could not be found.');
+    }
+    const bytes = await fs.promises.readFile(path.join(folder, `${part.number}`));
+    if (bytes.length < PART_MIN && i + 1 < parts.length) {
+      throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller ' +
+        'than the minimum allowed size');
+    }
+    await fs.promises.appendFile(whole, bytes);
+    all.update(md5, 'hex');
+    size += bytes.length;
+  }
+  await fs.promises.rename(whole, file);
+
+  const md5 = `${all.digest('hex')}-${parts.length}`;
+  const { metadata } = new S3Object(bucket, key, null,
+    JSON.parse(await text('metadata')));
+  delete metadata['content-length'];
+  await this.putMetadata(bucket, key, metadata, md5);
+  await fs.promises.rm(folder, { recursive: true });
+  return { size, md5 };
+};
+
+async function abortUpload(ctx) {
+  const [, bucket] = ctx.path.split('/');
+
+  await fs.promises.rm(await uploadFolder(bucket, ctx.query.uploadId),
+    { recursive: true });
+  ctx.status = 204;
+}
 
 // s3rver's last middleware is its routes, which begin with its own check.
 server.middleware.splice(server.middleware.length - 1, 0, authorize);
@@ -277,6 +401,16 @@ const commands = {
   async bucket({ name, public: isPublic, list }) {
     await server.store.putBucket(name);
     buckets.set(name, { public: Boolean(isPublic), list: Boolean(list) });
+  },
+  fault(fault) {
+    faults.push({ ...fault, left: fault.times === undefined ? 1 : fault.times });
+  },
+  faults() {
+    faults.length = 0;
+  },
+  uploads({ name }) {
+    const folder = server.store.getResourcePath(name, undefined, 'uploads');
+    return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
   },
   log() {
     return requests.map(({ ctx, method, url, signed }) => ({

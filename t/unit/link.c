@@ -310,20 +310,22 @@ test_client(void)
             .ticket = 7,
             .flags = SYM_RPC_FORM,
             .length = 4096,
+            .limit = 1,
             .text = SYM_STR("a/b"),
             .source = SYM_STR("me"),
             .rules = { .layout = SYM_LAYOUT_NATIVE, .files = 3 },
             .key = { .scope = SYM_STR("s") } },
         SYM_STR(HEAD("\x0f") TICKET
                 "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" U64_4096
-                "\x03\x00"
+                "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00"
                 "a/b\x02\x00me\x03\x00\x00\x00\x01\x00\x00\x01\x00s"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_ASSEMBLE,
                                     .ticket = 7,
+                                    .limit = 4096,
                                     .source = SYM_STR("a"),
                                     .key = { .scope = SYM_STR("s") },
                                     .chunks = SYM_STR("01234567890123456789") },
-              SYM_STR(HEAD("\x10") TICKET
+              SYM_STR(HEAD("\x10") TICKET U64_4096
                       "\x01\x00"
                       "a\x00\x00\x00\x00\x00\x00\x00\x01\x00s\x14\x00"
                       "01234567890123456789"));
@@ -338,6 +340,29 @@ test_client(void)
                       "\x00\x00\x00\x00\x00\x00\x00\x00" U64_4096
                       "\x01\x00\x00\x00\x00\x00\x00\x00\x03\x00"
                       "a/b\x02\x00me\x01\x00\x00\x00"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_REPLY,
+                                    .ticket = 7,
+                                    .flags = SYM_RPC_DID,
+                                    .length = 4096,
+                                    .text = SYM_STR("no"),
+                                    .source = SYM_STR("e") },
+              SYM_STR(HEAD("\x12") TICKET "\x01\x00\x00\x00" U64_4096
+                                          "\x02\x00no\x01\x00"
+                                          "e"));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_OBJECT,
+                                    .ticket = 7,
+                                    .length = 4096,
+                                    .limit = 1,
+                                    .kind = SYM_RPC_OBJECT_PART,
+                                    .key = { .scope = SYM_STR("s") },
+                                    .text = SYM_STR("a/b"),
+                                    .source = SYM_STR("id"),
+                                    .reference = SYM_STR("digest") },
+              SYM_STR(HEAD("\x4c") TICKET
+                      "\x00\x00\x00\x00\x00\x00\x00\x00" U64_4096
+                      "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00s\x03\x00"
+                      "a/b\x02\x00id\x06\x00"
+                      "digest\x05\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DEPOSIT,
                                     .ticket = 7,
                                     .flags = SYM_RPC_FORCE,
@@ -458,7 +483,7 @@ test_largest(void)
                             .want = { 0, 0, text, text, text } };
     size_t most = 0;
 
-    for (unsigned type = SYM_RPC_HELLO; type <= SYM_RPC_RECLAIM; type++) {
+    for (unsigned type = SYM_RPC_HELLO; type <= SYM_RPC_OBJECT; type++) {
         uint8_t out[SYM_RPC_MAX];
         size_t len;
 

@@ -1,0 +1,397 @@
+#include "daemon/bucket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/digits.h"
+#include "common/write_all.h"
+
+/* A part in the list of COMPLETE, without its ETag. */
+#define LISTED_MAX 96
+
+bool
+bucket_begin(bucket_t *b, placer_job_t *job, uint64_t part_bytes)
+{
+    uint64_t least = (job->length + SYM_RPC_PARTS_MAX - 1) / SYM_RPC_PARTS_MAX;
+
+    *b = (bucket_t){ .job = job, .list_fd = -1 };
+    b->part_bytes = part_bytes > least ? part_bytes : least;
+    b->n_parts =
+        job->length <= b->part_bytes
+            ? 1
+            : (size_t) ((job->length + b->part_bytes - 1) / b->part_bytes);
+    b->md5 = calloc(b->n_parts, sizeof(*b->md5));
+    b->etags = calloc(b->n_parts, sizeof(*b->etags));
+    job->kind = PLACER_DIGEST;
+    job->md5 = b->md5;
+    job->part_bytes = b->part_bytes;
+    return b->md5 != NULL && b->etags != NULL;
+}
+
+
+static void
+fail(bucket_t *b, const char *what, sym_str_t why)
+{
+    if (b->reason[0] == '\0') {
+        (void) snprintf(b->reason, sizeof(b->reason), "%s%s%.*s", what,
+                        why.len != 0 ? ": " : "", (int) why.len, why.data);
+    }
+}
+
+
+/* --- ETags --- */
+
+/* S3 names an object by the MD5 of its bytes, one of several parts by the MD5 of
+ * their MD5s and their number. */
+static void
+expect_etag(bucket_t *b)
+{
+    uint8_t all[SYM_MD5_BYTES];
+    sym_md5_t md5;
+    size_t len;
+
+    if (b->n_parts == 1) {
+        len = sym_digits_write_lower(b->md5[0], SYM_MD5_BYTES, b->expected);
+        b->expected[len] = '\0';
+        return;
+    }
+
+    sym_md5_begin(&md5);
+    sym_md5_add(&md5, b->md5, b->n_parts * sizeof(*b->md5));
+    sym_md5_end(&md5, all);
+    len = sym_digits_write_lower(all, SYM_MD5_BYTES, b->expected);
+    (void) snprintf(b->expected + len, sizeof(b->expected) - len, "-%zu",
+                    b->n_parts);
+}
+
+
+/* ETags of encrypted objects, and those of other servers, may be anything. */
+static bool
+contradicts(sym_str_t etag, const uint8_t md5[SYM_MD5_BYTES])
+{
+    uint8_t is[SYM_MD5_BYTES];
+    char text[2 * SYM_MD5_BYTES + 1];
+
+    if (etag.len != (size_t) 2 * SYM_MD5_BYTES) {
+        return false;
+    }
+
+    memcpy(text, etag.data, etag.len);
+    text[etag.len] = '\0';
+    return sym_digits_read(text, SYM_MD5_BYTES, is)
+           && memcmp(is, md5, sizeof(is)) != 0;
+}
+
+
+/* False: it would not be safe in the list of COMPLETE. */
+static bool
+keep_etag(sym_str_t etag, char to[BUCKET_ETAG])
+{
+    if (etag.len >= BUCKET_ETAG) {
+        return false;
+    }
+
+    for (size_t i = 0; i < etag.len; i++) {
+        char c = etag.data[i];
+
+        if (c <= ' ' || c > '~' || strchr("\"&<>", c) != NULL) {
+            return false;
+        }
+    }
+
+    if (etag.len != 0) {
+        memcpy(to, etag.data, etag.len);
+    }
+    to[etag.len] = '\0';
+    return true;
+}
+
+
+/* --- requests --- */
+
+static bool
+list_parts(bucket_t *b)
+{
+    size_t size = b->n_parts * (LISTED_MAX + BUCKET_ETAG) + LISTED_MAX, len;
+    char *text = malloc(size);
+    bool is_ok;
+
+    if (text == NULL) {
+        return false;
+    }
+
+    len = (size_t) snprintf(text, size, "<CompleteMultipartUpload>");
+    for (size_t i = 0; i < b->n_parts; i++) {
+        len += (size_t) snprintf(text + len, size - len,
+                                 "<Part><PartNumber>%zu</PartNumber>"
+                                 "<ETag>\"%s\"</ETag></Part>",
+                                 i + 1, b->etags[i]);
+    }
+    len +=
+        (size_t) snprintf(text + len, size - len, "</CompleteMultipartUpload>");
+
+    b->list_fd = placer_temporary(b->job->folder);
+    is_ok = b->list_fd >= 0 && write_all_at(b->list_fd, text, len, 0);
+    free(text);
+    return is_ok;
+}
+
+
+static uint64_t
+bytes_of_part(const bucket_t *b, size_t part)
+{
+    uint64_t left = b->job->length - part * b->part_bytes;
+
+    return left < b->part_bytes ? left : b->part_bytes;
+}
+
+
+static void
+add_bytes(const bucket_t *b, size_t part, sym_rpc_message_t *m, int *fd)
+{
+    *fd = b->job->fd;
+    m->offset = b->job->at + part * b->part_bytes;
+    m->length = bytes_of_part(b, part);
+    m->reference = sym_str((const char *) b->md5[part], SYM_MD5_BYTES);
+}
+
+
+bool
+bucket_request(bucket_t *b, sym_rpc_message_t *m, int *fd)
+{
+    static const sym_rpc_object_t kinds[] = {
+        [BUCKET_LOOK] = SYM_RPC_OBJECT_LOOK,
+        [BUCKET_WRITE] = SYM_RPC_OBJECT_WRITE,
+        [BUCKET_BEGIN] = SYM_RPC_OBJECT_BEGIN,
+        [BUCKET_PART] = SYM_RPC_OBJECT_PART,
+        [BUCKET_COMPLETE] = SYM_RPC_OBJECT_COMPLETE,
+        [BUCKET_ABORT] = SYM_RPC_OBJECT_ABORT,
+        [BUCKET_CHECK] = SYM_RPC_OBJECT_LOOK,
+        [BUCKET_REMOVE] = SYM_RPC_OBJECT_REMOVE,
+    };
+
+    if (b->state == BUCKET_COMPLETE && !list_parts(b)) {
+        fail(b, "cannot write the list of parts", sym_cstr(strerror(errno)));
+        b->state = BUCKET_ABORT;
+    }
+
+    if (b->state == BUCKET_ENDED) {
+        return false;
+    }
+
+    if (b->expected[0] == '\0') {
+        expect_etag(b);
+    }
+
+    *fd = -1;
+    *m = (sym_rpc_message_t){ .type = SYM_RPC_OBJECT,
+                              .kind = kinds[b->state],
+                              .text = sym_cstr(b->job->paths[b->path]),
+                              .source = sym_cstr(b->upload_id) };
+    if (b->state == BUCKET_WRITE) {
+        add_bytes(b, 0, m, fd);
+    } else if (b->state == BUCKET_PART) {
+        add_bytes(b, b->part, m, fd);
+        m->limit = b->part + 1;
+    } else if (b->state == BUCKET_COMPLETE) {
+        *fd = b->list_fd;
+        m->length = (uint64_t) lseek(b->list_fd, 0, SEEK_END);
+    }
+
+    return true;
+}
+
+
+/* --- answers --- */
+
+static void
+drop_list(bucket_t *b)
+{
+    if (b->list_fd >= 0) {
+        close(b->list_fd);
+        b->list_fd = -1;
+    }
+}
+
+
+static void
+next_path(bucket_t *b)
+{
+    b->path++;
+    b->state = b->path < b->job->n_paths ? BUCKET_LOOK : BUCKET_ENDED;
+}
+
+
+static void
+looked(bucket_t *b, const sym_rpc_message_t *r)
+{
+    bool is_there = (r->flags & SYM_RPC_DID) != 0;
+    bool is_same = is_there && r->length == b->job->length
+                   && sym_str_eq(r->source, sym_cstr(b->expected));
+
+    if (!is_there && (r->flags & SYM_RPC_NOTHING) == 0) {
+        fail(b, "cannot look into the bucket", r->text);
+        b->state = BUCKET_ENDED;
+        return;
+    }
+
+    b->job->is_same |= is_same && b->path == 0;
+    if (is_same || (is_there && (!b->job->replaces || b->job->is_same))) {
+        next_path(b);
+    } else {
+        b->state = b->n_parts == 1 ? BUCKET_WRITE : BUCKET_BEGIN;
+    }
+}
+
+
+static void
+written(bucket_t *b, const sym_rpc_message_t *r)
+{
+    b->state = BUCKET_ENDED;
+    if ((r->flags & SYM_RPC_DID) == 0) {
+        fail(b, "the bucket does not take the file", r->text);
+    } else if (contradicts(r->source, b->md5[0])
+               || !keep_etag(r->source, b->etag)) {
+        fail(b, "the bucket has other bytes than were sent: their ETag is",
+             r->source);
+        b->state = BUCKET_REMOVE;
+    } else {
+        b->state = BUCKET_CHECK;
+    }
+}
+
+
+static void
+begun(bucket_t *b, const sym_rpc_message_t *r)
+{
+    if ((r->flags & SYM_RPC_DID) == 0 || r->source.len == 0) {
+        fail(b, "the bucket begins no upload in parts", r->text);
+        b->state = BUCKET_ENDED;
+        return;
+    }
+
+    memcpy(b->upload_id, r->source.data, r->source.len);
+    b->upload_id[r->source.len] = '\0';
+    b->part = 0;
+    b->state = BUCKET_PART;
+}
+
+
+static void
+part_written(bucket_t *b, const sym_rpc_message_t *r)
+{
+    if ((r->flags & SYM_RPC_DID) == 0) {
+        fail(b, "the bucket does not take a part of the file", r->text);
+        b->state = BUCKET_ABORT;
+    } else if (r->source.len == 0 || contradicts(r->source, b->md5[b->part])
+               || !keep_etag(r->source, b->etags[b->part]))
+    {
+        fail(b, "the bucket has another part than was sent: its ETag is",
+             r->source);
+        b->state = BUCKET_ABORT;
+    } else if (++b->part == b->n_parts) {
+        b->state = BUCKET_COMPLETE;
+    }
+}
+
+
+static void
+completed(bucket_t *b, const sym_rpc_message_t *r)
+{
+    drop_list(b);
+    if ((r->flags & SYM_RPC_DID) != 0) {
+        b->etag[0] = '\0'; /* of no known form */
+        b->upload_id[0] = '\0';
+        b->state = BUCKET_CHECK;
+    } else {
+        fail(b, "the bucket does not join the parts", r->text);
+        b->state = BUCKET_ABORT;
+    }
+}
+
+
+/* Another program may have replaced the object meanwhile; that one stays. */
+static void
+checked(bucket_t *b, const sym_rpc_message_t *r)
+{
+    bool is_other = b->etag[0] != '\0' && r->source.len != 0
+                    && !sym_str_eq(r->source, sym_cstr(b->etag));
+
+    if ((r->flags & SYM_RPC_DID) != 0 && !is_other
+        && r->length == b->job->length) {
+        next_path(b);
+        return;
+    }
+
+    b->state = (r->flags & SYM_RPC_DID) != 0 && !is_other ? BUCKET_REMOVE
+                                                          : BUCKET_ENDED;
+    fail(b,
+         (r->flags & SYM_RPC_NOTHING) != 0
+             ? "the bucket took the file, but does not have it"
+         : b->state == BUCKET_REMOVE || is_other
+             ? "the bucket took the file, but has another one"
+             : "cannot look into the bucket",
+         r->text);
+}
+
+
+/* An upload in parts that has begun is aborted by a worker; without one, a rule
+ * of the bucket removes its parts. */
+static void
+lost(bucket_t *b)
+{
+    drop_list(b);
+    fail(b, "the worker has gone", SYM_STR(""));
+    b->state = BUCKET_ENDED;
+}
+
+
+void
+bucket_reply(bucket_t *b, const sym_rpc_message_t *reply)
+{
+    if (reply == NULL) {
+        lost(b);
+        return;
+    }
+
+    switch (b->state) {
+    case BUCKET_LOOK:
+        looked(b, reply);
+        break;
+    case BUCKET_WRITE:
+        written(b, reply);
+        break;
+    case BUCKET_BEGIN:
+        begun(b, reply);
+        break;
+    case BUCKET_PART:
+        part_written(b, reply);
+        break;
+    case BUCKET_COMPLETE:
+        completed(b, reply);
+        break;
+    case BUCKET_CHECK:
+        checked(b, reply);
+        break;
+    default: /* ABORT, REMOVE: the reason is known */
+        b->state = BUCKET_ENDED;
+        break;
+    }
+}
+
+
+void
+bucket_free(bucket_t *b)
+{
+    if (b->job == NULL) {
+        return;
+    }
+
+    drop_list(b);
+    free(b->md5);
+    free(b->etags);
+    *b = (bucket_t){ .list_fd = -1 };
+}

@@ -1,0 +1,67 @@
+/*
+ * bucket.h - puts a file into a bucket: the requests, and what their answers
+ * mean.
+ *
+ * Workers of nginx have the connections and the keys, so they send the requests
+ * (OBJECT in docs/formats/loader-protocol.md), one after the other.  This code
+ * only decides on the next one.  For each path: HEAD; if the object has to be
+ * written, PUT, or an upload in parts; HEAD again, which must find what was
+ * written.  An upload in parts that fails is aborted.
+ */
+#ifndef SYMLOADER_DAEMON_BUCKET_H
+#define SYMLOADER_DAEMON_BUCKET_H
+
+#include "base/md5.h"
+#include "daemon/placer.h"
+#include "protocol/message.h"
+
+/* An ETag without its quotes; S3's have at most 38 characters. */
+#define BUCKET_ETAG 96
+
+typedef enum {
+    BUCKET_LOOK,
+    BUCKET_WRITE,
+    BUCKET_BEGIN,
+    BUCKET_PART,
+    BUCKET_COMPLETE,
+    BUCKET_ABORT,
+    BUCKET_CHECK,  /* it was written */
+    BUCKET_REMOVE, /* other bytes than ours were written */
+    BUCKET_ENDED
+} bucket_state_t;
+
+typedef struct {
+    placer_job_t *job; /* the file and its paths; NULL: nothing to free */
+    uint64_t part_bytes;
+    size_t n_parts;                /* 1: the file is put at once */
+    uint8_t (*md5)[SYM_MD5_BYTES]; /* of each part */
+    char (*etags)[BUCKET_ETAG];    /* of each part that was put */
+    char expected[BUCKET_ETAG];    /* the ETag of an object with our bytes */
+
+    bucket_state_t state;
+    unsigned path;
+    size_t part;
+    char upload_id[SYM_RPC_SOURCE_MAX + 1];
+    char etag[BUCKET_ETAG]; /* of what was written; "": unknown */
+    int list_fd;            /* the parts, for COMPLETE; -1: none */
+    char reason[256];       /* "": it has not failed */
+} bucket_t;
+
+/*
+ * Prepares the job for PLACER_DIGEST, which must be done before the first
+ * request.  Files of more than `part_bytes` are put in parts.  False: no memory.
+ */
+bool bucket_begin(bucket_t *b, placer_job_t *job, uint64_t part_bytes);
+
+/* The next request, without its ticket and scope; *fd is its descriptor, or -1.
+ * False: it has ended, b->reason says how.  job->is_same: the object at the first
+ * path had the same bytes. */
+bool bucket_request(bucket_t *b, sym_rpc_message_t *m, int *fd);
+
+/* The answer to that request.  NULL: the worker is gone. */
+void bucket_reply(bucket_t *b, const sym_rpc_message_t *reply);
+
+/* May run twice. */
+void bucket_free(bucket_t *b);
+
+#endif

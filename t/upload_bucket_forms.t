@@ -1,0 +1,138 @@
+#!/usr/bin/perl
+
+# All protocols of uploads work with a bucket: Sentry's chunks, Elastic's symbfiles
+# in parts, Breakpad's sym_upload.  Requests that wait get the symbols.  If the
+# worker or the loader dies meanwhile, nothing is acknowledged that is not there.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use Digest::SHA qw(sha1_hex);
+use JSON::PP ();
+
+use SymS3;
+use SymLoader qw(sym_text write_file);
+use SymUpload;
+
+my $s3 = SymS3->new->start;
+$s3->bucket('symbols')->bucket('try');
+my $t = SymUpload->new(tokens => { ci => { secret => 'secret' } }, s3 => $s3, layout => 'unified')->start;
+my $dir = $t->{dir};
+my $n = 0;
+
+sub next_id { return SymFolder::id(++$n) }
+
+sub object {
+    my ($key) = @_;
+    my $r = $s3->signed('symbols', $key);
+    return $r->{status} == 200 ? $r->{body} : undef;
+}
+
+# --- Sentry's chunks ---
+
+my $id = next_id();
+my $text = sym_text('chunked', $id, prefix => 'chunked');
+my @chunks = (substr($text, 0, 100), substr $text, 100);
+my $sum = sha1_hex($text);
+
+sub assemble {
+    my $r = $t->request('POST', '/api/0/projects/o/p/files/difs/assemble/',
+        headers => [ Authorization => 'Bearer secret', 'Content-Type' => 'application/json' ],
+        body => JSON::PP->new->encode(
+            { $sum => { name => 'chunked.sym', chunks => [ map { sha1_hex($_) } @chunks ] } }));
+    return JSON::PP->new->decode($r->{body})->{$sum};
+}
+
+sub send_chunks {
+    my @form = map {
+        write_file("$dir/" . sha1_hex($_), $_);
+        ('-F', "file=\@$dir/" . sha1_hex($_) . ';filename=' . sha1_hex($_))
+    } @chunks;
+    my $r = $t->curl($t->bearer('secret'), @form, $t->url('/api/0/organizations/o/chunk-upload/'));
+    return $r->{status};
+}
+
+is(assemble()->{state}, 'not_found', 'chunks that were not sent');
+is(send_chunks(), 200, 'they are sent');
+my $answer;
+$t->wait_for(sub { $answer = assemble(); return $answer->{state} ne 'assembling' });
+is($answer->{state}, 'ok', 'the file is assembled') or diag JSON::PP->new->encode($answer);
+my ($key) = map { $_->{url} =~ s{^/symbols/}{}r } grep { $_->{method} eq 'PUT' } $s3->log;
+is(object($key), $text, '... and is in the bucket');
+like($t->function($t->ask(['chunked', $id])), qr/^chunked/, '... and answers');
+$s3->forget;
+is(assemble()->{state}, 'ok', 'again: it is there');
+is_deeply([ map { $_->{method} } $s3->log ], ['HEAD'], '... which the bucket was asked');
+$s3->delete('symbols', $key);
+$t->wait_for(sub { $answer = assemble(); return $answer->{state} ne 'assembling' }, 'assembled');
+is(object($key), $text, 'it was removed: it is made again of its chunks, which stay for a while');
+
+# --- sym_upload v2 ---
+
+$id = next_id();
+write_file("$dir/b.sym", sym_text('b', $id, prefix => 'breakpad'));
+my $r = $t->curl('-X', 'POST', '-d', '', $t->url('/upload/v1/uploads:create?key=secret'));
+my ($url) = $r->{body} =~ /"uploadUrl": "([^"]+)"/;
+my ($upload) = $r->{body} =~ /"uploadKey": "([^"]+)"/;
+is($t->curl('-T', "$dir/b.sym", $url)->{status}, 200, "Breakpad's sym_upload");
+$r = $t->curl('-H', 'Content-Type: application/json', '-d', '{}',
+    $t->url("/upload/v1/uploads/$upload:complete?key=secret"));
+is($r->{status}, 200, '... is completed');
+like($t->function($t->ask(['b', $id])), qr/^breakpad/, '... and answers');
+$s3->forget;
+
+# --- a request that waits; a client that leaves ---
+
+$s3->forget;
+my $waiting = $t->connect;
+$id = next_id();
+$s3->fault(method => 'GET', stall => 1, times => -1);
+$t->send_all($waiting, $t->request_text('POST', '/symbolicate/v5',
+    body => $t->question(['waits', $id])));
+$t->wait_for(sub { grep { $_->{method} eq 'GET' } $s3->log });
+write_file("$dir/w.sym", sym_text('waits', $id, prefix => 'waits'));
+$s3->no_faults;
+is($t->curl($t->bearer('secret'), '-T', "$dir/w.sym", $t->url("/upload/waits/$id/waits.sym"))->{status},
+    201, 'a module that a request waits for');
+like($t->function($t->response($waiting)), qr/^waits/, '... it gets it at once');
+
+# --- deaths ---
+
+for my $who (qw(worker loader)) {
+    $id = next_id();
+    $text = sym_text($who, $id, prefix => 'killed');
+    my $client = $t->connect;
+    $s3->forget->fault(method => 'PUT', stall => 1);
+    $t->send_all($client, "PUT /upload/$who/$id/$who.sym HTTP/1.1\r\nHost: a\r\n"
+        . "Authorization: Bearer secret\r\nContent-Length: " . length($text) . "\r\n\r\n$text");
+    $t->wait_for(sub { grep { $_->{method} eq 'PUT' } $s3->log });
+    if ($who eq 'worker') {
+        kill KILL => $t->workers;
+    } else {
+        kill KILL => $t->loader->pid;
+        $t->loader->wait_end;
+        is($t->response($client)->{status}, 503, 'the loader is killed: 503');
+        $t->loader_start;
+    }
+    ok((!grep { ($_->{status} // 0) == 200 } grep { $_->{method} eq 'PUT' } $s3->log),
+        "the $who is killed while the file is sent");
+    write_file("$dir/$who", $text);
+    my $again;
+    $t->wait_for(sub {
+        $again = $t->curl($t->bearer('secret'), '-T', "$dir/$who",
+            $t->url("/upload/$who/$id/$who.sym"));
+        return $again->{status} && $again->{status} != 503;
+    });
+    like($again->{status}, qr/^20[01]$/, '... a second try stores it') or diag $again->{body};
+    like($t->function($t->ask([$who, $id])), qr/^killed/, '... and it answers');
+}
+
+is($t->loader->verify, 'sound', 'the store is sound');
+$t->allow(qr/exited on signal 9/);
+is($t->end, '', 'nothing else is wrong');
+$s3->stop;
+done_testing();
