@@ -379,26 +379,6 @@ sym_code_id_write_pe(const sym_code_id_t *id, char out[SYM_ID_TEXT_MAX])
 }
 
 
-size_t
-sym_debug_id_write_lldb(const sym_debug_id_t *id, char out[SYM_ID_TEXT_MAX])
-{
-    size_t n = 0;
-
-    if (id->form != SYM_DEBUG_ID_UUID) {
-        return 0;
-    }
-
-    for (size_t i = 0; i < SYM_UUID_BYTES; i++) {
-        if (i != 0 && i <= 10 && i % 2 == 0) {
-            out[n++] = '/';
-        }
-        n += sym_digits_write_upper(id->signature + i, 1, out + n);
-    }
-
-    return n;
-}
-
-
 /* --- names --- */
 
 sym_str_t

@@ -149,8 +149,4 @@ size_t sym_debug_id_write_symstore(const sym_debug_id_t *id,
 /* The time stamp in upper case, the size in lower case. */
 size_t sym_code_id_write_pe(const sym_code_id_t *id, char out[SYM_ID_TEXT_MAX]);
 
-/* As LLDB looks for a UUID: AAAA/BBBB/CCCC/DDDD/EEEE/FFFFFFFFFFFF */
-size_t sym_debug_id_write_lldb(const sym_debug_id_t *id,
-                               char out[SYM_ID_TEXT_MAX]);
-
 #endif
