@@ -228,8 +228,9 @@ sub with_children {
 # A program of bench/peers/symbolic, built; undef: it cannot be built, as a note
 # says.
 sub peer {
-    my ($program) = @_;
+    my ($program, $folder) = ($_[0], $_[1] // 'symbolic');
     my $target = "$data/peers";
+    my $source = "$target/source-$folder";
 
     if (system('command -v cargo >/dev/null 2>&1') != 0) {
         note('Peers were not measured: there is no cargo (Rust) here.');
@@ -237,10 +238,10 @@ sub peer {
     }
 
     local $ENV{CARGO_TARGET_DIR} = $target;
-    make_path("$target/source");    # cargo writes next to its manifest
-    command('cp', '-R', 'bench/peers/symbolic/.', "$target/source");
-    if (system("cd $target/source && cargo build --release -q") != 0) {
-        note('Peers were not measured: symbolic could not be built.');
+    make_path($source);    # cargo writes next to its manifest
+    command('cp', '-R', "bench/peers/$folder/.", $source);
+    if (system("cd $source && cargo build --release -q") != 0) {
+        note("Peers were not measured: $folder could not be built.");
         return;
     }
     return "$target/release/$program";
