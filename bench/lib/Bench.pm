@@ -224,7 +224,7 @@ sub worker_of {
 
 # `symloader serve` over a store; core: it and its converters run only there.
 sub start_daemon {
-    my ($loader, $store, $core) = @_;
+    my ($loader, $store, $core, @options) = @_;
     my @pin = defined $core ? ('taskset', '-c', $core) : ();
     my $socket = "$store/loader.sock";
     my $pid = fork // die "bench: fork: $!\n";
@@ -232,7 +232,7 @@ sub start_daemon {
     if ($pid == 0) {
         open STDIN, '<', '/dev/null';
         open STDERR, '>', "$store.log";
-        exec @pin, $loader, 'serve', '--store', $store;
+        exec @pin, $loader, 'serve', '--store', $store, @options;
         POSIX::_exit(127);
     }
     $running{$pid} = 1;
