@@ -105,7 +105,7 @@ for my $layout (sort(keys %path), 'upper') {
     is($frame->{function}, 'ConvertUTF8toUTF16', "$layout: found");
     ok($frame->{line}, '... with its line');
     my $path = $path{$layout} // uc $path{native};
-    like(explained($layout), qr{"source": "/\Q$layout/$path\E"},
+    like(explained($layout), qr{"file": "/\Q$layout/$path\E"},
         '... where it is');
     forget($layout);
 }
