@@ -71,6 +71,21 @@ close $s;
 $t->wait_for(sub { put_as('one-secret')->{status} == 200 }, 'after it has gone, it may again');
 is(put_as('one-secret')->{status}, 200, 'after the first has gone');
 
+# An upload that the loader still has counts, although its client has left.
+kill STOP => $t->loader->pid;
+$s = $t->connect;
+my $text = sym_text('left', $id, prefix => 'left');
+$t->send_all($s, "PUT /upload/left/$id/left.sym HTTP/1.1\r\nHost: a\r\n"
+    . "Authorization: Bearer one-secret\r\nContent-Length: " . length($text) . "\r\n\r\n$text");
+$t->wait_for(sub { put_as('one-secret')->{status} == 429 }, 'the upload has begun');
+my $before = () = $t->access_log =~ /code=499/g;
+close $s;
+$t->wait_for(sub { (() = $t->access_log =~ /code=499/g) > $before }, 'nginx knows that the client has left');
+is(put_as('one-secret')->{status}, 429, 'the upload of a client that left still counts');
+kill CONT => $t->loader->pid;
+$t->wait_for(sub { put_as('one-secret')->{status} == 200 }, 'after the loader has answered, it may again');
+is(put_as('one-secret')->{status}, 200, '... not after it has ended');
+
 my $said = $t->error_log . SymTest::slurp("$dir/tokens");
 unlike($said, qr/-secret/, 'neither log nor file has a token');
 is($t->end, '', 'nothing is wrong');

@@ -84,8 +84,6 @@ typedef struct {
 typedef struct {
     sym_upload_tokens_t            all;
     sym_arena_t                    arena;
-    ngx_uint_t                    *active;      /* current uploads for each
-                                                   token in this worker */
     unsigned                       off:1;       /* nginx checks the client */
 } ngx_http_symbolicate_tokens_t;
 

@@ -158,10 +158,7 @@ ngx_http_symbolicate_set_upload_tokens(ngx_conf_t *cf, ngx_command_t *cmd,
         return NGX_CONF_ERROR;
     }
 
-    tokens->active = ngx_pcalloc(cf->pool,
-                                 (tokens->all.n + 1) * sizeof(ngx_uint_t));
-
-    return tokens->active ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return NGX_CONF_OK;
 }
 
 

@@ -32,15 +32,26 @@
 #define NGX_SYMBOLICATE_RECEIVE_WINDOW 4096
 
 
+typedef struct ngx_http_symbolicate_receive_s
+    ngx_http_symbolicate_receive_t;
+
+
+/* Counts an upload until the loader has answered, even if its client leaves. */
 typedef struct {
+    ngx_http_symbolicate_rpc_t       rpc;       /* the first member */
+    ngx_queue_t                      queue;
+    uint8_t                          token[SYM_SHA256_LEN];
+    ngx_http_symbolicate_receive_t  *receive;   /* NULL: the client has left */
+} ngx_http_symbolicate_slot_t;
+
+
+struct ngx_http_symbolicate_receive_s {
     ngx_http_symbolicate_task_t   task;         /* the first member */
-    ngx_http_symbolicate_rpc_t    rpc;
+    ngx_http_symbolicate_slot_t  *slot;         /* NULL: not counted */
     sym_upload_call_t             call;
     char                          room[SYM_UPLOAD_ROOM];
     const sym_upload_protocol_t  *protocol;
     const sym_upload_token_t     *token;        /* NULL: no token is required */
-    ngx_uint_t                   *active;       /* number of current uploads
-                                                 * with the token */
     off_t                         size;         /* of the body */
     double                        started_s;
 
@@ -48,10 +59,9 @@ typedef struct {
                                                  * processed it */
     sym_str_t                     reason;
     sym_upload_counts_t           counts;
-    unsigned                      counted:1;
     unsigned                      sent:1;
     unsigned                      replied:1;
-} ngx_http_symbolicate_receive_t;
+};
 
 
 /* Looks a module up, because a client may ask whether it exists. */
@@ -68,6 +78,10 @@ static ngx_int_t ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     sym_upload_call_t *call);
 static sym_upload_refusal_t ngx_http_symbolicate_receive_check(
     ngx_http_request_t *r, ngx_http_symbolicate_receive_t *receive);
+static ngx_int_t ngx_http_symbolicate_receive_count(
+    ngx_http_symbolicate_receive_t *receive);
+static void ngx_http_symbolicate_receive_free(
+    ngx_http_symbolicate_slot_t *slot);
 static bool ngx_http_symbolicate_receive_has(void *data, sym_str_t name,
     sym_str_t id);
 static void ngx_http_symbolicate_receive_log(
@@ -86,7 +100,9 @@ static void ngx_http_symbolicate_receive_cleanup(
     ngx_http_symbolicate_task_t *task);
 
 
-static ngx_uint_t  ngx_http_symbolicate_receiving;
+static ngx_queue_t  ngx_http_symbolicate_slots = {
+    &ngx_http_symbolicate_slots, &ngx_http_symbolicate_slots
+};
 static uint64_t    ngx_http_symbolicate_receive_number;
 
 
@@ -152,18 +168,17 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
                     : NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (ngx_http_symbolicate_receiving >= NGX_SYMBOLICATE_RECEIVE_MAX
-        || (receive->token && *receive->active >= receive->token->at_once))
-    {
+    switch (ngx_http_symbolicate_receive_count(receive)) {
+
+    case NGX_OK:
+        break;
+
+    case NGX_BUSY:
         receive->why = SYM_UPLOAD_BUSY;
         return ngx_http_symbolicate_receive_refuse(r, receive);
-    }
 
-    receive->counted = 1;
-    ngx_http_symbolicate_receiving++;
-
-    if (receive->token) {
-        (*receive->active)++;
+    default:
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     ngx_http_symbolicate_upload_spool(r);
@@ -273,7 +288,6 @@ ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
         }
 
         receive->token = token;
-        receive->active = &tokens->active[token - tokens->all.list];
     }
 
     if (!(receive->protocol->methods & receive->call.method)) {
@@ -303,6 +317,62 @@ ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
     }
 
     return SYM_UPLOAD_FINE;
+}
+
+
+/* NGX_BUSY: the token, or all clients of this worker, have too many. */
+static ngx_int_t
+ngx_http_symbolicate_receive_count(ngx_http_symbolicate_receive_t *receive)
+{
+    ngx_uint_t                    all, same;
+    ngx_queue_t                  *q;
+    const sym_upload_token_t     *token;
+    ngx_http_symbolicate_slot_t  *slot;
+
+    token = receive->token;
+    all = 0;
+    same = 0;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_slots);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_slots);
+         q = ngx_queue_next(q))
+    {
+        slot = ngx_queue_data(q, ngx_http_symbolicate_slot_t, queue);
+
+        all++;
+        same += token && ngx_memcmp(slot->token, token->hash, SYM_SHA256_LEN)
+                         == 0;
+    }
+
+    if (all >= NGX_SYMBOLICATE_RECEIVE_MAX
+        || (token && same >= token->at_once))
+    {
+        return NGX_BUSY;
+    }
+
+    slot = ngx_calloc(sizeof(ngx_http_symbolicate_slot_t),
+                      receive->task.request->connection->log);
+    if (slot == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (token) {
+        ngx_memcpy(slot->token, token->hash, SYM_SHA256_LEN);
+    }
+
+    slot->receive = receive;
+    receive->slot = slot;
+    ngx_queue_insert_tail(&ngx_http_symbolicate_slots, &slot->queue);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_receive_free(ngx_http_symbolicate_slot_t *slot)
+{
+    ngx_queue_remove(&slot->queue);
+    ngx_free(slot);
 }
 
 
@@ -538,11 +608,11 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
                    ? 0 : SYM_RPC_ONLY_TRY;
     }
 
-    receive->rpc.on_reply = ngx_http_symbolicate_receive_reply;
+    receive->slot->rpc.on_reply = ngx_http_symbolicate_receive_reply;
 
     if (ngx_http_symbolicate_rpc_call_with(
-            ngx_http_symbolicate_loader_of(slcf->loader), &receive->rpc, &m,
-            r->request_body->temp_file->file.fd)
+            ngx_http_symbolicate_loader_of(slcf->loader), &receive->slot->rpc,
+            &m, r->request_body->temp_file->file.fd)
         != NGX_OK)
     {
         receive->reason = SYM_STR("the symbol loader is not running");
@@ -552,8 +622,8 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
     receive->sent = 1;
 
     if (slcf->upload.part) {
-        (void) ngx_http_symbolicate_bucket_open(receive->rpc.loader, m.ticket,
-                                                slcf);
+        (void) ngx_http_symbolicate_bucket_open(receive->slot->rpc.loader,
+                                                m.ticket, slcf);
     }
 
     return NGX_OK;
@@ -569,11 +639,17 @@ ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
     ngx_http_request_t              *r;
     ngx_http_symbolicate_receive_t  *receive;
 
-    receive = (ngx_http_symbolicate_receive_t *)
-                  ((u_char *) rpc
-                   - offsetof(ngx_http_symbolicate_receive_t, rpc));
+    receive = ((ngx_http_symbolicate_slot_t *) rpc)->receive;
+
+    ngx_http_symbolicate_receive_free((ngx_http_symbolicate_slot_t *) rpc);
+
+    if (receive == NULL) {
+        return;
+    }
+
     r = receive->task.request;
 
+    receive->slot = NULL;
     receive->sent = 0;
     receive->replied = 1;
 
@@ -671,17 +747,16 @@ ngx_http_symbolicate_receive_cleanup(ngx_http_symbolicate_task_t *task)
 
     receive = (ngx_http_symbolicate_receive_t *) task;
 
+    if (receive->slot == NULL) {
+        return;
+    }
+
     if (receive->sent) {
-        receive->sent = 0;
-        ngx_http_symbolicate_rpc_cancel(&receive->rpc);
+        receive->slot->receive = NULL;
+
+    } else {
+        ngx_http_symbolicate_receive_free(receive->slot);
     }
 
-    if (receive->counted) {
-        receive->counted = 0;
-        ngx_http_symbolicate_receiving--;
-
-        if (receive->token) {
-            (*receive->active)--;
-        }
-    }
+    receive->slot = NULL;
 }
