@@ -12,6 +12,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use IO::Select;
+use POSIX qw(mkfifo);
 use SymLoader qw(sym_text write_file);
 use SymUpload;
 
@@ -165,6 +166,40 @@ for my $s (map { $sent{$_} } sort { $sent{$a}[1] =~ s/k//r <=> $sent{$b}[1] =~ s
             headers => [ Authorization => 'Bearer s' ]) }), qr/^20[01]$/, '... a second try stores it');
     }
 }
+# It is killed between the commit of an artifact and the file: another upload keeps
+# the placer waiting, because its chunk is a pipe.
+mkdir "$dir/symbols/.chunks";
+mkfifo("$dir/symbols/.chunks/" . 'ab' x 20, 0600) or die "mkfifo: $!";
+sub assemble {
+    my $json = '{"' . 'cd' x 20 . '": {"name": "x", "chunks": ["' . 'ab' x 20 . '"]}}';
+    return "POST /api/0/projects/o/p/files/difs/assemble/ HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\n"
+        . "Content-Type: application/json\r\nContent-Length: " . length($json) . "\r\n\r\n$json";
+}
+my $blocked = $t->connect;
+$t->send_all($blocked, assemble());
+$t->wait_for(sub {
+    my $s = $t->connect;
+    $t->send_all($s, assemble());
+    return $t->response($s)->{body} =~ /assembling/;
+}, 'the placer waits');
+$id = next_id();
+$text = sym_text('between', $id, prefix => 'between');
+my $put = $t->connect;
+$t->send_all($put, "PUT /upload/between/$id/between.sym HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer s\r\n"
+    . 'Content-Length: ' . length($text) . "\r\n\r\n$text");
+$t->wait_for(sub { $t->function($t->ask([ 'between', $id ])) =~ /^between/ }, 'the artifact is committed');
+kill KILL => $t->loader->pid;
+$t->loader->wait_end;
+is($t->response($put)->{status}, 503, 'killed between the commit and the file: not acknowledged');
+is($t->response($blocked)->{status}, 503, '... nor the other upload');
+ok(!-e "$dir/symbols/between/$id/between.sym", '... the file is not there');
+unlink "$dir/symbols/.chunks/" . 'ab' x 20;
+$t->loader_start;
+like(stored(sub { $t->request('PUT', "/upload/between/$id/between.sym", body => $text,
+    headers => [ Authorization => 'Bearer s' ]) }), qr/^20[01]$/, '... a second try stores it');
+is(SymTest::slurp("$dir/symbols/between/$id/between.sym"), $text, '... as a whole');
+like($t->function($t->ask([ 'between', $id ])), qr/^between/, '... and it answers');
+
 is_deeply([ grep {/\.symloader/} $t->files ], [], 'no temporary file is left');
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');
