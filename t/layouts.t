@@ -114,7 +114,7 @@ for my $layout (sort(keys %path), 'upper') {
 
 ok(frame(ask('exe-first'))->{line},
    'a debug file in a later source, a stripped executable in an earlier');
-like(explained('exe-first'), qr/"from": "exe-first-b"/, '... which wins');
+like(explained('exe-first'), qr/"state": "ready", "source": "exe-first-b"/, '... which wins');
 forget('exe-first');
 
 ok(frame(ask('exes'))->{line},
