@@ -99,7 +99,7 @@ sub conversions {
             ("conversions_total{format=$format},{outcome=$_}" =>
                 $format eq 'breakpad' ? $n{$_} // 0 : 0)
         } qw(ready malformed failed)
-    } qw(unknown breakpad elf macho pe pdb sourcebundle ppdb wasm proguard sourcemap script symbfile minidump upload);
+    } qw(unknown breakpad elf macho pe pdb sourcebundle ppdb wasm proguard sourcemap script symbfile artifact minidump upload);
 }
 
 my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights

@@ -241,7 +241,7 @@ my $sym = read_file("$windows/crash.sym") =~ s/ crash\.pdb/ Crash.pdb/r;
 write_file("$files/both/Crash.pdb/${GUID}1/Crash.sym", $sym);
 write_file("$files/both/Crash.pdb/${GUID}1/Crash.pdb", $pdb);
 ok((frames('both', \@PDB, $answered[0]))[0][-1][0], 'a .sym file and a PDB');
-like(explained('both', @PDB), qr/"source": "[^"]*\.sym"/, '... the .sym file was written on purpose');
+like(explained('both', @PDB), qr/"file": "[^"]*\.sym"/, '... the .sym file was written on purpose');
 unlink "$files/both/Crash.pdb/${GUID}1/Crash.sym";
 is($t->request('DELETE', '/by-both/cache/' . join '/', @PDB)->{status}, 200, '... forgotten');
 is_as_llvm('both', 'no .sym file');

@@ -71,11 +71,11 @@ test_states(void)
     snprintf(
         want, sizeof(want),
         "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-        "\", \"state\": \"ready\", \"from\": \"local\", \"quality\": \"%s\", "
-        "\"incomplete\": \"a \\\"file\\\"\", \"size\": 100, "
-        "\"stored_size\": 8192, \"format\": 3, \"source_size\": 4000, "
-        "\"source\": \"http://s/a\", \"when\": \"2012-05-17T15:09:54Z\", "
-        "\"last_use\": \"2012-05-17T15:09:55Z\", \"attempts\": ["
+        "\", \"state\": \"ready\", \"source\": \"local\", \"quality\": \"%s\", "
+        "\"incomplete\": \"a \\\"file\\\"\", \"bytes\": 100, "
+        "\"stored_bytes\": 8192, \"format\": 3, \"file_bytes\": 4000, "
+        "\"file\": \"http://s/a\", \"stored_at\": \"2012-05-17T15:09:54Z\", "
+        "\"used_at\": \"2012-05-17T15:09:55Z\", \"attempts\": ["
         "{\"source\": \"local\", \"outcome\": \"404\", \"bytes\": 7, \"ms\": "
         "12, \"url\": \"http://t/a\"}, {\"source\": \"local\", \"outcome\": "
         "\"200\", \"bytes\": 4000, \"ms\": 5, \"url\": \"http://s/a\"}], "
@@ -98,13 +98,13 @@ test_states(void)
                                .reason = SYM_STR("no \"way\"") };
     is_str(explain(&r, 1337267403),
            "{\"name\": \"a\\\"b.so\", \"id\": \"" ID
-           "\", \"state\": \"failed\", \"from\": \"local\", "
+           "\", \"state\": \"failed\", \"source\": \"local\", "
            "\"reason\": \"no \\\"way\\\"\", "
-           "\"expires\": \"2012-05-17T15:10:04Z\", \"is_expired\": false, "
-           "\"when\": \"2012-05-17T15:09:54Z\", \"last_use\": null, "
+           "\"expires_at\": \"2012-05-17T15:10:04Z\", \"is_expired\": false, "
+           "\"stored_at\": \"2012-05-17T15:09:54Z\", \"used_at\": null, "
            "\"attempts\": [], \"sources\": [{\"name\": \"local\", "
            "\"state\": \"failed\", \"reason\": \"no \\\"way\\\"\", "
-           "\"expires\": \"2012-05-17T15:10:04Z\", \"is_expired\": false}]}",
+           "\"expires_at\": \"2012-05-17T15:10:04Z\", \"is_expired\": false}]}",
            "failed");
     ok(strstr(explain(&r, 1337267404).data, "\"is_expired\": true") != NULL,
        "it counts until it expires");
@@ -112,15 +112,15 @@ test_states(void)
     r.state = SYM_MODULE_ABSENT;
     r.expires_at = 0;
     ok(strstr(explain(&r, 4000000000).data,
-              "\"absent\", \"from\": \"local\", \"reason\": "
-              "\"no \\\"way\\\"\", \"expires\": null, "
+              "\"absent\", \"source\": \"local\", \"reason\": "
+              "\"no \\\"way\\\"\", \"expires_at\": null, "
               "\"is_expired\": false")
            != NULL,
        "absent for ever");
 
     r.state = SYM_MODULE_MALFORMED;
     r.stored_at = -5;
-    ok(strstr(explain(&r, 1).data, "\"when\": null") != NULL,
+    ok(strstr(explain(&r, 1).data, "\"stored_at\": null") != NULL,
        "malformed, with an impossible time");
 }
 
