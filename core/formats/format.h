@@ -65,7 +65,7 @@ typedef struct {
                            sym_writer_stats_t *stats, sym_error_t *err);
     bool is_incomplete;  /* a part is missing, and a note names it */
     bool is_nameless;    /* this object is, if the format is not */
-    sym_str_t digest;    /* of the object's URL, or "" */
+    sym_str_t digest;    /* digest of the object's URL, or "" */
     sym_writer_t *names; /* the symcache whose names may still be demangled, or
                             NULL */
 } sym_format_output_t;

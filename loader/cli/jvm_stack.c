@@ -17,7 +17,7 @@
 typedef struct {
     sym_str_t text;
     sym_trace_frame_t frame;
-    sym_str_t class; /* of an exception or lock; "": none */
+    sym_str_t class; /* class of an exception or lock; "": none */
     bool is_frame, is_exception;
 } line_t;
 
@@ -25,7 +25,7 @@ typedef struct {
     line_t *all;
     size_t n;
     sym_str_t rest;  /* text after these lines */
-    json_t *modules; /* of the request */
+    json_t *modules; /* modules of the request */
 } trace_t;
 
 /* The next line, without its end; false: the text has ended. */

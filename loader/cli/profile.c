@@ -25,7 +25,7 @@
 #define WRITE_MODE "wb1"
 
 typedef struct {
-    const char *path; /* of the answer */
+    const char *path; /* path of the answer */
     sym_str_t body;
     sym_request_t *request;
     gzFile out;

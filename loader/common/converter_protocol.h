@@ -142,7 +142,7 @@ typedef struct {
     char name[CONVERTER_TEXT_MAX];
     char id[CONVERTER_TEXT_MAX];
     char code_id[CONVERTER_TEXT_MAX];
-    uint32_t has_digest; /* of the object's URL */
+    uint32_t has_digest; /* its URL has a digest */
     uint8_t digest[SYM_REF_DIGEST_BYTES];
 } converter_module_t;
 
@@ -150,7 +150,7 @@ typedef struct {
     uint64_t bytes;        /* total size of the extents */
     uint64_t source_bytes; /* size of the input, uncompressed */
     uint32_t extents;
-    uint32_t quality;       /* of the kind */
+    uint32_t quality;       /* rank within the kind */
     uint32_t features;      /* features of the file: SYM_FEATURE_* */
     uint32_t has_more;      /* the file has more artifacts after this one */
     uint32_t is_incomplete; /* companion files were missing; see notes */
@@ -206,7 +206,7 @@ typedef struct {
 /* A received message; `data` is the part after the head. */
 typedef struct {
     converter_head_t head;
-    size_t len; /* of data */
+    size_t len; /* length of data */
     union {
         converter_module_t module;
         converter_done_t done;

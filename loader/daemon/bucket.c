@@ -303,7 +303,7 @@ completed(bucket_t *b, const sym_rpc_message_t *r)
 {
     drop_list(b);
     if ((r->flags & SYM_RPC_DID) != 0) {
-        b->etag[0] = '\0'; /* of no known form */
+        b->etag[0] = '\0'; /* an ETag of unknown form */
         b->upload_id[0] = '\0';
         b->state = BUCKET_CHECK;
     } else {

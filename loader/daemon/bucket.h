@@ -25,7 +25,7 @@ typedef enum {
     BUCKET_PART,
     BUCKET_COMPLETE,
     BUCKET_ABORT,
-    BUCKET_CHECK,  /* it was written */
+    BUCKET_CHECK,  /* the object was written */
     BUCKET_REMOVE, /* other bytes than ours were written */
     BUCKET_ENDED
 } bucket_state_t;
@@ -34,15 +34,15 @@ typedef struct {
     placer_job_t *job; /* the file and its paths; NULL: nothing to free */
     uint64_t part_bytes;
     size_t n_parts;                /* 1: the file is put at once */
-    uint8_t (*md5)[SYM_MD5_BYTES]; /* of each part */
-    char (*etags)[BUCKET_ETAG];    /* of each part that was put */
+    uint8_t (*md5)[SYM_MD5_BYTES]; /* digest of each part */
+    char (*etags)[BUCKET_ETAG];    /* ETag of each part that was put */
     char expected[BUCKET_ETAG];    /* the ETag of an object with our bytes */
 
     bucket_state_t state;
     unsigned path;
     size_t part;
     char upload_id[SYM_RPC_SOURCE_MAX + 1];
-    char etag[BUCKET_ETAG]; /* of what was written; "": unknown */
+    char etag[BUCKET_ETAG]; /* ETag of the written object; "": unknown */
     int list_fd;            /* the parts, for COMPLETE; -1: none */
     char reason[256];       /* "": it has not failed */
 } bucket_t;

@@ -50,7 +50,7 @@ typedef struct placer_job_s {
     const char *text;
     int fd;                        /* file with the bytes ... */
     uint64_t at, length;           /* ... and their range */
-    uint8_t (*md5)[SYM_MD5_BYTES]; /* of each part */
+    uint8_t (*md5)[SYM_MD5_BYTES]; /* digest of each part */
     uint64_t part_bytes;           /* size of a part */
     bool is_nameless; /* fd is a file without a name in `folder`: it is not
                             copied, but gets the names itself */

@@ -329,7 +329,7 @@ job_done(placer_job_t *job)
 
 /* Clients wait for the daemon's loop: what is left has its turn later. */
 #define JOBS_A_TURN 64
-#define FILES_A_TURN 16 /* of each upload */
+#define FILES_A_TURN 16 /* limit for each upload */
 
 void
 uploads_turn(uploads_t *all, int64_t now_ms)

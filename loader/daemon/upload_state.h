@@ -93,14 +93,14 @@ struct upload_s {
     bool is_digested;
     int old_fd; /* for the file at the path; -1: none */
     bucket_t bucket;
-    char why[CONVERSION_REASON_MAX]; /* it was not put; "": it was */
+    char why[CONVERSION_REASON_MAX]; /* why it was not put; "": it was */
 
     /* for a symbfile */
     char symbfile[96]; /* its path */
     char set[64];      /* name of its parts */
     unsigned part, parts;
     bool is_ranges, is_checked; /* checked: it is placed, and not stored */
-    bool is_joining;            /* its parts are being made one file */
+    bool is_joining;            /* its parts are being joined */
     bool is_waiting;            /* another upload does that */
     unsigned joined; /* parts that the file was joined from, and that go when it
                         is reported; 0: none */

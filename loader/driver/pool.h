@@ -43,7 +43,7 @@ typedef struct {
 typedef struct {
     sym_str_t name, id;
     sym_str_t code_id; /* "": none */
-    sym_str_t digest;  /* of the URL of its object, or "" */
+    sym_str_t digest;  /* digest of the object's URL, or "" */
     sym_kind_t kind;   /* kind of the artifact that follows */
     bool is_nameless;  /* its format contains no name; name is then the file's
                           name in an archive, or "" */

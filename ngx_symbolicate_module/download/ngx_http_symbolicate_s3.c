@@ -43,7 +43,7 @@ struct ngx_http_symbolicate_s3_s {
 
     void                               (*done)(void *data,
                                       ngx_http_symbolicate_s3_result_t *result);
-    void                                *data;  /* of the owner */
+    void                                *data;  /* the owner's own */
 
     ngx_str_t                            plain;
     ngx_str_t                            encoded;

@@ -25,10 +25,10 @@ typedef struct ngx_http_symbolicate_s3_s  ngx_http_symbolicate_s3_t;
 typedef struct {
     sym_rpc_object_t               kind;
     ngx_http_conf_ctx_t           *server;      /* that has the location */
-    ngx_str_t                      uri;         /* of the source */
+    ngx_str_t                      uri;         /* URI of the source */
     sym_str_t                      path;        /* plain, below it */
     sym_str_t                      upload_id;
-    sym_str_t                      md5;         /* of the body; or empty */
+    sym_str_t                      md5;         /* MD5 of the body; or empty */
     ngx_fd_t                       fd;          /* -1: none; it is closed at the
                                                  * end */
     off_t                          offset;
@@ -41,9 +41,9 @@ typedef struct {
 typedef struct {
     unsigned                       did:1;       /* 2xx */
     unsigned                       absent:1;    /* there is no such object */
-    off_t                          length;      /* of the object */
+    off_t                          length;      /* length of the object */
     ngx_str_t                      value;       /* its ETag, or an upload id */
-    ngx_str_t                      reason;      /* of a failure */
+    ngx_str_t                      reason;      /* reason of a failure */
 } ngx_http_symbolicate_s3_result_t;
 
 

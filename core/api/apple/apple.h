@@ -47,7 +47,7 @@ typedef struct {
     const sym_request_t *linked; /* the request that led to the report, which is
                                     the body; NULL: the body is a form */
     sym_str_t failure;           /* why there is no report, or "": not known */
-    sym_str_t report;            /* of a text: the part not read yet */
+    sym_str_t report; /* the part of a text report that is not read yet */
     bool is_json;
     bool is_begun;  /* the form has been read */
     bool is_read;   /* the report has been read, too */
@@ -57,11 +57,11 @@ typedef struct {
         details_rank; /* of facts.details; 1 is the best, 0: there are none */
     apple_ips_t *ips; /* NULL: not begun, or a text */
 
-    /* of a text */
+    /* state of a text report */
     apple_section_t section;
     sentry_register_t *registers;
     uint32_t n_registers; /* read */
-    sym_text_t details;   /* of the application */
+    sym_text_t details;   /* details of the application */
     bool has_name;        /* the name of the next thread */
     uint64_t named;
     sym_str_t name;

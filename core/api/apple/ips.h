@@ -29,7 +29,7 @@ struct apple_ips_s {
     sym_status_t rc; /* other than SYM_OK: no more is read */
 
     ips_step_t step;
-    const char *p, *end; /* of the step */
+    const char *p, *end; /* rest of the step's JSON */
     sym_str_t *list;     /* of IPS_SKIPPED_LIST: one of the next two */
     sym_str_t images_text, threads_text, exception_text;
 

@@ -150,7 +150,7 @@ typedef struct {
     bool has_frames;         /* it has frames with lines; otherwise it is not
                                 looked up */
 
-    /* of a pass */
+    /* state of a pass */
     js_file_t script, map;
     bool has_map;         /* it refers to a map, or has a debug id */
     sym_str_t label;      /* URL of the map */
@@ -222,7 +222,7 @@ typedef struct {
     js_script_t *scripts;
     uint32_t n_scripts;
 
-    struct js_table_s *table; /* of needs */
+    struct js_table_s *table; /* index of needs */
     struct js_table_s
         *asked; /* ids, stems and list entries, with the pass in which they were
                    requested */
@@ -251,7 +251,7 @@ typedef struct {
     sym_source_text_t text;
     size_t context_bytes;
     sym_context_t lines;
-    struct js_table_s *by_path; /* of sources */
+    struct js_table_s *by_path; /* index of sources */
     sym_list_t sources;         /* of js_source_t * */
     bool is_writing, is_raw, is_in_stack;
     bool is_first;      /* nothing of the current list is written yet */

@@ -60,7 +60,7 @@ typedef struct {
 
 /* A location of a chunk. */
 typedef struct {
-    size_t at, end;    /* of its field in the body */
+    size_t at, end;    /* range of its field in the body */
     uint32_t question; /* in the chunk; PROFILE_NO_NEED: it stays as it is */
 } profile_next_t;
 
@@ -70,19 +70,19 @@ typedef struct {
     size_t at;            /* in the body: the next field, also of the answer */
     sym_list_t mappings;  /* profile_mapping_t */
     sym_list_t strings;   /* uint32_t: where each one's field is */
-    sym_sort_item_t *ids; /* of mappings, sorted */
+    sym_sort_item_t *ids; /* ids of mappings, sorted */
     uint64_t max_function;
 
-    /* of an answer */
+    /* state of an answer */
     uint64_t n_strings;   /* that were written, with new ones */
     uint64_t n_functions; /* new ones */
     uint32_t n_mappings;  /* that were written */
     profile_numbers_t numbers;
     profile_next_t *chunk;
-    sym_question_t *questions; /* of the chunk */
+    sym_question_t *questions; /* questions of the chunk */
     uint32_t n_chunk, next;
-    uint64_t *functions; /* of the levels of the next location */
-    uint32_t n_levels;   /* of these, already written */
+    uint64_t *functions; /* functions of the levels of the next location */
+    uint32_t n_levels;   /* number of levels already written */
 } profile_t;
 
 sym_status_t profile_parse(sym_request_t *r, uint32_t budget);

@@ -18,7 +18,7 @@ typedef struct {
     uint32_t offset; /* offset in the module */
     sym_str_t file;  /* path as in the answer of v5 */
 
-    /* of an answer */
+    /* state of an answer */
     uint32_t sources; /* index of the need for sources in base.needs */
     sym_sources_t reader;
     sym_sources_file_t text_file;

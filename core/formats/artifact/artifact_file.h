@@ -26,11 +26,11 @@ typedef struct {
     bool is_nameless; /* the ids alone identify the object */
     uint32_t extents;
     uint64_t source_bytes; /* size of the file that it was made from */
-    sym_str_t name;        /* of the object's debug file */
+    sym_str_t name;        /* name of the object's debug file */
     sym_str_t debug_id;    /* canonical, or "" */
     sym_str_t code_id;     /* or "" */
-    sym_str_t digest;      /* of its URL (sym_object_ref_digest()), or "" */
-    sym_str_t reason;      /* which companions were missing; "": none */
+    sym_str_t digest; /* digest of its URL (sym_object_ref_digest()), or "" */
+    sym_str_t reason; /* which companions were missing; "": none */
 } sym_artifact_file_t;
 
 bool sym_artifact_file_is(const uint8_t *data, size_t len);
