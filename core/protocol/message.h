@@ -113,14 +113,13 @@ typedef enum {
 /* Requests to a bucket.  The REPLY has the flag SYM_RPC_DID, or SYM_RPC_NOTHING if
  * there is no such object, or a text: why it failed. */
 typedef enum {
-    SYM_RPC_OBJECT_LOOK,   /* HEAD: length, and its ETag as source */
-    SYM_RPC_OBJECT_READ,   /* GET: its bytes are written to the descriptor's
+    SYM_RPC_OBJECT_LOOK,     /* HEAD: length, and its ETag as source */
+    SYM_RPC_OBJECT_READ,     /* GET: its bytes are written to the descriptor's
                                 file; at most `limit` */
-    SYM_RPC_OBJECT_WRITE,  /* PUT of a range of the descriptor's file: the
+    SYM_RPC_OBJECT_WRITE,    /* PUT of a range of the descriptor's file: the
                                 ETag as source */
-    SYM_RPC_OBJECT_REMOVE, /* DELETE */
-    SYM_RPC_OBJECT_BEGIN, /* begins a multipart upload: its id as
-                                source */
+    SYM_RPC_OBJECT_REMOVE,   /* DELETE */
+    SYM_RPC_OBJECT_BEGIN,    /* multipart upload: its id as source */
     SYM_RPC_OBJECT_PART,     /* number `limit`: as WRITE */
     SYM_RPC_OBJECT_COMPLETE, /* the descriptor's file lists the parts */
     SYM_RPC_OBJECT_ABORT
