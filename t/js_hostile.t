@@ -167,6 +167,7 @@ for my $what (sort keys %what) {
 is_deeply([$t->workers], [$worker], 'the same worker serves');
 my $kept = $t->wait_for(sub { my $kb = memory_kb($worker); $kb < $KEPT_KB ? $kb : 0 }, 'memory is freed');
 note("the worker keeps $kept KB") if $kept;
+$t->allow(qr/a turn of the event loop took [1-4]\d\d ms/);    # a busy machine
 is($t->end, '', 'a clean log');
 done_testing();
 

@@ -167,6 +167,16 @@ sub fails {
 }
 
 my @always = (times => -1);
+
+# The ETags of parts that the bucket encrypts are no MD5.
+{
+    my $module = next_id();
+    my $bytes = large(6, 'kms', $module, prefix => 'kms');
+    $s3->fault(method => 'PUT', headers => { 'x-amz-server-side-encryption' => 'aws:kms' }, @always);
+    is(row(post($bytes))->{state}, 'stored', 'a file in encrypted parts') or diag $r->{body};
+    $s3->no_faults;
+    ok((object("kms/$module/kms.sym") // '') eq $bytes, '... is whole');
+}
 fails('forbidden', qr/403 AccessDenied/, 0, { method => 'PUT', code => 'AccessDenied' });
 fails('the keys may not look', qr/403/, 0, { method => 'HEAD', code => 'AccessDenied' });
 fails('the bucket is gone', qr/404 NoSuchBucket/, 0, { method => 'PUT', code => 'NoSuchBucket' });

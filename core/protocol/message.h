@@ -189,6 +189,9 @@ typedef enum {
 
 #define SYM_RPC_NOTHING 8u /* a valid file without usable symbols */
 
+/* A flag of REPLY: the ETag of an encrypted part, which is no MD5. */
+#define SYM_RPC_OPAQUE 16u
+
 /* Lifetime of a negative result in seconds, by kind. */
 typedef struct {
     uint32_t absent, malformed, failed;

@@ -286,7 +286,9 @@ part_written(bucket_t *b, const sym_rpc_message_t *r)
     if ((r->flags & SYM_RPC_DID) == 0) {
         fail(b, "the bucket does not take a part of the file", r->text);
         b->state = BUCKET_ABORT;
-    } else if (r->source.len == 0 || contradicts(r->source, b->md5[b->part])
+    } else if (r->source.len == 0
+               || ((r->flags & SYM_RPC_OPAQUE) == 0
+                   && contradicts(r->source, b->md5[b->part]))
                || !keep_etag(r->source, b->etags[b->part]))
     {
         fail(b, "the bucket has another part than was sent: its ETag is",
@@ -326,12 +328,14 @@ checked(bucket_t *b, const sym_rpc_message_t *r)
         return;
     }
 
-    b->state = (r->flags & SYM_RPC_DID) != 0 && !is_other ? BUCKET_REMOVE
-                                                          : BUCKET_ENDED;
+    /* without an ETag nothing tells whose object it is */
+    b->state = (r->flags & SYM_RPC_DID) != 0 && !is_other && b->etag[0] != '\0'
+                   ? BUCKET_REMOVE
+                   : BUCKET_ENDED;
     fail(b,
          (r->flags & SYM_RPC_NOTHING) != 0
              ? "the bucket took the file, but does not have it"
-         : b->state == BUCKET_REMOVE || is_other
+         : (r->flags & SYM_RPC_DID) != 0
              ? "the bucket took the file, but has another one"
              : "cannot look into the bucket",
          r->text);

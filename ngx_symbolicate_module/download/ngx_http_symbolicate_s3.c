@@ -61,6 +61,7 @@ struct ngx_http_symbolicate_s3_s {
     u_char                               hint[NGX_SYMBOLICATE_S3_HINT];
     size_t                               nhint;
     unsigned                             orphan:1;   /* has no owner */
+    unsigned                             opaque:1;   /* the ETag is no MD5 */
 };
 
 
@@ -421,7 +422,15 @@ ngx_http_symbolicate_s3_keep_etag(ngx_http_symbolicate_s3_t *s3,
 {
     ngx_str_t  value;
 
-    if (r->headers_out.etag == NULL || ngx_http_symbolicate_s3_is_opaque(r)) {
+    if (r->headers_out.etag == NULL) {
+        return;
+    }
+
+    s3->opaque = ngx_http_symbolicate_s3_is_opaque(r);
+
+    /* parts are joined by their ETags, of any form */
+
+    if (s3->opaque && s3->request.kind != SYM_RPC_OBJECT_PART) {
         return;
     }
 
@@ -602,7 +611,8 @@ ngx_http_symbolicate_s3_is_error(ngx_http_symbolicate_s3_t *s3)
 
 
 static ngx_uint_t
-ngx_http_symbolicate_s3_may_pass(ngx_http_symbolicate_s3_t *s3)
+ngx_http_symbolicate_s3_may_pass(ngx_http_symbolicate_s3_t *s3,
+    ngx_uint_t is_whole)
 {
     if (s3->trouble) {
         return 0;
@@ -618,7 +628,9 @@ ngx_http_symbolicate_s3_may_pass(ngx_http_symbolicate_s3_t *s3)
     default:
         return s3->status >= NGX_HTTP_INTERNAL_SERVER_ERROR
                || (s3->status == NGX_HTTP_OK
-                   && ngx_http_symbolicate_s3_is_error(s3));
+                   && (ngx_http_symbolicate_s3_is_error(s3)
+                       || (s3->request.kind == SYM_RPC_OBJECT_COMPLETE
+                           && !is_whole)));
     }
 }
 
@@ -633,11 +645,15 @@ ngx_http_symbolicate_s3_did(ngx_http_symbolicate_s3_t *s3, ngx_uint_t is_whole)
         return 0;
     }
 
-    if (s3->request.kind == SYM_RPC_OBJECT_READ) {
-        return s3->status == NGX_HTTP_OK && is_whole;
-    }
+    switch (s3->request.kind) {
 
-    return 1;
+    case SYM_RPC_OBJECT_READ:
+    case SYM_RPC_OBJECT_COMPLETE:
+        return s3->status == NGX_HTTP_OK && is_whole;
+
+    default:
+        return 1;
+    }
 }
 
 
@@ -694,7 +710,7 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         s3->status = rc;
     }
 
-    if (ngx_http_symbolicate_s3_may_pass(s3)
+    if (ngx_http_symbolicate_s3_may_pass(s3, is_whole)
         && s3->tries < NGX_SYMBOLICATE_S3_TRIES && !ngx_exiting)
     {
         ngx_add_timer(&s3->timer,
@@ -706,6 +722,7 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     result.reason.data = reason;
 
     result.did = ngx_http_symbolicate_s3_did(s3, is_whole);
+    result.opaque = s3->opaque;
     result.absent = s3->trouble == NULL && s3->status == NGX_HTTP_NOT_FOUND
                     && (kind == SYM_RPC_OBJECT_LOOK
                         || kind == SYM_RPC_OBJECT_READ);

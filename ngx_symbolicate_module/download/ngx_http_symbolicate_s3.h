@@ -41,6 +41,7 @@ typedef struct {
 typedef struct {
     unsigned                       did:1;       /* 2xx */
     unsigned                       absent:1;    /* there is no such object */
+    unsigned                       opaque:1;    /* its ETag is no MD5 */
     off_t                          length;      /* length of the object */
     ngx_str_t                      value;       /* its ETag, or an upload id */
     ngx_str_t                      reason;      /* reason of a failure */

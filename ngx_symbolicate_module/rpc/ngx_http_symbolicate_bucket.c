@@ -116,6 +116,7 @@ ngx_http_symbolicate_bucket_reply(ngx_http_symbolicate_loader_t *loader,
     m.ticket = ticket;
     m.flags = result->did ? SYM_RPC_DID
                           : result->absent ? SYM_RPC_NOTHING : 0;
+    m.flags |= result->opaque ? SYM_RPC_OPAQUE : 0;
     m.length = result->length;
     m.source = sym_str((char *) result->value.data, result->value.len);
     m.text = sym_str((char *) result->reason.data, result->reason.len);

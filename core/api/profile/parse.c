@@ -112,8 +112,9 @@ read_function(profile_t *p, sym_str_t bytes)
     sym_error_t err = { 0 };
     sym_cursor_t c = message(bytes, &err);
     sym_pb_field_t f;
+    bool fits = bytes.len <= PROFILE_MESSAGE_MAX;
 
-    while (sym_pb_next(&c, &f)) {
+    while (fits && sym_pb_next(&c, &f)) {
         if (f.number == FUNCTION_ID && f.type == SYM_PB_VARINT
             && f.value > p->max_function)
         {
@@ -121,7 +122,7 @@ read_function(profile_t *p, sym_str_t bytes)
         }
     }
 
-    return bytes.len <= PROFILE_MESSAGE_MAX && err.status == SYM_OK
+    return fits && err.status == SYM_OK
                ? SYM_OK
                : sym_request_refuse(&p->base, SYM_MALFORMED,
                                     "a function is malformed");
@@ -275,17 +276,15 @@ add_need(profile_t *p, profile_mapping_t *m)
 }
 
 
-/* Segments of one file are mappings of one module. */
+/* Segments of one file are mappings of one module.  Mappings are compared by the
+ * number of their string, because strings may be as long as the profile. */
 static sym_status_t
 add_needs(profile_t *p, sym_sort_item_t *order)
 {
-    const sym_hash_key_t key = sym_hash_key();
     profile_mapping_t *mappings = p->mappings.items;
 
     for (uint32_t i = 0; i < p->mappings.n; i++) {
-        order[i] = (sym_sort_item_t){
-            sym_hash(&key, profile_string(p, mappings[i].build)), i
-        };
+        order[i] = (sym_sort_item_t){ mappings[i].build, i };
     }
 
     if (!sym_sort(order, p->mappings.n)) {
@@ -294,13 +293,9 @@ add_needs(profile_t *p, sym_sort_item_t *order)
 
     for (uint32_t i = 0; i < p->mappings.n; i++) {
         profile_mapping_t *m = &mappings[order[i].at];
-        const bool is_again =
-            i != 0 && order[i - 1].key == order[i].key
-            && sym_str_eq(profile_string(p, mappings[order[i - 1].at].build),
-                          profile_string(p, m->build));
         sym_status_t rc = SYM_OK;
 
-        if (is_again) {
+        if (i != 0 && order[i - 1].key == order[i].key) {
             m->need = mappings[order[i - 1].at].need;
         } else {
             rc = add_need(p, m);

@@ -1419,11 +1419,6 @@ sym_symcache_offset(sym_symcache_t *sc, uint64_t offset, uint64_t *addr)
     const sym_header_t h = load_header(&sc->first);
     const uint8_t *p;
 
-    if (h.n_loads == 0) {
-        *addr = offset;
-        return true;
-    }
-
     p = h.n_loads <= SYM_LOADS_MAX
             ? get_table(sc, h.loads_ref, (uint64_t) h.n_loads * SYM_LOAD_BYTES)
             : NULL;

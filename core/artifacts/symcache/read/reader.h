@@ -218,9 +218,9 @@ size_t sym_symcache_info(sym_symcache_t *sc, sym_info_t which, char *out);
 size_t sym_symcache_source_server(sym_symcache_t *sc, char *out);
 
 /*
- * The address of a byte of the module's file, by its table of loads.  A module
- * without one (no ELF file, or an older symcache) is taken as mapped at once:
- * the address is the offset.  False: the byte is not code.
+ * The address of a byte of the module's file, by its table of loads.  False: the
+ * byte is not code, or the symcache has no table, because its file has none: the
+ * address may then differ from the offset.
  */
 bool sym_symcache_offset(sym_symcache_t *sc, uint64_t offset, uint64_t *addr);
 
