@@ -217,6 +217,16 @@ function takeFault(ctx) {
   return fault;
 }
 
+function drained(request) {
+  return new Promise((resolve) => {
+    if (request.readableEnded || request.destroyed) {
+      resolve();
+      return;
+    }
+    request.on('end', resolve).on('close', resolve).resume();
+  });
+}
+
 // Answers a request, or does what a fault says.
 async function answerOrFail(ctx, next) {
   const fault = takeFault(ctx);
@@ -226,6 +236,8 @@ async function answerOrFail(ctx, next) {
     throw new S3Error('RequestTimeout', 'it was stalled');
   }
   if (fault && fault.code) {
+    // a client that still sends might not see the answer before a reset
+    await drained(ctx.req);
     throw new S3Error(fault.code, 'as a test wants it');
   }
 
