@@ -17,7 +17,7 @@ use SymServe;
 
 my $ID = '00112233445566778899AABBCCDDEEFF1';
 my ($ABSENT, $MALFORMED) = (2, 4);
-my @TTL = (ttl => [ 3600, 3600, 3600 ]);
+our @TTL = (ttl => [ 3600, 3600, 3600 ]);
 
 my $package = SymDwz->new(SymElf::folder());
 my $t = SymServe->new->serve('--jobs', 1);
@@ -165,6 +165,7 @@ is($t->stats->{$_}, 0, "$_: nothing is left") for qw(flights waiting lease_bytes
 # --- a converter ---
 
 {
+    local @TTL = (ttl => [ 1, 1, 1 ]);    # the killed converter may be the other search's
     my $name = object('m');
     my ($c, $other) = map { $t->client } 1 .. 2;
     $file{$name} = $t->file("$name.large", sym_text("$name.so", $ID, functions => 300_000, lines => 1));
@@ -172,7 +173,7 @@ is($t->stats->{$_}, 0, "$_: nothing is left") for qw(flights waiting lease_bytes
     reach($c, $name, 'FETCH');
     $other->send(ENSURE => ticket => 1, scope => 's', key => $key{$name}, flags => 1);
     $other->sync;
-    $c->send(INGEST => ticket => 1, path => $file{$name}, ttl => [ 1, 1, 1 ]);
+    $c->send(INGEST => ticket => 1, path => $file{$name}, @TTL);
     ok($t->wait_stat(conversions_running => 1), 'a converter works');
     kill 'KILL', $t->converters;
     my $m = $c->recv;
