@@ -177,25 +177,14 @@ take_answer(const options_t *options, js_lines_t *lines, sym_str_t text)
 int
 js_server_ask(const options_t *options, js_lines_t *lines)
 {
-    char url[POST_URL_MAX], *request = make_request(options, lines);
-    post_answer_t answer = { 0 };
-    int code = EXIT_STORE;
+    post_answer_t answer;
+    int code = post_beside(options->server, "symbolicate-js",
+                           make_request(options, lines), &answer);
 
-    if (request == NULL
-        || !post_url_beside(options->server, "symbolicate-js", url)) {
-        complain_about(options->server, request == NULL ? "out of memory"
-                                                        : "the URL is too "
-                                                          "long");
-    } else if (post_json(url, sym_cstr(request), &answer)) {
-        if (answer.status == 200) {
-            code = take_answer(options, lines, answer.body);
-        } else {
-            post_complain(url, &answer);
-            code = EXIT_PARTLY;
-        }
+    if (code == EXIT_FINE) {
+        code = take_answer(options, lines, answer.body);
     }
 
     free(answer.data);
-    free(request);
     return code;
 }

@@ -403,27 +403,15 @@ read_lines(trace_t *t, sym_str_t text)
 static int
 ask(const options_t *options, trace_t *t)
 {
-    char url[POST_URL_MAX], *request = make_request(options, t);
-    post_answer_t answer = { 0 };
-    int code = EXIT_STORE;
+    post_answer_t answer;
+    int code = post_beside(options->server, "symbolicate-jvm",
+                           make_request(options, t), &answer);
 
-    if (request == NULL
-        || !post_url_beside(options->server, "symbolicate-jvm", url))
-    {
-        complain_about(options->server, request == NULL
-                                            ? "out of memory"
-                                            : "the URL is too long");
-    } else if (post_json(url, sym_cstr(request), &answer)) {
-        if (answer.status == 200) {
-            code = print_answer(options, t, answer.body);
-        } else {
-            post_complain(url, &answer);
-            code = EXIT_PARTLY;
-        }
+    if (code == EXIT_FINE) {
+        code = print_answer(options, t, answer.body);
     }
 
     free(answer.data);
-    free(request);
     return code;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "common/options.h"
 #include "common/say.h"
 
 /* Time limit, longer than any job of the server. */
@@ -16,6 +17,7 @@
 
 #define ANSWER_MAX ((size_t) 256 << 20)
 #define HOST_MAX 255
+#define URL_MAX 4096
 #define HEAD_MAX 2048
 
 typedef struct {
@@ -278,13 +280,28 @@ post_complain(const char *url, const post_answer_t *answer)
 }
 
 
-bool
-post_url_beside(const char *server, const char *name, char url[POST_URL_MAX])
+int
+post_beside(const char *server, const char *name, char *request,
+            post_answer_t *answer)
 {
     const char *host = strstr(server, "://");
     const char *slash = host != NULL ? strrchr(host + 3, '/') : NULL;
     size_t len = slash != NULL ? (size_t) (slash - server) : strlen(server);
-    int n = snprintf(url, POST_URL_MAX, "%.*s/%s", (int) len, server, name);
+    char url[URL_MAX];
+    int n = snprintf(url, sizeof(url), "%.*s/%s", (int) len, server, name);
+    int code = EXIT_STORE;
 
-    return n > 0 && n < POST_URL_MAX;
+    *answer = (post_answer_t){ 0 };
+    if (request == NULL || n < 0 || n >= URL_MAX) {
+        complain_about(server, request == NULL ? "out of memory"
+                                               : "the URL is too long");
+    } else if (post_json(url, sym_cstr(request), answer)) {
+        code = answer->status == 200 ? EXIT_FINE : EXIT_PARTLY;
+        if (code != EXIT_FINE) {
+            post_complain(url, answer);
+        }
+    }
+
+    free(request);
+    return code;
 }

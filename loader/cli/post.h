@@ -24,10 +24,12 @@ bool post_json(const char *url, sym_str_t body, post_answer_t *answer);
 /* An answer other than 200, on stderr. */
 void post_complain(const char *url, const post_answer_t *answer);
 
-#define POST_URL_MAX 4096
-
-/* The URL of `name` next to the address of native events.  False: too long. */
-bool post_url_beside(const char *server, const char *name,
-                     char url[POST_URL_MAX]);
+/*
+ * Sends the request to `name` next to the address of native events, and frees it
+ * (NULL: out of memory).  EXIT_FINE: the answer is 200; otherwise the exit code,
+ * with the error on stderr.  The caller frees answer->data.
+ */
+int post_beside(const char *server, const char *name, char *request,
+                post_answer_t *answer);
 
 #endif

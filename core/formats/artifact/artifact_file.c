@@ -31,15 +31,6 @@ sym_artifact_file_is(const uint8_t *data, size_t len)
 }
 
 
-static void
-put(char **at, uint64_t value, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        *(*at)++ = (char) (value >> 8 * i & 0xff);
-    }
-}
-
-
 static uint32_t
 checksum(const void *data, size_t len)
 {
@@ -58,7 +49,7 @@ sym_artifact_file_write(const sym_artifact_file_t *file,
                                      file->digest,
                                      file->reason };
     size_t need = FIXED_BYTES + CHECKSUM_BYTES;
-    char *at = out;
+    uint8_t *at = (uint8_t *) out;
 
     for (size_t i = 0; i < TEXTS; i++) {
         need += 2 + texts[i].len;
@@ -69,23 +60,26 @@ sym_artifact_file_write(const sym_artifact_file_t *file,
 
     memcpy(at, magic, MAGIC_BYTES);
     at += MAGIC_BYTES;
-    put(&at, SYM_ARTIFACT_FILE_VERSION, 2);
-    put(&at, file->kind_version, 4);
-    put(&at, file->quality, 4);
-    put(&at, file->is_nameless ? FLAG_NAMELESS : 0, 4);
-    put(&at, file->extents, 4);
-    put(&at, file->source_bytes, 8);
+    sym_put16(at, SYM_ARTIFACT_FILE_VERSION);
+    sym_put32(at + 2, file->kind_version);
+    sym_put32(at + 6, file->quality);
+    sym_put32(at + 10, file->is_nameless ? FLAG_NAMELESS : 0);
+    sym_put32(at + 14, file->extents);
+    sym_put64(at + 18, file->source_bytes);
+    at = (uint8_t *) out + FIXED_BYTES;
 
     for (size_t i = 0; i < TEXTS; i++) {
-        put(&at, texts[i].len, 2);
+        sym_put16(at, (uint32_t) texts[i].len);
+        at += 2;
         if (texts[i].len != 0) {
             memcpy(at, texts[i].data, texts[i].len);
             at += texts[i].len;
         }
     }
 
-    put(&at, checksum(out, (size_t) (at - out)), CHECKSUM_BYTES);
-    return (size_t) (at - out);
+    need -= CHECKSUM_BYTES;
+    sym_put32(at, checksum(out, need));
+    return need + CHECKSUM_BYTES;
 }
 
 
@@ -93,8 +87,8 @@ void
 sym_artifact_file_extent(const uint8_t *data, size_t len,
                          char out[SYM_ARTIFACT_EXTENT_HEAD])
 {
-    put(&out, len, 4);
-    put(&out, checksum(data, len), CHECKSUM_BYTES);
+    sym_put32((uint8_t *) out, (uint32_t) len);
+    sym_put32((uint8_t *) out + 4, checksum(data, len));
 }
 
 
