@@ -877,7 +877,7 @@ read_special_type(reader_t *r, uint8_t qualifiers)
 }
 
 
-/* Reads a <builtin-type>.  NULL: there is none. */
+/* Reads a <builtin-type>.  NULL: another type. */
 static const char *
 simple_text(reader_t *r)
 {

@@ -69,7 +69,7 @@ sym_object_type_t sym_object_type(sym_str_t word);
 bool sym_debug_id_eq(const sym_debug_id_t *a, const sym_debug_id_t *b);
 bool sym_code_id_eq(const sym_code_id_t *a, const sym_code_id_t *b);
 
-/* The last component of a path of any system; "" if there is none. */
+/* The last component of a path of any system; "" after a last slash. */
 sym_str_t sym_object_file_name(sym_str_t path);
 
 /* --- readers; false: the text is not such an id, and *id is empty --- */

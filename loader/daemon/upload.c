@@ -183,7 +183,7 @@ upload_next_file(upload_t *u)
 }
 
 
-/* False: there is none, and the upload may be gone. */
+/* False: no file is left, and the upload may have ended. */
 static bool
 begin_next(upload_t *u)
 {

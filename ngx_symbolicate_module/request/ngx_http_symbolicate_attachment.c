@@ -203,7 +203,7 @@ ngx_http_symbolicate_attachment_fetch(ngx_http_symbolicate_lookup_t *lookup)
 }
 
 
-/* NGX_OK: the file has been read, or there is none. */
+/* NGX_OK: the file has been read, or the request has no file. */
 static ngx_int_t
 ngx_http_symbolicate_attachment_fetched(ngx_http_symbolicate_lookup_t *lookup)
 {

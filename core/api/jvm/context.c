@@ -96,7 +96,7 @@ add(path_t *path, sym_str_t s, bool is_package)
 }
 
 
-/* Returns the part before the last such byte; data NULL: there is none. */
+/* Returns the part before the last such byte; data NULL: no such byte. */
 static sym_str_t
 before_last(sym_str_t s, char c)
 {

@@ -93,10 +93,10 @@ sym_cursor_t profile_cursor(const profile_t *p, sym_error_t *err);
 /* Reads a field without its contents, but for lines of a location. */
 bool profile_read_location(sym_str_t bytes, profile_location_t *location);
 
-/* A string by its number; "" if there is none. */
+/* Returns the string with a number; "": no string has it. */
 sym_str_t profile_string(const profile_t *p, uint64_t number);
 
-/* NULL: there is none with that id. */
+/* NULL: no entry has the id. */
 const profile_mapping_t *profile_mapping(const profile_t *p, uint64_t id);
 
 /* The steps of an answer. */

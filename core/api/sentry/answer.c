@@ -40,7 +40,7 @@ find_register(const sentry_stack_t *stack, const char *name)
 }
 
 
-/* Returns the address to look up in the module.  False: there is none. */
+/* Returns the address to look up in the module.  False: it has no address. */
 static bool
 find_address(sentry_t *s, const sentry_stack_t *stack,
              const sentry_frame_t *frame, uint32_t index, sentry_place_t *place)

@@ -37,7 +37,7 @@ typedef struct {
                          const sym_dump_t *how, unsigned format, sym_out_t *out,
                          sym_error_t *err);
 
-    /* Writes the source text of a path.  SYM_NOT_FOUND: there is none.  The
+    /* Writes the source text of a path.  SYM_NOT_FOUND: no such path.  The
        function is NULL if the kind has no source texts. */
     sym_status_t (*dump_text)(const sym_extent_source_t *extents,
                               const sym_dump_t *how, sym_str_t path,

@@ -140,7 +140,7 @@ sym_dw_sleb(sym_dw_bytes_t *b)
 /* Skips a signed or unsigned LEB128. */
 void sym_dw_pass_uleb(sym_dw_bytes_t *b);
 
-/* Reads up to the NUL, and skips the NUL.  Fails if there is none. */
+/* Reads up to the NUL, and skips the NUL.  Fails if no NUL follows. */
 sym_str_t sym_dw_string(sym_dw_bytes_t *b);
 
 /*

@@ -11,7 +11,7 @@
 
 #define OMAP_BYTES 8
 
-/* The section header with that number; NULL: there is none. */
+/* The section header with that number; NULL: not found. */
 static const char *
 section_at(const sym_pdb_addresses_t *a, uint32_t section)
 {

@@ -92,7 +92,7 @@ uint32_t sym_pdb_lines_at(const sym_pdb_lines_t *l,
 bool sym_pdb_lines_inlinee(const sym_pdb_lines_t *l, uint32_t id,
                            sym_pdb_inlinee_t *inlinee);
 
-/* The inlinee with that id in that file.  False: there is none. */
+/* The inlinee with that id in that file.  False: not found. */
 bool sym_pdb_lines_inlinee_in(const sym_pdb_lines_t *l, uint32_t id,
                               uint32_t file, sym_pdb_inlinee_t *inlinee);
 

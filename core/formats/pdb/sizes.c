@@ -113,7 +113,7 @@ list_classes(sym_pdb_sizes_t *s)
 }
 
 
-/* The first item with that key; UINT32_MAX: there is none. */
+/* The first item with that key; UINT32_MAX: not found. */
 static uint32_t
 listed(const sym_pdb_sizes_t *s, uint64_t key)
 {

@@ -261,7 +261,7 @@ sym_sourcemap_file_finish(void *writer, const sym_module_info_t *info,
 
 /* --- sources --- */
 
-/* The text of a source; data NULL: there is none. */
+/* The text of a source; data NULL: not found. */
 static const sym_raw_string_t *
 content_of(const sym_map_part_t *part, size_t i)
 {

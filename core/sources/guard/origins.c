@@ -10,7 +10,7 @@ typedef struct {
 } pattern_t;
 
 
-/* Splits s at the first `at`.  False: there is none, and *head is all of s. */
+/* Splits s at the first `at`.  False: not found, and *head is all of s. */
 static bool
 split(sym_str_t s, char at, sym_str_t *head, sym_str_t *tail)
 {

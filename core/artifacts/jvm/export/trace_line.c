@@ -17,7 +17,7 @@ find(sym_str_t s, char c)
 }
 
 
-/* Position after the last such byte; 0: there is none. */
+/* Position after the last such byte; 0: not found. */
 static size_t
 find_last(sym_str_t s, char c)
 {

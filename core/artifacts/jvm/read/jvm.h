@@ -79,7 +79,7 @@ sym_status_t sym_jvm_open(sym_jvm_t *j, sym_extent_get_pt get, void *ctx,
  * that it gets each only once.  The extents must not move. */
 void sym_jvm_remember(sym_jvm_t *j, sym_extent_view_t *table);
 
-/* Find a class or a method by name.  SYM_NOT_FOUND: there is none. */
+/* Find a class or a method by name.  SYM_NOT_FOUND: no such name. */
 sym_status_t sym_jvm_find_class(const sym_jvm_t *j, sym_str_t name,
                                 sym_jvm_class_t *class);
 sym_status_t sym_jvm_find_method(const sym_jvm_t *j,

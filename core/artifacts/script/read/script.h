@@ -45,7 +45,7 @@ sym_status_t sym_script_open(sym_script_t *s, sym_extent_get_pt get, void *ctx,
  * The extents must not move. */
 void sym_script_remember(sym_script_t *s, sym_extent_view_t *table);
 
-/* The function at the position.  SYM_NOT_FOUND: there is none. */
+/* Gets the function at the position.  SYM_NOT_FOUND: no function. */
 sym_status_t sym_script_find(const sym_script_t *s, uint32_t line,
                              uint32_t column, uint32_t *scope);
 

@@ -291,7 +291,7 @@ first_column(const block_t *block, uint32_t column)
 }
 
 
-/* The first token of the block at or after the position; n: there is none. */
+/* The first token of the block at or after the position; n: no token. */
 static uint32_t
 first_not_below(const block_t *block, uint64_t position)
 {
