@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/multipart.h"
+#include "formats/packed/tar.h"
 #include "formats/sourcebundle/zip.h"
 #include "protocol/message.h"
 #include "uploads/names.h"
@@ -24,6 +25,10 @@
 #define FIELD_MAX 4096
 
 #define PAGE_BYTES ((uint64_t) 65536)
+
+/* Errors of archives. */
+#define TOO_MANY "the archive has more than 10000 files"
+#define LEADS_OUT "the archive has a file whose name leads out of it"
 
 /* The final texts of an error. */
 static char reason[CONVERTER_WHAT_MAX];
@@ -167,8 +172,7 @@ check_name(const upload_t *u, const sym_zip_entry_t *e, bool *counts,
                 (int) (e->name.len < 120 ? e->name.len : 120), e->name.data);
         }
     } else if (*counts && !sym_upload_name_ok(e->name)) {
-        return sym_fail(err, SYM_MALFORMED,
-                        "the archive has a file whose name leads out of it");
+        return sym_fail(err, SYM_MALFORMED, LEADS_OUT);
     }
 
     return SYM_OK;
@@ -181,10 +185,9 @@ check_entries(upload_t *u, sym_zip_t *zip, sym_error_t *err)
 {
     sym_zip_entry_t e;
     uint64_t total = 0;
-    sym_status_t rc =
-        zip->n_entries > ENTRIES_MAX
-            ? sym_fail(err, SYM_LIMIT, "the archive has more than 10000 files")
-            : sym_zip_check(zip, err);
+    sym_status_t rc = zip->n_entries > ENTRIES_MAX
+                          ? sym_fail(err, SYM_LIMIT, TOO_MANY)
+                          : sym_zip_check(zip, err);
 
     while (rc == SYM_OK && (rc = sym_zip_next(zip, &e, err)) == SYM_OK) {
         bool counts;
@@ -334,16 +337,34 @@ is_stream(sym_str_t bytes)
 }
 
 
+/* Begins to unpack a range of the upload. */
 static sym_status_t
-send_pieces(upload_t *u, sym_str_t name, sym_str_t field, sym_error_t *err)
+start_stream(upload_t *u, sym_str_t bytes, sym_error_t *err)
+{
+    uint64_t at = u->at + (uint64_t) (bytes.data - u->whole.data);
+
+    if (lseek(u->fd, (off_t) at, SEEK_SET) < 0) {
+        return sym_fail(err, SYM_IO, "cannot seek");
+    }
+
+    if ((u->flags & SYM_RPC_ARCHIVE) != 0) {
+        input_start_tar(u->input, u->fd, bytes.len);
+    } else {
+        input_start(u->input, u->fd, bytes.len);
+    }
+
+    return SYM_OK;
+}
+
+
+/* data: the first piece. */
+static sym_status_t
+send_pieces(upload_t *u, sym_str_t name, sym_str_t field, const char *data,
+            size_t len, sym_error_t *err)
 {
     converter_member_t m = { .is_packed = true };
-    const char *data;
-    size_t len;
-    sym_status_t rc = input_next(u->input, &data, &len, err);
+    sym_status_t rc = send_head(name, field, &m, err);
 
-    /* sends nothing until it is known whether the file can be unpacked */
-    rc = rc == SYM_OK ? send_head(name, field, &m, err) : rc;
     while (rc == SYM_OK && len != 0) {
         if (len > u->left) {
             return sym_fail(err, SYM_LIMIT,
@@ -358,20 +379,119 @@ send_pieces(upload_t *u, sym_str_t name, sym_str_t field, sym_error_t *err)
 }
 
 
+/* --- tar --- */
+
+typedef struct {
+    upload_t *upload;
+    uint64_t left; /* number of bytes that may still be unpacked */
+    sym_tar_t tar;
+} tar_files_t;
+
+
+static sym_status_t
+next_piece(void *ctx, const char **data, size_t *len, sym_error_t *err)
+{
+    tar_files_t *t = ctx;
+
+    if (input_next(t->upload->input, data, len, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (*len > t->left) {
+        return sym_fail(err, SYM_LIMIT,
+                        "the archive expands to too many bytes");
+    }
+
+    t->left -= *len;
+    return SYM_OK;
+}
+
+
+static sym_status_t
+send_tar_file(tar_files_t *t, const sym_tar_entry_t *e, sym_str_t field,
+              sym_error_t *err)
+{
+    converter_member_t m = { .is_packed = true };
+    const char *data;
+    size_t len;
+    sym_status_t rc = send_head(e->name, field, &m, err);
+
+    do {
+        len = 0;
+        rc = rc == SYM_OK ? sym_tar_read(&t->tar, &data, &len, err) : rc;
+        rc = rc == SYM_OK ? send_bytes(data, len, err) : rc;
+    } while (rc == SYM_OK && len != 0);
+
+    return rc;
+}
+
+
+/* Reads the tar once.  Links are skipped: a file has its own entry. */
+static sym_status_t
+each_tar_file(tar_files_t *t, sym_str_t bytes, sym_str_t field, bool sends,
+              sym_error_t *err)
+{
+    sym_tar_entry_t e;
+    sym_status_t rc = start_stream(t->upload, bytes, err);
+    unsigned n = 0;
+
+    t->left = t->upload->left;
+    sym_tar_start(&t->tar, next_piece, t);
+    while (rc == SYM_OK && (rc = sym_tar_next(&t->tar, &e, err)) == SYM_OK) {
+        if (++n > ENTRIES_MAX) {
+            rc = sym_fail(err, SYM_LIMIT, TOO_MANY);
+        } else if (e.is_file && !sym_upload_name_ok(e.name)) {
+            rc = sym_fail(err, SYM_MALFORMED, LEADS_OUT);
+        } else if (e.is_file && sends) {
+            rc = send_tar_file(t, &e, field, err);
+        }
+    }
+
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
+/* Reads it twice, so that nothing is stored of one that is refused. */
+static sym_status_t
+send_tar(upload_t *u, sym_str_t field, sym_str_t bytes, sym_error_t *err)
+{
+    converter_member_t m = { .length = bytes.len, .is_archive = true };
+    tar_files_t *t = malloc(sizeof(*t));
+    sym_status_t rc;
+
+    if (t == NULL) {
+        return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    t->upload = u;
+    rc = send_head(SYM_STR(""), field, &m, err);
+    rc = rc == SYM_OK ? each_tar_file(t, bytes, field, false, err) : rc;
+    rc = rc == SYM_OK ? each_tar_file(t, bytes, field, true, err) : rc;
+    u->left = t->left;
+    free(t);
+    return rc;
+}
+
+
+/* --- streams and tars --- */
+
 /* Files are stored unpacked, because other programs read them, too. */
 static sym_status_t
 send_stream(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
             sym_error_t *err)
 {
-    uint64_t at = u->at + (uint64_t) (bytes.data - u->whole.data);
-    sym_status_t rc;
+    const char *data;
+    size_t len;
+    sym_status_t rc = start_stream(u, bytes, err);
 
-    if (lseek(u->fd, (off_t) at, SEEK_SET) < 0) {
-        return sym_fail(err, SYM_IO, "cannot seek");
+    /* sends nothing until it is known whether the file can be unpacked */
+    rc = rc == SYM_OK ? input_next(u->input, &data, &len, err) : rc;
+    if (rc == SYM_OK) {
+        rc = (u->flags & SYM_RPC_ARCHIVE) != 0 && sym_tar_is(data, len)
+                 ? send_tar(u, field, bytes, err)
+                 : send_pieces(u, name, field, data, len, err);
     }
 
-    input_start(u->input, u->fd, bytes.len);
-    rc = send_pieces(u, name, field, err);
     input_end(u->input);
     return rc;
 }
@@ -404,10 +524,13 @@ static sym_status_t
 send_file(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
           sym_error_t *err)
 {
-    return (u->flags & SYM_RPC_ARCHIVE) != 0 && is_zip(bytes)
-               ? send_zip(u, bytes, field, err)
-           : is_stream(bytes) ? send_stream(u, name, field, bytes, err)
-                              : send_range(u, name, field, bytes, err);
+    bool is_archive = (u->flags & SYM_RPC_ARCHIVE) != 0;
+
+    return is_archive && is_zip(bytes) ? send_zip(u, bytes, field, err)
+           : is_stream(bytes)
+                   || (is_archive && sym_tar_is(bytes.data, bytes.len))
+               ? send_stream(u, name, field, bytes, err)
+               : send_range(u, name, field, bytes, err);
 }
 
 

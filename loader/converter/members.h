@@ -2,7 +2,7 @@
  * members.h - takes an upload apart: the files of a form, or of an archive.
  *
  * Runs in the sandbox.  If a file is a range of the upload, only its name and
- * range are sent; a file in a zip is unpacked, checked and sent.
+ * range are sent; a file in a zip or a tar is unpacked, checked and sent.
  */
 #ifndef SYMLOADER_CONVERTER_MEMBERS_H
 #define SYMLOADER_CONVERTER_MEMBERS_H

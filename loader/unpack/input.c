@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "formats/packed/tar.h"
 #include "object/module_key.h"
 #include "unpack/source.h"
 #include "unpack/unpack.h"
@@ -27,9 +28,6 @@
 #define RATIO_MAX 1000
 #define RATIO_FREE_BYTES ((uint64_t) 64 << 20)
 
-/* Offset in the first block of a tar. */
-#define TAR_MAGIC_AT 257
-
 /* First bytes of an xz file. */
 static const char xz_magic[] = { '\xfd', '7', 'z', 'X', 'Z', 0 };
 
@@ -48,7 +46,7 @@ struct input_s {
     layer_t *top;      /* the layer that returns the file */
     uint64_t max_expanded;
 
-    bool is_started;
+    bool is_started, keeps_tar;
     char name[SYM_NAME_MAX + 1];
 
     void *map; /* mapping of the file, or NULL */
@@ -119,8 +117,17 @@ input_start(input_t *in, int fd, uint64_t length)
     source_start(&in->file.source, fd, length);
     in->top = &in->file;
     in->is_started = false;
+    in->keeps_tar = false;
     in->ahead = 0;
     in->name[0] = '\0';
+}
+
+
+void
+input_start_tar(input_t *in, int fd, uint64_t length)
+{
+    input_start(in, fd, length);
+    in->keeps_tar = true;
 }
 
 
@@ -186,16 +193,6 @@ is_zip(const char *p, size_t len)
 }
 
 
-/* Magic of POSIX tar (pax, ustar), and of GNU tar. */
-static bool
-is_tar(const char *p, size_t len)
-{
-    return len >= TAR_MAGIC_AT + 8
-           && (memcmp(p + TAR_MAGIC_AT, "ustar", 6) == 0
-               || memcmp(p + TAR_MAGIC_AT, "ustar  ", 8) == 0);
-}
-
-
 /* NULL: not compressed. */
 static const unpack_t *
 sniff(const char *p, size_t len)
@@ -220,7 +217,7 @@ sniff(const char *p, size_t len)
         return &unpack_cab;
     }
 
-    if (is_tar(p, len)) {
+    if (sym_tar_is(p, len)) {
         return &unpack_tar;
     }
 
@@ -315,7 +312,7 @@ look_into_stream(input_t *in, sym_error_t *err)
     sym_status_t rc =
         unpack(&in->file, in->plain, PLAIN_BYTES, &in->ahead, err);
 
-    if (rc != SYM_OK || !is_tar(in->plain, in->ahead)) {
+    if (rc != SYM_OK || in->keeps_tar || !sym_tar_is(in->plain, in->ahead)) {
         return rc;
     }
 
@@ -340,7 +337,7 @@ start(input_t *in, sym_error_t *err)
 
     in->is_started = true;
     kind = sniff(s->pos, s->left);
-    if (kind == NULL) {
+    if (kind == NULL || (kind == &unpack_tar && in->keeps_tar)) {
         return SYM_OK;
     }
 

@@ -30,6 +30,9 @@ input_t *input_create(uint64_t max_expanded, bool has_archives);
 /* Starts another file with `length` bytes; UINT64_MAX: up to its end. */
 void input_start(input_t *in, int fd, uint64_t length);
 
+/* Same, but a tar is returned as it is, instead of the only file in it. */
+void input_start_tar(input_t *in, int fd, uint64_t length);
+
 /* Name of the file in its archive, or "".  Call it after the first
  * input_next(). */
 sym_str_t input_name(const input_t *in);
