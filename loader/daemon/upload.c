@@ -166,6 +166,7 @@ upload_begin_current(upload_t *u)
     u->n_modules = 0;
     u->is_stored = u->is_kept = u->is_failed = false;
     u->is_doubtful = u->is_known = u->is_old = u->is_checked = false;
+    u->is_answered = u->is_unplaced = false;
     u->reason[0] = '\0';
     u->job = (placer_job_t){ .n_paths = 0 };
     if ((u->flags & SYM_RPC_CHUNKED) != 0) {
@@ -237,13 +238,9 @@ of_job(placer_job_t *job)
 }
 
 
-/* The artifact must not exist without its file, so the path is cleared. */
 static void
 not_placed(upload_t *u)
 {
-    sym_error_t err = { 0 };
-    uint64_t cleared;
-
     if (u->why[0] != '\0') {
         memcpy(u->reason, u->why, sizeof(u->reason));
     } else {
@@ -251,9 +248,7 @@ not_placed(upload_t *u)
                         "cannot place the file: %s", strerror(u->job.error));
     }
     if (u->is_stored) {
-        (void) sym_store_clear_path(u->all->conversions->store,
-                                    u->folder->source,
-                                    sym_cstr(u->job.paths[0]), &cleared, &err);
+        upload_not_at_path(u);
     }
     upload_report_file(u, UPLOAD_FAILED);
 }
@@ -409,6 +404,7 @@ note_artifact(submission_t *c, const conversion_end_t *how)
     upload_module_t *m;
 
     if (u->is_old) {
+        u->is_answered |= how->state == SYM_MODULE_READY;
         return;
     }
 
@@ -437,6 +433,11 @@ void
 upload_begin_old(upload_t *u, int fd, uint64_t length)
 {
     submission_t *c = fd >= 0 && length != 0 ? submit(u, fd, 0, length) : NULL;
+
+    if (u->is_unplaced) {
+        upload_clear_path(u);
+        u->is_unplaced = u->is_answered = false;
+    }
 
     u->is_old = c != NULL;
     if (c == NULL) {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 
 static sym_object_type_t
@@ -118,8 +119,8 @@ add_paths(upload_t *u, const submission_t *c, unsigned files,
 
 
 sym_status_t
-upload_is_known(const upload_t *u, const char *path, bool *is_known,
-                sym_error_t *err)
+upload_find_path(const upload_t *u, const char *path, upload_path_t *found,
+                 sym_error_t *err)
 {
     const sym_path_key_t key = { .scope = u->folder->source,
                                  .path = sym_cstr(path) };
@@ -133,8 +134,9 @@ upload_is_known(const upload_t *u, const char *path, bool *is_known,
     }
 
     rc = sym_snapshot_path(snapshot, &key, &record, err);
-    *is_known = rc == SYM_OK && record.outcome == SYM_PATH_READ
-                && record.artifacts != 0;
+    *found = rc != SYM_OK || record.artifacts == 0 ? UPLOAD_PATH_UNKNOWN
+             : record.outcome == SYM_PATH_READ     ? UPLOAD_PATH_READ
+                                                   : UPLOAD_PATH_UNPLACED;
     sym_snapshot_end(snapshot);
     return rc == SYM_NOT_FOUND ? SYM_OK : rc;
 }
@@ -145,20 +147,74 @@ upload_is_known(const upload_t *u, const char *path, bool *is_known,
 static sym_status_t
 check_taken(upload_t *u, sym_error_t *err)
 {
+    upload_path_t found;
     struct stat st;
-    bool is_known = false;
-    sym_status_t rc;
 
-    if (u->is_known
-        || (u->part_bytes == 0
-            && fstatat(u->folder->fd, u->job.paths[0], &st, 0) != 0))
-    {
+    if (u->is_known) {
         return SYM_OK;
     }
 
-    rc = upload_is_known(u, u->job.paths[0], &is_known, err);
-    u->is_doubtful = rc == SYM_OK && !is_known;
-    return rc;
+    if (upload_find_path(u, u->job.paths[0], &found, err) != SYM_OK) {
+        return err->status;
+    }
+
+    u->is_answered = found != UPLOAD_PATH_UNKNOWN;
+    u->is_unplaced = found == UPLOAD_PATH_UNPLACED;
+    u->is_doubtful =
+        u->is_unplaced
+        || (!u->is_answered
+            && (u->part_bytes != 0
+                || fstatat(u->folder->fd, u->job.paths[0], &st, 0) == 0));
+    return SYM_OK;
+}
+
+
+/* --- a file that could not be placed --- */
+
+/* Searches try the path again after this time. */
+#define UNPLACED_S 60
+
+static sym_path_key_t
+place_of(const upload_t *u)
+{
+    return (sym_path_key_t){ .scope = u->folder->source,
+                             .path = sym_cstr(u->job.paths[0]) };
+}
+
+
+void
+upload_clear_path(const upload_t *u)
+{
+    const sym_path_key_t place = place_of(u);
+    sym_error_t err = { 0 };
+    uint64_t cleared;
+
+    (void) sym_store_clear_path(u->all->conversions->store, place.scope,
+                                place.path, &cleared, &err);
+}
+
+
+void
+upload_not_at_path(const upload_t *u)
+{
+    sym_store_t *store = u->all->conversions->store;
+    const sym_path_key_t place = place_of(u);
+    const sym_path_record_t record = {
+        .outcome = SYM_PATH_FAILED,
+        .expires_at = (uint32_t) (time(NULL) + UNPLACED_S),
+        .reader = sym_path_reader(),
+        .word = SYM_STR("unplaced"),
+        .reason = sym_str(u->reason, strnlen(u->reason, SYM_REASON_MAX)),
+    };
+    sym_path_ticket_t ticket;
+    sym_error_t err = { 0 };
+
+    if (!u->is_answered
+        || sym_store_put_path(store, &place, &record, &ticket, &err) != SYM_OK
+        || sym_store_flush_path(store, &ticket, &err) != SYM_OK)
+    {
+        upload_clear_path(u);
+    }
 }
 
 

@@ -74,6 +74,8 @@ struct upload_s {
     bool is_stored, is_kept, is_failed;
     bool is_doubtful; /* the path is taken by a file that was not read yet */
     bool is_known;    /* that file has been read since */
+    bool is_answered; /* the store has an artifact of the path already */
+    bool is_unplaced; /* ... of a file that may not be there */
     bool is_old;      /* that file is being read now */
     char reason[CONVERSION_REASON_MAX];
     placer_job_t job;
@@ -218,9 +220,23 @@ void upload_symbfile_drop(const upload_t *u, unsigned parts);
 
 void upload_add_path(placer_job_t *job, sym_str_t path);
 
-/* Whether the store knows what is at the path of the target. */
-sym_status_t upload_is_known(const upload_t *u, const char *path,
-                             bool *is_known, sym_error_t *err);
+/* What the store knows of a path of the target. */
+typedef enum {
+    UPLOAD_PATH_UNKNOWN,
+    UPLOAD_PATH_READ,    /* it has artifacts of the file at the path */
+    UPLOAD_PATH_UNPLACED /* of one that could not be placed there */
+} upload_path_t;
+
+sym_status_t upload_find_path(const upload_t *u, const char *path,
+                              upload_path_t *found, sym_error_t *err);
+
+/* The file of the stored artifacts could not be placed.  If the path had
+ * artifacts before, these ones go on answering, but do not count in the next
+ * upload; otherwise they are removed, because a file of them never existed. */
+void upload_not_at_path(const upload_t *u);
+
+/* Removes the artifacts of the path. */
+void upload_clear_path(const upload_t *u);
 
 /* Stores the path of the file: the first path of the job. */
 void upload_set_place(upload_t *u, submission_t *c);

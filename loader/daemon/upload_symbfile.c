@@ -43,14 +43,17 @@ upload_symbfile_read(upload_t *u)
 static sym_status_t
 find_ranges(const upload_t *u, const char *path, bool *has, sym_error_t *err)
 {
+    upload_path_t found = UPLOAD_PATH_UNKNOWN;
     struct stat st;
 
-    if (u->part_bytes != 0) {
-        return upload_is_known(u, path, has, err);
+    if (u->part_bytes == 0) {
+        *has = fstatat(u->folder->fd, path, &st, 0) == 0;
+        return SYM_OK;
     }
 
-    *has = fstatat(u->folder->fd, path, &st, 0) == 0;
-    return SYM_OK;
+    (void) upload_find_path(u, path, &found, err);
+    *has = found != UPLOAD_PATH_UNKNOWN;
+    return err->status;
 }
 
 
@@ -60,6 +63,7 @@ sym_status_t
 upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
 {
     char path[PLACER_PART_MAX];
+    upload_path_t found = UPLOAD_PATH_UNKNOWN;
     bool has_ranges = false;
 
     if (u->format != SYM_CONVERSION_symbfile) {
@@ -69,9 +73,13 @@ upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
     (void) snprintf(path, sizeof(path), "%.*sranges",
                     (int) (strrchr(u->symbfile, '/') + 1 - u->symbfile),
                     u->symbfile);
-    if (find_ranges(u, path, &has_ranges, err) != SYM_OK) {
+    if (find_ranges(u, path, &has_ranges, err) != SYM_OK
+        || upload_find_path(u, u->symbfile, &found, err) != SYM_OK)
+    {
         return err->status;
     }
+
+    u->is_answered = found != UPLOAD_PATH_UNKNOWN;
 
     u->is_checked = u->parts > 1 || (!u->is_ranges && has_ranges);
     if (u->parts > 1) {
