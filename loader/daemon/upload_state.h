@@ -220,7 +220,7 @@ void upload_symbfile_drop(const upload_t *u, unsigned parts);
 
 void upload_add_path(placer_job_t *job, sym_str_t path);
 
-/* What the store knows of a path of the target. */
+/* The record of a path of the target. */
 typedef enum {
     UPLOAD_PATH_UNKNOWN,
     UPLOAD_PATH_READ,    /* it has artifacts of the file at the path */

@@ -711,7 +711,7 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     }
 
     if (ngx_http_symbolicate_s3_may_pass(s3, is_whole)
-        && s3->tries < NGX_SYMBOLICATE_S3_TRIES && !ngx_exiting)
+        && s3->tries < NGX_SYMBOLICATE_S3_TRIES)
     {
         ngx_add_timer(&s3->timer,
                       NGX_SYMBOLICATE_S3_PAUSE << (s3->tries - 1));

@@ -31,6 +31,9 @@
 
 #define NGX_SYMBOLICATE_LOADER_LOG_S  60
 
+/* a timer keeps a worker from ending, whatever its time is */
+#define NGX_SYMBOLICATE_LOADER_BUSY   60000
+
 
 typedef struct {
     ngx_queue_t                    queue;
@@ -53,6 +56,7 @@ static void ngx_http_symbolicate_loader_write(ngx_event_t *ev);
 static void ngx_http_symbolicate_loader_lost(
     ngx_http_symbolicate_loader_t *loader, const char *what, ngx_err_t err);
 static void ngx_http_symbolicate_loader_again(ngx_event_t *ev);
+static void ngx_http_symbolicate_loader_busy(ngx_event_t *ev);
 static ngx_int_t ngx_http_symbolicate_loader_open(
     ngx_http_symbolicate_loader_t *loader);
 static void ngx_http_symbolicate_loader_put(
@@ -137,6 +141,10 @@ ngx_http_symbolicate_loader_init(ngx_http_symbolicate_loader_t *loader)
     loader->again.handler = ngx_http_symbolicate_loader_again;
     loader->again.data = loader;
     loader->again.log = ngx_cycle->log;
+
+    loader->busy.handler = ngx_http_symbolicate_loader_busy;
+    loader->busy.data = loader;
+    loader->busy.log = ngx_cycle->log;
 
     loader->ready = 1;
 }
@@ -273,6 +281,13 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_connection_t  *c;
 
+    if (loader->nbusy && !loader->busy.timer_set) {
+        ngx_add_timer(&loader->busy, NGX_SYMBOLICATE_LOADER_BUSY);
+
+    } else if (loader->nbusy == 0 && loader->busy.timer_set) {
+        ngx_del_timer(&loader->busy);
+    }
+
     c = loader->connection;
 
     if (c == NULL) {
@@ -287,6 +302,18 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
         c->close = 1;
         ngx_post_event(c->read, &ngx_posted_events);
     }
+}
+
+
+/*
+ * A worker that is shutting down exits when no timer is left.  Requests that
+ * wait for the loader have none, and uploads into buckets have one only while a
+ * request of theirs is sent.
+ */
+static void
+ngx_http_symbolicate_loader_busy(ngx_event_t *ev)
+{
+    ngx_add_timer(ev, NGX_SYMBOLICATE_LOADER_BUSY);
 }
 
 

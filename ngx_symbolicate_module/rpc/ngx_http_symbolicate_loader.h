@@ -92,7 +92,9 @@ struct ngx_http_symbolicate_loader_s {
     ngx_event_t                    abandoned_timer;
     ngx_uint_t                     npending;
     ngx_uint_t                     nbusy;       /* number of pending fetches
-                                                 * that a request waits for */
+                                                 * that a request waits for,
+                                                 * and of open calls */
+    ngx_event_t                    busy;        /* timer while there are any */
     ngx_http_symbolicate_notes_t  *notes;       /* NULL: none so far */
     ngx_http_symbolicate_webhook_t  *webhook;   /* NULL: none is configured */
     unsigned                       ready:1;     /* initialized in this
@@ -127,7 +129,8 @@ ngx_int_t ngx_http_symbolicate_loader_connect(
 ngx_int_t ngx_http_symbolicate_loader_expect(
     ngx_http_symbolicate_loader_t *loader);
 
-/* Call this when nbusy has changed: an idle connection may be closed. */
+/* Call this when nbusy has changed: a worker does not end while it is not 0,
+ * and an idle connection may be closed. */
 void ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader);
 
 /* Returns a ticket that no other open request has. */

@@ -176,11 +176,18 @@ sub gets {
 }
 
 # What happens to the next request of a method (and to those whose URL matches):
-# code => an error of S3, stall => 1, headers => { NAME => VALUE } or body => TEXT
+# code => an error of S3, stall => 1 (it is never answered), hold => 1 (it is
+# handled after release()), headers => { NAME => VALUE } or body => TEXT
 # of its answer; times => how often (1; -1: always).
 sub fault {
     my ($self, %fault) = @_;
     $self->tell('fault', %fault);
+    return $self;
+}
+
+sub release {
+    my ($self) = @_;
+    $self->tell('release');
     return $self;
 }
 

@@ -30,6 +30,7 @@ const keys = new Map();    // access key => { secret, token, expired }
 const buckets = new Map(); // name => { public, list }
 const requests = [];
 const faults = [];         // see SymS3.pm
+let held = [];             // requests that wait for a command
 const context = new AsyncLocalStorage(); // of the request
 
 const PART_MIN = 5 << 20;  // bytes of all parts of an upload but the last
@@ -231,6 +232,9 @@ function drained(request) {
 async function answerOrFail(ctx, next) {
   const fault = takeFault(ctx);
 
+  if (fault && fault.hold) {
+    await new Promise(resolve => held.push(resolve));
+  }
   if (fault && fault.stall) {
     await new Promise(resolve => ctx.req.on('close', resolve));
     throw new S3Error('RequestTimeout', 'it was stalled');
@@ -419,6 +423,10 @@ const commands = {
   },
   faults() {
     faults.length = 0;
+  },
+  release() {
+    held.forEach(resolve => resolve());
+    held = [];
   },
   uploads({ name }) {
     const folder = server.store.getResourcePath(name, undefined, 'uploads');
