@@ -2,8 +2,9 @@
  * own.c - files for requests without the key `source`: files that were loaded
  * by hand, and files of the location's sources.
  *
- * They are found by debug id, or by the path of their URL:
- * "~/static/app.min.js" is this file on any host, with any query.
+ * They are found by debug id, or by the path of their URL, in the request's
+ * release or without one: "~/static/app.min.js" is this file on any host, with
+ * any query.
  */
 #include "api/js/js.h"
 
@@ -103,8 +104,24 @@ find_by_url(js_t *j, js_file_t *file)
         return SYM_OK;
     }
 
-    file->resolved_with = SYM_STR("url");
     file->uri = ref.url;
+    if (j->request.release.len != 0
+        && j->request.release.len <= SYM_REF_RELEASE_MAX
+        && j->request.dist.len <= SYM_REF_DIST_MAX)
+    {
+        file->resolved_with = SYM_STR("release");
+        ref.release = j->request.release;
+        ref.dist = j->request.dist;
+        if (js_find_needed(j, &ref, false, file) != SYM_OK) {
+            return SYM_NOMEM;
+        }
+        if (file->state != JS_ABSENT && file->state != JS_MALFORMED) {
+            return SYM_OK;
+        }
+        ref.release = ref.dist = SYM_STR("");
+    }
+
+    file->resolved_with = SYM_STR("url");
     return js_find_needed(j, &ref, false, file);
 }
 

@@ -449,6 +449,26 @@ write_debuginfod_path(const sym_object_ref_t *ref, sym_path_t *path)
 }
 
 
+/* releases/RELEASE/DIST~/PATH, in the layout unified.  The ~ separates a dist
+ * from paths of files without one. */
+static bool
+write_release_path(const sym_object_ref_t *ref, sym_path_t *path)
+{
+    if (!sym_source_name_ok(ref->release)
+        || (ref->dist.len != 0 && !sym_source_name_ok(ref->dist)))
+    {
+        return false;
+    }
+
+    sym_path_text(path, "releases/");
+    sym_path_part(path, ref->release, SYM_CASE_AS_IS);
+    sym_path_slash(path);
+    sym_path_part(path, ref->dist, SYM_CASE_AS_IS);
+    sym_path_text(path, "~/");
+    return !path->is_full && write_site_path(sym_object_ref_url(ref), path);
+}
+
+
 /* A script or map by its debug id, in the layout unified. */
 static bool
 write_urn_path(const sym_object_ref_t *ref, const sym_source_rules_t *rules,
@@ -486,12 +506,14 @@ plan_text(sym_arena_t *arena, const sym_object_ref_t *ref,
     sym_path_t path = { .data = text,
                         .size = sizeof(text) - 1,
                         .casing = rules->casing };
-    bool has_path = (rules->files & 1u << file) != 0
-                    && (rules->layout == SYM_LAYOUT_SITE
-                            ? write_site_path(sym_object_ref_url(ref), &path)
-                        : rules->layout == SYM_LAYOUT_DEBUGINFOD
-                            ? write_debuginfod_path(ref, &path)
-                            : write_urn_path(ref, rules, file, &path));
+    bool has_path =
+        (rules->files & 1u << file) != 0
+        && (rules->layout == SYM_LAYOUT_SITE
+                ? write_site_path(sym_object_ref_url(ref), &path)
+            : rules->layout == SYM_LAYOUT_DEBUGINFOD
+                ? write_debuginfod_path(ref, &path)
+            : ref->release.len != 0 ? write_release_path(ref, &path)
+                                    : write_urn_path(ref, rules, file, &path));
 
     if (!has_path || path.is_full) {
         return SYM_OK;

@@ -60,14 +60,16 @@ sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref)
         return ref->url.len != 0;
     case SYM_LAYOUT_SITE:
         return sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH))
-               && ref->code_id.len == 0;
+               && ref->code_id.len == 0 && ref->release.len == 0;
     case SYM_LAYOUT_DEBUGINFOD:
         return ref->url.len == 0
                || (sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH))
                    && ref->code_id.len != 0);
     case SYM_LAYOUT_UNIFIED:
         return ref->url.len == 0
-               || sym_str_starts(ref->url, SYM_STR(SYM_REF_URN));
+               || sym_str_starts(ref->url, SYM_STR(SYM_REF_URN))
+               || (sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH))
+                   && ref->release.len != 0);
     default:
         return ref->url.len == 0;
     }

@@ -59,8 +59,8 @@ typedef struct sym_source_rules_s {
 bool sym_layout_find(sym_str_t name, sym_layout_t *layout);
 
 /* Whether the layout has places for objects that are referred to in this way: by
- * ids, by a URL, by the path of one, with or without a code id, or by a debug id as
- * a URN. */
+ * ids, by a URL, by the path of one, with or without a code id or a release, or by
+ * a debug id as a URN. */
 bool sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref);
 
 /* Returns the files for which a layout has paths. */
