@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 
-# All protocols of uploads work with a bucket: Sentry's chunks, Elastic's symbfiles
+# All protocols of uploads work with a bucket: Sentry's chunks and bundles, Elastic's symbfiles
 # in parts, Breakpad's sym_upload.  Requests that wait get the symbols.  If the
 # worker or the loader dies meanwhile, nothing is acknowledged that is not there.
 
@@ -15,6 +15,7 @@ use Digest::SHA qw(sha1_hex);
 use JSON::PP ();
 
 use SymS3;
+use SymScripts qw(bundle map_of);
 use SymLoader qw(sym_text write_file);
 use SymUpload;
 
@@ -70,6 +71,23 @@ is_deeply([ map { $_->{method} } $s3->log ], ['HEAD'], '... which the bucket was
 $s3->delete('symbols', $key);
 $t->wait_for(sub { $answer = assemble(); return $answer->{state} ne 'assembling' }, 'assembled');
 is(object($key), $text, 'it was removed: it is made again of its chunks, which stay for a while');
+
+# --- a bundle of scripts: each file is an object ---
+
+my $scripts = SymScripts->new($t, 'secret');
+my $script = 'https://example.com/app.js';
+my %pair = ('app.js' => { type => 'minified_source', url => '~/app.js', text => 'function a(){throw 1}' },
+    'app.js.map' => { type => 'source_map', url => '~/app.js.map', text => map_of('cart.ts') });
+is($scripts->ask($script, 1, 14, release => '1.0'), 'minified missing_source', 'a script is missing');
+$answer = $scripts->upload(bundle({ release => '1.0' }, %pair), version => '1.0');
+is($answer->{state}, 'ok', 'a bundle of scripts') or diag explain $answer;
+is(object("releases/1.0/~/$_"), $pair{$_}{text}, "... $_ is in the bucket") for sort keys %pair;
+is($scripts->ask($script, 1, 14, release => '1.0'), "readCart https://example.com/cart.ts:2:3 [  throw 'cart.ts';]",
+    '... and answers');
+$pair{'app.js.map'}{text} = map_of('newer.ts');
+is($scripts->upload(bundle({ release => '1.0' }, %pair), version => '1.0')->{state}, 'ok', 'a newer one');
+is($scripts->ask($script, 1, 14, release => '1.0'), "readCart https://example.com/newer.ts:2:3 [  throw 'newer.ts';]",
+    '... replaces it');
 
 # --- sym_upload v2 ---
 

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 13
+#define SYM_RPC_VERSION 14
 
 /* Maximum length of a message. */
 #define SYM_RPC_MAX 8192
@@ -71,9 +71,9 @@ typedef enum {
                          source; text: their path; source: who sent them; limit:
                          the source is a bucket, and its parts have this size;
                          0: it is a folder */
-    SYM_RPC_ASSEMBLE, /* ticket, limit, source, rules, scope, chunks: make a
-                         file from uploaded chunks; source: its path; limit: as
-                         in UPLOAD */
+    SYM_RPC_ASSEMBLE, /* ticket, flags, limit, source, rules, scope, chunks:
+                         make a file from uploaded chunks; source: its path;
+                         limit: as in UPLOAD; flags: 0 or SYM_RPC_SCRIPTS */
     SYM_RPC_MAKE,     /* ticket, kind, offset, length, limit, text, source;
                          descriptor: make another file from this one for a
                          client.  kind: a sym_make_t; text: the section, or the
@@ -159,6 +159,7 @@ typedef enum {
 #define SYM_RPC_ONLY_TRY 16u /* ... and nothing else */
 #define SYM_RPC_CHUNKED 32u  /* parts of files, named by their SHA-1 */
 #define SYM_RPC_SYMBFILE 64u /* text is FILEID/KIND/PART/PARTS */
+#define SYM_RPC_SCRIPTS 128u /* a bundle of scripts, source maps and sources */
 
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor is attached */

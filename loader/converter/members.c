@@ -9,6 +9,7 @@
 
 #include "base/multipart.h"
 #include "formats/packed/tar.h"
+#include "formats/sourcebundle/text.h"
 #include "formats/sourcebundle/zip.h"
 #include "protocol/message.h"
 #include "uploads/names.h"
@@ -317,6 +318,66 @@ is_zip(sym_str_t bytes)
 {
     return sym_str_starts(bytes, SYM_STR("PK\3\4"))
            || sym_str_starts(bytes, SYM_STR("PK\5\6"));
+}
+
+
+/* --- bundles of scripts --- */
+
+/* Maximum number of files in a bundle. */
+#define BUNDLE_MAX 19000
+
+typedef struct {
+    upload_t *upload;
+    bool has_release; /* it was sent */
+} bundle_t;
+
+static sym_status_t
+send_value(const char *field, sym_str_t value, sym_error_t *err)
+{
+    const sym_multipart_part_t part = { .name = sym_cstr(field),
+                                        .body = value };
+
+    return send_field(&part, err);
+}
+
+
+/* The name of a script or map is its URL, and its field is "TYPE/DEBUG-ID". */
+static sym_status_t
+send_script(void *ctx, const sym_artifact_file_t *file, sym_error_t *err)
+{
+    bundle_t *b = ctx;
+    converter_member_t m = { .length = file->text.len, .is_packed = true };
+    char field[SYM_BUNDLE_NAME_MAX];
+    sym_str_t name = sym_bundle_name(file->type, &file->debug_id, field);
+    sym_str_t url = file->url.len <= sizeof(m.name) ? file->url : SYM_STR("");
+
+    if (file->text.len > b->upload->left) {
+        return sym_fail(err, SYM_LIMIT, "the bundle expands to too many bytes");
+    }
+    b->upload->left -= file->text.len;
+
+    if (!b->has_release
+        && (send_value("release", file->release, err) != SYM_OK
+            || send_value("dist", file->dist, err) != SYM_OK))
+    {
+        return err->status;
+    }
+    b->has_release = true;
+
+    return send_head(url, name.len != 0 ? name : file->type, &m, err) == SYM_OK
+               ? send_bytes(file->text.data, file->text.len, err)
+               : err->status;
+}
+
+
+static sym_status_t
+send_bundle(upload_t *u, uint64_t most, sym_error_t *err)
+{
+    const sym_format_services_t services = { .unpacked_max = most };
+    const sym_format_file_t file = { .data = u->whole, .services = &services };
+    bundle_t b = { .upload = u };
+
+    return sym_artifact_bundle_each(&file, BUNDLE_MAX, send_script, &b, err);
 }
 
 
@@ -635,7 +696,8 @@ members_send(input_t *input, int fd, const converter_job_t *order,
     }
 
     u.whole = sym_str(map + skip, (size_t) order->length);
-    rc = (u.flags & SYM_RPC_FORM) != 0
+    rc = (u.flags & SYM_RPC_SCRIPTS) != 0 ? send_bundle(&u, most, err)
+         : (u.flags & SYM_RPC_FORM) != 0
              ? send_form(&u, err)
              : send_file(&u, SYM_STR(""), SYM_STR(""), u.whole, err);
     munmap(map, len);

@@ -1,5 +1,6 @@
 /*
- * members.h - takes an upload apart: the files of a form, or of an archive.
+ * members.h - takes an upload apart: the files of a form, of an archive, or of a
+ * bundle of scripts.
  *
  * Runs in the sandbox.  If a file is a range of the upload, only its name and
  * range are sent; a file in a zip or a tar is unpacked, checked and sent.

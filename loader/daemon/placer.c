@@ -182,8 +182,19 @@ open_parent(int folder, const char *path, const char **name)
 }
 
 
-/* Gives the file a name.  Also true if an existing file must not be
- * replaced. */
+static bool
+is_file_at(int fd, int parent, const char *name)
+{
+    struct stat file, at;
+
+    return fstat(fd, &file) == 0
+           && fstatat(parent, name, &at, AT_SYMLINK_NOFOLLOW) == 0
+           && file.st_dev == at.st_dev && file.st_ino == at.st_ino;
+}
+
+
+/* Gives the file a name.  Also true if it has this name, or if an existing file
+ * must not be replaced. */
 static bool
 give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
           const char *name)
@@ -195,8 +206,12 @@ give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
         return true;
     }
 
-    if (errno != EEXIST || !job->replaces) {
-        return errno == EEXIST;
+    if (errno != EEXIST) {
+        return false;
+    }
+
+    if (!job->replaces || is_file_at(fd, parent, name)) {
+        return true;
     }
 
     (void) snprintf(temporary, sizeof(temporary), ".symloader-%d-%llu",
@@ -246,13 +261,10 @@ place(placer_t *p, const placer_job_t *job, int fd)
 static bool
 keep(const placer_job_t *job, placer_t *p)
 {
-    placer_job_t again = *job;
     int fd = openat(job->folder, job->paths[0], O_RDONLY | O_CLOEXEC), error;
-    bool is_ok;
+    bool is_ok = fd >= 0 && (!job->is_renewed || futimens(fd, NULL) == 0)
+                 && place(p, job, fd);
 
-    again.replaces = false;
-    is_ok = fd >= 0 && (!job->is_renewed || futimens(fd, NULL) == 0)
-            && place(p, &again, fd);
     if (fd >= 0) {
         error = errno;
         close(fd);

@@ -306,6 +306,22 @@ serve_arrived(void *owner, const store_upload_t *artifact)
 }
 
 
+/* Failures cost a retry at most: requests get what was there before. */
+void
+serve_changed(void *owner, sym_str_t source, sym_str_t path)
+{
+    serve_t *s = owner;
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    negatives_commit(&s->negatives);
+    rc = forget_path(s, source, path, &err);
+    if (rc != SYM_OK && rc != SYM_NOT_FOUND) {
+        serve_store_failed(s, &err);
+    }
+}
+
+
 static sym_status_t
 on_place(conversion_t *c, const converter_done_t *done,
          sym_conversion_format_t format, sym_error_t *err)

@@ -492,7 +492,8 @@ prepare(serve_t *s)
     s->conversions.store = s->store;
     s->uploads = (uploads_t){ .conversions = &s->conversions,
                               .owner = s,
-                              .arrived = serve_arrived };
+                              .arrived = serve_arrived,
+                              .changed = serve_changed };
     return uploads_open(&s->uploads, o->upload_folders, o->n_upload_folders,
                         &s->bad_folder, &s->broken);
 }

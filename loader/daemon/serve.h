@@ -57,6 +57,9 @@ void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
  * and other searches for the module begin again.  owner: serve_t. */
 void serve_arrived(void *owner, const store_upload_t *artifact);
 
+/* Called when an upload replaced the file at a path: requests get the new one. */
+void serve_changed(void *owner, sym_str_t source, sym_str_t path);
+
 /* Callbacks for the conversions of a serve_t. */
 extern const conversion_events_t serve_conversion_events;
 

@@ -171,6 +171,8 @@ upload_begin_current(upload_t *u)
     u->job = (placer_job_t){ .n_paths = 0 };
     if ((u->flags & SYM_RPC_CHUNKED) != 0) {
         upload_chunk_begin(u);
+    } else if ((u->flags & SYM_RPC_SCRIPTS) != 0) {
+        upload_script_begin(u);
     } else {
         begin_file(u);
     }
@@ -195,7 +197,8 @@ begin_next(upload_t *u)
              && (u->members[u->current].is_field
                  || u->members[u->current].is_archive));
 
-    if (u->digests != NULL) {
+    if (u->digests != NULL
+        && (u->current >= u->n_members || u->counts.failed != 0)) {
         upload_assembled(u);
         return false;
     }
@@ -210,8 +213,8 @@ begin_next(upload_t *u)
 }
 
 
-static void
-begin_placing(upload_t *u)
+void
+upload_begin_placing(upload_t *u)
 {
     const upload_file_t *m = &u->members[u->current];
 
@@ -238,6 +241,17 @@ of_job(placer_job_t *job)
 }
 
 
+/* A path of a script is too long, or one file has the path of another's
+ * folder. */
+static bool
+is_impossible(const upload_t *u)
+{
+    return (u->flags & SYM_RPC_SCRIPTS) != 0
+           && (u->job.error == ENAMETOOLONG || u->job.error == ENOTDIR
+               || u->job.error == EISDIR);
+}
+
+
 static void
 not_placed(upload_t *u)
 {
@@ -250,7 +264,7 @@ not_placed(upload_t *u)
     if (u->is_stored) {
         upload_not_at_path(u);
     }
-    upload_report_file(u, UPLOAD_FAILED);
+    upload_report_file(u, is_impossible(u) ? UPLOAD_REFUSED : UPLOAD_FAILED);
 }
 
 
@@ -279,9 +293,14 @@ go_on(upload_t *u)
 void
 upload_placed(upload_t *u)
 {
+    if ((u->flags & SYM_RPC_SCRIPTS) != 0) {
+        upload_script_placed(u);
+    }
+
     if (u->job.error != 0 || u->why[0] != '\0') {
         not_placed(u);
     } else {
+        memcpy(u->place, u->job.paths[0], sizeof(u->place));
         upload_report_file(u, u->job.is_same ? UPLOAD_SAME
                               : u->is_stored ? UPLOAD_STORED
                                              : UPLOAD_KEPT);
@@ -496,11 +515,11 @@ file_ended(upload_t *u)
         find_old(u);
     } else if (u->is_checked && u->job.n_paths != 0) {
         u->is_stored = true;
-        begin_placing(u);
+        upload_begin_placing(u);
     } else if (u->is_stored || u->is_kept) {
         (void) snprintf(u->reason, sizeof(u->reason), "%s",
                         u->is_stored ? "" : "a better file is there");
-        begin_placing(u);
+        upload_begin_placing(u);
     } else {
         upload_report_file(u, u->is_failed ? UPLOAD_FAILED : UPLOAD_REFUSED);
         close_file(u);
@@ -633,12 +652,26 @@ upload_create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
 
 
 void
+upload_take_apart(upload_t *u)
+{
+    submission_t *c = submit(u, u->fd, u->at, u->length);
+
+    if (c == NULL) {
+        upload_answer(u, 0, "no memory or no descriptor");
+        return;
+    }
+
+    c->conversion.upload_flags = CONVERTER_UPLOAD | u->flags;
+    conversions_add(u->all->conversions, &c->conversion);
+}
+
+
+void
 upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
              int fd)
 {
     const upload_folder_t *folder = upload_folder(all, m->key.scope);
     upload_t *u = folder != NULL ? upload_create(all, client, m, folder) : NULL;
-    submission_t *c;
 
     if (u == NULL) {
         upload_refuse(client, m, fd, 0,
@@ -656,14 +689,7 @@ upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
         return;
     }
 
-    c = submit(u, fd, m->offset, m->length);
-    if (c == NULL) {
-        upload_answer(u, 0, "no memory or no descriptor");
-        return;
-    }
-
-    c->conversion.upload_flags = CONVERTER_UPLOAD | m->flags;
-    conversions_add(all->conversions, &c->conversion);
+    upload_take_apart(u);
 }
 
 

@@ -38,6 +38,8 @@ typedef struct {
     void *owner;
     /* Called when an artifact has arrived: clients that wait for it get it. */
     void (*arrived)(void *owner, const store_upload_t *artifact);
+    /* Called when the file at a path of a source was replaced. */
+    void (*changed)(void *owner, sym_str_t source, sym_str_t path);
 } uploads_t;
 
 /* Opens the folders of --upload-folder NAME=PATH.  False: *path is the folder

@@ -65,7 +65,7 @@ write_note(upload_t *u)
         len = sym_debug_id_write_sentry(&id, text);
     }
 
-    sym_out_raw(&out, sym_cstr(u->job.paths[0]));
+    sym_out_raw(&out, sym_cstr(u->place));
     sym_out_raw(&out, SYM_STR("\n{\"uuid\": "));
     sym_out_string(&out, sym_str(text, len));
     sym_out_raw(&out, SYM_STR(", \"debugId\": "));
@@ -86,11 +86,11 @@ upload_assembled(upload_t *u)
 {
     const sym_upload_counts_t *n = &u->counts;
 
-    if (n->stored + n->same + n->kept == 0) {
+    if (n->stored + n->same + n->kept == 0 || n->failed != 0) {
         char why[CONVERSION_REASON_MAX];
 
         memcpy(why, u->reason, sizeof(why));
-        upload_answer(u, n->refused != 0 ? SYM_RPC_NOTHING : 0, why);
+        upload_answer(u, n->failed != 0 ? 0 : SYM_RPC_NOTHING, why);
         return;
     }
 
@@ -161,6 +161,13 @@ upload_assembly_begin(upload_t *u)
 
     if (u->job.error != 0) {
         upload_answer(u, 0, strerror(u->job.error));
+        return;
+    }
+
+    if ((u->flags & SYM_RPC_SCRIPTS) != 0) {
+        u->fd = u->job.fd;
+        u->length = u->job.length;
+        upload_take_apart(u);
         return;
     }
 
@@ -309,6 +316,7 @@ upload_assemble(uploads_t *all, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
+    u->flags &= SYM_RPC_SCRIPTS;
     upload_text(u->text, m->source);
     u->n_chunks = m->chunks.len / PLACER_SHA1 - 1;
     u->digests = malloc(m->chunks.len);

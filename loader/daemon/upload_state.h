@@ -2,8 +2,8 @@
  * upload_state.h - an upload in progress; only for upload_*.c.
  *
  * upload.c moves it from one file to the next.  Each of the other files has one
- * task: files in the upload, chunks, assembled files, symbfiles, paths in the
- * folder, the report, the folders, and requests to a bucket.
+ * task: files in the upload, chunks, assembled files, scripts, symbfiles, paths
+ * in the folder, the report, the folders, and requests to a bucket.
  */
 #ifndef SYMLOADER_DAEMON_UPLOAD_STATE_H
 #define SYMLOADER_DAEMON_UPLOAD_STATE_H
@@ -111,7 +111,8 @@ struct upload_s {
     uint8_t *digests; /* digests of the file and of its chunks; NULL: not
                          assembled */
     size_t n_chunks;
-    uint8_t sha1[PLACER_SHA1]; /* digest of the current chunk */
+    char place[SYM_SOURCE_PATH_MAX + 1]; /* of the last file that was placed */
+    uint8_t sha1[PLACER_SHA1];           /* digest of the current chunk */
     uint32_t features;
     sym_conversion_format_t format;
     char note[UPLOAD_NOTE_MAX];
@@ -151,6 +152,12 @@ void upload_next_file(upload_t *u);
 /* The descriptor that has the bytes of a file, from *at. */
 int upload_file_fd(const upload_t *u, const upload_file_t *m, uint64_t *at);
 
+/* Lets a converter send the files in the upload. */
+void upload_take_apart(upload_t *u);
+
+/* Places the file at the paths of the job; upload_placed() follows. */
+void upload_begin_placing(upload_t *u);
+
 /* The file was put or placed, or not. */
 void upload_placed(upload_t *u);
 
@@ -178,6 +185,14 @@ void upload_assembled(upload_t *u);
 
 /* The bucket was asked for an assembled file. */
 void upload_note_looked(upload_t *u, const sym_rpc_message_t *reply);
+
+/* --- upload_scripts.c --- */
+
+/* Handles a file of a bundle of scripts. */
+void upload_script_begin(upload_t *u);
+
+/* Called when it was placed, at some of its paths at least. */
+void upload_script_placed(upload_t *u);
 
 /* --- upload_bucket.c --- */
 

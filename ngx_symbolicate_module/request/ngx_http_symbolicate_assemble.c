@@ -56,6 +56,8 @@ static ngx_int_t ngx_http_symbolicate_assemble_parse(
     ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_assemble_step(
     ngx_http_symbolicate_task_t *task);
+static void ngx_http_symbolicate_assemble_skip(
+    ngx_http_symbolicate_assemble_t *assemble);
 static ngx_int_t ngx_http_symbolicate_assemble_call(
     ngx_http_symbolicate_assemble_t *assemble,
     ngx_http_symbolicate_assembling_t *call);
@@ -78,7 +80,8 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_assemble_work = {
 
 
 ngx_int_t
-ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r)
+ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r,
+    ngx_uint_t is_bundle)
 {
     ngx_uint_t                        i;
     ngx_http_symbolicate_assemble_t  *assemble;
@@ -89,6 +92,8 @@ ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r)
     if (assemble == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
+
+    assemble->assembly.is_bundle = is_bundle;
 
     for (i = 0; i < NGX_SYMBOLICATE_ASSEMBLE_WINDOW; i++) {
         assemble->calls[i].rpc.on_reply = ngx_http_symbolicate_assemble_reply;
@@ -150,6 +155,8 @@ ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
 
     for (i = 0; i < NGX_SYMBOLICATE_ASSEMBLE_WINDOW; i++) {
 
+        ngx_http_symbolicate_assemble_skip(assemble);
+
         if (assemble->trouble == NULL
             && !assemble->calls[i].open
             && assemble->next < assemble->assembly.n
@@ -184,6 +191,19 @@ ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
 }
 
 
+/* Files that were refused when the request was read. */
+static void
+ngx_http_symbolicate_assemble_skip(ngx_http_symbolicate_assemble_t *assemble)
+{
+    while (assemble->next < assemble->assembly.n
+           && assemble->assembly.files[assemble->next].state
+              == SYM_ASSEMBLY_ERROR)
+    {
+        assemble->next++;
+    }
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
     ngx_http_symbolicate_assembling_t *call)
@@ -203,6 +223,7 @@ ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = SYM_RPC_ASSEMBLE;
+    m.flags = assemble->assembly.is_bundle ? SYM_RPC_SCRIPTS : 0;
     m.source = file->name;
     m.chunks = file->digests;
     m.rules = slcf->upload.source->rules;

@@ -12,8 +12,12 @@
 #include <ngx_http.h>
 
 
-/* Reads a request to assemble files, and lets the loader do it. */
-ngx_int_t ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r);
+/*
+ * Reads a request to assemble files, or a bundle of scripts; the loader
+ * assembles them.
+ */
+ngx_int_t ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r,
+    ngx_uint_t is_bundle);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_ */

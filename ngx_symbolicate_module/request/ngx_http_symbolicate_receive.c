@@ -120,6 +120,7 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
 {
     sym_out_t                         out;
     ngx_chain_t                      *body;
+    sym_upload_made_t                 made;
     sym_upload_answer_t               answer;
     ngx_http_symbolicate_growing_t    growing;
     ngx_http_symbolicate_receive_t   *receive;
@@ -142,10 +143,13 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
         return ngx_http_symbolicate_receive_refuse(r, receive);
     }
 
-    if (receive->protocol->assembles
-        && receive->protocol->assembles(&receive->call))
-    {
-        return ngx_http_symbolicate_assemble_handler(r);
+    if (receive->protocol->assembles) {
+        made = receive->protocol->assembles(&receive->call);
+
+        if (made != SYM_UPLOAD_NOTHING) {
+            return ngx_http_symbolicate_assemble_handler(r,
+                                                   made == SYM_UPLOAD_SCRIPTS);
+        }
     }
 
     ngx_http_symbolicate_growing_begin(&growing, r,

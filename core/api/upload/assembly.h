@@ -28,13 +28,15 @@ typedef struct {
 } sym_assembly_file_t;
 
 typedef struct {
+    bool is_bundle; /* set by the caller: a bundle of scripts is requested, the
+                       only file */
     sym_assembly_file_t *files;
     size_t n;
 } sym_assembly_t;
 
 /* Reads the request.  Views point into the tree's texts; everything else is in
- * the arena.  SYM_MALFORMED, SYM_LIMIT: *why (static) is for the client;
- * SYM_NOMEM. */
+ * the arena.  A file with too many chunks gets the state ERROR.  SYM_MALFORMED:
+ * *why (static) is for the client; SYM_NOMEM. */
 sym_status_t sym_assembly_read(sym_arena_t *arena, const json_t *root,
                                sym_assembly_t *assembly, const char **why);
 

@@ -1,6 +1,6 @@
 /*
  * sentry.c - chunk uploads of Sentry's clients (sentry-cli): options, chunks,
- * and assembling.  The names of organizations and projects are ignored: the
+ * and assembling of debug files and of bundles of scripts.  The names of organizations and projects are ignored: the
  * token determines the rights.
  */
 #include "api/upload/upload.h"
@@ -95,7 +95,9 @@ put_options(const sym_upload_call_t *call, sym_out_t *out)
                    SYM_RPC_CHUNK_LENGTH_MAX,
                    (long long) SYM_RPC_FILE_LENGTH_MAX, REQUEST_BYTES);
     sym_out_raw(out, SYM_STR("\"accept\": [\"debug_files\", \"pdbs\", "
-                             "\"portablepdbs\", \"sources\", \"proguard\"]}"));
+                             "\"portablepdbs\", \"sources\", \"proguard\", "
+                             "\"release_files\", \"artifact_bundles\", "
+                             "\"artifact_bundles_v2\"]}"));
 }
 
 
@@ -218,12 +220,25 @@ answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 }
 
 
+/* Clients before artifact bundles name the release in the path; their bundle
+ * contains it, too. */
 static bool
+is_bundle(const sym_upload_call_t *call)
+{
+    return sym_str_starts(below(call), SYM_STR("/organizations/"))
+           && ends(call, "/assemble/");
+}
+
+
+static sym_upload_made_t
 assembles(const sym_upload_call_t *call)
 {
-    return call->method == SYM_UPLOAD_POST
-           && sym_str_starts(below(call), SYM_STR("/projects/"))
-           && ends(call, "/files/difs/assemble/");
+    return call->method != SYM_UPLOAD_POST ? SYM_UPLOAD_NOTHING
+           : is_bundle(call)               ? SYM_UPLOAD_SCRIPTS
+           : sym_str_starts(below(call), SYM_STR("/projects/"))
+                   && ends(call, "/files/difs/assemble/")
+               ? SYM_UPLOAD_FILES
+               : SYM_UPLOAD_NOTHING;
 }
 
 

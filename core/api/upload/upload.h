@@ -38,6 +38,13 @@ typedef struct {
     void *ctx;
 } sym_upload_call_t;
 
+/* Results of assembling chunks (assembly.h). */
+typedef enum {
+    SYM_UPLOAD_NOTHING,
+    SYM_UPLOAD_FILES,
+    SYM_UPLOAD_SCRIPTS /* a bundle of scripts, source maps and sources */
+} sym_upload_made_t;
+
 /* Why a request is refused. */
 typedef enum {
     SYM_UPLOAD_FINE,
@@ -76,9 +83,8 @@ typedef struct {
     unsigned methods;
     /* Returns the token's text; data NULL: none was sent. */
     sym_str_t (*secret)(const sym_upload_call_t *call);
-    /* Whether it requests to assemble files from chunks (assembly.h); NULL:
-     * never. */
-    bool (*assembles)(const sym_upload_call_t *call);
+    /* Returns the result that the request assembles; NULL: nothing. */
+    sym_upload_made_t (*assembles)(const sym_upload_call_t *call);
     /* Answers a request that has no body for the loader; false: it has one. */
     bool (*reply)(const sym_upload_call_t *call, sym_upload_answer_t *answer,
                   sym_out_t *out);

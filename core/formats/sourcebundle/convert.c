@@ -404,6 +404,61 @@ sym_artifact_bundle_convert(const sym_format_file_t *f, sym_error_t *err)
 }
 
 
+/* --- each file of a bundle of JavaScript --- */
+
+static bool
+describe(const bundle_t *b, const sym_zip_entry_t *entry,
+         sym_artifact_file_t *file)
+{
+    json_t *of = described(b, entry->name);
+
+    if (of == NULL || entry->size == 0) {
+        return false;
+    }
+
+    *file = (sym_artifact_file_t){ .release = text_of(b->manifest, "release"),
+                                   .dist = text_of(b->manifest, "dist"),
+                                   .type = text_of(of, "type"),
+                                   .url = text_of(of, "url") };
+    return sym_debug_id_read_sentry(header_of(of, "debug-id"), &file->debug_id)
+           || file->url.len != 0;
+}
+
+
+sym_status_t
+sym_artifact_bundle_each(const sym_format_file_t *f, uint64_t most,
+                         sym_status_t (*put)(void *ctx,
+                                             const sym_artifact_file_t *file,
+                                             sym_error_t *err),
+                         void *ctx, sym_error_t *err)
+{
+    bundle_t b = { .file = f, .is_of_artifacts = true };
+    sym_json_t json = { 0 };
+    sym_artifact_file_t file;
+    sym_zip_entry_t entry;
+    sym_status_t rc =
+        probe((const uint8_t *) f->data.data, f->data.len)
+            ? open_bundle(&b, &json, err)
+            : sym_fail(err, SYM_MALFORMED, "not a bundle of artifacts");
+
+    if (rc == SYM_OK && b.zip.n_entries > most) {
+        rc = sym_fail(err, SYM_LIMIT, "the bundle has too many files");
+    }
+
+    while (rc == SYM_OK && (rc = sym_zip_next(&b.zip, &entry, err)) == SYM_OK) {
+        if (describe(&b, &entry, &file)) {
+            rc = unpack(&b, &entry, err);
+            file.text = sym_str(b.text, (size_t) entry.size);
+            rc = rc == SYM_OK ? put(ctx, &file, err) : rc;
+        }
+    }
+
+    sym_json_drop(&json);
+    free(b.text);
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
 /* --- one file --- */
 
 /* Whether the entry is a source file with this path, in any spelling. */
