@@ -54,7 +54,8 @@ typedef enum {
     SYM_MAKE_RULES,   /* only the unwind rules */
     SYM_MAKE_NAME,    /* "NAME/ID" of the debug file */
     SYM_MAKE_SOURCE,  /* a source file in a source bundle */
-    SYM_MAKE_PROOF    /* one byte, if an ELF file has debug information */
+    SYM_MAKE_PROOF,   /* one byte, if an ELF file has debug information */
+    SYM_MAKE_PADS     /* return pads as a symbfile; only commands ask for it */
 } sym_make_t;
 
 #define SYM_MAKE_LAST SYM_MAKE_PROOF

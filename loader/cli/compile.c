@@ -1,7 +1,9 @@
 #include "cli/compile.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@ typedef struct {
     bool is_arch_wish;
     bool has_module;
     compile_how_t how;
+    const options_t *options;
     temporary_symcache_t *symcache;
 } compile_t;
 
@@ -59,7 +62,43 @@ on_note(conversion_t *c, const char *text)
 }
 
 
+static int
+on_companion(conversion_t *c, const sym_companion_t *want,
+             converter_given_t *given)
+{
+    const compile_t *compile = c->all->owner;
+    struct stat st;
+    int fd;
+
+    if (compile->how.debug == NULL || want->kind != SYM_COMPANION_DEBUG) {
+        return job_companion(c, want, given);
+    }
+
+    *given = (converter_given_t){ 0 };
+    fd = want->attempt == 0 ? open(compile->how.debug, O_RDONLY | O_CLOEXEC)
+                            : -1;
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        given->length = (uint64_t) st.st_size;
+        given->is_by_id = 1; /* its name and CRC may be those of a file before
+                                it was stripped */
+    }
+
+    return fd;
+}
+
+
 /* --- one file --- */
+
+/* Sets which file is made, instead of an artifact. */
+static void
+set_make(const compile_t *c, conversion_t *conversion)
+{
+    conversion->make = 1 + SYM_MAKE_PADS;
+    conversion->kinds = 1u << SYM_KIND_SYMCACHE;
+    (void) snprintf(conversion->make_name, sizeof(conversion->make_name), "%s",
+                    c->options->no_demangle ? "mangled" : "");
+}
+
 
 static void
 convert(compile_t *c, job_t *job)
@@ -71,6 +110,10 @@ convert(compile_t *c, job_t *job)
     job->conversion.takes_empty = c->how.takes_empty;
     if (c->how.kind == SYM_KIND_CFI || c->how.kind == SYM_KIND_CRASH) {
         job->conversion.kinds = 1u << c->how.kind;
+    }
+
+    if (c->how.makes_pads) {
+        set_make(c, &job->conversion);
     }
 
     conversions_add(&c->conversions, &job->conversion);
@@ -90,7 +133,9 @@ read_file(compile_t *c, const walk_file_t *file)
     job_t *job;
 
     c->has_module = false;
-    c->symcache = temporary_symcache_create(&err);
+    c->symcache = c->how.makes_pads ? temporary_file_create(getenv("TMPDIR"),
+                                                            UINT64_MAX, &err)
+                                    : temporary_symcache_create(&err);
     job = c->symcache != NULL ? job_open(file, NULL, &err) : NULL;
 
     if (job != NULL) {
@@ -181,12 +226,14 @@ compile_as(const options_t *options, const char *path, const char *arch,
            const compile_how_t *how)
 {
     static const conversion_events_t events = { .note = on_note,
-                                                .companion = job_companion,
+                                                .companion = on_companion,
                                                 .ended = on_ended,
                                                 .release = job_release };
     pool_limits_t limits = conversion_limits(options);
     struct utsname machine;
-    compile_t c = { .is_arch_wish = arch == NULL, .how = *how };
+    compile_t c = { .is_arch_wish = arch == NULL,
+                    .how = *how,
+                    .options = options };
 
     if (arch == NULL) {
         arch = uname(&machine) == 0 ? machine.machine : "unknown";
@@ -195,6 +242,7 @@ compile_as(const options_t *options, const char *path, const char *arch,
     c.arch = sym_cstr(arch);
 
     limits.jobs = 1;
+    limits.finds_calls = how->makes_pads;
     limits.swift = CONVERT_SWIFT_OFF; /* because dump and atos do not show Swift
                                          names */
 

@@ -29,9 +29,13 @@ typedef struct {
     bool hides_notes;   /* another call has already printed them */
     bool takes_empty;   /* an empty symcache is made for a file without
                            symbols */
+    bool makes_pads;    /* a symbfile of return pads is made, which
+                           temporary_file_get() returns */
+    const char *debug;  /* path of the debug file of an ELF file; NULL: it is
+                           searched for */
 } compile_how_t;
 
-/* Same for any kind. */
+/* Same for any kind, or for a file. */
 temporary_symcache_t *compile_as(const options_t *options, const char *path,
                                  const char *arch, const compile_how_t *how);
 

@@ -6,6 +6,7 @@
  * be slow, and no snapshot of the store may be open that long.
  */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include "symbolicate/cache/names.h"
 
 #define BREAKPAD "breakpad"
+#define RETURN_PADS "returnpads"
 
 /* State of a run of the command. */
 typedef struct {
@@ -28,6 +30,7 @@ typedef struct {
     temporary_symcache_t *copy;
     temporary_symcache_t *rules; /* unwind rules to append; NULL: none */
     sym_extent_source_t extents;
+    bool is_pads;       /* copy is a symbfile of return pads, already written */
     const char *path;   /* text to write, by its path; NULL: write everything */
     sym_names_t *names; /* NULL: names are written as stored */
 } source_t;
@@ -209,11 +212,33 @@ open_both(const options_t *options, source_t *s)
 }
 
 
+/* Calls are found in code, and a store has none. */
+static int
+open_pads(const options_t *options, source_t *s)
+{
+    const compile_how_t how = { .kind = SYM_KIND_SYMCACHE, .makes_pads = true };
+
+    if (!compile_is_file(options->operands[0])) {
+        complain_about(options->operands[0],
+                       "return pads are made of a file: an executable or a "
+                       "library");
+        return EXIT_USAGE;
+    }
+
+    s->copy = compile_as(options, options->operands[0], options->arch, &how);
+    return s->copy != NULL ? EXIT_FINE : EXIT_PARTLY;
+}
+
+
 static int
 open_source(const options_t *options, source_t *s)
 {
     sym_error_t err = { 0 };
     int code;
+
+    if (s->is_pads) {
+        return open_pads(options, s);
+    }
 
     /* a file, even if its path ends like NAME/ID */
     if (compile_is_file(options->operands[0])) {
@@ -304,6 +329,28 @@ remark(void *ctx, const char *what, sym_str_t value)
 }
 
 
+/* Copies a file that the converter has made. */
+static void
+copy_made(const source_t *s, sym_out_t *out, sym_error_t *err)
+{
+    char window[65536];
+    uint64_t length, at = 0;
+    int fd = temporary_file_get(s->copy, &length);
+
+    while (at < length && !out->failed) {
+        ssize_t n = pread(fd, window, sizeof(window), (off_t) at);
+
+        if (n <= 0) {
+            sym_fail_sys(err, SYM_IO, "cannot read the temporary file", errno);
+            return;
+        }
+
+        sym_out_windows(out, sym_str(window, (size_t) n));
+        at += (uint64_t) n;
+    }
+}
+
+
 /* Writes everything to a descriptor. */
 static int
 write_to(const options_t *options, source_t *s, int fd)
@@ -320,7 +367,9 @@ write_to(const options_t *options, source_t *s, int fd)
         return EXIT_OUTPUT;
     }
 
-    if (s->path != NULL) {
+    if (s->is_pads) {
+        copy_made(s, &out->json, &err);
+    } else if (s->path != NULL) {
         (void) s->tools->dump_text(&s->extents, &how, sym_cstr(s->path),
                                    &out->json, &err);
     } else {
@@ -376,6 +425,13 @@ take_options(const options_t *options, source_t *s)
     s->tools = sym_kind_tools(options->kind);
     s->path = options->path;
     formats = s->tools->formats;
+    s->is_pads = options->format != NULL && s->path == NULL
+                 && options->kind == SYM_KIND_SYMCACHE
+                 && strcmp(options->format, RETURN_PADS) == 0;
+
+    if (s->is_pads) {
+        return true;
+    }
 
     while (options->format != NULL && formats[s->format] != NULL
            && strcmp(options->format, formats[s->format]) != 0)

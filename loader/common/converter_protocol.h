@@ -54,9 +54,9 @@
 #define CONVERT_ARGUMENT "--converter"
 
 /* Number of arguments after that word. */
-#define CONVERT_ARGUMENTS 5
+#define CONVERT_ARGUMENTS 6
 
-/* Last argument instead of a path: Swift names are not needed. */
+/* Instead of a path to Swift's demangler: Swift names are not needed. */
 #define CONVERT_SWIFT_OFF "off"
 
 /* Maximum number of threads; more would wait for each other. */

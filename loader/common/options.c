@@ -132,7 +132,8 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_NO_DEMANGLE] = { "no-demangle", NULL, " lookup dump ",
                           "keep the linker's names" },
     [OPT_FORMAT] = { "format", "FORMAT", " dump symbolicate walk ",
-                     "breakpad or symbfile (of dump only), json or text" },
+                     "breakpad, symbfile or returnpads (of dump only), json or "
+                     "text" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "write to FILE, whole or not at all" },
     [OPT_ARCH] = { "arch", "ARCH", " dump ",

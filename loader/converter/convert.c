@@ -32,7 +32,8 @@
 /* State of the conversion of one file. */
 typedef struct {
     const converter_job_t *order;
-    input_t *input; /* kept for the next job, like the pool */
+    input_t *input;             /* kept for the next job, like the pool */
+    sym_callsites_t *callsites; /* NULL: no calls are looked for */
     thread_pool_t *pool;
     sym_format_services_t services;
     swift_t *swift;
@@ -535,6 +536,19 @@ open_file(job_t *job, sym_format_file_t *f, sym_error_t *err)
 }
 
 
+/* Sets the code in which calls are looked for. */
+static sym_status_t
+find_calls(job_t *job, const sym_format_file_t *f, sym_error_t *err)
+{
+    if (job->callsites == NULL || job->format != SYM_CONVERSION_elf) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "return pads are made of ELF files only");
+    }
+
+    return making_calls(job->making, job->callsites, f->data, err);
+}
+
+
 /* Makes a file from the symbols of the only object that is wanted. */
 static sym_status_t
 make_symbols(job_t *job, sym_error_t *err)
@@ -542,6 +556,10 @@ make_symbols(job_t *job, sym_error_t *err)
     sym_format_file_t f;
     size_t which, end;
     sym_status_t rc = open_file(job, &f, err);
+
+    if (rc == SYM_OK && job->order->make == 1 + SYM_MAKE_PADS) {
+        rc = find_calls(job, &f, err);
+    }
 
     if (rc == SYM_OK) {
         rc = choose_objects(job, &f, &which, &end, err);
@@ -728,6 +746,7 @@ convert_main(char *const arguments[CONVERT_ARGUMENTS])
         heap_reserve(memory);
         job.pool = thread_pool_create((unsigned) threads);
         job.swift = swift_load(arguments[4]);
+        job.callsites = arguments[5][0] == '1' ? sym_callsites_create() : NULL;
         job.services = (sym_format_services_t){ .unpacked_max = expanded,
                                                 .companion = request_companion,
                                                 .note = request_note,

@@ -2,7 +2,8 @@
  * convert.h - the converter: the only process that parses symbol files.
  *
  * The loader starts its own program again as `symloader --converter MEMORY
- * EXPANDED THREADS ARCHIVES` (the first two in bytes, the last 1 or 0).  Only a
+ * EXPANDED THREADS ARCHIVES SWIFT CALLS` (the first two in bytes, ARCHIVES and CALLS
+ * 1 or 0; see converter_limits_t).  Only a
  * socket is open, as descriptor CONVERTER_FD.  The converter starts its threads
  * (thread_pool.h) and enters the sandbox (sandbox.h).  Then it converts one
  * file after another to extents, until its loader ends it or ends itself;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "artifacts/export/tools.h"
+#include "artifacts/symcache/export/returnpads.h"
 #include "common/converter_protocol.h"
 #include "formats/elf/elf.h"
 #include "formats/sourcebundle/text.h"
@@ -33,6 +34,12 @@ struct making_s {
     sym_module_key_t key; /* its views point into the two texts */
     char name[CONVERTER_TEXT_MAX], id[SYM_ID_MAX];
     sym_names_t *names;
+
+    /* for return pads */
+    sym_callsites_t *callsites;
+    sym_str_t file;
+    sym_load_t loads[SYM_LOADS_MAX]; /* the code in the file */
+    size_t n_loads;
 
     sym_error_t *err;
     sym_out_t out; /* its window is `bytes` */
@@ -278,6 +285,92 @@ making_source(making_t *m, const sym_format_file_t *f, sym_error_t *err)
 }
 
 
+/* --- code --- */
+
+static sym_status_t
+read_code(making_t *m, const sym_elf_t *elf, sym_error_t *err)
+{
+    const sym_elf_info_t *info = sym_elf_info(elf);
+
+    if (!info->has_code) {
+        return sym_fail(err, SYM_UNSUPPORTED,
+                        "it has no code: the calls are in the executable that "
+                        "it belongs to");
+    }
+
+    m->n_loads = sym_elf_loads(elf, m->loads);
+    return sym_callsites_begin(m->callsites, sym_cstr(info->arch), err);
+}
+
+
+sym_status_t
+making_calls(making_t *m, sym_callsites_t *callsites, sym_str_t bytes,
+             sym_error_t *err)
+{
+    sym_elf_t *elf = open_elf(bytes, err);
+    sym_status_t rc = err->status;
+
+    m->callsites = callsites;
+    m->file = bytes;
+    rc = elf != NULL ? read_code(m, elf, err) : rc;
+    sym_elf_close(elf);
+    return rc;
+}
+
+
+/* The bytes from addr up to end, or fewer if fewer are in the file. */
+static sym_str_t
+code_at(const making_t *m, uint32_t addr, uint64_t end)
+{
+    for (size_t i = 0; i < m->n_loads; i++) {
+        const sym_load_t *l = &m->loads[i];
+        const uint64_t distance = addr - l->addr;
+
+        if (addr >= l->addr && distance < l->bytes && l->offset < m->file.len
+            && distance < m->file.len - l->offset)
+        {
+            const uint64_t at = l->offset + distance;
+            uint64_t len = end - addr;
+
+            len = len < l->bytes - distance ? len : l->bytes - distance;
+            len = len < m->file.len - at ? len : m->file.len - at;
+            return sym_str(m->file.data + at, (size_t) len);
+        }
+    }
+
+    return SYM_STR("");
+}
+
+
+static bool
+next_call(void *ctx, uint32_t addr, uint64_t end, sym_code_call_t *call)
+{
+    making_t *m = ctx;
+    sym_str_t code = code_at(m, addr, end);
+    size_t at, size;
+
+    if (!sym_callsites_next(m->callsites, (const uint8_t *) code.data, code.len,
+                            &at, &size))
+    {
+        return false;
+    }
+
+    *call = (sym_code_call_t){ addr + (uint32_t) at, (uint32_t) size };
+    return true;
+}
+
+
+static uint32_t
+first_size(void *ctx, uint32_t addr, uint64_t end)
+{
+    making_t *m = ctx;
+    sym_str_t code = code_at(m, addr, end);
+
+    return (uint32_t) sym_callsites_first(
+        m->callsites, (const uint8_t *) code.data, code.len);
+}
+
+
 /* --- symbols --- */
 
 static sym_status_t
@@ -410,15 +503,24 @@ say_nothing(void *ctx, const char *what, sym_str_t value)
 static sym_status_t
 dump(making_t *m, sym_kind_t kind, extents_t *e, sym_error_t *err)
 {
+    const bool is_pads = m->make == SYM_MAKE_PADS;
     const sym_kind_tools_t *tools = sym_kind_tools(kind);
     const sym_extent_source_t extents = { get_extent, e, e->n };
-    const sym_dump_t how = {
-        .key = &m->key, .show_name = show_name, .remark = say_nothing, .ctx = m
-    };
+    const sym_code_t code = { next_call, first_size, m };
+    const sym_dump_t how = { .key = &m->key,
+                             .show_name = is_pads && m->given.len != 0
+                                              ? NULL
+                                              : show_name,
+                             .remark = say_nothing,
+                             .ctx = m };
     unsigned format = 0;
 
     if (e->n == 0) {
         return SYM_OK;
+    }
+
+    if (is_pads) {
+        return sym_returnpads_export(&extents, &how, &code, &m->out, err);
     }
 
     while (strcmp(tools->formats[format], BREAKPAD) != 0) {
@@ -432,7 +534,9 @@ dump(making_t *m, sym_kind_t kind, extents_t *e, sym_error_t *err)
 sym_status_t
 making_end(making_t *m, sym_error_t *err)
 {
-    if (!m->has_module || (m->make == SYM_MAKE_SYM && m->symbols.n == 0)
+    if (!m->has_module
+        || ((m->make == SYM_MAKE_SYM || m->make == SYM_MAKE_PADS)
+            && m->symbols.n == 0)
         || (m->make == SYM_MAKE_RULES && m->rules.n == 0))
     {
         return sym_fail(err, SYM_UNSUPPORTED, "there are no symbols in it");

@@ -2,13 +2,14 @@
  * make.h - makes a file of a file, for clients that read symbols themselves.
  *
  * The file is unpacked, a section of it is cut out, or its symbols are written
- * as Breakpad text.  The result is sent to the loader like the extents of an
+ * as Breakpad text, or those of its calls as a symbfile.  The result is sent to the loader like the extents of an
  * artifact; all extents but the last have the same length.
  */
 #ifndef SYMLOADER_CONVERTER_MAKE_H
 #define SYMLOADER_CONVERTER_MAKE_H
 
 #include "formats/format.h"
+#include "formats/native/callsites.h"
 #include "object/files.h"
 #include "unpack/input.h"
 
@@ -16,9 +17,14 @@
 typedef struct making_s making_t;
 
 /* name: of the section, or the name that the client uses for the module; it
- * must stay in place. */
+ * must stay in place.  For return pads: not empty if names stay mangled. */
 making_t *making_begin(sym_make_t make, sym_str_t name, sym_error_t *err);
 void making_free(making_t *m);
+
+/* Sets the file whose calls are the return pads.  The bytes must stay in place.
+ * SYM_UNSUPPORTED: it is no ELF file with code. */
+sym_status_t making_calls(making_t *m, sym_callsites_t *callsites,
+                          sym_str_t bytes, sym_error_t *err);
 
 /* Takes an artifact of an object if its symbols are wanted; otherwise takes
  * only its name. */

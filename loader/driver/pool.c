@@ -188,6 +188,7 @@ converter_limits(const pool_t *pool)
         .max_expanded = pool->limits.max_expanded,
         .threads = pool->limits.threads,
         .swift = pool->limits.swift,
+        .finds_calls = pool->limits.finds_calls,
         .has_archives = pool->archives_ahead > 0,
     };
 }

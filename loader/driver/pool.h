@@ -31,6 +31,7 @@ typedef struct {
     unsigned wall_s;       /* limit of total time for one conversion; 0: none */
     bool is_fresh;         /* uses a new converter for each job */
     const char *swift;     /* see converter_limits_t */
+    bool finds_calls;      /* same */
 } pool_limits_t;
 
 /* Result of a companion callback: pool_give() will be called. */

@@ -29,7 +29,7 @@ extern char **environ;
 /* The command line of a converter. */
 typedef struct {
     char name[10], argument[12];
-    char memory[24], expanded[24], threads[24], archives[2];
+    char memory[24], expanded[24], threads[24], archives[2], calls[2];
     char swift[PATH_MAX];
     char *argv[2 + CONVERT_ARGUMENTS + 1];
 } command_line_t;
@@ -37,8 +37,9 @@ typedef struct {
 static void
 make_command_line(const converter_limits_t *limits, command_line_t *c)
 {
-    char *const argv[] = { c->name,    c->argument, c->memory, c->expanded,
-                           c->threads, c->archives, c->swift,  NULL };
+    char *const argv[] = { c->name,     c->argument, c->memory,
+                           c->expanded, c->threads,  c->archives,
+                           c->swift,    c->calls,    NULL };
 
     snprintf(c->name, sizeof(c->name), "symloader");
     snprintf(c->argument, sizeof(c->argument), CONVERT_ARGUMENT);
@@ -47,6 +48,7 @@ make_command_line(const converter_limits_t *limits, command_line_t *c)
              limits->max_expanded);
     snprintf(c->threads, sizeof(c->threads), "%u", limits->threads);
     snprintf(c->archives, sizeof(c->archives), "%d", limits->has_archives);
+    snprintf(c->calls, sizeof(c->calls), "%d", limits->finds_calls);
     snprintf(c->swift, sizeof(c->swift), "%s",
              limits->swift != NULL ? limits->swift : "");
     memcpy(c->argv, argv, sizeof(argv));

@@ -22,6 +22,8 @@ typedef struct {
     const char *swift; /* path of the Swift demangler, or as in
                           converter_protocol.h */
     bool has_archives; /* it reads zip, cab and tar, and starts at half speed */
+    bool finds_calls;  /* it disassembles code; the library for it takes 2 ms to
+                          load */
 } converter_limits_t;
 
 sym_status_t converter_start(const converter_limits_t *limits, converter_t *c,

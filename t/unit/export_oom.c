@@ -4,6 +4,7 @@
  * leak check of the sanitizer run sees that).
  */
 #include "artifacts/symcache/export/breakpad.h"
+#include "artifacts/symcache/export/returnpads.h"
 #include "memory_extents.h"
 #include "oom.h"
 #include "symbolicate/cache/names.h"
@@ -71,6 +72,24 @@ show_name(void *names, sym_str_t name, uint8_t lang)
 }
 
 
+/* A call of one byte at each address. */
+static bool
+next_call(void *ctx, uint32_t addr, uint64_t end, sym_code_call_t *call)
+{
+    (void) ctx;
+    *call = (sym_code_call_t){ addr, 1 };
+    return addr < end;
+}
+
+
+static uint32_t
+first_size(void *ctx, uint32_t addr, uint64_t end)
+{
+    (void) ctx;
+    return addr < end ? 1 : 0;
+}
+
+
 static sym_status_t
 export_module(memory_extents_t *memory, unsigned format, sym_out_t *out,
               sym_error_t *err)
@@ -85,7 +104,12 @@ export_module(memory_extents_t *memory, unsigned format, sym_out_t *out,
     const sym_extent_source_t extents = { memory_get, memory, memory->n };
     sym_status_t rc = SYM_NOMEM;
 
-    if (names != NULL) {
+    const sym_code_t code = { next_call, first_size, NULL };
+
+    if (names != NULL
+        && sym_kind_tools(SYM_KIND_SYMCACHE)->formats[format] == NULL) {
+        rc = sym_returnpads_export(&extents, &how, &code, out, err);
+    } else if (names != NULL) {
         rc = sym_kind_tools(SYM_KIND_SYMCACHE)
                  ->dump(&extents, &how, format, out, err);
     }
@@ -129,15 +153,16 @@ int
 main(void)
 {
     memory_extents_t memory = { 0 };
+    unsigned format = 0;
 
     make_module(&memory);
 
-    for (unsigned format = 0;
-         sym_kind_tools(SYM_KIND_SYMCACHE)->formats[format] != NULL; format++)
+    for (; sym_kind_tools(SYM_KIND_SYMCACHE)->formats[format] != NULL; format++)
     {
         test_format(&memory, format);
     }
 
+    test_format(&memory, format); /* return pads */
     memory_free(&memory);
     return done_testing();
 }

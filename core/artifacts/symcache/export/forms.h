@@ -17,6 +17,20 @@ typedef struct {
     char text[SYM_STRING_MAX + SYM_STRING_SLACK];
 } sym_form_t;
 
+/* A symcache that is open for a dump. */
+typedef struct {
+    sym_symcache_t sc;
+    sym_extent_view_t *views;
+    sym_form_t *form;
+} sym_form_open_t;
+
+/* Close it even after a failure.  It must not move. */
+sym_status_t sym_form_open(sym_form_open_t *o,
+                           const sym_extent_source_t *extents,
+                           const sym_dump_t *how, sym_out_t *out,
+                           sym_error_t *err);
+void sym_form_close(sym_form_open_t *o);
+
 /* Gets a string of the symcache.  Valid until the next call; "": none. */
 sym_str_t sym_form_info(sym_form_t *f, sym_info_t which);
 sym_str_t sym_form_name(sym_form_t *f, const sym_walk_function_t *function,

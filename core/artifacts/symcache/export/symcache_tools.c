@@ -82,25 +82,65 @@ each_function(sym_form_t *f, head_pt head, function_pt put, sym_error_t *err)
 
 
 static sym_status_t
-write_form(sym_symcache_t *sc, const sym_dump_t *how, unsigned format,
-           sym_out_t *out, sym_error_t *err)
+read_symcache(sym_form_open_t *o, const sym_extent_source_t *extents,
+              sym_error_t *err)
 {
-    sym_form_t *f = calloc(1, sizeof(*f));
-    sym_status_t rc;
-
-    if (f == NULL) {
-        return sym_fail(err, SYM_NOMEM, NULL);
+    if (sym_symcache_open(&o->sc, extents->get, extents->ctx, err) != SYM_OK) {
+        return err->status;
     }
 
-    f->sc = sc;
-    f->how = how;
-    f->out = out;
-    rc = format == SYMBFILE ? sym_symbfile_export(f, err)
-         : format == JSON
-             ? each_function(f, sym_json_head, sym_json_function, err)
-             : each_function(f, sym_text_head, sym_text_function, err);
-    free(f);
-    return rc;
+    if (o->sc.n_extents != extents->n) {
+        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
+    }
+
+    o->views = calloc(extents->n, sizeof(*o->views));
+    o->form = calloc(1, sizeof(*o->form));
+    return o->views != NULL && o->form != NULL ? SYM_OK
+                                               : sym_fail(err, SYM_NOMEM, NULL);
+}
+
+
+sym_status_t
+sym_form_open(sym_form_open_t *o, const sym_extent_source_t *extents,
+              const sym_dump_t *how, sym_out_t *out, sym_error_t *err)
+{
+    *o = (sym_form_open_t){ 0 };
+
+    if (read_symcache(o, extents, err) != SYM_OK) {
+        return err->status;
+    }
+
+    sym_symcache_remember(&o->sc, o->views);
+    o->form->sc = &o->sc;
+    o->form->how = how;
+    o->form->out = out;
+    return SYM_OK;
+}
+
+
+void
+sym_form_close(sym_form_open_t *o)
+{
+    free(o->views);
+    free(o->form);
+}
+
+
+static sym_status_t
+write_form(sym_form_open_t *o, unsigned format, sym_error_t *err)
+{
+    sym_form_t *f = o->form;
+
+    switch (format) {
+    case BREAKPAD:
+        return sym_breakpad_export(&o->sc, f->how, f->out, err);
+    case SYMBFILE:
+        return sym_symbfile_export(f, err);
+    case JSON:
+        return each_function(f, sym_json_head, sym_json_function, err);
+    default:
+        return each_function(f, sym_text_head, sym_text_function, err);
+    }
 }
 
 
@@ -108,28 +148,11 @@ static sym_status_t
 dump(const sym_extent_source_t *extents, const sym_dump_t *how, unsigned format,
      sym_out_t *out, sym_error_t *err)
 {
-    sym_extent_view_t *views;
-    sym_symcache_t sc;
-    sym_status_t rc = sym_symcache_open(&sc, extents->get, extents->ctx, err);
+    sym_form_open_t open;
+    sym_status_t rc = sym_form_open(&open, extents, how, out, err);
 
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    if (sc.n_extents != extents->n) {
-        return sym_fail(err, SYM_DAMAGED, "symcache miscounts its extents");
-    }
-
-    views = calloc(extents->n, sizeof(*views));
-
-    if (views == NULL) {
-        return sym_fail(err, SYM_NOMEM, NULL);
-    }
-
-    sym_symcache_remember(&sc, views);
-    rc = format == BREAKPAD ? sym_breakpad_export(&sc, how, out, err)
-                            : write_form(&sc, how, format, out, err);
-    free(views);
+    rc = rc == SYM_OK ? write_form(&open, format, err) : rc;
+    sym_form_close(&open);
     return rc;
 }
 
