@@ -11,41 +11,12 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use SymSymbfile qw($HEADER range pad);
 use SymUpload;
 
 my $KEY = 'aWQ6c2VjcmV0';    # base64 of id:secret
 my $t = SymUpload->new(layout => 'unified', tokens => { agent => { secret => $KEY, rest => 'at_once=20' } })->start;
 my $dir = $t->{dir};
-
-# --- symbfiles, after the format's description ---
-
-sub varint {
-    my ($n) = @_;
-    my $out = '';
-    while ($n >= 0x80) {
-        $out .= chr($n & 0x7f | 0x80);
-        $n >>= 7;
-    }
-    return $out . chr $n;
-}
-
-sub message { return varint(length $_[1]) . varint($_[0]) . $_[1] }
-sub field { return varint($_[0] << 3 | (ref $_[1] ? 2 : 0)) . (ref $_[1] ? varint(length ${ $_[1] }) . ${ $_[1] } : varint($_[1])) }
-
-my $HEADER = 'symbfile' . message(1, '');
-
-# A function at an address, of a file.
-sub range {
-    my ($addr, $length, $name) = @_;
-    return message(2, field(12, $addr) . field(2, $length) . field(3, \$name) . field(4, \"$name.c"));
-}
-
-# A return pad: one frame.
-sub pad {
-    my ($addr, $name) = @_;
-    return message(4, field(1, \$name) . field(1, \"$name.c"))
-        . message(3, field(5, $addr) . field(2, \chr 0) . field(3, \chr 1) . field(4, \chr 7));
-}
 
 my $n = 0;
 

@@ -447,6 +447,7 @@ append_part(placer_t *p, placer_job_t *job, size_t number, int to)
         is_ok = false;
     }
     if (is_ok) {
+        job->parts[number] = (placer_part_t){ st.st_ino, st.st_mtim };
         part.length = (uint64_t) st.st_size - part.at;
         job->length += part.length;
         is_ok = copy(p, &part, to);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+#include <sys/types.h>
 
 #include "base/md5.h"
 #include "sources/paths/plan.h"
@@ -40,6 +41,12 @@ typedef enum {
 
 typedef struct placer_s placer_t;
 
+/* The file of a part: another one may get its name later. */
+typedef struct {
+    ino_t inode;
+    struct timespec written;
+} placer_part_t;
+
 /* A job; the owner keeps it in place until placer_done() returns it. */
 typedef struct placer_job_s {
     struct placer_job_s *next;
@@ -48,6 +55,7 @@ typedef struct placer_job_s {
     const uint8_t *sha1; /* digest of the file; those of its chunks follow */
     size_t n_chunks;
     const char *text;
+    placer_part_t *parts;          /* JOIN: the files that were joined */
     int fd;                        /* file with the bytes ... */
     uint64_t at, length;           /* ... and their range */
     uint8_t (*md5)[SYM_MD5_BYTES]; /* digest of each part */

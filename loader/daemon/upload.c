@@ -48,6 +48,7 @@ upload_free(upload_t *u)
     }
     bucket_free(&u->bucket);
     free(u->digests);
+    free(u->joined_parts);
     free(u->members);
     free(u->report);
     free(u);

@@ -108,6 +108,7 @@ struct upload_s {
                         is reported; 0: none */
 
     /* for a file that is assembled from chunks */
+    placer_part_t *joined_parts;
     uint8_t *digests; /* digests of the file and of its chunks; NULL: not
                          assembled */
     size_t n_chunks;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <sys/stat.h>
@@ -97,6 +98,38 @@ upload_symbfile_place(upload_t *u, submission_t *c, sym_error_t *err)
 }
 
 
+static bool
+is_part(int folder, const char *path, const placer_part_t *part)
+{
+    struct stat st;
+
+    return fstatat(folder, path, &st, AT_SYMLINK_NOFOLLOW) == 0
+           && st.st_ino == part->inode
+           && st.st_mtim.tv_sec == part->written.tv_sec
+           && st.st_mtim.tv_nsec == part->written.tv_nsec;
+}
+
+
+/* A part of the next push may have the name by now, or get it at this moment: the
+ * placer works in another thread.  So the file is moved away before it is
+ * removed, and comes back if it is another one. */
+static void
+drop_part(int folder, const char *path, const placer_part_t *part)
+{
+    static const char away[] = PLACER_PARTS "dropped";
+
+    if (!is_part(folder, path, part)
+        || renameat(folder, path, folder, away) != 0) {
+        return;
+    }
+
+    if (!is_part(folder, away, part)) {
+        (void) linkat(folder, away, folder, path, 0);
+    }
+    (void) unlinkat(folder, away, 0);
+}
+
+
 void
 upload_symbfile_drop(const upload_t *u, unsigned parts)
 {
@@ -104,7 +137,7 @@ upload_symbfile_drop(const upload_t *u, unsigned parts)
 
     for (unsigned i = 0; i < parts; i++) {
         placer_part(u->set, i, parts, path);
-        (void) unlinkat(u->folder->fd, path, 0);
+        drop_part(u->folder->fd, path, &u->joined_parts[i]);
     }
 }
 
@@ -159,10 +192,17 @@ upload_symbfile_join(upload_t *u)
         return true;
     }
 
+    free(u->joined_parts);
+    u->joined_parts = calloc(u->parts, sizeof(*u->joined_parts));
+    if (u->joined_parts == NULL) {
+        return false;
+    }
+
     u->is_joining = true;
     u->job = (placer_job_t){ .kind = PLACER_JOIN,
                              .folder = u->folder->fd,
                              .text = u->set,
+                             .parts = u->joined_parts,
                              .n_chunks = u->parts };
     placer_add(u->all->placer, &u->job);
     return true;
