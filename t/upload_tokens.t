@@ -86,6 +86,34 @@ kill CONT => $t->loader->pid;
 $t->wait_for(sub { put_as('one-secret')->{status} == 200 }, 'after the loader has answered, it may again');
 is(put_as('one-secret')->{status}, 200, '... not after it has ended');
 
+# Requests to assemble files of chunks count like uploads.
+sub assemble {
+    return $t->request('POST', '/api/0/projects/o/p/files/difs/assemble/', @_,
+        headers => [ Authorization => 'Bearer one-secret', 'Content-Type' => 'application/json' ],
+        body => '{"' . 'ab' x 20 . '": {"name": "x", "chunks": ["' . 'cd' x 20 . '"]}}');
+}
+is(assemble()->{status}, 200, 'files are assembled');
+is(assemble()->{status}, 200, '... and again');
+$s = $t->connect;
+$t->send_all($s, "PUT /upload/a/$id/a.sym HTTP/1.1\r\nHost: a\r\n"
+    . "Authorization: Bearer one-secret\r\nContent-Length: 10\r\n\r\nMODU");
+$t->wait_for(sub { put_as('one-secret')->{status} == 429 }, 'an upload has begun');
+is(assemble()->{status}, 429, '... not beside an upload');
+close $s;
+$t->wait_for(sub { assemble()->{status} == 200 }, 'after it has gone, they are');
+
+kill STOP => $t->loader->pid;
+my $json = '{"' . 'ab' x 20 . '": {"name": "x", "chunks": ["' . 'cd' x 20 . '"]}}';
+$s = $t->connect;
+$t->send_all($s, "POST /api/0/projects/o/p/files/difs/assemble/ HTTP/1.1\r\nHost: a\r\n"
+    . "Authorization: Bearer one-secret\r\nContent-Type: application/json\r\n"
+    . 'Content-Length: ' . length($json) . "\r\n\r\n$json");
+ok($t->wait_for(sub { assemble()->{status} == 429 }, 'the loader has it'), 'one at a time');
+is(put_as('one-secret')->{status}, 429, '... and no upload beside it');
+kill CONT => $t->loader->pid;
+is($t->response($s)->{status}, 200, '... it is answered');
+is(assemble()->{status}, 200, '... then another one may come');
+
 my $said = $t->error_log . SymTest::slurp("$dir/tokens");
 unlike($said, qr/-secret/, 'neither log nor file has a token');
 is($t->end, '', 'nothing is wrong');

@@ -78,6 +78,11 @@ static ngx_int_t ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     sym_upload_call_t *call);
 static sym_upload_refusal_t ngx_http_symbolicate_receive_check(
     ngx_http_request_t *r, ngx_http_symbolicate_receive_t *receive);
+static ngx_int_t ngx_http_symbolicate_receive_busy(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive, ngx_int_t rc);
+static ngx_int_t ngx_http_symbolicate_receive_assemble(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive, ngx_uint_t scripts);
+static void ngx_http_symbolicate_receive_assembled(void *data);
 static ngx_int_t ngx_http_symbolicate_receive_count(
     ngx_http_symbolicate_receive_t *receive);
 static void ngx_http_symbolicate_receive_free(
@@ -118,6 +123,7 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_receive_work = {
 ngx_int_t
 ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
 {
+    ngx_int_t                         rc;
     sym_out_t                         out;
     ngx_chain_t                      *body;
     sym_upload_made_t                 made;
@@ -147,7 +153,7 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
         made = receive->protocol->assembles(&receive->call);
 
         if (made != SYM_UPLOAD_NOTHING) {
-            return ngx_http_symbolicate_assemble_handler(r,
+            return ngx_http_symbolicate_receive_assemble(r, receive,
                                                    made == SYM_UPLOAD_SCRIPTS);
         }
     }
@@ -172,22 +178,63 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
                     : NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    switch (ngx_http_symbolicate_receive_count(receive)) {
+    rc = ngx_http_symbolicate_receive_count(receive);
 
-    case NGX_OK:
-        break;
-
-    case NGX_BUSY:
-        receive->why = SYM_UPLOAD_BUSY;
-        return ngx_http_symbolicate_receive_refuse(r, receive);
-
-    default:
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (rc != NGX_OK) {
+        return ngx_http_symbolicate_receive_busy(r, receive, rc);
     }
 
     ngx_http_symbolicate_upload_spool(r);
 
     return ngx_http_symbolicate_task_read(&receive->task);
+}
+
+
+/* It was not counted. */
+static ngx_int_t
+ngx_http_symbolicate_receive_busy(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive, ngx_int_t rc)
+{
+    if (rc != NGX_BUSY) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    receive->why = SYM_UPLOAD_BUSY;
+    return ngx_http_symbolicate_receive_refuse(r, receive);
+}
+
+
+/* A request to assemble files is another task, which counts until it ends. */
+static ngx_int_t
+ngx_http_symbolicate_receive_assemble(ngx_http_request_t *r,
+    ngx_http_symbolicate_receive_t *receive, ngx_uint_t scripts)
+{
+    ngx_int_t            rc;
+    ngx_pool_cleanup_t  *cln;
+
+    cln = ngx_pool_cleanup_add(r->pool, 0);
+    if (cln == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    rc = ngx_http_symbolicate_receive_count(receive);
+
+    if (rc != NGX_OK) {
+        return ngx_http_symbolicate_receive_busy(r, receive, rc);
+    }
+
+    cln->handler = ngx_http_symbolicate_receive_assembled;
+    cln->data = receive->slot;
+    receive->slot = NULL;
+
+    return ngx_http_symbolicate_assemble_handler(r, scripts);
+}
+
+
+static void
+ngx_http_symbolicate_receive_assembled(void *data)
+{
+    ngx_http_symbolicate_receive_free(data);
 }
 
 
