@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# All protocols of uploads work with a bucket: Sentry's chunks and bundles, Elastic's symbfiles
-# in parts, Breakpad's sym_upload.  Requests that wait get the symbols.  If the
-# worker or the loader dies meanwhile, nothing is acknowledged that is not there.
+# All protocols of uploads work with a bucket: Sentry's chunks and bundles, Elastic's
+# symbfiles, whole and in parts, both versions of Breakpad's sym_upload.  Requests
+# that wait get the symbols.  If the worker or the loader dies meanwhile, nothing is
+# acknowledged that is not there.
 
 use strict;
 use warnings;
@@ -17,6 +18,7 @@ use JSON::PP ();
 use SymS3;
 use SymScripts qw(bundle map_of);
 use SymLoader qw(sym_text write_file);
+use SymSymbfile qw($HEADER range pad);
 use SymUpload;
 
 my $s3 = SymS3->new->start;
@@ -102,6 +104,67 @@ $r = $t->curl('-H', 'Content-Type: application/json', '-d', '{}',
 is($r->{status}, 200, '... is completed');
 like($t->function($t->ask(['b', $id])), qr/^breakpad/, '... and answers');
 $s3->forget;
+
+# --- sym_upload v1 ---
+
+$id = next_id();
+write_file("$dir/v1.sym", sym_text('v1', $id, prefix => 'form'));
+$r = $t->curl('-F', 'cpu=x86_64', '-F', 'debug_file=v1', '-F', "debug_identifier=$id",
+    '-F', "symbol_file=\@$dir/v1.sym", $t->url('/upload/sym_upload?key=secret'));
+is($r->{status}, 200, "Breakpad's sym_upload, v1") or diag $r->{body};
+is(object($r->{json}{files}[0]{path}), SymTest::slurp("$dir/v1.sym"), '... the file is in the bucket');
+like($t->function($t->ask([ 'v1', $id ])), qr/^form/, '... and answers');
+
+# --- symbfiles ---
+
+sub push_symbols {
+    my ($kind, $hex, $body, @part) = @_;
+    write_file("$dir/body", $body);
+    return $t->curl('-H', 'Authorization: APIKey secret', '-H', "FileID: $hex",
+        (map { ('-H', $_) } @part), '--data-binary', "\@$dir/body", $t->url("/upload/api/symbols-$kind"))->{status};
+}
+
+# A FileID's digits are those of the debug id without its age.
+sub name_at {
+    my ($hex, $addr) = @_;
+    my $a = $t->post_json('/symbolicate/v5', { memoryMap => [[ 'any', uc($hex) . '0' ]], stacks => [[[ 0, $addr ]]] });
+    return $a->{json}{results}[0]{stacks}[0][0]{function};
+}
+
+my $hex = sprintf '%032x', 0x77;
+is(push_symbols(returnpads => $hex, $HEADER . pad(0x1004, 'pad')), 200, 'return pads');
+is(name_at($hex, 0x1004), 'pad', '... answer');
+my $body = $HEADER . range(0x1000, 16, 'ranges');
+is(push_symbols(ranges => $hex, $body), 200, 'ranges');
+is(name_at($hex, 0x1008), 'ranges', '... answer');
+is(object("symbfile/$hex/ranges"), $body, '... and are in the bucket');
+$body = $HEADER . range(0x1000, 16, 'others');
+is(push_symbols(ranges => $hex, $body), 200, 'other ranges');
+is(object("symbfile/$hex/ranges"), $body, '... replace them');
+
+$hex = sprintf '%032x', 0x78;
+my @parts = map { $HEADER . range(0x1000 * $_, 16, "first$_") } 1, 2;
+is(push_symbols(ranges => $hex, $parts[0], 'FilePart: 0', 'FileParts: 2'), 200, 'a part');
+is(object("symbfile/$hex/ranges"), undef, '... alone is not put');
+
+# While the bucket takes the joined file, the first part of the next push comes.
+$s3->forget->fault(method => 'PUT', hold => 1);
+my $last = $t->connect;
+$t->send_all($last, "POST /upload/api/symbols-ranges HTTP/1.1\r\nHost: a\r\nAuthorization: APIKey secret\r\n"
+    . "FileID: $hex\r\nFilePart: 1\r\nFileParts: 2\r\nContent-Length: " . length($parts[1]) . "\r\n\r\n$parts[1]");
+$t->wait_for(sub { grep { $_->{method} eq 'PUT' } $s3->log }, 'the joined file is put');
+my @next = map { $HEADER . range(0x1000 * $_, 16, "second$_") } 1, 2;
+my $early = $t->connect;
+$t->send_all($early, "POST /upload/api/symbols-ranges HTTP/1.1\r\nHost: a\r\nAuthorization: APIKey secret\r\n"
+    . "FileID: $hex\r\nFilePart: 0\r\nFileParts: 2\r\nContent-Length: " . length($next[0]) . "\r\n\r\n$next[0]");
+$t->wait_for(sub { SymTest::slurp("$dir/symbols/.parts/$hex.ranges.0-2") eq $next[0] }, 'the part is placed');
+$s3->release;
+is($t->response($last)->{status}, 200, 'the last part of a push');
+is(name_at($hex, 0x2000), 'first2', '... which answers');
+is($t->response($early)->{status}, 200, 'a part of the next push, meanwhile');
+is(push_symbols(ranges => $hex, $next[1], 'FilePart: 1', 'FileParts: 2'), 200, '... and its last one');
+is(name_at($hex, 0x1000 * $_), "second$_", "... are joined: $_") for 1, 2;
+is_deeply([ glob "$dir/symbols/.parts/*" ], [], '... no part is left');
 
 # --- a request that waits; a client that leaves ---
 

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 14
+#define SYM_RPC_VERSION 15
 
 /* Maximum length of a message. */
 #define SYM_RPC_MAX 8192
@@ -107,7 +107,10 @@ typedef enum {
                         reference, kind; descriptor for some kinds: a request to
                         the bucket of an UPLOAD.  kind: a sym_rpc_object_t;
                         text: the path; source: the id of a multipart upload;
-                        reference: MD5 of the body, 16 bytes */
+                        reference: MD5 of the body, 16 bytes.  The condition of
+                        WRITE is in source, that of COMPLETE in reference: the
+                        ETag that the object must have, "*": it must not exist,
+                        "": any */
 } sym_rpc_type_t;
 
 /* Requests to a bucket.  The REPLY has the flag SYM_RPC_DID, or SYM_RPC_NOTHING if
@@ -190,8 +193,11 @@ typedef enum {
 
 #define SYM_RPC_NOTHING 8u /* a valid file without usable symbols */
 
-/* A flag of REPLY: the ETag of an encrypted part, which is no MD5. */
+/* Flags of REPLY: the ETag of an encrypted part, which is no MD5; the condition
+ * was false; the bucket does not know conditions. */
 #define SYM_RPC_OPAQUE 16u
+#define SYM_RPC_CHANGED_MEANWHILE 32u
+#define SYM_RPC_NO_CONDITIONS 64u
 
 /* Lifetime of a negative result in seconds, by kind. */
 typedef struct {

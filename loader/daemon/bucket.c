@@ -12,12 +12,16 @@
 /* A part in the list of COMPLETE, without its ETag. */
 #define LISTED_MAX 96
 
+/* Attempts to write an object that others write at the same time. */
+#define RACES_MAX 5
+
 bool
-bucket_begin(bucket_t *b, placer_job_t *job, uint64_t part_bytes)
+bucket_begin(bucket_t *b, placer_job_t *job, uint64_t part_bytes,
+             bucket_knows_t knows, const char *read)
 {
     uint64_t least = (job->length + SYM_RPC_PARTS_MAX - 1) / SYM_RPC_PARTS_MAX;
 
-    *b = (bucket_t){ .job = job, .list_fd = -1 };
+    *b = (bucket_t){ .job = job, .knows = knows, .read = read, .list_fd = -1 };
     b->part_bytes = part_bytes > least ? part_bytes : least;
     b->n_parts =
         job->length <= b->part_bytes
@@ -159,6 +163,16 @@ add_bytes(const bucket_t *b, size_t part, sym_rpc_message_t *m, int *fd)
 }
 
 
+/* Without an ETag, the object may be replaced by chance. */
+static sym_str_t
+condition(const bucket_t *b)
+{
+    return b->is_plain     ? SYM_STR("")
+           : !b->has_there ? SYM_STR("*")
+                           : sym_cstr(b->there);
+}
+
+
 bool
 bucket_request(bucket_t *b, sym_rpc_message_t *m, int *fd)
 {
@@ -193,12 +207,14 @@ bucket_request(bucket_t *b, sym_rpc_message_t *m, int *fd)
                               .source = sym_cstr(b->upload_id) };
     if (b->state == BUCKET_WRITE) {
         add_bytes(b, 0, m, fd);
+        m->source = condition(b);
     } else if (b->state == BUCKET_PART) {
         add_bytes(b, b->part, m, fd);
         m->limit = b->part + 1;
     } else if (b->state == BUCKET_COMPLETE) {
         *fd = b->list_fd;
         m->length = (uint64_t) lseek(b->list_fd, 0, SEEK_END);
+        m->reference = condition(b);
     }
 
     return true;
@@ -221,7 +237,22 @@ static void
 next_path(bucket_t *b)
 {
     b->path++;
+    b->is_repeated = false;
     b->state = b->path < b->job->n_paths ? BUCKET_LOOK : BUCKET_ENDED;
+}
+
+
+/* Whether the file may not replace the object, because that may be better. */
+static bool
+is_unexpected(const bucket_t *b)
+{
+    if (b->path != 0 || b->knows == BUCKET_ANY) {
+        return false;
+    }
+
+    return b->knows != BUCKET_READ
+           || (b->there[0] != '\0' && b->read[0] != '\0'
+               && strcmp(b->there, b->read) != 0);
 }
 
 
@@ -232,24 +263,57 @@ looked(bucket_t *b, const sym_rpc_message_t *r)
     bool is_same = is_there && r->length == b->job->length
                    && sym_str_eq(r->source, sym_cstr(b->expected));
 
+    b->has_there = is_there;
+    b->there[0] = '\0';
+    (void) keep_etag(is_there ? r->source : SYM_STR(""), b->there);
+
     if (!is_there && (r->flags & SYM_RPC_NOTHING) == 0) {
         fail(b, "cannot look into the bucket", r->text);
         b->state = BUCKET_ENDED;
         return;
     }
 
-    b->job->is_same |= is_same && b->path == 0;
+    b->job->is_same |= is_same && b->path == 0 && !b->is_sent;
     if (is_same || (is_there && (!b->job->replaces || b->job->is_same))) {
         next_path(b);
+    } else if (is_there && is_unexpected(b)) {
+        b->is_changed = true;
+        b->state = BUCKET_ENDED;
     } else {
         b->state = b->n_parts == 1 ? BUCKET_WRITE : BUCKET_BEGIN;
     }
 }
 
 
+/* The object was not written because of its condition: another one was there, or
+ * the server knows no conditions.  Looks again.  False: it has another reason. */
+static bool
+is_again(bucket_t *b, const sym_rpc_message_t *r)
+{
+    bool is_race = (r->flags & SYM_RPC_CHANGED_MEANWHILE) != 0;
+
+    if (!is_race && (b->is_plain || (r->flags & SYM_RPC_NO_CONDITIONS) == 0)) {
+        return false;
+    }
+
+    if (is_race && ++b->n_races >= RACES_MAX) {
+        return false;
+    }
+
+    b->is_plain |= !is_race;
+    b->state = BUCKET_LOOK;
+    return true;
+}
+
+
 static void
 written(bucket_t *b, const sym_rpc_message_t *r)
 {
+    b->is_sent |= b->path == 0;
+    if (is_again(b, r)) {
+        return;
+    }
+
     b->state = BUCKET_ENDED;
     if ((r->flags & SYM_RPC_DID) == 0) {
         fail(b, "the bucket does not take the file", r->text);
@@ -304,10 +368,16 @@ static void
 completed(bucket_t *b, const sym_rpc_message_t *r)
 {
     drop_list(b);
-    if ((r->flags & SYM_RPC_DID) != 0) {
+    b->is_sent |= b->path == 0;
+    b->is_repeated = (r->flags & SYM_RPC_NOTHING) != 0;
+    if ((r->flags & SYM_RPC_DID) != 0 || b->is_repeated) {
         b->etag[0] = '\0'; /* an ETag of unknown form */
         b->upload_id[0] = '\0';
         b->state = BUCKET_CHECK;
+    } else if (is_again(b, r)) {
+        b->state = (r->flags & SYM_RPC_CHANGED_MEANWHILE) != 0
+                       ? BUCKET_ABORT
+                       : BUCKET_COMPLETE;
     } else {
         fail(b, "the bucket does not join the parts", r->text);
         b->state = BUCKET_ABORT;
@@ -315,12 +385,25 @@ completed(bucket_t *b, const sym_rpc_message_t *r)
 }
 
 
+/* The upload in parts did not exist any more.  Either an earlier attempt has joined
+ * the parts, and its answer was lost, or somebody has aborted it: then the former
+ * object is still there. */
+static bool
+is_former(const bucket_t *b, sym_str_t etag)
+{
+    return b->is_repeated && b->has_there
+           && !sym_str_eq(etag, sym_cstr(b->expected))
+           && (etag.len == 0 || sym_str_eq(etag, sym_cstr(b->there)));
+}
+
+
 /* Another program may have replaced the object meanwhile; that one stays. */
 static void
 checked(bucket_t *b, const sym_rpc_message_t *r)
 {
-    bool is_other = b->etag[0] != '\0' && r->source.len != 0
-                    && !sym_str_eq(r->source, sym_cstr(b->etag));
+    bool is_other = (b->etag[0] != '\0' && r->source.len != 0
+                     && !sym_str_eq(r->source, sym_cstr(b->etag)))
+                    || is_former(b, r->source);
 
     if ((r->flags & SYM_RPC_DID) != 0 && !is_other
         && r->length == b->job->length) {
@@ -380,8 +463,9 @@ bucket_reply(bucket_t *b, const sym_rpc_message_t *reply)
     case BUCKET_CHECK:
         checked(b, reply);
         break;
-    default: /* ABORT, REMOVE: the reason is known */
-        b->state = BUCKET_ENDED;
+    default: /* ABORT, REMOVE: the reason is known, or it was a race */
+        b->state = b->reason[0] == '\0' ? BUCKET_LOOK : BUCKET_ENDED;
+        b->upload_id[0] = '\0';
         break;
     }
 }

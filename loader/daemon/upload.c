@@ -167,7 +167,8 @@ upload_begin_current(upload_t *u)
     u->n_modules = 0;
     u->is_stored = u->is_kept = u->is_failed = false;
     u->is_doubtful = u->is_known = u->is_old = u->is_checked = false;
-    u->is_answered = u->is_unplaced = false;
+    u->is_answered = u->is_unplaced = u->has_old_read = false;
+    u->n_old = 0;
     u->reason[0] = '\0';
     u->job = (placer_job_t){ .n_paths = 0 };
     if ((u->flags & SYM_RPC_CHUNKED) != 0) {
@@ -503,6 +504,16 @@ find_old(upload_t *u)
 }
 
 
+void
+upload_compare(upload_t *u)
+{
+    u->n_modules = 0;
+    u->is_stored = u->is_kept = u->is_failed = false;
+    u->reason[0] = '\0';
+    find_old(u);
+}
+
+
 static void
 file_ended(upload_t *u)
 {
@@ -510,10 +521,7 @@ file_ended(upload_t *u)
         u->is_old = false;
         begin_file(u);
     } else if (u->is_doubtful) {
-        u->n_modules = 0;
-        u->is_stored = u->is_kept = u->is_failed = false;
-        u->reason[0] = '\0';
-        find_old(u);
+        upload_compare(u);
     } else if (u->is_checked && u->job.n_paths != 0) {
         u->is_stored = true;
         upload_begin_placing(u);

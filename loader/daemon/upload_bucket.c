@@ -58,6 +58,9 @@ must_wait(const upload_t *u)
 }
 
 
+/* Attempts to put a file, if another machine puts others of the same module. */
+#define COMPARISONS_MAX 4
+
 static void
 put_next(upload_t *u)
 {
@@ -71,16 +74,38 @@ put_next(upload_t *u)
     }
 
     u->asks = UPLOAD_ASKS_NOTHING;
-    (void) snprintf(u->why, sizeof(u->why), "%s", u->bucket.reason);
+    if (u->bucket.is_changed && ++u->n_old < COMPARISONS_MAX) {
+        bucket_free(&u->bucket);
+        upload_compare(u);
+        return;
+    }
+
+    (void) snprintf(u->why, sizeof(u->why), "%s",
+                    u->bucket.is_changed
+                        ? "others put files of this module at the same time"
+                        : u->bucket.reason);
     bucket_free(&u->bucket);
     upload_placed(u);
+}
+
+
+/* Ranges of a symbfile replace whatever is there. */
+static bucket_knows_t
+knows(const upload_t *u)
+{
+    return u->parts != 0      ? BUCKET_ANY
+           : !u->has_old_read ? BUCKET_NOT_READ
+           : u->is_old_absent ? BUCKET_ABSENT
+                              : BUCKET_READ;
 }
 
 
 void
 upload_bucket_put(upload_t *u)
 {
-    if (!bucket_begin(&u->bucket, &u->job, u->part_bytes)) {
+    u->job.is_same = false;
+    if (!bucket_begin(&u->bucket, &u->job, u->part_bytes, knows(u),
+                      u->old_etag)) {
         bucket_free(&u->bucket);
         (void) snprintf(u->why, sizeof(u->why), "out of memory");
         upload_placed(u);
@@ -133,6 +158,15 @@ was_read(upload_t *u, const sym_rpc_message_t *reply)
     char why[CONVERSION_REASON_MAX];
 
     u->old_fd = -1;
+    u->old_etag[0] = '\0';
+    u->has_old_read =
+        reply != NULL && (reply->flags & (SYM_RPC_DID | SYM_RPC_NOTHING)) != 0;
+    u->is_old_absent = u->has_old_read && (reply->flags & SYM_RPC_NOTHING) != 0;
+    if (reply != NULL && reply->source.len < sizeof(u->old_etag)) {
+        (void) snprintf(u->old_etag, sizeof(u->old_etag), "%.*s",
+                        (int) reply->source.len, reply->source.data);
+    }
+
     if (reply != NULL && (reply->flags & SYM_RPC_DID) != 0) {
         upload_begin_old(u, fd, reply->length);
     } else if (reply != NULL && (reply->flags & SYM_RPC_NOTHING) != 0) {

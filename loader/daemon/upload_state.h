@@ -94,6 +94,10 @@ struct upload_s {
     uint64_t turn; /* ascending, in the order in which files are put */
     bool is_digested;
     int old_fd; /* for the file at the path; -1: none */
+    char old_etag[BUCKET_ETAG];
+    bool has_old_read; /* whether there is one */
+    bool is_old_absent;
+    unsigned n_old; /* times that it was another one than before */
     bucket_t bucket;
     char why[CONVERSION_REASON_MAX]; /* why it was not put; "": it was */
 
@@ -104,11 +108,11 @@ struct upload_s {
     bool is_ranges, is_checked; /* checked: it is placed, and not stored */
     bool is_joining;            /* its parts are being joined */
     bool is_waiting;            /* another upload does that */
+    placer_part_t *joined_parts;
     unsigned joined; /* parts that the file was joined from, and that go when it
                         is reported; 0: none */
 
     /* for a file that is assembled from chunks */
-    placer_part_t *joined_parts;
     uint8_t *digests; /* digests of the file and of its chunks; NULL: not
                          assembled */
     size_t n_chunks;
@@ -166,6 +170,9 @@ void upload_placed(upload_t *u);
  * -1: there is none. */
 void upload_begin_old(upload_t *u, int fd, uint64_t length);
 void upload_old_failed(upload_t *u, const char *why);
+
+/* Compares the current file with the one that is at its path now. */
+void upload_compare(upload_t *u);
 
 /* Copies text, and replaces bytes that are not printable. */
 void upload_text(char to[SYM_RPC_SOURCE_MAX + 1], sym_str_t from);

@@ -50,6 +50,7 @@ struct ngx_http_symbolicate_s3_s {
     ngx_str_t                            path;  /* encoded, below the source */
     ngx_str_t                            args;
     ngx_str_t                            md5;   /* base 64 */
+    ngx_str_t                            condition;
 
     /* the current attempt */
     ngx_uint_t                           status;     /* 0: no answer */
@@ -106,6 +107,14 @@ static struct {
 
 
 /* --- the request --- */
+
+/* Whether the object must not exist. */
+static ngx_uint_t
+ngx_http_symbolicate_s3_is_new(ngx_http_symbolicate_s3_request_t *request)
+{
+    return request->condition.len == 1 && *request->condition.data == '*';
+}
+
 
 ngx_http_symbolicate_s3_t *
 ngx_http_symbolicate_s3_start(ngx_http_symbolicate_s3_request_t *request,
@@ -196,6 +205,20 @@ ngx_http_symbolicate_s3_prepare(ngx_http_symbolicate_s3_t *s3,
         ngx_encode_base64(&s3->md5, &md5);
     }
 
+    if (request->condition.len) {
+        s3->condition.data = ngx_pnalloc(pool, request->condition.len + 2);
+        if (s3->condition.data == NULL) {
+            return NGX_ERROR;
+        }
+
+        s3->condition.len = ngx_sprintf(s3->condition.data,
+                                        ngx_http_symbolicate_s3_is_new(request)
+                                        ? "%*s" : "\"%*s\"",
+                                        request->condition.len,
+                                        request->condition.data)
+                            - s3->condition.data;
+    }
+
     return ngx_http_symbolicate_s3_args(s3, request, pool);
 }
 
@@ -257,6 +280,12 @@ ngx_http_symbolicate_s3_ask(ngx_http_symbolicate_s3_t *s3)
         || (s3->md5.len
             && ngx_http_symbolicate_background_add_header(s3->bg,
                                                        "Content-MD5", &s3->md5)
+               != NGX_OK)
+        || (s3->condition.len
+            && ngx_http_symbolicate_background_add_header(s3->bg,
+                                        ngx_http_symbolicate_s3_is_new(request)
+                                        ? "If-None-Match" : "If-Match",
+                                        &s3->condition)
                != NGX_OK)
         || (request->kind != SYM_RPC_OBJECT_READ && request->fd != -1
             && ngx_http_symbolicate_background_set_file(s3->bg, request->fd,
@@ -611,6 +640,55 @@ ngx_http_symbolicate_s3_is_error(ngx_http_symbolicate_s3_t *s3)
 
 
 static ngx_uint_t
+ngx_http_symbolicate_s3_has_code(ngx_http_symbolicate_s3_t *s3,
+    const char *code)
+{
+    ngx_str_t  is;
+
+    is = ngx_http_symbolicate_s3_element(s3, "<Code>");
+
+    return is.len == ngx_strlen(code)
+           && ngx_strncmp(is.data, code, is.len) == 0;
+}
+
+
+/* Amazon S3 answers with 412; with 409 if another request was writing the
+ * object at that time; and with 404 if it had to have an ETag, and does not exist. */
+static ngx_uint_t
+ngx_http_symbolicate_s3_is_changed(ngx_http_symbolicate_s3_t *s3)
+{
+    return s3->condition.len
+           && (s3->status == NGX_HTTP_PRECONDITION_FAILED
+               || s3->status == NGX_HTTP_CONFLICT
+               || (s3->status == NGX_HTTP_NOT_FOUND
+                   && ngx_http_symbolicate_s3_has_code(s3, "NoSuchKey")));
+}
+
+
+/* Servers without conditions say so, or that the request is wrong. */
+static ngx_uint_t
+ngx_http_symbolicate_s3_is_unknown(ngx_http_symbolicate_s3_t *s3)
+{
+    return s3->condition.len
+           && (s3->status == NGX_HTTP_NOT_IMPLEMENTED
+               || (s3->status == NGX_HTTP_BAD_REQUEST
+                   && (ngx_http_symbolicate_s3_has_code(s3, "NotImplemented")
+                       || ngx_http_symbolicate_s3_has_code(s3,
+                                                           "InvalidRequest")
+                       || ngx_http_symbolicate_s3_has_code(s3,
+                                                         "InvalidArgument"))));
+}
+
+
+static ngx_uint_t
+ngx_http_symbolicate_s3_is_no_upload(ngx_http_symbolicate_s3_t *s3)
+{
+    return s3->request.kind == SYM_RPC_OBJECT_COMPLETE
+           && ngx_http_symbolicate_s3_has_code(s3, "NoSuchUpload");
+}
+
+
+static ngx_uint_t
 ngx_http_symbolicate_s3_may_pass(ngx_http_symbolicate_s3_t *s3,
     ngx_uint_t is_whole)
 {
@@ -624,6 +702,9 @@ ngx_http_symbolicate_s3_may_pass(ngx_http_symbolicate_s3_t *s3,
     case NGX_HTTP_REQUEST_TIME_OUT:
     case NGX_HTTP_TOO_MANY_REQUESTS:
         return 1;
+
+    case NGX_HTTP_NOT_IMPLEMENTED:
+        return 0;
 
     default:
         return s3->status >= NGX_HTTP_INTERNAL_SERVER_ERROR
@@ -725,7 +806,12 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     result.opaque = s3->opaque;
     result.absent = s3->trouble == NULL && s3->status == NGX_HTTP_NOT_FOUND
                     && (kind == SYM_RPC_OBJECT_LOOK
-                        || kind == SYM_RPC_OBJECT_READ);
+                        || kind == SYM_RPC_OBJECT_READ
+                        || ngx_http_symbolicate_s3_is_no_upload(s3));
+    result.changed = s3->trouble == NULL
+                     && ngx_http_symbolicate_s3_is_changed(s3);
+    result.unknown = s3->trouble == NULL
+                     && ngx_http_symbolicate_s3_is_unknown(s3);
 
     if (result.did) {
         result.length = kind == SYM_RPC_OBJECT_READ ? s3->received

@@ -29,6 +29,9 @@ typedef struct {
     sym_str_t                      path;        /* plain, below it */
     sym_str_t                      upload_id;
     sym_str_t                      md5;         /* MD5 of the body; or empty */
+    sym_str_t                      condition;   /* ETag of the object that is
+                                                 * replaced; "*": none; or
+                                                 * empty */
     ngx_fd_t                       fd;          /* -1: none; it is closed at the
                                                  * end */
     off_t                          offset;
@@ -40,7 +43,10 @@ typedef struct {
 /* The outcome; texts are valid during the call. */
 typedef struct {
     unsigned                       did:1;       /* 2xx */
-    unsigned                       absent:1;    /* there is no such object */
+    unsigned                       absent:1;    /* there is no such object, or
+                                                 * upload */
+    unsigned                       changed:1;   /* the condition was false */
+    unsigned                       unknown:1;   /* it knows no conditions */
     unsigned                       opaque:1;    /* its ETag is no MD5 */
     off_t                          length;      /* length of the object */
     ngx_str_t                      value;       /* its ETag, or an upload id */

@@ -117,6 +117,8 @@ ngx_http_symbolicate_bucket_reply(ngx_http_symbolicate_loader_t *loader,
     m.flags = result->did ? SYM_RPC_DID
                           : result->absent ? SYM_RPC_NOTHING : 0;
     m.flags |= result->opaque ? SYM_RPC_OPAQUE : 0;
+    m.flags |= result->changed ? SYM_RPC_CHANGED_MEANWHILE : 0;
+    m.flags |= result->unknown ? SYM_RPC_NO_CONDITIONS : 0;
     m.length = result->length;
     m.source = sym_str((char *) result->value.data, result->value.len);
     m.text = sym_str((char *) result->reason.data, result->reason.len);
@@ -200,8 +202,21 @@ ngx_http_symbolicate_bucket_message(ngx_http_symbolicate_loader_t *loader,
     request.server = bucket->slcf->policy.server;
     request.uri = source->uri;
     request.path = m->text;
-    request.upload_id = m->source;
-    request.md5 = m->reference;
+
+    if (m->kind == SYM_RPC_OBJECT_WRITE) {
+        request.condition = m->source;
+
+    } else {
+        request.upload_id = m->source;
+    }
+
+    if (m->kind == SYM_RPC_OBJECT_COMPLETE) {
+        request.condition = m->reference;
+
+    } else {
+        request.md5 = m->reference;
+    }
+
     request.offset = m->offset;
     request.length = m->length;
     request.limit = m->limit;

@@ -36,6 +36,8 @@ package SymS3;
 #   Content-MD5, and has no AbortMultipartUpload.
 # - an object is replaced atomically; s3rver itself answers before it is
 #   written.
+# - If-None-Match: * and If-Match of PutObject and CompleteMultipartUpload are
+#   checked: 412 PreconditionFailed, 404 NoSuchKey if there is no object to match.
 #
 # Not checked: x-amz-content-sha256 of an uploaded body; signatures in a query
 # (501).
@@ -177,11 +179,19 @@ sub gets {
 
 # What happens to the next request of a method (and to those whose URL matches):
 # code => an error of S3, stall => 1 (it is never answered), hold => 1 (it is
-# handled after release()), headers => { NAME => VALUE } or body => TEXT
+# handled after release()), lose => 1 (it is handled, and never answered), headers => { NAME => VALUE } or body => TEXT
 # of its answer; times => how often (1; -1: always).
 sub fault {
     my ($self, %fault) = @_;
     $self->tell('fault', %fault);
+    return $self;
+}
+
+# false: writes with If-Match or If-None-Match are refused, as by a server that
+# does not know these headers.
+sub conditions {
+    my ($self, $known) = @_;
+    $self->tell('conditions', known => $known ? 1 : 0);
     return $self;
 }
 

@@ -174,7 +174,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=13):
+    def __init__(self, path, version=15):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

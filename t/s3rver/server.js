@@ -31,6 +31,7 @@ const buckets = new Map(); // name => { public, list }
 const requests = [];
 const faults = [];         // see SymS3.pm
 let held = [];             // requests that wait for a command
+let knowsConditions = true;
 const context = new AsyncLocalStorage(); // of the request
 
 const PART_MIN = 5 << 20;  // bytes of all parts of an upload but the last
@@ -252,6 +253,10 @@ async function answerOrFail(ctx, next) {
     await next();
   }
 
+  if (fault && fault.lose) {
+    await new Promise(resolve => ctx.req.on('close', resolve));
+    throw new S3Error('RequestTimeout', 'its answer was lost');
+  }
   if (fault && fault.body) {
     ctx.body = fault.body;
   }
@@ -269,9 +274,45 @@ const server = new S3rver({
   silent: true,
 });
 
+// --- conditions of writes, as S3 checks them ---
+
+// At the time when the object would be replaced.
+async function checkCondition(bucket, key) {
+  const { req } = context.getStore();
+  const match = req.headers['if-match'];
+  const none = req.headers['if-none-match'];
+
+  if (match === undefined && none === undefined) {
+    return;
+  }
+  if (!knowsConditions) {
+    throw new S3Error('NotImplemented', 'A header you provided implies ' +
+      'functionality that is not implemented.');
+  }
+  if (none !== undefined && none !== '*') {
+    throw new S3Error('NotImplemented', 'If-None-Match must be *.');
+  }
+
+  const file = server.store.getResourcePath(bucket, key, 'object');
+  const exists = fs.existsSync(file);
+  if (none !== undefined ? exists
+    : exists && match !== `"${await etagOf(bucket, key)}"`) {
+    throw new S3Error('PreconditionFailed', 'At least one of the ' +
+      'pre-conditions you specified did not hold');
+  }
+  if (match !== undefined && !exists) {
+    throw new S3Error('NoSuchKey', 'The specified key does not exist.');
+  }
+}
+
+async function etagOf(bucket, key) {
+  const file = server.store.getResourcePath(bucket, key, 'object.md5');
+  return fs.promises.readFile(file, 'utf8');
+}
+
 // Writes a body to a new file, if it is the one that Content-MD5 names; returns
 // its size and digest.
-async function writeChecked(content, file) {
+async function writeChecked(content, file, check = async () => {}) {
   const part = `${file}.${crypto.randomUUID()}`;
   const md5 = crypto.createHash('md5');
   const claimed = context.getStore().get('content-md5');
@@ -291,6 +332,7 @@ async function writeChecked(content, file) {
       throw new S3Error('BadDigest', 'The Content-MD5 you specified did not ' +
         'match what we received.');
     }
+    await check();
     await fs.promises.rename(part, file);
     return { size, md5: digest.toString('hex') };
   } catch (err) {
@@ -305,7 +347,8 @@ server.store.putObject = async function putObject(object) {
   const file = this.getResourcePath(object.bucket, object.key, 'object');
 
   await fs.promises.mkdir(path.dirname(file), { recursive: true });
-  const { size, md5 } = await writeChecked(object.content, file);
+  const { size, md5 } = await writeChecked(object.content, file,
+    () => checkCondition(object.bucket, object.key));
 
   await this.putMetadata(object.bucket, object.key, object.metadata, md5);
   return { size, md5 };
@@ -357,6 +400,10 @@ server.store.putObjectMultipart = async function complete(bucket, uploadId, part
     all.update(md5, 'hex');
     size += bytes.length;
   }
+  await checkCondition(bucket, key).catch(async (err) => {
+    await fs.promises.rm(whole);
+    throw err;
+  });
   await fs.promises.rename(whole, file);
 
   const md5 = `${all.digest('hex')}-${parts.length}`;
@@ -423,6 +470,9 @@ const commands = {
   },
   faults() {
     faults.length = 0;
+  },
+  conditions({ known }) {
+    knowsConditions = Boolean(known);
   },
   release() {
     held.forEach(resolve => resolve());

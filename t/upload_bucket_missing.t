@@ -1,0 +1,68 @@
+#!/usr/bin/perl
+
+# An upload into a bucket ends what a missing module causes, as one into a folder
+# does: the module leaves the list of missing ones, and the webhook hears of it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use IO::Select;
+use IO::Socket::UNIX;
+
+use SymS3;
+use SymLoader qw(sym_text write_file);
+use SymUpload;
+
+my $s3 = SymS3->new->start;
+$s3->bucket('symbols')->bucket('try');
+my $t = SymUpload->new(s3 => $s3, how => <<'CONF');
+            symbolicate_missing on;
+            symbolicate_webhook uri=/_hook;
+            symbolicate_negative_ttl absent=1h;
+CONF
+my $dir = $t->{dir};
+$t->{parts}{server} = "location = /_hook { internal; proxy_pass http://unix:$dir/hook:/in; }";
+my $hook = IO::Socket::UNIX->new(Local => "$dir/hook", Listen => 16) or die $!;
+chmod 0777, "$dir/hook";
+$t->start;
+
+sub listed { return grep { $_->{name} eq $_[0] } @{ $t->request('GET', '/admin/missing')->{json}{modules} } }
+
+# The body of the next request to the hook.
+sub call {
+    IO::Select->new($hook)->can_read($SymTest::PATIENCE) or die 'nobody calls the webhook';
+    my $c = $hook->accept;
+    my ($text, $length) = ('', undef);
+    while (!defined $length || length($text =~ s/.*?\r\n\r\n//sr) < $length) {
+        sysread $c, $text, 65536, length $text or last;
+        ($length) = $text =~ /^Content-Length: (\d+)\r\n.*\r\n\r\n/msi;
+    }
+    $t->send_all($c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    close $c;
+    return JSON::PP->new->decode($text =~ s/.*?\r\n\r\n//sr);
+}
+
+my $id = SymFolder::id(1);
+is($t->function($t->ask([ 'lost', $id ])), 'false', 'a module that the bucket does not have');
+ok($t->wait_for(sub { listed('lost') }, 'it is listed'), '... is listed as missing');
+
+# The bucket does not take it: nothing changes.
+write_file("$dir/lost.sym", sym_text('lost', $id, prefix => 'found'));
+sub put { return $t->curl($t->bearer('ci-secret'), '-T', "$dir/lost.sym", $t->url("/upload/lost/$id/lost.sym")) }
+$s3->fault(method => 'PUT', code => 'AccessDenied');
+is(put()->{status}, 503, 'an upload that fails');
+is(put()->{status}, 201, '... and one that does not');
+like($t->function($t->ask([ 'lost', $id ])), qr/^found/, '... it answers');
+ok($t->wait_for(sub { !listed('lost') }, 'it is gone'), '... and is no longer missing');
+my $told = call();
+is_deeply([ map {"$_->{name} $_->{debug_id}"} @{ $told->{modules} } ], ["lost $id"], '... the webhook is called')
+    or diag explain $told;
+
+is($t->loader->verify, 'sound', 'the store is sound');
+is($t->end, '', 'nothing is wrong');
+$s3->stop;
+done_testing();
