@@ -3,6 +3,8 @@ package SymSentryCli;
 # The real sentry-cli, which uploads to a SymUpload.  `./dev test` installs it from
 # npm's registry; without it the tests that need it are skipped.
 #
+#     use SymSentryCli;                        the last one with the older calls
+#     use SymSentryCli 'var/clients/sentry';   the current one, of `./dev clients`
 #     my ($code, $said) = SymSentryCli::run($t, 'ci-secret', 'debug-files', 'upload', ...);
 
 use strict;
@@ -11,10 +13,12 @@ use warnings;
 use SymTest;
 use Test::More ();
 
-my ($program) = grep { -x } glob SymTest::root()
-    . '/var/sentry_cli/node_modules/@sentry/cli-linux-*/bin/sentry-cli';
+my $program;
 
 sub import {
+    my ($class, $folder) = @_;
+    ($program) = grep { -x } glob SymTest::root() . '/' . ($folder // 'var/sentry_cli')
+        . '/node_modules/@sentry/cli-linux-*/bin/sentry-cli';
     Test::More::plan(skip_all => 'no sentry-cli: npm could not install it') if !$program;
 }
 
