@@ -132,9 +132,9 @@ for my $name (sort keys %programs) {
         'no gzip' => [ 'this is not a profile', qr/no profile of pprof/ ],
         'half' => [ substr($bytes, 0, length($bytes) / 2), qr/truncated/ ],
         'a wrong checksum' => [ substr($bytes, 0, -8) . "\0" x 8, qr/not valid gzip/ ],
-        'a field that is too long' => [ "\x1a\x7f", qr/no profile of pprof: bytes run past/ ],
-        'a mapping of nothing' => [ "\x1a\x02\x08\x80", qr/mapping is malformed/ ],
-        'a location of nothing' => [ "\x22\x02\x08\x80", qr/location is malformed/ ],
+        'a field that is too long' => [ "\x1a\x7f", qr/no profile of pprof or OTLP: bytes run past/ ],
+        'a mapping of nothing' => [ "\x1a\x02\x08\x80", qr/mapping 0 is malformed/ ],
+        'a location of nothing' => [ "\x22\x02\x08\x80", qr/location 0 is malformed/ ],
     );
     for my $name (sort keys %bad) {
         my ($r) = answer({ file => $t->file('bad', $bad{$name}[0]) });

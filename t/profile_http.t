@@ -111,7 +111,7 @@ my %bad = (
     'a bomb' => [ $url, do { my $zeros = "\0" x 1_000_000; gzip(\$zeros, \my $bomb); $bomb }, 413, 'Too Large' ],
     'many locations' => [ "/small$url", $packed, 400, 'number of locations in one profile to <= 3' ],
     'many modules' => [ "/few$url", read_file($none), 400, 'number of modules in one profile to <= 1' ],
-    'many mappings' => [ $url, "\x1a\x00" x 16_385, 400, 'too many mappings' ],
+    'many mappings' => [ $url, "\x1a\x00" x 16_385, 400, 'more than 16384 mappings' ],
 );
 for my $name (sort keys %bad) {
     my ($path, $body, $status, $why) = @{ $bad{$name} };

@@ -1,6 +1,6 @@
 /*
- * profile.c - `symloader profile`: a profile of pprof gets the functions, files and
- * lines of its addresses, without a server.
+ * profile.c - `symloader profile`: a profile of pprof or OTLP gets the functions,
+ * files and lines of its addresses, without a server.
  *
  * The API's own code reads it: it only copies and skips, so no sandbox is needed.
  */
@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/local_answer.h"
 #include "cli/outfile.h"
+#include "object/file_id.h"
 
 #define READ_FIRST ((size_t) 1 << 20)
 
@@ -133,22 +134,37 @@ create(void *ctx, sym_arena_t *arena, const sym_request_options_t *options)
 }
 
 
+/* A module of OTLP may have only a FileID, which is in its debug id. */
+static void
+complain_about_module(const sym_object_ref_t *ref)
+{
+    const sym_str_t name = sym_object_ref_name(ref);
+    char file_id[SYM_FILE_ID_HEX];
+    sym_str_t id = sym_str(ref->code_id.text, ref->code_id.len);
+
+    if (id.len == 0) {
+        sym_file_id_hex(ref->debug_id.signature, file_id);
+        id = sym_str(file_id, sizeof(file_id));
+    }
+
+    complain_about("no symbols", "%.*s, %s %.*s", (int) name.len, name.data,
+                   ref->code_id.len != 0 ? "build id" : "FileID", (int) id.len,
+                   id.data);
+}
+
+
 /* Names the modules without symbols. */
 static int
 report(sym_request_t *r)
 {
     int code = EXIT_FINE;
     uint32_t n;
-    const sym_need_t *needs = sym_request_needs(r, &n);
+    const sym_need_t *modules = sym_request_modules(r, &n);
 
     for (uint32_t i = 0; i < n; i++) {
-        const sym_object_ref_t *ref = needs[i].ref;
-        const sym_str_t name = sym_object_ref_name(ref);
-
-        if (needs[i].found != SYM_NEED_FOUND) {
-            complain_about("no symbols", "%.*s, build id %.*s", (int) name.len,
-                           name.data, (int) ref->code_id.len,
-                           ref->code_id.text);
+        if (modules[i].found != SYM_NEED_FOUND
+            && modules[i].found != SYM_NEED_UNUSED) {
+            complain_about_module(modules[i].ref);
             code = EXIT_PARTLY;
         }
     }

@@ -7,6 +7,7 @@ package SymProfile;
 #     my $shown = shown($file);                      pprof.py's JSON
 #     my @bad = differences($p, $shown);             from LLVM's answers
 #     my $text = go($p->{file}, '-top');             go tool pprof's
+#     otlp('make', $p->{file}, $out, ...);           otlp.py
 
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ use Cpanel::JSON::XS ();
 use SymElf qw(output run_ok);
 use SymLlvm qw(llvm_frames);
 
-our @EXPORT_OK = qw(profile go_profile shown differences go pprof read_frames);
+our @EXPORT_OK = qw(profile go_profile shown differences go pprof read_frames loads otlp otlp_json);
 
 my $PPROF = "$FindBin::Bin/lib/pprof.py";
 my $SOURCES = "$FindBin::Bin/profile";
@@ -26,6 +27,16 @@ my $SOURCES = "$FindBin::Bin/profile";
 sub pprof {
     my (@args) = @_;
     return run_ok('python3', $PPROF, @args);
+}
+
+sub otlp {
+    my (@args) = @_;
+    return scalar output('python3', "$FindBin::Bin/lib/otlp.py", @args);
+}
+
+sub otlp_json {
+    my (@args) = @_;
+    return Cpanel::JSON::XS->new->decode(otlp(@args));
 }
 
 # -symbolize=none: it adds nothing itself.
@@ -68,12 +79,27 @@ sub go_profile {
     return bare($p, "$p->{program}.go.gz");
 }
 
-# From an offset in the program to an address, by its program headers.
+# Program headers: offset, address, bytes in the file, whether it is code.
+sub segments {
+    my ($p) = @_;
+    $p->{loads} //= [
+        map { /^\s+LOAD\s+0x(\S+) 0x(\S+) 0x\S+ 0x(\S+) 0x\S+ (.{3})/ ? [ hex $1, hex $2, hex $3, $4 =~ /E/ ] : () }
+        split /\n/, output('readelf', '-lW', $p->{program}) ];
+    return @{ $p->{loads} };
+}
+
+# Those of code, from the page on in which they begin.
+sub loads {
+    my ($p) = @_;
+    return join ',', map { my $skew = $_->[0] & 4095; sprintf '%x:%x:%x', $_->[0] - $skew, $_->[2] + $skew, $_->[1] - $skew }
+        grep { $_->[3] } segments($p);
+}
+
+# From an offset in the program to an address.  is_elf: it is an address.
 sub address {
     my ($p, $offset) = @_;
-    $p->{loads} //= [ map { [ map {hex} @$_ ] }
-        map { /^\s+LOAD\s+0x(\S+) 0x(\S+) 0x\S+ 0x(\S+)/ ? [ $1, $2, $3 ] : () }
-        split /\n/, output('readelf', '-lW', $p->{program}) ];
+    return $offset if $p->{is_elf};
+    segments($p);
     my ($load) = grep { $offset >= $_->[0] && $offset - $_->[0] < $_->[2] } @{ $p->{loads} };
     return $load->[1] + $offset - $load->[0];
 }

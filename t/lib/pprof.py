@@ -55,13 +55,13 @@ def varint(value):
 
 
 def encode(found):
-    out = b''
+    out = bytearray()
     for number, value in found:
         if isinstance(value, int):
             out += varint(number << 3) + varint(value)
         else:
             out += varint(number << 3 | 2) + varint(len(value)) + value
-    return out
+    return bytes(out)
 
 
 def load(path):
@@ -145,4 +145,5 @@ def main():
         save(sys.argv[3], [profile[i] for i in order])
 
 
-main()
+if __name__ == '__main__':
+    main()

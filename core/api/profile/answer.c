@@ -5,13 +5,8 @@
 /* Bytes that are copied in the time of a frame. */
 #define COPIED_PER_FRAME 4096
 
-/* Fields of messages that are written. */
+/* Fields of messages that both forms have, or only pprof. */
 enum {
-    FUNCTION_ID = 1,
-    FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3,
-    FUNCTION_FILE = 4,
-    LOCATION_LINE = 4,
     LINE_FUNCTION = 1,
     LINE_LINE = 2,
     MAPPING_HAS_FUNCTIONS = 7,
@@ -53,11 +48,20 @@ write_head(sym_out_t *out, uint32_t field, uint64_t len)
 }
 
 
-/* A message that is `bytes` and `more`. */
+/* An entry of a table, which is `bytes` and `more`. */
 static void
-write_message(sym_out_t *out, uint32_t field, sym_str_t bytes, sym_str_t more)
+write_entry(const profile_t *p, sym_out_t *out, uint32_t table, sym_str_t bytes,
+            sym_str_t more)
 {
-    write_head(out, field, bytes.len + more.len);
+    const size_t len = bytes.len + more.len;
+    char head[SYM_PB_VARINT_MAX];
+
+    if (p->form->dictionary != 0) {
+        write_head(out, p->form->dictionary,
+                   1 + (size_t) (put_varint(head, len) - head) + len);
+    }
+
+    write_head(out, table, len);
     sym_out_raw(out, bytes);
     sym_out_raw(out, more);
 }
@@ -75,7 +79,7 @@ write_text(profile_t *p, profile_slot_t *slot, sym_str_t text, sym_out_t *out)
         return SYM_OK;
     }
 
-    write_message(out, PROFILE_STRING, text, SYM_STR(""));
+    write_entry(p, out, p->form->string, text, SYM_STR(""));
     slot->number = p->n_strings++;
     return SYM_OK;
 }
@@ -148,6 +152,7 @@ write_function(profile_t *p, uint32_t need, const sym_answer_t *answer,
                uint32_t level, sym_out_t *out, uint64_t id)
 {
     const sym_level_t *l = &answer->levels[level];
+    const profile_form_t *form = p->form;
     uint64_t name, system_name, file;
     char numbers[NUMBERS_MAX], *end = numbers;
     sym_status_t rc = find_name(p, need, answer, level, out, &name);
@@ -161,13 +166,32 @@ write_function(profile_t *p, uint32_t need, const sym_answer_t *answer,
         return rc;
     }
 
-    end = put_number(end, FUNCTION_ID, id);
-    end = put_number(end, FUNCTION_NAME, name);
-    end = put_number(end, FUNCTION_SYSTEM_NAME, system_name);
-    end = put_number(end, FUNCTION_FILE, file);
-    write_message(out, PROFILE_FUNCTION,
-                  sym_str(numbers, (size_t) (end - numbers)), SYM_STR(""));
+    if (form->function_id != 0) {
+        end = put_number(end, form->function_id, id);
+    }
+    end = put_number(end, form->function_name, name);
+    end = put_number(end, form->function_system_name, system_name);
+    end = put_number(end, form->function_file, file);
+    write_entry(p, out, form->function,
+                sym_str(numbers, (size_t) (end - numbers)), SYM_STR(""));
     return SYM_OK;
+}
+
+
+/* The id of another function.  In OTLP it is a number, and 0 means no function. */
+static uint64_t
+new_function(profile_t *p, sym_out_t *out)
+{
+    if (p->form->function_id != 0) {
+        return p->max_function + 1 + p->n_functions++;
+    }
+
+    if (p->n_functions == 0) {
+        write_entry(p, out, p->form->function, SYM_STR(""), SYM_STR(""));
+        p->n_functions++;
+    }
+
+    return p->n_functions++;
 }
 
 
@@ -177,21 +201,17 @@ find_function(profile_t *p, uint32_t need, const sym_answer_t *answer,
               uint32_t level, sym_out_t *out, uint64_t *id)
 {
     const sym_level_t *l = &answer->levels[level];
-    const uint64_t new_id = p->max_function + 1 + p->n_functions;
     profile_slot_t *slot =
         profile_slot(p->base.arena, &p->numbers, need, l->name, l->file);
-    sym_status_t rc = SYM_OK;
 
     if (slot == NULL) {
         return SYM_NOMEM;
     }
 
     if (slot->number == 0) {
-        slot->number = new_id; /* the table may move from here on */
-        p->n_functions++;
-        rc = write_function(p, need, answer, level, out, new_id);
-        *id = new_id;
-        return rc;
+        *id = new_function(p, out);
+        slot->number = *id; /* the table may move from here on */
+        return write_function(p, need, answer, level, out, *id);
     }
 
     *id = slot->number;
@@ -210,16 +230,17 @@ write_lines(const profile_t *p, sym_str_t bytes, const sym_answer_t *answer,
     for (uint32_t i = 0; i < answer->n_levels; i++) {
         char line[LINE_MAX], *e = line;
 
-        e = put_number(e, LINE_FUNCTION, p->functions[i]);
+        e = put_number(e, LINE_FUNCTION, p->levels[i]);
         e = put_number(e, LINE_LINE, answer->levels[i].line);
-        end = put_varint(end, LOCATION_LINE << 3 | SYM_PB_BYTES);
+        end = put_varint(end,
+                         (uint64_t) p->form->location_line << 3 | SYM_PB_BYTES);
         end = put_varint(end, (uint64_t) (e - line));
         memcpy(end, line, (size_t) (e - line));
         end += e - line;
     }
 
-    write_message(out, PROFILE_LOCATION, bytes,
-                  sym_str(lines, (size_t) (end - lines)));
+    write_entry(p, out, p->form->location, bytes,
+                sym_str(lines, (size_t) (end - lines)));
 }
 
 
@@ -242,7 +263,7 @@ write_location(profile_t *p, const profile_next_t *next, sym_str_t bytes,
         }
 
         rc = find_function(p, need, &answer, p->n_levels, out,
-                           &p->functions[p->n_levels]);
+                           &p->levels[p->n_levels]);
         if (rc != SYM_OK) {
             return rc;
         }
@@ -257,63 +278,87 @@ write_location(profile_t *p, const profile_next_t *next, sym_str_t bytes,
 }
 
 
+/*
+ * The address in the module.  A mapping without a place has the file's own
+ * addresses.  In OTLP so has a location outside of its mapping, and, where the
+ * symbols do not say where offsets are, one whose executable is known by its
+ * FileID: OpenTelemetry's eBPF profiler writes both (reporter/internal/pdata).
+ */
+static bool
+find_address(const profile_t *p, const profile_location_t *l,
+             const profile_mapping_t *m, uint32_t need, uint64_t *addr)
+{
+    sym_resolver_t *resolver = p->base.resolver;
+    const bool is_otlp = p->form == &profile_otlp;
+    const bool is_placed = m->start != 0 || m->limit != 0;
+    const bool is_inside =
+        l->address >= m->start && (m->limit == 0 || l->address < m->limit);
+
+    if (is_placed && is_inside
+        && sym_resolver_offset(resolver, need,
+                               l->address - m->start + m->offset, addr))
+    {
+        return true;
+    }
+
+    if (is_placed && !(is_otlp && (!is_inside || profile_is_file_id(p, need))))
+    {
+        return false;
+    }
+
+    *addr = l->address - sym_resolver_image_base(resolver, need);
+    return true;
+}
+
+
 /* The address in the module of a location.  False: no module has it. */
 static bool
 ask(const profile_t *p, const profile_location_t *l, sym_question_t *question)
 {
     const profile_mapping_t *m = profile_mapping(p, l->mapping);
-    sym_resolver_t *resolver = p->base.resolver;
+    const uint32_t need = m != NULL ? profile_found(p, m) : PROFILE_NO_NEED;
     uint64_t addr;
 
-    if (m == NULL || m->need == PROFILE_NO_NEED
-        || p->base.needs[m->need].found != SYM_NEED_FOUND)
-    {
+    if (need == PROFILE_NO_NEED || !find_address(p, l, m, need, &addr)) {
         return false;
     }
 
-    if (m->start == 0 && m->limit == 0) {
-        /* the mapping has no place: the address is the file's own */
-        addr = l->address - sym_resolver_image_base(resolver, m->need);
-    } else if (l->address < m->start
-               || (m->limit != 0 && l->address >= m->limit)
-               || !sym_resolver_offset(
-                   resolver, m->need, l->address - m->start + m->offset, &addr))
-    {
-        return false;
-    }
-
-    *question = (sym_question_t){ m->need, (uint32_t) addr };
+    *question = (sym_question_t){ need, (uint32_t) addr };
     return addr <= UINT32_MAX;
 }
 
 
-/* Looks up the locations that follow each other from `at` on. */
+/* Looks up the locations that follow each other from the next field on. */
 static void
 ask_chunk(profile_t *p, uint32_t budget)
 {
     const double started = p->base.options->now_s();
     const uint32_t most =
         budget < SYM_RESOLVE_CHUNK ? budget : SYM_RESOLVE_CHUNK;
+    profile_place_t place = p->place;
     sym_error_t err = { 0 };
-    sym_cursor_t c = profile_cursor(p, &err);
-    uint32_t n_questions = 0;
-    size_t at = p->at;
-    sym_pb_field_t f;
+    uint32_t n_questions = 0, n = 0;
+    profile_field_t f;
 
     p->n_chunk = 0;
     p->next = 0;
 
-    while (p->n_chunk < most && sym_pb_next(&c, &f)
-           && f.number == PROFILE_LOCATION && f.type == SYM_PB_BYTES)
+    /* each location may be in a dictionary of its own */
+    while (n++ < 2 * most && p->n_chunk < most
+           && profile_next(p, &place, &f, &err)
+           && (f.kind == PROFILE_LOCATION || f.kind == PROFILE_DICTIONARY))
     {
-        profile_next_t *next = &p->chunk[p->n_chunk++];
         profile_location_t location;
+        profile_next_t *next = &p->chunk[p->n_chunk];
 
-        next->at = at;
-        next->end = at = (size_t) (c.pos - c.start);
-        next->question = PROFILE_NO_NEED;
+        if (f.kind == PROFILE_DICTIONARY) {
+            continue;
+        }
 
-        if (profile_read_location(f.bytes, &location) && !location.has_lines
+        *next = (profile_next_t){ f.at, PROFILE_NO_NEED };
+        p->n_chunk++;
+        if (profile_read_location(p->form, f.pb.bytes, false, &location) == NULL
+            && !location.has_lines
             && ask(p, &location, &p->questions[n_questions]))
         {
             next->question = n_questions++;
@@ -334,66 +379,71 @@ write_mapping(const profile_t *p, sym_str_t bytes, uint32_t number,
 {
     const profile_mapping_t *m =
         (const profile_mapping_t *) p->mappings.items + number;
+    const uint32_t need = profile_found(p, m);
     char flags[NUMBERS_MAX], *end = flags;
-    uint32_t features;
 
-    if (m->need != PROFILE_NO_NEED
-        && p->base.needs[m->need].found == SYM_NEED_FOUND)
-    {
-        features = sym_resolver_flags(p->base.resolver, m->need);
+    if (need != PROFILE_NO_NEED) {
         end = put_number(end, MAPPING_HAS_FUNCTIONS, 1);
-        if ((features & SYM_FLAG_DEBUG_INFO) != 0) {
+        if ((sym_resolver_flags(p->base.resolver, need) & SYM_FLAG_DEBUG_INFO)
+            != 0) {
             end = put_number(end, MAPPING_HAS_FILES, 1);
             end = put_number(end, MAPPING_HAS_LINES, 1);
             end = put_number(end, MAPPING_HAS_INLINES, 1);
         }
     }
 
-    write_message(out, PROFILE_MAPPING, bytes,
-                  sym_str(flags, (size_t) (end - flags)));
+    write_entry(p, out, p->form->mapping, bytes,
+                sym_str(flags, (size_t) (end - flags)));
 }
 
 
 /* --- steps --- */
 
-/* The field at `at`, which is no location. */
-static void
-copy_field(profile_t *p, const sym_pb_field_t *f, size_t end, sym_out_t *out)
+/* Copies a field, of any length. */
+static sym_status_t
+copy_field(profile_t *p, const profile_field_t *f, sym_out_t *out,
+           uint32_t *budget)
 {
-    const bool is_message = f->type == SYM_PB_BYTES;
+    const size_t len = f->end - f->at;
 
-    if (f->number == PROFILE_MAPPING && is_message) {
-        write_mapping(p, f->bytes, p->n_mappings++, out);
-    } else if (f->number != PROFILE_STRING || !is_message) {
-        sym_out_raw(out, sym_str(p->base.body.data + p->at, end - p->at));
+    while (p->n_copied < len) {
+        const size_t left = len - p->n_copied;
+        const size_t n = left < COPIED_PER_FRAME ? left : COPIED_PER_FRAME;
+
+        if (p->n_copied == 0 && f->is_inside) {
+            write_head(out, p->form->dictionary, len);
+        } else if (p->n_copied != 0) {
+            if (*budget == 0 || out->is_full) {
+                return SYM_AGAIN;
+            }
+            sym_budget_charge(budget, 1);
+        }
+
+        sym_out_raw(out, sym_str(p->base.body.data + f->at + p->n_copied, n));
+        p->n_copied += n;
     }
+
+    p->n_copied = 0;
+    return SYM_OK;
 }
 
 
+/* A location with lines is copied. */
 static sym_status_t
-write_next(profile_t *p, const sym_pb_field_t *f, size_t end, sym_out_t *out,
-           uint32_t *budget)
+answer_location(profile_t *p, const profile_field_t *f, sym_out_t *out,
+                uint32_t *budget)
 {
     const profile_next_t *next;
     sym_status_t rc;
 
-    if (f->number != PROFILE_LOCATION || f->type != SYM_PB_BYTES) {
-        copy_field(p, f, end, out);
-        return SYM_OK;
-    }
-
-    if (p->next == p->n_chunk || p->chunk[p->next].at != p->at) {
+    if (p->next == p->n_chunk || p->chunk[p->next].at != f->at) {
         ask_chunk(p, *budget);
     }
 
     next = &p->chunk[p->next];
-    if (next->question == PROFILE_NO_NEED) {
-        copy_field(p, f, end, out);
-        p->next++;
-        return SYM_OK;
-    }
-
-    rc = write_location(p, next, f->bytes, out, budget);
+    rc = next->question == PROFILE_NO_NEED
+             ? copy_field(p, f, out, budget)
+             : write_location(p, next, f->pb.bytes, out, budget);
     if (rc == SYM_OK) {
         p->next++;
         p->n_levels = 0;
@@ -404,57 +454,113 @@ write_next(profile_t *p, const sym_pb_field_t *f, size_t end, sym_out_t *out,
 
 
 static sym_status_t
+write_field(profile_t *p, const profile_field_t *f, sym_out_t *out,
+            uint32_t *budget)
+{
+    switch (f->kind) {
+    case PROFILE_LOCATION:
+        return answer_location(p, f, out, budget);
+    case PROFILE_DICTIONARY:
+    case PROFILE_STRING:
+        return SYM_OK;
+    case PROFILE_FUNCTION:
+        return p->form == &profile_otlp ? SYM_OK
+                                        : copy_field(p, f, out, budget);
+    case PROFILE_MAPPING:
+        if (p->form == &profile_pprof) {
+            write_mapping(p, f->pb.bytes, p->n_mappings++, out);
+            return SYM_OK;
+        }
+        return copy_field(p, f, out, budget);
+    default:
+        return copy_field(p, f, out, budget);
+    }
+}
+
+
+static sym_status_t
 write_fields(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
     profile_t *p = (profile_t *) r;
     sym_error_t err = { 0 };
-    sym_cursor_t c = profile_cursor(p, &err);
-    sym_pb_field_t f;
 
     while (*budget > 0 && !out->is_full) {
+        profile_place_t place = p->place;
+        profile_field_t f;
         sym_status_t rc;
-        size_t end;
 
-        if (!sym_pb_next(&c, &f)) {
+        if (!profile_next(p, &place, &f, &err)) {
             r->step = NULL;
             return SYM_OK;
         }
 
-        end = (size_t) (c.pos - c.start);
-        rc = write_next(p, &f, end, out, budget);
+        /* the chunk begins at this field */
+        rc = write_field(p, &f, out, budget);
         if (rc != SYM_OK) {
             return rc;
         }
 
-        sym_budget_charge(budget,
-                          1 + (uint32_t) ((end - p->at) / COPIED_PER_FRAME));
-        p->at = end;
+        sym_budget_charge(budget, 1);
+        p->place = place;
     }
 
     return SYM_AGAIN;
 }
 
 
-/* All texts of the request come first: numbers of texts count in the order of the
- * answer. */
+/* Copies a table's entries from number *n on. */
 static sym_status_t
-write_strings(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+write_table(const profile_t *p, const sym_list_t *entries, uint32_t table,
+            uint64_t *n, sym_out_t *out, uint32_t *budget)
 {
-    profile_t *p = (profile_t *) r;
+    const uint32_t *at = entries->items;
 
-    while (p->n_strings < p->strings.n) {
-        sym_str_t text;
+    while (*n < entries->n) {
+        sym_str_t entry;
 
         if (*budget == 0 || out->is_full) {
             return SYM_AGAIN;
         }
 
-        text = profile_string(p, p->n_strings++);
-        write_message(out, PROFILE_STRING, text, SYM_STR(""));
-        sym_budget_charge(budget, 1 + (uint32_t) (text.len / COPIED_PER_FRAME));
+        entry = profile_bytes(p, at[(*n)++]);
+        write_entry(p, out, table, entry, SYM_STR(""));
+        sym_budget_charge(budget,
+                          1 + (uint32_t) (entry.len / COPIED_PER_FRAME));
     }
 
-    r->step = write_fields;
+    return SYM_OK;
+}
+
+
+/* All entries of the request come first: numbers of entries count in the order of
+ * the answer. */
+static sym_status_t
+write_tables(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    profile_t *p = (profile_t *) r;
+    sym_status_t rc = write_table(p, &p->strings, p->form->string,
+                                  &p->n_strings, out, budget);
+
+    if (rc == SYM_OK && p->form == &profile_otlp) {
+        rc = write_table(p, &p->functions, p->form->function, &p->n_functions,
+                         out, budget);
+    }
+
+    if (rc == SYM_OK) {
+        r->step = write_fields;
+    }
+
+    return rc;
+}
+
+
+static sym_status_t
+choose(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    (void) out;
+    (void) budget;
+    profile_choose((profile_t *) r);
+    r->step = write_tables;
     return SYM_OK;
 }
 
@@ -472,15 +578,15 @@ profile_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             sym_arena_alloc(arena, SYM_RESOLVE_CHUNK * sizeof(*p->chunk));
         p->questions =
             sym_arena_alloc(arena, SYM_RESOLVE_CHUNK * sizeof(*p->questions));
-        p->functions =
-            sym_arena_alloc(arena, SYM_LEVELS_MAX * sizeof(*p->functions));
+        p->levels = sym_arena_alloc(arena, SYM_LEVELS_MAX * sizeof(*p->levels));
     }
 
-    if (p->chunk == NULL || p->questions == NULL || p->functions == NULL) {
+    if (p->chunk == NULL || p->questions == NULL || p->levels == NULL) {
         return SYM_NOMEM;
     }
 
-    p->at = 0;
+    p->place = (profile_place_t){ 0 };
+    p->n_copied = 0;
     p->n_strings = 0;
     p->n_functions = 0;
     p->n_mappings = 0;
@@ -488,8 +594,8 @@ profile_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     p->next = 0;
     p->n_levels = 0;
     p->numbers = (profile_numbers_t){ 0 };
-    r->step = write_strings;
-    return SYM_OK;
+    r->step = choose;
+    return profile_ask_others(p);
 }
 
 

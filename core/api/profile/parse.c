@@ -1,35 +1,10 @@
+/*
+ * parse.c - the tables of a profile: where strings, functions and attributes are,
+ * and the numbers of mappings.
+ */
 #include "api/profile/profile.h"
 
-#include "base/hex.h"
 #include "base/steps.h"
-
-/* Bytes of a message that take as long to read as a frame. */
-#define BYTES_PER_FRAME 64
-
-/* Fields of messages. */
-enum {
-    MAPPING_ID = 1,
-    MAPPING_START = 2,
-    MAPPING_LIMIT = 3,
-    MAPPING_OFFSET = 4,
-    MAPPING_FILE = 5,
-    MAPPING_BUILD = 6,
-    LOCATION_MAPPING = 2,
-    LOCATION_ADDRESS = 3,
-    LOCATION_LINE = 4,
-    FUNCTION_ID = 1
-};
-
-sym_cursor_t
-profile_cursor(const profile_t *p, sym_error_t *err)
-{
-    sym_cursor_t c =
-        sym_cursor(p->base.body.data, p->base.body.len, "profile", err);
-
-    c.pos += p->at;
-    return c;
-}
-
 
 static sym_cursor_t
 message(sym_str_t bytes, sym_error_t *err)
@@ -38,46 +13,110 @@ message(sym_str_t bytes, sym_error_t *err)
 }
 
 
+static void
+note_max(profile_max_t *max, uint64_t number, uint32_t by)
+{
+    if (number > max->number) {
+        *max = (profile_max_t){ number, by };
+    }
+}
+
+
 /* --- fields --- */
 
-bool
-profile_read_location(sym_str_t bytes, profile_location_t *location)
+/* Notes the function of a line. */
+static void
+read_line(sym_str_t bytes, profile_location_t *location, sym_error_t *err)
+{
+    sym_cursor_t c = message(bytes, err);
+    sym_pb_field_t f;
+
+    while (sym_pb_next(&c, &f)) {
+        if (f.number == 1 && f.type == SYM_PB_VARINT
+            && f.value > location->max_function)
+        {
+            location->max_function = f.value;
+        }
+    }
+}
+
+
+const char *
+profile_read_location(const profile_form_t *form, sym_str_t bytes, bool all,
+                      profile_location_t *location)
 {
     sym_error_t err = { 0 };
     sym_cursor_t c = message(bytes, &err);
     sym_pb_field_t f;
 
     *location = (profile_location_t){ 0 };
-    while (!location->has_lines && sym_pb_next(&c, &f)) {
-        if (f.number == LOCATION_LINE && f.type == SYM_PB_BYTES) {
+    while ((all || !location->has_lines) && sym_pb_next(&c, &f)) {
+        if (f.number == form->location_line && f.type == SYM_PB_BYTES) {
             location->has_lines = true;
-        } else if (f.type == SYM_PB_VARINT && f.number == LOCATION_MAPPING) {
+            if (all) {
+                read_line(f.bytes, location, &err);
+            }
+        } else if (f.type == SYM_PB_VARINT
+                   && f.number == form->location_mapping) {
             location->mapping = f.value;
-        } else if (f.type == SYM_PB_VARINT && f.number == LOCATION_ADDRESS) {
+        } else if (f.type == SYM_PB_VARINT
+                   && f.number == form->location_address) {
             location->address = f.value;
         }
 
         if ((size_t) (c.pos - c.start) > PROFILE_MESSAGE_MAX) {
-            return false;
+            return "it is too long";
         }
     }
 
-    return err.status == SYM_OK;
+    return err.what;
+}
+
+
+static void
+read_mapping_number(const profile_form_t *form, const sym_pb_field_t *f,
+                    profile_mapping_t *m)
+{
+    const struct {
+        uint8_t number;
+        uint64_t *to;
+    } fields[] = {
+        { form->mapping_id, &m->id },
+        { form->mapping_start, &m->start },
+        { form->mapping_limit, &m->limit },
+        { form->mapping_file, &m->file },
+        { form->mapping_offset, &m->offset },
+        { form->mapping_build, &m->build },
+    };
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        if (f->number == fields[i].number) {
+            *fields[i].to = f->value;
+        }
+    }
 }
 
 
 static sym_status_t
-read_mapping(profile_t *p, sym_str_t bytes)
+read_mapping(profile_t *p, const profile_field_t *field)
 {
+    const uint32_t number = p->mappings.n;
+    const sym_str_t bytes = field->pb.bytes;
     profile_mapping_t *m;
     sym_error_t err = { 0 };
     sym_cursor_t c = message(bytes, &err);
     sym_pb_field_t f;
 
-    if (bytes.len > PROFILE_MESSAGE_MAX
-        || p->mappings.n == PROFILE_MAPPINGS_MAX) {
+    if (number == PROFILE_MAPPINGS_MAX) {
         return sym_request_refuse(&p->base, SYM_LIMIT,
-                                  "the profile has too many mappings");
+                                  "the profile has more than %u mappings",
+                                  PROFILE_MAPPINGS_MAX);
+    }
+
+    if (bytes.len > PROFILE_MESSAGE_MAX) {
+        return sym_request_refuse(&p->base, SYM_LIMIT,
+                                  "mapping %u has more than %u bytes", number,
+                                  PROFILE_MESSAGE_MAX);
     }
 
     m = sym_list_add(p->base.arena, &p->mappings, sizeof(*m));
@@ -85,61 +124,90 @@ read_mapping(profile_t *p, sym_str_t bytes)
         return SYM_NOMEM;
     }
 
+    m->id = number;
+    m->at = (uint32_t) field->at;
     m->need = PROFILE_NO_NEED;
     while (sym_pb_next(&c, &f)) {
-        uint64_t *const fields[] = {
-            [MAPPING_ID] = &m->id,       [MAPPING_START] = &m->start,
-            [MAPPING_LIMIT] = &m->limit, [MAPPING_OFFSET] = &m->offset,
-            [MAPPING_FILE] = &m->file,   [MAPPING_BUILD] = &m->build,
-        };
-
-        if (f.type == SYM_PB_VARINT && f.number <= MAPPING_BUILD) {
-            *fields[f.number] = f.value;
+        if (f.type == SYM_PB_VARINT) {
+            read_mapping_number(p->form, &f, m);
         }
     }
 
     return err.status == SYM_OK
                ? SYM_OK
                : sym_request_refuse(&p->base, SYM_MALFORMED,
-                                    "a mapping is malformed: %s", err.what);
-}
-
-
-/* Its id is among its first fields. */
-static sym_status_t
-read_function(profile_t *p, sym_str_t bytes)
-{
-    sym_error_t err = { 0 };
-    sym_cursor_t c = message(bytes, &err);
-    sym_pb_field_t f;
-    bool fits = bytes.len <= PROFILE_MESSAGE_MAX;
-
-    while (fits && sym_pb_next(&c, &f)) {
-        if (f.number == FUNCTION_ID && f.type == SYM_PB_VARINT
-            && f.value > p->max_function)
-        {
-            p->max_function = f.value;
-        }
-    }
-
-    return fits && err.status == SYM_OK
-               ? SYM_OK
-               : sym_request_refuse(&p->base, SYM_MALFORMED,
-                                    "a function is malformed");
+                                    "mapping %u is malformed: %s", number,
+                                    err.what);
 }
 
 
 static sym_status_t
-read_string(profile_t *p, size_t at)
+add_place(profile_t *p, sym_list_t *list, size_t at)
 {
-    uint32_t *string =
-        sym_list_add(p->base.arena, &p->strings, sizeof(*string));
+    uint32_t *place = sym_list_add(p->base.arena, list, sizeof(*place));
 
-    if (string == NULL) {
+    if (place == NULL) {
         return SYM_NOMEM;
     }
 
-    *string = (uint32_t) at;
+    *place = (uint32_t) at;
+    return SYM_OK;
+}
+
+
+/* The number of a function, and its references. */
+static void
+read_function_number(profile_t *p, uint32_t number, const sym_pb_field_t *f)
+{
+    const profile_form_t *form = p->form;
+
+    if (form->function_id != 0) {
+        if (f->number == form->function_id && f->value > p->max_function) {
+            p->max_function = f->value;
+        }
+    } else if (f->number >= form->function_name
+               && f->number <= form->function_file) {
+        note_max(&p->string, f->value, number);
+    }
+}
+
+
+static sym_status_t
+read_function(profile_t *p, const profile_field_t *field)
+{
+    const uint32_t number = p->functions.n;
+    sym_error_t err = { 0 };
+    sym_cursor_t c = message(field->pb.bytes, &err);
+    sym_pb_field_t f;
+    bool fits = field->pb.bytes.len <= PROFILE_MESSAGE_MAX;
+
+    while (fits && sym_pb_next(&c, &f)) {
+        if (f.type == SYM_PB_VARINT) {
+            read_function_number(p, number, &f);
+        }
+    }
+
+    if (!fits || err.status != SYM_OK) {
+        return sym_request_refuse(&p->base, SYM_MALFORMED,
+                                  "function %u is malformed: %s", number,
+                                  fits ? err.what : "it is too long");
+    }
+
+    return add_place(p, &p->functions, field->at);
+}
+
+
+static sym_status_t
+read_attribute(profile_t *p, size_t at)
+{
+    profile_attribute_t *a =
+        sym_list_add(p->base.arena, &p->attributes, sizeof(*a));
+
+    if (a == NULL) {
+        return SYM_NOMEM;
+    }
+
+    a->at = (uint32_t) at;
     return SYM_OK;
 }
 
@@ -148,13 +216,18 @@ static sym_status_t
 read_location(profile_t *p, sym_str_t bytes)
 {
     const uint32_t limit = p->base.options->limits.frames;
+    const uint32_t number = p->n_locations++;
     profile_location_t location;
+    const char *why = profile_read_location(
+        p->form, bytes, p->form == &profile_otlp, &location);
 
-    if (!profile_read_location(bytes, &location)) {
+    if (why != NULL) {
         return sym_request_refuse(&p->base, SYM_MALFORMED,
-                                  "a location is malformed");
+                                  "location %u is malformed: %s", number, why);
     }
 
+    note_max(&p->mapping, location.mapping, number);
+    note_max(&p->function, location.max_function, number);
     if (location.has_lines) {
         return SYM_OK;
     }
@@ -171,185 +244,161 @@ read_location(profile_t *p, sym_str_t bytes)
 }
 
 
-/* The field that begins at `at`. */
+/* A table of OTLP is messages and strings; older versions have other fields
+ * there. */
 static sym_status_t
-read_field(profile_t *p, const sym_pb_field_t *f, size_t at)
+read_rest(profile_t *p, const profile_field_t *field)
 {
-    if (f->type != SYM_PB_BYTES) {
-        return SYM_OK;
+    if (field->is_inside && field->pb.type != SYM_PB_BYTES
+        && field->pb.number < PROFILE_TABLES)
+    {
+        return sym_request_refuse(
+            &p->base, SYM_MALFORMED,
+            "field %u of the dictionary is a number, at byte %zu: " OTLP_OLD,
+            field->pb.number, field->at);
     }
 
-    switch (f->number) {
+    return SYM_OK;
+}
+
+
+static sym_status_t
+read_field(profile_t *p, const profile_field_t *field)
+{
+    switch (field->kind) {
     case PROFILE_MAPPING:
-        return read_mapping(p, f->bytes);
+        return read_mapping(p, field);
     case PROFILE_LOCATION:
-        return read_location(p, f->bytes);
+        return read_location(p, field->pb.bytes);
     case PROFILE_FUNCTION:
-        return read_function(p, f->bytes);
+        return read_function(p, field);
     case PROFILE_STRING:
-        return read_string(p, at);
-    default:
+        return add_place(p, &p->strings, field->at);
+    case PROFILE_ATTRIBUTE:
+        return read_attribute(p, field->at);
+    case PROFILE_DICTIONARY:
+        p->has_dictionary = true;
         return SYM_OK;
+    default:
+        return read_rest(p, field);
     }
 }
 
 
-/* --- modules --- */
+/* --- the whole --- */
 
 sym_str_t
-profile_string(const profile_t *p, uint64_t number)
+profile_bytes(const profile_t *p, uint32_t at)
 {
-    const uint32_t *strings = p->strings.items;
     sym_error_t err = { 0 };
     sym_pb_field_t f = { .bytes = SYM_STR("") };
-    sym_cursor_t c;
+    sym_cursor_t c =
+        sym_cursor(p->base.body.data, p->base.body.len, "profile", &err);
 
-    if (number >= p->strings.n) {
-        return SYM_STR("");
-    }
-
-    c = sym_cursor(p->base.body.data, p->base.body.len, "profile", &err);
-    c.pos += strings[number];
+    c.pos += at;
     (void) sym_pb_next(&c, &f);
     return f.bytes;
 }
 
 
-/* The digits of a GNU build id.  Other ids, such as Go's, are of no use. */
-static bool
-read_build_id(sym_str_t text, sym_object_ref_t *ref)
+sym_str_t
+profile_string(const profile_t *p, uint64_t number)
 {
-    uint8_t bytes[SYM_BUILD_ID_MAX];
-    size_t n;
+    const uint32_t *strings = p->strings.items;
 
-    if (!sym_code_id_read_build_id(text, &ref->code_id)) {
-        return false;
-    }
-
-    n = ref->code_id.len / 2u;
-    for (size_t i = 0; i < n; i++) {
-        const char *digits = ref->code_id.text + 2 * i;
-
-        bytes[i] = (uint8_t) (sym_hex_digit(digits[0]) << 4
-                              | sym_hex_digit(digits[1]));
-    }
-
-    sym_debug_id_of_build_id(bytes, n, false, &ref->debug_id);
-    return true;
+    return number < p->strings.n ? profile_bytes(p, strings[number])
+                                 : SYM_STR("");
 }
 
 
-/* A module of the mapping's file. */
+/* New entries follow the tables, so references past their ends would become
+ * valid. */
 static sym_status_t
-add_need(profile_t *p, profile_mapping_t *m)
+check_reference(profile_t *p, const profile_max_t *max, uint32_t n,
+                const char *from, const char *to)
 {
-    const uint32_t limit = p->base.options->limits.modules;
-    sym_object_ref_t *ref = sym_arena_calloc(p->base.arena, 1, sizeof(*ref));
-    const sym_str_t name = profile_string(p, m->file);
-
-    if (ref == NULL) {
-        return SYM_NOMEM;
-    }
-
-    if (!read_build_id(profile_string(p, m->build), ref)) {
-        return SYM_OK;
-    }
-
-    if (limit != 0 && p->base.stats.modules == limit) {
-        return sym_request_refuse(
-            &p->base, SYM_LIMIT,
-            "please limit the number of modules in one profile to <= %u",
-            limit);
-    }
-
-    ref->type = SYM_OBJECT_ELF;
-    if (name.len <= SYM_OBJECT_TEXT_MAX) {
-        ref->code_file = name;
-        ref->debug_file = name;
-    }
-
-    m->need = p->base.stats.modules++;
-    p->base.needs[m->need] = (sym_need_t){ .ref = ref,
-                                           .kind = SYM_KIND_SYMCACHE,
-                                           .found = SYM_NEED_MISSING };
-    return SYM_OK;
+    return max->number == 0 || max->number < n
+               ? SYM_OK
+               : sym_request_refuse(&p->base, SYM_MALFORMED,
+                                    "%s %u has %s %lld, but the profile has %u",
+                                    from, max->by, to, (long long) max->number,
+                                    n);
 }
 
 
-/* Segments of one file are mappings of one module.  Mappings are compared by the
- * number of their string, because strings may be as long as the profile. */
 static sym_status_t
-add_needs(profile_t *p, sym_sort_item_t *order)
+check_otlp(profile_t *p)
 {
-    profile_mapping_t *mappings = p->mappings.items;
+    sym_status_t rc;
 
-    for (uint32_t i = 0; i < p->mappings.n; i++) {
-        order[i] = (sym_sort_item_t){ mappings[i].build, i };
+    if (!p->has_dictionary) {
+        return sym_request_refuse(&p->base, SYM_MALFORMED,
+                                  "the profile has no dictionary: " OTLP_OLD);
     }
 
-    if (!sym_sort(order, p->mappings.n)) {
-        return SYM_NOMEM;
+    rc = check_reference(p, &p->mapping, p->mappings.n, "location", "mapping");
+    rc = rc != SYM_OK ? rc
+                      : check_reference(p, &p->function, p->functions.n,
+                                        "location", "function");
+    return rc != SYM_OK ? rc
+                        : check_reference(p, &p->string, p->strings.n,
+                                          "function", "string");
+}
+
+
+static sym_status_t
+check(profile_t *p)
+{
+    if (p->form == &profile_otlp) {
+        return check_otlp(p);
     }
 
-    for (uint32_t i = 0; i < p->mappings.n; i++) {
-        profile_mapping_t *m = &mappings[order[i].at];
-        sym_status_t rc = SYM_OK;
+    return p->max_function <= UINT64_MAX / 2
+               ? SYM_OK
+               : sym_request_refuse(&p->base, SYM_MALFORMED,
+                                    "a function has too large an id");
+}
 
-        if (i != 0 && order[i - 1].key == order[i].key) {
-            m->need = mappings[order[i - 1].at].need;
-        } else {
-            rc = add_need(p, m);
+
+static uint32_t
+cost(const profile_field_t *field)
+{
+    return field->kind == PROFILE_STRING || field->kind == PROFILE_REST
+                   || field->kind == PROFILE_DICTIONARY
+                   || field->kind == PROFILE_ATTRIBUTE
+               ? 1
+               : 1 + (uint32_t) (field->pb.bytes.len / PROFILE_BYTES_PER_FRAME);
+}
+
+
+/* SYM_OK: all fields were read. */
+static sym_status_t
+read_fields(profile_t *p, uint32_t *budget)
+{
+    sym_error_t err = { 0 };
+    profile_field_t field;
+    sym_status_t rc;
+
+    while (*budget > 0) {
+        if (!profile_next(p, &p->place, &field, &err)) {
+            return err.status == SYM_OK
+                       ? check(p)
+                       : sym_request_refuse(
+                           &p->base, SYM_MALFORMED,
+                           "the body is no profile of %s: %s, at byte %llu",
+                           p->form->name, err.what,
+                           (unsigned long long) err.offset);
         }
 
+        rc = read_field(p, &field);
         if (rc != SYM_OK) {
             return rc;
         }
+
+        sym_budget_charge(budget, cost(&field));
     }
 
-    return SYM_OK;
-}
-
-
-static sym_status_t
-finish(profile_t *p)
-{
-    const profile_mapping_t *mappings = p->mappings.items;
-    const uint32_t n = p->mappings.n;
-    sym_arena_t *arena = p->base.arena;
-    sym_status_t rc;
-
-    if (p->max_function > UINT64_MAX / 2) {
-        return sym_request_refuse(&p->base, SYM_MALFORMED,
-                                  "a function has too large an id");
-    }
-
-    p->ids = sym_arena_calloc(arena, n, sizeof(*p->ids));
-    p->base.needs = sym_arena_calloc(arena, n, sizeof(*p->base.needs));
-    if (p->ids == NULL || p->base.needs == NULL) {
-        return SYM_NOMEM;
-    }
-
-    rc = add_needs(p, p->ids);
-    if (rc != SYM_OK) {
-        return rc;
-    }
-
-    for (uint32_t i = 0; i < n; i++) {
-        p->ids[i] = (sym_sort_item_t){ mappings[i].id, i };
-    }
-
-    return sym_sort(p->ids, n) ? SYM_OK : SYM_NOMEM;
-}
-
-
-const profile_mapping_t *
-profile_mapping(const profile_t *p, uint64_t id)
-{
-    const size_t i = sym_sort_find(p->ids, p->mappings.n, id);
-
-    return i < p->mappings.n && p->ids[i].key == id
-               ? (const profile_mapping_t *) p->mappings.items + p->ids[i].at
-               : NULL;
+    return SYM_AGAIN;
 }
 
 
@@ -357,34 +406,20 @@ sym_status_t
 profile_parse(sym_request_t *r, uint32_t budget)
 {
     profile_t *p = (profile_t *) r;
-    sym_error_t err = { 0 };
-    sym_cursor_t c = profile_cursor(p, &err);
-    sym_pb_field_t f;
+    sym_status_t rc = SYM_OK;
 
     if (r->body.len > UINT32_MAX) {
         return sym_request_refuse(r, SYM_LIMIT, "the profile is too large");
     }
 
-    while (sym_pb_next(&c, &f)) {
-        sym_status_t rc = read_field(p, &f, p->at);
-
-        if (rc != SYM_OK) {
-            return rc;
-        }
-
-        p->at = (size_t) (c.pos - c.start);
-        sym_budget_charge(&budget,
-                          f.type == SYM_PB_BYTES && f.number != PROFILE_STRING
-                              ? 1 + (uint32_t) (f.bytes.len / BYTES_PER_FRAME)
-                              : 1);
-        if (budget == 0) {
-            return SYM_AGAIN;
-        }
+    if (p->form == NULL) {
+        rc = profile_find_form(p, &budget);
     }
 
-    return err.status == SYM_OK
-               ? finish(p)
-               : sym_request_refuse(r, SYM_MALFORMED,
-                                    "the body is no profile of pprof: %s",
-                                    err.what);
+    if (rc == SYM_OK && !p->is_read) {
+        rc = read_fields(p, &budget);
+        p->is_read = rc == SYM_OK;
+    }
+
+    return rc == SYM_OK ? profile_identify(p, &budget) : rc;
 }

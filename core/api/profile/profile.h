@@ -3,11 +3,17 @@
  * to this API.
  *
  * The profile is one of pprof (profile.proto of github.com/google/pprof, commit
- * d04f2422c8a1, of which the numbers of fields are).  It is a list of fields in any
- * order, and parts of a list may be anywhere.  So the answer is the strings of the
- * request, then its other fields one by one, with lines at the end of locations, and
- * with new functions and strings before the first location that has them: it needs
- * no tree, and no copy.
+ * d04f2422c8a1) or of OTLP (profiles/v1development/profiles.proto of
+ * github.com/open-telemetry/opentelemetry-proto, commit ac2c4b5d1f3a), of which the
+ * numbers of fields are.  Both are tables, which are lists of fields in any order,
+ * and parts of a list may be anywhere.  So the answer is the strings (OTLP: and the
+ * functions) of the request, then its other fields one by one, with lines at the end
+ * of locations, and with new functions and strings before the first location that has
+ * them: it needs no tree, and no copy.
+ *
+ * The tables of OTLP are in a message of their own, the dictionary.  Its length would
+ * be known only at the end of the answer.  So each of its fields is in a dictionary of
+ * its own: readers merge them ("Last One Wins" in protobuf's page "Encoding").
  */
 #ifndef SYM_API_PROFILE_PROFILE_H
 #define SYM_API_PROFILE_PROFILE_H
@@ -18,15 +24,7 @@
 #include "base/protobuf.h"
 #include "base/sort.h"
 
-/* Fields of a profile. */
-enum {
-    PROFILE_MAPPING = 3,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6
-};
-
-/* Most bytes of a mapping, or of a location without lines: both are read in one
+/* Most bytes of a mapping, of a function, or of a location: each is read in one
  * turn. */
 #define PROFILE_MESSAGE_MAX 65536
 
@@ -34,16 +32,101 @@ enum {
 
 #define PROFILE_NO_NEED UINT32_MAX
 
+/* Bytes of a message that take as long to read as a frame. */
+#define PROFILE_BYTES_PER_FRAME 64
+
+/* Versions whose tables or attributes have another form. */
+#define OTLP_OLD "profiles of OTLP before 1.8 are not supported"
+
+/* --- form.c: what differs between pprof and OTLP --- */
+
+/* Kinds of fields.  The other tables are only copied. */
+typedef enum {
+    PROFILE_REST,
+    PROFILE_DICTIONARY, /* the beginning of one; its fields follow */
+    PROFILE_MAPPING,
+    PROFILE_LOCATION,
+    PROFILE_FUNCTION,
+    PROFILE_STRING,
+    PROFILE_ATTRIBUTE
+} profile_kind_t;
+
+/* Tables have field numbers up to 7. */
+#define PROFILE_TABLES 8
+
+/* Fields of messages; 0: the form does not have it. */
 typedef struct {
-    uint64_t id, start, limit, offset;
-    uint64_t file, build; /* numbers of strings */
+    const char *name;
+    uint8_t dictionary;            /* the message with the tables */
+    uint8_t table[PROFILE_TABLES]; /* profile_kind_t by field number */
+    uint8_t string, function, location, mapping; /* numbers of these tables */
+    uint8_t mapping_id, mapping_start, mapping_limit, mapping_offset,
+        mapping_file, mapping_build, mapping_attributes;
+    uint8_t location_mapping, location_address, location_line;
+    uint8_t function_id, function_name, function_system_name, function_file;
+} profile_form_t;
+
+extern const profile_form_t profile_pprof, profile_otlp;
+
+/* Where a reader is. */
+typedef struct {
+    size_t at;  /* in the body: the next field */
+    size_t end; /* of the dictionary that contains it; 0: of none */
+} profile_place_t;
+
+typedef struct {
+    profile_kind_t kind;
+    bool is_inside; /* of a dictionary */
+    sym_pb_field_t pb;
+    size_t at, end; /* range in the body */
+} profile_field_t;
+
+typedef struct profile_s profile_t;
+
+/*
+ * Decides by the next fields which form the body has, and sets it.  SYM_OK;
+ * SYM_AGAIN: the budget is spent; SYM_MALFORMED: the request is refused.
+ */
+sym_status_t profile_find_form(profile_t *p, uint32_t *budget);
+
+/* Reads the next field, and moves *place after it.  False: the end, or *err. */
+bool profile_next(const profile_t *p, profile_place_t *place,
+                  profile_field_t *field, sym_error_t *err);
+
+/* --- parse.c --- */
+
+typedef struct {
+    uint64_t id; /* OTLP: its number */
+    uint64_t start, limit, offset;
+    uint64_t file;  /* number of a string */
+    uint64_t build; /* its ids: a string, or attributes (modules.c) */
+    uint32_t at;    /* of its field in the body */
     uint32_t need;
 } profile_mapping_t;
 
 typedef struct {
     uint64_t mapping, address;
-    bool has_lines; /* it stays as it is */
+    uint64_t max_function; /* of its lines; only with `all` */
+    bool has_lines;        /* it stays as it is */
 } profile_location_t;
+
+/* The largest reference into a table, and the item that has it. */
+typedef struct {
+    uint64_t number;
+    uint32_t by;
+} profile_max_t;
+
+typedef struct {
+    uint32_t at;
+    uint32_t what; /* modules.c; 0: not read yet */
+} profile_attribute_t;
+
+/* A module: it may be known by a second id. */
+typedef struct {
+    sym_object_ref_t *other; /* NULL: there is none */
+    uint32_t other_need;     /* PROFILE_NO_NEED: not asked for */
+    uint32_t found;          /* its need in this snapshot, or PROFILE_NO_NEED */
+} profile_module_t;
 
 /* The number of a text or function of a module in the answer. */
 typedef struct {
@@ -60,46 +143,78 @@ typedef struct {
 
 /* A location of a chunk. */
 typedef struct {
-    size_t at, end;    /* range of its field in the body */
+    size_t at;         /* its field in the body */
     uint32_t question; /* in the chunk; PROFILE_NO_NEED: it stays as it is */
 } profile_next_t;
 
-typedef struct {
+struct profile_s {
     sym_request_t base; /* first */
 
-    size_t at;            /* in the body: the next field, also of the answer */
-    sym_list_t mappings;  /* profile_mapping_t */
-    sym_list_t strings;   /* uint32_t: where each one's field is */
-    sym_sort_item_t *ids; /* ids of mappings, sorted */
-    uint64_t max_function;
+    const profile_form_t *form; /* NULL: not known yet */
+    profile_place_t place;      /* of the next field, also in the answer */
+    bool has_dictionary;
+    bool is_read;          /* all fields; then mappings are identified */
+    sym_list_t mappings;   /* profile_mapping_t */
+    sym_list_t strings;    /* uint32_t: where each one's field is */
+    sym_list_t functions;  /* same, in OTLP */
+    sym_list_t attributes; /* profile_attribute_t */
+    uint32_t n_locations;
+    uint32_t n_identified; /* mappings whose attributes were read */
+    uint64_t max_function; /* pprof: id */
+    profile_max_t string, mapping, function; /* OTLP: by functions, locations,
+                                                locations */
+    sym_sort_item_t *ids;                    /* ids of mappings, sorted */
+    profile_module_t *modules;
 
     /* state of an answer */
     uint64_t n_strings;   /* that were written, with new ones */
-    uint64_t n_functions; /* new ones */
+    uint64_t n_functions; /* OTLP: same; pprof: new ones */
     uint32_t n_mappings;  /* that were written */
+    size_t n_copied;      /* bytes of the next field that were written */
     profile_numbers_t numbers;
     profile_next_t *chunk;
     sym_question_t *questions; /* questions of the chunk */
     uint32_t n_chunk, next;
-    uint64_t *functions; /* functions of the levels of the next location */
-    uint32_t n_levels;   /* number of levels already written */
-} profile_t;
+    uint64_t *levels;  /* functions of the levels of the next location */
+    uint32_t n_levels; /* number of levels already written */
+};
 
 sym_status_t profile_parse(sym_request_t *r, uint32_t budget);
 
-/* The cursor over the body, from `at` on. */
-sym_cursor_t profile_cursor(const profile_t *p, sym_error_t *err);
+/* Reads a location: without `all`, only until its first line.  Returns what is
+ * wrong, or NULL. */
+const char *profile_read_location(const profile_form_t *form, sym_str_t bytes,
+                                  bool all, profile_location_t *location);
 
-/* Reads a field without its contents, but for lines of a location. */
-bool profile_read_location(sym_str_t bytes, profile_location_t *location);
+/* A field that was read before, at its place in the body. */
+sym_str_t profile_bytes(const profile_t *p, uint32_t at);
 
 /* Returns the string with a number; "": no string has it. */
 sym_str_t profile_string(const profile_t *p, uint64_t number);
 
+/* --- modules.c --- */
+
+/* Reads the ids of mappings, and makes modules of them.  SYM_AGAIN: the budget
+ * is spent. */
+sym_status_t profile_identify(profile_t *p, uint32_t *budget);
+
+/* Asks for the second ids of modules that were not found by the first. */
+sym_status_t profile_ask_others(profile_t *p);
+
+/* Sets which need of each module was found. */
+void profile_choose(profile_t *p);
+
 /* NULL: no entry has the id. */
 const profile_mapping_t *profile_mapping(const profile_t *p, uint64_t id);
 
-/* The steps of an answer. */
+/* The need by which the mapping's module was found, or PROFILE_NO_NEED. */
+uint32_t profile_found(const profile_t *p, const profile_mapping_t *m);
+
+/* Whether it was found by a FileID. */
+bool profile_is_file_id(const profile_t *p, uint32_t need);
+
+/* --- answer.c: the steps of an answer --- */
+
 sym_status_t profile_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 bool profile_resume(sym_request_t *r);
 
