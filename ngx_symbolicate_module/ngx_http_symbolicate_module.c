@@ -300,6 +300,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       0,
       NULL },
 
+    { ngx_string("symbolicate_upload_hosts"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_symbolicate_set_upload_hosts,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("symbolicate_max_requests"),
       NGX_HTTP_MAIN_CONF|NGX_CONF_TAKE12,
       ngx_http_symbolicate_set_max_requests,

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/form.h"
 #include "base/multipart.h"
 #include "formats/packed/tar.h"
 #include "formats/sourcebundle/text.h"
@@ -28,6 +29,7 @@
 #define PAGE_BYTES ((uint64_t) 65536)
 
 /* Errors of archives. */
+#define NOT_ZIP "File is not a zip file"
 #define TOO_MANY "the archive has more than 10000 files"
 #define LEADS_OUT "the archive has a file whose name leads out of it"
 
@@ -109,18 +111,18 @@ send_range(const upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
 
 
 static sym_status_t
-send_field(const sym_multipart_part_t *part, sym_error_t *err)
+send_field(sym_str_t name, sym_str_t value, sym_error_t *err)
 {
-    converter_member_t m = { .length = part->body.len,
+    converter_member_t m = { .length = value.len,
                              .is_packed = true,
                              .is_field = true };
 
-    if (part->body.len > FIELD_MAX) {
+    if (value.len > FIELD_MAX) {
         return sym_fail(err, SYM_LIMIT, "a field of the form is too long");
     }
 
-    return send_head(SYM_STR(""), part->name, &m, err) == SYM_OK
-               ? send_bytes(part->body.data, part->body.len, err)
+    return send_head(SYM_STR(""), name, &m, err) == SYM_OK
+               ? send_bytes(value.data, value.len, err)
                : err->status;
 }
 
@@ -331,16 +333,6 @@ typedef struct {
     bool has_release; /* it was sent */
 } bundle_t;
 
-static sym_status_t
-send_value(const char *field, sym_str_t value, sym_error_t *err)
-{
-    const sym_multipart_part_t part = { .name = sym_cstr(field),
-                                        .body = value };
-
-    return send_field(&part, err);
-}
-
-
 /* The name of a script or map is its URL, and its field is "TYPE/DEBUG-ID". */
 static sym_status_t
 send_script(void *ctx, const sym_artifact_file_t *file, sym_error_t *err)
@@ -357,8 +349,8 @@ send_script(void *ctx, const sym_artifact_file_t *file, sym_error_t *err)
     b->upload->left -= file->text.len;
 
     if (!b->has_release
-        && (send_value("release", file->release, err) != SYM_OK
-            || send_value("dist", file->dist, err) != SYM_OK))
+        && (send_field(SYM_STR("release"), file->release, err) != SYM_OK
+            || send_field(SYM_STR("dist"), file->dist, err) != SYM_OK))
     {
         return err->status;
     }
@@ -575,9 +567,7 @@ check_mozilla(sym_str_t name, sym_str_t bytes, sym_error_t *err)
                       (int) (ending.len < 120 ? ending.len : 120), ending.data);
     }
 
-    return is_zip(bytes)
-               ? SYM_OK
-               : sym_fail(err, SYM_MALFORMED, "File is not a zip file");
+    return is_zip(bytes) ? SYM_OK : sym_fail(err, SYM_MALFORMED, NOT_ZIP);
 }
 
 
@@ -608,6 +598,62 @@ send_chunk(upload_t *u, const sym_multipart_part_t *part, sym_error_t *err)
 
 #define NO_FILE "Must be multipart form data with at least one file"
 
+/* Tecken's clients may send the URL of a file instead of the file. */
+static bool
+is_url(sym_str_t name, sym_str_t value)
+{
+    return sym_str_eq(name, SYM_STR("url")) && value.len != 0;
+}
+
+
+/* Decodes a name or a value; to has FIELD_MAX bytes. */
+static bool
+decode(sym_str_t text, char *to, sym_str_t *plain)
+{
+    size_t at = 0, len = 0;
+
+    while (at < text.len) {
+        int byte = sym_form_byte(text, &at);
+
+        if (byte < 0 || len == FIELD_MAX) {
+            return false;
+        }
+        to[len++] = (char) byte;
+    }
+
+    *plain = sym_str(to, len);
+    return true;
+}
+
+
+/* A form without files (application/x-www-form-urlencoded). */
+static sym_status_t
+send_fields(sym_str_t form, sym_error_t *err)
+{
+    char text[2][FIELD_MAX];
+    bool has_url = false;
+
+    if (form.len > 2 * FIELD_MAX) {
+        return sym_fail(err, SYM_MALFORMED, NO_FILE);
+    }
+
+    while (form.len != 0) {
+        sym_str_t value = sym_str_cut(&form, '&'), name;
+
+        name = sym_str_cut(&value, '=');
+        if (!decode(name, text[0], &name) || !decode(value, text[1], &value)) {
+            return sym_fail(err, SYM_MALFORMED, NO_FILE);
+        }
+        if (send_field(name, value, err) != SYM_OK) {
+            return err->status;
+        }
+        has_url |= is_url(name, value);
+    }
+
+    return has_url ? SYM_OK : sym_fail(err, SYM_MALFORMED, NO_FILE);
+}
+
+
 static sym_status_t
 send_form(upload_t *u, sym_error_t *err)
 {
@@ -618,28 +664,26 @@ send_form(upload_t *u, sym_error_t *err)
             : sym_str(NULL, 0);
     sym_multipart_part_t part;
     sym_multipart_t parts;
-    bool has_file = false;
+    bool is_mozilla = (u->flags & SYM_RPC_MOZILLA) != 0;
+    bool has_file = false, has_url = false;
     sym_status_t rc;
 
     if (!sym_str_starts(u->whole, SYM_STR("--"))
         || !sym_multipart_begin(&parts, boundary, u->whole))
     {
-        return sym_fail(err, SYM_MALFORMED,
-                        (u->flags & SYM_RPC_MOZILLA) != 0
-                            ? NO_FILE
-                            : "the body is no form");
+        return is_mozilla ? send_fields(u->whole, err)
+                          : sym_fail(err, SYM_MALFORMED, "the body is no form");
     }
 
     while ((rc = sym_multipart_next(&parts, &part)) == SYM_OK) {
         if ((u->flags & SYM_RPC_CHUNKED) != 0) {
             rc = send_chunk(u, &part, err);
         } else if (part.filename.data == NULL) {
-            rc = send_field(&part, err);
-        } else if ((u->flags & SYM_RPC_MOZILLA) == 0 || !has_file) {
+            rc = send_field(part.name, part.body, err);
+            has_url |= is_url(part.name, part.body);
+        } else if (!is_mozilla || !has_file) {
             has_file = true;
-            rc = (u->flags & SYM_RPC_MOZILLA) != 0
-                     ? check_mozilla(part.name, part.body, err)
-                     : SYM_OK;
+            rc = is_mozilla ? check_mozilla(part.name, part.body, err) : SYM_OK;
             rc = rc != SYM_OK
                      ? rc
                      : send_file(u, part.filename, part.name, part.body, err);
@@ -654,7 +698,7 @@ send_form(upload_t *u, sym_error_t *err)
         return sym_fail(err, SYM_MALFORMED, parts.what);
     }
 
-    return has_file || (u->flags & SYM_RPC_MOZILLA) == 0
+    return has_file || has_url || !is_mozilla
                ? SYM_OK
                : sym_fail(err, SYM_MALFORMED, NO_FILE);
 }
@@ -697,8 +741,9 @@ members_send(input_t *input, int fd, const converter_job_t *order,
 
     u.whole = sym_str(map + skip, (size_t) order->length);
     rc = (u.flags & SYM_RPC_SCRIPTS) != 0 ? send_bundle(&u, most, err)
-         : (u.flags & SYM_RPC_FORM) != 0
-             ? send_form(&u, err)
+         : (u.flags & SYM_RPC_FORM) != 0  ? send_form(&u, err)
+         : (u.flags & SYM_RPC_MOZILLA) != 0 && !is_zip(u.whole)
+             ? sym_fail(err, SYM_MALFORMED, NOT_ZIP)
              : send_file(&u, SYM_STR(""), SYM_STR(""), u.whole, err);
     munmap(map, len);
     return rc;

@@ -96,6 +96,10 @@ typedef struct {
     off_t                          part;        /* size of parts in a bucket; 0:
                                                  * the target is a folder */
     ngx_http_symbolicate_tokens_t *tokens;
+    sym_str_t                     *hosts;       /* patterns of origins.h: where
+                                                 * uploads by URL may come
+                                                 * from; NULL: nowhere */
+    uint32_t                       nhosts;
 } ngx_http_symbolicate_upload_conf_t;
 
 

@@ -162,6 +162,64 @@ ngx_http_symbolicate_set_upload_tokens(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
+/* symbolicate_upload_hosts HOST | http://HOST ... */
+char *
+ngx_http_symbolicate_set_upload_hosts(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_symbolicate_loc_conf_t  *slcf = conf;
+
+    u_char      *p;
+    ngx_str_t   *value, host;
+    sym_str_t   *hosts;
+    ngx_uint_t   i, is_http;
+
+    if (slcf->upload.hosts) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+    slcf->upload.nhosts = (uint32_t) cf->args->nelts - 1;
+
+    hosts = ngx_palloc(cf->pool, slcf->upload.nhosts * sizeof(sym_str_t));
+    if (hosts == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    slcf->upload.hosts = hosts;
+
+    for (i = 1; i < cf->args->nelts; i++) {
+        host = value[i];
+        is_http = host.len > 7 && ngx_strncmp(host.data, "http://", 7) == 0;
+
+        if (is_http) {
+            host.data += 7;
+            host.len -= 7;
+        }
+
+        if (host.len == 0 || ngx_strchr(host.data, '/')
+            || ngx_strcmp(host.data, "*") == 0)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "\"%V\" is no host: use HOST, *.DOMAIN or "
+                               "http://HOST, perhaps with a port", &value[i]);
+            return NGX_CONF_ERROR;
+        }
+
+        p = ngx_pnalloc(cf->pool, sizeof("https://") + host.len);
+        if (p == NULL) {
+            return NGX_CONF_ERROR;
+        }
+
+        hosts[i - 1].data = (char *) p;
+        p = ngx_sprintf(p, "%s://%V", is_http ? "http" : "https", &host);
+        hosts[i - 1].len = p - (u_char *) hosts[i - 1].data;
+    }
+
+    return NGX_CONF_OK;
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_tokens_text(ngx_conf_t *cf, ngx_str_t *name,
     ngx_str_t *text)
@@ -229,6 +287,11 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
         conf->upload.tokens = prev->upload.tokens;
     }
 
+    if (conf->upload.hosts == NULL) {
+        conf->upload.hosts = prev->upload.hosts;
+        conf->upload.nhosts = prev->upload.nhosts;
+    }
+
     if (conf->api != &sym_upload_api) {
         return NGX_CONF_OK;
     }
@@ -243,6 +306,18 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
                       "\"symbolicate_upload_target NAME\" and "
                       "\"symbolicate_upload_tokens FILE|off\", there or around "
                       "it, and a prefix location", &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+    if (conf->upload.hosts
+        && (conf->policy.request_sources_conf == NULL
+            || !(conf->policy.request_sources_conf->types
+                 & (1 << SYM_REQUEST_SOURCE_HTTP))))
+    {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "\"symbolicate_upload_hosts\" in location \"%V\" needs "
+                      "\"symbolicate_request_sources http uri=/LOCATION/\" "
+                      "there or around it", &clcf->name);
         return NGX_CONF_ERROR;
     }
 

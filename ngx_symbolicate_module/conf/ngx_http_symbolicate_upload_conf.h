@@ -18,6 +18,8 @@ char *ngx_http_symbolicate_set_upload_target(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 char *ngx_http_symbolicate_set_upload_tokens(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
+char *ngx_http_symbolicate_set_upload_hosts(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 
 /* Finds the source of the target.  Logs errors. */
 char *ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,

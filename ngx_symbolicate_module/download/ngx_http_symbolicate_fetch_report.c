@@ -151,6 +151,8 @@ ngx_http_symbolicate_fetch_failed(ngx_http_symbolicate_fetch_t *fetch,
 
     ngx_http_symbolicate_fetch_count(fetch, SYM_OUTCOME_FAILED);
 
+    fetch->outcome.trouble = trouble;
+
     word = ngx_http_symbolicate_fetch_word(fetch, trouble, number);
     fetch->transport->failed(fetch, &word);
 

@@ -19,6 +19,11 @@
 /* Maximum number of redirects followed for one file. */
 #define NGX_SYMBOLICATE_HOPS  3
 
+/* Errors that an owner knows. */
+#define NGX_SYMBOLICATE_TOO_MANY_REDIRECTS  "too many redirects"
+#define NGX_SYMBOLICATE_NOT_ALLOWED         "it redirected to another host"
+#define NGX_SYMBOLICATE_RESTRICTED          "destination is restricted"
+
 /* Maximum length of a redirect's URL. */
 #define NGX_SYMBOLICATE_LOCATION_MAX  2048
 
@@ -65,6 +70,11 @@ typedef struct {
                                                  * (protocol/outcomes.h) */
     ngx_uint_t                     status;      /* of the last answer; 0: no
                                                  * answer */
+    const char                    *trouble;     /* last error of an attempt;
+                                                 * NULL: none */
+    ngx_str_t                      trail;       /* redirects of a confined
+                                                 * source, as sent, each with a
+                                                 * newline after it */
     unsigned                       spooled:1;   /* the file is temporary */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */

@@ -20,6 +20,7 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_task.h"
 #include "request/ngx_http_symbolicate_upload.h"
+#include "request/ngx_http_symbolicate_upload_url.h"
 #include "rpc/ngx_http_symbolicate_bucket.h"
 #include "rpc/ngx_http_symbolicate_loader.h"
 #include "rpc/ngx_http_symbolicate_rpc.h"
@@ -52,8 +53,15 @@ struct ngx_http_symbolicate_receive_s {
     char                          room[SYM_UPLOAD_ROOM];
     const sym_upload_protocol_t  *protocol;
     const sym_upload_token_t     *token;        /* NULL: no token is required */
-    off_t                         size;         /* of the body */
+    ngx_fd_t                      fd;           /* the upload: the body, or the
+                                                 * file at a URL */
+    off_t                         size;
     double                        started_s;
+
+    ngx_http_symbolicate_upload_url_t  *by_url; /* NULL: the body is the
+                                                 * upload */
+    ngx_http_symbolicate_upload_file_t  file;   /* the one at the URL */
+    unsigned                      is_try:1;     /* it is for try uploads */
 
     sym_upload_refusal_t          why;          /* FINE: the loader has
                                                  * processed it */
@@ -95,6 +103,12 @@ static ngx_int_t ngx_http_symbolicate_receive_refuse(ngx_http_request_t *r,
     ngx_http_symbolicate_receive_t *receive);
 static ngx_int_t ngx_http_symbolicate_receive_step(
     ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_receive_body(
+    ngx_http_symbolicate_receive_t *receive);
+static ngx_int_t ngx_http_symbolicate_receive_fetch(
+    ngx_http_symbolicate_receive_t *receive, sym_str_t url);
+static ngx_int_t ngx_http_symbolicate_receive_file(
+    ngx_http_symbolicate_receive_t *receive);
 static ngx_int_t ngx_http_symbolicate_receive_send(
     ngx_http_symbolicate_receive_t *receive);
 static void ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
@@ -578,15 +592,18 @@ ngx_http_symbolicate_receive_step(ngx_http_symbolicate_task_t *task)
     receive = (ngx_http_symbolicate_receive_t *) task;
 
     if (receive->replied && receive->why == SYM_UPLOAD_FINE) {
-        return ngx_http_symbolicate_receive_answer(receive);
+        rc = ngx_http_symbolicate_receive_answer(receive);
+
+    } else if (receive->replied) {
+        rc = NGX_DECLINED;
+
+    } else {
+        rc = receive->by_url ? ngx_http_symbolicate_receive_file(receive)
+                             : ngx_http_symbolicate_receive_body(receive);
     }
 
-    if (!receive->replied) {
-        rc = ngx_http_symbolicate_receive_send(receive);
-
-        if (rc == NGX_OK || rc == NGX_ERROR) {
-            return rc == NGX_OK ? NGX_DONE : NGX_ERROR;
-        }
+    if (rc != NGX_DECLINED) {
+        return rc;
     }
 
     body = ngx_http_symbolicate_receive_refusal(receive, &answer);
@@ -596,20 +613,14 @@ ngx_http_symbolicate_receive_step(ngx_http_symbolicate_task_t *task)
 }
 
 
-/*
- * Starts the upload.  NGX_OK: the loader is at work; NGX_DECLINED: receive->why
- * is set.
- */
+/* NGX_DONE: the loader is at work; NGX_DECLINED: receive->why is set. */
 static ngx_int_t
-ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
+ngx_http_symbolicate_receive_body(ngx_http_symbolicate_receive_t *receive)
 {
-    ngx_chain_t                      *cl;
-    sym_rpc_message_t                 m;
-    ngx_http_request_t               *r;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
+    ngx_chain_t         *cl;
+    ngx_http_request_t  *r;
 
     r = receive->task.request;
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     for (cl = r->request_body->bufs; cl; cl = cl->next) {
         receive->size += ngx_buf_size(cl->buf);
@@ -629,6 +640,96 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
         receive->why = SYM_UPLOAD_TOO_LARGE;
         return NGX_DECLINED;
     }
+
+    receive->fd = r->request_body->temp_file->file.fd;
+
+    return ngx_http_symbolicate_receive_send(receive);
+}
+
+
+/*
+ * Fetches the file that the client names.  NGX_DONE: it is under way;
+ * NGX_DECLINED: receive->why is set.
+ */
+static ngx_int_t
+ngx_http_symbolicate_receive_fetch(ngx_http_symbolicate_receive_t *receive,
+    sym_str_t url)
+{
+    off_t                      most;
+    ngx_int_t                  rc;
+    ngx_http_request_t        *r;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    r = receive->task.request;
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    most = clcf->client_max_body_size ? clcf->client_max_body_size
+                                      : NGX_MAX_OFF_T_VALUE;
+
+    if (receive->token && receive->token->bytes
+        && receive->token->bytes < (uint64_t) most)
+    {
+        most = (off_t) receive->token->bytes;
+    }
+
+    rc = ngx_http_symbolicate_receive_count(receive);
+
+    if (rc != NGX_OK) {
+        receive->why = SYM_UPLOAD_BUSY;
+        return rc == NGX_BUSY ? NGX_DECLINED : NGX_ERROR;
+    }
+
+    receive->replied = 0;
+    receive->by_url = ngx_http_symbolicate_upload_url_start(r,
+                                                           &receive->task.turn,
+                                                            url, most);
+
+    return receive->by_url ? NGX_DONE : NGX_ERROR;
+}
+
+
+/* Uploads the file that was fetched. */
+static ngx_int_t
+ngx_http_symbolicate_receive_file(ngx_http_symbolicate_receive_t *receive)
+{
+    ngx_int_t  rc;
+
+    if (receive->sent) {
+        return NGX_DONE;
+    }
+
+    rc = ngx_http_symbolicate_upload_url_result(receive->by_url,
+                                                &receive->file);
+
+    if (rc == NGX_DECLINED) {
+        receive->why = receive->file.why;
+        receive->reason = receive->file.reason;
+    }
+
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    receive->fd = receive->file.fd;
+    receive->size = receive->file.size;
+
+    return ngx_http_symbolicate_receive_send(receive);
+}
+
+
+/*
+ * Starts the upload.  NGX_DONE: the loader is at work; NGX_DECLINED:
+ * receive->why is set.
+ */
+static ngx_int_t
+ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
+{
+    sym_rpc_message_t                 m;
+    ngx_http_request_t               *r;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    r = receive->task.request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     receive->why = SYM_UPLOAD_UNAVAILABLE;
 
@@ -659,11 +760,18 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
                    ? 0 : SYM_RPC_ONLY_TRY;
     }
 
+    /* the fields of the form have already decided */
+
+    if (receive->by_url) {
+        m.flags &= ~(SYM_RPC_FORM | SYM_RPC_TRY | SYM_RPC_ONLY_TRY);
+        m.flags |= receive->is_try ? SYM_RPC_TRY | SYM_RPC_ONLY_TRY : 0;
+    }
+
     receive->slot->rpc.on_reply = ngx_http_symbolicate_receive_reply;
 
     if (ngx_http_symbolicate_rpc_call_with(
             ngx_http_symbolicate_loader_of(slcf->loader), &receive->slot->rpc,
-            &m, r->request_body->temp_file->file.fd)
+            &m, receive->fd)
         != NGX_OK)
     {
         receive->reason = SYM_STR("the symbol loader is not running");
@@ -677,7 +785,7 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
                                                 m.ticket, slcf);
     }
 
-    return NGX_OK;
+    return NGX_DONE;
 }
 
 
@@ -734,9 +842,13 @@ ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
 }
 
 
+/* NGX_DECLINED: receive->why is set. */
 static ngx_int_t
 ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
 {
+    char                             url[SYM_UPLOAD_URL_MAX];
+    bool                             is_try;
+    size_t                           len;
     ssize_t                          n;
     sym_out_t                        out;
     ngx_chain_t                     *body;
@@ -755,6 +867,8 @@ ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
     done.token = receive->token;
     done.counts = receive->counts;
     done.bytes = receive->size;
+    done.url = receive->file.url;
+    done.redirects = receive->file.redirects;
     done.started_s = receive->started_s;
     done.now_s = (double) tp->sec + (double) tp->msec / 1000;
 
@@ -765,11 +879,22 @@ ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
         return NGX_ERROR;
     }
 
-    n = pread(r->request_body->temp_file->file.fd, (char *) done.report.data,
-              done.report.len, receive->size);
+    n = pread(receive->fd, (char *) done.report.data, done.report.len,
+              receive->size);
 
     if (n != (ssize_t) done.report.len) {
         return NGX_ERROR;
+    }
+
+    if (receive->protocol->url && receive->by_url == NULL) {
+        is_try = 0;
+        len = receive->protocol->url(&done, url, &is_try);
+
+        if (len) {
+            receive->is_try = is_try;
+            return ngx_http_symbolicate_receive_fetch(receive,
+                                                      sym_str(url, len));
+        }
     }
 
     ngx_http_symbolicate_growing_begin(&growing, r,
@@ -797,6 +922,8 @@ ngx_http_symbolicate_receive_cleanup(ngx_http_symbolicate_task_t *task)
     ngx_http_symbolicate_receive_t  *receive;
 
     receive = (ngx_http_symbolicate_receive_t *) task;
+
+    ngx_http_symbolicate_upload_url_end(receive->by_url);
 
     if (receive->slot == NULL) {
         return;

@@ -58,7 +58,7 @@ ngx_http_symbolicate_request_source_restricted(
     ngx_str_set(&g->outcome, SYM_PLACE_RESTRICTED);
 
     return ngx_http_symbolicate_request_source_stop(g,
-            "destination is restricted");
+            NGX_SYMBOLICATE_RESTRICTED);
 }
 
 

@@ -13,6 +13,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sources/guard/origins.h"
 #include "sources/guard/url.h"
 #include "sources/request/sources.h"
 
@@ -38,6 +39,9 @@
 
 
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_HOPS    10
+
+/* The same for uploads by URL, as in Tecken. */
+#define NGX_SYMBOLICATE_CONFINED_HOPS          5
 
 
 static void
@@ -328,6 +332,31 @@ ngx_http_symbolicate_request_source_is_login(
 }
 
 
+/* Adds the redirect to the list of them. */
+static ngx_int_t
+ngx_http_symbolicate_request_source_note(ngx_http_symbolicate_fetch_t *fetch)
+{
+    u_char     *p;
+    ngx_str_t   trail;
+
+    trail.len = fetch->outcome.trail.len + fetch->leads.len + 1;
+    trail.data = ngx_pnalloc(fetch->pool, trail.len);
+
+    if (trail.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    p = ngx_cpymem(trail.data, fetch->outcome.trail.data,
+                   fetch->outcome.trail.len);
+    p = ngx_cpymem(p, fetch->leads.data, fetch->leads.len);
+    *p = '\n';
+
+    fetch->outcome.trail = trail;
+
+    return NGX_OK;
+}
+
+
 /* Follows a redirect.  NGX_DECLINED: the response does not redirect. */
 static ngx_int_t
 ngx_http_symbolicate_request_source_follow(
@@ -335,6 +364,7 @@ ngx_http_symbolicate_request_source_follow(
 {
     sym_url_t                      url;
     sym_error_t                    err;
+    const sym_request_source_t    *source;
     ngx_http_symbolicate_fetch_t  *fetch;
 
     fetch = g->fetch;
@@ -347,8 +377,14 @@ ngx_http_symbolicate_request_source_follow(
         return NGX_DECLINED;
     }
 
-    if (fetch->hops == NGX_SYMBOLICATE_REQUEST_SOURCE_HOPS) {
-        (void) ngx_http_symbolicate_fetch_fail(fetch, "too many redirects");
+    source = fetch->source->request_source;
+
+    if (fetch->hops == (source->is_confined
+                        ? NGX_SYMBOLICATE_CONFINED_HOPS
+                        : NGX_SYMBOLICATE_REQUEST_SOURCE_HOPS))
+    {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                          NGX_SYMBOLICATE_TOO_MANY_REDIRECTS);
         return NGX_DECLINED;
     }
 
@@ -361,6 +397,16 @@ ngx_http_symbolicate_request_source_follow(
     {
         (void) ngx_http_symbolicate_fetch_fail(fetch,
                                        "it redirected to an invalid address");
+        return NGX_DECLINED;
+    }
+
+    if (source->is_confined
+        && (ngx_http_symbolicate_request_source_note(fetch) != NGX_OK
+            || !sym_origins_have(source->patterns, source->n_patterns, &url,
+                                 SYM_STR(""))))
+    {
+        (void) ngx_http_symbolicate_fetch_fail(fetch,
+                                               NGX_SYMBOLICATE_NOT_ALLOWED);
         return NGX_DECLINED;
     }
 

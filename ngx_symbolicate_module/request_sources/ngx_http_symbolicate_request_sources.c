@@ -328,6 +328,37 @@ ngx_http_symbolicate_request_sources_create(ngx_http_request_t *r,
 }
 
 
+ngx_int_t
+ngx_http_symbolicate_request_sources_confined(ngx_http_request_t *r,
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_fetch_policy_t *policy, const sym_str_t *hosts,
+    uint32_t nhosts, ngx_http_symbolicate_request_sources_t **set)
+{
+    ngx_int_t                   rc;
+    sym_arena_t                 arena;
+    sym_request_sources_t       list;
+    sym_request_source_realm_t  realm;
+
+    ngx_memzero(&list, sizeof(sym_request_sources_t));
+    ngx_memzero(&realm, sizeof(sym_request_source_realm_t));
+
+    realm.policy = sym_str((char *) policy->request_sources_conf->text.data,
+                           policy->request_sources_conf->text.len);
+
+    sym_arena_init(&arena, 0);
+
+    rc = sym_request_sources_add_confined(&arena, hosts, nhosts, &realm, &list)
+         == SYM_OK
+         ? ngx_http_symbolicate_request_sources_create(r, smcf, policy, &list,
+                                                       set)
+         : NGX_ERROR;
+
+    sym_arena_drop(&arena);
+
+    return rc;
+}
+
+
 void
 ngx_http_symbolicate_request_sources_hold(
     ngx_http_symbolicate_request_sources_t *set)

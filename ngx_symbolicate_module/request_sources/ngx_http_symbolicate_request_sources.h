@@ -29,6 +29,15 @@ ngx_int_t ngx_http_symbolicate_request_sources_create(ngx_http_request_t *r,
     const sym_request_sources_t *list,
     ngx_http_symbolicate_request_sources_t **set);
 
+/*
+ * Same for files at URLs of some hosts, in the form of origins.h: the policy's
+ * `links`.
+ */
+ngx_int_t ngx_http_symbolicate_request_sources_confined(ngx_http_request_t *r,
+    ngx_http_symbolicate_main_conf_t *smcf,
+    ngx_http_symbolicate_fetch_policy_t *policy, const sym_str_t *hosts,
+    uint32_t nhosts, ngx_http_symbolicate_request_sources_t **set);
+
 void ngx_http_symbolicate_request_sources_hold(
     ngx_http_symbolicate_request_sources_t *set);
 void ngx_http_symbolicate_request_sources_release(

@@ -10,6 +10,11 @@ package SymUpload;
 #     SymUpload->new(s3 => SymS3->new->start, part => '5m')   the target is a bucket,
 #                                     `symbols`; try uploads go to `try`
 #
+#     SymUpload->new(url => [HOST, ...])
+#                                     uploads by URL from these hosts, whose names
+#                                     and files are those of $t->{given}, a SymServer
+#                                     (given_server.py); 127.0.0.1 is allowed
+#
 # Locations besides those of SymFolder: /upload/ takes uploads for the source
 # `folder`, of which `try` ones go to `folder.try`, which /try-symbolicate sees.
 
@@ -19,8 +24,12 @@ use warnings;
 use parent 'SymFolder';
 
 use Digest::SHA qw(sha256_hex);
+use HTTP::Tiny;
 use JSON::PP ();
 use SymLoader qw(write_file);
+use SymServer;
+use SymTest;
+use SymTools;
 
 sub new {
     my ($class, %opt) = @_;
@@ -38,6 +47,17 @@ sub new {
         ($src, $try) = map { $self->bucket($_) } qw(symbols try);
         $sources = join ' ', map {"symbolicate_source $_ layout=$layout;"}
             'folder uri=/src/', 'folder.try uri=/try-src/';
+    }
+    my ($by_url, $given) = ('', '');
+    if ($self->{url}) {
+        $self->{given} = SymServer->start('files', SymTools::path('python3'),
+            SymTest::root() . '/t/lib/given_server.py');
+        $self->{ports} = $self->{given}->line;
+        $by_url = "resolver 127.0.0.1:$self->{ports}{dns} valid=1s; symbolicate_upload_hosts "
+            . join(' ', @{ $self->{url} }) . '; symbolicate_request_sources http uri=/_given/ '
+            . 'allow=127.0.0.1;';
+        $given = 'location /_given/ { internal; proxy_pass $symbolicate_given_url; '
+            . 'proxy_set_header Host $symbolicate_given_host; }';
     }
     my $tokens = 'off';
     if ($self->{tokens}) {
@@ -60,8 +80,10 @@ sub new {
             symbolicate_upload_target $target;
             symbolicate_upload_tokens $tokens;
             $sources
+            $by_url
             $self->{how}
         }
+        $given
         location /api/0/ {
             symbolicate upload;
             symbolicate_upload_target $target;
@@ -88,6 +110,17 @@ sub bucket {
             proxy_read_timeout $self->{timeout};
             proxy_pass http://$address/$name/;
 CONF
+}
+
+# Tells the server of files and names.
+sub given {
+    my ($self, $what, $data) = @_;
+    my $url = "http://127.0.0.1:$self->{ports}{port}/_control/$what";
+    my $http = HTTP::Tiny->new(timeout => $SymServer::PATIENCE, proxy => undef, http_proxy => undef);
+    my $r = defined $data ? $http->post($url, { content => JSON::PP::encode_json($data) })
+        : $http->get($url);
+    die "$what: $r->{status} $r->{content}" if !$r->{success};
+    return JSON::PP::decode_json($r->{content});
 }
 
 sub write_tokens {

@@ -8,7 +8,9 @@ certificates; DNS on a UDP port of 127.0.0.1.  Prints {"port": N, "dns": N,
 
   POST /_control/route      {"path": P, "status": N, "headers": {}, "body": TEXT,
                             "file": NAME}: the answer for a path (with its query,
-                            or without any); the body may be a file's
+                            or without any); the body may be a file's;
+                            "length": the Content-Length that it claims;
+                            "stall": true: the connection stays open
   POST /_control/names      {NAME: [ANSWER, ...]}: an answer is a list of
                             addresses; they are given in turn, the last one for
                             all later queries; [] is NXDOMAIN, null no answer
@@ -46,18 +48,18 @@ async def answer_control(target, body):
 
 async def answer(target, method, headers, body, address):
     if target.startswith("/_control/"):
-        return 200, {}, await answer_control(target, body)
+        return 200, {}, await answer_control(target, body), {}
     seen.append({"method": method, "target": target, "headers": headers,
                  "body": body.decode("latin-1"), "address": address})
     route = routes.get(target) or routes.get(target.partition("?")[0])
     if route is None:
-        return 404, {}, b"nothing here"
+        return 404, {}, b"nothing here", {}
     if "file" in route:
         with open(route["file"], "rb") as f:
             data = f.read()
     else:
         data = route.get("body", "").encode("latin-1")
-    return route.get("status", 200), route.get("headers", {}), data
+    return route.get("status", 200), route.get("headers", {}), data, route
 
 
 async def serve(reader, writer):
@@ -71,14 +73,16 @@ async def serve(reader, writer):
             name, _, value = line.partition(":")
             headers[name.strip().lower()] = value.strip()
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        status, more, data = await answer(target, method, headers, body,
-                                          address)
+        status, more, data, route = await answer(target, method, headers,
+                                                 body, address)
         text = "HTTP/1.1 %d Told\r\nConnection: close\r\n" % status
-        text += "Content-Length: %d\r\n" % len(data)
+        text += "Content-Length: %d\r\n" % route.get("length", len(data))
         for name, value in more.items():
             text += "%s: %s\r\n" % (name, value)
         writer.write((text + "\r\n").encode("latin-1") + data)
         await writer.drain()
+        if route.get("stall"):
+            await reader.read()
     except (OSError, asyncio.IncompleteReadError):
         pass
     writer.close()

@@ -2,6 +2,7 @@
  * mozilla.c - POST /upload/ of Tecken, Mozilla's symbol server: a zip of files
  * A/HEX/B, with its statuses and texts.
  */
+#include "api/upload/by_url.h"
 #include "api/upload/upload.h"
 #include "base/date.h"
 #include "json/load.h"
@@ -74,6 +75,7 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
         [SYM_UPLOAD_NO_RIGHT] = { 403, "Forbidden" },
         [SYM_UPLOAD_UNAVAILABLE] = { 503, NULL },
         [SYM_UPLOAD_MALFORMED] = { 400, NULL },
+        [SYM_UPLOAD_REMOTE] = { 500, NULL },
     };
     bool is_ours =
         why < sizeof(texts) / sizeof(texts[0]) && texts[why].text != NULL;
@@ -163,6 +165,21 @@ put_refused(sym_out_t *out, const json_t *files)
 
 
 static void
+put_redirects(sym_out_t *out, sym_str_t urls)
+{
+    const char *comma = "";
+
+    sym_out_raw(out, SYM_STR(", \"redirect_urls\": ["));
+    while (urls.len != 0) {
+        sym_out_raw(out, sym_cstr(comma));
+        sym_out_string(out, sym_str_cut(&urls, '\n'));
+        comma = ", ";
+    }
+    sym_out_raw(out, SYM_STR("], "));
+}
+
+
+static void
 put_upload(const sym_upload_done_t *done, const json_t *root, sym_out_t *out)
 {
     const json_t *archive =
@@ -175,13 +192,20 @@ put_upload(const sym_upload_done_t *done, const json_t *root, sym_out_t *out)
         (unsigned long long) (done->now_s * 1000),
         (long long) json_integer_value(json_object_get(archive, "bytes")));
     sym_out_raw(out, SYM_STR("\"filename\": "));
-    sym_out_string(out, sym_cstr(name != NULL ? name : ""));
-    sym_out_raw(out, SYM_STR(", \"bucket\": \"\", \"download_url\": null, "
-                             "\"try_symbols\": "));
+    sym_out_string(out, done->url.len != 0
+                            ? sym_by_url_name(done->url)
+                            : sym_cstr(name != NULL ? name : ""));
+    sym_out_raw(out, SYM_STR(", \"bucket\": \"\", \"download_url\": "));
+    if (done->url.len != 0) {
+        sym_out_string(out, done->url);
+    } else {
+        sym_out_raw(out, SYM_STR("null"));
+    }
+    sym_out_raw(out, SYM_STR(", \"try_symbols\": "));
     sym_out_raw(out, json_is_true(json_object_get(root, "try"))
                          ? SYM_STR("true")
                          : SYM_STR("false"));
-    sym_out_raw(out, SYM_STR(", \"redirect_urls\": [], "));
+    put_redirects(out, done->redirects);
     put_time(out, "completed_at", done->now_s);
     put_time(out, "created_at", done->started_s);
     sym_out_raw(out, SYM_STR("\"user\": "));
@@ -228,6 +252,36 @@ answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 }
 
 
+/* Without a file, the form has a URL: the converter checks that. */
+static size_t
+url(const sym_upload_done_t *done, char to[SYM_UPLOAD_URL_MAX], bool *is_try)
+{
+    const sym_upload_counts_t *n = &done->counts;
+    sym_json_t json = { .root = NULL };
+    sym_error_t err = { 0 };
+    const json_t *value;
+    size_t len = 0;
+
+    if (n->stored + n->same + n->kept + n->refused + n->failed == 0
+        && sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
+                         "the report is not JSON", &err)
+               == SYM_OK
+        && json_array_size(json_object_get(json.root, "archives")) == 0)
+    {
+        value = json_object_get(json_object_get(json.root, "fields"), "url");
+        len = json_string_length(value);
+        len = len < SYM_UPLOAD_URL_MAX ? len : 0;
+        if (len != 0) {
+            memcpy(to, json_string_value(value), len);
+        }
+        *is_try = json_is_true(json_object_get(json.root, "try"));
+    }
+
+    sym_json_drop(&json);
+    return len;
+}
+
+
 const sym_upload_protocol_t sym_upload_mozilla = {
     .name = "mozilla",
     .takes = takes,
@@ -236,5 +290,6 @@ const sym_upload_protocol_t sym_upload_mozilla = {
     .flags = flags,
     .hint = hint,
     .answer = answer,
+    .url = url,
     .refuse = refuse,
 };

@@ -96,6 +96,7 @@ static const struct {
     [SYM_UPLOAD_BUSY] = { 429, "too many uploads at once" },
     [SYM_UPLOAD_UNAVAILABLE] = { 503, "uploads cannot be stored now" },
     [SYM_UPLOAD_MALFORMED] = { 400, "the upload is malformed" },
+    [SYM_UPLOAD_REMOTE] = { 500, "the file could not be fetched" },
 };
 
 

@@ -58,7 +58,8 @@ typedef enum {
     SYM_UPLOAD_BUSY,
     SYM_UPLOAD_UNAVAILABLE, /* there is no loader, or it could not store the
                                files */
-    SYM_UPLOAD_MALFORMED    /* the upload as a whole is invalid; has a reason */
+    SYM_UPLOAD_MALFORMED,   /* the upload as a whole is invalid; has a reason */
+    SYM_UPLOAD_REMOTE       /* the server of its URL has failed; has a reason */
 } sym_upload_refusal_t;
 
 typedef struct {
@@ -74,7 +75,11 @@ typedef struct {
     sym_str_t report; /* JSON */
     uint64_t bytes;   /* of the body */
     double started_s, now_s;
+    sym_str_t url;       /* where the file was; or empty: it was sent */
+    sym_str_t redirects; /* that led to it, each with a newline after it */
 } sym_upload_done_t;
+
+#define SYM_UPLOAD_URL_MAX 4096
 
 typedef struct {
     const char *name;
@@ -94,6 +99,10 @@ typedef struct {
     sym_str_t (*hint)(const sym_upload_call_t *call);
     void (*answer)(const sym_upload_done_t *done, sym_upload_answer_t *answer,
                    sym_out_t *out);
+    /* Copies the URL of a file that is to be fetched, as it was sent, because
+     * there is none in the upload; returns its length.  NULL: never. */
+    size_t (*url)(const sym_upload_done_t *done, char to[SYM_UPLOAD_URL_MAX],
+                  bool *is_try);
     /* reason: for SYM_UPLOAD_MALFORMED. */
     void (*refuse)(const sym_upload_call_t *call, sym_upload_refusal_t why,
                    sym_str_t reason, sym_upload_answer_t *answer,

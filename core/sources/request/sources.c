@@ -276,3 +276,37 @@ sym_request_sources_add_file(sym_arena_t *arena, sym_str_t url, sym_str_t token,
     list->artifacts = s;
     return SYM_OK;
 }
+
+
+sym_status_t
+sym_request_sources_add_confined(sym_arena_t *arena, const sym_str_t *patterns,
+                                 uint32_t n_patterns,
+                                 const sym_request_source_realm_t *realm,
+                                 sym_request_sources_t *list)
+{
+    sym_str_t message;
+    source_reader_t r = { .arena = arena, .message = &message };
+    sym_request_source_t *s = sym_arena_calloc(arena, 1, sizeof(*s));
+
+    if (s == NULL) {
+        return SYM_NOMEM;
+    }
+
+    source_clear_texts(s);
+
+    s->type = SYM_REQUEST_SOURCE_HTTP;
+    s->id = SYM_STR("upload");
+    s->is_links = true;
+    s->is_confined = true;
+    s->rules.layout = SYM_LAYOUT_URL;
+    s->rules.files = ~0U;
+    s->patterns = patterns;
+    s->n_patterns = n_patterns;
+
+    if (!source_make_realm(&r, realm, s) || !source_make_scope(&r, realm, s)) {
+        return SYM_NOMEM;
+    }
+
+    list->links = s;
+    return SYM_OK;
+}

@@ -68,6 +68,8 @@ typedef struct {
     bool is_public, has_index, requires_checksum;
     bool takes_any_certificate;
     bool is_links;             /* see sym_request_sources_add_links() */
+    bool is_confined;          /* only URLs that fit the patterns are requested,
+                                  also after redirects */
     const sym_str_t *patterns; /* for links: where the headers may be sent */
     uint32_t n_patterns;
     const sym_request_source_header_t *headers;
@@ -143,6 +145,14 @@ sym_status_t sym_request_sources_add_file(
     sym_arena_t *arena, sym_str_t url, sym_str_t token,
     const sym_request_source_realm_t *realm, sym_request_sources_t *list,
     sym_str_t *message);
+
+/*
+ * Sets the source `links` for one file at a URL that fits one of the patterns
+ * of origins.h, which must stay in place.  SYM_NOMEM.
+ */
+sym_status_t sym_request_sources_add_confined(
+    sym_arena_t *arena, const sym_str_t *patterns, uint32_t n_patterns,
+    const sym_request_source_realm_t *realm, sym_request_sources_t *list);
 
 /* Maximum length of a source file's URL, as sent. */
 #define SYM_REQUEST_SOURCE_TEXT_MAX ((size_t) 16 << 20)
