@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/fileid.h"
 #include "object/file_id.h"
 
 /* False: errno has the reason; 0: the file became shorter. */
@@ -62,17 +63,26 @@ read_id(int fd, uint8_t id[SYM_FILE_ID_BYTES])
 }
 
 
-static bool
-print_id(output_t *out, const char *path)
+const char *
+fileid_read(const char *path, uint8_t id[SYM_FILE_ID_BYTES])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char hex[SYM_FILE_ID_HEX], base64[SYM_FILE_ID_BASE64];
-    uint8_t id[SYM_FILE_ID_BYTES];
     const char *error = fd < 0 ? strerror(errno) : read_id(fd, id);
 
     if (fd >= 0) {
         close(fd);
     }
+
+    return error;
+}
+
+
+static bool
+print_id(output_t *out, const char *path)
+{
+    char hex[SYM_FILE_ID_HEX], base64[SYM_FILE_ID_BASE64];
+    uint8_t id[SYM_FILE_ID_BYTES];
+    const char *error = fileid_read(path, id);
 
     if (error != NULL) {
         complain_about(path, "%s", error);

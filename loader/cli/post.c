@@ -1,6 +1,7 @@
 #include "cli/post.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,6 +214,8 @@ read_answer(post_answer_t *answer, size_t len)
                 return false;
             }
             answer->body.len = length;
+        } else if (strncasecmp(at + 2, "retry-after:", 12) == 0) {
+            answer->retry_after_s = (unsigned) strtoul(at + 14, NULL, 10);
         }
     }
 
@@ -220,8 +223,31 @@ read_answer(post_answer_t *answer, size_t len)
 }
 
 
-bool
-post_json(const char *text, sym_str_t body, post_answer_t *answer)
+static bool
+send_file(int fd, const post_file_t *file)
+{
+    char window[65536];
+
+    for (uint64_t at = 0; at < file->length;) {
+        uint64_t left = file->length - at;
+        ssize_t n =
+            pread(file->fd, window,
+                  left < sizeof(window) ? (size_t) left : sizeof(window),
+                  (off_t) (file->offset + at));
+
+        if (n <= 0 || !send_all(fd, sym_str(window, (size_t) n))) {
+            return false;
+        }
+        at += (uint64_t) n;
+    }
+
+    return true;
+}
+
+
+const char *
+post_file(const char *text, const char *headers, const post_file_t *file,
+          post_answer_t *answer)
 {
     const char *why = NULL;
     char head[HEAD_MAX];
@@ -231,43 +257,52 @@ post_json(const char *text, sym_str_t body, post_answer_t *answer)
 
     *answer = (post_answer_t){ 0 };
     if (!read_url(text, &url)) {
-        complain_about(text, "not http://HOST[:PORT][/PATH]");
-        return false;
+        return "not http://HOST[:PORT][/PATH]";
     }
 
     n = snprintf(head, sizeof(head),
-                 "POST %s HTTP/1.0\r\nHost: %.*s\r\n"
-                 "Content-Type: application/json\r\n"
-                 "Content-Length: %zu\r\n\r\n",
+                 "POST %s HTTP/1.0\r\nHost: %.*s\r\n%s"
+                 "Content-Length: %" PRIu64 "\r\n\r\n",
                  url.path[0] != '\0' ? url.path : "/", url.authority_len,
-                 url.authority, body.len);
+                 url.authority, headers, file->head.len + file->length);
     if (n < 0 || (size_t) n >= sizeof(head)) {
-        complain_about(text, "the URL is too long");
-        return false;
+        return "the URL is too long";
     }
 
     fd = connect_to(&url, &why);
     if (fd >= 0) {
         /* a server that refuses the request may answer before it has read
          * everything */
-        if (send_all(fd, sym_str(head, (size_t) n))) {
-            (void) send_all(fd, body);
+        if (send_all(fd, sym_str(head, (size_t) n)) && send_all(fd, file->head))
+        {
+            (void) send_file(fd, file);
         }
         answer->data = receive_all(fd, &len, &why);
         close(fd);
     }
 
     if (answer->data != NULL && !read_answer(answer, len)) {
-        why = "the server closed the connection, or does not speak HTTP";
         free(answer->data);
-        answer->data = NULL;
+        *answer = (post_answer_t){ 0 };
+        return "the server closed the connection, or does not speak HTTP";
     }
 
-    if (answer->data == NULL) {
-        complain_about(text, "%s", why != NULL ? why : "cannot connect");
+    return answer->data != NULL ? NULL : why != NULL ? why : "cannot connect";
+}
+
+
+bool
+post_json(const char *text, sym_str_t body, post_answer_t *answer)
+{
+    const post_file_t file = { .head = body, .fd = -1 };
+    const char *why =
+        post_file(text, "Content-Type: application/json\r\n", &file, answer);
+
+    if (why != NULL) {
+        complain_about(text, "%s", why);
     }
 
-    return answer->data != NULL;
+    return why == NULL;
 }
 
 

@@ -15,11 +15,24 @@ typedef struct {
     unsigned status;
     char *data; /* the complete response; the caller frees it */
     sym_str_t body;
+    unsigned retry_after_s; /* 0: the server does not say */
 } post_answer_t;
 
 /* Sends the request.  url: http://HOST[:PORT][/PATH].  False: the reason was
  * printed to stderr. */
 bool post_json(const char *url, sym_str_t body, post_answer_t *answer);
+
+/* A body: `head`, then bytes of a file. */
+typedef struct {
+    sym_str_t head;
+    int fd;
+    uint64_t offset, length;
+} post_file_t;
+
+/* Sends it with these headers, each of which ends with CRLF.  Returns NULL, or
+ * why there is no answer, which then has the status 0. */
+const char *post_file(const char *url, const char *headers,
+                      const post_file_t *file, post_answer_t *answer);
 
 /* An answer other than 200, on stderr. */
 void post_complain(const char *url, const post_answer_t *answer);

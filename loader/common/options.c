@@ -18,6 +18,7 @@
 #define DEFAULT_CONVERT_TIME_S 600
 #define DEFAULT_FETCH_TIMEOUT_S 900
 #define DEFAULT_SOCKET_MODE 0660
+#define DEFAULT_PART_SIZE ((uint64_t) 32 << 20)
 
 /* Maximum number of jobs: each converter costs a socket and some memory. */
 #define JOBS_MAX 256
@@ -65,6 +66,8 @@ enum {
     OPT_EXPLAIN,
     OPT_URL_PREFIX,
     OPT_UPLOAD_FOLDER,
+    OPT_DEBUG,
+    OPT_PART_SIZE,
     OPT_COUNT
 };
 
@@ -87,7 +90,8 @@ static const option_t option_table[OPT_COUNT] = {
                    "print JSON instead of text" },
     [OPT_JOBS] = { "jobs", "N", " load serve symbolicate walk profile ",
                    "conversions at once (default: one a processor)" },
-    [OPT_THREADS] = { "threads", "N", " load serve dump symbolicate walk ",
+    [OPT_THREADS] = { "threads", "N",
+                      " load serve dump push-symbols symbolicate walk ",
                       "threads of all conversions (default: one a processor)" },
     [OPT_FORCE] = { "force", NULL, " load ",
                     "replace symbols even if they are better" },
@@ -97,17 +101,21 @@ static const option_t option_table[OPT_COUNT] = {
                      "exit with 1 if there was a warning" },
     [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
     [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE",
-                           " load serve dump retrace symbolicate walk profile ",
+                           " load serve dump push-symbols retrace symbolicate "
+                           "walk profile ",
                            "limit on a file's unpacked size (default 8g)" },
     [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE",
-                             " load serve dump retrace symbolicate walk "
+                             " load serve dump push-symbols retrace "
+                             "symbolicate walk "
                              "profile ",
                              "memory of one converter (default 2g)" },
     [OPT_CONVERT_CPU] = { "convert-cpu", "SECONDS",
-                          " load serve dump retrace symbolicate walk profile ",
+                          " load serve dump push-symbols retrace symbolicate "
+                          "walk profile ",
                           "CPU time of one conversion (default 300)" },
     [OPT_CONVERT_STALL] = { "convert-stall", "SECONDS",
-                            " load serve dump retrace symbolicate walk "
+                            " load serve dump push-symbols retrace symbolicate "
+                            "walk "
                             "profile ",
                             "longest stall of one conversion (default 600)" },
     [OPT_TO] = { "to", "SIZE", " evict ",
@@ -136,7 +144,7 @@ static const option_t option_table[OPT_COUNT] = {
                      "text" },
     [OPT_OUTPUT] = { "output", "FILE", " dump ",
                      "write to FILE, whole or not at all" },
-    [OPT_ARCH] = { "arch", "ARCH", " dump ",
+    [OPT_ARCH] = { "arch", "ARCH", " dump push-symbols ",
                    "architecture in a fat file (default: this machine's)" },
     [OPT_MAX_UNUSED] = { "max-unused", "TIME", " serve ",
                          "drop modules not used for this time, such as 45d" },
@@ -150,7 +158,7 @@ static const option_t option_table[OPT_COUNT] = {
                    "the text of this source; without it, all paths" },
     [OPT_SYMBOLS] = { "symbols", "[LAYOUT:]PATH", " symbolicate walk profile ",
                       "folder of symbol files (default layout: unified)" },
-    [OPT_SERVER] = { "server", "URL", " symbolicate ",
+    [OPT_SERVER] = { "server", "URL", " symbolicate push-symbols ",
                      "let http://HOST[:PORT]/PATH answer" },
     [OPT_SWIFT_DEMANGLER] = { "swift-demangler", "PATH|off",
                               " load serve symbolicate walk profile ",
@@ -158,6 +166,10 @@ static const option_t option_table[OPT_COUNT] = {
     [OPT_EXPLAIN] = { "explain", NULL, " walk symbolicate ",
                       "print why a walk ended; which files of scripts were "
                       "tried" },
+    [OPT_DEBUG] = { "debug", "FILE", " push-symbols ",
+                    "file with the symbols of the executable" },
+    [OPT_PART_SIZE] = { "part-size", "SIZE", " push-symbols ",
+                        "least size of a part, except the last (default 32m)" },
 };
 
 
@@ -235,7 +247,7 @@ options_help(const command_t *commands, const command_t *command)
            "Commands:\n");
 
     for (c = commands; c->name != NULL; c++) {
-        printf("  %-11s %s\n", c->name, c->summary);
+        printf("  %-12s %s\n", c->name, c->summary);
     }
 
     printf("\nOptions of every command:\n");
@@ -502,6 +514,11 @@ set_option(options_t *o, int option, const char *argument)
     case OPT_SYMBOLS:
         o->symbols = argument;
         return argument[0] != '\0';
+    case OPT_DEBUG:
+        o->debug = argument;
+        return argument[0] != '\0';
+    case OPT_PART_SIZE:
+        return read_size(argument, &o->part_size) && o->part_size > 0;
     case OPT_SERVER:
         o->server = argument;
         return argument[0] != '\0';
@@ -550,6 +567,7 @@ set_defaults(options_t *o)
     o->convert_time_s = DEFAULT_CONVERT_TIME_S;
     o->fetch_timeout_s = DEFAULT_FETCH_TIMEOUT_S;
     o->socket_mode = DEFAULT_SOCKET_MODE;
+    o->part_size = DEFAULT_PART_SIZE;
     o->swift_demangler = find_swift_demangler();
     o->kind = SYM_KIND_SYMCACHE;
 }

@@ -71,6 +71,9 @@ typedef struct {
                             the first */
     const char *server;  /* server that symbolicates; NULL: this process does */
     const char *symbols; /* [LAYOUT:]PATH; NULL: symbols are in a store */
+    const char *debug;   /* debug file of an executable; NULL: it is searched
+                            for */
+    uint64_t part_size;  /* bytes */
     const char *output;  /* NULL: standard output */
 
     int n_operands;

@@ -25,8 +25,8 @@ void sym_callsites_free(sym_callsites_t *s);
 sym_status_t sym_callsites_begin(sym_callsites_t *s, sym_str_t arch,
                                  sym_error_t *err);
 
-/* Finds the first call in code that begins with an instruction.  False: there
- * is none. */
+/* Finds the first call in code that begins with an instruction.  False: the code
+ * has no call. */
 bool sym_callsites_next(sym_callsites_t *s, const uint8_t *code, size_t len,
                         size_t *at, size_t *size);
 

@@ -5,9 +5,11 @@
 /* The type of a message. */
 #define STRINGS 4
 
-/* Limits of a batch: a string table, and the records that refer to it. */
-#define TABLE_BYTES ((size_t) 8 << 20)
-#define RECORD_BYTES ((size_t) 16 << 20)
+/* Sizes of a batch: a string table, and the records that refer to it.  From half
+ * of them on it ends with the function, so that records of a function have one
+ * table if possible. */
+#define TABLE_BYTES ((size_t) 12 << 20)
+#define RECORD_BYTES ((size_t) 32 << 20)
 
 #define SLOTS SYM_SYMBFILE_SLOTS
 #define STRINGS_MAX 120000
@@ -89,18 +91,27 @@ sym_symbfile_out_end(sym_symbfile_out_t *o)
 
     o->strings.len = o->records.len = 0;
     o->n_strings = 0;
+    o->has_addr = false;
     memset(o->slots, 0, sizeof(o->slots));
     return SYM_OK;
+}
+
+
+static sym_status_t
+end_if_over(sym_symbfile_out_t *o, unsigned part)
+{
+    return o->strings.len > TABLE_BYTES / part
+                   || o->records.len > RECORD_BYTES / part
+                   || o->n_strings > STRINGS_MAX / part
+               ? sym_symbfile_out_end(o)
+               : SYM_OK;
 }
 
 
 sym_status_t
 sym_symbfile_out_room(sym_symbfile_out_t *o)
 {
-    return o->strings.len > TABLE_BYTES || o->records.len > RECORD_BYTES
-                   || o->n_strings > STRINGS_MAX
-               ? sym_symbfile_out_end(o)
-               : SYM_OK;
+    return end_if_over(o, 1);
 }
 
 
@@ -218,6 +229,7 @@ sym_symbfile_out_functions(sym_symbfile_out_t *o, sym_symbfile_put_pt put,
 
     while (rc == SYM_OK && !o->form->out->failed) {
         rc = sym_walk_next(walk, &f, o->err);
+        rc = rc != SYM_OK ? rc : end_if_over(o, 2);
         rc = rc != SYM_OK ? rc : put(ctx, &f);
     }
 

@@ -1,8 +1,9 @@
 /*
  * symbfile_out.h - parts of a symbfile's writer that ranges and return pads
- * share: batches of records with their string table, and addresses.
+ * share: batches of records with their string table, and addresses.  A batch
+ * begins with an absolute address, so a file can be cut between batches.
  *
- * Memory holds one function, and one batch of some 30 MB.  Failures to allocate
+ * Memory holds one function, and one batch of some 45 MB.  Failures to allocate
  * are noticed at the end of a batch.
  */
 #ifndef SYM_ARTIFACTS_SYMCACHE_EXPORT_SYMBFILE_OUT_H
