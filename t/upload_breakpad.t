@@ -112,6 +112,13 @@ v2(5, 'mac',     '/v1');
 v2(6, 'windows', '/v1');
 v2(7, 'linux',   '');
 
+# macOS encodes names; Linux does not have names with spaces
+my ($spaced, $spaced_id) = ('w 8', $id[9]);
+is(http('PUT', '/upload/v1/uploads/8?key=thekey', body => sym_text($spaced, $spaced_id, prefix => 'eight'))->{status},
+    200, 'a name with a space');
+is(status_of('w%208', $spaced_id, '/v1'), 'FOUND', '... is found in its encoded form');
+is(status_of('w%208', $id[10], '/v1'), 'MISSING', '... with its id only');
+
 is(http('POST', '/upload/v1/uploads:create?key=wrong', body => '')->{status}, 401, 'a wrong key');
 my $r = http('GET', "/upload/v1/symbols/a/$id[8]:checkStatus?key=wrong");
 is($r->{status}, 401, '... to ask');

@@ -18,6 +18,7 @@ use SymUpload;
 my $t = SymUpload->new(tokens => {
     ci  => { secret => '0123456789abcdef' },
     try => { secret => 'fedcba9876543210', rest => 'rights=try' },
+    only => { secret => '11111111', rest => 'rights=upload expires=2100-12-31' },
     old => { secret => '00000000', rest => 'expires=2020-01-31' },
 })->start;
 my $dir = $t->{dir};
@@ -123,6 +124,27 @@ for my $case (
 $r = $t->curl(@auth, $url);
 is_deeply([$r->{status}, $r->{json}], [405, { error => 'Method Not Allowed (GET): /upload/' }], 'GET');
 like($r->{head}, qr/^Allow: POST\r$/m, '... says what is allowed');
+
+# --- what a token may do: clients ask before they upload ---
+
+sub about {
+    my (@headers) = @_;
+    return $t->curl(@headers, '-X', 'POST', $t->url('/upload/auth_info/'));
+}
+
+$r = about(@auth);
+is($r->{status}, 200, 'auth_info') or diag $r->{body};
+ok($r->{json}{user_id} =~ /^\d+$/ && $r->{json}{token_expires_at} > time, '... numbers');
+is_deeply([ @{ $r->{json} }{qw(email try_symbols upload_api_version)} ], [ 'ci', JSON::PP::true(), 1 ],
+    '... who, what, how');
+$r = about('-H', 'Auth-Token: 11111111');
+is_deeply([ @{ $r->{json} }{qw(email try_symbols token_expires_at)} ],
+    [ 'only', JSON::PP::false(), 4133980800 ], '... of another token, until 2101 begins');
+is_deeply([ about()->{status}, about('-H', 'Auth-Token: abc')->{json} ],
+    [ 403, { error => 'API Token not matched' } ], '... without one');
+$r = $t->curl(@auth, $t->url('/upload/auth_info/'));
+is_deeply([ $r->{status}, $r->{json} ], [ 405, { error => 'Method Not Allowed (GET): /upload/auth_info/' } ],
+    '... GET');
 
 # --- try uploads ---
 

@@ -353,6 +353,7 @@ ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
         }
 
         receive->token = token;
+        receive->call.token = token;
     }
 
     if (!(receive->protocol->methods & receive->call.method)) {

@@ -8,6 +8,15 @@
 #include "json/load.h"
 #include "protocol/message.h"
 
+/* A question about the token, which has no body. */
+static bool
+is_auth_info(const sym_upload_call_t *call)
+{
+    return sym_str_eq(call->path, SYM_STR("/auth_info/"))
+           || sym_str_eq(call->path, SYM_STR("/upload/auth_info/"));
+}
+
+
 static bool
 takes(const sym_upload_call_t *call)
 {
@@ -24,7 +33,7 @@ takes(const sym_upload_call_t *call)
         }
     }
 
-    return false;
+    return is_auth_info(call);
 }
 
 
@@ -87,13 +96,53 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
         sym_out_raw(out, SYM_STR("\"Method Not Allowed ("));
         sym_out_raw(out, call->method == SYM_UPLOAD_GET ? SYM_STR("GET")
                                                         : SYM_STR("PUT"));
-        sym_out_raw(out, SYM_STR("): /upload/\"}"));
+        sym_out_raw(out, is_auth_info(call)
+                             ? SYM_STR("): /upload/auth_info/\"}")
+                             : SYM_STR("): /upload/\"}"));
         return;
     }
     sym_out_string(out, reason.len != 0 ? reason
                         : is_ours       ? sym_cstr(texts[why].text)
                                         : sym_cstr(sym_upload_words(why)));
     sym_out_raw(out, SYM_STR("}"));
+}
+
+
+/* Tecken's tokens always expire: the end of the year 9999. */
+#define NEVER_S 253402300799u
+
+/* Tells clients that uploads are those of version 1: version 2 has a session at
+ * a bucket for each file. */
+static bool
+reply(const sym_upload_call_t *call, sym_upload_answer_t *answer,
+      sym_out_t *out)
+{
+    const sym_upload_token_t *token = call->token;
+    uint32_t id = 0;
+
+    if (!is_auth_info(call)) {
+        return false;
+    }
+
+    if (token != NULL) {
+        memcpy(&id, token->hash, sizeof(id));
+    }
+
+    answer->status = 200;
+    answer->type = "application/json";
+    sym_out_raw(out, SYM_STR("{\"email\": "));
+    sym_out_string(out, token != NULL ? token->name : SYM_STR(""));
+    sym_out_printf(out,
+                   ", \"user_id\": %u, \"try_symbols\": %s, "
+                   "\"token_expires_at\": %llu, \"upload_api_version\": 1}",
+                   id & INT32_MAX,
+                   token == NULL || (token->rights & SYM_UPLOAD_MAY_TRY) != 0
+                       ? "true"
+                       : "false",
+                   (unsigned long long) (token != NULL && token->expires_s != 0
+                                             ? token->expires_s
+                                             : NEVER_S));
+    return true;
 }
 
 
@@ -287,6 +336,7 @@ const sym_upload_protocol_t sym_upload_mozilla = {
     .takes = takes,
     .methods = SYM_UPLOAD_POST,
     .secret = secret,
+    .reply = reply,
     .flags = flags,
     .hint = hint,
     .answer = answer,

@@ -26,8 +26,10 @@ typedef enum {
 typedef struct {
     unsigned method;
     bool needs_token;
-    char uuid[37];  /* UUID of this request */
-    char *room;     /* SYM_UPLOAD_ROOM bytes for hint() */
+    const sym_upload_token_t *token; /* of the client, once it is checked; NULL:
+                                        nginx has checked the client */
+    char uuid[37];                   /* UUID of this request */
+    char *room;                      /* SYM_UPLOAD_ROOM bytes for hint() */
     sym_str_t path; /* path below the location, with its first slash */
     sym_str_t query;
     sym_str_t base;  /* URL of the location: "https://host/upload" */
