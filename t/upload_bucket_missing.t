@@ -22,10 +22,10 @@ $s3->bucket('symbols')->bucket('try');
 my $t = SymUpload->new(s3 => $s3, how => <<'CONF');
             symbolicate_missing on;
             symbolicate_webhook uri=/_hook;
-            symbolicate_negative_ttl absent=1h;
 CONF
 my $dir = $t->{dir};
-$t->{parts}{server} = "location = /_hook { internal; proxy_pass http://unix:$dir/hook:/in; }";
+$t->{parts}{server} = "symbolicate_negative_ttl absent=1h;"
+    . "location = /_hook { internal; proxy_pass http://unix:$dir/hook:/in; }";
 my $hook = IO::Socket::UNIX->new(Local => "$dir/hook", Listen => 16) or die $!;
 chmod 0777, "$dir/hook";
 $t->start;
@@ -59,7 +59,7 @@ is(put()->{status}, 201, '... and one that does not');
 like($t->function($t->ask([ 'lost', $id ])), qr/^found/, '... it answers');
 ok($t->wait_for(sub { !listed('lost') }, 'it is gone'), '... and is no longer missing');
 my $told = call();
-is_deeply([ map {"$_->{name} $_->{debug_id}"} @{ $told->{modules} } ], ["lost $id"], '... the webhook is called')
+is_deeply([ map {"$_->{name} $_->{id}"} @{ $told->{modules} } ], ["lost $id"], '... the webhook is called')
     or diag explain $told;
 
 is($t->loader->verify, 'sound', 'the store is sound');

@@ -74,7 +74,7 @@ sub new {
             symbolicate_source folder.try uri=/try-src/ layout=$layout;
         }
         location /sentry/ { symbolicate sentry; }
-        location /admin { symbolicate; symbolicate_admin on; }
+        location /admin { symbolicate; symbolicate_admin on; $self->{how} }
         location /upload/ {
             symbolicate upload;
             symbolicate_upload_target $target;
