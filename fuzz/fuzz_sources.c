@@ -1,6 +1,6 @@
 /*
  * Two readers of source texts.  Input that begins with "SYSB" is a source
- * bundle and converted; any other is cut into extents (u16 length, then the
+ * bundle, converted, and read as one of scripts; any other is cut into extents (u16 length, then the
  * bytes), opened as an artifact, and all of it is read.
  */
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "check.h"
 #include "extents.h"
 #include "formats/formats.h"
+#include "formats/sourcebundle/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,6 +40,20 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 }
 
 
+static sym_status_t
+take(void *ctx, const sym_artifact_file_t *file, sym_error_t *err)
+{
+    (void) ctx;
+    (void) err;
+    check(file->text.len != 0
+          && (file->url.len != 0 || file->debug_id.form != SYM_DEBUG_ID_NONE));
+    for (size_t i = 0; i < file->url.len; i++) {
+        check((uint8_t) file->url.data[i] >= ' ');
+    }
+    return SYM_OK;
+}
+
+
 static void
 convert(const uint8_t *data, size_t size)
 {
@@ -49,6 +64,8 @@ convert(const uint8_t *data, size_t size)
     sym_error_t err = { 0 };
 
     (void) sym_format_of(SYM_CONVERSION_sourcebundle)->convert(&f, 0, &err);
+    err = (sym_error_t){ 0 };
+    (void) sym_artifact_bundle_each(&f, 1000, take, NULL, &err);
 }
 
 

@@ -406,6 +406,22 @@ sym_artifact_bundle_convert(const sym_format_file_t *f, sym_error_t *err)
 
 /* --- each file of a bundle of JavaScript --- */
 
+/* A text that becomes part of a path; "" if it has control characters. */
+static sym_str_t
+path_of(json_t *object, const char *key)
+{
+    sym_str_t text = text_of(object, key);
+
+    for (size_t i = 0; i < text.len; i++) {
+        if ((uint8_t) text.data[i] < ' ' || text.data[i] == 0x7f) {
+            return SYM_STR("");
+        }
+    }
+
+    return text;
+}
+
+
 static bool
 describe(const bundle_t *b, const sym_zip_entry_t *entry,
          sym_artifact_file_t *file)
@@ -416,10 +432,10 @@ describe(const bundle_t *b, const sym_zip_entry_t *entry,
         return false;
     }
 
-    *file = (sym_artifact_file_t){ .release = text_of(b->manifest, "release"),
-                                   .dist = text_of(b->manifest, "dist"),
+    *file = (sym_artifact_file_t){ .release = path_of(b->manifest, "release"),
+                                   .dist = path_of(b->manifest, "dist"),
                                    .type = text_of(of, "type"),
-                                   .url = text_of(of, "url") };
+                                   .url = path_of(of, "url") };
     return sym_debug_id_read_sentry(header_of(of, "debug-id"), &file->debug_id)
            || file->url.len != 0;
 }
