@@ -41,7 +41,7 @@ add(said_t *said, const char *data, size_t len)
 
 
 static sym_status_t
-read_file(sym_tar_t *tar, const sym_tar_entry_t *entry, said_t *said,
+read_file(sym_tar_t *tar, const sym_packed_entry_t *entry, said_t *said,
           sym_error_t *err)
 {
     uint64_t bytes = 0;
@@ -50,7 +50,7 @@ read_file(sym_tar_t *tar, const sym_tar_entry_t *entry, said_t *said,
     size_t len;
 
     do {
-        rc = sym_tar_read(tar, &data, &len, err);
+        rc = sym_pieces_body(&tar->in, &data, &len, err);
         if (rc == SYM_OK) {
             add(said, data, len);
             bytes += len;
@@ -70,7 +70,7 @@ read_all(sym_str_t in, size_t piece)
     input_t input = { .rest = in, .piece = piece };
     said_t said = { .sum = 0 };
     sym_error_t err = { 0 };
-    sym_tar_entry_t entry;
+    sym_packed_entry_t entry;
     sym_status_t rc;
 
     sym_tar_start(&tar, next_piece, &input);

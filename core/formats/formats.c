@@ -74,3 +74,14 @@ sym_format_refuse(const char *data, size_t len, char *text, size_t size)
     (void) add(text, size, n, " files are read");
     return rc;
 }
+
+
+bool
+sym_format_is_module(sym_str_t head)
+{
+    const uint8_t *data = (const uint8_t *) head.data;
+    const sym_format_t *format = sym_format_of(sym_format_find(data, head.len));
+
+    return format != NULL && format->is_wanted != NULL
+           && format->is_wanted(data, head.len);
+}

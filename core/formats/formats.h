@@ -13,6 +13,10 @@ const sym_format_t *sym_format_of(sym_conversion_format_t format);
 /* The format of a file with these first bytes, or SYM_CONVERSION_UNKNOWN. */
 sym_conversion_format_t sym_format_find(const uint8_t *data, size_t len);
 
+/* Whether a format reads files with these first bytes, and a folder's or
+ * package's file like this is worth reading. */
+bool sym_format_is_module(sym_str_t head);
+
 /*
  * Writes to `text` why a file with these first bytes is not read: its format,
  * if known, and the supported ones.  SYM_UNSUPPORTED: the format is known;

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 15
+#define SYM_RPC_VERSION 16
 
 /* Maximum length of a message. */
 #define SYM_RPC_MAX 8192
@@ -54,10 +54,10 @@ typedef enum {
     SYM_RPC_DEPOSIT,    /* ticket, flags, offset, length, text, source;
                            descriptor: a file for which no client waits; text:
                            its path on its web site, or "" */
-    SYM_RPC_CHANGED,  /* ticket, scope, source: a file of the source was written
+    SYM_RPC_CHANGED, /* ticket, scope, source: a file of the source was written
                          or removed; its path is `source`, or the part of
                          `source` after one of its slashes */
-    SYM_RPC_GIVEN,    /* ticket, flags, length; a descriptor if the file exists:
+    SYM_RPC_GIVEN, /* ticket, flags, offset, length; a descriptor if the file exists:
                          the answer to WANT */
     SYM_RPC_MISSED,   /* flags, requests (offset), frames (length), key, text,
                          source, kind, code id: a module that is missing in

@@ -8,6 +8,7 @@
 
 #include "base/uri.h"
 #include "driver/companion_files.h"
+#include "protocol/message.h"
 
 /* Number of digits of a time stamp and a size. */
 #define PE_ID_MAX 16
@@ -144,10 +145,89 @@ job_open(const walk_file_t *file, const char *url_prefix, sym_error_t *err)
 }
 
 
+job_t *
+job_open_package(const walk_file_t *file, sym_error_t *err)
+{
+    job_t *job = job_open(file, NULL, err);
+
+    if (job == NULL) {
+        return NULL;
+    }
+
+    job->package = package_create(file, err);
+
+    if (job->package == NULL) {
+        close(job->conversion.fd);
+        job_release(&job->conversion);
+        return NULL;
+    }
+
+    job->is_package = true;
+    job->conversion.length = file->size;
+    job->conversion.upload_flags = CONVERTER_UPLOAD | SYM_RPC_ARCHIVE;
+    return job;
+}
+
+
+/* A file of a package is named by the package's path and its own. */
+static char *
+member_path(const char *package, const char *path)
+{
+    char *joined;
+
+    return asprintf(&joined, "%s/%s", package, path) < 0 ? NULL : joined;
+}
+
+
+job_t *
+job_open_member(package_t *package, sym_error_t *err)
+{
+    const package_file_t *file = &package->files[package->n_begun++];
+    job_t *job = calloc(1, sizeof(*job));
+    conversion_t *c = &job->conversion;
+
+    if (job == NULL) {
+        sym_fail(err, SYM_NOMEM, NULL);
+        return NULL;
+    }
+
+    job->offset = file->at;
+    job->size = file->length;
+    job->is_in_tree = true;
+    job->path = member_path(package->path, file->path);
+    job->source = member_path(package->source, file->path);
+    job->site = strdup("");
+    job->package = package;
+    package->n_users++;
+    c->fd = package_open(package, file, err);
+
+    if (job->path == NULL || job->source == NULL || job->site == NULL) {
+        sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    if (err->status != SYM_OK) {
+        if (c->fd >= 0) {
+            close(c->fd);
+        }
+        job_release(c);
+        return NULL;
+    }
+
+    c->length = file->length;
+    c->path = job->path;
+    c->source = sym_cstr(job->source);
+    return job;
+}
+
+
 void
 job_release(conversion_t *c)
 {
     job_t *job = (job_t *) c;
+
+    if (job->package != NULL) {
+        package_release(job->package);
+    }
 
     free(job->source);
     free(job->opened);
@@ -161,8 +241,13 @@ job_release(conversion_t *c)
 uint64_t
 job_position(const job_t *job)
 {
-    off_t at = lseek(job->conversion.fd, 0, SEEK_CUR);
+    off_t at;
 
+    if (job->package != NULL && !job->is_package) {
+        return 0;
+    }
+
+    at = lseek(job->conversion.fd, 0, SEEK_CUR);
     return at > 0 ? (uint64_t) at : 0;
 }
 
@@ -173,7 +258,9 @@ job_companion(conversion_t *c, const sym_companion_t *want,
 {
     const job_t *job = (const job_t *) c;
 
-    return companions_open(job->opened, job->root, want, given);
+    return job->package != NULL
+               ? package_companion(job->package, want, given)
+               : companions_open(job->opened, job->root, want, given);
 }
 
 

@@ -5,6 +5,7 @@
 #define SYMLOADER_CLI_JOB_H
 
 #include "cli/operands.h"
+#include "cli/package.h"
 #include "driver/conversion.h"
 
 typedef struct {
@@ -18,8 +19,10 @@ typedef struct {
                      NULL */
     char *site;   /* for a script or source map: its path on its web site; or
                    "" */
-    uint64_t size;
-    bool is_in_tree;
+    package_t *package;    /* the package that it is, or that contains it; or
+                           NULL */
+    uint64_t offset, size; /* offset: in its descriptor */
+    bool is_in_tree, is_package;
 } job_t;
 
 /* Opens a file.  url_prefix: path of the folder on the site, or NULL.  NULL: it
@@ -27,13 +30,21 @@ typedef struct {
 job_t *job_open(const walk_file_t *file, const char *url_prefix,
                 sym_error_t *err);
 
+/* Opens a package, to have it taken apart. */
+job_t *job_open_package(const walk_file_t *file, sym_error_t *err);
+
+/* Opens the next file of a package, of which one is left. */
+job_t *job_open_member(package_t *package, sym_error_t *err);
+
 /* Callbacks of conversions: release, and companion; the latter calls
- * companions_open() for this file. */
+ * companions_open() for this file, or
+ * package_companion(). */
 void job_release(conversion_t *c);
 int job_companion(conversion_t *c, const sym_companion_t *want,
                   converter_given_t *given);
 
-/* Number of the file's bytes that its converter has read. */
+/* Number of the file's bytes that its converter has read; 0 for a file of a
+ * package. */
 uint64_t job_position(const job_t *job);
 
 /* Whether the file's path contradicts its MODULE line. */

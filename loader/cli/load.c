@@ -34,6 +34,9 @@ typedef struct {
     daemon_t *daemon;   /* NULL: none is needed */
     unsigned n_handed;  /* number of files that it has */
     walk_t *walk;
+    walk_file_t file; /* the next file of the walk, if has_file */
+    bool has_file;
+    package_t *package; /* whose files are not all begun; or NULL */
     conversions_t conversions;
     progress_t progress;
     sigset_t waiting_mask;
@@ -45,6 +48,7 @@ typedef struct {
     uint64_t stored, kept, failed;
     uint64_t warnings;
     uint64_t nothing; /* debug files in folders that contain nothing useful */
+    uint64_t skipped; /* files of other kinds in packages */
     bool is_broken;   /* the store has failed: stop */
 } load_t;
 
@@ -64,6 +68,16 @@ count_file(load_t *l, uint64_t size)
 {
     l->ended++;
     l->ended_bytes += size;
+}
+
+
+/* The files of a package count as one. */
+static void
+count_job(load_t *l, const job_t *job)
+{
+    if (job->package == NULL) {
+        count_file(l, job->size);
+    }
 }
 
 
@@ -147,12 +161,52 @@ is_store_broken(const conversion_end_t *how)
 }
 
 
+/* All files of a package were received, or it could not be read. */
+static void
+package_ended(load_t *l, const job_t *job, const conversion_end_t *how)
+{
+    package_t *p = job->package;
+
+    p->is_listed = true;
+    l->skipped += p->n_skipped;
+    count_file(l, job->size);
+
+    if (how->state != SYM_MODULE_READY) {
+        l->is_broken |= how->has_no_converter;
+        p->n_begun = p->n_files; /* none is loaded of a package that is cut */
+        module_failed(l, job, false, how->reason);
+    } else if (p->n_files == 0) {
+        module_failed(l, job, true,
+                      "the package has no debug file, executable or library");
+    }
+}
+
+
+static sym_status_t
+on_member(conversion_t *c, const converter_member_t *m, sym_error_t *err)
+{
+    return package_member(((job_t *) c)->package, m, err);
+}
+
+
+static sym_status_t
+on_bytes(conversion_t *c, const uint8_t *data, size_t len, sym_error_t *err)
+{
+    return package_bytes(((job_t *) c)->package, data, len, err);
+}
+
+
 static void
 on_ended(conversion_t *c, const conversion_end_t *how)
 {
     const job_t *job = (const job_t *) c;
     load_t *l = c->all->owner;
     char text[128];
+
+    if (job->is_package) {
+        package_ended(l, job, how);
+        return;
+    }
 
     if (how->state == SYM_MODULE_READY) {
         /* each of several modules reports the bytes of the complete file */
@@ -166,7 +220,7 @@ on_ended(conversion_t *c, const conversion_end_t *how)
     }
 
     if (!how->has_more) {
-        count_file(l, job->size);
+        count_job(l, job);
     }
 }
 
@@ -222,6 +276,7 @@ on_want(load_t *l, conversion_t *c, const sym_rpc_message_t *m)
     }
 
     if (fd >= 0) {
+        answer.offset = given.offset;
         answer.length = given.length;
         answer.flags = SYM_RPC_THERE | (given.is_by_id ? SYM_RPC_BY_ID : 0);
     }
@@ -258,7 +313,7 @@ on_done_by_daemon(load_t *l, conversion_t *c, const sym_rpc_message_t *m)
 
     if (!has_more) {
         l->n_handed--;
-        count_file(l, job->size);
+        count_job(l, job);
         conversion_drop(c);
     }
 }
@@ -311,6 +366,7 @@ hand_over(load_t *l, const job_t *job)
         .type = SYM_RPC_DEPOSIT,
         .ticket = (uint32_t) job->conversion.sequence,
         .flags = SYM_RPC_ASK_ME | (l->options->force ? SYM_RPC_FORCE : 0),
+        .offset = job->offset,
         .length = job->size,
         .text = sym_cstr(job->site),
         .source = sym_cstr(job->source),
@@ -334,6 +390,23 @@ skip_file(load_t *l, const walk_file_t *file, const sym_error_t *err)
     complain(l, file->path, sym_error_text(err, text, sizeof(text)));
     l->failed++;
     count_file(l, file->size);
+}
+
+
+static void
+begin_job(load_t *l, job_t *job)
+{
+    store_upload_set_site(&job->conversion.upload, sym_cstr(job->site));
+    job->conversion.is_forced = l->options->force;
+    job->conversion.kinds = l->options->kinds;
+    job->conversion.is_held = l->daemon != NULL;
+    conversions_add(&l->conversions, &job->conversion);
+
+    if (l->daemon != NULL) {
+        hand_over(l, job);
+    } else {
+        conversions_start(&l->conversions);
+    }
 }
 
 
@@ -365,17 +438,61 @@ begin_file(load_t *l, const walk_file_t *file)
         return;
     }
 
-    store_upload_set_site(&job->conversion.upload, sym_cstr(job->site));
-    job->conversion.is_forced = l->options->force;
-    job->conversion.kinds = l->options->kinds;
-    job->conversion.is_held = l->daemon != NULL;
-    conversions_add(&l->conversions, &job->conversion);
+    begin_job(l, job);
+}
 
-    if (l->daemon != NULL) {
-        hand_over(l, job);
-    } else {
-        conversions_start(&l->conversions);
+
+static void
+begin_package(load_t *l, const walk_file_t *file)
+{
+    sym_error_t err = { 0 };
+    job_t *job = job_open_package(file, &err);
+
+    l->files++;
+
+    if (job == NULL) {
+        skip_file(l, file, &err);
+        return;
     }
+
+    l->package = job->package;
+    l->package->n_users++;
+    conversions_add(&l->conversions, &job->conversion);
+    conversions_start(&l->conversions);
+}
+
+
+/* Begins the next file of the package.  False: its files are not known yet. */
+static bool
+go_on_with_package(load_t *l)
+{
+    package_t *p = l->package;
+    sym_error_t err = { 0 };
+    char text[512];
+    job_t *job;
+
+    if (!p->is_listed) {
+        return false;
+    }
+
+    package_pass_dwz(p);
+
+    if (p->n_begun == p->n_files) {
+        l->package = NULL;
+        package_release(p);
+        return true;
+    }
+
+    job = job_open_member(p, &err);
+
+    if (job == NULL) {
+        complain(l, p->path, sym_error_text(&err, text, sizeof(text)));
+        l->failed++;
+    } else {
+        begin_job(l, job);
+    }
+
+    return true;
 }
 
 
@@ -408,6 +525,71 @@ has_room(const load_t *l)
 }
 
 
+/* A package is taken apart by this process, also for a daemon, which meanwhile
+ * might ask for companions of earlier files. */
+static bool
+must_wait(const load_t *l)
+{
+    return l->file.is_package && l->n_handed > 0;
+}
+
+
+/* Begins the next file.  False: there is none now, or at all. */
+static bool
+begin_next(load_t *l, bool *has_more)
+{
+    if (l->package != NULL) {
+        return go_on_with_package(l);
+    }
+
+    if (!l->has_file) {
+        l->has_file = walk_next(l->walk, &l->file);
+    }
+
+    if (!l->has_file) {
+        *has_more = false;
+        pool_last(l->conversions.pool);
+        return false;
+    }
+
+    if (must_wait(l)) {
+        return false;
+    }
+
+    if (l->file.is_pipe) { /* the writer may take long to open it */
+        conversions_commit(&l->conversions);
+    }
+
+    if (l->is_broken) {
+        return false;
+    }
+
+    l->has_file = false;
+    if (l->file.is_package) {
+        begin_package(l, &l->file);
+    } else {
+        begin_file(l, &l->file);
+    }
+
+    return true;
+}
+
+
+static void
+wait_for_converters(load_t *l, int wait_ms, int due_ms)
+{
+    bool is_listing = l->package != NULL && !l->package->is_listed;
+
+    if (l->daemon != NULL && !is_listing) {
+        wait_for_daemon(l, wait_ms);
+    } else {
+        pool_wait(l->conversions.pool,
+                  due_ms >= 0 && due_ms < wait_ms ? due_ms : wait_ms,
+                  &l->waiting_mask);
+    }
+}
+
+
 static void
 load_files(load_t *l)
 {
@@ -416,23 +598,9 @@ load_files(load_t *l)
     int due_ms;
 
     while (!l->is_broken && interrupt_signal() == 0) {
-        walk_file_t file;
-
-        while (has_more && has_room(l) && !l->is_broken) {
-            has_more = walk_next(l->walk, &file);
-
-            if (has_more) {
-                if (file.is_pipe) { /* the writer may take long to open it */
-                    conversions_commit(&l->conversions);
-                    if (l->is_broken) {
-                        break;
-                    }
-                }
-                begin_file(l, &file);
-                (void) conversions_commit_due(&l->conversions);
-            } else {
-                pool_last(l->conversions.pool);
-            }
+        while (has_more && has_room(l) && !l->is_broken
+               && begin_next(l, &has_more)) {
+            (void) conversions_commit_due(&l->conversions);
         }
 
         due_ms = conversions_commit_due(&l->conversions);
@@ -446,14 +614,7 @@ load_files(load_t *l)
         }
 
         draw(l);
-
-        if (l->daemon != NULL) {
-            wait_for_daemon(l, wait_ms);
-        } else {
-            pool_wait(l->conversions.pool,
-                      due_ms >= 0 && due_ms < wait_ms ? due_ms : wait_ms,
-                      &l->waiting_mask);
-        }
+        wait_for_converters(l, wait_ms, due_ms);
     }
 }
 
@@ -510,8 +671,9 @@ print_summary(load_t *l)
         printf(", %" PRIu64 " without symbols", l->nothing);
     }
 
-    if (walk_passed(l->walk) > 0) {
-        printf(", %" PRIu64 " of other kinds", walk_passed(l->walk));
+    if (walk_passed(l->walk) + l->skipped > 0) {
+        printf(", %" PRIu64 " of other kinds",
+               walk_passed(l->walk) + l->skipped);
     }
 
     printf(", %" PRIu64 " failed\n", l->failed);
@@ -558,6 +720,8 @@ prepare(load_t *l)
     static const conversion_events_t events = { .named = on_named,
                                                 .note = on_note,
                                                 .companion = job_companion,
+                                                .member = on_member,
+                                                .bytes = on_bytes,
                                                 .ended = on_ended,
                                                 .release = job_release };
 
@@ -587,10 +751,14 @@ finish(load_t *l)
     const conversion_t *c = l->conversions.first;
 
     for (; c != NULL; c = c->next) {
-        count_file(l, ((const job_t *) c)->size);
+        count_job(l, (const job_t *) c);
     }
 
     conversions_free(&l->conversions);
+
+    if (l->package != NULL) {
+        package_release(l->package);
+    }
 
     if (l->store != NULL) {
         sym_store_close(l->store);

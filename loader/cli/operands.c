@@ -126,6 +126,7 @@ take(walk_file_t *file, const FTSENT *e, const struct stat *st)
 
     if (S_ISREG(st->st_mode)) {
         file->size = (uint64_t) st->st_size;
+        file->is_package = probe_is_package(e->fts_accpath);
 
     } else if (S_ISFIFO(st->st_mode) && !file->is_in_tree) {
         file->is_pipe = true;
@@ -171,10 +172,30 @@ is_packed_module(const char *path)
 }
 
 
+/* Others in a folder are not opened. */
+static bool
+is_package(const FTSENT *e)
+{
+    static const char *const endings[] = { ".deb", ".ddeb", ".udeb", ".rpm",
+                                           ".apk" };
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (ends_with(e->fts_name, e->fts_namelen, endings[i])) {
+            return true;
+        }
+    }
+
+    return strstr(e->fts_name, ".pkg.tar.") != NULL
+           && !ends_with(e->fts_name, e->fts_namelen, ".sig");
+}
+
+
 static bool
 is_taken(const FTSENT *e)
 {
     return is_symbol_file(e)
+           || (e->fts_info == FTS_F && is_package(e)
+               && probe_is_package(e->fts_accpath))
            || (e->fts_info == FTS_F
                && (probe_is_module(e->fts_accpath)
                    || is_packed_module(e->fts_path)));

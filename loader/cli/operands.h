@@ -4,7 +4,7 @@
  * If an operand is a file, it is used, whatever its name is.  A folder is
  * searched to any depth, in sorted order, for files that end in .sym, .sym.gz,
  * .debug, .js, .mjs, .cjs or .map, and for debug files, which are recognized by
- * their first bytes.  (So a dSYM bundle, which is a folder, needs no special
+ * their first bytes, and packages of distributions.  (So a dSYM bundle, which is a folder, needs no special
  * rule.) In the layout of a Windows symbol server, NAME/ID/, cabinets (NAM_)
  * and pointers (file.ptr) are used, too.  Links to files with these endings are
  * followed, unless they lead to a debug file of the same tree, because the walk
@@ -28,6 +28,7 @@ typedef struct {
     const char *target; /* not NULL: the target of a pointer */
     uint64_t size;      /* 0 for a pipe */
     bool is_pipe;
+    bool is_package;     /* a distribution's package, with files in it */
     bool is_in_tree;     /* it was found in a folder, not named by the caller */
     const char *root;    /* path of that folder, with links resolved; or NULL */
     const char *below;   /* path relative to that folder; or the file's name */

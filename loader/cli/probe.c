@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "formats/formats.h"
+#include "formats/packed/package.h"
 
 /* Enough for the headers up to the field with the file's type. */
 #define PEEK_BYTES 64
@@ -32,12 +33,10 @@ probe_read(const char *path, void *head, size_t size)
 bool
 probe_is_module(const char *path)
 {
-    uint8_t head[PEEK_BYTES] = { 0 };
-    size_t n = probe_read(path, head, sizeof(head));
-    const sym_format_t *format = sym_format_of(sym_format_find(head, n));
+    char head[PEEK_BYTES] = { 0 };
 
-    return format != NULL && format->is_wanted != NULL
-           && format->is_wanted(head, n);
+    return sym_format_is_module(
+        sym_str(head, probe_read(path, head, sizeof(head))));
 }
 
 
@@ -48,4 +47,27 @@ probe_is_cabinet(const char *path)
 
     return probe_read(path, head, sizeof(head)) == sizeof(head)
            && memcmp(head, "MSCF", sizeof(head)) == 0;
+}
+
+
+/* An Android package, which is a zip, has the same ending as Alpine's. */
+static bool
+is_gzip(sym_str_t head)
+{
+    return sym_str_starts(head, SYM_STR("\x1f\x8b"));
+}
+
+
+bool
+probe_is_package(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    char bytes[PEEK_BYTES];
+    sym_str_t head = sym_str(bytes, probe_read(path, bytes, sizeof(bytes)));
+
+    return sym_package_is(head)
+           || (sym_str_ends_nocase(sym_cstr(name), SYM_STR(".apk"))
+               && is_gzip(head))
+           || (head.len != 0 && strstr(name, ".pkg.tar") != NULL);
 }

@@ -21,6 +21,10 @@ size_t probe_read(const char *path, void *head, size_t size);
  */
 bool probe_is_module(const char *path);
 
+/* Whether the file is a deb, RPM, Alpine or Arch package.  The latter two are
+ * tars, which are recognized by the ending of their names. */
+bool probe_is_package(const char *path);
+
 /* "MSCF" ([MS-CAB], section 2.1). */
 bool probe_is_cabinet(const char *path);
 

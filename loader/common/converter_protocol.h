@@ -180,7 +180,9 @@ typedef struct {
     uint64_t offset, length;
     uint32_t is_packed;  /* the file's bytes follow */
     uint32_t is_field;   /* a field of a form; its value follows */
-    uint32_t is_archive; /* an archive; its files follow as members */
+    uint32_t is_archive; /* an archive; its files follow as members, or, if it
+                            is a package, come before it */
+    uint32_t n_skipped;  /* number of a package's files that were not sent */
     uint32_t name_len, field_len;
     char name[CONVERTER_PATH_MAX];  /* name of the file, perhaps with folders */
     char field[CONVERTER_TEXT_MAX]; /* name of the form's field, or "" */

@@ -1,4 +1,4 @@
-#include "converter/members.h"
+#include "converter/members_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "base/form.h"
 #include "base/multipart.h"
+#include "formats/packed/package.h"
 #include "formats/packed/tar.h"
 #include "formats/sourcebundle/text.h"
 #include "formats/sourcebundle/zip.h"
@@ -31,20 +32,9 @@
 /* Errors of archives. */
 #define NOT_ZIP "File is not a zip file"
 #define TOO_MANY "the archive has more than 10000 files"
-#define LEADS_OUT "the archive has a file whose name leads out of it"
 
 /* The final texts of an error. */
 static char reason[CONVERTER_WHAT_MAX];
-
-typedef struct {
-    input_t *input;
-    int fd;
-    uint64_t at;     /* offset in fd's file, and ... */
-    sym_str_t whole; /* the upload */
-    unsigned flags;
-    uint64_t left; /* number of bytes that may still be unpacked */
-} upload_t;
-
 
 static sym_status_t
 gone(sym_error_t *err)
@@ -67,9 +57,9 @@ put_text(sym_str_t text, char *to, size_t size)
 }
 
 
-static sym_status_t
-send_head(sym_str_t name, sym_str_t field, converter_member_t *m,
-          sym_error_t *err)
+sym_status_t
+members_send_head(sym_str_t name, sym_str_t field, converter_member_t *m,
+                  sym_error_t *err)
 {
     m->name_len = put_text(name, m->name, sizeof(m->name));
     m->field_len = put_text(field, m->field, sizeof(m->field));
@@ -79,8 +69,8 @@ send_head(sym_str_t name, sym_str_t field, converter_member_t *m,
 }
 
 
-static sym_status_t
-send_bytes(const char *data, uint64_t len, sym_error_t *err)
+sym_status_t
+members_send_bytes(const char *data, uint64_t len, sym_error_t *err)
 {
     while (len != 0) {
         size_t n = len < SYM_EXTENT_MAX ? (size_t) len : SYM_EXTENT_MAX;
@@ -106,7 +96,7 @@ send_range(const upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
         .length = bytes.len
     };
 
-    return send_head(name, field, &m, err);
+    return members_send_head(name, field, &m, err);
 }
 
 
@@ -121,8 +111,8 @@ send_field(sym_str_t name, sym_str_t value, sym_error_t *err)
         return sym_fail(err, SYM_LIMIT, "a field of the form is too long");
     }
 
-    return send_head(SYM_STR(""), name, &m, err) == SYM_OK
-               ? send_bytes(value.data, value.len, err)
+    return members_send_head(SYM_STR(""), name, &m, err) == SYM_OK
+               ? members_send_bytes(value.data, value.len, err)
                : err->status;
 }
 
@@ -230,10 +220,10 @@ send_entry(upload_t *u, const sym_zip_t *zip, const sym_zip_entry_t *e,
     rc = sym_zip_read(zip, e, plain, err);
     u->left -= e->size;
     if (rc == SYM_OK) {
-        rc = send_head(e->name, field, &m, err);
+        rc = members_send_head(e->name, field, &m, err);
     }
     if (rc == SYM_OK) {
-        rc = send_bytes(plain, e->size, err);
+        rc = members_send_bytes(plain, e->size, err);
     }
 
     free(plain);
@@ -303,7 +293,7 @@ send_zip(upload_t *u, sym_str_t bytes, sym_str_t field, sym_error_t *err)
     converter_member_t m = { .length = bytes.len, .is_archive = true };
 
     if (sym_zip_open(&zip, bytes, err) != SYM_OK
-        || send_head(SYM_STR(""), field, &m, err) != SYM_OK
+        || members_send_head(SYM_STR(""), field, &m, err) != SYM_OK
         || check_entries(u, &zip, err) != SYM_OK
         || each_entry(u, &zip, field, false, err) != SYM_OK)
     {
@@ -356,8 +346,9 @@ send_script(void *ctx, const sym_artifact_file_t *file, sym_error_t *err)
     }
     b->has_release = true;
 
-    return send_head(url, name.len != 0 ? name : file->type, &m, err) == SYM_OK
-               ? send_bytes(file->text.data, file->text.len, err)
+    return members_send_head(url, name.len != 0 ? name : file->type, &m, err)
+                   == SYM_OK
+               ? members_send_bytes(file->text.data, file->text.len, err)
                : err->status;
 }
 
@@ -391,8 +382,8 @@ is_stream(sym_str_t bytes)
 
 
 /* Begins to unpack a range of the upload. */
-static sym_status_t
-start_stream(upload_t *u, sym_str_t bytes, sym_error_t *err)
+sym_status_t
+members_start_stream(upload_t *u, sym_str_t bytes, sym_error_t *err)
 {
     uint64_t at = u->at + (uint64_t) (bytes.data - u->whole.data);
 
@@ -416,7 +407,7 @@ send_pieces(upload_t *u, sym_str_t name, sym_str_t field, const char *data,
             size_t len, sym_error_t *err)
 {
     converter_member_t m = { .is_packed = true };
-    sym_status_t rc = send_head(name, field, &m, err);
+    sym_status_t rc = members_send_head(name, field, &m, err);
 
     while (rc == SYM_OK && len != 0) {
         if (len > u->left) {
@@ -424,7 +415,7 @@ send_pieces(upload_t *u, sym_str_t name, sym_str_t field, const char *data,
                             "the file expands to too many bytes");
         }
         u->left -= len;
-        rc = send_bytes(data, len, err);
+        rc = members_send_bytes(data, len, err);
         rc = rc == SYM_OK ? input_next(u->input, &data, &len, err) : rc;
     }
 
@@ -461,18 +452,18 @@ next_piece(void *ctx, const char **data, size_t *len, sym_error_t *err)
 
 
 static sym_status_t
-send_tar_file(tar_files_t *t, const sym_tar_entry_t *e, sym_str_t field,
+send_tar_file(tar_files_t *t, const sym_packed_entry_t *e, sym_str_t field,
               sym_error_t *err)
 {
     converter_member_t m = { .is_packed = true };
     const char *data;
     size_t len;
-    sym_status_t rc = send_head(e->name, field, &m, err);
+    sym_status_t rc = members_send_head(e->name, field, &m, err);
 
     do {
         len = 0;
-        rc = rc == SYM_OK ? sym_tar_read(&t->tar, &data, &len, err) : rc;
-        rc = rc == SYM_OK ? send_bytes(data, len, err) : rc;
+        rc = rc == SYM_OK ? sym_pieces_body(&t->tar.in, &data, &len, err) : rc;
+        rc = rc == SYM_OK ? members_send_bytes(data, len, err) : rc;
     } while (rc == SYM_OK && len != 0);
 
     return rc;
@@ -484,8 +475,8 @@ static sym_status_t
 each_tar_file(tar_files_t *t, sym_str_t bytes, sym_str_t field, bool sends,
               sym_error_t *err)
 {
-    sym_tar_entry_t e;
-    sym_status_t rc = start_stream(t->upload, bytes, err);
+    sym_packed_entry_t e;
+    sym_status_t rc = members_start_stream(t->upload, bytes, err);
     unsigned n = 0;
 
     t->left = t->upload->left;
@@ -504,6 +495,21 @@ each_tar_file(tar_files_t *t, sym_str_t bytes, sym_str_t field, bool sends,
 }
 
 
+/* Reads the name of its first file. */
+static sym_status_t
+is_package(tar_files_t *t, sym_str_t bytes, bool *is, sym_error_t *err)
+{
+    sym_packed_entry_t e = { .is_file = false };
+    sym_status_t rc = members_start_stream(t->upload, bytes, err);
+
+    t->left = t->upload->left;
+    sym_tar_start(&t->tar, next_piece, t);
+    rc = rc == SYM_OK ? sym_tar_next(&t->tar, &e, err) : rc;
+    *is = rc == SYM_OK && e.is_file && sym_package_is_first(e.name);
+    return rc == SYM_NOT_FOUND ? SYM_OK : rc;
+}
+
+
 /* Reads it twice, so that nothing is stored of one that is refused. */
 static sym_status_t
 send_tar(upload_t *u, sym_str_t field, sym_str_t bytes, sym_error_t *err)
@@ -511,13 +517,20 @@ send_tar(upload_t *u, sym_str_t field, sym_str_t bytes, sym_error_t *err)
     converter_member_t m = { .length = bytes.len, .is_archive = true };
     tar_files_t *t = malloc(sizeof(*t));
     sym_status_t rc;
+    bool is;
 
     if (t == NULL) {
         return sym_fail(err, SYM_NOMEM, NULL);
     }
 
     t->upload = u;
-    rc = send_head(SYM_STR(""), field, &m, err);
+    rc = is_package(t, bytes, &is, err);
+    if (rc == SYM_OK && is) {
+        free(t);
+        return members_send_package(u, field, bytes, err);
+    }
+
+    rc = rc != SYM_OK ? rc : members_send_head(SYM_STR(""), field, &m, err);
     rc = rc == SYM_OK ? each_tar_file(t, bytes, field, false, err) : rc;
     rc = rc == SYM_OK ? each_tar_file(t, bytes, field, true, err) : rc;
     u->left = t->left;
@@ -535,7 +548,7 @@ send_stream(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
 {
     const char *data;
     size_t len;
-    sym_status_t rc = start_stream(u, bytes, err);
+    sym_status_t rc = members_start_stream(u, bytes, err);
 
     /* sends nothing until it is known whether the file can be unpacked */
     rc = rc == SYM_OK ? input_next(u->input, &data, &len, err) : rc;
@@ -578,6 +591,8 @@ send_file(upload_t *u, sym_str_t name, sym_str_t field, sym_str_t bytes,
     bool is_archive = (u->flags & SYM_RPC_ARCHIVE) != 0;
 
     return is_archive && is_zip(bytes) ? send_zip(u, bytes, field, err)
+           : is_archive && sym_package_is(bytes)
+               ? members_send_package(u, field, bytes, err)
            : is_stream(bytes)
                    || (is_archive && sym_tar_is(bytes.data, bytes.len))
                ? send_stream(u, name, field, bytes, err)

@@ -63,6 +63,7 @@ companion_requests_answer(conversions_t *all, const client_t *client,
                           const sym_rpc_message_t *m, int fd)
 {
     const converter_given_t given = {
+        .offset = m->offset,
         .length = m->length,
         .is_by_id = (m->flags & SYM_RPC_BY_ID) != 0,
     };

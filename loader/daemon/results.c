@@ -393,7 +393,8 @@ on_companion(conversion_t *conversion, const sym_companion_t *want,
 
     return c->inflight != NULL
                ? supplement_give(&s->supplements, c, want, given)
-               : companion_request(c, want, given);
+           : c->upload != NULL ? upload_companion(c->upload, want, given)
+                               : companion_request(c, want, given);
 }
 
 

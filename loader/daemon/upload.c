@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/write_all.h"
+#include "formats/packed/package.h"
 
 /* A source for try uploads has the name of the other source plus this
  * ending. */
@@ -275,9 +276,11 @@ close_file(upload_t *u)
 {
     upload_file_t *m = &u->members[u->current];
 
-    if (m->fd >= 0) {
+    /* others of the same package need it */
+    if (m->fd >= 0 && !sym_package_is_dwz(sym_cstr(m->name))) {
         close(m->fd);
         m->fd = -1;
+        m->is_closed = true;
     }
 }
 

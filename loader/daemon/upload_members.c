@@ -1,11 +1,13 @@
 #include "daemon/upload_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "common/write_all.h"
+#include "driver/companion_files.h"
 
 /* Maximum number of files in an upload; the converter's own limit is higher. */
 #define MEMBERS_MAX 20000
@@ -78,7 +80,8 @@ upload_member(submission_t *c, const converter_member_t *m, sym_error_t *err)
                            .at = m->offset,
                            .length = m->is_packed != 0 ? 0 : m->length,
                            .is_field = m->is_field != 0,
-                           .is_archive = m->is_archive != 0 };
+                           .is_archive = m->is_archive != 0,
+                           .n_skipped = m->n_skipped };
     u->n_members++;
     if (to->name == NULL || to->field == NULL) {
         return sym_fail(err, SYM_NOMEM, NULL);
@@ -125,4 +128,31 @@ upload_bytes(submission_t *c, const uint8_t *data, size_t len, sym_error_t *err)
     m->length += len;
     u->spooled += m->is_spooled ? len : 0;
     return SYM_OK;
+}
+
+
+int
+upload_companion(const upload_t *u, const sym_companion_t *want,
+                 converter_given_t *given)
+{
+    uint32_t left = want->attempt;
+
+    *given = (converter_given_t){ 0 };
+
+    for (size_t i = 0; i < u->n_members; i++) {
+        const upload_file_t *m = &u->members[i];
+        bool is_by_id;
+
+        if (!m->is_field && !m->is_archive && i != u->current && !m->is_closed
+            && companions_fit(sym_cstr(m->name), want, &is_by_id)
+            && left-- == 0)
+        {
+            given->length = m->length;
+            given->is_by_id = is_by_id;
+            return fcntl(upload_file_fd(u, m, &given->offset), F_DUPFD_CLOEXEC,
+                         0);
+        }
+    }
+
+    return -1;
 }

@@ -138,8 +138,12 @@ report_archives(upload_t *u)
             sym_out_raw(&u->out, is_first ? SYM_STR("{\"field\": ")
                                           : SYM_STR(", {\"field\": "));
             sym_out_string(&u->out, sym_cstr(m->field));
-            sym_out_printf(&u->out, ", \"bytes\": %llu}",
+            sym_out_printf(&u->out, ", \"bytes\": %llu",
                            (unsigned long long) m->length);
+            if (m->n_skipped != 0) {
+                sym_out_printf(&u->out, ", \"skipped\": %u", m->n_skipped);
+            }
+            sym_out_raw(&u->out, SYM_STR("}"));
             is_first = false;
         }
     }

@@ -27,7 +27,9 @@ typedef struct {
     int fd; /* a file of its own with the unpacked bytes; -1: it has none */
     uint64_t at, length;
     bool is_field, is_archive;
-    bool is_spooled; /* a range of the spool; else of the upload */
+    bool is_spooled;    /* a range of the spool; else of the upload */
+    bool is_closed;     /* its descriptor is no longer needed */
+    uint32_t n_skipped; /* of an archive: files of other kinds */
 } upload_file_t;
 
 typedef struct {

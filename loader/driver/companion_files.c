@@ -431,3 +431,39 @@ companions_open(const char *file, const char *tree, const sym_companion_t *want,
     free(s);
     return fd;
 }
+
+
+/* --- files of a package --- */
+
+static bool
+has_id_path(sym_str_t path, const sym_companion_t *want)
+{
+    char hex[2 * SYM_BUILD_ID_MAX], name[2 * SYM_BUILD_ID_MAX + 32];
+    size_t len;
+    int n;
+
+    if (want->id_len < 2 || want->id_len > SYM_BUILD_ID_MAX) {
+        return false;
+    }
+
+    len = sym_elf_code_id(sym_str((const char *) want->id, want->id_len), hex);
+    n = snprintf(name, sizeof(name), ".build-id/%.2s/%.*s.debug", hex,
+                 (int) len - 2, hex + 2);
+    return sym_str_ends_nocase(path, sym_str(name, (size_t) n));
+}
+
+
+/* The name that a debug file contains is a path on the build machine, or
+ * relative to the installed file, so only its last part is compared. */
+bool
+companions_fit(sym_str_t path, const sym_companion_t *want, bool *is_by_id)
+{
+    const sym_str_t name = base_name(sym_str(want->name, want->name_len));
+    bool has_paths =
+        want->kind == SYM_COMPANION_DEBUG || want->kind == SYM_COMPANION_ALT;
+
+    *is_by_id = has_paths && has_id_path(path, want);
+    return *is_by_id
+           || ((has_paths || want->kind == SYM_COMPANION_DWO) && name.len != 0
+               && sym_str_eq(base_name(path), name));
+}

@@ -21,4 +21,9 @@
 int companions_open(const char *file, const char *tree,
                     const sym_companion_t *want, converter_given_t *given);
 
+/* Whether a file with this path, in the same package as the debug file, may be
+ * the companion; *is_by_id: its path contains the build id. */
+bool companions_fit(sym_str_t path, const sym_companion_t *want,
+                    bool *is_by_id);
+
 #endif

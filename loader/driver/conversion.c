@@ -164,7 +164,7 @@ fail_module(conversion_t *c, const sym_error_t *err, const pool_end_t *at,
 
     if (c->reason[0] != '\0') {
         memcpy(how.reason, c->reason, sizeof(how.reason));
-    } else if (c->upload_flags != 0 && err->what != NULL) {
+    } else if (c->is_upload && c->upload_flags != 0 && err->what != NULL) {
         /* the client's protocol may define the text */
         (void) snprintf(how.reason, sizeof(how.reason), "%s", err->what);
     } else {
@@ -293,7 +293,8 @@ can_write(void *ctx)
 {
     const conversion_t *c = ctx;
 
-    return c->symcache != NULL || sym_store_can_write(c->all->store);
+    return c->symcache != NULL || c->upload_flags != 0
+           || sym_store_can_write(c->all->store);
 }
 
 

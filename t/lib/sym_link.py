@@ -34,7 +34,7 @@ FIELDS = {
     'CHANGED': (10, 'ticket scope source'),
     'STAT': (8, 'ticket'),
     'DEPOSIT': (9, 'ticket flags offset length text source'),
-    'GIVEN': (11, 'ticket flags length'),
+    'GIVEN': (11, 'ticket flags offset length'),
     'ABANDON': (14, 'ticket flags'),
     'ASSEMBLE': (16, 'ticket limit source files layout ids casing scope chunks'),
     'UPLOAD': (15, 'ticket flags offset length limit text source files layout ids casing scope'),
@@ -174,7 +174,7 @@ def unpack(data):
 class Client:
     """One connection."""
 
-    def __init__(self, path, version=15):
+    def __init__(self, path, version=16):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.connect(path)
         self.next = {}      # place, by ticket

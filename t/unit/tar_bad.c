@@ -26,7 +26,7 @@ static sym_status_t
 read_all(sym_str_t in, sym_error_t *err)
 {
     static sym_tar_t tar;
-    sym_tar_entry_t entry;
+    sym_packed_entry_t entry;
     const char *data;
     sym_status_t rc;
     size_t len;
@@ -34,7 +34,7 @@ read_all(sym_str_t in, sym_error_t *err)
     sym_tar_start(&tar, next_piece, &in);
     while ((rc = sym_tar_next(&tar, &entry, err)) == SYM_OK) {
         do {
-            rc = sym_tar_read(&tar, &data, &len, err);
+            rc = sym_pieces_body(&tar.in, &data, &len, err);
         } while (rc == SYM_OK && len != 0);
     }
 

@@ -25,19 +25,6 @@ typedef struct {
 } extended_t;
 
 
-static sym_status_t
-fail(const sym_tar_t *tar, sym_status_t status, const char *what,
-     sym_error_t *err)
-{
-    if (err->status == SYM_OK) {
-        err->section = "tar file";
-        err->offset = tar->offset;
-    }
-
-    return sym_fail(err, status, what);
-}
-
-
 static bool
 has_gnu_magic(const char *block)
 {
@@ -54,94 +41,9 @@ sym_tar_is(const char *data, size_t len)
 
 
 void
-sym_tar_start(sym_tar_t *tar, sym_tar_more_pt more, void *ctx)
+sym_tar_start(sym_tar_t *tar, sym_pieces_more_pt more, void *ctx)
 {
-    tar->more = more;
-    tar->ctx = ctx;
-    tar->left = 0;
-    tar->offset = 0;
-    tar->body = 0;
-    tar->padding = 0;
-}
-
-
-/* Returns at most `most` bytes of the current piece, or of the next one; *len 0:
- * the end. */
-static sym_status_t
-take(sym_tar_t *tar, uint64_t most, const char **data, size_t *len,
-     sym_error_t *err)
-{
-    sym_status_t rc = tar->left == 0
-                          ? tar->more(tar->ctx, &tar->pos, &tar->left, err)
-                          : SYM_OK;
-
-    *data = tar->pos;
-    *len = tar->left < most ? tar->left : (size_t) most;
-    tar->pos += *len;
-    tar->left -= *len;
-    tar->offset += *len;
-    return rc;
-}
-
-
-/* Copies exactly len bytes. */
-static sym_status_t
-read_exactly(sym_tar_t *tar, char *to, size_t len, sym_error_t *err)
-{
-    const char *data;
-    size_t n;
-
-    while (len != 0) {
-        if (take(tar, len, &data, &n, err) != SYM_OK) {
-            return err->status;
-        }
-        if (n == 0) {
-            return fail(tar, SYM_TRUNCATED, "the tar ends early", err);
-        }
-        memcpy(to, data, n);
-        to += n;
-        len -= n;
-    }
-
-    return SYM_OK;
-}
-
-
-static sym_status_t
-skip(sym_tar_t *tar, uint64_t len, sym_error_t *err)
-{
-    const char *data;
-    size_t n;
-
-    while (len != 0) {
-        if (take(tar, len, &data, &n, err) != SYM_OK) {
-            return err->status;
-        }
-        if (n == 0) {
-            return fail(tar, SYM_TRUNCATED, "the tar ends early", err);
-        }
-        len -= n;
-    }
-
-    return SYM_OK;
-}
-
-
-/* Reads the rest, which is padding to a large block.  An unpacker verifies its
- * checksum at its end. */
-static sym_status_t
-drain(sym_tar_t *tar, sym_error_t *err)
-{
-    const char *data;
-    size_t n;
-
-    do {
-        if (take(tar, UINT64_MAX, &data, &n, err) != SYM_OK) {
-            return err->status;
-        }
-    } while (n != 0);
-
-    return SYM_NOT_FOUND;
+    sym_pieces_start(&tar->in, more, ctx, "tar file");
 }
 
 
@@ -214,7 +116,8 @@ is_zero(const char *block)
 static sym_status_t
 read_header(sym_tar_t *tar, uint64_t *size, sym_error_t *err)
 {
-    if (read_exactly(tar, tar->block, SYM_TAR_BLOCK_BYTES, err) != SYM_OK) {
+    if (sym_pieces_read(&tar->in, tar->block, SYM_TAR_BLOCK_BYTES, err)
+        != SYM_OK) {
         return err->status;
     }
 
@@ -224,12 +127,14 @@ read_header(sym_tar_t *tar, uint64_t *size, sym_error_t *err)
 
     if (!sym_tar_is(tar->block, SYM_TAR_BLOCK_BYTES)
         || !is_sum_right(tar->block)) {
-        return fail(tar, SYM_MALFORMED, "a damaged header", err);
+        return sym_pieces_fail(&tar->in, SYM_MALFORMED, "a damaged header",
+                               err);
     }
 
     return read_size(tar->block + SIZE_AT, size) && *size < SIZE_MAX_BYTES
                ? SYM_OK
-               : fail(tar, SYM_MALFORMED, "an invalid size", err);
+               : sym_pieces_fail(&tar->in, SYM_MALFORMED, "an invalid size",
+                                 err);
 }
 
 
@@ -256,18 +161,6 @@ own_name(sym_tar_t *tar)
     tar->name[prefix.len] = '/';
     memcpy(tar->name + prefix.len + 1, name.data, name.len);
     return sym_str(tar->name, prefix.len + 1 + name.len);
-}
-
-
-/* "tar -c ." writes "./a". */
-static sym_str_t
-without_dot(sym_str_t name)
-{
-    while (sym_str_starts(name, SYM_STR("./"))) {
-        name = sym_str(name.data + 2, name.len - 2);
-    }
-
-    return name;
 }
 
 
@@ -362,16 +255,17 @@ read_extended(sym_tar_t *tar, char type, uint64_t size, extended_t *x,
               sym_error_t *err)
 {
     if (size > SYM_TAR_EXTRA_MAX) {
-        return fail(tar, SYM_LIMIT,
-                    "an extended header of more than 65536 bytes", err);
+        return sym_pieces_fail(&tar->in, SYM_LIMIT,
+                               "an extended header of more than 65536 bytes",
+                               err);
     }
     if (x->is_there) {
-        return fail(tar, SYM_MALFORMED, "two extended headers of one entry",
-                    err);
+        return sym_pieces_fail(&tar->in, SYM_MALFORMED,
+                               "two extended headers of one entry", err);
     }
 
-    if (read_exactly(tar, tar->extra, (size_t) size, err) != SYM_OK
-        || skip(tar, padding_of(size), err) != SYM_OK)
+    if (sym_pieces_read(&tar->in, tar->extra, (size_t) size, err) != SYM_OK
+        || sym_pieces_skip(&tar->in, padding_of(size), err) != SYM_OK)
     {
         return err->status;
     }
@@ -384,7 +278,8 @@ read_extended(sym_tar_t *tar, char type, uint64_t size, extended_t *x,
 
     return read_records(sym_str(tar->extra, (size_t) size), x)
                ? SYM_OK
-               : fail(tar, SYM_MALFORMED, "a damaged extended header", err);
+               : sym_pieces_fail(&tar->in, SYM_MALFORMED,
+                                 "a damaged extended header", err);
 }
 
 
@@ -392,42 +287,42 @@ read_extended(sym_tar_t *tar, char type, uint64_t size, extended_t *x,
 
 static sym_status_t
 begin_entry(sym_tar_t *tar, const extended_t *x, uint64_t size,
-            sym_tar_entry_t *entry, sym_error_t *err)
+            sym_packed_entry_t *entry, sym_error_t *err)
 {
     char type = tar->block[TYPE_AT];
 
     if (type == 'S' || x->is_sparse) {
-        return fail(tar, SYM_UNSUPPORTED,
-                    "a sparse file in it: make it without --sparse", err);
+        return sym_pieces_fail(&tar->in, SYM_UNSUPPORTED,
+                               "a sparse file in it: make it without --sparse",
+                               err);
     }
 
     size = x->has_size ? x->size : size;
 
     /* readers differ in whether bytes follow these */
     if (type >= '1' && type <= '6' && size != 0) {
-        return fail(tar, SYM_MALFORMED, "a link, device or folder with bytes",
-                    err);
+        return sym_pieces_fail(&tar->in, SYM_MALFORMED,
+                               "a link, device or folder with bytes", err);
     }
 
-    entry->name = without_dot(x->name.data != NULL ? x->name : own_name(tar));
+    entry->name =
+        sym_packed_name(x->name.data != NULL ? x->name : own_name(tar));
     entry->size = size;
     entry->is_file = type == '0' || type == '\0' || type == '7';
-    tar->body = size;
-    tar->padding = padding_of(size);
+    tar->in.body = size;
+    tar->in.padding = padding_of(size);
     return SYM_OK;
 }
 
 
 sym_status_t
-sym_tar_next(sym_tar_t *tar, sym_tar_entry_t *entry, sym_error_t *err)
+sym_tar_next(sym_tar_t *tar, sym_packed_entry_t *entry, sym_error_t *err)
 {
     extended_t x = { .name = sym_str(NULL, 0) };
-    sym_status_t rc = skip(tar, tar->body + tar->padding, err);
+    sym_status_t rc = sym_pieces_leave(&tar->in, err);
     bool is_extended = true;
     uint64_t size = 0;
 
-    tar->body = 0;
-    tar->padding = 0;
     while (rc == SYM_OK && is_extended) {
         char type;
 
@@ -439,31 +334,14 @@ sym_tar_next(sym_tar_t *tar, sym_tar_entry_t *entry, sym_error_t *err)
         if (rc == SYM_OK && is_extended) {
             rc = type == 'x' || type == 'L'
                      ? read_extended(tar, type, size, &x, err)
-                     : skip(tar, size + padding_of(size), err);
+                     : sym_pieces_skip(&tar->in, size + padding_of(size), err);
         }
     }
 
     if (rc == SYM_NOT_FOUND) {
-        return drain(tar, err);
+        return sym_pieces_drain(&tar->in, err) == SYM_OK ? SYM_NOT_FOUND
+                                                         : err->status;
     }
 
     return rc == SYM_OK ? begin_entry(tar, &x, size, entry, err) : rc;
-}
-
-
-sym_status_t
-sym_tar_read(sym_tar_t *tar, const char **data, size_t *len, sym_error_t *err)
-{
-    *len = 0;
-    if (tar->body == 0) {
-        return SYM_OK;
-    }
-
-    if (take(tar, tar->body, data, len, err) != SYM_OK) {
-        return err->status;
-    }
-
-    tar->body -= *len;
-    return *len != 0 ? SYM_OK
-                     : fail(tar, SYM_TRUNCATED, "the tar ends early", err);
 }

@@ -13,35 +13,15 @@
 #ifndef SYM_FORMATS_PACKED_TAR_H
 #define SYM_FORMATS_PACKED_TAR_H
 
-#include <stdbool.h>
-
-#include "base/error.h"
-#include "base/str.h"
+#include "formats/packed/pieces.h"
 
 #define SYM_TAR_BLOCK_BYTES 512
 
 /* Maximum size of an extended header.  It may contain long attributes. */
 #define SYM_TAR_EXTRA_MAX 65536
 
-/* Returns the next bytes, valid until the next call; *len 0: the end. */
-typedef sym_status_t (*sym_tar_more_pt)(void *ctx, const char **data,
-                                        size_t *len, sym_error_t *err);
-
 typedef struct {
-    sym_str_t name; /* without "./" at its start; valid until the next call of
-                       sym_tar_next() */
-    uint64_t size;  /* number of its bytes */
-    bool is_file;   /* a regular file */
-} sym_tar_entry_t;
-
-typedef struct {
-    sym_tar_more_pt more;
-    void *ctx;
-    const char *pos; /* the rest of the current piece */
-    size_t left;
-    uint64_t offset;  /* all bytes before it are read */
-    uint64_t body;    /* bytes of the current entry that are not read yet ... */
-    uint64_t padding; /* ... and of the padding after them */
+    sym_pieces_t in;
     char block[SYM_TAR_BLOCK_BYTES];
     char name[SYM_TAR_BLOCK_BYTES]; /* a name in two parts */
     char extra[SYM_TAR_EXTRA_MAX];
@@ -51,15 +31,12 @@ typedef struct {
 bool sym_tar_is(const char *data, size_t len);
 
 /* Allocates nothing. */
-void sym_tar_start(sym_tar_t *tar, sym_tar_more_pt more, void *ctx);
+void sym_tar_start(sym_tar_t *tar, sym_pieces_more_pt more, void *ctx);
 
-/* Moves to the next entry; bytes of the current one are skipped.
+/* Moves to the next entry, whose bytes sym_pieces_body(&tar->in) returns; bytes
+ * of the current one are skipped.
  * SYM_NOT_FOUND: the end; the callback has returned all of its bytes. */
-sym_status_t sym_tar_next(sym_tar_t *tar, sym_tar_entry_t *entry,
-                          sym_error_t *err);
-
-/* Returns the next bytes of the current entry; *len 0: its end. */
-sym_status_t sym_tar_read(sym_tar_t *tar, const char **data, size_t *len,
+sym_status_t sym_tar_next(sym_tar_t *tar, sym_packed_entry_t *entry,
                           sym_error_t *err);
 
 #endif
