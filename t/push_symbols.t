@@ -71,6 +71,36 @@ my ($main) = map { /^(\w+) T own$/ ? hex $1 : () } split /\n/, qx(nm '$dir/app')
 $r = $t->post_json('/symbolicate/v5', { memoryMap => [[ 'any', uc($hex) . '0' ]], stacks => [[[0, $main]]] });
 is($r->{json}{results}[0]{stacks}[0][0]{function}, 'own', '... and answered');
 
+# frames of a profile, by FileID and address: a leaf has the address of an
+# instruction; another frame its return address less 1, as agents send it
+sub frames_at {
+    my ($id, @at) = @_;
+    my $v5 = $t->post_json('/symbolicate/v5',
+        { memoryMap => [[ 'app', uc($id) . '0' ]], stacks => [[ map { [ 0, $_ ] } @at ]] });
+    return [ map {
+        my $f = $_;
+        join '|', map { "$_->{function} " . ($_->{file} // '') . ':' . ($_->{line} // 0) } $f, reverse @{ $f->{inlines} // [] };
+    } @{ $v5->{json}{results}[0]{stacks}[0] } ];
+}
+
+my @pads = map { $_->[1] } @{ records_of('returnpads', "$dir/app") };
+my @pad_frames = map { join '|', map { "$_->[0] $_->[1]:$_->[2]" } @{ $_->{frames} } } @pads;
+my @returns = map { $_->{va} } @pads;
+is_deeply(frames_at($hex, @returns), \@pad_frames, 'frames that return: as in the return pads');
+my ($first_line) = map { $_->[1]{lines}[0][1] } grep { $_->[1]{func} eq 'own' } @{ records_of('symbfile', "$dir/app") };
+is_deeply(frames_at($hex, $main), [ "own $dir/a.c:$first_line" ], 'a leaf: as in the ranges');
+
+{
+    my $alone = '00112233445566778899aabbccddeeff';
+    my $body = SymLoader::read_file("$dir/records.returnpads");
+    my $sent = $t->request('POST', '/upload/api/symbols-returnpads', body => $body,
+        headers => [ Authorization => "APIKey $KEY", FileID => $alone ]);
+    is($sent->{status}, 200, 'return pads alone') or diag $sent->{body};
+    is_deeply(frames_at($alone, @returns), \@pad_frames, '... answer frames that return');
+    is_deeply($t->post_json('/symbolicate/v5', { memoryMap => [[ 'app', "${alone}0" ]], stacks => [[[ 0, $main ]]] })
+            ->{json}{results}[0]{stacks}[0][0]{function}, undef, '... and no leaf');
+}
+
 my ($stripped) = file_id_of("$dir/stripped");
 isnt($stripped, $hex, 'a stripped copy has another FileID');
 $r = push_to($url, '--debug', "$dir/app", "$dir/stripped");
