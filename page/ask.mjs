@@ -34,9 +34,9 @@ export async function get(url, signal) {
   return response;
 }
 
-// body: a form, or a value that is sent as JSON.
+// body: a form, a file, or a value that is sent as JSON.
 async function post(url, body, signal) {
-  const response = await fetch(url, body instanceof FormData ? { method: 'POST', signal, body } : {
+  const response = await fetch(url, body instanceof FormData || body instanceof Blob ? { method: 'POST', signal, body } : {
     method: 'POST', signal, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
   });
   if (!response.ok) {
@@ -178,6 +178,21 @@ async function askOnce(report, url, part, signal) {
     }
   });
   return retryAfter_s;
+}
+
+// --- profiles of pprof and OTLP, by the location next to that of v5 ---
+
+// Returns the bytes of the same profile with names.
+export async function nameProfile(file, api, signal) {
+  const url = new URL('profile', api);
+  try {
+    return new Uint8Array(await (await post(url, file, signal)).arrayBuffer());
+  } catch (error) {
+    if (error instanceof Refused && [404, 405].includes(error.status)) {
+      throw new Refused(error.status, `It takes no profiles at ${url.pathname}: a location needs "symbolicate profile" there.`);
+    }
+    throw error;
+  }
 }
 
 // --- Sentry's API ---

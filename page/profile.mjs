@@ -12,7 +12,10 @@
 //              that of the samples that ended in it.
 //   report     modules, problems, and a stack of all frames without a name
 //   unit       of weights
+//   isWhole    the server names it as a whole (ask.mjs, nameProfile())
 
+import { isOtlp, readOtlp } from './otlp.mjs';
+import { MALFORMED, append, fieldsOf, message } from './protobuf.mjs';
 import { Report, Unreadable, baseName, big, isObject, isSafe } from './read.mjs';
 
 // Keys of maps are one number, combined from a parent and a frame.
@@ -36,6 +39,17 @@ class Profile {
     this.frameByKey = new Map();
     this.stackByKey = new Map();
     this.isCut = false;
+    this.isWhole = false;
+  }
+
+  // A location of pprof or OTLP: its calls, or its offset in the module.
+  location(key, { module, mapping, address, calls }) {
+    const raw = `0x${address.toString(16)}`;
+    const offset = mapping ? address - mapping.start + mapping.offset : -1n;
+    return this.frame(key, () => ({
+      raw, module, offset: module >= 0 && isSafe(offset) ? Number(offset) : null,
+      ...(calls.length ? { calls } : module < 0 ? { name: raw } : {}),
+    }));
   }
 
   // The frame with that key; make() creates it the first time.
@@ -355,78 +369,6 @@ function* readFirefox(bytes) {
 
 // --- pprof: github.com/google/pprof, proto/profile.proto ---
 
-const MALFORMED = 'This looks like a profile of pprof, and its fields are damaged.';
-
-// Varints, each a number, or a BigInt if it is not a safe integer.
-class Reader {
-  constructor(bytes) {
-    this.bytes = bytes;
-    this.at = 0;
-  }
-
-  varint() {
-    let value = 0;
-    for (let i = 0; i < 10 && this.at < this.bytes.length; i += 1) {
-      const byte = this.bytes[this.at];
-      this.at += 1;
-      value = i < 7 ? value + (byte & 127) * 128 ** i : BigInt(value) + (BigInt(byte & 127) << BigInt(7 * i));
-      if (byte < 128) {
-        return typeof value === 'bigint' && isSafe(value) ? Number(value) : value;
-      }
-    }
-    throw new Unreadable(MALFORMED);
-  }
-
-  // The bytes of a field with a length.
-  part() {
-    const length = Number(this.varint());
-    if (length > this.bytes.length - this.at) {
-      throw new Unreadable(MALFORMED);
-    }
-    this.at += length;
-    return this.bytes.subarray(this.at - length, this.at);
-  }
-}
-
-// Fields of a message, [number, value]: a varint, or bytes.
-function* fieldsOf(bytes) {
-  const reader = new Reader(bytes);
-
-  while (reader.at < bytes.length) {
-    const tag = Number(reader.varint());
-    const [number, type] = [Math.floor(tag / 8), tag % 8];
-    if (type === 0) {
-      yield [number, reader.varint()];
-    } else if (type === 2) {
-      yield [number, reader.part()];
-    } else if (type === 1 || type === 5) {
-      reader.at += type === 1 ? 8 : 4;
-    } else {
-      throw new Unreadable(MALFORMED);
-    }
-  }
-}
-
-// A message with one value for each field number; the last counts.
-function message(bytes) {
-  const all = {};
-  for (const [number, value] of fieldsOf(bytes)) {
-    all[number] = value;
-  }
-  return all;
-}
-
-// Numbers of a repeated field, packed or not.
-function append(list, value) {
-  if (!(value instanceof Uint8Array)) {
-    list.push(value);
-    return;
-  }
-  for (const reader = new Reader(value); reader.at < value.length;) {
-    list.push(reader.varint());
-  }
-}
-
 function* readPprof(bytes) {
   const strings = [];
   const decoder = new TextDecoder();
@@ -489,17 +431,14 @@ function* readPprof(bytes) {
     }
     const mapping = mappings.get(location[2]);
     const module = modules.get(location[2]) ?? -1;
-    const address = BigInt(location[3] ?? 0);
-    const offset = mapping ? address - BigInt(mapping[2] ?? 0) + BigInt(mapping[4] ?? 0) : -1n;
     const calls = location.lines.map((line) => {
       const f = functions.get(line[1]) || {};
       return { name: text(f[2]) || text(f[3]), file: text(f[4]) || undefined, line: Number(line[2]) || undefined };
     }).filter((call) => call.name);
-    const raw = `0x${address.toString(16)}`;
-    frameOf.set(location[1], profile.frame(location[1], () => ({
-      raw, module, offset: module >= 0 && isSafe(offset) ? Number(offset) : null,
-      ...(calls.length ? { calls } : module < 0 ? { name: raw } : {}),
-    })));
+    frameOf.set(location[1], profile.location(location[1], {
+      module, address: BigInt(location[3] ?? 0), calls,
+      mapping: mapping && { start: BigInt(mapping[2] ?? 0), offset: BigInt(mapping[4] ?? 0) },
+    }));
     if (isTurn()) {
       yield;
     }
@@ -530,12 +469,16 @@ function* readPprof(bytes) {
 
 // --- any ---
 
+// No text contains such bytes, but the lengths of the first fields are.
+const isProtobuf = (bytes) => bytes.subarray(0, 64 * 1024).some((byte) => byte < 9);
+
 export function* readProfile(bytes) {
-  const head = bytes.subarray(0, 64 * 1024);
-  // no text contains such bytes, but the lengths of pprof's first fields are
-  if (head.some((byte) => byte < 9)) {
-    return yield* readPprof(bytes);
+  if (isProtobuf(bytes)) {
+    const profile = isOtlp(bytes) ? yield* readOtlp(bytes, Profile) : yield* readPprof(bytes);
+    profile.isWhole = true;
+    return profile;
   }
+  const head = bytes.subarray(0, 64 * 1024);
   const text = new TextDecoder().decode(head);
   if (/^\ufeff?\s*\{/.test(text)) {
     return yield* readFirefox(bytes);

@@ -1,6 +1,6 @@
 // report.mjs - the tab "Report": read, send, show.
 
-import { explain, modulesNamed, otherIds, symbolicate, symbolicateRest, symbolicateSentry } from './ask.mjs';
+import { explain, modulesNamed, nameProfile, otherIds, symbolicate, symbolicateRest, symbolicateSentry } from './ask.mjs';
 import { amount, flameGraph } from './chart.mjs';
 import { $, copy, el, notice } from './draw.mjs';
 import { isDump, symbolicateDump } from './dump.mjs';
@@ -440,26 +440,60 @@ async function drawResult(report, state, signal, { isFirst }) {
 
 // --- files ---
 
-async function drawProfile(profile, signal, isFirst) {
+// asked: addresses that had no name before the server named the profile.
+async function drawProfile(profile, signal, isFirst, asked = 0) {
   if (settings.admin) {
     await lookUpReasons(profile.report, signal);
   }
   const { report } = profile;
   const tree = await inTurns(flameTree(profile), signal);
   const unnamed = framesOf(report);
-  const answered = unnamed.filter((f) => f.answer).length;
+  const n = asked || unnamed.length;
+  const answered = asked ? asked - unnamed.length : unnamed.filter((f) => f.answer).length;
   const heading = el('h2', { tabindex: '-1' }, report.title);
   const result = $('result');
 
   say(`${profile.samples.toLocaleString('en')} samples${
     profile.unit === 'samples' ? '' : `, ${amount(tree.total[0], profile.unit)}`}.${
-    unnamed.length ? ` ${answered} of ${unnamed.length} addresses symbolicated.` : ''}`);
+    n ? ` ${answered} of ${n} addresses symbolicated.` : ''}`);
   result.replaceChildren(heading, drawLacking(report) || '', flameGraph(tree, profile.unit), drawModules(report) || '');
   if (isFirst) {
     $('status').scrollIntoView({ block: 'start' });
     heading.focus({ preventScroll: true });
   }
   result.dataset.done = String(profile.samples);
+}
+
+// Modules of a profile that the server named.
+function noteFound({ report, frames }) {
+  report.modules.forEach((m) => {
+    m.found = m.id ? false : null;
+  });
+  frames.filter((f) => f.calls && f.module >= 0).forEach((f) => {
+    report.modules[f.module].found = true;
+  });
+}
+
+// The server gets the file as it is.  If it fails, the names that the profile has are shown.
+async function askWhole(file, profile, signal) {
+  const asked = framesOf(profile.report).length;
+  drawProblems(profile.report.problems);
+  if (asked === 0) {
+    await drawProfile(profile, signal, true);
+    return;
+  }
+  say('The server names the profile…');
+  try {
+    const named = await inTurns(readProfile(await nameProfile(file, settings.api, signal)), signal);
+    noteFound(named);
+    await drawProfile(named, signal, true, asked);
+  } catch (error) {
+    if (!signal.aborted) {
+      say('');
+      $('problems').append(notice(`The server did not name the profile. ${error.message}`, { isError: true }));
+      await drawProfile(profile, signal, true);
+    }
+  }
 }
 
 async function askDump(dump, signal) {
@@ -491,6 +525,10 @@ async function runFile() {
       return;
     }
     const profile = await inTurns(readProfile(bytes), signal);
+    if (profile?.isWhole) {
+      await askWhole(file, profile, signal);
+      return;
+    }
     if (profile) {
       const known = modulesOf($('known').value);
       applyKnown(profile.report, known.modules);

@@ -29,6 +29,7 @@ $t->conf(locations => <<'CONF');
         client_max_body_size 32m;
         location /symbolicate { symbolicate; }
         location = /symbolicate { symbolicate sentry; }
+        location = /symbolicate/profile { symbolicate profile; }
         location /__ { symbolicate_health; }
         location /some/page/ {
             symbolicate_page sentry=/symbolicate admin=/admin metrics=/metrics;
@@ -272,6 +273,69 @@ is(said_after('ArrowUp') =~ s/:.*//sr, 'start', '... and back');
 is_deeply([map { said_after('ArrowDown') =~ s/:.*//sr } 1 .. 4], ['main', 'foo()', 'bar()', 'func()'],
     '... inlined calls are within their callers');
 shot('10-flame-small');
+
+# --- profiles that the server names ---
+
+sub varint {
+    my ($n) = @_;
+    return $n < 128 ? chr $n : chr($n & 127 | 128) . varint($n >> 7);
+}
+
+# A field: a number, or bytes in a reference.
+sub field {
+    my ($number, $value) = @_;
+    return ref $value ? varint($number << 3 | 2) . varint(length $$value) . $$value : varint($number << 3) . varint($value);
+}
+
+# Opens a file of these bytes.
+sub open_bytes {
+    my ($bytes) = @_;
+    return open_file('() => new Uint8Array([' . join(',', unpack 'C*', $bytes) . '])');
+}
+
+# The sample's build id has 8 bytes (INFO CODE_ID).  A mapping without
+# start and limit has the file's addresses.
+my @texts = ('', 'cpu', 'count', '/opt/linux_inline', '10faa6bbaab83db3', 'process.executable.build_id.gnu', 'start');
+my @addresses = (0x15b87, 0x15b9e);
+my $type = field(1, 1) . field(2, 2);
+my $pprof = join '', field(1, \$type),
+    (map { my $s = field(1, \varint($_)) . field(2, \varint(2)); field(2, \$s) } 1 .. 2),
+    do { my $m = field(1, 1) . field(5, 3) . field(6, 4); field(3, \$m) },
+    (map { my $l = field(1, $_) . field(2, 1) . field(3, $addresses[$_ - 1]); field(4, \$l) } 1 .. 2),
+    (map { field(6, \$_) } @texts);
+my $otlp = do {
+    my $entry = sub { my ($table, @fields) = @_; my $e = join '', @fields; return field($table, \$e) };
+    my $value = field(1, \$texts[4]);
+    my $dictionary = join '',
+        $entry->(1), $entry->(1, field(4, 3), field(5, \varint(1))),
+        $entry->(2), (map { $entry->(2, field(1, 1), field(2, $_)) } @addresses),
+        $entry->(3), $entry->(6), $entry->(6, field(1, 5), field(2, \$value)),
+        $entry->(7), (map { $entry->(7, field(1, \varint($_))) } 1 .. 2), map { field(5, \$_) } @texts;
+    my $profile = join '', field(1, \$type), map { $entry->(2, field(1, $_), field(4, \varint(2))) } 1 .. 2;
+    my $scope = field(2, \$profile);
+    my $resource = field(2, \$scope);
+    field(1, \$resource) . field(2, \$dictionary);
+};
+for my $form (['pprof', $pprof], ['OTLP', $otlp]) {
+    my ($name, $bytes) = @$form;
+    $said = open_bytes($bytes);
+    like($said, qr/2 samples.* 2 of 2 addresses symbolicated/s, "a profile of $name is named by the server");
+    $b->run('document.querySelector(".flame").focus()');
+    my @path = map { said_after('ArrowDown') =~ s/:.*//sr } 1 .. 4;
+    is_deeply(\@path, ['main', 'foo()', 'bar()', 'func()'], '... with inlined calls');
+
+    fresh('/bare/');
+    $said = open_bytes($bytes);
+    like($said, qr/2 samples.* 2 of 2 addresses symbolicated/s, '... also without other settings');
+    fresh('/unready/');
+    $said = open_bytes($bytes);
+    like($said, qr{The server did not name the profile\. It takes no profiles at /failing/symbolicate/profile}, '... where none are taken: says so');
+    like($said, qr/2 samples.* 0 of 2 addresses symbolicated/s, '... and shows the addresses');
+    fresh();
+}
+like(open_bytes(substr $otlp, 0, -9), qr/fields are damaged/, 'half a profile: an error');
+
+fresh();
 $b->run(<<'JS');
 (async () => {
     document.getElementById('tab-figures').click();

@@ -210,6 +210,57 @@ is(calls(await treeOf(p)), ['g 0 1', 'g;f 0 1', 'g;f;kernel + 0x20 1 1', 'kernel
   '... without names, with addresses of 64 bits, and inlined calls');
 is(p.unit, 'samples', '... of the type that it names');
 
+// --- OTLP, field by field: opentelemetry/proto/profiles/v1development ---
+
+{
+  const texts = ['', 'cpu', 'nanoseconds', '/opt/app', 'process.executable.build_id.gnu', 'f', 'g', 'a.c', 'wall',
+    'process.executable.build_id.htlhash'];
+  const valueOf = (s) => field(2, field(1, [...bytesOf(s)]));
+  const entry = {
+    mappings: [[], [...field(1, 0x400000), ...field(2, 0x500000), ...field(3, 0x1000), ...field(4, 3), ...field(5, [2, 1])],
+      [...field(4, 3), ...field(5, [2])]],
+    locations: [[], [...field(1, 1), ...field(2, 0x400010)], [...field(1, 1), ...field(2, 0x400020),
+      ...field(3, [...field(1, 1), ...field(2, 7)]), ...field(3, field(1, 2))]],
+    functions: [[], [...field(1, 5), ...field(3, 7)], field(2, 6)],
+    attributes: [[], [...field(1, 4), ...valueOf('abcdef')], [...field(1, 9), ...valueOf('00112233')]],
+    stacks: [[], field(1, [1, 2]), field(1, [2])],
+  };
+  const tables = [[1, entry.mappings], [2, entry.locations], [3, entry.functions], [6, entry.attributes], [7, entry.stacks]]
+    .flatMap(([n, all]) => all.map((e) => field(n, e))).concat(texts.map((s) => field(5, [...bytesOf(s)])));
+  const profileOfType = (type, samples) => field(2, [...field(1, [...field(1, type), ...field(2, 2)]),
+    ...samples.flatMap((s) => field(2, s))]);
+  const values = [[...field(1, 1), ...field(4, [3, 4])], [...field(1, 2), ...field(5, new Array(16).fill(1))]];
+  const resource = (name, profiles) => field(1, [...field(1, field(1, [...field(1, [...bytesOf('service.name')]), ...valueOf(name)])),
+    ...field(2, [...field(1, field(1, [...bytesOf('scope')])), ...profiles])]);
+  const whole = [...resource('shop', profileOfType(1, values)), ...field(2, tables.flat())];
+  p = await profileOf(Uint8Array.from(whole));
+  is(calls(await treeOf(p)), ['g 0 9', 'g;f 2 9', 'g;f;app + 0x1010 7 7'], 'OTLP: values, times, inlined calls');
+  is([p.report.title, p.unit, p.report.modules.map((m) => [m.name, m.id])],
+    ['Profile of OTLP: cpu', 'nanoseconds', [['app', 'abcdef'], ['app', '00112233']]], '... its type, its modules by one of two ids');
+  is(p.report.stacks[0].frames.map((f) => [p.report.modules[f.module].id, f.offset]), [['abcdef', 0x1010]], '... addresses without a name');
+  // as our server writes it
+  p = await profileOf(Uint8Array.from([...tables.flatMap((t) => field(2, t)), ...resource('shop', profileOfType(1, values)),
+    ...resource('db', [...profileOfType(1, values.slice(1)), ...profileOfType(8, values)])]));
+  is(calls(await treeOf(p)), ['db 0 2', 'db;g 0 2', 'db;g;f 2 2', 'shop 0 9', 'shop;g 0 9', 'shop;g;f 2 9', 'shop;g;f;app + 0x1010 7 7'],
+    '... a dictionary in parts, and several resources');
+  is(p.report.problems.map((x) => x.why), ['1 profiles of other types are not shown.'], '... a profile of another type is named');
+  ok(p.isWhole, '... the server names it as a whole');
+  for (const [name, bytes] of [['no dictionary', resource('shop', profileOfType(1, values))], ['no samples', field(2, tables.flat())]]) {
+    let why = '';
+    await profileOf(Uint8Array.from(bytes)).catch((error) => { why = error instanceof Unreadable ? error.message : error.stack; });
+    ok(/OTLP.*cannot be read|no samples/s.test(why), `... ${name}: refused`, why);
+  }
+  const damaged = new Set();
+  for (let i = 0; i < whole.length; i += 1) {
+    const bad = Uint8Array.from(whole);
+    bad[i] ^= 0xff;
+    for (const bytes of [bad, bad.subarray(0, i)]) {
+      damaged.add(await profileOf(bytes).then(() => 'read', (error) => (error instanceof Unreadable ? 'refused' : error.stack)));
+    }
+  }
+  is([...damaged].sort(), ['read', 'refused'], '... damaged ones are refused, or read as far as they go');
+}
+
 // --- damaged, hostile ---
 
 const says = async (bytes) => {

@@ -59,7 +59,7 @@ parse_attribute(sym_str_t bytes, attribute_t *a)
 }
 
 
-/* The string of a value; "": it is none, or too long for an id. */
+/* The string of a value, or "": other types name nothing. */
 static sym_str_t
 text_of(sym_str_t value)
 {
