@@ -94,10 +94,12 @@ $t->route('/denied', status => 403);
 $t->route('/broken', status => 500);
 $t->route('/empty', body => '');
 $t->route('/no-report', body => 'Report Version: x');
+$t->route('/long', body => 'x' x (17 << 20));
 $t->route('/large', body => 'x' x (21 << 20));
 for (['/none', qr/^not found$/, 1], ['/denied', qr/^permission denied: 403 Forbidden$/, 1],
      ['/broken', qr/^download failed: it answered with an error: 500$/, 3],
      ['/large', qr/^download failed: the file is larger/, 1],
+     ['/long', qr/^Header mismatch$/, 1, 'minidump'],    # it is read, although no source file is so long
      ['/no-report', qr/^failed to parse apple crash report$/, 1],
      ['/no-report', qr/^Header mismatch$/, 1, 'minidump'])
 {

@@ -183,6 +183,7 @@ ngx_http_symbolicate_attachment_fetch(ngx_http_symbolicate_lookup_t *lookup)
     ngx_memzero(&object, sizeof(ngx_http_symbolicate_object_t));
 
     ref.url = lookup->asked->link->url;
+    ref.role = SYM_TEXT_BUNDLE;     /* no limit of a source file */
 
     object.first = policy->artifacts;
     object.places = UINT64_MAX;
