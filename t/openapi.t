@@ -192,6 +192,11 @@ my %recipes = (
     'GET /buildid/{id}/source/{path}' => \%source,
     'HEAD /buildid/{id}/source/{path}' => \%source,
     'HEAD /symbols/{name}/{id}/{file}' => \%symbols,
+    'GET /metadata' => {
+        200 => { path => '/metadata?key=glob&value=/usr/lib/lib*' },
+        400 => { path => '/metadata?key=name&value=a' },
+        503 => { path => '/metadata?key=file&value=a', storeless => 1 },
+    },
     'HEAD /pingme.txt' => { 200 => {} },
     'GET /pingme.txt' => { 200 => {} },
     'GET /symbols/{name}/{id}/{file}' => \%symbols,

@@ -94,7 +94,6 @@ for my $path ("$missing/debuginfo", "$missing/section/.text", "$id/section/.none
     my $r = $t->request('GET', "/buildid/$path");
     is($r->{status}, 404, "nothing: $path");
 }
-is($t->request('GET', '/metadata?key=file&value=a')->{status}, 404, 'no /metadata');
 is($t->request('GET', "/off/buildid/$id/debuginfo")->{status}, 404,
    'off without symbolicate_proxy');
 is($t->request('POST', "/buildid/$id/debuginfo")->{status}, 405, 'a POST');

@@ -71,13 +71,14 @@ struct sym_api_route_s {
     bool needs_base;     /* does not match if the location is a regular
                             expression */
     sym_route_kind_t kind;
-    bool is_upload;  /* the body may be large: it stays in a file, the loader
+    bool needs_proxy; /* not found while symbolicate_proxy is off */
+    bool is_upload;   /* the body may be large: it stays in a file, the loader
                        makes a report from it, and the report becomes the
                        request's body */
-    bool is_stream;  /* the body has any length.  Each line is a request of its
+    bool is_stream;   /* the body has any length.  Each line is a request of its
                        own; complete lines are parsed and answered while others
                        arrive */
-    bool takes_gzip; /* the body itself may be gzip */
+    bool takes_gzip;  /* the body itself may be gzip */
     const char *answer;           /* content type; NULL: a content type of the
                                      API */
     const sym_request_ops_t *ops; /* for SYM_ROUTE_REQUEST */

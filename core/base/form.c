@@ -1,5 +1,7 @@
 #include "base/form.h"
 
+#include <string.h>
+
 #include "base/hex.h"
 
 
@@ -17,4 +19,38 @@ sym_form_byte(sym_str_t s, size_t *at)
 
     (*at)++;
     return c == '+' ? ' ' : (uint8_t) c;
+}
+
+
+size_t
+sym_form_value(sym_str_t query, sym_str_t name, char *out, size_t size)
+{
+    size_t at = 0;
+
+    while (at < query.len) {
+        const char *end = memchr(query.data + at, '&', query.len - at);
+        size_t len =
+            (end != NULL ? (size_t) (end - query.data) : query.len) - at;
+        sym_str_t pair = sym_str(query.data + at, len);
+        size_t from = name.len + 1, n = 0;
+
+        at += len + 1;
+        if (pair.len <= name.len || pair.data[name.len] != '='
+            || !sym_str_starts(pair, name))
+        {
+            continue;
+        }
+
+        while (from < pair.len && n < size) {
+            int byte = sym_form_byte(pair, &from);
+
+            if (byte >= 0) {
+                out[n++] = (char) byte;
+            }
+        }
+
+        return from == pair.len ? n : 0;
+    }
+
+    return 0;
 }

@@ -12,4 +12,8 @@
  * two digits; only the '%' is then skipped. */
 int sym_form_byte(sym_str_t s, size_t *at);
 
+/* Decodes the value of the first parameter with this name in a query; returns
+ * its length.  0: absent, empty, or longer than `size`. */
+size_t sym_form_value(sym_str_t query, sym_str_t name, char *out, size_t size);
+
 #endif

@@ -21,6 +21,24 @@ sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
 }
 
 
+sym_status_t
+sym_resolver_objects(sym_resolver_t *r, sym_str_t scope, sym_store_mark_t *mark,
+                     uint64_t *records, sym_object_each_pt each, void *ctx)
+{
+    sym_error_t err = { 0 };
+    sym_status_t rc;
+
+    if (r->snapshot == NULL) {
+        return SYM_OK;
+    }
+
+    rc = sym_snapshot_objects(r->snapshot, &scope, mark, records, each, ctx,
+                              &err);
+    r->damaged += rc != SYM_OK && rc != SYM_AGAIN;
+    return rc;
+}
+
+
 static void
 places(sym_resolver_t *r, const sym_scopes_t *scopes, uint32_t n,
        const sym_lookup_t *of, sym_file_order_t order, sym_place_each_pt each,

@@ -255,6 +255,11 @@ typedef void (*sym_records_pt)(void *ctx, uint32_t source, sym_str_t scope,
 void sym_resolver_records(sym_resolver_t *r, const sym_object_ref_t *ref,
                           sym_kind_t kind, sym_records_pt each, void *ctx);
 
+/* Like sym_snapshot_objects() of one source, in this snapshot. */
+sym_status_t sym_resolver_objects(sym_resolver_t *r, sym_str_t scope,
+                                  sym_store_mark_t *mark, uint64_t *records,
+                                  sym_object_each_pt each, void *ctx);
+
 /* Returns the places of an object at a visible source. */
 void sym_resolver_places(sym_resolver_t *r, uint32_t source,
                          const sym_lookup_t *of, sym_file_order_t order,

@@ -177,6 +177,11 @@ ngx_http_symbolicate_lookup_start(ngx_http_request_t *r, sym_str_t rest)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
     ctx = ngx_http_get_module_ctx(r, ngx_http_symbolicate_module);
 
+    if (ctx->route->needs_proxy && !slcf->proxy.enable) {
+        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
+                                               SYM_STR("404 Not Found"), NULL);
+    }
+
     lookup = ngx_http_symbolicate_task_create(r,
                                          sizeof(ngx_http_symbolicate_lookup_t),
                                          ctx->route->is_upload

@@ -57,6 +57,7 @@ SERVER
             symbolicate_source symstore uri=/symstore/ layout=symstore;
         }
         location = /pingme.txt { symbolicate files; }
+        location = /metadata { symbolicate files; symbolicate_proxy on; }
         location ~ ^/(?:$others)\$ { symbolicate sentry; }
         location /admin { symbolicate; symbolicate_admin on; }
         location /bare { symbolicate; symbolicate_admin on; symbolicate_missing off; }

@@ -38,6 +38,32 @@ steps_of(sym_str_t pattern, char c)
 
 
 static void
+test_case(void)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool want;
+    } cases[] = {
+        { "lib*.so.[0-9]", "libc.so.6", true },
+        { "Lib*", "libc.so.6", false },
+        { "*[A-Z]", "a", false },
+        { "*[A-Z]", "A", true },
+        { "a/b", "a\\b", false },
+        { "a\\b", "a\\b", true },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t steps = UINT64_MAX;
+
+        ok(sym_glob_matches_case(sym_cstr(cases[i].pattern),
+                                 sym_cstr(cases[i].name), &steps)
+               == cases[i].want,
+           "case counts: %s, %s", cases[i].pattern, cases[i].name);
+    }
+}
+
+
+static void
 test_steps(void)
 {
     const uint64_t most = UINT64_C(5) * (SYM_GLOB_MAX + SYM_GLOB_NAME_MAX);
@@ -129,6 +155,7 @@ main(void)
         ok(sym_glob_is_pattern(sym_cstr(good[i])), "a pattern: %s", good[i]);
     }
 
+    test_case();
     test_steps();
     memset(name, 'a', sizeof(name));
     ok(!matches(SYM_STR("*"), sym_str(name, SYM_GLOB_NAME_MAX + 1)),

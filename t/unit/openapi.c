@@ -164,7 +164,9 @@ test_path(const sym_api_t *api, const char *path, const json_t *item)
         const json_t *body = resolved(json_object_get(post, "requestBody"));
         const json_t *types = json_object_get(body, "content");
 
-        ok(has_types(api, route, post), "... with these content types");
+        ok(has_types(api, route,
+                     post != NULL ? post : operation_of(api, item, "get")),
+           "... with these content types");
         ok(route->accepts == NULL
                || (json_object_size(types) == 1
                    && json_object_get(types, route->accepts) != NULL),

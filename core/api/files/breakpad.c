@@ -26,42 +26,6 @@
 
 /* --- the query --- */
 
-/* Decodes the value of a parameter; length 0: absent, or longer than the
- * room. */
-static size_t
-find_parameter(sym_str_t query, sym_str_t name, char *out, size_t size)
-{
-    size_t at = 0;
-
-    while (at < query.len) {
-        const char *end = memchr(query.data + at, '&', query.len - at);
-        size_t len =
-            (end != NULL ? (size_t) (end - query.data) : query.len) - at;
-        sym_str_t pair = sym_str(query.data + at, len);
-        size_t from = name.len + 1, n = 0;
-
-        at += len + 1;
-        if (pair.len <= name.len || pair.data[name.len] != '='
-            || !sym_str_starts(pair, name))
-        {
-            continue;
-        }
-
-        while (from < pair.len && n < size) {
-            int byte = sym_form_byte(pair, &from);
-
-            if (byte >= 0) {
-                out[n++] = (char) byte;
-            }
-        }
-
-        return from == pair.len ? n : 0;
-    }
-
-    return 0;
-}
-
-
 /* The code id of a Mach-O file is its UUID; that of an ELF file is the debug id
  * in another byte order. */
 static sym_object_type_t
@@ -91,13 +55,13 @@ read_query(sym_str_t query, sym_file_request_t *request)
 {
     sym_object_ref_t *object = &request->object;
     char id[SYM_CODE_ID_MAX];
-    size_t len = find_parameter(query, SYM_STR("code_id"), id, sizeof(id));
+    size_t len = sym_form_value(query, SYM_STR("code_id"), id, sizeof(id));
 
     if (!sym_code_id_read(sym_str(id, len), &object->code_id)) {
         return;
     }
 
-    len = find_parameter(query, SYM_STR("code_file"), request->code_file,
+    len = sym_form_value(query, SYM_STR("code_file"), request->code_file,
                          sizeof(request->code_file));
     object->code_file = sym_str(request->code_file, len);
     object->type = type_of(object);

@@ -6,6 +6,7 @@
  * file were absent.  They do not remember a broken connection.  Clients of
  * symbol servers try again after 5xx, and remember only 404.
  */
+#include "api/files/metadata.h"
 #include "api/files/paths.h"
 #include "api/registry.h"
 
@@ -18,6 +19,11 @@ const sym_api_t sym_files_api = {
     .routes = { { GET_ROUTE("/buildid/", "buildid"), .kind = SYM_ROUTE_FILE,
                   .read_file = sym_files_read_debuginfod,
                   .cuts_failures = true },
+                { .suffix = "/metadata",
+                  .version = "metadata",
+                  .methods = SYM_METHOD_GET,
+                  .needs_proxy = true,
+                  .ops = &sym_files_metadata_ops },
                 { GET_ROUTE("/pingme.txt", "pingme"), .kind = SYM_ROUTE_TEXT,
                   .status = 200, .text = "a symbol store\n" },
                 { GET_ROUTE("/", "symbols"), .kind = SYM_ROUTE_FILE,

@@ -9,13 +9,13 @@
 #define UTF8_MAX 4
 
 static char
-folded(char c)
+folded(char c, bool is_exact)
 {
-    if (c == '\\') {
-        return '/';
+    if (is_exact) {
+        return c;
     }
 
-    return sym_lower(c);
+    return c == '\\' ? '/' : sym_lower(c);
 }
 
 
@@ -70,14 +70,14 @@ sym_glob_is_pattern(sym_str_t pattern)
 
 
 static bool
-is_in_set(sym_str_t set, char c)
+is_in_set(sym_str_t set, char c, bool is_exact)
 {
     bool is_not = set.data[1] == '!', is_in = false;
     size_t i = is_not ? 2 : 1, end = set.len - 1;
-    char lower = folded(c);
+    char lower = folded(c, is_exact);
     char upper = lower;
 
-    if (lower >= 'a' && lower <= 'z') {
+    if (!is_exact && lower >= 'a' && lower <= 'z') {
         upper = (char) (lower - ('a' - 'A'));
     }
 
@@ -116,7 +116,8 @@ char_len(sym_str_t name)
 
 /* Matches one element of the pattern other than '*' against the name. */
 static bool
-take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
+take_one(sym_str_t pattern, sym_str_t name, bool is_exact, size_t *of_pattern,
+         size_t *of_name)
 {
     *of_pattern = *of_name = 1;
     if (name.len == 0) {
@@ -131,9 +132,11 @@ take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
         *of_pattern = set_len(pattern);
         *of_name = char_len(name);
         return *of_pattern != 0
-               && is_in_set(sym_str(pattern.data, *of_pattern), name.data[0]);
+               && is_in_set(sym_str(pattern.data, *of_pattern), name.data[0],
+                            is_exact);
     default:
-        return folded(pattern.data[0]) == folded(name.data[0]);
+        return folded(pattern.data[0], is_exact)
+               == folded(name.data[0], is_exact);
     }
 }
 
@@ -143,7 +146,7 @@ take_one(sym_str_t pattern, sym_str_t name, size_t *of_pattern, size_t *of_name)
  * as possible, so a later match could not be better.
  */
 static bool
-run(sym_str_t pattern, sym_str_t name, uint64_t *left)
+run(sym_str_t pattern, sym_str_t name, bool is_exact, uint64_t *left)
 {
     size_t p = 0, n = 0, star_p = 0, star_n = 0, of_pattern, of_name, cost = 1;
     bool has_star = false, is_folders = false;
@@ -170,7 +173,7 @@ run(sym_str_t pattern, sym_str_t name, uint64_t *left)
         if (p < pattern.len) {
             bool is_taken = take_one(sym_str(pattern.data + p, pattern.len - p),
                                      sym_str(name.data + n, name.len - n),
-                                     &of_pattern, &of_name);
+                                     is_exact, &of_pattern, &of_name);
 
             cost = of_pattern; /* reads the set to its end */
             if (is_taken) {
@@ -187,7 +190,7 @@ run(sym_str_t pattern, sym_str_t name, uint64_t *left)
         do {
             star_n++;
         } while (is_folders && star_n < name.len
-                 && folded(name.data[star_n - 1]) != '/');
+                 && folded(name.data[star_n - 1], is_exact) != '/');
 
         p = star_p;
         n = star_n;
@@ -197,8 +200,8 @@ run(sym_str_t pattern, sym_str_t name, uint64_t *left)
 }
 
 
-bool
-sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps)
+static bool
+matches(sym_str_t pattern, sym_str_t name, bool is_exact, uint64_t *steps)
 {
     uint64_t most = STEPS(pattern.len + name.len), left = most;
     bool is_match;
@@ -211,7 +214,21 @@ sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps)
         left = most = *steps;
     }
 
-    is_match = run(pattern, name, &left);
+    is_match = run(pattern, name, is_exact, &left);
     *steps -= most - left;
     return is_match;
+}
+
+
+bool
+sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps)
+{
+    return matches(pattern, name, false, steps);
+}
+
+
+bool
+sym_glob_matches_case(sym_str_t pattern, sym_str_t name, uint64_t *steps)
+{
+    return matches(pattern, name, true, steps);
 }

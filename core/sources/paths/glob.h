@@ -22,4 +22,7 @@ bool sym_glob_is_pattern(sym_str_t pattern);
  * needs more, or more than are left, does not match. */
 bool sym_glob_matches(sym_str_t pattern, sym_str_t name, uint64_t *steps);
 
+/* Same, but case counts, and '\' is an ordinary character. */
+bool sym_glob_matches_case(sym_str_t pattern, sym_str_t name, uint64_t *steps);
+
 #endif
