@@ -14,6 +14,8 @@
 #define SYM_REF_CHECKSUM_MAX 256
 #define SYM_REF_URL_MAX 4096
 #define SYM_REF_PATH "~/" /* prefix of URLs of any host */
+/* prefix of NAME/KEY/NAME at a Windows symbol server */
+#define SYM_REF_KEY "key:"
 /* prefix of URLs that name a debug id (RFC 9562) */
 #define SYM_REF_URN "urn:uuid:"
 #define SYM_REF_RELEASE_MAX 250

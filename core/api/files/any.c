@@ -7,6 +7,7 @@
  * these it is.
  */
 #include "api/files/paths.h"
+#include "sources/paths/rules.h"
 
 #define BUNDLE SYM_STR(".src.zip")
 #define UUID_PARTS 6
@@ -41,6 +42,43 @@ read_folder(sym_str_t path, sym_file_request_t *request)
     }
 
     return request->is_cabinet || sym_str_eq_nocase(name, file);
+}
+
+
+/*
+ * NAME/KEY/NAME of files that are not an object's: the .NET runtime's own
+ * debugger modules by the runtime's id, files by their hash, maps of compiled
+ * methods (dotnet/symstore, SSQP Key Conventions).  Sources of the layouts of
+ * symbol servers have them under the same key.
+ */
+static bool
+read_key(sym_str_t path, sym_file_request_t *request)
+{
+    static const char *const prefixes[] = { "elf-buildid-coreclr-",
+                                            "mach-uuid-coreclr-", "sha1-",
+                                            "r2rmap-v" };
+    sym_str_t rest = path, name, key;
+    bool is_key = false;
+
+    *request = (sym_file_request_t){ 0 };
+    if (!sym_files_next_part(&rest, &name) || !sym_files_next_part(&rest, &key)
+        || !sym_str_eq_nocase(name, rest) || !sym_source_name_ok(name))
+    {
+        return false;
+    }
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        size_t len = strlen(prefixes[i]);
+
+        is_key |=
+            key.len > len
+            && sym_str_eq_nocase(sym_str(key.data, len), sym_cstr(prefixes[i]));
+    }
+
+    request->object.code_file = name;
+    request->steps[0] =
+        (sym_file_step_t){ .files = SYM_FILE(PE), .by = SYM_FILE_BY_PATH };
+    return is_key && sym_files_write_url(SYM_STR(SYM_REF_KEY), path, request);
 }
 
 
@@ -142,5 +180,6 @@ sym_files_read_any(sym_str_t path, sym_str_t query, sym_file_request_t *request)
     return sym_files_read_breakpad(path, query, request)
            || read_folder(path, request)
            || read_folder(without_index(path), request)
+           || read_key(without_index(path), request)
            || read_build_id(path, request) || read_uuid(path, request);
 }

@@ -27,14 +27,13 @@ read_section(sym_str_t name, sym_file_request_t *request)
 }
 
 
-/* The URL of a path, for layouts that have paths of source files.  False: too
- * long. */
-static bool
-write_url(sym_str_t path, sym_file_request_t *request)
+bool
+sym_files_write_url(sym_str_t prefix, sym_str_t path,
+                    sym_file_request_t *request)
 {
     char *p = request->text, *end = p + sizeof(request->text);
 
-    *p++ = '~';
+    (void) sym_str_append(&p, prefix);
     for (size_t i = 0; i < path.len; i++) {
         char c = path.data[i];
 
@@ -69,7 +68,7 @@ read_source(sym_str_t path, sym_file_request_t *request)
                                            .make = SYM_MAKE_SOURCE };
     request->steps[2] =
         (sym_file_step_t){ .files = SYM_FILE(CODE), .by = SYM_FILE_BY_PATH };
-    return path.len > 1 && write_url(path, request);
+    return path.len > 1 && sym_files_write_url(SYM_STR("~"), path, request);
 }
 
 

@@ -28,6 +28,11 @@ bool sym_files_read_any(sym_str_t path, sym_str_t query,
 bool sym_files_read_signature(sym_str_t path, sym_str_t *name, sym_str_t *file,
                               sym_file_request_t *request);
 
+/* Sets the URL of a path, for layouts that have paths of such files.  False: too
+ * long. */
+bool sym_files_write_url(sym_str_t prefix, sym_str_t path,
+                         sym_file_request_t *request);
+
 /* Splits the part before the next slash off *path; false: it has no slash. */
 bool sym_files_next_part(sym_str_t *path, sym_str_t *part);
 

@@ -316,26 +316,18 @@ ssqp_write(sym_path_t *path, const sym_path_parts_t *m)
 }
 
 
-/* A folder named by the first two characters, or by the one before a dot or
- * slash; none if that would split a UTF-8 character. */
 static bool
 index2_write(sym_path_t *path, const sym_path_parts_t *m)
 {
     char text[4] = "";
     sym_path_t start = { .data = text, .size = sizeof(text) };
-    size_t n;
 
     /* an id alone exceeds the limit here */
     if (!key_write(&start, m, false)) {
         return false;
     }
 
-    n = text[1] == '/' || text[1] == '.' ? 1 : 2;
-    if (((uint8_t) text[n] & 0xc0) != 0x80) {
-        sym_path_part(path, sym_str(text, n), SYM_CASE_AS_IS);
-        sym_path_slash(path);
-    }
-
+    sym_path_index2(path, sym_str(text, sizeof(text)));
     return key_write(path, m, false);
 }
 

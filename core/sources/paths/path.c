@@ -93,3 +93,16 @@ sym_path_mark_packed(sym_path_t *path)
 
     sym_path_bytes(path, "_", 1);
 }
+
+
+void
+sym_path_index2(sym_path_t *path, sym_str_t text)
+{
+    size_t n =
+        text.len > 1 && text.data[1] != '/' && text.data[1] != '.' ? 2 : 1;
+
+    if (n < text.len && ((uint8_t) text.data[n] & 0xc0) != 0x80) {
+        sym_path_part(path, sym_str(text.data, n), SYM_CASE_AS_IS);
+        sym_path_slash(path);
+    }
+}

@@ -32,6 +32,11 @@ void sym_path_lldb(sym_path_t *path, sym_str_t uuid);
 /* Appends ab/cdef01... for an id of at least two characters, in lower case. */
 void sym_path_cut_id(sym_path_t *path, sym_str_t id);
 
+/* Appends the folder of a path in a symbol server with an index of two letters:
+ * the first two characters, or the one before a dot or slash; none if that would
+ * split a UTF-8 character. */
+void sym_path_index2(sym_path_t *path, sym_str_t text);
+
 /* "xul.pdb" becomes "xul.pd_": replaces the last character, which may have
  * several bytes. */
 void sym_path_mark_packed(sym_path_t *path);

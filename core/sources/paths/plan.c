@@ -396,18 +396,19 @@ plan_url(sym_arena_t *arena, const sym_object_ref_t *ref,
 }
 
 
-/* The text at the URL "~/PATH", decoded: each part names a folder or a file. */
+/* Decodes the rest of a URL after its prefix: each part names a folder or a
+ * file. */
 static bool
-write_site_path(sym_str_t url, sym_path_t *path)
+write_url_path(sym_str_t url, sym_str_t prefix, sym_case_t to, sym_path_t *path)
 {
-    const char *p = url.data, *end = p + url.len;
+    const char *p = url.data + prefix.len, *end = url.data + url.len;
     size_t part = path->len;
 
-    if (!sym_str_starts(url, SYM_STR("~/"))) {
+    if (!sym_str_starts(url, prefix)) {
         return false;
     }
 
-    for (p += 2;; p++) {
+    for (;; p++) {
         int high = end - p > 2 && *p == '%' ? sym_hex_digit(p[1]) : -1;
         int low = high >= 0 ? sym_hex_digit(p[2]) : -1;
         char c;
@@ -430,11 +431,35 @@ write_site_path(sym_str_t url, sym_path_t *path)
             c = (char) (high << 4 | low);
         }
         p += low >= 0 ? 2 : 0;
-        sym_path_part(path, sym_str(&c, 1), SYM_CASE_AS_IS);
+        sym_path_part(path, sym_str(&c, 1), to);
         if (path->is_full || c == '/') {
             return false;
         }
     }
+}
+
+
+static bool
+write_site_path(sym_str_t url, sym_path_t *path)
+{
+    return write_url_path(url, SYM_STR(SYM_REF_PATH), SYM_CASE_AS_IS, path);
+}
+
+
+/* NAME/KEY/NAME */
+static bool
+write_key_path(sym_str_t url, sym_layout_t layout, sym_path_t *path)
+{
+    const sym_str_t prefix = SYM_STR(SYM_REF_KEY);
+
+    if (layout == SYM_LAYOUT_SYMSTORE_INDEX2) {
+        sym_path_index2(path,
+                        sym_str(url.data + prefix.len, url.len - prefix.len));
+    }
+
+    return write_url_path(
+        url, prefix,
+        layout == SYM_LAYOUT_SSQP ? SYM_CASE_LOWER : SYM_CASE_AS_IS, path);
 }
 
 
@@ -501,14 +526,16 @@ plan_text(sym_arena_t *arena, const sym_object_ref_t *ref,
         [SYM_TEXT_SCRIPT] = SYM_SOURCE_SCRIPT,
         [SYM_TEXT_SOURCEMAP] = SYM_SOURCE_SOURCEMAP,
     };
-    sym_source_file_t file = files[ref->role];
+    bool is_key = sym_str_starts(ref->url, SYM_STR(SYM_REF_KEY));
+    sym_source_file_t file = is_key ? SYM_SOURCE_PE : files[ref->role];
     char text[SYM_SOURCE_PATH_MAX];
     sym_path_t path = { .data = text,
                         .size = sizeof(text) - 1,
                         .casing = rules->casing };
     bool has_path =
         (rules->files & 1u << file) != 0
-        && (rules->layout == SYM_LAYOUT_SITE
+        && (is_key ? write_key_path(ref->url, rules->layout, &path)
+            : rules->layout == SYM_LAYOUT_SITE
                 ? write_site_path(sym_object_ref_url(ref), &path)
             : rules->layout == SYM_LAYOUT_DEBUGINFOD
                 ? write_debuginfod_path(ref, &path)

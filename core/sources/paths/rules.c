@@ -65,6 +65,11 @@ sym_layout_takes(sym_layout_t layout, const sym_object_ref_t *ref)
         return ref->url.len == 0
                || (sym_str_starts(ref->url, SYM_STR(SYM_REF_PATH))
                    && ref->code_id.len != 0);
+    case SYM_LAYOUT_SYMSTORE:
+    case SYM_LAYOUT_SYMSTORE_INDEX2:
+    case SYM_LAYOUT_SSQP:
+        return ref->url.len == 0
+               || sym_str_starts(ref->url, SYM_STR(SYM_REF_KEY));
     case SYM_LAYOUT_UNIFIED:
         return ref->url.len == 0
                || sym_str_starts(ref->url, SYM_STR(SYM_REF_URN))
