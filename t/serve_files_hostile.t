@@ -46,6 +46,12 @@ $t->conf(locations => <<"CONF");
             symbolicate_proxy on files=2 size=64m;
             symbolicate_source net uri=/src/ layout=debuginfod;
         }
+        location /few/ {
+            symbolicate files;
+            symbolicate_proxy on files=1 size=64m;
+            sendfile on;
+            symbolicate_source tree uri=/tree/ layout=native;
+        }
         location /tree/ { internal; alias $tree/; log_not_found off; }
         location /src/ { internal; proxy_pass http://%%FAULT%%/as/src/; proxy_max_temp_file_size 0; }
 CONF
@@ -150,6 +156,26 @@ ok($t->request('GET', "/net$path")->{body} eq $large, '... and the next one is c
 $rest = begin("/net$path");
 $t->fault->script('src', 'status/503');
 ok($rest->()->{body} eq $large, 'it fails when we have the file');
+
+# --- clients that read slowly ---
+
+# They hold a descriptor of a file in a folder, and keep no place from others.  A file
+# from the network takes space on our disk, so it counts until the client has it.
+{
+    write_file($file, $large);
+    $t->fault->script('src', 'ok');
+    my @slow = map { begin("/few$path") } 1 .. 4;
+    is($t->request('GET', "/few$path", headers => ['Range', 'bytes=0-9'])->{status}, 206,
+       'four slow clients of a folder keep none from a fifth');
+    ok($slow[0]->()->{body} eq $large, '... and get their file');
+    @slow = map { begin("/net$path") } 1 .. 2;
+    my $r = eval { $t->request('GET', "/net$path") } // {};
+    ok(!$r->{status}, 'two of the network keep a third waiting: it may try again');
+    like($t->error_log, qr/a file could not be fetched: maximum number of files/, '... the log says why');
+    ok($slow[0]->()->{body} eq $large, '... they get the file');
+    $r = $t->request('GET', "/net$path");
+    is($r->{status}, 200, '... then there is room again');
+}
 
 # --- clients that leave ---
 

@@ -64,6 +64,17 @@ ngx_http_symbolicate_download_start(ngx_uint_t *count,
 
 
 void
+ngx_http_symbolicate_download_uncount(
+    ngx_http_symbolicate_download_t *download)
+{
+    if (download->count) {
+        (*download->count)--;
+        download->count = NULL;
+    }
+}
+
+
+void
 ngx_http_symbolicate_download_drop(ngx_http_symbolicate_download_t *download)
 {
     if (download) {
@@ -84,7 +95,7 @@ ngx_http_symbolicate_download_free(ngx_http_symbolicate_download_t *download)
         download->policy->release(download->policy->request_sources);
     }
 
-    (*download->count)--;
+    ngx_http_symbolicate_download_uncount(download);
     ngx_free(download);
 }
 

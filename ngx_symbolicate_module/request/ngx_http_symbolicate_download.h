@@ -25,7 +25,7 @@ typedef struct {
     ngx_http_symbolicate_fetch_policy_t  *policy;
     ngx_http_symbolicate_turn_t    *turn;       /* NULL: the request dropped
                                                  * it */
-    ngx_uint_t                     *count;
+    ngx_uint_t                     *count;      /* NULL: no longer counted */
     unsigned                        ended:1;
     unsigned                        too_large:1;
 } ngx_http_symbolicate_download_t;
@@ -40,6 +40,10 @@ ngx_http_symbolicate_download_t *ngx_http_symbolicate_download_start(
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_object_t *object,
     ngx_http_symbolicate_lease_t *lease);
+
+/* Stops counting a download whose file takes no space of ours. */
+void ngx_http_symbolicate_download_uncount(
+    ngx_http_symbolicate_download_t *download);
 
 /* Frees a download; NULL is allowed. */
 void ngx_http_symbolicate_download_drop(

@@ -4,10 +4,10 @@
  *
  * Sources are searched in order, each by its own fetch.  A fetch with a file is
  * kept until the client has received the file, because it owns the descriptor:
- * of an unnamed temporary file, or of the source's own file.  So the limits on
- * fetches and file size also limit the disk space, and no lease from the loader
- * is needed.  If a file is packed, or if the client wants something made from
- * it, it is sent to the loader first (made.c).
+ * of an unnamed temporary file, or of the source's own file.  The former counts
+ * until then, so the limits on fetches and file size also limit the disk space,
+ * and no lease from the loader is needed.  If a file is packed, or if the
+ * client wants something made from it, it is sent to the loader first (made.c).
  */
 
 
@@ -69,7 +69,8 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_proxy_work = {
 };
 
 /*
- * Number of downloads of this worker, including those that clients still read.
+ * Number of downloads of this worker, including temporary files that clients
+ * still read.
  */
 static ngx_uint_t  ngx_http_symbolicate_downloads;
 

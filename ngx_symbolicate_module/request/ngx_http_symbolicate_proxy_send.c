@@ -401,6 +401,13 @@ ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task)
         length += ngx_buf_size(cl->buf);
     }
 
+    if (!proxy->spooled && proxy->made == NULL && proxy->symbols == NULL) {
+
+        /* a slow client holds only a descriptor of the source's own file */
+
+        ngx_http_symbolicate_download_uncount(proxy->download);
+    }
+
     rc = ngx_http_symbolicate_proxy_debuginfod(proxy, length);
 
     if (rc == NGX_DECLINED) {
