@@ -112,7 +112,7 @@ cut(parts_t *p, uint64_t part_bytes)
 
 /* --- requests --- */
 
-/* What the server says about a failure. */
+/* Prints the error in the answer. */
 static void
 complain(const char *url, const post_answer_t *answer)
 {
