@@ -16,6 +16,7 @@ use JSON::PP ();
 use POSIX qw(mkfifo);
 use SymElf qw(output run_ok);
 use SymLoader qw(sym_text write_file);
+use SymScripts qw(map_of);
 use SymSentryCli;
 use SymUpload;
 
@@ -101,6 +102,16 @@ $r = sentry('symbolicate-jvm', {
 $frame = $r->{stacktraces}[0]{frames}[0];
 is("$frame->{module}.$frame->{function}:$frame->{lineno}", 'b.Main.go:21', '... a request gets the names')
     or diag explain $r;
+
+# --- scripts and their maps: t/upload_scripts.t ---
+
+mkdir "$dir/web";
+write_file("$dir/web/app.js", "function a(){throw 1}\n//# sourceMappingURL=app.js.map\n");
+write_file("$dir/web/app.js.map", map_of('cart.ts'));
+($code, $said) = cli('sourcemaps', 'upload', @to, '--release', '1.0', '--dist', 'd', '--url-prefix', '~/static', "$dir/web");
+is($code, 0, 'sourcemaps upload') or diag $said;
+is(SymScripts->new($t, 'ci-secret')->ask('https://example.com/static/app.js', 1, 14, release => '1.0', dist => 'd'),
+    "readCart https://example.com/static/cart.ts:2:3 [  throw 'cart.ts';]", '... a request gets the place');
 
 # --- tokens ---
 
