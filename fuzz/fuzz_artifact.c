@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/artifact/artifact_file.h"
+#include "artifacts/artifact_file.h"
 #include "base/little.h"
 #include "check.h"
 #include "extents.h"
 #include "formats/formats.h"
 
 /* docs/formats/artifact.md */
-#define FIXED_BYTES 32
+#define FIXED_BYTES 36
 #define EXTENTS_AT 20
 #define TEXTS 6
 

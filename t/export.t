@@ -129,15 +129,15 @@ for my $at (map { int($_ * length($bytes) / 40) } 0 .. 39) {
 }
 is_deeply(\@reasons, [], 'truncated at 40 places, and with one bit changed: refused');
 refused('more bytes', "$bytes\0", qr/malformed: more bytes after the last extent/);
-refused('another version', substr($bytes, 0, 6) . "\2" . substr($bytes, 7),
+refused('another version', substr($bytes, 0, 6) . "\1" . substr($bytes, 7),
     qr/an artifact of another version of symloader/);
 
 # Checksums are no secret: a forged file has good ones.
 
 sub forged {
-    my (%o) = (kind => 'symcache', version => unpack('V', substr $bytes, 8, 4), quality => 1, flags => 0, extents => [], @_);
-    my $head = 'SYMART' . pack('vVVVVQ<(v/a)6', 1, @o{qw(version quality flags)}, $o{n} // scalar @{ $o{extents} }, 1,
-        $o{kind}, 'x.so', $ID, '', '', '');
+    my (%o) = (kind => 'symcache', version => unpack('V', substr $bytes, 8, 4), quality => 1, flags => 0, features => 0, extents => [], @_);
+    my $head = 'SYMART' . pack('vVVVVQ<V(v/a)6', 2, @o{qw(version quality flags)}, $o{n} // scalar @{ $o{extents} }, 1,
+        $o{features}, $o{kind}, 'x.so', $ID, '', '', '');
     return join '', $head, pack('V', crc32($head)), map { pack('VV', length, crc32($_)), $_ } @{ $o{extents} };
 }
 refused('no extents', forged(), qr/malformed: no artifact has so many extents/);
@@ -148,6 +148,7 @@ refused('an unknown kind', forged(kind => 'other', extents => ['x']), qr/unsuppo
 refused('another version of its kind', forged(version => 99_999, extents => ['x']),
     qr/an artifact of another version of symloader/);
 refused('a quality that no artifact has', forged(quality => 256, extents => ['x']), qr/malformed/);
+refused('contents that no file has', forged(features => 1, extents => ['x']), qr/malformed/);
 refused('another kind than its extents', forged(kind => 'cfi', version => 1, extents => [ substr $bytes, -200 ]),
     qr/bad\.symart: /);
 

@@ -14,12 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/artifact/artifact_file.h"
 #include "base/digits.h"
 #include "cli/commands.h"
 #include "cli/outfile.h"
 #include "common/write_all.h"
-#include "store/object.h"
+#include "store/artifact_head.h"
 
 #define ENDING "symart"
 #define MARKS_MAX (sizeof(".id.") + (size_t) 2 * SYM_REF_DIGEST_BYTES)
@@ -167,11 +166,11 @@ write_extents(export_t *e, const sym_object_record_t *record, sym_error_t *err)
 
 
 static sym_status_t
-write_file(export_t *e, const sym_artifact_file_t *file,
-           const sym_object_record_t *record, sym_error_t *err)
+write_file(export_t *e, sym_str_t scope, const sym_object_record_t *record,
+           sym_error_t *err)
 {
     char head[SYM_ARTIFACT_HEAD_MAX];
-    size_t len = sym_artifact_file_write(file, head);
+    size_t len = sym_snapshot_artifact_head(e->snapshot, scope, record, head);
     struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
                                  { .tv_sec = record->stored_at } };
 
@@ -189,27 +188,9 @@ write_file(export_t *e, const sym_artifact_file_t *file,
 
 
 static sym_status_t
-export_artifact(export_t *e, const sym_object_record_t *record,
+export_artifact(export_t *e, sym_str_t scope, const sym_object_record_t *record,
                 sym_error_t *err)
 {
-    char debug_id[SYM_ID_TEXT_MAX];
-    const sym_object_key_t *object = &record->object;
-    const sym_artifact_file_t file = {
-        .kind = sym_kind_find(record->kind),
-        .kind_version = record->kind_version,
-        .quality = record->quality,
-        .is_nameless = object->is_nameless,
-        .extents = record->extents,
-        .source_bytes = record->source_bytes,
-        .name = object->name,
-        .debug_id = sym_str(
-            debug_id, sym_debug_id_write_breakpad(&object->debug_id, debug_id)),
-        .code_id = sym_str(object->code_id.text, object->code_id.len),
-        .digest = sym_str((const char *) object->digest,
-                          object->has_digest ? sizeof(object->digest) : 0),
-        .reason = record->reason,
-    };
-
     if (!make_folders(e->path)) {
         return sym_fail_sys(err, SYM_IO, "cannot make the folder", errno);
     }
@@ -220,7 +201,7 @@ export_artifact(export_t *e, const sym_object_record_t *record,
         return err->status;
     }
 
-    if (write_file(e, &file, record, err) != SYM_OK) {
+    if (write_file(e, scope, record, err) != SYM_OK) {
         outfile_drop(e->fd);
         return err->status;
     }
@@ -230,17 +211,6 @@ export_artifact(export_t *e, const sym_object_record_t *record,
 
 
 /* --- all of them --- */
-
-/* Another program cannot read an artifact of this one's past. */
-static bool
-can_travel(const sym_object_record_t *record)
-{
-    const sym_object_key_t *object = &record->object;
-
-    return sym_kind_reads(record->kind, record->kind_version)
-           && object->debug_id.form != SYM_DEBUG_ID_NONE;
-}
-
 
 static sym_status_t
 export_one(void *ctx, sym_str_t scope, const sym_object_record_t *record)
@@ -256,7 +226,7 @@ export_one(void *ctx, sym_str_t scope, const sym_object_record_t *record)
         return SYM_OK;
     }
 
-    if (!can_travel(record) || !set_path(e, scope, record)) {
+    if (!sym_object_can_travel(record) || !set_path(e, scope, record)) {
         e->left_out++;
         return SYM_OK;
     }
@@ -266,7 +236,7 @@ export_one(void *ctx, sym_str_t scope, const sym_object_record_t *record)
         return SYM_OK;
     }
 
-    if (export_artifact(e, record, &err) != SYM_OK) {
+    if (export_artifact(e, scope, record, &err) != SYM_OK) {
         complain_about(e->path, "%s", sym_error_text(&err, text, sizeof(text)));
         e->has_failed = true;
         return SYM_OK;

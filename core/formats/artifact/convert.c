@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "formats/artifact/artifact_file.h"
+#include "artifacts/artifact_file.h"
 #include "formats/format.h"
 
 typedef struct {
@@ -61,6 +61,7 @@ put_artifact(const sym_format_file_t *f, artifact_t *a, sym_error_t *err)
     const sym_module_info_t info = { .debug_id = a->file.debug_id,
                                      .debug_file = a->file.name,
                                      .code_id = a->file.code_id,
+                                     .flags = a->file.features,
                                      .source_bytes = a->file.source_bytes };
     const sym_format_output_t output = { .kind = a->file.kind->kind,
                                          .info = &info,

@@ -1,4 +1,4 @@
-#include "formats/artifact/artifact_file.h"
+#include "artifacts/artifact_file.h"
 
 #include <libdeflate.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const char magic[MAGIC_BYTES] = { 'S', 'Y', 'M', 'A', 'R', 'T' };
 #define TEXTS 6
 
 /* Bytes before the texts, and after them. */
-#define FIXED_BYTES 32
+#define FIXED_BYTES 36
 #define CHECKSUM_BYTES 4
 
 
@@ -66,6 +66,7 @@ sym_artifact_file_write(const sym_artifact_file_t *file,
     sym_put32(at + 10, file->is_nameless ? FLAG_NAMELESS : 0);
     sym_put32(at + 14, file->extents);
     sym_put64(at + 18, file->source_bytes);
+    sym_put32(at + 26, file->features);
     at = (uint8_t *) out + FIXED_BYTES;
 
     for (size_t i = 0; i < TEXTS; i++) {
@@ -137,7 +138,7 @@ sym_artifact_file_read(sym_str_t data, sym_artifact_file_t *file,
 {
     sym_cursor_t c = sym_cursor(data.data, data.len, "artifact", err);
     sym_str_t kind;
-    uint32_t quality, flags, sum;
+    uint32_t quality, flags, features, sum;
 
     *file = (sym_artifact_file_t){ .kind = NULL };
     (void) sym_bytes(&c, MAGIC_BYTES);
@@ -151,12 +152,16 @@ sym_artifact_file_read(sym_str_t data, sym_artifact_file_t *file,
     flags = sym_u32(&c);
     file->extents = sym_u32(&c);
     file->source_bytes = sym_u64(&c);
-    if (quality > UINT8_MAX || (flags & ~FLAGS) != 0) {
+    features = sym_u32(&c);
+    if (quality > UINT8_MAX || (flags & ~FLAGS) != 0
+        || (features & ~SYM_FEATURES) != 0)
+    {
         sym_cursor_fail(&c, SYM_MALFORMED,
                         "a quality or flags that no artifact has");
     }
 
     file->quality = (uint8_t) quality;
+    file->features = (uint16_t) features;
     file->is_nameless = (flags & FLAG_NAMELESS) != 0;
     kind = take_text(&c);
     file->kind = sym_kind_named(kind);

@@ -11,7 +11,7 @@
 #include "artifacts/extents.h"
 #include "artifacts/kinds.h"
 
-#define SYM_ARTIFACT_FILE_VERSION 1
+#define SYM_ARTIFACT_FILE_VERSION 2
 
 /* Room for everything before the first extent. */
 #define SYM_ARTIFACT_HEAD_MAX 2048
@@ -23,6 +23,7 @@ typedef struct {
     const sym_kind_row_t *kind;
     uint32_t kind_version;
     uint8_t quality;
+    uint16_t features; /* contents of that file: SYM_FEATURES */
     bool is_nameless; /* the ids alone identify the object */
     uint32_t extents;
     uint64_t source_bytes; /* size of the file that it was made from */

@@ -1,0 +1,21 @@
+/*
+ * artifact_head.h - a stored artifact as an artifact file
+ * (artifacts/artifact_file.h): what precedes its extents.
+ */
+#ifndef SYM_STORE_ARTIFACT_HEAD_H
+#define SYM_STORE_ARTIFACT_HEAD_H
+
+#include "artifacts/artifact_file.h"
+#include "store/object.h"
+
+/* Whether another store can have the artifact: it is READY, this program reads
+ * its version, and the object has an id of its own. */
+bool sym_object_can_travel(const sym_object_record_t *record);
+
+/* Writes the head of an artifact that can travel; returns its length.  0: a
+ * text is too long. */
+size_t sym_snapshot_artifact_head(sym_snapshot_t *snapshot, sym_str_t scope,
+                                  const sym_object_record_t *record,
+                                  char out[SYM_ARTIFACT_HEAD_MAX]);
+
+#endif
