@@ -19,6 +19,7 @@
 #include "conf/ngx_http_symbolicate_page_conf.h"
 #include "conf/ngx_http_symbolicate_upload_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
+#include "conf/ngx_http_symbolicate_share_conf.h"
 #include "conf/ngx_http_symbolicate_source_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "counters/ngx_http_symbolicate_counters.h"
@@ -233,6 +234,13 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
     { ngx_string("symbolicate_source"),
       NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_2MORE,
       ngx_http_symbolicate_set_source,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("symbolicate_share"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE12,
+      ngx_http_symbolicate_set_share,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },

@@ -95,7 +95,7 @@ my %want_type = (requests => 'counter', frames => 'counter',
     modules => 'counter', request_seconds => 'histogram',
     lookup_seconds => 'histogram', fetches => 'counter',
     fetch_seconds => 'histogram', fetch_bytes => 'counter',
-    joins => 'counter', loader_connected => 'gauge',
+    joins => 'counter', published => 'counter', loader_connected => 'gauge',
     loader_reconnects => 'counter', store_up => 'gauge',
     store_live_bytes => 'gauge', store_file_bytes => 'gauge',
     store_quota_bytes => 'gauge', store_modules => 'gauge',
@@ -104,7 +104,7 @@ my %want_type = (requests => 'counter', frames => 'counter',
     memory_max_bytes => 'gauge', memory_refusals => 'counter',
     (map { ("loader_$_" => 'counter') } qw(elections re_elections joins
         invalidations aged supplement_fetches conversions
-        swift_names_mangled)),
+        swift_names_mangled unusable_shares)),
     (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
         lease_bytes temp_room_bytes conversions_running clients
         supplement_bytes)),

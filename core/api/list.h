@@ -16,7 +16,8 @@
     API(profiler)     \
     API(files)        \
     API(upload)       \
-    API(profile)
+    API(profile)      \
+    API(peer)
 /* clang-format on */
 
 #endif

@@ -59,6 +59,18 @@ typedef enum {
 
 #define SYM_OUTCOMES (SYM_OUTCOME_PENDING + 1)
 
+#define SYM_NODE_DIGITS 32
+
+/* Outcome of publishing an artifact for other nodes. */
+typedef enum {
+    SYM_PUBLISH_DONE,
+    SYM_PUBLISH_PRESENT, /* another node was first */
+    SYM_PUBLISH_FAILED,
+    SYM_PUBLISH_DROPPED /* too many waited */
+} sym_publish_outcome_t;
+
+#define SYM_PUBLISH_OUTCOMES (SYM_PUBLISH_DROPPED + 1)
+
 /* classes of HTTP status: "none", 1xx, .., 5xx */
 #define SYM_STATUS_CLASSES 6
 
@@ -86,6 +98,8 @@ typedef struct {
     sym_histogram_t request;
 
     uint64_t joins;
+    uint64_t published[SYM_PUBLISH_OUTCOMES];
+    char node[SYM_NODE_DIGITS]; /* random name of this server in its fleet */
     uint64_t blocked; /* number of fetches skipped because the host was
                          blocked */
     uint64_t reconnects;

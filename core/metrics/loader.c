@@ -46,6 +46,10 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
                                    "loader_swift_names_mangled_total",
                                    "counter",
                                    "Names of Swift without a demangler." },
+    [SYM_LOADER_UNUSABLE_SHARES] = { "unusable_shares",
+                                     "loader_unusable_shares_total", "counter",
+                                     "Artifacts of other nodes that were "
+                                     "refused." },
 };
 
 /* The names continue: conversions_FORMAT_END, conversion_seconds_le_BOUND

@@ -241,6 +241,28 @@ write_modules(sym_out_t *out, const sym_metrics_t *m)
 }
 
 
+static void
+write_published(sym_out_t *out, const sym_metrics_t *m)
+{
+    static const char name[] = "published_total";
+    static const char *const words[SYM_PUBLISH_OUTCOMES] = {
+        [SYM_PUBLISH_DONE] = "done",
+        [SYM_PUBLISH_PRESENT] = "present",
+        [SYM_PUBLISH_FAILED] = "failed",
+        [SYM_PUBLISH_DROPPED] = "dropped",
+    };
+
+    write_family(out, name, "counter",
+                 "Artifacts that were put into the bucket of the fleet.");
+
+    for (unsigned i = 0; i < SYM_PUBLISH_OUTCOMES; i++) {
+        labels_t labels = { { { "outcome", sym_cstr(words[i]) } }, 1 };
+
+        write_sample(out, name, &labels, sym_counted(&m->published[i]));
+    }
+}
+
+
 /* --- workers --- */
 
 static void
@@ -574,6 +596,7 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     write_count(out, "joins_total", "counter",
                 "Modules that waited for a fetch of another request.",
                 sym_counted(&m->joins));
+    write_published(out, m);
     write_count(out, "loader_connected", "gauge",
                 "Workers that are connected to the loader.",
                 sym_metrics_links(m, page->workers));

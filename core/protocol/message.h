@@ -42,7 +42,7 @@ typedef enum {
                            requests this artifact of the object at this
                            source */
     SYM_RPC_CANCEL,     /* ticket: ends the request; gives an election back */
-    SYM_RPC_INGEST,     /* ticket, ttl, offset, length, source, outcomes,
+    SYM_RPC_INGEST,     /* ticket, flags, ttl, offset, length, source, outcomes,
                            reference; descriptor: a file was fetched */
     SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: no file was
                             fetched */
@@ -80,19 +80,22 @@ typedef enum {
                          debug id */
     SYM_RPC_REPLY,    /* ticket, flags, length, text, source: the answer to
                          OBJECT */
+    SYM_RPC_SHARE,    /* ticket, source, kind, rules, scope, reference: make an
+                         artifact file of this artifact; source: the path of the
+                         file that it must have been made from */
 
     /* messages from the loader */
     SYM_RPC_WELCOME = 64, /* version */
     SYM_RPC_READY,        /* ticket, flags: the module is in the store */
     SYM_RPC_NEGATIVE,     /* ticket, state, ttl, text: the module is not in the
                              store */
-    SYM_RPC_FETCH,        /* ticket, length, places, kind, reference: you are
-                             elected to fetch; length: of the lease; kind and
+    SYM_RPC_FETCH,        /* ticket, flags, length, places, kind, reference: you
+                             are elected to fetch; length: of the lease; kind and
                              reference: of a companion, which may be at any
                              source */
     SYM_RPC_DONE,         /* ticket, flags, key, text, kind: the answer to
-                             INVALIDATE, CHANGED, DEPOSIT, MAKE; a descriptor
-                             with SYM_RPC_MADE */
+                             INVALIDATE, CHANGED, DEPOSIT, MAKE, SHARE; a
+                             descriptor with SYM_RPC_MADE */
     SYM_RPC_STATS,        /* ticket, text: lines "name value" */
     SYM_RPC_REFUSED,      /* text: unknown protocol; ends the connection */
     SYM_RPC_WANT,         /* ticket, want: requests a companion of a DEPOSIT's
@@ -136,6 +139,12 @@ typedef enum {
 
 /* flags of ENSURE */
 #define SYM_RPC_ALL_PLACES 1u /* try every place, code files first */
+
+/* flags of INGEST */
+#define SYM_RPC_SHARED 1u /* the file has the artifact, made by another node */
+
+/* flags of FETCH */
+#define SYM_RPC_UNSHARED 1u /* the shared artifact of a place is unusable */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u

@@ -658,10 +658,13 @@ candidate(const inflight_t *inflight)
 static void
 send_fetch(inflight_t *inflight)
 {
-    const sym_rpc_message_t m = { .type = SYM_RPC_FETCH,
-                                  .ticket = inflight->elected->ticket,
-                                  .length = inflight->lease.bytes,
-                                  .places = inflight->places.owned };
+    const sym_rpc_message_t m = {
+        .type = SYM_RPC_FETCH,
+        .ticket = inflight->elected->ticket,
+        .flags = inflight->is_unshared ? SYM_RPC_UNSHARED : 0,
+        .length = inflight->lease.bytes,
+        .places = inflight->places.owned,
+    };
 
     client_send(inflight->elected->client, &m);
 }

@@ -77,6 +77,7 @@ struct inflight_s {
     lease_t lease;      /* of the elected client */
     uint64_t whole_to;  /* see lease_for() */
     bool is_void;       /* the file that is being fetched was invalidated */
+    bool is_unshared;   /* the shared artifact of a place was unusable */
     bool is_begun;      /* it waits for a larger lease while the fetch goes
                            on */
     uint64_t open;      /* open places, as bits */

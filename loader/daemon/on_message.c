@@ -171,6 +171,7 @@ on_ingest(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
     c->conversion.file = &c->file.record;
     c->conversion.has_key = true;
     c->inflight = inflight;
+    c->conversion.is_shared = (m->flags & SYM_RPC_SHARED) != 0;
     if (inflight->kind == SYM_KIND_CFI) {
         c->conversion.kinds = ~0U; /* because its symbols will be needed, too */
     }
@@ -463,6 +464,7 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             [SYM_LOADER_SUPPLEMENT_FETCHES] = s->supplements.elections,
             [SYM_LOADER_SUPPLEMENT_BYTES] = s->supplements.taken,
             [SYM_LOADER_SWIFT_MANGLED] = s->conversions.n_mangled,
+            [SYM_LOADER_UNUSABLE_SHARES] = s->unusable_shares,
         },
         .conversions = s->conversions.counted,
     };
@@ -534,6 +536,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_REPLY:
         upload_reply(&s->uploads, client, m);
+        break;
+    case SYM_RPC_SHARE:
+        share_begin(&s->shares, client, m);
         break;
     case SYM_RPC_GIVEN:
         companion_requests_answer(&s->conversions, client, m, fd);

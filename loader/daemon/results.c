@@ -214,6 +214,18 @@ describe_file(submission_t *c, const conversion_end_t *how)
 }
 
 
+/* Another node's artifact is unusable: its place is asked for the file
+ * itself. */
+static void
+search_unshared(serve_t *s, submission_t *c)
+{
+    c->inflight->is_unshared = true;
+    c->inflight->tried &= ~((uint64_t) 1 << c->file.number);
+    s->unusable_shares++;
+    inflight_again(&s->inflights, c->inflight);
+}
+
+
 static void
 inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 {
@@ -226,6 +238,13 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
     }
 
     inflight_return(&s->inflights, c->inflight, c->lease);
+
+    if (c->conversion.is_shared && o->state != SYM_MODULE_READY
+        && !c->conversion.is_void)
+    {
+        search_unshared(s, c);
+        return;
+    }
 
     if (c->conversion.is_void) {
         c->inflight->is_void = true;

@@ -129,6 +129,7 @@ part_with(serve_t *s, client_t *client)
     }
 
     uploads_leave(&s->uploads, client);
+    shares_leave(&s->shares, client);
     client_free(client);
     s->n_clients--;
 }
@@ -348,6 +349,7 @@ handle(serve_t *s)
 
     pool_handle(s->conversions.pool, s->polls + FIRST_SLOT);
     uploads_turn(&s->uploads, s->now);
+    shares_turn(&s->shares);
     tick(s);
     negatives_commit(&s->negatives);
     plan_searches(s);
@@ -375,7 +377,7 @@ waiting_time(const serve_t *s, struct timespec *time)
         ms = POOL_HELD_MS;
     }
 
-    if (uploads_are_due(&s->uploads)) {
+    if (uploads_are_due(&s->uploads) || shares_are_due(&s->shares)) {
         ms = 0;
     }
 
@@ -494,6 +496,7 @@ prepare(serve_t *s)
                               .owner = s,
                               .arrived = serve_arrived,
                               .changed = serve_changed };
+    s->shares = (shares_t){ .store = s->store, .folder = o->store };
     return uploads_open(&s->uploads, o->upload_folders, o->n_upload_folders,
                         &s->bad_folder, &s->broken);
 }
@@ -531,6 +534,7 @@ clean_up(serve_t *s)
 
     supplements_free(&s->supplements);
     uploads_close(&s->uploads);
+    shares_close(&s->shares);
 
     listen_close(&s->listener);
     free(s->polls);

@@ -16,6 +16,7 @@
 #include "daemon/listen.h"
 #include "daemon/missing.h"
 #include "daemon/negatives.h"
+#include "daemon/share.h"
 #include "daemon/supplement.h"
 #include "daemon/upload.h"
 
@@ -32,6 +33,7 @@ typedef struct {
     expiry_t expiry;
     missing_t missing;
     uploads_t uploads;
+    shares_t shares;
     sigset_t waiting_mask;
 
     client_t *clients;
@@ -42,7 +44,7 @@ typedef struct {
 
     int64_t now, tick_at;
     int64_t accept_at; /* no client is accepted before this time */
-    uint64_t invalidations;
+    uint64_t invalidations, unusable_shares;
     log_limiter_t store_log, converter_log, accept_log;
     const char *bad_folder; /* an upload folder that cannot be used */
     sym_error_t broken;     /* set if the store has failed, and the daemon must

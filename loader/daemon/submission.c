@@ -89,7 +89,8 @@ submission_create(const sym_rpc_message_t *m, int fd, sym_error_t *err)
 
     c->conversion.fd = fd;
     c->conversion.length = m->length;
-    c->conversion.is_forced = (m->flags & SYM_RPC_FORCE) != 0;
+    c->conversion.is_forced =
+        m->type == SYM_RPC_DEPOSIT && (m->flags & SYM_RPC_FORCE) != 0;
     /* calloc() terminates the source, because it is also used as a path */
     c->conversion.path = c->text;
     c->conversion.source = sym_str(c->text, m->source.len);

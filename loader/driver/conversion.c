@@ -399,7 +399,7 @@ conversion_tries(const conversion_t *c)
     const sym_format_file_t wants = { .kinds = c->kinds };
     uint32_t kinds = 0;
 
-    if (is_text(c)) {
+    if (is_text(c) || c->is_shared) {
         return 0;
     }
 
@@ -424,6 +424,9 @@ describe_file(const conversion_t *c, const converter_done_t *done, bool is_last,
     file->features |= (uint16_t) (done->features & SYM_FEATURES);
     file->n_ids = c->n_ids;
     memcpy(file->ids, c->ids, c->n_ids * sizeof(c->ids[0]));
+    if (c->is_shared) {
+        file->bytes = done->source_bytes;
+    }
 }
 
 

@@ -96,6 +96,8 @@ struct conversion_s {
                                 NULL */
     bool has_key;            /* only the module upload.key is wanted */
     bool is_forced;          /* replace even better symbols */
+    bool is_shared;          /* another node has made the artifact of the
+                                source's file: others were not tried */
     bool is_upload;          /* place() is called, and some converters are kept
                                 for others */
     unsigned upload_flags;   /* flags of an upload that consists of files:

@@ -241,6 +241,7 @@ ngx_http_symbolicate_sources_create(ngx_http_symbolicate_loc_conf_t *slcf)
     slcf->loader = NGX_CONF_UNSET_PTR;
     slcf->policy.sources = NGX_CONF_UNSET_PTR;
     slcf->policy.request_sources_conf = NGX_CONF_UNSET_PTR;
+    slcf->policy.share = NGX_CONF_UNSET_PTR;
     slcf->aws = NGX_CONF_UNSET_PTR;
     slcf->policy.ttl.absent = (uint32_t) NGX_CONF_UNSET;
     slcf->policy.ttl_public = (uint32_t) NGX_CONF_UNSET;
@@ -275,6 +276,7 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
 
     ngx_conf_merge_ptr_value(conf->loader, prev->loader, NULL);
     ngx_conf_merge_ptr_value(conf->policy.sources, prev->policy.sources, NULL);
+    ngx_conf_merge_ptr_value(conf->policy.share, prev->policy.share, NULL);
     ngx_conf_merge_ptr_value(conf->aws, prev->aws, NULL);
     ngx_conf_merge_msec_value(conf->policy.timeout, prev->policy.timeout,
                               NGX_SYMBOLICATE_FETCH_TIMEOUT);

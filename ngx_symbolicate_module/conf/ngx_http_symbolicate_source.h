@@ -86,6 +86,18 @@ typedef struct {
 } ngx_http_symbolicate_source_t;
 
 
+/*
+ * How the nodes of a fleet share artifacts.  Both are like sources: they have a
+ * location, and counters.
+ */
+typedef struct {
+    ngx_http_symbolicate_source_t  bucket;      /* no uri: none */
+    ngx_http_symbolicate_source_t  peers;
+    unsigned                       no_conditions:1;  /* the bucket does not know
+                                                      * If-None-Match */
+} ngx_http_symbolicate_shared_t;
+
+
 /* Settings of request sources. */
 typedef struct {
     ngx_uint_t                     types;       /* a bit for each
@@ -124,6 +136,8 @@ typedef struct {
                                ngx_http_symbolicate_request_sources_t *set);
                                                 /* keeps or drops the request's
                                                  * sources */
+    ngx_http_symbolicate_shared_t  *share;       /* NULL: artifacts are not
+                                                 * shared */
     ngx_resolver_t                *resolver;    /* for these sources; NULL:
                                                  * none */
     ngx_msec_t                     resolver_timeout;

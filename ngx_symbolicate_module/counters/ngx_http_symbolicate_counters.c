@@ -11,6 +11,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include <sys/random.h>
+
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
@@ -58,6 +60,7 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 static ngx_int_t
 ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
 {
+    u_char                              node[SYM_NODE_DIGITS / 2];
     ngx_uint_t                          i;
     sym_metrics_t                      *metrics;
     ngx_slab_pool_t                    *pool;
@@ -70,9 +73,14 @@ ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
     if (data == NULL) {
         pool->data = ngx_slab_calloc(pool, sizeof(sym_metrics_t));
 
-        if (pool->data == NULL) {
+        if (pool->data == NULL
+            || getrandom(node, sizeof(node), 0) != (ssize_t) sizeof(node))
+        {
             return NGX_ERROR;
         }
+
+        metrics = pool->data;
+        (void) ngx_hex_dump((u_char *) metrics->node, node, sizeof(node));
     }
 
     metrics = pool->data;
@@ -105,6 +113,18 @@ ngx_http_symbolicate_counters_process(ngx_http_symbolicate_main_conf_t *smcf)
     if (ngx_process != NGX_PROCESS_HELPER) {
         sym_metrics_worker(ngx_http_symbolicate_shared, ngx_worker, ngx_pid);
     }
+}
+
+
+ngx_str_t
+ngx_http_symbolicate_node(void)
+{
+    ngx_str_t  node;
+
+    node.data = (u_char *) ngx_http_symbolicate_shared->node;
+    node.len = SYM_NODE_DIGITS;
+
+    return node;
 }
 
 
@@ -245,6 +265,14 @@ void
 ngx_http_symbolicate_count_join(void)
 {
     sym_count(&ngx_http_symbolicate_shared->joins, 1);
+}
+
+
+/* An artifact was published for other nodes, or was not. */
+void
+ngx_http_symbolicate_count_publish(sym_publish_outcome_t outcome)
+{
+    sym_count(&ngx_http_symbolicate_shared->published[outcome], 1);
 }
 
 

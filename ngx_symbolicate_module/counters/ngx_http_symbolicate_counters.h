@@ -58,10 +58,16 @@ void ngx_http_symbolicate_count_turn(uint64_t ns, size_t bytes);
 /* Counts a request that was refused because memory was used up. */
 void ngx_http_symbolicate_count_refused(sym_refused_t refused);
 
+/* This server's random name, until nginx ends. */
+ngx_str_t ngx_http_symbolicate_node(void);
+
 /*
  * Counts a module of a request that waits for a fetch begun by another request.
  */
 void ngx_http_symbolicate_count_join(void);
+
+/* Counts an artifact that was to be published for other nodes. */
+void ngx_http_symbolicate_count_publish(sym_publish_outcome_t outcome);
 
 /*
  * The state of this worker's connection to the loader has changed; may be

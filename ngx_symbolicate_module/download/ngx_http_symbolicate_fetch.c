@@ -20,6 +20,7 @@
 #include "download/ngx_http_symbolicate_fetch_report.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
 #include "download/ngx_http_symbolicate_fetch_search.h"
+#include "download/ngx_http_symbolicate_fetch_shared.h"
 #include "download/ngx_http_symbolicate_fetch_spool.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
@@ -146,6 +147,8 @@ ngx_http_symbolicate_fetch_start(
     fetch->places = object->places;
     fetch->order = object->order;
     fetch->companion = object->companion;
+    fetch->share = object->share;
+    fetch->kind = object->kind;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)
@@ -479,18 +482,35 @@ ngx_http_symbolicate_fetch_tried(ngx_http_symbolicate_fetch_t *fetch,
         out->source = fetch->url;
         out->path = fetch->place_path;
         out->spooled = (fetch->temp != NULL);
+        out->shared = fetch->shared;
         ngx_http_symbolicate_fetch_end(fetch, SYM_MODULE_READY);
         return;
     }
 
-    if (trouble) {
-        ngx_http_symbolicate_fetch_failed(fetch, trouble);
+    again = NGX_ABORT;
 
-    } else {
-        ngx_http_symbolicate_fetch_absent(fetch);
+    if (fetch->shared) {
+        again = ngx_http_symbolicate_fetch_shared_tried(fetch, trouble);
+        trouble = NULL;
+
+        if (again == NGX_DECLINED) {
+            again = ngx_http_symbolicate_fetch_try_place(fetch);
+        }
     }
 
-    again = ngx_http_symbolicate_fetch_try(fetch);
+    if (again == NGX_ABORT) {
+
+        if (trouble) {
+            ngx_http_symbolicate_fetch_failed(fetch, trouble);
+
+        } else {
+            ngx_http_symbolicate_fetch_absent(fetch);
+        }
+    }
+
+    if (again == NGX_ABORT || again == NGX_DECLINED) {
+        again = ngx_http_symbolicate_fetch_try(fetch);
+    }
 
     if (again == NGX_OK) {
         return;

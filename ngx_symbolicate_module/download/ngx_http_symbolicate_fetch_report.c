@@ -13,7 +13,6 @@
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_fetch_redirect.h"
 #include "download/ngx_http_symbolicate_fetch_report.h"
-#include "download/ngx_http_symbolicate_fetch_search.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
 

@@ -10,12 +10,12 @@
 #include <ngx_http.h>
 
 #include "conf/ngx_http_symbolicate_source.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_background.h"
 #include "download/ngx_http_symbolicate_fetch_range.h"
 #include "download/ngx_http_symbolicate_fetch_redirect.h"
 #include "download/ngx_http_symbolicate_fetch_report.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
-#include "download/ngx_http_symbolicate_fetch_search.h"
 #include "download/ngx_http_symbolicate_fetch_spool.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_fetch_status.h"
@@ -129,12 +129,31 @@ ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
+/* Tells a peer who asks. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_add_node(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_str_t  node;
+
+    if (!fetch->shared) {
+        return NGX_OK;
+    }
+
+    node = ngx_http_symbolicate_node();
+
+    return ngx_http_symbolicate_background_add_header(fetch->bg,
+                                                      "X-Symbolicate-Node",
+                                                      &node);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
 {
     if (ngx_http_symbolicate_background_reset(fetch->bg) != NGX_OK
         || ngx_http_symbolicate_fetch_add_checksum(fetch) != NGX_OK
-        || ngx_http_symbolicate_fetch_add_range(fetch) != NGX_OK)
+        || ngx_http_symbolicate_fetch_add_range(fetch) != NGX_OK
+        || ngx_http_symbolicate_fetch_add_node(fetch) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -142,37 +161,6 @@ ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
     return ngx_http_symbolicate_background_start(fetch->bg, NGX_HTTP_GET,
                                                  &ngx_http_symbolicate_get,
                                                  &fetch->uri, &fetch->args);
-}
-
-
-ngx_int_t
-ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
-{
-    char                encoded[SYM_SOURCE_ENCODED_MAX];
-    ngx_int_t           rc;
-    sym_source_place_t  place;
-
-    for ( ;; ) {
-        rc = ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
-                                             &fetch->source, &place);
-        if (rc != NGX_OK) {
-            return rc;
-        }
-
-        fetch->file = place.file;
-        fetch->place_path = place.path;
-        fetch->hops = 0;
-
-        ngx_http_symbolicate_fetch_reset(fetch);
-
-        rc = fetch->transport->try(fetch,
-                                   sym_source_encode(place.path, encoded),
-                                   place.path);
-
-        if (rc != NGX_DECLINED) {
-            return rc;
-        }
-    }
 }
 
 

@@ -34,9 +34,6 @@ ngx_int_t ngx_http_symbolicate_fetch_add_checksum(
 /* Requests fetch->uri from a configured source, or the rest of a file. */
 ngx_int_t ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch);
 
-/* Requests the next path; NGX_DECLINED: no path is left. */
-ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
-
 /*
  * Resets the results of the previous attempt, or of the request before a
  * redirect.

@@ -14,7 +14,9 @@
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_fetch_known.h"
+#include "download/ngx_http_symbolicate_fetch_request.h"
 #include "download/ngx_http_symbolicate_fetch_search.h"
+#include "download/ngx_http_symbolicate_fetch_shared.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
 #include "download/ngx_http_symbolicate_index.h"
 
@@ -127,4 +129,49 @@ ngx_http_symbolicate_fetch_find(ngx_http_symbolicate_fetch_t *fetch,
     }
 
     return NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_try_place(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char  encoded[SYM_SOURCE_ENCODED_MAX];
+
+    ngx_http_symbolicate_fetch_reset(fetch);
+
+    return fetch->transport->try(fetch,
+                                 sym_source_encode(fetch->place_path, encoded),
+                                 fetch->place_path);
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_int_t           rc;
+    sym_source_place_t  place;
+
+    for ( ;; ) {
+        rc = ngx_http_symbolicate_fetch_find(fetch, &fetch->next,
+                                             &fetch->source, &place);
+        if (rc != NGX_OK) {
+            return rc;
+        }
+
+        fetch->file = place.file;
+        fetch->place_path = place.path;
+        fetch->origin = fetch->source;
+        fetch->nshared = 0;
+        fetch->hops = 0;
+
+        rc = ngx_http_symbolicate_fetch_shared_try(fetch);
+
+        if (rc == NGX_DECLINED) {
+            rc = ngx_http_symbolicate_fetch_try_place(fetch);
+        }
+
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+    }
 }

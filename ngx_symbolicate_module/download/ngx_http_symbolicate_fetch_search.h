@@ -26,5 +26,12 @@ ngx_int_t ngx_http_symbolicate_fetch_find(
     ngx_http_symbolicate_fetch_t *fetch, ngx_uint_t *next,
     ngx_http_symbolicate_source_t **source, sym_source_place_t *place);
 
+/* Requests the file of the current place from its source. */
+ngx_int_t ngx_http_symbolicate_fetch_try_place(
+    ngx_http_symbolicate_fetch_t *fetch);
+
+/* Requests the next place; NGX_DECLINED: no place is left. */
+ngx_int_t ngx_http_symbolicate_fetch_try(ngx_http_symbolicate_fetch_t *fetch);
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_FETCH_SEARCH_H_INCLUDED_ */

@@ -44,6 +44,9 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_uint_t                          companion;
     sym_file_order_t                    order;
     ngx_uint_t                          files;
+    ngx_http_symbolicate_shared_t       *share;       /* NULL: no artifact of
+                                                      * other nodes is wanted */
+    sym_kind_t                          kind;        /* of that artifact */
     sym_arena_t                         arena;       /* of paths */
     sym_source_plan_t                   plan;        /* plan for `planned` */
     ngx_http_symbolicate_source_t      *planned;     /* NULL: no plan yet */
@@ -75,8 +78,14 @@ struct ngx_http_symbolicate_fetch_s {
                                                 /* NULL: no request source was
                                                  * tried */
 
+    /* the current place */
+    ngx_http_symbolicate_source_t      *origin;      /* its source */
+    ngx_uint_t                          nshared;     /* how many were asked for
+                                                      * its artifact */
+
     /* the current attempt */
-    ngx_http_symbolicate_source_t      *source;
+    ngx_http_symbolicate_source_t      *source;      /* the place's, or one of
+                                                      * share */
     sym_source_file_t                   file;
     sym_str_t                           place_path;  /* plain */
     ngx_msec_t                          started;
@@ -114,6 +123,8 @@ struct ngx_http_symbolicate_fetch_s {
     unsigned                            encoded_body:1;
     unsigned                            continuing:1;  /* the rest is being
                                                         * requested */
+    unsigned                            shared:1;    /* an artifact is
+                                                      * requested */
 
     /* all places */
     ngx_uint_t                          nfailed;

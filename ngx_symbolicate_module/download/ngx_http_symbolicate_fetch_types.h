@@ -44,6 +44,9 @@ typedef struct {
     sym_file_order_t               order;
     ngx_uint_t                     files;       /* a bit for each
                                                  * sym_source_file_t */
+    ngx_http_symbolicate_shared_t  *share;       /* where its artifact may be;
+                                                 * NULL: nowhere */
+    sym_kind_t                     kind;        /* kind of that artifact */
 } ngx_http_symbolicate_object_t;
 
 /* The result of a fetch.  READY: there is a file. */
@@ -76,6 +79,8 @@ typedef struct {
                                                  * source, as sent, each with a
                                                  * newline after it */
     unsigned                       spooled:1;   /* the file is temporary */
+    unsigned                       shared:1;    /* it is an artifact that
+                                                 * another node has made */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */
 } ngx_http_symbolicate_fetch_result_t;

@@ -159,8 +159,10 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 
     case SYM_TRUNCATED:
         return ngx_http_symbolicate_unavailable(lookup,
-                                   "a module was evicted while the client took "
-                                   "one of its addresses");
+                                   lookup->asked->trouble
+                                   ? lookup->asked->trouble
+                                   : "a module was evicted while the client "
+                                     "took one of its addresses");
 
     case SYM_DAMAGED:
         ngx_http_symbolicate_store_damaged(lookup->store, lookup->db,

@@ -264,6 +264,7 @@ static ngx_int_t
 ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
 {
     ngx_str_t                         *text;
+    ngx_str_t                          node;
     sym_request_options_t              common;
     ngx_http_symbolicate_loc_conf_t   *slcf;
     ngx_http_symbolicate_main_conf_t  *smcf;
@@ -284,6 +285,8 @@ ngx_http_symbolicate_parse_start(ngx_http_symbolicate_lookup_t *lookup)
     common.now_s = ngx_http_symbolicate_now;
     common.scopes = &slcf->scopes;
     common.tells_missing = slcf->loader != NULL;
+    node = ngx_http_symbolicate_node();
+    common.node = sym_str((char *) node.data, node.len);
     common.names = slcf->demangle ? smcf->worker->names : NULL;
 
     if (slcf->policy.request_sources_conf) {

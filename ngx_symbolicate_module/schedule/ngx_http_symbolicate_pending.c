@@ -366,6 +366,7 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
 
     pending->companion = companion;
     pending->places = m->places;
+    pending->unshared = (m->flags & SYM_RPC_UNSHARED) ? 1 : 0;
 
     ngx_http_symbolicate_pending_elected(pending,
                        ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
@@ -407,6 +408,14 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
         break;
 
     case SYM_RPC_READY:
+
+        if (pending->publish) {
+            ngx_http_symbolicate_publish_start(pending->publish);
+            pending->publish = NULL;
+        }
+
+        /* fall through */
+
     case SYM_RPC_NEGATIVE:
         ngx_http_symbolicate_pending_settled(pending, m);
         ngx_http_symbolicate_pending_next();

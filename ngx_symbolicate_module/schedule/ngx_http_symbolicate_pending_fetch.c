@@ -62,6 +62,16 @@ ngx_http_symbolicate_pending_files(uint32_t kind)
 }
 
 
+/* Artifacts of request sources, and companions, are not shared. */
+static ngx_http_symbolicate_shared_t *
+ngx_http_symbolicate_pending_share(ngx_http_symbolicate_pending_t *pending)
+{
+    return pending->companion || pending->policy->request_sources
+           || pending->unshared
+           ? NULL : pending->policy->share;
+}
+
+
 static ngx_http_symbolicate_fetch_t *
 ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 {
@@ -74,6 +84,8 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 
     object.places = pending->places;
     object.companion = (companion != NULL);
+    object.kind = pending->is.kind;
+    object.share = ngx_http_symbolicate_pending_share(pending);
 
     if (companion == NULL) {
         object.others = 0;
@@ -161,6 +173,26 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 }
 
 
+/* If the file becomes artifacts, other nodes get them. */
+static void
+ngx_http_symbolicate_pending_publish(ngx_http_symbolicate_pending_t *pending,
+    ngx_http_symbolicate_fetch_result_t *out)
+{
+    ngx_http_symbolicate_publish_free(pending->publish);
+    pending->publish = NULL;
+
+    if (out->shared || pending->companion || pending->policy->request_sources) {
+        return;
+    }
+
+    pending->publish = ngx_http_symbolicate_publish_create(pending->loader,
+                                                    pending->policy,
+                                                    pending->is.source,
+                                                    &pending->ref, out->path,
+                                                    pending->unshared);
+}
+
+
 /* Reports the outcome of a fetch to the loader. */
 static void
 ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
@@ -186,11 +218,13 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     } else if (out->state == SYM_MODULE_READY) {
         m.type = SYM_RPC_INGEST;
+        m.flags = out->shared ? SYM_RPC_SHARED : 0;
         m.offset = out->offset;
         m.length = out->length;
         m.source = sym_str((char *) out->source.data, out->source.len);
         m.reference = sym_str((char *) out->reference.data, out->reference.len);
         fd = out->fd;
+        ngx_http_symbolicate_pending_publish(pending, out);
 
     } else {
         m.type = SYM_RPC_NONE;

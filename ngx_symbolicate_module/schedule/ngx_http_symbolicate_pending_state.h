@@ -16,6 +16,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "download/ngx_http_symbolicate_fetch.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
+#include "schedule/ngx_http_symbolicate_publish.h"
 #include "schedule/ngx_http_symbolicate_wanted.h"
 
 
@@ -59,6 +60,9 @@ struct ngx_http_symbolicate_pending_s {
     uint64_t                        places;      /* places to try: 1 <<
                                                   * number */
 
+    ngx_http_symbolicate_publish_t *publish;     /* of the file that was sent to
+                                                  * the loader; or NULL */
+
     ngx_http_symbolicate_companion_t  *companion;  /* to fetch instead of the
                                                     * module */
 
@@ -66,6 +70,8 @@ struct ngx_http_symbolicate_pending_s {
                                                   * which this is charged */
     size_t                          bytes;
 
+    unsigned                        unshared:1;  /* the shared artifact of a
+                                                  * place was unusable */
     unsigned                        elected:1;   /* elected over the current
                                                   * connection */
     unsigned                        fetched:1;   /* the download has ended */

@@ -255,6 +255,8 @@ ngx_http_symbolicate_pending_free(ngx_http_symbolicate_pending_t *pending)
         ngx_free(pending->companion);
     }
 
+    ngx_http_symbolicate_publish_free(pending->publish);
+
     ngx_rbtree_delete(&loader->keys, &pending->by_key);
     ngx_rbtree_delete(&loader->tickets, &pending->by_ticket);
     loader->npending--;

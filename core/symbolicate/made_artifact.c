@@ -1,0 +1,45 @@
+#include "symbolicate/made_artifact.h"
+
+#include "symbolicate/state.h"
+
+/* Records of absence that are still valid. */
+static bool
+is_absent(const sym_resolver_t *r, const sym_path_key_t *path)
+{
+    sym_path_record_t record = { .outcome = 0 };
+    sym_error_t err = { 0 };
+
+    return sym_snapshot_path(r->snapshot, path, &record, &err) == SYM_OK
+           && record.outcome == SYM_PATH_ABSENT
+           && !sym_has_expired(record.expires_at, record.stored_at, r->now_s);
+}
+
+
+sym_status_t
+sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
+                  sym_kind_t kind, const sym_path_key_t *path,
+                  sym_made_artifact_t *made)
+{
+    sym_object_record_t record;
+    sym_error_t err = { 0 };
+
+    made->artifact = (sym_artifact_found_t){ .resolver = r };
+    if (r->snapshot == NULL) {
+        return SYM_UNSUPPORTED;
+    }
+
+    if (sym_snapshot_object(r->snapshot, path->scope, ref, kind, &record, &err)
+            != SYM_OK
+        || !sym_object_can_travel(&record)
+        || !sym_object_is_from(&record, path))
+    {
+        return is_absent(r, path) ? SYM_NOT_FOUND : SYM_UNSUPPORTED;
+    }
+
+    made->artifact.id = record.module_id;
+    made->artifact.n_extents = record.extents;
+    made->n_head = sym_snapshot_artifact_head(r->snapshot, path->scope, &record,
+                                              made->head);
+    sym_store_touch(r->store, record.slot, r->now_s);
+    return made->n_head != 0 ? SYM_OK : SYM_UNSUPPORTED;
+}

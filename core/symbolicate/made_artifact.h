@@ -1,0 +1,25 @@
+/*
+ * made_artifact.h - the artifact that was made from the file at a place, as an
+ * artifact file for another node (artifacts/artifact_file.h).
+ */
+#ifndef SYM_SYMBOLICATE_MADE_ARTIFACT_H
+#define SYM_SYMBOLICATE_MADE_ARTIFACT_H
+
+#include "store/artifact_head.h"
+#include "symbolicate/artifact.h"
+
+typedef struct {
+    sym_artifact_found_t artifact;
+    size_t n_head;
+    char head[SYM_ARTIFACT_HEAD_MAX]; /* what precedes the extents */
+} sym_made_artifact_t;
+
+/*
+ * Finds the artifact of a kind of an object.  SYM_OK; SYM_NOT_FOUND: the source is
+ * known to have no file at the path; SYM_UNSUPPORTED: neither is known.
+ */
+sym_status_t sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
+                               sym_kind_t kind, const sym_path_key_t *path,
+                               sym_made_artifact_t *made);
+
+#endif

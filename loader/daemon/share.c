@@ -1,0 +1,267 @@
+#include "daemon/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "common/write_all.h"
+#include "store/artifact_head.h"
+
+/* More are refused: the nodes that want them make their own. */
+#define SHARES_MAX 64
+
+/* Bytes of an artifact that a turn packs: some milliseconds. */
+#define TURN_BYTES ((uint64_t) 512 * 1024)
+
+/* Artifacts are packed once and read seldom, and a turn must be short. */
+#define LEVEL 3
+
+struct share_s {
+    share_t *next;
+    client_t *client; /* NULL: gone */
+    uint32_t ticket;
+    uint64_t module_id;
+    uint32_t extents, at; /* the next extent */
+    int fd;
+    uint64_t written;
+    ZSTD_CCtx *zstd;
+    size_t n_out;
+    char *out;
+    size_t n_head; /* 0: it is written */
+    char head[SYM_ARTIFACT_HEAD_MAX];
+};
+
+
+static void
+free_share(share_t *share)
+{
+    if (share->fd >= 0) {
+        close(share->fd);
+    }
+
+    ZSTD_freeCCtx(share->zstd);
+    free(share->out);
+    free(share);
+}
+
+
+/* --- begin --- */
+
+/* Finds the artifact, and writes its head. */
+static bool
+find(shares_t *s, share_t *share, const sym_rpc_message_t *m)
+{
+    const sym_path_key_t path = { m->key.scope, m->source, m->ref.checksum };
+    sym_snapshot_t *snapshot;
+    sym_object_record_t record;
+    sym_error_t err = { 0 };
+
+    if (sym_snapshot_begin(s->store, &snapshot, &err) != SYM_OK) {
+        return false;
+    }
+
+    if (sym_snapshot_object(snapshot, m->key.scope, &m->ref,
+                            (sym_kind_t) m->kind, &record, &err)
+            == SYM_OK
+        && sym_object_can_travel(&record) && sym_object_is_from(&record, &path))
+    {
+        share->module_id = record.module_id;
+        share->extents = record.extents;
+        share->n_head = sym_snapshot_artifact_head(snapshot, m->key.scope,
+                                                   &record, share->head);
+    }
+
+    sym_snapshot_end(snapshot);
+    return share->n_head != 0;
+}
+
+
+static bool
+prepare(const shares_t *s, share_t *share)
+{
+    share->fd = open(s->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    share->n_out = ZSTD_CStreamOutSize();
+    share->out = malloc(share->n_out);
+    share->zstd = ZSTD_createCCtx();
+    return share->fd >= 0 && share->out != NULL && share->zstd != NULL
+           && !ZSTD_isError(ZSTD_CCtx_setParameter(
+               share->zstd, ZSTD_c_compressionLevel, LEVEL))
+           && !ZSTD_isError(
+               ZSTD_CCtx_setParameter(share->zstd, ZSTD_c_checksumFlag, 1));
+}
+
+
+void
+share_begin(shares_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    share_t *share = s->n < SHARES_MAX ? calloc(1, sizeof(*share)) : NULL;
+
+    if (share == NULL) {
+        client_done(client, m, 0, SYM_STR("too many artifacts are shared now"));
+        return;
+    }
+
+    share->fd = -1;
+    share->client = client;
+    share->ticket = m->ticket;
+
+    if (!find(s, share, m)) {
+        client_done(client, m, SYM_RPC_NOTHING, SYM_STR("no such artifact"));
+        free_share(share);
+        return;
+    }
+
+    if (!prepare(s, share)) {
+        client_done(client, m, 0, SYM_STR("cannot make a temporary file"));
+        free_share(share);
+        return;
+    }
+
+    *(s->last != NULL ? &s->last->next : &s->first) = share;
+    s->last = share;
+    s->n++;
+}
+
+
+/* --- a turn --- */
+
+static bool
+pack(share_t *share, const void *data, size_t len, ZSTD_EndDirective how)
+{
+    ZSTD_inBuffer in = { data, len, 0 };
+    size_t left;
+
+    do {
+        ZSTD_outBuffer out = { share->out, share->n_out, 0 };
+
+        left = ZSTD_compressStream2(share->zstd, &out, &in, how);
+        if (ZSTD_isError(left)
+            || !write_all_at(share->fd, out.dst, out.pos, share->written)) {
+            return false;
+        }
+
+        share->written += out.pos;
+    } while (how == ZSTD_e_end ? left != 0 : in.pos < in.size);
+
+    return true;
+}
+
+
+/* Packs some extents.  False: the artifact is gone or damaged, or the disk is
+ * full. */
+static bool
+pack_some(share_t *share, sym_snapshot_t *snapshot)
+{
+    uint64_t bytes = 0;
+
+    if (share->n_head != 0
+        && !pack(share, share->head, share->n_head, ZSTD_e_continue)) {
+        return false;
+    }
+
+    share->n_head = 0;
+    for (; share->at < share->extents && bytes < TURN_BYTES; share->at++) {
+        char head[SYM_ARTIFACT_EXTENT_HEAD];
+        const uint8_t *data;
+        size_t len;
+
+        if (sym_snapshot_extent_checked(snapshot, share->module_id, share->at,
+                                        &data, &len)
+            != SYM_OK)
+        {
+            return false;
+        }
+
+        sym_artifact_file_extent(data, len, head);
+        if (!pack(share, head, sizeof(head), ZSTD_e_continue)
+            || !pack(share, data, len, ZSTD_e_continue))
+        {
+            return false;
+        }
+
+        bytes += len;
+    }
+
+    return share->at < share->extents || pack(share, NULL, 0, ZSTD_e_end);
+}
+
+
+static void
+end(const share_t *share, bool is_made)
+{
+    sym_rpc_message_t m = { .type = SYM_RPC_DONE, .ticket = share->ticket };
+    char text[32];
+
+    (void) snprintf(text, sizeof(text), "%llu",
+                    (unsigned long long) share->written);
+    m.flags = is_made ? SYM_RPC_MADE : 0;
+    m.text = is_made ? sym_cstr(text)
+                     : SYM_STR("the artifact could not be written to a file");
+    client_send_with(share->client, &m, is_made ? share->fd : -1);
+}
+
+
+void
+shares_turn(shares_t *s)
+{
+    share_t *share = s->first;
+    sym_snapshot_t *snapshot;
+    sym_error_t err = { 0 };
+    bool is_good = false;
+
+    if (share == NULL) {
+        return;
+    }
+
+    if (share->client != NULL
+        && sym_snapshot_begin(s->store, &snapshot, &err) == SYM_OK)
+    {
+        is_good = pack_some(share, snapshot);
+        sym_snapshot_end(snapshot);
+        if (is_good && share->at < share->extents) {
+            return;
+        }
+    }
+
+    if (share->client != NULL) {
+        end(share, is_good);
+    }
+
+    s->first = share->next;
+    s->last = s->first != NULL ? s->last : NULL;
+    s->n--;
+    free_share(share);
+}
+
+
+bool
+shares_are_due(const shares_t *s)
+{
+    return s->first != NULL;
+}
+
+
+void
+shares_leave(shares_t *s, const client_t *client)
+{
+    for (share_t *share = s->first; share != NULL; share = share->next) {
+        if (share->client == client) {
+            share->client = NULL;
+        }
+    }
+}
+
+
+void
+shares_close(shares_t *s)
+{
+    while (s->first != NULL) {
+        share_t *share = s->first;
+
+        s->first = share->next;
+        free_share(share);
+    }
+}

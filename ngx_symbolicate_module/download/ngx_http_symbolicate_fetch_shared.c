@@ -1,0 +1,181 @@
+
+/*
+ * ngx_http_symbolicate_fetch_shared.c - artifacts that other nodes of the fleet
+ * have made of a place's file.
+ *
+ * The bucket is asked before a peer, because it bears any number of nodes.  A peer
+ * answers when it has made the artifact itself, or knows that there is no file.
+ * Every failure has the same effect: the place itself is asked.
+ */
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "base/digits.h"
+#include "share/key.h"
+
+#include "conf/ngx_http_symbolicate_source.h"
+#include "counters/ngx_http_symbolicate_counters.h"
+#include "download/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_fetch_request.h"
+#include "download/ngx_http_symbolicate_fetch_shared.h"
+#include "download/ngx_http_symbolicate_fetch_state.h"
+
+
+/* The question to a peer (api/peer/peer.c). */
+static ngx_int_t
+ngx_http_symbolicate_fetch_shared_args(ngx_http_symbolicate_fetch_t *fetch)
+{
+    char                   ref[SYM_REF_BYTES_MAX];
+    char                   path[SYM_SOURCE_ENCODED_MAX];
+    char                   source[SYM_SOURCE_ENCODED_MAX];
+    u_char                *p;
+    size_t                 len;
+    sym_str_t              paths, sources;
+    const sym_kind_row_t  *kind;
+
+    kind = sym_kind_find(fetch->kind);
+    len = sym_object_ref_write(&fetch->ref, ref);
+    paths = sym_source_encode(fetch->place_path, path);
+    sources = sym_source_encode(sym_str((char *) fetch->origin->name.data,
+                                        fetch->origin->name.len),
+                                source);
+
+    p = ngx_pnalloc(fetch->pool,
+                    sizeof("source=&path=&kind=&version=&ref=") + sources.len
+                    + paths.len + ngx_strlen(kind->name) + NGX_INT32_LEN
+                    + 2 * len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    fetch->args.data = p;
+
+    p = ngx_sprintf(p, "source=%*s&path=%*s&kind=%s&version=%uD&ref=",
+                    sources.len, sources.data, paths.len, paths.data,
+                    kind->name, kind->version);
+    p += sym_digits_write_lower((uint8_t *) ref, len, (char *) p);
+
+    fetch->args.len = p - fetch->args.data;
+
+    return NGX_OK;
+}
+
+
+/* Sets the URI of the artifact at the bucket or the peers. */
+static ngx_int_t
+ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_symbolicate_source_t *from)
+{
+    char        key[SYM_SHARE_KEY_MAX], room[SYM_SOURCE_ENCODED_MAX];
+    size_t      len;
+    sym_str_t   encoded;
+    ngx_str_t  *name;
+
+    name = &fetch->origin->name;
+    len = sym_share_key(sym_str((char *) name->data, name->len),
+                        fetch->place_path, sym_kind_find(fetch->kind), key);
+    if (len == 0) {
+        return NGX_DECLINED;
+    }
+
+    encoded = sym_source_encode(sym_str(key, len), room);
+
+    fetch->uri.len = from->uri.len + len;
+    fetch->uri.data = ngx_pnalloc(fetch->pool, fetch->uri.len);
+    fetch->encoded.len = from->uri.len + encoded.len;
+    fetch->encoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
+
+    if (fetch->uri.data == NULL || fetch->encoded.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(ngx_cpymem(fetch->uri.data, from->uri.data, from->uri.len),
+               key, len);
+    ngx_memcpy(ngx_cpymem(fetch->encoded.data, from->uri.data, from->uri.len),
+               encoded.data, encoded.len);
+
+    fetch->path.data = fetch->encoded.data + from->uri.len;
+    fetch->path.len = encoded.len;
+    fetch->url = fetch->encoded;
+    ngx_str_null(&fetch->args);
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_int_t                       rc;
+    ngx_http_symbolicate_source_t  *from[2];
+
+    if (fetch->share == NULL || fetch->ref.checksum.len) {
+        return NGX_DECLINED;
+    }
+
+    from[0] = &fetch->share->bucket;
+    from[1] = &fetch->share->peers;
+
+    while (fetch->nshared < 2) {
+        fetch->source = from[fetch->nshared++];
+
+        if (fetch->source->uri.len == 0) {
+            continue;
+        }
+
+        ngx_http_symbolicate_fetch_reset(fetch);
+
+        rc = ngx_http_symbolicate_fetch_shared_uri(fetch, fetch->source);
+
+        if (rc == NGX_OK && fetch->source == &fetch->share->peers) {
+            rc = ngx_http_symbolicate_fetch_shared_args(fetch);
+        }
+
+        if (rc == NGX_OK) {
+            fetch->shared = 1;
+            return ngx_http_symbolicate_fetch_ask(fetch);
+        }
+
+        if (rc == NGX_ERROR) {
+            return rc;
+        }
+    }
+
+    fetch->shared = 0;
+    fetch->source = fetch->origin;
+
+    return NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_shared_tried(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot,
+                                     trouble ? SYM_OUTCOME_FAILED
+                                             : SYM_OUTCOME_ABSENT,
+                                     fetch->received,
+                                     ngx_current_msec - fetch->started);
+
+    if (trouble) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "symbolicate_share, %V: %s, status %ui: %V",
+                      &fetch->source->name, trouble, fetch->status,
+                      &fetch->url);
+    }
+
+    if (trouble == NULL && fetch->status == NGX_HTTP_OK
+        && fetch->source == &fetch->share->peers)
+    {
+        fetch->shared = 0;
+        fetch->source = fetch->origin;
+        fetch->status = NGX_HTTP_NOT_FOUND;
+        return NGX_ABORT;
+    }
+
+    return ngx_http_symbolicate_fetch_shared_try(fetch);
+}

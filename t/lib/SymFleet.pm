@@ -1,0 +1,132 @@
+package SymFleet;
+
+# Nodes of a fleet before one S3 server, each nginx and a loader with a store of its
+# own.  A node is a SymFolder.
+#
+#     my $fleet = SymFleet->new(nodes => 3, peers => 1, bucket => 1);
+#     $fleet->upload('a.so', $id, prefix => 'x');   a module, in the bucket `symbols`
+#     my ($x, $y) = $fleet->nodes;
+#     $x->function($x->ask(['a.so', $id]));
+#     $fleet->shared                                keys of shared artifacts
+#     $fleet->gets('symbols')                       GETs of symbol files: paths
+#     $fleet->published($x, 1)                      waits until $x has published one
+#     $fleet->converted                             conversions of all nodes
+#     is($fleet->end, '', ...)
+
+use strict;
+use warnings;
+
+use SymFolder;
+use SymLoader qw(sym_text);
+use SymMetrics ();
+use SymS3;
+use SymTest;
+
+sub new {
+    my ($class, %opt) = @_;
+    my $self = bless { nodes => 2, bucket => 1, peers => 0, how => '', timeout => '30s', %opt }, $class;
+    $self->{s3} = SymS3->new->start->bucket('symbols')->bucket('shared');
+    $self->{all} = [ map { SymFolder->new } 1 .. $self->{nodes} ];
+    $self->set($_) for $self->nodes;
+    $_->start for $self->nodes;
+    return $self;
+}
+
+sub nodes { return @{ $_[0]{all} } }
+sub s3 { return $_[0]{s3} }
+
+# The configuration of a node; every node has the same, but for its address.
+sub set {
+    my ($self, $node) = @_;
+    my $socket = $node->loader->socket_path;
+    my ($symbols, $shared) = map { $self->bucket($_) } qw(symbols shared);
+    my $servers = join ' ', map { 'server ' . $_->address . ' max_fails=0;' } $self->nodes;
+    my $share = join ' ', ($self->{bucket} ? 'bucket=/shared/' : ()), ($self->{peers} ? 'peers=/peers/' : ());
+    $share = $share ? "symbolicate_share $share;" : '';
+    return $node->conf(
+        http => "upstream fleet { hash \$uri consistent; $servers }",
+        locations => <<"CONF");
+        symbolicate_loader unix:$socket;
+        symbolicate_source symbols uri=/symbols/;
+        $self->{how}
+        location /symbolicate { symbolicate; $share }
+        location /admin { symbolicate; symbolicate_admin on; }
+        location /metrics { symbolicate_metrics; }
+        location /peer/ { symbolicate peer; symbolicate_share bucket=/shared/; }
+        location /symbols/ { internal; $symbols }
+        location /shared/ { internal; $shared }
+        location /peers/ {
+            internal;
+            proxy_connect_timeout 2s;
+            proxy_read_timeout $self->{timeout};
+            proxy_next_upstream error timeout;
+            proxy_pass http://fleet/peer/artifact\$is_args\$args;
+        }
+CONF
+}
+
+sub bucket {
+    my ($self, $name) = @_;
+    my $s3 = $self->{s3};
+    my ($address, $region, $access, $secret) = ($s3->address, $s3->region, $s3->access, $s3->secret);
+    return <<"CONF";
+            symbolicate_aws_sigv4 region=$region credentials=static access_key=$access
+                secret_key=$secret;
+            proxy_set_header Authorization        \$symbolicate_aws_authorization;
+            proxy_set_header X-Amz-Date           \$symbolicate_aws_date;
+            proxy_set_header X-Amz-Content-Sha256 \$symbolicate_aws_content_sha256;
+            proxy_set_header X-Amz-Security-Token \$symbolicate_aws_security_token;
+            proxy_read_timeout $self->{timeout};
+            proxy_pass http://$address/$name/;
+CONF
+}
+
+sub upload {
+    my ($self, $name, $id, %o) = @_;
+    my $text = $o{text} // sym_text($name, $id, %o);
+    $self->{s3}->put('symbols', SymFolder::path($name, $id), \$text);
+    return $self;
+}
+
+# Paths of requests of a method in a bucket, in their order.
+sub paths {
+    my ($self, $method, $bucket) = @_;
+    return map { $_->{url} =~ m{^/\Q$bucket\E/([^?]*)} ? $1 : () }
+        grep { $_->{method} eq $method && defined $_->{status} && $_->{status} < 300 } $self->{s3}->log;
+}
+
+sub gets { my ($self, $bucket) = @_; return $self->paths('GET', $bucket) }
+
+sub metric {
+    my ($self, $node, $name) = @_;
+    my $text = $node->request('GET', '/metrics')->{body};
+    my $sum = 0;
+    $sum += $1 while $text =~ /^symbolicate_\Q$name\E (\d+)$/mg;
+    return $sum;
+}
+
+# Artifacts that all nodes have published.
+sub published {
+    my ($self, $n) = @_;
+    my $count = sub {
+        my $sum = 0;
+        $sum += $self->metric($_, 'published_total{outcome="done"}') for grep { !$_->{is_down} } $self->nodes;
+        return $sum;
+    };
+    return SymTest->wait_for(sub { $count->() >= $n }, "$n artifacts are published") ? $count->() : -1;
+}
+
+# Breakpad files that were converted, by all nodes.
+sub converted {
+    my ($self) = @_;
+    my $sum = 0;
+    $sum += ($_->loader->stats->{conversions_breakpad_ready} // 0) for grep { !$_->{is_down} } $self->nodes;
+    return $sum;
+}
+
+sub end {
+    my ($self) = @_;
+    return join '', map { $_->end } grep { !$_->{is_down} } $self->nodes;
+}
+
+1;
