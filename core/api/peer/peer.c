@@ -86,7 +86,7 @@ read_ref(peer_t *p)
     sym_str_t hex;
 
     return bytes != NULL && read(&p->base, "ref", room, sizeof(room), &hex)
-           && hex.len % 2 == 0 && sym_digits_read(hex.data, hex.len, bytes)
+           && hex.len % 2 == 0 && sym_digits_read(hex.data, hex.len / 2, bytes)
            && sym_object_ref_read(sym_str((const char *) bytes, hex.len / 2),
                                   &p->ref);
 }
@@ -100,7 +100,7 @@ parse(sym_request_t *r, uint32_t budget)
     (void) budget;
     if (p->is_own) {
         r->refused_as = HTTP_MISDIRECTED;
-        return sym_request_refuse(r, SYM_UNSUPPORTED,
+        return sym_request_refuse(r, SYM_MALFORMED,
                                   "this server has asked itself");
     }
 
