@@ -129,6 +129,7 @@ test_paths(void)
         { "profile", "", "/symbolicate/profile", "pprof" },
         { "profile", "/symbolicate", "/symbolicate/profile", "pprof" },
         { "profile", "/p", "/p/profile", NULL },
+        { "peer", "/_peer", "/_peer/artifact", "1" },
         { "files", "", "/buildid/ab/debuginfo", "buildid" },
         { "files", "/d", "/d/buildid/", "buildid" },
         { "files", "", "/buildid", "symbols" },
