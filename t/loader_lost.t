@@ -40,7 +40,7 @@ sub take {
 
 sub say_fetch {
     my ($c, $ticket, $lease) = @_;
-    say($c, $FETCH, 'VQ<Q<Vv', $ticket, $lease, ~0, 0, 0);    # no companion
+    say($c, $FETCH, 'VVQ<Q<Vv', $ticket, 0, $lease, ~0, 0, 0);    # no companion
     return;
 }
 
@@ -68,7 +68,7 @@ say_fetch($c, $ticket, 10_000);
 $t->answer($t->asked, 200, $body);
 my ($of, $rest) = hear($c, $INGEST);
 is($of, $ticket, 'the file is handed over');
-is((unpack 'V3Q<Q<', $rest)[4], length $body, '... all of it');
+is((unpack 'V4Q<Q<', $rest)[5], length $body, '... all of it');
 say_absent($c, $ticket);
 is($t->function($t->finish($socket)), 'false', 'the request is answered');
 

@@ -46,6 +46,14 @@ sub profile {
     return join '', "\x1a\x06\x08\x01\x28\x01\x30\x02", map { "\x32" . chr(length) . $_ } '', $name, $id;
 }
 
+# The question of another node; the reference has a debug id and a name.
+sub artifact {
+    my ($name) = @_;
+    my $ref = "02010031031500" . "01${UUID}00000001" . '06' . unpack('H*', pack('v/a', $name));
+    return "/peer/artifact?source=fault&path=$name/" . uc($UUID)
+        . "1/$name.sym&kind=symcache&version=3&ref=$ref";
+}
+
 my $atos_image = qq("uuid": "$UUID", "image": "a");
 my %tecken = (
     200 => { body => module(200) },
@@ -133,6 +141,11 @@ my %recipes = (
         %tecken,
         200 => { body => profile('m200.so', 'ab' x 20) },
         503 => { body => profile('m503.so', 'ab' x 20), source => 'status/500' },
+    },
+    'GET /peer/artifact' => {
+        200 => { path => artifact('p.so') },
+        400 => {},
+        503 => { path => artifact('q.so'), source => 'status/500' },
     },
     'POST /symbolicate' => {
         200 => { body => $NATIVE, headers => \@JSON },
@@ -243,7 +256,7 @@ my %recipes = (
 );
 
 # Statuses that no request can cause.
-my %by_faults_only = (500 => 'out of memory');
+my %by_faults_only = (500 => 'out of memory', 421 => 'a server in a fleet asks itself');
 
 sub event {
     return '{"detail-type": "Object Created", "detail": {"bucket": {"name": "b"}, '

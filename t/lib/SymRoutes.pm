@@ -38,6 +38,7 @@ SERVER
         location /atos { symbolicate atos; }
         location ~ ^/(?:source|asm)/v1\$ { symbolicate profiler; }
         location = /symbolicate/profile { symbolicate profile; }
+        location /peer/ { symbolicate peer; }
         location = /symbolicate { symbolicate sentry; }
         location /requests/ { symbolicate sentry; }
         location = /healthcheck { symbolicate sentry; }

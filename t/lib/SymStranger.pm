@@ -7,7 +7,7 @@ package SymStranger;
 #     my $c = can_read($listen)->accept;   dies if no worker connects
 #     my ($number, $rest) = hear($c, $ENSURE);
 #     welcome($c);                         after hear(): HELLO
-#     say($c, $FETCH, 'VQ<', $ticket, $lease);
+#     say($c, $FETCH, 'VVQ<', $ticket, 0, $lease);
 #
 # The number of a message is its ticket, or HELLO's version.
 

@@ -27,7 +27,7 @@ FIELDS = {
     'HELLO': (1, 'version'),
     'ENSURE': (2, 'ticket flags kind files layout ids casing scope reference'),
     'CANCEL': (3, 'ticket'),
-    'INGEST': (4, 'ticket ttl offset length source outcomes map'),
+    'INGEST': (4, 'ticket flags ttl offset length source outcomes map'),
     'NONE': (5, 'ticket state ttl text outcomes'),
     'MORE': (6, 'ticket length bits'),
     'INVALIDATE': (7, 'ticket key'),
@@ -43,7 +43,7 @@ FIELDS = {
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),
-    'FETCH': (67, 'ticket length bits kind reference'),
+    'FETCH': (67, 'ticket flags length bits kind reference'),
     'DONE': (68, 'ticket flags key text kind?'),
     'STATS': (69, 'ticket text'),
     'REFUSED': (70, 'text'),
@@ -164,6 +164,8 @@ def unpack(data):
             m[field], data = take_text(data)
     if m.get('bits') == 1:  # the only place
         del m['bits']
+    if m['type'] == 'FETCH' and not m['flags']:
+        del m['flags']
     if m['type'] == 'FETCH' and m['kind'] == 0:  # no companion
         del m['kind'], m['reference']
     if data:

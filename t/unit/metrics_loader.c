@@ -24,6 +24,7 @@ static const char complete[] = "flights 3\n"
                                "supplement_fetches 21\n"
                                "supplement_bytes 22\n"
                                "swift_mangled 23\n"
+                               "unusable_shares 24\n"
                                "conversions_unknown_ready 0\n"
                                "conversions_unknown_malformed 2\n"
                                "conversions_unknown_failed 0\n"
@@ -98,7 +99,7 @@ static const char complete[] = "flights 3\n"
                                "conversion_ns 100000000001\n";
 
 /* Lines on the page for a loader that reported everything. */
-#define ROWS (41 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
+#define ROWS (42 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
 
 static char text[SYM_RPC_TEXT_MAX], page_text[1 << 18];
 
