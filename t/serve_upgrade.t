@@ -33,10 +33,10 @@ is($c->recv->{type}, 'NEGATIVE', '... told');
 unlike($t->stop->{err}, qr/tried again/, 'its own report nothing');
 
 $t->serve;
-for my $version (15, 17) {
+for my $version (16, 18) {
     $c = $t->client(version => $version);
     is($c->hello->{type}, 'REFUSED', "a client of version $version");
-    like($c->hello->{text}, qr/speaks version 16 .*version $version: install both/,
+    like($c->hello->{text}, qr/speaks version 17 .*version $version: install both/,
          '... gets the reason');
 }
 $c = $t->client;

@@ -54,7 +54,7 @@ read(const sym_request_t *r, const char *name, char *room, size_t size,
      sym_str_t *value)
 {
     *value =
-        sym_str(room, sym_form_find(r->body, sym_cstr(name), room, size));
+        sym_str(room, sym_form_value(r->body, sym_cstr(name), room, size));
     return value->len != 0;
 }
 
