@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 
 # Nodes of a fleet share artifacts through a bucket: one node fetches a file and
-# converts it, the others take what it has made of it.  What the bucket has is not
-# trusted.
+# converts it, the others take its artifact.  They trust no object of the bucket.
 
 use strict;
 use warnings;

@@ -52,7 +52,7 @@ my $reference = pack '(C v/a)*', 2 => '1', 3 => pack('C H32 N', 1, substr($ID, 0
     6 => 'libfoo.so';
 my $of_source = pack 'vv V4 C3 v', 0x4c53, 2, 1, 0, 1, 0x7ffff, 1, 0, 0, 0;
 my $ensure = $of_source . pack 'v/a', $reference;
-my $ingest = pack('vvV', 0x4c53, 4, 1) . pack('V3 Q<2 v3', 1, 1, 1, 0, 10, 0, 0, 0);
+my $ingest = pack('vvV', 0x4c53, 4, 1) . pack('V4 Q<2 v3', 0, 1, 1, 1, 0, 10, 0, 0, 0);
 my @bad = (
     [ 'one byte', ["\x53"], qr/./ ],
     [ 'a stranger', ["GET / HTTP/1.0\r\n\r\n"], qr/not a message of the loader/ ],

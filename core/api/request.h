@@ -63,7 +63,7 @@ typedef struct {
     double (*now_s)(void);      /* clock: monotonic seconds */
     sym_names_t *names;         /* cache for demangling; NULL: names are shown
                                    as stored */
-    sym_str_t node; /* random name of this server in its fleet */
+    sym_str_t node;             /* random name of this server in its fleet */
     sym_str_t
         source_policy; /* restrictions on sources defined by requests, in any
                           form; they become part of these sources' scopes
@@ -180,8 +180,9 @@ struct sym_request_s {
     const sym_request_ops_t *ops;
     sym_arena_t *arena;
     sym_str_t body;
-    sym_str_t message;   /* reason of a refusal */
-    const char *trouble; /* with SYM_TRUNCATED: why; NULL: a module was evicted */
+    sym_str_t message; /* reason of a refusal */
+    const char
+        *trouble; /* with SYM_TRUNCATED: why; NULL: a module was evicted */
     unsigned refused_as; /* HTTP status of a refusal; 0: 400 */
     const sym_request_options_t *options;
     const sym_request_link_t

@@ -24,7 +24,7 @@ typedef struct {
     uint32_t kind_version;
     uint8_t quality;
     uint16_t features; /* contents of that file: SYM_FEATURES */
-    bool is_nameless; /* the ids alone identify the object */
+    bool is_nameless;  /* the ids alone identify the object */
     uint32_t extents;
     uint64_t source_bytes; /* size of the file that it was made from */
     sym_str_t name;        /* name of the object's debug file */

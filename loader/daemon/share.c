@@ -139,7 +139,8 @@ pack(share_t *share, const void *data, size_t len, ZSTD_EndDirective how)
 
         left = ZSTD_compressStream2(share->zstd, &out, &in, how);
         if (ZSTD_isError(left)
-            || !write_all_at(share->fd, out.dst, out.pos, share->written)) {
+            || !write_all_at(share->fd, out.dst, out.pos, share->written))
+        {
             return false;
         }
 
@@ -158,7 +159,8 @@ pack_some(share_t *share, sym_snapshot_t *snapshot)
     uint64_t bytes = 0;
 
     if (share->n_head != 0
-        && !pack(share, share->head, share->n_head, ZSTD_e_continue)) {
+        && !pack(share, share->head, share->n_head, ZSTD_e_continue))
+    {
         return false;
     }
 

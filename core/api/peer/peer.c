@@ -53,8 +53,7 @@ static bool
 read(const sym_request_t *r, const char *name, char *room, size_t size,
      sym_str_t *value)
 {
-    *value =
-        sym_str(room, sym_form_value(r->body, sym_cstr(name), room, size));
+    *value = sym_str(room, sym_form_value(r->body, sym_cstr(name), room, size));
     return value->len != 0;
 }
 
@@ -160,8 +159,7 @@ write_extents(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         }
 
         if (sym_artifact_extent(&p->made.artifact, p->next, &data, &len)
-            != SYM_OK)
-        {
+            != SYM_OK) {
             r->step = give_up;
             return SYM_AGAIN;
         }
