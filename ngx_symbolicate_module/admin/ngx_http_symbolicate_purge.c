@@ -14,6 +14,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sources/paths/plan.h"
+
 #include "admin/ngx_http_symbolicate_purge.h"
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
@@ -25,6 +27,7 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_send.h"
 #include "request/ngx_http_symbolicate_task.h"
+#include "share/ngx_http_symbolicate_unpublish.h"
 
 
 /* Number of calls to the loader that may be open at a time. */
@@ -59,6 +62,11 @@ typedef struct {
     ngx_http_symbolicate_purging_t  **idle;     /* calls that are not open */
     ngx_uint_t                    ncalls;
     ngx_uint_t                    nidle;
+
+    ngx_http_symbolicate_unpublish_t  *unpublish;
+                                                /* NULL: it has ended, or there
+                                                 * is no bucket of a fleet */
+    ngx_uint_t                    unpublished;
 
     ngx_event_t                   timer;
     const char                   *trouble;      /* NULL: none */
@@ -99,6 +107,8 @@ ngx_http_symbolicate_purge_create(ngx_http_request_t *r, sym_scopes_t *scopes,
     if (purge == NULL) {
         return NULL;
     }
+
+    sym_arena_init(&purge->arena, 0);
 
     purge->scopes = *scopes;
     purge->timer.handler = ngx_http_symbolicate_purge_late;
@@ -281,12 +291,158 @@ ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_purge_t *purge)
 }
 
 
+static void
+ngx_http_symbolicate_purge_wake(ngx_http_symbolicate_purge_t *purge)
+{
+    ngx_http_symbolicate_enqueue(&purge->task.turn);
+}
+
+
+static void
+ngx_http_symbolicate_purge_refused(ngx_http_symbolicate_purge_t *purge,
+    sym_str_t text)
+{
+    char  *reason;
+
+    purge->trouble = "the symbol loader could not do it";
+
+    reason = ngx_pnalloc(purge->task.request->pool, text.len + 1);
+    if (reason == NULL) {
+        return;
+    }
+
+    *ngx_cpymem(reason, text.data, text.len) = '\0';
+
+    purge->trouble = reason;
+}
+
+
+/* The places of the module at a source. */
+static ngx_int_t
+ngx_http_symbolicate_purge_paths(ngx_http_symbolicate_purge_t *purge,
+    uint32_t scope, ngx_http_symbolicate_unpublish_files_t *files)
+{
+    unsigned            i;
+    sym_str_t          *paths;
+    sym_object_ref_t    ref;
+    sym_source_plan_t   plan;
+
+    if (purge->scopes.rules == NULL || purge->scopes.rules[scope] == NULL) {
+        return NGX_OK;
+    }
+
+    sym_object_ref_named(&ref, purge->key.name, purge->key.id);
+
+    if (sym_source_plan(&purge->arena, &ref, purge->scopes.rules[scope],
+                        NGX_MAX_UINT32_VALUE, SYM_DEBUG_FILES_FIRST, &plan)
+        != SYM_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    paths = sym_arena_alloc(&purge->arena, plan.n * sizeof(sym_str_t));
+    if (paths == NULL && plan.n) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < plan.n; i++) {
+        paths[i] = plan.at[i].path;
+    }
+
+    files->paths = paths;
+    files->npaths = plan.n;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_symbolicate_purge_unpublished(void *data, ngx_str_t *trouble)
+{
+    ngx_http_symbolicate_purge_t *purge = data;
+
+    purge->unpublish = NULL;
+
+    if (trouble) {
+        ngx_http_symbolicate_purge_refused(purge,
+                           sym_str((char *) trouble->data, trouble->len));
+    }
+
+    ngx_http_symbolicate_purge_wake(purge);
+}
+
+
+/*
+ * Removes the artifacts of the files from the bucket of a fleet: otherwise this
+ * node or another one would get them back from there.
+ */
+static ngx_int_t
+ngx_http_symbolicate_purge_unpublish(ngx_http_symbolicate_purge_t *purge)
+{
+    uint32_t                                 i;
+    ngx_http_symbolicate_loc_conf_t         *slcf;
+    ngx_http_symbolicate_unpublish_files_t  *files;
+
+    slcf = ngx_http_get_module_loc_conf(purge->task.request,
+                                        ngx_http_symbolicate_module);
+
+    purge->unpublished = 1;
+
+    if (slcf->policy.share == NULL || slcf->policy.share->bucket.uri.len == 0
+        || purge->n == 0)
+    {
+        return NGX_OK;
+    }
+
+    files = ngx_pcalloc(purge->task.request->pool,
+                        purge->scopes.n
+                        * sizeof(ngx_http_symbolicate_unpublish_files_t));
+    if (files == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < purge->scopes.n; i++) {
+        files[i].source = purge->scopes.names[i];
+
+        if (!purge->is_module) {
+            files[i].paths = purge->events.keys;
+            files[i].npaths = purge->n;
+
+        } else if (ngx_http_symbolicate_purge_paths(purge, i, &files[i])
+                   != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    purge->unpublish = ngx_http_symbolicate_unpublish_start(&slcf->policy,
+                                     files, purge->scopes.n,
+                                     ngx_http_symbolicate_purge_unpublished,
+                                     purge);
+
+    return purge->unpublish ? NGX_DONE : NGX_ERROR;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
 {
+    ngx_int_t                      rc;
     ngx_http_symbolicate_purge_t  *purge;
 
     purge = (ngx_http_symbolicate_purge_t *) task;
+
+    if (!purge->unpublished) {
+        rc = ngx_http_symbolicate_purge_unpublish(purge);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+    }
+
+    if (purge->unpublish) {
+        return NGX_DONE;
+    }
 
     if (purge->calls == NULL && purge->n
         && ngx_http_symbolicate_purge_window(purge) != NGX_OK)
@@ -318,32 +474,6 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
     ngx_add_timer(&purge->timer, purge->task.budget);
 
     return NGX_DONE;
-}
-
-
-static void
-ngx_http_symbolicate_purge_wake(ngx_http_symbolicate_purge_t *purge)
-{
-    ngx_http_symbolicate_enqueue(&purge->task.turn);
-}
-
-
-static void
-ngx_http_symbolicate_purge_refused(ngx_http_symbolicate_purge_t *purge,
-    sym_str_t text)
-{
-    char  *reason;
-
-    purge->trouble = "the symbol loader could not do it";
-
-    reason = ngx_pnalloc(purge->task.request->pool, text.len + 1);
-    if (reason == NULL) {
-        return;
-    }
-
-    *ngx_cpymem(reason, text.data, text.len) = '\0';
-
-    purge->trouble = reason;
 }
 
 
@@ -405,6 +535,9 @@ ngx_http_symbolicate_purge_cleanup(ngx_http_symbolicate_task_t *task)
     for (i = 0; i < purge->ncalls; i++) {
         ngx_http_symbolicate_rpc_cancel(&purge->calls[i].call);
     }
+
+    ngx_http_symbolicate_unpublish_free(purge->unpublish);
+    purge->unpublish = NULL;
 
     if (purge->timer.timer_set) {
         ngx_del_timer(&purge->timer);

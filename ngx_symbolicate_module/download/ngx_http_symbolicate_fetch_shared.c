@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_fetch_shared.c - artifacts that other nodes of the fleet
  * have made of a place's file.
  *
- * The bucket is asked before a peer, because it bears any number of nodes.  A peer
- * answers when it has made the artifact itself, or knows that there is no file.
- * Every failure has the same effect: the place itself is asked.
+ * The bucket is asked before a peer, because it bears any number of nodes.  A
+ * peer answers when it has made the artifact itself, or knows that there is no
+ * file.  Every failure has the same effect: the place itself is asked.
  */
 
 

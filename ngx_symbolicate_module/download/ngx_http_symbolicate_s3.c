@@ -653,7 +653,8 @@ ngx_http_symbolicate_s3_has_code(ngx_http_symbolicate_s3_t *s3,
 
 
 /* Amazon S3 answers with 412; with 409 if another request was writing the
- * object at that time; and with 404 if it had to have an ETag, and does not exist. */
+ * object at that time; and with 404 if an object that had to have an ETag does
+ * not exist. */
 static ngx_uint_t
 ngx_http_symbolicate_s3_is_changed(ngx_http_symbolicate_s3_t *s3)
 {

@@ -16,7 +16,7 @@
 #include "conf/ngx_http_symbolicate_worker.h"
 #include "download/ngx_http_symbolicate_fetch.h"
 #include "schedule/ngx_http_symbolicate_lane.h"
-#include "schedule/ngx_http_symbolicate_publish.h"
+#include "share/ngx_http_symbolicate_publish.h"
 #include "schedule/ngx_http_symbolicate_wanted.h"
 
 

@@ -50,7 +50,7 @@ sub set {
         symbolicate_source symbols uri=/symbols/;
         $self->{how}
         location /symbolicate { symbolicate; $share }
-        location /admin { symbolicate; symbolicate_admin on; }
+        location /admin { symbolicate; symbolicate_admin on; $share }
         location /metrics { symbolicate_metrics; }
         location /peer/ { symbolicate peer; symbolicate_share bucket=/shared/; }
         location /symbols/ { internal; $symbols }

@@ -20,9 +20,9 @@ typedef struct ngx_http_symbolicate_publish_s  ngx_http_symbolicate_publish_t;
 
 
 /*
- * Copies what the artifacts of a file are found by.  replaces: the bucket's object
- * is unusable.  NULL: the policy has no bucket, the path is too long, or there is no
- * memory.
+ * Copies what the artifacts of a file are found by.  replaces: the object in
+ * the bucket is unusable.  NULL: the policy has no bucket, the path is too
+ * long, or there is no memory.
  */
 ngx_http_symbolicate_publish_t *ngx_http_symbolicate_publish_create(
     ngx_http_symbolicate_loader_t *loader,
@@ -31,8 +31,8 @@ ngx_http_symbolicate_publish_t *ngx_http_symbolicate_publish_create(
     sym_str_t path, ngx_uint_t replaces);
 
 /*
- * Publishes all artifacts of the file, in the background.  If too many files wait
- * for that already, it is dropped, and counted.
+ * Publishes all artifacts of the file, in the background.  If too many files
+ * wait for that already, it is dropped, and counted.
  */
 void ngx_http_symbolicate_publish_start(
     ngx_http_symbolicate_publish_t *publish);

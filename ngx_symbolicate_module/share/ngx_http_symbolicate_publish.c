@@ -3,9 +3,9 @@
  * ngx_http_symbolicate_publish.c - puts artifacts that this node has made into
  * the bucket of its fleet.
  *
- * The loader writes an artifact to a file, and the worker sends that through the
- * bucket's location, which signs it.  Nobody waits for it: what is not published is
- * made again by the next node that needs it.
+ * The loader writes an artifact to a file, and the worker sends that through
+ * the bucket's location, which signs it.  Nobody waits for it: an artifact that
+ * is not published is made again by the next node that needs it.
  */
 
 
@@ -19,10 +19,13 @@
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_s3.h"
 #include "rpc/ngx_http_symbolicate_rpc.h"
-#include "schedule/ngx_http_symbolicate_publish.h"
+#include "share/ngx_http_symbolicate_publish.h"
 
 
-/* Files of this worker whose artifacts are published at a time, and that wait. */
+/*
+ * Numbers of files of this worker whose artifacts are published at a time, and
+ * that wait for it.
+ */
 #define NGX_SYMBOLICATE_PUBLISHING       4
 #define NGX_SYMBOLICATE_PUBLISH_WAITING  1024
 
