@@ -82,6 +82,23 @@ is($scripts->upload(bundle({ release => '3.0' }, 'a.js' => { type => 'minified_s
     url => '~/static/app.js.map', text => map_of('cart.ts') }), version => '3.0')->{state}, 'ok', '... and one that is there by its id');
 is($scripts->ask("$site/app.js", 1, 14, release => '3.0'), "readCart $site/cart.ts:2:3 [  throw 'cart.ts';]", '... replaces it');
 
+# --- more files than are placed together; the last one is not used ---
+
+my %many = map { pair("many$_", "many$_.ts", id => id(100 + $_)) } 1 .. 70;
+is($scripts->upload(bundle({}, %many, 'z.ts' => { type => 'source', url => '~/z.ts', text => 'x' }))->{state}, 'ok', 'many files');
+is_deeply([ map { $scripts->ask("$site/many$_.js", 1, 14, id => id(100 + $_)) } 1 .. 70 ],
+    [ map {"readCart $site/many$_.ts:2:3 [  throw 'many$_.ts';]"} 1 .. 70 ], '... all answer');
+
+# --- one file fails, others are placed with it ---
+
+my $loop = "$t->{dir}/symbols/0c/0ffee00000400080000000000000c8";
+symlink $loop, $loop or die;
+my $half = bundle({}, pair('bad', 'bad.ts', id => id(0xc8)), pair('good', 'good.ts', id => id(0xc9)));
+like($scripts->upload($half)->{error}, qr/Too many levels of symbolic links/, 'a file cannot be placed: the answer says why');
+unlink $loop or die;
+is($scripts->upload($half)->{state}, 'ok', '... the next try places it');
+is($scripts->ask("$site/bad.js", 1, 14, id => id(0xc8)), "readCart $site/bad.ts:2:3 [  throw 'bad.ts';]", '... and it answers');
+
 # --- sources that are not in the map ---
 
 is($scripts->upload(bundle({ release => '4.0' },

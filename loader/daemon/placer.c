@@ -147,8 +147,39 @@ has_same_bytes(const placer_t *p, const placer_job_t *job)
 
 /* --- names --- */
 
+static void
+close_kept(int fd)
+{
+    int error = errno;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = error;
+}
+
+
+/* Opens a folder in the folder fd, which it closes. */
+static int
+enter(int fd, const char *name, size_t len, bool is_made)
+{
+    char part[SYM_SOURCE_PATH_MAX + 1];
+    int next;
+
+    memcpy(part, name, len);
+    part[len] = '\0';
+    if (is_made && mkdirat(fd, part, 0755) == 0) {
+        (void) fchmodat(fd, part, 0755, 0);
+    }
+
+    next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close_kept(fd);
+    return next;
+}
+
+
 /* Opens the folder of a path below `folder`, and creates it if necessary; -1:
- * errno has the reason.  New folders are on disk when it returns. */
+ * errno has the reason. */
 static int
 open_parent(int folder, const char *path, const char **name)
 {
@@ -158,27 +189,70 @@ open_parent(int folder, const char *path, const char **name)
     for (*name = path; fd >= 0 && (slash = strchr(*name, '/')) != NULL;
          *name = slash + 1)
     {
-        char part[SYM_SOURCE_PATH_MAX + 1];
-        int next;
-
-        memcpy(part, *name, (size_t) (slash - *name));
-        part[slash - *name] = '\0';
-        if (mkdirat(fd, part, 0755) == 0) {
-            (void) fchmodat(fd, part, 0755, 0);
-        }
-
-        /* also a folder created by a daemon that was killed at that moment */
-        if (fsync(fd) != 0) {
-            close(fd);
-            return -1;
-        }
-
-        next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        close(fd);
-        fd = next;
+        fd = enter(fd, *name, (size_t) (slash - *name), true);
     }
 
     return fd;
+}
+
+
+/* Folders that are on disk.  If there are more, some are synced again. */
+#define SYNCED_MAX 1024
+
+typedef struct {
+    size_t n;
+    struct {
+        dev_t device;
+        ino_t inode;
+    } at[SYNCED_MAX];
+} synced_t;
+
+static bool
+sync_folder(synced_t *synced, int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0) {
+        return false;
+    }
+
+    for (size_t i = 0; i < synced->n; i++) {
+        if (synced->at[i].inode == st.st_ino
+            && synced->at[i].device == st.st_dev) {
+            return true;
+        }
+    }
+
+    if (fsync(fd) != 0) {
+        return false;
+    }
+
+    if (synced->n < SYNCED_MAX) {
+        synced->at[synced->n].device = st.st_dev;
+        synced->at[synced->n++].inode = st.st_ino;
+    }
+
+    return true;
+}
+
+
+/* Also for folders that were there: a daemon may have been killed after it
+ * created them. */
+static bool
+sync_path(synced_t *synced, int folder, const char *path)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_ok = fd >= 0 && sync_folder(synced, fd);
+    const char *slash;
+
+    while (is_ok && (slash = strchr(path, '/')) != NULL) {
+        fd = enter(fd, path, (size_t) (slash - path), false);
+        path = slash + 1;
+        is_ok = fd >= 0 && sync_folder(synced, fd);
+    }
+
+    close_kept(fd);
+    return is_ok;
 }
 
 
@@ -235,43 +309,42 @@ give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
 
 
 static bool
-place(placer_t *p, const placer_job_t *job, int fd)
+give_names(placer_t *p, const placer_job_t *job, int fd)
 {
-    bool is_ok = fsync(fd) == 0;
+    bool is_ok = true;
 
     for (unsigned i = 0; is_ok && i < job->n_paths; i++) {
         const char *name;
-        int parent = open_parent(job->folder, job->paths[i], &name), error;
+        int parent = open_parent(job->folder, job->paths[i], &name);
 
-        is_ok = parent >= 0 && give_name(p, job, fd, parent, name)
-                && fsync(parent) == 0;
-        if (parent >= 0) {
-            error = errno;
-            close(parent);
-            errno = error;
-        }
+        is_ok = parent >= 0 && give_name(p, job, fd, parent, name);
+        close_kept(parent);
     }
 
     return is_ok;
 }
 
 
-/* The file already exists with the same bytes: makes sure that it is on disk,
- * and that it has all of its names. */
 static bool
-keep(const placer_job_t *job, placer_t *p)
+sync_paths(synced_t *synced, const placer_job_t *job)
 {
-    int fd = openat(job->folder, job->paths[0], O_RDONLY | O_CLOEXEC), error;
-    bool is_ok = fd >= 0 && (!job->is_renewed || futimens(fd, NULL) == 0)
-                 && place(p, job, fd);
+    bool is_ok = true;
 
-    if (fd >= 0) {
-        error = errno;
-        close(fd);
-        errno = error;
+    for (unsigned i = 0; is_ok && i < job->n_paths; i++) {
+        is_ok = sync_path(synced, job->folder, job->paths[i]);
     }
 
     return is_ok;
+}
+
+
+static bool
+place(placer_t *p, const placer_job_t *job, int fd)
+{
+    synced_t synced;
+
+    synced.n = 0;
+    return fsync(fd) == 0 && give_names(p, job, fd) && sync_paths(&synced, job);
 }
 
 
@@ -330,20 +403,6 @@ has_digest(int fd, uint64_t length, const uint8_t *sha1)
     munmap(map, length);
     errno = EBADMSG;
     return memcmp(is, sha1, sizeof(is)) == 0;
-}
-
-
-static void
-place_chunk(placer_t *p, placer_job_t *job)
-{
-    int fd = placer_temporary(job->folder);
-    bool is_ok = fd >= 0 && copy(p, job, fd)
-                 && has_digest(fd, job->length, job->sha1) && place(p, job, fd);
-
-    job->error = is_ok ? 0 : errno;
-    if (fd >= 0) {
-        close(fd);
-    }
 }
 
 
@@ -539,12 +598,107 @@ digest(const placer_t *p, placer_job_t *job)
 
 /* --- jobs --- */
 
+/* Makes a file without a name from the bytes. */
+static int
+copy_out(const placer_t *p, const placer_job_t *job)
+{
+    int fd = placer_temporary(job->folder);
+
+    if (fd >= 0
+        && (!copy(p, job, fd)
+            || (job->kind == PLACER_CHUNK
+                && !has_digest(fd, job->length, job->sha1))))
+    {
+        close_kept(fd);
+        return -1;
+    }
+
+    return fd;
+}
+
+
+/* The file with the bytes and those of its names that are there: an existing
+ * file, or one without a name.  -1: errno has the reason. */
+static int
+prepare(const placer_t *p, placer_job_t *job)
+{
+    int fd;
+
+    job->is_same = has_same_bytes(p, job);
+    if (!job->is_same) {
+        return job->is_nameless ? job->fd : copy_out(p, job);
+    }
+
+    fd = openat(job->folder, job->paths[0], O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && job->is_renewed && futimens(fd, NULL) != 0) {
+        close_kept(fd);
+        return -1;
+    }
+
+    return fd;
+}
+
+
+static void
+close_prepared(const placer_job_t *job, int fd)
+{
+    if (fd != job->fd) {
+        close_kept(fd);
+    }
+}
+
+
+static void
+place_one(placer_t *p, placer_job_t *job)
+{
+    int fd = prepare(p, job);
+
+    job->error = fd >= 0 && place(p, job, fd) ? 0 : errno;
+    close_prepared(job, fd);
+}
+
+
+/* Same as one after the other, but the disk writes all files at once, and each
+ * folder once. */
+static void
+place_all(placer_t *p, placer_job_t *jobs, size_t n)
+{
+    int fds[PLACER_FILES_MAX];
+    synced_t synced;
+
+    for (size_t i = 0; i < n; i++) {
+        fds[i] = prepare(p, &jobs[i]);
+        jobs[i].error = fds[i] >= 0 ? 0 : errno;
+        if (fds[i] >= 0) {
+            (void) sync_file_range(fds[i], 0, 0, SYNC_FILE_RANGE_WRITE);
+        }
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        if (jobs[i].error == 0 && fsync(fds[i]) != 0) {
+            jobs[i].error = errno;
+        }
+    }
+
+    for (size_t i = 0; i < n; i++) {
+        if (jobs[i].error == 0 && !give_names(p, &jobs[i], fds[i])) {
+            jobs[i].error = errno;
+        }
+        close_prepared(&jobs[i], fds[i]);
+    }
+
+    synced.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (jobs[i].error == 0 && !sync_paths(&synced, &jobs[i])) {
+            jobs[i].error = errno;
+        }
+    }
+}
+
+
 static void
 run(placer_t *p, placer_job_t *job)
 {
-    int fd = job->fd;
-    bool is_ok;
-
     job->error = 0;
     if (job->kind == PLACER_ASSEMBLE) {
         assemble(p, job);
@@ -568,27 +722,12 @@ run(placer_t *p, placer_job_t *job)
         return;
     }
 
-    job->is_same = has_same_bytes(p, job);
-    if (job->is_same) {
-        job->error = keep(job, p) ? 0 : errno;
+    if (job->kind == PLACER_FILES) {
+        place_all(p, job->files, job->n_files);
         return;
     }
 
-    if (job->kind == PLACER_CHUNK) {
-        place_chunk(p, job);
-        return;
-    }
-
-    if (!job->is_nameless) {
-        fd = placer_temporary(job->folder);
-    }
-
-    is_ok =
-        fd >= 0 && (job->is_nameless || copy(p, job, fd)) && place(p, job, fd);
-    job->error = is_ok ? 0 : errno;
-    if (!job->is_nameless && fd >= 0) {
-        close(fd);
-    }
+    place_one(p, job);
 }
 
 

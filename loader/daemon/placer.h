@@ -1,7 +1,7 @@
 /*
  * placer.h - puts files into the folder of a source, durably.
  *
- * Copying and fsync() take long, so a thread of its own does them, one file
+ * Copying and fsync() take long, so a thread of its own does them, one job
  * after the other; the daemon's loop polls a descriptor for what is done.  A
  * file is complete when its name appears: it is written without a name, in the
  * same file system, and both the file and its folders are on disk when the job
@@ -22,7 +22,8 @@
 
 typedef enum {
     PLACER_FILE,     /* gives the file its names */
-    PLACER_CHUNK,    /* same, if the bytes have the digest `sha1` */
+    PLACER_FILES,    /* same for several files */
+    PLACER_CHUNK,    /* same as FILE, if the bytes have the digest `sha1` */
     PLACER_ASSEMBLE, /* makes a nameless file from chunks: fd, length */
     PLACER_JOIN,     /* same for the parts of a symbfile: text is their name,
                         n_chunks their number; EBADMSG: a part has no header */
@@ -47,6 +48,10 @@ typedef struct {
     struct timespec written;
 } placer_part_t;
 
+/* Maximum number of files in a job: each has a descriptor until all bytes are on
+ * disk. */
+#define PLACER_FILES_MAX 64
+
 /* A job; the owner keeps it in place until placer_done() returns it. */
 typedef struct placer_job_s {
     struct placer_job_s *next;
@@ -60,6 +65,9 @@ typedef struct placer_job_s {
     uint64_t at, length;           /* ... and their range */
     uint8_t (*md5)[SYM_MD5_BYTES]; /* digest of each part */
     uint64_t part_bytes;           /* size of a part */
+    struct placer_job_s *files;    /* FILES: a job for each, with its result */
+    size_t n_files;
+    size_t number;    /* FILES: the owner's number of the file */
     bool is_nameless; /* fd is a file without a name in `folder`: it is not
                             copied, but gets the names itself */
     bool replaces;    /* replaces existing files; otherwise these stay */

@@ -48,6 +48,7 @@ upload_free(upload_t *u)
         close(u->old_fd);
     }
     bucket_free(&u->bucket);
+    free(u->batch);
     free(u->digests);
     free(u->joined_parts);
     free(u->members);
@@ -200,6 +201,12 @@ begin_next(upload_t *u)
              && (u->members[u->current].is_field
                  || u->members[u->current].is_archive));
 
+    if (u->current >= u->n_members && u->n_batch != 0 && u->counts.failed == 0)
+    {
+        upload_scripts_place(u);
+        return false;
+    }
+
     if (u->digests != NULL
         && (u->current >= u->n_members || u->counts.failed != 0)) {
         upload_assembled(u);
@@ -217,7 +224,7 @@ begin_next(upload_t *u)
 
 
 void
-upload_begin_placing(upload_t *u)
+upload_make_job(upload_t *u)
 {
     const upload_file_t *m = &u->members[u->current];
 
@@ -228,6 +235,13 @@ upload_begin_placing(upload_t *u)
                                                       folder */
     u->job.replaces = u->is_stored;
     u->job.is_renewed = u->parts > 1;
+}
+
+
+void
+upload_begin_placing(upload_t *u)
+{
+    upload_make_job(u);
     u->why[0] = '\0';
     if (u->part_bytes != 0 && u->parts <= 1) {
         upload_bucket_put(u);
@@ -288,7 +302,6 @@ close_file(upload_t *u)
 static void
 go_on(upload_t *u)
 {
-    close_file(u);
     if (!upload_symbfile_join(u)) {
         upload_next_file(u);
     }
@@ -296,7 +309,7 @@ go_on(upload_t *u)
 
 
 void
-upload_placed(upload_t *u)
+upload_report_placed(upload_t *u)
 {
     if ((u->flags & SYM_RPC_SCRIPTS) != 0) {
         upload_script_placed(u);
@@ -311,6 +324,14 @@ upload_placed(upload_t *u)
                                              : UPLOAD_KEPT);
     }
 
+    close_file(u);
+}
+
+
+void
+upload_placed(upload_t *u)
+{
+    upload_report_placed(u);
     go_on(u);
 }
 
@@ -335,8 +356,12 @@ job_done(placer_job_t *job)
     case PLACER_DIGEST:
         upload_bucket_digested(of_job(job));
         break;
+    case PLACER_FILES:
+        upload_scripts_placed(of_job(job));
+        break;
     case PLACER_CHUNK:
         upload_chunk_ended(of_job(job));
+        close_file(of_job(job));
         go_on(of_job(job));
         break;
     default:
@@ -479,6 +504,7 @@ upload_old_failed(upload_t *u, const char *why)
 {
     (void) snprintf(u->reason, sizeof(u->reason), "%s", why);
     upload_report_file(u, UPLOAD_FAILED);
+    close_file(u);
     go_on(u);
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/upload_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "artifacts/sources/bundle_name.h"
@@ -144,6 +145,30 @@ refuse(upload_t *u, upload_state_t how, const char *why)
 }
 
 
+/* On a disk, many files take little longer than one if they are placed
+ * together. */
+static void
+add_to_batch(upload_t *u)
+{
+    if (u->batch == NULL) {
+        u->batch = calloc(PLACER_FILES_MAX, sizeof(*u->batch));
+    }
+    if (u->batch == NULL) {
+        refuse(u, UPLOAD_FAILED, "out of memory");
+        return;
+    }
+
+    upload_make_job(u);
+    u->job.number = u->current;
+    u->batch[u->n_batch++] = u->job;
+    if (u->n_batch == PLACER_FILES_MAX) {
+        upload_scripts_place(u);
+    } else {
+        upload_next_file(u);
+    }
+}
+
+
 /* A script or map is at a path by its debug id and, if the bundle has a release,
  * at one by that and its URL.  It replaces what is there. */
 void
@@ -173,7 +198,50 @@ upload_script_begin(upload_t *u)
     }
 
     u->is_stored = true;
-    upload_begin_placing(u);
+    if (u->part_bytes != 0) {
+        upload_begin_placing(u);
+    } else {
+        add_to_batch(u);
+    }
+}
+
+
+void
+upload_scripts_place(upload_t *u)
+{
+    u->job = (placer_job_t){ .kind = PLACER_FILES,
+                             .files = u->batch,
+                             .n_files = u->n_batch };
+    u->why[0] = '\0';
+    placer_add(u->all->placer, &u->job);
+}
+
+
+void
+upload_scripts_placed(upload_t *u)
+{
+    char why[CONVERSION_REASON_MAX] = "";
+    size_t last = u->current;
+
+    for (size_t i = 0; i < u->n_batch; i++) {
+        u->job = u->batch[i];
+        u->current = u->job.number;
+        u->is_stored = true;
+        u->reason[0] = '\0';
+        upload_report_placed(u);
+        if (u->counts.failed != 0 && why[0] == '\0') {
+            memcpy(why, u->reason, sizeof(why));
+        }
+    }
+
+    /* the answer says why the first one failed */
+    if (why[0] != '\0') {
+        memcpy(u->reason, why, sizeof(why));
+    }
+
+    u->n_batch = 0;
+    u->current = last;
+    upload_next_file(u);
 }
 
 

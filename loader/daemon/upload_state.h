@@ -114,6 +114,10 @@ struct upload_s {
     unsigned joined; /* parts that the file was joined from, and that go when it
                         is reported; 0: none */
 
+    /* for a bundle of scripts: files that are placed together */
+    placer_job_t *batch; /* of PLACER_FILES_MAX; NULL: none yet */
+    size_t n_batch;
+
     /* for a file that is assembled from chunks */
     uint8_t *digests; /* digests of the file and of its chunks; NULL: not
                          assembled */
@@ -165,8 +169,14 @@ void upload_take_apart(upload_t *u);
 /* Places the file at the paths of the job; upload_placed() follows. */
 void upload_begin_placing(upload_t *u);
 
+/* Makes the job of the current file. */
+void upload_make_job(upload_t *u);
+
 /* The file was put or placed, or not. */
 void upload_placed(upload_t *u);
+
+/* Same, and the next file does not begin yet. */
+void upload_report_placed(upload_t *u);
 
 /* The file at the path, which is compared with the new one; the caller keeps fd.
  * -1: there is none. */
@@ -203,6 +213,10 @@ void upload_script_begin(upload_t *u);
 
 /* Called when it was placed, at some of its paths at least. */
 void upload_script_placed(upload_t *u);
+
+/* Places the files that wait for others. */
+void upload_scripts_place(upload_t *u);
+void upload_scripts_placed(upload_t *u);
 
 /* --- upload_bucket.c --- */
 
