@@ -84,6 +84,33 @@ PYTHON
 like($r->{out}, qr/, 1 module stored, .*, 2 of other kinds,/,
     'links, devices, other files and packages in it are left out') or diag explain $r;
 
+# --- a file whose first bytes end a piece of the unpacked bytes ---
+
+# An entry of cpio's newc format.
+sub entry {
+    my ($name, $bytes) = @_;
+    my $head = sprintf '070701' . '%08x' x 13, 1, oct 100644, 0, 0, 1, 0, length $bytes, 0, 0, 0, 0, 1 + length $name, 0;
+    return join '', map { $_ . "\0" x (-length($_) % 4) } "$head$name\0", $bytes;
+}
+
+# An RPM package with two empty headers.
+sub rpm_at {
+    my ($at) = @_;
+    my $before = $at - length(entry('./pad', '')) - length entry('./usr/bin/a', '');
+    my $files = entry('./pad', "\0" x $before) . entry('./usr/bin/a', $elf) . entry('TRAILER!!!', '');
+    my $file = write_file("$dir/cpio", $files);
+    my $header = "\x8e\xad\xe8\1" . "\0" x 12;
+    return "\xed\xab\xee\xdb" . "\0" x 92 . $header x 2 . output('gzip', '-c', $file);
+}
+
+# The unpacked bytes come in pieces of 256 KiB; a head is 64 bytes.
+for my $at (262144 - 64, 262144 - 60) {
+    my $loaded = load(rpm_at($at), 'rpm');
+    like($loaded->{out}, qr/, 1 module stored,.* 0 failed/, "a program at byte $at of the files: it is loaded")
+        or diag explain $loaded;
+    like($loaded->{out}, qr{/usr/bin/a: .*: lines}, '... with its lines');
+}
+
 # --- names ---
 
 for my $name ('../../../tmp/a', '/usr/bin/a', 'usr/../../a', 'usr//a', "usr/a\\nb", 'a\\\\b') {

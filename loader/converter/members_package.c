@@ -67,7 +67,7 @@ read_entry(package_t *p, const char **data, size_t *len, sym_error_t *err)
 
 
 /* Reads at least the bytes that show the type of the file, if it has as many:
- * *head is them, and *rest follows them. */
+ * *head is them, and *rest follows them in the same piece. */
 static sym_status_t
 read_head(package_t *p, char bytes[HEAD_BYTES], sym_str_t *head,
           sym_str_t *rest, sym_error_t *err)
@@ -111,10 +111,11 @@ send_file(package_t *p, const sym_packed_entry_t *e, sym_str_t field,
 
     rc = members_send_head(e->name, field, &m, err);
     rc = rc == SYM_OK ? members_send_bytes(head.data, head.len, err) : rc;
-    while (rc == SYM_OK && rest.len != 0) {
-        rc = members_send_bytes(rest.data, rest.len, err);
+    rc = rc == SYM_OK ? members_send_bytes(rest.data, rest.len, err) : rc;
+    do {
         rc = rc == SYM_OK ? read_entry(p, &rest.data, &rest.len, err) : rc;
-    }
+        rc = rc == SYM_OK ? members_send_bytes(rest.data, rest.len, err) : rc;
+    } while (rc == SYM_OK && rest.len != 0);
 
     return rc;
 }
