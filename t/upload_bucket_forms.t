@@ -91,6 +91,13 @@ is($scripts->upload(bundle({ release => '1.0' }, %pair), version => '1.0')->{sta
 is($scripts->ask($script, 1, 14, release => '1.0'), "readCart https://example.com/newer.ts:2:3 [  throw 'newer.ts';]",
     '... replaces it');
 
+my %code = ('cart.ts' => { type => 'source', url => '~/cart.ts', text => "let first = 1;\n" });
+is($scripts->upload(bundle({ release => '1.0' }, %code), version => '1.0')->{state}, 'ok', 'a source file');
+is(object('releases/1.0/~/cart.ts'), "let first = 1;\n", '... is in the bucket');
+$code{'cart.ts'}{text} = "let second = 2;\n";
+is($scripts->upload(bundle({ release => '1.0' }, %code), version => '1.0')->{state}, 'ok', 'a newer one');
+is(object('releases/1.0/~/cart.ts'), "let second = 2;\n", '... replaces it');
+
 # --- sym_upload v2 ---
 
 $id = next_id();

@@ -89,11 +89,13 @@ put_next(upload_t *u)
 }
 
 
-/* Ranges of a symbfile replace whatever is there. */
+/* Ranges of a symbfile, scripts and maps replace whatever is there. */
 static bucket_knows_t
 knows(const upload_t *u)
 {
-    return u->parts != 0      ? BUCKET_ANY
+    bool is_newest = u->parts != 0 || (u->flags & SYM_RPC_SCRIPTS) != 0;
+
+    return is_newest          ? BUCKET_ANY
            : !u->has_old_read ? BUCKET_NOT_READ
            : u->is_old_absent ? BUCKET_ABSENT
                               : BUCKET_READ;
