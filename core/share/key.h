@@ -15,6 +15,10 @@
 
 #define SYM_SHARE_KEY_MAX SYM_SOURCE_PATH_MAX
 
+/* Content type of a peer's answer.  If that is empty, there is no such file:
+ * another server's empty answer does not mean that. */
+#define SYM_PEER_TYPE "application/vnd.symbolicate.artifact"
+
 /* Writes the key; returns its length.  0: it would be too long. */
 size_t sym_share_key(sym_str_t source, sym_str_t path,
                      const sym_kind_row_t *kind, char out[SYM_SHARE_KEY_MAX]);

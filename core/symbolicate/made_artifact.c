@@ -30,7 +30,7 @@ sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
 
     if (sym_snapshot_object(r->snapshot, path->scope, ref, kind, &record, &err)
             != SYM_OK
-        || !sym_object_can_travel(&record)
+        || !sym_object_can_travel(&record) || record.reason.len != 0
         || !sym_object_is_from(&record, path))
     {
         return is_absent(r, path) ? SYM_NOT_FOUND : SYM_UNSUPPORTED;

@@ -50,7 +50,8 @@ free_share(share_t *share)
 
 /* --- begin --- */
 
-/* Finds the artifact, and writes its head. */
+/* Finds the artifact, and writes its head.  One that lacks a companion would
+ * stay in the bucket when that has come. */
 static bool
 find(shares_t *s, share_t *share, const sym_rpc_message_t *m)
 {
@@ -66,7 +67,8 @@ find(shares_t *s, share_t *share, const sym_rpc_message_t *m)
     if (sym_snapshot_object(snapshot, m->key.scope, &m->ref,
                             (sym_kind_t) m->kind, &record, &err)
             == SYM_OK
-        && sym_object_can_travel(&record) && sym_object_is_from(&record, &path))
+        && sym_object_can_travel(&record) && record.reason.len == 0
+        && sym_object_is_from(&record, &path))
     {
         share->module_id = record.module_id;
         share->extents = record.extents;

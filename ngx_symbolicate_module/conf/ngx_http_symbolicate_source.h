@@ -93,6 +93,9 @@ typedef struct {
 typedef struct {
     ngx_http_symbolicate_source_t  bucket;      /* no uri: none */
     ngx_http_symbolicate_source_t  peers;
+    ngx_msec_t                     bucket_away; /* it is not asked before this
+                                                 * time of this worker; 0: it
+                                                 * answers */
     unsigned                       no_conditions:1;  /* the bucket does not know
                                                       * If-None-Match */
 } ngx_http_symbolicate_shared_t;

@@ -9,6 +9,8 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "share/key.h"
+
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_background.h"
@@ -95,6 +97,7 @@ ngx_http_symbolicate_fetch_reset(ngx_http_symbolicate_fetch_t *fetch)
     fetch->late = 0;
     fetch->continues = 0;
     fetch->continuing = 0;
+    fetch->of_peer = 0;
     ngx_str_null(&fetch->leads);
     ngx_str_null(&fetch->next_page);
     ngx_str_null(&fetch->outcome.reference);
@@ -386,6 +389,12 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
     if (fetch->source->request_source == NULL) {
         ngx_http_symbolicate_fetch_url(fetch, r);
     }
+
+    fetch->of_peer = r->headers_out.content_type.len
+                     == sizeof(SYM_PEER_TYPE) - 1
+                     && ngx_strncmp(r->headers_out.content_type.data,
+                                    SYM_PEER_TYPE, sizeof(SYM_PEER_TYPE) - 1)
+                        == 0;
 
     if (ngx_http_symbolicate_fetch_is_redirect(fetch)
         && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)

@@ -138,6 +138,7 @@ ngx_http_symbolicate_fetch_try_place(ngx_http_symbolicate_fetch_t *fetch)
     char  encoded[SYM_SOURCE_ENCODED_MAX];
 
     ngx_http_symbolicate_fetch_reset(fetch);
+    fetch->hops = 0;
 
     return fetch->transport->try(fetch,
                                  sym_source_encode(fetch->place_path, encoded),

@@ -24,6 +24,10 @@
 #include "download/ngx_http_symbolicate_fetch_state.h"
 
 
+/* Time for which a bucket that does not answer is not asked. */
+#define NGX_SYMBOLICATE_BUCKET_PAUSE  5000
+
+
 /* The question to a peer (api/peer/peer.c). */
 static ngx_int_t
 ngx_http_symbolicate_fetch_shared_args(ngx_http_symbolicate_fetch_t *fetch)
@@ -64,6 +68,38 @@ ngx_http_symbolicate_fetch_shared_args(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
+/*
+ * What nginx hashes to choose a peer: the same for all files and kinds of an
+ * object, because one search of a peer finds them all.  If they were on several
+ * peers, two could wait for each other.
+ */
+static size_t
+ngx_http_symbolicate_fetch_shared_object(ngx_http_symbolicate_fetch_t *fetch,
+    char key[SYM_SHARE_KEY_MAX])
+{
+    u_char            *p, *last;
+    char               id[SYM_ID_TEXT_MAX];
+    sym_str_t          object;
+    sym_object_ref_t  *ref;
+
+    ref = &fetch->ref;
+    object = ref->url;
+
+    if (ref->debug_id.form != SYM_DEBUG_ID_NONE) {
+        object = sym_str(id, sym_debug_id_write_breakpad(&ref->debug_id, id));
+
+    } else if (ref->code_id.len) {
+        object = sym_str(ref->code_id.text, ref->code_id.len);
+    }
+
+    last = (u_char *) key + SYM_SHARE_KEY_MAX;
+    p = ngx_slprintf((u_char *) key, last, "%V/%*s", &fetch->origin->name,
+                     object.len, object.data);
+
+    return p == last ? 0 : p - (u_char *) key;
+}
+
+
 /* Sets the URI of the artifact at the bucket or the peers. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch,
@@ -75,8 +111,11 @@ ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch,
     ngx_str_t  *name;
 
     name = &fetch->origin->name;
-    len = sym_share_key(sym_str((char *) name->data, name->len),
-                        fetch->place_path, sym_kind_find(fetch->kind), key);
+    len = from == &fetch->share->peers
+          ? ngx_http_symbolicate_fetch_shared_object(fetch, key)
+          : sym_share_key(sym_str((char *) name->data, name->len),
+                          fetch->place_path, sym_kind_find(fetch->kind), key);
+
     if (len == 0) {
         return NGX_DECLINED;
     }
@@ -106,6 +145,22 @@ ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+static ngx_uint_t
+ngx_http_symbolicate_fetch_bucket_is_away(
+    ngx_http_symbolicate_shared_t *share)
+{
+    if (share->bucket_away
+        && (ngx_msec_int_t) (share->bucket_away - ngx_current_msec) > 0)
+    {
+        return 1;
+    }
+
+    share->bucket_away = 0;
+
+    return 0;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -122,11 +177,15 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
     while (fetch->nshared < 2) {
         fetch->source = from[fetch->nshared++];
 
-        if (fetch->source->uri.len == 0) {
+        if (fetch->source->uri.len == 0
+            || (fetch->source == &fetch->share->bucket
+                && ngx_http_symbolicate_fetch_bucket_is_away(fetch->share)))
+        {
             continue;
         }
 
         ngx_http_symbolicate_fetch_reset(fetch);
+        fetch->hops = 0;
 
         rc = ngx_http_symbolicate_fetch_shared_uri(fetch, fetch->source);
 
@@ -168,7 +227,16 @@ ngx_http_symbolicate_fetch_shared_tried(ngx_http_symbolicate_fetch_t *fetch,
                       &fetch->url);
     }
 
-    if (trouble == NULL && fetch->status == NGX_HTTP_OK
+    /* otherwise every miss would wait for it */
+
+    if (trouble && fetch->status == 0
+        && fetch->source == &fetch->share->bucket)
+    {
+        fetch->share->bucket_away = ngx_current_msec
+                                    + NGX_SYMBOLICATE_BUCKET_PAUSE;
+    }
+
+    if (trouble == NULL && fetch->of_peer && fetch->status == NGX_HTTP_OK
         && fetch->source == &fetch->share->peers)
     {
         fetch->shared = 0;

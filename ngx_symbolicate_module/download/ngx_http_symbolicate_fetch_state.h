@@ -123,6 +123,7 @@ struct ngx_http_symbolicate_fetch_s {
     unsigned                            encoded_body:1;
     unsigned                            continuing:1;  /* the rest is being
                                                         * requested */
+    unsigned                            of_peer:1;   /* a peer has answered */
     unsigned                            shared:1;    /* an artifact is
                                                       * requested */
 

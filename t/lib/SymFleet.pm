@@ -59,7 +59,8 @@ sub set {
             internal;
             proxy_connect_timeout 2s;
             proxy_read_timeout $self->{timeout};
-            proxy_next_upstream error timeout;
+            proxy_next_upstream error;
+            proxy_next_upstream_tries 2;
             proxy_pass http://fleet/peer/artifact\$is_args\$args;
         }
 CONF

@@ -12,7 +12,7 @@
 #include "base/form.h"
 #include "base/hex.h"
 #include "base/steps.h"
-#include "sources/paths/plan.h"
+#include "share/key.h"
 #include "symbolicate/made_artifact.h"
 
 /* Bytes that are copied in the time of a frame. */
@@ -91,6 +91,22 @@ read_ref(peer_t *p)
 }
 
 
+/* A location shows nothing of other sources. */
+static bool
+is_visible(const sym_request_t *r, sym_str_t source)
+{
+    const sym_scopes_t *all = r->options->scopes;
+
+    for (uint32_t i = 0; all != NULL && i < all->n; i++) {
+        if (sym_str_eq(all->names[i], source)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static sym_status_t
 parse(sym_request_t *r, uint32_t budget)
 {
@@ -108,6 +124,11 @@ parse(sym_request_t *r, uint32_t budget)
     {
         return sym_request_refuse(r, SYM_MALFORMED,
                                   "needs the source and path of a file");
+    }
+
+    if (!is_visible(r, p->path.scope)) {
+        return sym_request_refuse(r, SYM_MALFORMED,
+                                  "this location has no such source");
     }
 
     if (!read_kind(p)) {
@@ -226,7 +247,7 @@ const sym_api_t sym_peer_api = {
                   .methods = SYM_METHOD_GET,
                   .ops = &ops,
                   .init = init } },
-    .answers = { "application/octet-stream" },
+    .answers = { SYM_PEER_TYPE },
     .tells_failures = true,
     .is_same_site = true,
 };

@@ -338,6 +338,7 @@ ask_chunk(profile_t *p, uint32_t budget)
     profile_place_t place = p->place;
     sym_error_t err = { 0 };
     uint32_t n_questions = 0, n = 0;
+    size_t bytes = 0;
     profile_field_t f;
 
     p->n_chunk = 0;
@@ -345,6 +346,7 @@ ask_chunk(profile_t *p, uint32_t budget)
 
     /* each location may be in a dictionary of its own */
     while (n++ < 2 * most && p->n_chunk < most
+           && bytes < (size_t) most * PROFILE_BYTES_PER_FRAME
            && profile_next(p, &place, &f, &err)
            && (f.kind == PROFILE_LOCATION || f.kind == PROFILE_DICTIONARY))
     {
@@ -355,6 +357,7 @@ ask_chunk(profile_t *p, uint32_t budget)
             continue;
         }
 
+        bytes += f.pb.bytes.len;
         *next = (profile_next_t){ f.at, PROFILE_NO_NEED };
         p->n_chunk++;
         if (profile_read_location(p->form, f.pb.bytes, false, &location) == NULL
@@ -441,7 +444,8 @@ answer_location(profile_t *p, const profile_field_t *f, sym_out_t *out,
     }
 
     next = &p->chunk[p->next];
-    rc = next->question == PROFILE_NO_NEED
+    /* a field that is half copied stays a copy in another snapshot */
+    rc = next->question == PROFILE_NO_NEED || p->n_copied != 0
              ? copy_field(p, f, out, budget)
              : write_location(p, next, f->pb.bytes, out, budget);
     if (rc == SYM_OK) {

@@ -51,6 +51,10 @@ profile_read_location(const profile_form_t *form, sym_str_t bytes, bool all,
 
     *location = (profile_location_t){ 0 };
     while ((all || !location->has_lines) && sym_pb_next(&c, &f)) {
+        if ((size_t) (c.pos - c.start) > PROFILE_MESSAGE_MAX) {
+            return "it is too long";
+        }
+
         if (f.number == form->location_line && f.type == SYM_PB_BYTES) {
             location->has_lines = true;
             if (all) {
@@ -62,10 +66,6 @@ profile_read_location(const profile_form_t *form, sym_str_t bytes, bool all,
         } else if (f.type == SYM_PB_VARINT
                    && f.number == form->location_address) {
             location->address = f.value;
-        }
-
-        if ((size_t) (c.pos - c.start) > PROFILE_MESSAGE_MAX) {
-            return "it is too long";
         }
     }
 
