@@ -281,6 +281,12 @@ ngx_http_symbolicate_loader_idle(ngx_http_symbolicate_loader_t *loader)
 {
     ngx_connection_t  *c;
 
+    /* notes may wait before there was any connection */
+
+    if (!loader->ready) {
+        ngx_http_symbolicate_loader_init(loader);
+    }
+
     if (loader->nbusy && !loader->busy.timer_set) {
         ngx_add_timer(&loader->busy, NGX_SYMBOLICATE_LOADER_BUSY);
 

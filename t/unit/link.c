@@ -262,14 +262,16 @@ test_client(void)
               SYM_STR(HEAD("\x4b") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,
                                     .ticket = 7,
+                                    .flags = SYM_RPC_SHARED,
                                     .ttl = ttl,
                                     .offset = 1,
                                     .length = 4096,
                                     .source = SYM_STR("u:"),
                                     .outcomes = SYM_STR(PLACE_2),
                                     .reference = SYM_STR("m") },
-              SYM_STR(HEAD("\x04") TICKET TTL U64_1 U64_4096
-                      "\x02\x00u:\x15\x00" PLACE_2 "\x01\x00m"));
+              SYM_STR(HEAD("\x04") TICKET "\x01\x00\x00\x00" TTL U64_1 U64_4096
+                                          "\x02\x00u:\x15\x00" PLACE_2
+                                          "\x01\x00m"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_NONE,
                                     .ticket = 7,
                                     .state = SYM_MODULE_ABSENT,
@@ -377,7 +379,9 @@ test_client(void)
                                     .ticket = 7,
                                     .flags = SYM_RPC_THERE | SYM_RPC_BY_ID,
                                     .length = 4096 },
-              SYM_STR(HEAD("\x0b") TICKET "\x03\x00\x00\x00" U64_4096));
+              SYM_STR(HEAD("\x0b") TICKET
+                      "\x03\x00\x00\x00"
+                      "\x00\x00\x00\x00\x00\x00\x00\x00" U64_4096));
 }
 
 
@@ -391,12 +395,13 @@ test_companion(void)
                                   .kind = SYM_RPC_UUID_MAP,
                                   .ref = { .type = SYM_OBJECT_MACHO } };
     const sym_str_t no_role =
-        SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096
-                "\x00\x00\x00\x00\x04\x00\x01\x01\x00\x02");
+        SYM_STR(HEAD("\x43") TICKET "\x00\x00\x00\x00" U64_4096 U64_4096
+                                    "\x00\x00\x00\x00\x04\x00\x01\x01\x00\x02");
     sym_rpc_message_t got;
     sym_error_t err = { 0 };
 
-    both_ways(&m, SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096
+    both_ways(&m, SYM_STR(HEAD("\x43") TICKET
+                          "\x00\x00\x00\x00" U64_4096 U64_4096
                           "\x04\x00\x00\x00\x04\x00\x01\x01\x00\x02"));
     ok(sym_rpc_read((const uint8_t *) no_role.data, no_role.len, &got, &err)
            == SYM_MALFORMED,
@@ -422,10 +427,11 @@ test_loader(void)
         SYM_STR(HEAD("\x42") TICKET "\x04\x00\x00\x00" TTL "\x03\x00why"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_FETCH,
                                     .ticket = 7,
+                                    .flags = SYM_RPC_UNSHARED,
                                     .length = 4096,
                                     .places = 4096 },
-              SYM_STR(HEAD("\x43") TICKET U64_4096 U64_4096
-                      "\x00\x00\x00\x00\x00\x00"));
+              SYM_STR(HEAD("\x43") TICKET "\x01\x00\x00\x00" U64_4096 U64_4096
+                                          "\x00\x00\x00\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_DONE,
                                     .ticket = 7,
                                     .flags = SYM_RPC_DID,
