@@ -13,7 +13,7 @@ use Test::More;
 use SymLoader qw(root read_file);
 
 my $t = SymLoader->new;
-my @commands = qw(load lookup dump atos retrace symbolicate walk profile fileid push-symbols ls show rm verify stat missing evict init serve);
+my @commands = qw(load lookup dump atos retrace symbolicate walk profile fileid push-symbols mirror ls show rm verify stat missing evict init serve);
 my $module = 'xul.pdb/44E4EC8C2F41492B9369D6B9A059577C2';
 
 my @wrong = (

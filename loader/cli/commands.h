@@ -25,6 +25,7 @@ int symbolicate_run(const options_t *options);
 int walk_run(const options_t *options);
 int profile_run(const options_t *options);
 int push_run(const options_t *options);
+int mirror_run(const options_t *options);
 int fileid_run(const options_t *options);
 int ls_run(const options_t *options);
 int show_run(const options_t *options);

@@ -12,8 +12,8 @@
 #include "driver/companion_files.h"
 #include "formats/packed/package.h"
 
-static int
-open_spool(void)
+int
+package_spool(void)
 {
     const char *folder = getenv("TMPDIR");
 
@@ -36,7 +36,7 @@ package_create(const walk_file_t *file, sym_error_t *err)
     p->is_in_tree = file->is_in_tree;
     p->path = strdup(file->path);
     p->source = realpath(file->path, NULL);
-    p->spool = open_spool();
+    p->spool = package_spool();
 
     if (p->spool < 0) {
         sym_fail_sys(err, SYM_IO,

@@ -31,6 +31,9 @@ typedef struct {
     uint64_t n_skipped; /* files of other kinds */
 } package_t;
 
+/* Opens a temporary file without a name; -1: errno has the reason. */
+int package_spool(void);
+
 /* Has one user.  NULL: *err has the reason. */
 package_t *package_create(const walk_file_t *file, sym_error_t *err);
 void package_release(package_t *p);

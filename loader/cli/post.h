@@ -1,5 +1,6 @@
 /*
- * post.h - one POST over plain HTTP, to a server on this machine or nearby.
+ * post.h - one POST or GET over plain HTTP, to a server on this machine or
+ * nearby.
  *
  * HTTP/1.0: the answer comes in one piece and ends with the connection.  TLS is
  * not supported: it is the task of a proxy.
@@ -16,6 +17,7 @@ typedef struct {
     char *data; /* the complete response; the caller frees it */
     sym_str_t body;
     unsigned retry_after_s; /* 0: the server does not say */
+    bool is_late;           /* post_get(): it took longer than it may */
 } post_answer_t;
 
 /* Sends the request.  url: http://HOST[:PORT][/PATH].  False: the reason was
@@ -33,6 +35,33 @@ typedef struct {
  * why there is no answer, which then has the status 0. */
 const char *post_file(const char *url, const char *headers,
                       const post_file_t *file, post_answer_t *answer);
+
+/* Where the body of an answer goes. */
+typedef struct {
+    /* False: no more is wanted; it has noted why. */
+    bool (*take)(void *ctx, const char *data, size_t len);
+    void *ctx;
+    unsigned wait_s; /* maximum time of waiting for the server, in all */
+} post_sink_t;
+
+/* Sends a GET.  The body of an answer with status 200 goes to the sink, that of
+ * others is dropped.  Returns NULL, or why the answer is not complete, which then
+ * has the status 0. */
+const char *post_get(const char *url, const post_sink_t *sink,
+                     post_answer_t *answer);
+
+/* For `do ... while (post_again(&answer, tries++))`.  A busy server, or one that
+ * has not been reached, is asked again, four times; one that is late is not.
+ * True: the answer was freed, and the time that the server asks for is over. */
+bool post_again(post_answer_t *answer, unsigned tries);
+
+/* Whether this answer tells more of the server than of the request. */
+bool post_is_trouble(const post_answer_t *answer);
+
+/* The variable with the server's key; NULL: it is not set.  False: it has
+ * characters that would end a header; the error was printed to stderr. */
+#define POST_KEY "SYMBOLICATE_API_KEY"
+bool post_key(const char **key);
 
 /* An answer other than 200, on stderr. */
 void post_complain(const char *url, const post_answer_t *answer);

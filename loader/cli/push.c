@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "artifacts/export/tools.h"
@@ -25,14 +24,11 @@
 #include "json/load.h"
 #include "symbolicate/cache/names.h"
 
-#define KEY "SYMBOLICATE_API_KEY"
 #define FORMAT "symbfile"
 #define HEAD SYM_STR("symbfile\0\1")
 #define TABLE 4 /* type of a string table */
 
 #define PARTS_MAX 300
-#define TRIES 5
-#define WAIT_MAX_S 60
 #define HEADERS_MAX 1024
 #define ANSWER_MAX ((size_t) 1 << 20)
 #define URL_MAX 4096
@@ -137,29 +133,6 @@ complain(const char *url, const post_answer_t *answer)
 }
 
 
-/* A busy server, or one that has not been reached, is asked again. */
-static bool
-is_passing(const post_answer_t *answer)
-{
-    return answer->status == 0 || answer->status == 429
-           || answer->status >= 500;
-}
-
-
-static void
-wait_for_server(const post_answer_t *answer, unsigned tries)
-{
-    unsigned seconds =
-        answer->retry_after_s != 0 ? answer->retry_after_s : 1u << tries;
-    struct timespec left = {
-        .tv_sec = (time_t) (seconds < WAIT_MAX_S ? seconds : WAIT_MAX_S)
-    };
-
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
-    }
-}
-
-
 /* Sends a part until the server has answered.  A part that is sent twice counts
  * once. */
 static bool
@@ -170,6 +143,7 @@ send_part(const push_t *p, const char *url, const parts_t *parts, unsigned i)
     post_answer_t answer;
     const char *why = NULL;
     char headers[HEADERS_MAX];
+    unsigned tries = 0;
     bool is_done;
 
     (void) snprintf(headers, sizeof(headers),
@@ -177,15 +151,9 @@ send_part(const push_t *p, const char *url, const parts_t *parts, unsigned i)
                     "FilePart: %u\r\nFileParts: %u\r\n",
                     p->key, p->file_id, i, parts->n);
 
-    for (unsigned tries = 0;; tries++) {
+    do {
         why = post_file(url, headers, &file, &answer);
-        if (!is_passing(&answer) || tries + 1 == TRIES) {
-            break;
-        }
-
-        free(answer.data);
-        wait_for_server(&answer, tries);
-    }
+    } while (post_again(&answer, tries++));
 
     is_done = why == NULL && answer.status == 200;
     if (why != NULL) {
@@ -225,7 +193,7 @@ send_parts(const push_t *p, parts_t *parts)
         }
     }
 
-    say("%s %s: %u part%s, %s\n", p->file_id, parts->kind, parts->n,
+    say("%s %s: %u part%s, %s", p->file_id, parts->kind, parts->n,
         parts->n == 1 ? "" : "s", output_size(parts->length, size));
     return true;
 }
@@ -343,26 +311,15 @@ push_pads(push_t *p)
 
 /* --- the command --- */
 
-/* A header ends at a control character. */
 static bool
 read_key(push_t *p)
 {
-    p->key = getenv(KEY);
-
-    if (p->key == NULL || p->key[0] == '\0' || strlen(p->key) > 512) {
-        complain_about(KEY, "this variable must have the server's API key");
-        return false;
+    if (post_key(&p->key) && p->key == NULL) {
+        complain_about(POST_KEY,
+                       "this variable must have the server's API key");
     }
 
-    for (const char *c = p->key; *c != '\0'; c++) {
-        if ((unsigned char) *c <= ' ' || *c == 0x7f) {
-            complain_about(KEY, "the API key has a blank or another character "
-                                "that no key has");
-            return false;
-        }
-    }
-
-    return true;
+    return p->key != NULL;
 }
 
 

@@ -68,6 +68,10 @@ enum {
     OPT_UPLOAD_FOLDER,
     OPT_DEBUG,
     OPT_PART_SIZE,
+    OPT_RATE,
+    OPT_STATE,
+    OPT_MATCH,
+    OPT_IDS,
     OPT_COUNT
 };
 
@@ -99,10 +103,11 @@ static const option_t option_table[OPT_COUNT] = {
                          "where scripts and source maps are on their site" },
     [OPT_STRICT] = { "strict", NULL, " load ",
                      "exit with 1 if there was a warning" },
-    [OPT_QUIET] = { "quiet", NULL, " load ", "print warnings and errors only" },
+    [OPT_QUIET] = { "quiet", NULL, " load mirror ",
+                    "print warnings and errors only" },
     [OPT_MAX_EXPANDED] = { "max-expanded", "SIZE",
-                           " load serve dump push-symbols retrace symbolicate "
-                           "walk profile ",
+                           " load serve dump push-symbols mirror retrace "
+                           "symbolicate walk profile ",
                            "limit on a file's unpacked size (default 8g)" },
     [OPT_CONVERT_MEMORY] = { "convert-memory", "SIZE",
                              " load serve dump push-symbols retrace "
@@ -133,7 +138,7 @@ static const option_t option_table[OPT_COUNT] = {
                           "the socket's permissions (default 660)" },
     [OPT_SOCKET_GROUP] = { "socket-group", "NAME", " serve ",
                            "the socket's group (default: the store's)" },
-    [OPT_FETCH_TIMEOUT] = { "fetch-timeout", "TIME", " serve ",
+    [OPT_FETCH_TIMEOUT] = { "fetch-timeout", "TIME", " serve mirror ",
                             "longest download of one file (default 15m)" },
     [OPT_CONVERT_TIME] = { "convert-time", "TIME", " serve ",
                            "longest conversion of one file (default 10m)" },
@@ -158,8 +163,8 @@ static const option_t option_table[OPT_COUNT] = {
                    "the text of this source; without it, all paths" },
     [OPT_SYMBOLS] = { "symbols", "[LAYOUT:]PATH", " symbolicate walk profile ",
                       "folder of symbol files (default layout: unified)" },
-    [OPT_SERVER] = { "server", "URL", " symbolicate push-symbols ",
-                     "let http://HOST[:PORT]/PATH answer" },
+    [OPT_SERVER] = { "server", "URL", " symbolicate push-symbols mirror ",
+                     "the server, as http://HOST[:PORT]/PATH" },
     [OPT_SWIFT_DEMANGLER] = { "swift-demangler", "PATH|off",
                               " load serve symbolicate walk profile ",
                               "library that demangles names of Swift" },
@@ -170,6 +175,14 @@ static const option_t option_table[OPT_COUNT] = {
                     "file with the symbols of the executable" },
     [OPT_PART_SIZE] = { "part-size", "SIZE", " push-symbols ",
                         "least size of a part, except the last (default 32m)" },
+    [OPT_RATE] = { "rate", "SIZE", " mirror ",
+                   "most bytes to download in a second" },
+    [OPT_STATE] = { "state", "FILE", " mirror ",
+                    "what is done, for the next run to skip" },
+    [OPT_MATCH] = { "match", "PATTERN", " mirror ",
+                    "only packages with such a name" },
+    [OPT_IDS] = { "ids", "FILE", " mirror ",
+                  "build ids, one a line, to get from a debuginfod" },
 };
 
 
@@ -519,6 +532,17 @@ set_option(options_t *o, int option, const char *argument)
         return argument[0] != '\0';
     case OPT_PART_SIZE:
         return read_size(argument, &o->part_size) && o->part_size > 0;
+    case OPT_RATE:
+        return read_size(argument, &o->rate) && o->rate > 0;
+    case OPT_STATE:
+        o->state = argument;
+        return argument[0] != '\0';
+    case OPT_MATCH:
+        o->match = argument;
+        return argument[0] != '\0';
+    case OPT_IDS:
+        o->ids = argument;
+        return argument[0] != '\0';
     case OPT_SERVER:
         o->server = argument;
         return argument[0] != '\0';

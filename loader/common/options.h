@@ -74,6 +74,10 @@ typedef struct {
     const char *debug;   /* debug file of an executable; NULL: it is searched
                             for */
     uint64_t part_size;  /* bytes */
+    uint64_t rate;       /* bytes of downloads in a second; 0: any number */
+    const char *state;   /* file of what is done; NULL: none */
+    const char *match;   /* pattern of packages' names; NULL: all */
+    const char *ids;     /* file of build ids; NULL: an index of packages */
     const char *output;  /* NULL: standard output */
 
     int n_operands;

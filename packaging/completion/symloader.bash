@@ -29,7 +29,7 @@ _symloader() {
     done
 
     case $previous in
-    --store | --symbols | --socket | --output | -o) return ;; # files
+    --store | --symbols | --socket | --state | --ids | --output | -o) return ;; # files
     esac
 
     if [ "$previous" = help ] || [ -z "$command" ] && [[ $cur != -* ]]; then
