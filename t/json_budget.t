@@ -137,6 +137,7 @@ for my $path ('/symbolicate/v5', '/atos') {
 $r = $t->post('/symbolicate/v5', body_of(10, ' '));
 is($r->{status}, 200, 'a small one of another form');
 
+$t->allow(qr{a turn of the event loop took 1\d\d ms});    # a busy machine
 is($t->stop->log_trouble, '', 'the log is clean');
 
 done_testing();
