@@ -2,8 +2,8 @@
 
 # Operators fill a source ahead of need: `symloader mirror` sends the debug packages
 # of a repository, or the debug files of a debuginfod, to a server with uploads.
-# What fails is named and does not stop the rest, and a run that is killed goes on
-# where it was.
+# A package that fails is named and does not stop the rest.  A run that was killed
+# continues at the package where it ended.
 
 use strict;
 use warnings;

@@ -82,7 +82,7 @@ is_deeply(post($publics), [ 201, 'stored' ], 'the object was removed: a poor fil
 is(object(), $publics, '... in the bucket');
 is(answer(), 'publics', '... and answers');
 
-# What nobody knew before leaves nothing.
+# A module that was unknown before leaves no record.
 my $new = SymFolder::id(2);
 $s3->fault(method => 'PUT', code => 'AccessDenied');
 is_deeply(post(sym_text('new', $new)), [ 503, 'failed' ], 'a new module that the bucket does not take');

@@ -52,7 +52,7 @@ for my $dist ('..', 'a/b', 'x' x 65) {
     is($got->{state}, 'error', 'a dist that is no folder: ' . substr $dist, 0, 20);
 }
 for my $id ('../../x', 'zz', '0' x 5000) {
-    is($scripts->upload(bundle({}, x => file('~/x', id => $id)))->{state}, 'error', 'an id that is none: ' . substr $id, 0, 20);
+    is($scripts->upload(bundle({}, x => file('~/x', id => $id)))->{state}, 'error', 'not an id: ' . substr $id, 0, 20);
 }
 is_deeply([ placed() ], [], 'none of them is placed');
 is(SymTest::slurp("$dir/secret"), 'secret', '... and nothing outside is changed');

@@ -337,6 +337,16 @@ lose_modules(sym_request_t *r)
 }
 
 
+sym_status_t
+sym_request_cut(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    (void) r;
+    (void) out;
+    (void) budget;
+    return SYM_TRUNCATED;
+}
+
+
 void
 sym_request_note_damage(sym_request_t *r)
 {

@@ -307,6 +307,11 @@ __attribute__((format(printf, 3, 4))) sym_status_t sym_request_refuse(
  * modules found. */
 void sym_request_note_damage(sym_request_t *r);
 
+/* A step that ends the answer, because it cannot be completed: an error before
+ * its first byte, a cut after it. */
+sym_status_t sym_request_cut(sym_request_t *r, sym_out_t *out,
+                             uint32_t *budget);
+
 /* Time spent on the request so far, including waits. */
 double sym_request_spent_s(const sym_request_t *r);
 

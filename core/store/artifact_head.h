@@ -12,6 +12,16 @@
  * its version, and the object has an id of its own. */
 bool sym_object_can_travel(const sym_object_record_t *record);
 
+/*
+ * Finds the artifact of the file at the path that other nodes of a fleet may have.
+ * It can travel, and it is complete: one without a companion would stay with them
+ * when the companion has come.
+ */
+bool sym_snapshot_shareable(sym_snapshot_t *snapshot,
+                            const sym_path_key_t *path,
+                            const sym_object_ref_t *ref, sym_kind_t kind,
+                            sym_object_record_t *record);
+
 /* Writes the head of an artifact that can travel; returns its length.  0: a
  * text is too long. */
 size_t sym_snapshot_artifact_head(sym_snapshot_t *snapshot, sym_str_t scope,

@@ -63,6 +63,12 @@ void sym_path_match_init(sym_path_match_t *match, const sym_object_ref_t *ref);
 bool sym_path_matches(const sym_path_match_t *match, sym_str_t path,
                       const sym_path_record_t *record);
 
+/* Reads the record of the file that an artifact was made from; false: there is
+ * none, or it is unreadable. */
+bool sym_object_file(sym_snapshot_t *s, sym_str_t scope,
+                     const sym_object_record_t *record,
+                     sym_path_record_t *file);
+
 /* --- objects (object.c) --- */
 
 #define OBJECT_ID_MAX (2 + SYM_CODE_ID_MAX)

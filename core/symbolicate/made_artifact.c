@@ -21,18 +21,13 @@ sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
                   sym_made_artifact_t *made)
 {
     sym_object_record_t record;
-    sym_error_t err = { 0 };
 
     made->artifact = (sym_artifact_found_t){ .resolver = r };
     if (r->snapshot == NULL) {
         return SYM_UNSUPPORTED;
     }
 
-    if (sym_snapshot_object(r->snapshot, path->scope, ref, kind, &record, &err)
-            != SYM_OK
-        || !sym_object_can_travel(&record) || record.reason.len != 0
-        || !sym_object_is_from(&record, path))
-    {
+    if (!sym_snapshot_shareable(r->snapshot, path, ref, kind, &record)) {
         return is_absent(r, path) ? SYM_NOT_FOUND : SYM_UNSUPPORTED;
     }
 

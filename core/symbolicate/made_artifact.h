@@ -15,8 +15,9 @@ typedef struct {
 } sym_made_artifact_t;
 
 /*
- * Finds the complete artifact of a kind of an object.  SYM_OK; SYM_NOT_FOUND: the source is
- * known to have no file at the path; SYM_UNSUPPORTED: neither is known.
+ * Finds an artifact (sym_snapshot_shareable()).  SYM_OK; SYM_NOT_FOUND: the
+ * source is known to have no file at the path; SYM_UNSUPPORTED: neither is
+ * known.
  */
 sym_status_t sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
                                sym_kind_t kind, const sym_path_key_t *path,

@@ -534,7 +534,8 @@ must_wait(const load_t *l)
 }
 
 
-/* Begins the next file.  False: there is none now, or at all. */
+/* Begins the next file.  False: no file can begin now, or all
+ * have begun. */
 static bool
 begin_next(load_t *l, bool *has_more)
 {

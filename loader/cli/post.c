@@ -363,7 +363,7 @@ pass(const post_sink_t *sink, const char *data, size_t len, uint64_t *length)
 }
 
 
-/* Receives an answer; returns NULL, or why there is none. */
+/* Receives an answer; returns NULL, or why none came. */
 static const char *
 receive_body(wait_t *w, const post_sink_t *sink, post_answer_t *answer)
 {

@@ -9,8 +9,8 @@
  * written.  An upload in parts that fails is aborted.
  *
  * Other machines may write to the bucket, too.  So an object is only replaced if
- * it is the one that was compared with the file: the request has its ETag as a
- * condition, or that there is none.  Otherwise is_changed is set, and the owner
+ * it is the one that was compared with the file.  The condition of the request is
+ * its ETag, or that the path has no object.  Otherwise is_changed is set, and the owner
  * reads the object that is there now.
  */
 #ifndef SYMLOADER_DAEMON_BUCKET_H

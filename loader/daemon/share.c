@@ -50,8 +50,7 @@ free_share(share_t *share)
 
 /* --- begin --- */
 
-/* Finds the artifact, and writes its head.  One that lacks a companion would
- * stay in the bucket when that has come. */
+/* Finds the artifact, and writes its head. */
 static bool
 find(shares_t *s, share_t *share, const sym_rpc_message_t *m)
 {
@@ -64,11 +63,8 @@ find(shares_t *s, share_t *share, const sym_rpc_message_t *m)
         return false;
     }
 
-    if (sym_snapshot_object(snapshot, m->key.scope, &m->ref,
-                            (sym_kind_t) m->kind, &record, &err)
-            == SYM_OK
-        && sym_object_can_travel(&record) && record.reason.len == 0
-        && sym_object_is_from(&record, &path))
+    if (sym_snapshot_shareable(snapshot, &path, &m->ref, (sym_kind_t) m->kind,
+                               &record))
     {
         share->module_id = record.module_id;
         share->extents = record.extents;

@@ -38,9 +38,8 @@ ngx_http_symbolicate_location_join(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Requests the path below the source's location. */
-static ngx_int_t
-ngx_http_symbolicate_location_try(ngx_http_symbolicate_fetch_t *fetch,
+ngx_int_t
+ngx_http_symbolicate_location_set(ngx_http_symbolicate_fetch_t *fetch,
     sym_str_t encoded, sym_str_t plain)
 {
     if (ngx_http_symbolicate_location_join(fetch, &fetch->uri, plain)
@@ -55,6 +54,19 @@ ngx_http_symbolicate_location_try(ngx_http_symbolicate_fetch_t *fetch,
     fetch->path.len = encoded.len;
     fetch->url = fetch->encoded;
     ngx_str_null(&fetch->args);
+
+    return NGX_OK;
+}
+
+
+/* Requests the path below the source's location. */
+static ngx_int_t
+ngx_http_symbolicate_location_try(ngx_http_symbolicate_fetch_t *fetch,
+    sym_str_t encoded, sym_str_t plain)
+{
+    if (ngx_http_symbolicate_location_set(fetch, encoded, plain) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     return ngx_http_symbolicate_fetch_ask(fetch);
 }

@@ -14,6 +14,13 @@
 #include "download/ngx_http_symbolicate_transport.h"
 
 
+/*
+ * Sets the URI of the current attempt: the path below fetch->source, as it is
+ * sent and plain, without arguments.  NGX_ERROR: no memory.
+ */
+ngx_int_t ngx_http_symbolicate_location_set(
+    ngx_http_symbolicate_fetch_t *fetch, sym_str_t encoded, sym_str_t plain);
+
 extern const ngx_http_symbolicate_transport_t
     ngx_http_symbolicate_fetch_location;
 

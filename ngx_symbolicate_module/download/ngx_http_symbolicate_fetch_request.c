@@ -132,7 +132,7 @@ ngx_http_symbolicate_fetch_add_checksum(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-/* Tells a peer who asks. */
+/* Adds the name of this server, which a peer compares with its own. */
 static ngx_int_t
 ngx_http_symbolicate_fetch_add_node(ngx_http_symbolicate_fetch_t *fetch)
 {

@@ -19,6 +19,7 @@
 #include "conf/ngx_http_symbolicate_source.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_background.h"
+#include "download/ngx_http_symbolicate_fetch_location.h"
 #include "download/ngx_http_symbolicate_fetch_request.h"
 #include "download/ngx_http_symbolicate_fetch_shared.h"
 #include "download/ngx_http_symbolicate_fetch_state.h"
@@ -69,9 +70,9 @@ ngx_http_symbolicate_fetch_shared_args(ngx_http_symbolicate_fetch_t *fetch)
 
 
 /*
- * What nginx hashes to choose a peer: the same for all files and kinds of an
- * object, because one search of a peer finds them all.  If they were on several
- * peers, two could wait for each other.
+ * Makes the text that nginx hashes to choose a peer.  It is the same for all
+ * files and kinds of an object, because one search of a peer finds them all.
+ * If they were on several peers, two could wait for each other.
  */
 static size_t
 ngx_http_symbolicate_fetch_shared_object(ngx_http_symbolicate_fetch_t *fetch,
@@ -100,18 +101,19 @@ ngx_http_symbolicate_fetch_shared_object(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
-/* Sets the URI of the artifact at the bucket or the peers. */
+/* Sets the URI of the artifact at the bucket or the peers: fetch->source. */
 static ngx_int_t
-ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch,
-    ngx_http_symbolicate_source_t *from)
+ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch)
 {
     char        key[SYM_SHARE_KEY_MAX], room[SYM_SOURCE_ENCODED_MAX];
     size_t      len;
-    sym_str_t   encoded;
     ngx_str_t  *name;
+    ngx_uint_t  is_peer;
 
+    is_peer = (fetch->source == &fetch->share->peers);
     name = &fetch->origin->name;
-    len = from == &fetch->share->peers
+
+    len = is_peer
           ? ngx_http_symbolicate_fetch_shared_object(fetch, key)
           : sym_share_key(sym_str((char *) name->data, name->len),
                           fetch->place_path, sym_kind_find(fetch->kind), key);
@@ -120,28 +122,15 @@ ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch,
         return NGX_DECLINED;
     }
 
-    encoded = sym_source_encode(sym_str(key, len), room);
-
-    fetch->uri.len = from->uri.len + len;
-    fetch->uri.data = ngx_pnalloc(fetch->pool, fetch->uri.len);
-    fetch->encoded.len = from->uri.len + encoded.len;
-    fetch->encoded.data = ngx_pnalloc(fetch->pool, fetch->encoded.len);
-
-    if (fetch->uri.data == NULL || fetch->encoded.data == NULL) {
+    if (ngx_http_symbolicate_location_set(fetch,
+                                   sym_source_encode(sym_str(key, len), room),
+                                          sym_str(key, len))
+        != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    ngx_memcpy(ngx_cpymem(fetch->uri.data, from->uri.data, from->uri.len),
-               key, len);
-    ngx_memcpy(ngx_cpymem(fetch->encoded.data, from->uri.data, from->uri.len),
-               encoded.data, encoded.len);
-
-    fetch->path.data = fetch->encoded.data + from->uri.len;
-    fetch->path.len = encoded.len;
-    fetch->url = fetch->encoded;
-    ngx_str_null(&fetch->args);
-
-    return NGX_OK;
+    return is_peer ? ngx_http_symbolicate_fetch_shared_args(fetch) : NGX_OK;
 }
 
 
@@ -187,11 +176,7 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
         ngx_http_symbolicate_fetch_reset(fetch);
         fetch->hops = 0;
 
-        rc = ngx_http_symbolicate_fetch_shared_uri(fetch, fetch->source);
-
-        if (rc == NGX_OK && fetch->source == &fetch->share->peers) {
-            rc = ngx_http_symbolicate_fetch_shared_args(fetch);
-        }
+        rc = ngx_http_symbolicate_fetch_shared_uri(fetch);
 
         if (rc == NGX_OK) {
             fetch->shared = 1;

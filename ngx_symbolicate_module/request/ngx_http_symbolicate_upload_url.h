@@ -24,7 +24,7 @@ typedef struct ngx_http_symbolicate_upload_url_s
     ngx_http_symbolicate_upload_url_t;
 
 
-/* The archive, or why there is none. */
+/* The archive, or the reason why it could not be fetched. */
 typedef struct {
     sym_str_t             url;          /* as it was sent */
     sym_str_t             redirects;    /* each with a newline after it */

@@ -154,17 +154,6 @@ parse(sym_request_t *r, uint32_t budget)
 
 /* --- the answer --- */
 
-/* Ends the answer: an error before its first byte, a cut after it. */
-static sym_status_t
-give_up(sym_request_t *r, sym_out_t *out, uint32_t *budget)
-{
-    (void) r;
-    (void) out;
-    (void) budget;
-    return SYM_TRUNCATED;
-}
-
-
 static sym_status_t
 write_extents(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -181,7 +170,7 @@ write_extents(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
         if (sym_artifact_extent(&p->made.artifact, p->next, &data, &len)
             != SYM_OK) {
-            r->step = give_up;
+            r->step = sym_request_cut;
             return SYM_AGAIN;
         }
 

@@ -16,7 +16,7 @@
 /* A known attribute and its value have less. */
 #define ATTRIBUTE_FIELDS_MAX 64
 
-/* What an attribute is. */
+/* The meaning of an attribute. */
 enum { UNREAD, OTHER, BUILD_ID, FILE_ID };
 
 /* Attributes of a mapping, as one number by which equal ones are found: 0 is the

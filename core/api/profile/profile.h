@@ -123,7 +123,7 @@ typedef struct {
 
 /* A module: it may be known by a second id. */
 typedef struct {
-    sym_object_ref_t *other; /* NULL: there is none */
+    sym_object_ref_t *other; /* NULL: it has only one id */
     uint32_t other_need;     /* PROFILE_NO_NEED: not asked for */
     uint32_t found;          /* its need in this snapshot, or PROFILE_NO_NEED */
 } profile_module_t;

@@ -189,17 +189,6 @@ write_block(profiler_t *p, sym_out_t *out)
 
 /* --- steps --- */
 
-/* A block cannot be read, so the answer is cut short. */
-static sym_status_t
-give_up(sym_request_t *r, sym_out_t *out, uint32_t *budget)
-{
-    (void) r;
-    (void) out;
-    (void) budget;
-    return SYM_TRUNCATED;
-}
-
-
 static sym_status_t
 write_text(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -215,7 +204,7 @@ write_text(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 
         rc = write_block(p, out);
         if (rc != SYM_OK) {
-            r->step = give_up;
+            r->step = sym_request_cut;
             return rc == SYM_NOMEM ? SYM_NOMEM : SYM_AGAIN;
         }
     }

@@ -101,8 +101,8 @@ typedef struct {
     sym_str_t (*hint)(const sym_upload_call_t *call);
     void (*answer)(const sym_upload_done_t *done, sym_upload_answer_t *answer,
                    sym_out_t *out);
-    /* Copies the URL of a file that is to be fetched, as it was sent, because
-     * there is none in the upload; returns its length.  NULL: never. */
+    /* Copies the URL of the file if the upload names one instead of sending it,
+     * as it was sent; returns its length.  NULL: this protocol has no URLs. */
     size_t (*url)(const sym_upload_done_t *done, char to[SYM_UPLOAD_URL_MAX],
                   bool *is_try);
     /* reason: for SYM_UPLOAD_MALFORMED. */

@@ -17,7 +17,7 @@
 /* Larger sizes are damaged: the sum of two of them fits into 64 bits. */
 #define SIZE_MAX_BYTES ((uint64_t) 1 << 62)
 
-/* What extended headers say about the next entry. */
+/* Facts about the next entry that its extended headers give. */
 typedef struct {
     sym_str_t name; /* data NULL: the header's own */
     uint64_t size;

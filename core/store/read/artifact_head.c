@@ -11,16 +11,27 @@ sym_object_can_travel(const sym_object_record_t *record)
 }
 
 
+bool
+sym_snapshot_shareable(sym_snapshot_t *s, const sym_path_key_t *path,
+                       const sym_object_ref_t *ref, sym_kind_t kind,
+                       sym_object_record_t *record)
+{
+    sym_error_t err = { 0 };
+
+    return sym_snapshot_object(s, path->scope, ref, kind, record, &err)
+               == SYM_OK
+           && sym_object_can_travel(record) && record->reason.len == 0
+           && sym_object_is_from(record, path);
+}
+
+
 /* The contents of the file that it was made from; 0: unknown. */
 static uint16_t
 features(sym_snapshot_t *s, sym_str_t scope, const sym_object_record_t *record)
 {
-    char buf[PATH_KEY_MAX];
-    MDB_val k = { sym_object_path_key(scope, record, buf), buf }, v;
     sym_path_record_t file;
 
-    return k.mv_size != 0 && mdb_get(s->txn, s->store->paths, &k, &v) == 0
-                   && sym_path_record_read(&v, &file) == SYM_OK
+    return sym_object_file(s, scope, record, &file)
                ? file.features & SYM_FEATURES
                : 0;
 }

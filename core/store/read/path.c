@@ -34,17 +34,25 @@ sym_snapshot_path(sym_snapshot_t *s, const sym_path_key_t *key,
 }
 
 
+bool
+sym_object_file(sym_snapshot_t *s, sym_str_t scope,
+                const sym_object_record_t *record, sym_path_record_t *file)
+{
+    char buf[PATH_KEY_MAX];
+    MDB_val k = { sym_object_path_key(scope, record, buf), buf }, v;
+
+    return k.mv_size != 0 && mdb_get(s->txn, s->store->paths, &k, &v) == 0
+           && sym_path_record_read(&v, file) == SYM_OK;
+}
+
+
 sym_str_t
 sym_snapshot_source(sym_snapshot_t *s, sym_str_t scope,
                     const sym_object_record_t *record)
 {
-    char buf[PATH_KEY_MAX];
-    MDB_val k = { sym_object_path_key(scope, record, buf), buf }, v;
     sym_path_record_t file;
 
-    return k.mv_size != 0 && mdb_get(s->txn, s->store->paths, &k, &v) == 0
-                   && sym_path_record_read(&v, &file) == SYM_OK
-                   && file.url.len != 0
+    return sym_object_file(s, scope, record, &file) && file.url.len != 0
                ? file.url
                : record->path;
 }

@@ -16,7 +16,7 @@ typedef struct {
 /* Both see the instructions from addr up to end, which is at most 2^32.  An
  * instruction begins at addr. */
 typedef struct {
-    /* Finds the first call.  False: there is none. */
+    /* Finds the first call.  False: the range has no call. */
     bool (*next_call)(void *ctx, uint32_t addr, uint64_t end,
                       sym_code_call_t *call);
 
