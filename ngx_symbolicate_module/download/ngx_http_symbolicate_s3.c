@@ -51,6 +51,7 @@ struct ngx_http_symbolicate_s3_s {
     ngx_str_t                            args;
     ngx_str_t                            md5;   /* base 64 */
     ngx_str_t                            condition;
+    const char                          *condition_name;
 
     /* the current attempt */
     ngx_uint_t                           status;     /* 0: no answer */
@@ -108,14 +109,6 @@ static struct {
 
 /* --- the request --- */
 
-/* Whether the object must not exist. */
-static ngx_uint_t
-ngx_http_symbolicate_s3_is_new(ngx_http_symbolicate_s3_request_t *request)
-{
-    return request->condition.len == 1 && *request->condition.data == '*';
-}
-
-
 ngx_http_symbolicate_s3_t *
 ngx_http_symbolicate_s3_start(ngx_http_symbolicate_s3_request_t *request,
     void (*done)(void *data, ngx_http_symbolicate_s3_result_t *result),
@@ -165,6 +158,7 @@ ngx_http_symbolicate_s3_prepare(ngx_http_symbolicate_s3_t *s3,
     char         room[SYM_SOURCE_ENCODED_MAX];
     ngx_str_t    md5;
     sym_str_t    encoded;
+    ngx_uint_t   is_new;        /* the object must not exist */
     ngx_pool_t  *pool;
 
     pool = ngx_http_symbolicate_background_pool(s3->bg);
@@ -206,20 +200,34 @@ ngx_http_symbolicate_s3_prepare(ngx_http_symbolicate_s3_t *s3,
     }
 
     if (request->condition.len) {
+        is_new = request->condition.len == 1
+                 && *request->condition.data == '*';
+
+        s3->condition_name = is_new ? "If-None-Match" : "If-Match";
+
         s3->condition.data = ngx_pnalloc(pool, request->condition.len + 2);
         if (s3->condition.data == NULL) {
             return NGX_ERROR;
         }
 
         s3->condition.len = ngx_sprintf(s3->condition.data,
-                                        ngx_http_symbolicate_s3_is_new(request)
-                                        ? "%*s" : "\"%*s\"",
+                                        is_new ? "%*s" : "\"%*s\"",
                                         request->condition.len,
                                         request->condition.data)
                             - s3->condition.data;
     }
 
-    return ngx_http_symbolicate_s3_args(s3, request, pool);
+    if (ngx_http_symbolicate_s3_args(s3, request, pool) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    /* the caller's strings end before another attempt */
+
+    request = &s3->request;
+    request->path = request->upload_id = request->condition = request->md5
+        = SYM_STR("");
+
+    return NGX_OK;
 }
 
 
@@ -283,9 +291,8 @@ ngx_http_symbolicate_s3_ask(ngx_http_symbolicate_s3_t *s3)
                != NGX_OK)
         || (s3->condition.len
             && ngx_http_symbolicate_background_add_header(s3->bg,
-                                        ngx_http_symbolicate_s3_is_new(request)
-                                        ? "If-None-Match" : "If-Match",
-                                        &s3->condition)
+                                                       s3->condition_name,
+                                                       &s3->condition)
                != NGX_OK)
         || (request->kind != SYM_RPC_OBJECT_READ && request->fd != -1
             && ngx_http_symbolicate_background_set_file(s3->bg, request->fd,

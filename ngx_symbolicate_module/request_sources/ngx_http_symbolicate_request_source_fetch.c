@@ -346,9 +346,9 @@ ngx_http_symbolicate_request_source_note(ngx_http_symbolicate_fetch_t *fetch)
         return NGX_ERROR;
     }
 
-    p = ngx_cpymem(trail.data, fetch->outcome.trail.data,
-                   fetch->outcome.trail.len);
-    p = ngx_cpymem(p, fetch->leads.data, fetch->leads.len);
+    /* "%V": the trail is NULL at first, which memcpy() must not get */
+
+    p = ngx_sprintf(trail.data, "%V%V", &fetch->outcome.trail, &fetch->leads);
     *p = '\n';
 
     fetch->outcome.trail = trail;
