@@ -59,7 +59,8 @@ check_glob(sym_str_t pattern, sym_str_t name)
     /* [!A] matches 'a' only if case counts */
     if (memchr(name.data, '\\', name.len) == NULL
         && memchr(pattern.data, '!', pattern.len) == NULL
-        && sym_glob_matches_case(pattern, name, &steps)) {
+        && sym_glob_matches_case(pattern, name, &steps))
+    {
         check(sym_glob_matches(pattern, name, &steps));
     }
     for (size_t i = 0; i < pattern.len; i++) {
