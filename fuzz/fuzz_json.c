@@ -1,12 +1,13 @@
 /*
  * Any bytes as JSON: a value that is read without a tree must also be read by
  * jansson, with the same strings, to the same end; objects reported to have
- * unique keys must have no duplicates.
+ * unique keys must have no duplicates.  The same is true for members and items.
  */
 #include <string.h>
 
 #include "check.h"
 #include "json/load.h"
+#include "json/member.h"
 #include "json/raw.h"
 
 #define FLAGS (JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL)
@@ -55,6 +56,30 @@ check_string(const char *text, size_t size)
 }
 
 
+static void
+check_view(sym_str_t text, sym_str_t view)
+{
+    check(view.data >= text.data
+          && view.data + view.len <= text.data + text.len);
+    check_value(view.data, view.data + view.len, FLAGS);
+}
+
+
+static void
+check_members(sym_str_t text)
+{
+    sym_json_items_t items = sym_json_items(text);
+    sym_str_t view = sym_json_member(text, "a");
+
+    if (view.data != NULL) {
+        check_view(text, view);
+    }
+    while (sym_json_next(&items, &view)) {
+        check_view(text, view);
+    }
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -73,6 +98,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_value(text, sym_raw_unique(text, text + size),
                 FLAGS | JSON_REJECT_DUPLICATES);
     check_string(text, size);
+    check_members(sym_str(text, size));
     free(text);
     return 0;
 }

@@ -4,6 +4,7 @@
  * caller then uses jansson.
  */
 #include "json/load.h"
+#include "json/member.h"
 #include "json/raw.h"
 #include "tap.h"
 
@@ -237,9 +238,90 @@ takes_keys(unsigned n)
 }
 
 
+static bool
+has_member(const char *object, const char *key, const char *want)
+{
+    sym_str_t value = sym_json_member(sym_cstr(object), key);
+
+    return want == NULL ? value.data == NULL
+                        : sym_str_eq(value, sym_cstr(want));
+}
+
+
+static void
+test_members(void)
+{
+    static const char object[] = " { \"a\" : [1, {\"b\": 2}] , "
+                                 "\"b\":\"x\",\"c\" : {\"a\": 3}, \"b\": 4}";
+
+    ok(has_member(object, "a", "[1, {\"b\": 2}]"), "a member: a list");
+    ok(has_member(object, "b", "\"x\""), "the first of two");
+    ok(has_member(object, "c", "{\"a\": 3}"), "an object");
+    ok(has_member(object, "d", NULL), "no such member");
+    ok(has_member("{\"a\": [1,], \"b\": 2}", "b", NULL), "after a bad list");
+    ok(has_member("{\"a\": [1[2], \"b\": 2}", "b", NULL), "after another");
+    ok(has_member("{\"a\": [], \"b\": 2}", "b", "2"), "after an empty list");
+    ok(has_member("{\"a\" 1, \"b\": 2}", "b", NULL), "after no value");
+    ok(has_member("[\"a\"]", "a", NULL) && has_member("", "a", NULL)
+           && has_member("{", "a", NULL),
+       "no object");
+}
+
+
+static void
+test_items(void)
+{
+    sym_json_items_t items =
+        sym_json_items(SYM_STR(" [ \"a\\u00e9\" , {}, [2]]"));
+    sym_arena_t arena;
+    sym_str_t item;
+
+    sym_arena_init(&arena, 0);
+    ok(sym_json_next(&items, &item)
+           && sym_str_eq(sym_json_text(&arena, item), SYM_STR("a\xc3\xa9")),
+       "an item: a string");
+    ok(sym_json_next(&items, &item) && sym_str_eq(item, SYM_STR("{}"))
+           && sym_json_text(&arena, item).data == NULL,
+       "an item that is no string");
+    ok(sym_json_next(&items, &item) && sym_str_eq(item, SYM_STR("[2]")),
+       "the last item");
+    ok(!sym_json_next(&items, &item) && !sym_json_next(&items, &item),
+       "no further one");
+    items = sym_json_items(sym_str(NULL, 0));
+    ok(!sym_json_next(&items, &item), "no list");
+    sym_arena_drop(&arena);
+}
+
+
+/* Twice as long as a value that raw.h reads in one piece. */
+static void
+test_long_list(void)
+{
+    size_t n = SYM_RAW_BYTES_MAX, at = 0;
+    char *text = malloc(2 * n + 32);
+
+    if (text == NULL) {
+        abort();
+    }
+
+    at += (size_t) sprintf(text, "{\"a\": [");
+    for (size_t i = 0; i < n; i++) {
+        text[at++] = '1';
+        text[at++] = ',';
+    }
+    at += (size_t) sprintf(text + at, "2], \"b\": 3}");
+    ok(sym_str_eq(sym_json_member(sym_str(text, at), "b"), SYM_STR("3")),
+       "the member after a long list");
+    free(text);
+}
+
+
 int
 main(void)
 {
+    test_members();
+    test_items();
+    test_long_list();
     test_strings();
     test_values();
     test_unique();

@@ -5,7 +5,7 @@
 #include "api/upload/by_url.h"
 #include "api/upload/upload.h"
 #include "base/date.h"
-#include "json/load.h"
+#include "json/member.h"
 #include "protocol/message.h"
 
 /* A question about the token, which has no body. */
@@ -161,54 +161,69 @@ put_time(sym_out_t *out, const char *key, double time_s)
 }
 
 
-static bool
-is_state(const json_t *file, const char *state)
-{
-    const char *is = json_string_value(json_object_get(file, "state"));
+/* A file in the loader's report. */
+typedef struct {
+    sym_str_t name, state, reason;
+} row_t;
 
-    return is != NULL && strcmp(is, state) == 0;
+
+/* False: no row is left. */
+static bool
+next_row(sym_json_items_t *rows, sym_arena_t *arena, row_t *row)
+{
+    sym_str_t item;
+
+    if (!sym_json_next(rows, &item)) {
+        return false;
+    }
+
+    row->name = sym_json_text(arena, sym_json_member(item, "file"));
+    row->state = sym_json_text(arena, sym_json_member(item, "state"));
+    row->reason = sym_json_text(arena, sym_json_member(item, "reason"));
+    return true;
 }
 
 
-/* Writes the names of the files in these states, as sent. */
+/* Writes the names of the files that existed, as sent. */
 static void
-put_files(sym_out_t *out, const json_t *files, const char *a, const char *b)
+put_skipped(sym_out_t *out, sym_str_t files, sym_arena_t *arena)
 {
+    sym_json_items_t rows = sym_json_items(files);
     bool is_first = true;
+    row_t row;
 
-    for (size_t i = 0; i < json_array_size(files); i++) {
-        const json_t *file = json_array_get(files, i);
-        const char *name = json_string_value(json_object_get(file, "file"));
-
-        if (name != NULL && (is_state(file, a) || is_state(file, b))) {
+    while (next_row(&rows, arena, &row)) {
+        if (sym_str_eq(row.state, SYM_STR("same"))
+            || sym_str_eq(row.state, SYM_STR("kept")))
+        {
             sym_out_raw(out, is_first ? SYM_STR("") : SYM_STR(", "));
-            sym_out_string(out, sym_cstr(name));
+            sym_out_string(out, row.name);
             is_first = false;
         }
+        sym_arena_reset(arena);
     }
 }
 
 
 /* An extension of Tecken's answer: shows clients the reasons. */
 static void
-put_refused(sym_out_t *out, const json_t *files)
+put_refused(sym_out_t *out, sym_str_t files, sym_arena_t *arena)
 {
+    sym_json_items_t rows = sym_json_items(files);
     bool is_first = true;
+    row_t row;
 
-    for (size_t i = 0; i < json_array_size(files); i++) {
-        const json_t *file = json_array_get(files, i);
-        const char *name = json_string_value(json_object_get(file, "file"));
-        const char *why = json_string_value(json_object_get(file, "reason"));
-
-        if (name != NULL && is_state(file, "refused")) {
+    while (next_row(&rows, arena, &row)) {
+        if (sym_str_eq(row.state, SYM_STR("refused"))) {
             sym_out_raw(out, is_first ? SYM_STR("{\"key\": ")
                                       : SYM_STR(", {\"key\": "));
-            sym_out_string(out, sym_cstr(name));
+            sym_out_string(out, row.name);
             sym_out_raw(out, SYM_STR(", \"reason\": "));
-            sym_out_string(out, sym_cstr(why != NULL ? why : ""));
+            sym_out_string(out, row.reason);
             sym_out_raw(out, SYM_STR("}"));
             is_first = false;
         }
+        sym_arena_reset(arena);
     }
 }
 
@@ -229,21 +244,23 @@ put_redirects(sym_out_t *out, sym_str_t urls)
 
 
 static void
-put_upload(const sym_upload_done_t *done, const json_t *root, sym_out_t *out)
+put_upload(const sym_upload_done_t *done, sym_arena_t *arena, sym_out_t *out)
 {
-    const json_t *archive =
-        json_array_get(json_object_get(root, "archives"), 0);
-    const json_t *files = json_object_get(root, "files");
-    const char *name = json_string_value(json_object_get(archive, "field"));
+    sym_json_items_t archives =
+        sym_json_items(sym_json_member(done->report, "archives"));
+    sym_str_t files = sym_json_member(done->report, "files");
+    sym_str_t archive = SYM_STR(""), name = SYM_STR(""), bytes = SYM_STR("0");
 
-    sym_out_printf(
-        out, "{\"upload\": {\"id\": %llu, \"size\": %lld, ",
-        (unsigned long long) (done->now_s * 1000),
-        (long long) json_integer_value(json_object_get(archive, "bytes")));
-    sym_out_raw(out, SYM_STR("\"filename\": "));
-    sym_out_string(out, done->url.len != 0
-                            ? sym_by_url_name(done->url)
-                            : sym_cstr(name != NULL ? name : ""));
+    if (sym_json_next(&archives, &archive)) {
+        name = sym_json_text(arena, sym_json_member(archive, "field"));
+        bytes = sym_json_member(archive, "bytes");
+    }
+
+    sym_out_printf(out, "{\"upload\": {\"id\": %llu, \"size\": ",
+                   (unsigned long long) (done->now_s * 1000));
+    sym_out_raw(out, bytes);
+    sym_out_raw(out, SYM_STR(", \"filename\": "));
+    sym_out_string(out, done->url.len != 0 ? sym_by_url_name(done->url) : name);
     sym_out_raw(out, SYM_STR(", \"bucket\": \"\", \"download_url\": "));
     if (done->url.len != 0) {
         sym_out_string(out, done->url);
@@ -251,19 +268,27 @@ put_upload(const sym_upload_done_t *done, const json_t *root, sym_out_t *out)
         sym_out_raw(out, SYM_STR("null"));
     }
     sym_out_raw(out, SYM_STR(", \"try_symbols\": "));
-    sym_out_raw(out, json_is_true(json_object_get(root, "try"))
-                         ? SYM_STR("true")
-                         : SYM_STR("false"));
+    sym_out_raw(out, sym_json_member(done->report, "try"));
     put_redirects(out, done->redirects);
     put_time(out, "completed_at", done->now_s);
     put_time(out, "created_at", done->started_s);
     sym_out_raw(out, SYM_STR("\"user\": "));
     sym_out_string(out, done->token != NULL ? done->token->name : SYM_STR(""));
     sym_out_raw(out, SYM_STR(", \"skipped_keys\": ["));
-    put_files(out, files, "same", "kept");
+    put_skipped(out, files, arena);
     sym_out_raw(out, SYM_STR("], \"refused_keys\": ["));
-    put_refused(out, files);
+    put_refused(out, files, arena);
     sym_out_raw(out, SYM_STR("]}}"));
+}
+
+
+static sym_str_t
+first_reason(sym_str_t report, sym_arena_t *arena)
+{
+    sym_json_items_t rows = sym_json_items(sym_json_member(report, "files"));
+    row_t row;
+
+    return next_row(&rows, arena, &row) ? row.reason : SYM_STR("");
 }
 
 
@@ -271,33 +296,22 @@ static void
 answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
 {
     const sym_upload_counts_t *n = &done->counts;
-    sym_json_t json = { .root = NULL };
-    sym_error_t err = { 0 };
+    sym_arena_t arena;
 
-    /* a client that retries skips files that exist */
-    if (n->failed != 0
-        || sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
-                         "the report is not JSON", &err)
-               != SYM_OK)
-    {
+    sym_arena_init(&arena, 0);
+    if (n->failed != 0) {
+        /* a client that retries skips files that exist */
         refuse(done->call, SYM_UPLOAD_UNAVAILABLE, SYM_STR(""), to, out);
-        sym_json_drop(&json);
-        return;
-    }
-
-    if (n->refused != 0 && n->stored + n->same + n->kept == 0) {
-        const char *why = json_string_value(json_object_get(
-            json_array_get(json_object_get(json.root, "files"), 0), "reason"));
-
+    } else if (n->refused != 0 && n->stored + n->same + n->kept == 0) {
         refuse(done->call, SYM_UPLOAD_MALFORMED,
-               sym_cstr(why != NULL ? why : ""), to, out);
+               first_reason(done->report, &arena), to, out);
     } else {
         to->status = 201;
         to->type = "application/json";
-        put_upload(done, json.root, out);
+        put_upload(done, &arena, out);
     }
 
-    sym_json_drop(&json);
+    sym_arena_drop(&arena);
 }
 
 
@@ -306,28 +320,28 @@ static size_t
 url(const sym_upload_done_t *done, char to[SYM_UPLOAD_URL_MAX], bool *is_try)
 {
     const sym_upload_counts_t *n = &done->counts;
-    sym_json_t json = { .root = NULL };
-    sym_error_t err = { 0 };
-    const json_t *value;
-    size_t len = 0;
+    sym_json_items_t archives =
+        sym_json_items(sym_json_member(done->report, "archives"));
+    sym_str_t value, archive;
+    sym_arena_t arena;
 
-    if (n->stored + n->same + n->kept + n->refused + n->failed == 0
-        && sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
-                         "the report is not JSON", &err)
-               == SYM_OK
-        && json_array_size(json_object_get(json.root, "archives")) == 0)
+    if (n->stored + n->same + n->kept + n->refused + n->failed != 0
+        || sym_json_next(&archives, &archive))
     {
-        value = json_object_get(json_object_get(json.root, "fields"), "url");
-        len = json_string_length(value);
-        len = len < SYM_UPLOAD_URL_MAX ? len : 0;
-        if (len != 0) {
-            memcpy(to, json_string_value(value), len);
-        }
-        *is_try = json_is_true(json_object_get(json.root, "try"));
+        return 0;
     }
 
-    sym_json_drop(&json);
-    return len;
+    sym_arena_init(&arena, 0);
+    value = sym_json_text(
+        &arena,
+        sym_json_member(sym_json_member(done->report, "fields"), "url"));
+    value.len = value.len < SYM_UPLOAD_URL_MAX ? value.len : 0;
+    if (value.len != 0) {
+        memcpy(to, value.data, value.len);
+    }
+    *is_try = sym_str_eq(sym_json_member(done->report, "try"), SYM_STR("true"));
+    sym_arena_drop(&arena);
+    return value.len;
 }
 
 

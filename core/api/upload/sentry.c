@@ -4,7 +4,7 @@
  * token determines the rights.
  */
 #include "api/upload/upload.h"
-#include "json/load.h"
+#include "json/member.h"
 #include "object/object_id.h"
 #include "protocol/message.h"
 
@@ -143,17 +143,18 @@ hint(const sym_upload_call_t *call)
 /* Writes an object in the form for Sentry's clients; false: the file has no
  * module. */
 static bool
-put_object(const json_t *file, bool is_first, sym_out_t *out)
+put_object(sym_str_t file, bool is_first, sym_arena_t *arena, sym_out_t *out)
 {
-    const json_t *module = json_array_get(json_object_get(file, "modules"), 0);
-    const char *id = json_string_value(json_object_get(module, "debug_id"));
-    const char *name = json_string_value(json_object_get(file, "file"));
+    sym_json_items_t modules = sym_json_items(sym_json_member(file, "modules"));
+    sym_str_t name = sym_json_text(arena, sym_json_member(file, "file"));
+    sym_str_t module = SYM_STR(""), id, uuid;
     char text[SYM_ID_TEXT_MAX];
     sym_debug_id_t debug_id;
-    sym_str_t uuid;
 
-    if (id == NULL || name == NULL
-        || !sym_debug_id_read_breakpad(sym_cstr(id), &debug_id))
+    (void) sym_json_next(&modules, &module);
+    id = sym_json_text(arena, sym_json_member(module, "debug_id"));
+    if (id.data == NULL || name.data == NULL
+        || !sym_debug_id_read_breakpad(id, &debug_id))
     {
         return false;
     }
@@ -165,38 +166,29 @@ put_object(const json_t *file, bool is_first, sym_out_t *out)
     sym_out_raw(out, SYM_STR(", \"debugId\": "));
     sym_out_string(out, uuid);
     sym_out_raw(out, SYM_STR(", \"cpuName\": \"any\", \"objectName\": "));
-    sym_out_string(out, sym_cstr(name));
+    sym_out_string(out, name);
     sym_out_raw(out, SYM_STR(", \"sha1\": \"\", \"data\": {}}"));
     return true;
 }
 
 
 static void
-answer_archive(const sym_upload_done_t *done, sym_upload_answer_t *to,
-               sym_out_t *out)
+answer_archive(const sym_upload_done_t *done, sym_out_t *out)
 {
-    sym_json_t json = { .root = NULL };
-    sym_error_t err = { 0 };
-    const json_t *files;
+    sym_json_items_t files =
+        sym_json_items(sym_json_member(done->report, "files"));
+    sym_arena_t arena;
     bool is_first = true;
+    sym_str_t file;
 
-    if (sym_json_load(&json, done->report, SYM_JSON_TRUSTED_MAX, 0,
-                      "the report is not JSON", &err)
-        != SYM_OK)
-    {
-        refuse(done->call, SYM_UPLOAD_UNAVAILABLE, SYM_STR(""), to, out);
-        sym_json_drop(&json);
-        return;
-    }
-
-    files = json_object_get(json.root, "files");
+    sym_arena_init(&arena, 0);
     sym_out_raw(out, SYM_STR("["));
-    for (size_t i = 0; i < json_array_size(files); i++) {
-        is_first =
-            !put_object(json_array_get(files, i), is_first, out) && is_first;
+    while (sym_json_next(&files, &file)) {
+        is_first = !put_object(file, is_first, &arena, out) && is_first;
+        sym_arena_reset(&arena);
     }
     sym_out_raw(out, SYM_STR("]"));
-    sym_json_drop(&json);
+    sym_arena_drop(&arena);
 }
 
 
@@ -210,7 +202,7 @@ answer(const sym_upload_done_t *done, sym_upload_answer_t *to, sym_out_t *out)
     if (n->failed != 0) {
         refuse(done->call, SYM_UPLOAD_UNAVAILABLE, SYM_STR(""), to, out);
     } else if (is_archive(done->call)) {
-        answer_archive(done, to, out);
+        answer_archive(done, out);
     } else if (n->refused != 0) {
         refuse(done->call, SYM_UPLOAD_MALFORMED,
                SYM_STR("a chunk that is empty, or has another SHA-1"), to, out);
