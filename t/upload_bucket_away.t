@@ -82,11 +82,37 @@ is_deeply(post($publics), [ 201, 'stored' ], 'the object was removed: a poor fil
 is(object(), $publics, '... in the bucket');
 is(answer(), 'publics', '... and answers');
 
+# Another machine has replaced the object, which cannot be read then: the file that did
+# not get there does not count in the next upload.
+is_deeply(post($functions), [ 201, 'stored' ], 'a file');
+$s3->put('symbols', $key, \$publics);
+$s3->fault(method => 'GET', code => 'AccessDenied', times => -1);
+is_deeply(post($lines), [ 503, 'failed' ], 'the object of another machine cannot be read');
+$s3->no_faults;
+is(object(), $publics, '... it stays');
+like(answer(), qr/^(functions|lines)/, '... the module answers');
+is_deeply(post($functions), [ 201, 'stored' ], 'a better file than that object');
+is(object(), $functions, '... replaces it');
+like(answer(), qr/^functions/, '... and answers');
+
 # A module that was unknown before leaves no record.
 my $new = SymFolder::id(2);
 $s3->fault(method => 'PUT', code => 'AccessDenied');
 is_deeply(post(sym_text('new', $new)), [ 503, 'failed' ], 'a new module that the bucket does not take');
 is($t->function($t->ask([ 'new', $new ])), 'false', '... is not there');
+
+my $raced = SymFolder::id(3);
+$s3->forget->fault(method => 'PUT', hold => 1);
+write_file("$dir/file.sym", sym_text('raced', $raced));
+my $client = $t->connect;
+$t->send_all($client, $t->request_text('PUT', "/upload/raced/$raced/raced.sym",
+    headers => [ Authorization => 'Bearer secret' ], body => SymTest::slurp("$dir/file.sym")));
+$t->wait_for(sub { grep { $_->{method} eq 'PUT' } $s3->log }, 'it is being put');
+$s3->put('symbols', "raced/$raced/raced.sym", \"MODULE Linux x86_64 $raced raced\nPUBLIC 1000 0 theirs\n");
+$s3->fault(method => 'GET', code => 'AccessDenied');
+$s3->release;
+is($t->response($client)->{status}, 503, 'another machine is faster, and its file cannot be read');
+is($t->function($t->ask([ 'raced', $raced ])), 'theirs', '... its file answers');
 
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');

@@ -141,6 +141,18 @@ upload_file_fd(const upload_t *u, const upload_file_t *m, uint64_t *at)
 }
 
 
+/* The file is not at its path.  The store may have its artifacts: from now, or from
+ * before it was compared with another object of the bucket. */
+static void
+not_there(upload_t *u, upload_state_t how)
+{
+    if (u->is_stored || u->n_old != 0) {
+        upload_not_at_path(u);
+    }
+    upload_report_file(u, how);
+}
+
+
 static void
 begin_file(upload_t *u)
 {
@@ -153,7 +165,7 @@ begin_file(upload_t *u)
         (void) snprintf(u->reason, sizeof(u->reason), "%s",
                         m->length == 0 ? "the file is empty"
                                        : "no memory or no descriptor");
-        upload_report_file(u, m->length == 0 ? UPLOAD_REFUSED : UPLOAD_FAILED);
+        not_there(u, m->length == 0 ? UPLOAD_REFUSED : UPLOAD_FAILED);
         upload_next_file(u);
         return;
     }
@@ -278,10 +290,7 @@ not_placed(upload_t *u)
         (void) snprintf(u->reason, sizeof(u->reason),
                         "cannot place the file: %s", strerror(u->job.error));
     }
-    if (u->is_stored) {
-        upload_not_at_path(u);
-    }
-    upload_report_file(u, is_impossible(u) ? UPLOAD_REFUSED : UPLOAD_FAILED);
+    not_there(u, is_impossible(u) ? UPLOAD_REFUSED : UPLOAD_FAILED);
 }
 
 
@@ -503,7 +512,7 @@ void
 upload_old_failed(upload_t *u, const char *why)
 {
     (void) snprintf(u->reason, sizeof(u->reason), "%s", why);
-    upload_report_file(u, UPLOAD_FAILED);
+    not_there(u, UPLOAD_FAILED);
     close_file(u);
     go_on(u);
 }
@@ -559,7 +568,7 @@ file_ended(upload_t *u)
                         u->is_stored ? "" : "a better file is there");
         upload_begin_placing(u);
     } else {
-        upload_report_file(u, u->is_failed ? UPLOAD_FAILED : UPLOAD_REFUSED);
+        not_there(u, u->is_failed ? UPLOAD_FAILED : UPLOAD_REFUSED);
         close_file(u);
         upload_next_file(u);
     }
