@@ -262,6 +262,7 @@ looked(bucket_t *b, const sym_rpc_message_t *r)
     bool is_there = (r->flags & SYM_RPC_DID) != 0;
     bool is_same = is_there && r->length == b->job->length
                    && sym_str_eq(r->source, sym_cstr(b->expected));
+    bool is_shadow = !is_there && b->is_kept_out && b->job->is_alias[b->path];
 
     b->has_there = is_there;
     b->there[0] = '\0';
@@ -274,7 +275,9 @@ looked(bucket_t *b, const sym_rpc_message_t *r)
     }
 
     b->job->is_same |= is_same && b->path == 0 && !b->is_sent;
-    if (is_same || (is_there && (!b->job->replaces || b->job->is_same))) {
+    b->is_kept_out = is_there && !is_same && !b->job->replaces;
+    if (is_same || is_shadow || b->is_kept_out || (is_there && b->job->is_same))
+    {
         next_path(b);
     } else if (is_there && is_unexpected(b)) {
         b->is_changed = true;

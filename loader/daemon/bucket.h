@@ -64,6 +64,8 @@ typedef struct {
     bool has_there;    /* HEAD found an object */
     bool is_plain;     /* the server knows no conditions: requests have none */
     bool is_repeated;  /* perhaps an earlier attempt has joined the parts */
+    bool is_kept_out;  /* a better object stays at the last path: this one does
+                          not get another path of its module */
     bool is_sent;      /* an object at the first path was written, perhaps */
     unsigned n_races;  /* conditions that were false */
     bool is_changed;  /* the object at the first path is not the expected one */

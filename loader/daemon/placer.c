@@ -308,6 +308,18 @@ give_name(placer_t *p, const placer_job_t *job, int fd, int parent,
 }
 
 
+/* The file at a module's first path gets the other one, too; unless it is of
+ * another user, and the kernel protects it. */
+static bool
+give_alias(const placer_job_t *job, unsigned path, int parent, const char *name)
+{
+    return linkat(job->folder, job->paths[path - 1], parent, name,
+                  AT_SYMLINK_FOLLOW)
+               == 0
+           || errno == EEXIST || errno == EPERM;
+}
+
+
 static bool
 give_names(placer_t *p, const placer_job_t *job, int fd)
 {
@@ -317,7 +329,10 @@ give_names(placer_t *p, const placer_job_t *job, int fd)
         const char *name;
         int parent = open_parent(job->folder, job->paths[i], &name);
 
-        is_ok = parent >= 0 && give_name(p, job, fd, parent, name);
+        is_ok = parent >= 0
+                && (job->is_alias[i] && !job->replaces
+                        ? give_alias(job, i, parent, name)
+                        : give_name(p, job, fd, parent, name));
         close_kept(parent);
     }
 

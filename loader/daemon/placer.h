@@ -74,6 +74,8 @@ typedef struct placer_job_s {
     bool is_renewed;  /* a file with the same bytes becomes as good as new */
     unsigned n_paths; /* number of paths, relative to the folder */
     char paths[PLACER_PATHS_MAX][SYM_SOURCE_PATH_MAX + 1];
+    bool is_alias[PLACER_PATHS_MAX]; /* another path of the same module as the
+                                        path before */
 
     /* the result */
     int error;    /* errno; 0: done; EBADMSG: another digest */

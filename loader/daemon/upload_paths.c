@@ -105,6 +105,7 @@ add_paths(upload_t *u, const submission_t *c, unsigned files,
                                .code_id = in->object.code_id,
                                .debug_file = in->key.name,
                                .code_file = in->key.name };
+    unsigned n = u->job.n_paths, n_guessed;
     sym_object_ref_t guess;
 
     if (type == SYM_OBJECT_PE && files == SYM_FILE(PE) && own.len != 0) {
@@ -112,9 +113,20 @@ add_paths(upload_t *u, const submission_t *c, unsigned files,
     }
 
     sym_object_ref_mozilla(&guess, in->key.name, in->key.id);
-    return plan_of(u, &guess, files, err) == SYM_OK
-               ? plan_of(u, &whole, files, err)
-               : err->status;
+    if (plan_of(u, &guess, files, err) != SYM_OK) {
+        return err->status;
+    }
+
+    n_guessed = u->job.n_paths;
+    if (plan_of(u, &whole, files, err) != SYM_OK) {
+        return err->status;
+    }
+
+    if (n_guessed > n && u->job.n_paths > n_guessed) {
+        u->job.is_alias[n_guessed] = true;
+    }
+
+    return SYM_OK;
 }
 
 
@@ -142,16 +154,45 @@ upload_find_path(const upload_t *u, const char *path, upload_path_t *found,
 }
 
 
+static bool
+is_taken(const upload_t *u, unsigned path)
+{
+    struct stat st;
+
+    return fstatat(u->folder->fd, u->job.paths[path], &st, 0) == 0;
+}
+
+
+/* The file at the first path is compared with the new one.  So if only the
+ * other path has a file, it becomes the first. */
+static void
+sort_paths(upload_t *u)
+{
+    char path[sizeof(u->job.paths[0])];
+
+    if (u->job.n_paths > 1 && u->job.is_alias[1] && !is_taken(u, 0)
+        && is_taken(u, 1))
+    {
+        memcpy(path, u->job.paths[0], sizeof(path));
+        memcpy(u->job.paths[0], u->job.paths[1], sizeof(path));
+        memcpy(u->job.paths[1], path, sizeof(path));
+    }
+}
+
+
 /* The store keeps the better of two files that it knows.  A bucket is asked
  * later. */
 static sym_status_t
 check_taken(upload_t *u, sym_error_t *err)
 {
     upload_path_t found;
-    struct stat st;
 
     if (u->is_known) {
         return SYM_OK;
+    }
+
+    if (u->part_bytes == 0) {
+        sort_paths(u);
     }
 
     if (upload_find_path(u, u->job.paths[0], &found, err) != SYM_OK) {
@@ -162,9 +203,7 @@ check_taken(upload_t *u, sym_error_t *err)
     u->is_unplaced = found == UPLOAD_PATH_UNPLACED;
     u->is_doubtful =
         u->is_unplaced
-        || (!u->is_answered
-            && (u->part_bytes != 0
-                || fstatat(u->folder->fd, u->job.paths[0], &st, 0) == 0));
+        || (!u->is_answered && (u->part_bytes != 0 || is_taken(u, 0)));
     return SYM_OK;
 }
 
