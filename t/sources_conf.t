@@ -68,7 +68,7 @@ for my $case (
 isnt($code, 0, 'of another server: refused');
 like($said, qr/they differ in the server/, '... and why');
 
-for my $name ('local', '*') {
+for my $name ('local', '*', 'share', 'peers') {
     ($code, $said) = check(second => "symbolicate_source $name uri=/s/;");
     isnt($code, 0, "a source called $name: refused");
     like($said, qr/is not a name for a source/, '... and why');

@@ -15,7 +15,7 @@
 #include "conf/ngx_http_symbolicate_source_conf.h"
 
 
-/* "bucket=/LOCATION/"; the name is that of its counters and lane. */
+/* "bucket=/LOCATION/"; the name is that of its counters. */
 static char *
 ngx_http_symbolicate_share_location(ngx_conf_t *cf,
     ngx_http_symbolicate_source_t *source, ngx_str_t *uri, const char *name)
@@ -75,11 +75,11 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
         if (ngx_http_symbolicate_option(&value[i], "bucket=", &uri)) {
             rv = ngx_http_symbolicate_share_location(cf, &share->bucket, &uri,
-                                                     "share");
+                                              NGX_SYMBOLICATE_SHARE_NAME);
 
         } else if (ngx_http_symbolicate_option(&value[i], "peers=", &uri)) {
             rv = ngx_http_symbolicate_share_location(cf, &share->peers, &uri,
-                                                     "peers");
+                                              NGX_SYMBOLICATE_PEERS_NAME);
 
         } else {
             return "takes \"bucket=/LOCATION/\" and \"peers=/LOCATION/\", "

@@ -22,6 +22,10 @@
 /* Maximum number of statuses in "absent=". */
 #define NGX_SYMBOLICATE_ABSENT_MAX  8
 
+/* Names of the counters of a fleet's bucket and peers; no source has them. */
+#define NGX_SYMBOLICATE_SHARE_NAME  "share"
+#define NGX_SYMBOLICATE_PEERS_NAME  "peers"
+
 /* Number of lanes that all request sources share. */
 #define NGX_SYMBOLICATE_REQUEST_SOURCE_LANES  16
 
@@ -35,7 +39,8 @@ typedef struct {
     ngx_str_t                      name;
     ngx_uint_t                     slot;        /* set after nginx has read its
                                                  * configuration */
-    ngx_uint_t                     lane;        /* each name has one */
+    ngx_uint_t                     lane;        /* each name of a source has
+                                                 * one */
     ngx_http_symbolicate_main_conf_t  *main;
 } ngx_http_symbolicate_metric_t;
 

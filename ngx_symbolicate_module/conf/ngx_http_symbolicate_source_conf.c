@@ -64,7 +64,6 @@ ngx_http_symbolicate_word(ngx_conf_enum_t *words, ngx_str_t *value,
 ngx_http_symbolicate_metric_t *
 ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 {
-    ngx_uint_t                         i;
     ngx_http_symbolicate_metric_t     *source, **p;
     ngx_http_symbolicate_main_conf_t  *smcf;
 
@@ -84,21 +83,6 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
 
     source->name = *name;
     source->main = smcf;
-    source->lane = smcf->nlanes;
-    p = smcf->metrics.elts;
-
-    for (i = 0; i < smcf->metrics.nelts; i++) {
-        if (p[i]->name.len == name->len
-            && ngx_strncmp(p[i]->name.data, name->data, name->len) == 0)
-        {
-            source->lane = p[i]->lane;
-            break;
-        }
-    }
-
-    if (source->lane == smcf->nlanes) {
-        smcf->nlanes++;
-    }
 
     p = ngx_array_push(&smcf->metrics);
     if (p == NULL) {
@@ -108,6 +92,32 @@ ngx_http_symbolicate_metrics_source(ngx_conf_t *cf, ngx_str_t *name)
     *p = source;
 
     return source;
+}
+
+
+/* Sources of the same name, in different locations, have one lane. */
+static void
+ngx_http_symbolicate_source_lane(ngx_http_symbolicate_metric_t *source)
+{
+    ngx_uint_t                         i;
+    ngx_http_symbolicate_metric_t    **p;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = source->main;
+    p = smcf->metrics.elts;
+
+    for (i = 0; p[i] != source; i++) {
+        if (p[i]->name.len == source->name.len
+            && ngx_strncmp(p[i]->name.data, source->name.data,
+                           source->name.len)
+               == 0)
+        {
+            source->lane = p[i]->lane;
+            return;
+        }
+    }
+
+    source->lane = smcf->nlanes++;
 }
 
 
@@ -160,6 +170,15 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
+    if (ngx_strcmp(value[1].data, NGX_SYMBOLICATE_SHARE_NAME) == 0
+        || ngx_strcmp(value[1].data, NGX_SYMBOLICATE_PEERS_NAME) == 0)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"%V\" is not a name for a source: it is that of "
+                           "a counter of symbolicate_share", &value[1]);
+        return NGX_CONF_ERROR;
+    }
+
     if (ngx_strncmp(value[1].data, SYM_REQUEST_SOURCE_PREFIX,
                     SYM_REQUEST_SOURCE_PREFIX_LEN)
         == 0)
@@ -194,6 +213,8 @@ ngx_http_symbolicate_set_source(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (source->metric == NULL) {
         return NGX_CONF_ERROR;
     }
+
+    ngx_http_symbolicate_source_lane(source->metric);
 
     source->rules.layout = SYM_LAYOUT_BREAKPAD;
     source->rules.ids = SYM_SOURCE_IDS_AS_IS;
