@@ -33,10 +33,10 @@ is($c->recv->{type}, 'NEGATIVE', '... told');
 unlike($t->stop->{err}, qr/tried again/, 'its own report nothing');
 
 $t->serve;
-for my $version (16, 18) {
+for my $version (17, 19) {
     $c = $t->client(version => $version);
     is($c->hello->{type}, 'REFUSED', "a client of version $version");
-    like($c->hello->{text}, qr/speaks version 17 .*version $version: install both/,
+    like($c->hello->{text}, qr/speaks version 18 .*version $version: install both/,
          '... gets the reason');
 }
 $c = $t->client;

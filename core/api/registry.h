@@ -130,6 +130,9 @@ typedef struct {
     /* The answer itself reports modules that could not be fetched, so they do
      * not cause an error.  This is also true for every stream. */
     bool tells_failures;
+    /* Other nodes of the fleet wait for its answers, so it must not wait for
+     * them. */
+    bool is_for_peers;
     /* Not available to scripts of other sites: CORS headers are never sent. */
     bool is_same_site;
 } sym_api_t;

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 17
+#define SYM_RPC_VERSION 18
 
 /* Maximum length of a message. */
 #define SYM_RPC_MAX 8192
@@ -83,6 +83,8 @@ typedef enum {
     SYM_RPC_SHARE,    /* ticket, source, kind, rules, scope, reference: make an
                          artifact file of this artifact; source: the path of the
                          file that it must have been made from */
+    SYM_RPC_FOR_PEER, /* ticket: another node waits for this artifact; the loader
+                         also sends it, to the client that fetches */
 
     /* messages from the loader */
     SYM_RPC_WELCOME = 64, /* version */

@@ -181,6 +181,9 @@ enqueue(inflights_t *f, inflight_t *inflight, int64_t now)
 {
     inflight->phase = INFLIGHT_QUEUED;
     lease_enqueue(&f->leases, &inflight->lease, now);
+    if (inflight->is_for_peer) {
+        lease_set_for_peer(&f->leases, &inflight->lease, now);
+    }
 }
 
 
@@ -671,6 +674,50 @@ send_fetch(inflight_t *inflight)
 
 
 static void
+send_for_peer(const inflight_t *inflight)
+{
+    const sym_rpc_message_t m = { .type = SYM_RPC_FOR_PEER,
+                                  .ticket = inflight->elected->ticket };
+
+    if (inflight->is_for_peer) {
+        client_send(inflight->elected->client, &m);
+    }
+}
+
+
+typedef struct {
+    inflights_t *f;
+    int64_t now;
+} for_peer_t;
+
+static void
+on_owner(void *ctx, owner_t *places)
+{
+    const for_peer_t *all = ctx;
+
+    inflight_set_for_peer(all->f, of_places(places), all->now);
+}
+
+
+void
+inflight_set_for_peer(inflights_t *f, inflight_t *inflight, int64_t now)
+{
+    for_peer_t all = { f, now };
+
+    if (inflight->is_for_peer) {
+        return;
+    }
+
+    inflight->is_for_peer = true;
+    lease_set_for_peer(&f->leases, &inflight->lease, now);
+    if (inflight->elected != NULL) {
+        send_for_peer(inflight);
+    }
+    owner_each_owner(&inflight->places, on_owner, &all);
+}
+
+
+static void
 elect(inflights_t *f, inflight_t *inflight, waiter_t *w, uint64_t places,
       int64_t now)
 {
@@ -688,6 +735,7 @@ elect(inflights_t *f, inflight_t *inflight, waiter_t *w, uint64_t places,
     f->re_elections += inflight->is_again;
     inflight->is_again = false;
     send_fetch(inflight);
+    send_for_peer(inflight);
 }
 
 

@@ -76,6 +76,7 @@ struct inflight_s {
     waiter_t *elected;  /* the elected client, while it fetches */
     lease_t lease;      /* of the elected client */
     uint64_t whole_to;  /* see lease_for() */
+    bool is_for_peer;   /* another node waits for it */
     bool is_void;       /* the file that is being fetched was invalidated */
     bool is_unshared;   /* the shared artifact of a place was unusable */
     bool is_begun;      /* it waits for a larger lease while the fetch goes
@@ -143,6 +144,10 @@ waiter_t *inflight_waiter(const inflights_t *f, const client_t *client,
 /* Records whether a request of the client is waiting for it. */
 void inflight_abandon(inflights_t *f, waiter_t *w, bool is_abandoned,
                       int64_t now);
+
+/* Another node waits for it: its lease is one of those for other nodes, and the
+ * client that fetches it gets FOR_PEER, as do those that fetch its places. */
+void inflight_set_for_peer(inflights_t *f, inflight_t *inflight, int64_t now);
 
 /* Ends a client's wait; if the client was elected, elects another one. */
 void inflight_leave(inflights_t *f, waiter_t *w, int64_t now);

@@ -37,14 +37,17 @@ lease_first_bytes(const leases_t *all)
 
 /* NULL: no module of the scope is in flight. */
 static lease_scope_t *
-find_scope(const leases_t *all, sym_str_t name, uint64_t hash)
+find_scope(const leases_t *all, sym_str_t name, bool is_for_peers,
+           uint64_t hash)
 {
     table_node_t *node = table_first(&all->by_name, hash);
 
     while (node != NULL) {
         lease_scope_t *scope = (lease_scope_t *) node;
 
-        if (sym_str_eq(sym_str(scope->name, scope->name_len), name)) {
+        if (scope->is_for_peers == is_for_peers
+            && sym_str_eq(sym_str(scope->name, scope->name_len), name))
+        {
             return scope;
         }
 
@@ -55,17 +58,18 @@ find_scope(const leases_t *all, sym_str_t name, uint64_t hash)
 }
 
 
-bool
-lease_init(leases_t *all, lease_t *lease, sym_str_t name)
+/* Adds a member to the scope.  NULL: out of memory. */
+static lease_scope_t *
+enter_scope(leases_t *all, sym_str_t name, bool is_for_peers)
 {
     const uint64_t hash = sym_hash(&all->key, name);
-    lease_scope_t *scope = find_scope(all, name, hash);
+    lease_scope_t *scope = find_scope(all, name, is_for_peers, hash);
 
     if (scope == NULL) {
         scope = calloc(1, sizeof(*scope));
 
         if (scope == NULL) {
-            return false;
+            return NULL;
         }
 
         if (name.len != 0) {
@@ -73,25 +77,57 @@ lease_init(leases_t *all, lease_t *lease, sym_str_t name)
             scope->name_len = name.len;
         }
 
+        scope->is_for_peers = is_for_peers;
         table_add(&all->by_name, &scope->node, hash);
     }
 
     scope->n_members++;
-    *lease = (lease_t){ .scope = scope, .want = lease_first_bytes(all) };
-    return true;
+    return scope;
+}
+
+
+static void
+leave_scope(leases_t *all, lease_scope_t *scope)
+{
+    if (--scope->n_members == 0) {
+        table_remove(&all->by_name, &scope->node);
+        free(scope);
+    }
+}
+
+
+bool
+lease_init(leases_t *all, lease_t *lease, sym_str_t name)
+{
+    *lease = (lease_t){ .scope = enter_scope(all, name, false),
+                        .want = lease_first_bytes(all) };
+    return lease->scope != NULL;
 }
 
 
 void
 lease_free(leases_t *all, lease_t *lease)
 {
-    lease_scope_t *scope = lease->scope;
-
     lease_return(all, lease, lease->bytes);
+    leave_scope(all, lease->scope);
+}
 
-    if (--scope->n_members == 0) {
-        table_remove(&all->by_name, &scope->node);
-        free(scope);
+
+void
+lease_set_for_peer(leases_t *all, lease_t *lease, int64_t now)
+{
+    lease_scope_t *before = lease->scope, *scope;
+
+    if (!lease->is_queued || before->is_for_peers) {
+        return;
+    }
+
+    scope = enter_scope(all, sym_str(before->name, before->name_len), true);
+    if (scope != NULL) {
+        lease_dequeue(all, lease);
+        leave_scope(all, before);
+        lease->scope = scope;
+        lease_enqueue(all, lease, now);
     }
 }
 

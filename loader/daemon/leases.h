@@ -5,7 +5,8 @@
  * Each scope (a source) has a queue for leases.  Scopes take turns, and each
  * may hold as much as it leaves free.  So one stalled source takes at most half
  * of the space, two take a third each, and some space is always left for
- * others.
+ * others.  Downloads for which other nodes wait have scopes of their own, because
+ * all others may wait for other nodes.
  */
 #ifndef SYMLOADER_DAEMON_LEASES_H
 #define SYMLOADER_DAEMON_LEASES_H
@@ -39,6 +40,7 @@ struct lease_scope_s {
     lease_scope_t *prev, *next; /* list of the scopes with a queue */
     char name[SYM_SCOPE_MAX];
     size_t name_len;
+    bool is_for_peers;
     size_t n_members;
     lease_t *first, *last; /* the queue; abandoned downloads are at the end */
     lease_t *first_abandoned;
@@ -64,6 +66,10 @@ uint64_t lease_first_bytes(const leases_t *all);
 
 /* Adds a member to the scope, without a lease; false: out of memory. */
 bool lease_init(leases_t *all, lease_t *lease, sym_str_t scope);
+
+/* Another node waits for the member: it is queued in the scope for those.  One
+ * that is not queued keeps its scope. */
+void lease_set_for_peer(leases_t *all, lease_t *lease, int64_t now);
 
 /* Returns the lease, and removes the member from the scope. */
 void lease_free(leases_t *all, lease_t *lease);

@@ -252,6 +252,17 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
 
 static void
+on_for_peer(serve_t *s, client_t *client, const sym_rpc_message_t *m)
+{
+    waiter_t *w = inflight_waiter(&s->inflights, client, m->ticket);
+
+    if (w != NULL) {
+        inflight_set_for_peer(&s->inflights, w->inflight, s->now);
+    }
+}
+
+
+static void
 on_abandon(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 {
     waiter_t *w = inflight_waiter(&s->inflights, client, m->ticket);
@@ -539,6 +550,9 @@ serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
         break;
     case SYM_RPC_SHARE:
         share_begin(&s->shares, client, m);
+        break;
+    case SYM_RPC_FOR_PEER:
+        on_for_peer(s, client, m);
         break;
     case SYM_RPC_GIVEN:
         companion_requests_answer(&s->conversions, client, m, fd);

@@ -6,7 +6,7 @@
 struct owner_place_s {
     table_node_t node; /* in the table by path; the first member */
     uint64_t checksum;
-    const owner_t *owner; /* NULL: none */
+    owner_t *owner; /* NULL: none */
     owner_visit_t *first;
 };
 
@@ -167,6 +167,20 @@ owner_each(const table_t *all, uint64_t path, owner_event_t fn, void *ctx)
 
         for (owner_visit_t *v = place->first; v != NULL; v = v->next) {
             fn(ctx, v->search, (unsigned) (v - v->search->places));
+        }
+    }
+}
+
+
+void
+owner_each_owner(const owner_t *search, void (*fn)(void *ctx, owner_t *),
+                 void *ctx)
+{
+    for (unsigned i = 0; i < search->n; i++) {
+        owner_t *owner = search->places[i].place->owner;
+
+        if (owner != NULL && owner != search) {
+            fn(ctx, owner);
         }
     }
 }

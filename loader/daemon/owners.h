@@ -52,6 +52,10 @@ void owner_own(owner_t *search, uint64_t places, owner_event_t free_again,
 /* Calls fn for each search that has the path, with any checksum. */
 void owner_each(const table_t *all, uint64_t path, owner_event_t fn, void *ctx);
 
+/* Calls fn for each search that owns one of the search's places. */
+void owner_each_owner(const owner_t *search, void (*fn)(void *ctx, owner_t *),
+                      void *ctx);
+
 /* Returns the open places before the first one that another search owns. */
 uint64_t owner_free_places(const owner_t *search, uint64_t open);
 

@@ -274,6 +274,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         clcf->handler = prev->handler;
     }
 
+    conf->policy.for_peers = conf->api && conf->api->is_for_peers;
+
     /*
      * scripts of other sites in an operator's browser must not read a server's
      * counters

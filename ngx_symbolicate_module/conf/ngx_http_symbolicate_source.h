@@ -146,6 +146,8 @@ typedef struct {
                                                  * sources */
     ngx_http_symbolicate_shared_t  *share;       /* NULL: artifacts are not
                                                  * shared */
+    unsigned                       for_peers:1; /* other nodes wait for what is
+                                                 * fetched */
     ngx_resolver_t                *resolver;    /* for these sources; NULL:
                                                  * none */
     ngx_msec_t                     resolver_timeout;

@@ -31,7 +31,8 @@ struct ngx_http_symbolicate_worker_s {
                                                  * configuration */
     ngx_http_symbolicate_loader_t *loaders;     /* in the order of the
                                                  * configuration */
-    ngx_http_symbolicate_lane_t   *lanes;       /* by lane number */
+    ngx_http_symbolicate_lane_t   *lanes;       /* by lane number; then those of
+                                                 * fetches for other nodes */
     ngx_http_symbolicate_statistics_t  *statistics;
     sym_names_t                   *names;       /* demangled names; created when
                                                  * the worker starts */

@@ -148,6 +148,7 @@ ngx_http_symbolicate_fetch_start(
     fetch->order = object->order;
     fetch->companion = object->companion;
     fetch->share = object->share;
+    fetch->alone = object->alone;
     fetch->kind = object->kind;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
@@ -313,6 +314,16 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
 
     ngx_http_symbolicate_fetch_announce(fetch);
     ngx_http_symbolicate_fetch_resume(fetch);
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_fetch_alone(ngx_http_symbolicate_fetch_t *fetch)
+{
+    fetch->alone = 1;
+
+    return fetch->shared && fetch->source == &fetch->share->peers
+           && fetch->status == 0;
 }
 
 

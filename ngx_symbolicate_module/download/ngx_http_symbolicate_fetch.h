@@ -40,6 +40,10 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_lease_t *lease);
 
+/* The fetch asks no peers from now on.  Returns whether it waits for one. */
+ngx_uint_t ngx_http_symbolicate_fetch_alone(
+    ngx_http_symbolicate_fetch_t *fetch);
+
 /*
  * Drops a fetch; a running download is aborted.  NGX_AGAIN: that is not
  * possible now, and nothing was done.

@@ -150,6 +150,20 @@ ngx_http_symbolicate_fetch_bucket_is_away(
 }
 
 
+/* Whether there is no such place, or it must not be asked. */
+static ngx_uint_t
+ngx_http_symbolicate_fetch_shared_is_out(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (fetch->source->uri.len == 0) {
+        return 1;
+    }
+
+    return fetch->source == &fetch->share->peers
+           ? fetch->alone
+           : ngx_http_symbolicate_fetch_bucket_is_away(fetch->share);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
 {
@@ -166,10 +180,7 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
     while (fetch->nshared < 2) {
         fetch->source = from[fetch->nshared++];
 
-        if (fetch->source->uri.len == 0
-            || (fetch->source == &fetch->share->bucket
-                && ngx_http_symbolicate_fetch_bucket_is_away(fetch->share)))
-        {
+        if (ngx_http_symbolicate_fetch_shared_is_out(fetch)) {
             continue;
         }
 

@@ -46,6 +46,7 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_uint_t                          files;
     ngx_http_symbolicate_shared_t       *share;       /* NULL: no artifact of
                                                       * other nodes is wanted */
+    ngx_uint_t                          alone;       /* ask no peers */
     sym_kind_t                          kind;        /* of that artifact */
     sym_arena_t                         arena;       /* of paths */
     sym_source_plan_t                   plan;        /* plan for `planned` */

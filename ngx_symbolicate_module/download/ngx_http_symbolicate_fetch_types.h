@@ -46,6 +46,7 @@ typedef struct {
                                                  * sym_source_file_t */
     ngx_http_symbolicate_shared_t  *share;       /* where its artifact may be;
                                                  * NULL: nowhere */
+    ngx_uint_t                     alone;       /* ask no peers */
     sym_kind_t                     kind;        /* kind of that artifact */
 } ngx_http_symbolicate_object_t;
 

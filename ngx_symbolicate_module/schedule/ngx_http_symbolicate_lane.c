@@ -13,6 +13,10 @@
  * abandoned download that has received the fewest bytes gives up its slot, even
  * if its client was asked to retry.  A client that returns then starts over;
  * otherwise one client of a stalled source would block that source for others.
+ *
+ * Fetches for which other nodes wait have lanes of their own, and as many
+ * downloads as all others together.  The others may wait for other nodes, which
+ * may wait for these.
  */
 
 
@@ -47,45 +51,60 @@ static void ngx_http_symbolicate_share_free(
     ngx_http_symbolicate_share_t *share);
 
 
-static ngx_queue_t  ngx_http_symbolicate_lanes;
-static ngx_uint_t   ngx_http_symbolicate_lanes_running;
-static ngx_uint_t   ngx_http_symbolicate_lanes_request_sources;
-                                                /* number of these for request
-                                                 * sources */
+/* Lanes with a common limit. */
+struct ngx_http_symbolicate_lanes_s {
+    ngx_queue_t                       queue;       /* lanes with shares */
+    ngx_uint_t                        running;
+    ngx_uint_t                        request_sources;  /* number of these for
+                                                         * request sources */
+};
+
+
+/* The second ones are those of fetches for other nodes. */
+static ngx_http_symbolicate_lanes_t  ngx_http_symbolicate_lanes[2];
 
 
 ngx_int_t
 ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf)
 {
-    ngx_uint_t                    i;
-    ngx_http_symbolicate_lane_t  *lanes;
+    ngx_uint_t                    i, for_peer;
+    ngx_http_symbolicate_lane_t  *lane;
 
-    lanes = ngx_pcalloc(cf->pool, smcf->nlanes
-                                  * sizeof(ngx_http_symbolicate_lane_t));
-    if (lanes == NULL) {
+    lane = ngx_pcalloc(cf->pool, 2 * smcf->nlanes
+                                 * sizeof(ngx_http_symbolicate_lane_t));
+    if (lane == NULL) {
         return NGX_ERROR;
     }
 
-    if (smcf->nlanes == 1) {
-        lanes[0].alone = 1;
-    }
+    smcf->worker->lanes = lane;
 
-    for (i = 0; smcf->request_source_lanes
-         && i < NGX_SYMBOLICATE_REQUEST_SOURCE_LANES; i++) {
-        lanes[smcf->request_source_lanes + i].from_requests = 1;
-    }
+    for (for_peer = 0; for_peer < 2; for_peer++) {
 
-    smcf->worker->lanes = lanes;
+        for (i = 0; i < smcf->nlanes; i++, lane++) {
+            lane->all = &ngx_http_symbolicate_lanes[for_peer];
+            lane->alone = (smcf->nlanes == 1);
+            lane->from_requests = smcf->request_source_lanes
+                                  && i >= smcf->request_source_lanes
+                                  && i - smcf->request_source_lanes
+                                     < NGX_SYMBOLICATE_REQUEST_SOURCE_LANES;
+        }
+    }
 
     return NGX_OK;
 }
 
 
 ngx_http_symbolicate_lane_t *
-ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source)
+ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source,
+    ngx_uint_t for_peer)
 {
-    return &source->metric->main->worker->lanes[source->metric->lane];
+    ngx_http_symbolicate_main_conf_t  *smcf;
+
+    smcf = source->metric->main;
+
+    return &smcf->worker->lanes[source->metric->lane
+                                + (for_peer ? smcf->nlanes : 0)];
 }
 
 
@@ -98,12 +117,12 @@ ngx_http_symbolicate_lane_of(const ngx_http_symbolicate_source_t *source)
 static void
 ngx_http_symbolicate_lane_open(ngx_http_symbolicate_lane_t *lane)
 {
-    if (ngx_http_symbolicate_lanes.next == NULL) {
-        ngx_queue_init(&ngx_http_symbolicate_lanes);
+    if (lane->all->queue.next == NULL) {
+        ngx_queue_init(&lane->all->queue);
     }
 
     if (lane->nshares++ == 0) {
-        ngx_queue_insert_tail(&ngx_http_symbolicate_lanes, &lane->queue);
+        ngx_queue_insert_tail(&lane->all->queue, &lane->queue);
         ngx_queue_init(&lane->shares);
     }
 }
@@ -284,15 +303,18 @@ ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
 void
 ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot)
 {
+    ngx_http_symbolicate_lane_t  *lane;
+
     if (slot->share == NULL) {
         return;
     }
 
+    lane = slot->share->lane;
+
     if (slot->running) {
-        slot->share->lane->nrunning--;
-        ngx_http_symbolicate_lanes_running--;
-        ngx_http_symbolicate_lanes_request_sources -=
-                                          slot->share->lane->from_requests;
+        lane->nrunning--;
+        lane->all->running--;
+        lane->all->request_sources -= lane->from_requests;
     }
 
     ngx_http_symbolicate_slot_out(slot);
@@ -327,7 +349,7 @@ ngx_http_symbolicate_lane_limit(ngx_http_symbolicate_lane_t *lane,
     }
 
     return ngx_http_symbolicate_lane_most(most,
-                        ngx_http_symbolicate_lanes_running - lane->nrunning);
+                                          lane->all->running - lane->nrunning);
 }
 
 
@@ -340,7 +362,7 @@ ngx_http_symbolicate_lane_is_held(ngx_http_symbolicate_lane_t *lane,
     ngx_uint_t most)
 {
     return lane->from_requests
-           && ngx_http_symbolicate_lanes_request_sources
+           && lane->all->request_sources
               >= ngx_http_symbolicate_lane_most(most, 0);
 }
 
@@ -387,25 +409,24 @@ ngx_http_symbolicate_lane_next(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-ngx_http_symbolicate_slot_t *
-ngx_http_symbolicate_slot_next(ngx_uint_t most)
+static ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_lanes_next(ngx_http_symbolicate_lanes_t *all,
+    ngx_uint_t most)
 {
     ngx_queue_t                   *q;
     ngx_http_symbolicate_lane_t   *lane, *best_lane;
     ngx_http_symbolicate_share_t  *share, *best;
     ngx_http_symbolicate_slot_t   *slot;
 
-    if (ngx_http_symbolicate_lanes.next == NULL
-        || ngx_http_symbolicate_lanes_running >= most)
-    {
+    if (all->queue.next == NULL || all->running >= most) {
         return NULL;
     }
 
     best = NULL;
     best_lane = NULL;
 
-    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
-         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+    for (q = ngx_queue_head(&all->queue);
+         q != ngx_queue_sentinel(&all->queue);
          q = ngx_queue_next(q))
     {
         lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
@@ -439,10 +460,24 @@ ngx_http_symbolicate_slot_next(ngx_uint_t most)
     slot->running = 1;
     ngx_http_symbolicate_slot_in(slot, best);
     best_lane->nrunning++;
-    ngx_http_symbolicate_lanes_running++;
-    ngx_http_symbolicate_lanes_request_sources += best_lane->from_requests;
+    all->running++;
+    all->request_sources += best_lane->from_requests;
 
     return slot;
+}
+
+
+ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_slot_next(ngx_uint_t most)
+{
+    ngx_http_symbolicate_slot_t  *slot;
+
+    slot = ngx_http_symbolicate_lanes_next(&ngx_http_symbolicate_lanes[1],
+                                           most);
+
+    return slot ? slot
+                : ngx_http_symbolicate_lanes_next(
+                                      &ngx_http_symbolicate_lanes[0], most);
 }
 
 
@@ -492,23 +527,24 @@ ngx_http_symbolicate_lane_least(ngx_http_symbolicate_lane_t *lane,
 }
 
 
-ngx_http_symbolicate_slot_t *
-ngx_http_symbolicate_slot_victim(ngx_uint_t most)
+static ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_lanes_victim(ngx_http_symbolicate_lanes_t *all,
+    ngx_uint_t most)
 {
     ngx_uint_t                    wanted;
     ngx_queue_t                  *q;
     ngx_http_symbolicate_lane_t  *lane;
     ngx_http_symbolicate_slot_t  *victim;
 
-    if (ngx_http_symbolicate_lanes.next == NULL) {
+    if (all->queue.next == NULL) {
         return NULL;
     }
 
     wanted = 0;
     victim = NULL;
 
-    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
-         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+    for (q = ngx_queue_head(&all->queue);
+         q != ngx_queue_sentinel(&all->queue);
          q = ngx_queue_next(q))
     {
         lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
@@ -519,15 +555,15 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
         return NULL;
     }
 
-    for (q = ngx_queue_head(&ngx_http_symbolicate_lanes);
-         q != ngx_queue_sentinel(&ngx_http_symbolicate_lanes);
+    for (q = ngx_queue_head(&all->queue);
+         q != ngx_queue_sentinel(&all->queue);
          q = ngx_queue_next(q))
     {
         lane = ngx_queue_data(q, ngx_http_symbolicate_lane_t, queue);
 
         if (lane->abandoned == NULL
             || ngx_queue_empty(&lane->abandoned->running)
-            || (ngx_http_symbolicate_lanes_running < most
+            || (all->running < most
                 && !ngx_http_symbolicate_lane_is_wanted(lane)))
         {
             continue;
@@ -537,4 +573,18 @@ ngx_http_symbolicate_slot_victim(ngx_uint_t most)
     }
 
     return victim;
+}
+
+
+ngx_http_symbolicate_slot_t *
+ngx_http_symbolicate_slot_victim(ngx_uint_t most)
+{
+    ngx_http_symbolicate_slot_t  *slot;
+
+    slot = ngx_http_symbolicate_lanes_victim(&ngx_http_symbolicate_lanes[1],
+                                             most);
+
+    return slot ? slot
+                : ngx_http_symbolicate_lanes_victim(
+                                      &ngx_http_symbolicate_lanes[0], most);
 }

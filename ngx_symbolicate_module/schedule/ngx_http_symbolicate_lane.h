@@ -26,11 +26,13 @@
 
 
 typedef struct ngx_http_symbolicate_share_s  ngx_http_symbolicate_share_t;
+typedef struct ngx_http_symbolicate_lanes_s  ngx_http_symbolicate_lanes_t;
 
 
 /* Downloads of this worker from one source. */
 struct ngx_http_symbolicate_lane_s {
     ngx_queue_t                    queue;
+    ngx_http_symbolicate_lanes_t  *all;         /* lanes with a common limit */
     ngx_queue_t                    shares;      /* shares that have waiting
                                                  * slots */
     ngx_http_symbolicate_share_t  *abandoned;
@@ -76,8 +78,9 @@ typedef struct {
 ngx_int_t ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
     ngx_http_symbolicate_main_conf_t *smcf);
 
+/* for_peer: other nodes wait for the fetches. */
 ngx_http_symbolicate_lane_t *ngx_http_symbolicate_lane_of(
-    const ngx_http_symbolicate_source_t *source);
+    const ngx_http_symbolicate_source_t *source, ngx_uint_t for_peer);
 
 /* Appends a slot to the share of its request; NGX_ERROR: no memory. */
 ngx_int_t ngx_http_symbolicate_slot_queue(
@@ -92,7 +95,8 @@ void ngx_http_symbolicate_slot_move(ngx_http_symbolicate_slot_t *slot,
 void ngx_http_symbolicate_slot_leave(ngx_http_symbolicate_slot_t *slot);
 
 /*
- * Returns the slot that may start now, if at most `most` may run; NULL: none.
+ * Returns the slot that may start now, if at most `most` may run, and as many
+ * for other nodes; NULL: none.
  */
 ngx_http_symbolicate_slot_t *ngx_http_symbolicate_slot_next(ngx_uint_t most);
 

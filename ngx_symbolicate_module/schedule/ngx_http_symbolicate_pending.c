@@ -60,6 +60,17 @@ ngx_http_symbolicate_pending_is_busy(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+static void
+ngx_http_symbolicate_pending_ensure(ngx_http_symbolicate_pending_t *pending)
+{
+    ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
+
+    if (pending->for_peer) {
+        ngx_http_symbolicate_pending_ask(pending, SYM_RPC_FOR_PEER);
+    }
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
@@ -83,7 +94,8 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
 
     if (pending == NULL
         && ngx_http_symbolicate_pending_is_busy(loader,
-                                ngx_http_symbolicate_lane_of(wanted->source)))
+                   ngx_http_symbolicate_lane_of(wanted->source,
+                                                policy->for_peers)))
     {
         return NGX_BUSY;
     }
@@ -94,10 +106,15 @@ ngx_http_symbolicate_pending(ngx_http_symbolicate_loader_t *loader,
             return NGX_ERROR;
         }
 
-        ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
+        ngx_http_symbolicate_pending_ensure(pending);
 
     } else {
         ngx_http_symbolicate_count_join();
+
+        if (policy->for_peers && !pending->for_peer) {
+            ngx_http_symbolicate_pending_ask(pending, SYM_RPC_FOR_PEER);
+            ngx_http_symbolicate_pending_for_peer(pending);
+        }
     }
 
     waiter = ngx_alloc(sizeof(ngx_http_symbolicate_waiter_t), ngx_cycle->log);
@@ -151,7 +168,7 @@ ngx_http_symbolicate_pending_ask_again(ngx_http_symbolicate_pending_t *pending,
     pending->elected = 0;
 
     ngx_http_symbolicate_pending_doubt(pending);
-    ngx_http_symbolicate_pending_ask(pending, SYM_RPC_ENSURE);
+    ngx_http_symbolicate_pending_ensure(pending);
 
     pending->abandon_sent = 0;
     ngx_http_symbolicate_pending_abandon(pending,
@@ -400,6 +417,10 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
 
     case SYM_RPC_FETCH:
         ngx_http_symbolicate_pending_sent(pending, m);
+        break;
+
+    case SYM_RPC_FOR_PEER:
+        ngx_http_symbolicate_pending_for_peer(pending);
         break;
 
     case SYM_RPC_RECLAIM:

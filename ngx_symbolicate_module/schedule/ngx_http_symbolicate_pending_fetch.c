@@ -86,6 +86,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.companion = (companion != NULL);
     object.kind = pending->is.kind;
     object.share = ngx_http_symbolicate_pending_share(pending);
+    object.alone = pending->for_peer;
 
     if (companion == NULL) {
         object.others = 0;
@@ -239,25 +240,13 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 }
 
 
+/* Appends the fetch to those of its lane that wait for a slot. */
 static void
-ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
+ngx_http_symbolicate_pending_line_up(ngx_http_symbolicate_pending_t *pending)
 {
     ngx_queue_t                    *q;
     ngx_http_symbolicate_wait_t    *wait;
     ngx_http_symbolicate_waiter_t  *waiter;
-
-    if (pending->fetch) {
-
-        if (!pending->stale) {
-            ngx_http_symbolicate_fetch_lend(pending->fetch, &pending->lease);
-        }
-
-        return;
-    }
-
-    if (pending->slot.share) {
-        return;
-    }
 
     wait = NULL;
 
@@ -276,6 +265,58 @@ ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
     }
 
     ngx_http_symbolicate_pending_next();
+}
+
+
+void
+ngx_http_symbolicate_pending_for_peer(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->for_peer) {
+        return;
+    }
+
+    pending->for_peer = 1;
+
+    pending->lane->npending--;
+    pending->lane = ngx_http_symbolicate_lane_of(pending->is.source, 1);
+    pending->lane->npending++;
+
+    if (pending->fetch == NULL) {
+
+        if (pending->slot.share) {
+            ngx_http_symbolicate_slot_leave(&pending->slot);
+            ngx_http_symbolicate_pending_line_up(pending);
+        }
+
+        return;
+    }
+
+    /* nodes with different lists of peers may wait for each other */
+
+    if (ngx_http_symbolicate_fetch_alone(pending->fetch) && pending->elected
+        && !pending->fetched
+        && ngx_http_symbolicate_pending_drop(pending) == NGX_OK)
+    {
+        ngx_http_symbolicate_pending_line_up(pending);
+    }
+}
+
+
+static void
+ngx_http_symbolicate_pending_queue(ngx_http_symbolicate_pending_t *pending)
+{
+    if (pending->fetch) {
+
+        if (!pending->stale) {
+            ngx_http_symbolicate_fetch_lend(pending->fetch, &pending->lease);
+        }
+
+        return;
+    }
+
+    if (pending->slot.share == NULL) {
+        ngx_http_symbolicate_pending_line_up(pending);
+    }
 }
 
 

@@ -23,5 +23,12 @@ void ngx_http_symbolicate_pending_next(void);
 void ngx_http_symbolicate_pending_elected(
     ngx_http_symbolicate_pending_t *pending, off_t bytes);
 
+/*
+ * Another node has begun to wait for the fetch: it gets a slot of those for
+ * other nodes, and waits for none of them.
+ */
+void ngx_http_symbolicate_pending_for_peer(
+    ngx_http_symbolicate_pending_t *pending);
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_PENDING_FETCH_H_INCLUDED_ */

@@ -15,7 +15,7 @@
 #include "schedule/ngx_http_symbolicate_pending_state.h"
 
 
-/* Sends a message with only the module: ENSURE, CANCEL. */
+/* Sends a message with only the module: ENSURE, CANCEL, FOR_PEER. */
 void ngx_http_symbolicate_pending_ask(ngx_http_symbolicate_pending_t *pending,
     sym_rpc_type_t type);
 

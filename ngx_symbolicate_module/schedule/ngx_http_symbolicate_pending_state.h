@@ -70,6 +70,8 @@ struct ngx_http_symbolicate_pending_s {
                                                   * which this is charged */
     size_t                          bytes;
 
+    unsigned                        for_peer:1;  /* another node waits for
+                                                  * it */
     unsigned                        unshared:1;  /* the shared artifact of a
                                                   * place was unusable */
     unsigned                        elected:1;   /* elected over the current

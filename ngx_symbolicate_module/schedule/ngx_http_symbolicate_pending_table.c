@@ -153,12 +153,14 @@ ngx_http_symbolicate_pending_create(ngx_http_symbolicate_loader_t *loader,
 
     pending->loader = loader;
     pending->policy = policy;
+    pending->for_peer = policy->for_peers;
 
     if (policy->request_sources) {
         policy->hold(policy->request_sources);
     }
 
-    pending->lane = ngx_http_symbolicate_lane_of(key->wanted->source);
+    pending->lane = ngx_http_symbolicate_lane_of(key->wanted->source,
+                                                 policy->for_peers);
 
     pending->nref = key->len;
     ngx_memcpy(pending->ref_bytes, key->ref, key->len);

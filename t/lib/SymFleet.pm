@@ -24,9 +24,9 @@ use SymTest;
 
 sub new {
     my ($class, %opt) = @_;
-    my $self = bless { nodes => 2, bucket => 1, peers => 0, how => '', timeout => '30s', %opt }, $class;
+    my $self = bless { nodes => 2, bucket => 1, peers => 0, how => '', http => '', workers => 1, timeout => '30s', %opt }, $class;
     $self->{s3} = SymS3->new->start->bucket('symbols')->bucket('shared');
-    $self->{all} = [ map { SymFolder->new } 1 .. $self->{nodes} ];
+    $self->{all} = [ map { SymFolder->new(workers => $self->{workers}) } 1 .. $self->{nodes} ];
     $self->set($_) for $self->nodes;
     $_->start for $self->nodes;
     return $self;
@@ -44,7 +44,7 @@ sub set {
     my $share = join ' ', ($self->{bucket} ? 'bucket=/shared/' : ()), ($self->{peers} ? 'peers=/peers/' : ());
     $share = $share ? "symbolicate_share $share;" : '';
     return $node->conf(
-        http => "upstream fleet { hash \$uri consistent; $servers }",
+        http => "$self->{http} upstream fleet { hash \$uri consistent; $servers }",
         locations => <<"CONF");
         symbolicate_loader unix:$socket;
         symbolicate_source symbols uri=/symbols/;

@@ -40,6 +40,7 @@ FIELDS = {
     'UPLOAD': (15, 'ticket flags offset length limit text source files layout ids casing scope'),
     'MAKE': (17, 'ticket offset length limit text source kind?'),
     'REPLY': (18, 'ticket flags length text source'),
+    'FOR_PEER': (20, 'ticket'),
     'WELCOME': (64, 'version'),
     'READY': (65, 'ticket flags'),
     'NEGATIVE': (66, 'ticket state ttl text'),

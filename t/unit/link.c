@@ -260,6 +260,8 @@ test_client(void)
               SYM_STR(HEAD("\x0e") TICKET "\x01\x00\x00\x00"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_RECLAIM, .ticket = 7 },
               SYM_STR(HEAD("\x4b") TICKET));
+    both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_FOR_PEER, .ticket = 7 },
+              SYM_STR(HEAD("\x14") TICKET));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_INGEST,
                                     .ticket = 7,
                                     .flags = SYM_RPC_SHARED,

@@ -238,5 +238,6 @@ const sym_api_t sym_peer_api = {
                   .init = init } },
     .answers = { SYM_PEER_TYPE },
     .tells_failures = true,
+    .is_for_peers = true,
     .is_same_site = true,
 };
