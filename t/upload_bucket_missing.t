@@ -62,6 +62,28 @@ my $told = call();
 is_deeply([ map {"$_->{name} $_->{id}"} @{ $told->{modules} } ], ["lost $id"], '... the webhook is called')
     or diag explain $told;
 
+# The store has the artifact before the bucket has the file: the module arrives with the
+# file.
+my @slow = ('slow', SymFolder::id(2));
+my @other = ('other', SymFolder::id(3));
+$t->ask(\@slow, \@other);
+ok($t->wait_for(sub { listed('slow') && listed('other') }, 'they are listed'), 'two modules are missing');
+$s3->forget->fault(method => 'PUT', hold => 1);
+my $client = $t->connect;
+$t->send_all($client, $t->request_text('PUT', "/upload/slow/$slow[1]/slow.sym",
+    headers => [ Authorization => 'Bearer ci-secret' ], body => sym_text(@slow)));
+$t->wait_for(sub { grep { $_->{method} eq 'PUT' } $s3->log }, 'the file is being put');
+write_file("$dir/other.sym", sym_text(@other));
+is($t->loader->run('load', '--quiet', "$dir/other.sym")->{code}, 0, 'one is loaded by hand');
+$told = call();
+is_deeply([ map { $_->{name} } @{ $told->{modules} } ], ['other'], '... the webhook hears of it, not of one that is being put');
+ok(listed('slow'), '... which is still missing');
+$s3->release;
+is($t->response($client)->{status}, 201, 'the bucket has it');
+$told = call();
+is_deeply([ map { $_->{name} } @{ $told->{modules} } ], ['slow'], '... the webhook hears of it');
+ok($t->wait_for(sub { !listed('slow') }, 'it is gone'), '... it is no longer missing');
+
 is($t->loader->verify, 'sound', 'the store is sound');
 is($t->end, '', 'nothing is wrong');
 $s3->stop;

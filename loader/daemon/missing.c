@@ -45,7 +45,7 @@ tell(missing_t *m, int64_t now_ms, const char *what, const sym_error_t *err)
 
 void
 missing_open(missing_t *m, const char *path, sym_store_t *store,
-             client_t **clients, int64_t now_ms)
+             client_t **clients, const uploads_t *uploads, int64_t now_ms)
 {
     sym_error_t err = { 0 };
     uint8_t *data;
@@ -54,6 +54,7 @@ missing_open(missing_t *m, const char *path, sym_store_t *store,
     *m = (missing_t){
         .store = store,
         .path = path,
+        .uploads = uploads,
         .clients = clients,
         .log = { .subject = "missing modules" },
         .webhook_log = { .subject = "webhook" },
@@ -194,7 +195,7 @@ no_places(void *ctx, uint32_t n, sym_places_t *places)
 
 /* Finds the source with the module; found_in->data NULL: none. */
 static sym_status_t
-look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
+look(const missing_t *m, sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
      char from[SYM_SCOPE_MAX], sym_str_t *found_in, sym_error_t *err)
 {
     sym_str_t names[SOURCES_MAX], sources = e->sources;
@@ -214,7 +215,9 @@ look(sym_snapshot_t *snapshot, const sym_ledger_entry_t *e,
     rc = sym_snapshot_choose_object(snapshot, &scopes, &ref, e->kind, no_places,
                                     NULL, (int64_t) time(NULL), &choice, err);
     if (rc == SYM_OK && choice.state == SYM_MODULE_READY
-        && !sym_snapshot_is_unsound(snapshot, choice.record.module_id))
+        && !sym_snapshot_is_unsound(snapshot, choice.record.module_id)
+        && !uploads_are_placing(m->uploads, names[choice.source],
+                                &choice.record))
     {
         char *p = from;
 
@@ -237,7 +240,7 @@ look_at(missing_t *m, sym_snapshot_t *snapshot, uint32_t n, sym_error_t *err)
         return SYM_OK;
     }
 
-    rc = look(snapshot, e, from, &found, err);
+    rc = look(m, snapshot, e, from, &found, err);
     if (rc != SYM_OK || found.data == NULL) {
         return rc;
     }

@@ -15,12 +15,13 @@
 
 #include "base/buffer.h"
 #include "common/log_limiter.h"
-#include "daemon/client.h"
+#include "daemon/upload.h"
 #include "ledger/write/table.h"
 
 typedef struct {
     sym_store_t *store;
-    const char *path; /* path of the store's folder */
+    const char *path;         /* path of the store's folder */
+    const uploads_t *uploads; /* a module arrives when its file is placed */
     sym_ledger_t *ledger;
     size_t bytes;      /* maximum size of the ledger's file */
     bool is_used;      /* the file exists, or a note was received */
@@ -49,7 +50,7 @@ typedef struct {
 
 /* Reads the file.  Errors are logged; the ledger is then empty. */
 void missing_open(missing_t *m, const char *path, sym_store_t *store,
-                  client_t **clients, int64_t now_ms);
+                  client_t **clients, const uploads_t *uploads, int64_t now_ms);
 void missing_close(missing_t *m, int64_t now_ms);
 
 /* Handles MISSED.  False: workers do not send such a message. */

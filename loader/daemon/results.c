@@ -320,8 +320,16 @@ serve_arrived(void *owner, const store_upload_t *artifact)
     serve_t *s = owner;
 
     settle_waiting(s, &artifact->key, &artifact->object, artifact->kind);
-    missing_news(&s->missing);
     forget_running(s, &artifact->key);
+}
+
+
+void
+serve_placed(void *owner)
+{
+    serve_t *s = owner;
+
+    missing_news(&s->missing);
 }
 
 

@@ -443,7 +443,8 @@ open_store(void *arg)
     s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
     s->inflights.leases.room =
         sym_store_temp_bytes(s->store) - s->supplements.room;
-    missing_open(&s->missing, s->options->store, s->store, &s->clients, s->now);
+    missing_open(&s->missing, s->options->store, s->store, &s->clients,
+                 &s->uploads, s->now);
     store_warn_large(s->options, s->store);
 
     if (dropped > 0) {
@@ -495,6 +496,7 @@ prepare(serve_t *s)
     s->uploads = (uploads_t){ .conversions = &s->conversions,
                               .owner = s,
                               .arrived = serve_arrived,
+                              .placed = serve_placed,
                               .changed = serve_changed };
     s->shares = (shares_t){ .store = s->store, .folder = o->store };
     return uploads_open(&s->uploads, o->upload_folders, o->n_upload_folders,

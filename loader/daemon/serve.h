@@ -58,6 +58,7 @@ void serve_message(serve_t *s, client_t *client, const sym_rpc_message_t *m,
 /* Called when an upload contained an artifact: clients that wait for it get it,
  * and other searches for the module begin again.  owner: serve_t. */
 void serve_arrived(void *owner, const store_upload_t *artifact);
+void serve_placed(void *owner);
 
 /* Called when an upload replaced the file at a path: requests get the new one. */
 void serve_changed(void *owner, sym_str_t source, sym_str_t path);

@@ -430,6 +430,25 @@ uploads_are_due(const uploads_t *all)
 }
 
 
+bool
+uploads_are_placing(const uploads_t *all, sym_str_t source,
+                    const sym_object_record_t *artifact)
+{
+    for (const upload_t *u = all->first; u != NULL; u = u->next) {
+        const sym_path_key_t place = { .scope = source,
+                                       .path = sym_cstr(u->job.paths[0]) };
+
+        if (u->is_pending && sym_str_eq(u->folder->source, source)
+            && sym_object_is_from(artifact, &place))
+        {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 static upload_module_t *
 module_of(upload_t *u, const sym_module_key_t *key)
 {
@@ -461,6 +480,7 @@ note_artifact(submission_t *c, const conversion_end_t *how)
     upload_t *u = c->upload;
     upload_module_t *m;
 
+    u->is_pending |= how->state == SYM_MODULE_READY;
     if (u->is_old) {
         u->is_answered |= how->state == SYM_MODULE_READY;
         return;

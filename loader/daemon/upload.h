@@ -38,6 +38,8 @@ typedef struct {
     void *owner;
     /* Called when an artifact has arrived: clients that wait for it get it. */
     void (*arrived)(void *owner, const store_upload_t *artifact);
+    /* Called when the files of such artifacts are placed, or have failed. */
+    void (*placed)(void *owner);
     /* Called when the file at a path of a source was replaced. */
     void (*changed)(void *owner, sym_str_t source, sym_str_t path);
 } uploads_t;
@@ -62,6 +64,10 @@ void uploads_turn(uploads_t *all, int64_t now_ms);
 
 /* Takes a REPLY. */
 void upload_reply(uploads_t *all, client_t *client, const sym_rpc_message_t *m);
+
+/* Whether the file of an artifact is not at its path yet. */
+bool uploads_are_placing(const uploads_t *all, sym_str_t source,
+                         const sym_object_record_t *artifact);
 
 /* Whether another turn is needed at once. */
 bool uploads_are_due(const uploads_t *all);

@@ -122,6 +122,11 @@ upload_report_file(upload_t *u, upload_state_t how)
     /* after a failure, the client sends its last part again */
     upload_symbfile_drop(u, how != UPLOAD_FAILED ? u->joined : 0);
     u->joined = 0;
+
+    if (u->is_pending) {
+        u->is_pending = false;
+        u->all->placed(u->all->owner);
+    }
 }
 
 

@@ -74,6 +74,8 @@ struct upload_s {
     unsigned n_modules;
     upload_module_t modules[UPLOAD_MODULES_MAX];
     bool is_stored, is_kept, is_failed;
+    bool is_pending;  /* the store has artifacts, and the file is not placed
+                         yet */
     bool is_doubtful; /* the path is taken by a file that was not read yet */
     bool is_known;    /* that file has been read since */
     bool is_answered; /* the store has an artifact of the path already */
