@@ -172,8 +172,29 @@ for my $old ('', 'an object is there') {
 $id = next_id();
 $s3->put('symbols', key($id), \publics($id, 'theirs'));
 $s3->fault(method => 'POST', url => "/$id/.*uploadId=", code => 'NoSuchUpload');
-is_deeply(post(large(functions($id, 'ours')), $short), [ 503, 'failed' ], 'an upload in parts that was aborted');
+$ours = large(functions($id, 'ours'));
+is_deeply(post($ours, $short), [ 201, 'stored' ], 'an upload in parts that was aborted');
+ok(object($id) eq $ours, '... is repeated');
+
+# ... again and again
+$id = next_id();
+$s3->put('symbols', key($id), \publics($id, 'theirs'));
+$s3->fault(method => 'POST', url => "/$id/.*uploadId=", code => 'NoSuchUpload', times => -1);
+is_deeply(post(large(functions($id, 'ours')), $short), [ 503, 'failed' ], 'uploads in parts that are all aborted');
 is(object($id), publics($id, 'theirs'), '... the former object is there');
+$s3->no_faults;
+
+# The answer to the joined parts is lost, and somebody else has put a file of the same length.
+$id = next_id();
+$ours = large(functions($id, 'ours__'));
+$s3->forget->fault(method => 'PUT', url => "/$id/.*partNumber=2", hold => 1)
+    ->fault(method => 'POST', url => "/$id/.*uploadId=", code => 'NoSuchUpload');
+my $s = begin($short, $ours);
+$short->wait_for(sub { grep { $_->{url} =~ /partNumber=2/ } $s3->log }, 'the last part is being put');
+$s3->put('symbols', key($id), \large(functions($id, 'theirs')));
+$s3->release;
+is_deeply(end($short, $s), [ 201, 'stored' ], "an object of the same length that is another machine's");
+ok(object($id) eq $ours, '... is not taken for ours');
 is($short->loader->verify, 'sound', 'the store is sound');
 is($short->end, '', 'nothing is wrong');
 $s3->stop;

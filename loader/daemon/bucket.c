@@ -51,9 +51,20 @@ fail(bucket_t *b, const char *what, sym_str_t why)
 /* S3 names an object by the MD5 of its bytes, one of several parts by the MD5 of
  * their MD5s and their number. */
 static void
-expect_etag(bucket_t *b)
+write_joined(const bucket_t *b, sym_md5_t *parts, char out[BUCKET_ETAG])
 {
     uint8_t all[SYM_MD5_BYTES];
+    size_t len;
+
+    sym_md5_end(parts, all);
+    len = sym_digits_write_lower(all, SYM_MD5_BYTES, out);
+    (void) snprintf(out + len, BUCKET_ETAG - len, "-%zu", b->n_parts);
+}
+
+
+static void
+expect_etag(bucket_t *b)
+{
     sym_md5_t md5;
     size_t len;
 
@@ -65,10 +76,31 @@ expect_etag(bucket_t *b)
 
     sym_md5_begin(&md5);
     sym_md5_add(&md5, b->md5, b->n_parts * sizeof(*b->md5));
-    sym_md5_end(&md5, all);
-    len = sym_digits_write_lower(all, SYM_MD5_BYTES, b->expected);
-    (void) snprintf(b->expected + len, sizeof(b->expected) - len, "-%zu",
-                    b->n_parts);
+    write_joined(b, &md5, b->expected);
+}
+
+
+/* Encrypted parts have other ETags, and are joined to one in the same way.  False:
+ * the ETags of the parts are no digests. */
+static bool
+is_joined(const bucket_t *b, sym_str_t etag)
+{
+    uint8_t digest[SYM_MD5_BYTES];
+    char joined[BUCKET_ETAG];
+    sym_md5_t md5;
+
+    sym_md5_begin(&md5);
+    for (size_t i = 0; i < b->n_parts; i++) {
+        if (strlen(b->etags[i]) != (size_t) 2 * SYM_MD5_BYTES
+            || !sym_digits_read(b->etags[i], SYM_MD5_BYTES, digest))
+        {
+            return false;
+        }
+        sym_md5_add(&md5, digest, sizeof(digest));
+    }
+
+    write_joined(b, &md5, joined);
+    return sym_str_eq(etag, sym_cstr(joined));
 }
 
 
@@ -388,25 +420,23 @@ completed(bucket_t *b, const sym_rpc_message_t *r)
 }
 
 
-/* The upload in parts did not exist any more.  Either an earlier attempt has joined
- * the parts, and its answer was lost, or somebody has aborted it: then the former
- * object is still there. */
-static bool
-is_former(const bucket_t *b, sym_str_t etag)
-{
-    return b->is_repeated && b->has_there
-           && !sym_str_eq(etag, sym_cstr(b->expected))
-           && (etag.len == 0 || sym_str_eq(etag, sym_cstr(b->there)));
-}
-
-
 /* Another program may have replaced the object meanwhile; that one stays. */
 static void
 checked(bucket_t *b, const sym_rpc_message_t *r)
 {
-    bool is_other = (b->etag[0] != '\0' && r->source.len != 0
-                     && !sym_str_eq(r->source, sym_cstr(b->etag)))
-                    || is_former(b, r->source);
+    bool is_unsure = b->is_repeated && !is_joined(b, r->source);
+    bool is_other = is_unsure
+                    || (b->etag[0] != '\0' && r->source.len != 0
+                        && !sym_str_eq(r->source, sym_cstr(b->etag)));
+
+    /* The upload in parts did not exist any more.  Either an earlier attempt has
+     * joined the parts, and its answer was lost, or somebody has aborted it.  An
+     * object with another ETag may be of somebody else: the file is sent again. */
+    if (is_unsure && ++b->n_races < RACES_MAX) {
+        b->is_repeated = false;
+        b->state = BUCKET_LOOK;
+        return;
+    }
 
     if ((r->flags & SYM_RPC_DID) != 0 && !is_other
         && r->length == b->job->length) {
