@@ -52,6 +52,30 @@ sub refused {
     return;
 }
 
+# --- forms ---
+
+sub form {
+    my @fields = @_;
+    my @args = map { ('-F', $_) } @fields;
+    return $t->curl(@token, @args, '-F', "x=\@$dir/good", $t->url('/upload/'));
+}
+
+my $value = 'v' x 4096;
+my $r = form(map {"f$_=$value"} 1 .. 64);
+is_deeply([ $r->{status}, scalar keys %{ $r->{json}{fields} } ], [ 200, 64 ], 'a form with 64 fields of 4096 bytes')
+    or diag $r->{body};
+for ([ 'one more field', qr/more than 64 fields: f65 /, map {"f$_=v"} 1 .. 65 ],
+    [ 'one more byte', qr/the field long has more than 4096 bytes/, 'a=b', "long=v$value" ],
+    [ 'a long name', qr/name of a field has more than \d+ bytes: nnn/, 'n' x 5000 . '=v' ],
+    [ 'a long name of a file', qr/file name of the field file has more than \d+ bytes/,
+        "file=\@$dir/good;filename=" . 'n' x 20000 ])
+{
+    my ($name, $want, @fields) = @$_;
+    $r = form(@fields);
+    is($r->{status}, 400, "a form with $name") or diag $r->{body};
+    like($r->{body}, $want, '... says why');
+}
+
 # --- archives ---
 
 for my $bad ('../a.sym', '/a.sym', 'a/../../b.sym', 'a\\b.sym', "a\nb.sym", 'a//b.sym') {
@@ -83,7 +107,7 @@ refused(archive('z.writestr("a", "")'), qr/empty/, 'an empty file in an archive'
 
 # --- the request ---
 
-my $r = $t->curl(@token, '-F', 'x=@' . "$dir/good", '-H', 'Content-Type: multipart/form-data; boundary=zz',
+$r = $t->curl(@token, '-F', 'x=@' . "$dir/good", '-H', 'Content-Type: multipart/form-data; boundary=zz',
     $t->url('/upload/'));
 is($r->{json}{files}[0]{state}, 'same', 'another boundary in the header: the body has its own');
 $r = $t->request('POST', '/upload/', body => "--b\r\nno headers", headers => [

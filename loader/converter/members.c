@@ -24,8 +24,9 @@
 /* Maximum number of names: each is compared with all others. */
 #define ENTRIES_MAX 10000
 
-/* No protocol uses longer form fields. */
+/* Limits of a form.  No protocol uses longer fields, or as many. */
 #define FIELD_MAX 4096
+#define FIELDS_MAX 64
 
 #define PAGE_BYTES ((uint64_t) 65536)
 
@@ -106,10 +107,6 @@ send_field(sym_str_t name, sym_str_t value, sym_error_t *err)
     converter_member_t m = { .length = value.len,
                              .is_packed = true,
                              .is_field = true };
-
-    if (value.len > FIELD_MAX) {
-        return sym_fail(err, SYM_LIMIT, "a field of the form is too long");
-    }
 
     return members_send_head(SYM_STR(""), name, &m, err) == SYM_OK
                ? members_send_bytes(value.data, value.len, err)
@@ -669,6 +666,41 @@ send_fields(sym_str_t form, sym_error_t *err)
 }
 
 
+/* Names are shown, so the whole of them must fit. */
+static sym_status_t
+check_part(const sym_multipart_part_t *part, unsigned n_fields,
+           unsigned n_files, sym_error_t *err)
+{
+    int shown = part->name.len < 80 ? (int) part->name.len : 80;
+
+    if (part->name.len > CONVERTER_TEXT_MAX) {
+        return refuse(err, SYM_LIMIT,
+                      "the name of a field has more than %u bytes: %.*s...",
+                      CONVERTER_TEXT_MAX, shown, part->name.data);
+    }
+
+    if (part->filename.len > CONVERTER_PATH_MAX) {
+        return refuse(err, SYM_LIMIT,
+                      "the file name of the field %.*s has more than %u bytes",
+                      shown, part->name.data, CONVERTER_PATH_MAX);
+    }
+
+    if (part->filename.data == NULL && part->body.len > FIELD_MAX) {
+        return refuse(err, SYM_LIMIT, "the field %.*s has more than %u bytes",
+                      shown, part->name.data, FIELD_MAX);
+    }
+
+    if (n_fields > FIELDS_MAX || n_files > ENTRIES_MAX) {
+        return refuse(
+            err, SYM_LIMIT, "the form has more than %u %s: %.*s is too many",
+            n_fields > FIELDS_MAX ? FIELDS_MAX : ENTRIES_MAX,
+            n_fields > FIELDS_MAX ? "fields" : "files", shown, part->name.data);
+    }
+
+    return SYM_OK;
+}
+
+
 static sym_status_t
 send_form(upload_t *u, sym_error_t *err)
 {
@@ -681,6 +713,7 @@ send_form(upload_t *u, sym_error_t *err)
     sym_multipart_t parts;
     bool is_mozilla = (u->flags & SYM_RPC_MOZILLA) != 0;
     bool has_file = false, has_url = false;
+    unsigned n_fields = 0, n_files = 0;
     sym_status_t rc;
 
     if (!sym_str_starts(u->whole, SYM_STR("--"))
@@ -691,6 +724,13 @@ send_form(upload_t *u, sym_error_t *err)
     }
 
     while ((rc = sym_multipart_next(&parts, &part)) == SYM_OK) {
+        n_fields += part.filename.data == NULL;
+        n_files += part.filename.data != NULL;
+        rc = check_part(&part, n_fields, n_files, err);
+        if (rc != SYM_OK) {
+            return rc;
+        }
+
         if ((u->flags & SYM_RPC_CHUNKED) != 0) {
             rc = send_chunk(u, &part, err);
         } else if (part.filename.data == NULL) {

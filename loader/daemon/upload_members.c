@@ -12,6 +12,9 @@
 /* Maximum number of files in an upload; the converter's own limit is higher. */
 #define MEMBERS_MAX 20000
 
+/* Maximum length of all names in an upload. */
+#define NAMES_MAX ((size_t) 8 << 20)
+
 /* So many unpacked files have a descriptor: they are placed without a copy.
  * Others are ranges of one file, because the daemon has few descriptors. */
 #define OWN_MAX 16
@@ -71,6 +74,12 @@ upload_member(submission_t *c, const converter_member_t *m, sym_error_t *err)
 
     if (!SYM_ARRAY_ROOM(u->members, u->n_members + 1, u->members_size)) {
         return sym_fail(err, SYM_NOMEM, NULL);
+    }
+
+    u->names += m->name_len + m->field_len;
+    if (u->names > NAMES_MAX) {
+        return sym_fail(err, SYM_LIMIT,
+                        "the names of the files have more than 8 MiB");
     }
 
     to = &u->members[u->n_members];

@@ -63,6 +63,7 @@ struct upload_s {
 
     upload_file_t *members;
     size_t n_members, members_size;
+    size_t names;     /* length of their names */
     unsigned n_own;   /* files with a descriptor of their own */
     int spool;        /* unpacked bytes of the others; -1: none */
     uint64_t spooled; /* bytes in it */
