@@ -162,7 +162,24 @@ ngx_http_symbolicate_set_upload_tokens(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* symbolicate_upload_hosts HOST | http://HOST ... */
+/* Whether a host can match: a port of *.DOMAIN never does (origins.h), and any
+ * host is too many. */
+static ngx_uint_t
+ngx_http_symbolicate_is_upload_host(ngx_str_t *host)
+{
+    u_char      *name;
+    ngx_uint_t   is_domain;
+
+    is_domain = host->len > 2 && ngx_strncmp(host->data, "*.", 2) == 0;
+    name = is_domain ? host->data + 2 : host->data;
+
+    return name[0] != '\0' && ngx_strchr(name, '/') == NULL
+           && ngx_strchr(name, '*') == NULL
+           && (!is_domain || ngx_strchr(name, ':') == NULL);
+}
+
+
+/* symbolicate_upload_hosts HOST | *.DOMAIN | http://HOST ... */
 char *
 ngx_http_symbolicate_set_upload_hosts(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf)
@@ -197,12 +214,11 @@ ngx_http_symbolicate_set_upload_hosts(ngx_conf_t *cf, ngx_command_t *cmd,
             host.len -= 7;
         }
 
-        if (host.len == 0 || ngx_strchr(host.data, '/')
-            || ngx_strcmp(host.data, "*") == 0)
-        {
+        if (!ngx_http_symbolicate_is_upload_host(&host)) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "\"%V\" is no host: use HOST, *.DOMAIN or "
-                               "http://HOST, perhaps with a port", &value[i]);
+                               "\"%V\" is no host: use HOST or HOST:PORT, or "
+                               "*.DOMAIN without a port, perhaps after http://",
+                               &value[i]);
             return NGX_CONF_ERROR;
         }
 
