@@ -52,7 +52,9 @@ prefix_of(sym_str_t pattern)
 {
     size_t len = 0;
 
-    while (len < pattern.len && memchr("*?[", pattern.data[len], 3) == NULL) {
+    while (len < pattern.len && pattern.data[len] != '*'
+           && pattern.data[len] != '?' && pattern.data[len] != '[')
+    {
         len++;
     }
 
