@@ -3,7 +3,8 @@
 # Names of a recompiled app are shown if the source also has its maps: the
 # worker that fetched the dSYM fetches the map of UUIDs and then the symbol map.
 # Without them the module is made nevertheless and stays unchanged while it is
-# stored, and explain says what is missing.
+# stored, and explain says what is missing.  An event for the map that is missing
+# ends that.
 
 use strict;
 use warnings;
@@ -17,6 +18,7 @@ use Test::More;
 
 use SymFetch;
 use SymFixtures qw(need_fixtures);
+use SymLoader qw(write_file);
 use SymTest;
 
 my $uuid = '2d10c42f-591d-3265-b147-78ba0868073f';
@@ -42,7 +44,7 @@ sub place {
     my $folder = $t->dir . '/maps/' . substr($digits, 0, 2) . '/' . substr $digits, 2;
     make_path($folder);
     copy($from, "$folder/$file") or die "$from: $!";
-    return;
+    return "$folder/$file";
 }
 
 place("$symbols/$uuid.dwarf-hidden", $uuid, 'debuginfo');
@@ -74,6 +76,33 @@ is(frame($id, 0x5a75), '-[SentryMessage initWithFormatted:] '
        . '/Users/philipphofmann/git-repos/sentry-cocoa/Sources/Sentry/SentryMessage.m',
    'with maps at the source: the names of the app');
 is(incomplete(), '', '... and nothing is missing');
+
+# --- one of them comes later, with an event ---
+
+sub event {
+    my ($of, $file) = @_;
+    my $digits = $of =~ tr/-//dr;
+    my $key = join '/', substr($digits, 0, 2), substr($digits, 2), $file;
+    my $r = $t->post_json('/admin/events', { Records => [{ eventName => 'ObjectCreated:Put', s3 => { object => { key => $key } } }] });
+    is($r->{status}, 200, "an event for $file") or diag $r->{body};
+    return;
+}
+
+$t->loader->stop; # it keeps maps for other modules
+sub remove { unlink glob $t->dir . "/maps/*/*/$_[0]" or die; return }
+remove('bcsymbolmap');
+is($t->loader->run('rm', "Sentry/$id")->{code}, 0, 'the module is removed');
+$t->loader_start;
+is(frame($id, 0x5a75), '__hidden#0_ __hidden#41_/__hidden#42_', 'without the symbol map');
+place("$symbols/$original.bcsymbolmap", $original, 'bcsymbolmap');
+event($original, 'bcsymbolmap');
+like(frame($id, 0x5a75), qr/^-\[SentryMessage initWithFormatted:\]/, '... the module is made again');
+is(incomplete(), '', '... with it');
+
+# another symbol map replaces it
+write_file(place("$symbols/$original.bcsymbolmap", $original, 'bcsymbolmap'), "BCSymbolMap Version: 2.0\nother\n");
+event($original, 'bcsymbolmap');
+like(frame($id, 0x5a75), qr/^other /, 'a map that is replaced: the module is made again');
 
 my $stats = $t->loader->stats;
 is($stats->{conversions_running}, 0, 'no converter waits');

@@ -52,8 +52,20 @@ typedef struct {
     sym_str_t reason;      /* at most SYM_REASON_MAX bytes */
     sym_str_t url;         /* if the request was redirected */
     unsigned n_ids;
-    sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* ids of the objects in the file */
+    sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* ids of the objects in the file; of
+                                             a companion, also if it is absent:
+                                             of the modules that need it */
 } sym_path_record_t;
+
+/* Whether modules needed the file as their companion, and no artifact was made
+ * from it. */
+static inline bool
+sym_path_is_companion(const sym_path_record_t *record)
+{
+    return record->n_ids != 0 && record->artifacts == 0 && record->tried == 0
+           && record->outcome != SYM_PATH_MALFORMED;
+}
+
 
 typedef struct {
     sym_str_t scope;

@@ -88,5 +88,7 @@ sym_path_matches(const sym_path_match_t *m, sym_str_t path,
         }
     }
 
-    return sym_store_ids_share(m->ref, record->ids, record->n_ids);
+    /* a module does not own its companions: others may need them */
+    return !sym_path_is_companion(record)
+           && sym_store_ids_share(m->ref, record->ids, record->n_ids);
 }

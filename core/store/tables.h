@@ -58,8 +58,8 @@ typedef struct {
 
 void sym_path_match_init(sym_path_match_t *match, const sym_object_ref_t *ref);
 
-/* Whether the file has an id of the reference, or the path contains one, in any
- * spelling. */
+/* Whether the file has an object with an id of the reference, or the path contains
+ * such an id, in any spelling. */
 bool sym_path_matches(const sym_path_match_t *match, sym_str_t path,
                       const sym_path_record_t *record);
 

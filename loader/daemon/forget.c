@@ -66,6 +66,23 @@ forget_module(serve_t *s, const sym_module_key_t *key, sym_error_t *err)
 
 /* --- a path --- */
 
+/* Modules that are being made with a companion, or without it. */
+static void
+doubt_users(serve_t *s, uint64_t path)
+{
+    submission_t *c;
+
+    for (c = submission_first(&s->conversions); c != NULL;
+         c = submission_next(c)) {
+        if (c->inflight != NULL && supplement_was_at(c, path)) {
+            doubt_flight(s, c->inflight);
+        }
+    }
+
+    supplements_changed(&s->supplements, path);
+}
+
+
 sym_status_t
 forget_path(serve_t *s, sym_str_t scope, sym_str_t path, sym_error_t *err)
 {
@@ -74,9 +91,10 @@ forget_path(serve_t *s, sym_str_t scope, sym_str_t path, sym_error_t *err)
         sym_store_clear_path(s->store, scope, path, &cleared, err);
 
     do {
-        inflights_at(&s->inflights,
-                     places_hash(&s->negatives.places, scope, path),
-                     doubt_flight, s);
+        uint64_t hash = places_hash(&s->negatives.places, scope, path);
+
+        inflights_at(&s->inflights, hash, doubt_flight, s);
+        doubt_users(s, hash);
     } while (sym_path_next_part(&path));
 
     return rc == SYM_OK && cleared == 0 ? SYM_NOT_FOUND : rc;

@@ -415,53 +415,87 @@ places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
 }
 
 
-/* Whether a module's search has read the file. */
+void
+places_companion_add(companion_places_t *of, const sym_object_ref_t *ref)
+{
+    if (of->n_ids + SYM_REF_IDS <= SYM_PATH_IDS_MAX) {
+        of->n_ids += sym_store_ids_of_ref(ref, of->ids + of->n_ids);
+    }
+}
+
+
+static void
+add_ids(sym_path_record_t *record, const sym_store_id_t *ids, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        unsigned k = 0;
+
+        while (k < record->n_ids && !sym_store_id_eq(&record->ids[k], &ids[i]))
+        {
+            k++;
+        }
+        if (k < SYM_PATH_IDS_MAX) {
+            record->ids[k] = ids[i];
+            record->n_ids += k == record->n_ids;
+        }
+    }
+}
+
+
+/* Keeps the modules of earlier outcomes.  False: the record is that of a module's
+ * search, which has read the file. */
 static bool
-is_read(places_t *p, const sym_path_key_t *key)
+add_earlier(places_t *p, const sym_path_key_t *key, sym_path_record_t *record)
 {
     sym_snapshot_t *s = NULL;
-    sym_path_record_t record;
+    sym_path_record_t old;
     sym_error_t err = { 0 };
-    bool is = false;
+    bool is_other = false;
 
-    if (sym_snapshot_begin(p->store, &s, &err) == SYM_OK) {
-        is = sym_snapshot_path(s, key, &record, &err) == SYM_OK
-             && record.outcome == SYM_PATH_READ;
-        sym_snapshot_end(s);
+    if (sym_snapshot_begin(p->store, &s, &err) != SYM_OK) {
+        return true;
     }
 
-    return is;
+    if (sym_snapshot_path(s, key, &old, &err) == SYM_OK) {
+        is_other = old.outcome == SYM_PATH_READ && old.tried != 0;
+        if (sym_path_is_companion(&old)) {
+            add_ids(record, old.ids, old.n_ids);
+        }
+    }
+
+    sym_snapshot_end(s);
+    return !is_other;
 }
 
 
 /* No artifact was made from the file, so no kind counts as tried. */
 static void
 put_companion(places_t *p, const sym_path_key_t *key,
-              const sym_object_ref_t *ref, uint32_t ttl_s,
+              const companion_places_t *of, uint32_t ttl_s,
               const sym_place_outcome_t *o)
 {
     sym_path_record_t record = {
-        .outcome = SYM_PATH_READ,
+        .outcome = o->outcome,
         .status = o->status,
         .expires_at = expires_at(ttl_s),
         .reader = places_reader(),
         .ms = o->ms,
         .bytes = o->bytes,
+        .word = o->word,
+        .reason = o->reason,
     };
 
-    record.n_ids = sym_store_ids_of_ref(ref, record.ids);
-    if (!is_read(p, key)) {
+    add_ids(&record, of->ids, of->n_ids);
+    if (add_earlier(p, key, &record)) {
         put(p, key, &record);
     }
 }
 
 
 void
-places_note_companion(places_t *p, const sym_object_ref_t *ref,
+places_note_companion(places_t *p, companion_places_t *of,
                       const sym_rpc_message_t *m)
 {
-    /* the file is tried again when its modules are, or earlier */
-    const uint32_t failed_s = m->ttl.failed - m->ttl.failed / 4;
     sym_str_t rest = m->outcomes;
     sym_place_outcome_t o;
 
@@ -477,11 +511,16 @@ places_note_companion(places_t *p, const sym_object_ref_t *ref,
                 sym_str(end + 1, place.len - scope - 1), SYM_STR("")
             };
 
-            o.url = SYM_STR("");
-            if (o.outcome == SYM_PATH_READ) {
-                put_companion(p, &key, ref, m->ttl.malformed, &o);
-            } else {
-                put_record(p, &key, &m->ttl, failed_s, &o);
+            /* after a failure the file is tried again when its modules are, or
+             * earlier */
+            put_companion(p, &key, of,
+                          o.outcome == SYM_PATH_READ ? m->ttl.malformed
+                          : o.outcome == SYM_PATH_ABSENT
+                              ? m->ttl.absent
+                              : m->ttl.failed - m->ttl.failed / 4,
+                          &o);
+            if (of->n_paths < COMPANION_PATHS_MAX) {
+                of->paths[of->n_paths++] = places_hash(p, key.scope, key.path);
             }
         }
     }

@@ -64,9 +64,23 @@ sym_status_t places_result(places_t *p, const inflight_t *inflight,
 void places_note(places_t *p, inflight_t *inflight, const sym_rpc_message_t *m,
                  place_file_t *file);
 
-/* Puts the outcomes of an INGEST or NONE about a companion with this
- * reference.  If the file has a record as a module, that is kept. */
-void places_note_companion(places_t *p, const sym_object_ref_t *ref,
+/* Maximum number of paths of a companion: one at each source of a location, or
+ * two for a map of lines. */
+#define COMPANION_PATHS_MAX 32
+
+/* A companion, the modules that need it, and where it was looked for. */
+typedef struct {
+    sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* of itself and of the modules */
+    unsigned n_ids;
+    uint64_t paths[COMPANION_PATHS_MAX]; /* results of places_hash() */
+    unsigned n_paths;
+} companion_places_t;
+
+void places_companion_add(companion_places_t *of, const sym_object_ref_t *ref);
+
+/* Puts the outcomes of an INGEST or NONE about a companion, and adds their
+ * paths.  If the file has a record as a module, that is kept. */
+void places_note_companion(places_t *p, companion_places_t *of,
                            const sym_rpc_message_t *m);
 
 /* Stores the record of a file without artifacts; other records are stored

@@ -40,6 +40,8 @@ struct supplement_s {
     int fd;
     uint64_t offset, length;
     uint64_t used; /* time of the last use: larger is later */
+    companion_places_t places;
+    bool is_stale; /* another file is at one of its places */
 
     size_t n_ref;
     char ref[]; /* its reference for the search at sources */
@@ -133,8 +135,9 @@ release(supplement_t *s)
         return;
     }
 
-    if (s->fd < 0) {
+    if (s->fd < 0 || s->is_stale) {
         end_errand(s);
+        close_file(s);
         forget(s);
         return;
     }
@@ -160,7 +163,8 @@ supplement_leave(submission_t *c)
 static bool
 is_it(const supplement_t *s, sym_str_t scope, uint32_t kind, sym_str_t id)
 {
-    return s->kind == kind && sym_str_eq(sym_str(s->scope, s->scope_len), scope)
+    return !s->is_stale && s->kind == kind
+           && sym_str_eq(sym_str(s->scope, s->scope_len), scope)
            && sym_str_eq(sym_str((const char *) s->id, s->id_len), id);
 }
 
@@ -213,6 +217,9 @@ write_ref(const submission_t *c, const sym_companion_t *want,
 
     if (want->kind == SYM_COMPANION_LINE_MAP) {
         describe_module(&c->inflight->ref, &ref);
+        if (ref.debug_id.form == SYM_DEBUG_ID_NONE) {
+            (void) sym_debug_id_read_uuid(id, &ref.debug_id);
+        }
 
     } else if (want->kind != SYM_COMPANION_ALT) {
         (void) sym_debug_id_read_uuid(id, &ref.debug_id);
@@ -528,12 +535,28 @@ on_more(supplement_t *s, const sym_rpc_message_t *m)
 }
 
 
+static void
+note_places(supplement_t *s, const sym_rpc_message_t *m)
+{
+    const submission_t *c = first_waiting(s);
+    sym_object_ref_t ref;
+
+    s->places.n_ids = s->places.n_paths = 0;
+    (void) sym_object_ref_read(sym_str(s->ref, s->n_ref), &ref);
+    places_companion_add(&s->places, &ref);
+    for (; c != NULL; c = waiting(s, submission_next(c))) {
+        places_companion_add(&s->places, &c->inflight->ref);
+    }
+
+    places_note_companion(s->all->places, &s->places, m);
+}
+
+
 bool
 supplements_answer(supplements_t *all, const waiter_t *w,
                    const sym_rpc_message_t *m, int fd)
 {
     supplement_t *s = all->first;
-    sym_object_ref_t ref;
 
     while (s != NULL && (w == NULL || s->elected != w)) {
         s = s->next;
@@ -544,8 +567,7 @@ supplements_answer(supplements_t *all, const waiter_t *w,
     }
 
     if (m->type != SYM_RPC_MORE) {
-        (void) sym_object_ref_read(sym_str(s->ref, s->n_ref), &ref);
-        places_note_companion(all->places, &ref, m);
+        note_places(s, m);
     }
 
     if (m->type == SYM_RPC_NONE) {
@@ -557,6 +579,52 @@ supplements_answer(supplements_t *all, const waiter_t *w,
     }
 
     return true;
+}
+
+
+static bool
+has_place(const supplement_t *s, uint64_t path)
+{
+    for (unsigned i = 0; i < s->places.n_paths; i++) {
+        if (s->places.paths[i] == path) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+bool
+supplement_was_at(const submission_t *c, uint64_t path)
+{
+    for (unsigned i = 0; i < c->n_supplements; i++) {
+        if (has_place(c->supplements[i], path)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
+void
+supplements_changed(supplements_t *all, uint64_t path)
+{
+    supplement_t *s, *next;
+
+    for (s = all->first; s != NULL; s = next) {
+        next = s->next;
+        if (!has_place(s, path)) {
+            continue;
+        }
+
+        s->is_stale = true;
+        if (s->n_users == 0) {
+            close_file(s);
+            forget(s);
+        }
+    }
 }
 
 

@@ -43,6 +43,13 @@ void supplement_leave(submission_t *c);
 bool supplements_answer(supplements_t *all, const waiter_t *w,
                         const sym_rpc_message_t *m, int fd);
 
+/* Whether a module is being made with, or without, a file that was looked for at
+ * this path: places_hash(). */
+bool supplement_was_at(const submission_t *c, uint64_t path);
+
+/* Drops files that came from this path. */
+void supplements_changed(supplements_t *all, uint64_t path);
+
 /* Elects clients for requested files for which there is room. */
 void supplements_send(supplements_t *all, int64_t now);
 

@@ -11,9 +11,10 @@ typedef struct {
     sym_store_t *store;
     sym_snapshot_t *snapshot;
     sym_victims_t victims;
-    sym_kind_t kind;  /* SYM_KIND_ALL: all */
-    sym_str_t path;   /* path of the artifacts' file, as in keys */
-    bool has_no_room; /* out of memory */
+    sym_kind_t kind; /* SYM_KIND_ALL: all */
+    sym_str_t path;  /* path of the artifacts' file, as in keys; "": any */
+    const sym_store_id_t *id; /* of the artifacts */
+    bool has_no_room;         /* out of memory */
 } collect_t;
 
 static bool
@@ -103,7 +104,19 @@ end(collect_t *c, int rc, uint64_t *removed, sym_error_t *err)
 
 /* --- a changed file --- */
 
-/* Collects the artifacts made from a file. */
+/* Whether the artifact was made from the file; without a path: whether the file
+ * is one of its companions.  Only symcaches have any; a module that was loaded by
+ * hand cannot be fetched again. */
+static bool
+is_made_of(const collect_t *c, const sym_object_record_t *record)
+{
+    return record->has_path
+           && (c->path.len != 0 ? sym_str_eq(record->path, c->path)
+                                : record->kind == SYM_KIND_SYMCACHE);
+}
+
+
+/* Collects the artifacts with this id that were made from the file. */
 static int
 add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 {
@@ -128,7 +141,7 @@ add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
         }
 
         if (v.mv_size != 0 && sym_object_check(&k, &v, &record) == SYM_OK
-            && record.has_path && sym_str_eq(record.path, c->path)
+            && is_made_of(c, &record)
             && add_object(c, scope, &record) != SYM_OK)
         {
             rc = ENOMEM;
@@ -139,6 +152,34 @@ add_artifacts(collect_t *c, sym_str_t scope, const sym_store_id_t *id)
 
     mdb_cursor_close(cursor);
     return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+
+static sym_status_t
+add_users(void *ctx, sym_str_t scope)
+{
+    collect_t *c = ctx;
+
+    return add_artifacts(c, scope, c->id) == 0 ? SYM_OK : SYM_NOMEM;
+}
+
+
+/* Collects the modules, of all sources, that were made with this companion or
+ * without it. */
+static int
+add_all_users(collect_t *c, const sym_path_record_t *record)
+{
+    sym_error_t err = { 0 };
+
+    c->path = SYM_STR("");
+    for (unsigned i = 0; i < record->n_ids; i++) {
+        c->id = &record->ids[i];
+        if (sym_snapshot_scopes(c->snapshot, add_users, c, &err) != SYM_OK) {
+            return ENOMEM;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -161,6 +202,10 @@ add_file(collect_t *c, const MDB_val *key, const MDB_val *val)
     for (unsigned i = 0; rc == 0 && record.artifacts != 0 && i < record.n_ids;
          i++) {
         rc = add_artifacts(c, scope, &record.ids[i]);
+    }
+
+    if (rc == 0 && sym_path_is_companion(&record)) {
+        rc = add_all_users(c, &record);
     }
 
     victim = sym_victim_of_path(key, val, &record);
