@@ -74,6 +74,16 @@ $s3->delete('symbols', $key);
 $t->wait_for(sub { $answer = assemble(); return $answer->{state} ne 'assembling' }, 'assembled');
 is(object($key), $text, 'it was removed: it is made again of its chunks, which stay for a while');
 
+# a map that a debug file needs: a newer one replaces it
+my $uuid = '2d10c42f-591d-3265-b147-78ba0868073f';
+for my $name ('first', 'second') {
+    my $map = "BCSymbolMap Version: 2.0\n$name\n";
+    write_file("$dir/$uuid.bcsymbolmap", $map);
+    my $r = $t->curl($t->bearer('secret'), '--data-binary', "\@$dir/$uuid.bcsymbolmap", $t->url("/upload/$uuid.bcsymbolmap"));
+    is($r->{status}, 201, "a map: $name") or diag $r->{body};
+    is(object('2d/10c42f591d3265b14778ba0868073f/bcsymbolmap'), $map, '... is in the bucket');
+}
+
 # --- a bundle of scripts: each file is an object ---
 
 my $scripts = SymScripts->new($t, 'secret');

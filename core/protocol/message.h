@@ -59,20 +59,21 @@ typedef enum {
                          `source` after one of its slashes */
     SYM_RPC_GIVEN, /* ticket, flags, offset, length; a descriptor if the file exists:
                          the answer to WANT */
-    SYM_RPC_MISSED,   /* flags, requests (offset), frames (length), key, text,
+    SYM_RPC_MISSED,  /* flags, requests (offset), frames (length), key, text,
                          source, kind, code id: a module that is missing in
                          answers */
-    SYM_RPC_LISTEN,   /* flags, offset, text: this client has a webhook; also
+    SYM_RPC_LISTEN,  /* flags, offset, text: this client has a webhook; also
                          the outcome of the ARRIVED with this number */
-    SYM_RPC_ABANDON,  /* ticket, flags: whether requests are still waiting for
+    SYM_RPC_ABANDON, /* ticket, flags: whether requests are still waiting for
                         it */
-    SYM_RPC_UPLOAD,   /* ticket, flags, offset, length, limit, text, source,
+    SYM_RPC_UPLOAD,  /* ticket, flags, offset, length, limit, text, source,
                          rules, scope; descriptor: files for the folder of a
                          source; text: their path; source: who sent them; limit:
                          the source is a bucket, and its parts have this size;
                          0: it is a folder */
-    SYM_RPC_ASSEMBLE, /* ticket, flags, limit, source, rules, scope, chunks:
-                         make a file from uploaded chunks; source: its path;
+    SYM_RPC_ASSEMBLE, /* ticket, flags, limit, text, source, rules, scope, chunks:
+                         make a file from uploaded chunks; text: its debug id as
+                         the client wrote it, or ""; source: its path;
                          limit: as in UPLOAD; flags: 0 or SYM_RPC_SCRIPTS */
     SYM_RPC_MAKE,     /* ticket, kind, offset, length, limit, text, source;
                          descriptor: make another file from this one for a

@@ -173,6 +173,10 @@ typedef struct {
 /* A flag in `upload` of a job, in addition to SYM_RPC_FORM and others. */
 #define CONVERTER_UPLOAD 0x80000000u
 
+/* Another one: the file may be a map for a debug file.  If it is, one
+ * CONVERTER_MEMBER has its kind. */
+#define CONVERTER_MAP 0x40000000u
+
 /* A file in an upload: a range of the upload, or the CONVERTER_BYTES that
  * follow. */
 #define CONVERTER_PATH_MAX 1024
@@ -183,6 +187,7 @@ typedef struct {
     uint32_t is_archive; /* an archive; its files follow as members, or, if it
                             is a package, come before it */
     uint32_t n_skipped;  /* number of a package's files that were not sent */
+    uint32_t map;        /* the upload is a map: sym_companion_kind_t; or 0 */
     uint32_t name_len, field_len;
     char name[CONVERTER_PATH_MAX];  /* name of the file, perhaps with folders */
     char field[CONVERTER_TEXT_MAX]; /* name of the form's field, or "" */

@@ -795,8 +795,9 @@ members_send(input_t *input, int fd, const converter_job_t *order,
     }
 
     u.whole = sym_str(map + skip, (size_t) order->length);
-    rc = (u.flags & SYM_RPC_SCRIPTS) != 0 ? send_bundle(&u, most, err)
-         : (u.flags & SYM_RPC_FORM) != 0  ? send_form(&u, err)
+    rc = (u.flags & CONVERTER_MAP) != 0     ? members_send_map(u.whole, err)
+         : (u.flags & SYM_RPC_SCRIPTS) != 0 ? send_bundle(&u, most, err)
+         : (u.flags & SYM_RPC_FORM) != 0    ? send_form(&u, err)
          : (u.flags & SYM_RPC_MOZILLA) != 0 && !is_zip(u.whole)
              ? sym_fail(err, SYM_MALFORMED, NOT_ZIP)
              : send_file(&u, SYM_STR(""), SYM_STR(""), u.whole, err);

@@ -38,4 +38,9 @@ sym_status_t members_start_stream(upload_t *u, sym_str_t bytes,
 sym_status_t members_send_package(upload_t *u, sym_str_t field, sym_str_t bytes,
                                   sym_error_t *err);
 
+/* --- members_map.c --- */
+
+/* Sends the kind of the map that the upload is; nothing, if it is no map. */
+sym_status_t members_send_map(sym_str_t file, sym_error_t *err);
+
 #endif

@@ -118,13 +118,19 @@ submit(upload_t *u, int fd, uint64_t at, uint64_t length)
 }
 
 
-/* A file in an archive has its own path; otherwise the path is from the
- * request. */
+const char *
+upload_path(const upload_t *u)
+{
+    const upload_file_t *m = &u->members[u->current];
+
+    return m->name[0] != '\0' ? m->name : u->text;
+}
+
+
 static void
 set_path(const upload_t *u, submission_t *c)
 {
-    const upload_file_t *m = &u->members[u->current];
-    const char *path = m->name[0] != '\0' ? m->name : u->text;
+    const char *path = upload_path(u);
 
     /* the folder's name is the FileID, which the file does not contain */
     path = u->parts != 0 ? u->symbfile : path;
@@ -153,13 +159,22 @@ not_there(upload_t *u, upload_state_t how)
 }
 
 
-static void
-begin_file(upload_t *u)
+submission_t *
+upload_submit_current(upload_t *u)
 {
     const upload_file_t *m = &u->members[u->current];
     uint64_t at;
     int fd = upload_file_fd(u, m, &at);
-    submission_t *c = m->length != 0 ? submit(u, fd, at, m->length) : NULL;
+
+    return m->length != 0 ? submit(u, fd, at, m->length) : NULL;
+}
+
+
+static void
+begin_file(upload_t *u)
+{
+    const upload_file_t *m = &u->members[u->current];
+    submission_t *c = upload_submit_current(u);
 
     if (c == NULL) {
         (void) snprintf(u->reason, sizeof(u->reason), "%s",
@@ -182,6 +197,7 @@ upload_begin_current(upload_t *u)
     u->is_stored = u->is_kept = u->is_failed = false;
     u->is_doubtful = u->is_known = u->is_old = u->is_checked = false;
     u->is_answered = u->is_unplaced = u->has_old_read = false;
+    u->is_newest = u->lacks_map = false;
     u->n_old = 0;
     u->reason[0] = '\0';
     u->job = (placer_job_t){ .n_paths = 0 };
@@ -317,11 +333,24 @@ go_on(upload_t *u)
 }
 
 
+/* Requests must see a file that was not converted, so the store forgets what was
+ * there, also that nothing was.  It forgets a module without its map, too:
+ * requests fetch both. */
+static void
+forget_paths(upload_t *u)
+{
+    for (unsigned i = 0; i < u->job.n_paths; i++) {
+        u->all->changed(u->all->owner, u->folder->source,
+                        sym_cstr(u->job.paths[i]));
+    }
+}
+
+
 void
 upload_report_placed(upload_t *u)
 {
-    if ((u->flags & SYM_RPC_SCRIPTS) != 0) {
-        upload_script_placed(u);
+    if (u->is_newest || u->lacks_map) {
+        forget_paths(u);
     }
 
     if (u->job.error != 0 || u->why[0] != '\0') {
@@ -496,7 +525,9 @@ note_artifact(submission_t *c, const conversion_end_t *how)
             m->kinds |= 1u << how->kind;
             m->code_id = c->conversion.upload.object.code_id;
         }
-        u->all->arrived(u->all->owner, &c->conversion.upload);
+        if (!u->lacks_map) {
+            u->all->arrived(u->all->owner, &c->conversion.upload);
+        }
         return;
     }
 
@@ -587,7 +618,7 @@ file_ended(upload_t *u)
         (void) snprintf(u->reason, sizeof(u->reason), "%s",
                         u->is_stored ? "" : "a better file is there");
         upload_begin_placing(u);
-    } else {
+    } else if (u->is_failed || !upload_map_begin(u)) {
         not_there(u, u->is_failed ? UPLOAD_FAILED : UPLOAD_REFUSED);
         close_file(u);
         upload_next_file(u);
@@ -646,6 +677,11 @@ listed(upload_t *u, const conversion_end_t *how)
 void
 upload_ended(submission_t *c, const conversion_end_t *how)
 {
+    if ((c->conversion.upload_flags & CONVERTER_MAP) != 0) {
+        upload_map_read(c->upload, how);
+        return;
+    }
+
     if (c->conversion.upload_flags != 0) {
         listed(c->upload, how);
         return;

@@ -84,8 +84,9 @@ sym_status_t upload_place(submission_t *c, const converter_done_t *done,
                           sym_conversion_format_t format, sym_error_t *err);
 void upload_ended(submission_t *c, const conversion_end_t *how);
 
-/* Opens a companion among the files of the upload; -1: it has none. */
-int upload_companion(const upload_t *u, const sym_companion_t *want,
+/* Opens a companion among the files of the upload; -1: it has none.  Maps are
+ * fetched by requests. */
+int upload_companion(upload_t *u, const sym_companion_t *want,
                      converter_given_t *given);
 
 #endif

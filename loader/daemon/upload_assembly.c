@@ -16,6 +16,10 @@
 static const char *
 type_word(const upload_t *u)
 {
+    if (u->map != 0) {
+        return "none";
+    }
+
     switch (u->format) {
     case SYM_CONVERSION_sourcebundle:
         return "src";
@@ -61,7 +65,9 @@ write_note(upload_t *u)
     char text[SYM_ID_TEXT_MAX], sha1[SYM_SHA1_TEXT];
     size_t len = 0;
 
-    if (sym_debug_id_read_breakpad(sym_str(m->id, m->id_len), &id)) {
+    if (u->map != 0) {
+        len = sym_debug_id_write_sentry(&u->map_id, text);
+    } else if (sym_debug_id_read_breakpad(sym_str(m->id, m->id_len), &id)) {
         len = sym_debug_id_write_sentry(&id, text);
     }
 
@@ -318,6 +324,9 @@ upload_assemble(uploads_t *all, client_t *client, const sym_rpc_message_t *m)
 
     u->flags &= SYM_RPC_SCRIPTS;
     upload_text(u->text, m->source);
+    if (!sym_debug_id_read_sentry(m->text, &u->debug_id)) {
+        u->debug_id.form = SYM_DEBUG_ID_NONE;
+    }
     u->n_chunks = m->chunks.len / PLACER_SHA1 - 1;
     u->digests = malloc(m->chunks.len);
     if (u->digests == NULL) {

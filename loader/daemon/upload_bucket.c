@@ -93,9 +93,9 @@ put_next(upload_t *u)
 static bucket_knows_t
 knows(const upload_t *u)
 {
-    bool is_newest = u->parts != 0 || (u->flags & SYM_RPC_SCRIPTS) != 0;
+    bool is_any = u->parts != 0 || u->is_newest;
 
-    return is_newest          ? BUCKET_ANY
+    return is_any             ? BUCKET_ANY
            : !u->has_old_read ? BUCKET_NOT_READ
            : u->is_old_absent ? BUCKET_ABSENT
                               : BUCKET_READ;

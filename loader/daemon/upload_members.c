@@ -65,6 +65,11 @@ upload_member(submission_t *c, const converter_member_t *m, sym_error_t *err)
     upload_t *u = c->upload;
     upload_file_t *to;
 
+    if ((c->conversion.upload_flags & CONVERTER_MAP) != 0) {
+        u->map = m->map;
+        return SYM_OK;
+    }
+
     if (u->n_members >= MEMBERS_MAX
         || (m->is_packed == 0
             && (m->offset > u->length || m->length > u->length - m->offset)))
@@ -141,12 +146,16 @@ upload_bytes(submission_t *c, const uint8_t *data, size_t len, sym_error_t *err)
 
 
 int
-upload_companion(const upload_t *u, const sym_companion_t *want,
+upload_companion(upload_t *u, const sym_companion_t *want,
                  converter_given_t *given)
 {
     uint32_t left = want->attempt;
 
     *given = (converter_given_t){ 0 };
+    if (want->kind >= SYM_COMPANION_UUID_MAP) {
+        u->lacks_map = true;
+        return -1;
+    }
 
     for (size_t i = 0; i < u->n_members; i++) {
         const upload_file_t *m = &u->members[i];

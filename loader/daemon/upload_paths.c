@@ -72,9 +72,9 @@ upload_add_path(placer_job_t *job, sym_str_t path)
 }
 
 
-static sym_status_t
-plan_of(upload_t *u, const sym_object_ref_t *ref, unsigned files,
-        sym_error_t *err)
+sym_status_t
+upload_add_place(upload_t *u, const sym_object_ref_t *ref, unsigned files,
+                 sym_error_t *err)
 {
     sym_arena_t arena;
     sym_source_plan_t plan;
@@ -113,12 +113,12 @@ add_paths(upload_t *u, const submission_t *c, unsigned files,
     }
 
     sym_object_ref_mozilla(&guess, in->key.name, in->key.id);
-    if (plan_of(u, &guess, files, err) != SYM_OK) {
+    if (upload_add_place(u, &guess, files, err) != SYM_OK) {
         return err->status;
     }
 
     n_guessed = u->job.n_paths;
-    if (plan_of(u, &whole, files, err) != SYM_OK) {
+    if (upload_add_place(u, &whole, files, err) != SYM_OK) {
         return err->status;
     }
 
@@ -304,9 +304,7 @@ upload_place(submission_t *c, const converter_done_t *done,
     }
 
     if (u->job.n_paths == 0) {
-        return sym_fail(err, SYM_UNSUPPORTED,
-                        "the layout of the target has no place for this type "
-                        "of file");
+        return sym_fail(err, SYM_UNSUPPORTED, UPLOAD_NO_PLACE);
     }
 
     if (n == 0 && check_taken(u, err) != SYM_OK) {

@@ -198,6 +198,7 @@ upload_script_begin(upload_t *u)
     }
 
     u->is_stored = true;
+    u->is_newest = true;
     if (u->part_bytes != 0) {
         upload_begin_placing(u);
     } else {
@@ -226,7 +227,7 @@ upload_scripts_placed(upload_t *u)
     for (size_t i = 0; i < u->n_batch; i++) {
         u->job = u->batch[i];
         u->current = u->job.number;
-        u->is_stored = true;
+        u->is_stored = u->is_newest = true;
         u->reason[0] = '\0';
         upload_report_placed(u);
         if (u->counts.failed != 0 && why[0] == '\0') {
@@ -242,16 +243,4 @@ upload_scripts_placed(upload_t *u)
     u->n_batch = 0;
     u->current = last;
     upload_next_file(u);
-}
-
-
-/* Requests must see it, so the store forgets what was there, also that nothing
- * was. */
-void
-upload_script_placed(upload_t *u)
-{
-    for (unsigned i = 0; i < u->job.n_paths; i++) {
-        u->all->changed(u->all->owner, u->folder->source,
-                        sym_cstr(u->job.paths[i]));
-    }
 }

@@ -2,7 +2,7 @@
  * upload_state.h - an upload in progress; only for upload_*.c.
  *
  * upload.c moves it from one file to the next.  Each of the other files has one
- * task: files in the upload, chunks, assembled files, scripts, symbfiles, paths
+ * task: files in the upload, chunks, assembled files, scripts, maps, symbfiles, paths
  * in the folder, the report, the folders, and requests to a bucket.
  */
 #ifndef SYMLOADER_DAEMON_UPLOAD_STATE_H
@@ -19,6 +19,9 @@
 /* Length of the note about an assembled file: its path, a line end, and
  * JSON. */
 #define UPLOAD_NOTE_MAX 4000
+
+#define UPLOAD_NO_PLACE                                                        \
+    "the layout of the target has no place for this type of file"
 
 #define UPLOAD_NO_FOLDER "the loader has no --upload-folder for this source"
 
@@ -82,6 +85,10 @@ struct upload_s {
     bool is_answered; /* the store has an artifact of the path already */
     bool is_unplaced; /* ... of a file that may not be there */
     bool is_old;      /* that file is being read now */
+    bool is_newest; /* the file replaces what is there, and is not converted */
+    bool lacks_map; /* it was converted without a map that it needs */
+    uint32_t map;   /* sym_companion_kind_t of a map; 0: it is no map */
+    sym_debug_id_t map_id;
     char reason[CONVERSION_REASON_MAX];
     placer_job_t job;
 
@@ -125,6 +132,7 @@ struct upload_s {
     uint8_t *digests; /* digests of the file and of its chunks; NULL: not
                          assembled */
     size_t n_chunks;
+    sym_debug_id_t debug_id; /* sent with the file; form NONE: none */
     char place[SYM_SOURCE_PATH_MAX + 1]; /* of the last file that was placed */
     uint8_t sha1[PLACER_SHA1];           /* digest of the current chunk */
     uint32_t features;
@@ -155,6 +163,13 @@ void upload_refuse(client_t *client, const sym_rpc_message_t *m, int fd,
 
 /* Answers the client, and frees the upload. */
 void upload_answer(upload_t *u, uint32_t flags, const char *text);
+
+/* The path of the current file: a file in an archive has its own, otherwise it is
+ * that of the request. */
+const char *upload_path(const upload_t *u);
+
+/* Makes a conversion of the current file.  NULL: no memory or no descriptor. */
+submission_t *upload_submit_current(upload_t *u);
 
 /* Begins with the file `current`. */
 void upload_begin_current(upload_t *u);
@@ -214,12 +229,18 @@ void upload_note_looked(upload_t *u, const sym_rpc_message_t *reply);
 /* Handles a file of a bundle of scripts. */
 void upload_script_begin(upload_t *u);
 
-/* Called when it was placed, at some of its paths at least. */
-void upload_script_placed(upload_t *u);
-
 /* Places the files that wait for others. */
 void upload_scripts_place(upload_t *u);
 void upload_scripts_placed(upload_t *u);
+
+/* --- upload_maps.c --- */
+
+/* The current file is no symbol file.  False: nor can it be a map, because it has
+ * no id. */
+bool upload_map_begin(upload_t *u);
+
+/* The converter has said whether it is one. */
+void upload_map_read(upload_t *u, const conversion_end_t *how);
 
 /* --- upload_bucket.c --- */
 
@@ -261,6 +282,10 @@ void upload_symbfile_drop(const upload_t *u, unsigned parts);
 /* --- upload_paths.c --- */
 
 void upload_add_path(placer_job_t *job, sym_str_t path);
+
+/* Adds the path of a file of one of the types `files`, if the layout has one. */
+sym_status_t upload_add_place(upload_t *u, const sym_object_ref_t *ref,
+                              unsigned files, sym_error_t *err);
 
 /* The record of a path of the target. */
 typedef enum {

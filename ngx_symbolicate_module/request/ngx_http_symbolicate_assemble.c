@@ -224,6 +224,7 @@ ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
 
     m.type = SYM_RPC_ASSEMBLE;
     m.flags = assemble->assembly.is_bundle ? SYM_RPC_SCRIPTS : 0;
+    m.text = file->debug_id;
     m.source = file->name;
     m.chunks = file->digests;
     m.rules = slcf->upload.source->rules;

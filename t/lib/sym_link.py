@@ -36,7 +36,7 @@ FIELDS = {
     'DEPOSIT': (9, 'ticket flags offset length text source'),
     'GIVEN': (11, 'ticket flags offset length'),
     'ABANDON': (14, 'ticket flags'),
-    'ASSEMBLE': (16, 'ticket limit source files layout ids casing scope chunks'),
+    'ASSEMBLE': (16, 'ticket flags limit text source files layout ids casing scope chunks'),
     'UPLOAD': (15, 'ticket flags offset length limit text source files layout ids casing scope'),
     'MAKE': (17, 'ticket offset length limit text source kind?'),
     'REPLY': (18, 'ticket flags length text source'),

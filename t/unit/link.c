@@ -327,11 +327,13 @@ test_client(void)
                                     .ticket = 7,
                                     .flags = SYM_RPC_SCRIPTS,
                                     .limit = 4096,
+                                    .text = SYM_STR("1-2"),
                                     .source = SYM_STR("a"),
                                     .key = { .scope = SYM_STR("s") },
                                     .chunks = SYM_STR("01234567890123456789") },
               SYM_STR(HEAD("\x10") TICKET
-                      "\x80\x00\x00\x00" U64_4096 "\x01\x00"
+                      "\x80\x00\x00\x00" U64_4096 "\x03\x00"
+                      "1-2\x01\x00"
                       "a\x00\x00\x00\x00\x00\x00\x00\x01\x00s\x14\x00"
                       "01234567890123456789"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_MAKE,

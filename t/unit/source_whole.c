@@ -152,6 +152,9 @@ test_files(void)
         { &macho, "unified", "uuidmap", 0, UNIFIED_MACH "uuidmap " },
         { &macho, "unified", "bcsymbolmap", 0, UNIFIED_MACH "bcsymbolmap " },
         { &macho, "unified", "il2cpp", 0, UNIFIED_MACH "il2cpp " },
+        { &elf, "unified", "il2cpp", 0,
+          "df/b85de42daffd09640c8fe377d572de3e168920/il2cpp "
+          "e4/5db8dfaf2d09fd640c8fe377d572de/il2cpp " },
         { &wasm, "unified", "wasm", 0,
           UNIFIED_MACH "executable " UNIFIED_MACH "debuginfo " },
         { &wasm, "unified", "sourcebundle", 0, UNIFIED_MACH "sourcebundle " },

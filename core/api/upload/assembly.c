@@ -9,6 +9,8 @@ read_file(sym_arena_t *arena, const char *checksum, const char *name,
           const json_t *value, sym_assembly_file_t *file, const char **why)
 {
     const json_t *chunks = json_object_get(value, "chunks");
+    const char *debug_id =
+        json_string_value(json_object_get(value, "debug_id"));
     size_t n = json_array_size(chunks);
     bool is_too_long = n > SYM_RPC_CHUNKS_MAX;
     uint8_t *digests;
@@ -42,6 +44,7 @@ read_file(sym_arena_t *arena, const char *checksum, const char *name,
     *file = (sym_assembly_file_t){
         .checksum = sym_str(checksum, SYM_SHA1_TEXT - 1),
         .name = sym_cstr(name),
+        .debug_id = sym_cstr(debug_id != NULL ? debug_id : ""),
         .digests =
             sym_str((const char *) digests, SYM_RPC_CHUNK_BYTES * (1 + n)),
         .state = is_too_long ? SYM_ASSEMBLY_ERROR : SYM_ASSEMBLY_CREATED,

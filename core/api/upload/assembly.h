@@ -20,7 +20,8 @@ typedef enum {
 typedef struct {
     sym_str_t checksum; /* 40 digits */
     sym_str_t name;
-    sym_str_t digests; /* 20 bytes each: of the file, then of its chunks */
+    sym_str_t debug_id; /* as sent, or "" */
+    sym_str_t digests;  /* 20 bytes each: of the file, then of its chunks */
     sym_assembly_state_t state;
     /* OK: JSON; ERROR: the reason; NOT_FOUND: a digit for each chunk, 1:
      * missing */

@@ -95,7 +95,8 @@ put_options(const sym_upload_call_t *call, sym_out_t *out)
                    SYM_RPC_CHUNK_LENGTH_MAX,
                    (long long) SYM_RPC_FILE_LENGTH_MAX, REQUEST_BYTES);
     sym_out_raw(out, SYM_STR("\"accept\": [\"debug_files\", \"pdbs\", "
-                             "\"portablepdbs\", \"sources\", \"proguard\", "
+                             "\"portablepdbs\", \"sources\", \"bcsymbolmaps\", "
+                             "\"il2cpp\", \"proguard\", "
                              "\"release_files\", \"artifact_bundles\", "
                              "\"artifact_bundles_v2\"]}"));
 }

@@ -392,7 +392,8 @@ unified_id(const sym_path_parts_t *m)
                : m->pdb_id.len != 0 ? m->debug_id
                                     : first_of(either, m->debug_id);
     case SYM_SOURCE_IL2CPP:
-        return unified_object_id(m, either);
+        return m->spelling == 0 ? unified_object_id(m, either)
+                                : sym_str(m->pdb_id.data, m->pdb_head);
     default:
         return either;
     }

@@ -13,8 +13,8 @@
 typedef struct {
     const sym_object_ref_t *ref;
     sym_source_file_t file;
-    unsigned spelling;  /* for the layout slashsymbols: 0: upper case, 1: lower
-                           case */
+    unsigned spelling;  /* slashsymbols: 0: upper case, 1: lower case; a map of
+                           lines in unified: 1: the path by the debug id */
     sym_case_t id_case; /* case of `id` in the layout breakpad */
     sym_str_t debug_file, code_file; /* last components of the paths */
     sym_str_t id;                    /* in the layout breakpad */

@@ -256,12 +256,17 @@ static const uint8_t guessed[] = {
     SYM_SOURCE_NAMED_BUNDLE, END
 };
 
-/* Layouts have one path for a file; only slashsymbols has two for a complete
- * object. */
+/* Layouts have one path for a file.  In slashsymbols a complete object has two,
+ * and in unified a map of C# lines: who uploads one may know only a debug id. */
 static unsigned
-n_spellings(const sym_source_rules_t *rules, const sym_object_ref_t *ref)
+n_spellings(const sym_source_rules_t *rules, const sym_path_parts_t *m)
 {
-    return rules->layout == SYM_LAYOUT_SLASHSYMBOLS && !ref->is_either ? 2 : 1;
+    return !m->ref->is_either
+                   && (rules->layout == SYM_LAYOUT_SLASHSYMBOLS
+                       || (rules->layout == SYM_LAYOUT_UNIFIED
+                           && m->file == SYM_SOURCE_IL2CPP))
+               ? 2
+               : 1;
 }
 
 
@@ -316,8 +321,8 @@ add_files(sym_arena_t *arena, const sym_source_rules_t *rules,
           const uint8_t *order, unsigned files, sym_path_parts_t *m,
           bool is_sent, sym_source_plan_t *plan)
 {
-    unsigned spellings = n_spellings(rules, m->ref);
     sym_status_t rc = SYM_OK;
+    unsigned spellings;
 
     for (unsigned i = 0; order[i] != END && rc == SYM_OK; i++) {
         m->file = (sym_source_file_t) order[i];
@@ -325,6 +330,7 @@ add_files(sym_arena_t *arena, const sym_source_rules_t *rules,
             continue;
         }
 
+        spellings = n_spellings(rules, m);
         for (m->spelling = 0; m->spelling < spellings && rc == SYM_OK;
              m->spelling++) {
             rc = add(arena, rules, m, is_sent, plan);
