@@ -12,11 +12,12 @@
  * its version, and the object has an id of its own. */
 bool sym_object_can_travel(const sym_object_record_t *record);
 
-/*
- * Finds the artifact of the file at the path that other nodes of a fleet may have.
- * It can travel, and it is complete: one without a companion would stay with them
- * when the companion has come.
- */
+/* Whether other nodes of a fleet may have the artifact.  It can travel, and it is
+ * complete: one without a companion would stay with them when the companion has
+ * come. */
+bool sym_object_is_shareable(const sym_object_record_t *record);
+
+/* Finds the artifact of the file at the path that other nodes may have. */
 bool sym_snapshot_shareable(sym_snapshot_t *snapshot,
                             const sym_path_key_t *path,
                             const sym_object_ref_t *ref, sym_kind_t kind,

@@ -12,6 +12,13 @@ sym_object_can_travel(const sym_object_record_t *record)
 
 
 bool
+sym_object_is_shareable(const sym_object_record_t *record)
+{
+    return sym_object_can_travel(record) && record->reason.len == 0;
+}
+
+
+bool
 sym_snapshot_shareable(sym_snapshot_t *s, const sym_path_key_t *path,
                        const sym_object_ref_t *ref, sym_kind_t kind,
                        sym_object_record_t *record)
@@ -20,7 +27,7 @@ sym_snapshot_shareable(sym_snapshot_t *s, const sym_path_key_t *path,
 
     return sym_snapshot_object(s, path->scope, ref, kind, record, &err)
                == SYM_OK
-           && sym_object_can_travel(record) && record->reason.len == 0
+           && sym_object_is_shareable(record)
            && sym_object_is_from(record, path);
 }
 
