@@ -43,6 +43,7 @@
 #include "page/ngx_http_symbolicate_page.h"
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_output.h"
+#include "warm/ngx_http_symbolicate_warm.h"
 #include "store/ngx_http_symbolicate_store.h"
 
 
@@ -239,7 +240,7 @@ static ngx_command_t  ngx_http_symbolicate_commands[] = {
       NULL },
 
     { ngx_string("symbolicate_share"),
-      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE12,
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
       ngx_http_symbolicate_set_share,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
@@ -584,6 +585,10 @@ ngx_http_symbolicate_init_process(ngx_cycle_t *cycle)
         return NGX_ERROR;
     }
     ngx_http_symbolicate_denied_process(smcf);
+
+    if (ngx_http_symbolicate_warm_process(smcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     return ngx_http_symbolicate_jobs_process(cycle, smcf,
                                              ngx_http_symbolicate_job_end_all);

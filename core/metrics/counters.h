@@ -71,6 +71,17 @@ typedef enum {
 
 #define SYM_PUBLISH_OUTCOMES (SYM_PUBLISH_DROPPED + 1)
 
+/* Outcome for an artifact that the fleet uses, and this node wants before it is
+ * ready. */
+typedef enum {
+    SYM_WARM_DONE,
+    SYM_WARM_PRESENT, /* the store had it */
+    SYM_WARM_ABSENT,  /* the bucket has not, or it is of no use to this node */
+    SYM_WARM_FAILED
+} sym_warm_outcome_t;
+
+#define SYM_WARM_OUTCOMES (SYM_WARM_FAILED + 1)
+
 /* classes of HTTP status: "none", 1xx, .., 5xx */
 #define SYM_STATUS_CLASSES 6
 
@@ -99,6 +110,9 @@ typedef struct {
 
     uint64_t joins;
     uint64_t published[SYM_PUBLISH_OUTCOMES];
+    uint64_t warmed[SYM_WARM_OUTCOMES];
+    uint64_t warm_until_ms;     /* the node is not ready before that time of the
+                               event loop; 0: it is */
     char node[SYM_NODE_DIGITS]; /* random name of this server in its fleet */
     uint64_t blocked; /* number of fetches skipped because the host was
                          blocked */

@@ -242,24 +242,42 @@ write_modules(sym_out_t *out, const sym_metrics_t *m)
 
 
 static void
-write_published(sym_out_t *out, const sym_metrics_t *m)
+write_outcomes(sym_out_t *out, const char *name, const char *help,
+               const char *const *words, const uint64_t *counters, unsigned n)
 {
-    static const char name[] = "published_total";
-    static const char *const words[SYM_PUBLISH_OUTCOMES] = {
+    write_family(out, name, "counter", help);
+
+    for (unsigned i = 0; i < n; i++) {
+        labels_t labels = { { { "outcome", sym_cstr(words[i]) } }, 1 };
+
+        write_sample(out, name, &labels, sym_counted(&counters[i]));
+    }
+}
+
+
+static void
+write_fleet(sym_out_t *out, const sym_metrics_t *m)
+{
+    static const char *const published[SYM_PUBLISH_OUTCOMES] = {
         [SYM_PUBLISH_DONE] = "done",
         [SYM_PUBLISH_PRESENT] = "present",
         [SYM_PUBLISH_FAILED] = "failed",
         [SYM_PUBLISH_DROPPED] = "dropped",
     };
+    static const char *const warmed[SYM_WARM_OUTCOMES] = {
+        [SYM_WARM_DONE] = "done",
+        [SYM_WARM_PRESENT] = "present",
+        [SYM_WARM_ABSENT] = "absent",
+        [SYM_WARM_FAILED] = "failed",
+    };
 
-    write_family(out, name, "counter",
-                 "Artifacts that were put into the bucket of the fleet.");
-
-    for (unsigned i = 0; i < SYM_PUBLISH_OUTCOMES; i++) {
-        labels_t labels = { { { "outcome", sym_cstr(words[i]) } }, 1 };
-
-        write_sample(out, name, &labels, sym_counted(&m->published[i]));
-    }
+    write_outcomes(out, "published_total",
+                   "Artifacts that were put into the bucket of the fleet.",
+                   published, m->published, SYM_PUBLISH_OUTCOMES);
+    write_outcomes(out, "warmed_total",
+                   "Artifacts that the fleet uses, and that were wanted before "
+                   "this node was ready.",
+                   warmed, m->warmed, SYM_WARM_OUTCOMES);
 }
 
 
@@ -596,7 +614,7 @@ sym_metrics_page(const sym_metrics_page_t *page, sym_out_t *out)
     write_count(out, "joins_total", "counter",
                 "Modules that waited for a fetch of another request.",
                 sym_counted(&m->joins));
-    write_published(out, m);
+    write_fleet(out, m);
     write_count(out, "loader_connected", "gauge",
                 "Workers that are connected to the loader.",
                 sym_metrics_links(m, page->workers));

@@ -89,6 +89,9 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
         || ngx_array_init(&smcf->keys, cf->pool, 2,
                           sizeof(void *))
              != NGX_OK
+        || ngx_array_init(&smcf->members, cf->pool, 1,
+                          sizeof(ngx_http_symbolicate_loc_conf_t *))
+             != NGX_OK
         || ngx_array_init(&smcf->metrics, cf->pool, 4,
                           sizeof(ngx_http_symbolicate_metric_t *))
              != NGX_OK)

@@ -45,6 +45,9 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_array_t                    uses;        /* uses of sources by
                                                  * locations */
     ngx_array_t                    keys;        /* pointers to AWS keys */
+    ngx_array_t                    members;     /* pointers to locations whose
+                                                 * fleets have lists; one for
+                                                 * each bucket and server */
     ngx_shm_zone_t                *zone;        /* zone of the counters */
     size_t                         answers_size;  /* bytes of cached answers; 0:
                                                    * off */

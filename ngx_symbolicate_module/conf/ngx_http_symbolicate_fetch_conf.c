@@ -11,6 +11,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_fetch_conf.h"
 #include "conf/ngx_http_symbolicate_request_sources_conf.h"
+#include "conf/ngx_http_symbolicate_share_conf.h"
 #include "conf/ngx_http_symbolicate_source.h"
 #include "conf/ngx_http_symbolicate_source_names.h"
 
@@ -307,7 +308,8 @@ ngx_http_symbolicate_sources_merge(ngx_conf_t *cf,
     }
 
     if (ngx_http_symbolicate_scopes_merge(cf, conf) != NGX_OK
-        || ngx_http_symbolicate_uses_merge(cf, conf) != NGX_OK)
+        || ngx_http_symbolicate_uses_merge(cf, conf) != NGX_OK
+        || ngx_http_symbolicate_share_join(cf, conf) != NGX_OK)
     {
         return NGX_CONF_ERROR;
     }

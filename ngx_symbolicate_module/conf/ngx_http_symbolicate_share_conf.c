@@ -15,6 +15,9 @@
 #include "conf/ngx_http_symbolicate_source_conf.h"
 
 
+#define NGX_SYMBOLICATE_SHARE_EVERY  600000
+
+
 /* "bucket=/LOCATION/"; the name is that of its counters. */
 static char *
 ngx_http_symbolicate_share_location(ngx_conf_t *cf,
@@ -45,6 +48,19 @@ ngx_http_symbolicate_share_location(ngx_conf_t *cf,
 }
 
 
+/* NGX_ERROR: not a time above 0. */
+static ngx_int_t
+ngx_http_symbolicate_share_time(ngx_str_t *text, ngx_msec_t *time)
+{
+    ngx_int_t  n;
+
+    n = ngx_parse_time(text, 0);
+    *time = n;
+
+    return n > 0 ? NGX_OK : NGX_ERROR;
+}
+
+
 char *
 ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -71,6 +87,8 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
+    share->every = NGX_SYMBOLICATE_SHARE_EVERY;
+
     for (i = 1; i < cf->args->nelts; i++) {
 
         if (ngx_http_symbolicate_option(&value[i], "bucket=", &uri)) {
@@ -81,9 +99,19 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             rv = ngx_http_symbolicate_share_location(cf, &share->peers, &uri,
                                               NGX_SYMBOLICATE_PEERS_NAME);
 
+        } else if ((ngx_http_symbolicate_option(&value[i], "warm=", &uri)
+                    && ngx_http_symbolicate_share_time(&uri, &share->warm)
+                       == NGX_OK)
+                   || (ngx_http_symbolicate_option(&value[i], "every=", &uri)
+                       && ngx_http_symbolicate_share_time(&uri, &share->every)
+                          == NGX_OK))
+        {
+            continue;
+
         } else {
             return "takes \"bucket=/LOCATION/\" and \"peers=/LOCATION/\", "
-                   "internal locations; or \"off\"";
+                   "internal locations, \"warm=TIME\" and \"every=TIME\"; "
+                   "or \"off\"";
         }
 
         if (rv != NGX_CONF_OK) {
@@ -91,7 +119,61 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
+    if (share->bucket.uri.len == 0 && share->warm) {
+        return "needs \"bucket=/LOCATION/\" for \"warm=\"";
+    }
+
     slcf->policy.share = share;
 
     return NGX_CONF_OK;
+}
+
+
+/* Whether both have the same list. */
+static ngx_uint_t
+ngx_http_symbolicate_share_is_same(ngx_http_symbolicate_loc_conf_t *a,
+    ngx_http_symbolicate_loc_conf_t *b)
+{
+    ngx_str_t  *x, *y;
+
+    x = &a->policy.share->bucket.uri;
+    y = &b->policy.share->bucket.uri;
+
+    return a->policy.server == b->policy.server && x->len == y->len
+           && ngx_strncmp(x->data, y->data, x->len) == 0;
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_share_join(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    ngx_uint_t                          i;
+    ngx_http_symbolicate_loc_conf_t   **member;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    if (conf->policy.share == NULL || conf->policy.share->warm == 0
+        || conf->api == NULL || conf->loader == NULL
+        || conf->policy.sources == NULL)
+    {
+        return NGX_OK;
+    }
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+    member = smcf->members.elts;
+
+    for (i = 0; i < smcf->members.nelts; i++) {
+        if (ngx_http_symbolicate_share_is_same(member[i], conf)) {
+            return NGX_OK;
+        }
+    }
+
+    member = ngx_array_push(&smcf->members);
+    if (member == NULL) {
+        return NGX_ERROR;
+    }
+
+    *member = conf;
+
+    return NGX_OK;
 }

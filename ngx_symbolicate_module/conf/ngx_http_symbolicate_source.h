@@ -101,6 +101,10 @@ typedef struct {
     ngx_msec_t                     bucket_away; /* it is not asked before this
                                                  * time of this worker; 0: it
                                                  * answers */
+    ngx_msec_t                     warm;        /* limit of a warm start; 0: the
+                                                 * fleet has no list */
+    ngx_msec_t                     every;       /* how often uses are added to
+                                                 * the list */
     unsigned                       no_conditions:1;  /* the bucket does not know
                                                       * If-None-Match */
 } ngx_http_symbolicate_shared_t;

@@ -53,6 +53,25 @@ ngx_http_symbolicate_counters_zone(ngx_conf_t *cf,
 }
 
 
+/* 0: nothing has to be warm. */
+static uint64_t
+ngx_http_symbolicate_warm_until(ngx_http_symbolicate_main_conf_t *smcf)
+{
+    ngx_uint_t                         i;
+    ngx_msec_t                         most;
+    ngx_http_symbolicate_loc_conf_t  **member;
+
+    most = 0;
+    member = smcf->members.elts;
+
+    for (i = 0; i < smcf->members.nelts; i++) {
+        most = ngx_max(most, member[i]->policy.share->warm);
+    }
+
+    return most ? ngx_current_msec + most : 0;
+}
+
+
 /*
  * `data`: the configuration before a reload.  nginx passes a zone only to the
  * same build of the module, so the layout of the counters is the same.
@@ -81,6 +100,7 @@ ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
 
         metrics = pool->data;
         (void) ngx_hex_dump((u_char *) metrics->node, node, sizeof(node));
+        metrics->warm_until_ms = ngx_http_symbolicate_warm_until(smcf);
     }
 
     metrics = pool->data;
@@ -125,6 +145,25 @@ ngx_http_symbolicate_node(void)
     node.len = SYM_NODE_DIGITS;
 
     return node;
+}
+
+
+ngx_uint_t
+ngx_http_symbolicate_is_warming(void)
+{
+    uint64_t  until;
+
+    until = sym_counted(&ngx_http_symbolicate_shared->warm_until_ms);
+
+    return until && (ngx_msec_int_t) (until - ngx_current_msec) > 0;
+}
+
+
+void
+ngx_http_symbolicate_is_warm(void)
+{
+    __atomic_store_n(&ngx_http_symbolicate_shared->warm_until_ms, 0,
+                     __ATOMIC_RELAXED);
 }
 
 
@@ -273,6 +312,13 @@ void
 ngx_http_symbolicate_count_publish(sym_publish_outcome_t outcome)
 {
     sym_count(&ngx_http_symbolicate_shared->published[outcome], 1);
+}
+
+
+void
+ngx_http_symbolicate_count_warm(sym_warm_outcome_t outcome)
+{
+    sym_count(&ngx_http_symbolicate_shared->warmed[outcome], 1);
 }
 
 

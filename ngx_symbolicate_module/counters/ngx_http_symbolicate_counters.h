@@ -69,6 +69,17 @@ void ngx_http_symbolicate_count_join(void);
 /* Counts an artifact that was to be published for other nodes. */
 void ngx_http_symbolicate_count_publish(sym_publish_outcome_t outcome);
 
+/* Counts an artifact that was wanted before this server was ready. */
+void ngx_http_symbolicate_count_warm(sym_warm_outcome_t outcome);
+
+/*
+ * Whether the stores of this server are being filled with what its fleet uses:
+ * from the start of nginx, until ngx_http_symbolicate_is_warm() is called, or
+ * the time for that is over.
+ */
+ngx_uint_t ngx_http_symbolicate_is_warming(void);
+void ngx_http_symbolicate_is_warm(void);
+
 /*
  * The state of this worker's connection to the loader has changed; may be
  * called twice with the same state.

@@ -150,6 +150,7 @@ ngx_http_symbolicate_fetch_start(
     fetch->share = object->share;
     fetch->alone = object->alone;
     fetch->kind = object->kind;
+    fetch->only_bucket = object->only_bucket;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)

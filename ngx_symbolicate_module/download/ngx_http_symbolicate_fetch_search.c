@@ -137,6 +137,10 @@ ngx_http_symbolicate_fetch_try_place(ngx_http_symbolicate_fetch_t *fetch)
 {
     char  encoded[SYM_SOURCE_ENCODED_MAX];
 
+    if (fetch->only_bucket) {
+        return NGX_DECLINED;
+    }
+
     ngx_http_symbolicate_fetch_reset(fetch);
     fetch->hops = 0;
 

@@ -177,7 +177,7 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
     from[0] = &fetch->share->bucket;
     from[1] = &fetch->share->peers;
 
-    while (fetch->nshared < 2) {
+    while (fetch->nshared < (fetch->only_bucket ? 1 : 2)) {
         fetch->source = from[fetch->nshared++];
 
         if (ngx_http_symbolicate_fetch_shared_is_out(fetch)) {

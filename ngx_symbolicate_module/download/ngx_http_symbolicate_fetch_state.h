@@ -48,6 +48,7 @@ struct ngx_http_symbolicate_fetch_s {
                                                       * other nodes is wanted */
     ngx_uint_t                          alone;       /* ask no peers */
     sym_kind_t                          kind;        /* of that artifact */
+    ngx_uint_t                          only_bucket; /* nothing else is asked */
     sym_arena_t                         arena;       /* of paths */
     sym_source_plan_t                   plan;        /* plan for `planned` */
     ngx_http_symbolicate_source_t      *planned;     /* NULL: no plan yet */

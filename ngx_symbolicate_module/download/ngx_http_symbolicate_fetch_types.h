@@ -48,6 +48,8 @@ typedef struct {
                                                  * NULL: nowhere */
     ngx_uint_t                     alone;       /* ask no peers */
     sym_kind_t                     kind;        /* kind of that artifact */
+    ngx_uint_t                     only_bucket; /* it is wanted from the bucket,
+                                                 * and nothing from elsewhere */
 } ngx_http_symbolicate_object_t;
 
 /* The result of a fetch.  READY: there is a file. */

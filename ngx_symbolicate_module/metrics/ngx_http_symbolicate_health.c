@@ -3,8 +3,9 @@
  * ngx_http_symbolicate_health.c - whether this server can answer.
  *
  * /__lbheartbeat__ shows that nginx runs, /__heartbeat__ that its store is
- * readable, too, and /__version__ the version of the build.  Names and formats
- * are those of Mozilla's Dockerflow, because Mozilla's load balancers use it.
+ * readable and warm, too, and /__version__ the version of the build.  Names and
+ * formats are those of Mozilla's Dockerflow, because Mozilla's load balancers
+ * use it.
  */
 
 
@@ -16,6 +17,7 @@
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "conf/ngx_http_symbolicate_worker.h"
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "metrics/ngx_http_symbolicate_health.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "store/ngx_http_symbolicate_store.h"
@@ -131,11 +133,13 @@ ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
         status = SYM_DAMAGED;
     }
 
-    if (status == SYM_OK) {
+    if (status == SYM_OK && !ngx_http_symbolicate_is_warming()) {
         return ngx_http_symbolicate_alive(r);
     }
 
-    reason = ngx_http_symbolicate_store_reason(status);
+    reason = status == SYM_OK
+             ? "the store is being filled with what the fleet uses most"
+             : ngx_http_symbolicate_store_reason(status);
 
 unavailable:
 

@@ -271,7 +271,11 @@ ngx_http_symbolicate_pending_left(ngx_http_symbolicate_pending_t *pending,
         return;
     }
 
-    if (ngx_exiting || (!keep && pending->fetch == NULL)) {
+    /* searches of requests must not wait for a fetch that only warms */
+
+    if (ngx_exiting || pending->is.shared
+        || (!keep && pending->fetch == NULL))
+    {
 
         if (ngx_http_symbolicate_pending_give_up(pending) == NGX_OK) {
             return;

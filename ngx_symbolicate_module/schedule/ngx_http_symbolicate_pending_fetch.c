@@ -87,6 +87,7 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.kind = pending->is.kind;
     object.share = ngx_http_symbolicate_pending_share(pending);
     object.alone = pending->for_peer;
+    object.only_bucket = pending->is.shared;
 
     if (companion == NULL) {
         object.others = 0;
@@ -194,6 +195,27 @@ ngx_http_symbolicate_pending_publish(ngx_http_symbolicate_pending_t *pending,
 }
 
 
+/*
+ * No node has made it.  The loader may elect a client that asks sources; for
+ * this one the search has ended.
+ */
+static void
+ngx_http_symbolicate_pending_give_back(ngx_http_symbolicate_pending_t *pending)
+{
+    sym_rpc_message_t  m;
+
+    ngx_http_symbolicate_pending_ask(pending, SYM_RPC_CANCEL);
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_NEGATIVE;
+    m.ticket = (uint32_t) pending->by_ticket.key;
+    m.state = SYM_MODULE_ABSENT;
+
+    pending->loader->events->message(pending->loader, &m);
+}
+
+
 /* Reports the outcome of a fetch to the loader. */
 static void
 ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
@@ -204,6 +226,13 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     out = ngx_http_symbolicate_fetch_result(pending->fetch);
     fd = -1;
+
+    if (pending->is.shared && out->state != SYM_MODULE_READY
+        && out->need <= pending->lease.bytes)
+    {
+        ngx_http_symbolicate_pending_give_back(pending);
+        return;
+    }
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 

@@ -52,6 +52,7 @@ ngx_http_symbolicate_pending_is(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_pending_key_t *key)
 {
     return pending->is.kind == key->wanted->kind
+           && pending->is.shared == key->wanted->shared
            && pending->is.source->name.len == key->wanted->source->name.len
            && ngx_memcmp(pending->is.source->name.data,
                          key->wanted->source->name.data,

@@ -27,6 +27,8 @@ typedef struct {
                                                  * artifact */
     unsigned                       thorough:1;  /* try all paths, even if one
                                                  * has a good file */
+    unsigned                       shared:1;    /* only what other nodes have
+                                                 * made: no source is asked */
 } ngx_http_symbolicate_wanted_t;
 
 

@@ -10,6 +10,7 @@ package SymFleet;
 #     $fleet->shared                                keys of shared artifacts
 #     $fleet->gets('symbols')                       GETs of symbol files: paths
 #     $fleet->published($x, 1)                      waits until $x has published one
+#     my $z = $fleet->add->start;                   one more, with the same configuration
 #     $fleet->converted                             conversions of all nodes
 #     is($fleet->end, '', ...)
 
@@ -24,12 +25,19 @@ use SymTest;
 
 sub new {
     my ($class, %opt) = @_;
-    my $self = bless { nodes => 2, bucket => 1, peers => 0, how => '', http => '', workers => 1, timeout => '30s', %opt }, $class;
+    my $self = bless { nodes => 2, bucket => 1, peers => 0, how => '', share => '', http => '', workers => 1, timeout => '30s', %opt }, $class;
     $self->{s3} = SymS3->new->start->bucket('symbols')->bucket('shared');
     $self->{all} = [ map { SymFolder->new(workers => $self->{workers}) } 1 .. $self->{nodes} ];
     $self->set($_) for $self->nodes;
     $_->start for $self->nodes;
     return $self;
+}
+
+# Another node, which is not started.
+sub add {
+    my ($self) = @_;
+    push @{ $self->{all} }, SymFolder->new(workers => $self->{workers});
+    return $self->set($self->{all}[-1]);
 }
 
 sub nodes { return @{ $_[0]{all} } }
@@ -42,7 +50,7 @@ sub set {
     my ($symbols, $shared) = map { $self->bucket($_) } qw(symbols shared);
     my $servers = join ' ', map { 'server ' . $_->address . ' max_fails=0;' } $self->nodes;
     my $share = join ' ', ($self->{bucket} ? 'bucket=/shared/' : ()), ($self->{peers} ? 'peers=/peers/' : ());
-    $share = $share ? "symbolicate_share $share;" : '';
+    $share = $share ? "symbolicate_share $share $self->{share};" : '';
     return $node->conf(
         http => "$self->{http} upstream fleet { hash \$uri consistent; $servers }",
         locations => <<"CONF");
@@ -52,6 +60,7 @@ sub set {
         location /symbolicate { symbolicate; $share }
         location /admin { symbolicate; symbolicate_admin on; $share }
         location /metrics { symbolicate_metrics; }
+        location /__ { symbolicate_health; }
         location /peer/ { symbolicate peer; symbolicate_share bucket=/shared/; }
         location /symbols/ { internal; $symbols }
         location /shared/ { internal; $shared }
