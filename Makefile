@@ -61,6 +61,8 @@ UNPACK_OBJ := $(filter $(BUILD)/loader/unpack/%,$(LOADER_OBJ))
 UNIT_SRC := $(sort $(wildcard t/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:t/unit/%.c=$(BUILD)/unit/%.t)
 BENCH_BIN := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
+FLEET_SRC := $(sort $(wildcard bench/fleet/*.c))
+FLEET_BIN := $(BUILD)/bench/fleet/fleet
 FUZZ_BIN := $(patsubst fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard fuzz/fuzz_*.c)))
 HEADERS := $(sort $(shell find core -name '*.h'))
 
@@ -96,7 +98,7 @@ module:
 test-tools: $(BUILD)/t/symloader-faults $(BUILD)/t/sign \
     $(BUILD)/t/elfdump $(BUILD)/t/dwarf_lookup $(BUILD)/t/machodump \
     $(BUILD)/t/filt $(BUILD)/t/paths $(BUILD)/t/libdwarf_read $(BUILD)/t/bin/made \
-    $(BUILD)/t/fixtures/made
+    $(BUILD)/t/fixtures/made $(FLEET_BIN)
 
 unit: $(UNIT_BIN) test-tools
 
@@ -109,7 +111,10 @@ $(BUILD)/unit/%.t: $(BUILD)/t/unit/%.o $(BUILD)/libsymcore.a
 # The loader's replacement for a linked libcrypto.
 $(BUILD)/unit/libcrypto.t: $(BUILD)/loader/common/libcrypto.o
 
-bench: $(BENCH_BIN)
+bench: $(BENCH_BIN) $(FLEET_BIN)
+
+$(FLEET_BIN): $(FLEET_SRC:%.c=$(BUILD)/%.o) $(BUILD)/libsymcore.a
+	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS) -lm
 
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libsymcore.a
 	$(CC) $(CFLAGS) $(SANFLAGS) $^ -o $@ $(CORE_LIBS) -lm
