@@ -216,7 +216,7 @@ static double
 ask_peer(fleet_t *f, uint32_t owner, uint32_t id, double now_ms)
 {
     cache_slot_t *slot = cache_use(&f->nodes[owner], id);
-    double ready_ms = now_ms;
+    double ready_ms;
 
     f->counts.peer_gets++;
     f->counts.peer_bytes += catalogue_packed_bytes(catalogue_class(id));
