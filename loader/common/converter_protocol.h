@@ -109,6 +109,7 @@ typedef struct {
                               form artifacts */
     uint32_t make_name_len;
     uint32_t takes_empty; /* see sym_format_services_t.takes_empty */
+    uint32_t takes_parts; /* see sym_format_services_t.takes_parts */
     uint32_t text;        /* 1 + the file's sym_text_role_t, whatever it looks
                              like; 0: it is a file of a module */
 

@@ -691,6 +691,7 @@ convert(job_t *job, int fd, const converter_job_t *order)
                                      : UINT_MAX);
     job->services.pool = thread_pool_lent(job->pool);
     job->services.takes_empty = order->takes_empty != 0;
+    job->services.takes_parts = order->takes_parts != 0;
     is_alive = order->upload != 0 ? take_apart(job, fd)
                : order->make != 0 ? make_file(job)
                                   : convert_file(job);

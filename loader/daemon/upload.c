@@ -502,12 +502,23 @@ module_of(upload_t *u, const sym_module_key_t *key)
 }
 
 
+void
+upload_add_module(upload_t *u, const submission_t *c, uint32_t kinds)
+{
+    upload_module_t *m = module_of(u, &c->conversion.upload.key);
+
+    if (m != NULL) {
+        m->kinds |= kinds;
+        m->code_id = c->conversion.upload.object.code_id;
+    }
+}
+
+
 /* Handles an artifact of the current file. */
 static void
 note_artifact(submission_t *c, const conversion_end_t *how)
 {
     upload_t *u = c->upload;
-    upload_module_t *m;
 
     u->is_pending |= how->state == SYM_MODULE_READY;
     if (u->is_old) {
@@ -520,11 +531,7 @@ note_artifact(submission_t *c, const conversion_end_t *how)
 
         u->is_stored |= !is_kept;
         u->is_kept |= is_kept;
-        m = module_of(u, &c->conversion.upload.key);
-        if (m != NULL) {
-            m->kinds |= 1u << how->kind;
-            m->code_id = c->conversion.upload.object.code_id;
-        }
+        upload_add_module(u, c, 1u << how->kind);
         if (!u->lacks_map) {
             u->all->arrived(u->all->owner, &c->conversion.upload);
         }

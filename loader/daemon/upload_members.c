@@ -172,5 +172,6 @@ upload_companion(upload_t *u, const sym_companion_t *want,
         }
     }
 
-    return -1;
+    given->is_by_id = true;
+    return left == 0 ? upload_open_part(u, want, &given->length) : -1;
 }

@@ -1,9 +1,13 @@
 #include "daemon/upload_state.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/elf/elf.h"
 
 static sym_object_type_t
 type_of(sym_conversion_format_t format)
@@ -277,6 +281,82 @@ upload_set_place(upload_t *u, submission_t *c)
  * first. */
 #define LAST_PLACE 63
 
+/* A part of other files, as dwz's: it is placed, and not stored. */
+static sym_status_t
+place_part(upload_t *u, submission_t *c, sym_conversion_format_t format,
+           sym_error_t *err)
+{
+    upload_path_t found = UPLOAD_PATH_UNKNOWN;
+
+    c->conversion.is_void = true;
+    u->is_checked = true;
+    upload_add_module(u, c, 0);
+    if (add_paths(u, c, files_of(format, true), type_of(format), err) != SYM_OK)
+    {
+        return err->status;
+    }
+
+    if (u->job.n_paths == 0) {
+        return sym_fail(err, SYM_UNSUPPORTED, UPLOAD_NO_PLACE);
+    }
+
+    if (upload_find_path(u, u->job.paths[0], &found, err) != SYM_OK) {
+        return err->status;
+    }
+
+    return found == UPLOAD_PATH_UNKNOWN
+               ? SYM_OK
+               : sym_fail(err, SYM_UNSUPPORTED,
+                          "a module with this build id is there");
+}
+
+
+/* Opens dwz's supplementary file in the folder of the target. */
+int
+upload_open_part(const upload_t *u, const sym_companion_t *want,
+                 uint64_t *length)
+{
+    char hex[2 * SYM_BUILD_ID_MAX];
+    sym_object_ref_t ref = { .type = SYM_OBJECT_ELF };
+    sym_source_plan_t plan;
+    sym_arena_t arena;
+    struct stat st;
+    int fd = -1;
+
+    if (want->kind != SYM_COMPANION_ALT || want->id_len > SYM_BUILD_ID_MAX
+        || !sym_code_id_read_build_id(
+            sym_str(hex,
+                    sym_elf_code_id(
+                        sym_str((const char *) want->id, want->id_len), hex)),
+            &ref.code_id))
+    {
+        return -1;
+    }
+
+    sym_arena_init(&arena, 0);
+    if (sym_source_plan(&arena, &ref, &u->rules,
+                        SYM_FILE(ELF_DEBUG) & u->rules.files,
+                        SYM_DEBUG_FILES_FIRST, &plan)
+            == SYM_OK
+        && plan.n != 0)
+    {
+        char path[SYM_SOURCE_PATH_MAX + 1];
+
+        (void) snprintf(path, sizeof(path), "%.*s", (int) plan.at[0].path.len,
+                        plan.at[0].path.data);
+        fd = openat(u->folder->fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+    sym_arena_drop(&arena);
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    *length = fd >= 0 ? (uint64_t) st.st_size : 0;
+    return fd;
+}
+
+
 sym_status_t
 upload_place(submission_t *c, const converter_done_t *done,
              sym_conversion_format_t format, sym_error_t *err)
@@ -287,6 +367,10 @@ upload_place(submission_t *c, const converter_done_t *done,
 
     u->features |= done->features;
     u->format = format;
+    if (done->extents == 0) {
+        return place_part(u, c, format, err);
+    }
+
     if (u->parts != 0) {
         return upload_symbfile_place(u, c, err);
     }

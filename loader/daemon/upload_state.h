@@ -201,6 +201,9 @@ void upload_report_placed(upload_t *u);
 void upload_begin_old(upload_t *u, int fd, uint64_t length);
 void upload_old_failed(upload_t *u, const char *why);
 
+/* Adds a module of the current file to the report. */
+void upload_add_module(upload_t *u, const submission_t *c, uint32_t kinds);
+
 /* Compares the current file with the one that is at its path now. */
 void upload_compare(upload_t *u);
 
@@ -304,6 +307,11 @@ void upload_not_at_path(const upload_t *u);
 
 /* Removes the artifacts of the path. */
 void upload_clear_path(const upload_t *u);
+
+/* Opens a companion that was uploaded to the folder before; -1: it is not there,
+ * or the target is a bucket. */
+int upload_open_part(const upload_t *u, const sym_companion_t *want,
+                     uint64_t *length);
 
 /* Stores the path of the file: the first path of the job. */
 void upload_set_place(upload_t *u, submission_t *c);

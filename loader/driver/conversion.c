@@ -678,6 +678,7 @@ conversions_start(conversions_t *all)
             .is_arch_wish = c->is_arch_wish,
             .kinds = c->kinds,
             .takes_empty = c->takes_empty,
+            .takes_parts = c->is_upload,
             .make = c->make,
             .make_name = sym_cstr(c->make_name),
             .text = is_text(c) ? 1 + (unsigned) c->upload.ref.role : 0,

@@ -366,6 +366,7 @@ pool_submit(pool_t *pool, const pool_input_t *input, void *job,
                                 .kinds = input->kinds,
                                 .upload = input->upload,
                                 .takes_empty = input->takes_empty,
+                                .takes_parts = input->takes_parts,
                                 .make = input->make,
                                 .text = input->text };
     order->id_len = put_text(input->id, order->id, sizeof(order->id));

@@ -136,6 +136,7 @@ typedef struct {
     unsigned kinds;      /* kinds of artifacts: sym_format_file_t.kinds */
     unsigned upload;     /* see converter_job_t */
     bool takes_empty;    /* see sym_format_services_t.takes_empty */
+    bool takes_parts;    /* see sym_format_services_t.takes_parts */
     unsigned make;       /* 1 + a sym_make_t; 0: artifacts */
     sym_str_t make_name; /* name of the section, module or source file */
     unsigned text;       /* 1 + the text's sym_text_role_t: it becomes module

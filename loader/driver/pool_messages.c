@@ -165,8 +165,9 @@ is_complete(const worker_t *w, const converter_done_t *done)
 {
     uint32_t i;
 
-    if (!w->has_module || w->extents == 0 || done->extents != w->extents
-        || done->bytes != w->bytes || done->quality > SYM_QUALITY_INLINES)
+    if (!w->has_module || (w->extents == 0 && w->order.takes_parts == 0)
+        || done->extents != w->extents || done->bytes != w->bytes
+        || done->quality > SYM_QUALITY_INLINES)
     {
         return false;
     }

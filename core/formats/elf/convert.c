@@ -310,13 +310,6 @@ read_object(sym_native_t *f, size_t which, sym_error_t *err)
 }
 
 
-static sym_status_t
-convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
-{
-    return sym_native_convert(f, read_object, which, err);
-}
-
-
 /* gABI, "ELF Header" */
 #define DATA_AT 5 /* EI_DATA */
 #define DATA_BIG 2
@@ -336,6 +329,22 @@ is_wanted(const uint8_t *head, size_t len)
 
     type = head[TYPE_AT + (head[DATA_AT] == DATA_BIG ? 1 : 0)];
     return type != TYPE_REL && type != TYPE_CORE;
+}
+
+
+static sym_status_t
+convert(const sym_format_file_t *f, size_t which, sym_error_t *err)
+{
+    sym_status_t rc = SYM_NOT_FOUND;
+
+    if (f->services->takes_parts
+        && !is_wanted((const uint8_t *) f->data.data, f->data.len))
+    {
+        rc = sym_elf_alt_put(f, err);
+    }
+
+    return rc != SYM_NOT_FOUND ? rc
+                               : sym_native_convert(f, read_object, which, err);
 }
 
 

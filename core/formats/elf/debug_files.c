@@ -220,6 +220,71 @@ sym_elf_alt_open(sym_elf_t *elf, const sym_format_services_t *services,
 }
 
 
+static sym_status_t
+put_nothing(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
+            void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
+{
+    (void) writer;
+    (void) info;
+    (void) put;
+    (void) ctx;
+    (void) err;
+    *stats = (sym_writer_stats_t){ .extents = 0 };
+    return SYM_OK;
+}
+
+
+static sym_status_t
+put_ids(const sym_format_file_t *f, const sym_elf_t *elf, sym_str_t id,
+        sym_error_t *err)
+{
+    char code_id[2 * SYM_BUILD_ID_MAX], debug_id[SYM_ELF_DEBUG_ID_LEN];
+    const sym_module_info_t info = {
+        .debug_id = { debug_id, sizeof(debug_id) },
+        .debug_file = SYM_STR(""),
+        .code_id = { code_id, sym_elf_code_id(id, code_id) },
+        .arch = sym_cstr(sym_elf_info(elf)->arch),
+        .os = SYM_STR("Linux"),
+        .source_bytes = f->data.len,
+        .flags = SYM_FEATURE_DEBUG_INFO,
+    };
+    const sym_format_output_t output = { .kind = SYM_KIND_SYMCACHE,
+                                         .info = &info,
+                                         .finish = put_nothing };
+
+    sym_elf_debug_id_of(id, sym_elf_info(elf)->is_big_endian, debug_id);
+    return f->put(f->ctx, &output, err);
+}
+
+
+/* Object files and kernel modules are relocatable, too, but have code or
+ * symbols. */
+sym_status_t
+sym_elf_alt_put(const sym_format_file_t *f, sym_error_t *err)
+{
+    const sym_elf_options_t options = { .unpacked_max =
+                                            f->services->unpacked_max,
+                                        .is_part = true };
+    sym_elf_t *elf = sym_elf_open((const uint8_t *) f->data.data, f->data.len,
+                                  &options, err);
+    const sym_elf_info_t *info = elf != NULL ? sym_elf_info(elf) : NULL;
+    sym_status_t rc = elf != NULL ? SYM_NOT_FOUND : err->status;
+    sym_str_t id;
+
+    if (elf != NULL && info->has_debug_info && !info->has_code
+        && !info->has_symbols)
+    {
+        id = alt_id(elf);
+        rc = id.len != 0 && id.len <= SYM_BUILD_ID_MAX
+                 ? put_ids(f, elf, id, err)
+                 : SYM_NOT_FOUND;
+    }
+
+    sym_elf_close(elf);
+    return rc;
+}
+
+
 /* --- split units --- */
 
 static void *

@@ -29,6 +29,10 @@ sym_status_t sym_elf_alt_open(sym_elf_t *elf,
                               const sym_format_services_t *services,
                               sym_elf_companion_t *to, sym_error_t *err);
 
+/* Puts the ids of dwz's supplementary file, with an artifact without extents.
+ * SYM_NOT_FOUND, which does not set *err: it is no such file. */
+sym_status_t sym_elf_alt_put(const sym_format_file_t *f, sym_error_t *err);
+
 void sym_elf_companion_close(sym_elf_companion_t *c);
 
 extern const sym_split_format_t sym_elf_split_format;
