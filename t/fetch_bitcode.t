@@ -88,7 +88,7 @@ sub event {
     return;
 }
 
-$t->loader->stop; # it keeps maps for other modules
+$t->loader_stop; # it keeps maps for other modules
 sub remove { unlink glob $t->dir . "/maps/*/*/$_[0]" or die; return }
 remove('bcsymbolmap');
 is($t->loader->run('rm', "Sentry/$id")->{code}, 0, 'the module is removed');

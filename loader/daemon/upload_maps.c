@@ -77,7 +77,7 @@ end(upload_t *u, upload_state_t how)
 }
 
 
-/* A map replaces what is there.  If it is none, the reason is that of the
+/* A map replaces what is there.  If the file is no map, the reason is that of the
  * conversion. */
 void
 upload_map_read(upload_t *u, const conversion_end_t *how)

@@ -28,7 +28,7 @@
 /* Number of files that are requested at a time. */
 #define NGX_SYMBOLICATE_ASSEMBLE_WINDOW  8
 
-#define NGX_SYMBOLICATE_ASSEMBLE_ARENA   (16 * 1024 * 1024)
+#define NGX_SYMBOLICATE_ASSEMBLE_ARENA   (48 * 1024 * 1024)
 #define NGX_SYMBOLICATE_ASSEMBLE_BUFFER  4096
 
 
@@ -41,7 +41,6 @@ typedef struct {
 
 typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
-    sym_json_t                    json;
     sym_arena_t                   arena;
     sym_assembly_t                assembly;
     size_t                        next;         /* next file to request */
@@ -108,28 +107,25 @@ static ngx_int_t
 ngx_http_symbolicate_assemble_parse(ngx_http_symbolicate_task_t *task)
 {
     const char                       *why;
-    sym_error_t                       err;
     sym_status_t                      status;
     ngx_http_symbolicate_assemble_t  *assemble;
 
     assemble = (ngx_http_symbolicate_assemble_t *) task;
 
-    sym_arena_init(&assemble->arena, NGX_SYMBOLICATE_ASSEMBLE_ARENA);
-    assemble->arena.account = &task->memory;
-
-    ngx_memzero(&err, sizeof(sym_error_t));
-    why = "Invalid json body";
-
-    status = sym_json_load_charged(&assemble->json, &task->memory, task->body,
-                                   0, why, &err);
-
-    if (status == SYM_OK) {
-        status = sym_assembly_read(&assemble->arena, assemble->json.root,
-                                   &assemble->assembly, &why);
+    if (assemble->arena.account == NULL) {
+        sym_arena_init(&assemble->arena, NGX_SYMBOLICATE_ASSEMBLE_ARENA);
+        assemble->arena.account = &task->memory;
     }
+
+    status = sym_assembly_read(&assemble->arena, &task->memory, task->body,
+                               &assemble->assembly, &why);
 
     if (status == SYM_OK) {
         return NGX_OK;
+    }
+
+    if (status == SYM_AGAIN) {
+        return NGX_AGAIN;
     }
 
     if (status == SYM_NOMEM) {
@@ -268,8 +264,7 @@ ngx_http_symbolicate_assemble_reply(ngx_http_symbolicate_rpc_t *rpc,
     call->open = 0;
     assemble->nopen--;
 
-    text = m ? ngx_pnalloc(assemble->task.request->pool, m->text.len + 1)
-             : NULL;
+    text = m ? sym_arena_alloc(&assemble->arena, m->text.len + 1) : NULL;
 
     if (text == NULL) {
         assemble->trouble = m ? "out of memory" : "the symbol loader went away";
@@ -316,6 +311,5 @@ ngx_http_symbolicate_assemble_cleanup(ngx_http_symbolicate_task_t *task)
         }
     }
 
-    sym_json_drop(&assemble->json);
     sym_arena_drop(&assemble->arena);
 }

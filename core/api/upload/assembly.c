@@ -1,7 +1,19 @@
 #include "api/upload/assembly.h"
 
 #include "base/sha1.h"
+#include "json/raw.h"
 #include "protocol/message.h"
+
+/* Most of a request that is read in one turn. */
+#define FILES_A_TURN 1000
+#define BYTES_A_TURN ((size_t) 256 << 10)
+
+static sym_str_t
+copy(sym_arena_t *arena, const char *text)
+{
+    return text != NULL ? sym_arena_copy(arena, sym_cstr(text)) : SYM_STR("");
+}
+
 
 /* name NULL: it has none. */
 static sym_status_t
@@ -42,15 +54,18 @@ read_file(sym_arena_t *arena, const char *checksum, const char *name,
     }
 
     *file = (sym_assembly_file_t){
-        .checksum = sym_str(checksum, SYM_SHA1_TEXT - 1),
-        .name = sym_cstr(name),
-        .debug_id = sym_cstr(debug_id != NULL ? debug_id : ""),
+        .checksum = copy(arena, checksum),
+        .name = copy(arena, name),
+        .debug_id = copy(arena, debug_id),
         .digests =
             sym_str((const char *) digests, SYM_RPC_CHUNK_BYTES * (1 + n)),
         .state = is_too_long ? SYM_ASSEMBLY_ERROR : SYM_ASSEMBLY_CREATED,
         .text = SYM_STR("File exceeds maximum size"),
     };
-    return SYM_OK;
+    return file->checksum.data != NULL && file->name.data != NULL
+                   && file->debug_id.data != NULL
+               ? SYM_OK
+               : SYM_NOMEM;
 }
 
 
@@ -103,41 +118,181 @@ read_bundle(sym_arena_t *arena, const json_t *root, sym_assembly_t *assembly,
 }
 
 
-sym_status_t
-sym_assembly_read(sym_arena_t *arena, const json_t *root,
-                  sym_assembly_t *assembly, const char **why)
-{
-    size_t n = json_object_size(root);
-    const char *checksum;
-    json_t *value;
+/* --- several files --- */
 
-    *why = "Invalid json body";
-    if (!json_is_object(root)) {
-        return SYM_MALFORMED;
+/* Makes room for another file; old arrays stay in the arena. */
+static sym_status_t
+make_room(sym_arena_t *arena, sym_assembly_t *a, const char **why)
+{
+    size_t size = a->size != 0 ? 2 * a->size : 64;
+    sym_assembly_file_t *files;
+
+    if (a->n == SYM_ASSEMBLY_FILES_MAX) {
+        *why = "more than 30000 files in one request";
+        return SYM_LIMIT;
     }
 
-    assembly->files = sym_arena_calloc(arena, n + 1, sizeof(*assembly->files));
-    if (assembly->files == NULL) {
+    if (a->n < a->size) {
+        return SYM_OK;
+    }
+
+    files = sym_arena_calloc(arena, size, sizeof(*files));
+    if (files == NULL) {
         return SYM_NOMEM;
     }
 
-    if (assembly->is_bundle) {
-        return read_bundle(arena, root, assembly, why);
+    if (a->n != 0) {
+        memcpy(files, a->files, a->n * sizeof(*files));
     }
-
-    json_object_foreach((json_t *) root, checksum, value)
-    {
-        const char *name = json_string_value(json_object_get(value, "name"));
-        sym_status_t rc = read_file(arena, checksum, name, value,
-                                    &assembly->files[assembly->n], why);
-
-        if (rc != SYM_OK) {
-            return rc;
-        }
-        assembly->n++;
-    }
-
+    a->files = files;
+    a->size = size;
     return SYM_OK;
+}
+
+
+static sym_status_t
+add_file(sym_arena_t *arena, const char *checksum, const json_t *value,
+         sym_assembly_t *a, const char **why)
+{
+    const char *name = json_string_value(json_object_get(value, "name"));
+    sym_status_t rc = make_room(arena, a, why);
+
+    rc = rc == SYM_OK
+             ? read_file(arena, checksum, name, value, &a->files[a->n], why)
+             : rc;
+    a->n += rc == SYM_OK;
+    return rc;
+}
+
+
+static sym_status_t
+load(sym_json_t *json, sym_account_t *account, sym_str_t text)
+{
+    sym_error_t err = { 0 };
+
+    return sym_json_load_charged(json, account, text, 0, "", &err);
+}
+
+
+static sym_status_t
+read_member(sym_arena_t *arena, sym_account_t *account, sym_str_t key,
+            sym_str_t text, sym_assembly_t *a, const char **why)
+{
+    char checksum[SYM_SHA1_TEXT];
+    sym_json_t json;
+    sym_status_t rc = load(&json, account, text);
+
+    *why = "Invalid json body";
+    if (rc == SYM_OK && key.len >= sizeof(checksum)) {
+        *why = "a checksum that is no SHA-1 in lower case";
+        rc = SYM_MALFORMED;
+    }
+
+    if (rc == SYM_OK) {
+        memcpy(checksum, key.data, key.len);
+        checksum[key.len] = '\0';
+        rc = add_file(arena, checksum, json.root, a, why);
+    }
+
+    sym_json_drop(&json);
+    return rc;
+}
+
+
+/* Finds the next member; *p is then after it, or at the closing brace.  False:
+ * the text is not read this way. */
+static bool
+next_member(const char **p, const char *end, sym_str_t *key, sym_str_t *value)
+{
+    sym_raw_string_t string;
+    const char *at = sym_raw_string(*p, end, &string);
+    const char *last;
+
+    at = at != NULL && !string.has_escapes ? sym_raw_space(at, end) : NULL;
+    if (at == NULL || at == end || *at != ':') {
+        return false;
+    }
+
+    at = sym_raw_space(at + 1, end);
+    last = sym_raw_value(at, end);
+    if (last == NULL) {
+        return false;
+    }
+
+    *key = string.text;
+    *value = sym_str(at, (size_t) (last - at));
+    at = sym_raw_space(last, end);
+    if (at == end || (*at != ',' && *at != '}')) {
+        return false;
+    }
+
+    *p = *at == ',' ? sym_raw_space(at + 1, end) : at;
+    return *at == '}' || *p == end || **p != '}';
+}
+
+
+static sym_status_t
+read_members(sym_arena_t *arena, sym_account_t *account, sym_str_t body,
+             sym_assembly_t *a, const char **why)
+{
+    const char *end = body.data + body.len, *p = a->at;
+    const char *stop =
+        (size_t) (end - p) > BYTES_A_TURN ? p + BYTES_A_TURN : end;
+    sym_status_t rc = SYM_OK;
+
+    for (unsigned n = 0; rc == SYM_OK && p < end && *p != '}'; n++) {
+        sym_str_t key, value;
+
+        if (p >= stop || n == FILES_A_TURN) {
+            a->at = p;
+            return SYM_AGAIN;
+        }
+
+        *why = "Invalid json body";
+        rc = next_member(&p, end, &key, &value)
+                 ? read_member(arena, account, key, value, a, why)
+                 : SYM_MALFORMED;
+    }
+
+    return rc == SYM_OK && (p == end || sym_raw_space(p + 1, end) != end)
+               ? SYM_MALFORMED
+               : rc;
+}
+
+
+sym_status_t
+sym_assembly_read(sym_arena_t *arena, sym_account_t *account, sym_str_t body,
+                  sym_assembly_t *assembly, const char **why)
+{
+    const char *end = body.data + body.len;
+    sym_json_t json = { .root = NULL };
+    sym_status_t rc;
+
+    *why = "Invalid json body";
+    if (assembly->at != NULL) {
+        return read_members(arena, account, body, assembly, why);
+    }
+
+    if (!assembly->is_bundle) {
+        const char *p = body.len != 0 ? sym_raw_space(body.data, end) : end;
+
+        if (p == end || *p != '{') {
+            return SYM_MALFORMED;
+        }
+        assembly->at = sym_raw_space(p + 1, end);
+        return SYM_AGAIN;
+    }
+
+    rc = make_room(arena, assembly, why);
+    rc = rc == SYM_OK ? load(&json, account, body) : rc;
+    if (rc == SYM_OK) {
+        rc = json_is_object(json.root)
+                 ? read_bundle(arena, json.root, assembly, why)
+                 : SYM_MALFORMED;
+    }
+
+    sym_json_drop(&json);
+    return rc;
 }
 
 

@@ -28,18 +28,26 @@ typedef struct {
     sym_str_t text;
 } sym_assembly_file_t;
 
+/* Maximum number of files in a request, because of the memory for the answer. */
+#define SYM_ASSEMBLY_FILES_MAX ((size_t) 30000)
+
 typedef struct {
     bool is_bundle; /* set by the caller: a bundle of scripts is requested, the
                        only file */
     sym_assembly_file_t *files;
-    size_t n;
+    size_t n, size;
+    const char *at; /* the rest of the body; NULL: nothing was read */
 } sym_assembly_t;
 
-/* Reads the request.  Views point into the tree's texts; everything else is in
- * the arena.  A file with too many chunks gets the state ERROR.  SYM_MALFORMED:
- * *why (static) is for the client; SYM_NOMEM. */
-sym_status_t sym_assembly_read(sym_arena_t *arena, const json_t *root,
-                               sym_assembly_t *assembly, const char **why);
+/*
+ * Reads a part of the request: as much as fits into one turn of a worker.
+ * Everything that it keeps is in the arena.  A file with too many chunks gets the
+ * state ERROR.  SYM_AGAIN: call it again with the same arguments.  SYM_MALFORMED,
+ * SYM_LIMIT: *why (static) is for the client; SYM_NOMEM.
+ */
+sym_status_t sym_assembly_read(sym_arena_t *arena, sym_account_t *account,
+                               sym_str_t body, sym_assembly_t *assembly,
+                               const char **why);
 
 void sym_assembly_write(const sym_assembly_t *assembly, sym_out_t *out);
 
