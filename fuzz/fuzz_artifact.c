@@ -14,8 +14,10 @@
 #include "formats/formats.h"
 
 /* docs/formats/artifact.md */
-#define FIXED_BYTES 36
-#define EXTENTS_AT 20
+#define LENGTH_AT 8
+#define FRAME_BYTES 16
+#define EXTENTS_AT 28
+#define FIXED_BYTES 52
 #define TEXTS 6
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,21 +25,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void
 set_checksum(uint8_t *at, const uint8_t *data, size_t len)
 {
-    uint32_t sum = libdeflate_crc32(0, data, len);
-
-    for (size_t i = 0; i < sizeof(sum); i++) {
-        at[i] = (uint8_t) (sum >> 8 * i);
-    }
+    sym_put32(at, libdeflate_crc32(0, data, len));
 }
 
 
+/* Sets the checksums of one artifact. */
 static void
 set_checksums(uint8_t *data, size_t size)
 {
     size_t at = FIXED_BYTES;
 
     for (int i = 0; i < TEXTS && at + 2 <= size; i++) {
-        at += 2 + sym_load16(data + at);
+        at += 2 + sym_get16(data + at);
     }
 
     if (at + 4 > size) {
@@ -48,7 +47,7 @@ set_checksums(uint8_t *data, size_t size)
     at += 4;
 
     while (at + 8 <= size) {
-        size_t len = sym_load32(data + at);
+        size_t len = sym_get32(data + at);
 
         if (len > size - at - 8) {
             return;
@@ -57,6 +56,27 @@ set_checksums(uint8_t *data, size_t size)
         set_checksum(data + at + 4, data + at + 8, len);
         at += 8 + len;
     }
+}
+
+
+/* True: the file has an artifact with many extents, which are not kept. */
+static bool
+set_all_checksums(uint8_t *data, size_t size)
+{
+    bool has_many = false;
+
+    while (size >= FIXED_BYTES) {
+        uint64_t len = sym_get64(data + LENGTH_AT);
+
+        len = len < FRAME_BYTES || len > size ? size : len;
+        has_many |=
+            len >= FIXED_BYTES && sym_get32(data + EXTENTS_AT) > EXTENTS_MAX;
+        set_checksums(data, (size_t) len);
+        data += len;
+        size -= (size_t) len;
+    }
+
+    return has_many;
 }
 
 
@@ -70,7 +90,7 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
     sym_error_t bad = { 0 };
     sym_status_t rc;
 
-    if (*(const uint32_t *) ctx > EXTENTS_MAX) {
+    if (*(const bool *) ctx) {
         return SYM_OK;
     }
 
@@ -98,21 +118,19 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const sym_format_services_t services = { .note = note };
     uint8_t *copy = malloc(size + 1);
-    uint32_t extents;
+    bool has_many;
     const sym_format_file_t f = { .data = { (const char *) copy, size },
                                   .services = &services,
                                   .put = put,
-                                  .ctx = &extents };
+                                  .ctx = &has_many };
     sym_error_t err = { 0 };
 
     if (copy == NULL) {
         return 0;
     }
 
-    extents = size >= FIXED_BYTES ? sym_load32(data + EXTENTS_AT) : 0;
-
     memcpy(copy, data, size);
-    set_checksums(copy, size);
+    has_many = set_all_checksums(copy, size);
     if (sym_artifact_file_is(copy, size)) {
         (void) sym_format_of(SYM_CONVERSION_artifact)->convert(&f, 0, &err);
     }

@@ -128,21 +128,27 @@ for my $at (map { int($_ * length($bytes) / 40) } 0 .. 39) {
     push @reasons, "byte $at" if $r->{code} != 1 || @{ rows($t) } || $r->{err} !~ /cut$at\.symart: / || $r->{err} !~ /flip$at\.symart: /;
 }
 is_deeply(\@reasons, [], 'truncated at 40 places, and with one bit changed: refused');
-refused('more bytes', "$bytes\0", qr/malformed: more bytes after the last extent/);
-refused('another version', substr($bytes, 0, 6) . "\1" . substr($bytes, 7),
+refused('more bytes', "$bytes\0", qr/malformed: bytes that are no artifact follow the last one/);
+refused('another layout', substr($bytes, 0, 6) . "\4" . substr($bytes, 7),
     qr/an artifact of another version of symloader/);
 
 # Checksums are no secret: a forged file has good ones.
 
 sub forged {
-    my (%o) = (kind => 'symcache', version => unpack('V', substr $bytes, 8, 4), quality => 1, flags => 0, features => 0, extents => [], @_);
-    my $head = 'SYMART' . pack('vVVVVQ<V(v/a)6', 2, @o{qw(version quality flags)}, $o{n} // scalar @{ $o{extents} }, 1,
-        $o{features}, $o{kind}, 'x.so', $ID, '', '', '');
-    return join '', $head, pack('V', crc32($head)), map { pack('VV', length, crc32($_)), $_ } @{ $o{extents} };
+    my (%o) = (kind => 'symcache', version => unpack('V', substr $bytes, 16, 4), quality => 1, flags => 0, features => 0, extents => [], @_);
+    my $rest = pack('VVVVQ<VVV(v/a)6', @o{qw(version quality flags)}, $o{n} // scalar @{ $o{extents} }, 1,
+        $o{features}, 0, 0, $o{kind}, 'x.so', $ID, '', '', '');
+    my $extents = join '', map { pack('VV', length, crc32($_)), $_ } @{ $o{extents} };
+    my $head = 'SYMART' . pack('vQ<', 3, $o{length} // 16 + length($rest) + 4 + length $extents) . $rest;
+    return $head . pack('V', crc32($head)) . $extents;
 }
 refused('no extents', forged(), qr/malformed: no artifact has so many extents/);
 refused('four billion extents', forged(n => 0xffffffff), qr/malformed: no artifact has so many extents/);
 refused('more extents than there are', forged(n => 60_000, extents => ['x']), qr/truncated/);
+refused('more bytes than extents', forged(extents => ['x']) =~ s/(.{8}).{8}/$1 . pack('Q<', 1000)/esr . 'x' x 1000,
+    qr/bad\.symart: (?:malformed|damaged)/);
+refused('an artifact that is shorter than its head', forged(extents => ['x'], length => 40), qr/truncated/);
+refused('an artifact of no bytes', forged(extents => ['x'], length => 0), qr/malformed: no artifact is so short/);
 refused('an extent of nonsense', forged(extents => [ 'nonsense' x 100 ]), qr/bad\.symart: (?:malformed|damaged|truncated)/);
 refused('an unknown kind', forged(kind => 'other', extents => ['x']), qr/unsupported: an unknown kind of artifact/);
 refused('another version of its kind', forged(version => 99_999, extents => ['x']),

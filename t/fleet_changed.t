@@ -17,7 +17,7 @@ my ($x, $y, $z) = $fleet->nodes;
 my $s3 = $fleet->s3;
 my $n = 0;
 
-sub key { my ($name, $id) = @_; return 'symbols/' . SymFolder::path($name, $id) . '/symcache.3' }
+sub key { my ($name, $id) = @_; return 'symbols/' . SymFolder::path($name, $id) . '.symart' }
 sub is_shared { return $s3->signed('shared', key(@_))->{status} == 200 }
 
 sub event {

@@ -19,7 +19,7 @@ my $s3 = $fleet->s3;
 my $n = 0;
 
 sub next_id { return SymFolder::id(++$n) }
-sub key { my ($name, $id) = @_; return 'symbols/' . SymFolder::path($name, $id) . '/symcache.3' }
+sub key { my ($name, $id) = @_; return 'symbols/' . SymFolder::path($name, $id) . '.symart' }
 
 # --- one conversion for all ---
 

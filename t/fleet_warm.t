@@ -22,7 +22,7 @@ my $s3 = $fleet->s3;
 my ($x, $y) = $fleet->nodes;
 my @ids = map { SymFolder::id($_) } 1 .. 40;
 
-sub key { return 'symbols/' . SymFolder::path($NAME, $_[0]) . '/symcache.3' }
+sub key { return 'symbols/' . SymFolder::path($NAME, $_[0]) . '.symart' }
 sub health { return $_[0]->request('GET', '/__heartbeat__') }
 sub is_ready { return health($_[0])->{status} == 200 }
 sub warmed { my ($node, $how) = @_; return $fleet->metric($node, qq(warmed_total{outcome="$how"})) }

@@ -23,7 +23,7 @@ my $s3 = $fleet->s3;
 my ($x) = $fleet->nodes;
 my @ids = map { SymFolder::id($_) } 1 .. 4;
 
-sub key { return 'symbols/' . SymFolder::path($NAME, $_[0]) . '/symcache.3' }
+sub key { return 'symbols/' . SymFolder::path($NAME, $_[0]) . '.symart' }
 sub is_ready { return $_[0]->request('GET', '/__heartbeat__')->{status} == 200 }
 sub warmed { my ($node, $how) = @_; return $fleet->metric($node, qq(warmed_total{outcome="$how"})) }
 sub list { return $s3->signed('shared', $LIST)->{body} }

@@ -51,7 +51,7 @@ sub artifact {
     my ($name) = @_;
     my $ref = "02010031031500" . "01${UUID}00000001" . '06' . unpack('H*', pack('v/a', $name));
     return "/peer/artifact?source=fault&path=$name/" . uc($UUID)
-        . "1/$name.sym&kind=symcache&version=3&ref=$ref";
+        . "1/$name.sym&kind=symcache&oldest=1&version=9&ref=$ref";
 }
 
 my $atos_image = qq("uuid": "$UUID", "image": "a");

@@ -1,6 +1,7 @@
 #include "catalogue.h"
 
 #include "../bench.h"
+#include "artifacts/kinds.h"
 #include "random.h"
 #include "sources/paths/plan.h"
 
@@ -107,8 +108,7 @@ catalogue_key(uint32_t id, char out[SYM_SHARE_KEY_MAX], unsigned *places)
             == SYM_OK
         && plan.n != 0)
     {
-        len = sym_share_key(SYM_STR(SOURCE), plan.at[0].path,
-                            sym_kind_find(SYM_KIND_SYMCACHE), out);
+        len = sym_share_key(SYM_STR(SOURCE), plan.at[0].path, out);
     }
 
     if (len == 0) {

@@ -104,4 +104,8 @@ sym_status_t sym_kind_verify(const sym_kind_row_t *kind,
 /* Whether the kind's reader reads this version. */
 bool sym_kind_reads(unsigned kind, uint32_t version);
 
+/* The version of this program's readers of files.  Another version may be able to
+ * read a file that this one could not. */
+uint32_t sym_kinds_reader(void);
+
 #endif

@@ -68,6 +68,8 @@ typedef struct {
     bool is_incomplete;  /* a part is missing, and a note names it */
     bool is_nameless;    /* this object is, if the format is not */
     sym_str_t digest;    /* digest of the object's URL, or "" */
+    uint32_t lacks;      /* kinds that the file is known not to give, 1 << kind;
+                            only artifact files contain this */
     sym_writer_t *names; /* the symcache whose names may still be demangled, or
                             NULL */
 } sym_format_output_t;

@@ -93,7 +93,7 @@ sym_places_each(sym_snapshot_t *s, const sym_scopes_t *scopes, uint32_t n,
 {
     sym_asking_t asking = { .ref = of->ref,
                             .kind = of->kind,
-                            .reader = sym_path_reader(),
+                            .reader = sym_kinds_reader(),
                             .has_artifact = true };
     sym_path_record_t record;
     sym_source_plan_t plan;

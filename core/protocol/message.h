@@ -81,9 +81,10 @@ typedef enum {
                          debug id */
     SYM_RPC_REPLY,    /* ticket, flags, length, text, source: the answer to
                          OBJECT */
-    SYM_RPC_SHARE,    /* ticket, source, kind, rules, scope, reference: make an
-                         artifact file of this artifact; source: the path of the
-                         file that it must have been made from */
+    SYM_RPC_SHARE,    /* ticket, source, kind, rules, scope, reference: make a
+                         file of the object's artifacts of this kind, or of all
+                         kinds (0); source: the path of the file that they must
+                         have been made from */
     SYM_RPC_FOR_PEER, /* ticket: another node waits for this artifact; the loader
                          also sends it, to the client that fetches */
 
@@ -144,10 +145,12 @@ typedef enum {
 #define SYM_RPC_ALL_PLACES 1u /* try every place, code files first */
 
 /* flags of INGEST */
-#define SYM_RPC_SHARED 1u /* the file has the artifact, made by another node */
+#define SYM_RPC_SHARED 1u /* the file has artifacts, made by other nodes */
 
-/* flags of FETCH */
-#define SYM_RPC_UNSHARED 1u /* the shared artifact of a place is unusable */
+/* flags of FETCH: why the shared artifacts of a place are not wanted */
+#define SYM_RPC_UNUSABLE 1u
+#define SYM_RPC_LACKING                                                        \
+    2u /* they are sound, but the requested one is not there */
 
 /* flags of DEPOSIT */
 #define SYM_RPC_FORCE 1u

@@ -1,16 +1,15 @@
 /*
- * key.h - the key of an artifact in the bucket that the nodes of a fleet share.
+ * key.h - the key of an object in the bucket that the nodes of a fleet share.
  *
- *     SOURCE/PATH/KIND.VERSION
+ *     SOURCE/PATH.symart
  *
- * SOURCE and PATH are those of the file that it was made from, so an event for
- * that file names all of its artifacts.  Nodes of another version of the kind
- * have other keys.
+ * SOURCE and PATH are those of a file.  The object is an artifact file
+ * (artifacts/artifact_file.h) with all artifacts that were made from it, also
+ * those of several versions: nodes take what they can read.
  */
 #ifndef SYM_SHARE_KEY_H
 #define SYM_SHARE_KEY_H
 
-#include "artifacts/kinds.h"
 #include "sources/paths/plan.h"
 
 #define SYM_SHARE_KEY_MAX SYM_SOURCE_PATH_MAX
@@ -21,6 +20,6 @@
 
 /* Writes the key; returns its length.  0: it would be too long. */
 size_t sym_share_key(sym_str_t source, sym_str_t path,
-                     const sym_kind_row_t *kind, char out[SYM_SHARE_KEY_MAX]);
+                     char out[SYM_SHARE_KEY_MAX]);
 
 #endif

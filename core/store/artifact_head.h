@@ -17,16 +17,25 @@ bool sym_object_can_travel(const sym_object_record_t *record);
  * come. */
 bool sym_object_is_shareable(const sym_object_record_t *record);
 
-/* Finds the artifact of the file at the path that other nodes may have. */
-bool sym_snapshot_shareable(sym_snapshot_t *snapshot,
-                            const sym_path_key_t *path,
-                            const sym_object_ref_t *ref, sym_kind_t kind,
-                            sym_object_record_t *record);
-
 /* Writes the head of an artifact that can travel; returns its length.  0: a
  * text is too long. */
 size_t sym_snapshot_artifact_head(sym_snapshot_t *snapshot, sym_str_t scope,
                                   const sym_object_record_t *record,
                                   char out[SYM_ARTIFACT_HEAD_MAX]);
+
+/* An artifact for other nodes of a fleet. */
+typedef struct {
+    uint64_t module_id;
+    uint32_t slot;    /* of its use clock */
+    uint32_t extents; /* 0: none, its head says that the file lacks the kind */
+    size_t n_head;
+    char head[SYM_ARTIFACT_HEAD_MAX];
+} sym_shared_artifact_t;
+
+/* Finds the shareable artifact that was made from the file at the path.  False:
+ * there is none, and nobody has looked for one. */
+bool sym_snapshot_shared(sym_snapshot_t *snapshot, const sym_path_key_t *path,
+                         const sym_object_ref_t *ref, sym_kind_t kind,
+                         sym_shared_artifact_t *shared);
 
 #endif

@@ -20,20 +20,6 @@
 
 #define NODE_HEADER 8
 
-uint32_t
-sym_path_reader(void)
-{
-    uint32_t sum = 0;
-
-    /* each new version and each new kind increases the sum */
-    for (size_t i = 0; i < SYM_KINDS; i++) {
-        sum += sym_kinds[i]->version;
-    }
-
-    return sum;
-}
-
-
 const char *
 sym_path_outcome_name(sym_path_outcome_t outcome)
 {

@@ -41,7 +41,7 @@ typedef struct {
     uint32_t expires_at;        /* seconds since 1970; 0: never.  A kind made
                                    from the file does not expire */
     int64_t stored_at;          /* set when the record is stored */
-    uint32_t reader;            /* sym_path_reader() at that time */
+    uint32_t reader;            /* sym_kinds_reader() at that time */
     uint32_t tried, given; /* tried and given kinds, as 1 << kind; tried is 0
                               for a malformed file: all kinds */
     uint32_t ms;           /* duration of the request */
@@ -90,10 +90,6 @@ sym_path_next_part(sym_str_t *path)
 }
 
 
-/* The version of this program's readers.  Another version may be able to read a
- * file that this one could not. */
-uint32_t sym_path_reader(void);
-
 sym_status_t sym_snapshot_path(sym_snapshot_t *snapshot,
                                const sym_path_key_t *key,
                                sym_path_record_t *record, sym_error_t *err);
@@ -112,7 +108,7 @@ typedef struct {
 typedef struct {
     const sym_object_ref_t *ref;
     sym_kind_t kind;
-    uint32_t reader; /* result of sym_path_reader() */
+    uint32_t reader; /* result of sym_kinds_reader() */
     int64_t now_s;
     bool has_artifact; /* an object record of the source matches the
                           reference */

@@ -20,21 +20,20 @@ sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
                   sym_kind_t kind, const sym_path_key_t *path,
                   sym_made_artifact_t *made)
 {
-    sym_object_record_t record;
-
     made->artifact = (sym_artifact_found_t){ .resolver = r };
     if (r->snapshot == NULL) {
         return SYM_UNSUPPORTED;
     }
 
-    if (!sym_snapshot_shareable(r->snapshot, path, ref, kind, &record)) {
+    if (!sym_snapshot_shared(r->snapshot, path, ref, kind, &made->shared)) {
         return is_absent(r, path) ? SYM_NOT_FOUND : SYM_UNSUPPORTED;
     }
 
-    made->artifact.id = record.module_id;
-    made->artifact.n_extents = record.extents;
-    made->n_head = sym_snapshot_artifact_head(r->snapshot, path->scope, &record,
-                                              made->head);
-    sym_store_touch(r->store, record.slot, r->now_s);
-    return made->n_head != 0 ? SYM_OK : SYM_UNSUPPORTED;
+    made->artifact.id = made->shared.module_id;
+    made->artifact.n_extents = made->shared.extents;
+    if (made->shared.extents != 0) {
+        sym_store_touch(r->store, made->shared.slot, r->now_s);
+    }
+
+    return SYM_OK;
 }

@@ -10,14 +10,13 @@
 
 typedef struct {
     sym_artifact_found_t artifact;
-    size_t n_head;
-    char head[SYM_ARTIFACT_HEAD_MAX]; /* what precedes the extents */
+    sym_shared_artifact_t shared;
 } sym_made_artifact_t;
 
 /*
- * Finds an artifact (sym_snapshot_shareable()).  SYM_OK; SYM_NOT_FOUND: the
- * source is known to have no file at the path; SYM_UNSUPPORTED: neither is
- * known.
+ * Finds an artifact, or that the file lacks it (sym_snapshot_shared()).  SYM_OK;
+ * SYM_NOT_FOUND: the source is known to have no file at the path;
+ * SYM_UNSUPPORTED: neither is known.
  */
 sym_status_t sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,
                                sym_kind_t kind, const sym_path_key_t *path,

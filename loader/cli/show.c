@@ -155,7 +155,7 @@ visit_path(void *ctx, const sym_path_shown_t *key,
     const places_t *p = ctx;
     const sym_asking_t asking = { .ref = &p->show->ref,
                                   .kind = SYM_KIND_SYMCACHE,
-                                  .reader = sym_path_reader(),
+                                  .reader = sym_kinds_reader(),
                                   .now_s = record->stored_at,
                                   .has_artifact = record->artifacts != 0 };
     sym_place_t place = sym_place_of(key, record);

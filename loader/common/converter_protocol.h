@@ -155,6 +155,7 @@ typedef struct {
     uint32_t features;      /* features of the file: SYM_FEATURE_* */
     uint32_t has_more;      /* the file has more artifacts after this one */
     uint32_t is_incomplete; /* companion files were missing; see notes */
+    uint32_t lacks;         /* see sym_format_output_t.lacks */
     uint64_t n_mangled;     /* number of Swift names without a demangled form */
 } converter_done_t;
 

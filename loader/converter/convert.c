@@ -197,6 +197,7 @@ put_artifact(void *ctx, const sym_format_output_t *output, sym_error_t *err)
                                            | (info.flags & SYM_FEATURES),
                                .has_more = job->has_more || output->has_more,
                                .is_incomplete = output->is_incomplete,
+                               .lacks = output->lacks,
                                .n_mangled = n_mangled };
     job->n_ended++;
 

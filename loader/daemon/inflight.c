@@ -664,7 +664,7 @@ send_fetch(inflight_t *inflight)
     const sym_rpc_message_t m = {
         .type = SYM_RPC_FETCH,
         .ticket = inflight->elected->ticket,
-        .flags = inflight->is_unshared ? SYM_RPC_UNSHARED : 0,
+        .flags = inflight->unshared,
         .length = inflight->lease.bytes,
         .places = inflight->places.owned,
     };

@@ -6,9 +6,9 @@
 
 /* The version of the readers, stored in records of files. */
 #ifdef SYM_TEST_FAULTS
-#define places_reader() (sym_path_reader() - 1)
+#define places_reader() (sym_kinds_reader() - 1)
 #else
-#define places_reader() sym_path_reader()
+#define places_reader() sym_kinds_reader()
 #endif
 
 typedef struct {

@@ -214,14 +214,25 @@ describe_file(submission_t *c, const conversion_end_t *how)
 }
 
 
-/* Another node's artifact is unusable: its place is asked for the file
- * itself. */
+/* Whether the artifacts of other nodes decide: they have the wanted kind, or
+ * these nodes have found that the file does not give it. */
+static bool
+is_decided(const submission_t *c)
+{
+    return c->outcome.state == SYM_MODULE_READY
+           || (!c->is_unusable
+               && (c->conversion.lacks >> c->inflight->kind & 1) != 0);
+}
+
+
+/* The place of unusable artifacts, or of others than are wanted, is asked for
+ * the file itself. */
 static void
 search_unshared(serve_t *s, submission_t *c)
 {
-    c->inflight->is_unshared = true;
+    c->inflight->unshared = c->is_unusable ? SYM_RPC_UNUSABLE : SYM_RPC_LACKING;
     c->inflight->tried &= ~((uint64_t) 1 << c->file.number);
-    s->unusable_shares++;
+    s->unusable_shares += c->is_unusable;
     inflight_again(&s->inflights, c->inflight);
 }
 
@@ -233,15 +244,14 @@ inflight_ended(serve_t *s, submission_t *c, const conversion_end_t *how)
 
     note_outcome(s, c, how);
     describe_file(c, how);
+    c->is_unusable |= how->state != SYM_MODULE_READY && !how->has_nothing;
     if (how->has_more) {
         return;
     }
 
     inflight_return(&s->inflights, c->inflight, c->lease);
 
-    if (c->conversion.is_shared && o->state != SYM_MODULE_READY
-        && !c->conversion.is_void)
-    {
+    if (c->conversion.is_shared && !c->conversion.is_void && !is_decided(c)) {
         search_unshared(s, c);
         return;
     }

@@ -23,15 +23,14 @@ struct share_s {
     share_t *next;
     client_t *client; /* NULL: gone */
     uint32_t ticket;
-    uint64_t module_id;
-    uint32_t extents, at; /* the next extent */
     int fd;
     uint64_t written;
     ZSTD_CCtx *zstd;
     size_t n_out;
     char *out;
-    size_t n_head; /* 0: it is written */
-    char head[SYM_ARTIFACT_HEAD_MAX];
+    unsigned n, part; /* parts; the next of them */
+    uint32_t at;      /* its next extent */
+    sym_shared_artifact_t parts[];
 };
 
 
@@ -50,30 +49,39 @@ free_share(share_t *share)
 
 /* --- begin --- */
 
-/* Finds the artifact, and writes its head. */
+/* Finds the artifacts.  If one kind is wanted, that the file lacks it is worth a
+ * file, too. */
+static void
+find_parts(sym_snapshot_t *snapshot, share_t *share, const sym_rpc_message_t *m)
+{
+    const sym_path_key_t path = { m->key.scope, m->source, m->ref.checksum };
+
+    for (size_t i = 0; i < SYM_KINDS; i++) {
+        sym_shared_artifact_t *part = &share->parts[share->n];
+        sym_kind_t kind = sym_kinds[i]->kind;
+
+        if ((m->kind == SYM_KIND_ALL || m->kind == kind)
+            && sym_snapshot_shared(snapshot, &path, &m->ref, kind, part)
+            && (m->kind == kind || part->extents != 0))
+        {
+            share->n++;
+        }
+    }
+}
+
+
 static bool
 find(shares_t *s, share_t *share, const sym_rpc_message_t *m)
 {
-    const sym_path_key_t path = { m->key.scope, m->source, m->ref.checksum };
     sym_snapshot_t *snapshot;
-    sym_object_record_t record;
     sym_error_t err = { 0 };
 
-    if (sym_snapshot_begin(s->store, &snapshot, &err) != SYM_OK) {
-        return false;
+    if (sym_snapshot_begin(s->store, &snapshot, &err) == SYM_OK) {
+        find_parts(snapshot, share, m);
+        sym_snapshot_end(snapshot);
     }
 
-    if (sym_snapshot_shareable(snapshot, &path, &m->ref, (sym_kind_t) m->kind,
-                               &record))
-    {
-        share->module_id = record.module_id;
-        share->extents = record.extents;
-        share->n_head = sym_snapshot_artifact_head(snapshot, m->key.scope,
-                                                   &record, share->head);
-    }
-
-    sym_snapshot_end(snapshot);
-    return share->n_head != 0;
+    return share->n != 0;
 }
 
 
@@ -95,7 +103,10 @@ prepare(const shares_t *s, share_t *share)
 void
 share_begin(shares_t *s, client_t *client, const sym_rpc_message_t *m)
 {
-    share_t *share = s->n < SHARES_MAX ? calloc(1, sizeof(*share)) : NULL;
+    share_t *share =
+        s->n < SHARES_MAX ? calloc(
+            1, sizeof(*share) + SYM_KINDS * sizeof(sym_shared_artifact_t))
+                          : NULL;
 
     if (share == NULL) {
         client_done(client, m, 0, SYM_STR("too many artifacts are shared now"));
@@ -107,7 +118,7 @@ share_begin(shares_t *s, client_t *client, const sym_rpc_message_t *m)
     share->ticket = m->ticket;
 
     if (!find(s, share, m)) {
-        client_done(client, m, SYM_RPC_NOTHING, SYM_STR("no such artifact"));
+        client_done(client, m, SYM_RPC_NOTHING, SYM_STR("no such artifacts"));
         free_share(share);
         return;
     }
@@ -149,26 +160,22 @@ pack(share_t *share, const void *data, size_t len, ZSTD_EndDirective how)
 }
 
 
-/* Packs some extents.  False: the artifact is gone or damaged, or the disk is
- * full. */
+/* Packs extents of a part; *bytes: how many bytes the turn has packed. */
 static bool
-pack_some(share_t *share, sym_snapshot_t *snapshot)
+pack_part(share_t *share, const sym_shared_artifact_t *part,
+          sym_snapshot_t *snapshot, uint64_t *bytes)
 {
-    uint64_t bytes = 0;
-
-    if (share->n_head != 0
-        && !pack(share, share->head, share->n_head, ZSTD_e_continue))
-    {
+    if (share->at == 0
+        && !pack(share, part->head, part->n_head, ZSTD_e_continue)) {
         return false;
     }
 
-    share->n_head = 0;
-    for (; share->at < share->extents && bytes < TURN_BYTES; share->at++) {
+    for (; share->at < part->extents && *bytes < TURN_BYTES; share->at++) {
         char head[SYM_ARTIFACT_EXTENT_HEAD];
         const uint8_t *data;
         size_t len;
 
-        if (sym_snapshot_extent_checked(snapshot, share->module_id, share->at,
+        if (sym_snapshot_extent_checked(snapshot, part->module_id, share->at,
                                         &data, &len)
             != SYM_OK)
         {
@@ -182,10 +189,34 @@ pack_some(share_t *share, sym_snapshot_t *snapshot)
             return false;
         }
 
-        bytes += len;
+        *bytes += len;
     }
 
-    return share->at < share->extents || pack(share, NULL, 0, ZSTD_e_end);
+    return true;
+}
+
+
+/* Packs some extents.  False: an artifact is gone or damaged, or the disk is
+ * full. */
+static bool
+pack_some(share_t *share, sym_snapshot_t *snapshot)
+{
+    uint64_t bytes = 0;
+
+    while (share->part < share->n && bytes < TURN_BYTES) {
+        const sym_shared_artifact_t *part = &share->parts[share->part];
+
+        if (!pack_part(share, part, snapshot, &bytes)) {
+            return false;
+        }
+
+        if (share->at == part->extents) {
+            share->part++;
+            share->at = 0;
+        }
+    }
+
+    return share->part < share->n || pack(share, NULL, 0, ZSTD_e_end);
 }
 
 
@@ -199,7 +230,7 @@ end(const share_t *share, bool is_made)
                     (unsigned long long) share->written);
     m.flags = is_made ? SYM_RPC_MADE : 0;
     m.text = is_made ? sym_cstr(text)
-                     : SYM_STR("the artifact could not be written to a file");
+                     : SYM_STR("the artifacts could not be written to a file");
     client_send_with(share->client, &m, is_made ? share->fd : -1);
 }
 
@@ -221,7 +252,7 @@ shares_turn(shares_t *s)
     {
         is_good = pack_some(share, snapshot);
         sym_snapshot_end(snapshot);
-        if (is_good && share->at < share->extents) {
+        if (is_good && share->part < share->n) {
             return;
         }
     }

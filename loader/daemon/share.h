@@ -1,6 +1,6 @@
 /*
- * share.h - artifacts as files for clients, which share them with other nodes
- * (SHARE in docs/formats/loader-protocol.md).
+ * share.h - artifacts of an object as a file for a client, which shares them with
+ * other nodes (SHARE in docs/formats/loader-protocol.md).
  *
  * One file is written at a time, a part in each turn of the daemon's loop.  It is
  * packed by zstd, and has no name.

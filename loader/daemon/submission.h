@@ -21,9 +21,10 @@ typedef struct {
 
     uint64_t offset; /* start of the bytes in the file */
     place_file_t file;
-    bool can_ask;   /* the client can open companions of the file */
-    bool is_made;   /* its output goes to the client as a file: made_file.h */
-    bool is_report; /* a crash upload; its report is written to the file */
+    bool is_unusable; /* an artifact of it could not be made */
+    bool can_ask;     /* the client can open companions of the file */
+    bool is_made;     /* its output goes to the client as a file: made_file.h */
+    bool is_report;   /* a crash upload; its report is written to the file */
     struct upload_s *upload; /* the upload, or one file of it; or NULL */
     char text[SYM_RPC_SOURCE_MAX + 1]; /* the source */
     char reference[SYM_RPC_REFERENCE_MAX];

@@ -245,7 +245,7 @@ upload_not_at_path(const upload_t *u)
     const sym_path_record_t record = {
         .outcome = SYM_PATH_FAILED,
         .expires_at = (uint32_t) (time(NULL) + UNPLACED_S),
-        .reader = sym_path_reader(),
+        .reader = sym_kinds_reader(),
         .word = SYM_STR("unplaced"),
         .reason = sym_str(u->reason, strnlen(u->reason, SYM_REASON_MAX)),
     };
@@ -267,7 +267,7 @@ upload_set_place(upload_t *u, submission_t *c)
 {
     c->file.record = (sym_path_record_t){
         .status = 200,
-        .reader = sym_path_reader(),
+        .reader = sym_kinds_reader(),
         .bytes = c->conversion.length,
     };
     (void) snprintf(c->file.path, sizeof(c->file.path), "%s", u->job.paths[0]);

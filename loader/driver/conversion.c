@@ -399,7 +399,11 @@ conversion_tries(const conversion_t *c)
     const sym_format_file_t wants = { .kinds = c->kinds };
     uint32_t kinds = 0;
 
-    if (is_text(c) || c->is_shared) {
+    if (c->is_shared) {
+        return c->lacks;
+    }
+
+    if (is_text(c)) {
         return 0;
     }
 
@@ -560,6 +564,7 @@ on_done(void *ctx, const converter_done_t *done, const pool_end_t *at,
                              .has_more = at->has_more };
     store_upload_result_t result;
 
+    c->lacks = done->lacks;
     if (c->is_skipped) {
         skip_artifact(c, at);
         return SYM_OK;

@@ -96,8 +96,8 @@ struct conversion_s {
                                 NULL */
     bool has_key;            /* only the module upload.key is wanted */
     bool is_forced;          /* replace even better symbols */
-    bool is_shared;          /* another node has made the artifact of the
-                                source's file: others were not tried */
+    bool is_shared;          /* other nodes have made the artifacts, of the
+                                source's file */
     bool is_upload;          /* place() is called, and some converters are kept
                                 for others */
     unsigned upload_flags;   /* flags of an upload that consists of files:
@@ -121,6 +121,7 @@ struct conversion_s {
     uint64_t sequence; /* from 1 */
     bool is_started;
     bool is_skipped; /* the current artifact is not of the wanted kind */
+    uint32_t lacks;  /* kinds that a shared file does not give, 1 << kind */
     unsigned n_ids;
     sym_store_id_t ids[SYM_PATH_IDS_MAX]; /* ids of all objects in the file */
     store_upload_t upload;

@@ -49,18 +49,19 @@ ngx_http_symbolicate_fetch_shared_args(ngx_http_symbolicate_fetch_t *fetch)
                                 source);
 
     p = ngx_pnalloc(fetch->pool,
-                    sizeof("source=&path=&kind=&version=&ref=") + sources.len
-                    + paths.len + ngx_strlen(kind->name) + NGX_INT32_LEN
-                    + 2 * len);
+                    sizeof("source=&path=&kind=&oldest=&version=&ref=")
+                    + sources.len + paths.len + ngx_strlen(kind->name)
+                    + 2 * NGX_INT32_LEN + 2 * len);
     if (p == NULL) {
         return NGX_ERROR;
     }
 
     fetch->args.data = p;
 
-    p = ngx_sprintf(p, "source=%*s&path=%*s&kind=%s&version=%uD&ref=",
+    p = ngx_sprintf(p,
+                    "source=%*s&path=%*s&kind=%s&oldest=%uD&version=%uD&ref=",
                     sources.len, sources.data, paths.len, paths.data,
-                    kind->name, kind->version);
+                    kind->name, kind->oldest, kind->version);
     p += sym_digits_write_lower((uint8_t *) ref, len, (char *) p);
 
     fetch->args.len = p - fetch->args.data;
@@ -116,7 +117,7 @@ ngx_http_symbolicate_fetch_shared_uri(ngx_http_symbolicate_fetch_t *fetch)
     len = is_peer
           ? ngx_http_symbolicate_fetch_shared_object(fetch, key)
           : sym_share_key(sym_str((char *) name->data, name->len),
-                          fetch->place_path, sym_kind_find(fetch->kind), key);
+                          fetch->place_path, key);
 
     if (len == 0) {
         return NGX_DECLINED;

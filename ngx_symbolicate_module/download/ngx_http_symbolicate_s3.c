@@ -551,7 +551,8 @@ ngx_http_symbolicate_s3_keep(ngx_http_symbolicate_s3_t *s3, u_char *data,
     while (len) {
         ssize_t  n;
 
-        n = pwrite(s3->request.fd, data, len, s3->received);
+        n = pwrite(s3->request.fd, data, len,
+                   s3->request.offset + s3->received);
 
         if (n <= 0) {
             s3->trouble = "the object could not be written to a file";

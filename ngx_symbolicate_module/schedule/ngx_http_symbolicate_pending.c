@@ -387,7 +387,8 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
 
     pending->companion = companion;
     pending->places = m->places;
-    pending->unshared = (m->flags & SYM_RPC_UNSHARED) ? 1 : 0;
+    pending->unusable = (m->flags & SYM_RPC_UNUSABLE) ? 1 : 0;
+    pending->lacking = (m->flags & SYM_RPC_LACKING) ? 1 : 0;
 
     ngx_http_symbolicate_pending_elected(pending,
                        ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));
@@ -433,15 +434,15 @@ ngx_http_symbolicate_pending_message(ngx_http_symbolicate_loader_t *loader,
         break;
 
     case SYM_RPC_READY:
+    case SYM_RPC_NEGATIVE:
+
+        /* that its file lacks a kind is worth knowing, too */
 
         if (pending->publish) {
             ngx_http_symbolicate_publish_start(pending->publish);
             pending->publish = NULL;
         }
 
-        /* fall through */
-
-    case SYM_RPC_NEGATIVE:
         ngx_http_symbolicate_pending_settled(pending, m);
         ngx_http_symbolicate_pending_next();
         break;

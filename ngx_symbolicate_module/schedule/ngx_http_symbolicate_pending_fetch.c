@@ -67,7 +67,7 @@ static ngx_http_symbolicate_shared_t *
 ngx_http_symbolicate_pending_share(ngx_http_symbolicate_pending_t *pending)
 {
     return pending->companion || pending->policy->request_sources
-           || pending->unshared
+           || pending->unusable || pending->lacking
            ? NULL : pending->policy->share;
 }
 
@@ -175,7 +175,7 @@ ngx_http_symbolicate_pending_need(ngx_http_symbolicate_pending_t *pending,
 }
 
 
-/* If the file becomes artifacts, other nodes get them. */
+/* When the file has been read, other nodes get what it gave. */
 static void
 ngx_http_symbolicate_pending_publish(ngx_http_symbolicate_pending_t *pending,
     ngx_http_symbolicate_fetch_result_t *out)
@@ -191,7 +191,9 @@ ngx_http_symbolicate_pending_publish(ngx_http_symbolicate_pending_t *pending,
                                                     pending->policy,
                                                     pending->is.source,
                                                     &pending->ref, out->path,
-                                                    pending->unshared);
+                                                    pending->unusable,
+                                                    pending->lacking
+                                                    ? pending->is.kind : 0);
 }
 
 

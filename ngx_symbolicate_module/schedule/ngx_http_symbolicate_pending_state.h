@@ -72,8 +72,10 @@ struct ngx_http_symbolicate_pending_s {
 
     unsigned                        for_peer:1;  /* another node waits for
                                                   * it */
-    unsigned                        unshared:1;  /* the shared artifact of a
-                                                  * place was unusable */
+    unsigned                        unusable:1;  /* the shared artifacts of a
+                                                  * place were unusable */
+    unsigned                        lacking:1;   /* the requested one was not
+                                                  * among them */
     unsigned                        elected:1;   /* elected over the current
                                                   * connection */
     unsigned                        fetched:1;   /* the download has ended */

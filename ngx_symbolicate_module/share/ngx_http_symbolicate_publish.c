@@ -3,9 +3,11 @@
  * ngx_http_symbolicate_publish.c - puts artifacts that this node has made into
  * the bucket of its fleet.
  *
- * The loader writes an artifact to a file, and the worker sends that through
- * the bucket's location, which signs it.  Nobody waits for it: an artifact that
- * is not published is made again by the next node that needs it.
+ * The loader writes all artifacts of a source's file to a file, and the worker
+ * sends that through the bucket's location, which signs it.  If the object in
+ * the bucket lacks an artifact, the worker adds it: both files are packed by
+ * zstd, so they can be put together as they are.  Nobody waits for it: what is
+ * not published is made again by the next node that needs it.
  */
 
 
@@ -29,6 +31,9 @@
 #define NGX_SYMBOLICATE_PUBLISHING       4
 #define NGX_SYMBOLICATE_PUBLISH_WAITING  1024
 
+/* Objects larger than this are not added to. */
+#define NGX_SYMBOLICATE_PUBLISH_JOIN     (1024 * 1024 * 1024)
+
 
 struct ngx_http_symbolicate_publish_s {
     ngx_http_symbolicate_rpc_t            rpc;
@@ -36,19 +41,28 @@ struct ngx_http_symbolicate_publish_s {
     ngx_http_symbolicate_loader_t        *loader;
     ngx_http_symbolicate_fetch_policy_t  *policy;
     ngx_http_symbolicate_source_t        *source;
-    ngx_uint_t                            kind;  /* index of the next kind */
+    sym_kind_t                            joins;  /* kind that the object in
+                                                   * the bucket lacks; 0:
+                                                   * there is no object */
     ngx_uint_t                            replaces;
-    sym_object_ref_t                      ref;   /* with views of bytes */
+    ngx_fd_t                              fd;     /* the file to send; -1: it
+                                                   * is not made yet */
+    off_t                                 length;
+    sym_object_ref_t                      ref;    /* with views of bytes */
     sym_str_t                             path;
     char                                  bytes[1];
 };
 
 
-static void ngx_http_symbolicate_publish_next(
+static void ngx_http_symbolicate_publish_begin(
     ngx_http_symbolicate_publish_t *publish);
 static void ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
     sym_rpc_message_t *m);
-static void ngx_http_symbolicate_publish_put(void *data,
+static void ngx_http_symbolicate_publish_joined(void *data,
+    ngx_http_symbolicate_s3_result_t *result);
+static void ngx_http_symbolicate_publish_write(
+    ngx_http_symbolicate_publish_t *publish, sym_str_t condition);
+static void ngx_http_symbolicate_publish_written(void *data,
     ngx_http_symbolicate_s3_result_t *result);
 
 
@@ -61,7 +75,7 @@ ngx_http_symbolicate_publish_t *
 ngx_http_symbolicate_publish_create(ngx_http_symbolicate_loader_t *loader,
     ngx_http_symbolicate_fetch_policy_t *policy,
     ngx_http_symbolicate_source_t *source, const sym_object_ref_t *ref,
-    sym_str_t path, ngx_uint_t replaces)
+    sym_str_t path, ngx_uint_t replaces, sym_kind_t joins)
 {
     char                            *p;
     size_t                           len;
@@ -86,6 +100,8 @@ ngx_http_symbolicate_publish_create(ngx_http_symbolicate_loader_t *loader,
     publish->policy = policy;
     publish->source = source;
     publish->replaces = replaces;
+    publish->joins = joins;
+    publish->fd = -1;
     sym_object_ref_copy(&publish->ref, ref, publish->bytes);
 
     p = publish->bytes + len;
@@ -99,6 +115,10 @@ void
 ngx_http_symbolicate_publish_free(ngx_http_symbolicate_publish_t *publish)
 {
     if (publish) {
+        if (publish->fd != -1) {
+            (void) ngx_close_file(publish->fd);
+        }
+
         ngx_free(publish);
     }
 }
@@ -109,7 +129,7 @@ ngx_http_symbolicate_publish_start(ngx_http_symbolicate_publish_t *publish)
 {
     if (ngx_http_symbolicate_publish_running < NGX_SYMBOLICATE_PUBLISHING) {
         ngx_http_symbolicate_publish_running++;
-        ngx_http_symbolicate_publish_next(publish);
+        ngx_http_symbolicate_publish_begin(publish);
         return;
     }
 
@@ -149,28 +169,78 @@ ngx_http_symbolicate_publish_ended(ngx_http_symbolicate_publish_t *publish)
 }
 
 
-/* Asks for a file of the next kind; most files give one or two. */
+/* Asks for the file of artifacts. */
 static void
-ngx_http_symbolicate_publish_next(ngx_http_symbolicate_publish_t *publish)
+ngx_http_symbolicate_publish_begin(ngx_http_symbolicate_publish_t *publish)
 {
     sym_rpc_message_t  m;
-
-    if (publish->kind == SYM_KINDS || ngx_exiting) {
-        ngx_http_symbolicate_publish_ended(publish);
-        return;
-    }
 
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = SYM_RPC_SHARE;
-    m.kind = sym_kinds[publish->kind++]->kind;
+    m.kind = publish->joins;
     m.key.scope = sym_str((char *) publish->source->name.data,
                           publish->source->name.len);
     m.rules = publish->source->rules;
     m.ref = publish->ref;
     m.source = publish->path;
 
-    if (ngx_http_symbolicate_rpc_call(publish->loader, &publish->rpc, &m)
+    if (ngx_exiting
+        || ngx_http_symbolicate_rpc_call(publish->loader, &publish->rpc, &m)
+           != NGX_OK)
+    {
+        ngx_http_symbolicate_publish_ended(publish);
+    }
+}
+
+
+/*
+ * Begins a request for the object in the bucket.  It gets a descriptor of its
+ * own, which it closes.
+ */
+static ngx_int_t
+ngx_http_symbolicate_publish_ask(ngx_http_symbolicate_publish_t *publish,
+    ngx_http_symbolicate_s3_request_t *request,
+    void (*done)(void *data, ngx_http_symbolicate_s3_result_t *result))
+{
+    char    key[SYM_SHARE_KEY_MAX];
+    size_t  len;
+
+    len = sym_share_key(sym_str((char *) publish->source->name.data,
+                                publish->source->name.len),
+                        publish->path, key);
+    if (len == 0) {
+        return NGX_DECLINED;
+    }
+
+    request->server = publish->policy->server;
+    request->uri = publish->policy->share->bucket.uri;
+    request->path = sym_str(key, len);
+
+    request->fd = dup(publish->fd);
+    if (request->fd == -1) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_symbolicate_s3_start(request, done, publish)
+           ? NGX_OK : NGX_ERROR;
+}
+
+
+/* Adds the bytes of the object to the file. */
+static void
+ngx_http_symbolicate_publish_join(ngx_http_symbolicate_publish_t *publish)
+{
+    ngx_http_symbolicate_s3_request_t  request;
+
+    ngx_memzero(&request, sizeof(ngx_http_symbolicate_s3_request_t));
+
+    request.kind = SYM_RPC_OBJECT_READ;
+    request.offset = publish->length;
+    request.limit = NGX_SYMBOLICATE_PUBLISH_JOIN;
+
+    if (ngx_http_symbolicate_publish_ask(publish, &request,
+                                         ngx_http_symbolicate_publish_joined)
         != NGX_OK)
     {
         ngx_http_symbolicate_publish_ended(publish);
@@ -182,15 +252,10 @@ static void
 ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
     sym_rpc_message_t *m)
 {
-    char                                key[SYM_SHARE_KEY_MAX];
-    size_t                              len;
-    uint64_t                            length;
-    ngx_http_symbolicate_publish_t     *publish;
-    ngx_http_symbolicate_shared_t      *share;
-    ngx_http_symbolicate_s3_request_t   request;
+    uint64_t                         length;
+    ngx_http_symbolicate_publish_t  *publish;
 
     publish = (ngx_http_symbolicate_publish_t *) rpc;
-    share = publish->policy->share;
 
     if (m == NULL) {
         ngx_http_symbolicate_publish_ended(publish);
@@ -204,34 +269,76 @@ ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
             ngx_http_symbolicate_count_publish(SYM_PUBLISH_DROPPED);
         }
 
-        ngx_http_symbolicate_publish_next(publish);
+        ngx_http_symbolicate_publish_ended(publish);
         return;
     }
 
-    len = sym_share_key(sym_str((char *) publish->source->name.data,
-                                publish->source->name.len),
-                        publish->path, sym_kinds[publish->kind - 1], key);
-    if (len == 0) {
-        ngx_http_symbolicate_publish_next(publish);
+    publish->length = length;
+    publish->fd = *rpc->fd;
+    *rpc->fd = -1;
+
+    if (publish->joins) {
+        ngx_http_symbolicate_publish_join(publish);
         return;
     }
+
+    ngx_http_symbolicate_publish_write(publish, SYM_STR("*"));
+}
+
+
+static void
+ngx_http_symbolicate_publish_failed(ngx_http_symbolicate_publish_t *publish,
+    ngx_str_t *reason)
+{
+    ngx_http_symbolicate_count_publish(SYM_PUBLISH_FAILED);
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "symbolicate_share: artifacts of \"%*s\" were not "
+                  "published: %V", publish->path.len, publish->path.data,
+                  reason);
+}
+
+
+static void
+ngx_http_symbolicate_publish_joined(void *data,
+    ngx_http_symbolicate_s3_result_t *result)
+{
+    ngx_http_symbolicate_publish_t *publish = data;
+
+    if (result->did) {
+        publish->length += result->length;
+        ngx_http_symbolicate_publish_write(publish,
+                           sym_str((char *) result->value.data,
+                                   result->value.len));
+        return;
+    }
+
+    if (result->absent) {
+        ngx_http_symbolicate_publish_write(publish, SYM_STR("*"));
+        return;
+    }
+
+    ngx_http_symbolicate_publish_failed(publish, &result->reason);
+    ngx_http_symbolicate_publish_ended(publish);
+}
+
+
+static void
+ngx_http_symbolicate_publish_write(ngx_http_symbolicate_publish_t *publish,
+    sym_str_t condition)
+{
+    ngx_http_symbolicate_s3_request_t  request;
 
     ngx_memzero(&request, sizeof(ngx_http_symbolicate_s3_request_t));
 
     request.kind = SYM_RPC_OBJECT_WRITE;
-    request.server = publish->policy->server;
-    request.uri = share->bucket.uri;
-    request.path = sym_str(key, len);
-    request.condition = publish->replaces || share->no_conditions
-                        ? SYM_STR("") : SYM_STR("*");
-    request.fd = *rpc->fd;
-    request.length = length;
-    *rpc->fd = -1;
+    request.length = publish->length;
+    request.condition = publish->replaces
+                        || publish->policy->share->no_conditions
+                        ? SYM_STR("") : condition;
 
-    if (ngx_http_symbolicate_s3_start(&request,
-                                      ngx_http_symbolicate_publish_put,
-                                      publish)
-        == NULL)
+    if (ngx_http_symbolicate_publish_ask(publish, &request,
+                                         ngx_http_symbolicate_publish_written)
+        != NGX_OK)
     {
         ngx_http_symbolicate_publish_ended(publish);
     }
@@ -239,7 +346,7 @@ ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
 
 
 static void
-ngx_http_symbolicate_publish_put(void *data,
+ngx_http_symbolicate_publish_written(void *data,
     ngx_http_symbolicate_s3_result_t *result)
 {
     ngx_http_symbolicate_publish_t *publish = data;
@@ -249,21 +356,18 @@ ngx_http_symbolicate_publish_put(void *data,
 
     } else if (result->unknown) {
 
-        /* the last node wins, with an artifact of the same file */
+        /* the last node wins, with artifacts of the same file */
 
         publish->policy->share->no_conditions = 1;
-        publish->kind--;
+        ngx_http_symbolicate_publish_write(publish, SYM_STR(""));
+        return;
 
     } else if (result->changed) {
         ngx_http_symbolicate_count_publish(SYM_PUBLISH_PRESENT);
 
     } else {
-        ngx_http_symbolicate_count_publish(SYM_PUBLISH_FAILED);
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "symbolicate_share: an artifact of \"%*s\" was not "
-                      "published: %V", publish->path.len, publish->path.data,
-                      &result->reason);
+        ngx_http_symbolicate_publish_failed(publish, &result->reason);
     }
 
-    ngx_http_symbolicate_publish_next(publish);
+    ngx_http_symbolicate_publish_ended(publish);
 }

@@ -1,10 +1,8 @@
 
 /*
  * ngx_http_symbolicate_unpublish.c - removes the artifacts of changed files
- * from the bucket of the fleet.
- *
- * Nobody knows which artifacts there are, so each possible key is removed: one
- * of each kind.  S3 answers in the same way whether there was an object.
+ * from the bucket of the fleet: one object for each file.  S3 answers in the
+ * same way whether there was one.
  */
 
 
@@ -42,7 +40,6 @@ struct ngx_http_symbolicate_unpublish_s {
     size_t                                   file;
     size_t                                   path;
     sym_str_t                                part;  /* of the path */
-    ngx_uint_t                               kind;
 
     ngx_uint_t                               running;
     ngx_event_t                              more;  /* posted when a request has
@@ -140,21 +137,15 @@ ngx_http_symbolicate_unpublish_key(ngx_http_symbolicate_unpublish_t *unpublish,
             unpublish->part = files->paths[unpublish->path];
         }
 
-        if (unpublish->kind < SYM_KINDS) {
-            len = sym_share_key(files->source, unpublish->part,
-                                sym_kinds[unpublish->kind++], key);
-            if (len) {
-                return len;
-            }
-
-            continue;
-        }
-
-        unpublish->kind = 0;
+        len = sym_share_key(files->source, unpublish->part, key);
 
         if (!sym_path_next_part(&unpublish->part)) {
             unpublish->part.len = 0;
             unpublish->path++;
+        }
+
+        if (len) {
+            return len;
         }
     }
 

@@ -431,7 +431,7 @@ test_loader(void)
         SYM_STR(HEAD("\x42") TICKET "\x04\x00\x00\x00" TTL "\x03\x00why"));
     both_ways(&(sym_rpc_message_t){ .type = SYM_RPC_FETCH,
                                     .ticket = 7,
-                                    .flags = SYM_RPC_UNSHARED,
+                                    .flags = SYM_RPC_UNUSABLE,
                                     .length = 4096,
                                     .places = 4096 },
               SYM_STR(HEAD("\x43") TICKET "\x01\x00\x00\x00" U64_4096 U64_4096

@@ -219,7 +219,7 @@ test_two_kinds(void)
     };
     sym_asking_t asking = { .ref = &ref,
                             .kind = SYM_KIND_SOURCES,
-                            .reader = sym_path_reader(),
+                            .reader = sym_kinds_reader(),
                             .now_s = NOW + 1 };
     sym_error_t err = { 0 };
 

@@ -104,7 +104,7 @@ settle(const block_t *b)
                             .n = b->n };
     sym_asking_t asking = { .ref = &b->ref,
                             .kind = SYM_KIND_SYMCACHE,
-                            .reader = sym_path_reader(),
+                            .reader = sym_kinds_reader(),
                             .now_s = INT32_MAX };
     sym_settled_t settled = { .open = UINT64_MAX };
     sym_snapshot_t *s;

@@ -10,7 +10,7 @@ static sym_asking_t
 ask(const sym_object_ref_t *ref, sym_kind_t kind)
 {
     return (sym_asking_t){
-        .ref = ref, .kind = kind, .reader = sym_path_reader(), .now_s = NOW + 1
+        .ref = ref, .kind = kind, .reader = sym_kinds_reader(), .now_s = NOW + 1
     };
 }
 

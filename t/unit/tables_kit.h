@@ -54,7 +54,7 @@ path_of(sym_path_outcome_t outcome, uint32_t ttl_s)
     return (sym_path_record_t){ .outcome = outcome,
                                 .expires_at = ttl_s != 0 ? NOW + ttl_s : 0,
                                 .stored_at = NOW,
-                                .reader = sym_path_reader() };
+                                .reader = sym_kinds_reader() };
 }
 
 

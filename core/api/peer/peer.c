@@ -1,10 +1,10 @@
 /*
  * peer.c - artifacts for other nodes of the fleet.
  *
- * A node asks for the artifact of one file of a source.  If it is missing, it is
- * fetched and made as for any request.  The answer is an artifact file; it is empty
- * if the source has no such file.  Everything else is an error, after which the
- * other node helps itself.
+ * A node asks for an artifact of one file of a source.  If it is missing, it is
+ * fetched and made as for any request.  The answer is an artifact file with all
+ * that was made from that file; it is empty if the source has no such file.
+ * Everything else is an error, after which the other node helps itself.
  */
 #include "api/registry.h"
 
@@ -26,6 +26,7 @@ typedef struct {
     sym_path_key_t path;
     bool is_own; /* this server has asked itself */
     char source[SYM_SCOPE_MAX], file[SYM_SOURCE_PATH_MAX];
+    size_t row; /* number of the artifact's kind in sym_kinds */
     sym_made_artifact_t made;
     uint32_t next; /* the next extent */
 } peer_t;
@@ -59,21 +60,34 @@ read(const sym_request_t *r, const char *name, char *room, size_t size,
 
 
 static bool
+read_number(const sym_request_t *r, const char *name, uint64_t *number)
+{
+    char room[16];
+    sym_str_t digits;
+
+    return read(r, name, room, sizeof(room), &digits)
+           && sym_dec_read(digits, number);
+}
+
+
+/* The other node must be able to read what this one makes. */
+static bool
 read_kind(peer_t *p)
 {
-    char kind[32], version[16];
-    sym_str_t name, digits;
-    uint64_t number;
+    char kind[32];
+    sym_str_t name;
+    uint64_t oldest, version;
 
     if (!read(&p->base, "kind", kind, sizeof(kind), &name)
-        || !read(&p->base, "version", version, sizeof(version), &digits))
+        || !read_number(&p->base, "oldest", &oldest)
+        || !read_number(&p->base, "version", &version))
     {
         return false;
     }
 
     p->kind = sym_kind_named(name);
-    return p->kind != NULL && sym_dec_read(digits, &number)
-           && number == p->kind->version;
+    return p->kind != NULL && oldest <= p->kind->version
+           && p->kind->version <= version;
 }
 
 
@@ -154,6 +168,10 @@ parse(sym_request_t *r, uint32_t budget)
 
 /* --- the answer --- */
 
+static sym_status_t write_artifacts(sym_request_t *r, sym_out_t *out,
+                                    uint32_t *budget);
+
+
 static sym_status_t
 write_extents(sym_request_t *r, sym_out_t *out, uint32_t *budget)
 {
@@ -180,6 +198,39 @@ write_extents(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         sym_out_raw(out, sym_str((const char *) data, len));
     }
 
+    p->row++;
+    r->step = write_artifacts;
+    return SYM_OK;
+}
+
+
+/* Begins the next artifact of the file. */
+static sym_status_t
+write_artifacts(sym_request_t *r, sym_out_t *out, uint32_t *budget)
+{
+    peer_t *p = (peer_t *) r;
+
+    for (; p->row < SYM_KINDS; p->row++) {
+        const sym_kind_row_t *kind = sym_kinds[p->row];
+
+        if (*budget == 0 || out->is_full) {
+            return SYM_AGAIN;
+        }
+
+        sym_budget_charge(budget, 1);
+        if (sym_made_artifact(r->resolver, &p->ref, kind->kind, &p->path,
+                              &p->made)
+                == SYM_OK
+            && (kind == p->kind || p->made.artifact.n_extents != 0))
+        {
+            p->next = 0;
+            sym_out_raw(out,
+                        sym_str(p->made.shared.head, p->made.shared.n_head));
+            r->step = write_extents;
+            return SYM_OK;
+        }
+    }
+
     r->step = NULL;
     return SYM_OK;
 }
@@ -193,6 +244,7 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
                                         &p->path, &p->made);
 
     (void) budget;
+    (void) out;
     if (rc == SYM_NOT_FOUND) {
         r->step = NULL;
         return SYM_OK;
@@ -203,9 +255,8 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
         return SYM_TRUNCATED;
     }
 
-    p->next = 0;
-    sym_out_raw(out, sym_str(p->made.head, p->made.n_head));
-    r->step = write_extents;
+    p->row = 0;
+    r->step = write_artifacts;
     return SYM_OK;
 }
 
@@ -216,7 +267,8 @@ resume(sym_request_t *r)
     peer_t *p = (peer_t *) r;
 
     p->made.artifact.resolver = r->resolver;
-    return r->step != write_extents || !sym_artifact_is_lost(&p->made.artifact);
+    return r->step != write_extents || p->next == p->made.artifact.n_extents
+           || !sym_artifact_is_lost(&p->made.artifact);
 }
 
 

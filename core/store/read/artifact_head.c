@@ -18,29 +18,13 @@ sym_object_is_shareable(const sym_object_record_t *record)
 }
 
 
-bool
-sym_snapshot_shareable(sym_snapshot_t *s, const sym_path_key_t *path,
-                       const sym_object_ref_t *ref, sym_kind_t kind,
-                       sym_object_record_t *record)
+/* Adds what the record of its file has. */
+static void
+add_record(sym_artifact_file_t *file, const sym_path_record_t *record)
 {
-    sym_error_t err = { 0 };
-
-    return sym_snapshot_object(s, path->scope, ref, kind, record, &err)
-               == SYM_OK
-           && sym_object_is_shareable(record)
-           && sym_object_is_from(record, path);
-}
-
-
-/* The contents of the file that it was made from; 0: unknown. */
-static uint16_t
-features(sym_snapshot_t *s, sym_str_t scope, const sym_object_record_t *record)
-{
-    sym_path_record_t file;
-
-    return sym_object_file(s, scope, record, &file)
-               ? file.features & SYM_FEATURES
-               : 0;
+    file->features = record->features & SYM_FEATURES;
+    file->lacks = record->tried & ~record->given;
+    file->reader = record->reader;
 }
 
 
@@ -51,13 +35,14 @@ sym_snapshot_artifact_head(sym_snapshot_t *s, sym_str_t scope,
 {
     const sym_object_key_t *object = &record->object;
     char debug_id[SYM_ID_TEXT_MAX];
-    const sym_artifact_file_t file = {
+    sym_path_record_t from = { .outcome = 0 };
+    sym_artifact_file_t file = {
         .kind = sym_kind_find(record->kind),
         .kind_version = record->kind_version,
         .quality = record->quality,
-        .features = features(s, scope, record),
         .is_nameless = object->is_nameless,
         .extents = record->extents,
+        .bytes = record->bytes,
         .source_bytes = record->source_bytes,
         .name = object->name,
         .debug_id = sym_str(
@@ -68,5 +53,56 @@ sym_snapshot_artifact_head(sym_snapshot_t *s, sym_str_t scope,
         .reason = record->reason,
     };
 
+    if (sym_object_file(s, scope, record, &from)) {
+        add_record(&file, &from);
+    }
+
     return sym_artifact_file_write(&file, out);
+}
+
+
+/* Writes the head of a file that lacks the kind; returns its length. */
+static size_t
+lack(sym_snapshot_t *s, const sym_path_key_t *path, sym_kind_t kind,
+     char out[SYM_ARTIFACT_HEAD_MAX])
+{
+    sym_path_record_t record;
+    sym_artifact_file_t file = { .kind = NULL };
+    sym_error_t err = { 0 };
+
+    if (sym_snapshot_path(s, path, &record, &err) != SYM_OK
+        || record.outcome != SYM_PATH_READ)
+    {
+        return 0;
+    }
+
+    add_record(&file, &record);
+    return (file.lacks >> kind & 1) != 0 ? sym_artifact_file_write(&file, out)
+                                         : 0;
+}
+
+
+bool
+sym_snapshot_shared(sym_snapshot_t *s, const sym_path_key_t *path,
+                    const sym_object_ref_t *ref, sym_kind_t kind,
+                    sym_shared_artifact_t *shared)
+{
+    sym_object_record_t record;
+    sym_error_t err = { 0 };
+
+    if (sym_snapshot_object(s, path->scope, ref, kind, &record, &err) == SYM_OK
+        && sym_object_is_shareable(&record)
+        && sym_object_is_from(&record, path))
+    {
+        shared->module_id = record.module_id;
+        shared->slot = record.slot;
+        shared->extents = record.extents;
+        shared->n_head =
+            sym_snapshot_artifact_head(s, path->scope, &record, shared->head);
+    } else {
+        shared->extents = 0;
+        shared->n_head = lack(s, path, kind, shared->head);
+    }
+
+    return shared->n_head != 0;
 }

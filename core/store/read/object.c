@@ -465,7 +465,7 @@ sym_snapshot_choose_object(sym_snapshot_t *s, const sym_scopes_t *scopes,
                            sym_choice_t *c, sym_error_t *err)
 {
     sym_asking_t asking = {
-        .ref = ref, .kind = kind, .reader = sym_path_reader(), .now_s = now_s
+        .ref = ref, .kind = kind, .reader = sym_kinds_reader(), .now_s = now_s
     };
 
     *c = (sym_choice_t){ .state = 0 };
