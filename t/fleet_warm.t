@@ -76,6 +76,19 @@ ok(is_ready($z), 'a reload does not fill the store again');
 $s3->no_faults;
 $s3->release;
 
+# --- an image with a store of its own ---
+
+my $artifacts = $x->dir . '/artifacts';
+$x->symloader('export', $artifacts);
+my $image = $fleet->add;
+$image->symloader('load', '--quiet', $artifacts);
+$s3->forget;
+$image->start;
+until_ready($image, 'a node with an exported store');
+is(warmed($image, 'present'), 25, '... has what was exported');
+is(warmed($image, 'done'), 15, '... and takes the rest from the bucket');
+is_deeply([ $fleet->gets('symbols') ], [], '... not from the source');
+
 $_->allow(qr/symbolicate_share/) for $fleet->nodes;
 is($fleet->end, '', 'nothing unusual in the logs');
 

@@ -399,12 +399,23 @@ ngx_http_symbolicate_warm_find(void *data)
 
     warm->status = sym_snapshot_begin(warm->db->db, &snapshot, &warm->err);
 
-    if (warm->status == SYM_OK) {
-        warm->status = sym_snapshot_object(snapshot, warm->rank->source,
+    if (warm->status != SYM_OK) {
+        return;
+    }
+
+    warm->status = sym_snapshot_object(snapshot, warm->rank->source, warm->ref,
+                                       warm->rank->kind, &warm->record,
+                                       &warm->err);
+
+    /* one that was loaded by hand, as from an image */
+
+    if (warm->status == SYM_NOT_FOUND) {
+        warm->status = sym_snapshot_object(snapshot, SYM_STR(SYM_SCOPE_LOCAL),
                                            warm->ref, warm->rank->kind,
                                            &warm->record, &warm->err);
-        sym_snapshot_end(snapshot);
     }
+
+    sym_snapshot_end(snapshot);
 }
 
 
