@@ -24,16 +24,17 @@ check_answer(const sym_assembly_t *assembly)
     check(sym_json_load(&json, sym_str(text, (size_t) (out.pos - text)),
                         (size_t) 64 << 20, 0, "not JSON", &err)
           == SYM_OK);
-    check(assembly->is_bundle || json_object_size(json.root) <= assembly->n);
+    check(assembly->form == SYM_UPLOAD_SCRIPTS
+          || json_object_size(json.root) <= assembly->n);
     sym_json_drop(&json);
     free(text);
 }
 
 
 static void
-read_as(sym_str_t body, bool is_bundle)
+read_as(sym_str_t body, sym_upload_made_t form)
 {
-    sym_assembly_t assembly = { .is_bundle = is_bundle };
+    sym_assembly_t assembly = { .form = form };
     const char *why = NULL;
     sym_account_t account = { 0 };
     sym_arena_t arena;
@@ -62,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const sym_str_t body = sym_str((const char *) data, size);
 
-    read_as(body, false);
-    read_as(body, true);
+    read_as(body, SYM_UPLOAD_FILES);
+    read_as(body, SYM_UPLOAD_SCRIPTS);
     return 0;
 }

@@ -18,7 +18,7 @@ use SymUpload;
 my $t = SymUpload->new(tokens => {
     ci  => { secret => '0123456789abcdef' },
     try => { secret => 'fedcba9876543210', rest => 'rights=try' },
-    only => { secret => '11111111', rest => 'rights=upload expires=2100-12-31' },
+    only => { secret => '11111111', rest => 'rights=upload expires=2100-12-31 mozilla=2' },
     old => { secret => '00000000', rest => 'expires=2020-01-31' },
 })->start;
 my $dir = $t->{dir};
@@ -138,8 +138,8 @@ ok($r->{json}{user_id} =~ /^\d+$/ && $r->{json}{token_expires_at} > time, '... n
 is_deeply([ @{ $r->{json} }{qw(email try_symbols upload_api_version)} ], [ 'ci', JSON::PP::true(), 1 ],
     '... who, what, how');
 $r = about('-H', 'Auth-Token: 11111111');
-is_deeply([ @{ $r->{json} }{qw(email try_symbols token_expires_at)} ],
-    [ 'only', JSON::PP::false(), 4133980800 ], '... of another token, until 2101 begins');
+is_deeply([ @{ $r->{json} }{qw(email try_symbols token_expires_at upload_api_version)} ],
+    [ 'only', JSON::PP::false(), 4133980800, 2 ], '... of another token, until 2101 begins, with version 2');
 is_deeply([ about()->{status}, about('-H', 'Auth-Token: abc')->{json} ],
     [ 403, { error => 'API Token not matched' } ], '... without one');
 $r = $t->curl(@auth, $t->url('/upload/auth_info/'));

@@ -135,5 +135,6 @@ refused("$hash\n", qr/no name.*line 1/s, 'no name');
 refused("$hash ci rights=all\n", qr/rights=/, 'an unknown right');
 refused("$hash ci expires=2027-02-30\n", qr/expires=/, 'a day that there is not');
 refused("$hash ci at_once=0\n", qr/at_once=/, 'no uploads at once');
+refused("$hash ci mozilla=3\n", qr/mozilla=/, 'an unknown version of uploads');
 
 done_testing();

@@ -60,6 +60,7 @@ typedef enum {
 #define SYM_OUTCOMES (SYM_OUTCOME_PENDING + 1)
 
 #define SYM_NODE_DIGITS 32
+#define SYM_SESSION_KEY 32
 
 /* Outcome of publishing an artifact for other nodes. */
 typedef enum {
@@ -114,6 +115,8 @@ typedef struct {
     uint64_t warm_until_ms;     /* the node is not ready before that time of the
                                event loop; 0: it is */
     char node[SYM_NODE_DIGITS]; /* random name of this server in its fleet */
+    uint8_t session_key[SYM_SESSION_KEY]; /* random secret of this server: signs
+                                             URLs of uploads */
     uint64_t blocked; /* number of fetches skipped because the host was
                          blocked */
     uint64_t reconnects;

@@ -178,6 +178,8 @@ typedef enum {
 #define SYM_RPC_CHUNKED 32u  /* parts of files, named by their SHA-1 */
 #define SYM_RPC_SYMBFILE 64u /* text is FILEID/KIND/PART/PARTS */
 #define SYM_RPC_SCRIPTS 128u /* a bundle of scripts, source maps and sources */
+#define SYM_RPC_SESSION 256u /* text is that of uploads/session.h */
+#define SYM_RPC_EMPTY 512u /* with SYM_RPC_SESSION: no descriptor is attached */
 
 /* flags of GIVEN */
 #define SYM_RPC_THERE 1u /* a descriptor is attached */

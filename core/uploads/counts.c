@@ -9,11 +9,11 @@ sym_upload_counts_write(const sym_upload_counts_t *counts,
                         char out[SYM_UPLOAD_COUNTS_TEXT])
 {
     return (size_t) snprintf(
-        out, SYM_UPLOAD_COUNTS_TEXT, "%llu %llu %llu %llu %llu %llu",
+        out, SYM_UPLOAD_COUNTS_TEXT, "%llu %llu %llu %llu %llu %llu %llu",
         (unsigned long long) counts->report,
         (unsigned long long) counts->stored, (unsigned long long) counts->same,
         (unsigned long long) counts->kept, (unsigned long long) counts->refused,
-        (unsigned long long) counts->failed);
+        (unsigned long long) counts->failed, (unsigned long long) counts->part);
 }
 
 
@@ -22,7 +22,8 @@ sym_upload_counts_read(sym_str_t text, sym_upload_counts_t *counts)
 {
     uint64_t *const numbers[] = { &counts->report,  &counts->stored,
                                   &counts->same,    &counts->kept,
-                                  &counts->refused, &counts->failed };
+                                  &counts->refused, &counts->failed,
+                                  &counts->part };
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         const char *space =

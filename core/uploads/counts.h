@@ -14,6 +14,7 @@ typedef struct {
     uint64_t kept;    /* that were omitted because a better one exists, */
     uint64_t refused; /* that are unreadable or have no path, */
     uint64_t failed;  /* that could not be stored this time */
+    uint64_t part;    /* bytes of an incomplete file; all others are zero */
 } sym_upload_counts_t;
 
 #define SYM_UPLOAD_COUNTS_TEXT 160

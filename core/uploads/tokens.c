@@ -126,6 +126,12 @@ read_option(sym_arena_t *arena, sym_str_t word, sym_upload_token_t *t)
         t->at_once = (unsigned) n;
         return true;
     }
+    if (is_key(word, SYM_STR("mozilla="), &value) && sym_dec_read(value, &n)
+        && (n == 1 || n == 2))
+    {
+        t->version = (unsigned) n;
+        return true;
+    }
 
     return false;
 }
@@ -139,7 +145,8 @@ read_line(sym_arena_t *arena, sym_str_t line, uint64_t number,
 
     *t = (sym_upload_token_t){ .rights =
                                    SYM_UPLOAD_MAY_UPLOAD | SYM_UPLOAD_MAY_TRY,
-                               .at_once = SYM_UPLOAD_AT_ONCE };
+                               .at_once = SYM_UPLOAD_AT_ONCE,
+                               .version = 1 };
     if (!read_hash(word, t->hash)) {
         return fail(err, number,
                     "the line does not begin with a SHA-256 of 64 digits");
@@ -157,7 +164,7 @@ read_line(sym_arena_t *arena, sym_str_t line, uint64_t number,
         if (!read_option(arena, word, t)) {
             return fail(err, number,
                         "not one of rights=, sources=, expires=YYYY-MM-DD, "
-                        "bytes=NUMBER, at_once=NUMBER");
+                        "bytes=NUMBER, at_once=NUMBER, mozilla=1|2");
         }
     }
 
@@ -212,17 +219,23 @@ sym_upload_tokens_read(sym_arena_t *arena, sym_str_t text,
 }
 
 
-/* Compares in constant time, so the time does not reveal which byte differs. */
-static bool
-is_equal(const uint8_t *a, const uint8_t *b)
+bool
+sym_upload_secret_is(sym_str_t a, sym_str_t b)
 {
-    unsigned differ = 0;
+    unsigned differ = a.len != b.len;
 
-    for (size_t i = 0; i < SYM_SHA256_LEN; i++) {
-        differ |= (unsigned) (a[i] ^ b[i]);
+    for (size_t i = 0; i < a.len && i < b.len; i++) {
+        differ |= (unsigned) (a.data[i] ^ b.data[i]);
     }
 
     return differ == 0;
+}
+
+
+static sym_str_t
+hash_of(const uint8_t hash[SYM_SHA256_LEN])
+{
+    return sym_str((const char *) hash, SYM_SHA256_LEN);
 }
 
 
@@ -237,12 +250,46 @@ sym_upload_token_find(const sym_upload_tokens_t *tokens, sym_str_t secret)
     }
 
     for (size_t i = 0; i < tokens->n; i++) {
-        if (is_equal(tokens->list[i].hash, hash.bytes)) {
+        if (sym_upload_secret_is(hash_of(tokens->list[i].hash),
+                                 hash_of(hash.bytes))) {
             found = &tokens->list[i];
         }
     }
 
     return found;
+}
+
+
+uint32_t
+sym_upload_token_id(const sym_upload_token_t *token)
+{
+    uint32_t id = 0;
+
+    if (token != NULL) {
+        memcpy(&id, token->hash, sizeof(id));
+    }
+
+    return id & INT32_MAX;
+}
+
+
+const sym_upload_token_t *
+sym_upload_token_by_id(const sym_upload_tokens_t *tokens, uint32_t id)
+{
+    for (size_t i = 0; i < tokens->n; i++) {
+        if (sym_upload_token_id(&tokens->list[i]) == id) {
+            return &tokens->list[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+bool
+sym_upload_token_is_try(const sym_upload_token_t *token)
+{
+    return token != NULL && (token->rights & SYM_UPLOAD_MAY_UPLOAD) == 0;
 }
 
 

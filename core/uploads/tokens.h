@@ -5,7 +5,7 @@
  * A line is
  *
  *     SHA256 NAME [rights=upload,try] [sources=NAME,...] [expires=DATE]
- *                 [bytes=NUMBER] [at_once=NUMBER]
+ *                 [bytes=NUMBER] [at_once=NUMBER] [mozilla=1|2]
  *
  * SHA256 is that of the token's text, in hexadecimal digits, so reading the
  * file does not enable anyone to upload.  Empty lines and lines that begin with
@@ -33,6 +33,8 @@ typedef struct {
     uint64_t expires_s; /* seconds since 1970; 0: never */
     uint64_t bytes;     /* limit for an upload; 0: no limit of its own */
     unsigned at_once;
+    unsigned
+        version; /* of Mozilla's uploads, that its clients are told to use */
 } sym_upload_token_t;
 
 typedef struct {
@@ -49,6 +51,18 @@ sym_status_t sym_upload_tokens_read(sym_arena_t *arena, sym_str_t text,
 /* Finds a token.  NULL: it does not exist. */
 const sym_upload_token_t *sym_upload_token_find(
     const sym_upload_tokens_t *tokens, sym_str_t secret);
+
+/* A number for the client: it says nothing about the token's text. */
+uint32_t sym_upload_token_id(const sym_upload_token_t *token);
+const sym_upload_token_t *sym_upload_token_by_id(
+    const sym_upload_tokens_t *tokens, uint32_t id);
+
+/* Whether uploads that do not say what they are go to the source for try
+ * symbols.  token NULL: nginx has checked the client. */
+bool sym_upload_token_is_try(const sym_upload_token_t *token);
+
+/* Compares in constant time, so the time does not reveal which byte differs. */
+bool sym_upload_secret_is(sym_str_t a, sym_str_t b);
 
 bool sym_upload_token_has_source(const sym_upload_token_t *token,
                                  sym_str_t source);

@@ -130,7 +130,8 @@ static bool
 wants_descriptor(const sym_rpc_message_t *m)
 {
     return m->type == SYM_RPC_INGEST || m->type == SYM_RPC_DEPOSIT
-           || m->type == SYM_RPC_UPLOAD || m->type == SYM_RPC_MAKE
+           || m->type == SYM_RPC_MAKE
+           || (m->type == SYM_RPC_UPLOAD && (m->flags & SYM_RPC_EMPTY) == 0)
            || (m->type == SYM_RPC_GIVEN && (m->flags & SYM_RPC_THERE) != 0);
 }
 

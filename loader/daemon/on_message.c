@@ -399,7 +399,9 @@ on_upload(serve_t *s, client_t *client, const sym_rpc_message_t *m, int fd)
 {
     sym_error_t err = { 0 };
 
-    if (submission_check_descriptor(fd, m, &err) != SYM_OK) {
+    if ((m->flags & SYM_RPC_EMPTY) == 0
+        && submission_check_descriptor(fd, m, &err) != SYM_OK)
+    {
         not_taken(client, m, &err);
         return;
     }

@@ -553,6 +553,45 @@ join(placer_t *p, placer_job_t *job)
 }
 
 
+static bool
+write_range(placer_t *p, const placer_job_t *job, int fd)
+{
+    synced_t synced;
+
+    synced.n = 0;
+    return lseek(fd, (off_t) job->to, SEEK_SET) >= 0 && copy(p, job, fd)
+           && fsync(fd) == 0 && sync_path(&synced, job->folder, job->paths[0]);
+}
+
+
+/* A range that begins after the end of the file is not added: the client learns
+ * from the length where to go on. */
+static void
+append(placer_t *p, placer_job_t *job)
+{
+    const char *name;
+    int parent = open_parent(job->folder, job->paths[0], &name);
+    int fd = parent < 0
+                 ? -1
+                 : openat(parent, name,
+                          O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    struct stat st;
+    bool is_ok = fd >= 0 && fstat(fd, &st) == 0;
+
+    close_kept(parent);
+    if (is_ok && job->length != 0 && job->to <= (uint64_t) st.st_size) {
+        is_ok = write_range(p, job, fd) && fstat(fd, &st) == 0;
+    }
+
+    job->error = is_ok ? 0 : errno;
+    job->length = is_ok ? (uint64_t) st.st_size : 0;
+    if (!is_ok) {
+        close_kept(fd);
+    }
+    job->fd = is_ok ? fd : -1;
+}
+
+
 static void
 note(placer_t *p, placer_job_t *job)
 {
@@ -726,6 +765,10 @@ run(placer_t *p, placer_job_t *job)
     }
     if (job->kind == PLACER_JOIN) {
         join(p, job);
+        return;
+    }
+    if (job->kind == PLACER_APPEND) {
+        append(p, job);
         return;
     }
     if (job->kind == PLACER_DIGEST) {

@@ -27,6 +27,8 @@ typedef enum {
     PLACER_ASSEMBLE, /* makes a nameless file from chunks: fd, length */
     PLACER_JOIN,     /* same for the parts of a symbfile: text is their name,
                         n_chunks their number; EBADMSG: a part has no header */
+    PLACER_APPEND,   /* adds a range to an incomplete file; the result is fd and
+                        length of that file */
     PLACER_SWEEP,    /* removes the chunks and parts of files that were not
                         completed in time */
     PLACER_DIGEST,   /* calculates the MD5 of each part */
@@ -63,6 +65,7 @@ typedef struct placer_job_s {
     placer_part_t *parts;          /* JOIN: the files that were joined */
     int fd;                        /* file with the bytes ... */
     uint64_t at, length;           /* ... and their range */
+    uint64_t to;                   /* APPEND: where they belong */
     uint8_t (*md5)[SYM_MD5_BYTES]; /* digest of each part */
     uint64_t part_bytes;           /* size of a part */
     struct placer_job_s *files;    /* FILES: a job for each, with its result */

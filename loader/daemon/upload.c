@@ -38,6 +38,9 @@ upload_free(upload_t *u)
         }
     }
 
+    if (u->report_fd >= 0 && u->report_fd != u->fd) {
+        close(u->report_fd);
+    }
     if (u->fd >= 0) {
         close(u->fd);
     }
@@ -74,16 +77,20 @@ upload_answer(upload_t *u, uint32_t flags, const char *text)
 }
 
 
-static void
-finish(upload_t *u)
+void
+upload_finish(upload_t *u)
 {
     char text[SYM_UPLOAD_COUNTS_TEXT];
-    size_t len;
+    size_t len = 0;
 
-    upload_report_end(u);
-    len = (size_t) (u->out.pos - u->report);
+    if (u->report_fd >= 0) {
+        upload_report_end(u);
+        len = (size_t) (u->out.pos - u->report);
+    }
     if (u->out.failed
-        || !write_all_at(u->fd, u->report, len, u->at + u->length)) {
+        || (len != 0
+            && !write_all_at(u->report_fd, u->report, len, u->report_at)))
+    {
         upload_answer(u, 0, "the report cannot be written");
         return;
     }
@@ -242,7 +249,7 @@ begin_next(upload_t *u)
     }
 
     if (u->current >= u->n_members) {
-        finish(u);
+        upload_finish(u);
         return false;
     }
 
@@ -375,6 +382,17 @@ upload_placed(upload_t *u)
 
 
 static void
+digested(upload_t *u)
+{
+    if (u->job.md5 == u->is_md5) {
+        upload_session_checked(u);
+    } else {
+        upload_bucket_digested(u);
+    }
+}
+
+
+static void
 job_done(placer_job_t *job)
 {
     switch (job->kind) {
@@ -388,11 +406,13 @@ job_done(placer_job_t *job)
         upload_symbfile_joined(of_job(job));
         break;
     case PLACER_NOTE:
-        upload_answer(of_job(job), SYM_RPC_DID,
-                      strchr(of_job(job)->note, '\n') + 1);
+        upload_noted(of_job(job));
+        break;
+    case PLACER_APPEND:
+        upload_session_appended(of_job(job));
         break;
     case PLACER_DIGEST:
-        upload_bucket_digested(of_job(job));
+        digested(of_job(job));
         break;
     case PLACER_FILES:
         upload_scripts_placed(of_job(job));
@@ -633,11 +653,8 @@ file_ended(upload_t *u)
 }
 
 
-/* Selects the source.  Try uploads of Mozilla's builds go to a separate source:
- * those with the field `try`, or all of a client that may upload only try
- * symbols.  False: the client may not upload. */
-static bool
-choose_folder(upload_t *u)
+bool
+upload_choose_folder(upload_t *u)
 {
     bool has_field = false;
     char name[SYM_SCOPE_MAX + sizeof(TRY_ENDING)];
@@ -668,7 +685,9 @@ choose_folder(upload_t *u)
 static void
 listed(upload_t *u, const conversion_end_t *how)
 {
-    if (how->state == SYM_MODULE_READY && !choose_folder(u)) {
+    if (how->state == SYM_MODULE_READY && u->is_session) {
+        upload_session_check(u);
+    } else if (how->state == SYM_MODULE_READY && !upload_choose_folder(u)) {
         upload_answer(u, SYM_RPC_KEPT, "Forbidden");
     } else if (how->state == SYM_MODULE_READY) {
         u->current = SIZE_MAX;
@@ -747,7 +766,7 @@ upload_create(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
     all->first = u;
     all->n++;
     u->all = all;
-    u->fd = u->spool = u->old_fd = -1;
+    u->fd = u->spool = u->old_fd = u->report_fd = -1;
     u->part_bytes = m->limit;
     u->client = client;
     client->n_deposits++;
@@ -790,10 +809,15 @@ upload_begin(uploads_t *all, client_t *client, const sym_rpc_message_t *m,
         return;
     }
 
-    u->fd = fd;
+    u->fd = u->report_fd = fd;
     u->at = m->offset;
-    u->length = m->length;
+    u->length = fd >= 0 ? m->length : 0;
+    u->report_at = m->offset + m->length;
     upload_text(u->text, m->text);
+    if ((m->flags & SYM_RPC_SESSION) != 0) {
+        upload_session_begin(u);
+        return;
+    }
     if ((m->flags & SYM_RPC_SYMBFILE) != 0 && !upload_symbfile_read(u)) {
         upload_answer(u, SYM_RPC_NOTHING, "no FileID, kind and part");
         return;

@@ -92,6 +92,11 @@ upload_assembled(upload_t *u)
 {
     const sym_upload_counts_t *n = &u->counts;
 
+    if (u->is_session) {
+        upload_session_ended(u);
+        return;
+    }
+
     if (n->stored + n->same + n->kept == 0 || n->failed != 0) {
         char why[CONVERSION_REASON_MAX];
 
@@ -100,6 +105,13 @@ upload_assembled(upload_t *u)
         return;
     }
 
+    upload_note(u);
+}
+
+
+void
+upload_note(upload_t *u)
+{
     write_note(u);
     u->job = (placer_job_t){ .kind = PLACER_NOTE,
                              .folder = u->folder->fd,
@@ -111,6 +123,17 @@ upload_assembled(upload_t *u)
     memcpy(u->job.paths[0], PLACER_NOTES, sizeof(PLACER_NOTES) - 1);
     sym_sha1_write(u->digests, u->job.paths[0] + sizeof(PLACER_NOTES) - 1);
     placer_add(u->all->placer, &u->job);
+}
+
+
+void
+upload_noted(upload_t *u)
+{
+    if (u->is_session) {
+        upload_session_noted(u);
+    } else {
+        upload_answer(u, SYM_RPC_DID, strchr(u->note, '\n') + 1);
+    }
 }
 
 
@@ -227,19 +250,30 @@ read_note(const upload_folder_t *folder, const uint8_t *sha1,
 }
 
 
-static bool
-is_assembling(const uploads_t *all, const upload_folder_t *folder,
-              sym_str_t chunks)
+bool
+upload_is_assembling(const uploads_t *all, const upload_folder_t *folder,
+                     const uint8_t *sha1)
 {
     for (const upload_t *u = all->first; u != NULL; u = u->next) {
         if (u->digests != NULL && u->folder == folder
-            && memcmp(u->digests, chunks.data, PLACER_SHA1) == 0)
+            && memcmp(u->digests, sha1, PLACER_SHA1) == 0)
         {
             return true;
         }
     }
 
     return false;
+}
+
+
+bool
+upload_has_note(upload_t *u)
+{
+    struct stat st;
+
+    return read_note(u->folder, u->digests, u->note) != NULL
+           && (u->part_bytes != 0
+               || fstatat(u->folder->fd, u->note, &st, 0) == 0);
 }
 
 
@@ -311,14 +345,20 @@ upload_assemble(uploads_t *all, client_t *client, const sym_rpc_message_t *m)
         return;
     }
 
-    if (is_assembling(all, folder, m->chunks)) {
-        upload_refuse(client, m, -1, SYM_RPC_ANOTHER, "assembling");
-        return;
-    }
-
     u = upload_create(all, client, m, folder);
     if (u == NULL) {
         upload_refuse(client, m, -1, 0, "too many uploads at once");
+        return;
+    }
+
+    if (!upload_choose_folder(u)) {
+        upload_answer(u, SYM_RPC_NOTHING, "Forbidden");
+        return;
+    }
+
+    if (upload_is_assembling(all, u->folder, (const uint8_t *) m->chunks.data))
+    {
+        upload_answer(u, SYM_RPC_ANOTHER, "assembling");
         return;
     }
 

@@ -2,8 +2,9 @@
  * upload_state.h - an upload in progress; only for upload_*.c.
  *
  * upload.c moves it from one file to the next.  Each of the other files has one
- * task: files in the upload, chunks, assembled files, scripts, maps, symbfiles, paths
- * in the folder, the report, the folders, and requests to a bucket.
+ * task: files in the upload, chunks, assembled files, scripts, maps, symbfiles,
+ * files of sessions, paths in the folder, the report, the folders, and requests
+ * to a bucket.
  */
 #ifndef SYMLOADER_DAEMON_UPLOAD_STATE_H
 #define SYMLOADER_DAEMON_UPLOAD_STATE_H
@@ -12,6 +13,7 @@
 #include "daemon/upload.h"
 #include "json/out.h"
 #include "uploads/counts.h"
+#include "uploads/session.h"
 
 /* Maximum number of modules in a file: the architectures of a fat one. */
 #define UPLOAD_MODULES_MAX 64
@@ -59,6 +61,9 @@ struct upload_s {
     uint32_t flags;
     int fd; /* the upload */
     uint64_t at, length;
+    int report_fd; /* what the client has sent: the report is written there; -1:
+                      it gets none */
+    uint64_t report_at;
     const upload_folder_t *folder;
     sym_source_rules_t rules;
     char text[SYM_RPC_SOURCE_MAX + 1]; /* path in the request, or "" */
@@ -124,13 +129,20 @@ struct upload_s {
     unsigned joined; /* parts that the file was joined from, and that go when it
                         is reported; 0: none */
 
+    /* for a file of a session; it has `digests`, too */
+    bool is_session, is_end; /* end: its last range */
+    uint64_t end;            /* of the range */
+    uint64_t size;
+    char md5[SYM_SESSION_MD5];
+    uint8_t is_md5[1][SYM_MD5_BYTES];
+
     /* for a bundle of scripts: files that are placed together */
     placer_job_t *batch; /* of PLACER_FILES_MAX; NULL: none yet */
     size_t n_batch;
 
     /* for a file that is assembled from chunks */
-    uint8_t *digests; /* digests of the file and of its chunks; NULL: not
-                         assembled */
+    uint8_t *digests; /* digests of the file, by which its note is found, and of
+                         its chunks; NULL: not assembled */
     size_t n_chunks;
     sym_debug_id_t debug_id; /* sent with the file; form NONE: none */
     char place[SYM_SOURCE_PATH_MAX + 1]; /* of the last file that was placed */
@@ -170,6 +182,14 @@ const char *upload_path(const upload_t *u);
 
 /* Makes a conversion of the current file.  NULL: no memory or no descriptor. */
 submission_t *upload_submit_current(upload_t *u);
+
+/* Writes the report, answers with its counts, and frees the upload. */
+void upload_finish(upload_t *u);
+
+/* Selects the source.  Try uploads of Mozilla's builds go to a separate source:
+ * those with the field `try`, or all of a client that may upload only try
+ * symbols.  False: the client may not upload. */
+bool upload_choose_folder(upload_t *u);
 
 /* Begins with the file `current`. */
 void upload_begin_current(upload_t *u);
@@ -224,8 +244,33 @@ void upload_assembly_begin(upload_t *u);
 /* Called when the file was read and placed, or has failed. */
 void upload_assembled(upload_t *u);
 
+/* Whether another upload makes, or receives, the file with this digest. */
+bool upload_is_assembling(const uploads_t *all, const upload_folder_t *folder,
+                          const uint8_t *sha1);
+
+/* Whether there is a note of the file; that it is there is only known for a
+ * folder. */
+bool upload_has_note(upload_t *u);
+
+/* Writes the note, so that the file is not sent again. */
+void upload_note(upload_t *u);
+void upload_noted(upload_t *u);
+
 /* The bucket was asked for an assembled file. */
 void upload_note_looked(upload_t *u, const sym_rpc_message_t *reply);
+
+/* --- upload_session.c --- */
+
+/* Handles a file, or a range of it. */
+void upload_session_begin(upload_t *u);
+void upload_session_appended(upload_t *u);
+
+/* Compares its size and MD5 with what the client said. */
+void upload_session_check(upload_t *u);
+void upload_session_checked(upload_t *u);
+
+void upload_session_ended(upload_t *u);
+void upload_session_noted(upload_t *u);
 
 /* --- upload_scripts.c --- */
 

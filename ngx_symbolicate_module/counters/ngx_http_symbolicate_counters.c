@@ -92,13 +92,16 @@ ngx_http_symbolicate_counters_zone_init(ngx_shm_zone_t *zone, void *data)
     if (data == NULL) {
         pool->data = ngx_slab_calloc(pool, sizeof(sym_metrics_t));
 
-        if (pool->data == NULL
-            || getrandom(node, sizeof(node), 0) != (ssize_t) sizeof(node))
+        metrics = pool->data;
+
+        if (metrics == NULL
+            || getrandom(node, sizeof(node), 0) != (ssize_t) sizeof(node)
+            || getrandom(metrics->session_key, SYM_SESSION_KEY, 0)
+               != SYM_SESSION_KEY)
         {
             return NGX_ERROR;
         }
 
-        metrics = pool->data;
         (void) ngx_hex_dump((u_char *) metrics->node, node, sizeof(node));
         metrics->warm_until_ms = ngx_http_symbolicate_warm_until(smcf);
     }
@@ -173,6 +176,14 @@ sym_metrics_t *
 ngx_http_symbolicate_counters(void)
 {
     return ngx_http_symbolicate_shared;
+}
+
+
+sym_str_t
+ngx_http_symbolicate_session_key(void)
+{
+    return sym_str((char *) ngx_http_symbolicate_shared->session_key,
+                   SYM_SESSION_KEY);
 }
 
 

@@ -58,6 +58,9 @@ void ngx_http_symbolicate_count_turn(uint64_t ns, size_t bytes);
 /* Counts a request that was refused because memory was used up. */
 void ngx_http_symbolicate_count_refused(sym_refused_t refused);
 
+/* A random secret of this server, which survives a reload. */
+sym_str_t ngx_http_symbolicate_session_key(void);
+
 /* This server's random name, until nginx ends. */
 ngx_str_t ngx_http_symbolicate_node(void);
 

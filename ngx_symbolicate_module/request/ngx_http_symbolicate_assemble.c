@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_assemble.c - assembles files from uploaded chunks.
+ * ngx_http_symbolicate_assemble.c - requests that list files: to assemble them
+ * from uploaded chunks, or to send them.
  *
  * Several files are requested from the loader at a time; the reply for each
  * arrives when the file is placed, or has failed.
@@ -12,6 +13,7 @@
 #include <ngx_http.h>
 
 #include "api/upload/assembly.h"
+#include "api/upload/sessions.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "request/ngx_http_symbolicate_assemble.h"
@@ -43,6 +45,7 @@ typedef struct {
     ngx_http_symbolicate_task_t   task;         /* the first member */
     sym_arena_t                   arena;
     sym_assembly_t                assembly;
+    const sym_upload_call_t      *call;
     size_t                        next;         /* next file to request */
     ngx_uint_t                    nopen;
     const char                   *trouble;      /* NULL: none */
@@ -80,7 +83,7 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_assemble_work = {
 
 ngx_int_t
 ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r,
-    ngx_uint_t is_bundle)
+    sym_upload_made_t form, const sym_upload_call_t *call)
 {
     ngx_uint_t                        i;
     ngx_http_symbolicate_assemble_t  *assemble;
@@ -92,7 +95,8 @@ ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    assemble->assembly.is_bundle = is_bundle;
+    assemble->assembly.form = form;
+    assemble->call = call;
 
     for (i = 0; i < NGX_SYMBOLICATE_ASSEMBLE_WINDOW; i++) {
         assemble->calls[i].rpc.on_reply = ngx_http_symbolicate_assemble_reply;
@@ -117,8 +121,11 @@ ngx_http_symbolicate_assemble_parse(ngx_http_symbolicate_task_t *task)
         assemble->arena.account = &task->memory;
     }
 
-    status = sym_assembly_read(&assemble->arena, &task->memory, task->body,
-                               &assemble->assembly, &why);
+    status = assemble->assembly.form == SYM_UPLOAD_SESSIONS
+             ? sym_sessions_read(&assemble->arena, &task->memory, task->body,
+                                 &assemble->assembly, &why)
+             : sym_assembly_read(&assemble->arena, &task->memory, task->body,
+                                 &assemble->assembly, &why);
 
     if (status == SYM_OK) {
         return NGX_OK;
@@ -142,7 +149,7 @@ static ngx_int_t
 ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
 {
     sym_out_t                         out;
-    ngx_uint_t                        i;
+    ngx_uint_t                        i, is_v2;
     ngx_chain_t                      *body;
     ngx_http_symbolicate_growing_t    growing;
     ngx_http_symbolicate_assemble_t  *assemble;
@@ -176,12 +183,21 @@ ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
 
     ngx_http_symbolicate_growing_begin(&growing, task->request,
                                        NGX_SYMBOLICATE_ASSEMBLE_BUFFER, &out);
-    sym_assembly_write(&assemble->assembly, &out);
+    is_v2 = assemble->assembly.form == SYM_UPLOAD_SESSIONS;
+
+    if (is_v2) {
+        sym_sessions_write(assemble->call, &assemble->assembly, &out);
+
+    } else {
+        sym_assembly_write(&assemble->assembly, &out);
+    }
+
     body = ngx_http_symbolicate_growing_end(&growing, &out);
 
     task->ctx->served = SYM_SERVED_OK;
-    ngx_http_symbolicate_task_reply(task, NGX_HTTP_OK, NGX_SYMBOLICATE_JSON,
-                                    body);
+    ngx_http_symbolicate_task_reply(task,
+                                    is_v2 ? NGX_HTTP_CREATED : NGX_HTTP_OK,
+                                    NGX_SYMBOLICATE_JSON, body);
 
     return NGX_DONE;
 }
@@ -219,7 +235,10 @@ ngx_http_symbolicate_assemble_call(ngx_http_symbolicate_assemble_t *assemble,
     ngx_memzero(&m, sizeof(sym_rpc_message_t));
 
     m.type = SYM_RPC_ASSEMBLE;
-    m.flags = assemble->assembly.is_bundle ? SYM_RPC_SCRIPTS : 0;
+    m.flags = assemble->assembly.form == SYM_UPLOAD_SCRIPTS ? SYM_RPC_SCRIPTS
+              : assemble->assembly.form == SYM_UPLOAD_SESSIONS
+                && sym_upload_token_is_try(assemble->call->token)
+              ? SYM_RPC_ONLY_TRY | SYM_RPC_TRY : 0;
     m.text = file->debug_id;
     m.source = file->name;
     m.chunks = file->digests;

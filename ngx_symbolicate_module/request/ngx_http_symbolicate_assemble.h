@@ -1,6 +1,7 @@
 
 /*
- * ngx_http_symbolicate_assemble.h - assembles files from uploaded chunks.
+ * ngx_http_symbolicate_assemble.h - requests that list files: to assemble them
+ * from uploaded chunks, or to send them.
  */
 
 #ifndef _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_
@@ -11,13 +12,15 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "api/upload/upload.h"
+
 
 /*
- * Reads a request to assemble files, or a bundle of scripts; the loader
- * assembles them.
+ * Reads the request; the loader assembles its files, or says which of them it
+ * has.  The call must stay in place.
  */
 ngx_int_t ngx_http_symbolicate_assemble_handler(ngx_http_request_t *r,
-    ngx_uint_t is_bundle);
+    sym_upload_made_t form, const sym_upload_call_t *call);
 
 
 #endif /* _NGX_HTTP_SYMBOLICATE_ASSEMBLE_H_INCLUDED_ */

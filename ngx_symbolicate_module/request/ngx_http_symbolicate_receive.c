@@ -9,6 +9,7 @@
 #include <ngx_http.h>
 
 #include "api/upload/upload.h"
+#include "base/hmac.h"
 #include "store/object.h"
 
 #include "conf/ngx_http_symbolicate_conf.h"
@@ -89,7 +90,7 @@ static sym_upload_refusal_t ngx_http_symbolicate_receive_check(
 static ngx_int_t ngx_http_symbolicate_receive_busy(ngx_http_request_t *r,
     ngx_http_symbolicate_receive_t *receive, ngx_int_t rc);
 static ngx_int_t ngx_http_symbolicate_receive_assemble(ngx_http_request_t *r,
-    ngx_http_symbolicate_receive_t *receive, ngx_uint_t scripts);
+    ngx_http_symbolicate_receive_t *receive, sym_upload_made_t form);
 static void ngx_http_symbolicate_receive_assembled(void *data);
 static ngx_int_t ngx_http_symbolicate_receive_count(
     ngx_http_symbolicate_receive_t *receive);
@@ -97,6 +98,8 @@ static void ngx_http_symbolicate_receive_free(
     ngx_http_symbolicate_slot_t *slot);
 static bool ngx_http_symbolicate_receive_has(void *data, sym_str_t name,
     sym_str_t id);
+static bool ngx_http_symbolicate_receive_sign(void *data, sym_str_t text,
+    char out[SYM_SHA256_HEX_LEN]);
 static void ngx_http_symbolicate_receive_log(
     ngx_http_symbolicate_receive_t *receive, ngx_uint_t status);
 static ngx_int_t ngx_http_symbolicate_receive_refuse(ngx_http_request_t *r,
@@ -167,8 +170,7 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
         made = receive->protocol->assembles(&receive->call);
 
         if (made != SYM_UPLOAD_NOTHING) {
-            return ngx_http_symbolicate_receive_assemble(r, receive,
-                                                   made == SYM_UPLOAD_SCRIPTS);
+            return ngx_http_symbolicate_receive_assemble(r, receive, made);
         }
     }
 
@@ -221,7 +223,7 @@ ngx_http_symbolicate_receive_busy(ngx_http_request_t *r,
 /* A request to assemble files is another task, which counts until it ends. */
 static ngx_int_t
 ngx_http_symbolicate_receive_assemble(ngx_http_request_t *r,
-    ngx_http_symbolicate_receive_t *receive, ngx_uint_t scripts)
+    ngx_http_symbolicate_receive_t *receive, sym_upload_made_t form)
 {
     ngx_int_t            rc;
     ngx_pool_cleanup_t  *cln;
@@ -241,7 +243,7 @@ ngx_http_symbolicate_receive_assemble(ngx_http_request_t *r,
     cln->data = receive->slot;
     receive->slot = NULL;
 
-    return ngx_http_symbolicate_assemble_handler(r, scripts);
+    return ngx_http_symbolicate_assemble_handler(r, form, &receive->call);
 }
 
 
@@ -260,6 +262,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     size_t                            len;
     u_char                           *p;
     ngx_str_t                         host, scheme;
+    ngx_time_t                       *tp;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
@@ -272,7 +275,12 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     call->query = sym_str((char *) r->args.data, r->args.len);
     call->header = ngx_http_symbolicate_header;
     call->has = ngx_http_symbolicate_receive_has;
+    call->sign = ngx_http_symbolicate_receive_sign;
     call->ctx = r;
+
+
+    tp = ngx_timeofday();
+    call->now_ms = (uint64_t) tp->sec * 1000 + tp->msec;
 
     call->number = (uint64_t) ngx_time() << 32
                    ^ (uint64_t) ngx_pid << 16
@@ -329,13 +337,24 @@ ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
 {
     sym_str_t                         secret, source;
     const sym_upload_token_t         *token;
+    sym_upload_refusal_t              why;
     ngx_http_symbolicate_tokens_t    *tokens;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
     tokens = slcf->upload.tokens;
 
-    if (!tokens->off) {
+    if (receive->protocol->admit) {
+        why = receive->protocol->admit(&receive->call,
+                                       tokens->off ? NULL : &tokens->all,
+                                       &receive->token);
+        receive->call.token = receive->token;
+
+        if (why != SYM_UPLOAD_FINE) {
+            return why;
+        }
+
+    } else if (!tokens->off) {
         secret = receive->protocol->secret(&receive->call);
 
         if (secret.data == NULL) {
@@ -371,7 +390,7 @@ ngx_http_symbolicate_receive_check(ngx_http_request_t *r,
 
     if (!sym_upload_token_has_source(token, source)
         || !(token->rights & SYM_UPLOAD_MAY_UPLOAD
-             || (receive->protocol == &sym_upload_mozilla && token->rights)))
+             || (receive->protocol->takes_try && token->rights)))
     {
         return SYM_UPLOAD_NO_RIGHT;
     }
@@ -503,6 +522,22 @@ ngx_http_symbolicate_receive_has(void *data, sym_str_t name, sym_str_t id)
 }
 
 
+static bool
+ngx_http_symbolicate_receive_sign(void *data, sym_str_t text,
+    char out[SYM_SHA256_HEX_LEN])
+{
+    sym_sha256_t  digest;
+
+    if (!sym_hmac_sha256(ngx_http_symbolicate_session_key(), text, &digest)) {
+        return false;
+    }
+
+    sym_sha256_hex(&digest, out);
+
+    return true;
+}
+
+
 /* Some protocols show the UUID to the client. */
 static void
 ngx_http_symbolicate_receive_log(ngx_http_symbolicate_receive_t *receive,
@@ -530,11 +565,16 @@ ngx_http_symbolicate_receive_refusal(ngx_http_symbolicate_receive_t *receive,
     sym_upload_answer_t *answer)
 {
     sym_out_t                        out;
+    const char                      *allow;
     ngx_chain_t                     *body;
     ngx_http_request_t              *r;
     ngx_http_symbolicate_growing_t   growing;
 
     r = receive->task.request;
+
+    allow = receive->protocol->methods == SYM_UPLOAD_PUT ? "PUT"
+            : receive->protocol->methods & SYM_UPLOAD_PUT ? "POST, PUT"
+            : "POST";
 
     ngx_http_symbolicate_growing_begin(&growing, r,
                                        NGX_SYMBOLICATE_RECEIVE_WINDOW, &out);
@@ -553,11 +593,8 @@ ngx_http_symbolicate_receive_refusal(ngx_http_symbolicate_receive_t *receive,
             && ngx_http_symbolicate_add_header(r, "Retry-After", "5", 1)
                != NGX_OK)
         || (answer->status == NGX_HTTP_NOT_ALLOWED
-            && ngx_http_symbolicate_add_header(r, "Allow",
-                          receive->protocol->methods & SYM_UPLOAD_PUT
-                          ? "POST, PUT" : "POST",
-                          receive->protocol->methods & SYM_UPLOAD_PUT
-                          ? 9 : 4)
+            && ngx_http_symbolicate_add_header(r, "Allow", allow,
+                                               ngx_strlen(allow))
                != NGX_OK))
     {
         return NULL;
@@ -625,6 +662,12 @@ ngx_http_symbolicate_receive_body(ngx_http_symbolicate_receive_t *receive)
 
     for (cl = r->request_body->bufs; cl; cl = cl->next) {
         receive->size += ngx_buf_size(cl->buf);
+    }
+
+    receive->fd = NGX_INVALID_FILE;
+
+    if (receive->size == 0 && receive->protocol->takes_empty) {
+        return ngx_http_symbolicate_receive_send(receive);
     }
 
     if (r->request_body->temp_file == NULL || receive->size == 0) {
@@ -743,6 +786,7 @@ ngx_http_symbolicate_receive_send(ngx_http_symbolicate_receive_t *receive)
 
     m.type = SYM_RPC_UPLOAD;
     m.flags = receive->protocol->flags(&receive->call);
+    m.flags |= receive->size ? 0 : SYM_RPC_EMPTY;
     m.length = receive->size;
     m.text = receive->protocol->hint(&receive->call);
     m.rules = slcf->upload.source->rules;
@@ -843,6 +887,22 @@ ngx_http_symbolicate_receive_reply(ngx_http_symbolicate_rpc_t *rpc,
 }
 
 
+static ngx_int_t
+ngx_http_symbolicate_receive_range(ngx_http_request_t *r, uint64_t bytes)
+{
+    u_char  *p, *end;
+
+    p = ngx_pnalloc(r->pool, sizeof("bytes=0-") + NGX_INT64_LEN);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    end = ngx_sprintf(p, "bytes=0-%uL", bytes - 1);
+
+    return ngx_http_symbolicate_add_header(r, "Range", (char *) p, end - p);
+}
+
+
 /* NGX_DECLINED: receive->why is set. */
 static ngx_int_t
 ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
@@ -880,8 +940,10 @@ ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
         return NGX_ERROR;
     }
 
-    n = pread(receive->fd, (char *) done.report.data, done.report.len,
-              receive->size);
+    n = done.report.len
+        ? pread(receive->fd, (char *) done.report.data, done.report.len,
+                receive->size)
+        : 0;
 
     if (n != (ssize_t) done.report.len) {
         return NGX_ERROR;
@@ -909,6 +971,14 @@ ngx_http_symbolicate_receive_answer(ngx_http_symbolicate_receive_t *receive)
                                 ? SYM_SERVED_OK
                                 : ngx_http_symbolicate_lookup_served(
                                                               answer.status);
+
+    /* resumable uploads of Google Cloud Storage: no header, no bytes */
+
+    if (answer.status == NGX_HTTP_PERMANENT_REDIRECT && done.counts.part
+        && ngx_http_symbolicate_receive_range(r, done.counts.part) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     ngx_http_symbolicate_task_reply(&receive->task, answer.status, answer.type,
                                     body);

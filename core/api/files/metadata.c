@@ -52,9 +52,7 @@ prefix_of(sym_str_t pattern)
 {
     size_t len = 0;
 
-    while (len < pattern.len && pattern.data[len] != '*'
-           && pattern.data[len] != '?' && pattern.data[len] != '[')
-    {
+    while (len < pattern.len && memchr("*?[", pattern.data[len], 3) == NULL) {
         len++;
     }
 

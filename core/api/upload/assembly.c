@@ -273,7 +273,7 @@ sym_assembly_read(sym_arena_t *arena, sym_account_t *account, sym_str_t body,
         return read_members(arena, account, body, assembly, why);
     }
 
-    if (!assembly->is_bundle) {
+    if (assembly->form != SYM_UPLOAD_SCRIPTS) {
         const char *p = body.len != 0 ? sym_raw_space(body.data, end) : end;
 
         if (p == end || *p != '{') {
@@ -351,7 +351,7 @@ put_state(sym_out_t *out, const sym_assembly_file_t *f, bool has_object)
 void
 sym_assembly_write(const sym_assembly_t *assembly, sym_out_t *out)
 {
-    if (assembly->is_bundle) {
+    if (assembly->form == SYM_UPLOAD_SCRIPTS) {
         put_state(out, assembly->files, false);
         return;
     }

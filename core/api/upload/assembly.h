@@ -1,10 +1,12 @@
 /*
- * assembly.h - the request of Sentry's clients to assemble files from uploaded
- * chunks, and its answer.
+ * assembly.h - requests that list files of which the loader has chunks, or of
+ * which it may know that they are there.  Here are those of Sentry's clients, to
+ * assemble files from chunks, and their answers.
  */
 #ifndef SYM_API_UPLOAD_ASSEMBLY_H
 #define SYM_API_UPLOAD_ASSEMBLY_H
 
+#include "api/upload/upload.h"
 #include "base/arena.h"
 #include "json/load.h"
 #include "json/out.h"
@@ -18,8 +20,9 @@ typedef enum {
 } sym_assembly_state_t;
 
 typedef struct {
-    sym_str_t checksum; /* 40 digits */
+    sym_str_t checksum; /* digits */
     sym_str_t name;
+    uint64_t bytes;     /* with SYM_UPLOAD_SESSIONS */
     sym_str_t debug_id; /* as sent, or "" */
     sym_str_t digests;  /* 20 bytes each: of the file, then of its chunks */
     sym_assembly_state_t state;
@@ -32,8 +35,7 @@ typedef struct {
 #define SYM_ASSEMBLY_FILES_MAX ((size_t) 30000)
 
 typedef struct {
-    bool is_bundle; /* set by the caller: a bundle of scripts is requested, the
-                       only file */
+    sym_upload_made_t form; /* set by the caller */
     sym_assembly_file_t *files;
     size_t n, size;
     const char *at; /* the rest of the body; NULL: nothing was read */

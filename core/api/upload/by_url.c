@@ -11,21 +11,20 @@
 static sym_str_t
 with_scheme(sym_arena_t *arena, sym_str_t text)
 {
-    sym_str_t scheme = SYM_STR("https://");
     char *p;
 
     if (memmem(text.data, text.len, "://", 3) != NULL) {
         return text;
     }
 
-    p = sym_arena_alloc(arena, scheme.len + text.len);
+    p = sym_arena_alloc(arena, text.len + sizeof("https://"));
     if (p == NULL) {
         return sym_str(NULL, 0);
     }
 
-    memcpy(p, scheme.data, scheme.len);
-    memcpy(p + scheme.len, text.data, text.len);
-    return sym_str(p, scheme.len + text.len);
+    memcpy(p, "https://", 8);
+    memcpy(p + 8, text.data, text.len);
+    return sym_str(p, text.len + 8);
 }
 
 

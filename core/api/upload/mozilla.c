@@ -1,6 +1,7 @@
 /*
  * mozilla.c - POST /upload/ of Tecken, Mozilla's symbol server: a zip of files
- * A/HEX/B, with its statuses and texts.
+ * A/HEX/B, with its statuses and texts.  And POST /upload/v2/: a list of files,
+ * which are sent one by one (session.c).
  */
 #include "api/upload/by_url.h"
 #include "api/upload/upload.h"
@@ -14,6 +15,15 @@ is_auth_info(const sym_upload_call_t *call)
 {
     return sym_str_eq(call->path, SYM_STR("/auth_info/"))
            || sym_str_eq(call->path, SYM_STR("/upload/auth_info/"));
+}
+
+
+/* A list of files. */
+static bool
+is_v2(const sym_upload_call_t *call)
+{
+    return sym_str_eq(call->path, SYM_STR("/v2/"))
+           || sym_str_eq(call->path, SYM_STR("/upload/v2/"));
 }
 
 
@@ -33,7 +43,7 @@ takes(const sym_upload_call_t *call)
         }
     }
 
-    return is_auth_info(call);
+    return is_auth_info(call) || is_v2(call);
 }
 
 
@@ -98,7 +108,8 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
                                                         : SYM_STR("PUT"));
         sym_out_raw(out, is_auth_info(call)
                              ? SYM_STR("): /upload/auth_info/\"}")
-                             : SYM_STR("): /upload/\"}"));
+                         : is_v2(call) ? SYM_STR("): /upload/v2/\"}")
+                                       : SYM_STR("): /upload/\"}"));
         return;
     }
     sym_out_string(out, reason.len != 0 ? reason
@@ -111,21 +122,15 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
 /* Tecken's tokens always expire: the end of the year 9999. */
 #define NEVER_S 253402300799u
 
-/* Tells clients that uploads are those of version 1: version 2 has a session at
- * a bucket for each file. */
+/* Clients that have both versions use the one that is said here. */
 static bool
 reply(const sym_upload_call_t *call, sym_upload_answer_t *answer,
       sym_out_t *out)
 {
     const sym_upload_token_t *token = call->token;
-    uint32_t id = 0;
 
     if (!is_auth_info(call)) {
         return false;
-    }
-
-    if (token != NULL) {
-        memcpy(&id, token->hash, sizeof(id));
     }
 
     answer->status = 200;
@@ -134,14 +139,15 @@ reply(const sym_upload_call_t *call, sym_upload_answer_t *answer,
     sym_out_string(out, token != NULL ? token->name : SYM_STR(""));
     sym_out_printf(out,
                    ", \"user_id\": %u, \"try_symbols\": %s, "
-                   "\"token_expires_at\": %llu, \"upload_api_version\": 1}",
-                   id & INT32_MAX,
+                   "\"token_expires_at\": %llu, \"upload_api_version\": %u}",
+                   sym_upload_token_id(token),
                    token == NULL || (token->rights & SYM_UPLOAD_MAY_TRY) != 0
                        ? "true"
                        : "false",
                    (unsigned long long) (token != NULL && token->expires_s != 0
                                              ? token->expires_s
-                                             : NEVER_S));
+                                             : NEVER_S),
+                   token != NULL ? token->version : 1);
     return true;
 }
 
@@ -345,11 +351,20 @@ url(const sym_upload_done_t *done, char to[SYM_UPLOAD_URL_MAX], bool *is_try)
 }
 
 
+static sym_upload_made_t
+assembles(const sym_upload_call_t *call)
+{
+    return is_v2(call) ? SYM_UPLOAD_SESSIONS : SYM_UPLOAD_NOTHING;
+}
+
+
 const sym_upload_protocol_t sym_upload_mozilla = {
     .name = "mozilla",
     .takes = takes,
     .methods = SYM_UPLOAD_POST,
     .secret = secret,
+    .takes_try = true,
+    .assembles = assembles,
     .reply = reply,
     .flags = flags,
     .hint = hint,

@@ -9,8 +9,9 @@
 #include "api/registry.h"
 
 static const sym_upload_protocol_t *const protocols[] = {
-    &sym_upload_mozilla,   &sym_upload_sentry,    &sym_upload_elastic,
-    &sym_upload_breakpad2, &sym_upload_breakpad1, &sym_upload_plain,
+    &sym_upload_session, &sym_upload_mozilla,   &sym_upload_sentry,
+    &sym_upload_elastic, &sym_upload_breakpad2, &sym_upload_breakpad1,
+    &sym_upload_plain,
 };
 
 

@@ -20,7 +20,7 @@ typedef enum {
     SYM_UPLOAD_PUT = 16
 } sym_upload_method_t; /* same bits as in nginx */
 
-#define SYM_UPLOAD_ROOM 128
+#define SYM_UPLOAD_ROOM 1024
 
 /* A request before its body is read. */
 typedef struct {
@@ -34,17 +34,21 @@ typedef struct {
     sym_str_t query;
     sym_str_t base;  /* URL of the location: "https://host/upload" */
     uint64_t number; /* unique to the request */
+    uint64_t now_ms;
     sym_str_t (*header)(void *ctx, const char *name); /* data NULL: absent */
     /* Whether the target has symbols of a module. */
     bool (*has)(void *ctx, sym_str_t name, sym_str_t id);
+    /* Signs a text with a secret of this server. */
+    bool (*sign)(void *ctx, sym_str_t text, char out[SYM_SHA256_HEX_LEN]);
     void *ctx;
 } sym_upload_call_t;
 
-/* Results of assembling chunks (assembly.h). */
+/* Results of a request that lists files (assembly.h). */
 typedef enum {
     SYM_UPLOAD_NOTHING,
     SYM_UPLOAD_FILES,
-    SYM_UPLOAD_SCRIPTS /* a bundle of scripts, source maps and sources */
+    SYM_UPLOAD_SCRIPTS, /* a bundle of scripts, source maps and sources */
+    SYM_UPLOAD_SESSIONS /* files that will be sent, each to a URL of its own */
 } sym_upload_made_t;
 
 /* Why a request is refused. */
@@ -90,6 +94,13 @@ typedef struct {
     unsigned methods;
     /* Returns the token's text; data NULL: none was sent. */
     sym_str_t (*secret)(const sym_upload_call_t *call);
+    /* Checks a URL that stands for a token, and finds that among `tokens`.
+     * NULL: the token is sent. */
+    sym_upload_refusal_t (*admit)(const sym_upload_call_t *call,
+                                  const sym_upload_tokens_t *tokens,
+                                  const sym_upload_token_t **token);
+    bool takes_try;   /* also from tokens that may only upload try symbols */
+    bool takes_empty; /* the loader answers a request without a body, too */
     /* Returns the result that the request assembles; NULL: nothing. */
     sym_upload_made_t (*assembles)(const sym_upload_call_t *call);
     /* Answers a request that has no body for the loader; false: it has one. */
@@ -115,8 +126,8 @@ typedef struct {
 const sym_upload_protocol_t *sym_upload_protocol(const sym_upload_call_t *call);
 
 extern const sym_upload_protocol_t sym_upload_plain, sym_upload_mozilla,
-    sym_upload_breakpad1, sym_upload_breakpad2, sym_upload_sentry,
-    sym_upload_elastic;
+    sym_upload_session, sym_upload_breakpad1, sym_upload_breakpad2,
+    sym_upload_sentry, sym_upload_elastic;
 
 /* --- for the protocols --- */
 

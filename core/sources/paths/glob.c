@@ -15,11 +15,7 @@ folded(char c, bool is_exact)
         return c;
     }
 
-    if (c == '\\') {
-        return '/';
-    }
-
-    return sym_lower(c);
+    return c == '\\' ? '/' : sym_lower(c);
 }
 
 
