@@ -55,6 +55,10 @@ for my $shell (['bash', $bash], ['fish', '-N', $fish], ['zsh', '-f', $zsh]) {
     };
     my %got = $completes->('lo');
     ok($got{load} && $got{lookup}, "$shell->[0] completes commands");
+    %got = $completes->('pu');
+    ok($got{'push-symbols'}, '... one with a hyphen');
+    %got = $completes->('mi');
+    ok($got{mirror}, '... and mirror');
     %got = $completes->('ls', '--');
     ok($got{'--json'} && $got{'--store'}, '... options of a command');
     ok(!$got{'--quota'}, '... and not those of others');

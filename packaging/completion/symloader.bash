@@ -20,7 +20,7 @@ _symloader() {
     COMPREPLY=()
 
     commands=$(symloader help \
-               | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+               | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         if grep -qx -- "$word" <<<"$commands"; then
             command=$word

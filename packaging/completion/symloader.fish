@@ -2,7 +2,7 @@
 # help, modules from the store that the command line or the environment names.
 
 function __symloader_commands
-    symloader help | string match -rg '^  ([a-z]+)  +([A-Z].*)' \
+    symloader help | string match -rg '^  ([a-z][a-z-]*) +([A-Z].*)' \
         | paste - -
     printf 'help\tPrints help\n'
 end
