@@ -66,7 +66,7 @@ sub make_index {
 }
 make_index();
 is(() = read_file("$repo/dists/Packages") =~ /^SHA256: /mg, 4, 'an index of four packages');
-run_ok('sh', '-c', "cd '$repo/dists' && xz -k Packages && gzip -k Packages");
+run_ok('sh', '-c', "cd '$repo/dists' && xz -k Packages && gzip -k Packages && zstd -q Packages");
 
 sub mirror {
     my (@args) = @_;
@@ -134,7 +134,7 @@ is($r->{code}, 0, '... is fine');
 
 # --- other sources ---
 
-for my $index (qw(dists/Packages dists/Packages.gz)) {
+for my $index (qw(dists/Packages dists/Packages.gz dists/Packages.zst)) {
     $r = mirror('--match', 'g*', $repo, $index);
     is($r->{code}, 0, "a folder, $index") or diag $r->{err};
     is(counts($r), '0 sent, 1 same, 0 refused, 0 failed, 0 done before', '... the server says what it has');
@@ -204,6 +204,19 @@ $r = mirror({ token => 'another' }, $repo, 'dists/Packages');
 is($r->{code}, 1, 'a wrong token');
 is(counts($r), '0 sent, 0 same, 1 refused, 0 failed, 0 done before', '... ends the run');
 like($r->{err}, qr/\Asymloader: alpha-dbgsym: status 401: [^\n]*\n\z/, '... says why');
+
+# a server that answers everything with 200
+{
+    my $other = SymTest->new->conf(locations => 'location / { return 200 "{}"; }')->start;
+    my $untouched = "$dir/state.other";
+    $r = $t->loader->run({ no_store => 1 }, 'mirror', '--server', 'http://' . $other->address . '/upload/',
+        '--state', $untouched, '--match', 'g*', $repo, 'dists/Packages');
+    is($r->{code}, 1, 'another server');
+    is(counts($r), '0 sent, 0 same, 0 refused, 1 failed, 0 done before', '... has not taken it');
+    like($r->{err}, qr{\Asymloader: gamma-dbgsym: http://\S+/upload/: status 200, but not the answer to an upload\n\z}, '... is named');
+    is(-s $untouched // 0, 0, '... and the state has no package');
+    is($other->stop->log_trouble, '', '... nothing is wrong there');
+}
 
 # a source that takes connections and never answers
 {

@@ -28,6 +28,7 @@
 #include "cli/post.h"
 #include "common/now.h"
 #include "common/write_all.h"
+#include "json/load.h"
 
 #define COMMAND "mirror"
 #define URL_MAX 4096
@@ -268,14 +269,35 @@ verify(const mirror_t *m, const sym_debian_content_t *content)
 
 /* --- upload --- */
 
+/* Whether the answer has the list of files that uploads are answered with: a proxy
+ * or another server may answer any request with 200. */
+static bool
+has_files(const post_answer_t *answer)
+{
+    sym_error_t err = { 0 };
+    sym_json_t json;
+    bool is_there;
+
+    is_there = sym_json_load(&json, answer->body, SYM_JSON_TRUSTED_MAX, 0,
+                             "the answer is not JSON", &err)
+                   == SYM_OK
+               && json_is_array(json_object_get(json.root, "files"));
+    sym_json_drop(&json);
+    return is_there;
+}
+
+
 static outcome_t
 outcome_of(mirror_t *m, const post_answer_t *answer)
 {
     switch (answer->status) {
     case 201:
-        return SENT;
     case 200:
-        return SAME;
+        if (has_files(answer)) {
+            return answer->status == 201 ? SENT : SAME;
+        }
+        m->troubles++;
+        return FAILED;
     case 400:
     case 413:
         return REFUSED;
@@ -316,6 +338,10 @@ upload(mirror_t *m, const item_t *item)
     outcome = outcome_of(m, &answer);
     if (why != NULL) {
         complain_about(item->shown, "%s: %s", server, why);
+    } else if (outcome == FAILED && answer.status < 300) {
+        complain_about(item->shown,
+                       "%s: status %u, but not the answer to an upload", server,
+                       answer.status);
     } else if (outcome == REFUSED || outcome == FAILED) {
         post_complain(item->shown, &answer);
     }
