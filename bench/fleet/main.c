@@ -14,6 +14,7 @@
 #include "catalogue.h"
 #include "fleet.h"
 #include "ring.h"
+#include "share/ranks.h"
 
 /* S3 Standard, us-east-1, list price of 2026, in dollars.  Transfer in the
  * region is free. */
@@ -172,7 +173,7 @@ main(int argc, char **argv)
                           .builds = 200000,
                           .node_days = 7,
                           .fleet_days = 30,
-                          .list = 2000,
+                          .list = SYM_RANKS_MAX,
                           .seed = 1 };
     fleet_counts_t counts;
     fleet_t *fleet;
