@@ -100,7 +100,10 @@ has_slot(sym_clock_t *c, uint32_t slot)
 void
 sym_clock_mark(sym_clock_t *c, uint32_t slot, uint32_t now_s)
 {
-    if (has_slot(c, slot)) {
+    /* the line stays shared between the caches of workers for a second */
+    if (has_slot(c, slot)
+        && __atomic_load_n(&c->slots[slot], __ATOMIC_RELAXED) != now_s)
+    {
         __atomic_store_n(&c->slots[slot], now_s, __ATOMIC_RELAXED);
     }
 }
