@@ -10,12 +10,12 @@ no warnings qw(exec);
 use Cwd ();
 use Exporter 'import';
 use IO::Socket::INET;
-use List::Util qw(max);
+use List::Util qw(sum);
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK = qw(command median pairs slurp spurt start_nginx stop_nginx
-                    restart_nginx worker_of start_daemon stop_daemon cpu_ns
+                    restart_nginx worker_of workers_of start_daemon stop_daemon cpu_ns
                     turns_of private_kb wrk wrk_start wrk_result post);
 
 my %running;    # pids that must not outlive this process
@@ -89,7 +89,8 @@ sub free_port {
 }
 
 # start_nginx(dir => ..., store => ..., modules => [...]): a server of symbols.
-# core: of its worker, default 0; http, server: more directives; without a store
+# core: of its worker, default 0; workers: their number, each on a core and with a
+# queue of connections of its own; http, server: more directives; without a store
 # only these are served.
 sub start_nginx {
     my (%o) = @_;
@@ -97,7 +98,9 @@ sub start_nginx {
     my $port = $o{port} // free_port();
     my $user = $> == 0 ? 'user root;' : '';
     my $load = join "\n", map { "load_module $_;" } @{ $o{modules} // [] };
-    my $affinity = $o{core} ? '10' : '01';
+    my $workers = $o{workers} // 1;
+    my $affinity = $o{core} ? '10' : $o{workers} ? 'auto' : '01';
+    my $queue = $o{workers} ? ' reuseport' : '';
     my ($http, $server) = ($o{http} // '', $o{server} // '');
 
     $server .= 'location = /floor { floor; }'
@@ -117,7 +120,7 @@ sub start_nginx {
     spurt("$dir/nginx.conf", <<"END");
 $user
 $load
-worker_processes 1;
+worker_processes $workers;
 worker_cpu_affinity $affinity;
 pid $dir/nginx.pid;
 error_log $dir/error.log warn;
@@ -134,14 +137,15 @@ http {
     scgi_temp_path $dir/tmp/scgi;
     $http
     server {
-        listen 127.0.0.1:$port;
+        listen 127.0.0.1:$port$queue;
         location = /200 { return 200; }
         $server
     }
 }
 END
 
-    my $self = { dir => $dir, port => $port, url => "http://127.0.0.1:$port" };
+    my $self = { dir => $dir, port => $port, url => "http://127.0.0.1:$port",
+                 workers => $workers };
     launch($self);
     wait_until_open($self);
     return $self;
@@ -207,17 +211,19 @@ sub restart_nginx {
 }
 
 # The kernel accepts connections before there is a worker.
-sub worker_of {
+sub workers_of {
     my ($self) = @_;
 
     for (1 .. 1000) {
-        my ($worker) = split ' ',
+        my @workers = split ' ',
             slurp("/proc/$self->{pid}/task/$self->{pid}/children");
-        return $worker if $worker;
+        return @workers if @workers == $self->{workers};
         sleep 0.005;
     }
     die "bench: nginx has no worker\n";
 }
+
+sub worker_of { return (workers_of($_[0]))[0] }
 
 
 # --- the loader's daemon ---
@@ -291,11 +297,11 @@ sub private_kb {
 
 # --- wrk ---
 
-# Starts wrk on core 1; idle: only with idle time of the core; first: before all
-# others there, which only root may request.
+# Starts wrk on core 1, or on another (core); idle: only with idle time of the
+# core; first: before all others there, which only root may request.
 sub wrk_start {
     my ($url, $o, @bodies) = @_;
-    my @command = ('taskset', '-c', '1', 'wrk', '-t1', "-c$o->{connections}",
+    my @command = ('taskset', '-c', $o->{core} // 1, 'wrk', '-t1', "-c$o->{connections}",
                    "-d$o->{seconds}s", '--timeout', '60s', '-s',
                    'bench/wrk/post.lua', $url, '--', @bodies);
     unshift @command, 'chrt', '-i', '0' if $o->{idle};
@@ -329,14 +335,15 @@ sub wrk_result {
     return \%r;
 }
 
-# One run against a worker; adds the worker's CPU time per request.
+# One run; adds the CPU time of all workers per request.
 sub wrk {
     my ($nginx, $path, $o, @bodies) = @_;
-    my $worker = worker_of($nginx);
-    my $before = cpu_ns($worker);
+    my @workers = workers_of($nginx);
+    my $before = sum(map { cpu_ns($_) } @workers);
     my $r = wrk_result(wrk_start("$nginx->{url}$path", $o, @bodies));
 
-    $r->{cpu_us} = (cpu_ns($worker) - $before) / 1000 / $r->{requests};
+    $r->{cpu_us} = (sum(map { cpu_ns($_) } @workers) - $before) / 1000
+        / $r->{requests};
     $r->{busy} = $r->{cpu_us} * $r->{rate} / 1e6;
     return $r;
 }
