@@ -16,6 +16,9 @@
 /* A known attribute and its value have less. */
 #define ATTRIBUTE_FIELDS_MAX 64
 
+/* Profilers write a few for each mapping. */
+#define MAPPING_ATTRIBUTES_MAX 256
+
 /* The meaning of an attribute. */
 enum { UNREAD, OTHER, BUILD_ID, FILE_ID };
 
@@ -121,13 +124,19 @@ read_attribute(profile_t *p, uint32_t number)
 }
 
 
-/* A reference from a mapping. */
+/* Reference number n from a mapping. */
 static sym_status_t
-use_attribute(profile_t *p, profile_mapping_t *m, uint64_t number,
+use_attribute(profile_t *p, profile_mapping_t *m, uint64_t number, uint32_t n,
               uint32_t *budget)
 {
     profile_attribute_t *all = p->attributes.items;
     sym_status_t rc = SYM_OK;
+
+    if (n > MAPPING_ATTRIBUTES_MAX) {
+        return sym_request_refuse(
+            &p->base, SYM_LIMIT, "mapping %llu has more than %u attributes",
+            (unsigned long long) m->id, MAPPING_ATTRIBUTES_MAX);
+    }
 
     if (number >= p->attributes.n) {
         return sym_request_refuse(
@@ -154,14 +163,14 @@ use_attribute(profile_t *p, profile_mapping_t *m, uint64_t number,
 /* Repeated numbers are packed or not. */
 static sym_status_t
 use_attributes(profile_t *p, profile_mapping_t *m, const sym_pb_field_t *f,
-               uint32_t *budget)
+               uint32_t *n, uint32_t *budget)
 {
     sym_error_t err = { 0 };
     sym_cursor_t c;
     sym_status_t rc = SYM_OK;
 
     if (f->type == SYM_PB_VARINT) {
-        return use_attribute(p, m, f->value, budget);
+        return use_attribute(p, m, f->value, ++*n, budget);
     }
 
     if (f->type != SYM_PB_BYTES) {
@@ -173,7 +182,7 @@ use_attributes(profile_t *p, profile_mapping_t *m, const sym_pb_field_t *f,
         const uint64_t number = sym_pb_varint(&c);
 
         rc = err.status == SYM_OK
-                 ? use_attribute(p, m, number, budget)
+                 ? use_attribute(p, m, number, ++*n, budget)
                  : sym_request_refuse(&p->base, SYM_MALFORMED,
                                       "mapping %llu is malformed: %s",
                                       (unsigned long long) m->id, err.what);
@@ -191,10 +200,11 @@ identify(profile_t *p, profile_mapping_t *m, uint32_t *budget)
     sym_cursor_t c = sym_cursor(bytes.data, bytes.len, "mapping", &err);
     sym_status_t rc = SYM_OK;
     sym_pb_field_t f;
+    uint32_t n = 0;
 
     while (rc == SYM_OK && sym_pb_next(&c, &f)) {
         if (f.number == p->form->mapping_attributes) {
-            rc = use_attributes(p, m, &f, budget);
+            rc = use_attributes(p, m, &f, &n, budget);
         }
     }
 
