@@ -11,6 +11,8 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use Test::More;
 
+use Time::HiRes qw(CLOCK_MONOTONIC clock_gettime);
+
 use SymLoader qw(sym_text write_file);
 use SymUpload;
 
@@ -122,7 +124,9 @@ refused('not allowed', "$base/secret.zip", 400, "$base/secret.zip can't be found
 route('/ill.zip', status => 503);
 refused('an error', "$base/ill.zip", 500, "$base/ill.zip errored (503)", 1);
 route('/ever.zip', status => 500);
+my $began = clock_gettime(CLOCK_MONOTONIC);
 refused('an error again and again', "$base/ever.zip", 500, "RetryError trying to open $base/ever.zip", 3);
+cmp_ok(clock_gettime(CLOCK_MONOTONIC) - $began, '>=', 0.75, '... with growing pauses');
 route('/no_content.zip', status => 206, body => 'x');
 refused('another status', "$base/no_content.zip", 400,
     "non-200 status code when retrieving $base/no_content.zip", 1);

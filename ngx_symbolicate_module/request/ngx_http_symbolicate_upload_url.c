@@ -21,6 +21,9 @@
 /* Number of tries if an error may be over. */
 #define NGX_SYMBOLICATE_URL_TRIES   3
 
+/* The pause before the second try; each later one is twice as long. */
+#define NGX_SYMBOLICATE_URL_PAUSE   250
+
 /* Maximum size of the texts. */
 #define NGX_SYMBOLICATE_URL_TEXTS   (64 * 1024)
 
@@ -35,6 +38,7 @@ struct ngx_http_symbolicate_upload_url_s {
     sym_str_t                                url;
     off_t                                    most;
     ngx_uint_t                               tries;
+    ngx_event_t                              pause;     /* before a try */
     sym_by_url_t                             how;       /* not OK: refused */
     unsigned                                 busy:1;
 };
@@ -44,6 +48,9 @@ static ngx_int_t ngx_http_symbolicate_upload_url_begin(
     ngx_http_symbolicate_upload_url_t *u);
 static ngx_int_t ngx_http_symbolicate_upload_url_fetch(
     ngx_http_symbolicate_upload_url_t *u);
+static void ngx_http_symbolicate_upload_url_pause(
+    ngx_http_symbolicate_upload_url_t *u);
+static void ngx_http_symbolicate_upload_url_again(ngx_event_t *ev);
 static sym_by_url_t ngx_http_symbolicate_upload_url_judge(
     ngx_http_symbolicate_upload_url_t *u,
     ngx_http_symbolicate_fetch_result_t *result, sym_str_t *text);
@@ -170,6 +177,10 @@ ngx_http_symbolicate_upload_url_result(ngx_http_symbolicate_upload_url_t *u,
         return NGX_DECLINED;
     }
 
+    if (u->pause.timer_set) {
+        return NGX_DONE;
+    }
+
     if (u->download) {
 
         if (u->download->too_large) {
@@ -209,12 +220,8 @@ ngx_http_symbolicate_upload_url_result(ngx_http_symbolicate_upload_url_t *u,
         if (sym_by_url_may_retry(u->how, status)
             && u->tries < NGX_SYMBOLICATE_URL_TRIES)
         {
-            ngx_http_symbolicate_download_drop(u->download);
-            u->download = NULL;
-
-            if (ngx_http_symbolicate_upload_url_fetch(u) == NGX_OK) {
-                return NGX_DONE;
-            }
+            ngx_http_symbolicate_upload_url_pause(u);
+            return NGX_DONE;
         }
     }
 
@@ -223,6 +230,39 @@ ngx_http_symbolicate_upload_url_result(ngx_http_symbolicate_upload_url_t *u,
     file->reason = sym_by_url_text(&u->arena, u->how, text, status);
 
     return NGX_DECLINED;
+}
+
+
+static void
+ngx_http_symbolicate_upload_url_pause(ngx_http_symbolicate_upload_url_t *u)
+{
+    ngx_msec_t                            pause;
+    ngx_http_symbolicate_fetch_policy_t  *policy;
+
+    policy = ngx_http_symbolicate_request_sources_policy(u->sources);
+    pause = NGX_SYMBOLICATE_URL_PAUSE << (u->tries - 1);
+
+    ngx_http_symbolicate_download_drop(u->download);
+    u->download = NULL;
+
+    u->pause.handler = ngx_http_symbolicate_upload_url_again;
+    u->pause.data = u;
+    u->pause.log = u->request->connection->log;
+
+    ngx_add_timer(&u->pause, ngx_min(pause, policy->timeout));
+}
+
+
+static void
+ngx_http_symbolicate_upload_url_again(ngx_event_t *ev)
+{
+    ngx_http_symbolicate_upload_url_t  *u;
+
+    u = ev->data;
+
+    if (ngx_http_symbolicate_upload_url_fetch(u) != NGX_OK) {
+        ngx_http_symbolicate_enqueue(u->turn);
+    }
 }
 
 
@@ -271,6 +311,10 @@ ngx_http_symbolicate_upload_url_end(ngx_http_symbolicate_upload_url_t *u)
 {
     if (u == NULL) {
         return;
+    }
+
+    if (u->pause.timer_set) {
+        ngx_del_timer(&u->pause);
     }
 
     ngx_http_symbolicate_download_drop(u->download);
