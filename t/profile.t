@@ -26,6 +26,26 @@ sub answer {
     return $r->{code} == 0 || $r->{code} == 1 ? ($r, shown($out)) : ($r, undef);
 }
 
+# By address, as `go tool pprof` reads a program: the function that has the code, and the
+# file and line of the code, perhaps inlined there.  It has no answer for code without lines and for main().
+sub places_at {
+    my ($shown, $mapping) = @_;
+    return { map { my @lines = @{ $_->{lines} };
+            $_->{address} => join ' ', $lines[-1]{function}, $lines[0]{file} =~ s{.*/}{}r, $lines[0]{line} }
+        grep { $_->{mapping} == $mapping && @{ $_->{lines} } } @{ $shown->{locations} } };
+}
+
+# What go tool pprof adds to the profile, from the program on disk.
+sub go_local {
+    my ($p) = @_;
+    my $symbolized = "$p->{program}.local.gz";
+    unlink $symbolized;
+    run_ok('go', 'tool', 'pprof', '-symbolize=local', '-proto', "-output=$symbolized", $p->{program}, $p->{file});
+    my $shown = shown($symbolized);
+    my ($mapping) = grep { $_->{build_id} } @{ $shown->{mappings} };
+    return places_at($shown, $mapping->{id});
+}
+
 # Locations and samples are those of the request.
 sub without_lines {
     my ($shown) = @_;
@@ -60,6 +80,14 @@ for my $name (sort keys %programs) {
     is_deeply($other->{has}, [ 0, 0, 0, 0 ], '... of others nothing is');
     is(scalar(grep { @{ $_->{lines} } && $_->{mapping} == $other->{id} } @{ $shown->{locations} }),
        0, '... and their locations stay');
+
+    # it finds no symbols in lld's program
+    if ($name ne 'lld') {
+        my $local = go_local($p);
+        cmp_ok(scalar(keys %$local), '>', 3, '... go tool pprof reads the program itself') or diag explain $local;
+        my $ours = places_at($shown, $mapping->{id});
+        is_deeply({ map { $_ => $ours->{$_} } keys %$local }, $local, '... and has the same functions, files, lines');
+    }
 
     like(go($out, '-top'), qr/^\s*\d+ms .*\bleaf$/m, '... go tool pprof -top');
     like(go($out, '-raw'), qr/ mix \S+work\.h:\d+.*\n\s+mix_twice \S+work\.h:15.*\n\s+leaf /,
