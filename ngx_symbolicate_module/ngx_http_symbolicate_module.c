@@ -43,6 +43,7 @@
 #include "page/ngx_http_symbolicate_page.h"
 #include "request/ngx_http_symbolicate_job.h"
 #include "request/ngx_http_symbolicate_output.h"
+#include "share/ngx_http_symbolicate_tell.h"
 #include "warm/ngx_http_symbolicate_warm.h"
 #include "store/ngx_http_symbolicate_store.h"
 
@@ -443,6 +444,32 @@ ngx_http_symbolicate_connected(ngx_http_symbolicate_loader_t *loader)
 }
 
 
+/* An upload has written a file of a source. */
+static void
+ngx_http_symbolicate_changed(ngx_http_symbolicate_loader_t *loader,
+    sym_rpc_message_t *m)
+{
+    ngx_uint_t                         i;
+    ngx_http_symbolicate_main_conf_t  *smcf;
+    ngx_http_symbolicate_loc_conf_t  **slcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(ngx_cycle,
+                                               ngx_http_symbolicate_module);
+    slcf = smcf->uploads.elts;
+
+    for (i = 0; i < smcf->uploads.nelts; i++) {
+        if (slcf[i]->loader
+            && ngx_http_symbolicate_loader_of(slcf[i]->loader) == loader
+            && ngx_http_symbolicate_upload_is_to(slcf[i], m->key.scope))
+        {
+            ngx_http_symbolicate_tell_replaced(&slcf[i]->policy, m->key.scope,
+                                               m->source);
+            return;
+        }
+    }
+}
+
+
 static void
 ngx_http_symbolicate_message(ngx_http_symbolicate_loader_t *loader,
     sym_rpc_message_t *m)
@@ -455,6 +482,10 @@ ngx_http_symbolicate_message(ngx_http_symbolicate_loader_t *loader,
 
     case SYM_RPC_OBJECT:
         ngx_http_symbolicate_bucket_message(loader, m);
+        break;
+
+    case SYM_RPC_CHANGED:
+        ngx_http_symbolicate_changed(loader, m);
         break;
 
     default:

@@ -18,9 +18,12 @@
 #include "request_sources/ngx_http_symbolicate_request_source_fetch.h"
 #include "ngx_http_symbolicate_variables.h"
 #include "request/ngx_http_symbolicate_ctx.h"
+#include "share/ngx_http_symbolicate_tell.h"
 
 
 static ngx_int_t ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_symbolicate_node_variable(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
 static ngx_int_t ngx_http_symbolicate_request_source_variable(
     ngx_http_request_t *r,
@@ -81,6 +84,10 @@ static ngx_http_variable_t  ngx_http_symbolicate_vars[] = {
 
     { ngx_string("symbolicate_path"), NULL,
       ngx_http_symbolicate_path_variable,
+      0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("symbolicate_node"), NULL,
+      ngx_http_symbolicate_node_variable,
       0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("symbolicate_given_url"), NULL,
@@ -224,6 +231,23 @@ ngx_http_symbolicate_path_variable(ngx_http_request_t *r,
     }
 
     return ngx_http_symbolicate_text(v, path->data, path->len);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_node_variable(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_str_t  *node;
+
+    node = ngx_http_symbolicate_tell_node(r);
+
+    if (node == NULL) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    return ngx_http_symbolicate_text(v, node->data, node->len);
 }
 
 

@@ -56,7 +56,9 @@ typedef enum {
                            its path on its web site, or "" */
     SYM_RPC_CHANGED, /* ticket, scope, source: a file of the source was written
                          or removed; its path is `source`, or the part of
-                         `source` after one of its slashes */
+                         `source` after one of its slashes.  The loader sends it,
+                         too, with the ticket of an UPLOAD or ASSEMBLE, for each
+                         path that it has written */
     SYM_RPC_GIVEN, /* ticket, flags, offset, length; a descriptor if the file exists:
                          the answer to WANT */
     SYM_RPC_MISSED,  /* flags, requests (offset), frames (length), key, text,

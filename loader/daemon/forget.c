@@ -59,6 +59,7 @@ forget_module(serve_t *s, const sym_module_key_t *key, sym_error_t *err)
 {
     sym_status_t rc = module_remove(s->store, key, err);
 
+    inflights_changed(&s->inflights, key, s->now);
     forget_running(s, key);
     return rc;
 }
@@ -93,6 +94,7 @@ forget_path(serve_t *s, sym_str_t scope, sym_str_t path, sym_error_t *err)
     do {
         uint64_t hash = places_hash(&s->negatives.places, scope, path);
 
+        recent_add(&s->inflights.recent, hash, s->now);
         inflights_at(&s->inflights, hash, doubt_flight, s);
         doubt_users(s, hash);
     } while (sym_path_next_part(&path));

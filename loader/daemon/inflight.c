@@ -717,10 +717,45 @@ inflight_set_for_peer(inflights_t *f, inflight_t *inflight, int64_t now)
 }
 
 
+/* Hash of the ids of a module, whatever its name. */
+static uint64_t
+hash_ids(const inflights_t *f, const sym_module_key_t *key)
+{
+    return hash_module(f, &(sym_module_key_t){ .id = key->id });
+}
+
+
+void
+inflights_changed(inflights_t *f, const sym_module_key_t *key, int64_t now)
+{
+    recent_add(&f->recent, hash_ids(f, key), now);
+}
+
+
+static bool
+has_changed(const inflights_t *f, const inflight_t *inflight, uint64_t places,
+            int64_t now)
+{
+    for (unsigned i = 0; i < inflight->places.n; i++) {
+        if ((places >> i & 1) != 0
+            && recent_has(&f->recent, owner_path(&inflight->places, i), now))
+        {
+            return true;
+        }
+    }
+
+    return recent_has(&f->recent, hash_ids(f, &inflight->key), now);
+}
+
+
 static void
 elect(inflights_t *f, inflight_t *inflight, waiter_t *w, uint64_t places,
       int64_t now)
 {
+    if (has_changed(f, inflight, places, now)) {
+        inflight->unshared = SYM_RPC_UNUSABLE;
+    }
+
     own(f, inflight, places);
     lease_dequeue(&f->leases, &inflight->lease);
     inflight->phase = INFLIGHT_FETCHING;

@@ -25,6 +25,7 @@
 #include "daemon/fetch_result.h"
 #include "daemon/leases.h"
 #include "daemon/owners.h"
+#include "daemon/recent.h"
 #include "object/ref_key.h"
 #include "common/table.h"
 
@@ -100,6 +101,7 @@ typedef struct {
     inflight_t *unplanned, **unplanned_last;
     sym_hash_key_t key; /* secret, because module names are untrusted */
     leases_t leases;
+    recent_t recent;
     int64_t fetch_timeout_ms;
     unsigned n_fetching;
     uint64_t elections, re_elections, joins;
@@ -122,6 +124,10 @@ inflight_t *inflight_next_of(const inflights_t *f, const sym_module_key_t *key,
                              const inflight_t *last);
 inflight_t *inflight_next_by_code(const inflights_t *f, const sym_code_id_t *id,
                                   const inflight_t *last);
+
+/* A module has changed: see recent.h.  The hash of a path is that of its place. */
+void inflights_changed(inflights_t *f, const sym_module_key_t *key,
+                       int64_t now);
 
 /* Makes the client wait for the artifact of its ENSURE, with the places of its
  * plan; false: out of memory. */

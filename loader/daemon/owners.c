@@ -184,3 +184,10 @@ owner_each_owner(const owner_t *search, void (*fn)(void *ctx, owner_t *),
         }
     }
 }
+
+
+uint64_t
+owner_path(const owner_t *search, unsigned number)
+{
+    return search->places[number].place->node.hash;
+}

@@ -59,6 +59,9 @@ void owner_each_owner(const owner_t *search, void (*fn)(void *ctx, owner_t *),
 /* Returns the open places before the first one that another search owns. */
 uint64_t owner_free_places(const owner_t *search, uint64_t open);
 
+/* Returns the hash of the path of a place. */
+uint64_t owner_path(const owner_t *search, unsigned number);
+
 /* Removes all places of the search. */
 static inline uint64_t
 owner_all(const owner_t *search)

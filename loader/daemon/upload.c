@@ -353,6 +353,21 @@ forget_paths(upload_t *u)
 }
 
 
+/* Other nodes of a fleet must forget what they have made of the former file. */
+static void
+tell_client(const upload_t *u)
+{
+    for (unsigned i = 0; u->client != NULL && i < u->job.n_paths; i++) {
+        const sym_rpc_message_t m = { .type = SYM_RPC_CHANGED,
+                                      .ticket = u->ticket,
+                                      .key = { .scope = u->folder->source },
+                                      .source = sym_cstr(u->job.paths[i]) };
+
+        client_send(u->client, &m);
+    }
+}
+
+
 void
 upload_report_placed(upload_t *u)
 {
@@ -364,6 +379,10 @@ upload_report_placed(upload_t *u)
         not_placed(u);
     } else {
         memcpy(u->place, u->job.paths[0], sizeof(u->place));
+        if (u->is_stored && !u->job.is_same) {
+            tell_client(u);
+        }
+
         upload_report_file(u, u->job.is_same ? UPLOAD_SAME
                               : u->is_stored ? UPLOAD_STORED
                                              : UPLOAD_KEPT);

@@ -27,6 +27,7 @@
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_send.h"
 #include "request/ngx_http_symbolicate_task.h"
+#include "share/ngx_http_symbolicate_tell.h"
 #include "share/ngx_http_symbolicate_unpublish.h"
 
 
@@ -250,6 +251,32 @@ ngx_http_symbolicate_purge_call(ngx_http_symbolicate_purge_t *purge)
 }
 
 
+/* Sends the same request to the other nodes of the fleet. */
+static ngx_int_t
+ngx_http_symbolicate_purge_tell(ngx_http_symbolicate_purge_t *purge)
+{
+    ngx_http_request_t               *r;
+    ngx_http_symbolicate_news_t       news;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
+
+    r = purge->task.request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    ngx_memzero(&news, sizeof(ngx_http_symbolicate_news_t));
+
+    news.method = r->method;
+    news.path.data = r->uri.data + slcf->place.base.len + 1;
+    news.path.len = r->uri.len - slcf->place.base.len - 1;
+    news.args = r->args;
+
+    if (!purge->is_module) {
+        news.body = purge->task.body;
+    }
+
+    return ngx_http_symbolicate_tell(&slcf->policy, &news);
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_purge_answer(ngx_http_symbolicate_purge_t *purge)
 {
@@ -468,6 +495,14 @@ ngx_http_symbolicate_purge_step(ngx_http_symbolicate_task_t *task)
     }
 
     if (purge->nidle == purge->ncalls) {
+
+        if (ngx_http_symbolicate_purge_tell(purge) != NGX_OK) {
+            return ngx_http_symbolicate_fail(&purge->task,
+                                 NGX_HTTP_SERVICE_UNAVAILABLE,
+                                 SYM_STR("503 Service Unavailable"),
+                                 "too many changes wait for other nodes");
+        }
+
         return ngx_http_symbolicate_purge_answer(purge);
     }
 

@@ -82,6 +82,9 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
     if (ngx_array_init(&smcf->stores, cf->pool, 2,
                        sizeof(ngx_http_symbolicate_store_conf_t *))
             != NGX_OK
+        || ngx_array_init(&smcf->uploads, cf->pool, 1,
+                          sizeof(ngx_http_symbolicate_loc_conf_t *))
+           != NGX_OK
         || ngx_array_init(&smcf->loaders, cf->pool, 1,
                           sizeof(ngx_http_symbolicate_loader_conf_t *))
              != NGX_OK

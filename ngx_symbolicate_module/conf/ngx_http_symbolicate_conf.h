@@ -34,6 +34,9 @@ typedef struct ngx_http_symbolicate_sigv4_s  ngx_http_symbolicate_sigv4_t;
 struct ngx_http_symbolicate_main_conf_s {
     ngx_array_t                    stores;      /* pointers to store_conf_t */
     ngx_array_t                    loaders;     /* pointers to loader_conf_t */
+    ngx_array_t                    uploads;     /* pointers to loc_conf_t:
+                                                 * locations that share, with a
+                                                 * target of uploads */
     ngx_array_t                    metrics;     /* pointers to sources */
     ngx_uint_t                     nlanes;      /* number of names of sources */
     ngx_uint_t                     request_source_lanes;

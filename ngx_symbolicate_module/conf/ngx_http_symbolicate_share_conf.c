@@ -61,6 +61,49 @@ ngx_http_symbolicate_share_time(ngx_str_t *text, ngx_msec_t *time)
 }
 
 
+/* "nodes=UPSTREAM": found when the configuration is complete. */
+static char *
+ngx_http_symbolicate_share_nodes(ngx_conf_t *cf,
+    ngx_http_symbolicate_shared_t *share, ngx_str_t *name)
+{
+    ngx_url_t  u;
+
+    if (share->nodes) {
+        return "is duplicate";
+    }
+
+    ngx_memzero(&u, sizeof(ngx_url_t));
+
+    u.url = *name;
+    u.no_resolve = 1;
+
+    share->nodes = ngx_http_upstream_add(cf, &u, 0);
+
+    return share->nodes ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+
+/* "tell=/LOCATION/" */
+static char *
+ngx_http_symbolicate_share_tell(ngx_http_symbolicate_shared_t *share,
+    ngx_str_t *uri)
+{
+    if (share->tell.len) {
+        return "is duplicate";
+    }
+
+    if (uri->len == 0 || uri->data[0] != '/' || uri->data[uri->len - 1] != '/')
+    {
+        return "needs a location in \"tell=\" that begins and ends with a "
+               "slash";
+    }
+
+    share->tell = *uri;
+
+    return NGX_CONF_OK;
+}
+
+
 char *
 ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
@@ -99,6 +142,12 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             rv = ngx_http_symbolicate_share_location(cf, &share->peers, &uri,
                                               NGX_SYMBOLICATE_PEERS_NAME);
 
+        } else if (ngx_http_symbolicate_option(&value[i], "nodes=", &uri)) {
+            rv = ngx_http_symbolicate_share_nodes(cf, share, &uri);
+
+        } else if (ngx_http_symbolicate_option(&value[i], "tell=", &uri)) {
+            rv = ngx_http_symbolicate_share_tell(share, &uri);
+
         } else if ((ngx_http_symbolicate_option(&value[i], "warm=", &uri)
                     && ngx_http_symbolicate_share_time(&uri, &share->warm)
                        == NGX_OK)
@@ -109,8 +158,9 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
             continue;
 
         } else {
-            return "takes \"bucket=/LOCATION/\" and \"peers=/LOCATION/\", "
-                   "internal locations, \"warm=TIME\" and \"every=TIME\"; "
+            return "takes \"bucket=/LOCATION/\", \"peers=/LOCATION/\" and "
+                   "\"tell=/LOCATION/\", internal locations, "
+                   "\"nodes=UPSTREAM\", \"warm=TIME\" and \"every=TIME\"; "
                    "or \"off\"";
         }
 
@@ -121,6 +171,10 @@ ngx_http_symbolicate_set_share(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (share->bucket.uri.len == 0 && share->warm) {
         return "needs \"bucket=/LOCATION/\" for \"warm=\"";
+    }
+
+    if ((share->nodes == NULL) != (share->tell.len == 0)) {
+        return "needs both \"nodes=UPSTREAM\" and \"tell=/LOCATION/\"";
     }
 
     slcf->policy.share = share;

@@ -98,6 +98,10 @@ typedef struct {
 typedef struct {
     ngx_http_symbolicate_source_t  bucket;      /* no uri: none */
     ngx_http_symbolicate_source_t  peers;
+    ngx_http_upstream_srv_conf_t  *nodes;       /* all nodes; NULL: they are
+                                                 * not told of changes */
+    ngx_str_t                      tell;        /* location for that; ends in a
+                                                 * slash */
     ngx_msec_t                     bucket_away; /* it is not asked before this
                                                  * time of this worker; 0: it
                                                  * answers */

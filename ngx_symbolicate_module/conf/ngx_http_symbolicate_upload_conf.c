@@ -287,6 +287,53 @@ ngx_http_symbolicate_tokens_drop(void *data)
 }
 
 
+ngx_uint_t
+ngx_http_symbolicate_upload_is_to(ngx_http_symbolicate_loc_conf_t *slcf,
+    sym_str_t source)
+{
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *targets[2];
+
+    targets[0] = slcf->upload.source;
+    targets[1] = slcf->upload.try_source;
+
+    for (i = 0; i < 2; i++) {
+        if (targets[i] && targets[i]->name.len == source.len
+            && ngx_memcmp(targets[i]->name.data, source.data, source.len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+/* Other nodes of a fleet must learn what is uploaded here. */
+static char *
+ngx_http_symbolicate_upload_shares(ngx_conf_t *cf,
+    ngx_http_symbolicate_loc_conf_t *conf)
+{
+    ngx_http_symbolicate_loc_conf_t   **slcf;
+    ngx_http_symbolicate_main_conf_t   *smcf;
+
+    if (conf->policy.share == NULL) {
+        return NGX_CONF_OK;
+    }
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_symbolicate_module);
+
+    slcf = ngx_array_push(&smcf->uploads);
+    if (slcf == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    *slcf = conf;
+
+    return NGX_CONF_OK;
+}
+
+
 char *
 ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
@@ -341,7 +388,7 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
     conf->upload.try_source = ngx_http_symbolicate_upload_source(conf, ".try");
 
     if (conf->upload.source) {
-        return NGX_CONF_OK;
+        return ngx_http_symbolicate_upload_shares(cf, conf);
     }
 
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,

@@ -26,5 +26,9 @@ char *ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);
 
+/* Whether files that are uploaded to the location go to this source. */
+ngx_uint_t ngx_http_symbolicate_upload_is_to(
+    ngx_http_symbolicate_loc_conf_t *slcf, sym_str_t source);
+
 
 #endif /* _NGX_HTTP_SYMBOLICATE_UPLOAD_CONF_H_INCLUDED_ */

@@ -25,12 +25,22 @@ use SymTest;
 
 sub new {
     my ($class, %opt) = @_;
-    my $self = bless { nodes => 2, bucket => 1, peers => 0, how => '', share => '', http => '', workers => 1, timeout => '30s', %opt }, $class;
+    my $self = bless { nodes => 2, bucket => 1, peers => 0, tell => 0, how => '', share => '', http => '', workers => 1, timeout => '30s', %opt }, $class;
     $self->{s3} = SymS3->new->start->bucket('symbols')->bucket('shared');
     $self->{all} = [ map { SymFolder->new(workers => $self->{workers}) } 1 .. $self->{nodes} ];
     $self->set($_) for $self->nodes;
-    $_->start for $self->nodes;
+    $self->start($_) for $self->nodes;
     return $self;
+}
+
+# Uploads to a bucket need a folder of the loader, too.
+sub start {
+    my ($self, $node) = @_;
+    return $node->start if !$self->{tell};
+    mkdir "$node->{dir}/symbols";
+    $node->loader->serve('--jobs', 2, '--upload-folder', "symbols=$node->{dir}/symbols");
+    $node->{is_serving} = 1;
+    return $node->SymTest::start;
 }
 
 # Another node, which is not started.
@@ -50,7 +60,11 @@ sub set {
     my ($symbols, $shared) = map { $self->bucket($_) } qw(symbols shared);
     my $servers = join ' ', map { 'server ' . $_->address . ' max_fails=0;' } $self->nodes;
     my $share = join ' ', ($self->{bucket} ? 'bucket=/shared/' : ()), ($self->{peers} ? 'peers=/peers/' : ());
+    my $tell = $self->{tell} ? "symbolicate_share $share nodes=fleet tell=/tell/;"
+        : $share ? "symbolicate_share $share $self->{share};" : '';
     $share = $share ? "symbolicate_share $share $self->{share};" : '';
+    my $upload = $self->{tell} ? "location /upload/ { symbolicate upload; symbolicate_upload_target symbols bucket; "
+        . "symbolicate_upload_tokens off; $tell }" : '';
     return $node->conf(
         http => "$self->{http} upstream fleet { hash \$uri consistent; $servers }",
         locations => <<"CONF");
@@ -58,10 +72,18 @@ sub set {
         symbolicate_source symbols uri=/symbols/;
         $self->{how}
         location /symbolicate { symbolicate; $share }
-        location /admin { symbolicate; symbolicate_admin on; $share }
+        location /admin { symbolicate; symbolicate_admin on; $tell }
+        $upload
         location /metrics { symbolicate_metrics; }
         location /__ { symbolicate_health; }
-        location /peer/ { symbolicate peer; symbolicate_share bucket=/shared/; }
+        location /peer/ { symbolicate peer; symbolicate_admin on; symbolicate_share bucket=/shared/; }
+        location /tell/ {
+            internal;
+            rewrite ^/tell/(.*)\$ /peer/\$1 break;
+            proxy_connect_timeout 2s;
+            proxy_read_timeout $self->{timeout};
+            proxy_pass http://\$symbolicate_node;
+        }
         location /symbols/ { internal; $symbols }
         location /shared/ { internal; $shared }
         location /peers/ {
