@@ -19,6 +19,8 @@ my $t = SymTest->new->conf(server => 'client_max_body_size 10k;',
         location /symbolicate     { symbolicate; }
         location /off/symbolicate { symbolicate; symbolicate_cors off; }
         location /__              { symbolicate_health; }
+        location /files/          { symbolicate files; symbolicate_cors on; }
+        location /secret/         { symbolicate files; }
         location /limited         { symbolicate; limit_except GET { deny all; } }
 CONF
 
@@ -54,6 +56,12 @@ has_cors($t->post('/symbolicate/v5', $empty, @origin,
 has_cors($t->post('/limited/v5', $empty, @origin), 403, 'denied by nginx');
 has_cors($t->request('GET', '/__lbheartbeat__', headers => [@origin]), 200,
     'health');
+
+# files have it only if their own location asks for it, as Mozilla's symbol server does
+
+has_cors($t->request('GET', '/files/a/1/a.sym', headers => [@origin]), 404, 'files');
+has_none($t->request('GET', '/secret/a/1/a.sym', headers => [@origin]), 404, 'files by default');
+is($t->request('OPTIONS', '/files/a/1/a.sym', headers => [@origin])->{status}, 405, 'OPTIONS of a file');
 
 # --- preflight ---
 

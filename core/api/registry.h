@@ -135,6 +135,8 @@ typedef struct {
     bool is_for_peers;
     /* Not available to scripts of other sites: CORS headers are never sent. */
     bool is_same_site;
+    /* With is_same_site: they are sent if the location itself asks for them. */
+    bool may_have_cors;
 } sym_api_t;
 
 #define SYM_API_DECLARE(name) extern const sym_api_t sym_##name##_api;

@@ -193,6 +193,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_symbolicate_loc_conf_t *prev = parent;
     ngx_http_symbolicate_loc_conf_t *conf = child;
 
+    ngx_uint_t                 asks_for_cors;
     ngx_http_core_loc_conf_t  *clcf;
 
     ngx_conf_merge_ptr_value(conf->store, prev->store, NULL);
@@ -207,6 +208,7 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
                              NGX_SYMBOLICATE_ANSWER);
     ngx_conf_merge_uint_value(conf->max_missing, prev->max_missing, 5000);
     ngx_conf_merge_uint_value(conf->slice, prev->slice, 512);
+    asks_for_cors = conf->cors == 1;
     ngx_conf_merge_value(conf->cors, prev->cors, 1);
     ngx_conf_merge_value(conf->missing, prev->missing, 0);
     ngx_conf_merge_str_value(conf->webhook, prev->webhook, "");
@@ -288,7 +290,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
      */
 
     if (conf->metrics != NGX_CONF_UNSET
-        || (conf->api && conf->api->is_same_site))
+        || (conf->api && conf->api->is_same_site
+            && !(conf->api->may_have_cors && asks_for_cors)))
     {
         conf->cors = 0;
     }

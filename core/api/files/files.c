@@ -31,4 +31,5 @@ const sym_api_t sym_files_api = {
     .answers = { "application/json" },
     .tells_failures = true,
     .is_same_site = true,
+    .may_have_cors = true,
 };
