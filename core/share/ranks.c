@@ -119,14 +119,16 @@ static sym_rank_t *
 copy(const sym_rank_t *rank)
 {
     sym_rank_t *made = malloc(sizeof(*made) + rank->source.len + rank->ref.len);
-    char *p = (char *) (made + 1);
+    char *p;
 
-    if (made != NULL) {
-        *made = *rank;
-        made->source = sym_str_append(&p, rank->source);
-        made->ref = sym_str_append(&p, rank->ref);
+    if (made == NULL) {
+        return NULL;
     }
 
+    p = (char *) (made + 1);
+    *made = *rank;
+    made->source = sym_str_append(&p, rank->source);
+    made->ref = sym_str_append(&p, rank->ref);
     return made;
 }
 
