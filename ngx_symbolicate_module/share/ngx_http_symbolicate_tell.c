@@ -30,7 +30,7 @@
 #define NGX_SYMBOLICATE_TELL_WAITING  16384
 #define NGX_SYMBOLICATE_TELL_BYTES    (16 * 1024 * 1024)
 
-/* A node that fails is told again after this time, then after twice that. */
+/* A node that fails is asked again after this time, then after twice that. */
 #define NGX_SYMBOLICATE_TELL_PAUSE      100
 #define NGX_SYMBOLICATE_TELL_PAUSE_MAX  10000
 
