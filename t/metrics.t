@@ -107,7 +107,7 @@ my %want_type = (requests => 'counter', frames => 'counter',
         swift_names_mangled unusable_shares)),
     (map { ("loader_$_" => 'gauge') } qw(up flights waiting fetches_running
         lease_bytes temp_room_bytes conversions_running clients
-        supplement_bytes)),
+        supplement_bytes share_bytes)),
     loader_conversion_seconds => 'histogram');
 is_deeply({ map { s/^symbolicate_//r => $type->{$_} } keys %$type },
     \%want_type, 'families and their types');

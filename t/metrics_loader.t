@@ -106,7 +106,7 @@ my %zero = (up => 1, clients => 1, conversions(), map { $_ => 0 } qw(flights
     waiting elections_total re_elections_total joins_total fetches_running
     lease_bytes conversions_running invalidations_total aged_total
     supplement_fetches_total supplement_bytes swift_names_mangled_total
-    unusable_shares_total));
+    unusable_shares_total share_bytes));
 
 # --- before the first request ---
 

@@ -50,6 +50,9 @@ static const sym_loader_row_t rows[SYM_LOADER_VALUES] = {
                                      "loader_unusable_shares_total", "counter",
                                      "Artifacts of other nodes that were "
                                      "refused." },
+    [SYM_LOADER_SHARE_BYTES] = { "share_bytes", "loader_share_bytes", "gauge",
+                                 "Bytes of artifacts on their way to the "
+                                 "bucket of the fleet." },
 };
 
 /* The names continue: conversions_FORMAT_END, conversion_seconds_le_BOUND

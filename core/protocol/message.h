@@ -41,12 +41,14 @@ typedef enum {
     SYM_RPC_ENSURE,     /* ticket, flags, kind, scope, rules, reference:
                            requests this artifact of the object at this
                            source */
-    SYM_RPC_CANCEL,     /* ticket: ends the request; gives an election back */
+    SYM_RPC_CANCEL,     /* ticket: ends the request; gives an election back; the
+                           file of a SHARE is closed */
     SYM_RPC_INGEST,     /* ticket, flags, ttl, offset, length, source, outcomes,
                            reference; descriptor: a file was fetched */
     SYM_RPC_NONE,       /* ticket, state, ttl, text, outcomes: no file was
                             fetched */
-    SYM_RPC_MORE,       /* ticket, length, places: requests a larger lease */
+    SYM_RPC_MORE,       /* ticket, length, places: requests a larger lease;
+                           places 0: for another node's artifact */
     SYM_RPC_INVALIDATE, /* ticket, key: remove its records; without a name:
                            those of all modules with the id; with the scope
                            SYM_SCOPE_ALL: those of every source */

@@ -119,6 +119,8 @@ on_cancel(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
     if (w != NULL) {
         inflight_leave(&s->inflights, w, s->now);
+    } else {
+        shares_closed(&s->shares, client, m->ticket);
     }
 }
 
@@ -230,6 +232,12 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
 
     if (want != 0) {
         inflight_wait(&s->inflights, inflight, want, s->now);
+        return;
+    }
+
+    if (m->places == 0) {
+        inflight->is_unshared = true;
+        inflight_again(&s->inflights, inflight);
         return;
     }
 
@@ -478,6 +486,7 @@ on_stat(serve_t *s, client_t *client, const sym_rpc_message_t *m)
             [SYM_LOADER_SUPPLEMENT_BYTES] = s->supplements.taken,
             [SYM_LOADER_SWIFT_MANGLED] = s->conversions.n_mangled,
             [SYM_LOADER_UNUSABLE_SHARES] = s->unusable_shares,
+            [SYM_LOADER_SHARE_BYTES] = s->shares.bytes,
         },
         .conversions = s->conversions.counted,
     };

@@ -38,6 +38,10 @@
 /* A quarter of the room for temporary files is for supplementary ones. */
 #define SUPPLEMENTS_PART 4
 
+/* Artifacts for other nodes take what supplements leave of their part, but at most
+ * this part of the room. */
+#define SHARES_PART 16
+
 /* Lifetime of a failure if no client has answered, so that there is no lifetime
    from a client. */
 #define NOBODY_TTL_S 10
@@ -339,6 +343,19 @@ plan_searches(serve_t *s)
 
 
 static void
+set_rooms(serve_t *s)
+{
+    uint64_t all = sym_store_temp_bytes(s->store);
+    uint64_t both = all / SUPPLEMENTS_PART, taken = s->supplements.taken;
+    uint64_t left = both > taken ? both - taken : 0;
+    uint64_t shares = s->shares.bytes;
+
+    s->shares.room = left < all / SHARES_PART ? left : all / SHARES_PART;
+    s->supplements.room = both > shares ? both - shares : 0;
+}
+
+
+static void
 handle(serve_t *s)
 {
     /* before accepting new clients, which are not in polls */
@@ -349,6 +366,7 @@ handle(serve_t *s)
 
     pool_handle(s->conversions.pool, s->polls + FIRST_SLOT);
     uploads_turn(&s->uploads, s->now);
+    set_rooms(s);
     shares_turn(&s->shares);
     tick(s);
     negatives_commit(&s->negatives);
@@ -440,9 +458,10 @@ open_store(void *arg)
         return;
     }
 
-    s->supplements.room = sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
+    set_rooms(s);
     s->inflights.leases.room =
-        sym_store_temp_bytes(s->store) - s->supplements.room;
+        sym_store_temp_bytes(s->store)
+        - sym_store_temp_bytes(s->store) / SUPPLEMENTS_PART;
     missing_open(&s->missing, s->options->store, s->store, &s->clients,
                  &s->uploads, s->now);
     store_warn_large(s->options, s->store);

@@ -34,8 +34,9 @@ struct share_s {
 };
 
 
+/* Frees all but the record of its bytes. */
 static void
-free_share(share_t *share)
+close_share(share_t *share)
 {
     if (share->fd >= 0) {
         close(share->fd);
@@ -43,6 +44,16 @@ free_share(share_t *share)
 
     ZSTD_freeCCtx(share->zstd);
     free(share->out);
+    share->fd = -1;
+    share->zstd = NULL;
+    share->out = NULL;
+}
+
+
+static void
+free_share(share_t *share)
+{
+    close_share(share);
     free(share);
 }
 
@@ -138,7 +149,23 @@ share_begin(shares_t *s, client_t *client, const sym_rpc_message_t *m)
 /* --- a turn --- */
 
 static bool
-pack(share_t *share, const void *data, size_t len, ZSTD_EndDirective how)
+write_out(shares_t *s, share_t *share, const ZSTD_outBuffer *out)
+{
+    if (s->bytes + out->pos > s->room
+        || !write_all_at(share->fd, out->dst, out->pos, share->written))
+    {
+        return false;
+    }
+
+    share->written += out->pos;
+    s->bytes += out->pos;
+    return true;
+}
+
+
+static bool
+pack(shares_t *s, share_t *share, const void *data, size_t len,
+     ZSTD_EndDirective how)
 {
     ZSTD_inBuffer in = { data, len, 0 };
     size_t left;
@@ -147,13 +174,9 @@ pack(share_t *share, const void *data, size_t len, ZSTD_EndDirective how)
         ZSTD_outBuffer out = { share->out, share->n_out, 0 };
 
         left = ZSTD_compressStream2(share->zstd, &out, &in, how);
-        if (ZSTD_isError(left)
-            || !write_all_at(share->fd, out.dst, out.pos, share->written))
-        {
+        if (ZSTD_isError(left) || !write_out(s, share, &out)) {
             return false;
         }
-
-        share->written += out.pos;
     } while (how == ZSTD_e_end ? left != 0 : in.pos < in.size);
 
     return true;
@@ -162,11 +185,11 @@ pack(share_t *share, const void *data, size_t len, ZSTD_EndDirective how)
 
 /* Packs extents of a part; *bytes: how many bytes the turn has packed. */
 static bool
-pack_part(share_t *share, const sym_shared_artifact_t *part,
+pack_part(shares_t *s, share_t *share, const sym_shared_artifact_t *part,
           sym_snapshot_t *snapshot, uint64_t *bytes)
 {
     if (share->at == 0
-        && !pack(share, part->head, part->n_head, ZSTD_e_continue)) {
+        && !pack(s, share, part->head, part->n_head, ZSTD_e_continue)) {
         return false;
     }
 
@@ -183,8 +206,8 @@ pack_part(share_t *share, const sym_shared_artifact_t *part,
         }
 
         sym_artifact_file_extent(data, len, head);
-        if (!pack(share, head, sizeof(head), ZSTD_e_continue)
-            || !pack(share, data, len, ZSTD_e_continue))
+        if (!pack(s, share, head, sizeof(head), ZSTD_e_continue)
+            || !pack(s, share, data, len, ZSTD_e_continue))
         {
             return false;
         }
@@ -196,17 +219,17 @@ pack_part(share_t *share, const sym_shared_artifact_t *part,
 }
 
 
-/* Packs some extents.  False: an artifact is gone or damaged, or the disk is
- * full. */
+/* Packs some extents.  False: an artifact is gone or damaged, or there is no
+ * room. */
 static bool
-pack_some(share_t *share, sym_snapshot_t *snapshot)
+pack_some(shares_t *s, share_t *share, sym_snapshot_t *snapshot)
 {
     uint64_t bytes = 0;
 
     while (share->part < share->n && bytes < TURN_BYTES) {
         const sym_shared_artifact_t *part = &share->parts[share->part];
 
-        if (!pack_part(share, part, snapshot, &bytes)) {
+        if (!pack_part(s, share, part, snapshot, &bytes)) {
             return false;
         }
 
@@ -216,7 +239,7 @@ pack_some(share_t *share, sym_snapshot_t *snapshot)
         }
     }
 
-    return share->part < share->n || pack(share, NULL, 0, ZSTD_e_end);
+    return share->part < share->n || pack(s, share, NULL, 0, ZSTD_e_end);
 }
 
 
@@ -250,7 +273,7 @@ shares_turn(shares_t *s)
     if (share->client != NULL
         && sym_snapshot_begin(s->store, &snapshot, &err) == SYM_OK)
     {
-        is_good = pack_some(share, snapshot);
+        is_good = pack_some(s, share, snapshot);
         sym_snapshot_end(snapshot);
         if (is_good && share->part < share->n) {
             return;
@@ -263,8 +286,44 @@ shares_turn(shares_t *s)
 
     s->first = share->next;
     s->last = s->first != NULL ? s->last : NULL;
+    if (is_good) {
+        close_share(share);
+        share->next = s->sent;
+        s->sent = share;
+        return;
+    }
+
+    s->bytes -= share->written;
     s->n--;
     free_share(share);
+}
+
+
+/* ticket NULL: any. */
+static void
+forget_sent(shares_t *s, const client_t *client, const uint32_t *ticket)
+{
+    share_t **at = &s->sent, *share;
+
+    while ((share = *at) != NULL) {
+        if (share->client != client
+            || (ticket != NULL && share->ticket != *ticket)) {
+            at = &share->next;
+            continue;
+        }
+
+        *at = share->next;
+        s->bytes -= share->written;
+        s->n--;
+        free_share(share);
+    }
+}
+
+
+void
+shares_closed(shares_t *s, const client_t *client, uint32_t ticket)
+{
+    forget_sent(s, client, &ticket);
 }
 
 
@@ -283,16 +342,26 @@ shares_leave(shares_t *s, const client_t *client)
             share->client = NULL;
         }
     }
+
+    forget_sent(s, client, NULL);
+}
+
+
+static void
+free_all(share_t *share)
+{
+    while (share != NULL) {
+        share_t *next = share->next;
+
+        free_share(share);
+        share = next;
+    }
 }
 
 
 void
 shares_close(shares_t *s)
 {
-    while (s->first != NULL) {
-        share_t *share = s->first;
-
-        s->first = share->next;
-        free_share(share);
-    }
+    free_all(s->first);
+    free_all(s->sent);
 }

@@ -48,6 +48,7 @@ struct ngx_http_symbolicate_publish_s {
     ngx_fd_t                              fd;     /* the file to send; -1: it
                                                    * is not made yet */
     off_t                                 length;
+    uint32_t                              ticket; /* of that file; 0: none */
     sym_object_ref_t                      ref;    /* with views of bytes */
     sym_str_t                             path;
     char                                  bytes[1];
@@ -150,11 +151,31 @@ ngx_http_symbolicate_publish_start(ngx_http_symbolicate_publish_t *publish)
 }
 
 
+/* Lets the loader know that its file is closed. */
+static void
+ngx_http_symbolicate_publish_release(ngx_http_symbolicate_publish_t *publish)
+{
+    sym_rpc_message_t  m;
+
+    if (publish->ticket == 0 || !publish->loader->welcome) {
+        return;
+    }
+
+    ngx_memzero(&m, sizeof(sym_rpc_message_t));
+
+    m.type = SYM_RPC_CANCEL;
+    m.ticket = publish->ticket;
+
+    ngx_http_symbolicate_loader_send(publish->loader, &m, -1);
+}
+
+
 static void
 ngx_http_symbolicate_publish_ended(ngx_http_symbolicate_publish_t *publish)
 {
     ngx_queue_t  *q;
 
+    ngx_http_symbolicate_publish_release(publish);
     ngx_http_symbolicate_publish_free(publish);
     ngx_http_symbolicate_publish_running--;
 
@@ -273,6 +294,7 @@ ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
         return;
     }
 
+    publish->ticket = m->ticket;
     publish->length = length;
     publish->fd = *rpc->fd;
     *rpc->fd = -1;

@@ -12,24 +12,38 @@ package SymFleet;
 #     $fleet->published($x, 1)                      waits until $x has published one
 #     my $z = $fleet->add->start;                   one more, with the same configuration
 #     $fleet->converted                             conversions of all nodes
+#     $fleet->cut($x)                               $x reaches no node, and none reaches it
+#     $fleet->cut_bucket($x)                        $x does not reach the bucket `shared`
+#     $fleet->heal
+#     $fleet->kill_node($x)                         for ever
 #     is($fleet->end, '', ...)
+#
+# With new(files => 1) the symbol files are in a folder of another nginx, instead of the
+# bucket.  With new(relayed => 1) the nodes' connections can be cut.  Nodes after the
+# first `up` ones are in the lists of peers, and start by $fleet->join_node($node).
 
 use strict;
 use warnings;
 
 use SymFolder;
-use SymLoader qw(sym_text);
+use SymLoader qw(sym_text write_file);
 use SymMetrics ();
+use SymRelay;
 use SymS3;
 use SymTest;
 
 sub new {
     my ($class, %opt) = @_;
-    my $self = bless { nodes => 2, bucket => 1, peers => 0, tell => 0, how => '', share => '', http => '', workers => 1, timeout => '30s', %opt }, $class;
+    my $self = bless { nodes => 2, bucket => 1, peers => 0, tell => 0, how => '', share => '', http => '', workers => 1, timeout => '30s', bucket_timeout => $opt{timeout} // '30s', %opt }, $class;
     $self->{s3} = SymS3->new->start->bucket('symbols')->bucket('shared');
     $self->{all} = [ map { SymFolder->new(workers => $self->{workers}) } 1 .. $self->{nodes} ];
+    $self->{files} &&= SymTest->new->conf(locations => 'location / { root %%DIR%%/files; }')->start;
+    $self->relay if $self->{relayed};
     $self->set($_) for $self->nodes;
-    $self->start($_) for $self->nodes;
+    $_->symloader('init', '--quota', $self->{quota}) for $self->{quota} ? $self->nodes : ();
+    my $up = $self->{up} // $self->{nodes};
+    $self->down($_) for @{ $self->{all} }[ $up .. $self->{nodes} - 1 ];
+    $self->start($_) for $self->up;
     return $self;
 }
 
@@ -50,6 +64,56 @@ sub add {
     return $self->set($self->{all}[-1]);
 }
 
+sub up { return grep { !$_->{is_down} } $_[0]->nodes }
+
+# Connections to it are refused.  Other nodes have inherited its socket.
+sub down {
+    my ($self, $node) = @_;
+    shutdown $node->{listen}, 2;
+    $node->{is_down} = 1;
+    return;
+}
+
+sub join_node {
+    my ($self, $node) = @_;
+    delete $node->{is_down};
+    return $node->listen->start;
+}
+
+sub kill_node {
+    my ($self, $node) = @_;
+    $self->{lost} += $self->conversions_of($node);
+    $self->down($node);
+    my @all = ($node->{pid}, $node->workers);
+    kill 'KILL', @all;
+    waitpid delete $node->{pid}, 0;
+    $node->loader->stop('KILL');
+    $node->{is_serving} = 0;
+    return;
+}
+
+# --- a network that can be divided ---
+
+sub relay {
+    my ($self) = @_;
+    my $n = 10;
+    $_->{name} = 'n' . $n, $_->{from} = '127.0.0.' . $n++ for $self->nodes;
+    $self->{relay} = SymRelay->new(s3 => $self->s3->port, map { $_->{name} => $_->port } $self->nodes);
+    return;
+}
+
+sub cut {
+    my ($self, $node) = @_;
+    for my $other (grep { $_ != $node } $self->nodes) {
+        $self->{relay}->cut($node->{from}, $other->{name});
+        $self->{relay}->cut($other->{from}, $node->{name});
+    }
+    return;
+}
+
+sub cut_bucket { my ($self, $node) = @_; $self->{relay}->cut($node->{from}, 's3'); return }
+sub heal { $_[0]{relay}->heal; return }
+
 sub nodes { return @{ $_[0]{all} } }
 sub s3 { return $_[0]{s3} }
 
@@ -57,8 +121,11 @@ sub s3 { return $_[0]{s3} }
 sub set {
     my ($self, $node) = @_;
     my $socket = $node->loader->socket_path;
-    my ($symbols, $shared) = map { $self->bucket($_) } qw(symbols shared);
-    my $servers = join ' ', map { 'server ' . $_->address . ' max_fails=0;' } $self->nodes;
+    my ($symbols, $shared) = map { $self->{$_} // $self->bucket($_, $node) } qw(symbols shared);
+    $symbols = 'proxy_pass http://' . $self->{files}->address . '/;' if $self->{files};
+    my $from = $node->{from} ? "proxy_bind $node->{from};" : '';
+    my $servers = join ' ', map { "server $_ max_fails=0;" }
+        map { $self->{relay} ? $self->{relay}->address($_->{name}) : $_->address } $self->nodes;
     my $share = join ' ', ($self->{bucket} ? 'bucket=/shared/' : ()), ($self->{peers} ? 'peers=/peers/' : ());
     my $tell = $self->{tell} ? "symbolicate_share $share nodes=fleet tell=/tell/;"
         : $share ? "symbolicate_share $share $self->{share};" : '';
@@ -88,7 +155,7 @@ sub set {
         location /shared/ { internal; $shared }
         location /peers/ {
             internal;
-            proxy_connect_timeout 2s;
+            $from proxy_connect_timeout 2s;
             proxy_read_timeout $self->{timeout};
             proxy_next_upstream error;
             proxy_next_upstream_tries 2;
@@ -98,17 +165,20 @@ CONF
 }
 
 sub bucket {
-    my ($self, $name) = @_;
+    my ($self, $name, $node) = @_;
     my $s3 = $self->{s3};
+    my $from = $node->{from} ? "proxy_bind $node->{from};" : '';
     my ($address, $region, $access, $secret) = ($s3->address, $s3->region, $s3->access, $s3->secret);
+    $address = $self->{relay}->address('s3') if $self->{relay};
     return <<"CONF";
+            $from
             symbolicate_aws_sigv4 region=$region credentials=static access_key=$access
                 secret_key=$secret;
             proxy_set_header Authorization        \$symbolicate_aws_authorization;
             proxy_set_header X-Amz-Date           \$symbolicate_aws_date;
             proxy_set_header X-Amz-Content-Sha256 \$symbolicate_aws_content_sha256;
             proxy_set_header X-Amz-Security-Token \$symbolicate_aws_security_token;
-            proxy_read_timeout $self->{timeout};
+            proxy_read_timeout $self->{bucket_timeout};
             proxy_pass http://$address/$name/;
 CONF
 }
@@ -116,6 +186,10 @@ CONF
 sub upload {
     my ($self, $name, $id, %o) = @_;
     my $text = $o{text} // sym_text($name, $id, %o);
+    if ($self->{files}) {
+        write_file($self->{files}->dir . '/files/' . SymFolder::path($name, $id), $text);
+        return $self;
+    }
     $self->{s3}->put('symbols', SymFolder::path($name, $id), \$text);
     return $self;
 }
@@ -142,7 +216,7 @@ sub published {
     my ($self, $n) = @_;
     my $count = sub {
         my $sum = 0;
-        $sum += $self->metric($_, 'published_total{outcome="done"}') for grep { !$_->{is_down} } $self->nodes;
+        $sum += $self->metric($_, 'published_total{outcome="done"}') for $self->up;
         return $sum;
     };
     return SymTest->wait_for(sub { $count->() >= $n }, "$n artifacts are published") ? $count->() : -1;
@@ -151,14 +225,24 @@ sub published {
 # Breakpad files that were converted, by all nodes.
 sub converted {
     my ($self) = @_;
-    my $sum = 0;
-    $sum += ($_->loader->stats->{conversions_breakpad_ready} // 0) for grep { !$_->{is_down} } $self->nodes;
+    my $sum = $self->{lost} // 0;
+    $sum += $self->conversions_of($_) for $self->up;
     return $sum;
+}
+
+sub conversions_of { return $_[1]->loader->stats->{conversions_breakpad_ready} // 0 }
+
+# GETs of the folder, with status 200.
+sub file_gets {
+    my ($self) = @_;
+    return scalar grep {/code=200 uri=.*\.sym$/} split /\n/, $self->{files}->access_log;
 }
 
 sub end {
     my ($self) = @_;
-    return join '', map { $_->end } grep { !$_->{is_down} } $self->nodes;
+    my $trouble = join '', map { $_->end } $self->up;
+    $trouble .= $self->{files}->stop->log_trouble if $self->{files};
+    return $trouble;
 }
 
 1;

@@ -63,6 +63,17 @@ sub wait_log {
     return undef;
 }
 
+# Reads what is in the log, so that the daemon can write on.
+sub drain {
+    my ($t) = @_;
+    $t->{log}->blocking(0);
+    while (defined(my $line = readline $t->{log})) {
+        $t->{said} .= $line;
+    }
+    $t->{log}->blocking(1);
+    return $t;
+}
+
 # Stops the daemon: { code, signal, err } with its whole log.
 sub stop {
     my ($t, $signal) = @_;

@@ -73,8 +73,15 @@ sub new {
     chmod 0755, $self->{dir};
     mkdir "$self->{dir}/$_" for qw(logs tmp);
 
+    return $self->listen;
+}
+
+# At a free port, or at the same one as before.
+sub listen {
+    my ($self) = @_;
     $self->{listen} = IO::Socket::INET->new(
-        LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 511,
+        LocalAddr => '127.0.0.1', LocalPort => $self->{port} // 0,
+        ReuseAddr => 1, Proto => 'tcp', Listen => 511,
         Blocking => 0)    # used without changes
         or die "cannot listen: $!";
     fcntl($self->{listen}, F_SETFD, 0) or die "fcntl: $!";

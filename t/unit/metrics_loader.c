@@ -25,6 +25,7 @@ static const char complete[] = "flights 3\n"
                                "supplement_bytes 22\n"
                                "swift_mangled 23\n"
                                "unusable_shares 24\n"
+                               "share_bytes 25\n"
                                "conversions_unknown_ready 0\n"
                                "conversions_unknown_malformed 2\n"
                                "conversions_unknown_failed 0\n"
@@ -99,7 +100,7 @@ static const char complete[] = "flights 3\n"
                                "conversion_ns 100000000001\n";
 
 /* Lines on the page for a loader that reported everything. */
-#define ROWS (42 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
+#define ROWS (43 + SYM_CONVERSION_FORMATS * SYM_CONVERSION_ENDS)
 
 static char text[SYM_RPC_TEXT_MAX], page_text[1 << 18];
 
@@ -193,6 +194,7 @@ test_complete(void)
     has_line("supplement_fetches_total", "", "21");
     has_line("supplement_bytes", "", "22");
     has_line("swift_names_mangled_total", "", "23");
+    has_line("share_bytes", "", "25");
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"ready\"",
              "9");
     has_line("conversions_total", ",format=\"breakpad\",outcome=\"malformed\"",
