@@ -11,6 +11,8 @@
 typedef struct {
     sym_artifact_found_t artifact;
     sym_shared_artifact_t shared;
+    uint32_t left_s; /* if there is no file: time until the source is asked
+                        again */
 } sym_made_artifact_t;
 
 /*

@@ -770,6 +770,7 @@ elect(inflights_t *f, inflight_t *inflight, waiter_t *w, uint64_t places,
     f->re_elections += inflight->is_again;
     inflight->is_again = false;
     send_fetch(inflight);
+    inflight->unshared = 0;
     send_for_peer(inflight);
 }
 

@@ -79,8 +79,8 @@ struct inflight_s {
     uint64_t whole_to;  /* see lease_for() */
     bool is_for_peer;   /* another node waits for it */
     bool is_void;       /* the file that is being fetched was invalidated */
-    uint32_t unshared;  /* flags of FETCH: why artifacts of other nodes were
-                           of no use; 0: they may be */
+    uint32_t unshared;  /* flags of the next FETCH: why another node's artifacts
+                           were of no use; 0: they may be */
     bool is_begun;      /* it waits for a larger lease while the fetch goes
                            on */
     uint64_t open;      /* open places, as bits */

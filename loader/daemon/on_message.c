@@ -236,7 +236,7 @@ on_more(serve_t *s, client_t *client, const sym_rpc_message_t *m)
     }
 
     if (m->places == 0) {
-        inflight->is_unshared = true;
+        inflight->unshared = SYM_RPC_UNUSABLE;
         inflight_again(&s->inflights, inflight);
         return;
     }

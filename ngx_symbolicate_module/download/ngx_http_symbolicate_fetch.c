@@ -114,6 +114,7 @@ ngx_http_symbolicate_fetch_create(
     sym_arena_init(&fetch->arena, 0);
 
     fetch->outcome.fd = -1;
+    fetch->outcome.absent = -1;
     fetch->outcome.reason.data = fetch->reason;
     fetch->outcome.outcomes.data = (u_char *) fetch->outcomes;
 
@@ -148,7 +149,7 @@ ngx_http_symbolicate_fetch_start(
     fetch->order = object->order;
     fetch->companion = object->companion;
     fetch->share = object->share;
-    fetch->alone = object->alone;
+    fetch->without = object->without;
     fetch->kind = object->kind;
     fetch->only_bucket = object->only_bucket;
 
@@ -319,11 +320,23 @@ ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
 
 
 ngx_uint_t
+ngx_http_symbolicate_fetch_asked(ngx_http_symbolicate_fetch_t *fetch)
+{
+    if (!fetch->shared) {
+        return 0;
+    }
+
+    return fetch->source == &fetch->share->peers ? NGX_SYMBOLICATE_OF_PEER
+                                                 : NGX_SYMBOLICATE_OF_BUCKET;
+}
+
+
+ngx_uint_t
 ngx_http_symbolicate_fetch_alone(ngx_http_symbolicate_fetch_t *fetch)
 {
-    fetch->alone = 1;
+    fetch->without |= NGX_SYMBOLICATE_OF_PEER;
 
-    return fetch->shared && fetch->source == &fetch->share->peers
+    return ngx_http_symbolicate_fetch_asked(fetch) == NGX_SYMBOLICATE_OF_PEER
            && fetch->status == 0;
 }
 
@@ -403,7 +416,14 @@ ngx_http_symbolicate_fetch_tick(ngx_event_t *ev)
     fetch->need = 0;
 
     ngx_http_symbolicate_index_leave(&fetch->indexed);
-    ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
+
+    if (fetch->shared) {
+        fetch->outcome.useless = 1;
+        ngx_http_symbolicate_fetch_shared_failed(fetch, fetch->trouble);
+
+    } else {
+        ngx_http_symbolicate_fetch_failed(fetch, fetch->trouble);
+    }
 
     fetch->transport->cancel(fetch);
     (void) ngx_http_symbolicate_background_free(fetch->bg);

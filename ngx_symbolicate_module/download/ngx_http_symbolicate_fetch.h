@@ -40,6 +40,13 @@ ngx_http_symbolicate_fetch_t *ngx_http_symbolicate_fetch_text(
 void ngx_http_symbolicate_fetch_lend(ngx_http_symbolicate_fetch_t *fetch,
     ngx_http_symbolicate_lease_t *lease);
 
+/*
+ * Returns what is being asked for another node's artifact, as a bit; 0: the
+ * place itself is asked.
+ */
+ngx_uint_t ngx_http_symbolicate_fetch_asked(
+    ngx_http_symbolicate_fetch_t *fetch);
+
 /* The fetch asks no peers from now on.  Returns whether it waits for one. */
 ngx_uint_t ngx_http_symbolicate_fetch_alone(
     ngx_http_symbolicate_fetch_t *fetch);

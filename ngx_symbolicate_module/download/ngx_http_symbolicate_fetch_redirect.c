@@ -152,6 +152,47 @@ ngx_http_symbolicate_fetch_keep_map(ngx_http_symbolicate_fetch_t *fetch,
 }
 
 
+void
+ngx_http_symbolicate_fetch_keep_age(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r)
+{
+    u_char           *p;
+    size_t            len;
+    ngx_int_t         seconds;
+    ngx_table_elt_t  *h;
+
+    static ngx_str_t  name = ngx_string("Cache-Control");
+    static ngx_str_t  word = ngx_string("max-age=");
+
+    fetch->max_age = -1;
+    h = ngx_http_symbolicate_fetch_header(r, &name, NULL);
+
+    if (h == NULL) {
+        return;
+    }
+
+    p = ngx_strnstr(h->value.data, (char *) word.data, h->value.len);
+
+    if (p == NULL) {
+        return;
+    }
+
+    p += word.len;
+
+    for (len = 0; p + len < h->value.data + h->value.len; len++) {
+        if (p[len] < '0' || p[len] > '9') {
+            break;
+        }
+    }
+
+    seconds = ngx_atoi(p, len);
+
+    if (seconds != NGX_ERROR) {
+        fetch->max_age = seconds;
+    }
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_fetch_host(ngx_str_t *location, ngx_str_t *host,
     ngx_str_t *path)

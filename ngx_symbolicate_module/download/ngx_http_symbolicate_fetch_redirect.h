@@ -36,6 +36,10 @@ ngx_int_t ngx_http_symbolicate_fetch_lead(ngx_http_symbolicate_fetch_t *fetch,
 ngx_int_t ngx_http_symbolicate_fetch_keep_next_page(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);
 
+/* Keeps how long a peer's answer is valid. */
+void ngx_http_symbolicate_fetch_keep_age(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_http_request_t *r);
+
 /* Keeps the address of a script's source map. */
 ngx_int_t ngx_http_symbolicate_fetch_keep_map(
     ngx_http_symbolicate_fetch_t *fetch, ngx_http_request_t *r);

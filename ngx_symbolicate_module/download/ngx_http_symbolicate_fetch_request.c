@@ -396,6 +396,10 @@ ngx_http_symbolicate_fetch_header(void *data, ngx_http_request_t *r)
                                     SYM_PEER_TYPE, sizeof(SYM_PEER_TYPE) - 1)
                         == 0;
 
+    if (fetch->of_peer) {
+        ngx_http_symbolicate_fetch_keep_age(fetch, r);
+    }
+
     if (ngx_http_symbolicate_fetch_is_redirect(fetch)
         && ngx_http_symbolicate_fetch_keep_location(fetch, r) != NGX_OK)
     {

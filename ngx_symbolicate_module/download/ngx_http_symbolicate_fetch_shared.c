@@ -160,8 +160,9 @@ ngx_http_symbolicate_fetch_shared_is_out(ngx_http_symbolicate_fetch_t *fetch)
     }
 
     return fetch->source == &fetch->share->peers
-           ? fetch->alone
-           : ngx_http_symbolicate_fetch_bucket_is_away(fetch->share);
+           ? fetch->without & NGX_SYMBOLICATE_OF_PEER
+           : (fetch->without & NGX_SYMBOLICATE_OF_BUCKET)
+             || ngx_http_symbolicate_fetch_bucket_is_away(fetch->share);
 }
 
 
@@ -207,30 +208,46 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
-ngx_int_t
-ngx_http_symbolicate_fetch_shared_tried(ngx_http_symbolicate_fetch_t *fetch,
-    const char *trouble)
+static void
+ngx_http_symbolicate_fetch_shared_count(ngx_http_symbolicate_fetch_t *fetch,
+    ngx_uint_t outcome)
 {
-    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot,
-                                     trouble ? SYM_OUTCOME_FAILED
-                                             : SYM_OUTCOME_ABSENT,
+    ngx_http_symbolicate_count_fetch(fetch->source->metric->slot, outcome,
                                      fetch->received,
                                      ngx_current_msec - fetch->started);
+}
 
-    if (trouble) {
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "symbolicate_share, %V: %s, status %ui: %V",
-                      &fetch->source->name, trouble, fetch->status,
-                      &fetch->url);
-    }
+
+void
+ngx_http_symbolicate_fetch_shared_failed(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    ngx_http_symbolicate_fetch_shared_count(fetch, SYM_OUTCOME_FAILED);
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "symbolicate_share, %V: %s, status %ui: %V",
+                  &fetch->source->name, trouble, fetch->status, &fetch->url);
 
     /* otherwise every miss would wait for it */
 
-    if (trouble && fetch->status == 0
+    if ((fetch->status == 0 || fetch->late)
         && fetch->source == &fetch->share->bucket)
     {
         fetch->share->bucket_away = ngx_current_msec
                                     + NGX_SYMBOLICATE_BUCKET_PAUSE;
+    }
+}
+
+
+ngx_int_t
+ngx_http_symbolicate_fetch_shared_tried(ngx_http_symbolicate_fetch_t *fetch,
+    const char *trouble)
+{
+    if (trouble) {
+        ngx_http_symbolicate_fetch_shared_failed(fetch, trouble);
+
+    } else {
+        ngx_http_symbolicate_fetch_shared_count(fetch, SYM_OUTCOME_ABSENT);
     }
 
     if (trouble == NULL && fetch->of_peer && fetch->status == NGX_HTTP_OK
@@ -239,6 +256,14 @@ ngx_http_symbolicate_fetch_shared_tried(ngx_http_symbolicate_fetch_t *fetch,
         fetch->shared = 0;
         fetch->source = fetch->origin;
         fetch->status = NGX_HTTP_NOT_FOUND;
+
+        if (fetch->max_age != -1
+            && (fetch->outcome.absent == -1
+                || fetch->max_age < fetch->outcome.absent))
+        {
+            fetch->outcome.absent = fetch->max_age;
+        }
+
         return NGX_ABORT;
     }
 

@@ -23,6 +23,10 @@
 ngx_int_t ngx_http_symbolicate_fetch_shared_try(
     ngx_http_symbolicate_fetch_t *fetch);
 
+/* Counts and reports a failure of such a request. */
+void ngx_http_symbolicate_fetch_shared_failed(
+    ngx_http_symbolicate_fetch_t *fetch, const char *trouble);
+
 /*
  * Handles the end of such a request without an artifact.  NGX_OK: another one
  * has begun; NGX_DECLINED: the place itself must be asked; NGX_ABORT: a peer

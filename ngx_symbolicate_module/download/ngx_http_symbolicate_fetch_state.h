@@ -46,7 +46,8 @@ struct ngx_http_symbolicate_fetch_s {
     ngx_uint_t                          files;
     ngx_http_symbolicate_shared_t       *share;       /* NULL: no artifact of
                                                       * other nodes is wanted */
-    ngx_uint_t                          alone;       /* ask no peers */
+    ngx_uint_t                          without;     /* bits: not to be asked
+                                                      * for it */
     sym_kind_t                          kind;        /* of that artifact */
     ngx_uint_t                          only_bucket; /* nothing else is asked */
     sym_arena_t                         arena;       /* of paths */
@@ -111,6 +112,8 @@ struct ngx_http_symbolicate_fetch_s {
                                                       * redirect */
     ngx_str_t                           next_page;   /* URL of a list's next
                                                       * page; or empty */
+    time_t                              max_age;     /* of a peer's answer, in
+                                                      * seconds; -1: unknown */
     ngx_uint_t                          hops;
     ngx_str_t                           validator;   /* validator for requesting
                                                       * the rest of a file */

@@ -31,6 +31,10 @@
 typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 
 
+/* Where other nodes' artifacts come from, as bits. */
+#define NGX_SYMBOLICATE_OF_BUCKET  1
+#define NGX_SYMBOLICATE_OF_PEER    2
+
 /* The object to fetch. */
 typedef struct {
     ngx_http_symbolicate_source_t *first;       /* first source to try */
@@ -46,7 +50,8 @@ typedef struct {
                                                  * sym_source_file_t */
     ngx_http_symbolicate_shared_t  *share;       /* where its artifact may be;
                                                  * NULL: nowhere */
-    ngx_uint_t                     alone;       /* ask no peers */
+    ngx_uint_t                     without;     /* bits: not to be asked for
+                                                 * it */
     sym_kind_t                     kind;        /* kind of that artifact */
     ngx_uint_t                     only_bucket; /* it is wanted from the bucket,
                                                  * and nothing from elsewhere */
@@ -71,6 +76,9 @@ typedef struct {
     ngx_str_t                      etag;        /* ETag from the source; or
                                                  * empty */
     time_t                         modified;    /* -1: unknown */
+    time_t                         absent;      /* how long an absence is known
+                                                 * to be valid, if a peer has
+                                                 * reported it; -1: unknown */
     ngx_str_t                      reason;
     ngx_str_t                      outcomes;    /* outcomes of the first source
                                                  * (protocol/outcomes.h) */
@@ -84,6 +92,8 @@ typedef struct {
     unsigned                       spooled:1;   /* the file is temporary */
     unsigned                       shared:1;    /* it is an artifact that
                                                  * another node has made */
+    unsigned                       useless:1;   /* another node's artifact came
+                                                 * too slowly */
     unsigned                       unsized:1;   /* the length of the body is
                                                  * unknown */
 } ngx_http_symbolicate_fetch_result_t;

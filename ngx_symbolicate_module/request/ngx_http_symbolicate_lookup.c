@@ -464,6 +464,30 @@ ngx_http_symbolicate_now(void)
 
 
 static ngx_int_t
+ngx_http_symbolicate_lookup_age(ngx_http_request_t *r, uint32_t seconds)
+{
+    u_char  *value;
+    size_t   len;
+
+    if (seconds == 0) {
+        return NGX_OK;
+    }
+
+    len = sizeof("max-age=") - 1 + NGX_INT32_LEN;
+
+    value = ngx_pnalloc(r->pool, len);
+    if (value == NULL) {
+        return NGX_ERROR;
+    }
+
+    len = ngx_sprintf(value, "max-age=%uD", seconds) - value;
+
+    return ngx_http_symbolicate_add_header(r, "Cache-Control", (char *) value,
+                                           len);
+}
+
+
+static ngx_int_t
 ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
 {
     ngx_http_request_t               *r;
@@ -486,6 +510,10 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
         {
             return NGX_ERROR;
         }
+    }
+
+    if (ngx_http_symbolicate_lookup_age(r, lookup->max_age_s) != NGX_OK) {
+        return NGX_ERROR;
     }
 
     ngx_http_symbolicate_job_answered(lookup);

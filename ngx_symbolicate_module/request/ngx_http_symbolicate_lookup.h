@@ -45,6 +45,7 @@ typedef struct {
     ngx_pool_t                    *pool;        /* lives as long as `asked` */
     sym_arena_t                    arena;
     sym_request_t                 *asked;
+    uint32_t                       max_age_s;   /* of the answer; 0: unknown */
 
     ngx_http_symbolicate_store_t  *store;
     ngx_http_symbolicate_db_t     *db;

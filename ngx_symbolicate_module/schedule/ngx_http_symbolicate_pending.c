@@ -355,6 +355,34 @@ ngx_http_symbolicate_pending_is_same(ngx_http_symbolicate_companion_t *a,
 }
 
 
+/*
+ * The artifacts that this worker, or another one, got from another node are
+ * unusable or too large, or lack the requested one.
+ */
+static void
+ngx_http_symbolicate_pending_unshare(ngx_http_symbolicate_pending_t *pending,
+    uint32_t flags)
+{
+    if (pending->shared_from == 0) {
+        pending->shared_from = NGX_SYMBOLICATE_OF_BUCKET
+                               | NGX_SYMBOLICATE_OF_PEER;
+    }
+
+    if (pending->shared_from & NGX_SYMBOLICATE_OF_BUCKET) {
+        pending->unusable |= (flags & SYM_RPC_UNUSABLE) ? 1 : 0;
+        pending->lacking |= (flags & SYM_RPC_LACKING) ? 1 : 0;
+    }
+
+    pending->unshared |= pending->shared_from;
+    pending->shared_from = 0;
+
+    if (pending->fetch && ngx_http_symbolicate_pending_drop(pending) != NGX_OK)
+    {
+        pending->stale = 1;
+    }
+}
+
+
 /* Drops a fetch for another file than the one that is needed now. */
 static void
 ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
@@ -387,8 +415,10 @@ ngx_http_symbolicate_pending_sent(ngx_http_symbolicate_pending_t *pending,
 
     pending->companion = companion;
     pending->places = m->places;
-    pending->unusable = (m->flags & SYM_RPC_UNUSABLE) ? 1 : 0;
-    pending->lacking = (m->flags & SYM_RPC_LACKING) ? 1 : 0;
+
+    if (m->flags & (SYM_RPC_UNUSABLE|SYM_RPC_LACKING)) {
+        ngx_http_symbolicate_pending_unshare(pending, m->flags);
+    }
 
     ngx_http_symbolicate_pending_elected(pending,
                        ngx_min(m->length, (uint64_t) NGX_MAX_OFF_T_VALUE));

@@ -67,7 +67,6 @@ static ngx_http_symbolicate_shared_t *
 ngx_http_symbolicate_pending_share(ngx_http_symbolicate_pending_t *pending)
 {
     return pending->companion || pending->policy->request_sources
-           || pending->unusable || pending->lacking
            ? NULL : pending->policy->share;
 }
 
@@ -86,7 +85,8 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.companion = (companion != NULL);
     object.kind = pending->is.kind;
     object.share = ngx_http_symbolicate_pending_share(pending);
-    object.alone = pending->for_peer;
+    object.without = pending->unshared
+                     | (pending->for_peer ? NGX_SYMBOLICATE_OF_PEER : 0);
     object.only_bucket = pending->is.shared;
 
     if (companion == NULL) {
@@ -228,6 +228,7 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     out = ngx_http_symbolicate_fetch_result(pending->fetch);
     fd = -1;
+    pending->shared_from = ngx_http_symbolicate_fetch_asked(pending->fetch);
 
     if (pending->is.shared && out->state != SYM_MODULE_READY
         && out->need <= pending->lease.bytes)
@@ -240,12 +241,17 @@ ngx_http_symbolicate_pending_report(ngx_http_symbolicate_pending_t *pending)
 
     m.ticket = (uint32_t) pending->by_ticket.key;
     m.ttl = ngx_http_symbolicate_pending_ttl(pending);
+
+    if (out->absent != -1) {
+        m.ttl.absent = ngx_min(m.ttl.absent, (uint32_t) out->absent);
+    }
+
     m.outcomes = sym_str((char *) out->outcomes.data, out->outcomes.len);
 
     if (out->need > pending->lease.bytes) {
         m.type = SYM_RPC_MORE;
         m.length = ngx_http_symbolicate_pending_need(pending, out);
-        m.places = out->place;
+        m.places = pending->shared_from ? 0 : out->place;
         pending->asked = m.length;
 
     } else if (out->state == SYM_MODULE_READY) {
@@ -414,7 +420,9 @@ ngx_http_symbolicate_pending_more(void *data, off_t need)
     m.type = SYM_RPC_MORE;
     m.ticket = (uint32_t) pending->by_ticket.key;
     m.length = need;
-    m.places = ngx_http_symbolicate_fetch_place(pending->fetch);
+    pending->shared_from = ngx_http_symbolicate_fetch_asked(pending->fetch);
+    m.places = pending->shared_from
+               ? 0 : ngx_http_symbolicate_fetch_place(pending->fetch);
 
     /* set until the request has been answered */
 
@@ -435,7 +443,14 @@ ngx_http_symbolicate_pending_fetched(void *data)
     if (pending->settled) {
         ngx_http_symbolicate_pending_free(pending);
 
-    } else if (pending->stale) {
+    } else if (pending->stale
+               || ngx_http_symbolicate_fetch_result(pending->fetch)->useless)
+    {
+        if (!pending->stale) {
+            pending->unshared |=
+                            ngx_http_symbolicate_fetch_asked(pending->fetch);
+        }
+
         (void) ngx_http_symbolicate_pending_drop(pending);
 
         if (pending->elected) {

@@ -70,12 +70,18 @@ struct ngx_http_symbolicate_pending_s {
                                                   * which this is charged */
     size_t                          bytes;
 
+    ngx_uint_t                      unshared;    /* bits: had an unusable
+                                                  * artifact */
+    ngx_uint_t                      shared_from; /* bit: had the artifact that
+                                                  * was sent to the loader, or
+                                                  * needs a larger lease */
+
     unsigned                        for_peer:1;  /* another node waits for
                                                   * it */
-    unsigned                        unusable:1;  /* the shared artifacts of a
-                                                  * place were unusable */
-    unsigned                        lacking:1;   /* the requested one was not
-                                                  * among them */
+    unsigned                        unusable:1;  /* the object in the bucket
+                                                  * is unusable */
+    unsigned                        lacking:1;   /* ... or lacks the requested
+                                                  * artifact */
     unsigned                        elected:1;   /* elected over the current
                                                   * connection */
     unsigned                        fetched:1;   /* the download has ended */

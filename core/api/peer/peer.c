@@ -3,8 +3,8 @@
  *
  * A node asks for an artifact of one file of a source.  If it is missing, it is
  * fetched and made as for any request.  The answer is an artifact file with all
- * that was made from that file; it is empty if the source has no such file.
- * Everything else is an error, after which the other node helps itself.
+ * that was made from that file; it is empty if the source has no such file, and
+ * says for how long that is known.  Everything else is an error, after which the other node helps itself.
  */
 #include "api/registry.h"
 
@@ -246,6 +246,7 @@ begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     (void) budget;
     (void) out;
     if (rc == SYM_NOT_FOUND) {
+        r->max_age_s = p->made.left_s;
         r->step = NULL;
         return SYM_OK;
     }
