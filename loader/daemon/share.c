@@ -189,7 +189,8 @@ pack_part(shares_t *s, share_t *share, const sym_shared_artifact_t *part,
           sym_snapshot_t *snapshot, uint64_t *bytes)
 {
     if (share->at == 0
-        && !pack(s, share, part->head, part->n_head, ZSTD_e_continue)) {
+        && !pack(s, share, part->head, part->n_head, ZSTD_e_continue))
+    {
         return false;
     }
 
