@@ -72,23 +72,23 @@ sym_session_range(sym_str_t header, sym_session_t *session)
 }
 
 
-static int
+static size_t
 write_file(const sym_session_t *s, char *out, size_t size)
 {
-    return snprintf(out, size, "%llu %.*s %.*s", (unsigned long long) s->size,
-                    (int) s->md5.len, s->md5.data, (int) s->key.len,
-                    s->key.data);
+    return (size_t) snprintf(out, size, "%llu %.*s %.*s",
+                             (unsigned long long) s->size, (int) s->md5.len,
+                             s->md5.data, (int) s->key.len, s->key.data);
 }
 
 
 size_t
 sym_session_write(const sym_session_t *s, char out[SYM_SESSION_TEXT])
 {
-    int n = snprintf(out, SYM_SESSION_TEXT, "%llu %llu %d ",
-                     (unsigned long long) s->from, (unsigned long long) s->to,
-                     (int) s->end);
+    size_t n = (size_t) snprintf(out, SYM_SESSION_TEXT, "%llu %llu %d ",
+                                 (unsigned long long) s->from,
+                                 (unsigned long long) s->to, (int) s->end);
 
-    return (size_t) (n + write_file(s, out + n, SYM_SESSION_TEXT - (size_t) n));
+    return n + write_file(s, out + n, SYM_SESSION_TEXT - n);
 }
 
 
@@ -118,7 +118,7 @@ void
 sym_session_id(const sym_session_t *s, uint8_t id[SYM_SHA1_BYTES])
 {
     char text[SYM_SESSION_TEXT];
-    int n = write_file(s, text, sizeof(text));
+    size_t n = write_file(s, text, sizeof(text));
 
-    sym_sha1(SYM_STR("upload v2: "), sym_str(text, (size_t) n), id);
+    sym_sha1(SYM_STR("upload v2: "), sym_str(text, n), id);
 }

@@ -12,7 +12,7 @@
 #include "base/md5.h"
 #include "base/sha1.h"
 
-#define SYM_SESSION_MD5 (2 * SYM_MD5_BYTES) /* digits in lower case */
+#define SYM_SESSION_MD5 ((size_t) 2 * SYM_MD5_BYTES) /* digits in lower case */
 #define SYM_SESSION_KEY_MAX 800
 #define SYM_SESSION_TEXT (SYM_SESSION_KEY_MAX + 128)
 

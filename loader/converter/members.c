@@ -645,7 +645,7 @@ send_fields(sym_str_t form, sym_error_t *err)
     char text[2][FIELD_MAX];
     bool has_url = false;
 
-    if (form.len > 2 * FIELD_MAX) {
+    if (form.len > sizeof(text)) {
         return sym_fail(err, SYM_MALFORMED, NO_FILE);
     }
 

@@ -145,11 +145,11 @@ put_url(const sym_upload_call_t *call, const sym_assembly_file_t *f,
         sym_out_t *out)
 {
     char query[SYM_SESSION_TEXT], signature[SYM_SHA256_HEX_LEN];
+    unsigned long long expires_s = call->now_ms / 1000 + SYM_SESSION_S;
     int n = snprintf(
         query, sizeof(query), "size=%llu&md5=%.*s&user=%lu&expires=%llu",
         (unsigned long long) f->bytes, (int) f->checksum.len, f->checksum.data,
-        (unsigned long) sym_upload_token_id(call->token),
-        (unsigned long long) (call->now_ms / 1000 + SYM_SESSION_S));
+        (unsigned long) sym_upload_token_id(call->token), expires_s);
     sym_str_t text = sym_str(query, (size_t) n);
 
     if (!sign(call, f->name, text, signature)) {
