@@ -79,6 +79,8 @@ ngx_http_symbolicate_create_main_conf(ngx_conf_t *cf)
         return NULL;
     }
 
+    smcf->request_source_lanes = NGX_CONF_UNSET_UINT;
+
     if (ngx_array_init(&smcf->stores, cf->pool, 2,
                        sizeof(ngx_http_symbolicate_store_conf_t *))
             != NGX_OK

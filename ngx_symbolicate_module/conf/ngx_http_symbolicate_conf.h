@@ -41,7 +41,8 @@ struct ngx_http_symbolicate_main_conf_s {
     ngx_uint_t                     nlanes;      /* number of names of sources */
     ngx_uint_t                     request_source_lanes;
                                                 /* index of the first request
-                                                 * source; 0: none */
+                                                 * source; NGX_CONF_UNSET_UINT:
+                                                 * none */
     ngx_shm_zone_t                *denied_zone; /* NULL: request sources are
                                                  * off */
     ngx_array_t                    scopes;      /* distinct sym_scopes_t */

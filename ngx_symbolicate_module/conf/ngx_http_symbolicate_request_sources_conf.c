@@ -447,7 +447,7 @@ ngx_http_symbolicate_request_source_metrics(ngx_conf_t *cf,
         }
     }
 
-    if (smcf->request_source_lanes == 0) {
+    if (smcf->request_source_lanes == NGX_CONF_UNSET_UINT) {
         smcf->request_source_lanes = smcf->nlanes;
         smcf->nlanes += NGX_SYMBOLICATE_REQUEST_SOURCE_LANES;
     }

@@ -33,7 +33,7 @@ ngx_http_symbolicate_denied_zone(ngx_conf_t *cf,
 
     static ngx_str_t  name = ngx_string("symbolicate_blocked_hosts");
 
-    if (smcf->request_source_lanes == 0) {
+    if (smcf->request_source_lanes == NGX_CONF_UNSET_UINT) {
         return NGX_OK;
     }
 

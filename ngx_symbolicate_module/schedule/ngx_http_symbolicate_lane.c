@@ -84,8 +84,7 @@ ngx_http_symbolicate_lanes_init(ngx_conf_t *cf,
         for (i = 0; i < smcf->nlanes; i++, lane++) {
             lane->all = &ngx_http_symbolicate_lanes[for_peer];
             lane->alone = (smcf->nlanes == 1);
-            lane->from_requests = smcf->request_source_lanes
-                                  && i >= smcf->request_source_lanes
+            lane->from_requests = i >= smcf->request_source_lanes
                                   && i - smcf->request_source_lanes
                                      < NGX_SYMBOLICATE_REQUEST_SOURCE_LANES;
         }
