@@ -250,10 +250,12 @@ ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task)
         }
 
     } else if (task->status) {
-        ngx_http_symbolicate_task_cleanup(task);
+
+        /* its cleanup may free the description */
 
         rc = ngx_http_symbolicate_send_error(r, task->status, task->title,
                                              task->description);
+        ngx_http_symbolicate_task_cleanup(task);
 
     } else {
         rc = NGX_ERROR;

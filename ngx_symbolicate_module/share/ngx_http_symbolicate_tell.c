@@ -130,12 +130,12 @@ ngx_http_symbolicate_change_create(ngx_http_symbolicate_fetch_policy_t *policy,
 
     change->uri.data = change->text;
     change->uri.len = policy->share->tell.len + news->path.len;
-    own->args.data = ngx_cpymem(ngx_cpymem(change->text,
-                                           policy->share->tell.data,
-                                           policy->share->tell.len),
-                                news->path.data, news->path.len);
+    own->args.data = ngx_sprintf(change->text, "%V%V", &policy->share->tell,
+                                 &news->path);
 
-    p = (char *) ngx_cpymem(own->args.data, news->args.data, news->args.len);
+    /* "%V": empty texts may be NULL, which memcpy() must not get */
+
+    p = (char *) ngx_sprintf(own->args.data, "%V", &news->args);
     own->body = sym_str_append(&p, news->body);
     change->files.source = sym_str_append(&p, source);
     change->file = sym_str_append(&p, file);
