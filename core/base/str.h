@@ -79,6 +79,21 @@ sym_str_cut(sym_str_t *rest, char at)
 }
 
 
+/* Returns the text after the last of these characters, or all if there is none:
+ * the last part of a path. */
+static inline sym_str_t
+sym_str_after_last(sym_str_t s, sym_str_t of)
+{
+    for (size_t i = s.len; i > 0; i--) {
+        if (memchr(of.data, s.data[i - 1], of.len) != NULL) {
+            return sym_str(s.data + i, s.len - i);
+        }
+    }
+
+    return s;
+}
+
+
 /* Copies s to *to, advances *to, and returns the copy. */
 static inline sym_str_t
 sym_str_append(char **to, sym_str_t s)

@@ -24,20 +24,6 @@ leads_to(sym_arena_t *arena, const sym_object_ref_t *ref,
 }
 
 
-/* At symbol servers of Microsoft, the path of a code file ends in its name. */
-static sym_str_t
-last_part(sym_str_t path)
-{
-    size_t at = path.len;
-
-    while (at > 0 && path.data[at - 1] != '/') {
-        at--;
-    }
-
-    return sym_str(path.data + at, path.len - at);
-}
-
-
 static bool
 leads_with(sym_arena_t *arena, sym_object_ref_t *ref, sym_str_t code_file,
            const sym_source_rules_t *rules, const sym_object_record_t *record)
@@ -75,8 +61,11 @@ sym_rank_of(sym_arena_t *arena, sym_str_t source,
         return false;
     }
 
+    /* at symbol servers of Microsoft, the path of a code file ends in its name */
     if (!leads_to(arena, &of, rules, record)
-        && !leads_with(arena, &of, last_part(record->path), rules, record)
+        && !leads_with(arena, &of,
+                       sym_str_after_last(record->path, SYM_STR("/")), rules,
+                       record)
         && !leads_to_either(arena, &of, rules, record))
     {
         return false;

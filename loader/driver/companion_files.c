@@ -106,12 +106,7 @@ try(search_t *s, const char *folder, const char *format, ...)
 static sym_str_t
 base_name(sym_str_t path)
 {
-    const char *slash =
-        path.len == 0 ? NULL : memrchr(path.data, '/', path.len);
-
-    return slash == NULL ? path
-                         : sym_str(slash + 1,
-                                   path.len - (size_t) (slash + 1 - path.data));
+    return sym_str_after_last(path, SYM_STR("/"));
 }
 
 

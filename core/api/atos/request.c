@@ -102,26 +102,12 @@ read_base(atos_t *a, about_t at, const json_t *object, sym_atos_base_t *base)
 }
 
 
-/* Returns the last part of a path: crash reports may have paths as image
- * names. */
-static sym_str_t
-last_part(sym_str_t path)
-{
-    size_t start = path.len;
-
-    while (start > 0 && path.data[start - 1] != '/') {
-        start--;
-    }
-
-    return sym_str(path.data + start, path.len - start);
-}
-
-
 static sym_status_t
 read_image(atos_t *a, about_t at, const json_t *object, image_t *image)
 {
     const json_t *uuid = json_object_get(object, "uuid");
     const json_t *name = json_object_get(object, "image");
+    sym_str_t file_name;
 
     if (!json_is_object(object)) {
         return refuse_item(a, at, "an image must be an object");
@@ -135,12 +121,15 @@ read_image(atos_t *a, about_t at, const json_t *object, image_t *image)
         return refuse_item(a, at, "uuid must be 32 hexadecimal digits");
     }
 
-    if (!json_is_string(name)
-        || !sym_module_name_ok(last_part(string_of(name)))) {
+    /* crash reports may have paths as image names */
+    file_name = json_is_string(name)
+                    ? sym_str_after_last(string_of(name), SYM_STR("/"))
+                    : SYM_STR("");
+    if (!sym_module_name_ok(file_name)) {
         return refuse_item(a, at, "image must be the name of a binary");
     }
 
-    image->name = sym_arena_copy(a->base.arena, last_part(string_of(name)));
+    image->name = sym_arena_copy(a->base.arena, file_name);
     return image->name.data != NULL ? read_base(a, at, object, &image->base)
                                     : SYM_NOMEM;
 }

@@ -206,27 +206,12 @@ add_place(void *ctx, const sym_place_t *place)
 }
 
 
-/* Returns the part after the last slash or backslash. */
-static sym_str_t
-last_part(sym_str_t path)
-{
-    size_t start = path.len;
-
-    while (start > 0 && path.data[start - 1] != '/'
-           && path.data[start - 1] != '\\') {
-        start--;
-    }
-
-    return sym_str(path.data + start, path.len - start);
-}
-
-
 /* Whether the URL ends in the named file or its cabinet: "a.pd_" for
  * "a.pdb". */
 static bool
 has_name(sym_str_t url, sym_str_t name)
 {
-    sym_str_t last = last_part(url);
+    sym_str_t last = sym_str_after_last(url, SYM_STR("/\\"));
 
     return name.len != 0 && last.len == name.len
            && strncasecmp(last.data, name.data, name.len - 1) == 0
@@ -249,7 +234,7 @@ lists_more(const candidates_t *c, sym_str_t scope)
         return false;
     }
 
-    name = last_part(c->need->ref->debug_file);
+    name = sym_str_after_last(c->need->ref->debug_file, SYM_STR("/\\"));
 
     for (uint32_t i = 0; i < c->n; i++) {
         sym_str_t url = c->list[i].to.location;

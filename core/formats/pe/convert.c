@@ -80,18 +80,11 @@ add_symbol(void *ctx, const sym_pe_symbol_t *symbol, sym_error_t *err)
 }
 
 
-/* The last part of a path with either separator, because the build machine may
- * not have run Windows. */
+/* With either separator, because the build machine may not have run Windows. */
 static sym_str_t
-last_part(sym_str_t path)
+file_name_of(const sym_pe_codeview_t *cv)
 {
-    size_t at = path.len;
-
-    while (at != 0 && path.data[at - 1] != '\\' && path.data[at - 1] != '/') {
-        at--;
-    }
-
-    return sym_str(path.data + at, path.len - at);
+    return sym_str_after_last(cv->pdb_file, SYM_STR("/\\"));
 }
 
 
@@ -110,7 +103,7 @@ read_ids(const sym_pe_t *pe, sym_native_t *module)
 
     if (sym_pe_codeview(pe, &cv)) {
         module->debug_path = cv.pdb_file;
-        module->debug_file = last_part(cv.pdb_file);
+        module->debug_file = file_name_of(&cv);
     }
 
     sym_pe_debug_id(pe, &id);
@@ -336,7 +329,7 @@ convert_embedded(const sym_format_file_t *f, sym_pe_t *pe, sym_error_t *err)
     sym_status_t rc = sym_pe_embedded(pe, &ppdb, err);
 
     if (rc == SYM_OK && sym_pe_codeview(pe, &cv)) {
-        name = last_part(cv.pdb_file);
+        name = file_name_of(&cv);
     }
 
     return rc == SYM_OK ? sym_ppdb_convert(f, ppdb, name, err) : rc;

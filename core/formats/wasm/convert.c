@@ -97,21 +97,6 @@ is_debug_of(const sym_wasm_t *module, const sym_wasm_t *debug)
 }
 
 
-/* The last part of a URL or path, because its folders are those of the build
- * machine. */
-static sym_str_t
-last_part(sym_str_t name)
-{
-    size_t at = name.len;
-
-    while (at != 0 && name.data[at - 1] != '/') {
-        at--;
-    }
-
-    return sym_str(name.data + at, name.len - at);
-}
-
-
 static sym_status_t
 take_debug(void *ctx, const sym_companion_file_t *file, sym_error_t *err)
 {
@@ -144,7 +129,9 @@ debug_open(const sym_wasm_t *module, const sym_format_services_t *services,
 
     to->module = module;
     to->services = services;
-    to->name = last_part(sym_wasm_info(module)->external_name);
+    /* the folders of a URL or path are those of the build machine */
+    to->name =
+        sym_str_after_last(sym_wasm_info(module)->external_name, SYM_STR("/"));
     if (to->name.len == 0
         || !sym_companion_set(&want, SYM_COMPANION_DEBUG, to->name, SYM_STR(""),
                               SYM_STR("")))
