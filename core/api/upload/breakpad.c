@@ -45,24 +45,11 @@ no_hint(const sym_upload_call_t *call)
 
 
 static void
-put_error(sym_upload_answer_t *answer, unsigned status, sym_str_t reason,
-          sym_out_t *out)
-{
-    answer->status = status;
-    answer->type = "application/json";
-    sym_out_raw(out, SYM_STR("{\"error\": "));
-    sym_out_string(out, reason);
-    sym_out_raw(out, SYM_STR("}"));
-}
-
-
-static void
 refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
        sym_str_t reason, sym_upload_answer_t *answer, sym_out_t *out)
 {
     (void) call;
-    put_error(answer, sym_upload_status(why),
-              reason.len != 0 ? reason : sym_cstr(sym_upload_words(why)), out);
+    sym_upload_refuse("error", why, reason, answer, out);
 }
 
 
@@ -160,7 +147,8 @@ check(const sym_upload_call_t *call, sym_upload_answer_t *answer,
     name = sym_str(path.data + SYMBOLS.len, path.len - SYMBOLS.len - CHECK.len);
     slash = name.len != 0 ? memrchr(name.data, '/', name.len) : NULL;
     if (slash == NULL) {
-        put_error(answer, 404, SYM_STR("no name and id in the path"), out);
+        sym_upload_error("error", 404, SYM_STR("no name and id in the path"),
+                         answer, out);
         return;
     }
 

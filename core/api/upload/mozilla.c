@@ -3,6 +3,8 @@
  * A/HEX/B, with its statuses and texts.  And POST /upload/v2/: a list of files,
  * which are sent one by one (session.c).
  */
+#include <stdio.h>
+
 #include "api/upload/by_url.h"
 #include "api/upload/upload.h"
 #include "base/date.h"
@@ -96,26 +98,25 @@ refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
         [SYM_UPLOAD_MALFORMED] = { 400, NULL },
         [SYM_UPLOAD_REMOTE] = { 500, NULL },
     };
+    char refused[64];
     bool is_ours =
         why < sizeof(texts) / sizeof(texts[0]) && texts[why].text != NULL;
 
-    answer->status = is_ours ? texts[why].status : sym_upload_status(why);
-    answer->type = "application/json";
-    sym_out_raw(out, SYM_STR("{\"error\": "));
     if (why == SYM_UPLOAD_NO_METHOD) {
-        sym_out_raw(out, SYM_STR("\"Method Not Allowed ("));
-        sym_out_raw(out, call->method == SYM_UPLOAD_GET ? SYM_STR("GET")
-                                                        : SYM_STR("PUT"));
-        sym_out_raw(out, is_auth_info(call)
-                             ? SYM_STR("): /upload/auth_info/\"}")
-                         : is_v2(call) ? SYM_STR("): /upload/v2/\"}")
-                                       : SYM_STR("): /upload/\"}"));
-        return;
+        (void) snprintf(refused, sizeof(refused),
+                        "Method Not Allowed (%s): /upload/%s",
+                        call->method == SYM_UPLOAD_GET ? "GET" : "PUT",
+                        is_auth_info(call) ? "auth_info/"
+                        : is_v2(call)      ? "v2/"
+                                           : "");
+        reason = sym_cstr(refused);
+    } else if (reason.len == 0) {
+        reason = sym_cstr(is_ours ? texts[why].text : sym_upload_words(why));
     }
-    sym_out_string(out, reason.len != 0 ? reason
-                        : is_ours       ? sym_cstr(texts[why].text)
-                                        : sym_cstr(sym_upload_words(why)));
-    sym_out_raw(out, SYM_STR("}"));
+
+    sym_upload_error("error",
+                     is_ours ? texts[why].status : sym_upload_status(why),
+                     reason, answer, out);
 }
 
 

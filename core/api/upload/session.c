@@ -64,25 +64,16 @@ hint(const sym_upload_call_t *call)
 
 
 static void
-put_error(unsigned status, sym_str_t reason, sym_upload_answer_t *to,
-          sym_out_t *out)
-{
-    *to = (sym_upload_answer_t){ status, "application/json" };
-    sym_out_raw(out, SYM_STR("{\"error\": "));
-    sym_out_string(out, reason);
-    sym_out_raw(out, SYM_STR("}"));
-}
-
-
-static void
 refuse(const sym_upload_call_t *call, sym_upload_refusal_t why,
        sym_str_t reason, sym_upload_answer_t *to, sym_out_t *out)
 {
     (void) call;
     if (why == SYM_UPLOAD_BAD_TOKEN) {
-        put_error(404, SYM_STR("there is no such upload"), to, out);
+        sym_upload_error("error", 404, SYM_STR("there is no such upload"), to,
+                         out);
     } else if (why == SYM_UPLOAD_EXPIRED) {
-        put_error(410, SYM_STR("the upload has expired"), to, out);
+        sym_upload_error("error", 410, SYM_STR("the upload has expired"), to,
+                         out);
     } else {
         sym_upload_refuse("error", why, reason, to, out);
     }

@@ -116,15 +116,24 @@ sym_upload_words(sym_upload_refusal_t why)
 
 
 void
+sym_upload_error(const char *key, unsigned status, sym_str_t reason,
+                 sym_upload_answer_t *answer, sym_out_t *out)
+{
+    answer->status = status;
+    answer->type = "application/json";
+    sym_out_printf(out, "{\"%s\": ", key);
+    sym_out_string(out, reason);
+    sym_out_raw(out, SYM_STR("}"));
+}
+
+
+void
 sym_upload_refuse(const char *key, sym_upload_refusal_t why, sym_str_t reason,
                   sym_upload_answer_t *answer, sym_out_t *out)
 {
-    answer->status = sym_upload_status(why);
-    answer->type = "application/json";
-    sym_out_printf(out, "{\"%s\": ", key);
-    sym_out_string(out,
-                   reason.len != 0 ? reason : sym_cstr(sym_upload_words(why)));
-    sym_out_raw(out, SYM_STR("}"));
+    sym_upload_error(key, sym_upload_status(why),
+                     reason.len != 0 ? reason : sym_cstr(sym_upload_words(why)),
+                     answer, out);
 }
 
 
@@ -132,11 +141,13 @@ sym_upload_refuse(const char *key, sym_upload_refusal_t why, sym_str_t reason,
 static const char *
 write_error(const sym_api_error_t *error, sym_out_t *out)
 {
-    sym_out_raw(out, SYM_STR("{\"error\": "));
-    sym_out_string(out, error->description.len != 0 ? error->description
-                                                    : error->title);
-    sym_out_raw(out, SYM_STR("}"));
-    return "application/json";
+    sym_upload_answer_t answer;
+
+    sym_upload_error("error", error->status,
+                     error->description.len != 0 ? error->description
+                                                 : error->title,
+                     &answer, out);
+    return answer.type;
 }
 
 

@@ -146,7 +146,11 @@ bool sym_upload_is_form(const sym_upload_call_t *call);
 unsigned sym_upload_status(sym_upload_refusal_t why);
 const char *sym_upload_words(sym_upload_refusal_t why);
 
-/* Writes {KEY: reason}, or the usual message if the reason is empty. */
+/* Writes {KEY: reason}. */
+void sym_upload_error(const char *key, unsigned status, sym_str_t reason,
+                      sym_upload_answer_t *answer, sym_out_t *out);
+
+/* The same with the usual status, and message if the reason is empty. */
 void sym_upload_refuse(const char *key, sym_upload_refusal_t why,
                        sym_str_t reason, sym_upload_answer_t *answer,
                        sym_out_t *out);
