@@ -241,7 +241,6 @@ ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task)
 
     if (task->error_body) {
         rc = task->work->headers ? task->work->headers(task) : NGX_OK;
-        ngx_http_symbolicate_task_cleanup(task);
 
         if (rc == NGX_OK) {
             rc = ngx_http_symbolicate_send_body(r, task->status,
@@ -250,16 +249,16 @@ ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task)
         }
 
     } else if (task->status) {
-
-        /* its cleanup may free the description */
-
         rc = ngx_http_symbolicate_send_error(r, task->status, task->title,
                                              task->description);
-        ngx_http_symbolicate_task_cleanup(task);
 
     } else {
         rc = NGX_ERROR;
     }
+
+    /* may free the description */
+
+    ngx_http_symbolicate_task_cleanup(task);
 
     ngx_http_finalize_request(r, rc);
 }
