@@ -435,7 +435,8 @@ ngx_http_symbolicate_background_body(ngx_http_symbolicate_background_t *bg,
         return NGX_ERROR;
     }
 
-    rc = bg->held ? bg->events->body(bg->data, r, bg->held) : NGX_OK;
+    rc = bg->held && bg->events->body ? bg->events->body(bg->data, r, bg->held)
+                                      : NGX_OK;
 
     if (rc == NGX_ERROR) {
         bg->held = NULL;

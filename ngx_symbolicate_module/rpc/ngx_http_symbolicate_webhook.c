@@ -42,8 +42,6 @@ static void ngx_http_symbolicate_webhook_listen(
     ngx_uint_t delivered, sym_str_t text);
 static ngx_int_t ngx_http_symbolicate_webhook_header(void *data,
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_symbolicate_webhook_body(void *data,
-    ngx_http_request_t *r, ngx_chain_t *in);
 static void ngx_http_symbolicate_webhook_done(void *data, ngx_int_t rc,
     ngx_uint_t is_whole);
 
@@ -52,7 +50,7 @@ static ngx_http_symbolicate_background_pt
     ngx_http_symbolicate_webhook_events =
 {
     ngx_http_symbolicate_webhook_header,
-    ngx_http_symbolicate_webhook_body,
+    NULL,
     NULL,
     ngx_http_symbolicate_webhook_done
 };
@@ -234,15 +232,6 @@ ngx_http_symbolicate_webhook_header(void *data, ngx_http_request_t *r)
 
     webhook->status = r->headers_out.status;
 
-    return NGX_OK;
-}
-
-
-/* Ignores the body of the answer. */
-static ngx_int_t
-ngx_http_symbolicate_webhook_body(void *data, ngx_http_request_t *r,
-    ngx_chain_t *in)
-{
     return NGX_OK;
 }
 

@@ -71,15 +71,13 @@ typedef struct {
 static void ngx_http_symbolicate_tell_next(void);
 static ngx_int_t ngx_http_symbolicate_tell_header(void *data,
     ngx_http_request_t *r);
-static ngx_int_t ngx_http_symbolicate_tell_body(void *data,
-    ngx_http_request_t *r, ngx_chain_t *in);
 static void ngx_http_symbolicate_tell_done(void *data, ngx_int_t rc,
     ngx_uint_t is_whole);
 
 
 static ngx_http_symbolicate_background_pt  ngx_http_symbolicate_tell_events = {
     ngx_http_symbolicate_tell_header,
-    ngx_http_symbolicate_tell_body,
+    NULL,
     NULL,
     ngx_http_symbolicate_tell_done
 };
@@ -317,15 +315,6 @@ ngx_http_symbolicate_tell_header(void *data, ngx_http_request_t *r)
 
     telling->status = r->headers_out.status;
 
-    return NGX_OK;
-}
-
-
-/* Ignores the body of the answer. */
-static ngx_int_t
-ngx_http_symbolicate_tell_body(void *data, ngx_http_request_t *r,
-    ngx_chain_t *in)
-{
     return NGX_OK;
 }
 
