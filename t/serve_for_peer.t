@@ -24,35 +24,28 @@ sub ask {
     return;
 }
 
-sub is_next {
-    my ($c, $want, $what) = @_;
-    my $m = $c->recv;
-    is("$m->{type} " . ($m->{ticket} // ''), $want, $what);
-    return;
-}
-
 # As many as the source may have: half of 12 MiB.
 ask($own, $_, "m$_") for 1 .. 8;
-is_next($own, "FETCH $_", "lease $_") for 1 .. 6;
+is($own->next, "FETCH $_", "lease $_") for 1 .. 6;
 
 ask($peers, 9, 'm9');
 $peers->send(FOR_PEER => ticket => 9);
-is_next($peers, 'FETCH 9', 'a peer waits: room of its own');
-is_next($peers, 'FOR_PEER 9', '... and the client is told');
+is($peers->next, 'FETCH 9', 'a peer waits: room of its own');
+is($peers->next, 'FOR_PEER 9', '... and the client is told');
 
 ask($peers, 8, 'm8');
 $peers->send(FOR_PEER => ticket => 8);
-is_next($own, 'FETCH 8', 'a peer waits for a queued download: it is before others');
-is_next($own, 'FOR_PEER 8', '... the elected client is told');
+is($own->next, 'FETCH 8', 'a peer waits for a queued download: it is before others');
+is($own->next, 'FOR_PEER 8', '... the elected client is told');
 
 ask($peers, 1, 'm1');
 $peers->send(FOR_PEER => ticket => 1);
-is_next($own, 'FOR_PEER 1', 'a running download, too');
+is($own->next, 'FOR_PEER 1', 'a running download, too');
 
 # another search with the same places
 $peers->send(ENSURE => ticket => 2, scope => 's', key => "m2/$ID", flags => 1);
 $peers->send(FOR_PEER => ticket => 2);
-is_next($own, 'FOR_PEER 2', 'a download of the same file for another search, too');
+is($own->next, 'FOR_PEER 2', 'a download of the same file for another search, too');
 
 $own->send(FOR_PEER => ticket => 77);
 $own->sync;

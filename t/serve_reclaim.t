@@ -25,32 +25,25 @@ sub ask {
     return;
 }
 
-sub is_next {
-    my ($c, $want, $what) = @_;
-    my $m = $c->recv;
-    is("$m->{type} " . ($m->{ticket} // ''), $want, $what);
-    return;
-}
-
 # As many as the source may have: half of 6 MiB.
 ask($left, $_) for 1 .. 4;
-is_next($left, "FETCH $_", "lease $_") for 1 .. 3;
+is($left->next, "FETCH $_", "lease $_") for 1 .. 3;
 $left->send(ABANDON => ticket => $_, flags => 0) for 4, 2, 3;
 $left->sync;
 is($t->stats->{lease_bytes}, 3 << 20, 'abandoned downloads keep their leases');
 
 ask($left, 5);
-is_next($left, 'RECLAIM 3', 'a request waits: the latest of equal leases is reclaimed');
+is($left->next, 'RECLAIM 3', 'a request waits: the latest of equal leases is reclaimed');
 ask($waits, 6);
 $left->send(CANCEL => ticket => 3);
-is_next($left, 'FETCH 5', 'its lease goes to a module that a request waits for');
-is_next($left, 'RECLAIM 2', 'another request waits');
+is($left->next, 'FETCH 5', 'its lease goes to a module that a request waits for');
+is($left->next, 'RECLAIM 2', 'another request waits');
 $left->send(ABANDON => ticket => 2, flags => 1);
 $left->send(CANCEL => ticket => 1);
-is_next($waits, 'FETCH 6',
+is($waits->next, 'FETCH 6',
     'requests are served before downloads abandoned earlier');
 $left->send(CANCEL => ticket => 5);
-is_next($left, 'FETCH 4', 'that one is last');
+is($left->next, 'FETCH 4', 'that one is last');
 $left->sync;
 is($t->stats->{lease_bytes}, 3 << 20,
     'one that a request waits for again is not reclaimed');

@@ -241,6 +241,13 @@ sub recv {
     return $c->{t}->_ask("recv $c->{name} " . ($seconds // 60));
 }
 
+# The next message, as "TYPE TICKET".
+sub next {
+    my ($c) = @_;
+    my $m = $c->recv;
+    return "$m->{type} " . ($m->{ticket} // '');
+}
+
 # Returns when the daemon has handled everything sent before.
 sub sync {
     my ($c) = @_;
