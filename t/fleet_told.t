@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 
 # One event, DELETE or upload reaches all nodes of a fleet: the node that gets it
-# tells the others.  A node that stalls or is down delays no other, and learns when
-# it answers again.
+# notifies the others.  A node that stalls or is down does not delay them, and is
+# notified when it answers again.
 
 use strict;
 use warnings;
@@ -106,7 +106,7 @@ for my $peers (0, 1) {
         'a node is down: an event');
     $are_new->('e.so', $id, @nodes[0 .. 2]);
 
-    # the worker tells the node again for ten minutes
+    # the worker tries to notify the node for ten minutes
     $_->allow(qr/symbolicate_share|symbol source|upstream/) for @nodes;
     is($fleet->end, '', 'nothing unusual in the logs');
     $nodes[3]->loader_stop;

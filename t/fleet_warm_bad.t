@@ -110,7 +110,7 @@ my $open = $node->begin([ $NAME, $ids[1] ]);
 ok(SymTest->wait_for(sub { $node->loader->stats->{waiting} > @ids }, 'a request'), '... a request, too');
 $s3->no_faults;
 $s3->release;
-is($node->function($node->finish($open)), 'f0', '... the bucket lacks it: the request gets it from the source');
+is($node->function($node->finish($open)), 'f0', '... it is not in the bucket: the request gets it from the source');
 $s3->forget;
 leaves($node);
 

@@ -35,7 +35,7 @@ sub places_at {
         grep { $_->{mapping} == $mapping && @{ $_->{lines} } } @{ $shown->{locations} } };
 }
 
-# What go tool pprof adds to the profile, from the program on disk.
+# Returns the functions and lines that go tool pprof reads in the program on disk.
 sub go_local {
     my ($p) = @_;
     my $symbolized = "$p->{program}.local.gz";

@@ -115,7 +115,7 @@ is_deeply([ $r->{status}, range($r) ], [ 308, "bytes=0-${\($half + 2)}" ], 'thre
 $r = put($url, substr($bytes, $half), "$half-${\($n - 1)}/$n");
 is($r->{status}, 200, 'the rest, of which some bytes are there') or diag $r->{body};
 like($t->function($t->ask(['three', $id[3]])), qr/^third/, '... the file answers');
-is(put($url, '', "*/$n")->{status}, 200, '... and is there for who asks');
+is(put($url, '', "*/$n")->{status}, 200, '... and a query of its range says so');
 is_deeply([ grep {m{^\.parts/}} $t->files ], [], '... its ranges are gone');
 
 # --- all bytes are there, and the loader was killed before it has read them ---

@@ -46,7 +46,7 @@ is(put($url, substr($bytes, 9), "9-${\($n - 1)}/$n")->{status}, 200, 'the rest')
 is($s3->signed('symbols', $key)->{body}, $text, '... the file is in the bucket');
 like($t->function($t->ask(['app', $id])), qr/^first/, '... and answers');
 is(action()->{type}, 'skip', 'again: skipped');
-is(put($url, '', "*/$n")->{status}, 200, '... and there for who asks');
+is(put($url, '', "*/$n")->{status}, 200, '... and a query of its range says so');
 $s3->delete('symbols', $key);
 is(action()->{type}, 'upload', 'after it was removed from the bucket: not skipped');
 is($t->end, '', 'nothing is wrong');

@@ -33,7 +33,7 @@ typedef struct {
 } sym_shared_artifact_t;
 
 /* Finds the shareable artifact that was made from the file at the path.  False:
- * there is none, and nobody has looked for one. */
+ * the store has none, and does not know that the file gives none. */
 bool sym_snapshot_shared(sym_snapshot_t *snapshot, const sym_path_key_t *path,
                          const sym_object_ref_t *ref, sym_kind_t kind,
                          sym_shared_artifact_t *shared);

@@ -16,8 +16,8 @@ typedef struct {
 } sym_made_artifact_t;
 
 /*
- * Finds an artifact, or that the file lacks it (sym_snapshot_shared()).  SYM_OK;
- * SYM_NOT_FOUND: the source is known to have no file at the path;
+ * Finds an artifact, as sym_snapshot_shared() does.  SYM_OK: it is there, or the
+ * file is known not to give it; SYM_NOT_FOUND: the source is known to have no file at the path;
  * SYM_UNSUPPORTED: neither is known.
  */
 sym_status_t sym_made_artifact(sym_resolver_t *r, const sym_object_ref_t *ref,

@@ -60,8 +60,8 @@ free_share(share_t *share)
 
 /* --- begin --- */
 
-/* Finds the artifacts.  If one kind is wanted, that the file lacks it is worth a
- * file, too. */
+/* Finds the artifacts.  A file that is known to lack the one wanted kind counts:
+ * other nodes need not look for it. */
 static void
 find_parts(sym_snapshot_t *snapshot, share_t *share, const sym_rpc_message_t *m)
 {

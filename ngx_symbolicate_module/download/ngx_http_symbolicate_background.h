@@ -25,8 +25,8 @@ typedef struct ngx_http_symbolicate_background_s
 /*
  * Callbacks of the owner.  header: status and length are in r->headers_out.
  * body: a part of the body; NULL: the body is ignored.  Both return NGX_OK, or
- * NGX_ERROR, which ends the subrequest.  body may also return NGX_AGAIN if it has consumed only a part
- * (b->pos); nginx then only fills its buffers until
+ * NGX_ERROR, which ends the subrequest.  body may also return NGX_AGAIN if it
+ * has consumed only a part (b->pos); nginx then only fills its buffers until
  * ngx_http_symbolicate_background_resume() is called.  ended: the subrequest
  * has ended and can still be read; may be NULL.  done: called once, from a
  * separate event; the subrequest is freed after it.  rc is the subrequest's

@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_tell.c - tells the other nodes of a fleet about changed
+ * ngx_http_symbolicate_tell.c - notifies the other nodes of a fleet of changed
  * files.
  *
  * The nodes are the servers of an upstream.  Each gets a request through one

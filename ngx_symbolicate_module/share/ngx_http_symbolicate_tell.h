@@ -1,6 +1,6 @@
 
 /*
- * ngx_http_symbolicate_tell.h - tells the other nodes of a fleet about changed
+ * ngx_http_symbolicate_tell.h - notifies the other nodes of a fleet of changed
  * files.
  */
 

@@ -94,7 +94,7 @@ typedef struct {
     unsigned methods;
     /* Returns the token's text; data NULL: none was sent. */
     sym_str_t (*secret)(const sym_upload_call_t *call);
-    /* Checks a URL that stands for a token, and finds that among `tokens`.
+    /* Checks a URL that is used in place of a token, and finds its token in `tokens`.
      * NULL: the token is sent. */
     sym_upload_refusal_t (*admit)(const sym_upload_call_t *call,
                                   const sym_upload_tokens_t *tokens,
