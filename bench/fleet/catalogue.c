@@ -74,18 +74,24 @@ catalogue_mean_pages(void)
 }
 
 
+/* The texts to which a reference points. */
+typedef struct {
+    char name[32];
+    char id[40];
+} texts_t;
+
+
 static void
-make_ref(uint32_t id, char name[32], sym_object_ref_t *ref)
+make_ref(uint32_t id, texts_t *texts, sym_object_ref_t *ref)
 {
-    char digits[40];
-    int len = snprintf(digits, sizeof(digits), "%016llX%016llX0",
+    int len = snprintf(texts->id, sizeof(texts->id), "%016llX%016llX0",
                        (unsigned long long) random_mix(id + UINT64_C(1)),
                        (unsigned long long) random_mix(~(uint64_t) id));
-    int name_len =
-        snprintf(name, 32, "lib%u.so", (unsigned) catalogue_rank(id));
+    int name_len = snprintf(texts->name, sizeof(texts->name), "lib%u.so",
+                            (unsigned) catalogue_rank(id));
 
-    sym_object_ref_mozilla(ref, sym_str(name, (size_t) name_len),
-                           sym_str(digits, (size_t) len));
+    sym_object_ref_mozilla(ref, sym_str(texts->name, (size_t) name_len),
+                           sym_str(texts->id, (size_t) len));
 }
 
 
@@ -96,11 +102,11 @@ catalogue_key(uint32_t id, char out[SYM_SHARE_KEY_MAX], unsigned *places)
     sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD };
     sym_source_plan_t plan;
     sym_object_ref_t ref;
-    char name[32];
+    texts_t texts;
     size_t len = 0;
 
     rules.files = sym_layout_files(rules.layout);
-    make_ref(id, name, &ref);
+    make_ref(id, &texts, &ref);
     sym_arena_reset(&arena);
     if (sym_source_plan(&arena, &ref, &rules,
                         sym_kind_files(SYM_KIND_SYMCACHE, ref.type),
@@ -126,11 +132,12 @@ catalogue_key(uint32_t id, char out[SYM_SHARE_KEY_MAX], unsigned *places)
 sym_str_t
 catalogue_peer_uri(uint32_t id, char out[SYM_SHARE_KEY_MAX])
 {
-    char debug_id[SYM_ID_TEXT_MAX], name[32];
+    char debug_id[SYM_ID_TEXT_MAX];
     sym_object_ref_t ref;
+    texts_t texts;
     size_t len;
 
-    make_ref(id, name, &ref);
+    make_ref(id, &texts, &ref);
     len = sym_debug_id_write_breakpad(&ref.debug_id, debug_id);
     return sym_str(out, (size_t) snprintf(out, SYM_SHARE_KEY_MAX,
                                           "/_peers/" SOURCE "/%.*s", (int) len,

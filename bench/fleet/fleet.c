@@ -443,10 +443,11 @@ static void
 fill_store(fleet_t *f, uint32_t node)
 {
     double days = random_wait(&f->random, 1 / f->conf.node_days);
-    double lookups = (days < f->conf.fleet_days ? days : f->conf.fleet_days)
-                     * 86400 * f->conf.rate;
+    uint64_t lookups =
+        (uint64_t) ((days < f->conf.fleet_days ? days : f->conf.fleet_days)
+                    * 86400 * f->conf.rate);
 
-    for (; lookups >= 1 && !cache_is_full(&f->nodes[node]); lookups--) {
+    for (; lookups > 0 && !cache_is_full(&f->nodes[node]); lookups--) {
         uint32_t rank = zipf_next(&f->zipf, &f->random);
         uint32_t id = catalogue_id(rank, 0);
 

@@ -47,12 +47,19 @@ typedef struct {
 
 /* --- the query --- */
 
+static bool
+is_wild(char c)
+{
+    return c == '*' || c == '?' || c == '[';
+}
+
+
 static size_t
 prefix_of(sym_str_t pattern)
 {
     size_t len = 0;
 
-    while (len < pattern.len && memchr("*?[", pattern.data[len], 3) == NULL) {
+    while (len < pattern.len && !is_wild(pattern.data[len])) {
         len++;
     }
 

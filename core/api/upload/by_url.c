@@ -11,20 +11,21 @@
 static sym_str_t
 with_scheme(sym_arena_t *arena, sym_str_t text)
 {
+    const sym_str_t https = SYM_STR("https://");
     char *p;
 
     if (memmem(text.data, text.len, "://", 3) != NULL) {
         return text;
     }
 
-    p = sym_arena_alloc(arena, text.len + sizeof("https://"));
+    p = sym_arena_alloc(arena, https.len + text.len);
     if (p == NULL) {
         return sym_str(NULL, 0);
     }
 
-    memcpy(p, "https://", 8);
-    memcpy(p + 8, text.data, text.len);
-    return sym_str(p, text.len + 8);
+    memcpy(p, https.data, https.len);
+    memcpy(p + https.len, text.data, text.len);
+    return sym_str(p, https.len + text.len);
 }
 
 

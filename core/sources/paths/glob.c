@@ -15,7 +15,11 @@ folded(char c, bool is_exact)
         return c;
     }
 
-    return c == '\\' ? '/' : sym_lower(c);
+    if (c == '\\') {
+        return '/';
+    }
+
+    return sym_lower(c);
 }
 
 
