@@ -58,7 +58,7 @@ run(bench_t *b, sym_str_t body, bool answers)
     static const sym_request_options_t options = { .now_s = now_s };
     const sym_api_t *api = sym_api_find(SYM_STR("sentry"));
     const sym_api_call_t call = { .route = api->routes, .body = body };
-    const sym_view_t view = { b->store, b->snapshot, b->caches, 1 };
+    const sym_view_t view = { b->snapshot, b->caches, 1 };
     sym_out_t out = { .more = more, .ctx = b };
     sym_arena_t arena;
     sym_request_t *r;

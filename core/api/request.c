@@ -561,7 +561,7 @@ begin(sym_request_t *r, const sym_view_t *view)
         r->scopes != NULL ? r->scopes : r->options->scopes;
 
     r->resolver =
-        sym_resolver_create(r->arena, view->store, view->snapshot, view->now_s,
+        sym_resolver_create(r->arena, view->snapshot, view->now_s,
                             r->stats.modules, r->stats.frames);
     if (r->resolver == NULL || !reserve_modules(r)) {
         r->resolver = NULL;
@@ -634,7 +634,7 @@ sym_request_answer(sym_request_t *r, const sym_view_t *view, sym_out_t *out,
 bool
 sym_request_resume(sym_request_t *r, const sym_view_t *view)
 {
-    sym_resolver_resume(r->resolver, view->store, view->snapshot);
+    sym_resolver_resume(r->resolver, view->snapshot);
     use_cache(r, view);
     lose_modules(r);
     return r->ops->resume == NULL || r->ops->resume(r);

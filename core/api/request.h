@@ -131,11 +131,10 @@ typedef struct {
                                              with the file (registry.h) */
 } sym_request_link_t;
 
-/* The server's view of the store for an answer.  Store, snapshot and kept (the
- * cache of this store, or NULL) stay the same until the answer is complete, or
- * until sym_request_resume(). */
+/* The server's view of the store for an answer.  Snapshot and kept (the cache of
+ * its store, or NULL) stay the same until the answer is complete, or until
+ * sym_request_resume(). */
 typedef struct {
-    sym_store_t *store;
     sym_snapshot_t *snapshot; /* NULL: an empty store */
     sym_worker_cache_t *kept;
     uint32_t now_s;

@@ -159,6 +159,8 @@ sym_status_t sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
                                 sym_error_t *err);
 void sym_snapshot_end(sym_snapshot_t *snapshot);
 
+sym_store_t *sym_snapshot_store(const sym_snapshot_t *snapshot);
+
 /* The version of the store in the snapshot: never 0, different after each
    change. */
 uint64_t sym_snapshot_version(const sym_snapshot_t *snapshot);

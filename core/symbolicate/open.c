@@ -368,10 +368,9 @@ resume_module(sym_resolver_t *r, sym_opened_module_t *m)
 
 
 void
-sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
-                    sym_snapshot_t *snapshot)
+sym_resolver_resume(sym_resolver_t *r, sym_snapshot_t *snapshot)
 {
-    r->store = store;
+    r->store = sym_snapshot_store(snapshot);
     r->snapshot = snapshot;
     r->answer_cache = NULL;
     r->module_cache = NULL;

@@ -31,9 +31,8 @@ take_scratch(sym_resolver_t *r, size_t n)
 
 
 sym_resolver_t *
-sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
-                    sym_snapshot_t *snapshot, uint32_t now_s,
-                    uint32_t n_modules, uint64_t n_questions)
+sym_resolver_create(sym_arena_t *arena, sym_snapshot_t *snapshot,
+                    uint32_t now_s, uint32_t n_modules, uint64_t n_questions)
 {
     sym_resolver_t *r = sym_arena_calloc(arena, 1, sizeof(*r));
 
@@ -42,14 +41,14 @@ sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
     }
 
     r->arena = arena;
-    r->store = store;
     r->snapshot = snapshot;
     r->now_s = now_s;
     r->scopes = &sym_scopes_local;
     r->name_style = SYM_DEMANGLE_FULL;
     r->n_modules = n_modules;
-    if (store != NULL) {
-        sym_store_tell_time(store, now_s);
+    if (snapshot != NULL) {
+        r->store = sym_snapshot_store(snapshot);
+        sym_store_tell_time(r->store, now_s);
     }
 
     r->modules = sym_arena_calloc(arena, n_modules, sizeof(*r->modules));

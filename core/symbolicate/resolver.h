@@ -52,7 +52,7 @@ typedef struct {
  * latter only determines how much memory is used. snapshot NULL: an empty
  * store.  Returns NULL if out of memory.
  */
-sym_resolver_t *sym_resolver_create(sym_arena_t *arena, sym_store_t *store,
+sym_resolver_t *sym_resolver_create(sym_arena_t *arena,
                                     sym_snapshot_t *snapshot, uint32_t now_s,
                                     uint32_t n_modules, uint64_t n_questions);
 
@@ -123,8 +123,7 @@ sym_status_t sym_resolver_attach(sym_resolver_t *r, uint32_t module,
  * reopened: answers of the current chunk and cached ones become invalid.
  * Modules that were removed or replaced are lost.
  */
-void sym_resolver_resume(sym_resolver_t *r, sym_store_t *store,
-                         sym_snapshot_t *snapshot);
+void sym_resolver_resume(sym_resolver_t *r, sym_snapshot_t *snapshot);
 bool sym_resolver_is_lost(const sym_resolver_t *r, uint32_t module);
 
 /* Whether a found module has turned out to be damaged since the last call.  The

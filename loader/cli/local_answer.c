@@ -246,7 +246,7 @@ print(local_t *s, bool is_last)
 /* Continues in another snapshot, because the reader of the output may be
  * slow. */
 static sym_status_t
-print_part(local_t *s, sym_view_t *view)
+print_part(local_t *s, sym_store_t *store, sym_view_t *view)
 {
     sym_error_t err = { 0 };
 
@@ -257,7 +257,7 @@ print_part(local_t *s, sym_view_t *view)
         return SYM_IO;
     }
 
-    if (sym_snapshot_begin(view->store, &view->snapshot, &err) != SYM_OK) {
+    if (sym_snapshot_begin(store, &view->snapshot, &err) != SYM_OK) {
         view->snapshot = NULL;
         return err.status;
     }
@@ -270,11 +270,10 @@ static int
 answer_once(session_t *session)
 {
     local_t *s = session->ctx;
-    sym_view_t view = { .store = session->store,
-                        .now_s = (uint32_t) time(NULL) };
+    sym_view_t view = { .now_s = (uint32_t) time(NULL) };
     sym_error_t err = { 0 };
 
-    s->status = sym_snapshot_begin(view.store, &view.snapshot, &err);
+    s->status = sym_snapshot_begin(session->store, &view.snapshot, &err);
     if (s->status != SYM_OK) {
         return store_failure(session->options, &err);
     }
@@ -288,7 +287,7 @@ answer_once(session_t *session)
         if (s->status == SYM_AGAIN && s->how->is_streamed
             && output_length(s->answer) != 0)
         {
-            s->status = print_part(s, &view);
+            s->status = print_part(s, session->store, &view);
         }
     } while (s->status == SYM_AGAIN);
 

@@ -36,10 +36,6 @@ typedef struct {
     sym_arena_t                  arena;    /* of paths */
     sym_str_t                    blocked_hosts;
     sym_out_t                    out;
-
-    sym_store_t                 *db;
-    sym_error_t                  err;
-    sym_status_t                 status;
 } ngx_http_symbolicate_look_t;
 
 
@@ -49,7 +45,8 @@ static ngx_int_t ngx_http_symbolicate_explain_headers(
     ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_explain_unavailable(
     ngx_http_symbolicate_task_t *task, const char *reason);
-static void ngx_http_symbolicate_look(void *data);
+static sym_status_t ngx_http_symbolicate_look(sym_snapshot_t *snapshot,
+    void *data, sym_error_t *err);
 
 
 static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_explain_work = {
@@ -94,22 +91,18 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
 {
     char                             *text;
     sym_out_t                         hosts;
-    ngx_log_t                        *log;
     const char                       *reason;
     ngx_chain_t                      *body;
+    sym_error_t                       err;
     sym_status_t                      status;
     ngx_http_request_t               *r;
-    ngx_http_symbolicate_db_t        *db;
     ngx_http_symbolicate_look_t      *look;
-    ngx_http_symbolicate_store_t     *store;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     look = (ngx_http_symbolicate_look_t *) task;
     r = task->request;
-    log = r->connection->log;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-    store = ngx_http_symbolicate_store_of(slcf->store);
 
     text = ngx_palloc(r->pool, NGX_SYMBOLICATE_BLOCKED_TEXT);
     if (text == NULL) {
@@ -131,35 +124,16 @@ ngx_http_symbolicate_explain_step(ngx_http_symbolicate_task_t *task)
         return NGX_ERROR;
     }
 
-    db = ngx_http_symbolicate_store_get(store, log, &reason);
-    if (db == NULL) {
-        return ngx_http_symbolicate_explain_unavailable(task, reason);
-    }
-
-    look->db = db->db;
     sym_arena_init(&look->arena, 0);
 
-    status = sym_store_guarded(db->db, ngx_http_symbolicate_look, look,
-                               &look->err);
+    status = ngx_http_symbolicate_store_read(slcf->store,
+                                             ngx_http_symbolicate_look, look,
+                                             r->connection->log, &err, &reason);
 
     sym_arena_drop(&look->arena);
 
-    if (status == SYM_OK) {
-        status = look->status;
-    }
-
-    if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, db, &look->err, log);
-
-    } else if (status != SYM_OK && status != SYM_NOT_FOUND) {
-        ngx_http_symbolicate_store_trouble(store, &look->err, log);
-    }
-
-    ngx_http_symbolicate_store_put(db);
-
     if (status != SYM_OK && status != SYM_NOT_FOUND) {
-        return ngx_http_symbolicate_explain_unavailable(task,
-                                   ngx_http_symbolicate_store_reason(status));
+        return ngx_http_symbolicate_explain_unavailable(task, reason);
     }
 
     if (ngx_http_symbolicate_body_end(r, body, &look->out) != NGX_OK) {
@@ -201,24 +175,13 @@ ngx_http_symbolicate_explain_unavailable(ngx_http_symbolicate_task_t *task,
 }
 
 
-/* Runs under the guard. */
-static void
-ngx_http_symbolicate_look(void *data)
+static sym_status_t
+ngx_http_symbolicate_look(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_look_t *look = data;
 
-    sym_snapshot_t  *snapshot;
-
-    look->status = sym_snapshot_begin(look->db, &snapshot, &look->err);
-
-    if (look->status != SYM_OK) {
-        return;
-    }
-
-    look->status = sym_explain(snapshot, &look->scopes, &look->key,
-                               (uint32_t) ngx_time(), &look->arena,
-                               look->sources,
-                               look->blocked_hosts, &look->out, &look->err);
-
-    sym_snapshot_end(snapshot);
+    return sym_explain(snapshot, &look->scopes, &look->key,
+                       (uint32_t) ngx_time(), &look->arena, look->sources,
+                       look->blocked_hosts, &look->out, err);
 }

@@ -56,12 +56,11 @@ typedef struct {
     ngx_uint_t                            last;       /* index after the page's
                                                        * last entry */
 
-    sym_store_t                          *db;
+    ngx_uint_t                            was_read;   /* of the store */
     sym_explained_t                      *sources;
     sym_arena_t                           arena;  /* of paths */
     sym_out_t                             out;
     sym_error_t                           err;
-    sym_status_t                          status;
 } ngx_http_symbolicate_ledger_t;
 
 
@@ -267,25 +266,21 @@ ngx_http_symbolicate_ledger_read(ngx_http_symbolicate_ledger_t *ledger,
 }
 
 
-/* Reads the store's records of the page's modules.  Runs under the guard. */
-static void
-ngx_http_symbolicate_ledger_modules(void *data)
+/* Writes the page's modules.  snapshot, NULL: without the store's records. */
+static sym_status_t
+ngx_http_symbolicate_ledger_modules(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_ledger_t *ledger = data;
 
     ngx_uint_t           i;
-    sym_snapshot_t      *snapshot;
+    sym_status_t         status;
     sym_ledger_entry_t  *e;
 
-    snapshot = NULL;
-    ledger->status = SYM_OK;
+    status = SYM_OK;
+    ledger->was_read = 1;
 
-    if (ledger->db) {
-        ledger->status = sym_snapshot_begin(ledger->db, &snapshot,
-                                            &ledger->err);
-    }
-
-    for (i = ledger->first; ledger->status == SYM_OK && i < ledger->last; i++) {
+    for (i = ledger->first; status == SYM_OK && i < ledger->last; i++) {
         e = &ledger->entries[i];
 
         sym_out_raw(&ledger->out, i == ledger->first ? SYM_STR("{")
@@ -293,38 +288,28 @@ ngx_http_symbolicate_ledger_modules(void *data)
         sym_ledger_write_entry(e, &ledger->out);
 
         if (snapshot) {
-            ledger->status = sym_explain_sources(snapshot, ledger->scopes,
-                                                 &e->key, e->kind,
-                                                 (uint32_t) ngx_time(),
-                                                 &ledger->arena,
-                                                 ledger->sources, &ledger->out,
-                                                 &ledger->err);
+            status = sym_explain_sources(snapshot, ledger->scopes, &e->key,
+                                         e->kind, (uint32_t) ngx_time(),
+                                         &ledger->arena, ledger->sources,
+                                         &ledger->out, err);
         }
 
         sym_out_raw(&ledger->out, SYM_STR("}"));
     }
 
-    if (snapshot) {
-        sym_snapshot_end(snapshot);
-    }
+    return status;
 }
 
 
 static sym_status_t
 ngx_http_symbolicate_ledger_json_write(ngx_http_symbolicate_ledger_t *ledger)
 {
-    ngx_log_t                        *log;
     const char                       *reason;
     sym_status_t                      status;
-    ngx_http_symbolicate_db_t        *db;
-    ngx_http_symbolicate_store_t     *store;
     ngx_http_symbolicate_loc_conf_t  *slcf;
-
-    log = ledger->request->connection->log;
 
     slcf = ngx_http_get_module_loc_conf(ledger->request,
                                         ngx_http_symbolicate_module);
-    store = ngx_http_symbolicate_store_of(slcf->store);
 
     sym_out_raw(&ledger->out, SYM_STR("{\"total\": "));
     sym_out_dec(&ledger->out, ledger->total);
@@ -342,36 +327,23 @@ ngx_http_symbolicate_ledger_json_write(ngx_http_symbolicate_ledger_t *ledger)
     sym_ledger_write_totals(&ledger->reader.totals, &ledger->out);
     sym_out_raw(&ledger->out, SYM_STR("}, \"modules\": ["));
 
-    db = ngx_http_symbolicate_store_get(store, log, &reason);
+    sym_arena_init(&ledger->arena, 0);
 
-    if (db == NULL) {
-        ngx_http_symbolicate_ledger_modules(ledger);
+    status = ngx_http_symbolicate_store_read(slcf->store,
+                                           ngx_http_symbolicate_ledger_modules,
+                                           ledger,
+                                           ledger->request->connection->log,
+                                           &ledger->err, &reason);
+    sym_arena_drop(&ledger->arena);
 
-    } else {
-        ledger->db = db->db;
-        sym_arena_init(&ledger->arena, 0);
-
-        status = sym_store_guarded(db->db, ngx_http_symbolicate_ledger_modules,
-                                   ledger, &ledger->err);
-        sym_arena_drop(&ledger->arena);
-
-        if (status != SYM_OK) {
-            ledger->status = status;
-        }
-
-        if (ledger->status == SYM_DAMAGED) {
-            ngx_http_symbolicate_store_damaged(store, db, &ledger->err, log);
-
-        } else if (ledger->status != SYM_OK) {
-            ngx_http_symbolicate_store_trouble(store, &ledger->err, log);
-        }
-
-        ngx_http_symbolicate_store_put(db);
+    if (!ledger->was_read && status == SYM_IO) {
+        status = ngx_http_symbolicate_ledger_modules(NULL, ledger,
+                                                     &ledger->err);
     }
 
     sym_out_raw(&ledger->out, SYM_STR("]}\n"));
 
-    return ledger->status;
+    return status;
 }
 
 

@@ -21,30 +21,28 @@
 
 
 typedef struct {
-    sym_store_t             *db;
     const sym_scopes_t      *scopes;
     sym_listing_question_t   question;
     sym_out_t                out;
-    sym_error_t              err;
-    sym_status_t             status;
 } ngx_http_symbolicate_list_t;
 
 
 static ngx_int_t ngx_http_symbolicate_listing_arg(ngx_http_request_t *r,
     const char *name, sym_str_t *value);
-static sym_status_t ngx_http_symbolicate_listing_ask(ngx_http_request_t *r,
-    ngx_http_symbolicate_list_t *list, const char **reason);
-static void ngx_http_symbolicate_listing_read(void *data);
+static sym_status_t ngx_http_symbolicate_listing_read(sym_snapshot_t *snapshot,
+    void *data, sym_error_t *err);
 
 
 ngx_int_t
 ngx_http_symbolicate_listing(ngx_http_request_t *r, sym_module_key_t *key,
     sym_scopes_t *scopes)
 {
-    const char                   *reason;
-    ngx_chain_t                  *body;
-    sym_status_t                  status;
-    ngx_http_symbolicate_list_t   list;
+    const char                       *reason;
+    ngx_chain_t                      *body;
+    sym_error_t                       err;
+    sym_status_t                      status;
+    ngx_http_symbolicate_list_t       list;
+    ngx_http_symbolicate_loc_conf_t  *slcf;
 
     ngx_memzero(&list, sizeof(ngx_http_symbolicate_list_t));
 
@@ -63,12 +61,17 @@ ngx_http_symbolicate_listing(ngx_http_request_t *r, sym_module_key_t *key,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    status = ngx_http_symbolicate_listing_ask(r, &list, &reason);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
+
+    status = ngx_http_symbolicate_store_read(slcf->store,
+                                             ngx_http_symbolicate_listing_read,
+                                             &list, r->connection->log, &err,
+                                             &reason);
 
     if (status == SYM_MALFORMED) {
         return ngx_http_symbolicate_send_error(r, NGX_HTTP_BAD_REQUEST,
                                                SYM_STR("400 Bad Request"),
-                                               list.err.what);
+                                               err.what);
     }
 
     if (status != SYM_OK) {
@@ -118,64 +121,11 @@ ngx_http_symbolicate_listing_arg(ngx_http_request_t *r, const char *name,
 
 
 static sym_status_t
-ngx_http_symbolicate_listing_ask(ngx_http_request_t *r,
-    ngx_http_symbolicate_list_t *list, const char **reason)
-{
-    ngx_log_t                        *log;
-    sym_status_t                      status;
-    ngx_http_symbolicate_db_t        *db;
-    ngx_http_symbolicate_store_t     *store;
-    ngx_http_symbolicate_loc_conf_t  *slcf;
-
-    log = r->connection->log;
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-    store = ngx_http_symbolicate_store_of(slcf->store);
-
-    db = ngx_http_symbolicate_store_get(store, log, reason);
-    if (db == NULL) {
-        return SYM_IO;
-    }
-
-    list->db = db->db;
-
-    status = sym_store_guarded(db->db, ngx_http_symbolicate_listing_read, list,
-                               &list->err);
-
-    if (status == SYM_OK) {
-        status = list->status;
-    }
-
-    if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, db, &list->err, log);
-
-    } else if (status != SYM_OK && status != SYM_MALFORMED) {
-        ngx_http_symbolicate_store_trouble(store, &list->err, log);
-    }
-
-    ngx_http_symbolicate_store_put(db);
-
-    *reason = ngx_http_symbolicate_store_reason(status);
-
-    return status;
-}
-
-
-/* Runs under the guard. */
-static void
-ngx_http_symbolicate_listing_read(void *data)
+ngx_http_symbolicate_listing_read(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_list_t *list = data;
 
-    sym_snapshot_t  *snapshot;
-
-    list->status = sym_snapshot_begin(list->db, &snapshot, &list->err);
-
-    if (list->status != SYM_OK) {
-        return;
-    }
-
-    list->status = sym_listing(snapshot, list->scopes, &list->question,
-                               (uint32_t) ngx_time(), &list->out, &list->err);
-
-    sym_snapshot_end(snapshot);
+    return sym_listing(snapshot, list->scopes, &list->question,
+                       (uint32_t) ngx_time(), &list->out, err);
 }

@@ -24,43 +24,44 @@
 
 typedef struct {
     sym_path_key_t                 key;
-    sym_snapshot_t                *snapshot;
     sym_module_state_t             state;       /* 0: to be tried */
     size_t                         len;
     u_char                         reason[SYM_REASON_MAX];
 } ngx_http_symbolicate_fetch_known_t;
 
 
-static void
-ngx_http_symbolicate_fetch_known_read(void *data)
+static sym_status_t
+ngx_http_symbolicate_fetch_known_read(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_fetch_known_t *known = data;
 
-    sym_error_t        err;
     sym_asking_t       asking;
+    sym_status_t       status;
     sym_path_record_t  record;
 
-    ngx_memzero(&err, sizeof(sym_error_t));
     ngx_memzero(&asking, sizeof(sym_asking_t));
 
     asking.now_s = ngx_time();
 
-    if (sym_snapshot_path(known->snapshot, &known->key, &record, &err)
-        != SYM_OK)
-    {
-        return;
+    status = sym_snapshot_path(snapshot, &known->key, &record, err);
+
+    if (status != SYM_OK) {
+        return status;
     }
 
     /* a file that does not help a module may be its companion */
 
     if (record.outcome != SYM_PATH_ABSENT && record.outcome != SYM_PATH_FAILED)
     {
-        return;
+        return SYM_OK;
     }
 
     known->state = sym_path_says(&record, &asking).state;
     known->len = ngx_min(record.reason.len, SYM_REASON_MAX);
     ngx_memcpy(known->reason, record.reason.data, known->len);
+
+    return SYM_OK;
 }
 
 
@@ -70,41 +71,20 @@ ngx_http_symbolicate_fetch_is_known(ngx_http_symbolicate_fetch_t *fetch,
 {
     const char                         *reason;
     sym_error_t                         err;
-    ngx_http_symbolicate_db_t          *db;
-    ngx_http_symbolicate_store_t       *store;
     ngx_http_symbolicate_fetch_known_t  known;
 
     if (fetch->policy->store == NULL) {
         return 0;
     }
 
-    store = ngx_http_symbolicate_store_of(fetch->policy->store);
-    db = ngx_http_symbolicate_store_get(store, ngx_cycle->log, &reason);
-
-    if (db == NULL) {
-        return 0;
-    }
-
-    ngx_memzero(&err, sizeof(sym_error_t));
     ngx_memzero(&known, sizeof(ngx_http_symbolicate_fetch_known_t));
 
     known.key.scope = sym_str((char *) source->name.data, source->name.len);
     known.key.path = path;
 
-    if (sym_snapshot_begin(db->db, &known.snapshot, &err) == SYM_OK) {
-
-        if (sym_store_guarded(db->db, ngx_http_symbolicate_fetch_known_read,
-                              &known, &err)
-            == SYM_OK)
-        {
-            sym_snapshot_end(known.snapshot);
-
-        } else {
-            ngx_http_symbolicate_store_damaged(store, db, &err, ngx_cycle->log);
-        }
-    }
-
-    ngx_http_symbolicate_store_put(db);
+    (void) ngx_http_symbolicate_store_read(fetch->policy->store,
+                                       ngx_http_symbolicate_fetch_known_read,
+                                       &known, ngx_cycle->log, &err, &reason);
 
     if (known.state == SYM_MODULE_FAILED && fetch->nfailed++ == 0) {
         ngx_memcpy(fetch->reason, known.reason, known.len);

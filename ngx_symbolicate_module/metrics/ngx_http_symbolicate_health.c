@@ -23,16 +23,9 @@
 #include "store/ngx_http_symbolicate_store.h"
 
 
-typedef struct {
-    sym_store_t  *db;
-    sym_error_t   err;
-    sym_status_t  status;
-    bool          unsound;
-} ngx_http_symbolicate_check_t;
-
-
 static ngx_int_t ngx_http_symbolicate_heartbeat(ngx_http_request_t *r);
-static void ngx_http_symbolicate_check(void *data);
+static sym_status_t ngx_http_symbolicate_check(sym_snapshot_t *snapshot,
+    void *data, sym_error_t *err);
 static ngx_int_t ngx_http_symbolicate_alive(ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_version(ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_send_text(ngx_http_request_t *r,
@@ -88,60 +81,37 @@ ngx_http_symbolicate_health_handler(ngx_http_request_t *r)
 static ngx_int_t
 ngx_http_symbolicate_heartbeat(ngx_http_request_t *r)
 {
+    bool                              unsound;
     const char                       *reason;
+    sym_error_t                       err;
     sym_status_t                      status;
-    ngx_http_symbolicate_db_t        *db;
-    ngx_http_symbolicate_check_t      check;
-    ngx_http_symbolicate_store_t     *store;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
-    store = ngx_http_symbolicate_store_of(slcf->store);
 
-    db = ngx_http_symbolicate_store_get(store, r->connection->log,
-                                        &reason);
-    if (db == NULL) {
-        goto unavailable;
-    }
+    unsound = false;
 
-    ngx_memzero(&check, sizeof(ngx_http_symbolicate_check_t));
+    status = ngx_http_symbolicate_store_read(slcf->store,
+                                             ngx_http_symbolicate_check,
+                                             &unsound, r->connection->log, &err,
+                                             &reason);
 
-    check.db = db->db;
-
-    status = sym_store_guarded(db->db, ngx_http_symbolicate_check, &check,
-                               &check.err);
-
-    if (status == SYM_OK) {
-        status = check.status;
-    }
-
-    if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, db, &check.err,
-                                           r->connection->log);
-
-    } else if (status != SYM_OK) {
-        ngx_http_symbolicate_store_trouble(store, &check.err,
-                                           r->connection->log);
-    }
-
-    ngx_http_symbolicate_store_put(db);
-
-    if (status == SYM_OK && check.unsound) {
+    if (status == SYM_OK && unsound) {
 
         /* the store is usable, but some modules are missing */
 
         status = SYM_DAMAGED;
+        reason = ngx_http_symbolicate_store_reason(status);
     }
 
-    if (status == SYM_OK && !ngx_http_symbolicate_is_warming()) {
+    if (status == SYM_OK && ngx_http_symbolicate_is_warming()) {
+        status = SYM_AGAIN;
+        reason = "the store is being filled with what the fleet uses most";
+    }
+
+    if (status == SYM_OK) {
         return ngx_http_symbolicate_alive(r);
     }
-
-    reason = status == SYM_OK
-             ? "the store is being filled with what the fleet uses most"
-             : ngx_http_symbolicate_store_reason(status);
-
-unavailable:
 
     return ngx_http_symbolicate_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
                                            SYM_STR("503 Service Unavailable"),
@@ -149,37 +119,27 @@ unavailable:
 }
 
 
-/* Runs under the guard.  Reads the meta page, and searches the directory down
- * to a leaf, for a module that does not exist. */
-static void
-ngx_http_symbolicate_check(void *data)
+/* Reads the meta page, and searches the directory down to a leaf, for a module
+ * that does not exist. */
+static sym_status_t
+ngx_http_symbolicate_check(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
-    ngx_http_symbolicate_check_t *check = data;
+    bool *unsound = data;
 
-    sym_snapshot_t      *snapshot;
+    sym_status_t         status;
     sym_object_ref_t     ref;
     sym_object_record_t  record;
-
-    check->status = sym_snapshot_begin(check->db, &snapshot, &check->err);
-
-    if (check->status != SYM_OK) {
-        return;
-    }
 
     sym_object_ref_named(&ref, SYM_STR("__heartbeat__"),
                          SYM_STR("000000000000000000000000000000000"));
 
-    check->status = sym_snapshot_object(snapshot, SYM_STR(""), &ref,
-                                        SYM_KIND_SYMCACHE, &record,
-                                        &check->err);
+    status = sym_snapshot_object(snapshot, SYM_STR(""), &ref,
+                                 SYM_KIND_SYMCACHE, &record, err);
 
-    if (check->status == SYM_NOT_FOUND) {
-        check->status = SYM_OK;
-    }
+    *unsound = sym_snapshot_has_unsound(snapshot);
 
-    check->unsound = sym_snapshot_has_unsound(snapshot);
-
-    sym_snapshot_end(snapshot);
+    return status == SYM_NOT_FOUND ? SYM_OK : status;
 }
 
 

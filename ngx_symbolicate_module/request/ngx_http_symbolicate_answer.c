@@ -308,7 +308,6 @@ ngx_http_symbolicate_slice(void *data)
         }
     }
 
-    view.store = lookup->db->db;
     view.snapshot = lookup->snapshot;
     view.kept = lookup->db->kept;
     view.now_s = (uint32_t) ngx_time();

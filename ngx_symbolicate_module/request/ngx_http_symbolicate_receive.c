@@ -75,11 +75,8 @@ struct ngx_http_symbolicate_receive_s {
 
 /* Looks a module up, because a client may ask whether it exists. */
 typedef struct {
-    sym_store_t                  *db;
     sym_str_t                     scope;
     sym_object_ref_t              ref;
-    sym_status_t                  status;
-    sym_error_t                   err;
 } ngx_http_symbolicate_receive_look_t;
 
 
@@ -461,24 +458,16 @@ ngx_http_symbolicate_receive_free(ngx_http_symbolicate_slot_t *slot)
 }
 
 
-/* Runs under the guard. */
-static void
-ngx_http_symbolicate_receive_look(void *data)
+static sym_status_t
+ngx_http_symbolicate_receive_look(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_receive_look_t *look = data;
 
-    sym_snapshot_t       *snapshot;
-    sym_object_record_t   record;
+    sym_object_record_t  record;
 
-    look->status = sym_snapshot_begin(look->db, &snapshot, &look->err);
-
-    if (look->status != SYM_OK) {
-        return;
-    }
-
-    look->status = sym_snapshot_object(snapshot, look->scope, &look->ref,
-                                       SYM_KIND_SYMCACHE, &record, &look->err);
-    sym_snapshot_end(snapshot);
+    return sym_snapshot_object(snapshot, look->scope, &look->ref,
+                               SYM_KIND_SYMCACHE, &record, err);
 }
 
 
@@ -489,36 +478,21 @@ ngx_http_symbolicate_receive_has(void *data, sym_str_t name, sym_str_t id)
     ngx_http_request_t *r = data;
 
     const char                           *reason;
-    ngx_http_symbolicate_db_t            *db;
+    sym_error_t                           err;
     ngx_http_symbolicate_loc_conf_t      *slcf;
     ngx_http_symbolicate_receive_look_t   look;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    db = ngx_http_symbolicate_store_get(
-                                ngx_http_symbolicate_store_of(slcf->store),
-                                r->connection->log, &reason);
-    if (db == NULL) {
-        return false;
-    }
-
-    ngx_memzero(&look, sizeof(ngx_http_symbolicate_receive_look_t));
-
-    look.db = db->db;
     look.scope = sym_str((char *) slcf->upload.target.data,
                          slcf->upload.target.len);
     sym_object_ref_mozilla(&look.ref, name, id);
 
-    if (sym_store_guarded(db->db, ngx_http_symbolicate_receive_look, &look,
-                          &look.err)
-        != SYM_OK)
-    {
-        look.status = SYM_DAMAGED;
-    }
-
-    ngx_http_symbolicate_store_put(db);
-
-    return look.status == SYM_OK;
+    return ngx_http_symbolicate_store_read(slcf->store,
+                                           ngx_http_symbolicate_receive_look,
+                                           &look, r->connection->log, &err,
+                                           &reason)
+           == SYM_OK;
 }
 
 

@@ -37,8 +37,6 @@ struct ngx_http_symbolicate_request_source_member_s {
     u_char                         *data;       /* blocks of a turn */
 
     /* of a turn */
-    sym_snapshot_t                 *snapshot;
-    sym_store_t                    *store;
     ngx_http_symbolicate_fetch_t   *fetch;
     sym_arena_t                     arena;
     sym_status_t                    status;
@@ -48,16 +46,16 @@ struct ngx_http_symbolicate_request_source_member_s {
 };
 
 
-/* Reads a block.  Runs under the guard: may end at any access to the store. */
-static void
-ngx_http_symbolicate_request_source_member_read(void *data)
+/* Reads blocks.  A bundle that cannot be read is no failure of the store. */
+static sym_status_t
+ngx_http_symbolicate_request_source_member_read(sym_snapshot_t *snapshot,
+    void *data, sym_error_t *err)
 {
     ngx_http_symbolicate_request_source_member_t *m = data;
 
     size_t                len;
     uint64_t              line;
     ngx_uint_t            i;
-    sym_error_t           err;
     sym_lookup_t          of;
     sym_missing_t         missing;
     sym_sources_t         sources;
@@ -67,18 +65,16 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     sym_sources_file_t    file;
     sym_artifact_found_t  artifact;
 
-    ngx_memzero(&err, sizeof(sym_error_t));
-
     ref = m->fetch->ref;
     ref.role = SYM_TEXT_BUNDLE;
     ref.member = 0;
 
-    resolver = sym_resolver_create(&m->arena, m->store, m->snapshot,
-                                   (uint32_t) ngx_time(), 0, 0);
+    resolver = sym_resolver_create(&m->arena, snapshot, (uint32_t) ngx_time(),
+                                   0, 0);
 
     if (resolver == NULL) {
         m->status = SYM_NOMEM;
-        return;
+        return SYM_OK;
     }
 
     scope = sym_str((char *) m->fetch->source->name.data,
@@ -92,7 +88,7 @@ ngx_http_symbolicate_request_source_member_read(void *data)
 
     if (m->status == SYM_OK) {
         m->status = sym_sources_open(&sources, sym_artifact_extent, &artifact,
-                                     &err);
+                                     err);
     }
 
     if (m->status == SYM_OK) {
@@ -100,7 +96,7 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     }
 
     if (m->status != SYM_OK) {
-        return;
+        return SYM_OK;
     }
 
     m->size = file.len;
@@ -112,7 +108,7 @@ ngx_http_symbolicate_request_source_member_read(void *data)
         m->status = sym_sources_block(&sources, &file, m->next,
                                       (char *) m->data + m->len, &len, &line);
         if (m->status != SYM_OK) {
-            return;
+            return SYM_OK;
         }
 
         m->next++;
@@ -120,6 +116,8 @@ ngx_http_symbolicate_request_source_member_read(void *data)
     }
 
     m->is_last = (m->next == file.n_blocks);
+
+    return SYM_OK;
 }
 
 
@@ -128,11 +126,9 @@ static sym_status_t
 ngx_http_symbolicate_request_source_member_turn(
     ngx_http_symbolicate_request_attempt_t *g)
 {
-    const char                    *reason;
-    sym_error_t                    err;
-    sym_status_t                   status;
-    ngx_http_symbolicate_db_t     *db;
-    ngx_http_symbolicate_store_t  *store;
+    const char    *reason;
+    sym_error_t    err;
+    sym_status_t   status;
     ngx_http_symbolicate_request_source_member_t  *m;
 
     m = g->member;
@@ -141,40 +137,17 @@ ngx_http_symbolicate_request_source_member_turn(
         return SYM_NOT_FOUND;
     }
 
-    store = ngx_http_symbolicate_store_of(g->fetch->policy->store);
-    db = ngx_http_symbolicate_store_get(store, ngx_cycle->log, &reason);
-
-    if (db == NULL) {
-        return SYM_NOT_FOUND;
-    }
-
-    ngx_memzero(&err, sizeof(sym_error_t));
     sym_arena_init(&m->arena, 0);
 
     m->fetch = g->fetch;
-    m->store = db->db;
-    m->status = SYM_DAMAGED;
 
-    status = sym_snapshot_begin(db->db, &m->snapshot, &err);
-
-    if (status == SYM_OK) {
-        status = sym_store_guarded(db->db,
+    status = ngx_http_symbolicate_store_read(g->fetch->policy->store,
                                ngx_http_symbolicate_request_source_member_read,
-                               m, &err);
-
-        if (status == SYM_OK) {
-            sym_snapshot_end(m->snapshot);
-            status = m->status;
-
-        } else {
-            ngx_http_symbolicate_store_damaged(store, db, &err, ngx_cycle->log);
-        }
-    }
+                               m, ngx_cycle->log, &err, &reason);
 
     sym_arena_drop(&m->arena);
-    ngx_http_symbolicate_store_put(db);
 
-    return status;
+    return status == SYM_OK ? m->status : status;
 }
 
 

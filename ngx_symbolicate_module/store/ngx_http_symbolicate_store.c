@@ -27,6 +27,16 @@
 #define NGX_SYMBOLICATE_LOG_S      60
 
 
+/* A call of ngx_http_symbolicate_store_read(). */
+typedef struct {
+    sym_store_t                         *db;
+    ngx_http_symbolicate_store_read_pt   read;
+    void                                *data;
+    sym_error_t                         *err;
+    sym_status_t                         status;
+} ngx_http_symbolicate_reading_t;
+
+
 static void ngx_http_symbolicate_store_look(
     ngx_http_symbolicate_store_t *store, ngx_log_t *log);
 static ngx_http_symbolicate_db_t *ngx_http_symbolicate_store_open(
@@ -412,6 +422,81 @@ ngx_http_symbolicate_store_damaged(ngx_http_symbolicate_store_t *store,
     ngx_http_symbolicate_store_trouble(store, err, log);
 
     db->damaged = 1;
+}
+
+
+/* Runs under the guard. */
+static void
+ngx_http_symbolicate_store_run(void *data)
+{
+    ngx_http_symbolicate_reading_t *reading = data;
+
+    sym_snapshot_t  *snapshot;
+
+    reading->status = sym_snapshot_begin(reading->db, &snapshot, reading->err);
+
+    if (reading->status != SYM_OK) {
+        return;
+    }
+
+    reading->status = reading->read(snapshot, reading->data, reading->err);
+
+    sym_snapshot_end(snapshot);
+}
+
+
+sym_status_t
+ngx_http_symbolicate_store_read(const ngx_http_symbolicate_store_conf_t *conf,
+    ngx_http_symbolicate_store_read_pt read, void *data, ngx_log_t *log,
+    sym_error_t *err, const char **reason)
+{
+    sym_status_t                     status;
+    ngx_http_symbolicate_db_t       *db;
+    ngx_http_symbolicate_store_t    *store;
+    ngx_http_symbolicate_reading_t   reading;
+
+    ngx_memzero(err, sizeof(sym_error_t));
+
+    store = ngx_http_symbolicate_store_of(conf);
+
+    db = ngx_http_symbolicate_store_get(store, log, reason);
+    if (db == NULL) {
+        return SYM_IO;
+    }
+
+    reading.db = db->db;
+    reading.read = read;
+    reading.data = data;
+    reading.err = err;
+
+    status = sym_store_guarded(db->db, ngx_http_symbolicate_store_run, &reading,
+                               err);
+
+    if (status == SYM_OK) {
+        status = reading.status;
+    }
+
+    switch (status) {
+
+    case SYM_OK:
+    case SYM_NOT_FOUND:
+    case SYM_AGAIN:
+    case SYM_MALFORMED:
+        break;
+
+    case SYM_DAMAGED:
+        ngx_http_symbolicate_store_damaged(store, db, err, log);
+        break;
+
+    default:
+        ngx_http_symbolicate_store_trouble(store, err, log);
+    }
+
+    ngx_http_symbolicate_store_put(db);
+
+    *reason = ngx_http_symbolicate_store_reason(status);
+
+    return status;
 }
 
 

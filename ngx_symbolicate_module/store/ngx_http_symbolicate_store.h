@@ -69,4 +69,20 @@ void ngx_http_symbolicate_store_bytes(ngx_http_symbolicate_store_t *store,
 const char *ngx_http_symbolicate_store_reason(sym_status_t status);
 
 
+/* Reads records; it may end at any access to the store. */
+typedef sym_status_t (*ngx_http_symbolicate_store_read_pt)(
+    sym_snapshot_t *snapshot, void *data, sym_error_t *err);
+
+/*
+ * Calls read() with a snapshot of the store, under sym_store_guarded(), and
+ * returns its status.  SYM_NOT_FOUND, SYM_AGAIN and SYM_MALFORMED are results;
+ * other errors are logged as the store's.  SYM_IO: the store cannot be opened,
+ * too.  *reason says what a client may know of an error.
+ */
+sym_status_t ngx_http_symbolicate_store_read(
+    const ngx_http_symbolicate_store_conf_t *conf,
+    ngx_http_symbolicate_store_read_pt read, void *data, ngx_log_t *log,
+    sym_error_t *err, const char **reason);
+
+
 #endif /* _NGX_HTTP_SYMBOLICATE_STORE_H_INCLUDED_ */

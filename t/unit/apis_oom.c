@@ -124,7 +124,7 @@ clock_s(void)
 static sym_status_t
 answer(sym_request_t *t, const ask_t *ask)
 {
-    const sym_view_t view = { ask->store, ask->snapshot, ask->kept, 1 };
+    const sym_view_t view = { ask->snapshot, ask->kept, 1 };
     sym_out_t out = { .more = more };
     sym_status_t rc;
 

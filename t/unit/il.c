@@ -220,7 +220,7 @@ test_damage(sym_arena_t *arena)
         return;
     }
 
-    r = sym_resolver_create(arena, store, snapshot, 1000, 1, 1);
+    r = sym_resolver_create(arena, snapshot, 1000, 1, 1);
     rc = find(r, &key, SYM_KIND_PPDB, &artifact, &missing);
     extents = sym_artifact_extents(&artifact);
     rc = rc == SYM_OK ? sym_il_open(&ppdb, arena, &extents, &err) : rc;
@@ -255,7 +255,7 @@ main(void)
                && sym_snapshot_begin(store, &snapshot, &kit_err) == SYM_OK,
            "a reader"))
     {
-        r = sym_resolver_create(&arena, store, snapshot, 1000, 1, 1);
+        r = sym_resolver_create(&arena, snapshot, 1000, 1, 1);
         test_answers(r, &arena);
         test_others(r);
         sym_snapshot_end(snapshot);

@@ -250,7 +250,7 @@ open_view(sym_view_t *view)
         return false;
     }
 
-    *view = (sym_view_t){ .store = store, .snapshot = snapshot, .now_s = 1000 };
+    *view = (sym_view_t){ .snapshot = snapshot, .now_s = 1000 };
     return true;
 }
 

@@ -16,7 +16,6 @@ typedef struct {
     size_t window;   /* bytes of output at a time; 0: 4096 */
     size_t arena_limit;
     sym_request_limits_t limits;
-    sym_store_t *store;
     sym_snapshot_t *snapshot;
     sym_worker_cache_t *kept;
     sym_names_t *names;
@@ -25,7 +24,7 @@ typedef struct {
 static sym_status_t
 kit_answer(sym_request_t *t, const kit_options_t *o, kit_result_t *r)
 {
-    const sym_view_t view = { o->store, o->snapshot, o->kept, 1000 };
+    const sym_view_t view = { o->snapshot, o->kept, 1000 };
 
     return kit_write(t, &view, o->budget, o->window, r);
 }

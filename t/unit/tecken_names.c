@@ -306,7 +306,6 @@ main(void)
     kit_folder();
 
     if (make_store() && ok((reader = kit_reader()) != NULL, "opened")) {
-        o.store = reader;
         if (is_status(sym_snapshot_begin(reader, &o.snapshot, &kit_err), SYM_OK,
                       &kit_err, "a snapshot"))
         {

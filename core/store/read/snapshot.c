@@ -104,6 +104,13 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
 }
 
 
+sym_store_t *
+sym_snapshot_store(const sym_snapshot_t *snapshot)
+{
+    return snapshot->store;
+}
+
+
 uint64_t
 sym_snapshot_version(const sym_snapshot_t *snapshot)
 {
