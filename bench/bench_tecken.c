@@ -80,8 +80,7 @@ run_ours(bench_t *b, way_t way)
 {
     static const sym_tecken_options_t options = { .version = 5,
                                                   .common.now_s = now_s };
-    const sym_view_t view = { b->snapshot,
-                              way == AGAIN ? b->kept : NULL, 1 };
+    const sym_view_t view = { b->snapshot, way == AGAIN ? b->kept : NULL, 1 };
     sym_out_t out = { .more = more, .ctx = b };
     sym_request_t *t = sym_tecken_create(&b->arena, &options, b->body);
     sym_status_t rc = SYM_NOMEM;

@@ -560,9 +560,8 @@ begin(sym_request_t *r, const sym_view_t *view)
     const sym_scopes_t *scopes =
         r->scopes != NULL ? r->scopes : r->options->scopes;
 
-    r->resolver =
-        sym_resolver_create(r->arena, view->snapshot, view->now_s,
-                            r->stats.modules, r->stats.frames);
+    r->resolver = sym_resolver_create(r->arena, view->snapshot, view->now_s,
+                                      r->stats.modules, r->stats.frames);
     if (r->resolver == NULL || !reserve_modules(r)) {
         r->resolver = NULL;
         return SYM_NOMEM;

@@ -356,8 +356,7 @@ static bool
 make_resolver(atos_t *a)
 {
     a->names = sym_names_create(NAMES_BYTES);
-    a->resolver =
-        sym_resolver_create(&a->arena, NULL, 0, 1, SYM_RESOLVE_CHUNK);
+    a->resolver = sym_resolver_create(&a->arena, NULL, 0, 1, SYM_RESOLVE_CHUNK);
 
     if (a->names == NULL || a->resolver == NULL) {
         return false;
