@@ -636,5 +636,6 @@ ngx_http_symbolicate_exit_process(ngx_cycle_t *cycle)
     if (smcf) {
         ngx_http_symbolicate_loaders_close(smcf);
         ngx_http_symbolicate_jobs_exit();
+        ngx_http_symbolicate_tell_exit();
     }
 }

@@ -19,6 +19,9 @@ use SymLoader qw(sym_text write_file);
 # milliseconds; this machine may be busy.
 my $SOON = 10;
 
+# Seconds after which a worker that is exiting gives up a node.
+my $GIVEN_UP = 5;
+
 for my $peers (0, 1) {
     my $how = $peers ? 'nodes that ask each other' : 'nodes with a bucket only';
     my $fleet = SymFleet->new(nodes => 4, tell => 1, peers => $peers, timeout => '2s');
@@ -53,6 +56,8 @@ for my $peers (0, 1) {
 
     my $told = sub { return map { my $log = $_->access_log; scalar(() = $log =~ m{uri=/peer/(?:events|cache)}g) } @nodes };
 
+    my $notified = sub { my ($node, $how) = @_; return $fleet->metric($node, qq(notified_total{outcome="$how"})) };
+
     # --- an event ---
 
     my $id = $known->('a.so');
@@ -61,6 +66,7 @@ for my $peers (0, 1) {
         "$how: an event");
     $are_new->('a.so', $id, @nodes);
     is_deeply([ $told->() ], [ 1, 1, 1, 1 ], '... each node was told once');
+    ok(SymTest->wait_for(sub { $notified->($nodes[0], 'done') == 4 }, 'the counter'), '... which is counted');
 
     # --- DELETE ---
 
@@ -105,10 +111,16 @@ for my $peers (0, 1) {
     is($nodes[1]->post('/admin/events', $event->(SymFolder::path('e.so', $id)))->{status}, 200,
         'a node is down: an event');
     $are_new->('e.so', $id, @nodes[0 .. 2]);
+    is($notified->($nodes[1], 'failed'), 0, '... the node is not given up yet');
+    $began = time;
+    $nodes[1]->reload;
+    ok(SymTest->wait_for(sub { $notified->($nodes[1], 'failed') == 1 }, 'the counter'), '... until nginx is reloaded');
+    cmp_ok(time - $began, '<', $GIVEN_UP + 5, '... a worker that is exiting does not wait long for it');
 
-    # the worker tries to notify the node for ten minutes
     $_->allow(qr/symbolicate_share|symbol source|upstream/) for @nodes;
     is($fleet->end, '', 'nothing unusual in the logs');
+    my $failed = 'the node ' . $nodes[3]->address . ' could not be notified of a change, status 502: /tell/events';
+    like($nodes[1]->error_log, qr/\Q$failed\E/, '... it says that the node was not notified');
     $nodes[3]->loader_stop;
 }
 

@@ -72,6 +72,16 @@ typedef enum {
 
 #define SYM_PUBLISH_OUTCOMES (SYM_PUBLISH_DROPPED + 1)
 
+/* Outcome of notifying a node of a change. */
+typedef enum {
+    SYM_NOTIFY_DONE,
+    SYM_NOTIFY_FAILED,
+    SYM_NOTIFY_REFUSED,
+    SYM_NOTIFY_DROPPED /* too many waited */
+} sym_notify_outcome_t;
+
+#define SYM_NOTIFY_OUTCOMES (SYM_NOTIFY_DROPPED + 1)
+
 /* Outcome for an artifact that the fleet uses, and this node wants before it is
  * ready. */
 typedef enum {
@@ -111,6 +121,7 @@ typedef struct {
 
     uint64_t joins;
     uint64_t published[SYM_PUBLISH_OUTCOMES];
+    uint64_t notified[SYM_NOTIFY_OUTCOMES];
     uint64_t warmed[SYM_WARM_OUTCOMES];
     uint64_t warm_until_ms;     /* the node is not ready before that time of the
                                event loop; 0: it is */

@@ -264,6 +264,12 @@ write_fleet(sym_out_t *out, const sym_metrics_t *m)
         [SYM_PUBLISH_FAILED] = "failed",
         [SYM_PUBLISH_DROPPED] = "dropped",
     };
+    static const char *const notified[SYM_NOTIFY_OUTCOMES] = {
+        [SYM_NOTIFY_DONE] = "done",
+        [SYM_NOTIFY_FAILED] = "failed",
+        [SYM_NOTIFY_REFUSED] = "refused",
+        [SYM_NOTIFY_DROPPED] = "dropped",
+    };
     static const char *const warmed[SYM_WARM_OUTCOMES] = {
         [SYM_WARM_DONE] = "done",
         [SYM_WARM_PRESENT] = "present",
@@ -274,6 +280,9 @@ write_fleet(sym_out_t *out, const sym_metrics_t *m)
     write_outcomes(out, "published_total",
                    "Artifacts that were put into the bucket of the fleet.",
                    published, m->published, SYM_PUBLISH_OUTCOMES);
+    write_outcomes(out, "notified_total",
+                   "Notifications of nodes of the fleet of changed files.",
+                   notified, m->notified, SYM_NOTIFY_OUTCOMES);
     write_outcomes(out, "warmed_total",
                    "Artifacts that the fleet uses, and that were wanted before "
                    "this node was ready.",

@@ -327,6 +327,13 @@ ngx_http_symbolicate_count_publish(sym_publish_outcome_t outcome)
 
 
 void
+ngx_http_symbolicate_count_notification(sym_notify_outcome_t outcome)
+{
+    sym_count(&ngx_http_symbolicate_shared->notified[outcome], 1);
+}
+
+
+void
 ngx_http_symbolicate_count_warm(sym_warm_outcome_t outcome)
 {
     sym_count(&ngx_http_symbolicate_shared->warmed[outcome], 1);

@@ -72,6 +72,9 @@ void ngx_http_symbolicate_count_join(void);
 /* Counts an artifact that was to be published for other nodes. */
 void ngx_http_symbolicate_count_publish(sym_publish_outcome_t outcome);
 
+/* Counts a node of the fleet that was to be notified of a change. */
+void ngx_http_symbolicate_count_notification(sym_notify_outcome_t outcome);
+
 /* Counts an artifact that was wanted before this server was ready. */
 void ngx_http_symbolicate_count_warm(sym_warm_outcome_t outcome);
 

@@ -17,6 +17,7 @@
 #include "json/out.h"
 #include "sources/paths/plan.h"
 
+#include "counters/ngx_http_symbolicate_counters.h"
 #include "download/ngx_http_symbolicate_background.h"
 #include "share/ngx_http_symbolicate_tell.h"
 #include "share/ngx_http_symbolicate_unpublish.h"
@@ -34,9 +35,12 @@
 #define NGX_SYMBOLICATE_TELL_PAUSE      100
 #define NGX_SYMBOLICATE_TELL_PAUSE_MAX  10000
 
-/* Time after which a node is given up; shorter if this worker ends. */
+/*
+ * Time after which a node is given up, and the same in a worker that is
+ * exiting: a service manager kills it soon.
+ */
 #define NGX_SYMBOLICATE_TELL_FOR        600000
-#define NGX_SYMBOLICATE_TELL_EXITING    30000
+#define NGX_SYMBOLICATE_TELL_EXITING    5000
 
 
 /* A change. */
@@ -59,6 +63,7 @@ typedef struct {
 /* A node that has to be notified of it. */
 typedef struct {
     ngx_queue_t                         queue;
+    ngx_queue_t                         all;
     ngx_http_symbolicate_change_t      *change;
     ngx_str_t                          *node;
     ngx_http_symbolicate_background_t  *bg;         /* NULL: no request */
@@ -90,6 +95,12 @@ static ngx_str_t    ngx_http_symbolicate_tell_json =
 static ngx_queue_t  ngx_http_symbolicate_tell_queue = {
     &ngx_http_symbolicate_tell_queue, &ngx_http_symbolicate_tell_queue
 };
+
+/* also those that have a request or a timer */
+static ngx_queue_t  ngx_http_symbolicate_tell_nodes = {
+    &ngx_http_symbolicate_tell_nodes, &ngx_http_symbolicate_tell_nodes
+};
+
 static ngx_uint_t   ngx_http_symbolicate_tell_running;
 static ngx_uint_t   ngx_http_symbolicate_tell_waiting;
 static size_t       ngx_http_symbolicate_tell_used;
@@ -161,6 +172,7 @@ ngx_http_symbolicate_change_left(ngx_http_symbolicate_change_t *change)
 static void
 ngx_http_symbolicate_telling_end(ngx_http_symbolicate_telling_t *telling)
 {
+    ngx_queue_remove(&telling->all);
     ngx_http_symbolicate_tell_waiting--;
     ngx_http_symbolicate_change_left(telling->change);
     ngx_free(telling);
@@ -184,13 +196,12 @@ ngx_http_symbolicate_telling_add(ngx_http_symbolicate_change_t *change,
 {
     ngx_http_symbolicate_telling_t  *telling;
 
-    if (ngx_http_symbolicate_tell_waiting == NGX_SYMBOLICATE_TELL_WAITING) {
-        return NGX_BUSY;
-    }
-
-    telling = ngx_calloc(sizeof(ngx_http_symbolicate_telling_t),
-                         ngx_cycle->log);
+    telling = change == NULL || ngx_http_symbolicate_tell_waiting
+                                == NGX_SYMBOLICATE_TELL_WAITING
+              ? NULL : ngx_calloc(sizeof(ngx_http_symbolicate_telling_t),
+                                  ngx_cycle->log);
     if (telling == NULL) {
+        ngx_http_symbolicate_count_notification(SYM_NOTIFY_DROPPED);
         return NGX_BUSY;
     }
 
@@ -202,6 +213,7 @@ ngx_http_symbolicate_telling_add(ngx_http_symbolicate_change_t *change,
 
     change->ntelling++;
     ngx_http_symbolicate_tell_waiting++;
+    ngx_queue_insert_tail(&ngx_http_symbolicate_tell_nodes, &telling->all);
     ngx_queue_insert_tail(&ngx_http_symbolicate_tell_queue, &telling->queue);
 
     return NGX_OK;
@@ -251,30 +263,40 @@ ngx_http_symbolicate_telling_ask(ngx_http_symbolicate_telling_t *telling)
 
 
 static void
+ngx_http_symbolicate_telling_failed(ngx_http_symbolicate_telling_t *telling)
+{
+    ngx_http_symbolicate_count_notification(SYM_NOTIFY_FAILED);
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "symbolicate_share: the node %V could not be notified of a "
+                  "change, status %ui: %V", telling->node, telling->status,
+                  &telling->change->uri);
+}
+
+
+static void
 ngx_http_symbolicate_telling_again(ngx_http_symbolicate_telling_t *telling)
 {
-    ngx_msec_t                      pause;
-    ngx_http_symbolicate_change_t  *change;
+    ngx_msec_t  pause, age;
 
-    change = telling->change;
+    age = ngx_current_msec - telling->change->began;
 
-    if (ngx_current_msec - change->began
-        > (ngx_exiting ? NGX_SYMBOLICATE_TELL_EXITING
-                       : NGX_SYMBOLICATE_TELL_FOR))
+    if (age > (ngx_exiting ? NGX_SYMBOLICATE_TELL_EXITING
+                           : NGX_SYMBOLICATE_TELL_FOR))
     {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "symbolicate_share: the node %V could not be "
-                      "notified of a change, status %ui: %V", telling->node,
-                      telling->status, &change->uri);
+        ngx_http_symbolicate_telling_failed(telling);
         ngx_http_symbolicate_telling_end(telling);
         return;
     }
 
     pause = NGX_SYMBOLICATE_TELL_PAUSE << ngx_min(telling->tries, 10);
+    pause = ngx_min(pause, NGX_SYMBOLICATE_TELL_PAUSE_MAX);
     telling->tries++;
 
-    ngx_add_timer(&telling->timer,
-                  ngx_min(pause, NGX_SYMBOLICATE_TELL_PAUSE_MAX));
+    /* a worker that is exiting does not wait for it */
+
+    telling->timer.cancelable = age + pause > NGX_SYMBOLICATE_TELL_EXITING;
+
+    ngx_add_timer(&telling->timer, pause);
 }
 
 
@@ -333,6 +355,7 @@ ngx_http_symbolicate_tell_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
     }
 
     if (telling->status == NGX_HTTP_OK) {
+        ngx_http_symbolicate_count_notification(SYM_NOTIFY_DONE);
         ngx_http_symbolicate_telling_end(telling);
 
     } else if (telling->status >= NGX_HTTP_BAD_REQUEST
@@ -340,6 +363,7 @@ ngx_http_symbolicate_tell_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
                && telling->status != NGX_HTTP_REQUEST_TIME_OUT
                && telling->status != NGX_HTTP_TOO_MANY_REQUESTS)
     {
+        ngx_http_symbolicate_count_notification(SYM_NOTIFY_REFUSED);
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "symbolicate_share: the node %V refuses to be "
                       "notified of a change, status %ui: %V", telling->node,
@@ -369,24 +393,42 @@ ngx_http_symbolicate_tell_node(ngx_http_request_t *r)
 }
 
 
+void
+ngx_http_symbolicate_tell_exit(void)
+{
+    ngx_queue_t  *q;
+
+    for (q = ngx_queue_head(&ngx_http_symbolicate_tell_nodes);
+         q != ngx_queue_sentinel(&ngx_http_symbolicate_tell_nodes);
+         q = ngx_queue_next(q))
+    {
+        ngx_http_symbolicate_telling_failed(
+               ngx_queue_data(q, ngx_http_symbolicate_telling_t, all));
+    }
+}
+
+
 /* --- all nodes --- */
 
+/* change NULL: there is no memory or room for it. */
 static ngx_int_t
-ngx_http_symbolicate_tell_all(ngx_http_symbolicate_change_t *change)
+ngx_http_symbolicate_tell_all(ngx_http_symbolicate_fetch_policy_t *policy,
+    ngx_http_symbolicate_change_t *change)
 {
     ngx_int_t                    rc;
     ngx_uint_t                   i, j;
     ngx_array_t                 *servers;
     ngx_http_upstream_server_t  *server;
 
-    servers = change->policy->share->nodes
-              ? change->policy->share->nodes->servers : NULL;
+    servers = policy->share->nodes ? policy->share->nodes->servers : NULL;
     server = servers ? servers->elts : NULL;
     rc = NGX_OK;
 
     /* keeps the change until all are added */
 
-    change->ntelling = 1;
+    if (change) {
+        change->ntelling = 1;
+    }
 
     for (i = 0; servers && i < servers->nelts; i++) {
         for (j = 0; j < server[i].naddrs && !server[i].down; j++) {
@@ -399,7 +441,10 @@ ngx_http_symbolicate_tell_all(ngx_http_symbolicate_change_t *change)
         }
     }
 
-    ngx_http_symbolicate_change_left(change);
+    if (change) {
+        ngx_http_symbolicate_change_left(change);
+    }
+
     ngx_http_symbolicate_tell_next();
 
     return rc;
@@ -419,7 +464,7 @@ ngx_http_symbolicate_tell(ngx_http_symbolicate_fetch_policy_t *policy,
     change = ngx_http_symbolicate_change_create(policy, news, SYM_STR(""),
                                                 SYM_STR(""));
 
-    return change ? ngx_http_symbolicate_tell_all(change) : NGX_BUSY;
+    return ngx_http_symbolicate_tell_all(policy, change);
 }
 
 
@@ -437,7 +482,7 @@ ngx_http_symbolicate_tell_unpublished(void *data, ngx_str_t *trouble)
                       change->file.len, change->file.data, trouble);
     }
 
-    if (ngx_http_symbolicate_tell_all(change) != NGX_OK) {
+    if (ngx_http_symbolicate_tell_all(change->policy, change) != NGX_OK) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "symbolicate_share: too many changes wait: some nodes "
                       "are not notified of a replaced file");
@@ -512,4 +557,6 @@ ngx_http_symbolicate_tell_replaced(ngx_http_symbolicate_fetch_policy_t *policy,
         change->ntelling = 1;
         ngx_http_symbolicate_change_left(change);
     }
+
+    (void) ngx_http_symbolicate_tell_all(policy, NULL);
 }

@@ -42,6 +42,9 @@ void ngx_http_symbolicate_tell_replaced(
     ngx_http_symbolicate_fetch_policy_t *policy, sym_str_t source,
     sym_str_t path);
 
+/* Call this when a worker exits: logs the nodes that were not notified. */
+void ngx_http_symbolicate_tell_exit(void);
+
 /* For $symbolicate_node: the address of the node that gets r; NULL: r is no
  * such request. */
 ngx_str_t *ngx_http_symbolicate_tell_node(ngx_http_request_t *r);
