@@ -30,7 +30,8 @@
 static ngx_int_t ngx_http_symbolicate_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
-static ngx_int_t ngx_http_symbolicate_cors(ngx_http_request_t *r);
+static ngx_int_t ngx_http_symbolicate_cors(ngx_http_request_t *r,
+    ngx_uint_t is_file);
 static ngx_uint_t ngx_http_symbolicate_is_page(ngx_http_request_t *r);
 static ngx_int_t ngx_http_symbolicate_swap(ngx_http_request_t *r,
     sym_str_t title);
@@ -78,7 +79,8 @@ ngx_http_symbolicate_header_filter(ngx_http_request_t *r)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     if (slcf->cors && !ngx_http_symbolicate_is_admin(r)
-        && ngx_http_symbolicate_cors(r) != NGX_OK)
+        && ngx_http_symbolicate_cors(r, slcf->api && slcf->api->may_have_cors)
+           != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -114,14 +116,31 @@ ngx_http_symbolicate_header_filter(ngx_http_request_t *r)
 }
 
 
+/* Files have the headers of Mozilla's server, which do not depend on Origin. */
 static ngx_int_t
-ngx_http_symbolicate_cors(ngx_http_request_t *r)
+ngx_http_symbolicate_cors(ngx_http_request_t *r, ngx_uint_t is_file)
 {
     static const char  expose[] = "accept, accept-encoding, authorization, "
                                   "content-type, dnt, origin, user-agent, "
                                   "x-csrftoken, x-requested-with";
+    static const char  allow[] = "accept,accept-encoding,authorization,"
+                                 "content-type,dnt,origin,user-agent,"
+                                 "x-csrftoken,x-requested-with";
 
-    if (ngx_http_symbolicate_find_header(r, "Origin") == NULL) {
+    if (is_file) {
+
+        if (ngx_http_symbolicate_add_header(r, "Access-Control-Allow-Methods",
+                                            "GET", 3)
+                != NGX_OK
+            || ngx_http_symbolicate_add_header(r,
+                                               "Access-Control-Allow-Headers",
+                                               allow, sizeof(allow) - 1)
+               != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+    } else if (ngx_http_symbolicate_find_header(r, "Origin") == NULL) {
         return NGX_OK;
     }
 

@@ -60,6 +60,7 @@ has_cors($t->request('GET', '/__lbheartbeat__', headers => [@origin]), 200,
 # files have it only if their own location asks for it, as Mozilla's symbol server does
 
 has_cors($t->request('GET', '/files/a/1/a.sym', headers => [@origin]), 404, 'files');
+is($t->request('GET', '/files/a/1/a.sym')->{headers}{'access-control-allow-origin'}, '*', '... without Origin, too');
 has_none($t->request('GET', '/secret/a/1/a.sym', headers => [@origin]), 404, 'files by default');
 is($t->request('OPTIONS', '/files/a/1/a.sym', headers => [@origin])->{status}, 405, 'OPTIONS of a file');
 

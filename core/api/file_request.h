@@ -30,9 +30,19 @@ typedef struct {
     sym_file_by_t by;
 } sym_file_step_t;
 
+/* Which sources are searched.  A source NAME.try, in a location that also has
+ * NAME, is for builds that should not be found by chance. */
+typedef enum {
+    SYM_FILE_ALL_SOURCES,
+    SYM_FILE_WITHOUT_TRY,
+    SYM_FILE_TRY_LAST
+} sym_file_sources_t;
+
 typedef struct {
     sym_object_ref_t object;
     sym_file_step_t steps[SYM_FILE_STEPS];
+    sym_file_sources_t sources;
+    size_t prefix;   /* length of "try/" before the path of a file, or 0 */
     sym_str_t part;  /* with SYM_MAKE_SECTION: its name; with SYM_MAKE_SOURCE:
                           the path of the source file */
     sym_str_t file;  /* for SYM_MAKE_NAME: last part of the path */

@@ -92,6 +92,10 @@ struct sym_api_route_s {
     /* for SYM_ROUTE_FILE: if a file could not be fetched, the connection is
      * reset, because clients take every error status for absence */
     bool cuts_failures;
+    /* for SYM_ROUTE_FILE: returns the text of a 404, as text/html; NULL, or
+     * returns NULL: it is an error of the API.  Routes that have it send
+     * Debug-Time, too. */
+    const char *(*absent)(sym_str_t path);
     unsigned status;  /* for SYM_ROUTE_TEXT */
     const char *text; /* body for SYM_ROUTE_TEXT */
 };
@@ -101,9 +105,10 @@ struct sym_api_route_s {
 
 /* An error response of the server. */
 typedef struct {
-    unsigned status;       /* HTTP's */
-    sym_str_t title;       /* such as "400 Bad Request", or the reason */
-    sym_str_t description; /* details, or empty */
+    unsigned status;        /* HTTP's */
+    sym_str_t title;        /* such as "400 Bad Request", or the reason */
+    sym_str_t description;  /* details, or empty */
+    sym_str_t method, path; /* of the request */
 } sym_api_error_t;
 
 /* How long a client waits for its answer. */
@@ -120,8 +125,8 @@ typedef struct {
     /* Content types of answers.  The first is the default. */
     const char *answers[SYM_API_ANSWERS_MAX + 1];
     /* Writes the body of an error, and returns its content type.  Writes at
-     * most six bytes for each byte of its texts, and 64 more.  NULL: {"title",
-     * "description"}. */
+     * most six bytes for each byte of its texts, and 64 more.  NULL, or returns
+     * NULL: {"title", "description"}. */
     const char *(*write_error)(const sym_api_error_t *error, sym_out_t *out);
     /* Reads the query of a request that may outlive its client; false: *refusal
      * is the error message.  NULL: requests always end with their clients. */

@@ -22,22 +22,52 @@ sym_form_byte(sym_str_t s, size_t *at)
 }
 
 
+/* Takes the next parameter off a query; false: there is none. */
+static bool
+next_pair(sym_str_t *query, sym_str_t *pair)
+{
+    if (query->len == 0) {
+        return false;
+    }
+
+    *pair = sym_str_cut(query, '&');
+    return true;
+}
+
+
+/* Whether the parameter has this name. */
+static bool
+is_named(sym_str_t pair, sym_str_t name)
+{
+    return sym_str_starts(pair, name)
+           && (pair.len == name.len || pair.data[name.len] == '=');
+}
+
+
+bool
+sym_form_has(sym_str_t query, sym_str_t name)
+{
+    sym_str_t pair;
+
+    while (next_pair(&query, &pair)) {
+        if (is_named(pair, name)) {
+            return true;
+        }
+    }
+
+    return false;
+}
+
+
 size_t
 sym_form_value(sym_str_t query, sym_str_t name, char *out, size_t size)
 {
-    size_t at = 0;
+    sym_str_t pair;
 
-    while (at < query.len) {
-        const char *end = memchr(query.data + at, '&', query.len - at);
-        size_t len =
-            (end != NULL ? (size_t) (end - query.data) : query.len) - at;
-        sym_str_t pair = sym_str(query.data + at, len);
+    while (next_pair(&query, &pair)) {
         size_t from = name.len + 1, n = 0;
 
-        at += len + 1;
-        if (pair.len <= name.len || pair.data[name.len] != '='
-            || !sym_str_starts(pair, name))
-        {
+        if (pair.len <= name.len || !is_named(pair, name)) {
             continue;
         }
 

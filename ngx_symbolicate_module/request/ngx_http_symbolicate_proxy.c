@@ -51,6 +51,8 @@ static void ngx_http_symbolicate_proxy_drop(
     ngx_http_symbolicate_proxy_t *proxy);
 static ngx_int_t ngx_http_symbolicate_proxy_cut(ngx_http_request_t *r,
     sym_str_t reason);
+static ngx_int_t ngx_http_symbolicate_proxy_absent(
+    ngx_http_symbolicate_proxy_t *proxy);
 static ngx_int_t ngx_http_symbolicate_proxy_nothing(
     ngx_http_symbolicate_proxy_t *proxy);
 static void ngx_http_symbolicate_proxy_cleanup(
@@ -91,6 +93,7 @@ ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r, sym_str_t path)
     }
 
     proxy->path = path;
+    proxy->started = ngx_current_msec;
 
     if (!slcf->proxy.enable || slcf->policy.sources == NULL
         || !proxy->task.ctx->route->read_file(path,
@@ -98,12 +101,8 @@ ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r, sym_str_t path)
                                               r->args.len),
                                       &proxy->file))
     {
-        if (ngx_http_symbolicate_proxy_cached(r, "no-cache") != NGX_OK) {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        return ngx_http_symbolicate_send_error(r, NGX_HTTP_NOT_FOUND,
-                                               SYM_STR("404 Not Found"), NULL);
+        /* nothing to search for */
+        proxy->file.steps[0].files = 0;
     }
 
     return ngx_http_symbolicate_task_start(&proxy->task);
@@ -343,6 +342,7 @@ ngx_http_symbolicate_proxy_made(ngx_http_symbolicate_proxy_t *proxy)
         proxy->file.steps[1].files = 0;
         proxy->step = 0;
         proxy->next = 0;
+        proxy->is_try = 0;
 
         ngx_http_symbolicate_download_drop(proxy->download);
         proxy->download = NULL;
@@ -365,17 +365,47 @@ ngx_http_symbolicate_proxy_made(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
+/* Whether a source is NAME.try, and the location has NAME, too. */
+static ngx_uint_t
+ngx_http_symbolicate_proxy_is_try(ngx_array_t *sources, ngx_str_t *name)
+{
+    ngx_uint_t                      i;
+    ngx_http_symbolicate_source_t  *source;
+
+    source = sources->elts;
+
+    for (i = 0; i < sources->nelts; i++) {
+
+        if (source[i].name.len + sizeof(".try") - 1 == name->len
+            && ngx_strncmp(name->data, source[i].name.data, source[i].name.len)
+               == 0
+            && ngx_strncmp(name->data + source[i].name.len, ".try",
+                           sizeof(".try") - 1)
+               == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
 /* Whether a source may have a file of this step.  A debuginfod server has
  * already looked for debug information in the executable. */
 static ngx_uint_t
 ngx_http_symbolicate_proxy_may_have(ngx_http_symbolicate_proxy_t *proxy,
-    ngx_http_symbolicate_source_t *source, uint64_t *steps)
+    ngx_array_t *sources, ngx_http_symbolicate_source_t *source,
+    uint64_t *steps)
 {
     sym_file_step_t  *step;
 
     step = &proxy->file.steps[proxy->step];
 
     return (source->rules.files & step->files)
+           && (proxy->file.sources == SYM_FILE_ALL_SOURCES
+               || ngx_http_symbolicate_proxy_is_try(sources, &source->name)
+                  == proxy->is_try)
            && (step->make != SYM_MAKE_PROOF
                || source->rules.layout != SYM_LAYOUT_DEBUGINFOD)
            && sym_source_takes(&source->rules, &proxy->file.object, steps);
@@ -396,31 +426,41 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
     steps = NGX_SYMBOLICATE_PROXY_PATTERNS;
     sources = slcf->policy.sources;
 
-    while (proxy->step < SYM_FILE_STEPS
-           && proxy->file.steps[proxy->step].files)
-    {
-        /* without a loader, the contents of an executable are unknown */
+    for ( ;; ) {
 
-        if (proxy->file.steps[proxy->step].make == SYM_MAKE_PROOF
-            && slcf->loader == NULL)
+        while (proxy->step < SYM_FILE_STEPS
+               && proxy->file.steps[proxy->step].files)
         {
-            proxy->next = sources->nelts;
-        }
+            /* without a loader, the contents of an executable are unknown */
 
-        while (proxy->next < sources->nelts) {
-            source = (ngx_http_symbolicate_source_t *) sources->elts
-                     + proxy->next++;
-
-            if (ngx_http_symbolicate_proxy_may_have(proxy, source, &steps)) {
-                return source;
+            if (proxy->file.steps[proxy->step].make == SYM_MAKE_PROOF
+                && slcf->loader == NULL)
+            {
+                proxy->next = sources->nelts;
             }
+
+            while (proxy->next < sources->nelts) {
+                source = (ngx_http_symbolicate_source_t *) sources->elts
+                         + proxy->next++;
+
+                if (ngx_http_symbolicate_proxy_may_have(proxy, sources, source,
+                                                        &steps))
+                {
+                    return source;
+                }
+            }
+
+            proxy->next = 0;
+            proxy->step++;
         }
 
-        proxy->next = 0;
-        proxy->step++;
-    }
+        if (proxy->is_try || proxy->file.sources != SYM_FILE_TRY_LAST) {
+            return NULL;
+        }
 
-    return NULL;
+        proxy->is_try = 1;
+        proxy->step = 0;
+    }
 }
 
 
@@ -516,6 +556,49 @@ ngx_http_symbolicate_proxy_cut(ngx_http_request_t *r, sym_str_t reason)
 }
 
 
+/* No source has the file. */
+static ngx_int_t
+ngx_http_symbolicate_proxy_absent(ngx_http_symbolicate_proxy_t *proxy)
+{
+    sym_out_t                     out;
+    ngx_chain_t                  *body;
+    const char                   *text;
+    ngx_http_request_t           *r;
+    ngx_http_symbolicate_task_t  *task;
+
+    task = &proxy->task;
+    r = task->request;
+
+    if (ngx_http_symbolicate_proxy_cached(r, "no-cache") != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    text = task->ctx->route->absent ? task->ctx->route->absent(proxy->path)
+                                    : NULL;
+    if (text) {
+        body = ngx_http_symbolicate_body_begin(r, ngx_strlen(text), &out);
+
+        if (body == NULL
+            || ngx_http_symbolicate_proxy_debug(proxy) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        sym_out_raw(&out, sym_cstr(text));
+
+        if (ngx_http_symbolicate_body_end(r, body, &out) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        task->error_body = body;
+        task->error_type = "text/html; charset=utf-8";
+    }
+
+    return ngx_http_symbolicate_fail(task, NGX_HTTP_NOT_FOUND,
+                                     SYM_STR("404 Not Found"), NULL);
+}
+
+
 static ngx_int_t
 ngx_http_symbolicate_proxy_nothing(ngx_http_symbolicate_proxy_t *proxy)
 {
@@ -527,15 +610,7 @@ ngx_http_symbolicate_proxy_nothing(ngx_http_symbolicate_proxy_t *proxy)
     }
 
     if (proxy->nreason == 0) {
-
-        if (ngx_http_symbolicate_proxy_cached(proxy->task.request, "no-cache")
-            != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
-
-        return ngx_http_symbolicate_fail(&proxy->task, NGX_HTTP_NOT_FOUND,
-                                         SYM_STR("404 Not Found"), NULL);
+        return ngx_http_symbolicate_proxy_absent(proxy);
     }
 
     if (proxy->task.ctx->route->cuts_failures) {

@@ -175,6 +175,54 @@ ngx_http_symbolicate_proxy_debuginfod(ngx_http_symbolicate_proxy_t *proxy,
 }
 
 
+/* Seconds of the search, for clients of Tecken with "Debug: true". */
+ngx_int_t
+ngx_http_symbolicate_proxy_debug(ngx_http_symbolicate_proxy_t *proxy)
+{
+    u_char              *p;
+    ngx_str_t           *value;
+    ngx_uint_t           i;
+    ngx_msec_t           ms;
+    ngx_table_elt_t     *h;
+    ngx_http_request_t  *r;
+
+    static const ngx_str_t  yes[] = {
+        ngx_string("true"), ngx_string("yes"), ngx_string("1")
+    };
+
+    r = proxy->task.request;
+
+    h = proxy->task.ctx->route->absent
+        ? ngx_http_symbolicate_find_header(r, "Debug") : NULL;
+
+    if (h == NULL) {
+        return NGX_OK;
+    }
+
+    value = &h->value;
+
+    for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+
+        if (value->len == yes[i].len
+            && ngx_strncasecmp(value->data, yes[i].data, yes[i].len) == 0)
+        {
+            p = ngx_pnalloc(r->pool, NGX_TIME_T_LEN + sizeof(".000") - 1);
+            if (p == NULL) {
+                return NGX_ERROR;
+            }
+
+            ms = ngx_current_msec - proxy->started;
+
+            return ngx_http_symbolicate_add_header(r, "Debug-Time", (char *) p,
+                                      ngx_sprintf(p, "%M.%03M", ms / 1000,
+                                                  ms % 1000) - p);
+        }
+    }
+
+    return NGX_OK;
+}
+
+
 /* Adds the headers of a file that never changes. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
@@ -192,7 +240,8 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
     if (ngx_http_symbolicate_proxy_cached(r, r->headers_in.authorization
                                              ? "private" : "public")
             != NGX_OK
-        || ngx_http_symbolicate_proxy_etag(proxy) != NGX_OK)
+        || ngx_http_symbolicate_proxy_etag(proxy) != NGX_OK
+        || ngx_http_symbolicate_proxy_debug(proxy) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -258,7 +307,8 @@ ngx_http_symbolicate_proxy_lead(ngx_http_symbolicate_proxy_t *proxy)
     }
 
     base.data = r->uri.data;
-    base.len = (u_char *) proxy->path.data - r->uri.data;
+    base.len = (u_char *) proxy->path.data - r->uri.data
+               + proxy->file.prefix;
     file.data = (u_char *) proxy->file.file.data;
     file.len = proxy->file.file.len;
 

@@ -23,9 +23,11 @@
 typedef struct {
     ngx_http_symbolicate_task_t     task;       /* the first member */
     sym_str_t                       path;
+    ngx_msec_t                      started;
     sym_file_request_t              file;
     ngx_uint_t                      step;       /* current step of the
                                                  * request */
+    ngx_uint_t                      is_try;     /* sources of try builds */
     ngx_uint_t                      next;       /* next source to query */
     ngx_http_symbolicate_download_t  *download; /* NULL: no download yet */
     ngx_http_symbolicate_made_t    *made;       /* NULL: the source's file
@@ -56,6 +58,10 @@ ngx_int_t ngx_http_symbolicate_proxy_identify(
 /* Adds Cache-Control. */
 ngx_int_t ngx_http_symbolicate_proxy_cached(ngx_http_request_t *r,
     const char *value);
+
+/* Adds Debug-Time, if the client asks for it. */
+ngx_int_t ngx_http_symbolicate_proxy_debug(
+    ngx_http_symbolicate_proxy_t *proxy);
 
 /* Sends the file that was found. */
 ngx_int_t ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task);

@@ -379,19 +379,28 @@ ngx_http_symbolicate_error_body(ngx_http_request_t *r, ngx_uint_t status,
 
     /* a byte may become \u0000; the braces and keys take less than 64 */
 
-    body = ngx_http_symbolicate_body_begin(r, (title.len + text.len) * 6 + 64,
+    body = ngx_http_symbolicate_body_begin(r, (title.len + text.len
+                                               + r->method_name.len
+                                               + r->uri.len) * 6 + 64,
                                            &out);
     if (body == NULL) {
         return NULL;
     }
 
+    *type = NULL;
+
     if (slcf->api && slcf->api->write_error) {
         error.status = (unsigned) status;
         error.title = title;
         error.description = text;
+        error.method = sym_str((char *) r->method_name.data,
+                               r->method_name.len);
+        error.path = sym_str((char *) r->uri.data, r->uri.len);
 
         *type = slcf->api->write_error(&error, &out);
+    }
 
+    if (*type) {
         return ngx_http_symbolicate_body_end(r, body, &out) == NGX_OK
                ? body : NULL;
     }

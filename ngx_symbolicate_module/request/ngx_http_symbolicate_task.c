@@ -244,7 +244,9 @@ ngx_http_symbolicate_task_give_up(ngx_http_symbolicate_task_t *task)
 
         if (rc == NGX_OK) {
             rc = ngx_http_symbolicate_send_body(r, task->status,
-                                                NGX_SYMBOLICATE_JSON,
+                                                task->error_type
+                                                ? task->error_type
+                                                : NGX_SYMBOLICATE_JSON,
                                                 task->error_body);
         }
 

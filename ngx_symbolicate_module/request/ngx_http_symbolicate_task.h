@@ -105,6 +105,7 @@ struct ngx_http_symbolicate_task_s {
     const char                    *description;
     ngx_chain_t                   *error_body;  /* body; NULL: made from title
                                                  * and description */
+    const char                    *error_type;  /* of error_body; NULL: JSON */
 };
 
 

@@ -15,6 +15,9 @@ package SymUpload;
 #                                     and files are those of $t->{given}, a SymServer
 #                                     (given_server.py); 127.0.0.1 is allowed
 #
+#     SymUpload->new(downloads => 1)  /files/ serves both folders to clients of symbol
+#                                     servers
+#
 # Locations besides those of SymFolder: /upload/ takes uploads for the source
 # `folder`, of which `try` ones go to `folder.try`, which /try-symbolicate sees.
 
@@ -59,6 +62,15 @@ sub new {
         $given = 'location /_given/ { internal; proxy_pass $symbolicate_given_url; '
             . 'proxy_set_header Host $symbolicate_given_host; }';
     }
+    my $downloads = $self->{downloads} ? <<"CONF" : '';
+        location /files/ {
+            symbolicate files;
+            symbolicate_proxy on;
+            symbolicate_cors on;
+            symbolicate_source folder.try uri=/try-src/ layout=$layout;
+            symbolicate_source folder uri=/src/ layout=$layout;
+        }
+CONF
     my $tokens = 'off';
     if ($self->{tokens}) {
         $tokens = "$dir/tokens";
@@ -84,6 +96,7 @@ sub new {
             $self->{how}
         }
         $given
+        $downloads
         location /api/0/ {
             symbolicate upload;
             symbolicate_upload_target $target;

@@ -33,8 +33,11 @@ test_errors(void)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const error_case_t *c = &cases[i];
-        const sym_api_error_t error = { c->status, sym_cstr(c->title),
-                                        sym_cstr(c->description) };
+        const sym_api_error_t error = {
+            .status = c->status,
+            .title = sym_cstr(c->title),
+            .description = sym_cstr(c->description),
+        };
         char text[256];
         sym_out_t out = sym_out_fixed(text, sizeof(text));
 

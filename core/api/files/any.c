@@ -6,6 +6,7 @@
  * ids and UUIDs of the layout `native`.  The form of a path shows which of
  * these it is.
  */
+#include "api/files/mozilla.h"
 #include "api/files/paths.h"
 #include "sources/paths/rules.h"
 
@@ -174,12 +175,30 @@ read_uuid(sym_str_t path, sym_file_request_t *request)
 }
 
 
+static bool
+read_path(sym_str_t path, sym_str_t query, sym_file_request_t *request)
+{
+    return !sym_files_is_never(path)
+           && (sym_files_read_breakpad(path, query, request)
+               || read_folder(path, request)
+               || read_folder(without_index(path), request)
+               || read_key(without_index(path), request)
+               || read_build_id(path, request) || read_uuid(path, request));
+}
+
+
 bool
 sym_files_read_any(sym_str_t path, sym_str_t query, sym_file_request_t *request)
 {
-    return sym_files_read_breakpad(path, query, request)
-           || read_folder(path, request)
-           || read_folder(without_index(path), request)
-           || read_key(without_index(path), request)
-           || read_build_id(path, request) || read_uuid(path, request);
+    size_t prefix = sym_files_try_prefix(path);
+
+    if (!read_path(sym_str(path.data + prefix, path.len - prefix), query,
+                   request)) {
+        return false;
+    }
+
+    request->prefix = prefix;
+    request->sources =
+        prefix != 0 ? SYM_FILE_TRY_LAST : sym_files_sources(query);
+    return true;
 }

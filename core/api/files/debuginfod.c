@@ -2,6 +2,7 @@
  * debuginfod.c - paths of elfutils' debuginfod(8): /buildid/ID/debuginfo,
  * /buildid/ID/executable, /buildid/ID/section/NAME and /buildid/ID/source/PATH.
  */
+#include "api/files/mozilla.h"
 #include "api/files/paths.h"
 #include "base/uri.h"
 
@@ -105,9 +106,8 @@ sym_files_read_debuginfod(sym_str_t path, sym_str_t query,
 {
     sym_str_t id;
 
-    (void) query;
-
-    *request = (sym_file_request_t){ .object = { .type = SYM_OBJECT_ELF } };
+    *request = (sym_file_request_t){ .object = { .type = SYM_OBJECT_ELF },
+                                     .sources = sym_files_sources(query) };
     return sym_files_next_part(&path, &id)
            && sym_code_id_read_build_id(id, &request->object.code_id)
            && read_type(path, request);

@@ -7,6 +7,7 @@
  * symbol servers try again after 5xx, and remember only 404.
  */
 #include "api/files/metadata.h"
+#include "api/files/mozilla.h"
 #include "api/files/paths.h"
 #include "api/registry.h"
 
@@ -27,8 +28,10 @@ const sym_api_t sym_files_api = {
                 { GET_ROUTE("/pingme.txt", "pingme"), .kind = SYM_ROUTE_TEXT,
                   .status = 200, .text = "a symbol store\n" },
                 { GET_ROUTE("/", "symbols"), .kind = SYM_ROUTE_FILE,
-                  .read_file = sym_files_read_any } },
+                  .read_file = sym_files_read_any,
+                  .absent = sym_files_absent } },
     .answers = { "application/json" },
+    .write_error = sym_files_write_error,
     .tells_failures = true,
     .is_same_site = true,
     .may_have_cors = true,

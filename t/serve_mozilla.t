@@ -1,0 +1,112 @@
+#!/usr/bin/perl
+
+# Clients of Mozilla's symbol server read ours: its statuses, texts and headers, and
+# symbols of try builds, which only those find who ask for them.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use Test::More;
+
+use SymLoader qw(sym_text write_file);
+use SymUpload;
+
+my $t = SymUpload->new(downloads => 1,
+    tokens => { ci => { secret => 'secret' }, try => { secret => 'trier', rest => 'rights=try' } })->start;
+my @id = map { SymFolder::id($_) } 0 .. 9;
+
+my %text = (regular => sym_text('lib.so', $id[1], prefix => 'regular'),
+    try => sym_text('new.so', $id[2], prefix => 'try'),
+    both => sym_text('both.so', $id[3], prefix => 'both'), other => sym_text('both.so', $id[3], prefix => 'other'),
+    named => sym_text('try', $id[4], prefix => 'named'));
+
+sub upload {
+    my ($token, $name, $id, $text) = @_;
+    mkdir "$t->{dir}/$_" for 'zip', "zip/$name", "zip/$name/$id";
+    write_file("$t->{dir}/zip/$name/$id/$name.sym", $text);
+    is(system("cd '$t->{dir}/zip' && rm -f ../symbols.zip && zip -qr ../symbols.zip '$name' && rm -r '$name'"), 0,
+       'a zip');
+    my $r = $t->curl('-H', "auth-token: $token", '-F', "symbols.zip=\@$t->{dir}/symbols.zip", $t->url('/upload/'));
+    is($r->{status}, 201, "... of $name is uploaded");
+    is($r->{json}{upload}{try_symbols}, $token eq 'trier' ? JSON::PP::true() : JSON::PP::false(), '... as such');
+    return;
+}
+
+upload('secret', 'lib.so',  $id[1], $text{regular});
+upload('secret', 'both.so', $id[3], $text{both});
+upload('secret', 'try',     $id[4], $text{named});
+upload('trier',  'new.so',  $id[2], $text{try});
+upload('trier',  'both.so', $id[3], $text{other});
+
+sub get { return $t->request('GET', "/files/$_[0]", headers => $_[1] // []) }
+
+# --- regular and try symbols ---
+
+my $new = "new.so/$id[2]/new.so.sym";
+for my $case (["lib.so/$id[1]/lib.so.sym", 'regular'], ["lib.so/$id[1]/lib.so.sym?try", 'regular'],
+              ["try/lib.so/$id[1]/lib.so.sym", 'regular'], ["$new?try", 'try'], ["$new?a=b&try=0", 'try'],
+              ["try/$new", 'try'], ["try/new.so/\L$id[2]\E/new.so.sym", 'try'],
+              ["both.so/$id[3]/both.so.sym", 'both'], ["both.so/$id[3]/both.so.sym?try", 'both'],
+              ["try/$id[4]/try.sym", 'named'], ["try/try/$id[4]/try.sym", 'named'])
+{
+    my $r = get($case->[0]);
+    is($r->{status}, 200, $case->[0]);
+    is($r->{body}, $text{ $case->[1] }, "... is $case->[1]");
+}
+is($t->request('HEAD', "/files/$new?try")->{status}, 200, 'HEAD');
+for my $path ($new, "$new?trying", "$new?a=try", "$new?_refresh", "try$new", "new.so/try/$id[2]/new.so.sym") {
+    is(get($path)->{status}, 404, "not found by chance: $path");
+}
+
+# --- nothing ---
+
+my $zeros = '0' x 33;
+my $allowed = 'accept,accept-encoding,authorization,content-type,dnt,origin,user-agent,x-csrftoken,x-requested-with';
+
+sub has_cors {
+    my ($r) = @_;
+    is_deeply([ @{ $r->{headers} }{ map {"access-control-allow-$_"} qw(origin methods headers) } ],
+        [ '*', 'GET', $allowed ], '... scripts may read it');
+    return;
+}
+
+for my $case (["lib.so/$id[5]/lib.so.sym", ''], ["try/lib.so/$id[5]/lib.so.sym", ''], ['a/0/a.dl_', ''],
+              ['a/0/a.ex_', ''], ['a/0/a.pd_', ''], ['a/0/a.dbg.gz', ''], ['a/abcdef/a.tar.bz2', ''],
+              ["lib.so/$id[1]/file.ptr", ' (and ignored)'], ["lib.so/$zeros/lib.so.sym", ' (and ignored)'],
+              ["lib.so/$id[1]/lib.so.SYM~", ' (and ignored)'], ['a/0/a.pdb', ' (and ignored)'],
+              ['a/0/a.dbg', ' (and ignored)'], ['a/0/a.DL_', ' (and ignored)'])
+{
+    for my $headers ([], [ Origin => 'https://a.example' ]) {
+        my $r = get($case->[0], $headers);
+        is($r->{status}, 404, "404: $case->[0]");
+        is($r->{headers}{'content-type'}, 'text/html; charset=utf-8', '... HTML');
+        is($r->{body}, "Symbol Not Found$case->[1]", '... text');
+        has_cors($r);
+    }
+}
+has_cors(get("lib.so/$id[1]/lib.so.sym"));
+
+for my $path ("lib.so/x/lib.so.sym", 'a/0', 'a/0/b/c.sym', '%22/0/a.sym', 'index2.txt', "try/$id[1]/a/b/c.sym") {
+    my $r = get($path);
+    is($r->{status}, 404, "no such path: $path");
+    is_deeply($r->{json}, { error => 'Not Found', path => '/files/' . ($path =~ s/%22/"/r) }, '... JSON');
+}
+
+for my $method (qw(POST PUT DELETE OPTIONS)) {
+    my $r = $t->request($method, "/files/$new", body => '');
+    is($r->{status}, 405, $method);
+    is($r->{headers}{allow}, 'GET, HEAD', '... Allow');
+    is_deeply($r->{json}, { error => "Method Not Allowed ($method): /files/$new" }, '... JSON');
+}
+
+# --- times ---
+
+for my $case ([ "lib.so/$id[1]/lib.so.sym", 'true' ], [ $new, 'YES' ], [ "a/$zeros/a.sym", '1' ]) {
+    like(get($case->[0], [ Debug => $case->[1] ])->{headers}{'debug-time'}, qr/^\d+\.\d+$/, "time of $case->[0]");
+}
+is(get($new, [ Debug => $_ ])->{headers}{'debug-time'}, undef, "none: $_") for 'false', '', 'on';
+
+is($t->end, '', 'nothing is wrong');
+done_testing();
