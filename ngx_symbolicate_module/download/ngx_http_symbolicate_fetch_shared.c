@@ -5,7 +5,9 @@
  *
  * The bucket is asked before a peer, because it bears any number of nodes.  A
  * peer answers when it has made the artifact itself, or knows that there is no
- * file.  Every failure has the same effect: the place itself is asked.
+ * file.  Every failure has the same effect: the place itself is asked.  Before,
+ * if a peer took its time to fail, the bucket is asked again: another node may
+ * have made the artifact meanwhile.
  */
 
 
@@ -27,6 +29,9 @@
 
 /* Time for which a bucket that does not answer is not asked. */
 #define NGX_SYMBOLICATE_BUCKET_PAUSE  5000
+
+/* Time after which a bucket that had no artifact may have it. */
+#define NGX_SYMBOLICATE_BUCKET_STALE  100
 
 
 /* The question to a peer (api/peer/peer.c). */
@@ -170,7 +175,8 @@ ngx_int_t
 ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
 {
     ngx_int_t                       rc;
-    ngx_http_symbolicate_source_t  *from[2];
+    ngx_uint_t                      n;
+    ngx_http_symbolicate_source_t  *from[3];
 
     if (fetch->share == NULL || fetch->ref.checksum.len) {
         return NGX_DECLINED;
@@ -178,8 +184,17 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
 
     from[0] = &fetch->share->bucket;
     from[1] = &fetch->share->peers;
+    from[2] = &fetch->share->bucket;
 
-    while (fetch->nshared < (fetch->only_bucket ? 1 : 2)) {
+    n = fetch->only_bucket ? 1 : 2;
+
+    if (fetch->shared && fetch->source == from[1]
+        && ngx_current_msec - fetch->started >= NGX_SYMBOLICATE_BUCKET_STALE)
+    {
+        n = 3;
+    }
+
+    while (fetch->nshared < n) {
         fetch->source = from[fetch->nshared++];
 
         if (ngx_http_symbolicate_fetch_shared_is_out(fetch)) {

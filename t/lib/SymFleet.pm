@@ -37,8 +37,9 @@ sub new {
     my $self = bless { nodes => 2, bucket => 1, peers => 0, tell => 0, how => '', share => '', http => '', workers => 1, timeout => '30s', bucket_timeout => $opt{timeout} // '30s', %opt }, $class;
     $self->{s3} = SymS3->new->start->bucket('symbols')->bucket('shared');
     $self->{all} = [ map { SymFolder->new(workers => $self->{workers}) } 1 .. $self->{nodes} ];
-    $self->{files} &&= SymTest->new->conf(locations => 'location / { root %%DIR%%/files; }')->start;
+    # before there is a connection that the relay would inherit
     $self->relay if $self->{relayed};
+    $self->{files} &&= SymTest->new->conf(locations => 'location / { root %%DIR%%/files; }')->start;
     $self->set($_) for $self->nodes;
     $_->symloader('init', '--quota', $self->{quota}) for $self->{quota} ? $self->nodes : ();
     my $up = $self->{up} // $self->{nodes};
