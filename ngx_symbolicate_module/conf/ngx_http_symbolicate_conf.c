@@ -284,6 +284,8 @@ ngx_http_symbolicate_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         clcf->handler = prev->handler;
     }
 
+    ngx_http_symbolicate_upload_buffer(conf, clcf);
+
     conf->policy.for_peers = conf->api && conf->api->is_for_peers;
 
     /*

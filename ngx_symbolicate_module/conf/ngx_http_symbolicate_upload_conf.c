@@ -23,6 +23,12 @@
  */
 #define NGX_SYMBOLICATE_TOKENS_FILE   (4 * 1024 * 1024)
 
+/*
+ * Bodies go to a file in any case.  A larger buffer leaves the processor's
+ * cache before it is written, and its memory stays with the worker.
+ */
+#define NGX_SYMBOLICATE_UPLOAD_BUFFER  (64 * 1024)
+
 
 static ngx_int_t ngx_http_symbolicate_tokens_text(ngx_conf_t *cf,
     ngx_str_t *name, ngx_str_t *text);
@@ -396,4 +402,16 @@ ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
                   "\"symbolicate_source\" there or around it has this name",
                   &conf->upload.target, &clcf->name);
     return NGX_CONF_ERROR;
+}
+
+
+void
+ngx_http_symbolicate_upload_buffer(ngx_http_symbolicate_loc_conf_t *conf,
+    ngx_http_core_loc_conf_t *clcf)
+{
+    if (conf->api == &sym_upload_api
+        && clcf->client_body_buffer_size > NGX_SYMBOLICATE_UPLOAD_BUFFER)
+    {
+        clcf->client_body_buffer_size = NGX_SYMBOLICATE_UPLOAD_BUFFER;
+    }
 }

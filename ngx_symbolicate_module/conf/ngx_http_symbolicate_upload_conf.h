@@ -26,6 +26,10 @@ char *ngx_http_symbolicate_uploads_merge(ngx_conf_t *cf,
     ngx_http_symbolicate_loc_conf_t *prev,
     ngx_http_symbolicate_loc_conf_t *conf);
 
+/* Limits nginx's buffer of bodies if the location has uploads. */
+void ngx_http_symbolicate_upload_buffer(ngx_http_symbolicate_loc_conf_t *conf,
+    ngx_http_core_loc_conf_t *clcf);
+
 /* Whether files that are uploaded to the location go to this source. */
 ngx_uint_t ngx_http_symbolicate_upload_is_to(
     ngx_http_symbolicate_loc_conf_t *slcf, sym_str_t source);
