@@ -10,6 +10,7 @@
 #include "artifacts/artifact_file.h"
 #include "base/little.h"
 #include "check.h"
+#include "convert.h"
 #include "extents.h"
 #include "formats/formats.h"
 
@@ -105,18 +106,10 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 }
 
 
-__attribute__((format(printf, 2, 3))) static void
-note(void *ctx, const char *format, ...)
-{
-    (void) ctx;
-    (void) format;
-}
-
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const sym_format_services_t services = { .note = note };
+    const sym_format_services_t services = { .note = note_nothing };
     uint8_t *copy = malloc(size + 1);
     bool has_many;
     const sym_format_file_t f = { .data = { (const char *) copy, size },

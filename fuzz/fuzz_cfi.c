@@ -10,6 +10,7 @@
 #include "artifacts/cfi/read/cfi.h"
 #include "artifacts/cfi/write/cfi_writer.h"
 #include "check.h"
+#include "convert.h"
 #include "extents.h"
 #include "formats/breakpad/stack.h"
 #include "formats/formats.h"
@@ -265,32 +266,13 @@ put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
 }
 
 
-static void
-note(void *ctx, const char *format, ...)
-{
-    (void) ctx;
-    (void) format;
-}
-
-
-static sym_status_t
-no_companion(void *ctx, const sym_companion_t *wanted,
-             sym_companion_file_t *file)
-{
-    (void) ctx;
-    (void) wanted;
-    (void) file;
-    return SYM_NOT_FOUND;
-}
-
-
 /* Exception tables, and frame data of PDBs, in their files. */
 static void
 read_file(const uint8_t *data, size_t size)
 {
     const sym_format_services_t services = { .unpacked_max = 200000,
                                              .companion = no_companion,
-                                             .note = note };
+                                             .note = note_nothing };
     const sym_format_file_t f = { .data = { (const char *) data, size },
                                   .services = &services,
                                   .kinds = 1u << SYM_KIND_CFI,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "check.h"
+#include "convert.h"
 #include "extents.h"
 #include "formats/formats.h"
 
@@ -36,54 +37,13 @@ next(void *ctx, sym_str_t *data, sym_error_t *err)
 }
 
 
-static sym_status_t
-put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
-{
-    input_t made = { .n = 0 };
-    sym_writer_stats_t stats;
-    sym_error_t bad = { 0 };
-    sym_status_t rc = output->finish(output->writer, output->info, take_extent,
-                                     &made, &stats, err);
-
-    (void) ctx;
-
-    if (rc == SYM_OK) {
-        const sym_extent_source_t extents = { get, &made, made.n };
-        const sym_kind_row_t *kind = sym_kind_find(output->kind);
-
-        check(kind != NULL && sym_kind_verify(kind, &extents, &bad) == SYM_OK);
-    }
-
-    drop_extents(&made);
-    return rc;
-}
-
-
-static sym_status_t
-no_companion(void *ctx, const sym_companion_t *wanted,
-             sym_companion_file_t *file)
-{
-    (void) ctx;
-    (void) wanted;
-    (void) file;
-    return SYM_NOT_FOUND;
-}
-
-
-static void
-note(void *ctx, const char *format, ...)
-{
-    (void) ctx;
-    (void) format;
-}
-
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const sym_format_services_t services = {
-        .unpacked_max = UNPACKED_MAX, .companion = no_companion, .note = note
-    };
+    static const sym_format_services_t services = { .unpacked_max =
+                                                        UNPACKED_MAX,
+                                                    .companion = no_companion,
+                                                    .note = note_nothing };
     sym_format_object_t objects[SYM_FORMAT_OBJECTS_MAX];
     sym_error_t err = { 0 };
     const sym_format_t *format;
@@ -111,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                  .services = &services,
                                  .kinds = UINT_MAX, /* unwind rules, too */
                                  .next = next,
-                                 .put = put,
+                                 .put = put_sound,
                                  .ctx = &feed };
         if (format->is_streamed) {
             (void) next(&feed, &f.data, &err);

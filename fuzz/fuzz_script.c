@@ -10,8 +10,8 @@
 
 #include "artifacts/script/read/script.h"
 #include "check.h"
+#include "convert.h"
 #include "extents.h"
-#include "formats/formats.h"
 #include "formats/script/scopes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,52 +40,6 @@ check_functions(const uint8_t *data, size_t size)
     }
 
     sym_js_scopes_free(&s);
-}
-
-
-/* Our readers must find the output of our writers sound. */
-static sym_status_t
-put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
-{
-    input_t made = { .n = 0 };
-    sym_writer_stats_t stats;
-    sym_error_t bad = { 0 };
-    sym_status_t rc = output->finish(output->writer, output->info, take_extent,
-                                     &made, &stats, err);
-
-    (void) ctx;
-
-    if (rc == SYM_OK) {
-        const sym_extent_source_t extents = { get, &made, made.n };
-
-        check(sym_kind_verify(sym_kind_find(output->kind), &extents, &bad)
-              == SYM_OK);
-    }
-
-    drop_extents(&made);
-    return rc;
-}
-
-
-static void
-note(void *ctx, const char *format, ...)
-{
-    (void) ctx;
-    (void) format;
-}
-
-
-static void
-convert(const uint8_t *data, size_t size)
-{
-    const sym_format_services_t services = { .unpacked_max = 200000,
-                                             .note = note };
-    const sym_format_file_t f = { .data = { (const char *) data, size },
-                                  .services = &services,
-                                  .put = put };
-    sym_error_t err = { 0 };
-
-    (void) sym_format_of(SYM_CONVERSION_script)->convert(&f, 0, &err);
 }
 
 
@@ -145,6 +99,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
 
     check_functions(data, size);
-    convert(data, size);
+    convert(SYM_CONVERSION_script, data, size);
     return 0;
 }

@@ -10,67 +10,10 @@
 #include "artifacts/sourcemap/read/sourcemap.h"
 #include "artifacts/sources/read/sources.h"
 #include "check.h"
+#include "convert.h"
 #include "extents.h"
-#include "formats/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-
-/* --- a portable PDB --- */
-
-/* Our readers must find the output of our writers sound. */
-static void
-check_made(sym_kind_t kind, input_t *made)
-{
-    const sym_extent_source_t extents = { get, made, made->n };
-    sym_error_t bad = { 0 };
-
-    check(sym_kind_verify(sym_kind_find(kind), &extents, &bad) == SYM_OK);
-}
-
-
-static sym_status_t
-put(void *ctx, const sym_format_output_t *output, sym_error_t *err)
-{
-    input_t made = { .n = 0 };
-    sym_writer_stats_t stats;
-    sym_status_t rc = output->finish(output->writer, output->info, take_extent,
-                                     &made, &stats, err);
-
-    (void) ctx;
-
-    if (rc == SYM_OK) {
-        check_made(output->kind, &made);
-    }
-
-    drop_extents(&made);
-    return rc;
-}
-
-
-static void
-note(void *ctx, const char *format, ...)
-{
-    (void) ctx;
-    (void) format;
-}
-
-
-static void
-convert(const uint8_t *data, size_t size)
-{
-    const sym_format_services_t services = { .unpacked_max = 200000,
-                                             .note = note };
-    const sym_format_file_t f = { .data = { (const char *) data, size },
-                                  .services = &services,
-                                  .put = put };
-    sym_error_t err = { 0 };
-
-    (void) sym_format_of(SYM_CONVERSION_sourcemap)->convert(&f, 0, &err);
-}
-
-
-/* --- an artifact --- */
 
 /* A lookup gives the token that a scan finds, if the artifact is sound. */
 static void
@@ -136,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input_t in;
 
     if (sym_format_find(data, size) == SYM_CONVERSION_sourcemap) {
-        convert(data, size);
+        convert(SYM_CONVERSION_sourcemap, data, size);
         return 0;
     }
 
