@@ -159,6 +159,7 @@ sym_status_t sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
                                 sym_error_t *err);
 void sym_snapshot_end(sym_snapshot_t *snapshot);
 
+/* NULL: NULL */
 sym_store_t *sym_snapshot_store(const sym_snapshot_t *snapshot);
 
 /* The version of the store in the snapshot: never 0, different after each

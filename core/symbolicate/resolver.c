@@ -41,13 +41,13 @@ sym_resolver_create(sym_arena_t *arena, sym_snapshot_t *snapshot,
     }
 
     r->arena = arena;
+    r->store = sym_snapshot_store(snapshot);
     r->snapshot = snapshot;
     r->now_s = now_s;
     r->scopes = &sym_scopes_local;
     r->name_style = SYM_DEMANGLE_FULL;
     r->n_modules = n_modules;
-    if (snapshot != NULL) {
-        r->store = sym_snapshot_store(snapshot);
+    if (r->store != NULL) {
         sym_store_tell_time(r->store, now_s);
     }
 

@@ -107,7 +107,7 @@ sym_snapshot_begin(sym_store_t *store, sym_snapshot_t **snapshot,
 sym_store_t *
 sym_snapshot_store(const sym_snapshot_t *snapshot)
 {
-    return snapshot->store;
+    return snapshot != NULL ? snapshot->store : NULL;
 }
 
 
