@@ -54,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     (void) sym_ranks_read(ranks, list, size, &err);
     sym_ranks_fade(ranks, NOW);
-    sym_ranks_order(ranks);
+    sym_ranks_order(ranks, SYM_RANKS_MAX);
     check_all(ranks);
 
     err = (sym_error_t){ 0 };

@@ -70,7 +70,7 @@ for my $case (
     [ 'an empty object',   '',                                                   qr/not a list of ranks/ ],
     [ 'a cut list',        substr($good, 0, length($good) - 1),                  qr/the checksum is wrong/ ],
     [ 'a changed list',    substr($good, 0, 40) . ~substr($good, 40, 1) . substr($good, 41), qr/the checksum is wrong/ ],
-    [ 'a list of 3 MiB',   $good . "\0" x 3_000_000,                             qr/the object is too large/ ])
+    [ 'a list of 9 MiB',   $good . "\0" x (9 << 20),                             qr/the object is too large/ ])
 {
     my ($what, $bytes, $why) = @$case;
     $s3->put('shared', $LIST, \$bytes);

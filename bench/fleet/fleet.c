@@ -9,6 +9,7 @@
 #include "catalogue.h"
 #include "random.h"
 #include "ring.h"
+#include "share/ranks.h"
 #include "store/env.h"
 
 /* Assumed times, in ms, and bytes in a ms. */
@@ -46,6 +47,7 @@ struct fleet_s {
     uint64_t objects;
     double object_bytes;
     unsigned absent_places; /* where an absent module is searched */
+    uint64_t warm_pages;    /* most that a new node takes from the list */
     fleet_counts_t counts;
 };
 
@@ -318,6 +320,22 @@ look_up(fleet_t *f, uint32_t node, uint32_t rank)
 }
 
 
+/* Length of the part of the list that a new node takes. */
+static uint32_t
+taken_part(const fleet_t *f, uint32_t list)
+{
+    uint64_t pages = 0;
+    uint32_t rank = 0;
+
+    while (rank < list && pages < f->warm_pages) {
+        pages += is_absent(f, rank) ? 0 : catalogue_pages(catalogue_id(rank, 0));
+        rank++;
+    }
+
+    return rank;
+}
+
+
 /* A new node takes the modules that the fleet needs most.  Returns the time
  * until it has them. */
 static double
@@ -331,7 +349,7 @@ take_list(fleet_t *f, uint32_t node, uint32_t list)
     }
 
     f->counts.bucket_gets++; /* the list itself */
-    for (uint32_t rank = list; rank-- > 0;) {
+    for (uint32_t rank = taken_part(f, list); rank-- > 0;) {
         uint32_t id = catalogue_id(rank, f->builds[rank]);
 
         if (!is_absent(f, rank) && get_object(f, id, f->now_ms)) {
@@ -503,6 +521,14 @@ fleet_create(const fleet_conf_t *conf)
         die("quota", &err);
     }
 
+    f->warm_pages = budget.live_pages / 2;
+    if (conf->list == FLEET_LIST_OF_NODES) {
+        f->conf.list = sym_ranks_for(f->warm_pages * STORE_PAGE);
+    }
+    if (f->conf.list > conf->modules) {
+        f->conf.list = conf->modules;
+    }
+
     f->nodes = reserve(conf->nodes + 1, sizeof(*f->nodes));
     f->is_up = reserve(conf->nodes + 1, sizeof(*f->is_up));
     f->up_at_ms = reserve(conf->nodes, sizeof(*f->up_at_ms));
@@ -585,6 +611,13 @@ double
 fleet_object_bytes(const fleet_t *f)
 {
     return f->object_bytes;
+}
+
+
+uint32_t
+fleet_list(const fleet_t *f)
+{
+    return f->conf.list;
 }
 
 

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The length that nodes with such a quota give to it. */
+#define FLEET_LIST_OF_NODES UINT32_MAX
+
 typedef struct {
     uint32_t nodes, modules;
     bool has_bucket, has_peers;
@@ -48,6 +51,8 @@ fleet_t *fleet_create(const fleet_conf_t *conf);
 void fleet_free(fleet_t *fleet);
 
 fleet_counts_t fleet_run(fleet_t *fleet);
+
+uint32_t fleet_list(const fleet_t *fleet);
 
 /* Objects in the bucket, and their bytes. */
 uint64_t fleet_objects(const fleet_t *fleet);

@@ -14,7 +14,6 @@
 #include "catalogue.h"
 #include "fleet.h"
 #include "ring.h"
-#include "share/ranks.h"
 
 /* S3 Standard, us-east-1, list price of 2026, in dollars.  Transfer in the
  * region is free. */
@@ -173,7 +172,7 @@ main(int argc, char **argv)
                           .builds = 200000,
                           .node_days = 7,
                           .fleet_days = 30,
-                          .list = SYM_RANKS_MAX,
+                          .list = FLEET_LIST_OF_NODES,
                           .seed = 1 };
     fleet_counts_t counts;
     fleet_t *fleet;
@@ -198,12 +197,8 @@ main(int argc, char **argv)
         }
     }
 
-    if (conf.nodes == 0 || conf.modules == 0 || conf.modules > CATALOGUE_MAX
-        || conf.list > conf.modules)
-    {
-        fprintf(stderr,
-                "fleet: 1 to %u modules, at least one node, and a list "
-                "of modules\n",
+    if (conf.nodes == 0 || conf.modules == 0 || conf.modules > CATALOGUE_MAX) {
+        fprintf(stderr, "fleet: 1 to %u modules, at least one node\n",
                 CATALOGUE_MAX);
         return 2;
     }
@@ -215,7 +210,8 @@ main(int argc, char **argv)
     print_counts(&conf, fleet, &counts);
     print("hit_share", hits);
     print_join(fleet, 0, hits, "_without_list");
-    print_join(fleet, conf.list, hits, "");
+    print("list", fleet_list(fleet));
+    print_join(fleet, fleet_list(fleet), hits, "");
     fleet_free(fleet);
     return 0;
 }

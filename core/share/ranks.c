@@ -4,12 +4,15 @@
 
 #include <libdeflate.h>
 
+#include "base/hash.h"
+
 #define MAGIC SYM_STR("SYMRANKS")
 
 /* Length of magic and checksum. */
 #define UNCHECKED (8 + 4)
 
 #define ROOM ((size_t) 2 * SYM_RANKS_MAX)
+#define SLOTS ((size_t) 4 * SYM_RANKS_MAX)
 
 sym_ranks_t *
 sym_ranks_create(int64_t now_s)
@@ -19,8 +22,9 @@ sym_ranks_create(int64_t now_s)
     if (ranks != NULL) {
         ranks->faded_s = now_s;
         ranks->at = calloc(ROOM, sizeof(sym_rank_t *));
-        if (ranks->at == NULL) {
-            free(ranks);
+        ranks->slots = calloc(SLOTS, sizeof(*ranks->slots));
+        if (ranks->at == NULL || ranks->slots == NULL) {
+            sym_ranks_free(ranks);
             return NULL;
         }
     }
@@ -44,6 +48,7 @@ sym_ranks_free(sym_ranks_t *ranks)
     if (ranks != NULL) {
         drop_after(ranks, 0);
         free(ranks->at);
+        free(ranks->slots);
         free(ranks);
     }
 }
@@ -65,13 +70,6 @@ compare(const sym_rank_t *a, const sym_rank_t *b)
 
 
 static int
-by_key(const void *a, const void *b)
-{
-    return compare(*(sym_rank_t *const *) a, *(sym_rank_t *const *) b);
-}
-
-
-static int
 by_weight(const void *a, const void *b)
 {
     const sym_rank_t *x = *(sym_rank_t *const *) a,
@@ -85,33 +83,75 @@ by_weight(const void *a, const void *b)
 }
 
 
-void
-sym_ranks_order(sym_ranks_t *ranks)
+static size_t
+bytes_of(const sym_rank_t *rank)
 {
+    return SYM_RANK_HEAD + rank->source.len + rank->ref.len;
+}
+
+
+uint32_t
+sym_ranks_for(uint64_t bytes)
+{
+    /* artifacts are smaller, so that the part is filled */
+    uint64_t n = bytes / ((uint64_t) 256 * 1024);
+
+    return n < SYM_RANKS_MIN   ? SYM_RANKS_MIN
+           : n > SYM_RANKS_MAX ? SYM_RANKS_MAX
+                               : (uint32_t) n;
+}
+
+
+void
+sym_ranks_order(sym_ranks_t *ranks, uint32_t max)
+{
+    size_t bytes = SYM_RANKS_HEAD;
+    uint32_t n = 0;
+
     qsort(ranks->at, ranks->n, sizeof(*ranks->at), by_weight);
-    drop_after(ranks, SYM_RANKS_MAX);
+    while (n < ranks->n && n < max
+           && bytes + bytes_of(ranks->at[n]) <= SYM_RANKS_BYTES_MAX)
+    {
+        bytes += bytes_of(ranks->at[n++]);
+    }
+
+    drop_after(ranks, n);
 }
 
 
 /* --- additions --- */
 
-/* Returns the index of the artifact, or where it belongs. */
-static uint32_t
-place_of(const sym_ranks_t *ranks, const sym_rank_t *rank, bool *is_there)
+/* Returns the slot of the artifact, or a free one for it. */
+static uint32_t *
+slot_of(const sym_ranks_t *ranks, const sym_rank_t *rank)
 {
-    uint32_t low = 0, high = ranks->n;
+    const sym_hash_key_t key = sym_hash_key();
+    sym_hash_state_t hash = sym_hash_begin(&key);
+    size_t i;
 
-    *is_there = false;
-    while (low < high && !*is_there) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = compare(ranks->at[middle], rank);
+    sym_hash_add(&hash, rank->source);
+    sym_hash_add(&hash, rank->ref);
+    sym_hash_word(&hash, rank->kind);
+    i = sym_hash_end(hash) % SLOTS;
 
-        *is_there = order == 0;
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
+    while (ranks->slots[i] != 0
+           && compare(ranks->at[ranks->slots[i] - 1], rank) != 0)
+    {
+        i = (i + 1) % SLOTS;
     }
 
-    return high;
+    return &ranks->slots[i];
+}
+
+
+/* Entries were moved or dropped. */
+static void
+index_again(sym_ranks_t *ranks)
+{
+    memset(ranks->slots, 0, SLOTS * sizeof(*ranks->slots));
+    for (uint32_t i = 0; i < ranks->n; i++) {
+        *slot_of(ranks, ranks->at[i]) = i + 1;
+    }
 }
 
 
@@ -144,8 +184,7 @@ bool
 sym_ranks_add(sym_ranks_t *ranks, const sym_rank_t *rank)
 {
     sym_rank_t *made;
-    bool is_there;
-    uint32_t i;
+    uint32_t *slot;
 
     if (rank->weight == 0 || rank->weight > SYM_RANK_WEIGHT_MAX
         || rank->source.len == 0 || rank->source.len > SYM_RANK_SOURCE_MAX
@@ -154,16 +193,17 @@ sym_ranks_add(sym_ranks_t *ranks, const sym_rank_t *rank)
         return false;
     }
 
-    i = place_of(ranks, rank, &is_there);
-    if (is_there) {
-        ranks->at[i]->weight = sum(ranks->at[i]->weight, rank->weight);
+    slot = slot_of(ranks, rank);
+    if (*slot != 0) {
+        made = ranks->at[*slot - 1];
+        made->weight = sum(made->weight, rank->weight);
         return true;
     }
 
     if (ranks->n == ROOM) {
-        sym_ranks_order(ranks);
-        qsort(ranks->at, ranks->n, sizeof(*ranks->at), by_key);
-        i = place_of(ranks, rank, &is_there);
+        sym_ranks_order(ranks, SYM_RANKS_MAX);
+        index_again(ranks);
+        slot = slot_of(ranks, rank);
     }
 
     made = copy(rank);
@@ -171,10 +211,8 @@ sym_ranks_add(sym_ranks_t *ranks, const sym_rank_t *rank)
         return false;
     }
 
-    memmove(ranks->at + i + 1, ranks->at + i,
-            (ranks->n - i) * sizeof(*ranks->at));
-    ranks->at[i] = made;
-    ranks->n++;
+    ranks->at[ranks->n++] = made;
+    *slot = ranks->n;
     return true;
 }
 
@@ -217,6 +255,7 @@ sym_ranks_fade(sym_ranks_t *ranks, int64_t now_s)
     }
 
     ranks->n = n;
+    index_again(ranks);
 }
 
 

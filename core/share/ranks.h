@@ -7,7 +7,8 @@
  * comes from the bucket: it is not trusted.
  *
  * Memory is bounded: at most twice SYM_RANKS_MAX artifacts are kept, and then
- * the lighter half is dropped.
+ * the lighter half is dropped.  Texts from the bucket choose the slots of the
+ * index, by a keyed hash.
  */
 #ifndef SYM_SHARE_RANKS_H
 #define SYM_SHARE_RANKS_H
@@ -21,7 +22,9 @@
  * key. */
 #define SYM_RANKS_KEY "ranks.1"
 
-#define SYM_RANKS_MAX 2000
+/* Numbers of artifacts: of any list, and of the longest list of small stores. */
+#define SYM_RANKS_MAX 32768
+#define SYM_RANKS_MIN 2000
 #define SYM_RANK_SOURCE_MAX 64
 #define SYM_RANK_REF_MAX 512
 #define SYM_RANK_WEIGHT_MAX (UINT32_C(1) << 31)
@@ -35,10 +38,7 @@
 
 #define SYM_RANKS_HEAD (8 + 4 + 4 + 8)
 #define SYM_RANK_HEAD (4 + 1 + 1 + 2)
-#define SYM_RANKS_BYTES_MAX                                                    \
-    (SYM_RANKS_HEAD                                                            \
-     + (size_t) SYM_RANKS_MAX                                                  \
-           * (SYM_RANK_HEAD + SYM_RANK_SOURCE_MAX + SYM_RANK_REF_MAX))
+#define SYM_RANKS_BYTES_MAX ((size_t) 256 * SYM_RANKS_MAX)
 
 /* An artifact.  Two with the same texts and kind are one. */
 typedef struct {
@@ -52,6 +52,7 @@ typedef struct {
     sym_rank_t **at;
     uint32_t n;
     int64_t faded_s; /* time of the last step, in seconds since 1970 */
+    uint32_t *slots; /* hash table: indexes of `at`, plus 1; 0: free */
 } sym_ranks_t;
 
 /* Reads the reference of an entry.  False: no store can have such an object, or it
@@ -74,9 +75,13 @@ sym_status_t sym_ranks_read(sym_ranks_t *ranks, const void *data, size_t len,
 /* Takes the steps that are due.  A time in the future counts as now. */
 void sym_ranks_fade(sym_ranks_t *ranks, int64_t now_s);
 
-/* Keeps the SYM_RANKS_MAX heaviest, the heaviest first.  Nothing can be added
- * after that. */
-void sym_ranks_order(sym_ranks_t *ranks);
+/* Length of a list that fills the part of a store which a new node takes from
+ * its fleet, of so many bytes: SYM_RANKS_MIN to SYM_RANKS_MAX. */
+uint32_t sym_ranks_for(uint64_t bytes);
+
+/* Keeps the heaviest, the heaviest first: at most `max` of them, and
+ * SYM_RANKS_BYTES_MAX bytes.  Nothing can be added after that. */
+void sym_ranks_order(sym_ranks_t *ranks, uint32_t max);
 
 /* Writes an ordered list; check out->failed. */
 void sym_ranks_write(const sym_ranks_t *ranks, sym_buffer_t *out);

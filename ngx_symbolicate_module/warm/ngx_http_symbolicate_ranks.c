@@ -16,6 +16,9 @@
 #include "warm/ngx_http_symbolicate_ranks.h"
 
 
+#define NGX_SYMBOLICATE_RANKS_PART  2
+
+
 static ngx_int_t ngx_http_symbolicate_ranks_ask(
     ngx_http_symbolicate_ranks_t *ranks, sym_rpc_object_t kind, off_t length,
     void (*done)(void *data, ngx_http_symbolicate_s3_result_t *result));
@@ -93,6 +96,27 @@ ngx_http_symbolicate_ranks_open(ngx_http_symbolicate_ranks_t *ranks)
     ranks->fd = memfd_create("symbolicate ranks", MFD_CLOEXEC);
 
     return ranks->fd == NGX_INVALID_FILE ? NGX_ERROR : NGX_OK;
+}
+
+
+sym_status_t
+ngx_http_symbolicate_ranks_room(sym_store_t *store, uint64_t *bytes,
+    sym_error_t *err)
+{
+    sym_status_t      status;
+    sym_store_mark_t  mark;
+    sym_store_stat_t  stat;
+
+    ngx_memzero(&mark, sizeof(sym_store_mark_t));
+
+    status = sym_store_stat_part(store, &mark, 1, &stat, err);
+
+    if (status == SYM_OK || status == SYM_AGAIN) {
+        *bytes = stat.live_limit / NGX_SYMBOLICATE_RANKS_PART;
+        return SYM_OK;
+    }
+
+    return status;
 }
 
 

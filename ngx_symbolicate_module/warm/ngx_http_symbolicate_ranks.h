@@ -13,6 +13,7 @@
 #include <ngx_http.h>
 
 #include "share/ranks.h"
+#include "store/store.h"
 
 #include "conf/ngx_http_symbolicate_source.h"
 #include "download/ngx_http_symbolicate_s3.h"
@@ -47,6 +48,11 @@ struct ngx_http_symbolicate_ranks_s {
     ngx_fd_t                       fd;          /* file that it writes to */
 };
 
+
+/* Sets the bytes of artifacts that a new node takes at most: half of what its
+ * store has for them.  Call it under the store's guard. */
+sym_status_t ngx_http_symbolicate_ranks_room(sym_store_t *store,
+    uint64_t *bytes, sym_error_t *err);
 
 /*
  * Reads the list; without one in the bucket, it is empty.  done() is called

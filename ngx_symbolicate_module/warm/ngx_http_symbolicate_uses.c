@@ -24,7 +24,10 @@
 
 
 /* Records for each turn: about a millisecond. */
-#define NGX_SYMBOLICATE_USES_TURN  200
+#define NGX_SYMBOLICATE_USES_TURN   200
+
+/* Artifacts for each turn that are added to the list: some milliseconds. */
+#define NGX_SYMBOLICATE_USES_MERGE  4096
 
 
 typedef struct {
@@ -35,6 +38,8 @@ typedef struct {
     /* the walk */
     ngx_http_symbolicate_turn_t    turn;
     sym_ranks_t                   *used;        /* NULL: no walk */
+    uint64_t                       room;        /* of a new node, in bytes; 0:
+                                                 * not known yet */
     ngx_uint_t                     source;      /* index of the current one */
     sym_store_mark_t               mark;
     sym_arena_t                    arena;       /* of paths */
@@ -45,6 +50,11 @@ typedef struct {
     time_t                         since;       /* earlier uses are in the
                                                  * list */
 
+    /* the list */
+    ngx_http_symbolicate_turn_t    merge;
+    uint32_t                       merged;      /* artifacts of `used` */
+    uint32_t                       max;         /* most artifacts */
+    unsigned                       ordered:1;
     unsigned                       tried:1;     /* another node was faster */
 } ngx_http_symbolicate_uses_t;
 
@@ -59,6 +69,7 @@ static sym_status_t ngx_http_symbolicate_uses_record(void *data,
     sym_str_t scope, const sym_object_record_t *record);
 static void ngx_http_symbolicate_uses_add(void *data,
     ngx_http_symbolicate_ranks_result_t *result);
+static void ngx_http_symbolicate_uses_merge(void *data);
 static void ngx_http_symbolicate_uses_added(void *data,
     ngx_http_symbolicate_ranks_result_t *result);
 static void ngx_http_symbolicate_uses_failed(ngx_http_symbolicate_uses_t *uses,
@@ -84,6 +95,8 @@ ngx_http_symbolicate_uses_start(ngx_http_symbolicate_loc_conf_t *slcf)
 
     uses->turn.run = ngx_http_symbolicate_uses_turn;
     uses->turn.data = uses;
+    uses->merge.run = ngx_http_symbolicate_uses_merge;
+    uses->merge.data = uses;
 
     uses->timer.handler = ngx_http_symbolicate_uses_walk;
     uses->timer.data = uses;
@@ -127,6 +140,7 @@ ngx_http_symbolicate_uses_walk(ngx_event_t *ev)
     uses->began = ngx_time();
     uses->source = 0;
     uses->mark.len = 0;
+    uses->room = 0;
     uses->tried = 0;
 
     if (uses->used == NULL) {
@@ -236,6 +250,15 @@ ngx_http_symbolicate_uses_look(void *data)
     scope = sym_str((char *) source->name.data, source->name.len);
     records = NGX_SYMBOLICATE_USES_TURN;
 
+    if (uses->room == 0) {
+        uses->status = ngx_http_symbolicate_ranks_room(uses->db->db,
+                                                       &uses->room,
+                                                       &uses->err);
+        if (uses->status != SYM_OK) {
+            return;
+        }
+    }
+
     uses->status = sym_snapshot_begin(uses->db->db, &snapshot, &uses->err);
 
     if (uses->status != SYM_OK) {
@@ -292,8 +315,6 @@ ngx_http_symbolicate_uses_add(void *data,
 {
     ngx_http_symbolicate_uses_t *uses = data;
 
-    uint32_t  i;
-
     if (result->trouble.len) {
         ngx_http_symbolicate_uses_failed(uses, "could not be read",
                                          &result->trouble);
@@ -304,13 +325,43 @@ ngx_http_symbolicate_uses_add(void *data,
         return;
     }
 
+    /* nodes with larger stores may have written more */
+
+    uses->max = ngx_max(uses->ranks.list->n, sym_ranks_for(uses->room));
+    uses->merged = 0;
+    uses->ordered = 0;
     sym_ranks_fade(uses->ranks.list, ngx_time());
 
-    for (i = 0; i < uses->used->n; i++) {
-        (void) sym_ranks_add(uses->ranks.list, uses->used->at[i]);
+    ngx_http_symbolicate_enqueue(&uses->merge);
+}
+
+
+/* A large list takes several turns. */
+static void
+ngx_http_symbolicate_uses_merge(void *data)
+{
+    ngx_http_symbolicate_uses_t *uses = data;
+
+    uint32_t  end;
+
+    end = ngx_min(uses->used->n, uses->merged + NGX_SYMBOLICATE_USES_MERGE);
+
+    if (uses->merged < end) {
+        while (uses->merged < end) {
+            (void) sym_ranks_add(uses->ranks.list,
+                                 uses->used->at[uses->merged++]);
+        }
+
+        ngx_http_symbolicate_enqueue(&uses->merge);
+        return;
     }
 
-    sym_ranks_order(uses->ranks.list);
+    if (!uses->ordered) {
+        uses->ordered = 1;
+        sym_ranks_order(uses->ranks.list, uses->max);
+        ngx_http_symbolicate_enqueue(&uses->merge);
+        return;
+    }
 
     uses->ranks.done = ngx_http_symbolicate_uses_added;
 

@@ -31,11 +31,11 @@
 /* Number of artifacts that are wanted at a time. */
 #define NGX_SYMBOLICATE_WARM_PENDING  32
 
+/* Number of artifacts that are looked up in the store in a turn. */
+#define NGX_SYMBOLICATE_WARM_TURN     200
+
 /* Interval of attempts while there is no store or loader. */
 #define NGX_SYMBOLICATE_WARM_AGAIN    100
-
-/* Artifacts may fill half of what the store has for them. */
-#define NGX_SYMBOLICATE_WARM_PART     2
 
 
 typedef struct {
@@ -185,7 +185,7 @@ ngx_http_symbolicate_warm_listed(void *data,
                       "read: %V", &result->trouble);
     }
 
-    sym_ranks_order(warm->ranks.list);
+    sym_ranks_order(warm->ranks.list, SYM_RANKS_MAX);
 
     warm->again.handler = ngx_http_symbolicate_warm_again;
     ngx_http_symbolicate_warm_run(warm);
@@ -209,29 +209,43 @@ ngx_http_symbolicate_warm_is_over(ngx_http_symbolicate_warm_t *warm)
 }
 
 
+static void
+ngx_http_symbolicate_warm_wait(ngx_http_symbolicate_warm_t *warm,
+    ngx_msec_t delay)
+{
+    if (!warm->again.timer_set) {
+        ngx_add_timer(&warm->again, delay);
+    }
+}
+
+
 /* Wants as many artifacts as may be pending. */
 static void
 ngx_http_symbolicate_warm_run(void *data)
 {
     ngx_http_symbolicate_warm_t *warm = data;
 
-    ngx_int_t  rc;
+    ngx_int_t   rc;
+    ngx_uint_t  n;
 
     if (warm->ended || ngx_exiting) {
         return;
     }
 
-    while (!ngx_http_symbolicate_warm_is_over(warm)
-           && warm->wait.pending < NGX_SYMBOLICATE_WARM_PENDING)
+    for (n = 0;
+         !ngx_http_symbolicate_warm_is_over(warm)
+         && warm->wait.pending < NGX_SYMBOLICATE_WARM_PENDING;
+         n++)
     {
+        if (n == NGX_SYMBOLICATE_WARM_TURN) {
+            ngx_http_symbolicate_warm_wait(warm, 0);
+            return;
+        }
+
         rc = ngx_http_symbolicate_warm_want(warm, warm->next);
 
         if (rc == NGX_AGAIN) {
-
-            if (!warm->again.timer_set) {
-                ngx_add_timer(&warm->again, NGX_SYMBOLICATE_WARM_AGAIN);
-            }
-
+            ngx_http_symbolicate_warm_wait(warm, NGX_SYMBOLICATE_WARM_AGAIN);
             return;
         }
 
@@ -381,20 +395,15 @@ ngx_http_symbolicate_warm_find(void *data)
 {
     ngx_http_symbolicate_warm_t *warm = data;
 
-    sym_snapshot_t    *snapshot;
-    sym_store_mark_t   mark;
-    sym_store_stat_t   stat;
+    sym_snapshot_t  *snapshot;
 
     if (warm->limit == 0) {
-        ngx_memzero(&mark, sizeof(sym_store_mark_t));
-        warm->status = sym_store_stat_part(warm->db->db, &mark, 1, &stat,
-                                           &warm->err);
-
-        if (warm->status != SYM_OK && warm->status != SYM_AGAIN) {
+        warm->status = ngx_http_symbolicate_ranks_room(warm->db->db,
+                                                       &warm->limit,
+                                                       &warm->err);
+        if (warm->status != SYM_OK) {
             return;
         }
-
-        warm->limit = stat.live_limit / NGX_SYMBOLICATE_WARM_PART;
     }
 
     warm->status = sym_snapshot_begin(warm->db->db, &snapshot, &warm->err);

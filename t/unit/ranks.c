@@ -52,7 +52,7 @@ test_order(void)
 {
     begin();
     ok(add(1, 5) && add(2, 9) && add(3, 5) && add(1, 3), "additions");
-    sym_ranks_order(ranks);
+    sym_ranks_order(ranks, SYM_RANKS_MAX);
     is_u64(ranks->n, 3, "the same module is one entry");
     is_str(name_of(ranks->at[0]), "m2.so", "the heaviest is first");
     is_str(name_of(ranks->at[1]), "m1.so", "then a sum");
@@ -73,15 +73,26 @@ test_limits(void)
     ok(!add(2, 0) && !add(2, SYM_RANK_WEIGHT_MAX + 1), "weights out of range");
 
     begin();
-    for (unsigned i = 1; i <= 10000; i++) {
-        (void) add(i, i % 5000 == 0 ? 1000 : 1 + i / 100);
+    for (unsigned i = 1; i <= 100000; i++) {
+        (void) add(i, i % 50000 == 0 ? 5000 : 1 + i / 100);
     }
     ok(ranks->n <= 2 * SYM_RANKS_MAX, "memory is bounded");
-    sym_ranks_order(ranks);
-    is_u64(ranks->n, SYM_RANKS_MAX, "2,000 are kept");
-    is_u64(ranks->at[0]->weight, 1000, "with the heaviest");
-    is_u64(ranks->at[1]->weight, 1000, "of which there were two");
-    is_u64(ranks->at[2]->weight, 100, "and the next");
+    ok(add(100000, 1) && add(99998, 4000), "more of two that are left");
+    sym_ranks_order(ranks, SYM_RANKS_MAX);
+    is_u64(ranks->n, 32768, "32,768 are kept");
+    is_str(name_of(ranks->at[0]), "m100000.so", "the heaviest");
+    is_u64(ranks->at[0]->weight, 5001, "... with all of its weight");
+    is_str(name_of(ranks->at[1]), "m50000.so", "then one that came early");
+    is_str(name_of(ranks->at[2]), "m99998.so", "then the other sum");
+    is_u64(ranks->at[2]->weight, 4000 + 1 + 999, "... of both weights");
+    is_u64(ranks->at[3]->weight, 1000, "and the next");
+    sym_ranks_order(ranks, 5);
+    is_u64(ranks->n, 5, "fewer are kept in a shorter list");
+
+    /* half of 50 GiB, of 4 GiB, and of 100 MiB */
+    is_u64(sym_ranks_for(UINT64_C(25) << 30), 32768, "a large store");
+    is_u64(sym_ranks_for(UINT64_C(2) << 30), 8192, "a small one");
+    is_u64(sym_ranks_for(UINT64_C(50) << 20), 2000, "a tiny one");
 }
 
 
@@ -121,22 +132,55 @@ test_bytes(void)
 
     begin();
     for (unsigned i = 1; i <= SYM_RANKS_MAX; i++) {
-        (void) add(i, 3000 - i);
+        (void) add(i, i == 1 ? 3000 : 2000);
     }
     sym_ranks_fade(ranks, NOW + 600);
-    sym_ranks_order(ranks);
+    sym_ranks_order(ranks, SYM_RANKS_MAX);
     sym_ranks_write(ranks, &bytes);
     ok(!bytes.failed && bytes.len < SYM_RANKS_BYTES_MAX, "a list is written");
 
     begin();
     ok(sym_ranks_read(ranks, bytes.data, bytes.len, &err) == SYM_OK,
        "... read");
-    sym_ranks_order(ranks);
+    sym_ranks_order(ranks, SYM_RANKS_MAX);
     is_u64(ranks->n, SYM_RANKS_MAX, "... with all modules");
     is_str(name_of(ranks->at[0]), "m1.so", "... in their order");
-    is_u64(ranks->at[0]->weight, 2978, "... with their weights");
+    is_u64(ranks->at[0]->weight, 2979, "... with their weights");
     is_u64((uint64_t) ranks->faded_s, (uint64_t) NOW + 600, "... and the time");
     sym_buffer_free(&bytes);
+}
+
+
+/* Names as long as an entry may be: fewer of them fit. */
+static void
+test_long(void)
+{
+    static char name[240];
+    const size_t bytes = SYM_RANKS_BYTES_MAX;
+    sym_buffer_t out = { 0 };
+    sym_error_t err = { 0 };
+    sym_object_ref_t ref;
+    char id[34], text[SYM_REF_BYTES_MAX];
+    sym_rank_t rank = { .kind = SYM_KIND_SYMCACHE, .source = SYM_STR("symbols") };
+
+    begin();
+    memset(name, 'x', sizeof(name));
+    for (unsigned i = 1; i <= SYM_RANKS_MAX; i++) {
+        rank.weight = i;
+        (void) snprintf(id, sizeof(id), "%032X0", i);
+        sym_object_ref_named(&ref, sym_str(name, sizeof(name)), sym_cstr(id));
+        rank.ref = sym_str(text, sym_object_ref_write(&ref, text));
+        (void) sym_ranks_add(ranks, &rank);
+    }
+    sym_ranks_order(ranks, SYM_RANKS_MAX);
+    ok(ranks->n < SYM_RANKS_MAX, "long names: fewer are kept");
+    is_u64(ranks->at[0]->weight, SYM_RANKS_MAX, "... the heaviest");
+    sym_ranks_write(ranks, &out);
+    ok(!out.failed && out.len <= bytes && out.len > bytes - 512,
+       "... as many as there is room for");
+    begin();
+    ok(sym_ranks_read(ranks, out.data, out.len, &err) == SYM_OK, "... read");
+    sym_buffer_free(&out);
 }
 
 
@@ -147,6 +191,7 @@ main(void)
     test_limits();
     test_fading();
     test_bytes();
+    test_long();
     sym_ranks_free(ranks);
     return done_testing();
 }
