@@ -9,6 +9,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
+use Compress::Zlib qw(crc32);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -86,6 +87,21 @@ $node->ask([ $NAME, $ids[0] ]);
 ok(SymTest->wait_for(sub { list() =~ /^SYMRANKS/ }, 'the list'), '... it writes a new list');
 leaves($node);
 $fleet->{share} = "warm=${SECONDS}s every=1h";
+
+# The longest list: modules of a source that this fleet does not have.
+my ($n_source, $n_ref) = unpack 'x28 x C v', $good;
+my $ref = substr $good, 32 + $n_source, $n_ref;
+my $at = index $ref, pack 'H*', substr((grep { index($ref, pack 'H*', substr $_, 0, 32) >= 0 } @ids)[0], 0, 32);
+my $entries = join '', map {
+    my $other = $ref;
+    substr $other, $at, 16, pack 'x12 N', $_;
+    pack 'V C C v a* a*', 1, 1, 7, $n_ref, 'nowhere', $other;
+} 1 .. 32_768;
+my $rest = pack('V q<', 32_768, time) . $entries;
+$s3->put('shared', $LIST, \('SYMRANKS' . pack('V', crc32($rest)) . $rest));
+$node = joins('the longest list', qr/the warm start is complete: 0 artifacts came/);
+is(warmed($node, 'absent'), 32_768, '... nothing of it is of use');
+leaves($node);
 
 # --- what the bucket lacks ---
 
