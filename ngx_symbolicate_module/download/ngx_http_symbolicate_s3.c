@@ -784,6 +784,7 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 
     u_char                            reason[NGX_SYMBOLICATE_S3_REASON];
     sym_rpc_object_t                  kind;
+    ngx_uint_t                        passing;
     ngx_http_symbolicate_s3_result_t  result;
 
     if (s3->orphan) {
@@ -800,9 +801,9 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
         s3->status = rc;
     }
 
-    if (ngx_http_symbolicate_s3_may_pass(s3, is_whole)
-        && s3->tries < NGX_SYMBOLICATE_S3_TRIES)
-    {
+    passing = ngx_http_symbolicate_s3_may_pass(s3, is_whole);
+
+    if (passing && s3->tries < NGX_SYMBOLICATE_S3_TRIES) {
         ngx_add_timer(&s3->timer,
                       NGX_SYMBOLICATE_S3_PAUSE << (s3->tries - 1));
         return;
@@ -813,6 +814,7 @@ ngx_http_symbolicate_s3_done(void *data, ngx_int_t rc, ngx_uint_t is_whole)
 
     result.did = ngx_http_symbolicate_s3_did(s3, is_whole);
     result.opaque = s3->opaque;
+    result.passing = passing;
     result.absent = s3->trouble == NULL && s3->status == NGX_HTTP_NOT_FOUND
                     && (kind == SYM_RPC_OBJECT_LOOK
                         || kind == SYM_RPC_OBJECT_READ

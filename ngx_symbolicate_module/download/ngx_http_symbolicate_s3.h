@@ -48,6 +48,8 @@ typedef struct {
     unsigned                       changed:1;   /* the condition was false */
     unsigned                       unknown:1;   /* it knows no conditions */
     unsigned                       opaque:1;    /* its ETag is no MD5 */
+    unsigned                       passing:1;   /* it failed four times, but may
+                                                 * recover */
     off_t                          length;      /* length of the object */
     ngx_str_t                      value;       /* its ETag, or an upload id */
     ngx_str_t                      reason;      /* reason of a failure */

@@ -7,7 +7,8 @@
  * sends that through the bucket's location, which signs it.  If the object in
  * the bucket lacks an artifact, the worker adds it: both files are packed by
  * zstd, so they can be put together as they are.  Nobody waits for it: what is
- * not published is made again by the next node that needs it.
+ * not published is made again by the next node that needs it and reaches no
+ * node that has it.  So while the bucket fails, artifacts wait for it.
  */
 
 
@@ -31,6 +32,9 @@
 #define NGX_SYMBOLICATE_PUBLISHING       4
 #define NGX_SYMBOLICATE_PUBLISH_WAITING  1024
 
+/* Time for which a file's artifacts wait for a bucket that fails. */
+#define NGX_SYMBOLICATE_PUBLISH_AGE      (10 * 60 * 1000)
+
 /* Objects larger than this are not added to. */
 #define NGX_SYMBOLICATE_PUBLISH_JOIN     (1024 * 1024 * 1024)
 
@@ -45,6 +49,7 @@ struct ngx_http_symbolicate_publish_s {
                                                    * the bucket lacks; 0:
                                                    * there is no object */
     ngx_uint_t                            replaces;
+    ngx_msec_t                            created;
     ngx_fd_t                              fd;     /* the file to send; -1: it
                                                    * is not made yet */
     off_t                                 length;
@@ -102,6 +107,7 @@ ngx_http_symbolicate_publish_create(ngx_http_symbolicate_loader_t *loader,
     publish->source = source;
     publish->replaces = replaces;
     publish->joins = joins;
+    publish->created = ngx_current_msec;
     publish->fd = -1;
     sym_object_ref_copy(&publish->ref, ref, publish->bytes);
 
@@ -112,16 +118,44 @@ ngx_http_symbolicate_publish_create(ngx_http_symbolicate_loader_t *loader,
 }
 
 
+static void
+ngx_http_symbolicate_publish_close(ngx_http_symbolicate_publish_t *publish)
+{
+    if (publish->fd != -1) {
+        (void) ngx_close_file(publish->fd);
+        publish->fd = -1;
+    }
+}
+
+
 void
 ngx_http_symbolicate_publish_free(ngx_http_symbolicate_publish_t *publish)
 {
     if (publish) {
-        if (publish->fd != -1) {
-            (void) ngx_close_file(publish->fd);
-        }
-
+        ngx_http_symbolicate_publish_close(publish);
         ngx_free(publish);
     }
+}
+
+
+/* NGX_DECLINED: too many wait. */
+static ngx_int_t
+ngx_http_symbolicate_publish_line_up(ngx_http_symbolicate_publish_t *publish)
+{
+    if (ngx_exiting || ngx_http_symbolicate_publish_waiting
+                       == NGX_SYMBOLICATE_PUBLISH_WAITING)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_symbolicate_publish_waiting++ == 0) {
+        ngx_queue_init(&ngx_http_symbolicate_publish_queue);
+    }
+
+    ngx_queue_insert_tail(&ngx_http_symbolicate_publish_queue,
+                          &publish->queue);
+
+    return NGX_OK;
 }
 
 
@@ -134,20 +168,10 @@ ngx_http_symbolicate_publish_start(ngx_http_symbolicate_publish_t *publish)
         return;
     }
 
-    if (ngx_exiting || ngx_http_symbolicate_publish_waiting
-                       == NGX_SYMBOLICATE_PUBLISH_WAITING)
-    {
+    if (ngx_http_symbolicate_publish_line_up(publish) != NGX_OK) {
         ngx_http_symbolicate_count_publish(SYM_PUBLISH_DROPPED);
         ngx_http_symbolicate_publish_free(publish);
-        return;
     }
-
-    if (ngx_http_symbolicate_publish_waiting++ == 0) {
-        ngx_queue_init(&ngx_http_symbolicate_publish_queue);
-    }
-
-    ngx_queue_insert_tail(&ngx_http_symbolicate_publish_queue,
-                          &publish->queue);
 }
 
 
@@ -170,13 +194,12 @@ ngx_http_symbolicate_publish_release(ngx_http_symbolicate_publish_t *publish)
 }
 
 
+/* Begins the next one. */
 static void
-ngx_http_symbolicate_publish_ended(ngx_http_symbolicate_publish_t *publish)
+ngx_http_symbolicate_publish_next(void)
 {
     ngx_queue_t  *q;
 
-    ngx_http_symbolicate_publish_release(publish);
-    ngx_http_symbolicate_publish_free(publish);
     ngx_http_symbolicate_publish_running--;
 
     if (ngx_http_symbolicate_publish_waiting) {
@@ -187,6 +210,15 @@ ngx_http_symbolicate_publish_ended(ngx_http_symbolicate_publish_t *publish)
         ngx_http_symbolicate_publish_start(
              ngx_queue_data(q, ngx_http_symbolicate_publish_t, queue));
     }
+}
+
+
+static void
+ngx_http_symbolicate_publish_ended(ngx_http_symbolicate_publish_t *publish)
+{
+    ngx_http_symbolicate_publish_release(publish);
+    ngx_http_symbolicate_publish_free(publish);
+    ngx_http_symbolicate_publish_next();
 }
 
 
@@ -308,15 +340,43 @@ ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
 }
 
 
+/* The bucket may recover: it waits for its turn again. */
+static ngx_int_t
+ngx_http_symbolicate_publish_again(ngx_http_symbolicate_publish_t *publish)
+{
+    if (ngx_current_msec - publish->created >= NGX_SYMBOLICATE_PUBLISH_AGE
+        || ngx_http_symbolicate_publish_line_up(publish) != NGX_OK)
+    {
+        return NGX_DECLINED;
+    }
+
+    ngx_http_symbolicate_publish_release(publish);
+    ngx_http_symbolicate_publish_close(publish);
+    publish->ticket = 0;
+
+    ngx_http_symbolicate_publish_next();
+
+    return NGX_OK;
+}
+
+
 static void
 ngx_http_symbolicate_publish_failed(ngx_http_symbolicate_publish_t *publish,
-    ngx_str_t *reason)
+    ngx_http_symbolicate_s3_result_t *result)
 {
+    if (result->passing
+        && ngx_http_symbolicate_publish_again(publish) == NGX_OK)
+    {
+        return;
+    }
+
     ngx_http_symbolicate_count_publish(SYM_PUBLISH_FAILED);
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                   "symbolicate_share: artifacts of \"%*s\" were not "
                   "published: %V", publish->path.len, publish->path.data,
-                  reason);
+                  &result->reason);
+
+    ngx_http_symbolicate_publish_ended(publish);
 }
 
 
@@ -339,8 +399,7 @@ ngx_http_symbolicate_publish_joined(void *data,
         return;
     }
 
-    ngx_http_symbolicate_publish_failed(publish, &result->reason);
-    ngx_http_symbolicate_publish_ended(publish);
+    ngx_http_symbolicate_publish_failed(publish, result);
 }
 
 
@@ -388,7 +447,8 @@ ngx_http_symbolicate_publish_written(void *data,
         ngx_http_symbolicate_count_publish(SYM_PUBLISH_PRESENT);
 
     } else {
-        ngx_http_symbolicate_publish_failed(publish, &result->reason);
+        ngx_http_symbolicate_publish_failed(publish, result);
+        return;
     }
 
     ngx_http_symbolicate_publish_ended(publish);
