@@ -46,6 +46,11 @@ sub profile {
     return join '', "\x1a\x06\x08\x01\x28\x01\x30\x02", map { "\x32" . chr(length) . $_ } '', $name, $id;
 }
 
+# So that the store has this module.
+my $KNOWN = SymFetch::id(4);
+$t->fault->file("known.so/$KNOWN/known.so.sym", SymLoader::sym_text('known.so', $KNOWN));
+is($t->post('/symbolicate/v5', module_text('known.so', $KNOWN))->{status}, 200, 'symbols of a module');
+
 # The question of another node; the reference has a debug id and a name.
 sub artifact {
     my ($name) = @_;
@@ -93,6 +98,12 @@ my %symbols = (
     404 => { path => "/symbols/b.pdb/${UUID}1/b.pdb" },
     500 => { path => "/symbols/c.pdb/${UUID}1/c.pdb", source => 'status/500' },
     503 => { path => "/symbols/d.pdb/${UUID}1/d.pdb", stalled => 1 },
+);
+my %syminfo = (
+    200 => { path => "/api/syminfo/known.so/$KNOWN" },
+    404 => { path => '/api/syminfo/b.exe/5CF2591C6859000' },
+    500 => { path => '/api/syminfo/c.exe/5CF2591C6859000', source => 'status/500' },
+    503 => { path => '/api/syminfo/d.exe/5CF2591C6859000', stalled => 1 },
 );
 my %page = (
     200 => { path => '/page/' },
@@ -210,6 +221,8 @@ my %recipes = (
         400 => { path => '/metadata?key=name&value=a' },
         503 => { path => '/metadata?key=file&value=a', storeless => 1 },
     },
+    'GET /api/syminfo/{name}/{id}' => \%syminfo,
+    'HEAD /api/syminfo/{name}/{id}' => \%syminfo,
     'HEAD /pingme.txt' => { 200 => {} },
     'GET /pingme.txt' => { 200 => {} },
     'GET /symbols/{name}/{id}/{file}' => \%symbols,

@@ -101,6 +101,61 @@ for my $method (qw(POST PUT DELETE OPTIONS)) {
     is_deeply($r->{json}, { error => "Method Not Allowed ($method): /files/$new" }, '... JSON');
 }
 
+# --- names and ids ---
+
+# As dump_syms writes them: of Windows and Linux.
+my ($CODE, $BUILD) = ('5CF2591C6859000', 'c0ffee1234567890abcdef0123456789abcdef01');
+my $windows = "MODULE windows x86_64 $id[6] xul.pdb\nINFO CODE_ID $CODE xul.dll\n"
+    . "INFO GENERATOR mozilla/dump_syms 2.3.7\nFILE 0 a.c\nFUNC 1000 20 0 xul\n1000 20 1 0\n";
+my $linux = "MODULE Linux x86_64 $id[7] libxul.so\nINFO CODE_ID \U$BUILD\E\nFUNC 1000 20 0 linux\n";
+my $tried = $windows =~ s/$id[6] xul.pdb/$id[8] other.pdb/r =~ s/$CODE xul.dll/0123456701000 other.dll/r;
+upload('secret', 'xul.pdb', $id[6], $windows);
+upload('secret', 'libxul.so', $id[7], $linux);
+upload('trier', 'other.pdb', $id[8], $tried);
+
+for my $case (["xul.dll/$CODE/xul.sym", "xul.pdb/$id[6]/xul.sym"],
+              ["xul.dll/\L$CODE\E/xul.dll.sym?code_file=&_refresh", "xul.pdb/$id[6]/xul.dll.sym?code_file=&_refresh"],
+              ["libxul.so/$BUILD/libxul.so.sym", "libxul.so/$id[7]/libxul.so.sym"],
+              ["try/xul.dll/$CODE/x y.sym", "try/xul.pdb/$id[6]/x%20y.sym"],
+              ['other.dll/0123456701000/a.sym?try', "other.pdb/$id[8]/a.sym?try"],
+              ['try/other.dll/0123456701000/a.sym?a=b', "try/other.pdb/$id[8]/a.sym?a=b"])
+{
+    for my $method (qw(GET HEAD)) {
+        my $r = $t->request($method, '/files/' . $case->[0] =~ s/ /%20/r);
+        is($r->{status}, 302, "$method $case->[0]");
+        like($r->{headers}{location}, qr{^(?:http://[^/]+)?\Q/files/$case->[1]\E$}, '... the path with the debug id');
+    }
+}
+for my $path ('other.dll/0123456701000/a.sym', "other.dll/$CODE/a.sym", "XUL.dll/$CODE/a.sym",
+              "xul.dll/${CODE}1/a.sym", "xul.dll/$CODE/xul.dll")
+{
+    is(get($path)->{status}, 404, "no such module: $path");
+}
+
+my $base = 'http://localhost/files';
+my %xul = (debug_id => $id[6], debug_filename => 'xul.pdb', code_file => 'xul.dll', code_id => $CODE, generator => undef,
+    url => "$base/xul.pdb/$id[6]/xul.sym");
+for my $case (["xul.dll/$CODE", \%xul], ["xul.dll/\L$CODE\E?_refresh", \%xul], ["xul.pdb/$id[6]", \%xul],
+              ["libxul.so/$BUILD", { debug_id => $id[7], debug_filename => 'libxul.so', code_file => undef,
+                  code_id => uc $BUILD, generator => undef, url => "$base/libxul.so/$id[7]/libxul.so.sym" }],
+              ['other.dll/0123456701000?try', { debug_id => $id[8], debug_filename => 'other.pdb', code_file => 'other.dll',
+                  code_id => '0123456701000', generator => undef, url => "$base/try/other.pdb/$id[8]/other.sym" }])
+{
+    my $r = get("api/syminfo/$case->[0]");
+    is($r->{status}, 200, "syminfo $case->[0]");
+    is_deeply($r->{json}, $case->[1], '... what is known') or diag $r->{body};
+    has_cors($r);
+    my ($path) = $r->{json}{url} =~ m{^\Q$base\E/(.*)};
+    like(get($path)->{body}, qr/^MODULE \w+ x86_64 $case->[1]{debug_id} /, '... its URL gives the symbols');
+}
+for my $path ("xul.dll/$id[6]", "xul.pdb/$CODE", 'other.dll/0123456701000', "no.dll/$CODE", 'xul.dll/', 'xul.dll', 'xul.dll/x',
+              "xul.dll/$CODE/a", "xul.dll/$zeros")
+{
+    my $r = get("api/syminfo/$path");
+    is_deeply([ @$r{qw(status body)} ], [ 404, 'Code file / id Not Found' ], "no syminfo of $path");
+    is($r->{headers}{'content-type'}, 'text/html; charset=utf-8', '... HTML');
+}
+
 # --- times ---
 
 for my $case ([ "lib.so/$id[1]/lib.so.sym", 'true' ], [ $new, 'YES' ], [ "a/$zeros/a.sym", '1' ]) {

@@ -12,6 +12,7 @@
 #ifndef SYM_API_REGISTRY_H
 #define SYM_API_REGISTRY_H
 
+#include "api/file_names.h"
 #include "api/file_request.h"
 #include "api/list.h"
 #include "api/request.h"
@@ -96,6 +97,11 @@ struct sym_api_route_s {
      * returns NULL: it is an error of the API.  Routes that have it send
      * Debug-Time, too. */
     const char *(*absent)(sym_str_t path);
+    /* For SYM_ROUTE_FILE with SYM_MAKE_NAME: writes JSON for a module; base is
+     * the URL before the suffix.  NULL: the client is redirected to the path
+     * with the debug id. */
+    void (*write_names)(const sym_file_names_t *names, sym_str_t base,
+                        bool is_try, sym_out_t *out);
     unsigned status;  /* for SYM_ROUTE_TEXT */
     const char *text; /* body for SYM_ROUTE_TEXT */
 };

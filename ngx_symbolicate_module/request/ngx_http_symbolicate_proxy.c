@@ -21,6 +21,7 @@
 #include "request/ngx_http_symbolicate_download.h"
 #include "request/ngx_http_symbolicate_made.h"
 #include "request/ngx_http_symbolicate_proxy.h"
+#include "request/ngx_http_symbolicate_proxy_names.h"
 #include "request/ngx_http_symbolicate_proxy_send.h"
 #include "request/ngx_http_symbolicate_reply.h"
 #include "request/ngx_http_symbolicate_task.h"
@@ -365,32 +366,6 @@ ngx_http_symbolicate_proxy_made(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/* Whether a source is NAME.try, and the location has NAME, too. */
-static ngx_uint_t
-ngx_http_symbolicate_proxy_is_try(ngx_array_t *sources, ngx_str_t *name)
-{
-    ngx_uint_t                      i;
-    ngx_http_symbolicate_source_t  *source;
-
-    source = sources->elts;
-
-    for (i = 0; i < sources->nelts; i++) {
-
-        if (source[i].name.len + sizeof(".try") - 1 == name->len
-            && ngx_strncmp(name->data, source[i].name.data, source[i].name.len)
-               == 0
-            && ngx_strncmp(name->data + source[i].name.len, ".try",
-                           sizeof(".try") - 1)
-               == 0)
-        {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
 /* Whether a source may have a file of this step.  A debuginfod server has
  * already looked for debug information in the executable. */
 static ngx_uint_t
@@ -413,18 +388,22 @@ ngx_http_symbolicate_proxy_may_have(ngx_http_symbolicate_proxy_t *proxy,
 
 
 /*
- * Returns the next source that may have a file of this step, or of a later one.
+ * Finds the next source that may have a file of this step, or of a later one.
+ * NGX_OK: none is needed; NGX_DECLINED: there is none; NGX_DONE: *found is set.
  */
-static ngx_http_symbolicate_source_t *
+static ngx_int_t
 ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
-    ngx_http_symbolicate_loc_conf_t *slcf)
+    ngx_http_symbolicate_loc_conf_t *slcf,
+    ngx_http_symbolicate_source_t **found)
 {
+    ngx_int_t                       rc;
     uint64_t                        steps;
     ngx_array_t                    *sources;
     ngx_http_symbolicate_source_t  *source;
 
     steps = NGX_SYMBOLICATE_PROXY_PATTERNS;
     sources = slcf->policy.sources;
+    *found = NULL;
 
     for ( ;; ) {
 
@@ -439,6 +418,16 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
                 proxy->next = sources->nelts;
             }
 
+            if (proxy->file.steps[proxy->step].make == SYM_MAKE_NAME
+                && proxy->next == 0)
+            {
+                rc = ngx_http_symbolicate_proxy_look(proxy);
+
+                if (rc != NGX_DECLINED) {
+                    return rc;
+                }
+            }
+
             while (proxy->next < sources->nelts) {
                 source = (ngx_http_symbolicate_source_t *) sources->elts
                          + proxy->next++;
@@ -446,7 +435,8 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
                 if (ngx_http_symbolicate_proxy_may_have(proxy, sources, source,
                                                         &steps))
                 {
-                    return source;
+                    *found = source;
+                    return NGX_DONE;
                 }
             }
 
@@ -455,7 +445,7 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
         }
 
         if (proxy->is_try || proxy->file.sources != SYM_FILE_TRY_LAST) {
-            return NULL;
+            return NGX_DECLINED;
         }
 
         proxy->is_try = 1;
@@ -468,6 +458,7 @@ ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,
 static ngx_int_t
 ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
 {
+    ngx_int_t                         rc;
     sym_object_ref_t                  ref;
     sym_file_step_t                  *step;
     ngx_http_symbolicate_lease_t      lease;
@@ -478,10 +469,14 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
     slcf = ngx_http_get_module_loc_conf(proxy->task.request,
                                         ngx_http_symbolicate_module);
 
-    source = ngx_http_symbolicate_proxy_source(proxy, slcf);
+    rc = ngx_http_symbolicate_proxy_source(proxy, slcf, &source);
 
-    if (source == NULL) {
+    if (rc == NGX_DECLINED) {
         return ngx_http_symbolicate_proxy_nothing(proxy);
+    }
+
+    if (rc != NGX_DONE) {
+        return rc;
     }
 
     ngx_memzero(&object, sizeof(ngx_http_symbolicate_object_t));

@@ -11,6 +11,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "request/ngx_http_symbolicate_proxy_names.h"
 #include "request/ngx_http_symbolicate_proxy_send.h"
 #include "request/ngx_http_symbolicate_reply.h"
 
@@ -280,74 +281,6 @@ ngx_http_symbolicate_proxy_headers(ngx_http_symbolicate_proxy_t *proxy)
 }
 
 
-/*
- * Redirects the client from a path with a code id to the one with the debug id.
- */
-static ngx_int_t
-ngx_http_symbolicate_proxy_lead(ngx_http_symbolicate_proxy_t *proxy)
-{
-    u_char              *p;
-    size_t               len;
-    ssize_t              n;
-    ngx_str_t            base, file;
-    ngx_table_elt_t     *h;
-    ngx_http_request_t  *r;
-    u_char               name[SYM_NAME_MAX + SYM_ID_TEXT_MAX + 1];
-
-    r = proxy->task.request;
-
-    if (proxy->made->length > (off_t) sizeof(name)) {
-        return NGX_ERROR;
-    }
-
-    n = pread(proxy->made->fd, name, proxy->made->length, 0);
-
-    if (n != (ssize_t) proxy->made->length) {
-        return NGX_ERROR;
-    }
-
-    base.data = r->uri.data;
-    base.len = (u_char *) proxy->path.data - r->uri.data
-               + proxy->file.prefix;
-    file.data = (u_char *) proxy->file.file.data;
-    file.len = proxy->file.file.len;
-
-    h = ngx_list_push(&r->headers_out.headers);
-
-    len = 3 * (base.len + n + file.len) + r->args.len + 2;
-    p = ngx_pnalloc(r->pool, len);
-
-    if (h == NULL || p == NULL) {
-        return NGX_ERROR;
-    }
-
-    h->hash = 1;
-    ngx_str_set(&h->key, "Location");
-
-    h->value.data = p;
-    p = (u_char *) ngx_escape_uri(p, base.data, base.len, NGX_ESCAPE_URI);
-    p = (u_char *) ngx_escape_uri(p, name, n, NGX_ESCAPE_URI);
-    *p++ = '/';
-    p = (u_char *) ngx_escape_uri(p, file.data, file.len, NGX_ESCAPE_URI);
-
-    if (r->args.len) {
-        *p++ = '?';
-        p = ngx_cpymem(p, r->args.data, r->args.len);
-    }
-
-    h->value.len = p - h->value.data;
-
-    r->headers_out.location = h;
-    r->headers_out.status = NGX_HTTP_MOVED_TEMPORARILY;
-    r->headers_out.content_length_n = 0;
-    r->header_only = 1;
-
-    proxy->task.header_sent = 1;
-
-    return ngx_http_send_header(r) == NGX_ERROR ? NGX_ERROR : NGX_OK;
-}
-
-
 /* Adds a part of the answer: a file. */
 static ngx_int_t
 ngx_http_symbolicate_proxy_part(ngx_http_request_t *r, ngx_chain_t *cl,
@@ -435,10 +368,11 @@ ngx_http_symbolicate_proxy_send(ngx_http_symbolicate_task_t *task)
     r = task->request;
     proxy = (ngx_http_symbolicate_proxy_t *) task;
 
-    if (proxy->made && proxy->symbols == NULL
-        && proxy->file.steps[proxy->step].make == SYM_MAKE_NAME)
+    if (proxy->names
+        || (proxy->made && proxy->symbols == NULL
+            && proxy->file.steps[proxy->step].make == SYM_MAKE_NAME))
     {
-        return ngx_http_symbolicate_proxy_lead(proxy);
+        return ngx_http_symbolicate_proxy_send_names(proxy);
     }
 
     if (ngx_http_symbolicate_proxy_parts(proxy, out) != NGX_OK) {

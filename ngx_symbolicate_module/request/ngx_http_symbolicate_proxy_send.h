@@ -13,6 +13,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "api/file_names.h"
 #include "api/file_request.h"
 #include "download/ngx_http_symbolicate_fetch.h"
 #include "request/ngx_http_symbolicate_download.h"
@@ -32,6 +33,9 @@ typedef struct {
     ngx_http_symbolicate_download_t  *download; /* NULL: no download yet */
     ngx_http_symbolicate_made_t    *made;       /* NULL: the source's file
                                                  * itself is sent */
+    sym_file_names_t               *names;      /* of the module, if the client
+                                                 * wants them; NULL: not known
+                                                 * yet */
     ngx_http_symbolicate_made_t    *symbols;    /* text to which `made` is
                                                  * appended; NULL: none */
     ngx_str_t                       etag;       /* without its last quote */

@@ -257,8 +257,7 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
     sym_upload_call_t *call)
 {
     size_t                            len;
-    u_char                           *p;
-    ngx_str_t                         host, scheme;
+    ngx_str_t                         base;
     ngx_time_t                       *tp;
     ngx_http_symbolicate_loc_conf_t  *slcf;
 
@@ -294,34 +293,11 @@ ngx_http_symbolicate_receive_call(ngx_http_request_t *r,
                        (uint32_t) ngx_random(),
                        (uint32_t) ngx_random() & 0xffff);
 
-    /* the server as the client spells it, with its port */
-
-    if (r->headers_in.host) {
-        host = r->headers_in.host->value;
-
-    } else {
-        host = r->headers_in.server;
-    }
-
-    ngx_str_set(&scheme, "http");
-
-#if (NGX_HTTP_SSL)
-    if (r->connection->ssl) {
-        ngx_str_set(&scheme, "https");
-    }
-#endif
-
-    len = scheme.len + sizeof("://") - 1 + host.len + slcf->place.base.len;
-
-    p = ngx_pnalloc(r->pool, len + 1);
-    if (p == NULL) {
+    if (ngx_http_symbolicate_base(r, len, &base) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    call->base.data = (char *) p;
-    p = ngx_sprintf(p, "%V://%V%*s", &scheme, &host, slcf->place.base.len,
-                    slcf->place.base.data);
-    call->base.len = p - (u_char *) call->base.data;
+    call->base = sym_str((char *) base.data, base.len);
 
     return NGX_OK;
 }

@@ -291,6 +291,36 @@ ngx_http_symbolicate_body_end(ngx_http_request_t *r, ngx_chain_t *body,
 }
 
 
+ngx_int_t
+ngx_http_symbolicate_base(ngx_http_request_t *r, size_t len, ngx_str_t *base)
+{
+    ngx_str_t  host, scheme;
+
+    host = r->headers_in.host ? r->headers_in.host->value
+                              : r->headers_in.server;
+
+    ngx_str_set(&scheme, "http");
+
+#if (NGX_HTTP_SSL)
+    if (r->connection->ssl) {
+        ngx_str_set(&scheme, "https");
+    }
+#endif
+
+    base->data = ngx_pnalloc(r->pool, scheme.len + sizeof("://") - 1 + host.len
+                                      + len);
+    if (base->data == NULL) {
+        return NGX_ERROR;
+    }
+
+    base->len = ngx_sprintf(base->data, "%V://%V%*s", &scheme, &host, len,
+                            r->uri.data)
+                - base->data;
+
+    return NGX_OK;
+}
+
+
 static bool
 ngx_http_symbolicate_growing_more(sym_out_t *out, size_t need)
 {

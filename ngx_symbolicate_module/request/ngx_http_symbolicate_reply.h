@@ -44,6 +44,13 @@ ngx_chain_t *ngx_http_symbolicate_body_begin(ngx_http_request_t *r,
 ngx_int_t ngx_http_symbolicate_body_end(ngx_http_request_t *r,
     ngx_chain_t *body, sym_out_t *out);
 
+/*
+ * Makes the URL of this server, as the client spells it, with the first bytes
+ * of the request's path.
+ */
+ngx_int_t ngx_http_symbolicate_base(ngx_http_request_t *r, size_t len,
+    ngx_str_t *base);
+
 /* Begins a body of any length, in windows of `size` bytes. */
 typedef struct {
     ngx_http_request_t   *request;

@@ -57,6 +57,12 @@ SERVER
             symbolicate_proxy on files=4 size=2m;
             symbolicate_source symstore uri=/symstore/ layout=symstore;
         }
+        location /api/syminfo/ {
+            symbolicate files;
+            symbolicate_proxy on files=4 size=2m;
+            symbolicate_source fault uri=/src/;
+            symbolicate_source symstore uri=/symstore/ layout=symstore;
+        }
         location = /pingme.txt { symbolicate files; }
         location = /metadata { symbolicate files; symbolicate_proxy on; }
         location ~ ^/(?:$others)\$ { symbolicate sentry; }

@@ -133,6 +133,8 @@ test_paths(void)
         { "files", "", "/buildid/ab/debuginfo", "buildid" },
         { "files", "/d", "/d/buildid/", "buildid" },
         { "files", "", "/buildid", "symbols" },
+        { "files", "", "/api/syminfo/a/1", "syminfo" },
+        { "files", "/d", "/d/api/syminfo/a/1", "syminfo" },
         { "files", "", "/metadata", "metadata" },
         { "files", "/d", "/d/metadata", "metadata" },
         { "files", "", "/metadata/a", "symbols" },

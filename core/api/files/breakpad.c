@@ -13,9 +13,6 @@
 #define DEBUG_FILES                                                            \
     (SYM_FILE(ELF_DEBUG) | SYM_FILE(MACH_DEBUG) | SYM_FILES_PDB                \
      | SYM_FILE(PORTABLE_PDB))
-#define CODE_FILES                                                             \
-    (SYM_FILE(ELF_CODE) | SYM_FILE(MACH_CODE) | SYM_FILE(PE)                   \
-     | SYM_FILE(PE_PACKED))
 
 /* A debug id has 32 digits and an age; code ids of PE files are shorter. */
 #define DEBUG_ID_MIN 33
@@ -93,7 +90,7 @@ sym_files_read_breakpad(sym_str_t path, sym_str_t query,
     if (request->object.code_id.len != 0) {
         request->file = path;
         request->steps[1] =
-            (sym_file_step_t){ .files = CODE_FILES, .make = SYM_MAKE_NAME };
+            (sym_file_step_t){ .files = SYM_FILES_CODE, .make = SYM_MAKE_NAME };
         return true;
     }
 
@@ -106,7 +103,7 @@ sym_files_read_breakpad(sym_str_t path, sym_str_t query,
     request->steps[1] =
         (sym_file_step_t){ .files = DEBUG_FILES, .make = SYM_MAKE_SYM };
     request->steps[2] =
-        (sym_file_step_t){ .files = CODE_FILES, .make = SYM_MAKE_SYM };
-    request->rules = CODE_FILES; /* for ELF, Mach-O and 64-bit Windows */
+        (sym_file_step_t){ .files = SYM_FILES_CODE, .make = SYM_MAKE_SYM };
+    request->rules = SYM_FILES_CODE; /* for ELF, Mach-O and 64-bit Windows */
     return true;
 }

@@ -2,6 +2,8 @@
 
 #include "api/files/paths.h"
 #include "base/form.h"
+#include "base/uri.h"
+#include "sources/paths/rules.h"
 #include "uploads/names.h"
 
 #define TRY SYM_STR("try/")
@@ -75,6 +77,99 @@ sym_files_absent(sym_str_t path)
                              : "Symbol Not Found (and ignored)";
 }
 
+
+/* --- names and ids of a module --- */
+
+bool
+sym_files_read_syminfo(sym_str_t path, sym_str_t query,
+                       sym_file_request_t *request)
+{
+    sym_str_t name;
+
+    *request = (sym_file_request_t){ .sources = sym_files_sources(query) };
+    if (!sym_files_next_part(&path, &name) || !sym_source_name_ok(name)) {
+        return false;
+    }
+
+    sym_object_ref_mozilla(&request->object, name, path);
+    request->steps[0] =
+        (sym_file_step_t){ .files = SYM_FILES_CODE, .make = SYM_MAKE_NAME };
+    return request->object.code_id.len != 0
+           || request->object.debug_id.form != SYM_DEBUG_ID_NONE;
+}
+
+
+const char *
+sym_files_no_syminfo(sym_str_t path)
+{
+    (void) path;
+    return "Code file / id Not Found";
+}
+
+
+static void
+write_part(sym_out_t *out, sym_str_t part)
+{
+    char text[3];
+
+    for (size_t i = 0; i < part.len; i++) {
+        sym_out_raw(out,
+                    sym_str(text, sym_uri_encode_byte(part.data[i], text)));
+    }
+}
+
+
+/* Writes the URL of the symbols. */
+static void
+write_url(const sym_file_names_t *names, sym_str_t base, bool is_try,
+          sym_out_t *out)
+{
+    const sym_str_t pdb = SYM_STR(".pdb");
+    sym_str_t stem = names->debug_file;
+
+    stem.len -= sym_str_ends_nocase(stem, pdb) ? pdb.len : 0;
+    sym_out_escaped(out, base);
+    sym_out_raw(out, is_try ? SYM_STR("/try/") : SYM_STR("/"));
+    write_part(out, names->debug_file);
+    sym_out_raw(out, SYM_STR("/"));
+    sym_out_raw(out, names->debug_id);
+    sym_out_raw(out, SYM_STR("/"));
+    write_part(out, stem);
+    sym_out_raw(out, SYM_STR(".sym"));
+}
+
+
+static void
+write_text(sym_out_t *out, const char *key, sym_str_t text)
+{
+    sym_out_printf(out, "\"%s\": ", key);
+    if (text.len != 0) {
+        sym_out_string(out, text);
+    } else {
+        sym_out_raw(out, SYM_STR("null"));
+    }
+    sym_out_raw(out, SYM_STR(", "));
+}
+
+
+/* The store does not keep the name of the program that wrote the symbols. */
+void
+sym_files_write_names(const sym_file_names_t *names, sym_str_t base,
+                      bool is_try, sym_out_t *out)
+{
+    sym_out_raw(out, SYM_STR("{"));
+    write_text(out, "debug_id", names->debug_id);
+    write_text(out, "debug_filename", names->debug_file);
+    write_text(out, "code_file", names->code_file);
+    write_text(out, "code_id", names->code_id);
+    write_text(out, "generator", SYM_STR(""));
+    sym_out_raw(out, SYM_STR("\"url\": \""));
+    write_url(names, base, is_try, out);
+    sym_out_raw(out, SYM_STR("\"}"));
+}
+
+
+/* --- errors --- */
 
 const char *
 sym_files_write_error(const sym_api_error_t *error, sym_out_t *out)

@@ -7,6 +7,11 @@
 #include "api/file_request.h"
 #include "base/str.h"
 
+/* Files that contain a module's code. */
+#define SYM_FILES_CODE                                                         \
+    (SYM_FILE(ELF_CODE) | SYM_FILE(MACH_CODE) | SYM_FILE(PE)                   \
+     | SYM_FILE(PE_PACKED))
+
 /* ID/debuginfo and others below debuginfod's /buildid/. */
 bool sym_files_read_debuginfod(sym_str_t path, sym_str_t query,
                                sym_file_request_t *request);
