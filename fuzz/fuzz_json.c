@@ -1,7 +1,8 @@
 /*
  * Any bytes as JSON: a value that is read without a tree must also be read by
  * jansson, with the same strings, to the same end; objects reported to have
- * unique keys must have no duplicates.  The same is true for members and items.
+ * unique keys must have no duplicates.  The same is true for members and items.  Tokens
+ * are read from exactly the values that jansson reads, but for the limits of both.
  */
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "json/load.h"
 #include "json/member.h"
 #include "json/raw.h"
+#include "json/tokens.h"
 
 #define FLAGS (JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL)
 
@@ -80,6 +82,41 @@ check_members(sym_str_t text)
 }
 
 
+/* Their bytes follow each other, and have no end outside of the text.  jansson takes a
+ * NUL for the end. */
+static void
+check_tokens(sym_str_t text)
+{
+    sym_json_tokens_t t = sym_json_tokens(text);
+    sym_error_t err = { 0 };
+    sym_json_token_t token;
+    json_error_t error;
+    json_t *value = json_loadb(text.data, text.len, FLAGS, &error);
+    const char *at = t.p;
+
+    while (sym_json_token(&t, &token, &err)) {
+        check(t.p > at && t.p <= t.end);
+        at = t.p;
+    }
+
+    check(err.status == SYM_OK ? t.p == t.end : err.offset <= text.len);
+    if (memchr(text.data, '\0', text.len) != NULL) {
+        json_decref(value);
+        return;
+    }
+
+    if (value != NULL) {
+        check(err.status == SYM_OK || err.status == SYM_LIMIT);
+    } else {
+        check(err.status != SYM_OK
+              || json_error_code(&error) == json_error_numeric_overflow
+              || json_error_code(&error) == json_error_null_byte_in_key);
+    }
+
+    json_decref(value);
+}
+
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -99,6 +136,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 FLAGS | JSON_REJECT_DUPLICATES);
     check_string(text, size);
     check_members(sym_str(text, size));
+    check_tokens(sym_str(text, size));
     free(text);
     return 0;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 
-# `POST /symbolicate/profile` takes a profile of OTLP like one of pprof.  An executable
-# with two ids is fetched by its build id, and by its FileID only if no source has the
-# build id.  The answer does not depend on where it is cut, and is that of `symloader
-# profile`.
+# `POST /symbolicate/profile` takes a profile of OTLP like one of pprof, also as JSON.  An
+# executable with two ids is fetched by its build id, and by its FileID only if no source
+# has the build id.  The answer does not depend on where it is cut, and is that of
+# `symloader profile`.
 
 use strict;
 use warnings;
@@ -16,7 +16,8 @@ use Test::More;
 use SymElf qw(run_ok);
 use SymFetch;
 use SymLoader qw(read_file write_file);
-use SymProfile qw(profile differences loads otlp otlp_json);
+use SymMetrics qw(parse_page);
+use SymProfile qw(profile differences loads otlp otlp_json to_json to_protobuf);
 
 my $t = SymFetch->new(sources => <<'CONF')->start;
         location /elves/ { internal; proxy_pass http://%%FAULT%%/ok/; }
@@ -29,6 +30,7 @@ my $t = SymFetch->new(sources => <<'CONF')->start;
             client_max_body_size 16m;
             client_body_buffer_size 1k;
         }
+        location = /metrics { symbolicate_metrics; }
 CONF
 my $url = '/symbolicate/profile';
 my $own = SymLoader->new;
@@ -80,6 +82,24 @@ for my $name (sort keys %same) {
     ok($again->{body} eq $r->{body}, '... the same answer');
 }
 
+# --- as JSON ---
+
+my $text = read_file(to_json($in, "$out.json"));
+my $as_json = $t->post($url, $text);
+is($as_json->{status}, 200, 'JSON') or diag $as_json->{body};
+is($as_json->{headers}{'content-type'}, 'application/json', '... its type');
+is_deeply(otlp_json('json', to_protobuf(write_file("$out.named", $as_json->{body}), "$out.pb")), $shown,
+          '... the same answer');
+{
+    my %ways = ('packed' => [ body => do { gzip(\$text, \my $packed); $packed } ],
+                'in chunks' => [ chunks => [ unpack '(a700)*', $text ] ]);
+    for my $name (sort keys %ways) {
+        my $again = $t->request('POST', $url, @{ $ways{$name} }, headers => [ 'Content-Type' => 'application/json' ]);
+        is($again->{status}, 200, "JSON, $name") or diag $again->{body};
+        ok($again->{body} eq $as_json->{body}, '... the same answer');
+    }
+}
+
 # --- by the FileID, which is in Breakpad's form ---
 
 {
@@ -101,8 +121,7 @@ $r = $t->post($url, read_file("$out.in"));
 is($r->{status}, 200, 'a module that nobody has');
 is_deeply(shown_answer($r), otlp_json('json', "$out.in"), '... the profile stays as it is');
 
-my %bad = ('JSON' => [ '{"resourceProfiles": []}', 'is JSON' ],
-           'before the dictionary' => [ "\x0a\x04\x12\x02\x12\x00", 'no dictionary' ],
+my %bad = ('before the dictionary' => [ "\x0a\x04\x12\x02\x12\x00", 'no dictionary' ],
            'half' => [ substr($body, 0, -20), 'past their container, at byte' ]);
 for my $name (sort keys %bad) {
     my $answer = $t->post($url, $bad{$name}[0]);
@@ -120,6 +139,38 @@ is($r->{status}, 200, '100,000 locations');
 # sanitizer or valgrind
 cmp_ok(memory('VmHWM') - $before, '<', 64 << 20, '... in memory of a limit') if !$t->is_slow;
 is(scalar @{ shown_answer($r)->{locations} }, 100_000 + scalar @{ $shown->{locations} }, '... are answered');
+
+$text = read_file(to_json("$out.many", "$out.json"));
+$before = memory('VmRSS');
+$r = $t->post($url, $text);
+is($r->{status}, 200, 'the same as JSON');
+cmp_ok(memory('VmHWM') - $before, '<', 64 << 20, '... in memory of a limit') if !$t->is_slow;
+is_deeply(otlp_json('json', to_protobuf(write_file("$out.named", $r->{body}), "$out.pb"))->{locations},
+          shown_answer($t->post($url, read_file("$out.many")))->{locations}, '... are answered as in protobuf');
+
+# --- bodies that are made to cost time ---
+
+my $size = 15 << 20;
+my $text_of = sub { my ($unit, $n) = @_; return substr $unit x ($size / length($unit)), 0, $size - $size % length $unit };
+my $attributes = join ',', ('{"attributeIndices":[' . join(',', 0 .. 99) . ']}') x 10_000;
+my $attribute = '{"keyStrindex":1,"value":{"stringValue":"' . '\u0061' x 150 . '"}}';
+my %costly = (
+    'one string of escapes' => [ 200, '{"dictionary":{"stringTable":["' . $text_of->('\u00e9') . '"]}}' ],
+    'many strings' => [ 200, '{"dictionary":{"stringTable":["' . $text_of->('","') . '"]}}' ],
+    'many members' => [ 200, '{"dictionary":{},"x":{"' . $text_of->('":0,"') . '":0}}' ],
+    'deep' => [ 400, $text_of->('{"x":[') ],
+    'only white space' => [ 400, '{' . ' ' x $size ],
+    'many locations' => [ 400, '{"dictionary":{"locationTable":[{}' . $text_of->(',{"lines":[]}') . ']}}' ],
+    'attributes of many mappings' => [ 200, qq({"dictionary":{"mappingTable":[$attributes],"attributeTable":[)
+        . join(',', ($attribute) x 100) . '],"stringTable":["","process.executable.build_id.gnu"]}}' ],
+);
+for my $name (sort keys %costly) {
+    my $answer = $t->post($url, $costly{$name}[1]);
+    is($answer->{status}, $costly{$name}[0], $name) or diag substr $answer->{body}, 0, 200;
+    ok($answer->{body} eq $costly{$name}[1], '... stays') if $answer->{status} == 200;
+}
+my ($value) = parse_page($t->request('GET', '/metrics')->{body});
+is($value->{'turn_seconds_bucket{le=0.1}'}, $value->{turn_seconds_count}, 'no turn was long') if !$t->is_slow;
 
 is($t->end, '', 'nothing is wrong');
 done_testing();

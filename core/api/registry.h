@@ -82,6 +82,8 @@ struct sym_api_route_s {
     bool takes_gzip;  /* the body itself may be gzip */
     const char *answer;           /* content type; NULL: a content type of the
                                      API */
+    const char *other_answer;     /* content type that a request may set, by its
+                                     body (answer_type); NULL: none */
     const sym_request_ops_t *ops; /* for SYM_ROUTE_REQUEST */
     /* Copies the parts of the call that the request needs in addition to its
      * body.  NULL: none.  False: out of memory. */

@@ -182,8 +182,10 @@ struct sym_request_s {
     sym_str_t message; /* reason of a refusal */
     const char
         *trouble; /* with SYM_TRUNCATED: why; NULL: a module was evicted */
-    unsigned refused_as; /* HTTP status of a refusal; 0: 400 */
-    uint32_t max_age_s;  /* how long the answer is valid; 0: it does not say */
+    const char *answer_type; /* set by parse: content type of the answer; NULL:
+                                that of the route or API */
+    unsigned refused_as;     /* HTTP status of a refusal; 0: 400 */
+    uint32_t max_age_s; /* how long the answer is valid; 0: it does not say */
     const sym_request_options_t *options;
     const sym_request_link_t
         *link; /* set by parse: another request continues with this file */

@@ -66,9 +66,8 @@ read_code_point(const char *p, const char *end, int *len)
 }
 
 
-/* Returns the end of the escape at p; NULL: it is not an escape. */
-static const char *
-skip_escape(const char *p, const char *end)
+const char *
+sym_raw_escape(const char *p, const char *end)
 {
     int len;
 
@@ -95,7 +94,7 @@ sym_raw_string(const char *p, const char *end, sym_raw_string_t *string)
     while (p += sym_plain_length(p, end), p < end && *p != '"') {
         if (*p == '\\') {
             string->has_escapes = true;
-            p = skip_escape(p, end);
+            p = sym_raw_escape(p, end);
             if (p == NULL) {
                 return NULL;
             }

@@ -46,6 +46,9 @@ sym_raw_space(const char *p, const char *end)
 const char *sym_raw_string(const char *p, const char *end,
                            sym_raw_string_t *string);
 
+/* Returns the end of the escape at p; NULL: it is not an escape. */
+const char *sym_raw_escape(const char *p, const char *end);
+
 /* Returns the end of the value at p, after optional white space; NULL:
  * refused. */
 const char *sym_raw_value(const char *p, const char *end);

@@ -119,6 +119,7 @@ ngx_http_symbolicate_answer_step(ngx_http_symbolicate_task_t *task)
 
     *lookup->stats = *sym_request_stats(lookup->asked);
     lookup->max_age_s = lookup->asked->max_age_s;
+    lookup->answer_type = lookup->asked->answer_type;
 
     if ((status == SYM_OK || status == SYM_AGAIN)
         && lookup->stats->is_unsound && !lookup->task.header_sent

@@ -490,6 +490,7 @@ ngx_http_symbolicate_lookup_age(ngx_http_request_t *r, uint32_t seconds)
 static ngx_int_t
 ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
 {
+    const char                       *type;
     ngx_http_request_t               *r;
     ngx_http_symbolicate_lookup_t    *lookup;
     ngx_http_symbolicate_loc_conf_t  *slcf;
@@ -500,9 +501,11 @@ ngx_http_symbolicate_lookup_headers(ngx_http_symbolicate_task_t *task)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
     if (task->status == 0) {
-        ngx_http_symbolicate_name_type(r, lookup->call.route->answer
-                                    ? lookup->call.route->answer
-                                    : slcf->api->answers[lookup->call.answer]);
+        type = lookup->answer_type ? lookup->answer_type
+               : lookup->call.route->answer ? lookup->call.route->answer
+               : slcf->api->answers[lookup->call.answer];
+
+        ngx_http_symbolicate_name_type(r, type);
 
         if (slcf->api->answers[1]
             && ngx_http_symbolicate_add_header(r, "Vary", "Accept", 6)

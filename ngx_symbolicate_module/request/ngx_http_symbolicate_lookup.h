@@ -46,6 +46,7 @@ typedef struct {
     sym_arena_t                    arena;
     sym_request_t                 *asked;
     uint32_t                       max_age_s;   /* of the answer; 0: unknown */
+    const char                    *answer_type; /* NULL: of the route or API */
 
     ngx_http_symbolicate_store_t  *store;
     ngx_http_symbolicate_db_t     *db;

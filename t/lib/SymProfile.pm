@@ -8,6 +8,7 @@ package SymProfile;
 #     my @bad = differences($p, $shown);             from LLVM's answers
 #     my $text = go($p->{file}, '-top');             go tool pprof's
 #     otlp('make', $p->{file}, $out, ...);           otlp.py
+#     to_json($in, $out); to_protobuf($in, $out);    otlp_json.py
 
 use strict;
 use warnings;
@@ -19,7 +20,8 @@ use Cpanel::JSON::XS ();
 use SymElf qw(output run_ok);
 use SymLlvm qw(llvm_frames);
 
-our @EXPORT_OK = qw(profile go_profile shown differences go pprof read_frames loads otlp otlp_json);
+our @EXPORT_OK = qw(profile go_profile shown differences go pprof read_frames loads otlp otlp_json
+                    to_json to_protobuf);
 
 my $PPROF = "$FindBin::Bin/lib/pprof.py";
 my $SOURCES = "$FindBin::Bin/profile";
@@ -37,6 +39,18 @@ sub otlp {
 sub otlp_json {
     my (@args) = @_;
     return Cpanel::JSON::XS->new->decode(otlp(@args));
+}
+
+sub to_json {
+    my (@files) = @_;
+    run_ok('/usr/bin/python3', "$FindBin::Bin/lib/otlp_json.py", 'json', @files);
+    return $files[1];
+}
+
+sub to_protobuf {
+    my (@files) = @_;
+    run_ok('/usr/bin/python3', "$FindBin::Bin/lib/otlp_json.py", 'protobuf', @files);
+    return $files[1];
 }
 
 # -symbolize=none: it adds nothing itself.

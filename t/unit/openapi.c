@@ -122,6 +122,10 @@ has_types(const sym_api_t *api, const sym_api_route_t *route,
         }
     }
 
+    if (route->other_answer != NULL) {
+        n += json_object_get(types, route->other_answer) != NULL;
+    }
+
     return n == json_object_size(types);
 }
 

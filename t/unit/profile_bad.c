@@ -53,6 +53,6 @@ test_case(const char *name, sym_str_t in, sym_str_t want)
 int
 main(void)
 {
-    bad_cases("t/bad/profile", 37, test_case);
+    bad_cases("t/bad/profile", 56, test_case);
     return done_testing();
 }

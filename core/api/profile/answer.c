@@ -103,7 +103,13 @@ find_text(profile_t *p, uint32_t need, uint32_t ref, uint32_t what,
         return SYM_NOMEM;
     }
 
-    if (slot->number == 0) {
+    if (slot->number == 0 && p->is_json) {
+        const profile_text_t made = { need, ref, what, SYM_LANG_UNKNOWN };
+
+        if (!profile_json_text(p, &made, &slot->number)) {
+            return SYM_NOMEM;
+        }
+    } else if (slot->number == 0) {
         if (!sym_resolver_text(p->base.resolver, need, ref, &text)) {
             return SYM_NOMEM;
         }
@@ -134,7 +140,14 @@ find_name(profile_t *p, uint32_t need, const sym_answer_t *answer,
         return SYM_NOMEM;
     }
 
-    if (slot->number == 0) {
+    if (slot->number == 0 && p->is_json) {
+        const profile_text_t made = { need, ref, PROFILE_SHOWN,
+                                      sym_answer_lang(answer, level) };
+
+        if (!profile_json_text(p, &made, &slot->number)) {
+            return SYM_NOMEM;
+        }
+    } else if (slot->number == 0) {
         if (!sym_resolver_name_text(p->base.resolver, need, answer, level,
                                     &text)) {
             return SYM_NOMEM;
@@ -147,34 +160,42 @@ find_name(profile_t *p, uint32_t need, const sym_answer_t *answer,
 }
 
 
+/* Numbers of a function's strings. */
+typedef struct {
+    uint64_t name, system_name, file;
+} texts_t;
+
 static sym_status_t
-write_function(profile_t *p, uint32_t need, const sym_answer_t *answer,
-               uint32_t level, sym_out_t *out, uint64_t id)
+find_texts(profile_t *p, uint32_t need, const sym_answer_t *answer,
+           uint32_t level, sym_out_t *out, texts_t *texts)
 {
     const sym_level_t *l = &answer->levels[level];
-    const profile_form_t *form = p->form;
-    uint64_t name, system_name, file;
-    char numbers[NUMBERS_MAX], *end = numbers;
-    sym_status_t rc = find_name(p, need, answer, level, out, &name);
+    sym_status_t rc = find_name(p, need, answer, level, out, &texts->name);
 
-    rc = rc != SYM_OK
-             ? rc
-             : find_text(p, need, l->name, PROFILE_RAW, out, &system_name);
     rc = rc != SYM_OK ? rc
-                      : find_text(p, need, l->file, PROFILE_FILE, out, &file);
-    if (rc != SYM_OK) {
-        return rc;
-    }
+                      : find_text(p, need, l->name, PROFILE_RAW, out,
+                                  &texts->system_name);
+    return rc != SYM_OK
+               ? rc
+               : find_text(p, need, l->file, PROFILE_FILE, out, &texts->file);
+}
+
+
+static void
+write_function(const profile_t *p, const texts_t *texts, sym_out_t *out,
+               uint64_t id)
+{
+    const profile_form_t *form = p->form;
+    char numbers[NUMBERS_MAX], *end = numbers;
 
     if (form->function_id != 0) {
         end = put_number(end, form->function_id, id);
     }
-    end = put_number(end, form->function_name, name);
-    end = put_number(end, form->function_system_name, system_name);
-    end = put_number(end, form->function_file, file);
+    end = put_number(end, form->function_name, texts->name);
+    end = put_number(end, form->function_system_name, texts->system_name);
+    end = put_number(end, form->function_file, texts->file);
     write_entry(p, out, form->function,
                 sym_str(numbers, (size_t) (end - numbers)), SYM_STR(""));
-    return SYM_OK;
 }
 
 
@@ -186,7 +207,7 @@ new_function(profile_t *p, sym_out_t *out)
         return p->max_function + 1 + p->n_functions++;
     }
 
-    if (p->n_functions == 0) {
+    if (p->n_functions == 0 && !p->is_json) {
         write_entry(p, out, p->form->function, SYM_STR(""), SYM_STR(""));
         p->n_functions++;
     }
@@ -203,19 +224,33 @@ find_function(profile_t *p, uint32_t need, const sym_answer_t *answer,
     const sym_level_t *l = &answer->levels[level];
     profile_slot_t *slot =
         profile_slot(p->base.arena, &p->numbers, need, l->name, l->file);
+    texts_t texts;
+    sym_status_t rc;
 
     if (slot == NULL) {
         return SYM_NOMEM;
     }
 
-    if (slot->number == 0) {
-        *id = new_function(p, out);
-        slot->number = *id; /* the table may move from here on */
-        return write_function(p, need, answer, level, out, *id);
+    if (slot->number != 0) {
+        *id = slot->number;
+        return SYM_OK;
     }
 
-    *id = slot->number;
-    return SYM_OK;
+    *id = new_function(p, out);
+    slot->number = *id; /* the table may move from here on */
+    rc = find_texts(p, need, answer, level, out, &texts);
+    if (rc == SYM_OK && p->is_json) {
+        return profile_json_function(p, texts.name, texts.system_name,
+                                     texts.file)
+                   ? SYM_OK
+                   : SYM_NOMEM;
+    }
+
+    if (rc == SYM_OK) {
+        write_function(p, &texts, out, *id);
+    }
+
+    return rc;
 }
 
 
@@ -246,8 +281,8 @@ write_lines(const profile_t *p, sym_str_t bytes, const sym_answer_t *answer,
 
 /* SYM_AGAIN: enough for now; the functions so far are written. */
 static sym_status_t
-write_location(profile_t *p, const profile_next_t *next, sym_str_t bytes,
-               sym_out_t *out, uint32_t *budget)
+write_location(profile_t *p, const profile_next_t *next,
+               const profile_field_t *f, sym_out_t *out, uint32_t *budget)
 {
     sym_resolver_t *resolver = p->base.resolver;
     const uint32_t need = p->questions[next->question].module;
@@ -273,7 +308,12 @@ write_location(profile_t *p, const profile_next_t *next, sym_str_t bytes,
         sym_resolver_charge(resolver, budget);
     }
 
-    write_lines(p, bytes, &answer, out);
+    if (p->is_json) {
+        profile_json_location(p, f, &answer, out);
+    } else {
+        write_lines(p, f->pb.bytes, &answer, out);
+    }
+
     return SYM_OK;
 }
 
@@ -357,7 +397,7 @@ ask_chunk(profile_t *p, uint32_t budget)
             continue;
         }
 
-        bytes += f.pb.bytes.len;
+        bytes += f.end - f.at;
         *next = (profile_next_t){ f.at, PROFILE_NO_NEED };
         p->n_chunk++;
         if (profile_read_location(p->form, f.pb.bytes, false, &location) == NULL
@@ -402,6 +442,29 @@ write_mapping(const profile_t *p, sym_str_t bytes, uint32_t number,
 
 /* --- steps --- */
 
+sym_status_t
+profile_copy(profile_t *p, sym_str_t range, sym_out_t *out, uint32_t *budget)
+{
+    while (p->n_copied < range.len) {
+        const size_t left = range.len - p->n_copied;
+        const size_t n = left < COPIED_PER_FRAME ? left : COPIED_PER_FRAME;
+
+        if (p->n_copied != 0) {
+            if (*budget == 0 || out->is_full) {
+                return SYM_AGAIN;
+            }
+            sym_budget_charge(budget, 1);
+        }
+
+        sym_out_raw(out, sym_str(range.data + p->n_copied, n));
+        p->n_copied += n;
+    }
+
+    p->n_copied = 0;
+    return SYM_OK;
+}
+
+
 /* Copies a field, of any length. */
 static sym_status_t
 copy_field(profile_t *p, const profile_field_t *f, sym_out_t *out,
@@ -409,25 +472,12 @@ copy_field(profile_t *p, const profile_field_t *f, sym_out_t *out,
 {
     const size_t len = f->end - f->at;
 
-    while (p->n_copied < len) {
-        const size_t left = len - p->n_copied;
-        const size_t n = left < COPIED_PER_FRAME ? left : COPIED_PER_FRAME;
-
-        if (p->n_copied == 0 && f->is_inside) {
-            write_head(out, p->form->dictionary, len);
-        } else if (p->n_copied != 0) {
-            if (*budget == 0 || out->is_full) {
-                return SYM_AGAIN;
-            }
-            sym_budget_charge(budget, 1);
-        }
-
-        sym_out_raw(out, sym_str(p->base.body.data + f->at + p->n_copied, n));
-        p->n_copied += n;
+    if (p->n_copied == 0 && f->is_inside) {
+        write_head(out, p->form->dictionary, len);
     }
 
-    p->n_copied = 0;
-    return SYM_OK;
+    return profile_copy(p, sym_str(p->base.body.data + f->at, len), out,
+                        budget);
 }
 
 
@@ -447,7 +497,7 @@ answer_location(profile_t *p, const profile_field_t *f, sym_out_t *out,
     /* a field that is half copied stays a copy in another snapshot */
     rc = next->question == PROFILE_NO_NEED || p->n_copied != 0
              ? copy_field(p, f, out, budget)
-             : write_location(p, next, f->pb.bytes, out, budget);
+             : write_location(p, next, f, out, budget);
     if (rc == SYM_OK) {
         p->next++;
         p->n_levels = 0;
@@ -461,12 +511,19 @@ static sym_status_t
 write_field(profile_t *p, const profile_field_t *f, sym_out_t *out,
             uint32_t *budget)
 {
+    sym_status_t rc;
+
     switch (f->kind) {
     case PROFILE_LOCATION:
         return answer_location(p, f, out, budget);
     case PROFILE_DICTIONARY:
+        return p->is_json ? copy_field(p, f, out, budget) : SYM_OK;
     case PROFILE_STRING:
+    case PROFILE_HIDDEN:
         return SYM_OK;
+    case PROFILE_END:
+        rc = profile_json_end(p, out, budget);
+        return rc != SYM_OK ? rc : copy_field(p, f, out, budget);
     case PROFILE_FUNCTION:
         return p->form == &profile_otlp ? SYM_OK
                                         : copy_field(p, f, out, budget);
@@ -504,6 +561,10 @@ write_fields(sym_request_t *r, sym_out_t *out, uint32_t *budget)
             return rc;
         }
 
+        if (p->is_json) {
+            profile_json_written(p, &f);
+        }
+
         sym_budget_charge(budget, 1);
         p->place = place;
     }
@@ -526,7 +587,7 @@ write_table(const profile_t *p, const sym_list_t *entries, uint32_t table,
             return SYM_AGAIN;
         }
 
-        entry = profile_bytes(p, at[(*n)++]);
+        entry = profile_bytes(p, PROFILE_REST, at[(*n)++]);
         write_entry(p, out, table, entry, SYM_STR(""));
         sym_budget_charge(budget,
                           1 + (uint32_t) (entry.len / COPIED_PER_FRAME));
@@ -564,7 +625,7 @@ choose(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     (void) out;
     (void) budget;
     profile_choose((profile_t *) r);
-    r->step = write_tables;
+    r->step = ((profile_t *) r)->is_json ? write_fields : write_tables;
     return SYM_OK;
 }
 
@@ -598,6 +659,10 @@ profile_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget)
     p->next = 0;
     p->n_levels = 0;
     p->numbers = (profile_numbers_t){ 0 };
+    if (p->is_json) {
+        profile_json_begin(p);
+    }
+
     r->step = choose;
     return profile_ask_others(p);
 }
@@ -611,5 +676,5 @@ profile_resume(sym_request_t *r)
     p->n_chunk = 0; /* to be looked up again */
     p->next = 0;
     p->n_levels = 0;
-    return true;
+    return !p->is_json || profile_json_resume(p);
 }

@@ -5,9 +5,13 @@
 #include "api/profile/profile.h"
 
 #include "base/steps.h"
+#include "json/raw.h"
 
 /* A field is looked into until one of this many shows the form. */
 #define FIELDS_LOOKED_AT 64
+
+/* White space before JSON. */
+#define SPACE_MAX 64
 
 const profile_form_t profile_pprof = {
     .name = "pprof",
@@ -114,20 +118,34 @@ form_of(const sym_pb_field_t *f)
 }
 
 
-/* OTLP's JSON. */
+static const char *
+skip_space(const char *p, const char *end)
+{
+    return sym_raw_space(p, end - p > SPACE_MAX ? p + SPACE_MAX : end);
+}
+
+
+/*
+ * Whether the body is JSON.  A brace is no tag of either form, but the white space
+ * before it is: "\n{" begins a resource's profiles of 123 bytes.  A key after it is
+ * in none of them: bytes of text there are no tags of theirs.
+ */
 static bool
 is_json(sym_str_t body)
 {
-    size_t i = 0;
+    const char *end = body.len != 0 ? body.data + body.len : body.data;
+    const char *p = skip_space(body.data, end);
 
-    while (i < body.len && i < 64
-           && (body.data[i] == ' ' || body.data[i] == '\n'
-               || body.data[i] == '\r' || body.data[i] == '\t'))
-    {
-        i++;
+    if (p == end || *p != '{') {
+        return false;
     }
 
-    return i < body.len && body.data[i] == '{';
+    if (p == body.data) {
+        return true;
+    }
+
+    p = skip_space(p + 1, end);
+    return end - p > 1 && *p == '"' && (uint8_t) p[1] >= 0x20;
 }
 
 
@@ -140,9 +158,7 @@ profile_find_form(profile_t *p, uint32_t *budget)
     sym_pb_field_t f;
 
     if (is_json(p->base.body)) {
-        return sym_request_refuse(&p->base, SYM_MALFORMED,
-                                  "the body is JSON: profiles of OTLP are "
-                                  "taken as protobuf");
+        return profile_json_init(p) ? SYM_OK : SYM_NOMEM;
     }
 
     c.pos += p->place.at;
@@ -199,9 +215,14 @@ profile_next(const profile_t *p, profile_place_t *place, profile_field_t *field,
     sym_cursor_t c =
         sym_cursor(p->base.body.data, p->base.body.len, "profile", err);
 
+    if (p->is_json) {
+        return profile_json_next(p, place, field, err);
+    }
+
     place->end = place->at == place->end ? 0 : place->end;
     field->is_inside = place->end != 0;
     field->at = place->at;
+    field->entry = (uint32_t) place->at;
     c.pos += place->at;
     c.end = field->is_inside ? c.start + place->end : c.end;
 
@@ -211,6 +232,7 @@ profile_next(const profile_t *p, profile_place_t *place, profile_field_t *field,
 
     field->end = (size_t) (c.pos - c.start);
     field->kind = kind_of(p, &field->pb, field->is_inside);
+    field->entry_end = (uint32_t) field->end;
     place->at = field->end;
 
     if (field->kind == PROFILE_DICTIONARY) {

@@ -16,6 +16,13 @@
 /* A known attribute and its value have less. */
 #define ATTRIBUTE_FIELDS_MAX 64
 
+/* Keys of ids, and ids, are shorter. */
+#define ATTRIBUTE_KEY_MAX 64
+#define ID_MAX 256
+
+/* Fields of a value. */
+enum { VALUE_STRING = 1, VALUE_STRING_NUMBER = 8 };
+
 /* Profilers write a few for each mapping. */
 #define MAPPING_ATTRIBUTES_MAX 256
 
@@ -44,11 +51,16 @@ static bool
 parse_attribute(sym_str_t bytes, attribute_t *a)
 {
     sym_error_t err = { 0 };
-    sym_cursor_t c = sym_cursor(bytes.data, bytes.len, "attribute", &err);
     sym_pb_field_t f;
+    sym_cursor_t c;
     unsigned n = 0;
 
     *a = (attribute_t){ .value = SYM_STR("") };
+    if (bytes.data == NULL) {
+        return false;
+    }
+
+    c = sym_cursor(bytes.data, bytes.len, "attribute", &err);
     while (n++ < ATTRIBUTE_FIELDS_MAX && sym_pb_next(&c, &f)) {
         if (f.number == 1) {
             a->has_text_key = f.type == SYM_PB_BYTES;
@@ -62,17 +74,24 @@ parse_attribute(sym_str_t bytes, attribute_t *a)
 }
 
 
-/* The string of a value, or "": other types name nothing. */
+/* The string of a value, or one of the table; "": other types name nothing. */
 static sym_str_t
-text_of(sym_str_t value)
+text_of(const profile_t *p, sym_str_t value)
 {
     sym_error_t err = { 0 };
     sym_cursor_t c = sym_cursor(value.data, value.len, "value", &err);
     sym_pb_field_t f;
 
-    return sym_pb_next(&c, &f) && f.number == 1 && f.type == SYM_PB_BYTES
-               ? f.bytes
-               : SYM_STR("");
+    if (!sym_pb_next(&c, &f)) {
+        return SYM_STR("");
+    }
+
+    if (f.number == VALUE_STRING_NUMBER && f.type == SYM_PB_VARINT) {
+        return profile_string(p, f.value, ID_MAX);
+    }
+
+    return f.number == VALUE_STRING && f.type == SYM_PB_BYTES ? f.bytes
+                                                              : SYM_STR("");
 }
 
 
@@ -82,8 +101,10 @@ attribute_text(const profile_t *p, uint32_t number)
     const profile_attribute_t *all = p->attributes.items;
     attribute_t a;
 
-    return number != 0 && parse_attribute(profile_bytes(p, all[number].at), &a)
-               ? text_of(a.value)
+    return number != 0
+                   && parse_attribute(
+                       profile_bytes(p, PROFILE_ATTRIBUTE, all[number].at), &a)
+               ? text_of(p, a.value)
                : SYM_STR("");
 }
 
@@ -92,7 +113,7 @@ static sym_status_t
 read_attribute(profile_t *p, uint32_t number)
 {
     profile_attribute_t *all = p->attributes.items;
-    const sym_str_t bytes = profile_bytes(p, all[number].at);
+    const sym_str_t bytes = profile_bytes(p, PROFILE_ATTRIBUTE, all[number].at);
     attribute_t a;
     sym_str_t key;
 
@@ -114,7 +135,7 @@ read_attribute(profile_t *p, uint32_t number)
             (long long) a.key, p->strings.n);
     }
 
-    key = profile_string(p, a.key);
+    key = profile_string(p, a.key, ATTRIBUTE_KEY_MAX);
     all[number].what =
         sym_str_eq(key, SYM_STR("process.executable.build_id.gnu")) ? BUILD_ID
         : sym_str_eq(key, SYM_STR("process.executable.build_id.htlhash"))
@@ -195,7 +216,7 @@ use_attributes(profile_t *p, profile_mapping_t *m, const sym_pb_field_t *f,
 static sym_status_t
 identify(profile_t *p, profile_mapping_t *m, uint32_t *budget)
 {
-    const sym_str_t bytes = profile_bytes(p, m->at);
+    const sym_str_t bytes = profile_bytes(p, PROFILE_MAPPING, m->at);
     sym_error_t err = { 0 };
     sym_cursor_t c = sym_cursor(bytes.data, bytes.len, "mapping", &err);
     sym_status_t rc = SYM_OK;
@@ -265,13 +286,11 @@ read_file_id(sym_str_t text, sym_object_ref_t *ref)
 static void
 add_name(const profile_t *p, const profile_mapping_t *m, sym_object_ref_t *ref)
 {
-    const sym_str_t name = profile_string(p, m->file);
+    const sym_str_t name = profile_string(p, m->file, SYM_OBJECT_TEXT_MAX);
 
     ref->type = SYM_OBJECT_ELF;
-    if (name.len <= SYM_OBJECT_TEXT_MAX) {
-        ref->code_file = name;
-        ref->debug_file = name;
-    }
+    ref->code_file = name;
+    ref->debug_file = name;
 }
 
 
@@ -306,13 +325,17 @@ make_refs(const profile_t *p, const profile_mapping_t *m,
     const bool is_otlp = p->form == &profile_otlp;
     const sym_str_t build_id =
         is_otlp ? attribute_text(p, (uint32_t) (m->build >> 32))
-                : profile_string(p, m->build);
-    const sym_str_t file_id =
-        is_otlp ? attribute_text(p, (uint32_t) m->build) : SYM_STR("");
+                : profile_string(p, m->build, SIZE_MAX);
     sym_status_t rc = make_ref(p, m, build_id, read_build_id, by_build_id);
+    sym_str_t file_id;
 
-    return rc != SYM_OK ? rc
-                        : make_ref(p, m, file_id, read_file_id, by_file_id);
+    if (rc != SYM_OK) {
+        return rc;
+    }
+
+    /* its bytes may be where those of the build id were */
+    file_id = is_otlp ? attribute_text(p, (uint32_t) m->build) : SYM_STR("");
+    return make_ref(p, m, file_id, read_file_id, by_file_id);
 }
 
 

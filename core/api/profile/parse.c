@@ -125,7 +125,7 @@ read_mapping(profile_t *p, const profile_field_t *field)
     }
 
     m->id = number;
-    m->at = (uint32_t) field->at;
+    m->at = field->entry;
     m->need = PROFILE_NO_NEED;
     while (sym_pb_next(&c, &f)) {
         if (f.type == SYM_PB_VARINT) {
@@ -142,7 +142,7 @@ read_mapping(profile_t *p, const profile_field_t *field)
 
 
 static sym_status_t
-add_place(profile_t *p, sym_list_t *list, size_t at)
+add_place(profile_t *p, sym_list_t *list, uint32_t at)
 {
     uint32_t *place = sym_list_add(p->base.arena, list, sizeof(*place));
 
@@ -150,7 +150,7 @@ add_place(profile_t *p, sym_list_t *list, size_t at)
         return SYM_NOMEM;
     }
 
-    *place = (uint32_t) at;
+    *place = at;
     return SYM_OK;
 }
 
@@ -193,12 +193,12 @@ read_function(profile_t *p, const profile_field_t *field)
                                   fits ? err.what : "it is too long");
     }
 
-    return add_place(p, &p->functions, field->at);
+    return add_place(p, &p->functions, field->entry);
 }
 
 
 static sym_status_t
-read_attribute(profile_t *p, size_t at)
+read_attribute(profile_t *p, uint32_t at)
 {
     profile_attribute_t *a =
         sym_list_add(p->base.arena, &p->attributes, sizeof(*a));
@@ -207,7 +207,7 @@ read_attribute(profile_t *p, size_t at)
         return SYM_NOMEM;
     }
 
-    a->at = (uint32_t) at;
+    a->at = at;
     return SYM_OK;
 }
 
@@ -273,9 +273,9 @@ read_field(profile_t *p, const profile_field_t *field)
     case PROFILE_FUNCTION:
         return read_function(p, field);
     case PROFILE_STRING:
-        return add_place(p, &p->strings, field->at);
+        return add_place(p, &p->strings, field->entry);
     case PROFILE_ATTRIBUTE:
-        return read_attribute(p, field->at);
+        return read_attribute(p, field->entry);
     case PROFILE_DICTIONARY:
         p->has_dictionary = true;
         return SYM_OK;
@@ -288,12 +288,16 @@ read_field(profile_t *p, const profile_field_t *field)
 /* --- the whole --- */
 
 sym_str_t
-profile_bytes(const profile_t *p, uint32_t at)
+profile_bytes(const profile_t *p, profile_kind_t kind, uint32_t at)
 {
     sym_error_t err = { 0 };
     sym_pb_field_t f = { .bytes = SYM_STR("") };
     sym_cursor_t c =
         sym_cursor(p->base.body.data, p->base.body.len, "profile", &err);
+
+    if (p->is_json) {
+        return profile_json_bytes(p, kind, at);
+    }
 
     c.pos += at;
     (void) sym_pb_next(&c, &f);
@@ -302,12 +306,17 @@ profile_bytes(const profile_t *p, uint32_t at)
 
 
 sym_str_t
-profile_string(const profile_t *p, uint64_t number)
+profile_string(const profile_t *p, uint64_t number, size_t most)
 {
     const uint32_t *strings = p->strings.items;
+    sym_str_t text = SYM_STR("");
 
-    return number < p->strings.n ? profile_bytes(p, strings[number])
-                                 : SYM_STR("");
+    if (number < p->strings.n) {
+        text = p->is_json ? profile_json_string(p, strings[number], most)
+                          : profile_bytes(p, PROFILE_STRING, strings[number]);
+    }
+
+    return text.len <= most ? text : SYM_STR("");
 }
 
 
@@ -361,8 +370,14 @@ check(profile_t *p)
 
 
 static uint32_t
-cost(const profile_field_t *field)
+cost(const profile_t *p, const profile_field_t *field)
 {
+    if (p->is_json) {
+        return 1
+               + (uint32_t) ((field->end - field->at)
+                             / PROFILE_BYTES_PER_FRAME);
+    }
+
     return field->kind == PROFILE_STRING || field->kind == PROFILE_REST
                    || field->kind == PROFILE_DICTIONARY
                    || field->kind == PROFILE_ATTRIBUTE
@@ -395,7 +410,7 @@ read_fields(profile_t *p, uint32_t *budget)
             return rc;
         }
 
-        sym_budget_charge(budget, cost(&field));
+        sym_budget_charge(budget, cost(p, &field));
     }
 
     return SYM_AGAIN;

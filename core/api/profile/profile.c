@@ -19,6 +19,7 @@ const sym_api_t sym_profile_api = {
         .version = "pprof",
         .methods = SYM_METHOD_POST,
         .takes_gzip = true,
+        .other_answer = PROFILE_JSON_TYPE,
         .ops = &profile_ops,
     } },
     .answers = { "application/octet-stream" },

@@ -14,6 +14,10 @@
  * The tables of OTLP are in a message of their own, the dictionary.  Its length would
  * be known only at the end of the answer.  So each of its fields is in a dictionary of
  * its own: readers merge them ("Last One Wins" in protobuf's page "Encoding").
+ *
+ * JSON has each table once, and a table cannot be continued.  So the answer in JSON has
+ * the functions and strings at the end of the dictionary: until then new ones are only
+ * numbered.
  */
 #ifndef SYM_API_PROFILE_PROFILE_H
 #define SYM_API_PROFILE_PROFILE_H
@@ -23,6 +27,7 @@
 #include "base/hash.h"
 #include "base/protobuf.h"
 #include "base/sort.h"
+#include "json/tokens.h"
 
 /* Most bytes of a mapping, of a function, or of a location: each is read in one
  * turn. */
@@ -34,6 +39,9 @@
 
 /* Bytes of a message that take as long to read as a frame. */
 #define PROFILE_BYTES_PER_FRAME 64
+
+/* Content type of an answer in JSON. */
+#define PROFILE_JSON_TYPE "application/json"
 
 /* Versions whose tables or attributes have another form. */
 #define OTLP_OLD "profiles of OTLP before 1.8 are not supported"
@@ -48,7 +56,9 @@ typedef enum {
     PROFILE_LOCATION,
     PROFILE_FUNCTION,
     PROFILE_STRING,
-    PROFILE_ATTRIBUTE
+    PROFILE_ATTRIBUTE,
+    PROFILE_HIDDEN, /* JSON: of a table that is written at the end */
+    PROFILE_END     /* JSON: of the dictionary */
 } profile_kind_t;
 
 /* Tables have field numbers up to 7. */
@@ -68,17 +78,36 @@ typedef struct {
 
 extern const profile_form_t profile_pprof, profile_otlp;
 
+typedef struct {
+    uint32_t from, to;
+} profile_range_t;
+
+/* Where a reader of JSON is. */
+typedef struct {
+    sym_json_tokens_t tokens;
+    bool is_dictionary; /* the next value is the dictionary */
+    bool is_inside;     /* of the dictionary */
+    uint8_t table;      /* around the next token; 0: none */
+    bool is_in_table;   /* its list has begun */
+    bool is_in_string;
+    uint8_t
+        seen; /* bits: 0: a dictionary; others: the table with this number */
+    profile_range_t functions, strings; /* their entries */
+} profile_json_t;
+
 /* Where a reader is. */
 typedef struct {
     size_t at;  /* in the body: the next field */
     size_t end; /* of the dictionary that contains it; 0: of none */
+    profile_json_t json;
 } profile_place_t;
 
 typedef struct {
     profile_kind_t kind;
-    bool is_inside; /* of a dictionary */
-    sym_pb_field_t pb;
-    size_t at, end; /* range in the body */
+    bool is_inside;    /* of a dictionary */
+    sym_pb_field_t pb; /* JSON: only the bytes of an entry, if it is read */
+    size_t at, end;    /* range in the body */
+    uint32_t entry, entry_end; /* JSON: same of the entry in it */
 } profile_field_t;
 
 typedef struct profile_s profile_t;
@@ -100,7 +129,7 @@ typedef struct {
     uint64_t start, limit, offset;
     uint64_t file;  /* number of a string */
     uint64_t build; /* its ids: a string, or attributes (modules.c) */
-    uint32_t at;    /* of its field in the body */
+    uint32_t at;    /* of its entry in the body */
     uint32_t need;
 } profile_mapping_t;
 
@@ -141,6 +170,25 @@ typedef struct {
     sym_hash_key_t key;
 } profile_numbers_t;
 
+/* A text of a module, and a function of its texts, that the ends of JSON's tables will
+ * have. */
+typedef struct {
+    uint32_t need, ref, what;
+    uint8_t lang;
+} profile_text_t;
+
+typedef struct {
+    uint32_t name, system_name, file; /* numbers of strings */
+} profile_function_t;
+
+/* The position in the end of JSON's dictionary. */
+typedef struct {
+    uint8_t table; /* the next one */
+    uint8_t part;  /* of it */
+    uint32_t n;    /* new entries of it that were written */
+    char last;     /* of the dictionary so far */
+} profile_end_t;
+
 /* A location of a chunk. */
 typedef struct {
     size_t at;         /* its field in the body */
@@ -151,7 +199,10 @@ struct profile_s {
     sym_request_t base; /* first */
 
     const profile_form_t *form; /* NULL: not known yet */
-    profile_place_t place;      /* of the next field, also in the answer */
+    bool is_json;               /* its form is OTLP's */
+    uint8_t *scratch;           /* JSON: for an entry as protobuf */
+    size_t scratch_size;
+    profile_place_t place; /* of the next field, also in the answer */
     bool has_dictionary;
     bool is_read;          /* all fields; then mappings are identified */
     sym_list_t mappings;   /* profile_mapping_t */
@@ -172,6 +223,9 @@ struct profile_s {
     uint32_t n_mappings;  /* that were written */
     size_t n_copied;      /* bytes of the next field that were written */
     profile_numbers_t numbers;
+    sym_list_t new_strings;   /* JSON: profile_text_t */
+    sym_list_t new_functions; /* JSON: profile_function_t */
+    profile_end_t ending;
     profile_next_t *chunk;
     sym_question_t *questions; /* questions of the chunk */
     uint32_t n_chunk, next;
@@ -186,11 +240,13 @@ sym_status_t profile_parse(sym_request_t *r, uint32_t budget);
 const char *profile_read_location(const profile_form_t *form, sym_str_t bytes,
                                   bool all, profile_location_t *location);
 
-/* A field that was read before, at its place in the body. */
-sym_str_t profile_bytes(const profile_t *p, uint32_t at);
+/* A field that was read before, at its place in the body.  It is valid until the next
+ * one.  Data NULL: malformed. */
+sym_str_t profile_bytes(const profile_t *p, profile_kind_t kind, uint32_t at);
 
-/* Returns the string with a number; "": no string has it. */
-sym_str_t profile_string(const profile_t *p, uint64_t number);
+/* Returns the string with a number; "": no string has it, or it is longer than
+ * `most`. */
+sym_str_t profile_string(const profile_t *p, uint64_t number, size_t most);
 
 /* --- modules.c --- */
 
@@ -213,7 +269,45 @@ uint32_t profile_found(const profile_t *p, const profile_mapping_t *m);
 /* Whether it was found by a FileID. */
 bool profile_is_file_id(const profile_t *p, uint32_t need);
 
+/* --- json.c --- */
+
+/* False: out of memory. */
+bool profile_json_init(profile_t *p);
+
+bool profile_json_next(const profile_t *p, profile_place_t *place,
+                       profile_field_t *field, sym_error_t *err);
+sym_str_t profile_json_bytes(const profile_t *p, profile_kind_t kind,
+                             uint32_t at);
+sym_str_t profile_json_string(const profile_t *p, uint32_t at, size_t most);
+
+/* --- json_answer.c --- */
+
+void profile_json_begin(profile_t *p);
+
+/* Adds a text, and sets its number; adds the next function.  False: out of memory. */
+bool profile_json_text(profile_t *p, const profile_text_t *text,
+                       uint64_t *number);
+bool profile_json_function(profile_t *p, uint64_t name, uint64_t system_name,
+                           uint64_t file);
+
+/* Writes a location with the functions p->levels. */
+void profile_json_location(const profile_t *p, const profile_field_t *f,
+                           const sym_answer_t *answer, sym_out_t *out);
+
+/* Notes that a field was written. */
+void profile_json_written(profile_t *p, const profile_field_t *f);
+
+/* Writes the tables of functions and strings.  SYM_AGAIN: enough for now. */
+sym_status_t profile_json_end(profile_t *p, sym_out_t *out, uint32_t *budget);
+
+/* Whether all texts that are not written yet are still there. */
+bool profile_json_resume(const profile_t *p);
+
 /* --- answer.c: the steps of an answer --- */
+
+/* Copies a range of the body that begins after p->n_copied bytes. */
+sym_status_t profile_copy(profile_t *p, sym_str_t range, sym_out_t *out,
+                          uint32_t *budget);
 
 sym_status_t profile_begin(sym_request_t *r, sym_out_t *out, uint32_t *budget);
 bool profile_resume(sym_request_t *r);
