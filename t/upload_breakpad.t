@@ -112,6 +112,9 @@ v2(5, 'mac',     '/v1');
 v2(6, 'windows', '/v1');
 v2(7, 'linux',   '');
 
+# a file that came by v1 is not sent again
+is(status_of('v1', $id[1], '/v1'), 'FOUND', 'v2 finds a file of v1');
+
 # macOS encodes names; Linux does not have names with spaces
 my ($spaced, $spaced_id) = ('w 8', $id[9]);
 is(http('PUT', '/upload/v1/uploads/8?key=thekey', body => sym_text($spaced, $spaced_id, prefix => 'eight'))->{status},

@@ -162,6 +162,17 @@ like($t->function($t->post('/try-symbolicate/v5', $t->question(['six', $id[6]]))
 is(begin(\@try, spec($six))->{json}{files}[0]{action}{type}, 'skip', '... again: skipped');
 is(begin(\@ci, spec($six))->{json}{files}[0]{action}{type}, 'upload', '... not for regular symbols');
 
+# --- a file that came by version 1 has no known MD5: it is sent once more ---
+
+my $nine = file('nine', $id[9], 'ninth');
+mkdir "$dir/$_" for 'zip', 'zip/nine', "zip/nine/$id[9]";
+write_file("$dir/zip/$nine->{key}", $nine->{text});
+is(system("cd '$dir/zip' && zip -qr ../symbols.zip ."), 0, 'a zip');
+is($t->curl(@ci, '-F', "symbols.zip=\@$dir/symbols.zip", $t->url('/upload/'))->{status}, 201, '... is uploaded');
+$action = begin(\@ci, spec($nine))->{json}{files}[0]{action};
+is(put($action->{url}, $nine->{gzip})->{json}{files}[0]{state}, 'same', '... its file is there');
+is(begin(\@ci, spec($nine))->{json}{files}[0]{action}{type}, 'skip', '... and then skipped');
+
 # --- names that need an encoding ---
 
 my $plus = file("a b+c~&;?:*()\x{c4}\x{80}", $id[7], 'seventh');
