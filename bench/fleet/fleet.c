@@ -328,7 +328,8 @@ taken_part(const fleet_t *f, uint32_t list)
     uint32_t rank = 0;
 
     while (rank < list && pages < f->warm_pages) {
-        pages += is_absent(f, rank) ? 0 : catalogue_pages(catalogue_id(rank, 0));
+        pages +=
+            is_absent(f, rank) ? 0 : catalogue_pages(catalogue_id(rank, 0));
         rank++;
     }
 

@@ -76,7 +76,7 @@ sym_status_t sym_ranks_read(sym_ranks_t *ranks, const void *data, size_t len,
 void sym_ranks_fade(sym_ranks_t *ranks, int64_t now_s);
 
 /* Length of a list that fills the part of a store which a new node takes from
- * its fleet, of so many bytes: SYM_RANKS_MIN to SYM_RANKS_MAX. */
+ * its fleet, of this number of bytes: SYM_RANKS_MIN to SYM_RANKS_MAX. */
 uint32_t sym_ranks_for(uint64_t bytes);
 
 /* Keeps the heaviest, the heaviest first: at most `max` of them, and

@@ -161,7 +161,8 @@ test_long(void)
     sym_error_t err = { 0 };
     sym_object_ref_t ref;
     char id[34], text[SYM_REF_BYTES_MAX];
-    sym_rank_t rank = { .kind = SYM_KIND_SYMCACHE, .source = SYM_STR("symbols") };
+    sym_rank_t rank = { .kind = SYM_KIND_SYMCACHE,
+                        .source = SYM_STR("symbols") };
 
     begin();
     memset(name, 'x', sizeof(name));
