@@ -133,6 +133,22 @@ versions('an older version of the kind', 'd.so', of_version($symcache, 2));
 versions('a kind that is not known', 'e.so', of_version($symcache, 3, 'symcashe'));
 versions('a later layout', 'f.so', 'SYMART' . pack('vQ<', 4, 30) . 'x' x 14);
 
+# --- an encrypted object, whose ETag is no MD5, and which changes meanwhile ---
+
+$id = upload('g.so', more => "STACK CFI INIT 1000 40 .cfa: \$rsp 8 + .ra: .cfa -8 + ^\n");
+$s3->forget;
+$s3->fault(method => 'GET', url => '^/shared/', headers => { 'x-amz-server-side-encryption' => 'aws:kms' }, times => -1);
+$s3->fault(method => 'PUT', url => '^/shared/', hold => 1);
+is(kinds_at($x, 'cfi', 'g.so', $id), 'symcache.3 cfi.2', 'unwind rules for an encrypted object');
+ok(SymTest->wait_for(sub { grep { $_->{method} eq 'PUT' } $s3->log }, 'a PUT'), '... are to be added');
+like((grep { $_->{method} eq 'PUT' } $s3->log)[0]{match}, qr/^"\w{32}"$/, '... if it is still the same');
+my $others = zstd('', of_version($symcache, 4));
+$s3->put('shared', key('g.so', $id), \$others);
+$s3->no_faults->release;
+ok(SymTest->wait_for(sub { $fleet->metric($x, 'published_total{outcome="present"}') == 1 }, 'the counter'),
+    '... it is not: another node has written it');
+ok($s3->signed('shared', key('g.so', $id))->{body} eq $others, '... its object stays');
+
 is($y->loader->stats->{unusable_shares}, 0, 'nothing of this was unusable');
 
 $_->allow(qr/symbolicate_share|symbol source/) for $fleet->nodes;

@@ -106,17 +106,19 @@ is_joined(const bucket_t *b, sym_str_t etag)
 
 /* ETags of encrypted objects, and those of other servers, may be anything. */
 static bool
-contradicts(sym_str_t etag, const uint8_t md5[SYM_MD5_BYTES])
+contradicts(const sym_rpc_message_t *r, const uint8_t md5[SYM_MD5_BYTES])
 {
     uint8_t is[SYM_MD5_BYTES];
     char text[2 * SYM_MD5_BYTES + 1];
 
-    if (etag.len != (size_t) 2 * SYM_MD5_BYTES) {
+    if ((r->flags & SYM_RPC_OPAQUE) != 0
+        || r->source.len != (size_t) 2 * SYM_MD5_BYTES)
+    {
         return false;
     }
 
-    memcpy(text, etag.data, etag.len);
-    text[etag.len] = '\0';
+    memcpy(text, r->source.data, r->source.len);
+    text[r->source.len] = '\0';
     return sym_digits_read(text, SYM_MD5_BYTES, is)
            && memcmp(is, md5, sizeof(is)) != 0;
 }
@@ -352,8 +354,7 @@ written(bucket_t *b, const sym_rpc_message_t *r)
     b->state = BUCKET_ENDED;
     if ((r->flags & SYM_RPC_DID) == 0) {
         fail(b, "the bucket does not take the file", r->text);
-    } else if (contradicts(r->source, b->md5[0])
-               || !keep_etag(r->source, b->etag)) {
+    } else if (contradicts(r, b->md5[0]) || !keep_etag(r->source, b->etag)) {
         fail(b, "the bucket has other bytes than were sent: their ETag is",
              r->source);
         b->state = BUCKET_REMOVE;
@@ -386,8 +387,7 @@ part_written(bucket_t *b, const sym_rpc_message_t *r)
         fail(b, "the bucket does not take a part of the file", r->text);
         b->state = BUCKET_ABORT;
     } else if (r->source.len == 0
-               || ((r->flags & SYM_RPC_OPAQUE) == 0
-                   && contradicts(r->source, b->md5[b->part]))
+               || contradicts(r, b->md5[b->part])
                || !keep_etag(r->source, b->etags[b->part]))
     {
         fail(b, "the bucket has another part than was sent: its ETag is",

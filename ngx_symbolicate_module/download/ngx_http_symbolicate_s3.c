@@ -462,13 +462,9 @@ ngx_http_symbolicate_s3_keep_etag(ngx_http_symbolicate_s3_t *s3,
         return;
     }
 
+    /* conditions and parts need ETags of any form */
+
     s3->opaque = ngx_http_symbolicate_s3_is_opaque(r);
-
-    /* parts are joined by their ETags, of any form */
-
-    if (s3->opaque && s3->request.kind != SYM_RPC_OBJECT_PART) {
-        return;
-    }
 
     value = r->headers_out.etag->value;
 

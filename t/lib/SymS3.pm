@@ -165,8 +165,8 @@ sub bucket {
     return $self;
 }
 
-# Requests since the start or forget: method, url as received, signed, status
-# (undef: not answered yet).
+# Requests since the start or forget: method, url as received, signed, match and
+# none (If-Match, If-None-Match), status (undef: not answered yet).
 sub log {
     my ($self) = @_;
     return @{ $self->tell('log') };

@@ -310,9 +310,19 @@ async function etagOf(bucket, key) {
   return fs.promises.readFile(file, 'utf8');
 }
 
-// Writes a body to a new file, if it is the one that Content-MD5 names; returns
-// its size and digest.
-async function writeChecked(content, file, check = async () => {}) {
+// An object consists of several files: one request at a time opens or replaces
+// them.
+let turn = Promise.resolve();
+
+function inTurn(what) {
+  const result = turn.then(what);
+  turn = result.catch(() => {});
+  return result;
+}
+
+// Writes a body to a new file, if it is the one that Content-MD5 names, and
+// calls replace() with its name, size and digest.
+async function writeChecked(content, file, replace) {
   const part = `${file}.${crypto.randomUUID()}`;
   const md5 = crypto.createHash('md5');
   const claimed = context.getStore().get('content-md5');
@@ -332,9 +342,9 @@ async function writeChecked(content, file, check = async () => {}) {
       throw new S3Error('BadDigest', 'The Content-MD5 you specified did not ' +
         'match what we received.');
     }
-    await check();
-    await fs.promises.rename(part, file);
-    return { size, md5: digest.toString('hex') };
+    const written = { size, md5: digest.toString('hex') };
+    await inTurn(() => replace(part, written));
+    return written;
   } catch (err) {
     await fs.promises.rm(part, { force: true });
     throw err;
@@ -347,11 +357,16 @@ server.store.putObject = async function putObject(object) {
   const file = this.getResourcePath(object.bucket, object.key, 'object');
 
   await fs.promises.mkdir(path.dirname(file), { recursive: true });
-  const { size, md5 } = await writeChecked(object.content, file,
-    () => checkCondition(object.bucket, object.key));
+  return writeChecked(object.content, file, async (part, { md5 }) => {
+    await checkCondition(object.bucket, object.key);
+    await fs.promises.rename(part, file);
+    await this.putMetadata(object.bucket, object.key, object.metadata, md5);
+  });
+};
 
-  await this.putMetadata(object.bucket, object.key, object.metadata, md5);
-  return { size, md5 };
+const { getObject } = server.store;
+server.store.getObject = function getWhole(...args) {
+  return inTurn(() => getObject.apply(this, args));
 };
 
 // --- uploads in parts, whose ids, sizes and ETags s3rver does not check ---
@@ -368,7 +383,9 @@ async function uploadFolder(bucket, uploadId) {
 
 server.store.putPart = async function putPart(bucket, uploadId, number, content) {
   const folder = await uploadFolder(bucket, uploadId);
-  const written = await writeChecked(content, path.join(folder, number));
+  const file = path.join(folder, number);
+  const written = await writeChecked(content, file,
+    part => fs.promises.rename(part, file));
 
   await fs.promises.writeFile(path.join(folder, `${number}.md5`), written.md5);
   return written;
@@ -400,17 +417,19 @@ server.store.putObjectMultipart = async function complete(bucket, uploadId, part
     all.update(md5, 'hex');
     size += bytes.length;
   }
-  await checkCondition(bucket, key).catch(async (err) => {
-    await fs.promises.rm(whole);
-    throw err;
-  });
-  await fs.promises.rename(whole, file);
 
   const md5 = `${all.digest('hex')}-${parts.length}`;
   const { metadata } = new S3Object(bucket, key, null,
     JSON.parse(await text('metadata')));
   delete metadata['content-length'];
-  await this.putMetadata(bucket, key, metadata, md5);
+  await inTurn(async () => {
+    await checkCondition(bucket, key).catch(async (err) => {
+      await fs.promises.rm(whole);
+      throw err;
+    });
+    await fs.promises.rename(whole, file);
+    await this.putMetadata(bucket, key, metadata, md5);
+  });
   await fs.promises.rm(folder, { recursive: true });
   return { size, md5 };
 };
@@ -485,6 +504,8 @@ const commands = {
   log() {
     return requests.map(({ ctx, method, url, signed }) => ({
       method, url, signed,
+      match: ctx.req.headers['if-match'],
+      none: ctx.req.headers['if-none-match'],
       status: ctx.res.headersSent ? ctx.res.statusCode : null,
     }));
   },
