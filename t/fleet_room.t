@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use SymFleet;
+use SymLoader qw(write_file);
 
 my $ROOM = 128 << 10;    # of a store of 16 MiB
 my $fleet = SymFleet->new(nodes => 1, quota => '16m');
@@ -50,6 +51,44 @@ is($done + $dropped->(), 4, 'all others were published');
 my $id = big('more.so');
 is($node->function($node->ask([ 'more.so', $id ])), 'f0', 'another file');
 is($fleet->published($done + 1), $done + 1, '... is published');
+
+# --- an object to which an artifact is added ---
+
+sub zstd {
+    my ($bytes) = @_;
+    my $file = write_file($node->{dir} . '/bytes', $bytes);
+    return scalar `zstd -cq < $file`;
+}
+
+# A module whose object in the bucket has an artifact of another version only.
+my $added = sub {
+    my ($bytes, %fault) = @_;
+    my $new = SymFolder::id(++$n);
+    my $path = SymFolder::path('other.so', $new);
+    $fleet->upload('other.so', $new);
+    srand $n;
+    my $other = 'SYMART' . pack('vQ<', 4, 16 + $bytes) . join '', map { chr int rand 256 } 1 .. $bytes;
+    $s3->put('shared', "symbols/$path.symart", \zstd($other));
+    $s3->forget;
+    $s3->fault(%fault) if %fault;
+    is($node->function($node->ask([ 'other.so', $new ])), 'f0', "an object of $bytes bytes of another version");
+    return;
+};
+my $puts = sub { return scalar grep { $_->{method} eq 'PUT' && $_->{url} =~ m{^/shared/} } $s3->log };
+my $is_free = sub { return SymTest->wait_for(sub { $node->loader->stats->{share_bytes} == 0 }, 'no file is left') };
+
+$added->(40_000, method => 'PUT', url => '^/shared/', hold => 1);
+ok(SymTest->wait_for(sub { $puts->() == 1 }, 'a PUT'), '... is added to');
+cmp_ok($node->loader->stats->{share_bytes}, '>', 40_000, '... its bytes are counted');
+cmp_ok($node->loader->stats->{share_bytes}, '<=', $ROOM, '... in their part of the quota');
+$s3->no_faults->release;
+ok($is_free->(), '... until it is written');
+
+$added->(100_000);
+ok(SymTest->wait_for(sub { $node->error_log =~ /artifacts of "other.so.*" were not published: the object is too large/ },
+    'the log'), '... does not fit: the log says so');
+is($puts->(), 0, '... nothing is written');
+ok($is_free->(), '... its room is free again');
 
 # --- a worker that is gone ---
 

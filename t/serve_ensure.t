@@ -20,7 +20,7 @@ my $t = SymServe->new->serve('--jobs', 1);
 my $file = $t->file('body', sym_text('libfoo.so', $ID, lines => 1));
 
 my $c = $t->client;
-is_deeply($c->hello, { type => 'WELCOME', version => 18 },
+is_deeply($c->hello, { type => 'WELCOME', version => 19 },
     'HELLO, WELCOME');
 
 $c->send(ENSURE => ticket => 7, key => "libfoo.so/$ID");

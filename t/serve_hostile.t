@@ -40,7 +40,7 @@ my $before = $t->descriptors;
 {
     my $c = $t->client(version => 99);
     is($c->hello->{type}, 'REFUSED', 'another version: REFUSED');
-    like($c->hello->{text}, qr/version 18\b.*\b99\b/, '... with all');
+    like($c->hello->{text}, qr/version 19\b.*\b99\b/, '... with all');
     is($c->recv->{type}, 'END', '... and disconnected');
     $c->close;
 }

@@ -36,7 +36,7 @@ $t->serve;
 for my $version (17, 19) {
     $c = $t->client(version => $version);
     is($c->hello->{type}, 'REFUSED', "a client of version $version");
-    like($c->hello->{text}, qr/speaks version 18 .*version $version: install both/,
+    like($c->hello->{text}, qr/speaks version 19 .*version $version: install both/,
          '... gets the reason');
 }
 $c = $t->client;

@@ -19,7 +19,7 @@
 #include "protocol/outcomes.h"
 
 /* A peer of another version is refused. */
-#define SYM_RPC_VERSION 18
+#define SYM_RPC_VERSION 19
 
 /* Maximum length of a message. */
 #define SYM_RPC_MAX 8192

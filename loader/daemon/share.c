@@ -25,6 +25,8 @@ struct share_s {
     uint32_t ticket;
     int fd;
     uint64_t written;
+    bool is_joined; /* the client adds the object of the bucket to the file */
+    uint64_t more;  /* bytes that it may add */
     ZSTD_CCtx *zstd;
     size_t n_out;
     char *out;
@@ -127,6 +129,7 @@ share_begin(shares_t *s, client_t *client, const sym_rpc_message_t *m)
     share->fd = -1;
     share->client = client;
     share->ticket = m->ticket;
+    share->is_joined = m->kind != SYM_KIND_ALL;
 
     if (!find(s, share, m)) {
         client_done(client, m, SYM_RPC_NOTHING, SYM_STR("no such artifacts"));
@@ -245,13 +248,19 @@ pack_some(shares_t *s, share_t *share, sym_snapshot_t *snapshot)
 
 
 static void
-end(const share_t *share, bool is_made)
+end(shares_t *s, share_t *share, bool is_made)
 {
     sym_rpc_message_t m = { .type = SYM_RPC_DONE, .ticket = share->ticket };
-    char text[32];
+    char text[64];
 
-    (void) snprintf(text, sizeof(text), "%llu",
-                    (unsigned long long) share->written);
+    if (is_made && share->is_joined && s->room > s->bytes) {
+        share->more = (s->room - s->bytes) / 2;
+        s->bytes += share->more;
+    }
+
+    (void) snprintf(text, sizeof(text), "%llu %llu",
+                    (unsigned long long) share->written,
+                    (unsigned long long) share->more);
     m.flags = is_made ? SYM_RPC_MADE : 0;
     m.text = is_made ? sym_cstr(text)
                      : SYM_STR("the artifacts could not be written to a file");
@@ -282,7 +291,7 @@ shares_turn(shares_t *s)
     }
 
     if (share->client != NULL) {
-        end(share, is_good);
+        end(s, share, is_good);
     }
 
     s->first = share->next;
@@ -314,7 +323,7 @@ forget_sent(shares_t *s, const client_t *client, const uint32_t *ticket)
         }
 
         *at = share->next;
-        s->bytes -= share->written;
+        s->bytes -= share->written + share->more;
         s->n--;
         free_share(share);
     }

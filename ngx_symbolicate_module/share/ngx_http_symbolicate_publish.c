@@ -35,9 +35,6 @@
 /* Time for which a file's artifacts wait for a bucket that fails. */
 #define NGX_SYMBOLICATE_PUBLISH_AGE      (10 * 60 * 1000)
 
-/* Objects larger than this are not added to. */
-#define NGX_SYMBOLICATE_PUBLISH_JOIN     (1024 * 1024 * 1024)
-
 
 struct ngx_http_symbolicate_publish_s {
     ngx_http_symbolicate_rpc_t            rpc;
@@ -53,6 +50,8 @@ struct ngx_http_symbolicate_publish_s {
     ngx_fd_t                              fd;     /* the file to send; -1: it
                                                    * is not made yet */
     off_t                                 length;
+    off_t                                 more;   /* bytes that may be added to
+                                                   * it */
     uint32_t                              ticket; /* of that file; 0: none */
     sym_object_ref_t                      ref;    /* with views of bytes */
     sym_str_t                             path;
@@ -290,7 +289,7 @@ ngx_http_symbolicate_publish_join(ngx_http_symbolicate_publish_t *publish)
 
     request.kind = SYM_RPC_OBJECT_READ;
     request.offset = publish->length;
-    request.limit = NGX_SYMBOLICATE_PUBLISH_JOIN;
+    request.limit = publish->more;
 
     if (ngx_http_symbolicate_publish_ask(publish, &request,
                                          ngx_http_symbolicate_publish_joined)
@@ -301,11 +300,31 @@ ngx_http_symbolicate_publish_join(ngx_http_symbolicate_publish_t *publish)
 }
 
 
+/* Reads the length of the file, and how many bytes may be added to it. */
+static ngx_int_t
+ngx_http_symbolicate_publish_lengths(ngx_http_symbolicate_publish_t *publish,
+    sym_str_t text)
+{
+    uint64_t   length, more;
+    sym_str_t  first;
+
+    first = sym_str_cut(&text, ' ');
+
+    if (!sym_dec_read(first, &length) || !sym_dec_read(text, &more)) {
+        return NGX_ERROR;
+    }
+
+    publish->length = length;
+    publish->more = more;
+
+    return NGX_OK;
+}
+
+
 static void
 ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
     sym_rpc_message_t *m)
 {
-    uint64_t                         length;
     ngx_http_symbolicate_publish_t  *publish;
 
     publish = (ngx_http_symbolicate_publish_t *) rpc;
@@ -316,7 +335,7 @@ ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
     }
 
     if (!(m->flags & SYM_RPC_MADE) || *rpc->fd == -1
-        || !sym_dec_read(m->text, &length))
+        || ngx_http_symbolicate_publish_lengths(publish, m->text) != NGX_OK)
     {
         if (!(m->flags & SYM_RPC_NOTHING)) {
             ngx_http_symbolicate_count_publish(SYM_PUBLISH_DROPPED);
@@ -327,7 +346,6 @@ ngx_http_symbolicate_publish_reply(ngx_http_symbolicate_rpc_t *rpc,
     }
 
     publish->ticket = m->ticket;
-    publish->length = length;
     publish->fd = *rpc->fd;
     *rpc->fd = -1;
 

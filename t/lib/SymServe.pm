@@ -114,7 +114,7 @@ sub _ask {
 sub client {
     my ($t, %o) = @_;
     my $name = 'c' . ++$t->{n_clients};
-    my $hello = $t->_ask("new $name " . ($o{version} // 18));
+    my $hello = $t->_ask("new $name " . ($o{version} // 19));
 
     return bless { t => $t, name => $name, hello => $hello },
         'SymServe::Client';

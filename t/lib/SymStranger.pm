@@ -23,7 +23,7 @@ use Test::More ();
 
 our @EXPORT_OK = qw(stranger can_read hear welcome say);
 
-my $VERSION = 18;
+my $VERSION = 19;
 my $MAGIC = 0x4c53;
 my ($HELLO, $WELCOME) = (1, 64);
 
