@@ -386,8 +386,7 @@ part_written(bucket_t *b, const sym_rpc_message_t *r)
     if ((r->flags & SYM_RPC_DID) == 0) {
         fail(b, "the bucket does not take a part of the file", r->text);
         b->state = BUCKET_ABORT;
-    } else if (r->source.len == 0
-               || contradicts(r, b->md5[b->part])
+    } else if (r->source.len == 0 || contradicts(r, b->md5[b->part])
                || !keep_etag(r->source, b->etags[b->part]))
     {
         fail(b, "the bucket has another part than was sent: its ETag is",
