@@ -5,7 +5,10 @@
 #include "random.h"
 #include "sources/paths/plan.h"
 
-#define SOURCE "builds"
+/* As in t/lib/SymFleet.pm. */
+#define SOURCE "symbols"
+#define PEERS "/peers/"
+
 #define PAGE 4096
 
 /* Sizes and times of bench/RESULTS.md.  The shares are assumptions: most
@@ -74,24 +77,23 @@ catalogue_mean_pages(void)
 }
 
 
-/* The texts to which a reference points. */
-typedef struct {
-    char name[32];
-    char id[40];
-} texts_t;
-
-
-static void
-make_ref(uint32_t id, texts_t *texts, sym_object_ref_t *ref)
+void
+catalogue_texts(uint32_t id, catalogue_texts_t *texts)
 {
-    int len = snprintf(texts->id, sizeof(texts->id), "%016llX%016llX0",
-                       (unsigned long long) random_mix(id + UINT64_C(1)),
-                       (unsigned long long) random_mix(~(uint64_t) id));
-    int name_len = snprintf(texts->name, sizeof(texts->name), "lib%u.so",
-                            (unsigned) catalogue_rank(id));
+    (void) snprintf(texts->id, sizeof(texts->id), "%016llX%016llX0",
+                    (unsigned long long) random_mix(id + UINT64_C(1)),
+                    (unsigned long long) random_mix(~(uint64_t) id));
+    (void) snprintf(texts->name, sizeof(texts->name), "lib%u.so",
+                    (unsigned) catalogue_rank(id));
+}
 
-    sym_object_ref_mozilla(ref, sym_str(texts->name, (size_t) name_len),
-                           sym_str(texts->id, (size_t) len));
+
+/* A reference to the texts. */
+static void
+make_ref(uint32_t id, catalogue_texts_t *texts, sym_object_ref_t *ref)
+{
+    catalogue_texts(id, texts);
+    sym_object_ref_mozilla(ref, sym_cstr(texts->name), sym_cstr(texts->id));
 }
 
 
@@ -102,7 +104,7 @@ catalogue_key(uint32_t id, char out[SYM_SHARE_KEY_MAX], unsigned *places)
     sym_source_rules_t rules = { .layout = SYM_LAYOUT_BREAKPAD };
     sym_source_plan_t plan;
     sym_object_ref_t ref;
-    texts_t texts;
+    catalogue_texts_t texts;
     size_t len = 0;
 
     rules.files = sym_layout_files(rules.layout);
@@ -134,12 +136,12 @@ catalogue_peer_uri(uint32_t id, char out[SYM_SHARE_KEY_MAX])
 {
     char debug_id[SYM_ID_TEXT_MAX];
     sym_object_ref_t ref;
-    texts_t texts;
+    catalogue_texts_t texts;
     size_t len;
 
     make_ref(id, &texts, &ref);
     len = sym_debug_id_write_breakpad(&ref.debug_id, debug_id);
     return sym_str(out, (size_t) snprintf(out, SYM_SHARE_KEY_MAX,
-                                          "/_peers/" SOURCE "/%.*s", (int) len,
+                                          PEERS SOURCE "/%.*s", (int) len,
                                           debug_id));
 }

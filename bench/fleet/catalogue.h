@@ -38,9 +38,17 @@ catalogue_id(uint32_t rank, uint8_t build)
 }
 
 
+/* What a client says of a module. */
+typedef struct {
+    char name[32];
+    char id[40];
+} catalogue_texts_t;
+
+void catalogue_texts(uint32_t id, catalogue_texts_t *texts);
+
 const catalogue_class_t *catalogue_class(uint32_t id);
 
-/* An artifact of the bucket is packed. */
+/* An artifact of the bucket is packed, that of a peer is not. */
 double catalogue_packed_bytes(const catalogue_class_t *class);
 
 /* 4 KiB pages of the artifact in a store. */

@@ -221,7 +221,7 @@ ask_peer(fleet_t *f, uint32_t owner, uint32_t id, double now_ms)
     double ready_ms;
 
     f->counts.peer_gets++;
-    f->counts.peer_bytes += catalogue_packed_bytes(catalogue_class(id));
+    f->counts.peer_bytes += catalogue_class(id)->artifact_bytes;
 
     if (slot != NULL) {
         ready_ms = slot->until_ms > now_ms ? slot->until_ms : now_ms;
@@ -301,11 +301,25 @@ search_in_vain(fleet_t *f, uint32_t node, uint32_t id, double now_ms)
 
 
 static void
+trace(const fleet_t *f, uint32_t node, uint32_t id)
+{
+    catalogue_texts_t texts;
+
+    catalogue_texts(id, &texts);
+    printf("lookup %u %s %s %s\n", (unsigned) node, texts.name, texts.id,
+           is_absent(f, catalogue_rank(id)) ? "no" : "yes");
+}
+
+
+static void
 look_up(fleet_t *f, uint32_t node, uint32_t rank)
 {
     uint32_t id = catalogue_id(rank, f->builds[rank]);
 
     f->counts.lookups++;
+    if (f->conf.traces) {
+        trace(f, node, id);
+    }
 
     if (is_absent(f, rank)) {
         f->counts.absent_lookups++;
@@ -480,9 +494,11 @@ fill_store(fleet_t *f, uint32_t node)
 }
 
 
+/* Of all nodes, and one that joins. */
 static ring_t
-ring_of(uint32_t nodes)
+ring_of(const fleet_conf_t *conf)
 {
+    uint32_t nodes = conf->nodes + 1;
     char(*names)[40] = reserve(nodes, sizeof(*names));
     const char **servers = reserve(nodes, sizeof(*servers));
     ring_t ring;
@@ -490,7 +506,8 @@ ring_of(uint32_t nodes)
     for (uint32_t i = 0; i < nodes; i++) {
         (void) snprintf(names[i], sizeof(names[i]), "node%u.internal:8443",
                         (unsigned) i + 1);
-        servers[i] = names[i];
+        servers[i] = conf->servers != NULL && i < conf->nodes ? conf->servers[i]
+                                                              : names[i];
     }
 
     ring = ring_create(servers, nodes);
@@ -512,7 +529,7 @@ fleet_create(const fleet_conf_t *conf)
     f->random.state = conf->seed;
     f->zipf = zipf_create(conf->modules, conf->zipf);
     f->builds_zipf = zipf_create(conf->modules, conf->zipf / 2);
-    f->ring = ring_of(conf->nodes + 1);
+    f->ring = ring_of(conf);
     (void) catalogue_key(0, text, &f->absent_places);
 
     if (sym_budget("/nonexistent", conf->quota, SYM_LOCK_BYTES(READERS_DEFAULT),
@@ -597,6 +614,7 @@ fleet_run(fleet_t *f)
     }
 
     f->counts.seconds = (f->now_ms - from_ms) / 1e3;
+    f->conf.traces = false;
     return f->counts;
 }
 

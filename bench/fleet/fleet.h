@@ -30,6 +30,9 @@ typedef struct {
     double fleet_days; /* age of the fleet and its bucket */
     uint32_t list;     /* length of the list for new nodes */
     uint64_t seed;
+    const char *const *servers; /* addresses of the nodes; NULL: made up */
+    bool traces; /* prints the lookups, as `lookup NODE NAME ID yes|no`: no, if
+                    no source has the module */
 } fleet_conf_t;
 
 typedef struct {

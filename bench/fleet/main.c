@@ -2,6 +2,8 @@
  * fleet - simulates nodes that share a bucket, and prints what they cost.
  *
  *     fleet [--nodes N] [--no-bucket] [--no-peers] [OPTION VALUE]...
+ *     fleet --trace ... --servers SERVER...    prints the lookups, too; as many
+ *                                       nodes as servers
  *     fleet --ring SERVER... <TEXTS     the server of each line, as nginx
  *                                       chooses it
  *
@@ -119,6 +121,7 @@ print_counts(const fleet_conf_t *conf, const fleet_t *fleet,
     print("bucket_puts", (double) n->bucket_puts);
     print("bucket_puts_a_second", (double) n->bucket_puts / n->seconds);
     print("bucket_bytes_a_second", n->bucket_bytes / n->seconds);
+    print("peer_gets", (double) n->peer_gets);
     print("peer_gets_a_second", (double) n->peer_gets / n->seconds);
     print("peer_bytes_a_second", n->peer_bytes / n->seconds);
     print("source_gets", (double) n->source_gets);
@@ -187,6 +190,12 @@ main(int argc, char **argv)
             conf.has_bucket = false;
         } else if (strcmp(argv[i], "--no-peers") == 0) {
             conf.has_peers = false;
+        } else if (strcmp(argv[i], "--trace") == 0) {
+            conf.traces = true;
+        } else if (strcmp(argv[i], "--servers") == 0) {
+            conf.servers = (const char *const *) argv + i + 1;
+            conf.nodes = (uint32_t) (argc - i - 1);
+            break;
         } else if (i + 1 == argc
                    || !set_option(&conf, argv[i], strtod(argv[i + 1], NULL)))
         {

@@ -189,6 +189,7 @@ ngx_http_symbolicate_fetch_shared_try(ngx_http_symbolicate_fetch_t *fetch)
     n = fetch->only_bucket ? 1 : 2;
 
     if (fetch->shared && fetch->source == from[1]
+        && fetch->status != NGX_HTTP_MISDIRECTED_REQUEST
         && ngx_current_msec - fetch->started >= NGX_SYMBOLICATE_BUCKET_STALE)
     {
         n = 3;
