@@ -38,7 +38,7 @@ catalogue_id(uint32_t rank, uint8_t build)
 }
 
 
-/* What a client says of a module. */
+/* A module as clients name it. */
 typedef struct {
     char name[32];
     char id[40];

@@ -494,7 +494,7 @@ fill_store(fleet_t *f, uint32_t node)
 }
 
 
-/* Of all nodes, and one that joins. */
+/* The ring of all nodes, and one that joins. */
 static ring_t
 ring_of(const fleet_conf_t *conf)
 {
