@@ -152,6 +152,7 @@ ngx_http_symbolicate_fetch_start(
     fetch->without = object->without;
     fetch->kind = object->kind;
     fetch->only_bucket = object->only_bucket;
+    fetch->forwarded = object->forwarded;
 
     if (ngx_http_symbolicate_fetch_copy_ref(fetch, object->ref) != NGX_OK
         || ngx_http_symbolicate_fetch_sources(fetch, object) != NGX_OK)

@@ -150,13 +150,43 @@ ngx_http_symbolicate_fetch_add_node(ngx_http_symbolicate_fetch_t *fetch)
 }
 
 
+/*
+ * Adds an address for each server that the request has passed, so that servers
+ * which ask each other stop.  The source only counts them, so clients stay
+ * unknown to it (RFC 7239, 6.2).
+ */
+static ngx_int_t
+ngx_http_symbolicate_fetch_add_forwarded(ngx_http_symbolicate_fetch_t *fetch)
+{
+    ngx_str_t  value;
+
+    static const char  unknown[] = "unknown, unknown, unknown, unknown, "
+                                   "unknown, unknown, unknown, unknown, "
+                                   "unknown, ";
+
+    if (fetch->forwarded == 0) {
+        return NGX_OK;
+    }
+
+    value.data = (u_char *) unknown;
+    value.len = ngx_min(fetch->forwarded * (sizeof("unknown, ") - 1),
+                        sizeof(unknown) - 1)
+                - (sizeof(", ") - 1);
+
+    return ngx_http_symbolicate_background_add_header(fetch->bg,
+                                                      "X-Forwarded-For",
+                                                      &value);
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_fetch_ask(ngx_http_symbolicate_fetch_t *fetch)
 {
     if (ngx_http_symbolicate_background_reset(fetch->bg) != NGX_OK
         || ngx_http_symbolicate_fetch_add_checksum(fetch) != NGX_OK
         || ngx_http_symbolicate_fetch_add_range(fetch) != NGX_OK
-        || ngx_http_symbolicate_fetch_add_node(fetch) != NGX_OK)
+        || ngx_http_symbolicate_fetch_add_node(fetch) != NGX_OK
+        || ngx_http_symbolicate_fetch_add_forwarded(fetch) != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -50,6 +50,8 @@ struct ngx_http_symbolicate_fetch_s {
                                                       * for it */
     sym_kind_t                          kind;        /* of that artifact */
     ngx_uint_t                          only_bucket; /* nothing else is asked */
+    ngx_uint_t                          forwarded;   /* servers so far; 0: not
+                                                      * told */
     sym_arena_t                         arena;       /* of paths */
     sym_source_plan_t                   plan;        /* plan for `planned` */
     ngx_http_symbolicate_source_t      *planned;     /* NULL: no plan yet */

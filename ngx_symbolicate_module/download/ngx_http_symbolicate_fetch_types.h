@@ -35,6 +35,12 @@ typedef struct ngx_http_symbolicate_fetch_s  ngx_http_symbolicate_fetch_t;
 #define NGX_SYMBOLICATE_OF_BUCKET  1
 #define NGX_SYMBOLICATE_OF_PEER    2
 
+/*
+ * Number of commas in a client's X-Forwarded-For from which on it gets nothing
+ * of our sources: elfutils' --forwarded-ttl-limit.
+ */
+#define NGX_SYMBOLICATE_FORWARDED_MAX  8
+
 /* The object to fetch. */
 typedef struct {
     ngx_http_symbolicate_source_t *first;       /* first source to try */
@@ -55,6 +61,9 @@ typedef struct {
     sym_kind_t                     kind;        /* kind of that artifact */
     ngx_uint_t                     only_bucket; /* it is wanted from the bucket,
                                                  * and nothing from elsewhere */
+    ngx_uint_t                     forwarded;   /* servers that have passed the
+                                                 * request on, this one
+                                                 * included; 0: not told */
 } ngx_http_symbolicate_object_t;
 
 /* The result of a fetch.  READY: there is a file. */

@@ -78,6 +78,43 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_proxy_work = {
 static ngx_uint_t  ngx_http_symbolicate_downloads;
 
 
+/* Returns the number of addresses in all headers X-Forwarded-For. */
+static ngx_uint_t
+ngx_http_symbolicate_proxy_forwarded(ngx_http_request_t *r)
+{
+    u_char           *p, *last;
+    ngx_uint_t        i, n;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    n = 0;
+
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+
+            if (h[i].key.len != sizeof("X-Forwarded-For") - 1
+                || ngx_strncasecmp(h[i].key.data, (u_char *) "X-Forwarded-For",
+                                   h[i].key.len)
+                   != 0)
+            {
+                continue;
+            }
+
+            n++;
+            last = h[i].value.data + h[i].value.len;
+
+            for (p = h[i].value.data; p < last; p++) {
+                n += *p == ',';
+            }
+        }
+    }
+
+    return n;
+}
+
+
 ngx_int_t
 ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r, sym_str_t path)
 {
@@ -95,8 +132,10 @@ ngx_http_symbolicate_proxy_handler(ngx_http_request_t *r, sym_str_t path)
 
     proxy->path = path;
     proxy->started = ngx_current_msec;
+    proxy->forwarded = ngx_http_symbolicate_proxy_forwarded(r);
 
     if (!slcf->proxy.enable || slcf->policy.sources == NULL
+        || proxy->forwarded > NGX_SYMBOLICATE_FORWARDED_MAX
         || !proxy->task.ctx->route->read_file(path,
                                       sym_str((char *) r->args.data,
                                               r->args.len),
@@ -495,6 +534,7 @@ ngx_http_symbolicate_proxy_next(ngx_http_symbolicate_proxy_t *proxy)
     object.places = UINT64_MAX;
     object.ref = &ref;
     object.files = step->files;
+    object.forwarded = proxy->forwarded + 1;
 
     if (ngx_http_symbolicate_downloads >= slcf->proxy.files) {
 

@@ -28,6 +28,8 @@ typedef struct {
     sym_file_request_t              file;
     ngx_uint_t                      step;       /* current step of the
                                                  * request */
+    ngx_uint_t                      forwarded;  /* addresses in the client's
+                                                 * X-Forwarded-For */
     ngx_uint_t                      is_try;     /* sources of try builds */
     ngx_uint_t                      next;       /* next source to query */
     ngx_http_symbolicate_download_t  *download; /* NULL: no download yet */
