@@ -166,9 +166,9 @@ is(counts($r), '0 sent, 1 same, 0 refused, 0 failed, 0 done before', '... is rea
     is(counts($r), '0 sent, 1 same, 0 refused, 4 failed, 0 done before', '... do not stop the others');
     is_deeply([ sort split /\n/, $r->{err} ], [
         'symloader: alpha-dbgsym: its SHA-256 is not that in the index',
-        'symloader: bare: the index has no valid Filename',
+        'symloader: bare: the index has no valid path of the package',
         "symloader: beta-dbgsym: $url/pool/main/none.deb: status 404",
-        'symloader: escape: the index has no valid Filename',
+        'symloader: escape: the index has no valid path of the package',
     ], '... and are named');
     is(read_file($broken), sha256_of($deb{gamma}) . "\n", '... only those that are done are in the state');
 

@@ -49,7 +49,7 @@ typedef struct {
     const char *path;   /* below the source */
     const char *posted; /* path below the server, which names a debug file */
     mirror_key_t key;
-    const sym_debian_content_t *content; /* NULL: not known */
+    const sym_package_content_t *content; /* NULL: not known */
 } item_t;
 
 typedef struct {
@@ -232,7 +232,7 @@ download(mirror_t *m, const char *shown, const char *path, uint64_t most)
 
 /* Returns NULL, or what is wrong. */
 static const char *
-verify(const mirror_t *m, const sym_debian_content_t *content)
+verify(const mirror_t *m, const sym_package_content_t *content)
 {
     sym_sha256_t digest;
     bool is_hashed;
@@ -250,6 +250,10 @@ verify(const mirror_t *m, const sym_debian_content_t *content)
         return "its size is not that in the index";
     }
 
+    if (content->digest_len != sizeof(digest)) {
+        return NULL; /* Alpine: it is not of the whole package */
+    }
+
     map = mmap(NULL, (size_t) m->length, PROT_READ, MAP_PRIVATE, m->spool, 0);
     if (map == MAP_FAILED) {
         return "cannot map a temporary file";
@@ -261,7 +265,7 @@ verify(const mirror_t *m, const sym_debian_content_t *content)
         return "cannot compute its SHA-256";
     }
 
-    return memcmp(&digest, &content->sha256, sizeof(digest)) != 0
+    return memcmp(&digest, content->digest, sizeof(digest)) != 0
                ? "its SHA-256 is not that in the index"
                : NULL;
 }
@@ -409,45 +413,91 @@ do_item(mirror_t *m, const item_t *item)
 }
 
 
-static void
-do_package(mirror_t *m, const sym_debian_entry_t *entry)
+/* The length of what begins a path in the index: for instance, that of "debug/"
+ * in "debug/repodata/repomd.xml". */
+static size_t
+base_len(sym_package_from_t from, const char *index)
 {
-    const char *match = m->options->match;
-    sym_debian_content_t content;
-    const char *why;
-    item_t item = { .shown = entry->name,
-                    .path = entry->path,
-                    .posted = "",
-                    .content = &content };
+    static const char repodata[] = "repodata/";
+    const char *slash = strrchr(index, '/');
+    size_t len = slash != NULL ? (size_t) (slash + 1 - index) : 0;
 
-    if (match != NULL && fnmatch(match, entry->name, 0) != 0) {
-        return;
+    if (from == SYM_PACKAGE_DEBIAN) {
+        return 0;
     }
 
-    why = sym_debian_entry_check(entry, &content);
+    if ((from == SYM_PACKAGE_RPM || from == SYM_PACKAGE_RPM_LIST)
+        && len >= sizeof(repodata) - 1
+        && memcmp(index + len - (sizeof(repodata) - 1), repodata,
+                  sizeof(repodata) - 1)
+               == 0)
+    {
+        len -= sizeof(repodata) - 1;
+    }
+
+    return len;
+}
+
+
+/* Writes the path of an entry below the source, and checks what the index says of
+ * it.  False: the error was printed to stderr, and counted. */
+static bool
+read_entry(mirror_t *m, const sym_package_entry_t *entry, char path[URL_MAX],
+           sym_package_content_t *content)
+{
+    const char *index = m->options->operands[1];
+    const size_t len = base_len(entry->from, index);
+    const char *why = sym_package_entry_check(entry, content);
+
+    if (why == NULL && len + strlen(entry->path) >= URL_MAX) {
+        why = "the path is too long";
+    }
+
     if (why != NULL) {
         complain_about(entry->name, "%s", why);
         m->counts[FAILED]++;
+        return false;
+    }
+
+    memcpy(path, index, len);
+    memcpy(path + len, entry->path, strlen(entry->path) + 1);
+    return true;
+}
+
+
+static void
+do_package(mirror_t *m, const sym_package_entry_t *entry)
+{
+    const char *match = m->options->match;
+    sym_package_content_t content;
+    char path[URL_MAX];
+    item_t item = {
+        .shown = entry->name, .path = path, .posted = "", .content = &content
+    };
+
+    if ((match != NULL && fnmatch(match, entry->name, 0) != 0)
+        || !read_entry(m, entry, path, &content))
+    {
         return;
     }
 
-    (void) mirror_key_read(&item.key, entry->sha256, strlen(entry->sha256));
+    item.key.len = content.digest_len;
+    memcpy(item.key.bytes, content.digest, content.digest_len);
     do_item(m, &item);
 }
 
 
-/* False: not the complete index was read. */
+/* Reads the index in the spool.  An index may be a list with another one, which
+ * *next gets.  False: not the complete index was read. */
 static bool
-do_index(mirror_t *m)
+do_entries(mirror_t *m, sym_package_entry_t *next)
 {
-    const char *index = m->options->operands[1];
-    sym_debian_entry_t entry;
+    sym_package_entry_t entry;
     bool is_complete = false;
     mirror_index_t in;
 
-    if (!download(m, index, index, INDEX_MAX)
-        || !mirror_index_open(&in, m->options, m->spool))
-    {
+    next->name[0] = '\0';
+    if (!mirror_index_open(&in, m->options, m->spool)) {
         return false;
     }
 
@@ -457,11 +507,64 @@ do_index(mirror_t *m)
     m->is_over = m->spool < 0;
 
     while (!m->is_over && mirror_index_next(&in, &entry, &is_complete)) {
-        do_package(m, &entry);
+        if (entry.from == SYM_PACKAGE_RPM_LIST) {
+            *next = entry;
+        } else {
+            do_package(m, &entry);
+        }
     }
 
     mirror_index_close(&in);
     return is_complete || m->is_over;
+}
+
+
+/* The index that a list of indexes names. */
+static bool
+do_listed(mirror_t *m, const sym_package_entry_t *list)
+{
+    sym_package_entry_t none;
+    sym_package_content_t content;
+    char path[URL_MAX];
+    const char *why;
+
+    if (!read_entry(m, list, path, &content)
+        || !download(m, path, path,
+                     content.size_bytes < INDEX_MAX ? content.size_bytes
+                                                    : INDEX_MAX))
+    {
+        return false;
+    }
+
+    why = verify(m, &content);
+    if (why != NULL) {
+        complain_about(path, "%s", why);
+        return false;
+    }
+
+    if (!do_entries(m, &none)) {
+        return false;
+    }
+
+    if (none.name[0] != '\0') {
+        complain_about(path, "it is a list of indexes");
+    }
+    return none.name[0] == '\0';
+}
+
+
+/* False: not the complete index was read. */
+static bool
+do_index(mirror_t *m)
+{
+    const char *index = m->options->operands[1];
+    sym_package_entry_t next;
+
+    if (!download(m, index, index, INDEX_MAX) || !do_entries(m, &next)) {
+        return false;
+    }
+
+    return next.name[0] == '\0' || m->is_over || do_listed(m, &next);
 }
 
 

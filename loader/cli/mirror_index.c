@@ -23,7 +23,7 @@
 typedef struct {
     enum { AN_ENTRY, AN_ERROR, THE_END } what;
     union {
-        sym_debian_entry_t entry;
+        sym_package_entry_t entry;
         char error[512];
     } is;
 } message_t;
@@ -42,36 +42,24 @@ say_message(int fd, const message_t *m)
 }
 
 
-static bool
-say_entry(int fd, const sym_debian_index_t *index)
+/* Ends when the other process has ended. */
+static void
+say_entry(void *ctx, const sym_package_entry_t *entry)
 {
+    const int *fd = ctx;
     message_t m = { .what = AN_ENTRY };
 
-    m.is.entry = index->entry;
-    return say_message(fd, &m);
+    m.is.entry = *entry;
+    if (!say_message(*fd, &m)) {
+        _exit(1);
+    }
 }
 
 
-/* False: the other process has ended. */
-static bool
-say_entries(int fd, input_t *in, sym_error_t *err)
+static sym_status_t
+next_piece(void *ctx, const char **data, size_t *len, sym_error_t *err)
 {
-    sym_debian_index_t index = { .len = 0 };
-    sym_str_t bytes;
-
-    do {
-        if (input_next(in, &bytes.data, &bytes.len, err) != SYM_OK) {
-            return true;
-        }
-
-        for (sym_str_t left = bytes; sym_debian_index_next(&index, &left);) {
-            if (!say_entry(fd, &index)) {
-                return false;
-            }
-        }
-    } while (bytes.len != 0);
-
-    return !sym_debian_index_end(&index) || say_entry(fd, &index);
+    return input_next(ctx, data, len, err);
 }
 
 
@@ -92,12 +80,9 @@ become_reader(int fd, int file, const options_t *options)
         _exit(1);
     }
 
-    input_start(in, file, UINT64_MAX);
-    if (!say_entries(fd, in, &err)) {
-        _exit(1);
-    }
-
-    if (err.status != SYM_OK) {
+    input_start_tar(in, file, UINT64_MAX);
+    if (sym_package_index_read(next_piece, in, say_entry, &fd, &err) != SYM_OK)
+    {
         end.what = AN_ERROR;
         (void) sym_error_text(&err, end.is.error, sizeof(end.is.error));
     }
@@ -137,7 +122,7 @@ mirror_index_open(mirror_index_t *index, const options_t *options, int file)
 
 
 bool
-mirror_index_next(mirror_index_t *index, sym_debian_entry_t *entry,
+mirror_index_next(mirror_index_t *index, sym_package_entry_t *entry,
                   bool *is_complete)
 {
     message_t m = { .what = THE_END };
@@ -154,7 +139,7 @@ mirror_index_next(mirror_index_t *index, sym_debian_entry_t *entry,
         entry->name[sizeof(entry->name) - 1] = '\0';
         entry->path[sizeof(entry->path) - 1] = '\0';
         entry->size[sizeof(entry->size) - 1] = '\0';
-        entry->sha256[sizeof(entry->sha256) - 1] = '\0';
+        entry->digest[sizeof(entry->digest) - 1] = '\0';
         return true;
     } else if (m.what == AN_ERROR) {
         complain_about(INDEX, "%.*s", (int) sizeof(m.is.error), m.is.error);

@@ -2,7 +2,7 @@
  * mirror_index.h - the packages in an index, for `symloader mirror`.
  *
  * The index comes from elsewhere and is usually compressed, so a process in the
- * sandbox unpacks and reads it (formats/packed/debian_index.h).  It is at most a
+ * sandbox unpacks and reads it (formats/packed/package_index.h).  It is at most a
  * few packages ahead of the caller, who may need hours for one.
  */
 #ifndef SYMLOADER_CLI_MIRROR_INDEX_H
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "common/options.h"
-#include "formats/packed/debian_index.h"
+#include "formats/packed/package_index.h"
 
 typedef struct {
     int fd;
@@ -25,7 +25,7 @@ void mirror_index_close(mirror_index_t *index);
 
 /* Gets the next entry, which must be checked.  False: the end, with *is_complete
  * false if the index cannot be read; the error was printed to stderr. */
-bool mirror_index_next(mirror_index_t *index, sym_debian_entry_t *entry,
+bool mirror_index_next(mirror_index_t *index, sym_package_entry_t *entry,
                        bool *is_complete);
 
 #endif

@@ -6,13 +6,9 @@
 
 #include <expat.h>
 
-#include "base/hash.h"
+#include "formats/packed/expat.h"
 
 #define KEY "DBGOriginalUUID"
-
-/* Functions that this version deprecates have replacements since then. */
-#define EXPAT_VERSION                                                          \
-    (XML_MAJOR_VERSION * 10000 + XML_MINOR_VERSION * 100 + XML_MICRO_VERSION)
 
 /* Room for a key, or for a UUID with dashes and an age.  It is larger than
    needed, so that longer texts are noticed. */
@@ -141,38 +137,12 @@ on_entity(void *ctx, const XML_Char *name, int is_parameter,
 }
 
 
-/* Without a salt, or with salt 0, expat calls getrandom(), which the sandbox
- * forbids. */
-static void
-set_salt(XML_Parser parser)
-{
-    sym_hash_key_t key = sym_hash_key();
-
-#if EXPAT_VERSION >= 20800
-    (void) XML_SetHashSalt16Bytes(parser, (const uint8_t *) &key);
-#else
-    (void) XML_SetHashSalt(parser, key.k0 | 1);
-#endif
-}
-
-
-static uint64_t
-line_number(XML_Parser parser)
-{
-#if EXPAT_VERSION >= 20900
-    return XML_GetCurrentLineNumber64(parser);
-#else
-    return XML_GetCurrentLineNumber(parser);
-#endif
-}
-
-
 static sym_status_t
 parse(reader_t *r, sym_str_t plist, sym_error_t *err)
 {
     enum XML_Error code;
 
-    set_salt(r->parser);
+    sym_expat_salt(r->parser);
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, on_start, on_end);
     XML_SetCharacterDataHandler(r->parser, on_text);
@@ -189,7 +159,7 @@ parse(reader_t *r, sym_str_t plist, sym_error_t *err)
         return sym_fail(err, SYM_NOMEM, "no memory for a property list");
     }
 
-    err->line = line_number(r->parser);
+    err->line = sym_expat_line(r->parser);
     return sym_fail(err, SYM_MALFORMED,
                     r->problem != NULL ? r->problem
                                        : "the property list is not XML");

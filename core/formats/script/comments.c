@@ -1,6 +1,6 @@
 #include "formats/script/comments.h"
 
-#include "formats/script/base64.h"
+#include "base/base64.h"
 
 /* "//# " */
 #define OPENING_BYTES 4

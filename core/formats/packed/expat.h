@@ -1,0 +1,17 @@
+/*
+ * expat.h - what each reader of XML needs of expat, in any of its versions.
+ */
+#ifndef SYM_FORMATS_PACKED_EXPAT_H
+#define SYM_FORMATS_PACKED_EXPAT_H
+
+#include <expat.h>
+#include <stdint.h>
+
+/* Without a salt, or with salt 0, expat calls getrandom(), which the sandbox
+ * forbids. */
+void sym_expat_salt(XML_Parser parser);
+
+/* The current line, from 1. */
+uint64_t sym_expat_line(XML_Parser parser);
+
+#endif
