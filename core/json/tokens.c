@@ -212,7 +212,7 @@ digits_after(const char *p, const char *end)
 }
 
 
-/* Returns the end of a number; NULL: it is none. */
+/* Returns the end of a number; NULL: it is not a number. */
 static const char *
 number(const char *p, const char *end)
 {

@@ -19,8 +19,10 @@
 #include "request/ngx_http_symbolicate_assemble.h"
 #include "request/ngx_http_symbolicate_body.h"
 #include "request/ngx_http_symbolicate_ctx.h"
+#include "request/ngx_http_symbolicate_output.h"
 #include "request/ngx_http_symbolicate_queue.h"
 #include "request/ngx_http_symbolicate_reply.h"
+#include "request/ngx_http_symbolicate_send.h"
 #include "request/ngx_http_symbolicate_task.h"
 #include "rpc/ngx_http_symbolicate_bucket.h"
 #include "rpc/ngx_http_symbolicate_loader.h"
@@ -31,7 +33,6 @@
 #define NGX_SYMBOLICATE_ASSEMBLE_WINDOW  8
 
 #define NGX_SYMBOLICATE_ASSEMBLE_ARENA   (48 * 1024 * 1024)
-#define NGX_SYMBOLICATE_ASSEMBLE_BUFFER  4096
 
 
 typedef struct {
@@ -47,6 +48,7 @@ typedef struct {
     sym_assembly_t                assembly;
     const sym_upload_call_t      *call;
     size_t                        next;         /* next file to request */
+    size_t                        written;      /* next file of the answer */
     ngx_uint_t                    nopen;
     const char                   *trouble;      /* NULL: none */
     ngx_http_symbolicate_assembling_t
@@ -57,6 +59,10 @@ typedef struct {
 static ngx_int_t ngx_http_symbolicate_assemble_parse(
     ngx_http_symbolicate_task_t *task);
 static ngx_int_t ngx_http_symbolicate_assemble_step(
+    ngx_http_symbolicate_task_t *task);
+static ngx_int_t ngx_http_symbolicate_assemble_write(
+    ngx_http_symbolicate_assemble_t *assemble);
+static ngx_int_t ngx_http_symbolicate_assemble_headers(
     ngx_http_symbolicate_task_t *task);
 static void ngx_http_symbolicate_assemble_skip(
     ngx_http_symbolicate_assemble_t *assemble);
@@ -73,8 +79,8 @@ static const ngx_http_symbolicate_work_t  ngx_http_symbolicate_assemble_work = {
     { ngx_http_symbolicate_read_step,
       ngx_http_symbolicate_assemble_parse,
       ngx_http_symbolicate_assemble_step,
-      NULL },
-    NULL,
+      ngx_http_symbolicate_send_step },
+    ngx_http_symbolicate_assemble_headers,
     NULL,
     ngx_http_symbolicate_assemble_cleanup,
     NULL
@@ -148,10 +154,7 @@ ngx_http_symbolicate_assemble_parse(ngx_http_symbolicate_task_t *task)
 static ngx_int_t
 ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
 {
-    sym_out_t                         out;
-    ngx_uint_t                        i, is_v2;
-    ngx_chain_t                      *body;
-    ngx_http_symbolicate_growing_t    growing;
+    ngx_uint_t                        i;
     ngx_http_symbolicate_assemble_t  *assemble;
 
     assemble = (ngx_http_symbolicate_assemble_t *) task;
@@ -181,25 +184,73 @@ ngx_http_symbolicate_assemble_step(ngx_http_symbolicate_task_t *task)
         return NGX_DONE;
     }
 
-    ngx_http_symbolicate_growing_begin(&growing, task->request,
-                                       NGX_SYMBOLICATE_ASSEMBLE_BUFFER, &out);
-    is_v2 = assemble->assembly.form == SYM_UPLOAD_SESSIONS;
+    return ngx_http_symbolicate_assemble_write(assemble);
+}
 
-    if (is_v2) {
-        sym_sessions_write(assemble->call, &assemble->assembly, &out);
+
+/* Writes a slice of the answer. */
+static ngx_int_t
+ngx_http_symbolicate_assemble_write(ngx_http_symbolicate_assemble_t *assemble)
+{
+    ngx_uint_t                    done;
+    ngx_http_symbolicate_task_t  *task;
+
+    task = &assemble->task;
+
+    ngx_http_symbolicate_output_begin(task);
+
+    if (assemble->assembly.form == SYM_UPLOAD_SESSIONS) {
+        sym_sessions_write(assemble->call, &assemble->assembly, &task->out);
+        done = 1;
 
     } else {
-        sym_assembly_write(&assemble->assembly, &out);
+        done = sym_assembly_write(&assemble->assembly, &assemble->written,
+                                  &task->out);
     }
 
-    body = ngx_http_symbolicate_growing_end(&growing, &out);
+    if (task->out.failed) {
+        return ngx_http_symbolicate_fail(task, NGX_HTTP_INTERNAL_SERVER_ERROR,
+                                         SYM_STR("500 Internal Server Error"),
+                             ngx_http_symbolicate_output_is_too_long(task)
+                             ? "the answer is longer than "
+                               "symbolicate_max_answer"
+                             : NULL);
+    }
 
+    if (!done && !task->out.is_full) {
+        return NGX_AGAIN;
+    }
+
+    ngx_http_symbolicate_output_close(task);
+    task->out.is_full = 0;
+
+    if (!done) {
+        return NGX_OK;
+    }
+
+    sym_arena_drop(&assemble->arena);
+
+    task->complete = 1;
     task->ctx->served = SYM_SERVED_OK;
-    ngx_http_symbolicate_task_reply(task,
-                                    is_v2 ? NGX_HTTP_CREATED : NGX_HTTP_OK,
-                                    NGX_SYMBOLICATE_JSON, body);
 
-    return NGX_DONE;
+    return ngx_http_symbolicate_output_end(task);
+}
+
+
+static ngx_int_t
+ngx_http_symbolicate_assemble_headers(ngx_http_symbolicate_task_t *task)
+{
+    ngx_http_symbolicate_assemble_t  *assemble;
+
+    assemble = (ngx_http_symbolicate_assemble_t *) task;
+
+    if (task->status == 0
+        && assemble->assembly.form == SYM_UPLOAD_SESSIONS)
+    {
+        task->request->headers_out.status = NGX_HTTP_CREATED;
+    }
+
+    return NGX_OK;
 }
 
 

@@ -4,9 +4,12 @@
 #include "json/raw.h"
 #include "protocol/message.h"
 
-/* Most of a request that is read in one turn. */
+/* Most of a request that is read in one turn; of an answer, bytes that are written. */
 #define FILES_A_TURN 1000
 #define BYTES_A_TURN ((size_t) 256 << 10)
+
+/* Bytes of an answer for a file, besides its chunks and text. */
+#define FILE_BYTES 128
 
 static sym_str_t
 copy(sym_arena_t *arena, const char *text)
@@ -348,20 +351,34 @@ put_state(sym_out_t *out, const sym_assembly_file_t *f, bool has_object)
 }
 
 
-void
-sym_assembly_write(const sym_assembly_t *assembly, sym_out_t *out)
+bool
+sym_assembly_write(const sym_assembly_t *assembly, size_t *next, sym_out_t *out)
 {
+    size_t cost = 0;
+
     if (assembly->form == SYM_UPLOAD_SCRIPTS) {
         put_state(out, assembly->files, false);
-        return;
+        return true;
     }
 
-    sym_out_raw(out, SYM_STR("{"));
-    for (size_t i = 0; i < assembly->n; i++) {
-        sym_out_raw(out, i == 0 ? SYM_STR("") : SYM_STR(", "));
-        sym_out_string(out, assembly->files[i].checksum);
-        sym_out_raw(out, SYM_STR(": "));
-        put_state(out, &assembly->files[i], true);
+    if (*next == 0) {
+        sym_out_raw(out, SYM_STR("{"));
     }
+
+    for (; *next < assembly->n; ++*next) {
+        const sym_assembly_file_t *f = &assembly->files[*next];
+
+        if (cost > BYTES_A_TURN || (out->is_full && cost != 0)) {
+            return false;
+        }
+
+        cost += FILE_BYTES + f->text.len + 2 * f->digests.len;
+        sym_out_raw(out, *next == 0 ? SYM_STR("") : SYM_STR(", "));
+        sym_out_string(out, f->checksum);
+        sym_out_raw(out, SYM_STR(": "));
+        put_state(out, f, true);
+    }
+
     sym_out_raw(out, SYM_STR("}"));
+    return true;
 }

@@ -51,6 +51,9 @@ sym_status_t sym_assembly_read(sym_arena_t *arena, sym_account_t *account,
                                sym_str_t body, sym_assembly_t *assembly,
                                const char **why);
 
-void sym_assembly_write(const sym_assembly_t *assembly, sym_out_t *out);
+/* Writes the answer from file *next on, as much as fits into one turn, until out is
+ * full.  False: call it again. */
+bool sym_assembly_write(const sym_assembly_t *assembly, size_t *next,
+                        sym_out_t *out);
 
 #endif
