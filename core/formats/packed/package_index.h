@@ -22,7 +22,7 @@
 #define SYM_PACKAGE_NAME 256
 #define SYM_PACKAGE_PATH 1024
 
-/* The first piece needs so many bytes to show the format, unless it is the last
+/* The first piece shows the format if it has this many bytes, or is the last
  * one. */
 #define SYM_PACKAGE_INDEX_SNIFF 512
 
