@@ -80,5 +80,15 @@ for ([], [ s3 => $s3 ]) {
     names_are_right($t, $_, "... $_ has its names when it is fetched again") for qw(one two);
     is($t->end, '', '... nothing is wrong');
 }
+# --- one after the other, into an empty bucket ---
+
+$s3->stop;
+$s3 = SymS3->new->start;
+$s3->bucket('symbols')->bucket('try');
+$t = SymUpload->new(layout => 'unified', s3 => $s3)->start;
+is_deeply(put($t, $dwz->{common}{debug}), [ 201, 'stored' ], 'a bucket: the supplementary file');
+is_deeply(put($t, $dwz->{$_}{debug}), [ 201, 'stored' ], "... later $_, which needs it") for qw(one two);
+names_are_right($t, $_, "... $_ has its names") for qw(one two);
+is($t->end, '', '... nothing is wrong');
 $s3->stop;
 done_testing();

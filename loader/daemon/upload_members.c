@@ -173,5 +173,10 @@ upload_companion(upload_t *u, const sym_companion_t *want,
     }
 
     given->is_by_id = true;
+    if (u->part_bytes != 0 && want->kind == SYM_COMPANION_ALT) {
+        u->lacks_map = true; /* it may be in the bucket */
+        return -1;
+    }
+
     return left == 0 ? upload_open_part(u, want, &given->length) : -1;
 }

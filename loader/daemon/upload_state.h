@@ -91,7 +91,8 @@ struct upload_s {
     bool is_unplaced; /* ... of a file that may not be there */
     bool is_old;      /* that file is being read now */
     bool is_newest; /* the file replaces what is there, and is not converted */
-    bool lacks_map; /* it was converted without a map that it needs */
+    bool lacks_map; /* it was converted without a map, or dwz's file, that it
+                       needs */
     uint32_t map;   /* sym_companion_kind_t of a map; 0: it is no map */
     sym_debug_id_t map_id;
     char reason[CONVERSION_REASON_MAX];
