@@ -17,6 +17,10 @@
 #include "base/sha1.h"
 #include "protocol/message.h"
 
+/* The disk begins to write a file after this many bytes of a copy, so that
+ * fsync() has less left to do. */
+#define COPY_BYTES ((uint64_t) 32 << 20)
+
 #define PIECE_BYTES ((size_t) 128 * 1024)
 
 struct placer_s {
@@ -98,7 +102,8 @@ copy(const placer_t *p, const placer_job_t *job, int to)
 
     while (left != 0) {
         off_t from = (off_t) at;
-        ssize_t n = copy_file_range(job->fd, &from, to, NULL, left, 0);
+        ssize_t n = copy_file_range(job->fd, &from, to, NULL,
+                                    left < COPY_BYTES ? left : COPY_BYTES, 0);
 
         if (n <= 0) {
             size_t len = left < PIECE_BYTES ? (size_t) left : PIECE_BYTES;
@@ -112,6 +117,9 @@ copy(const placer_t *p, const placer_job_t *job, int to)
 
         at += (uint64_t) n;
         left -= (uint64_t) n;
+        if (left != 0 && n > (ssize_t) PIECE_BYTES) {
+            (void) sync_file_range(to, 0, 0, SYNC_FILE_RANGE_WRITE);
+        }
     }
 
     return true;
