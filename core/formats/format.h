@@ -29,8 +29,8 @@ typedef struct {
                               file */
     const sym_thread_pool_t *pool; /* or NULL */
     bool takes_empty; /* a file without symbols gives an empty symcache */
-    bool takes_parts; /* a file that is part of others, and has an id of its
-                         own, gives an artifact without extents */
+    bool takes_parts; /* a file with ids that is part of others, or has no
+                         symbols, gives an artifact without extents */
 
     /* Both functions may be called on any thread of the pool.  SYM_NOT_FOUND:
      * there is no such file, or it cannot be read. */

@@ -156,3 +156,29 @@ sym_format_put_symcache(const sym_format_file_t *f, sym_writer_t *w,
 
     return rc == SYM_OK && has_cfi ? put_cfi(f, cfi, info, err) : rc;
 }
+
+
+static sym_status_t
+put_nothing(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
+            void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
+{
+    (void) writer;
+    (void) info;
+    (void) put;
+    (void) ctx;
+    (void) err;
+    *stats = (sym_writer_stats_t){ .extents = 0 };
+    return SYM_OK;
+}
+
+
+sym_status_t
+sym_format_put_ids(const sym_format_file_t *f, const sym_module_info_t *info,
+                   sym_error_t *err)
+{
+    const sym_format_output_t output = { .kind = SYM_KIND_SYMCACHE,
+                                         .info = info,
+                                         .finish = put_nothing };
+
+    return f->put(f->ctx, &output, err);
+}

@@ -20,4 +20,9 @@ sym_status_t sym_format_put_symcache(const sym_format_file_t *f,
                                      const sym_module_info_t *info,
                                      bool is_incomplete, sym_error_t *err);
 
+/* Passes on only the names and ids of the object: no artifact is made of it. */
+sym_status_t sym_format_put_ids(const sym_format_file_t *f,
+                                const sym_module_info_t *info,
+                                sym_error_t *err);
+
 #endif

@@ -371,7 +371,7 @@ tell_client(const upload_t *u)
 void
 upload_report_placed(upload_t *u)
 {
-    if (u->is_newest || u->lacks_map) {
+    if (u->is_newest || u->lacks_map || (u->is_checked && u->parts == 0)) {
         forget_paths(u);
     }
 

@@ -311,6 +311,40 @@ place_part(upload_t *u, submission_t *c, sym_conversion_format_t format,
 }
 
 
+/* A file without symbols, as a stripped program or a PE file, is placed, and not
+ * stored: debuggers and unwinders ask for it.  One that has an artifact is
+ * better. */
+static sym_status_t
+place_bare(upload_t *u, submission_t *c, sym_conversion_format_t format,
+           sym_error_t *err)
+{
+    unsigned n = u->job.n_paths;
+
+    c->conversion.is_void = true;
+    if (u->is_old) {
+        return SYM_OK;
+    }
+
+    upload_add_module(u, c, 0);
+    if (add_paths(u, c, files_of(format, false), type_of(format), err)
+        != SYM_OK) {
+        return err->status;
+    }
+
+    if (u->job.n_paths == 0) {
+        return sym_fail(err, SYM_UNSUPPORTED, UPLOAD_NO_PLACE);
+    }
+
+    if (n == 0 && check_taken(u, err) != SYM_OK) {
+        return err->status;
+    }
+
+    u->is_checked = !u->is_answered && !u->is_doubtful;
+    u->is_kept |= u->is_answered;
+    return SYM_OK;
+}
+
+
 /* Opens dwz's supplementary file in the folder of the target. */
 int
 upload_open_part(const upload_t *u, const sym_companion_t *want,
@@ -367,17 +401,18 @@ upload_place(submission_t *c, const converter_done_t *done,
 
     u->features |= done->features;
     u->format = format;
+    if (u->is_doubtful) {
+        c->conversion.is_void = true;
+        return SYM_OK;
+    }
+
     if (done->extents == 0) {
-        return place_part(u, c, format, err);
+        return has_lines ? place_part(u, c, format, err)
+                         : place_bare(u, c, format, err);
     }
 
     if (u->parts != 0) {
         return upload_symbfile_place(u, c, err);
-    }
-
-    if (u->is_doubtful) {
-        c->conversion.is_void = true;
-        return SYM_OK;
     }
 
     if (!u->is_old

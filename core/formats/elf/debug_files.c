@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/native/choose.h"
+#include "formats/symcache.h"
 
 #define TEXT(s) (int) (s).len, (s).data
 
@@ -221,20 +222,6 @@ sym_elf_alt_open(sym_elf_t *elf, const sym_format_services_t *services,
 
 
 static sym_status_t
-put_nothing(void *writer, const sym_module_info_t *info, sym_extent_put_pt put,
-            void *ctx, sym_writer_stats_t *stats, sym_error_t *err)
-{
-    (void) writer;
-    (void) info;
-    (void) put;
-    (void) ctx;
-    (void) err;
-    *stats = (sym_writer_stats_t){ .extents = 0 };
-    return SYM_OK;
-}
-
-
-static sym_status_t
 put_ids(const sym_format_file_t *f, const sym_elf_t *elf, sym_str_t id,
         sym_error_t *err)
 {
@@ -248,12 +235,9 @@ put_ids(const sym_format_file_t *f, const sym_elf_t *elf, sym_str_t id,
         .source_bytes = f->data.len,
         .flags = SYM_FEATURE_DEBUG_INFO,
     };
-    const sym_format_output_t output = { .kind = SYM_KIND_SYMCACHE,
-                                         .info = &info,
-                                         .finish = put_nothing };
 
     sym_elf_debug_id_of(id, sym_elf_info(elf)->is_big_endian, debug_id);
-    return f->put(f->ctx, &output, err);
+    return sym_format_put_ids(f, &info, err);
 }
 
 

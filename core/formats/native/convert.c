@@ -18,15 +18,19 @@ sym_native_convert(const sym_format_file_t *f,
                        .writer = sym_format_writer(f, err) };
     sym_status_t rc = n.writer == NULL ? err->status : read(&n, which, err);
     const bool has_symbols = rc == SYM_OK;
+    bool is_part;
 
     /* a stripped file may still have unwind rules */
     if (rc == SYM_UNSUPPORTED && n.cfi != NULL
         && sym_cfi_writer_ranges(n.cfi) != 0) {
         *err = (sym_error_t){ 0 };
+        n.is_bare = false;
         rc = SYM_OK;
     }
 
-    if (rc == SYM_OK) {
+    is_part = rc == SYM_UNSUPPORTED && n.is_bare && f->services->takes_parts;
+    *err = is_part ? (sym_error_t){ 0 } : *err;
+    if (rc == SYM_OK || is_part) {
         const sym_module_info_t info = {
             .debug_id = { n.debug_id, n.debug_id_len },
             .debug_file = n.debug_file,
@@ -41,8 +45,10 @@ sym_native_convert(const sym_format_file_t *f,
             .n_loads = n.n_loads,
         };
 
-        rc = sym_format_put_symcache(f, has_symbols ? n.writer : NULL, n.cfi,
-                                     &info, n.is_incomplete, err);
+        rc = is_part ? sym_format_put_ids(f, &info, err)
+                     : sym_format_put_symcache(f, has_symbols ? n.writer : NULL,
+                                               n.cfi, &info, n.is_incomplete,
+                                               err);
     }
 
     sym_cfi_writer_free(n.cfi);

@@ -36,6 +36,7 @@ typedef struct {
     uint32_t features;  /* sym_feature_flags() */
     bool is_incomplete; /* companion files were missing, and a note names
                            them */
+    bool is_bare;       /* the file has no symbols */
 } sym_native_t;
 
 /* Calls read() to pass object number `which` to the writer, then stores the

@@ -292,6 +292,7 @@ read_pe(sym_native_t *f, sym_pe_t *pe, debug_t *debug,
     if (rc == SYM_OK && symbols->n == 0 && in.sections.info.len == 0
         && f->debug_file.len != 0 && !f->services->takes_empty)
     {
+        f->is_bare = true;
         return sym_fail(err, SYM_UNSUPPORTED,
                         "the file names no functions: its PDB does");
     }
