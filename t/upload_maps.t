@@ -105,7 +105,11 @@ copy($file{plist}, "$dir/app/dSYMs/" . uc($uuid) . '.plist');
 copy($file{map}, "$dir/app/BCSymbolMaps/" . uc($original) . '.bcsymbolmap');
 copy($file{plist}, "$dir/app/Info.plist");
 run_ok('sh', '-c', "cd $dir/app && tar czf ../app.tgz .");
-my $r = $t->curl(SymUpload->bearer('ci-secret'), '--data-binary', "\@$dir/app.tgz", $t->url('/upload/'));
+my $r;
+$t->wait_for(sub { # the worker connects to the daemon again after a pause
+    $r = $t->curl(SymUpload->bearer('ci-secret'), '--data-binary', "\@$dir/app.tgz", $t->url('/upload/'));
+    $r->{status} != 503;
+}, 'an upload after the daemon was restarted');
 is_deeply({ map { $_->{file} =~ s{.*/}{}r => $_->{state} } @{ $r->{json}{files} } },
     { Sentry => 'stored', uc($uuid) . '.plist' => 'stored', uc($original) . '.bcsymbolmap' => 'stored', 'Info.plist' => 'refused' },
     'an archive: maps are known by their names') or diag $r->{body};
