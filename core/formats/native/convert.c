@@ -45,10 +45,10 @@ sym_native_convert(const sym_format_file_t *f,
             .n_loads = n.n_loads,
         };
 
-        rc = is_part ? sym_format_put_ids(f, &info, err)
-                     : sym_format_put_symcache(f, has_symbols ? n.writer : NULL,
-                                               n.cfi, &info, n.is_incomplete,
-                                               err);
+        rc = is_part
+                 ? sym_format_put_ids(f, &info, err)
+                 : sym_format_put_symcache(f, has_symbols ? n.writer : NULL,
+                                           n.cfi, &info, n.is_incomplete, err);
     }
 
     sym_cfi_writer_free(n.cfi);

@@ -71,8 +71,7 @@ sym_native_write(sym_native_t *n, sym_dwarf_input_t *in,
     }
 
     n->is_bare = !may_be_empty && !n->services->takes_empty;
-    return !n->is_bare
-               ? SYM_OK
-               : sym_fail(err, SYM_UNSUPPORTED,
-                          "no symbols: the file was stripped");
+    return !n->is_bare ? SYM_OK
+                       : sym_fail(err, SYM_UNSUPPORTED,
+                                  "no symbols: the file was stripped");
 }
