@@ -15,6 +15,7 @@
 #include "conf/ngx_http_symbolicate_conf.h"
 #include "counters/ngx_http_symbolicate_counters.h"
 #include "request/ngx_http_symbolicate_assemble.h"
+#include "request/ngx_http_symbolicate_body_turns.h"
 #include "request/ngx_http_symbolicate_ctx.h"
 #include "request/ngx_http_symbolicate_queue.h"
 #include "request/ngx_http_symbolicate_receive.h"
@@ -198,6 +199,10 @@ ngx_http_symbolicate_receive_handler(ngx_http_request_t *r, sym_str_t rest)
     }
 
     ngx_http_symbolicate_upload_spool(r);
+
+    if (ngx_http_symbolicate_body_take_turns(r) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
     return ngx_http_symbolicate_task_read(&receive->task);
 }
