@@ -43,9 +43,6 @@ typedef struct {
     ngx_uint_t                     source;      /* index of the current one */
     sym_store_mark_t               mark;
     sym_arena_t                    arena;       /* of paths */
-    ngx_http_symbolicate_db_t     *db;          /* during a turn */
-    sym_status_t                   status;
-    sym_error_t                    err;
     time_t                         began;
     time_t                         since;       /* earlier uses are in the
                                                  * list */
@@ -64,7 +61,8 @@ static void ngx_http_symbolicate_uses_walk(ngx_event_t *ev);
 static void ngx_http_symbolicate_uses_turn(void *data);
 static ngx_int_t ngx_http_symbolicate_uses_slice(
     ngx_http_symbolicate_uses_t *uses);
-static void ngx_http_symbolicate_uses_look(void *data);
+static sym_status_t ngx_http_symbolicate_uses_look(sym_snapshot_t *snapshot,
+    void *data, sym_error_t *err);
 static sym_status_t ngx_http_symbolicate_uses_record(void *data,
     sym_str_t scope, const sym_object_record_t *record);
 static void ngx_http_symbolicate_uses_add(void *data,
@@ -181,39 +179,18 @@ ngx_http_symbolicate_uses_turn(void *data)
 static ngx_int_t
 ngx_http_symbolicate_uses_slice(ngx_http_symbolicate_uses_t *uses)
 {
-    const char                    *reason;
-    sym_status_t                   status;
-    ngx_http_symbolicate_store_t  *store;
+    const char    *reason;
+    sym_error_t    err;
+    sym_status_t   status;
 
     if (uses->source == uses->slcf->policy.sources->nelts) {
         return NGX_OK;
     }
 
-    store = ngx_http_symbolicate_store_of(uses->slcf->store);
-
-    uses->db = ngx_http_symbolicate_store_get(store, ngx_cycle->log, &reason);
-    if (uses->db == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memzero(&uses->err, sizeof(sym_error_t));
-
-    status = sym_store_guarded(uses->db->db, ngx_http_symbolicate_uses_look,
-                               uses, &uses->err);
-
-    if (status == SYM_OK) {
-        status = uses->status;
-    }
-
-    if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, uses->db, &uses->err,
-                                           ngx_cycle->log);
-
-    } else if (status != SYM_OK && status != SYM_AGAIN) {
-        ngx_http_symbolicate_store_trouble(store, &uses->err, ngx_cycle->log);
-    }
-
-    ngx_http_symbolicate_store_put(uses->db);
+    status = ngx_http_symbolicate_store_read(uses->slcf->store,
+                                             ngx_http_symbolicate_uses_look,
+                                             uses, ngx_cycle->log, &err,
+                                             &reason);
 
     if (status == SYM_OK) {
         uses->source++;
@@ -235,15 +212,15 @@ ngx_http_symbolicate_uses_source(ngx_http_symbolicate_uses_t *uses)
 }
 
 
-/* Runs under the guard. */
-static void
-ngx_http_symbolicate_uses_look(void *data)
+static sym_status_t
+ngx_http_symbolicate_uses_look(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_uses_t *uses = data;
 
     uint64_t                        records;
     sym_str_t                       scope;
-    sym_snapshot_t                 *snapshot;
+    sym_status_t                    status;
     ngx_http_symbolicate_source_t  *source;
 
     source = ngx_http_symbolicate_uses_source(uses);
@@ -251,24 +228,15 @@ ngx_http_symbolicate_uses_look(void *data)
     records = NGX_SYMBOLICATE_USES_TURN;
 
     if (uses->room == 0) {
-        uses->status = ngx_http_symbolicate_ranks_room(uses->db->db,
-                                                       &uses->room,
-                                                       &uses->err);
-        if (uses->status != SYM_OK) {
-            return;
+        status = ngx_http_symbolicate_ranks_room(sym_snapshot_store(snapshot),
+                                                 &uses->room, err);
+        if (status != SYM_OK) {
+            return status;
         }
     }
 
-    uses->status = sym_snapshot_begin(uses->db->db, &snapshot, &uses->err);
-
-    if (uses->status != SYM_OK) {
-        return;
-    }
-
-    uses->status = sym_snapshot_objects(snapshot, &scope, &uses->mark, &records,
-                                        ngx_http_symbolicate_uses_record, uses,
-                                        &uses->err);
-    sym_snapshot_end(snapshot);
+    return sym_snapshot_objects(snapshot, &scope, &uses->mark, &records,
+                                ngx_http_symbolicate_uses_record, uses, err);
 }
 
 

@@ -51,12 +51,9 @@ typedef struct {
     unsigned                       ended:1;
 
     /* a look into the store */
-    ngx_http_symbolicate_db_t     *db;
     const sym_rank_t              *rank;
     const sym_object_ref_t        *ref;
     sym_object_record_t            record;
-    sym_status_t                   status;
-    sym_error_t                    err;
 } ngx_http_symbolicate_warm_t;
 
 
@@ -72,7 +69,8 @@ static ngx_int_t ngx_http_symbolicate_warm_want(
 static ngx_int_t ngx_http_symbolicate_warm_look(
     ngx_http_symbolicate_warm_t *warm, const sym_rank_t *rank,
     const sym_object_ref_t *ref);
-static void ngx_http_symbolicate_warm_find(void *data);
+static sym_status_t ngx_http_symbolicate_warm_find(sym_snapshot_t *snapshot,
+    void *data, sym_error_t *err);
 static void ngx_http_symbolicate_warm_settled(void *data, ngx_uint_t n,
     sym_rpc_message_t *m);
 static void ngx_http_symbolicate_warm_late(ngx_event_t *ev);
@@ -346,36 +344,17 @@ static ngx_int_t
 ngx_http_symbolicate_warm_look(ngx_http_symbolicate_warm_t *warm,
     const sym_rank_t *rank, const sym_object_ref_t *ref)
 {
-    const char                    *reason;
-    sym_status_t                   status;
-    ngx_http_symbolicate_store_t  *store;
-
-    store = ngx_http_symbolicate_store_of(warm->slcf->store);
-
-    warm->db = ngx_http_symbolicate_store_get(store, ngx_cycle->log, &reason);
-    if (warm->db == NULL) {
-        return NGX_AGAIN;
-    }
+    const char   *reason;
+    sym_error_t   err;
 
     warm->rank = rank;
     warm->ref = ref;
-    ngx_memzero(&warm->err, sizeof(sym_error_t));
 
-    status = sym_store_guarded(warm->db->db, ngx_http_symbolicate_warm_find,
-                               warm, &warm->err);
-
-    if (status == SYM_OK) {
-        status = warm->status;
-    }
-
-    if (status == SYM_DAMAGED) {
-        ngx_http_symbolicate_store_damaged(store, warm->db, &warm->err,
-                                           ngx_cycle->log);
-    }
-
-    ngx_http_symbolicate_store_put(warm->db);
-
-    switch (status) {
+    switch (ngx_http_symbolicate_store_read(warm->slcf->store,
+                                            ngx_http_symbolicate_warm_find,
+                                            warm, ngx_cycle->log, &err,
+                                            &reason))
+    {
 
     case SYM_OK:
         return NGX_OK;
@@ -389,42 +368,34 @@ ngx_http_symbolicate_warm_look(ngx_http_symbolicate_warm_t *warm,
 }
 
 
-/* Runs under the guard. */
-static void
-ngx_http_symbolicate_warm_find(void *data)
+static sym_status_t
+ngx_http_symbolicate_warm_find(sym_snapshot_t *snapshot, void *data,
+    sym_error_t *err)
 {
     ngx_http_symbolicate_warm_t *warm = data;
 
-    sym_snapshot_t  *snapshot;
+    sym_status_t  status;
 
     if (warm->limit == 0) {
-        warm->status = ngx_http_symbolicate_ranks_room(warm->db->db,
-                                                       &warm->limit,
-                                                       &warm->err);
-        if (warm->status != SYM_OK) {
-            return;
+        status = ngx_http_symbolicate_ranks_room(sym_snapshot_store(snapshot),
+                                                 &warm->limit, err);
+        if (status != SYM_OK) {
+            return status;
         }
     }
 
-    warm->status = sym_snapshot_begin(warm->db->db, &snapshot, &warm->err);
-
-    if (warm->status != SYM_OK) {
-        return;
-    }
-
-    warm->status = sym_snapshot_object(snapshot, warm->rank->source, warm->ref,
-                                       warm->rank->kind, &warm->record,
-                                       &warm->err);
+    status = sym_snapshot_object(snapshot, warm->rank->source, warm->ref,
+                                 warm->rank->kind, &warm->record, err);
 
     /* one that was loaded by hand, as from an image */
 
-    if (warm->status == SYM_NOT_FOUND) {
-        warm->status = sym_snapshot_object(snapshot, SYM_STR(SYM_SCOPE_LOCAL),
-                                           warm->ref, warm->rank->kind,
-                                           &warm->record, &warm->err);
+    if (status == SYM_NOT_FOUND) {
+        status = sym_snapshot_object(snapshot, SYM_STR(SYM_SCOPE_LOCAL),
+                                     warm->ref, warm->rank->kind,
+                                     &warm->record, err);
     }
 
-    sym_snapshot_end(snapshot);
+    return status;
 }
 
 
