@@ -29,7 +29,10 @@ sym_native_convert(const sym_format_file_t *f,
     }
 
     is_part = rc == SYM_UNSUPPORTED && n.is_bare && f->services->takes_parts;
-    *err = is_part ? (sym_error_t){ 0 } : *err;
+    if (is_part) {
+        *err = (sym_error_t){ 0 };
+    }
+
     if (rc == SYM_OK || is_part) {
         const sym_module_info_t info = {
             .debug_id = { n.debug_id, n.debug_id_len },
