@@ -79,8 +79,9 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
 
     companion = pending->companion;
 
-    object.first = pending->is.source;
+    ngx_memzero(&object, sizeof(ngx_http_symbolicate_object_t));
 
+    object.first = pending->is.source;
     object.places = pending->places;
     object.companion = (companion != NULL);
     object.kind = pending->is.kind;
@@ -90,7 +91,6 @@ ngx_http_symbolicate_pending_fetch(ngx_http_symbolicate_pending_t *pending)
     object.only_bucket = pending->is.shared;
 
     if (companion == NULL) {
-        object.others = 0;
         object.ref = &pending->ref;
         object.order = pending->is.thorough
                        || sym_kind_wants_code(pending->is.kind)
