@@ -22,7 +22,7 @@ sym_form_byte(sym_str_t s, size_t *at)
 }
 
 
-/* Takes the next parameter off a query; false: there is none. */
+/* Moves the first parameter of the query to *pair.  False: the query is empty. */
 static bool
 next_pair(sym_str_t *query, sym_str_t *pair)
 {
@@ -59,28 +59,34 @@ sym_form_has(sym_str_t query, sym_str_t name)
 }
 
 
-size_t
-sym_form_value(sym_str_t query, sym_str_t name, char *out, size_t size)
+sym_str_t
+sym_form_raw(sym_str_t query, sym_str_t name)
 {
     sym_str_t pair;
 
     while (next_pair(&query, &pair)) {
-        size_t from = name.len + 1, n = 0;
-
-        if (pair.len <= name.len || !is_named(pair, name)) {
-            continue;
+        if (pair.len > name.len && is_named(pair, name)) {
+            return sym_str(pair.data + name.len + 1, pair.len - name.len - 1);
         }
-
-        while (from < pair.len && n < size) {
-            int byte = sym_form_byte(pair, &from);
-
-            if (byte >= 0) {
-                out[n++] = (char) byte;
-            }
-        }
-
-        return from == pair.len ? n : 0;
     }
 
-    return 0;
+    return sym_str(NULL, 0);
+}
+
+
+size_t
+sym_form_value(sym_str_t query, sym_str_t name, char *out, size_t size)
+{
+    sym_str_t value = sym_form_raw(query, name);
+    size_t from = 0, n = 0;
+
+    while (from < value.len && n < size) {
+        int byte = sym_form_byte(value, &from);
+
+        if (byte >= 0) {
+            out[n++] = (char) byte;
+        }
+    }
+
+    return from == value.len ? n : 0;
 }

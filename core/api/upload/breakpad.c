@@ -8,6 +8,7 @@
  * no request depends on state of another one, and workers need not share any.
  */
 #include "api/upload/upload.h"
+#include "base/form.h"
 #include "base/hex.h"
 #include "protocol/message.h"
 
@@ -22,7 +23,7 @@ takes1(const sym_upload_call_t *call)
 static sym_str_t
 key(const sym_upload_call_t *call)
 {
-    sym_str_t value = sym_upload_parameter(call->query, "key");
+    sym_str_t value = sym_form_raw(call->query, SYM_STR("key"));
 
     return value.data != NULL ? value : sym_upload_bearer(call, "Bearer");
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/form.h"
 #include "base/hex.h"
 
 #define V2 SYM_STR("/v2/")
@@ -182,7 +183,7 @@ sym_session_path(const sym_upload_call_t *call, sym_str_t *key)
     sym_str_t path = without_folder(call->path);
 
     if (!sym_str_starts(path, V2)
-        || sym_upload_parameter(call->query, "signature").data == NULL)
+        || sym_form_raw(call->query, SYM_STR("signature")).data == NULL)
     {
         return false;
     }
@@ -195,7 +196,7 @@ sym_session_path(const sym_upload_call_t *call, sym_str_t *key)
 static bool
 number_of(sym_str_t query, const char *name, uint64_t *number)
 {
-    return sym_dec_read(sym_upload_parameter(query, name), number);
+    return sym_dec_read(sym_form_raw(query, sym_cstr(name)), number);
 }
 
 
@@ -215,8 +216,9 @@ sym_session_check(const sym_upload_call_t *call, sym_session_t *session,
     if (!sym_session_path(call, &session->key)
         || !sym_session_key_ok(session->key)
         || !sign(call, session->key, query, signature)
-        || !sym_upload_secret_is(sym_upload_parameter(call->query, "signature"),
-                                 sym_str(signature, sizeof(signature)))
+        || !sym_upload_secret_is(
+            sym_form_raw(call->query, SYM_STR("signature")),
+            sym_str(signature, sizeof(signature)))
         || !number_of(query, "size", &session->size)
         || !number_of(query, "user", &user)
         || !number_of(query, "expires", &expires_s))
@@ -224,7 +226,7 @@ sym_session_check(const sym_upload_call_t *call, sym_session_t *session,
         return SYM_UPLOAD_BAD_TOKEN;
     }
 
-    session->md5 = sym_upload_parameter(query, "md5");
+    session->md5 = sym_form_raw(query, SYM_STR("md5"));
     *id = (uint32_t) user;
     return call->now_ms / 1000 >= expires_s ? SYM_UPLOAD_EXPIRED
                                             : SYM_UPLOAD_FINE;

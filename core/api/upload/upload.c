@@ -31,28 +31,6 @@ sym_upload_protocol(const sym_upload_call_t *call)
 
 
 sym_str_t
-sym_upload_parameter(sym_str_t query, const char *name)
-{
-    size_t len = strlen(name);
-
-    while (query.len != 0) {
-        const char *end = memchr(query.data, '&', query.len);
-        size_t part = end != NULL ? (size_t) (end - query.data) : query.len;
-
-        if (part > len && memcmp(query.data, name, len) == 0
-            && query.data[len] == '=') {
-            return sym_str(query.data + len + 1, part - len - 1);
-        }
-
-        part += end != NULL;
-        query = sym_str(query.data + part, query.len - part);
-    }
-
-    return sym_str(NULL, 0);
-}
-
-
-sym_str_t
 sym_upload_bearer(const sym_upload_call_t *call, const char *scheme)
 {
     sym_str_t value = call->header(call->ctx, "Authorization");

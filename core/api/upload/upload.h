@@ -131,10 +131,6 @@ extern const sym_upload_protocol_t sym_upload_plain, sym_upload_mozilla,
 
 /* --- for the protocols --- */
 
-/* Returns the value of a parameter of the query, not decoded; data NULL:
- * absent. */
-sym_str_t sym_upload_parameter(sym_str_t query, const char *name);
-
 /* Returns the token in "Authorization: Bearer TOKEN"; the case of the scheme
  * does not matter. */
 sym_str_t sym_upload_bearer(const sym_upload_call_t *call, const char *scheme);
