@@ -49,13 +49,9 @@ stop(reader_t *r, const char *problem)
 static bool
 is_version_1(const XML_Char **attributes)
 {
-    for (; attributes[0] != NULL; attributes += 2) {
-        if (strcmp(attributes[0], "version") == 0) {
-            return strcmp(attributes[1], "1.0") == 0;
-        }
-    }
+    const char *version = sym_expat_attribute(attributes, "version");
 
-    return false;
+    return version != NULL && strcmp(version, "1.0") == 0;
 }
 
 

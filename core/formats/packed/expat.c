@@ -1,5 +1,7 @@
 #include "formats/packed/expat.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 
 /* Functions that this version deprecates have replacements since then. */
@@ -28,4 +30,17 @@ sym_expat_line(XML_Parser parser)
 #else
     return XML_GetCurrentLineNumber(parser);
 #endif
+}
+
+
+const char *
+sym_expat_attribute(const XML_Char **attributes, const char *name)
+{
+    for (; attributes[0] != NULL; attributes += 2) {
+        if (strcmp(attributes[0], name) == 0) {
+            return attributes[1];
+        }
+    }
+
+    return NULL;
 }

@@ -14,4 +14,8 @@ void sym_expat_salt(XML_Parser parser);
 /* The current line, from 1. */
 uint64_t sym_expat_line(XML_Parser parser);
 
+/* Returns the value of an attribute of an element; NULL: it has none of this
+ * name. */
+const char *sym_expat_attribute(const XML_Char **attributes, const char *name);
+
 #endif

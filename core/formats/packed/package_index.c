@@ -60,14 +60,16 @@ end_lines(index_t *x)
 }
 
 
+/* Reads the lists that more() returns the bytes of. */
 static sym_status_t
-read_lines(index_t *x, sym_error_t *err)
+read_lines(index_t *x, sym_package_from_t from, sym_pieces_more_pt more,
+           void *ctx, sym_error_t *err)
 {
     sym_status_t rc;
     sym_str_t bytes;
 
-    sym_package_lines_start(&x->lines, SYM_PACKAGE_DEBIAN);
-    while ((rc = next_piece(x, &bytes.data, &bytes.len, err)) == SYM_OK
+    sym_package_lines_start(&x->lines, from);
+    while ((rc = more(ctx, &bytes.data, &bytes.len, err)) == SYM_OK
            && bytes.len != 0)
     {
         take_lines(x, bytes);
@@ -99,23 +101,9 @@ is_list(const sym_packed_entry_t *e, sym_package_from_t *from)
 
 
 static sym_status_t
-read_list(index_t *x, sym_package_from_t from, sym_error_t *err)
+file_piece(void *ctx, const char **data, size_t *len, sym_error_t *err)
 {
-    sym_status_t rc;
-    sym_str_t bytes;
-
-    sym_package_lines_start(&x->lines, from);
-    while ((rc = sym_pieces_body(&x->tar.in, &bytes.data, &bytes.len, err))
-               == SYM_OK
-           && bytes.len != 0)
-    {
-        take_lines(x, bytes);
-    }
-
-    if (rc == SYM_OK) {
-        end_lines(x);
-    }
-    return rc;
+    return sym_pieces_body(ctx, data, len, err);
 }
 
 
@@ -131,7 +119,7 @@ read_tar(index_t *x, sym_error_t *err)
     while ((rc = sym_tar_next(&x->tar, &e, err)) == SYM_OK) {
         if (is_list(&e, &from)) {
             has_list = true;
-            rc = read_list(x, from, err);
+            rc = read_lines(x, from, file_piece, &x->tar.in, err);
             if (rc != SYM_OK) {
                 return rc;
             }
@@ -168,7 +156,7 @@ sym_package_index_read(sym_pieces_more_pt more, void *from,
         rc = sym_tar_is(x->first.data, x->first.len) ? read_tar(x, err)
              : x->first.len != 0 && x->first.data[0] == '<'
                  ? sym_package_xml_read(next_piece, x, sink, ctx, err)
-                 : read_lines(x, err);
+                 : read_lines(x, SYM_PACKAGE_DEBIAN, next_piece, x, err);
     }
 
     free(x);

@@ -42,24 +42,10 @@ stop(reader_t *r, const char *problem)
 }
 
 
-/* Returns NULL if the element has no such attribute. */
-static const char *
-attribute(const XML_Char **attributes, const char *name)
-{
-    for (; attributes[0] != NULL; attributes += 2) {
-        if (strcmp(attributes[0], name) == 0) {
-            return attributes[1];
-        }
-    }
-
-    return NULL;
-}
-
-
 static bool
 is_attribute(const XML_Char **attributes, const char *name, const char *value)
 {
-    const char *is = attribute(attributes, name);
+    const char *is = sym_expat_attribute(attributes, name);
 
     return is != NULL && strcmp(is, value) == 0;
 }
@@ -121,12 +107,12 @@ start_field(reader_t *r, const char *name, const XML_Char **attributes)
 
     if (strcmp(name, "location") == 0) {
         keep_attribute(e->path, sizeof(e->path),
-                       attribute(attributes, "xml:base") == NULL
-                           ? attribute(attributes, "href")
+                       sym_expat_attribute(attributes, "xml:base") == NULL
+                           ? sym_expat_attribute(attributes, "href")
                            : NULL);
     } else if (strcmp(name, "size") == 0 && !is_list) {
         keep_attribute(e->size, sizeof(e->size),
-                       attribute(attributes, "package"));
+                       sym_expat_attribute(attributes, "package"));
     } else if (strcmp(name, "size") == 0) {
         take_text(r, e->size, sizeof(e->size));
     } else if (strcmp(name, "checksum") == 0
