@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 
-# Servers of files that are each other's sources stop: each adds an address to
-# X-Forwarded-For, and one that finds eight commas there asks no source, like elfutils'
-# debuginfod with its default --forwarded-ttl-limit.  Sources do not learn who asks.
+# Two servers of files may be each other's sources.  Their requests end: each server adds
+# an address to X-Forwarded-For, and one that finds eight commas there asks no source.
+# That is the default of debuginfod (--forwarded-ttl-limit).  No source learns a client's
+# address.
 
 use strict;
 use warnings;

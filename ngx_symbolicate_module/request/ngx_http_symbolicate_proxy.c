@@ -428,7 +428,8 @@ ngx_http_symbolicate_proxy_may_have(ngx_http_symbolicate_proxy_t *proxy,
 
 /*
  * Finds the next source that may have a file of this step, or of a later one.
- * NGX_OK: none is needed; NGX_DECLINED: there is none; NGX_DONE: *found is set.
+ * NGX_DONE: *found is that source; NGX_DECLINED: no source is left; NGX_OK: the
+ * store has answered, so no source is asked.
  */
 static ngx_int_t
 ngx_http_symbolicate_proxy_source(ngx_http_symbolicate_proxy_t *proxy,

@@ -100,8 +100,6 @@ ngx_http_symbolicate_proxy_look(ngx_http_symbolicate_proxy_t *proxy)
     r = proxy->task.request;
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_symbolicate_module);
 
-    ngx_memzero(&err, sizeof(sym_error_t));
-
     proxy->names = ngx_pcalloc(r->pool, sizeof(sym_file_names_t));
     if (proxy->names == NULL) {
         return NGX_ERROR;
